@@ -34,6 +34,8 @@ export interface JobContext {
   readonly announceNode: () => void
   /** Takes over what other control nodes know of nodes that pull. */
   readonly lookAtFleet: () => Promise<void>
+  /** Copies the journal of this node to the database, and removes what is old there. */
+  readonly copyJournals: () => Promise<void>
   /** Tells other nodes which commit this one answers from. */
   readonly announceCommit: () => void
   /** Stores since when this node answers from commits, and what it holds. */
@@ -95,6 +97,11 @@ export const jobs: readonly Job[] = Object.freeze<Job[]>([
     // Of many nodes it is megabytes.
     periodMs: 15_000,
     run: (context) => context.lookAtFleet(),
+  },
+  {
+    name: 'copy-journals',
+    periodMs: 10_000,
+    run: (context) => context.copyJournals(),
   },
   {
     name: 'announce-commit',

@@ -42,6 +42,7 @@ export const apiLimits = {
   bundles: {
     ...{ waitSecondsMax: 25, waitersMax: 1_000, retryAfterSeconds: 5 },
     ...{ reportBytesMax: 20_480, wordsBytesMax: 524_288 },
+    journalBytesMax: 3_000_000,
   },
   /** Limits of real-user measurements. */
   rum: {

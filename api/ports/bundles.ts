@@ -11,6 +11,13 @@ export interface Bundles {
    */
   readonly heard: (words: unknown) => Promise<Result<{ readonly instance: string }, string | null>>
   /**
+   * Takes a part of a node's journal. Errors: it is wrong, as a sentence; this node has no
+   * database; it cannot be kept now.
+   *
+   * @returns octets of the segment that there are
+   */
+  readonly journal: (part: unknown) => Promise<Result<{ readonly bytes: number }, JournalFault>>
+  /**
    * For a node that says who it is, what its wave has. undefined: there is no such channel, or
    * nothing on it yet. `later`: it is not known yet what is on its way.
    */
@@ -34,6 +41,9 @@ export interface Bundles {
   /** What makes the one of the other. undefined: there is none. */
   readonly delta: (from: string, to: string) => Promise<Uint8Array | undefined>
 }
+
+export type JournalFault =
+  { readonly code: 'refused'; readonly message: string } | { readonly code: 'no-database' | 'away' }
 
 /** Who asks. */
 export interface AskingNode {

@@ -20,6 +20,8 @@ export type PastFault =
   | { readonly code: 'not-found' }
   /** The journal or the bundle of then is not there: a sentence. */
   | { readonly code: 'unknown'; readonly reason: string }
+  /** The database with the journals of other nodes: a sentence. */
+  | { readonly code: 'away'; readonly reason: string }
   | { readonly code: 'busy' | 'too-slow' }
 
 export interface HealthQuery {

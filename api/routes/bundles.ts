@@ -11,7 +11,8 @@ import type { RequestFacts, Route } from '#api/http/route.ts'
 import type { Bundles, OpenBundle } from '#api/ports/bundles.ts'
 
 const tag = 'Fleet'
-const { waitSecondsMax, retryAfterSeconds, reportBytesMax, wordsBytesMax } = apiLimits.bundles
+const { waitSecondsMax, retryAfterSeconds, reportBytesMax, wordsBytesMax, journalBytesMax } =
+  apiLimits.bundles
 const tokenNote =
   'Bundles hold the configuration of all tenants: the system key opens it, and ' +
   'the token in GSLB_BUNDLE_TOKEN.'
@@ -173,6 +174,53 @@ const health = route({
   },
 })
 
+const journal = route({
+  method: 'POST',
+  path: '/bundles/journal',
+  needs: 'system',
+  withBundleToken: true,
+  withoutConfig: true,
+  fromNodes: true,
+  tag,
+  summary: 'What the journal of a node of the role dns has',
+  details:
+    'Whole records that follow what is there of a segment; without octets, a question how much ' +
+    'there is. 400 says what is wrong with them, 404 that this node has no database, 503 that it ' +
+    'is away. `POST /api/v1/why` explains answers by it. No such call is in the audit log.',
+  body: Type.Object(
+    {
+      node: Type.String({ maxLength: 253, description: 'Name of the node' }),
+      run: Type.String({ maxLength: 36, description: 'Of the process, by chance' }),
+      number: Type.Integer({ minimum: 0, description: 'Of the segment' }),
+      at: Type.Integer({ minimum: 0, description: 'Where in the segment the octets begin' }),
+      octets: Type.String({ maxLength: 2_900_000, description: 'Base64' }),
+    },
+    { additionalProperties: false },
+  ),
+  bodyBytesMax: journalBytesMax,
+  responses: {
+    200: {
+      description: 'Other than the end of the octets: they were not added',
+      schema: Type.Object({
+        bytes: Type.Integer({ description: 'Of the segment, as it is here' }),
+      }),
+    },
+  },
+  refusals: [404, 503],
+  handle: async ({ ports: { bundles }, body }) => {
+    const taken = await bundles.journal(body)
+    if (taken.ok) return success(taken.value)
+    switch (taken.error.code) {
+      case 'refused':
+        return refused(400, taken.error.message)
+      case 'no-database':
+        return refused(404, 'this node keeps no journals: it has no database yet')
+      case 'away':
+        return notKept()
+    }
+  },
+})
+
 const digestForm = /^[0-9a-f]{64}$/
 
 const bundle = route({
@@ -305,9 +353,21 @@ function takesZstd(accepted = ''): boolean {
   return accepted.split(',').some((one) => /^\s*zstd\s*(;\s*q=(?!0(\.0*)?\s*$).*)?$/i.test(one))
 }
 
+function notKept(): Reply {
+  const answer = refused(503, 'the database is away, or too many nodes tell at once')
+  return { ...answer, headers: { 'retry-after': String(retryAfterSeconds) } }
+}
+
 function busy(): Reply {
   const answer = refused(503, 'too many nodes ask at once; ask again later')
   return { ...answer, headers: { 'retry-after': String(retryAfterSeconds) } }
 }
 
-export const bundleRoutes: readonly Route[] = Object.freeze([channel, tell, health, bundle, delta])
+export const bundleRoutes: readonly Route[] = Object.freeze([
+  channel,
+  tell,
+  health,
+  journal,
+  bundle,
+  delta,
+])

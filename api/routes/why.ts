@@ -1,5 +1,6 @@
 // /api/v1/why: what was answered at an instant of the past, and why.
 import { visibleTenant } from '#api/access/caller.ts'
+import { apiLimits } from '#api/http/limits.ts'
 import { invalid, missing, refused, success } from '#api/http/reply.ts'
 import type { Reply } from '#api/http/reply.ts'
 import { route } from '#api/http/route.ts'
@@ -12,9 +13,11 @@ const why = route({
   path: '/api/v1/why',
   needs: 'service:read',
   tag: 'Explanations',
-  summary: 'What this node answered to a query at an instant of the past, and why',
+  summary: 'What a node answered to a query at an instant of the past, and why',
   details:
-    'From the journal of the node. Where dice or turns chose, `shares` has what may have come. ' +
+    'From the journal of the node: of this one, or of `node`, where its journal is in the ' +
+    'database. A name that is not known is 400, and says which are, and for which time. ' +
+    'Where dice or turns chose, `shares` has what may have come. ' +
     'Names that were another tenant’s then do not exist. Who made the commit is told to system ' +
     'administrators.',
   body: PastQuestion,
@@ -37,6 +40,8 @@ function refusalOf(fault: PastFault): Reply {
       return missing('name')
     case 'unknown':
       return refused(404, fault.reason)
+    case 'away':
+      return later(503, apiLimits.retryAfter.readingSeconds, fault.reason)
     case 'busy':
       return later(503, 1, 'other explanations are waiting: try again')
     case 'too-slow':

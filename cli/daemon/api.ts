@@ -193,8 +193,10 @@ function simulatorOf(
   })
 }
 
-function pastOf({ dataDir, journal, geo, gitops, settings }: Deps): PastAnswers {
+function pastOf({ dataDir, journal, geo, gitops, settings, records }: Deps): PastAnswers {
+  const { persistent, exists } = records.state
   return new PastAnswers({
+    copies: { journals: persistent.journals, exists },
     ...{ dataDir: dataDir.path, nodeName: settings.state.nodeName, journal, geo },
     ...{ config: gitops.config, clock: systemClock },
     isAnswering: settings.roles.includes('dns'),
@@ -206,6 +208,7 @@ function bundlesOf(deps: Deps): NodeApiParts['bundles'] {
   return {
     told: (report) => told(deps, report),
     heard: hearing(deps),
+    journal: (part) => deps.journals.take(part),
     record: (channel, asking) => feedOf(deps, channel).record(channel, asking),
     shadowFor: (asking) => deps.delivery.keeper.shadowFor(asking),
     waitForOther: (channel, ...asked) => feedOf(deps, channel).waitForOther(...asked),

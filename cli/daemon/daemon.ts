@@ -25,7 +25,7 @@ import type { Deps, Given, Part, Stops } from './part.ts'
 import { runJobs } from './periodic.ts'
 import { WriteGate } from '#cli/data/predecessor.ts'
 import { createRedirects, openRedirects } from './redirects.ts'
-import { keepDynamicDns, keepRecords, openSharedState } from './state.ts'
+import { keepDynamicDns, keepJournals, keepRecords, openSharedState } from './state.ts'
 
 export interface Daemon {
   /** null: it answers no DNS. */
@@ -55,6 +55,7 @@ const opening: readonly Part[] = [holdDataDir, prepareDataDir, openKey, openShar
 const running: readonly Part[] = [
   keepRecords,
   keepDynamicDns,
+  keepJournals,
   createRegressions,
   createRedirects,
   createNode,

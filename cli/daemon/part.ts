@@ -11,6 +11,7 @@ import type { NodeRecords } from '#cli/stores/records.ts'
 import type { Regressions } from '#cli/overlays/regressions.ts'
 import type { RedirectPushes } from '#cli/node/redirect-targets.ts'
 import type { NodeDelivery } from '#cli/node/delivery-files.ts'
+import type { JournalKeeper } from '#cli/why/journal-keeper.ts'
 import type { DataDir } from '#cli/data/data-dir.ts'
 import type { NodeKey } from '#cli/data/key.ts'
 import type { Settings } from '#cli/settings/settings.ts'
@@ -90,6 +91,8 @@ export interface Gifts {
   readonly clientRegions: ClientRegions | null
   /** null: the settings want none. */
   readonly journal: Journal | null
+  /** Of all nodes, in the database. */
+  readonly journals: JournalKeeper
   readonly node: DnsNode
   /** null: it is off. */
   readonly queryLog: QueryLog | null

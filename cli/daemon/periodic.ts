@@ -49,6 +49,7 @@ function contextOf(deps: Deps): JobContext {
     lookAtDelivery: () => deps.delivery.tick(),
     announceNode: deps.announceNode,
     lookAtFleet: deps.lookAtFleet,
+    copyJournals: () => deps.journals.look(),
     announceCommit: () => deps.commitNews?.tick(),
     reconcileRedirects: () => deps.redirectPushes.tick(),
   }

@@ -1,6 +1,7 @@
 // Parts: what the node keeps besides its configuration. Shared and short-lived (Redis or memory),
 // or lasting (the database), and of that the TSIG keys and TXT records.
 import { startDynamicDns } from '#cli/node/dynamic-dns.ts'
+import { JournalKeeper } from '#cli/why/journal-keeper.ts'
 import { createNodeRecords } from '#cli/stores/records.ts'
 import { systemClock } from '#lib/clock.ts'
 import { ok } from '#lib/result.ts'
@@ -48,6 +49,16 @@ export const keepRecords: Part = (deps) => {
   const parts = { settings, takeQueries, responseHits, use, clock: systemClock, log }
   const records = createNodeRecords(parts)
   return ok({ gives: { records }, stop: () => records.close() })
+}
+
+/** Before the journal itself: a stop copies what it has written last. */
+export const keepJournals: Part = ({ settings, log, records, dataDir }) => {
+  const { persistent, exists } = records.state
+  const journals = new JournalKeeper({
+    ...{ settings, dataDir: dataDir.path, journals: persistent.journals, exists },
+    ...{ clock: systemClock, log },
+  })
+  return ok({ gives: { journals }, stop: () => journals.stop() })
 }
 
 export const keepDynamicDns: Part = async ({ settings, log, env, records, gate }) => {

@@ -37,6 +37,7 @@ import { transfersOf } from '#cli/node/transfers.ts'
 import { PulledTexts } from '#runtime/texts/pulled-texts.ts'
 import { textsDirectory } from '#runtime/texts/texts-bundle.ts'
 import { MemoryReleases } from '#lib/memory/memory-releases.ts'
+import { tellJournal } from './journal-copy.ts'
 import type { PulledNode } from './pulled-node.ts'
 import { Pullers } from './pullers.ts'
 import { createRedirects, openRedirects } from './redirects.ts'
@@ -92,6 +93,7 @@ async function start(
   const keys = exchange.readKeys()
   if (!keys.ok) return keys
   stops.push(() => exchange.notifier.stop())
+  stops.push(tellJournal({ settings, dataDir: dirPath, token: token.value }, log))
   stops.push(() => journal?.stop())
   stops.push(() => node.rest())
   run.stops.last.push(() => stopAnswering(node, queryLog))
@@ -101,16 +103,8 @@ async function start(
   if (!opened.ok) return opened
   const parts = { settings, dataDir: dataDir.value, shared: shared.value, health, resolver }
   const own = {
-    store,
-    journal,
-    textsStore,
-    node,
-    texts,
-    exchange,
-    redirects,
-    geo: geo.source,
-    queryLog,
-    samples,
+    ...{ store, journal, textsStore, node, texts, exchange, redirects },
+    ...{ geo: geo.source, queryLog, samples },
   }
   const ours = { ...parts, ...own, token: token.value, trusted: trusted.value }
   const around = { log, env, before, run, dnsPort: opened.value.port }

@@ -2,9 +2,8 @@
 import type { SimulatedQuery, SimulationFault } from '#api/ports/simulator.ts'
 import { adoptBundle } from '#bundle/load/load.ts'
 import type { Bundle } from '#bundle/format/bundle.ts'
-import { parseAddress } from '#dns/address.ts'
-import { formatName, parseName } from '#dns/name.ts'
-import { err, ok } from '#lib/result.ts'
+import { formatName } from '#dns/name.ts'
+import { ok } from '#lib/result.ts'
 import type { Result } from '#lib/result.ts'
 import type { RoutingTables } from '#routing/choose/environment.ts'
 import { memberNames, setHealth } from '#routing/choose/explain.ts'
@@ -16,7 +15,7 @@ import { healthOf } from './health.ts'
 import { serveOther } from './other-commit.ts'
 import type { OtherCommit } from './other-commit.ts'
 import { overlaysNow, showOverlays } from './overlays.ts'
-import { readClient, readTime, readType } from './question-text.ts'
+import { invalid, readQuestion, readTime } from './question-text.ts'
 import { scriptsOf } from './scripts.ts'
 import type { SimulatedService } from './service.ts'
 import { simulate } from './simulation.ts'
@@ -48,19 +47,10 @@ export interface LiveAnswer {
   readonly other?: { readonly bytes: Uint8Array; readonly digest: string }
 }
 
-const invalid = (field: string, reason: string): Result<never, SimulationFault> =>
-  err({ code: 'invalid', field, reason })
-
 export async function runLiveJob(job: LiveJob): Promise<Result<LiveAnswer, SimulationFault>> {
   const { query, tenant } = job
-  const qname = parseName(query.name)
-  if (!qname.ok) return invalid('name', `is not a domain name (${qname.error})`)
-  const qtype = readType(query.type)
-  if (!qtype.ok) return invalid('type', qtype.error)
-  const client = query.subnet === undefined ? ok(null) : readClient(query.subnet)
-  if (!client.ok) return invalid('subnet', client.error)
-  const source = query.client === undefined ? undefined : parseAddress(query.client)
-  if (source?.ok === false) return invalid('client', `"${query.client}" is not an IP address`)
+  const asked = readQuestion(query)
+  if (!asked.ok) return asked
   const at = query.at === undefined ? ok(job.nowMs) : readTime(query.at)
   if (!at.ok) return invalid('at', at.error)
   const served = await serve(job)
@@ -79,15 +69,14 @@ export async function runLiveJob(job: LiveJob): Promise<Result<LiveAnswer, Simul
   const scripts = scriptsOf([bundle], tables, at.value)
   const seed = query.seed ?? 1
   const result = simulate(bundle, state, {
-    ...{ qname: qname.value, qtype: qtype.value, seed, count: 0, client: client.value },
-    ...(source === undefined ? {} : { source: Uint8Array.from(source.value) }),
-    ...{ tables, scripts },
+    ...asked.value,
+    ...{ seed, count: 0, tables, scripts },
   })
   await scripts?.close()
   const isOwn = tenant === null || result.service?.tenant === tenant
   const service = isOwn ? result.service : null
   const shown = {
-    ...{ name: formatName(qname.value), type: query.type.toUpperCase(), seed },
+    ...{ name: formatName(asked.value.qname), type: query.type.toUpperCase(), seed },
     at: new Date(at.value).toISOString(),
     ...shownAnswer(result),
     service: service === null ? null : shownService(service),

@@ -50,6 +50,14 @@ type FilesOf = ConfigHistory['filesOf']
 type Outcome = Result<LiveAnswer, SimulationFault>
 type Simulated = Result<LiveAnswer['shown'] & { readonly node: string }, SimulationFault>
 
+/** What a turn has found, besides what its thread says. */
+interface Asked {
+  live?: LiveNode
+  /** That answers. */
+  commit?: string
+  fault?: SimulationFault
+}
+
 const silent = 'no node of this name tells this one what its probes find'
 
 export class LiveSimulator {
@@ -57,8 +65,6 @@ export class LiveSimulator {
   readonly #thread: JobThread<LiveJob, Outcome>
   /** Bundles by commit, the one that was asked for last at the end. */
   readonly #others = new Map<string, Uint8Array>()
-  /** The one commit whose files are read: they may be many. */
-  #reading: { readonly commit: string; readonly files: ReturnType<FilesOf> } | undefined
 
   constructor(parts: LiveSimulatorParts) {
     this.#parts = parts
@@ -98,23 +104,26 @@ export class LiveSimulator {
     seen: LiveJob['seen'],
   ): Promise<Simulated> {
     const { node, nodeName, clock } = this.#parts
-    const asOf = await this.#otherOf(query.commit)
-    if (!asOf.ok) return asOf
-    const other = asOf.value === undefined ? {} : { other: asOf.value }
     for (let tries = 1; ; tries++) {
-      const asked: { live?: LiveNode } = {}
-      const done = await this.#thread.run(() => {
+      const asked: Asked = {}
+      // Files of a commit are read in its turn: they may be many, and no two commits' at once.
+      const done = await this.#thread.run(async () => {
+        const asOf = await this.#otherOf(query.commit)
+        if (!asOf.ok) asked.fault = asOf.error
         const live = node()
-        if (live === undefined) return undefined
+        if (!asOf.ok || live === undefined) return undefined
         asked.live = live
+        asked.commit = asOf.value?.commit ?? live.commit
         const { bundle, state, tables } = live
         const routing = copyOf(state.buffers)
         const of = { bundle: bundle.bytes, digest: bundle.digest, routing, tables }
+        const other = asOf.value === undefined ? {} : { other: asOf.value }
         return { ...of, query, tenant, nowMs: clock.nowMs(), seen, ...other }
       })
       if (done === 'busy') return err({ code: 'busy' })
-      const { live } = asked
-      if (live === undefined) return err({ code: 'no-bundle' })
+      const { live, fault, commit = '' } = asked
+      if (fault !== undefined) return err(fault)
+      if (live === undefined) return err({ code: done === 'too-slow' ? done : 'no-bundle' })
       // The memory that was read may be another generation's by now.
       if (node()?.bundle !== live.bundle && tries < liveLimits.triesMax) continue
       if (typeof done === 'string') return err({ code: 'too-slow' })
@@ -123,7 +132,6 @@ export class LiveSimulator {
       const isSeen =
         tenant === null || holder === tenant || hasRecords(this.#parts.config, owner, tenant)
       if (!isSeen) return err({ code: 'not-found' })
-      const commit = asOf.value?.commit ?? live.commit
       const digest = done.value.other?.digest ?? live.bundle.digest
       if (done.value.other !== undefined) this.#remember(commit, done.value.other.bytes)
       return ok({ ...shown, node: nodeName, commit, digest })
@@ -137,10 +145,7 @@ export class LiveSimulator {
     if (commit === undefined || commit === this.#parts.node()?.commit) return ok(undefined)
     const bytes = this.#others.get(commit)
     if (bytes !== undefined) return ok({ commit, from: { bytes } })
-    if (this.#reading !== undefined && this.#reading.commit !== commit) return err({ code: 'busy' })
-    this.#reading ??= { commit, files: this.#parts.filesOf(commit) }
-    const files = await this.#reading.files
-    this.#reading = undefined
+    const files = await this.#parts.filesOf(commit)
     if (files.ok) return ok({ commit, from: { files: files.value } })
     return err({ code: 'invalid', field: 'commit', reason: notRead[files.error] })
   }

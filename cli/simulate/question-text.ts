@@ -1,11 +1,54 @@
-// Reads the parts of a question as people write them: type, client, time.
+// Reads a question as people write it: name, type, client, time.
 import { parseAddress } from '#dns/address.ts'
+import { parseName } from '#dns/name.ts'
 import { rrTypeNames } from '#dns/rrtype.ts'
 import { err, ok } from '#lib/result.ts'
 import type { Result } from '#lib/result.ts'
 import { suggest } from '#lib/suggest.ts'
 import { readInstant } from '#schemas/forms/instant.ts'
 import type { SimulatedClient } from './question.ts'
+
+export interface AskedQuestion {
+  readonly name: string
+  readonly type: string
+  /** Address of who asked. */
+  readonly client?: string
+  /** The subnet that a resolver sent for its client. */
+  readonly subnet?: string
+}
+
+export interface ReadQuestion {
+  /** Wire form. */
+  readonly qname: Uint8Array
+  readonly qtype: number
+  readonly client: SimulatedClient | null
+  readonly source?: Uint8Array
+}
+
+export interface QuestionFault {
+  readonly code: 'invalid'
+  readonly field: string
+  /** A clause. */
+  readonly reason: string
+}
+
+export const invalid = (field: string, reason: string): Result<never, QuestionFault> =>
+  err({ code: 'invalid', field, reason })
+
+export function readQuestion(asked: AskedQuestion): Result<ReadQuestion, QuestionFault> {
+  const qname = parseName(asked.name)
+  if (!qname.ok) return invalid('name', `is not a domain name (${qname.error})`)
+  const qtype = readType(asked.type)
+  if (!qtype.ok) return invalid('type', qtype.error)
+  const client = asked.subnet === undefined ? ok(null) : readClient(asked.subnet)
+  if (!client.ok) return invalid('subnet', client.error)
+  const source = asked.client === undefined ? undefined : parseAddress(asked.client)
+  if (source?.ok === false) return invalid('client', `"${asked.client}" is not an IP address`)
+  return ok({
+    ...{ qname: qname.value, qtype: qtype.value, client: client.value },
+    ...(source === undefined ? {} : { source: Uint8Array.from(source.value) }),
+  })
+}
 
 /** Errors: a clause about the text. */
 export function readType(text: string): Result<number, string> {

@@ -18,6 +18,8 @@ export interface WhyParts {
   readonly gitdirs: readonly string[]
   /** The newest first. */
   readonly segments: Segments
+  /** They are copies of this other node's; left out: they are files of the node itself. */
+  readonly copyOf?: string
   readonly databases: Databases
 }
 
@@ -49,7 +51,7 @@ export async function lookBack(
   question: WhyQuestion,
 ): Promise<Result<PastReport, string>> {
   const moment = findMoment(parts.segments, question.atMs)
-  if (moment.kind === 'gap') return err(gapText(moment, question.atMs))
+  if (moment.kind === 'gap') return err(gapText(moment, question.atMs, parts.copyOf))
   const { generation } = moment
   const found = await bundleOfThen(parts.dataDir, parts.gitdirs, generation)
   if (!found.ok) return err(found.error)
@@ -85,7 +87,8 @@ function notesOf({ before, isRepeated }: Moment): readonly string[] {
 }
 
 /** @returns sentences */
-export function gapText({ why, endMs, beginMs, reason }: Gap, atMs: number): string {
+export function gapText(gap: Gap, atMs: number, copyOf?: string): string {
+  const { why, endMs, beginMs, reason } = gap
   if (why === 'empty') {
     return 'there is no journal: is this the data directory of a node, with journal.enabled?'
   }
@@ -99,10 +102,16 @@ export function gapText({ why, endMs, beginMs, reason }: Gap, atMs: number): str
   const around = `${until}${from}.`
   if (why === 'stopped') return `the node was stopped at ${at}.${around}`
   if (why === 'lost') return `the journal could not be written at ${at}: ${reason}.${around}`
-  return `the journal says nothing of ${at}: the node was down, or its file was cut.${around}`
+  if (copyOf === undefined) {
+    return `the journal says nothing of ${at}: the node was down, or its file was cut.${around}`
+  }
+  return (
+    `the journal of ${copyOf} that is kept here says nothing of ${at}: the node was down, or ` +
+    `what it wrote then has not come here.${around}`
+  )
 }
 
-const timeText = (ms: number): string => {
+export const timeText = (ms: number): string => {
   const date = new Date(ms)
   return Number.isNaN(date.getTime()) ? String(ms) : date.toISOString()
 }

@@ -1,5 +1,6 @@
 // Questions of the API about the past: asks a thread of their own, and shows what a tenant may see.
-import type { HealthHistory, Past, PastFault } from '#api/ports/past.ts'
+import type { HealthHistory, Past, PastFault, PastQuery } from '#api/ports/past.ts'
+import { invalid } from '#cli/simulate/question-text.ts'
 import { hasRecords } from '#cli/simulate/own-records.ts'
 import type { ConfigView } from '#config/view.ts'
 import type { Clock } from '#lib/clock.ts'
@@ -7,11 +8,21 @@ import { err, ok } from '#lib/result.ts'
 import type { Result } from '#lib/result.ts'
 import type { GeoSource } from '#runtime/geo/geo-source.ts'
 import type { Journal } from '#runtime/journal/journal.ts'
+import type { Journals } from '#state/ports/journals.ts'
 import { JobThread } from '#runtime/worker/job-thread.ts'
 import { repositoriesIn } from './bundle-of-then.ts'
 import type { HealthJob } from './health-job.ts'
 import { databasesOf, journalDirectory } from './node-journal.ts'
-import type { PastJob, ToldPast } from './past-job.ts'
+import { timeText } from './look-back.ts'
+import { pastInstant } from './past-job.ts'
+import type { PastJob, PastJournal, ToldPast } from './past-job.ts'
+import { storedSegments } from './stored-segments.ts'
+
+export interface JournalCopies {
+  readonly journals: Pick<Journals, 'segmentsOf' | 'octetsOf' | 'nodes'>
+  /** There is a database. */
+  readonly exists: () => boolean
+}
 
 export interface PastAnswersParts {
   readonly dataDir: string
@@ -21,8 +32,12 @@ export interface PastAnswersParts {
   /** Whether the node has the role dns. */
   readonly isAnswering: boolean
   readonly geo: Pick<GeoSource, 'status' | 'buffers'>
+  /** Journals of all nodes. */
+  readonly copies: JournalCopies
   readonly config: ConfigView
   readonly clock: Clock
+  /** Default `pastLimits.jobMs`. */
+  readonly jobMs?: number
 }
 
 export const pastLimits = {
@@ -30,6 +45,8 @@ export const pastLimits = {
   waitingMax: 4,
   /** A large repository takes seconds to compile. */
   jobMs: 60_000,
+  /** Nodes that a refusal names. */
+  namedMax: 20,
 } as const
 
 /** Of a question, what was asked for: the thread answers each as it is. */
@@ -41,25 +58,20 @@ export class PastAnswers {
 
   constructor(parts: PastAnswersParts) {
     this.#parts = parts
+    const { waitingMax, jobMs } = pastLimits
     const file = new URL('./past-worker.ts', import.meta.url)
-    this.#thread = new JobThread({ file, ...pastLimits })
+    this.#thread = new JobThread({ file, waitingMax, jobMs: parts.jobMs ?? jobMs })
   }
 
   why: Past['why'] = async (query, tenant) => {
-    const { nodeName, journal, isAnswering, dataDir, geo, clock, config } = this.#parts
-    if (query.node !== undefined && query.node !== nodeName) {
-      const reason = `${nodeName} has its own journal alone: ask the API of ${query.node}`
-      return err({ code: 'invalid', field: 'node', reason })
-    }
-    if (!isAnswering) return unknown(answersNothing)
-    if (journal === null) return unknown(keepsNone)
-    await journal.flush()
-    const done = await this.#ask<ToldPast>(() => ({
-      ...{ query, tenant, nowMs: clock.nowMs(), dataDir, geo: geo.buffers },
-      gitdirs: repositoriesIn(dataDir),
-      journalDirectory: journalDirectory(dataDir),
-      releases: databasesOf(geo),
-    }))
+    const { nodeName, journal, isAnswering, config } = this.#parts
+    const isOther = query.node !== undefined && query.node !== nodeName
+    if (!isOther && !isAnswering) return unknown(answersNothing)
+    if (!isOther && journal === null) return unknown(keepsNone)
+    const done = await this.#ask<ToldPast>(async () => {
+      const from = isOther ? await this.#copyOf(query, tenant) : await this.#own()
+      return from.ok ? ok(this.#jobOf(query, tenant, from.value)) : from
+    })
     if (!done.ok) return tenant === null ? done : forTenant(done.error)
     const { shown, owner, tenant: holder } = done.value
     const isSeen = tenant === null || holder === tenant || hasRecords(config, owner, tenant)
@@ -70,21 +82,29 @@ export class PastAnswers {
     const { journal, isAnswering, dataDir, clock } = this.#parts
     if (!isAnswering) return unknown(answersNothing)
     if (journal === null) return unknown(keepsNone)
-    await journal.flush()
-    return this.#ask<HealthHistory>(() => {
+    return this.#ask<HealthHistory>(async () => {
+      await journal.flush()
       const toMs = Math.floor(clock.nowMs())
-      return {
+      return ok({
         ...{ tenant, members, dataDir, fromMs: toMs - rangeMs, toMs },
         gitdirs: repositoriesIn(dataDir),
         journalDirectory: journalDirectory(dataDir),
-      }
+      })
     })
   }
 
+  /** In its turn, and within its time: a disk may hang, and a database. */
   async #ask<Told extends ToldPast | HealthHistory>(
-    jobOf: () => PastJob | HealthJob,
+    jobOf: () => Promise<Result<PastJob | HealthJob, PastFault>>,
   ): Promise<Result<Told, PastFault>> {
-    const done = await this.#thread.run(jobOf)
+    let fault: PastFault | undefined
+    const done = await this.#thread.run(async () => {
+      const job = await jobOf()
+      if (job.ok) return job.value
+      fault = job.error
+      return undefined
+    })
+    if (fault !== undefined) return err(fault)
     if (done === 'busy') return err({ code: 'busy' })
     if (typeof done === 'string') return err({ code: 'too-slow' })
     return done as Result<Told, PastFault>
@@ -93,6 +113,50 @@ export class PastAnswers {
   async close(): Promise<void> {
     await this.#thread.close()
   }
+
+  #jobOf(query: PastQuery, tenant: string | null, journal: PastJournal): PastJob {
+    const { dataDir, geo, clock } = this.#parts
+    return {
+      ...{ query, tenant, nowMs: clock.nowMs(), dataDir, geo: geo.buffers, journal },
+      ...{ gitdirs: repositoriesIn(dataDir), releases: databasesOf(geo) },
+    }
+  }
+
+  async #own(): Promise<Result<PastJournal, PastFault>> {
+    await this.#parts.journal?.flush()
+    return ok({ directory: journalDirectory(this.#parts.dataDir) })
+  }
+
+  async #copyOf(query: PastQuery, tenant: string | null): Promise<Result<PastJournal, PastFault>> {
+    const { nodeName, clock, copies } = this.#parts
+    const { node = nodeName, at } = query
+    const atMs = pastInstant(at, clock.nowMs())
+    if (!atMs.ok) return atMs
+    if (!copies.exists()) {
+      return invalid('node', `${nodeName} has its own journal alone: ask the API of ${node}`)
+    }
+    const segments = await storedSegments(copies.journals, node, atMs.value)
+    if (!segments.ok) return err({ code: 'away', reason: segments.error })
+    if (segments.value.length > 0) return ok({ node, segments: segments.value })
+    const known = tenant === null ? await this.#known() : ''
+    return invalid('node', `there is no journal of ${node} here${known}`)
+  }
+
+  /** A clause. */
+  async #known(): Promise<string> {
+    const nodes = await this.#parts.copies.journals.nodes()
+    if (!nodes.ok) return ''
+    const names = nodes.value.map(
+      ({ node, fromMs, toMs }) => `${node} from ${timeText(fromMs)} to ${timeText(toMs)}`,
+    )
+    const { nodeName, isAnswering } = this.#parts
+    const all = isAnswering ? [`${nodeName} itself`, ...names] : names
+    const shown = all.slice(0, pastLimits.namedMax)
+    const more = all.length > shown.length ? `, and ${all.length - shown.length} more` : ''
+    return shown.length === 0
+      ? ', nor one of any other node'
+      : `; known are ${shown.join(', ')}${more}`
+  }
 }
 
 const keepsNone =
@@ -100,8 +164,8 @@ const keepsNone =
   'then on'
 
 const answersNothing =
-  'this node answers no queries (roles: [control]), so it has none to explain; run "gslbd why" ' +
-  'on the machine of a node that does'
+  'this node answers no queries (roles: [control]), so it has none of its own to explain; name a ' +
+  'node that does (node, or --node of gslbd why)'
 
 const unknown = (reason: string): Result<never, PastFault> => err({ code: 'unknown', reason })
 

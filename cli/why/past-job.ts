@@ -1,8 +1,7 @@
 // One question about the past, as it runs in a thread of its own: a commit may have to be compiled.
 import type { PastFault, PastQuery } from '#api/ports/past.ts'
 import { shownAnswer, shownService } from '#cli/simulate/live-job.ts'
-import { readClient, readType } from '#cli/simulate/question-text.ts'
-import { parseAddress } from '#dns/address.ts'
+import { invalid, readQuestion } from '#cli/simulate/question-text.ts'
 import { formatName, parseName } from '#dns/name.ts'
 import { err, ok } from '#lib/result.ts'
 import type { Result } from '#lib/result.ts'
@@ -21,10 +20,15 @@ export interface PastJob {
   readonly nowMs: number
   readonly dataDir: string
   readonly gitdirs: readonly string[]
-  readonly journalDirectory: string
+  readonly journal: PastJournal
   readonly geo: GeoBuffers
   readonly releases: Readonly<Record<string, string>>
 }
+
+/** Files of this node, or copies of another one's: the newest segment first. */
+export type PastJournal =
+  | { readonly directory: string }
+  | { readonly node: string; readonly segments: readonly Uint8Array[] }
 
 export interface ToldPast {
   readonly shown: object
@@ -33,37 +37,34 @@ export interface ToldPast {
   readonly tenant: string | null
 }
 
-const invalid = (field: string, reason: string): Result<never, PastFault> =>
-  err({ code: 'invalid', field, reason })
-
 export async function runPastJob(job: PastJob): Promise<Result<ToldPast, PastFault>> {
   const question = questionOf(job)
   if (!question.ok) return question
-  const { dataDir, gitdirs, geo, releases, journalDirectory, tenant } = job
-  const segments = segmentsIn(journalDirectory)
+  const { dataDir, gitdirs, geo, releases, journal, tenant } = job
+  const from =
+    'directory' in journal
+      ? { segments: segmentsIn(journal.directory) }
+      : { segments: journal.segments.map((one) => Buffer.from(one)), copyOf: journal.node }
   const databases = { tablesFor: tablesOf(geo), releases }
-  const past = await lookBack({ dataDir, gitdirs, segments, databases }, question.value)
+  const past = await lookBack({ dataDir, gitdirs, databases, ...from }, question.value)
   if (!past.ok) return err({ code: 'unknown', reason: past.error })
   const { owner, tenant: holder } = past.value.simulation
   return ok({ shown: shownPast(job.query, past.value, tenant), owner, tenant: holder })
 }
 
 function questionOf({ query, nowMs }: PastJob): Result<WhyQuestion, PastFault> {
-  const qname = parseName(query.name)
-  if (!qname.ok) return invalid('name', `is not a domain name (${qname.error})`)
-  const qtype = readType(query.type)
-  if (!qtype.ok) return invalid('type', qtype.error)
-  const client = query.subnet === undefined ? ok(null) : readClient(query.subnet)
-  if (!client.ok) return invalid('subnet', client.error)
-  const source = query.client === undefined ? undefined : parseAddress(query.client)
-  if (source?.ok === false) return invalid('client', `"${query.client}" is not an IP address`)
-  const at = readPastInstant(query.at, nowMs)
+  const question = readQuestion(query)
+  if (!question.ok) return question
+  const at = pastInstant(query.at, nowMs)
+  return at.ok ? ok({ ...question.value, atMs: at.value }) : at
+}
+
+export function pastInstant(text: string, nowMs: number): Result<number, PastFault> {
+  const at = readPastInstant(text, nowMs)
   if (!at.ok) return invalid('at', at.error)
-  if (at.value > nowMs) return invalid('at', 'is in the future: POST /api/v1/simulate answers that')
-  return ok({
-    ...{ qname: qname.value, qtype: qtype.value, client: client.value, atMs: at.value },
-    ...(source === undefined ? {} : { source: Uint8Array.from(source.value) }),
-  })
+  return at.value > nowMs
+    ? invalid('at', 'is in the future: POST /api/v1/simulate answers that')
+    : at
 }
 
 /** Others' services, and who made a commit of all, are not a tenant's to see. */

@@ -27,7 +27,6 @@ export interface JournalFileParts {
   readonly queueBytesMax?: number
   /** A segment may have this many; default `journalLimits.segmentBytesMin`. */
   readonly segmentBytesMin?: number
-  readonly onWritten?: (records: readonly Buffer[]) => void
 }
 
 export interface JournalStatus {
@@ -172,7 +171,6 @@ export class JournalFile {
         if (isFirst) await this.#openNext()
         await this.#append(Buffer.concat(isFirst ? [magic, ...records] : records))
         this.#emptyPath = undefined
-        this.#parts.onWritten?.(records)
         if (isFirst) this.#prune()
       }
       this.#recovered()

@@ -37,8 +37,6 @@ export interface JournalParts {
   readonly queueBytesMax?: number
   /** A segment may have this many; default `journalLimits.segmentBytesMin`. */
   readonly segmentBytesMin?: number
-  /** Told of what has reached the disk, for a copy elsewhere. */
-  readonly onWritten?: (records: readonly Buffer[]) => void
 }
 
 interface Followed {

@@ -27,3 +27,20 @@ export const journalLimits = {
   rttPart: 1 / 16,
   rttMs: 0.5,
 } as const
+
+/** Of the copy that other nodes can read. */
+export const copyLimits = {
+  /** Octets of a part, where no record is longer. */
+  partBytes: 262_144,
+  /** With a longer record the segment is not copied from there on. */
+  recordBytesMax: 2 * 1_048_576 - 16,
+  /** In one look: what is behind is made up for over some of them. */
+  bytesPerLook: 4 * 1_048_576,
+  asksPerLook: 100,
+  /** After a copy that failed: doubled with each failure. */
+  retryMs: 10_000,
+  retryMsMax: 600_000,
+  /** Segments that are read for one instant, about, and their octets. */
+  readMax: 12,
+  readBytesMax: 64 * 1_048_576,
+} as const

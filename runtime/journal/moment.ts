@@ -44,12 +44,15 @@ export interface Gap {
   readonly reason: string
 }
 
-/** Where segments come from: the newest first. */
+/** Where segments come from: the newest first; an empty one where some are missing. */
 export type Segments = Iterable<Buffer>
 
-/** A file that cannot be read is as one that is empty. */
+/** A file that cannot be read, or is not there any more, is as one that is empty. */
 export function* segmentsIn(directory: string): Generator<Buffer> {
-  for (const { path } of segmentFiles(directory).toReversed()) {
+  let before: number | undefined
+  for (const { path, number } of segmentFiles(directory).toReversed()) {
+    if (before !== undefined && before - number > 1) yield Buffer.alloc(0)
+    before = number
     try {
       yield readFileSync(path)
     } catch {
@@ -98,7 +101,11 @@ class Search {
     const { records, lostBytes } = readRecords(file)
     const [first] = records
     const head = first === undefined ? undefined : segmentHead(first)
-    if (first === undefined || head === undefined) return false
+    if (first === undefined || head === undefined) {
+      // What follows the one before is not known.
+      this.#following.clear()
+      return false
+    }
     if (this.#found !== undefined) return this.#lookForBeginning(records)
     this.#isAny = true
     const following = this.#following.get(head.run)

@@ -105,16 +105,29 @@ export interface ReadRecords {
 
 /** Never throws: what follows a damaged record is not believed. */
 export function readRecords(file: Buffer): ReadRecords {
+  if (!file.subarray(0, magic.length).equals(magic)) return { records: [], lostBytes: file.length }
+  return readRecordsFrom(file, magic.length)
+}
+
+/** The same from where a record begins. */
+export function readRecordsFrom(file: Buffer, beginAt: number): ReadRecords {
   const records: JournalRecord[] = []
-  if (!file.subarray(0, magic.length).equals(magic)) return { records, lostBytes: file.length }
-  let at = magic.length
+  let at = beginAt
   while (at < file.length) {
     const record = recordAt(file, at)
     if (record === undefined) break
     records.push(record)
     at += frameBytes + headBytes + record.payload.length
   }
-  return { records, lostBytes: file.length - at }
+  return { records, lostBytes: Math.max(0, file.length - at) }
+}
+
+/** What the record has, that begins there; undefined: nobody can say, or it is damaged. */
+export function recordBytesAt(file: Buffer, at: number): number | undefined {
+  if (file.length - at < frameBytes) return undefined
+  const length = file.readUInt32LE(at)
+  const isRecord = length >= headBytes && length <= journalLimits.recordBytesMax
+  return isRecord ? frameBytes + length : undefined
 }
 
 function recordAt(file: Buffer, at: number): JournalRecord | undefined {

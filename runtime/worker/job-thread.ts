@@ -19,11 +19,13 @@ export interface JobThreadOptions {
   readonly jobMs?: number | undefined
 }
 
+type JobOf<Job> = () => Job | undefined | Promise<Job | undefined>
+
 /** Why there is no answer. `failed`: the job said nothing, or its thread ran out of memory. */
 export type NotDone = 'busy' | 'too-slow' | 'failed'
 
 /** @template Answer what a job says */
-export class JobThread<Job, Answer extends object> {
+export class JobThread<Job extends object, Answer extends object> {
   readonly #options: JobThreadOptions
   #worker: Worker | undefined
   #idle: NodeJS.Timeout | undefined
@@ -35,11 +37,14 @@ export class JobThread<Job, Answer extends object> {
     this.#options = options
   }
 
-  /** @param jobOf asked when its turn has come; undefined: there is nothing to do any more */
-  async run(jobOf: () => Job | undefined): Promise<Answer | NotDone> {
+  /**
+   * @param jobOf asked when its turn has come, within the time of the job; undefined: there is
+   *   nothing to do any more
+   */
+  async run(jobOf: JobOf<Job>): Promise<Answer | NotDone> {
     if (this.#waiting >= this.#options.waitingMax) return 'busy'
     this.#waiting++
-    const run = (): Promise<Answer | NotDone> => this.#run(jobOf())
+    const run = (): Promise<Answer | NotDone> => this.#run(jobOf)
     const done = this.#working.then(run, run)
     this.#working = done
     try {
@@ -54,23 +59,30 @@ export class JobThread<Job, Answer extends object> {
     await this.#end()
   }
 
-  async #run(job: Job | undefined): Promise<Answer | NotDone> {
-    if (job === undefined) return 'failed'
+  async #run(jobOf: JobOf<Job>): Promise<Answer | NotDone> {
     clearTimeout(this.#idle)
-    const { promise, resolve } = Promise.withResolvers<Answer | NotDone>()
+    const late = Promise.withResolvers<'too-slow'>()
     const { jobMs = jobThreadLimits.jobMs } = this.#options
-    const timer = setTimeout(() => resolve('too-slow'), jobMs)
+    const timer = setTimeout(() => late.resolve('too-slow'), jobMs)
+    try {
+      const job = await Promise.race([jobOf(), late.promise])
+      if (job === undefined) return 'failed'
+      if (job === 'too-slow') return 'too-slow'
+      return await this.#ask(job, late.promise)
+    } finally {
+      clearTimeout(timer)
+      this.#idle = setTimeout(() => void this.#end(), jobThreadLimits.idleMs)
+      this.#idle.unref()
+    }
+  }
+
+  async #ask(job: Job, late: Promise<'too-slow'>): Promise<Answer | NotDone> {
+    const { promise, resolve } = Promise.withResolvers<Answer | NotDone>()
     this.#settle = resolve
     const worker = (this.#worker ??= this.#start())
     worker.postMessage(job)
-    const answer = await promise
-    clearTimeout(timer)
-    if (answer === 'too-slow') {
-      await this.#end()
-      return answer
-    }
-    this.#idle = setTimeout(() => void this.#end(), jobThreadLimits.idleMs)
-    this.#idle.unref()
+    const answer = await Promise.race([promise, late])
+    if (answer === 'too-slow') await this.#end()
     return answer
   }
 

@@ -50,7 +50,7 @@ export interface KeptJournals {
 
 export const journalCopyLimits = {
   /** Of one part. */
-  partBytesMax: 4 * 1_048_576,
+  partBytesMax: 2 * 1_048_576,
   /** A longer one is not kept to its end. */
   segmentBytesMax: 64 * 1_048_576,
   /** Of a node: two a hour for the whole time, and the restarts. */

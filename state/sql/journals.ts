@@ -39,12 +39,12 @@ export function createSqlJournals(database: Sql): Journals {
       }),
     octetsOf: (segment) =>
       database.repeatable(async (db) => {
-        const row = await segmentRow(db, segment).select('bytes').executeTakeFirst()
+        const bytes = await bytesOf(db, segment)
         const parts = await partRows(db, segment)
           .select(['at_byte', 'octets'])
           .orderBy('at_byte')
           .execute()
-        return joined(parts, Number(row?.bytes ?? 0))
+        return joined(parts, bytes)
       }),
     nodes: () =>
       database.repeatable(async (db) => {
@@ -72,7 +72,7 @@ async function append(db: Db, part: SegmentPart): Promise<number> {
   const bytes = Number(known?.bytes ?? 0)
   const { at, octets } = part
   if (at !== bytes || octets.length === 0 || at + octets.length > segmentBytesMax) return bytes
-  if (known === undefined && !(await makeSegment(db, part))) return bytes
+  if (known === undefined && !(await makeSegment(db, part))) return await bytesOf(db, part)
   await db
     .updateTable('journal_segments')
     .set({
@@ -88,6 +88,11 @@ async function append(db: Db, part: SegmentPart): Promise<number> {
     .execute()
   await addOctets(db, part)
   return at + octets.length
+}
+
+async function bytesOf(db: Db, segment: SegmentName): Promise<number> {
+  const row = await segmentRow(db, segment).select('bytes').executeTakeFirst()
+  return Number(row?.bytes ?? 0)
 }
 
 /** @returns false: another one has just made it, or there are too many */

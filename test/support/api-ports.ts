@@ -116,6 +116,7 @@ export function portsOf(brought: Partial<ApiPorts>): ApiPorts {
 const noBundles: ApiPorts['bundles'] = {
   told: () => ok({ name: 'far-1', labels: {} }),
   heard: async () => ok({ instance: 'ab' }),
+  journal: async () => ok({ bytes: 0 }),
   record: () => undefined,
   shadowFor: () => '',
   waitForOther: async () => true,

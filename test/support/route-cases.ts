@@ -326,6 +326,13 @@ export const routeCases: Readonly<Record<string, RouteCase>> = {
     ...{ needs: 'system' },
     body: () => ({ node: 'agent-1', site: 'far', changed: [], withdrawn: [] }),
   },
+  postBundlesJournal: {
+    ...{ needs: 'system' },
+    body: () => {
+      const run = '01234567-89ab-cdef-0123-456789abcdef'
+      return { node: 'ams1', run, number: 1, at: 0, octets: '' }
+    },
+  },
   getBundlesDeltasByDigestByFrom: {
     ...{ needs: 'system', statuses: [404] },
     make: async () => ({ digest: 'a'.repeat(64), from: 'b'.repeat(64) }),

@@ -40,6 +40,7 @@ const app = createApp(
         return report
       },
       heard: async () => ok({ instance: 'ab' }),
+      journal: async () => ok({ bytes: 0 }),
       record: (channel) => feed.record(channel),
       shadowFor: () => '',
       waitForOther: (_, tag, waitMs) => feed.waitForOther(tag, waitMs),

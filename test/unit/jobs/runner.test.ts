@@ -38,6 +38,7 @@ function create(
       verifyDomains: async () => undefined,
       backUp: async () => undefined,
       recordCommits: async () => undefined,
+      copyJournals: async () => undefined,
       pruneAudit: async () => undefined,
       ...context,
     },

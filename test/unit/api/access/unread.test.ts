@@ -55,6 +55,7 @@ const withoutConfig = [
   ...['postSync', 'getBgp', 'getClusterNodes', 'postClusterNodesByNameRestart'],
   ...['getBundlesChannelsByName', 'postBundlesChannelsByName', 'getBundlesByDigest'],
   ...['getBundlesDeltasByDigestByFrom', 'postBundlesHealth'],
+  ...['postBundlesJournal'],
   ...['getDnsTsigKeys', 'deleteDnsTsigKeysById', 'getDnsTxtRecords', 'deleteDnsTxtRecordsById'],
   ...['getUsers', 'postUsers', 'getUsersById', 'putUsersById', 'deleteUsersById'],
   ...['getRoles', 'postRoles', 'getRolesById', 'putRolesById', 'deleteRolesById'],

@@ -66,6 +66,7 @@ function scene({ waitersMax = 2, transfersMax = 2, isAway = false } = {}) {
         heard.push(words.value)
         return isAway ? err(null) : ok({ instance: 'ab'.repeat(8) })
       },
+      journal: async () => err({ code: isAway ? 'away' : 'no-database' }),
       record: (channel) => feed.record(channel),
       shadowFor: () => '',
       waitForOther: (_, tag, waitMs) => feed.waitForOther(tag, waitMs),
@@ -352,4 +353,14 @@ describe('what a probe agent finds', () => {
     const answer = await post('/bundles/health', words)
     expect([answer.statusCode, answer.headers['retry-after']]).toEqual([503, '5'])
   })
+})
+
+test('a journal is refused without a token, and without a database', async () => {
+  const run = '01234567-89ab-cdef-0123-456789abcdef'
+  const part = { node: 'fra1', run, number: 1, at: 0, octets: '' }
+  const { post } = scene()
+  expect((await post('/bundles/journal', part, {})).statusCode).toBe(401)
+  expect((await post('/bundles/journal', part)).statusCode).toBe(404)
+  const away = await scene({ isAway: true }).post('/bundles/journal', part)
+  expect([away.statusCode, away.headers['retry-after']]).toEqual([503, '5'])
 })

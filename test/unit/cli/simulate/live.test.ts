@@ -228,6 +228,28 @@ test('another commit answers, with the health of now where a member is the same'
   })
 })
 
+test('files of two commits are never read at once, and a fault blocks none', async () => {
+  let [reading, most] = [0, 0]
+  const filesOf = async (commit: string) => {
+    most = Math.max(most, ++reading)
+    await new Promise((resolve) => setImmediate(resolve))
+    reading--
+    if (commit === 'f'.repeat(40)) throw new Error('the history is broken')
+    return commit === older ? ok(olderFiles) : err('not-found' as const)
+  }
+  const reader = new LiveSimulator({ ...parts, filesOf, jobMs: 60_000 })
+  const commits = [older, 'b'.repeat(40), older, 'f'.repeat(40), 'c'.repeat(40), older]
+  const done = await Promise.allSettled(
+    commits.map((commit) => ask('www.example.com.', { commit }, null, reader)),
+  )
+  expect(most).toBe(1)
+  const shown = done.map((one) => (one.status === 'rejected' ? 'broken' : one.value))
+  const answer = { commit: older, records: ['www.example.com. 77 IN A 192.0.2.2'] }
+  const unknown = { code: 'invalid', field: 'commit' }
+  expect(shown).toMatchObject([answer, unknown, answer, 'broken', unknown, answer])
+  await reader.close()
+})
+
 test('queries beyond those that may wait are refused', async () => {
   const many = Array.from({ length: liveLimits.waitingMax + 1 }, () => ask('www.example.com.'))
   const answers = await Promise.all(many)

@@ -11,6 +11,7 @@ import type { ConfigWorld } from '#test/support/config-world.ts'
 import { FakeTime } from '#test/support/fake-time.ts'
 import { startStandIn } from '#test/support/http-stand-in.ts'
 import { runCliWith } from '#test/support/run-cli.ts'
+import { MemoryJournals } from '#test/support/memory-journals.ts'
 import { makeTempDir, removeTempDir } from '#test/support/temp-dir.ts'
 import { journalAt } from '#test/support/journals.ts'
 
@@ -41,6 +42,7 @@ beforeAll(async () => {
   past = new PastAnswers({
     ...{ dataDir, nodeName: 'fra1', isAnswering: true, journal, clock: time.clock },
     geo: { status: () => [], buffers: noGeoBuffers },
+    copies: { journals: new MemoryJournals(), exists: () => false },
     config: { snapshot: () => ({ list: () => [] }) } as never,
   })
   world = await startConfigWorld({ tenants: ['default'], ports: { past } })

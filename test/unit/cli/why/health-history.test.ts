@@ -12,6 +12,7 @@ import { segmentFiles } from '#runtime/journal/segment-files.ts'
 import { BundleStore } from '#runtime/node/bundle-store.ts'
 import { bareModel, member, pool, uid, zone } from '#test/support/bundle-models.ts'
 import { journalEpochMs, JournalScene } from '#test/support/journal-scene.ts'
+import { MemoryJournals } from '#test/support/memory-journals.ts'
 
 const minuteMs = 60_000
 const [first, second] = [uid(0x10001), uid(0x10002)]
@@ -212,6 +213,7 @@ test('a journal without a segment, or none at all, is said in a sentence', async
     ...{ dataDir, nodeName: 'n1', journal: null, isAnswering: true, clock: scene.time.clock },
     geo: { status: () => [], buffers: noGeoBuffers },
     config: { snapshot: () => ({ list: () => [] }) } as never,
+    copies: { journals: new MemoryJournals(), exists: () => false },
   })
   const query = { tenant: 'acme', members: [first], rangeMs: 1 }
   expect(await without.health(query)).toMatchObject({

@@ -4,13 +4,19 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import type { PastQuery } from '#api/ports/past.ts'
-import { PastAnswers } from '#cli/why/past-answers.ts'
+import { PastAnswers, pastLimits } from '#cli/why/past-answers.ts'
 import type { BundleModel } from '#bundle/format/model.ts'
 import { noGeoBuffers } from '#routing/geo/geo-tables.ts'
 import { createRoutingState, rebuildPool } from '#routing/state/candidates.ts'
 import { BundleStore } from '#runtime/node/bundle-store.ts'
 import { Journal } from '#runtime/journal/journal.ts'
+import { JournalCopier } from '#runtime/journal/journal-copier.ts'
+import type { CopySink } from '#runtime/journal/journal-copier.ts'
+import { storePart } from '#runtime/journal/segment-part.ts'
+import { err } from '#lib/result.ts'
+import { journalAt } from '#test/support/journals.ts'
 import { bareModel, bundleOf, member, pool, service, zone } from '#test/support/bundle-models.ts'
+import { MemoryJournals } from '#test/support/memory-journals.ts'
 import { FakeTime } from '#test/support/fake-time.ts'
 
 const model: BundleModel = {
@@ -43,6 +49,7 @@ const journal = new Journal({
 const parts = {
   ...{ dataDir, nodeName: 'fra1', isAnswering: true, journal, clock: time.clock },
   geo: { status: () => [], buffers: noGeoBuffers },
+  copies: { journals: new MemoryJournals(), exists: () => false },
   config: { snapshot: () => ({ list: () => [] }) } as never,
 }
 const past = new PastAnswers(parts)
@@ -130,6 +137,87 @@ test.each([
 ])('a wrong %s is named: %j', async (field, wrong) => {
   expect(await ask('www.example.com.', wrong)).toMatchObject({ code: 'invalid', field })
 })
+
+/** What the node ams1, which is gone, has copied: the same hour, at which no member was down. */
+async function copiesOfAms1(): Promise<MemoryJournals> {
+  const directory = join(dataDir, 'ams1')
+  const then = new FakeTime(Date.UTC(2027, 2, 1, 3))
+  const other = journalAt(directory, then, 'ams1')
+  const state = createRoutingState(bundle, 1)
+  other.serves({ digest: bundle.digest, commit: model.commit, seq: 1 }, bundle, state)
+  other.settled()
+  for (let i = 0; i < 20; i++) {
+    then.pass(60_000)
+    await other.flush()
+  }
+  await other.stop()
+  const journals = new MemoryJournals()
+  const add: CopySink['add'] = async (part) => {
+    const stored = await storePart(journals, part, then.clock.nowMs())
+    return stored.ok && stored.value.ok ? stored.value : err({ code: 'refused', message: '' })
+  }
+  const { clock } = then
+  const log = { info: silent, warn: silent, error: silent }
+  await new JournalCopier({
+    directory: join(directory, 'journal'),
+    sink: { add },
+    clock,
+    log,
+  }).look()
+  return journals
+}
+
+test('the journal of another node says what that one answered', async () => {
+  const copies = { journals: await copiesOfAms1(), exists: () => true }
+  const control = new PastAnswers({ ...parts, copies, isAnswering: false, journal: null })
+  const why = async (more: Partial<PastQuery>, tenant: string | null = null) =>
+    control.why({ name: 'www.example.com.', type: 'A', at: '03:15', ...more }, tenant)
+  expect(await why({ node: 'ams1' })).toMatchObject({
+    value: {
+      ...{ node: 'ams1', digest: bundle.digest, isCertain: true },
+      records: ['www.example.com. 60 IN A 192.0.2.1'],
+    },
+  })
+  expect(await why({ node: 'ams1' }, 'acme')).toMatchObject({ ok: true })
+  expect(await why({ node: 'ams1', at: '03:40' })).toMatchObject({
+    error: {
+      code: 'unknown',
+      reason: expect.stringContaining('the node was stopped at') as string,
+    },
+  })
+  const known = 'ams1 from 2027-03-01T03:00:00.000Z to 2027-03-01T03:20:00.000Z'
+  const reason = `there is no journal of ams9 here; known are ${known}`
+  expect(await why({ node: 'ams9' })).toEqual(err({ code: 'invalid', field: 'node', reason }))
+  expect(await why({ node: 'ams9' }, 'acme')).toMatchObject({
+    error: { reason: 'there is no journal of ams9 here' },
+  })
+  expect(await why({ node: 'ams1', at: 'once' })).toMatchObject({ error: { field: 'at' } })
+  await control.close()
+})
+
+test('a database that is away is not taken for a node without a journal', async () => {
+  const journals = new MemoryJournals()
+  journals.segmentsOf = async () => err({ code: 'store-away', message: 'it is away' })
+  const other = new PastAnswers({ ...parts, copies: { journals, exists: () => true } })
+  const query = { name: 'www.example.com.', type: 'A', at: '03:15', node: 'ams1' }
+  expect(await other.why(query, null)).toEqual(err({ code: 'away', reason: 'it is away' }))
+  await other.close()
+})
+
+test('a disk that hangs is waited for by so many questions, and by no more', async () => {
+  const { promise, resolve } = Promise.withResolvers<undefined>()
+  const hanging = new PastAnswers({ ...parts, journal: { flush: () => promise } })
+  const query = { name: 'www.example.com.', type: 'A', at: '03:15' }
+  const waiting = Array.from({ length: pastLimits.waitingMax }, () => hanging.why(query, null))
+  expect(await hanging.why(query, null)).toEqual(err({ code: 'busy' }))
+  resolve(undefined)
+  for (const done of await Promise.all(waiting)) expect(done).toMatchObject({ ok: true })
+  await hanging.close()
+  const hurried = new PastAnswers({ ...parts, journal: { flush: never }, jobMs: 1 })
+  expect(await hurried.why(query, null)).toEqual(err({ code: 'too-slow' }))
+  await hurried.close()
+})
+const never = (): Promise<void> => new Promise(() => undefined)
 
 test.each([
   [{ isAnswering: false, journal: null }, 'this node answers no queries (roles: [control])'],

@@ -1,0 +1,88 @@
+// Tells a control node over HTTP what a journal has: the one that took it last, else the first that
+// takes it.
+import { fetchFile } from '#fleet/fetch.ts'
+import type { FetchFailure } from '#fleet/fetch.ts'
+import { fleetLimits } from '#fleet/limits.ts'
+import { err, ok } from '#lib/result.ts'
+import type { Result } from '#lib/result.ts'
+import { journalPath, sentPart } from './told-part.ts'
+import type { ToldPart } from './told-part.ts'
+
+export interface JournalSenderParts {
+  /** In the order in which they are tried. */
+  readonly urls: readonly string[]
+  /** A secret; null: none. */
+  readonly token: string | null
+  readonly patienceMs?: number
+}
+
+export interface SendFault {
+  /**
+   * `refused`: these octets will never be taken. `absent`: nobody takes journals, as web servers
+   * and older versions. `away`: later they may be taken.
+   */
+  readonly code: 'refused' | 'absent' | 'away'
+  readonly message: string
+}
+
+export class JournalSender {
+  readonly #parts: JournalSenderParts
+  /** The one that took it last is the first. */
+  #urls: readonly string[]
+
+  constructor(parts: JournalSenderParts) {
+    this.#parts = parts
+    this.#urls = parts.urls
+  }
+
+  /** @returns octets of the segment that are there now */
+  readonly add = async (part: ToldPart): Promise<Result<number, SendFault>> => {
+    const faults: SendFault[] = []
+    for (const url of this.#urls) {
+      const told = await this.#post(url, part)
+      if (told.ok) {
+        this.#urls = [url, ...this.#urls.filter((other) => other !== url)]
+        return told
+      }
+      faults.push(told.error)
+    }
+    const worst = faults.find(({ code }) => code === 'away') ?? faults.find(isRefused) ?? faults[0]
+    const message = faults.map((fault) => fault.message).join('; ')
+    return err({ code: worst?.code ?? 'absent', message })
+  }
+
+  async #post(url: string, part: ToldPart): Promise<Result<number, SendFault>> {
+    const { token, patienceMs = fleetLimits.wordsPatienceMs } = this.#parts
+    const base = url.endsWith('/') ? url : `${url}/`
+    const answer = await fetchFile(new URL(journalPath, base), {
+      headers: token === null ? {} : { authorization: `Bearer ${token}` },
+      body: sentPart(part),
+      bytesMax: fleetLimits.recordBytesMax,
+      headPatienceMs: patienceMs,
+      rate: fleetLimits.rate,
+      signal: AbortSignal.timeout(patienceMs),
+    })
+    const { host } = new URL(url)
+    if (!answer.ok)
+      return err({ code: codeOf(answer.error), message: `${host}: ${answer.error.message}` })
+    const bytes = bytesIn(answer.value.bytes)
+    if (bytes !== undefined) return ok(bytes)
+    return err({ code: 'absent', message: `${host}: it is no control node of this version` })
+  }
+}
+
+const isRefused = ({ code }: SendFault): boolean => code === 'refused'
+
+function codeOf({ status = 0 }: FetchFailure): SendFault['code'] {
+  if (status === 400 || status === 413) return 'refused'
+  return [404, 405, 501].includes(status) ? 'absent' : 'away'
+}
+
+function bytesIn(octets: Uint8Array): number | undefined {
+  try {
+    const { bytes } = JSON.parse(Buffer.from(octets).toString()) as { bytes?: unknown }
+    return Number.isSafeInteger(bytes) && (bytes as number) >= 0 ? (bytes as number) : undefined
+  } catch {
+    return undefined
+  }
+}

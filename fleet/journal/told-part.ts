@@ -1,0 +1,71 @@
+// A part of a journal as a node of the role dns tells it to a control node, and the check of it.
+import { nodeNamePattern } from '#fleet/node-report.ts'
+import { err, ok } from '#lib/result.ts'
+import type { Result } from '#lib/result.ts'
+
+export interface ToldPart {
+  readonly node: string
+  /** Chosen by chance when the process starts. */
+  readonly run: string
+  /** Of the segment. */
+  readonly number: number
+  /** Where in the segment the octets begin. */
+  readonly at: number
+  /** Empty: a question how much of the segment is there. */
+  readonly octets: Buffer
+}
+
+export const toldPartLimits = {
+  octetsMax: 2 * 1_048_576,
+  /** Of the JSON, in which four letters are three octets. */
+  bytesMax: 3_000_000,
+  numberMax: 1e15,
+  /** That a control node takes at once; more are 503. */
+  underWayMax: 4,
+} as const
+
+export const journalPath = 'bundles/journal'
+
+/** As JSON. */
+export const sentPart = ({ node, run, number, at, octets }: ToldPart): string =>
+  JSON.stringify({ node, run, number, at, octets: octets.toString('base64') })
+
+const nameForm = new RegExp(nodeNamePattern)
+const runForm = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/
+
+/**
+ * What the octets say is for others to check. Errors: a sentence that names the field.
+ *
+ * @param own name of the node that hears it, which has its journal itself
+ */
+export function readToldPart(value: unknown, own: string): Result<ToldPart, string> {
+  if (typeof value !== 'object' || value === null) return err('a part is a JSON object')
+  const { node, run, number, at, octets } = value as Readonly<Record<string, unknown>>
+  if (!isText(node, nameForm)) return refused('node')
+  if (node === own) {
+    return err(`node: a control node is ${own}: give the node another state.nodeName`)
+  }
+  if (!isText(run, runForm)) return refused('run')
+  if (!isCount(number)) return refused('number')
+  if (!isCount(at)) return refused('at')
+  const read = typeof octets === 'string' ? octetsIn(octets) : undefined
+  if (read === undefined) return refused('octets')
+  return ok({ node, run, number, at, octets: read })
+}
+
+const refused = (field: string) => err(`${field} is missing or has another form`)
+
+/** Of Base64 (RFC 4648 section 4) there is one form for each octets. */
+function octetsIn(text: string): Buffer | undefined {
+  const { octetsMax } = toldPartLimits
+  if (text.length > Math.ceil(octetsMax / 3) * 4) return undefined
+  const octets = Buffer.from(text, 'base64')
+  return octets.toString('base64') === text && octets.length <= octetsMax ? octets : undefined
+}
+
+const isText = (value: unknown, form: RegExp): value is string =>
+  typeof value === 'string' && value.length <= 253 && form.test(value)
+const isCount = (value: unknown): value is number =>
+  Number.isSafeInteger(value) &&
+  (value as number) >= 0 &&
+  (value as number) <= toldPartLimits.numberMax
