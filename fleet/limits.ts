@@ -32,8 +32,8 @@ export const fleetLimits = {
   /** A body that brings less than this in a window is given up. */
   rate: { windowMs: 10_000, bytesMin: 20_480 },
   /**
-   * A source that is older than what serves is behind, as one of several control nodes may be; after
-   * so long it counts as one that goes back.
+   * A source that is older than what serves is behind, as one of several control nodes may be;
+   * after so long it counts as one that goes back.
    */
   behindMsMax: 60_000,
   /** Rest of a source that has failed: doubled with each failure, half of it by chance. */

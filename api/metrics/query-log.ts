@@ -30,7 +30,7 @@ export const queryLogRows = [
   {
     name: 'gslbd_query_log_up',
     type: 'gauge',
-    help: '1 while the file or the receiver of the query log takes records; of a file, from the first record on.',
+    help: '1 while the file (from its first record on) or the receiver of the query log takes records.',
     labels: [],
     read: ({ queryLog }: MetricsSnapshot) => (queryLog === null ? [] : one(queryLog.isUp ? 1 : 0)),
   },

@@ -27,7 +27,10 @@ export function asSent(word: SentWord): SentWord {
 const printable = (text: string): string =>
   text.slice(0, wordLimits.reasonCharsMax).replace(/[^\x20-\x7e]/g, '?')
 
-/** JSON of at most `bytesMax` octets and `membersMax` members each; one at least, which confirms. */
+/**
+ * JSON of at most `bytesMax` octets and `membersMax` members each; there is always one, since it
+ * confirms.
+ */
 export function* bodiesOf({ node, site = '', changed, withdrawn }: SentWords): Generator<string> {
   const head = `${JSON.stringify({ node, site }).slice(0, -1)},"changed":[`
   const middle = '],"withdrawn":['
