@@ -30,7 +30,7 @@ export const queryLogRows = [
   {
     name: 'gslbd_query_log_up',
     type: 'gauge',
-    help: '1 while the file (from its first record on) or the receiver of the query log takes records.',
+    help: '1 while the receiver of the query log, or its file after the first record, takes them.',
     labels: [],
     read: ({ queryLog }: MetricsSnapshot) => (queryLog === null ? [] : one(queryLog.isUp ? 1 : 0)),
   },

@@ -54,7 +54,7 @@ const withoutConfig = [
   ...['postDeliveriesByChannelPromote', 'postDeliveriesByChannelAbort'],
   ...['postSync', 'getBgp', 'getClusterNodes', 'postClusterNodesByNameRestart'],
   ...['getBundlesChannelsByName', 'postBundlesChannelsByName', 'getBundlesByDigest'],
-  ...['getBundlesDeltasByDigestByFrom', 'postBundlesHealth'],
+  ...['getBundlesDeltasByDigestByFrom', 'postBundlesHealth', 'getClientRegions'],
   ...['postBundlesJournal'],
   ...['getDnsTsigKeys', 'deleteDnsTsigKeysById', 'getDnsTxtRecords', 'deleteDnsTxtRecordsById'],
   ...['getUsers', 'postUsers', 'getUsersById', 'putUsersById', 'deleteUsersById'],
