@@ -67,7 +67,7 @@ export const createGit: Part = (deps) => {
   const gitops = createGitops(deps, activations)
   // When a commit was read, and is active, this thread has as much to give back as the one of Git.
   const onTheClock = { clock: systemClock, after: systemAfter }
-  const releases = new MemoryReleases({ ...onTheClock, release: releaseMemory })
+  const releases = new MemoryReleases({ ...onTheClock, release: () => releaseMemory('keep') })
   gitops.onRest(() => releases.changed())
   return ok({
     gives: { gitops, repacker, commitToActiveSeconds: () => activations.seconds },

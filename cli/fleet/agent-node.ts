@@ -107,7 +107,7 @@ async function startPulling(
   const { node, store } = ours
   const stops = run.stops.first
   const releases = new MemoryReleases({
-    ...{ clock: systemClock, after: systemAfter, release: releaseMemory },
+    ...{ clock: systemClock, after: systemAfter, release: () => releaseMemory('drop') },
   })
   stops.push(() => releases.stop())
   const self: ReportParts = {

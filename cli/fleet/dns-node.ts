@@ -163,7 +163,7 @@ async function startPulling(
   stops.push(shadow.stop)
   const self = reporterOf(settings, node, shadow.report)
   const pulls = { settings, token, node, store, texts: { pulled: texts, store: textsStore } }
-  const releases = new MemoryReleases({ ...onTheClock, release: releaseMemory })
+  const releases = new MemoryReleases({ ...onTheClock, release: () => releaseMemory('drop') })
   stops.push(() => releases.stop())
   const told = { shadow: shadow.pulled, onActivated: () => releases.changed() }
   const puller = new Pullers({ ...pulls, ...self, ...told, log })

@@ -5,8 +5,7 @@ import type { PolicyTests } from '#compiler/tree/policy-tests.ts'
 import type { MovedBetween } from '#compiler/plan/name-outline.ts'
 import { assert } from '#lib/assert.ts'
 import { systemClock } from '#lib/clock.ts'
-import { exposedCollector } from '#lib/memory/exposed-collector.ts'
-import type { Collect } from '#lib/memory/exposed-collector.ts'
+import { shrinkHeap } from '#lib/memory/exposed-collector.ts'
 import { MemoryReleases } from '#lib/memory/memory-releases.ts'
 import { Random } from '#lib/random.ts'
 import { systemAfter } from '#lib/timer.ts'
@@ -56,13 +55,11 @@ export type FromWorker =
 
 assert(parentPort !== null, 'gitops/thread/worker.ts runs in a worker thread')
 const port = parentPort
-let collect: Collect | undefined
 const releases = new MemoryReleases({
   clock: systemClock,
   after: systemAfter,
   release: () => {
-    collect ??= exposedCollector()
-    collect({ type: 'major', execution: 'sync', flavor: 'last-resort' })
+    shrinkHeap('keep')
     port.postMessage({ kind: 'rested' } satisfies FromWorker)
   },
 })

@@ -1,21 +1,20 @@
 // Gives memory back to the system that V8 and the C library would keep until they need some.
 import { setFlagsFromString } from 'node:v8'
+import { shrinkHeap } from '#lib/memory/exposed-collector.ts'
 import { openLibc } from '#runtime/sockets/libc.ts'
-import { exposedCollector } from '#lib/memory/exposed-collector.ts'
-import type { Collect } from '#lib/memory/exposed-collector.ts'
 
-let collect: Collect | undefined
 let trim: ((pad: number) => number) | undefined
 
 /**
  * Collects all garbage of this thread, makes its heap small, and gives free pages of the process
  * back: some tens of milliseconds of this thread. An idle thread does not do it by itself, and what
  * a change of bundle leaves behind is as large as bundles are.
+ *
+ * @param code `keep`: what is compiled stays
  */
-export function releaseMemory(): void {
-  collect ??= exposedCollector()
+export function releaseMemory(code: 'keep' | 'drop'): void {
   trim ??= boundTrim()
-  collect({ type: 'major', execution: 'sync', flavor: 'last-resort' })
+  shrinkHeap(code)
   trim(0)
 }
 
