@@ -1,6 +1,7 @@
 // The table of routes. Adding one means one row in its file in routes/ and one set of cases.
 import type { Route } from './http/route.ts'
 import { alertRoutes } from './routes/alerts.ts'
+import { getAudit } from './routes/audit.ts'
 import { authRoutes } from './routes/auth.ts'
 import { getGitopsStatus } from './routes/gitops-status.ts'
 import { healthHistoryRoutes } from './routes/health-history.ts'
@@ -88,6 +89,7 @@ export const routes: readonly Route[] = Object.freeze<Route[]>([
   getGitopsStatus,
   syncNow,
   getMetrics,
+  getAudit,
   getClientRegions,
   ...bundleRoutes,
   ...referenceRoutes(() => routes),

@@ -72,11 +72,12 @@ function page<T>(
   return success(items.map(show), isEnd ? {} : { 'x-next-cursor': cursorOf(keyOf(last)) })
 }
 
-function cursorOf(key: readonly string[]): string {
+export function cursorOf(key: readonly string[]): string {
   return Buffer.from(JSON.stringify(key)).toString('base64url')
 }
 
-function readCursor(cursor: string | undefined): Result<readonly string[], Reply> {
+/** @returns the strings of a cursor; none: there is none */
+export function readCursor(cursor: string | undefined): Result<readonly string[], Reply> {
   if (cursor === undefined) return ok([])
   try {
     const key: unknown = JSON.parse(Buffer.from(cursor, 'base64url').toString())
@@ -86,8 +87,10 @@ function readCursor(cursor: string | undefined): Result<readonly string[], Reply
   } catch {
     // Answered below.
   }
-  return err(invalid('cursor', 'is none that an answer of this list has given'))
+  return err(noCursor)
 }
+
+export const noCursor = invalid('cursor', 'is none that an answer of this list has given')
 
 function firstAfter(all: readonly Named[], name: string, uid: string): number {
   let [low, high] = [0, all.length]

@@ -5,6 +5,7 @@ import type { ConfigView } from '#config/view.ts'
 import type { Clock } from '#lib/clock.ts'
 import type { Log } from '#lib/log.ts'
 import type { SendByChannel } from '#alerts/send-by-channel.ts'
+import type { AuditCopy } from '#state/ports/audit.ts'
 import type { AlertAdmin } from '#state/ports/alerts.ts'
 import type { DynamicDnsAdmin, HiddenBy } from '#state/ports/dynamic-dns.ts'
 import type { HealthSignals } from '#state/ports/health-signals.ts'
@@ -73,6 +74,8 @@ export interface ApiPorts {
   readonly tenants: Tenants
   readonly tenantKeys: TenantKeys
   readonly audit: AuditSink
+  /** What of it the database has. */
+  readonly auditCopy: Pick<AuditCopy, 'query'>
   readonly licence: LicenceGate
   readonly licenceAdmin: LicenceAdmin
   /** What this node allows health checks to do. */

@@ -12,7 +12,8 @@ export interface AuditSink {
   readonly write: (entry: AuditEntry) => void
 }
 
-const audited: ReadonlySet<string> = new Set(['POST', 'PUT', 'DELETE', 'PATCH'])
+export const auditedMethods = ['POST', 'PUT', 'PATCH', 'DELETE'] as const
+const audited: ReadonlySet<string> = new Set(auditedMethods)
 const pathLengthMax = 500
 /** Four characters of a shorter credential would give too much of it away. */
 const credentialLengthMin = 8

@@ -209,7 +209,7 @@ function portsOf(
     loginAttempts,
     tenants: createConfigTenants(config, configWriter, systemClock),
     tenantKeys,
-    audit,
+    ...{ audit, auditCopy: records.state.atOnce.audit },
     checkPolicy: checkPolicyOfNode(settings.health),
     memberHealth,
     healthSignals,

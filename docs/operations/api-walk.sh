@@ -230,6 +230,7 @@ call 200 GET /deliveries
 for decision in pause resume promote abort; do call 404 POST "/deliveries/main/$decision"; done
 call 200 GET /ready
 call 200 GET /usage
+call 200 GET '/audit?limit=1'
 call 200 GET /unused
 
 # What the installation may do.

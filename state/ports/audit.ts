@@ -29,12 +29,39 @@ export interface AuditQuery {
   readonly toMs: number
   /** 1 to `pageMax`. */
   readonly limit: number
-  /** The last entry of the page before. */
-  readonly after?: { readonly atMs: number; readonly id: string }
+  /** Where the page before has ended. */
+  readonly after?: AuditPosition
+  /** Looked for in `examinedMax` entries at most, however rare it is. */
+  readonly only?: AuditFilter
+}
+
+/** Left out: any. */
+export interface AuditFilter {
+  readonly actor?: string
+  readonly method?: string
+  /** Anywhere in the path; capital and small letters are the same. */
+  readonly path?: string
+  /** Status 400 and above. */
+  readonly isRefused?: boolean
+}
+
+/** Of one entry in the order of the list. */
+export interface AuditPosition {
+  readonly atMs: number
+  readonly id: string
+}
+
+export interface AuditPage {
+  /** Newest first; with a filter fewer than the limit, or none, while there is more. */
+  readonly entries: readonly AuditEntry[]
+  /** null: there is no more. */
+  readonly next: AuditPosition | null
 }
 
 export const auditLimits = {
   pageMax: 1_000,
+  /** By one query with a filter; a page of a million entries must not read all of them. */
+  examinedMax: 10_000,
   entriesPerAppendMax: 1_000,
   /** What `prune` leaves. */
   entriesMax: 1_000_000,
@@ -44,8 +71,7 @@ export const auditLimits = {
 export interface AuditCopy {
   /** An entry that is there already is passed over. */
   readonly append: (entries: readonly AuditEntry[]) => StoreCall<void>
-  /** Newest first. */
-  readonly query: (query: AuditQuery) => StoreCall<readonly AuditEntry[]>
+  readonly query: (query: AuditQuery) => StoreCall<AuditPage>
   /** Removes what is older than `beforeMs`, and the oldest above `entriesMax`. @returns how many */
   readonly prune: (beforeMs: number, entriesMax: number) => StoreCall<number>
 }

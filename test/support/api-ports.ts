@@ -63,6 +63,7 @@ export function portsOf(brought: Partial<ApiPorts>): ApiPorts {
     loginAttempts: notBrought('loginAttempts'),
     tenants: notBrought('tenants'),
     audit: { write: () => {} },
+    auditCopy: notBrought('auditCopy'),
     passwords: new Passwords(4),
     oidc: null,
     oidcNonces: notBrought('oidcNonces'),

@@ -59,7 +59,7 @@ export async function startWholeWorld(brought: Partial<ApiPorts> = {}): Promise<
   const [, adapter] = persistentAdapters[0]!
   const running = await adapter()
   await fill(running.state)
-  const { users, roles, tenantKeys, dynamicDns, alerts, domains } = running.state
+  const { users, roles, tenantKeys, dynamicDns, alerts, domains, audit } = running.state
   const world = await startConfigWorld({
     settings: recordsSettings,
     ports: {
@@ -67,6 +67,7 @@ export async function startWholeWorld(brought: Partial<ApiPorts> = {}): Promise<
       roles,
       tenantKeys,
       dynamicDns,
+      auditCopy: audit,
       alerts,
       domains: { ...domains, verify: async ({ domain }) => ok({ ...unchecked, domain }) },
       past: {

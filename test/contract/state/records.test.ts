@@ -1,6 +1,10 @@
 import { describe, expect, test } from 'vitest'
+import { auditLimits } from '#state/ports/audit.ts'
+import type { AuditFilter, AuditPosition, AuditQuery } from '#state/ports/audit.ts'
 import { settingsLimits } from '#state/ports/settings.ts'
 import { usageLimits } from '#state/ports/usage.ts'
+import { laneCount } from '#test/support/lane.ts'
+import { fillAudit, longPast } from '#test/support/long-audit.ts'
 import { persistentAdapters, useState } from '#test/support/persistent-adapters.ts'
 import { auditEntry, codeOf, hostileTexts, valueOf } from '#test/support/store-values.ts'
 
@@ -155,11 +159,16 @@ describe.each(persistentAdapters)('records in %s', (_name, adapter) => {
       await valueOf(audit.append(entries))
       await valueOf(audit.append(entries.slice(0, 2)))
       const newestFirst = entries.toReversed()
-      expect(await valueOf(audit.query(everything))).toEqual(newestFirst)
-      const first = await valueOf(audit.query({ ...everything, limit: 2 }))
-      expect(first).toEqual(newestFirst.slice(0, 2))
-      const next = await valueOf(audit.query({ ...everything, limit: 2, after: first[1]! }))
-      expect(next).toEqual(newestFirst.slice(2, 4))
+      const whole = await valueOf(audit.query({ ...everything, limit: 5 }))
+      expect(whole).toEqual({ entries: newestFirst, next: null })
+      const pages: (readonly string[])[] = []
+      for (let after: AuditPosition | null | undefined; after !== null;) {
+        const query = { ...everything, limit: 2, ...(after && { after }) }
+        const { entries, next } = await valueOf(audit.query(query))
+        pages.push(entries.map(({ id }) => id))
+        after = next
+      }
+      expect(pages).toEqual([['e', 'd'], ['c', 'b'], ['a']])
     })
 
     test('is asked for a time and a tenant', async () => {
@@ -169,10 +178,53 @@ describe.each(persistentAdapters)('records in %s', (_name, adapter) => {
       )
       await valueOf(audit.append(entries))
       const idsOf = async (parts: object): Promise<string[]> =>
-        (await valueOf(audit.query({ ...everything, ...parts }))).map(({ id }) => id)
+        (await valueOf(audit.query({ ...everything, ...parts }))).entries.map(({ id }) => id)
       expect(await idsOf({ fromMs: 2_000, toMs: 3_000 })).toEqual(['2000'])
       expect(await idsOf({ scope: { tenantId: 'acme' } })).toEqual(['2000'])
       expect(await idsOf({ scope: { tenantId: `x' or true --` } })).toEqual([])
+    })
+
+    test('is asked for an actor, a method, a part of a path and what was refused', async () => {
+      const { audit } = state()
+      const rows = [
+        ['a', { actor: 'abcd', method: 'PUT', path: '/api/v1/Pools/100%' }],
+        ['b', { actor: 'wxyz', method: 'PUT', path: '/api/v1/pools/1000', status: 403 }],
+        ['c', { actor: 'abcd', method: 'POST', path: '/api/v1/services', status: 400 }],
+      ] as const
+      await valueOf(
+        audit.append(rows.map(([id, parts], i) => auditEntry(id, { atMs: i + 1, ...parts }))),
+      )
+      const idsOf = async (only: AuditFilter): Promise<string> =>
+        (await valueOf(audit.query({ ...everything, only }))).entries.map(({ id }) => id).join('')
+      expect(await idsOf({})).toBe('cba')
+      expect(await idsOf({ actor: 'abcd' })).toBe('ca')
+      expect(await idsOf({ method: 'PUT', actor: 'abcd' })).toBe('a')
+      expect(await idsOf({ path: '/POOLS/1' })).toBe('ba')
+      expect(await idsOf({ path: '0%' })).toBe('a')
+      expect(await idsOf({ isRefused: true })).toBe('cb')
+      expect(await idsOf({ isRefused: false, path: `x' or true --` })).toBe('')
+    })
+
+    test('of a long past each page is as near as the first, and a filter reads a part', async () => {
+      const { audit, sql } = state()
+      const count = laneCount(1_000_000, auditLimits.examinedMax + 2_000)
+      await fillAudit(sql, count)
+      const query = { ...everything, toMs: 1e12, limit: 3 }
+      const idsOf = async (parts: Partial<AuditQuery>): Promise<readonly string[]> =>
+        (await valueOf(audit.query({ ...query, ...parts }))).entries.map(({ id }) => id)
+      const from = (number: number) => [0, 1, 2].map((i) => longPast.idOf(number - i))
+      expect(await idsOf({})).toEqual(from(count - 1))
+      const middle = Math.floor(count / 2)
+      const at = (number: number) => ({ atMs: longPast.atMs(number), id: longPast.idOf(number) })
+      expect(await idsOf({ after: at(middle) })).toEqual(from(middle - 1))
+      expect(await idsOf({ scope: { tenantId: 'acme' }, after: at(middle) })).toEqual([])
+
+      const only = { actor: 'rare' }
+      const next = at(count - auditLimits.examinedMax)
+      expect(await valueOf(audit.query({ ...query, only }))).toEqual({ entries: [], next })
+      const last = { ...query, only, after: at(1_000) }
+      expect(await idsOf(last)).toEqual([longPast.idOf(7)])
+      expect((await valueOf(audit.query(last))).next).toBe(null)
     })
 
     test('is pruned by age and by number, oldest first', async () => {
@@ -181,7 +233,7 @@ describe.each(persistentAdapters)('records in %s', (_name, adapter) => {
       await valueOf(audit.append(entries))
       expect(await valueOf(audit.prune(3, 4))).toBe(6)
       const left = await valueOf(audit.query(everything))
-      expect(left.map(({ id }) => id)).toEqual(['9', '8', '7', '6'])
+      expect(left.entries.map(({ id }) => id)).toEqual(['9', '8', '7', '6'])
       expect(await valueOf(audit.prune(3, 4))).toBe(0)
     })
   })

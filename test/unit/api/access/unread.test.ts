@@ -64,6 +64,7 @@ const withoutConfig = [
     'getLicense',
     'postLicense',
     'getUsage',
+    'getAudit',
     'getDocsByFile',
     'getRumJs',
     'getRumConfig',

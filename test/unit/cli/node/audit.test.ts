@@ -12,7 +12,7 @@ import { waitUntil } from '../../../support/wait-until.ts'
 
 const copy: AuditCopy = {
   append: async () => ok(undefined),
-  query: async () => ok([]),
+  query: async () => ok({ entries: [], next: null }),
   prune: async () => ok(0),
 }
 

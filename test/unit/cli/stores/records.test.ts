@@ -237,7 +237,7 @@ describe('a node with a database', () => {
     await valueOf(audit.append([auditEntry('new', { atMs: nowMs })]))
     await records.jobs.pruneAudit()
     const all = { scope: 'every-tenant', fromMs: 0, toMs: nowMs + 1, limit: 10 } as const
-    expect((await valueOf(audit.query(all))).map(({ id }) => id)).toEqual(['new'])
+    expect((await valueOf(audit.query(all))).entries.map(({ id }) => id)).toEqual(['new'])
   })
 
   test('has the usage in it after each flush', async () => {
