@@ -23,6 +23,7 @@ export interface SiteSettings {
   readonly database?: object
   readonly auth?: object
   readonly license?: object
+  readonly roles?: readonly string[]
   readonly logging?: object
   readonly queryLog?: object
 }
