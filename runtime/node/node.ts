@@ -37,6 +37,7 @@ import type { MemberCounts } from '#state/ports/node-counts.ts'
 import type { HandedSockets } from '#runtime/sockets/handed-sockets.ts'
 import { CrashWindow } from '#runtime/worker/crash-window.ts'
 import type { DnsThreads } from '#runtime/threads/dns-threads.ts'
+import { noThreads } from '#runtime/threads/no-threads.ts'
 
 interface ToKeep extends Publication {
   /** The one that served until then. */
@@ -107,9 +108,8 @@ export class DnsNode {
     const threads = parts.threads.threads + 1
     this.#memory = new GenerationMemory(threads)
     this.#meter = new QueryMeter(threads, parts.usedMax)
-    const { store, trusted } = parts
     const onRecord = (record: ChannelRecord): void => this.#remember(record)
-    this.#stored = store === null ? null : { store, trusted, log: parts.log, onRecord }
+    this.#stored = parts.store && { ...parts, store: parts.store, onRecord }
     this.#live = new LiveState({ ...parts, after: systemAfter })
     this.#geo = new GeoLink(parts.geo, () => this.#publish())
     this.#dynamic = new DynamicLink(parts.dynamic ?? null, parts.log, () => this.#serveDynamic())
@@ -163,7 +163,8 @@ export class DnsNode {
   }
 
   #boot(): void {
-    if (this.#stored !== null) bootBundle(this.#stored, (stored) => this.#serveStored(stored))
+    const isAnswering = this.#threads !== noThreads
+    if (this.#stored !== null) bootBundle({ ...this.#stored, isAnswering }, this.#serveStored)
   }
 
   /** Serves what another process has stored since the start. */
@@ -173,7 +174,7 @@ export class DnsNode {
     if (seq > (this.#newest?.seq ?? 0)) this.#boot()
   }
 
-  #serveStored({ record, signed, bundle }: StoredBundle): void {
+  readonly #serveStored = ({ record, signed, bundle }: StoredBundle): void => {
     // Many records take a while: until then those of before are answered, or none at a start.
     void this.#dynamic.encodeFor(bundle)
     this.#install(this.#build(record, bundle))

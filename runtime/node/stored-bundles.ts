@@ -20,6 +20,11 @@ export interface StoredBundlesParts {
   readonly onRecord: (record: ChannelRecord) => void
 }
 
+export interface BootParts extends StoredBundlesParts {
+  /** Who answers nobody misses nothing when there is no bundle. */
+  readonly isAnswering: boolean
+}
+
 /** What it takes to read one. */
 export interface StoredReader extends Pick<StoredBundlesParts, 'trusted' | 'onRecord'> {
   readonly store: Pick<BundleStore, 'record' | 'bundle' | 'quarantine'>
@@ -36,7 +41,7 @@ export interface StoredBundle {
  *
  * @param serve one that throws has served nothing: the one before is tried
  */
-export function bootBundle(parts: StoredBundlesParts, serve: (stored: StoredBundle) => void): void {
+export function bootBundle(parts: BootParts, serve: (stored: StoredBundle) => void): void {
   const { log } = parts
   for (const name of ['active', 'previous'] as const) {
     const stored = readStored(parts, name)
@@ -55,7 +60,7 @@ export function bootBundle(parts: StoredBundlesParts, serve: (stored: StoredBund
     log.info({ seq, digest, commit }, `serving the ${name} bundle from disk`)
     return
   }
-  log.info({}, 'no bundle on disk; every query is refused until one arrives')
+  if (parts.isAnswering) log.info({}, 'no bundle on disk; every query is refused until one arrives')
 }
 
 export const withoutBundle =

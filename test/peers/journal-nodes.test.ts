@@ -1,5 +1,5 @@
-// A node that answers and one of the role dns alone: from PostgreSQL the answers of both are explained
-// when both are gone; from the database in a control node, those of the other.
+// A node that answers and one of the role dns alone: from PostgreSQL the answers of both are
+// explained when both are gone; from the database in a control node, those of the other.
 import { createPublicKey } from 'node:crypto'
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -133,7 +133,7 @@ test('answers of nodes that are gone are explained from the database', async () 
   expect(said.out).toContain('node      far-1, bundle ')
 }, 300_000)
 
-test('a database inside a control node has what other nodes told it, also after a start', async () => {
+test('the database in a control node has what others told it, also after a start', async () => {
   await startBoth({})
   const then = [await answersAre(control), await answersAre(far)] as const
   await explained('far-1', then[1])

@@ -16,7 +16,8 @@ test('a start that fails on the active bundle serves the one before it, and says
   const lines: string[] = []
   const note = (_fields: object, message: string): void => void lines.push(message)
   const log = { info: note, warn: note, error: note }
-  bootBundle({ store, trusted: [key], log, onRecord: () => undefined }, ({ record }) => {
+  const parts = { store, trusted: [key], log, onRecord: () => undefined, isAnswering: true }
+  bootBundle(parts, ({ record }) => {
     if (record.seq === 2) throw new Error('assertion failed: something that must hold')
     served.push(record.seq)
   })
@@ -25,4 +26,17 @@ test('a start that fails on the active bundle serves the one before it, and says
     'gslbd failed on the stored active bundle, which is a mistake of gslbd: please report it',
     'serving the previous bundle from disk',
   ])
+})
+
+test.each([
+  ['that answers', true, ['no bundle on disk; every query is refused until one arrives']],
+  ['that answers nobody', false, []],
+])('a node %s says of an empty store what follows', (_which, isAnswering, said) => {
+  const lines: string[] = []
+  const note = (_fields: object, message: string): void => void lines.push(message)
+  const log = { info: note, warn: note, error: note }
+  const store = new BundleStore(tempDir('store'))
+  const parts = { store, trusted: [key], log, onRecord: () => undefined, isAnswering }
+  bootBundle(parts, () => expect.unreachable('there is nothing to serve'))
+  expect(lines).toEqual(said)
 })
