@@ -1,6 +1,8 @@
-// The files that the settings name for parts of a node: geo databases, and what SSH needs.
+// The files that the settings name for parts of a node: geo databases, what SSH needs, and others.
+import { statSync } from 'node:fs'
 import type { SshAccess } from '#gitops/source/ssh-transport.ts'
 import type { GeoSourceParts } from '#runtime/geo/geo-source.ts'
+import { settingRows } from '#cli/settings/schema.ts'
 import type { Settings } from '#cli/settings/settings.ts'
 
 /** Those that are set, by setting. */
@@ -15,4 +17,34 @@ export function geoPathsOf({ geoip, asn, latency }: Settings): GeoSourceParts['p
 export function sshAccess({ sshKey, knownHosts }: Settings['gitops']): SshAccess {
   const searchPath = process.env['PATH'] ?? ''
   return { keyPath: sshKey, knownHostsPath: knownHosts, searchPath }
+}
+
+/** Every other path is that of a file. */
+const noFiles: ReadonlySet<string> = new Set([
+  ...['dataDir', 'api.webuiPath', 'backup.directory', 'redirect.nginx.configDir'],
+  ...['anycast.bird.socket', 'queryLog.socket'],
+])
+
+/** @returns sentences */
+export function directoriesForFiles(settings: Settings): readonly string[] {
+  return settingRows.flatMap(({ key, path, leaf }) => {
+    if (leaf['x-kind'] !== 'path' || noFiles.has(key)) return []
+    const named = valueAt(settings, path)
+    if (typeof named !== 'string' || !isDirectory(named)) return []
+    return [`${key}: ${named} is a directory; name a file in it`]
+  })
+}
+
+function valueAt(settings: Settings, path: readonly string[]): unknown {
+  let value: unknown = settings
+  for (const name of path) value = (value as Readonly<Record<string, unknown>>)[name]
+  return value
+}
+
+function isDirectory(path: string): boolean {
+  try {
+    return statSync(path).isDirectory()
+  } catch {
+    return false
+  }
 }

@@ -14,7 +14,7 @@ import type { NodeSecrets } from '#cli/data/secrets.ts'
 import { roleFault } from '#cli/settings/bundle.ts'
 import type { Settings } from '#cli/settings/settings.ts'
 import { licenceOptionsOf } from './licence.ts'
-import { geoPathsOf, sshAccess } from './named-files.ts'
+import { directoriesForFiles, geoPathsOf, sshAccess } from './named-files.ts'
 
 export interface StartFindings {
   /** Sentences: a node does not start. */
@@ -32,7 +32,11 @@ export async function checkStart(settings: Settings, env: Io['env']): Promise<St
   const ofApi = api.enabled ? checkApi(settings, env) : { errors: [], warnings: [] }
   const errors = [role, clash, redisFault(redis), licence.ok ? undefined : licence.error]
   return {
-    errors: [...errors.filter((one) => one !== undefined), ...ofApi.errors],
+    errors: [
+      ...errors.filter((one) => one !== undefined),
+      ...ofApi.errors,
+      ...directoriesForFiles(settings),
+    ],
     warnings: [
       ...ofApi.warnings,
       ...(await missingDatabases(settings)),

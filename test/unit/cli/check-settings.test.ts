@@ -1,6 +1,7 @@
 import { writeFileSync } from 'node:fs'
-import { join } from 'node:path'
+import { dirname, join } from 'node:path'
 import { expect, test } from 'vitest'
+import { settingRows } from '#cli/settings/schema.ts'
 import { Exit } from '#cli/terminal/command.ts'
 import { runCli, runCliWith } from '#test/support/run-cli.ts'
 import { tempDir } from '#test/support/temp-dir.ts'
@@ -75,6 +76,34 @@ test.each([
   expect([exit, out]).toEqual([Exit.ErrorsFound, ''])
   expect(err).toContain(`${file}: `)
   expect(err).toContain(words)
+})
+
+const files = settingRows.filter(({ key, leaf }) => {
+  const isOther = /dir$|directory$|webuiPath$|socket$/i.test(key)
+  return leaf['x-kind'] === 'path' && !isOther
+})
+
+test('check-settings refuses a directory for each setting that names a file', async () => {
+  expect(files.map(({ key }) => key)).toContain('queryLog.file')
+  const asked: Record<string, unknown> = {}
+  for (const { path } of files) {
+    let section = asked
+    for (const name of path.slice(0, -1)) section = (section[name] ??= {}) as typeof asked
+    section[path.at(-1)!] = '.'
+  }
+  const { file, exit, err } = await check(JSON.stringify(asked))
+  expect(exit).toBe(Exit.ErrorsFound)
+  const refused = err.split('\n').filter((line) => line.includes('is a directory'))
+  expect(refused).toEqual(
+    files.map(({ key }) => `${file}: ${key}: ${dirname(file)} is a directory; name a file in it`),
+  )
+})
+
+test('a directory is right where the setting is of one', async () => {
+  const { exit, err } = await check(
+    'dataDir: .\nbackup: { directory: . }\nredirect: { nginx: { enabled: true, configDir: . } }\n',
+  )
+  expect([exit, err]).toEqual([Exit.Ok, ''])
 })
 
 test('serve says it when DNS and API have one port, and starts nothing', async () => {
