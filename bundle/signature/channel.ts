@@ -17,6 +17,8 @@ export interface ChannelRecord {
   readonly previous: string
   /** Commit the bundle was compiled from, hex; for people, the manifest has it too. */
   readonly commit: string
+  /** So many probe agents are heard by nodes that know no licence. Left out: all of them. */
+  readonly agentsMax?: number
   readonly issuedAtMs: number
   /** After this instant the node serves on and raises an alarm. */
   readonly expiresAtMs: number
@@ -46,12 +48,11 @@ const domain = 'gslb/channel/v1\0'
 const digestShape = /^[0-9a-f]{64}$/
 
 function signedBytes(record: ChannelRecord): Buffer {
-  const { channel, seq, serial, digest, previous, commit, issuedAtMs, expiresAtMs } = record
-  const order = { previous, seq, serial }
-  // Canonical: keys in alphabetical order, no white space; a record of before has no serial.
-  return Buffer.from(
-    domain + JSON.stringify({ channel, commit, digest, expiresAtMs, issuedAtMs, ...order }),
-  )
+  const { agentsMax, channel, commit, digest, expiresAtMs, issuedAtMs } = record
+  const { previous, seq, serial } = record
+  // Canonical: keys in alphabetical order, no white space; what is left out is not there.
+  const first = { agentsMax, channel, commit, digest, expiresAtMs, issuedAtMs }
+  return Buffer.from(domain + JSON.stringify({ ...first, previous, seq, serial }))
 }
 
 export function signChannelRecord(record: ChannelRecord, key: SigningKey): SignedChannelRecord {
@@ -97,7 +98,8 @@ function shapeOf(value: unknown): SignedChannelRecord | undefined {
   if (typeof record !== 'object' || record === null) return undefined
   const r = record as Record<string, unknown>
   const texts = [r['channel'], r['commit'], r['digest'], r['previous'], keyId, signature]
-  const counts = [r['seq'], r['serial'] ?? 0, r['issuedAtMs'], r['expiresAtMs']]
+  const counts = [r['seq'], r['issuedAtMs'], r['expiresAtMs'], r['serial'] ?? 0]
+  counts.push(r['agentsMax'] ?? 0)
   if (!texts.every((text) => typeof text === 'string' && text.length <= 200)) return undefined
   if (!counts.every((count) => Number.isSafeInteger(count) && (count as number) >= 0))
     return undefined

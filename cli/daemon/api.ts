@@ -96,6 +96,7 @@ function licenceAlone(deps: Deps): ReturnType<typeof createNodeLicence> {
     clock: systemClock,
     log,
     onRate: permit,
+    onAgents: gitops.permitAgents,
   })
 }
 
@@ -163,7 +164,7 @@ function apiParts(deps: Deps, load: ThreadLoad, looks: AskedLooks): NodeApiParts
     ...{ domains, cluster: deps.cluster, anycast: { status: () => anycastOf(deps) } },
     nodeSettings: settingsViewOf(deps),
     rum: createNodeRum(rum, () => node.bundle()),
-    ...{ env, onRate: permit, health },
+    ...{ env, onRate: permit, onAgents: gitops.permitAgents, health },
   }
 }
 

@@ -23,6 +23,8 @@ export const keepDelivery: Part = (deps) => {
   const files = new DeliveryFiles(dataDir.path, store)
   const records = new PlaceRecords({
     ...{ channel, ttlMs: recordTtlMs, clock: systemClock },
+    // The feed is told when the record of this node is another one.
+    agentsMax: () => deps.node.status().active?.agentsMax,
     sign: (record) => signChannelRecord(record, key.signing),
   })
   const keep = (text: string, state: DeliveryState): void => {

@@ -101,6 +101,7 @@ function createGitops(deps: Deps, activations: Activations): GitopsControl {
     policyTestsModule,
     moved: movedOptionsOf(deps.settings),
     resume: deps.node.resumePoint(),
+    ...agentsMaxOf(deps.node),
   })
   const tell = createGitopsLog(deps.log)
   control.onStatus((status, change) => {
@@ -111,6 +112,12 @@ function createGitops(deps: Deps, activations: Activations): GitopsControl {
   control.onPrepare((bundle) => deps.node.prepare(bundle))
   control.onPublish((publication) => activations.add(publication))
   return control
+}
+
+/** Until the licence was read, nodes are told what they were told before. */
+function agentsMaxOf(node: DnsNode): { readonly agentsMax?: number } {
+  const { agentsMax } = node.status().active ?? {}
+  return agentsMax === undefined ? {} : { agentsMax }
 }
 
 function movedOptionsOf({ geoip, asn }: Settings): MovedOptions {

@@ -104,7 +104,7 @@ async function startPulling(
   run: Run,
 ): Promise<Result<StartedNode, string>> {
   const { settings, log } = given
-  const { node, store } = ours
+  const { node, health, store } = ours
   const stops = run.stops.first
   const releases = new MemoryReleases({
     ...{ clock: systemClock, after: systemAfter, release: () => releaseMemory('drop') },
@@ -117,7 +117,7 @@ async function startPulling(
   }
   const report = (pulled: Pulled): NodeReport => nodeReport(self, pulled)
   const puller = new Pullers({
-    ...{ settings, token, node, store, texts: null, report, log },
+    ...{ settings, token, node, health, store, texts: null, report, log },
     onActivated: () => releases.changed(),
   })
   const pulled: PulledNode = { ...ours, puller, report }

@@ -157,12 +157,14 @@ async function startPulling(
   ours: Ours,
   { log, env, before, run, dnsPort }: Around,
 ): Promise<Result<Pick<StartedNode, 'apiPort' | 'sockets' | 'isServing'>, string>> {
-  const { settings, node, store, texts, textsStore, token, trusted, samples, redirects } = ours
+  const { settings, node, health, store, texts, textsStore, token } = ours
+  const { trusted, samples, redirects } = ours
   const stops = run.stops.first
   const shadow = createShadow(samples, { live: () => node.live(), trusted })
   stops.push(shadow.stop)
   const self = reporterOf(settings, node, shadow.report)
-  const pulls = { settings, token, node, store, texts: { pulled: texts, store: textsStore } }
+  const ownTexts = { pulled: texts, store: textsStore }
+  const pulls = { settings, token, node, health, store, texts: ownTexts }
   const releases = new MemoryReleases({ ...onTheClock, release: () => releaseMemory('drop') })
   stops.push(() => releases.stop())
   const told = { shadow: shadow.pulled, onActivated: () => releases.changed() }

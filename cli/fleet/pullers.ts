@@ -12,6 +12,7 @@ import type { Log } from '#lib/log.ts'
 import { Random } from '#lib/random.ts'
 import { systemAfter } from '#lib/timer.ts'
 import type { BundleStore } from '#runtime/node/bundle-store.ts'
+import type { HealthMonitor } from '#runtime/health/view/monitor.ts'
 import type { DnsNode } from '#runtime/node/node.ts'
 import type { PulledTexts } from '#runtime/texts/pulled-texts.ts'
 import { textsChannel } from '#runtime/texts/texts-bundle.ts'
@@ -20,6 +21,8 @@ export interface PullersParts {
   readonly settings: Pick<Settings, 'bundle'>
   readonly token: string | null
   readonly node: DnsNode
+  /** Hears of members from others, agents among them; null: it does not. */
+  readonly health: Pick<HealthMonitor, 'permitAgents'> | null
   readonly store: BundleStore
   /** TXT records written at run time, and what keeps them; null: nobody is answered with them. */
   readonly texts: { readonly pulled: PulledTexts; readonly store: BundleStore } | null
@@ -37,8 +40,11 @@ export class Pullers {
   readonly #texts: Puller | null
 
   constructor(parts: PullersParts) {
-    const { node, store, texts, settings } = parts
+    const { node, health, store, texts, settings } = parts
     const { channel } = settings.bundle
+    // Also before a source is heard: the record on the disk says it.
+    const permit = (): void => health?.permitAgents(node.status().active?.agentsMax ?? Infinity)
+    permit()
     this.#main = new Puller({
       ...common(parts, store),
       channel,
@@ -47,6 +53,7 @@ export class Pullers {
       servingDigest: () => node.status().active?.digest ?? '',
       activate: async (publication) => {
         const activated = await node.activate(publication)
+        permit()
         if (activated.ok && activated.value === 'activated') parts.onActivated()
         return activated
       },
@@ -136,10 +143,11 @@ function common(
 }
 
 const isSame = (
-  { seq, digest, expiresAtMs }: ChannelRecord,
+  { seq, digest, expiresAtMs, agentsMax }: ChannelRecord,
   active: ChannelRecord | undefined,
 ): boolean =>
   active !== undefined &&
   active.seq === seq &&
   active.digest === digest &&
+  active.agentsMax === agentsMax &&
   active.expiresAtMs === expiresAtMs

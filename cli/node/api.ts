@@ -81,6 +81,7 @@ export interface NodeApiParts {
   readonly env: Io['env']
   /** Told of the DNS queries a second that the licence permits; 0: no limit. */
   readonly onRate: (perSecond: number) => void
+  readonly onAgents: NodeLicenceParts['onAgents']
   /** null: health checks are off. */
   readonly health: NodeLicenceParts['health']
 }
@@ -109,7 +110,7 @@ export function createNodeApi(parts: NodeApiParts): Result<NodeApi, string> {
   if (weakness !== undefined) log.warn({}, weakness)
   const fault = faultOfDashboard(settings, secrets.value)
   if (fault !== undefined) return err(fault)
-  const { onRate, health, config, records } = parts
+  const { onRate, onAgents, health, config, records } = parts
   const { state } = records
   const audit = createNodeAudit(secrets.value.auditLog, state.persistent.audit, log)
   if (!audit.ok) return audit
@@ -120,8 +121,7 @@ export function createNodeApi(parts: NodeApiParts): Result<NodeApi, string> {
     config,
     health,
     clock: systemClock,
-    log,
-    onRate,
+    ...{ log, onRate, onAgents },
   })
   if (!licence.ok) return licence
   const { keeper } = licence.value

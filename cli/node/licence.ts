@@ -26,6 +26,8 @@ export interface NodeLicenceParts extends Pick<LicenceServiceParts, 'clock' | 'l
   readonly config: ConfigView
   /** Hears of other nodes, where there is Redis; null: health checks are off. */
   readonly health: Pick<HealthMonitor, 'peers' | 'agents' | 'permitAgents'> | null
+  /** Told how many probe agents nodes without a licence may hear; Infinity: all. */
+  readonly onAgents: (count: number) => void
 }
 
 export interface NodeLicence {
@@ -39,7 +41,7 @@ export interface NodeLicence {
 
 /** The database is opened only where a vendor key is set. Errors: a sentence with the setting. */
 export function createNodeLicence(parts: NodeLicenceParts): Result<NodeLicence, string> {
-  const { settings, env, state, config, health, clock, log, onRate } = parts
+  const { settings, env, state, config, health, clock, log, onRate, onAgents } = parts
   const countNodes = (): number => 1 + (health?.peers()?.length ?? 0)
   const countAgents = (): number => health?.agents()?.length ?? 0
   const options = licenceOptionsOf(settings)
@@ -63,9 +65,13 @@ export function createNodeLicence(parts: NodeLicenceParts): Result<NodeLicence, 
     onRate,
   })
   const warnings = rememberedExcess(keeper, config, { countNodes, countAgents })
+  let { vendorKey } = options.value
   const permit = (): void => {
     const { tier, enforced } = keeper.state
-    health?.permitAgents(enforced ? tiers[tier].agents : Infinity)
+    const count = enforced ? tiers[tier].agents : Infinity
+    health?.permitAgents(count)
+    // What is not known yet is not told: nodes keep to what they were told last.
+    if (enforced || vendorKey === null) onAgents(count)
   }
   permit()
   let told = 0
@@ -88,7 +94,10 @@ export function createNodeLicence(parts: NodeLicenceParts): Result<NodeLicence, 
     reload: async (next) => {
       const changed = licenceOptionsOf(next)
       if (!changed.ok) log.error({}, `${changed.error}; the one before stays`)
-      else await keeper.reload(changed.value)
+      else {
+        ;({ vendorKey } = changed.value)
+        await keeper.reload(changed.value)
+      }
       permit()
       tell()
     },

@@ -6,6 +6,8 @@ import type { Place } from './state.ts'
 export interface PlaceRecordsParts {
   readonly channel: string
   readonly ttlMs: number
+  /** See `ChannelRecord`. */
+  readonly agentsMax: () => number | undefined
   readonly sign: (record: ChannelRecord) => SignedChannelRecord
   readonly clock: Clock
 }
@@ -22,7 +24,10 @@ export class PlaceRecords {
   of(place: Place): SignedChannelRecord {
     const { ttlMs, clock } = this.#parts
     const nowMs = Math.max(0, Math.floor(clock.nowMs()))
-    const known = this.#signed.find(({ record }) => isOf(record, place))
+    const agentsMax = this.#parts.agentsMax()
+    const known = this.#signed.find(
+      ({ record }) => isOf(record, place) && record.agentsMax === agentsMax,
+    )
     const ageMs = nowMs - (known?.record.issuedAtMs ?? 0)
     if (known !== undefined && ageMs >= 0 && ageMs < ttlMs / 2) return known
     const made = this.#made(place, nowMs)
@@ -33,9 +38,11 @@ export class PlaceRecords {
 
   #made({ seq, serial, digest, commit }: Place, nowMs: number): SignedChannelRecord {
     const { channel, ttlMs, sign } = this.#parts
+    const agentsMax = this.#parts.agentsMax()
     return sign({
       ...{ channel, seq, digest, previous: '', commit },
       ...(serial === 0 ? {} : { serial }),
+      ...(agentsMax === undefined ? {} : { agentsMax }),
       issuedAtMs: nowMs,
       expiresAtMs: nowMs + ttlMs,
     })

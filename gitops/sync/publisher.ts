@@ -19,6 +19,8 @@ export interface PublisherParts {
   readonly channel: string
   readonly key: SigningKey
   readonly recordTtlMs: number
+  /** Probe agents that nodes may hear; Infinity: all. */
+  readonly agentsMax?: number
   readonly clock: Clock
   readonly handOver: (publication: CommitPublication) => void
 }
@@ -47,9 +49,11 @@ export class Publisher {
   #recordIssuedAtMs = 0
   /** In the newest record. */
   #recordSerial = 0
+  #agentsMax: number
 
   constructor(parts: PublisherParts) {
     this.#parts = parts
+    this.#agentsMax = parts.agentsMax ?? Infinity
     this.#state = parts.state
     this.#node = parts.resume
   }
@@ -93,6 +97,13 @@ export class Publisher {
     if (this.#bytes !== undefined && !isFresh) this.#handOver(this.#bytes)
   }
 
+  /** Nodes hear of it at once: the record is signed anew. */
+  permitAgents(count: number): void {
+    if (count === this.#agentsMax) return
+    this.#agentsMax = count
+    if (this.#bytes !== undefined) this.#handOver(this.#bytes)
+  }
+
   #handOver(bundle: Uint8Array): void {
     const { commit, seq, serial, digest, previous } = this.#state
     const { channel, key, clock, recordTtlMs, handOver } = this.#parts
@@ -109,6 +120,7 @@ export class Publisher {
       digest,
       previous,
       commit,
+      ...(this.#agentsMax === Infinity ? {} : { agentsMax: this.#agentsMax }),
       issuedAtMs,
       expiresAtMs,
     }

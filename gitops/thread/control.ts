@@ -32,6 +32,8 @@ export interface GitopsControl {
   readonly stop: () => Promise<void>
   /** Looks at the branch now. */
   readonly poke: () => void
+  /** Nodes that pull may hear so many probe agents; Infinity: all. Channel records say so. */
+  readonly permitAgents: (count: number) => void
   readonly status: () => GitopsStatus
   /**
    * Set before `start`. What the handler returns is waited for: a write is answered, and the view
@@ -125,6 +127,12 @@ class Control implements GitopsControl {
 
   poke = (): void => {
     this.#worker?.postMessage({ kind: 'poke' } satisfies ToWorker)
+  }
+
+  permitAgents = (agentsMax: number): void => {
+    if ((this.#options.agentsMax ?? Infinity) === agentsMax) return
+    this.#options = { ...this.#options, agentsMax }
+    this.#worker?.postMessage({ kind: 'agents', count: agentsMax } satisfies ToWorker)
   }
 
   status = (): GitopsStatus => this.#status

@@ -31,6 +31,8 @@ export interface GitopsOptions {
   /** Ed25519, PKCS #8: signs bundles and records. */
   readonly signingKeyPem: string
   readonly recordTtlMs: number
+  /** Probe agents that nodes may hear, until another number is said; left out: all. */
+  readonly agentsMax?: number
   /** Of the thread that compiles; left out, what suits the memory of the container. */
   readonly heapMb?: number
   /** What health checks may do here; without it nothing that a node has to allow. */

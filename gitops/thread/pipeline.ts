@@ -54,6 +54,8 @@ export interface PipelineParts {
 
 export interface Pipeline {
   readonly poke: () => void
+  /** See `Publisher`. */
+  readonly permitAgents: (count: number) => void
   readonly write: (pending: Pending) => void
   /** Never rejects. */
   readonly history: (question: HistoryAsked) => Promise<HistoryAnswer>
@@ -73,11 +75,13 @@ export function startPipeline(parts: PipelineParts): Pipeline {
   const abort = new AbortController()
   let pipeline: Pipeline | undefined
   let told = ''
+  let agentsMax = parts.options.agentsMax ?? Infinity
   const open = (): void => {
     const opened = tryToOpen(parts, abort)
     if (opened.ok) {
       clearInterval(timer)
       pipeline = opened.value
+      pipeline.permitAgents(agentsMax)
       return
     }
     const { sync, code, reason } = opened.error
@@ -92,6 +96,10 @@ export function startPipeline(parts: PipelineParts): Pipeline {
   open()
   return {
     poke: () => (pipeline === undefined ? open() : pipeline.poke()),
+    permitAgents(count) {
+      agentsMax = count
+      pipeline?.permitAgents(count)
+    },
     write(pending) {
       if (pipeline !== undefined) return pipeline.write(pending)
       const message = `The configuration repository cannot be opened. ${told}`
@@ -177,6 +185,7 @@ function run(
   runner.poke()
   return {
     poke: () => runner.poke(),
+    permitAgents: (count) => publisher.permitAgents(count),
     write: (pending) => queue.add(pending),
     history: (question) => askHistory(history, question),
     async stop() {
@@ -208,8 +217,9 @@ function openPublisher(
   { options, clock, onPublish }: PipelineParts,
   state: StoredState,
 ): Publisher {
-  const { dataDir, channel, recordTtlMs, resume, signingKeyPem } = options
+  const { dataDir, channel, recordTtlMs, resume, signingKeyPem, agentsMax } = options
   return new Publisher({
+    ...(agentsMax === undefined ? {} : { agentsMax }),
     state,
     statePath: statePathOf(dataDir),
     resume,

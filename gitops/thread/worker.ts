@@ -38,6 +38,7 @@ interface MovedModule {
 export type ToWorker =
   | { readonly kind: 'poke' }
   | { readonly kind: 'stop' }
+  | { readonly kind: 'agents'; readonly count: number }
   | { readonly kind: 'history'; readonly id: number; readonly question: HistoryAsked }
   | { readonly kind: 'write'; readonly id: number; readonly request: WriteRequest }
 
@@ -109,6 +110,7 @@ function hasNoConfig({ sync, code, accepted }: GitopsStatus): boolean {
 
 port.on('message', (message: ToWorker) => {
   if (message.kind === 'poke') pipeline.poke()
+  else if (message.kind === 'agents') pipeline.permitAgents(message.count)
   else if (message.kind === 'write') {
     const { id, request } = message
     pipeline.write({ request, settle: (result) => tell({ kind: 'written', id, result }) })

@@ -6,6 +6,7 @@ import { join } from 'node:path'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { useDaemons } from '#test/support/daemon.ts'
 import type { DaemonProcess } from '#test/support/daemon.ts'
+import { runCli } from '#test/support/run-cli.ts'
 import { startRedis } from '#test/support/redis-server.ts'
 import type { RedisServer } from '#test/support/redis-server.ts'
 import { poolPath, Site } from '#test/support/site.ts'
@@ -25,6 +26,7 @@ const health = { enabled: true, allowScriptChecks: true, probers: 1 }
 const state = { healthPolicy: 'global-any-healthy' }
 let redis: RedisServer
 let site: Site
+let nodeSettings = ''
 let [control, node, first, second]: (DaemonProcess | undefined)[] = []
 
 const check =
@@ -57,13 +59,15 @@ function settingsOf(nodeName: string, label: string, more: object): string {
   return path
 }
 
+const controlSettings = () => ({
+  health,
+  redis: { url: redis.url },
+  state: { ...state, nodeName: 'control' },
+})
+
 beforeAll(async () => {
   redis = await startRedis()
-  site = await Site.make('probe-agents', {
-    health,
-    redis: { url: redis.url },
-    state: { ...state, nodeName: 'control' },
-  })
+  site = await Site.make('probe-agents', controlSettings())
   site.trustNode()
   site.write(poolPath, pool)
   await site.commit('members that only agents reach')
@@ -74,11 +78,8 @@ beforeAll(async () => {
   const publicPem = createPublicKey(pem).export({ type: 'spki', format: 'pem' })
   writeFileSync(join(directory, 'control.pem'), publicPem)
   const answering = { roles: ['dns'], dns: { listenAddr: '127.0.0.1', port: 0, threads: 1 } }
-  node = await controls.start(
-    'serve',
-    '--settings',
-    settingsOf('near', 'near', { ...answering, health }),
-  )
+  nodeSettings = settingsOf('near', 'near', { ...answering, health })
+  node = await controls.start('serve', '--settings', nodeSettings)
 }, 240_000)
 
 afterAll(async () => {
@@ -142,6 +143,33 @@ test('two agents of a site share the members, and one takes on all when one dies
   first!.signal('SIGKILL')
   await first!.ended
   await waitUntil('its words to grow old', () => isDown(node!))
+})
+
+test('the licence of a control node counts at nodes that pull, and after a restart', async () => {
+  const vendor = join(directory, 'vendor')
+  const publicKey = (await runCli('license', 'keygen', '-o', vendor)).out.trim()
+  const apply = async (tier: string): Promise<void> => {
+    const issued = await runCli('license', 'issue', '--key', vendor, '--tier', tier)
+    const license = { publicKey, key: issued.out.trim() }
+    site.writeSettings({ ...controlSettings(), license })
+    control!.signal('SIGHUP')
+  }
+  const settings = settingsOf('agent-4', 'far', { health: { ...health } })
+  const agent = await agents.start('agent', '--settings', settings)
+  const isUp = async (): Promise<boolean> =>
+    (await addresses(node!))[0]?.startsWith('192.0.2.') ?? false
+  await waitUntil('an answer', isUp)
+  await apply('paid')
+  await waitUntil('no agent to be permitted', () => isDown(node!))
+  control!.signal('SIGSTOP')
+  expect((await node!.stop()).code).toBe(0)
+  node = await controls.start('serve', '--settings', nodeSettings)
+  await waitUntil('the agent to be heard', async () => (await targets(agent)) === memberCount)
+  await waitUntil('its members to be probed', () => isDown(node!))
+  control!.signal('SIGCONT')
+  await apply('pro')
+  await waitUntil('ten to be permitted', isUp)
+  expect((await agent.stop()).code).toBe(0)
 })
 
 test('an agent without Redis is heard by all nodes, through a control node', async () => {

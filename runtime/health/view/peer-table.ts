@@ -24,6 +24,7 @@ export interface PeerVote extends Vote {
 /** Ages are counted from when a word arrived here. */
 export class PeerTable {
   readonly #own: string
+  readonly #ownAgent: readonly string[]
   readonly #nodes = new Map<string, PeerNode>()
   /** By `targetKey`, then by node. */
   readonly #members = new Map<string, Map<string, PeerVote>>()
@@ -32,9 +33,13 @@ export class PeerTable {
   #muted: ReadonlySet<string> = new Set()
   #agentsMax = Infinity
 
-  /** @param own this node's name: its own words on the bus are passed over. */
-  constructor(own: string) {
+  /**
+   * @param own this node's name: its own words on the bus are passed over
+   * @param isAgent it is one of those that are counted
+   */
+  constructor(own: string, isAgent = false) {
     this.#own = own
+    this.#ownAgent = isAgent ? [own] : []
   }
 
   /** @returns the members whose votes may have changed */
@@ -89,7 +94,8 @@ export class PeerTable {
   }
 
   #mute(): void {
-    const agents = [...this.#nodes].flatMap(([name, { isAgent }]) => (isAgent ? [name] : []))
+    const heard = [...this.#nodes].flatMap(([name, { isAgent }]) => (isAgent ? [name] : []))
+    const agents = [...heard, ...this.#ownAgent]
     this.#muted = new Set(agents.toSorted().slice(Math.min(this.#agentsMax, agents.length)))
   }
 

@@ -92,7 +92,7 @@ class HealthView implements HealthMonitor {
     }
     if (peers !== null) {
       const { node, site, bus, isAgent = false, isLone = false } = peers
-      const table = new PeerTable(node)
+      const table = new PeerTable(node, isAgent)
       this.#table = table
       const told = { node, site, isAgent, peers: bus, local, clock, log }
       if (!isLone) this.#publisher = new PeerPublisher(told)

@@ -40,6 +40,7 @@ function scene() {
   const nodes = [canary, other]
   const control = (name: string, kept?: string) => {
     let commit = 1
+    let agentsMax: number | undefined
     let told = 0
     let text = kept
     const parts: DeliveryKeeperParts = {
@@ -62,6 +63,7 @@ function scene() {
       nodes: () => nodes,
       records: new PlaceRecords({
         ...{ channel: 'main', ttlMs: 86_400_000, clock: time.clock },
+        agentsMax: () => agentsMax,
         sign: (record) => signChannelRecord(record, key),
       }),
       onChange: () => told++,
@@ -82,6 +84,8 @@ function scene() {
       keeper,
       step,
       compile: (n: number) => (commit = n),
+      permit: (count: number) => (agentsMax = count),
+      permitted: () => nodes.map((node) => keeper.recordFor(node)?.record.agentsMax),
       kept: () => text,
       told: () => told,
       given: () => nodes.map((node) => keeper.recordFor(node)?.record.digest.at(-1)).join(' '),
@@ -97,6 +101,18 @@ test('what is not known yet is given to nobody', async () => {
   expect(a.keeper.recordFor(undefined)).toBeUndefined()
   await a.keeper.tick()
   expect([a.given(), a.told()]).toEqual(['1 1', 1])
+})
+
+test('each node is told anew how many agents may be heard', async () => {
+  const a = scene().control('a')
+  await a.step(0)
+  expect(a.permitted()).toEqual([undefined, undefined])
+  a.permit(10)
+  expect(a.permitted()).toEqual([10, 10])
+  a.compile(2)
+  await a.step(1_000)
+  a.permit(0)
+  expect([a.given(), a.permitted()]).toEqual(['2 1', [0, 0]])
 })
 
 test('another control node gives the same, and goes on when the first one is silent', async () => {

@@ -49,6 +49,19 @@ test('a record of before there were serials is believed; its seq is the serial',
   expect(read.ok && soaSerialOf(read.value)).toBe(7)
 })
 
+test('how many agents may be heard is signed with the rest', () => {
+  const limited = signChannelRecord({ ...record, agentsMax: 10 }, key)
+  const read = verifyChannelRecord(JSON.parse(JSON.stringify(limited)), [key])
+  expect(read).toMatchObject({ ok: true, value: { agentsMax: 10 } })
+  const { agentsMax: _, ...unlimited } = limited.record
+  for (const changed of [unlimited, { ...limited.record, agentsMax: 11 }, { ...unlimited, x: 1 }]) {
+    expect(verifyChannelRecord({ ...limited, record: changed }, [key])).toMatchObject({
+      ok: false,
+      error: 'bad-signature',
+    })
+  }
+})
+
 test('after the highest serial comes 0 (RFC 1982)', () => {
   expect(soaSerialOf({ ...record, serial: 2 ** 32 - 1 })).toBe(4_294_967_295)
   expect(soaSerialOf({ ...record, serial: 2 ** 32 })).toBe(0)
@@ -68,6 +81,8 @@ describe('a record is refused', () => {
     ['with a seq that is a text', withField('seq', '7'), 'malformed'],
     ['with a negative seq', withField('seq', -1), 'malformed'],
     ['with half a seq', withField('seq', 7.5), 'malformed'],
+    ['with fewer agents than none', withField('agentsMax', -1), 'malformed'],
+    ['with agents that are a text', withField('agentsMax', '10'), 'malformed'],
     ['with a seq beyond exact numbers', withField('seq', 2 ** 53), 'malformed'],
     ['with a serial that is a text', withField('serial', '12'), 'malformed'],
     ['with a digest in capitals', withField('digest', 'D'.repeat(64)), 'malformed'],

@@ -125,6 +125,24 @@ test('the state is on disk before anything is handed over', () => {
   assert.equal((JSON.parse(seen) as Position).digest, a)
 })
 
+test('another number of permitted agents is signed at once, the same one is no news', () => {
+  const { made, given, bundle, moveTo } = publisher(null)
+  made.permitAgents(Infinity)
+  made.publish(bundle(a), byAlice)
+  moveTo(1_000_100)
+  for (const count of [10, 10, 0, Infinity]) made.permitAgents(count)
+  const records = given.map(({ signedRecord: { record } }) => record)
+  assert.deepEqual(
+    records.map(({ seq, digest, agentsMax }) => [seq, digest, agentsMax]),
+    [undefined, 10, 0, undefined].map((agentsMax) => [1, a, agentsMax]),
+  )
+  assert.equal(given[3]?.bundle, given[0]?.bundle)
+  assert.equal('agentsMax' in records[3]!, false)
+  made.permitAgents(10)
+  made.publish(bundle(b), byAlice)
+  assert.equal(given.at(-1)?.signedRecord.record.agentsMax, 10)
+})
+
 test('a record is renewed at half of its time, with the same seq, digest and bytes', () => {
   const { made, given, bundle, moveTo } = publisher(null)
   made.renewWhenDue()

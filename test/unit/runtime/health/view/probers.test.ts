@@ -331,6 +331,15 @@ describe('probe agents', () => {
     expect(members.some((uid) => says(node, uid) === true)).toBe(true)
   })
 
+  test('of a permitted number count themselves, and leave nothing to those beyond it', async () => {
+    const first = await join('agent-1', { site: 'far', isAgent: true, probers: 1 })
+    await join('agent-2', { site: 'far', isAgent: true, probers: 1 })
+    first.view.permitAgents(1)
+    await walk(2 * settleMs)
+    const found = await probers()
+    expect(members.every((uid) => found.get(uid)!.includes('agent-1'))).toBe(true)
+  })
+
   test('are heard by a node that no other node hears, which is alone until then', async () => {
     const node = await join('node', { isLone: true, probers: 0 })
     node.outcome = () => 'failure'
