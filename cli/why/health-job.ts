@@ -22,7 +22,7 @@ export interface HealthJob extends HistoryRange {
   readonly members: readonly string[]
 }
 
-/** For one look: a large repository takes a second for each. */
+/** For one look, the newest: a large repository takes a second for each. */
 const compiledMax = 16
 
 export async function runHealthJob(job: HealthJob): Promise<Result<HealthHistory, PastFault>> {
@@ -30,10 +30,10 @@ export async function runHealthJob(job: HealthJob): Promise<Result<HealthHistory
   if (segments.length === 0) {
     return err({ code: 'unknown', reason: 'the journal of this node has nothing yet' })
   }
-  const rowsOf = new Map<string, readonly MemberRow[]>()
+  const rowsOf = new Map<string, readonly MemberRow[] | null>()
   for (const head of generationsIn(segments).slice(0, compiledMax)) {
     const bundle = await bundleOf(job, head)
-    if (bundle !== undefined) rowsOf.set(rowsKey(head), rowsIn(bundle, job))
+    rowsOf.set(rowsKey(head), bundle === undefined ? null : rowsIn(bundle, job))
   }
   const lines = historyOf(segments, rowsOf, job.members.length, job)
   const node: NodeHistory = {

@@ -28,6 +28,7 @@ export interface MemberRow {
 export interface PastSegment {
   readonly head: SegmentHead
   readonly records: readonly JournalRecord[]
+  /** Something came after its records that is not there. */
   readonly isCut: boolean
 }
 
@@ -35,14 +36,20 @@ export interface PastSegment {
 export function segmentsFrom(segments: Segments, { fromMs }: HistoryRange): readonly PastSegment[] {
   const found: PastSegment[] = []
   let bytes = 0
+  let isFollowed = true
   for (const file of segments) {
     bytes += file.length
     if (bytes > historyBytesMax && found.length > 0) break
     const { records, lostBytes } = readRecords(file)
     const [first] = records
     const head = first === undefined ? undefined : segmentHead(first)
-    if (first === undefined || head === undefined) continue
-    found.push({ head, records, isCut: lostBytes > 0 })
+    if (first === undefined || head === undefined) {
+      // What followed the one before it is not there.
+      isFollowed = found.length === 0
+      continue
+    }
+    found.push({ head, records, isCut: lostBytes > 0 || !isFollowed })
+    isFollowed = true
     if (first.wallMs <= fromMs) break
   }
   return found.toReversed()
@@ -66,13 +73,15 @@ export function generationsIn(segments: readonly PastSegment[]): readonly Genera
   return [...found.values()]
 }
 
+/** By `rowsKey`. null: that bundle is not known any more; none: nobody has looked for it. */
+export type RowsOf = ReadonlyMap<string, readonly MemberRow[] | null>
+
 /**
- * @param rowsOf by `rowsKey`; none: that bundle is not known any more
  * @returns for each place the stretches of the range, which they fill
  */
 export function historyOf(
   segments: readonly PastSegment[],
-  rowsOf: ReadonlyMap<string, readonly MemberRow[]>,
+  rowsOf: RowsOf,
   places: number,
   range: HistoryRange,
 ): readonly (readonly Stretch[])[] {
@@ -88,14 +97,17 @@ export function historyOf(
   return walk.end()
 }
 
+const notKept = 'the configuration of then is not kept'
+const tooManyBefore = 'the members of the pools have changed too often since to look so far back'
 const silent = 'the journal of the node says nothing of this time'
 
 function gapReason(before: PastSegment | undefined, { head }: PastSegment): string {
   if (before === undefined) return 'the journal of the node begins later'
   if (before.records.at(-1)?.kind === RecordKind.Stop) return 'the node was stopped'
+  // Tenants read it: what the system said of the file is in the log.
   return head.lost === undefined
     ? 'the node was down, or its journal was cut'
-    : `the journal could not be written: ${head.lost}`
+    : 'the journal could not be written'
 }
 
 interface RowState extends MemberRow {
@@ -104,22 +116,19 @@ interface RowState extends MemberRow {
 }
 
 class HistoryWalk {
-  readonly #rowsOf: ReadonlyMap<string, readonly MemberRow[]>
+  readonly #rowsOf: RowsOf
   readonly #range: HistoryRange
   readonly #lines: readonly StretchLine[]
   /** Of the generation that answers; each member may have several. */
   #rows = new Map<number, RowState>()
   #rowsAt: readonly (readonly RowState[])[] = []
-  #isKnown = false
+  /** Why it is not known which rows are whose; '': it is. */
+  #unknown = ''
   /** Until when the journal says what holds. */
   #endMs: number
   #isStopped = true
 
-  constructor(
-    rowsOf: ReadonlyMap<string, readonly MemberRow[]>,
-    places: number,
-    range: HistoryRange,
-  ) {
+  constructor(rowsOf: RowsOf, places: number, range: HistoryRange) {
     this.#rowsOf = rowsOf
     this.#range = range
     this.#endMs = range.fromMs
@@ -150,7 +159,7 @@ class HistoryWalk {
 
   #begin(head: GenerationHead, state: Buffer, atMs: number): void {
     const rows = this.#rowsOf.get(rowsKey(head))
-    this.#isKnown = rows !== undefined
+    this.#unknown = rows === undefined ? tooManyBefore : rows === null ? notKept : ''
     this.#rows = new Map(
       rows?.map((one) => {
         const out = one.isResolved ? MemberOut.Unresolved : 0
@@ -188,7 +197,7 @@ class HistoryWalk {
 
   #show(place: number, atMs: number): void {
     const line = this.#lines[place]!
-    if (!this.#isKnown) return line.turn(atMs, 'unknown', 'the configuration of then is not kept')
+    if (this.#unknown !== '') return line.turn(atMs, 'unknown', this.#unknown)
     const standings = this.#rowsAt[place]!.map(standingOf)
     if (standings.length === 0) return line.turn(atMs, 'absent')
     // One address of a host name is enough.

@@ -8,7 +8,8 @@ import { runHealthJob } from '#cli/why/health-job.ts'
 import { PastAnswers } from '#cli/why/past-answers.ts'
 import { noGeoBuffers } from '#routing/geo/geo-tables.ts'
 import { MemberOut } from '#routing/state/state.ts'
-import { segmentFiles } from '#runtime/journal/segment-files.ts'
+import type { JournalParts } from '#runtime/journal/journal.ts'
+import { openSegment, segmentFiles } from '#runtime/journal/segment-files.ts'
 import { BundleStore } from '#runtime/node/bundle-store.ts'
 import { bareModel, member, pool, uid, zone } from '#test/support/bundle-models.ts'
 import { journalEpochMs, JournalScene } from '#test/support/journal-scene.ts'
@@ -35,8 +36,8 @@ afterAll(async () => {
   rmSync(dataDir, { recursive: true })
 })
 
-function sceneOf(): JournalScene {
-  const scene = new JournalScene()
+function sceneOf(parts: Partial<JournalParts> = {}): JournalScene {
+  const scene = new JournalScene(parts)
   scenes.push(scene)
   return scene
 }
@@ -177,6 +178,58 @@ test('a file that was cut ends there, and what is quiet is not believed for ever
     20,
     'unknown',
     'the journal of the node says nothing of this time',
+  ])
+})
+
+test('what stood in a file that is gone is not known', async () => {
+  const scene = sceneOf()
+  swap(scene, two)
+  for (let minute = 0; minute < 180; minute++) {
+    if (minute % 60 === 30) scene.flip(0)
+    scene.time.pass(minuteMs)
+    if (minute % 20 === 0) await scene.journal.flush()
+  }
+  await scene.journal.flush()
+  rmSync(segmentFiles(scene.directory)[1]!.path)
+  const found = (await told(scene, { minutes: 180 })) as readonly (readonly unknown[])[]
+  expect(found.map(([, , state]) => state)).toEqual(['up', 'down', 'unknown', 'up', 'down'])
+  expect(found[2]).toContain('the node was down, or its journal was cut')
+})
+
+test('that the disk took nothing is said without its paths', async () => {
+  let isFull = false
+  const open: typeof openSegment = async (path) => {
+    if (isFull) throw new Error(`ENOSPC: no space left on device, open '${path}'`)
+    return openSegment(path)
+  }
+  const scene = sceneOf({ openSegment: open })
+  swap(scene, two)
+  scene.time.pass(10 * minuteMs)
+  await scene.journal.flush()
+  isFull = true
+  for (let minute = 0; minute < 90; minute++) {
+    scene.flip(0)
+    scene.time.pass(minuteMs)
+    await scene.journal.flush()
+  }
+  isFull = false
+  scene.flip(0)
+  scene.time.pass(30 * minuteMs)
+  const found = (await told(scene, { minutes: 120 })) as readonly (readonly unknown[])[]
+  expect(found.map(([, , , reason]) => reason)).toContain('the journal could not be written')
+  expect(JSON.stringify(found)).not.toContain(scene.directory)
+})
+
+test('more configurations than are looked at are not said to be gone', async () => {
+  const scene = sceneOf()
+  for (let i = 1; i <= 20; i++) {
+    const addresses = Array.from({ length: i }, (_, at) => `192.0.2.${at + 1}`)
+    swap(scene, model(addresses))
+    scene.time.pass(minuteMs)
+  }
+  expect(await told(scene, { minutes: 20 })).toEqual([
+    [0, 4, 'unknown', 'the members of the pools have changed too often since to look so far back'],
+    [4, 20, 'up'],
   ])
 })
 
