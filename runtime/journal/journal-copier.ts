@@ -50,6 +50,8 @@ interface Progress {
   name?: { readonly node: string; readonly run: string } | undefined
   /** Octets that are there; undefined: it was not asked yet. */
   at?: number
+  /** How often less was there than before. */
+  backs: number
   /** Nothing of it will be copied any more. */
   isDone: boolean
 }
@@ -106,7 +108,7 @@ export class JournalCopier {
     }
     // The newest first: it is asked for most, and the oldest would go first where room is short.
     for (const [i, file] of files.entries()) {
-      const progress = this.#progress.get(file.number) ?? { isDone: false }
+      const progress = this.#progress.get(file.number) ?? { backs: 0, isDone: false }
       this.#progress.set(file.number, progress)
       if (!progress.isDone && !(await this.#copy(file, progress, i === 0))) break
     }
@@ -158,7 +160,7 @@ export class JournalCopier {
         return false
       }
       this.#worked()
-      if (at !== undefined && added.value <= at) {
+      if (at !== undefined && added.value <= at && !mayGoBack(progress, at - added.value)) {
         this.#giveUp(progress, 'there is no room for it, or it was removed there')
         return true
       }
@@ -167,7 +169,7 @@ export class JournalCopier {
     }
   }
 
-  /** What was taken away is not sent again by this process. */
+  /** What is taken away each time is not sent again by this process. */
   #giveUp(progress: Progress, reason: string): void {
     progress.isDone = true
     this.#refused++
@@ -201,6 +203,14 @@ export class JournalCopier {
     this.#parts.log.info({}, 'the journal is copied again')
   }
 }
+
+/**
+ * Another control node may have taken over, with a database of its own: it is told what it lacks.
+ *
+ * @param lessBytes that are there than were before; 0: there is no room for more
+ */
+const mayGoBack = (progress: Progress, lessBytes: number): boolean =>
+  lessBytes > 0 && progress.backs++ < copyLimits.backMax
 
 const nothing = Buffer.alloc(0)
 

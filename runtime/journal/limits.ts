@@ -37,6 +37,8 @@ export const copyLimits = {
   /** In one look: what is behind is made up for over some of them. */
   bytesPerLook: 4 * 1_048_576,
   asksPerLook: 100,
+  /** How often a segment is told again to whoever has less of it than there was. */
+  backMax: 8,
   /** After a copy that failed: doubled with each failure. */
   retryMs: 10_000,
   retryMsMax: 600_000,

@@ -26,12 +26,12 @@ function copied() {
   const scene = new JournalScene()
   scenes.push(scene)
   const journals = new MemoryJournals()
-  const state = { isAway: false }
+  const state = { isAway: false, journals }
   const lines: string[] = []
   const sink: CopySink = {
     add: async (part) => {
       if (state.isAway) return err({ code: 'away', message: 'the database is away' })
-      const stored = await storePart(journals, part, scene.time.clock.nowMs())
+      const stored = await storePart(state.journals, part, scene.time.clock.nowMs())
       if (!stored.ok) return err({ code: 'refused', message: stored.error })
       return stored.value.ok ? ok(stored.value.value) : err({ code: 'away', message: '' })
     },
@@ -136,21 +136,46 @@ describe('a journal that is copied', () => {
     expect(all.journals.added).toBe(added)
   })
 
-  test('what was removed there is not sent again', async () => {
+  test('who takes over is told the segment from its beginning', async () => {
     const all = copied()
-    const { scene, journals, lines, copier } = all
+    const { scene, copier, state } = all
     scene.swap(journalModel('a'))
     await scene.journal.flush()
     await copier.look()
-    journals.remove(1)
+    const other = new MemoryJournals()
+    state.journals = other
     scene.flip(1)
     await scene.journal.flush()
-    const { added } = journals
-    for (let i = 0; i < 3; i++) await copier.look()
-    expect(journals.added).toBe(added)
+    await copier.look()
+    const [here, there] = await both({ ...all, journals: other }, scene.time.clock.nowMs())
+    expect(there).toEqual(here)
+    // And the first one again from where it was.
+    const { added } = all.journals
+    state.journals = all.journals
+    scene.flip(2)
+    await scene.journal.flush()
+    await copier.look()
+    const [, again] = await both(all, scene.time.clock.nowMs())
+    expect(again).toMatchObject({ kind: 'moment' })
+    expect(all.journals.added).toBe(added + 1)
+    expect(copier.status()).toMatchObject({ error: null, refused: 0 })
+  })
+
+  test('what is removed there each time is given up', async () => {
+    const all = copied()
+    const { scene, journals, lines, copier } = all
+    scene.swap(journalModel('a'))
+    for (let i = 0; i < 20; i++) {
+      journals.remove(1)
+      scene.flip(1)
+      await scene.journal.flush()
+      await copier.look()
+    }
+    expect(journals.added).toBe(copyLimits.backMax + 1)
     expect(copier.status()).toMatchObject({ error: null, refused: 1 })
     expect(lines).toHaveLength(1)
     // The next segment goes its way.
+    const { added } = journals
     await pass(all, 2)
     await copier.look()
     expect(journals.added).toBeGreaterThan(added)
