@@ -8,10 +8,9 @@ import type { Reply } from '#api/http/reply.ts'
 import { route } from '#api/http/route.ts'
 import { nullable } from '#api/http/shapes.ts'
 import { storeFailed } from '#api/http/store-reply.ts'
-import { auditedMethods } from '#api/server/audit.ts'
 import { err, ok } from '#lib/result.ts'
 import type { Result } from '#lib/result.ts'
-import { auditLimits } from '#state/ports/audit.ts'
+import { auditedMethods, auditLimits } from '#state/ports/audit.ts'
 import type { AuditEntry, AuditFilter, AuditPosition } from '#state/ports/audit.ts'
 
 const AuditCall = Type.Object(

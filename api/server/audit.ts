@@ -1,6 +1,7 @@
 // Writes the audit log: one entry for every mutating call.
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { uuidV7 } from '#lib/uuid.ts'
+import { auditedMethods } from '#state/ports/audit.ts'
 import type { AuditEntry } from '#state/ports/audit.ts'
 import { bearerOf, sessionTokenOf } from '#api/access/credentials.ts'
 import { defaultTenant } from '#schemas/objects/tenant.ts'
@@ -12,7 +13,6 @@ export interface AuditSink {
   readonly write: (entry: AuditEntry) => void
 }
 
-export const auditedMethods = ['POST', 'PUT', 'PATCH', 'DELETE'] as const
 const audited: ReadonlySet<string> = new Set(auditedMethods)
 const pathLengthMax = 500
 /** Four characters of a shorter credential would give too much of it away. */

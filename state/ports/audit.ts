@@ -2,6 +2,9 @@
 import type { StoreCall } from './store-result.ts'
 import type { TenantScope } from './tenant-scope.ts'
 
+/** Of calls that change something. */
+export const auditedMethods = ['POST', 'PUT', 'PATCH', 'DELETE'] as const
+
 /** One call that changed something. */
 export interface AuditEntry {
   /** Unique, and later calls of a node sort later (UUIDv7). */

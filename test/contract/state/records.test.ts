@@ -205,7 +205,7 @@ describe.each(persistentAdapters)('records in %s', (_name, adapter) => {
       expect(await idsOf({ isRefused: false, path: `x' or true --` })).toBe('')
     })
 
-    test('of a long past each page is as near as the first, and a filter reads a part', async () => {
+    test('of a long past each page is as near, and a filter reads a part', async () => {
       const { audit, sql } = state()
       const count = laneCount(1_000_000, auditLimits.examinedMax + 2_000)
       await fillAudit(sql, count)
