@@ -2,7 +2,6 @@
 import { spawn } from 'node:child_process'
 import type { ChildProcess } from 'node:child_process'
 import { once } from 'node:events'
-import { createServer } from 'node:http'
 import { fileURLToPath } from 'node:url'
 import { err, ok } from '#lib/result.ts'
 import type { Result } from '#lib/result.ts'
@@ -52,7 +51,7 @@ export async function startDemoBackends(
 }
 
 function startChild(address: string, port: number): ChildProcess {
-  const script = fileURLToPath(import.meta.url)
+  const script = fileURLToPath(new URL('./demo-backend.ts', import.meta.url))
   // The pipe to stdin is the life line: the kernel closes it whatever way this process ends.
   return spawn(process.execPath, [script, address, String(port)], {
     stdio: ['pipe', 'pipe', 'ignore'],
@@ -89,31 +88,3 @@ async function endChild(child: ChildProcess): Promise<void> {
   child.kill('SIGKILL')
   await exited
 }
-
-/** What runs in the child: 200 for /healthz and its own name for /, until it is told to be down. */
-function serve(address: string, port: number): void {
-  let isUp = true
-  const server = createServer(({ method, url }, response) => {
-    response.setHeader('content-type', 'text/plain; charset=utf-8')
-    if (method === 'POST' && (url === '/up' || url === '/down')) {
-      isUp = url === '/up'
-      response.end(`${address} is ${isUp ? 'up' : 'down'}\n`)
-    } else if (url !== '/' && url !== '/healthz') response.writeHead(404).end('not found\n')
-    else if (!isUp) response.writeHead(503).end(`${address} is down\n`)
-    else response.end(url === '/' ? `${address}\n` : 'ok\n')
-  })
-  server.once('error', (error: NodeJS.ErrnoException) => {
-    process.stdout.write(`${listenProblems[error.code ?? ''] ?? error.message}\n`)
-    process.exitCode = 1
-    process.stdin.destroy()
-  })
-  server.listen(port, address, () => process.stdout.write('listening\n'))
-  process.stdin.resume().once('close', () => process.exit())
-}
-
-const listenProblems: Readonly<Record<string, string>> = {
-  EADDRINUSE: 'the port is in use, perhaps by another quick start; end the program that holds it',
-  EADDRNOTAVAIL: 'this machine has no such address (on macOS: sudo ifconfig lo0 alias ADDRESS)',
-}
-
-if (import.meta.main) serve(process.argv[2] ?? '127.0.0.1', Number(process.argv[3]))

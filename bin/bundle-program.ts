@@ -1,0 +1,49 @@
+// Makes the program few files: those a process or a thread starts with, and what they share.
+import { dirname, join, relative, resolve } from 'node:path'
+import { rolldown } from 'rolldown'
+import type { Plugin } from 'rolldown'
+
+const root = join(import.meta.dirname, '..')
+
+/** What `bin/gslbd` runs. */
+const start = 'cli/main'
+
+/** A file finds its neighbours where its source had them, and threads start with files of ours. */
+const places: Plugin = {
+  name: 'places',
+  transform(code, id) {
+    const path = relative(root, id)
+    if (/^\.\.|node_modules/.test(path) || !code.includes('import.meta.')) return null
+    const name = path.replace(/\.ts$/, '')
+    // Every file that is made lies in a folder of dist/.
+    return code
+      .replace(/new URL\(\s*'(\.\/[\w-]+\.ts)', import\.meta\.url\)/g, (_, file: string) => {
+        const threadId = resolve(dirname(id), file)
+        const threadName = relative(root, threadId).slice(0, -'.ts'.length).replaceAll('/', '-')
+        const thread = this.emitFile({ type: 'chunk', id: threadId, name: threadName })
+        return `new URL(import.meta.ROLLUP_FILE_URL_${thread})`
+      })
+      .replaceAll('import.meta.url', `new URL('../${name}.js', import.meta.url).href`)
+      .replaceAll('import.meta.dirname', `(import.meta.dirname + '/../${dirname(name)}')`)
+      .replaceAll('import.meta.main', name === start ? 'import.meta.main' : 'false')
+  },
+}
+
+/** @param folder for `cli/main.js`, and `program/` with all else */
+export async function bundleProgram(folder: string): Promise<void> {
+  const program = await rolldown({
+    cwd: root,
+    input: { [start]: join(root, `${start}.ts`) },
+    platform: 'node',
+    // Packages stay packages: npm installs them, and each brings its licence.
+    external: /^[^#./]/,
+    plugins: [places],
+  })
+  await program.write({
+    dir: folder,
+    format: 'esm',
+    entryFileNames: ({ name }) => (name === start ? '[name].js' : 'program/[name].js'),
+    chunkFileNames: 'program/[name]-[hash].js',
+  })
+  await program.close()
+}
