@@ -1,11 +1,11 @@
 // Makes the Debian package: the built program, its packages and its Node below /usr/lib/gslbd.
 import { execFileSync } from 'node:child_process'
-import { cpSync, mkdirSync, mkdtempSync, readFileSync, realpathSync, rmSync } from 'node:fs'
-import { chmodSync, symlinkSync, writeFileSync } from 'node:fs'
+import { chmodSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
-import { dirname, join, relative } from 'node:path'
+import { dirname, join } from 'node:path'
 import { parseArgs } from 'node:util'
 import { manPage } from './man-page.ts'
+import { putProgram, version as packaged } from './program-tree.ts'
 import { runCompletion } from './shell-completion.ts'
 
 const root = join(import.meta.dirname, '..')
@@ -16,9 +16,6 @@ const { values } = parseArgs({
     version: { type: 'string' },
   },
 })
-const { version: packaged } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')) as {
-  version: string
-}
 const version = values.version ?? packaged
 const architectures: Readonly<Record<string, string>> = { x64: 'amd64', arm64: 'arm64' }
 const architecture = architectures[process.arch]
@@ -26,8 +23,7 @@ if (architecture === undefined) throw new Error(`there is no Debian package for 
 
 const stage = mkdtempSync(join(tmpdir(), 'gslbd-deb-'))
 try {
-  execFileSync(process.execPath, [join(root, 'bin/build.ts')], { stdio: 'inherit' })
-  putProgram()
+  putProgram(stage)
   await putSystemFiles()
   putControl()
   const file = join(values.output, `gslbd_${version}_${architecture}.deb`)
@@ -41,40 +37,6 @@ function put(path: string, content: string, mode = 0o644): void {
   mkdirSync(dirname(join(stage, path)), { recursive: true })
   writeFileSync(join(stage, path), content)
   chmodSync(join(stage, path), mode)
-}
-
-function copy(from: string, to: string): void {
-  cpSync(from, join(stage, to), { recursive: true, dereference: true })
-}
-
-function putProgram(): void {
-  const home = 'usr/lib/gslbd'
-  for (const name of ['dist', 'bin/gslbd', 'package.json', 'LICENSE']) {
-    copy(join(root, name), join(home, name))
-  }
-  // As they are installed here, without those that only tests and builds need.
-  const list = execFileSync('npm', ['ls', '--omit=dev', '--all', '--parseable'], {
-    cwd: root,
-    encoding: 'utf8',
-    stdio: ['ignore', 'pipe', 'ignore'],
-  })
-  const nested = new Set<string>()
-  for (const path of list.split('\n').slice(1)) {
-    const inside = relative(root, path)
-    if (!inside.startsWith('node_modules/')) continue
-    // A package carries those below it.
-    if ([...nested].some((above) => inside.startsWith(`${above}/`))) continue
-    nested.add(inside)
-    copy(path, join(home, inside))
-  }
-  // The Node that the tests run with.
-  const node = realpathSync(join(root, 'node_modules/.bin/node'))
-  copy(node, join(home, 'node_modules/node/bin/node'))
-  chmodSync(join(stage, home, 'node_modules/node/bin/node'), 0o755)
-  mkdirSync(join(stage, home, 'node_modules/.bin'), { recursive: true })
-  symlinkSync('../node/bin/node', join(stage, home, 'node_modules/.bin/node'))
-  mkdirSync(join(stage, 'usr/bin'), { recursive: true })
-  symlinkSync('../lib/gslbd/bin/gslbd', join(stage, 'usr/bin/gslbd'))
 }
 
 async function putSystemFiles(): Promise<void> {
@@ -97,7 +59,7 @@ Architecture: ${architecture ?? ''}
 Maintainer: The maintainers of gslbd <maintainers@gslbd.invalid>
 Section: net
 Priority: optional
-Depends: adduser, libc6, libstdc++6
+Depends: adduser, libatomic1, libc6, libstdc++6
 Recommends: git
 Description: authoritative DNS server with global load balancing
  Configured by signed YAML in Git, which is compiled into immutable bundles.

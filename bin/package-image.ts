@@ -1,0 +1,99 @@
+// Makes the image with buildah: the last stage of the Dockerfile, on the program as built here.
+import { spawnSync } from 'node:child_process'
+import { cpSync, mkdirSync, mkdtempSync, readFileSync, renameSync } from 'node:fs'
+import { rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { parseArgs } from 'node:util'
+import { putProgram, version } from './program-tree.ts'
+
+const help = `npm run package:image -- [options]
+  --tag NAME      the image's name, gslbd:${version} without it
+  --base IMAGE    what it is made on, an image of a registry with apt-get: debian:12-slim
+  --rootfs FILE   or a tar of files, with git, libatomic1 and libstdc++6 in it
+                  Without both, mmdebstrap makes those files from Debian's packages.
+  --deb FILE      takes the program from a Debian package; without it, builds it here
+  --output FILE   writes the image to a file as well, for "docker load" and "podman load"`
+
+const root = join(import.meta.dirname, '..')
+const { values } = parseArgs({
+  options: {
+    tag: { type: 'string', default: `gslbd:${version}` },
+    base: { type: 'string' },
+    rootfs: { type: 'string' },
+    deb: { type: 'string' },
+    output: { type: 'string', short: 'o' },
+    help: { type: 'boolean', short: 'h', default: false },
+  },
+})
+if (values.help) {
+  console.log(help)
+  process.exit(0)
+}
+
+/** What the last stage asks apt-get for, and a shell with useradd. */
+const debianPackages = 'ca-certificates,git,libatomic1,libstdc++6,openssh-client,passwd'
+const stage = mkdtempSync(join(tmpdir(), 'gslbd-image-'))
+try {
+  const program = join(stage, 'program')
+  if (values.deb === undefined) putProgram(program)
+  else takeProgram(values.deb, program)
+  mkdirSync(join(stage, 'deploy/image'), { recursive: true })
+  cpSync(join(root, 'deploy/image'), join(stage, 'deploy/image'), { recursive: true })
+  if (values.base === undefined) putFiles(join(stage, 'root.tar'))
+  writeFileSync(join(stage, 'Dockerfile'), dockerfile())
+  const file = ['--file', join(stage, 'Dockerfile')]
+  // Only this format keeps the health check.
+  const how = ['--format', 'docker', '--layers=false', '--tag', values.tag]
+  const from = ['--build-context', `program=${stage}`]
+  run('buildah', 'build', ...how, ...from, ...file, stage)
+  if (values.output !== undefined) {
+    run('buildah', 'push', values.tag, `docker-archive:${values.output}:${values.tag}`)
+  }
+} finally {
+  rmSync(stage, { recursive: true, force: true })
+}
+
+function run(program: string, ...args: readonly string[]): void {
+  // Its steps add a user and install packages: a root of their own is enough for that, also inside
+  // of a container.
+  const env = { BUILDAH_ISOLATION: 'chroot', ...process.env }
+  const { error, status } = spawnSync(program, args, { env, stdio: 'inherit' })
+  if (error === undefined && status === 0) return
+  const missing = error !== undefined && 'code' in error && error.code === 'ENOENT'
+  console.error(`${program} ${missing ? 'is not installed' : `failed (exit code ${status})`}`)
+  if (missing) console.error('On Debian: apt-get install buildah mmdebstrap')
+  rmSync(stage, { recursive: true, force: true })
+  process.exit(70)
+}
+
+function putFiles(tar: string): void {
+  if (values.rootfs !== undefined) {
+    cpSync(values.rootfs, tar)
+    return
+  }
+  const without = ['/usr/share/man/*', '/usr/share/info/*', '/usr/share/locale/*']
+  const options = without.map((path) => `--dpkgopt=path-exclude=${path}`)
+  // The files go into a tar: there is no need to flush each of them.
+  const quick = ['--aptopt=Acquire::Retries "3"', '--dpkgopt=force-unsafe-io']
+  const what = ['--variant=essential', `--include=${debianPackages}`, 'bookworm', tar]
+  run('mmdebstrap', ...quick, ...options, ...what)
+}
+
+/** What the system of the image has no use for stays out: the unit, the settings of a machine. */
+function takeProgram(deb: string, to: string): void {
+  const all = join(stage, 'deb')
+  run('dpkg-deb', '--extract', deb, all)
+  mkdirSync(join(to, 'usr/lib'), { recursive: true })
+  renameSync(join(all, 'usr/lib/gslbd'), join(to, 'usr/lib/gslbd'))
+  renameSync(join(all, 'usr/bin'), join(to, 'usr/bin'))
+}
+
+/** The last stage; the program of the first one is given by hand. */
+function dockerfile(): string {
+  const [, last] = readFileSync(join(root, 'Dockerfile'), 'utf8').split('\nFROM ${BASE}\n')
+  if (last === undefined) throw new Error('the Dockerfile has no stage "FROM ${BASE}"')
+  return values.base === undefined
+    ? `FROM scratch\nADD root.tar /\n${last}`
+    : `FROM ${values.base}\n${last}`
+}
