@@ -13,6 +13,8 @@ export interface Answer {
   /** What the change would bring or take, in the API's words. */
   readonly warnings: readonly string[]
   readonly affected: readonly string[]
+  /** Of a list, where it goes on; empty: this is the end. */
+  readonly next: string
   /** Of a dry run: whom it would move; empty: nobody knows. */
   readonly effect: string
 }
@@ -85,6 +87,7 @@ export async function send(path: string, request: Request = {}): Promise<Answer>
     body: found,
     etag: header('etag'),
     revision: header('x-gslb-revision'),
+    next: header('x-next-cursor'),
     warnings: stringsOf(header('x-gslb-warnings')),
     affected: stringsOf(header('x-gslb-affected')),
     effect: effectIn(header('x-gslb-effect')),

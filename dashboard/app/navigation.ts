@@ -79,6 +79,7 @@ const general: readonly { readonly name: string; readonly paths: readonly Row[] 
       ['/api/v1/users', 'Users'],
       ['/api/v1/roles', 'Roles'],
       ['/api/v1/tenants', 'Tenants'],
+      ['/api/v1/audit', 'Audit', '/audit'],
     ],
   },
 ]

@@ -11,6 +11,7 @@ import { Pools } from '../screens/pools.tsx'
 import { ServicePage } from '../screens/service.tsx'
 import { Services } from '../screens/services.tsx'
 import { Trace } from '../screens/trace.tsx'
+import { Audit } from '../operations/audit.tsx'
 import { CoverageScreen } from '../operations/coverage.tsx'
 import { Deliveries } from '../operations/deliveries.tsx'
 import { Timeline } from '../operations/timeline.tsx'
@@ -36,6 +37,7 @@ const screens: readonly (readonly [pattern: string, show: (ids: Ids) => Componen
   ['/zones/{name}', ({ name = '' }) => <ZonePage key={name} name={name} />],
   ['/coverage', () => <CoverageScreen />],
   ['/usage', () => <Usage />],
+  ['/audit', () => <Audit />],
   ['/waves', () => <Deliveries />],
   ['/trace', () => <Trace />],
   ['/changes', () => <Changes />],

@@ -18,13 +18,15 @@ interface TableProps<T> {
   readonly keyOf: (row: T) => string
   /** Where a row leads, as a path. */
   readonly leadsTo?: (row: T) => string
+  /** The last rows are in view, or will be soon. */
+  readonly onEnd?: () => void
 }
 
 const rowPixels = 44
 const beyond = 8
 const fewRows = 60
 
-export function Table<T>({ name, columns, rows, keyOf, leadsTo }: TableProps<T>) {
+export function Table<T>({ name, columns, rows, keyOf, leadsTo, onEnd }: TableProps<T>) {
   const box = useRef<HTMLDivElement>(null)
   const [view, setView] = useState({ first: 0, last: fewRows })
   const isLong = rows.length > fewRows
@@ -33,6 +35,7 @@ export function Table<T>({ name, columns, rows, keyOf, leadsTo }: TableProps<T>)
     if (element === null || !isLong) return
     const first = Math.max(0, Math.floor(element.scrollTop / rowPixels) - beyond)
     const shown = Math.ceil(element.clientHeight / rowPixels) + 2 * beyond
+    if (first + shown + beyond >= rows.length) onEnd?.()
     setView((before) =>
       before.first === first && before.last === first + shown
         ? before

@@ -1,0 +1,180 @@
+// The audit log: who called what, newest first. Of a million calls the page holds a few thousand.
+import type { paths } from 'openapi-of-gslbd'
+import { me } from '../api/session.ts'
+import { go, place, setQuery } from '../parts/location.ts'
+import { Badge, Card, Empty, Fault, Loading, Page, Time } from '../parts/page.tsx'
+import type { Tone } from '../parts/page.tsx'
+import { SearchBox } from '../parts/search-box.tsx'
+import { Table } from '../parts/virtual-table.tsx'
+import type { Column } from '../parts/virtual-table.tsx'
+import { countOf, fieldTimeOf, localOf } from '../parts/words.ts'
+import { heldMax, usePages } from './pages.ts'
+
+type Calls = paths['/api/v1/audit']['get']['responses'][200]['content']['application/json']
+type Call = Calls[number]
+
+const toneOf = (status: number): Tone => (status < 400 ? 'good' : status < 500 ? 'warn' : 'bad')
+
+const columns: readonly Column<Call>[] = [
+  { name: 'Time', show: ({ at }) => <Time ms={at} isWhole /> },
+  {
+    name: 'Call',
+    show: ({ method, path }) => (
+      <code>
+        {method} {path.replace(/^\/api\/v1/, '')}
+      </code>
+    ),
+  },
+  { name: 'Status', show: ({ status }) => <Badge tone={toneOf(status)}>{status}</Badge> },
+  { name: 'Key', show: ({ actor }) => <code>…{actor}</code> },
+  { name: 'Client', show: ({ remote }) => <code>{remote}</code>, isExtra: true },
+  { name: 'Took', show: (call) => `${call.durationMs} ms`, isNumber: true, isExtra: true },
+]
+const tenant: Column<Call> = { name: 'Tenant', show: ({ tenantId }) => tenantId, isExtra: true }
+
+/** In the address, and what the API calls it. */
+const filters = ['path', 'method', 'refused', 'actor', 'from', 'to'] as const
+const pageSize = 200
+
+export function Audit() {
+  const { query } = place.value
+  const given = filters.flatMap((name): [string, string][] => {
+    const value = query.get(name) ?? ''
+    return value === '' ? [] : [[name, value]]
+  })
+  const asked = new URLSearchParams([['limit', String(pageSize)], ...given])
+  const pages = usePages<Call>(`/api/v1/audit?${asked}`)
+  const { rows, isMore, isAsking, fault, more, again } = pages
+  const seesAll = me.value?.isSystemAdmin === true
+  return (
+    <Page
+      title="Audit"
+      lead="Each call that changed something, or tried to. The log of the node has all of them."
+      actions={
+        <button type="button" onClick={again}>
+          Look again
+        </button>
+      }
+    >
+      <Filters />
+      <Fault text={fault} retry={again} />
+      <Card>
+        {rows === undefined ? (
+          fault === '' && <Loading />
+        ) : rows.length === 0 && !isMore ? (
+          <Empty title={given.length === 0 ? 'No calls yet' : 'No call is like this'}>
+            {given.length === 0
+              ? 'The next change over the API will be here, a second later.'
+              : 'Clear a filter to see more.'}
+          </Empty>
+        ) : (
+          <>
+            <Table
+              key={pages.key}
+              name="Audit"
+              columns={seesAll ? [...columns, tenant] : columns}
+              keyOf={({ id }) => id}
+              {...{ rows, onEnd: more }}
+            />
+            <Rest {...{ rows, isMore, isAsking, more }} />
+          </>
+        )}
+      </Card>
+    </Page>
+  )
+}
+
+interface RestProps {
+  readonly rows: readonly Call[]
+  readonly isMore: boolean
+  readonly isAsking: boolean
+  readonly more: () => void
+}
+
+/** How much is held, and how to get to what is older. */
+function Rest({ rows, isMore, isAsking, more }: RestProps) {
+  const last = rows.at(-1)
+  const isFull = rows.length >= heldMax && last !== undefined
+  const older = (): void => {
+    // Those of the same millisecond come again.
+    go('/audit', { ...Object.fromEntries(place.value.query), to: String(last!.at + 1) })
+  }
+  return (
+    <div class="row">
+      <span class="soft" role="status">
+        {countOf(rows.length, 'call')}
+        {last !== undefined && isMore && ` back to ${localOf(last.at)}`}
+      </span>
+      {isMore && (
+        <button type="button" disabled={isAsking} onClick={isFull ? older : more}>
+          {isFull ? 'Begin with the older ones' : 'Look further back'}
+        </button>
+      )}
+    </div>
+  )
+}
+
+function Filters() {
+  return (
+    <div class="row">
+      <SearchBox label="Part of a path, such as an id" name="path" />
+      <Choice name="method" label="Method" values={['POST', 'PUT', 'PATCH', 'DELETE']} />
+      <Choice name="refused" label="Outcome" values={['false', 'true']} words={outcomes} />
+      <input
+        {...{ type: 'search', class: 'search short', maxLength: 4, autocomplete: 'off' }}
+        aria-label="Last four characters of the key"
+        placeholder="…key"
+        value={place.value.query.get('actor') ?? ''}
+        onInput={(event) => setQuery('actor', event.currentTarget.value)}
+      />
+      <Moment name="from" label="From" />
+      <Moment name="to" label="Before" />
+    </div>
+  )
+}
+
+const outcomes = ['done', 'refused'] as const
+
+interface ChoiceProps {
+  readonly name: string
+  readonly label: string
+  readonly values: readonly string[]
+  readonly words?: readonly string[]
+}
+
+function Choice({ name, label, values, words = values }: ChoiceProps) {
+  return (
+    <select
+      class="search short"
+      aria-label={label}
+      value={place.value.query.get(name) ?? ''}
+      onChange={(event) => setQuery(name, event.currentTarget.value)}
+    >
+      <option value="">{label}: any</option>
+      {values.map((value, i) => (
+        <option key={value} value={value}>
+          {words[i]}
+        </option>
+      ))}
+    </select>
+  )
+}
+
+/** In the reader's zone; the address has milliseconds. */
+function Moment({ name, label }: { name: string; label: string }) {
+  const ms = Number(place.value.query.get(name) ?? '')
+  const change = (text: string): void => {
+    const at = new Date(text).getTime()
+    setQuery(name, Number.isNaN(at) ? '' : String(at))
+  }
+  return (
+    <label class="row soft">
+      {label}
+      <input
+        {...{ type: 'datetime-local', class: 'search short' }}
+        value={ms > 0 ? fieldTimeOf(ms) : ''}
+        onChange={(event) => change(event.currentTarget.value)}
+      />
+    </label>
+  )
+}
