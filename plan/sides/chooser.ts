@@ -49,6 +49,8 @@ export class Chooser {
   readonly #qtype: number
   /** By member, where an answer is one member that is certain. */
   readonly #certain = new Map<number, Outcome>()
+  /** The last ones. */
+  readonly #draws: Draw[] = []
 
   constructor(side: Side, service: number, family: Family, qtype: number, outcomes: Outcomes) {
     const { bundle } = side
@@ -219,8 +221,19 @@ export class Chooser {
     )
   }
 
-  /** The step has left beside each candidate how heavy it weighs. */
+  /** The step has left beside each candidate how heavy it weighs. Classes that are alike follow. */
   #drawn(): Outcome {
+    const { members, keys, count } = this.#chain
+    const same = this.#draws.find((one) => isSameDraw(one, members, keys, count))
+    if (same !== undefined) return same.outcome
+    const outcome = this.#newDraw()
+    if (this.#draws.length === drawsMax) this.#draws.shift()
+    const [listed, weights] = [members.slice(0, count), keys.slice(0, count)]
+    this.#draws.push({ members: listed, keys: weights, outcome })
+    return outcome
+  }
+
+  #newDraw(): Outcome {
     const { keys, count } = this.#chain
     const listed = this.#listed(count)
     let sum = 0
@@ -248,6 +261,28 @@ export class Chooser {
       parts.map((probability, i): Share => ({ destination: listed[i]!, probability })),
     )
   }
+}
+
+/** A few are told apart for less than one is described again. */
+const drawsMax = 16
+
+interface Draw {
+  readonly members: ArrayLike<number>
+  readonly keys: ArrayLike<number>
+  readonly outcome: Outcome
+}
+
+function isSameDraw(
+  draw: Draw,
+  members: ArrayLike<number>,
+  keys: ArrayLike<number>,
+  count: number,
+): boolean {
+  if (draw.members.length !== count) return false
+  for (let i = 0; i < count; i++) {
+    if (draw.members[i] !== members[i] || draw.keys[i] !== keys[i]) return false
+  }
+  return true
 }
 
 function policyOf({ tx }: Side, row: number): Policy {

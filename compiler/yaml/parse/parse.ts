@@ -30,15 +30,21 @@ export interface ParsedYaml {
 }
 
 export function parseYaml(text: string): ParsedYaml {
-  // The library makes an Error for each fault; the stack of one costs more than the rest of it.
   const { stackTraceLimit } = Error
+  const { env } = process
+  // The library makes an Error for each fault; the stack of one costs more than the rest of it.
   Error.stackTraceLimit = 0
+  // It asks for two variables at each piece: asked of the system that is a third of all time.
+  process.env = noVariables
   try {
     return compose(text)
   } finally {
+    process.env = env
     Error.stackTraceLimit = stackTraceLimit
   }
 }
+
+const noVariables: NodeJS.ProcessEnv = Object.freeze({})
 
 function compose(text: string): ParsedYaml {
   const composer = new Composer({
