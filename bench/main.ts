@@ -1,13 +1,13 @@
 // Runs benchmarks by name, prints their tables, keeps the results, checks budgets, fills the
 // documentation.
-// node bench/main.ts [NAME…] [--quick] [--check] [--write-docs]
+// node bench/main.ts [NAME…] [--quick] [--check] [--write-docs] [--rate N] [--queries N]
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { parseArgs } from 'node:util'
 import { suggest } from '#lib/suggest.ts'
 import { budgetLines, judge, readBudgets } from './budget.ts'
-import type { Benchmark, Figure, Report } from './report.ts'
+import type { BenchContext, Benchmark, Figure, Report } from './report.ts'
 import { writeResults } from './results-page.ts'
 import { describeMachine, machineLines } from './support/machine.ts'
 import { plainTable } from './support/print-table.ts'
@@ -18,6 +18,8 @@ const usage = `Usage: node bench/main.ts [NAME…] [--quick] [--check] [--write-
   --quick       short runs: shows that everything works, not how fast
   --check       ends with 1 when a figure is over its budget (bench/budget.json)
   --write-docs  puts the tables of this run into docs/benchmarks.md
+  --rate N      queries a second, and
+  --queries N   how many of them, for replace
 
 Benchmarks (all, when none is named):
 ${benchmarks.map(({ name, summary }) => `  ${name.padEnd(12)}  ${summary}`).join('\n')}
@@ -30,6 +32,8 @@ const { values: flags, positionals } = parseArgs({
     quick: { type: 'boolean', default: false },
     check: { type: 'boolean', default: false },
     'write-docs': { type: 'boolean', default: false },
+    rate: { type: 'string' },
+    queries: { type: 'string' },
     help: { type: 'boolean', short: 'h', default: false },
   },
 })
@@ -96,7 +100,7 @@ async function runOne({ name, run }: Benchmark): Promise<Report | undefined> {
   process.once('exit', remove)
   const say = (line: string): void => void process.stderr.write(`${name}: ${line}\n`)
   try {
-    return await run({ isQuick: flags.quick, directory, say })
+    return await run({ isQuick: flags.quick, directory, load: loadOf(flags), say })
   } catch (error) {
     process.stderr.write(`${name}: ${error instanceof Error ? error.stack : String(error)}\n`)
     return undefined
@@ -104,4 +108,14 @@ async function runOne({ name, run }: Benchmark): Promise<Report | undefined> {
     process.off('exit', remove)
     remove()
   }
+}
+
+function loadOf(given: { rate?: string | undefined; queries?: string | undefined }) {
+  const wanted = Object.entries({ rate: given.rate, queries: given.queries })
+  const numbers = wanted.flatMap(([name, text]) => {
+    if (text === undefined) return []
+    if (!/^[1-9][0-9]*$/.test(text)) throw new Error(`--${name} is a number from 1, not "${text}"`)
+    return [[name, Number(text)]]
+  })
+  return Object.fromEntries(numbers) as BenchContext['load']
 }

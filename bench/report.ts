@@ -27,6 +27,8 @@ export interface BenchContext {
   readonly isQuick: boolean
   /** An empty directory, removed afterwards. */
   readonly directory: string
+  /** What `--rate` and `--queries` ask for; benchmarks that replay a load of that kind heed it. */
+  readonly load: { readonly rate?: number; readonly queries?: number }
   /** One line about what is being measured. */
   readonly say: (line: string) => void
 }

@@ -8,12 +8,14 @@ import { runFleet } from './fleet.bench.ts'
 import { runGeo } from './geo.bench.ts'
 import { runHealth } from './health-table.ts'
 import { runLatency } from './latency.bench.ts'
+import { runNodes } from './nodes.bench.ts'
 import { runProbing } from './probing.bench.ts'
 import { runQueryLog } from './query-log.bench.ts'
 import { runRecords } from './records.bench.ts'
 import type { Benchmark } from './report.ts'
 import { runReads } from './reads.bench.ts'
 import { runRedirects } from './redirects.bench.ts'
+import { runReplace } from './replace.bench.ts'
 import { runRouting } from './routing.bench.ts'
 import { runSwap } from './swap.bench.ts'
 import { runThreads } from './threads.bench.ts'
@@ -91,6 +93,11 @@ export const benchmarks: readonly Benchmark[] = Object.freeze([
     run: runSwap,
   },
   {
+    name: 'replace',
+    summary: 'a process takes the place of another one under load: queries lost',
+    run: runReplace,
+  },
+  {
     name: 'health',
     summary: 'CPU and memory of probing up to 30,000 targets',
     run: runHealth,
@@ -109,5 +116,11 @@ export const benchmarks: readonly Benchmark[] = Object.freeze([
     name: 'fleet',
     summary: 'what 50 simulated nodes with 10,000 members tell each other through Redis',
     run: runFleet,
+  },
+  {
+    name: 'nodes',
+    summary:
+      'from a commit to five nodes that pull; one service of a million: octets, time, memory',
+    run: runNodes,
   },
 ])

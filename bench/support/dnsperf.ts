@@ -19,6 +19,8 @@ export interface DnsperfRun {
   readonly edns?: EdnsMode
   /** Queries per second; absent: as many as the window of 100 outstanding queries lets out. */
   readonly rate?: number
+  /** Queries that may wait for an answer; more are not sent. Default 100. */
+  readonly outstandingMax?: number
   /** Sockets that send. Default 1. */
   readonly clients?: number
   readonly threads?: number
@@ -42,7 +44,7 @@ export interface DnsperfResult {
 export async function dnsperf(run: DnsperfRun): Promise<DnsperfResult> {
   const args = [
     ...['-s', '127.0.0.1', '-p', String(run.port), '-d', run.queryFile],
-    ...['-l', String(run.seconds), '-q', '100', '-t', '2'],
+    ...['-l', String(run.seconds), '-q', String(run.outstandingMax ?? 100), '-t', '2'],
     ...['-c', String(run.clients ?? 1), '-T', String(run.threads ?? 1)],
     ...(run.rate === undefined ? [] : ['-Q', String(run.rate)]),
     ...(run.wantsLatencies === true ? ['-v'] : []),

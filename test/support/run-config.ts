@@ -73,6 +73,8 @@ export const longOnly = [
   // Several starts each; their parts have tests of their own.
   'test/e2e/{daemon-health-off,daemon-script-checks,guardrail,health-rotation,push-verdict}.test.ts',
   'test/e2e/{alerts,scripts,soa-serials}.test.ts',
+  // 10,000 connections.
+  'test/e2e/power-cut.test.ts',
   // Four processes, and waves that hold.
   'test/e2e/waves.test.ts',
   // A build of everything, and the steps of a CI job.

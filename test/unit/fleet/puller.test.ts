@@ -246,12 +246,20 @@ const wrongKey = newSigningKey()
 const swapped = new Uint8Array(bundle.bytes)
 swapped.set(other.bytes.subarray(-200), bundle.bytes.length - 200)
 
+/** As a bundle of files or a database of another product begins. */
+const database = Buffer.concat([Buffer.from('SQLite format 3\0'), Buffer.alloc(10_000)])
+
 /** What a bad source has, once the node serves seq 5 of a good one. */
 const rows: readonly (readonly [string, string, (bad: BundleSource) => void])[] = [
   ['a record that is no JSON', 'malformed', (bad) => bad.files.set(recordPath, '{"record":')],
   ['a record of nothing', 'malformed', (bad) => bad.files.set(recordPath, 'null')],
   [
-    'a record by a key that is not trusted',
+    'a record of another product',
+    'malformed',
+    (bad) => bad.files.set(recordPath, '{"schemaVersion":2,"layers":[{"digest":"sha256:00"}]}'),
+  ],
+  [
+    'the channel of another fleet, by a key that is not trusted',
     'unknown-key',
     (bad) => publishOn(bad, other, { seq: 6 }, wrongKey),
   ],
@@ -287,6 +295,7 @@ const rows: readonly (readonly [string, string, (bad: BundleSource) => void])[] 
       ['a bundle with a part of another one', 'bad-bundle', swapped],
       ['an empty bundle', 'bad-bundle', new Uint8Array(0)],
       ['a bundle that is no bundle', 'bad-bundle', 'x'.repeat(10_000)],
+      ['a bundle of another product', 'bad-bundle', database],
       ['an endless bundle', 'too-large', endless],
       ['a bundle that announces too much', 'too-large', announced],
       ['a little that unpacks to much', 'too-large', bomb],
@@ -332,6 +341,18 @@ describe('refused, named, counted, and the last good bundle serves:', () => {
     await node.serves(8)
     expect(node.puller.status().sources[0]?.fault).toBe(null)
   })
+})
+
+test('a clock before the build date takes what is given: order comes from seq alone', async () => {
+  const one = await source()
+  publishOn(one, bundle, { seq: 5 })
+  const node = follow([one.url], { clock: { ...systemClock, nowMs: () => 0 } })
+  await node.serves(5)
+  publishOn(one, other, { seq: 4 })
+  await node.counts('rollback')
+  publishOn(one, other, { seq: 6 })
+  await node.serves(6)
+  expect(node.seqs()).toEqual([5, 6])
 })
 
 test('a control node that is behind is borne for a while, then it goes back', async () => {
