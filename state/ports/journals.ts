@@ -43,7 +43,7 @@ export interface JournalNode {
 export interface KeptJournals {
   /** Segments to which nothing was added since go. */
   readonly sinceMs: number
-  /** Of one node, and of all together: the oldest segments go. */
+  /** Of one node, and of all together: the oldest segments go, and those beyond `segmentsKept`. */
   readonly nodeBytesMax: number
   readonly bytesMax: number
 }
@@ -53,8 +53,10 @@ export const journalCopyLimits = {
   partBytesMax: 2 * 1_048_576,
   /** A longer one is not kept to its end. */
   segmentBytesMax: 64 * 1_048_576,
-  /** Of a node: two a hour for the whole time, and the restarts. */
+  /** Of a node: two an hour for a month, and the restarts. More are not taken. */
   segmentsMax: 2_000,
+  /** Of a node, after `prune`: new ones find room, however often it starts again. */
+  segmentsKept: 1_800,
   nodesMax: 1_000,
   /** Of all nodes together: on a server, and where it is a file of the node. */
   serverBytesMax: 4 * 1_073_741_824,

@@ -13,7 +13,7 @@ import type {
 import type { Sql } from './database/sql.ts'
 import type { Db } from './database/tables.ts'
 
-const { partBytesMax, segmentBytesMax, segmentsMax, nodesMax } = journalCopyLimits
+const { partBytesMax, segmentBytesMax, segmentsMax, segmentsKept, nodesMax } = journalCopyLimits
 /** What is added to a row until it has so many octets: rows are few, and none is long. */
 const rowBytesMax = 16_384
 /** In one statement that removes. */
@@ -154,15 +154,16 @@ async function prune(db: Db, { sinceMs, nodeBytesMax, bytesMax }: KeptJournals):
     .deleteFrom('journal_segments')
     .where('stored_ms', '<', sinceMs)
     .executeTakeFirst()
-  const ofNodes = await removeBeyond(db, nodeBytesMax, sql`partition by node`)
-  const ofAll = await removeBeyond(db, bytesMax, sql``)
+  const ofNode = { bytesMax: nodeBytesMax, segmentsMax: segmentsKept }
+  const ofNodes = await removeBeyond(db, ofNode, sql`partition by node`)
+  const ofAll = await removeBeyond(db, { bytesMax, segmentsMax: segmentsKept * nodesMax }, sql``)
   return Number(old.numDeletedRows) + ofNodes + ofAll
 }
 
-/** The oldest of what is more than so many octets; the newest segment of each group stays. */
+/** The oldest of what is too much; the newest segment of each group stays. */
 async function removeBeyond(
   db: Db,
-  bytesMax: number,
+  most: { readonly bytesMax: number; readonly segmentsMax: number },
   group: ReturnType<typeof sql>,
 ): Promise<number> {
   let removed = 0
@@ -175,7 +176,7 @@ async function removeBeyond(
             row_number() over (${group} order by to_ms desc, number desc, node, run) as place
           from journal_segments
         ) as ordered
-        where upto > ${bytesMax} and place > 1
+        where (upto > ${most.bytesMax} or place > ${most.segmentsMax}) and place > 1
         limit ${removedMax}
       )`.execute(db)
     removed += Number(numAffectedRows)

@@ -94,6 +94,23 @@ describe.each(persistentAdapters)('journals of nodes in %s', (_name, adapter) =>
     expect(await textOf(4)).toBe('one')
   })
 
+  test('of a node that starts again and again the oldest segments make room', async () => {
+    const { segmentsMax, segmentsKept } = journalCopyLimits
+    const rows = Array.from({ length: segmentsMax }, (_, i) => ({
+      ...{ node: 'fra1', run: `r${i}`, number: i, bytes: 3, has_swap: false },
+      ...{ from_ms: i, to_ms: i, stored_ms: 10_000 },
+    }))
+    await valueOf(
+      state().sql.repeatable((db) => db.insertInto('journal_segments').values(rows).execute()),
+    )
+    expect(await append({ number: segmentsMax })).toBe(0)
+    const kept = { sinceMs: 0, nodeBytesMax: 1e9, bytesMax: 1e9 }
+    expect(await valueOf(state().journals.prune(kept))).toBe(segmentsMax - segmentsKept)
+    expect(await append({ number: segmentsMax, toMs: segmentsMax })).toBe(3)
+    const numbers = await numbersOf()
+    expect([numbers[0], numbers.at(-1)]).toEqual([segmentsMax, segmentsMax - segmentsKept])
+  })
+
   test('a segment that would be longer than the limit stays as it is', async () => {
     expect(await append()).toBe(3)
     const { segmentBytesMax } = journalCopyLimits
