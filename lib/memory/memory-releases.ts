@@ -17,6 +17,7 @@ export class MemoryReleases {
   readonly #parts: MemoryReleasesParts
   #lastMs = -Infinity
   #callOff: (() => void) | undefined
+  #isStopped = false
 
   constructor(parts: MemoryReleasesParts) {
     this.#parts = parts
@@ -24,6 +25,7 @@ export class MemoryReleases {
 
   /** Something was left behind. */
   changed(): void {
+    if (this.#isStopped) return
     const { clock, after, release } = this.#parts
     this.#callOff?.()
     const nowMs = clock.monotonicMs()
@@ -34,7 +36,9 @@ export class MemoryReleases {
     })
   }
 
+  /** For good: a timer would keep a process that has stopped. */
   stop(): void {
+    this.#isStopped = true
     this.#callOff?.()
     this.#callOff = undefined
   }

@@ -36,6 +36,8 @@ test('not again too soon, and not after the end', () => {
   expect(count()).toBe(2)
   releases.changed()
   releases.stop()
+  // A thread that stops says its last words.
+  releases.changed()
   time.pass(10 * apartMs)
   expect([count(), time.waiting]).toEqual([2, 0])
 })
