@@ -219,9 +219,13 @@ export class Puller {
   /** Of several control nodes one has a commit first: the others are behind for a moment. */
   #isBehind(source: Source, code: string): boolean {
     if (code !== behind) return false
+    const { behindMsMax } = this.#limits
     const nowMs = this.#parts.clock.monotonicMs()
-    source.behindFromMs ??= nowMs
-    return nowMs - source.behindFromMs < this.#limits.behindMsMax
+    const { behind: known } = source
+    // What was long ago, before it was away for another reason, is another time.
+    const isAnother = known === undefined || nowMs - known.lastMs > 3 * behindMsMax
+    source.behind = { fromMs: isAnother ? nowMs : known.fromMs, lastMs: nowMs }
+    return nowMs - source.behind.fromMs < behindMsMax
   }
 
   /** @param digest what the source wants computed as well */

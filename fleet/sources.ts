@@ -21,8 +21,8 @@ export interface Source {
   fault: SourceFault | null
   /** Code of the fault that the log has; '': none. */
   logged: string
-  /** On the monotonic clock: since when it is older than what serves; undefined: it is not. */
-  behindFromMs: number | undefined
+  /** On the monotonic clock: from when, and when last, it was older than what serves. */
+  behind: { readonly fromMs: number; readonly lastMs: number } | undefined
   /** What it gave was refused. */
   isRefused: boolean
   /** It takes a report with each question. */
@@ -57,7 +57,7 @@ export class Sources {
         restsUntilMs: 0,
         fault: null,
         logged: '',
-        behindFromMs: undefined,
+        behind: undefined,
         isRefused: false,
         takesReports: false,
         reportsFromMs: 0,
@@ -96,7 +96,7 @@ export class Sources {
     source.failures = 0
     source.fault = null
     source.logged = ''
-    source.behindFromMs = undefined
+    source.behind = undefined
     source.isRefused = false
     source.restsUntilMs = 0
   }

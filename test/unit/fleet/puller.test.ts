@@ -380,6 +380,27 @@ test('a control node that is behind is borne for a while, then it goes back', as
   expect(node.puller.pulled().isRefusing).toBe(false)
 })
 
+test('one that was behind, and then away for long, is borne again', async () => {
+  const one = await source()
+  publishOn(one, other, { seq: 5 })
+  let aheadMs = 0
+  const node = follow([one.url], {
+    limits: { waitSeconds: 0, rest: { firstMs: 5, maxMs: 10 }, behindMsMax: 3_600_000 },
+    clock: { ...systemClock, monotonicMs: () => systemClock.monotonicMs() + aheadMs },
+  })
+  await node.serves(5)
+  publishOn(one, bundle, { seq: 4 })
+  await node.counts('rollback')
+  one.files.set(recordPath, 'no JSON')
+  const isOther = () => node.puller.status().sources[0]?.fault?.code !== 'rollback'
+  await waitUntil('the other fault', isOther)
+  aheadMs = 4 * 3_600_000
+  const { rollback } = node.puller.status().pulls
+  publishOn(one, bundle, { seq: 4 })
+  await waitUntil('more of it', () => node.puller.status().pulls['rollback']! > rollback! + 2)
+  expect(node.puller.pulled().refusals.filter(({ code }) => code === 'rollback')).toEqual([])
+})
+
 test('a stop does not wait for a source that says nothing', async () => {
   const one = await source()
   one.files.set(recordPath, silent)
