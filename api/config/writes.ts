@@ -94,23 +94,21 @@ export async function writeAll(
 const revisionHeader = 'x-gslb-revision'
 
 async function submit(
-  { caller, requestId, isDryRun, ports, request }: Context,
+  context: Context,
   operations: readonly Operation[],
   more: Pick<WriteRequest, 'reverts'> = {},
   invalid: InvalidStatus = 400,
 ): Promise<Result<WriteSuccess, Reply>> {
+  const { caller, requestId, isDryRun, ports } = context
   const actor = commitActor(caller)
-  const override = overrideOf(caller, request?.header(overrideHeader))
-  if (!override.ok) return override
-  const subject = subjectOf(request?.header(subjectHeader))
-  if (!subject.ok) return subject
+  const said = saidIn(context)
+  if (!said.ok) return said
   const done = await ports.configWriter.write({
     requestId,
     actor,
     operations,
     ...more,
-    ...override.value,
-    ...subject.value,
+    ...said.value,
     ...(isDryRun ? { isDryRun } : {}),
   })
   if (done.ok) return done
@@ -121,6 +119,17 @@ async function submit(
 }
 
 const writeFailed = 'a change over the API was not carried out'
+
+/** What the headers say of a write. */
+export function saidIn({
+  caller,
+  request,
+}: Pick<Context, 'caller' | 'request'>): Result<Pick<WriteRequest, 'override' | 'subject'>, Reply> {
+  const override = overrideOf(caller, request?.header(overrideHeader))
+  if (!override.ok) return override
+  const subject = subjectOf(request?.header(subjectHeader))
+  return subject.ok ? ok({ ...override.value, ...subject.value }) : subject
+}
 
 /** Why names may go that the guardrails keep. They are of the whole, and so is who may say it. */
 function overrideOf(

@@ -2,7 +2,7 @@
 import { Type } from 'typebox'
 import { WriteRoutes, tryRequests } from '#api/config/planned-requests.ts'
 import { PlannedWrites } from '#api/config/planned-writes.ts'
-import { writeAll, writeRefusals } from '#api/config/writes.ts'
+import { saidIn, writeAll, writeRefusals } from '#api/config/writes.ts'
 import { created } from '#api/http/reply.ts'
 import { route } from '#api/http/route.ts'
 import type { Route } from '#api/http/route.ts'
@@ -52,6 +52,9 @@ export function commitRoutes(table: () => readonly Route[]): readonly Route[] {
     refusals: [404, 412, ...writeRefusals],
     handle: async (context) => {
       const { ports } = context
+      // They are of the commit: no request of it is to blame.
+      const said = saidIn(context)
+      if (!said.ok) return said.error
       const planned = new PlannedWrites(ports.configWriter, ports.config, ports.clock)
       writes ??= new WriteRoutes(table().filter(isConfigWrite))
       const tried = await tryRequests(context, writes, planned)

@@ -23,7 +23,7 @@ import { invalid, noContent, refused } from '#api/http/reply.ts'
 import { isSigned, unsignedWebhook } from '#api/access/webhook.ts'
 import { takesDryRun } from '#api/reference/answer-headers.ts'
 import type { Reply } from '#api/http/reply.ts'
-import { contextOf, factsOf, send } from './requests.ts'
+import { contextOf, factsOf, send, twiceIn } from './requests.ts'
 import { paramNames } from '#api/http/route.ts'
 import type { Route } from '#api/http/route.ts'
 import { routes } from '#api/routes.ts'
@@ -135,7 +135,8 @@ function addRoute(
       if (takesDryRun(row) && isDryRun(request.query)) void reply.header(dryRunHeader, 'true')
       await guard(request, reply, row, access)
       if (reply.sent) return reply
-      const refusal = (await row.precheck?.(factsOf(request), ports)) ?? null
+      const twice = takesDryRun(row) ? twiceIn(request) : null
+      const refusal = twice ?? (await row.precheck?.(factsOf(request), ports)) ?? null
       return refusal === null ? undefined : send(reply, row, refusal)
     },
     preHandler: async (request, reply) => {

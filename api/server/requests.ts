@@ -4,6 +4,9 @@ import type { Caller } from '#api/access/caller.ts'
 import { isDryRun } from '#api/http/dry-run.ts'
 import { isWaiting } from '#api/feed/web-socket.ts'
 import { isOtherOrigin } from '#api/http/origin.ts'
+import { overrideHeader } from '#api/http/override.ts'
+import { refused } from '#api/http/reply.ts'
+import { subjectHeader } from '#api/http/subject.ts'
 import type { ApiPorts } from '#api/ports/ports.ts'
 import type { Reply } from '#api/http/reply.ts'
 import type { RequestFacts, Route, RouteContext } from '#api/http/route.ts'
@@ -34,6 +37,20 @@ export function factsOf(request: FastifyRequest): RequestFacts {
       return Array.isArray(value) ? value[0] : value
     },
   }
+}
+
+/** Of what only one may be said; the parser would join two, as if it were one sentence. */
+const saidOnce: readonly (readonly [header: string, name: string])[] = [
+  [subjectHeader, 'X-Gslb-Subject'],
+  [overrideHeader, 'X-Gslb-Override'],
+]
+
+/** @returns the refusal of a header that is there more than once; null: there is none */
+export function twiceIn({ raw }: FastifyRequest): Reply | null {
+  const names = raw.rawHeaders.filter((_, i) => i % 2 === 0).map((name) => name.toLowerCase())
+  const twice = saidOnce.find(([header]) => names.indexOf(header) !== names.lastIndexOf(header))
+  if (twice === undefined) return null
+  return refused(400, `the header ${twice[1]} is there more than once; give it once`)
 }
 
 /** @param row null: the reply is a refusal that belongs to no row */

@@ -1,4 +1,8 @@
 // Several writes as one commit, and the subject that a person gives a commit.
+import { once } from 'node:events'
+import { request as httpRequest } from 'node:http'
+import type { IncomingMessage } from 'node:http'
+import { json } from 'node:stream/consumers'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { assert } from '#lib/assert.ts'
 import { keyOf, rootKey, startConfigWorld } from '#test/support/config-world.ts'
@@ -6,6 +10,8 @@ import type { Answered, ConfigWorld } from '#test/support/config-world.ts'
 
 const [acme, zenith] = [keyOf('acme'), keyOf('zenith')]
 let world: ConfigWorld
+/** Where it listens, once a test has needed a real connection. */
+let url: string | undefined
 const ids = { pool: '', member: '', service: '' }
 
 beforeAll(async () => {
@@ -188,6 +194,28 @@ describe('the subject of a commit', () => {
     const answer = await world.call(acme, 'POST', '/pools', { name: 'never' }, headers)
     expect([answer.status, head()]).toEqual([400, before])
     expect(answer.body.error).toMatch(/X-Gslb-Subject needs one line/)
+  })
+
+  test('that is refused is blamed on itself, and on none of several writes', async () => {
+    const headers = { 'x-gslb-subject': 'x'.repeat(121) }
+    const answer = await commit(acme, [['POST', '/pools', { name: 'never' }]], { headers })
+    expect(answer.status).toBe(400)
+    expect(answer.body.error).toMatch(/^the header X-Gslb-Subject needs one line/)
+  })
+
+  test.each(['X-Gslb-Subject', 'X-Gslb-Override'])('%s twice is refused', async (name) => {
+    const before = head()
+    url ??= await world.app.listen({ host: '127.0.0.1', port: 0 })
+    const request = httpRequest(`${url}/api/v1/pools`, { method: 'POST' })
+    request.setHeader('authorization', `Bearer ${rootKey}`)
+    request.setHeader(name, ['one', 'another'])
+    request.setHeader('content-type', 'application/json').end('{"name":"never"}')
+    const [answer] = (await once(request, 'response')) as [IncomingMessage]
+    expect([answer.statusCode, await json(answer)]).toEqual([
+      400,
+      { error: `the header ${name} is there more than once; give it once` },
+    ])
+    expect(head()).toBe(before)
   })
 
   test('stays with its own change where one commit has those of several people', async () => {
