@@ -10,7 +10,7 @@ import { AsnTable, CountryTable } from '#routing/geo/geo-tables.ts'
 import type { GeoBuffers } from '#routing/geo/geo-tables.ts'
 import { unpackCode } from '#routing/geo/countries.ts'
 import { scriptBodiesOf } from '#routing/script/bodies.ts'
-import { cutsOfRanges } from './clients/cuts.ts'
+import { rangeSource } from './clients/sources.ts'
 import { noPlaces, Partitions } from './clients/partition.ts'
 import type { ClientSpaces, Places } from './clients/partition.ts'
 import { Comparer } from './compare.ts'
@@ -166,8 +166,8 @@ function hasCname(bundle: Bundle, node: number): boolean {
 function placesOf({ country, asn }: GeoBuffers): Places {
   return {
     ...noPlaces,
-    country: country === null ? null : cutsOfRanges(new CountryTable(country).ranges),
-    operator: asn === null ? null : cutsOfRanges(new AsnTable(asn).ranges),
+    country: country === null ? null : rangeSource(country.ranges),
+    operator: asn === null ? null : rangeSource(asn.ranges),
   }
 }
 

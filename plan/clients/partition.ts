@@ -7,9 +7,9 @@ import type { FamilySpace } from './space.ts'
 /** Tables by which people want to see clients. */
 export interface Places {
   /** Values are rows of `countries.ts`; null: no database. */
-  readonly country: Cuts | null
+  readonly country: ClientSource | null
   /** Values are rows of the database of autonomous systems. */
-  readonly operator: Cuts | null
+  readonly operator: ClientSource | null
 }
 
 export const noPlaces: Places = Object.freeze({ country: null, operator: null })
@@ -55,7 +55,7 @@ export interface Breakdown {
 
 /** Partitions by what they go by: most services of a configuration go by the same tables. */
 export class Partitions {
-  readonly #places: Places
+  readonly #places: { readonly country: Cuts | null; readonly operator: Cuts | null }
   readonly #spaces: ClientSpaces
   readonly #around4: Overlay<number>
   readonly #around6: Overlay<bigint>
@@ -64,10 +64,12 @@ export class Partitions {
   readonly #cuts = new Map<string, Cuts>()
 
   constructor(places: Places, spaces: ClientSpaces = everywhere) {
-    this.#places = places
+    const country = places.country && this.#cutsOf(places.country)
+    const operator = places.operator && this.#cutsOf(places.operator)
+    this.#places = { country, operator }
     this.#spaces = spaces
-    this.#around4 = overlay(places.country?.v4 ?? whole(0), places.operator?.v4 ?? whole(0))
-    this.#around6 = overlay(places.country?.v6 ?? whole(0n), places.operator?.v6 ?? whole(0n))
+    this.#around4 = overlay(country?.v4 ?? whole(0), operator?.v4 ?? whole(0))
+    this.#around6 = overlay(country?.v6 ?? whole(0n), operator?.v6 ?? whole(0n))
   }
 
   v4(sources: readonly ClientSource[]): Partition<number> {
