@@ -5,10 +5,12 @@ import { textOf, uidOf } from '#bundle/format/bundle.ts'
 import type { Bundle } from '#bundle/format/bundle.ts'
 import { MemberFlag } from '#bundle/format/cells.ts'
 import { isResolved } from '#bundle/format/hostnames.ts'
+import { systemClock } from '#lib/clock.ts'
+import type { Clock } from '#lib/clock.ts'
 import { err, ok } from '#lib/result.ts'
 import type { Result } from '#lib/result.ts'
 import { generationsIn, historyOf, rowsKey, segmentsFrom } from '#runtime/journal/member-history.ts'
-import type { HistoryRange, MemberRow } from '#runtime/journal/member-history.ts'
+import type { HistoryRange, MemberRow, RowsOf } from '#runtime/journal/member-history.ts'
 import { segmentsIn } from '#runtime/journal/moment.ts'
 import type { GenerationHead } from '#runtime/journal/records.ts'
 import { bundleOfThen } from './bundle-of-then.ts'
@@ -20,35 +22,51 @@ export interface HealthJob extends HistoryRange {
   /** Of the pool: rows of another tenant are none of it. */
   readonly tenant: string
   readonly members: readonly string[]
+  /** Found out by a job before. */
+  readonly known: RowsOf
 }
 
-/** For one look, the newest: a large repository takes a second for each. */
-const compiledMax = 16
+export interface ToldHealth {
+  readonly history: HealthHistory
+  readonly rowsOf: RowsOf
+}
 
-export async function runHealthJob(job: HealthJob): Promise<Result<HealthHistory, PastFault>> {
+/** For one look, the newest: a large repository takes a second for each, or some. */
+const compiledMax = 16
+/** Then no other one is begun: the next look goes on with what this one has found. */
+const beginMsMax = 20_000
+
+export async function runHealthJob(
+  job: HealthJob,
+  clock: Pick<Clock, 'monotonicMs'> = systemClock,
+): Promise<Result<ToldHealth, PastFault>> {
+  const lateMs = clock.monotonicMs() + beginMsMax
   const segments = segmentsFrom(segmentsIn(job.journalDirectory), job)
   if (segments.length === 0) {
     return err({ code: 'unknown', reason: 'the journal of this node has nothing yet' })
   }
   const rowsOf = new Map<string, readonly MemberRow[] | null>()
   for (const head of generationsIn(segments).slice(0, compiledMax)) {
-    const bundle = await bundleOf(job, head)
-    rowsOf.set(rowsKey(head), bundle === undefined ? null : rowsIn(bundle, job))
+    const key = rowsKey(head)
+    const known = job.known.get(key)
+    if (known === undefined && clock.monotonicMs() > lateMs) continue
+    rowsOf.set(key, known === undefined ? await rowsThen(job, head) : known)
   }
   const lines = historyOf(segments, rowsOf, job.members.length, job)
   const node: NodeHistory = {
     node: segments.at(-1)!.head.node,
     members: lines.map((stretches, place) => ({ member: job.members[place]!, stretches })),
   }
-  return ok({ fromMs: job.fromMs, toMs: job.toMs, nodes: [node] })
+  return ok({ history: { fromMs: job.fromMs, toMs: job.toMs, nodes: [node] }, rowsOf })
 }
 
-async function bundleOf(
-  { dataDir, gitdirs }: HealthJob,
+/** null: the bundle is not there any more. */
+async function rowsThen(
+  job: HealthJob,
   head: GenerationHead,
-): Promise<Bundle | undefined> {
-  const found = await bundleOfThen(dataDir, gitdirs, head)
-  return found.ok ? found.value.bundle : undefined
+): Promise<readonly MemberRow[] | null> {
+  const found = await bundleOfThen(job.dataDir, job.gitdirs, head)
+  return found.ok ? rowsIn(found.value.bundle, job) : null
 }
 
 function rowsIn(bundle: Bundle, { tenant, members }: HealthJob): readonly MemberRow[] {

@@ -1,5 +1,5 @@
 // Questions of the API about the past: asks a thread of their own, and shows what a tenant may see.
-import type { HealthHistory, Past, PastFault, PastQuery } from '#api/ports/past.ts'
+import type { Past, PastFault, PastQuery } from '#api/ports/past.ts'
 import { invalid } from '#cli/simulate/question-text.ts'
 import { hasRecords } from '#cli/simulate/own-records.ts'
 import type { ConfigView } from '#config/view.ts'
@@ -11,7 +11,8 @@ import type { Journal } from '#runtime/journal/journal.ts'
 import type { Journals } from '#state/ports/journals.ts'
 import { JobThread } from '#runtime/worker/job-thread.ts'
 import { repositoriesIn } from './bundle-of-then.ts'
-import type { HealthJob } from './health-job.ts'
+import type { HealthJob, ToldHealth } from './health-job.ts'
+import { KnownRows } from './known-rows.ts'
 import { databasesOf, journalDirectory } from './node-journal.ts'
 import { timeText } from './look-back.ts'
 import { pastInstant } from './past-job.ts'
@@ -50,14 +51,16 @@ export const pastLimits = {
 } as const
 
 /** Of a question, what was asked for: the thread answers each as it is. */
-type Outcome = Result<ToldPast | HealthHistory, PastFault>
+type Outcome = Result<ToldPast | ToldHealth, PastFault>
 
 export class PastAnswers {
   readonly #parts: PastAnswersParts
   readonly #thread: JobThread<PastJob | HealthJob, Outcome>
+  readonly #rows: KnownRows
 
   constructor(parts: PastAnswersParts) {
     this.#parts = parts
+    this.#rows = new KnownRows(parts.clock)
     const { waitingMax, jobMs } = pastLimits
     const file = new URL('./past-worker.ts', import.meta.url)
     this.#thread = new JobThread({ file, waitingMax, jobMs: parts.jobMs ?? jobMs })
@@ -82,19 +85,23 @@ export class PastAnswers {
     const { journal, isAnswering, dataDir, clock } = this.#parts
     if (!isAnswering) return unknown(answersNothing)
     if (journal === null) return unknown(keepsNone)
-    return this.#ask<HealthHistory>(async () => {
+    const asked = { tenant, members }
+    const done = await this.#ask<ToldHealth>(async () => {
       await journal.flush()
       const toMs = Math.floor(clock.nowMs())
       return ok({
-        ...{ tenant, members, dataDir, fromMs: toMs - rangeMs, toMs },
+        ...{ ...asked, known: this.#rows.of(asked), dataDir, fromMs: toMs - rangeMs, toMs },
         gitdirs: repositoriesIn(dataDir),
         journalDirectory: journalDirectory(dataDir),
       })
     })
+    if (!done.ok) return done
+    this.#rows.keep(asked, done.value.rowsOf)
+    return ok(done.value.history)
   }
 
   /** In its turn, and within its time: a disk may hang, and a database. */
-  async #ask<Told extends ToldPast | HealthHistory>(
+  async #ask<Told extends ToldPast | ToldHealth>(
     jobOf: () => Promise<Result<PastJob | HealthJob, PastFault>>,
   ): Promise<Result<Told, PastFault>> {
     let fault: PastFault | undefined

@@ -5,14 +5,19 @@ import { join } from 'node:path'
 import { afterAll, expect, test } from 'vitest'
 import type { BundleModel } from '#bundle/format/model.ts'
 import { runHealthJob } from '#cli/why/health-job.ts'
+import { knownRowsLimits } from '#cli/why/known-rows.ts'
 import { PastAnswers } from '#cli/why/past-answers.ts'
 import { noGeoBuffers } from '#routing/geo/geo-tables.ts'
+import { createRoutingState } from '#routing/state/candidates.ts'
 import { MemberOut } from '#routing/state/state.ts'
+import type { RowsOf } from '#runtime/journal/member-history.ts'
 import type { JournalParts } from '#runtime/journal/journal.ts'
 import { openSegment, segmentFiles } from '#runtime/journal/segment-files.ts'
 import { BundleStore } from '#runtime/node/bundle-store.ts'
-import { bareModel, member, pool, uid, zone } from '#test/support/bundle-models.ts'
+import { bareModel, bundleOf, member, pool, uid, zone } from '#test/support/bundle-models.ts'
+import { FakeTime } from '#test/support/fake-time.ts'
 import { journalEpochMs, JournalScene } from '#test/support/journal-scene.ts'
+import { journalAt } from '#test/support/journals.ts'
 import { MemoryJournals } from '#test/support/memory-journals.ts'
 
 const minuteMs = 60_000
@@ -30,6 +35,11 @@ const one = model(['192.0.2.1'])
 const two = model(['192.0.2.1', '192.0.2.2'])
 
 const dataDir = mkdtempSync(join(tmpdir(), 'gslbd-health-history-'))
+const noOthers = {
+  geo: { status: () => [], buffers: noGeoBuffers },
+  config: { snapshot: () => ({ list: () => [] }) } as never,
+  copies: { journals: new MemoryJournals(), exists: () => false },
+}
 const scenes: JournalScene[] = []
 afterAll(async () => {
   for (const scene of scenes) await scene.remove()
@@ -49,6 +59,13 @@ function swap(scene: JournalScene, to: BundleModel, isKept = true): void {
   if (isKept) new BundleStore(dataDir).add(digest, bytes)
 }
 
+function served(to: BundleModel) {
+  const bundle = bundleOf(to)
+  const { digest } = bundle
+  const record = { digest, commit: to.commit, seq: 1 }
+  return { bundle, digest, record, state: createRoutingState(bundle, 1) }
+}
+
 interface Asked {
   readonly members?: readonly string[]
   readonly tenant?: string
@@ -62,12 +79,14 @@ async function told(scene: JournalScene, asked: Asked = {}): Promise<unknown> {
   const toMs = scene.time.clock.nowMs()
   const done = await runHealthJob({
     ...{ journalDirectory: scene.directory, dataDir, gitdirs: [], tenant, members },
+    known: new Map(),
     ...{ fromMs: toMs - minutes * minuteMs, toMs },
   })
   if (!done.ok) return done.error
-  const lines = done.value.nodes[0]!.members.map(({ stretches }) =>
+  const { history } = done.value
+  const lines = history.nodes[0]!.members.map(({ stretches }) =>
     stretches.map(({ fromMs, toMs: endMs, standing, reason }) => [
-      ...[fromMs, endMs].map((ms) => Math.round((ms - done.value.fromMs) / minuteMs)),
+      ...[fromMs, endMs].map((ms) => Math.round((ms - history.fromMs) / minuteMs)),
       ...[standing, ...(reason === '' ? [] : [reason])],
     ]),
   )
@@ -233,6 +252,29 @@ test('more configurations than are looked at are not said to be gone', async () 
   ])
 })
 
+test('a look that takes long ends, and the next one goes on from there', async () => {
+  const scene = sceneOf()
+  for (const addresses of [['192.0.2.1'], ['192.0.2.1', '192.0.2.3'], ['192.0.2.1', '192.0.2.4']]) {
+    swap(scene, model(addresses))
+    scene.time.pass(10 * minuteMs)
+  }
+  await scene.journal.flush()
+  const toMs = scene.time.clock.nowMs()
+  const look = async (known: RowsOf) => {
+    let nowMs = 0
+    const slow = { monotonicMs: () => (nowMs += 15_000) }
+    const asked = { journalDirectory: scene.directory, dataDir, gitdirs: [], tenant: 'acme' }
+    const range = { fromMs: toMs - 30 * minuteMs, toMs }
+    const done = await runHealthJob({ ...asked, ...range, members: [first], known }, slow)
+    if (!done.ok) throw new Error(done.error.code)
+    const { stretches } = done.value.history.nodes[0]!.members[0]!
+    return [done.value.rowsOf, stretches.map(({ standing }) => standing)] as const
+  }
+  const [rowsOf, states] = await look(new Map())
+  expect(states).toEqual(['unknown', 'up'])
+  expect((await look(rowsOf))[1]).toEqual(['up'])
+})
+
 test('members of another tenant are none of it, though an id be the same', async () => {
   const scene = sceneOf()
   swap(scene, two)
@@ -258,15 +300,39 @@ test('an hour of storms takes one file after the other, and the same is found', 
   ])
 })
 
+test('what was found out for a pool is not looked for again soon', async () => {
+  const home = mkdtempSync(join(dataDir, 'again-'))
+  const time = new FakeTime(journalEpochMs)
+  const journal = journalAt(home, time, 'n1')
+  const { state, bundle, digest, record } = served(two)
+  new BundleStore(home).add(digest, bundle.bytes)
+  journal.serves(record, bundle, state)
+  journal.settled()
+  time.pass(10 * minuteMs)
+  const past = new PastAnswers({
+    ...{ dataDir: home, nodeName: 'n1', journal, isAnswering: true, clock: time.clock },
+    ...noOthers,
+  })
+  const states = async (): Promise<unknown> => {
+    const found = await past.health({ tenant: 'acme', members: [first], rangeMs: minuteMs })
+    return found.ok && found.value.nodes[0]!.members[0]!.stretches.map(({ standing }) => standing)
+  }
+  expect(await states()).toEqual(['up'])
+  rmSync(join(home, 'node'), { recursive: true })
+  expect(await states()).toEqual(['up'])
+  time.pass(knownRowsLimits.keptMs)
+  expect(await states()).toEqual(['unknown'])
+  await past.close()
+  await journal.stop()
+})
+
 test('a journal without a segment, or none at all, is said in a sentence', async () => {
   const scene = sceneOf()
   const reason = 'the journal of this node has nothing yet'
   expect(await told(scene)).toEqual({ code: 'unknown', reason })
   const without = new PastAnswers({
     ...{ dataDir, nodeName: 'n1', journal: null, isAnswering: true, clock: scene.time.clock },
-    geo: { status: () => [], buffers: noGeoBuffers },
-    config: { snapshot: () => ({ list: () => [] }) } as never,
-    copies: { journals: new MemoryJournals(), exists: () => false },
+    ...noOthers,
   })
   const query = { tenant: 'acme', members: [first], rangeMs: 1 }
   expect(await without.health(query)).toMatchObject({
