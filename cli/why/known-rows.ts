@@ -1,4 +1,4 @@
-// Which rows of past bundles are whose, of pools that were looked at lately: to find it out again, a
+// Which rows of past bundles are whose, of pools that were looked at lately: to find it out again a
 // large repository would be compiled for each.
 import type { Clock } from '#lib/clock.ts'
 import type { RowsOf } from '#runtime/journal/member-history.ts'
