@@ -54,6 +54,9 @@ test('a redirect is answered when its 201 returns, and gone when its 204 does', 
   const daemon = await start('serve', '--settings', settings)
   // Nothing was ever accepted here.
   expect(await ask(daemon, 'old.example')).toBe('503 ')
+  // Until then writes are told to come again: 503 with Retry-After.
+  const isRead = async () => (await call(daemon, 'GET', '/redirects')).status === 200
+  await waitUntil('the configuration to be read', isRead)
   for (let round = 1; round < 6; round++) {
     const made = await call<Rule>(daemon, 'POST', '/redirects', {
       ...{ sourceFqdn: 'old.example', targetUrl: `https://n${round}.example`, code: 308 },
