@@ -4,6 +4,7 @@
 import type { Static, TSchema } from 'typebox'
 import type { Caller } from '#api/access/caller.ts'
 import type { Permission } from '#api/access/permissions.ts'
+import type { LicensedFeature } from '#licence/gate.ts'
 import type { ApiPorts } from '#api/ports/ports.ts'
 import type { Reply } from './reply.ts'
 
@@ -85,6 +86,8 @@ export interface Route {
   readonly takesDryRun?: true
   /** What `If-Match` is compared with, such as `the pool`; none: the header is not looked at. */
   readonly ifMatch?: string
+  /** Without it in the licence every call is refused with 403; the handler sees to it. */
+  readonly licensed?: LicensedFeature
   /** Asked of whoever may call, before any body is read. @returns a refusal, or null */
   readonly precheck?: (
     request: RequestFacts,

@@ -61,7 +61,7 @@ export function openApiOf(routes: readonly Route[]): Json {
 }
 
 function operationOf(row: Route): Json {
-  const { tag, summary, needs, body } = row
+  const { tag, summary, needs, body, licensed } = row
   return {
     operationId: operationId(row),
     tags: [tag],
@@ -69,6 +69,7 @@ function operationOf(row: Route): Json {
     description: inWords(row),
     security: needs === 'public' ? [] : [{ bearer: [] }, { cookie: [] }],
     'x-permission': needs,
+    ...(licensed === undefined ? {} : { 'x-licensed-feature': licensed }),
     parameters: [...pathParameters(row), ...queryParameters(row), ...headerParameters(row)],
     ...(body === undefined ? {} : { requestBody: requestBodyOf(row) }),
     responses: { ...successes(row), ...refusals(row) },

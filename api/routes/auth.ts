@@ -1,5 +1,6 @@
 // /api/v1/auth: first-run setup, login, logout, the current user.
 import { Type } from 'typebox'
+import { licensedFeatures } from '#licence/gate.ts'
 import { uuidV7 } from '#lib/uuid.ts'
 import type { NewUser } from '#state/ports/users.ts'
 import { setSessionCookie } from '#api/access/credentials.ts'
@@ -138,6 +139,9 @@ const me = route({
         totpEnabled: Type.Boolean(),
         permissions: Type.Array(Type.String()),
         isSystemAdmin: Type.Boolean(),
+        unlicensed: Type.Array(Type.Object({ feature: Type.String(), reason: Type.String() }), {
+          description: 'Why calls with this `x-licensed-feature` are refused now',
+        }),
       }),
     },
   },
@@ -157,6 +161,10 @@ const me = route({
       totpEnabled: user?.totp?.active ?? false,
       permissions: [...permissions].toSorted(),
       isSystemAdmin,
+      unlicensed: licensedFeatures.flatMap((feature) => {
+        const reason = ports.licence.refusal(feature)
+        return reason === undefined ? [] : [{ feature, reason }]
+      }),
     })
   },
 })

@@ -76,6 +76,7 @@ const create = route({
   method: 'POST',
   path: '/api/v1/redirects',
   needs: 'redirect:write',
+  licensed: 'redirects',
   tag,
   summary: 'Send the browsers of a host elsewhere (tier paid)',
   details:

@@ -54,6 +54,7 @@ const create = route({
   path: '/api/v1/roles',
   needs: 'role:write',
   withoutConfig: true,
+  licensed: 'custom-roles',
   tag,
   summary: 'Create a role of the tenant (enterprise tier)',
   body: body({ name: RoleName, permissions: Permissions }),

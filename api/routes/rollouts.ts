@@ -34,6 +34,7 @@ const create = route({
   method: 'POST',
   path: '/api/v1/rollouts',
   needs: 'rollout:write',
+  licensed: 'rollouts',
   tag,
   summary: "Begin a timed ramp of a member's weight (tier pro)",
   body: NewRollout,

@@ -50,6 +50,7 @@ const create = route({
   method: 'POST',
   path: '/api/v1/rpz/rules',
   needs: 'rpz:write',
+  licensed: 'response-policy',
   tag,
   summary: 'Add a response rule (tier pro)',
   details:

@@ -30,6 +30,7 @@ const create = route({
   method: 'POST',
   path: '/api/v1/tenants',
   needs: 'system',
+  licensed: 'extra-tenants',
   tag,
   summary: 'Create a tenant (enterprise tier); its API key is shown this once',
   body: body({

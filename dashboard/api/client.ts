@@ -43,6 +43,9 @@ export class Refusal extends Error {
 /** The credential was refused while somebody was at work: asks to sign in again. */
 export const isSessionOver = signal(false)
 
+/** How many calls the node has forbidden: what was offered may be offered no more. */
+export const forbidden = signal(0)
+
 type Get<P extends keyof paths> = paths[P] extends {
   get: { responses: { 200: { content: { 'application/json': infer T } } } }
 }
@@ -78,6 +81,7 @@ export async function send(path: string, request: Request = {}): Promise<Answer>
   const isPage = (response.headers.get('content-type') ?? '').startsWith('text/html')
   if (!response.ok) {
     if (response.status === 401 && !path.startsWith('/api/v1/auth/')) isSessionOver.value = true
+    if (response.status === 403) forbidden.value += 1
     throw new Refusal(response.status, found)
   }
   if (isPage) throw new Refusal(response.status, { error: pageInstead })

@@ -37,6 +37,8 @@ export interface Operation {
   readonly tag: string
   /** A permission, or `public`, `any`, `session`, `system`. */
   readonly needs: string
+  /** What a licence has to have for it; empty: nothing. */
+  readonly licensed: string
   readonly takesDryRun: boolean
   /** It changes an object with a tag: it can be one of several in a commit. */
   readonly isConfigWrite: boolean
@@ -56,6 +58,7 @@ interface RawOperation {
     Record<string, { readonly content?: Readonly<Record<string, { schema: Schema }>> }>
   >
   readonly 'x-permission': string
+  readonly 'x-licensed-feature'?: string
 }
 
 /** By `METHOD path`. */
@@ -93,6 +96,7 @@ function operationOf(method: string, path: string, raw: RawOperation): Operation
   const good = Object.entries(responses).find(([status]) => status.startsWith('2'))?.[1]
   return {
     ...{ method, path, summary, description, tag: tags[0] ?? '', needs: raw['x-permission'] },
+    licensed: raw['x-licensed-feature'] ?? '',
     takesDryRun: has('dryRun'),
     isConfigWrite: has('X-Gslb-Override'),
     takesSubject: has('X-Gslb-Subject'),

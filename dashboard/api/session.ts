@@ -25,6 +25,17 @@ export function can(needs: string): boolean {
   return held.value.has(needs)
 }
 
+/** Why the licence forbids a feature, in the API's words; empty: it does not. */
+export const lackOf = (feature: string): string =>
+  me.value?.unlicensed.find((one) => one.feature === feature)?.reason ?? ''
+
+/** What one may do changes while one is at work: with a role, with the licence. */
+export async function learnAgain(): Promise<void> {
+  const who = await whoIsIn()
+  const isSame = JSON.stringify(who) === JSON.stringify(me.value)
+  if (who !== null && !isSame) me.value = who
+}
+
 export async function learnWho(): Promise<void> {
   startFault.value = ''
   try {

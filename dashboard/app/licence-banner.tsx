@@ -1,13 +1,32 @@
 // Says on every screen that a licence is over, to whoever may see licences.
-import { Refusal, read } from '../api/client.ts'
+import { useEffect } from 'preact/hooks'
+import { Refusal, forbidden, read } from '../api/client.ts'
+import { nowMs } from '../api/clock.ts'
 import { useLoad } from '../api/load.ts'
-import { can } from '../api/session.ts'
+import { can, learnAgain } from '../api/session.ts'
 
 const everyMs = 60_000
 
 export function LicenceBanner() {
   const may = can('license:read')
-  const { value } = useLoad(`licence ${may}`, async () => (may ? licence() : null), everyMs)
+  const look = async () => {
+    const found = may ? await licence() : null
+    await learnAgain()
+    return found
+  }
+  const { value, reload } = useLoad(`licence ${may}`, look, everyMs)
+  const endsAt = value?.valid === true ? value.expiresAt : 0
+  useEffect(() => {
+    // It is told when it ends, and not up to a minute later.
+    const leftMs = endsAt * 1_000 - nowMs()
+    if (leftMs < 0 || leftMs > everyMs) return
+    const timer = setTimeout(reload, leftMs + 500)
+    return () => clearTimeout(timer)
+  }, [endsAt, value, reload])
+  const refusals = forbidden.value
+  useEffect(() => {
+    if (refusals > 0) reload()
+  }, [refusals, reload])
   if (!value || value.valid || !value.enforced) return null
   const { reason } = value
   const rate = value.maxRps.toLocaleString()

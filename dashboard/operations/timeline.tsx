@@ -5,6 +5,7 @@ import { nowMs } from '../api/clock.ts'
 import { memberOf, poolOf, targetOf } from '../api/live.ts'
 import { useLoad } from '../api/load.ts'
 import { can } from '../api/session.ts'
+import { Offer } from '../edit/offer.tsx'
 import { useEdits } from '../edit/use-edits.tsx'
 import { place, setQuery } from '../parts/location.ts'
 import { Badge, Card, Empty, Fault, Page } from '../parts/page.tsx'
@@ -97,11 +98,12 @@ export function Timeline() {
               New window
             </button>
           )}
-          {can('rollout:write') && (
-            <button type="button" onClick={() => plan('New rollout', 'POST /api/v1/rollouts')}>
-              New rollout
-            </button>
-          )}
+          <Offer
+            operation="POST /api/v1/rollouts"
+            onClick={() => plan('New rollout', 'POST /api/v1/rollouts')}
+          >
+            New rollout
+          </Offer>
         </>
       }
     >

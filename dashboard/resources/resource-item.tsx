@@ -4,7 +4,7 @@ import { send, fill } from '../api/client.ts'
 import { operations } from '../api/document.ts'
 import type { Operation, Operations } from '../api/document.ts'
 import { useLoad } from '../api/load.ts'
-import { can } from '../api/session.ts'
+import { Offer } from '../edit/offer.tsx'
 import { useEdits } from '../edit/use-edits.tsx'
 import { go } from '../parts/location.ts'
 import { Card, Code, Copy, Empty, Fault, Loading, Page } from '../parts/page.tsx'
@@ -70,17 +70,14 @@ function ItemBody({ path, name, id, item, known }: ItemBodyProps) {
       title={value ? titleOf(value, id) : name}
       lead={name}
       back={{ href: `#${list}`, name }}
-      actions={found
-        .filter(({ needs }) => can(needs))
-        .map((operation) => (
-          <button
-            key={`${operation.method} ${operation.path}`}
-            type="button"
-            onClick={() => start(operation)}
-          >
+      actions={found.map((operation) => {
+        const key = `${operation.method} ${operation.path}`
+        return (
+          <Offer key={key} operation={key} onClick={() => start(operation)}>
             {wordOf(operation, item)}
-          </button>
-        ))}
+          </Offer>
+        )
+      })}
     >
       <Fault text={fault} retry={reload} />
       {value === undefined && fault === '' && <Loading />}

@@ -4,6 +4,7 @@ import { operations } from '../api/document.ts'
 import type { Operation, Operations } from '../api/document.ts'
 import { useLoad } from '../api/load.ts'
 import { can } from '../api/session.ts'
+import { Offer } from '../edit/offer.tsx'
 import { useEdits } from '../edit/use-edits.tsx'
 import type { Edits } from '../edit/use-edits.tsx'
 import { place } from '../parts/location.ts'
@@ -85,10 +86,10 @@ function Actions({ path, known, edits, reload, isList }: ActionsProps) {
   return (
     <>
       {mine.map(({ method, summary }) => (
-        <button
+        <Offer
           key={method}
-          type="button"
-          class="primary"
+          operation={`${method} ${path}`}
+          isPrimary
           onClick={() =>
             edits.edit({
               ...{ title: summary, operation: `${method} ${path}`, onDone: reload },
@@ -97,7 +98,7 @@ function Actions({ path, known, edits, reload, isList }: ActionsProps) {
           }
         >
           {isList ? 'New' : method === 'POST' ? 'Install' : 'Edit'}
-        </button>
+        </Offer>
       ))}
     </>
   )

@@ -9,6 +9,7 @@ import { button, unexpected, useDashboard } from '#test/support/dashboard-node.t
 import type { Named } from '#test/support/dashboard-scene.ts'
 import { clientId, clientSecret, startIdentityProvider } from '#test/support/identity-provider.ts'
 import type { IdentityProvider } from '#test/support/identity-provider.ts'
+import { token, vendor } from '#test/support/licences.ts'
 import { writeMmdb } from '#test/support/mmdb-writer.ts'
 import { lookAt, lookAtNarrow } from '#test/support/screens.ts'
 
@@ -38,7 +39,8 @@ const node = useDashboard(async () => {
   const inGermany = ['10.2.0.0/16', { country: { iso_code: 'DE' } }] as const
   writeFileSync(dbPath, writeMmdb({ type: 'Test-Country', networks: [inGermany] }))
   const oidc = { enabled: true, discoveryUrl: provider.issuer, clientId, clientSecret, redirectUri }
-  return { auth: { bcryptCost: 10, oidc }, geoip: { dbPath } }
+  const publicKey = vendor.publicKey.export({ type: 'spki', format: 'pem' })
+  return { auth: { bcryptCost: 10, oidc }, geoip: { dbPath }, license: { publicKey } }
 })
 const doorAddress = () => `http://127.0.0.1:${(door.address() as AddressInfo).port}`
 const { call, signedIn, visit } = node
@@ -416,21 +418,55 @@ test(
   patienceMs,
 )
 
+/** It ends while the page is at work: a moment that a slow machine has passed is tried again. */
+async function applyEnding(seconds: number): Promise<void> {
+  const exp = Math.ceil(Date.now() / 1_000) + seconds
+  const key = token({ tier: 'enterprise', maxRps: 1_000_000, exp })
+  const { status } = await call('POST', '/license', { token: key })
+  if (status !== 200) await applyEnding(2 * seconds)
+}
+
 test(
-  'what an ended licence forbids is said in the words of the node, and the form stays',
+  'a licence that ends is told at once; what it forbids is offered no more, and reads go on',
   async () => {
-    const { page } = await signedIn(admin)
-    const words = 'the licence ended on 2026-01-31, and redirects need one'
-    await page.route('**/api/v1/redirects?dryRun=true', (route) =>
-      route.fulfill({ status: 403, json: { error: words } }),
-    )
+    const { page, faults } = await signedIn(admin)
     await visit(page, '/r/redirects')
     await page.getByRole('button', { name: /^New/ }).click()
     const inputs = page.locator('dialog input[required]')
     for (const input of await inputs.all()) await input.fill('https://www.example.com/')
+    await applyEnding(2)
+    interface Licence {
+      readonly valid: boolean
+      readonly reason: string
+    }
+    const state = async () => (await call<Licence>('GET', '/license')).body
+    await expect.poll(async () => (await state()).valid, { timeout: 60_000 }).toBe(false)
+    const refused = await call<{ readonly error: string }>('POST', '/tenants', { name: 'late' })
+    expect(refused.status).toBe(403)
+
     await button(page, 'Review the change').click()
+    const words = /redirects need the paid licence tier.*is expired; apply a licence/
     await page.getByRole('alert').filter({ hasText: words }).waitFor()
     expect(await inputs.first().inputValue()).toBe('https://www.example.com/')
+    await button(page, 'Close').click()
+    const note = page.getByRole('note')
+    await note.filter({ hasText: /^Redirects need the paid licence tier/ }).waitFor()
+    expect(await page.getByRole('button', { name: /^New/ }).count()).toBe(0)
+    await page.getByText(/^The licence expired on \d{4}-\d\d-\d\d/).waitFor()
+    expect((await state()).reason).toMatch(/^the licence expired on /)
+    expect(await lookAt(page, 'redirects-unlicensed')).toEqual([])
+    expect(await lookAtNarrow(page, 'redirects-unlicensed')).toEqual([])
+
+    await visit(page, '/r/tenants')
+    await note.filter({ hasText: new RegExp(`^${refused.body.error}`, 'i') }).waitFor()
+    await visit(page, '/timeline')
+    await note.filter({ hasText: /^Rollouts need/ }).waitFor()
+    await button(page, 'New window').waitFor()
+    await visit(page, '/services')
+    await page.getByRole('link', { name: 'www.example.com.' }).waitFor()
+    await button(page, 'New service').waitFor()
+    expect((await node.daemon().answers('www.example.com. A')).length).toBeGreaterThan(0)
+    expect(faults.filter((fault) => !/status of 40[134]/.test(fault))).toEqual([])
   },
   patienceMs,
 )
