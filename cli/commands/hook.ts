@@ -3,15 +3,9 @@ import { resolve } from 'node:path'
 import { text } from 'node:stream/consumers'
 import { parseArgs } from 'node:util'
 import { readPushCheck } from '#cli/data/push-check.ts'
-import type { PushCheck } from '#cli/data/push-check.ts'
+import { askNode } from '#cli/push/ask-node.ts'
 import { Exit, UsageError, variable } from '#cli/terminal/command.ts'
 import type { Command, Io } from '#cli/terminal/command.ts'
-import { createCompilePort } from '#gitops/sync/compile-adapter.ts'
-import { judgePush } from '#gitops/sync/push-judge.ts'
-import type { Stop } from '#gitops/sync/steps.ts'
-import { loadState, resetCommand } from '#gitops/sync/stored-state.ts'
-import { statePathOf } from '#gitops/thread/options.ts'
-import { short } from '#gitops/trust/accept.ts'
 import { attestationRefPrefix } from '#gitops/trust/attestation.ts'
 
 const usage = `Usage: gslbd hook pre-receive
@@ -64,13 +58,19 @@ async function preReceive(pushed: readonly Update[], gitdir: string, io: Io): Pr
     io.err(`gslbd: refused: the node answers from the branch "${branch}"; it stays.\n`)
     return Exit.ErrorsFound
   }
-  const stop = await verdictOn(update.to, pushed, { check: check.value, gitdir, env: io.env })
+  const attestations = attestedBy(pushed)
+  const incoming = variable(io.env, 'GIT_QUARANTINE_PATH') ?? null
+  const push = { head: update.to, incoming, attestations }
+  // A process of its own has to read and compile every file first.
+  const told = await askNode(check.value.dataDir, push)
+  const judgeHere = async () => (await import('#cli/push/judge-here.ts')).judgeHere
+  const stop = told ?? (await (await judgeHere())(push, check.value, gitdir))
   if (typeof stop === 'string') return passUnjudged(io, stop)
   // What cannot be read here may be readable for the node.
   if (stop.sync === 'unreachable') return passUnjudged(io, stop.reason)
   const lines = stop.diagnostics.map((diagnostic) => `${diagnostic.text}\n`)
   if (stop.sync !== 'held') {
-    io.err(`${lines.join('')}gslbd: commit ${short(update.to)} will be accepted\n`)
+    io.err(`${lines.join('')}gslbd: commit ${update.to.slice(0, 10)} will be accepted\n`)
     return Exit.Ok
   }
   const { code, reason } = stop
@@ -82,33 +82,6 @@ async function preReceive(pushed: readonly Update[], gitdir: string, io: Io): Pr
 /** What reasons advise suits commits that are in the repository already. */
 const nothingPushed =
   'Nothing was pushed: these commits can still be changed (git commit --amend -S) and pushed again.'
-
-interface Place {
-  readonly check: PushCheck
-  readonly gitdir: string
-  readonly env: Io['env']
-}
-
-/** @returns a clause when there is none */
-async function verdictOn(
-  head: string,
-  pushed: readonly Update[],
-  { check, gitdir, env }: Place,
-): Promise<Stop | string> {
-  const { dataDir, branch, requireSignature, allowedSigners, checkPolicy, databases } = check
-  const state = loadState(statePathOf(dataDir))
-  if (!state.ok) return state.error
-  const { policyTests } = await import('#cli/policy-tests/entry.ts')
-  const { createMovedBetween } = await import('#cli/plan/moved.ts')
-  return judgePush({
-    ...{ gitdir, branch, head, requireSignature, allowedSignersPath: allowedSigners },
-    incoming: variable(env, 'GIT_QUARANTINE_PATH') ?? null,
-    compiler: createCompilePort(checkPolicy, policyTests, createMovedBetween(databases)),
-    accepted: state.value.commit === '' ? null : state.value,
-    attestations: attestedBy(pushed),
-    resetCommand: resetCommand(dataDir),
-  })
-}
 
 function attestedBy(pushed: readonly Update[]): ReadonlyMap<string, string> {
   return new Map(

@@ -1,10 +1,12 @@
 // Parts: the node's own repository, and the Git side that follows a branch and hands bundles to the
 // DNS node.
+import { resolve } from 'node:path'
 import { installPushCheck } from '#cli/data/push-check.ts'
 import { checkPolicyOfNode } from '#cli/files/check-policy.ts'
 import { sshAccess } from '#cli/node/named-files.ts'
 import { movedModule } from '#cli/plan/moved-module.ts'
 import { policyTestsModule } from '#cli/policy-tests/module.ts'
+import { openPushSocket } from '#cli/push/push-socket.ts'
 import type { Settings } from '#cli/settings/settings.ts'
 import { createGitopsLog } from '#cli/status/gitops-log.ts'
 import type { ProcessLog } from '#cli/terminal/log.ts'
@@ -79,9 +81,13 @@ export const createGit: Part = (deps) => {
   })
 }
 
-export const followBranch: Part = async ({ gitops }) => {
+export const followBranch: Part = async ({ gitops, settings, dataDir, log }) => {
   await gitops.start()
-  return ok({})
+  if (settings.gitops.url !== '') return ok({})
+  const { path } = dataDir
+  const gitdir = originPath(resolve(path))
+  const socket = openPushSocket({ dataDir: path, gitdir, judge: gitops.judge, log })
+  return ok({ gives: {}, stop: socket.close })
 }
 
 function createGitops(deps: Deps, activations: Activations): GitopsControl {

@@ -1,4 +1,4 @@
-// The path of the control socket of a data directory, short enough for the system. unix(7)
+// The path of a socket in a data directory, short enough for the system. unix(7)
 import { closeSync, constants, openSync } from 'node:fs'
 import { controlName } from './messages.ts'
 
@@ -13,7 +13,7 @@ export interface ControlPath {
  *
  * @throws the file system's error
  */
-export function openControlPath(dataDir: string): ControlPath {
+export function openControlPath(dataDir: string, name = controlName): ControlPath {
   const fd = openSync(dataDir, constants.O_RDONLY | constants.O_DIRECTORY)
-  return { path: `/proc/self/fd/${fd}/${controlName}`, close: () => closeSync(fd) }
+  return { path: `/proc/self/fd/${fd}/${name}`, close: () => closeSync(fd) }
 }

@@ -53,6 +53,13 @@ export class SourceReader {
     this.#compiler = compiler
   }
 
+  /** The same, where other objects are there as well. */
+  over(driver: GitDriver): SourceReader {
+    const reader = new SourceReader(() => driver, this.#compiler)
+    reader.#sizes = this.#sizes
+    return reader
+  }
+
   /** What it gives is ready to be compiled. */
   async read(tree: string): Promise<Result<readonly SourceFile[], ObjectError>> {
     const listed = await this.#driver().readTree(tree)

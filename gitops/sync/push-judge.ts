@@ -8,24 +8,31 @@ import type { CompiledBundle, CompilePort } from './compile-port.ts'
 import { fetchHead, judgingSteps, synced, syncedWith } from './steps.ts'
 import type { JudgeParts, Run, Stop } from './steps.ts'
 
-export interface PushParts extends Pick<
-  JudgeParts,
-  'branch' | 'requireSignature' | 'allowedSignersPath' | 'resetCommand'
-> {
-  readonly gitdir: string
-  /** Folder of the objects that the push brings; null: they are in the repository. */
-  readonly incoming: string | null
-  readonly compiler: CompilePort
-  readonly accepted: AcceptedCommit | null
+export interface PushedHead {
   /** Where the branch is to go. */
   readonly head: string
+  /** Folder of the objects that the push brings; null: they are in the repository. */
+  readonly incoming: string | null
   /** Attestations of the same push: commit to blob. */
   readonly attestations: ReadonlyMap<string, string>
 }
 
+type Shared = 'branch' | 'requireSignature' | 'allowedSignersPath' | 'resetCommand'
+
+export interface PushParts extends PushedHead, Pick<JudgeParts, Shared> {
+  readonly gitdir: string
+  readonly compiler: CompilePort
+  readonly accepted: AcceptedCommit | null
+  /** Of a process that has read the accepted commit; left out: everything is read. */
+  readonly known?: {
+    readonly reader: SourceReader
+    readonly before: CompiledBundle['outline'] | undefined
+  }
+}
+
 /** Changes nothing. */
 export async function judgePush(push: PushParts): Promise<Stop> {
-  const { gitdir, branch, incoming, compiler, accepted } = push
+  const { gitdir, branch, incoming, compiler, accepted, known } = push
   const local = createLocalSource(gitdir, branch, incoming)
   const source = {
     ...local,
@@ -40,13 +47,13 @@ export async function judgePush(push: PushParts): Promise<Stop> {
     source,
     publisher: { accepted },
     graph: new CommitGraph(local.driver),
-    reader: new SourceReader(() => local.driver, compiler),
+    reader: known?.reader.over(local.driver) ?? new SourceReader(() => local.driver, compiler),
   }
   const fetched = await fetchHead(parts, accepted?.commit ?? null, false)
   if (!fetched.ok) return fetched.error.stop
   if (!('commit' in fetched.value) || push.head === accepted?.commit) return synced
   const run: Run = fetched.value
-  run.before = await outlineOf(parts, accepted)
+  run.before = known === undefined ? await outlineOf(parts, accepted) : known.before
   for (const step of judgingSteps) {
     const stop = await step.run(parts, run)
     if (stop !== undefined) return stop

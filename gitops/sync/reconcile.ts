@@ -9,6 +9,8 @@ import type { CommitObject } from '#gitops/git/objects/commit-object.ts'
 import type { Err, Result } from '#lib/result.ts'
 import type { Push, SourceError } from '#gitops/source/config-source.ts'
 import { diskError } from '#gitops/source/disk-error.ts'
+import { judgePush } from './push-judge.ts'
+import type { PushedHead } from './push-judge.ts'
 import { SourceReader } from './compile-port.ts'
 import type { CompiledBundle } from './compile-port.ts'
 import type { ObjectError } from '#gitops/git/driver.ts'
@@ -102,6 +104,18 @@ export class Reconciler {
     this.#undone = push
     this.#conditions = []
     this.#conclude(unreachable(error))
+  }
+
+  /**
+   * What would be said of a head that the repository of this node does not have yet; nothing is
+   * changed. Not during `check`. Throws what `check` would catch.
+   */
+  async judge(push: PushedHead): Promise<Stop> {
+    const { source, publisher, reader } = this.#parts
+    const known = { reader, before: this.#outline }
+    const { gitdir } = source.driver
+    const parts = { ...this.#parts, ...push, gitdir, accepted: publisher.accepted, known }
+    return (await this.#tried(push.head, () => judgePush(parts))) ?? synced
   }
 
   async #checkPush(): Promise<Stop | undefined> {

@@ -10,6 +10,8 @@ import { gitLimits } from '#gitops/limits.ts'
 import { excuseTrials } from './commit-trials.ts'
 import { trialsPathOf } from './options.ts'
 import type { GitopsOptions } from './options.ts'
+import type { PushedHead } from '#gitops/sync/push-judge.ts'
+import type { Stop } from '#gitops/sync/steps.ts'
 import type { Position, CommitPublication } from '#gitops/sync/publication.ts'
 import { unknownStatus } from '#gitops/status/status.ts'
 import type { GitopsStatus } from '#gitops/status/status.ts'
@@ -50,6 +52,8 @@ export interface GitopsControl {
   readonly config: ConfigView
   /** Into Git and live, or why not. Never rejects. */
   readonly write: (request: WriteRequest) => Promise<WriteResult>
+  /** Of a push to the repository of this node: the verdict. null: not now. Never rejects. */
+  readonly judge: (push: PushedHead) => Promise<Stop | null>
   /** What commits did to objects. */
   readonly history: ConfigHistory
   /** Starts over with other options; what was accepted and published stays. */
@@ -61,6 +65,8 @@ const ignore = (): void => undefined
 const restarts = { firstMs: 500, mostMs: gitLimits.backoffMaxMs } as const
 /** Most configurations are read by then. */
 const firstLookMs = 2_000
+/** That wait for a verdict; those who push more are told by a process of their own. */
+const pushesMax = 4
 /** A worker that ran this long has shown that it can: the next crash starts the pauses anew. */
 const stableMs = 60_000
 
@@ -86,6 +92,8 @@ class Control implements GitopsControl {
     return this.#worker !== undefined
   })
   readonly history: ConfigHistory = this.#asked
+  readonly #verdicts = new Map<number, (verdict: Stop | null) => void>()
+  #lastPush = 0
   /** Ends when all that was handed over is active. */
   #activation: Promise<void> = Promise.resolve()
   #report: (status: GitopsStatus, change: string) => void = () => undefined
@@ -153,6 +161,16 @@ class Control implements GitopsControl {
     )
   }
 
+  judge = (push: PushedHead): Promise<Stop | null> => {
+    const worker = this.#worker
+    if (worker === undefined || this.#verdicts.size >= pushesMax) return Promise.resolve(null)
+    const id = ++this.#lastPush
+    return new Promise((resolve) => {
+      this.#verdicts.set(id, resolve)
+      worker.postMessage({ kind: 'judge', id, push } satisfies ToWorker)
+    })
+  }
+
   onPublish = (handler: (publication: CommitPublication) => unknown): void => {
     this.#publish = handler
   }
@@ -194,6 +212,8 @@ class Control implements GitopsControl {
     worker.on('exit', () => {
       // A worker that was stopped on purpose is no longer ours.
       this.#asked.abandon()
+      for (const resolve of this.#verdicts.values()) resolve(null)
+      this.#verdicts.clear()
       if (this.#worker !== worker) return
       this.#afterActivation(() => this.#writes.abandon())
       if (this.#clock.monotonicMs() - startedAtMs > stableMs) this.#crashes = 0
@@ -214,6 +234,10 @@ class Control implements GitopsControl {
       })
     }
     if (message.kind === 'told') return this.#asked.settle(message.id, message.answer)
+    if (message.kind === 'judged') {
+      this.#verdicts.get(message.id)?.(message.verdict)
+      return void this.#verdicts.delete(message.id)
+    }
     if (message.kind === 'written') {
       return this.#afterActivation(() => this.#writes.settle(message.id, message.result))
     }

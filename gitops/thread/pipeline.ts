@@ -24,6 +24,7 @@ import { Publisher } from '#gitops/sync/publisher.ts'
 import { Reconciler } from '#gitops/sync/reconcile.ts'
 import { Runner } from '#gitops/sync/runner.ts'
 import { held, unreachable } from '#gitops/sync/steps.ts'
+import type { PushedHead } from '#gitops/sync/push-judge.ts'
 import type { Stop } from '#gitops/sync/steps.ts'
 import { unknownStatus } from '#gitops/status/status.ts'
 import type { GitopsStatus } from '#gitops/status/status.ts'
@@ -57,6 +58,8 @@ export interface Pipeline {
   /** See `Publisher`. */
   readonly permitAgents: (count: number) => void
   readonly write: (pending: Pending) => void
+  /** Of a push to the repository of this node. null: not now. Never rejects. */
+  readonly judge: (push: PushedHead) => Promise<Stop | null>
   /** Never rejects. */
   readonly history: (question: HistoryAsked) => Promise<HistoryAnswer>
   readonly stop: () => Promise<void>
@@ -106,6 +109,7 @@ export function startPipeline(parts: PipelineParts): Pipeline {
       pending.settle(err({ code: 'unreachable', message, operation: -1, diagnostics: [] }))
     },
     history: async (question) => pipeline?.history(question) ?? err('unavailable'),
+    judge: async (push) => pipeline?.judge(push) ?? null,
     async stop() {
       clearInterval(timer)
       await pipeline?.stop()
@@ -188,6 +192,7 @@ function run(
     permitAgents: (count) => publisher.permitAgents(count),
     write: (pending) => queue.add(pending),
     history: (question) => askHistory(history, question),
+    judge: (push) => mutex.take(() => reconciler.judge(push)).catch(() => null),
     async stop() {
       watch.close()
       clearInterval(renewal)

@@ -19,6 +19,8 @@ import { trialsPathOf } from './options.ts'
 import type { Databases, GitopsOptions } from './options.ts'
 import { startPipeline } from './pipeline.ts'
 import type { CommitPublication } from '#gitops/sync/publication.ts'
+import type { PushedHead } from '#gitops/sync/push-judge.ts'
+import type { Stop } from '#gitops/sync/steps.ts'
 import type { GitopsStatus } from '#gitops/status/status.ts'
 import type { WriteRequest, WriteResult } from '#config/operation.ts'
 
@@ -39,6 +41,7 @@ export type ToWorker =
   | { readonly kind: 'poke' }
   | { readonly kind: 'stop' }
   | { readonly kind: 'agents'; readonly count: number }
+  | { readonly kind: 'judge'; readonly id: number; readonly push: PushedHead }
   | { readonly kind: 'history'; readonly id: number; readonly question: HistoryAsked }
   | { readonly kind: 'write'; readonly id: number; readonly request: WriteRequest }
 
@@ -50,6 +53,7 @@ export type FromWorker =
   /** Comes after the publication that it belongs to, and before the answers to its writes. */
   | { readonly kind: 'config'; readonly news: ConfigNews }
   | { readonly kind: 'told'; readonly id: number; readonly answer: HistoryAnswer }
+  | { readonly kind: 'judged'; readonly id: number; readonly verdict: Stop | null }
   | { readonly kind: 'written'; readonly id: number; readonly result: WriteResult }
   /** Nothing was to be done for a while, and it has given back what its work had taken. */
   | { readonly kind: 'rested' }
@@ -111,7 +115,10 @@ function hasNoConfig({ sync, code, accepted }: GitopsStatus): boolean {
 port.on('message', (message: ToWorker) => {
   if (message.kind === 'poke') pipeline.poke()
   else if (message.kind === 'agents') pipeline.permitAgents(message.count)
-  else if (message.kind === 'write') {
+  else if (message.kind === 'judge') {
+    const { id, push } = message
+    void pipeline.judge(push).then((verdict) => tell({ kind: 'judged', id, verdict }))
+  } else if (message.kind === 'write') {
     const { id, request } = message
     pipeline.write({ request, settle: (result) => tell({ kind: 'written', id, result }) })
   } else if (message.kind === 'history') {

@@ -1,6 +1,6 @@
 // A push to the node's own repository that the node would hold is refused, with the reason on the
 // terminal of who pushes; real git pushes.
-import { appendFileSync, existsSync, writeFileSync } from 'node:fs'
+import { appendFileSync, existsSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
 import { useDaemons } from '#test/support/daemon.ts'
@@ -154,6 +154,14 @@ test('a history that was rewritten is refused', async () => {
   expect([isRefused, said]).toEqual([true, expect.stringContaining('HistoryRewritten')])
 })
 
+test('a node that does not answer is not waited for: the hook judges by itself', async () => {
+  rmSync(join(site.dataDir, 'push.sock'))
+  site.write('README.md', 'unsigned\n')
+  await site.commit('unsigned', 'unsigned')
+  await refused('refused, Unsigned')
+})
+
+// The node that runs would know what its damaged file says: its socket is gone.
 test('what cannot be judged passes, and the node judges it', async () => {
   const statePath = join(site.dataDir, 'gitops', 'state.json')
   const state = await site.run('cat', statePath)

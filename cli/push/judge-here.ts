@@ -1,0 +1,28 @@
+// Judges a push in the process of the hook: no node runs, or it does not answer.
+import type { PushCheck } from '#cli/data/push-check.ts'
+import { createMovedBetween } from '#cli/plan/moved.ts'
+import { policyTests } from '#cli/policy-tests/entry.ts'
+import { createCompilePort } from '#gitops/sync/compile-adapter.ts'
+import { judgePush } from '#gitops/sync/push-judge.ts'
+import type { PushedHead } from '#gitops/sync/push-judge.ts'
+import { loadState, resetCommand } from '#gitops/sync/stored-state.ts'
+import { statePathOf } from '#gitops/thread/options.ts'
+import type { Verdict } from './messages.ts'
+
+/** @returns a clause when there is none */
+export async function judgeHere(
+  push: PushedHead,
+  check: PushCheck,
+  gitdir: string,
+): Promise<Verdict | string> {
+  const { dataDir, branch, requireSignature, allowedSigners, checkPolicy, databases } = check
+  const state = loadState(statePathOf(dataDir))
+  if (!state.ok) return state.error
+  return judgePush({
+    ...push,
+    ...{ gitdir, branch, requireSignature, allowedSignersPath: allowedSigners },
+    compiler: createCompilePort(checkPolicy, policyTests, createMovedBetween(databases)),
+    accepted: state.value.commit === '' ? null : state.value,
+    resetCommand: resetCommand(dataDir),
+  })
+}

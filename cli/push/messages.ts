@@ -1,0 +1,79 @@
+// What the hook of a push asks the running node, and its answer: one line of JSON each.
+import type { Socket } from 'node:net'
+import type { PushedHead } from '#gitops/sync/push-judge.ts'
+import type { Stop } from '#gitops/sync/steps.ts'
+import { err, ok } from '#lib/result.ts'
+import type { Result } from '#lib/result.ts'
+
+/** In the data directory. */
+export const pushSocketName = 'push.sock'
+const questionBytesMax = 1_048_576
+const answerBytesMax = 16_777_216
+/** Of SHA-1 and SHA-256. */
+const objectId = /^(?:[0-9a-f]{40}|[0-9a-f]{64})$/
+
+export type Verdict = Pick<Stop, 'sync' | 'code' | 'reason'> & {
+  readonly diagnostics: readonly { readonly text: string }[]
+}
+
+/** Errors: the line is not understood, for whatever reason. */
+export function readPushedHead(line: string): Result<PushedHead, string> {
+  const { head, incoming, attestations } = fieldsOf(line)
+  const isPlace = incoming === null || typeof incoming === 'string'
+  const isWhole = typeof head === 'string' && objectId.test(head) && isPlace
+  if (!isWhole || !Array.isArray(attestations)) return err('the question is not understood')
+  const pairs = attestations.filter(
+    (pair): pair is [string, string] =>
+      Array.isArray(pair) &&
+      pair.length === 2 &&
+      pair.every((one) => typeof one === 'string' && objectId.test(one)),
+  )
+  if (pairs.length < attestations.length) return err('the question is not understood')
+  return ok({ head, incoming, attestations: new Map(pairs) })
+}
+
+/** undefined: the node cannot judge it now, or says what is not understood. */
+export function readVerdict(line: string): Verdict | undefined {
+  const { sync, code, reason, diagnostics } = fieldsOf(line)
+  const isWhole = [sync, code, reason].every((one) => typeof one === 'string')
+  if (!isWhole || !Array.isArray(diagnostics)) return undefined
+  const areLines = diagnostics.every((one: unknown) => typeof textOf(one) === 'string')
+  if (!areLines) return undefined
+  return { sync, code, reason, diagnostics } as Verdict
+}
+
+export const questionLine = ({ head, incoming, attestations }: PushedHead): string =>
+  `${JSON.stringify({ head, incoming, attestations: [...attestations] })}\n`
+
+/** The first line of the other side; undefined: it ends, or is too long. */
+export const questionOn = (socket: Socket): Promise<string | undefined> =>
+  firstLine(socket, questionBytesMax)
+export const answerOn = (socket: Socket): Promise<string | undefined> =>
+  firstLine(socket, answerBytesMax)
+
+function firstLine(socket: Socket, bytesMax: number): Promise<string | undefined> {
+  return new Promise((resolve) => {
+    const parts: Buffer[] = []
+    let bytes = 0
+    socket.on('data', (part: Buffer) => {
+      const end = part.indexOf(10)
+      parts.push(end < 0 ? part : part.subarray(0, end))
+      bytes += part.length
+      if (end >= 0) resolve(Buffer.concat(parts).toString())
+      else if (bytes > bytesMax) socket.destroy()
+    })
+    socket.on('error', () => undefined).on('close', () => resolve(undefined))
+  })
+}
+
+const textOf = (value: unknown): unknown =>
+  typeof value === 'object' && value !== null && 'text' in value ? value.text : undefined
+
+function fieldsOf(line: string): Readonly<Record<string, unknown>> {
+  try {
+    const value: unknown = JSON.parse(line)
+    return typeof value === 'object' && value !== null ? { ...value } : {}
+  } catch {
+    return {}
+  }
+}
