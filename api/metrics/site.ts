@@ -73,4 +73,14 @@ export const siteRows = [
     read: ({ isDatabaseUp }: MetricsSnapshot) =>
       isDatabaseUp === null ? [] : one(isDatabaseUp ? 1 : 0),
   },
+  {
+    name: 'gslbd_backup_age_seconds',
+    type: 'gauge',
+    help:
+      'Since the newest backup in `backup.directory`. No sample: this node makes none, or has ' +
+      'none yet. Alert above some times `backup.interval`.',
+    labels: [],
+    read: ({ backupAgeSeconds }: MetricsSnapshot) =>
+      backupAgeSeconds === null ? [] : one(backupAgeSeconds),
+  },
 ] as const

@@ -13,6 +13,8 @@ export interface MetricsSnapshot {
   readonly poolMembers: readonly PoolSnapshot[]
   /** null: this node uses none. */
   readonly isDatabaseUp: boolean | null
+  /** null: this node makes no backups, or has made none yet. */
+  readonly backupAgeSeconds: number | null
   readonly apiRequests: readonly RequestCount[]
   readonly threads: readonly ThreadSnapshot[]
   readonly tcp: TcpSnapshot

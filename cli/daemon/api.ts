@@ -125,7 +125,7 @@ function apiParts(deps: Deps, load: ThreadLoad, looks: AskedLooks): NodeApiParts
     }),
     load,
     canKeep: () => deps.dataDir.fault() === null,
-    isBackedUp: records.isBackedUp,
+    ...{ isBackedUp: records.isBackedUp, backupAgeSeconds: records.backupAgeSeconds },
     journal: () => deps.journal?.status() ?? null,
     database: records.database,
     repository: () => deps.repacker.status(),

@@ -242,6 +242,7 @@ function metricsOf(pulled: PulledNode): () => Promise<string> {
     return {
       ...nodeSnapshot(parts),
       isDatabaseUp: null,
+      backupAgeSeconds: null,
       apiRequests: [],
       gitops: null,
       pull: puller.status(),

@@ -58,6 +58,7 @@ export interface ViewParts extends HealthParts, NodeViewParts {
   /** Not a repository of this machine. */
   readonly hasRemote: boolean
   readonly requestCounts: () => MetricsSnapshot['apiRequests']
+  readonly backupAgeSeconds: () => MetricsSnapshot['backupAgeSeconds']
   /** From the moment a commit was seen until all responders used it; null: none yet. */
   readonly commitToActiveSeconds: () => number | null
   /** What the configuration has beyond the licence. */
@@ -121,6 +122,7 @@ function snapshot(parts: ViewParts): MetricsSnapshot {
   return {
     ...nodeSnapshot(parts),
     isDatabaseUp: parts.database().isUp,
+    backupAgeSeconds: parts.backupAgeSeconds(),
     apiRequests: parts.requestCounts(),
     pull: null,
     given: parts.given(),
@@ -141,7 +143,7 @@ function snapshot(parts: ViewParts): MetricsSnapshot {
 
 type ElsewhereFields =
   | ('gitops' | 'pull' | 'given' | 'fleet' | 'alerts')
-  | ('anycast' | 'journal' | 'isDatabaseUp' | 'apiRequests')
+  | ('anycast' | 'journal' | 'isDatabaseUp' | 'backupAgeSeconds' | 'apiRequests')
 
 /** All but where bundles come from and go to. */
 export function nodeSnapshot(parts: NodeViewParts): Omit<MetricsSnapshot, ElsewhereFields> {

@@ -56,6 +56,8 @@ export interface NodeRecords {
   readonly database: () => DatabaseView
   /** false: the last backup that was due could not be taken. */
   readonly isBackedUp: () => boolean
+  /** Of the newest one; null: backups are off, or there is none. */
+  readonly backupAgeSeconds: () => number | null
   /** Writes what was counted, then closes the database. */
   readonly close: () => Promise<void>
 }
@@ -125,6 +127,7 @@ export function createNodeRecords(parts: NodeRecordsParts): NodeRecords {
       return { isUp, wasThere: watch.wasUp }
     },
     isBackedUp: () => backups.isTaken,
+    backupAgeSeconds: () => backups.ageSeconds(),
     close: async () => {
       // A database that was not needed so far is not made for the first minute's counts.
       const flushed = async (): Promise<void> => {
@@ -187,6 +190,8 @@ class Backups {
   readonly #log: Log
   isTaken = true
   #failedAtMs = 0
+  /** As of the last look; null: there is none. */
+  #newestMs: number | null = null
 
   constructor(settings: BackupSection, state: NodeState, clock: Clock, log: Log) {
     this.#settings = settings
@@ -202,14 +207,21 @@ class Backups {
     if (!enabled || !this.#state.exists()) return
     const nowMs = this.#clock.nowMs()
     const newestMs = newestBackupMs(directory, nowMs)
+    this.#newestMs = newestMs
     if (newestMs !== null && nowMs - newestMs < intervalMs) return
     const waitedMs = this.#clock.monotonicMs() - this.#failedAtMs
     if (!this.isTaken && waitedMs < retryMs) return
     const taken = await this.#take()
     this.isTaken = taken.ok
-    if (!taken.ok) this.#failedAtMs = this.#clock.monotonicMs()
+    if (taken.ok) this.#newestMs = nowMs
+    else this.#failedAtMs = this.#clock.monotonicMs()
     if (taken.ok) this.#log.info(taken.value, 'backup taken')
     else this.#log.error({ directory }, `no backup, tried again in a minute: ${taken.error}`)
+  }
+
+  ageSeconds(): number | null {
+    const newestMs = this.#newestMs
+    return newestMs === null ? null : Math.max(0, this.#clock.nowMs() - newestMs) / 1_000
   }
 
   async #take(): Promise<Result<BackupDone, string>> {

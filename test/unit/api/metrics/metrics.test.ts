@@ -49,6 +49,7 @@ const running = {
   objects: { zones: 1, services: 2, pools: 3 },
   poolMembers: [{ tenant: 'default', pool: 'web', healthy: 2, unhealthy: 1, warming: 0 }],
   isDatabaseUp: true,
+  backupAgeSeconds: 90,
   apiRequests: [{ method: 'GET', route: '/api/v1/pools/{id}', status: 404, count: 3 }],
   pull: {
     sources: [{ fault: null }, { fault: { code: 'unreachable', message: 'gone' } }],
@@ -187,6 +188,7 @@ describe('a scrape', () => {
     'gslbd_dns_answer_seconds_sum 0.024',
     'gslbd_dns_answer_seconds_count 8',
     'gslbd_database_up 1',
+    'gslbd_backup_age_seconds 90',
     'gslbd_gitops_contact_age_seconds 4',
     'gslbd_resolve_hostnames{state="stale"} 1',
     'gslbd_resolve_age_seconds 90',

@@ -98,6 +98,7 @@ const noQueries = { written: 0, droppedFull: 0, droppedAway: 0, bytes: 0, isUp: 
 const keptBy = (disk: Disk) => ({
   canKeep: () => disk.isWritable,
   isBackedUp: () => disk.isBackedUp ?? true,
+  backupAgeSeconds: () => null,
   journal: () => ({ error: disk.journalError ?? null, bytes: 0, losses: 0 }),
   queryLog: () => ({ ...noQueries, isFailing: disk.isQueryLogFailing ?? false }),
   isAudited: () => disk.isAudited ?? true,

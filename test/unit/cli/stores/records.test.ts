@@ -309,6 +309,8 @@ describe('a node with a database', () => {
     time.pass(1_000)
     await records.jobs.backUp()
     expect(records.isBackedUp()).toBe(true)
+    time.pass(61_000)
+    expect(records.backupAgeSeconds()).toBe(61)
   })
 
   test('has the last counts in it when it ends', async () => {
