@@ -30,6 +30,10 @@ export interface HealthQuery {
   /** Ids, of one pool. */
   readonly members: readonly string[]
   readonly rangeMs: number
+  /** Also the nodes whose journals are in the database; their names are not for tenants. */
+  readonly ofAll: boolean
+  /** Of this node alone. */
+  readonly node?: string
 }
 
 /** One member, for one node, in a time in which it was the same. */

@@ -1,5 +1,7 @@
 // /api/v1/pools/{id}/health-history: what the node answered by, over hours and days.
+import { visibleTenant } from '#api/access/caller.ts'
 import { findObject } from '#api/config/reads.ts'
+import { apiLimits } from '#api/http/limits.ts'
 import { missing, refused, success } from '#api/http/reply.ts'
 import type { Reply } from '#api/http/reply.ts'
 import { route } from '#api/http/route.ts'
@@ -19,9 +21,10 @@ const history = route({
   path: '/api/v1/pools/{id}/health-history',
   needs: 'pool:read',
   tag: 'Pools',
-  summary: 'The members of a pool over time: up, down or kept out, as this node answered',
+  summary: 'The members of a pool over time: up, down or kept out, as nodes answered',
   details:
-    'From the journal of the node, which is kept as long as journal.maxAge and ' +
+    'From the journal of this node and, for system administrators, those in its database ' +
+    '(eight nodes at most). Journals are kept as long as journal.maxAge and ' +
     'journal.maxMegabytes say. What no journal has is `unknown`, with a reason.',
   params: Id,
   query: HealthHistoryQuery,
@@ -31,7 +34,7 @@ const history = route({
     const { ports, params, query, request } = context
     const pool = findObject(context, 'Pool', params.id)
     if (pool === undefined) return missing('pool')
-    const { hours = 24, member } = query
+    const { hours = 24, member, node } = query
     const all = partsIn('Member', pool).map(({ uid }) => uid)
     const members = member === undefined ? all : all.filter((uid) => uid === member)
     if (member !== undefined && members.length === 0) return missing('member')
@@ -41,6 +44,8 @@ const history = route({
       tenant: pool.tenant,
       members: members.slice(0, historyLimits.membersMax),
       rangeMs: hours * 3_600_000,
+      ofAll: visibleTenant(context.caller) === null,
+      ...(node === undefined ? {} : { node }),
     })
     return found.ok ? success(showHistory(found.value)) : refusalOf(found.error)
   },
@@ -48,6 +53,9 @@ const history = route({
 
 function refusalOf(fault: PastFault): Reply {
   if (fault.code === 'busy') return later(503, 1, 'other explanations are waiting: try again')
+  if (fault.code === 'away') {
+    return later(503, apiLimits.retryAfter.readingSeconds, fault.reason)
+  }
   if (fault.code === 'too-slow') return later(503, 1, 'the look back took too long and was ended')
   return refused(404, fault.code === 'unknown' ? fault.reason : 'nothing is known of the past')
 }

@@ -10,13 +10,22 @@ import type { Clock } from '#lib/clock.ts'
 import { err, ok } from '#lib/result.ts'
 import type { Result } from '#lib/result.ts'
 import { generationsIn, historyOf, rowsKey, segmentsFrom } from '#runtime/journal/member-history.ts'
-import type { HistoryRange, MemberRow, RowsOf } from '#runtime/journal/member-history.ts'
+import type {
+  HistoryRange,
+  MemberRow,
+  PastSegment,
+  RowsOf,
+} from '#runtime/journal/member-history.ts'
 import { segmentsIn } from '#runtime/journal/moment.ts'
 import type { GenerationHead } from '#runtime/journal/records.ts'
 import { bundleOfThen } from './bundle-of-then.ts'
+import type { NodeSegments } from './stored-segments.ts'
 
 export interface HealthJob extends HistoryRange {
-  readonly journalDirectory: string
+  /** Of this node; null: it has none. */
+  readonly journalDirectory: string | null
+  /** Copies of others' journals. */
+  readonly copies: readonly NodeSegments[]
   readonly dataDir: string
   readonly gitdirs: readonly string[]
   /** Of the pool: rows of another tenant are none of it. */
@@ -40,24 +49,52 @@ export async function runHealthJob(
   job: HealthJob,
   clock: Pick<Clock, 'monotonicMs'> = systemClock,
 ): Promise<Result<ToldHealth, PastFault>> {
+  const { journalDirectory: own, copies, fromMs, toMs } = job
+  const journals = [
+    ...(own === null ? [] : [segmentsFrom(segmentsIn(own), job)]),
+    ...copies.map(({ segments }) => segmentsFrom(segments.map(bufferOf), job)),
+  ].filter((segments) => segments.length > 0)
+  if (journals.length === 0) {
+    const reason =
+      own === null
+        ? 'no journal in the database is of this time'
+        : 'the journal of this node has nothing yet'
+    return err({ code: 'unknown', reason })
+  }
+  const rowsOf = await rowsByKey(job, journals, clock)
+  const nodes = journals.map((segments): NodeHistory => {
+    const lines = historyOf(segments, rowsOf, job.members.length, job)
+    return {
+      node: segments.at(-1)!.head.node,
+      members: lines.map((stretches, place) => ({ member: job.members[place]!, stretches })),
+    }
+  })
+  return ok({ history: { fromMs, toMs, nodes }, rowsOf })
+}
+
+const bufferOf = ({ buffer, byteOffset, byteLength }: Uint8Array): Buffer =>
+  Buffer.from(buffer, byteOffset, byteLength)
+
+/** Nodes of a fleet answer from the same bundles: each is looked for once. */
+async function rowsByKey(
+  job: HealthJob,
+  journals: readonly (readonly PastSegment[])[],
+  clock: Pick<Clock, 'monotonicMs'>,
+): Promise<RowsOf> {
   const lateMs = clock.monotonicMs() + beginMsMax
-  const segments = segmentsFrom(segmentsIn(job.journalDirectory), job)
-  if (segments.length === 0) {
-    return err({ code: 'unknown', reason: 'the journal of this node has nothing yet' })
+  const heads = new Map<string, GenerationHead>()
+  for (const segments of journals) {
+    for (const head of generationsIn(segments)) {
+      if (heads.size < compiledMax && !heads.has(rowsKey(head))) heads.set(rowsKey(head), head)
+    }
   }
   const rowsOf = new Map<string, readonly MemberRow[] | null>()
-  for (const head of generationsIn(segments).slice(0, compiledMax)) {
-    const key = rowsKey(head)
+  for (const [key, head] of heads) {
     const known = job.known.get(key)
     if (known === undefined && clock.monotonicMs() > lateMs) continue
     rowsOf.set(key, known === undefined ? await rowsThen(job, head) : known)
   }
-  const lines = historyOf(segments, rowsOf, job.members.length, job)
-  const node: NodeHistory = {
-    node: segments.at(-1)!.head.node,
-    members: lines.map((stretches, place) => ({ member: job.members[place]!, stretches })),
-  }
-  return ok({ history: { fromMs: job.fromMs, toMs: job.toMs, nodes: [node] }, rowsOf })
+  return rowsOf
 }
 
 /** null: the bundle is not there any more. */

@@ -8,7 +8,6 @@ import { err, ok } from '#lib/result.ts'
 import type { Result } from '#lib/result.ts'
 import type { GeoSource } from '#runtime/geo/geo-source.ts'
 import type { Journal } from '#runtime/journal/journal.ts'
-import type { Journals } from '#state/ports/journals.ts'
 import { JobThread } from '#runtime/worker/job-thread.ts'
 import { repositoriesIn } from './bundle-of-then.ts'
 import type { HealthJob, ToldHealth } from './health-job.ts'
@@ -17,10 +16,11 @@ import { databasesOf, journalDirectory } from './node-journal.ts'
 import { timeText } from './look-back.ts'
 import { pastInstant } from './past-job.ts'
 import type { PastJob, PastJournal, ToldPast } from './past-job.ts'
-import { storedSegments } from './stored-segments.ts'
+import { segmentsSince, storedSegments } from './stored-segments.ts'
+import type { JournalsRead, NodeSegments } from './stored-segments.ts'
 
 export interface JournalCopies {
-  readonly journals: Pick<Journals, 'segmentsOf' | 'octetsOf' | 'nodes'>
+  readonly journals: JournalsRead
   /** There is a database. */
   readonly exists: () => boolean
 }
@@ -81,18 +81,31 @@ export class PastAnswers {
     return isSeen ? ok(shown) : err({ code: 'not-found' })
   }
 
-  health: Past['health'] = async ({ tenant, members, rangeMs }) => {
-    const { journal, isAnswering, dataDir, clock } = this.#parts
-    if (!isAnswering) return unknown(answersNothing)
-    if (journal === null) return unknown(keepsNone)
+  health: Past['health'] = async ({ tenant, members, rangeMs, ofAll, node }) => {
+    const { nodeName, journal, isAnswering, dataDir, clock, copies } = this.#parts
+    const isOwn = journal !== null && (node ?? nodeName) === nodeName
+    const readsCopies = ofAll && copies.exists() && !(isOwn && node !== undefined)
+    if (!isOwn && !readsCopies) {
+      if (node !== undefined && node !== nodeName) return unknown(`${noJournalOf} ${node} here`)
+      return unknown(isAnswering ? keepsNone : answersNothing)
+    }
     const asked = { tenant, members }
     const done = await this.#ask<ToldHealth>(async () => {
-      await journal.flush()
+      if (isOwn) await journal.flush()
       const toMs = Math.floor(clock.nowMs())
+      const fromMs = toMs - rangeMs
+      const isWanted = (one: string): boolean =>
+        (node === undefined || one === node) && !(isOwn && one === nodeName)
+      const found: Result<readonly NodeSegments[], string> = readsCopies
+        ? await segmentsSince(copies.journals, { fromMs, isWanted })
+        : ok([])
+      // Without the database there is what the node itself has.
+      if (!found.ok && !isOwn) return err({ code: 'away', reason: found.error })
       return ok({
-        ...{ ...asked, known: this.#rows.of(asked), dataDir, fromMs: toMs - rangeMs, toMs },
+        ...{ ...asked, known: this.#rows.of(asked), dataDir, fromMs, toMs },
+        copies: found.ok ? found.value : [],
         gitdirs: repositoriesIn(dataDir),
-        journalDirectory: journalDirectory(dataDir),
+        journalDirectory: isOwn ? journalDirectory(dataDir) : null,
       })
     })
     if (!done.ok) return done
@@ -146,7 +159,7 @@ export class PastAnswers {
     if (!segments.ok) return err({ code: 'away', reason: segments.error })
     if (segments.value.length > 0) return ok({ node, segments: segments.value })
     const known = tenant === null ? await this.#known() : ''
-    return invalid('node', `there is no journal of ${node} here${known}`)
+    return invalid('node', `${noJournalOf} ${node} here${known}`)
   }
 
   /** A clause. */
@@ -165,6 +178,8 @@ export class PastAnswers {
       : `; known are ${shown.join(', ')}${more}`
   }
 }
+
+const noJournalOf = 'there is no journal of'
 
 const keepsNone =
   'the settings of this node keep no journal: with journal.enabled it keeps what is needed from ' +

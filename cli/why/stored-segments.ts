@@ -53,6 +53,8 @@ function greatest(
 /** Stands for segments that are not here, or were not read. */
 const missing = Buffer.alloc(0)
 
+export type JournalsRead = Pick<Journals, 'segmentsOf' | 'octetsOf' | 'nodes'>
+
 /** Empty: there is no journal of this node. Errors: a sentence about the database. */
 export async function storedSegments(
   journals: Pick<Journals, 'segmentsOf' | 'octetsOf'>,
@@ -61,12 +63,26 @@ export async function storedSegments(
 ): Promise<Result<readonly Uint8Array[], string>> {
   const listed = await journals.segmentsOf(node)
   if (!listed.ok) return err(listed.error.message)
+  const wanted = segmentsFor(listed.value, atMs)
+  return await filesOf(journals, { node, wanted, bytesMax: copyLimits.readBytesMax })
+}
+
+interface WantedFiles {
+  readonly node: string
+  readonly wanted: readonly StoredSegment[]
+  readonly bytesMax: number
+}
+
+async function filesOf(
+  journals: Pick<Journals, 'octetsOf'>,
+  { node, wanted, bytesMax }: WantedFiles,
+): Promise<Result<readonly Uint8Array[], string>> {
   const files: Uint8Array[] = []
   let bytes = 0
   let before: number | undefined
-  for (const { run, number, bytes: more } of segmentsFor(listed.value, atMs)) {
+  for (const { run, number, bytes: more } of wanted) {
     bytes += more
-    if (bytes > copyLimits.readBytesMax && files.length > 0) break
+    if (bytes > bytesMax && files.length > 0) break
     if (before !== undefined && before - number > 1) files.push(missing)
     before = number
     const octets = await journals.octetsOf({ node, run, number })
@@ -74,4 +90,39 @@ export async function storedSegments(
     files.push(octets.value)
   }
   return ok(files)
+}
+
+export interface NodeSegments {
+  readonly node: string
+  /** The newest first. */
+  readonly segments: readonly Uint8Array[]
+}
+
+export interface WantedNodes {
+  /** From when on; for how it begins, the segment before. */
+  readonly fromMs: number
+  readonly isWanted: (node: string) => boolean
+}
+
+/** By name, as many nodes as are read at once. Errors: a sentence about the database. */
+export async function segmentsSince(
+  journals: JournalsRead,
+  { fromMs, isWanted }: WantedNodes,
+): Promise<Result<readonly NodeSegments[], string>> {
+  const listed = await journals.nodes()
+  if (!listed.ok) return err(listed.error.message)
+  const nodes = listed.value.filter(({ node, toMs }) => toMs >= fromMs && isWanted(node))
+  const read = nodes.slice(0, copyLimits.nodesRead)
+  const found: NodeSegments[] = []
+  for (const { node } of read) {
+    const all = await journals.segmentsOf(node)
+    if (!all.ok) return err(all.error.message)
+    const first = all.value.findIndex((one) => one.fromMs <= fromMs)
+    const wanted = first < 0 ? all.value : all.value.slice(0, first + 1)
+    const bytesMax = copyLimits.readBytesMax / read.length
+    const segments = await filesOf(journals, { node, wanted, bytesMax })
+    if (!segments.ok) return segments
+    found.push({ node, segments: segments.value })
+  }
+  return ok(found)
 }

@@ -197,8 +197,8 @@ function Scale({ from, to }: { from: number; to: number }) {
         <li class="nothing">not known</li>
       </ul>
       <p class="hint">
-        Of {spanOf(Math.round((to - from) / 1_000))}, from the journal of this node. Point at a
-        strip, or step through it with the arrow keys, for the time and the reason.
+        Of {spanOf(Math.round((to - from) / 1_000))}, from the journals that this node can read.
+        Point at a strip, or step through it with the arrow keys, for the time and the reason.
       </p>
     </>
   )

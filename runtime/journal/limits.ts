@@ -44,5 +44,7 @@ export const copyLimits = {
   retryMsMax: 600_000,
   /** Segments that are read for one instant, about, and their octets. */
   readMax: 12,
+  /** Nodes whose journals are read for one look at many. */
+  nodesRead: 8,
   readBytesMax: 64 * 1_048_576,
 } as const

@@ -90,13 +90,17 @@ export function historyOf(
   for (const segment of segments) {
     const { head, isCut } = segment
     const follows = before?.head.run === head.run && head.why === 'rotated' && !before.isCut
-    if (!follows) walk.gap(gapReason(before, segment), segment.records[0]!.wallMs)
+    const silentMs = segment.records[0]!.wallMs - (before?.records.at(-1)!.wallMs ?? 0)
+    if (!follows || silentMs > quietMs)
+      walk.gap(gapReason(before, segment), segment.records[0]!.wallMs)
     walk.take(segment, isCut)
     before = segment
   }
   return walk.end()
 }
 
+/** A node that is up says something within this time. */
+const quietMs = 2 * (journalLimits.aliveMs + journalLimits.flushMs)
 const notKept = 'the configuration of then is not kept'
 const tooManyBefore = 'the members of the pools have changed too often since to look so far back'
 const silent = 'the journal of the node says nothing of this time'
@@ -152,7 +156,6 @@ class HistoryWalk {
 
   end(): readonly (readonly Stretch[])[] {
     const { toMs } = this.#range
-    const quietMs = 2 * (journalLimits.aliveMs + journalLimits.flushMs)
     if (this.#isStopped || toMs - this.#endMs > quietMs) this.gap(silent, toMs)
     return this.#lines.map((line) => line.stretches())
   }

@@ -23,6 +23,12 @@ export const HealthHistoryQuery = Type.Object(
         description: 'One member of the pool. Without it: the first 100, in the order of the file.',
       }),
     ),
+    node: Type.Optional(
+      Type.String({
+        ...{ minLength: 1, maxLength: 253 },
+        description: 'One node. Without it: this one, and others by name, eight at most.',
+      }),
+    ),
   },
   { additionalProperties: false },
 )
@@ -61,7 +67,7 @@ export const HealthHistory = Type.Object(
           }),
         ),
       }),
-      { description: 'This node. The journals of others are theirs.' },
+      { description: 'This node, then those whose journals are in its database.' },
     ),
   },
   { title: 'HealthHistory' },

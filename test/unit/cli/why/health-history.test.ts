@@ -1,5 +1,5 @@
 // What a node tells of the health of members over time, from its journal.
-import { mkdtempSync, rmSync, truncateSync } from 'node:fs'
+import { mkdtempSync, readFileSync, rmSync, truncateSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, expect, test } from 'vitest'
@@ -12,6 +12,7 @@ import { createRoutingState } from '#routing/state/candidates.ts'
 import { MemberOut } from '#routing/state/state.ts'
 import type { RowsOf } from '#runtime/journal/member-history.ts'
 import type { JournalParts } from '#runtime/journal/journal.ts'
+import { magic, recordBytesAt } from '#runtime/journal/records.ts'
 import { openSegment, segmentFiles } from '#runtime/journal/segment-files.ts'
 import { BundleStore } from '#runtime/node/bundle-store.ts'
 import { bareModel, bundleOf, member, pool, uid, zone } from '#test/support/bundle-models.ts'
@@ -78,7 +79,7 @@ async function told(scene: JournalScene, asked: Asked = {}): Promise<unknown> {
   await scene.journal.flush()
   const toMs = scene.time.clock.nowMs()
   const done = await runHealthJob({
-    ...{ journalDirectory: scene.directory, dataDir, gitdirs: [], tenant, members },
+    ...{ journalDirectory: scene.directory, dataDir, gitdirs: [], tenant, members, copies: [] },
     known: new Map(),
     ...{ fromMs: toMs - minutes * minuteMs, toMs },
   })
@@ -265,7 +266,10 @@ test('a look that takes long ends, and the next one goes on from there', async (
     const slow = { monotonicMs: () => (nowMs += 15_000) }
     const asked = { journalDirectory: scene.directory, dataDir, gitdirs: [], tenant: 'acme' }
     const range = { fromMs: toMs - 30 * minuteMs, toMs }
-    const done = await runHealthJob({ ...asked, ...range, members: [first], known }, slow)
+    const done = await runHealthJob(
+      { ...asked, ...range, members: [first], known, copies: [] },
+      slow,
+    )
     if (!done.ok) throw new Error(done.error.code)
     const { stretches } = done.value.history.nodes[0]!.members[0]!
     return [done.value.rowsOf, stretches.map(({ standing }) => standing)] as const
@@ -314,7 +318,12 @@ test('what was found out for a pool is not looked for again soon', async () => {
     ...noOthers,
   })
   const states = async (): Promise<unknown> => {
-    const found = await past.health({ tenant: 'acme', members: [first], rangeMs: minuteMs })
+    const found = await past.health({
+      tenant: 'acme',
+      members: [first],
+      rangeMs: minuteMs,
+      ofAll: true,
+    })
     return found.ok && found.value.nodes[0]!.members[0]!.stretches.map(({ standing }) => standing)
   }
   expect(await states()).toEqual(['up'])
@@ -334,10 +343,43 @@ test('a journal without a segment, or none at all, is said in a sentence', async
     ...{ dataDir, nodeName: 'n1', journal: null, isAnswering: true, clock: scene.time.clock },
     ...noOthers,
   })
-  const query = { tenant: 'acme', members: [first], rangeMs: 1 }
+  const query = { tenant: 'acme', members: [first], rangeMs: 1, ofAll: true }
   expect(await without.health(query)).toMatchObject({
     error: { reason: expect.stringContaining('journal.enabled') as string },
   })
   await without.close()
   expect(scene.time.clock.nowMs()).toBe(journalEpochMs)
+})
+
+const lengthOfFirst = (octets: Buffer): number =>
+  magic.length + recordBytesAt(octets, magic.length)!
+
+test.each([
+  ['a whole segment', (octets: Buffer) => octets.subarray(0, 0)],
+  // As a copy that was behind: whole records, and no more.
+  ['the end of a segment', (octets: Buffer) => octets.subarray(0, lengthOfFirst(octets))],
+])('where %s of a copy is missing, nothing is known of its time', async (_what, cut) => {
+  const scene = sceneOf()
+  swap(scene, two)
+  for (let minute = 0; minute < 200; minute++) {
+    scene.time.pass(minuteMs)
+    if (minute === 90) scene.flip(0)
+    await scene.journal.flush()
+  }
+  const [newest, before, ...others] = segmentFiles(scene.directory)
+    .map(({ path }) => readFileSync(path))
+    .toReversed()
+  const toMs = scene.time.clock.nowMs()
+  const done = await runHealthJob({
+    ...{ journalDirectory: null, dataDir, gitdirs: [], tenant: 'acme', members: [first] },
+    copies: [{ node: 'n2', segments: [newest!, cut(before!), ...others] }],
+    known: new Map(),
+    ...{ fromMs: toMs - 190 * minuteMs, toMs },
+  })
+  expect(done.ok && done.value.history.nodes[0]!.members[0]!.stretches).toMatchObject([
+    { standing: 'up' },
+    { standing: 'down' },
+    { standing: 'unknown' },
+    { standing: 'down' },
+  ])
 })

@@ -6,6 +6,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest'
 import type { PastQuery } from '#api/ports/past.ts'
 import { PastAnswers, pastLimits } from '#cli/why/past-answers.ts'
 import type { BundleModel } from '#bundle/format/model.ts'
+import { uidOf } from '#bundle/format/bundle.ts'
 import { noGeoBuffers } from '#routing/geo/geo-tables.ts'
 import { createRoutingState, rebuildPool } from '#routing/state/candidates.ts'
 import { BundleStore } from '#runtime/node/bundle-store.ts'
@@ -193,6 +194,39 @@ test('the journal of another node says what that one answered', async () => {
   })
   expect(await why({ node: 'ams1', at: 'once' })).toMatchObject({ error: { field: 'at' } })
   await control.close()
+})
+
+test('health over time is told of this node and of those in the database', async () => {
+  const copies = { journals: await copiesOfAms1(), exists: () => true }
+  const asked = { tenant: 'acme', members: [uidOf(bundle.memberUid, 0)], rangeMs: 3_600_000 }
+  const known = new PastAnswers({ ...parts, copies })
+  const told = async (from: PastAnswers, ofAll: boolean, node?: string) => {
+    const done = await from.health({ ...asked, ofAll, ...(node === undefined ? {} : { node }) })
+    if (!done.ok) return done.error.code
+    return done.value.nodes.map((one) => [
+      one.node,
+      one.members[0]!.stretches.map(({ standing }) => standing).join(),
+    ])
+  }
+  const own = ['fra1', 'up,down,up']
+  const other = ['ams1', 'up,unknown']
+  expect(await told(known, true)).toEqual([own, other])
+  expect(await told(known, true, 'ams1')).toEqual([other])
+  expect(await told(known, true, 'fra1')).toEqual([own])
+  expect(await told(known, true, 'ams9')).toBe('unknown')
+  // Names of nodes are not for tenants.
+  expect(await told(known, false)).toEqual([own])
+  expect(await told(known, false, 'ams1')).toBe('unknown')
+  await known.close()
+
+  const control = new PastAnswers({ ...parts, copies, isAnswering: false, journal: null })
+  expect(await told(control, true)).toEqual([other])
+  expect(await told(control, false)).toBe('unknown')
+  copies.journals.nodes = async () => err({ code: 'store-away', message: 'it is away' })
+  expect(await told(control, true)).toBe('away')
+  expect(await told(known, true)).toEqual([own])
+  await control.close()
+  await known.close()
 })
 
 test('a database that is away is not taken for a node without a journal', async () => {
