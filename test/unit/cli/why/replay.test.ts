@@ -10,7 +10,7 @@ import { RecordedHour, recordedNames } from '#test/support/recorded-hour.ts'
 import { runCli } from '#test/support/run-cli.ts'
 
 const counts = {
-  queries: laneCount(2_000, 300),
+  queries: laneCount(10_000, 300),
   swaps: laneCount(20, 6),
   flips: laneCount(200, 20),
   ms: laneCount(3_600_000, 360_000),
