@@ -22,7 +22,7 @@ const ownNetwork: Readonly<Record<NodeName, (text: string) => string>> = {
 }
 
 /** The indented block of the page that begins with the name of its file. */
-function fileOfPage(head: string): string {
+export function fileOfPage(head: string): string {
   const lines = readFileSync(page, 'utf8').split('\n')
   const first = lines.indexOf(`    # ${head}`)
   if (first < 0) throw new Error(`docs/operations/anycast.md has no block "# ${head}"`)
