@@ -1,20 +1,31 @@
 // The Debian package: installed, started, upgraded, removed and purged by dpkg, below a directory
-// of its own. The npm package, and the unit, as systemd judges it.
-import { execFileSync } from 'node:child_process'
+// of its own, and on a machine that systemd has booted. The npm package, the image, and the unit,
+// as systemd judges it. To boot a machine and to build an image takes root that may mount, as CI
+// has it: without, one test says that nothing was shown.
+import { execFileSync, spawn } from 'node:child_process'
+import { once } from 'node:events'
 import {
+  cpSync,
   existsSync,
   mkdirSync,
   readFileSync,
   readdirSync,
   renameSync,
   rmSync,
+  statSync,
   symlinkSync,
   writeFileSync,
 } from 'node:fs'
-import { join } from 'node:path'
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { basename, join } from 'node:path'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { QueryStream } from '#test/support/anycast-network.ts'
+import { BootedSystem, lackedByUser } from '#test/support/booted-system.ts'
+import { BuiltImage } from '#test/support/built-image.ts'
 import { useDaemons } from '#test/support/daemon.ts'
+import { Namespaces } from '#test/support/namespaces.ts'
+import { Site } from '#test/support/site.ts'
 import { makeTempDir, removeTempDir } from '#test/support/temp-dir.ts'
+import { waitUntil } from '#test/support/wait-until.ts'
 
 const source = join(import.meta.dirname, '../..')
 let work: string
@@ -158,3 +169,198 @@ test('systemd finds the unit exposed to no more than 2.0', () => {
   const said = execFileSync('systemd-analyze', args, { encoding: 'utf8' })
   expect(said).toMatch(/Overall exposure level for gslbd\.service: [01]\.\d/)
 })
+
+const unit = 'gslbd.service'
+const address = '192.0.2.1'
+const lacked = lackedByUser()
+let site: Site
+let machine: BootedSystem
+
+const install = (file: string): Promise<string> =>
+  machine.run('dpkg', '--force-depends,unsafe-io', '--install', `/mnt/${file}`)
+const mainPid = async (): Promise<number> => Number(await machine.property(unit, 'MainPID'))
+const answer = (): Promise<string> =>
+  machine.run('dig', '@127.0.0.1', '+short', 'www.example.com.', 'A')
+
+/** Each line of the journal of the unit, systemd's among them. */
+async function journal(): Promise<readonly string[]> {
+  return (await machine.run('journalctl', '--unit', unit, '--output', 'cat')).split('\n')
+}
+
+function bootMachine(): void {
+  beforeAll(async () => {
+    site = await Site.make('systemd')
+    await site.push()
+    for (const file of ['config.git', 'allowed_signers']) {
+      cpSync(join(site.dataDir, file), join(work, file), { recursive: true })
+    }
+    machine = await BootedSystem.boot(work)
+    // Shorter than the 30 s of the unit, for what a test has to wait.
+    const folder = `/etc/systemd/system/${unit}.d`
+    await machine.shell(`mkdir ${folder}; printf '[Service]\\nWatchdogSec=20\\n' >${folder}/t.conf
+      rm -f /var/lib/man-db/auto-update`)
+  })
+  afterAll(async () => {
+    await machine.end()
+    site.remove()
+  })
+}
+
+function installationTests(): void {
+  test('the installation starts the unit, which is active when the node said READY', async () => {
+    await install(basename(first))
+    expect(await machine.state(unit)).toBe('active')
+    expect(await machine.property(unit, 'StatusText')).toBe('gslbd is running')
+    const said = await journal()
+    const runs = said.findIndex((line) => line.includes('"msg":"gslbd is running"'))
+    expect(runs).toBeGreaterThan(0)
+    expect(said.findIndex((line) => line.startsWith('Started gslbd'))).toBeGreaterThan(runs)
+    expect(await machine.run('systemctl', 'is-enabled', unit)).toBe('enabled')
+  })
+
+  test('it runs as its own user, with the right to low ports and no other', async () => {
+    const status = await machine.run('cat', `/proc/${await mainPid()}/status`)
+    const uid = await machine.run('id', '--user', 'gslbd')
+    expect(status).toMatch(new RegExp(`^Uid:\\t${uid}\\t${uid}\\t${uid}\\t${uid}$`, 'm'))
+    // CAP_NET_BIND_SERVICE is bit 10.
+    for (const set of ['CapPrm', 'CapEff', 'CapBnd', 'CapAmb']) {
+      expect(status).toContain(`${set}:\t0000000000000400\n`)
+    }
+    expect(status).toMatch(/^NoNewPrivs:\t1$/m)
+  })
+
+  test('systemd finds the loaded unit exposed to no more than 2.0', async () => {
+    const said = await machine.run('systemd-analyze', 'security', '--threshold=20', unit)
+    expect(said).toMatch(/Overall exposure level for gslbd\.service: [01]\.\d/)
+  })
+}
+
+function restartTests(): void {
+  test('a restart reads the repository, and answers', async () => {
+    const before = await mainPid()
+    await machine.shell(`cp -r /mnt/config.git /mnt/allowed_signers /var/lib/gslbd
+      chown -R gslbd: /var/lib/gslbd
+      systemctl restart ${unit}`)
+    expect(await mainPid()).not.toBe(before)
+    await waitUntil('an answer', async () => (await answer()) === address)
+  })
+
+  test('a reload with settings that are wrong fails, and the node goes on', async () => {
+    const before = await mainPid()
+    const file = '/etc/gslbd/gslbd.yaml'
+    await machine.run('sed', '-i', 's/port: 53 /port: none /', file)
+    await expect(machine.run('systemctl', 'reload', unit)).rejects.toThrow('Job for')
+    await machine.run('sed', '-i', 's/port: none /port: 53 /', file)
+    expect((await journal()).join('\n')).toContain('dns.port is "none"')
+    expect([await mainPid(), await answer()]).toEqual([before, address])
+  })
+
+  test('an upgrade takes the place of the running node, and no query is lost', async () => {
+    const before = await mainPid()
+    const script = join(source, 'test/support/query-stream.ts')
+    const words = [...machine.beforeInNetwork, process.execPath, script]
+    const [program = '', ...args] = [...words, '127.0.0.1', 'www.example.com.']
+    const child = spawn(program, args, { stdio: ['pipe', 'pipe', 'inherit'] })
+    const client = new QueryStream(child)
+    await install('next.deb')
+    const { asked, lost, answers } = await client.report()
+    child.kill('SIGKILL')
+    expect({ lost, answers: answers.map((one) => one.address) }).toEqual({
+      lost: 0,
+      answers: [address],
+    })
+    expect(asked).toBeGreaterThan(100)
+    expect(await mainPid()).not.toBe(before)
+    expect(await machine.state(unit)).toBe('active')
+    expect(await machine.property(unit, 'NRestarts')).toBe('0')
+  })
+
+  test('the watchdog has a node that hangs started again, also a replaced one', async () => {
+    const before = await mainPid()
+    const fed = (): Promise<string> => machine.property(unit, 'WatchdogTimestampMonotonic')
+    const first = await fed()
+    await waitUntil('a sign of life', async () => (await fed()) !== first)
+    expect(await mainPid()).toBe(before)
+    await machine.run('kill', '-STOP', String(before))
+    await waitUntil('another process', async () => {
+      const [pid, state] = [await mainPid(), await machine.state(unit)]
+      return pid !== before && state === 'active'
+    })
+    expect((await journal()).join('\n')).toContain('Watchdog timeout')
+    expect(await answer()).toBe(address)
+  })
+
+  test('a purge leaves no process, file, unit or user', async () => {
+    await machine.run('dpkg', '--purge', 'gslbd')
+    expect(await machine.property(unit, 'LoadState')).toBe('not-found')
+    const left = await machine.shell(`ls -d /usr/lib/gslbd /usr/bin/gslbd /etc/gslbd \
+      /var/lib/gslbd /var/cache/gslbd /lib/systemd/system/${unit} \
+      /etc/systemd/system/*.wants/${unit} 2>/dev/null || true
+      getent passwd gslbd || true
+      cat /sys/fs/cgroup/system.slice/${unit}/cgroup.procs 2>/dev/null || true`)
+    expect(left).toBe('')
+  })
+}
+
+function imageTests(): void {
+  let image: BuiltImage
+  let spaces: Namespaces
+  let before: readonly string[]
+  let volume: string
+  const health = (): Promise<string> => image.run(before, ...image.config.Healthcheck.Test.slice(1))
+  const holder = (): number => Number(readFileSync(join(volume, 'lock'), 'utf8').split(' ')[0])
+
+  beforeAll(async () => {
+    const site = await Site.make('image')
+    await site.push()
+    volume = join(work, 'volume')
+    mkdirSync(volume)
+    for (const file of ['config.git', 'allowed_signers']) {
+      cpSync(join(site.dataDir, file), join(volume, file), { recursive: true })
+    }
+    site.remove()
+    image = new BuiltImage(work, first)
+    // The ports of the image are free in a network of its own.
+    spaces = await Namespaces.make('container')
+    before = spaces.beforeAsSelf('container')
+  })
+  afterAll(() => spaces.remove())
+
+  test('the image has the program and git, for a user of its own', async () => {
+    expect(await image.run(before, ...image.config.Entrypoint, '--version')).toMatch(/^gslbd \d/)
+    expect(await image.run(before, 'git', '--version')).toMatch(/^git version/)
+    expect(await image.run(before, 'id')).toMatch(/^uid=5353\(gslbd\) gid=5353\(gslbd\)/)
+    await expect(health()).rejects.toThrow()
+  })
+
+  test('it starts by itself, is healthy when it is ready, answers, and stops', async () => {
+    execFileSync('chown', ['-R', '5353:5353', volume])
+    const child = image.start(before, volume)
+    let said = ''
+    child.stdout!.setEncoding('utf8').on('data', (text: string) => (said += text))
+    const ended = once(child, 'close')
+    try {
+      await waitUntil('its health', async () => {
+        if (child.exitCode !== null) throw new Error(said)
+        return (await health()) === ''
+      })
+      const words = ['dig', '-p', '5353', '@127.0.0.1', '+short', 'www.example.com.', 'A']
+      const [program = '', ...args] = [...before, ...words]
+      expect(execFileSync(program, args, { encoding: 'utf8' }).trim()).toBe(address)
+      expect(statSync(`/proc/${holder()}`).uid).toBe(5353)
+      process.kill(holder(), 'SIGTERM')
+      expect(await ended).toEqual([0, null])
+    } finally {
+      if (existsSync(join(volume, 'lock'))) process.kill(holder(), 'SIGKILL')
+    }
+  })
+}
+
+if (lacked === undefined) {
+  describe('on a machine that systemd has booted', () => {
+    bootMachine()
+    installationTests()
+    restartTests()
+  })
+  describe('in a container', imageTests)
+} else test(`nothing is shown here: ${lacked}`, () => console.warn(`packages: ${lacked}`))

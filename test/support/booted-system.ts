@@ -1,0 +1,105 @@
+// This machine's own files, booted by systemd as another machine: what it writes stays in memory.
+import { execFile, spawn } from 'node:child_process'
+import type { ChildProcess } from 'node:child_process'
+import { once } from 'node:events'
+import { mkdirSync, readFileSync } from 'node:fs'
+import { basename, join } from 'node:path'
+import { promisify } from 'node:util'
+import { waitUntil } from './wait-until.ts'
+
+const env = { PATH: '/usr/sbin:/usr/bin:/sbin:/bin', LC_ALL: 'C', TERM: 'dumb' }
+/** Bit of CAP_SYS_ADMIN: capability.h of Linux. */
+const mayMount = 1n << 21n
+
+/** What this user lacks to boot a system and to build an image; `undefined` where nothing is. */
+export function lackedByUser(): string | undefined {
+  const [, rights = '0'] = /^CapEff:\s*(\w+)/m.exec(readFileSync('/proc/self/status', 'utf8')) ?? []
+  if (process.getuid?.() !== 0) return 'this needs root'
+  if ((BigInt(`0x${rights}`) & mayMount) !== 0n) return undefined
+  return 'this needs a root that may mount: in a container, --privileged'
+}
+
+export class BootedSystem {
+  readonly #nspawn: ChildProcess
+  readonly #leader: number
+
+  private constructor(nspawn: ChildProcess, leader: number) {
+    this.#nspawn = nspawn
+    this.#leader = leader
+  }
+
+  /** @param work it is /mnt there, to read; a new name below the directory for temporary files */
+  static async boot(work: string): Promise<BootedSystem> {
+    const slash = join(work, 'slash')
+    mkdirSync(slash)
+    const nspawn = [
+      ...['systemd-nspawn', '--quiet', `--directory=${slash}`, '--volatile=overlay', '--boot'],
+      ...['--keep-unit', '--register=no', '--link-journal=no', '--private-network'],
+      ...[`--machine=${basename(work)}`, `--bind-ro=${work}:/mnt`, '--console=pipe'],
+      // Nothing of what this machine would start.
+      ...['--', '--unit=sysinit.target'],
+    ]
+    const mounted = ['sh', '-c', `mount --bind / ${slash} && exec "$@"`, 'sh', ...nspawn]
+    const words = ['--pdeathsig', 'KILL', 'unshare', '--mount', ...mounted]
+    const child = spawn('setpriv', words, {
+      env: { ...env, SYSTEMD_NSPAWN_UNIFIED_HIERARCHY: '1' },
+      stdio: ['ignore', 'pipe', 'pipe'],
+    })
+    let said = ''
+    for (const stream of [child.stdout, child.stderr]) {
+      stream.setEncoding('utf8').on('data', (text: string) => (said += text))
+    }
+    try {
+      const leader = await waitUntil('a process in the other machine', () => {
+        if (child.exitCode !== null) throw new Error(`systemd-nspawn has ended: ${said}`)
+        return childOf(child.pid)
+      })
+      const system = new BootedSystem(child, leader)
+      await waitUntil('its start', async () => (await system.state('sysinit.target')) === 'active')
+      return system
+    } catch (error) {
+      child.kill('SIGKILL')
+      throw error
+    }
+  }
+
+  /** Words that start a program of this machine in the network of that one. */
+  get beforeInNetwork(): readonly string[] {
+    return ['nsenter', `--net=/proc/${this.#leader}/ns/net`]
+  }
+
+  /** @returns its output. @throws when it fails, with what it said */
+  async run(...command: readonly string[]): Promise<string> {
+    const enter = ['--target', String(this.#leader), '--all', ...command]
+    const { stdout } = await promisify(execFile)('nsenter', enter, { env })
+    return stdout.trim()
+  }
+
+  shell(script: string): Promise<string> {
+    return this.run('sh', '-ec', script)
+  }
+
+  /** A property of a unit, as `systemctl show` has it. */
+  property(unit: string, name: string): Promise<string> {
+    return this.run('systemctl', 'show', unit, '--value', '--property', name)
+  }
+
+  state(unit: string): Promise<string> {
+    return this.property(unit, 'ActiveState')
+  }
+
+  async end(): Promise<void> {
+    const ended = once(this.#nspawn, 'close')
+    process.kill(this.#leader, 'SIGKILL')
+    await ended
+  }
+}
+
+/** systemd itself, not the helpers that nspawn has before it. */
+function childOf(pid = 0): number | undefined {
+  const children = readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8').trim().split(' ')
+  return children.map(Number).find((child) => {
+    const command = readFileSync(`/proc/${child}/cmdline`, 'utf8')
+    return /^\/\S*\/(?:systemd|init)\0--unit=/.test(command)
+  })
+}

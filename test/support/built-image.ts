@@ -1,0 +1,91 @@
+// The image, built with buildah on files of this machine: no registry, no mirror, no daemon.
+import { execFile, execFileSync, spawn } from 'node:child_process'
+import type { ChildProcess } from 'node:child_process'
+import { mkdirSync, symlinkSync, writeFileSync } from 'node:fs'
+import { dirname, join } from 'node:path'
+import { promisify } from 'node:util'
+
+const source = join(import.meta.dirname, '../..')
+const name = 'localhost/gslbd:test'
+/** What the last stage of the Dockerfile runs, bin/gslbd, and what an image is to have. */
+const programs = [
+  ...['sh', 'id', 'git', 'groupadd', 'useradd', 'install', 'readlink', 'dirname', 'getconf'],
+]
+/** What starts a container, and how it is judged: as a registry keeps it. */
+export interface ImageConfig {
+  readonly User: string
+  readonly Entrypoint: readonly string[]
+  readonly Cmd: readonly string[]
+  readonly Healthcheck: { readonly Test: readonly string[] }
+}
+
+export class BuiltImage {
+  readonly #env: NodeJS.ProcessEnv
+  readonly #container: string
+  readonly config: ImageConfig
+
+  /** @param work all of buildah's files are below it. @param deb the program is taken from it */
+  constructor(work: string, deb: string) {
+    const settings = join(work, 'storage.conf')
+    const places = `graphroot = "${work}/graph"\nrunroot = "${work}/run"\n`
+    // Copies, which work on any file system, also inside a container.
+    writeFileSync(settings, `[storage]\ndriver = "vfs"\n${places}`)
+    this.#env = { ...process.env, CONTAINERS_STORAGE_CONF: settings }
+    const rootfs = baseOf(join(work, 'base'))
+    const script = join(source, 'bin/package-image.ts')
+    const options = ['--rootfs', rootfs, '--deb', deb, '--tag', name]
+    this.#exec(process.execPath, script, ...options)
+    const told = this.#exec('buildah', 'inspect', '--type', 'image', name)
+    this.config = (JSON.parse(told) as { Docker: { config: ImageConfig } }).Docker.config
+    this.#container = this.#exec('buildah', 'from', '--pull-never', name)
+  }
+
+  /** In a container of it. @param before words that change the network */
+  async run(before: readonly string[], ...command: readonly string[]): Promise<string> {
+    const [program = '', ...args] = [...before, ...this.#words([]), ...command]
+    const { stdout } = await promisify(execFile)(program, args, { env: this.#env })
+    return stdout.trim()
+  }
+
+  /** What it does when it is started, with a directory as its volume. */
+  start(before: readonly string[], volume: string): ChildProcess {
+    const words = this.#words(['--volume', `${volume}:/var/lib/gslbd`])
+    const { Entrypoint, Cmd } = this.config
+    const [program = '', ...args] = [...before, ...words, ...Entrypoint, ...Cmd]
+    return spawn(program, args, { env: this.#env, stdio: ['ignore', 'pipe', 'pipe'] })
+  }
+
+  #words(options: readonly string[]): readonly string[] {
+    return ['buildah', 'run', '--isolation', 'chroot', ...options, this.#container, '--']
+  }
+
+  #exec(program: string, ...args: readonly string[]): string {
+    return execFileSync(program, args, { env: this.#env, encoding: 'utf8', stdio: 'pipe' }).trim()
+  }
+}
+
+/** A tar of the programs, and of the libraries that they and Node are linked with. */
+function baseOf(folder: string): string {
+  const paths = programs.map((program) => {
+    return execFileSync('sh', ['-c', `command -v ${program}`], { encoding: 'utf8', env }).trim()
+  })
+  const linked = execFileSync('ldd', [...paths, process.execPath], { encoding: 'utf8' })
+  const libraries = [...linked.matchAll(/(\/\S+) \(0x/g)].map(([, path = '']) => path)
+  // As Debian has it.
+  for (const merged of ['bin', 'sbin', 'lib', 'lib64']) {
+    mkdirSync(join(folder, 'usr', merged), { recursive: true })
+    symlinkSync(`usr/${merged}`, join(folder, merged))
+  }
+  for (const path of new Set([...paths, ...libraries])) {
+    mkdirSync(join(folder, dirname(path)), { recursive: true })
+    execFileSync('cp', ['--dereference', path, join(folder, path)])
+  }
+  for (const path of ['etc', 'tmp', 'var/lib']) mkdirSync(join(folder, path), { recursive: true })
+  writeFileSync(join(folder, 'etc/passwd'), 'root:x:0:0:root:/root:/bin/sh\n')
+  writeFileSync(join(folder, 'etc/group'), 'root:x:0:\n')
+  const tar = `${folder}.tar`
+  execFileSync('tar', ['--create', '--file', tar, '--directory', folder, '.'])
+  return tar
+}
+
+const env = { PATH: `${process.env['PATH']}:/usr/sbin:/sbin`, LC_ALL: 'C' }
