@@ -10,6 +10,8 @@ const pauseMs = 200
 interface Held<Row> {
   /** What was asked for; another address begins anew. */
   readonly url: string
+  /** Which beginning it is: also of the same address again. */
+  readonly round: number
   /** undefined: nothing has come yet. */
   readonly rows: readonly Row[] | undefined
   /** Empty: this is the end. */
@@ -30,9 +32,11 @@ interface Pages<Row> {
   readonly again: () => void
 }
 
+const nothing = { round: 0, rows: undefined, next: '', fault: '' } as const
+
 /** @param url with a query; the first rows of another one take the place of what is there */
 export function usePages<Row>(url: string): Pages<Row> {
-  const [held, setHeld] = useState<Held<Row>>({ url, rows: undefined, next: '', fault: '' })
+  const [held, setHeld] = useState<Held<Row>>({ url, ...nothing })
   const [isAsking, setAsking] = useState(false)
   /** What comes for an older turn is late. */
   const turn = useRef(0)
@@ -53,7 +57,7 @@ export function usePages<Row>(url: string): Pages<Row> {
     setAsking(false)
   }, [])
   const begin = useCallback(
-    () => void ask({ url, rows: undefined, next: '', fault: '' }),
+    () => void ask({ url, ...nothing, round: turn.current + 1 }),
     [ask, url],
   )
   const isOver = isSessionOver.value
@@ -68,5 +72,13 @@ export function usePages<Row>(url: string): Pages<Row> {
     const isWanted = next !== '' && fault === '' && (rows?.length ?? 0) < heldMax
     if (isWanted && !isAsking && held.url === url) void ask(held)
   }
-  return { key: held.url, rows, isMore: next !== '', isAsking, fault, more, again: begin }
+  return {
+    key: `${held.round} ${held.url}`,
+    rows,
+    isMore: next !== '',
+    isAsking,
+    fault,
+    more,
+    again: begin,
+  }
 }

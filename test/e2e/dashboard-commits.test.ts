@@ -359,6 +359,7 @@ test(
     expect(await page.locator('main tbody tr').count()).toBeLessThan(100)
     expect(await lookAt(page, 'audit-million')).toEqual([])
     await older.click()
+    await status.filter({ hasText: /^200 calls/ }).waitFor()
     await page.getByText('PATCH /pools/995000').waitFor()
     expect(page.url()).toContain(`to=${millionAt(995_000) + 1}`)
     await page.goBack()

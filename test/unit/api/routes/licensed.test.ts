@@ -47,13 +47,17 @@ test('who asks what it may do hears what the licence forbids, and why', async ()
   expect(await unlicensed()).toEqual(all)
 })
 
+interface Documented {
+  readonly 'x-licensed-feature'?: string
+}
+
 test('the document names the feature of each call that needs one', async () => {
   const { text } = await whole.world.call(rootKey, 'GET', '/openapi.json')
-  const { paths } = JSON.parse(text) as { paths: Record<string, Record<string, object>> }
+  const { paths } = JSON.parse(text) as { paths: Record<string, Record<string, Documented>> }
   const found = Object.entries(paths).flatMap(([path, methods]) =>
     Object.entries(methods).flatMap(([method, operation]) => {
-      const feature = (operation as Record<string, unknown>)['x-licensed-feature']
-      return feature === undefined ? [] : [`${method.toUpperCase()} ${path} ${String(feature)}`]
+      const { 'x-licensed-feature': feature } = operation
+      return feature === undefined ? [] : [`${method.toUpperCase()} ${path} ${feature}`]
     }),
   )
   const expected = licensed.map((row) => `${row.method} ${row.path} ${row.licensed}`)
