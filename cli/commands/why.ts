@@ -51,7 +51,7 @@ very octets come out again.
   --data-dir PATH   its data directory, where the settings do not say it
   --repository DIR  a clone that has the commit of then, where the node has it no more
   --url URL         asks the API of a running node in place of its files; GSLB_API_KEY is the key
-  --node NODE       with --url: fails where that is not the node of this name
+  --node NODE       with --url: asks about this node, whose journal that one has in its database
   --json            prints the report as JSON, as POST /api/v1/why gives it; with --record a line
                     for each record that is not the same, and one with the counts
 
