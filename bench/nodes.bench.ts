@@ -136,6 +136,8 @@ async function writes(
   nodes: readonly PullingNode[],
 ): Promise<Times> {
   const times: number[][] = []
+  // The nodes have the last push a moment before the API does.
+  await sleep(restMs)
   const path = `/members/${await memberOf(daemon)}`
   for (let i = 0; i < changesOf(context); i++) {
     context.say(`write ${i + 1}`)

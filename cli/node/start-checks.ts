@@ -9,8 +9,9 @@ import { ClientCertificates } from '#runtime/health/client-certificates.ts'
 import { fingerprintOf, isErrorCode, sentenceOf } from '#runtime/geo/geo-file.ts'
 import { redisFault } from '#state/ephemeral.ts'
 import type { Io } from '#cli/terminal/command.ts'
-import { readSecrets, weakKey } from '#cli/data/secrets.ts'
+import { readBundleToken, readSecrets, weakKey } from '#cli/data/secrets.ts'
 import type { NodeSecrets } from '#cli/data/secrets.ts'
+import { readTrustedKeyList } from '#cli/files/key-files.ts'
 import { roleFault } from '#cli/settings/bundle.ts'
 import type { Settings } from '#cli/settings/settings.ts'
 import { licenceOptionsOf } from './licence.ts'
@@ -35,6 +36,7 @@ export async function checkStart(settings: Settings, env: Io['env']): Promise<St
     errors: [
       ...errors.filter((one) => one !== undefined),
       ...ofApi.errors,
+      ...faultsOfPulling(settings, env),
       ...directoriesForFiles(settings),
     ],
     warnings: [
@@ -126,6 +128,14 @@ function checkApi(settings: Settings, env: Io['env']): StartFindings {
     errors: faults.filter((fault) => fault !== undefined),
     warnings: weakness === undefined ? [] : [weakness],
   }
+}
+
+/** Of a node that has its bundles from control nodes. */
+function faultsOfPulling({ roles, bundle }: Settings, env: Io['env']): readonly string[] {
+  if (roles.includes('control')) return []
+  const token = readBundleToken(env)
+  const keys = readTrustedKeyList(bundle.keys)
+  return [...(token.ok ? [] : [token.error]), ...(keys.ok ? [] : [`bundle.keys: ${keys.error}`])]
 }
 
 async function missingDatabases(settings: Settings): Promise<string[]> {

@@ -15,6 +15,8 @@ type Call = Calls[number]
 
 const toneOf = (status: number): Tone => (status < 400 ? 'good' : status < 500 ? 'warn' : 'bad')
 
+const tookOf = ({ durationMs }: Call) => <span class="unbroken">{durationMs} ms</span>
+
 const columns: readonly Column<Call>[] = [
   { name: 'Time', show: ({ at }) => <Time ms={at} isWhole /> },
   {
@@ -27,10 +29,13 @@ const columns: readonly Column<Call>[] = [
   },
   { name: 'Status', show: ({ status }) => <Badge tone={toneOf(status)}>{status}</Badge> },
   { name: 'Key', show: ({ actor }) => <code>…{actor}</code> },
-  { name: 'Client', show: ({ remote }) => <code>{remote}</code>, isExtra: true },
-  { name: 'Took', show: (call) => `${call.durationMs} ms`, isNumber: true, isExtra: true },
+  { name: 'Client', show: ({ remote }) => <code class="unbroken">{remote}</code>, isExtra: true },
+  { name: 'Took', show: tookOf, isNumber: true, isExtra: true },
 ]
-const tenant: Column<Call> = { name: 'Tenant', show: ({ tenantId }) => tenantId, isExtra: true }
+const tenant: Column<Call> = {
+  ...{ name: 'Tenant', isExtra: true },
+  show: ({ tenantId }) => <span class="unbroken">{tenantId}</span>,
+}
 
 /** In the address, and what the API calls it. */
 const filters = ['path', 'method', 'refused', 'actor', 'from', 'to'] as const

@@ -358,6 +358,7 @@ test(
     expect(await status.innerText()).toMatch(/^5,000 calls/)
     expect(await page.locator('main tbody tr').count()).toBeLessThan(100)
     expect(await lookAt(page, 'audit-million')).toEqual([])
+    expect(await lookAtNarrow(page, 'audit-million')).toEqual([])
     await older.click()
     await status.filter({ hasText: /^200 calls/ }).waitFor()
     await page.getByText('PATCH /pools/995000').waitFor()
