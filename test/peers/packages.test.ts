@@ -19,7 +19,7 @@ import {
 import { basename, join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { QueryStream } from '#test/support/anycast-network.ts'
-import { BootedSystem, lackedByUser } from '#test/support/booted-system.ts'
+import { BootedSystem, lackedHere } from '#test/support/booted-system.ts'
 import { BuiltImage } from '#test/support/built-image.ts'
 import { useDaemons } from '#test/support/daemon.ts'
 import { Namespaces } from '#test/support/namespaces.ts'
@@ -172,7 +172,7 @@ test('systemd finds the unit exposed to no more than 2.0', () => {
 
 const unit = 'gslbd.service'
 const address = '192.0.2.1'
-const lacked = lackedByUser()
+const lacked = lackedHere()
 let site: Site
 let machine: BootedSystem
 

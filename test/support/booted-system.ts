@@ -1,22 +1,52 @@
 // This machine's own files, booted by systemd as another machine: what it writes stays in memory.
-import { execFile, spawn } from 'node:child_process'
+import { execFile, execFileSync, spawn } from 'node:child_process'
 import type { ChildProcess } from 'node:child_process'
 import { once } from 'node:events'
-import { mkdirSync, readFileSync } from 'node:fs'
+import { mkdirSync, mkdtempSync, readFileSync, rmdirSync } from 'node:fs'
+import { tmpdir } from 'node:os'
 import { basename, join } from 'node:path'
 import { promisify } from 'node:util'
 import { waitUntil } from './wait-until.ts'
 
 const env = { PATH: '/usr/sbin:/usr/bin:/sbin:/bin', LC_ALL: 'C', TERM: 'dumb' }
+const nspawnEnv = { ...env, SYSTEMD_NSPAWN_UNIFIED_HIERARCHY: '1' }
 /** Bit of CAP_SYS_ADMIN: capability.h of Linux. */
 const mayMount = 1n << 21n
 
-/** What this user lacks to boot a system and to build an image; `undefined` where nothing is. */
-export function lackedByUser(): string | undefined {
+/** What is lacking to boot a system and to build an image; `undefined` where nothing is. */
+export function lackedHere(): string | undefined {
   const [, rights = '0'] = /^CapEff:\s*(\w+)/m.exec(readFileSync('/proc/self/status', 'utf8')) ?? []
   if (process.getuid?.() !== 0) return 'this needs root'
-  if ((BigInt(`0x${rights}`) & mayMount) !== 0n) return undefined
-  return 'this needs a root that may mount: in a container, --privileged'
+  if ((BigInt(`0x${rights}`) & mayMount) === 0n) {
+    return 'this needs a root that may mount: in a container, --privileged'
+  }
+  return lackedByMachine()
+}
+
+/** A kernel without overlays or control groups, or a container that hides them. */
+function lackedByMachine(): string | undefined {
+  const slash = mkdtempSync(join(tmpdir(), 'gslbd-slash-'))
+  const [program = '', ...args] = machineWords(slash, ['--', '/bin/true'])
+  try {
+    execFileSync(program, args, { env: nspawnEnv, stdio: 'pipe', timeout: 60_000 })
+    return undefined
+  } catch (error) {
+    const { stderr, message } = error as Error & { readonly stderr?: Buffer }
+    return `systemd-nspawn starts no machine: ${stderr?.toString().trim() ?? message}`
+  } finally {
+    rmdirSync(slash)
+  }
+}
+
+/** Words that run a program in a machine of this one's files. @param slash an empty directory */
+function machineWords(slash: string, rest: readonly string[]): readonly string[] {
+  const nspawn = [
+    ...['systemd-nspawn', '--quiet', `--directory=${slash}`, '--volatile=overlay'],
+    ...['--keep-unit', '--register=no', '--link-journal=no', '--private-network'],
+    ...['--console=pipe', ...rest],
+  ]
+  const mounted = ['sh', '-c', `mount --bind / ${slash} && exec "$@"`, 'sh', ...nspawn]
+  return ['setpriv', '--pdeathsig', 'KILL', 'unshare', '--mount', ...mounted]
 }
 
 export class BootedSystem {
@@ -32,19 +62,12 @@ export class BootedSystem {
   static async boot(work: string): Promise<BootedSystem> {
     const slash = join(work, 'slash')
     mkdirSync(slash)
-    const nspawn = [
-      ...['systemd-nspawn', '--quiet', `--directory=${slash}`, '--volatile=overlay', '--boot'],
-      ...['--keep-unit', '--register=no', '--link-journal=no', '--private-network'],
-      ...[`--machine=${basename(work)}`, `--bind-ro=${work}:/mnt`, '--console=pipe'],
+    const [program = '', ...args] = machineWords(slash, [
+      ...['--boot', `--machine=${basename(work)}`, `--bind-ro=${work}:/mnt`],
       // Nothing of what this machine would start.
       ...['--', '--unit=sysinit.target'],
-    ]
-    const mounted = ['sh', '-c', `mount --bind / ${slash} && exec "$@"`, 'sh', ...nspawn]
-    const words = ['--pdeathsig', 'KILL', 'unshare', '--mount', ...mounted]
-    const child = spawn('setpriv', words, {
-      env: { ...env, SYSTEMD_NSPAWN_UNIFIED_HIERARCHY: '1' },
-      stdio: ['ignore', 'pipe', 'pipe'],
-    })
+    ])
+    const child = spawn(program, args, { env: nspawnEnv, stdio: ['ignore', 'pipe', 'pipe'] })
     let said = ''
     for (const stream of [child.stdout, child.stderr]) {
       stream.setEncoding('utf8').on('data', (text: string) => (said += text))
