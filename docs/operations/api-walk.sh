@@ -105,6 +105,8 @@ wants '"region":"unknown"'
 call 200 GET "/members/$member/status"
 wants '"reason":""'
 call 200 GET "/pools/$pool/status"
+call 200 GET "/pools/$pool/health-history"
+call 200 GET /client-regions
 call 201 POST /services "{\"name\":\"www\",\"domain\":\"www.example.com.\",\"poolId\":\"$pool\"}"
 service=$(field id)
 call 200 GET /services
