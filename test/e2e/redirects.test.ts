@@ -41,6 +41,12 @@ const ask = async (daemon: DaemonProcess, host: string): Promise<string> => {
   return `${statuses[0]} ${/^Location: (.*)\r$/m.exec(text)?.[1] ?? ''}`
 }
 
+/** Until then writes are told to come again: 503 with Retry-After. */
+const isRead = (daemon: DaemonProcess) =>
+  waitUntil('the configuration to be read', async () => {
+    return (await call(daemon, 'GET', '/redirects')).status === 200
+  })
+
 test('a redirect is answered when its 201 returns, and gone when its 204 does', async () => {
   const home = tempDir('redirects')
   mkdirSync(join(home, 'data'))
@@ -54,9 +60,7 @@ test('a redirect is answered when its 201 returns, and gone when its 204 does', 
   const daemon = await start('serve', '--settings', settings)
   // Nothing was ever accepted here.
   expect(await ask(daemon, 'old.example')).toBe('503 ')
-  // Until then writes are told to come again: 503 with Retry-After.
-  const isRead = async () => (await call(daemon, 'GET', '/redirects')).status === 200
-  await waitUntil('the configuration to be read', isRead)
+  await isRead(daemon)
   for (let round = 1; round < 6; round++) {
     const made = await call<Rule>(daemon, 'POST', '/redirects', {
       ...{ sourceFqdn: 'old.example', targetUrl: `https://n${round}.example`, code: 308 },
@@ -96,6 +100,7 @@ onlyLong(() => {
     const nginx = { enabled: true, configDir, reloadCommand: 'true' }
     const settings = settingsIn(home, { nginx })
     const daemon = await start('serve', '--settings', settings)
+    await isRead(daemon)
     const made = await call<Rule>(daemon, 'POST', '/redirects', {
       ...{ sourceFqdn: 'old.example', targetUrl: 'https://new.example' },
     })
