@@ -35,7 +35,8 @@ const serve = async (): Promise<void> => {
 
 test('the first start has nothing to read: it lists nothing, and writes', async () => {
   await serve()
-  expect(await call('GET', '/pools')).toMatchObject({ status: 200, body: [] })
+  await waitUntil('the look at nothing', async () => (await statusOf('/pools')) === 200)
+  expect(await call('GET', '/pools')).toMatchObject({ body: [] })
   const account = { email: 'ann@example.com', password: 'correct horse' }
   expect((await call('POST', '/auth/setup', '', account)).status).toBe(201)
   expect((await call('POST', '/pools', systemKey, { name: 'first' })).status).toBe(201)
