@@ -46,7 +46,7 @@ async function whereToAsk(api: NodeApi, node: string): Promise<string> {
   const listed = await api.json('/api/v1/cluster/nodes')
   const names = listed.ok ? namesIn(listed.value) : []
   return names.length === 0 || names.includes(node)
-    ? `; --url must be the address of the API of ${plain(node)} itself`
+    ? `; if ${plain(node)} answers DNS and has an API, give --url the address of that`
     : `; the nodes that ${api.url} knows are ${names.map(plain).join(', ')}`
 }
 

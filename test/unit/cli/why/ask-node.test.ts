@@ -84,7 +84,7 @@ test('another node is asked at its own API', async () => {
   const { exit, err } = await why('--at', at, '--url', url, '--node', 'fra2')
   expect(exit).toBe(1)
   expect(err).toContain('ask the API of fra2')
-  expect(err).toMatch(/--url must be the address of the API of fra2|the nodes that .* knows are/)
+  expect(err).toMatch(/give --url the address of that|the nodes that .* knows are/)
 })
 
 test('a node that nobody knows is told apart from one that must be asked itself', async () => {
@@ -96,7 +96,7 @@ test('a node that nobody knows is told apart from one that must be asked itself'
   const unknown = await why('--at', at, '--url', standIn.url, '--node', 'fra9')
   expect(unknown.err).toContain(`the nodes that ${standIn.url} knows are fra1, fra2?[2J`)
   const known = await why('--at', at, '--url', standIn.url, '--node', 'fra1')
-  expect(known.err).toContain('--url must be the address of the API of fra1 itself')
+  expect(known.err).toContain('if fra1 answers DNS and has an API, give --url the address of that')
 })
 
 test('what a server says cannot move the cursor', async () => {
