@@ -107,8 +107,9 @@ const helpByStatus: Readonly<Record<number, string>> = {
 }
 
 function refusalOf(status: number, body: string): string {
-  const help = helpByStatus[status] ?? 'is it the API of gslbd?'
-  return `${status}${saidIn(body)}; ${help}`
+  const said = saidIn(body)
+  const help = helpByStatus[status] ?? (said === '' ? 'is it the API of gslbd?' : undefined)
+  return `${status}${said}${help === undefined ? '' : `; ${help}`}`
 }
 
 function saidIn(body: string): string {
