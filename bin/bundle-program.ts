@@ -1,9 +1,16 @@
 // Makes the program few files: those a process or a thread starts with, and what they share.
+import { readFileSync, readdirSync } from 'node:fs'
 import { dirname, join, relative, resolve } from 'node:path'
 import { rolldown } from 'rolldown'
 import type { Plugin } from 'rolldown'
 
 const root = join(import.meta.dirname, '..')
+
+/** Packages that load machine code, WebAssembly, workers or files from beside their own. */
+export const external: readonly RegExp[] = [
+  /^(koffi|bcrypt|pino|thread-stream|swagger-ui-dist|quickjs-emscripten-core)$/,
+  /^@(electric-sql|jitl|redis)\//,
+]
 
 /** What `bin/gslbd` runs. */
 const start = 'cli/main'
@@ -29,15 +36,34 @@ const places: Plugin = {
   },
 }
 
+/** What the licences of packages want with copies of them. */
+const licences: Plugin = {
+  name: 'licences',
+  generateBundle(_options, files) {
+    const folders = Object.values(files)
+      .flatMap((file) => (file.type === 'chunk' ? Object.keys(file.modules) : []))
+      .flatMap((id) => /^.*\/node_modules\/(?:@[^/]+\/)?[^/]+/.exec(id)?.[0] ?? [])
+    const texts = [...new Set(folders)].toSorted().map(licenceOf)
+    this.emitFile({ type: 'asset', fileName: 'licences.txt', source: texts.join('\n') })
+  },
+}
+
+function licenceOf(folder: string): string {
+  const about = readFileSync(join(folder, 'package.json'), 'utf8')
+  const { name, version, license } = JSON.parse(about) as Readonly<Record<string, string>>
+  const files = readdirSync(folder).filter((file) => /^(licen[cs]e|copying|notice)/i.test(file))
+  const texts = files.map((file) => readFileSync(join(folder, file), 'utf8'))
+  return `=== ${name} ${version} (${license})\n\n${texts.join('\n')}`
+}
+
 /** @param folder for `cli/main.js`, and `program/` with all else */
 export async function bundleProgram(folder: string): Promise<void> {
   const program = await rolldown({
     cwd: root,
     input: { [start]: join(root, `${start}.ts`) },
     platform: 'node',
-    // Packages stay packages: npm installs them, and each brings its licence.
-    external: /^[^#./]/,
-    plugins: [places],
+    external: [...external],
+    plugins: [places, licences],
   })
   await program.write({
     dir: folder,

@@ -1,16 +1,29 @@
 // Writes what the Debian package and the image install: the built program, its packages, its Node.
 import { execFileSync } from 'node:child_process'
-import { chmodSync, cpSync, mkdirSync, readFileSync, realpathSync, symlinkSync } from 'node:fs'
+import {
+  chmodSync,
+  cpSync,
+  existsSync,
+  mkdirSync,
+  readFileSync,
+  realpathSync,
+  symlinkSync,
+} from 'node:fs'
 import { join, relative } from 'node:path'
 import { parseArgs } from 'node:util'
+import { external } from './bundle-program.ts'
 
 const root = join(import.meta.dirname, '..')
 /** Declarations and maps are for those who write programs: 60 MB of 150. */
 const notProgram = /\.(?:d\.[cm]?ts|map)$/
 
-export const { version } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')) as {
+interface Package {
   readonly version: string
+  readonly dependencies?: Readonly<Record<string, string>>
+  readonly optionalDependencies?: Readonly<Record<string, string>>
 }
+
+export const { version } = packageAt(root)
 
 /** Builds dist/ and puts all below /usr/lib/gslbd, with a link in /usr/bin. */
 export function putProgram(stage: string): void {
@@ -31,20 +44,24 @@ export function putProgram(stage: string): void {
   symlinkSync('../lib/gslbd/bin/gslbd', join(stage, 'usr/bin/gslbd'))
 }
 
-/** As they are installed here, without those that only tests and builds need. */
+function packageAt(folder: string): Package {
+  return JSON.parse(readFileSync(join(folder, 'package.json'), 'utf8')) as Package
+}
+
+/** Folders of those that the program does not contain, as they are installed here. */
 function productPackages(): readonly string[] {
-  const list = execFileSync('npm', ['ls', '--omit=dev', '--all', '--parseable'], {
-    cwd: root,
-    encoding: 'utf8',
-    stdio: ['ignore', 'pipe', 'ignore'],
-  })
-  const found: string[] = []
-  for (const path of list.split('\n').slice(1)) {
-    if (!relative(root, path).startsWith('node_modules/')) continue
-    // A package carries those below it.
-    if (!found.some((above) => path.startsWith(`${above}/`))) found.push(path)
+  const found = new Map<string, string>()
+  const add = (name: string): void => {
+    const folder = join(root, 'node_modules', name)
+    // Machine code for another processor is not installed, and a package carries those below it.
+    if (found.has(name) || !existsSync(folder)) return
+    found.set(name, folder)
+    const { dependencies, optionalDependencies } = packageAt(folder)
+    Object.keys({ ...dependencies, ...optionalDependencies }).forEach(add)
   }
-  return found
+  const names = Object.keys(packageAt(root).dependencies ?? {})
+  names.filter((name) => external.some((pattern) => pattern.test(name))).forEach(add)
+  return [...found.values()]
 }
 
 if (import.meta.main) {

@@ -78,6 +78,9 @@ test('it installs: program, unit, settings, man page and completions', () => {
   expect(statusOf()).toMatch(/^install ok installed /)
   for (const path of [
     'usr/lib/gslbd/dist/cli/main.js',
+    'usr/lib/gslbd/dist/licences.txt',
+    // Loaded when a setting asks for it.
+    'usr/lib/gslbd/node_modules/@redis/client/package.json',
     'lib/systemd/system/gslbd.service',
     'etc/gslbd/gslbd.yaml',
     'usr/share/man/man1/gslbd.1',
@@ -101,12 +104,15 @@ test('it starts, and answers', async () => {
   const dns = { listenAddr: '127.0.0.1', port: 0, threads: 1 }
   writeFileSync(
     file,
-    JSON.stringify({ dataDir: at('var/lib/gslbd'), dns, api: { enabled: false } }),
+    JSON.stringify({ dataDir: at('var/lib/gslbd'), dns, api: { enabled: true, port: 0 } }),
   )
   const daemon = spawnProgram(at('usr/lib/gslbd/dist/cli/main.js'), 'serve', '--settings', file)
   await daemon.running()
   // Nobody has pushed anything: each query is refused, by us.
   expect(await daemon.answers('www.example.com. A')).toEqual(['REFUSED'])
+  // A thread that loads WebAssembly from its package.
+  const database = at('var/lib/gslbd/database/PG_VERSION')
+  await waitUntil('its database', () => existsSync(database), { timeoutMs: 60_000 })
   expect(await daemon.stop()).toEqual({ code: 0, signal: null })
 })
 

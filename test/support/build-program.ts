@@ -4,17 +4,10 @@ import { dirname, join, relative, resolve } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { rolldown } from 'rolldown'
 import type { Plugin } from 'rolldown'
+import { external } from '../../bin/bundle-program.ts'
 
 const root = join(import.meta.dirname, '../..')
 const dayMs = 24 * 60 * 60_000
-
-/** They load machine code, WebAssembly, workers or files from beside their own. */
-const external = [
-  /^(koffi|bcrypt|pino|thread-stream|swagger-ui-dist|quickjs-emscripten-core)$/,
-  /^@(electric-sql|jitl)\//,
-  // Large, and loaded only where it is used.
-  /^@kubernetes\//,
-]
 
 /** Of each file that a thread starts with, its reference in the bundle. */
 const threads = new Map<string, string>()
@@ -49,7 +42,7 @@ async function build(folder: string): Promise<void> {
     cwd: root,
     input: { main: join(root, 'cli/main.ts') },
     platform: 'node',
-    external,
+    external: [...external],
     plugins: [places],
   })
   // Two processes may build at the same time: the first one is as good as the second.
