@@ -72,6 +72,8 @@ export const healthLimits = {
   /** Of another node's words on why a member is down. */
   reasonLengthMax: 200,
   workerHeapMbMax: 512,
+  /** What is just made: Node would give 48, which never come back while there are probes. */
+  workerYoungHeapMbMax: 6,
   workerRestarts: { firstMs: 100, mostMs: 30_000 },
   /** A worker that lived this long was not part of a crash loop. */
   workerStableMs: 60_000,

@@ -24,7 +24,10 @@ export function spawnHealthWorker(settings: ProbeSettings = defaultProbeSettings
   return new Worker(new URL('./worker.ts', import.meta.url), {
     name: 'gslbd-health',
     workerData: settings,
-    resourceLimits: { maxOldGenerationSizeMb: healthLimits.workerHeapMbMax },
+    resourceLimits: {
+      maxOldGenerationSizeMb: healthLimits.workerHeapMbMax,
+      maxYoungGenerationSizeMb: healthLimits.workerYoungHeapMbMax,
+    },
   })
 }
 
