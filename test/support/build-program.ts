@@ -4,7 +4,7 @@ import { dirname, join, relative, resolve } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { rolldown } from 'rolldown'
 import type { Plugin } from 'rolldown'
-import { external } from '../../bin/bundle-program.ts'
+import { external } from '#bin/bundle-program.ts'
 
 const root = join(import.meta.dirname, '../..')
 const dayMs = 24 * 60 * 60_000

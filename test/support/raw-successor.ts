@@ -20,8 +20,8 @@ export class RawSuccessor {
 
   static async connect(dataDir: string): Promise<RawSuccessor> {
     const place = openControlPath(dataDir)
-    const socket = createConnection(place.path)
-    await once(socket, 'connect')
+    // A node that goes on after another one has failed listens there again after a moment.
+    const socket = await waitUntil('a node to take over from', () => connected(place.path))
     place.close()
     return new RawSuccessor(socket)
   }
@@ -50,4 +50,11 @@ export class RawSuccessor {
   end(): void {
     this.#socket.destroy()
   }
+}
+
+/** @throws where nobody listens */
+async function connected(path: string): Promise<Socket> {
+  const socket = createConnection(path)
+  await once(socket, 'connect')
+  return socket
 }
