@@ -179,11 +179,11 @@ export class JournalCopier {
 
   #failed({ code, message }: CopyFault): void {
     const { clock, log } = this.#parts
-    const isAbsent = code === 'absent'
     const { retryMs, retryMsMax } = copyLimits
     const restMs = Math.min(retryMs * 2 ** this.#failures++, retryMsMax)
-    this.#restUntilMs = clock.monotonicMs() + (isAbsent ? retryMsMax : restMs)
-    if (isAbsent) return
+    this.#restUntilMs = clock.monotonicMs() + restMs
+    // A web server never has a place for it; a control node has none until it has a database.
+    if (code === 'absent') return
     if (this.#error === null) {
       this.#errorSinceMs = clock.nowMs()
       log.warn(

@@ -26,11 +26,12 @@ function copied() {
   const scene = new JournalScene()
   scenes.push(scene)
   const journals = new MemoryJournals()
-  const state = { isAway: false, journals }
+  const state = { isAway: false, hasNone: false, journals }
   const lines: string[] = []
   const sink: CopySink = {
     add: async (part) => {
       if (state.isAway) return err({ code: 'away', message: 'the database is away' })
+      if (state.hasNone) return err({ code: 'absent', message: 'there is no database yet' })
       const stored = await storePart(state.journals, part, scene.time.clock.nowMs())
       if (!stored.ok) return err({ code: 'refused', message: stored.error })
       return stored.value.ok ? ok(stored.value.value) : err({ code: 'away', message: '' })
@@ -103,6 +104,21 @@ describe('a journal that is copied', () => {
       expect.stringContaining('the database is away; it is made up for later'),
       'the journal is copied again',
     ])
+  })
+
+  test('is told soon to a control node that has a database now, without a word', async () => {
+    const all = copied()
+    const { scene, state, lines, copier } = all
+    scene.swap(journalModel('a'))
+    await pass(all, 1)
+    state.hasNone = true
+    await copier.look()
+    state.hasNone = false
+    scene.time.pass(copyLimits.retryMs)
+    await copier.look()
+    const [here, there] = await both(all, scene.time.clock.nowMs() - hourMs / 2)
+    expect([there, lines]).toEqual([here, []])
+    expect(copier.status().copiedBytes).toBeGreaterThan(0)
   })
 
   test('what has gone from the disk meanwhile is a gap', async () => {
