@@ -169,6 +169,8 @@ describe('a signed commit with broken YAML', () => {
     await shell(checkout, welcome.get('Change its config 3'))
     await shell(checkout, 'git push -q')
     await ttlIs(9)
+    // Answers come from a bundle a moment before its commit counts as accepted.
+    await waitUntil('the commit', async () => (await daemon.gitops()).sync === 'synced')
     const { sync, reason, diagnostics } = await daemon.gitops()
     expect({ sync, reason, diagnostics }).toEqual({ sync: 'synced', reason: null, diagnostics: [] })
   })
