@@ -4,6 +4,8 @@ import { createPublicKey } from 'node:crypto'
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest'
+import { journalDirectory } from '#cli/why/node-journal.ts'
+import { segmentFiles } from '#runtime/journal/segment-files.ts'
 import { callApi } from '#test/support/api-client.ts'
 import { useDaemons } from '#test/support/daemon.ts'
 import type { DaemonProcess } from '#test/support/daemon.ts'
@@ -17,6 +19,8 @@ const bearer = 'ab'.repeat(32)
 const token = 'cd'.repeat(16)
 const { start, killAll } = useDaemons({ GSLB_API_KEY: bearer, GSLB_BUNDLE_TOKEN: token })
 const patient = { timeoutMs: 120_000 } as const
+/** The API explains a bounded number of answers a minute. */
+const paced = { ...patient, intervalMs: 2_000 } as const
 let postgres: PostgresServer
 let site: Site
 let control: DaemonProcess
@@ -47,6 +51,8 @@ async function startFar(): Promise<DaemonProcess> {
   return start('serve', '--settings', join(home, 'gslbd.yaml'))
 }
 
+const farDataDir = (): string => join(site.path, 'far', 'data')
+
 interface Told {
   readonly node?: string
   readonly records?: readonly string[]
@@ -64,17 +70,26 @@ const explained = (node: string, at: string) =>
     `what ${node} has answered`,
     async () => {
       const told = await why(node, at)
-      return told.status === 200 ? told : undefined
+      if (told.status !== 200) throw new Error(JSON.stringify(told))
+      return told
     },
-    patient,
+    paced,
   )
 
-const answersAre = async (daemon: DaemonProcess): Promise<string> => {
+/** Of a data directory, the newest segment of its journal that a test has waited for. */
+const begun = new Map<string, number>()
+
+/** @returns an instant that the journal of the node covers, which begins a moment after it answers */
+async function answersAre(daemon: DaemonProcess, dataDir: string): Promise<string> {
   await waitUntil(
     'an answer',
     async () => (await daemon.answers('www.example.com. A')).length > 0,
     patient,
   )
+  const before = begun.get(dataDir) ?? -1
+  const newest = (): number => segmentFiles(journalDirectory(dataDir)).at(-1)?.number ?? -1
+  await waitUntil('its journal', () => newest() > before, patient)
+  begun.set(dataDir, newest())
   return new Date().toISOString()
 }
 
@@ -98,7 +113,10 @@ afterEach(async () => {
 test('answers of nodes that are gone are explained from the database', async () => {
   const database = { database: { url: postgres.url } }
   await startBoth(database)
-  const then = [await answersAre(control), await answersAre(far)] as const
+  const then = [
+    await answersAre(control, site.dataDir),
+    await answersAre(far, farDataDir()),
+  ] as const
   expect(await explained('far-1', then[1])).toMatchObject({
     ...{ node: 'far-1', isCertain: true },
     records: [expect.stringContaining('www.example.com.') as string],
@@ -109,7 +127,7 @@ test('answers of nodes that are gone are explained from the database', async () 
   await waitUntil(
     'the database to be missed',
     async () => (await why('far-1', then[1])).status === 503,
-    patient,
+    paced,
   )
   const away = new Date().toISOString()
   await postgres.start()
@@ -135,14 +153,17 @@ test('answers of nodes that are gone are explained from the database', async () 
 
 test('the database in a control node has what others told it, also after a start', async () => {
   await startBoth({})
-  const then = [await answersAre(control), await answersAre(far)] as const
+  const then = [
+    await answersAre(control, site.dataDir),
+    await answersAre(far, farDataDir()),
+  ] as const
   await explained('far-1', then[1])
   for (const daemon of [far, control]) daemon.signal('SIGKILL')
   await Promise.all([far.ended, control.ended])
   control = await startControl('two', ['control'], {})
   expect(await explained('far-1', then[1])).toMatchObject({ node: 'far-1', isCertain: true })
   far = await startFar()
-  await explained('far-1', await answersAre(far))
+  await explained('far-1', await answersAre(far, farDataDir()))
 
   // Its own journal is on its own disk alone.
   const own = await why('one', then[0])
