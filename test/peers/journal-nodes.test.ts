@@ -79,7 +79,7 @@ const explained = (node: string, at: string) =>
 /** Of a data directory, the newest segment of its journal that a test has waited for. */
 const begun = new Map<string, number>()
 
-/** @returns an instant that the journal of the node covers, which begins a moment after it answers */
+/** @returns an instant in the journal of the node, which begins a moment after it answers */
 async function answersAre(daemon: DaemonProcess, dataDir: string): Promise<string> {
   await waitUntil(
     'an answer',
