@@ -80,7 +80,8 @@ async function runAll(network: Network): Promise<void> {
     }
     process.stdout.write(`${plainTable({ title: 'Faults of a fleet', columns, rows, notes })}\n`)
   } finally {
-    await Promise.all([writer.stop(), monitor.stop()])
+    // Also where one of them has failed: nothing may stay behind.
+    await Promise.allSettled([writer.stop(), monitor.stop()])
     await Promise.all(everyone.map((one) => one.kill()))
   }
 }
@@ -99,7 +100,7 @@ const columns = [
   'load',
 ]
 const notes = [
-  'lost: no answer for 2 s; of killed nodes: between the death of a process and its next start',
+  'lost: no answer for 2 s; of killed nodes: all that nodes lost whose processes this fault kills',
   'oldest answer: how long after a newer commit was pushed; one is pushed every 5 s',
   'recovered: a commit made after the end of the fault is answered by all nodes',
 ]

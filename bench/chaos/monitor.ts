@@ -12,7 +12,7 @@ import type { Writer } from './writer.ts'
 export interface Seen {
   sent: number
   lost: number
-  /** Of nodes whose process was killed meanwhile. */
+  /** All that those nodes lost whose processes the fault kills, also while these run. */
   lostOfKilled: number
   wrong: number
   /** Without an answer of a node that was not killed. */
@@ -48,7 +48,7 @@ export class Monitor {
     this.#running = this.#run()
   }
 
-  /** From now on losses of these nodes are those of killed processes. */
+  /** From now on losses of these nodes are counted apart. */
   begin(killed: readonly Host[]): void {
     this.#seen = nothing()
     this.#killed = new Set(killed.map(({ name }) => name))

@@ -9,7 +9,7 @@ import { err, ok } from '#lib/result.ts'
 import type { Result } from '#lib/result.ts'
 import { noLongerThan } from '#lib/timer.ts'
 import { JournalCopier } from '#runtime/journal/journal-copier.ts'
-import type { CopySink, CopyStatus } from '#runtime/journal/journal-copier.ts'
+import type { CopySink } from '#runtime/journal/journal-copier.ts'
 import { storePart } from '#runtime/journal/segment-part.ts'
 import { journalCopyLimits } from '#state/ports/journals.ts'
 import type { Journals } from '#state/ports/journals.ts'
@@ -71,11 +71,6 @@ export class JournalKeeper {
     } finally {
       this.#underWay--
     }
-  }
-
-  /** null: this node copies none of its own. */
-  status(): CopyStatus | null {
-    return this.#own?.status() ?? null
   }
 
   async stop(): Promise<void> {

@@ -18,8 +18,8 @@ export interface JournalSenderParts {
 
 export interface SendFault {
   /**
-   * `refused`: these octets will never be taken. `absent`: nobody takes journals, as web servers
-   * and older versions. `away`: later they may be taken.
+   * `refused`: these octets will never be taken. `absent`: nobody takes journals, as web servers,
+   * older versions and nodes that have no database yet. `away`: later they may be taken.
    */
   readonly code: 'refused' | 'absent' | 'away'
   readonly message: string

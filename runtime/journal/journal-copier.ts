@@ -18,8 +18,8 @@ export interface CopySink {
 }
 
 /**
- * `refused`: these octets will never be taken. `absent`: nobody there takes journals. `away`: later
- * they may be taken.
+ * `refused`: these octets will never be taken. `absent`: nobody there takes journals, or not yet.
+ * `away`: later they may be taken.
  */
 export interface CopyFault {
   readonly code: 'refused' | 'absent' | 'away'

@@ -21,12 +21,6 @@ export interface PartFacts {
   readonly hasSwap: boolean
 }
 
-/** A UUID, as a journal chooses it. */
-const runForm = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/
-
-export const isRun = (text: unknown): text is string =>
-  typeof text === 'string' && runForm.test(text)
-
 /** Errors: a sentence. */
 export function readPart({ node, run, at, octets }: CopiedPart): Result<PartFacts, string> {
   if (at === 0 && !octets.subarray(0, magic.length).equals(magic)) {

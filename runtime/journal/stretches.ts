@@ -16,7 +16,7 @@ export type MemberStanding =
 export interface Stretch {
   readonly fromMs: number
   readonly toMs: number
-  /** The worst of it, where there were several. */
+  /** Of several that were joined, the worst that is known; see `badness`. */
   readonly standing: MemberStanding
   /** Why it is not known; else empty. */
   readonly reason: string
