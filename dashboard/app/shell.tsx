@@ -1,5 +1,5 @@
 // The frame of every screen: headings at the side, the bar above, keys, the state of the feed.
-import { useEffect, useRef, useState } from 'preact/hooks'
+import { useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks'
 import { isSessionOver } from '../api/client.ts'
 import { clockOffMs, nowMs } from '../api/clock.ts'
 import { operations } from '../api/document.ts'
@@ -24,7 +24,8 @@ export function Shell() {
   const { path } = place.value
   useKeys(() => setFinding(true))
   const isFirst = useRef(true)
-  useEffect(() => {
+  // Before the page is shown: later, it would take the focus from whoever has gone on already.
+  useLayoutEffect(() => {
     setOpen(false)
     setFinding(false)
     setReviewing(false)

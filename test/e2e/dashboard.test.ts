@@ -7,6 +7,7 @@ import type { Page, Route } from 'playwright-core'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { button, unexpected, useDashboard } from '#test/support/dashboard-node.ts'
 import {
+  focusOfSlash,
   injected,
   markup,
   pathsOfScreens,
@@ -431,8 +432,7 @@ test(
     const listMs = await shownIn(page, `location.hash = '#/services'`, row)
     expect(await page.locator('main tbody tr').count()).toBeLessThan(200)
 
-    await page.keyboard.press('/')
-    await expect.poll(() => page.locator('[data-search]:focus').count()).toBe(1)
+    await expect.poll(() => focusOfSlash(page)).toMatch(/^<input type="search"/)
     const words = 'shop-09999'
     const before = await metric('TaskDuration')
     await page.keyboard.type(words)

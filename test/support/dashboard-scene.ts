@@ -80,3 +80,13 @@ export const pictureOf = (path: string): string =>
         .slice(1)
         .replaceAll(/[^a-z]+/g, '-')
         .slice(0, 40)
+
+/** What has the focus. A browser that is busy may lose a key: the next look presses it again. */
+export async function focusOfSlash(page: Page): Promise<string> {
+  const focus = await page.evaluate<string>('document.activeElement.outerHTML.slice(0, 200)')
+  if (focus.includes('data-search')) return focus
+  // Wherever an early key has led to.
+  await page.keyboard.press('Escape')
+  await page.keyboard.press('/')
+  return focus
+}
