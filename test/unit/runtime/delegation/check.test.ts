@@ -116,6 +116,7 @@ describe('a parent that', () => {
     ['cuts its answer and has no more over TCP', () => ({ tc: true }), 'parent-unknown'],
   ]
   test.each(silent)('%s costs bounded time, and is named', async (_what, handler, code) => {
+    world.expectSilence()
     await world.serve(parent, handler)
     const found = await world.check(wanted)
     expect([found.nsOk, found.checks.map((one) => one.code)]).toEqual([false, [code]])
@@ -132,6 +133,7 @@ describe('a parent that', () => {
     const bare = parentOf({ [domain]: { ns: names } })
     await world.serve(parent, (query, isTcp) => (isTcp ? toShop : bare)(query, isTcp))
     expect(await codesOf()).toEqual([true, '', '', ''])
+    world.expectSilence()
     await world.serve(parent, (query, isTcp) => (isTcp ? undefined : bare(query, isTcp)))
     expect(await codesOf()).toEqual([false, 'missing-glue', 'no-address', 'no-address'])
   })
@@ -150,6 +152,7 @@ describe('a parent that', () => {
     await world.serve(second, () => ({ aa: true, rcode: 3 }))
     expect(await codesOf()).toEqual([false, '', 'no-delegation', '', ''])
     // One that is silent decides nothing while the other one answers.
+    world.expectSilence()
     await world.serve(second, () => undefined)
     expect(await codesOf()).toEqual([true, '', 'no-answer', '', ''])
   })
@@ -178,6 +181,7 @@ describe('a name server that', () => {
     ['answers garbage', () => Buffer.alloc(60, 0xff), true, 'bad-answer'],
   ]
   test.each(rows)('%s is told from one without glue', async (_what, handler, nsOk, code) => {
+    if (nsOk) world.expectSilence()
     await world.serve(ns2, handler)
     expect(await codesOf()).toEqual([nsOk, '', '', code])
     const { error } = await world.check(wanted)
@@ -185,6 +189,7 @@ describe('a name server that', () => {
   })
 
   test('is silent like all others is no delegation that works', async () => {
+    world.expectSilence()
     await world.serve(ns1, () => undefined)
     await world.serve(ns2, () => undefined)
     expect(await codesOf()).toEqual([false, '', 'no-answer', 'no-answer'])
@@ -257,5 +262,6 @@ test('a root that leads ever deeper ends after so many steps', async () => {
   })
   const found = await world.check({ ...wanted, domain: deep })
   expect([found.nsOk, found.error]).toEqual([false, 'the domain is reached by too many referrals'])
-  expect(world.asked.length).toBe(delegationLimits.referralsMax)
+  // A question that waits long is sent once more, which leads deeper at once.
+  expect(world.asked.length).toBeLessThanOrEqual(2 * delegationLimits.referralsMax)
 })
