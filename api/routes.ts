@@ -19,6 +19,7 @@ import { userRoutes } from './routes/users.ts'
 import { geoRuleRoutes } from './routes/georules.ts'
 import { healthCheckRoutes } from './routes/healthcheck.ts'
 import { licenseRoutes } from './routes/license.ts'
+import { getMembersHealth } from './routes/member-health.ts'
 import { memberRoutes } from './routes/members.ts'
 import { planRoutes } from './routes/plan.ts'
 import { poolRoutes } from './routes/pools.ts'
@@ -62,6 +63,7 @@ export const routes: readonly Route[] = Object.freeze<Route[]>([
   ...healthCheckRoutes,
   ...geoRuleRoutes,
   ...statusRoutes,
+  getMembersHealth,
   getDashboardStats,
   getSnapshot,
   ...healthSignalRoutes,

@@ -1,6 +1,8 @@
 // `gslbd plan`: shows which clients get another answer after a change.
 import { parseArgs, styleText } from 'node:util'
 import { systemClock } from '#lib/clock.ts'
+import { ok } from '#lib/result.ts'
+import type { Result } from '#lib/result.ts'
 import { movedBeyond } from '#gitops/guard/moved.ts'
 import type { MoveLimits } from '#compiler/plan/name-outline.ts'
 import type { AssumedHealth } from '#routing/choose/explain.ts'
@@ -12,6 +14,7 @@ import { printPlanMarkdown } from '#plan/print/markdown.ts'
 import { printPlan } from '#plan/print/text.ts'
 import type { Style } from '#plan/print/text.ts'
 import { movedIn } from '#cli/plan/moved.ts'
+import { healthAt, isUrl } from '#cli/plan/node-facts.ts'
 import { findSides } from '#cli/plan/sources.ts'
 import type { FoundSide } from '#cli/plan/sources.ts'
 import { readHealth } from '#cli/simulate/health.ts'
@@ -28,10 +31,12 @@ from where to where, and what each member gets. The configuration in PATH (defau
 directory) is compared with BASE.
 
   --base BASE       a commit of the checkout that PATH is in, such as origin/main; a bundle file; or
-                    another directory, written with ./ or / at its beginning
+                    another directory, written with ./ or / at its beginning; or the address of a
+                    node (http://…): the commit that it answers from, which the checkout must have
   --head HEAD       the same, in place of PATH as it is
   --health FILE     also under this health, as for "gslbd simulate": {"POOL/ADDRESS": false};
-                    members that are not named are healthy
+                    members that are not named are healthy; or the address of a node, by whose
+                    health (GSLB_API_KEY is the key for a node)
   --at TIME         when, such as 2026-01-31T12:00:00Z (default: now); may be given often
   --geoip FILE      a city or country database (MMDB): for services that go by places, and to show
                     movements by country
@@ -74,10 +79,12 @@ export const planCommand: Command = {
     const maxMoved = values['max-moved'] === undefined ? null : percentOf(values['max-moved'])
     const nowMs = systemClock.nowMs()
     const instants = instantsOf(values.at, nowMs)
-    const health = values.health === undefined ? null : readHealth(values.health)
-    if (health?.ok === false) return fail(io, Exit.Usage, health.error)
+    const health = await healthOf(values.health, io)
+    if (!health.ok) return fail(io, Exit.Usage, health.error)
     const loading = loadTablesAside(values)
-    const sides = await findSides({ directory, base: values.base, head: values.head, nowMs })
+    const sides = await findSides({
+      ...{ directory, base: values.base, head: values.head, nowMs, env: io.env },
+    })
     const tables = await loading
     if (!tables.ok) return fail(io, Exit.Usage, tables.error)
     if (!sides.ok) return fail(io, sides.error.exit, sides.error.message)
@@ -87,7 +94,7 @@ export const planCommand: Command = {
     const made = makePlan({
       base,
       head,
-      moments: momentsOf(instants, health?.ok === true ? health.value : null),
+      moments: momentsOf(instants, health.value),
       geo: head.tables.geo,
       scripts,
       ...(values.exact ? { limits: { networksMax: 2 ** 25 } } : {}),
@@ -128,6 +135,15 @@ function printerOf(format: string, answersMax: number, io: Io): (plan: Plan) => 
     default:
       throw new UsageError('--format is text, json, markdown or html')
   }
+}
+
+/** From a file, or of a node; null: none is asked for. */
+async function healthOf(
+  source: string | undefined,
+  io: Io,
+): Promise<Result<ReadonlyMap<string, AssumedHealth> | null, string>> {
+  if (source === undefined) return ok(null)
+  return isUrl(source) ? await healthAt(source, io.env) : readHealth(source)
 }
 
 function instantsOf(texts: readonly string[] | undefined, nowMs: number): readonly number[] {

@@ -1,4 +1,5 @@
-// Finds the two configurations of a plan: commits, directories or bundle files.
+// Finds the two configurations of a plan: commits, directories, bundle files, or what a node
+// answers from.
 import { statSync } from 'node:fs'
 import { openBundleFile } from '#cli/files/bundle-file.ts'
 import { lenientPolicy } from '#cli/files/check-policy.ts'
@@ -11,7 +12,9 @@ import {
   relationOf,
 } from '#cli/files/git-tree.ts'
 import type { GitPlace } from '#cli/files/git-tree.ts'
+import { activeCommitAt, isUrl } from '#cli/plan/node-facts.ts'
 import { Exit } from '#cli/terminal/command.ts'
+import type { Io } from '#cli/terminal/command.ts'
 import { loadBundle } from '#bundle/load/load.ts'
 import type { Bundle } from '#bundle/format/bundle.ts'
 import { ReadAhead } from '#cli/files/read-ahead.ts'
@@ -20,7 +23,6 @@ import type { Compiler } from '#compiler/compile.ts'
 import { printText } from '#compiler/print/text.ts'
 import type { MoveLimits } from '#compiler/plan/name-outline.ts'
 import type { SourceFile } from '#compiler/read/source.ts'
-
 import { err, ok } from '#lib/result.ts'
 import type { Result } from '#lib/result.ts'
 
@@ -55,6 +57,8 @@ export interface SourceParts {
   /** undefined: the directory as it is. */
   readonly head: string | undefined
   readonly nowMs: number
+  /** With the key for a node. */
+  readonly env: Io['env']
 }
 
 export async function findSides(parts: SourceParts): Promise<Result<FoundSides, SourceFault>> {
@@ -68,9 +72,9 @@ export async function findSides(parts: SourceParts): Promise<Result<FoundSides, 
 
 async function sidesWith(
   ahead: ReadAhead,
-  { directory, base, head, nowMs }: SourceParts,
+  { directory, base, head, nowMs, env }: SourceParts,
 ): Promise<Result<FoundSides, SourceFault>> {
-  const finder = new Finder(directory)
+  const finder = new Finder(directory, env)
   const one = await finder.find(base, 'base')
   if (!one.ok) return one
   if ('files' in one.value) ahead.expect(one.value.files.length)
@@ -112,15 +116,20 @@ async function sidesOf([base, head]: readonly [Found, Found], ahead: ReadAhead) 
 
 class Finder {
   readonly #directory: string
+  readonly #env: Io['env']
+  /** Of nodes. */
+  readonly #warnings: string[] = []
   #place: GitPlace | undefined
   readonly #commits: { readonly ref: string; readonly oid: string }[] = []
 
-  constructor(directory: string) {
+  constructor(directory: string, env: Io['env']) {
     this.#directory = directory
+    this.#env = env
   }
 
   /** A path begins with `.` or `/`, or names a file that is there; all else is a commit. */
   async find(source: string, side: 'base' | 'head'): Promise<Result<Found, SourceFault>> {
+    if (isUrl(source)) return await this.#node(source, side)
     const found = statSync(source, { throwIfNoEntry: false })
     if (found?.isFile() === true) return this.#file(source)
     const isPath = /^\.{0,2}\//.test(source) || /^\.{1,2}$/.test(source)
@@ -145,6 +154,25 @@ class Finder {
       : fault(Exit.ErrorsFound, `${path}: ${bundle.error.message} (${bundle.error.code})`)
   }
 
+  /** The checkout has the files of the commit that the node answers from. */
+  async #node(url: string, side: 'base' | 'head'): Promise<Result<Found, SourceFault>> {
+    const active = await activeCommitAt(url, this.#env)
+    if (!active.ok) return fault(Exit.Usage, `--${side}: ${active.error}`)
+    const { oid, warnings } = active.value
+    this.#warnings.push(...warnings)
+    const place = this.#openPlace()
+    if (!place.ok) return fault(Exit.Usage, `--${side} ${url}: ${place.error}`)
+    const commit = await place.value.graph.commit(oid)
+    if (!commit.ok) {
+      const words = place.value.isShallow ? fetchWords(oid) : '"git fetch" the branch of the node'
+      const where = `${url} answers from ${oid}, which this checkout does not have`
+      return fault(Exit.Usage, `--${side}: ${where}: ${words}`)
+    }
+    const found = await this.#commit(oid, side)
+    if (!found.ok || !('files' in found.value)) return found
+    return ok({ ...found.value, source: url })
+  }
+
   async #commit(ref: string, side: 'base' | 'head'): Promise<Result<Found, SourceFault>> {
     const place = this.#openPlace()
     if (!place.ok) return fault(Exit.Usage, `--${side} ${ref}: ${place.error}`)
@@ -167,8 +195,8 @@ class Finder {
   /** A head that lacks commits of its base takes them back, as far as a plan can see. */
   async relationWarnings(nowMs: number): Promise<Result<readonly string[], SourceFault>> {
     const [place, commits] = [this.#place, this.#commits]
-    if (place === undefined) return ok([])
-    const warnings: string[] = []
+    const warnings: string[] = [...this.#warnings]
+    if (place === undefined) return ok(warnings)
     for (const { ref, oid } of commits) {
       const commit = await place.graph.commit(oid)
       const aheadMs = commit.ok ? commit.value.committer.seconds * 1_000 - nowMs : 0

@@ -66,8 +66,16 @@ export function readHealth(path: string): Result<ReadonlyMap<string, ToldHealth>
   } catch (error) {
     return err(`${path}: ${error instanceof Error ? error.message : String(error)}`)
   }
+  return healthIn(value, path)
+}
+
+/** @param source what an error names: a path or an address */
+export function healthIn(
+  value: unknown,
+  source: string,
+): Result<ReadonlyMap<string, ToldHealth>, string> {
   const remedy = 'write {"POOL/ADDRESS": true or false, …}, or {"healthy", "score", "rttMs"}'
-  const shape = `${path}: ${remedy}`
+  const shape = `${source}: ${remedy}`
   if (typeof value !== 'object' || value === null || Array.isArray(value)) return err(shape)
   const members = new Map<string, ToldHealth>()
   for (const [name, given] of Object.entries(value)) {

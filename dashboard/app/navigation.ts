@@ -87,7 +87,7 @@ const general: readonly { readonly name: string; readonly paths: readonly Row[] 
 /** They have a screen by hand, or are part of one. */
 const shownElsewhere = new Set([
   ...['pools', 'services', 'history', 'gitops/status', 'snapshot', 'dashboard/stats'],
-  'client-regions',
+  ...['client-regions', 'health/members'],
   ...['health', 'ready', 'auth/me', 'auth/config', 'auth/oidc/authorize', 'auth/oidc/callback'],
   ...['ws', 'ws/token', 'openapi.json', 'docs', 'rum.js', 'rum/config'],
 ])

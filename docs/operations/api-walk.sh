@@ -107,6 +107,7 @@ wants '"reason":""'
 call 200 GET "/pools/$pool/status"
 call 200 GET "/pools/$pool/health-history"
 call 200 GET /client-regions
+call 200 GET /health/members
 call 201 POST /services "{\"name\":\"www\",\"domain\":\"www.example.com.\",\"poolId\":\"$pool\"}"
 service=$(field id)
 call 200 GET /services

@@ -36,7 +36,7 @@ export const devMode: AuthPolicy = {
 
 export const silentLog: Log = { info: () => {}, warn: () => {}, error: () => {} }
 
-const plainView: OperatorView = {
+export const plainView: OperatorView = {
   health: () => ({ status: 'ok', reasons: [] }),
   unready: () => [],
   gitops: () => notBrought<OperatorView>('view').gitops(),

@@ -274,6 +274,8 @@ export const routeCases: Readonly<Record<string, RouteCase>> = {
   deleteGeorulesById: { needs: 'geo:delete', make: geoRule },
   getPoolsByIdStatus: { needs: 'pool:read', make: pool },
   getMembersByIdStatus: { needs: 'member:read', make: member },
+  // What it says: test/unit/cli/plan-of-node.test.ts.
+  getHealthMembers: { needs: 'pool:read' },
   getDashboardStats: { needs: 'pool:read' },
   getSnapshot: { needs: 'snapshot:read' },
   postMembersByIdHealthSignal: { needs: 'member:write', make: member, body: signal },

@@ -1,0 +1,74 @@
+// What a plan asks of a running node: the commit that answers, and the health of its members.
+import { healthIn } from '#cli/simulate/health.ts'
+import { plain } from '#cli/terminal/paint.ts'
+import { openNodeApi } from '#cli/watch/node-api.ts'
+import type { NodeApi } from '#cli/watch/node-api.ts'
+import type { Io } from '#cli/terminal/command.ts'
+import { err, ok } from '#lib/result.ts'
+import type { Result } from '#lib/result.ts'
+import type { AssumedHealth } from '#routing/choose/explain.ts'
+
+/** Whether an option names a node in place of a commit, a directory or a file. */
+export function isUrl(text: string): boolean {
+  return /^https?:\/\//.test(text)
+}
+
+export interface ActiveCommit {
+  readonly oid: string
+  /** Sentences. */
+  readonly warnings: readonly string[]
+}
+
+/** The commit that a node answers from. Errors: a sentence. */
+export async function activeCommitAt(
+  url: string,
+  env: Io['env'],
+): Promise<Result<ActiveCommit, string>> {
+  return await asked(url, env, '/api/v1/gitops/status', (status, api) => {
+    const { active, accepted, head } = status
+    if (active === null) return err(`${api.url} answers from no commit yet: try again later`)
+    if (typeof active !== 'string' || !/^[0-9a-f]{40,64}$/.test(active)) return err(noStatus(api))
+    const seen = [head, accepted].filter((one) => typeof one === 'string')
+    const next = seen.find((one) => one !== active)
+    const warnings =
+      next === undefined
+        ? []
+        : [
+            `${api.url} answers from ${active.slice(0, 10)}, and has seen ` +
+              `${plain(next).slice(0, 10)}: "gslbd status" says why that does not answer`,
+          ]
+    return ok({ oid: active, warnings })
+  })
+}
+
+const noStatus = (api: NodeApi): string =>
+  `${api.url}/api/v1/gitops/status names no commit: is it the API of gslbd?`
+
+/** By which a node answers now; members that are not named are well. Errors: a sentence. */
+export async function healthAt(
+  url: string,
+  env: Io['env'],
+): Promise<Result<ReadonlyMap<string, AssumedHealth>, string>> {
+  return await asked(url, env, '/api/v1/health/members', (told, api) =>
+    healthIn(told, `${api.url}/api/v1/health/members`),
+  )
+}
+
+type Told = Readonly<Record<string, unknown>>
+
+async function asked<T>(
+  url: string,
+  env: Io['env'],
+  path: string,
+  read: (told: Told, api: NodeApi) => Result<T, string>,
+): Promise<Result<T, string>> {
+  const api = openNodeApi(url, env)
+  if (!api.ok) return api
+  const told = await api.value.json(path)
+  if (!told.ok) return err(told.error.message)
+  const { value } = told
+  if (typeof value === 'object' && value !== null && !Array.isArray(value)) {
+    return read(value as Told, api.value)
+  }
+  return err(`${api.value.url}${path} is no object: is it the API of gslbd?`)
+}

@@ -1,0 +1,159 @@
+// gslbd plan against a node: the commit that it answers from, and the health of its members.
+import type { AddressInfo } from 'node:net'
+import { readFileSync } from 'node:fs'
+import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
+import { unprobed } from '#api/ports/member-health.ts'
+import type { KnownHealth } from '#api/ports/member-health.ts'
+import { assert } from '#lib/assert.ts'
+import { Exit } from '#cli/terminal/command.ts'
+import type { Plan } from '#plan/model.ts'
+import {
+  startConfigWorld,
+  keyOf,
+  recordsSettings,
+  recordsZone,
+} from '#test/support/config-world.ts'
+import { rootKey } from '#test/support/config-world.ts'
+import type { ConfigWorld } from '#test/support/config-world.ts'
+import { plainView } from '#test/support/api-ports.ts'
+import { gitSandbox } from '#test/support/git-sandbox.ts'
+import { startStandIn } from '#test/support/http-stand-in.ts'
+import { runCliWith } from '#test/support/run-cli.ts'
+
+const name = `www.${recordsZone}`
+/** By address: what a node finds of it. */
+const health = new Map<string, Partial<KnownHealth>>()
+const status = { active: '' as string | null, head: '' }
+let world: ConfigWorld
+let url: string
+let box: ReturnType<typeof gitSandbox>
+let repo: string
+let removeBox: () => void
+
+beforeAll(async () => {
+  const node = { channel: 'main', seq: 1, serial: 1, digest: null, issuedAtMs: null }
+  const swaps = { ageSeconds: null, expired: false, swapCount: 1, lastSwapMs: null, refused: null }
+  const looked = { reason: null, diagnostics: [], lookedFromMs: 0, node: { ...node, ...swaps } }
+  const view = {
+    ...plainView,
+    gitops: () => ({
+      branch: 'main',
+      accepted: status.active,
+      sync: 'synced',
+      ...status,
+      ...looked,
+    }),
+  }
+  const memberHealth = {
+    node: 'n',
+    of: ({ ipAddress }: { readonly ipAddress: string }) => ({
+      ...unprobed('n'),
+      ...health.get(ipAddress),
+    }),
+    onChange: () => () => undefined,
+  }
+  const ports = { memberHealth, view: view as never }
+  world = await startConfigWorld({ settings: recordsSettings, ports })
+  for (const tenant of ['acme', 'zenith']) {
+    const pool = tenant === 'acme' ? 'web' : 'others'
+    const made = await world.call(keyOf(tenant), 'POST', '/pools', { name: pool })
+    assert(made.status === 201, made.text)
+    const last = tenant === 'acme' ? 1 : 9
+    for (const ipAddress of [`192.0.2.${last}`, `192.0.2.${last + 1}`]) {
+      const member = { ipAddress, port: 80 }
+      const added = await world.call(
+        ...([keyOf(tenant), 'POST', `/pools/${made.body.id}/members`, member] as const),
+      )
+      assert(added.status === 201, added.text)
+    }
+    if (tenant === 'zenith') continue
+    const service = { name: 'www', domain: name, poolId: made.body.id, algorithm: 'failover' }
+    const served = await world.call(keyOf(tenant), 'POST', '/services', service)
+    assert(served.status === 201, served.text)
+  }
+  await world.app.listen({ host: '127.0.0.1', port: 0 })
+  url = `http://127.0.0.1:${(world.app.server.address() as AddressInfo).port}`
+  box = gitSandbox((remove) => (removeBox = remove))
+  box.git(box.path, 'clone', '-q', world.gitdir, 'repo')
+  repo = box.at('repo')
+})
+afterAll(async () => {
+  await world.close()
+  removeBox()
+})
+beforeEach(() => {
+  health.clear()
+  status.active = status.head = box.git(repo, 'rev-parse', 'HEAD').trim()
+})
+
+const plan = (...more: readonly string[]) =>
+  runCliWith({ GSLB_API_KEY: rootKey }, 'plan', repo, ...more)
+const planOf = (out: string): Plan => JSON.parse(out) as Plan
+
+test('the base is the commit that the node answers from', async () => {
+  const before = status.active
+  const same = await plan('--base', url)
+  expect(same).toMatchObject({ exit: Exit.Ok, err: '' })
+  expect(same.out).toContain(`base  ${url} (${before?.slice(0, 10)})`)
+  expect(same.out).toContain('no answer differs')
+  box.git(repo, 'commit', '-q', '--allow-empty', '-m', 'next')
+  box.git(repo, 'rm', '-rq', 'tenants/acme/services')
+  const { base, summary } = planOf((await plan('--base', url, '--format', 'json')).out)
+  expect([base.commit, base.source, summary.names]).toEqual([before, url, 1])
+  box.git(repo, 'reset', '-q', '--hard', 'HEAD~1')
+})
+
+test('under the health that the node answers by', async () => {
+  health.set('192.0.2.1', { healthy: false, score: 0 })
+  health.set('192.0.2.9', { isWarming: true, rttMs: 7 })
+  const told = await world.call(rootKey, 'GET', '/health/members')
+  expect(told.body).toEqual({
+    'acme/web/192.0.2.1': { healthy: false, score: 0, rttMs: 0 },
+    'zenith/others/192.0.2.9': { healthy: false, score: 1, rttMs: 7 },
+  })
+  // Of others a tenant is told nothing.
+  const own = await world.call(keyOf('zenith'), 'GET', '/health/members')
+  expect(Object.keys(own.body)).toEqual(['zenith/others/192.0.2.9'])
+  const file = 'repo/tenants/acme/pools/web.yaml'
+  const text = readFileSync(box.at(file), 'utf8')
+  box.write(file, text.replace('192.0.2.2', '192.0.2.3'))
+  const { out, exit } = await plan('--base', url, '--health', url, '--format', 'json')
+  box.write(file, text)
+  expect(exit).toBe(Exit.Ok)
+  const { scenarios } = planOf(out)
+  expect(scenarios.map((one) => [one.health, one.changes[0]?.movement?.ipv4.flows[0]])).toEqual([
+    ['all-up', undefined],
+    [
+      'given',
+      expect.objectContaining({
+        from: { member: '192.0.2.2', pool: 'web', region: 'unknown' },
+        to: { member: '192.0.2.3', pool: 'web', region: 'unknown' },
+      }),
+    ],
+  ])
+})
+
+test('a commit that waits, and one that the checkout does not have, are said', async () => {
+  status.head = 'f'.repeat(40)
+  const waiting = await plan('--base', url)
+  expect(waiting.out).toContain('has seen ffffffffff')
+  status.active = status.head
+  const away = await plan('--base', url)
+  expect(away).toMatchObject({ exit: Exit.Usage, out: '' })
+  expect(away.err).toContain('this checkout does not have: "git fetch" the branch of the node')
+  status.active = null
+  expect((await plan('--base', url)).err).toContain('answers from no commit yet')
+})
+
+test('what is no node is said without the key', async () => {
+  const other = await startStandIn(() => ({ status: 200, body: [] }))
+  for (const option of ['--base', '--health']) {
+    const both = option === '--base' ? ['--base', other.url] : ['--base', 'HEAD', option, other.url]
+    const { exit, err } = await plan(...both)
+    expect([exit, err]).toEqual([Exit.Usage, expect.stringContaining('is it the API of gslbd?')])
+    expect(err).not.toContain(rootKey)
+  }
+  const { err } = await plan('--base', 'http://user:secret@127.0.0.1')
+  expect(err).toContain('holds no password')
+  expect(err).not.toContain('secret')
+})
