@@ -70,6 +70,14 @@ export async function bundleProgram(folder: string): Promise<void> {
     format: 'esm',
     entryFileNames: ({ name }) => (name === start ? '[name].js' : 'program/[name].js'),
     chunkFileNames: 'program/[name]-[hash].js',
+    // V8 keeps the text of what it has loaded, in each thread, with two bytes a character when one
+    // of them needs two. Names and lines stay, so that a stack still says where it was.
+    comments: false,
+    minify: {
+      compress: false,
+      mangle: false,
+      codegen: { removeWhitespace: false, asciiOnly: true },
+    },
   })
   await program.close()
 }
