@@ -108,10 +108,21 @@ const logout = route({
   details:
     'The session of the cookie goes before that of a token. A key has no session: it gets the ' +
     'same answer, and nothing ends.',
+  query: Type.Object(
+    {
+      everywhere: Type.Optional(
+        Type.Boolean({ description: 'End all sessions of the account, in every browser' }),
+      ),
+    },
+    { additionalProperties: false },
+  ),
   responses: { 204: { description: 'It is over', schema: null, setsCookie: true } },
-  handle: async ({ caller, ports, request }) => {
-    if (caller.sessionHash !== null) {
-      const revoked = await ports.sessions.revoke(caller.sessionHash)
+  handle: async ({ caller: { sessionHash, userId }, ports, request, query }) => {
+    if (sessionHash !== null) {
+      const isEvery = query.everywhere === true && userId !== null
+      const revoked = isEvery
+        ? await ports.sessions.revokeUser(userId)
+        : await ports.sessions.revoke(sessionHash)
       if (!revoked.ok) return storeFailed(revoked.error)
     }
     return noContent({ 'set-cookie': setSessionCookie('', 0, request.isSecure) })

@@ -219,6 +219,29 @@ test('POST /auth/logout ends the session and takes the cookie away', async () =>
   }
 })
 
+test.each([
+  ['ends this session alone', '', 200],
+  ['with everywhere=false, too', '?everywhere=false', 200],
+  ['with everywhere=true ends all of the account', '?everywhere=true', 401],
+])('POST /auth/logout %s', async (_case, query, others) => {
+  const world = await withAdmin()
+  const { token } = (await logIn(world)).body as { token: string }
+  const { token: other } = (await logIn(world)).body as { token: string }
+  const out = await world.call('POST', `/api/v1/auth/logout${query}`, { bearer: token })
+  expect(out.status).toBe(204)
+  expect((await world.call('GET', '/api/v1/auth/me', { bearer: token })).status).toBe(401)
+  expect((await world.call('GET', '/api/v1/auth/me', { bearer: other })).status).toBe(others)
+  expect((await logIn(world)).status).toBe(200)
+})
+
+test('POST /auth/logout?everywhere=true of a key ends no session', async () => {
+  const world = await withAdmin()
+  const { token } = (await logIn(world)).body as { token: string }
+  const path = '/api/v1/auth/logout?everywhere=true'
+  expect((await world.call('POST', path, { bearer: apiKey })).status).toBe(204)
+  expect((await world.call('GET', '/api/v1/auth/me', { bearer: token })).status).toBe(200)
+})
+
 test('a new password ends the sessions of the old one', async () => {
   const world = await withAdmin()
   const { token, userId } = (await logIn(world)).body as { token: string; userId: string }
