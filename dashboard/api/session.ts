@@ -80,7 +80,9 @@ export async function signIn({ email, password, totpCode = '' }: Credentials): P
   return false
 }
 
-export async function signOut(): Promise<void> {
-  await send('/api/v1/auth/logout', { method: 'POST' })
+/** @param isEverywhere in every browser that this account is signed in with */
+export async function signOut(isEverywhere: boolean): Promise<void> {
+  const query = isEverywhere ? '?everywhere=true' : ''
+  await send(`/api/v1/auth/logout${query}`, { method: 'POST' })
   me.value = null
 }

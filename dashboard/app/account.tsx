@@ -14,9 +14,9 @@ export function Account() {
   const who = me.value
   const [fault, setFault] = useState('')
   if (!who) return null
-  const leave = async (): Promise<void> => {
+  const leave = async (isEverywhere: boolean): Promise<void> => {
     try {
-      await signOut()
+      await signOut(isEverywhere)
       unfollow()
     } catch (error) {
       setFault(sentence(error))
@@ -27,9 +27,18 @@ export function Account() {
       title="Your account"
       actions={
         who.id !== null && (
-          <button type="button" onClick={() => void leave()}>
-            Log out
-          </button>
+          <>
+            <button
+              type="button"
+              title="In every browser and program that is signed in to this account"
+              onClick={() => void leave(true)}
+            >
+              Log out everywhere
+            </button>
+            <button type="button" onClick={() => void leave(false)}>
+              Log out
+            </button>
+          </>
         )
       }
     >

@@ -71,6 +71,7 @@ const general: readonly { readonly name: string; readonly paths: readonly Row[] 
       ['/api/v1/license', 'Licence'],
       ['/api/v1/usage', 'Usage', '/usage'],
       ['/api/v1/bgp', 'BGP'],
+      ['/api/v1/unused', 'Unused'],
     ],
   },
   {

@@ -8,6 +8,25 @@ export interface Series {
   readonly color: string
 }
 
+const leastSeconds = 60
+const daySeconds = 86_400
+
+/** In the reader's zone and language, as long as the distance of the ticks wants. */
+function timesOf(_plot: UPlot, ticks: readonly number[]): string[] {
+  const step = (ticks[1] ?? Infinity) - ticks[0]!
+  const format = new Intl.DateTimeFormat(
+    undefined,
+    step >= daySeconds
+      ? { month: 'short', day: 'numeric' }
+      : { timeStyle: step < 60 ? 'medium' : 'short' },
+  )
+  return ticks.map((seconds) => format.format(seconds * 1_000))
+}
+
+/** Of one point alone the chart would span years. */
+const stretch = (low: number, high: number): [number, number] =>
+  high - low < leastSeconds ? [high - leastSeconds, high] : [low, high]
+
 export function drawPlot(
   element: HTMLElement,
   series: readonly Series[],
@@ -28,8 +47,14 @@ export function drawPlot(
       height,
       cursor: { y: false, points: { size: 6 } },
       legend: { live: true },
-      scales: { y: { range: (_plot, _low, high) => [0, Math.max(1, (high || 0) * 1.15)] } },
-      axes: [axis, { ...axis, size: 52 }],
+      scales: {
+        x: { range: (_plot, low, high) => stretch(low, high) },
+        y: { range: (_plot, _low, high) => [0, Math.max(1, (high || 0) * 1.15)] },
+      },
+      axes: [
+        { ...axis, space: 70, values: timesOf },
+        { ...axis, size: 52 },
+      ],
       series: [
         {},
         ...series.map((one) => ({

@@ -36,9 +36,10 @@ export function spanOf(seconds: number): string {
 export const countOf = (count: number, one: string, many = `${one}s`): string =>
   `${count.toLocaleString()} ${count === 1 ? one : many}`
 
-/** `filterChain` → `Filter chain`; abbreviations stay. */
+/** `filterChain` → `Filter chain`, `isSelf` → `Self`; abbreviations stay. */
 export function labelOf(name: string): string {
   const spaced = name
+    .replace(/^is(?=[A-Z])/, '')
     .replace(/([a-z0-9])([A-Z])/g, '$1 $2')
     .replace(/[-_]/g, ' ')
     .split(' ')
@@ -48,10 +49,15 @@ export function labelOf(name: string): string {
   return spaced.charAt(0).toUpperCase() + spaced.slice(1)
 }
 
+/** `TSIG keys` and `Response rules` within a sentence. */
+export const wordsIn = (title: string): string =>
+  /^[A-Z]{2}/.test(title) ? title : title.charAt(0).toLowerCase() + title.slice(1)
+
 const abbreviations: Readonly<Record<string, string>> = {
   id: 'ID',
   ip: 'IP',
   ttl: 'TTL',
+  ttls: 'TTLs',
   url: 'URL',
   rtt: 'RTT',
   dns: 'DNS',

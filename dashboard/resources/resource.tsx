@@ -12,7 +12,7 @@ import { Card, Empty, Fault, Loading, Page } from '../parts/page.tsx'
 import { hasWords } from '../parts/find.ts'
 import { SearchBox } from '../parts/search-box.tsx'
 import { Table } from '../parts/virtual-table.tsx'
-import { countOf, labelOf } from '../parts/words.ts'
+import { countOf, labelOf, wordsIn } from '../parts/words.ts'
 import { Facts, Value } from './value.tsx'
 import { itemPathOf, keyOf, shownFields } from './shape.ts'
 import type { Row } from './shape.ts'
@@ -130,7 +130,7 @@ function RowList({ path, name, known, rows }: RowListProps) {
     <>
       {rows.length > 0 && (
         <div class="row">
-          <SearchBox label={`Search ${name.toLowerCase()}`} />
+          <SearchBox label={`Search ${wordsIn(name)}`} />
           <span class="soft" role="status">
             {countOf(shown.length, 'entry', 'entries')}
           </span>
@@ -138,7 +138,7 @@ function RowList({ path, name, known, rows }: RowListProps) {
       )}
       <Card>
         {rows.length === 0 ? (
-          <Empty title={`No ${name.toLowerCase()} yet`}>{teaching[path]?.[1]}</Empty>
+          <Empty title={`No ${wordsIn(name)} yet`}>{teaching[path]?.[1]}</Empty>
         ) : shown.length === 0 ? (
           <Empty title="None has these words">Clear the search to see all.</Empty>
         ) : (

@@ -4,7 +4,7 @@ import type { Operations } from '../api/document.ts'
 export type Row = Readonly<Record<string, unknown>>
 
 const keys = ['id', 'name', 'commit', 'key', 'channel'] as const
-const first = ['name', 'email', 'domain', 'zone', 'key', 'source', 'triggerValue'] as const
+const first = ['name', 'email', 'domain', 'zone', 'key', 'triggerValue', 'value', 'source'] as const
 const columnsMax = 7
 
 /** The field that `{id}` of an address stands for. */

@@ -47,6 +47,11 @@ export const teaching: Readonly<Record<string, readonly [lead: string, empty?: s
     'Conditions that nobody is told of for a while.',
     'Silence what you know about, so that other alerts are heard.',
   ],
+  '/api/v1/bgp': [
+    'Addresses that this node announces by BGP, or why it does not.',
+    'Set anycast.driver in the settings: routers then send each client to the nearest node.',
+  ],
+  '/api/v1/unused': ['What no query has used lately, and TTLs that could be better.'],
   '/api/v1/settings': ['Settings of this node, from file and environment, and of the repository.'],
   '/api/v1/license': ['What this installation may do.'],
   '/api/v1/usage': ['Queries and calls, by day.'],

@@ -63,8 +63,9 @@ function nameOf(id: string): { readonly name: string; readonly path: string } | 
 
 /** Unix seconds or milliseconds, or a text of ISO 8601, in fields that are called so. */
 function timeOf(name: string, value: unknown): number | undefined {
-  if (!/(?:At|AtMs|^time|^since|^seenAt|Until)$/.test(name)) return undefined
-  if (typeof value === 'number') return value > 1e11 ? value : value * 1_000
+  if (!/(?:At|AtMs|^time|[sS]ince|^from|Until)$/.test(name)) return undefined
+  if (typeof value === 'number' && (value === 0 || value > 1e8))
+    return value > 1e11 ? value : value * 1_000
   if (typeof value !== 'string') return undefined
   const ms = Date.parse(value)
   return Number.isNaN(ms) ? undefined : ms

@@ -1,6 +1,6 @@
 // The page of a long list: search, filter and count above, rows that are drawn as they are seen.
 import type { ComponentChildren } from 'preact'
-import { useMemo } from 'preact/hooks'
+import { useMemo, useState } from 'preact/hooks'
 import { beat } from '../api/live.ts'
 import { can } from '../api/session.ts'
 import { useEdits } from '../edit/use-edits.tsx'
@@ -45,7 +45,8 @@ export function ListPage<Row extends ListRow>(list: ListProps<Row>) {
   // Not for each letter of the search, only when something has changed.
   const all = useMemo(list.rows, [beat.value])
   const isSearched = finderOf(query.get('q') ?? '')
-  const shown = all.filter((row) => isSearched(row.words) && (filters[only]?.(row) ?? true))
+  const found = all.filter((row) => isSearched(row.words) && (filters[only]?.(row) ?? true))
+  const { shown, waiting, handlers } = useStill({ found, all, keyOf, of: query.toString() })
   return (
     <Page
       {...{ title, lead }}
@@ -71,14 +72,51 @@ export function ListPage<Row extends ListRow>(list: ListProps<Row>) {
         {all.length === 0 ? (
           <Empty title={`No ${one}s yet`}>{children}</Empty>
         ) : shown.length === 0 ? (
-          <Empty title={`No ${one} has these words`}>Clear the search to see all.</Empty>
+          <Nothing one={one} only={only} words={query.get('q') ?? ''} />
         ) : (
-          <Table name={title} rows={shown} {...{ columns, keyOf, leadsTo }} />
+          <div {...handlers}>
+            <Table name={title} rows={shown} {...{ columns, keyOf, leadsTo }} />
+            {waiting > 0 && (
+              <p class="hint">{countOf(waiting, 'row')} to update when the pointer leaves</p>
+            )}
+          </div>
         )}
       </Card>
       {dialogs}
     </Page>
   )
+}
+
+interface StillProps<Row> {
+  /** What the list is of now. */
+  readonly found: readonly Row[]
+  readonly all: readonly Row[]
+  readonly keyOf: (row: Row) => string
+  /** Search and filter: others begin anew. */
+  readonly of: string
+}
+
+/** While the pointer is over them, rows change and none comes or goes: a click meets its row. */
+function useStill<Row>({ found, all, keyOf, of }: StillProps<Row>) {
+  const [held, setHeld] = useState<{ of: string; keys: ReadonlySet<string> } | null>(null)
+  const handlers = {
+    onPointerEnter: () => setHeld({ of, keys: new Set(found.map(keyOf)) }),
+    onPointerLeave: () => setHeld(null),
+  }
+  const keys = held?.of === of ? held.keys : undefined
+  if (keys === undefined) return { shown: found, waiting: 0, handlers }
+  const shown = all.filter((row) => keys.has(keyOf(row)))
+  const stay = found.filter((row) => keys.has(keyOf(row))).length
+  return { shown, waiting: found.length + shown.length - 2 * stay, handlers }
+}
+
+/** Why none is shown of those that are there. */
+function Nothing({ one, only, words }: { one: string; only: string; words: string }) {
+  if (only === '') {
+    return <Empty title={`No ${one} has these words`}>Clear the search to see all.</Empty>
+  }
+  const has = words === '' ? '' : ' with these words'
+  return <Empty title={`No ${one}${has} under “${only}”`}>Choose “all” to see the others.</Empty>
 }
 
 function OnlySelect({ names }: { names: readonly string[] }) {

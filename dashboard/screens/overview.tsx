@@ -17,7 +17,8 @@ import { can } from '../api/session.ts'
 import { to } from '../parts/location.ts'
 import { Badge, Card, Empty, Fault, Loading, Page, StandingBadge, Time } from '../parts/page.tsx'
 import { countOf } from '../parts/words.ts'
-import { CommitLine } from './changes.tsx'
+import { useAuthors } from '../history/authors.ts'
+import { CommitLine } from '../history/changes.tsx'
 import { SyncBadge } from './git.tsx'
 import type { GitStatus } from './git.tsx'
 import { HealthBar, barOf } from '../health/health-bar.tsx'
@@ -166,6 +167,7 @@ const reasonOf = ({ id }: Member): string =>
 
 function RecentChanges() {
   const { value, fault } = useLoad('history', () => read('/api/v1/history'))
+  const authorOf = useAuthors()
   return (
     <Card title="What changed last" aside={<a href="#/changes">All changes</a>}>
       <Fault text={fault} />
@@ -174,7 +176,7 @@ function RecentChanges() {
       <ul class="plain lines">
         {value?.slice(0, 5).map((commit) => (
           <li key={commit.commit}>
-            <CommitLine commit={commit} />
+            <CommitLine commit={commit} author={authorOf(commit.author)} />
           </li>
         ))}
       </ul>

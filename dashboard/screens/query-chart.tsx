@@ -52,7 +52,7 @@ export function QueryChart() {
   return (
     <Card title="Answers a second" aside={<span class="hint">this node, by response code</span>}>
       <Fault text={fault} />
-      {now.length === 0 || data[0]!.length === 0 ? (
+      {data[0]!.length < 2 ? (
         <p class="soft chart">Counting: the first points are here in a few seconds.</p>
       ) : (
         <Chart label={`Answers a second: ${said}`} {...{ series, data }} />

@@ -18,7 +18,7 @@ const columns: readonly Column<Row>[] = [
   { name: 'Domain', show: ({ service }) => service.domain },
   { name: 'Service', show: ({ service }) => service.name, isExtra: true },
   { name: 'Chosen by', show: ({ service }) => wayOf(service), isExtra: true },
-  { name: 'Pool', show: ({ pool }) => pool },
+  { name: 'Pool', show: ({ pool }) => pool, isExtra: true },
   { name: 'Members', show: ({ counts }) => <HealthBar counts={counts} /> },
   { name: 'TTL', show: ({ service }) => `${service.ttl} s`, isNumber: true, isExtra: true },
 ]

@@ -4,7 +4,7 @@ import { operations } from '../api/document.ts'
 import { useLoad } from '../api/load.ts'
 import { can } from '../api/session.ts'
 import { ageOf } from '../parts/words.ts'
-import type { Commit } from './changes.tsx'
+import type { Commit } from '../history/changes.tsx'
 import type { Question } from './simulation.tsx'
 
 interface CommitProps {

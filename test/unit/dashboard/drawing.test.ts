@@ -4,7 +4,8 @@ import { effectIn } from '#dashboard/api/effect.ts'
 import { placeOf } from '#dashboard/map/places.ts'
 import { lineAround, stretchOf, ticksOf } from '#dashboard/operations/time-line.ts'
 import { finderOf, searchedOf } from '#dashboard/parts/find.ts'
-import { fieldTimeOf, labelOf, spanOf, yamlOf } from '#dashboard/parts/words.ts'
+import { fieldTimeOf, labelOf, spanOf, wordsIn, yamlOf } from '#dashboard/parts/words.ts'
+import { joined } from '#dashboard/history/history-line.ts'
 import { stripMs, stripsOf } from '#dashboard/health/health-strip.ts'
 
 const now = Date.parse('2026-03-04T12:00:00Z')
@@ -109,6 +110,9 @@ test.each<[unknown, string]>([
 test('words for fields and spans', () => {
   expect(labelOf('filterChain')).toBe('Filter chain')
   expect(labelOf('ipAddress')).toBe('IP address')
+  expect(labelOf('isPending')).toBe('Pending')
+  expect(labelOf('island')).toBe('Island')
+  expect(['TSIG keys', 'Response rules'].map(wordsIn)).toEqual(['TSIG keys', 'response rules'])
   expect(['1', '89', '90', '5400', '200000'].map((text) => spanOf(Number(text)))).toEqual([
     '1 s',
     '89 s',
@@ -117,4 +121,14 @@ test('words for fields and spans', () => {
     '2 d',
   ])
   expect(Date.parse(fieldTimeOf(now))).toBe(now)
+})
+
+const commitsOf = (names: string) => [...names].map((commit) => ({ commit }))
+test.each([
+  ['the same again changes nothing', 'dcb', 'dcba', 'dcba'],
+  ['a newer one comes first, and the one that left the page stays', 'edc', 'dcba', 'edcba'],
+  ['what meets nothing that was shown begins anew', 'zyx', 'dcba', 'zyx'],
+  ['an empty history', '', '', ''],
+])('of a history that is read again, %s', (_case, newest, shown, expected) => {
+  expect(joined(commitsOf(newest), commitsOf(shown))).toEqual(commitsOf(expected))
 })

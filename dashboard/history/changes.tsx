@@ -1,10 +1,12 @@
 // The history: commits of the configuration that changed something, newest first.
-import { useState } from 'preact/hooks'
+import { useEffect, useState } from 'preact/hooks'
 import type { paths } from 'openapi-of-gslbd'
 import { read, send, sentence } from '../api/client.ts'
 import { useLoad } from '../api/load.ts'
 import { Badge, Card, Empty, Fault, Loading, Page, Time } from '../parts/page.tsx'
 import type { Tone } from '../parts/page.tsx'
+import { useAuthors } from './authors.ts'
+import { joined } from './history-line.ts'
 
 const path = '/api/v1/history'
 export type Commit =
@@ -27,16 +29,18 @@ export function Changes() {
 }
 
 function CommitList({ first }: { first: readonly Commit[] }) {
-  const [older, setOlder] = useState<readonly Commit[]>([])
+  const [shown, setShown] = useState(first)
+  const authorOf = useAuthors()
+  useEffect(() => setShown((before) => joined(first, before)), [first])
   const [isEnd, setEnd] = useState(first.length < pageSize)
   const [fault, setFault] = useState('')
-  const last = older.at(-1) ?? first.at(-1)
+  const last = shown.at(-1)
   const more = async (): Promise<void> => {
     setFault('')
     try {
       const answer = await send(`${path}?limit=${pageSize}&cursor=${last?.commit ?? ''}`)
       const found = answer.body as readonly Commit[]
-      setOlder([...older, ...found])
+      setShown([...shown, ...found])
       setEnd(found.length === 0)
     } catch (error) {
       setFault(sentence(error))
@@ -45,9 +49,9 @@ function CommitList({ first }: { first: readonly Commit[] }) {
   return (
     <>
       <ul class="plain lines">
-        {[...first, ...older].map((commit) => (
+        {shown.map((commit) => (
           <li key={commit.commit}>
-            <CommitLine commit={commit} />
+            <CommitLine commit={commit} author={authorOf(commit.author)} />
           </li>
         ))}
       </ul>
@@ -63,8 +67,8 @@ function CommitList({ first }: { first: readonly Commit[] }) {
 
 const pageSize = 100
 
-export function CommitLine({ commit }: { commit: Commit }) {
-  const { subject, author, time, objects, isActive, verdict } = commit
+export function CommitLine({ commit, author }: { commit: Commit; author: string }) {
+  const { subject, time, objects, isActive, verdict } = commit
   return (
     <div class="split">
       <div>
@@ -72,8 +76,7 @@ export function CommitLine({ commit }: { commit: Commit }) {
         {isActive && <Badge tone="good">active</Badge>}{' '}
         {verdict !== 'accepted' && <Badge tone="warn">{verdict}</Badge>}
         <div class="hint">
-          {author.replace(/\s*<[^>]*>$/, '')} · <Time ms={time * 1_000} /> ·{' '}
-          <code>{commit.commit.slice(0, 10)}</code>
+          {author} · <Time ms={time * 1_000} /> · <code>{commit.commit.slice(0, 10)}</code>
         </div>
       </div>
       <div class="row">

@@ -7,6 +7,7 @@ import { DifferenceTable } from '../edit/difference-table.tsx'
 import { useEdits } from '../edit/use-edits.tsx'
 import { go, to } from '../parts/location.ts'
 import { Badge, Card, Copy, Empty, Fault, Loading, Page, Time } from '../parts/page.tsx'
+import { useAuthors } from './authors.ts'
 import { signs, tones } from './changes.tsx'
 
 const readCommit = (commit: string) => read('/api/v1/history/{commit}', { commit })
@@ -15,6 +16,7 @@ export function Change({ commit }: { commit: string }) {
   const load = () => readCommit(commit)
   const { value, fault, reload } = useLoad(`commit ${commit}`, load)
   const { confirm, dialogs } = useEdits()
+  const authorOf = useAuthors()
   const revert = (): void =>
     confirm({
       ...{ title: 'Take this change back?', word: 'Take it back' },
@@ -29,7 +31,8 @@ export function Change({ commit }: { commit: string }) {
       lead={
         value && (
           <>
-            {value.author} · <Time ms={value.time * 1_000} isWhole /> · <code>{commit}</code>
+            {authorOf(value.author)} · <Time ms={value.time * 1_000} isWhole /> ·{' '}
+            <code>{commit}</code>
           </>
         )
       }
