@@ -1,28 +1,7 @@
 // What the API can do, from its own OpenAPI document: resources, operations, the schemas of bodies.
 import { signal } from '@preact/signals'
 import { send } from './client.ts'
-
-export interface Schema {
-  readonly type?: string | readonly string[]
-  readonly title?: string
-  readonly description?: string
-  readonly default?: unknown
-  readonly enum?: readonly unknown[]
-  readonly const?: unknown
-  readonly properties?: Readonly<Record<string, Schema>>
-  readonly required?: readonly string[]
-  readonly items?: Schema
-  readonly anyOf?: readonly Schema[]
-  readonly oneOf?: readonly Schema[]
-  readonly minimum?: number
-  readonly maximum?: number
-  readonly minLength?: number
-  readonly maxLength?: number
-  readonly maxItems?: number
-  readonly pattern?: string
-  readonly examples?: readonly unknown[]
-  readonly additionalProperties?: boolean | Schema
-}
+import type { Schema } from './schema.ts'
 
 export interface Parameter {
   readonly name: string
@@ -104,21 +83,3 @@ function operationOf(method: string, path: string, raw: RawOperation): Operation
     answer: good?.content?.['application/json']?.schema,
   }
 }
-
-/** The types that a value may have; null is not one of them. */
-export function typesOf({ type, enum: values, anyOf, oneOf }: Schema): readonly string[] {
-  if (type !== undefined) return [type].flat().filter((one) => one !== 'null')
-  if (values !== undefined) return ['string']
-  return (anyOf ?? oneOf ?? []).flatMap(typesOf)
-}
-
-/** Without the union with null around it. */
-export function withoutNull(schema: Schema): Schema {
-  const parts = (schema.anyOf ?? schema.oneOf ?? []).filter((part) => part.type !== 'null')
-  const [only] = parts
-  return parts.length === 1 && only !== undefined ? { ...schema, ...only } : schema
-}
-
-export const isNullable = (schema: Schema): boolean =>
-  [schema.type ?? []].flat().includes('null') ||
-  (schema.anyOf ?? schema.oneOf ?? []).some(({ type }) => type === 'null')

@@ -13,6 +13,7 @@ import { countOf, spanOf } from '../parts/words.ts'
 import { LicenceBanner } from './licence-banner.tsx'
 import { headingsOf } from './navigation.ts'
 import { Palette } from './palette.tsx'
+import { Guard } from './guard.tsx'
 import { ScreenOf } from './screens.tsx'
 import { Brand, SignInAgain } from './sign-in.tsx'
 
@@ -46,7 +47,9 @@ export function Shell() {
         <ClockBanner />
         <LicenceBanner />
         <main id="main" tabIndex={-1} ref={main}>
-          <ScreenOf path={path} />
+          <Guard address={path}>
+            <ScreenOf path={path} />
+          </Guard>
         </main>
       </div>
       {isFinding && <Palette onClose={() => setFinding(false)} />}

@@ -1,5 +1,5 @@
 // Changes an object in three steps: a form, what the change would do, the commit.
-import { useState } from 'preact/hooks'
+import { useRef, useState } from 'preact/hooks'
 import { Refusal, fill, send, sentence, typeOf } from '../api/client.ts'
 import type { Answer } from '../api/client.ts'
 import type { Operation } from '../api/document.ts'
@@ -111,8 +111,12 @@ export function Editor(editing: Editing) {
   const change = useChange(editing)
   const { base, draft, setDraft, review, setReview, conflict, settle } = change
   const { fault, isBusy, path, body, ask, subject, setSubject, addToBasket } = change
+  const begun = useRef(draft)
+  const [isWarned, setWarned] = useState(false)
+  const escape = (): void =>
+    isSame(begun.current, draft) || isWarned ? onClose() : setWarned(true)
   return (
-    <Dialog title={title} onClose={onClose} class="wide">
+    <Dialog title={title} onClose={onClose} onEscape={escape} class="wide">
       <form
         onSubmit={(event) => {
           event.preventDefault()
@@ -130,6 +134,11 @@ export function Editor(editing: Editing) {
           <SchemaForm schema={operation.body ?? {}} draft={draft} onChange={setDraft} />
         )}
         <Fault text={fault} />
+        {isWarned && (
+          <p class="hint" role="status">
+            Escape once more drops what you have written.
+          </p>
+        )}
         {conflict === null && (
           <footer class="dialog-foot">
             {review !== null && (

@@ -1,9 +1,11 @@
 // A form with a field for each property that the API's document gives a body.
 import { useId } from 'preact/hooks'
 import { allPools } from '../api/live.ts'
-import { isNullable, typesOf, withoutNull } from '../api/document.ts'
-import type { Schema } from '../api/document.ts'
+import { isNullable, typesOf, withoutNull } from '../api/schema.ts'
+import type { Schema } from '../api/schema.ts'
 import { fieldTimeOf, labelOf } from '../parts/words.ts'
+import { exampleOf } from './example.ts'
+import { ThingField } from './thing-field.tsx'
 
 export type Draft = Readonly<Record<string, unknown>>
 
@@ -56,7 +58,7 @@ function Field({ name, schema, isRequired, value, onChange }: FieldProps) {
   return (
     <div class={`field${isOn ? ' inline' : ''}`}>
       <label for={id}>
-        {labelOf(name === 'poolId' ? 'pool' : name)}
+        {labelOf(name.replace(/^(pool|member|resource)Id$/, '$1'))}
         {isRequired && <span class="required"> required</span>}
       </label>
       <Control
@@ -93,6 +95,9 @@ function Control(props: ControlProps) {
   const [type = ''] = typesOf(schema)
   const common = { id, name, ...(describedBy === '' ? {} : { 'aria-describedby': describedBy }) }
   if (name === 'poolId') return <PoolSelect {...props} />
+  if (name === 'memberId' || name === 'resourceId') {
+    return <ThingField {...props} described={described(props)} />
+  }
   if (schema.enum !== undefined) return <Choice {...props} options={schema.enum.map(String)} />
   if (type === 'boolean') {
     const isOn = (value ?? schema.default ?? false) === true
@@ -273,15 +278,16 @@ function Lines(props: ControlProps) {
 
 /** What has parts of its own is written as JSON, and counts once it can be read. */
 function JsonField(props: ControlProps) {
-  const { value, onChange } = props
+  const { schema, value, onChange } = props
   const text = value === undefined ? '' : JSON.stringify(value, null, 2)
+  const example = JSON.stringify(exampleOf(schema), null, 2)
   return (
     <textarea
       {...described(props)}
       class="code"
-      rows={Math.min(14, text.split('\n').length + 2)}
+      rows={Math.min(14, Math.max(text.split('\n').length + 2, example.split('\n').length))}
       spellcheck={false}
-      placeholder="JSON"
+      placeholder={`JSON, such as\n${example}`}
       defaultValue={text}
       onInput={({ currentTarget }) => {
         const now = currentTarget.value.trim()

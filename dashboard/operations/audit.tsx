@@ -7,7 +7,7 @@ import type { Tone } from '../parts/page.tsx'
 import { SearchBox } from '../parts/search-box.tsx'
 import { Table } from '../parts/virtual-table.tsx'
 import type { Column } from '../parts/virtual-table.tsx'
-import { countOf, fieldTimeOf, localOf } from '../parts/words.ts'
+import { countOf, endOfTimeMs, fieldTimeOf, localOf } from '../parts/words.ts'
 import { heldMax, usePages } from './pages.ts'
 
 type Calls = paths['/api/v1/audit']['get']['responses'][200]['content']['application/json']
@@ -177,7 +177,7 @@ function Moment({ name, label }: { name: string; label: string }) {
       {label}
       <input
         {...{ type: 'datetime-local', class: 'search short' }}
-        value={ms > 0 ? fieldTimeOf(ms) : ''}
+        value={ms > 0 && ms < endOfTimeMs ? fieldTimeOf(ms) : ''}
         onChange={(event) => change(event.currentTarget.value)}
       />
     </label>

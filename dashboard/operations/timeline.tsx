@@ -78,8 +78,9 @@ export function Timeline() {
   }
   const { value, fault, reload } = useLoad('timeline', load, everyMs)
   const { edit, dialogs } = useEdits()
-  const range = place.value.query.get('range') ?? 'week'
-  const line = lineAround(nowMs(), ranges[range] ?? ranges['week']!)
+  const asked = place.value.query.get('range') ?? ''
+  const range = Object.hasOwn(ranges, asked) ? asked : 'week'
+  const line = lineAround(nowMs(), ranges[range]!)
   const events = (value ?? []).toSorted((a, b) => a.startMs - b.startMs)
   const shown = events.filter(({ startMs, endMs }) => stretchOf(line, startMs, endMs) !== undefined)
   const plan = (title: string, operation: string): void =>

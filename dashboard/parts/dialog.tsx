@@ -6,11 +6,19 @@ interface DialogProps {
   readonly title: string
   /** Undefined: it stays until what it asks for is done. */
   readonly onClose?: (() => void) | undefined
+  /** In place of closing, when Escape is pressed: a key that is easily hit. */
+  readonly onEscape?: (() => void) | undefined
   readonly class?: string
   readonly children: ComponentChildren
 }
 
-export function Dialog({ title, onClose, class: more = '', children }: DialogProps) {
+export function Dialog({
+  title,
+  onClose,
+  onEscape = onClose,
+  class: more = '',
+  children,
+}: DialogProps) {
   const element = useRef<HTMLDialogElement>(null)
   const id = useId()
   useEffect(() => {
@@ -27,7 +35,7 @@ export function Dialog({ title, onClose, class: more = '', children }: DialogPro
       aria-labelledby={id}
       onCancel={(event) => {
         event.preventDefault()
-        onClose?.()
+        onEscape?.()
       }}
     >
       <header class="dialog-head">

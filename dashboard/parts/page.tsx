@@ -2,7 +2,7 @@
 import type { ComponentChildren } from 'preact'
 import { useEffect, useRef, useState } from 'preact/hooks'
 import type { Standing } from '../api/live.ts'
-import { ageOf, localOf, utcOf } from './words.ts'
+import { ageOf, endOfTimeMs, localOf, utcOf } from './words.ts'
 
 interface PageProps {
   readonly title: string
@@ -120,7 +120,7 @@ export function Loading() {
 
 /** How long ago, with both zones in the title. */
 export function Time({ ms, isWhole = false }: { ms: number; isWhole?: boolean }) {
-  if (!(ms > 0)) return <span>–</span>
+  if (!(ms > 0 && ms < endOfTimeMs)) return <span>–</span>
   const local = localOf(ms)
   return (
     <time dateTime={new Date(ms).toISOString()} title={`${local} · ${utcOf(ms)}`}>

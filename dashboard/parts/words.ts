@@ -3,6 +3,9 @@ import { nowMs } from '../api/clock.ts'
 
 const localTime = new Intl.DateTimeFormat(undefined, { dateStyle: 'medium', timeStyle: 'medium' })
 
+/** What `Date` still takes. */
+export const endOfTimeMs = 8.64e15
+
 /** In the reader's zone. */
 export const localOf = (ms: number): string => localTime.format(ms)
 export const utcOf = (ms: number): string =>

@@ -70,7 +70,7 @@ function ItemBody({ path, name, id, item, known }: ItemBodyProps) {
       title={value ? titleOf(value, id) : name}
       lead={name}
       back={{ href: `#${list}`, name }}
-      actions={found.map((operation) => {
+      actions={(value ? found : []).map((operation) => {
         const key = `${operation.method} ${operation.path}`
         return (
           <Offer key={key} operation={key} onClick={() => start(operation)}>

@@ -41,7 +41,9 @@ export function ListPage<Row extends ListRow>(list: ListProps<Row>) {
   const { columns, keyOf, leadsTo } = list
   const { edit, dialogs } = useEdits()
   const { query } = place.value
-  const only = query.get('only') ?? ''
+  const given = query.get('only') ?? ''
+  // An address may say anything.
+  const only = Object.hasOwn(filters, given) ? given : ''
   // Not for each letter of the search, only when something has changed.
   const all = useMemo(list.rows, [beat.value])
   const isSearched = finderOf(query.get('q') ?? '')

@@ -269,6 +269,85 @@ test(
 )
 
 test(
+  'a form knows members by their addresses, and one Escape loses nothing of it',
+  async () => {
+    const { page, faults } = await signedIn(admin)
+    await visit(page, '/r/maintenance-windows')
+    await button(page, 'New').click()
+    await page.keyboard.press('Escape')
+    await page.locator('dialog').waitFor({ state: 'detached' })
+    await button(page, 'New').click()
+    const field = page.locator('dialog').getByLabel('Resource required')
+    await field.fill('192.0.2.1')
+    const option = page.locator('dialog datalist option').first()
+    expect(await option.textContent()).toBe('192.0.2.1:80 of web')
+    const [member] = (await call<Named[]>('GET', `/pools/${ids.pool}/members`)).body
+    expect(await option.getAttribute('value')).toBe(member?.id)
+    await field.fill(member?.id ?? '')
+    await page.getByText('192.0.2.1:80 of web', { exact: true }).last().waitFor()
+    await page.keyboard.press('Escape')
+    await page.getByText('Escape once more drops what you have written.').waitFor()
+    expect(await field.inputValue()).toBe(member?.id)
+    expect(await lookAt(page, 'window-form')).toEqual([])
+    await page.keyboard.press('Escape')
+    await page.locator('dialog').waitFor({ state: 'detached' })
+
+    await visit(page, '/r/rollouts')
+    await button(page, 'New').click()
+    expect(await page.getByLabel('Steps').getAttribute('placeholder')).toMatch(/"weightPct"/)
+    expect(await lookAt(page, 'rollout-form')).toEqual([])
+    expect(unexpected(faults)).toEqual([])
+  },
+  patienceMs,
+)
+
+const oddAddresses = [
+  ['/services/%E0%A4%A', 'there is no such service'],
+  ['/pools?only=__proto__', 'web'],
+  ['/pools?only=constructor', 'web'],
+  ['/services?q=%5B(*%2B', 'No service has these words'],
+  ['/pools?only=with+a+fault&q=zzz', 'No pool with these words under “with a fault”'],
+  ['/timeline?range=__proto__', 'Events'],
+  ['/audit?from=abc&to=9e99', 'Audit'],
+  ['/audit?from=9e99', 'Audit'],
+  ['/trace?name=%F0%9F%92%A9', 'Trace'],
+  ['/changes/%00', 'there is no such commit'],
+  ['/zones/nope.', 'There is no such zone'],
+  ['/r/records/zzz', 'there is no such record'],
+  ['/r/__proto__', "This node's API has no such resource"],
+  ['//', 'There is nothing at //'],
+] as const
+
+test(
+  'no address breaks a screen, and what breaks one leaves the others whole',
+  async () => {
+    const { page, faults } = await signedIn(admin)
+    for (const [path, words] of oddAddresses) {
+      await visit(page, path)
+      await page.locator('main').getByText(words).first().waitFor()
+      expect([path, await page.getByText('This screen has failed').count()]).toEqual([path, 0])
+    }
+    await visit(page, '/r/records/zzz')
+    await page.getByRole('alert').waitFor()
+    expect(await page.locator('main').getByRole('button', { name: 'Delete' }).count()).toBe(0)
+    expect(faults.filter((fault) => !/status of 40[014]/.test(fault))).toEqual([])
+
+    await page.route('**/api/v1/rum/status', (route) => route.fulfill({ json: 'a surprise' }))
+    await visit(page, '/coverage')
+    await page.getByRole('heading', { name: 'This screen has failed' }).waitFor()
+    await page.getByRole('alert').filter({ hasText: 'Nothing was changed.' }).waitFor()
+    await visit(page, '/pools')
+    await page.getByRole('link', { name: 'web' }).waitFor()
+    await visit(page, '/coverage')
+    await page.getByRole('heading', { name: 'This screen has failed' }).waitFor()
+    await page.unroute('**/api/v1/rum/status')
+    await button(page, 'Try again').click()
+    await page.getByRole('heading', { name: 'User measurement' }).waitFor()
+  },
+  patienceMs,
+)
+
+test(
   'a member is disabled and enabled again, and a change is taken back, with a look at DNS',
   async () => {
     const { page, faults } = await signedIn(admin)

@@ -1,5 +1,6 @@
 // What the dashboard computes before it draws: lines of time, strips of health, places, words.
 import { describe, expect, test } from 'vitest'
+import { exampleOf } from '#dashboard/edit/example.ts'
 import { effectIn } from '#dashboard/api/effect.ts'
 import { placeOf } from '#dashboard/map/places.ts'
 import { lineAround, stretchOf, ticksOf } from '#dashboard/operations/time-line.ts'
@@ -131,4 +132,21 @@ test.each([
   ['an empty history', '', '', ''],
 ])('of a history that is read again, %s', (_case, newest, shown, expected) => {
   expect(joined(commitsOf(newest), commitsOf(shown))).toEqual(commitsOf(expected))
+})
+
+test.each([
+  [{ type: 'object', properties: { url: { type: 'string' } } }, { url: '…' }],
+  [{ type: 'array', items: { type: 'integer', minimum: 5 } }, [5]],
+  [{ anyOf: [{ type: 'boolean' }, { type: 'null' }] }, true],
+  [{ type: 'string', examples: ['www'] }, 'www'],
+  [{ enum: ['a', 'b'] }, 'a'],
+  [
+    {
+      ...{ type: 'object', required: ['weight'] },
+      properties: { weight: { type: 'integer', default: 10 }, note: { type: 'string' } },
+    },
+    { weight: 10 },
+  ],
+])('an example of %o is made of what must be there', (schema, expected) => {
+  expect(exampleOf(schema)).toEqual(expected)
 })

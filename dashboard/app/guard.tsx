@@ -1,0 +1,38 @@
+// Keeps a screen that fails from taking the others along: what went wrong stands in its place.
+import { Component } from 'preact'
+import type { ComponentChildren } from 'preact'
+import { sentence } from '../api/client.ts'
+import { Fault, Page } from '../parts/page.tsx'
+
+interface GuardProps {
+  /** Another address is another try. */
+  readonly address: string
+  readonly children: ComponentChildren
+}
+
+interface GuardState {
+  readonly fault: string
+}
+
+export class Guard extends Component<GuardProps, GuardState> {
+  override state: GuardState = { fault: '' }
+
+  static override getDerivedStateFromError(error: unknown): GuardState {
+    return { fault: sentence(error) }
+  }
+
+  override componentDidUpdate({ address }: GuardProps): void {
+    if (address !== this.props.address && this.state.fault !== '') this.setState({ fault: '' })
+  }
+
+  override render() {
+    const { fault } = this.state
+    if (fault === '') return this.props.children
+    const text = `A fault of the dashboard: ${fault}. Nothing was changed. Other screens go on.`
+    return (
+      <Page title="This screen has failed">
+        <Fault text={text} retry={() => this.setState({ fault: '' })} />
+      </Page>
+    )
+  }
+}

@@ -1,0 +1,62 @@
+// The field for the id of a member or a pool: it is found by the words that people know.
+import { useId } from 'preact/hooks'
+import { allMembers, allPools, poolOf, targetOf } from '../api/live.ts'
+
+interface ThingProps {
+  /** `memberId` takes members alone. */
+  readonly name: string
+  readonly value: unknown
+  readonly isRequired: boolean
+  readonly described: { readonly id: string; readonly name: string }
+  readonly onChange: (value: unknown) => void
+}
+
+interface Thing {
+  readonly id: string
+  readonly words: string
+}
+
+const offeredMax = 50
+
+export function ThingField({ name, value, isRequired, described, onChange }: ThingProps) {
+  const list = useId()
+  const text = typeof value === 'string' ? value : ''
+  const things = name === 'memberId' ? members() : [...pools(), ...members()]
+  const wanted = text.toLowerCase()
+  const chosen = things.find(({ id }) => id === text)
+  const offered = things
+    .filter(({ id, words }) => id.includes(wanted) || words.toLowerCase().includes(wanted))
+    .slice(0, offeredMax)
+  return (
+    <>
+      <input
+        {...described}
+        type="text"
+        list={list}
+        required={isRequired}
+        autocomplete="off"
+        spellcheck={false}
+        placeholder={name === 'memberId' ? 'Address, pool or id' : 'Pool, address or id'}
+        value={text}
+        onInput={({ currentTarget: { value: now } }) => onChange(now === '' ? undefined : now)}
+      />
+      <datalist id={list}>
+        {offered.map(({ id, words }) => (
+          <option key={id} value={id}>
+            {words}
+          </option>
+        ))}
+      </datalist>
+      {chosen && <p class="hint">{chosen.words}</p>}
+    </>
+  )
+}
+
+const pools = (): Thing[] => allPools().map(({ id, name }) => ({ id, words: `pool ${name}` }))
+
+const members = (): Thing[] =>
+  allMembers().map((member) => {
+    const { id, port, name, poolId } = member
+    const named = name === '' ? '' : ` (${name})`
+    return { id, words: `${targetOf(member)}:${port}${named} of ${poolOf(poolId)?.name ?? poolId}` }
+  })
