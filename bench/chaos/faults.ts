@@ -27,6 +27,7 @@ const cutMs = 4_000
 const hourSeconds = 3_600
 /** Small disks: a fault fills them. */
 export const smallDisks: readonly Host[] = [controls[1]!, answering[2]!]
+const allNodes: readonly Host[] = [...controls, ...answering]
 const fillBytes = 1_024 * 1_024
 
 export const faults: readonly Fault[] = Object.freeze([
@@ -60,6 +61,15 @@ export const faults: readonly Fault[] = Object.freeze([
     },
   },
   {
+    name: 'PostgreSQL and its standby killed in turn',
+    run: async ({ stores }) => {
+      for (const program of stores.postgres) {
+        await program.crash()
+        await sleep(betweenKillsMs)
+      }
+    },
+  },
+  {
     name: 'each pair cut off in turn',
     run: async ({ network }) => {
       for (const [one, other] of talkingPairs()) {
@@ -76,6 +86,14 @@ export const faults: readonly Fault[] = Object.freeze([
   {
     name: 'one packet in five of c1 and d1 lost',
     run: (fleet, holdMs) => impaired(fleet, { delayMs: 0, loss: 0.2 }, holdMs),
+  },
+  {
+    name: 'half a second between all nodes',
+    run: (fleet, holdMs) => impaired(fleet, { delayMs: 250, loss: 0 }, holdMs, allNodes),
+  },
+  {
+    name: 'one packet in five of all nodes lost',
+    run: (fleet, holdMs) => impaired(fleet, { delayMs: 0, loss: 0.2 }, holdMs, allNodes),
   },
   {
     name: 'full disks of c2 and d3',
@@ -160,8 +178,8 @@ async function impaired(
   { network }: Fleet,
   impairment: Parameters<Network['impair']>[1],
   holdMs: number,
+  hosts: readonly Host[] = [controls[0]!, answering[0]!],
 ): Promise<void> {
-  const hosts = [controls[0]!, answering[0]!]
   for (const host of hosts) await network.impair(host, impairment)
   await sleep(holdMs)
   for (const host of hosts) await network.repair(host)

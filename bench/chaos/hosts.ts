@@ -49,6 +49,8 @@ export function talkingPairs(): readonly (readonly [Host, Host])[] {
   join(controls, redises)
   join(controls, databases)
   join(controls, [git])
+  // Its Sentinel, and for one of them the source that nobody should believe.
+  join(answering, [git])
   join([redises[0]!], [redises[1]!])
   join([databases[0]!], [databases[1]!])
   join(redises, [git])
