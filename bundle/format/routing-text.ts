@@ -38,10 +38,11 @@ const latency: ValueRow<LatencyModel> = {
 /** The settings that go into a bundle as they are. A way with a new one adds its row here. */
 const valueTable = { signals, latency } as const
 
-type ValueName = keyof typeof valueTable
+/** Settings that a way can read, as people write them in `gslb.yaml`. */
+export type ValueName = keyof typeof valueTable
 export type RoutingValues = { readonly [Name in ValueName]: (typeof valueTable)[Name]['plain'] }
 
-const valueNames = Object.keys(valueTable) as readonly ValueName[]
+export const valueNames = Object.keys(valueTable) as readonly ValueName[]
 
 export const plainValues: RoutingValues = Object.freeze(valuesOf((name) => valueTable[name].plain))
 

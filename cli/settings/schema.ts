@@ -14,6 +14,7 @@ import {
   section,
   text,
 } from './forms.ts'
+import { valueNames } from '#bundle/format/routing-text.ts'
 import type { SettingLeaf } from './forms.ts'
 import { alerts } from './alerts.ts'
 import { anycast } from './anycast.ts'
@@ -305,16 +306,21 @@ export const SettingsFile = Type.Object(
   },
 )
 
-/** Settings that change answers: they are in the repository, so that all nodes agree. */
-export const repositoryKeys: readonly string[] = Object.freeze([
-  'asn.rules',
-  'geoip.endpointLocations',
-  'latency.fallbackRegion',
-  'latency.minRTTThresholdMs',
-  'latency.regionBonusMultiplier',
-  'mapFile',
-  'signals',
-])
+/**
+ * Settings that change answers: they are in the repository, so that all nodes agree. They are named
+ * here since their schemas load a library that a node which only answers does without.
+ */
+export const repositoryKeys: readonly string[] = Object.freeze(
+  [
+    'asn.rules',
+    'geoip.endpointLocations',
+    'latency.fallbackRegion',
+    'latency.minRTTThresholdMs',
+    'latency.regionBonusMultiplier',
+    'mapFile',
+    ...valueNames.filter((name) => SettingsFile.properties?.[name] === undefined),
+  ].sort(),
+)
 
 export interface SettingRow {
   /** As people say it: `dns.tcp.idleTimeout`. */

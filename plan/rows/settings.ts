@@ -4,7 +4,8 @@ import type { Bundle } from '#bundle/format/bundle.ts'
 import * as clientRanges from '#bundle/format/client-ranges.ts'
 import { NodeCell } from '#bundle/format/cells.ts'
 import { firstPolicyCode, PolicyCell } from '#bundle/format/routing-cells.ts'
-import { parsePolicyText } from '#bundle/format/routing-text.ts'
+import { parsePolicyText, valueNames } from '#bundle/format/routing-text.ts'
+import type { ValueName } from '#bundle/format/routing-text.ts'
 import { assert } from '#lib/assert.ts'
 import { routingSettingsOf } from '#routing/choose/environment.ts'
 import { algorithmNamed, filterNamed, wayOfCode } from '#routing/choose/ways.ts'
@@ -14,11 +15,11 @@ import type { PoolPairs } from './pools.ts'
 
 const { mapTable } = clientRanges
 
-/** What a way needs, and the name of the setting that differs. */
-export type SettingsDifference = ReadonlyMap<WayNeed, string>
+/** What a way needs or reads, and the name of the setting that differs. */
+export type SettingsDifference = ReadonlyMap<WayNeed | ValueName, string>
 
 export function differingSettings(base: Bundle, head: Bundle): SettingsDifference {
-  const differing = new Map<WayNeed, string>()
+  const differing = new Map<WayNeed | ValueName, string>()
   const [one, other] = [base, head].map(endpointNames) as [EndpointName, EndpointName]
   if (!areNetworksAlike([base, mapTable, one], [head, mapTable, other])) {
     differing.set('map-rules', 'mapFile.rules')
@@ -27,10 +28,8 @@ export function differingSettings(base: Bundle, head: Bundle): SettingsDifferenc
   const rulesOf = ({ asnRules }: typeof was, nameOf: EndpointName): string =>
     JSON.stringify(asnRules.map(({ asn, org, endpoint }) => [asn, org, nameOf(endpoint)]))
   if (rulesOf(was, one) !== rulesOf(is, other)) differing.set('asn-rules', 'asn.rules')
-  if (JSON.stringify(was.signals) !== JSON.stringify(is.signals))
-    differing.set('signals', 'signals')
-  if (JSON.stringify(was.latency) !== JSON.stringify(is.latency)) {
-    differing.set('round-trips', 'latency')
+  for (const name of valueNames) {
+    if (JSON.stringify(was[name]) !== JSON.stringify(is[name])) differing.set(name, name)
   }
   return differing
 }
@@ -79,7 +78,10 @@ export class PolicyPairs {
     if (hasFallback !== other.fallbackPool >= 0) return false
     if (hasFallback && twin[one.fallbackPool] !== other.fallbackPool) return false
     if (hasFallback && isSame[one.fallbackPool] === 0) return false
-    return !waysOf(one.text).some(({ needs }) => needs.some((need) => this.#settings.has(need)))
+    return !waysOf(one.text).some(({ needs, reads }) => {
+      if (reads !== undefined && this.#settings.has(reads)) return true
+      return needs.some((need) => this.#settings.has(need))
+    })
   }
 }
 

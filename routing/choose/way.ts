@@ -1,4 +1,5 @@
 // What a way to choose is: one row of the table in ways.ts, and the step that it becomes.
+import type { ValueName } from '#bundle/format/routing-text.ts'
 import type { Random } from '#lib/random.ts'
 import type { Chain } from '#routing/chain/chain.ts'
 import type { RoutingQuery } from '#routing/state/query.ts'
@@ -39,6 +40,8 @@ export interface Way {
   /** What stands behind the colon in a chain, `name:BODY`: a program. Without it, no colon. */
   readonly argument?: 'BODY'
   readonly needs: readonly WayNeed[]
+  /** The settings by which it chooses: where they differ, so may its answers. */
+  readonly reads?: ValueName
   /**
    * What the weight of a member is to it: a share of the answers, of which weight 0 gets nothing,
    * or a number that a program is told. Without it: nothing, whatever the weight.

@@ -21,6 +21,7 @@ export const latencyRegion: Way = {
   leaves: 'all',
   picksAny: false,
   needs: ['round-trips'],
+  reads: 'latency',
   likeness: [LikenessKind.Region],
   page: {
     does: "draws by `bonus + 1 / RTT in ns`; the bonus is for members of the client's region",

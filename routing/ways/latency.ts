@@ -11,6 +11,7 @@ export const latency: Way = {
   leaves: 'all',
   picksAny: false,
   needs: ['round-trips'],
+  reads: 'latency',
   likeness: [],
   page: {
     does: 'draws by 1 / RTT from this node',

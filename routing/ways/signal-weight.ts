@@ -12,6 +12,7 @@ export const signalWeight: Way = {
   picksAny: false,
   feature: 'signal-weight',
   needs: ['signals'],
+  reads: 'signals',
   likeness: [],
   page: {
     does:

@@ -4,7 +4,7 @@ import type { Static } from 'typebox'
 import { choice } from '#schemas/forms/annotations.ts'
 import { onAllDownPattern } from '#schemas/forms/patterns.ts'
 
-/** Every spelling that is accepted; `routing/choose/algorithms.ts` resolves the aliases. */
+/** Every spelling that is accepted; `routing/choose/ways.ts` resolves the aliases. */
 export const algorithms = [
   'round-robin',
   'weighted-round-robin',

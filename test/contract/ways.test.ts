@@ -3,6 +3,8 @@ import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { plainRouting } from '#bundle/format/model.ts'
 import type { BundleModel, MemberModel, RoutingModel } from '#bundle/format/model.ts'
+import { valueNames } from '#bundle/format/routing-text.ts'
+import { createEnvironment, noRoutingTables } from '#routing/choose/environment.ts'
 import { isReady, rebuildPool } from '#routing/state/candidates.ts'
 import {
   algorithmNamed,
@@ -16,7 +18,7 @@ import {
 import { LikenessKind } from '#routing/chain/scope.ts'
 import { MemberOut } from '#routing/state/state.ts'
 import { Family } from '#routing/state/query.ts'
-import { bareModel, member, pool, service, zone } from '#test/support/bundle-models.ts'
+import { bareModel, bundleOf, member, pool, service, zone } from '#test/support/bundle-models.ts'
 import { laneCount } from '#test/support/lane.ts'
 import { asnRule, routingSite } from '#test/support/routing-site.ts'
 import type { RoutingSite, World } from '#test/support/routing-site.ts'
@@ -131,6 +133,24 @@ describe('the table', () => {
       ['sticky-weighted', 'share'],
       ['script', 'input'],
     ])
+  })
+
+  test.each(ways)('says which settings $name reads: a plan asks again where they differ', (way) => {
+    const bundle = bundleOf(modelOf([], 'failover', allMembers))
+    const environment = createEnvironment(bundle, noRoutingTables, null)
+    const read = new Set<unknown>()
+    const settings = new Proxy(environment.settings, {
+      get(target, key, receiver): unknown {
+        read.add(key)
+        return Reflect.get(target, key, receiver)
+      },
+    })
+    way.bind({ ...environment, settings }, 'result = candidates')
+    expect(valueNames.filter((name) => read.has(name) && name !== way.reads)).toEqual([])
+  })
+
+  test('has no setting that no way reads', () => {
+    expect(valueNames.filter((name) => ways.every(({ reads }) => reads !== name))).toEqual([])
   })
 
   test('finds each by all its spellings', () => {

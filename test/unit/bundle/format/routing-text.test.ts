@@ -1,15 +1,13 @@
 import { expect, test } from 'vitest'
 import { bundleLimits } from '#bundle/format/limits.ts'
 import { plainRouting } from '#bundle/format/model.ts'
-import { parseRoutingText } from '#bundle/format/routing-text.ts'
+import { parseRoutingText, routingValues } from '#bundle/format/routing-text.ts'
 
 const { asnRulesMax, asnOrgLengthMax, signalRegionsMax } = bundleLimits
 const rule = { asn: 64_500, org: '', endpoint: 0 }
 const isRead = (parts: object): boolean => {
-  const { signals, latency } = plainRouting
-  return (
-    parseRoutingText(JSON.stringify({ asnRules: [], signals, latency, ...parts })) !== undefined
-  )
+  const text = JSON.stringify({ asnRules: [], ...routingValues(plainRouting), ...parts })
+  return parseRoutingText(text) !== undefined
 }
 const regions = (count: number) => ({
   signals: {

@@ -2,7 +2,8 @@
 import { describe, expect, test } from 'vitest'
 import { loadSettings } from '#cli/settings/settings.ts'
 import { readSettingsText } from '#cli/settings/file.ts'
-import { repositoryKeys } from '#cli/settings/schema.ts'
+import { SettingsFile, repositoryKeys } from '#cli/settings/schema.ts'
+import { routingSettings } from '#schemas/objects/routing-settings.ts'
 
 function problems(text: string): readonly string[] {
   const read = readSettingsText(text, 'gslbd.yaml')
@@ -14,6 +15,15 @@ describe('what does not belong into gslbd.yaml', () => {
     const nested = key.split('.').toReversed()
     const text = nested.reduce((value, name) => `{ ${name}: ${value} }`, '1')
     expect(problems(text)).toEqual([expect.stringContaining(`: ${key} is the same for all nodes`)])
+  })
+
+  test('is what the settings of the repository have for routing, but for sections of both', () => {
+    const keys = Object.entries(routingSettings).flatMap(([name, { properties }]) =>
+      SettingsFile.properties?.[name] === undefined
+        ? [name]
+        : Object.keys(properties).map((key) => `${name}.${key}`),
+    )
+    expect(repositoryKeys).toEqual(keys.toSorted())
   })
 
   test('ignores variables that are not ours, such as those Kubernetes sets', () => {
