@@ -1,5 +1,6 @@
 // An immutable index of the objects of one accepted commit: by id, by name and by part.
 import { namedPoolsOf } from '#compiler/tree/fallback.ts'
+import { kindNames, kinds } from '#schemas/kinds.ts'
 import type { Kind } from '#schemas/kinds.ts'
 import { BucketMap } from './bucket-map.ts'
 import { partsIn } from './entry.ts'
@@ -35,7 +36,9 @@ export interface ConfigSnapshot {
   readonly with: (delta: ConfigDelta) => ConfigSnapshot
 }
 
-export const globalNames: readonly Kind[] = ['Pool', 'Service']
+export const globalNames: readonly Kind[] = Object.freeze(
+  kindNames.filter((kind) => kinds[kind].names === 'everywhere'),
+)
 
 /** Where a name must be unique. */
 export function nameKey(kind: Kind, tenant: string, name: string): string {

@@ -103,6 +103,10 @@ const table = {
 } as const satisfies Record<string, KindRow>
 
 export type Kind = keyof typeof table
+/** Kinds of which no two objects have one name, whosever they are. */
+export type KindNamedEverywhere = {
+  [K in Kind]: (typeof table)[K]['names'] extends 'everywhere' ? K : never
+}[Kind]
 /** The checked object of each kind, defaults filled in. */
 export type ObjectOf = { readonly [K in Kind]: Static<(typeof table)[K]['schema']> }
 export type SettingsObject = ObjectOf['Settings']

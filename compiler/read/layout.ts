@@ -1,5 +1,6 @@
 // Decides by its path how a file of the repository is read: as settings, a tenant's, a policy, a
 // delivery, a test, or not at all.
+import { forEachKind, kinds } from '#schemas/kinds.ts'
 import type { Kind } from '#schemas/kinds.ts'
 
 export type PathRole =
@@ -29,13 +30,13 @@ export function roleOf(path: string): PathRole {
   return { role: 'tenant', tenant: folder }
 }
 
+/** The role of the path where a kind lies, as its row says it. */
+const homeOf = forEachKind((kind) => roleOf(kinds[kind].path).role)
+
 /** Whether objects of a kind may lie at paths of a role. */
 export function isHomeOf(kind: Kind, role: PathRole['role']): boolean {
-  if (kind === 'Settings') return role === 'settings'
-  if (kind === 'Delivery') return role === 'delivery'
-  if (kind === 'ResponsePolicy') return role === 'policy'
   // A tenant's own names may have tests beside them.
-  return role === 'tenant' || (role === 'test' && kind === 'Test')
+  return role === homeOf[kind] || (role === 'tenant' && kind === 'Test')
 }
 
 /** True when the content of the path matters; the bytes of other files need not be read. */

@@ -1,23 +1,47 @@
 // Checks that pool and service names are unique across tenants, and other names within theirs.
 import { kindNames, kinds } from '#schemas/kinds.ts'
+import type { KindNamedEverywhere } from '#schemas/kinds.ts'
 import { copyAndOriginal } from '#compiler/values/copies.ts'
 import { valueAt } from '#compiler/diagnostics/diagnostic.ts'
 import type { DiagnosticCode } from '#compiler/diagnostics/diagnostics.ts'
 import type { TreeRule } from './tree-rule.ts'
 import { placeIn } from '#compiler/tree/tree.ts'
-import type { Entry, TreeReport } from '#compiler/tree/tree.ts'
+import type { Entry, Tree, TreeReport } from '#compiler/tree/tree.ts'
 
 export const namesUnique: TreeRule = {
   name: 'names-unique',
   check({ tree }, report) {
-    checkOne(tree.of.Pool, tree.poolNamed, 'pool-name-duplicate', report)
-    checkOne(tree.of.Service, tree.serviceNamed, 'service-name-duplicate', report)
+    for (const { entries, firstOf, code } of everywhere) {
+      checkOne(entries(tree), firstOf(tree), code, report)
+    }
     for (const kind of kindNames) {
       if (kind === 'Records' && tree.hasUniqueRecordNames) continue
       if (kinds[kind].names === 'within-tenant') checkWithinOwner(tree.of[kind], report)
     }
   },
 }
+
+interface EverywhereRow {
+  readonly entries: (tree: Tree) => readonly Entry[]
+  /** The tree has it for references. */
+  readonly firstOf: (tree: Tree) => ReadonlyMap<string, Entry>
+  readonly code: DiagnosticCode
+}
+
+/** A row of each kind: one that is forgotten does not compile. */
+const everywhereTable: Readonly<Record<KindNamedEverywhere, EverywhereRow>> = {
+  Pool: {
+    entries: ({ of }) => of.Pool,
+    firstOf: ({ poolNamed }) => poolNamed,
+    code: 'pool-name-duplicate',
+  },
+  Service: {
+    entries: ({ of }) => of.Service,
+    firstOf: ({ serviceNamed }) => serviceNamed,
+    code: 'service-name-duplicate',
+  },
+}
+const everywhere = Object.freeze(Object.values(everywhereTable))
 
 function checkOne(
   entries: readonly Entry[],
