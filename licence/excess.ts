@@ -2,6 +2,7 @@
 // status.
 import type { ConfigEntry } from '#config/entry.ts'
 import type { ConfigSnapshot } from '#config/object-index.ts'
+import { kindNames, kinds } from '#schemas/kinds.ts'
 import { defaultTenant } from '#schemas/objects/tenant.ts'
 import type { LicensedFeature } from './gate.ts'
 import type { StatusDiagnostic } from '#compiler/diagnostics/status-diagnostic.ts'
@@ -61,18 +62,15 @@ function* excessOf(snapshot: ConfigSnapshot, tier: Tier): Generator<[ConfigEntry
       yield [entry, message]
     }
   }
-  for (const kind of ['Rollout', 'Redirect', 'ResponsePolicy'] as const) {
+  for (const kind of kindNames) {
+    const { feature } = kinds[kind]
+    // One tenant needs no licence: see above.
+    if (feature === null || kind === 'Tenant') continue
     for (const entry of snapshot.list(kind)) {
-      for (const message of lacks([featureOfKind[kind]])) yield [entry, message]
+      for (const message of lacks([feature])) yield [entry, message]
     }
   }
 }
-
-const featureOfKind = {
-  Rollout: 'rollouts',
-  Redirect: 'redirects',
-  ResponsePolicy: 'response-policy',
-} as const
 
 function diagnostic(file: string, message: string, help: string): StatusDiagnostic {
   const place = { file, line: 1, column: 1 }

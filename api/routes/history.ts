@@ -8,8 +8,7 @@ import type { Operation } from '#config/operation.ts'
 import { readRecords } from '#compiler/values/record-sets.ts'
 import { nestedRefusal, unverifiedRefusal } from '#api/domains/record-rights.ts'
 import { revertOperations } from '#config/revert.ts'
-import type { LicensedFeature } from '#licence/gate.ts'
-import type { Kind } from '#schemas/kinds.ts'
+import { kinds } from '#schemas/kinds.ts'
 import { visibleTenant } from '#api/access/caller.ts'
 import { findObject } from '#api/config/reads.ts'
 import { writeAll, writeRefusals } from '#api/config/writes.ts'
@@ -209,19 +208,12 @@ const revert = route({
 })
 
 /** What comes back needs what making it does. */
-const featureOf: Partial<Record<Kind, LicensedFeature>> = {
-  Redirect: 'redirects',
-  Rollout: 'rollouts',
-  ResponsePolicy: 'response-policy',
-  Tenant: 'extra-tenants',
-}
-
 function restoreRefusal(context: Context, { changes }: CommitChange): Reply | undefined {
   const { licence } = context.ports
   for (const { kind, before, after, change } of changes) {
     if (before === null) continue
-    const feature = change === 'deleted' ? featureOf[kind] : undefined
-    const unlicensed = feature === undefined ? undefined : licence.refusal(feature)
+    const feature = change === 'deleted' ? kinds[kind].feature : null
+    const unlicensed = feature === null ? undefined : licence.refusal(feature)
     if (unlicensed !== undefined) return refused(403, unlicensed)
     const refusal =
       kind === 'Service'
