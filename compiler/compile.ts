@@ -7,8 +7,7 @@ import { loadBundle } from '#bundle/load/load.ts'
 import type { BundleModel } from '#bundle/format/model.ts'
 import { assert } from '#lib/assert.ts'
 import { plainCodeOf } from '#routing/choose/ways.ts'
-import { kindNames, kinds } from '#schemas/kinds.ts'
-import type { Kind } from '#schemas/kinds.ts'
+import { kinds } from '#schemas/kinds.ts'
 import { valueAt } from './diagnostics/diagnostic.ts'
 import type { DiagnosticReport } from './diagnostics/diagnostic.ts'
 import { FileMemory } from './read/file-memory.ts'
@@ -73,14 +72,13 @@ export interface Compiler {
   readonly compile: (files: readonly SourceFile[], options: CompileOptions) => CompileResult
 }
 
-/** What tests replace: limits that a small tree reaches, a loader that refuses, what is served. */
+/** What tests replace: limits that a small tree reaches, a loader that refuses. */
 export interface CompilerParts {
   /** What the nodes that get the bundle allow. */
   readonly checkPolicy: HealthCheckPolicy
   readonly limits: CompileLimits
   /** @returns the bundle as a node reads it, or why it would not. `known` was loaded before. */
   readonly load: (bundle: EncodedBundle, known: Bundle | undefined) => Bundle | string
-  readonly unserved: readonly Kind[]
   /** null: tests are read and checked, and not asked. */
   readonly policyTests: PolicyTests | null
   /** null: nobody has looked at running nodes. */
@@ -96,7 +94,6 @@ const defaultParts: CompilerParts = {
     const loaded = loadBundle(bytes, undefined, known)
     return loaded.ok ? loaded.value : JSON.stringify(loaded.error)
   },
-  unserved: kindNames.filter((kind) => !kinds[kind].isServed),
   policyTests: null,
   observe: null,
   listsRemarks: true,
@@ -108,7 +105,7 @@ const defaultParts: CompilerParts = {
  */
 export function createCompiler(parts: Partial<CompilerParts> = {}): Compiler {
   const all = { ...defaultParts, ...parts }
-  const { checkPolicy, limits, load, unserved, policyTests, observe, listsRemarks } = all
+  const { checkPolicy, limits, load, policyTests, observe, listsRemarks } = all
   const read = new FileMemory()
   let before: readonly PlacedFile[] = []
   const memory = {
@@ -131,7 +128,6 @@ export function createCompiler(parts: Partial<CompilerParts> = {}): Compiler {
         limits,
         checkPolicy,
         load,
-        unserved,
         policyTests,
         observe,
         read,
@@ -175,7 +171,6 @@ interface Work {
   readonly limits: CompileLimits
   readonly checkPolicy: HealthCheckPolicy
   readonly load: CompilerParts['load']
-  readonly unserved: readonly Kind[]
   readonly policyTests: PolicyTests | null
   readonly observe: Observe | null
   readonly read: FileMemory

@@ -24,8 +24,6 @@ interface KindRow {
   readonly names: 'alone' | 'everywhere' | 'within-tenant'
   /** What a licence must have for each object of it. Pools and services are looked into. */
   readonly feature: 'extra-tenants' | 'redirects' | 'response-policy' | 'rollouts' | null
-  /** False: checked like all others, and refused, since nothing acts on it yet. */
-  readonly isServed: boolean
 }
 
 /** Adding a kind means one file, one row here, one fixture. */
@@ -35,84 +33,72 @@ const table = {
     path: 'gslb.yaml',
     names: 'alone',
     feature: null,
-    isServed: true,
   },
   Tenant: {
     schema: objectOf('Tenant', TenantSpec),
     path: 'tenants/<tenant>/tenant.yaml',
     names: 'alone',
     feature: 'extra-tenants',
-    isServed: true,
   },
   Pool: {
     schema: objectOf('Pool', PoolSpec),
     path: 'tenants/<tenant>/pools/<name>.yaml',
     names: 'everywhere',
     feature: null,
-    isServed: true,
   },
   Service: {
     schema: objectOf('Service', ServiceSpec),
     path: 'tenants/<tenant>/services/<name>.yaml',
     names: 'everywhere',
     feature: null,
-    isServed: true,
   },
   Records: {
     schema: objectOf('Records', RecordsSpec),
     path: 'tenants/<tenant>/records/<name>.yaml',
     names: 'within-tenant',
     feature: null,
-    isServed: true,
   },
   ResponsePolicy: {
     schema: objectOf('ResponsePolicy', ResponsePolicySpec),
     path: 'rpz/<source>.yaml',
     names: 'within-tenant',
     feature: 'response-policy',
-    isServed: true,
   },
   Delivery: {
     schema: objectOf('Delivery', DeliverySpec),
     path: 'deliveries/<channel>.yaml',
     names: 'within-tenant',
     feature: null,
-    isServed: true,
   },
   Redirect: {
     schema: objectOf('Redirect', RedirectSpec),
     path: 'tenants/<tenant>/redirects/<name>.yaml',
     names: 'within-tenant',
     feature: 'redirects',
-    isServed: true,
   },
   DelegatedDomain: {
     schema: objectOf('DelegatedDomain', DelegatedDomainSpec),
     path: 'tenants/<tenant>/domains/<name>.yaml',
     names: 'within-tenant',
     feature: null,
-    isServed: true,
   },
   Rollout: {
     schema: objectOf('Rollout', RolloutSpec),
     path: 'tenants/<tenant>/rollouts/<name>.yaml',
     names: 'within-tenant',
     feature: 'rollouts',
-    isServed: true,
   },
   MaintenanceWindow: {
     schema: objectOf('MaintenanceWindow', MaintenanceWindowSpec),
     path: 'tenants/<tenant>/maintenance-windows/<name>.yaml',
     names: 'within-tenant',
     feature: null,
-    isServed: true,
   },
   Test: {
     schema: objectOf('Test', TestSpec),
     path: 'tests/<name>.yaml',
     names: 'within-tenant',
     feature: null,
-    isServed: true,
   },
 } as const satisfies Record<string, KindRow>
 

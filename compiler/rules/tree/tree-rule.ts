@@ -1,5 +1,4 @@
 // The interface of a tree rule: a function from the tree to findings.
-import type { Kind } from '#schemas/kinds.ts'
 import type { HealthCheckPolicy } from '#compiler/values/health-check-policy.ts'
 import type { OverlayPlan } from '#compiler/plan/overlay-plan.ts'
 import type { RecordPlan } from '#compiler/plan/record-plan.ts'
@@ -27,8 +26,6 @@ export interface RuleSubject {
   readonly nowMs: number | null
   readonly limits: CompileLimits
   readonly checkPolicy: HealthCheckPolicy
-  /** Kinds that are refused when nothing else is wrong with them. */
-  readonly unserved: readonly Kind[]
 }
 
 /** What one bundle may hold; `bundle/format/limits.ts` has the values. */

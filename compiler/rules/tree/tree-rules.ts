@@ -32,7 +32,6 @@ import { serviceRouting } from './service-routing.ts'
 import { soaFailover } from './soa-failover.ts'
 import { tenantFolders } from './tenant-folders.ts'
 import { uidsUnique } from './uids-unique.ts'
-import { unservedKindsRefused } from './unserved-kinds.ts'
 import { thinWindows } from './thin-windows.ts'
 import { weakSpots } from './weak-spots.ts'
 import { weights } from './weights.ts'
@@ -77,6 +76,5 @@ export const treeRules: readonly TreeRule[] = Object.freeze([
   aliasChains,
   aliasTargets,
   bindingTargets,
-  unservedKindsRefused,
   bundleLimitsKept,
 ])

@@ -9,7 +9,6 @@ import type { DiagnosticReport } from '#compiler/diagnostics/diagnostic.ts'
 import { SourcePositions } from '#compiler/print/position.ts'
 import type { CompileLimits } from '#compiler/rules/tree/tree-rule.ts'
 import type { SourceFile } from '#compiler/read/source.ts'
-import type { Kind } from '#schemas/kinds.ts'
 import { bundleLimits } from '#bundle/format/limits.ts'
 import { loadScriptCheck } from '#routing/script/check.ts'
 import { readConfigDirectory } from '#cli/files/config-directory.ts'
@@ -30,8 +29,6 @@ interface Setup {
   readonly checkPolicy?: Partial<HealthCheckPolicy>
   /** When the fixture is compiled. */
   readonly nowMs?: number
-  /** Kinds that nothing acts on; without it those of the product. */
-  readonly unserved?: readonly Kind[]
   /** What a node says at /api/v1/unused. */
   readonly use?: object
 }
@@ -65,7 +62,6 @@ export function compileFixture(folder: string): CompileResult {
   const compiler = createCompiler({
     limits: { ...bundleLimits, ...setup.limits },
     checkPolicy: { ...strictPolicy, ...setup.checkPolicy },
-    ...(setup.unserved === undefined ? {} : { unserved: setup.unserved }),
     policyTests: createPolicyTests(),
     ...(setup.use === undefined ? {} : { observe: observationOf(setup.use) }),
     ...(refusal === undefined ? {} : { load: () => refusal }),

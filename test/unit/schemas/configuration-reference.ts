@@ -15,11 +15,7 @@ Unknown fields are refused. Editors check while you type with a first line such 
 \`# yaml-language-server: $schema=…/schemas/json/pool.json\`.
 
 A field marked *later* has a meaning in a later version; until then only the value shown is
-accepted. Kinds that are checked and then refused, since nothing acts on them yet:
-${kindNames
-  .filter((kind) => !kinds[kind].isServed)
-  .map((kind) => `\`${kind}\``)
-  .join(', ')}.
+accepted.
 `
 
 export function configurationReference(): string {

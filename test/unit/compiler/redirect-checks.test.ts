@@ -1,7 +1,6 @@
 // Redirects and delegated domains: checked to the last field.
 import { describe, expect, test } from 'vitest'
 import { createCompiler } from '#compiler/compile.ts'
-import type { CompilerParts } from '#compiler/compile.ts'
 import { helpOf, messageOf } from '#compiler/diagnostics/diagnostics.ts'
 import { sourceFile } from './fixture.ts'
 
@@ -12,14 +11,12 @@ const redirect = (spec: string, name = 'old'): string => object('Redirect', name
 const source = 'sourceFqdn: old.example.com'
 const to = (url: string): string => redirect(`${source}, targetUrl: ${JSON.stringify(url)}`)
 
-const diagnosticsOf = (files: Files, parts: Partial<CompilerParts>) => {
+const diagnosticsOf = (files: Files) => {
   const all = { 'gslb.yaml': object('Settings', 'settings', ''), ...files }
   const sources = Object.entries(all).map(([path, text]) => sourceFile(path, text))
-  return createCompiler(parts).compile(sources, { commit: '' }).diagnostics
+  return createCompiler().compile(sources, { commit: '' }).diagnostics
 }
-/** As if something acted on them. */
-const codesOf = (files: Files): string[] =>
-  diagnosticsOf(files, { unserved: [] }).map(({ code }) => code)
+const codesOf = (files: Files): string[] => diagnosticsOf(files).map(({ code }) => code)
 const inDefault = (text: string): string[] => codesOf({ 'tenants/default/x.yaml': text })
 
 describe('a target', () => {
@@ -52,10 +49,7 @@ describe('a target', () => {
   })
 
   test('with a forbidden character is told which, and what to write', () => {
-    const [one] = diagnosticsOf(
-      { 'tenants/default/x.yaml': to('https://a.example/\u00a0') },
-      { unserved: [] },
-    )
+    const [one] = diagnosticsOf({ 'tenants/default/x.yaml': to('https://a.example/\u00a0') })
     expect([messageOf(one!), helpOf(one!)]).toEqual([
       'the target has the character U+00A0 in it',
       'percent-encode it, such as %C2%A0',
@@ -129,7 +123,7 @@ test('a good one is taken, a faulty one is told its fault', () => {
     'tenants/default/a.yaml': to('https://www.example.com/'),
     'tenants/default/b.yaml': object('DelegatedDomain', 'd', 'domain: example.net'),
   }
-  expect(diagnosticsOf(files, {}).map(messageOf)).toEqual([])
+  expect(diagnosticsOf(files).map(messageOf)).toEqual([])
   const faulty = { 'tenants/default/a.yaml': redirect(source) }
-  expect(diagnosticsOf(faulty, {}).map(({ code }) => code)).toEqual(['field-missing'])
+  expect(codesOf(faulty)).toEqual(['field-missing'])
 })
