@@ -37,5 +37,5 @@ export const fleetLimits = {
    */
   behindMsMax: 60_000,
   /** Rest of a source that has failed: doubled with each failure, half of it by chance. */
-  rest: { firstMs: 1_000, maxMs: 60_000 },
+  rest: { firstMs: 1_000, mostMs: 60_000 },
 } as const

@@ -2,6 +2,7 @@
 // over.
 import type { ChannelRecord, SignedChannelRecord } from '#bundle/signature/channel.ts'
 import type { Publication } from '#bundle/signature/publication.ts'
+import type { Backoff } from '#lib/backoff.ts'
 import type { Clock } from '#lib/clock.ts'
 import type { Log } from '#lib/log.ts'
 import type { Random } from '#lib/random.ts'
@@ -68,7 +69,7 @@ export interface PullLimits {
   readonly headPatienceMs: number
   readonly bundleBytesMax: number
   readonly rate: { readonly windowMs: number; readonly bytesMin: number }
-  readonly rest: { readonly firstMs: number; readonly maxMs: number }
+  readonly rest: Backoff
   /** A source that is busy is believed up to this. */
   readonly retryAfterMsMax: number
   /** A source that is older than what serves is borne so long. */

@@ -1,4 +1,6 @@
 // The sources of bundles in their order: which one to ask now, and how long a failed one rests.
+import { backoffMs } from '#lib/backoff.ts'
+import type { Backoff } from '#lib/backoff.ts'
 import type { Random } from '#lib/random.ts'
 import { fleetLimits } from './limits.ts'
 
@@ -33,18 +35,12 @@ export interface Source {
   plainAsks: number
 }
 
-/** Of a source that has failed: at first, and at most. */
-export interface Rest {
-  readonly firstMs: number
-  readonly maxMs: number
-}
-
 export class Sources {
   readonly all: readonly Source[]
-  readonly #rest: Rest
+  readonly #rest: Backoff
   readonly #random: Random
 
-  constructor(urls: readonly string[], rest: Rest, random: Random) {
+  constructor(urls: readonly string[], rest: Backoff, random: Random) {
     this.#rest = rest
     this.#random = random
     this.all = urls.map((text) => {
@@ -77,9 +73,7 @@ export class Sources {
   }
 
   failed(source: Source, fault: SourceFault, nowMs: number): void {
-    const { firstMs, maxMs } = this.#rest
-    const fullMs = Math.min(maxMs, firstMs * 2 ** Math.min(source.failures, 20))
-    source.failures++
+    const fullMs = backoffMs(this.#rest, ++source.failures)
     source.fault = fault
     source.tag = undefined
     // Half of it by chance: nodes that lost one source together come back apart.

@@ -81,7 +81,7 @@ function follow(urls: readonly string[], parts: Partial<PullerParts> = {}): Pull
     after: systemAfter,
     random: new Random(1),
     log: silentLog,
-    limits: { waitSeconds: 1, headPatienceMs: 2_000, rest: { firstMs: 5, maxMs: 10 } },
+    limits: { waitSeconds: 1, headPatienceMs: 2_000, rest: { firstMs: 5, mostMs: 10 } },
     ...parts,
   })
   puller.start()

@@ -67,7 +67,7 @@ async function scene(takes: string | null) {
     activate: async () => ok('activated'),
     report: (pulled) => reportOf('far-1', pulled),
     ...{ clock: systemClock, after: systemAfter, random: new Random(1), log: silentLog },
-    limits: { waitSeconds: 1, headPatienceMs: 2_000, rest: { firstMs: 5, maxMs: 10 } },
+    limits: { waitSeconds: 1, headPatienceMs: 2_000, rest: { firstMs: 5, mostMs: 10 } },
   })
   puller.start()
   onTestFinished(() => puller.stop())

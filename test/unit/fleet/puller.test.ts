@@ -322,7 +322,7 @@ describe('refused, named, counted, and the last good bundle serves:', () => {
   const limits = {
     waitSeconds: 0,
     headPatienceMs: 300,
-    rest: { firstMs: 20, maxMs: 100 },
+    rest: { firstMs: 20, mostMs: 100 },
     bundleBytesMax: 1_000_000,
     rate: { windowMs: 200, bytesMin: 100_000 },
   }
@@ -361,7 +361,7 @@ test('a control node that is behind is borne for a while, then it goes back', as
   let aheadMs = 0
   const said: string[] = []
   const node = follow([one.url], {
-    limits: { waitSeconds: 0, rest: { firstMs: 5, maxMs: 10 }, behindMsMax: 3_600_000 },
+    limits: { waitSeconds: 0, rest: { firstMs: 5, mostMs: 10 }, behindMsMax: 3_600_000 },
     clock: { ...systemClock, monotonicMs: () => systemClock.monotonicMs() + aheadMs },
     log: { ...silentLog, warn: (_fields: object, text: string) => void said.push(text) },
   })
@@ -385,7 +385,7 @@ test('one that was behind, and then away for long, is borne again', async () => 
   publishOn(one, other, { seq: 5 })
   let aheadMs = 0
   const node = follow([one.url], {
-    limits: { waitSeconds: 0, rest: { firstMs: 5, maxMs: 10 }, behindMsMax: 3_600_000 },
+    limits: { waitSeconds: 0, rest: { firstMs: 5, mostMs: 10 }, behindMsMax: 3_600_000 },
     clock: { ...systemClock, monotonicMs: () => systemClock.monotonicMs() + aheadMs },
   })
   await node.serves(5)
