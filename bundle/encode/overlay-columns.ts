@@ -3,7 +3,7 @@ import { canonicalJson } from '#bundle/format/canonical-json.ts'
 import type { Json } from '#bundle/format/canonical-json.ts'
 import { bundleLimits } from '#bundle/format/limits.ts'
 import type { BundleModel, MemberModel, PoolModel } from '#bundle/format/model.ts'
-import { RolloutCell, WindowCell } from '#bundle/format/overlays.ts'
+import { RolloutCell, WindowCell } from '#bundle/format/cells.ts'
 import { sortedByUid } from './rows.ts'
 import type { StringTable } from '#bundle/format/string-table.ts'
 

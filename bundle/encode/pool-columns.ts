@@ -1,5 +1,7 @@
 // Encodes pools and members as columns: pools by uid, members of a pool side by side, IPv4 first.
 import { MemberFlag } from '#bundle/format/cells.ts'
+import { arrayTypes, sectionNames, sectionSpecs } from '#bundle/format/format.ts'
+import type { ColumnsOf, NameOfRows } from '#bundle/format/format.ts'
 import { healthCheckText } from '#bundle/format/health-check.ts'
 import { bundleLimits } from '#bundle/format/limits.ts'
 import type { MemberExtraRows } from '#bundle/format/member-extra.ts'
@@ -44,31 +46,24 @@ export function advance(place: PoolPlace, { members, count4 }: PoolRow): void {
   place.address6 += members.length - count4
 }
 
-/** Room for so many rows, but for what `MemberExtraRows` collects. */
+/** Room for so many rows, but for what `MemberExtraRows` and `HostnameRows` collect. */
 export function emptyPoolColumns(uids: Uint8Array, { pool, member, address6 }: PoolPlace) {
   return {
+    ...emptyColumns('pools', pool),
+    ...emptyColumns('members', member),
     poolUid: uids,
-    poolName: new Uint32Array(pool),
-    poolTenant: new Uint32Array(pool),
-    poolMemberStart: new Uint32Array(pool),
-    poolCount4: new Uint32Array(pool),
-    poolCount6: new Uint32Array(pool),
-    poolHealthCheck: new Uint32Array(pool),
-    poolMinHealthy: new Uint32Array(pool),
-    poolNetworks: new Uint32Array(pool),
-    memberUid: new Uint8Array(member * 16),
-    memberPool: new Uint32Array(member),
-    memberAddress: new Uint8Array(member * 4),
-    memberAddress6: new Uint8Array(address6 * 16),
-    memberPort: new Uint16Array(member),
-    memberWeight: new Uint32Array(member),
-    memberPriority: new Uint32Array(member),
-    memberFlags: new Uint8Array(member),
-    memberName: new Uint32Array(member),
-    memberRegion: new Uint32Array(member),
-    memberPlace: new Uint32Array(member),
-    memberEndpoint: new Uint32Array(member),
+    memberAddress6: new Uint8Array(address6 * sectionSpecs.memberAddress6.width),
   }
+}
+
+function emptyColumns<Rows extends 'pools' | 'members'>(rows: Rows, count: number) {
+  const names = sectionNames.filter((name) => sectionSpecs[name].rows === rows)
+  return Object.fromEntries(
+    names.map((name) => {
+      const { element, width } = sectionSpecs[name]
+      return [name, new arrayTypes[element](count * width)]
+    }),
+  ) as unknown as ColumnsOf<NameOfRows<Rows>>
 }
 
 /** What `address6Row` reads. */

@@ -1,127 +1,19 @@
-// The columns of a loaded bundle and what each means: the contract between compiler and runtime.
+// A loaded bundle, and what is read from its columns: the contract between compiler and runtime.
 import { formatAddress } from '#dns/address.ts'
 import * as cells from './cells.ts'
+import type { ColumnsOf, SectionName } from './format.ts'
 import { hostnameOfMember } from './hostnames.ts'
 import type { BundleCounts, Manifest } from './manifest.ts'
 import { redirectAt } from '#bundle/redirects/redirect-table.ts'
-import type { RedirectColumns, RedirectModel } from '#bundle/redirects/redirect-table.ts'
+import type { RedirectModel } from '#bundle/redirects/redirect-table.ts'
 import * as rrsets from './rrsets.ts'
 
 // Constants of this file, for the reason that answer.ts gives.
 const { NodeCell, nodeFlagShift, rrsetCountShift } = cells
 const { RrsetCell } = rrsets
 
-/**
- * Each field is one section of the file. An index is a position in the columns of its table:
- * nodes (owner names), zones, rrsets, services, pools, members.
- * `-1` means none. A name is a run of octets in `names`, folded to lower case, root label included.
- * A text is an index into the string table; text 0 is empty.
- */
-export interface BundleColumns extends RedirectColumns {
-  readonly names: Uint8Array
-  /**
-   * Open addressing, linear probing: pairs of (hash, node index + 1); 0 in the second is a free
-   * slot.
-   */
-  readonly nameIndex: Uint32Array
-
-  /** Cells of NodeCell. The zone of an apex is the one below the cut. */
-  readonly nodeRow: Uint32Array
-
-  readonly zoneNode: Uint32Array
-  /** The zone of ours in which this apex is a child. */
-  readonly zoneParent: Int32Array
-
-  /** Cells of RrsetCell; see rrsets.ts. */
-  readonly rrsetRow: Uint32Array
-  /** Rrsets with equal rdata share it. */
-  readonly rrsetData: Uint8Array
-  /** Nodes with static addresses that rdata names. */
-  readonly targetNode: Uint32Array
-
-  /** Rows are sorted by uid, so that two bundles can be merged row by row. */
-  readonly serviceUid: Uint8Array
-  /** The node that names it, and whose row says pool, TTL and algorithm. */
-  readonly serviceNode: Uint32Array
-  readonly serviceName: Uint32Array
-  readonly serviceTenant: Uint32Array
-
-  /** Rows are sorted by uid. */
-  readonly poolUid: Uint8Array
-  readonly poolName: Uint32Array
-  readonly poolTenant: Uint32Array
-  /**
-   * Members of a pool are neighbours: `poolCount4` IPv4 members, then `poolCount6` IPv6 members.
-   */
-  readonly poolMemberStart: Uint32Array
-  readonly poolCount4: Uint32Array
-  readonly poolCount6: Uint32Array
-  /** Text: canonical JSON of a HealthCheckModel; empty means no probes. */
-  readonly poolHealthCheck: Uint32Array
-  /** With fewer members that are up the pool answers nothing; 0: no such limit. */
-  readonly poolMinHealthy: Uint32Array
-
-  readonly memberUid: Uint8Array
-  readonly memberPool: Uint32Array
-  /**
-   * 4 octets a row: an IPv4 address; for IPv6 its row in `memberAddress6`, network order. A member
-   * with a host name has something else there: see hostnames.ts.
-   */
-  readonly memberAddress: Uint8Array
-  /** 16 octets a row. */
-  readonly memberAddress6: Uint8Array
-  readonly memberPort: Uint16Array
-  readonly memberWeight: Uint32Array
-  /** 1 is preferred; 0 is unset and comes last. */
-  readonly memberPriority: Uint32Array
-  /** Bits of MemberFlag. */
-  readonly memberFlags: Uint8Array
-  readonly memberName: Uint32Array
-  readonly memberRegion: Uint32Array
-  /** See `placeCode`. */
-  readonly memberPlace: Uint32Array
-  /** Row in `endpointVector`; 0: the settings do not name its address. */
-  readonly memberEndpoint: Uint32Array
-  /** Cells of MemberExtraCell; read by `memberExtraOf`. */
-  readonly memberExtra: Uint32Array
-  /** Cells of HostnameCell, by member. */
-  readonly hostnameRow: Uint32Array
-  readonly hostnameNames: Uint8Array
-
-  /** Row in `networkTable` + 1 of the pool's geo rules; 0: none. Their lists hold members. */
-  readonly poolNetworks: Uint32Array
-  /** Cells of NetworkCell. */
-  readonly networkTable: Uint32Array
-  /** Cells of Network4Cell. */
-  readonly network4: Uint32Array
-  /** Cells of Network6Cell. */
-  readonly network6: Uint32Array
-  /** Lists: a count, then values. Those of the map rules hold rows of `endpointVector`. */
-  readonly networkList: Uint32Array
-  /** Cells of PolicyCell. */
-  readonly policyRow: Uint32Array
-  /** Cells of EndpointCell. */
-  readonly endpointVector: Int32Array
-  /** One element, a text: canonical JSON of a RoutingText. */
-  readonly routingSettings: Uint32Array
-
-  /** Cells of RolloutCell and WindowCell; see overlays.ts. */
-  readonly rolloutRow: Uint32Array
-  readonly windowRow: Uint32Array
-
-  /** Rows are sorted by uid. */
-  readonly responseUid: Uint8Array
-  /** Cells of ResponseCell. */
-  readonly responseRow: Uint32Array
-  /** Triggers and targets of the rules, in the form of `names`. */
-  readonly responseNames: Uint8Array
-  /** As `nameIndex`, with rules in place of nodes; empty when there is no rule. */
-  readonly responseIndex: Uint32Array
-
-  /** Text i is `stringBytes` from `stringOffset[i]` to `stringOffset[i + 1]`, UTF-8. */
-  readonly stringOffset: Uint32Array
-  readonly stringBytes: Uint8Array
-}
+/** Each field is one section of the file, as `sectionSpecs` says. */
+export type BundleColumns = ColumnsOf<SectionName>
 
 /** A bundle that has been checked: every index in it is inside its table. */
 export interface Bundle extends BundleColumns {

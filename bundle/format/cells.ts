@@ -49,3 +49,24 @@ export const MemberFlag = {
   /** The answer is an alias of its host name. */
   Alias: 4,
 } as const
+
+/** A row of `memberExtra`; rows are sorted by member, and a member like most has none. */
+export const MemberExtraCell = {
+  Words: 4,
+  Member: 0,
+  WarmupThreshold: 1,
+  RumUrl: 2,
+  Mode: 3,
+} as const
+
+/** A row of `rolloutRow`, in the order of the uids. `Text`: canonical JSON of a RolloutText. */
+export const RolloutCell = { Words: 2, Member: 0, Text: 1 } as const
+/** A row of `windowRow`. `Member`: index + 1; 0: each member of the pool. */
+export const WindowCell = { Words: 3, Pool: 0, Member: 1, Text: 2 } as const
+
+/**
+ * A row of `responseRow`. `Trigger` and `Target` are offsets in `responseNames`; `Bits`, from the
+ * lowest: 8 bits for the octets of the trigger, 8 for those of the target (0: none), 1 that is set
+ * for a domain, 2 for the action.
+ */
+export const ResponseCell = { Words: 4, Trigger: 0, Target: 1, Bits: 2, Source: 3 } as const

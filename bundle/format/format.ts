@@ -1,11 +1,8 @@
-// The file layout of a bundle: header, manifest, 64-byte-aligned sections, signature block.
-import type { BundleColumns } from './bundle.ts'
+// The file layout of a bundle, and the table of its columns: what each means, its type, its rows.
+import { MemberExtraCell, NodeCell, ResponseCell, RolloutCell, WindowCell } from './cells.ts'
 import { Network4Cell, Network6Cell, NetworkCell } from './client-ranges.ts'
 import { HostnameCell } from './hostnames.ts'
 import type { BundleCounts } from './manifest.ts'
-import { MemberExtraCell } from './member-extra.ts'
-import { RolloutCell, WindowCell } from './overlays.ts'
-import { ResponseCell } from './response-rules.ts'
 import { RedirectCell } from '#bundle/redirects/redirect-table.ts'
 import { RrsetCell } from './rrsets.ts'
 import { EndpointCell, PolicyCell } from '#bundle/format/routing-cells.ts'
@@ -37,89 +34,178 @@ export const layout = {
   signatureDomain: 'gslb/bundle/v1\0',
 } as const
 
-export type ElementType = 'u8' | 'u16' | 'u32' | 'i32'
+/** The array of a column, by the type of its elements. */
+interface ArrayOf {
+  readonly u8: Uint8Array
+  readonly u16: Uint16Array
+  readonly u32: Uint32Array
+  readonly i32: Int32Array
+}
+export type ElementType = keyof ArrayOf
+interface ArrayType {
+  new (length: number): object
+  new (buffer: ArrayBufferLike, byteOffset: number, length: number): object
+}
+export const arrayTypes: Readonly<Record<ElementType, ArrayType>> = {
+  u8: Uint8Array,
+  u16: Uint16Array,
+  u32: Uint32Array,
+  i32: Int32Array,
+}
 export const elementBytes: Readonly<Record<ElementType, number>> = { u8: 1, u16: 2, u32: 4, i32: 4 }
 
 /** How many rows a column has: one per thing counted, or as many octets as it needs (`free`). */
 export type RowsOf = keyof BundleCounts | 'free'
 
-export interface SectionSpec {
-  readonly element: ElementType
-  readonly rows: RowsOf
+interface SectionSpec<Element extends ElementType, Rows extends RowsOf> {
+  readonly element: Element
+  readonly rows: Rows
   /** Elements of one row. */
   readonly width: number
 }
 
-const u8 = (rows: RowsOf, width = 1): SectionSpec => ({ element: 'u8', rows, width })
-const u16 = (rows: RowsOf): SectionSpec => ({ element: 'u16', rows, width: 1 })
-const u32 = (rows: RowsOf, width = 1): SectionSpec => ({ element: 'u32', rows, width })
-const i32 = (rows: RowsOf): SectionSpec => ({ element: 'i32', rows, width: 1 })
+const of =
+  <Element extends ElementType>(element: Element) =>
+  <Rows extends RowsOf>(rows: Rows, width = 1): SectionSpec<Element, Rows> => ({
+    element,
+    rows,
+    width,
+  })
+const [u8, u16, u32, i32] = [of('u8'), of('u16'), of('u32'), of('i32')]
 
 /**
  * Every section that this version knows, in file order; sections of later versions stand behind
- * them. What a column means is said in bundle.ts.
+ * them. Each is a column. An index is a position in the columns of its table:
+ * nodes (owner names), zones, rrsets, services, pools, members.
+ * `-1` means none. A name is a run of octets in `names`, folded to lower case, root label included.
+ * A text is an index into the string table; text 0 is empty.
  */
-export const sectionSpecs: Readonly<Record<keyof BundleColumns, SectionSpec>> = Object.freeze({
+export const sectionSpecs = Object.freeze({
   names: u8('free'),
+  /**
+   * Open addressing, linear probing: pairs of (hash, node index + 1); 0 in the second is a free
+   * slot.
+   */
   nameIndex: u32('free'),
-  nodeRow: { element: 'u32', rows: 'nodes', width: 16 },
+
+  /** Cells of NodeCell. The zone of an apex is the one below the cut. */
+  nodeRow: u32('nodes', NodeCell.Words),
+
   zoneNode: u32('zones'),
+  /** The zone of ours in which this apex is a child. */
   zoneParent: i32('zones'),
-  rrsetRow: { element: 'u32', rows: 'rrsets', width: RrsetCell.Words },
+
+  /** Cells of RrsetCell; see rrsets.ts. */
+  rrsetRow: u32('rrsets', RrsetCell.Words),
+  /** Rrsets with equal rdata share it. */
   rrsetData: u8('free'),
+  /** Nodes with static addresses that rdata names. */
   targetNode: u32('free'),
+
+  /** Rows are sorted by uid, so that two bundles can be merged row by row. */
   serviceUid: u8('services', 16),
+  /** The node that names it, and whose row says pool, TTL and algorithm. */
   serviceNode: u32('services'),
   serviceName: u32('services'),
   serviceTenant: u32('services'),
+
+  /** Rows are sorted by uid. */
   poolUid: u8('pools', 16),
   poolName: u32('pools'),
   poolTenant: u32('pools'),
+  /**
+   * Members of a pool are neighbours: `poolCount4` IPv4 members, then `poolCount6` IPv6 members.
+   */
   poolMemberStart: u32('pools'),
   poolCount4: u32('pools'),
   poolCount6: u32('pools'),
+  /** Text: canonical JSON of a HealthCheckModel; empty means no probes. */
   poolHealthCheck: u32('pools'),
+  /** With fewer members that are up the pool answers nothing; 0: no such limit. */
   poolMinHealthy: u32('pools'),
+
   memberUid: u8('members', 16),
   memberPool: u32('members'),
+  /**
+   * 4 octets a row: an IPv4 address; for IPv6 its row in `memberAddress6`, network order. A member
+   * with a host name has something else there: see hostnames.ts.
+   */
   memberAddress: u8('members', 4),
+  /** 16 octets a row. */
   memberAddress6: u8('free', 16),
   memberPort: u16('members'),
   memberWeight: u32('members'),
+  /** 1 is preferred; 0 is unset and comes last. */
   memberPriority: u32('members'),
+  /** Bits of MemberFlag. */
   memberFlags: u8('members'),
   memberName: u32('members'),
   memberRegion: u32('members'),
+  /** See `placeCode`. */
   memberPlace: u32('members'),
+  /** Row in `endpointVector`; 0: the settings do not name its address. */
   memberEndpoint: u32('members'),
-  memberExtra: { element: 'u32', rows: 'free', width: MemberExtraCell.Words },
-  hostnameRow: { element: 'u32', rows: 'free', width: HostnameCell.Words },
+  /** Cells of MemberExtraCell; read by `memberExtraOf`. */
+  memberExtra: u32('free', MemberExtraCell.Words),
+  /** Cells of HostnameCell, by member. */
+  hostnameRow: u32('free', HostnameCell.Words),
   hostnameNames: u8('free'),
+
+  /** Row in `networkTable` + 1 of the pool's geo rules; 0: none. Their lists hold members. */
   poolNetworks: u32('pools'),
-  networkTable: { element: 'u32', rows: 'free', width: NetworkCell.Words },
-  network4: { element: 'u32', rows: 'free', width: Network4Cell.Words },
-  network6: { element: 'u32', rows: 'free', width: Network6Cell.Words },
+  /** Cells of NetworkCell. */
+  networkTable: u32('free', NetworkCell.Words),
+  /** Cells of Network4Cell. */
+  network4: u32('free', Network4Cell.Words),
+  /** Cells of Network6Cell. */
+  network6: u32('free', Network6Cell.Words),
+  /** Lists: a count, then values. Those of the map rules hold rows of `endpointVector`. */
   networkList: u32('free'),
-  policyRow: { element: 'u32', rows: 'free', width: PolicyCell.Words },
-  endpointVector: { element: 'i32', rows: 'free', width: EndpointCell.Words },
+  /** Cells of PolicyCell. */
+  policyRow: u32('free', PolicyCell.Words),
+  /** Cells of EndpointCell. */
+  endpointVector: i32('free', EndpointCell.Words),
+  /** One element, a text: canonical JSON of a RoutingText. */
   routingSettings: u32('free'),
-  rolloutRow: { element: 'u32', rows: 'free', width: RolloutCell.Words },
-  windowRow: { element: 'u32', rows: 'free', width: WindowCell.Words },
+
+  /** Cells of RolloutCell and WindowCell; see overlays.ts. */
+  rolloutRow: u32('free', RolloutCell.Words),
+  windowRow: u32('free', WindowCell.Words),
+
+  /** Rows are sorted by uid. */
   responseUid: u8('responseRules', 16),
-  responseRow: { element: 'u32', rows: 'responseRules', width: ResponseCell.Words },
+  /** Cells of ResponseCell. */
+  responseRow: u32('responseRules', ResponseCell.Words),
+  /** Triggers and targets of the rules, in the form of `names`. */
   responseNames: u8('free'),
+  /** As `nameIndex`, with rules in place of nodes; empty when there is no rule. */
   responseIndex: u32('free', 2),
+
+  /** See RedirectColumns. */
   redirectUid: u8('redirects', 16),
-  redirectRow: { element: 'u32', rows: 'redirects', width: RedirectCell.Words },
+  redirectRow: u32('redirects', RedirectCell.Words),
   redirectText: u8('free'),
   redirectIndex: u32('free', 2),
+
+  /** Text i is `stringBytes` from `stringOffset[i]` to `stringOffset[i + 1]`, UTF-8. */
   stringOffset: u32('free'),
   stringBytes: u8('free'),
 })
 
-export const sectionNames = Object.freeze(
-  Object.keys(sectionSpecs),
-) as readonly (keyof BundleColumns)[]
+type Specs = typeof sectionSpecs
+export type SectionName = keyof Specs
+
+/** Columns as arrays. */
+export type ColumnsOf<Name extends SectionName> = {
+  readonly [N in Name]: ArrayOf[Specs[N]['element']]
+}
+
+/** The columns that have a row for each of what `Rows` names. */
+export type NameOfRows<Rows extends RowsOf> = {
+  [N in SectionName]: Specs[N]['rows'] extends Rows ? N : never
+}[SectionName]
+
+export const sectionNames = Object.freeze(Object.keys(sectionSpecs)) as readonly SectionName[]
 
 export function alignUp(offset: number): number {
   return Math.ceil(offset / layout.alignment) * layout.alignment

@@ -1,18 +1,10 @@
 // Member fields that are rarely set, in a sparse table: warm-up gate, RUM address, signal mode.
 import { textOf } from './bundle.ts'
 import type { BundleColumns } from './bundle.ts'
+import { MemberExtraCell } from './cells.ts'
 import { bundleLimits } from './limits.ts'
 import type { ExternalSignalMode, MemberModel } from './model.ts'
 import type { StringTable } from './string-table.ts'
-
-/** A row of `memberExtra`; rows are sorted by member, and a member like most has none. */
-export const MemberExtraCell = {
-  Words: 4,
-  Member: 0,
-  WarmupThreshold: 1,
-  RumUrl: 2,
-  Mode: 3,
-} as const
 
 /** By `Mode` of a row. Never reordered. */
 const modes = ['and', 'or', 'override'] as const satisfies readonly ExternalSignalMode[]

@@ -182,18 +182,27 @@ export interface RrsetModel {
   readonly rdata: readonly Uint8Array[]
 }
 
-export interface PoolModel {
+/** What a pool has as people write it, under the name of the field in its file. */
+export interface PoolAsWritten {
+  /** `cname`: each member has a host name, and the reply is an alias of one. */
+  readonly answer: 'addresses' | 'cname'
+  /** With fewer healthy members the pool answers nothing; 0: no such limit. */
+  readonly minHealthy: number
+}
+
+const asWritten: Readonly<Record<keyof PoolAsWritten, true>> = { answer: true, minHealthy: true }
+export const poolFieldsAsWritten = Object.freeze(
+  Object.keys(asWritten),
+) as readonly (keyof PoolAsWritten)[]
+
+export interface PoolModel extends PoolAsWritten {
   /** UUID in its 36-character form. */
   readonly uid: string
   readonly name: string
   readonly tenant: string
   readonly members: readonly MemberModel[]
-  /** `cname`: each member has a host name, and the reply is an alias of one. */
-  readonly answer: 'addresses' | 'cname'
   /** null: no probes, every member counts as healthy. */
   readonly healthCheck: HealthCheckModel | null
-  /** With fewer healthy members the pool answers nothing; 0: no such limit. */
-  readonly minHealthy: number
   /** Endpoint lists hold the longest prefix first, then the lower priority. */
   readonly geoRules: ClientRanges
 }

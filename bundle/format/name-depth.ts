@@ -1,7 +1,7 @@
 // The greatest depth of the names in a bundle: a lookup tries nothing deeper.
 import type { BundleColumns } from './bundle.ts'
 import { NodeCell } from './cells.ts'
-import { ResponseCell } from './response-rules.ts'
+import { ResponseCell } from './cells.ts'
 
 type DepthColumns = Pick<BundleColumns, 'names' | 'nodeRow' | 'responseNames' | 'responseRow'>
 

@@ -2,13 +2,9 @@
 // validated when it is read.
 import { textOf, uidOf } from './bundle.ts'
 import type { BundleColumns } from './bundle.ts'
+import { RolloutCell, WindowCell } from './cells.ts'
 import { bundleLimits } from './limits.ts'
 import type { RolloutModel, WindowModel } from './model.ts'
-
-/** A row of `rolloutRow`, in the order of the uids. `Text`: canonical JSON of a RolloutText. */
-export const RolloutCell = { Words: 2, Member: 0, Text: 1 } as const
-/** A row of `windowRow`. `Member`: index + 1; 0: each member of the pool. */
-export const WindowCell = { Words: 3, Pool: 0, Member: 1, Text: 2 } as const
 
 export type RolloutText = Omit<RolloutModel, 'pool' | 'member'>
 export interface WindowText extends Omit<WindowModel, 'pool' | 'member' | 'members'> {

@@ -2,14 +2,8 @@
 import { formatName } from '#dns/name.ts'
 import { textOf, uidOf } from './bundle.ts'
 import type { BundleColumns } from './bundle.ts'
+import { ResponseCell } from './cells.ts'
 import type { ResponseRuleModel } from './model.ts'
-
-/**
- * A row of `responseRow`. `Trigger` and `Target` are offsets in `responseNames`; `Bits`, from the
- * lowest: 8 bits for the octets of the trigger, 8 for those of the target (0: none), 1 that is set
- * for a domain, 2 for the action.
- */
-export const ResponseCell = { Words: 4, Trigger: 0, Target: 1, Bits: 2, Source: 3 } as const
 
 export const ResponseBits = {
   TriggerMask: 0xff,

@@ -1,14 +1,10 @@
 // Checks response rules and their index, so that the answer path need not.
 import { foldTable, hashNameAt, nameLimits } from '#dns/name.ts'
 import type { BundleColumns } from '#bundle/format/bundle.ts'
+import { ResponseCell } from '#bundle/format/cells.ts'
 import { bundleLimits } from '#bundle/format/limits.ts'
 import type { Manifest } from '#bundle/format/manifest.ts'
-import {
-  ResponseAction,
-  responseActions,
-  ResponseBits,
-  ResponseCell,
-} from '#bundle/format/response-rules.ts'
+import { ResponseAction, responseActions, ResponseBits } from '#bundle/format/response-rules.ts'
 
 export function checkResponseRows(c: BundleColumns, { counts }: Manifest): string | undefined {
   const texts = c.stringOffset.length - 1

@@ -7,7 +7,14 @@ import type { Bundle, BundleColumns } from '#bundle/format/bundle.ts'
 import type { TrustedKey } from '#bundle/signature/channel.ts'
 import { checkColumns } from './check-columns.ts'
 import { bundleDigest } from '#bundle/signature/digest.ts'
-import { alignUp, elementBytes, layout, sectionNames, sectionSpecs } from '#bundle/format/format.ts'
+import {
+  alignUp,
+  arrayTypes,
+  elementBytes,
+  layout,
+  sectionNames,
+  sectionSpecs,
+} from '#bundle/format/format.ts'
 import type { ElementType } from '#bundle/format/format.ts'
 import { bundleLimits } from '#bundle/format/limits.ts'
 import type { BundleCounts, Manifest, ManifestSection } from '#bundle/format/manifest.ts'
@@ -350,13 +357,13 @@ function isPadded(
   )
 }
 
-const views: Readonly<
-  Record<ElementType, new (b: ArrayBufferLike, o: number, n: number) => object>
-> = { u8: Uint8Array, u16: Uint16Array, u32: Uint32Array, i32: Int32Array }
-
 function viewColumns(bytes: Uint8Array, base: number, manifest: Manifest): BundleColumns {
   const viewOf = (element: ElementType, offset: number, size: number) =>
-    new views[element](bytes.buffer, bytes.byteOffset + base + offset, size / elementBytes[element])
+    new arrayTypes[element](
+      bytes.buffer,
+      bytes.byteOffset + base + offset,
+      size / elementBytes[element],
+    )
   const entries = sectionNames.map((name, i): [string, object] => {
     const section = manifest.sections[i]!
     return [name, viewOf(sectionSpecs[name].element, section.offset, section.bytes)]

@@ -3,11 +3,14 @@ import type {
   BundleModel,
   MemberModel,
   OnAllDown,
+  PoolAsWritten,
   PoolModel,
   ServiceModel,
 } from '#bundle/format/model.ts'
+import { poolFieldsAsWritten } from '#bundle/format/model.ts'
 import { assert } from '#lib/assert.ts'
 import type { Member } from '#schemas/objects/member.ts'
+import type { PoolSpec } from '#schemas/objects/pool.ts'
 import type { ServiceSpec } from '#schemas/objects/service.ts'
 import { algorithmNamed, filterNamed } from '#routing/choose/ways.ts'
 import { fallbackPoolOf } from '#compiler/tree/fallback.ts'
@@ -166,12 +169,16 @@ function poolModel(entry: Entry<'Pool'>): PoolModel {
     name: entry.object.metadata.name,
     tenant: entry.tenant,
     members: entry.object.spec.members.map((member) => memberModel(member, entry.uid)),
-    answer: entry.object.spec.answer,
+    ...asWritten(entry.object.spec),
     healthCheck: healthCheckModel(entry.object.spec.healthCheck),
-    minHealthy: entry.object.spec.minHealthy,
     geoRules: geoRangesOf(entry.object.spec.geoRules),
   }
   return entry.derived.pool
+}
+
+function asWritten(spec: PoolSpec): PoolAsWritten {
+  const fields = poolFieldsAsWritten.map((name) => [name, spec[name]])
+  return Object.fromEntries(fields) as PoolAsWritten
 }
 
 function memberModel(member: Member, poolUid: string): MemberModel {

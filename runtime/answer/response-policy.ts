@@ -1,7 +1,8 @@
 // Applies response rules, ahead of everything else on the answer path.
 import { zoneOfNode } from '#bundle/format/bundle.ts'
 import type { Bundle } from '#bundle/format/bundle.ts'
-import { ResponseAction, ResponseBits, ResponseCell } from '#bundle/format/response-rules.ts'
+import { ResponseCell } from '#bundle/format/cells.ts'
+import { ResponseAction, ResponseBits } from '#bundle/format/response-rules.ts'
 import { ExtendedError } from '#dns/edns-codes.ts'
 import { Rcode } from '#dns/rcode.ts'
 import { metaTypeMax, metaTypeMin, RrType } from '#dns/rrtype.ts'

@@ -2,7 +2,8 @@
 import { assert } from '#lib/assert.ts'
 import { textOf, uidOf } from '#bundle/format/bundle.ts'
 import type { Bundle } from '#bundle/format/bundle.ts'
-import { responseRuleAt, ResponseCell } from '#bundle/format/response-rules.ts'
+import { ResponseCell } from '#bundle/format/cells.ts'
+import { responseRuleAt } from '#bundle/format/response-rules.ts'
 
 /** Two cells a rule: the lower and the upper 32 bits of its count. */
 const cellsPerRule = 2

@@ -1,7 +1,8 @@
 import { describe, expect, test } from 'vitest'
 import type { BundleColumns } from '#bundle/format/bundle.ts'
 import { loadBundle } from '#bundle/load/load.ts'
-import { MemberExtraCell, memberExtraOf, membersWithExtra } from '#bundle/format/member-extra.ts'
+import { MemberExtraCell } from '#bundle/format/cells.ts'
+import { memberExtraOf, membersWithExtra } from '#bundle/format/member-extra.ts'
 import { bundleOf, encode, member, pool, smallModel } from '../../../support/bundle-models.ts'
 import { withElement } from '../../../support/damaged-bundle.ts'
 

@@ -2,16 +2,11 @@ import { readdirSync, readFileSync } from 'node:fs'
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import type { BundleColumns } from '#bundle/format/bundle.ts'
+import { RolloutCell, WindowCell } from '#bundle/format/cells.ts'
 import { bundleLimits } from '#bundle/format/limits.ts'
 import { loadBundle } from '#bundle/load/load.ts'
 import type { BundleModel } from '#bundle/format/model.ts'
-import {
-  overlaysOf,
-  parseRollout,
-  parseWindow,
-  RolloutCell,
-  WindowCell,
-} from '#bundle/format/overlays.ts'
+import { overlaysOf, parseRollout, parseWindow } from '#bundle/format/overlays.ts'
 import { addressOfMember } from '#bundle/format/bundle.ts'
 import { bundleOf, encode, pool, smallModel, uid } from '../../../support/bundle-models.ts'
 import { withElement } from '../../../support/damaged-bundle.ts'
