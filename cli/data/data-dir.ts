@@ -1,4 +1,5 @@
 // The data directory: created, checked to be writable, and locked by one process at a time.
+import { createHash } from 'node:crypto'
 import {
   existsSync,
   linkSync,
@@ -9,6 +10,7 @@ import {
   rmSync,
   rmdirSync,
   statSync,
+  writeFileSync,
 } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { sweepTemporary, writeDurably } from '#lib/durable-file.ts'
@@ -29,11 +31,10 @@ export interface DataDir {
 
 /** Folders in which durable files are written; each may hold what an interrupted write left. */
 const writtenFolders = ['.', 'node', 'node/bundles', 'gitops', 'keys']
-/**
- * A dead holder's lock is taken away and the lock tried again; others may do the same at that
- * moment.
- */
-const lockTries = 3
+/** What is found may change before it is replaced: others start at the same moment. */
+const lockTries = 10
+/** Processes that died one after the other while each was about to replace a dead one's lock. */
+const heirsMax = 16
 /** Of a process in /proc: a zombie, and one that is just being taken away. */
 const endedStates: readonly string[] = ['Z', 'X']
 /** What a file system says that has no hard links. */
@@ -212,9 +213,11 @@ export function makeFolders(path: string, mode: number, made: string[] = []): vo
  */
 function takeLock(lock: string): number | undefined {
   const own = `${lock}.${process.pid}`
-  writeDurably(own, `${process.pid} ${startOf(process.pid) ?? ''}\n`)
+  const text = `${process.pid} ${startOf(process.pid) ?? ''}\n`
   try {
     for (let tries = 1; ; tries++) {
+      // Each time: a winner sweeps away what others have begun.
+      writeFileSync(own, text)
       try {
         // Of two that start at the same time, one finds the name taken; the content is there at
         // once.
@@ -222,15 +225,17 @@ function takeLock(lock: string): number | undefined {
         return undefined
       } catch (error) {
         const { code = '' } = error as NodeJS.ErrnoException
-        // First, whatever the error: a winner also sweeps away the losers' own files.
-        const holder = livingHolder(lock)
+        const found = textOf(lock)
+        const holder = livingWriter(found)
         if (holder !== undefined) return holder
         if (withoutLinks.includes(code)) {
           renameSync(own, lock)
           return undefined
         }
-        if (code !== 'EEXIST' || tries === lockTries) throw error
-        removeDead(lock, `${own}.dead`)
+        if (!['EEXIST', 'ENOENT'].includes(code) || tries === lockTries) throw error
+        if (found === undefined) continue
+        const heir = replaceDead(lock, found, own)
+        if (heir !== 'nobody') return heir === 'us' ? undefined : heir
       }
     }
   } finally {
@@ -239,40 +244,82 @@ function takeLock(lock: string): number | undefined {
 }
 
 /**
- * Takes a dead holder's lock away. It is moved aside and looked at again first: another process may
- * have replaced it since, and a living lock goes back.
+ * Replaces the lock of a dead holder in one step: the name is never free, so nobody else gets it.
+ * Of those that find it only the heir may: whoever links the one name that is for the heir of that
+ * holder. An heir that died there has an heir by the same rule.
+ *
+ * @param found what the lock says; its writer is dead
+ * @returns the living heir; `nobody`: what was found has changed, look again
  */
-function removeDead(lock: string, aside: string): void {
-  try {
-    renameSync(lock, aside)
-  } catch {
-    // Another process was faster.
-    return
+function replaceDead(lock: string, found: string, own: string): 'us' | 'nobody' | number {
+  let claim = heirOf(lock, found)
+  for (let heirs = 1; ; heirs++) {
+    const claimed = claimFor(own, claim)
+    if (claimed === 'ours') break
+    const dead = textOf(claim)
+    if (dead === undefined) return 'nobody'
+    const heir = livingWriter(dead)
+    if (heir !== undefined) return heir
+    // Processes that cannot be told apart: none of them is there any more.
+    if (heirs === heirsMax || heirOf(lock, dead) === claim) rmSync(claim, { force: true })
+    if (heirs === heirsMax) return 'nobody'
+    claim = heirOf(lock, dead)
   }
   try {
-    if (livingHolder(aside) !== undefined) linkSync(aside, lock)
+    // Another heir may have been here since, and be gone.
+    if (textOf(lock) !== found) return 'nobody'
+    renameSync(own, lock)
+    return 'us'
   } finally {
-    rmSync(aside, { force: true })
+    rmSync(claim, { force: true })
+  }
+}
+
+/** The name for the heir of the process that wrote `text`. */
+function heirOf(lock: string, text: string): string {
+  return `${lock}.heir-${createHash('sha256').update(text).digest('hex').slice(0, 16)}`
+}
+
+/** @throws the file system's error, but for a name that is taken */
+function claimFor(own: string, claim: string): 'ours' | 'taken' {
+  try {
+    linkSync(own, claim)
+    return 'ours'
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException
+    // ENOENT: the winner has swept away our own file, too.
+    if (code === 'EEXIST' || code === 'ENOENT') return 'taken'
+    throw error
+  }
+}
+
+/** @returns undefined: it is not there, or cannot be read */
+function textOf(path: string): string | undefined {
+  try {
+    return readFileSync(path, 'utf8')
+  } catch {
+    return undefined
   }
 }
 
 /** What is left of a start that was killed while it took the lock or made the local origin. */
 function sweepUnfinished(path: string): void {
   for (const name of readdirSync(path)) {
-    if (/^(lock\.\d+(\.dead)?|config\.git\.\d+\.tmp)$/.test(name))
+    if (/^(lock\.(\d+|heir-[0-9a-f]+)|config\.git\.\d+\.tmp)$/.test(name))
       rmSync(join(path, name), { recursive: true, force: true })
   }
 }
 
-/** The process that wrote the lock, if it still is that process and not another with its number. */
 function livingHolder(lock: string): number | undefined {
-  let text: string
-  try {
-    text = readFileSync(lock, 'utf8')
-  } catch {
-    return undefined
-  }
-  const [pid = '', startedAt = ''] = text.trim().split(' ')
+  return livingWriter(textOf(lock))
+}
+
+/**
+ * The process that wrote a lock, if it still is that process and not another with its number. It
+ * judges the very text that was read: a moment later there may be another one.
+ */
+function livingWriter(text: string | undefined): number | undefined {
+  const [pid = '', startedAt = ''] = (text ?? '').trim().split(' ')
   if (!/^\d+$/.test(pid) || Number(pid) === process.pid) return undefined
   const livesSince = startOf(Number(pid))
   return livesSince !== undefined && livesSince === startedAt ? Number(pid) : undefined

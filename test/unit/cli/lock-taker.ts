@@ -1,9 +1,21 @@
-// Tries to take the lock of a data directory at a given moment, for data-dir.test.ts.
+// Tries to take the lock of each data directory that it is told, for data-dir.test.ts.
 import { openDataDir } from '#cli/data/data-dir.ts'
+import type { DataDir } from '#cli/data/data-dir.ts'
 
-const [path = '', atMs = '0'] = process.argv.slice(2)
-// Busy, not asleep: all takers should try in the same instant.
-while (Date.now() < Number(atMs));
-process.stdout.write(openDataDir(path).ok ? 'taken\n' : 'refused\n')
-// A holder that ended would leave its lock to the next one.
-process.stdin.resume().once('close', () => process.exit())
+/** What to take, and when: all takers should try in the same instant. */
+export interface Turn {
+  readonly path: string
+  readonly atMs: number
+}
+
+let held: DataDir | undefined
+process.on('message', ({ path, atMs }: Turn) => {
+  held?.release()
+  // Busy, not asleep.
+  while (Date.now() < atMs);
+  const opened = openDataDir(path)
+  held = opened.ok ? opened.value : undefined
+  process.send?.(opened.ok ? 'taken' : opened.error)
+})
+process.on('disconnect', () => process.exit())
+process.send?.('ready')

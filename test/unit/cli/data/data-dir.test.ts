@@ -1,4 +1,6 @@
-import { execFileSync, spawn } from 'node:child_process'
+import { execFileSync, fork, spawn } from 'node:child_process'
+import type { ChildProcess } from 'node:child_process'
+import { createHash } from 'node:crypto'
 import { once } from 'node:events'
 import {
   existsSync,
@@ -14,6 +16,8 @@ import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { beforeEach, describe, expect, onTestFinished, test } from 'vitest'
 import { openDataDir, openDataDirToServe, writeSecret } from '#cli/data/data-dir.ts'
+import type { Turn } from '#test/unit/cli/lock-taker.ts'
+import { laneCount } from '../../../support/lane.ts'
 import { tempDir } from '../../../support/temp-dir.ts'
 import { waitUntil } from '../../../support/wait-until.ts'
 
@@ -63,7 +67,7 @@ describe('opening', () => {
 
   test('sweeps what writes and starts that never ended have left, and nothing else', () => {
     const path = tempDir()
-    const left = ['lock.77', 'a.0123456789ab.tmp', 'node/bundles/b.0123456789ab.tmp']
+    const left = ['lock.77', 'lock.heir-0123abcd', 'a.0123456789ab.tmp', 'node/bundles/b.0123456789ab.tmp']
     const kept = ['allowed_signers', 'notes.tmp', 'lock.txt', 'node/active.json']
     mkdirSync(join(path, 'node', 'bundles'), { recursive: true })
     mkdirSync(join(path, 'config.git.123.tmp', 'objects'), { recursive: true })
@@ -165,30 +169,63 @@ test('the log says which directory is served from, and whether it was made', () 
 
 const taker = fileURLToPath(new URL('../lock-taker.ts', import.meta.url))
 
-/** Starts processes that try to take the lock in the same instant. @returns what each one says */
-async function takeAtOnce(path: string, processes: number): Promise<string[]> {
-  const args = [taker, path, String(Date.now() + 1_000)]
-  const children = Array.from({ length: processes }, () =>
-    spawn(process.execPath, args, { stdio: ['pipe', 'pipe', 'inherit'] }),
-  )
-  const said = await Promise.all(children.map((child) => once(child.stdout, 'data')))
-  for (const child of children) child.stdin.end()
-  await Promise.all(children.map((child) => once(child, 'exit')))
-  return said.map(([text]) => String(text).trim())
-}
+const said = async (taker: ChildProcess): Promise<string> =>
+  String((await once(taker, 'message'))[0])
 
-for (const { lock, found } of [
-  { lock: '', found: 'no lock' },
-  { lock: '999999999 5\n', found: 'the lock of a process that ended' },
+for (const { lock, found, rounds } of [
+  { lock: '', found: 'no lock', rounds: laneCount(100) },
+  { lock: '999999999 5\n', found: 'the lock of a process that ended', rounds: laneCount(1_000) },
 ]) {
   test(`of processes that start together and find ${found}, one gets the directory`, async () => {
-    const path = tempDir()
-    if (lock !== '') writeFileSync(join(path, 'lock'), lock)
-    const said = await takeAtOnce(path, 4)
-    expect(said.filter((word) => word === 'taken')).toHaveLength(1)
-    expect(readdirSync(path).filter((name) => name.startsWith('lock.'))).toEqual([])
+    const takers = Array.from({ length: 6 }, () => fork(taker))
+    onTestFinished(() => takers.forEach((one) => one.disconnect()))
+    await Promise.all(takers.map(said))
+    for (let round = 0; round < rounds; round++) {
+      const path = tempDir()
+      if (lock !== '') writeFileSync(join(path, 'lock'), lock)
+      const words = takers.map(said)
+      const turn: Turn = { path, atMs: Date.now() + 3 }
+      for (const one of takers) one.send(turn)
+      const isTaken = (word: string): boolean => word === 'taken'
+      const all = await Promise.all(words)
+      expect(all.filter(isTaken)).toHaveLength(1)
+      const refused = all.filter((word) => !isTaken(word))
+      for (const word of refused) expect(word).toContain('is in use by process')
+      expect(readdirSync(path).filter((name) => name.startsWith('lock.'))).toEqual([])
+    }
   })
 }
+
+describe('the heir of a dead holder', () => {
+  const dead = (pid: number): string => `${pid} 5\n`
+  const living = (): string => `${process.ppid} ${startOf(process.ppid)}\n`
+  const nameFor = (text: string): string =>
+    `lock.heir-${createHash('sha256').update(text).digest('hex').slice(0, 16)}`
+  /** Each of them is the heir of the one before. */
+  const chains: readonly (readonly [string, readonly string[], boolean])[] = [
+    ['that lives gets the directory', [dead(999999991), living()], false],
+    ['that died has one, too', [dead(999999991), dead(999999992)], true],
+    ['of a dead heir that lives gets it', [dead(999999991), dead(999999992), living()], false],
+    [
+      'comes after any number of dead ones',
+      Array.from({ length: 40 }, (_, i) => dead(999999900 + i)),
+      true,
+    ],
+    ['may have the number and start of its holder', [dead(999999991), dead(999999991)], true],
+  ]
+  test.each(chains)('%s', (_what, [holder = '', ...heirs], isFree) => {
+    const path = tempDir()
+    writeFileSync(join(path, 'lock'), holder)
+    const before = [holder, ...heirs]
+    for (const [i, heir] of heirs.entries()) writeFileSync(join(path, nameFor(before[i]!)), heir)
+    const opened = openDataDir(path)
+    expect(opened.ok).toBe(isFree)
+    const kept = readFileSync(join(path, 'lock'), 'utf8')
+    expect(kept).toBe(isFree ? `${process.pid} ${startOf(process.pid)}\n` : holder)
+    if (!opened.ok) expect(opened.error).toContain(`is in use by process ${process.ppid};`)
+    if (isFree) expect(readdirSync(path).filter((name) => name.startsWith('lock.'))).toEqual([])
+  })
+})
 
 test('a secret is readable for its owner only, also when it replaces a file', () => {
   const path = join(tempDir(), 'keys', 'k')
