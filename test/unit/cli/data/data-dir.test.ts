@@ -67,7 +67,8 @@ describe('opening', () => {
 
   test('sweeps what writes and starts that never ended have left, and nothing else', () => {
     const path = tempDir()
-    const left = ['lock.77', 'lock.heir-0123abcd', 'a.0123456789ab.tmp', 'node/bundles/b.0123456789ab.tmp']
+    const locks = ['lock.77', 'lock.heir-0123abcd']
+    const left = [...locks, 'a.0123456789ab.tmp', 'node/bundles/b.0123456789ab.tmp']
     const kept = ['allowed_signers', 'notes.tmp', 'lock.txt', 'node/active.json']
     mkdirSync(join(path, 'node', 'bundles'), { recursive: true })
     mkdirSync(join(path, 'config.git.123.tmp', 'objects'), { recursive: true })
