@@ -150,7 +150,14 @@ export function createCompiler(parts: Partial<CompilerParts> = {}): Compiler {
       assert(work.bundle !== undefined, 'a compilation without errors has a bundle')
       const { tree, zones, records, model, bundle } = work
       const outline = (): NameOutline => nameOutline(tree!, zones!, records!)
-      return { ok: true, model, bundle, outline, moveLimits: moveLimitsOf(tree!), ...report }
+      return {
+        ok: true,
+        model,
+        bundle,
+        outline,
+        moveLimits: moveLimitsOf(tree!.settings?.object.spec.guardrails),
+        ...report,
+      }
     },
   }
 }

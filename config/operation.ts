@@ -1,7 +1,9 @@
 // The type of an operation, a change to the configuration as data, and of its outcome.
+import type { Moved } from '#compiler/plan/name-outline.ts'
 import type { JsonObject, JsonValue } from '#compiler/yaml/text.ts'
 import type { Result } from '#lib/result.ts'
 import type { Kind } from '#schemas/kinds.ts'
+import type { changeLimitDefaults } from '#schemas/objects/guardrails.ts'
 import type { ConfigEntry } from './entry.ts'
 import type { PartKind } from './parts.ts'
 
@@ -237,6 +239,8 @@ export interface WriteSuccess {
    * write that `guardrails.movedClients` could not judge: `moved=unknown`.
    */
   readonly effect?: string
+  /** With `effect` of a dry run: the name of each tenant of which the most clients move. */
+  readonly moved?: readonly Moved[]
 }
 
 export interface WrittenObject {
@@ -256,7 +260,7 @@ export const writeFailureCodes = [
   'precondition-failed',
   /** The owner would have more parts than `limit` of the operation. */
   'too-many',
-  /** It removes more than `guardrails` of the settings permits, and has no override. */
+  /** It alters more than `guardrails` of the settings permits, and has no override. */
   'guarded',
   /** The change would not compile: see the diagnostics. */
   'invalid',
@@ -278,6 +282,9 @@ export const writeFailureCodes = [
 ] as const
 export type WriteFailureCode = (typeof writeFailureCodes)[number]
 
+/** A limit of `guardrails` in `gslb.yaml`. */
+export type GuardrailName = 'removedNames' | 'movedClients' | keyof typeof changeLimitDefaults
+
 export interface WriteFailure {
   readonly code: WriteFailureCode
   /** Sentences for a person: what is wrong, what to do. */
@@ -286,7 +293,9 @@ export interface WriteFailure {
   readonly operation: number
   readonly diagnostics: readonly WriteDiagnostic[]
   /** Of one that is `guarded`: the limit in `gslb.yaml`; left out: `removedNames`. */
-  readonly guardrail?: 'movedClients'
+  readonly guardrail?: GuardrailName
+  /** Of one that is `guarded`: what it does, where that is about its own tenant alone. */
+  readonly ownMessage?: string
   /** Of one that is `guarded`: what else would go, or lose something. */
   readonly affected?: readonly string[]
 }

@@ -4,6 +4,7 @@ import type { ConfigEntry } from '#config/entry.ts'
 import { isTaken } from '#config/fault.ts'
 import type {
   Actor,
+  GuardrailName,
   Operation,
   WriteDiagnostic,
   WriteFailure,
@@ -186,11 +187,12 @@ const sentencesMax = 5
 type InvalidStatus = 400 | 409
 
 export function refusalOf(
-  { code, message, diagnostics, affected = [], guardrail }: WriteFailure,
+  failure: WriteFailure,
   caller: Caller,
   requestId: string,
   invalid: InvalidStatus = 400,
 ): Reply {
+  const { code, message, diagnostics } = failure
   const status = statusOf[code]
   if (code === 'invalid' && diagnostics.length > 0) {
     const sentences = told(diagnostics, caller).slice(0, sentencesMax).map(sentenceOf)
@@ -203,7 +205,7 @@ export function refusalOf(
     return refused(status, said, { diagnostics: visible(diagnostics, caller) })
   }
   if (status === 500 && !caller.isSystemAdmin) return failedForOthers(code, requestId)
-  const said = code === 'guarded' ? guardedFor(caller, message, affected, guardrail) : message
+  const said = code === 'guarded' ? guardedFor(caller, failure) : message
   const reply = refused(status, said)
   return status === 503 ? { ...reply, headers: { 'retry-after': '1' } } : reply
 }
@@ -213,26 +215,34 @@ const affectedMax = 5
 /** With what would go besides, which is its tenant's own. */
 function guardedFor(
   caller: Caller,
-  message: string,
-  affected: readonly string[],
-  guardrail: WriteFailure['guardrail'],
+  { message, affected = [], guardrail = 'removedNames', ownMessage }: WriteFailure,
 ): string {
-  const whole = guardrail === undefined ? guardedForOthers : movedForOthers
-  const why = caller.isSystemAdmin ? message : whole
+  const why = caller.isSystemAdmin ? message : guardedForOthers(guardrail, ownMessage)
   if (affected.length === 0) return why
   const more = affected.length - affectedMax
   const listed = affected.slice(0, affectedMax).join(', ') + (more > 0 ? `, and ${more} more` : '')
   return `${why} What it would take with it: ${listed}.`
 }
 
-/** How many names others have is not for everybody. */
-const guardedForOthers =
-  'This would remove more names within 10 minutes than the guardrails of the configuration ' +
-  'permit (guardrails.removedNames), all requests together. Wait, or ask a system administrator.'
+/** How many names others have is not for everybody; who may override is told of the header. */
+function guardedForOthers(guardrail: GuardrailName, ownMessage: string | undefined): string {
+  if (ownMessage !== undefined) return `${ownMessage} Wait, or ask a system administrator.`
+  const limit = `the guardrails of the configuration permit (guardrails.${guardrail})`
+  const what = `${tooMuchOf[guardrail]} than ${limit}`
+  return guardrail === 'movedClients'
+    ? `${what}. Take smaller steps, or ask a system administrator.`
+    : `${what}, all requests together. Wait, or ask a system administrator.`
+}
 
-const movedForOthers =
-  'This would send more clients of a name elsewhere than the guardrails of the configuration ' +
-  'permit (guardrails.movedClients). Take smaller steps, or ask a system administrator.'
+/** Without a number of what others have. */
+const tooMuchOf: Readonly<Record<GuardrailName, string>> = {
+  removedNames: 'This would remove more names within 10 minutes',
+  movedClients: 'This would send more clients of a name elsewhere',
+  removedMembers: 'This would take away more members of a pool within 10 minutes',
+  lostRedundancy: 'This would leave more pools with fewer than two members within 10 minutes',
+  ttlJump: 'This would make the TTLs of several names longer, by more',
+  changedNames: 'This would change more names within 10 minutes',
+}
 
 /** Who may not see the reason cannot mend it, either. */
 const heldForOthers =

@@ -104,7 +104,7 @@ export const planCommand: Command = {
     const plan = { ...made, warnings: [...sides.value.warnings, ...made.warnings, ...stopped] }
     io.out(print(plan))
     const limits = maxMoved === null ? base.moveLimits : limitOf(maxMoved)
-    const beyond = movedBeyond(limits, movedIn(plan))
+    const beyond = movedBeyond(limits, movedIn(plan))?.words
     if (beyond === undefined) return Exit.Ok
     io.err(`gslbd plan: this change ${beyond}\n`)
     return Exit.Guardrail

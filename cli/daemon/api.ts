@@ -36,6 +36,8 @@ import { writerInCluster } from './commit-news.ts'
 import { EffectWriter } from '#cli/plan/effects.ts'
 import { LivePlanner } from '#cli/plan/live-plan.ts'
 import { MovedGuard } from '#cli/plan/moved-guard.ts'
+import { moveLimitsOf } from '#compiler/plan/name-outline.ts'
+import type { MoveLimits } from '#compiler/plan/name-outline.ts'
 import { listenerName } from '#runtime/sockets/handed-sockets.ts'
 import type { Deps, Part } from './part.ts'
 
@@ -226,11 +228,11 @@ const feedOf = ({ bundleFeed, textsFeed }: Deps, asked: string): BundleFeed =>
   asked === textsChannel(channel) ? textsFeed : bundleFeed
 
 function guardedWriterOf(deps: Deps): MovedGuard {
-  const limit = (): number | null => {
+  const limits = (): MoveLimits => {
     const [settings] = deps.gitops.config.snapshot().list('Settings')
-    return settings?.object.spec.guardrails?.movedClients ?? null
+    return moveLimitsOf(settings?.object.spec.guardrails)
   }
-  return new MovedGuard({ writer: writerOf(deps), limit, log: deps.log })
+  return new MovedGuard({ writer: writerOf(deps), limits, log: deps.log })
 }
 
 function writerOf(deps: Deps): EffectWriter {

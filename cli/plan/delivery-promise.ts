@@ -4,7 +4,7 @@ import type { DeliveryState } from '#fleet/delivery/state.ts'
 import type { Clock } from '#lib/clock.ts'
 import type { RoutingTables } from '#routing/choose/environment.ts'
 import type { EffectJob } from './effect-job.ts'
-import type { Effect } from './plan-jobs.ts'
+import type { Effect } from './effect-job.ts'
 import { PlanThread } from './plan-thread.ts'
 
 export interface PromiseParts {

@@ -4,7 +4,9 @@ import type { RoutingTables } from '#routing/choose/environment.ts'
 import { packNetworks } from '#routing/tables/network-index.ts'
 import { ok } from '#lib/result.ts'
 import { makePlan } from '#plan/plan.ts'
+import type { Moved } from '#compiler/plan/name-outline.ts'
 import type { BundleCopy } from './bundle-copy.ts'
+import { movedIn } from './moved.ts'
 
 /** `digest` '': the bundle is a signed file, not as it is in memory. */
 export interface EffectJob extends BundleCopy {
@@ -18,16 +20,23 @@ export interface EffectJob extends BundleCopy {
 /** Fewer than a plan for people asks: the share is told with one digit behind the point. */
 const networksMax = 8_192
 
-/** @returns such as `moved=12.4%; names=3`; '': it cannot be told */
-export function effectOf({ bundle: bytes, digest, tables, next, nowMs }: EffectJob): string {
+export interface Effect {
+  /** Such as `moved=12.4%; names=3`. */
+  readonly text: string
+  /** The name of each tenant of which the most clients move. */
+  readonly moved: readonly Moved[]
+}
+
+/** null: it cannot be told. */
+export function effectOf({ bundle: bytes, digest, tables, next, nowMs }: EffectJob): Effect | null {
   const loaded = loadBundle(next)
-  if (!loaded.ok) return ''
+  if (!loaded.ok) return null
   const before = digest === '' ? loadBundle(bytes) : ok(adoptBundle(bytes, digest))
-  if (!before.ok) return ''
+  if (!before.ok) return null
   const bundle = before.value
   // Regions and operators are told apart as now: what the change would add there is not seen.
   const after = { ...tables, networks: packNetworks(loaded.value) }
-  const { summary } = makePlan({
+  const plan = makePlan({
     base: { source: '', bundle, tables },
     head: { source: '', bundle: loaded.value, tables: after },
     moments: [{ atMs: nowMs, health: null }],
@@ -35,11 +44,11 @@ export function effectOf({ bundle: bytes, digest, tables, next, nowMs }: EffectJ
     scripts: null,
     limits: { networksMax },
   })
-  const { movedMax, names, addedNames, removedNames, laterChanges } = summary
+  const { movedMax, names, addedNames, removedNames, laterChanges } = plan.summary
   const moved = Math.round(movedMax * 1_000) / 10
   const parts = [`moved=${movedMax > 0 && moved === 0 ? '<0.1' : moved}%`, `names=${names}`]
   if (addedNames > 0) parts.push(`added=${addedNames}`)
   if (removedNames > 0) parts.push(`removed=${removedNames}`)
   if (laterChanges > 0) parts.push(`later=${laterChanges}`)
-  return parts.join('; ')
+  return { text: parts.join('; '), moved: movedIn(plan) }
 }

@@ -4,7 +4,7 @@ import type { Clock } from '#lib/clock.ts'
 import { ok } from '#lib/result.ts'
 import type { LiveNode } from '#runtime/node/live-node.ts'
 import { copyOfBundle } from './bundle-copy.ts'
-import type { Effect } from './plan-jobs.ts'
+import type { Effect } from './effect-job.ts'
 import { PlanThread } from './plan-thread.ts'
 
 /** What is beyond them goes without an effect, and is not judged by `guardrails.movedClients`. */
@@ -44,14 +44,14 @@ export class EffectWriter implements ConfigWriter {
     const { bundle, ...told } = done.value
     if (bundle === undefined) return ok(told)
     const effect = await this.#effectOf(bundle)
-    return ok(effect === '' ? told : { ...told, effect })
+    return ok(effect === undefined ? told : { ...told, effect: effect.text, moved: effect.moved })
   }
 
   async close(): Promise<void> {
     await this.#thread.close()
   }
 
-  async #effectOf(next: Uint8Array): Promise<string> {
+  async #effectOf(next: Uint8Array): Promise<Effect | undefined> {
     const { node, clock } = this.#parts
     const effect = await this.#thread.run(() => {
       const live = node()
@@ -59,6 +59,6 @@ export class EffectWriter implements ConfigWriter {
       const { tables } = live
       return { kind: 'effect', ...copyOfBundle(live), tables, next, nowMs: clock.nowMs() }
     })
-    return typeof effect === 'string' ? '' : effect.text
+    return typeof effect === 'string' ? undefined : effect
   }
 }

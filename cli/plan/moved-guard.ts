@@ -2,18 +2,21 @@
 import type { ConfigWriter } from '#api/config/writer.ts'
 import type { WriteFailure } from '#config/operation.ts'
 import type { Log } from '#lib/log.ts'
+import type { MoveLimits } from '#compiler/plan/name-outline.ts'
+import { movedBeyond } from '#gitops/guard/moved.ts'
+import type { MovedBreach } from '#gitops/guard/moved.ts'
 import { err, ok } from '#lib/result.ts'
 
 export interface MovedGuardParts {
   /** Of which a dry run says its effect. */
   readonly writer: ConfigWriter & { readonly close?: () => Promise<void> }
-  /** Percent; null: there is no limit. */
-  readonly limit: () => number | null
+  readonly limits: () => MoveLimits
   readonly log: Pick<Log, 'warn'>
 }
 
 /**
- * A write is planned before it is made, where there is a limit and nobody says that it is meant.
+ * A write is planned before it is made, where there is a limit, of the whole or of a tenant, and
+ * nobody says that it is meant.
  * What cannot be planned in time (`effectLimits`) is made, and says that it was not judged: the
  * limit is for mistakes.
  */
@@ -25,20 +28,21 @@ export class MovedGuard implements ConfigWriter {
   }
 
   write: ConfigWriter['write'] = async (request) => {
-    const { writer, limit, log } = this.#parts
-    const percentMax = limit()
-    if (percentMax === null || request.override !== undefined) return await writer.write(request)
+    const { writer, log } = this.#parts
+    const limits = this.#parts.limits()
+    const isLimited = limits.all !== null || limits.tenants.size > 0
+    if (!isLimited || request.override !== undefined) return await writer.write(request)
     const tried = await writer.write({ ...request, isDryRun: true })
     if (!tried.ok) return tried
-    const moved = movedIn(tried.value.effect)
-    if (moved > percentMax) return err(movedTooMany(moved, percentMax))
+    const breach = movedBeyond(limits, tried.value.moved ?? [])
+    if (breach !== undefined) return err(movedTooMany(breach))
     const isJudged = tried.value.effect !== undefined || !tried.value.isChanged
     const made = request.isDryRun === true ? tried : await writer.write(request)
     if (isJudged || !made.ok) return made
     if (request.isDryRun !== true) {
       const { requestId, actor } = request
       const fields = { requestId, actor: actor.name, revision: made.value.revision }
-      log.warn({ ...fields, movedClients: percentMax }, notJudged)
+      log.warn({ ...fields, movedClients: limits.all }, notJudged)
     }
     return ok({ ...made.value, effect: unknownEffect })
   }
@@ -52,16 +56,14 @@ const unknownEffect = 'moved=unknown'
 const notJudged =
   'a write was made without being judged by guardrails.movedClients: it could not be planned in time'
 
-/** Of `moved=12.4%; names=3`. */
-function movedIn(effect: string | undefined): number {
-  return Number(/^moved=([\d.]+)%/.exec(effect ?? '')?.[1] ?? 0)
-}
-
-function movedTooMany(moved: number, percentMax: number): WriteFailure {
+function movedTooMany({ words, tenant }: MovedBreach): WriteFailure {
+  const limit = tenant === '' ? 'guardrails.movedClients' : 'guardrails.tenants, movedClients'
+  const what = `This would ${words.replace(/^sends/, 'send')} (${limit}).`
   const message =
-    `This would send ${moved} % of the clients of a name elsewhere, more than the ` +
-    `${percentMax} % of guardrails.movedClients. POST /api/v1/plan says which. If that is meant, ` +
+    `${what} POST /api/v1/plan says which. If that is meant, ` +
     'send it again with the header X-Gslb-Override: REASON; the reason is kept in the commit.'
   const guardrail = 'movedClients'
-  return { code: 'guarded', guardrail, message, operation: -1, diagnostics: [] }
+  // A limit of one tenant speaks of its names alone.
+  const own = tenant === '' ? {} : { ownMessage: what }
+  return { code: 'guarded', guardrail, message, ...own, operation: -1, diagnostics: [] }
 }

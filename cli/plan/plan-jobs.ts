@@ -6,12 +6,7 @@ import type { EffectJob } from './effect-job.ts'
 
 export type PlanJob = EffectJob | LivePlanJob
 
-export interface Effect {
-  /** '': it cannot be told. */
-  readonly text: string
-}
-
 /** null: it cannot be planned. */
 export function runPlanJob(job: PlanJob): object | null {
-  return job.kind === 'effect' ? ({ text: effectOf(job) } satisfies Effect) : runLivePlan(job)
+  return job.kind === 'effect' ? effectOf(job) : runLivePlan(job)
 }

@@ -1,6 +1,6 @@
 // What the guardrails for changes compare: how each name is answered, and which members pools have.
-import type { RrsetModel } from '#bundle/format/model.ts'
 import { changeLimitDefaults } from '#schemas/objects/guardrails.ts'
+import type { ObjectOf } from '#schemas/kinds.ts'
 import type { Tree } from '#compiler/tree/tree.ts'
 import type { RecordPlan } from './record-plan.ts'
 
@@ -30,12 +30,10 @@ export function changeOutline(tree: Tree, records: RecordPlan): ChangeOutline {
   const ttls = new Map<string, number>()
   const used = new Set<string>()
   for (const { file, object } of tree.of.Service) {
-    const { pool, algorithm, filterChain, onAllDown, answerCount, ttl } = object.spec
+    const { pool, ttl } = object.spec
     if (pool !== null) used.add(pool)
     if (file.domainKey === undefined) continue
-    const chain = filterChain.join('\n')
-    const shape = `${pool ?? ''}\n${algorithm}\n${onAllDown}\n${answerCount}\n${ttl}\n${chain}`
-    shapes.set(file.domainKey, hashText(shape, 0))
+    shapes.set(file.domainKey, serviceShape(object.spec))
     ttls.set(file.domainKey, ttl)
   }
   for (const [name, rrsets] of records.at) {
@@ -43,17 +41,17 @@ export function changeOutline(tree: Tree, records: RecordPlan): ChangeOutline {
     let ttl = ttls.get(name) ?? 0
     for (const { model } of rrsets) {
       // In whatever order they stand.
-      shape = (shape + shapeOf(model)) | 0
+      shape = (shape + recordShape(model.type, model.ttlSeconds, model.rdata)) | 0
       ttl = Math.max(ttl, model.ttlSeconds)
     }
     shapes.set(name, shape)
     ttls.set(name, ttl)
   }
   const { guardrails } = tree.settings?.object.spec ?? {}
-  return { shapes, ttls, pools: poolsOf(tree, used), limits: limitsOf(guardrails) }
+  return { shapes, ttls, pools: poolsOf(tree, used), limits: changeLimitsOf(guardrails) }
 }
 
-function limitsOf(declared: Partial<ChangeLimits> = {}): ChangeLimits {
+export function changeLimitsOf(declared: Partial<ChangeLimits> = {}): ChangeLimits {
   const {
     changedNames = changeLimitDefaults.changedNames,
     removedMembers = changeLimitDefaults.removedMembers,
@@ -66,16 +64,32 @@ function limitsOf(declared: Partial<ChangeLimits> = {}): ChangeLimits {
 function poolsOf(tree: Tree, used: ReadonlySet<string>): ReadonlyMap<string, PoolOutline> {
   const pools = new Map<string, PoolOutline>()
   for (const { object, tenant } of tree.of.Pool) {
-    const members = object.spec.members
-      .filter(({ enabled, weight }) => enabled && weight > 0)
-      .map(({ ipAddress, hostname }) => ipAddress || hostname)
     const { name } = object.metadata
-    pools.set(name, { members, isUsed: used.has(name), tenant })
+    pools.set(name, { members: countedMembers(object.spec), isUsed: used.has(name), tenant })
   }
   return pools
 }
 
-function shapeOf({ type, ttlSeconds, rdata }: RrsetModel): number {
+/** See `PoolOutline.members`. */
+export function countedMembers({ members }: ObjectOf['Pool']['spec']): readonly string[] {
+  return members
+    .filter(({ enabled, weight }) => enabled && weight > 0)
+    .map(({ ipAddress, hostname }) => ipAddress || hostname)
+}
+
+/** See `ChangeOutline.shapes`: what a service gives to that of its name. */
+export function serviceShape(spec: ObjectOf['Service']['spec']): number {
+  const { pool, algorithm, filterChain, onAllDown, answerCount, ttl } = spec
+  const chain = filterChain.join('\n')
+  return hashText(`${pool ?? ''}\n${algorithm}\n${onAllDown}\n${answerCount}\n${ttl}\n${chain}`, 0)
+}
+
+/** What a set of records gives to it. */
+export function recordShape(
+  type: number,
+  ttlSeconds: number,
+  rdata: readonly Uint8Array[],
+): number {
   let hash = Math.imul(type + 1, 0x9e37_79b1) ^ ttlSeconds
   for (const octets of rdata) {
     for (const octet of octets) hash = Math.imul(hash ^ octet, 0x0100_0193)

@@ -1,6 +1,6 @@
 // Lists the names and zones of a tree, by which the guardrail measures a change.
 import { removedNamesDefault } from '#schemas/objects/guardrails.ts'
-import type { TenantGuardrails } from '#schemas/objects/guardrails.ts'
+import type { Guardrails, TenantGuardrails } from '#schemas/objects/guardrails.ts'
 import { checkName } from '#compiler/values/names.ts'
 import type { Tree } from '#compiler/tree/tree.ts'
 import { changeOutline } from './change-outline.ts'
@@ -85,7 +85,7 @@ export function nameOutline(tree: Tree, plan: ZonePlan, records: RecordPlan): Na
     changes: () => (changes ??= changeOutline(tree, records)),
     tenantOf: () => tenantsOf(tree, records),
     tenantLimits: guardrails?.tenants ?? {},
-    moveLimits: moveLimitsOf(tree),
+    moveLimits: moveLimitsOf(guardrails),
   }
 }
 
@@ -98,8 +98,9 @@ function tenantsOf(tree: Tree, records: RecordPlan): ReadonlyMap<string, string>
   return owners
 }
 
-export function moveLimitsOf(tree: Tree): MoveLimits {
-  const { movedClients = null, tenants = {} } = tree.settings?.object.spec.guardrails ?? {}
+/** @param guardrails of the settings */
+export function moveLimitsOf(guardrails: Guardrails | undefined): MoveLimits {
+  const { movedClients = null, tenants = {} } = guardrails ?? {}
   const byTenant = new Map<string, number>()
   for (const [tenant, limits] of Object.entries(tenants)) {
     if (limits.movedClients !== undefined) byTenant.set(tenant, limits.movedClients)

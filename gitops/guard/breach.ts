@@ -1,9 +1,9 @@
 // What a change does beyond the guardrails: the names that it removes, else what else it alters.
-import type { ChangeOutline } from '#compiler/plan/change-outline.ts'
+import type { ChangeLimits, ChangeOutline } from '#compiler/plan/change-outline.ts'
 import type { NameOutline } from '#compiler/plan/name-outline.ts'
 import { otherTenants, ttlJumpMax } from '#schemas/objects/guardrails.ts'
 import type { TenantGuardrails } from '#schemas/objects/guardrails.ts'
-import { beyondLimit } from './change-limits.ts'
+import { beyondLimit, tallyBetween } from './change-limits.ts'
 import { movedBeyond } from './moved.ts'
 import { removalBetween, wordsOf } from './removal.ts'
 
@@ -21,7 +21,8 @@ export function breachBetween(before: NameOutline, after: NameOutline): Breach |
 function breachOf(before: NameOutline, after: NameOutline): Breach | undefined {
   const removal = removalBetween(before, after)
   if (removal !== null) return { code: 'NamesRemoved', words: `removes ${wordsOf(removal)}` }
-  return reached(beyondLimit(before.changes(), after.changes()))
+  const changes = before.changes()
+  return reached(beyondLimit(tallyBetween(changes, after.changes()), changes.limits)?.words)
 }
 
 const reached = (words: string | undefined): Breach | undefined =>
@@ -31,7 +32,7 @@ function moveBetween(before: NameOutline, after: NameOutline): Breach | undefine
   const { moves, moveLimits } = before
   if (moves === undefined || after.moves === undefined) return undefined
   if (moveLimits.all === null && moveLimits.tenants.size === 0) return undefined
-  return reached(movedBeyond(moveLimits, moves.to(after.moves.bundle)))
+  return reached(movedBeyond(moveLimits, moves.to(after.moves.bundle))?.words)
 }
 
 /** What the limits of the whole permit may be most of what one tenant has. */
@@ -75,13 +76,18 @@ function ofTenant(
         shapes: own(shapes),
         ttls: own(ttls),
         pools: new Map([...pools].filter(([, pool]) => pool.tenant === tenant)),
-        limits: {
-          changedNames: limits.changedNames ?? 100,
-          removedMembers: limits.removedMembers ?? 100,
-          lostRedundancy: limits.lostRedundancy ?? 100,
-          ttlJump: limits.ttlJump ?? ttlJumpMax,
-        },
+        limits: limitsOfTenant(limits),
       }
     },
+  }
+}
+
+/** What is not limited there may change. */
+export function limitsOfTenant(limits: TenantGuardrails): ChangeLimits {
+  return {
+    changedNames: limits.changedNames ?? 100,
+    removedMembers: limits.removedMembers ?? 100,
+    lostRedundancy: limits.lostRedundancy ?? 100,
+    ttlJump: limits.ttlJump ?? ttlJumpMax,
   }
 }

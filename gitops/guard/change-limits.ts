@@ -1,64 +1,132 @@
 // The table of limits on what one change alters: what each measures, and how it says so.
-import type { ChangeOutline } from '#compiler/plan/change-outline.ts'
+import type { ChangeLimits, ChangeOutline, PoolOutline } from '#compiler/plan/change-outline.ts'
 import { changedNamesFree, ttlJumpFreeSeconds } from '#schemas/objects/guardrails.ts'
 import { areTooMany, listed } from './removal.ts'
 
-type Measure = (before: ChangeOutline, after: ChangeOutline) => string | undefined
+/** A change as the limits measure it, be it a commit or the requests of some minutes. */
+export interface ChangeTally {
+  readonly pools: Iterable<PoolChange>
+  /** In seconds, of names that were there before; 0: the name has none any more. */
+  readonly ttls: Iterable<readonly [name: string, before: number, now: number]>
+  /** Names that were there, are there still, and are answered otherwise. */
+  readonly changedNames: Iterable<string>
+  /** Before the change. Asked for only where more than one is lost or changed. */
+  readonly totals: {
+    readonly names: () => number
+    /** Those that services ask, with two members or more. */
+    readonly redundantPools: () => number
+  }
+}
+
+/** Of a pool that was there before; without `now` it is gone. */
+export interface PoolChange {
+  readonly name: string
+  readonly before: PoolOutline
+  readonly now: PoolOutline | undefined
+}
+
+export type ChangeLimit = keyof ChangeLimits
+
+type Measure = (tally: ChangeTally, max: number) => string | undefined
 
 /** Each: undefined, so much may change; else what it does, as the end of "Commit c0ffee …". */
-const table: { readonly [Name in keyof ChangeOutline['limits']]: Measure } = {
-  removedMembers: ({ pools, limits }, after) => {
-    for (const [name, { members }] of pools) {
-      const now = after.pools.get(name)
+const table: { readonly [Name in ChangeLimit]: Measure } = {
+  removedMembers: ({ pools }, max) => {
+    for (const { name, before, now } of pools) {
       // Who uses it still is the question of the names.
       if (now === undefined) continue
       const left = new Set(now.members)
-      const gone = members.filter((member) => !left.has(member))
+      const gone = before.members.filter((member) => !left.has(member))
       // What takes their place is no loss.
-      const lost = Math.min(gone.length, members.length - now.members.length)
-      if (!areTooMany(lost, members.length, limits.removedMembers)) continue
-      const whose = `of the ${members.length} members of pool "${name}"`
-      return `takes away ${lost} ${whose} (${listed(gone)}), more than ${limits.removedMembers} %`
+      const lost = Math.min(gone.length, before.members.length - now.members.length)
+      if (!areTooMany(lost, before.members.length, max)) continue
+      const whose = `of the ${before.members.length} members of pool "${name}"`
+      return `takes away ${lost} ${whose} (${listed(gone)}), more than ${max} %`
     }
     return undefined
   },
-  lostRedundancy: ({ pools, limits }, after) => {
-    const redundant = [...pools].filter(([, { isUsed, members }]) => isUsed && members.length > 1)
-    const lost = redundant
-      .filter(([name]) => (after.pools.get(name)?.members.length ?? 2) < 2)
-      .map(([name]) => name)
-    if (!areTooMany(lost.length, redundant.length, limits.lostRedundancy)) return undefined
-    const share = `${lost.length} of ${redundant.length} pools (${listed(lost)})`
-    return `leaves ${share} with fewer than two members, more than ${limits.lostRedundancy} %`
+  lostRedundancy: ({ pools, totals }, max) => {
+    const lost = [...pools].filter(losesRedundancy).map(({ name }) => name)
+    if (lost.length < 2) return undefined
+    const total = totals.redundantPools()
+    if (!areTooMany(lost.length, total, max)) return undefined
+    const share = `${lost.length} of ${total} pools (${listed(lost)})`
+    return `leaves ${share} with fewer than two members, more than ${max} %`
   },
-  ttlJump: ({ ttls, limits }, after) => {
-    const longer = [...ttls].filter(([name, ttl]) => {
-      const now = after.ttls.get(name) ?? 0
-      return now > ttlJumpFreeSeconds && now > Math.max(1, ttl) * limits.ttlJump
-    })
+  ttlJump: ({ ttls }, max) => {
+    const longer = [...ttls].filter(([, ttl, now]) => isJump(ttl, now, max))
     if (longer.length < 2) return undefined
-    const shown = longer.map(([name, ttl]) => `${name} from ${ttl} s to ${after.ttls.get(name)} s`)
-    const times = `more than ${limits.ttlJump} times as long`
+    const shown = longer.map(([name, ttl, now]) => `${name} from ${ttl} s to ${now} s`)
+    const times = `more than ${max} times as long`
     return `makes the TTLs of ${longer.length} names ${times} (${listed(shown)})`
   },
-  changedNames: ({ shapes, limits }, after) => {
-    const changed: string[] = []
-    for (const [name, shape] of shapes) {
-      const now = after.shapes.get(name)
-      if (now !== undefined && now !== shape) changed.push(name)
-    }
+  changedNames: ({ changedNames, totals }, max) => {
+    const changed = [...changedNames]
     if (changed.length <= changedNamesFree) return undefined
-    if (!areTooMany(changed.length, shapes.size, limits.changedNames)) return undefined
-    const share = `${changed.length} of ${shapes.size} names (${listed(changed)})`
-    return `changes ${share}, more than ${limits.changedNames} %`
+    const total = totals.names()
+    if (!areTooMany(changed.length, total, max)) return undefined
+    return `changes ${changed.length} of ${total} names (${listed(changed)}), more than ${max} %`
   },
 }
 
+export const isRedundant = ({ isUsed, members }: PoolOutline): boolean =>
+  isUsed && members.length > 1
+
+export function losesRedundancy({ before, now }: PoolChange): boolean {
+  return now !== undefined && isRedundant(before) && now.members.length < 2
+}
+
+export function isJump(beforeSeconds: number, nowSeconds: number, times: number): boolean {
+  return nowSeconds > ttlJumpFreeSeconds && nowSeconds > Math.max(1, beforeSeconds) * times
+}
+
 /** The first limit that a change is beyond, in words; undefined: none. */
-export function beyondLimit(before: ChangeOutline, after: ChangeOutline): string | undefined {
-  for (const measure of Object.values(table)) {
-    const words = measure(before, after)
-    if (words !== undefined) return words
+export function beyondLimit(
+  tally: ChangeTally,
+  limits: ChangeLimits,
+): { readonly limit: ChangeLimit; readonly words: string } | undefined {
+  for (const [name, measure] of Object.entries(table)) {
+    const limit = name as ChangeLimit
+    const words = measure(tally, limits[limit])
+    if (words !== undefined) return { limit, words }
   }
   return undefined
+}
+
+export function tallyBetween(before: ChangeOutline, after: ChangeOutline): ChangeTally {
+  return {
+    get pools() {
+      return poolsBetween(before, after)
+    },
+    get ttls() {
+      return ttlsBetween(before, after)
+    },
+    get changedNames() {
+      return changedBetween(before, after)
+    },
+    totals: {
+      names: () => before.shapes.size,
+      redundantPools: () => [...before.pools.values()].filter(isRedundant).length,
+    },
+  }
+}
+
+function* poolsBetween(before: ChangeOutline, after: ChangeOutline): Generator<PoolChange> {
+  for (const [name, pool] of before.pools) {
+    yield { name, before: pool, now: after.pools.get(name) }
+  }
+}
+
+function* ttlsBetween(
+  before: ChangeOutline,
+  after: ChangeOutline,
+): Generator<readonly [string, number, number]> {
+  for (const [name, ttl] of before.ttls) yield [name, ttl, after.ttls.get(name) ?? 0]
+}
+
+function* changedBetween(before: ChangeOutline, after: ChangeOutline): Generator<string> {
+  for (const [name, shape] of before.shapes) {
+    const now = after.shapes.get(name)
+    if (now !== undefined && now !== shape) yield name
+  }
 }

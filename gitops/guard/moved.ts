@@ -2,15 +2,26 @@
 import type { Moved, MoveLimits } from '#compiler/plan/name-outline.ts'
 import { otherTenants } from '#schemas/objects/guardrails.ts'
 
-/** Words, as the end of "Commit c0ffee …"; undefined: so many may move. */
-export function movedBeyond(limits: MoveLimits, moved: readonly Moved[]): string | undefined {
+export interface MovedBreach {
+  /** As the end of "Commit c0ffee …". */
+  readonly words: string
+  /** Whose limit it is; '': of the whole. */
+  readonly tenant: string
+}
+
+/** undefined: so many may move. */
+export function movedBeyond(limits: MoveLimits, moved: readonly Moved[]): MovedBreach | undefined {
   const all = [...moved].sort((a, b) => b.share - a.share)
   for (const { name, tenant, share } of all) {
     const percent = share * 100
     const whose = `sends ${rounded(percent)} % of the clients of ${name} elsewhere, more than`
-    if (limits.all !== null && percent > limits.all) return `${whose} ${limits.all} %`
+    if (limits.all !== null && percent > limits.all) {
+      return { words: `${whose} ${limits.all} %`, tenant: '' }
+    }
     const own = limits.tenants.get(tenant) ?? limits.tenants.get(otherTenants)
-    if (own !== undefined && percent > own) return `${whose} ${own} %, of tenant "${tenant}"`
+    if (own !== undefined && percent > own) {
+      return { words: `${whose} ${own} %, of tenant "${tenant}"`, tenant }
+    }
   }
   return undefined
 }

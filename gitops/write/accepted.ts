@@ -12,9 +12,11 @@ import type { Removals } from '#gitops/guard/guardrail.ts'
 import type { CommitObjects } from '#gitops/git/objects/presence.ts'
 import type { RawObject } from '#config/draft.ts'
 import type { TreePaths } from '#config/free-path.ts'
-import { makesNames, NameLedger } from './name-ledger.ts'
+import { NameLedger } from './name-ledger.ts'
 import type { NameChanges } from './name-ledger.ts'
+import { RecentChanges } from './recent-changes.ts'
 import { RecentNames } from './recent-names.ts'
+import { isTouchable, touchedBetween } from './touched.ts'
 
 /** One file of the tree, with what the compiler made of it; null for what it does not read. */
 export interface AcceptedFile {
@@ -38,6 +40,8 @@ export class AcceptedConfig implements TreePaths {
   #index = ConfigIndex.empty
   /** Which names came and went by the API. */
   readonly recentNames: RecentNames
+  /** How names and pools were altered by it. */
+  readonly recentChanges: RecentChanges
   /** What stands at each name. */
   readonly names = new NameLedger()
   /** Files and folders, lower case. */
@@ -47,6 +51,7 @@ export class AcceptedConfig implements TreePaths {
   constructor(readOf: (blobId: string) => ReadFile | undefined, clock: Clock) {
     this.#readOf = readOf
     this.recentNames = new RecentNames(clock)
+    this.recentChanges = new RecentChanges(clock)
   }
 
   /** null before the first commit. */
@@ -138,7 +143,7 @@ export class AcceptedConfig implements TreePaths {
     { changed, removed }: ConfigDelta,
     removals: Removals,
   ): ConfigDelta {
-    this.#note(this.#nameChanges({ revision: commit, changed, removed }), removals)
+    this.#note({ changed, removed }, removals)
     const ids = removed.map(({ kind, uid }) => ({ kind, uid }))
     const delta = { revision: commit, changed, removed: ids }
     this.#commit = commit
@@ -148,18 +153,21 @@ export class AcceptedConfig implements TreePaths {
     return delta
   }
 
-  #nameChanges({ changed, removed }: ConfigDelta): NameChanges {
-    const now = changed.filter(({ kind }) => makesNames(kind))
-    const gone = removed.filter(({ kind }) => makesNames(kind))
-    const before = [...now, ...gone].map(({ kind, uid }) => this.#index.get(kind, uid))
-    return this.names.changes(
-      before.filter((entry) => entry !== undefined),
-      now,
-    )
+  #note({ changed, removed }: Pick<ConfigDelta, 'changed' | 'removed'>, removals: Removals): void {
+    const now = changed.filter(({ kind }) => isTouchable(kind))
+    const gone = removed.filter(({ kind }) => isTouchable(kind))
+    const before = [...now, ...gone]
+      .map(({ kind, uid }) => this.#index.get(kind, uid))
+      .filter((entry) => entry !== undefined)
+    this.#noteNames(this.names.changes(before, now), removals)
+    const { recentChanges } = this
+    if (removals === 'override') recentChanges.forget()
+    else if (removals === 'api') recentChanges.record(touchedBetween(before, now))
+    else if (!recentChanges.isEmpty) recentChanges.settle(touchedBetween(before, now))
   }
 
   /** What Git has removed, its own guardrail has judged. */
-  #note(changes: NameChanges, removals: Removals): void {
+  #noteNames(changes: NameChanges, removals: Removals): void {
     this.names.apply(changes)
     if (removals === 'override') this.recentNames.forget()
     else if (removals === 'api') this.recentNames.record(changes)

@@ -1,4 +1,4 @@
-// Checks what a request removes against the guardrail: by itself, and with those shortly before it.
+// Checks what a request alters against the guardrails: by itself, and with those shortly before it.
 import { outlineName } from '#compiler/plan/name-outline.ts'
 import { perMeasure } from '#compiler/plan/name-standing.ts'
 import type { PerMeasure } from '#compiler/plan/name-standing.ts'
@@ -10,10 +10,13 @@ import type { Tally } from '#gitops/guard/removal.ts'
 import { gitLimits } from '#gitops/limits.ts'
 import type { Draft } from '#config/draft.ts'
 import type { Operation, WriteFailure, WriteRequest, WrittenObject } from '#config/operation.ts'
-import { makesNames } from './name-ledger.ts'
+import { changeBreach } from './guarded-changes.ts'
+import type { ChangeBreach } from './guarded-changes.ts'
 import type { NameChanges, NameLedger } from './name-ledger.ts'
+import type { RecentChanges } from './recent-changes.ts'
 import { lossOf } from './recent-names.ts'
 import type { Loss, RecentNames } from './recent-names.ts'
+import { isTouchable, touchedBetween } from './touched.ts'
 
 type Settings = ConfigEntry<'Settings'>
 
@@ -22,11 +25,12 @@ export interface GuardMemory {
   /** As before the request. */
   readonly names: NameLedger
   readonly recent: RecentNames
+  readonly recentChanges: RecentChanges
 }
 
-/** What a request may take away, as it was before. */
+/** What a request may alter, as it was before. */
 export interface Guarded {
-  /** Services and files of records, by kind and id. */
+  /** Services, pools and files of records, by kind and id. */
   readonly entries: ReadonlyMap<string, ConfigEntry>
   readonly settings: Settings | undefined
 }
@@ -50,10 +54,15 @@ function touchedBy(draft: Draft, operation: Operation): readonly ConfigEntry[] {
     else add(draft.part('RecordSet', operation.target)?.owner)
   } else if (verb !== 'create' && (kind === 'Service' || kind === 'Records')) {
     add(draft.find(kind, operation.target))
-  } else if (kind === 'Pool' && verb === 'delete') {
+  } else if (kind === 'Member') {
+    if (verb === 'create') add(draft.find('Pool', operation.owner))
+    else add(draft.part('Member', operation.target)?.owner)
+  } else if (kind === 'Pool' && verb !== 'create') {
     const pool = draft.find('Pool', operation.target)
-    // Its services stay, without a pool.
-    for (const entry of draft.servicesOf(pool?.name ?? '')) add(entry)
+    add(pool)
+    // Its services stay, without a pool; or they name it anew.
+    const namesIt = verb === 'delete' || verb === 'rename'
+    if (namesIt) for (const entry of draft.servicesOf(pool?.name ?? '')) add(entry)
   }
   return found
 }
@@ -69,36 +78,66 @@ export function guardFailure(
   written: readonly (WrittenObject | null)[],
   memory: GuardMemory,
 ): WriteFailure | undefined {
-  const { names, recent } = memory
-  const changes = changesOf(draft, guarded.entries, written, names)
-  const removed =
-    override === undefined ? tooMuch(draft, changes, guarded.settings, memory) : undefined
-  if (removed !== undefined) {
-    const message =
-      `This would remove ${removed}, more than guardrails.removedNames permits. If that is ` +
-      'meant, send it again with the header X-Gslb-Override: REASON; the reason is kept in the ' +
-      'commit.'
-    return { code: 'guarded', message, operation: -1, diagnostics: [] }
+  const { names, recent, recentChanges } = memory
+  const before = [...guarded.entries.values()]
+  const now = entriesNow(draft, before, written)
+  const changes = names.changes(before, now)
+  const touched = touchedBetween(before, now)
+  if (override === undefined) {
+    const removed = tooMuch(draft, changes, guarded.settings, memory)
+    if (removed !== undefined) return removalFailure(removed)
+    const { guardrails } = guarded.settings?.object.spec ?? {}
+    const breach = changeBreach({ draft, guardrails, changes, touched, ...memory })
+    if (breach !== undefined) return changeFailure(breach)
+    recent.record(changes)
+    recentChanges.record(touched)
+  } else {
+    recent.forget()
+    recentChanges.forget()
   }
-  if (override === undefined) recent.record(changes)
-  else recent.forget()
   names.apply(changes)
   return undefined
 }
 
-function changesOf(
+const ifMeant =
+  'If that is meant, send it again with the header X-Gslb-Override: REASON; the reason is kept ' +
+  'in the commit.'
+
+function removalFailure(removed: string): WriteFailure {
+  const message =
+    `This would remove ${removed}, more than guardrails.removedNames permits. ` + ifMeant
+  return { code: 'guarded', message, operation: -1, diagnostics: [] }
+}
+
+function changeFailure({ guardrail, words, tenant }: ChangeBreach): WriteFailure {
+  const minutes = gitLimits.removalWindowMs / 60_000
+  const limit =
+    tenant === ''
+      ? `guardrails.${guardrail}`
+      : `guardrails.tenants, ${guardrail} of tenant "${tenant}"`
+  const what = `This would ${words} (${limit}; all requests of ${minutes} minutes together).`
+  // A pool that a request alters is its tenant's own.
+  const isOfTenant = tenant !== '' || guardrail === 'removedMembers'
+  return {
+    ...{ code: 'guarded', guardrail, message: `${what} ${ifMeant}` },
+    ...(isOfTenant ? { ownMessage: what } : {}),
+    ...{ operation: -1, diagnostics: [] },
+  }
+}
+
+/** What a request has left of what it touches, and what it has made. */
+function entriesNow(
   draft: Draft,
-  before: ReadonlyMap<string, ConfigEntry>,
+  before: readonly ConfigEntry[],
   written: readonly (WrittenObject | null)[],
-  names: NameLedger,
-): NameChanges {
+): readonly ConfigEntry[] {
   const now = new Map<string, ConfigEntry>()
-  for (const one of [...before.values(), ...written.map((each) => each?.entry)]) {
-    if (one === undefined || !makesNames(one.kind)) continue
+  for (const one of [...before, ...written.map((each) => each?.entry)]) {
+    if (one === undefined || !isTouchable(one.kind)) continue
     const entry = draft.get(one.kind, one.uid)
     if (entry !== undefined) now.set(keyOf(one), entry)
   }
-  return names.changes(before.values(), now.values())
+  return [...now.values()]
 }
 
 function keyOf({ kind, uid }: ConfigEntry): string {

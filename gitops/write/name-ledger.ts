@@ -12,7 +12,6 @@ import {
 import type { Measure, PerMeasure, Standing } from '#compiler/plan/name-standing.ts'
 import { readRecords } from '#compiler/values/record-sets.ts'
 import type { ConfigEntry } from '#config/entry.ts'
-import type { Kind } from '#schemas/kinds.ts'
 
 export interface Change {
   readonly before: Standing
@@ -21,11 +20,6 @@ export interface Change {
 
 /** By name; none that is as it was. */
 export type NameChanges = ReadonlyMap<string, Change>
-
-/** The kinds that make names. */
-export function makesNames(kind: Kind): boolean {
-  return kind === 'Service' || kind === 'Records'
-}
 
 export class NameLedger {
   readonly #base: NameLedger | undefined

@@ -1,7 +1,7 @@
 // Remembers which names the API has taken away in the last minutes, so that many small removals
 // count as the large one that they are.
 import { perMeasure } from '#compiler/plan/name-standing.ts'
-import type { PerMeasure } from '#compiler/plan/name-standing.ts'
+import type { PerMeasure, Standing } from '#compiler/plan/name-standing.ts'
 import type { Clock } from '#lib/clock.ts'
 import { lossesOf } from '#gitops/guard/removal.ts'
 import type { LostName } from '#gitops/guard/removal.ts'
@@ -62,14 +62,29 @@ export class RecentNames {
     this.#changes.clear()
   }
 
+  /** At least as many names as were changed within the time. */
+  get size(): number {
+    return this.#changes.size
+  }
+
+  /** As a name was before the first change of the time; undefined: it was not changed. */
+  beforeOf(name: string): Standing | undefined {
+    return this.#changes.get(name)?.before
+  }
+
   /** What would be lost with `changes`, compared with what there was. */
   lossWith(changes: NameChanges): PerMeasure<Loss> {
+    return lossOf(this.changesWith(changes))
+  }
+
+  /** With `changes`, each name since before its first change. */
+  changesWith(changes: NameChanges): NameChanges {
     this.#expire(this.#clock.monotonicMs())
     const all = new Map<string, Change>(this.#changes)
     for (const [name, { before, now }] of changes) {
       all.set(name, { before: all.get(name)?.before ?? before, now })
     }
-    return lossOf(all)
+    return all
   }
 
   #expire(nowMs: number): void {

@@ -139,8 +139,12 @@ class Selector {
 
   /** What fails here may fail only because of another that fails later: the attempt decides. */
   #applyAll(draft: Draft, batch: readonly Pending[]): Attempt {
-    const { recentNames, names } = this.#parts.accepted
-    const memory = { recent: recentNames.fork(), names: names.fork() }
+    const { recentNames, recentChanges, names } = this.#parts.accepted
+    const memory = {
+      recent: recentNames.fork(),
+      recentChanges: recentChanges.fork(),
+      names: names.fork(),
+    }
     const done: Attempt['done'][number][] = []
     const failed: Selection['failed'][number][] = []
     for (const pending of batch) {

@@ -25,7 +25,7 @@ const percent = (description: string) =>
 
 const overridden =
   'One that does more is held until a commit with the trailer `Gslb-Override: REASON` says that ' +
-  'it is meant. Without it: '
+  'it is meant; requests to the API of ten minutes count as one. Without it: '
 
 const changeLimits = (withoutIt: (name: keyof typeof changeLimitDefaults) => string) => ({
   changedNames: percent(
@@ -95,7 +95,7 @@ export const Guardrails = Type.Object(
         additionalProperties: false,
         description:
           'Further limits by tenant, each counted in the names and pools of that tenant alone; ' +
-          '`*`: each tenant that is not named. For commits.',
+          '`*`: each tenant that is not named.',
       }),
     ),
     movedTraffic: plannedGroup('Limit on the share of traffic that one change may move.'),

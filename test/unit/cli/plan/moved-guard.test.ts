@@ -2,6 +2,7 @@
 import { describe, expect, test } from 'vitest'
 import type { ConfigWriter } from '#api/config/writer.ts'
 import { MovedGuard } from '#cli/plan/moved-guard.ts'
+import type { MoveLimits } from '#compiler/plan/name-outline.ts'
 import type { WriteRequest } from '#config/operation.ts'
 import { err, ok } from '#lib/result.ts'
 
@@ -11,35 +12,47 @@ const request: WriteRequest = {
   operations: [],
 }
 const dry = { ...request, isDryRun: true } as const
+const limited = new Map([
+  ['acme', 50],
+  ['*', 10],
+])
 const meant = { ...request, override: 'a new site' } as const
 const told = { revision: 'c', isChanged: true, objects: [], warnings: [], affected: [] }
 
-function scene(limit: number | null, effect: string | undefined) {
+const none: MoveLimits = { all: null, tenants: new Map() }
+const limitOf = (all: number | null): MoveLimits => ({ ...none, all })
+
+/** @param percent of the clients of www, acme's; undefined: it cannot be told */
+function scene(limits: MoveLimits, percent: number | undefined) {
+  const share = (percent ?? 0) / 100
+  const moved = [{ name: 'www.example.com.', tenant: 'acme', share }]
+  const effect = `moved=${percent}%; names=1`
   const asked: WriteRequest[] = []
   const writer: ConfigWriter = {
     write: async (one) => {
       asked.push(one)
-      return ok(one.isDryRun === true && effect !== undefined ? { ...told, effect } : told)
+      return ok(one.isDryRun === true && percent !== undefined ? { ...told, effect, moved } : told)
     },
   }
   const warned: object[] = []
   const log = { warn: (fields: object, text: string) => void warned.push({ ...fields, text }) }
-  return { guard: new MovedGuard({ writer, limit: () => limit, log }), asked, warned }
+  return { guard: new MovedGuard({ writer, limits: () => limits, log }), asked, warned }
 }
 
 describe('a write', () => {
-  test.each<[label: string, limit: number | null, effect: string | undefined]>([
-    ['that moves as many as may', 50, 'moved=50%; names=1'],
-    ['that moves hardly anybody', 0, 'moved=<0.1%; names=1'],
-  ])('%s is planned and made', async (_label, limit, effect) => {
-    const { guard, asked, warned } = scene(limit, effect)
-    expect(await guard.write(request)).toEqual(ok(told))
+  test.each<[label: string, limits: MoveLimits, percent: number]>([
+    ['that moves as many as may', limitOf(50), 50],
+    ['that moves nobody', limitOf(0), 0],
+    ['of a tenant that may more than others', { ...none, tenants: limited }, 50],
+  ])('%s is planned and made', async (_label, limits, percent) => {
+    const { guard, asked, warned } = scene(limits, percent)
+    expect((await guard.write(request)).ok).toBe(true)
     expect(asked).toEqual([dry, request])
     expect(warned).toEqual([])
   })
 
   test('that cannot be planned in time is made, and says that nobody has judged it', async () => {
-    const { guard, asked, warned } = scene(30, undefined)
+    const { guard, asked, warned } = scene(limitOf(30), undefined)
     const unjudged = ok({ ...told, effect: 'moved=unknown' })
     expect(await guard.write(dry)).toEqual(unjudged)
     expect(warned).toEqual([])
@@ -53,27 +66,33 @@ describe('a write', () => {
     ])
   })
 
-  test.each([request, dry])('that moves more is refused, and a dry run of it (%#)', async (one) => {
-    const { guard, asked } = scene(50, 'moved=50.1%; names=1')
-    const done = await guard.write(one)
-    expect(done.ok ? undefined : done.error).toMatchObject({
-      code: 'guarded',
-      guardrail: 'movedClients',
-      message: expect.stringMatching(
-        /50.1 % of the clients .* 50 % of guardrails.movedClients.*X-Gslb-Override: REASON/,
-      ) as string,
-    })
-    expect(asked).toEqual([dry])
+  test.each<[label: string, limits: MoveLimits, percent: number, words: RegExp]>([
+    ['the whole', limitOf(50), 50.1, /^This would send 50.1 % of the clients of www\.[^,]*, more/],
+    ['hardly anybody', limitOf(0), 0.04, /^This would send 0.040 % of the clients of www\./],
+    ['its tenant', { all: 90, tenants: limited }, 60.5, /50 %, of tenant "acme" \(guardrails.ten/],
+    ['each tenant', { ...none, tenants: new Map([['*', 10]]) }, 10.5, /10 %, of tenant "acme"/],
+  ])('that moves more than the limit of %s is refused', async (_label, limits, percent, words) => {
+    for (const one of [request, dry]) {
+      const { guard, asked } = scene(limits, percent)
+      const done = await guard.write(one)
+      expect(done.ok ? undefined : done.error).toMatchObject({
+        code: 'guarded',
+        guardrail: 'movedClients',
+        message: expect.stringMatching(words) as string,
+      })
+      expect(done.ok ? '' : done.error.message).toContain('X-Gslb-Override: REASON')
+      expect(asked).toEqual([dry])
+    }
   })
 
   test('that is meant is made, and is not planned', async () => {
-    const { guard, asked } = scene(0, 'moved=100%; names=1')
+    const { guard, asked } = scene(limitOf(0), 100)
     expect((await guard.write(meant)).ok).toBe(true)
     expect(asked).toEqual([meant])
   })
 
   test('costs nothing without a limit', async () => {
-    const { guard, asked } = scene(null, 'moved=100%; names=1')
+    const { guard, asked } = scene(none, 100)
     await guard.write(request)
     await guard.write(dry)
     expect(asked).toEqual([request, dry])
@@ -82,7 +101,11 @@ describe('a write', () => {
   test('that cannot be made is refused as ever', async () => {
     const failure = { code: 'not-found', message: 'x', operation: 0, diagnostics: [] } as const
     const writer: ConfigWriter = { write: async () => err(failure) }
-    const guard = new MovedGuard({ writer, limit: () => 10, log: { warn: () => undefined } })
+    const guard = new MovedGuard({
+      writer,
+      limits: () => limitOf(10),
+      log: { warn: () => undefined },
+    })
     expect(await guard.write(request)).toEqual(err(failure))
   })
 })

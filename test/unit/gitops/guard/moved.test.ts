@@ -105,7 +105,7 @@ describe('by how many clients go elsewhere', () => {
 
   test('a share that is hardly more is not shown as the limit', () => {
     const moved = [{ tenant: 'a', name: 'x.', share: 0.0004 }]
-    expect(movedBeyond({ all: 0, tenants: new Map() }, moved)).toContain('sends 0.040 %')
+    expect(movedBeyond({ all: 0, tenants: new Map() }, moved)?.words).toContain('sends 0.040 %')
   })
 })
 
