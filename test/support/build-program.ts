@@ -34,6 +34,9 @@ const places: Plugin = {
     const names = [...threads].map(([path, reference]) => [path, this.getFileName(reference)])
     const source = JSON.stringify(Object.fromEntries(names))
     this.emitFile({ type: 'asset', fileName: 'threads.json', source })
+    // Without it Node reads each file twice, to find out what kind of module it is.
+    const format = JSON.stringify({ type: 'module' })
+    this.emitFile({ type: 'asset', fileName: 'package.json', source: format })
   },
 }
 

@@ -77,6 +77,11 @@ export const longOnly = [
   'test/e2e/power-cut.test.ts',
   // Four processes, and waves that hold.
   'test/e2e/waves.test.ts',
+  // One node each, for a path whose parts have tests of their own.
+  'test/e2e/daemon-{dashboard,fault,metrics,ready,refused-write}.test.ts',
+  'test/e2e/{dynamic-records,fleet,geo,member-status,overlays,policy-tests}.test.ts',
+  'test/e2e/{query-log,redirects,rum,scripts-start}.test.ts',
+  'test/unit/gitops/write/refused-by-disk.test.ts',
   // A build of everything, and the steps of a CI job.
   'test/unit/{bin/build,compiler/workflow}.test.ts',
 ]
@@ -94,7 +99,7 @@ export const filesOfLongLane = (): string[] => {
 }
 
 /**
- * Two processes at a time. Loading the program costs most files more than their tests: those that
+ * Three processes at a time on two cores: many tests wait. Loading the program costs most files more than their tests: those that
  * disturb nobody follow each other in one process, which loads it once.
  */
 export function runOf(lane: Lane): ViteUserConfig {
@@ -116,7 +121,7 @@ export function runOf(lane: Lane): ViteUserConfig {
   return {
     test: {
       ...shared,
-      maxWorkers: 2,
+      maxWorkers: lane === 'short' ? 3 : 2,
       projects: [
         project('apart', true, { include: files.apart, exclude: elsewhere }),
         project('together', false, { include: files.together, exclude: [...elsewhere, ...apart] }),

@@ -1,6 +1,6 @@
 // Checks that the objects of a commit are still in the repository: files may vanish while a node
 // runs.
-import { statSync } from 'node:fs'
+import { readdirSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { systemClock } from '#lib/clock.ts'
 import type { ObjectStore } from './object-store.ts'
@@ -82,12 +82,24 @@ export class Presence {
 
   #readStamps(): Map<string, number> {
     const nowMs = systemClock.nowMs()
+    const objects = join(this.#gitdir, 'objects')
+    // A young repository has few of the 256 folders.
+    const there = new Set(namesIn(objects))
     return new Map(
       [...loose, 'pack'].map((folder) => {
-        const path = join(this.#gitdir, 'objects', folder)
-        const atMs = statSync(path, { throwIfNoEntry: false })?.mtimeMs ?? -1
+        if (!there.has(folder)) return [folder, -1]
+        const atMs = statSync(join(objects, folder), { throwIfNoEntry: false })?.mtimeMs ?? -1
         return [folder, Math.abs(nowMs - atMs) < settledMs ? NaN : atMs]
       }),
     )
+  }
+}
+
+/** @returns none where the folder cannot be read */
+function namesIn(folder: string): string[] {
+  try {
+    return readdirSync(folder)
+  } catch {
+    return []
   }
 }
