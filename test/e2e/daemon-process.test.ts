@@ -300,16 +300,16 @@ describe('signals', () => {
 })
 
 // Locks of others that are gone, empty or damaged: test/unit/cli/data/data-dir.test.ts.
-describe('the lock', () => {
-  test('of a process whose number another has now keeps nobody out', async () => {
-    writeFileSync(join(site.dataDir, 'lock'), `${process.pid} 1\n`)
-    daemon = await start('serve', '--settings', site.settingsFile)
-    expect(readFileSync(join(site.dataDir, 'lock'), 'utf8')).toMatch(`${daemon.pid} `)
-    expect(await daemon.stop()).toEqual({ code: 0, signal: null })
-  })
+onlyLong(() => {
+  describe('the lock', () => {
+    test('of a process whose number another has now keeps nobody out', async () => {
+      writeFileSync(join(site.dataDir, 'lock'), `${process.pid} 1\n`)
+      daemon = await start('serve', '--settings', site.settingsFile)
+      expect(readFileSync(join(site.dataDir, 'lock'), 'utf8')).toMatch(`${daemon.pid} `)
+      expect(await daemon.stop()).toEqual({ code: 0, signal: null })
+    })
 
-  // The short lane has it in test/unit/cli/data/data-dir.test.ts.
-  onlyLong(() => {
+    // The short lane has it in test/unit/cli/data/data-dir.test.ts.
     test('goes to one of two that start at the same moment', async () => {
       site.writeSettings({})
       const both = [1, 2].map(() => spawn('serve', '--settings', site.settingsFile))
@@ -324,14 +324,16 @@ describe('the lock', () => {
   })
 })
 
-test('a SIGTERM during the start ends it cleanly as soon as it runs', async () => {
-  const starting = spawn('serve', '--settings', site.settingsFile)
-  const lock = join(site.dataDir, 'lock')
-  await waitUntil('its lock', () => readFileSync(lock, 'utf8').startsWith(`${starting.pid} `))
-  starting.signal('SIGHUP')
-  expect(await starting.stop()).toEqual({ code: 0, signal: null })
-  expect(starting.log().map(({ msg }) => msg)).toContain('gslbd is running')
-  expect(starting.log().at(-1)?.msg).toBe('gslbd has stopped')
+onlyLong(() => {
+  test('a SIGTERM during the start ends it cleanly as soon as it runs', async () => {
+    const starting = spawn('serve', '--settings', site.settingsFile)
+    const lock = join(site.dataDir, 'lock')
+    await waitUntil('its lock', () => readFileSync(lock, 'utf8').startsWith(`${starting.pid} `))
+    starting.signal('SIGHUP')
+    expect(await starting.stop()).toEqual({ code: 0, signal: null })
+    expect(starting.log().map(({ msg }) => msg)).toContain('gslbd is running')
+    expect(starting.log().at(-1)?.msg).toBe('gslbd has stopped')
+  })
 })
 
 describe('the command line', () => {

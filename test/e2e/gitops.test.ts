@@ -21,6 +21,7 @@ import { gitHttpServer } from '#test/support/git-http-server.ts'
 import { gitEnvironment, gitSandbox } from '#test/support/git-sandbox.ts'
 import type { GitSandbox } from '#test/support/git-sandbox.ts'
 import { newSigningKey } from '#test/support/reconcile-bench.ts'
+import { onlyLong } from '#test/support/lane.ts'
 
 const key = newSigningKey()
 const quickstart = new URL('../../examples/quickstart', import.meta.url).pathname
@@ -158,46 +159,50 @@ test('a signed commit pushed to the local origin is published before the next po
   await until('the attestation', () => control.status().sync === 'synced')
 })
 
-test('a node that starts again publishes nothing new, and goes on from there', async () => {
-  const box = gitSandbox()
-  const first = await node(box)
-  const { commit, push, edit } = await checkout(box, box.at('data/config.git'))
-  commit('first')
-  push()
-  await until('the first bundle', () => first.published.length === 1)
-  await first.control.stop()
-  const { seq, digest } = first.published[0]!.signedRecord.record
-  const second = await node(box, { resume: { seq, digest } })
-  await until('the renewal', () => second.published.length === 1)
-  const renewed = second.published[0]!.signedRecord.record
-  assert.deepEqual([renewed.seq, renewed.digest], [seq, digest])
-  edit('tenants/default/services/www.yaml', (text) => `${text}# a note\n`)
-  commit('note')
-  push()
-  await until('the next bundle', () => second.published.length === 2)
-  assert.equal(second.published[1]?.signedRecord.record.seq, seq + 1)
+onlyLong(() => {
+  test('a node that starts again publishes nothing new, and goes on from there', async () => {
+    const box = gitSandbox()
+    const first = await node(box)
+    const { commit, push, edit } = await checkout(box, box.at('data/config.git'))
+    commit('first')
+    push()
+    await until('the first bundle', () => first.published.length === 1)
+    await first.control.stop()
+    const { seq, digest } = first.published[0]!.signedRecord.record
+    const second = await node(box, { resume: { seq, digest } })
+    await until('the renewal', () => second.published.length === 1)
+    const renewed = second.published[0]!.signedRecord.record
+    assert.deepEqual([renewed.seq, renewed.digest], [seq, digest])
+    edit('tenants/default/services/www.yaml', (text) => `${text}# a note\n`)
+    commit('note')
+    push()
+    await until('the next bundle', () => second.published.length === 2)
+    assert.equal(second.published[1]?.signedRecord.record.seq, seq + 1)
+  })
 })
 
-test('follows a remote by polling, and picks up a reload', async () => {
-  const box = gitSandbox()
-  box.git(box.path, 'init', '-q', '--bare', '-b', 'main', 'root/config.git')
-  const server = await gitHttpServer(box.at('root'))
-  const { control, published } = await node(box, { url: server.url('config.git'), pollMs: 50 })
-  const { commit, push, edit } = await checkout(box, box.at('root/config.git'))
-  commit('first')
-  push()
-  await until('the first bundle', () => published.length === 1)
-  server.behave = { status: 500 }
-  await until('the failure', () => control.status().code === 'ServerError')
-  server.behave = 'serve'
-  edit('tenants/default/services/www.yaml', (text) => `${text}# a note\n`)
-  const head = commit('note')
-  push()
-  await control.reload({ pollMs: 60_000 })
-  await until('the second bundle', () => control.status().accepted?.commit === head)
-  assert.deepEqual(published.at(-1)?.signedRecord.record.seq, 2)
-  // The next check is planned once the round that accepted the head has ended.
-  await until('the slower poll', () => control.status().nextCheckAtMs > Date.now() + 40_000)
+onlyLong(() => {
+  test('follows a remote by polling, and picks up a reload', async () => {
+    const box = gitSandbox()
+    box.git(box.path, 'init', '-q', '--bare', '-b', 'main', 'root/config.git')
+    const server = await gitHttpServer(box.at('root'))
+    const { control, published } = await node(box, { url: server.url('config.git'), pollMs: 50 })
+    const { commit, push, edit } = await checkout(box, box.at('root/config.git'))
+    commit('first')
+    push()
+    await until('the first bundle', () => published.length === 1)
+    server.behave = { status: 500 }
+    await until('the failure', () => control.status().code === 'ServerError')
+    server.behave = 'serve'
+    edit('tenants/default/services/www.yaml', (text) => `${text}# a note\n`)
+    const head = commit('note')
+    push()
+    await control.reload({ pollMs: 60_000 })
+    await until('the second bundle', () => control.status().accepted?.commit === head)
+    assert.deepEqual(published.at(-1)?.signedRecord.record.seq, 2)
+    // The next check is planned once the round that accepted the head has ended.
+    await until('the slower poll', () => control.status().nextCheckAtMs > Date.now() + 40_000)
+  })
 })
 
 test('a remote that is neither HTTP nor SSH is refused with what to do instead', async () => {
@@ -262,30 +267,32 @@ test('trust adds, lists, and refuses what it cannot use', async () => {
   assert.equal((await gslbd(box, 'trust', 'add', 'bob', alice.publicLine)).exit, 4)
 })
 
-test('after trust reset, a history that was rewritten on purpose is taken', async () => {
-  const box = gitSandbox()
-  const first = await node(box)
-  const { repo, commit, push } = await checkout(box, box.at('data/config.git'))
-  commit('first')
-  push()
-  await until('the first bundle', () => first.published.length === 1)
-  const head = commit('rewritten', '--amend')
-  box.git(box.at('data/config.git'), 'fetch', '-q', '-f', repo, '+HEAD:refs/heads/main')
-  await until('the hold', () => first.control.status().code === 'HistoryRewritten')
-  await first.control.stop()
-  // A process that runs stands for a daemon: it would write its own state over the reset one.
-  const { ppid } = process
-  const startedAt = readFileSync(`/proc/${ppid}/stat`, 'utf8').split(') ').at(-1)!.split(' ')[19]!
-  writeFileSync(box.at('data/lock'), `${ppid} ${startedAt}\n`)
-  const tooEarly = await gslbd(box, 'trust', 'reset')
-  assert.equal(tooEarly.exit, 4)
-  assert.match(tooEarly.err, new RegExp(`in use by process ${ppid}; stop that one`))
-  rmSync(box.at('data/lock'))
-  assert.equal((await gslbd(box, 'trust', 'reset')).exit, 0)
-  const { seq, digest } = first.published[0]!.signedRecord.record
-  const second = await node(box, { resume: { seq, digest } })
-  await until('the new head', () => second.control.status().accepted?.commit === head)
-  assert.equal(second.published[0]?.signedRecord.record.seq, seq + 1)
+onlyLong(() => {
+  test('after trust reset, a history that was rewritten on purpose is taken', async () => {
+    const box = gitSandbox()
+    const first = await node(box)
+    const { repo, commit, push } = await checkout(box, box.at('data/config.git'))
+    commit('first')
+    push()
+    await until('the first bundle', () => first.published.length === 1)
+    const head = commit('rewritten', '--amend')
+    box.git(box.at('data/config.git'), 'fetch', '-q', '-f', repo, '+HEAD:refs/heads/main')
+    await until('the hold', () => first.control.status().code === 'HistoryRewritten')
+    await first.control.stop()
+    // A process that runs stands for a daemon: it would write its own state over the reset one.
+    const { ppid } = process
+    const startedAt = readFileSync(`/proc/${ppid}/stat`, 'utf8').split(') ').at(-1)!.split(' ')[19]!
+    writeFileSync(box.at('data/lock'), `${ppid} ${startedAt}\n`)
+    const tooEarly = await gslbd(box, 'trust', 'reset')
+    assert.equal(tooEarly.exit, 4)
+    assert.match(tooEarly.err, new RegExp(`in use by process ${ppid}; stop that one`))
+    rmSync(box.at('data/lock'))
+    assert.equal((await gslbd(box, 'trust', 'reset')).exit, 0)
+    const { seq, digest } = first.published[0]!.signedRecord.record
+    const second = await node(box, { resume: { seq, digest } })
+    await until('the new head', () => second.control.status().accepted?.commit === head)
+    assert.equal(second.published[0]?.signedRecord.record.seq, seq + 1)
+  })
 })
 
 test('attest says what is wrong, and exits with 4', async () => {

@@ -12,6 +12,7 @@ import { healthCheck } from '#test/support/bundle-models.ts'
 import { freePort } from '#test/support/free-port.ts'
 import { createMemoryHealthVerdicts } from '#test/support/memory-health-verdicts.ts'
 import { startTcpBackend } from '#test/support/backend.ts'
+import { onlyLong } from '#test/support/lane.ts'
 
 const cleanups: (() => Promise<void>)[] = []
 afterEach(async () => {
@@ -114,18 +115,20 @@ test('a port in use is told with the address, and nothing is left running', asyn
   await expect(fetch(`http://127.0.0.11:${taken.port}/`)).rejects.toThrow('fetch failed')
 })
 
-test('the demo backends end with a parent that is killed', async () => {
-  const parentScript = `
+onlyLong(() => {
+  test('the demo backends end with a parent that is killed', async () => {
+    const parentScript = `
     import { startDemoBackends } from '#cli/demo-backends.ts'
     const started = await startDemoBackends(['127.0.0.11', '127.0.0.12'], ${await freePort()})
     console.log(JSON.stringify(started.ok ? started.value.backends.map((b) => b.pid) : started))`
-  const args = ['--input-type=module', '--eval', parentScript]
-  const parent = spawn(process.execPath, args, { stdio: ['ignore', 'pipe', 'inherit'] })
-  const exited = once(parent, 'exit')
-  const [words] = (await Promise.race([once(parent.stdout, 'data'), exited])) as [Buffer]
-  const pids = JSON.parse(words.toString()) as number[]
-  expect(pids.map(isAlive)).toEqual([true, true])
-  parent.kill('SIGKILL')
-  await exited
-  await expect.poll(() => pids.map(isAlive), deadline).toEqual([false, false])
+    const args = ['--input-type=module', '--eval', parentScript]
+    const parent = spawn(process.execPath, args, { stdio: ['ignore', 'pipe', 'inherit'] })
+    const exited = once(parent, 'exit')
+    const [words] = (await Promise.race([once(parent.stdout, 'data'), exited])) as [Buffer]
+    const pids = JSON.parse(words.toString()) as number[]
+    expect(pids.map(isAlive)).toEqual([true, true])
+    parent.kill('SIGKILL')
+    await exited
+    await expect.poll(() => pids.map(isAlive), deadline).toEqual([false, false])
+  })
 })

@@ -183,26 +183,26 @@ describe('a signed commit with broken YAML', () => {
   })
 })
 
-describe('a second start', () => {
-  test('on the same data directory is told which process has it', async () => {
-    const second = spawn(...args)
-    expect(await second.ended).toEqual({ code: 1, signal: null })
-    expect(second.stderr).toContain(`is in use by process ${daemon.pid}`)
-    expect(second.stderr).not.toContain('backend')
-  })
+onlyLong(() => {
+  describe('a second start', () => {
+    test('on the same data directory is told which process has it', async () => {
+      const second = spawn(...args)
+      expect(await second.ended).toEqual({ code: 1, signal: null })
+      expect(second.stderr).toContain(`is in use by process ${daemon.pid}`)
+      expect(second.stderr).not.toContain('backend')
+    })
 
-  test('beside the first ends with one message, and disturbs nothing', async () => {
-    const other = join(home, 'other')
-    const second = spawn('start', '--data-dir', other, '--dns-port', '0', '--api-port', '0')
-    expect(await second.ended).toEqual({ code: 1, signal: null })
-    expect(second.stderr).toBe(
-      'gslbd: the demo backend 127.0.0.11:8081 did not start: ' +
-        'the port is in use, perhaps by another quick start; end the program that holds it\n',
-    )
-    expect(await addressesOf(6)).toEqual(['127.0.0.11', '127.0.0.12', '127.0.0.13'])
-  })
+    test('beside the first ends with one message, and disturbs nothing', async () => {
+      const other = join(home, 'other')
+      const second = spawn('start', '--data-dir', other, '--dns-port', '0', '--api-port', '0')
+      expect(await second.ended).toEqual({ code: 1, signal: null })
+      expect(second.stderr).toBe(
+        'gslbd: the demo backend 127.0.0.11:8081 did not start: ' +
+          'the port is in use, perhaps by another quick start; end the program that holds it\n',
+      )
+      expect(await addressesOf(6)).toEqual(['127.0.0.11', '127.0.0.12', '127.0.0.13'])
+    })
 
-  onlyLong(() => {
     test('after Ctrl-C serves from disk; nothing of the first is left', async () => {
       const { dnsPort } = daemon
       expect(await daemon.stop('SIGINT')).toEqual({ code: 0, signal: null })
@@ -219,9 +219,7 @@ describe('a second start', () => {
       await waitUntil('sync', async () => (await daemon.gitops()).sync === 'synced')
       expect((await daemon.gitops()).node.seq).toBe(4)
     })
-  })
 
-  onlyLong(() => {
     test('after kill -9 is not kept out by the lock, nor by backends left behind', async () => {
       await daemon.stop('SIGKILL')
       daemon = await start(...args)

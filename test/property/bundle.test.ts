@@ -252,9 +252,12 @@ describe('a file that is not whole is refused', () => {
     }
   })
 
+  /** All octets in the long lane; in the short one every seventh. */
+  const stride = laneCount(1, 7)
+
   test('whichever octet has another bit', () => {
     const copy = new Uint8Array(bytes)
-    for (let at = 0; at < bytes.length; at++) {
+    for (let at = 0; at < bytes.length; at += stride) {
       copy[at]! ^= 1 << ((at * 5) % 8)
       if (codeOf(copy) === undefined) expect.fail(`octet ${at} may be anything`)
       copy[at] = bytes[at]!
@@ -264,7 +267,7 @@ describe('a file that is not whole is refused', () => {
   test('or has another name, where its signature is not looked at', () => {
     const copy = new Uint8Array(bytes)
     const contentBytes = bytes.length - layout.signatureBytes
-    for (let at = 0; at < contentBytes; at++) {
+    for (let at = 0; at < contentBytes; at += stride) {
       copy[at]! ^= 1 << ((at * 5) % 8)
       const loaded = loadBundle(copy)
       if (loaded.ok && loaded.value.digest === digest) expect.fail(`octet ${at} has no name`)

@@ -99,8 +99,9 @@ export const filesOfLongLane = (): string[] => {
 }
 
 /**
- * Three processes at a time on two cores: many tests wait. Loading the program costs most files more than their tests: those that
- * disturb nobody follow each other in one process, which loads it once.
+ * Three processes at a time on two cores, for many tests wait. Loading the program costs most files
+ * more than their tests: those that disturb nobody follow each other in one process, which loads
+ * it once.
  */
 export function runOf(lane: Lane): ViteUserConfig {
   if (lane === 'short') useMemoryForTempDirs()

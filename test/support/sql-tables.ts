@@ -1,4 +1,5 @@
 // Empty tables for the next test.
+import { sql } from 'kysely'
 import type { Sql } from '#state/sql/database/sql.ts'
 import type { Tables } from '#state/sql/database/tables.ts'
 import { valueOf } from './store-values.ts'
@@ -37,10 +38,7 @@ const names: readonly (keyof Tables)[] = [
 ]
 
 export async function emptyTables(database: Sql): Promise<void> {
-  // Not `truncate`, which makes a new file for each table and index.
-  await valueOf(
-    database.repeatable(async (db) => {
-      for (const name of names) await db.deleteFrom(name).execute()
-    }),
-  )
+  // Not `truncate`, which makes a new file for each table and index; and one statement, not thirty.
+  const deletions = names.map((name) => `delete from ${name};`).join(' ')
+  await valueOf(database.repeatable((db) => sql.raw(`do $$ begin ${deletions} end $$`).execute(db)))
 }

@@ -6,6 +6,7 @@ import type { Readable } from 'node:stream'
 import { fileURLToPath } from 'node:url'
 import { expect, onTestFinished, test } from 'vitest'
 import { waitUntil } from '../../../support/wait-until.ts'
+import { onlyLong } from '#test/support/lane.ts'
 
 const script = fileURLToPath(new URL('../slow-daemon.ts', import.meta.url))
 
@@ -52,12 +53,14 @@ test.each(['start', 'stop'])('a %s that takes too long after a signal is cut off
   expect(said()).toContain('not stopped within 0.02 s: the process ends now')
 })
 
-test('a main thread that hangs while it stops is ended by the system', async () => {
-  const { process: child, said, untilSaid } = run('stop without a pause', 20)
-  await untilSaid('running')
-  child.kill('SIGTERM')
-  expect(await once(child, 'close')).toEqual([null, 'SIGALRM'])
-  expect(said()).toContain('stopping')
+onlyLong(() => {
+  test('a main thread that hangs while it stops is ended by the system', async () => {
+    const { process: child, said, untilSaid } = run('stop without a pause', 20)
+    await untilSaid('running')
+    child.kill('SIGTERM')
+    expect(await once(child, 'close')).toEqual([null, 'SIGALRM'])
+    expect(said()).toContain('stopping')
+  })
 })
 
 test('a hangup and a stop during the start are worked off after it', async () => {

@@ -261,7 +261,7 @@ const well: Disk['anycast'] = {
   counts: { announced: 1, withdrawn: 1, answered: 9, silent: 0, driverFaults: 0 },
 }
 
-test.each([
+const causes: readonly (readonly [what: string, code: string, fault: Partial<Disk>])[] = [
   ['a backup that could not be taken', 'backup-failed', { isBackedUp: false }],
   ['a journal on a full disk', 'journal-ended', { journalError: 'ENOSPC' }],
   ['a query log on a full disk', 'query-log', { isQueryLogFailing: true }],
@@ -272,13 +272,21 @@ test.each([
   ['a BGP daemon away', 'bgp-away', { anycast: { ...well, driver: { isReachable: false } } }],
   ['a node that withdrew', 'addresses-withdrawn', { anycast: { ...well, isAnnounced: false } }],
   ['a node without a guard', 'bgp-unguarded', { anycast: { ...well, isGuarded: false } }],
-])('%s is degraded, with the reason', async (_what, code, fault) => {
+]
+
+test('each cause is degraded, with its reason, as long as it lasts', async () => {
   const disk: Disk = { isWritable: true }
   const { view, publish, now } = await bench(disk)
   await publish(1, now())
+  const sound = { ...disk }
+  for (const [what, code, fault] of causes) {
+    expect(view.health(), what).toEqual({ status: 'ok', reasons: [] })
+    Object.assign(disk, fault)
+    expect(view.health(), what).toMatchObject({ status: 'degraded', reasons: [{ code }] })
+    for (const name of Object.keys(fault)) Reflect.deleteProperty(disk, name)
+    Object.assign(disk, sound)
+  }
   expect(view.health()).toEqual({ status: 'ok', reasons: [] })
-  Object.assign(disk, fault)
-  expect(view.health()).toMatchObject({ status: 'degraded', reasons: [{ code }] })
 })
 
 test('a database never reached keeps a node unready, one lost later does not', async () => {

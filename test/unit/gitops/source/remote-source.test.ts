@@ -8,7 +8,7 @@ import { parseRemoteUrl } from '#gitops/source/remote-url.ts'
 import { gitHttpServer } from '../../../support/git-http-server.ts'
 import type { GitHttpServer } from '../../../support/git-http-server.ts'
 import { gitSandbox } from '../../../support/git-sandbox.ts'
-import { laneRows } from '../../../support/lane.ts'
+import { laneRows, onlyLong } from '../../../support/lane.ts'
 import type { GitSandbox } from '../../../support/git-sandbox.ts'
 import { reconcileBench } from '../../../support/reconcile-bench.ts'
 import type { Bench } from '../../../support/reconcile-bench.ts'
@@ -179,38 +179,42 @@ for (const [title, act, code, says] of laneRows(failures, (row) => shortFailures
   })
 }
 
-test('a server that hangs while the pack is sent is given up', async () => {
-  const { bench, push, server, hurry, calm } = await scene()
-  push()
-  await bench.check()
-  push()
-  const serve = server.requests.length
-  // The two requests for the refs are answered, the fetch is not.
-  server.onRequest = () => {
-    if (server.requests.length === serve + 2) hurry()
-    if (server.requests.length > serve + 2) server.behave = 'hang'
-  }
-  const status = await bench.check()
-  assert.equal(status.code, 'Timeout', status.reason)
-  server.onRequest = () => undefined
-  server.behave = 'serve'
-  calm()
-  assert.equal((await bench.check()).sync, 'synced')
+onlyLong(() => {
+  test('a server that hangs while the pack is sent is given up', async () => {
+    const { bench, push, server, hurry, calm } = await scene()
+    push()
+    await bench.check()
+    push()
+    const serve = server.requests.length
+    // The two requests for the refs are answered, the fetch is not.
+    server.onRequest = () => {
+      if (server.requests.length === serve + 2) hurry()
+      if (server.requests.length > serve + 2) server.behave = 'hang'
+    }
+    const status = await bench.check()
+    assert.equal(status.code, 'Timeout', status.reason)
+    server.onRequest = () => undefined
+    server.behave = 'serve'
+    calm()
+    assert.equal((await bench.check()).sync, 'synced')
+  })
 })
 
-test('an answer without end is cut off', async () => {
-  const { box, push, server, open } = await scene()
-  for (let i = 0; i < 3; i++) {
-    box.run('sh', ['-c', `head -c 700000 /dev/urandom > ${box.at(`repo/big${i}.yaml`)}`])
-  }
-  push()
-  const bench = reconcileBench({
-    gitdir: '',
-    source: open(server.url('config.git'), 'other'),
-    dataDir: box.at('other'),
-    allowedSignersPath: box.at('allowed_signers'),
+onlyLong(() => {
+  test('an answer without end is cut off', async () => {
+    const { box, push, server, open } = await scene()
+    for (let i = 0; i < 3; i++) {
+      box.run('sh', ['-c', `head -c 700000 /dev/urandom > ${box.at(`repo/big${i}.yaml`)}`])
+    }
+    push()
+    const bench = reconcileBench({
+      gitdir: '',
+      source: open(server.url('config.git'), 'other'),
+      dataDir: box.at('other'),
+      allowedSignersPath: box.at('allowed_signers'),
+    })
+    assert.equal((await bench.check()).code, 'TooLarge')
   })
-  assert.equal((await bench.check()).code, 'TooLarge')
 })
 
 test('credentials of the URL are sent, and shown nowhere', async () => {
@@ -274,18 +278,20 @@ test('a mirror with a damaged pack is fetched anew', async () => {
   assert.equal(status.accepted?.commit, head, status.reason)
 })
 
-test('a mirror of many packs is fetched anew in one', async () => {
-  const { box, bench, push } = await scene()
-  push()
-  await bench.check()
-  const packs = box.at('data/gitops/mirror.git/objects/pack')
-  for (let i = 0; i < gitLimits.mirrorPacksMax; i++) {
-    const hash = `${i}`.padStart(40, '0')
-    box.write(`data/gitops/mirror.git/objects/pack/pack-${hash}.pack`, '')
-  }
-  const head = push()
-  assert.equal((await bench.check()).accepted?.commit, head)
-  assert.equal(box.run('sh', ['-c', `ls ${packs}/*.pack | wc -l`]), '1')
+onlyLong(() => {
+  test('a mirror of many packs is fetched anew in one', async () => {
+    const { box, bench, push } = await scene()
+    push()
+    await bench.check()
+    const packs = box.at('data/gitops/mirror.git/objects/pack')
+    for (let i = 0; i < gitLimits.mirrorPacksMax; i++) {
+      const hash = `${i}`.padStart(40, '0')
+      box.write(`data/gitops/mirror.git/objects/pack/pack-${hash}.pack`, '')
+    }
+    const head = push()
+    assert.equal((await bench.check()).accepted?.commit, head)
+    assert.equal(box.run('sh', ['-c', `ls ${packs}/*.pack | wc -l`]), '1')
+  })
 })
 
 const urls: readonly [url: string, isOk: boolean, shows: string][] = [

@@ -13,6 +13,7 @@ import {
 import type { ConfigWorld } from '#test/support/config-world.ts'
 import { gitSandbox } from '#test/support/git-sandbox.ts'
 import { reconcileBench } from '#test/support/reconcile-bench.ts'
+import { onlyLong } from '#test/support/lane.ts'
 
 const count = 4
 const actor = { name: 'test', address: 'test@users.gslbd' }
@@ -59,19 +60,21 @@ test('a request that removes too much is refused with what it would remove', asy
   )
 })
 
-test('a dry run is refused as the write would be, and permitted as it would be', async () => {
-  const { control, git } = await world()
-  const before = git('rev-parse', 'main')
-  const removal = request([remove(0), remove(1)])
-  const [dry, real] = [
-    await control.write({ ...removal, isDryRun: true }),
-    await control.write(removal),
-  ]
-  assert.equal(!dry.ok && dry.error.code, 'guarded')
-  assert.deepEqual(dry, real)
-  const meant = await control.write({ ...removal, override: 'moved', isDryRun: true })
-  assert(meant.ok, JSON.stringify(meant))
-  assert.equal(git('rev-parse', 'main'), before)
+onlyLong(() => {
+  test('a dry run is refused as the write would be, and permitted as it would be', async () => {
+    const { control, git } = await world()
+    const before = git('rev-parse', 'main')
+    const removal = request([remove(0), remove(1)])
+    const [dry, real] = [
+      await control.write({ ...removal, isDryRun: true }),
+      await control.write(removal),
+    ]
+    assert.equal(!dry.ok && dry.error.code, 'guarded')
+    assert.deepEqual(dry, real)
+    const meant = await control.write({ ...removal, override: 'moved', isDryRun: true })
+    assert(meant.ok, JSON.stringify(meant))
+    assert.equal(git('rev-parse', 'main'), before)
+  })
 })
 
 test('a name that another service of the request takes over stays', async () => {
@@ -140,59 +143,75 @@ test('of requests that share a commit those are refused that would remove too mu
   )
 })
 
-test('a name that is back, or was not there before, is not counted', async () => {
-  const { control } = await world({ isOld: true })
-  const create = (i: number): Operation => {
-    return { verb: 'create', kind: 'Service', ...target(i), spec: { domain: `s${i}.example.com.` } }
-  }
-  for (const operation of [remove(0), create(0), remove(0), create(0), create(9), remove(9)]) {
-    const done = await control.write(request([operation]))
-    assert(done.ok, JSON.stringify(done))
-  }
-  assert((await control.write(request([remove(1)]))).ok)
+onlyLong(() => {
+  test('a name that is back, or was not there before, is not counted', async () => {
+    const { control } = await world({ isOld: true })
+    const create = (i: number): Operation => {
+      return {
+        verb: 'create',
+        kind: 'Service',
+        ...target(i),
+        spec: { domain: `s${i}.example.com.` },
+      }
+    }
+    for (const operation of [remove(0), create(0), remove(0), create(0), create(9), remove(9)]) {
+      const done = await control.write(request([operation]))
+      assert(done.ok, JSON.stringify(done))
+    }
+    assert((await control.write(request([remove(1)]))).ok)
+  })
 })
 
-test('a pool that goes takes the answers of its services, which counts as their end', async () => {
-  const { control, call } = await world()
-  const spec = { healthCheck: { type: 'tcp' } }
-  const pool = { tenant: 'acme', name: 'web' }
-  const operations: Operation[] = [{ verb: 'create', kind: 'Pool', ...pool, spec }]
-  for (const i of [0, 1]) {
-    operations.push({ verb: 'update', kind: 'Service', target: target(i), patch: { pool: 'web' } })
-  }
-  const made = await control.write(request(operations, 'from here on'))
-  assert(made.ok, JSON.stringify(made))
-  const list = (await call(rootKey, 'GET', '/pools')).list
-  const path = `/pools/${list[0]?.id}`
-  for (const query of ['?dryRun=true', '']) {
-    const refused = await call(rootKey, 'DELETE', `${path}${query}`)
-    assert.equal(refused.status, 409)
-    assert.match(
-      refused.body.error,
-      /would remove 2 of 4 names \(s0\.example\.com\. left without a pool, s1\.example\.com\. left/,
-    )
-  }
-  const byTenant = await call(keyOf('acme'), 'DELETE', path)
-  assert.equal(byTenant.status, 409)
-  assert.match(byTenant.body.error, /more names within 10 minutes than the guardrails/)
-  const header = { 'x-gslb-override': 'closing' }
-  assert.equal((await call(rootKey, 'DELETE', path, undefined, header)).status, 204)
+onlyLong(() => {
+  test('a pool that goes takes the answers of its services, which counts as their end', async () => {
+    const { control, call } = await world()
+    const spec = { healthCheck: { type: 'tcp' } }
+    const pool = { tenant: 'acme', name: 'web' }
+    const operations: Operation[] = [{ verb: 'create', kind: 'Pool', ...pool, spec }]
+    for (const i of [0, 1]) {
+      operations.push({
+        verb: 'update',
+        kind: 'Service',
+        target: target(i),
+        patch: { pool: 'web' },
+      })
+    }
+    const made = await control.write(request(operations, 'from here on'))
+    assert(made.ok, JSON.stringify(made))
+    const list = (await call(rootKey, 'GET', '/pools')).list
+    const path = `/pools/${list[0]?.id}`
+    for (const query of ['?dryRun=true', '']) {
+      const refused = await call(rootKey, 'DELETE', `${path}${query}`)
+      assert.equal(refused.status, 409)
+      assert.match(
+        refused.body.error,
+        /would remove 2 of 4 names \(s0\.example\.com\. left without a pool, s1\.example\.com\. left/,
+      )
+    }
+    const byTenant = await call(keyOf('acme'), 'DELETE', path)
+    assert.equal(byTenant.status, 409)
+    assert.match(byTenant.body.error, /more names within 10 minutes than the guardrails/)
+    const header = { 'x-gslb-override': 'closing' }
+    assert.equal((await call(rootKey, 'DELETE', path, undefined, header)).status, 204)
+  })
 })
 
-test('a name that loses its pool, and then its service, is one name', async () => {
-  const { control } = await world()
-  const pool = { tenant: 'acme', name: 'web' }
-  const set = (i: number, to: string | null): Operation => {
-    return { verb: 'update', kind: 'Service', target: target(i), patch: { pool: to } }
-  }
-  const made: Operation = { verb: 'create', kind: 'Pool', ...pool, spec: {} }
-  const old = await control.write(request([made, set(0, 'web'), set(1, 'web')], 'from here on'))
-  assert(old.ok, JSON.stringify(old))
-  for (const operation of [set(0, null), remove(0)]) {
-    assert((await control.write(request([operation]))).ok)
-  }
-  const second = await control.write(request([set(1, null)]))
-  assert.match(second.ok ? '' : second.error.message, /2 of 4 names \(s0\.[^ ]*, s1\.[^ ]* left/)
+onlyLong(() => {
+  test('a name that loses its pool, and then its service, is one name', async () => {
+    const { control } = await world()
+    const pool = { tenant: 'acme', name: 'web' }
+    const set = (i: number, to: string | null): Operation => {
+      return { verb: 'update', kind: 'Service', target: target(i), patch: { pool: to } }
+    }
+    const made: Operation = { verb: 'create', kind: 'Pool', ...pool, spec: {} }
+    const old = await control.write(request([made, set(0, 'web'), set(1, 'web')], 'from here on'))
+    assert(old.ok, JSON.stringify(old))
+    for (const operation of [set(0, null), remove(0)]) {
+      assert((await control.write(request([operation]))).ok)
+    }
+    const second = await control.write(request([set(1, null)]))
+    assert.match(second.ok ? '' : second.error.message, /2 of 4 names \(s0\.[^ ]*, s1\.[^ ]* left/)
+  })
 })
 
 test('the reason in the header X-Gslb-Override is for system administrators', async () => {
@@ -227,44 +246,53 @@ async function mixedWorld(): Promise<ConfigWorld> {
   return made
 }
 
-test('static names do not hide the loss of balanced ones', async () => {
-  const { control } = await mixedWorld()
-  const refused = await control.write(request([remove(0), remove(1)]))
-  assert.match(
-    refused.ok ? '' : refused.error.message,
-    /would remove 2 of 4 balanced names \(s0\.records\.example\., s1\.records\.example\.\), more/,
-  )
-  assert((await control.write(request([remove(0)]))).ok)
-  const second = await control.write(request([remove(1)]))
-  assert.match(second.ok ? '' : second.error.message, /2 of 4 balanced names .* within 10 minutes/)
+onlyLong(() => {
+  test('static names do not hide the loss of balanced ones', async () => {
+    const { control } = await mixedWorld()
+    const refused = await control.write(request([remove(0), remove(1)]))
+    assert.match(
+      refused.ok ? '' : refused.error.message,
+      /would remove 2 of 4 balanced names \(s0\.records\.example\., s1\.records\.example\.\), more/,
+    )
+    assert((await control.write(request([remove(0)]))).ok)
+    const second = await control.write(request([remove(1)]))
+    assert.match(
+      second.ok ? '' : second.error.message,
+      /2 of 4 balanced names .* within 10 minutes/,
+    )
+  })
 })
 
-test('records that go one after the other are counted like services', async () => {
-  const { call } = await mixedWorld()
-  const { list } = await call(rootKey, 'GET', '/records')
-  const statuses: number[] = []
-  let last = ''
-  for (const { id } of list.slice(0, 6)) {
-    const { status, body } = await call(rootKey, 'DELETE', `/records/${id}`)
-    statuses.push(status)
-    last = body.error
-  }
-  // Five of the 16 names with records are 31 percent.
-  assert.deepEqual(statuses, [204, 204, 204, 204, 409, 409])
-  assert.match(last, /would remove 5 of 16 names with records \(t.* within 10 minutes/)
+onlyLong(() => {
+  test('records that go one after the other are counted like services', async () => {
+    const { call } = await mixedWorld()
+    const { list } = await call(rootKey, 'GET', '/records')
+    const statuses: number[] = []
+    let last = ''
+    for (const { id } of list.slice(0, 6)) {
+      const { status, body } = await call(rootKey, 'DELETE', `/records/${id}`)
+      statuses.push(status)
+      last = body.error
+    }
+    // Five of the 16 names with records are 31 percent.
+    assert.deepEqual(statuses, [204, 204, 204, 204, 409, 409])
+    assert.match(last, /would remove 5 of 16 names with records \(t.* within 10 minutes/)
+  })
 })
 
-test('a name that keeps other records, or changes its type, is no loss', async () => {
-  const { call } = await mixedWorld()
-  const body = { zone: recordsZone, type: 'MX', values: ['10 mail.example.net.'] }
-  for (let i = 0; i < 7; i++) {
-    const made = await call(rootKey, 'POST', '/records', { ...body, name: `t${i}` })
-    assert.equal(made.status, 201, made.text)
-  }
-  const { list } = await call(rootKey, 'GET', '/records?type=TXT')
-  const shared = list.filter((one) => /^t[0-6](\.|$)/.test(one.name))
-  assert.equal(shared.length, 7)
-  for (const { id, name } of shared) {
-    assert.equal((await call(rootKey, 'DELETE', `/records/${id}`)).status, 204, name)
-  }
+onlyLong(() => {
+  test('a name that keeps other records, or changes its type, is no loss', async () => {
+    const { call } = await mixedWorld()
+    const body = { zone: recordsZone, type: 'MX', values: ['10 mail.example.net.'] }
+    for (let i = 0; i < 7; i++) {
+      const made = await call(rootKey, 'POST', '/records', { ...body, name: `t${i}` })
+      assert.equal(made.status, 201, made.text)
+    }
+    const { list } = await call(rootKey, 'GET', '/records?type=TXT')
+    const shared = list.filter((one) => /^t[0-6](\.|$)/.test(one.name))
+    assert.equal(shared.length, 7)
+    for (const { id, name } of shared) {
+      assert.equal((await call(rootKey, 'DELETE', `/records/${id}`)).status, 204, name)
+    }
+  })
 })
