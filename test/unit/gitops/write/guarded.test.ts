@@ -61,7 +61,7 @@ test('a request that removes too much is refused with what it would remove', asy
 })
 
 onlyLong(() => {
-  test('a dry run is refused as the write would be, and permitted as it would be', async () => {
+  test('a dry run is refused or permitted as the write would be', async () => {
     const { control, git } = await world()
     const before = git('rev-parse', 'main')
     const removal = request([remove(0), remove(1)])
@@ -163,7 +163,7 @@ onlyLong(() => {
 })
 
 onlyLong(() => {
-  test('a pool that goes takes the answers of its services, which counts as their end', async () => {
+  test('a pool that goes ends the answers of its services, which counts', async () => {
     const { control, call } = await world()
     const spec = { healthCheck: { type: 'tcp' } }
     const pool = { tenant: 'acme', name: 'web' }
@@ -185,7 +185,7 @@ onlyLong(() => {
       assert.equal(refused.status, 409)
       assert.match(
         refused.body.error,
-        /would remove 2 of 4 names \(s0\.example\.com\. left without a pool, s1\.example\.com\. left/,
+        /remove 2 of 4 names \(s0\.example\.com\. left without a pool, s1\.example\.com\. left/,
       )
     }
     const byTenant = await call(keyOf('acme'), 'DELETE', path)
