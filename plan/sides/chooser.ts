@@ -290,7 +290,7 @@ function policyOf({ tx }: Side, row: number): Policy {
 }
 
 function plainPolicy({ environment }: Side, way: Way): Policy {
-  const none = { onAllDown: OnAllDownCode.Empty, fallbackPool: -1, answerCount: 1 }
+  const none = { onAllDown: OnAllDownCode.Empty, fallbackPool: -1, answerCount: 1, byTable: null }
   const ways = [way]
   const isWeighted = dividesByWeight(ways)
   return { ways, steps: [way.bind(environment, '')], isWeighted, ...none }

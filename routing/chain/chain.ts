@@ -4,6 +4,7 @@ import { bundleLimits } from '#bundle/format/limits.ts'
 import type { Random } from '#lib/random.ts'
 import { ScopeCache } from './scope-cache.ts'
 import { Client } from './client.ts'
+import { Outcomes } from './outcomes.ts'
 import { NetworkTables } from '#routing/tables/network-tables.ts'
 import * as states from '#routing/state/state.ts'
 import { firstCandidate } from '#routing/state/state.ts'
@@ -25,6 +26,7 @@ export class Chain {
   count = 0
   readonly client = new Client()
   readonly alike: ScopeCache
+  readonly outcomes = new Outcomes()
   bundle!: Bundle
   networks = new NetworkTables(null)
   state!: RoutingState
@@ -32,6 +34,8 @@ export class Chain {
   serviceIndex = 0
   /** The pool whose members these are; the fallback's when the service's own are down. */
   poolIndex = 0
+  /** Of the pool's lists, when these members were taken over. */
+  version = 0
   family: Family = Family.V4
   qtype = 0
   /** Addresses that the reply will hold at most. */
@@ -64,6 +68,7 @@ export class Chain {
     this.state = state
     this.networks = new NetworkTables(networks)
     this.alike.clear()
+    this.outcomes.clear()
   }
 
   /** For the same question as another chain's. */
@@ -91,6 +96,7 @@ export class Chain {
       const first = firstCandidate(state, poolIndex, copy, family)
       for (let i = 0; i < count; i++) members[i] = candidates[first + i]!
       this.count = count
+      this.version = version
       if (Atomics.load(pools, row + PoolCell.Version) !== version) continue
       if (isWeighted) this.#dropWeightless()
       return

@@ -55,17 +55,26 @@ const candidatesShift = 2
  */
 export function needAlike(chain: Chain, table: RangeTable, row: number, likeness: Likeness): void {
   if (!chain.wantsScope || chain.count === 1) return
-  const { isIpv6 } = chain.client
-  const groups = isIpv6 ? table.groups6 : table.groups4
-  const before = row > 0 ? bitsFromBefore(chain, table, row) : 0
-  const behind = row < groups.rows - 1 ? bitsFrom(chain, table, row + 1) : 0
-  const bits = Math.max(before, behind)
+  const edge = nearestEdge(chain, table, row)
+  const bits = Math.abs(edge)
   if (bits <= chain.scope) return
-  // The end of the client's row that has more bits in common with the client settles nearly every
-  // query: where the row beyond it is not alike, the other end does not matter.
-  const near = before > behind ? row - 1 : row + 1
+  const near = edge < 0 ? row - 1 : row + 1
   if (!likeness.isAlike(chain, valueOfRow(table, chain, near))) chain.need(bits)
-  else widen(chain, table, groups, row, before > behind, likeness)
+  else widen(chain, table, row, edge < 0, likeness)
+}
+
+/**
+ * The end of the client's row that has more bits in common with the client. It settles nearly every
+ * query: where the row beyond it is not alike, the other end does not matter.
+ *
+ * @returns how many bits tell the client from that row, as a negative number if it is the row
+ * before; 0: the table has one row
+ */
+export function nearestEdge(chain: Chain, table: RangeTable, row: number): number {
+  const rows = chain.client.isIpv6 ? table.count6 : table.count4
+  const before = row > 0 ? bitsFromBefore(chain, table, row) : 0
+  const behind = row < rows - 1 ? bitsFrom(chain, table, row + 1) : 0
+  return before > behind ? -before : behind
 }
 
 /** The same for the lists of a table of client networks. */
@@ -116,13 +125,13 @@ function isBundleRowAlike(chain: Chain, row: number, first: number, likeness: Li
 function widen(
   chain: Chain,
   table: RangeTable,
-  groups: RowGroups,
   row: number,
   isBefore: boolean,
   likeness: Likeness,
 ): void {
   const memo = chain.alike
   const { isIpv6 } = chain.client
+  const groups = isIpv6 ? table.groups6 : table.groups4
   memo.open(chain, likeness.kind, effortMax)
   memo.findStretch(row, isIpv6)
   let level = 0

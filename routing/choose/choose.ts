@@ -2,6 +2,7 @@
 import { MemberFlag } from '#bundle/format/cells.ts'
 import * as routingColumns from '#bundle/format/routing-cells.ts'
 import type { Chain } from '#routing/chain/chain.ts'
+import { chooseByTable } from './choose-by-table.ts'
 import { listOfRow, networkRow } from '#routing/chain/networks.ts'
 import type { Policy } from './policy.ts'
 import { preferredMember } from '#routing/chain/prefer.ts'
@@ -23,6 +24,8 @@ const { OnAllDownCode } = routingColumns
 export function choose(chain: Chain, policy: Policy, poolIndex: number): number {
   chain.startScope()
   chain.answerCount = policy.answerCount
+  const { byTable } = policy
+  if (byTable !== null && chooseByTable(chain, policy, byTable, poolIndex)) return 1
   loadCandidates(chain, policy, poolIndex)
   if (chain.count === 0) return 0
   if (!preferByGeoRule(chain)) {

@@ -7,7 +7,7 @@ import { parsePolicyText } from '#bundle/format/routing-text.ts'
 import { assert } from '#lib/assert.ts'
 import type { RoutingEnvironment } from './environment.ts'
 import { dividesByWeight } from './way.ts'
-import type { Step, Way } from './way.ts'
+import type { Step, TableStep, Way } from './way.ts'
 import { algorithmNamed, filterNamed } from './ways.ts'
 import type { FilterUse } from './ways.ts'
 
@@ -22,6 +22,17 @@ export interface Policy {
   /** -1: none. */
   readonly fallbackPool: number
   readonly answerCount: number
+  /** null: the choice depends on more than one table, and on the candidates. */
+  readonly byTable: TableUse | null
+}
+
+/** What `chooseByTable` goes by. */
+export interface TableUse {
+  readonly step: TableStep
+  /** Row of the bundle's policies. */
+  readonly policyRow: number
+  /** The same for all policies that were bound together. */
+  readonly owner: object
 }
 
 /** @returns the name of a step that this version does not know, or undefined */
@@ -44,15 +55,28 @@ export function createPolicies(environment: RoutingEnvironment): readonly Policy
     const text = bundle.policyRow[at + PolicyCell.Text]!
     const known = bound.get(text) ?? createSteps(environment, policyTextAt(bundle, at))
     bound.set(text, known)
+    const answerCount = bundle.policyRow[at + PolicyCell.AnswerCount]!
     policies.push({
       ...known,
       isWeighted: dividesByWeight(known.ways),
       onAllDown: bundle.policyRow[at + PolicyCell.OnAllDown]!,
       fallbackPool: bundle.policyRow[at + PolicyCell.FallbackPool]! - 1,
-      answerCount: bundle.policyRow[at + PolicyCell.AnswerCount]!,
+      answerCount,
+      byTable: answerCount === 1 ? tableUse(environment, known, at / PolicyCell.Words) : null,
     })
   }
   return policies
+}
+
+/** Where the first step alone looks at the client, in one table, and the others repeat. */
+function tableUse(
+  owner: object,
+  { ways, steps }: Pick<Policy, 'ways' | 'steps'>,
+  policyRow: number,
+): TableUse | null {
+  const step = steps[0]?.byTable
+  const isSettled = ways.slice(1).every(({ repeats }) => repeats === true)
+  return step === undefined || !isSettled ? null : { step, policyRow, owner }
 }
 
 /** Of each policy of a bundle, by row, whether it divides the answers by weight. */

@@ -2,6 +2,7 @@
 import type { ValueName } from '#bundle/format/routing-text.ts'
 import type { Random } from '#lib/random.ts'
 import type { Chain } from '#routing/chain/chain.ts'
+import type { RangeTable } from '#routing/tables/range-table.ts'
 import type { RoutingQuery } from '#routing/state/query.ts'
 import type { RoutingState } from '#routing/state/state.ts'
 import type { RoutingEnvironment } from './environment.ts'
@@ -11,7 +12,22 @@ import type { RoutingEnvironment } from './environment.ts'
  * one puts its pick first. Never leaves none. Must not allocate, wait, or read a clock; says with
  * `chain.need` how much of the client's address it looked at.
  */
-export type Step = (chain: Chain) => void
+export interface Step {
+  (chain: Chain): void
+  /** Of a step that looks at the client in one range table alone. */
+  readonly byTable?: TableStep
+}
+
+/** What such a step is made of, by what the table says of the client. */
+export interface TableStep {
+  readonly ranges: RangeTable
+  /** One of LikenessKind. */
+  readonly kind: number
+  /** What is to be done, as a number: two that differ do not do the same. */
+  readonly actionFor: (chain: Chain, value: number) => number
+  /** Does what `chain.picked` says. */
+  readonly act: (chain: Chain) => void
+}
 
 /** What a pool or the settings must have, or the way has no effect. The compiler checks each. */
 export type WayNeed =
@@ -39,6 +55,11 @@ export interface Way {
   readonly picksAny: boolean
   /** What stands behind the colon in a chain, `name:BODY`: a program. Without it, no colon. */
   readonly argument?: 'BODY'
+  /**
+   * From the same candidates it chooses the same, whoever asks, until the lists of their pool are
+   * rebuilt: what it comes to can be kept.
+   */
+  readonly repeats?: true
   readonly needs: readonly WayNeed[]
   /** The settings by which it chooses: where they differ, so may its answers. */
   readonly reads?: ValueName

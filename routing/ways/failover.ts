@@ -23,6 +23,7 @@ export const failover: Way = {
   kind: 'selecting',
   leaves: 'all',
   picksAny: false,
+  repeats: true,
   needs: [],
   likeness: [],
   page: {

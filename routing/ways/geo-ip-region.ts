@@ -1,9 +1,8 @@
 // geo-ip as filter: members of the client's subdivision, else its country, else its continent.
 import { continentBit, countryOfPlace } from '#bundle/format/routing-cells.ts'
 import type { Chain } from '#routing/chain/chain.ts'
-import { rowOfClient, valueOfRow } from '#routing/chain/lookup-client.ts'
-import { LikenessKind, needAlike } from '#routing/chain/scope.ts'
-import type { Likeness } from '#routing/chain/scope.ts'
+import { LikenessKind } from '#routing/chain/scope.ts'
+import { createTableStep } from '#routing/choose/table-step.ts'
 import type { Way } from '#routing/choose/way.ts'
 
 /** What a region is worth to a client where no member has one that the client is in. */
@@ -29,7 +28,6 @@ export const geoIpRegion: Way = {
     if (regions === null) return () => undefined
     const { ranges, countryCode, continentCode, subdivisionCode } = regions
     const continentOf = createContinents(countryCode, continentCode)
-    /** What the step does for a client, as a number: two that differ do not do the same. */
     const actionFor = (chain: Chain, value: number): number => {
       const code = countryCode[value]!
       const continent = continentCode[value]!
@@ -42,18 +40,16 @@ export const geoIpRegion: Way = {
       if (isByCountry(chain, code, continent, continentOf)) return sortsByCountry - code
       return sortsByContinent - (hasNear(chain, continent, continentOf) ? continent : 0)
     }
-    const likeness: Likeness = {
+    return createTableStep({
+      ranges,
       kind: LikenessKind.Country,
-      isAlike: (chain: Chain, value: number): boolean => actionFor(chain, value) === chain.picked,
-    }
-    return (chain) => {
-      const row = rowOfClient(ranges, chain)
-      chain.picked = actionFor(chain, valueOfRow(ranges, chain, row))
-      needAlike(chain, ranges, row, likeness)
-      if (chain.picked === keepsAll) return
-      if (chain.picked > 0) keepRegion(chain, chain.picked)
-      else sortByPreference(chain, chain.picked, continentOf)
-    }
+      actionFor,
+      act(chain) {
+        if (chain.picked === keepsAll) return
+        if (chain.picked > 0) keepRegion(chain, chain.picked)
+        else sortByPreference(chain, chain.picked, continentOf)
+      },
+    })
   },
 }
 

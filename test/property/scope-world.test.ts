@@ -6,7 +6,7 @@ import { NodeCell } from '#bundle/format/cells.ts'
 import { loadBundle } from '#bundle/load/load.ts'
 import { Random } from '#lib/random.ts'
 import { Chain } from '#routing/chain/chain.ts'
-import { choose } from '#routing/choose/choose.ts'
+import { choose, loadCandidates } from '#routing/choose/choose.ts'
 import { createEnvironment } from '#routing/choose/environment.ts'
 import { CountryTable } from '#routing/geo/geo-tables.ts'
 import type { CountryBuffers } from '#routing/geo/geo-tables.ts'
@@ -99,7 +99,10 @@ function subjectOf(service: number): Subject {
 function doneFor({ service, policy, pool }: Subject): string {
   chain.serviceIndex = service
   chain.wantsScope = false
-  choose(chain, policy, pool)
+  chain.answerCount = policy.answerCount
+  // Not `choose`: which of the others would be next counts, too, and it may know the first one.
+  loadCandidates(chain, policy, pool)
+  for (const step of policy.steps) step(chain)
   // Draws and turns differ from query to query: what they are made by does not.
   if (policy.ways[0]?.name === 'latency') return String(chain.picked)
   const isInTurn = kinds[service]!.algorithm !== undefined && chain.picked < 0
