@@ -11,7 +11,7 @@ import { collect, collectedFor, mayCollect } from './basket.ts'
 import { CollectButton } from './collect-button.tsx'
 import { DifferenceTable } from './difference-table.tsx'
 import { differencesOf, isSame, partOf } from './differences.ts'
-import { SchemaForm } from './schema-form.tsx'
+import { FormOrYaml, nothingWritten } from './form-or-yaml.tsx'
 import type { Draft } from './schema-form.tsx'
 import { SubjectField } from './subject.tsx'
 
@@ -58,6 +58,7 @@ function useChange(editing: Editing) {
   const [fault, setFault] = useState('')
   const [isBusy, setBusy] = useState(false)
   const [subject, setSubject] = useState('')
+  const [written, setWritten] = useState(nothingWritten)
   const path = fill(operation.path, ids)
   const body = bodyOf(operation, base.object, draft)
 
@@ -79,6 +80,8 @@ function useChange(editing: Editing) {
       setBusy(false)
     }
   }
+  const check = (wanted: Draft): Promise<string> =>
+    refusalOf(operation, path, bodyOf(operation, base.object, wanted), base.etag)
   const meet = async (from: string): Promise<void> => {
     try {
       const { body: theirs, etag } = await send(from)
@@ -92,6 +95,7 @@ function useChange(editing: Editing) {
     if (conflict === null) return
     setBase({ object: conflict.theirs, etag: conflict.etag })
     if (!isMine) setDraft(startOf(operation, conflict.theirs))
+    setWritten(nothingWritten)
     setConflict(null)
   }
   const addToBasket = (): void => {
@@ -103,14 +107,34 @@ function useChange(editing: Editing) {
     onClose()
   }
   const state = { base, draft, setDraft, review, setReview, conflict, settle, subject, setSubject }
-  return { ...state, fault, isBusy, path, body, ask, addToBasket }
+  const yaml = { written, setWritten, check }
+  return { ...state, ...yaml, fault, setFault, isBusy, path, body, ask, addToBasket }
+}
+
+/** It is wrong, or something else has its name. */
+const faultyBody: ReadonlySet<number> = new Set([400, 409, 422])
+
+/** What the node would say of a body; empty: nothing, or it cannot be asked. */
+async function refusalOf(
+  { method, takesDryRun }: Operation,
+  path: string,
+  body: Draft,
+  ifMatch: string,
+): Promise<string> {
+  if (!takesDryRun) return ''
+  return send(path, { method, body, ifMatch, isDryRun: true }).then(
+    () => '',
+    (error: unknown) =>
+      error instanceof Refusal && faultyBody.has(error.status) ? error.message : '',
+  )
 }
 
 export function Editor(editing: Editing) {
   const { title, operation, onClose } = editing
   const change = useChange(editing)
   const { base, draft, setDraft, review, setReview, conflict, settle } = change
-  const { fault, isBusy, path, body, ask, subject, setSubject, addToBasket } = change
+  const { fault, setFault, isBusy, path, body, ask, subject, setSubject, addToBasket } = change
+  const { written, setWritten, check } = change
   const begun = useRef(draft)
   const [isWarned, setWarned] = useState(false)
   const escape = (): void =>
@@ -120,7 +144,8 @@ export function Editor(editing: Editing) {
       <form
         onSubmit={(event) => {
           event.preventDefault()
-          void ask(operation.takesDryRun && review === null)
+          if (written.fault !== '') setFault(written.fault)
+          else void ask(operation.takesDryRun && review === null)
         }}
       >
         {conflict !== null ? (
@@ -131,7 +156,10 @@ export function Editor(editing: Editing) {
             {...{ subject, setSubject }}
           />
         ) : (
-          <SchemaForm schema={operation.body ?? {}} draft={draft} onChange={setDraft} />
+          <FormOrYaml
+            {...{ draft, onChange: setDraft, written, setWritten, check, refusal: fault }}
+            schema={operation.body ?? {}}
+          />
         )}
         <Fault text={fault} />
         {isWarned && (

@@ -1,6 +1,6 @@
 // The field for the id of a member or a pool: it is found by the words that people know.
 import { useId } from 'preact/hooks'
-import { allMembers, allPools, poolOf, targetOf } from '../api/live.ts'
+import { thingsFor } from '../api/things.ts'
 
 interface ThingProps {
   /** `memberId` takes members alone. */
@@ -11,17 +11,12 @@ interface ThingProps {
   readonly onChange: (value: unknown) => void
 }
 
-interface Thing {
-  readonly id: string
-  readonly words: string
-}
-
 const offeredMax = 50
 
 export function ThingField({ name, value, isRequired, described, onChange }: ThingProps) {
   const list = useId()
   const text = typeof value === 'string' ? value : ''
-  const things = name === 'memberId' ? members() : [...pools(), ...members()]
+  const things = thingsFor(name)
   const wanted = text.toLowerCase()
   const chosen = things.find(({ id }) => id === text)
   const offered = things
@@ -51,12 +46,3 @@ export function ThingField({ name, value, isRequired, described, onChange }: Thi
     </>
   )
 }
-
-const pools = (): Thing[] => allPools().map(({ id, name }) => ({ id, words: `pool ${name}` }))
-
-const members = (): Thing[] =>
-  allMembers().map((member) => {
-    const { id, port, name, poolId } = member
-    const named = name === '' ? '' : ` (${name})`
-    return { id, words: `${targetOf(member)}:${port}${named} of ${poolOf(poolId)?.name ?? poolId}` }
-  })

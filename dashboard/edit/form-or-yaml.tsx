@@ -1,0 +1,90 @@
+// A draft as a form or as YAML: two views of the same, and a switch between them.
+import type { FunctionComponent } from 'preact'
+import { useEffect, useState } from 'preact/hooks'
+import { sentence } from '../api/client.ts'
+import type { Schema } from '../api/schema.ts'
+import { Fault, Loading } from '../parts/page.tsx'
+import { yamlOf } from '../parts/words.ts'
+import type { YamlFieldProps } from '../yaml/yaml-field.tsx'
+import { isSame } from './differences.ts'
+import { exampleOf } from './example.ts'
+import { SchemaForm } from './schema-form.tsx'
+import type { Draft } from './schema-form.tsx'
+
+/** What the YAML view holds; it stays while the change is reviewed. */
+export interface Written {
+  readonly isShown: boolean
+  readonly text: string
+  /** What the text says; null: it cannot be read. */
+  readonly value: Draft | null
+  /** Why it cannot be read; empty: it can. */
+  readonly fault: string
+}
+
+export const nothingWritten: Written = { isShown: false, text: '', value: {}, fault: '' }
+
+interface FormOrYamlProps {
+  readonly schema: Schema
+  readonly draft: Draft
+  readonly onChange: (draft: Draft) => void
+  readonly written: Written
+  readonly setWritten: (written: Written) => void
+  readonly refusal: string
+  readonly check: (draft: Draft) => Promise<string>
+}
+
+export function FormOrYaml(props: FormOrYamlProps) {
+  const { schema, draft, onChange, written, setWritten, refusal, check } = props
+  const show = (isShown: boolean): void => {
+    // The same draft keeps its comments.
+    const isKept = isShown && written.value !== null && isSame(written.value, draft)
+    const again = { isShown, text: yamlText(draft), value: draft, fault: '' }
+    setWritten(isKept || !isShown ? { ...written, isShown, fault: '' } : again)
+  }
+  return (
+    <>
+      <div class="row switch" role="group" aria-label="Edit as">
+        {[false, true].map((isYaml) => (
+          <button
+            key={String(isYaml)}
+            {...{ type: 'button', class: 'small', 'aria-pressed': written.isShown === isYaml }}
+            onClick={() => written.isShown !== isYaml && show(isYaml)}
+          >
+            {isYaml ? 'YAML' : 'Form'}
+          </button>
+        ))}
+      </div>
+      {written.isShown ? (
+        <LateYaml
+          {...{ schema, refusal, check, text: written.text }}
+          example={`# such as\n${yamlText(exampleOf(schema) as Draft)}`}
+          onText={(text, value, fault) => {
+            setWritten({ isShown: true, text, value, fault })
+            if (value !== null) onChange(value)
+          }}
+        />
+      ) : (
+        <SchemaForm {...{ schema, draft, onChange }} />
+      )}
+    </>
+  )
+}
+
+const yamlText = (draft: Draft): string =>
+  Object.keys(draft).length === 0 ? '' : `${yamlOf(draft).trim()}\n`
+
+/** The editor is much code: it is loaded when it is first asked for. */
+function LateYaml(props: YamlFieldProps) {
+  const [View, setView] = useState<FunctionComponent<YamlFieldProps> | null>(null)
+  const [fault, setFault] = useState('')
+  const load = (): void => {
+    setFault('')
+    import('../yaml/yaml-field.tsx').then(
+      ({ YamlField }) => setView(() => YamlField),
+      (error: unknown) => setFault(`The editor could not be loaded: ${sentence(error)}`),
+    )
+  }
+  useEffect(load, [])
+  if (View !== null) return <View {...props} />
+  return fault === '' ? <Loading /> : <Fault text={fault} retry={load} />
+}

@@ -1,0 +1,210 @@
+// The dashboard in a real browser: an object is edited as YAML, beside its form.
+import type { Page } from 'playwright-core'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { button, unexpected, useDashboard } from '#test/support/dashboard-node.ts'
+import type { Named } from '#test/support/dashboard-scene.ts'
+import { startReportingDoor } from '#test/support/report-only-proxy.ts'
+import type { ReportingDoor } from '#test/support/report-only-proxy.ts'
+import { lookAt, lookAtNarrow } from '#test/support/screens.ts'
+
+const patienceMs = 600_000
+const admin = { email: 'ann@example.com', password: 'correct horse battery' }
+const node = useDashboard(() => ({ auth: { bcryptCost: 10 } }))
+const { call, signedIn, visit } = node
+const ids = { web: '', spare: '', service: '' }
+let door: ReportingDoor
+
+const made = async (path: string, body: object): Promise<string> => {
+  const answer = await call<Named & { readonly error?: string }>('POST', path, body)
+  expect([answer.status, answer.body.error]).toEqual([201, undefined])
+  return answer.body.id
+}
+
+beforeAll(async () => {
+  door = await startReportingDoor(node.daemon().apiPort)
+  node.origin = door.origin
+  await made('/auth/setup', admin)
+  ids.web = await made('/pools', { name: 'web' })
+  ids.spare = await made('/pools', { name: 'spare' })
+  await made(`/pools/${ids.web}/members`, { ipAddress: '192.0.2.1', port: 80 })
+  await made(`/pools/${ids.spare}/members`, { ipAddress: '192.0.2.2', port: 80 })
+  const service = { name: 'www', domain: 'www.example.com.', poolId: ids.web, ttl: 60 }
+  ids.service = await made('/services', service)
+})
+afterAll(() => door.close())
+
+const editorOf = (page: Page) => page.getByRole('textbox', { name: 'The object as YAML' })
+const textOf = (page: Page): Promise<string> =>
+  editorOf(page).evaluate((one) => {
+    const { childNodes } = one as unknown as { childNodes: Iterable<{ textContent: string }> }
+    return [...childNodes].map(({ textContent }) => textContent).join('\n')
+  })
+
+/** Nothing is hidden from whoever has a keyboard alone: the whole text is written anew. */
+async function write(page: Page, text: string): Promise<void> {
+  await editorOf(page).focus()
+  await page.keyboard.press('Control+a')
+  await page.keyboard.insertText(text)
+}
+
+test(
+  'the code of the editor comes when it is opened, and not before',
+  async () => {
+    const { page, requests, faults } = await signedIn(admin)
+    await visit(page, `/services/${ids.service}`)
+    await button(page, 'Edit').click()
+    await page.getByLabel('TTL').waitFor()
+    const isEditor = (url: string): boolean => /yaml-field-[^/]*\.js$/.test(url)
+    expect(requests.filter(isEditor)).toEqual([])
+    await button(page, 'YAML').click()
+    await editorOf(page).waitFor()
+    expect(requests.filter(isEditor)).toHaveLength(1)
+    expect(unexpected(faults)).toEqual([])
+  },
+  patienceMs,
+)
+
+test(
+  'completion offers fields, values and the pools by name; the form and the commit have them',
+  async () => {
+    const { page, faults } = await signedIn(admin)
+    await visit(page, `/services/${ids.service}`)
+    await button(page, 'Edit').click()
+    await page.getByLabel('TTL').fill('61')
+    await button(page, 'YAML').click()
+    await editorOf(page).waitFor()
+    expect(await textOf(page)).toContain('ttl: 61')
+    // Beside the id stands what it is.
+    expect(await textOf(page)).toContain(`${ids.web}" ← pool web`)
+
+    await write(page, 'name: www\ndomain: www.example.com.\nanswer')
+    const options = page.getByRole('option')
+    await page.keyboard.press('Control+Space')
+    await expect
+      .poll(() => options.allInnerTexts())
+      .toEqual([expect.stringMatching(/^answerCount/)])
+    expect(await lookAt(page, 'yaml-completion')).toEqual([])
+    await page.keyboard.press('Enter')
+    await page.keyboard.type('2')
+    await page.keyboard.press('Enter')
+    await page.keyboard.insertText('poolId: ')
+    await page.keyboard.press('Control+Space')
+    await expect.poll(() => options.filter({ hasText: 'pool spare' }).count()).toBe(1)
+    await page.keyboard.type('pool s')
+    await expect.poll(() => options.count()).toBe(1)
+    await page.keyboard.press('Enter')
+    await page.keyboard.press('Enter')
+    await page.keyboard.insertText('algorithm: ')
+    await page.keyboard.press('Control+Space')
+    await expect.poll(() => options.filter({ hasText: 'failover' }).count()).toBe(1)
+    await page.keyboard.type('failo')
+    await expect.poll(() => options.count()).toBe(1)
+    await page.keyboard.press('Enter')
+    await expect.poll(() => textOf(page)).toContain(`poolId: ${ids.spare} ← pool spare`)
+
+    await button(page, 'Form').click()
+    expect(await page.getByLabel('Answer count').inputValue()).toBe('2')
+    expect(await page.getByLabel('Algorithm').inputValue()).toBe('failover')
+    const pool = page.getByLabel('Pool', { exact: true })
+    expect(await pool.inputValue()).toBe(ids.spare)
+    // A line that is gone is a field that goes back to what it is by itself.
+    expect(await page.getByLabel('TTL').inputValue()).toBe('')
+    await page.getByLabel('TTL').fill('8')
+    await button(page, 'YAML').click()
+    await expect.poll(() => textOf(page)).toContain('ttl: 8')
+    await button(page, 'Review the change').click()
+    await page.getByRole('row', { name: /TTL/ }).waitFor()
+    await button(page, 'Commit').click()
+    await page.locator('dialog').waitFor({ state: 'detached' })
+    expect(await node.daemon().answers('www.example.com. A')).toEqual([
+      'www.example.com. 8 IN A 192.0.2.2',
+    ])
+    expect(unexpected(faults)).toEqual([])
+  },
+  patienceMs,
+)
+
+const wrongs = [
+  ['a value', 'name: www\nttl: soon\ndomain: www.example.com.\n', 2, /ttl: must be a whole number/],
+  [
+    'a field that is none',
+    'name: www\n\ntttl: 5\ndomain: www.example.com.\n',
+    3,
+    /tttl: there is no such field; did you mean "ttl"/,
+  ],
+  ['a rule of the compiler', 'name: www\ndomain: a..b\n', 2, /domain: /],
+  ['what is not YAML', 'name: www\nttl: [1\n', 3, /This is not YAML/],
+] as const
+
+test(
+  "what is wrong is marked at its line with the API's sentence, while one writes",
+  async () => {
+    const { page } = await signedIn(admin)
+    await visit(page, `/services/${ids.service}`)
+    await button(page, 'Edit').click()
+    await button(page, 'YAML').click()
+    await editorOf(page).waitFor()
+    for (const [kind, text, line, words] of wrongs) {
+      await write(page, text)
+      const told = page.getByRole('dialog').getByRole('status').getByRole('button')
+      const first = told.filter({ hasText: words }).first()
+      await first.waitFor()
+      expect([kind, await first.innerText()]).toEqual([
+        kind,
+        expect.stringMatching(new RegExp(`^Line ${line}: `)),
+      ])
+      expect([kind, await page.locator('.cm-lint-marker-error').count()]).toEqual([kind, 1])
+    }
+    await button(page, 'Review the change').click()
+    await page
+      .getByRole('alert')
+      .filter({ hasText: /^Line 3: This is not YAML/ })
+      .waitFor()
+
+    await write(page, 'name: www\ndomain: www.example.com.\nttl: soon\n')
+    await button(page, 'Review the change').click()
+    await page.getByRole('alert').filter({ hasText: 'ttl: must be' }).waitFor()
+    const told = button(
+      page,
+      'Line 3: ttl: must be a whole number from 0 to 2147483647 or null, not this text of 4 characters',
+    )
+    await told.click()
+    await page.keyboard.insertText('# here\n')
+    expect(await textOf(page)).toContain('# here\nttl: soon')
+    expect(await lookAt(page, 'yaml-wrong')).toEqual([])
+    expect(await lookAtNarrow(page, 'yaml-wrong')).toEqual([])
+  },
+  patienceMs,
+)
+
+test(
+  'Tab indents, Escape and Tab leave the editor, and Escape alone closes nothing',
+  async () => {
+    const { page } = await signedIn(admin)
+    await visit(page, '/pools')
+    await button(page, 'New pool').click()
+    await button(page, 'YAML').click()
+    await editorOf(page).waitFor()
+    expect(await lookAt(page, 'yaml-new')).toEqual([])
+    expect(await lookAtNarrow(page, 'yaml-new')).toEqual([])
+    await editorOf(page).focus()
+    await page.keyboard.press('Tab')
+    const isInside = () => page.locator('.cm-content:focus').count()
+    expect(await isInside()).toBe(1)
+    await page.keyboard.press('Escape')
+    await page.keyboard.press('Tab')
+    expect(await isInside()).toBe(0)
+    expect(await page.locator('dialog[open]').count()).toBe(1)
+    await write(page, 'name: made-as-yaml\nminHealthy: 0\n')
+    await button(page, 'Review the change').click()
+    await button(page, 'Commit').click()
+    await page.getByRole('link', { name: 'made-as-yaml' }).waitFor()
+    const pools = (await call<(Named & { minHealthy: number })[]>('GET', '/pools')).body
+    expect(pools.find(({ name }) => name === 'made-as-yaml')?.minHealthy).toBe(0)
+  },
+  patienceMs,
+)
+
+test('the policy of the page permits all that the editor does', () => {
+  expect(door.reports).toEqual([])
+})
