@@ -61,7 +61,8 @@ export function isRebound({ socket, host }: FastifyRequest): boolean {
   return isLocal && !isLoopbackName(URL.parse(`http://${host}`)?.hostname ?? '')
 }
 
-function isLoopbackName(name: string): boolean {
+/** @param name host of a URL: an IPv6 address stands in brackets */
+export function isLoopbackName(name: string): boolean {
   if (name === 'localhost' || name.endsWith('.localhost')) return true
   return isIPv4(name) ? isLoopback(name) : name === '[::1]'
 }

@@ -2,10 +2,9 @@
 import { parseArgs } from 'node:util'
 import { shownActions } from '#api/ports/deliveries.ts'
 import type { ShownDelivery } from '#api/ports/deliveries.ts'
-import { err, ok } from '#lib/result.ts'
-import type { Result } from '#lib/result.ts'
-import { Exit, UsageError, variable } from '#cli/terminal/command.ts'
-import type { Command, Io } from '#cli/terminal/command.ts'
+import { openNodeApi } from '#cli/watch/node-api.ts'
+import { Exit, UsageError } from '#cli/terminal/command.ts'
+import type { Command } from '#cli/terminal/command.ts'
 
 const usage = `Usage: gslbd delivery [show|pause|resume|promote|abort] [CHANNEL] [--url URL]
                       [--json]
@@ -20,7 +19,6 @@ nodes now, abort takes it back. CHANNEL is main. GSLB_API_KEY is the key.
 Exit codes: 0 done; 1 it was stopped, is not possible now, or the node cannot be asked;
 2 wrong call.`
 
-const patienceMs = 30_000
 const options = { url: { type: 'string' }, json: { type: 'boolean', default: false } } as const
 
 export const delivery: Command = {
@@ -34,12 +32,13 @@ export const delivery: Command = {
     if ((verb !== 'show' && !isAction) || rest.length > 0) {
       throw new UsageError(`write one of: show, ${shownActions.join(', ')}`)
     }
-    const url = values.url ?? variable(io.env, 'GSLB_API_URL') ?? 'http://127.0.0.1:8080'
-    if (!URL.canParse(url)) throw new UsageError(`--url: "${url}" is no URL`)
-    const path = isAction ? `deliveries/${encodeURIComponent(channel)}/${verb}` : 'deliveries'
-    const asked = await ask(new URL(`/api/v1/${path}`, url), isAction ? 'POST' : 'GET', io)
+    const api = openNodeApi(values.url, io.env)
+    if (!api.ok) throw new UsageError(api.error)
+    const asked = isAction
+      ? await api.value.post(`/api/v1/deliveries/${encodeURIComponent(channel)}/${verb}`)
+      : await api.value.json('/api/v1/deliveries')
     if (!asked.ok) {
-      io.err(`gslbd delivery: ${asked.error}\n`)
+      io.err(`gslbd delivery: ${asked.error.message}\n`)
       return Exit.ErrorsFound
     }
     if (values.json) io.out(`${JSON.stringify(asked.value)}\n`)
@@ -56,23 +55,6 @@ const none = 'Nothing is delivered in waves: there is no Delivery yet.\n'
 
 type Shown = Omit<ShownDelivery, 'verdict'> & {
   readonly verdict: Omit<NonNullable<ShownDelivery['verdict']>, 'atMs'> | null
-}
-
-async function ask(url: URL, method: string, io: Io): Promise<Result<unknown, string>> {
-  const key = variable(io.env, 'GSLB_API_KEY')
-  try {
-    const answer = await fetch(url, {
-      method,
-      headers: key === undefined ? {} : { authorization: `Bearer ${key}` },
-      signal: AbortSignal.timeout(patienceMs),
-    })
-    const body = (await answer.json()) as { readonly error?: string }
-    return answer.ok ? ok(body) : err(`${answer.status}: ${body.error ?? ''}`)
-  } catch (error) {
-    const { message, cause } = error as Error
-    const why = cause instanceof Error ? cause.message : message
-    return err(`${url.origin} cannot be asked: ${why}`)
-  }
 }
 
 function textOf({

@@ -1,4 +1,5 @@
 // Asks the public API of a node, for commands that show it.
+import { isLoopbackName } from '#api/http/origin.ts'
 import { variable } from '#cli/terminal/command.ts'
 import type { Io } from '#cli/terminal/command.ts'
 import { plain } from '#cli/terminal/paint.ts'
@@ -36,7 +37,8 @@ export interface NodeApi {
 
 /**
  * @param given `--url`; without it GSLB_API_URL, or this machine
- * @returns errors: a sentence about the address or the key
+ * @returns errors: a sentence about the address or the key, which goes over https, to this machine,
+ *   or where GSLB_API_INSECURE says that it may be read on the way
  */
 export function openNodeApi(given: string | undefined, env: Io['env']): Result<NodeApi, string> {
   const address = given ?? variable(env, 'GSLB_API_URL') ?? defaultUrl
@@ -51,6 +53,7 @@ export function openNodeApi(given: string | undefined, env: Io['env']): Result<N
   if (key !== undefined && !/^[!-~]+$/.test(key)) {
     return err('GSLB_API_KEY has a space or a letter outside ASCII: no server takes it')
   }
+  if (key !== undefined && isReadableOnTheWay(base, env)) return err(keyInTheClear(base))
   const url = base.href.replace(/\/+$/, '')
   const headers: Record<string, string> =
     key === undefined ? {} : { authorization: `Bearer ${key}` }
@@ -77,6 +80,20 @@ export function openNodeApi(given: string | undefined, env: Io['env']): Result<N
     return parsed(path, await read(url, path, request, [], sent?.patienceMs))
   }
   return ok({ url, text, json, post })
+}
+
+/** Whoever sees the traffic has the key, and with it may do everything. */
+function isReadableOnTheWay({ protocol, hostname }: URL, env: Io['env']): boolean {
+  const isMeant = variable(env, 'GSLB_API_INSECURE') === 'true'
+  return protocol === 'http:' && !isLoopbackName(hostname) && !isMeant
+}
+
+function keyInTheClear({ host }: URL): string {
+  return (
+    `GSLB_API_KEY is not sent to ${host} over plain HTTP, where others could read it; use https, ` +
+    'or an address of this machine (ssh -L), or unset GSLB_API_KEY. In a network that you trust, ' +
+    'GSLB_API_INSECURE=true sends it all the same'
+  )
 }
 
 async function read(

@@ -123,6 +123,12 @@ const answersAre = (what: string, ...addresses: readonly string[]) =>
     patient,
   )
 
+/** `gslbd delivery` as an operator calls it. */
+const byCli = (...words: readonly string[]) => {
+  const url = `http://127.0.0.1:${control.apiPort}`
+  return runCliWith({ GSLB_API_KEY: bearer, GSLB_API_URL: url }, 'delivery', ...words)
+}
+
 beforeAll(async () => {
   backend = await startTcpBackend((socket) => socket.destroy(), 0, good)
   for (const address of [better, third, fourth]) {
@@ -186,8 +192,7 @@ test('a bad change is stopped at the canary and returned; no other node has it',
     verdict: { gate: 'membersDown', wave: 1, value: 100, limit: 20 },
   })
   expect(stopped.good.seq).toBeGreaterThan(stopped.target!.seq)
-  const env = { GSLB_API_KEY: bearer, GSLB_API_URL: `http://127.0.0.1:${control.apiPort}` }
-  const told = await runCliWith(env, 'delivery')
+  const told = await byCli()
   expect(told.out).toContain('stopped in wave 1: membersDown is 100')
 })
 
@@ -240,7 +245,32 @@ test('a control node that is killed keeps the wave, and an operator promotes', a
   const after = await reaches('the canary to be heard', ({ waves }) => waves[0]?.adopted === 1)
   expect(after).toMatchObject({ phase: 'rolling', target: before!.target, good: before!.good })
   await answersAre('the canary alone to have it', good, better, better)
-  const promoted = await callApi(control, 'POST', '/deliveries/main/promote', { bearer })
-  expect(promoted).toMatchObject({ status: 200, body: { phase: 'done' } })
+  for (const [verb, phase] of [
+    ['pause', 'paused'],
+    ['resume', 'rolling'],
+    ['promote', 'done'],
+  ] as const) {
+    const run = await byCli(verb)
+    expect(run).toMatchObject({ exit: 0, err: '' })
+    expect(run.out).toMatch(new RegExp(`^channel main: ${phase}\\b`))
+    expect(await shown()).toMatchObject({ phase })
+  }
   await answersAre('the change at all nodes', good)
+})
+
+test('the command aborts a change, and says why it cannot where nothing is on its way', async () => {
+  const made = await commit(better)
+  await reaches('the canary to have it', ({ target, waves }) => {
+    return target?.commit === made && waves[0]?.adopted === 1
+  })
+  const aborted = await byCli('abort')
+  expect(aborted).toMatchObject({ exit: 0, err: '' })
+  expect(aborted.out).toMatch(/^channel main: aborted\b/)
+  await answersAre('the last good one at all nodes', good)
+  const again = await byCli('pause')
+  expect(again).toMatchObject({ exit: 1, out: '' })
+  expect(again.err).toMatch(/^gslbd delivery: http.*: 409 \w/)
+  const other = await byCli('pause', 'other')
+  expect(other.exit).toBe(1)
+  expect(other.err).toMatch(/: 404 /)
 })
