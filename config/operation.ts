@@ -217,6 +217,8 @@ export interface WriteRequest {
   readonly reverts?: string
   /** All checks, and nothing is written. */
   readonly isDryRun?: true
+  /** Planned before it is made, so that its outcome says its `effect`. */
+  readonly wantsEffect?: true
   /** Of a dry run: `bundle` of its outcome is looked at. */
   readonly wantsBundle?: true
 }
@@ -235,8 +237,9 @@ export interface WriteSuccess {
   /** Where it was wanted: what would answer. */
   readonly bundle?: Uint8Array
   /**
-   * Of a dry run, where it is known: what it would move, such as `moved=12.4%; names=3`. Of any
-   * write that `guardrails.movedClients` could not judge: `moved=unknown`.
+   * What it moves, such as `moved=12.4%; names=3`: of a dry run, of a write that was planned since
+   * its effect is wanted, or since `guardrails.movedClients` judges it. `moved=unknown`: it was to
+   * be planned, and could not be in time.
    */
   readonly effect?: string
   /** With `effect` of a dry run: the name of each tenant of which the most clients move. */

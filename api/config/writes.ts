@@ -18,6 +18,7 @@ import { kinds } from '#schemas/kinds.ts'
 import { actorOf } from '#api/access/caller.ts'
 import type { Caller } from '#api/access/caller.ts'
 import { overrideHeader, reasonIn, reasonWanted } from '#api/http/override.ts'
+import { effectHeader, effectWanted, isEffectWanted } from '#api/http/subject.ts'
 import { subjectHeader, subjectIn, subjectWanted } from '#api/http/subject.ts'
 import { noContent, refused } from '#api/http/reply.ts'
 import { sentenceList } from '#api/http/sentence-list.ts'
@@ -125,11 +126,18 @@ const writeFailed = 'a change over the API was not carried out'
 export function saidIn({
   caller,
   request,
-}: Pick<Context, 'caller' | 'request'>): Result<Pick<WriteRequest, 'override' | 'subject'>, Reply> {
+}: Pick<Context, 'caller' | 'request'>): Result<
+  Pick<WriteRequest, 'override' | 'subject' | 'wantsEffect'>,
+  Reply
+> {
   const override = overrideOf(caller, request?.header(overrideHeader))
   if (!override.ok) return override
   const subject = subjectOf(request?.header(subjectHeader))
-  return subject.ok ? ok({ ...override.value, ...subject.value }) : subject
+  if (!subject.ok) return subject
+  const wanted = request?.header(effectHeader)
+  if (wanted === undefined) return ok({ ...override.value, ...subject.value })
+  if (!isEffectWanted(wanted)) return err(refused(400, effectWanted))
+  return ok({ ...override.value, ...subject.value, wantsEffect: true })
 }
 
 /** Why names may go that the guardrails keep. They are of the whole, and so is who may say it. */

@@ -1,9 +1,12 @@
-// The request header X-Gslb-Subject: what a person says of a change, as the subject of its commit.
+// The request headers of a write that need no right: its subject, and whether its effect is wanted.
 import { Type } from 'typebox'
 
 /** In lower case, as requests have it. */
 export const subjectHeader = 'x-gslb-subject'
 const lengthMax = 120
+/** The answer has one of this name. */
+export const effectHeader = 'x-gslb-effect'
+const wantedWord = 'wanted'
 
 export const Subject = Type.String({ minLength: 1, maxLength: lengthMax, pattern: '\\S' })
 
@@ -26,3 +29,9 @@ export function subjectIn(given: string): string | undefined {
 
 export const subjectWanted =
   `the header X-Gslb-Subject needs one line of 1 to ${lengthMax} ` + 'characters, in UTF-8'
+
+export const EffectWanted = Type.Literal(wantedWord)
+
+export const isEffectWanted = (given: string): boolean => given.trim().toLowerCase() === wantedWord
+
+export const effectWanted = 'the header X-Gslb-Effect of a request can only be: wanted'

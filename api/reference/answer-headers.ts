@@ -34,10 +34,11 @@ const fields = {
   },
   'X-Gslb-Effect': {
     description:
-      'Of a dry run, where it is known: the largest part of the clients of a name that would ' +
-      'move, how many names would answer differently (`names`, of them `added` and `removed`), ' +
-      'and how many changes may show `later`. `moved=unknown`, of any write: it could not be ' +
-      'planned in time, so that `guardrails.movedClients` has not judged it',
+      'Of a dry run, of a write that asks for it by a header of this name, and of each write ' +
+      'where `guardrails.movedClients` is set: the largest part of the clients of a name that ' +
+      'moves, how many names answer differently (`names`, of them `added` and `removed`), ' +
+      'and how many changes may show `later`. `moved=unknown`: it could not be planned in time, ' +
+      'so that `guardrails.movedClients` has not judged it. A dry run may be without it then',
     schema: { type: 'string', examples: ['moved=12.4%; names=3; later=1'] },
   },
   'X-Gslb-Dry-Run': { description: '`true`: nothing was changed', schema: text },

@@ -7,7 +7,7 @@ import { sessionCookie } from '#api/access/credentials.ts'
 import { DryRun } from '#api/http/dry-run.ts'
 import { apiLimits } from '#api/http/limits.ts'
 import { OverrideReason } from '#api/http/override.ts'
-import { Subject } from '#api/http/subject.ts'
+import { EffectWanted, Subject } from '#api/http/subject.ts'
 import { paramNames } from '#api/http/route.ts'
 import type { Needs, Route } from '#api/http/route.ts'
 import { ConflictBody, ErrorBody } from '#api/http/shapes.ts'
@@ -148,7 +148,12 @@ function headerParameters(row: Route): Json[] {
   return [
     ...(ifMatch === undefined ? [] : [headerParameter('If-Match', ofState, entityTag)]),
     ...(isConfigWrite(row) ? [headerParameter('X-Gslb-Override', ofOverride, OverrideReason)] : []),
-    ...(takesDryRun(row) ? [headerParameter('X-Gslb-Subject', ofSubject, Subject)] : []),
+    ...(takesDryRun(row)
+      ? [
+          headerParameter('X-Gslb-Subject', ofSubject, Subject),
+          headerParameter('X-Gslb-Effect', ofEffect, EffectWanted),
+        ]
+      : []),
   ]
 }
 
@@ -156,9 +161,13 @@ const ofSubject =
   'Subject of the commit, in your words and in UTF-8; without it, what the change is. Where the ' +
   'commit has changes of others, too, it is the trailer `Gslb-Subject`.'
 
+const ofEffect =
+  'Has the change planned before it is made, so that the answer has a header of this name. It ' +
+  'takes as long as a dry run more; without it a write waits for no plan.'
+
 const ofOverride =
-  'Why more names may go within ten minutes than `guardrails` of the settings permits; without ' +
-  'it that is a 409 which says what would be removed. For system administrators; the reason is ' +
+  'Why more may change within ten minutes than `guardrails` of the settings permits; without ' +
+  'it that is a 409 which says what would be done. For system administrators; the reason is ' +
   'kept in the commit as the trailer `Gslb-Override`.'
 
 function headerParameter(name: string, description: string, schema: object): Json {

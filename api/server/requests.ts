@@ -6,7 +6,7 @@ import { isWaiting } from '#api/feed/web-socket.ts'
 import { isOtherOrigin } from '#api/http/origin.ts'
 import { overrideHeader } from '#api/http/override.ts'
 import { refused } from '#api/http/reply.ts'
-import { subjectHeader } from '#api/http/subject.ts'
+import { effectHeader, subjectHeader } from '#api/http/subject.ts'
 import type { ApiPorts } from '#api/ports/ports.ts'
 import type { Reply } from '#api/http/reply.ts'
 import type { RequestFacts, Route, RouteContext } from '#api/http/route.ts'
@@ -43,6 +43,7 @@ export function factsOf(request: FastifyRequest): RequestFacts {
 const saidOnce: readonly (readonly [header: string, name: string])[] = [
   [subjectHeader, 'X-Gslb-Subject'],
   [overrideHeader, 'X-Gslb-Override'],
+  [effectHeader, 'X-Gslb-Effect'],
 ]
 
 /** @returns the refusal of a header that is there more than once; null: there is none */

@@ -16,9 +16,8 @@ export interface MovedGuardParts {
 
 /**
  * A write is planned before it is made, where there is a limit, of the whole or of a tenant, and
- * nobody says that it is meant.
- * What cannot be planned in time (`effectLimits`) is made, and says that it was not judged: the
- * limit is for mistakes.
+ * nobody says that it is meant; or where its effect is wanted. What cannot be planned in time
+ * (`effectLimits`) is made, and says that it was not judged: the limit is for mistakes.
  */
 export class MovedGuard implements ConfigWriter {
   readonly #parts: MovedGuardParts
@@ -31,20 +30,21 @@ export class MovedGuard implements ConfigWriter {
     const { writer, log } = this.#parts
     const limits = this.#parts.limits()
     const isLimited = limits.all !== null || limits.tenants.size > 0
-    if (!isLimited || request.override !== undefined) return await writer.write(request)
+    const isJudging = isLimited && request.override === undefined
+    if (!isJudging && request.wantsEffect !== true) return await writer.write(request)
     const tried = await writer.write({ ...request, isDryRun: true })
     if (!tried.ok) return tried
-    const breach = movedBeyond(limits, tried.value.moved ?? [])
+    const breach = isJudging ? movedBeyond(limits, tried.value.moved ?? []) : undefined
     if (breach !== undefined) return err(movedTooMany(breach))
-    const isJudged = tried.value.effect !== undefined || !tried.value.isChanged
+    const effect = tried.value.effect ?? (tried.value.isChanged ? unknownEffect : noEffect)
     const made = request.isDryRun === true ? tried : await writer.write(request)
-    if (isJudged || !made.ok) return made
-    if (request.isDryRun !== true) {
+    if (!made.ok) return made
+    if (isJudging && effect === unknownEffect && request.isDryRun !== true) {
       const { requestId, actor } = request
       const fields = { requestId, actor: actor.name, revision: made.value.revision }
       log.warn({ ...fields, movedClients: limits.all }, notJudged)
     }
-    return ok({ ...made.value, effect: unknownEffect })
+    return ok({ ...made.value, effect })
   }
 
   async close(): Promise<void> {
@@ -53,6 +53,7 @@ export class MovedGuard implements ConfigWriter {
 }
 
 const unknownEffect = 'moved=unknown'
+const noEffect = 'moved=0%; names=0'
 const notJudged =
   'a write was made without being judged by guardrails.movedClients: it could not be planned in time'
 

@@ -258,7 +258,7 @@ test('a control node that is killed keeps the wave, and an operator promotes', a
   await answersAre('the change at all nodes', good)
 })
 
-test('the command aborts a change, and says why it cannot where nothing is on its way', async () => {
+test('the command aborts a change, and says why it cannot do more', async () => {
   const made = await commit(better)
   await reaches('the canary to have it', ({ target, waves }) => {
     return target?.commit === made && waves[0]?.adopted === 1

@@ -30,7 +30,7 @@ interface Document {
 }
 
 const guard = 'X-Gslb-Override'
-const ofWrites = [guard, 'X-Gslb-Subject']
+const ofWrites = [guard, 'X-Gslb-Subject', 'X-Gslb-Effect']
 const app = createApp(portsOf({}), [])
 async function load(): Promise<Document> {
   const answer = await app.inject('/api/v1/openapi.json')

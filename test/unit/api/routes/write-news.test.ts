@@ -3,6 +3,7 @@ import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest'
 import { sentenceList } from '#api/http/sentence-list.ts'
 import { loadBundle } from '#bundle/load/load.ts'
 import { EffectWriter } from '#cli/plan/effects.ts'
+import { MovedGuard } from '#cli/plan/moved-guard.ts'
 import { assert } from '#lib/assert.ts'
 import { systemClock } from '#lib/clock.ts'
 import { noRoutingTables } from '#routing/choose/environment.ts'
@@ -136,7 +137,9 @@ test('a dry run tells what it would move, compared with what answers', async () 
     node: () => serving.live,
     clock: systemClock,
   })
-  Object.assign(world.ports, { configWriter: effects })
+  const limits = () => ({ all: null, tenants: new Map() })
+  const guard = new MovedGuard({ writer: effects, limits, log: { warn: () => undefined } })
+  Object.assign(world.ports, { configWriter: guard })
   onTestFinished(async () => {
     Object.assign(world.ports, { configWriter: writer })
     await effects.close()
@@ -163,4 +166,18 @@ test('a dry run tells what it would move, compared with what answers', async () 
   ])
   const made = await make('made-effect', 'TXT', '"text"')
   expect([made.status, made.headers['x-gslb-effect'], would]).toEqual([201, undefined, undefined])
+
+  const body = { zone: recordsZone, name: 'wanted-effect', type: 'TXT', values: ['"text"'] }
+  const asking = (word: string) =>
+    world.call(acme, 'POST', '/records', body, { 'x-gslb-effect': word })
+  const other = await asking('yes')
+  expect([other.status, other.body.error]).toEqual([
+    400,
+    'the header X-Gslb-Effect of a request can only be: wanted',
+  ])
+  const wanted = await asking('wanted')
+  expect([wanted.status, wanted.headers['x-gslb-effect']]).toEqual([
+    201,
+    'moved=0%; names=3; added=2; removed=1',
+  ])
 })

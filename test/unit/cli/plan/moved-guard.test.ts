@@ -46,7 +46,8 @@ describe('a write', () => {
     ['of a tenant that may more than others', { ...none, tenants: limited }, 50],
   ])('%s is planned and made', async (_label, limits, percent) => {
     const { guard, asked, warned } = scene(limits, percent)
-    expect((await guard.write(request)).ok).toBe(true)
+    const effect = `moved=${percent}%; names=1`
+    expect(await guard.write(request)).toEqual(ok({ ...told, effect }))
     expect(asked).toEqual([dry, request])
     expect(warned).toEqual([])
   })
@@ -89,6 +90,26 @@ describe('a write', () => {
     const { guard, asked } = scene(limitOf(0), 100)
     expect((await guard.write(meant)).ok).toBe(true)
     expect(asked).toEqual([meant])
+  })
+
+  const wanted = { ...request, wantsEffect: true } as const
+  test.each<[label: string, limits: MoveLimits, percent: number | undefined, effect: string]>([
+    ['that is known', none, 12.4, 'moved=12.4%; names=1'],
+    ['that cannot be told in time', none, undefined, 'moved=unknown'],
+    ['that is judged as well', limitOf(50), 12.4, 'moved=12.4%; names=1'],
+  ])(
+    'whose effect is wanted is planned and says one %s',
+    async (_label, limits, percent, effect) => {
+      const { guard, asked } = scene(limits, percent)
+      expect(await guard.write(wanted)).toEqual(ok({ ...told, effect }))
+      expect(asked).toEqual([{ ...wanted, isDryRun: true }, wanted])
+    },
+  )
+
+  test('that is meant and whose effect is wanted is made, whatever it moves', async () => {
+    const { guard } = scene(limitOf(0), 100)
+    const done = await guard.write({ ...wanted, override: 'a new site' })
+    expect(done).toEqual(ok({ ...told, effect: 'moved=100%; names=1' }))
   })
 
   test('costs nothing without a limit', async () => {
