@@ -1,5 +1,4 @@
 // Channels that send e-mail by an SMTP server, over TLS (RFC 8314) or with STARTTLS (RFC 3207).
-import { createTransport } from 'nodemailer'
 import { textOf } from '#alerts/channel-kind.ts'
 import type { ChannelFault, ChannelKind } from '#alerts/channel-kind.ts'
 import { connectTo } from '#alerts/send/connect.ts'
@@ -62,6 +61,8 @@ async function send(
       return failed('security none is for servers of alerts.allowedHosts alone')
     }
     const username = textOf(settings, 'username')
+    // Loaded by the first message: most nodes send none, and it is large.
+    const { createTransport } = await import('nodemailer')
     const transport = createTransport({
       host,
       port: portOf(settings),

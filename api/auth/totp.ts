@@ -1,6 +1,5 @@
 // One-time codes of an authenticator app: RFC 6238 with SHA-1, six digits, thirty seconds.
 import { Secret, TOTP } from 'otpauth'
-import { toDataURL } from 'qrcode'
 
 const periodSeconds = 30
 /** Steps before and after the present one, for clocks that differ. */
@@ -18,7 +17,9 @@ export function newEnrolment(email: string): Enrolment {
 }
 
 /** A PNG as a data: URL. */
-export function qrCode(uri: string): Promise<string> {
+export async function qrCode(uri: string): Promise<string> {
+  // Loaded by the first one: an account asks once.
+  const { toDataURL } = await import('qrcode')
   return toDataURL(uri, { type: 'image/png', errorCorrectionLevel: 'M' })
 }
 
