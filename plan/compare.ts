@@ -9,7 +9,7 @@ import { RrType } from '#dns/rrtype.ts'
 import type { ClientSource } from './clients/cuts.ts'
 import type { Partitions } from './clients/partition.ts'
 import { sumMovement } from './movement.ts'
-import type { Giver, MovementLimits, PlaceNames } from './movement.ts'
+import type { Counting, Giver, MovementLimits, PlaceNames } from './movement.ts'
 import { policyWords } from './rows/settings.ts'
 import { ask } from './sides/ask.ts'
 import type { Told } from './sides/ask.ts'
@@ -27,6 +27,8 @@ export interface ComparerParts {
   readonly limits: MovementLimits
   readonly placeNames: PlaceNames
   readonly viewer: Viewer
+  /** Of what clients count; null: addresses. */
+  readonly counting: Counting | null
 }
 
 interface Compared {
@@ -82,7 +84,7 @@ export class Comparer {
   }
 
   #move(before: Told, after: Told, qtype: number): Compared {
-    const { base, head, partitions, limits, placeNames } = this.#parts
+    const { base, head, partitions, limits, placeNames, counting } = this.#parts
     const one = this.#giverOf(base, before, qtype)
     const other = this.#giverOf(head, after, qtype)
     const key = `${one.key} → ${other.key}`
@@ -90,8 +92,9 @@ export class Comparer {
     if (known !== undefined) return known
     const sources = [...one.sources(), ...other.sources()]
     const outcomes = this.#outcomes
-    const v4 = sumMovement(one, other, partitions.v4(sources), outcomes, limits, placeNames)
-    const v6 = sumMovement(one, other, partitions.v6(sources), outcomes, limits, placeNames)
+    const more = [outcomes, limits, placeNames, counting] as const
+    const v4 = sumMovement(one, other, partitions.v4(sources), ...more)
+    const v6 = sumMovement(one, other, partitions.v6(sources), ...more)
     const compared = {
       isDifferent: v4.isDifferent || v6.isDifferent,
       movement: { ipv4: v4.movement, ipv6: v6.movement },

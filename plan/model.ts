@@ -5,6 +5,7 @@ export interface Plan {
   readonly format: 1
   readonly base: PlannedSide
   readonly head: PlannedSide
+  readonly weights: ClientWeights
   readonly summary: PlanSummary
   /** One for each instant, under each health. */
   readonly scenarios: readonly PlannedScenario[]
@@ -12,6 +13,17 @@ export interface Plan {
   readonly later: readonly LaterChange[]
   /** Sentences: what the plan could not know. */
   readonly warnings: readonly string[]
+}
+
+/** What clients count. */
+export interface ClientWeights {
+  readonly by: 'addresses' | 'traffic'
+  /** Where the counts are from; '': addresses. */
+  readonly source: string
+  /** How long was counted; null: not told. */
+  readonly seconds: number | null
+  /** Queries that the counts were computed of; null: all were counted. */
+  readonly sampled: number | null
 }
 
 export interface PlannedSide {
@@ -40,7 +52,23 @@ export interface PlannedScenario {
   /** RFC 3339. */
   readonly at: string
   readonly health: 'all-up' | 'given'
+  readonly traffic: ExpectedTraffic
   readonly changes: readonly AnswerChange[]
+}
+
+/** What each member gets from all answers that differ; of others it gets what it got. */
+export interface ExpectedTraffic {
+  /** `share`: parts of all of it, 0 to 1, where each answer has as much as any other. */
+  readonly unit: TrafficUnit
+  /** What changes most is first. */
+  readonly members: readonly MemberTraffic[]
+}
+
+export type TrafficUnit = 'share' | 'queries' | 'queries-per-second'
+
+export interface MemberTraffic extends Endpoint {
+  readonly before: number
+  readonly after: number
 }
 
 /** `added`, `removed`: the name has no answer of this type on the other side. */
@@ -82,6 +110,8 @@ export interface FamilyMovement {
   readonly differs: number
   /** `moved` is right within this, in 19 of 20 plans; 0: exact. */
   readonly error: number
+  /** null: `moved` does not depend on where in its country a client is that was counted there. */
+  readonly within: MovedWithin | null
   /** Largest first. */
   readonly flows: readonly Flow[]
   /**
@@ -92,6 +122,12 @@ export interface FamilyMovement {
   /** Largest first; null: no database. */
   readonly countries: readonly PlaceMovement[] | null
   readonly operators: readonly PlaceMovement[] | null
+}
+
+/** However the clients that were counted by country are spread inside their countries. */
+export interface MovedWithin {
+  readonly least: number
+  readonly most: number
 }
 
 export interface Endpoint {

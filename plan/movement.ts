@@ -4,7 +4,7 @@ import { networksOf } from './clients/networks.ts'
 import type { Breakdown, Partition } from './clients/partition.ts'
 import { Reach } from './sides/chooser.ts'
 import type { Outcome, Outcomes } from './sides/outcome.ts'
-import type { FamilyMovement, Flow, MemberShare, PlaceMovement } from './model.ts'
+import type { FamilyMovement, Flow, MemberShare, MovedWithin, PlaceMovement } from './model.ts'
 
 /** What a side gives a client: a `Chooser`, or the same to everybody. */
 export interface Giver {
@@ -18,6 +18,14 @@ export interface MovementLimits {
   readonly networksMax: number
   /** The same where a script sees each address. */
   readonly scriptRunsMax: number
+}
+
+/** How what clients count was found. */
+export interface Counting {
+  /** Queries that were looked at; null: all of them. */
+  readonly sampled: number | null
+  /** Inside a country clients are taken to be spread over its addresses. */
+  readonly isByCountry: boolean
 }
 
 export interface PlaceNames {
@@ -42,6 +50,7 @@ export function sumMovement<A extends Address>(
   outcomes: Outcomes,
   limits: MovementLimits,
   names: PlaceNames,
+  counting: Counting | null = null,
 ): Summed {
   const sums = new Sums(outcomes, partition.weight.length)
   const wide = walkClasses(before, after, partition, sums)
@@ -50,11 +59,15 @@ export function sumMovement<A extends Address>(
   askEach(before, after, partition, sums, networks, limits.networksMax)
   askEach(before, after, partition, sums, addresses, limits.scriptRunsMax)
   const total = partition.totalWeight || 1
+  const own = partition.space.isCounted === true ? counting : null
+  // Sums of many parts of a whole may be a little more than it.
+  const moved = Math.min(1, sums.moved / total)
+  const variance = sums.variance / total ** 2 + sampleVariance(moved, own?.sampled ?? null)
   const movement = {
-    // Sums of many parts of a whole may be a little more than it.
-    moved: Math.min(1, sums.moved / total),
+    moved,
     differs: Math.min(1, sums.differs / total),
-    error: (deviations * Math.sqrt(sums.variance)) / total,
+    error: deviations * Math.sqrt(variance),
+    within: own?.isByCountry === true ? withinCountries(partition, sums, names) : null,
     flows: sums.flowList(total),
     members: sums.memberList(total),
     countries: byPlace(partition, partition.countries, sums.movedOf, total, names.country),
@@ -62,6 +75,46 @@ export function sumMovement<A extends Address>(
   }
   return { isDifferent: sums.hasDifference, movement }
 }
+
+/** Of a share of clients that were chosen at random, after Agresti and Coull. */
+function sampleVariance(share: number, sampled: number | null): number {
+  if (sampled === null) return 0
+  const part = (share * sampled + 2) / (sampled + 4)
+  return (part * (1 - part)) / (sampled + 4)
+}
+
+/** All clients of a country may be where the most of it move, or the fewest. */
+function withinCountries<A extends Address>(
+  { countries, totalWeight }: Partition<A>,
+  { leastOf, mostOf }: Sums,
+  { country }: PlaceNames,
+): MovedWithin | null {
+  if (countries === null || totalWeight === 0) return null
+  const { first, place, weight } = countries
+  const bounds = new Map<string, { least: number; most: number; whole: number }>()
+  for (let number = 0; number < leastOf.length; number++) {
+    for (let at = first[number]!; at < first[number + 1]!; at++) {
+      const name = country(place[at]!)
+      // Traffic is counted by countries alone.
+      const code = name.length === 2 ? name : ''
+      const bound = bounds.get(code) ?? { least: 1, most: 0, whole: 0 }
+      bound.least = Math.min(bound.least, leastOf[number]!)
+      bound.most = Math.max(bound.most, mostOf[number]!)
+      bound.whole += weight[at]!
+      bounds.set(code, bound)
+    }
+  }
+  let [least, most] = [0, 0]
+  for (const bound of bounds.values()) {
+    least += bound.least * bound.whole
+    most += bound.most * bound.whole
+  }
+  const within = { least: Math.min(1, least / totalWeight), most: Math.min(1, most / totalWeight) }
+  return within.most - within.least < tight ? null : within
+}
+
+/** Closer, and it is one figure. */
+const tight = 1e-9
 
 /** A class whose clients do not all get the same. */
 interface WideClass {
@@ -117,6 +170,9 @@ function askEach<A extends Address>(
       moving += sums.add(number, one, other, probes.weights[i]!)
     }
     if (probes.isWhole && reach === Reach.Network) continue
+    // Of those that were not asked nobody knows.
+    sums.leastOf[number] = 0
+    sums.mostOf[number] = 1
     // Two more of each, after Agresti and Coull: that none was seen to move proves nothing.
     const asked = probes.addresses.length
     const part = (moving + 2) / (asked + 4)
@@ -133,6 +189,9 @@ class Sums {
   variance = 0
   /** By class. */
   readonly movedOf: Float64Array
+  /** By class: the least and the most of a client that moves. */
+  readonly leastOf: Float64Array
+  readonly mostOf: Float64Array
   readonly #outcomes: Outcomes
   /** By both outcomes: what they are for. */
   readonly #pairs = new Map<number, number>()
@@ -141,15 +200,22 @@ class Sums {
   constructor(outcomes: Outcomes, classes: number) {
     this.#outcomes = outcomes
     this.movedOf = new Float64Array(classes)
+    this.leastOf = new Float64Array(classes).fill(1)
+    this.mostOf = new Float64Array(classes)
   }
 
   /** @returns which part of them moves */
   add(number: number, before: Outcome, after: Outcome, weight: number): number {
     const pair = before.number * 0x400_0000 + after.number
     this.#pairs.set(pair, (this.#pairs.get(pair) ?? 0) + weight)
-    if (before === after) return 0
+    if (before === after) {
+      this.leastOf[number] = 0
+      return 0
+    }
     let part = this.#movedBy.get(pair)
     if (part === undefined) this.#movedBy.set(pair, (part = movedBetween(before, after)))
+    this.leastOf[number] = Math.min(this.leastOf[number]!, part)
+    this.mostOf[number] = Math.max(this.mostOf[number]!, part)
     this.differs += weight
     this.moved += weight * part
     this.movedOf[number]! += weight * part

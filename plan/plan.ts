@@ -13,18 +13,28 @@ import { scriptBodiesOf } from '#routing/script/bodies.ts'
 import { rangeSource } from './clients/sources.ts'
 import { noPlaces, Partitions } from './clients/partition.ts'
 import type { ClientSpaces, Places } from './clients/partition.ts'
+import { countedSpaces } from './clients/traffic.ts'
+import type { Traffic } from './clients/traffic.ts'
 import { Comparer } from './compare.ts'
 import type { MovementLimits, PlaceNames } from './movement.ts'
 import { findDifferences, typesOf } from './rows/names.ts'
 import type { Differences, NameDifference } from './rows/names.ts'
 import { laterChanges } from './rows/later.ts'
+import { expectedTraffic, uncountedNames } from './expected.ts'
 import { answeringNode } from './sides/ask.ts'
 import { noAddress } from './sides/outcome.ts'
 import { createSide } from './sides/side.ts'
 import type { Moment, Source } from './sides/side.ts'
 import { seesName } from './sides/viewer.ts'
 import type { Viewer } from './sides/viewer.ts'
-import type { AnswerChange, Plan, PlannedScenario, PlannedSide, PlanSummary } from './model.ts'
+import type {
+  AnswerChange,
+  ClientWeights,
+  Plan,
+  PlannedScenario,
+  PlannedSide,
+  PlanSummary,
+} from './model.ts'
 
 export interface PlanRequest {
   readonly base: Source & Pick<PlannedSide, 'source'>
@@ -38,6 +48,8 @@ export interface PlanRequest {
   readonly limits?: Partial<MovementLimits>
   /** Where clients are; left out: everywhere. */
   readonly spaces?: ClientSpaces
+  /** By which clients count; left out: by addresses. */
+  readonly traffic?: Traffic | null
   /** Who asks; left out: whoever sees everything. */
   readonly viewer?: Viewer
 }
@@ -48,10 +60,19 @@ export const planLimits: MovementLimits = Object.freeze({
 })
 
 export function makePlan(request: PlanRequest): Plan {
-  const { base, head, moments, geo, scripts, viewer = null } = request
+  const { base, head, moments, geo, scripts, viewer = null, traffic = null } = request
   const differences = seenBy(viewer, findDifferences(base.bundle, head.bundle), request)
-  const partitions = new Partitions(placesOf(geo), request.spaces)
+  const counted = traffic === null ? null : countedSpaces(traffic, geo.country)
+  const partitions = new Partitions(placesOf(geo), counted ?? request.spaces)
+  const counting =
+    traffic === null
+      ? null
+      : {
+          sampled: traffic.sampled,
+          isByCountry: traffic.countries.size > 0 && geo.country !== null,
+        }
   const warnings = new Warnings()
+  for (const sentence of counted?.warnings ?? []) warnings.add(sentence)
   const scenarios = moments.map((moment): PlannedScenario => {
     const sides = {
       base: createSide(base, moment, scripts),
@@ -60,12 +81,16 @@ export function makePlan(request: PlanRequest): Plan {
     warnings.addUnknown(sides.base.unknownMembers, sides.head.unknownMembers)
     const limits = { ...planLimits, ...request.limits }
     const names = placeNames(geo)
-    const comparer = new Comparer({ ...sides, partitions, limits, placeNames: names, viewer })
+    const comparer = new Comparer({
+      ...{ ...sides, partitions, limits, placeNames: names, viewer, counting },
+    })
     const changes = changesOf(comparer, base.bundle, head.bundle, differences)
     warnings.addOf(comparer)
+    warnings.addUncounted(uncountedNames(changes, traffic))
     return {
       at: new Date(moment.atMs).toISOString(),
       health: moment.health === null ? 'all-up' : 'given',
+      traffic: expectedTraffic(changes, traffic, counted?.part6 ?? 0),
       changes,
     }
   })
@@ -81,6 +106,7 @@ export function makePlan(request: PlanRequest): Plan {
     format: 1,
     base: sideOf(base),
     head: sideOf(head),
+    weights: weightsOf(traffic),
     summary: summaryOf(scenarios, differences, later.length),
     scenarios,
     later,
@@ -105,6 +131,12 @@ function seenBy(
   const tenants = Array.from(head.bundle.serviceTenant, (at) => textOf(head.bundle, at))
   const services = tenants.filter((tenant) => tenant === viewer.tenant).length
   return { ...differences, names, compared: services + viewer.names.size }
+}
+
+function weightsOf(traffic: Traffic | null): ClientWeights {
+  if (traffic === null) return { by: 'addresses', source: '', seconds: null, sampled: null }
+  const { source, seconds, sampled } = traffic
+  return { by: 'traffic', source, seconds, sampled }
 }
 
 function sideOf({ source, bundle }: PlanRequest['base']): PlannedSide {
@@ -235,6 +267,11 @@ class Warnings {
     const unknown = base.filter((name) => head.includes(name))
     if (unknown.length === 0) return
     this.add(`the health names members that neither side has: ${listed(unknown)}`)
+  }
+
+  addUncounted(names: readonly string[]): void {
+    if (names.length === 0) return
+    this.add(`the traffic has no count of ${listed(names)}: they add nothing to what members get`)
   }
 
   addOf({ withoutDatabase, measured }: Comparer): void {

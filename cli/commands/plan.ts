@@ -7,6 +7,7 @@ import { movedBeyond } from '#gitops/guard/moved.ts'
 import type { MoveLimits } from '#compiler/plan/name-outline.ts'
 import type { AssumedHealth } from '#routing/choose/explain.ts'
 import { makePlan, planLimits } from '#plan/plan.ts'
+import type { Traffic } from '#plan/clients/traffic.ts'
 import type { Plan } from '#plan/model.ts'
 import type { Moment } from '#plan/sides/side.ts'
 import { printPlanHtml } from '#plan/print/html.ts'
@@ -14,7 +15,8 @@ import { printPlanMarkdown } from '#plan/print/markdown.ts'
 import { printPlan } from '#plan/print/text.ts'
 import type { Style } from '#plan/print/text.ts'
 import { movedIn } from '#cli/plan/moved.ts'
-import { healthAt, isUrl } from '#cli/plan/node-facts.ts'
+import { healthAt, isUrl, trafficAt } from '#cli/plan/node-facts.ts'
+import { readTraffic } from '#cli/plan/traffic.ts'
 import { findSides } from '#cli/plan/sources.ts'
 import type { FoundSide } from '#cli/plan/sources.ts'
 import { readHealth } from '#cli/simulate/health.ts'
@@ -41,6 +43,9 @@ directory) is compared with BASE.
   --geoip FILE      a city or country database (MMDB): for services that go by places, and to show
                     movements by country
   --asn FILE        a database of autonomous systems (MMDB), likewise by operator
+  --traffic FILE    weigh clients by traffic, not by addresses: counts by country, network and name
+                    as docs/operations/plan.md says; or the address of a node, by the queries that
+                    it had in the last hour, by country (with --geoip)
   --exact           ask every client network where a service tells them apart (sticky), not
                     ${planLimits.networksMax.toLocaleString('en')} of them
   --max-moved PCT   exit code 3 if more clients of a name move (default: guardrails.movedClients in
@@ -58,6 +63,7 @@ const options = {
   at: { type: 'string', multiple: true },
   geoip: { type: 'string' },
   asn: { type: 'string' },
+  traffic: { type: 'string' },
   exact: { type: 'boolean', default: false },
   'max-moved': { type: 'string' },
   limit: { type: 'string', default: '50' },
@@ -81,6 +87,8 @@ export const planCommand: Command = {
     const instants = instantsOf(values.at, nowMs)
     const health = await healthOf(values.health, io)
     if (!health.ok) return fail(io, Exit.Usage, health.error)
+    const traffic = await trafficOf(values.traffic, io)
+    if (!traffic.ok) return fail(io, Exit.Usage, `--traffic: ${traffic.error}`)
     const loading = loadTablesAside(values)
     const sides = await findSides({
       ...{ directory, base: values.base, head: values.head, nowMs, env: io.env },
@@ -97,6 +105,7 @@ export const planCommand: Command = {
       moments: momentsOf(instants, health.value),
       geo: head.tables.geo,
       scripts,
+      traffic: traffic.value,
       ...(values.exact ? { limits: { networksMax: 2 ** 25 } } : {}),
     })
     const stopped = scripts?.warnings() ?? []
@@ -144,6 +153,15 @@ async function healthOf(
 ): Promise<Result<ReadonlyMap<string, AssumedHealth> | null, string>> {
   if (source === undefined) return ok(null)
   return isUrl(source) ? await healthAt(source, io.env) : readHealth(source)
+}
+
+/** The same; null: clients count by addresses. */
+async function trafficOf(
+  source: string | undefined,
+  io: Io,
+): Promise<Result<Traffic | null, string>> {
+  if (source === undefined) return ok(null)
+  return isUrl(source) ? await trafficAt(source, io.env) : readTraffic(source)
 }
 
 function instantsOf(texts: readonly string[] | undefined, nowMs: number): readonly number[] {

@@ -69,7 +69,9 @@ function shortened(scenario: PlannedScenario, limit: number): ShortScenario {
     ...change,
     movement: movement && { ipv4: cut(movement.ipv4), ipv6: cut(movement.ipv6) },
   }))
-  return { ...scenario, changes, omitted: scenario.changes.length - changes.length }
+  const { traffic } = scenario
+  const shown = { ...traffic, members: traffic.members.slice(0, membersMax) }
+  return { ...scenario, traffic: shown, changes, omitted: scenario.changes.length - changes.length }
 }
 
 function cut(movement: FamilyMovement): FamilyMovement {

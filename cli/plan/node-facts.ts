@@ -1,5 +1,7 @@
 // What a plan asks of a running node: the commit that answers, and the health of its members.
 import { healthIn } from '#cli/simulate/health.ts'
+import { trafficIn } from './traffic.ts'
+import type { Traffic } from '#plan/clients/traffic.ts'
 import { plain } from '#cli/terminal/paint.ts'
 import { openNodeApi } from '#cli/watch/node-api.ts'
 import type { NodeApi } from '#cli/watch/node-api.ts'
@@ -52,6 +54,27 @@ export async function healthAt(
   return await asked(url, env, '/api/v1/health/members', (told, api) =>
     healthIn(told, `${api.url}/api/v1/health/members`),
   )
+}
+
+/** Queries of the last hour, by country. Errors: a sentence. */
+export async function trafficAt(url: string, env: Io['env']): Promise<Result<Traffic, string>> {
+  const path = '/api/v1/client-regions'
+  return await asked(url, env, path, (told, api): Result<Traffic, string> => {
+    const { hasDatabase, sampled, countries, seconds } = told
+    if (hasDatabase === false) {
+      return err(`${api.url} has no database of countries, so it counts nobody: set geoip.dbPath`)
+    }
+    if (sampled === 0) return err(`${api.url} has looked at no query yet: try again later`)
+    const rows = Array.isArray(countries) ? (countries as readonly unknown[]) : []
+    const counts: Record<string, unknown> = {}
+    for (const row of rows) {
+      const { country, queries } = (row ?? {}) as Record<string, unknown>
+      if (typeof country === 'string') counts[country] = queries
+    }
+    // A node that has just started has counted for less than a second.
+    const length = typeof seconds === 'number' && seconds > 0 ? { seconds } : {}
+    return trafficIn({ ...length, sampled, countries: counts }, `${api.url}${path}`)
+  })
 }
 
 type Told = Readonly<Record<string, unknown>>

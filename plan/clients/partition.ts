@@ -96,7 +96,9 @@ export class Partitions {
       const own = sources.map((source) => this.#cutsOf(source).v6)
       const { country, operator } = this.#places
       // A database of IPv4 alone knows nobody: then all count.
-      const isListed = [country, operator].some((cuts) => cuts?.v6.told.some((row) => row !== 0))
+      const isListed =
+        this.#spaces.v6.isCounted !== true &&
+        [country, operator].some((cuts) => cuts?.v6.told.some((row) => row !== 0))
       known = partition(
         this.#spaces.v6,
         own,

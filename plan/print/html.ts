@@ -1,6 +1,13 @@
 // Prints a plan as one HTML file, which loads nothing from elsewhere.
-import type { AnswerChange, FamilyMovement, Plan, PlannedScenario } from '#plan/model.ts'
+import type {
+  AnswerChange,
+  ExpectedTraffic,
+  FamilyMovement,
+  Plan,
+  PlannedScenario,
+} from '#plan/model.ts'
 import {
+  amount,
   endpointWords,
   movedOf,
   percent,
@@ -8,7 +15,10 @@ import {
   recordLines,
   scenarioWords,
   sideWords,
+  tellsTraffic,
+  trafficTitle,
   verdict,
+  weightWords,
 } from './words.ts'
 
 const changesMax = 1_000
@@ -28,11 +38,12 @@ summary { cursor: pointer } .bar { display: inline-block; height: .7rem; backgro
 `
 
 export function printPlanHtml(plan: Plan): string {
-  const { base, head, scenarios, later, warnings } = plan
+  const { base, head, weights, scenarios, later, warnings } = plan
   const title = escaped(verdict(plan))
   const parts = [
     `<h1>${title}</h1>`,
     `<p>From ${code(sideWords(base))} to ${code(sideWords(head))}</p>`,
+    ...(weightWords(weights) === '' ? [] : [`<p>${escaped(weightWords(weights))}</p>`]),
     ...warnings.map((sentence) => `<p class="warning">${escaped(sentence)}</p>`),
     ...scenarios.flatMap(scenarioParts),
     ...(later.length === 0 ? [] : ['<h2>May differ later, or when members are down</h2>', '<ul>']),
@@ -56,13 +67,27 @@ export function printPlanHtml(plan: Plan): string {
 }
 
 function scenarioParts(scenario: PlannedScenario): readonly string[] {
-  const { changes } = scenario
+  const { changes, traffic } = scenario
   const more = changes.length - changesMax
   return [
     `<h2>${escaped(scenarioWords(scenario))}: ${changes.length} answers differ</h2>`,
+    ...(tellsTraffic(scenario) ? trafficParts(traffic) : []),
     ...changes.slice(0, changesMax).map(changePart),
     ...(more > 0 ? [`<p>… and ${more} more</p>`] : []),
   ]
+}
+
+function trafficParts(traffic: ExpectedTraffic): readonly string[] {
+  const { unit, members } = traffic
+  const rows = members.slice(0, membersMax).map((member) => {
+    const [before, after] = [amount(member.before, unit), amount(member.after, unit)]
+    return (
+      `<tr><td>${code(endpointWords(member))}</td><td class="n">${escaped(before)}</td>` +
+      `<td class="n">${escaped(after)}</td></tr>`
+    )
+  })
+  const head = `<tr><th>${escaped(trafficTitle(traffic))}</th><th>before</th><th>after</th></tr>`
+  return [`<table>${head}${rows.join('')}</table>`]
 }
 
 function changePart(change: AnswerChange): string {

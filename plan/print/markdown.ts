@@ -1,6 +1,7 @@
 // Prints a plan as a comment on a pull request: a title with the verdict, a table, details folded.
-import type { AnswerChange, Plan, PlannedScenario } from '#plan/model.ts'
+import type { AnswerChange, ExpectedTraffic, Plan, PlannedScenario } from '#plan/model.ts'
 import {
+  amount,
   endpointWords,
   movedOf,
   percent,
@@ -9,7 +10,10 @@ import {
   recordLines,
   scenarioWords,
   sideWords,
+  tellsTraffic,
+  trafficTitle,
   verdict,
+  weightWords,
 } from './words.ts'
 
 const rowsMax = 50
@@ -20,14 +24,15 @@ const placesMax = 10
 const lengthMax = 60_000
 
 export function printPlanMarkdown(plan: Plan): string {
-  const { base, head, scenarios, later, warnings } = plan
+  const { base, head, weights, scenarios, later, warnings } = plan
   const parts = [
     `### ${escaped(verdict(plan))}`,
     `From ${code(sideWords(base))} to ${code(sideWords(head))}.`,
+    ...(weightWords(weights) === '' ? [] : [`${escaped(weightWords(weights))}.`]),
   ]
   let before = ''
   for (const scenario of scenarios) {
-    const own = JSON.stringify(scenario.changes)
+    const own = JSON.stringify([scenario.changes, scenario.traffic])
     if (scenarios.length > 1) parts.push(`**At ${scenarioWords(scenario)}**`)
     if (own === before) parts.push('The same.')
     else parts.push(...scenarioParts(scenario))
@@ -58,7 +63,8 @@ function withinLength(parts: readonly string[]): readonly string[] {
   return kept
 }
 
-function scenarioParts({ changes }: PlannedScenario): readonly string[] {
+function scenarioParts(scenario: PlannedScenario): readonly string[] {
+  const { changes, traffic } = scenario
   if (changes.length === 0) return []
   const rows = changes
     .slice(0, rowsMax)
@@ -66,7 +72,23 @@ function scenarioParts({ changes }: PlannedScenario): readonly string[] {
   const more = changes.length - rowsMax
   const rest = more > 0 ? [`… and ${more} more answers.`] : []
   const table = ['| Name | Type | Effect |', '| --- | --- | --- |', ...rows].join('\n')
-  return [table, ...rest, ...changes.slice(0, detailsMax).map(detailsOf)]
+  return [
+    ...[table, ...rest, ...(tellsTraffic(scenario) ? trafficParts(traffic) : [])],
+    ...changes.slice(0, detailsMax).map(detailsOf),
+  ]
+}
+
+function trafficParts(traffic: ExpectedTraffic): readonly string[] {
+  const { unit, members } = traffic
+  const rows = members
+    .slice(0, membersMax)
+    .map(
+      (member) =>
+        `| ${code(endpointWords(member))} | ${amount(member.before, unit)} | ` +
+        `${amount(member.after, unit)} |`,
+    )
+  const head = `| ${trafficTitle(traffic)} | before | after |`
+  return [[head, '| --- | --: | --: |', ...rows].join('\n')]
 }
 
 function detailsOf(change: AnswerChange): string {

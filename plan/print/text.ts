@@ -1,6 +1,13 @@
 // Prints a plan for a terminal: shares with bars, in colours where they are wanted.
-import type { AnswerChange, FamilyMovement, Plan, PlannedScenario } from '#plan/model.ts'
+import type {
+  AnswerChange,
+  ExpectedTraffic,
+  FamilyMovement,
+  Plan,
+  PlannedScenario,
+} from '#plan/model.ts'
 import {
+  amount,
   endpointWords,
   movedOf,
   percent,
@@ -8,7 +15,10 @@ import {
   recordLines,
   scenarioWords,
   sideWords,
+  tellsTraffic,
+  trafficTitle,
   verdict,
+  weightWords,
 } from './words.ts'
 
 export interface TextOptions {
@@ -27,16 +37,17 @@ type Format = 'bold' | 'red' | 'green' | 'yellow' | 'cyan'
 export type Style = (format: Format, text: string) => string
 
 export function printPlan(plan: Plan, { style, answersMax }: TextOptions): string {
-  const { base, head, scenarios, later, warnings } = plan
+  const { base, head, weights, scenarios, later, warnings } = plan
   const lines = [
     `base  ${sideWords(base)}`,
     `head  ${sideWords(head)}`,
+    ...(weightWords(weights) === '' ? [] : [weightWords(weights)]),
     '',
     style('bold', verdict(plan)),
   ]
   let before = ''
   for (const scenario of scenarios) {
-    const own = JSON.stringify(scenario.changes)
+    const own = JSON.stringify([scenario.changes, scenario.traffic])
     if (scenarios.length > 1) lines.push('', style('cyan', `at ${scenarioWords(scenario)}`))
     if (own === before) lines.push('  the same')
     else lines.push(...scenarioLines(scenario, answersMax, style))
@@ -55,16 +66,34 @@ export function printPlan(plan: Plan, { style, answersMax }: TextOptions): strin
 }
 
 function scenarioLines(
-  { changes }: PlannedScenario,
+  scenario: PlannedScenario,
   answersMax: number,
   style: Style,
 ): readonly string[] {
+  const { changes, traffic } = scenario
   const lines = changes
     .slice(0, answersMax)
     .flatMap((change) => ['', ...changeLines(change, style)])
   const more = changes.length - answersMax
   if (more > 0) lines.push('', `… and ${more} more: --limit N shows them, --format json all`)
-  return lines
+  return [...lines, ...(tellsTraffic(scenario) ? trafficLines(traffic, style) : [])]
+}
+
+function trafficLines(traffic: ExpectedTraffic, style: Style): readonly string[] {
+  const { unit, members } = traffic
+  const shown = members.slice(0, membersMax)
+  const width = Math.max(...shown.map((member) => endpointWords(member).length))
+  const more = members.length - membersMax
+  return [
+    '',
+    style('bold', `${trafficTitle(traffic)}:`),
+    ...shown.map((member) => {
+      const [before, after] = [amount(member.before, unit), amount(member.after, unit)]
+      const sides = `${before.padStart(8)} → ${after.padStart(8)}`
+      return `  ${endpointWords(member).padEnd(width)}  ${sides}`
+    }),
+    ...(more > 0 ? [`  … ${more} more members`] : []),
+  ]
 }
 
 const colourOf = { added: 'green', removed: 'red', changed: 'yellow' } as const

@@ -1,13 +1,17 @@
 // The words that all printed forms of a plan share.
 import type {
   AnswerChange,
+  ClientWeights,
   Endpoint,
+  ExpectedTraffic,
   FamilyMovement,
+  MovedWithin,
   PlaceMovement,
   Plan,
   PlannedAnswer,
   PlannedScenario,
   PlannedSide,
+  TrafficUnit,
 } from '#plan/model.ts'
 
 /** `12.4 %`; of what is small the first digit that says something. */
@@ -24,8 +28,8 @@ function digit(value: number): string {
   return value.toFixed(Math.min(6, places))
 }
 
-export function plural(count: number, word: string): string {
-  return `${count.toLocaleString('en')} ${word}${count === 1 ? '' : 's'}`
+export function plural(count: number, word: string, words = `${word}s`): string {
+  return `${count.toLocaleString('en')} ${count === 1 ? word : words}`
 }
 
 /** One line: what a reviewer has to know. */
@@ -72,11 +76,46 @@ export function movedOf({ movement, kind }: AnswerChange): string {
   return own === other ? own : `IPv4: ${own}; IPv6: ${other}`
 }
 
-function familyWords({ moved, differs, error }: FamilyMovement): string {
-  const within = error === 0 ? '' : ` ± ${percent(error)}`
-  if (moved > 0) return `${percent(moved)}${within} of clients move`
+function familyWords({ moved, differs, error, within }: FamilyMovement): string {
+  const near = error === 0 ? '' : ` ± ${percent(error)}`
+  if (moved > 0) return `${percent(moved)}${near} of clients move${withinWords(within)}`
   if (differs === 0) return 'no client moves'
   return `no client moves, ${percent(differs)} get another answer`
+}
+
+function withinWords(within: MovedWithin | null): string {
+  if (within === null) return ''
+  const { least, most } = within
+  return `, ${percent(least)} to ${percent(most)} by where in their countries they are`
+}
+
+/** One line; '': clients count by addresses. */
+export function weightWords({ by, source, seconds, sampled }: ClientWeights): string {
+  if (by === 'addresses') return ''
+  const parts = [
+    ...(seconds === null ? [] : [`of ${plural(seconds, 'second')}`]),
+    ...(sampled === null ? [] : [`computed of ${plural(sampled, 'query', 'queries')}`]),
+  ]
+  return `clients count by the traffic in ${[source, ...parts].join(', ')}`
+}
+
+/** Of one answer that differs its own shares say it already. */
+export function tellsTraffic({ changes, traffic }: PlannedScenario): boolean {
+  const sending = changes.filter(({ movement }) => movement !== null)
+  return traffic.members.length > 0 && (traffic.unit !== 'share' || sending.length > 1)
+}
+
+export function trafficTitle({ unit }: ExpectedTraffic): string {
+  const one = 'Expected traffic of the answers that differ'
+  return unit === 'share' ? `${one}, if each has as much` : one
+}
+
+/** Such as `12.4 %`, `35/s`, `1,200/day`. */
+export function amount(value: number, unit: TrafficUnit): string {
+  if (unit === 'share') return percent(value)
+  const [shown, per] =
+    unit === 'queries' ? [value, ''] : value < 1 ? [value * 86_400, '/day'] : [value, '/s']
+  return `${shown.toLocaleString('en', { maximumFractionDigits: shown < 100 ? 1 : 0 })}${per}`
 }
 
 export function placeList(places: readonly PlaceMovement[], most: number): string {

@@ -74,10 +74,13 @@ const PlaceMovement = Type.Object({
 })
 const Places = nullable(Type.Array(PlaceMovement))
 
+const Within = Type.Object({ least: Type.Number(), most: Type.Number() })
+
 const FamilyMovement = Type.Object({
   moved: Type.Number({ description: 'Part of the clients that go elsewhere, 0 to 1' }),
   differs: Type.Number({ description: 'Part of the clients that get another answer' }),
   error: Type.Number({ description: '`moved` is right within this, in 19 of 20 plans; 0: exact' }),
+  within: nullable(Within),
   flows: Type.Array(
     Type.Object({
       from: Type.Object(Endpoint),
@@ -108,9 +111,22 @@ const Change = Type.Object({
   movement: nullable(Type.Object({ ipv4: FamilyMovement, ipv6: FamilyMovement })),
 })
 
+const Traffic = Type.Object({
+  unit: Type.Enum(['share', 'queries', 'queries-per-second']),
+  members: Type.Array(Type.Object({ ...Endpoint, before: Type.Number(), after: Type.Number() })),
+})
+
+const Weights = Type.Object({
+  by: Type.Enum(['addresses', 'traffic'], { description: 'What clients count' }),
+  source: Type.String({ description: 'Of the counts; empty: addresses' }),
+  seconds: nullable(Type.Number({ description: 'How long was counted' })),
+  sampled: nullable(Type.Number({ description: 'Queries that were looked at; null: all' })),
+})
+
 const Scenario = Type.Object({
   at: Type.String({ description: 'ISO 8601, UTC' }),
   health: Type.Enum(['all-up', 'given'], { description: '`given`: as this node sees it' }),
+  traffic: Traffic,
   changes: Type.Array(Change),
   omitted: Type.Integer({ description: 'Answers that differ and are not listed' }),
 })
@@ -151,6 +167,7 @@ export const Plan = Type.Object(
     }),
     base: Side,
     head: Side,
+    weights: Weights,
     summary: Summary,
     scenarios: Type.Array(Scenario, { description: 'One for each instant, under each health' }),
     later: Type.Array(LaterChange, { description: 'What no answer shows at once' }),

@@ -1,0 +1,145 @@
+// Reads counted traffic: a JSON file of counts by country, network and name.
+import { readFileSync, statSync } from 'node:fs'
+import { foldName, formatName, parseName } from '#dns/name.ts'
+import { err, ok } from '#lib/result.ts'
+import type { Result } from '#lib/result.ts'
+import type { CountedNetwork, Traffic } from '#plan/clients/traffic.ts'
+import { parseCidr } from '#routing/tables/cidr.ts'
+
+export const trafficLimits = {
+  bytesMax: 64 * 1_048_576,
+  /** Each is searched for. */
+  networksMax: 200_000,
+  namesMax: 1_000_000,
+  /** Beyond, numbers lose their last digits. */
+  countMax: 2 ** 53 - 1,
+} as const
+
+/** Errors: a sentence that names the path. */
+export function readTraffic(path: string): Result<Traffic, string> {
+  let value: unknown
+  try {
+    const { size } = statSync(path)
+    if (size > trafficLimits.bytesMax) {
+      return err(`${path} has more than ${trafficLimits.bytesMax / 1_048_576} MiB`)
+    }
+    value = JSON.parse(readFileSync(path, 'utf8'))
+  } catch (error) {
+    return err(`${path}: ${error instanceof Error ? error.message : String(error)}`)
+  }
+  return trafficIn(value, path)
+}
+
+const fields = ['seconds', 'sampled', 'countries', 'networks', 'names'] as const
+
+/** @param source what an error names: a path or an address */
+export function trafficIn(value: unknown, source: string): Result<Traffic, string> {
+  const told = objectOf(value)
+  if (told === null) {
+    return err(`${source}: write an object such as {"seconds": 3600, "countries": {"DE": 1200}}`)
+  }
+  const known: readonly string[] = fields
+  const strange = Object.keys(told).find((name) => !known.includes(name))
+  if (strange !== undefined) {
+    return err(`${source}: there is no field "${shown(strange)}"; write ${fields.join(', ')}`)
+  }
+  for (const name of ['seconds', 'sampled'] as const) {
+    const given = told[name]
+    if (given !== undefined && !(isCount(given) && given > 0)) {
+      return err(`${source}: ${name} must be a number above 0`)
+    }
+  }
+  const countries = countsOf(told, 'countries', source, countryIn)
+  if (!countries.ok) return countries
+  const names = countsOf(told, 'names', source, nameIn)
+  if (!names.ok) return names
+  const networks = countsOf(told, 'networks', source, networkIn)
+  if (!networks.ok) return networks
+  const { networksMax, namesMax } = trafficLimits
+  if (networks.value.length > networksMax) {
+    return err(`${source}: more than ${networksMax} networks: count wider ones`)
+  }
+  if (names.value.length > namesMax) return err(`${source}: more than ${namesMax} names`)
+  const all = [...countries.value, ...networks.value]
+  if (all.every(([, count]) => count === 0)) {
+    return err(`${source}: no client is counted: give counts in countries or networks`)
+  }
+  return ok({
+    source,
+    seconds: (told['seconds'] as number | undefined) ?? null,
+    sampled: (told['sampled'] as number | undefined) ?? null,
+    countries: summed(countries.value),
+    names: summed(names.value),
+    networks: networks.value.flatMap(([network, count]): readonly CountedNetwork[] => {
+      const cidr = parseCidr(network)
+      return cidr.ok ? [{ network, count, ...cidr.value }] : []
+    }),
+  })
+}
+
+type Counts = readonly (readonly [key: string, count: number])[]
+
+/** @param read a key as it is kept; errors: a clause */
+function countsOf(
+  told: Readonly<Record<string, unknown>>,
+  field: 'countries' | 'networks' | 'names',
+  source: string,
+  read: (key: string) => Result<string, string>,
+): Result<Counts, string> {
+  if (told[field] === undefined) return ok([])
+  const given = objectOf(told[field])
+  if (given === null) return err(`${source}: ${field} must be an object of counts`)
+  const counts: (readonly [string, number])[] = []
+  for (const [key, count] of Object.entries(given)) {
+    const kept = read(key)
+    if (!kept.ok) return err(`${source}: ${field}: ${kept.error}`)
+    if (!isCount(count)) {
+      const most = trafficLimits.countMax.toLocaleString('en')
+      return err(`${source}: ${field}: the count of "${shown(key)}" must be 0 to ${most}`)
+    }
+    counts.push([kept.value, count])
+  }
+  return ok(counts)
+}
+
+/** The same written in two ways, such as in capitals. */
+function summed(counts: Counts): ReadonlyMap<string, number> {
+  const sums = new Map<string, number>()
+  for (const [key, count] of counts) sums.set(key, (sums.get(key) ?? 0) + count)
+  return sums
+}
+
+function countryIn(text: string): Result<string, string> {
+  if (text === '' || /^[A-Za-z]{2}$/.test(text)) return ok(text.toUpperCase())
+  return err(`"${shown(text)}" is no country; write two letters, or "" for those in no database`)
+}
+
+function networkIn(text: string): Result<string, string> {
+  const cidr = parseCidr(text)
+  return cidr.ok ? ok(text) : cidr
+}
+
+/** A name, or a name and a type. */
+function nameIn(text: string): Result<string, string> {
+  const [first = '', type = '', ...rest] = text.trim().split(/ +/)
+  const name = parseName(first)
+  if (!name.ok || first === '' || rest.length > 0) {
+    return err(`"${shown(text)}" is no name; write www.example.com. or "www.example.com. AAAA"`)
+  }
+  const kept = formatName(foldName(name.value))
+  return ok(type === '' ? kept : `${kept} ${type.toUpperCase()}`)
+}
+
+function objectOf(value: unknown): Readonly<Record<string, unknown>> | null {
+  const isOne = typeof value === 'object' && value !== null && !Array.isArray(value)
+  return isOne ? (value as Record<string, unknown>) : null
+}
+
+function isCount(value: unknown): value is number {
+  return typeof value === 'number' && value >= 0 && value <= trafficLimits.countMax
+}
+
+/** Long and strange text is not repeated as it is. */
+function shown(text: string): string {
+  return text.slice(0, 64).replace(/[\p{Cc}"]/gu, '?')
+}
