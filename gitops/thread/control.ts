@@ -15,7 +15,7 @@ import type { Stop } from '#gitops/sync/steps.ts'
 import type { Position, CommitPublication } from '#gitops/sync/publication.ts'
 import { unknownStatus } from '#gitops/status/status.ts'
 import type { GitopsStatus } from '#gitops/status/status.ts'
-import type { FromWorker, ToWorker, WorkerStart } from './worker.ts'
+import type { FromWorker, ToWorker, WorkerStart } from './git-thread.ts'
 import { compilerHeapMb, resourceLimitsOf } from './worker-memory.ts'
 import type { WriteRequest, WriteResult } from '#config/operation.ts'
 import type { ConfigHistory } from '#config/history.ts'
@@ -70,14 +70,30 @@ const pushesMax = 4
 /** A worker that ran this long has shown that it can: the next crash starts the pauses anew. */
 const stableMs = 60_000
 
-export function createGitopsControl(options: GitopsOptions, clock = systemClock): GitopsControl {
-  return new Control(options, clock)
+/** What is used of the `Worker` in which the Git thread runs. */
+export type GitThread = Pick<Worker, 'on' | 'once' | 'postMessage' | 'terminate'>
+
+/** @param startThread tests may run it in their own thread */
+export function createGitopsControl(
+  options: GitopsOptions,
+  clock = systemClock,
+  startThread: (start: WorkerStart) => GitThread = spawnWorker,
+): GitopsControl {
+  return new Control(options, clock, startThread)
 }
+
+const spawnWorker = (start: WorkerStart): GitThread =>
+  new Worker(new URL('./worker.ts', import.meta.url), {
+    name: 'gitops',
+    workerData: start,
+    resourceLimits: resourceLimitsOf(start.heapMb),
+  })
 
 class Control implements GitopsControl {
   readonly #clock: Clock
   #options: GitopsOptions
-  #worker: Worker | undefined
+  readonly #startThread: (start: WorkerStart) => GitThread
+  #worker: GitThread | undefined
   #status = unknownStatus
   #crashes = 0
   #restart: NodeJS.Timeout | undefined
@@ -99,9 +115,14 @@ class Control implements GitopsControl {
   #report: (status: GitopsStatus, change: string) => void = () => undefined
   #rest: () => void = ignore
 
-  constructor(options: GitopsOptions, clock: Clock) {
+  constructor(
+    options: GitopsOptions,
+    clock: Clock,
+    startThread: (start: WorkerStart) => GitThread,
+  ) {
     this.#options = options
     this.#clock = clock
+    this.#startThread = startThread
   }
 
   start = async (): Promise<void> => {
@@ -194,14 +215,9 @@ class Control implements GitopsControl {
   }
 
   /** @param isRestart after a death */
-  #spawn(isRestart = false): Worker {
+  #spawn(isRestart = false): GitThread {
     const heapMb = this.#options.heapMb ?? compilerHeapMb()
-    const start: WorkerStart = { options: this.#options, heapMb, isRestart }
-    const worker = new Worker(new URL('./worker.ts', import.meta.url), {
-      name: 'gitops',
-      workerData: start,
-      resourceLimits: resourceLimitsOf(heapMb),
-    })
+    const worker = this.#startThread({ options: this.#options, heapMb, isRestart })
     this.#worker = worker
     const startedAtMs = this.#clock.monotonicMs()
     let failure = 'it ended without a word'

@@ -13,6 +13,7 @@ import { ensureOrigin } from '#gitops/source/origin.ts'
 import { systemClock } from '#lib/clock.ts'
 import { ok } from '#lib/result.ts'
 import { devMode, portsOf } from './api-ports.ts'
+import { gitThreadHere } from './git-thread-here.ts'
 import { runProgram } from './run-program.ts'
 import { makeTempDir, removeTempDir } from './temp-dir.ts'
 import { waitUntil } from './wait-until.ts'
@@ -158,7 +159,7 @@ function commitSettings(gitdir: string, settings: string): void {
 
 function startControl(dataDir: string, checkPolicy: HealthCheckPolicy): GitopsControl {
   const { privateKey } = generateKeyPairSync('ed25519')
-  return createGitopsControl({
+  const options = {
     dataDir,
     url: '',
     branch: 'main',
@@ -170,7 +171,8 @@ function startControl(dataDir: string, checkPolicy: HealthCheckPolicy): GitopsCo
     recordTtlMs: 3_600_000,
     checkPolicy,
     resume: null,
-  })
+  }
+  return createGitopsControl(options, systemClock, gitThreadHere)
 }
 
 function callerOf(app: ReturnType<typeof createApp>): ConfigWorld['call'] {

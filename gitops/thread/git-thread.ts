@@ -1,0 +1,151 @@
+// What the Git thread does: it answers the main thread's messages, and tells what it found.
+import { randomInt } from 'node:crypto'
+import type { MessagePort } from 'node:worker_threads'
+import type { PolicyTests } from '#compiler/tree/policy-tests.ts'
+import type { MovedBetween } from '#compiler/plan/name-outline.ts'
+import { systemClock } from '#lib/clock.ts'
+import { MemoryReleases } from '#lib/memory/memory-releases.ts'
+import { Random } from '#lib/random.ts'
+import { systemAfter } from '#lib/timer.ts'
+import { version } from '#lib/version.ts'
+import { CommitTrials } from './commit-trials.ts'
+import type { HistoryAnswer, HistoryAsked } from './history-calls.ts'
+import { createCompilePort } from '#gitops/sync/compile-adapter.ts'
+import { noConfig } from '#config/view.ts'
+import type { ConfigNews } from '#config/view.ts'
+import { trialsPathOf } from './options.ts'
+import type { Databases, GitopsOptions } from './options.ts'
+import { startPipeline } from './pipeline.ts'
+import type { Pipeline } from './pipeline.ts'
+import type { CommitPublication } from '#gitops/sync/publication.ts'
+import type { PushedHead } from '#gitops/sync/push-judge.ts'
+import type { Stop } from '#gitops/sync/steps.ts'
+import type { GitopsStatus } from '#gitops/status/status.ts'
+import type { WriteRequest, WriteResult } from '#config/operation.ts'
+
+export interface WorkerStart {
+  readonly options: GitopsOptions
+  /** What it may take before it is ended. */
+  readonly heapMb: number
+  /** True when the one before died. */
+  readonly isRestart: boolean
+}
+
+/** Bundles are read in a layer above this one. */
+interface MovedModule {
+  readonly createMovedBetween: (databases: Databases) => MovedBetween
+}
+
+export type ToWorker =
+  | { readonly kind: 'poke' }
+  | { readonly kind: 'stop' }
+  | { readonly kind: 'agents'; readonly count: number }
+  | { readonly kind: 'judge'; readonly id: number; readonly push: PushedHead }
+  | { readonly kind: 'history'; readonly id: number; readonly question: HistoryAsked }
+  | { readonly kind: 'write'; readonly id: number; readonly request: WriteRequest }
+
+export type FromWorker =
+  /** Signed, and probably published next. */
+  | { readonly kind: 'prepare'; readonly bundle: Uint8Array }
+  | { readonly kind: 'publish'; readonly publication: CommitPublication }
+  | { readonly kind: 'status'; readonly status: GitopsStatus; readonly change: string }
+  /** Comes after the publication that it belongs to, and before the answers to its writes. */
+  | { readonly kind: 'config'; readonly news: ConfigNews }
+  | { readonly kind: 'told'; readonly id: number; readonly answer: HistoryAnswer }
+  | { readonly kind: 'judged'; readonly id: number; readonly verdict: Stop | null }
+  | { readonly kind: 'written'; readonly id: number; readonly result: WriteResult }
+  /** Nothing was to be done for a while, and it has given back what its work had taken. */
+  | { readonly kind: 'rested' }
+
+export interface GitThreadParts {
+  readonly start: WorkerStart
+  readonly port: Pick<MessagePort, 'on' | 'postMessage'>
+  /** Gives back what its work had taken. */
+  readonly shrink: () => void
+  /** It was told to stop, and has. */
+  readonly onEnd: () => void
+}
+
+/** Runs until it is told to stop: the thread is its own, or a test's. */
+export async function runGitThread({ start, port, shrink, onEnd }: GitThreadParts): Promise<void> {
+  const { options, heapMb, isRestart } = start
+  const releases = new MemoryReleases({
+    clock: systemClock,
+    after: systemAfter,
+    release: () => {
+      shrink()
+      port.postMessage({ kind: 'rested' } satisfies FromWorker)
+    },
+  })
+  const tell = (message: FromWorker): void => {
+    port.postMessage(message)
+    // A look at a branch that is as before leaves nothing behind.
+    if (message.kind !== 'status' || message.change !== '') releases.changed()
+  }
+  /** Spreads the polls of a fleet; nothing secret. */
+  const random = new Random(randomInt(2 ** 32))
+  const { policyTests, movedBetween } = await answerModules(options)
+  const pipeline = startPipeline({
+    options,
+    trials: new CommitTrials({ path: trialsPathOf(options.dataDir), heapMb, version, isRestart }),
+    compiler: createCompilePort(options.checkPolicy, policyTests, movedBetween),
+    clock: systemClock,
+    random: () => random.next() / 2 ** 32,
+    onPrepare: (bundle) => tell({ kind: 'prepare', bundle }),
+    onPublish: (publication) => tell({ kind: 'publish', publication }),
+    onStatus: (status, change) => {
+      if (hasNoConfig(status, options)) tell({ kind: 'config', news: noConfig })
+      tell({ kind: 'status', status, change })
+    },
+    onConfig: (news) => tell({ kind: 'config', news }),
+  })
+  port.on('message', (message: ToWorker) => {
+    if (message.kind === 'stop') void pipeline.stop().then(onEnd)
+    else obey(message, pipeline, tell)
+  })
+}
+
+function obey(
+  message: Exclude<ToWorker, { readonly kind: 'stop' }>,
+  pipeline: Pipeline,
+  tell: (message: FromWorker) => void,
+): void {
+  if (message.kind === 'poke') pipeline.poke()
+  else if (message.kind === 'agents') pipeline.permitAgents(message.count)
+  else if (message.kind === 'judge') {
+    const { id, push } = message
+    void pipeline.judge(push).then((verdict) => tell({ kind: 'judged', id, verdict }))
+  } else if (message.kind === 'write') {
+    const { id, request } = message
+    pipeline.write({ request, settle: (result) => tell({ kind: 'written', id, result }) })
+  } else {
+    const { id, question } = message
+    void pipeline.history(question).then((answer) => tell({ kind: 'told', id, answer }))
+  }
+}
+
+/** Answers are made in a layer above this one; messages wait until they are listened to. */
+async function answerModules({ policyTestsModule, moved }: GitopsOptions): Promise<{
+  readonly policyTests: PolicyTests | null
+  readonly movedBetween: MovedBetween | null
+}> {
+  const { policyTests } =
+    policyTestsModule === undefined
+      ? { policyTests: null }
+      : ((await import(policyTestsModule)) as { policyTests: PolicyTests })
+  const movedBetween =
+    moved === undefined
+      ? null
+      : ((await import(moved.module)) as MovedModule).createMovedBetween(moved.databases)
+  return { policyTests, movedBetween }
+}
+
+/**
+ * A first start: there is no commit yet, or the first one was read and is held. What was accepted
+ * once and is lost or forgotten, or stands in a state that cannot be read, is not known, and not
+ * nothing: a node that serves a bundle has a configuration.
+ */
+function hasNoConfig({ sync, code, accepted }: GitopsStatus, { resume }: GitopsOptions): boolean {
+  const servedNothing = resume === null
+  return servedNothing && sync === 'held' && accepted === null && code !== 'StateUnreadable'
+}
