@@ -27,6 +27,11 @@ export function blockText(value: JsonValue, indent: number, eol: string): string
       const parent = ancestors.at(-1)
       if ((key !== null && isSeq(parent)) || isMetadata(node)) node.flow = isShort(node)
     },
+    // As a block, blanks at the ends of lines without text would be lost (YAML 1.2, section 8.1.1).
+    Scalar: (_key, node) => {
+      if (typeof node.value === 'string' && /^\s*\n\s*$/.test(node.value))
+        node.type = 'QUOTE_DOUBLE'
+    },
   })
   const pad = ' '.repeat(indent)
   const lines = document.toString(printing).replace(/\n$/, '').split('\n')

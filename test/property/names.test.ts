@@ -18,6 +18,7 @@ import { hashSuffixes, readQuestion } from '#runtime/answer/question.ts'
 import { Transaction } from '#runtime/answer/transaction.ts'
 import { octetsToAddress } from '#test/support/bundle-models.ts'
 import { laneCount } from '#test/support/lane.ts'
+import { anyText } from '#test/support/any-text.ts'
 
 const settings = { udpPayloadSize: 1_232, nsid: '', versionBind: '', tcpIdleTimeoutMs: 10_000 }
 
@@ -40,7 +41,7 @@ describe('names', () => {
 
   test('of any text are either refused or well formed, and print to the same name', () => {
     const text = fc.oneof(
-      fc.string({ unit: 'binary', maxLength: 300 }),
+      anyText({ maxLength: 300 }),
       fc
         .array(fc.constantFrom('a', 'B', '.', '\\', '0', '2', '5', '*', ' '))
         .map((c) => c.join('')),

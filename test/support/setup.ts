@@ -4,4 +4,4 @@ import { laneCount } from './lane.ts'
 import { testSeed } from './random.ts'
 
 // Where a property names no number of its own. Files of properties are in both lanes.
-fc.configureGlobal({ seed: testSeed, numRuns: laneCount(100, 30) })
+fc.configureGlobal({ seed: testSeed, numRuns: laneCount(100, 20) })

@@ -141,10 +141,10 @@ describe.each(rows)('%s', (_name, row, { needs, ofPlatform, make, body, statuses
     (needs === 'session' ? session : needs === 'public' || may.includes(needs))
   const all = Object.entries(actors)
   const acme = all.filter(([name]) => name.startsWith('acme'))
-  // Nobody, the most that may not, and the least that may; of what is read, a key and all, too.
+  // Nobody, the most that may not, and the least that may; of what is read, all, too.
   const bounds = [
     'nobody',
-    ...(row.method === 'GET' ? ['acme none', 'acme key', 'root'] : []),
+    ...(row.method === 'GET' ? ['root'] : []),
     acme.findLast(([, actor]) => !isPermitted(actor))?.[0],
     acme.find(([, actor]) => isPermitted(actor))?.[0] ?? 'default tenant_admin',
   ]

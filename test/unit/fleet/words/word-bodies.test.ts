@@ -5,11 +5,12 @@ import { readNodeWords, wordLimits } from '#fleet/words/node-words.ts'
 import { asSent, bodiesOf } from '#fleet/words/word-bodies.ts'
 import type { SentWord, SentWords } from '#fleet/words/word-bodies.ts'
 import { laneCount } from '#test/support/lane.ts'
+import { anyText } from '#test/support/any-text.ts'
 
 const owner = fc.record({ memberUid: fc.uuid(), ipAddress: fc.oneof(fc.ipV4(), fc.ipV6()) })
 /** Quotes and backslashes take two octets in JSON, others up to six before they are cleaned. */
 const reason = fc.oneof(
-  fc.string({ unit: 'binary', maxLength: 400 }),
+  anyText({ maxLength: 400 }),
   fc.constantFrom('"'.repeat(500), '\\'.repeat(200), '\u0000'.repeat(300), '\ud800'.repeat(250)),
 )
 const said = fc.record(

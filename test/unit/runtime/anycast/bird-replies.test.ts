@@ -5,6 +5,7 @@ import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { BirdReplies, birdLimits, hasFailed, sentenceOf } from '#runtime/anycast/bird-replies.ts'
 import type { BirdReply } from '#runtime/anycast/bird-replies.ts'
+import { anyText } from '#test/support/any-text.ts'
 
 const corpus = join(import.meta.dirname, '../../../fuzz/corpus/bird-reply')
 
@@ -82,7 +83,7 @@ test.each([
 
 const hostile = readdirSync(corpus).map((name) => readFileSync(join(corpus, name), 'latin1'))
 const line = fc.oneof(
-  fc.string({ unit: 'binary', maxLength: 40 }),
+  anyText({ maxLength: 40 }),
   fc.constantFrom('0001 ', '0011-', ' ', '+', '\n', '9001 x\n', '\0', '\r\n', ...hostile),
 )
 
