@@ -11,7 +11,7 @@ import { authConfig, learnWho, me, startFault } from './api/session.ts'
 import { Setup, isSettingUp } from './app/setup.tsx'
 import { Shell } from './app/shell.tsx'
 import { SignIn } from './app/sign-in.tsx'
-import { place } from './parts/location.ts'
+import { path } from './parts/location.ts'
 import './parts/theme.ts'
 import { Fault, Loading } from './parts/page.tsx'
 
@@ -43,7 +43,7 @@ function App() {
     )
   }
   const isNew = who === null && authConfig.value?.setupOpen === true
-  if (isNew || (isIn && isSettingUp(place.value.path))) return <Setup />
+  if (isNew || (isIn && isSettingUp(path.value))) return <Setup />
   return isIn ? <Shell /> : <SignIn />
 }
 

@@ -4,6 +4,7 @@ import type { paths } from 'openapi-of-gslbd'
 import { nowMs } from './clock.ts'
 import { Refusal, isSessionOver, send, read } from './client.ts'
 import { forgetTrail, noteTrail } from './trail.ts'
+import { isTyping, pauseMs } from './typing.ts'
 
 type Snapshot = paths['/api/v1/snapshot']['get']['responses'][200]['content']['application/json']
 export type Pool = Snapshot['pools'][number]
@@ -39,9 +40,16 @@ const verdicts = new Map<string, Map<string, Verdict>>()
 
 /** Grows when an object comes, changes or goes; health alone leaves it. */
 let shape = 0
+/** By pool; forgotten with each change of one of its members. */
+const standings = new Map<string, readonly Standing[]>()
+
+function reshaped(): void {
+  shape++
+  standings.clear()
+}
 
 /** Made again when objects have changed: ten thousand are not sorted for each change of health. */
-function ofObjects<T>(make: () => T): () => T {
+export function ofObjects<T>(make: () => T): () => T {
   let at = -1
   let made: T
   return () => {
@@ -85,20 +93,39 @@ export function standingOf(member: Member): Standing {
   return good === found.length ? 'up' : good === 0 ? 'down' : 'split'
 }
 
+/** Of the members of a pool. */
+export function standingsOf(pool: string): readonly Standing[] {
+  touch()
+  const known = standings.get(pool)
+  if (known !== undefined) return known
+  const found = membersOf(pool).map(standingOf)
+  standings.set(pool, found)
+  return found
+}
+
 let socket: WebSocket | null = null
 let isWanted = false
 let failures = 0
 let retry: ReturnType<typeof setTimeout> | undefined
 let pending: ReturnType<typeof setTimeout> | undefined
 const beatMs = 250
+/** Whoever types without a pause sees changes after so many pauses all the same. */
+const pausesMax = 4
 const retryMaxMs = 15_000
 
 /** Numbers change together, and not under the reader's cursor ten times a second. */
 function changed(): void {
-  pending ??= setTimeout(() => {
-    pending = undefined
-    beat.value++
-  }, beatMs)
+  pending ??= setTimeout(() => tell(pausesMax), beatMs)
+}
+
+/** A letter that is typed is not to wait for numbers. */
+function tell(pauses: number): void {
+  if (isTyping() && pauses > 0) {
+    pending = setTimeout(() => tell(pauses - 1), pauseMs)
+    return
+  }
+  pending = undefined
+  beat.value++
 }
 
 export function follow(): void {
@@ -114,7 +141,7 @@ export function unfollow(): void {
   socket = null
   for (const map of [pools, services, members, verdicts]) map.clear()
   forgetTrail()
-  shape++
+  reshaped()
   revision.value = ''
   heardMs.value = 0
   link.value = 'connecting'
@@ -141,7 +168,7 @@ async function readSnapshot(): Promise<void> {
   for (const list of Object.values(found.members)) {
     for (const member of list as Member[]) members.set(member.id, member)
   }
-  shape++
+  reshaped()
   revision.value = answer.revision
   heardMs.value = nowMs()
   changed()
@@ -194,6 +221,7 @@ const hearing: Readonly<Record<string, (payload: Record<string, unknown>) => voi
       noteTrail({ memberId, node, healthy, since: since > 0 ? since : nowMs() })
     }
     verdicts.set(memberId, known.set(node, verdict))
+    standings.delete(members.get(memberId)?.poolId ?? '')
     changed()
   },
   pool_update: ({ action, pool }) => put(pools, action, pool as Pool),
@@ -202,7 +230,7 @@ const hearing: Readonly<Record<string, (payload: Record<string, unknown>) => voi
   // All pools and services may be others now.
   snapshot: () => {
     members.clear()
-    shape++
+    reshaped()
     void readSnapshot().catch(() => socket?.close())
   },
   revision: (payload) => {
@@ -218,6 +246,6 @@ function put<T extends { readonly id: string }>(
 ): void {
   if (action === 'deleted') map.delete(object.id)
   else map.set(object.id, object)
-  shape++
+  reshaped()
   changed()
 }

@@ -7,7 +7,7 @@ import { heardMs, link } from '../api/live.ts'
 import { me } from '../api/session.ts'
 import { basket } from '../edit/basket.ts'
 import { BasketDialog } from '../edit/basket-dialog.tsx'
-import { place } from '../parts/location.ts'
+import { path as pathNow } from '../parts/location.ts'
 import { isDark, toggleTheme } from '../parts/theme.ts'
 import { countOf, spanOf } from '../parts/words.ts'
 import { LicenceBanner } from './licence-banner.tsx'
@@ -22,7 +22,7 @@ export function Shell() {
   const [isOpen, setOpen] = useState(false)
   const [isReviewing, setReviewing] = useState(false)
   const main = useRef<HTMLElement>(null)
-  const { path } = place.value
+  const path = pathNow.value
   useKeys(() => setFinding(true))
   const isFirst = useRef(true)
   // Before the page is shown: later, it would take the focus from whoever has gone on already.

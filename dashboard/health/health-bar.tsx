@@ -9,6 +9,8 @@ export function barOf(standings: readonly Standing[]): Counts {
   return counts
 }
 
+export const hasFault = ({ down, split }: Counts): boolean => down + split > 0
+
 export function wordsOf({ all, up, down, split, disabled, unknown }: Counts): string {
   if (all === 0) return 'no members'
   const parts = [

@@ -1,5 +1,5 @@
 // Where the reader is: the part of the address after `#`, which follows the browser's history.
-import { signal } from '@preact/signals'
+import { computed, signal } from '@preact/signals'
 
 export interface Place {
   /** `/services/…`; decoded part by part by who reads it. */
@@ -8,6 +8,8 @@ export interface Place {
 }
 
 export const place = signal<Place>(readPlace())
+/** For what does not look at the query: a letter typed in a search leaves it. */
+export const path = computed(() => place.value.path)
 addEventListener('hashchange', () => (place.value = readPlace()))
 
 function readPlace(): Place {

@@ -27,6 +27,7 @@ interface ListProps<Row extends ListRow> {
   readonly permission: string
   /** `POST /api/v1/pools`. */
   readonly operation: string
+  /** The same until objects change; what health says is asked as a row is shown. */
   readonly rows: () => readonly Row[]
   readonly columns: readonly Column<Row>[]
   readonly filters: Readonly<Record<string, (row: Row) => boolean>>
@@ -44,10 +45,13 @@ export function ListPage<Row extends ListRow>(list: ListProps<Row>) {
   const given = query.get('only') ?? ''
   // An address may say anything.
   const only = Object.hasOwn(filters, given) ? given : ''
-  // Not for each letter of the search, only when something has changed.
-  const all = useMemo(list.rows, [beat.value])
-  const isSearched = finderOf(query.get('q') ?? '')
-  const found = all.filter((row) => isSearched(row.words) && (filters[only]?.(row) ?? true))
+  const all = list.rows()
+  const words = query.get('q') ?? ''
+  // A filter looks at the health of all, and health alone changes what it finds.
+  const found = useMemo(() => {
+    const isSearched = finderOf(words)
+    return all.filter((row) => isSearched(row.words) && (filters[only]?.(row) ?? true))
+  }, [all, words, only, only === '' ? 0 : beat.value])
   const { shown, waiting, handlers } = useStill({ found, all, keyOf, of: query.toString() })
   return (
     <Page
@@ -74,7 +78,7 @@ export function ListPage<Row extends ListRow>(list: ListProps<Row>) {
         {all.length === 0 ? (
           <Empty title={`No ${one}s yet`}>{children}</Empty>
         ) : shown.length === 0 ? (
-          <Nothing one={one} only={only} words={query.get('q') ?? ''} />
+          <Nothing {...{ one, only, words }} />
         ) : (
           <div {...handlers}>
             <Table name={title} rows={shown} {...{ columns, keyOf, leadsTo }} />

@@ -1,47 +1,45 @@
 // All pools with the health of their members.
-import { allPools, allServices, membersOf, standingOf } from '../api/live.ts'
+import { allPools, allServices, membersOf, ofObjects, standingsOf } from '../api/live.ts'
 import type { Member, Pool } from '../api/live.ts'
 import { searchedOf } from '../parts/find.ts'
 import type { Column } from '../parts/virtual-table.tsx'
-import { HealthBar, barOf } from '../health/health-bar.tsx'
-import type { Counts } from '../health/health-bar.tsx'
+import { HealthBar, barOf, hasFault } from '../health/health-bar.tsx'
 import { ListPage } from './list-page.tsx'
 import type { ListRow } from './list-page.tsx'
 
 interface Row extends ListRow {
   readonly pool: Pool
-  readonly counts: Counts
   readonly services: number
 }
 
 const columns: readonly Column<Row>[] = [
   { name: 'Pool', show: ({ pool }) => pool.name },
-  { name: 'Members', show: ({ counts }) => <HealthBar counts={counts} /> },
+  { name: 'Members', show: (row) => <HealthBar counts={countsOf(row)} /> },
   { name: 'Needs healthy', show: ({ pool }) => pool.minHealthy, isNumber: true, isExtra: true },
   { name: 'Services', show: ({ services }) => services, isNumber: true, isExtra: true },
 ]
 
-function rows(): Row[] {
+/** Now, and only of rows that are looked at. */
+const countsOf = ({ pool }: Row) => barOf(standingsOf(pool.id))
+
+const rows = ofObjects((): readonly Row[] => {
   const uses = new Map<string, number>()
   for (const { poolId } of allServices()) {
     if (poolId !== null) uses.set(poolId, (uses.get(poolId) ?? 0) + 1)
   }
   return allPools().map((pool) => {
-    const members = membersOf(pool.id)
-    return {
-      ...{ pool, counts: barOf(members.map(standingOf)), services: uses.get(pool.id) ?? 0 },
-      words: searchedOf([pool.name, ...members.flatMap(wordsOfMember)]),
-    }
+    const words = searchedOf([pool.name, ...membersOf(pool.id).flatMap(wordsOfMember)])
+    return { pool, services: uses.get(pool.id) ?? 0, words }
   })
-}
+})
 
 const wordsOfMember = ({ ipAddress, name, hostname, region }: Member): string[] => [
   ...[ipAddress, name, hostname ?? '', `region:${region}`],
 ]
 
 const filters: Readonly<Record<string, (row: Row) => boolean>> = {
-  'with a fault': ({ counts }) => counts.down + counts.split > 0,
-  'without a healthy member': ({ counts }) => counts.up === 0,
+  'with a fault': (row) => hasFault(countsOf(row)),
+  'without a healthy member': (row) => countsOf(row).up === 0,
   'used by no service': ({ services }) => services === 0,
 }
 

@@ -1,17 +1,15 @@
 // All services: searched by name, domain and pool, filtered by the state of their pools.
-import { allPools, allServices, membersOf, standingOf } from '../api/live.ts'
+import { allServices, ofObjects, poolOf, standingsOf } from '../api/live.ts'
 import type { Service } from '../api/live.ts'
 import { searchedOf } from '../parts/find.ts'
 import type { Column } from '../parts/virtual-table.tsx'
-import { HealthBar, barOf } from '../health/health-bar.tsx'
-import type { Counts } from '../health/health-bar.tsx'
+import { HealthBar, barOf, hasFault } from '../health/health-bar.tsx'
 import { ListPage } from './list-page.tsx'
 import type { ListRow } from './list-page.tsx'
 
 interface Row extends ListRow {
   readonly service: Service
   readonly pool: string
-  readonly counts: Counts
 }
 
 const columns: readonly Column<Row>[] = [
@@ -19,7 +17,7 @@ const columns: readonly Column<Row>[] = [
   { name: 'Service', show: ({ service }) => service.name, isExtra: true },
   { name: 'Chosen by', show: ({ service }) => wayOf(service), isExtra: true },
   { name: 'Pool', show: ({ pool }) => pool, isExtra: true },
-  { name: 'Members', show: ({ counts }) => <HealthBar counts={counts} /> },
+  { name: 'Members', show: (row) => <HealthBar counts={countsOf(row)} /> },
   { name: 'TTL', show: ({ service }) => `${service.ttl} s`, isNumber: true, isExtra: true },
 ]
 
@@ -28,22 +26,19 @@ export const wayOf = ({ algorithm, filterChain }: Service): string =>
     ? algorithm
     : filterChain.map((one) => (one.startsWith('script:') ? 'script' : one)).join(' → ')
 
-function rows(): Row[] {
-  const pools = new Map(allPools().map((pool) => [pool.id, pool]))
-  const bars = new Map<string, Counts>()
-  for (const id of pools.keys()) bars.set(id, barOf(membersOf(id).map(standingOf)))
-  const none = barOf([])
-  return allServices().map((service) => {
-    const pool = service.poolId === null ? undefined : pools.get(service.poolId)
-    const name = pool?.name ?? '–'
-    const words = searchedOf([service.name, service.domain, name])
-    return { service, pool: name, counts: bars.get(pool?.id ?? '') ?? none, words }
-  })
-}
+/** Now, and only of rows that are looked at. */
+const countsOf = ({ service }: Row) => barOf(standingsOf(service.poolId ?? ''))
+
+const rows = ofObjects((): readonly Row[] =>
+  allServices().map((service) => {
+    const pool = poolOf(service.poolId ?? '')?.name ?? '–'
+    return { service, pool, words: searchedOf([service.name, service.domain, pool]) }
+  }),
+)
 
 const filters: Readonly<Record<string, (row: Row) => boolean>> = {
-  'with a fault': ({ counts }) => counts.down + counts.split > 0,
-  'without a healthy member': ({ counts }) => counts.up === 0,
+  'with a fault': (row) => hasFault(countsOf(row)),
+  'without a healthy member': (row) => countsOf(row).up === 0,
 }
 
 export function Services() {

@@ -3,8 +3,9 @@ import { execFileSync } from 'node:child_process'
 import { readFileSync, readdirSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { TOTP } from 'otpauth'
-import type { Page, Route } from 'playwright-core'
+import type { Route } from 'playwright-core'
 import { afterAll, beforeAll, expect, test } from 'vitest'
+import { keysToPaint, noteFigures, quantile, shownIn } from '#test/support/dashboard-figures.ts'
 import { button, unexpected, useDashboard } from '#test/support/dashboard-node.ts'
 import {
   focusOfSlash,
@@ -19,7 +20,7 @@ import { gitEnvironment } from '#test/support/git-sandbox.ts'
 import { feedMany } from '#test/support/many-pools.ts'
 import { startReportingDoor } from '#test/support/report-only-proxy.ts'
 import type { ReportingDoor } from '#test/support/report-only-proxy.ts'
-import { lookAt, lookAtNarrow, pictures } from '#test/support/screens.ts'
+import { lookAt, lookAtNarrow } from '#test/support/screens.ts'
 
 const patienceMs = 600_000
 const admin = { email: 'ann@example.com', password: 'correct horse battery' }
@@ -374,13 +375,6 @@ test(
   patienceMs,
 )
 
-const figures: Record<string, number> = {}
-/** For people: beside the pictures. */
-function noteFigures(found: Readonly<Record<string, number>>): void {
-  for (const [name, value] of Object.entries(found)) figures[name] = Math.round(value * 10) / 10
-  writeFileSync(join(pictures, '../figures.json'), `${JSON.stringify(figures, null, 2)}\n`)
-}
-
 test(
   'a cold overview over 1.6 Mbit/s needs little and is there soon',
   async () => {
@@ -405,15 +399,6 @@ test(
   },
   patienceMs,
 )
-
-/** A page's own clock, in the browser. */
-const shownIn = (page: Page, act: string, sign: string): Promise<number> =>
-  page.evaluate<number>(`new Promise((resolve) => {
-    const begin = performance.now()
-    const look = () => ${sign} ? resolve(performance.now() - begin) : requestAnimationFrame(look)
-    ${act}
-    requestAnimationFrame(look)
-  })`)
 
 test(
   'ten thousand pools and services are listed, searched and kept up to date',
@@ -442,6 +427,13 @@ test(
     await page.getByRole('status').filter({ hasText: '1 service' }).waitFor()
     const typedMs = ((await metric('TaskDuration')) - before) * (1_000 / words.length)
 
+    await page.evaluate('changeHealthEachSecond(100)')
+    const again = [...words].flatMap((key) => [key, 'Backspace', key])
+    const keys = [...words].map(() => 'Backspace').concat(again)
+    const keyMs = await keysToPaint(page, [...keys, ...keys, ...keys, ...keys])
+    await page.evaluate('changeHealthEachSecond(0)')
+    const [keyMedianMs, keyP95Ms] = [quantile(keyMs, 0.5), quantile(keyMs, 0.95)]
+
     const startMb = await heapMb()
     // As many changes as come in ten minutes, faster.
     for (let part = 0; part < 60; part++) {
@@ -451,10 +443,11 @@ test(
     await visit(page, '/pools?only=with+a+fault')
     await page.getByRole('status').filter({ hasText: 'pools' }).waitFor()
     const endMb = await heapMb()
-    noteFigures({ listMs, typedMs, startMb, endMb })
+    noteFigures({ listMs, typedMs, keyMedianMs, keyP95Ms, startMb, endMb })
     // A busy machine is given ten times what a machine at rest needs.
     expect(listMs).toBeLessThan(10_000)
     expect(typedMs).toBeLessThan(500)
+    expect(keyP95Ms).toBeLessThan(500)
     expect(endMb).toBeLessThan(150)
   },
   patienceMs,

@@ -34,6 +34,11 @@ const feed = (count: number): string => `
   globalThis.WebSocket = class {
     constructor() {
       globalThis.changeHealth = (changes) => { for (; changes > 0; changes--) this.change() }
+      let timer
+      globalThis.changeHealthEachSecond = (changes) => {
+        clearInterval(timer)
+        if (changes > 0) timer = setInterval(() => this.change(), 1_000 / changes)
+      }
       setTimeout(() => this.onopen())
     }
     at = 0
