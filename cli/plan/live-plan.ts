@@ -3,7 +3,7 @@ import type { PlanFault, Planner, PlanQuestion } from '#api/ports/planner.ts'
 import type { Clock } from '#lib/clock.ts'
 import { err, ok } from '#lib/result.ts'
 import type { Result } from '#lib/result.ts'
-import { memberNames } from '#routing/choose/explain.ts'
+import { healthNow } from '#routing/choose/explain.ts'
 import type { AssumedHealth } from '#routing/choose/explain.ts'
 import type { LiveNode } from '#runtime/node/live-node.ts'
 import { readTime } from '#cli/simulate/question-text.ts'
@@ -59,12 +59,7 @@ export class LivePlanner implements Planner {
 
 /** As this node has it now: of members that are all well nothing is said. */
 function healthOf({ bundle, state }: LiveNode): ReadonlyMap<string, AssumedHealth> {
-  const health = new Map<string, AssumedHealth>()
-  for (let member = 0; member < bundle.counts.members; member++) {
-    const healthy = state.memberHealthy[member] === 1
-    const [score, rttMs] = [state.memberScore[member]!, state.memberRttMs[member]!]
-    if (healthy && score === 1 && rttMs === 0) continue
-    health.set(memberNames(bundle, member)[1], { healthy, score, rttMs })
-  }
-  return health
+  const isWell = ({ healthy, score, rttMs }: AssumedHealth): boolean =>
+    healthy && score === 1 && rttMs === 0
+  return new Map([...healthNow(bundle, state)].filter(([, health]) => !isWell(health)))
 }

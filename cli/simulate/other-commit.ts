@@ -5,8 +5,7 @@ import type { SourceFile } from '#compiler/read/source.ts'
 import { err, ok } from '#lib/result.ts'
 import type { Result } from '#lib/result.ts'
 import type { RoutingTables } from '#routing/choose/environment.ts'
-import { memberNames, setHealth } from '#routing/choose/explain.ts'
-import type { AssumedHealth } from '#routing/choose/explain.ts'
+import { healthNow, setHealth } from '#routing/choose/explain.ts'
 import { createRoutingState } from '#routing/state/candidates.ts'
 import type { RoutingState } from '#routing/state/state.ts'
 import { packNetworks } from '#routing/tables/network-index.ts'
@@ -39,7 +38,7 @@ export async function serveOther(
   if (!loaded.ok) return err('has a bundle that does not load')
   const { value: bundle } = loaded
   const state = createRoutingState(bundle, 1)
-  setHealth(bundle, state, healthIn(now.bundle, now.state))
+  setHealth(bundle, state, healthNow(now.bundle, now.state))
   const link = new GeoLink({ onChange: (handler) => handler(now.tables.geo) }, () => undefined)
   const tables = { ...link.tablesFor(bundle), networks: packNetworks(bundle) }
   return ok({ bundle, bytes: bytes.value, state, tables })
@@ -59,15 +58,4 @@ async function compiled(
   const [first] = done.diagnostics.filter(({ severity }) => severity === 'error')
   // No more than the code: what stands in the files of others is not for everybody.
   return err(`does not compile with this version (${first?.code ?? 'unknown'})`)
-}
-
-function healthIn(bundle: Bundle, state: RoutingState): ReadonlyMap<string, AssumedHealth> {
-  const found = new Map<string, AssumedHealth>()
-  for (let member = 0; member < bundle.counts.members; member++) {
-    const [, name] = memberNames(bundle, member)
-    const healthy = state.memberHealthy[member] === 1
-    const [score, rttMs] = [state.memberScore[member] ?? 1, state.memberRttMs[member] ?? 0]
-    found.set(name, { healthy, score, rttMs })
-  }
-  return found
 }

@@ -134,6 +134,18 @@ export interface AssumedHealth {
   readonly rttMs?: number
 }
 
+/** Of every member, as answers count it now: one that has not warmed up yet is not healthy. */
+export function healthNow(bundle: Bundle, state: RoutingState): ReadonlyMap<string, AssumedHealth> {
+  const found = new Map<string, AssumedHealth>()
+  for (let member = 0; member < bundle.counts.members; member++) {
+    const isWarm = (state.memberOut[member]! & MemberOut.Warming) === 0
+    const healthy = state.memberHealthy[member] === 1 && isWarm
+    const [score, rttMs] = [state.memberScore[member]!, state.memberRttMs[member]!]
+    found.set(memberNames(bundle, member)[1], { healthy, score, rttMs })
+  }
+  return found
+}
+
 /**
  * Sets health from names: `<pool>/<address>`, or `<tenant>/<pool>/<address>` where two tenants have
  * a pool of that name. Lists are not rebuilt.

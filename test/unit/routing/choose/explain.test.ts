@@ -1,8 +1,15 @@
 import { describe, expect, test } from 'vitest'
 import { createRoutingState, rebuildPool } from '#routing/state/candidates.ts'
-import { drawMany, explainPool, memberNames, setHealth } from '#routing/choose/explain.ts'
+import {
+  drawMany,
+  explainPool,
+  healthNow,
+  memberNames,
+  setHealth,
+} from '#routing/choose/explain.ts'
 import { ways } from '#routing/choose/ways.ts'
 import { Family } from '#routing/state/query.ts'
+import { MemberOut } from '#routing/state/state.ts'
 import { bareModel, bundleOf, member, pool, service, zone } from '../../../support/bundle-models.ts'
 
 const bundle = bundleOf({
@@ -55,6 +62,22 @@ test('each member of the family is a candidate or has the first reason why not',
 })
 
 describe('health by name', () => {
+  test('is told as answers count it: who has not warmed up is not healthy', () => {
+    const state = newState()
+    state.memberOut[0] = MemberOut.Warming
+    state.memberOut[2] = MemberOut.Maintenance
+    state.memberHealthy[3] = 0
+    const told = [...healthNow(bundle, state)].map(([name, { healthy }]) => [name, healthy])
+    expect(told).toEqual([
+      ['default/pool-1/192.0.2.1', false],
+      ['default/pool-1/192.0.2.2', true],
+      ['default/pool-1/192.0.2.3', true],
+      ['default/pool-1/192.0.2.4', false],
+      ['default/pool-1/2001:db8::1', true],
+      ['acme/pool-1/192.0.2.4', true],
+    ])
+  })
+
   test('reaches the pools of that name of all tenants, or of one', () => {
     const state = newState()
     setHealth(bundle, state, new Map([['pool-1/192.0.2.4', { healthy: false }]]))
