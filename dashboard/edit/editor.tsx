@@ -157,7 +157,16 @@ export function Editor(editing: Editing) {
           />
         ) : (
           <FormOrYaml
-            {...{ draft, onChange: setDraft, written, setWritten, check, refusal: fault }}
+            {...{ draft, written, check, refusal: fault }}
+            onChange={(now) => {
+              // What was said was said of the draft before.
+              if (!isSame(now, draft)) setFault('')
+              setDraft(now)
+            }}
+            setWritten={(now) => {
+              if (now.value === null || now.fault !== written.fault) setFault('')
+              setWritten(now)
+            }}
             schema={operation.body ?? {}}
           />
         )}

@@ -91,7 +91,7 @@ function Members({ pool, edits }: { pool: Pool; edits: Edits }) {
         <Empty title="No members yet">Add the first address that this pool answers with.</Empty>
       ) : (
         <div class="table-box" tabIndex={0} role="group" aria-label="Members">
-          <table>
+          <table class="members">
             <thead>
               <tr>
                 <th scope="col">Address</th>
@@ -155,7 +155,7 @@ function MemberRow({ member, edits }: { member: Member; edits: Edits }) {
       </td>
       <td class="number extra">{member.priority}</td>
       <td class="extra">{member.region}</td>
-      <td>
+      <td class="acts">
         <MemberActions {...{ member, edits }} isSmall />
       </td>
     </tr>
