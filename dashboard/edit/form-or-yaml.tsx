@@ -64,7 +64,7 @@ export function FormOrYaml(props: FormOrYamlProps) {
           }}
         />
       ) : (
-        <SchemaForm {...{ schema, draft, onChange }} />
+        <SchemaForm {...{ schema, draft, refusal, onChange }} />
       )}
     </>
   )

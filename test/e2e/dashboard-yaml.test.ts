@@ -1,4 +1,4 @@
-// The dashboard in a real browser: an object is edited as YAML, beside its form.
+// The dashboard in a real browser: an object is edited in its form, or as YAML beside it.
 import type { Page } from 'playwright-core'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { button, unexpected, useDashboard } from '#test/support/dashboard-node.ts'
@@ -171,6 +171,12 @@ test(
     await told.click()
     await page.keyboard.insertText('# here\n')
     expect(await textOf(page)).toContain('# here\nttl: soon')
+    expect(await page.getByRole('alert').count()).toBe(1)
+    await write(page, 'name: www\ndomain: www.example.com.\nttl: 5\n')
+    await expect.poll(() => page.locator('.cm-lint-marker-error').count()).toBe(0)
+    expect(await page.getByRole('alert').count()).toBe(0)
+    await write(page, 'name: www\ndomain: www.example.com.\nttl: soon\n')
+    await told.waitFor()
     expect(await lookAt(page, 'yaml-wrong')).toEqual([])
     expect(await lookAtNarrow(page, 'yaml-wrong')).toEqual([])
   },
@@ -201,6 +207,89 @@ test(
     await page.getByRole('link', { name: 'made-as-yaml' }).waitFor()
     const pools = (await call<(Named & { minHealthy: number })[]>('GET', '/pools')).body
     expect(pools.find(({ name }) => name === 'made-as-yaml')?.minHealthy).toBe(0)
+  },
+  patienceMs,
+)
+
+test(
+  'a rollout of two steps and an alert channel are made with fields, and a refusal is at its field',
+  async () => {
+    const { page, faults } = await signedIn(admin)
+    const [member] = (await call<Named[]>('GET', `/pools/${ids.web}/members`)).body
+    await visit(page, '/r/rollouts')
+    await button(page, 'New').click()
+    await page.getByRole('combobox', { name: /^Member/ }).fill(member!.id)
+    for (const [i, weight] of ['10', '50'].entries()) {
+      await button(page, 'Add step').click()
+      await page.getByLabel(`Weight pct of step ${i + 1}`).fill(weight)
+      await page.getByLabel(`Hold seconds of step ${i + 1}`).fill('600')
+    }
+    await button(page, 'Add step').click()
+    await button(page, 'Remove step 3').click()
+    await page.getByLabel('Min healthy members').fill('1')
+    expect(await lookAt(page, 'rollout-form')).toEqual([])
+    expect(await lookAtNarrow(page, 'rollout-form')).toEqual([])
+    await button(page, 'Review the change').click()
+    await button(page, 'Commit').click()
+    await page.locator('dialog').waitFor({ state: 'detached' })
+    const rollouts = (
+      await call<{ steps: object[]; regressionPolicy: object }[]>('GET', '/rollouts')
+    ).body
+    expect(rollouts).toMatchObject([
+      {
+        steps: [
+          { weightPct: 10, holdSeconds: 600 },
+          { weightPct: 50, holdSeconds: 600 },
+        ],
+        regressionPolicy: { minHealthyMembers: 1 },
+      },
+    ])
+
+    await visit(page, '/r/alerts')
+    await button(page, 'New').click()
+    await page.getByLabel(/^Name/).fill('team')
+    await page.getByLabel(/^Kind/).selectOption('webhook')
+    await page.getByLabel(/^Conditions/).fill('member-flapping')
+    await page.getByLabel('URL').fill('ftp://alerts.example.com/')
+    await page.getByRole('button', { name: /^(Save|Review the change)$/ }).click()
+    const told = page.getByRole('dialog').locator('.fault')
+    await told.filter({ hasText: 'must be an https:// address' }).waitFor()
+    expect(await page.getByLabel('URL').getAttribute('aria-invalid')).toBe('true')
+    expect(await lookAt(page, 'alert-refused')).toEqual([])
+    await page.getByLabel('URL').fill('https://alerts.example.com/')
+    // What was said of the address before is gone, in both places.
+    expect(await told.count()).toBe(0)
+    expect(await page.getByRole('alert').count()).toBe(0)
+    await page.getByRole('button', { name: /^(Save|Review the change)$/ }).click()
+    await expect
+      .poll(async () => (await call<Named[]>('GET', '/alerts')).body.map(({ name }) => name))
+      .toEqual(['team'])
+    // The refusal.
+    expect(unexpected(faults)).toEqual([expect.stringContaining('status of 400')])
+  },
+  patienceMs,
+)
+
+test(
+  'on a phone the buttons of each member are in view without scrolling sideways',
+  async () => {
+    const { page } = await signedIn(admin)
+    await page.setViewportSize({ width: 360, height: 740 })
+    await visit(page, `/pools/${ids.web}`)
+    const table = page.getByRole('group', { name: 'Members' })
+    await table.waitFor()
+    expect(
+      await table.evaluate((one) => {
+        const { scrollWidth, clientWidth } = one as unknown as Record<string, number>
+        return scrollWidth! - clientWidth!
+      }),
+    ).toBe(0)
+    for (const name of ['Drain', 'Disable', 'Edit', 'Delete']) {
+      const { x, width } = (await button(page, `${name} 192.0.2.1`).boundingBox())!
+      expect([name, x >= 0 && x + width <= 360]).toEqual([name, true])
+    }
+    expect(await table.getByRole('row').count()).toBe(2)
+    expect(await lookAt(page, 'members-phone')).toEqual([])
   },
   patienceMs,
 )
