@@ -294,8 +294,9 @@ test(
 
     await visit(page, '/r/rollouts')
     await button(page, 'New').click()
-    expect(await page.getByLabel('Steps').getAttribute('placeholder')).toMatch(/"weightPct"/)
-    expect(await lookAt(page, 'rollout-form')).toEqual([])
+    await button(page, 'Add step').click()
+    await page.getByLabel('Weight pct of step 1').waitFor()
+    expect(await lookAt(page, 'rollout-row')).toEqual([])
     expect(unexpected(faults)).toEqual([])
   },
   patienceMs,
