@@ -151,7 +151,9 @@ test('a request that moves too many clients is refused, until one says why', asy
     const refused = await callApi(daemon, 'PATCH', path, { body })
     expect([refused.status, refused.body.error]).toEqual([
       409,
-      expect.stringContaining('send 100 % of the clients of www.example.com. elsewhere, more than 50 %'),
+      expect.stringContaining(
+        'send 100 % of the clients of www.example.com. elsewhere, more than 50 %',
+      ),
     ])
   }
   expect(await daemon.answers(www)).toEqual(oldAnswer)
