@@ -27,7 +27,7 @@ export interface ComparerParts {
   readonly limits: MovementLimits
   readonly placeNames: PlaceNames
   readonly viewer: Viewer
-  /** Of what clients count; null: addresses. */
+  /** How their traffic was counted; null: addresses are the weights. */
   readonly counting: Counting | null
 }
 

@@ -1,4 +1,4 @@
-// What each member gets from the answers that differ: in queries where names are counted.
+// Sums what each member gets from the answers that differ, in queries where names are counted.
 import type { Traffic } from './clients/traffic.ts'
 import type { AnswerChange, ExpectedTraffic, MemberTraffic } from './model.ts'
 

@@ -15,7 +15,7 @@ export interface Plan {
   readonly warnings: readonly string[]
 }
 
-/** What clients count. */
+/** How clients are weighted. */
 export interface ClientWeights {
   readonly by: 'addresses' | 'traffic'
   /** Where the counts are from; '': addresses. */

@@ -20,7 +20,7 @@ export interface MovementLimits {
   readonly scriptRunsMax: number
 }
 
-/** How what clients count was found. */
+/** How the traffic of clients was counted. */
 export interface Counting {
   /** Queries that were looked at; null: all of them. */
   readonly sampled: number | null

@@ -81,9 +81,8 @@ export function makePlan(request: PlanRequest): Plan {
     warnings.addUnknown(sides.base.unknownMembers, sides.head.unknownMembers)
     const limits = { ...planLimits, ...request.limits }
     const names = placeNames(geo)
-    const comparer = new Comparer({
-      ...{ ...sides, partitions, limits, placeNames: names, viewer, counting },
-    })
+    const asked = { partitions, limits, placeNames: names, viewer, counting }
+    const comparer = new Comparer({ ...sides, ...asked })
     const changes = changesOf(comparer, base.bundle, head.bundle, differences)
     warnings.addOf(comparer)
     warnings.addUncounted(uncountedNames(changes, traffic))

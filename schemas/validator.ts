@@ -23,7 +23,7 @@ const ajv = new Ajv({
   strict: true,
   allowUnionTypes: true,
   strictRequired: false,
-  // That ours are schemas, a test checks: here it would take half of the time of compiling them.
+  // A test checks that ours are schemas: here it would take half of the time of compiling them.
   validateSchema: false,
 })
 ajv.addVocabulary([plannedKeyword])

@@ -18,8 +18,14 @@ import { kinds } from '#schemas/kinds.ts'
 import { actorOf } from '#api/access/caller.ts'
 import type { Caller } from '#api/access/caller.ts'
 import { overrideHeader, reasonIn, reasonWanted } from '#api/http/override.ts'
-import { effectHeader, effectWanted, isEffectWanted } from '#api/http/subject.ts'
-import { subjectHeader, subjectIn, subjectWanted } from '#api/http/subject.ts'
+import {
+  effectHeader,
+  effectWanted,
+  isEffectWanted,
+  subjectHeader,
+  subjectIn,
+  subjectWanted,
+} from '#api/http/write-headers.ts'
 import { noContent, refused } from '#api/http/reply.ts'
 import { sentenceList } from '#api/http/sentence-list.ts'
 import type { Reply } from '#api/http/reply.ts'

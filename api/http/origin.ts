@@ -1,6 +1,6 @@
 // Detects requests that a browser sends from a page of another site.
-import { isIPv4 } from 'node:net'
 import type { FastifyRequest } from 'fastify'
+import { isLoopback, isLoopbackName } from '#lib/loopback.ts'
 import { refused } from './reply.ts'
 
 export const crossSite = refused(403, 'the request comes from a page of another site')
@@ -59,17 +59,6 @@ export function isRebound({ socket, host }: FastifyRequest): boolean {
   const { localAddress = '' } = socket
   const isLocal = localAddress === '' || isLoopback(localAddress.replace(/^::ffff:/, ''))
   return isLocal && !isLoopbackName(URL.parse(`http://${host}`)?.hostname ?? '')
-}
-
-/** @param name host of a URL: an IPv6 address stands in brackets */
-export function isLoopbackName(name: string): boolean {
-  if (name === 'localhost' || name.endsWith('.localhost')) return true
-  return isIPv4(name) ? isLoopback(name) : name === '[::1]'
-}
-
-/** @param address as the system writes it */
-export function isLoopback(address: string): boolean {
-  return address.startsWith('127.') || address === '::1'
 }
 
 /** No origin is our own: whoever sends none is no browser. */

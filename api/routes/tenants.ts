@@ -14,7 +14,7 @@ import { route } from '#api/http/route.ts'
 import type { Route } from '#api/http/route.ts'
 import { ConflictBody, Id, UnixSeconds, body } from '#api/http/shapes.ts'
 import { storeFailed } from '#api/http/store-reply.ts'
-import { subjectHeader } from '#api/http/subject.ts'
+import { subjectHeader } from '#api/http/write-headers.ts'
 
 const tag = 'Tenants'
 

@@ -34,7 +34,7 @@ directory) is compared with BASE.
 
   --base BASE       a commit of the checkout that PATH is in, such as origin/main; a bundle file; or
                     another directory, written with ./ or / at its beginning; or the address of a
-                    node (http://…): the commit that it answers from, which the checkout must have
+                    node (https://…): the commit that it answers from, which the checkout must have
   --head HEAD       the same, in place of PATH as it is
   --health FILE     also under this health, as for "gslbd simulate": {"POOL/ADDRESS": false};
                     members that are not named are healthy; or the address of a node, by whose

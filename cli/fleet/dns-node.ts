@@ -22,6 +22,7 @@ import type { Io } from '#cli/terminal/command.ts'
 import type { ProcessLog } from '#cli/terminal/log.ts'
 import type { Pulled } from '#fleet/puller.ts'
 import type { NodeReport } from '#fleet/node-report.ts'
+import { isLoopbackName } from '#lib/loopback.ts'
 import { systemClock } from '#lib/clock.ts'
 import { err, ok } from '#lib/result.ts'
 import type { Result } from '#lib/result.ts'
@@ -230,7 +231,7 @@ function warnOfUnused(settings: Settings, token: string | null, log: ProcessLog)
   ]
   if (unused.length > 0) log.warn({ settings: unused }, 'a node of the role dns does not do this')
   const isOpen = settings.bundle.urls.some(
-    (text) => new URL(text).protocol === 'http:' && !isLoopback(new URL(text).hostname),
+    (text) => new URL(text).protocol === 'http:' && !isLoopbackName(new URL(text).hostname),
   )
   if (token !== null && isOpen) {
     log.warn({}, 'GSLB_BUNDLE_TOKEN goes over plain HTTP: use https:// in bundle.urls')
@@ -242,6 +243,3 @@ function redirectTargets(redirect: Settings['redirect']): string[] {
   const names = ['caddy', 'nginx', 'gatewayAPI', 'cdn'] as const
   return names.filter((name) => redirect[name].enabled).map((name) => `redirect.${name}.enabled`)
 }
-
-const isLoopback = (host: string): boolean =>
-  host === 'localhost' || host === '[::1]' || host.startsWith('127.')

@@ -1,5 +1,5 @@
 // Asks the public API of a node, for commands that show it.
-import { isLoopbackName } from '#api/http/origin.ts'
+import { isLoopbackName } from '#lib/loopback.ts'
 import { variable } from '#cli/terminal/command.ts'
 import type { Io } from '#cli/terminal/command.ts'
 import { plain } from '#cli/terminal/paint.ts'

@@ -29,8 +29,9 @@ export function blockText(value: JsonValue, indent: number, eol: string): string
     },
     // As a block, blanks at the ends of lines without text would be lost (YAML 1.2, section 8.1.1).
     Scalar: (_key, node) => {
-      if (typeof node.value === 'string' && /^\s*\n\s*$/.test(node.value))
-        node.type = 'QUOTE_DOUBLE'
+      const { value } = node
+      const isBlank = typeof value === 'string' && value.includes('\n') && value.trim() === ''
+      if (isBlank) node.type = 'QUOTE_DOUBLE'
     },
   })
   const pad = ' '.repeat(indent)

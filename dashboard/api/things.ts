@@ -1,5 +1,6 @@
 // The words by which people know pools, members and services, beside the ids that the API takes.
-import { allMembers, allPools, allServices, poolOf, targetOf } from './live.ts'
+import { allMembers, allPools, allServices, memberOf, poolOf, targetOf } from './live.ts'
+import type { Member, Pool } from './live.ts'
 
 export interface Thing {
   /** What is written. */
@@ -7,21 +8,26 @@ export interface Thing {
   readonly words: string
 }
 
-const poolThings = (): Thing[] => allPools().map(({ id, name }) => ({ id, words: `pool ${name}` }))
+const poolWords = ({ name }: Pool): string => `pool ${name}`
+
+function memberWords(member: Member): string {
+  const { port, name, poolId } = member
+  const named = name === '' ? '' : ` (${name})`
+  return `${targetOf(member)}:${port}${named} of ${poolOf(poolId)?.name ?? poolId}`
+}
+
+const poolThings = (): Thing[] =>
+  allPools().map((pool) => ({ id: pool.id, words: poolWords(pool) }))
 
 const memberThings = (): Thing[] =>
-  allMembers().map((member) => {
-    const { id, port, name, poolId } = member
-    const named = name === '' ? '' : ` (${name})`
-    return { id, words: `${targetOf(member)}:${port}${named} of ${poolOf(poolId)?.name ?? poolId}` }
-  })
+  allMembers().map((member) => ({ id: member.id, words: memberWords(member) }))
 
 /** By the field that takes them. */
 const fields: Readonly<Record<string, () => Thing[]>> = {
   poolId: poolThings,
   memberId: memberThings,
   resourceId: () => [...poolThings(), ...memberThings()],
-  onAllDown: () => allPools().map(({ name }) => ({ id: `pool:${name}`, words: `pool ${name}` })),
+  onAllDown: () => allPools().map((pool) => ({ id: `pool:${pool.name}`, words: poolWords(pool) })),
   actionTarget: () => allServices().map(({ name, domain }) => ({ id: domain, words: name })),
 }
 
@@ -30,5 +36,9 @@ export const thingsFor = (field: string): Thing[] =>
   Object.hasOwn(fields, field) ? fields[field]!() : []
 
 /** What an id stands for; empty where nobody knows. */
-export const wordsOf = (id: string): string =>
-  [...poolThings(), ...memberThings()].find((thing) => thing.id === id)?.words ?? ''
+export function wordsOf(id: string): string {
+  const pool = poolOf(id)
+  if (pool !== undefined) return poolWords(pool)
+  const member = memberOf(id)
+  return member === undefined ? '' : memberWords(member)
+}

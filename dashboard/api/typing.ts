@@ -1,4 +1,4 @@
-// Knows whether the reader is typing: what can wait for a pause, waits for it.
+// Tells whether somebody is typing, so that what can wait waits for a pause.
 
 export const pauseMs = 200
 let pause: ReturnType<typeof setTimeout> | undefined

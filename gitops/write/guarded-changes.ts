@@ -1,5 +1,5 @@
-// Measures what a request alters against the limits of a commit: with those shortly before it, of
-// the whole and by tenant.
+// Measures a request, together with those of the last minutes, against the limits of a commit: of
+// the whole, and of each tenant.
 import { changeLimitsOf, countedMembers } from '#compiler/plan/change-outline.ts'
 import type { ChangeLimits, PoolOutline } from '#compiler/plan/change-outline.ts'
 import { isLostBy, measures, perMeasure } from '#compiler/plan/name-standing.ts'

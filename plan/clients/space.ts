@@ -8,7 +8,7 @@ export interface FamilySpace<A extends Address> {
   readonly clients: Cut<A>
   /** Behind the last address. */
   readonly end: A
-  /** Clients count by what they were counted for: those of no place count, too. */
+  /** Weights are counts of traffic, not of addresses. Clients of no known place have some, too. */
   readonly isCounted?: boolean
   /** What the clients from `start` to before `end` count: addresses, or networks of /48. */
   readonly weightOf: (start: A, end: A) => number

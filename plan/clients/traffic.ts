@@ -1,4 +1,4 @@
-// What clients count by the traffic that comes from them: counts of networks and of countries.
+// Weighs clients by counted traffic, of networks and of countries, in place of their addresses.
 import { CountryTable } from '#routing/geo/geo-tables.ts'
 import type { CountryBuffers } from '#routing/geo/geo-tables.ts'
 import { unpackCode } from '#routing/geo/countries.ts'

@@ -22,7 +22,7 @@ export interface Policy {
   /** -1: none. */
   readonly fallbackPool: number
   readonly answerCount: number
-  /** null: the choice depends on more than one table, and on the candidates. */
+  /** null: the steps have to run for each client. */
   readonly byTable: TableUse | null
 }
 

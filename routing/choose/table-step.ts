@@ -1,4 +1,4 @@
-// Makes a step of what it does by the value of a range table.
+// Builds the step of a way that looks at the client in one range table alone.
 import { rowOfClient, valueOfRow } from '#routing/chain/lookup-client.ts'
 import { needAlike } from '#routing/chain/scope.ts'
 import type { Likeness } from '#routing/chain/scope.ts'

@@ -117,7 +117,7 @@ const Traffic = Type.Object({
 })
 
 const Weights = Type.Object({
-  by: Type.Enum(['addresses', 'traffic'], { description: 'What clients count' }),
+  by: Type.Enum(['addresses', 'traffic'], { description: 'How clients are weighted' }),
   source: Type.String({ description: 'Of the counts; empty: addresses' }),
   seconds: nullable(Type.Number({ description: 'How long was counted' })),
   sampled: nullable(Type.Number({ description: 'Queries that were looked at; null: all' })),

@@ -3,6 +3,7 @@ import type { AddressInfo } from 'node:net'
 import { readFileSync } from 'node:fs'
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
 import { unprobed } from '#api/ports/member-health.ts'
+import type { ClientRegions } from '#api/ports/node-facts.ts'
 import type { KnownHealth } from '#api/ports/member-health.ts'
 import { assert } from '#lib/assert.ts'
 import { Exit } from '#cli/terminal/command.ts'
@@ -24,6 +25,8 @@ const name = `www.${recordsZone}`
 /** By address: what a node finds of it. */
 const health = new Map<string, Partial<KnownHealth>>()
 const status = { active: '' as string | null, head: '' }
+/** Of clients; null: the node counts none. */
+let regions: ClientRegions | null = null
 let world: ConfigWorld
 let url: string
 let box: ReturnType<typeof gitSandbox>
@@ -52,7 +55,8 @@ beforeAll(async () => {
     }),
     onChange: () => () => undefined,
   }
-  const ports = { memberHealth, view: view as never }
+  const facts = { uptimeSeconds: () => 1, webSocketClients: () => 0, clientRegions: () => regions }
+  const ports = { memberHealth, node: facts, view: view as never }
   world = await startConfigWorld({ settings: recordsSettings, ports })
   for (const tenant of ['acme', 'zenith']) {
     const pool = tenant === 'acme' ? 'web' : 'others'
@@ -131,6 +135,31 @@ test('under the health that the node answers by', async () => {
       }),
     ],
   ])
+})
+
+test('clients count by the queries that the node had, by country', async () => {
+  const countries = [
+    { country: 'DE', queries: 90 },
+    { country: '', queries: 10 },
+  ]
+  regions = { hasDatabase: true, seconds: 60, sampled: 20, countries }
+  const { out, exit } = await plan('--base', 'HEAD', '--traffic', url, '--format', 'json')
+  const { weights, warnings } = planOf(out)
+  expect([exit, weights]).toEqual([
+    Exit.Ok,
+    { by: 'traffic', source: `${url}/api/v1/client-regions`, seconds: 60, sampled: 20 },
+  ])
+  expect(warnings.join()).toContain('without --geoip the counts of countries')
+})
+
+test.each([
+  ['counts nobody', null, 'does not count where clients are'],
+  ['has no database', { hasDatabase: false, sampled: 0 }, 'it counts nobody: set geoip.dbPath'],
+  ['has just begun', { hasDatabase: true, sampled: 0 }, 'has looked at no query yet'],
+])('a node that %s gives no traffic, and it is said', async (_what, told, sentence) => {
+  regions = told && { seconds: 0, countries: [], ...told }
+  const { err, exit } = await plan('--base', 'HEAD', '--traffic', url)
+  expect([exit, err]).toEqual([Exit.Usage, expect.stringContaining(sentence)])
 })
 
 test('a commit that waits, and one that the checkout does not have, are said', async () => {

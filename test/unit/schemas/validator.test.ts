@@ -1,4 +1,5 @@
 // The schemas accept what is allowed, fill in defaults and refuse the rest.
+import { Ajv } from 'ajv'
 import { expect, test } from 'vitest'
 import { bundleLimits } from '#bundle/format/limits.ts'
 import {
@@ -8,6 +9,7 @@ import {
   spellingsOf,
 } from '#routing/choose/ways.ts'
 import { jsonSchemaOf } from '#schemas/json-schema.ts'
+import { kindNames } from '#schemas/kinds.ts'
 import type { Kind } from '#schemas/kinds.ts'
 import { asnRulesMax } from '#schemas/objects/routing-settings.ts'
 import { membersPerPoolMax } from '#schemas/objects/pool.ts'
@@ -33,6 +35,11 @@ const service = (fields: object) => {
   // Own fields as they are: a spread or an assignment would treat __proto__ as the prototype.
   return object('Service', Object.defineProperties(spec, Object.getOwnPropertyDescriptors(fields)))
 }
+
+test.each(kindNames)('what describes a %s is a JSON Schema', (kind) => {
+  const ajv = new Ajv({ strict: false })
+  expect([ajv.validateSchema(jsonSchemaOf(kind)), ajv.errors]).toEqual([true, null])
+})
 
 test('a member without options has the defaults', () => {
   const value = object('Pool', { members: [{ ...member }] })

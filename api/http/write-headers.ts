@@ -1,4 +1,4 @@
-// The request headers of a write that need no right: its subject, and whether its effect is wanted.
+// The request headers that any write may have: its subject, and whether its effect is wanted.
 import { Type } from 'typebox'
 
 /** In lower case, as requests have it. */
