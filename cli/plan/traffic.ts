@@ -25,7 +25,8 @@ export function readTraffic(path: string): Result<Traffic, string> {
     }
     value = JSON.parse(readFileSync(path, 'utf8'))
   } catch (error) {
-    return err(`${path}: ${error instanceof Error ? error.message : String(error)}`)
+    const { code, message } = error as NodeJS.ErrnoException
+    return err(code === 'ENOENT' ? `${path}: there is no such file` : `${path}: ${message}`)
   }
   return trafficIn(value, path)
 }

@@ -94,10 +94,12 @@ function warningsOf(
             : `${source} counts clients of ${strange.slice(0, 5).join(', ')}, which the database ` +
               'does not have: they are left out',
         ]),
-    ...(isBy ? [`${source} counts by country: inside a country clients count by addresses`] : []),
+    ...(isBy
+      ? [`${source} counts by country: inside a country clients are weighted by addresses`]
+      : []),
     ...(['IPv4', 'IPv6'] as const).flatMap((family, i) =>
       spaces[i] === null && (i === 0 || networks.length > 0)
-        ? [`${source} counts no client of ${family}: each counts by its addresses`]
+        ? [`${source} counts no client of ${family}: they are weighted by addresses`]
         : [],
     ),
   ]

@@ -89,14 +89,14 @@ function withinWords(within: MovedWithin | null): string {
   return `, ${percent(least)} to ${percent(most)} by where in their countries they are`
 }
 
-/** One line; '': clients count by addresses. */
+/** One sentence without its full stop; '': addresses are the weights. */
 export function weightWords({ by, source, seconds, sampled }: ClientWeights): string {
   if (by === 'addresses') return ''
   const parts = [
     ...(seconds === null ? [] : [`of ${plural(seconds, 'second')}`]),
     ...(sampled === null ? [] : [`computed of ${plural(sampled, 'query', 'queries')}`]),
   ]
-  return `clients count by the traffic in ${[source, ...parts].join(', ')}`
+  return `Clients are weighted by the traffic in ${[source, ...parts].join(', ')}`
 }
 
 /** Of one answer that differs its own shares say it already. */
@@ -113,6 +113,7 @@ export function trafficTitle({ unit }: ExpectedTraffic): string {
 /** Such as `12.4 %`, `35/s`, `1,200/day`. */
 export function amount(value: number, unit: TrafficUnit): string {
   if (unit === 'share') return percent(value)
+  if (value === 0) return '0'
   const [shown, per] =
     unit === 'queries' ? [value, ''] : value < 1 ? [value * 86_400, '/day'] : [value, '/s']
   return `${shown.toLocaleString('en', { maximumFractionDigits: shown < 100 ? 1 : 0 })}${per}`

@@ -9,6 +9,7 @@ import { ipv4, ipv6 } from '#plan/clients/space.ts'
 import { countedSpaces } from '#plan/clients/traffic.ts'
 import type { Traffic } from '#plan/clients/traffic.ts'
 import { makePlan } from '#plan/plan.ts'
+import { amount } from '#plan/print/words.ts'
 import type { Plan } from '#plan/model.ts'
 import { bundleOf, member, pool, service, smallModel } from '#test/support/bundle-models.ts'
 import { writeMmdb } from '#test/support/mmdb-writer.ts'
@@ -145,7 +146,7 @@ test('what the counts do not tell is said', () => {
   const plan = planBy(trafficOf({ countries: { DE: 1, FR: 2 }, networks: { '10.0.0.0/24': 1 } }))
   const all = plan.warnings.join('\n')
   expect(all).toContain('counts clients of FR, which the database does not have')
-  expect(all).toContain('inside a country clients count by addresses')
+  expect(all).toContain('inside a country clients are weighted by addresses')
   const four = planBy(trafficOf({ networks: { '10.0.0.0/24': 1 } }))
   expect(four.warnings.join()).toContain('counts no client of IPv6')
 })
@@ -167,4 +168,14 @@ test('a counted space gives every query to somebody, and finds who stands for a 
     const weight = v4.weightOf(first4, first4 + 2_048)
     expect(Math.abs(v4.weightOf(first4, at) - weight * part)).toBeLessThan(0.5)
   }
+})
+
+test.each([
+  [0, 'queries-per-second', '0'],
+  [0.5, 'queries-per-second', '43,200/day'],
+  [35, 'queries-per-second', '35/s'],
+  [1_200, 'queries', '1,200'],
+  [0.124, 'share', '12.4 %'],
+] as const)('%d %s is printed as %s', (value, unit, words) => {
+  expect(amount(value, unit)).toBe(words)
 })

@@ -55,7 +55,7 @@ test('a file that is missing, and one that is no JSON', () => {
     const read = readTraffic(path)
     return read.ok ? '' : read.error
   }
-  expect(errorOf()).toContain('no such file')
+  expect(errorOf()).toBe(`${path}: there is no such file`)
   writeFileSync(path, '{"countries": ')
   expect(errorOf()).toMatch(/traffic\.json: .*JSON/)
 })
