@@ -155,7 +155,7 @@ async function healthOf(
   return isUrl(source) ? await healthAt(source, io.env) : readHealth(source)
 }
 
-/** The same; null: clients count by addresses. */
+/** The same; null: addresses are the weights. */
 async function trafficOf(
   source: string | undefined,
   io: Io,
