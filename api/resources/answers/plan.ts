@@ -162,7 +162,7 @@ const Diagnostic = Type.Object({
 
 export const Plan = Type.Object(
   {
-    format: Type.Integer({
+    format: Type.Literal(1, {
       description: 'Another number when a field goes or means another thing',
     }),
     base: Side,

@@ -20,6 +20,7 @@ import {
   startConfigWorld,
 } from '#test/support/config-world.ts'
 import type { Answered, ConfigWorld } from '#test/support/config-world.ts'
+import { planFaults } from '#test/support/plan-schema.ts'
 import { makeTempDir, removeTempDir } from '#test/support/temp-dir.ts'
 
 const [acme, zenith] = [keyOf('acme'), keyOf('zenith')]
@@ -125,6 +126,7 @@ test('a change is planned, and not made', async () => {
   ])
   expect(status, text).toBe(200)
   expect(told(plan)).toEqual(['www A changed 33'])
+  expect(planFaults(plan)).toBe('')
   expect(plan.summary).toMatchObject({
     names: 1,
     comparedNames: 1,

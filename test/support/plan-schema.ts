@@ -1,0 +1,63 @@
+// The JSON Schema of a plan as JSON: what the API promises, and `gslbd plan --format json` prints.
+import { Ajv2020 } from 'ajv/dist/2020.js'
+import type { Static } from 'typebox'
+import { Plan as ApiPlan } from '#api/resources/answers/plan.ts'
+import type { Plan } from '#plan/model.ts'
+
+export const planSchemaPath = 'schemas/json/gslbd-plan.schema.json'
+
+/** Of the API alone. */
+const ofApi = { plan: 'diagnostics', scenario: 'omitted' } as const
+
+type Frozen<T> = T extends object ? { readonly [Key in keyof T]: Frozen<T[Key]> } : T
+type Promised = Frozen<Static<typeof ApiPlan>>
+type Printed = Omit<Promised, typeof ofApi.plan | 'scenarios'> & {
+  readonly scenarios: readonly Omit<Promised['scenarios'][number], typeof ofApi.scenario>[]
+}
+
+/** Both ways, for the type checker: a field of one is a field of the other. */
+export const asPrinted = (plan: Plan): Printed => plan
+export const asPlan = (plan: Printed): Plan => plan
+
+interface ObjectSchema {
+  readonly required: readonly string[]
+  readonly properties: Readonly<Record<string, unknown>>
+}
+
+export type JsonSchema = Readonly<Record<string, unknown>>
+
+export function planJsonSchema(): JsonSchema {
+  const schema = JSON.parse(JSON.stringify(ApiPlan)) as ObjectSchema
+  const scenarios = schema.properties['scenarios'] as { readonly items: ObjectSchema }
+  const items = { ...scenarios.items, required: without(scenarios.items, ofApi.scenario) }
+  return {
+    $schema: 'https://json-schema.org/draft/2020-12/schema',
+    $id: 'gslbd-plan.schema.json',
+    description:
+      'What `gslbd plan --format json` prints, and POST /api/v1/plan answers. With the same ' +
+      '`format` fields may come, and none goes.',
+    ...schema,
+    required: without(schema, ofApi.plan),
+    properties: { ...schema.properties, scenarios: { ...scenarios, items } },
+  }
+}
+
+const without = ({ required }: ObjectSchema, field: string): readonly string[] =>
+  required.filter((name) => name !== field)
+
+/**
+ * What is wrong with a plan as JSON; fields that the schema does not name are, too, so that none
+ * comes without a word in it.
+ */
+export function planFaults(value: unknown): string {
+  const ajv = new Ajv2020({ strict: false, allErrors: true })
+  return ajv.validate(closed(planJsonSchema()), value) ? '' : ajv.errorsText()
+}
+
+function closed(schema: unknown): object {
+  const close = (_: string, value: unknown): unknown =>
+    value instanceof Object && 'properties' in value && 'type' in value
+      ? { ...value, additionalProperties: false }
+      : value
+  return JSON.parse(JSON.stringify(schema), close) as object
+}
