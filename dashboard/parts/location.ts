@@ -10,7 +10,11 @@ export interface Place {
 export const place = signal<Place>(readPlace())
 /** For what does not look at the query: a letter typed in a search leaves it. */
 export const path = computed(() => place.value.path)
-addEventListener('hashchange', () => (place.value = readPlace()))
+addEventListener('hashchange', () => {
+  clearTimeout(later)
+  later = undefined
+  place.value = readPlace()
+})
 
 function readPlace(): Place {
   const [path = '', query = ''] = location.hash.replace(/^#/, '').split('?', 2)
@@ -25,8 +29,16 @@ export function to(path: string, query: Readonly<Record<string, string>> = {}): 
 }
 
 export function go(path: string, query: Readonly<Record<string, string>> = {}): void {
+  writeAddress()
   location.hash = to(path, query)
 }
+
+/**
+ * With each new address a browser looks for the icon of the page again, which costs more than the
+ * letter, and some refuse more than a hundred in half a minute: it is written at a pause.
+ */
+const pauseMs = 300
+let later: ReturnType<typeof setTimeout> | undefined
 
 /** Filters stand in the address, and typing in one makes no entry of the history. */
 export function setQuery(name: string, value: string): void {
@@ -34,10 +46,19 @@ export function setQuery(name: string, value: string): void {
   const next = new URLSearchParams(query)
   if (value === '') next.delete(name)
   else next.set(name, value)
-  const text = next.toString()
-  history.replaceState(null, '', `#${path}${text === '' ? '' : `?${text}`}`)
   place.value = { path, query: next }
+  clearTimeout(later)
+  later = setTimeout(writeAddress, pauseMs)
 }
+
+/** Also before a click leads away, so that the way back leads to the same words. */
+function writeAddress(): void {
+  if (later === undefined) return
+  clearTimeout(later)
+  later = undefined
+  history.replaceState(null, '', to(place.value.path, Object.fromEntries(place.value.query)))
+}
+addEventListener('click', writeAddress, true)
 
 /** @param pattern `/services/{id}`. @returns the ids, decoded; null: it is another path */
 export function matchPlace(pattern: string, path: string): Record<string, string> | null {

@@ -269,6 +269,32 @@ test(
 )
 
 test(
+  'the words of a search are in the address at a pause, and before a click leads away',
+  async () => {
+    const { page } = await openPage()
+    await feedMany(page, 200)
+    await signIn(page, admin)
+    await visit(page, '/pools')
+    const search = page.getByRole('searchbox')
+    await search.fill('shop-00001')
+    await expect.poll(() => page.url()).toMatch(/#\/pools\?q=shop-00001$/)
+    await search.fill('shop-00002')
+    // In the same task, as fast as nobody is: no pause is between the letter and the click.
+    await page.evaluate(`{
+      const box = document.querySelector('[data-search]')
+      box.value = 'shop-0000'
+      box.dispatchEvent(new Event('input', { bubbles: true }))
+      document.querySelector('main tbody a').click()
+    }`)
+    await page.getByRole('heading', { name: 'shop-00002' }).waitFor()
+    await page.goBack()
+    await expect.poll(() => search.inputValue()).toBe('shop-0000')
+    await page.getByRole('status').filter({ hasText: '10 pools' }).waitFor()
+  },
+  patienceMs,
+)
+
+test(
   'a form knows members by their addresses, and one Escape loses nothing of it',
   async () => {
     const { page, faults } = await signedIn(admin)
