@@ -10,6 +10,8 @@ import type { ClientSource } from './clients/cuts.ts'
 import type { Partitions } from './clients/partition.ts'
 import { sumMovement } from './movement.ts'
 import type { Counting, Giver, MovementLimits, PlaceNames } from './movement.ts'
+import { MostOfCountries } from './places.ts'
+import type { MovedByPlace } from './places.ts'
 import { policyWords } from './rows/settings.ts'
 import { ask } from './sides/ask.ts'
 import type { Told } from './sides/ask.ts'
@@ -18,7 +20,7 @@ import { noAddress, Outcomes } from './sides/outcome.ts'
 import type { Side } from './sides/side.ts'
 import { seesTenant } from './sides/viewer.ts'
 import type { Viewer } from './sides/viewer.ts'
-import type { AnswerChange, ChangeKind, Movement, PlannedAnswer } from './model.ts'
+import type { AnswerChange, ChangeKind, CountryMovement, Movement, PlannedAnswer } from './model.ts'
 
 export interface ComparerParts {
   readonly base: Side
@@ -51,6 +53,8 @@ export class Comparer {
   readonly #parts: ComparerParts
   readonly #outcomes: Outcomes
   readonly #known = new Map<string, Compared>()
+  /** Of IPv4 and IPv6; none: no database. */
+  readonly #byCountry = new WeakMap<Movement, readonly MovedByPlace[]>()
 
   constructor(parts: ComparerParts) {
     this.#parts = parts
@@ -83,6 +87,18 @@ export class Comparer {
     }
   }
 
+  /** @returns null: no database */
+  countriesOf(changes: readonly AnswerChange[]): readonly CountryMovement[] | null {
+    const { partitions, placeNames } = this.#parts
+    if (!partitions.hasCountries) return null
+    const most = new MostOfCountries(placeNames.country)
+    for (const { name, kind, movement } of changes) {
+      if (movement === null || kind === 'added') continue
+      for (const byCountry of this.#byCountry.get(movement) ?? []) most.add(name, byCountry)
+    }
+    return most.list
+  }
+
   #move(before: Told, after: Told, qtype: number): Compared {
     const { base, head, partitions, limits, placeNames, counting } = this.#parts
     const one = this.#giverOf(base, before, qtype)
@@ -100,6 +116,8 @@ export class Comparer {
       movement: { ipv4: v4.movement, ipv6: v6.movement },
     }
     this.#known.set(key, compared)
+    const byCountry = [v4, v6].flatMap((one) => one.byCountry ?? [])
+    this.#byCountry.set(compared.movement, byCountry)
     return compared
   }
 

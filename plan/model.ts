@@ -53,7 +53,19 @@ export interface PlannedScenario {
   readonly at: string
   readonly health: 'all-up' | 'given'
   readonly traffic: ExpectedTraffic
+  /** All of whose clients some move, most first; null: no database. */
+  readonly countries: readonly CountryMovement[] | null
   readonly changes: readonly AnswerChange[]
+}
+
+/** Where in the world clients move, over all answers that differ. */
+export interface CountryMovement {
+  /** Such as `DE` or `continent:EU`; '': in no database. */
+  readonly place: string
+  /** The largest part of its clients that moves at a name which is there before; 0 to 1. */
+  readonly movedOfPlace: number
+  /** At which name. */
+  readonly name: string
 }
 
 /** What each member gets from all answers that differ; of others it gets what it got. */
@@ -121,7 +133,10 @@ export interface FamilyMovement {
   readonly members: readonly MemberShare[]
   /** Largest first; null: no database. */
   readonly countries: readonly PlaceMovement[] | null
+  /** Further ones, of which fewer clients move. */
+  readonly countriesOmitted: number
   readonly operators: readonly PlaceMovement[] | null
+  readonly operatorsOmitted: number
 }
 
 /** However the clients that were counted by country are spread inside their countries. */

@@ -1,10 +1,12 @@
 // Sums over all clients of a family who moves from where to where.
 import type { Address } from './clients/cuts.ts'
 import { networksOf } from './clients/networks.ts'
-import type { Breakdown, Partition } from './clients/partition.ts'
+import type { Partition } from './clients/partition.ts'
+import { movedByPlace, noList, placeList } from './places.ts'
+import type { MovedByPlace } from './places.ts'
 import { Reach } from './sides/chooser.ts'
 import type { Outcome, Outcomes } from './sides/outcome.ts'
-import type { FamilyMovement, Flow, MemberShare, MovedWithin, PlaceMovement } from './model.ts'
+import type { FamilyMovement, Flow, MemberShare, MovedWithin } from './model.ts'
 
 /** What a side gives a client: a `Chooser`, or the same to everybody. */
 export interface Giver {
@@ -35,12 +37,13 @@ export interface PlaceNames {
 
 /** Of 19 plans in 20: so many standard deviations. */
 const deviations = 1.96
-const placesMax = 50
 
 export interface Summed {
   /** Also where the clients with another answer count nothing. */
   readonly isDifferent: boolean
   readonly movement: FamilyMovement
+  /** null: no database. */
+  readonly byCountry: MovedByPlace | null
 }
 
 export function sumMovement<A extends Address>(
@@ -63,6 +66,11 @@ export function sumMovement<A extends Address>(
   // Sums of many parts of a whole may be a little more than it.
   const moved = Math.min(1, sums.moved / total)
   const variance = sums.variance / total ** 2 + sampleVariance(moved, own?.sampled ?? null)
+  const { countries, operators } = partition
+  const byCountry = countries === null ? null : movedByPlace(partition, countries, sums.movedOf)
+  const byOperator = operators === null ? null : movedByPlace(partition, operators, sums.movedOf)
+  const inCountries = byCountry === null ? noList : placeList(byCountry, total, names.country)
+  const ofOperators = byOperator === null ? noList : placeList(byOperator, total, names.operator)
   const movement = {
     moved,
     differs: Math.min(1, sums.differs / total),
@@ -70,10 +78,12 @@ export function sumMovement<A extends Address>(
     within: own?.isByCountry === true ? withinCountries(partition, sums, names) : null,
     flows: sums.flowList(total),
     members: sums.memberList(total),
-    countries: byPlace(partition, partition.countries, sums.movedOf, total, names.country),
-    operators: byPlace(partition, partition.operators, sums.movedOf, total, names.operator),
+    countries: inCountries.places,
+    countriesOmitted: inCountries.omitted,
+    operators: ofOperators.places,
+    operatorsOmitted: ofOperators.omitted,
   }
-  return { isDifferent: sums.hasDifference, movement }
+  return { isDifferent: sums.hasDifference, movement, byCountry }
 }
 
 /** Of a share of clients that were chosen at random, after Agresti and Coull. */
@@ -301,33 +311,4 @@ function surplus(one: Outcome, other: Outcome): readonly (readonly [number, numb
     const more = probability - (others.get(destination) ?? 0)
     return more > least ? [[destination, more] as const] : []
   })
-}
-
-/** What moves of a class is taken to be spread evenly over its places. */
-function byPlace<A extends Address>(
-  { weight }: Partition<A>,
-  breakdown: Breakdown | null,
-  movedOf: Float64Array,
-  total: number,
-  nameOf: (row: number) => string,
-): PlaceMovement[] | null {
-  if (breakdown === null) return null
-  const { first, place, weight: weights, wholeOf } = breakdown
-  const moved = new Float64Array(wholeOf.length)
-  for (const [number, its] of movedOf.entries()) {
-    if (its === 0) continue
-    const part = its / weight[number]!
-    for (let at = first[number]!; at < first[number + 1]!; at++) {
-      moved[place[at]!]! += weights[at]! * part
-    }
-  }
-  const rows = [...moved.keys()].filter((row) => moved[row]! > 0)
-  return rows
-    .sort((one, other) => moved[other]! - moved[one]! || one - other)
-    .slice(0, placesMax)
-    .map((row) => ({
-      place: nameOf(row),
-      moved: moved[row]! / total,
-      movedOfPlace: moved[row]! / wholeOf[row]!,
-    }))
 }

@@ -90,6 +90,7 @@ export function makePlan(request: PlanRequest): Plan {
       at: new Date(moment.atMs).toISOString(),
       health: moment.health === null ? 'all-up' : 'given',
       traffic: expectedTraffic(changes, traffic, counted?.part6 ?? 0),
+      countries: comparer.countriesOf(changes),
       changes,
     }
   })

@@ -72,6 +72,11 @@ export class Partitions {
     this.#around6 = overlay(country?.v6 ?? whole(0n), operator?.v6 ?? whole(0n))
   }
 
+  /** Whether there is a database of countries. */
+  get hasCountries(): boolean {
+    return this.#places.country !== null
+  }
+
   v4(sources: readonly ClientSource[]): Partition<number> {
     const key = keyOf(sources)
     let known = this.#known4.get(key)

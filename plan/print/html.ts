@@ -6,6 +6,8 @@ import type {
   Plan,
   PlannedScenario,
 } from '#plan/model.ts'
+import { code, escaped } from './escaped.ts'
+import { mapPart, mapShapes, mapStyle } from './world-map.ts'
 import {
   amount,
   endpointWords,
@@ -34,8 +36,7 @@ td, th { padding: .15rem .8rem .15rem 0; vertical-align: top } .n { text-align: 
 pre { background: #8881; padding: .5rem; overflow-x: auto } .warning { color: #b45309 }
 summary { cursor: pointer } .bar { display: inline-block; height: .7rem; background: #2563eb }
 .was { background: #94a3b8 } details { margin: .4rem 0 }
-:root { color-scheme: light dark }
-`
+:root { color-scheme: light dark }${mapStyle}`
 
 export function printPlanHtml(plan: Plan): string {
   const { base, head, weights, scenarios, later, warnings } = plan
@@ -44,6 +45,7 @@ export function printPlanHtml(plan: Plan): string {
     `<h1>${title}</h1>`,
     `<p>From ${code(sideWords(base))} to ${code(sideWords(head))}</p>`,
     ...(weightWords(weights) === '' ? [] : [`<p>${escaped(weightWords(weights))}</p>`]),
+    mapShapes(plan),
     ...warnings.map((sentence) => `<p class="warning">${escaped(sentence)}</p>`),
     ...scenarios.flatMap(scenarioParts),
     ...(later.length === 0 ? [] : ['<h2>May differ later, or when members are down</h2>', '<ul>']),
@@ -71,6 +73,7 @@ function scenarioParts(scenario: PlannedScenario): readonly string[] {
   const more = changes.length - changesMax
   return [
     `<h2>${escaped(scenarioWords(scenario))}: ${changes.length} answers differ</h2>`,
+    mapPart(scenario.countries),
     ...(tellsTraffic(scenario) ? trafficParts(traffic) : []),
     ...changes.slice(0, changesMax).map(changePart),
     ...(more > 0 ? [`<p>… and ${more} more</p>`] : []),
@@ -87,7 +90,12 @@ function trafficParts(traffic: ExpectedTraffic): readonly string[] {
     )
   })
   const head = `<tr><th>${escaped(trafficTitle(traffic))}</th><th>before</th><th>after</th></tr>`
-  return [`<table>${head}${rows.join('')}</table>`]
+  return [`<table>${head}${rows.join('')}</table>${moreThan(membersMax, members, 'member')}`]
+}
+
+function moreThan(shown: number, all: readonly object[], word: string, words = `${word}s`): string {
+  const more = all.length - shown
+  return more > 0 ? `<p>… and ${more} more ${more === 1 ? word : words}</p>` : ''
 }
 
 function changePart(change: AnswerChange): string {
@@ -104,7 +112,7 @@ function changePart(change: AnswerChange): string {
 
 function familyPart(
   title: string,
-  { members, flows, countries, operators }: FamilyMovement,
+  { members, flows, countries, countriesOmitted, operators, operatorsOmitted }: FamilyMovement,
 ): string {
   const rows = members.slice(0, membersMax).map((member) => {
     const { before, after } = member
@@ -121,29 +129,21 @@ function familyPart(
     return `<tr><td class="n">${escaped(percent(share))}</td><td>${escaped(words)}</td></tr>`
   })
   const places = [
-    ['Countries', countries],
-    ['Operators', operators],
+    ['Countries', countries, countriesOmitted],
+    ['Operators', operators, operatorsOmitted],
   ] as const
-  const lists = places.map(([name, list]) =>
+  const lists = places.map(([name, list, omitted]) =>
     list === null || list.length === 0
       ? ''
-      : `<p>${name}: ${escaped(placeList(list, placesMax))}</p>`,
+      : `<p>${name}: ${escaped(placeList(list, placesMax, omitted))}</p>`,
   )
-  return `<table>${head}${rows.join('')}</table><table>${ways.join('')}</table>${lists.join('')}`
+  return [
+    `<table>${head}${rows.join('')}</table>${moreThan(membersMax, members, 'member')}`,
+    `<table>${ways.join('')}</table>${moreThan(membersMax, flows, 'way to move', 'ways to move')}`,
+    ...lists,
+  ].join('')
 }
 
 function bar(kind: string, share: number): string {
   return `<span class="${kind}" style="width:${(share * 10).toFixed(2)}rem"></span>`
-}
-
-function escaped(text: string): string {
-  return text
-    .replaceAll('&', '&amp;')
-    .replaceAll('<', '&lt;')
-    .replaceAll('>', '&gt;')
-    .replaceAll('"', '&quot;')
-}
-
-function code(text: string): string {
-  return `<code>${escaped(text)}</code>`
 }

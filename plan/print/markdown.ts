@@ -2,6 +2,8 @@
 import type { AnswerChange, ExpectedTraffic, Plan, PlannedScenario } from '#plan/model.ts'
 import {
   amount,
+  countriesTitle,
+  countryList,
   endpointWords,
   movedOf,
   percent,
@@ -10,6 +12,7 @@ import {
   recordLines,
   scenarioWords,
   sideWords,
+  tellsCountries,
   tellsTraffic,
   trafficTitle,
   verdict,
@@ -45,7 +48,10 @@ export function printPlanMarkdown(plan: Plan): string {
         ({ subject, what, nameCount }) =>
           `- ${escaped(`${subject}: ${what}`)} (${plural(nameCount, 'name')})`,
       )
-    parts.push(`**May differ later, or when members are down**\n\n${rows.join('\n')}`)
+    const more = later.length - rowsMax
+    const rest = more > 0 ? [`- … and ${more} more`] : []
+    const list = [...rows, ...rest].join('\n')
+    parts.push(`**May differ later, or when members are down**\n\n${list}`)
   }
   for (const sentence of warnings) parts.push(`> ⚠️ ${escaped(sentence)}`)
   return `${withinLength(parts).join('\n\n')}\n`
@@ -73,9 +79,15 @@ function scenarioParts(scenario: PlannedScenario): readonly string[] {
   const rest = more > 0 ? [`… and ${more} more answers.`] : []
   const table = ['| Name | Type | Effect |', '| --- | --- | --- |', ...rows].join('\n')
   return [
-    ...[table, ...rest, ...(tellsTraffic(scenario) ? trafficParts(traffic) : [])],
+    ...[table, ...rest, ...countryParts(scenario)],
+    ...(tellsTraffic(scenario) ? trafficParts(traffic) : []),
     ...changes.slice(0, detailsMax).map(detailsOf),
   ]
+}
+
+function countryParts(scenario: PlannedScenario): readonly string[] {
+  if (!tellsCountries(scenario)) return []
+  return [`${countriesTitle}: ${escaped(countryList(scenario.countries ?? [], placesMax))}`]
 }
 
 function trafficParts(traffic: ExpectedTraffic): readonly string[] {
@@ -88,7 +100,8 @@ function trafficParts(traffic: ExpectedTraffic): readonly string[] {
         `${amount(member.after, unit)} |`,
     )
   const head = `| ${trafficTitle(traffic)} | before | after |`
-  return [[head, '| --- | --: | --: |', ...rows].join('\n')]
+  const more = moreMembers(members.length)
+  return [[head, '| --- | --: | --: |', ...rows, ...more].join('\n')]
 }
 
 function detailsOf(change: AnswerChange): string {
@@ -97,23 +110,26 @@ function detailsOf(change: AnswerChange): string {
   const records = recordLines(change)
   if (records.length > 0) lines.push('```diff', ...records.map(plainLine), '```', '')
   if (movement !== null) {
-    const { members, countries, operators } = movement.ipv4
+    const { members, countries, countriesOmitted, operators, operatorsOmitted } = movement.ipv4
     lines.push('| Clients go to | before | after |', '| --- | --: | --: |')
     for (const member of members.slice(0, membersMax)) {
       const { before, after } = member
       lines.push(`| ${code(endpointWords(member))} | ${percent(before)} | ${percent(after)} |`)
     }
-    lines.push('')
-    for (const [title, places] of [
-      ['Countries', countries],
-      ['Operators', operators],
+    lines.push(...moreMembers(members.length), '')
+    for (const [title, places, omitted] of [
+      ['Countries', countries, countriesOmitted],
+      ['Operators', operators, operatorsOmitted],
     ] as const) {
       if (places === null || places.length === 0) continue
-      lines.push(`${title}: ${escaped(placeList(places, placesMax))}`, '')
+      lines.push(`${title}: ${escaped(placeList(places, placesMax, omitted))}`, '')
     }
   }
   return [...lines, '</details>'].join('\n')
 }
+
+const moreMembers = (count: number): readonly string[] =>
+  count > membersMax ? [`| … and ${count - membersMax} more | | |`] : []
 
 /** Names, texts and organisations are anybody's: nothing of them is markup, a link or a mention. */
 function escaped(text: string): string {

@@ -1,6 +1,7 @@
 // Prints a plan for a terminal: shares with bars, in colours where they are wanted.
 import type {
   AnswerChange,
+  CountryMovement,
   ExpectedTraffic,
   FamilyMovement,
   Plan,
@@ -8,6 +9,8 @@ import type {
 } from '#plan/model.ts'
 import {
   amount,
+  countriesTitle,
+  countryList,
   endpointWords,
   movedOf,
   percent,
@@ -15,6 +18,7 @@ import {
   recordLines,
   scenarioWords,
   sideWords,
+  tellsCountries,
   tellsTraffic,
   trafficTitle,
   verdict,
@@ -76,7 +80,15 @@ function scenarioLines(
     .flatMap((change) => ['', ...changeLines(change, style)])
   const more = changes.length - answersMax
   if (more > 0) lines.push('', `… and ${more} more: --limit N shows them, --format json all`)
-  return [...lines, ...(tellsTraffic(scenario) ? trafficLines(traffic, style) : [])]
+  return [
+    ...lines,
+    ...(tellsCountries(scenario) ? countryLines(scenario.countries ?? [], style) : []),
+    ...(tellsTraffic(scenario) ? trafficLines(traffic, style) : []),
+  ]
+}
+
+function countryLines(countries: readonly CountryMovement[], style: Style): readonly string[] {
+  return ['', style('bold', `${countriesTitle}:`), `  ${countryList(countries, placesMax)}`]
 }
 
 function trafficLines(traffic: ExpectedTraffic, style: Style): readonly string[] {
@@ -119,7 +131,7 @@ function summaryOf({ members, flows }: FamilyMovement): object {
 }
 
 function familyLines(
-  { members, flows, countries, operators }: FamilyMovement,
+  { members, flows, countries, countriesOmitted, operators, operatorsOmitted }: FamilyMovement,
   style: Style,
 ): readonly string[] {
   const shown = members.slice(0, membersMax)
@@ -137,10 +149,10 @@ function familyLines(
   }
   if (flows.length > flowsMax) lines.push(`  … ${flows.length - flowsMax} more ways to move`)
   if (countries !== null && countries.length > 0) {
-    lines.push(`  countries  ${placeList(countries, placesMax)}`)
+    lines.push(`  countries  ${placeList(countries, placesMax, countriesOmitted)}`)
   }
   if (operators !== null && operators.length > 0) {
-    lines.push(`  operators  ${placeList(operators, placesMax)}`)
+    lines.push(`  operators  ${placeList(operators, placesMax, operatorsOmitted)}`)
   }
   return lines
 }

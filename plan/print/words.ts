@@ -2,6 +2,7 @@
 import type {
   AnswerChange,
   ClientWeights,
+  CountryMovement,
   Endpoint,
   ExpectedTraffic,
   FamilyMovement,
@@ -119,12 +120,35 @@ export function amount(value: number, unit: TrafficUnit): string {
   return `${shown.toLocaleString('en', { maximumFractionDigits: shown < 100 ? 1 : 0 })}${per}`
 }
 
-export function placeList(places: readonly PlaceMovement[], most: number): string {
+/** @param omitted places beside those of the list */
+export function placeList(places: readonly PlaceMovement[], most: number, omitted: number): string {
   const shown = places
     .slice(0, most)
-    .map(({ place, moved }) => `${place === '' ? 'in no database' : place} ${percent(moved)}`)
-  const more = places.length - most
+    .map(({ place, moved }) => `${placeWords(place)} ${percent(moved)}`)
+  const more = Math.max(0, places.length - most) + omitted
   return shown.join(', ') + (more > 0 ? ` and ${more} more` : '')
+}
+
+export const countriesTitle =
+  'Countries by the largest part of their clients that moves at one name'
+
+/** Such as `DE 12.4 % (www.example.com.)`. */
+export function countryList(countries: readonly CountryMovement[], most: number): string {
+  const shown = countries
+    .slice(0, most)
+    .map(
+      ({ place, movedOfPlace, name }) => `${placeWords(place)} ${percent(movedOfPlace)} (${name})`,
+    )
+  const more = countries.length - most
+  return shown.join(', ') + (more > 0 ? ` and ${more} more` : '')
+}
+
+const placeWords = (place: string): string => (place === '' ? 'in no database' : place)
+
+/** Of one answer its own list of countries says it already. */
+export function tellsCountries({ changes, countries }: PlannedScenario): boolean {
+  const sending = changes.filter(({ movement }) => movement !== null)
+  return countries !== null && countries.length > 0 && sending.length > 1
 }
 
 /** Lines that go and lines that come, where no share tells it. */

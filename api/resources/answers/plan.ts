@@ -90,7 +90,9 @@ const FamilyMovement = Type.Object({
   ),
   members: Type.Array(Type.Object({ ...Endpoint, before: Type.Number(), after: Type.Number() })),
   countries: Places,
+  countriesOmitted: Type.Integer({ description: 'Further ones, of which fewer clients move' }),
   operators: Places,
+  operatorsOmitted: Type.Integer(),
 })
 
 const Answer = Type.Object({
@@ -123,10 +125,21 @@ const Weights = Type.Object({
   sampled: nullable(Type.Number({ description: 'Queries that were looked at; null: all' })),
 })
 
+const CountryMovement = Type.Object({
+  place: Type.String({ description: 'Empty: in no database' }),
+  movedOfPlace: Type.Number({
+    description: 'The largest part of its clients that moves at a name',
+  }),
+  name: Type.String({ description: 'At which name' }),
+})
+
 const Scenario = Type.Object({
   at: Type.String({ description: 'ISO 8601, UTC' }),
   health: Type.Enum(['all-up', 'given'], { description: '`given`: as this node sees it' }),
   traffic: Traffic,
+  countries: nullable(
+    Type.Array(CountryMovement, { description: 'Those of whose clients some move' }),
+  ),
   changes: Type.Array(Change),
   omitted: Type.Integer({ description: 'Answers that differ and are not listed' }),
 })
