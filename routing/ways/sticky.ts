@@ -79,9 +79,9 @@ export const stickyWeighted: Way = {
 }
 
 /** The uids of members, four words each; addresses of one host name are told apart. */
-function createUidWords(bundle: Bundle): Uint32Array {
+function createUidWords(bundle: Bundle): Int32Array {
   const { buffer, byteOffset, byteLength } = bundle.memberUid
-  const words = new Uint32Array(buffer, byteOffset, byteLength / 4)
+  const words = new Int32Array(buffer, byteOffset, byteLength / 4)
   if (bundle.hostnameRow.length === 0) return words
   const own = words.slice()
   for (let hostname = 0; hostname < bundle.hostnameRow.length / HostnameCell.Words; hostname++) {
@@ -97,12 +97,12 @@ function networkHash(chain: Chain): number {
   const { words } = client
   chain.need(client.isIpv6 ? networkBits.v6 : networkBits.v4)
   return client.isIpv6
-    ? mix(mix(0x36, words[0]!), words[1]!)
+    ? mix(mix(0x36, words[0]! | 0), words[1]! | 0)
     : mix(0x34, words[0]! >>> (32 - networkBits.v4))
 }
 
-/** 32 bits as a signed number: an unsigned one would be an object when it is handed back. */
-function memberHash(words: Uint32Array, member: number, network: number): number {
+/** 32 bits as a signed number: an unsigned one would be an object when it is handed on. */
+function memberHash(words: Int32Array, member: number, network: number): number {
   const at = member * 4
   const low = mix(mix(network, words[at]!), words[at + 1]!)
   return mix(mix(low, words[at + 2]!), words[at + 3]!)

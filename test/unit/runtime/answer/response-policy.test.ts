@@ -7,6 +7,7 @@ import { said } from '../../../support/dns/said.ts'
 import type { Said } from '../../../support/dns/said.ts'
 import { smallModel } from '../../../support/bundle-models.ts'
 import { createRuleAnswerer, rule } from '../../../support/response-rules.ts'
+import { allocatedBytesPerCall } from '#test/support/allocated-bytes.ts'
 import { laneRows } from '#test/support/lane.ts'
 
 const soa =
@@ -138,20 +139,8 @@ test.each(laneRows(measured, (_name, row) => row % 2 === 1))(
   'an answer for %s allocates nothing',
   (name) => {
     const packet = query(`${name} A`, { opt: {} })
-    const times = 10_000
-    const growth = new Float64Array(41)
-    for (let window = 0; window < growth.length; window++) {
-      const before = process.memoryUsage().heapUsed
-      repeat(packet, times)
-      growth[window] = process.memoryUsage().heapUsed - before
-    }
-    const settled = growth.slice(20).sort()
-    // What the measurement itself allocates is the same for a window of no questions.
-    const own = new Float64Array(21).map(() => {
-      const before = process.memoryUsage().heapUsed
-      return process.memoryUsage().heapUsed - before
-    })
-    expect((settled[10]! - own.sort()[10]!) / times).toBeLessThan(0.05)
+    const bytes = allocatedBytesPerCall((times) => repeat(packet, times), 10_000)
+    expect(bytes).toBeLessThan(0.05)
   },
 )
 
