@@ -20,6 +20,7 @@ const whats: Readonly<Record<string, string>> = {
   create: 'makes a service',
   delete: 'deletes a service',
   rename: 'renames a pool',
+  effect: 'changes a pool, and says whom that moves',
   member: 'adds a member',
   'new-pool': 'makes a pool',
   'delete-pool': 'deletes a pool',
@@ -88,6 +89,7 @@ async function runTyped({ isQuick, directory, say }: BenchContext): Promise<Repo
 
 const overHttp: readonly (readonly [clients: number, verb: WriteVerb])[] = [
   [1, 'update'],
+  [1, 'effect'],
   [1, 'create'],
   [1, 'delete'],
   [1, 'member'],

@@ -28,6 +28,7 @@ interface Verb {
   /** Where those are listed that are changed, or that what is made belongs to. */
   readonly subjects: '/pools' | '/services'
   readonly call: (subject: Listed, n: number) => Call
+  readonly headers?: Readonly<Record<string, string>>
 }
 
 /** Addresses and names that no other write has taken. */
@@ -35,6 +36,12 @@ const verbs = {
   update: {
     subjects: '/pools',
     call: ({ id }, n) => ['PUT', `/pools/${id}/healthcheck`, { type: 'tcp', port: 1 + n }],
+  },
+  /** Ports that no update sets. */
+  effect: {
+    subjects: '/pools',
+    call: ({ id }, n) => ['PUT', `/pools/${id}/healthcheck`, { type: 'tcp', port: 30_001 + n }],
+    headers: { 'x-gslb-effect': 'wanted' },
   },
   member: {
     subjects: '/pools',
@@ -63,7 +70,7 @@ export type WriteVerb = keyof typeof verbs
 
 const load = JSON.parse(process.argv[2] ?? '{}') as WriteLoad
 const { bearer, verb } = load
-const { subjects: list, call: callOf }: Verb = verbs[verb]
+const { subjects: list, call: callOf, headers = {} }: Verb = verbs[verb]
 const subjects = await listed(load, list)
 const times: number[] = []
 const startedMs = performance.now()
@@ -75,7 +82,7 @@ async function lane(): Promise<void> {
     // Each is about another object than those before it: 7,919 is a prime.
     const subject = subjects[(n * 7_919) % subjects.length]!
     const [method, path, body] = callOf(subject, n)
-    const call: ApiCall = body === undefined ? { bearer } : { bearer, body }
+    const call: ApiCall = { bearer, headers, ...(body === undefined ? {} : { body }) }
     const sentMs = performance.now()
     const reply = await callApi(load, method, path, call)
     if (reply.status >= 300) throw new Error(`${method} ${path}: ${JSON.stringify(reply.body)}`)
