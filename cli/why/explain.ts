@@ -43,7 +43,10 @@ export interface PastShare {
 }
 
 export interface PastAnswer {
-  /** Neither dice nor turns had a part in it: `simulation` is the answer that was given. */
+  /**
+   * Neither dice nor turns had a part in it, nor anything that is not kept: `simulation` is the
+   * answer that was given.
+   */
   readonly isCertain: boolean
   /** Empty: no service answered, and what did is certain. */
   readonly shares: readonly PastShare[]
@@ -106,8 +109,10 @@ function sharesOf(then: Then, simulation: Simulation, question: PastQuestion): P
   const isAddress = question.qtype === RrType.A || question.qtype === RrType.AAAA
   const row = service === null ? -1 : serviceNamed(then.bundle, service)
   const isChosen = isAddress && row >= 0 && poolOfService(then.bundle, row) >= 0
+  const texts = mayBeTexts(simulation, question.qtype) ? [textsSentence] : []
   if (!isChosen || service === null) {
-    return { isCertain: true, shares: [], mayAnswer: [], simulation, unknown: [] }
+    const isCertain = texts.length === 0
+    return { isCertain, shares: [], mayAnswer: [], simulation, unknown: texts }
   }
   const outcomes = new Outcomes(null)
   const chooser = new Chooser(sideOf(then), row, family, question.qtype, outcomes)
@@ -118,17 +123,28 @@ function sharesOf(then: Then, simulation: Simulation, question: PastQuestion): P
     return probability > 0 ? [{ member, pool, probability }] : []
   })
   const named = shares.filter(({ member }) => member !== noAddress)
-  const isMeasured = chooser.isMeasured
   const possible = new Set([...service.mayAnswer, ...named.map(({ member }) => member)])
   const candidates = service.trace?.candidates ?? []
+  // Of one candidate there is no other to take.
+  const isMeasured = chooser.isMeasured && candidates.length > 1
   return {
-    isCertain: shares.length === 1 && !isMeasured,
+    isCertain: shares.length === 1 && !isMeasured && texts.length === 0,
     shares: named,
     mayAnswer: isMeasured ? candidates : [...possible],
     simulation,
-    unknown: isMeasured ? [measuredSentence] : [],
+    unknown: [...(isMeasured ? [measuredSentence] : []), ...texts],
   }
 }
+
+/** Whether one that was written at run time would have made another answer. */
+function mayBeTexts({ zone, rule, match, referral }: Simulation, qtype: number): boolean {
+  const isRuled = rule !== null && rule.action !== 'passthru'
+  if (zone === null || isRuled || referral !== null) return false
+  return match !== 'exact' || qtype === RrType.TXT || qtype === RrType.ANY
+}
+
+const textsSentence =
+  'TXT records written at run time are not kept: with one at this name the answer was another one'
 
 const measuredSentence =
   'what browsers had measured is not kept: the step rum may have taken any candidate'

@@ -51,12 +51,18 @@ function byWhom({ author, date }: NonNullable<PastReport['commit']>): string {
 
 function shareLines({ isCertain, shares, mayAnswer }: PastReport): string[] {
   if (isCertain) return [row('certain', 'neither dice nor turns had a part in it')]
+  if (shares.length + mayAnswer.length === 0) {
+    return [row('unsure', 'what the notes name may have made another answer')]
+  }
   const rows = shares.map(({ member, probability }) =>
     row('', `${member.padEnd(20)} ${(probability * 100).toFixed(1)} %`),
   )
   const rest = mayAnswer.filter((address) => !shares.some(({ member }) => member === address))
+  const isDrawn = shares.length !== 1 || mayAnswer.length !== 1
   return [
-    row('chance', 'dice or turns chose; the answer above is one of these, by who stood first'),
+    isDrawn
+      ? row('chance', 'dice or turns chose; the answer above is one of these, by who stood first')
+      : row('unsure', 'what the notes name may have made another answer than this'),
     ...rows,
     ...(rest.length === 0 ? [] : [row('', `or ${rest.join(', ')}`)]),
   ]

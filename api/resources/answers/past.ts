@@ -45,7 +45,9 @@ export const PastAnswer = Type.Object(
     ),
     bundleFrom: Type.Enum(['the data directory', 'the commit, compiled again']),
     isCertain: Type.Boolean({
-      description: 'Neither dice nor turns had a part in it: the answer is the one that was given',
+      description:
+        'Neither dice nor turns had a part in it, nor what is not kept: the answer is the one ' +
+        'that was given',
     }),
     shares: Type.Array(Share),
     mayAnswer: Type.Array(Type.String(), { description: 'All addresses that may have been in it' }),

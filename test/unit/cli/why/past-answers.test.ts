@@ -35,6 +35,8 @@ const model: BundleModel = {
     service(1, 'www.example.com.', { tenant: 'acme', pool: 0, algorithm: 'failover' }),
     service(2, 'turns.example.com.', { tenant: 'acme', pool: 0 }),
     service(3, 'theirs.example.com.', { tenant: 'zenith', pool: 1 }),
+    service(4, 'fast.example.com.', { tenant: 'acme', pool: 0, filterChain: ['rum'] }),
+    service(5, '*.wild.example.com.', { tenant: 'acme', pool: 0, algorithm: 'failover' }),
   ],
 }
 const bundle = bundleOf(model)
@@ -107,6 +109,35 @@ test('where turns chose, all that may have come is there', async () => {
     ],
     mayAnswer: ['192.0.2.1', '192.0.2.2'],
   })
+})
+
+const noTexts = 'TXT records written at run time are not kept'
+const noTimes = 'what browsers had measured is not kept'
+test.each([
+  ['an address of a name that was there', 'www.example.com.', 'A', true, []],
+  ['a text of a name that was there', 'www.example.com.', 'TXT', false, [noTexts]],
+  ['all of a name that was there', 'www.example.com.', 'ANY', false, [noTexts]],
+  ['a name that was not there', '_acme-challenge.www.example.com.', 'A', false, [noTexts]],
+  ['a name of a wildcard', 'any.wild.example.com.', 'A', false, [noTexts]],
+  ['a name of another zone', 'www.example.net.', 'TXT', true, []],
+  ['a choice that goes by what browsers measured', 'fast.example.com.', 'A', false, [noTimes]],
+] as const)(
+  'what is not kept makes no answer certain: %s',
+  async (_, name, type, isCertain, notes) => {
+    const told = await ask(name, { type, at: '03:05' })
+    expect(told).toMatchObject({
+      isCertain,
+      notes: notes.map((note) => expect.stringContaining(note) as string),
+    })
+    const { text } = told as { readonly text: string }
+    const word = isCertain ? 'certain' : name.startsWith('fast') ? 'chance' : 'unsure'
+    expect(text).toMatch(new RegExp(`^${word} `, 'm'))
+  },
+)
+
+test('of one candidate it does not matter what browsers measured', async () => {
+  const told = await ask('fast.example.com.', { at: '03:15' })
+  expect(told).toMatchObject({ isCertain: true, notes: [], mayAnswer: ['192.0.2.2'] })
 })
 
 test('names that were of others do not exist for a tenant', async () => {
