@@ -6,6 +6,7 @@ import type { Io } from './terminal/command.ts'
 import { commands } from './commands.ts'
 import { endNow } from './terminal/end-now.ts'
 import { openOutlet } from './terminal/outlet.ts'
+import { openProgress } from './terminal/progress.ts'
 
 /** What a failed daemon has said goes out; a reader that takes nothing does not keep it. */
 const lastWordsMs = 1_000
@@ -88,15 +89,24 @@ if (import.meta.main) await runAsProcess(process.argv.slice(2))
 async function runAsProcess(argv: readonly string[]): Promise<void> {
   const out = openOutlet(process.stdout)
   const errors = openOutlet(process.stderr)
+  const progress = openProgress(errors.write, process.stderr.isTTY)
   const io: Io = {
-    out: out.write,
-    err: errors.write,
+    out: (text) => {
+      progress.clear()
+      out.write(text)
+    },
+    err: (text) => {
+      progress.clear()
+      errors.write(text)
+    },
+    progress: progress.say,
     lostLines: out.takeLost,
     env: process.env,
     isTerminal: process.stdout.isTTY,
   }
   try {
     process.exitCode = await main(argv, io)
+    progress.clear()
   } catch (error) {
     io.err(`gslbd: internal error: ${error instanceof Error ? error.stack : String(error)}\n`)
     process.exitCode = Exit.Internal

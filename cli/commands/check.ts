@@ -49,11 +49,13 @@ export const check: Command = {
     if (path === undefined || rest.length > 0) throw new UsageError('give one directory')
     const print = formatNamed(values.format)
     const checkPolicy = checkPolicyOf(values)
+    io.progress?.(`reading ${path}`)
     const files = await readConfiguration(path)
     if (!files.ok) {
       io.err(`gslbd check: ${files.error}\n`)
       return Exit.Usage
     }
+    io.progress?.(`compiling ${files.value.length} files`)
     const policyTests = await policyTestsFor(files.value)
     const result = createCompiler({ checkPolicy, policyTests }).compile(files.value, {
       commit: '',
@@ -63,6 +65,7 @@ export const check: Command = {
     if (values.format === 'text') io.out(`${verdict(result)}\n`)
     if (!result.ok) return Exit.ErrorsFound
     if (values.base === undefined) return Exit.Ok
+    io.progress?.(`comparing with ${values.base}`)
     const { createMovedBetween } = await import('#cli/plan/moved.ts')
     const parts = { checkPolicy, movedBetween: createMovedBetween(values) }
     const compared = await compareWithBase(path, values.base, result, parts)

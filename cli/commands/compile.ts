@@ -50,8 +50,10 @@ export const compile: Command = {
     }
     const key = values.key === undefined ? undefined : readSigningKey(values.key)
     if (key?.ok === false) return fail(key.error)
+    io.progress?.(`reading ${path}`)
     const files = await readConfiguration(path)
     if (!files.ok) return fail(files.error)
+    io.progress?.(`compiling ${files.value.length} files`)
     const policyTests = await policyTestsFor(files.value)
     const result = createCompiler({ checkPolicy, policyTests }).compile(files.value, { commit: '' })
     io.err(printText(result))

@@ -50,6 +50,7 @@ export const doctor: Command = {
     const findings: Named[] = []
     // One after the other: ports are taken for a moment, and answers come from them.
     for (const check of checks) {
+      io.progress?.(`looking at ${check.name}`)
       for (const finding of await looked(check, patient)) {
         findings.push({ check: check.name, ...finding, found: plain(finding.found) })
       }

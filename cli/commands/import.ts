@@ -97,6 +97,7 @@ function importFrom(source: ImportSource, path: string, options: Options, io: Io
     for (const sentence of sentences) io.err(`gslbd import: ${sentence}\n`)
     return exit
   }
+  io.progress?.(`reading ${path}`)
   const file = readSourceFile(path)
   if (!file.ok) return fail(Exit.Usage, `${path} ${file.error}`)
   const { origin } = options
@@ -119,6 +120,7 @@ function importFrom(source: ImportSource, path: string, options: Options, io: Io
     const sentences = taken.map((one) => `${join(options.output, one.path)} is there already`)
     return fail(Exit.ErrorsFound, ...sentences, 'nothing was written; --force overwrites')
   }
+  io.progress?.(`writing ${files.length} files to ${options.output}`)
   try {
     if (!options.dryRun) writeAll(options.output, files)
   } catch (error) {

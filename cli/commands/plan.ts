@@ -91,7 +91,7 @@ export const planCommand: Command = {
     if (!traffic.ok) return fail(io, Exit.Usage, `--traffic: ${traffic.error}`)
     const loading = loadTablesAside(values)
     const sides = await findSides({
-      ...{ directory, base: values.base, head: values.head, nowMs, env: io.env },
+      ...{ directory, base: values.base, head: values.head, nowMs, io },
     })
     const tables = await loading
     if (!tables.ok) return fail(io, Exit.Usage, tables.error)
@@ -99,6 +99,7 @@ export const planCommand: Command = {
     const withTables = (side: FoundSide) => ({ ...side, tables: tables.value(side.bundle) })
     const [base, head] = [withTables(sides.value.base), withTables(sides.value.head)]
     const scripts = scriptsOf([base.bundle, head.bundle], base.tables, instants[0]!)
+    io.progress?.('comparing what clients get')
     const made = makePlan({
       base,
       head,

@@ -65,6 +65,7 @@ export const publish: Command = {
         : ofFile(directory, { ...values, bundle, key })
     if (!found.ok) return fail(io, found.error, Exit.Usage)
     for (const { signedRecord, bundle: bytes, before } of found.value) {
+      io.progress?.(`writing ${bytes.length} bytes to ${directory}`)
       const written = await tried(() => publishTree(directory, signedRecord, bytes, before))
       if (!written.ok) return fail(io, written.error, Exit.ErrorsFound)
       const { channel, seq, digest } = written.value.record

@@ -40,6 +40,7 @@ export const restore: Command = {
       return Exit.ErrorsFound
     }
     const path = resolve(file)
+    io.progress?.(`restoring ${path}`)
     const restored = await restoreInto(settings.value, path)
     if (restored.ok) io.out(`${restored.value} rows restored\n`)
     else io.err(`gslbd restore: ${restored.error}\n`)

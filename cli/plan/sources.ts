@@ -57,8 +57,8 @@ export interface SourceParts {
   /** undefined: the directory as it is. */
   readonly head: string | undefined
   readonly nowMs: number
-  /** With the key for a node. */
-  readonly env: Io['env']
+  /** Its environment has the key for a node. */
+  readonly io: Pick<Io, 'env' | 'progress'>
 }
 
 export async function findSides(parts: SourceParts): Promise<Result<FoundSides, SourceFault>> {
@@ -72,15 +72,18 @@ export async function findSides(parts: SourceParts): Promise<Result<FoundSides, 
 
 async function sidesWith(
   ahead: ReadAhead,
-  { directory, base, head, nowMs, env }: SourceParts,
+  { directory, base, head, nowMs, io }: SourceParts,
 ): Promise<Result<FoundSides, SourceFault>> {
-  const finder = new Finder(directory, env)
+  const finder = new Finder(directory, io.env)
+  io.progress?.(`reading ${base}`)
   const one = await finder.find(base, 'base')
   if (!one.ok) return one
   if ('files' in one.value) ahead.expect(one.value.files.length)
+  io.progress?.(`reading ${head ?? directory}`)
   const other =
     head === undefined ? await finder.directory(directory, 'head') : await finder.find(head, 'head')
   if (!other.ok) return other
+  io.progress?.('compiling both')
   const [was, is] = await sidesOf([one.value, other.value], ahead)
   if (!was.ok) return was
   if (!is.ok) return is

@@ -22,6 +22,8 @@ export interface Io {
   readonly lostLines?: () => number
   readonly env: Readonly<Record<string, string | undefined>>
   readonly isTerminal: boolean
+  /** Says on a terminal what long work is doing, in a few words, until something is printed. */
+  readonly progress?: (doing: string) => void
 }
 
 /** The value of an environment variable. Set but empty is how container files say "not set". */
