@@ -31,7 +31,10 @@ export const lackOf = (feature: string): string =>
 
 /** What one may do changes while one is at work: with a role, with the licence. */
 export async function learnAgain(): Promise<void> {
+  const before = me.value
   const who = await whoIsIn()
+  // Whoever has left meanwhile is not led in again by an answer that is late.
+  if (me.value !== before) return
   const isSame = JSON.stringify(who) === JSON.stringify(me.value)
   if (who !== null && !isSame) me.value = who
 }
