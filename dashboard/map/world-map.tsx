@@ -67,7 +67,7 @@ export function WorldMap({ name, marks, onCountry }: MapProps) {
             </circle>
             {count > 0 && (
               <text class={`mark-count ${tone}`} x={x} y={y} aria-hidden="true">
-                {count}
+                {count.toLocaleString()}
               </text>
             )}
           </a>

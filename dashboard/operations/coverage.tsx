@@ -37,7 +37,10 @@ function Covered({ value }: { value: Coverage }) {
   const locations = useLocations()
   const measured = new Map(value.members.map(({ memberId, subnets }) => [memberId, subnets]))
   const asked = allMembers().filter(({ id, rumUrl }) => rumUrl !== '' || measured.has(id))
-  const { marks } = marksOf(asked, locations, ({ id }) => measured.get(id) ?? 0)
+  const { marks } = marksOf(asked, locations, {
+    of: ({ id }) => measured.get(id) ?? 0,
+    one: 'network',
+  })
   return (
     <>
       <div class="tiles">

@@ -84,7 +84,7 @@ function DeliveryCard({ one, edits, reload }: DeliveryProps) {
           )}
           , since <Time ms={phaseSince > 1e11 ? phaseSince : phaseSince * 1_000} />.
         </p>
-        {waitsFor !== '' && <p class="soft">{waitsFor}</p>}
+        {waitsFor !== '' && <p class="soft">Waits for {waitsFor}.</p>}
         {verdict !== null && (
           <Notice tone="warn">
             Wave {verdict.wave}, {verdict.gate}: {verdict.value}, the limit is {verdict.limit}.

@@ -8,7 +8,7 @@ import { can } from '../api/session.ts'
 import { Offer } from '../edit/offer.tsx'
 import { useEdits } from '../edit/use-edits.tsx'
 import { place, setQuery } from '../parts/location.ts'
-import { Badge, Card, Empty, Fault, Page } from '../parts/page.tsx'
+import { Badge, Card, Empty, Fault, Loading, Page } from '../parts/page.tsx'
 import type { Tone } from '../parts/page.tsx'
 import { localOf, utcOf } from '../parts/words.ts'
 import { lineAround, shareOf, stretchOf, ticksOf } from './time-line.ts'
@@ -110,7 +110,9 @@ export function Timeline() {
     >
       <Fault text={fault} retry={reload} />
       <Card title="Events" aside={<RangeSelect value={range} />}>
-        {shown.length === 0 ? (
+        {value === undefined ? (
+          fault === '' && <Loading />
+        ) : shown.length === 0 ? (
           <Empty title={events.length === 0 ? 'Nothing is planned' : 'Nothing in this time'}>
             Plan a window before you work on a machine; begin a rollout when a member is new.
           </Empty>
@@ -143,6 +145,8 @@ function RangeSelect({ value }: { value: string }) {
 const day = new Intl.DateTimeFormat(undefined, { day: 'numeric', month: 'short' })
 const hour = new Intl.DateTimeFormat(undefined, { hour: '2-digit', minute: '2-digit' })
 const ticksMax = 8
+/** From here on the words of a tick stand before it, not beyond the end of the line. */
+const lastShare = 88
 
 function Rows({ line, events }: { line: Line; events: readonly Event[] }) {
   const isShort = line.toMs - line.fromMs < 2 * 86_400_000
@@ -151,11 +155,18 @@ function Rows({ line, events }: { line: Line; events: readonly Event[] }) {
       <div class="timeline-row" aria-hidden="true">
         <span />
         <div class="timeline-track head">
-          {ticksOf(line, ticksMax).map((ms) => (
-            <span key={ms} class="tick" style={{ left: `${shareOf(line, ms)}%` }}>
-              {isShort ? hour.format(ms) : day.format(ms)}
-            </span>
-          ))}
+          {ticksOf(line, ticksMax).map((ms) => {
+            const share = shareOf(line, ms)
+            return (
+              <span
+                key={ms}
+                class={`tick${share > lastShare ? ' last' : ''}`}
+                style={{ left: `${share}%` }}
+              >
+                {isShort ? hour.format(ms) : day.format(ms)}
+              </span>
+            )
+          })}
         </div>
       </div>
       <ul class="plain">

@@ -3,15 +3,18 @@ import type { paths } from 'openapi-of-gslbd'
 import { read } from '../api/client.ts'
 import { useLoad } from '../api/load.ts'
 import { Chart } from '../parts/chart.tsx'
-import { Card, Empty, Fault, Loading, Page } from '../parts/page.tsx'
+import { Card, Empty, Fault, Loading, Page, Time } from '../parts/page.tsx'
 import { Table } from '../parts/virtual-table.tsx'
 import type { Column } from '../parts/virtual-table.tsx'
 import { countOf } from '../parts/words.ts'
 
 type Row = paths['/api/v1/usage']['get']['responses'][200]['content']['application/json'][number]
 
+/** `2026-01-31T09`, of UTC. */
+const msOf = (period: string): number => Date.parse(`${period}:00:00Z`)
+
 const columns: readonly Column<Row>[] = [
-  { name: 'Hour (UTC)', show: ({ period }) => period.replace('T', ' ') + ':00' },
+  { name: 'Hour', show: ({ period }) => <Time ms={msOf(period)} isWhole /> },
   { name: 'Tenant', show: ({ tenantId }) => tenantId, isExtra: true },
   { name: 'Queries', show: ({ dnsQueries }) => dnsQueries.toLocaleString(), isNumber: true },
   { name: 'API calls', show: ({ apiCalls }) => apiCalls.toLocaleString(), isNumber: true },
@@ -65,7 +68,7 @@ function Counted({ rows }: { rows: readonly Row[] }) {
                 <Chart
                   label={`${title} by hour, ${all} in all`}
                   series={series}
-                  data={[hours.map((hour) => Date.parse(`${hour}:00:00Z`) / 1_000), counts]}
+                  data={[hours.map((hour) => msOf(hour) / 1_000), counts]}
                 />
               )}
             </Card>

@@ -23,6 +23,9 @@ function timesOf(_plot: UPlot, ticks: readonly number[]): string[] {
   return ticks.map((seconds) => format.format(seconds * 1_000))
 }
 
+/** `100K`: as wide as the place beside the chart. */
+const short = new Intl.NumberFormat(undefined, { notation: 'compact' })
+
 /** Of one point alone the chart would span years. */
 const stretch = (low: number, high: number): [number, number] =>
   high - low < leastSeconds ? [high - leastSeconds, high] : [low, high]
@@ -52,8 +55,8 @@ export function drawPlot(
         y: { range: (_plot, _low, high) => [0, Math.max(1, (high || 0) * 1.15)] },
       },
       axes: [
-        { ...axis, space: 70, values: timesOf },
-        { ...axis, size: 52 },
+        { ...axis, space: 90, values: timesOf },
+        { ...axis, size: 52, values: (_plot, ticks) => ticks.map((tick) => short.format(tick)) },
       ],
       series: [
         {},

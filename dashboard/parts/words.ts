@@ -64,6 +64,11 @@ const abbreviations: Readonly<Record<string, string>> = {
   url: 'URL',
   rtt: 'RTT',
   dns: 'DNS',
+  ds: 'DS',
+  fqdn: 'FQDN',
+  hsts: 'HSTS',
+  ns: 'NS',
+  rps: 'RPS',
   http: 'HTTP',
   tls: 'TLS',
   rum: 'RUM',
@@ -108,5 +113,6 @@ export function textOf(value: unknown): string {
   if (value === null || value === undefined || value === '') return '–'
   if (typeof value === 'boolean') return value ? 'yes' : 'no'
   if (Array.isArray(value)) return value.length === 0 ? '–' : value.map(textOf).join(', ')
-  return typeof value === 'string' ? value : JSON.stringify(value)
+  const text = typeof value === 'string' ? value : JSON.stringify(value)
+  return text === '{}' ? '–' : text
 }

@@ -9,7 +9,7 @@ import { useEdits } from '../edit/use-edits.tsx'
 import { go } from '../parts/location.ts'
 import { Card, Code, Copy, Empty, Fault, Loading, Page } from '../parts/page.tsx'
 import { labelOf, yamlOf } from '../parts/words.ts'
-import { Facts } from './value.tsx'
+import { Facts, nameOf } from './value.tsx'
 import { itemPathOf, keyOf, titleOf } from './shape.ts'
 import type { Row } from './shape.ts'
 
@@ -67,7 +67,7 @@ function ItemBody({ path, name, id, item, known }: ItemBodyProps) {
   }
   return (
     <Page
-      title={value ? titleOf(value, id) : name}
+      title={value ? titleIn(value, id) : name}
       lead={name}
       back={{ href: `#${list}`, name }}
       actions={(value ? found : []).map((operation) => {
@@ -95,6 +95,12 @@ function ItemBody({ path, name, id, item, known }: ItemBodyProps) {
       {edits.dialogs}
     </Page>
   )
+}
+
+/** By the name of what it is about, where it has none of its own. */
+function titleIn(value: Row, id: string): string {
+  const title = titleOf(value, id)
+  return nameOf(title)?.name ?? title
 }
 
 /** PATCH where there is one, else PUT; then what is below the entry; then its end. */

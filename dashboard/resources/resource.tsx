@@ -120,7 +120,7 @@ function RowList({ path, name, known, rows }: RowListProps) {
   const columns = shownFields(rows).map((field, i) => ({
     name: headingOf(field),
     show: (row: Row) => <Value name={field} value={row[field]} isShort />,
-    isExtra: i > 2,
+    isExtra: i > 1,
   }))
   const key = keyOf(rows)
   const item = itemPathOf(path, known)
@@ -188,7 +188,7 @@ function PartTable({ name, rows }: { name: string; rows: readonly Row[] }) {
   const columns = shownFields(rows).map((field, i) => ({
     name: headingOf(field),
     show: (row: Row) => <Value name={field} value={row[field]} isShort />,
-    isExtra: i > 2,
+    isExtra: i > 1,
   }))
   return <Table {...{ name, columns, rows }} keyOf={(row) => JSON.stringify(row)} />
 }

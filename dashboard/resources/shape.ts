@@ -4,7 +4,12 @@ import type { Operations } from '../api/document.ts'
 export type Row = Readonly<Record<string, unknown>>
 
 const keys = ['id', 'name', 'commit', 'key', 'channel'] as const
-const first = ['name', 'email', 'domain', 'zone', 'key', 'triggerValue', 'value', 'source'] as const
+const first: readonly string[] = [
+  ...['name', 'email', 'domain', 'key', 'triggerValue', 'sourceFqdn', 'value'],
+  ...['memberId', 'resourceId', 'title', 'condition'],
+]
+/** The same in all rows of most readers. */
+const last: readonly string[] = ['zone', 'tenantId']
 const columnsMax = 7
 
 /** The field that `{id}` of an address stands for. */
@@ -17,7 +22,8 @@ export function shownFields(rows: readonly Row[]): string[] {
   const plain = all.filter((field) => rows.some((row) => isPlain(row[field])))
   const isId = (field: string): boolean => field === 'id' && plain.length > 1
   const rank = (field: string): number => {
-    const at = first.indexOf(field as (typeof first)[number])
+    if (last.includes(field)) return first.length + 1
+    const at = first.indexOf(field)
     return at === -1 ? first.length : at
   }
   return plain

@@ -9,6 +9,7 @@ const tones: Readonly<Record<string, Tone>> = {
   ok: 'good',
   active: 'good',
   verified: 'good',
+  valid: 'good',
   running: 'info',
   scheduled: 'info',
   pending: 'warn',
@@ -35,6 +36,9 @@ export function Value({ name, value, isShort = false }: ValueProps) {
   }
   const ms = timeOf(name, value)
   if (ms !== undefined) return <Time ms={ms} />
+  if (/Ids$/.test(name) && Array.isArray(value)) {
+    return <span>{textOf(value.map((id: unknown) => nameOf(String(id))?.name ?? id))}</span>
+  }
   const named = typeof value === 'string' && /Id$/.test(name) ? nameOf(value) : undefined
   if (named !== undefined) {
     // In a table the row is a link already.
@@ -53,7 +57,7 @@ export function Value({ name, value, isShort = false }: ValueProps) {
 }
 
 /** Of a pool or a member, whatever the field is called. */
-function nameOf(id: string): { readonly name: string; readonly path: string } | undefined {
+export function nameOf(id: string): { readonly name: string; readonly path: string } | undefined {
   const pool = poolOf(id)
   const member = memberOf(id)
   const path = encodeURIComponent(id)
@@ -63,7 +67,7 @@ function nameOf(id: string): { readonly name: string; readonly path: string } | 
 
 /** Unix seconds or milliseconds, or a text of ISO 8601, in fields that are called so. */
 function timeOf(name: string, value: unknown): number | undefined {
-  if (!/(?:At|AtMs|^time|[sS]ince|^from|Until)$/.test(name)) return undefined
+  if (!/(?:At|AtMs|^time|[sS]ince|^from|[uU]ntil)$/.test(name)) return undefined
   if (typeof value === 'number' && (value === 0 || value > 1e8))
     return value > 1e11 ? value : value * 1_000
   if (typeof value !== 'string') return undefined

@@ -93,8 +93,9 @@ function Step({ name, commit, says }: StepProps) {
   )
 }
 
-/** The help stands below. */
-const frameOf = (text: string): string => text.replace(/\n +help: [^\n]*\n?$/, '')
+/** What is wrong stands above the lines of the file, and the help below them. */
+const frameOf = (text: string, place: string): string =>
+  text.replace(/\n +help: [^\n]*\n?$/, '').replace(/^[^\n]*/, () => place)
 
 /** As `gslbd check` shows it: the place, the sentence, what to do. */
 function DiagnosticCard({ diagnostic }: { diagnostic: Diagnostic }) {
@@ -106,9 +107,10 @@ function DiagnosticCard({ diagnostic }: { diagnostic: Diagnostic }) {
       aside={<Badge tone={severity === 'error' ? 'bad' : 'warn'}>{severity}</Badge>}
     >
       <div class="stack">
+        <p>{message}</p>
         <Code
           name="Where, and what is wrong"
-          text={text === undefined ? `${place}\n  ${message}` : frameOf(text)}
+          text={text === undefined ? place : frameOf(text, place)}
         />
         {help !== '' && (
           <p>

@@ -11,6 +11,7 @@ import { placeOf } from '../map/places.ts'
 import type { Place } from '../map/places.ts'
 import { WorldMap } from '../map/world-map.tsx'
 import type { Mark } from '../map/world-map.tsx'
+import { countOf } from '../parts/words.ts'
 
 type Locations = Readonly<Record<string, Place>>
 
@@ -31,11 +32,17 @@ interface Found {
   readonly nowhere: number
 }
 
-/** @param countOf how much a member counts; default 1 */
+/** What the marks count in place of members. */
+interface Measure {
+  readonly of: (member: Member) => number
+  /** One of them: `network`. */
+  readonly one: string
+}
+
 export function marksOf(
   members: readonly Member[],
   locations: Locations,
-  countOf: (member: Member) => number = () => 1,
+  measure?: Measure,
 ): Found {
   const groups = new Map<string, { readonly place: Place; readonly members: Member[] }>()
   let nowhere = 0
@@ -62,9 +69,17 @@ export function marksOf(
             ? 'good'
             : 'plain'
     const names = [...new Set(here.map(({ region }) => region))].slice(0, 3).join(', ')
-    const count = here.reduce((sum, one) => sum + countOf(one), 0)
+    const count = here.reduce((sum, one) => sum + (measure?.of(one) ?? 1), 0)
+    const counted = measure === undefined ? '' : `${countOf(count, measure.one)}, `
     const path = `/pools?q=${encodeURIComponent(`region:${here[0]!.region}`)}`
-    return { key, place, count, tone, words: `${names}: ${wordsOf(counts)}`, path } as const
+    return {
+      key,
+      place,
+      count,
+      tone,
+      words: `${names}: ${counted}${wordsOf(counts)}`,
+      path,
+    } as const
   })
   return { marks, nowhere }
 }

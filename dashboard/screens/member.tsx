@@ -11,6 +11,7 @@ import { trailOf } from '../api/trail.ts'
 import { useEdits } from '../edit/use-edits.tsx'
 import { Chart } from '../parts/chart.tsx'
 import { Badge, Card, Empty, Fault, Loading, Page, StandingBadge, Time } from '../parts/page.tsx'
+import { Holder } from './holder.tsx'
 import { MemberActions } from './member-actions.tsx'
 import { HealthHistory } from '../health/health-history.tsx'
 import { stripsOf } from '../health/health-strip.ts'
@@ -81,7 +82,7 @@ function Declared({ member }: { member: Member }) {
           <>
             <dt>Held by</dt>
             <dd>
-              {heldBy.kind} {heldBy.name}
+              <Holder heldBy={heldBy} />
             </dd>
           </>
         )}
@@ -181,10 +182,14 @@ function RttCard({ id, rttMs }: { id: string; rttMs: number }) {
   if (rttMs === 0) return null
   return (
     <Card title="Round trip time" aside={<span class="hint">{rttMs.toFixed(1)} ms now</span>}>
-      <Chart
-        label={`Round trip time, now ${rttMs.toFixed(1)} ms`}
-        {...{ series, data: [times.slice(0), values.slice(0)] }}
-      />
+      {times.length < 2 ? (
+        <p class="soft chart">Measuring: the first points are here in a few seconds.</p>
+      ) : (
+        <Chart
+          label={`Round trip time, now ${rttMs.toFixed(1)} ms`}
+          {...{ series, data: [times.slice(0), values.slice(0)] }}
+        />
+      )}
     </Card>
   )
 }

@@ -9,6 +9,7 @@ import { useEdits } from '../edit/use-edits.tsx'
 import type { Edits } from '../edit/use-edits.tsx'
 import { go } from '../parts/location.ts'
 import { HealthHistory } from '../health/health-history.tsx'
+import { Holder } from './holder.tsx'
 import { MemberActions } from './member-actions.tsx'
 import { Badge, Card, Empty, Fault, Loading, Page, StandingBadge, Time } from '../parts/page.tsx'
 import { labelOf, textOf } from '../parts/words.ts'
@@ -142,7 +143,7 @@ function MemberRow({ member, edits }: { member: Member; edits: Edits }) {
         <Found member={member} />
         {member.heldBy !== null && (
           <div class="hint">
-            held by {member.heldBy.kind} {member.heldBy.name}
+            held by <Holder heldBy={member.heldBy} />
           </div>
         )}
       </td>

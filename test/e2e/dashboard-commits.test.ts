@@ -6,6 +6,7 @@ import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { button, unexpected, useDashboard } from '#test/support/dashboard-node.ts'
+import { pathsInNavigation } from '#test/support/dashboard-scene.ts'
 import type { Named } from '#test/support/dashboard-scene.ts'
 import { clientId, clientSecret, startIdentityProvider } from '#test/support/identity-provider.ts'
 import type { IdentityProvider } from '#test/support/identity-provider.ts'
@@ -391,11 +392,7 @@ test(
   'back and forward go through every form, and leave none behind',
   async () => {
     const { page, faults } = await signedIn(admin)
-    await page.getByRole('link', { name: 'Tenants' }).waitFor()
-    const links = page.getByRole('navigation', { name: 'Screens' }).getByRole('link')
-    const paths = await links.evaluateAll((all) =>
-      all.map((one) => (one as unknown as { hash: string }).hash.slice(1)),
-    )
+    const paths = await pathsInNavigation(page)
     const more = [`/services/${ids.service}`, `/pools/${ids.pool}`]
     const opened: string[] = []
     for (const path of [...paths, ...more]) {

@@ -68,7 +68,7 @@ export function useDashboard(moreOf: () => object | Promise<object> = () => ({})
       ...{ dataDir, dns: { listenAddr: '127.0.0.1', port: 0, threads: 1 } },
       ...{ health: { enabled: true }, gitops: { requireSignature: false, checkPushes: false } },
       api: {
-        ...{ enabled: true, port: 0, webuiPath: built },
+        ...{ enabled: true, port: 0, webuiPath: built, trustedProxies: ['127.0.0.1'] },
         statusPage: { names: ['www.example.com'], title: 'Example' },
       },
       ...(await moreOf()),

@@ -68,7 +68,7 @@ export const longOnly = [
   'test/e2e/{replace,replace-roles}.test.ts',
   // Whole programs of others, and walks through everything.
   'test/e2e/{api-walk,daemon-access,daemon-licence,gitops-ssh,hostnames}.test.ts',
-  'test/e2e/dashboard{,-commits,-people,-yaml}.test.ts',
+  'test/e2e/dashboard{,-commits,-people,-screens,-yaml}.test.ts',
   'test/e2e/{node-key-rotation,plan-page,readme,reference-page}.test.ts',
   'test/property/plan-world.test.ts',
   // Several starts each; their parts have tests of their own.

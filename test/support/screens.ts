@@ -24,17 +24,6 @@ const narrow = {
   'zoom 200 %': { width: 640, height: 450 },
 } as const
 
-/** A picture of each would cost a second. */
-const shownOnPhones = new Set([
-  'overview',
-  'services',
-  'pools',
-  'timeline',
-  'trace',
-  'pool-history',
-  'overview-clients',
-])
-
 const tooWide = `[...document.querySelectorAll('main *, header *, dialog *')]
   .filter((one) => one.getBoundingClientRect().right > innerWidth + 1)
   .filter((one) => one.closest('.table-box, pre, .timeline-track, .chart, svg') === null)
@@ -66,7 +55,7 @@ export async function lookAtNarrow(page: Page, name: string): Promise<string[]> 
     )
     const parts = await page.evaluate<string[]>(tooWide)
     if (scrolls || parts.length > 0) found.push(`${name}, ${kind}: too wide: ${parts.join(', ')}`)
-    if (kind === 'phone' && shownOnPhones.has(name)) {
+    if (kind === 'phone') {
       await page.screenshot({ path: join(pictures, `${name}-phone.png`), fullPage: true })
     }
   }
