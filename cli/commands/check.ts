@@ -3,6 +3,7 @@ import { parseArgs } from 'node:util'
 import { createCompiler } from '#compiler/compile.ts'
 import type { CompileResult } from '#compiler/compile.ts'
 import { formats } from '#compiler/print/formats.ts'
+import { notePoolOutages } from '#compiler/redundancy/pool-outages.ts'
 import { summary } from '#compiler/print/text.ts'
 import { systemClock } from '#lib/clock.ts'
 import { suggest } from '#lib/suggest.ts'
@@ -24,6 +25,7 @@ wrong.
   --geoip FILE, --asn FILE
                       with --base: databases (MMDB) that tell where clients are, for a limit on
                       moved clients
+  --pools             also note names that have no answer when a whole pool is down
 ${checkPolicyUsage}
 
 Exit codes: 0 nothing wrong, or only warnings; 1 errors; 2 wrong call or unreadable path; 3 with
@@ -42,6 +44,7 @@ export const check: Command = {
         base: { type: 'string' },
         geoip: { type: 'string' },
         asn: { type: 'string' },
+        pools: { type: 'boolean', default: false },
         ...checkPolicyOptions,
       },
     })
@@ -57,7 +60,8 @@ export const check: Command = {
     }
     io.progress?.(`compiling ${files.value.length} files`)
     const policyTests = await policyTestsFor(files.value)
-    const result = createCompiler({ checkPolicy, policyTests }).compile(files.value, {
+    const observe = values.pools ? notePoolOutages : null
+    const result = createCompiler({ checkPolicy, policyTests, observe }).compile(files.value, {
       commit: '',
       nowMs: systemClock.nowMs(),
     })

@@ -18,7 +18,7 @@ export const failureUnits: readonly FailureUnit[] = Object.freeze([
 ])
 
 /** As `targetOf`, which reads addresses: those of IPv4 have one spelling here. */
-function endpointOf(member: Member): string {
+export function endpointOf(member: Member): string {
   const { ipAddress } = member
   return ipAddress === '' || ipAddress.includes(':') ? targetOf(member) : ipAddress
 }

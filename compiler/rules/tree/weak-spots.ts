@@ -1,21 +1,16 @@
 // Notes names that one failure leaves without an answer.
 import { valueAt } from '#compiler/diagnostics/diagnostic.ts'
-import { failureUnits, unitWords } from '#compiler/redundancy/failure-units.ts'
-import type { FailureUnit } from '#compiler/redundancy/failure-units.ts'
 import { demandWords, neededFamilyOf, poolDemands } from '#compiler/redundancy/pool-demand.ts'
-import type { AddressFamily, PoolDemand } from '#compiler/redundancy/pool-demand.ts'
-import type { Member } from '#schemas/objects/member.ts'
+import { canFail, weakSpotOf } from '#compiler/redundancy/weak-spot.ts'
 import { placeIn } from '#compiler/tree/tree.ts'
-import type { Entry } from '#compiler/tree/tree.ts'
 import type { TreeRule } from './tree-rule.ts'
 
 export const weakSpots: TreeRule = {
   name: 'weak-spots',
   check({ tree }, report) {
     for (const demand of poolDemands(tree)) {
-      const { pool, service, asksAll } = demand
-      // Without probes nobody is ever taken to be down; and who asks all asks the dead.
-      if (pool.object.spec.healthCheck === undefined || asksAll) continue
+      if (!canFail(demand)) continue
+      const { pool, service } = demand
       const family = neededFamilyOf(pool)
       const weak = weakSpotOf(demand, family)
       if (weak === undefined) continue
@@ -24,62 +19,4 @@ export const weakSpots: TreeRule = {
       report('weak-spot', placeIn(service, valueAt('spec', 'pool')), { args, other })
     }
   },
-}
-
-/** @returns the least whose failure leaves nobody, in words; undefined: there is none */
-function weakSpotOf(demand: PoolDemand, family: AddressFamily): string | undefined {
-  const { pool, fallback } = demand
-  const counted = countedOf(pool, demand, family)
-  if (isEmpty(pool, counted)) return undefined
-  for (const unit of failureUnits) {
-    const key = weakKeyOf(pool, counted, unit)
-    if (key === undefined) continue
-    if (fallback === undefined) return unitWords(unit, key)
-    const left = countedOf(fallback, demand, family).filter((one) => unit.keyOf(one) !== key)
-    if (isEmpty(fallback, left, unit, key)) return unitWords(unit, key)
-  }
-  return undefined
-}
-
-function countedOf(
-  { object }: Entry<'Pool'>,
-  { isWeighted }: PoolDemand,
-  family: AddressFamily,
-): readonly Member[] {
-  const { members } = object.spec
-  return members.filter(
-    (member) => member.enabled && family.has(member) && (member.weight > 0 || !isWeighted),
-  )
-}
-
-/** @param left of those that can be answered @param key down are the members that have it */
-function isEmpty(
-  { object: { spec } }: Entry<'Pool'>,
-  left: readonly Member[],
-  unit?: FailureUnit,
-  key?: string,
-): boolean {
-  if (left.length === 0) return true
-  if (spec.minHealthy <= 1) return false
-  const isUp = (member: Member): boolean => member.enabled && unit?.keyOf(member) !== key
-  const up = unit === undefined ? (one: Member) => one.enabled : isUp
-  return spec.members.filter(up).length < spec.minHealthy
-}
-
-/** @returns the first key whose members leave nobody, or too few; undefined: there is none */
-function weakKeyOf(
-  { object: { spec } }: Entry<'Pool'>,
-  counted: readonly Member[],
-  { keyOf }: FailureUnit,
-): string | undefined {
-  const first = keyOf(counted[0]!)
-  if (first !== '' && counted.every((member) => keyOf(member) === first)) return first
-  if (spec.minHealthy <= 1) return undefined
-  const enabled = spec.members.filter((member) => member.enabled)
-  const counts = new Map<string, number>()
-  for (const member of enabled) {
-    const key = keyOf(member)
-    if (key !== '') counts.set(key, (counts.get(key) ?? 0) + 1)
-  }
-  return [...counts].find(([, count]) => enabled.length - count < spec.minHealthy)?.[0]
 }

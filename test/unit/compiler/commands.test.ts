@@ -38,6 +38,16 @@ test('check exits 1 on errors and 0 on warnings', async () => {
   ])
 })
 
+test('check notes what a whole pool would take along only when it is asked', async () => {
+  const [plain, asked] = await Promise.all([
+    runCli('check', quickstart),
+    runCli('check', quickstart, '--pools'),
+  ])
+  expect([plain.exit, asked.exit]).toEqual([Exit.Ok, Exit.Ok])
+  expect(plain.out).not.toContain('the pool')
+  expect(asked.out).toMatch(/note weak-spot: when the pool "web" is down, api\.example\.com\. has/)
+})
+
 test('check counts the record sets', async () => {
   const { out } = await runCli('check', fixture('alias-target-missing'))
   expect(out.trimEnd().split('\n').at(-1)).toBe(

@@ -4,6 +4,8 @@ import { describe, expect, test } from 'vitest'
 import { createCompiler } from '#compiler/compile.ts'
 import { messageOf } from '#compiler/diagnostics/diagnostics.ts'
 import { printText } from '#compiler/print/text.ts'
+import { notePoolOutages } from '#compiler/redundancy/pool-outages.ts'
+import type { Observe } from '#compiler/tree/observe.ts'
 import { expectCommitted } from '../schemas/committed-file.ts'
 import { compileFixture, sourceFile } from './fixture.ts'
 
@@ -21,7 +23,10 @@ interface Parts {
 }
 
 /** Messages of the four rules. */
-function told({ web, spare = [], pool = 'healthCheck: {}', service = '', more = {} }: Parts) {
+function told(
+  { web, spare = [], pool = 'healthCheck: {}', service = '', more = {} }: Parts,
+  observe: Observe | null = null,
+) {
   const head = (kind: string, name: string): string =>
     `apiVersion: gslb/v1\nkind: ${kind}\nmetadata: { name: ${name} }\n`
   const members = (list: readonly string[]): string =>
@@ -42,7 +47,7 @@ function told({ web, spare = [], pool = 'healthCheck: {}', service = '', more = 
       head('Pool', 'spare') + `spec: { healthCheck: {}, members: ${members(spare)} }`
   }
   const sources = Object.entries(files).map(([path, text]) => sourceFile(path, text))
-  const result = createCompiler().compile(sources, { commit: '', nowMs })
+  const result = createCompiler({ observe }).compile(sources, { commit: '', nowMs })
   expect(result.ok, JSON.stringify(result.diagnostics)).toBe(true)
   return result.diagnostics.filter(({ code }) => codes.includes(code)).map(messageOf)
 }
@@ -118,6 +123,42 @@ const weak: readonly (readonly [string, Parts, readonly string[]])[] = [
 describe('a name without an answer', () => {
   test.each(weak)('%s', (_, parts, expected) => {
     expect(told(parts)).toEqual(expected)
+  })
+})
+
+const withSpare = 'onAllDown: "pool:spare"'
+const pools: readonly (readonly [string, Parts, readonly string[]])[] = [
+  ['without a fallback', { web: [a, b] }, no('the pool "web"')],
+  ['with one', { web: [a, b], spare: [c], service: withSpare }, []],
+  [
+    'with one that has members of the pool alone',
+    { web: [a, b, c], spare: [b, c], service: withSpare },
+    [
+      ...no('the pool "web"'),
+      'the fallback pool "spare" answers nothing when it is wanted: each of its members is one of "web", too',
+    ],
+  ],
+  [
+    'with one that too few are left of',
+    {
+      ...{ web: [a, b], service: withSpare },
+      more: {
+        'tenants/default/pools/spare.yaml':
+          'apiVersion: gslb/v1\nkind: Pool\nmetadata: { name: spare }\nspec: { healthCheck: {}, ' +
+          `minHealthy: 2, members: [{ port: 80, ipAddress: ${b} }, { port: 80, ipAddress: ${c} }] }`,
+      },
+    },
+    no('the pool "web"'),
+  ],
+  ['where less is enough', { web: [a] }, no(`the member ${a}`)],
+  ['that is not probed', { web: [a, b], pool: '' }, []],
+  ['that is asked all the same', { web: [a, b], service: 'onAllDown: all' }, []],
+  ['where it is meant', { web: [a, b], service: 'weakSpots: false' }, []],
+]
+
+describe('a pool that is down as a whole, when that is asked', () => {
+  test.each(pools)('%s', (_, parts, expected) => {
+    expect(told(parts, notePoolOutages)).toEqual(expected)
   })
 })
 

@@ -1,0 +1,80 @@
+// What the failure of one unit leaves of a pool and of its fallback.
+import type { Member } from '#schemas/objects/member.ts'
+import type { Entry } from '#compiler/tree/tree.ts'
+import { endpointOf, failureUnits, unitWords } from './failure-units.ts'
+import type { FailureUnit } from './failure-units.ts'
+import type { AddressFamily, PoolDemand } from './pool-demand.ts'
+
+/** Without probes nobody is ever taken to be down; and who asks all asks the dead. */
+export const canFail = ({ pool, asksAll }: PoolDemand): boolean =>
+  pool.object.spec.healthCheck !== undefined && !asksAll
+
+/** @returns the least whose failure leaves nobody, in words; undefined: there is none */
+export function weakSpotOf(demand: PoolDemand, family: AddressFamily): string | undefined {
+  const { pool, fallback } = demand
+  const counted = countedOf(pool, demand, family)
+  if (isEmpty(pool, counted)) return undefined
+  for (const unit of failureUnits) {
+    const key = weakKeyOf(pool, counted, unit)
+    if (key === undefined) continue
+    if (fallback === undefined) return unitWords(unit, key)
+    const left = countedOf(fallback, demand, family).filter((one) => unit.keyOf(one) !== key)
+    if (isEmpty(fallback, left, unit, key)) return unitWords(unit, key)
+  }
+  return undefined
+}
+
+/** Whether nobody is left without all members of the pool: no fallback stands in. */
+export function needsPool(demand: PoolDemand, family: AddressFamily): boolean {
+  const { pool, fallback } = demand
+  if (isEmpty(pool, countedOf(pool, demand, family))) return false
+  if (fallback === undefined) return true
+  const down = new Set(pool.object.spec.members.map(endpointOf))
+  const isUp = (member: Member): boolean => !down.has(endpointOf(member))
+  const { members, minHealthy } = fallback.object.spec
+  const left = countedOf(fallback, demand, family).filter(isUp)
+  return left.length === 0 || members.filter((one) => one.enabled && isUp(one)).length < minHealthy
+}
+
+function countedOf(
+  { object }: Entry<'Pool'>,
+  { isWeighted }: PoolDemand,
+  family: AddressFamily,
+): readonly Member[] {
+  const { members } = object.spec
+  return members.filter(
+    (member) => member.enabled && family.has(member) && (member.weight > 0 || !isWeighted),
+  )
+}
+
+/** @param left of those that can be answered @param key down are the members that have it */
+function isEmpty(
+  { object: { spec } }: Entry<'Pool'>,
+  left: readonly Member[],
+  unit?: FailureUnit,
+  key?: string,
+): boolean {
+  if (left.length === 0) return true
+  if (spec.minHealthy <= 1) return false
+  const isUp = (member: Member): boolean => member.enabled && unit?.keyOf(member) !== key
+  const up = unit === undefined ? (one: Member) => one.enabled : isUp
+  return spec.members.filter(up).length < spec.minHealthy
+}
+
+/** @returns the first key whose members leave nobody, or too few; undefined: there is none */
+function weakKeyOf(
+  { object: { spec } }: Entry<'Pool'>,
+  counted: readonly Member[],
+  { keyOf }: FailureUnit,
+): string | undefined {
+  const first = keyOf(counted[0]!)
+  if (first !== '' && counted.every((member) => keyOf(member) === first)) return first
+  if (spec.minHealthy <= 1) return undefined
+  const enabled = spec.members.filter((member) => member.enabled)
+  const counts = new Map<string, number>()
+  for (const member of enabled) {
+    const key = keyOf(member)
+    if (key !== '') counts.set(key, (counts.get(key) ?? 0) + 1)
+  }
+  return [...counts].find(([, count]) => enabled.length - count < spec.minHealthy)?.[0]
+}
