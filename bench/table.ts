@@ -9,6 +9,7 @@ import { runGeo } from './geo.bench.ts'
 import { runHealth } from './health-table.ts'
 import { runLatency } from './latency.bench.ts'
 import { runNodes } from './nodes.bench.ts'
+import { runPlan } from './plan.bench.ts'
 import { runProbing } from './probing.bench.ts'
 import { runQueryLog } from './query-log.bench.ts'
 import { runRecords } from './records.bench.ts'
@@ -61,6 +62,12 @@ export const benchmarks: readonly Benchmark[] = Object.freeze([
     name: 'compile',
     summary: '100, 10,000 and 100,000 services to a bundle, cold and after a change of one file',
     run: runCompile,
+  },
+  {
+    name: 'plan',
+    summary:
+      'gslbd plan of 10,000 services, 100 changed, with the table of the world: time, memory',
+    run: runPlan,
   },
   {
     name: 'bundle',
