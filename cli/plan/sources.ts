@@ -23,6 +23,7 @@ import type { Compiler } from '#compiler/compile.ts'
 import { printText } from '#compiler/print/text.ts'
 import type { MoveLimits } from '#compiler/plan/name-outline.ts'
 import type { SourceFile } from '#compiler/read/source.ts'
+import { shrinkHeap } from '#lib/memory/exposed-collector.ts'
 import { err, ok } from '#lib/result.ts'
 import type { Result } from '#lib/result.ts'
 
@@ -64,11 +65,17 @@ export interface SourceParts {
 export async function findSides(parts: SourceParts): Promise<Result<FoundSides, SourceFault>> {
   const ahead = new ReadAhead()
   try {
-    return await sidesWith(ahead, parts)
+    const sides = await sidesWith(ahead, parts)
+    // What compilers leave is as much as the plan itself will need.
+    if (sides.ok && sides.value.base.bundle.bytes.length > largeBytes) shrinkHeap('keep')
+    return sides
   } finally {
     ahead.close()
   }
 }
+
+/** Octets of a bundle; of smaller ones little is left, and the time would be felt. */
+const largeBytes = 1_048_576
 
 async function sidesWith(
   ahead: ReadAhead,
