@@ -5,7 +5,7 @@ import './styles/base.css'
 import './styles/parts.css'
 import './styles/drawings.css'
 import './styles/shell.css'
-import { readDocument } from './api/document.ts'
+import { learnDocument } from './api/document.ts'
 import { follow, unfollow } from './api/live.ts'
 import { authConfig, learnWho, me, startFault } from './api/session.ts'
 import { Setup, isSettingUp } from './app/setup.tsx'
@@ -21,8 +21,7 @@ function App() {
   useEffect(() => {
     if (!isIn) return
     follow()
-    // The first screens do without it.
-    readDocument().catch(() => undefined)
+    void learnDocument()
     return unfollow
   }, [isIn])
   if (startFault.value !== '') {

@@ -151,3 +151,7 @@ function sentenceOf(status: number, body: unknown): string {
 
 export const sentence = (error: unknown): string =>
   error instanceof Error ? error.message : String(error)
+
+/** A node that is away or has a fault, or what stands between: asked again, it may answer. */
+export const mayPass = (error: unknown): boolean =>
+  error instanceof Refusal && (error.status < 400 || error.status >= 500)

@@ -1,6 +1,6 @@
 // What the API can do, from its own OpenAPI document: resources, operations, the schemas of bodies.
 import { signal } from '@preact/signals'
-import { send } from './client.ts'
+import { send, sentence } from './client.ts'
 import type { Schema } from './schema.ts'
 
 export interface Parameter {
@@ -44,6 +44,14 @@ interface RawOperation {
 export type Operations = ReadonlyMap<string, Operation>
 
 export const operations = signal<Operations | null>(null)
+/** Why the document could not be read, in words; empty: it was, or is on its way. */
+export const documentFault = signal('')
+
+/** For the start: the first screens do without it, the others tell why they cannot. */
+export async function learnDocument(): Promise<void> {
+  documentFault.value = ''
+  await readDocument().catch((error: unknown) => (documentFault.value = sentence(error)))
+}
 
 export async function readDocument(): Promise<Operations> {
   if (operations.value !== null) return operations.value

@@ -2,7 +2,7 @@
 import { signal } from '@preact/signals'
 import type { paths } from 'openapi-of-gslbd'
 import { nowMs } from './clock.ts'
-import { Refusal, isSessionOver, send, read } from './client.ts'
+import { Refusal, isSessionOver, send, sentence, read } from './client.ts'
 import { forgetTrail, noteTrail } from './trail.ts'
 import { isTyping, pauseMs } from './typing.ts'
 
@@ -27,6 +27,8 @@ export type Link = 'connecting' | 'live' | 'lost' | 'off'
 export const link = signal<Link>('connecting')
 /** When the node was last heard of, Unix milliseconds; 0: never. */
 export const heardMs = signal(0)
+/** Why nothing of all below is known yet, in words; empty: it is known, or on its way. */
+export const liveFault = signal('')
 /** The commit that all below is of. */
 export const revision = signal('')
 /** Grows with each change below, a few times a second at most. */
@@ -144,6 +146,7 @@ export function unfollow(): void {
   reshaped()
   revision.value = ''
   heardMs.value = 0
+  liveFault.value = ''
   link.value = 'connecting'
 }
 
@@ -154,6 +157,7 @@ async function connect(): Promise<void> {
     if (isWanted) open(token)
   } catch (error) {
     const status = error instanceof Refusal ? error.status : 0
+    if (heardMs.value === 0) liveFault.value = sentence(error)
     if (status === 403) link.value = 'off'
     else again()
   }
@@ -171,6 +175,7 @@ async function readSnapshot(): Promise<void> {
   reshaped()
   revision.value = answer.revision
   heardMs.value = nowMs()
+  liveFault.value = ''
   changed()
 }
 

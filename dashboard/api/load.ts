@@ -1,6 +1,6 @@
 // A hook that reads something of the API, and reads it again when the configuration changes.
 import { useCallback, useEffect, useRef, useState } from 'preact/hooks'
-import { isSessionOver, sentence } from './client.ts'
+import { isSessionOver, mayPass, sentence } from './client.ts'
 import { revision } from './live.ts'
 
 export interface Loaded<T> {
@@ -11,9 +11,12 @@ export interface Loaded<T> {
   readonly reload: () => void
 }
 
+/** Until what has failed is asked for again. */
+const faultMs = 5_000
+
 /**
  * @param key what is read; another key begins anew
- * @param everyMs ask again after that long; 0: only when something has changed
+ * @param everyMs ask again after that long; 0: only when something has changed, or after a fault
  */
 export function useLoad<T>(key: string, load: () => Promise<T>, everyMs = 0): Loaded<T> {
   const [state, setState] = useState<{ key: string; value: T | undefined; fault: string }>({
@@ -27,15 +30,18 @@ export function useLoad<T>(key: string, load: () => Promise<T>, everyMs = 0): Lo
   useEffect(() => {
     if (isOver) return
     let isCurrent = true
+    let again: ReturnType<typeof setTimeout> | undefined
     const ask = (): void => {
       latest.current().then(
         (value) => isCurrent && setState({ key, value, fault: '' }),
-        (error: unknown) =>
-          isCurrent &&
+        (error: unknown) => {
+          if (!isCurrent) return
           setState((before) => ({
             ...{ key, value: before.key === key ? before.value : undefined },
             fault: sentence(error),
-          })),
+          }))
+          if (everyMs === 0 && mayPass(error)) again = setTimeout(ask, faultMs)
+        },
       )
     }
     ask()
@@ -43,6 +49,7 @@ export function useLoad<T>(key: string, load: () => Promise<T>, everyMs = 0): Lo
     return () => {
       isCurrent = false
       clearInterval(timer)
+      clearTimeout(again)
     }
   }, [key, turn, now, isOver, everyMs])
   const reload = useCallback(() => setTurn((count) => count + 1), [])

@@ -9,6 +9,7 @@ import { useEdits } from '../edit/use-edits.tsx'
 import { go } from '../parts/location.ts'
 import { Card, Code, Copy, Empty, Fault, Loading, Page } from '../parts/page.tsx'
 import { labelOf, yamlOf } from '../parts/words.ts'
+import { NoDocument } from './resource.tsx'
 import { Facts, nameOf } from './value.tsx'
 import { itemPathOf, keyOf, titleOf } from './shape.ts'
 import type { Row } from './shape.ts'
@@ -26,7 +27,7 @@ export function ResourceItem(props: ItemProps) {
   if (known === null || item === undefined) {
     return (
       <Page title={props.name}>
-        {known === null ? <Loading /> : <Empty title="No such entry" />}
+        {known === null ? <NoDocument /> : <Empty title="No such entry" />}
       </Page>
     )
   }

@@ -1,6 +1,6 @@
 // The screen of any resource: what the API's document says of it is what can be seen and done.
 import { send } from '../api/client.ts'
-import { operations } from '../api/document.ts'
+import { documentFault, learnDocument, operations } from '../api/document.ts'
 import type { Operation, Operations } from '../api/document.ts'
 import { useLoad } from '../api/load.ts'
 import { can } from '../api/session.ts'
@@ -32,7 +32,7 @@ export function Resource({ path, name }: ResourceProps) {
   if (known === null) {
     return (
       <Page title={name}>
-        <Loading />
+        <NoDocument />
       </Page>
     )
   }
@@ -44,6 +44,12 @@ export function Resource({ path, name }: ResourceProps) {
     )
   }
   return <ResourceBody {...{ path, name, operation, known }} />
+}
+
+/** Until the document of the API is here nothing can be said of a resource. */
+export function NoDocument() {
+  const fault = documentFault.value
+  return fault === '' ? <Loading /> : <Fault text={fault} retry={() => void learnDocument()} />
 }
 
 interface BodyProps extends ResourceProps {

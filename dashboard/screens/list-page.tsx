@@ -6,6 +6,7 @@ import { can } from '../api/session.ts'
 import { useEdits } from '../edit/use-edits.tsx'
 import { finderOf } from '../parts/find.ts'
 import { place, setQuery } from '../parts/location.ts'
+import { NotKnown, isKnown } from '../parts/not-known.tsx'
 import { Card, Empty, Page } from '../parts/page.tsx'
 import { SearchBox } from '../parts/search-box.tsx'
 import { Table } from '../parts/virtual-table.tsx'
@@ -75,7 +76,9 @@ export function ListPage<Row extends ListRow>(list: ListProps<Row>) {
         </span>
       </div>
       <Card>
-        {all.length === 0 ? (
+        {!isKnown() ? (
+          <NotKnown />
+        ) : all.length === 0 ? (
           <Empty title={`No ${one}s yet`}>{children}</Empty>
         ) : shown.length === 0 ? (
           <Nothing {...{ one, only, words }} />

@@ -15,6 +15,7 @@ import {
 import type { Member } from '../api/live.ts'
 import { can } from '../api/session.ts'
 import { to } from '../parts/location.ts'
+import { NotKnown, isKnown } from '../parts/not-known.tsx'
 import { Badge, Card, Empty, Fault, Loading, Page, StandingBadge, Time } from '../parts/page.tsx'
 import { countOf } from '../parts/words.ts'
 import { useAuthors } from '../history/authors.ts'
@@ -51,19 +52,19 @@ export function Overview() {
             </span>
           )}
           <span class="hint">
-            {health.value?.reasons.map(({ message }) => message).join('; ') ||
-              'It answers, and its parts are sound.'}
+            {health.value === undefined
+              ? ''
+              : health.value.reasons.map(({ message }) => message).join('; ') ||
+                'It answers, and its parts are sound.'}
           </span>
         </Tile>
         <Tile name="Members" href="#/pools">
-          <span class="figure">
-            {counts.up} of {counts.all} up
-          </span>
-          <HealthBar counts={counts} />
+          <span class="figure">{isKnown() ? `${counts.up} of ${counts.all} up` : '…'}</span>
+          {isKnown() && <HealthBar counts={counts} />}
         </Tile>
         <Tile name="Services" href="#/services">
-          <span class="figure">{allServices().length.toLocaleString()}</span>
-          <span class="hint">in {countOf(allPools().length, 'pool')}</span>
+          <span class="figure">{isKnown() ? allServices().length.toLocaleString() : '…'}</span>
+          {isKnown() && <span class="hint">in {countOf(allPools().length, 'pool')}</span>}
         </Tile>
         {git.value && <GitTile status={git.value} />}
       </div>
@@ -129,7 +130,9 @@ const shownMax = 8
 function FaultCard({ members, isEmpty }: FaultCardProps) {
   return (
     <Card title="Not healthy">
-      {members.length === 0 ? (
+      {!isKnown() ? (
+        <NotKnown />
+      ) : members.length === 0 ? (
         <Empty title={isEmpty ? 'No members yet' : 'Nothing is down'}>
           {isEmpty
             ? 'Make a pool and give it members: they are watched from then on.'

@@ -11,6 +11,7 @@ import { go } from '../parts/location.ts'
 import { HealthHistory } from '../health/health-history.tsx'
 import { Holder } from './holder.tsx'
 import { MemberActions } from './member-actions.tsx'
+import { NotKnown, isKnown } from '../parts/not-known.tsx'
 import { Badge, Card, Empty, Fault, Loading, Page, StandingBadge, Time } from '../parts/page.tsx'
 import { labelOf, textOf } from '../parts/words.ts'
 
@@ -88,7 +89,9 @@ function Members({ pool, edits }: { pool: Pool; edits: Edits }) {
         )
       }
     >
-      {members.length === 0 ? (
+      {!isKnown() ? (
+        <NotKnown />
+      ) : members.length === 0 ? (
         <Empty title="No members yet">Add the first address that this pool answers with.</Empty>
       ) : (
         <div class="table-box" tabIndex={0} role="group" aria-label="Members">

@@ -1,10 +1,12 @@
 // Every screen of the dashboard in a real browser, of a node that has something of each kind.
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
+import type { Route } from 'playwright-core'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { startTcpBackend } from '#test/support/backend.ts'
 import type { Backend } from '#test/support/backend.ts'
-import { unexpected, useDashboard } from '#test/support/dashboard-node.ts'
+import { button, unexpected, useDashboard } from '#test/support/dashboard-node.ts'
+import { noteFigures, shownIn } from '#test/support/dashboard-figures.ts'
 import { pathsInNavigation, pictureOf } from '#test/support/dashboard-scene.ts'
 import { fillDatabase, fillNode } from '#test/support/dashboard-world.ts'
 import type { World } from '#test/support/dashboard-world.ts'
@@ -14,11 +16,12 @@ import { feedMany } from '#test/support/many-pools.ts'
 import { lookAt, lookAtNarrow } from '#test/support/screens.ts'
 
 const patienceMs = 600_000
-const calls = 1_000
+const calls = 1_000_000
+let atOf: (call: number) => number
 let backend: Backend
 let world: World
 const node = useDashboard(async () => {
-  await fillDatabase(join(node.home, 'data'), calls)
+  atOf = await fillDatabase(join(node.home, 'data'), calls)
   const dbPath = join(node.home, 'country.mmdb')
   const inGermany = ['10.2.0.0/16', { country: { iso_code: 'DE' } }] as const
   writeFileSync(dbPath, writeMmdb({ type: 'Test-Country', networks: [inGermany] }))
@@ -63,6 +66,99 @@ test(
 )
 
 test(
+  'what is not known is not said to be none, and comes by itself',
+  async () => {
+    const { page } = await signedIn(world.admin)
+    const broken = (route: Route) => route.fulfill({ status: 500 })
+    const told = page.getByRole('alert').filter({ hasText: 'the node answered 500' })
+    await page.route('**/api/v1/snapshot', broken)
+    await visit(page, '/pools')
+    await page.reload()
+    await told.waitFor()
+    expect(await page.getByText('No pools yet').count()).toBe(0)
+    await visit(page, '/')
+    await told.waitFor()
+    expect(await page.locator('main').innerText()).not.toMatch(/No members yet|0 of 0/)
+    await visit(page, '/pools')
+    await page.unroute('**/api/v1/snapshot')
+    await page.getByRole('link', { name: 'shop', exact: true }).waitFor()
+
+    await page.route('**/api/v1/openapi.json', broken)
+    await visit(page, '/r/records')
+    await page.reload()
+    await told.waitFor()
+    await page.unroute('**/api/v1/openapi.json')
+    await button(page, 'Try again').click()
+    await page.getByRole('link', { name: 'docs.example.com.' }).waitFor()
+
+    const { page: theirs } = await openPage()
+    await theirs.goto(`${node.origin}/ui/`)
+    await theirs.getByLabel('E-mail').fill('dee@example.com')
+    await theirs.getByLabel('Password').fill('only looking around')
+    await button(theirs, 'Sign in').click()
+    await theirs.getByRole('heading', { name: 'Overview' }).waitFor()
+    await visit(theirs, '/services')
+    await theirs.getByRole('alert').filter({ hasText: 'snapshot:read' }).waitFor()
+    expect(await theirs.getByText('No services yet').count()).toBe(0)
+  },
+  patienceMs,
+)
+
+test(
+  'of a million calls the audit screen shows the newest and the oldest, and holds a few thousand',
+  async () => {
+    const { page, faults, requests } = await signedIn(world.admin)
+    const status = page.getByRole('main').getByRole('status')
+    const row = `document.querySelector('main tbody tr code') !== null`
+    const auditMs = await shownIn(page, `location.hash = '#/audit'`, row)
+    await status.filter({ hasText: /^200 calls/ }).waitFor()
+    const box = page.getByRole('group', { name: 'Audit' })
+    const older = button(page, 'Begin with the older ones')
+    const toTheEnd = async (): Promise<number> => {
+      await box.evaluate('document.querySelector(".table-box").scrollTop = 1e9')
+      return older.count()
+    }
+    await expect.poll(toTheEnd).toBe(1)
+    expect(requests.filter((url) => url.includes('/api/v1/audit?'))).toHaveLength(25)
+    expect(await status.innerText()).toMatch(/^5,000 calls/)
+    expect(await page.locator('main tbody tr').count()).toBeLessThan(100)
+    expect(await lookAt(page, 'audit-million')).toEqual([])
+    expect(await lookAtNarrow(page, 'audit-million')).toEqual([])
+    const last = await page.locator('main tbody tr code').last().innerText()
+    await older.click()
+    await status.filter({ hasText: /^200 calls/ }).waitFor()
+    await page.locator('main tbody tr code', { hasText: last }).waitFor()
+    await page.goBack()
+    await status.filter({ hasText: /^200 calls/ }).waitFor()
+
+    await visit(page, '/git')
+    await page.getByRole('heading', { name: 'Git' }).waitFor()
+    const far = `location.hash = '#/audit?to=${atOf(101)}'`
+    const auditFarMs = await shownIn(page, far, row)
+    await page.getByText('POST /pools/100', { exact: true }).waitFor()
+    await status.filter({ hasText: /^100 calls/ }).waitFor()
+    noteFigures({ auditMs, auditFarMs })
+    // A busy machine is given ten times what a machine at rest needs.
+    expect(Math.max(auditMs, auditFarMs)).toBeLessThan(10_000)
+    expect(unexpected(faults)).toEqual([])
+  },
+  patienceMs,
+)
+
+test(
+  'a filter that finds nothing says so',
+  async () => {
+    const { page } = await signedIn(world.admin)
+    await visit(page, `/audit?method=POST&from=${Date.now() - 60_000}`)
+    await page.getByText('POST /auth/login').first().waitFor()
+    await page.getByLabel('Last four characters of the key').fill('none')
+    await page.getByText('No call is like this').waitFor()
+    await expect.poll(() => page.url()).toContain('actor=none')
+  },
+  patienceMs,
+)
+
+test(
   'the words of a search are in the address at a pause, and before a click leads away',
   async () => {
     const { page } = await openPage()
@@ -84,6 +180,72 @@ test(
     await page.goBack()
     await expect.poll(() => search.inputValue()).toBe('shop-0000')
     await page.getByRole('status').filter({ hasText: '10 pools' }).waitFor()
+  },
+  patienceMs,
+)
+
+const answersOfNodes = [
+  ['nothing', (route) => route.abort(), 'the node does not answer'],
+  ['500 without a reason', (route) => route.fulfill({ status: 500 }), 'the node answered 500'],
+  [
+    'a page of a proxy',
+    (route) => route.fulfill({ contentType: 'text/html', body: '<h1>Welcome</h1>' }),
+    'a page of HTML came in place of data',
+  ],
+  [
+    '503 that does not end',
+    (route) =>
+      route.fulfill({
+        ...{ status: 503, contentType: 'application/json', headers: { 'retry-after': '0' } },
+        body: '{"error":"the configuration is being read"}',
+      }),
+    'the configuration is being read',
+  ],
+  [
+    'JSON that is cut',
+    (route) => route.fulfill({ status: 502, contentType: 'application/json', body: '{"error' }),
+    'the node answered 502',
+  ],
+] as const satisfies readonly (readonly [string, (route: Route) => Promise<void>, string])[]
+
+/** What they show is known already, or they ask when somebody does. */
+const silent = new Set(['/services', '/pools', '/trace', '/account'])
+const sayMs = 60_000
+
+test(
+  'whatever a node answers, each screen says so in words and goes on when it is well again',
+  async () => {
+    const { page, faults } = await signedIn(world.admin)
+    const items = [`/pools/${world.pool}`, `/services/${world.service}`, `/members/${world.member}`]
+    const more = ['/account', '/zones/example.com.', '/r/records/none', '/changes/HEAD']
+    const paths = [...(await pathsInNavigation(page)), ...items, ...more]
+    const found: string[] = []
+    for (const path of paths) {
+      for (const [kind, answer, words] of answersOfNodes) {
+        await page.route(/\/api\/v1\/|\/metrics$/, answer)
+        // Else the screen that is there would stay, with what it knows.
+        await visit(page, '/nowhere')
+        await page.getByRole('heading', { name: 'No such screen' }).waitFor()
+        await visit(page, path)
+        await page.locator('main h1').waitFor()
+        const told = page.locator('main').getByRole('alert').filter({ hasText: words })
+        if (!silent.has(path)) {
+          await told
+            .first()
+            .waitFor({ timeout: sayMs })
+            .catch(() => found.push(`${path}, ${kind}`))
+        }
+        await page.unrouteAll({ behavior: 'wait' })
+        const again = told.getByRole('button', { name: 'Try again' })
+        // What asks again by itself may have taken the button away.
+        await again.evaluateAll((all) => {
+          for (const one of all) (one as unknown as { click: () => void }).click()
+        })
+        await expect.poll(() => told.count(), { message: `${path}, ${kind}` }).toBe(0)
+      }
+    }
+    expect(found).toEqual([])
+    expect(faults.filter((fault) => !/^Failed to load resource/.test(fault))).toEqual([])
   },
   patienceMs,
 )

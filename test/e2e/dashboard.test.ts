@@ -3,7 +3,6 @@ import { execFileSync } from 'node:child_process'
 import { readFileSync, readdirSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { TOTP } from 'otpauth'
-import type { Route } from 'playwright-core'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { keysToPaint, noteFigures, quantile, shownIn } from '#test/support/dashboard-figures.ts'
 import { button, unexpected, useDashboard } from '#test/support/dashboard-node.ts'
@@ -180,51 +179,6 @@ test(
       .click()
     await button(page, 'Which answers would change without it?').click()
     expect(await answers.innerText()).toMatch(/TTL 7 s[^]*TTL 9 s/)
-  },
-  patienceMs,
-)
-
-const answersOfNodes = [
-  ['nothing', (route) => route.abort(), 'the node does not answer'],
-  ['500 without a reason', (route) => route.fulfill({ status: 500 }), 'the node answered 500'],
-  [
-    'a page of a proxy',
-    (route) => route.fulfill({ contentType: 'text/html', body: '<h1>Welcome</h1>' }),
-    'a page of HTML came in place of data',
-  ],
-  [
-    '503 that does not end',
-    (route) =>
-      route.fulfill({
-        ...{ status: 503, contentType: 'application/json', headers: { 'retry-after': '0' } },
-        body: '{"error":"the configuration is being read"}',
-      }),
-    'the configuration is being read',
-  ],
-  [
-    'JSON that is cut',
-    (route) => route.fulfill({ status: 502, contentType: 'application/json', body: '{"error' }),
-    'the node answered 502',
-  ],
-] as const satisfies readonly (readonly [string, (route: Route) => Promise<void>, string])[]
-
-test(
-  'whatever a node answers, the screen says so in words and goes on when it is well again',
-  async () => {
-    const { page } = await signedIn(admin)
-    const url = '**/api/v1/redirects'
-    for (const [kind, answer, words] of answersOfNodes) {
-      await page.route(url, answer)
-      await visit(page, '/r/redirects')
-      const told = page.getByRole('alert').filter({ hasText: words })
-      await told.waitFor()
-      await page.unroute(url)
-      await told.getByRole('button', { name: 'Try again' }).click()
-      await page.getByText('No redirects yet').waitFor()
-      expect([kind, await page.getByRole('alert').count()]).toEqual([kind, 0])
-      await visit(page, '/git')
-      await page.getByRole('heading', { name: 'Git' }).waitFor()
-    }
   },
   patienceMs,
 )

@@ -25,9 +25,15 @@ export interface World {
 /**
  * Two days of counts, and calls of the audit log, before the node opens its database.
  *
- * @param calls each a minute before the next, the last one an hour ago
+ * @param calls numbered from 1, each half a minute before the next, the last one an hour ago
+ * @returns when a call was, Unix milliseconds
  */
-export async function fillDatabase(dataDir: string, calls: number): Promise<void> {
+export async function fillDatabase(
+  dataDir: string,
+  calls: number,
+): Promise<(call: number) => number> {
+  const lastMs = Date.now() - hourMs
+  const atOf = (call: number): number => lastMs - (calls - call) * 30_000
   const database = await openPglite(join(dataDir, 'database'))
   try {
     const hour = (ago: number): string =>
@@ -40,14 +46,15 @@ export async function fillDatabase(dataDir: string, calls: number): Promise<void
     }
     await database.query(
       `insert into audit_entries
-       select lpad(i::text, 12, '0'), $1::bigint - ($2::bigint - i) * 60000,
+       select lpad(i::text, 12, '0'), $1::bigint - ($2::bigint - i) * 30000,
          (array['POST', 'PATCH', 'PUT', 'DELETE'])[1 + i % 4],
          '/api/v1/' || (array['pools', 'services', 'records', 'members'])[1 + i % 4] || '/' || i,
          lpad((i % 97)::text, 4, '0'), '192.0.2.' || i % 250,
          case when i % 29 = 0 then 409 else 200 end, 1 + i % 40, 'default', null
        from generate_series(1, $2) as i`,
-      [Date.now() - hourMs, calls],
+      [lastMs, calls],
     )
+    return atOf
   } finally {
     await database.close()
   }
