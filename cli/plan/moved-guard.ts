@@ -1,11 +1,12 @@
 // Refuses requests that send more clients elsewhere than `guardrails.movedClients` permits.
 import type { ConfigWriter } from '#api/config/writer.ts'
-import type { WriteFailure } from '#config/operation.ts'
+import type { WriteFailure, WriteRequest } from '#config/operation.ts'
 import type { Log } from '#lib/log.ts'
 import type { MoveLimits } from '#compiler/plan/name-outline.ts'
 import { movedBeyond } from '#gitops/guard/moved.ts'
 import type { MovedBreach } from '#gitops/guard/moved.ts'
 import { err, ok } from '#lib/result.ts'
+import { effectLimits } from './effects.ts'
 
 export interface MovedGuardParts {
   /** Of which a dry run says its effect. */
@@ -21,6 +22,8 @@ export interface MovedGuardParts {
  */
 export class MovedGuard implements ConfigWriter {
   readonly #parts: MovedGuardParts
+  /** Writes that are being planned. */
+  #underWay = 0
 
   constructor(parts: MovedGuardParts) {
     this.#parts = parts
@@ -32,7 +35,9 @@ export class MovedGuard implements ConfigWriter {
     const isLimited = limits.all !== null || limits.tenants.size > 0
     const isJudging = isLimited && request.override === undefined
     if (!isJudging && request.wantsEffect !== true) return await writer.write(request)
-    const tried = await writer.write({ ...request, isDryRun: true })
+    const isBusy = this.#underWay >= effectLimits.waitingMax
+    if (isBusy && !isJudging && request.isDryRun !== true) return await this.#unplanned(request)
+    const tried = await this.#planned(request)
     if (!tried.ok) return tried
     const breach = isJudging ? movedBeyond(limits, tried.value.moved ?? []) : undefined
     if (breach !== undefined) return err(movedTooMany(breach))
@@ -49,6 +54,22 @@ export class MovedGuard implements ConfigWriter {
 
   async close(): Promise<void> {
     await this.#parts.writer.close?.()
+  }
+
+  async #planned(request: WriteRequest): ReturnType<ConfigWriter['write']> {
+    this.#underWay++
+    try {
+      return await this.#parts.writer.write({ ...request, isDryRun: true })
+    } finally {
+      this.#underWay--
+    }
+  }
+
+  /** Behind so many others it would wait for its turn until it is too late to be made. */
+  async #unplanned(request: WriteRequest): ReturnType<ConfigWriter['write']> {
+    const made = await this.#parts.writer.write(request)
+    if (!made.ok) return made
+    return ok({ ...made.value, effect: made.value.isChanged ? unknownEffect : noEffect })
   }
 }
 

@@ -86,6 +86,28 @@ describe('a write', () => {
     }
   })
 
+  test('whose effect is wanted is not planned behind four others, and made at once', async () => {
+    const { promise: planned, resolve } = Promise.withResolvers<undefined>()
+    const asked: string[] = []
+    const writer: ConfigWriter = {
+      write: async ({ requestId, isDryRun }) => {
+        asked.push(`${requestId} ${isDryRun === true ? 'dry' : 'made'}`)
+        if (isDryRun === true) await planned
+        return ok({ ...told, ...(isDryRun === true ? { effect: 'moved=1%; names=1' } : {}) })
+      },
+    }
+    const guard = new MovedGuard({ writer, limits: () => none, log: { warn: () => undefined } })
+    const wanted = (requestId: string) => guard.write({ ...request, requestId, wantsEffect: true })
+    const first = ['a', 'b', 'c', 'd'].map(wanted)
+    expect(await wanted('e')).toEqual(ok({ ...told, effect: 'moved=unknown' }))
+    expect(asked).toEqual(['a dry', 'b dry', 'c dry', 'd dry', 'e made'])
+    resolve(undefined)
+    for (const done of await Promise.all(first)) {
+      expect(done).toEqual(ok({ ...told, effect: 'moved=1%; names=1' }))
+    }
+    expect(await wanted('f')).toEqual(ok({ ...told, effect: 'moved=1%; names=1' }))
+  })
+
   test('that is meant is made, and is not planned', async () => {
     const { guard, asked } = scene(limitOf(0), 100)
     expect((await guard.write(meant)).ok).toBe(true)
