@@ -8,6 +8,7 @@ import { me } from '../api/session.ts'
 import { basket } from '../edit/basket.ts'
 import { BasketDialog } from '../edit/basket-dialog.tsx'
 import { path as pathNow } from '../parts/location.ts'
+import { Said } from '../parts/said.tsx'
 import { isDark, toggleTheme } from '../parts/theme.ts'
 import { countOf, spanOf } from '../parts/words.ts'
 import { LicenceBanner } from './licence-banner.tsx'
@@ -46,12 +47,13 @@ export function Shell() {
         <LostBanner />
         <ClockBanner />
         <LicenceBanner />
-        <main id="main" tabIndex={-1} ref={main}>
+        <main id="main" tabIndex={-1} ref={main} aria-labelledby="page-title">
           <Guard address={path}>
             <ScreenOf path={path} />
           </Guard>
         </main>
       </div>
+      <Said />
       {isFinding && <Palette onClose={() => setFinding(false)} />}
       {isReviewing && <BasketDialog onClose={() => setReviewing(false)} />}
       {isSessionOver.value && <SignInAgain />}
@@ -124,7 +126,9 @@ function Top({ isOpen, onFind, onMenu, onReview }: TopProps) {
           {countOf(basket.value.length, 'edit')} <span class="extra">to commit</span>
         </button>
       )}
-      <span class={`link ${link.value}`}>{linkWords[link.value]}</span>
+      <span class={`link ${link.value}`} role="status">
+        {linkWords[link.value]}
+      </span>
       <button
         {...{ type: 'button', class: 'quiet icon', onClick: toggleTheme }}
         aria-label={isDark.value ? 'Light colours' : 'Dark colours'}

@@ -1,6 +1,6 @@
 // What screens are made of: the page, cards, badges, notices, times, code.
 import type { ComponentChildren } from 'preact'
-import { useEffect, useRef, useState } from 'preact/hooks'
+import { useEffect, useState } from 'preact/hooks'
 import type { Standing } from '../api/live.ts'
 import { ageOf, endOfTimeMs, localOf, utcOf } from './words.ts'
 
@@ -14,7 +14,6 @@ interface PageProps {
 }
 
 export function Page({ title, lead, back, actions, children }: PageProps) {
-  const heading = useRef<HTMLHeadingElement>(null)
   useEffect(() => {
     document.title = `${title} · gslbd`
   }, [title])
@@ -27,9 +26,7 @@ export function Page({ title, lead, back, actions, children }: PageProps) {
               ← {back.name}
             </a>
           )}
-          <h1 ref={heading} tabIndex={-1}>
-            {title}
-          </h1>
+          <h1 id="page-title">{title}</h1>
           {lead !== undefined && <p class="lead">{lead}</p>}
         </div>
         {actions !== undefined && <div class="actions">{actions}</div>}

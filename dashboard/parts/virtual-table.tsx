@@ -57,7 +57,7 @@ export function Table<T>({ name, columns, rows, keyOf, leadsTo, onEnd }: TablePr
     >
       <table aria-rowcount={rows.length + 1}>
         <thead>
-          <tr>
+          <tr aria-rowindex={1}>
             {columns.map((column) => (
               <th key={column.name} scope="col" class={classOf(column)}>
                 {column.name}

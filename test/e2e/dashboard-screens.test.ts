@@ -104,6 +104,61 @@ test(
   patienceMs,
 )
 
+interface AxNode {
+  readonly role?: { readonly value: string }
+  readonly name?: { readonly value: string }
+  readonly properties?: readonly { readonly name: string; readonly value: { value: unknown } }[]
+}
+
+test(
+  'a reader of screens is told where it is, how long a list is, and what has happened',
+  async () => {
+    const { page } = await signedIn(world.admin)
+    const tools = await page.context().newCDPSession(page)
+    const focused = async (): Promise<string> => {
+      const { nodes } = await tools.send('Accessibility.getFullAXTree')
+      const has = ({ role, properties = [] }: AxNode): boolean =>
+        role?.value !== 'RootWebArea' &&
+        properties.some(({ name, value }) => name === 'focused' && value.value === true)
+      const node = (nodes as readonly AxNode[]).find(has)
+      return `${node?.role?.value} ${node?.name?.value}`
+    }
+    const titles: string[] = []
+    for (const path of (await pathsInNavigation(page)).slice(1)) {
+      await visit(page, path)
+      const title = await page.locator('main h1').innerText()
+      await expect.poll(() => page.title(), { message: path }).toBe(`${title} · gslbd`)
+      expect([path, await focused()]).toEqual([path, `main ${title}`])
+      titles.push(title)
+    }
+    expect(new Set(titles).size).toBe(titles.length)
+
+    await visit(page, '/audit')
+    const table = page.locator('main table')
+    await expect.poll(() => table.getAttribute('aria-rowcount')).toBe('201')
+    const indexes = await table
+      .locator('tr[aria-rowindex]')
+      .evaluateAll((all) =>
+        all.map((one) => Number((one as unknown as { ariaRowIndex: string }).ariaRowIndex)),
+      )
+    expect(indexes).toEqual(indexes.map((_, i) => i + 1))
+
+    await page
+      .getByRole('status')
+      .filter({ hasText: /^live$/ })
+      .waitFor()
+    const happened = page.getByRole('status', { name: 'What has happened' })
+    expect(await happened.innerText()).toBe('')
+    await visit(page, '/pools')
+    await button(page, 'New pool').click()
+    await page.getByLabel(/^Name/).first().fill('told')
+    await button(page, 'Review the change').click()
+    await button(page, 'Commit').click()
+    await happened.filter({ hasText: 'Done: New pool.' }).waitFor()
+  },
+  patienceMs,
+)
+
 test(
   'of a million calls the audit screen shows the newest and the oldest, and holds a few thousand',
   async () => {

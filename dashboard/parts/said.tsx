@@ -1,0 +1,19 @@
+// Tells those who do not see the page what has just happened on it.
+import { signal } from '@preact/signals'
+
+const said = signal('')
+
+/** @param text a sentence */
+export function say(text: string): void {
+  // The same again is told again.
+  said.value = said.value === text ? `${text}\u00a0` : text
+}
+
+/** It is there before it says something: else readers of screens may not hear of it. */
+export function Said() {
+  return (
+    <div class="visually-hidden" role="status" aria-label="What has happened">
+      {said.value}
+    </div>
+  )
+}
