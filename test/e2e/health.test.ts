@@ -22,7 +22,8 @@ afterEach(async () => {
 const deadline = { timeout: 120_000, interval: 10 }
 const addresses = ['127.0.0.11', '127.0.0.12', '127.0.0.13']
 const intervalMs = 500
-const timeoutMs = 300
+/** Longer than a backend that is well is kept waiting for a core. */
+const timeoutMs = 4_000
 
 async function startDemo(): Promise<DemoBackends> {
   const started = await startDemoBackends(addresses, await freePort())

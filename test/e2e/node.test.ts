@@ -43,14 +43,16 @@ describe('a node', () => {
 
   test('wakes responders that nobody asks: a swap is shorter than their wait', async () => {
     const { node } = await start({ threads: 2 })
-    const timesMs: number[] = []
-    for (let seq = 1; seq <= 20; seq++) {
+    // A wait is 100 ms, and after a swap at its end the next one has just begun. A busy machine may
+    // be late with most of them.
+    const enoughMs = 50
+    let fastestMs = Infinity
+    for (let seq = 1; seq <= 300 && fastestMs >= enoughMs; seq++) {
       const startedMs = performance.now()
       await node.activate(at(seq))
-      timesMs.push(performance.now() - startedMs)
+      if (seq > 1) fastestMs = Math.min(fastestMs, performance.now() - startedMs)
     }
-    // A wait is 100 ms, and after a swap at its end the next one has just begun.
-    expect(Math.min(...timesMs)).toBeLessThan(50)
+    expect(fastestMs).toBeLessThan(enoughMs)
   })
 
   test('answers from a prepared bundle when its record has come, and after a restart', async () => {

@@ -18,7 +18,8 @@ const rows: readonly [what: string, given: Given | 'hang', says: RegExp][] = [
 ]
 test.each(rows)('a server that %s', async (_what, given, says) => {
   const { url } = await startStandIn(() => given)
-  const answer = await askJson({ url: `${url}/x`, method: 'GET', signal, headers }, 100)
+  const patienceMs = given === 'hang' ? 100 : 60_000
+  const answer = await askJson({ url: `${url}/x`, method: 'GET', signal, headers }, patienceMs)
   expect(answer.ok ? '' : answer.error).toMatch(says)
   expect(JSON.stringify(answer)).not.toContain('hush')
 })

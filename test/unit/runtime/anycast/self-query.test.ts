@@ -14,8 +14,12 @@ const name = (() => {
   return parsed.value
 })()
 
-const ask = (port: number, address = '127.0.0.1') =>
-  askSelf({ address, port, name, patienceMs: 200 }, systemClock)
+/** A busy machine may be late with an answer; where none is to come, nobody waits for long. */
+const patient = 60_000
+const impatient = 200
+
+const ask = (port: number, patienceMs: number, address = '127.0.0.1') =>
+  askSelf({ address, port, name, patienceMs }, systemClock)
 
 /** Answers each query with what `reply` makes of it. */
 async function server(reply: (query: Buffer) => readonly Buffer[]): Promise<number> {
@@ -47,7 +51,7 @@ test.each([
   ['REFUSED', 5],
 ])('%s is an answer', async (_what, rcode) => {
   const port = await server((query) => [answered(query, rcode)])
-  expect(await ask(port)).toEqual({ fault: null, tookMs: expect.any(Number) as number })
+  expect(await ask(port, patient)).toEqual({ fault: null, tookMs: expect.any(Number) as number })
 })
 
 test.each([
@@ -56,7 +60,7 @@ test.each([
   ['another id', (query: Buffer) => [withId(answered(query, 0), query.readUInt16BE(0) ^ 1)]],
   ['too little', (query: Buffer) => [answered(query, 0).subarray(0, 5)]],
 ])('%s is none', async (_what, reply) => {
-  const { fault } = await ask(await server(reply))
+  const { fault } = await ask(await server(reply), impatient)
   expect(fault).toBe('no answer from 127.0.0.1 within 200 ms')
 })
 
@@ -66,16 +70,16 @@ test('an answer that lies in the socket counts, however busy this thread was', a
     while (performance.now() < endMs);
     return [answered(query, 0)]
   })
-  expect((await ask(port)).fault).toBe(null)
+  expect((await ask(port, impatient)).fault).toBe(null)
 })
 
 test('a port where nobody listens, and an address of another machine', async () => {
-  expect((await ask(await freePort())).fault).toBe('nothing listens at 127.0.0.1')
-  expect((await ask(53, '192.0.2.53')).fault).toContain('ip address add 192.0.2.53 dev lo')
+  expect((await ask(await freePort(), patient)).fault).toBe('nothing listens at 127.0.0.1')
+  expect((await ask(53, patient, '192.0.2.53')).fault).toContain('ip address add 192.0.2.53 dev lo')
 })
 
 test('an address that can be bound and not connected to is a fault in words', async () => {
   // Linux binds a socket to a broadcast address, and lets it send there only where it says so.
-  const { fault } = await ask(53, '255.255.255.255')
+  const { fault } = await ask(53, patient, '255.255.255.255')
   expect(fault).toMatch(/^255\.255\.255\.255 cannot be asked: .*EACCES/)
 })

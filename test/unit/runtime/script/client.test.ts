@@ -57,7 +57,7 @@ async function echo(work: Omit<EchoWork, 'mailbox'>) {
 /** Until the machine lets the other thread answer in time. */
 function runUntilAnswered(parts: ReturnType<typeof clientOn>, chain: Chain): void {
   const { client, counters, strikes, script } = parts
-  const deadline = performance.now() + 5_000
+  const deadline = performance.now() + 60_000
   while (performance.now() < deadline) {
     strikes[0] = 0
     const { timeout, busy } = counters.snapshot().byScriptOutcome
@@ -65,7 +65,7 @@ function runUntilAnswered(parts: ReturnType<typeof clientOn>, chain: Chain): voi
     const after = counters.snapshot().byScriptOutcome
     if (after['timeout'] === timeout && after['busy'] === busy) return
   }
-  throw new Error('no answer in time for five seconds')
+  throw new Error('no answer in time for a minute')
 }
 
 describe('an answer that cannot be believed', () => {

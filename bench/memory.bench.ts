@@ -1,0 +1,170 @@
+// What a node takes: resident memory at rest and at its highest, of the program of the packages.
+import { copyFileSync, existsSync, mkdirSync, symlinkSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { bundleProgram } from '#bin/bundle-program.ts'
+import { waitUntil } from '#test/support/wait-until.ts'
+import { mib } from './report.ts'
+import type { BenchContext, Figure, Report } from './report.ts'
+import { ConfigRepository, probeName } from './support/config-repository.ts'
+import { residentBytes } from './support/process-cpu.ts'
+import { runToEnd, startProgram } from './support/program.ts'
+import type { Program } from './support/program.ts'
+import { answersWith, QueryClient } from './support/query-client.ts'
+import { serveTree } from './support/tree-server.ts'
+
+const root = join(import.meta.dirname, '..')
+const address = '192.0.2.1'
+const patience = { timeoutMs: 120_000 } as const
+const token = 'bench'.repeat(8)
+
+interface Taken {
+  readonly restBytes: number
+  readonly highestBytes: number
+}
+
+/** A program in a folder of its own, with a cache that nobody else fills. */
+interface Installed {
+  readonly gslbd: string
+  readonly env: Readonly<Record<string, string>>
+}
+
+export async function runMemory({ isQuick, directory, say }: BenchContext): Promise<Report> {
+  const services = isQuick ? 100 : 10_000
+  const installed = await install(join(directory, 'program'))
+  say(`${services} services: the first start`)
+  const home = join(directory, 'all')
+  await fill(installed, home, services)
+  // Code that a start compiles is in the cache from the second one on.
+  await measured(installed, settingsOf(home), 5_000)
+  say('a node that is everything, at rest')
+  const all = await measured(installed, settingsOf(home), isQuick ? 3_000 : 60_000)
+  const tree = join(directory, 'tree')
+  await runToEnd(installed.gslbd, ['publish', tree, '--data-dir', dataOf(home)], installed)
+  const server = await serveTree(tree)
+  const far = await farHome(join(directory, 'far'), dataOf(home), server.url)
+  try {
+    await measured(installed, settingsOf(far), 5_000)
+    say('a node that only answers, at rest')
+    const dns = await measured(installed, settingsOf(far), isQuick ? 2_000 : 10_000)
+    return reportOf(services, { all, dns })
+  } finally {
+    await server.close()
+  }
+}
+
+function reportOf(services: number, taken: Readonly<Record<string, Taken>>): Report {
+  const titles: Readonly<Record<string, string>> = {
+    all: 'everything in one (Git, API, database), without probes',
+    dns: 'role `dns`',
+  }
+  const figures: Record<string, Figure> = {}
+  const megabytes = (bytes: number): number => bytes / 1_048_576
+  for (const [name, { restBytes, highestBytes }] of Object.entries(taken)) {
+    figures[`memory.${name}.rest`] = { value: megabytes(restBytes), unit: 'MiB', n: 1 }
+    figures[`memory.${name}.highest`] = { value: megabytes(highestBytes), unit: 'MiB', n: 1 }
+  }
+  const rows = Object.entries(taken).map(([name, { restBytes, highestBytes }]) => [
+    titles[name] ?? name,
+    mib(restBytes),
+    mib(highestBytes),
+  ])
+  return {
+    tables: [
+      {
+        title: `Resident memory of a node with ${services.toLocaleString('en')} services`,
+        columns: ['node', 'at rest MiB', 'highest MiB'],
+        rows,
+        notes: [
+          'a start from the stored bundle, with the cache of compiled code of the start before',
+          'at rest: a minute after the start; ten seconds for the role dns',
+        ],
+      },
+    ],
+    figures,
+  }
+}
+
+async function install(folder: string): Promise<Installed> {
+  mkdirSync(join(folder, 'bin'), { recursive: true })
+  await bundleProgram(join(folder, 'dist'))
+  for (const file of ['bin/gslbd', 'package.json']) {
+    copyFileSync(join(root, file), join(folder, file))
+  }
+  copyFileSync(join(root, 'package.json'), join(folder, 'dist/package.json'))
+  symlinkSync(join(root, 'node_modules'), join(folder, 'node_modules'))
+  const cache = join(folder, 'cache')
+  return {
+    gslbd: join(folder, 'bin/gslbd'),
+    env: { NODE_COMPILE_CACHE: cache, GSLB_API_KEY: 'ab'.repeat(32), GSLB_BUNDLE_TOKEN: token },
+  }
+}
+
+const dataOf = (home: string): string => join(home, 'data')
+const settingsOf = (home: string): string => join(home, 'gslbd.yaml')
+
+/** A data directory with the commit of many services, its bundle and its database. */
+async function fill(installed: Installed, home: string, services: number): Promise<void> {
+  const dataDir = dataOf(home)
+  mkdirSync(dataDir, { recursive: true })
+  const repository = new ConfigRepository(home)
+  writeFileSync(join(dataDir, 'allowed_signers'), await repository.makeKey())
+  const settings = {
+    ...{ dataDir, dns: { listenAddr: '127.0.0.1', port: 0, threads: 1 } },
+    ...{ api: { enabled: true, port: 0 }, health: { enabled: false } },
+  }
+  writeFileSync(settingsOf(home), JSON.stringify(settings))
+  await running(installed, settingsOf(home), async (_, port) => {
+    const origin = join(dataDir, 'config.git')
+    await waitUntil('the origin', () => existsSync(join(origin, 'HEAD')), patience)
+    await repository.open(origin)
+    repository.writeMany(services, address)
+    await repository.commitAndPush(['.'])
+    const client = new QueryClient(port)
+    await client.open()
+    await client.waitFor(probeName, answersWith(address), { patienceMs: patience.timeoutMs })
+    client.close()
+    // It is made beside the rest, and takes longer.
+    await waitUntil('the database', () => existsSync(join(dataDir, 'database')), patience)
+  })
+}
+
+async function farHome(home: string, from: string, url: string): Promise<string> {
+  mkdirSync(home, { recursive: true })
+  const key = join(from, 'keys/node.pem')
+  const keys = join(home, 'bundle_keys')
+  await runToEnd('openssl', ['pkey', '-in', key, '-pubout', '-out', keys])
+  const settings = {
+    ...{ dataDir: dataOf(home), roles: ['dns'], bundle: { urls: [url], keys } },
+    ...{ dns: { listenAddr: '127.0.0.1', port: 0, threads: 1 } },
+    ...{ api: { enabled: true, port: 0 }, health: { enabled: false } },
+  }
+  writeFileSync(settingsOf(home), JSON.stringify(settings))
+  return home
+}
+
+async function measured(installed: Installed, settings: string, restMs: number): Promise<Taken> {
+  return await running(installed, settings, async ({ pid }) => {
+    await sleep(restMs)
+    const { now, peak } = residentBytes(pid)
+    return { restBytes: now, highestBytes: peak }
+  })
+}
+
+async function running<T>(
+  { gslbd, env }: Installed,
+  settings: string,
+  use: (program: Program, port: number) => Promise<T>,
+): Promise<T> {
+  const program = startProgram(gslbd, ['serve', '--settings', settings], { env })
+  try {
+    const line = /^\{.*"gslbd is running".*\}$/m
+    const said = await waitUntil('the node', () => line.exec(program.output())?.[0], patience)
+    return await use(program, (JSON.parse(said) as { port: number }).port)
+  } catch (error) {
+    const said = `${program.output()}${program.errors()}`
+    throw new Error(`${String(error)}\nthe node said:\n${said}`, { cause: error })
+  } finally {
+    await program.stop()
+  }
+}
