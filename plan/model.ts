@@ -22,7 +22,7 @@ export interface ClientWeights {
   readonly source: string
   /** How long was counted; null: not told. */
   readonly seconds: number | null
-  /** Queries that the counts were computed of; null: all were counted. */
+  /** Queries, or reports of browsers, that the counts were computed of; null: all were counted. */
   readonly sampled: number | null
 }
 

@@ -24,7 +24,7 @@ export interface MovementLimits {
 
 /** How the traffic of clients was counted. */
 export interface Counting {
-  /** Queries that were looked at; null: all of them. */
+  /** Queries or reports that were looked at; null: all of them. */
   readonly sampled: number | null
   /** Inside a country clients are taken to be spread over its addresses. */
   readonly isByCountry: boolean

@@ -29,4 +29,10 @@ export interface RumView {
   readonly ingest: (domain: string, address: string, samples: readonly RumSample[]) => number | null
   /** @param counts which members are meant, by id */
   readonly coverage: (counts: (memberId: string) => boolean) => RumCoverage
+  /**
+   * How much browsers report, by network such as `192.0.2.0/24`; a recent report counts 1.
+   *
+   * @param counts which members are meant, by id
+   */
+  readonly reports: (counts: (memberId: string) => boolean) => ReadonlyMap<string, number>
 }

@@ -140,4 +140,34 @@ const status = route({
   },
 })
 
-export const rumRoutes: readonly Route[] = Object.freeze([script, config, ingest, status])
+const networks = route({
+  method: 'GET',
+  path: '/api/v1/rum/networks',
+  needs: 'pool:read',
+  tag,
+  summary: 'From which networks browsers report to this node, about the members of the tenant',
+  details:
+    'As gslbd plan --traffic reads it. A report counts 1 when it comes, half ten minutes later, ' +
+    'and so on; a network that nobody has measured from for half an hour is left out.',
+  responses: {
+    200: {
+      description: 'Counts',
+      schema: Type.Object({
+        sampled: Type.Integer({ description: 'The sum of the counts, rounded' }),
+        networks: Type.Record(Type.String(), Type.Number(), {
+          description: 'By network: a /24 of IPv4, a /48 of IPv6; at most 50,000',
+        }),
+      }),
+    },
+  },
+  handle: (context) => {
+    const reports = context.ports.rum.reports((id) => findPart(context, 'Member', id) !== undefined)
+    const sum = reports.values().reduce((all, count) => all + count, 0)
+    // What rounds to nothing is there all the same.
+    const rounded = (count: number): number => Math.max(1, Math.round(count * 1_000)) / 1_000
+    const counts = Array.from(reports, ([network, count]) => [network, rounded(count)] as const)
+    return success({ sampled: Math.round(sum), networks: Object.fromEntries(counts) })
+  },
+})
+
+export const rumRoutes: readonly Route[] = Object.freeze([script, config, ingest, status, networks])

@@ -15,7 +15,7 @@ import { printPlanMarkdown } from '#plan/print/markdown.ts'
 import { printPlan } from '#plan/print/text.ts'
 import type { Style } from '#plan/print/text.ts'
 import { movedIn } from '#cli/plan/moved.ts'
-import { healthAt, isUrl, trafficAt } from '#cli/plan/node-facts.ts'
+import { healthAt, isRumUrl, isUrl, reportsAt, trafficAt } from '#cli/plan/node-facts.ts'
 import { readTraffic } from '#cli/plan/traffic.ts'
 import { findSides } from '#cli/plan/sources.ts'
 import type { FoundSide } from '#cli/plan/sources.ts'
@@ -45,7 +45,8 @@ directory) is compared with BASE.
   --asn FILE        a database of autonomous systems (MMDB), likewise by operator
   --traffic FILE    weigh clients by traffic, not by addresses: counts by country, network and name
                     as docs/operations/plan.md says; or the address of a node, by the queries that
-                    it had in the last hour, by country (with --geoip)
+                    it had in the last hour, by country (with --geoip); or rum+https://…: by what
+                    browsers reported to that node in the last half hour, by network
   --exact           ask every client network where a service tells them apart (sticky), not
                     ${planLimits.networksMax.toLocaleString('en')} of them
   --max-moved PCT   exit code 3 if more clients of a name move (default: guardrails.movedClients in
@@ -162,6 +163,7 @@ async function trafficOf(
   io: Io,
 ): Promise<Result<Traffic | null, string>> {
   if (source === undefined) return ok(null)
+  if (isRumUrl(source)) return await reportsAt(source, io.env)
   return isUrl(source) ? await trafficAt(source, io.env) : readTraffic(source)
 }
 

@@ -28,5 +28,6 @@ export function createNodeRum(store: RumStore, bundle: () => Bundle | undefined)
       return serving === undefined ? 0 : store.ingest(serving, domain, octets.value, samples)
     },
     coverage: (counts) => store.status(counts),
+    reports: (counts) => store.reportsByNetwork(counts),
   }
 }

@@ -77,6 +77,27 @@ export async function trafficAt(url: string, env: Io['env']): Promise<Result<Tra
   })
 }
 
+/** Whether an option asks for measurements of browsers: `rum+https://…`. */
+export function isRumUrl(text: string): boolean {
+  return text.startsWith(rumScheme) && isUrl(text.slice(rumScheme.length))
+}
+
+const rumScheme = 'rum+'
+
+/** What browsers reported to a node lately, by network. Errors: a sentence. */
+export async function reportsAt(rumUrl: string, env: Io['env']): Promise<Result<Traffic, string>> {
+  const path = '/api/v1/rum/networks'
+  const url = rumUrl.slice(rumScheme.length)
+  return await asked(url, env, path, ({ sampled, networks }, api): Result<Traffic, string> => {
+    if (typeof networks === 'object' && networks !== null && Object.keys(networks).length === 0) {
+      return err(`no browser has measured anything for ${api.url} lately: does a page have rum.js?`)
+    }
+    // A node that has heard of one browser, some time ago, counts less than one.
+    const count = typeof sampled === 'number' ? Math.max(1, sampled) : sampled
+    return trafficIn({ sampled: count, networks }, `${api.url}${path}`)
+  })
+}
+
 type Told = Readonly<Record<string, unknown>>
 
 async function asked<T>(

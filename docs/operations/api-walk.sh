@@ -213,6 +213,8 @@ call 200 POST /rum/ingest '{"domain":"www.example.com","samples":[{"ip":"192.0.2
 wants '"accepted":1'
 call 200 GET /rum/status
 wants '"measurements":1'
+call 200 GET /rum/networks
+wants '"sampled":1'
 
 # What it looks like from above.
 call 200 GET /dashboard/stats

@@ -95,7 +95,7 @@ export function weightWords({ by, source, seconds, sampled }: ClientWeights): st
   if (by === 'addresses') return ''
   const parts = [
     ...(seconds === null ? [] : [`of ${plural(seconds, 'second')}`]),
-    ...(sampled === null ? [] : [`computed of ${plural(sampled, 'query', 'queries')}`]),
+    ...(sampled === null ? [] : [`computed of ${plural(sampled, 'sample')}`]),
   ]
   return `Clients are weighted by the traffic in ${[source, ...parts].join(', ')}`
 }

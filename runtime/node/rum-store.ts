@@ -1,7 +1,7 @@
 // Stores real-user measurements: smoothed, expiring, written where the answer path reads them.
 import { uidOf } from '#bundle/format/bundle.ts'
 import type { Bundle } from '#bundle/format/bundle.ts'
-import { isMappedIpv4, parseAddress } from '#dns/address.ts'
+import { formatAddress, isMappedIpv4, parseAddress } from '#dns/address.ts'
 import type { Clock } from '#lib/clock.ts'
 import {
   RumCell,
@@ -21,6 +21,8 @@ export const rumLimits = {
   latencyMsMax: 60_000,
   /** Share of a new sample in the average: half of a change is there after two samples. */
   alpha: 0.3,
+  /** A report of this age counts half, of twice this age a quarter. A beacon reports as often. */
+  reportHalfLifeMs: 600_000,
 } as const
 
 export interface RumStatus {
@@ -44,6 +46,8 @@ interface Entry {
   readonly member: Member
   ms: number
   measuredMs: number
+  /** Its part of what browsers have sent, as it counted at `measuredMs`. */
+  reports: number
 }
 
 interface Subnet {
@@ -87,8 +91,9 @@ export class RumStore {
    * @param address of the client: 4 or 16 octets
    * @param uid of the member, as `wordsOfUid` gives it
    * @param latencyMs for which `isRumLatency` holds
+   * @param report which part of a report it is
    */
-  record(address: Uint8Array, uid: Uint32Array, latencyMs: number): void {
+  record(address: Uint8Array, uid: Uint32Array, latencyMs: number, report = 0): void {
     this.sweep()
     this.#table.change(() => {
       const subnet = this.#subnetOf(address)
@@ -97,6 +102,7 @@ export class RumStore {
       const entry = known ?? this.#newEntry(subnet, memberKey, uid)
       entry.ms =
         known === undefined ? latencyMs : known.ms + rumLimits.alpha * (latencyMs - known.ms)
+      entry.reports = this.#reportsOf(entry) + report
       entry.measuredMs = this.#clock.monotonicMs()
       this.#entries.delete(entry)
       this.#entries.add(entry)
@@ -119,18 +125,55 @@ export class RumStore {
     samples: readonly RumSample[],
   ): number {
     const members = rumMembers(bundle, domain)
-    const measured = new Set<number>()
-    let accepted = 0
+    const taken = new Map<
+      number,
+      { readonly found: readonly number[]; readonly latencyMs: number }
+    >()
     for (const { ip, latencyMs } of samples) {
       const octets = parseAddress(ip)
       const found = octets.ok ? membersAt(bundle, members, octets.value) : []
       const [first] = found
-      if (first === undefined || measured.has(first) || !isRumLatency(latencyMs)) continue
-      for (const member of found) this.record(address, wordsOfUid(bundle, member), latencyMs)
-      measured.add(first)
-      accepted++
+      if (first === undefined || taken.has(first) || !isRumLatency(latencyMs)) continue
+      taken.set(first, { found, latencyMs })
     }
-    return accepted
+    for (const { found, latencyMs } of taken.values()) {
+      const report = 1 / (taken.size * found.length)
+      for (const member of found) {
+        this.record(address, wordsOfUid(bundle, member), latencyMs, report)
+      }
+    }
+    return taken.size
+  }
+
+  /**
+   * How much is reported from where: a report counts the less the older it is
+   * (`rumLimits.reportHalfLifeMs`), so that all networks are counted over the same time.
+   *
+   * @param counts which members are meant, by uid
+   * @returns reports by network, such as `192.0.2.0/24`; each above 0
+   */
+  reportsByNetwork(counts: (uid: string) => boolean): ReadonlyMap<string, number> {
+    this.sweep()
+    const members = this.#membersOf(counts)
+    const byNetwork = new Map<string, number>()
+    for (const subnet of this.#subnets.values()) {
+      let reports = 0
+      for (const entry of subnet.entries.values()) {
+        if (members.has(entry.member)) reports += this.#reportsOf(entry)
+      }
+      if (reports > 0) byNetwork.set(textOf(subnet), reports)
+    }
+    return byNetwork
+  }
+
+  #membersOf(counts: (uid: string) => boolean): ReadonlySet<Member> {
+    const all = this.#members.values()
+    return new Set(all.filter(({ uid }) => counts(uidOf(new Uint8Array(uid.buffer), 0))))
+  }
+
+  #reportsOf({ reports, measuredMs }: Entry): number {
+    const ageMs = this.#clock.monotonicMs() - measuredMs
+    return reports * 2 ** (-ageMs / rumLimits.reportHalfLifeMs)
   }
 
   /** Forgets what is too old. Called before each sample, and now and then. */
@@ -149,14 +192,11 @@ export class RumStore {
   /** @param counts which members are meant, by uid */
   status(counts: (uid: string) => boolean = () => true): RumStatus {
     this.sweep()
-    const members = new Set<Member>()
+    const members = this.#membersOf(counts)
     const subnetsByMember = new Map<string, number>()
     let measurements = 0
-    for (const member of this.#members.values()) {
-      const uid = uidOf(new Uint8Array(member.uid.buffer), 0)
-      if (!counts(uid)) continue
-      members.add(member)
-      subnetsByMember.set(uid, member.subnets)
+    for (const member of members) {
+      subnetsByMember.set(uidOf(new Uint8Array(member.uid.buffer), 0), member.subnets)
       measurements += member.subnets
     }
     return { subnets: this.#subnetsOf(members), measurements, subnetsByMember }
@@ -191,7 +231,7 @@ export class RumStore {
     this.#members.set(memberKey, member)
     member.subnets++
     this.#table.set(0, RumKind.AnyNetwork, uid, member.subnets)
-    const entry = { subnet, member, ms: 0, measuredMs: 0 }
+    const entry = { subnet, member, ms: 0, measuredMs: 0, reports: 0 }
     subnet.entries.set(memberKey, entry)
     return entry
   }
@@ -227,6 +267,16 @@ function networkOf(octets: Uint8Array): { high: number; low: number } {
   }
   const high = (octets[0]! << 24) | (octets[1]! << 16) | (octets[2]! << 8) | octets[3]!
   return { high: high >>> 0, low: RumKind.V6 | (octets[4]! << 8) | octets[5]! }
+}
+
+/** The reverse, as people write it. */
+function textOf({ high, low }: Subnet): string {
+  if (low === RumKind.V4) {
+    return `${formatAddress(Uint8Array.of(high >>> 16, high >>> 8, high, 0))}/24`
+  }
+  const octets = new Uint8Array(16)
+  octets.set([high >>> 24, high >>> 16, high >>> 8, high, low >>> 8, low])
+  return `${formatAddress(octets)}/48`
 }
 
 /** @returns the 16 octets as they stand in memory, which is the order that people read */

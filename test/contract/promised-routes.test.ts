@@ -27,6 +27,7 @@ POST /sync
 POST /why
 GET /pools/{id}/health-history
 GET /client-regions
+GET /rum/networks
 GET /health/members
 GET /audit
 GET /simulate/clients/{country}

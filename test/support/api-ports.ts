@@ -137,6 +137,7 @@ const unmeasured: RumView = {
   targets: () => [],
   ingest: () => 0,
   coverage: () => ({ subnets: 0, measurements: 0, subnetsByMember: new Map() }),
+  reports: () => new Map(),
 }
 
 const unprobedMembers: MemberHealthView = {

@@ -354,6 +354,8 @@ export const routeCases: Readonly<Record<string, RouteCase>> = {
   postWhy: { needs: 'service:read', body: () => ({ name: 'www.example.com.', at: '5m' }) },
   // Pages and tenants: test/unit/api/routes/audit.test.ts.
   getAudit: { needs: 'user:read' },
+  // What is counted: test/unit/api/routes/rum.test.ts.
+  getRumNetworks: { needs: 'pool:read' },
   // What is counted: test/unit/runtime/samples/client-regions.test.ts.
   getClientRegions: { needs: 'cluster:status', statuses: [404] },
   // What journals have: test/unit/cli/why/health-history.test.ts.

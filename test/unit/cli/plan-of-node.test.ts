@@ -2,10 +2,13 @@
 import type { AddressInfo } from 'node:net'
 import { readFileSync } from 'node:fs'
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
+import { createNodeRum } from '#cli/node/rum.ts'
 import { unprobed } from '#api/ports/member-health.ts'
 import type { ClientRegions } from '#api/ports/node-facts.ts'
 import type { KnownHealth } from '#api/ports/member-health.ts'
 import { assert } from '#lib/assert.ts'
+import { systemClock } from '#lib/clock.ts'
+import { RumStore } from '#runtime/node/rum-store.ts'
 import { Exit } from '#cli/terminal/command.ts'
 import type { Plan } from '#plan/model.ts'
 import {
@@ -27,6 +30,9 @@ const health = new Map<string, Partial<KnownHealth>>()
 const status = { active: '' as string | null, head: '' }
 /** Of clients; null: the node counts none. */
 let regions: ClientRegions | null = null
+const rum = new RumStore(systemClock)
+/** Of a member that browsers measure, 16 octets as four words. */
+let measured: Uint32Array
 let world: ConfigWorld
 let url: string
 let box: ReturnType<typeof gitSandbox>
@@ -56,7 +62,8 @@ beforeAll(async () => {
     onChange: () => () => undefined,
   }
   const facts = { uptimeSeconds: () => 1, webSocketClients: () => 0, clientRegions: () => regions }
-  const ports = { memberHealth, node: facts, view: view as never }
+  const measurements = createNodeRum(rum, () => undefined)
+  const ports = { memberHealth, node: facts, rum: measurements, view: view as never }
   world = await startConfigWorld({ settings: recordsSettings, ports })
   for (const tenant of ['acme', 'zenith']) {
     const pool = tenant === 'acme' ? 'web' : 'others'
@@ -69,6 +76,8 @@ beforeAll(async () => {
         ...([keyOf(tenant), 'POST', `/pools/${made.body.id}/members`, member] as const),
       )
       assert(added.status === 201, added.text)
+      const id = Buffer.from(String(added.body.id).replaceAll('-', ''), 'hex')
+      measured = new Uint32Array(Uint8Array.from(id).buffer)
     }
     if (tenant === 'zenith') continue
     const service = { name: 'www', domain: name, poolId: made.body.id, algorithm: 'failover' }
@@ -160,6 +169,23 @@ test.each([
   regions = told && { seconds: 0, countries: [], ...told }
   const { err, exit } = await plan('--base', 'HEAD', '--traffic', url)
   expect([exit, err]).toEqual([Exit.Usage, expect.stringContaining(sentence)])
+})
+
+test('clients count by what browsers reported to the node, by network', async () => {
+  const traffic = ['--base', 'HEAD', '--traffic', `rum+${url}`]
+  const nobody = await plan(...traffic)
+  const sentence = `no browser has measured anything for ${url} lately`
+  expect([nobody.exit, nobody.err]).toEqual([Exit.Usage, expect.stringContaining(sentence)])
+  for (const host of [7, 8]) rum.record(Uint8Array.of(198, 51, 100, host), measured, 20, 1)
+  rum.record(Uint8Array.of(203, 0, 113, 9), measured, 20, 1)
+  const { out, err, exit } = await plan(...traffic, '--format', 'json')
+  expect([exit, err]).toEqual([Exit.Ok, ''])
+  const { weights, warnings } = planOf(out)
+  const source = `${url}/api/v1/rum/networks`
+  // A report that is older than no time at all counts for less than 1.
+  expect(weights).toMatchObject({ by: 'traffic', source, seconds: null })
+  expect([2, 3]).toContain(weights.sampled)
+  expect(warnings).toEqual([`${source} counts no client of IPv6: they are weighted by addresses`])
 })
 
 test('a commit that waits, and one that the checkout does not have, are said', async () => {

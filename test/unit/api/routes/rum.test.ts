@@ -5,7 +5,6 @@ import { apiLimits } from '#api/http/limits.ts'
 import { auditLine } from '#api/server/audit.ts'
 import { PageAudit, pageAuditMs } from '#api/server/page-audit.ts'
 import { createNodeRum } from '#cli/node/rum.ts'
-import { systemClock } from '#lib/clock.ts'
 import { RumStore } from '#runtime/node/rum-store.ts'
 import type { AuditEntry } from '#state/ports/audit.ts'
 import { FakeTime } from '#test/support/fake-time.ts'
@@ -254,7 +253,8 @@ describe('the client', () => {
 })
 
 describe('the status', () => {
-  const store = new RumStore(systemClock)
+  // Nothing gets older.
+  const store = new RumStore({ nowMs: () => 0, monotonicMs: () => 0 })
   let world: ConfigWorld
   beforeAll(async () => {
     world = await startConfigWorld({ ports: { rum: createNodeRum(store, () => undefined) } })
@@ -273,7 +273,7 @@ describe('the status', () => {
   }
   const record = (client: number, memberId: string): void => {
     const octets = Uint8Array.from(Buffer.from(memberId.replaceAll('-', ''), 'hex'))
-    store.record(Uint8Array.of(198, 51, client, 1), new Uint32Array(octets.buffer), 10)
+    store.record(Uint8Array.of(198, 51, client, 1), new Uint32Array(octets.buffer), 10, 1)
   }
 
   test('counts what is fresh, of the caller’s members only', async () => {
@@ -299,5 +299,14 @@ describe('the status', () => {
     })
     const both = [ofAcme, ofZenith].toSorted((a, b) => (a.memberId < b.memberId ? -1 : 1))
     expect(await seen(rootKey)).toEqual({ subnets: 2, measurements: 3, members: both })
+    const networksOf = async (by: string): Promise<unknown> =>
+      JSON.parse((await world.call(by, 'GET', '/rum/networks')).text)
+    const [one, two] = ['198.51.1.0/24', '198.51.2.0/24']
+    expect(await networksOf(keyOf('acme'))).toEqual({
+      sampled: 2,
+      networks: { [one]: 1, [two]: 1 },
+    })
+    expect(await networksOf(keyOf('zenith'))).toEqual({ sampled: 1, networks: { [two]: 1 } })
+    expect(await networksOf(rootKey)).toEqual({ sampled: 3, networks: { [one]: 1, [two]: 2 } })
   })
 })

@@ -286,3 +286,44 @@ test('a reader beside the writer never gets another network’s number', async (
 test('bundles keep member uids where words can be read', () => {
   expect(bundle.memberUid.byteOffset % 4).toBe(0)
 })
+
+describe('what is reported from a network', () => {
+  const all = () => true
+
+  test('is counted by report, not by sample, and the less the older it is', () => {
+    const { store, time } = newStore()
+    const both = ['192.0.2.1', '192.0.2.2'].map((ip) => ({ ip, latencyMs: 20 }))
+    const report = (client: string, domain = 'www.example.org', samples = both): void => {
+      expect(store.ingest(bundle, domain, octets(client), samples)).toBe(samples.length)
+    }
+    report('198.51.100.7')
+    report('198.51.100.200')
+    time.ms += rumLimits.reportHalfLifeMs
+    report('::ffff:198.51.100.8')
+    // Two members of one address.
+    report('2001:db8:ffff:2::3', 'ports.example.org', [{ ip: '192.0.2.7', latencyMs: 9 }])
+    expect([...store.reportsByNetwork(all)]).toEqual([
+      ['198.51.100.0/24', 2],
+      ['2001:db8:ffff::/48', 1],
+    ])
+    const ofPorts = new Set([uid(7), uid(8)])
+    expect([...store.reportsByNetwork((one) => ofPorts.has(one))]).toEqual([
+      ['2001:db8:ffff::/48', 1],
+    ])
+    time.ms += rumLimits.expiryMs - 1
+    report('203.0.113.1')
+    expect([...store.reportsByNetwork(all)]).toEqual([
+      ['198.51.100.0/24', expect.closeTo(0.25, 5)],
+      ['2001:db8:ffff::/48', expect.closeTo(0.125, 5)],
+      ['203.0.113.0/24', 1],
+    ])
+    time.ms += 1
+    expect([...store.reportsByNetwork(all).keys()]).toEqual(['203.0.113.0/24'])
+  })
+
+  test('is nothing where the samples are rejected', () => {
+    const { store } = newStore()
+    store.ingest(bundle, 'www.example.org', octets('198.51.100.7'), [{ ip: 'x', latencyMs: 1 }])
+    expect(store.reportsByNetwork(all).size).toBe(0)
+  })
+})
