@@ -8,6 +8,7 @@ import { runFleet } from './fleet.bench.ts'
 import { runGeo } from './geo.bench.ts'
 import { runHealth } from './health-table.ts'
 import { runLatency } from './latency.bench.ts'
+import { runMemory } from './memory.bench.ts'
 import { runNodes } from './nodes.bench.ts'
 import { runPlan } from './plan.bench.ts'
 import { runProbing } from './probing.bench.ts'
@@ -103,6 +104,11 @@ export const benchmarks: readonly Benchmark[] = Object.freeze([
     name: 'replace',
     summary: 'a process takes the place of another one under load: queries lost',
     run: runReplace,
+  },
+  {
+    name: 'memory',
+    summary: 'resident memory of a node with 10,000 services: everything in one, and role dns',
+    run: runMemory,
   },
   {
     name: 'health',

@@ -100,6 +100,17 @@ export async function ask<T>(program: Program, message?: Serializable): Promise<
   return value as T
 }
 
+/** Runs a program to its end. @throws what it said when it failed */
+export async function runToEnd(
+  name: string,
+  args: readonly string[],
+  options?: ProgramOptions,
+): Promise<void> {
+  const program = startProgram(name, args, options)
+  const code = await program.ended
+  if (code !== 0) throw new Error(`${name} ended (${code}): ${program.errors()}`)
+}
+
 /** Runs a program of ours to its end. @returns the JSON of its last line of output */
 export async function runForJson<T>(args: readonly string[], options?: ProgramOptions): Promise<T> {
   const program = startProgram(process.execPath, [...nodeFlags, ...args], options)
