@@ -122,7 +122,9 @@ const Weights = Type.Object({
   by: Type.Enum(['addresses', 'traffic'], { description: 'How clients are weighted' }),
   source: Type.String({ description: 'Of the counts; empty: addresses' }),
   seconds: nullable(Type.Number({ description: 'How long was counted' })),
-  sampled: nullable(Type.Number({ description: 'Queries, or reports of browsers, that were looked at; null: all' })),
+  sampled: nullable(
+    Type.Number({ description: 'Queries, or reports of browsers, that were looked at; null: all' }),
+  ),
 })
 
 const CountryMovement = Type.Object({
