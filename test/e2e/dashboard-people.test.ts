@@ -6,6 +6,7 @@ import type { AddressInfo, Socket } from 'node:net'
 import type { Page } from 'playwright-core'
 import { beforeAll, expect, test } from 'vitest'
 import { button, unexpected, useDashboard } from '#test/support/dashboard-node.ts'
+import { pathsInNavigation, pictureOf, storeExtremes } from '#test/support/dashboard-scene.ts'
 import type { Named } from '#test/support/dashboard-scene.ts'
 import { feedMany } from '#test/support/many-pools.ts'
 import { lookAt, lookAtNarrow } from '#test/support/screens.ts'
@@ -236,6 +237,7 @@ test(
     })
     const record = { zone: 'example.com.', name: `e${longest.slice(1)}`, type: 'TXT', ttl: 60 }
     await made('/records', { ...record, values: [`"${'v'.repeat(255)}"`] })
+    await storeExtremes(made, { longest, name, pool })
     const { page, faults } = await signedIn(admin)
     const screens = {
       'long-services': '/services',
@@ -254,6 +256,12 @@ test(
       await page.locator('main h1').waitFor()
       await expect.poll(() => page.locator('main .loading').count()).toBe(0)
       found.push(...(await lookAt(page, picture)), ...(await lookAtNarrow(page, picture)))
+    }
+    for (const path of await pathsInNavigation(page)) {
+      await visit(page, path)
+      await page.locator('main h1').waitFor()
+      await expect.poll(() => page.locator('main .loading').count()).toBe(0)
+      found.push(...(await lookAtNarrow(page, `long${pictureOf(path)}`)))
     }
     expect(found).toEqual([])
     await visit(page, '/services')

@@ -45,6 +45,38 @@ const recordOf = (label: string, text: string) => ({
   values: [JSON.stringify(text.normalize('NFD').replace(/[^\u0020-\u007e]/g, '?'))],
 })
 
+interface Extremes {
+  /** A name of 255 octets. */
+  readonly longest: string
+  /** One that runs from right to left. */
+  readonly name: string
+  /** The id of a pool. */
+  readonly pool: string
+}
+
+/** As long as the API takes it, of each kind beside pools, members, services and records. */
+export async function storeExtremes(
+  make: (path: string, body: object) => Promise<string>,
+  { longest, name, pool }: Extremes,
+): Promise<void> {
+  const far = longest.slice(1, -1)
+  const role = 'r'.repeat(63)
+  const user = { email: `${'u'.repeat(200)}@example.com`, password: 'only looking around' }
+  const settings = { url: `https://hooks.example.com/${'p'.repeat(200)}` }
+  const inHours = (count: number): string => new Date(Date.now() + count * 3_600_000).toISOString()
+  const window = { resourceType: 'pool', startAt: inHours(9), endAt: inHours(10) }
+  await make('/redirects', { sourceFqdn: `r${far}`, targetUrl: `https://t${far}/` })
+  await make('/rpz/rules', { triggerType: 'exact', triggerValue: longest, action: 'passthru' })
+  await make('/dns/tsig-keys', { name: `k${far}`, scope: longest })
+  await make('/dns/txt-records', { name: `x${far}.`, value: 'v'.repeat(255), ttl: 60 })
+  await make('/roles', { name: role, permissions: ['pool:read'] })
+  await make('/tenants', { name })
+  await make('/users', { ...user, displayName: name, role })
+  await make('/alerts', { name, kind: 'slack', enabled: false, settings })
+  await make('/alerts/silences', { seconds: 60, subject: far.slice(0, 200), reason: name })
+  await make('/maintenance-windows', { ...window, resourceId: pool })
+}
+
 /** What a payload would leave behind, were it more than text. */
 export const injected =
   "document.querySelectorAll('main img[src=x], main svg[onload], main script').length"
