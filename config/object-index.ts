@@ -32,6 +32,8 @@ export interface ConfigSnapshot {
   /** Who has a name that is unique across tenants, or within `tenant`. */
   readonly holderOf: (kind: Kind, tenant: string, name: string) => ConfigEntry | undefined
   readonly part: <K extends PartKind>(kind: K, uid: string) => ConfigPart<K> | undefined
+  /** Those that ask a pool of this name, or fall back on it. In no order. */
+  readonly servicesOf: (poolName: string) => readonly ConfigEntry<'Service'>[]
   /** Another one, with what a commit would do. */
   readonly with: (delta: ConfigDelta) => ConfigSnapshot
 }
@@ -104,7 +106,6 @@ export class ConfigIndex implements ConfigSnapshot {
     return (this.#maps.entries.get(kind)?.values() ?? []) as ConfigEntry<K>[]
   }
 
-  /** Those that ask a pool of this name, or fall back on it. In no order. */
   servicesOf(poolName: string): readonly ConfigEntry<'Service'>[] {
     const uids = this.#maps.servicesOfPools.get(poolName) ?? []
     return uids.map((uid) => this.get('Service', uid)!)

@@ -37,7 +37,8 @@ const fields = {
       'Of a dry run, of a write that asks for it by a header of this name, and of each write ' +
       'where `guardrails.movedClients` is set: the largest part of the clients of a name that ' +
       'moves, how many names answer differently (`names`, of them `added` and `removed`), ' +
-      'and how many changes may show `later`. `moved=unknown`: it could not be planned in time, ' +
+      'and how many changes may show `later`. `moved=permitted`: it was judged with others, ' +
+      '`together` says how many. `moved=unknown`: it could not be planned in time, ' +
       'so that `guardrails.movedClients` has not judged it. A dry run may be without it then',
     schema: { type: 'string', examples: ['moved=12.4%; names=3; later=1'] },
   },

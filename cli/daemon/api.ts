@@ -37,6 +37,7 @@ import { EffectWriter } from '#cli/plan/effects.ts'
 import { LivePlanner } from '#cli/plan/live-plan.ts'
 import { MovedGuard } from '#cli/plan/moved-guard.ts'
 import { moveLimitsOf } from '#compiler/plan/name-outline.ts'
+import type { ConfigSnapshot } from '#config/object-index.ts'
 import type { MoveLimits } from '#compiler/plan/name-outline.ts'
 import { listenerName } from '#runtime/sockets/handed-sockets.ts'
 import type { Deps, Part } from './part.ts'
@@ -232,7 +233,11 @@ function guardedWriterOf(deps: Deps): MovedGuard {
     const [settings] = deps.gitops.config.snapshot().list('Settings')
     return moveLimitsOf(settings?.object.spec.guardrails)
   }
-  return new MovedGuard({ writer: writerOf(deps), limits, log: deps.log })
+  const config = (): ConfigSnapshot => deps.gitops.config.snapshot()
+  return new MovedGuard({
+    ...{ writer: writerOf(deps), limits, config },
+    ...{ log: deps.log, clock: systemClock },
+  })
 }
 
 function writerOf(deps: Deps): EffectWriter {

@@ -1,55 +1,105 @@
 // Refuses requests that send more clients elsewhere than `guardrails.movedClients` permits.
 import type { ConfigWriter } from '#api/config/writer.ts'
-import type { WriteFailure, WriteRequest } from '#config/operation.ts'
+import type {
+  WriteFailure,
+  WriteFailureCode,
+  WriteRequest,
+  WriteResult,
+  WriteSuccess,
+} from '#config/operation.ts'
+import type { ConfigSnapshot } from '#config/object-index.ts'
+import type { Clock } from '#lib/clock.ts'
 import type { Log } from '#lib/log.ts'
 import type { MoveLimits } from '#compiler/plan/name-outline.ts'
 import { movedBeyond } from '#gitops/guard/moved.ts'
 import type { MovedBreach } from '#gitops/guard/moved.ts'
 import { err, ok } from '#lib/result.ts'
 import { effectLimits } from './effects.ts'
+import { TogetherPlanner } from './planned-together.ts'
+import type { Outcome } from './planned-together.ts'
+import { subjectsOf } from './write-subjects.ts'
 
 export interface MovedGuardParts {
   /** Of which a dry run says its effect. */
   readonly writer: ConfigWriter & { readonly close?: () => Promise<void> }
   readonly limits: () => MoveLimits
   readonly log: Pick<Log, 'warn'>
+  readonly config: () => ConfigSnapshot
+  readonly clock: Clock
 }
 
 /**
  * A write is planned before it is made, where there is a limit, of the whole or of a tenant, and
  * nobody says that it is meant; or where its effect is wanted. What cannot be planned in time
- * (`effectLimits`) is made, and says that it was not judged: the limit is for mistakes.
+ * (`effectLimits`) is made, and says that it was not judged: the limit is for mistakes. Writes that
+ * wait to be judged at the same time are planned together.
  */
 export class MovedGuard implements ConfigWriter {
   readonly #parts: MovedGuardParts
+  readonly #together: TogetherPlanner
   /** Writes that are being planned. */
   #underWay = 0
 
   constructor(parts: MovedGuardParts) {
     this.#parts = parts
+    this.#together = new TogetherPlanner({
+      plan: (request) => this.#planned(request),
+      outcome: (tried) => this.#outcome(tried),
+      // Whoever wants the effect is told of the own request.
+      subjects: (request) =>
+        request.wantsEffect === true ? null : subjectsOf(parts.config(), request),
+      clock: parts.clock,
+    })
   }
 
   write: ConfigWriter['write'] = async (request) => {
-    const { writer, log } = this.#parts
+    const { writer } = this.#parts
     const limits = this.#parts.limits()
     const isLimited = limits.all !== null || limits.tenants.size > 0
     const isJudging = isLimited && request.override === undefined
-    if (!isJudging && request.wantsEffect !== true) return await writer.write(request)
+    if (isJudging) return await this.#judged(request, limits)
+    if (request.wantsEffect !== true) return await writer.write(request)
     const isBusy = this.#underWay >= effectLimits.waitingMax
-    if (isBusy && !isJudging && request.isDryRun !== true) return await this.#unplanned(request)
+    if (isBusy && request.isDryRun !== true) return await this.#unplanned(request)
     const tried = await this.#planned(request)
     if (!tried.ok) return tried
-    const breach = isJudging ? movedBeyond(limits, tried.value.moved ?? []) : undefined
-    if (breach !== undefined) return err(movedTooMany(breach))
-    const effect = tried.value.effect ?? (tried.value.isChanged ? unknownEffect : noEffect)
+    const effect = effectOf(tried.value)
     const made = request.isDryRun === true ? tried : await writer.write(request)
+    return made.ok ? ok({ ...made.value, effect }) : made
+  }
+
+  async #judged(request: WriteRequest, limits: MoveLimits): ReturnType<ConfigWriter['write']> {
+    const isDryRun = request.isDryRun === true
+    // Whoever only asks is told of the own request alone.
+    const planned = isDryRun
+      ? { tried: await this.#planned(request), count: 1 }
+      : await this.#together.plan(request)
+    const tried = planned?.tried
+    if (tried?.ok === false) return tried
+    const count = planned?.count ?? 1
+    // Of many it is judged already.
+    const breach = count > 1 ? undefined : movedBeyond(limits, tried?.value.moved ?? [])
+    if (breach !== undefined) return err(movedTooMany(breach))
+    const made = isDryRun && tried !== undefined ? tried : await this.#parts.writer.write(request)
     if (!made.ok) return made
-    if (isJudging && effect === unknownEffect && request.isDryRun !== true) {
+    const effect = effectOf(tried?.value ?? made.value)
+    if (effect === unknownEffect && !isDryRun) {
       const { requestId, actor } = request
       const fields = { requestId, actor: actor.name, revision: made.value.revision }
-      log.warn({ ...fields, movedClients: limits.all }, notJudged)
+      this.#parts.log.warn({ ...fields, movedClients: limits.all }, notJudged)
     }
-    return ok({ ...made.value, effect })
+    // What others move, who are perhaps of another tenant, is not theirs to know.
+    return ok({
+      ...made.value,
+      effect: count === 1 ? effect : `moved=permitted; together=${count}`,
+    })
+  }
+
+  #outcome(tried: WriteResult): Outcome {
+    if (!tried.ok) return aboutOne.includes(tried.error.code) ? 'mixed' : 'fine'
+    if (effectOf(tried.value) === unknownEffect) return 'unknown'
+    const breach = movedBeyond(this.#parts.limits(), tried.value.moved ?? [])
+    return breach === undefined ? 'fine' : 'mixed'
   }
 
   async close(): Promise<void> {
@@ -69,12 +119,21 @@ export class MovedGuard implements ConfigWriter {
   async #unplanned(request: WriteRequest): ReturnType<ConfigWriter['write']> {
     const made = await this.#parts.writer.write(request)
     if (!made.ok) return made
-    return ok({ ...made.value, effect: made.value.isChanged ? unknownEffect : noEffect })
+    return ok({ ...made.value, effect: effectOf(made.value) })
   }
 }
 
 const unknownEffect = 'moved=unknown'
 const noEffect = 'moved=0%; names=0'
+/** What one request may be refused for; all else would be said of each. */
+const aboutOne: readonly WriteFailureCode[] = [
+  ...(['not-found', 'forbidden', 'conflict', 'precondition-failed', 'too-many'] as const),
+  ...(['guarded', 'invalid', 'internal'] as const),
+]
+
+const effectOf = ({ effect, isChanged }: WriteSuccess): string =>
+  effect ?? (isChanged ? unknownEffect : noEffect)
+
 const notJudged =
   'a write was made without being judged by guardrails.movedClients: it could not be planned in time'
 

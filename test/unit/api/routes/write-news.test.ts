@@ -3,6 +3,7 @@ import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest'
 import { sentenceList } from '#api/http/sentence-list.ts'
 import { loadBundle } from '#bundle/load/load.ts'
 import { EffectWriter } from '#cli/plan/effects.ts'
+import { ConfigIndex } from '#config/object-index.ts'
 import { MovedGuard } from '#cli/plan/moved-guard.ts'
 import { assert } from '#lib/assert.ts'
 import { systemClock } from '#lib/clock.ts'
@@ -138,7 +139,10 @@ test('a dry run tells what it would move, compared with what answers', async () 
     clock: systemClock,
   })
   const limits = () => ({ all: null, tenants: new Map() })
-  const guard = new MovedGuard({ writer: effects, limits, log: { warn: () => undefined } })
+  const guard = new MovedGuard({
+    ...{ writer: effects, limits, log: { warn: () => undefined } },
+    ...{ config: () => ConfigIndex.empty, clock: systemClock },
+  })
   Object.assign(world.ports, { configWriter: guard })
   onTestFinished(async () => {
     Object.assign(world.ports, { configWriter: writer })

@@ -2,6 +2,8 @@
 import { describe, expect, test } from 'vitest'
 import type { ConfigWriter } from '#api/config/writer.ts'
 import { MovedGuard } from '#cli/plan/moved-guard.ts'
+import { ConfigIndex } from '#config/object-index.ts'
+import { systemClock } from '#lib/clock.ts'
 import type { MoveLimits } from '#compiler/plan/name-outline.ts'
 import type { WriteRequest } from '#config/operation.ts'
 import { err, ok } from '#lib/result.ts'
@@ -22,6 +24,12 @@ const told = { revision: 'c', isChanged: true, objects: [], warnings: [], affect
 const none: MoveLimits = { all: null, tenants: new Map() }
 const limitOf = (all: number | null): MoveLimits => ({ ...none, all })
 
+const around = {
+  log: { warn: () => undefined },
+  config: () => ConfigIndex.empty,
+  clock: systemClock,
+}
+
 /** @param percent of the clients of www, acme's; undefined: it cannot be told */
 function scene(limits: MoveLimits, percent: number | undefined) {
   const share = (percent ?? 0) / 100
@@ -36,7 +44,7 @@ function scene(limits: MoveLimits, percent: number | undefined) {
   }
   const warned: object[] = []
   const log = { warn: (fields: object, text: string) => void warned.push({ ...fields, text }) }
-  return { guard: new MovedGuard({ writer, limits: () => limits, log }), asked, warned }
+  return { guard: new MovedGuard({ ...around, writer, limits: () => limits, log }), asked, warned }
 }
 
 describe('a write', () => {
@@ -96,7 +104,7 @@ describe('a write', () => {
         return ok({ ...told, ...(isDryRun === true ? { effect: 'moved=1%; names=1' } : {}) })
       },
     }
-    const guard = new MovedGuard({ writer, limits: () => none, log: { warn: () => undefined } })
+    const guard = new MovedGuard({ ...around, writer, limits: () => none })
     const wanted = (requestId: string) => guard.write({ ...request, requestId, wantsEffect: true })
     const first = ['a', 'b', 'c', 'd'].map(wanted)
     expect(await wanted('e')).toEqual(ok({ ...told, effect: 'moved=unknown' }))
@@ -144,11 +152,7 @@ describe('a write', () => {
   test('that cannot be made is refused as ever', async () => {
     const failure = { code: 'not-found', message: 'x', operation: 0, diagnostics: [] } as const
     const writer: ConfigWriter = { write: async () => err(failure) }
-    const guard = new MovedGuard({
-      writer,
-      limits: () => limitOf(10),
-      log: { warn: () => undefined },
-    })
+    const guard = new MovedGuard({ ...around, writer, limits: () => limitOf(10) })
     expect(await guard.write(request)).toEqual(err(failure))
   })
 })
