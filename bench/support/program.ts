@@ -31,6 +31,7 @@ export interface Program {
 /** What `bin/gslbd` starts Node with. */
 export const nodeFlags: readonly string[] = [
   `--v8-pool-size=${Math.min(Math.max(Math.floor(cpus().length / 2), 1), 4)}`,
+  '--max-semi-space-size=2',
 ]
 
 const stopPatienceMs = 10_000

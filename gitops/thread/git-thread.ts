@@ -31,6 +31,9 @@ export interface WorkerStart {
   readonly isRestart: boolean
 }
 
+/** Told at once: more than writes have, whose callers wait. */
+const objectsBeforeShrink = 1_000
+
 /** Bundles are read in a layer above this one. */
 interface MovedModule {
   readonly createMovedBetween: (databases: Databases) => MovedBetween
@@ -97,7 +100,11 @@ export async function runGitThread({ start, port, shrink, onEnd }: GitThreadPart
       if (hasNoConfig(status, options)) tell({ kind: 'config', news: noConfig })
       tell({ kind: 'status', status, change })
     },
-    onConfig: (news) => tell({ kind: 'config', news }),
+    onConfig: (news) => {
+      // The main thread makes the same objects anew: what reading them left behind goes before.
+      if (news.changed.length > objectsBeforeShrink) shrink()
+      tell({ kind: 'config', news })
+    },
   })
   port.on('message', (message: ToWorker) => {
     if (message.kind === 'stop') void pipeline.stop().then(onEnd)

@@ -43,6 +43,8 @@ function run(command: string, args: readonly string[], path = '', options = '') 
   return { status, stdout, stderr }
 }
 
+const young = '--max-semi-space-size=2'
+
 test('a checkout runs its source on the pinned Node', () => {
   const root = install({
     'cli/main.ts': '',
@@ -52,7 +54,7 @@ test('a checkout runs its source on the pinned Node', () => {
     'path/getconf': fakeCores('echo 2'),
   })
   const { stdout } = run(join(root, 'bin/gslbd'), ['check', 'a b'], join(root, 'path'))
-  expect(stdout).toBe(`26.1.0 runs --v8-pool-size=1 ${root}/cli/main.ts check a b\n`)
+  expect(stdout).toBe(`26.1.0 runs --v8-pool-size=1 ${young} ${root}/cli/main.ts check a b\n`)
 })
 
 test('an installed package runs dist on the Node of the PATH', () => {
@@ -94,7 +96,7 @@ test.each([
     'path/getconf': fakeCores(cores),
   })
   const { stdout } = run(join(root, 'bin/gslbd'), ['help'], join(root, 'path'))
-  expect(stdout).toBe(`26.1.0 runs --v8-pool-size=${helpers} ${root}/cli/main.ts help\n`)
+  expect(stdout).toBe(`26.1.0 runs --v8-pool-size=${helpers} ${young} ${root}/cli/main.ts help\n`)
 })
 
 test.each(['20.20.2', '24.1.0'])('an old Node (%s) is named, with what to do', (version) => {
