@@ -163,7 +163,8 @@ function changesOf(
   return changes
 }
 
-const nothing: ReadonlySet<string> = new Set([noAddress, ...Object.values(rcodeNames)])
+/** What stands for the member of an answer that sends nobody anywhere. */
+export const nothing: ReadonlySet<string> = new Set([noAddress, ...Object.values(rcodeNames)])
 
 /** From one way to answer nothing to another. */
 function isOfNothing({ before, after, movement }: AnswerChange): boolean {

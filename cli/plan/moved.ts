@@ -3,8 +3,8 @@ import { loadBundle } from '#bundle/load/load.ts'
 import { loadTables } from '#cli/simulate/tables.ts'
 import type { Moved, MovedBetween } from '#compiler/plan/name-outline.ts'
 import { systemClock } from '#lib/clock.ts'
-import type { AnswerChange, Plan } from '#plan/model.ts'
-import { makePlan } from '#plan/plan.ts'
+import type { AnswerChange, FamilyMovement, Plan } from '#plan/model.ts'
+import { makePlan, nothing } from '#plan/plan.ts'
 
 /** Fewer than a plan for people asks: it is compared with a whole number of percent. */
 const networksMax = 8_192
@@ -52,5 +52,15 @@ export function movedIn({ scenarios }: Pick<Plan, 'scenarios'>): readonly Moved[
 /** A name that comes or goes sends nobody elsewhere: other guardrails count it. */
 function shareOf({ kind, movement }: AnswerChange): number {
   if (kind !== 'changed' || movement === null) return 0
-  return Math.max(movement.ipv4.moved, movement.ipv6.moved)
+  return Math.max(sentElsewhere(movement.ipv4), sentElsewhere(movement.ipv6))
+}
+
+/** Who had no address is taken from none: the first member of a pool moves nobody. */
+function sentElsewhere({ moved, flows }: FamilyMovement): number {
+  const taken = flows.filter(({ from }) => !nothing.has(from.member))
+  if (taken.length === flows.length) return moved
+  return Math.min(
+    moved,
+    taken.reduce((sum, { share }) => sum + share, 0),
+  )
 }

@@ -28,7 +28,7 @@ function filesOf(tenants: Readonly<Record<string, Pools>>, limits = ''): Record<
     for (const [name, octets] of Object.entries(pools)) {
       const rows = octets.map((n) => `    - { name: m${n}, ipAddress: 192.0.2.${n}, port: 80 }\n`)
       files[`tenants/${tenant}/pools/${name}.yaml`] =
-        `${head('Pool', name)}  members:\n${rows.join('')}`
+        `${head('Pool', name)}  members:${rows.length === 0 ? ' []\n' : `\n${rows.join('')}`}`
       files[`tenants/${tenant}/services/${name}.yaml`] =
         `${head('Service', name)}  { domain: ${name}.example.com., pool: ${name}, ttl: 60 }\n`
     }
@@ -80,6 +80,18 @@ describe('by how many clients go elsewhere', () => {
       to(few, 'movedClients: 24'),
       to({ ...few, web: [1, 2, 3] }),
       /^sends 25 %/,
+    ],
+    [
+      'the first member of a pool',
+      to({ ...few, shop: [] }, 'movedClients: 0'),
+      to({ ...few, shop: [5] }),
+      undefined,
+    ],
+    [
+      'the last member of a pool',
+      to(few, 'movedClients: 99, removedMembers: 100, removedNames: 100, lostRedundancy: 100'),
+      to({ ...few, shop: [] }),
+      /^sends 100 % of the clients of shop.example.com. elsewhere/,
     ],
     ['a name that comes', to(few, 'movedClients: 0'), to({ ...few, new: [9] }), undefined],
     [
