@@ -25,6 +25,9 @@ wrong.
   --geoip FILE, --asn FILE
                       with --base: databases (MMDB) that tell where clients are, for a limit on
                       moved clients
+  --allowed-signers FILE
+                      with --base: the allowed_signers of the nodes; only the keys that may override
+                      guardrails are believed that a change is meant (default: everybody is)
   --pools             also note names that have no answer when a whole pool is down
 ${checkPolicyUsage}
 
@@ -44,6 +47,7 @@ export const check: Command = {
         base: { type: 'string' },
         geoip: { type: 'string' },
         asn: { type: 'string' },
+        'allowed-signers': { type: 'string' },
         pools: { type: 'boolean', default: false },
         ...checkPolicyOptions,
       },
@@ -71,7 +75,8 @@ export const check: Command = {
     if (values.base === undefined) return Exit.Ok
     io.progress?.(`comparing with ${values.base}`)
     const { createMovedBetween } = await import('#cli/plan/moved.ts')
-    const parts = { checkPolicy, movedBetween: createMovedBetween(values) }
+    const allowedSigners = values['allowed-signers']
+    const parts = { checkPolicy, movedBetween: createMovedBetween(values), allowedSigners }
     const compared = await compareWithBase(path, values.base, result, parts)
     if (!compared.ok) {
       io.err(`gslbd check: ${compared.error}\n`)

@@ -1,13 +1,11 @@
 // `gslbd verify`: checks the signatures of the commits of a change, as a node would.
 import { parseArgs } from 'node:util'
 import { openGitPlace, commitNamed } from '#cli/files/git-tree.ts'
+import { verifyBetween } from '#cli/files/signatures.ts'
 import { Exit, UsageError } from '#cli/terminal/command.ts'
 import type { Command, Io } from '#cli/terminal/command.ts'
-import { commitsToVerify, short, verifyCommits } from '#gitops/trust/accept.ts'
-import { attestationRefPrefix } from '#gitops/trust/attestation.ts'
+import { short } from '#gitops/trust/accept.ts'
 import { readSigners } from '#gitops/trust/signers-file.ts'
-import { gitLimits } from '#gitops/limits.ts'
-import { err, ok } from '#lib/result.ts'
 
 const usage = `Usage: gslbd verify [PATH] --base BASE --allowed-signers FILE [--head HEAD]
 
@@ -42,26 +40,13 @@ export const verify: Command = {
     if (signersPath === undefined) throw new UsageError('give --allowed-signers')
     const place = openGitPlace(path)
     if (!place.ok) return fail(io, Exit.Usage, place.error)
-    const { driver, graph } = place.value
     const base = await commitNamed(place.value, values.base)
     const head = base.ok ? await commitNamed(place.value, values.head) : base
     if (!base.ok) return fail(io, Exit.Usage, base.error)
     if (!head.ok) return fail(io, Exit.Usage, head.error)
     const { signers } = readSigners(signersPath)
     if (!signers.ok) return fail(io, Exit.Trust, signers.error)
-    const commits = await commitsToVerify(graph, base.value, head.value, 'gslbd trust reset')
-    if (!commits.ok) return fail(io, Exit.Trust, commits.error.reason)
-    const attestations = driver.listRefs(attestationRefPrefix)
-    const verified = await verifyCommits(commits.value, base.value, signers.value, {
-      graph,
-      driver,
-      attestation: async (commit) => {
-        const blob = attestations.get(commit)
-        if (blob === undefined) return ok(null)
-        const bytes = await driver.readBlob(blob, gitLimits.attestationBytesMax)
-        return bytes.ok ? bytes : err(bytes.error.reason)
-      },
-    })
+    const verified = await verifyBetween(place.value, base.value, head.value, signers.value)
     if (!verified.ok) return fail(io, Exit.Trust, verified.error.reason)
     const range = `${short(base.value)} and ${short(head.value)}`
     io.out(`ok: each commit between ${range} is signed by a listed key, or attested by one\n`)

@@ -7,9 +7,13 @@ import type { MovedBetween, NameOutline } from '#compiler/plan/name-outline.ts'
 import type { CommitGraph } from '#gitops/git/commit-graph.ts'
 import { findBreach, guardedReason, overrideCommand } from '#gitops/guard/guardrail.ts'
 import { breachBetween } from '#gitops/guard/breach.ts'
+import type { Verified } from '#gitops/trust/accept.ts'
+import { readSigners } from '#gitops/trust/signers-file.ts'
 import { err, ok } from '#lib/result.ts'
 import type { Result } from '#lib/result.ts'
 import { commitNamed, filesOfCommit, openGitPlace } from './git-tree.ts'
+import type { GitPlace } from './git-tree.ts'
+import { verifyBetween } from './signatures.ts'
 
 export interface Comparison {
   readonly isHeld: boolean
@@ -20,6 +24,8 @@ export interface Comparison {
 export interface ComparisonParts {
   readonly checkPolicy: HealthCheckPolicy
   readonly movedBetween: MovedBetween
+  /** A file; undefined: whoever says that a change is meant is believed. */
+  readonly allowedSigners: string | undefined
 }
 
 /** A copy: the compiler goes on in the memory of its own. */
@@ -35,7 +41,7 @@ export async function compareWithBase(
   path: string,
   base: string,
   after: Pick<CompileSuccess, 'outline' | 'bundle'>,
-  { checkPolicy, movedBetween }: ComparisonParts,
+  { checkPolicy, movedBetween, allowedSigners }: ComparisonParts,
 ): Promise<Result<Comparison, string>> {
   const found = openGitPlace(path)
   if (!found.ok) return err(`--base needs a checkout of git: ${found.error}`)
@@ -57,26 +63,47 @@ export async function compareWithBase(
   if (head.ok && committed !== undefined && head.value !== commit.value) {
     const brought = await graph.newCommits(commit.value, head.value)
     if (brought.ok && brought.value.descends) {
-      const found = await findBreach({
+      const signed = await signedBetween(found.value, commit.value, head.value, allowedSigners)
+      if (!signed.ok) return ok(heldFor(signed.error))
+      const mayOverride = (oid: string): boolean => signed.value?.overriding.has(oid) ?? true
+      const breach = await findBreach({
         graph,
         accepted: { commit: commit.value, outline: before },
         head: { commit: head.value, outline: committed },
         commits: brought.value.commits,
-        // Who signed is known to the node only; here nobody is excused.
-        isOfApi: () => false,
-        mayOverride: () => true,
+        isOfApi: (oid) => signed.value?.byNodes.has(oid) ?? false,
+        mayOverride,
         outlineOf,
       })
-      if (found !== undefined) return ok(heldFor(guardedReason(found)))
+      if (breach !== undefined) return ok(heldFor(guardedReason(breach)))
       const left = uncommitted(committed, now)
       const meant = breachBetween(before, committed)
-      const reason = meant === undefined ? '' : await overrideAmong(graph, brought.value.commits)
+      const overriding = brought.value.commits.filter(mayOverride)
+      const reason = meant === undefined ? '' : await overrideAmong(graph, overriding)
       if (left.isHeld || meant === undefined || reason === '') return ok(left)
       const sentence = `since ${base} this ${meant.words}, as meant: ${reason}`
       return ok({ isHeld: false, sentence })
     }
   }
   return ok(uncommitted(before, now))
+}
+
+const nobody: Pick<Verified, 'byNodes' | 'overriding'> = {
+  ...{ byNodes: new Set(), overriding: new Set() },
+}
+
+/** Of commits that are not all signed nobody is believed. null: nobody has to sign. */
+async function signedBetween(
+  place: GitPlace,
+  base: string,
+  head: string,
+  path: string | undefined,
+): Promise<Result<typeof nobody | null, string>> {
+  if (path === undefined) return ok(null)
+  const { signers } = readSigners(path)
+  if (!signers.ok) return signers
+  const verified = await verifyBetween(place, base, head, signers.value)
+  return ok(verified.ok ? verified.value : nobody)
 }
 
 /** What is not committed yet is judged as the commit that it will be. */

@@ -60,7 +60,8 @@ export async function reviewChange(
     allowedSigners === undefined
       ? null
       : await said(verify, path, '--base', base, '--allowed-signers', allowedSigners)
-  const checked = await said(check, path, '--base', base, ...databases)
+  const believed = allowedSigners === undefined ? [] : ['--allowed-signers', allowedSigners]
+  const checked = await said(check, path, '--base', base, ...believed, ...databases)
   const sarif = await said(check, path, '--format', 'sarif')
   const annotated = await said(check, path, '--format', 'github')
   const planned = await said(planCommand, path, '--base', base, ...databases, '--format', 'json')

@@ -81,6 +81,19 @@ describe('the example, whose comments are kept beside its changes', () => {
     expect(file('comment.md')).toContain('as meant: the lease in @\u200bFrankfurt \\<b\\>ends')
   })
 
+  test.each([
+    ['git', Exit.Guardrail, 'its signer may not'],
+    ['git,gslb-override', Exit.Ok, 'as meant: the lease ends'],
+  ])('who signs with the namespaces "%s": exit code %i', async (namespaces, exit, said) => {
+    const { box, repo, signers, commit, review, file } = checkout()
+    const key = readFileSync(signers, 'utf8').replace(' ', ` namespaces="${namespaces}" `)
+    writeFileSync(signers, key)
+    box.git(repo, 'apply', 'changes/risky.patch')
+    commit('-S', '-m', 'Gslb-Override: the lease ends')
+    expect((await review('--allowed-signers', signers)).exit).toBe(exit)
+    expect(file('comment.md')).toContain(said)
+  })
+
   test('annotations for the log of a forge', async () => {
     const { box, repo, commit, review } = checkout()
     box.git(repo, 'apply', 'changes/broken.patch')
