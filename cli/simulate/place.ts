@@ -48,9 +48,10 @@ function valueIn({ ranges }: CountryTable, chain: Chain): number {
   return valueOfRow(ranges, chain, rowOfClient(ranges, chain))
 }
 
-export function placeText(place: SimulatedPlace): string {
+/** @param databaseFrom what names a database, where there is none */
+export function placeText(place: SimulatedPlace, databaseFrom: string): string {
   const { country, continent, subdivision, hasDatabase } = place
-  if (!hasDatabase) return 'unknown: there is no database, name one with --geoip'
+  if (!hasDatabase) return `unknown: there is no database, name one with ${databaseFrom}`
   if (country === null && continent === null) return 'unknown to the database'
   const within = subdivision === null ? '' : `subdivision ${subdivision}, `
   return `${within}country ${country ?? 'unknown'}, continent ${continent ?? 'unknown'}`

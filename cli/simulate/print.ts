@@ -16,6 +16,8 @@ export interface SimulationHeading {
   /** null: nothing in the configuration depends on the time. */
   readonly overlays: readonly SimulatedOverlay[] | null
   readonly seed: number
+  /** What names a database of places, where there is none. Default `--geoip`. */
+  readonly databaseFrom?: string
 }
 
 const standings: Readonly<Record<MemberStanding, string>> = {
@@ -39,7 +41,7 @@ export function printSimulation(heading: SimulationHeading, simulation: Simulati
   const lines = [
     row('question', `${heading.name} ${heading.type}`),
     ...(heading.client === null ? [] : [row('client', clientText(heading.client, simulation))]),
-    ...placeLines(service),
+    ...placeLines(service, heading),
     ...timeLines(heading, service),
     ...(rule === null ? [] : [row('rule', ruleText(rule))]),
     row('zone', simulation.zone ?? 'none of ours'),
@@ -60,9 +62,12 @@ function clientText(client: string, { ecsScope }: Simulation): string {
     : `${client}, scope /${ecsScope}`
 }
 
-function placeLines(service: SimulatedService | null): string[] {
+function placeLines(
+  service: SimulatedService | null,
+  { databaseFrom = '--geoip' }: SimulationHeading,
+): string[] {
   const place = service?.clientPlace ?? null
-  return place === null ? [] : [row('place', placeText(place))]
+  return place === null ? [] : [row('place', placeText(place, databaseFrom))]
 }
 
 function row(label: string, text: string): string {

@@ -4,6 +4,7 @@ import type { Bundle } from '#bundle/format/bundle.ts'
 import { err, ok } from '#lib/result.ts'
 import type { Result } from '#lib/result.ts'
 import type { RoutingTables } from '#routing/choose/environment.ts'
+import type { Way } from '#routing/choose/way.ts'
 import { noGeoBuffers } from '#routing/geo/geo-tables.ts'
 import type { GeoBuffers } from '#routing/geo/geo-tables.ts'
 import { packNetworks } from '#routing/tables/network-index.ts'
@@ -11,6 +12,7 @@ import { GeoLink } from '#runtime/geo/geo-link.ts'
 import type { GeoSourceParts } from '#runtime/geo/geo-source.ts'
 import { loadGeo } from '#runtime/geo/load.ts'
 import type { GeoSetting } from '#runtime/geo/lower.ts'
+import { latencyRegion } from '#routing/ways/latency-region.ts'
 
 export interface Databases {
   readonly tablesFor: (bundle: Bundle) => RoutingTables
@@ -57,15 +59,34 @@ export function tablesOf(buffers: GeoBuffers): Databases['tablesFor'] {
   return (bundle) => ({ ...link.tablesFor(bundle), networks: packNetworks(bundle) })
 }
 
+type Releases = Readonly<Record<string, unknown>>
+
+/** Settings whose database is not the one of then. */
+export function otherDatabases(then: Releases, now: Releases): readonly GeoSetting[] {
+  return settings.filter((setting) => then[setting] !== now[setting])
+}
+
 /** Sentences about databases that are not those of then; none: they are. */
 export function otherReleases(
-  then: Readonly<Record<string, unknown>>,
+  then: Releases,
   now: Readonly<Record<string, string>>,
 ): readonly string[] {
-  return settings.flatMap((setting) => {
+  return otherDatabases(then, now).map((setting) => {
     const [was, is] = [then[setting], now[setting]]
-    if (was === is) return []
     const names = `${setting}: ${is ?? 'none'} here, ${typeof was === 'string' ? was : 'none'} then`
-    return [`a database is not the one of then, so a client may be elsewhere (${names})`]
+    const advice =
+      is === undefined ? `; ${setting} in the settings (--settings FILE) names one` : ''
+    return `a database is not the one of then, so a client may be elsewhere (${names})${advice}`
+  })
+}
+
+/** Whether the way looks clients up in one of these. A script may ask each of them. */
+export function goesBy(way: Way, databases: readonly GeoSetting[]): boolean {
+  const { needs, argument } = way
+  if (argument === 'BODY') return databases.length > 0
+  const isByRegion = needs.includes('regions') || way === latencyRegion
+  return databases.some((setting) => {
+    if (setting === 'asn.dbPath') return needs.includes('asn-rules')
+    return isByRegion || (setting === 'geoip.dbPath' && needs.includes('locations'))
   })
 }

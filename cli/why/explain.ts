@@ -5,6 +5,7 @@ import type { Bundle } from '#bundle/format/bundle.ts'
 import { scriptsOf } from '#cli/simulate/scripts.ts'
 import { SimulationMemory, simulate } from '#cli/simulate/simulation.ts'
 import type { Simulation } from '#cli/simulate/simulation.ts'
+import type { SimulatedService } from '#cli/simulate/service.ts'
 import type { SimulatedClient } from '#cli/simulate/question.ts'
 import { RrType } from '#dns/rrtype.ts'
 import { ok } from '#lib/result.ts'
@@ -20,7 +21,9 @@ import type { RoutingTables } from '#routing/choose/environment.ts'
 import type { ScriptPort } from '#routing/script/port.ts'
 import type { RoutingState } from '#routing/state/state.ts'
 import type { Moment } from '#runtime/journal/moment.ts'
+import type { GeoSetting } from '#runtime/geo/lower.ts'
 import { replayState } from '#runtime/journal/replay.ts'
+import { goesBy } from './databases.ts'
 
 export interface PastQuestion {
   /** Wire form. */
@@ -32,6 +35,8 @@ export interface PastQuestion {
   readonly source?: Uint8Array
   /** Of the dice of that very answer, where a record of the query has it. Default 1. */
   readonly seed?: number
+  /** Settings whose database is not the one of then. Default: none. */
+  readonly otherDatabases?: readonly GeoSetting[]
 }
 
 export interface PastShare {
@@ -48,7 +53,7 @@ export interface PastAnswer {
    * answer that was given.
    */
   readonly isCertain: boolean
-  /** Empty: no service answered, and what did is certain. */
+  /** Empty: no service answered, or something that is not known chose. */
   readonly shares: readonly PastShare[]
   /** All addresses that may have been in it, in the order of the file. */
   readonly mayAnswer: readonly string[]
@@ -124,16 +129,29 @@ function sharesOf(then: Then, simulation: Simulation, question: PastQuestion): P
   })
   const named = shares.filter(({ member }) => member !== noAddress)
   const possible = new Set([...service.mayAnswer, ...named.map(({ member }) => member)])
-  const candidates = service.trace?.candidates ?? []
-  // Of one candidate there is no other to take.
-  const isMeasured = chooser.isMeasured && candidates.length > 1
+  const chose = unknownChoices(chooser, service, question)
   return {
-    isCertain: shares.length === 1 && !isMeasured && texts.length === 0,
-    shares: named,
-    mayAnswer: isMeasured ? candidates : [...possible],
+    isCertain: shares.length === 1 && chose.length === 0 && texts.length === 0,
+    shares: chose.length > 0 ? [] : named,
+    mayAnswer: chose.length > 0 ? (service.trace?.candidates ?? []) : [...possible],
     simulation,
-    unknown: [...(isMeasured ? [measuredSentence] : []), ...texts],
+    unknown: [...chose, ...texts],
   }
+}
+
+/** Sentences about steps that may have taken any candidate. */
+function unknownChoices(
+  { isMeasured, ways }: Chooser,
+  { trace }: SimulatedService,
+  { otherDatabases = [] }: PastQuestion,
+): readonly string[] {
+  // Of one candidate there is no other to take; a geo rule takes one before any step.
+  if (trace === null || trace.candidates.length < 2) return []
+  const elsewhere = trace.geoRule === null ? ways.filter((way) => goesBy(way, otherDatabases)) : []
+  return [
+    ...(isMeasured ? [measuredSentence] : []),
+    ...elsewhere.map(({ name }) => `the step ${name} goes by it: it may have taken any candidate`),
+  ]
 }
 
 /** Whether one that was written at run time would have made another answer. */

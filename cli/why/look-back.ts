@@ -7,7 +7,7 @@ import { findMoment } from '#runtime/journal/moment.ts'
 import type { Gap, Moment, Segments } from '#runtime/journal/moment.ts'
 import { bundleOfThen, commitWords } from './bundle-of-then.ts'
 import type { BundleOfThen, CommitWords } from './bundle-of-then.ts'
-import { otherReleases } from './databases.ts'
+import { otherDatabases, otherReleases } from './databases.ts'
 import type { Databases } from './databases.ts'
 import { explainPast } from './explain.ts'
 import type { PastAnswer } from './explain.ts'
@@ -57,7 +57,10 @@ export async function lookBack(
   if (!found.ok) return err(found.error)
   const { bundle, from } = found.value
   const { tablesFor, releases } = parts.databases
-  const past = await explainPast(bundle, moment, tablesFor(bundle), question)
+  const past = await explainPast(bundle, moment, tablesFor(bundle), {
+    ...question,
+    otherDatabases: otherDatabases(moment.tables, releases),
+  })
   if (!past.ok)
     return err(`the journal of ${timeText(question.atMs)} cannot be used: ${past.error}`)
   return ok({

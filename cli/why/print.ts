@@ -8,6 +8,9 @@ export interface WhyHeading {
   readonly client: string | null
 }
 
+/** Of a node and of its files alike. */
+const settingsHint = 'geoip.dbPath in the settings (--settings FILE)'
+
 /** @param tellsWho whether the reader may know who made the commit */
 export function printReport(heading: WhyHeading, report: PastReport, tellsWho = true): string {
   const at = new Date(report.atMs).toISOString()
@@ -16,7 +19,10 @@ export function printReport(heading: WhyHeading, report: PastReport, tellsWho = 
   // Its shares are of a thousand draws; those that were computed stand below.
   const shown =
     service === null ? simulation : { ...simulation, service: { ...service, distribution: [] } }
-  const trace = printSimulation({ ...heading, at, nowMs, overlays: [], seed: 1 }, shown)
+  const trace = printSimulation(
+    { ...heading, at, nowMs, overlays: [], seed: 1, databaseFrom: settingsHint },
+    shown,
+  )
   return [
     ...whoLines(report, tellsWho),
     trace.trimEnd(),
@@ -58,13 +64,13 @@ function shareLines({ isCertain, shares, mayAnswer }: PastReport): string[] {
     row('', `${member.padEnd(20)} ${(probability * 100).toFixed(1)} %`),
   )
   const rest = mayAnswer.filter((address) => !shares.some(({ member }) => member === address))
-  const isDrawn = shares.length !== 1 || mayAnswer.length !== 1
+  const or = rows.length === 0 ? 'one of' : 'or'
   return [
-    isDrawn
+    shares.length > 1
       ? row('chance', 'dice or turns chose; the answer above is one of these, by who stood first')
       : row('unsure', 'what the notes name may have made another answer than this'),
     ...rows,
-    ...(rest.length === 0 ? [] : [row('', `or ${rest.join(', ')}`)]),
+    ...(rest.length === 0 ? [] : [row('', `${or} ${rest.join(', ')}`)]),
   ]
 }
 

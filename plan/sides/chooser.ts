@@ -78,6 +78,10 @@ export class Chooser {
     return `${this.#pool}/${code}/${this.#ttlSeconds}/${this.#family}/${own}`
   }
 
+  get ways(): readonly Way[] {
+    return this.#policy.ways
+  }
+
   get runsScript(): boolean {
     const { scripts } = this.#side.environment
     return scripts !== null && this.#policy.ways.some(({ argument }) => argument === 'BODY')

@@ -130,7 +130,7 @@ test.each([
       notes: notes.map((note) => expect.stringContaining(note) as string),
     })
     const { text } = told as { readonly text: string }
-    const word = isCertain ? 'certain' : name.startsWith('fast') ? 'chance' : 'unsure'
+    const word = isCertain ? 'certain' : 'unsure'
     expect(text).toMatch(new RegExp(`^${word} `, 'm'))
   },
 )
