@@ -2,6 +2,7 @@
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { parseArgs } from 'node:util'
+import { folderFault } from '#cli/files/config-directory.ts'
 import { commentBody, verdictOf } from '#cli/review/comment-body.ts'
 import { reviewChange } from '#cli/review/steps.ts'
 import type { Review } from '#cli/review/steps.ts'
@@ -49,6 +50,11 @@ export const review: Command = {
     if (values.base === undefined) throw new UsageError('give --base: where the change is to go')
     if (!['text', 'github'].includes(values.format))
       throw new UsageError('--format is text or github')
+    const fault = folderFault(path)
+    if (fault !== undefined) {
+      io.err(`gslbd review: ${fault}\n`)
+      return Exit.Usage
+    }
     const databases = [
       ...(values.geoip === undefined ? [] : ['--geoip', values.geoip]),
       ...(values.asn === undefined ? [] : ['--asn', values.asn]),

@@ -26,14 +26,19 @@ export async function readConfiguration(
 
 /** Reads what the compiler reads; lists the rest. Errors: a sentence that names the path. */
 export function readConfigDirectory(root: string): Result<readonly SourceFile[], string> {
-  try {
-    if (!statSync(root).isDirectory()) {
-      return err(`${root} is a file; give the directory that holds gslb.yaml and tenants/`)
-    }
-  } catch (error) {
-    return err(failure(root, error))
-  }
+  const fault = folderFault(root)
+  if (fault !== undefined) return err(fault)
   return hasConfiguration(root) ? readTree(root) : ok(listStray(root))
+}
+
+/** Why a path is no directory to read from, as a sentence; undefined: it is one. */
+export function folderFault(path: string): string | undefined {
+  try {
+    if (statSync(path).isDirectory()) return undefined
+    return `${path} is a file; give the directory that holds gslb.yaml and tenants/`
+  } catch (error) {
+    return failure(path, error)
+  }
 }
 
 /** Whether a directory looks like the top of a configuration; its content may still be wrong. */

@@ -10,6 +10,7 @@ import type { GitDriver } from '#gitops/git/driver.ts'
 import { findRepository, resolveCommit } from '#gitops/source/attest.ts'
 import { err, ok } from '#lib/result.ts'
 import type { Result } from '#lib/result.ts'
+import { folderFault } from './config-directory.ts'
 
 /** A repository, and where in its trees a configuration lies. */
 export interface GitPlace {
@@ -23,6 +24,8 @@ export interface GitPlace {
 
 /** @param path of a directory. Errors: a clause. */
 export function openGitPlace(path: string): Result<GitPlace, string> {
+  const fault = folderFault(path)
+  if (fault !== undefined) return err(fault)
   const folder = realpathSync(path)
   const found = findRepository(folder)
   if (!found.ok) return found

@@ -129,3 +129,15 @@ test('no command compiles a directory without what its scripts need', () => {
   // Commands read with `readConfiguration`, which waits for the script engine.
   expect(readers).toEqual(['cli/files/config-directory.ts'])
 })
+
+test.each([
+  ['plan', '--base', 'HEAD'],
+  ['review', '--base', 'HEAD'],
+  ['verify', '--base', 'HEAD', '--allowed-signers', 'signers'],
+])('%s says that a directory is not there', async (name, ...more) => {
+  const path = join(tempDir('config'), 'nodir')
+  const said = await runCli(name, path, ...more)
+  expect([said.exit, said.out]).toEqual([2, ''])
+  expect(said.err).toContain(`${path} does not exist`)
+  expect(said.err.split('\n')).toHaveLength(2)
+})
