@@ -1,5 +1,4 @@
 // `gslbd why`: explains an answer that was given, from the journal of a node.
-import { accessSync, constants, readdirSync } from 'node:fs'
 import { parseArgs } from 'node:util'
 import { threadsOf } from '#cli/node/dns.ts'
 import { geoPathsOf } from '#cli/node/named-files.ts'
@@ -27,7 +26,6 @@ import { systemClock } from '#lib/clock.ts'
 import { err, ok } from '#lib/result.ts'
 import type { Result } from '#lib/result.ts'
 import { segmentsIn } from '#runtime/journal/moment.ts'
-import { segmentFiles } from '#runtime/journal/segment-files.ts'
 
 const usage = `Usage: gslbd why NAME --at TIME [options]
        gslbd why --record FILE [--name NAME] [--number N] [options]
@@ -183,10 +181,7 @@ async function reportOf(question: WhyQuestion, values: Values, io: Io) {
   const { dataDir, gitdirs, databases } = node.value
   const directory = journalDirectory(dataDir)
   const segments = segmentsIn(directory)
-  const past = await lookBack({ dataDir, gitdirs, segments, databases }, question)
-  if (past.ok) return past
-  const unreadable = unreadableIn(directory)
-  return unreadable === null ? past : err(`${past.error}; ${unreadable}`)
+  return await lookBack({ dataDir, gitdirs, segments, directory, databases }, question)
 }
 
 /** What is in the files of a node. Errors: sentences. */
@@ -201,20 +196,6 @@ function nodeOf(values: Values, io: Io) {
   if (!gitdirs.ok) return gitdirs
   const parts = { dataDir, gitdirs: gitdirs.value, databases: databases.value }
   return ok({ ...parts, settings: settings.value })
-}
-
-/** Why there may be more than was seen; null: all files can be read, or there is no directory. */
-function unreadableIn(directory: string): string | null {
-  try {
-    readdirSync(directory)
-    for (const { path } of segmentFiles(directory)) accessSync(path, constants.R_OK)
-    return null
-  } catch (error) {
-    const { code, path, message } = error as NodeJS.ErrnoException
-    if (code === 'ENOENT') return null
-    const does = code === 'EACCES' ? 'this user may not read it; be the user of the node' : message
-    return `${path ?? directory}: ${does}`
-  }
 }
 
 function gitdirsOf(

@@ -1,6 +1,7 @@
 // Moments of a journal for many looks: only the files around an instant are read, and kept for the
 // next look.
 import { readFileSync } from 'node:fs'
+import { journalFault } from '#cli/why/journal-fault.ts'
 import { findMoment } from '#runtime/journal/moment.ts'
 import type { Gap, Moment } from '#runtime/journal/moment.ts'
 import { firstWallMs } from '#runtime/journal/records.ts'
@@ -20,8 +21,11 @@ export class JournalMoments {
   /** The newest first. */
   readonly #segments: readonly Segment[]
   readonly #kept = new Map<string, Buffer>()
+  readonly #directory: string
+  #fault: string | undefined
 
   constructor(directory: string) {
+    this.#directory = directory
     this.#segments = segmentFiles(directory)
       .toReversed()
       .map(({ path }) => ({ path, beginMs: firstWallMs(this.#read(path)) ?? Infinity }))
@@ -32,7 +36,10 @@ export class JournalMoments {
     const holding = this.#segments.findIndex(({ beginMs }) => beginMs <= atMs)
     const last = holding < 0 ? this.#segments.length - 1 : holding
     const around = this.#segments.slice(Math.max(0, last - following), last + 1)
-    return findMoment(this.#buffers(around), atMs)
+    const found = findMoment(this.#buffers(around), atMs)
+    if (found.kind === 'moment' || found.why !== 'empty') return found
+    this.#fault ??= journalFault(this.#directory) ?? ''
+    return { ...found, reason: this.#fault }
   }
 
   *#buffers(segments: readonly Segment[]): Generator<Buffer> {

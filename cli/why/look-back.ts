@@ -11,6 +11,7 @@ import { otherDatabases, otherReleases } from './databases.ts'
 import type { Databases } from './databases.ts'
 import { explainPast } from './explain.ts'
 import type { PastAnswer } from './explain.ts'
+import { journalFault } from './journal-fault.ts'
 
 export interface WhyParts {
   readonly dataDir: string
@@ -18,6 +19,8 @@ export interface WhyParts {
   readonly gitdirs: readonly string[]
   /** The newest first. */
   readonly segments: Segments
+  /** Where they are files. */
+  readonly directory?: string
   /** They are copies of this other node's; left out: they are files of the node itself. */
   readonly copyOf?: string
   readonly databases: Databases
@@ -51,7 +54,7 @@ export async function lookBack(
   question: WhyQuestion,
 ): Promise<Result<PastReport, string>> {
   const moment = findMoment(parts.segments, question.atMs)
-  if (moment.kind === 'gap') return err(gapText(moment, question.atMs, parts.copyOf))
+  if (moment.kind === 'gap') return err(missingText(moment, question.atMs, parts))
   const { generation } = moment
   const found = await bundleOfThen(parts.dataDir, parts.gitdirs, generation)
   if (!found.ok) return err(found.error)
@@ -89,10 +92,19 @@ function notesOf({ before, isRepeated }: Moment): readonly string[] {
   ]
 }
 
+/** Also names files that may have it, but cannot be read. */
+function missingText(gap: Gap, atMs: number, { directory, copyOf }: WhyParts): string {
+  const fault = directory === undefined ? null : journalFault(directory)
+  if (gap.why === 'empty') return gapText({ ...gap, reason: fault ?? '' }, atMs)
+  const text = gapText(gap, atMs, copyOf)
+  return fault === null ? text : `${text.replace(/\.$/, '')}; ${fault}`
+}
+
 /** @returns sentences */
 export function gapText(gap: Gap, atMs: number, copyOf?: string): string {
   const { why, endMs, beginMs, reason } = gap
   if (why === 'empty') {
+    if (reason !== '') return `the journal cannot be read: ${reason}`
     return 'there is no journal: is this the data directory of a node, with journal.enabled?'
   }
   const at = timeText(atMs)

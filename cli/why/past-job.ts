@@ -43,7 +43,7 @@ export async function runPastJob(job: PastJob): Promise<Result<ToldPast, PastFau
   const { dataDir, gitdirs, geo, releases, journal, tenant } = job
   const from =
     'directory' in journal
-      ? { segments: segmentsIn(journal.directory) }
+      ? { segments: segmentsIn(journal.directory), directory: journal.directory }
       : { segments: journal.segments.map((one) => Buffer.from(one)), copyOf: journal.node }
   const databases = { tablesFor: tablesOf(geo), releases }
   const past = await lookBack({ dataDir, gitdirs, databases, ...from }, question.value)

@@ -40,7 +40,7 @@ export interface Gap {
   readonly beginMs: number | null
   /** `stopped`: the node was down; `lost`: it was up, and could not write; `unknown`: neither. */
   readonly why: 'empty' | 'stopped' | 'lost' | 'unknown'
-  /** Of `lost`. */
+  /** Of `lost`, and of `empty` where there are files. */
   readonly reason: string
 }
 

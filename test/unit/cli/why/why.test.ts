@@ -1,5 +1,5 @@
 // gslbd why as an operator calls it: a data directory with a journal, and what is there beside it.
-import { cpSync, mkdirSync, rmSync, writeFileSync } from 'node:fs'
+import { cpSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import type { Bundle } from '#bundle/format/bundle.ts'
@@ -148,6 +148,39 @@ describe('gslbd why', () => {
     const { exit, err } = await why('www.example.com.', '--at', '03:12', ...ofData('empty'))
     expect([exit, err.includes('there is no journal')]).toEqual([Exit.ErrorsFound, true])
     rmSync(box.at('empty'), { recursive: true })
+  })
+
+  const flipped = (octets: Buffer, at: number): Buffer => {
+    octets[at]! ^= 0xff
+    return octets
+  }
+  const atBeginning = 'is damaged at its beginning'
+  test.each([
+    ['its first octet flipped', (octets: Buffer) => flipped(octets, 0), atBeginning],
+    ['its 40th octet flipped', (octets: Buffer) => flipped(octets, 40), atBeginning],
+    ['its first octets gone', (octets: Buffer) => octets.subarray(100), atBeginning],
+    ['its end gone, but for a few', (octets: Buffer) => octets.subarray(0, 30), atBeginning],
+    ['nothing in it', () => Buffer.alloc(0), 'is empty'],
+  ])('of a journal whose file has %s names the file', async (_, damage, words) => {
+    await record(box.at('damaged'), await compiled())
+    const file = box.at('damaged/journal/00000001.journal')
+    writeFileSync(file, damage(readFileSync(file)))
+    const at = ['--at', iso(minuteMs), ...ofData('damaged')]
+    const { exit, err } = await why('www.example.com.', ...at)
+    rmSync(box.at('damaged'), { recursive: true })
+    const told = `gslbd why: the journal cannot be read: ${file} ${words}`
+    expect([exit, err.startsWith(told), err]).toEqual([Exit.ErrorsFound, true, err])
+  })
+
+  test('names a damaged file beside others, which say nothing of the instant', async () => {
+    await record(box.at('partly'), await compiled())
+    const file = box.at('partly/journal/00000002.journal')
+    writeFileSync(file, 'damaged')
+    const at = ['--at', iso(30 * minuteMs), ...ofData('partly')]
+    const { exit, err } = await why('www.example.com.', ...at)
+    expect([exit, err.includes(`; ${file} ${atBeginning}`)]).toEqual([Exit.ErrorsFound, true])
+    expect(err).toContain('the node was stopped at')
+    rmSync(box.at('partly'), { recursive: true })
   })
 
   test('of a journal that cannot be read says so', async () => {
