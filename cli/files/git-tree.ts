@@ -96,23 +96,52 @@ const ancestorsMax = 50_000
  * have gone on from a commit that they share; `unrelated`: no commit that is here is in both.
  */
 export async function relationOf(
-  { graph }: GitPlace,
+  { graph }: Pick<GitPlace, 'graph'>,
   base: string,
   head: string,
 ): Promise<'descends' | 'apart' | 'unrelated'> {
-  const ofHead = await ancestorsOf(graph, head)
-  if (ofHead.has(base)) return 'descends'
-  for (const oid of await ancestorsOf(graph, base)) if (ofHead.has(oid)) return 'apart'
-  return 'unrelated'
+  const shared = await mergeBaseOf({ graph }, base, head)
+  if (shared === undefined) return 'unrelated'
+  return shared === base ? 'descends' : 'apart'
 }
 
-/** With itself. What a shallow clone lacks is left out. */
-async function ancestorsOf(graph: CommitGraph, head: string): Promise<ReadonlySet<string>> {
-  const all = new Set([head])
+/** The newest commit that both are, or have in their history; undefined: none is here. */
+export async function mergeBaseOf(
+  { graph }: Pick<GitPlace, 'graph'>,
+  base: string,
+  head: string,
+): Promise<string | undefined> {
+  const ofHead = await ancestorsOf(graph, [head])
+  if (ofHead.has(base)) return base
+  const shared: string[] = []
+  await ancestorsOf(graph, [base], (oid) => {
+    const isShared = ofHead.has(oid)
+    if (isShared) shared.push(oid)
+    return isShared
+  })
+  // Of a commit that others were made from, and that the walk met as well, there is a newer one.
+  const parents: string[] = []
+  for (const oid of shared) parents.push(...(await parentsOf(graph, oid)))
+  const older = await ancestorsOf(graph, parents)
+  return shared.find((oid) => !older.has(oid))
+}
+
+/** With themselves. What a shallow clone lacks is left out, and what is behind an end. */
+async function ancestorsOf(
+  graph: CommitGraph,
+  heads: readonly string[],
+  isEnd: (oid: string) => boolean = () => false,
+): Promise<ReadonlySet<string>> {
+  const all = new Set(heads)
   for (const oid of all) {
     if (all.size > ancestorsMax) break
-    const commit = await graph.commit(oid)
-    for (const parent of commit.ok ? commit.value.parents : []) all.add(parent)
+    if (isEnd(oid)) continue
+    for (const parent of await parentsOf(graph, oid)) all.add(parent)
   }
   return all
+}
+
+async function parentsOf(graph: CommitGraph, oid: string): Promise<readonly string[]> {
+  const commit = await graph.commit(oid)
+  return commit.ok ? commit.value.parents : []
 }

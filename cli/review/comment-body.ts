@@ -20,6 +20,7 @@ const signs: Readonly<Record<StepResult['state'], string>> = {
 const hold = 'a node would hold this change'
 const verdicts: Readonly<Partial<Record<Exit, string>>> = {
   [Exit.Ok]: 'a node would accept this change',
+  [Exit.Usage]: 'this change cannot be judged',
   [Exit.Guardrail]: `${hold}: it is beyond a guardrail`,
   [Exit.Trust]: `${hold}: not every commit is signed`,
 }

@@ -1,4 +1,5 @@
 // The steps of a review: each is a command of gslbd, run here, of which the words are kept.
+import { reviewBase } from './base.ts'
 import { Exit } from '#cli/terminal/command.ts'
 import type { Command, Io } from '#cli/terminal/command.ts'
 import type { Plan } from '#plan/model.ts'
@@ -20,7 +21,7 @@ export interface ReviewCommands {
 }
 
 export interface StepResult {
-  readonly name: 'Signatures' | 'Check and policy tests' | 'Guardrails' | 'Plan'
+  readonly name: 'Base' | 'Signatures' | 'Check and policy tests' | 'Guardrails' | 'Plan'
   readonly state: 'passed' | 'failed' | 'skipped'
   /** One line. */
   readonly summary: string
@@ -30,7 +31,7 @@ export interface StepResult {
 
 export interface Review {
   readonly steps: readonly StepResult[]
-  /** Of the worst step; 0, 1, 3 or 4. */
+  /** Of the worst step; 0, 1, 3 or 4; 2: it cannot be judged. */
   readonly exit: Exit
   /** null: one of the two configurations has errors. */
   readonly plan: Plan | null
@@ -53,9 +54,12 @@ export async function reviewChange(
   parts: ReviewParts,
   { verify, check, plan: planCommand }: ReviewCommands,
 ): Promise<Review> {
-  const { path, base, allowedSigners, databases } = parts
+  const { path, allowedSigners, databases } = parts
   const said = (command: Command, ...args: readonly string[]): Promise<Said> =>
     listenTo(command, args, parts.env)
+  const against = await reviewBase(path, parts.base, allowedSigners !== undefined)
+  if (!against.ok) return await reviewAlone(path, against.error, check, said)
+  const { ref: base, note } = against.value
   const signed =
     allowedSigners === undefined
       ? null
@@ -65,7 +69,8 @@ export async function reviewChange(
   const sarif = await said(check, path, '--format', 'sarif')
   const annotated = await said(check, path, '--format', 'github')
   const planned = await said(planCommand, path, '--base', base, ...databases, '--format', 'json')
-  const plan = planned.out === '' ? null : namedPlan(JSON.parse(planned.out) as Plan)
+  const plan =
+    planned.out === '' ? null : namedPlan(JSON.parse(planned.out) as Plan, parts.base, note)
   // What the guardrails say of moved clients, the check has said, with who may override.
   const steps = [
     signatures(signed),
@@ -76,6 +81,28 @@ export async function reviewChange(
   return {
     ...{ steps, plan, sarif: sarif.out, annotations: annotated.out },
     exit: worstOf([signed?.exit ?? Exit.Ok, checked.exit, plan === null ? planned.exit : Exit.Ok]),
+  }
+}
+
+/** Without a base: what is wrong with the change by itself. */
+async function reviewAlone(
+  path: string,
+  fault: string,
+  check: Command,
+  said: (command: Command, ...args: readonly string[]) => Promise<Said>,
+): Promise<Review> {
+  const checked = await said(check, path)
+  const sarif = await said(check, path, '--format', 'sarif')
+  const annotated = await said(check, path, '--format', 'github')
+  const without = (name: StepResult['name']): StepResult => ({
+    ...{ name, state: 'skipped', summary: 'there is no base', details: '' },
+  })
+  const steps: readonly StepResult[] = [
+    { name: 'Base', state: 'failed', summary: fault, details: '' },
+    ...[without('Signatures'), checkStep(checked), without('Guardrails'), without('Plan')],
+  ]
+  return {
+    ...{ steps, plan: null, sarif: sarif.out, annotations: annotated.out, exit: Exit.Usage },
   }
 }
 
@@ -120,8 +147,13 @@ function guardrails({ exit, out, err }: Said): StepResult {
 }
 
 /** Where the checkout is, is nothing to a reader. */
-function namedPlan(plan: Plan): Plan {
-  return { ...plan, head: { ...plan.head, source: 'this change' } }
+function namedPlan(plan: Plan, base: string, note: string): Plan {
+  return {
+    ...plan,
+    base: { ...plan.base, source: base },
+    head: { ...plan.head, source: 'this change' },
+    warnings: [...plan.warnings, ...(note === '' ? [] : [note])],
+  }
 }
 
 function planStep({ err }: Said, plan: Plan | null, checked: Exit): StepResult {

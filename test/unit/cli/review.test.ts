@@ -110,6 +110,85 @@ describe('the example, whose comments are kept beside its changes', () => {
   )
 })
 
+describe('where the change is to go', () => {
+  /** A change on a branch, and `main`, which has gone on since with a name more. */
+  function behind() {
+    const made = checkout()
+    const { box, repo, commit } = made
+    box.git(repo, 'apply', 'changes/good.patch')
+    commit('-S')
+    box.git(repo, 'checkout', '-q', 'main')
+    for (const name of ['one', 'two', 'three']) {
+      const text = readFileSync(join(repo, 'tenants/default/services/shop.yaml'), 'utf8')
+      const path = join(repo, `tenants/default/services/${name}.yaml`)
+      writeFileSync(
+        path,
+        text.replace('name: shop', `name: ${name}`).replace('shop.ex', `${name}.ex`),
+      )
+    }
+    commit('-S')
+    box.git(repo, 'checkout', '-q', 'change')
+    return made
+  }
+
+  test('may have gone on since: a merge keeps both', async () => {
+    const { repo, box, signers, review, file } = behind()
+    const run = await review('--allowed-signers', signers)
+    expect([run.exit, run.out]).toEqual([Exit.Ok, expect.stringContaining('would accept')])
+    const began = box.git(repo, 'merge-base', 'main', 'HEAD').slice(0, 10)
+    expect(file('comment.md')).toContain(`each commit between ${began} and`)
+    expect(file('comment.md')).toContain('main has gone on since')
+    expect(file('comment.md')).not.toContain('one.example.com')
+  })
+
+  test('may be merged into the change, and have gone on after that', async () => {
+    const { box, repo, signers, review, commit, file } = behind()
+    box.git(repo, 'merge', '-q', '--no-ff', '--no-commit', 'main')
+    commit('-S')
+    const merged = box.git(repo, 'rev-parse', 'main').slice(0, 10)
+    box.git(repo, 'checkout', '-q', 'main')
+    commit('-S', '--allow-empty')
+    box.git(repo, 'checkout', '-q', 'change')
+    expect((await review('--allowed-signers', signers)).exit).toBe(Exit.Ok)
+    expect(file('comment.md')).toContain(`each commit between ${merged} and`)
+  })
+
+  test('has to have a commit in common with the change', async () => {
+    const { box, repo, signers, review, commit } = checkout()
+    box.git(repo, 'checkout', '-q', '--orphan', 'other')
+    commit('-S', '-m', 'another beginning')
+    expect((await review('--allowed-signers', signers)).exit).toBe(Exit.Trust)
+    expect((await review()).exit).toBe(Exit.Usage)
+  })
+
+  test('has to be there, which is said once; the change is checked by itself', async () => {
+    const { repo, out, file } = checkout()
+    const run = await runCli('review', repo, '--base', 'nope', '--out', out)
+    expect(run.exit).toBe(Exit.Usage)
+    expect(run.out.match(/"nope" is not a commit/g)).toHaveLength(1)
+    expect(run.out).toContain('\nCheck and policy tests: passed')
+    expect(run.out.endsWith('\nthis change cannot be judged\n')).toBe(true)
+    expect(file('comment.md').match(/"nope" is not a commit/g)).toHaveLength(1)
+    expect(JSON.parse(file('gslbd.sarif'))).toMatchObject({ version: '2.1.0' })
+  })
+
+  test('is not in a shallow clone: that, and what brings it, is said once', async () => {
+    const { box, repo, signers, commit } = checkout()
+    commit('-S', '--allow-empty')
+    commit('-S', '--allow-empty')
+    const clone = box.at('shallow')
+    box.git(box.path, 'clone', '-q', '--depth', '1', `file://${repo}`, clone)
+    const args = ['review', clone, '--base', 'origin/main', '--allowed-signers', signers]
+    const run = await runCli(...args)
+    expect(run.exit).toBe(Exit.Usage)
+    expect(run.out.match(/git fetch --unshallow/g)).toHaveLength(1)
+    box.git(clone, 'fetch', '-q', '--depth', '1', 'origin', 'main:refs/remotes/origin/main')
+    const both = await runCli(...args)
+    expect(both.exit).toBe(Exit.Usage)
+    expect(both.out.match(/git fetch --unshallow/g)).toHaveLength(1)
+  })
+})
+
 const id = 'c'.repeat(40)
 const body = '<!-- gslbd-plan -->\n\nall is well\n'
 
