@@ -1,5 +1,5 @@
 // `gslbd import`: turns a zone of another server into files of a configuration repository.
-import { existsSync, mkdirSync, readFileSync, statSync } from 'node:fs'
+import { existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { parseArgs } from 'node:util'
 import { shownPlace } from '#cli/import/sources/imported.ts'
@@ -8,6 +8,7 @@ import { planImport, settingsWith } from '#cli/import/plan.ts'
 import type { ImportPlan, PlannedFile, SettingsChange } from '#cli/import/plan.ts'
 import { includesBeside, readSourceFile } from '#cli/import/source-file.ts'
 import { importSources } from '#cli/import/sources/sources.ts'
+import { makeOutputFolder } from '#cli/files/output-folder.ts'
 import { Exit, UsageError } from '#cli/terminal/command.ts'
 import type { Command, Io } from '#cli/terminal/command.ts'
 import { printYaml } from '#compiler/yaml/edit.ts'
@@ -153,8 +154,8 @@ function filesToWrite(
 }
 
 function writeAll(output: string, files: readonly PlannedFile[]): void {
-  mkdirSync(output, { recursive: true })
-  if (!statSync(output).isDirectory()) throw new Error('it is a file')
+  const fault = makeOutputFolder(output)
+  if (fault !== undefined) throw new Error(fault)
   for (const { path, text } of files) writeDurably(join(output, path), text)
 }
 

@@ -1,8 +1,9 @@
 // `gslbd review`: everything that a reviewer of a change wants to know, in files for a forge.
-import { mkdirSync, writeFileSync } from 'node:fs'
+import { rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { parseArgs } from 'node:util'
 import { folderFault } from '#cli/files/config-directory.ts'
+import { makeOutputFolder } from '#cli/files/output-folder.ts'
 import { commentBody, verdictOf } from '#cli/review/comment-body.ts'
 import { reviewChange } from '#cli/review/steps.ts'
 import type { Review } from '#cli/review/steps.ts'
@@ -50,7 +51,8 @@ export const review: Command = {
     if (values.base === undefined) throw new UsageError('give --base: where the change is to go')
     if (!['text', 'github'].includes(values.format))
       throw new UsageError('--format is text or github')
-    const fault = folderFault(path)
+    const fault =
+      folderFault(path) ?? (values.out === undefined ? undefined : outputFault(values.out))
     if (fault !== undefined) {
       io.err(`gslbd review: ${fault}\n`)
       return Exit.Usage
@@ -72,11 +74,30 @@ export const review: Command = {
   },
 }
 
+const fileNames = ['comment.md', 'gslbd.sarif', 'verdict.json', 'plan.html', 'plan.json'] as const
+
+/**
+ * Takes away what the last review left, so that nobody takes it for this one. @returns a sentence
+ * that says why nothing can be written there; undefined: it can.
+ */
+function outputFault(folder: string): string | undefined {
+  const fault = makeOutputFolder(folder)
+  if (fault !== undefined) return `--out: ${fault}`
+  try {
+    for (const name of fileNames) {
+      writeFileSync(join(folder, name), '')
+      rmSync(join(folder, name))
+    }
+    return undefined
+  } catch (error) {
+    return `--out: ${folder} cannot be written to: ${(error as Error).message}`
+  }
+}
+
 function writeFiles(folder: string, found: Review): void {
   const { exit, plan, sarif } = found
   const state = exit === Exit.Ok ? 'success' : 'failure'
-  mkdirSync(folder, { recursive: true })
-  const files = {
+  const files: Readonly<Partial<Record<(typeof fileNames)[number], string>>> = {
     'comment.md': commentBody(found),
     'gslbd.sarif': sarif,
     'verdict.json': `${JSON.stringify({ state, exit, verdict: verdictOf(exit) })}\n`,

@@ -1,7 +1,7 @@
 // Reviews of changes: what the comment says of each, and how it is posted.
 import { createHash } from 'node:crypto'
-import { cpSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
-import { join } from 'node:path'
+import { cpSync, mkdirSync, readFileSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
+import { join, resolve } from 'node:path'
 import { describe, expect, test } from 'vitest'
 import { Exit } from '#cli/terminal/command.ts'
 import { gitSandbox } from '#test/support/git-sandbox.ts'
@@ -186,6 +186,35 @@ describe('where the change is to go', () => {
     const both = await runCli(...args)
     expect(both.exit).toBe(Exit.Usage)
     expect(both.out.match(/git fetch --unshallow/g)).toHaveLength(1)
+  })
+})
+
+describe('--out', () => {
+  test.each([
+    ['/proc/x', '/proc/x cannot be made'],
+    ['repo/gslb.yaml', 'gslb.yaml is a file, not a folder'],
+    ['repo/gslb.yaml/x', 'gslb.yaml is a file, not a folder'],
+    ['repo/gslb.yaml/x/y', 'gslb.yaml is a file, not a folder'],
+  ])('%s is refused before any work', async (out, why) => {
+    const { box, repo } = checkout()
+    const run = await runCli('review', repo, '--base', 'main', '--out', resolve(box.path, out))
+    expect([run.exit, run.out]).toEqual([Exit.Usage, ''])
+    expect(run.err).toContain(why)
+    expect(run.err.split('\n')).toHaveLength(2)
+  })
+
+  test('holds what this review wrote, and nothing of the last one', async () => {
+    const { box, repo, commit, review, out } = checkout()
+    const nested = join(out, 'a/b')
+    box.git(repo, 'apply', 'changes/good.patch')
+    commit()
+    await review('--out', nested)
+    writeFileSync(join(nested, 'note.txt'), 'of somebody else')
+    const all = ['comment.md', 'gslbd.sarif', 'note.txt', 'plan.html', 'plan.json', 'verdict.json']
+    expect(readdirSync(nested).toSorted()).toEqual(all)
+    rmSync(join(repo, 'tenants/default/pools'), { recursive: true })
+    expect((await review('--out', nested)).exit).toBe(Exit.ErrorsFound)
+    expect(readdirSync(nested).toSorted()).toEqual(all.filter((name) => !name.startsWith('plan')))
   })
 })
 
