@@ -65,7 +65,8 @@ export function sumMovement<A extends Address>(
   const own = partition.space.isCounted === true ? counting : null
   // Sums of many parts of a whole may be a little more than it.
   const moved = Math.min(1, sums.moved / total)
-  const variance = sums.variance / total ** 2 + sampleVariance(moved, own?.sampled ?? null)
+  const ofNetworks = deviations * Math.sqrt(sums.variance / total ** 2)
+  const ofSample = sampleError(moved, own?.sampled ?? null, sums)
   const { countries, operators } = partition
   const byCountry = countries === null ? null : movedByPlace(partition, countries, sums.movedOf)
   const byOperator = operators === null ? null : movedByPlace(partition, operators, sums.movedOf)
@@ -74,7 +75,7 @@ export function sumMovement<A extends Address>(
   const movement = {
     moved,
     differs: Math.min(1, sums.differs / total),
-    error: deviations * Math.sqrt(variance),
+    error: Math.min(1, Math.hypot(ofNetworks, ofSample)),
     within: own?.isByCountry === true ? withinCountries(partition, sums, names) : null,
     flows: sums.flowList(total),
     members: sums.memberList(total),
@@ -86,11 +87,27 @@ export function sumMovement<A extends Address>(
   return { isDifferent: sums.hasDifference, movement, byCountry }
 }
 
-/** Of a share of clients that were chosen at random, after Agresti and Coull. */
-function sampleVariance(share: number, sampled: number | null): number {
+/**
+ * How far the share of all may be from that of a sample: to the farther end of Wilson's interval.
+ * It does not vanish where none of a few moves, or each. Where all clients move alike, a sample does
+ * not err, and none is beyond the class that moves the least or the most.
+ */
+function sampleError(share: number, sampled: number | null, { leastOf, mostOf }: Sums): number {
   if (sampled === null) return 0
-  const part = (share * sampled + 2) / (sampled + 4)
-  return (part * (1 - part)) / (sampled + 4)
+  const square = deviations ** 2
+  const middle = (share + square / (2 * sampled)) / (1 + square / sampled)
+  const spread = Math.sqrt((share * (1 - share)) / sampled + square / (4 * sampled ** 2))
+  const half = (deviations * spread) / (1 + square / sampled)
+  const least = Math.max(
+    middle - half,
+    leastOf.reduce((one, other) => Math.min(one, other), 1),
+  )
+  const most = Math.min(
+    middle + half,
+    mostOf.reduce((one, other) => Math.max(one, other), 0),
+  )
+  const error = Math.max(share - least, most - share)
+  return error < tight ? 0 : error
 }
 
 /** All clients of a country may be where the most of it move, or the fewest. */

@@ -34,7 +34,8 @@ export function plural(count: number, word: string, words = `${word}s`): string 
 }
 
 /** One line: what a reviewer has to know. */
-export function verdict({ summary }: Plan): string {
+export function verdict(plan: Plan): string {
+  const { summary } = plan
   const { names, comparedNames, addedNames, removedNames, laterChanges } = summary
   const later = laterChanges === 0 ? '' : `; ${plural(laterChanges, 'change')} may show later`
   if (names === 0) return `no answer differs${later}`
@@ -45,13 +46,27 @@ export function verdict({ summary }: Plan): string {
   const of = apart.length === 0 ? '' : ` (${apart.join(', ')})`
   const differ = names === 1 ? 'answers' : 'answer'
   const what = `${names} of ${plural(comparedNames, 'name')} ${differ} differently${of}`
-  return `${what}; ${movedWords(summary)}${later}`
+  return `${what}; ${movedWords(plan)}${later}`
 }
 
-function movedWords({ movedMax, movedMaxName }: Plan['summary']): string {
-  if (movedMaxName === '') return 'no client moves'
-  return `up to ${percent(movedMax)} of the clients of a name move (${movedMaxName})`
+function movedWords({ summary, scenarios }: Plan): string {
+  const { movedMax, movedMaxName, removedNames } = summary
+  const movements = scenarios.flatMap(({ changes }) =>
+    changes.flatMap(({ name, kind, movement }) => {
+      const isMeant = kind === 'changed' && (movedMaxName === '' || name === movedMaxName)
+      return isMeant && movement !== null ? [movement.ipv4, movement.ipv6] : []
+    }),
+  )
+  const errors = movements.flatMap(({ moved, error }) => (moved === movedMax ? [error] : []))
+  const near = nearWords(errors.reduce((one, other) => Math.max(one, other), 0))
+  if (movedMaxName === '') {
+    const where = removedNames === 0 ? '' : ' at a name that stays'
+    return near === '' ? `no client moves${where}` : `0 %${near} of clients move${where}`
+  }
+  return `up to ${percent(movedMax)}${near} of the clients of a name move (${movedMaxName})`
 }
+
+const nearWords = (error: number): string => (error === 0 ? '' : ` ± ${percent(error)}`)
 
 export function sideWords({ source, commit }: PlannedSide): string {
   return commit === '' || source.startsWith(commit.slice(0, 7))
@@ -78,10 +93,10 @@ export function movedOf({ movement, kind }: AnswerChange): string {
 }
 
 function familyWords({ moved, differs, error, within }: FamilyMovement): string {
-  const near = error === 0 ? '' : ` ± ${percent(error)}`
+  const near = nearWords(error)
   if (moved > 0) return `${percent(moved)}${near} of clients move${withinWords(within)}`
-  if (differs === 0) return 'no client moves'
-  return `no client moves, ${percent(differs)} get another answer`
+  const none = near === '' ? 'no client moves' : `0 %${near} of clients move`
+  return differs === 0 ? none : `${none}, ${percent(differs)} get another answer`
 }
 
 function withinWords(within: MovedWithin | null): string {

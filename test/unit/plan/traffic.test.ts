@@ -9,7 +9,7 @@ import { ipv4, ipv6 } from '#plan/clients/space.ts'
 import { countedSpaces } from '#plan/clients/traffic.ts'
 import type { Traffic } from '#plan/clients/traffic.ts'
 import { makePlan } from '#plan/plan.ts'
-import { amount } from '#plan/print/words.ts'
+import { amount, movedOf, percent, verdict } from '#plan/print/words.ts'
 import type { Plan } from '#plan/model.ts'
 import { bundleOf, member, pool, service, smallModel } from '#test/support/bundle-models.ts'
 import { writeMmdb } from '#test/support/mmdb-writer.ts'
@@ -53,7 +53,7 @@ const modelOf = (region: string, rules: object): BundleModel => ({
 })
 const away = { geoRules: { v4: [], v6: [] } }
 /** Germans lose their member; who is in 10.0.1.0/24 has no rule any more. */
-const [before, after] = [modelOf('DE', ruled(first4 + 256, first4 + 511)), modelOf('US', away)].map(
+const sides = [modelOf('DE', ruled(first4 + 256, first4 + 511)), modelOf('US', away)].map(
   (model) => {
     const prefers = (one: BundleModel): BundleModel => ({
       ...one,
@@ -66,7 +66,7 @@ const [before, after] = [modelOf('DE', ruled(first4 + 256, first4 + 511)), model
   },
 ) as [ReturnType<typeof bundleOf>, ReturnType<typeof bundleOf>]
 
-function planBy(traffic: Traffic | null): Plan {
+function planBy(traffic: Traffic | null, [before, after] = sides): Plan {
   const tables = tablesOf(before)
   return makePlan({
     base: { source: 'base', bundle: before, tables },
@@ -108,13 +108,40 @@ test('networks say it exactly, those in each other, too', () => {
   expect([error, within]).toEqual([0, null])
 })
 
+const japan = '10.0.4.0/24'
+const germany = '10.0.0.0/24'
+test.each([
+  [3, japan, 0, 0.5615, '; 0 % ± 56.2 % of clients move'],
+  [3, germany, 1, 0.5615, '; up to 100 % ± 56.2 % of the clients of a name move'],
+  [1_000, japan, 0, 0.0038, '; 0 % ± 0.4 % of clients move'],
+])('of %i queries, all from %s, the error does not vanish', (...row) => {
+  const [sampled, network, share, within, words] = row
+  const plan = planBy(trafficOf({ sampled, networks: { [network]: 3, '2001:db8:ff::/48': 3 } }))
+  const { moved, error } = ipv4Of(plan, 'place')
+  expect(moved).toBeCloseTo(share, 9)
+  expect(error).toBeCloseTo(within, 4)
+  expect(verdict(plan)).toContain(words)
+  expect(movedOf(plan.scenarios[0]!.changes[0]!)).toContain(`± ${percent(within)}`)
+})
+
+test('where all clients move alike, a sample does not err', () => {
+  const everybody = bundleOf(modelOf('DE', away))
+  const elsewhere = bundleOf({
+    ...modelOf('DE', away),
+    pools: [pool(1, ['192.0.2.9']), pool(2, [])],
+  })
+  const plan = planBy(trafficOf({ sampled: 3, countries: { JP: 3 } }), [everybody, elsewhere])
+  expect(ipv4Of(plan, 'place')).toMatchObject({ moved: 1, error: 0 })
+})
+
 test('of a sample the error is told', () => {
   const { moved, error } = ipv4Of(
     planBy(trafficOf({ sampled: 1_000, countries: { DE: 300, JP: 700 } })),
     'place',
   )
   expect(moved).toBeCloseTo(0.3, 9)
-  expect(error).toBeCloseTo(1.96 * Math.sqrt((0.3 * 0.7) / 1_000), 3)
+  // Wilson's interval of 300 in 1,000 is 0.2724 to 0.3291.
+  expect(error).toBeCloseTo(0.0291, 4)
 })
 
 test('members get queries where names are counted, else a share', () => {
@@ -156,7 +183,7 @@ test('a counted space gives every query to somebody, and finds who stands for a 
     countries: { DE: 30, JP: 70 },
     networks: { '10.0.0.0/24': 11, '192.0.2.0/25': 3, '2001:db8::/48': 9 },
   })
-  const { country } = tablesOf(before).geo
+  const { country } = tablesOf(sides[0]).geo
   const { v4, v6, part6 } = countedSpaces(traffic, country)
   expect(v4.weightOf(0, ipv4.end)).toBeCloseTo(114, 6)
   expect(v6.weightOf(0n, ipv6.end)).toBeCloseTo(39, 6)
