@@ -15,6 +15,9 @@ import { commitNamed, filesOfCommit, openGitPlace } from './git-tree.ts'
 import type { GitPlace } from './git-tree.ts'
 import { verifyBetween } from './signatures.ts'
 
+/** How the sentence begins that says that the base is no measure. */
+export const notCompared = 'not compared: '
+
 export interface Comparison {
   readonly isHeld: boolean
   /** '': there is nothing to say. */
@@ -56,7 +59,7 @@ export async function compareWithBase(
   }
   const now = comparable(after, movedBetween)
   const before = await outlineOf(commit.value)
-  const hasErrors = `not compared: ${base} has errors itself, or cannot be read`
+  const hasErrors = `${notCompared}${base} has errors itself, or cannot be read`
   if (before === undefined) return ok({ isHeld: false, sentence: hasErrors })
   const head = await commitNamed(found.value, 'HEAD')
   const committed = head.ok ? await outlineOf(head.value) : undefined

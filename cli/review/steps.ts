@@ -1,5 +1,6 @@
 // The steps of a review: each is a command of gslbd, run here, of which the words are kept.
 import { reviewBase } from './base.ts'
+import { notCompared } from '#cli/files/check-base.ts'
 import { Exit } from '#cli/terminal/command.ts'
 import type { Command, Io } from '#cli/terminal/command.ts'
 import type { Plan } from '#plan/model.ts'
@@ -71,16 +72,19 @@ export async function reviewChange(
   const planned = await said(planCommand, path, '--base', base, ...databases, '--format', 'json')
   const plan =
     planned.out === '' ? null : namedPlan(JSON.parse(planned.out) as Plan, parts.base, note)
+  const isBaseBroken = checked.out.includes(`\n${notCompared}`) && planned.exit === Exit.ErrorsFound
   // What the guardrails say of moved clients, the check has said, with who may override.
   const steps = [
     signatures(signed),
     checkStep(checked),
-    guardrails(checked),
-    planStep(planned, plan, checked.exit),
+    ...(isBaseBroken
+      ? [brokenBase('Guardrails', ''), brokenBase('Plan', planned.err)]
+      : [guardrails(checked), planStep(planned, plan, checked.exit)]),
   ]
+  const exitOfPlan = plan === null && !isBaseBroken ? planned.exit : Exit.Ok
   return {
     ...{ steps, plan, sarif: sarif.out, annotations: annotated.out },
-    exit: worstOf([signed?.exit ?? Exit.Ok, checked.exit, plan === null ? planned.exit : Exit.Ok]),
+    exit: worstOf([signed?.exit ?? Exit.Ok, checked.exit, exitOfPlan]),
   }
 }
 
@@ -115,6 +119,12 @@ async function listenTo(command: Command, args: readonly string[], env: Io['env'
     isTerminal: false,
   })
   return { exit, out, err }
+}
+
+/** Nothing can be compared with it, which is no fault of what may be its repair. */
+function brokenBase(name: StepResult['name'], said: string): StepResult {
+  const details = said.replace(/^gslbd plan: /, '').slice(0, detailsMax)
+  return { name, state: 'skipped', summary: 'the base has errors', details }
 }
 
 function signatures(said: Said | null): StepResult {

@@ -189,6 +189,24 @@ describe('where the change is to go', () => {
   })
 })
 
+test('the repair of a base that has errors is judged by itself', async () => {
+  const { box, repo, signers, commit, review, file } = checkout()
+  box.git(repo, 'checkout', '-q', 'main')
+  box.git(repo, 'apply', 'changes/broken.patch')
+  commit('-S')
+  box.git(repo, 'checkout', '-q', '-b', 'repair')
+  expect((await review('--allowed-signers', signers)).exit).toBe(Exit.ErrorsFound)
+  box.git(repo, 'apply', '-R', 'changes/broken.patch')
+  commit('-S')
+  const run = await review('--allowed-signers', signers)
+  expect(run.exit).toBe(Exit.Ok)
+  expect(run.out).toContain('\nGuardrails: skipped: the base has errors\n')
+  expect(run.out).toContain('\nPlan: skipped: the base has errors\n')
+  expect(run.out).toMatch(/the base, main, has errors.*\n[^]*shop\.yaml:5/)
+  expect(file('comment.md')).toContain('✅ gslbd: a node would accept this change')
+  expect(file('comment.md')).toContain('the base, main, has errors')
+})
+
 describe('--out', () => {
   test.each([
     ['/proc/x', '/proc/x cannot be made'],
