@@ -112,6 +112,10 @@ function runOne(asker: Asker, one: PolicyCase, report: TreeReport): CaseResult {
     tell('test-name-foreign', placeOfGiven(one, 'name'), [title, entry.tenant, tenant])
     return faulty(`${name} is a name of another tenant`)
   }
+  if (entry.tenant !== '' && tenant === null) {
+    tell('test-name-free', placeOfGiven(one, 'name'), [title, entry.tenant, name])
+    return faulty(`${name} is a name of nobody`)
+  }
   const isRuled = rule !== null && rule.action !== 'passthru'
   const field = service === null && !isRuled ? fieldOfService(expect) : undefined
   if (field !== undefined) {

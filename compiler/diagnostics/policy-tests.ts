@@ -56,6 +56,15 @@ export const policyTestDiagnostics = {
     bad: '# tenants/shop/tests/a.yaml\ngiven: { name: www.other.example.com }',
     good: '# tests/a.yaml\ngiven: { name: www.other.example.com }',
   },
+  'test-name-free': {
+    severity: 'error',
+    message: 'the test "%s" of tenant %s asks for %s, which nobody has',
+    help: 'ask for a name of the tenant, or move the test to tests/, where those of everybody are',
+    cause:
+      'The test would fail, and hold the commits of everybody, once another tenant takes the name.',
+    bad: '# tenants/shop/tests/a.yaml\ngiven: { name: free.example.com }',
+    good: '# tests/a.yaml\ngiven: { name: free.example.com }',
+  },
   'tests-too-many': {
     severity: 'error',
     message: 'the tests ask %s, and at most %s are asked at each commit',

@@ -176,6 +176,14 @@ describe('what is wrong with a test itself', () => {
     expect(complaints(spec, 'tenants/default/tests/a.yaml')).toEqual([])
   })
 
+  test('what nobody has, a tenant does not claim by a test; a test of everybody asks for it', () => {
+    const spec = '  given: { name: free.example.com }\n  cases: [{ expect: { rcode: NXDOMAIN } }]\n'
+    expect(complaints(spec, 'tenants/default/tests/a.yaml')).toEqual([
+      expect.stringContaining('test-name-free'),
+    ])
+    expect(complaints(spec)).toEqual([])
+  })
+
   test('no more is asked than a commit can wait for', () => {
     const cases = (count: number) =>
       `  given: { name: no.example.com }\n  expect: { rcode: NXDOMAIN }\n  cases:\n${'    - {}\n'.repeat(count)}`
