@@ -176,7 +176,7 @@ describe('what is wrong with a test itself', () => {
     expect(complaints(spec, 'tenants/default/tests/a.yaml')).toEqual([])
   })
 
-  test('what nobody has, a tenant does not claim by a test; a test of everybody asks for it', () => {
+  test('a tenant tests no name that nobody has; a test of everybody may', () => {
     const spec = '  given: { name: free.example.com }\n  cases: [{ expect: { rcode: NXDOMAIN } }]\n'
     expect(complaints(spec, 'tenants/default/tests/a.yaml')).toEqual([
       expect.stringContaining('test-name-free'),
