@@ -41,7 +41,7 @@ export interface PlanSummary {
   readonly addedNames: number
   readonly removedNames: number
   readonly comparedNames: number
-  /** The largest share of clients that moves at a name that is there before and after; 0 to 1. */
+  /** The largest share of clients that moves where there is an answer before and after; 0 to 1. */
   readonly movedMax: number
   /** '': none moves. */
   readonly movedMaxName: string

@@ -233,7 +233,8 @@ function summaryOf(
   let movedMax = 0
   let movedMaxName = ''
   for (const { name, kind, movement } of changes) {
-    if (movement === null || kind === 'added') continue
+    // To answer nothing is no other place: guardrails and the headline count it apart.
+    if (movement === null || kind !== 'changed') continue
     const moved = Math.max(movement.ipv4.moved, movement.ipv6.moved)
     if (moved > movedMax) [movedMax, movedMaxName] = [moved, name]
   }

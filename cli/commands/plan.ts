@@ -50,7 +50,8 @@ directory) is compared with BASE.
   --exact           ask every client network where a service tells them apart (sticky), not
                     ${planLimits.networksMax.toLocaleString('en')} of them
   --max-moved PCT   exit code 3 if more clients of a name move (default: guardrails.movedClients in
-                    the gslb.yaml of BASE, if it is there)
+                    the gslb.yaml of BASE, if it is there); a name that is removed sends nobody
+                    elsewhere: guardrails.removedNames limits those, when a node takes the commit
   --limit N         answers that the text shows of each scenario (default 50)
   --format F        text (default), json, markdown (for a comment) or html (one file)
 

@@ -50,7 +50,7 @@ export function verdict(plan: Plan): string {
 }
 
 function movedWords({ summary, scenarios }: Plan): string {
-  const { movedMax, movedMaxName, removedNames } = summary
+  const { movedMax, movedMaxName } = summary
   const movements = scenarios.flatMap(({ changes }) =>
     changes.flatMap(({ name, kind, movement }) => {
       const isMeant = kind === 'changed' && (movedMaxName === '' || name === movedMaxName)
@@ -59,11 +59,19 @@ function movedWords({ summary, scenarios }: Plan): string {
   )
   const errors = movements.flatMap(({ moved, error }) => (moved === movedMax ? [error] : []))
   const near = nearWords(errors.reduce((one, other) => Math.max(one, other), 0))
+  const gone = goneWords(scenarios)
   if (movedMaxName === '') {
-    const where = removedNames === 0 ? '' : ' at a name that stays'
-    return near === '' ? `no client moves${where}` : `0 %${near} of clients move${where}`
+    const where = gone === '' ? '' : ' to another answer'
+    return (near === '' ? 'no client moves' : `0 %${near} of clients move`) + where + gone
   }
-  return `up to ${percent(movedMax)}${near} of the clients of a name move (${movedMaxName})`
+  return `up to ${percent(movedMax)}${near} of the clients of a name move (${movedMaxName})${gone}`
+}
+
+/** Their clients get nothing, which is no place to move to. */
+function goneWords(scenarios: readonly PlannedScenario[]): string {
+  const all = scenarios.flatMap(({ changes }) => changes.filter(({ kind }) => kind === 'removed'))
+  const { size } = new Set(all.map(({ name, type }) => `${name} ${type}`))
+  return size === 0 ? '' : `; ${plural(size, 'answer')} ${size === 1 ? 'is' : 'are'} gone`
 }
 
 const nearWords = (error: number): string => (error === 0 ? '' : ` ± ${percent(error)}`)

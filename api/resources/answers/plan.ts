@@ -152,7 +152,9 @@ const Summary = Type.Object({
   addedNames: Type.Integer(),
   removedNames: Type.Integer(),
   comparedNames: Type.Integer(),
-  movedMax: Type.Number({ description: 'The largest part of the clients of a name that moves' }),
+  movedMax: Type.Number({
+    description: 'The largest part of the clients of a name that moves from an answer to another',
+  }),
   movedMaxName: Type.String(),
   laterChanges: Type.Integer(),
 })

@@ -74,6 +74,18 @@ test('the guardrail of the base counts without --max-moved', async () => {
   expect((await plan('--base', 'base')).exit).toBe(Exit.Ok)
 })
 
+test('clients of a name that is removed move nowhere', async () => {
+  const { box, repo, plan } = checkout()
+  box.git(repo, 'rm', '-q', servicePath)
+  const said = await plan('--base', 'base', '--max-moved', '0')
+  expect([said.exit, said.err]).toEqual([Exit.Ok, ''])
+  expect(said.out).toContain('(1 gone); no client moves to another answer; 1 answer is gone\n')
+  const { summary } = planOf((await plan('--base', 'base', '--format', 'json')).out)
+  expect(summary).toMatchObject({ removedNames: 1, movedMax: 0, movedMaxName: '' })
+  const { out } = await runCli('plan', '--help')
+  expect(out).toContain('guardrails.removedNames')
+})
+
 test('without gslb.yaml every answer of the zone is gone', async () => {
   const { box, repo, plan } = checkout()
   box.git(repo, 'rm', '-q', 'gslb.yaml')
