@@ -68,11 +68,14 @@ export function printPlanHtml(plan: Plan): string {
   ].join('\n')
 }
 
+const answersDiffer = (count: number): string =>
+  count === 1 ? '1 answer differs' : `${count} answers differ`
+
 function scenarioParts(scenario: PlannedScenario): readonly string[] {
   const { changes, traffic } = scenario
   const more = changes.length - changesMax
   return [
-    `<h2>${escaped(scenarioWords(scenario))}: ${changes.length} answers differ</h2>`,
+    `<h2>${escaped(scenarioWords(scenario))}: ${answersDiffer(changes.length)}</h2>`,
     mapPart(scenario.countries),
     ...(tellsTraffic(scenario) ? trafficParts(traffic) : []),
     ...changes.slice(0, changesMax).map(changePart),
