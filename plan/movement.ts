@@ -89,8 +89,8 @@ export function sumMovement<A extends Address>(
 
 /**
  * How far the share of all may be from that of a sample: to the farther end of Wilson's interval.
- * It does not vanish where none of a few moves, or each. Where all clients move alike, a sample does
- * not err, and none is beyond the class that moves the least or the most.
+ * It does not vanish where none of a few moves, or each. Where all clients move alike, a sample
+ * does not err, and none is beyond the class that moves the least or the most.
  */
 function sampleError(share: number, sampled: number | null, { leastOf, mostOf }: Sums): number {
   if (sampled === null) return 0
