@@ -85,10 +85,7 @@ export const why: Command = {
         ? await toldHere(name, question, values, io)
         : await toldThere(name, values, io)
     if (!told.ok) {
-      // The journal is asked first: a node whose clock was ahead has records of such a time.
-      const isAhead = values.url === undefined && question.atMs > systemClock.nowMs()
-      const hint = '; --at is in the future: "gslbd simulate" says what would be answered'
-      io.err(`gslbd why: ${told.error}${isAhead ? hint : ''}\n`)
+      io.err(`gslbd why: ${told.error}\n`)
       return Exit.ErrorsFound
     }
     const { text, shown } = told.value
@@ -181,7 +178,13 @@ async function reportOf(question: WhyQuestion, values: Values, io: Io) {
   const { dataDir, gitdirs, databases } = node.value
   const directory = journalDirectory(dataDir)
   const segments = segmentsIn(directory)
-  return await lookBack({ dataDir, gitdirs, segments, directory, databases }, question)
+  const past = await lookBack({ dataDir, gitdirs, segments, directory, databases }, question)
+  if (past.ok) return past
+  const { reason, isGap } = past.error
+  // The journal is asked first: a node whose clock was ahead has records of such a time.
+  const isAhead = isGap && question.atMs > systemClock.nowMs()
+  const hint = '; --at is in the future: "gslbd simulate" says what would be answered'
+  return err(`${reason}${isAhead ? hint : ''}`)
 }
 
 /** What is in the files of a node. Errors: sentences. */

@@ -48,24 +48,34 @@ export interface PastReport extends PastAnswer {
   readonly notes: readonly string[]
 }
 
-/** Errors: sentences about what is missing. */
+export interface NotExplained {
+  /** Sentences about what is missing. */
+  readonly reason: string
+  /** It is the instant, of which the journal says nothing. */
+  readonly isGap: boolean
+}
+
 export async function lookBack(
   parts: WhyParts,
   question: WhyQuestion,
-): Promise<Result<PastReport, string>> {
+): Promise<Result<PastReport, NotExplained>> {
   const moment = findMoment(parts.segments, question.atMs)
-  if (moment.kind === 'gap') return err(missingText(moment, question.atMs, parts))
+  if (moment.kind === 'gap') {
+    return err({ reason: missingText(moment, question.atMs, parts), isGap: true })
+  }
   const { generation } = moment
   const found = await bundleOfThen(parts.dataDir, parts.gitdirs, generation)
-  if (!found.ok) return err(found.error)
+  if (!found.ok) return err({ reason: found.error, isGap: false })
   const { bundle, from } = found.value
   const { tablesFor, releases } = parts.databases
   const past = await explainPast(bundle, moment, tablesFor(bundle), {
     ...question,
     otherDatabases: otherDatabases(moment.tables, releases),
   })
-  if (!past.ok)
-    return err(`the journal of ${timeText(question.atMs)} cannot be used: ${past.error}`)
+  if (!past.ok) {
+    const reason = `the journal of ${timeText(question.atMs)} cannot be used: ${past.error}`
+    return err({ reason, isGap: false })
+  }
   return ok({
     ...past.value,
     atMs: question.atMs,

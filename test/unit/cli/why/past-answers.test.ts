@@ -140,6 +140,23 @@ test('of one candidate it does not matter what browsers measured', async () => {
   expect(told).toMatchObject({ isCertain: true, notes: [], mayAnswer: ['192.0.2.2'] })
 })
 
+test('an instant that the clock has not reached is explained where the journal has it', async () => {
+  const earlier = new FakeTime(Date.UTC(2027, 2, 1, 3, 5))
+  const back = new PastAnswers({ ...parts, clock: earlier.clock })
+  const why = (more: Partial<PastQuery>) =>
+    back.why({ name: 'www.example.com.', type: 'A', at: '2027-03-01T03:15:00Z', ...more }, null)
+  expect(await why({})).toMatchObject({
+    value: { records: ['www.example.com. 60 IN A 192.0.2.2'] },
+  })
+  expect(await why({ at: '2027-03-01T05:00:00Z' })).toMatchObject({
+    error: {
+      ...{ code: 'invalid', field: 'at' },
+      reason: expect.stringContaining('is in the future') as string,
+    },
+  })
+  await back.close()
+})
+
 test('names that were of others do not exist for a tenant', async () => {
   expect(await ask('www.example.com.', {}, 'acme')).toMatchObject({ isCertain: true })
   expect(await ask('theirs.example.com.', {}, 'acme')).toEqual({ code: 'not-found' })
