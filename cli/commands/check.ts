@@ -1,5 +1,6 @@
 // `gslbd check`: reports every mistake of a configuration directory in one run.
 import { parseArgs } from 'node:util'
+import type { MovedBetween } from '#compiler/plan/name-outline.ts'
 import { createCompiler } from '#compiler/compile.ts'
 import type { CompileResult } from '#compiler/compile.ts'
 import { formats } from '#compiler/print/formats.ts'
@@ -33,6 +34,9 @@ ${checkPolicyUsage}
 
 Exit codes: 0 nothing wrong, or only warnings; 1 errors; 2 wrong call or unreadable path; 3 with
 --base, it changes more than the guardrails permit, and no commit since REF says why.`
+
+/** How the sentence begins that says what a limit on moved clients could not see. */
+const judgedWithout = 'movedClients is judged without places, which steps go by: give'
 
 export const check: Command = {
   name: 'check',
@@ -75,8 +79,15 @@ export const check: Command = {
     if (values.base === undefined) return Exit.Ok
     io.progress?.(`comparing with ${values.base}`)
     const { createMovedBetween } = await import('#cli/plan/moved.ts')
+    const { missingDatabases } = await import('#cli/plan/unplaced.ts')
     const allowedSigners = values['allowed-signers']
-    const parts = { checkPolicy, movedBetween: createMovedBetween(values), allowedSigners }
+    const missing = new Set<string>()
+    const between = createMovedBetween(values)
+    const movedBetween: MovedBetween = (before, after) => {
+      for (const option of missingDatabases([before, after], values)) missing.add(option)
+      return between(before, after)
+    }
+    const parts = { checkPolicy, movedBetween, allowedSigners }
     const compared = await compareWithBase(path, values.base, result, parts)
     if (!compared.ok) {
       io.err(`gslbd check: ${compared.error}\n`)
@@ -86,6 +97,7 @@ export const check: Command = {
     // What programs read has no place for it.
     const tell = values.format === 'text' ? io.out : io.err
     if (sentence !== '') tell(`${sentence}\n`)
+    if (missing.size > 0) tell(`${judgedWithout} ${[...missing].join(' and ')}\n`)
     return isHeld ? Exit.Guardrail : Exit.Ok
   },
 }

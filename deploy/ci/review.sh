@@ -6,6 +6,7 @@
 # GSLB_PATH     folder of the configuration (.)
 # GSLB_BASE     where the change is to go; its commits have to be here
 # GSLB_SIGNERS  allowed_signers of the nodes; empty: signatures are not checked
+# GSLB_GEOIP    database of places (MMDB); GSLB_ASN: of autonomous systems; empty: none
 # GSLB_OUT      folder for comment.md, plan.html, gslbd.sarif, verdict.json (.gslbd-review)
 # GSLB_FORMAT   text, or github for annotations
 # GSLBD         the program (bin/gslbd beside this script, else gslbd of the PATH)

@@ -94,6 +94,15 @@ export function weightedPolicies(bundle: Bundle): readonly boolean[] {
   })
 }
 
+/** The ways of all policies of a bundle; of an algorithm alone, which has none, nothing. */
+export function waysInPolicies(bundle: Bundle): ReadonlySet<Way> {
+  const ways = new Set<Way>()
+  for (let at = 0; at < bundle.policyRow.length; at += PolicyCell.Words) {
+    for (const { way } of usesOf(policyTextAt(bundle, at))) ways.add(way)
+  }
+  return ways
+}
+
 function policyTextAt(bundle: Bundle, at: number): PolicyText {
   const text = parsePolicyText(textOf(bundle, bundle.policyRow[at + PolicyCell.Text]!))
   assert(text !== undefined, 'the loader has read every policy')
