@@ -140,7 +140,7 @@ test('of one candidate it does not matter what browsers measured', async () => {
   expect(told).toMatchObject({ isCertain: true, notes: [], mayAnswer: ['192.0.2.2'] })
 })
 
-test('an instant that the clock has not reached is explained where the journal has it', async () => {
+test('an instant ahead of the clock is explained where the journal has it', async () => {
   const earlier = new FakeTime(Date.UTC(2027, 2, 1, 3, 5))
   const back = new PastAnswers({ ...parts, clock: earlier.clock })
   const why = (more: Partial<PastQuery>) =>
