@@ -104,7 +104,8 @@ test(
 
     await button(page, 'Form').click()
     expect(await page.getByLabel('Answer count').inputValue()).toBe('2')
-    expect(await page.getByLabel('Algorithm').inputValue()).toBe('failover')
+    // The choices come with the document of the API.
+    await expect.poll(() => page.getByLabel('Algorithm').inputValue()).toBe('failover')
     const pool = page.getByLabel('Pool', { exact: true })
     expect(await pool.inputValue()).toBe(ids.spare)
     // A line that is gone is a field that goes back to what it is by itself.
