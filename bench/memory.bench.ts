@@ -6,17 +6,18 @@ import { bundleProgram } from '#bin/bundle-program.ts'
 import { waitUntil } from '#test/support/wait-until.ts'
 import { mib } from './report.ts'
 import type { BenchContext, Figure, Report } from './report.ts'
+import { systemKey, whatItSaid } from './support/api-daemon.ts'
 import { ConfigRepository, probeName } from './support/config-repository.ts'
 import { residentBytes } from './support/process-cpu.ts'
 import { runToEnd, startProgram } from './support/program.ts'
 import type { Program } from './support/program.ts'
+import { bundleToken, runningPorts } from './support/pulling-nodes.ts'
 import { answersWith, QueryClient } from './support/query-client.ts'
 import { serveTree } from './support/tree-server.ts'
 
 const root = join(import.meta.dirname, '..')
 const address = '192.0.2.1'
 const patience = { timeoutMs: 120_000 } as const
-const token = 'bench'.repeat(8)
 
 interface Taken {
   readonly restBytes: number
@@ -96,7 +97,7 @@ async function install(folder: string): Promise<Installed> {
   const cache = join(folder, 'cache')
   return {
     gslbd: join(folder, 'bin/gslbd'),
-    env: { NODE_COMPILE_CACHE: cache, GSLB_API_KEY: 'ab'.repeat(32), GSLB_BUNDLE_TOKEN: token },
+    env: { NODE_COMPILE_CACHE: cache, GSLB_API_KEY: systemKey, GSLB_BUNDLE_TOKEN: bundleToken },
   }
 }
 
@@ -158,12 +159,9 @@ async function running<T>(
 ): Promise<T> {
   const program = startProgram(gslbd, ['serve', '--settings', settings], { env })
   try {
-    const line = /^\{.*"gslbd is running".*\}$/m
-    const said = await waitUntil('the node', () => line.exec(program.output())?.[0], patience)
-    return await use(program, (JSON.parse(said) as { port: number }).port)
+    return await use(program, (await runningPorts(program)).port)
   } catch (error) {
-    const said = `${program.output()}${program.errors()}`
-    throw new Error(`${String(error)}\nthe node said:\n${said}`, { cause: error })
+    throw whatItSaid(program, error)
   } finally {
     await program.stop()
   }

@@ -3,7 +3,6 @@ import { NodeFlag } from '#bundle/format/cells.ts'
 import { nodeFlags, serviceOfNode, textOf } from '#bundle/format/bundle.ts'
 import type { Bundle } from '#bundle/format/bundle.ts'
 import { formatName } from '#dns/name.ts'
-import { rcodeNames } from '#dns/rcode.ts'
 import { RrType } from '#dns/rrtype.ts'
 import type { ScriptPort } from '#routing/script/port.ts'
 import { AsnTable, CountryTable } from '#routing/geo/geo-tables.ts'
@@ -22,7 +21,7 @@ import type { Differences, NameDifference } from './rows/names.ts'
 import { laterChanges } from './rows/later.ts'
 import { expectedTraffic, uncountedNames } from './expected.ts'
 import { answeringNode } from './sides/ask.ts'
-import { noAddress } from './sides/outcome.ts'
+import { isNowhere } from './sides/outcome.ts'
 import { createSide } from './sides/side.ts'
 import type { Moment, Source } from './sides/side.ts'
 import { seesName } from './sides/viewer.ts'
@@ -163,9 +162,6 @@ function changesOf(
   return changes
 }
 
-/** What stands for the member of an answer that sends nobody anywhere. */
-export const nothing: ReadonlySet<string> = new Set([noAddress, ...Object.values(rcodeNames)])
-
 /** From one way to answer nothing to another. */
 function isOfNothing({ before, after, movement }: AnswerChange): boolean {
   const isEmpty = [before, after].every(
@@ -174,7 +170,7 @@ function isOfNothing({ before, after, movement }: AnswerChange): boolean {
   const { ipv4, ipv6 } = movement ?? {}
   const members = [...(ipv4?.members ?? []), ...(ipv6?.members ?? [])]
   // Members of others have no pool, either.
-  return isEmpty && members.every(({ member }) => nothing.has(member))
+  return isEmpty && members.every(isNowhere)
 }
 
 /** What a name has on either side; addresses, where it is an alias, or has nothing. */

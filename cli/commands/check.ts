@@ -35,9 +35,6 @@ ${checkPolicyUsage}
 Exit codes: 0 nothing wrong, or only warnings; 1 errors; 2 wrong call or unreadable path; 3 with
 --base, it changes more than the guardrails permit, and no commit since REF says why.`
 
-/** How the sentence begins that says what a limit on moved clients could not see. */
-const judgedWithout = 'movedClients is judged without places, which steps go by: give'
-
 export const check: Command = {
   name: 'check',
   summary: 'check a configuration directory',
@@ -79,7 +76,7 @@ export const check: Command = {
     if (values.base === undefined) return Exit.Ok
     io.progress?.(`comparing with ${values.base}`)
     const { createMovedBetween } = await import('#cli/plan/moved.ts')
-    const { missingDatabases } = await import('#cli/plan/unplaced.ts')
+    const { judgedWithout, missingDatabases } = await import('#cli/plan/unplaced.ts')
     const allowedSigners = values['allowed-signers']
     const missing = new Set<string>()
     const between = createMovedBetween(values)
@@ -97,7 +94,7 @@ export const check: Command = {
     // What programs read has no place for it.
     const tell = values.format === 'text' ? io.out : io.err
     if (sentence !== '') tell(`${sentence}\n`)
-    if (missing.size > 0) tell(`${judgedWithout} ${[...missing].join(' and ')}\n`)
+    if (missing.size > 0) tell(`${judgedWithout}give ${[...missing].join(' and ')}\n`)
     return isHeld ? Exit.Guardrail : Exit.Ok
   },
 }

@@ -4,7 +4,8 @@ import { loadTables } from '#cli/simulate/tables.ts'
 import type { Moved, MovedBetween } from '#compiler/plan/name-outline.ts'
 import { systemClock } from '#lib/clock.ts'
 import type { AnswerChange, FamilyMovement, Plan } from '#plan/model.ts'
-import { makePlan, nothing } from '#plan/plan.ts'
+import { makePlan } from '#plan/plan.ts'
+import { isNowhere } from '#plan/sides/outcome.ts'
 
 /** Fewer than a plan for people asks: it is compared with a whole number of percent. */
 const networksMax = 8_192
@@ -57,7 +58,7 @@ function shareOf({ kind, movement }: AnswerChange): number {
 
 /** Who had no address is taken from none: the first member of a pool moves nobody. */
 function sentElsewhere({ moved, flows }: FamilyMovement): number {
-  const taken = flows.filter(({ from }) => !nothing.has(from.member))
+  const taken = flows.filter(({ from }) => !isNowhere(from))
   if (taken.length === flows.length) return moved
   return Math.min(
     moved,

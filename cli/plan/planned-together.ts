@@ -88,8 +88,9 @@ export class TogetherPlanner {
     this.#waiting = others
     if (first === undefined) return []
     const batch = [first]
-    const taken = new Set(this.#subjects(first))
-    if (this.#subjects(first) === null) return batch
+    const own = this.#subjects(first)
+    if (own === null) return batch
+    const taken = new Set(own)
     let operations = first.request.operations.length
     for (const one of others) {
       if (batch.length >= this.#requestsMax) break

@@ -1,7 +1,10 @@
 // Tells which databases a comparison of clients lacks: those that steps of a bundle go by.
 import { loadBundle } from '#bundle/load/load.ts'
+import { goesBy } from '#cli/why/databases.ts'
 import { waysInPolicies } from '#routing/choose/policy.ts'
-import { latencyRegion } from '#routing/ways/latency-region.ts'
+
+/** How the sentence begins that says what a limit on moved clients could not see. */
+export const judgedWithout = 'movedClients is judged without places, which steps go by: '
 
 /** @returns options of `gslbd check` that would name them, such as `--geoip` */
 export function missingDatabases(
@@ -12,11 +15,10 @@ export function missingDatabases(
   for (const bytes of bundles) {
     const bundle = loadBundle(bytes)
     for (const way of bundle.ok ? waysInPolicies(bundle.value) : []) {
-      const { needs } = way
-      const isByPlace =
-        needs.includes('regions') || needs.includes('locations') || way === latencyRegion
-      if (isByPlace && geoip === undefined) missing.add('--geoip')
-      if (needs.includes('asn-rules') && asn === undefined) missing.add('--asn')
+      // Scripts are not run.
+      if (way.argument === 'BODY') continue
+      if (geoip === undefined && goesBy(way, ['geoip.dbPath'])) missing.add('--geoip')
+      if (asn === undefined && goesBy(way, ['asn.dbPath'])) missing.add('--asn')
     }
   }
   return [...missing]

@@ -1,6 +1,7 @@
 // The steps of a review: each is a command of gslbd, run here, of which the words are kept.
 import { reviewBase } from './base.ts'
 import { notCompared } from '#cli/files/check-base.ts'
+import { judgedWithout } from '#cli/plan/unplaced.ts'
 import { Exit } from '#cli/terminal/command.ts'
 import type { Command, Io } from '#cli/terminal/command.ts'
 import type { Plan } from '#plan/model.ts'
@@ -153,7 +154,7 @@ function guardrails({ exit, out, err }: Said): StepResult {
   }
   const sentence = out.split('\n').find((line) => /^(guardrail: |since |not compared)/.test(line))
   const summary = sentence?.replace(/^guardrail: /, '') ?? 'within the limits'
-  const blind = out.split('\n').find((line) => line.startsWith('movedClients is judged without'))
+  const blind = out.split('\n').find((line) => line.startsWith(judgedWithout))
   return {
     ...{ name, state: exit === Exit.Ok ? 'passed' : 'failed', details: '' },
     summary: blind === undefined ? summary : `${summary}; ${blind}`,

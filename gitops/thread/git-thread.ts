@@ -31,7 +31,7 @@ export interface WorkerStart {
   readonly isRestart: boolean
 }
 
-/** Told at once: more than writes have, whose callers wait. */
+/** Objects of one piece of news; a write, whose caller waits, has fewer. */
 const objectsBeforeShrink = 1_000
 
 /** Bundles are read in a layer above this one. */
@@ -101,7 +101,7 @@ export async function runGitThread({ start, port, shrink, onEnd }: GitThreadPart
       tell({ kind: 'status', status, change })
     },
     onConfig: (news) => {
-      // The main thread makes the same objects anew: what reading them left behind goes before.
+      // The main thread now makes copies of them: first goes what reading them has left behind.
       if (news.changed.length > objectsBeforeShrink) shrink()
       tell({ kind: 'config', news })
     },

@@ -9,7 +9,7 @@ const share = 0.4
 const leastMb = 64
 /** What Node itself would give on a large machine. */
 const mostMb = 4_096
-/** For what is just made. Node would give 48, and a first commit was no faster with them. */
+/** For what is just made, more than other threads have: 48 made a first commit no faster. */
 const youngMb = 12
 
 /**

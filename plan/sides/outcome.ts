@@ -2,6 +2,7 @@
 import { textOf } from '#bundle/format/bundle.ts'
 import { addressOfMember } from '#bundle/format/bundle.ts'
 import type { Bundle } from '#bundle/format/bundle.ts'
+import { rcodeNames } from '#dns/rcode.ts'
 import { seesTenant } from './viewer.ts'
 import type { Viewer } from './viewer.ts'
 
@@ -30,6 +31,11 @@ export interface Share {
 
 /** The member of an answer without one. */
 export const noAddress = 'no address'
+
+const nowhere: ReadonlySet<string> = new Set([noAddress, ...Object.values(rcodeNames)])
+
+/** Whether an answer sends nobody anywhere: what stands for its member says why. */
+export const isNowhere = ({ member }: { readonly member: string }): boolean => nowhere.has(member)
 
 const nobodys = { pool: '', tenant: '' }
 

@@ -20,7 +20,7 @@ export function releaseMemory(code: 'keep' | 'drop'): void {
 
 /**
  * Keeps the heaps of threads small that start from now on: objects that live for a short time have
- * 1 MiB in the place of 16. For threads that make few of them.
+ * 1 MiB in the place of the 2 of bin/gslbd. For threads that make few of them.
  */
 export function keepThreadsSmall(): void {
   setFlagsFromString('--max-semi-space-size=1')
