@@ -1,6 +1,7 @@
-// Queries and calls of the API by hour, as charts and as a list.
+// Queries and calls of the API by hour of the last week, as charts and as a list.
 import type { paths } from 'openapi-of-gslbd'
-import { read } from '../api/client.ts'
+import { send } from '../api/client.ts'
+import { nowMs } from '../api/clock.ts'
 import { useLoad } from '../api/load.ts'
 import { Chart } from '../parts/chart.tsx'
 import { Card, Empty, Fault, Loading, Page, Time } from '../parts/page.tsx'
@@ -10,8 +11,17 @@ import { countOf } from '../parts/words.ts'
 
 type Row = paths['/api/v1/usage']['get']['responses'][200]['content']['application/json'][number]
 
+const shownMs = 7 * 24 * 3_600_000
+
 /** `2026-01-31T09`, of UTC. */
 const msOf = (period: string): number => Date.parse(`${period}:00:00Z`)
+const periodOf = (ms: number): string => new Date(ms).toISOString().slice(0, 13)
+
+/** Without a range the API gives the day so far: after midnight that is nothing. */
+async function lastWeek(): Promise<readonly Row[]> {
+  const query = new URLSearchParams({ from: periodOf(nowMs() - shownMs), to: periodOf(nowMs()) })
+  return (await send(`/api/v1/usage?${query.toString()}`)).body as readonly Row[]
+}
 
 const columns: readonly Column<Row>[] = [
   { name: 'Hour', show: ({ period }) => <Time ms={msOf(period)} isWhole /> },
@@ -34,9 +44,9 @@ const charts = [
 ] as const
 
 export function Usage() {
-  const { value, fault, reload } = useLoad('usage', () => read('/api/v1/usage'))
+  const { value, fault, reload } = useLoad('usage', lastWeek)
   return (
-    <Page title="Usage" lead="Queries and calls, by hour.">
+    <Page title="Usage" lead="Queries and calls of the last week, by hour.">
       <Fault text={fault} retry={reload} />
       {value === undefined && fault === '' && <Loading />}
       {value?.length === 0 && (

@@ -19,12 +19,16 @@ const count = laneCount(10_000)
 const atOnce = fleetLimits.waitersMax + 200
 let site: Site
 let control: DaemonProcess
+/** So that the test can be run again on the same repository. */
+let lastOctet = 1
 
 beforeAll(async () => {
   site = await Site.make('power-cut')
   await site.push()
   control = await start('serve', '--settings', site.settingsFile)
   await waitUntil('the first commit', async () => (await control.health()) === 'ok')
+  // It answers by its bundle a moment before it gives it away.
+  await waitUntil('the first bundle', async () => (await pull()).status === 200)
 })
 afterAll(() => site.remove())
 
@@ -75,7 +79,7 @@ test(`${count} nodes pull at once: some wait, the others come back, and DNS goes
   }
   const workers = Array.from({ length: Math.min(atOnce, count) }, worker)
   await waitUntil('all to have asked', () => isBegun === count)
-  site.write(poolPath, poolYaml('192.0.2.2'))
+  site.write(poolPath, poolYaml(`192.0.2.${++lastOctet}`))
   await site.commit('another address')
   await site.push()
   await Promise.all(workers)
