@@ -4,14 +4,14 @@ import { fileURLToPath } from 'node:url'
 import { loadCore, serverCore } from './answer.bench.ts'
 import { fixed } from './report.ts'
 import type { BenchContext, Figure, Report, Table } from './report.ts'
-import { dnsperf } from './support/dnsperf.ts'
-import { bundleFiles } from './support/encode-bundle.ts'
-import type { AllocationResult } from './support/measure-allocation.ts'
-import { ask, runForJson } from './support/program.ts'
-import type { Counted } from './support/serve-bundle.ts'
-import { startGslbd, writeQueryFile } from './support/servers.ts'
+import { dnsperf } from './load/dnsperf.ts'
+import { bundleFiles } from './data/encode-bundle.ts'
+import type { AllocationResult } from './measure/measure-allocation.ts'
+import { ask, runForJson } from './servers/program.ts'
+import type { Counted } from './servers/serve-bundle.ts'
+import { startGslbd, writeQueryFile } from './servers/servers.ts'
 
-const script = fileURLToPath(new URL('./support/measure-allocation.ts', import.meta.url))
+const script = fileURLToPath(new URL('./measure/measure-allocation.ts', import.meta.url))
 /** Nothing is collected while less than this is allocated. */
 const youngMib = 128
 

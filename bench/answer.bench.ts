@@ -2,12 +2,12 @@
 // instant.
 import { fixed } from './report.ts'
 import type { BenchContext, Figure, Report, Table } from './report.ts'
-import { dnsperf, ednsModes } from './support/dnsperf.ts'
-import type { DnsperfResult, EdnsMode } from './support/dnsperf.ts'
+import { dnsperf, ednsModes } from './load/dnsperf.ts'
+import type { DnsperfResult, EdnsMode } from './load/dnsperf.ts'
 import { cpuPerQuery, cpuTime } from './support/process-cpu.ts'
 import type { CpuPerQuery } from './support/process-cpu.ts'
-import { isServerInstalled, serverNames, startServer, writeQueryFile } from './support/servers.ts'
-import type { RunningServer, ServerName } from './support/servers.ts'
+import { isServerInstalled, serverNames, startServer, writeQueryFile } from './servers/servers.ts'
+import type { RunningServer, ServerName } from './servers/servers.ts'
 import { median, range } from './support/statistics.ts'
 
 const names = 10_000

@@ -4,16 +4,16 @@ import { fileURLToPath } from 'node:url'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { fixed, mib } from './report.ts'
 import type { BenchContext, Figure, Report } from './report.ts'
-import { bundleFiles } from './support/encode-bundle.ts'
-import type { BundleFiles } from './support/encode-bundle.ts'
-import type { BundleResult } from './support/measure-bundle.ts'
+import { bundleFiles } from './data/encode-bundle.ts'
+import type { BundleFiles } from './data/encode-bundle.ts'
+import type { BundleResult } from './measure/measure-bundle.ts'
 import { processTree, residentBytes } from './support/process-cpu.ts'
-import { ask, runForJson } from './support/program.ts'
-import type { Swapped } from './support/serve-bundle.ts'
-import { startGslbd } from './support/servers.ts'
+import { ask, runForJson } from './servers/program.ts'
+import type { Swapped } from './servers/serve-bundle.ts'
+import { startGslbd } from './servers/servers.ts'
 import { median, range } from './support/statistics.ts'
 
-const script = fileURLToPath(new URL('./support/measure-bundle.ts', import.meta.url))
+const script = fileURLToPath(new URL('./measure/measure-bundle.ts', import.meta.url))
 const threads = 2
 
 const sizes = [

@@ -2,11 +2,11 @@
 import { fileURLToPath } from 'node:url'
 import { fixed, mib } from './report.ts'
 import type { BenchContext, Figure, Report } from './report.ts'
-import type { CompileResult } from './support/measure-compile.ts'
-import { runForJson } from './support/program.ts'
+import type { CompileResult } from './measure/measure-compile.ts'
+import { runForJson } from './servers/program.ts'
 import { median, range } from './support/statistics.ts'
 
-const script = fileURLToPath(new URL('./support/measure-compile.ts', import.meta.url))
+const script = fileURLToPath(new URL('./measure/measure-compile.ts', import.meta.url))
 const sizes = [
   { services: 100, runs: 5, isLong: false },
   { services: 10_000, runs: 3, isLong: false },

@@ -6,8 +6,8 @@ import { redisCli, startRedis } from '#test/support/redis-server.ts'
 import type { RedisServer } from '#test/support/redis-server.ts'
 import { fixed } from './report.ts'
 import type { BenchContext, Report } from './report.ts'
-import { SimulatedFleet } from './support/simulated-fleet.ts'
-import type { FleetShape } from './support/simulated-fleet.ts'
+import { SimulatedFleet } from './servers/simulated-fleet.ts'
+import type { FleetShape } from './servers/simulated-fleet.ts'
 import { percentile } from './support/statistics.ts'
 
 const intervalMs = 10_000

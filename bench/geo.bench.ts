@@ -2,10 +2,10 @@
 import { fileURLToPath } from 'node:url'
 import { fixed, mib } from './report.ts'
 import type { BenchContext, Figure, Report } from './report.ts'
-import type { GeoResult } from './support/measure-geo.ts'
-import { runForJson } from './support/program.ts'
+import type { GeoResult } from './measure/measure-geo.ts'
+import { runForJson } from './servers/program.ts'
 
-const script = fileURLToPath(new URL('./support/measure-geo.ts', import.meta.url))
+const script = fileURLToPath(new URL('./measure/measure-geo.ts', import.meta.url))
 const titles = {
   world: 'countries of the world',
   million: 'a million ranges, made up',

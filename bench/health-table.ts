@@ -1,7 +1,7 @@
 // Runs the health benchmark, a program of its own, and turns its output into a table.
 import { fileURLToPath } from 'node:url'
 import type { BenchContext, Report } from './report.ts'
-import { startProgram } from './support/program.ts'
+import { startProgram } from './servers/program.ts'
 
 const script = fileURLToPath(new URL('./health.bench.ts', import.meta.url))
 

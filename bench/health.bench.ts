@@ -14,8 +14,8 @@ import { createHealthMonitor } from '#runtime/health/view/monitor.ts'
 import type { HealthStats } from '#runtime/health/view/monitor.ts'
 import { createMemoryHealthVerdicts } from '#test/support/memory-health-verdicts.ts'
 import { testCertificate } from '#test/support/backend.ts'
-import { intervalMs, kinds, targetsOf } from './support/probe-targets.ts'
-import type { Kind } from './support/probe-targets.ts'
+import { intervalMs, kinds, targetsOf } from './data/probe-targets.ts'
+import type { Kind } from './data/probe-targets.ts'
 
 const rampMs = 2_500
 const measuredMs = 10_000

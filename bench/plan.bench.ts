@@ -7,8 +7,8 @@ import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { fixed } from './report.ts'
 import type { BenchContext, Figure, Report } from './report.ts'
-import { planFiles } from './support/plan-files.ts'
-import { nodeFlags, startProgram } from './support/program.ts'
+import { planFiles } from './data/plan-files.ts'
+import { nodeFlags, startProgram } from './servers/program.ts'
 import { median } from './support/statistics.ts'
 
 const main = fileURLToPath(import.meta.resolve('#cli/main.ts'))

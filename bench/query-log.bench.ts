@@ -5,16 +5,16 @@ import { fileURLToPath } from 'node:url'
 import { loadCore, serverCore } from './answer.bench.ts'
 import { fixed } from './report.ts'
 import type { BenchContext, Figure, Report, Table } from './report.ts'
-import type { Allocated } from './support/count-allocation.ts'
-import { dnsperf } from './support/dnsperf.ts'
-import { bundleFiles } from './support/encode-bundle.ts'
+import type { Allocated } from './measure/count-allocation.ts'
+import { dnsperf } from './load/dnsperf.ts'
+import { bundleFiles } from './data/encode-bundle.ts'
 import { median } from './support/statistics.ts'
 import { cpuPerQuery, cpuTime } from './support/process-cpu.ts'
-import { ask, runForJson } from './support/program.ts'
-import type { Counted } from './support/serve-bundle.ts'
-import { startGslbd, writeQueryFile } from './support/servers.ts'
+import { ask, runForJson } from './servers/program.ts'
+import type { Counted } from './servers/serve-bundle.ts'
+import { startGslbd, writeQueryFile } from './servers/servers.ts'
 
-const script = fileURLToPath(new URL('./support/measure-query-log.ts', import.meta.url))
+const script = fileURLToPath(new URL('./measure/measure-query-log.ts', import.meta.url))
 /** Nothing is collected while less than this is allocated. */
 const youngMib = 128
 

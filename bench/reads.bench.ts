@@ -3,14 +3,14 @@ import { fileURLToPath } from 'node:url'
 import { callApi } from '#test/support/api-client.ts'
 import { fixed } from './report.ts'
 import type { BenchContext, Figure, Report } from './report.ts'
-import { listed, startApiDaemon, systemKey, whatItSaid } from './support/api-daemon.ts'
-import type { ApiDaemon } from './support/api-daemon.ts'
+import { listed, startApiDaemon, systemKey, whatItSaid } from './servers/api-daemon.ts'
+import type { ApiDaemon } from './servers/api-daemon.ts'
 import { cpuPerQuery, cpuTime } from './support/process-cpu.ts'
-import { runForJson } from './support/program.ts'
-import type { ReadLoad, ReadRun } from './support/read-load.ts'
+import { runForJson } from './servers/program.ts'
+import type { ReadLoad, ReadRun } from './load/read-load.ts'
 import { median, range } from './support/statistics.ts'
 
-const client = fileURLToPath(new URL('./support/read-load.ts', import.meta.url))
+const client = fileURLToPath(new URL('./load/read-load.ts', import.meta.url))
 const ann = { email: 'ann@example.com', password: 'correct horse' }
 const pools = 1_000
 const connections = 16

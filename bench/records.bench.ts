@@ -4,7 +4,7 @@ import { cells, load, loadCore, serverCore } from './answer.bench.ts'
 import type { Sample } from './answer.bench.ts'
 import { fixed, mib } from './report.ts'
 import type { BenchContext, Figure, Report, Table } from './report.ts'
-import { dnsperf, ednsModes } from './support/dnsperf.ts'
+import { dnsperf, ednsModes } from './load/dnsperf.ts'
 import { cpuTime, processTree, residentBytes } from './support/process-cpu.ts'
 import {
   recordsPerName,
@@ -12,9 +12,9 @@ import {
   staticQuestions,
   staticZoneText,
   writeQuestions,
-} from './support/static-zone.ts'
-import { isServerInstalled, peers, startGslbd, startPeer } from './support/servers.ts'
-import type { RunningServer } from './support/servers.ts'
+} from './data/static-zone.ts'
+import { isServerInstalled, peers, startGslbd, startPeer } from './servers/servers.ts'
+import type { RunningServer } from './servers/servers.ts'
 import { median, range } from './support/statistics.ts'
 
 const pairNames = 10_000

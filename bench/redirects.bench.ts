@@ -6,16 +6,16 @@ import { rawHttp } from '#test/support/raw-http.ts'
 import { waitUntil } from '#test/support/wait-until.ts'
 import { fixed, mib } from './report.ts'
 import type { BenchContext, Figure, Report } from './report.ts'
-import { freePort } from './support/free-port.ts'
+import { freePort } from './servers/free-port.ts'
 import { cpuPerQuery, cpuTime, residentBytes } from './support/process-cpu.ts'
-import { ask, nodeFlags, startProgram, versionOf } from './support/program.ts'
-import type { Program } from './support/program.ts'
+import { ask, nodeFlags, startProgram, versionOf } from './servers/program.ts'
+import type { Program } from './servers/program.ts'
 import { median, range } from './support/statistics.ts'
 
 const rules = 100_000
 const connections = 64
 const cores = { server: 0, client: 1 } as const
-const serverFile = fileURLToPath(new URL('./support/serve-redirects.ts', import.meta.url))
+const serverFile = fileURLToPath(new URL('./servers/serve-redirects.ts', import.meta.url))
 
 interface Server {
   readonly name: string

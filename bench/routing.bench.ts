@@ -3,11 +3,11 @@
 import { fileURLToPath } from 'node:url'
 import { fixed } from './report.ts'
 import type { BenchContext, Figure, Report, Table } from './report.ts'
-import { clientModes } from './support/client-loop.ts'
-import { measureGeoPair } from './support/geo-pair.ts'
-import type { MeasuredKind, RoutingResult } from './support/measure-routing.ts'
-import type { ScriptResult } from './support/measure-scripts.ts'
-import { runForJson } from './support/program.ts'
+import { clientModes } from './measure/client-loop.ts'
+import { measureGeoPair } from './servers/geo-pair.ts'
+import type { MeasuredKind, RoutingResult } from './measure/measure-routing.ts'
+import type { ScriptResult } from './measure/measure-scripts.ts'
+import { runForJson } from './servers/program.ts'
 
 const program = (name: string): string => fileURLToPath(new URL(name, import.meta.url))
 /** Nothing is collected while less than this is allocated. */
@@ -20,12 +20,12 @@ export async function runRouting(context: BenchContext): Promise<Report> {
   const young = [`--min-semi-space-size=${youngMib}`, `--max-semi-space-size=${youngMib}`]
   const result = await runForJson<RoutingResult>([
     ...young,
-    program('./support/measure-routing.ts'),
+    program('./measure/measure-routing.ts'),
     ...quick,
   ])
   say('script steps, with the threads that run them')
   const scripts = await runForJson<ScriptResult>([
-    program('./support/measure-scripts.ts'),
+    program('./measure/measure-scripts.ts'),
     ...quick,
   ])
   const pair = await measureGeoPair(context)

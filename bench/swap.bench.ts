@@ -2,11 +2,11 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { fixed } from './report.ts'
 import type { BenchContext, Report } from './report.ts'
-import { dnsperf } from './support/dnsperf.ts'
-import { bundleFiles } from './support/encode-bundle.ts'
-import { ask } from './support/program.ts'
-import type { Swapped } from './support/serve-bundle.ts'
-import { startGslbd, writeQueryFile } from './support/servers.ts'
+import { dnsperf } from './load/dnsperf.ts'
+import { bundleFiles } from './data/encode-bundle.ts'
+import { ask } from './servers/program.ts'
+import type { Swapped } from './servers/serve-bundle.ts'
+import { startGslbd, writeQueryFile } from './servers/servers.ts'
 import { median, percentile } from './support/statistics.ts'
 
 const names = 10_000

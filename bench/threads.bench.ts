@@ -5,17 +5,17 @@ import { Worker } from 'node:worker_threads'
 import { once } from 'node:events'
 import { fixed } from './report.ts'
 import type { BenchContext, Figure, Report, Table } from './report.ts'
-import { benchGeneration } from './support/answer-mix.ts'
-import type { ThreadStart } from './support/answer-thread.ts'
-import { dnsperf } from './support/dnsperf.ts'
-import { bundleFiles } from './support/encode-bundle.ts'
+import { benchGeneration } from './data/answer-mix.ts'
+import type { ThreadStart } from './measure/answer-thread.ts'
+import { dnsperf } from './load/dnsperf.ts'
+import { bundleFiles } from './data/encode-bundle.ts'
 import { cpuPerQuery, cpuTime } from './support/process-cpu.ts'
-import { startGslbd, writeQueryFile } from './support/servers.ts'
+import { startGslbd, writeQueryFile } from './servers/servers.ts'
 import { median, range } from './support/statistics.ts'
 
 const names = 10_000
 const counts = [1, 2] as const
-const script = fileURLToPath(new URL('./support/answer-thread.ts', import.meta.url))
+const script = fileURLToPath(new URL('./measure/answer-thread.ts', import.meta.url))
 
 export async function runThreads(context: BenchContext): Promise<Report> {
   const loaded = await withSockets(context)

@@ -3,14 +3,14 @@ import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { fixed } from './report.ts'
 import type { BenchContext, Figure, Report } from './report.ts'
-import type { WriteRun } from './support/measure-writes.ts'
-import { startApiDaemon, systemKey, whatItSaid } from './support/api-daemon.ts'
+import type { WriteRun } from './measure/measure-writes.ts'
+import { startApiDaemon, systemKey, whatItSaid } from './servers/api-daemon.ts'
 import { cpuPerQuery, cpuTime } from './support/process-cpu.ts'
-import { runForJson } from './support/program.ts'
-import type { WriteLoad, WriteLoadRun, WriteVerb } from './support/write-load.ts'
+import { runForJson } from './servers/program.ts'
+import type { WriteLoad, WriteLoadRun, WriteVerb } from './load/write-load.ts'
 
-const script = fileURLToPath(new URL('./support/measure-writes.ts', import.meta.url))
-const client = fileURLToPath(new URL('./support/write-load.ts', import.meta.url))
+const script = fileURLToPath(new URL('./measure/measure-writes.ts', import.meta.url))
+const client = fileURLToPath(new URL('./load/write-load.ts', import.meta.url))
 const pools = 10_000
 /** The renamed pools last: the others are found by their names. */
 const order = '1,1:create,1:delete,16,64,256,1:rename'

@@ -1,8 +1,8 @@
 // Whoever changes the configuration: a signed commit every few seconds, each with a number that
 // answers show.
 import { setTimeout as sleep } from 'node:timers/promises'
-import type { ConfigRepository } from '../support/config-repository.ts'
-import { probeName } from '../support/config-repository.ts'
+import type { ConfigRepository } from '../servers/config-repository.ts'
+import { probeName } from '../servers/config-repository.ts'
 
 export { probeName as beatName }
 

@@ -1,6 +1,6 @@
 // The machine and the programs that a result was measured on and with.
 import { cpus, loadavg, release, totalmem } from 'node:os'
-import { versionOf } from './program.ts'
+import { versionOf } from '../servers/program.ts'
 
 export interface Machine {
   readonly cpu: string

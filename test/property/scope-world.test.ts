@@ -17,9 +17,9 @@ import type { RangeTable } from '#routing/tables/range-table.ts'
 import { createPolicies } from '#routing/choose/policy.ts'
 import type { Policy } from '#routing/choose/policy.ts'
 import { RoutingState } from '#routing/state/state.ts'
-import { worldCountries, worldPlaces } from '#bench/support/geo-tables.ts'
-import { routingGeneration } from '#bench/support/routing-kinds.ts'
-import type { RoutingKind } from '#bench/support/routing-kinds.ts'
+import { worldCountries, worldPlaces } from '#bench/data/geo-tables.ts'
+import { routingGeneration } from '#bench/data/routing-kinds.ts'
+import type { RoutingKind } from '#bench/data/routing-kinds.ts'
 import { laneCount, laneRows } from '#test/support/lane.ts'
 
 const continents = ['continent:EU', 'continent:NA', 'continent:AS', 'continent:SA']

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { parseDnsperf } from '#bench/support/dnsperf.ts'
+import { parseDnsperf } from '#bench/load/dnsperf.ts'
 
 const status = `DNS Performance Testing Tool
 Version 2.10.0

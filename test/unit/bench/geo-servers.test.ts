@@ -1,6 +1,6 @@
 // Ranges of addresses as networks, for servers that take networks alone.
 import { expect, test } from 'vitest'
-import { cidrsOf } from '#bench/support/geo-servers.ts'
+import { cidrsOf } from '#bench/servers/geo-servers.ts'
 
 test.each([
   ['everything', 0, 0xffff_ffff, ['0.0.0.0/0']],

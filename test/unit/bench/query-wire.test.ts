@@ -1,6 +1,6 @@
 import { decode } from 'dns-packet'
 import { expect, test } from 'vitest'
-import { encodeQuery } from '#bench/support/query-wire.ts'
+import { encodeQuery } from '#bench/data/query-wire.ts'
 
 test('a query is one question, as another decoder reads it', () => {
   const query = decode(Buffer.from(encodeQuery('svc0.example.com.', { id: 7, type: 28 })))

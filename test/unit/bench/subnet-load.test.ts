@@ -2,7 +2,7 @@
 import { createSocket } from 'node:dgram'
 import { once } from 'node:events'
 import { expect, onTestFinished, test } from 'vitest'
-import { subnetLoad } from '#bench/support/subnet-load.ts'
+import { subnetLoad } from '#bench/load/subnet-load.ts'
 import { waitUntil } from '#test/support/wait-until.ts'
 
 /** OPT record with a subnet of 3 octets: the end of each query. */

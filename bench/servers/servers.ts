@@ -3,11 +3,11 @@
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { bundleFiles } from './encode-bundle.ts'
+import { bundleFiles } from '../data/encode-bundle.ts'
 import { freePort } from './free-port.ts'
 import { ask, isInstalled, nodeFlags, startProgram } from './program.ts'
 import type { Program } from './program.ts'
-import { hasAnswer, QueryClient } from './query-client.ts'
+import { hasAnswer, QueryClient } from '../load/query-client.ts'
 import type { Ready, ServeOptions } from './serve-bundle.ts'
 
 export const serverNames = Object.freeze(['gslbd', 'gdnsd', 'knot', 'nsd'] as const)

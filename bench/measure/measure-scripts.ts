@@ -8,11 +8,11 @@ import { ScriptClient } from '#runtime/script/client.ts'
 import { ScriptHost } from '#runtime/script/host.ts'
 import type { Generation } from '#runtime/answer/serving-view.ts'
 import { ClientLoop } from './client-loop.ts'
-import { clients4 } from './clients.ts'
-import { worldCountries } from './geo-tables.ts'
-import { domainOf, routingGeneration } from './routing-kinds.ts'
-import type { RoutingKind } from './routing-kinds.ts'
-import { median } from './statistics.ts'
+import { clients4 } from '../data/clients.ts'
+import { worldCountries } from '../data/geo-tables.ts'
+import { domainOf, routingGeneration } from '../data/routing-kinds.ts'
+import type { RoutingKind } from '../data/routing-kinds.ts'
+import { median } from '../support/statistics.ts'
 
 export interface MeasuredScript {
   readonly name: string

@@ -6,7 +6,7 @@ import { plainCodeOf } from '#routing/choose/ways.ts'
 import { RedirectServer } from '#runtime/redirect/redirect-server.ts'
 import { bareModel } from '#test/support/bundle-models.ts'
 import { redirect } from '#test/support/redirects.ts'
-import { residentBytes } from './process-cpu.ts'
+import { residentBytes } from '../support/process-cpu.ts'
 
 const count = Number(process.argv[2])
 const note = (_fields: object, line: string): void => void process.stderr.write(`${line}\n`)

@@ -14,7 +14,7 @@ import {
   ruleQueryKinds,
   staticGeneration,
   staticQueryKinds,
-} from './answer-mix.ts'
+} from '../data/answer-mix.ts'
 import { measure } from './count-allocation.ts'
 import type { Allocated } from './count-allocation.ts'
 

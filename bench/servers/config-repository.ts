@@ -2,8 +2,8 @@
 // daemon.
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
-import { manyFiles } from './many-files.ts'
-import type { ConfigFile } from './many-files.ts'
+import { manyFiles } from '../data/many-files.ts'
+import type { ConfigFile } from '../data/many-files.ts'
 import { startProgram } from './program.ts'
 
 export interface Pushed {

@@ -6,8 +6,8 @@ import { signingKeyFromPem } from '#bundle/signature/channel.ts'
 import { loadBundle } from '#bundle/load/load.ts'
 import { signBundle } from '#bundle/signature/sign.ts'
 import { carryRoutingState, createRoutingState } from '#routing/state/candidates.ts'
-import { residentBytes } from './process-cpu.ts'
-import { readShared } from './bundle-file.ts'
+import { residentBytes } from '../support/process-cpu.ts'
+import { readShared } from '../data/bundle-file.ts'
 
 export interface BundleResult {
   readonly readMs: number

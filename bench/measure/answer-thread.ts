@@ -2,7 +2,7 @@
 // Started by the benchmark `threads`: says `warm`, waits for a message, answers with the rate.
 import { parentPort, workerData } from 'node:worker_threads'
 import type { Generation } from '#runtime/answer/serving-view.ts'
-import { AnswerLoop, queryKinds } from './answer-mix.ts'
+import { AnswerLoop, queryKinds } from '../data/answer-mix.ts'
 
 export interface ThreadStart {
   readonly generation: Generation

@@ -5,8 +5,8 @@ import { encodeBundle } from '#bundle/encode/encode.ts'
 import type { BundleModel, ClientRanges, PoolModel } from '#bundle/format/model.ts'
 import { plainCodeOf } from '#routing/choose/ways.ts'
 import { manyServices } from './many-services.ts'
-import { residentBytes } from './process-cpu.ts'
-import { runForJson } from './program.ts'
+import { residentBytes } from '../support/process-cpu.ts'
+import { runForJson } from '../servers/program.ts'
 
 export interface BundleSpec {
   readonly services: number

@@ -4,7 +4,7 @@ import { createSocket } from 'node:dgram'
 import type { Socket } from 'node:dgram'
 import { once } from 'node:events'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { encodeQuery } from './query-wire.ts'
+import { encodeQuery } from '../data/query-wire.ts'
 
 const replyPatienceMs = 200
 

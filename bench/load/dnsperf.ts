@@ -1,7 +1,7 @@
 // Runs dnsperf, the load generator, and reads what it prints.
 import { err, ok } from '#lib/result.ts'
 import type { Result } from '#lib/result.ts'
-import { startProgram } from './program.ts'
+import { startProgram } from '../servers/program.ts'
 
 export const ednsModes = Object.freeze([
   { name: 'none', flags: [] },

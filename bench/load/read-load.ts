@@ -1,7 +1,7 @@
 // A client of the API that asks for one thing again and again over connections that stay open: run
 // as a process of its own, so that its work is not the server's.
 import { connect } from 'node:net'
-import { percentile } from './statistics.ts'
+import { percentile } from '../support/statistics.ts'
 
 export interface ReadLoad {
   readonly port: number

@@ -9,7 +9,7 @@ import { LogCell, ringBytes } from '#runtime/query-log/ring.ts'
 import type { PacketSource } from '#runtime/sockets/packet-source.ts'
 import { Control } from '#runtime/threads/responder-control.ts'
 import { respond } from '#runtime/threads/respond.ts'
-import { benchGeneration, queryKinds } from './answer-mix.ts'
+import { benchGeneration, queryKinds } from '../data/answer-mix.ts'
 import { measure } from './count-allocation.ts'
 
 const batch = 24

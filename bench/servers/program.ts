@@ -4,7 +4,7 @@ import type { ChildProcess, Serializable } from 'node:child_process'
 import { once } from 'node:events'
 import { closeSync, openSync, readFileSync } from 'node:fs'
 import { cpus } from 'node:os'
-import { processTree } from './process-cpu.ts'
+import { processTree } from '../support/process-cpu.ts'
 
 export interface ProgramOptions {
   /** The only core it may run on; absent: all. */

@@ -2,9 +2,9 @@
 // that its work is not the server's.
 import { callApi } from '#test/support/api-client.ts'
 import type { ApiCall } from '#test/support/api-client.ts'
-import { listed } from './api-daemon.ts'
-import type { Listed } from './api-daemon.ts'
-import { percentile } from './statistics.ts'
+import { listed } from '../servers/api-daemon.ts'
+import type { Listed } from '../servers/api-daemon.ts'
+import { percentile } from '../support/statistics.ts'
 
 export interface WriteLoad {
   readonly apiPort: number

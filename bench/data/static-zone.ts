@@ -7,8 +7,8 @@ import { parseName } from '#dns/name.ts'
 import { parseRdata, rdataTypeNamed } from '#dns/rdata/rdata-types.ts'
 import { plainCodeOf } from '#routing/choose/ways.ts'
 import { benchModel } from './encode-bundle.ts'
-import { runForJson } from './program.ts'
-import { soaAndNs } from './servers.ts'
+import { runForJson } from '../servers/program.ts'
+import { soaAndNs } from '../servers/servers.ts'
 
 export const staticZoneName = 'gslb.example.com'
 

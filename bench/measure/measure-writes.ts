@@ -11,8 +11,8 @@ import { ensureOrigin } from '#gitops/source/origin.ts'
 import type { Operation } from '#config/operation.ts'
 import { buildNode } from '#test/support/node-under-test.ts'
 import { waitUntil } from '#test/support/wait-until.ts'
-import { poolFiles } from './pool-files.ts'
-import { percentile } from './statistics.ts'
+import { poolFiles } from '../data/pool-files.ts'
+import { percentile } from '../support/statistics.ts'
 
 export interface WriteRun {
   readonly verb: string

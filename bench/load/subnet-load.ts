@@ -3,9 +3,9 @@
 // Run by `subnetLoad`: prints what came back as JSON.
 import { loadLibc, Sys } from '#runtime/sockets/libc.ts'
 import type { Libc } from '#runtime/sockets/libc.ts'
-import { ecsBytes, subnetQuery } from './client-loop.ts'
-import { clients4 } from './clients.ts'
-import { runForJson } from './program.ts'
+import { ecsBytes, subnetQuery } from '../measure/client-loop.ts'
+import { clients4 } from '../data/clients.ts'
+import { runForJson } from '../servers/program.ts'
 
 export interface SubnetLoad {
   readonly port: number

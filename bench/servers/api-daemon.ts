@@ -5,7 +5,7 @@ import { fileURLToPath } from 'node:url'
 import { callApi } from '#test/support/api-client.ts'
 import { waitUntil } from '#test/support/wait-until.ts'
 import { ConfigRepository } from './config-repository.ts'
-import { poolFiles } from './pool-files.ts'
+import { poolFiles } from '../data/pool-files.ts'
 import { nodeFlags, startProgram } from './program.ts'
 import type { Program } from './program.ts'
 

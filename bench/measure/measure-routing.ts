@@ -1,15 +1,20 @@
 // A process that measures every algorithm and filter on the answer path: CPU time above round
 // robin, and octets allocated. Run by the benchmark `routing`, with a big young generation.
 import { GeoTables, noGeoBuffers } from '#routing/geo/geo-tables.ts'
-import { clients4, clients6 } from './clients.ts'
-import type { Clients } from './clients.ts'
+import { clients4, clients6 } from '../data/clients.ts'
+import type { Clients } from '../data/clients.ts'
 import { ClientLoop, clientModes } from './client-loop.ts'
 import type { ClientMode } from './client-loop.ts'
 import { measure } from './count-allocation.ts'
-import { millionCountries, millionOperators, worldCountries, worldPlaces } from './geo-tables.ts'
-import { domainOf, routingGeneration, routingKinds } from './routing-kinds.ts'
-import type { Tables } from './routing-kinds.ts'
-import { median } from './statistics.ts'
+import {
+  millionCountries,
+  millionOperators,
+  worldCountries,
+  worldPlaces,
+} from '../data/geo-tables.ts'
+import { domainOf, routingGeneration, routingKinds } from '../data/routing-kinds.ts'
+import type { Tables } from '../data/routing-kinds.ts'
+import { median } from '../support/statistics.ts'
 
 export interface MeasuredKind {
   readonly name: string

@@ -6,11 +6,11 @@ import { fixed } from '../report.ts'
 import type { BenchContext, Figure, Table } from '../report.ts'
 import { geoName, startGeoGdnsd, startGeoGslbd, startGeoKnot, worldMap } from './geo-servers.ts'
 import type { GeoMap } from './geo-servers.ts'
-import { cpuPerQuery, cpuTime } from './process-cpu.ts'
+import { cpuPerQuery, cpuTime } from '../support/process-cpu.ts'
 import type { RunningServer } from './servers.ts'
-import { median, range } from './statistics.ts'
-import { subnetLoad } from './subnet-load.ts'
-import type { SubnetLoad } from './subnet-load.ts'
+import { median, range } from '../support/statistics.ts'
+import { subnetLoad } from '../load/subnet-load.ts'
+import type { SubnetLoad } from '../load/subnet-load.ts'
 
 export interface GeoPair {
   readonly tables: readonly Table[]

@@ -6,8 +6,8 @@ import { answer } from '#runtime/answer/answer.ts'
 import { Transaction } from '#runtime/answer/transaction.ts'
 import { createServingView } from '#runtime/answer/serving-view.ts'
 import type { Generation } from '#runtime/answer/serving-view.ts'
-import type { Clients } from './clients.ts'
-import { encodeQuery } from './query-wire.ts'
+import type { Clients } from '../data/clients.ts'
+import { encodeQuery } from '../data/query-wire.ts'
 
 /** How the server learns who asks. */
 export type ClientMode = 'source4' | 'source6' | 'ecs4' | 'ecs6'

@@ -15,10 +15,10 @@ import { QueryLog } from '#runtime/query-log/query-log.ts'
 import { createThreadGroup } from '#runtime/threads/thread-group.ts'
 import type { Publication } from '#bundle/signature/publication.ts'
 import { createMemoryHealthVerdicts } from '#test/support/memory-health-verdicts.ts'
-import { residentBytes } from './process-cpu.ts'
-import { worldCountries } from './geo-tables.ts'
-import { readShared } from './bundle-file.ts'
-import { targetsOf } from './probe-targets.ts'
+import { residentBytes } from '../support/process-cpu.ts'
+import { worldCountries } from '../data/geo-tables.ts'
+import { readShared } from '../data/bundle-file.ts'
+import { targetsOf } from '../data/probe-targets.ts'
 
 export interface ServeOptions {
   /** Served in turn: the first at the start, the next at each swap. */

@@ -3,8 +3,8 @@
 // Run by the benchmark `compile`: a fresh process for each cold compilation.
 import { createCompiler } from '#compiler/compile.ts'
 import type { SourceFile } from '#compiler/read/source.ts'
-import { manyFiles, sourceFile, withPool } from './many-files.ts'
-import { residentBytes } from './process-cpu.ts'
+import { manyFiles, sourceFile, withPool } from '../data/many-files.ts'
+import { residentBytes } from '../support/process-cpu.ts'
 
 export interface CompileResult {
   readonly files: number

@@ -1,9 +1,9 @@
 // A process that looks up addresses in one geo table and says what it took.
 import { Random } from '#lib/random.ts'
 import { RangeTable } from '#routing/tables/range-table.ts'
-import { millionCountries, worldCountries } from './geo-tables.ts'
-import { residentBytes } from './process-cpu.ts'
-import { median } from './statistics.ts'
+import { millionCountries, worldCountries } from '../data/geo-tables.ts'
+import { residentBytes } from '../support/process-cpu.ts'
+import { median } from '../support/statistics.ts'
 
 export interface GeoResult {
   readonly rows4: number

@@ -6,7 +6,7 @@ import { fileURLToPath } from 'node:url'
 import { waitUntil } from '#test/support/wait-until.ts'
 import { nodeFlags, startProgram } from './program.ts'
 import type { Program } from './program.ts'
-import { QueryClient } from './query-client.ts'
+import { QueryClient } from '../load/query-client.ts'
 
 const main = fileURLToPath(import.meta.resolve('#cli/main.ts'))
 export const bundleToken = 'cd'.repeat(16)
