@@ -24,6 +24,7 @@ import { printText } from '#compiler/print/text.ts'
 import type { MoveLimits } from '#compiler/plan/name-outline.ts'
 import type { SourceFile } from '#compiler/read/source.ts'
 import { shrinkHeap } from '#lib/memory/exposed-collector.ts'
+import { collectSooner } from '#lib/memory/heap-growth.ts'
 import { err, ok } from '#lib/result.ts'
 import type { Result } from '#lib/result.ts'
 
@@ -63,6 +64,7 @@ export interface SourceParts {
 }
 
 export async function findSides(parts: SourceParts): Promise<Result<FoundSides, SourceFault>> {
+  collectSooner()
   const ahead = new ReadAhead()
   try {
     const sides = await sidesWith(ahead, parts)
