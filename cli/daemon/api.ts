@@ -150,7 +150,7 @@ function apiParts(deps: Deps, load: ThreadLoad, looks: AskedLooks): NodeApiParts
     config: gitops.config,
     configWriter: guardedWriterOf(deps),
     syncNow: () => looks.ask(),
-    planner: new LivePlanner({ node: () => node.live(), clock: systemClock }),
+    planner: livePlannerOf(deps),
     history: gitops.history,
     memberHealth,
     ...{ shared, records, bundles: bundlesOf(deps), deliveries: deliveriesOf(deps) },
@@ -229,15 +229,22 @@ const feedOf = ({ bundleFeed, textsFeed }: Deps, asked: string): BundleFeed =>
   asked === textsChannel(channel) ? textsFeed : bundleFeed
 
 function guardedWriterOf(deps: Deps): MovedGuard {
-  const limits = (): MoveLimits => {
-    const [settings] = deps.gitops.config.snapshot().list('Settings')
-    return moveLimitsOf(settings?.object.spec.guardrails)
-  }
+  const limits = (): MoveLimits => moveLimitsIn(deps)
   const config = (): ConfigSnapshot => deps.gitops.config.snapshot()
   return new MovedGuard({
     ...{ writer: writerOf(deps), limits, config },
     ...{ log: deps.log, clock: systemClock },
   })
+}
+
+function livePlannerOf(deps: Deps): LivePlanner {
+  const moveLimits = (): MoveLimits => moveLimitsIn(deps)
+  return new LivePlanner({ node: () => deps.node.live(), clock: systemClock, moveLimits })
+}
+
+function moveLimitsIn({ gitops }: Deps): MoveLimits {
+  const [settings] = gitops.config.snapshot().list('Settings')
+  return moveLimitsOf(settings?.object.spec.guardrails)
 }
 
 function writerOf(deps: Deps): EffectWriter {

@@ -1,5 +1,7 @@
 // The plan of a change that is not made, against what a node answers, as it runs in a thread.
 import { adoptBundle, loadBundle } from '#bundle/load/load.ts'
+import type { MoveLimits } from '#compiler/plan/name-outline.ts'
+import { movedBeyond, movedSentence } from '#gitops/guard/moved.ts'
 import type { RoutingTables } from '#routing/choose/environment.ts'
 import type { AssumedHealth } from '#routing/choose/explain.ts'
 import { packNetworks } from '#routing/tables/network-index.ts'
@@ -7,6 +9,7 @@ import { makePlan } from '#plan/plan.ts'
 import type { FamilyMovement, Movement, Plan, PlannedScenario } from '#plan/model.ts'
 import type { Viewer } from '#plan/sides/viewer.ts'
 import type { BundleCopy } from './bundle-copy.ts'
+import { movedIn } from './moved.ts'
 
 export interface LivePlanJob extends BundleCopy {
   readonly kind: 'plan'
@@ -19,6 +22,7 @@ export interface LivePlanJob extends BundleCopy {
   readonly viewer: Viewer
   /** Answers that are listed of each scenario, at most. */
   readonly limit: number
+  readonly moveLimits: MoveLimits
 }
 
 /** Of an answer of the API: the whole is for `gslbd plan`. */
@@ -33,6 +37,8 @@ export interface ShortScenario extends PlannedScenario {
 
 export interface ShortPlan extends Omit<Plan, 'scenarios'> {
   readonly scenarios: readonly ShortScenario[]
+  /** What `guardrails.movedClients` would refuse, were the requests one; null: nothing. */
+  readonly guardrail: string | null
 }
 
 /** @returns null: what would answer does not load, which the compiler has looked at */
@@ -58,7 +64,15 @@ export function runLivePlan(job: LivePlanJob): ShortPlan | null {
     ...plan,
     scenarios: plan.scenarios.map((one) => shortened(one, limit)),
     later: plan.later.slice(0, laterMax),
+    guardrail: refusalOf(plan, job.moveLimits),
   }
+}
+
+/** Writes are judged with all members up. */
+function refusalOf({ scenarios }: Plan, limits: MoveLimits): string | null {
+  const judged = scenarios.filter(({ health }) => health === 'all-up')
+  const breach = movedBeyond(limits, movedIn({ scenarios: judged }))
+  return breach === undefined ? null : movedSentence(breach)
 }
 
 function shortened(scenario: PlannedScenario, limit: number): ShortScenario {

@@ -1,5 +1,6 @@
 // Plans of the API: what would answer is compared with what this node answers, in a thread.
 import type { PlanFault, Planner, PlanQuestion } from '#api/ports/planner.ts'
+import type { MoveLimits } from '#compiler/plan/name-outline.ts'
 import type { Clock } from '#lib/clock.ts'
 import { err, ok } from '#lib/result.ts'
 import type { Result } from '#lib/result.ts'
@@ -18,6 +19,7 @@ export interface LivePlannerParts {
   /** What answers now; undefined: nothing. */
   readonly node: () => LiveNode | undefined
   readonly clock: Clock
+  readonly moveLimits: () => MoveLimits
   /** Default `jobThreadLimits.jobMs`. */
   readonly jobMs?: number
 }
@@ -47,7 +49,9 @@ export class LivePlanner implements Planner {
       if (live === undefined) return undefined
       const { tables } = live
       const health = withHealth ? healthOf(live) : null
-      return { kind: 'plan', ...copyOfBundle(live), tables, next, atMs, health, viewer, limit }
+      const moveLimits = this.#parts.moveLimits()
+      const asked = { next, atMs, health, viewer, limit, moveLimits }
+      return { kind: 'plan', ...copyOfBundle(live), tables, ...asked }
     })
     return typeof plan === 'string' ? err({ code: plan }) : ok(plan)
   }

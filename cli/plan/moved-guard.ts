@@ -11,7 +11,7 @@ import type { ConfigSnapshot } from '#config/object-index.ts'
 import type { Clock } from '#lib/clock.ts'
 import type { Log } from '#lib/log.ts'
 import type { MoveLimits } from '#compiler/plan/name-outline.ts'
-import { movedBeyond } from '#gitops/guard/moved.ts'
+import { movedBeyond, movedSentence } from '#gitops/guard/moved.ts'
 import type { MovedBreach } from '#gitops/guard/moved.ts'
 import { err, ok } from '#lib/result.ts'
 import { effectLimits } from './effects.ts'
@@ -137,14 +137,13 @@ const effectOf = ({ effect, isChanged }: WriteSuccess): string =>
 const notJudged =
   'a write was made without being judged by guardrails.movedClients: it could not be planned in time'
 
-function movedTooMany({ words, tenant }: MovedBreach): WriteFailure {
-  const limit = tenant === '' ? 'guardrails.movedClients' : 'guardrails.tenants, movedClients'
-  const what = `This would ${words.replace(/^sends/, 'send')} (${limit}).`
+function movedTooMany(breach: MovedBreach): WriteFailure {
+  const what = movedSentence(breach)
   const message =
     `${what} POST /api/v1/plan says which. If that is meant, ` +
     'send it again with the header X-Gslb-Override: REASON; the reason is kept in the commit.'
   const guardrail = 'movedClients'
   // A limit of one tenant speaks of its names alone.
-  const own = tenant === '' ? {} : { ownMessage: what }
+  const own = breach.tenant === '' ? {} : { ownMessage: what }
   return { code: 'guarded', guardrail, message, ...own, operation: -1, diagnostics: [] }
 }

@@ -55,6 +55,7 @@ const shownMax = 50
 
 function PlanView({ plan }: { plan: Plan }) {
   const { names, comparedNames, movedMax, movedMaxName } = plan.summary
+  const { guardrail } = plan
   return (
     <div class="stack" role="status">
       <p>
@@ -65,6 +66,11 @@ function PlanView({ plan }: { plan: Plan }) {
         </strong>{' '}
         {movedMax > 0 && `Most move at ${movedMaxName}: ${shareOf(movedMax)} of its clients.`}
       </p>
+      {guardrail !== null && (
+        <p>
+          <Badge tone="warn">guardrail</Badge> {guardrail}
+        </p>
+      )}
       {plan.scenarios
         .filter(({ changes }) => changes.length > 0)
         .map((scenario, i) => (

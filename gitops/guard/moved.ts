@@ -26,6 +26,12 @@ export function movedBeyond(limits: MoveLimits, moved: readonly Moved[]): MovedB
   return undefined
 }
 
+/** As an answer of the API says it. */
+export function movedSentence({ words, tenant }: MovedBreach): string {
+  const limit = tenant === '' ? 'guardrails.movedClients' : 'guardrails.tenants, movedClients'
+  return `This would ${words.replace(/^sends/, 'send')} (${limit}).`
+}
+
 /** Never the limit itself, which it is beyond. */
 function rounded(percent: number): string {
   return percent >= 10 ? percent.toFixed(1).replace(/\.0$/, '') : percent.toPrecision(2)

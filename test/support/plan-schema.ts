@@ -7,12 +7,13 @@ import type { Plan } from '#plan/model.ts'
 export const planSchemaPath = 'schemas/json/gslbd-plan.schema.json'
 
 /** Of the API alone. */
-const ofApi = { plan: 'diagnostics', scenario: 'omitted' } as const
+const ofApi = { plan: ['diagnostics', 'guardrail'], scenario: ['omitted'] } as const
 
 type Frozen<T> = T extends object ? { readonly [Key in keyof T]: Frozen<T[Key]> } : T
 type Promised = Frozen<Static<typeof ApiPlan>>
-type Printed = Omit<Promised, typeof ofApi.plan | 'scenarios'> & {
-  readonly scenarios: readonly Omit<Promised['scenarios'][number], typeof ofApi.scenario>[]
+type Scenario = Promised['scenarios'][number]
+type Printed = Omit<Promised, (typeof ofApi.plan)[number] | 'scenarios'> & {
+  readonly scenarios: readonly Omit<Scenario, (typeof ofApi.scenario)[number]>[]
 }
 
 /** Both ways, for the type checker: a field of one is a field of the other. */
@@ -42,8 +43,8 @@ export function planJsonSchema(): JsonSchema {
   }
 }
 
-const without = ({ required }: ObjectSchema, field: string): readonly string[] =>
-  required.filter((name) => name !== field)
+const without = ({ required }: ObjectSchema, fields: readonly string[]): readonly string[] =>
+  required.filter((name) => !fields.includes(name))
 
 /**
  * What is wrong with a plan as JSON; fields that the schema does not name are, too, so that none

@@ -189,6 +189,12 @@ export const Plan = Type.Object(
     scenarios: Type.Array(Scenario, { description: 'One for each instant, under each health' }),
     later: Type.Array(LaterChange, { description: 'What no answer shows at once' }),
     warnings: Type.Array(Type.String(), { description: 'What the plan could not know' }),
+    guardrail: nullable(
+      Type.String({
+        description:
+          'What `guardrails.movedClients` would refuse, were the requests one: a sentence',
+      }),
+    ),
     diagnostics: Type.Array(Diagnostic, { description: 'Warnings that the change would cause' }),
   },
   { title: 'Plan' },

@@ -4,6 +4,7 @@ import { afterAll, beforeAll, beforeEach, expect, onTestFinished, test } from 'v
 import { loadBundle } from '#bundle/load/load.ts'
 import { readConfigDirectory } from '#cli/files/config-directory.ts'
 import { LivePlanner } from '#cli/plan/live-plan.ts'
+import type { MoveLimits } from '#compiler/plan/name-outline.ts'
 import { createCompiler } from '#compiler/compile.ts'
 import type { SourceFile } from '#compiler/read/source.ts'
 import { assert } from '#lib/assert.ts'
@@ -28,7 +29,10 @@ const dir = makeTempDir('api-plan')
 const serving: { live?: LiveNode } = {}
 /** A busy machine may take its time. */
 const patient = { clock: systemClock, jobMs: 60_000 }
-const planner = new LivePlanner({ node: () => serving.live, ...patient })
+const noLimits: MoveLimits = { all: null, tenants: new Map() }
+const limits = { now: noLimits }
+const moveLimits = (): MoveLimits => limits.now
+const planner = new LivePlanner({ node: () => serving.live, moveLimits, ...patient })
 let world: ConfigWorld
 /** Ids of the pool and the service of acme, and of the pool of zenith. */
 const ids = { pool: '', member: '', service: '', others: '' }
@@ -81,6 +85,7 @@ beforeEach(() => {
 
 interface PlanBody {
   readonly error: string
+  readonly guardrail: string | null
   readonly summary: Readonly<Record<string, number | string>>
   readonly scenarios: readonly {
     readonly health: string
@@ -296,6 +301,37 @@ test('at instants, and under the health of the node', async () => {
   expect([bad.status, bad.plan.error]).toEqual([400, expect.stringMatching(/^at\.0: /)])
 })
 
+const www = `the clients of www.${recordsZone} elsewhere`
+const ofTenants = (...rows: readonly (readonly [string, number])[]): MoveLimits => ({
+  all: null,
+  tenants: new Map(rows),
+})
+const judged: readonly (readonly [string, MoveLimits, string | null])[] = [
+  ['no limit', noLimits, null],
+  ['as many as may', { ...noLimits, all: 50 }, null],
+  [
+    'more than may',
+    { ...noLimits, all: 49 },
+    `This would send 50 % of ${www}, more than 49 % (guardrails.movedClients).`,
+  ],
+  [
+    'more than its tenant may',
+    ofTenants(['acme', 10], ['*', 90]),
+    `This would send 50 % of ${www}, more than 10 %, of tenant "acme" ` +
+      '(guardrails.tenants, movedClients).',
+  ],
+  ['more than another tenant may', ofTenants(['zenith', 10]), null],
+]
+
+test.each(judged)('says what movedClients would refuse: %s', async (_, limit, sentence) => {
+  limits.now = limit
+  onTestFinished(() => {
+    limits.now = noLimits
+  })
+  const { status, plan } = await planOf(acme, [down()])
+  expect([status, plan.guardrail, told(plan)]).toEqual([200, sentence, ['www A changed 50']])
+})
+
 test('the answers that move most are listed, and the others counted', async () => {
   const records = ['a', 'b', 'c'].map((name): Asked => [
     'POST',
@@ -308,8 +344,9 @@ test('the answers that move most are listed, and the others counted', async () =
 })
 
 test('one that takes too long, and a node that answers nothing', async () => {
-  const slow = new LivePlanner({ node: () => serving.live, clock: systemClock, jobMs: 0 })
-  const none = new LivePlanner({ node: () => undefined, clock: systemClock })
+  const parts = { clock: systemClock, moveLimits }
+  const slow = new LivePlanner({ ...parts, node: () => serving.live, jobMs: 0 })
+  const none = new LivePlanner({ ...parts, node: () => undefined })
   onTestFinished(async () => {
     Object.assign(world.ports, { planner })
     await slow.close()
