@@ -38,6 +38,8 @@ export const apiLimits = {
   alertTests: { perSecond: 0.2, burst: 5, sourcesMax: 10_000 },
   /** Of a forge, about a push: GitHub lists each file of it. */
   webhookBytesMax: 1024 * 1024,
+  /** Of answers: what is smaller gains nothing, and what is beyond all at once is sent as it is. */
+  compression: { bytesMin: 1_024, bytesInProgressMax: 16 * 1024 * 1024 },
   /** Of nodes that pull bundles. A wait ends before `handlerTimeoutMs`. */
   bundles: {
     ...{ waitSecondsMax: 25, waitersMax: 1_000, retryAfterSeconds: 5 },

@@ -3,6 +3,7 @@ import { pipeline } from 'node:stream'
 import type { Readable } from 'node:stream'
 import { createZstdCompress } from 'node:zlib'
 import { Type } from 'typebox'
+import { takesCoding } from '#api/compression/accepted.ts'
 import { apiLimits } from '#api/http/limits.ts'
 import { missing, refused, success } from '#api/http/reply.ts'
 import type { Reply } from '#api/http/reply.ts'
@@ -260,7 +261,7 @@ const bundle = route({
     // It becomes the name of a file.
     if (!digestForm.test(digest)) return missing('bundle')
     const isPlain = request.header('range') !== undefined
-    const takesPacked = !isPlain && takesZstd(request.header('accept-encoding'))
+    const takesPacked = !isPlain && takesCoding(request.header('accept-encoding'), 'zstd')
     const packed = takesPacked ? await bundles.openPacked(digest) : undefined
     const file = packed ?? bundles.open(digest)
     if (file === undefined) return missing('bundle')
@@ -321,7 +322,7 @@ function sent(file: OpenBundle, request: RequestFacts, headers: Record<string, s
     return { status: 206, body: file.read(start, end), headers: { ...headers, ...more } }
   }
   const body = file.read(0, last)
-  if (!takesZstd(request.header('accept-encoding'))) {
+  if (!takesCoding(request.header('accept-encoding'), 'zstd')) {
     const more = { 'accept-ranges': 'bytes', 'content-length': String(file.bytes) }
     return success(body, { ...headers, ...more })
   }
@@ -347,10 +348,6 @@ function rangeOf(header: string, last: number): readonly [number, number] | null
   const end = to === '' ? last : Math.min(last, Number(to))
   if (start > last) return null
   return end < start ? undefined : [start, end]
-}
-
-function takesZstd(accepted = ''): boolean {
-  return accepted.split(',').some((one) => /^\s*zstd\s*(;\s*q=(?!0(\.0*)?\s*$).*)?$/i.test(one))
 }
 
 function notKept(): Reply {

@@ -4,6 +4,7 @@ import { Type } from 'typebox'
 import { assetNames, assetOf } from '../reference/assets.ts'
 import { openApiOf } from '../reference/openapi.ts'
 import { pageOf, pagePolicy } from '../reference/page.ts'
+import { takesCoding } from '#api/compression/accepted.ts'
 import { missing, success } from '#api/http/reply.ts'
 import type { Reply } from '#api/http/reply.ts'
 import { route } from '#api/http/route.ts'
@@ -91,7 +92,7 @@ function documentOf(table: readonly Route[]): ReferenceDocument {
 
 function sendDocument({ text, zipped }: ReferenceDocument, request: RequestFacts): Reply {
   const vary = 'Accept-Encoding'
-  const takesGzip = /\bgzip\b/.test(request.header('accept-encoding') ?? '')
+  const takesGzip = takesCoding(request.header('accept-encoding'), 'gzip')
   return takesGzip ? success(zipped, { vary, 'content-encoding': 'gzip' }) : success(text, { vary })
 }
 

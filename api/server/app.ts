@@ -11,6 +11,7 @@ import { Authenticator } from '#api/auth/authenticator.ts'
 import { setSessionCookie } from '#api/access/credentials.ts'
 import { parseBodies } from '#api/http/body.ts'
 import { schemaController } from '#api/http/compilers.ts'
+import { compressAnswers } from '#api/compression/answers.ts'
 import { DryRun, dryRunHeader, isDryRun } from '#api/http/dry-run.ts'
 import { answerBadUrl, answerError } from '#api/http/errors.ts'
 import { Handshakes, isHandshake } from '#api/feed/web-socket.ts'
@@ -76,6 +77,7 @@ export function createApp(ports: ApiPorts, trustedProxies: readonly string[]): F
     })
     return payload
   })
+  compressAnswers(app)
   const pageAudit = new PageAudit(ports.audit, ports.clock)
   app.addHook('onClose', async () => pageAudit.flush())
   app.addHook('onResponse', async (request, reply) => {

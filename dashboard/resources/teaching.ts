@@ -54,7 +54,7 @@ export const teaching: Readonly<Record<string, readonly [lead: string, empty?: s
   '/api/v1/unused': ['What no query has used lately, and TTLs that could be better.'],
   '/api/v1/settings': ['Settings of this node, from file and environment, and of the repository.'],
   '/api/v1/license': ['What this installation may do.'],
-  '/api/v1/usage': ['Queries and calls, by day.'],
+  '/api/v1/usage': ['Queries and calls of the last week, by hour.'],
   '/api/v1/users': ['Who may sign in.', 'Invite the first colleague with New.'],
   '/api/v1/roles': ['What people may do; three are built in.', 'Make one where these do not fit.'],
   '/api/v1/tenants': ['Teams that see nothing of each other.', 'All are of the tenant default.'],

@@ -1,5 +1,6 @@
 // Settings over HTTP: reads of the node's, changes of the repository's.
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { apiLimits } from '#api/http/limits.ts'
 import { keyOf, recordsSettings, rootKey, startConfigWorld } from '#test/support/config-world.ts'
 import type { Answered, ConfigWorld } from '#test/support/config-world.ts'
 
@@ -9,7 +10,7 @@ const nodeSettings = {
       key: 'dns.port',
       value: 53,
       source: 'file',
-      origin: '/etc/gslbd.yaml',
+      origin: `/etc/${'long/'.repeat(300)}gslbd.yaml`,
       isSecret: false,
       needsRestart: true,
       isPending: false,
@@ -66,6 +67,17 @@ describe('a change', () => {
     const commit = head()
     const late = await put({ guardrails: { removedNames: 21 } }, { 'if-match': etag })
     expect([late.status, head()]).toEqual([412, commit])
+  })
+
+  test('takes the entity tag of a compressed answer', async () => {
+    const { node } = (await read())[0]
+    expect(JSON.stringify(node).length).toBeGreaterThan(apiLimits.compression.bytesMin)
+    const zipped = { 'accept-encoding': 'gzip' }
+    const { headers } = await world.call(rootKey, 'GET', '/settings', undefined, zipped)
+    expect([headers['content-encoding'], headers['etag']]).toEqual(['gzip', (await read())[1]])
+    const tag = { 'if-match': String(headers['etag']) }
+    expect((await put({ guardrails: { removedNames: 34 } }, tag)).status).toBe(200)
+    expect((await put({ guardrails: { removedNames: 35 } }, tag)).status).toBe(412)
   })
 
   test('that says what is there already makes no commit', async () => {

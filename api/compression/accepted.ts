@@ -1,0 +1,9 @@
+// The request header Accept-Encoding (RFC 9110 section 12.5.3).
+
+/** `*` is no word for a coding in particular: whoever sends it gets the answer as it is. */
+export function takesCoding(accepted: string | undefined, coding: string): boolean {
+  return (accepted ?? '').split(',').some((one) => {
+    const [name = '', weight = ''] = one.split(';')
+    return name.trim().toLowerCase() === coding && !/^\s*q\s*=\s*0(\.0*)?\s*$/i.test(weight)
+  })
+}
