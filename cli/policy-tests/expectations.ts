@@ -1,6 +1,6 @@
 // The table of what a case can expect: how each is compared with an answer.
 import { formatAddress, parseAddress } from '#dns/address.ts'
-import type { Expected } from '#schemas/objects/policy-test.ts'
+import type { Expected, Given } from '#schemas/objects/policy-test.ts'
 import type { Simulation } from '#cli/simulate/simulation.ts'
 
 type Field = keyof Expected
@@ -17,7 +17,7 @@ interface Expectation<F extends Field> {
   readonly isOfService: boolean
   readonly mismatches: (value: Required<Expected>[F], simulation: Simulation) => readonly Mismatch[]
   /** Why it holds whatever is answered; undefined: it may fail. */
-  readonly alwaysHolds?: (value: Required<Expected>[F]) => string | undefined
+  readonly alwaysHolds?: (value: Required<Expected>[F], given: Given) => string | undefined
 }
 
 const table: { readonly [F in Field]: Expectation<F> } = {
@@ -80,7 +80,11 @@ const table: { readonly [F in Field]: Expectation<F> } = {
       const got = ecsScope === null ? 'none: the case gives no subnet' : `scope /${ecsScope}`
       return [{ path: [], expected: `a scope of at most /${most}`, got }]
     },
-    alwaysHolds: (most) => (most === 128 ? 'no scope is above /128' : undefined),
+    alwaysHolds: (most, { subnet = '' }) => {
+      const bitsMax = addressBitsOf(subnet)
+      // Without a subnet it never holds.
+      return bitsMax > 0 && most >= bitsMax ? `no scope is above /${bitsMax}` : undefined
+    },
   },
   records: {
     isOfService: false,
@@ -109,15 +113,21 @@ export function fieldOfService(expect: Expected): Field | undefined {
 }
 
 /** Why no answer can be another than what is expected; undefined: one can. */
-export function whyNeverFails(expect: Expected): string | undefined {
+export function whyNeverFails(expect: Expected, given: Given): string | undefined {
   const fields = fieldsOf(expect)
   if (fields.length === 0) return 'it expects nothing'
-  const reasons = fields.map((field) => table[field].alwaysHolds?.(expect[field] as never))
+  const reasons = fields.map((field) => table[field].alwaysHolds?.(expect[field] as never, given))
   return reasons.includes(undefined) ? undefined : reasons.join(', ')
 }
 
 function fieldsOf(expect: Expected): readonly Field[] {
   return (Object.keys(table) as Field[]).filter((field) => expect[field] !== undefined)
+}
+
+/** @param subnet an address or a network; another text has 0 */
+function addressBitsOf(subnet: string): number {
+  const address = parseAddress(subnet.split('/')[0]!)
+  return address.ok ? address.value.length * 8 : 0
 }
 
 /** As the answer path prints them. */

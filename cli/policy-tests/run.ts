@@ -96,7 +96,7 @@ function runOne(asker: Asker, one: PolicyCase, report: TreeReport): CaseResult {
   const faulty = (fault: string, simulation: Simulation | null = null): CaseResult => {
     return { case: one, mismatches: [], fault, simulation }
   }
-  const never = whyNeverFails(expect)
+  const never = whyNeverFails(expect, given)
   if (never !== undefined) tell('test-cannot-fail', placeOfCase(one), [title, never])
   const [unknown] = asker.unknownDown(given)
   if (unknown !== undefined) {

@@ -83,6 +83,19 @@ describe('an expectation that holds says nothing, and one that does not says wha
       'scopeAtMost: 8',
       'scope /16',
     ],
+    [
+      "name: www.example.com, subnet: '2001:db8::/56'",
+      'scopeAtMost: 32',
+      'scopeAtMost: 32, ttl: 31',
+      'TTL 30',
+    ],
+    [
+      'name: www.example.com, subnet: 10.1.2.0/24',
+      'scopeAtMost: 31',
+      'scopeAtMost: 32, ttl: 31',
+      'TTL 30',
+    ],
+    ['name: www.example.com', 'ttl: 30', 'scopeAtMost: 128', 'none: the case gives no subnet'],
     ['name: www.example.com, client: 10.1.2.3', 'members: [192.0.2.2]', 'ttl: 0', 'TTL 30'],
     ['name: www.example.com', 'ttl: 30', 'scopeAtMost: 24', 'none: the case gives no subnet'],
     [
@@ -152,6 +165,16 @@ describe('what is wrong with a test itself', () => {
       'name: dice.example.com',
       'share: [{ member: 192.0.2.1, percent: 50, tolerance: 50 }]',
       'test-cannot-fail: .* 0 to 100 %',
+    ],
+    [
+      'name: www.example.com, subnet: 10.1.2.0/24',
+      'scopeAtMost: 32',
+      'test-cannot-fail: .* above /32',
+    ],
+    [
+      "name: www.example.com, subnet: '2001:db8::/56'",
+      'scopeAtMost: 128',
+      'test-cannot-fail: .* above /128',
     ],
     ['name: www.example.com, country: XX', 'ttl: 30', '"XX" is not a country'],
     ['name: www.example.com, client: 10.1.0.0/16', 'ttl: 30', 'is not an IP address'],
