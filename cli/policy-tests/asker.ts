@@ -51,6 +51,14 @@ export class Asker {
     return down.flatMap((name, index) => (this.#named(name) === undefined ? [index] : []))
   }
 
+  /** Whose the members are that `name` stands for, such as `web/*`; '': there are none. */
+  tenantOfDown(name: string): string {
+    const [member] = this.#named(name) ?? []
+    if (member === undefined) return ''
+    // Pools are named across tenants, so that all are of one.
+    return textOf(this.#bundle, this.#bundle.poolTenant[this.#bundle.memberPool[member]!]!)
+  }
+
   /** @param count answers to draw @param given has been checked */
   ask(given: Given, count: number): Simulation {
     const { state, cursors, tables, scripts } = this.#sceneFor(given)

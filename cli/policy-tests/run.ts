@@ -104,6 +104,15 @@ function runOne(asker: Asker, one: PolicyCase, report: TreeReport): CaseResult {
     tell('test-member-unknown', placeOfGiven(one, 'down', unknown), [name])
     return faulty(`there is no member "${name}"`)
   }
+  const owners =
+    entry.tenant === '' ? [] : (given.down ?? []).map((name) => asker.tenantOfDown(name))
+  const foreign = owners.findIndex((owner) => owner !== entry.tenant)
+  if (foreign >= 0) {
+    const name = given.down![foreign]!
+    const args = [title, entry.tenant, name, owners[foreign]!]
+    tell('test-member-foreign', placeOfGiven(one, 'down', foreign), args)
+    return faulty(`"${name}" is of another tenant`)
+  }
   const count = Math.max(samplesOf(one), policyTestLimits.drawsPerCase)
   const simulation = asker.ask(given, count)
   const { service, tenant, rule } = simulation

@@ -48,6 +48,16 @@ export const policyTestDiagnostics = {
     bad: `${www}  cases:\n    - given: { name: www.example.com, down: [web/192.0.2.9] }`,
     good: `${www}  cases:\n    - given: { name: www.example.com, down: [web/192.0.2.1] }`,
   },
+  'test-member-foreign': {
+    severity: 'error',
+    message: 'the test "%s" of tenant %s takes down "%s" of tenant %s',
+    help: 'move the test to tests/, where those of everybody are',
+    cause:
+      'The test would hold the commits of the other tenant once the member goes: a tenant takes ' +
+      'down its own members.',
+    bad: '# tenants/shop/tests/a.yaml\ngiven: { name: www.example.com, down: [others/192.0.2.1] }',
+    good: '# tests/a.yaml\ngiven: { name: www.example.com, down: [others/192.0.2.1] }',
+  },
   'test-name-foreign': {
     severity: 'error',
     message: 'the test "%s" of tenant %s asks for a name of tenant %s',

@@ -199,6 +199,27 @@ describe('what is wrong with a test itself', () => {
     expect(complaints(spec, 'tenants/default/tests/a.yaml')).toEqual([])
   })
 
+  const owners: readonly (readonly [path: string, down: string, said: string | null])[] = [
+    ['tenants/default/tests/a.yaml', '[web/192.0.2.1]', null],
+    ['tenants/default/tests/a.yaml', '["default/web/*"]', null],
+    ['tenants/default/tests/a.yaml', '[web/192.0.2.1, shop/192.0.2.9]', '"shop/192.0.2.9" of'],
+    ['tenants/default/tests/a.yaml', '["shop/shop/*"]', '"shop/shop/*" of tenant shop'],
+    ['tests/a.yaml', '[web/192.0.2.1, shop/192.0.2.9]', null],
+  ]
+  test.each(owners)('%s takes down %s: a tenant its own members', (path, down, said) => {
+    const shop = {
+      'tenants/shop/tenant.yaml': `${head('Tenant', 'shop')}spec: {}\n`,
+      'tenants/shop/pools/shop.yaml': `${head('Pool', 'shop')}spec:\n  members:\n${member(9, '')}`,
+      'tenants/shop/services/shop.yaml': service('shop', '').replace('pool: web', 'pool: shop'),
+    }
+    const spec =
+      `  given: { name: www.example.com, down: ${down} }\n` +
+      '  cases: [{ expect: { rcode: NOERROR } }]\n'
+    const expected = said === null ? [] : [expect.stringContaining(said)]
+    const found = complaints(spec, path, shop).filter((one) => one.startsWith('test-'))
+    expect(found).toEqual(expected)
+  })
+
   test('a tenant tests no name that nobody has; a test of everybody may', () => {
     const spec = '  given: { name: free.example.com }\n  cases: [{ expect: { rcode: NXDOMAIN } }]\n'
     expect(complaints(spec, 'tenants/default/tests/a.yaml')).toEqual([
