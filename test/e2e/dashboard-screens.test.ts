@@ -6,6 +6,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest'
 import { startTcpBackend } from '#test/support/backend.ts'
 import type { Backend } from '#test/support/backend.ts'
 import { button, unexpected, useDashboard } from '#test/support/dashboard-node.ts'
+import { announcement, fillDomains, tellOfNodes } from '#test/support/dashboard-fleet.ts'
 import { noteFigures, shownIn } from '#test/support/dashboard-figures.ts'
 import { pathsInNavigation, pictureOf } from '#test/support/dashboard-scene.ts'
 import { fillDatabase, fillNode } from '#test/support/dashboard-world.ts'
@@ -22,15 +23,17 @@ let backend: Backend
 let world: World
 const node = useDashboard(async () => {
   atOf = await fillDatabase(join(node.home, 'data'), calls)
+  await fillDomains(join(node.home, 'data'))
   const dbPath = join(node.home, 'country.mmdb')
   const inGermany = ['10.2.0.0/16', { country: { iso_code: 'DE' } }] as const
   writeFileSync(dbPath, writeMmdb({ type: 'Test-Country', networks: [inGermany] }))
+  const anycast = announcement(node.home)
   const publicKey = vendor.publicKey.export({ type: 'spki', format: 'pem' })
-  return { auth: { bcryptCost: 10 }, geoip: { dbPath }, license: { publicKey } }
+  return { auth: { bcryptCost: 10 }, geoip: { dbPath }, license: { publicKey }, anycast }
 })
 const { openPage, signIn, signedIn, visit } = node
-/** Nothing is asked, nothing is announced; the check of a domain would leave this machine. */
-const empty = new Set(['/trace', '/r/bgp', '/r/domains'])
+/** Nothing is asked yet. */
+const empty = new Set(['/trace'])
 
 beforeAll(async () => {
   backend = await startTcpBackend()
@@ -46,6 +49,8 @@ test(
     const paths = [...(await pathsInNavigation(page)), ...items]
     const found: string[] = []
     for (const path of paths) {
+      // A node that says nothing for a minute counts as silent.
+      await tellOfNodes(node)
       await visit(page, path)
       await page.locator('main h1').waitFor()
       await expect.poll(() => page.locator('main .loading').count()).toBe(0)

@@ -42,6 +42,8 @@ export interface DashboardNode {
   /** Where the node's own address is; a file may say another one. */
   origin: string
   readonly call: SystemCall
+  /** The system's own key. */
+  readonly bearer: string
   readonly openPage: () => Promise<Visited>
   readonly signedIn: (account: Account) => Promise<Visited>
   readonly signIn: (page: Page, account: Account) => Promise<void>
@@ -84,7 +86,7 @@ export function useDashboard(moreOf: () => object | Promise<object> = () => ({})
   afterAll(() => removeTempDir(home))
 
   const node: DashboardNode = {
-    ...{ built, home, openPage, origin: '' },
+    ...{ built, home, openPage, origin: '', bearer: systemKey },
     daemon: () => daemon,
     call: (method, path, body) =>
       callApi(daemon, method, path, { bearer: systemKey, ...(body && { body }) }),

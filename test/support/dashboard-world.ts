@@ -1,12 +1,13 @@
 // A node that has been at work for a while: something of each kind that has a screen.
 import { execFileSync } from 'node:child_process'
 import { mkdirSync, writeFileSync } from 'node:fs'
-import { join } from 'node:path'
+import { dirname, join } from 'node:path'
 import { expect } from 'vitest'
 import { openPglite } from '#state/sql/database/open-pglite.ts'
 import type { Backend } from './backend.ts'
 import type { DashboardNode } from './dashboard-node.ts'
 import type { Named } from './dashboard-scene.ts'
+import { domainFiles, tellOfNodes } from './dashboard-fleet.ts'
 import { gitEnvironment } from './git-sandbox.ts'
 import { token } from './licences.ts'
 
@@ -84,7 +85,7 @@ export async function fillNode(node: DashboardNode, backend: Backend): Promise<W
   const zones = ['example.com.', 'example.net.'].map((name) => ({ name, nameservers, soa }))
   await put('/settings', { zones })
   // While nothing else commits: a rollout does by itself.
-  pushDelivery(node)
+  pushFiles(node)
   const pools = await fillPools(make, backend)
   const check = { type: 'tcp', port: backend.port, intervalMs: 500, timeoutMs: 400 }
   await put(`/pools/${pools.pool}/healthcheck`, check)
@@ -93,6 +94,14 @@ export async function fillNode(node: DashboardNode, backend: Backend): Promise<W
   await fillPlans(make, pools)
   await fillAccess(make)
   await measure(node)
+  await tellOfNodes(node)
+  await make('/records', {
+    zone: 'example.com.',
+    name: 'new',
+    type: 'A',
+    ttl: 60,
+    values: ['192.0.2.80'],
+  })
   return { admin, pool: pools.pool, service, member: pools.members[0]! }
 }
 
@@ -234,15 +243,17 @@ spec:
     - { percent: 100 }
 `
 
-/** Waves are declared in Git alone. */
-function pushDelivery({ home }: DashboardNode): void {
+/** Waves are declared in Git alone; of the domains the ids are known before. */
+function pushFiles({ home }: DashboardNode): void {
   const checkout = join(home, 'checkout')
   const env = { PATH: process.env['PATH'], ...gitEnvironment }
   const git = (...args: string[]) => execFileSync('git', args, { cwd: home, env })
   git('clone', '-q', join(home, 'data/config.git'), checkout)
-  mkdirSync(join(checkout, 'deliveries'), { recursive: true })
-  writeFileSync(join(checkout, 'deliveries/main.yaml'), delivery)
+  for (const [path, text] of [['deliveries/main.yaml', delivery] as const, ...domainFiles]) {
+    mkdirSync(dirname(join(checkout, path)), { recursive: true })
+    writeFileSync(join(checkout, path), text)
+  }
   git('-C', checkout, 'add', '.')
-  git('-C', checkout, 'commit', '-qm', 'changes go out in three waves')
+  git('-C', checkout, 'commit', '-qm', 'changes go out in three waves; two domains')
   git('-C', checkout, 'push', '-q', 'origin', 'HEAD')
 }

@@ -1,0 +1,81 @@
+// What of other machines the dashboard shows, without a word to any of them: nodes of a fleet, a
+// BGP daemon, and checks of delegated domains that were made before.
+import { join } from 'node:path'
+import { expect } from 'vitest'
+import type { ShownDelivery } from '#api/ports/deliveries.ts'
+import { openPglite } from '#state/sql/database/open-pglite.ts'
+import type { DomainCheck, DomainResult } from '#state/ports/domains.ts'
+import type { DashboardNode } from './dashboard-node.ts'
+import { openNamedPipe } from './named-pipe.ts'
+import { reportOf } from './node-reports.ts'
+
+/** An ExaBGP that takes every command. */
+export function announcement(home: string): object {
+  const pipe = join(home, 'exabgp.in')
+  openNamedPipe(pipe)
+  const own = { interval: '500ms', rise: 1, drain: '100ms' }
+  return { driver: 'exabgp', addresses: ['127.0.0.1'], exabgp: { pipe }, ...own }
+}
+
+const names = ['ns1.example.com.', 'ns2.example.com.']
+const asked = { ns: names, ds: [], code: '', error: '' } as const
+const parent = { ...asked, role: 'parent', server: 'a.nic.example.', address: '192.0.2.1' } as const
+const first = { ...asked, role: 'nameserver', server: names[0]!, address: '192.0.2.53' } as const
+const second = { ...first, server: names[1]!, address: '192.0.2.54' }
+const why = 'ns2.example.com. (192.0.2.54) is not authoritative for lame.example.'
+type Check = Omit<DomainCheck, 'atMs'>
+const domains: readonly (readonly [string, string, readonly Check[]])[] = [
+  ['shop.example.', '', [parent, first, second]],
+  ['lame.example.', why, [parent, first, { ...second, ns: [], code: 'lame', error: why }]],
+]
+const uidOf = (i: number): string => `019a0000-0000-7000-8000-00000000000${i}`
+
+/** By path: one domain is well, of the other a name server is lame. */
+export const domainFiles: readonly (readonly [string, string])[] = domains.map(([domain], i) => {
+  const name = domain.slice(0, -1)
+  const head = `apiVersion: gslb/v1\nkind: DelegatedDomain\nmetadata: { name: ${name}, uid: `
+  return [`tenants/default/domains/${name}.yaml`, `${head}${uidOf(i)} }\nspec: { domain: ${name} }\n`]
+})
+
+/**
+ * What their last checks found, before the node opens its database. Another node makes the next
+ * ones, as it seems: a check of this one would ask servers that are not on this machine.
+ */
+export async function fillDomains(dataDir: string): Promise<void> {
+  const atMs = Date.now() - 120_000
+  const database = await openPglite(join(dataDir, 'database'))
+  try {
+    for (const [i, [domain, error, checks]] of domains.entries()) {
+      const result: DomainResult = {
+        ...{ domain, error, nsOk: error === '', dsOk: true, dsExpected: false },
+        ...{ checks: checks.map((check) => ({ ...check, atMs })), verifiedAtMs: atMs },
+      }
+      await database.query('insert into domain_checks values ($1, $2, $3, $4, $5)', [
+        ...[uidOf(i), domain, atMs, JSON.stringify(result), Number.MAX_SAFE_INTEGER],
+      ])
+    }
+  } finally {
+    await database.close()
+  }
+}
+
+const nodes = ['fra1', 'iad1', 'sin1', 'gru1'] as const
+
+/** Four nodes that pull; of a change that is on its way, the first one has it. */
+export async function tellOfNodes({ call, origin, bearer }: DashboardNode): Promise<void> {
+  const shown = (await call<readonly ShownDelivery[]>('GET', '/deliveries')).body
+  const { good, target } = shown.find(({ channel }) => channel === 'main')!
+  for (const [i, name] of nodes.entries()) {
+    const nowMs = Date.now()
+    const times = { issuedAtMs: nowMs, startedAtMs: nowMs - 3_600_000, sentAtMs: nowMs }
+    const { seq, digest } = i === 0 && target !== null ? target : good
+    const labels: Record<string, string> = { site: name, ...(i === 0 ? { canary: 'true' } : {}) }
+    const report = reportOf(name, { ...times, seq, digest, labels, refusals: [], publisher: '' })
+    const answer = await fetch(`${origin}/bundles/channels/main`, {
+      method: 'POST',
+      headers: { authorization: `Bearer ${bearer}`, 'content-type': 'application/json' },
+      body: JSON.stringify({ tag: null, report }),
+    })
+    expect([name, answer.status]).toEqual([name, 200])
+  }
+}
