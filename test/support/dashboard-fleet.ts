@@ -34,7 +34,8 @@ const uidOf = (i: number): string => `019a0000-0000-7000-8000-00000000000${i}`
 export const domainFiles: readonly (readonly [string, string])[] = domains.map(([domain], i) => {
   const name = domain.slice(0, -1)
   const head = `apiVersion: gslb/v1\nkind: DelegatedDomain\nmetadata: { name: ${name}, uid: `
-  return [`tenants/default/domains/${name}.yaml`, `${head}${uidOf(i)} }\nspec: { domain: ${name} }\n`]
+  const text = `${head}${uidOf(i)} }\nspec: { domain: ${name} }\n`
+  return [`tenants/default/domains/${name}.yaml`, text]
 })
 
 /**
