@@ -127,7 +127,7 @@ test(
   'a node without the file serves, says so, and takes it up when it comes',
   patient,
   async () => {
-    const { daemon, file, nearest, isBroken } = await runAlone(1, 'later.mmdb')
+    const { daemon, file, nearest, until, isBroken } = await runAlone(1, 'later.mmdb')
     expect(daemon.logged('a geo database is not loaded; there are no tables of it')).toMatchObject({
       level: 'error',
       setting: 'geoip.dbPath',
@@ -142,6 +142,8 @@ test(
     await waitUntil('a database of another kind to be refused', isWrong)
     replace(file, cityDatabase())
     await waitUntil('a whole one', async () => !(await isBroken()))
+    // The threads that answer are told after that.
+    await until(fra)
     for (let i = 0; i < 4; i++) expect(await nearest()).toBe(fra)
   },
 )
