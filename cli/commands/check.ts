@@ -90,14 +90,18 @@ export const check: Command = {
       io.err(`gslbd check: ${compared.error}\n`)
       return Exit.Usage
     }
-    const { isHeld, sentence } = compared.value
+    const { isHeld, sentence, hasUncommitted } = compared.value
     // What programs read has no place for it.
     const tell = values.format === 'text' ? io.out : io.err
     if (sentence !== '') tell(`${sentence}\n`)
     if (missing.size > 0) tell(`${judgedWithout}give ${[...missing].join(' and ')}\n`)
+    if (allowedSigners !== undefined && hasUncommitted) tell(`${notSignedYet}\n`)
     return isHeld ? Exit.Guardrail : Exit.Ok
   },
 }
+
+const notSignedYet =
+  'signatures, and who may override, are judged up to HEAD: what is not committed has none yet'
 
 function formatNamed(name: string) {
   const print = Object.hasOwn(formats, name) ? formats[name] : undefined

@@ -24,6 +24,11 @@ export interface Comparison {
   readonly sentence: string
 }
 
+export interface BaseComparison extends Comparison {
+  /** The directory has another configuration than the commit that is checked out. */
+  readonly hasUncommitted: boolean
+}
+
 export interface ComparisonParts {
   readonly checkPolicy: HealthCheckPolicy
   readonly movedBetween: MovedBetween
@@ -45,7 +50,7 @@ export async function compareWithBase(
   base: string,
   after: Pick<CompileSuccess, 'outline' | 'bundle'>,
   { checkPolicy, movedBetween, allowedSigners }: ComparisonParts,
-): Promise<Result<Comparison, string>> {
+): Promise<Result<BaseComparison, string>> {
   const found = openGitPlace(path)
   if (!found.ok) return err(`--base needs a checkout of git: ${found.error}`)
   const { graph } = found.value
@@ -60,14 +65,16 @@ export async function compareWithBase(
   const now = comparable(after, movedBetween)
   const before = await outlineOf(commit.value)
   const hasErrors = `${notCompared}${base} has errors itself, or cannot be read`
-  if (before === undefined) return ok({ isHeld: false, sentence: hasErrors })
   const head = await commitNamed(found.value, 'HEAD')
   const committed = head.ok ? await outlineOf(head.value) : undefined
+  const hasUncommitted = !isSameBundle(committed, now)
+  const told = (one: Comparison): Result<BaseComparison, never> => ok({ ...one, hasUncommitted })
+  if (before === undefined) return told({ isHeld: false, sentence: hasErrors })
   if (head.ok && committed !== undefined && head.value !== commit.value) {
     const brought = await graph.newCommits(commit.value, head.value)
     if (brought.ok && brought.value.descends) {
       const signed = await signedBetween(found.value, commit.value, head.value, allowedSigners)
-      if (!signed.ok) return ok(heldFor(signed.error))
+      if (!signed.ok) return told(heldFor(signed.error))
       const mayOverride = (oid: string): boolean => signed.value?.overriding.has(oid) ?? true
       const breach = await findBreach({
         graph,
@@ -78,17 +85,22 @@ export async function compareWithBase(
         mayOverride,
         outlineOf,
       })
-      if (breach !== undefined) return ok(heldFor(guardedReason(breach)))
+      if (breach !== undefined) return told(heldFor(guardedReason(breach)))
       const left = uncommitted(committed, now)
       const meant = breachBetween(before, committed)
       const overriding = brought.value.commits.filter(mayOverride)
       const reason = meant === undefined ? '' : await overrideAmong(graph, overriding)
-      if (left.isHeld || meant === undefined || reason === '') return ok(left)
+      if (left.isHeld || meant === undefined || reason === '') return told(left)
       const sentence = `since ${base} this ${meant.words}, as meant: ${reason}`
-      return ok({ isHeld: false, sentence })
+      return told({ isHeld: false, sentence })
     }
   }
-  return ok(uncommitted(before, now))
+  return told(uncommitted(before, now))
+}
+
+function isSameBundle(committed: NameOutline | undefined, now: NameOutline): boolean {
+  const [was, is] = [committed?.moves?.bundle, now.moves?.bundle]
+  return was !== undefined && is !== undefined && Buffer.compare(was, is) === 0
 }
 
 const nobody: Pick<Verified, 'byNodes' | 'overriding'> = {

@@ -89,6 +89,26 @@ test.each([
   expect(review.out).toMatch(new RegExp(`^Guardrails: .*${blind}.*${option}$`, 'm'))
 })
 
+const unsigned = 'are judged up to HEAD: what is not committed has none yet'
+test.each<[what: string, file: string, text: string, isSaid: boolean]>([
+  ['nothing', poolPath, poolYaml('192.0.2.1'), false],
+  ['a remark', poolPath, `${poolYaml('192.0.2.1')}# a remark\n`, false],
+  ['another address', poolPath, poolYaml('192.0.2.9'), true],
+  [
+    'a file that git does not know',
+    poolPath.replace('web', 'b'),
+    poolYaml('192.0.2.9', '', 'b'),
+    true,
+  ],
+])('%s that is not committed has no signature', async (_what, file, text, isSaid) => {
+  const { box, check } = checkout('')
+  const signers = box.write('signers', `a@example.com ${box.sshKey('a').publicLine}\n`)
+  box.write(`repo/${file}`, text)
+  const said = await check('--base', 'base', '--allowed-signers', signers)
+  expect([said.exit, said.out.includes(unsigned)]).toEqual([0, isSaid])
+  expect((await check('--base', 'base')).out).not.toContain(unsigned)
+})
+
 test('a base that is none, and a directory outside of git', async () => {
   const { box, check } = checkout('')
   expect(await check('--base', 'nothing')).toMatchObject({ exit: 2 })
