@@ -1,11 +1,20 @@
 // The actions, workflows and scripts that configuration repositories use: pinned, with few rights,
 // and their steps run as a shell would, in a clean clone.
 import { execFileSync, spawnSync } from 'node:child_process'
-import { cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync } from 'node:fs'
+import {
+  cpSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { afterAll, describe, expect, test } from 'vitest'
 import { parse } from 'yaml'
+import { cityDatabase, operatorDatabase } from '#test/support/geo-site.ts'
 import { gitEnvironment, gitSandbox } from '#test/support/git-sandbox.ts'
 
 const root = join(import.meta.dirname, '../../..')
@@ -17,12 +26,15 @@ interface Step {
   readonly uses?: string
   readonly run?: string
   readonly env?: Readonly<Record<string, string>>
+  readonly with?: Readonly<Record<string, string>>
 }
 interface Workflow {
+  readonly on: { readonly workflow_call?: { readonly inputs: object } }
   readonly permissions: object
   readonly jobs: Readonly<Record<string, { permissions?: object; steps: readonly Step[] }>>
 }
 interface Action {
+  readonly inputs: object
   readonly runs: { readonly steps: readonly Step[] }
 }
 
@@ -32,6 +44,11 @@ const stepsOf = (path: string): readonly Step[] => {
   return path.endsWith('action.yml')
     ? value.runs.steps
     : Object.values(value.jobs).flatMap(({ steps }) => steps)
+}
+
+const inputsOf = (path: string): object => {
+  const value = read(path) as Workflow & Action
+  return path.endsWith('action.yml') ? value.inputs : (value.on.workflow_call?.inputs ?? {})
 }
 
 const plan = '.github/actions/gslbd-plan/action.yml'
@@ -147,6 +164,39 @@ describe('the action that plans', () => {
     expect([run.status, run.err]).toEqual([status, ''])
     expect(run.out).toMatch(said)
     expect(readFileSync(join(out, 'comment.md'), 'utf8')).toContain('<!-- gslbd-plan -->')
+  })
+})
+
+describe('a database of the action that plans', () => {
+  const rows = [
+    ['geoip', 'geo-ip', 'GSLB_GEOIP', cityDatabase],
+    ['asn', 'asn', 'GSLB_ASN', operatorDatabase],
+  ] as const
+
+  test.each(rows)('%s is one that its review reads', (input, step, variable, database) => {
+    const given = `\${{ inputs.${input} }}`
+    expect(stepsOf(plan).find(({ name }) => name === 'Review')?.env?.[variable]).toBe(given)
+    const ours = stepsOf(reusable).find(({ uses }) => uses?.endsWith('gslbd-plan') === true)
+    expect(ours?.with?.[input]).toBe(given)
+    for (const path of [plan, reusable]) expect(inputsOf(path)).toHaveProperty([input])
+
+    const { box, signers, commit, base, clone } = scene()
+    const service = 'origin/tenants/default/services/shop.yaml'
+    const text = readFileSync(box.at(service), 'utf8')
+    box.write(service, text.replace('ttl: 60', `ttl: 60, filterChain: [${step}, round-robin]`))
+    commit()
+    const run = (file: string) =>
+      runStep(plan, 'Review', clone(), {
+        ...{ GSLB_PATH: '.', GSLB_BASE: base, GSLB_SIGNERS: signers, GSLB_FORMAT: 'text' },
+        ...{ GSLB_OUT: join(mkdtempSync(join(scratch, 'out-')), 'review'), [variable]: file },
+      })
+    const blind = `steps go by: give --${input}`
+    expect(run('').out).toContain(blind)
+    const file = join(mkdtempSync(join(scratch, 'db-')), 'some.mmdb')
+    writeFileSync(file, database())
+    const seeing = run(file)
+    expect(seeing.out).toMatch(/^Guardrails: /m)
+    expect(seeing.out).not.toContain(blind)
   })
 })
 
