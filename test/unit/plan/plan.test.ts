@@ -336,3 +336,30 @@ test('a small configuration and its copy are the same', () => {
     warnings: [],
   })
 })
+
+describe('a type that goes, at a name that stays, is an answer that is gone', () => {
+  const rrset = (type: number, octets: readonly number[]) => ({
+    ...text('both.example.org.', ''),
+    ...{ type, rdata: [Buffer.from(octets)] },
+  })
+  const ipv4 = rrset(RrType.A, [192, 0, 2, 9])
+  const ipv6 = rrset(RrType.AAAA, [0x20, 1, 0xd, 0xb8, ...new Array<number>(12).fill(0)])
+  const plain = { style: ((_format, words) => words) as Style, answersMax: 50 }
+
+  test('of records', () => {
+    const base = { ...bareModel, zones, rrsets: [ipv4, ipv6] }
+    const head = { ...bareModel, zones, rrsets: [ipv4] }
+    expect(told(head, base)).toEqual(['both AAAA removed 100'])
+    const plan = planBetween(base, head)
+    expect(plan.summary.removedNames).toBe(0)
+    expect(printPlan(plan, plain)).toContain('; 1 answer is gone')
+  })
+
+  test('of a service it moves its clients to no address', () => {
+    const both = ranked(a, '2001:db8::1')
+    const services = [service(1, 'www.example.org.', failover)]
+    const base = { ...bareModel, zones, services, pools: [both] }
+    const head = { ...base, pools: [ranked(a)] }
+    expect(told(head, base)).toEqual(['www AAAA changed 100', 'later: pool'])
+  })
+})
