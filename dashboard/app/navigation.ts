@@ -85,12 +85,12 @@ const general: readonly { readonly name: string; readonly paths: readonly Row[] 
   },
 ]
 
-/** They have a screen by hand, or are part of one. */
+/** They have a screen by hand, or are part of one; `gslbd plan` reads the up to 50,000 networks. */
 const shownElsewhere = new Set([
   ...['pools', 'services', 'history', 'gitops/status', 'snapshot', 'dashboard/stats'],
   ...['client-regions', 'health/members'],
   ...['health', 'ready', 'auth/me', 'auth/config', 'auth/oidc/authorize', 'auth/oidc/callback'],
-  ...['ws', 'ws/token', 'openapi.json', 'docs', 'rum.js', 'rum/config'],
+  ...['ws', 'ws/token', 'openapi.json', 'docs', 'rum.js', 'rum/config', 'rum/networks'],
 ])
 
 /** What this caller may see. A path that a later API has gets an entry by itself. */

@@ -82,7 +82,7 @@ function DeliveryCard({ one, edits, reload }: DeliveryProps) {
               after <code>{good.commit.slice(0, 10)}</code>
             </>
           )}
-          , since <Time ms={phaseSince > 1e11 ? phaseSince : phaseSince * 1_000} />.
+          . This phase began <Time ms={phaseSince > 1e11 ? phaseSince : phaseSince * 1_000} />.
         </p>
         {waitsFor !== '' && <p class="soft">Waits for {waitsFor}.</p>}
         {verdict !== null && (
@@ -124,7 +124,7 @@ function WaveStep({ wave }: { wave: Wave }) {
         <span class="down" style={part(refused)} />
       </div>
       <p class="hint">
-        {adopted} of {all} have it
+        {hasBegun ? `${adopted} of ${all} have it` : 'comes after the one before'}
         {refused > 0 && `, ${refused} refuse it`}
         {silent > 0 && `, ${silent} are silent`}
         {holdSeconds > 0 && `; then ${spanOf(holdSeconds)} of watching`}

@@ -123,13 +123,14 @@ interface RowListProps {
 function RowList({ path, name, known, rows }: RowListProps) {
   const words = place.value.query.get('q') ?? ''
   const shown = rows.filter((row) => hasWords(words, [JSON.stringify(row)]))
+  const key = keyOf(rows)
+  const item = itemPathOf(path, known)
   const columns = shownFields(rows).map((field, i) => ({
     name: headingOf(field),
     show: (row: Row) => <Value name={field} value={row[field]} isShort />,
-    isExtra: i > 1,
+    // What a phone leaves out must be on a page of the entry.
+    isExtra: item !== undefined && i > 1,
   }))
-  const key = keyOf(rows)
-  const item = itemPathOf(path, known)
   const screen = path.slice('/api/v1/'.length).replaceAll('/', '.')
   const leadsTo = (row: Row): string => `/r/${screen}/${encodeURIComponent(String(row[key]))}`
   return (

@@ -11,6 +11,7 @@ import { trailOf } from '../api/trail.ts'
 import { useEdits } from '../edit/use-edits.tsx'
 import { Chart } from '../parts/chart.tsx'
 import { Badge, Card, Empty, Fault, Loading, Page, StandingBadge, Time } from '../parts/page.tsx'
+import { countOf } from '../parts/words.ts'
 import { Holder } from './holder.tsx'
 import { MemberActions } from './member-actions.tsx'
 import { HealthHistory } from '../health/health-history.tsx'
@@ -60,6 +61,13 @@ export function MemberPage({ id }: { id: string }) {
   )
 }
 
+/** How they go together with the probes. */
+const signalWords: Readonly<Record<Member['externalSignalMode'], string>> = {
+  and: 'and the probes must both say healthy',
+  or: 'or the probes, one of them is enough',
+  override: 'decide alone while there are any',
+}
+
 function Declared({ member }: { member: Member }) {
   const { port, weight, declaredWeight, priority, region, heldBy, externalSignalMode } = member
   return (
@@ -76,8 +84,8 @@ function Declared({ member }: { member: Member }) {
         <dd>{priority}</dd>
         <dt>Region</dt>
         <dd>{region}</dd>
-        <dt>Signals of outside</dt>
-        <dd>{externalSignalMode}</dd>
+        <dt>Signals from outside</dt>
+        <dd>{signalWords[externalSignalMode]}</dd>
         {heldBy !== null && (
           <>
             <dt>Held by</dt>
@@ -98,7 +106,7 @@ function NowCard({ status, member }: { status: Status; member: Member }) {
       <dl class="facts">
         <dt>Healthy for</dt>
         <dd>
-          {healthyNodes} of {totalNodes} nodes
+          {healthyNodes} of {countOf(totalNodes, 'node')}
         </dd>
         <dt>Score</dt>
         <dd>{score.toLocaleString(undefined, { maximumFractionDigits: 2 })}</dd>

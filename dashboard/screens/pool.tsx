@@ -38,6 +38,7 @@ export function PoolPage({ id }: { id: string }) {
       back={{ href: '#/pools', name: 'Pools' }}
       actions={<PoolActions {...{ pool, edits }} />}
     >
+      <Fault text={poolOf(id) === undefined ? loaded.fault : ''} />
       <Members {...{ pool, edits }} />
       <HealthHistory pool={pool.id} />
       <HealthCheck {...{ pool, edits }} />

@@ -55,6 +55,7 @@ export function ServicePage({ id }: { id: string }) {
         </>
       }
     >
+      <Fault text={serviceOf(id) === undefined ? loaded.fault : ''} />
       <div class="grid">
         <Facts service={service} />
         <NowCard service={service} />

@@ -71,6 +71,63 @@ test(
 )
 
 test(
+  'a phone shows all of an entry that has no page of its own',
+  async () => {
+    const { page } = await signedIn(world.admin)
+    await page.setViewportSize({ width: 360, height: 740 })
+    const shown = async (path: string): Promise<string[]> => {
+      await visit(page, path)
+      const heads = page.locator('main thead th').filter({ visible: true })
+      await heads.first().waitFor()
+      return (await heads.allInnerTexts()).filter((text) => text !== '')
+    }
+    expect(await shown('/r/bgp')).toEqual(expect.arrayContaining(['Announced', 'Reason']))
+    // A domain has one.
+    expect(await shown('/r/domains')).toEqual(['Domain', 'Verified'])
+  },
+  patienceMs,
+)
+
+test(
+  'a wave that has not begun counts no nodes',
+  async () => {
+    const { page } = await signedIn(world.admin)
+    await tellOfNodes(node)
+    await visit(page, '/waves')
+    const steps = page.locator('main .steps .step')
+    await steps.filter({ hasText: '1 of 1 have it; then 10 min of watching' }).waitFor()
+    await steps.filter({ hasText: 'comes after the one before; then 10 min' }).waitFor()
+    expect(await page.locator('main').innerText()).not.toContain('0 of 0')
+  },
+  patienceMs,
+)
+
+test(
+  'of a pool or a service that somebody deletes its page says so, and a form keeps what is written',
+  async () => {
+    const { page } = await signedIn(world.admin)
+    const { id } = (await node.call('POST', '/pools', { name: 'short-lived' })).body
+    const service = { name: 'short', domain: 'short.example.com.', poolId: id, ttl: 30 }
+    const { id: serviceId } = (await node.call('POST', '/services', service)).body
+    const open = [
+      [`/services/${serviceId}`, 'there is no such service'],
+      [`/pools/${id}`, 'there is no such pool'],
+    ] as const
+    for (const [path, words] of open) {
+      await visit(page, path)
+      await button(page, 'Edit').first().click()
+      const name = page.getByRole('dialog').getByLabel(/^Name/).first()
+      await name.fill('written')
+      expect((await node.call('DELETE', path)).status).toBe(204)
+      await page.locator('main [role=alert]').filter({ hasText: words }).waitFor()
+      expect(await name.inputValue()).toBe('written')
+      await page.keyboard.press('Escape')
+    }
+  },
+  patienceMs,
+)
+
+test(
   'what is not known is not said to be none, and comes by itself',
   async () => {
     const { page } = await signedIn(world.admin)
