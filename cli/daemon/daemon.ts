@@ -4,25 +4,16 @@ import { changedSettings, reloadedSettings } from '#cli/settings/settings.ts'
 import type { Settings } from '#cli/settings/settings.ts'
 import { endPatienceMs, endWithin } from '#cli/terminal/end-now.ts'
 import type { ProcessLog } from '#cli/terminal/log.ts'
-import { portClash } from '#cli/node/start-checks.ts'
+import { portClash } from '#cli/node/clashing-settings.ts'
 import { err, ok } from '#lib/result.ts'
 import type { Result } from '#lib/result.ts'
 import { descriptorOf, listenerName } from '#runtime/sockets/handed-sockets.ts'
 import type { ListenerSockets } from '#runtime/sockets/handed-sockets.ts'
-import { keepAlerts } from './alerts.ts'
-import { giveBundles } from './bundles.ts'
-import { createApi, listen, lookAtLicence } from './api.ts'
 import { holdDataDir, openKey, prepareDataDir, takeOver } from './data-directory.ts'
-import { keepDelivery } from './delivery.ts'
-import { createDomains } from './domains.ts'
-import { announceAddresses, createNode, openSockets, readGeoTables } from './dns.ts'
-import { shareCommitNews } from './commit-news.ts'
-import { joinCluster } from './cluster.ts'
-import { createGit, followBranch, keepPushCheck, makeRepository } from './git.ts'
-import { createRegressions, keepOverlays } from './overlays.ts'
+import { createNode, openSockets, readGeoTables } from './dns.ts'
+import { createRegressions } from './overlays.ts'
 import { startParts, stopParts } from './part.ts'
 import type { Deps, Given, Part, Stops } from './part.ts'
-import { runJobs } from './periodic.ts'
 import { WriteGate } from '#cli/data/predecessor.ts'
 import { createRedirects, openRedirects } from './redirects.ts'
 import { keepDynamicDns, keepJournals, keepRecords, openSharedState } from './state.ts'
@@ -52,7 +43,8 @@ export interface Daemon {
 /** Only opens what it finds: nothing runs yet, and a failure is told by the caller alone. */
 const opening: readonly Part[] = [holdDataDir, prepareDataDir, openKey, openSharedState]
 
-const running: readonly Part[] = [
+/** What it takes to answer from the last bundle. */
+const answering: readonly Part[] = [
   keepRecords,
   keepDynamicDns,
   keepJournals,
@@ -63,21 +55,6 @@ const running: readonly Part[] = [
   openSockets,
   openRedirects,
   takeOver,
-  makeRepository,
-  createGit,
-  shareCommitNews,
-  keepAlerts,
-  createDomains,
-  joinCluster,
-  keepDelivery,
-  createApi,
-  giveBundles,
-  listen,
-  lookAtLicence,
-  followBranch,
-  keepOverlays,
-  runJobs,
-  announceAddresses,
 ]
 
 /**
@@ -115,7 +92,7 @@ export async function startDaemon(
     await stopParts(stops.last.reverse())
     if (!deps.isReplaced) log.info({}, 'gslbd has stopped')
   }
-  const started = await startParts(running, deps, stops)
+  const started = await startRunning(deps, stops)
   if (!started.ok) {
     log.error({}, started.error)
     endWithin(endPatienceMs, log)
@@ -136,6 +113,14 @@ export async function startDaemon(
     stop,
     isRestarting: deps.isRestarting,
   })
+}
+
+/** The code of what does not answer is loaded when answers are given. */
+async function startRunning(deps: Deps, stops: Stops): Promise<Result<null, string>> {
+  const answers = await startParts(answering, deps, stops)
+  if (!answers.ok) return answers
+  const { following } = await import('./following.ts')
+  return startParts(following, deps, stops)
 }
 
 function socketsOf({ settings, node, redirects, api }: Deps): readonly ListenerSockets[] {
@@ -168,6 +153,7 @@ async function reload(deps: Deps, next: Settings): Promise<void> {
   deps.redirects?.reopenLog()
   if (applied.some((setting) => setting.startsWith('license.'))) await licence.reload(license)
   if (applied.some((setting) => setting.startsWith('gitops.'))) {
+    const { keepPushCheck } = await import('./git.ts')
     keepPushCheck(deps.settings, log)
     await gitops.reload({ pollMs, allowedSignersPath: allowedSigners })
   } else {

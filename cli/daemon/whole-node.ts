@@ -1,6 +1,6 @@
 // Starts a node that does everything: what it checks of its own key comes first.
 import { believeOwnKey, unbelievedKey } from '#cli/data/own-key.ts'
-import { unusedByRole } from '#cli/node/start-checks.ts'
+import { unusedByRole } from '#cli/node/clashing-settings.ts'
 import type { Settings } from '#cli/settings/settings.ts'
 import type { Io } from '#cli/terminal/command.ts'
 import type { ProcessLog } from '#cli/terminal/log.ts'
