@@ -10,8 +10,10 @@ import { createGit, followBranch, makeRepository } from './git.ts'
 import { keepOverlays } from './overlays.ts'
 import type { Part } from './part.ts'
 import { runJobs } from './periodic.ts'
+import { lookAtDynamicDns } from './state.ts'
 
 export const following: readonly Part[] = [
+  lookAtDynamicDns,
   makeRepository,
   createGit,
   shareCommitNews,

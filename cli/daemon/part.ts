@@ -71,6 +71,7 @@ export interface Gifts {
   /** TSIG keys and TXT records. */
   readonly dynamicDns: DynamicDns
   readonly lookAtDynamicDns: () => Promise<void>
+  readonly followDynamicDns: () => void
   readonly rum: RumStore
   readonly store: BundleStore
   /** What nodes that pull are given. */

@@ -61,10 +61,16 @@ export const keepJournals: Part = ({ settings, log, records, dataDir }) => {
   return ok({ gives: { journals }, stop: () => journals.stop() })
 }
 
-export const keepDynamicDns: Part = async ({ settings, log, env, records, gate }) => {
+export const keepDynamicDns: Part = async ({ settings, log, env, records }) => {
   const parts = { settings, env, state: records.state, clock: systemClock, log }
-  const started = await startDynamicDns({ ...parts, mayLook: gate.opened })
+  const started = await startDynamicDns(parts)
   if (!started.ok) return started
-  const { dynamicDns, look, stop } = started.value
-  return ok({ gives: { dynamicDns, lookAtDynamicDns: look }, stop })
+  const { dynamicDns, look, follow, stop } = started.value
+  return ok({ gives: { dynamicDns, lookAtDynamicDns: look, followDynamicDns: follow }, stop })
+}
+
+/** When the copy of them is answered from: the database is opened for this. */
+export const lookAtDynamicDns: Part = ({ followDynamicDns }) => {
+  followDynamicDns()
+  return ok({})
 }

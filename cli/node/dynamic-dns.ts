@@ -12,6 +12,7 @@ import { systemAfter } from '#lib/timer.ts'
 import { DynamicDns } from '#runtime/dynamic/dynamic-dns.ts'
 import { createLocalCopy } from '#runtime/dynamic/local-copy.ts'
 import { listenForChanges } from '#state/sql/change-listener.ts'
+import type { ChangeListener } from '#state/sql/change-listener.ts'
 import { dynamicDnsChannel } from '#state/sql/dynamic-dns.ts'
 import type { NodeState } from '#cli/stores/state.ts'
 
@@ -21,13 +22,13 @@ export interface NodeDynamicDnsParts {
   readonly state: Pick<NodeState, 'atOnce' | 'exists'>
   readonly clock: Clock
   readonly log: Log
-  /** The database is no other process's any more. Rejects: it will not be ours. */
-  readonly mayLook?: Promise<unknown>
 }
 
 export interface NodeDynamicDns {
   readonly dynamicDns: DynamicDns
   readonly look: JobContext['lookAtDynamicDns']
+  /** Looks at the database, and again when another node says that it has written. */
+  readonly follow: () => void
   readonly stop: () => Promise<void>
 }
 
@@ -37,7 +38,7 @@ const copyFile = 'dynamic-dns.copy'
 export async function startDynamicDns(
   parts: NodeDynamicDnsParts,
 ): Promise<Result<NodeDynamicDns, string>> {
-  const { settings, env, state, clock, log, mayLook = Promise.resolve() } = parts
+  const { settings, env, state, clock, log } = parts
   const secrets = readSecrets(env)
   if (!secrets.ok) return secrets
   const { secretKey } = secrets.value
@@ -57,14 +58,16 @@ export async function startDynamicDns(
     if (url === '' && (hasLooked || !state.exists())) return
     hasLooked = await dynamicDns.refresh()
   }
-  const news = (): void => void mayLook.then(look, () => undefined)
-  const listener =
-    url === '' ? undefined : listenForChanges(url, dynamicDnsChannel, news, systemAfter)
-  // Not waited for: opening a database takes seconds.
-  news()
+  let listener: ChangeListener | undefined
   return ok({
     dynamicDns,
     look,
+    follow: () => {
+      // Not waited for: opening a database takes seconds.
+      const news = (): void => void look()
+      if (url !== '') listener = listenForChanges(url, dynamicDnsChannel, news, systemAfter)
+      news()
+    },
     stop: async () => {
       await listener?.close()
       dynamicDns.stop()

@@ -144,7 +144,7 @@ export function look(
   }
   if (waiting.length > 0 || adopted.length < heardOf(state, wave, views)) {
     const what = state.waves[wave]!.isShadow ? 'compute with' : 'take'
-    if (isPatient) return { state, waitsFor: `${waiting.length} nodes to ${what} the bundle` }
+    if (isPatient) return { state, waitsFor: `${nodesOf(waiting.length)} to ${what} the bundle` }
     const value = waiting.length
     return stopped(state, { gate: 'notAdopted', wave, value, limit: 0, atMs: nowMs }, nowMs)
   }
@@ -159,6 +159,8 @@ export function look(
   )
 }
 
+const nodesOf = (count: number): string => (count === 1 ? '1 node' : `${count} nodes`)
+
 /** Nodes that refuse and those that are silent are not waited for: their gates have let them. */
 function heardOf(
   { waves }: DeliveryState,
@@ -167,6 +169,11 @@ function heardOf(
 ): number {
   const { refused, silent } = views[wave]!
   return waves[wave]!.nodes - refused.length - silent
+}
+
+/** As people say how long: `45 s`, `9 min`. */
+function timeOf(ms: number): string {
+  return ms <= 120_000 ? `${Math.ceil(ms / 1_000)} s` : `${Math.ceil(ms / 60_000)} min`
 }
 
 function afterHold(
@@ -181,11 +188,11 @@ function afterHold(
   const { isShadow } = state.waves.at(-1)!
   const holdMs = isShadow ? wave.shadowMs : wave.holdMs
   const heldMs = Math.min(Math.max(0, nowMs - state.adoptedAtMs!), observedMs)
-  if (heldMs < holdMs) return { state, waitsFor: `${Math.ceil((holdMs - heldMs) / 1000)} s` }
+  if (heldMs < holdMs) return { state, waitsFor: timeOf(holdMs - heldMs) }
   const freshMs = Math.max(deliveryLimits.freshMs, reportSeconds(adopted.length) * 3_000)
   // What counts is what nodes said at the end of the time, not at its beginning.
   const late = holdMs === 0 ? [] : adopted.filter(({ ageMs }) => ageMs > freshMs)
-  if (late.length > 0) return { state, waitsFor: `word of ${late.length} nodes` }
+  if (late.length > 0) return { state, waitsFor: `word of ${nodesOf(late.length)}` }
   if (isShadow) {
     const next = afterShadow(state, nodes, adopted, nowMs)
     return { state: next, waitsFor: 'the nodes of the wave to take the bundle' }

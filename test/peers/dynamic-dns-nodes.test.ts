@@ -43,6 +43,7 @@ async function startNode({ url }: PostgresServer, directory: string): Promise<No
     await started.value.stop()
     await state.close()
   })
+  started.value.follow()
   return started.value
 }
 

@@ -268,7 +268,7 @@ describe('a wave with a shadow', () => {
     const fleet = new Fleet(10)
     fleet.propose(2, shadowing(null))
     fleet.pass(1_000)
-    expect([fleet.having(2), fleet.waitsFor]).toEqual([0, '1 nodes to compute with the bundle'])
+    expect([fleet.having(2), fleet.waitsFor]).toEqual([0, '1 node to compute with the bundle'])
     fleet.shadow(200, 50)
     fleet.pass(1_000)
     fleet.pass(4_999)
