@@ -219,7 +219,7 @@ export interface WriteRequest {
   readonly isDryRun?: true
   /** Planned before it is made, so that its outcome says its `effect`. */
   readonly wantsEffect?: true
-  /** Of a dry run: `bundle` of its outcome is looked at. */
+  /** Of a dry run: `bundle` and `files` of its outcome are looked at. */
   readonly wantsBundle?: true
 }
 
@@ -236,6 +236,8 @@ export interface WriteSuccess {
   readonly affected: readonly string[]
   /** Where it was wanted: what would answer. */
   readonly bundle?: Uint8Array
+  /** With `bundle`: the files of the repository that it writes. */
+  readonly files?: readonly WrittenFile[]
   /**
    * What it moves, such as `moved=12.4%; names=3`: of a dry run, of a write that was planned since
    * its effect is wanted, or since `guardrails.movedClients` judges it. `moved=unknown`: it was to
@@ -244,6 +246,12 @@ export interface WriteSuccess {
   readonly effect?: string
   /** With `effect` of a dry run: the name of each tenant of which the most clients move. */
   readonly moved?: readonly Moved[]
+}
+
+export interface WrittenFile {
+  readonly path: string
+  /** null: the file goes. */
+  readonly text: string | null
 }
 
 export interface WrittenObject {

@@ -1,6 +1,6 @@
 // Writes that are not made: each is tried on top of those before it, and what all give is kept.
 import type { ConfigEntry } from '#config/entry.ts'
-import type { Operation, WriteDiagnostic } from '#config/operation.ts'
+import type { Operation, WriteDiagnostic, WrittenFile } from '#config/operation.ts'
 import type { ConfigSnapshot } from '#config/object-index.ts'
 import { withUids } from '#config/uids.ts'
 import type { ConfigView } from '#config/view.ts'
@@ -13,6 +13,8 @@ export class PlannedWrites implements ConfigWriter {
   warnings: readonly WriteDiagnostic[] = []
   /** What would answer; undefined: nothing would change. */
   bundle: Uint8Array | undefined
+  /** What would be written. */
+  files: readonly WrittenFile[] = []
   readonly #writer: ConfigWriter
   readonly #config: ConfigView
   readonly #clock: Clock
@@ -55,11 +57,12 @@ export class PlannedWrites implements ConfigWriter {
       wantsBundle: true,
     })
     if (!done.ok) return done
-    const { objects, warnings, bundle } = done.value
+    const { objects, warnings, bundle, files = [] } = done.value
     this.#operations = operations
     this.#entries = objects.flatMap((one) => (one === null ? [] : [one.entry]))
     this.warnings = warnings
     this.bundle = bundle
+    this.files = files
     return ok({ ...done.value, objects: objects.slice(-own.length) })
   }
 }

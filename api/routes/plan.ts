@@ -2,6 +2,7 @@
 import { fullName } from '#compiler/values/record-sets.ts'
 import { partsIn } from '#config/entry.ts'
 import type { ConfigEntry } from '#config/entry.ts'
+import type { WrittenFile } from '#config/operation.ts'
 import { visibleTenant } from '#api/access/caller.ts'
 import { WriteRoutes, tryRequests } from '#api/config/planned-requests.ts'
 import { PlannedWrites } from '#api/config/planned-writes.ts'
@@ -64,7 +65,17 @@ async function answer(context: Context, table: WriteRoutes): Promise<Reply> {
   const question = { bundle: writes.bundle, at, limit, withHealth: health === 'now' }
   const done = await ports.planner.plan({ ...question, viewer: viewerOf(context, writes) })
   if (!done.ok) return replyOf(done.error)
-  return success({ ...done.value, diagnostics: seenWarnings(writes.warnings, caller) })
+  const seen = {
+    files: seenFiles(context, writes),
+    diagnostics: seenWarnings(writes.warnings, caller),
+  }
+  return success({ ...done.value, ...seen })
+}
+
+/** A tenant sees those of its folder. */
+function seenFiles({ caller }: Context, { files }: PlannedWrites): readonly WrittenFile[] {
+  const tenant = visibleTenant(caller)
+  return tenant === null ? files : files.filter(({ path }) => path.startsWith(`tenants/${tenant}/`))
 }
 
 /** Whose names are shown, with those that it would have. */

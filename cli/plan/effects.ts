@@ -41,7 +41,7 @@ export class EffectWriter implements ConfigWriter {
       return await writer.write(request)
     const done = await writer.write({ ...request, wantsBundle: true })
     if (!done.ok) return done
-    const { bundle, ...told } = done.value
+    const { bundle, files: _files, ...told } = done.value
     if (bundle === undefined) return ok(told)
     const effect = await this.#effectOf(bundle)
     return ok(effect === undefined ? told : { ...told, effect: effect.text, moved: effect.moved })

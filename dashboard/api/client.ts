@@ -46,6 +46,9 @@ export const isSessionOver = signal(false)
 /** How many calls the node has forbidden: what was offered may be offered no more. */
 export const forbidden = signal(0)
 
+/** The first two different commits that answers were of: with one alone, all were of the same. */
+export const firstRevisions = new Set<string>()
+
 type Get<P extends keyof paths> = paths[P] extends {
   get: { responses: { 200: { content: { 'application/json': infer T } } } }
 }
@@ -86,11 +89,13 @@ export async function send(path: string, request: Request = {}): Promise<Answer>
   }
   if (isPage) throw new Refusal(response.status, { error: pageInstead })
   const header = (name: string): string => response.headers.get(name) ?? ''
+  const revision = header('x-gslb-revision')
+  if (revision !== '' && firstRevisions.size < 2) firstRevisions.add(revision)
   return {
     status: response.status,
     body: found,
     etag: header('etag'),
-    revision: header('x-gslb-revision'),
+    revision,
     next: header('x-next-cursor'),
     warnings: stringsOf(header('x-gslb-warnings')),
     affected: stringsOf(header('x-gslb-affected')),

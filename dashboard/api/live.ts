@@ -2,7 +2,7 @@
 import { signal } from '@preact/signals'
 import type { paths } from 'openapi-of-gslbd'
 import { nowMs } from './clock.ts'
-import { Refusal, isSessionOver, send, sentence, read } from './client.ts'
+import { Refusal, firstRevisions, isSessionOver, send, sentence, read } from './client.ts'
 import { forgetTrail, noteTrail } from './trail.ts'
 import { isTyping, pauseMs } from './typing.ts'
 
@@ -31,6 +31,8 @@ export const heardMs = signal(0)
 export const liveFault = signal('')
 /** The commit that all below is of. */
 export const revision = signal('')
+/** Grows with each commit after the first that screens have read something of. */
+export const commits = signal(0)
 /** Grows with each change below, a few times a second at most. */
 export const beat = signal(0)
 
@@ -163,6 +165,11 @@ async function connect(): Promise<void> {
   }
 }
 
+function follows(next: string): void {
+  if (revision.value !== next) commits.value++
+  revision.value = next
+}
+
 async function readSnapshot(): Promise<void> {
   const answer = await send('/api/v1/snapshot')
   const found = answer.body as Snapshot
@@ -173,7 +180,10 @@ async function readSnapshot(): Promise<void> {
     for (const member of list as Member[]) members.set(member.id, member)
   }
   reshaped()
-  revision.value = answer.revision
+  // What screens have read meanwhile is of the same commit: they need not ask again.
+  const isFirst = revision.value === '' && firstRevisions.size === 1
+  if (isFirst) revision.value = answer.revision
+  else follows(answer.revision)
   heardMs.value = nowMs()
   liveFault.value = ''
   changed()
@@ -239,7 +249,7 @@ const hearing: Readonly<Record<string, (payload: Record<string, unknown>) => voi
     void readSnapshot().catch(() => socket?.close())
   },
   revision: (payload) => {
-    revision.value = String(payload['revision'])
+    follows(String(payload['revision']))
     changed()
   },
 }

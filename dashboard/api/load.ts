@@ -1,7 +1,7 @@
 // A hook that reads something of the API, and reads it again when the configuration changes.
 import { useCallback, useEffect, useRef, useState } from 'preact/hooks'
 import { isSessionOver, mayPass, sentence } from './client.ts'
-import { revision } from './live.ts'
+import { commits } from './live.ts'
 
 export interface Loaded<T> {
   /** The last good one, also while a newer one is on its way or has failed. */
@@ -25,7 +25,7 @@ export function useLoad<T>(key: string, load: () => Promise<T>, everyMs = 0): Lo
   const latest = useRef(load)
   latest.current = load
   const [turn, setTurn] = useState(0)
-  const now = revision.value
+  const now = commits.value
   const isOver = isSessionOver.value
   useEffect(() => {
     if (isOver) return

@@ -3,7 +3,7 @@ import { useState } from 'preact/hooks'
 import type { paths } from 'openapi-of-gslbd'
 import { send, sentence } from '../api/client.ts'
 import { operations } from '../api/document.ts'
-import { Badge, Fault, Loading } from '../parts/page.tsx'
+import { Badge, Code, Fault, Loading } from '../parts/page.tsx'
 import { countOf } from '../parts/words.ts'
 
 type Plan = paths['/api/v1/plan']['post']['responses'][200]['content']['application/json']
@@ -80,6 +80,14 @@ function PlanView({ plan }: { plan: Plan }) {
         <p class="soft" key={i}>
           Later: {subject} {what}
         </p>
+      ))}
+      {plan.files.map(({ path, text }) => (
+        <details key={path}>
+          <summary>
+            <code>{path}</code> {text === null ? 'goes' : 'as it would be in Git'}
+          </summary>
+          {text !== null && <Code text={text} name={path} />}
+        </details>
       ))}
     </div>
   )

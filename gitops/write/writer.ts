@@ -21,7 +21,7 @@ import { ownFault } from '#gitops/status/status.ts'
 import type { AcceptedCommit } from '#gitops/status/status.ts'
 import { nodePrincipal } from '#gitops/trust/trust-file.ts'
 import type { AcceptedConfig } from './accepted.ts'
-import type { WriteFailure, WriteFailureCode } from '#config/operation.ts'
+import type { WriteFailure, WriteFailureCode, WrittenFile } from '#config/operation.ts'
 import type { Prepared } from './prepare.ts'
 import { PushFairness } from './push-fairness.ts'
 import { selectRequests } from './select.ts'
@@ -187,7 +187,9 @@ export class Writer {
     for (const { pending, isChanged, ...told } of done) {
       const wantsBundle = pending.request.wantsBundle === true && prepared !== null
       // A copy: the compiler goes on.
-      const more = wantsBundle ? { bundle: Uint8Array.from(prepared.compiled.bytes) } : {}
+      const more = wantsBundle
+        ? { bundle: Uint8Array.from(prepared.compiled.bytes), files: writtenFiles(prepared) }
+        : {}
       settle(pending, ok({ ...told, ...more, revision, isChanged: isChanged && prepared !== null }))
     }
   }
@@ -293,6 +295,13 @@ export class Writer {
     onConfig(accepted.extend(commit, tree, changes, removals))
     reconciler.adopt(commit, object, compiled)
   }
+}
+
+function writtenFiles({ changes }: Prepared): readonly WrittenFile[] {
+  return Array.from(changes, ([path, file]) => ({
+    path,
+    text: file?.bytes == null ? null : Buffer.from(file.bytes).toString(),
+  }))
 }
 
 /** Its parent is the accepted commit, and no other. */

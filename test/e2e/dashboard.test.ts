@@ -156,6 +156,9 @@ test(
     await button(page, 'Which answers change?').click()
     const answers = page.getByRole('row', { name: /www\.example\.com\. A / }).first()
     expect(await answers.innerText()).toMatch(/TTL 60 s[^]*TTL 7 s/)
+    await page.getByText('as it would be in Git').click()
+    const file = page.getByRole('group', { name: 'tenants/default/services/www.yaml' })
+    expect(await file.innerText()).toMatch(/kind: Service[^]*ttl: 7/)
     expect(await lookAt(page, 'review')).toEqual([])
 
     await call('PATCH', `/services/${service?.id}`, { ttl: 9 })

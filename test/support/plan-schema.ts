@@ -7,7 +7,7 @@ import type { Plan } from '#plan/model.ts'
 export const planSchemaPath = 'schemas/json/gslbd-plan.schema.json'
 
 /** Of the API alone. */
-const ofApi = { plan: ['diagnostics', 'guardrail'], scenario: ['omitted'] } as const
+const ofApi = { plan: ['diagnostics', 'files', 'guardrail'], scenario: ['omitted'] } as const
 
 type Frozen<T> = T extends object ? { readonly [Key in keyof T]: Frozen<T[Key]> } : T
 type Promised = Frozen<Static<typeof ApiPlan>>

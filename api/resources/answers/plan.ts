@@ -177,6 +177,11 @@ const Diagnostic = Type.Object({
   line: Type.Integer(),
 })
 
+const File = Type.Object({
+  path: Type.String(),
+  text: nullable(Type.String({ description: 'null: the file goes' })),
+})
+
 export const Plan = Type.Object(
   {
     format: Type.Literal(1, {
@@ -195,6 +200,7 @@ export const Plan = Type.Object(
           'What `guardrails.movedClients` would refuse, were the requests one: a sentence',
       }),
     ),
+    files: Type.Array(File, { description: 'What a commit of the requests would write' }),
     diagnostics: Type.Array(Diagnostic, { description: 'Warnings that the change would cause' }),
   },
   { title: 'Plan' },

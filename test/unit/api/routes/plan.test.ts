@@ -86,6 +86,7 @@ beforeEach(() => {
 interface PlanBody {
   readonly error: string
   readonly guardrail: string | null
+  readonly files: readonly { readonly path: string; readonly text: string | null }[]
   readonly summary: Readonly<Record<string, number | string>>
   readonly scenarios: readonly {
     readonly health: string
@@ -330,6 +331,15 @@ test.each(judged)('says what movedClients would refuse: %s', async (_, limit, se
   })
   const { status, plan } = await planOf(acme, [down()])
   expect([status, plan.guardrail, told(plan)]).toEqual([200, sentence, ['www A changed 50']])
+})
+
+test('the files are shown that a commit would write, and one that would go', async () => {
+  const path = 'tenants/acme/services/www.yaml'
+  const { plan } = await planOf(acme, [['PATCH', `/services/${ids.service}`, { ttl: 7 }]])
+  const before = world.git('show', `main:${path}`)
+  expect(plan.files).toEqual([{ path, text: `${before}\n  ttl: 7\n` }])
+  const gone = await planOf(acme, [['DELETE', `/services/${ids.service}`, undefined]])
+  expect(gone.plan.files).toEqual([{ path, text: null }])
 })
 
 test('the answers that move most are listed, and the others counted', async () => {
