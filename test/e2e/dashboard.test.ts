@@ -157,7 +157,7 @@ test(
     const answers = page.getByRole('row', { name: /www\.example\.com\. A / }).first()
     expect(await answers.innerText()).toMatch(/TTL 60 s[^]*TTL 7 s/)
     await page.getByText('as it would be in Git').click()
-    const file = page.getByRole('group', { name: 'tenants/default/services/www.yaml' })
+    const file = page.getByRole('group', { name: 'tenants/default/services/www-example-com.yaml' })
     expect(await file.innerText()).toMatch(/kind: Service[^]*ttl: 7/)
     expect(await lookAt(page, 'review')).toEqual([])
 
@@ -350,6 +350,11 @@ test(
       `performance.getEntriesByType('resource').reduce((sum, one) => sum + one.transferSize, 0)`,
     )
     noteFigures({ overviewMs, overviewBytes })
+    const asked = await page.evaluate<string[]>(
+      `performance.getEntriesByType('resource').map(({ name }) => new URL(name).pathname)`,
+    )
+    const once = ['license', 'settings'].map((name) => `/api/v1/${name}`)
+    expect(asked.filter((path) => once.includes(path)).sort()).toEqual(once)
     expect(overviewBytes).toBeLessThan(250_000)
     // A busy machine is given ten times what a machine at rest needs.
     expect(overviewMs).toBeLessThan(30_000)
