@@ -298,10 +298,10 @@ export class Writer {
 }
 
 function writtenFiles({ changes }: Prepared): readonly WrittenFile[] {
-  return Array.from(changes, ([path, file]) => ({
-    path,
-    text: file?.bytes == null ? null : Buffer.from(file.bytes).toString(),
-  }))
+  return Array.from(changes, ([path, file]) => {
+    const bytes = file?.bytes ?? null
+    return { path, text: bytes === null ? null : Buffer.from(bytes).toString() }
+  })
 }
 
 /** Its parent is the accepted commit, and no other. */
