@@ -1,5 +1,5 @@
-// What changes in rows of numbers when rows come and go elsewhere: many cells rise by the same
-// amount. Those are steps; what is left is nearly all zeros, which compress to nothing. (ADR 24)
+// Packs a column of numbers as its differences to an older one. Where a row came or went, many
+// cells rise by the same amount: that is one step, and nearly all that is left is zeros. (ADR 24)
 
 /** Rows of the new column that stand in a row in the old one. */
 export interface RowRun {

@@ -1,4 +1,4 @@
-// The request header Accept-Encoding (RFC 9110 section 12.5.3).
+// Reads Accept-Encoding: whether a client takes a coding (RFC 9110 section 12.5.3).
 
 /** `*` is no word for a coding in particular: whoever sends it gets the answer as it is. */
 export function takesCoding(accepted: string | undefined, coding: string): boolean {

@@ -104,7 +104,7 @@ const drainMsOf = ({ anycast }: Settings): number =>
 async function starterOf({ roles }: Settings): Promise<StartNode> {
   if (roles.includes('agent')) return (await import('#cli/fleet/agent-node.ts')).startAgent
   return roles.includes('control')
-    ? (await import('#cli/daemon/whole-node.ts')).startWholeNode
+    ? (await import('#cli/daemon/daemon.ts')).startWholeNode
     : (await import('#cli/fleet/dns-node.ts')).startDnsNode
 }
 

@@ -1,7 +1,5 @@
-// Parts that jobs run: the alerts of the node, which leave the cluster at the stop, and the checks
-// of delegated domains.
+// Part: builds the alerts of the node, and leaves the cluster at the stop. A job runs their rounds.
 import { createNodeAlerts } from '#cli/node/alerts.ts'
-import { createNodeDomains } from '#cli/node/domains.ts'
 import { createDeliveriesView } from '#cli/status/delivery-view.ts'
 import { createAlertFacts } from '#cli/status/alert-facts.ts'
 import { systemClock } from '#lib/clock.ts'
@@ -30,18 +28,4 @@ export const keepAlerts: Part = (deps) => {
   const alerts = createNodeAlerts({ settings, env, state, facts, clock: systemClock, log })
   if (!alerts.ok) return alerts
   return ok({ gives: { alerts: alerts.value }, stop: () => alerts.value.keeper.stop() })
-}
-
-export const createDomains: Part = ({ settings, records, gitops, log }) => {
-  const domains = createNodeDomains({
-    settings,
-    store: records.state.atOnce.domains,
-    config: gitops.config,
-    clock: systemClock,
-    log,
-  })
-  // Nobody can ask a node without an API for what only its own database knows.
-  const isAsked = settings.api.enabled || settings.database.url !== ''
-  const verifyDomains = async (): Promise<void> => (isAsked ? domains.look() : undefined)
-  return ok({ gives: { domains, verifyDomains } })
 }

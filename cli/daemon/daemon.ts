@@ -4,7 +4,9 @@ import { changedSettings, reloadedSettings } from '#cli/settings/settings.ts'
 import type { Settings } from '#cli/settings/settings.ts'
 import { endPatienceMs, endWithin } from '#cli/terminal/end-now.ts'
 import type { ProcessLog } from '#cli/terminal/log.ts'
-import { portClash } from '#cli/node/clashing-settings.ts'
+import { believeOwnKey, unbelievedKey } from '#cli/data/own-key.ts'
+import { portClash, unusedByRole } from '#cli/node/clashing-settings.ts'
+import { systemClock } from '#lib/clock.ts'
 import { err, ok } from '#lib/result.ts'
 import type { Result } from '#lib/result.ts'
 import { descriptorOf, listenerName } from '#runtime/sockets/handed-sockets.ts'
@@ -56,6 +58,23 @@ const answering: readonly Part[] = [
   openRedirects,
   takeOver,
 ]
+
+/** Looks at its own key before it starts everything. Errors: a sentence for the operator. */
+export function startWholeNode(
+  settings: Settings,
+  log: ProcessLog,
+  env: Given['env'],
+  before: Given['before'] = null,
+): Promise<Result<Daemon, string>> {
+  const prepare = async (): Promise<Result<null, string>> => {
+    const believed = believeOwnKey(settings)
+    const warning = believed.ok ? unbelievedKey(settings, systemClock) : undefined
+    if (warning !== undefined) log.warn({}, warning)
+    for (const sentence of unusedByRole(settings)) log.warn({}, sentence)
+    return believed
+  }
+  return startDaemon(settings, log, prepare, { env, before })
+}
 
 /**
  * Starts everything, or nothing. Errors: a sentence for the operator.

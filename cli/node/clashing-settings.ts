@@ -1,4 +1,4 @@
-// Settings that do not go together: ports that are one port, and what a role has no use for.
+// Finds settings that contradict each other: two listeners on one port, and what a role ignores.
 import type { Settings } from '#cli/settings/settings.ts'
 
 /** What a person may expect of a node that answers no DNS. */
