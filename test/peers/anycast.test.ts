@@ -68,11 +68,12 @@ function start(name: NodeName, ...others: string[]): DaemonProcess {
   return node
 }
 
-/** By the router, and by nobody else. */
+/** Both addresses, by these and by nobody else: each protocol has a session of its own. */
 const announcedBy = (...names: readonly NodeName[]) =>
   waitUntil(`routes of ${names.join(' and ')}`, async () => {
     const seen = await network.announcing()
-    return seen.join() === names.join()
+    const seen6 = await network.announcing(`${serviceAddress6}/128`)
+    return seen.join() === names.join() && seen6.join() === names.join()
   })
 
 /** Who gets the queries of the client, when the router has settled. */

@@ -1,5 +1,4 @@
 // A node whose zone DNS clients update, and whose secondary servers are told of each change.
-import { spawn } from 'node:child_process'
 import { existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
@@ -14,6 +13,8 @@ import { lineOf, linesOf } from '#test/support/dns/record.ts'
 import { secondaryNames, startSecondary } from '#test/support/dns/secondary.ts'
 import type { Secondary, SecondaryKey } from '#test/support/dns/secondary.ts'
 import { freePort } from '#test/support/free-port.ts'
+import { saidBy } from '#test/support/said-by.ts'
+import type { SaidOptions } from '#test/support/said-by.ts'
 import { Site } from '#test/support/site.ts'
 import { waitUntil } from '#test/support/wait-until.ts'
 
@@ -70,17 +71,9 @@ async function createKey(body: object): Promise<SecondaryKey> {
 async function run(
   program: string,
   args: readonly string[],
-  input: string,
-  env: Readonly<Record<string, string>> = {},
+  options: SaidOptions = {},
 ): Promise<string> {
-  const child = spawn(program, args, { env: { ...process.env, ...env } })
-  let text = ''
-  child.stdout.on('data', (octets: Buffer) => (text += octets.toString()))
-  child.stderr.on('data', (octets: Buffer) => (text += octets.toString()))
-  child.stdin.end(input)
-  const code = await new Promise((resolve, reject) =>
-    child.on('error', reject).on('close', resolve),
-  )
+  const { text, code } = await saidBy(program, args, options)
   return code === 0 ? text : `failed: ${text}`
 }
 
@@ -94,7 +87,7 @@ async function update(
 ): Promise<string> {
   const server = `127.0.0.1 ${daemon.dnsPort}`
   const input = [`server ${server}`, `zone ${zone}`, ...lines, 'send', ''].join('\n')
-  return (await run(program, rest, input)).trim()
+  return (await run(program, rest, { input })).trim()
 }
 
 async function texts(server: Endpoint, name = challenge): Promise<readonly string[]> {
@@ -126,7 +119,7 @@ test('certbot’s plugin finds the zone, adds a challenge and removes it', async
     return run(
       '/usr/bin/python3',
       ['-I', '-', verb, `${daemon.dnsPort}`, name, secret, ...target],
-      certbotClient,
+      { input: certbotClient },
     )
   }
   expect(await call('add')).toBe('')
@@ -134,11 +127,9 @@ test('certbot’s plugin finds the zone, adds a challenge and removes it', async
   expect(await call('delete')).toBe('')
   expect(await texts(primary)).toEqual([])
   const wrong = ['add', `${daemon.dnsPort}`, name, Buffer.alloc(32).toString('base64')]
-  const refused = await run(
-    '/usr/bin/python3',
-    ['-I', '-', ...wrong, challenge, 'x'],
-    certbotClient,
-  )
+  const refused = await run('/usr/bin/python3', ['-I', '-', ...wrong, challenge, 'x'], {
+    input: certbotClient,
+  })
   expect(refused).toMatch(/^failed: [^]*(?:NOTAUTH|BADSIG|PeerBadSignature|PluginError)/)
   expect(await texts(primary)).toEqual([])
 })
@@ -157,12 +148,14 @@ test('lego gets a certificate by a challenge, and leaves nothing behind', async 
     ]
     const challenges = ['--dns', 'rfc2136', '--dns.resolvers', server, '--dns.disable-cp']
     const args = ['--server', acme.directoryUrl, ...account, ...challenges]
-    const said = await run('lego', [...args, '--domains', 'www.example.com', 'run'], '', {
-      LEGO_CA_CERTIFICATES: acme.certificate,
-      RFC2136_NAMESERVER: server,
-      RFC2136_TSIG_ALGORITHM: 'hmac-sha256.',
-      RFC2136_TSIG_KEY: updateKey.name,
-      RFC2136_TSIG_SECRET: updateKey.secret,
+    const said = await run('lego', [...args, '--domains', 'www.example.com', 'run'], {
+      env: {
+        LEGO_CA_CERTIFICATES: acme.certificate,
+        RFC2136_NAMESERVER: server,
+        RFC2136_TSIG_ALGORITHM: 'hmac-sha256.',
+        RFC2136_TSIG_KEY: updateKey.name,
+        RFC2136_TSIG_SECRET: updateKey.secret,
+      },
     })
     const certificate = join(acme.path, 'lego', 'certificates', 'www.example.com.crt')
     expect(existsSync(certificate), `${said}\n${acme.output()}`).toBe(true)

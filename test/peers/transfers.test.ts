@@ -1,5 +1,4 @@
 // Zone transfers, and messages that are signed, as the programs of BIND and Knot ask for them.
-import { spawn } from 'node:child_process'
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
@@ -11,6 +10,7 @@ import type { ZoneRecord } from '#dns/zone-file/zone-record.ts'
 import { startNode } from '#test/support/dns/node.ts'
 import type { NodeSettings, RunningNode } from '#test/support/dns/node.ts'
 import { recordsOf } from '#test/support/dns/written-zone.ts'
+import { saidBy } from '#test/support/said-by.ts'
 import { tempDir } from '#test/support/temp-dir.ts'
 import { zoneOfAllTypes } from '#test/support/dns/zone-of-all-types.ts'
 import { zoneOfAllWays } from '#test/support/dns/zone-of-all-ways.ts'
@@ -32,15 +32,8 @@ const keyOption = (name: string, octets = secret): string =>
 const disbelief = /could not be validated|failed to verify|verify failure|TSIG error/i
 const signed = ['-y', keyOption('key.example.')]
 
-async function run(program: string, args: readonly string[], input = ''): Promise<string> {
-  const child = spawn(program, args)
-  let text = ''
-  child.stdout.on('data', (octets: Buffer) => (text += octets.toString()))
-  child.stderr.on('data', (octets: Buffer) => (text += octets.toString()))
-  child.stdin.end(input)
-  await new Promise((resolve, reject) => child.on('error', reject).on('close', resolve))
-  return text
-}
+const run = async (program: string, args: readonly string[]): Promise<string> =>
+  (await saidBy(program, args)).text
 
 const nodes: RunningNode[] = []
 async function start(settings: NodeSettings): Promise<(...rest: string[]) => Promise<string>> {

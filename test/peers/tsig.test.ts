@@ -1,11 +1,11 @@
 // TSIG as other programs send and check it: dig and nsupdate of BIND, kdig and knsupdate of Knot.
-import { spawn } from 'node:child_process'
 import { afterEach, describe, expect, test } from 'vitest'
 import { parseName } from '#dns/name.ts'
 import { tsigAlgorithm, tsigAlgorithms } from '#dns/tsig/tsig-algorithms.ts'
 import type { TsigKey } from '#dns/tsig/tsig-key.ts'
 import { startTsigServer } from '#test/support/dns/tsig-server.ts'
 import type { TsigServer, TsigServerParts } from '#test/support/dns/tsig-server.ts'
+import { saidBy } from '#test/support/said-by.ts'
 
 const secret = Buffer.from('0123456789abcdefghijklmnopqrstuv')
 const nowSeconds = (): number => Math.floor(Date.now() / 1_000)
@@ -28,15 +28,8 @@ async function start(algorithm: string, parts: Partial<TsigServerParts> = {}): P
 }
 
 /** What it printed, on both outputs. */
-async function run(program: string, args: readonly string[], input = ''): Promise<string> {
-  const child = spawn(program, args)
-  let text = ''
-  child.stdout.on('data', (octets: Buffer) => (text += octets.toString()))
-  child.stderr.on('data', (octets: Buffer) => (text += octets.toString()))
-  child.stdin.end(input)
-  await new Promise((resolve, reject) => child.on('error', reject).on('close', resolve))
-  return text
-}
+const run = async (program: string, args: readonly string[], input?: string): Promise<string> =>
+  (await saidBy(program, args, input === undefined ? {} : { input })).text
 
 /** What a program says of an answer whose MAC it does not believe. */
 const disbelief = /could not be validated|failed to verify|verify failure|TSIG error|BADSIG/i

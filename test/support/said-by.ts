@@ -1,0 +1,39 @@
+// Starts a program and waits for its end without blocking, for programs that ask this very process.
+import { spawn } from 'node:child_process'
+
+export interface SaidOptions {
+  /** Default: no standard input. */
+  readonly input?: string
+  /** Beside the environment of this process. */
+  readonly env?: Readonly<Record<string, string>>
+}
+
+export interface Said {
+  /** What it printed, on both outputs. */
+  readonly text: string
+  /** Null where a signal ended it. */
+  readonly code: number | null
+}
+
+/** @throws where the program cannot be started */
+export async function saidBy(
+  program: string,
+  args: readonly string[],
+  { input, env = {} }: SaidOptions = {},
+): Promise<Said> {
+  const stdin = input === undefined ? 'ignore' : 'pipe'
+  const child = spawn(program, args, {
+    env: { ...process.env, ...env },
+    stdio: [stdin, 'pipe', 'pipe'],
+  })
+  let text = ''
+  for (const output of [child.stdout, child.stderr]) {
+    output?.on('data', (octets: Buffer) => (text += octets.toString()))
+  }
+  // One that ends before it has read all: its text says why.
+  child.stdin?.on('error', () => {}).end(input)
+  const code = await new Promise<number | null>((resolve, reject) =>
+    child.on('error', reject).on('close', resolve),
+  )
+  return { text, code }
+}
