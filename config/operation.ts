@@ -217,8 +217,13 @@ export interface WriteRequest {
   readonly reverts?: string
   /** All checks, and nothing is written. */
   readonly isDryRun?: true
-  /** Planned before it is made, so that its outcome says its `effect`. */
+  /** Planned before it is made, so that its outcome says its `effect`, whatever that takes. */
   readonly wantsEffect?: true
+  /**
+   * Who hears its `effect` when it is made: of a tenant's names alone, where the commit has changes
+   * of others; null: of all. Left out: nobody does.
+   */
+  readonly effectFor?: { readonly tenant: string | null }
   /** Of a dry run: `bundle` and `files` of its outcome are looked at. */
   readonly wantsBundle?: true
 }
@@ -239,8 +244,8 @@ export interface WriteSuccess {
   /** With `bundle`: the files of the repository that it writes. */
   readonly files?: readonly WrittenFile[]
   /**
-   * What it moves, such as `moved=12.4%; names=3`: of a dry run, of a write that was planned since
-   * its effect is wanted, or since `guardrails.movedClients` judges it. `moved=unknown`: it was to
+   * What it moves, such as `moved=12.4%; names=3`: of a dry run, and of a write for whoever
+   * `effectFor` names. `moved=unknown`: it takes too long, for a `reason`; without one, it was to
    * be planned, and could not be in time.
    */
   readonly effect?: string

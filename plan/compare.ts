@@ -27,21 +27,38 @@ export interface ComparerParts {
   readonly head: Side
   readonly partitions: Partitions
   readonly limits: MovementLimits
+  /** What is done in all; left out: whatever it takes. */
+  readonly work?: WorkLimits
   readonly placeNames: PlaceNames
   readonly viewer: Viewer
   /** How their traffic was counted; null: addresses are the weights. */
   readonly counting: Counting | null
 }
 
+/** For who waits: see `Comparer.isSpent`. */
+export interface WorkLimits {
+  /** Clients that are asked for. */
+  readonly asksMax: number
+  /** False: no table may divide the clients, and none is missed. */
+  readonly takesTables: boolean
+  /** Rows of the tables that divide the clients of a name. */
+  readonly rowsMax: number
+}
+
 interface Compared {
   readonly isDifferent: boolean
-  readonly movement: Movement
+  /** null: it takes too much. */
+  readonly movement: Movement | null
 }
+
+const notCompared: Compared = Object.freeze({ isDifferent: false, movement: null })
 
 /** Who gives an answer, and what tells it from others. */
 interface KeyedGiver extends Giver {
   readonly key: string
   readonly sources: () => readonly ClientSource[]
+  readonly goesByPlaces: boolean
+  readonly isMeasured: boolean
 }
 
 /** Of one scenario. */
@@ -53,12 +70,26 @@ export class Comparer {
   readonly #parts: ComparerParts
   readonly #outcomes: Outcomes
   readonly #known = new Map<string, Compared>()
+  /** Clients that were asked for. */
+  #asked = 0
+  #isSpent = false
+  #isDivided = false
   /** Of IPv4 and IPv6; none: no database. */
   readonly #byCountry = new WeakMap<Movement, readonly MovedByPlace[]>()
 
   constructor(parts: ComparerParts) {
     this.#parts = parts
     this.#outcomes = new Outcomes(parts.viewer)
+  }
+
+  /** What there is to compare takes more than `work` permits, and is not compared. */
+  get isSpent(): boolean {
+    return this.#isSpent
+  }
+
+  /** The same, since a table divides clients, and none may, or browsers have measured. */
+  get isDivided(): boolean {
+    return this.#isDivided
   }
 
   /** @returns null: nobody gets another answer */
@@ -107,18 +138,29 @@ export class Comparer {
     const known = this.#known.get(key)
     if (known !== undefined) return known
     const sources = [...one.sources(), ...other.sources()]
+    if (!this.#mayAsk([one, other], sources)) return notCompared
     const outcomes = this.#outcomes
     const more = [outcomes, limits, placeNames, counting] as const
     const v4 = sumMovement(one, other, partitions.v4(sources), ...more)
     const v6 = sumMovement(one, other, partitions.v6(sources), ...more)
-    const compared = {
-      isDifferent: v4.isDifferent || v6.isDifferent,
-      movement: { ipv4: v4.movement, ipv6: v6.movement },
-    }
+    const movement = { ipv4: v4.movement, ipv6: v6.movement }
+    const compared = { isDifferent: v4.isDifferent || v6.isDifferent, movement }
+    this.#asked += v4.asked + v6.asked
     this.#known.set(key, compared)
     const byCountry = [v4, v6].flatMap((one) => one.byCountry ?? [])
-    this.#byCountry.set(compared.movement, byCountry)
+    this.#byCountry.set(movement, byCountry)
     return compared
+  }
+
+  #mayAsk(givers: readonly KeyedGiver[], sources: readonly ClientSource[]): boolean {
+    const { work } = this.#parts
+    if (work === undefined) return true
+    const isPlaced = sources.length > 0 || givers.some((one) => one.goesByPlaces)
+    const isMeasured = givers.some((one) => one.isMeasured)
+    if (isMeasured || (isPlaced && !work.takesTables)) this.#isDivided = true
+    const isMuch = this.#asked > work.asksMax || rowsOf(sources) > work.rowsMax
+    if (isMuch || this.#isDivided) this.#isSpent = true
+    return !this.#isSpent
   }
 
   #giverOf(side: Side, told: Told, qtype: number): KeyedGiver {
@@ -142,6 +184,8 @@ export class Comparer {
       key: `told ${outcome.number}`,
       reach: Reach.Class,
       sources: () => [],
+      goesByPlaces: false,
+      isMeasured: false,
       choose: () => outcome,
       ofNetworks: () => outcome,
     }
@@ -173,6 +217,12 @@ export class Comparer {
     }
   }
 }
+
+const rowsOf = (sources: readonly ClientSource[]): number =>
+  sources.reduce((rows, source) => {
+    const { v4, v6 } = source.cuts()
+    return rows + v4.starts.length + v6.starts.length
+  }, 0)
 
 function isAliasTold({ service }: Told, { bundle }: Side): boolean {
   return (nodeFlags(bundle, bundle.serviceNode[service]!) & NodeFlag.Alias) !== 0

@@ -44,6 +44,8 @@ export interface Summed {
   readonly movement: FamilyMovement
   /** null: no database. */
   readonly byCountry: MovedByPlace | null
+  /** Clients that were asked for, of either side. */
+  readonly asked: number
 }
 
 export function sumMovement<A extends Address>(
@@ -84,7 +86,8 @@ export function sumMovement<A extends Address>(
     operators: ofOperators.places,
     operatorsOmitted: ofOperators.omitted,
   }
-  return { isDifferent: sums.hasDifference, movement, byCountry }
+  const asked = partition.weight.length + sums.asked
+  return { isDifferent: sums.hasDifference, movement, byCountry, asked }
 }
 
 /**
@@ -190,6 +193,7 @@ function askEach<A extends Address>(
     const own = Math.max(fewest, Math.floor((most * weight[number]!) / all))
     const probes = networksOf(partition, number, own)
     let moving = 0
+    sums.asked += probes.addresses.length
     for (const [i, address] of probes.addresses.entries()) {
       space.toWords(address, words)
       const one = before.choose(words, isIpv6)
@@ -211,6 +215,8 @@ function askEach<A extends Address>(
 const fewest = 64
 
 class Sums {
+  /** Networks and addresses, one by one. */
+  asked = 0
   moved = 0
   differs = 0
   variance = 0

@@ -1,9 +1,6 @@
 // Plans a change: two bundles in; out comes which clients get another answer, and what may follow.
-import { NodeFlag } from '#bundle/format/cells.ts'
-import { nodeFlags, serviceOfNode, textOf } from '#bundle/format/bundle.ts'
-import type { Bundle } from '#bundle/format/bundle.ts'
+import { serviceOfNode, textOf } from '#bundle/format/bundle.ts'
 import { formatName } from '#dns/name.ts'
-import { RrType } from '#dns/rrtype.ts'
 import type { ScriptPort } from '#routing/script/port.ts'
 import { AsnTable, CountryTable } from '#routing/geo/geo-tables.ts'
 import type { GeoBuffers } from '#routing/geo/geo-tables.ts'
@@ -14,26 +11,18 @@ import { noPlaces, Partitions } from './clients/partition.ts'
 import type { ClientSpaces, Places } from './clients/partition.ts'
 import { countedSpaces } from './clients/traffic.ts'
 import type { Traffic } from './clients/traffic.ts'
+import { changesOf, summaryOf } from './changes.ts'
 import { Comparer } from './compare.ts'
 import type { MovementLimits, PlaceNames } from './movement.ts'
-import { findDifferences, typesOf } from './rows/names.ts'
-import type { Differences, NameDifference } from './rows/names.ts'
+import { findDifferences } from './rows/names.ts'
+import type { Differences } from './rows/names.ts'
 import { laterChanges } from './rows/later.ts'
 import { expectedTraffic, uncountedNames } from './expected.ts'
-import { answeringNode } from './sides/ask.ts'
-import { isNowhere } from './sides/outcome.ts'
 import { createSide } from './sides/side.ts'
 import type { Moment, Source } from './sides/side.ts'
 import { seesName } from './sides/viewer.ts'
 import type { Viewer } from './sides/viewer.ts'
-import type {
-  AnswerChange,
-  ClientWeights,
-  Plan,
-  PlannedScenario,
-  PlannedSide,
-  PlanSummary,
-} from './model.ts'
+import type { ClientWeights, Plan, PlannedScenario, PlannedSide } from './model.ts'
 
 export interface PlanRequest {
   readonly base: Source & Pick<PlannedSide, 'source'>
@@ -106,7 +95,11 @@ export function makePlan(request: PlanRequest): Plan {
     base: sideOf(base),
     head: sideOf(head),
     weights: weightsOf(traffic),
-    summary: summaryOf(scenarios, differences, later.length),
+    summary: summaryOf(
+      scenarios.flatMap(({ changes }) => changes),
+      differences,
+      later.length,
+    ),
     scenarios,
     later,
     warnings: warnings.all,
@@ -142,56 +135,6 @@ function sideOf({ source, bundle }: PlanRequest['base']): PlannedSide {
   return { source, commit: bundle.manifest.commit, digest: bundle.digest }
 }
 
-function changesOf(
-  comparer: Comparer,
-  base: Bundle,
-  head: Bundle,
-  { names }: Differences,
-): AnswerChange[] {
-  const changes: AnswerChange[] = []
-  for (const difference of names) {
-    const own: AnswerChange[] = []
-    for (const type of askedTypes(base, head, difference)) {
-      const change = comparer.compare(difference.qname, type)
-      if (change !== null) own.push(change)
-    }
-    // That a name which is gone has no address of the other family either is not said.
-    const shown = own.filter((change) => !isOfNothing(change))
-    changes.push(...(shown.length > 0 ? shown : own))
-  }
-  return changes
-}
-
-/** From one way to answer nothing to another. */
-function isOfNothing({ before, after, movement }: AnswerChange): boolean {
-  const isEmpty = [before, after].every(
-    ({ records, others }) => records.length + others.length === 0,
-  )
-  const { ipv4, ipv6 } = movement ?? {}
-  const members = [...(ipv4?.members ?? []), ...(ipv6?.members ?? [])]
-  // Members of others have no pool, either.
-  return isEmpty && members.every(isNowhere)
-}
-
-/** What a name has on either side; addresses, where it is an alias, or has nothing. */
-function askedTypes(base: Bundle, head: Bundle, { qname }: NameDifference): readonly number[] {
-  const [was, is] = [answeringNode(base, qname), answeringNode(head, qname)]
-  const types = new Set([...typesOf(base, was), ...typesOf(head, is)])
-  if (types.size === 0) return [RrType.A]
-  const isAlias = [
-    [base, was],
-    [head, is],
-  ] as const
-  if (isAlias.some(([bundle, node]) => node >= 0 && hasCname(bundle, node))) {
-    types.add(RrType.A).add(RrType.AAAA)
-  }
-  return [...types].sort((one, other) => one - other)
-}
-
-function hasCname(bundle: Bundle, node: number): boolean {
-  return (nodeFlags(bundle, node) & NodeFlag.HasCname) !== 0
-}
-
 function placesOf({ country, asn }: GeoBuffers): Places {
   return {
     ...noPlaces,
@@ -213,36 +156,6 @@ function placeNames({ country, asn }: GeoBuffers): PlaceNames {
       if (operators === null || row === 0) return ''
       return `AS${operators.asnNumber[row]} ${operators.organisation(row)}`.trim()
     },
-  }
-}
-
-function summaryOf(
-  scenarios: readonly PlannedScenario[],
-  { names: differing, compared }: Differences,
-  laterCount: number,
-): PlanSummary {
-  const changes = scenarios.flatMap((scenario) => scenario.changes)
-  const names = new Set(changes.map(({ name }) => name))
-  const nodes = new Map(differing.map((one) => [formatName(one.qname), one]))
-  const count = (isOne: (one: NameDifference) => boolean): number =>
-    [...names].filter((name) => isOne(nodes.get(name)!)).length
-  let movedMax = 0
-  let movedMaxName = ''
-  for (const { name, kind, movement } of changes) {
-    // To answer nothing is no other place: guardrails and the headline count it apart.
-    if (movement === null || kind !== 'changed') continue
-    const moved = Math.max(movement.ipv4.moved, movement.ipv6.moved)
-    if (moved > movedMax) [movedMax, movedMaxName] = [moved, name]
-  }
-  return {
-    names: names.size,
-    answers: new Set(changes.map(({ name, type }) => `${name} ${type}`)).size,
-    addedNames: count(({ base }) => base < 0),
-    removedNames: count(({ head }) => head < 0),
-    comparedNames: compared,
-    movedMax,
-    movedMaxName,
-    laterChanges: laterCount,
   }
 }
 

@@ -15,7 +15,7 @@ import type {
 import { err, ok } from '#lib/result.ts'
 import type { Result } from '#lib/result.ts'
 import { kinds } from '#schemas/kinds.ts'
-import { actorOf } from '#api/access/caller.ts'
+import { actorOf, visibleTenant } from '#api/access/caller.ts'
 import type { Caller } from '#api/access/caller.ts'
 import { overrideHeader, reasonIn, reasonWanted } from '#api/http/override.ts'
 import {
@@ -133,17 +133,20 @@ export function saidIn({
   caller,
   request,
 }: Pick<Context, 'caller' | 'request'>): Result<
-  Pick<WriteRequest, 'override' | 'subject' | 'wantsEffect'>,
+  Pick<WriteRequest, 'override' | 'subject' | 'wantsEffect' | 'effectFor'>,
   Reply
 > {
   const override = overrideOf(caller, request?.header(overrideHeader))
   if (!override.ok) return override
   const subject = subjectOf(request?.header(subjectHeader))
   if (!subject.ok) return subject
-  const wanted = request?.header(effectHeader)
-  if (wanted === undefined) return ok({ ...override.value, ...subject.value })
-  if (!isEffectWanted(wanted)) return err(refused(400, effectWanted))
-  return ok({ ...override.value, ...subject.value, wantsEffect: true })
+  const said = { ...override.value, ...subject.value }
+  const told = { ...said, effectFor: { tenant: visibleTenant(caller) } }
+  const given = request?.header(effectHeader)
+  if (given === undefined) return ok(told)
+  const isWanted = isEffectWanted(given)
+  if (isWanted === undefined) return err(refused(400, effectWanted))
+  return ok(isWanted ? { ...told, wantsEffect: true } : said)
 }
 
 /** Why names may go that the guardrails keep. They are of the whole, and so is who may say it. */

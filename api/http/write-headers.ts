@@ -6,7 +6,7 @@ export const subjectHeader = 'x-gslb-subject'
 const lengthMax = 120
 /** The answer has one of this name. */
 export const effectHeader = 'x-gslb-effect'
-const wantedWord = 'wanted'
+const [wantedWord, unwantedWord] = ['wanted', 'unwanted']
 
 export const Subject = Type.String({ minLength: 1, maxLength: lengthMax, pattern: '\\S' })
 
@@ -30,8 +30,13 @@ export function subjectIn(given: string): string | undefined {
 export const subjectWanted =
   `the header X-Gslb-Subject needs one line of 1 to ${lengthMax} ` + 'characters, in UTF-8'
 
-export const EffectWanted = Type.Literal(wantedWord)
+export const EffectWanted = Type.Union([Type.Literal(wantedWord), Type.Literal(unwantedWord)])
 
-export const isEffectWanted = (given: string): boolean => given.trim().toLowerCase() === wantedWord
+/** undefined: it is neither. */
+export function isEffectWanted(given: string): boolean | undefined {
+  const word = given.trim().toLowerCase()
+  return word === wantedWord ? true : word === unwantedWord ? false : undefined
+}
 
-export const effectWanted = 'the header X-Gslb-Effect of a request can only be: wanted'
+export const effectWanted =
+  'the header X-Gslb-Effect of a request can only be: ' + `${wantedWord}, ${unwantedWord}`

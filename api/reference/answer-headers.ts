@@ -34,12 +34,15 @@ const fields = {
   },
   'X-Gslb-Effect': {
     description:
-      'Of a dry run, of a write that asks for it by a header of this name, and of each write ' +
-      'where `guardrails.movedClients` is set: the largest part of the clients of a name that ' +
-      'moves, how many names answer differently (`names`, of them `added` and `removed`), ' +
-      'and how many changes may show `later`. `moved=permitted`: it was judged with others, ' +
-      '`together` says how many. `moved=unknown`: it could not be planned in time, ' +
-      'so that `guardrails.movedClients` has not judged it. A dry run may be without it then',
+      'The largest part of the clients of a name that moves, how many names answer ' +
+      'differently (`names`, of them `added` and `removed`), and how many changes may show ' +
+      '`later`. ' +
+      '`moved=unknown`: it was not worked out, since it depends on `places` or takes too many ' +
+      '`names`, `networks` or a configuration of too large a `size` (`reason`; `first`: the ' +
+      'commit before is not known); without a `reason`: it could not be planned in time, so that ' +
+      '`guardrails.movedClients` has not judged it, and a dry run is without the header then. ' +
+      '`together`: so many changes are in the commit; then figures are of the names of the own ' +
+      'tenant. `moved=permitted`: they were judged together, and no more is known',
     schema: { type: 'string', examples: ['moved=12.4%; names=3; later=1'] },
   },
   'X-Gslb-Dry-Run': { description: '`true`: nothing was changed', schema: text },

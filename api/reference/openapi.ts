@@ -162,8 +162,9 @@ const ofSubject =
   'commit has changes of others, too, it is the trailer `Gslb-Subject`.'
 
 const ofEffect =
-  'Has the change planned before it is made, so that the answer has a header of this name. It ' +
-  'takes as long as a dry run more; without it a write waits for no plan.'
+  '`wanted` has the change planned before it is made, with all tables of the node, which takes ' +
+  'as long as a dry run more: the answer then has figures where it would say `moved=unknown` ' +
+  'with a `reason`. `unwanted` leaves the header of the answer out.'
 
 const ofOverride =
   'Why more may change within ten minutes than `guardrails` of the settings permits; without ' +

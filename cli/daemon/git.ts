@@ -2,6 +2,7 @@
 // DNS node.
 import { resolve } from 'node:path'
 import { installPushCheck } from '#cli/data/push-check.ts'
+import { effectsModule } from '#cli/effects/module.ts'
 import { checkPolicyOfNode } from '#cli/files/check-policy.ts'
 import { sshAccess } from '#cli/node/named-files.ts'
 import { movedModule } from '#cli/plan/moved-module.ts'
@@ -105,6 +106,7 @@ function createGitops(deps: Deps, activations: Activations): GitopsControl {
     recordTtlMs,
     checkPolicy: checkPolicyOfNode(health),
     policyTestsModule,
+    effectsModule,
     moved: movedOptionsOf(deps.settings),
     resume: deps.node.resumePoint(),
     ...agentsMaxOf(deps.node),

@@ -4,6 +4,7 @@ import type { RoutingTables } from '#routing/choose/environment.ts'
 import { packNetworks } from '#routing/tables/network-index.ts'
 import { ok } from '#lib/result.ts'
 import { makePlan } from '#plan/plan.ts'
+import { shortWords } from '#plan/print/short.ts'
 import type { Moved } from '#compiler/plan/name-outline.ts'
 import type { BundleCopy } from './bundle-copy.ts'
 import { movedIn } from './moved.ts'
@@ -44,11 +45,5 @@ export function effectOf({ bundle: bytes, digest, tables, next, nowMs }: EffectJ
     scripts: null,
     limits: { networksMax },
   })
-  const { movedMax, names, addedNames, removedNames, laterChanges } = plan.summary
-  const moved = Math.round(movedMax * 1_000) / 10
-  const parts = [`moved=${movedMax > 0 && moved === 0 ? '<0.1' : moved}%`, `names=${names}`]
-  if (addedNames > 0) parts.push(`added=${addedNames}`)
-  if (removedNames > 0) parts.push(`removed=${removedNames}`)
-  if (laterChanges > 0) parts.push(`later=${laterChanges}`)
-  return { text: parts.join('; '), moved: movedIn(plan) }
+  return { text: shortWords(plan.summary), moved: movedIn(plan) }
 }

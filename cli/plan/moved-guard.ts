@@ -11,6 +11,7 @@ import type { ConfigSnapshot } from '#config/object-index.ts'
 import type { Clock } from '#lib/clock.ts'
 import type { Log } from '#lib/log.ts'
 import type { MoveLimits } from '#compiler/plan/name-outline.ts'
+import { noEffect } from '#gitops/write/commit-effect.ts'
 import { movedBeyond, movedSentence } from '#gitops/guard/moved.ts'
 import type { MovedBreach } from '#gitops/guard/moved.ts'
 import { err, ok } from '#lib/result.ts'
@@ -64,7 +65,7 @@ export class MovedGuard implements ConfigWriter {
     const tried = await this.#planned(request)
     if (!tried.ok) return tried
     const effect = effectOf(tried.value)
-    const made = request.isDryRun === true ? tried : await writer.write(request)
+    const made = request.isDryRun === true ? tried : await writer.write(untold(request))
     return made.ok ? ok({ ...made.value, effect }) : made
   }
 
@@ -80,19 +81,20 @@ export class MovedGuard implements ConfigWriter {
     // Of many it is judged already.
     const breach = count > 1 ? undefined : movedBeyond(limits, tried?.value.moved ?? [])
     if (breach !== undefined) return err(movedTooMany(breach))
-    const made = isDryRun && tried !== undefined ? tried : await this.#parts.writer.write(request)
+    const { writer } = this.#parts
+    const asked = count === 1 ? untold(request) : request
+    const made = isDryRun && tried !== undefined ? tried : await writer.write(asked)
     if (!made.ok) return made
-    const effect = effectOf(tried?.value ?? made.value)
+    // What the commit tells of itself is no judgement.
+    const effect = effectOf(tried?.value ?? { isChanged: made.value.isChanged })
     if (effect === unknownEffect && !isDryRun) {
       const { requestId, actor } = request
       const fields = { requestId, actor: actor.name, revision: made.value.revision }
       this.#parts.log.warn({ ...fields, movedClients: limits.all }, notJudged)
     }
     // What others move, who are perhaps of another tenant, is not theirs to know.
-    return ok({
-      ...made.value,
-      effect: count === 1 ? effect : `moved=permitted; together=${count}`,
-    })
+    const own = made.value.effect ?? `moved=permitted; together=${count}`
+    return ok({ ...made.value, effect: count === 1 ? effect : own })
   }
 
   #outcome(tried: WriteResult): Outcome {
@@ -123,15 +125,17 @@ export class MovedGuard implements ConfigWriter {
   }
 }
 
+/** It is planned already. */
+const untold = ({ effectFor: _effectFor, ...request }: WriteRequest): WriteRequest => request
+
 const unknownEffect = 'moved=unknown'
-const noEffect = 'moved=0%; names=0'
 /** What one request may be refused for; all else would be said of each. */
 const aboutOne: readonly WriteFailureCode[] = [
   ...(['not-found', 'forbidden', 'conflict', 'precondition-failed', 'too-many'] as const),
   ...(['guarded', 'invalid', 'internal'] as const),
 ]
 
-const effectOf = ({ effect, isChanged }: WriteSuccess): string =>
+const effectOf = ({ effect, isChanged }: Pick<WriteSuccess, 'effect' | 'isChanged'>): string =>
   effect ?? (isChanged ? unknownEffect : noEffect)
 
 const notJudged =

@@ -63,6 +63,12 @@ export class Publisher {
     return commit === '' ? null : { commit, seq, serial, digest, signer }
   }
 
+  /** The newest bundle, and its digest; null before the first publication of this process. */
+  get newest(): Pick<Draft, 'bytes' | 'digest'> | null {
+    const { digest } = this.#state
+    return this.#bytes === undefined ? null : { bytes: this.#bytes, digest }
+  }
+
   sign(commit: string, compiled: CompiledBundle): Draft {
     const bytes = shared(compiled.bytes)
     signBundle(bytes, this.#parts.key)

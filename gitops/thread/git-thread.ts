@@ -8,6 +8,7 @@ import { MemoryReleases } from '#lib/memory/memory-releases.ts'
 import { Random } from '#lib/random.ts'
 import { systemAfter } from '#lib/timer.ts'
 import { version } from '#lib/version.ts'
+import type { CommitEffects } from '#gitops/write/commit-effect.ts'
 import { CommitTrials } from './commit-trials.ts'
 import type { HistoryAnswer, HistoryAsked } from './history-calls.ts'
 import { createCompilePort } from '#gitops/sync/compile-adapter.ts'
@@ -37,6 +38,10 @@ const objectsBeforeShrink = 1_000
 /** Bundles are read in a layer above this one. */
 interface MovedModule {
   readonly createMovedBetween: (databases: Databases) => MovedBetween
+}
+
+interface EffectsModule {
+  readonly createCommitEffects: (hasDatabases: boolean) => CommitEffects
 }
 
 export type ToWorker =
@@ -105,6 +110,7 @@ export async function runGitThread({ start, port, shrink, onEnd }: GitThreadPart
       if (news.changed.length > objectsBeforeShrink) shrink()
       tell({ kind: 'config', news })
     },
+    ...effectsOf(options),
   })
   port.on('message', (message: ToWorker) => {
     if (message.kind === 'stop') void pipeline.stop().then(onEnd)
@@ -145,6 +151,21 @@ async function answerModules({ policyTestsModule, moved }: GitopsOptions): Promi
       ? null
       : ((await import(moved.module)) as MovedModule).createMovedBetween(moved.databases)
   return { policyTests, movedBetween }
+}
+
+/** Read when it is needed first: most nodes make no commits. */
+function effectsOf({ effectsModule, moved }: GitopsOptions): {
+  readonly effects?: () => Promise<CommitEffects>
+} {
+  if (effectsModule === undefined) return {}
+  const { geoip, asn } = moved?.databases ?? {}
+  const isNamed = (path: string | undefined): boolean => path !== undefined && path !== ''
+  let effects: Promise<CommitEffects> | undefined
+  const read = async (): Promise<CommitEffects> => {
+    const { createCommitEffects } = (await import(effectsModule)) as EffectsModule
+    return createCommitEffects(isNamed(geoip) || isNamed(asn))
+  }
+  return { effects: () => (effects ??= read()) }
 }
 
 /**

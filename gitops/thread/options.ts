@@ -39,6 +39,8 @@ export interface GitopsOptions {
   readonly checkPolicy?: HealthCheckPolicy
   /** URL of a module that exports `policyTests`; left out, tests are not asked. */
   readonly policyTestsModule?: string
+  /** URL of a module that exports `createCommitEffects`; left out, writes tell no effect. */
+  readonly effectsModule?: string
   /** How clients of two bundles are compared; left out, they are not. */
   readonly moved?: MovedOptions
   /** What the node activated last. */

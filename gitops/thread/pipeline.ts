@@ -51,6 +51,8 @@ export interface PipelineParts {
   readonly onStatus: (status: GitopsStatus, change: string) => void
   /** After the publication that it belongs to. */
   readonly onConfig: (news: ConfigNews) => void
+  /** See `WriterParts`. */
+  readonly effects?: WriterParts['effects']
 }
 
 export interface Pipeline {
@@ -244,7 +246,7 @@ type WriteSide = Pick<WriterParts, WriteSidePart> & {
 }
 
 function openWrites(
-  { options, compiler, clock, random, onPrepare, onConfig }: PipelineParts,
+  { options, compiler, clock, random, onPrepare, onConfig, effects }: PipelineParts,
   { mutex, abort, ...shared }: WriteSide,
 ): WriteQueue {
   const { requireSignature, allowedSignersPath, signingKeyPem } = options
@@ -259,6 +261,7 @@ function openWrites(
     stop: abort.signal,
     onPrepare,
     onConfig: (delta) => onConfig({ ...delta, isWhole: false }),
+    ...(effects && { effects }),
   })
   return new WriteQueue({
     clock,

@@ -21,7 +21,14 @@ import { ownFault } from '#gitops/status/status.ts'
 import type { AcceptedCommit } from '#gitops/status/status.ts'
 import { nodePrincipal } from '#gitops/trust/trust-file.ts'
 import type { AcceptedConfig } from './accepted.ts'
-import type { WriteFailure, WriteFailureCode, WrittenFile } from '#config/operation.ts'
+import { noEffect, viewerOf } from './commit-effect.ts'
+import type { CommitBundle, CommitEffects, EffectViewer, EffectWords } from './commit-effect.ts'
+import type {
+  WriteFailure,
+  WriteFailureCode,
+  WriteRequest,
+  WrittenFile,
+} from '#config/operation.ts'
 import type { Prepared } from './prepare.ts'
 import { PushFairness } from './push-fairness.ts'
 import { selectRequests } from './select.ts'
@@ -50,6 +57,8 @@ export interface WriterParts {
   readonly lookLater: () => void
   /** After the commit was handed over, before anybody is told that it was written. */
   readonly onConfig: (delta: ConfigDelta) => void
+  /** Asked for by the first write that tells its effect; left out: none does. */
+  readonly effects?: () => Promise<CommitEffects>
 }
 
 export class Writer {
@@ -129,7 +138,11 @@ export class Writer {
         if (problem !== undefined) return this.#notWritten(prepared, problem)
         this.#isPushed = true
         this.#fairness.win(nowMs, nowMs - triedMs)
-        this.#accept(prepared, draft ?? this.#sign(prepared), signer.value)
+        const effectOf = this.#accept(prepared, draft ?? this.#sign(prepared), signer.value)
+        // The node activates the bundle meanwhile.
+        const effect = await effectOf(selected.value)
+        this.#tell(selected.value, accepted.commit ?? '', settle, effect)
+        return undefined
       }
       this.#tell(selected.value, accepted.commit ?? '', settle)
       return undefined
@@ -146,9 +159,7 @@ export class Writer {
   #failureOf(thrown: unknown): WriteFailure {
     const refusal = diskFailure(thrown, this.#isPushed)
     if (refusal !== undefined) return refusal
-    const { stack = String(thrown) } = thrown as Error
-    // One line of the log.
-    this.#parts.onFault(`${ownFault}, please report it: ${stack.replaceAll(/\s*\n\s*/g, ' | ')}`)
+    this.#parts.onFault(lineOf(thrown))
     const message = 'gslbd failed on this write. Its log says why; please report it.'
     return failed('internal', message)
   }
@@ -183,6 +194,7 @@ export class Writer {
     { done, prepared }: Selection,
     revision: string,
     settle: (pending: Pending, result: Parameters<Pending['settle']>[0]) => void,
+    effect?: EffectOfRequest,
   ): void {
     for (const { pending, isChanged, ...told } of done) {
       const wantsBundle = pending.request.wantsBundle === true && prepared !== null
@@ -190,7 +202,37 @@ export class Writer {
       const more = wantsBundle
         ? { bundle: Uint8Array.from(prepared.compiled.bytes), files: writtenFiles(prepared) }
         : {}
-      settle(pending, ok({ ...told, ...more, revision, isChanged: isChanged && prepared !== null }))
+      const isNew = isChanged && prepared !== null
+      const words = isNew ? effect?.(pending.request) : effectOfNothing(pending.request)
+      const said = words === undefined ? {} : { effect: words }
+      settle(pending, ok({ ...told, ...more, ...said, revision, isChanged: isNew }))
+    }
+  }
+
+  async #effectOf(
+    before: CommitBundle | null,
+    after: CommitBundle,
+    viewed: (tenant: string) => EffectViewer,
+    { done }: Selection,
+  ): Promise<EffectOfRequest | undefined> {
+    const { effects, onFault } = this.#parts
+    const changing = done.filter(({ isChanged }) => isChanged)
+    const isAsked = changing.some(({ pending }) => pending.request.effectFor !== undefined)
+    if (effects === undefined || !isAsked) return undefined
+    let words: EffectWords
+    try {
+      words = (await effects())(before, after)
+    } catch (thrown) {
+      onFault(lineOf(thrown))
+      return undefined
+    }
+    const { length: together } = changing
+    return ({ effectFor }) => {
+      if (effectFor === undefined) return undefined
+      if (together === 1) return words(null)
+      const { tenant } = effectFor
+      // What others move in the same commit is not theirs to know.
+      return `${words(tenant === null ? null : viewed(tenant))}; together=${together}`
     }
   }
 
@@ -284,18 +326,39 @@ export class Writer {
     { commit, tree, object, changes, compiled }: Prepared,
     draft: Draft,
     signer: string,
-  ): void {
+  ): (selection: Selection) => Promise<EffectOfRequest | undefined> {
     const { publisher, accepted, reconciler, onConfig } = this.#parts
     assert(draft.commit === commit, 'the bundle was made of the commit that was pushed')
     const parent = object.parents[0] ?? null
     assert(parent === accepted.commit, 'the commit that was pushed stands on the accepted one')
+    const { newest, index } = { newest: publisher.newest, index: accepted.index }
     // Handed over before anything else: what waits for the answer waits for the activation.
     publisher.publish(draft, { signer, serial: serialAfter(publisher.accepted) })
     const removals = object.override === '' ? 'api' : 'override'
-    onConfig(accepted.extend(commit, tree, changes, removals))
+    const delta = accepted.extend(commit, tree, changes, removals)
+    onConfig(delta)
     reconciler.adopt(commit, object, compiled)
+    const viewed = (tenant: string): EffectViewer => {
+      const before = [...delta.changed, ...delta.removed].flatMap(
+        ({ kind, uid }) => index.get(kind, uid) ?? [],
+      )
+      return viewerOf(tenant, [...before, ...delta.changed])
+    }
+    return (selection) => this.#effectOf(newest, draft, viewed, selection)
   }
 }
+
+/** One line of the log. */
+function lineOf(thrown: unknown): string {
+  const { stack = String(thrown) } = thrown as Error
+  return `${ownFault}, please report it: ${stack.replaceAll(/\s*\n\s*/g, ' | ')}`
+}
+
+/** undefined: who asked does not hear of it. */
+type EffectOfRequest = (request: WriteRequest) => string | undefined
+
+const effectOfNothing: EffectOfRequest = ({ effectFor, isDryRun }) =>
+  effectFor === undefined || isDryRun === true ? undefined : noEffect
 
 function writtenFiles({ changes }: Prepared): readonly WrittenFile[] {
   return Array.from(changes, ([path, file]) => {

@@ -11,20 +11,24 @@ import { membersOf } from '#routing/state/candidates.ts'
 import type { LaterChange, LaterKind } from '#plan/model.ts'
 import { nameOf } from './names.ts'
 import type { Differences } from './names.ts'
-import { overlayTexts, upkeepOf } from './pools.ts'
+import { isUpkeepAlike, overlayTexts } from './pools.ts'
 import { policyAt, policyWords } from './settings.ts'
 
 const namesMax = 20
 const membersMax = 8
 
-/** @param shown names whose answers are said to differ */
+/**
+ * @param shown names whose answers are said to differ
+ * @param isListing false: who uses a pool is not looked for
+ */
 export function laterChanges(
   base: Bundle,
   head: Bundle,
   differences: Differences,
   shown: ReadonlySet<string>,
+  isListing = true,
 ): readonly LaterChange[] {
-  const users = new PoolUsers(head)
+  const users = isListing ? new PoolUsers(head) : nobody
   return [
     ...poolChanges(base, head, differences, users),
     ...serviceChanges(base, head, differences, shown),
@@ -41,7 +45,7 @@ function poolChanges(
   base: Bundle,
   head: Bundle,
   { pools: { twin, isSame } }: Differences,
-  users: PoolUsers,
+  users: Pick<PoolUsers, 'of'>,
 ): LaterChange[] {
   const changes: LaterChange[] = []
   const overlays = [overlayTexts(base), overlayTexts(head)] as const
@@ -58,7 +62,7 @@ function poolChanges(
     if (overlays[0].get(pool) !== overlays[1].get(other)) {
       told('overlay', 'rollouts or maintenance windows differ: see them with --at')
     }
-    if (upkeepOf(base, pool) !== upkeepOf(head, other)) {
+    if (!isUpkeepAlike(base, pool, head, other)) {
       told('health-check', checkWords(base, pool, head, other))
     }
   }
@@ -206,6 +210,8 @@ function redirectChanges(base: Bundle, head: Bundle): LaterChange[] {
     plain('redirects', 'HTTP redirects', `${gone} of the base and ${come} of the head differ`),
   ]
 }
+
+const nobody: Pick<PoolUsers, 'of'> = { of: () => ({ names: [], nameCount: 0 }) }
 
 /** The names of the services that answer from a pool of the head, or fall back on it. */
 class PoolUsers {

@@ -44,8 +44,13 @@ export function findDifferences(base: Bundle, head: Bundle): Differences {
     names.set(name, { qname, ...both })
   }
   let found = 0
+  // Names stand in the same order on both sides: a few that come or go shift those behind them.
+  let shift = 0
   for (let node = 0; node < base.counts.nodes; node++) {
-    const other = findStored(head, base.names, offsetOf(base, node))
+    const guess = node + shift
+    const isThere = hasName(head, guess, base, node)
+    const other = isThere ? guess : findStored(head, base.names, offsetOf(base, node))
+    if (other >= 0) shift = other - node
     if (other >= 0) found++
     if (other < 0 || !pairs.areAlike(node, other)) add(base, node)
   }
@@ -136,6 +141,19 @@ function isBelow(qname: Uint8Array, triggers: ReadonlySet<string>): boolean {
 
 function offsetOf({ nodeRow }: Bundle, node: number): number {
   return nodeRow[node * NodeCell.Words + NodeCell.NameOffset]!
+}
+
+function hasName(head: Bundle, other: number, base: Bundle, node: number): boolean {
+  if (other < 0 || other >= head.counts.nodes) return false
+  const [start, otherStart] = [offsetOf(base, node), offsetOf(head, other)]
+  // What ends a name is in it: one of another length differs within it.
+  for (let i = 0, label = 0; ; i++) {
+    const octet = base.names[start + i]!
+    if (octet !== head.names[otherStart + i]) return false
+    if (i < label) continue
+    if (octet === 0) return true
+    label = i + octet + 1
+  }
 }
 
 export function nameOf(bundle: Bundle, node: number): Uint8Array {

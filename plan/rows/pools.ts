@@ -1,11 +1,12 @@
 // Pairs the pools of two bundles, and says which of them may choose otherwise.
-import { memberOctets, textOf, uidOf } from '#bundle/format/bundle.ts'
+import { address6Row, uidOf } from '#bundle/format/bundle.ts'
 import type { Bundle } from '#bundle/format/bundle.ts'
 import * as clientRanges from '#bundle/format/client-ranges.ts'
 import { hostnameOfMember } from '#bundle/format/hostnames.ts'
 import { memberExtraOf } from '#bundle/format/member-extra.ts'
 import { overlaysOf } from '#bundle/format/overlays.ts'
 import { EndpointCell } from '#bundle/format/routing-cells.ts'
+import { areOctetsAlike, areTextsAlike } from './texts.ts'
 
 const { Network4Cell, Network6Cell, NetworkCell } = clientRanges
 
@@ -67,8 +68,9 @@ function arePoolsAlike(base: Bundle, one: number, head: Bundle, other: number): 
   if (base.poolMinHealthy[one] !== head.poolMinHealthy[other]) return false
   const [first, start] = [base.poolMemberStart[one]!, head.poolMemberStart[other]!]
   const count = base.poolCount4[one]! + base.poolCount6[one]!
+  const ipv4 = base.poolCount4[one]!
   for (let i = 0; i < count; i++) {
-    if (!areMembersAlike(base, first + i, head, start + i)) return false
+    if (!areMembersAlike(base, first + i, head, start + i, i < ipv4)) return false
   }
   const [rules, others] = [base.poolNetworks[one]! - 1, head.poolNetworks[other]! - 1]
   if (rules < 0 || others < 0) return rules === others
@@ -76,24 +78,36 @@ function arePoolsAlike(base: Bundle, one: number, head: Bundle, other: number): 
   return areNetworksAlike([base, rules, place(first)], [head, others, place(start)])
 }
 
-function areMembersAlike(base: Bundle, one: number, head: Bundle, other: number): boolean {
+function areMembersAlike(
+  base: Bundle,
+  one: number,
+  head: Bundle,
+  other: number,
+  isIpv4: boolean,
+): boolean {
   if (compareUids(base.memberUid, one, head.memberUid, other) !== 0) return false
   if (base.memberWeight[one] !== head.memberWeight[other]) return false
   if (base.memberPriority[one] !== head.memberPriority[other]) return false
   if (base.memberFlags[one] !== head.memberFlags[other]) return false
   if (base.memberPlace[one] !== head.memberPlace[other]) return false
-  if (regionOf(base, one) !== regionOf(head, other)) return false
+  const [region, otherRegion] = [base.memberRegion[one]!, head.memberRegion[other]!]
+  if (!areTextsAlike(base, region, head, otherRegion)) return false
   const [hostname, otherName] = [hostnameOfMember(base, one), hostnameOfMember(head, other)]
   if (hostname !== otherName) return false
-  if (hostname === undefined) {
-    const [octets, others] = [memberOctets(base, one), memberOctets(head, other)]
-    for (let i = 0; i < octets.length; i++) if (octets[i] !== others[i]) return false
-  }
-  return isPlacedAlike(base, one, head, other)
+  const isSameAddress = hostname !== undefined || isAddressAlike(base, one, head, other, isIpv4)
+  return isSameAddress && isPlacedAlike(base, one, head, other)
 }
 
-function regionOf(bundle: Bundle, member: number): string {
-  return textOf(bundle, bundle.memberRegion[member]!)
+function isAddressAlike(
+  base: Bundle,
+  one: number,
+  head: Bundle,
+  other: number,
+  isIpv4: boolean,
+): boolean {
+  if (isIpv4) return areOctetsAlike(base.memberAddress, one * 4, head.memberAddress, other * 4, 4)
+  const [at, otherAt] = [address6Row(base, one) * 16, address6Row(head, other) * 16]
+  return areOctetsAlike(base.memberAddress6, at, head.memberAddress6, otherAt, 16)
 }
 
 function isPlacedAlike(base: Bundle, one: number, head: Bundle, other: number): boolean {
@@ -146,12 +160,22 @@ function listText([bundle, , nameOf]: NamedNetworks, list: number): string {
 }
 
 /** What of a pool no answer shows at once: its checks, and more that says who is up. */
-export function upkeepOf(bundle: Bundle, pool: number): string {
-  const start = bundle.poolMemberStart[pool]!
-  const count = bundle.poolCount4[pool]! + bundle.poolCount6[pool]!
-  const members = Array.from({ length: count }, (_, i) => {
-    const { warmupThreshold, externalSignalMode } = memberExtraOf(bundle, start + i)
-    return [bundle.memberPort[start + i], warmupThreshold, externalSignalMode]
-  })
-  return JSON.stringify([textOf(bundle, bundle.poolHealthCheck[pool]!), members])
+export function isUpkeepAlike(base: Bundle, one: number, head: Bundle, other: number): boolean {
+  const count = base.poolCount4[one]! + base.poolCount6[one]!
+  if (count !== head.poolCount4[other]! + head.poolCount6[other]!) return false
+  const [check, otherCheck] = [base.poolHealthCheck[one]!, head.poolHealthCheck[other]!]
+  if (!areTextsAlike(base, check, head, otherCheck)) return false
+  const [first, start] = [base.poolMemberStart[one]!, head.poolMemberStart[other]!]
+  const hasExtra = base.memberExtra.length + head.memberExtra.length > 0
+  for (let i = 0; i < count; i++) {
+    if (base.memberPort[first + i] !== head.memberPort[start + i]) return false
+    if (hasExtra && !areExtrasAlike(base, first + i, head, start + i)) return false
+  }
+  return true
+}
+
+function areExtrasAlike(base: Bundle, one: number, head: Bundle, other: number): boolean {
+  const [was, is] = [memberExtraOf(base, one), memberExtraOf(head, other)]
+  const { warmupThreshold, externalSignalMode } = was
+  return warmupThreshold === is.warmupThreshold && externalSignalMode === is.externalSignalMode
 }

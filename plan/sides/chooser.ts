@@ -97,6 +97,14 @@ export class Chooser {
     })
   }
 
+  /** By a table of the node, which tells where clients are. */
+  get goesByPlaces(): boolean {
+    return this.#policy.ways.some(({ name, needs }) => {
+      const isPlaced = needs.includes('locations') || needs.includes('asn-rules')
+      return isPlaced || goesByRegion(name, needs)
+    })
+  }
+
   /** By browsers, of which a plan knows nothing. */
   get isMeasured(): boolean {
     return this.#policy.ways.some(({ feature }) => feature === 'rum-routing')
@@ -120,8 +128,7 @@ export class Chooser {
       if (needs.includes('locations') && geo.location !== null) {
         sources.push(rangeSource(geo.location.ranges))
       }
-      const goesByRegion = needs.includes('regions') || name === 'latency'
-      if (goesByRegion && regions !== null) sources.push(rangeSource(regions.ranges))
+      if (goesByRegion(name, needs) && regions !== null) sources.push(rangeSource(regions.ranges))
     }
     return sources
   }
@@ -266,6 +273,9 @@ export class Chooser {
     )
   }
 }
+
+const goesByRegion = (name: string, needs: Way['needs']): boolean =>
+  needs.includes('regions') || name === 'latency'
 
 /** A few are told apart for less than one is described again. */
 const drawsMax = 16

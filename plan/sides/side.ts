@@ -42,19 +42,30 @@ export class CountedRandom extends Random {
   }
 }
 
-export interface Side extends Source {
-  readonly state: RoutingState
-  readonly environment: RoutingEnvironment
+/** What a client without EDNS cannot take is asked again over TCP. */
+const settings = { udpPayloadSize: 65_535, nsid: '', versionBind: '', tcpIdleTimeoutMs: 0 }
+
+/** What a side needs besides: megabytes that another one may have had before it. */
+export class SideMemory {
   readonly tx: Transaction
   /** For those who choose for one client after the other. */
   readonly chain: Chain
-  readonly random: CountedRandom
+  readonly random = new CountedRandom(1)
+
+  constructor() {
+    const counters = new Counters(new SharedArrayBuffer(Counters.bytes))
+    this.tx = new Transaction(settings, 1, counters)
+    this.chain = new Chain(this.random)
+  }
+}
+
+export interface Side extends Source, SideMemory {
+  readonly state: RoutingState
+  readonly environment: RoutingEnvironment
   /** Names of the health that no member has. */
   readonly unknownMembers: readonly string[]
 }
 
-/** What a client without EDNS cannot take is asked again over TCP. */
-const settings = { udpPayloadSize: 65_535, nsid: '', versionBind: '', tcpIdleTimeoutMs: 0 }
 /** The serial counts publications: no answer is said to differ for it. */
 const serial = 1
 
@@ -62,6 +73,7 @@ export function createSide(
   { bundle, tables }: Source,
   { atMs, health }: Moment,
   scripts: ScriptPort | null,
+  memory = new SideMemory(),
 ): Side {
   const state = createRoutingState(bundle, serial)
   const stale = new Set(assumeResolved(bundle, state))
@@ -74,14 +86,11 @@ export function createSide(
     overlaysAt(overlaysOf(bundle), atMs, new Map()),
   )
   for (const pool of new Set([...stale, ...staleLists])) rebuildPool(bundle, state, pool)
-  const counters = new Counters(new SharedArrayBuffer(Counters.bytes))
-  const tx = new Transaction(settings, 1, counters)
+  const { tx, chain, random } = memory
   const { bytes, digest } = bundle
   const generation = { number: 1, bundle: bytes, digest, routing: state.buffers, tables }
   tx.adopt(createServingView(generation, { scripts }))
   const environment = createEnvironment(bundle, tables, scripts)
-  const random = new CountedRandom(1)
-  const chain = new Chain(random)
   chain.adopt(bundle, state, tables.networks ?? null)
   chain.qname = tx.qname
   return { bundle, tables, state, environment, tx, chain, random, unknownMembers }

@@ -1,4 +1,5 @@
 // The API over a real repository on this machine, with a few tenants: what is written is a commit.
+import { effectsModule } from '#cli/effects/module.ts'
 import { generateKeyPairSync } from 'node:crypto'
 import { systemKey, tokenHash } from '#api/auth/policy.ts'
 import { createApp } from '#api/server/app.ts'
@@ -170,6 +171,7 @@ function startControl(dataDir: string, checkPolicy: HealthCheckPolicy): GitopsCo
     signingKeyPem: privateKey.export({ type: 'pkcs8', format: 'pem' }).toString(),
     recordTtlMs: 3_600_000,
     checkPolicy,
+    effectsModule,
     resume: null,
   }
   return createGitopsControl(options, systemClock, gitThreadHere)

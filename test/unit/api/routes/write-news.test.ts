@@ -169,7 +169,8 @@ test('a dry run tells what it would move, compared with what answers', async () 
     'moved=0%; names=2; added=1; removed=1',
   ])
   const made = await make('made-effect', 'TXT', '"text"')
-  expect([made.status, made.headers['x-gslb-effect'], would]).toEqual([201, undefined, undefined])
+  const told = 'moved=0%; names=1; added=1'
+  expect([made.status, made.headers['x-gslb-effect'], would]).toEqual([201, told, undefined])
 
   const body = { zone: recordsZone, name: 'wanted-effect', type: 'TXT', values: ['"text"'] }
   const asking = (word: string) =>
@@ -177,11 +178,54 @@ test('a dry run tells what it would move, compared with what answers', async () 
   const other = await asking('yes')
   expect([other.status, other.body.error]).toEqual([
     400,
-    'the header X-Gslb-Effect of a request can only be: wanted',
+    'the header X-Gslb-Effect of a request can only be: wanted, unwanted',
   ])
   const wanted = await asking('wanted')
   expect([wanted.status, wanted.headers['x-gslb-effect']]).toEqual([
     201,
     'moved=0%; names=3; added=2; removed=1',
+  ])
+})
+
+test('a write tells its effect, unless that is unwanted', async () => {
+  const body = { zone: recordsZone, name: 'unwanted', type: 'TXT', values: ['"text"'] }
+  const unwanted = await world.call(acme, 'POST', '/records', body, {
+    'x-gslb-effect': 'unwanted',
+  })
+  expect([unwanted.status, unwanted.headers['x-gslb-effect']]).toEqual([201, undefined])
+  const { id } = unwanted.body as { id: string }
+  const removed = await world.call(acme, 'DELETE', `/records/${id}`)
+  expect([removed.status, removed.headers['x-gslb-effect']]).toEqual([
+    204,
+    'moved=0%; names=1; removed=1',
+  ])
+})
+
+test('changes of one commit say so, and count names of the own tenant alone', async () => {
+  const { configWriter } = world.ports
+  const asked = (tenant: string, n: number, effectFor?: { readonly tenant: string | null }) => {
+    const actor = { name: 'test', address: 'test@users.gslbd' }
+    const spec = { domain: `shared-${tenant}-${n}.${recordsZone}`, pool: null }
+    const name = `shared-${tenant}-${n}`
+    const create = { verb: 'create', kind: 'Service', tenant, name, spec } as const
+    const request = { requestId: name, actor, operations: [create] }
+    return configWriter.write({ ...request, ...(effectFor && { effectFor }) })
+  }
+  const effects = await Promise.all(
+    [
+      asked('acme', 1, { tenant: 'acme' }),
+      asked('acme', 2),
+      asked('globex', 1, { tenant: 'globex' }),
+      asked('globex', 2, { tenant: null }),
+    ].map(async (done) => {
+      const result = await done
+      return result.ok ? result.value.effect : result.error.message
+    }),
+  )
+  expect(effects).toEqual([
+    'moved=0%; names=2; added=2; together=4',
+    undefined,
+    'moved=0%; names=2; added=2; together=4',
+    'moved=0%; names=4; added=4; together=4',
   ])
 })

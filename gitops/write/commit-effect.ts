@@ -1,0 +1,39 @@
+// The port by which a commit that was just made tells what it does to answers.
+import { readRecords } from '#compiler/values/record-sets.ts'
+import type { ConfigEntry } from '#config/entry.ts'
+
+export interface CommitBundle {
+  readonly bytes: Uint8Array
+  readonly digest: string
+}
+
+/** Whose answers are counted, in a commit with changes of others. */
+export interface EffectViewer {
+  readonly tenant: string
+  /** Names of its own without a service, absolute and in lower case: where it has records. */
+  readonly names: ReadonlySet<string>
+}
+
+/** @returns such as `moved=12.4%; names=3`. @param viewer null: all answers are counted */
+export type EffectWords = (viewer: EffectViewer | null) => string
+
+/**
+ * Compares the bundle of a commit with the one before, in bounded time.
+ *
+ * @param before null: there was none
+ */
+export type CommitEffects = (before: CommitBundle | null, after: CommitBundle) => EffectWords
+
+/** Of what changes nothing. */
+export const noEffect = 'moved=0%; names=0'
+
+/** @param entries of which a commit changes something, as they were and as they are */
+export function viewerOf(tenant: string, entries: Iterable<ConfigEntry>): EffectViewer {
+  const names = new Set<string>()
+  for (const entry of entries) {
+    if (entry.kind !== 'Records' || entry.tenant !== tenant) continue
+    const { rrsets } = readRecords((entry as ConfigEntry<'Records'>).object.spec)
+    for (const { name } of rrsets) names.add(name)
+  }
+  return { tenant, names }
+}
