@@ -7,6 +7,7 @@ import { createDiskDriver } from '#gitops/git/disk-driver.ts'
 import { formatPublicKeyLine, privateKeyFromPem } from '#gitops/trust/openssh-key.ts'
 import { originPath } from '#gitops/thread/options.ts'
 import { ensureOrigin, seedRepository } from '#gitops/source/origin.ts'
+import type { CommitEffects } from '#gitops/write/commit-effect.ts'
 import { startPipeline } from '#gitops/thread/pipeline.ts'
 import type { CommitPublication } from '#gitops/sync/publication.ts'
 import type { GitopsStatus } from '#gitops/status/status.ts'
@@ -53,6 +54,8 @@ export interface SceneOptions {
   readonly url?: string
   readonly allowedSignersPath?: string
   readonly pollMs?: number
+  /** Left out: no write tells its effect. With them each does. */
+  readonly effects?: CommitEffects
 }
 
 /** An origin in `dataDir` whose first commit the node's key signed; trusts that key. */
@@ -100,6 +103,7 @@ export async function startWriteScene(options: SceneOptions): Promise<WriteScene
   const changes: string[] = []
   let status = unknownStatus
   let lastId = 0
+  const { effects } = options
   const random = new Random(testSeed)
   const pipeline = startPipeline({
     options: {
@@ -124,10 +128,12 @@ export async function startWriteScene(options: SceneOptions): Promise<WriteScene
       status = next
       if (change !== '') changes.push(change)
     },
+    ...(effects && { effects: () => Promise.resolve(effects) }),
   })
   const write = (...operations: Operation[]): Promise<WriteResult> =>
     new Promise((settle) => {
-      const request = { requestId: `request-${++lastId}`, actor: alice, operations }
+      const told = effects && { effectFor: { tenant: null } }
+      const request = { requestId: `request-${++lastId}`, actor: alice, operations, ...told }
       pipeline.write({ request: withUids(request, systemClock), settle })
     })
   await waitUntil('the first look', () => status.checkedAtMs > 0, { timeoutMs: 60_000 })

@@ -1,6 +1,7 @@
 // A mistake of ours about one request: the others of its batch are written all the same.
 import { afterEach, expect, onTestFinished, test, vi } from 'vitest'
 import type { Operation } from '#config/operation.ts'
+import type { CommitEffects } from '#gitops/write/commit-effect.ts'
 import { gitSandbox } from '#test/support/git-sandbox.ts'
 import { newPem, seedOrigin, settingsYaml, startWriteScene } from '#test/support/write-scene.ts'
 import type { WriteScene } from '#test/support/write-scene.ts'
@@ -33,10 +34,10 @@ vi.mock(import('#compiler/yaml/edit.ts'), async (importOriginal) => {
   }
 })
 
-async function newScene(): Promise<WriteScene> {
+async function newScene(effects?: CommitEffects): Promise<WriteScene> {
   const options = { dataDir: gitSandbox().at('data'), pem: newPem() }
   await seedOrigin(options, { 'gslb.yaml': settingsYaml })
-  const at = await startWriteScene(options)
+  const at = await startWriteScene({ ...options, ...(effects && { effects }) })
   onTestFinished(() => at.stop())
   return at
 }
@@ -69,4 +70,13 @@ test.each(['apply', 'print'])('of six writes one throws at %s: five succeed', as
     .list('Pool')
     .map(({ name }) => name)
   expect(pools.toSorted()).toEqual(names.filter((name) => name !== 'w3'))
+})
+
+test('a write whose effect cannot be told is made, and the log says why', async () => {
+  const at = await newScene(() => {
+    throw new Error(fault.text)
+  })
+  const done = await at.write(create('w1'))
+  expect(done.ok && [done.value.isChanged, done.value.effect]).toEqual([true, undefined])
+  expect(at.changes.some((line) => line.includes(fault.text))).toBe(true)
 })
