@@ -11,6 +11,7 @@ import { err, ok } from '#lib/result.ts'
 import type { Result } from '#lib/result.ts'
 import { descriptorOf, listenerName } from '#runtime/sockets/handed-sockets.ts'
 import type { ListenerSockets } from '#runtime/sockets/handed-sockets.ts'
+import { keepThreadsSmall } from '#runtime/worker/release-memory.ts'
 import { holdDataDir, openKey, prepareDataDir, takeOver } from './data-directory.ts'
 import { createNode, openSockets, readGeoTables } from './dns.ts'
 import { createRegressions } from './overlays.ts'
@@ -73,6 +74,7 @@ export function startWholeNode(
     for (const sentence of unusedByRole(settings)) log.warn({}, sentence)
     return believed
   }
+  keepThreadsSmall()
   return startDaemon(settings, log, prepare, { env, before })
 }
 
