@@ -1,4 +1,4 @@
-// The embedded database reads its own files from the disk once it is open, and gives their memory back.
+// The embedded database reads its own files from the disk once it is open, and frees their memory.
 import { afterAll, expect, test } from 'vitest'
 import { PGlite } from '@electric-sql/pglite'
 import { databaseMachine } from '#state/sql/database/database-machine.ts'
