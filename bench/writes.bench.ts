@@ -20,7 +20,7 @@ const whats: Readonly<Record<string, string>> = {
   create: 'makes a service',
   delete: 'deletes a service',
   rename: 'renames a pool',
-  effect: 'changes a pool, and says whom that moves',
+  effect: 'changes a pool, planned before it is made',
   member: 'adds a member',
   'new-pool': 'makes a pool',
   'delete-pool': 'deletes a pool',
@@ -87,6 +87,9 @@ async function runTyped({ isQuick, directory, say }: BenchContext): Promise<Repo
   }
 }
 
+/** Of a load; more would set what the one behind it sets. */
+const writesMax = 3_000
+
 const overHttp: readonly (readonly [clients: number, verb: WriteVerb])[] = [
   [1, 'update'],
   [1, 'effect'],
@@ -108,9 +111,10 @@ async function runOverHttp({ isQuick, directory, say }: BenchContext): Promise<R
   const with1 = { apiPort, bearer: systemKey, clients: 1, seconds }
   try {
     // The first of all compile what runs, and one waits for the database to be made.
-    await runForJson([client, JSON.stringify({ ...with1, verb: 'update', seconds: 5 })])
-    for (const [clients, verb] of overHttp) {
-      const load: WriteLoad = { ...with1, verb, clients }
+    const warmUp: WriteLoad = { ...with1, verb: 'update', seconds: 5, first: 0 }
+    await runForJson([client, JSON.stringify(warmUp)])
+    for (const [row, [clients, verb]] of overHttp.entries()) {
+      const load: WriteLoad = { ...with1, verb, clients, first: (row + 1) * writesMax }
       const before = cpuTime(program.pid)
       const run = await runForJson<WriteLoadRun>([client, JSON.stringify(load)])
       const { totalMicros } = cpuPerQuery(before, cpuTime(program.pid), run.writes)

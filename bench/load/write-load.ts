@@ -13,6 +13,8 @@ export interface WriteLoad {
   /** Each has one request under way. */
   readonly clients: number
   readonly seconds: number
+  /** The number of the first write: no two loads of a daemon set the same. */
+  readonly first: number
 }
 
 export interface WriteLoadRun {
@@ -74,7 +76,7 @@ const { subjects: list, call: callOf, headers = {} }: Verb = verbs[verb]
 const subjects = await listed(load, list)
 const times: number[] = []
 const startedMs = performance.now()
-let next = 0
+let next = load.first
 
 async function lane(): Promise<void> {
   while (performance.now() < startedMs + load.seconds * 1_000) {
