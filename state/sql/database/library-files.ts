@@ -8,6 +8,7 @@ import { dirname, join } from 'node:path'
 interface FileNode {
   /** A directory: its nodes by name. A file: its octets. A link or a device has none. */
   contents?: Readonly<Record<string, FileNode>> | Uint8Array | null
+  stream_ops: { readonly write?: (...args: readonly unknown[]) => number }
 }
 
 /** The parts of Emscripten's file system that are used here. */
@@ -54,13 +55,20 @@ export class LibraryFiles {
     }
     if (contents.buffer !== this.#octets) return
     const { byteOffset, byteLength } = contents
-    Object.defineProperty(node, 'contents', {
-      configurable: true,
-      get: () => read(file!, byteOffset, byteLength),
-      // The file is written: it is one in memory again.
-      set: (value: unknown) =>
-        Object.defineProperty(node, 'contents', { value, writable: true, configurable: true }),
-    })
+    const hold = (value: unknown): void => {
+      Object.defineProperty(node, 'contents', { value, writable: true, configurable: true })
+    }
+    const get = (): Uint8Array => read(file!, byteOffset, byteLength)
+    Object.defineProperty(node, 'contents', { configurable: true, get, set: hold })
+    // A file that is written is one in memory again: its octets may be changed in place.
+    const { stream_ops: usual } = node
+    node.stream_ops = {
+      ...usual,
+      write: (...args) => {
+        hold(node.contents)
+        return usual.write!(...args)
+      },
+    }
   }
 }
 

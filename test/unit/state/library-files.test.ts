@@ -8,6 +8,14 @@ import type { LibraryFileSystem } from '#state/sql/database/library-files.ts'
 interface Files extends LibraryFileSystem {
   readonly readFile: (path: string) => Uint8Array
   readonly writeFile: (path: string, octets: Uint8Array) => void
+  readonly open: (path: string, flags: string) => object
+  readonly write: (
+    stream: object,
+    octets: Uint8Array,
+    at: number,
+    count: number,
+    to: number,
+  ) => void
 }
 const library = new LibraryFiles()
 const before = library.heldBytes
@@ -44,4 +52,12 @@ test('a file that is written is one in memory, and is what was written', () => {
   expect(Buffer.from(files.readFile(path)).toString()).toBe('UTC 0\n')
   files.writeFile(path, was)
   expect(files.readFile(path)).toEqual(was)
+})
+
+test('octets that are written in the middle of a file stay', () => {
+  const path = '/pglite/share/postgresql/timezonesets/Australia.txt'
+  const expected = Buffer.from(files.readFile(path))
+  expected.write('changed', 8)
+  files.write(files.open(path, 'r+'), Buffer.from('changed'), 0, 7, 8)
+  expect(Buffer.from(files.readFile(path))).toEqual(expected)
 })
