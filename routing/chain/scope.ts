@@ -121,8 +121,12 @@ function isBundleRowAlike(chain: Chain, row: number, first: number, likeness: Li
   return isAlike
 }
 
-/** @param isBefore the row next to the client's that is known to be alike is the one before */
-function widen(
+/**
+ * Makes the chain need the shortest prefix of alike values, where the next row is alike.
+ *
+ * @param isBefore the row next to the client's that is known to be alike is the one before
+ */
+export function widen(
   chain: Chain,
   table: RangeTable,
   row: number,

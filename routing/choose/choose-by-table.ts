@@ -2,7 +2,7 @@
 // made once, and again when the candidates have changed.
 import type { Chain } from '#routing/chain/chain.ts'
 import { rowOfClient, valueOfRow } from '#routing/chain/lookup-client.ts'
-import { nearestEdge } from '#routing/chain/scope.ts'
+import { nearestEdge, widen } from '#routing/chain/scope.ts'
 import * as states from '#routing/state/state.ts'
 import type { Policy, TableUse } from './policy.ts'
 
@@ -35,10 +35,14 @@ export function chooseByTable(
   if (edge !== 0) {
     const near = valueOfRow(ranges, chain, edge < 0 ? row - 1 : row + 1)
     if (!outcomes.find(near) && !learn(chain, policy, use, poolIndex, version, near)) return false
-    // Alike: how far that goes is for the steps to find.
-    if (outcomes.action === action) return false
+    if (outcomes.action === action) {
+      // Alike. How far that goes depends on the candidates.
+      chain.load(poolIndex, false)
+      if (chain.version !== version) return false
+      chain.picked = action
+      widen(chain, ranges, row, edge < 0, use.step.likeness)
+    } else chain.scope = Math.abs(edge)
   }
-  chain.scope = Math.abs(edge)
   chain.members[0] = member
   chain.count = 1
   return true

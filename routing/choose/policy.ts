@@ -7,7 +7,7 @@ import { parsePolicyText } from '#bundle/format/routing-text.ts'
 import { assert } from '#lib/assert.ts'
 import type { RoutingEnvironment } from './environment.ts'
 import { dividesByWeight } from './way.ts'
-import type { Step, TableStep, Way } from './way.ts'
+import type { BoundTableStep, Step, Way } from './way.ts'
 import { algorithmNamed, filterNamed } from './ways.ts'
 import type { FilterUse } from './ways.ts'
 
@@ -28,7 +28,7 @@ export interface Policy {
 
 /** What `chooseByTable` goes by. */
 export interface TableUse {
-  readonly step: TableStep
+  readonly step: BoundTableStep
   /** Row of the bundle's policies. */
   readonly policyRow: number
   /** The same for all policies that were bound together. */

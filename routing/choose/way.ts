@@ -2,6 +2,7 @@
 import type { ValueName } from '#bundle/format/routing-text.ts'
 import type { Random } from '#lib/random.ts'
 import type { Chain } from '#routing/chain/chain.ts'
+import type { Likeness } from '#routing/chain/scope.ts'
 import type { RangeTable } from '#routing/tables/range-table.ts'
 import type { RoutingQuery } from '#routing/state/query.ts'
 import type { RoutingState } from '#routing/state/state.ts'
@@ -15,7 +16,7 @@ import type { RoutingEnvironment } from './environment.ts'
 export interface Step {
   (chain: Chain): void
   /** Of a step that looks at the client in one range table alone. */
-  readonly byTable?: TableStep
+  readonly byTable?: BoundTableStep
 }
 
 /** What such a step is made of, by what the table says of the client. */
@@ -27,6 +28,12 @@ export interface TableStep {
   readonly actionFor: (chain: Chain, value: number) => number
   /** Does what `chain.picked` says. */
   readonly act: (chain: Chain) => void
+}
+
+/** A step that is made of such parts, for who runs them apart. */
+export interface BoundTableStep extends TableStep {
+  /** Whether the step would do for other clients what `chain.picked` says. */
+  readonly likeness: Likeness
 }
 
 /** What a pool or the settings must have, or the way has no effect. The compiler checks each. */
