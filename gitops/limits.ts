@@ -19,6 +19,12 @@ export const gitLimits = {
   guardLooksMax: 64,
   /** What requests to the API remove within this time counts together. */
   removalWindowMs: 600_000,
+  /** Commits that answered lately, which a change may go back to. */
+  earlierStatesMax: 16,
+  /** How lately. */
+  earlierStateMs: 24 * 3_600_000,
+  /** Of those, looked at for one change. */
+  earlierLooksMax: 4,
   /** Commits looked at to find those. */
   walkedCommitsMax: 500_000,
   /** Entries of one accepted tree, all folders together. */

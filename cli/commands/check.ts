@@ -84,8 +84,9 @@ export const check: Command = {
       for (const option of missingDatabases([before, after], values)) missing.add(option)
       return between(before, after)
     }
-    const parts = { checkPolicy, movedBetween, allowedSigners }
-    const compared = await compareWithBase(path, values.base, result, parts)
+    const parts = { checkPolicy, movedBetween, allowedSigners, nowMs: systemClock.nowMs() }
+    const checked = { ...result, files: files.value }
+    const compared = await compareWithBase(path, values.base, checked, parts)
     if (!compared.ok) {
       io.err(`gslbd check: ${compared.error}\n`)
       return Exit.Usage

@@ -70,7 +70,8 @@ async function preReceive(pushed: readonly Update[], gitdir: string, io: Io): Pr
   if (stop.sync === 'unreachable') return passUnjudged(io, stop.reason)
   const lines = stop.diagnostics.map((diagnostic) => `${diagnostic.text}\n`)
   if (stop.sync !== 'held') {
-    io.err(`${lines.join('')}gslbd: commit ${update.to.slice(0, 10)} will be accepted\n`)
+    const note = stop.note === '' ? '' : `gslbd: ${stop.note}\n`
+    io.err(`${lines.join('')}${note}gslbd: commit ${update.to.slice(0, 10)} will be accepted\n`)
     return Exit.Ok
   }
   const { code, reason } = stop

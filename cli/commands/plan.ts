@@ -3,6 +3,8 @@ import { parseArgs, styleText } from 'node:util'
 import { systemClock } from '#lib/clock.ts'
 import { ok } from '#lib/result.ts'
 import type { Result } from '#lib/result.ts'
+import type { Bundle } from '#bundle/format/bundle.ts'
+import { backWords } from '#gitops/guard/guardrail.ts'
 import { movedBeyond } from '#gitops/guard/moved.ts'
 import type { MoveLimits } from '#compiler/plan/name-outline.ts'
 import type { AssumedHealth } from '#routing/choose/explain.ts'
@@ -14,6 +16,7 @@ import { printPlanHtml } from '#plan/print/html.ts'
 import { printPlanMarkdown } from '#plan/print/markdown.ts'
 import { printPlan } from '#plan/print/text.ts'
 import type { Style } from '#plan/print/text.ts'
+import { goneBackTo } from '#cli/files/gone-back.ts'
 import { movedIn } from '#cli/plan/moved.ts'
 import { healthAt, isRumUrl, isUrl, reportsAt, trafficAt } from '#cli/plan/node-facts.ts'
 import { readTraffic } from '#cli/plan/traffic.ts'
@@ -102,24 +105,34 @@ export const planCommand: Command = {
     const [base, head] = [withTables(sides.value.base), withTables(sides.value.head)]
     const scripts = scriptsOf([base.bundle, head.bundle], base.tables, instants[0]!)
     io.progress?.('comparing what clients get')
-    const made = makePlan({
-      base,
-      head,
-      moments: momentsOf(instants, health.value),
-      geo: head.tables.geo,
-      scripts,
-      traffic: traffic.value,
-      ...(values.exact ? { limits: { networksMax: 2 ** 25 } } : {}),
-    })
+    const planned = (from: typeof base): Plan =>
+      makePlan({
+        ...{ base: from, head, scripts },
+        moments: momentsOf(instants, health.value),
+        geo: head.tables.geo,
+        traffic: traffic.value,
+        ...(values.exact ? { limits: { networksMax: 2 ** 25 } } : {}),
+      })
+    const made = planned(base)
+    const limits = maxMoved === null ? base.moveLimits : limitOf(maxMoved)
+    const beyond = movedBeyond(limits, movedIn(made))
+    const isWithin = (bundle: Bundle): boolean => {
+      const from = { ...base, bundle, tables: tables.value(bundle) }
+      return movedBeyond(limits, movedIn(planned(from))) === undefined
+    }
+    // Who says how many may move means just that.
+    const back =
+      beyond === undefined || maxMoved !== null
+        ? undefined
+        : await goneBackTo({ directory, base, head, nowMs, isWithin })
     const stopped = scripts?.warnings() ?? []
     await scripts?.close()
     const plan = { ...made, warnings: [...sides.value.warnings, ...made.warnings, ...stopped] }
     io.out(print(plan))
-    const limits = maxMoved === null ? base.moveLimits : limitOf(maxMoved)
-    const beyond = movedBeyond(limits, movedIn(plan))?.words
     if (beyond === undefined) return Exit.Ok
-    io.err(`gslbd plan: this change ${beyond}\n`)
-    return Exit.Guardrail
+    const words = back === undefined ? beyond.words : backWords({ breach: beyond, to: back })
+    io.err(`gslbd plan: this change ${words}\n`)
+    return back === undefined ? Exit.Guardrail : Exit.Ok
   },
 }
 

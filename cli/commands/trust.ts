@@ -209,7 +209,7 @@ function forgetAccepted(path: string, io: Io): Exit {
   // The order of what was given out must go on: the node refuses a seq that it has passed.
   const order = state.ok ? state.value : emptyState
   try {
-    saveState(path, { ...order, commit: '', signer: '', serial: 0 })
+    saveState(path, { ...order, commit: '', tree: '', signer: '', serial: 0, earlier: [] })
   } catch (error) {
     return fail(io, `${path} cannot be written: ${(error as Error).message}`)
   }

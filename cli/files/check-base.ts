@@ -5,12 +5,23 @@ import type { HealthCheckPolicy } from '#compiler/values/health-check-policy.ts'
 import { withMoves } from '#compiler/plan/name-outline.ts'
 import type { MovedBetween, NameOutline } from '#compiler/plan/name-outline.ts'
 import type { CommitGraph } from '#gitops/git/commit-graph.ts'
-import { findBreach, guardedReason, overrideCommand } from '#gitops/guard/guardrail.ts'
+import { candidatesFor, changedPaths } from '#gitops/guard/earlier.ts'
+import type { Blobs, EarlierStates } from '#gitops/guard/earlier.ts'
+import {
+  backReason,
+  backWords,
+  guardedReason,
+  judgeHead,
+  overrideCommand,
+  stateGoneBackTo,
+} from '#gitops/guard/guardrail.ts'
 import { breachBetween } from '#gitops/guard/breach.ts'
 import type { Verified } from '#gitops/trust/accept.ts'
 import { readSigners } from '#gitops/trust/signers-file.ts'
+import type { SourceFile } from '#compiler/read/source.ts'
 import { err, ok } from '#lib/result.ts'
 import type { Result } from '#lib/result.ts'
+import { blobsIn, blobsOfFiles, earlierCommits } from './earlier-commits.ts'
 import { commitNamed, filesOfCommit, openGitPlace } from './git-tree.ts'
 import type { GitPlace } from './git-tree.ts'
 import { verifyBetween } from './signatures.ts'
@@ -34,6 +45,13 @@ export interface ComparisonParts {
   readonly movedBetween: MovedBetween
   /** A file; undefined: whoever says that a change is meant is believed. */
   readonly allowedSigners: string | undefined
+  /** Unix epoch. */
+  readonly nowMs: number
+}
+
+/** What is in the directory. */
+export interface Checked extends Pick<CompileSuccess, 'outline' | 'bundle'> {
+  readonly files: readonly SourceFile[]
 }
 
 /** A copy: the compiler goes on in the memory of its own. */
@@ -48,54 +66,119 @@ function comparable(
 export async function compareWithBase(
   path: string,
   base: string,
-  after: Pick<CompileSuccess, 'outline' | 'bundle'>,
-  { checkPolicy, movedBetween, allowedSigners }: ComparisonParts,
+  after: Checked,
+  parts: ComparisonParts,
 ): Promise<Result<BaseComparison, string>> {
   const found = openGitPlace(path)
   if (!found.ok) return err(`--base needs a checkout of git: ${found.error}`)
-  const { graph } = found.value
-  const commit = await commitNamed(found.value, base)
+  const place = found.value
+  const commit = await commitNamed(place, base)
   if (!commit.ok) return err(`--base: ${commit.error}`)
+  const { checkPolicy, movedBetween } = parts
   const compiler = createCompiler({ checkPolicy })
   const outlineOf = async (oid: string): Promise<NameOutline | undefined> => {
-    const files = await filesOfCommit(found.value, oid)
+    const files = await filesOfCommit(place, oid)
     const outcome = files.ok ? compiler.compile(files.value, { commit: '' }) : undefined
     return outcome?.ok === true ? comparable(outcome, movedBetween) : undefined
   }
   const now = comparable(after, movedBetween)
   const before = await outlineOf(commit.value)
-  const hasErrors = `${notCompared}${base} has errors itself, or cannot be read`
-  const head = await commitNamed(found.value, 'HEAD')
+  const head = await commitNamed(place, 'HEAD')
   const committed = head.ok ? await outlineOf(head.value) : undefined
   const hasUncommitted = !isSameBundle(committed, now)
-  const told = (one: Comparison): Result<BaseComparison, never> => ok({ ...one, hasUncommitted })
-  if (before === undefined) return told({ isHeld: false, sentence: hasErrors })
-  if (head.ok && committed !== undefined && head.value !== commit.value) {
-    const brought = await graph.newCommits(commit.value, head.value)
-    if (brought.ok && brought.value.descends) {
-      const signed = await signedBetween(found.value, commit.value, head.value, allowedSigners)
-      if (!signed.ok) return told(heldFor(signed.error))
-      const mayOverride = (oid: string): boolean => signed.value?.overriding.has(oid) ?? true
-      const breach = await findBreach({
-        graph,
-        accepted: { commit: commit.value, outline: before },
-        head: { commit: head.value, outline: committed },
-        commits: brought.value.commits,
-        isOfApi: (oid) => signed.value?.byNodes.has(oid) ?? false,
-        mayOverride,
-        outlineOf,
-      })
-      if (breach !== undefined) return told(heldFor(guardedReason(breach)))
-      const left = uncommitted(committed, now)
-      const meant = breachBetween(before, committed)
-      const overriding = brought.value.commits.filter(mayOverride)
-      const reason = meant === undefined ? '' : await overrideAmong(graph, overriding)
-      if (left.isHeld || meant === undefined || reason === '') return told(left)
-      const sentence = `since ${base} this ${meant.words}, as meant: ${reason}`
-      return told({ isHeld: false, sentence })
-    }
+  if (before === undefined) {
+    const sentence = `${notCompared}${base} has errors itself, or cannot be read`
+    return ok({ isHeld: false, sentence, hasUncommitted })
   }
-  return told(uncommitted(before, now))
+  const ofBase = { name: base, commit: commit.value, outline: before }
+  const ofHead = head.ok && committed !== undefined && { commit: head.value, outline: committed }
+  const judge = new BaseJudge({ ...parts, place, base: ofBase, outlineOf })
+  const told = (ofHead === false ? undefined : await judge.commits(ofHead)) ?? nothing
+  if (told.isHeld) return ok({ ...told, hasUncommitted })
+  const from = ofHead !== false && told.isJudged ? ofHead : ofBase
+  const left = await judge.directory(from, { outline: now, blobs: blobsOfFiles(after.files) })
+  const sentence = left.sentence === '' ? told.sentence : left.sentence
+  return ok({ isHeld: left.isHeld, sentence, hasUncommitted })
+}
+
+const nothing = { isHeld: false, sentence: '', isJudged: false } as const
+
+interface Point {
+  readonly commit: string
+  readonly outline: NameOutline
+}
+
+interface BaseJudgeParts extends Pick<ComparisonParts, 'allowedSigners' | 'nowMs'> {
+  readonly place: GitPlace
+  readonly base: Point & { readonly name: string }
+  readonly outlineOf: (commit: string) => Promise<NameOutline | undefined>
+}
+
+class BaseJudge {
+  readonly #parts: BaseJudgeParts
+
+  constructor(parts: BaseJudgeParts) {
+    this.#parts = parts
+  }
+
+  /** undefined: they do not lead from the base to the head. */
+  async commits(head: Point): Promise<(Comparison & { readonly isJudged: true }) | undefined> {
+    const { place, base, allowedSigners, outlineOf } = this.#parts
+    const { graph } = place
+    if (head.commit === base.commit) return undefined
+    const brought = await graph.newCommits(base.commit, head.commit)
+    if (!brought.ok || !brought.value.descends) return undefined
+    const told = (one: Comparison) => ({ ...one, isJudged: true }) as const
+    const signed = await signedBetween(place, base.commit, head.commit, allowedSigners)
+    if (!signed.ok) return told(heldFor(signed.error))
+    const mayOverride = (oid: string): boolean => signed.value?.overriding.has(oid) ?? true
+    const { commits } = brought.value
+    const { held, back } = await judgeHead({
+      ...{ graph, accepted: base, head, commits, mayOverride, outlineOf },
+      isOfApi: (oid) => signed.value?.byNodes.has(oid) ?? false,
+      earlier: (from, to) => this.#earlier(from, to),
+    })
+    if (held !== undefined) return told(heldFor(guardedReason(held)))
+    if (back !== undefined) return told(passedFor(backReason(back)))
+    const meant = breachBetween(base.outline, head.outline)
+    if (meant === undefined) return told(passedFor(''))
+    const reason = await overrideAmong(graph, commits.filter(mayOverride))
+    const sentence = `since ${base.name} this ${meant.words}, as meant: ${reason}`
+    return told({ isHeld: false, sentence: reason === '' ? '' : sentence })
+  }
+
+  /** What is not committed yet is judged as the commit that it will be. */
+  async directory(
+    from: Point,
+    { outline, blobs }: { readonly outline: NameOutline; readonly blobs: Blobs },
+  ): Promise<Comparison> {
+    const breach = breachBetween(from.outline, outline)
+    if (breach === undefined) return passedFor('')
+    const change = { before: from.outline, after: outline, breach }
+    const earlier = (): Promise<EarlierStates> => this.#earlier(from.commit, blobs)
+    const to = await stateGoneBackTo(change, earlier, this.#parts.outlineOf)
+    if (to !== undefined) return passedFor(`This ${backWords({ breach, to })}`)
+    return heldFor(
+      `This ${breach.words}. If that is meant, say so in the commit that does it, ` +
+        `or in one after it: ${overrideCommand}`,
+    )
+  }
+
+  async #earlier(from: string, to: string | Blobs): Promise<EarlierStates> {
+    const { place, nowMs } = this.#parts
+    const now = await this.#blobsOf(from)
+    const next = typeof to === 'string' ? await this.#blobsOf(to) : to
+    if (now === undefined || next === undefined) return []
+    const earlier = await earlierCommits(place, from, nowMs)
+    const changed = [...changedPaths(now, next)]
+    return await candidatesFor(earlier, now, changed, (tree) => blobsIn(place, tree))
+  }
+
+  async #blobsOf(commit: string): Promise<Blobs | undefined> {
+    const { place } = this.#parts
+    const found = await place.graph.commit(commit)
+    return found.ok ? await blobsIn(place, found.value.tree) : undefined
+  }
 }
 
 function isSameBundle(committed: NameOutline | undefined, now: NameOutline): boolean {
@@ -121,15 +204,10 @@ async function signedBetween(
   return ok(verified.ok ? verified.value : nobody)
 }
 
-/** What is not committed yet is judged as the commit that it will be. */
-function uncommitted(before: NameOutline, after: NameOutline): Comparison {
-  const breach = breachBetween(before, after)
-  if (breach === undefined) return { isHeld: false, sentence: '' }
-  return heldFor(
-    `This ${breach.words}. If that is meant, say so in the commit that does it, ` +
-      `or in one after it: ${overrideCommand}`,
-  )
-}
+const passedFor = (sentence: string): Comparison => ({
+  isHeld: false,
+  sentence: sentence === '' ? '' : `guardrail: ${sentence}`,
+})
 
 const heldFor = (why: string): Comparison => ({
   isHeld: true,

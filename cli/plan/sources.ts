@@ -4,6 +4,7 @@ import { statSync } from 'node:fs'
 import { openBundleFile } from '#cli/files/bundle-file.ts'
 import { lenientPolicy } from '#cli/files/check-policy.ts'
 import { hasConfiguration, readConfiguration } from '#cli/files/config-directory.ts'
+import { blobsOfFiles } from '#cli/files/earlier-commits.ts'
 import {
   commitNamed,
   fetchWords,
@@ -23,6 +24,7 @@ import type { Compiler } from '#compiler/compile.ts'
 import { printText } from '#compiler/print/text.ts'
 import type { MoveLimits } from '#compiler/plan/name-outline.ts'
 import type { SourceFile } from '#compiler/read/source.ts'
+import type { Blobs } from '#gitops/guard/earlier.ts'
 import { shrinkHeap } from '#lib/memory/exposed-collector.ts'
 import { collectSooner } from '#lib/memory/heap-growth.ts'
 import { err, ok } from '#lib/result.ts'
@@ -34,6 +36,8 @@ export interface FoundSide {
   readonly bundle: Bundle
   /** In its `gslb.yaml`; of a bundle file, none. */
   readonly moveLimits: MoveLimits
+  /** Of its files; of a bundle file, null. */
+  readonly blobs: Blobs | null
 }
 
 export interface FoundSides {
@@ -160,7 +164,10 @@ class Finder {
 
   #file(path: string): Result<FoundSide, SourceFault> {
     const bundle = openBundleFile(path)
-    if (bundle.ok) return ok({ source: path, bundle: bundle.value, moveLimits: noMoveLimits })
+    if (bundle.ok) {
+      const { value } = bundle
+      return ok({ source: path, bundle: value, moveLimits: noMoveLimits, blobs: null })
+    }
     return typeof bundle.error === 'string'
       ? fault(Exit.Usage, bundle.error)
       : fault(Exit.ErrorsFound, `${path}: ${bundle.error.message} (${bundle.error.code})`)
@@ -272,7 +279,8 @@ function compiled(
     const title = `the ${side}, ${source}, has errors, so no answer can be compared`
     return fault(Exit.ErrorsFound, `${title}:\n${printText(result)}`)
   }
-  return ok({ source, bundle: bundler.loaded()!, moveLimits: result.moveLimits })
+  const { moveLimits } = result
+  return ok({ source, bundle: bundler.loaded()!, moveLimits, blobs: blobsOfFiles(files) })
 }
 
 /** Clocks of two machines are never quite the same. */

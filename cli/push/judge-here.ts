@@ -2,11 +2,13 @@
 import type { PushCheck } from '#cli/data/push-check.ts'
 import { createMovedBetween } from '#cli/plan/moved.ts'
 import { policyTests } from '#cli/policy-tests/entry.ts'
+import { stillEarlier } from '#gitops/guard/earlier.ts'
 import { createCompilePort } from '#gitops/sync/compile-adapter.ts'
 import { judgePush } from '#gitops/sync/push-judge.ts'
 import type { PushedHead } from '#gitops/sync/push-judge.ts'
 import { loadState, resetCommand } from '#gitops/sync/stored-state.ts'
 import { statePathOf } from '#gitops/thread/options.ts'
+import { systemClock } from '#lib/clock.ts'
 import type { Verdict } from './messages.ts'
 
 /** @returns a clause when there is none */
@@ -22,6 +24,7 @@ export async function judgeHere(
     ...push,
     ...{ gitdir, branch, requireSignature, allowedSignersPath: allowedSigners },
     compiler: createCompilePort(checkPolicy, policyTests, createMovedBetween(databases)),
+    earlier: stillEarlier(state.value.earlier, systemClock.nowMs()),
     accepted: state.value.commit === '' ? null : state.value,
     resetCommand: resetCommand(dataDir),
   })

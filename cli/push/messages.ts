@@ -12,7 +12,7 @@ const answerBytesMax = 16_777_216
 /** Of SHA-1 and SHA-256. */
 const objectId = /^(?:[0-9a-f]{40}|[0-9a-f]{64})$/
 
-export type Verdict = Pick<Stop, 'sync' | 'code' | 'reason'> & {
+export type Verdict = Pick<Stop, 'sync' | 'code' | 'reason' | 'note'> & {
   readonly diagnostics: readonly { readonly text: string }[]
 }
 
@@ -34,12 +34,13 @@ export function readPushedHead(line: string): Result<PushedHead, string> {
 
 /** undefined: the node cannot judge it now, or says what is not understood. */
 export function readVerdict(line: string): Verdict | undefined {
-  const { sync, code, reason, diagnostics } = fieldsOf(line)
-  const isWhole = [sync, code, reason].every((one) => typeof one === 'string')
+  // A node of another version may not know the note.
+  const { sync, code, reason, note = '', diagnostics } = fieldsOf(line)
+  const isWhole = [sync, code, reason, note].every((one) => typeof one === 'string')
   if (!isWhole || !Array.isArray(diagnostics)) return undefined
   const areLines = diagnostics.every((one: unknown) => typeof textOf(one) === 'string')
   if (!areLines) return undefined
-  return { sync, code, reason, diagnostics } as Verdict
+  return { sync, code, reason, note, diagnostics } as Verdict
 }
 
 export const questionLine = ({ head, incoming, attestations }: PushedHead): string =>

@@ -18,6 +18,24 @@ export function breachBetween(before: NameOutline, after: NameOutline): Breach |
   return breachOf(before, after) ?? breachInTenant(before, after) ?? moveBetween(before, after)
 }
 
+/**
+ * The same of what answered earlier, which a change may go back to. What one may do is said by what
+ * answers now.
+ */
+export function breachSince(
+  earlier: NameOutline,
+  before: NameOutline,
+  after: NameOutline,
+): Breach | undefined {
+  const { removedNamesMax, tenantLimits, moveLimits } = before
+  const changes = (): ChangeOutline => ({
+    ...earlier.changes(),
+    limits: before.changes().limits,
+  })
+  const measured = { ...earlier, removedNamesMax, tenantLimits, moveLimits, changes }
+  return breachBetween(measured, after)
+}
+
 function breachOf(before: NameOutline, after: NameOutline): Breach | undefined {
   const removal = removalBetween(before, after)
   if (removal !== null) return { code: 'NamesRemoved', words: `removes ${wordsOf(removal)}` }

@@ -1,12 +1,14 @@
 // Checks each commit of a head against the guardrails, the same on every node.
 import type { NameOutline } from '#compiler/plan/name-outline.ts'
+import { assert } from '#lib/assert.ts'
 import { overrideNamespace } from '#gitops/trust/allowed-signers.ts'
 import { short } from '#gitops/trust/accept.ts'
 import { overrideTrailer } from '#gitops/git/objects/commit-object.ts'
 import type { CommitGraph } from '#gitops/git/commit-graph.ts'
 import { gitLimits } from '#gitops/limits.ts'
-import { breachBetween } from './breach.ts'
+import { breachBetween, breachSince } from './breach.ts'
 import type { Breach } from './breach.ts'
+import type { EarlierState, EarlierStates } from './earlier.ts'
 
 export interface GuardParts {
   readonly graph: CommitGraph
@@ -19,8 +21,23 @@ export interface GuardParts {
   readonly isOfApi: (commit: string) => boolean
   /** Its signer may say that what is beyond the guardrails is meant. */
   readonly mayOverride: (commit: string) => boolean
-  /** Of a commit between the two; undefined: it has errors, or cannot be read. */
+  /** Of a commit between the two, or before; undefined: it has errors, or cannot be read. */
   readonly outlineOf: (commit: string) => Promise<NameOutline | undefined>
+  /** What answered before, and a change from one commit to the other may go back to. */
+  readonly earlier: (from: string, to: string) => Promise<EarlierStates>
+}
+
+/** At most one of the two. */
+export interface GuardVerdict {
+  readonly held?: GuardedCommit
+  readonly back?: GoneBack
+}
+
+/** A commit that alters more than the limits permit, to what answered before. */
+export interface GoneBack {
+  readonly commit: string
+  readonly breach: Breach
+  readonly to: EarlierState
 }
 
 export interface GuardedCommit {
@@ -35,12 +52,14 @@ export interface GuardedCommit {
  * commit of the API was judged when it was made, request by request: a node that saw many of them
  * together must not take them for one.
  */
-export async function findBreach(parts: GuardParts): Promise<GuardedCommit | undefined> {
+export async function judgeHead(parts: GuardParts): Promise<GuardVerdict> {
   const { accepted, head } = parts
-  if (breachBetween(accepted.outline, head.outline) === undefined) return undefined
+  if (breachBetween(accepted.outline, head.outline) === undefined) return {}
   const { line, vainOverride } = await mainLine(parts)
-  const found = await new Judge(parts, line).judgeAll()
-  return found && { ...found, vainOverride }
+  const judge = new Judge(parts, line)
+  const found = await judge.judgeAll()
+  if (found !== undefined) return { held: { ...found, vainOverride } }
+  return judge.back === undefined ? {} : { back: judge.back }
 }
 
 type FoundBreach = Omit<GuardedCommit, 'vainOverride'>
@@ -58,6 +77,8 @@ class Judge {
   readonly #line: readonly LinePoint[]
   readonly #known = new Map<number, NameOutline | undefined>()
   #looksLeft: number = gitLimits.guardLooksMax
+  /** The last one found. */
+  back: GoneBack | undefined
 
   constructor(parts: GuardParts, line: readonly LinePoint[]) {
     this.#parts = parts
@@ -85,10 +106,25 @@ class Judge {
     const breach = breachBetween(before, after)
     if (breach === undefined) return undefined
     const middle = (from + to) >> 1
-    if (to - from === 1) return point.isOfApi ? undefined : { commit: point.commit, breach }
+    if (to - from === 1) {
+      const isFine = point.isOfApi || (await this.#goesBack(from, to, breach))
+      return isFine ? undefined : { commit: point.commit, breach }
+    }
     // What has errors, or is one too many to look at, is judged with its neighbours.
     if ((await this.#outline(middle)) === undefined) return { commit: point.commit, breach }
     return (await this.judge(from, middle)) ?? this.judge(middle, to)
+  }
+
+  async #goesBack(from: number, to: number, breach: Breach): Promise<boolean> {
+    const { accepted, earlier, outlineOf } = this.#parts
+    const { commit } = this.#line[to]!
+    const base = from < 0 ? accepted.commit : this.#line[from]!.commit
+    const [before, after] = [await this.#outline(from), await this.#outline(to)]
+    assert(before !== undefined && after !== undefined, 'a breach is between two outlines')
+    const change = { before, after, breach }
+    const state = await stateGoneBackTo(change, () => earlier(base, commit), outlineOf)
+    if (state !== undefined) this.back = { commit, breach, to: state }
+    return state !== undefined
   }
 
   async #outline(at: number): Promise<NameOutline | undefined> {
@@ -99,6 +135,31 @@ class Judge {
     }
     return this.#known.get(at)
   }
+}
+
+/** A change that the limits do not permit. */
+export interface JudgedChange {
+  readonly before: NameOutline
+  readonly after: NameOutline
+  readonly breach: Breach
+}
+
+/**
+ * What answered before, where a change leads back to it: whoever was moved by what lies between is
+ * moved back. undefined: it leads elsewhere.
+ */
+export async function stateGoneBackTo(
+  { before, after, breach }: JudgedChange,
+  earlier: () => Promise<EarlierStates>,
+  outlineOf: GuardParts['outlineOf'],
+): Promise<EarlierState | undefined> {
+  // Names go, whatever was before them.
+  if (breach.code === 'NamesRemoved') return undefined
+  for (const state of (await earlier()).toReversed()) {
+    const outline = await outlineOf(state.commit)
+    if (outline !== undefined && breachSince(outline, before, after) === undefined) return state
+  }
+  return undefined
 }
 
 /**
@@ -185,6 +246,29 @@ export function guardedReason({ commit, breach, vainOverride }: GuardedCommit): 
     (vainOverride === '' ? '' : ` ${notAllowed(vainOverride)}`)
   )
 }
+
+/** A sentence. */
+export function backReason({ commit, ...back }: GoneBack): string {
+  return `Commit ${short(commit)} ${backWords(back)}`
+}
+
+/** Its end. */
+export function backWords({
+  breach,
+  to,
+}: {
+  readonly breach: Pick<Breach, 'words'>
+  readonly to: EarlierState
+}): string {
+  return (
+    `${breach.words}; it goes back to commit ${short(to.commit)}, which answered until ` +
+    `${instantOf(to.untilMs)}, so that limit is not applied.`
+  )
+}
+
+/** In minutes, UTC. */
+const instantOf = (atMs: number): string =>
+  `${new Date(atMs).toISOString().slice(0, 16).replace('T', ' ')} UTC`
 
 function notAllowed(commit: string): string {
   return (

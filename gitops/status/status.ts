@@ -57,6 +57,8 @@ export interface GitopsStatus {
   readonly code: HoldCode | SourceCode | ''
   /** '' or sentences: what is wrong, and what to do. */
   readonly reason: string
+  /** '' or sentences about an accepted head: why a guardrail did not hold it. */
+  readonly note: string
   /** When this `code` began; 0 while it is ''. */
   readonly sinceMs: number
   /** At most `gitLimits.diagnosticsMax`. */
@@ -109,6 +111,7 @@ export const unknownStatus: GitopsStatus = Object.freeze({
   sync: 'pending',
   code: '',
   reason: '',
+  note: '',
   sinceMs: 0,
   diagnostics: [],
   diagnosticsTotal: 0,

@@ -2,6 +2,8 @@
 import { signChannelRecord } from '#bundle/signature/channel.ts'
 import type { ChannelRecord, SigningKey } from '#bundle/signature/channel.ts'
 import { signBundle } from '#bundle/signature/sign.ts'
+import { earlierAfter, stillEarlier } from '#gitops/guard/earlier.ts'
+import type { EarlierStates, Succession } from '#gitops/guard/earlier.ts'
 import { assert } from '#lib/assert.ts'
 import type { Clock } from '#lib/clock.ts'
 import type { CompiledBundle } from './compile-port.ts'
@@ -37,6 +39,8 @@ export interface Acceptance {
   readonly signer: string
   /** Commits in the history of the commit; 0: they could not be counted. */
   readonly serial: number
+  /** Left out: the commit is the accepted one, published again. */
+  readonly succession?: Omit<Succession, 'before'>
 }
 
 export class Publisher {
@@ -63,6 +67,11 @@ export class Publisher {
     return commit === '' ? null : { commit, seq, serial, digest, signer }
   }
 
+  /** What answered before, lately. */
+  get earlier(): EarlierStates {
+    return stillEarlier(this.#state.earlier, this.#nowMs())
+  }
+
   /** The newest bundle, and its digest; null before the first publication of this process. */
   get newest(): Pick<Draft, 'bytes' | 'digest'> | null {
     const { digest } = this.#state
@@ -79,7 +88,7 @@ export class Publisher {
    * State first, hand-over second: after a crash between the two, the next start publishes the same
    * digest under the same seq. @throws the file system's error; nothing was handed over then.
    */
-  publish(draft: Draft, { signer, serial }: Acceptance): void {
+  publish(draft: Draft, { signer, serial, succession }: Acceptance): void {
     const { seq, previous, isNews } = nextPosition(this.#state, this.#node, draft.digest)
     const { commit, digest } = draft
     const { seq: before, digest: served } = this.#state
@@ -87,12 +96,26 @@ export class Publisher {
     assert(seq >= before, 'the numbers of a channel never fall')
     assert(seq > before || digest === served, 'a number of a channel names one bundle')
     assert(seq >= (this.#node?.seq ?? 0), 'nothing is published below what the node runs')
-    const next = { commit, signer, seq, serial, digest, previous }
+    const told = { commit, signer, seq, serial, digest, previous }
+    const next = { ...told, ...this.#after(succession) }
     saveState(this.#parts.statePath, next)
     this.#state = next
     this.#bytes = draft.bytes
     if (isNews || serial !== this.#recordSerial) this.#handOver(draft.bytes)
     else this.renewWhenDue()
+  }
+
+  #after(succession: Acceptance['succession']): Pick<StoredState, 'tree' | 'earlier'> {
+    const { commit, tree, earlier } = this.#state
+    if (succession === undefined) return { tree, earlier }
+    const { tree: next } = succession
+    if (commit === '') return { tree: next, earlier }
+    const before = { commit, tree }
+    return { tree: next, earlier: earlierAfter(earlier, { before, ...succession }, this.#nowMs()) }
+  }
+
+  #nowMs(): number {
+    return Math.floor(this.#parts.clock.nowMs())
   }
 
   /** A record that nobody renews expires, and nodes raise an alarm: renew at half of its time. */

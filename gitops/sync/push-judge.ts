@@ -1,6 +1,7 @@
 // Judges a push before the repository takes it: what the node would say of the new head.
 import { CommitGraph } from '#gitops/git/commit-graph.ts'
 import { createLocalSource } from '#gitops/source/local-source.ts'
+import type { EarlierStates } from '#gitops/guard/earlier.ts'
 import type { AcceptedCommit } from '#gitops/status/status.ts'
 import { ok } from '#lib/result.ts'
 import { SourceReader } from './compile-port.ts'
@@ -23,6 +24,8 @@ export interface PushParts extends PushedHead, Pick<JudgeParts, Shared> {
   readonly gitdir: string
   readonly compiler: CompilePort
   readonly accepted: AcceptedCommit | null
+  /** See `Publisher`. */
+  readonly earlier: EarlierStates
   /** Of a process that has read the accepted commit; left out: everything is read. */
   readonly known?: {
     readonly reader: SourceReader
@@ -32,7 +35,7 @@ export interface PushParts extends PushedHead, Pick<JudgeParts, Shared> {
 
 /** Changes nothing. */
 export async function judgePush(push: PushParts): Promise<Stop> {
-  const { gitdir, branch, incoming, compiler, accepted, known } = push
+  const { gitdir, branch, incoming, compiler, accepted, earlier, known } = push
   const local = createLocalSource(gitdir, branch, incoming)
   const source = {
     ...local,
@@ -45,7 +48,7 @@ export async function judgePush(push: PushParts): Promise<Stop> {
   const parts: JudgeParts = {
     ...push,
     source,
-    publisher: { accepted },
+    publisher: { accepted, earlier },
     graph: new CommitGraph(local.driver),
     reader: known?.reader.over(local.driver) ?? new SourceReader(() => local.driver, compiler),
   }
@@ -58,7 +61,7 @@ export async function judgePush(push: PushParts): Promise<Stop> {
     const stop = await step.run(parts, run)
     if (stop !== undefined) return stop
   }
-  return run.compiled === undefined ? synced : syncedWith(run.compiled)
+  return run.compiled === undefined ? synced : syncedWith(run.compiled, run.back)
 }
 
 async function outlineOf(

@@ -114,7 +114,8 @@ export class Reconciler {
     const { source, publisher, reader } = this.#parts
     const known = { reader, before: this.#outline }
     const { gitdir } = source.driver
-    const parts = { ...this.#parts, ...push, gitdir, accepted: publisher.accepted, known }
+    const { accepted, earlier } = publisher
+    const parts = { ...this.#parts, ...push, gitdir, accepted, earlier, known }
     return (await this.#tried(push.head, () => judgePush(parts))) ?? synced
   }
 
@@ -179,7 +180,7 @@ export class Reconciler {
       const { publisher } = this.#parts
       assert(run.compiled !== undefined, 'a run that nothing has stopped has compiled its head')
       assert(publisher.accepted?.commit === run.head, 'a run that nothing has stopped accepts')
-      this.#restored = syncedWith(run.compiled)
+      this.#restored = syncedWith(run.compiled, run.back)
       this.#outline = run.compiled.outline
       this.#unread = undefined
       const { tree } = run.commit
@@ -282,7 +283,8 @@ export class Reconciler {
     const isNew = this.#status.head?.commit !== oid
     this.#status = { ...this.#status, head: headOf(oid, commit) }
     // Seen, and not yet judged: what follows may take seconds.
-    if (isNew) this.#parts.report({ ...this.#status, sync: 'pending', code: '', reason: '' }, '')
+    if (isNew)
+      this.#parts.report({ ...this.#status, sync: 'pending', code: '', reason: '', note: '' }, '')
   }
 
   #conclude(stop: Stop, lookedFromMs = this.#status.lookedFromMs): void {
@@ -303,7 +305,7 @@ export class Reconciler {
   }
 
   #changeSince(before: GitopsStatus): string {
-    const { sync, code, reason, accepted, diagnostics, head } = this.#status
+    const { sync, code, reason, note, accepted, diagnostics, head } = this.#status
     if (sync === 'synced') {
       if (
         accepted === null ||
@@ -320,7 +322,8 @@ export class Reconciler {
       const by =
         accepted.signer === '' ? 'without a signature check' : `signed by ${accepted.signer}`
       const line = `commit ${short(accepted.commit)} is accepted, ${by}; it is seq ${accepted.seq}`
-      return [line, ...diagnostics.map(({ text }) => text)].join('\n')
+      const notes = note === '' ? [] : [note]
+      return [line, ...notes, ...diagnostics.map(({ text }) => text)].join('\n')
     }
     const isSame = before.sync === sync && before.code === code && before.reason === reason
     if (isSame && before.head?.commit === head?.commit) return ''

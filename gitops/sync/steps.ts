@@ -14,7 +14,10 @@ import type { CompiledBundle, CompileFailure, CompilePort, SourceReader } from '
 import type { ConfigSource, SourceError } from '#gitops/source/config-source.ts'
 import type { ObjectError } from '#gitops/git/driver.ts'
 import { committer } from '#gitops/message/commit-message.ts'
-import { findBreach, guardedReason } from '#gitops/guard/guardrail.ts'
+import { candidatesFor, changedPaths } from '#gitops/guard/earlier.ts'
+import type { Blobs, EarlierStates } from '#gitops/guard/earlier.ts'
+import { backReason, guardedReason, judgeHead } from '#gitops/guard/guardrail.ts'
+import type { GoneBack } from '#gitops/guard/guardrail.ts'
 import { historySize } from '#gitops/git/history-size.ts'
 import type { Draft, Publisher } from './publisher.ts'
 import { readSigners } from '#gitops/trust/signers-file.ts'
@@ -25,7 +28,7 @@ import type { AcceptedCommit, GitopsStatus } from '#gitops/status/status.ts'
 export interface JudgeParts {
   readonly source: ConfigSource
   readonly compiler: CompilePort
-  readonly publisher: Pick<Publisher, 'accepted'>
+  readonly publisher: Pick<Publisher, 'accepted' | 'earlier'>
   readonly graph: CommitGraph
   readonly reader: SourceReader
   readonly branch: string
@@ -43,7 +46,7 @@ export interface StepParts extends JudgeParts {
 /** Why a run ends. */
 export type Stop = Pick<
   GitopsStatus,
-  'sync' | 'code' | 'reason' | 'diagnostics' | 'diagnosticsTotal'
+  'sync' | 'code' | 'reason' | 'note' | 'diagnostics' | 'diagnosticsTotal'
 >
 
 /** One run over one head. */
@@ -62,6 +65,8 @@ export interface Run {
   files: readonly SourceFile[]
   compiled: CompiledBundle | undefined
   draft: Draft | undefined
+  /** Where it goes back to, if the guardrails have let it pass for that. */
+  back: GoneBack | undefined
   /** Of the accepted commit; undefined: it has none, or it is not known. */
   before: CompiledBundle['outline'] | undefined
 }
@@ -76,6 +81,7 @@ export const synced: Stop = Object.freeze({
   sync: 'synced',
   code: '',
   reason: '',
+  note: '',
   diagnostics: [],
   diagnosticsTotal: 0,
 })
@@ -137,6 +143,7 @@ export async function fetchHead(
     files: [],
     compiled: undefined,
     draft: undefined,
+    back: undefined,
     before: undefined,
   })
 }
@@ -228,7 +235,7 @@ async function guard(parts: JudgeParts, run: Run): Promise<Stop | undefined> {
     const outcome = compiler.compile(files.value, oid)
     return outcome.ok ? outcome.outline?.() : undefined
   }
-  const found = await findBreach({
+  const verdict = await judgeHead({
     graph,
     accepted: { commit: accepted, outline: before() },
     head: { commit: head, outline },
@@ -236,11 +243,33 @@ async function guard(parts: JudgeParts, run: Run): Promise<Stop | undefined> {
     isOfApi: (commit) => run.byNodes.has(commit),
     mayOverride: (commit) => run.overriding === null || run.overriding.has(commit),
     outlineOf,
+    earlier: (from, to) => earlierFor(parts, from, to),
   })
+  const { held: found, back } = verdict
   if (found !== undefined) return held({ code: found.breach.code, reason: guardedReason(found) })
+  run.back = back
   if (isHeadCompiled) return undefined
   // The compiler goes on from what it compiled last, and so do writes.
   return (await enumerate(parts, run)) ?? compile(parts, run)
+}
+
+async function earlierFor(
+  { publisher, graph, source, compiler }: JudgeParts,
+  from: string,
+  to: string,
+): Promise<EarlierStates> {
+  const [before, after] = [await graph.commit(from), await graph.commit(to)]
+  if (!before.ok || !after.ok) return []
+  const { earlier } = publisher
+  const blobsIn = async (tree: string): Promise<Blobs | undefined> => {
+    const files = await source.driver.readTree(tree)
+    if (!files.ok) return undefined
+    const read = files.value.filter(({ path }) => compiler.isRead(path))
+    return new Map(read.map(({ path, oid }) => [path, oid]))
+  }
+  const [now, next] = [await blobsIn(before.value.tree), await blobsIn(after.value.tree)]
+  if (now === undefined || next === undefined) return []
+  return await candidatesFor(earlier, now, [...changedPaths(now, next)], blobsIn)
 }
 
 async function sign(parts: StepParts, run: Run): Promise<Stop | undefined> {
@@ -256,7 +285,11 @@ async function sign(parts: StepParts, run: Run): Promise<Stop | undefined> {
 async function publish(parts: StepParts, run: Run): Promise<Stop | undefined> {
   assert(run.draft !== undefined, 'what is published has been signed in this run')
   assert(run.draft.commit === run.head, 'the head is published, and no other commit')
-  parts.publisher.publish(run.draft, run)
+  const { signer, serial, byNodes, back } = run
+  const { tree } = run.commit
+  const isRoutine = run.commits.every((commit) => byNodes.has(commit))
+  const succession = { tree, isRoutine, backTo: back?.to.commit ?? '' }
+  parts.publisher.publish(run.draft, { signer, serial, succession })
   return undefined
 }
 
@@ -300,14 +333,16 @@ function branchMissing({ branch, source }: JudgeParts, accepted: string | null):
 }
 
 /** The end of a run that went well; warnings stay in the status. */
-export function syncedWith({ diagnostics, total }: CompiledBundle): Stop {
-  return { ...synced, diagnostics, diagnosticsTotal: total }
+export function syncedWith({ diagnostics, total }: CompiledBundle, back?: GoneBack): Stop {
+  const note = back === undefined ? '' : backReason(back)
+  return { ...synced, note, diagnostics, diagnosticsTotal: total }
 }
 
 export function compileStop(commit: string, failure: CompileFailure): Stop {
   const { diagnostics, total, errors } = failure
   return {
     sync: 'held',
+    note: '',
     code: 'CompileFailed',
     reason:
       `Commit ${short(commit)} has ${errors === 1 ? 'an error' : `${errors} errors`} in its ` +

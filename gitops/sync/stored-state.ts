@@ -1,6 +1,7 @@
 // The state that survives a crash: the accepted commit, and the last seq and digest published.
 import { readFileSync } from 'node:fs'
 import { resolve } from 'node:path'
+import type { EarlierState, EarlierStates } from '#gitops/guard/earlier.ts'
 import { assert } from '#lib/assert.ts'
 import { writeDurably } from '#lib/durable-file.ts'
 import { err, ok } from '#lib/result.ts'
@@ -10,6 +11,8 @@ import { shellWord } from '#lib/shell-word.ts'
 export interface StoredState {
   /** '' before the first commit was accepted. */
   readonly commit: string
+  /** Of `commit`; '': not known. */
+  readonly tree: string
   readonly signer: string
   /** 0 before the first publication. */
   readonly seq: number
@@ -17,15 +20,19 @@ export interface StoredState {
   readonly serial: number
   readonly digest: string
   readonly previous: string
+  /** What answered before `commit`. */
+  readonly earlier: EarlierStates
 }
 
 export const emptyState: StoredState = Object.freeze({
   commit: '',
+  tree: '',
   signer: '',
   seq: 0,
   serial: 0,
   digest: '',
   previous: '',
+  earlier: [],
 })
 
 /**
@@ -66,11 +73,24 @@ function stateOf(text: string): StoredState | undefined {
   if (typeof value !== 'object' || value === null) return undefined
   // Written before there was a serial: it is counted.
   const { commit, signer, seq, serial = 0, digest, previous } = value as Record<string, unknown>
-  if (typeof commit !== 'string' || !/^(?:[0-9a-f]{40})?$/.test(commit)) return undefined
+  const { tree = '', earlier = [] } = value as Record<string, unknown>
+  if (!isObjectId(commit) || !isObjectId(tree)) return undefined
+  if (!Array.isArray(earlier) || !earlier.every(isEarlier)) return undefined
   if (typeof digest !== 'string' || !/^(?:[0-9a-f]{64})?$/.test(digest)) return undefined
   if (typeof previous !== 'string' || !/^(?:[0-9a-f]{64})?$/.test(previous)) return undefined
   if (typeof signer !== 'string' || !isCount(seq) || !isCount(serial)) return undefined
-  return { commit, signer, seq, serial, digest, previous }
+  return { commit, tree, signer, seq, serial, digest, previous, earlier }
+}
+
+/** Or ''. */
+function isObjectId(value: unknown): value is string {
+  return typeof value === 'string' && /^(?:[0-9a-f]{40})?$/.test(value)
+}
+
+function isEarlier(value: unknown): value is EarlierState {
+  if (typeof value !== 'object' || value === null) return false
+  const { commit, tree, untilMs } = value as Record<string, unknown>
+  return isObjectId(commit) && isObjectId(tree) && Number.isSafeInteger(untilMs)
 }
 
 function isCount(value: unknown): value is number {

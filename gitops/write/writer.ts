@@ -333,8 +333,10 @@ export class Writer {
     assert(parent === accepted.commit, 'the commit that was pushed stands on the accepted one')
     const { newest, index } = { newest: publisher.newest, index: accepted.index }
     // Handed over before anything else: what waits for the answer waits for the activation.
-    publisher.publish(draft, { signer, serial: serialAfter(publisher.accepted) })
     const removals = object.override === '' ? 'api' : 'override'
+    const succession = { tree, isRoutine: removals === 'api', backTo: '' }
+    const serial = serialAfter(publisher.accepted)
+    publisher.publish(draft, { signer, serial, succession })
     const delta = accepted.extend(commit, tree, changes, removals)
     onConfig(delta)
     reconciler.adopt(commit, object, compiled)

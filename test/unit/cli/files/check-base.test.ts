@@ -147,3 +147,36 @@ test('each commit is judged by itself, and an override vouches for nothing after
   commit('two of three')
   expect((await check('--base', 'six')).exit).toBe(3)
 })
+
+test('a change that goes back to what answered before is not held, committed or not', async () => {
+  const { box, commit, check } = checkout('')
+  const limited = settings.replace('spec: {', 'spec: { guardrails: { movedClients: 60 },')
+  box.write('repo/gslb.yaml', limited)
+  commit('a limit')
+  box.write(`repo/${poolPath}`, poolYaml('192.0.2.2'))
+  commit('move', 'Gslb-Override: a new site')
+  for (const n of [1, 2, 3, 4, 5]) {
+    box.write('repo/README.md', `${n}`)
+    commit('beside it')
+  }
+  box.write(`repo/${poolPath}`, poolYaml('192.0.2.1'))
+  const words =
+    /guardrail: (This|Commit \w+) sends 100 % .*it goes back to commit \w+, which answered/
+  const said = await check('--base', 'HEAD')
+  expect([said.exit, said.out]).toEqual([0, expect.stringMatching(words)])
+  commit('back')
+  const then = await check('--base', 'HEAD~1')
+  expect([then.exit, then.out]).toEqual([0, expect.stringMatching(words)])
+  const review = await runCli('review', box.at('repo'), '--base', 'HEAD~1')
+  expect(review.out).toMatch(/^Guardrails: passed: Commit .* goes back to commit/m)
+  expect(await runCli('plan', box.at('repo'), '--base', 'HEAD~1')).toMatchObject({
+    exit: 0,
+    err: expect.stringMatching(/sends 100 % .* goes back to commit/) as string,
+  })
+  const strict = ['--base', 'HEAD~1', '--max-moved', '60']
+  expect((await runCli('plan', box.at('repo'), ...strict)).exit).toBe(3)
+  // The bad change once more is no way back.
+  box.write(`repo/${poolPath}`, poolYaml('192.0.2.2'))
+  expect((await check('--base', 'HEAD')).exit).toBe(3)
+  expect((await runCli('plan', box.at('repo'), '--base', 'HEAD')).exit).toBe(3)
+})

@@ -18,6 +18,7 @@ const stop: Stop = {
   sync: 'held',
   code: 'Unsigned',
   reason: 'It is not signed.',
+  note: '',
   diagnostics: [],
   diagnosticsTotal: 0,
 }

@@ -7,6 +7,8 @@ import type { NameOutline } from '#compiler/plan/name-outline.ts'
 import { breachBetween } from '#gitops/guard/breach.ts'
 import { movedBeyond } from '#gitops/guard/moved.ts'
 import { createCompilePort } from '#gitops/sync/compile-adapter.ts'
+import { systemClock } from '#lib/clock.ts'
+import type { Clock } from '#lib/clock.ts'
 import { gitSandbox } from '#test/support/git-sandbox.ts'
 import { reconcileBench } from '#test/support/reconcile-bench.ts'
 import { sourceFile } from '../../compiler/fixture.ts'
@@ -158,31 +160,134 @@ describe('counted in one tenant', () => {
   })
 })
 
-test('a node holds a commit that moves too many, and its repair passes', async () => {
+/** A repository, and the node that answers from it. */
+function node(clock: Clock = systemClock) {
   const box = gitSandbox()
   const alice = box.sshKey('alice')
   box.write('allowed_signers', `alice@example.com ${alice.publicLine}\n`)
   box.git(box.path, 'init', '-q', '-b', 'main', 'repo')
   const repo = box.at('repo')
-  const bench = reconcileBench({
-    gitdir: box.at('repo/.git'),
-    dataDir: box.at('data'),
-    allowedSignersPath: box.at('allowed_signers'),
-    compiler: createCompilePort(undefined, null, movedBetween),
-  })
+  const started = () =>
+    reconcileBench({
+      gitdir: box.at('repo/.git'),
+      dataDir: box.at('data'),
+      allowedSignersPath: box.at('allowed_signers'),
+      compiler: createCompilePort(undefined, null, movedBetween),
+      clock,
+    })
+  let bench = started()
   const commit = (files: Record<string, string>, ...message: readonly string[]) => {
+    if (files !== asItWas) box.git(repo, 'rm', '-rfq', '--ignore-unmatch', '.')
     for (const [path, text] of Object.entries(files)) box.write(`repo/${path}`, text)
     box.git(repo, 'add', '-A')
     const parts = ['a change', ...message].flatMap((part) => ['-m', part])
     box.git(repo, ...box.signWith(alice), 'commit', '-q', '-S', '--allow-empty', ...parts)
-    return bench.check()
+    return box.git(repo, 'rev-parse', 'HEAD')
   }
-  const first = filesOf({ default: few }, 'movedClients: 50')
-  expect((await commit(first)).sync).toBe('synced')
-  const moved = filesOf({ default: { ...few, shop: [6] } })
-  const status = await commit(moved)
+  /** Pushed, and looked at. */
+  const push = async (...change: Parameters<typeof commit>) => {
+    commit(...change)
+    const { sync, code, note, reason, accepted } = await bench.check()
+    return { sync, code, note, reason, commit: accepted?.commit ?? '', changes: bench.changes }
+  }
+  return { push, restart: () => void (bench = started()) }
+}
+
+const day = 86_400_000
+const handClock = (atMs: number) => ({ nowMs: () => atMs, monotonicMs: () => 0 })
+const asItWas: Record<string, string> = {}
+const meant = 'Gslb-Override: a new shop'
+const before = filesOf({ default: few }, 'movedClients: 50')
+const moved = filesOf({ default: { ...few, shop: [6] } }, 'movedClients: 50')
+
+test('a node holds a commit that moves too many, and the one that takes it back', async () => {
+  const { push } = node()
+  expect((await push(before)).sync).toBe('synced')
+  const status = await push(moved)
   expect(status).toMatchObject({ sync: 'held', code: 'GuardrailReached' })
   expect(status.reason).toContain('sends 100 % of the clients of shop.example.com. elsewhere')
-  expect((await commit(first)).sync).toBe('synced')
-  expect((await commit(moved, 'Gslb-Override: a new shop')).sync).toBe('synced')
+  expect((await push(before)).sync).toBe('synced')
+  expect((await push(moved, meant)).sync).toBe('synced')
+})
+
+describe('a change that goes back to what answered before', () => {
+  test('is not held, says to which commit, and needs nobody to vouch for it', async () => {
+    const { push } = node(handClock(day))
+    const first = await push(before)
+    await push(moved, meant)
+    const back = await push(before)
+    expect(back).toMatchObject({ sync: 'synced', code: '' })
+    const words =
+      `Commit ${back.commit.slice(0, 10)} sends 100 % of the clients of shop.example.com. ` +
+      `elsewhere, more than 50 %; it goes back to commit ${first.commit.slice(0, 10)}, which ` +
+      'answered until 1970-01-02 00:00 UTC, so that limit is not applied.'
+    expect(back.note).toBe(words)
+    expect(back.changes.at(-1)).toContain(words)
+    expect((await push(asItWas)).note).toBe('')
+  })
+
+  test('is none once more: who takes back the repair has to vouch for it', async () => {
+    const { push } = node()
+    await push(before)
+    await push(moved, meant)
+    await push(before)
+    expect((await push(moved)).code).toBe('GuardrailReached')
+    expect((await push(moved, meant)).sync).toBe('synced')
+    expect((await push(before)).sync).toBe('synced')
+    expect((await push(moved)).code).toBe('GuardrailReached')
+  })
+
+  test('is known after other commits, of which each keeps what it did', async () => {
+    const { push } = node()
+    const others = (octets: readonly number[], shop: readonly number[]) =>
+      filesOf({ default: { ...few, shop }, acme: { a: octets } }, 'movedClients: 50')
+    await push(others([1, 2, 3], [5]))
+    await push(others([1, 2, 3], [6]), meant)
+    for (let added = 4; added < 10; added++) await push(others([1, 2, 3, added], [6]))
+    const back = await push(others([1, 2, 3, 9], [5]))
+    expect(back).toMatchObject({ sync: 'synced' })
+    expect(back.note).toContain('goes back to commit')
+  })
+
+  test('is known to a node that was started anew', async () => {
+    const { push, restart } = node()
+    await push(before)
+    await push(moved, meant)
+    restart()
+    expect(await push(before)).toMatchObject({ sync: 'synced' })
+  })
+
+  test('is a change like any other after a day', async () => {
+    const clock = handClock(day)
+    const { push } = node(clock)
+    await push(before)
+    await push(moved, meant)
+    clock.nowMs = () => 2 * day
+    expect((await push(before)).code).toBe('GuardrailReached')
+  })
+
+  test('is judged by the limits of today, and by each of them', async () => {
+    const { push } = node()
+    const free = filesOf({ default: { ...few, shop: [5] } })
+    await push(free)
+    await push(before)
+    await push(moved, meant)
+    const other = filesOf({ default: { ...few, shop: [7] } }, 'movedClients: 50')
+    expect((await push(other)).code).toBe('GuardrailReached')
+    await push(moved)
+    const fewer = filesOf({ default: { web: [1], shop: [5] } }, 'movedClients: 50')
+    expect((await push(fewer)).reason).toContain('takes away 3 of the 4 members')
+    await push(moved)
+    expect((await push(free)).sync).toBe('synced')
+  })
+
+  test('takes members away that it had brought, and no names', async () => {
+    const { push } = node()
+    const two = filesOf({ default: { web: [1, 2] } })
+    await push(two)
+    await push(filesOf({ default: { web: [1, 2, 3, 4, 5, 6] } }))
+    expect((await push(two)).note).toContain('takes away 4 of the 6 members')
+    await push(filesOf({ default: { web: [1, 2], a: [1], b: [2], c: [3] } }))
+    expect((await push(two)).code).toBe('NamesRemoved')
+  })
 })

@@ -192,20 +192,23 @@ test('the state reads back as it was written', () => {
   assert.deepEqual(loadState(path), { ok: true, value: emptyState })
   const state = {
     commit: '1'.repeat(40),
+    tree: '2'.repeat(40),
     signer: 'alice',
     seq: 3,
     serial: 5,
     digest: a,
     previous: b,
+    earlier: [{ commit: '3'.repeat(40), tree: '', untilMs: 7 }],
   }
   saveState(path, state)
   assert.deepEqual(loadState(path), { ok: true, value: state })
 })
 
-test('a state of before there were serials is read', () => {
+test('a state of before there were serials and earlier commits is read', () => {
   const old = { commit: '1'.repeat(40), signer: 'alice', seq: 3, digest: a, previous: b }
   const path = gitSandbox().write('gitops/state.json', JSON.stringify(old))
-  assert.deepEqual(loadState(path), { ok: true, value: { ...old, serial: 0 } })
+  const read = { ...old, serial: 0, tree: '', earlier: [] }
+  assert.deepEqual(loadState(path), { ok: true, value: read })
 })
 
 test('the serial is in the record; a bundle that got another one is handed over again', () => {

@@ -1,0 +1,48 @@
+// Finds out whether a planned change goes back to what answered before, as the guardrails do.
+import { loadBundle } from '#bundle/load/load.ts'
+import type { Bundle } from '#bundle/format/bundle.ts'
+import { createCompiler } from '#compiler/compile.ts'
+import { candidatesFor, changedPaths } from '#gitops/guard/earlier.ts'
+import type { Blobs, EarlierState } from '#gitops/guard/earlier.ts'
+import { gitLimits } from '#gitops/limits.ts'
+import { lenientPolicy } from './check-policy.ts'
+import { blobsIn, earlierCommits } from './earlier-commits.ts'
+import { filesOfCommit, openGitPlace } from './git-tree.ts'
+
+export interface PlannedChange {
+  /** In the checkout that has the commits. */
+  readonly directory: string
+  readonly base: Side & { readonly bundle: Bundle }
+  readonly head: Side
+  readonly nowMs: number
+  /** Whether as few clients move from there to the head as may. */
+  readonly isWithin: (earlier: Bundle) => boolean
+}
+
+interface Side {
+  /** Of its files; null: they are not known. */
+  readonly blobs: Blobs | null
+}
+
+/** undefined: it does not, or the base is no commit, before which nothing is known. */
+export async function goneBackTo(change: PlannedChange): Promise<EarlierState | undefined> {
+  const { directory, base, head, nowMs, isWithin } = change
+  const { commit } = base.bundle.manifest
+  const found = openGitPlace(directory)
+  if (commit === '' || !found.ok) return undefined
+  const place = found.value
+  const earlier = await earlierCommits(place, commit, nowMs)
+  const changed = base.blobs && head.blobs && [...changedPaths(base.blobs, head.blobs)]
+  const states =
+    base.blobs === null || changed === null
+      ? earlier.slice(-gitLimits.earlierLooksMax)
+      : await candidatesFor(earlier, base.blobs, changed, (tree) => blobsIn(place, tree))
+  const compiler = createCompiler({ checkPolicy: lenientPolicy, listsRemarks: false })
+  for (const state of states.toReversed()) {
+    const files = await filesOfCommit(place, state.commit)
+    const result = files.ok ? compiler.compile(files.value, { commit: state.commit }) : undefined
+    const bundle = result?.ok === true ? loadBundle(result.bundle.bytes) : undefined
+    if (bundle?.ok === true && isWithin(bundle.value)) return state
+  }
+  return undefined
+}
