@@ -33,7 +33,7 @@ import { ClientRegions } from '#runtime/samples/client-regions.ts'
 import { QuerySamples } from '#runtime/samples/query-samples.ts'
 import type { GeoSource } from '#runtime/geo/geo-source.ts'
 import type { Settings } from '#cli/settings/settings.ts'
-import { RumStore } from '#runtime/node/rum-store.ts'
+import { RumStore } from '#runtime/rum/rum-store.ts'
 import type { Deps, Part } from './part.ts'
 
 /** Puts the node together; it answers nothing yet. */
@@ -54,7 +54,7 @@ export const createNode: Part = async (deps) => {
   const resolver = createNodeResolver(settings, dataDir.path, log)
   const createThreads = await threadsByRole(settings)
   const inData = { dataDir: dataDir.path, mayWrite: mayBegin }
-  const journal = createNodeJournal({ settings, ...inData, geo: geo.source, log })
+  const journal = createNodeJournal({ settings, ...inData, rum, geo: geo.source, log })
   const queryLog = startQueryLog(settings, log)
   const samples = samplesOf(settings)
   const node = new DnsNode({

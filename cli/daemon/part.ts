@@ -41,7 +41,7 @@ import type { DnsNode } from '#runtime/node/node.ts'
 import type { QueryLog } from '#runtime/query-log/query-log.ts'
 import type { HostnameResolver } from '#runtime/resolve/hostname-resolver.ts'
 import type { RedirectServer } from '#runtime/redirect/redirect-server.ts'
-import type { RumStore } from '#runtime/node/rum-store.ts'
+import type { RumStore } from '#runtime/rum/rum-store.ts'
 import type { EphemeralState } from '#state/ephemeral.ts'
 
 /** What there is before the first part. */

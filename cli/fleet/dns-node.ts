@@ -28,6 +28,7 @@ import { err, ok } from '#lib/result.ts'
 import type { Result } from '#lib/result.ts'
 import { releaseMemory } from '#runtime/worker/release-memory.ts'
 import { systemAfter } from '#lib/timer.ts'
+import { nothingMeasured } from '#runtime/journal/sides/measured-log.ts'
 import { BundleStore } from '#runtime/node/bundle-store.ts'
 import { LatencyWindow } from '#runtime/counters/latency-window.ts'
 import { DnsNode } from '#runtime/node/node.ts'
@@ -82,7 +83,8 @@ async function start(
   const resolver = createNodeResolver(settings, dirPath, log)
   const geo = createGeo(settings, log)
   const inData = { dataDir: dirPath, mayWrite: mayBegin }
-  const journal = createNodeJournal({ settings, ...inData, geo: geo.source, log })
+  const unmeasured = { rum: nothingMeasured }
+  const journal = createNodeJournal({ settings, ...inData, ...unmeasured, geo: geo.source, log })
   const fed = { health, resolver, dynamic: texts, redirects, journal, geo: geo.feed }
   const { samples, queryLog } = watchersOf(settings, log)
   const node = new DnsNode({

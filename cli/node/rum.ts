@@ -3,7 +3,7 @@ import type { RumView } from '#api/ports/rum-view.ts'
 import type { Bundle } from '#bundle/format/bundle.ts'
 import { parseAddress } from '#dns/address.ts'
 import { rumMembers, rumTargetOf } from '#routing/rum/targets.ts'
-import type { RumStore } from '#runtime/node/rum-store.ts'
+import type { RumStore } from '#runtime/rum/rum-store.ts'
 
 /** @param bundle the one that answers; undefined: none yet */
 export function createNodeRum(store: RumStore, bundle: () => Bundle | undefined): RumView {

@@ -4,7 +4,7 @@ import { readFileSync } from 'node:fs'
 import { journalFault } from '#cli/why/journal-fault.ts'
 import { findMoment } from '#runtime/journal/moment.ts'
 import type { Gap, Moment } from '#runtime/journal/moment.ts'
-import { firstWallMs } from '#runtime/journal/records.ts'
+import { firstWallMs } from '#runtime/journal/format/records.ts'
 import { segmentFiles } from '#runtime/journal/segment-files.ts'
 
 interface Segment {

@@ -1,17 +1,21 @@
-// Tells whether two moments of a journal have the same state, without building it.
+// Tells whether two moments of a journal answer alike, without building what answers.
 import { createHash } from 'node:crypto'
-import { readEntries } from '#runtime/journal/changes.ts'
+import { readEntries } from '#runtime/journal/format/changes.ts'
+import { measuredCountUntil } from '#runtime/journal/sides/measured-entries.ts'
 import type { Moment } from '#runtime/journal/moment.ts'
-import { OctetReader } from '#runtime/journal/octets.ts'
+import { OctetReader } from '#runtime/journal/format/octets.ts'
 
 /** Equal for moments between which nothing has changed. */
-export function momentKey({ generation, segment, state, changes }: Moment): string {
+export function momentKey({ generation, segment, state, changes, measured }: Moment): string {
   const hash = createHash('sha1').update(state)
-  for (const { payload } of changes) hash.update(payload)
+  for (const { payload } of [...changes, ...measured]) hash.update(payload)
   const last = changes.at(-1)
+  const lastMeasured = measured.at(-1)
   const entries = last === undefined ? 0 : entriesUntil(last.payload, last.untilMs)
+  const averages =
+    lastMeasured === undefined ? 0 : measuredCountUntil(lastMeasured.payload, lastMeasured.untilMs)
   const { digest, seq } = generation
-  return `${segment.run} ${seq} ${digest} ${hash.digest('hex')} ${entries}`
+  return `${segment.run} ${seq} ${digest} ${hash.digest('hex')} ${entries} ${averages}`
 }
 
 function entriesUntil(payload: Buffer, untilMs: number): number {

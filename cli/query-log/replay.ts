@@ -5,7 +5,9 @@ import { scriptsOf } from '#cli/simulate/scripts.ts'
 import type { SimulatedScripts } from '#cli/simulate/scripts.ts'
 import { otherReleases } from '#cli/why/databases.ts'
 import type { Databases } from '#cli/why/databases.ts'
+import { unkeptWords } from '#cli/why/explain.ts'
 import { gapText } from '#cli/why/look-back.ts'
+import { rumTableOf, tableThen } from '#cli/why/measured-table.ts'
 import { parseAddress } from '#dns/address.ts'
 import { err, ok } from '#lib/result.ts'
 import type { Result } from '#lib/result.ts'
@@ -16,7 +18,7 @@ import { Transaction, Transport } from '#runtime/answer/transaction.ts'
 import type { AnswerSettings } from '#runtime/answer/transaction.ts'
 import { Counters } from '#runtime/counters/counters.ts'
 import type { Gap, Moment } from '#runtime/journal/moment.ts'
-import type { GenerationHead } from '#runtime/journal/records.ts'
+import type { GenerationHead } from '#runtime/journal/format/records.ts'
 import { replayState } from '#runtime/journal/replay.ts'
 import type { ReadRecord } from '#runtime/query-log/dnstap-reader.ts'
 import { momentKey } from './moment-key.ts'
@@ -119,7 +121,8 @@ export class Replay {
       return unknown(why ?? `the journal of ${node} does not have ${digest}`)
     }
     const { releases } = this.#parts.databases
-    const causes = [...otherReleases(first.moment.tables, releases), ...causesOf(record)]
+    const { moment } = first
+    const causes = [...otherReleases(moment.tables, releases), ...causesOf(record, moment)]
     return { kind: 'other', then, now: first.now, causes }
   }
 
@@ -136,7 +139,9 @@ export class Replay {
     if (!state.ok) return state
     await this.close()
     const { bytes, digest } = bundle.value
-    const tables = this.#parts.databases.tablesFor(bundle.value)
+    const measured = tableThen(moment)
+    const rum = measured.kind === 'kept' ? rumTableOf(measured.value) : null
+    const tables = { ...this.#parts.databases.tablesFor(bundle.value), rum }
     const scripts = scriptsOf([bundle.value], tables, moment.atMs)
     const routing = state.value.buffers
     const generation = { number: 1, bundle: bytes, digest, routing, tables }
@@ -217,17 +222,20 @@ function turnsTried({ turn }: Asked): readonly number[] {
 }
 
 /** What a replay does not have. */
-function causesOf({ extra, type }: ReadRecord): readonly string[] {
+function causesOf({ extra, type }: ReadRecord, moment: Moment): readonly string[] {
+  const measured = tableThen(moment)
   const steps = typeof extra?.reason === 'string' ? extra.reason.split(',') : []
   return [
     ...(extra?.truncated === true ? ['the end of the address of the client was not logged'] : []),
     ...(type === 'TXT' ? ['TXT records that were written at run time are not kept'] : []),
+    ...(measured.kind === 'unkept' && steps.includes('rum')
+      ? [`what browsers had measured ${unkeptWords[measured.why]}`]
+      : []),
     ...steps.flatMap((step) => notKept[step] ?? []),
   ]
 }
 
 const notKept: Readonly<Record<string, string>> = {
-  rum: 'what browsers had measured is not kept',
   latency: 'round trips are kept to a sixteenth',
   'latency-region': 'round trips are kept to a sixteenth',
   script: 'what a script has read beside its query is not kept',

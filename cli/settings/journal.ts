@@ -23,8 +23,10 @@ export const journal = section(
       description: 'How old it gets; the oldest part goes first.',
     }),
     maxMegabytes: integer(1, 1_000_000, {
-      default: 256,
-      description: 'How large it gets, whatever its age; the oldest part goes first.',
+      default: 1_024,
+      description:
+        'How large it gets, whatever its age; the oldest part goes first. What browsers measured ' +
+        'has at most five eighths of what that leaves for each day.',
     }),
   },
 )

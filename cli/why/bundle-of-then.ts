@@ -12,7 +12,7 @@ import { mirrorPath, originPath } from '#gitops/thread/options.ts'
 import { err, ok } from '#lib/result.ts'
 import type { Result } from '#lib/result.ts'
 import { BundleStore } from '#runtime/node/bundle-store.ts'
-import type { GenerationHead } from '#runtime/journal/records.ts'
+import type { GenerationHead } from '#runtime/journal/format/records.ts'
 
 const commitId = /^[0-9a-f]{40}$/
 

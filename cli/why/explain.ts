@@ -23,7 +23,10 @@ import type { RoutingState } from '#routing/state/state.ts'
 import type { Moment } from '#runtime/journal/moment.ts'
 import type { GeoSetting } from '#runtime/geo/lower.ts'
 import { replayState } from '#runtime/journal/replay.ts'
+import type { MeasuredThen, Then, WhyUnkept } from '#runtime/journal/sides/measured-then.ts'
 import { goesBy } from './databases.ts'
+import { measuredOf, rumTableOf, tableThen } from './measured-table.ts'
+import type { MeasuredOfClient } from './measured-table.ts'
 
 export interface PastQuestion {
   /** Wire form. */
@@ -57,6 +60,8 @@ export interface PastAnswer {
   readonly shares: readonly PastShare[]
   /** All addresses that may have been in it, in the order of the file. */
   readonly mayAnswer: readonly string[]
+  /** By browsers of the client's network; null: no step went by it, or see `unknown`. */
+  readonly measured: MeasuredOfClient | null
   /** The answer, or one of those that may have been. */
   readonly simulation: Simulation
   /** What is not known of then, in sentences. */
@@ -86,29 +91,33 @@ export async function explainPast(
 ): Promise<Result<PastAnswer, string>> {
   const state = replayState(bundle, moment)
   if (!state.ok) return state
-  const scripts = scriptsOf([bundle], tables, moment.atMs)
+  const measured = tableThen(moment)
+  const rum = measured.kind === 'kept' ? rumTableOf(measured.value) : null
+  const tablesThen = { ...tables, rum }
+  const scripts = scriptsOf([bundle], tablesThen, moment.atMs)
   const { qname, qtype, client, source, seed = 1 } = question
   const asked = {
-    ...{ qname, qtype, client, seed, count: draws, tables, scripts },
+    ...{ qname, qtype, client, seed, count: draws, tables: tablesThen, scripts },
     ...(source === undefined ? {} : { source }),
   }
   const simulation = simulate(bundle, state.value, asked, memory.simulation)
-  const then = { bundle, state: state.value, tables, scripts, memory }
-  const shared = sharesOf(then, simulation, question)
+  const past = { bundle, state: state.value, tables: tablesThen, scripts, memory, measured }
+  const shared = sharesOf(past, simulation, question)
   await scripts?.close()
   return ok(shared)
 }
 
-interface Then {
+interface Past {
   readonly bundle: Bundle
   readonly state: RoutingState
   readonly tables: RoutingTables
   readonly scripts: ScriptPort | null
+  readonly measured: Then<MeasuredThen>
   /** Its transaction has just answered from all this. */
   readonly memory: PastMemory
 }
 
-function sharesOf(then: Then, simulation: Simulation, question: PastQuestion): PastAnswer {
+function sharesOf(then: Past, simulation: Simulation, question: PastQuestion): PastAnswer {
   const { service } = simulation
   const family = question.qtype === RrType.AAAA ? 1 : 0
   const isAddress = question.qtype === RrType.A || question.qtype === RrType.AAAA
@@ -117,7 +126,7 @@ function sharesOf(then: Then, simulation: Simulation, question: PastQuestion): P
   const texts = mayBeTexts(simulation, question.qtype) ? [textsSentence] : []
   if (!isChosen || service === null) {
     const isCertain = texts.length === 0
-    return { isCertain, shares: [], mayAnswer: [], simulation, unknown: texts }
+    return { isCertain, shares: [], mayAnswer: [], measured: null, simulation, unknown: texts }
   }
   const outcomes = new Outcomes(null)
   const chooser = new Chooser(sideOf(then), row, family, question.qtype, outcomes)
@@ -129,11 +138,16 @@ function sharesOf(then: Then, simulation: Simulation, question: PastQuestion): P
   })
   const named = shares.filter(({ member }) => member !== noAddress)
   const possible = new Set([...service.mayAnswer, ...named.map(({ member }) => member)])
-  const chose = unknownChoices(chooser, service, question)
+  const { measured } = then
+  const chose = unknownChoices(chooser, service, question, measured)
+  const isMeasured = chooser.isMeasured && measured.kind === 'kept'
   return {
     isCertain: shares.length === 1 && chose.length === 0 && texts.length === 0,
     shares: chose.length > 0 ? [] : named,
     mayAnswer: chose.length > 0 ? (service.trace?.candidates ?? []) : [...possible],
+    measured: isMeasured
+      ? measuredOf(measured.value, then.bundle, service, addressOf(question))
+      : null,
     simulation,
     unknown: [...chose, ...texts],
   }
@@ -144,12 +158,13 @@ function unknownChoices(
   { isMeasured, ways }: Chooser,
   { trace }: SimulatedService,
   { otherDatabases = [] }: PastQuestion,
+  measured: Then<MeasuredThen>,
 ): readonly string[] {
   // Of one candidate there is no other to take; a geo rule takes one before any step.
   if (trace === null || trace.candidates.length < 2) return []
   const elsewhere = trace.geoRule === null ? ways.filter((way) => goesBy(way, otherDatabases)) : []
   return [
-    ...(isMeasured ? [measuredSentence] : []),
+    ...(isMeasured && measured.kind === 'unkept' ? [measuredSentence(measured.why)] : []),
     ...elsewhere.map(({ name }) => `the step ${name} goes by it: it may have taken any candidate`),
   ]
 }
@@ -164,15 +179,25 @@ function mayBeTexts({ zone, rule, match, referral }: Simulation, qtype: number):
 const textsSentence =
   'TXT records written at run time are not kept: with one at this name the answer was another one'
 
-const measuredSentence =
-  'what browsers had measured is not kept: the step rum may have taken any candidate'
+const measuredSentence = (why: WhyUnkept): string =>
+  `what browsers had measured ${unkeptWords[why]}: the step rum may have taken any candidate`
 
-function clientOf({ client, source }: PastQuestion): Client {
+/** After what it is that is not known. */
+export const unkeptWords: Readonly<Record<WhyUnkept, string>> = {
+  older: 'is not in the journal of then, which an older version wrote',
+  limit: 'was not kept at that instant, for the journal had used up its octets of the day for it',
+  damaged: 'cannot be read, for the journal was cut there, or is damaged',
+}
+
+function clientOf(question: PastQuestion): Client {
   const one = new Client()
-  const octets = client?.octets ?? source ?? new Uint8Array(4)
+  const octets = addressOf(question)
   one.set(octets, 0, octets.length)
   return one
 }
+
+const addressOf = ({ client, source }: PastQuestion): Uint8Array =>
+  client?.octets ?? source ?? new Uint8Array(4)
 
 function serviceNamed(
   bundle: Bundle,
@@ -185,7 +210,7 @@ function serviceNamed(
   return -1
 }
 
-function sideOf({ bundle, state, tables, scripts, memory }: Then): Side {
+function sideOf({ bundle, state, tables, scripts, memory }: Past): Side {
   const { random, chain } = memory
   const { tx } = memory.simulation
   random.restart(1)

@@ -17,7 +17,7 @@ import type {
   RowsOf,
 } from '#runtime/journal/member-history.ts'
 import { segmentsIn } from '#runtime/journal/moment.ts'
-import type { GenerationHead } from '#runtime/journal/records.ts'
+import type { GenerationHead } from '#runtime/journal/format/records.ts'
 import { bundleOfThen } from './bundle-of-then.ts'
 import type { NodeSegments } from './stored-segments.ts'
 

@@ -1,6 +1,6 @@
 // Says which files of a journal cannot be read, and why: what was looked for may be in them.
 import { closeSync, openSync, readdirSync, readSync } from 'node:fs'
-import { readRecords, segmentHead } from '#runtime/journal/records.ts'
+import { readRecords, segmentHead } from '#runtime/journal/format/records.ts'
 import { segmentFiles } from '#runtime/journal/segment-files.ts'
 
 /** @returns a clause with the path; null: each can be read, or there is no directory */

@@ -6,6 +6,7 @@ import type { Log } from '#lib/log.ts'
 import { version } from '#lib/version.ts'
 import type { GeoSource } from '#runtime/geo/geo-source.ts'
 import { Journal } from '#runtime/journal/journal.ts'
+import type { MeasuredTable } from '#runtime/journal/sides/measured-log.ts'
 import { releaseOf } from './databases.ts'
 
 export function journalDirectory(dataDir: string): string {
@@ -17,6 +18,8 @@ export interface NodeJournalParts {
   /** Opened by now, or later. */
   readonly dataDir: string
   readonly geo: Pick<GeoSource, 'status'>
+  /** What browsers measure. */
+  readonly rum: MeasuredTable
   readonly log: Log
   /** Resolves when the data directory is this process's. */
   readonly mayWrite?: Promise<unknown> | undefined
@@ -24,10 +27,10 @@ export interface NodeJournalParts {
 
 /** null: the settings want none, or the node answers no DNS. */
 export function createNodeJournal(parts: NodeJournalParts): Journal | null {
-  const { settings, dataDir, geo, log, mayWrite } = parts
+  const { settings, dataDir, geo, rum, log, mayWrite } = parts
   const { enabled, maxAgeMs, maxMegabytes } = settings.journal
   if (!enabled || !settings.roles.includes('dns')) return null
-  return new Journal({
+  const journal = new Journal({
     directory: journalDirectory(dataDir),
     bytesMax: maxMegabytes * 1_048_576,
     ageMaxMs: maxAgeMs,
@@ -37,6 +40,8 @@ export function createNodeJournal(parts: NodeJournalParts): Journal | null {
     tables: () => databasesOf(geo),
     ...(mayWrite === undefined ? {} : { mayWrite }),
   })
+  journal.measures(rum)
+  return journal
 }
 
 /** By setting: which release is in use. */

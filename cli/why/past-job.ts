@@ -84,7 +84,7 @@ export function shownPast(query: Omit<PastQuery, 'at'>, past: PastReport, tenant
     type: query.type.toUpperCase(),
     client: query.subnet ?? query.client ?? null,
   }
-  const forText = isOwn ? past : { ...past, shares: [], mayAnswer: [] }
+  const forText = isOwn ? past : { ...past, shares: [], mayAnswer: [], measured: null }
   const report = {
     ...{ ...forText, commit },
     simulation: isOwn ? simulation : { ...simulation, service: null },
@@ -98,6 +98,7 @@ export function shownPast(query: Omit<PastQuery, 'at'>, past: PastReport, tenant
     ...{ isCertain: past.isCertain, notes: past.notes },
     shares: isOwn ? past.shares : [],
     mayAnswer: isOwn ? past.mayAnswer : [],
+    measured: isOwn ? past.measured : null,
     ...shownAnswer(simulation),
     service: service === null || !isOwn ? null : shownService(service),
     text: printReport(heading, report, tenant === null),

@@ -26,6 +26,7 @@ export function printReport(heading: WhyHeading, report: PastReport, tellsWho = 
   return [
     ...whoLines(report, tellsWho),
     trace.trimEnd(),
+    ...measuredLines(report),
     ...shareLines(report),
     ...report.notes.map((note) => row('note', note)),
     '',
@@ -54,6 +55,26 @@ function whoLines(report: PastReport, tellsWho: boolean): string[] {
 function byWhom({ author, date }: NonNullable<PastReport['commit']>): string {
   return author === null ? 'not in a repository here' : `by ${author}, ${date ?? ''}`
 }
+
+function measuredLines({ measured }: PastReport): string[] {
+  if (measured === null) return []
+  const { network, averages } = measured
+  const known = averages.filter(({ latencyMs }) => latencyMs !== null)
+  if (known.length === 0) return [row('browsers', `of ${network} had measured none of these`)]
+  const texts = known
+    .toSorted((a, b) => a.latencyMs! - b.latencyMs!)
+    .slice(0, measuredMax)
+    .map(({ member, latencyMs }) => `${member} ${latencyMs!.toPrecision(3)} ms`)
+  const more = known.length - texts.length
+  const others = averages.length - known.length
+  return [
+    row('browsers', `of ${network} had measured ${texts.join(', ')}`),
+    ...(more > 0 ? [row('', `and ${more} more`)] : []),
+    ...(others > 0 ? [row('', `and nothing of ${others} others`)] : []),
+  ]
+}
+
+const measuredMax = 8
 
 function shareLines({ isCertain, shares, mayAnswer }: PastReport): string[] {
   if (isCertain) return [row('certain', 'neither dice nor turns had a part in it')]

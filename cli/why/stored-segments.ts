@@ -1,5 +1,5 @@
 // Chooses which segments of a copied journal an instant needs: reading all of them would be much.
-import { copyLimits, journalLimits } from '#runtime/journal/limits.ts'
+import { copyLimits, journalLimits } from '#runtime/journal/format/limits.ts'
 import { err, ok } from '#lib/result.ts'
 import type { Result } from '#lib/result.ts'
 import type { Journals, StoredSegment } from '#state/ports/journals.ts'

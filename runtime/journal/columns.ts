@@ -5,10 +5,10 @@ import { isResolved, slotCount, slotOfMember } from '#bundle/format/hostnames.ts
 import { membersOf } from '#routing/state/candidates.ts'
 import { MemberOut, slotOffset } from '#routing/state/state.ts'
 import type { RoutingState } from '#routing/state/state.ts'
-import { writeMember } from './changes.ts'
-import type { MemberChange } from './changes.ts'
-import { journalLimits } from './limits.ts'
-import type { OctetWriter } from './octets.ts'
+import { writeMember } from './format/changes.ts'
+import type { MemberChange } from './format/changes.ts'
+import { journalLimits } from './format/limits.ts'
+import type { OctetWriter } from './format/octets.ts'
 
 const addressBytes = 16
 

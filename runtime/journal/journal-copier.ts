@@ -5,8 +5,14 @@ import type { FileHandle } from 'node:fs/promises'
 import type { Clock } from '#lib/clock.ts'
 import type { Log } from '#lib/log.ts'
 import type { Result } from '#lib/result.ts'
-import { copyLimits } from './limits.ts'
-import { magic, readRecords, readRecordsFrom, recordBytesAt, segmentHead } from './records.ts'
+import { copyLimits } from './format/limits.ts'
+import {
+  magic,
+  readRecords,
+  readRecordsFrom,
+  recordBytesAt,
+  segmentHead,
+} from './format/records.ts'
 import { segmentFiles } from './segment-files.ts'
 import type { SegmentFile } from './segment-files.ts'
 import type { CopiedPart } from './segment-part.ts'

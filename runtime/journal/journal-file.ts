@@ -2,9 +2,9 @@
 import { assert } from '#lib/assert.ts'
 import type { Clock } from '#lib/clock.ts'
 import type { Log } from '#lib/log.ts'
-import { journalLimits } from './limits.ts'
-import { magic } from './records.ts'
-import type { SegmentHead } from './records.ts'
+import { journalLimits } from './format/limits.ts'
+import { magic } from './format/records.ts'
+import type { SegmentHead } from './format/records.ts'
 import {
   makeDirectory,
   openSegment,

@@ -8,15 +8,22 @@ import type { Log } from '#lib/log.ts'
 import { systemAfter } from '#lib/timer.ts'
 import type { After } from '#lib/timer.ts'
 import type { RoutingState } from '#routing/state/state.ts'
-import { writeBuilt, writeSerial, writeTime } from './changes.ts'
+import { DayAllowance } from './sides/allowance.ts'
+import { writeBuilt, writeSerial } from './format/changes.ts'
 import { KnownColumns, membersKey } from './columns.ts'
+import { EntryStream } from './format/entry-stream.ts'
+import type { SealedEntries } from './format/entry-stream.ts'
 import { JournalFile } from './journal-file.ts'
 import type { JournalStatus } from './journal-file.ts'
-import { journalLimits } from './limits.ts'
-import { OctetWriter } from './octets.ts'
-import { frame, frameJson, RecordKind, withHead } from './records.ts'
-import type { GenerationHead, RecordTimes, SegmentHead } from './records.ts'
+import { journalLimits } from './format/limits.ts'
+import { MeasuredSource } from './sides/measured-log.ts'
+import type { MeasuredTable } from './sides/measured-log.ts'
+import { OctetWriter } from './format/octets.ts'
+import { frame, frameJson, recordBytes, RecordKind, withHead } from './format/records.ts'
+import type { GenerationHead, RecordTimes, SegmentHead } from './format/records.ts'
 import type { OpenSegment } from './segment-files.ts'
+import { SideLog } from './sides/side-log.ts'
+import type { SideSource } from './sides/side-log.ts'
 
 export interface JournalParts {
   readonly directory: string
@@ -61,11 +68,10 @@ export class Journal implements StateWatch {
   readonly #file: JournalFile
   readonly #run = randomUUID()
   #followed: Followed | undefined
-  /** Changes that are no record yet. */
-  readonly #changes = new OctetWriter(4_096)
-  #changesFrom: RecordTimes | undefined
-  /** Whole milliseconds after `#changesFrom` of the last entry. */
-  #lastMs = 0
+  /** Of the state; no record yet. */
+  readonly #changes = new EntryStream(RecordKind.Changes)
+  /** What else answers depend on. */
+  readonly #sides: SideLog[] = []
   /** Pools whose columns are ahead of their lists. */
   readonly #unbuilt = new Set<number>()
   #tables = ''
@@ -112,13 +118,44 @@ export class Journal implements StateWatch {
   poolChanged(state: RoutingState, pool: number, isBuilt: boolean): void {
     const followed = this.#followed
     if (followed?.state !== state || this.#isStopped) return
-    this.#writeTime()
-    const changed = followed.known.writePool(state, pool, this.#changes)
+    const to = this.#open(this.#changes)
+    const changed = followed.known.writePool(state, pool, to)
     if (isBuilt) {
-      writeBuilt(this.#changes, pool)
+      writeBuilt(to, pool)
       this.#unbuilt.delete(pool)
     } else if (changed > 0) this.#unbuilt.add(pool)
-    if (this.#changes.length > journalLimits.segmentBytesMin) this.#seal()
+  }
+
+  /** What browsers measure is kept, too: each change of the table, from the next segment on. */
+  measures(table: MeasuredTable): void {
+    const source = new MeasuredSource(table)
+    const part = journalLimits.measuredPart
+    source.watch(
+      this.#side({ name: 'what browsers measured', kind: RecordKind.Measured, part, source }),
+    )
+  }
+
+  #side({
+    name,
+    kind,
+    part,
+    source,
+  }: {
+    readonly name: string
+    readonly kind: RecordKind
+    readonly part: number
+    readonly source: SideSource
+  }): SideLog {
+    const { bytesMax, ageMaxMs, clock, log } = this.#parts
+    const days = Math.max(1, ageMaxMs / 86_400_000)
+    const side = new SideLog({
+      ...{ name, source, stream: new EntryStream(kind) },
+      allowance: new DayAllowance((bytesMax * part) / days, clock.monotonicMs),
+      open: (stream) => this.#open(stream),
+      warn: (line) => log.warn({}, line),
+    })
+    this.#sides.push(side)
+    return side
   }
 
   /** Resolves when what has happened until now is on disk, or cannot be. */
@@ -156,10 +193,14 @@ export class Journal implements StateWatch {
     const serial = followed.state.soaSerial[0]!
     if (serial !== followed.serial) {
       followed.serial = serial
-      this.#writeTime()
-      writeSerial(this.#changes, serial)
+      writeSerial(this.#open(this.#changes), serial)
     }
     this.#seal()
+    for (const side of this.#sides) {
+      for (const payload of side.resume() ?? []) {
+        this.#add(frame(side.stream.kind, this.#now(), payload))
+      }
+    }
     if (this.#areTablesOther()) this.#add(this.#tablesRecord())
     const isQuiet = this.#parts.clock.monotonicMs() - this.#writtenMs >= journalLimits.aliveMs
     if (isQuiet) this.#add(frame(RecordKind.Alive, this.#now(), Buffer.alloc(0)))
@@ -180,19 +221,29 @@ export class Journal implements StateWatch {
     followed.serial = followed.state.soaSerial[0]!
     this.#writtenMs = this.#parts.clock.monotonicMs()
     this.#areTablesOther()
+    // All of it is of one instant: no part of it is known before the others.
+    const now = this.#now()
+    const sides = this.#sides.flatMap((side) =>
+      side.begin().map((payload) => frame(side.stream.kind, now, payload)),
+    )
     this.#file.begin([
-      frameJson(RecordKind.Head, this.#now(), head),
-      this.#tablesRecord(),
-      this.#generation(followed, isContinued),
-      ...(followed.isSettled ? [frame(RecordKind.Settled, this.#now(), Buffer.alloc(0))] : []),
+      frameJson(RecordKind.Head, now, head),
+      this.#tablesRecord(now),
+      this.#generation(followed, isContinued, now),
+      ...sides,
+      ...(followed.isSettled ? [frame(RecordKind.Settled, now, Buffer.alloc(0))] : []),
     ])
   }
 
-  #generation({ bundle, state, record, known, serial }: Followed, isContinued: boolean): Buffer {
+  #generation(
+    { bundle, state, record, known, serial }: Followed,
+    isContinued: boolean,
+    now = this.#now(),
+  ): Buffer {
     const columns = new OctetWriter(4_096)
     for (let pool = 0; pool < bundle.counts.pools; pool++) known.writePool(state, pool, columns)
     const head: GenerationHead = { ...record, serial, isContinued }
-    return frame(RecordKind.Generation, this.#now(), withHead(head, columns.take()))
+    return frame(RecordKind.Generation, now, withHead(head, columns.take()))
   }
 
   #areTablesOther(): boolean {
@@ -201,8 +252,8 @@ export class Journal implements StateWatch {
     return this.#tables !== before
   }
 
-  #tablesRecord(): Buffer {
-    return frame(RecordKind.Tables, this.#now(), Buffer.from(this.#tables))
+  #tablesRecord(now = this.#now()): Buffer {
+    return frame(RecordKind.Tables, now, Buffer.from(this.#tables))
   }
 
   #now(): RecordTimes {
@@ -210,31 +261,33 @@ export class Journal implements StateWatch {
     return { wallMs: clock.nowMs(), monotonicMs: clock.monotonicMs() }
   }
 
-  /** The entries that follow are of now. A clock that was set begins another record. */
-  #writeTime(): void {
+  /** What is written next is of now. After much, or a clock that was set, in another record. */
+  #open(stream: EntryStream): OctetWriter {
+    if (stream.octets.length > journalLimits.segmentBytesMin) this.#seal()
     const now = this.#now()
-    const from = this.#changesFrom
-    if (from !== undefined) {
-      const passedMs = now.monotonicMs - from.monotonicMs
-      const drift = Math.abs(now.wallMs - from.wallMs - passedMs)
-      if (drift <= journalLimits.driftMs) {
-        const ms = Math.max(this.#lastMs, Math.floor(passedMs))
-        if (ms > this.#lastMs) writeTime(this.#changes, ms - this.#lastMs)
-        this.#lastMs = ms
-        return
-      }
+    if (!stream.isAt(now)) {
       this.#seal()
+      stream.isAt(now)
     }
-    this.#changesFrom = now
-    this.#lastMs = 0
+    return stream.octets
   }
 
+  /** Of all streams, in the order in which they began: a record holds until the next one begins. */
   #seal(): void {
-    const from = this.#changesFrom
-    if (from === undefined) return
-    this.#changesFrom = undefined
-    const changes = this.#changes.take()
-    if (changes.length > 0) this.#add(frame(RecordKind.Changes, from, changes))
+    const streams = [this.#changes, ...this.#sides.map(({ stream }) => stream)]
+    const sealed = streams.flatMap((stream) => stream.take() ?? [])
+    sealed.sort((a, b) => a.times.monotonicMs - b.times.monotonicMs)
+    for (const one of sealed) this.#addSealed(one)
+    for (const side of this.#sides) {
+      const record = sealed.find(({ kind }) => kind === side.stream.kind)
+      if (record === undefined || side.spend(record.payload.length + recordBytes)) continue
+      const last = side.stream.take()
+      if (last !== undefined) this.#addSealed(last)
+    }
+  }
+
+  #addSealed({ kind, times, payload }: SealedEntries): void {
+    this.#add(frame(kind, times, payload))
   }
 
   #add(record: Buffer): void {

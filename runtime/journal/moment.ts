@@ -1,11 +1,12 @@
 // Finds an instant in a journal: which bundle answered then, from which state. A clock that was
 // set, a cut file and a node that was down are told apart from silence.
 import { readFileSync } from 'node:fs'
-import { readEntries } from './changes.ts'
-import { journalLimits } from './limits.ts'
-import { OctetReader } from './octets.ts'
-import { generationOf, jsonOf, readRecords, RecordKind, segmentHead } from './records.ts'
-import type { GenerationHead, JournalRecord, SegmentHead } from './records.ts'
+import { readEntries } from './format/changes.ts'
+import { journalLimits } from './format/limits.ts'
+import { measuredLengthMs } from './sides/measured-entries.ts'
+import { OctetReader } from './format/octets.ts'
+import { generationOf, jsonOf, readRecords, RecordKind, segmentHead } from './format/records.ts'
+import type { ChangesUntil, GenerationHead, JournalRecord, SegmentHead } from './format/records.ts'
 import { segmentFiles } from './segment-files.ts'
 
 export interface Moment {
@@ -20,16 +21,12 @@ export interface Moment {
   /** Of the state: what it began with, then changes in their order. */
   readonly state: Buffer
   readonly changes: readonly ChangesUntil[]
+  /** What browsers had measured; none: it is not in this segment. See measured-then.ts. */
+  readonly measured: readonly ChangesUntil[]
   /** The databases that were loaded. */
   readonly tables: Readonly<Record<string, unknown>>
   /** The clock has shown this instant more than once: this is the last time. */
   readonly isRepeated: boolean
-}
-
-/** The entries of a record, up to so many milliseconds after it began. */
-export interface ChangesUntil {
-  readonly payload: Buffer
-  readonly untilMs: number
 }
 
 /** The journal says nothing of that instant. */
@@ -142,7 +139,7 @@ class Search {
         record.kind === RecordKind.Stop
           ? undefined
           : after === undefined
-            ? lastPeriod(record, isCut, following)
+            ? lastPeriod(record, isCut, following, lastEntryMs(records))
             : periodOf(record, after)
       if (period === undefined || this.#atMs < period.fromMs) {
         this.#note(period, record, after, following)
@@ -198,7 +195,8 @@ class SegmentWalk {
   #generation: { head: GenerationHead; state: Buffer; fromMs: number } | undefined
   #before: GenerationHead | null = null
   #isSettled = false
-  #changes: ChangesUntil[] = []
+  #changes: JournalRecord[] = []
+  #measured: JournalRecord[] = []
   #tables: Readonly<Record<string, unknown>> = {}
 
   constructor(head: SegmentHead, atMs: number) {
@@ -216,20 +214,17 @@ class SegmentWalk {
     }
     if (record.kind === RecordKind.Settled) this.#isSettled = true
     if (record.kind === RecordKind.Tables) this.#tables = jsonOf(record.payload) ?? {}
-    if (record.kind === RecordKind.Changes) {
-      this.#changes.push({ payload: record.payload, untilMs: Infinity })
-    }
+    if (record.kind === RecordKind.Changes) this.#changes.push(record)
+    if (record.kind === RecordKind.Measured) this.#measured.push(record)
   }
 
   /** At the instant, which is in the period of the record that was taken last. */
   moment(record: JournalRecord, isRepeated: boolean): Moment | undefined {
     const generation = this.#generation
     if (generation === undefined) return undefined
-    const changes = [...this.#changes]
-    if (record.kind === RecordKind.Changes) {
-      const { payload } = changes.pop()!
-      changes.push({ payload, untilMs: this.#atMs - record.wallMs })
-    }
+    const monotonicMs = record.monotonicMs + this.#atMs - record.wallMs
+    const changes = until(this.#changes, monotonicMs)
+    const measured = until(this.#measured, monotonicMs)
     const { head, state, fromMs } = generation
     return {
       kind: 'moment',
@@ -238,9 +233,20 @@ class SegmentWalk {
       generation: head,
       before: this.#isSettled ? null : this.#before,
       sinceMs: head.isContinued ? null : fromMs,
-      ...{ state, changes, tables: this.#tables, isRepeated },
+      ...{ state, changes, measured, tables: this.#tables, isRepeated },
     }
   }
+}
+
+/**
+ * Records of one kind follow each other; those of two kinds may be of the same second, so each is
+ * read as far as the instant.
+ */
+function until(records: readonly JournalRecord[], atMonotonicMs: number): readonly ChangesUntil[] {
+  return records.map(({ payload, monotonicMs }, i) => {
+    const isLast = i === records.length - 1
+    return { payload, untilMs: isLast ? atMonotonicMs - monotonicMs : Infinity }
+  })
 }
 
 /** The wall clock is followed where it only creeps; where it leaps, the monotonic one counts. */
@@ -255,9 +261,9 @@ function lastPeriod(
   record: JournalRecord,
   isCut: boolean,
   following: Following | undefined,
+  lengthMs: number,
 ): Period {
   const fromMs = record.wallMs
-  const lengthMs = lengthOf(record)
   if (following?.head.why === 'rotated' && !isCut) {
     const { monotonicMs, wallMs } = following
     return periodOf(record, { ...record, monotonicMs, wallMs })
@@ -267,8 +273,18 @@ function lastPeriod(
   return { fromMs, toMs: fromMs + lengthMs + aliveMs + 2 * flushMs }
 }
 
+/** From the beginning of the last record to the last entry of all, which may be in one before. */
+function lastEntryMs(records: readonly JournalRecord[]): number {
+  const [first] = records.slice(-1)
+  return records.slice(-kindsAtOnce).reduce((lastMs, record) => {
+    const passedMs = first!.monotonicMs - record.monotonicMs
+    return Math.max(lastMs, lengthOf(record) - passedMs)
+  }, 0)
+}
+
 /** From the first entry of a record to its last. */
 function lengthOf({ kind, payload }: JournalRecord): number {
+  if (kind === RecordKind.Measured) return measuredLengthMs(payload)
   if (kind !== RecordKind.Changes) return 0
   let lengthMs = 0
   for (const entry of readEntries(new OctetReader(payload))) {
@@ -277,4 +293,6 @@ function lengthOf({ kind, payload }: JournalRecord): number {
   return lengthMs
 }
 
+/** Records with entries that may be of the same second. */
+const kindsAtOnce = 3
 const creepMs = 2_000

@@ -6,10 +6,10 @@ import type { Result } from '#lib/result.ts'
 import { createRoutingState, rebuildPool } from '#routing/state/candidates.ts'
 import { slotOffset } from '#routing/state/state.ts'
 import type { RoutingState } from '#routing/state/state.ts'
-import { readEntries } from './changes.ts'
-import type { Entry, MemberChange } from './changes.ts'
+import { readEntries } from './format/changes.ts'
+import type { Entry, MemberChange } from './format/changes.ts'
 import type { Moment } from './moment.ts'
-import { OctetReader } from './octets.ts'
+import { OctetReader } from './format/octets.ts'
 
 /**
  * Errors: a clause. Of a journal that was cut nothing wrong comes here; of one that another bundle

@@ -2,8 +2,8 @@
 import { closeSync, mkdirSync, openSync, readdirSync, readSync, rmSync, statSync } from 'node:fs'
 import { open } from 'node:fs/promises'
 import { join } from 'node:path'
-import { journalLimits } from './limits.ts'
-import { firstBytes, firstWallMs } from './records.ts'
+import { journalLimits } from './format/limits.ts'
+import { firstBytes, firstWallMs } from './format/records.ts'
 
 export interface SegmentFile {
   readonly path: string

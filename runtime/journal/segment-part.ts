@@ -3,8 +3,8 @@ import { err, ok } from '#lib/result.ts'
 import type { Result } from '#lib/result.ts'
 import type { Journals, SegmentName } from '#state/ports/journals.ts'
 import type { StoreCall } from '#state/ports/store-result.ts'
-import { generationOf, magic, readRecordsFrom, segmentHead } from './records.ts'
-import type { JournalRecord, SegmentHead } from './records.ts'
+import { generationOf, magic, readRecordsFrom, segmentHead } from './format/records.ts'
+import type { JournalRecord, SegmentHead } from './format/records.ts'
 
 export interface CopiedPart extends SegmentName {
   /** Where in the segment it begins. */

@@ -3,9 +3,10 @@ import { readdirSync, readFileSync } from 'node:fs'
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { adoptBundle } from '#bundle/load/load.ts'
-import { frame, magic, readRecords, RecordKind } from '#runtime/journal/records.ts'
+import { frame, magic, readRecords, RecordKind } from '#runtime/journal/format/records.ts'
 import { findMoment, segmentsIn } from '#runtime/journal/moment.ts'
 import { replayState } from '#runtime/journal/replay.ts'
+import { tableThen } from '#cli/why/measured-table.ts'
 import { bundleOf } from '#test/support/bundle-models.ts'
 import { journalEpochMs, journalModel, JournalScene } from '#test/support/journal-scene.ts'
 import { laneCount } from '#test/support/lane.ts'
@@ -18,6 +19,12 @@ const happening = fc.oneof(
   fc.record({ kind: fc.constant('out' as const), member: fc.nat(5), value: fc.nat(3) }),
   fc.record({ kind: fc.constant('score' as const), member: fc.nat(5), value: fc.nat(64) }),
   fc.record({ kind: fc.constant('serial' as const), value: fc.nat(0xffffffff) }),
+  fc.record({
+    kind: fc.constant('measure' as const),
+    network: fc.nat(3),
+    member: fc.nat(5),
+    value: fc.integer({ min: 1, max: 60_000 }),
+  }),
   fc.record({ kind: fc.constant('swap' as const), value: fc.nat(3) }),
   fc.record({ kind: fc.constant('wait' as const), ms: fc.nat(2_000) }),
   fc.record({ kind: fc.constant('rest' as const), ms: fc.nat(5_000_000) }),
@@ -44,11 +51,14 @@ async function happens(scene: JournalScene, one: Happening): Promise<void> {
       // A serial is looked at with each write.
       scene.state!.soaSerial[0] = one.value
       return scene.time.pass(1_000)
+    case 'measure':
+      return scene.measure(one.network, one.member, one.value)
     case 'swap':
       return scene.swap(journalModel(`c${one.value}`))
     case 'wait':
     case 'rest':
       scene.time.pass(one.ms)
+      scene.rum.sweep()
       return scene.journal.flush()
     case 'restart':
       await scene.journal.stop()
@@ -88,6 +98,7 @@ async function written(): Promise<Buffer> {
   scene.swap(journalModel('a'))
   for (let i = 0; i < 50; i++) {
     scene.flip(i % 6)
+    scene.measure(i % 4, i % 6, 1 + i)
     scene.time.pass(i * 37)
   }
   scene.swap(journalModel('b'))
@@ -106,8 +117,10 @@ function look(file: Buffer, digest = bundle.digest): void {
   const held = adoptBundle(bundle.bytes, digest)
   for (const atMs of instants) {
     const found = findMoment([file], atMs)
-    if (found.kind === 'moment') replayState(held, found)
-    else expect(['empty', 'stopped', 'lost', 'unknown']).toContain(found.why)
+    if (found.kind === 'moment') {
+      replayState(held, found)
+      tableThen(found)
+    } else expect(['empty', 'stopped', 'lost', 'unknown']).toContain(found.why)
   }
 }
 

@@ -8,7 +8,11 @@ import { Journal } from '#runtime/journal/journal.ts'
 import type { JournalParts } from '#runtime/journal/journal.ts'
 import { findMoment, segmentsIn } from '#runtime/journal/moment.ts'
 import type { Gap, Moment } from '#runtime/journal/moment.ts'
+import { measuredThen } from '#runtime/journal/sides/measured-then.ts'
 import { replayState } from '#runtime/journal/replay.ts'
+import { rumNetworkText } from '#runtime/rum/rum-networks.ts'
+import { RumStore } from '#runtime/rum/rum-store.ts'
+import { wordsOfUid } from '#routing/rum/targets.ts'
 import { carryRoutingState, createRoutingState, rebuildPool } from '#routing/state/candidates.ts'
 import { firstCandidate, PoolCell } from '#routing/state/state.ts'
 import type { RoutingState } from '#routing/state/state.ts'
@@ -43,9 +47,11 @@ export interface StateCopy {
   readonly out: readonly number[]
   /** By pool and family: members in the order of the list. */
   readonly lists: readonly (readonly number[])[]
+  /** By network and uid: codes of averages; or why they are not known. */
+  readonly measured: Readonly<Record<string, number>> | string
 }
 
-export function copyOfState(bundle: Bundle, state: RoutingState): StateCopy {
+export function copyOfState(bundle: Bundle, state: RoutingState): Omit<StateCopy, 'measured'> {
   const lists: number[][] = []
   for (let row = 0; row < bundle.counts.pools; row++) {
     const copy = state.pools[row * PoolCell.Words + PoolCell.Version]! & 1
@@ -74,17 +80,28 @@ export class JournalScene {
   readonly bundles = new Map<string, Bundle>()
   readonly #parts: Partial<JournalParts>
   journal: Journal
+  /** What browsers measure, of the process. */
+  rum: RumStore
   bundle: Bundle | undefined
   state: RoutingState | undefined
   #seq = 0
 
   constructor(parts: Partial<JournalParts> = {}) {
     this.#parts = parts
+    this.rum = new RumStore(this.time.clock)
     this.journal = this.open()
   }
 
   /** As a process that starts. */
   open(): Journal {
+    this.openOlder()
+    this.rum = new RumStore(this.time.clock)
+    this.journal.measures(this.rum)
+    return this.journal
+  }
+
+  /** As one of a version that kept less. */
+  openOlder(): void {
     const note = (_fields: object, message: string): void => void this.lines.push(message)
     this.journal = new Journal({
       directory: this.directory,
@@ -97,7 +114,6 @@ export class JournalScene {
       log: { info: note, warn: note, error: note },
       ...this.#parts,
     })
-    return this.journal
   }
 
   /** As a node does that swaps to a bundle; all threads have adopted it at once. */
@@ -129,8 +145,23 @@ export class JournalScene {
     this.change(member, (state) => (state.memberHealthy[member] = 1 - state.memberHealthy[member]!))
   }
 
+  /** Browsers of a network report how fast they reach a member. */
+  measure(network: number, member: number, latencyMs: number): void {
+    const client = Uint8Array.of(network >>> 16, network >>> 8, network, 1)
+    this.rum.record(client, wordsOfUid(this.bundle!, member), latencyMs)
+  }
+
   copy(): StateCopy {
-    return copyOfState(this.bundle!, this.state!)
+    const measured = [...this.rum.averages()].map(({ network, uid, code }) => {
+      return [
+        `${rumNetworkText(network)} ${Buffer.from(uid.buffer).toString('hex')}`,
+        code,
+      ] as const
+    })
+    return {
+      ...copyOfState(this.bundle!, this.state!),
+      measured: Object.fromEntries(measured.sort()),
+    }
   }
 
   async find(atMs: number): Promise<Moment | Gap> {
@@ -147,11 +178,23 @@ export class JournalScene {
   replayed(moment: Moment): StateCopy | string {
     const bundle = this.bundles.get(moment.generation.digest)!
     const state = replayState(bundle, moment)
-    return state.ok ? copyOfState(bundle, state.value) : state.error
+    if (!state.ok) return state.error
+    return { ...copyOfState(bundle, state.value), measured: measuredAt(moment) }
   }
 
   async remove(): Promise<void> {
     await this.journal.stop()
     rmSync(this.directory, { recursive: true, force: true })
   }
+}
+
+function measuredAt(moment: Moment): StateCopy['measured'] {
+  const then = measuredThen(moment.measured)
+  if (then.kind === 'unkept') return then.why
+  const codes = then.value.flatMap((network) =>
+    [...network.averages].map(
+      ([uid, code]) => [`${rumNetworkText(network)} ${uid}`, code] as const,
+    ),
+  )
+  return Object.fromEntries(codes.sort())
 }

@@ -17,6 +17,9 @@ import { parseName } from '#dns/name.ts'
 import { err, ok } from '#lib/result.ts'
 import { RrType } from '#dns/rrtype.ts'
 import { Random } from '#lib/random.ts'
+import { wordsOfUid } from '#routing/rum/targets.ts'
+import type { RoutingTables } from '#routing/choose/environment.ts'
+import { RumStore } from '#runtime/rum/rum-store.ts'
 import { carryRoutingState, createRoutingState } from '#routing/state/candidates.ts'
 import type { RoutingState } from '#routing/state/state.ts'
 import { Journal } from '#runtime/journal/journal.ts'
@@ -39,7 +42,7 @@ import type { LoggedQuestion } from './recorded-log.ts'
 import { geoBuffersOf } from './routing-site.ts'
 
 export const recordedNames = [
-  ...['failover', 'weighted', 'turns', 'sticky', 'scored', 'near', 'many', 'fixed'],
+  ...['failover', 'weighted', 'turns', 'sticky', 'scored', 'near', 'many', 'fixed', 'fast'],
 ].map((label) => `${label}.test.`)
 
 const silent = (): void => undefined
@@ -87,6 +90,7 @@ function modelOf(number: number, nowMs: number): BundleModel {
       plain('near', { filterChain: ['geo-ip', 'failover'] }),
       plain('many', { filterChain: ['weighted-round-robin'], answerCount: 2 }),
       plain('fixed', { filterChain: ['failover'], answerCount: 3, pool: 1 }),
+      plain('fast', { filterChain: ['rum'] }),
     ],
     rollouts:
       number % 3 === 1
@@ -116,6 +120,7 @@ export class RecordedHour {
   readonly #live: LiveState
   readonly #log: RecordedLog
   readonly journal: Journal
+  readonly #rum: RumStore
   readonly #down = new Set<string>()
   #serving: { bundle: Bundle; state: RoutingState } | undefined
   #swaps = 0
@@ -132,6 +137,8 @@ export class RecordedHour {
       ...{ directory: this.#directory, bytesMax: 64 * 1_048_576, ageMaxMs: 30 * 86_400_000 },
       ...{ node: 'n1', version: '0', clock, after, log },
     })
+    this.#rum = new RumStore(clock)
+    this.journal.measures(this.#rum)
     const health = node.monitor
     this.#log = new RecordedLog(seed, clock)
     this.#live = new LiveState({ health, journal: this.journal, clock, after, log })
@@ -165,19 +172,34 @@ export class RecordedHour {
     if (!this.#down.delete(address)) this.#down.add(address)
   }
 
+  /** A browser somewhere reports how fast it reaches some members. */
+  measure(): void {
+    const { bundle } = this.#serving!
+    const client = Uint8Array.of(10, this.#random.below(8) * 32, 0, 9)
+    for (let n = this.#random.below(3); n >= 0; n--) {
+      const uidWords = wordsOfUid(bundle, this.#random.below(5))
+      this.#rum.record(client, uidWords, 10 + this.#random.below(40))
+    }
+  }
+
   walk(ms: number): void {
     this.#node.world.walk(ms)
+    this.#rum.sweep()
+  }
+
+  #tables(bundle: Bundle): RoutingTables {
+    return { ...tablesOf(geo)(bundle), rum: this.#rum.buffer }
   }
 
   /** A query of a client somewhere, with dice and turns as they fall. */
   ask(): SentAnswer {
     const { bundle, state } = this.#serving!
     const name = recordedNames[this.#random.below(recordedNames.length)]!
-    const octets = Uint8Array.of(10, this.#random.below(256), this.#random.below(256), 7)
+    const octets = Uint8Array.of(10, this.#random.below(8) * 32, this.#random.below(2), 7)
     const client = { octets, prefixBits: 32 }
     state.serviceCursor.fill(this.#random.below(1_000_000))
     const question = { qname: qnameOf(name), qtype: RrType.A, client, seed: this.#random.next() }
-    const tables = tablesOf(geo)(bundle)
+    const tables = this.#tables(bundle)
     const parts = { ...question, count: 0, tables, scripts: null }
     const given = simulate(bundle, state, parts, this.#memory)
     return { atMs: this.#node.world.clock.nowMs(), name, client, given }
@@ -186,7 +208,7 @@ export class RecordedHour {
   /** A query as a thread with a query log answers it, each of a service its next turn. */
   askLogged(question: LoggedQuestion): void {
     const { bundle, state } = this.#serving!
-    this.#log.serve(bundle, state, tablesOf(geo)(bundle))
+    this.#log.serve(bundle, state, this.#tables(bundle))
     this.#log.ask(question)
   }
 

@@ -25,6 +25,19 @@ const Share = Type.Object({
   probability: Type.Number({ description: 'Of the answers, that it stood first in' }),
 })
 
+const Measured = Type.Object({
+  network: Type.String({ description: "The client's: a /24 of IPv4 or a /48 of IPv6" }),
+  averages: Type.Array(
+    Type.Object({
+      member: Type.String({ description: 'An address, or the host name of an alias' }),
+      latencyMs: nullable(
+        Type.Number({ description: 'null: nobody in the network had measured it' }),
+      ),
+    }),
+    { description: 'Of the candidates, as the answer went by them' },
+  ),
+})
+
 const Commit = Type.Object({
   id: Type.String(),
   author: nullable(Type.String({ description: 'null: not known here, or not for this caller' })),
@@ -51,6 +64,7 @@ export const PastAnswer = Type.Object(
     }),
     shares: Type.Array(Share),
     mayAnswer: Type.Array(Type.String(), { description: 'All addresses that may have been in it' }),
+    measured: nullable(Measured),
     notes: Type.Array(Type.String(), { description: 'What is not known of then' }),
     ...{ rcode: properties.rcode, rule: properties.rule, zone: properties.zone },
     ...{ match: properties.match, owner: properties.owner, records: properties.records },

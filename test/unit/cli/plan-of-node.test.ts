@@ -8,7 +8,7 @@ import type { ClientRegions } from '#api/ports/node-facts.ts'
 import type { KnownHealth } from '#api/ports/member-health.ts'
 import { assert } from '#lib/assert.ts'
 import { systemClock } from '#lib/clock.ts'
-import { RumStore } from '#runtime/node/rum-store.ts'
+import { RumStore } from '#runtime/rum/rum-store.ts'
 import { Exit } from '#cli/terminal/command.ts'
 import type { Plan } from '#plan/model.ts'
 import {

@@ -37,7 +37,7 @@ const documented: readonly (readonly [key: string, byDefault: unknown, other: un
   ['backup.directory', '/var/lib/gslbd/backups', '/srv/backups'],
   ['journal.enabled', true, false],
   ['journal.maxAge', '30d', '7d'],
-  ['journal.maxMegabytes', 256, 64],
+  ['journal.maxMegabytes', 1_024, 64],
   ['database.cacheTTL', '30s', '0'],
   ['dns.listenAddr', '0.0.0.0', '::'],
   ['dns.port', 5353, 53],

@@ -88,7 +88,7 @@ describe('defaults', () => {
           ...{ enabled: false, intervalMs: 3_600_000, keep: 24 },
           directory: '/var/lib/gslbd/backups',
         },
-        journal: { enabled: true, maxAgeMs: 30 * 86_400_000, maxMegabytes: 256 },
+        journal: { enabled: true, maxAgeMs: 30 * 86_400_000, maxMegabytes: 1_024 },
         gitops: {
           url: '',
           branch: 'main',

@@ -11,16 +11,19 @@ const counts = {
   samples: laneCount(10_000, 160),
   swaps: laneCount(20, 6),
   flips: laneCount(200, 20),
+  reports: laneCount(2_000, 200),
   ms: laneCount(3_600_000, 360_000),
 }
 
 /** At whole milliseconds of the hour: which queries are sampled, and what happens. */
 function plan(random: Random) {
-  const at = (count: number, kind: 'ask' | 'swap' | 'flip') =>
+  const at = (count: number, kind: 'ask' | 'swap' | 'flip' | 'measure') =>
     Array.from({ length: count }, () => ({ ms: random.below(counts.ms), kind }))
+  // Of the same millisecond, answers come last.
   const events = [
-    ...at(counts.samples, 'ask'),
+    ...at(counts.reports, 'measure'),
     ...at(counts.swaps, 'swap'),
+    ...at(counts.samples, 'ask'),
     ...at(counts.flips, 'flip'),
   ]
   return events.sort((a, b) => a.ms - b.ms)
@@ -37,6 +40,7 @@ test('of a recorded hour every certain answer is the one that was sent', async (
     nowMs = ms
     if (kind === 'ask') sent.push(hour.ask())
     else if (kind === 'swap') hour.swap()
+    else if (kind === 'measure') hour.measure()
     else hour.flip()
   }
   await hour.journal.flush()
@@ -59,7 +63,7 @@ test('of a recorded hour every certain answer is the one that was sent', async (
   await hour.close()
   // Something changed, and nobody is called certain who is not.
   expect(seen.size).toBeGreaterThan(recordedNames.length * 2)
-  for (const name of ['failover', 'sticky', 'scored', 'near', 'fixed']) {
+  for (const name of ['failover', 'sticky', 'scored', 'near', 'fixed', 'fast']) {
     expect(certain.get(`${name}.test.`)).toBeGreaterThan(5)
   }
   for (const name of ['weighted', 'turns', 'many']) {

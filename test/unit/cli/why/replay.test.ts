@@ -13,6 +13,7 @@ const counts = {
   queries: laneCount(10_000, 300),
   swaps: laneCount(20, 6),
   flips: laneCount(200, 20),
+  reports: laneCount(2_000, 200),
   ms: laneCount(3_600_000, 360_000),
 }
 let hour: RecordedHour
@@ -20,9 +21,10 @@ let file: string
 
 /** At whole milliseconds of the hour, in order. */
 function plan(random: Random) {
-  const at = (count: number, kind: 'ask' | 'swap' | 'flip') =>
+  const at = (count: number, kind: 'ask' | 'swap' | 'flip' | 'measure') =>
     Array.from({ length: count }, () => ({ ms: random.below(counts.ms), kind }))
   return [
+    ...at(counts.reports, 'measure'),
     ...at(counts.queries, 'ask'),
     ...at(counts.swaps, 'swap'),
     ...at(counts.flips, 'flip'),
@@ -31,7 +33,7 @@ function plan(random: Random) {
 
 /** Of a resolver over UDP or TCP, with or without a client subnet, for NSID, or for no name. */
 function questionOf(random: Random) {
-  const octets = Buffer.from([10, random.below(256), random.below(256), 7])
+  const octets = Buffer.from([10, random.below(8) * 32, random.below(2), 7])
   const subnet = Buffer.concat([Buffer.from([0, 1, 24, 0]), octets.subarray(0, 3)])
   const options = [
     ...(random.below(2) === 0 ? [{ code: 8, data: subnet }] : []),
@@ -59,6 +61,7 @@ beforeAll(async () => {
     nowMs = ms
     if (kind === 'ask') hour.askLogged(questionOf(random))
     else if (kind === 'swap') hour.swap()
+    else if (kind === 'measure') hour.measure()
     else hour.flip()
   }
   await hour.journal.flush()

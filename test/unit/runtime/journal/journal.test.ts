@@ -10,7 +10,7 @@ import {
 } from 'node:fs'
 import { join } from 'node:path'
 import { afterEach, describe, expect, test } from 'vitest'
-import { journalLimits } from '#runtime/journal/limits.ts'
+import { journalLimits } from '#runtime/journal/format/limits.ts'
 import type { Gap, Moment } from '#runtime/journal/moment.ts'
 import { openSegment, segmentFiles, segmentPath } from '#runtime/journal/segment-files.ts'
 import { journalEpochMs, journalModel, JournalScene } from '#test/support/journal-scene.ts'

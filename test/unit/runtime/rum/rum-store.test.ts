@@ -9,7 +9,7 @@ import { createRoutingState } from '#routing/state/candidates.ts'
 import { Chain } from '#routing/chain/chain.ts'
 import { RumHeader, RumResult, RumTable } from '#routing/rum/table.ts'
 import { rumMembers, rumTargetOf, wordsOfUid } from '#routing/rum/targets.ts'
-import { isRumLatency, rumLimits, RumStore } from '#runtime/node/rum-store.ts'
+import { isRumLatency, rumLimits, RumStore } from '#runtime/rum/rum-store.ts'
 import {
   bareModel,
   bundleOf,

@@ -19,6 +19,10 @@ export const RecordKind = {
   Alive: 6,
   /** The node changes nothing any more: it was stopped. */
   Stop: 7,
+  /** What browsers measured, as far as it has changed, with times: see measured-entries.ts. */
+  Measured: 8,
+  /** TXT records that were written at run time, likewise: see text-entries.ts. */
+  Texts: 9,
 } as const
 export type RecordKind = (typeof RecordKind)[keyof typeof RecordKind]
 
@@ -57,12 +61,21 @@ export interface JournalRecord extends RecordTimes {
   readonly payload: Buffer
 }
 
+/** The entries of a record, up to so many milliseconds after it began. */
+export interface ChangesUntil {
+  readonly payload: Buffer
+  readonly untilMs: number
+}
+
 /** Octets of a file before its first record: what it is, and its version. */
 export const magic = Buffer.from('GSLBJRN1')
 /** Length and checksum. */
 const frameBytes = 8
 /** Kind and both clocks. */
 const headBytes = 17
+
+/** Of a record, besides its payload. */
+export const recordBytes = frameBytes + headBytes
 
 /** What of a file says when it begins. */
 export const firstBytes = magic.length + frameBytes + headBytes

@@ -1,17 +1,15 @@
 // Stores real-user measurements: smoothed, expiring, written where the answer path reads them.
 import { uidOf } from '#bundle/format/bundle.ts'
 import type { Bundle } from '#bundle/format/bundle.ts'
-import { formatAddress, isMappedIpv4, parseAddress } from '#dns/address.ts'
+import { parseAddress } from '#dns/address.ts'
 import type { Clock } from '#lib/clock.ts'
-import {
-  RumCell,
-  RumHeader,
-  RumKind,
-  rumSlotOf,
-  rumSlots,
-  rumTableBytes,
-} from '#routing/rum/table.ts'
+import { rumCodeOf, rumMsOf } from '#routing/rum/average.ts'
+import { RumKind, rumSlots, rumTableBytes } from '#routing/rum/table.ts'
 import { membersAt, rumMembers, wordsOfUid } from '#routing/rum/targets.ts'
+import type { RumWatch } from '#runtime/journal/sides/measured-log.ts'
+import { rumNetworkOf, rumNetworkText } from './rum-networks.ts'
+import type { RumNetwork } from './rum-networks.ts'
+import { RumTableWriter } from './rum-table-writer.ts'
 
 export const rumLimits = {
   subnetsMax: 50_000,
@@ -45,15 +43,15 @@ interface Entry {
   readonly subnet: Subnet
   readonly member: Member
   ms: number
+  /** `ms` as the table has it; -1: not there yet. */
+  code: number
   measuredMs: number
   /** Its part of what browsers have sent, as it counted at `measuredMs`. */
   reports: number
 }
 
-interface Subnet {
+interface Subnet extends RumNetwork {
   readonly key: string
-  readonly high: number
-  readonly low: number
   readonly entries: Map<string, Entry>
 }
 
@@ -75,14 +73,38 @@ export function isRumLatency(latencyMs: number): boolean {
 export class RumStore {
   readonly buffer = new SharedArrayBuffer(rumTableBytes)
   readonly #clock: Clock
-  readonly #table = new TableWriter(this.buffer)
+  readonly #table = new RumTableWriter(this.buffer)
   /** Both in the order of their last measurement, the oldest first. */
   readonly #subnets = new Map<string, Subnet>()
   readonly #entries = new Set<Entry>()
   readonly #members = new Map<string, Member>()
+  #watch: RumWatch | null = null
 
   constructor(clock: Clock) {
     this.#clock = clock
+  }
+
+  /** From now on each change of the table is told. There is one watch. */
+  watch(watch: RumWatch): void {
+    this.#watch = watch
+  }
+
+  /** All averages as the table has them, those of one network in a row. */
+  *averages(): Generator<{
+    readonly network: RumNetwork
+    readonly uid: Uint32Array
+    code: number
+  }> {
+    for (const network of this.#subnets.values()) {
+      for (const { member, code } of network.entries.values()) {
+        yield { network, uid: member.uid, code }
+      }
+    }
+  }
+
+  /** How many averages there are. */
+  get count(): number {
+    return this.#entries.size
   }
 
   /**
@@ -106,7 +128,11 @@ export class RumStore {
       entry.measuredMs = this.#clock.monotonicMs()
       this.#entries.delete(entry)
       this.#entries.add(entry)
-      this.#table.set(subnet.high, subnet.low, uid, entry.ms)
+      const before = entry.code
+      entry.code = rumCodeOf(entry.ms)
+      if (entry.code === before) return
+      this.#table.set(subnet.high, subnet.low, uid, rumMsOf(entry.code))
+      this.#watch?.averaged(subnet, entry.member.uid, before, entry.code)
     })
   }
 
@@ -161,7 +187,7 @@ export class RumStore {
       for (const entry of subnet.entries.values()) {
         if (members.has(entry.member)) reports += this.#reportsOf(entry)
       }
-      if (reports > 0) byNetwork.set(textOf(subnet), reports)
+      if (reports > 0) byNetwork.set(rumNetworkText(subnet), reports)
     }
     return byNetwork
   }
@@ -212,7 +238,7 @@ export class RumStore {
   }
 
   #subnetOf(address: Uint8Array): Subnet {
-    const { high, low } = networkOf(address)
+    const { high, low } = rumNetworkOf(address)
     const key = `${low}:${high}`
     const known = this.#subnets.get(key)
     if (known === undefined && this.#subnets.size >= rumLimits.subnetsMax) this.#evict()
@@ -231,7 +257,7 @@ export class RumStore {
     this.#members.set(memberKey, member)
     member.subnets++
     this.#table.set(0, RumKind.AnyNetwork, uid, member.subnets)
-    const entry = { subnet, member, ms: 0, measuredMs: 0, reports: 0 }
+    const entry = { subnet, member, ms: 0, code: -1, measuredMs: 0, reports: 0 }
     subnet.entries.set(memberKey, entry)
     return entry
   }
@@ -248,6 +274,10 @@ export class RumStore {
     this.#entries.delete(entry)
     this.#table.remove(subnet.high, subnet.low, member.uid)
     subnet.entries.delete(member.key)
+    // One that was to come may have no average yet.
+    if (entry.code >= 0) {
+      this.#watch?.forgotten(subnet, member.uid, subnet.entries.size === 0)
+    }
     if (subnet.entries.size === 0) this.#subnets.delete(subnet.key)
     member.subnets--
     if (member.subnets > 0) this.#table.set(0, RumKind.AnyNetwork, member.uid, member.subnets)
@@ -258,108 +288,7 @@ export class RumStore {
   }
 }
 
-/** The /24 or /48, as two words of an entry. */
-function networkOf(octets: Uint8Array): { high: number; low: number } {
-  const isMapped = isMappedIpv4(octets)
-  if (octets.length === 4 || isMapped) {
-    const at = isMapped ? 12 : 0
-    return { high: (octets[at]! << 16) | (octets[at + 1]! << 8) | octets[at + 2]!, low: RumKind.V4 }
-  }
-  const high = (octets[0]! << 24) | (octets[1]! << 16) | (octets[2]! << 8) | octets[3]!
-  return { high: high >>> 0, low: RumKind.V6 | (octets[4]! << 8) | octets[5]! }
-}
-
-/** The reverse, as people write it. */
-function textOf({ high, low }: Subnet): string {
-  if (low === RumKind.V4) {
-    return `${formatAddress(Uint8Array.of(high >>> 16, high >>> 8, high, 0))}/24`
-  }
-  const octets = new Uint8Array(16)
-  octets.set([high >>> 24, high >>> 16, high >>> 8, high, low >>> 8, low])
-  return `${formatAddress(octets)}/48`
-}
-
 /** @returns the 16 octets as they stand in memory, which is the order that people read */
 function hexOf(uid: Uint32Array): string {
   return Buffer.from(uid.buffer, uid.byteOffset, 16).toString('hex')
-}
-
-/** The only writer of the shared table. */
-class TableWriter {
-  readonly #cells: Int32Array
-  readonly #words: Uint32Array
-  readonly #values: Float32Array
-
-  constructor(shared: SharedArrayBuffer) {
-    this.#cells = new Int32Array(shared, 0, RumHeader.Words)
-    this.#words = new Uint32Array(shared)
-    this.#values = new Float32Array(shared)
-  }
-
-  /** What a reader reads meanwhile, it reads again or passes over. */
-  change(work: () => void): void {
-    Atomics.add(this.#cells, RumHeader.Version, 1)
-    try {
-      work()
-    } finally {
-      Atomics.add(this.#cells, RumHeader.Version, 1)
-    }
-  }
-
-  set(high: number, low: number, uid: Uint32Array, value: number): void {
-    const words = this.#words
-    const slot = this.#find(high, low, uid)
-    const at = RumHeader.Words + slot * RumCell.Words
-    if (words[at + RumCell.NetworkLow] === 0) this.#cells[RumHeader.Count]! += 1
-    words[at + RumCell.NetworkHigh] = high
-    words[at + RumCell.NetworkLow] = low
-    words.set(uid, at + RumCell.Uid)
-    this.#values[at + RumCell.Value] = value
-  }
-
-  /** Moves up what stands behind, so that walks find it without marks of what once was. */
-  remove(high: number, low: number, uid: Uint32Array): void {
-    const words = this.#words
-    let hole = this.#find(high, low, uid)
-    if (words[RumHeader.Words + hole * RumCell.Words + RumCell.NetworkLow] === 0) return
-    this.#cells[RumHeader.Count]! -= 1
-    for (let slot = next(hole); ; slot = next(slot)) {
-      const at = RumHeader.Words + slot * RumCell.Words
-      if (words[at + RumCell.NetworkLow] === 0) break
-      const home = rumSlotOf(
-        words[at + RumCell.NetworkHigh]!,
-        words[at + RumCell.NetworkLow]!,
-        words,
-        at + RumCell.Uid,
-      )
-      // It may move only to a place that its own walk passes.
-      if (distance(home, slot) < distance(hole, slot)) continue
-      const to = RumHeader.Words + hole * RumCell.Words
-      words.copyWithin(to, at, at + RumCell.Words)
-      hole = slot
-    }
-    const at = RumHeader.Words + hole * RumCell.Words
-    words.fill(0, at, at + RumCell.Words)
-  }
-
-  /** @returns the place of the entry, or the free one where it would stand */
-  #find(high: number, low: number, uid: Uint32Array): number {
-    const words = this.#words
-    for (let slot = rumSlotOf(high, low, uid, 0); ; slot = next(slot)) {
-      const at = RumHeader.Words + slot * RumCell.Words
-      const found = words[at + RumCell.NetworkLow]!
-      if (found === 0) return slot
-      if (found !== low || words[at + RumCell.NetworkHigh] !== high) continue
-      if (uid.every((word, i) => words[at + RumCell.Uid + i] === word)) return slot
-    }
-  }
-}
-
-function next(slot: number): number {
-  return (slot + 1) & (rumSlots - 1)
-}
-
-/** Steps from one place to a later one, around the end. */
-function distance(from: number, to: number): number {
-  return (to - from) & (rumSlots - 1)
 }

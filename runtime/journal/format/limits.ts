@@ -21,6 +21,14 @@ export const journalLimits = {
   agedPerRotation: 2,
   /** One record; a longer one is damaged. */
   recordBytesMax: 64 * 1_048_576,
+  /** Of all octets that a day has, by size and age of the journal, what browsers measured has. */
+  measuredPart: 5 / 8,
+  /** The same of TXT records that are written at run time. */
+  textsPart: 1 / 8,
+  /** Of a day's octets so much is there before what had used them up goes on. */
+  resumePart: 24,
+  /** Octets of a record of many that say what is so where a segment begins. */
+  payloadBytes: 65_536,
   /** Wall clock and monotonic clock may part so far within a record. */
   driftMs: 2,
   /** Round trips that differ by less than this part, and this much, are as one. */

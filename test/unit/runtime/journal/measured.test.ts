@@ -1,0 +1,173 @@
+// What browsers measured, in a journal: what the table had at each instant, or why it is not known.
+import { readFileSync, statSync, truncateSync } from 'node:fs'
+import { afterEach, describe, expect, test } from 'vitest'
+import { rumLimits } from '#runtime/rum/rum-store.ts'
+import { firstWallMs } from '#runtime/journal/format/records.ts'
+import { segmentFiles } from '#runtime/journal/segment-files.ts'
+import { journalEpochMs, journalModel, JournalScene } from '#test/support/journal-scene.ts'
+
+const scenes: JournalScene[] = []
+afterEach(async () => {
+  for (const scene of scenes.splice(0)) await scene.remove()
+})
+
+function sceneWith(...parts: ConstructorParameters<typeof JournalScene>): JournalScene {
+  const scene = new JournalScene(...parts)
+  scenes.push(scene)
+  scene.swap(journalModel('a'))
+  return scene
+}
+
+const minuteMs = 60_000
+const hourMs = 60 * minuteMs
+const dayMs = 24 * hourMs
+
+async function measuredAt(scene: JournalScene, atMs: number) {
+  const found = await scene.at(atMs)
+  return typeof found === 'string' ? found : found.measured
+}
+
+describe('what browsers measured', () => {
+  test('is there as it was at each instant, between changes of health', async () => {
+    const scene = sceneWith()
+    const copies: (readonly [number, unknown])[] = []
+    const note = (): void => void copies.push([scene.time.clock.nowMs(), scene.copy()])
+    note()
+    for (let i = 0; i < 40; i++) {
+      scene.time.pass(1 + ((i * 37) % 300))
+      if (i % 3 === 0) scene.flip(i % 6)
+      else scene.measure(i % 5, i % 6, 1 + ((i * 7919) % 300))
+      note()
+    }
+    for (const [atMs, copy] of copies) expect(await scene.at(atMs)).toEqual(copy)
+    for (const [i, [atMs]] of copies.entries()) {
+      if (i > 0) expect(await scene.at(atMs - 1)).toEqual(copies[i - 1]![1])
+    }
+  })
+
+  test('goes when it is too old, and is in each segment from its beginning', async () => {
+    const scene = sceneWith()
+    scene.measure(1, 0, 20)
+    scene.measure(1, 1, 30)
+    const first = scene.copy()
+    scene.time.pass(20 * minuteMs)
+    scene.measure(2, 0, 40)
+    const both = scene.copy()
+    scene.time.pass(20 * minuteMs)
+    scene.rum.sweep()
+    const second = scene.copy()
+    expect(Object.keys(second.measured)).toHaveLength(1)
+    scene.time.pass(hourMs)
+    await scene.journal.flush()
+    expect(segmentFiles(scene.directory).length).toBeGreaterThan(1)
+    expect(await scene.at(journalEpochMs + minuteMs)).toEqual(first)
+    expect(await scene.at(journalEpochMs + 21 * minuteMs)).toEqual(both)
+    expect(await scene.at(journalEpochMs + 41 * minuteMs)).toEqual(second)
+    expect(await scene.at(journalEpochMs + 90 * minuteMs)).toEqual(second)
+  })
+
+  test('stays with another bundle, and begins anew with another process', async () => {
+    const scene = sceneWith()
+    scene.measure(1, 0, 20)
+    scene.time.pass(minuteMs)
+    scene.swap(journalModel('b'))
+    const swapped = scene.copy()
+    expect(Object.keys(swapped.measured)).toHaveLength(1)
+    scene.time.pass(minuteMs)
+    expect(await scene.at(journalEpochMs + 1.5 * minuteMs)).toEqual(swapped)
+    await scene.journal.stop()
+    scene.time.pass(minuteMs)
+    scene.open()
+    scene.swap(journalModel('b'))
+    scene.time.pass(minuteMs)
+    expect(await measuredAt(scene, journalEpochMs + 3.5 * minuteMs)).toEqual({})
+  })
+
+  test('survives a clock that is set, whatever else is of the same second', async () => {
+    const scene = sceneWith()
+    scene.flip(1)
+    scene.measure(1, 0, 20)
+    scene.time.pass(100)
+    scene.time.jump(-10 * minuteMs)
+    scene.measure(1, 0, 80)
+    scene.flip(1)
+    const after = scene.copy()
+    scene.time.pass(minuteMs)
+    expect(await scene.at(journalEpochMs - 10 * minuteMs + 200)).toEqual(after)
+  })
+
+  test('is not known where the octets of the day were used up, and health still is', async () => {
+    // 8,333 octets a day are for it.
+    const scene = sceneWith({ bytesMax: 500_000, ageMaxMs: 30 * dayMs })
+    for (let i = 0; i < 4_000; i++) {
+      scene.measure(i % 50, i % 6, 1 + ((i * 7919) % 300))
+      scene.time.pass(200)
+    }
+    scene.flip(0)
+    const busy = scene.copy()
+    const busyMs = scene.time.clock.nowMs()
+    scene.time.pass(1_000)
+    expect(await measuredAt(scene, journalEpochMs + 30_000)).toBeInstanceOf(Object)
+    expect(await scene.at(busyMs)).toEqual({ ...busy, measured: 'limit' })
+    expect(scene.lines).toEqual([expect.stringContaining('leaves out what browsers measured')])
+    const bytes = segmentFiles(scene.directory).map(({ path }) => statSync(path).size)
+    expect(bytes.reduce((sum, size) => sum + size, 0)).toBeLessThan(20_000)
+    // Some hours later there is room for it again.
+    scene.time.pass(3 * hourMs)
+    scene.measure(1, 0, 20)
+    const quiet = scene.copy()
+    const quietMs = scene.time.clock.nowMs()
+    scene.time.pass(1_000)
+    expect(await scene.at(quietMs)).toEqual(quiet)
+    expect(scene.lines).toHaveLength(1)
+  })
+
+  test('of a table that is too large for a day nothing is written, again and again', async () => {
+    const scene = sceneWith({ bytesMax: 500_000, ageMaxMs: 30 * dayMs })
+    for (let i = 0; i < 6_000; i++) scene.measure(i, i % 6, 20)
+    scene.time.pass(3 * hourMs)
+    const sizes = segmentFiles(scene.directory).map(({ path }) => statSync(path).size)
+    expect(Math.max(...sizes.slice(1))).toBeLessThan(8_333)
+  })
+
+  test('whose beginning was cut is damaged, and never half of a table', async () => {
+    const scene = sceneWith()
+    for (let i = 0; i < 30_000; i++) scene.measure(i, i % 6, 20)
+    scene.time.pass(hourMs - 30 * minuteMs)
+    for (let i = 0; i < 30_000; i++) scene.measure(i, i % 6, 20)
+    scene.time.pass(31 * minuteMs)
+    const all = scene.copy()
+    await scene.journal.stop()
+    const { path } = segmentFiles(scene.directory).at(-1)!
+    const file = readFileSync(path)
+    const beganMs = firstWallMs(file)!
+    expect(file.length).toBeGreaterThan(200_000)
+    const found = new Set<string>()
+    for (let end = file.length; end > 70_000; end -= 40_000) {
+      truncateSync(path, end)
+      const measured = await measuredAt(scene, beganMs)
+      found.add(typeof measured === 'string' ? measured : 'whole')
+      if (typeof measured !== 'string') expect(measured).toEqual(all.measured)
+    }
+    expect([...found].sort()).toEqual(['damaged', 'whole'])
+  })
+
+  test('is not in a journal that knows no table', async () => {
+    const scene = new JournalScene()
+    scenes.push(scene)
+    await scene.journal.stop()
+    scene.openOlder()
+    scene.swap(journalModel('a'))
+    scene.time.pass(1_000)
+    expect(await measuredAt(scene, journalEpochMs + 500)).toBe('older')
+  })
+
+  test('of 50,000 networks is written, whatever stood there before', async () => {
+    const scene = sceneWith()
+    for (let i = 0; i < rumLimits.subnetsMax + 100; i++) scene.measure(i, i % 6, 20)
+    const full = scene.copy()
+    const atMs = scene.time.clock.nowMs()
+    scene.time.pass(1_000)
+    expect(await scene.at(atMs)).toEqual(full)
+  })
+})
