@@ -39,13 +39,24 @@ export function configEntry(
   const tenant = role.role === 'tenant' ? role.tenant : ''
   const { name } = object.metadata
   const uid = object.metadata.uid?.toLowerCase() ?? objectUid(tenant, kind, name)
-  const spec: Record<string, unknown> = { ...object.spec }
-  for (const partKind of partKindsOf(kind)) {
-    const { list } = partSpecs[partKind]
-    spec[list] = withUids(partKind, { uid, spec: object.spec }, spec[list] as never)
-  }
-  const complete = { ...object, metadata: { name, uid }, spec } as ObjectOf[Kind]
+  const complete = {
+    ...object,
+    metadata: { name, uid },
+    spec: specWithUids(kind, uid, object.spec),
+  } as ObjectOf[Kind]
   return { kind, tenant, uid, name, path, blobId, object: complete }
+}
+
+/** The very spec where it has no parts: most objects of a large configuration have none. */
+function specWithUids(kind: Kind, uid: string, spec: ObjectOf[Kind]['spec']): object {
+  const partKinds = partKindsOf(kind)
+  if (partKinds.length === 0) return spec
+  const withParts: Record<string, unknown> = { ...spec }
+  for (const partKind of partKinds) {
+    const { list } = partSpecs[partKind]
+    withParts[list] = withUids(partKind, { uid, spec }, withParts[list] as never)
+  }
+  return withParts
 }
 
 /** The parts of one kind; empty for an object that has none of it. */

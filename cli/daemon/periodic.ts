@@ -6,6 +6,7 @@ import { jobs } from '#jobs/table.ts'
 import { systemClock } from '#lib/clock.ts'
 import { Random } from '#lib/random.ts'
 import { ok } from '#lib/result.ts'
+import { trimMemory } from '#runtime/worker/release-memory.ts'
 import { ensureOwnRepository } from './git.ts'
 import type { Deps, Part } from './part.ts'
 
@@ -43,6 +44,7 @@ function contextOf(deps: Deps): JobContext {
     lookAtAlerts: () => deps.alerts.keeper.look(),
     verifyDomains: deps.verifyDomains,
     forgetOldMeasurements: () => rum.sweep(),
+    trimMemory,
     packRepository: () => repacker.look(),
     refreshLicence: () => licence.refresh(),
     sampleThreadLoad: deps.sampleLoad,

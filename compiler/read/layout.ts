@@ -1,5 +1,6 @@
 // Decides by its path how a file of the repository is read: as settings, a tenant's, a policy, a
 // delivery, a test, or not at all.
+import { shared } from '#lib/memory/string-memory.ts'
 import { forEachKind, kinds } from '#schemas/kinds.ts'
 import type { Kind } from '#schemas/kinds.ts'
 
@@ -27,7 +28,7 @@ export function roleOf(path: string): PathRole {
   if (top === 'deliveries' && folder !== undefined) return { role: 'delivery' }
   if (top === 'tests' && folder !== undefined) return { role: 'test' }
   if (top !== 'tenants' || folder === undefined || rest.length === 0) return outside
-  return { role: 'tenant', tenant: folder }
+  return { role: 'tenant', tenant: shared(folder) }
 }
 
 /** The role of the path where a kind lies, as its row says it. */

@@ -1,6 +1,7 @@
 // One YAML document as plain values with their source positions.
 import { isAlias, isMap, isScalar, isSeq } from 'yaml'
 import type { Document, ParsedNode, Scalar, YAMLMap } from 'yaml'
+import { shared } from '#lib/memory/string-memory.ts'
 import type { LocalSpan, Place, YamlPath } from '#compiler/diagnostics/diagnostic.ts'
 import type { LocalFinding } from '#compiler/diagnostics/finding.ts'
 import { doubtedPaths } from './doubted-paths.ts'
@@ -95,7 +96,7 @@ class ValueReader {
       this.findings.push(finding('yaml-tag', rangeOf(node), [shortTag(node.tag)]))
     if (isScalar(node)) {
       this.#checkText(node.value, rangeOf(node))
-      return node.value
+      return typeof node.value === 'string' ? shared(node.value) : node.value
     }
     if (depth >= depthMax) {
       this.findings.push(finding('yaml-too-deep', rangeOf(node), [String(depthMax)]))

@@ -3,6 +3,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { Worker } from 'node:worker_threads'
 import { systemClock } from '#lib/clock.ts'
 import { backoffMs } from '#lib/backoff.ts'
+import { shareStrings } from '#lib/memory/string-memory.ts'
 import type { Clock } from '#lib/clock.ts'
 import { LiveConfigView } from '#config/view.ts'
 import type { ConfigView } from '#config/view.ts'
@@ -244,6 +245,8 @@ class Control implements GitopsControl {
     if (message.kind === 'prepare') return this.#prepare(message.bundle)
     if (message.kind === 'status') return this.#tell(message.status, message.change)
     if (message.kind === 'config') {
+      // Each copy that crosses threads has strings of its own.
+      shareStrings(message.news.changed)
       return this.#afterActivation(() => {
         this.#view.apply(message.news)
         this.#looked.resolve()

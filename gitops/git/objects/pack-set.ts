@@ -1,6 +1,7 @@
 // The set of packs of a repository, refreshed while git repacks and pushes add some.
 import { readdirSync } from 'node:fs'
 import { join } from 'node:path'
+import { quietMs } from '#lib/memory/memory-releases.ts'
 import { gitLimits } from '#gitops/limits.ts'
 import { Oversized } from './oversized.ts'
 import { applyDelta, deltaHead, PackFile } from './pack-file.ts'
@@ -16,8 +17,11 @@ interface Place {
   readonly at: number
 }
 
-/** Descriptors of a pack that was replaced keep its room on the disk. */
-const idleMs = 5_000
+/**
+ * Descriptors of a pack that was replaced keep its room on the disk, and what was read last is
+ * megabytes: they are gone before the thread gives memory back.
+ */
+const idleMs = quietMs / 2
 
 export class PackSet {
   readonly #folder: string

@@ -21,6 +21,7 @@ function create(
       checkRecordExpiry: () => undefined,
       retryDisk: () => undefined,
       collectOldBundles: async () => undefined,
+      trimMemory: () => undefined,
       packRepository: async () => undefined,
       sampleThreadLoad: () => undefined,
       forgetOldMeasurements: () => undefined,
@@ -192,6 +193,7 @@ describe('the table', () => {
       collectOldBundles: async () => void calls.push('collect'),
       sampleThreadLoad: () => calls.push('load'),
       forgetOldMeasurements: () => calls.push('forget'),
+      trimMemory: () => calls.push('trim'),
       flushUsage: async () => void calls.push('usage'),
       lookAtDatabase: async () => void calls.push('database'),
       lookAtDynamicDns: async () => void calls.push('dynamic DNS'),
@@ -218,6 +220,7 @@ describe('the table', () => {
       'hits',
       'licence',
       'load',
+      'trim',
       'usage',
     ])
   })

@@ -1,0 +1,39 @@
+// Makes equal short strings one string: what ten thousand objects say alike is there once.
+
+/** An id has as many; a longer one is seldom there twice, and takes longer to be looked up. */
+const lengthMax = 36
+/** A power of two. Of the last strings that were seen: a rare one takes the place of another. */
+const slotCount = 4_096
+
+const slots = new Array<string>(slotCount).fill('')
+
+/**
+ * @returns an equal string: mostly one that was seen before. Of those that come often, a few in a
+ *   thousand are kept twice: the table is small, and nothing has to be taken out of it
+ */
+export function shared(text: string): string {
+  if (text.length > lengthMax) return text
+  const slot = slotOf(text)
+  const seen = slots[slot]!
+  if (seen === text) return seen
+  slots[slot] = text
+  return text
+}
+
+/** The same for every string of plain data that nobody has yet: it is changed in place. */
+export function shareStrings(value: unknown): void {
+  if (typeof value !== 'object' || value === null) return
+  const fields = value as Record<string, unknown>
+  for (const key of Object.keys(fields)) {
+    const field = fields[key]
+    if (typeof field === 'string') fields[key] = shared(field)
+    else shareStrings(field)
+  }
+}
+
+/** FNV-1a. */
+function slotOf(text: string): number {
+  let hash = 0x811c9dc5
+  for (let i = 0; i < text.length; i++) hash = Math.imul(hash ^ text.charCodeAt(i), 0x01000193)
+  return (hash ^ (hash >>> 16)) & (slotCount - 1)
+}
