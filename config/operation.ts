@@ -226,6 +226,18 @@ export interface WriteRequest {
   readonly effectFor?: { readonly tenant: string | null }
   /** Of a dry run: `bundle` and `files` of its outcome are looked at. */
   readonly wantsBundle?: true
+  /** With `wantsBundle`: `earlier` as well. */
+  readonly wantsEarlier?: true
+  /** The commit that it goes back to, as the plan of it has found. */
+  readonly backTo?: string
+}
+
+/** What answered before, until another took its place. */
+export interface EarlierBundle {
+  readonly commit: string
+  /** Unix epoch. */
+  readonly untilMs: number
+  readonly bundle: Uint8Array
 }
 
 /** In the order of the operations; null for what was deleted. */
@@ -243,6 +255,8 @@ export interface WriteSuccess {
   readonly bundle?: Uint8Array
   /** With `bundle`: the files of the repository that it writes. */
   readonly files?: readonly WrittenFile[]
+  /** Where it was wanted: what the write may go back to, newest first. */
+  readonly earlier?: readonly EarlierBundle[]
   /**
    * What it moves, such as `moved=12.4%; names=3`: of a dry run, and of a write for whoever
    * `effectFor` names. `moved=unknown`: it takes too long, for a `reason`; without one, it was to

@@ -1,6 +1,12 @@
 // Writes that are not made: each is tried on top of those before it, and what all give is kept.
 import type { ConfigEntry } from '#config/entry.ts'
-import type { Operation, WriteDiagnostic, WrittenFile } from '#config/operation.ts'
+import type {
+  EarlierBundle,
+  Operation,
+  WriteDiagnostic,
+  WriteRequest,
+  WrittenFile,
+} from '#config/operation.ts'
 import type { ConfigSnapshot } from '#config/object-index.ts'
 import { withUids } from '#config/uids.ts'
 import type { ConfigView } from '#config/view.ts'
@@ -20,6 +26,8 @@ export class PlannedWrites implements ConfigWriter {
   readonly #clock: Clock
   #operations: readonly Operation[] = []
   #entries: readonly ConfigEntry[] = []
+  /** The last that was tried, with the operations of all. */
+  #tried: WriteRequest | undefined
 
   constructor(writer: ConfigWriter, config: ConfigView, clock: Clock) {
     this.#writer = writer
@@ -46,6 +54,14 @@ export class PlannedWrites implements ConfigWriter {
     return this.#operations
   }
 
+  /** What answered before, and all together may go back to. */
+  earlier = async (): Promise<readonly EarlierBundle[]> => {
+    if (this.#tried === undefined) return []
+    const wanted = { isDryRun: true, wantsBundle: true, wantsEarlier: true } as const
+    const done = await this.#writer.write({ ...this.#tried, ...wanted })
+    return done.ok ? (done.value.earlier ?? []) : []
+  }
+
   write: ConfigWriter['write'] = async (request) => {
     // With ids, which stay the same in the tries that follow.
     const own = withUids(request, this.#clock).operations
@@ -59,6 +75,7 @@ export class PlannedWrites implements ConfigWriter {
     if (!done.ok) return done
     const { objects, warnings, bundle, files = [] } = done.value
     this.#operations = operations
+    this.#tried = { ...request, operations }
     this.#entries = objects.flatMap((one) => (one === null ? [] : [one.entry]))
     this.warnings = warnings
     this.bundle = bundle

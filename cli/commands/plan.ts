@@ -5,7 +5,7 @@ import { ok } from '#lib/result.ts'
 import type { Result } from '#lib/result.ts'
 import type { Bundle } from '#bundle/format/bundle.ts'
 import { backWords } from '#gitops/guard/guardrail.ts'
-import { movedBeyond } from '#gitops/guard/moved.ts'
+import { movedBeyond, notBack } from '#gitops/guard/moved.ts'
 import type { MoveLimits } from '#compiler/plan/name-outline.ts'
 import type { AssumedHealth } from '#routing/choose/explain.ts'
 import { makePlan, planLimits } from '#plan/plan.ts'
@@ -118,7 +118,8 @@ export const planCommand: Command = {
     const beyond = movedBeyond(limits, movedIn(made))
     const isWithin = (bundle: Bundle): boolean => {
       const from = { ...base, bundle, tables: tables.value(bundle) }
-      return movedBeyond(limits, movedIn(planned(from))) === undefined
+      const left = notBack(movedIn(made), movedIn(planned(from)))
+      return movedBeyond(limits, left) === undefined
     }
     // Who says how many may move means just that.
     const back =

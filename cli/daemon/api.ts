@@ -231,8 +231,9 @@ const feedOf = ({ bundleFeed, textsFeed }: Deps, asked: string): BundleFeed =>
 function guardedWriterOf(deps: Deps): MovedGuard {
   const limits = (): MoveLimits => moveLimitsIn(deps)
   const config = (): ConfigSnapshot => deps.gitops.config.snapshot()
+  const writer = writerOf(deps)
   return new MovedGuard({
-    ...{ writer: writerOf(deps), limits, config },
+    ...{ writer, limits, config, movedFrom: writer.movedFrom },
     ...{ log: deps.log, clock: systemClock },
   })
 }

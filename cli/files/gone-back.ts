@@ -15,7 +15,7 @@ export interface PlannedChange {
   readonly base: Side & { readonly bundle: Bundle }
   readonly head: Side
   readonly nowMs: number
-  /** Whether as few clients move from there to the head as may. */
+  /** Whether what moves too many clients goes back to there. */
   readonly isWithin: (earlier: Bundle) => boolean
 }
 

@@ -24,7 +24,7 @@ const networksMax = 8_192
 export interface Effect {
   /** Such as `moved=12.4%; names=3`. */
   readonly text: string
-  /** The name of each tenant of which the most clients move. */
+  /** See `movedIn`. */
   readonly moved: readonly Moved[]
 }
 
@@ -35,10 +35,12 @@ export function effectOf({ bundle: bytes, digest, tables, next, nowMs }: EffectJ
   const before = digest === '' ? loadBundle(bytes) : ok(adoptBundle(bytes, digest))
   if (!before.ok) return null
   const bundle = before.value
+  // Tables are of the bundle that answers.
+  const was = digest === '' ? { ...tables, networks: packNetworks(bundle) } : tables
   // Regions and operators are told apart as now: what the change would add there is not seen.
   const after = { ...tables, networks: packNetworks(loaded.value) }
   const plan = makePlan({
-    base: { source: '', bundle, tables },
+    base: { source: '', bundle, tables: was },
     head: { source: '', bundle: loaded.value, tables: after },
     moments: [{ atMs: nowMs, health: null }],
     geo: tables.geo,

@@ -2,9 +2,12 @@
 import type { ConfigWriter } from '#api/config/writer.ts'
 import type { Clock } from '#lib/clock.ts'
 import { ok } from '#lib/result.ts'
+import type { Moved, MoveLimits } from '#compiler/plan/name-outline.ts'
+import type { EarlierBundle, WriteSuccess } from '#config/operation.ts'
+import { movedBeyond, notBack } from '#gitops/guard/moved.ts'
 import type { LiveNode } from '#runtime/node/live-node.ts'
 import { copyOfBundle } from './bundle-copy.ts'
-import type { Effect } from './effect-job.ts'
+import type { Effect, EffectJob } from './effect-job.ts'
 import { PlanThread } from './plan-thread.ts'
 
 /** What is beyond them goes without an effect, and is not judged by `guardrails.movedClients`. */
@@ -14,6 +17,34 @@ export const effectLimits = {
   /** For one; docs/operations/plan.md and trust.md say so. */
   jobMs: 10_000,
 } as const
+
+export type MovedFrom = (
+  bundle: Uint8Array,
+  next: Uint8Array,
+) => Promise<readonly Moved[] | undefined>
+
+/** What goes back to an earlier bundle is planned with the tables of today. */
+export function earlierJob(
+  { tables }: LiveNode,
+  job: Pick<EffectJob, 'bundle' | 'next' | 'nowMs'>,
+): EffectJob {
+  return { kind: 'effect', digest: '', tables, ...job }
+}
+
+/** The newest of those that answered before to which the names go back that move too many. */
+export async function goneBackTo(
+  { bundle, earlier = [] }: Pick<WriteSuccess, 'bundle' | 'earlier'>,
+  limits: MoveLimits,
+  moved: readonly Moved[],
+  movedFrom: MovedFrom,
+): Promise<EarlierBundle | undefined> {
+  if (bundle === undefined) return undefined
+  for (const one of earlier) {
+    const since = await movedFrom(one.bundle, bundle)
+    if (movedBeyond(limits, notBack(moved, since)) === undefined) return one
+  }
+  return undefined
+}
 
 export interface EffectParts {
   readonly writer: ConfigWriter
@@ -45,6 +76,16 @@ export class EffectWriter implements ConfigWriter {
     if (bundle === undefined) return ok(told)
     const effect = await this.#effectOf(bundle)
     return ok(effect === undefined ? told : { ...told, effect: effect.text, moved: effect.moved })
+  }
+
+  /** undefined: it could not be planned in time. */
+  movedFrom: MovedFrom = async (bundle, next) => {
+    const { node, clock } = this.#parts
+    const effect = await this.#thread.run(() => {
+      const live = node()
+      return live && earlierJob(live, { bundle, next, nowMs: clock.nowMs() })
+    })
+    return typeof effect === 'string' ? undefined : effect?.moved
   }
 
   async close(): Promise<void> {

@@ -1,6 +1,6 @@
 // The plan of a change that is not made, against what a node answers, as it runs in a thread.
 import { adoptBundle, loadBundle } from '#bundle/load/load.ts'
-import type { MoveLimits } from '#compiler/plan/name-outline.ts'
+import type { Moved, MoveLimits } from '#compiler/plan/name-outline.ts'
 import { movedBeyond, movedSentence } from '#gitops/guard/moved.ts'
 import type { RoutingTables } from '#routing/choose/environment.ts'
 import type { AssumedHealth } from '#routing/choose/explain.ts'
@@ -41,8 +41,15 @@ export interface ShortPlan extends Omit<Plan, 'scenarios'> {
   readonly guardrail: string | null
 }
 
+/** With what it is judged by. */
+export interface JudgedPlan {
+  readonly plan: ShortPlan
+  /** Where it would be refused. */
+  readonly moved: readonly Moved[]
+}
+
 /** @returns null: what would answer does not load, which the compiler has looked at */
-export function runLivePlan(job: LivePlanJob): ShortPlan | null {
+export function runLivePlan(job: LivePlanJob): JudgedPlan | null {
   const { bundle: bytes, digest, tables, next = bytes, atMs, health, viewer, limit } = job
   const loaded = loadBundle(next)
   if (!loaded.ok) return null
@@ -60,19 +67,17 @@ export function runLivePlan(job: LivePlanJob): ShortPlan | null {
     scripts: null,
     viewer,
   })
-  return {
+  // Writes are judged with all members up.
+  const judged = plan.scenarios.filter(({ health }) => health === 'all-up')
+  const moved = movedIn({ scenarios: judged })
+  const breach = movedBeyond(job.moveLimits, moved)
+  const short = {
     ...plan,
     scenarios: plan.scenarios.map((one) => shortened(one, limit)),
     later: plan.later.slice(0, laterMax),
-    guardrail: refusalOf(plan, job.moveLimits),
+    guardrail: breach === undefined ? null : movedSentence(breach),
   }
-}
-
-/** Writes are judged with all members up. */
-function refusalOf({ scenarios }: Plan, limits: MoveLimits): string | null {
-  const judged = scenarios.filter(({ health }) => health === 'all-up')
-  const breach = movedBeyond(limits, movedIn({ scenarios: judged }))
-  return breach === undefined ? null : movedSentence(breach)
+  return { plan: short, moved: breach === undefined ? [] : moved }
 }
 
 function shortened(scenario: PlannedScenario, limit: number): ShortScenario {

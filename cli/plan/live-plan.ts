@@ -1,6 +1,7 @@
 // Plans of the API: what would answer is compared with what this node answers, in a thread.
 import type { PlanFault, Planner, PlanQuestion } from '#api/ports/planner.ts'
-import type { MoveLimits } from '#compiler/plan/name-outline.ts'
+import type { Moved, MoveLimits } from '#compiler/plan/name-outline.ts'
+import { assert } from '#lib/assert.ts'
 import type { Clock } from '#lib/clock.ts'
 import { err, ok } from '#lib/result.ts'
 import type { Result } from '#lib/result.ts'
@@ -9,7 +10,10 @@ import type { AssumedHealth } from '#routing/choose/explain.ts'
 import type { LiveNode } from '#runtime/node/live-node.ts'
 import { readTime } from '#cli/simulate/question-text.ts'
 import { copyOfBundle } from './bundle-copy.ts'
-import type { ShortPlan } from './live-plan-job.ts'
+import { earlierJob, goneBackTo } from './effects.ts'
+import type { MovedFrom } from './effects.ts'
+import type { Effect } from './effect-job.ts'
+import type { JudgedPlan } from './live-plan-job.ts'
 import { PlanThread } from './plan-thread.ts'
 
 /** Of all tenants; each has one. */
@@ -26,7 +30,7 @@ export interface LivePlannerParts {
 
 export class LivePlanner implements Planner {
   readonly #parts: LivePlannerParts
-  readonly #thread: PlanThread<ShortPlan>
+  readonly #thread: PlanThread<JudgedPlan | Effect>
 
   constructor(parts: LivePlannerParts) {
     this.#parts = parts
@@ -44,7 +48,7 @@ export class LivePlanner implements Planner {
     if (atMs.length === 0) atMs.push(clock.nowMs())
     if (node() === undefined) return err({ code: 'no-bundle' })
     const { bundle: next, withHealth, limit, viewer } = question
-    const plan = await this.#thread.run(() => {
+    const judged = await this.#thread.run(() => {
       const live = node()
       if (live === undefined) return undefined
       const { tables } = live
@@ -53,7 +57,27 @@ export class LivePlanner implements Planner {
       const asked = { next, atMs, health, viewer, limit, moveLimits }
       return { kind: 'plan', ...copyOfBundle(live), tables, ...asked }
     })
-    return typeof plan === 'string' ? err({ code: plan }) : ok(plan)
+    if (typeof judged === 'string') return err({ code: judged })
+    assert('plan' in judged, 'a plan is answered with a plan')
+    const { plan, moved } = judged
+    const isBack = moved.length > 0 && (await this.#goesBack(question, moved))
+    return ok(isBack ? { ...plan, guardrail: null } : plan)
+  }
+
+  /** As writes are judged. */
+  async #goesBack({ bundle, earlier }: PlanQuestion, moved: readonly Moved[]): Promise<boolean> {
+    if (bundle === undefined) return false
+    const states = { bundle, earlier: await earlier() }
+    const limits = this.#parts.moveLimits()
+    return (await goneBackTo(states, limits, moved, this.#movedFrom)) !== undefined
+  }
+
+  #movedFrom: MovedFrom = async (bundle, next) => {
+    const effect = await this.#thread.run(() => {
+      const live = this.#parts.node()
+      return live && earlierJob(live, { bundle, next, nowMs: this.#parts.clock.nowMs() })
+    })
+    return typeof effect === 'string' || !('text' in effect) ? undefined : effect.moved
   }
 
   async close(): Promise<void> {

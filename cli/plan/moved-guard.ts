@@ -1,6 +1,7 @@
 // Refuses requests that send more clients elsewhere than `guardrails.movedClients` permits.
 import type { ConfigWriter } from '#api/config/writer.ts'
 import type {
+  EarlierBundle,
   WriteFailure,
   WriteFailureCode,
   WriteRequest,
@@ -10,12 +11,14 @@ import type {
 import type { ConfigSnapshot } from '#config/object-index.ts'
 import type { Clock } from '#lib/clock.ts'
 import type { Log } from '#lib/log.ts'
-import type { MoveLimits } from '#compiler/plan/name-outline.ts'
+import type { Moved, MoveLimits } from '#compiler/plan/name-outline.ts'
 import { noEffect } from '#gitops/write/commit-effect.ts'
 import { movedBeyond, movedSentence } from '#gitops/guard/moved.ts'
 import type { MovedBreach } from '#gitops/guard/moved.ts'
 import { err, ok } from '#lib/result.ts'
-import { effectLimits } from './effects.ts'
+import { short } from '#gitops/trust/accept.ts'
+import { effectLimits, goneBackTo } from './effects.ts'
+import type { MovedFrom } from './effects.ts'
 import { TogetherPlanner } from './planned-together.ts'
 import type { Outcome } from './planned-together.ts'
 import { subjectsOf } from './write-subjects.ts'
@@ -24,6 +27,8 @@ export interface MovedGuardParts {
   /** Of which a dry run says its effect. */
   readonly writer: ConfigWriter & { readonly close?: () => Promise<void> }
   readonly limits: () => MoveLimits
+  /** From what answered before, to what would. */
+  readonly movedFrom: MovedFrom
   readonly log: Pick<Log, 'warn'>
   readonly config: () => ConfigSnapshot
   readonly clock: Clock
@@ -80,13 +85,17 @@ export class MovedGuard implements ConfigWriter {
     const count = planned?.count ?? 1
     // Of many it is judged already.
     const breach = count > 1 ? undefined : movedBeyond(limits, tried?.value.moved ?? [])
-    if (breach !== undefined) return err(movedTooMany(breach))
+    const moved = tried?.value.moved ?? []
+    const back = breach && (await this.#goneBackTo(request, limits, moved))
+    if (breach !== undefined && back === undefined) return err(movedTooMany(breach))
     const { writer } = this.#parts
-    const asked = count === 1 ? untold(request) : request
+    const backTo = back === undefined ? {} : { backTo: back.commit }
+    const asked = { ...(count === 1 ? untold(request) : request), ...backTo }
     const made = isDryRun && tried !== undefined ? tried : await writer.write(asked)
     if (!made.ok) return made
     // What the commit tells of itself is no judgement.
-    const effect = effectOf(tried?.value ?? { isChanged: made.value.isChanged })
+    const told = effectOf(tried?.value ?? { isChanged: made.value.isChanged })
+    const effect = back === undefined ? told : `${told}; back=${short(back.commit)}`
     if (effect === unknownEffect && !isDryRun) {
       const { requestId, actor } = request
       const fields = { requestId, actor: actor.name, revision: made.value.revision }
@@ -95,6 +104,18 @@ export class MovedGuard implements ConfigWriter {
     // What others move, who are perhaps of another tenant, is not theirs to know.
     const own = made.value.effect ?? `moved=permitted; together=${count}`
     return ok({ ...made.value, effect: count === 1 ? effect : own })
+  }
+
+  /** Whoever was moved by what it takes back, is moved back. */
+  async #goneBackTo(
+    request: WriteRequest,
+    limits: MoveLimits,
+    moved: readonly Moved[],
+  ): Promise<EarlierBundle | undefined> {
+    const { writer, movedFrom } = this.#parts
+    const wanted = { isDryRun: true, wantsBundle: true, wantsEarlier: true } as const
+    const tried = await writer.write({ ...request, ...wanted })
+    return tried.ok ? await goneBackTo(tried.value, limits, moved, movedFrom) : undefined
   }
 
   #outcome(tried: WriteResult): Outcome {

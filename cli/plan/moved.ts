@@ -3,7 +3,7 @@ import { loadBundle } from '#bundle/load/load.ts'
 import { loadTables } from '#cli/simulate/tables.ts'
 import type { Moved, MovedBetween } from '#compiler/plan/name-outline.ts'
 import { systemClock } from '#lib/clock.ts'
-import type { AnswerChange, FamilyMovement, Plan } from '#plan/model.ts'
+import type { FamilyMovement, Plan } from '#plan/model.ts'
 import { makePlan } from '#plan/plan.ts'
 import { isNowhere } from '#plan/sides/outcome.ts'
 
@@ -37,23 +37,26 @@ export function createMovedBetween(databases: {
   }
 }
 
-/** The name of each tenant of which the most clients go elsewhere. */
+/** Each name of which clients go elsewhere, or come. */
 export function movedIn({ scenarios }: Pick<Plan, 'scenarios'>): readonly Moved[] {
   const most = new Map<string, Moved>()
   for (const { changes } of scenarios) {
     for (const change of changes) {
-      const { name, tenant } = change
-      const share = shareOf(change)
-      if (share > (most.get(tenant)?.share ?? 0)) most.set(tenant, { name, tenant, share })
+      const { name, tenant, kind, movement } = change
+      if (kind === 'removed') continue
+      const known = most.get(name)?.share ?? 0
+      if (kind === 'added') {
+        // It sends nobody elsewhere: other guardrails count it.
+        most.set(name, { name, tenant, share: known })
+      } else if (movement !== null) {
+        const { ipv4, ipv6 } = movement
+        if (Math.max(ipv4.moved, ipv6.moved) === 0) continue
+        const share = Math.max(sentElsewhere(ipv4), sentElsewhere(ipv6), known)
+        most.set(name, { name, tenant, share })
+      }
     }
   }
   return [...most.values()]
-}
-
-/** A name that comes or goes sends nobody elsewhere: other guardrails count it. */
-function shareOf({ kind, movement }: AnswerChange): number {
-  if (kind !== 'changed' || movement === null) return 0
-  return Math.max(sentElsewhere(movement.ipv4), sentElsewhere(movement.ipv6))
 }
 
 /** Who had no address is taken from none: the first member of a pool moves nobody. */

@@ -45,11 +45,11 @@ export interface Moved {
   /** Whose service the name is; '': nobody's. */
   readonly tenant: string
   readonly name: string
-  /** Of its clients; 0 to 1. */
+  /** Of its clients, those who were sent somewhere; 0 to 1. 0: others come, or the name does. */
   readonly share: number
 }
 
-/** @returns the name of each tenant of which the most clients go elsewhere */
+/** @returns each name of which clients go elsewhere, or come; no other */
 export type MovedBetween = (before: Uint8Array, after: Uint8Array) => readonly Moved[]
 
 export interface Moves {

@@ -1,10 +1,11 @@
 // What a change does beyond the guardrails: the names that it removes, else what else it alters.
+import { isDeepStrictEqual } from 'node:util'
 import type { ChangeLimits, ChangeOutline } from '#compiler/plan/change-outline.ts'
 import type { NameOutline } from '#compiler/plan/name-outline.ts'
 import { otherTenants, ttlJumpMax } from '#schemas/objects/guardrails.ts'
 import type { TenantGuardrails } from '#schemas/objects/guardrails.ts'
 import { beyondLimit, tallyBetween } from './change-limits.ts'
-import { movedBeyond } from './moved.ts'
+import { movedBeyond, notBack } from './moved.ts'
 import { removalBetween, wordsOf } from './removal.ts'
 
 export interface Breach {
@@ -18,22 +19,48 @@ export function breachBetween(before: NameOutline, after: NameOutline): Breach |
   return breachOf(before, after) ?? breachInTenant(before, after) ?? moveBetween(before, after)
 }
 
-/**
- * The same of what answered earlier, which a change may go back to. What one may do is said by what
- * answers now.
- */
+/** The same, where what goes back to what it was earlier is no change. */
 export function breachSince(
   earlier: NameOutline,
   before: NameOutline,
   after: NameOutline,
 ): Breach | undefined {
-  const { removedNamesMax, tenantLimits, moveLimits } = before
-  const changes = (): ChangeOutline => ({
-    ...earlier.changes(),
-    limits: before.changes().limits,
-  })
-  const measured = { ...earlier, removedNamesMax, tenantLimits, moveLimits, changes }
-  return breachBetween(measured, after)
+  const changes = (): ChangeOutline => {
+    const [was, now, then] = [before.changes(), after.changes(), earlier.changes()]
+    return {
+      shapes: withoutBack(was.shapes, now.shapes, then.shapes),
+      ttls: withoutBack(was.ttls, now.ttls, then.ttls),
+      pools: withoutBack(was.pools, now.pools, then.pools),
+      limits: was.limits,
+    }
+  }
+  const { moves: _moves, ...rest } = { ...before, changes }
+  return breachBetween(rest, after) ?? moveSince(earlier, before, after)
+}
+
+function withoutBack<T>(
+  before: ReadonlyMap<string, T>,
+  after: ReadonlyMap<string, T>,
+  earlier: ReadonlyMap<string, T>,
+): ReadonlyMap<string, T> {
+  const chosen = new Map<string, T>()
+  for (const [name, was] of before) {
+    const now = after.get(name)
+    const isBack = now !== undefined && isDeepStrictEqual(now, earlier.get(name))
+    chosen.set(name, isBack ? now : was)
+  }
+  return chosen
+}
+
+function moveSince(
+  earlier: NameOutline,
+  { moves, moveLimits }: NameOutline,
+  after: NameOutline,
+): Breach | undefined {
+  if (moves === undefined || after.moves === undefined) return undefined
+  const { bundle } = after.moves
+  const moved = notBack(moves.to(bundle), earlier.moves?.to(bundle))
+  return reached(movedBeyond(moveLimits, moved)?.words)
 }
 
 function breachOf(before: NameOutline, after: NameOutline): Breach | undefined {

@@ -51,15 +51,6 @@ export function stillEarlier(earlier: EarlierStates, nowMs: number): EarlierStat
 /** Object ids of what the compiler reads, by path. */
 export type Blobs = ReadonlyMap<string, string>
 
-/**
- * Whether going back to it can be what a change does: of the files that the change touches, one was
- * another. Where none was, the change moves from there what it moves from here.
- */
-export function canBeBack(now: Blobs, changed: Iterable<string>, earlier: Blobs): boolean {
-  for (const path of changed) if (now.get(path) !== earlier.get(path)) return true
-  return false
-}
-
 export function* changedPaths(before: Blobs, after: Blobs): Generator<string> {
   for (const [path, oid] of before) if (after.get(path) !== oid) yield path
   for (const path of after.keys()) if (!before.has(path)) yield path
@@ -68,7 +59,11 @@ export function* changedPaths(before: Blobs, after: Blobs): Generator<string> {
 /** undefined: the tree cannot be read. */
 export type TreeBlobs = (tree: string) => Promise<Blobs | undefined>
 
-/** Those of the earlier states that a change can go back to, oldest first. */
+/**
+ * Those of the earlier states that a change can go back to, oldest first: of each file that it
+ * changes, the last one in which that was another. What was before that is no repair: a pool grows
+ * member by member, and the loss of all but the first one is a mistake.
+ */
 export async function candidatesFor(
   earlier: EarlierStates,
   now: Blobs,
@@ -76,10 +71,14 @@ export async function candidatesFor(
   blobsOf: TreeBlobs,
 ): Promise<EarlierStates> {
   const found: EarlierState[] = []
+  let open = changed
   for (const state of earlier.toReversed()) {
-    if (found.length === gitLimits.earlierLooksMax) break
+    if (open.length === 0 || found.length === gitLimits.earlierLooksMax) break
     const blobs = await blobsOf(state.tree)
-    if (blobs !== undefined && canBeBack(now, changed, blobs)) found.unshift(state)
+    if (blobs === undefined) continue
+    const same = open.filter((path) => blobs.get(path) === now.get(path))
+    if (same.length < open.length) found.unshift(state)
+    open = same
   }
   return found
 }

@@ -26,6 +26,21 @@ export function movedBeyond(limits: MoveLimits, moved: readonly Moved[]): MovedB
   return undefined
 }
 
+/**
+ * Without the names that go back to what they were.
+ *
+ * @param moved from what answers now
+ * @param since from what answered earlier; undefined: it is not known
+ */
+export function notBack(
+  moved: readonly Moved[],
+  since: readonly Moved[] | undefined,
+): readonly Moved[] {
+  if (since === undefined) return moved
+  const other = new Set(since.map(({ name }) => name))
+  return moved.filter(({ name }) => other.has(name))
+}
+
 /** As an answer of the API says it. */
 export function movedSentence({ words, tenant }: MovedBreach): string {
   const limit = tenant === '' ? 'guardrails.movedClients' : 'guardrails.tenants, movedClients'

@@ -123,7 +123,8 @@ function changedFiles(
   return files
 }
 
-function filesWith(
+/** Of the accepted commit, but for `changes`. */
+export function filesWith(
   changes: ReadonlyMap<string, SourceFile | null>,
   accepted: AcceptedConfig,
   compiler: ReadingCompiler,

@@ -23,7 +23,9 @@ import { nodePrincipal } from '#gitops/trust/trust-file.ts'
 import type { AcceptedConfig } from './accepted.ts'
 import { noEffect, viewerOf } from './commit-effect.ts'
 import type { CommitBundle, CommitEffects, EffectViewer, EffectWords } from './commit-effect.ts'
+import { earlierBundles } from './earlier-bundles.ts'
 import type {
+  EarlierBundle,
   WriteFailure,
   WriteFailureCode,
   WriteRequest,
@@ -138,13 +140,15 @@ export class Writer {
         if (problem !== undefined) return this.#notWritten(prepared, problem)
         this.#isPushed = true
         this.#fairness.win(nowMs, nowMs - triedMs)
-        const effectOf = this.#accept(prepared, draft ?? this.#sign(prepared), signer.value)
+        const backTo = rest.map(({ request }) => request.backTo ?? '').find((one) => one !== '')
+        const signed = { draft: draft ?? this.#sign(prepared), signer: signer.value }
+        const effectOf = this.#accept(prepared, { ...signed, backTo: backTo ?? '' })
         // The node activates the bundle meanwhile.
         const effect = await effectOf(selected.value)
-        this.#tell(selected.value, accepted.commit ?? '', settle, effect)
+        await this.#tell(selected.value, accepted.commit ?? '', settle, effect)
         return undefined
       }
-      this.#tell(selected.value, accepted.commit ?? '', settle)
+      await this.#tell(selected.value, accepted.commit ?? '', settle)
       return undefined
     } while (clock.monotonicMs() - beganMs < gitLimits.writeContendedMs)
     return failed('contended', 'Other writers were faster each time. Try again.')
@@ -190,12 +194,12 @@ export class Writer {
     if (accepted.commit !== before) this.#fairness.meet(clock.monotonicMs())
   }
 
-  #tell(
+  async #tell(
     { done, prepared }: Selection,
     revision: string,
     settle: (pending: Pending, result: Parameters<Pending['settle']>[0]) => void,
     effect?: EffectOfRequest,
-  ): void {
+  ): Promise<void> {
     for (const { pending, isChanged, ...told } of done) {
       const wantsBundle = pending.request.wantsBundle === true && prepared !== null
       // A copy: the compiler goes on.
@@ -203,10 +207,19 @@ export class Writer {
         ? { bundle: Uint8Array.from(prepared.compiled.bytes), files: writtenFiles(prepared) }
         : {}
       const isNew = isChanged && prepared !== null
+      const wantsEarlier = wantsBundle && pending.request.wantsEarlier === true
+      const before = wantsEarlier ? { earlier: await this.#earlier(prepared) } : {}
       const words = isNew ? effect?.(pending.request) : effectOfNothing(pending.request)
       const said = words === undefined ? {} : { effect: words }
-      settle(pending, ok({ ...told, ...more, ...said, revision, isChanged: isNew }))
+      settle(pending, ok({ ...told, ...more, ...before, ...said, revision, isChanged: isNew }))
     }
+  }
+
+  async #earlier({ changes }: Prepared): Promise<readonly EarlierBundle[]> {
+    const { source, publisher, compiler, accepted } = this.#parts
+    const { driver } = source
+    const { earlier } = publisher
+    return await earlierBundles({ driver, compiler, accepted, earlier }, changes.keys())
   }
 
   async #effectOf(
@@ -324,8 +337,7 @@ export class Writer {
 
   #accept(
     { commit, tree, object, changes, compiled }: Prepared,
-    draft: Draft,
-    signer: string,
+    { draft, signer, backTo }: { draft: Draft; signer: string; backTo: string },
   ): (selection: Selection) => Promise<EffectOfRequest | undefined> {
     const { publisher, accepted, reconciler, onConfig } = this.#parts
     assert(draft.commit === commit, 'the bundle was made of the commit that was pushed')
@@ -334,7 +346,7 @@ export class Writer {
     const { newest, index } = { newest: publisher.newest, index: accepted.index }
     // Handed over before anything else: what waits for the answer waits for the activation.
     const removals = object.override === '' ? 'api' : 'override'
-    const succession = { tree, isRoutine: removals === 'api', backTo: '' }
+    const succession = { tree, isRoutine: removals === 'api', backTo }
     const serial = serialAfter(publisher.accepted)
     publisher.publish(draft, { signer, serial, succession })
     const delta = accepted.extend(commit, tree, changes, removals)

@@ -157,6 +157,23 @@ test('a request that moves too many clients is refused, until one says why', asy
     ])
   }
   expect(await daemon.answers(www)).toEqual(oldAnswer)
+  // Who is let do it may take it back without a word, and not do it again.
+  const meant = { 'x-gslb-override': 'a new site' }
+  const plan = { requests: [{ method: 'PATCH', path: `/api/v1${member}`, body }] }
+  const planned = () =>
+    callApi<{ guardrail: string | null }>(daemon, 'POST', '/plan', { body: plan })
+  expect((await planned()).body.guardrail).toContain('send 100 % of the clients')
+  expect((await callApi(daemon, 'PATCH', member, { body, headers: meant })).status).toBe(200)
+  const old = { ipAddress: '192.0.2.1', port: 80 }
+  Object.assign(plan.requests[0]!, { body: old })
+  expect((await planned()).body.guardrail).toBe(null)
+  const repair = await callApi(daemon, 'PATCH', member, { body: old })
+  expect([repair.status, repair.headers['x-gslb-effect']]).toEqual([
+    200,
+    expect.stringMatching(/^moved=100%; names=1; .*back=[0-9a-f]{10}$/),
+  ])
+  expect(await daemon.answers(www)).toEqual(oldAnswer)
+  expect((await callApi(daemon, 'PATCH', member, { body })).status).toBe(409)
   // And a commit, judged in the thread of Git.
   await site.git('pull', '-q', '--rebase', 'origin', 'main')
   await site.publish('192.0.2.8')

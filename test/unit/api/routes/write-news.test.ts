@@ -141,6 +141,7 @@ test('a dry run tells what it would move, compared with what answers', async () 
   const limits = () => ({ all: null, tenants: new Map() })
   const guard = new MovedGuard({
     ...{ writer: effects, limits, log: { warn: () => undefined } },
+    movedFrom: effects.movedFrom,
     ...{ config: () => ConfigIndex.empty, clock: systemClock },
   })
   Object.assign(world.ports, { configWriter: guard })

@@ -2,6 +2,7 @@
 import { describe, expect, test } from 'vitest'
 import type { ConfigWriter } from '#api/config/writer.ts'
 import { MovedGuard } from '#cli/plan/moved-guard.ts'
+import type { MovedFrom } from '#cli/plan/effects.ts'
 import { ConfigIndex } from '#config/object-index.ts'
 import { systemClock } from '#lib/clock.ts'
 import type { MoveLimits } from '#compiler/plan/name-outline.ts'
@@ -27,25 +28,44 @@ const limitOf = (all: number | null): MoveLimits => ({ ...none, all })
 const around = {
   log: { warn: () => undefined },
   config: () => ConfigIndex.empty,
+  movedFrom: async () => undefined,
   clock: systemClock,
 }
 
-/** @param percent of the clients of www, acme's; undefined: it cannot be told */
-function scene(limits: MoveLimits, percent: number | undefined) {
+/**
+ * @param percent of the clients of www, acme's; undefined: it cannot be told
+ * @param shares of them, from each of the commits that answered before, newest first
+ */
+function scene(
+  limits: MoveLimits,
+  percent: number | undefined,
+  shares: readonly (number | undefined)[] = [],
+) {
+  const earlier = shares.map((_, i) => ({
+    ...{ commit: `${i}`.repeat(40), untilMs: 0, bundle: new Uint8Array(1) },
+  }))
   const share = (percent ?? 0) / 100
   const moved = [{ name: 'www.example.com.', tenant: 'acme', share }]
   const effect = `moved=${percent}%; names=1`
   const asked: WriteRequest[] = []
   const writer: ConfigWriter = {
     write: async (one) => {
+      if (one.wantsEarlier === true) return ok({ ...told, bundle: would, earlier })
       asked.push(one)
       return ok(one.isDryRun === true && percent !== undefined ? { ...told, effect, moved } : told)
     },
   }
   const warned: object[] = []
   const log = { warn: (fields: object, text: string) => void warned.push({ ...fields, text }) }
-  return { guard: new MovedGuard({ ...around, writer, limits: () => limits, log }), asked, warned }
+  const movedFrom: MovedFrom = async (bundle) => {
+    const back = shares[earlier.findIndex((one) => one.bundle === bundle)]
+    return back === undefined ? undefined : back === 0 ? [] : [{ ...moved[0]!, share: back }]
+  }
+  const parts = { ...around, writer, limits: () => limits, log, movedFrom }
+  return { guard: new MovedGuard(parts), asked, warned }
 }
+
+const would = new Uint8Array(1)
 
 describe('a write', () => {
   test.each<[label: string, limits: MoveLimits, percent: number]>([
@@ -92,6 +112,27 @@ describe('a write', () => {
       expect(done.ok ? '' : done.error.message).toContain('X-Gslb-Override: REASON')
       expect(asked).toEqual([dry])
     }
+  })
+
+  test.each<[label: string, shares: readonly (number | undefined)[], backTo: string | undefined]>([
+    ['to what answered just before', [0], '0'],
+    ['to an earlier one', [0.9, undefined, 0], '2'],
+    ['to nothing that answered', [0.9, 0.6], undefined],
+  ])('that goes back %s', async (_label, shares, found) => {
+    const { guard, asked } = scene(limitOf(50), 100, shares)
+    const done = await guard.write(request)
+    const tried = await guard.write(dry)
+    expect(tried.ok).toBe(done.ok)
+    if (found === undefined) {
+      expect(done.ok ? '' : done.error.code).toBe('guarded')
+      expect(asked).toEqual([dry, dry])
+      return
+    }
+    const backTo = found.repeat(40)
+    const effect = `moved=100%; names=1; back=${found.repeat(10)}`
+    expect(done).toEqual(ok({ ...told, effect }))
+    expect(tried).toMatchObject(ok({ effect }))
+    expect(asked).toEqual([dry, { ...request, backTo }, dry])
   })
 
   test('whose effect is wanted is not planned behind four others, and made at once', async () => {

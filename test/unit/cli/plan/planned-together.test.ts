@@ -37,7 +37,8 @@ function scene({ moving = {}, refused = {}, plannedMax = Infinity }: SceneParts)
   const warned: object[] = []
   let gate = Promise.withResolvers<undefined>()
   const writer: ConfigWriter = {
-    write: async ({ operations, isDryRun }) => {
+    write: async ({ operations, isDryRun, wantsEarlier }) => {
+      if (wantsEarlier === true) return ok(told)
       const uids = operations.map((one) => uidOf(one as never))
       ;(isDryRun === true ? planned : made).push(uids.join(' '))
       if (isDryRun === true) await gate.promise
@@ -47,12 +48,14 @@ function scene({ moving = {}, refused = {}, plannedMax = Infinity }: SceneParts)
       }
       if (isDryRun !== true || uids.length > plannedMax) return ok(told)
       const percent = Math.max(...uids.map((uid) => moving[uid] ?? 1))
-      const moved = [{ name: 'www.example.com.', tenant: 'acme', share: percent / 100 }]
+      const share = percent / 100
+      const moved = [{ name: 'www.example.com.', tenant: 'acme', share }]
       return ok({ ...told, effect: `moved=${percent}%`, moved })
     },
   }
   const guard = new MovedGuard({
     ...{ writer, limits: () => ({ all: 50, tenants: new Map() }), clock: time.clock },
+    movedFrom: async () => undefined,
     ...{ config: () => ConfigIndex.empty, log: { warn: (fields) => warned.push(fields) } },
   })
   const write = async (...uids: readonly string[]): Promise<string | undefined> => {

@@ -249,6 +249,23 @@ describe('a change that goes back to what answered before', () => {
     expect(back.note).toContain('goes back to commit')
   })
 
+  test('is none where a name was not there, or had no address, or a pool has grown', async () => {
+    const { push } = node()
+    const sites = (pools: Pools) => filesOf({ default: pools }, 'movedClients: 60')
+    await push(sites({ web: [1], shop: [] }))
+    await push(sites({ web: [1, 2], shop: [5], late: [7] }))
+    await push(sites({ web: [1, 2, 3, 4], shop: [5], late: [7] }))
+    expect((await push(sites({ web: [1, 2, 3, 4], shop: [6], late: [7] }))).reason).toContain(
+      '100 % of the clients of shop',
+    )
+    await push(sites({ web: [1, 2, 3, 4], shop: [5], late: [7] }))
+    expect((await push(sites({ web: [1, 2, 3, 4], shop: [5], late: [8] }))).reason).toContain(
+      '100 % of the clients of late',
+    )
+    await push(sites({ web: [1, 2, 3, 4], shop: [5], late: [7] }))
+    expect((await push(sites({ web: [1], shop: [5], late: [7] }))).code).toBe('GuardrailReached')
+  })
+
   test('is known to a node that was started anew', async () => {
     const { push, restart } = node()
     await push(before)

@@ -1,0 +1,72 @@
+// Compiles what answered before and a write can go back to, for whoever plans the write.
+import { isRead } from '#compiler/read/layout.ts'
+import { fileBytesMax } from '#compiler/read/source.ts'
+import type { SourceFile } from '#compiler/read/source.ts'
+import { readyForScripts } from '#compiler/values/script-syntax.ts'
+import type { EarlierBundle } from '#config/operation.ts'
+import type { GitDriver, TreeFile } from '#gitops/git/driver.ts'
+import { candidatesFor } from '#gitops/guard/earlier.ts'
+import type { Blobs, EarlierStates } from '#gitops/guard/earlier.ts'
+import type { ReadingCompiler } from '#gitops/sync/compile-adapter.ts'
+import type { AcceptedConfig } from './accepted.ts'
+import { filesWith } from './prepare.ts'
+
+export interface EarlierBundlesParts {
+  readonly driver: GitDriver
+  readonly compiler: ReadingCompiler
+  readonly accepted: AcceptedConfig
+  readonly earlier: EarlierStates
+}
+
+/**
+ * Newest first. What cannot be read, or has errors now, is left out.
+ *
+ * @param changed paths of the files that the write changes
+ */
+export async function earlierBundles(
+  { driver, compiler, accepted, earlier }: EarlierBundlesParts,
+  changed: Iterable<string>,
+): Promise<readonly EarlierBundle[]> {
+  const now = new Map<string, string>()
+  for (const [path, { source }] of accepted.files) if (isRead(path)) now.set(path, source.blobId)
+  const blobsIn = async (tree: string): Promise<Blobs | undefined> => {
+    const files = await driver.readTree(tree)
+    if (!files.ok) return undefined
+    return new Map(files.value.filter(isFileRead).map(({ path, oid }) => [path, oid]))
+  }
+  const bundles: EarlierBundle[] = []
+  const states = await candidatesFor(earlier, now, [...changed].filter(isRead), blobsIn)
+  for (const { commit, tree, untilMs } of states.toReversed()) {
+    const changes = await changesTo(tree, now, driver)
+    if (changes === undefined) continue
+    const compiled = compiler.compile(filesWith(changes, accepted, compiler), commit)
+    // A copy: the compiler goes on.
+    if (compiled.ok) bundles.push({ commit, untilMs, bundle: Uint8Array.from(compiled.bytes) })
+  }
+  return bundles
+}
+
+const isFileRead = ({ path, kind }: TreeFile): boolean => kind === 'file' && isRead(path)
+
+/** From what is accepted; null: the file is not there. undefined: one cannot be read. */
+async function changesTo(
+  tree: string,
+  now: Blobs,
+  driver: GitDriver,
+): Promise<ReadonlyMap<string, SourceFile | null> | undefined> {
+  const listed = await driver.readTree(tree)
+  if (!listed.ok) return undefined
+  const changes = new Map<string, SourceFile | null>([...now.keys()].map((path) => [path, null]))
+  for (const { path, oid: blobId } of listed.value.filter(isFileRead)) {
+    if (now.get(path) === blobId) {
+      changes.delete(path)
+      continue
+    }
+    const bytes = await driver.readBlob(blobId, fileBytesMax)
+    if (!bytes.ok) return undefined
+    const { length: sizeBytes } = bytes.value
+    changes.set(path, { path, blobId, kind: 'file', sizeBytes, bytes: bytes.value })
+  }
+  await readyForScripts([...changes.values()].filter((file) => file !== null))
+  return changes
+}
