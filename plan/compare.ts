@@ -7,7 +7,7 @@ import { formatName } from '#dns/name.ts'
 import { rdataTypeOf } from '#dns/rdata/rdata-types.ts'
 import { RrType } from '#dns/rrtype.ts'
 import type { ClientSource } from './clients/cuts.ts'
-import type { Partitions } from './clients/partition.ts'
+import type { ClientClasses } from './clients/partition.ts'
 import { sumMovement } from './movement.ts'
 import type { Counting, Giver, MovementLimits, PlaceNames } from './movement.ts'
 import { MostOfCountries } from './places.ts'
@@ -25,7 +25,7 @@ import type { AnswerChange, ChangeKind, CountryMovement, Movement, PlannedAnswer
 export interface ComparerParts {
   readonly base: Side
   readonly head: Side
-  readonly partitions: Partitions
+  readonly partitions: ClientClasses
   readonly limits: MovementLimits
   /** What is done in all; left out: whatever it takes. */
   readonly work?: WorkLimits
@@ -41,7 +41,7 @@ export interface WorkLimits {
   readonly asksMax: number
   /** False: no table may divide the clients, and none is missed. */
   readonly takesTables: boolean
-  /** Rows of the tables that divide the clients of a name. */
+  /** Rows of the tables that divide clients. */
   readonly rowsMax: number
 }
 
@@ -72,6 +72,8 @@ export class Comparer {
   readonly #known = new Map<string, Compared>()
   /** Clients that were asked for. */
   #asked = 0
+  /** Rows of tables that were walked to put clients in classes. */
+  #walked = 0
   #isSpent = false
   #isDivided = false
   /** Of IPv4 and IPv6; none: no database. */
@@ -141,8 +143,14 @@ export class Comparer {
     if (!this.#mayAsk([one, other], sources)) return notCompared
     const outcomes = this.#outcomes
     const more = [outcomes, limits, placeNames, counting] as const
-    const v4 = sumMovement(one, other, partitions.v4(sources), ...more)
-    const v6 = sumMovement(one, other, partitions.v6(sources), ...more)
+    const [in4, in6] = [partitions.v4(sources), partitions.v6(sources)]
+    if (!this.#mayAskFor(in4.weight.length + in6.weight.length)) return notCompared
+    const v4 = sumMovement(one, other, in4, ...more)
+    const v6 = sumMovement(one, other, in6, ...more)
+    if (v4 === null || v6 === null) {
+      this.#isDivided = this.#isSpent = true
+      return notCompared
+    }
     const movement = { ipv4: v4.movement, ipv6: v6.movement }
     const compared = { isDifferent: v4.isDifferent || v6.isDifferent, movement }
     this.#asked += v4.asked + v6.asked
@@ -153,13 +161,19 @@ export class Comparer {
   }
 
   #mayAsk(givers: readonly KeyedGiver[], sources: readonly ClientSource[]): boolean {
-    const { work } = this.#parts
+    const { work, partitions } = this.#parts
     if (work === undefined) return true
     const isPlaced = sources.length > 0 || givers.some((one) => one.goesByPlaces)
     const isMeasured = givers.some((one) => one.isMeasured)
     if (isMeasured || (isPlaced && !work.takesTables)) this.#isDivided = true
-    const isMuch = this.#asked > work.asksMax || rowsOf(sources) > work.rowsMax
-    if (isMuch || this.#isDivided) this.#isSpent = true
+    if (!this.#isDivided) this.#walked += partitions.rowsOf(sources)
+    if (this.#walked > work.rowsMax || this.#isDivided) this.#isSpent = true
+    return !this.#isSpent && this.#mayAskFor(0)
+  }
+
+  #mayAskFor(clients: number): boolean {
+    const { work } = this.#parts
+    if (work !== undefined && this.#asked + clients > work.asksMax) this.#isSpent = true
     return !this.#isSpent
   }
 
@@ -217,12 +231,6 @@ export class Comparer {
     }
   }
 }
-
-const rowsOf = (sources: readonly ClientSource[]): number =>
-  sources.reduce((rows, source) => {
-    const { v4, v6 } = source.cuts()
-    return rows + v4.starts.length + v6.starts.length
-  }, 0)
 
 function isAliasTold({ service }: Told, { bundle }: Side): boolean {
   return (nodeFlags(bundle, bundle.serviceNode[service]!) & NodeFlag.Alias) !== 0

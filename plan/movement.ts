@@ -48,6 +48,7 @@ export interface Summed {
   readonly asked: number
 }
 
+/** @returns null: networks would have to be asked one by one, and nobody knows which there are */
 export function sumMovement<A extends Address>(
   before: Giver,
   after: Giver,
@@ -56,11 +57,12 @@ export function sumMovement<A extends Address>(
   limits: MovementLimits,
   names: PlaceNames,
   counting: Counting | null = null,
-): Summed {
+): Summed | null {
   const sums = new Sums(outcomes, partition.weight.length)
   const wide = walkClasses(before, after, partition, sums)
   const networks = wide.filter(({ reach }) => reach === Reach.Network)
   const addresses = wide.filter(({ reach }) => reach === Reach.Address)
+  if (wide.length > 0 && partition.ranges === null) return null
   askEach(before, after, partition, sums, networks, limits.networksMax)
   askEach(before, after, partition, sums, addresses, limits.scriptRunsMax)
   const total = partition.totalWeight || 1

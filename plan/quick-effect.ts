@@ -3,9 +3,12 @@ import type { Bundle } from '#bundle/format/bundle.ts'
 import { overlaysOf } from '#bundle/format/overlays.ts'
 import { formatName } from '#dns/name.ts'
 import { noRoutingTables } from '#routing/choose/environment.ts'
+import type { RoutingTables } from '#routing/choose/environment.ts'
+import type { GeoBuffers } from '#routing/geo/geo-tables.ts'
 import { packNetworks } from '#routing/tables/network-index.ts'
 import { changesOf, summaryOf } from './changes.ts'
 import { Partitions, noPlaces } from './clients/partition.ts'
+import { Tallies } from './clients/tallies.ts'
 import { Comparer } from './compare.ts'
 import { findDifferences } from './rows/names.ts'
 import { laterChanges } from './rows/later.ts'
@@ -23,15 +26,18 @@ export const quickLimits = Object.freeze({
   namesMax: 256,
   /** Clients that are asked for, of all names: some 0.1 s. */
   asksMax: 65_536,
-  /** Rows of client networks of one name. */
-  rowsMax: 16_384,
+  /** Rows of client networks that are put in classes, of all names. */
+  rowsMax: 65_536,
+  /** The same where databases tell places, once for each of them: some 0.5 s. */
+  placedRowsMax: 2_000_000,
   /** As in a dry run. */
   networksMax: 8_192,
 })
 
 /**
  * `size`, `names`, `networks`: more than `quickLimits`. `places`: it depends on where clients are,
- * or on what browsers have measured.
+ * and the databases are not read yet, or each network in a place would have to be asked; or on what
+ * browsers have measured.
  */
 export type QuickReason = 'size' | 'names' | 'networks' | 'places'
 
@@ -44,14 +50,34 @@ export interface QuickEffect {
 export interface QuickParts {
   /** Unix epoch. */
   readonly nowMs: () => number
-  /** Whether the node has databases that tell where clients are: they are not looked at here. */
-  readonly hasDatabases: boolean
+  readonly places: () => KnownPlaces | NoPlaces
+}
+
+/** `none`: the node has no databases that tell where clients are. `unread`: not yet. */
+export type NoPlaces = 'none' | 'unread'
+
+/** What the databases of a node tell. */
+export class KnownPlaces {
+  readonly classes: Tallies
+  readonly tablesOf: (bundle: Bundle) => RoutingTables
+
+  /** @param tablesOf what steps read beside a bundle: the same memory for the same settings */
+  constructor(geo: GeoBuffers, tablesOf: (bundle: Bundle) => RoutingTables) {
+    this.classes = new Tallies(geo)
+    this.tablesOf = tablesOf
+  }
+}
+
+interface LastHead {
+  readonly bundle: Bundle
+  readonly places: KnownPlaces | NoPlaces
+  readonly side: Side
 }
 
 /** Compares one change after the other. What was the head before need not be set up again. */
 export class QuickEffects {
   readonly #parts: QuickParts
-  #last: { readonly bundle: Bundle; readonly side: Side } | undefined
+  #last: LastHead | undefined
   /** Of both sides, in turns. */
   readonly #memory = [new SideMemory(), new SideMemory()] as const
 
@@ -90,15 +116,20 @@ export class QuickEffects {
   }
 
   #comparer(base: Bundle, head: Bundle): Comparer {
-    const { asksMax, rowsMax, networksMax } = quickLimits
-    const takesTables = !this.#parts.hasDatabases
-    const [before, after] = this.#sides(base, head)
+    const { asksMax, rowsMax, placedRowsMax, networksMax } = quickLimits
+    const places = this.#parts.places()
+    const isKnown = places instanceof KnownPlaces
+    const [before, after] = this.#sides(base, head, places)
     return new Comparer({
       base: before,
       head: after,
-      partitions: new Partitions(noPlaces),
+      partitions: isKnown ? places.classes : new Partitions(noPlaces),
       limits: { networksMax, scriptRunsMax: 0 },
-      work: { asksMax, rowsMax, takesTables },
+      work: {
+        asksMax,
+        rowsMax: isKnown ? placedRowsMax : rowsMax,
+        takesTables: places !== 'unread',
+      },
       placeNames: { country: () => '', operator: () => '' },
       viewer: null,
       counting: null,
@@ -106,21 +137,28 @@ export class QuickEffects {
   }
 
   /** @returns of the base and of the head, which the next change will stand on. */
-  #sides(base: Bundle, head: Bundle): readonly [Side, Side] {
+  #sides(base: Bundle, head: Bundle, places: KnownPlaces | NoPlaces): readonly [Side, Side] {
     const moment = { atMs: this.#parts.nowMs(), health: null }
-    const known = this.#last?.bundle === base ? this.#last.side : undefined
+    const last = this.#last
+    const known = last?.bundle === base && last.places === places ? last.side : undefined
     const [one, other] = this.#memory
-    const before = known ?? sideOf(base, moment, one)
-    const after = sideOf(head, moment, before.tx === other.tx ? one : other)
+    const before = known ?? sideOf(base, places, moment, one)
+    const after = sideOf(head, places, moment, before.tx === other.tx ? one : other)
     const { rollouts, windows } = overlaysOf(head)
     // These go by the time, and are looked at anew.
     const isLasting = rollouts.length + windows.length === 0
-    this.#last = isLasting ? { bundle: head, side: after } : undefined
+    this.#last = isLasting ? { bundle: head, places, side: after } : undefined
     return [before, after]
   }
 }
 
-function sideOf(bundle: Bundle, moment: Moment, memory: SideMemory): Side {
-  const tables = { ...noRoutingTables, networks: packNetworks(bundle) }
+function sideOf(
+  bundle: Bundle,
+  places: KnownPlaces | NoPlaces,
+  moment: Moment,
+  memory: SideMemory,
+): Side {
+  const known = places instanceof KnownPlaces ? places.tablesOf(bundle) : noRoutingTables
+  const tables = { ...known, networks: packNetworks(bundle) }
   return createSide({ bundle, tables }, moment, null, memory)
 }

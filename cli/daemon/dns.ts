@@ -94,7 +94,8 @@ export const createNode: Part = async (deps) => {
   const permit = (perSecond: number): void => new QueryBucket(queryBucket).adopt(perSecond)
   return ok({
     gives: {
-      ...{ store, rum, health, resolver, geo: geo.source, journal, node, permit },
+      ...{ store, rum, health, resolver, journal, node, permit },
+      ...{ geo: geo.source, geoFeed: geo.feed },
       ...{ queryLog, updates, notifier, clientRegions },
     },
     stop: async () => {

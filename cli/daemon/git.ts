@@ -4,7 +4,7 @@ import { resolve } from 'node:path'
 import { installPushCheck } from '#cli/data/push-check.ts'
 import { effectsModule } from '#cli/effects/module.ts'
 import { checkPolicyOfNode } from '#cli/files/check-policy.ts'
-import { sshAccess } from '#cli/node/named-files.ts'
+import { geoPathsOf, sshAccess } from '#cli/node/named-files.ts'
 import { movedModule } from '#cli/plan/moved-module.ts'
 import { policyTestsModule } from '#cli/policy-tests/module.ts'
 import { openPushSocket } from '#cli/push/push-socket.ts'
@@ -68,6 +68,7 @@ export const createGit: Part = (deps) => {
     () => deps.bundleFeed.changed(),
   )
   const gitops = createGitops(deps, activations)
+  deps.geoFeed.onChange(gitops.giveDatabases)
   // When a commit was read, and is active, this thread has as much to give back as the one of Git.
   const onTheClock = { clock: systemClock, after: systemAfter }
   const releases = new MemoryReleases({ ...onTheClock, release: () => releaseMemory('keep') })
@@ -107,6 +108,7 @@ function createGitops(deps: Deps, activations: Activations): GitopsControl {
     checkPolicy: checkPolicyOfNode(health),
     policyTestsModule,
     effectsModule,
+    hasDatabases: Object.values(geoPathsOf(deps.settings)).some((path) => path !== ''),
     moved: movedOptionsOf(deps.settings),
     resume: deps.node.resumePoint(),
     ...agentsMaxOf(deps.node),

@@ -32,6 +32,7 @@ import type { Result } from '#lib/result.ts'
 import type { Notifier } from '#runtime/notify/notifier.ts'
 import type { Updates } from '#runtime/update/updates.ts'
 import type { DynamicDns } from '#runtime/dynamic/dynamic-dns.ts'
+import type { GeoFeed } from '#runtime/geo/geo-link.ts'
 import type { GeoSource } from '#runtime/geo/geo-source.ts'
 import type { ClientRegions } from '#runtime/samples/client-regions.ts'
 import type { Journal } from '#runtime/journal/journal.ts'
@@ -88,6 +89,8 @@ export interface Gifts {
   readonly health: HealthMonitor | null
   readonly resolver: HostnameResolver
   readonly geo: GeoSource
+  /** Set handlers before the tables are read. */
+  readonly geoFeed: GeoFeed
   /** null: the settings want none, or the node answers nobody. */
   readonly clientRegions: ClientRegions | null
   /** null: the settings want none. */

@@ -2,6 +2,7 @@
 import type { Settings } from '#cli/settings/settings.ts'
 import { systemClock } from '#lib/clock.ts'
 import type { Log } from '#lib/log.ts'
+import { noGeoBuffers } from '#routing/geo/geo-tables.ts'
 import type { GeoBuffers } from '#routing/geo/geo-tables.ts'
 import type { GeoFeed } from '#runtime/geo/geo-link.ts'
 import { GeoSource } from '#runtime/geo/geo-source.ts'
@@ -14,14 +15,18 @@ export function createGeo(
   settings: Settings,
   log: Log,
 ): { readonly source: GeoSource; readonly feed: GeoFeed } {
-  let handler: ((buffers: GeoBuffers) => void) | undefined
+  const handlers: ((buffers: GeoBuffers) => void)[] = []
   const source = new GeoSource({
     paths: geoPathsOf(settings),
     clock: systemClock,
     log,
-    onChange: (buffers) => handler?.(buffers),
+    onChange: (buffers) => handlers.forEach((handle) => handle(buffers)),
   })
-  return { source, feed: { onChange: (given) => (handler = given) } }
+  const onChange = (handle: (buffers: GeoBuffers) => void): void => {
+    handlers.push(handle)
+    if (source.buffers !== noGeoBuffers) handle(source.buffers)
+  }
+  return { source, feed: { onChange } }
 }
 
 /** Loads what answers, where this node is to answer. */

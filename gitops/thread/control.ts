@@ -21,6 +21,7 @@ import { compilerHeapMb, resourceLimitsOf } from './worker-memory.ts'
 import type { WriteRequest, WriteResult } from '#config/operation.ts'
 import type { ConfigHistory } from '#config/history.ts'
 import { PendingQuestions } from './history-calls.ts'
+import type { NodeDatabases } from '#gitops/write/commit-effect.ts'
 import { PendingWrites, writeFailed } from '#gitops/write/pending-writes.ts'
 import { withUids } from '#config/uids.ts'
 
@@ -37,6 +38,8 @@ export interface GitopsControl {
   readonly poke: () => void
   /** Nodes that pull may hear so many probe agents; Infinity: all. Channel records say so. */
   readonly permitAgents: (count: number) => void
+  /** What the databases of the node tell of clients, then each newer state: shared memory. */
+  readonly giveDatabases: (databases: NodeDatabases) => void
   readonly status: () => GitopsStatus
   /**
    * Set before `start`. What the handler returns is waited for: a write is answered, and the view
@@ -98,6 +101,7 @@ class Control implements GitopsControl {
   #status = unknownStatus
   #crashes = 0
   #restart: NodeJS.Timeout | undefined
+  #databases: NodeDatabases | null = null
   #publish: (publication: CommitPublication) => unknown = () => undefined
   #prepare: (bundle: Uint8Array) => void = ignore
   readonly #view = new LiveConfigView()
@@ -165,6 +169,11 @@ class Control implements GitopsControl {
     this.#worker?.postMessage({ kind: 'agents', count: agentsMax } satisfies ToWorker)
   }
 
+  giveDatabases = (databases: NodeDatabases): void => {
+    this.#databases = databases
+    this.#worker?.postMessage({ kind: 'databases', databases } satisfies ToWorker)
+  }
+
   status = (): GitopsStatus => this.#status
 
   write = (request: WriteRequest): Promise<WriteResult> => {
@@ -220,6 +229,7 @@ class Control implements GitopsControl {
     const heapMb = this.#options.heapMb ?? compilerHeapMb()
     const worker = this.#startThread({ options: this.#options, heapMb, isRestart })
     this.#worker = worker
+    if (this.#databases !== null) this.giveDatabases(this.#databases)
     const startedAtMs = this.#clock.monotonicMs()
     let failure = 'it ended without a word'
     worker.on('message', (message: FromWorker) => this.#receive(message))

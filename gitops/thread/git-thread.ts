@@ -8,7 +8,7 @@ import { MemoryReleases } from '#lib/memory/memory-releases.ts'
 import { Random } from '#lib/random.ts'
 import { systemAfter } from '#lib/timer.ts'
 import { version } from '#lib/version.ts'
-import type { CommitEffects } from '#gitops/write/commit-effect.ts'
+import type { CommitEffects, EffectParts, NodeDatabases } from '#gitops/write/commit-effect.ts'
 import { CommitTrials } from './commit-trials.ts'
 import type { HistoryAnswer, HistoryAsked } from './history-calls.ts'
 import { createCompilePort } from '#gitops/sync/compile-adapter.ts'
@@ -41,13 +41,14 @@ interface MovedModule {
 }
 
 interface EffectsModule {
-  readonly createCommitEffects: (hasDatabases: boolean) => CommitEffects
+  readonly createCommitEffects: (parts: EffectParts) => CommitEffects
 }
 
 export type ToWorker =
   | { readonly kind: 'poke' }
   | { readonly kind: 'stop' }
   | { readonly kind: 'agents'; readonly count: number }
+  | { readonly kind: 'databases'; readonly databases: NodeDatabases }
   | { readonly kind: 'judge'; readonly id: number; readonly push: PushedHead }
   | { readonly kind: 'history'; readonly id: number; readonly question: HistoryAsked }
   | { readonly kind: 'write'; readonly id: number; readonly request: WriteRequest }
@@ -93,6 +94,7 @@ export async function runGitThread({ start, port, shrink, onEnd }: GitThreadPart
   /** Spreads the polls of a fleet; nothing secret. */
   const random = new Random(randomInt(2 ** 32))
   const { policyTests, movedBetween } = await answerModules(options)
+  let databases: NodeDatabases | null = null
   const pipeline = startPipeline({
     options,
     trials: new CommitTrials({ path: trialsPathOf(options.dataDir), heapMb, version, isRestart }),
@@ -110,16 +112,20 @@ export async function runGitThread({ start, port, shrink, onEnd }: GitThreadPart
       if (news.changed.length > objectsBeforeShrink) shrink()
       tell({ kind: 'config', news })
     },
-    ...effectsOf(options),
+    ...effectsOf(options, () => databases),
   })
   port.on('message', (message: ToWorker) => {
     if (message.kind === 'stop') void pipeline.stop().then(onEnd)
-    else obey(message, pipeline, tell)
+    else if (message.kind === 'databases') {
+      ;({ databases } = message)
+      // Those before are let go with the next collection.
+      releases.changed()
+    } else obey(message, pipeline, tell)
   })
 }
 
 function obey(
-  message: Exclude<ToWorker, { readonly kind: 'stop' }>,
+  message: Exclude<ToWorker, { readonly kind: 'stop' | 'databases' }>,
   pipeline: Pipeline,
   tell: (message: FromWorker) => void,
 ): void {
@@ -154,16 +160,15 @@ async function answerModules({ policyTestsModule, moved }: GitopsOptions): Promi
 }
 
 /** Read when it is needed first: most nodes make no commits. */
-function effectsOf({ effectsModule, moved }: GitopsOptions): {
-  readonly effects?: () => Promise<CommitEffects>
-} {
+function effectsOf(
+  { effectsModule, hasDatabases = false }: GitopsOptions,
+  databases: () => NodeDatabases | null,
+): { readonly effects?: () => Promise<CommitEffects> } {
   if (effectsModule === undefined) return {}
-  const { geoip, asn } = moved?.databases ?? {}
-  const isNamed = (path: string | undefined): boolean => path !== undefined && path !== ''
   let effects: Promise<CommitEffects> | undefined
   const read = async (): Promise<CommitEffects> => {
     const { createCommitEffects } = (await import(effectsModule)) as EffectsModule
-    return createCommitEffects(isNamed(geoip) || isNamed(asn))
+    return createCommitEffects({ hasDatabases, databases })
   }
   return { effects: () => (effects ??= read()) }
 }

@@ -41,6 +41,8 @@ export interface GitopsOptions {
   readonly policyTestsModule?: string
   /** URL of a module that exports `createCommitEffects`; left out, writes tell no effect. */
   readonly effectsModule?: string
+  /** Whether there are databases that tell where clients are, see `GitopsControl.giveDatabases`. */
+  readonly hasDatabases?: boolean
   /** How clients of two bundles are compared; left out, they are not. */
   readonly moved?: MovedOptions
   /** What the node activated last. */

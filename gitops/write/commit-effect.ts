@@ -24,6 +24,16 @@ export type EffectWords = (viewer: EffectViewer | null) => string
  */
 export type CommitEffects = (before: CommitBundle | null, after: CommitBundle) => EffectWords
 
+/** Databases of the node that tell where clients are, as shared memory; handed on, not read. */
+export type NodeDatabases = object
+
+export interface EffectParts {
+  /** Whether the settings name any. */
+  readonly hasDatabases: boolean
+  /** null: none are read yet. Another object, where any of them is another one. */
+  readonly databases: () => NodeDatabases | null
+}
+
 /** Of what changes nothing. */
 export const noEffect = 'moved=0%; names=0'
 

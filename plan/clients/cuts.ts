@@ -24,22 +24,58 @@ export interface Cuts {
   readonly v6: Cut<bigint>
 }
 
+/** The ranges of a table, read one by one. */
+export interface Rows<A extends Address> {
+  readonly count: number
+  readonly startOf: (row: number) => A
+  readonly valueOf: (row: number) => number
+}
+
+/** The same table in both families. */
+export interface BothRows {
+  readonly v4: Rows<number>
+  readonly v6: Rows<bigint>
+}
+
 /** What the choice of a service goes by: a table of client networks. */
 export interface ClientSource {
   /** Equal keys: the same ranges. */
   readonly key: string
   readonly cuts: () => Cuts
+  /** Without copies of them. */
+  readonly rows: () => BothRows
+}
+
+export function rowsOfRanges(table: RangeTable): BothRows {
+  const word = (row: number, at: number): bigint => BigInt(table.start6(row, at))
+  return {
+    v4: {
+      count: table.count4,
+      startOf: (row) => table.start4(row),
+      valueOf: (row) => table.value4(row),
+    },
+    v6: {
+      count: table.count6,
+      startOf: (row) => addressOf6(word(row, 0), word(row, 1), word(row, 2), word(row, 3)),
+      valueOf: (row) => table.value6(row),
+    },
+  }
+}
+
+export function rowsOfCut<A extends Address>({ starts, valueOf }: Ranges<A>): Rows<A> {
+  return {
+    count: starts.length,
+    startOf: (row) => starts[row]!,
+    valueOf: (row) => valueOf[row]!,
+  }
 }
 
 export function cutsOfRanges(table: RangeTable): Cuts {
-  const { count4, count6 } = table
-  const start4 = Uint32Array.from({ length: count4 }, (_, row) => table.start4(row))
-  const value4 = Uint32Array.from({ length: count4 }, (_, row) => table.value4(row))
-  const word = (row: number, at: number): bigint => BigInt(table.start6(row, at))
-  const start6 = Array.from({ length: count6 }, (_, row) =>
-    addressOf6(word(row, 0), word(row, 1), word(row, 2), word(row, 3)),
-  )
-  const value6 = Uint32Array.from({ length: count6 }, (_, row) => table.value6(row))
+  const { v4, v6 } = rowsOfRanges(table)
+  const start4 = Uint32Array.from({ length: v4.count }, (_, row) => v4.startOf(row))
+  const value4 = Uint32Array.from({ length: v4.count }, (_, row) => v4.valueOf(row))
+  const start6 = Array.from({ length: v6.count }, (_, row) => v6.startOf(row))
+  const value6 = Uint32Array.from({ length: v6.count }, (_, row) => v6.valueOf(row))
   return { v4: dense(start4, value4), v6: dense(start6, value6) }
 }
 

@@ -1,6 +1,9 @@
 // The client networks of a class, one by one, or evenly chosen ones where there are too many.
+import { assert } from '#lib/assert.ts'
 import type { Address } from './cuts.ts'
-import type { Partition } from './partition.ts'
+import type { ClassRanges, Partition } from './partition.ts'
+
+type Kept<A extends Address> = Partition<A> & { readonly ranges: ClassRanges<A> }
 
 /** Clients that stand for all of a class. */
 export interface Probes<A extends Address> {
@@ -17,11 +20,14 @@ export function networksOf<A extends Address>(
   number: number,
   most: number,
 ): Probes<A> {
-  return everyNetwork(partition, number, most) ?? chosenNetworks(partition, number, most)
+  const { ranges } = partition
+  assert(ranges !== null, 'networks are looked for where the ranges of a class are kept')
+  const kept = { ...partition, ranges }
+  return everyNetwork(kept, number, most) ?? chosenNetworks(kept, number, most)
 }
 
 function everyNetwork<A extends Address>(
-  { space, ranges }: Partition<A>,
+  { space, ranges }: Kept<A>,
   number: number,
   most: number,
 ): Probes<A> | undefined {
@@ -43,7 +49,7 @@ function everyNetwork<A extends Address>(
 }
 
 function chosenNetworks<A extends Address>(
-  { space, ranges, weight }: Partition<A>,
+  { space, ranges, weight }: Kept<A>,
   number: number,
   most: number,
 ): Probes<A> {

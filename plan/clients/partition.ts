@@ -29,7 +29,8 @@ export interface Partition<A extends Address> {
   readonly totalWeight: number
   /** By class: the first address. */
   readonly first: readonly A[]
-  readonly ranges: ClassRanges<A>
+  /** null: they were not kept. */
+  readonly ranges: ClassRanges<A> | null
   /** null: no database. */
   readonly countries: Breakdown | null
   readonly operators: Breakdown | null
@@ -53,8 +54,17 @@ export interface Breakdown {
   readonly wholeOf: Float64Array
 }
 
+/** Clients in classes, by the tables that they are to be told apart by. */
+export interface ClientClasses {
+  readonly hasCountries: boolean
+  readonly v4: (sources: readonly ClientSource[]) => Partition<number>
+  readonly v6: (sources: readonly ClientSource[]) => Partition<bigint>
+  /** What has to be walked for that; 0: they are known. */
+  readonly rowsOf: (sources: readonly ClientSource[]) => number
+}
+
 /** Partitions by what they go by: most services of a configuration go by the same tables. */
-export class Partitions {
+export class Partitions implements ClientClasses {
   readonly #places: { readonly country: Cuts | null; readonly operator: Cuts | null }
   readonly #spaces: ClientSpaces
   readonly #around4: Overlay<number>
@@ -116,6 +126,10 @@ export class Partitions {
     return known
   }
 
+  rowsOf(sources: readonly ClientSource[]): number {
+    return this.#known4.has(keyOf(sources)) ? 0 : rowsOf(sources)
+  }
+
   #placeCuts<A extends Address>(of: (cuts: Cuts) => Cut<A>): PlaceCuts<A> {
     const { country, operator } = this.#places
     return { country: country && of(country), operator: operator && of(operator) }
@@ -142,7 +156,14 @@ interface PlaceCuts<A extends Address> {
   readonly operator: Cut<A> | null
 }
 
-function keyOf(sources: readonly ClientSource[]): string {
+export function rowsOf(sources: readonly ClientSource[]): number {
+  return sources.reduce((sum, source) => {
+    const { v4, v6 } = source.rows()
+    return sum + v4.count + v6.count
+  }, 0)
+}
+
+export function keyOf(sources: readonly ClientSource[]): string {
   return [...new Set(sources.map(({ key }) => key))].sort().join(' ')
 }
 

@@ -2,7 +2,7 @@
 import { createHash } from 'node:crypto'
 import type { Bundle } from '#bundle/format/bundle.ts'
 import { RangeTable } from '#routing/tables/range-table.ts'
-import { cutsOfNetworks, cutsOfRanges } from './cuts.ts'
+import { cutsOfNetworks, cutsOfRanges, rowsOfCut, rowsOfRanges } from './cuts.ts'
 import type { ClientSource, Cuts } from './cuts.ts'
 
 const networks = new WeakMap<Bundle, Map<number, ClientSource>>()
@@ -14,9 +14,14 @@ export function networkSource(bundle: Bundle, table: number): ClientSource {
   let source = known.get(table)
   if (source === undefined) {
     const cuts = cutsOfNetworks(bundle, table)
-    known.set(table, (source = { key: digestOf(cuts), cuts: () => cuts }))
+    known.set(table, (source = networksOf(cuts)))
   }
   return source
+}
+
+function networksOf(cuts: Cuts): ClientSource {
+  const rows = { v4: rowsOfCut(cuts.v4), v6: rowsOfCut(cuts.v6) }
+  return { key: digestOf(cuts), cuts: () => cuts, rows: () => rows }
 }
 
 /** Values are numbered as they come: tables that tell the same clients apart are alike. */
@@ -34,5 +39,6 @@ let last = 0
 export function rangeSource(memory: SharedArrayBuffer): ClientSource {
   let key = numbers.get(memory)
   if (key === undefined) numbers.set(memory, (key = `ranges ${++last}`))
-  return { key, cuts: () => cutsOfRanges(new RangeTable(memory)) }
+  const table = new RangeTable(memory)
+  return { key, cuts: () => cutsOfRanges(table), rows: () => rowsOfRanges(table) }
 }

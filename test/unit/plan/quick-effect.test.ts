@@ -9,13 +9,14 @@ import { Random } from '#lib/random.ts'
 import { Comparer } from '#plan/compare.ts'
 import { shortWords } from '#plan/print/short.ts'
 import { QuickEffects, quickLimits } from '#plan/quick-effect.ts'
+import type { NoPlaces } from '#plan/quick-effect.ts'
 import { bareModel, bundleOf, member, pool, service, zone } from '#test/support/bundle-models.ts'
 import { laneCount } from '#test/support/lane.ts'
 import { planBetween } from '#test/support/plans.ts'
 
 const nowMs = Date.UTC(2026, 0, 1)
-const quick = (hasDatabases = false): QuickEffects =>
-  new QuickEffects({ nowMs: () => nowMs, hasDatabases })
+const quick = (places: NoPlaces = 'none'): QuickEffects =>
+  new QuickEffects({ nowMs: () => nowMs, places: () => places })
 
 const ways: readonly (readonly [string, Partial<ServiceModel>])[] = [
   ['turns', {}],
@@ -89,18 +90,23 @@ const reasonOf = (
 }
 
 test.each([
-  ['a plain service', { algorithm: 'failover' }, false, 'moved=100%; names=1; later=1'],
-  ['a plain service, databases', { algorithm: 'failover' }, true, 'moved=100%; names=1; later=1'],
-  ['by country, no databases', { algorithm: 'geo-ip' }, false, 'moved=100%; names=1; later=1'],
-  ['by country, databases', { algorithm: 'geo-ip' }, true, 'places'],
-  ['by operator, databases', { algorithm: 'asn' }, true, 'places'],
-  ['by what browsers measured', { filterChain: ['rum'] }, false, 'places'],
-  ['by round trips of regions', { algorithm: 'latency' }, true, 'places'],
-  ['by client networks, databases', { algorithm: 'map-file' }, true, 'places'],
-] as const)('%s: it is told, or depends on places', (_what, parts, hasDatabases, expected) => {
+  ['a plain service', { algorithm: 'failover' }, 'none', 'moved=100%; names=1; later=1'],
+  [
+    'a plain service, databases unread',
+    { algorithm: 'failover' },
+    'unread',
+    'moved=100%; names=1; later=1',
+  ],
+  ['by country, no databases', { algorithm: 'geo-ip' }, 'none', 'moved=100%; names=1; later=1'],
+  ['by country, databases unread', { algorithm: 'geo-ip' }, 'unread', 'places'],
+  ['by operator, databases unread', { algorithm: 'asn' }, 'unread', 'places'],
+  ['by what browsers measured', { filterChain: ['rum'] }, 'none', 'places'],
+  ['by round trips of regions', { algorithm: 'latency' }, 'unread', 'places'],
+  ['by client networks, databases unread', { algorithm: 'map-file' }, 'unread', 'places'],
+] as const)('%s: it is told, or depends on places', (_what, parts, places, expected) => {
   const base = modelOf([service(1, 'www.example.org.', { pool: 0, ...parts })], [two[0]!])
   const head = { ...base, pools: [pool(1, [two[1]!])] }
-  expect(reasonOf(quick(hasDatabases), base, head)).toBe(expected)
+  expect(reasonOf(quick(places), base, head)).toBe(expected)
 })
 
 test('more names than may be asked are not asked', () => {
@@ -156,7 +162,8 @@ test('whoever shares a commit hears of the own names alone', () => {
     const { bytes, digest } = bundleOf(one)
     return { bytes, digest }
   }
-  const effects = createCommitEffects(false, { ...systemClock, nowMs: () => nowMs })
+  const none = { hasDatabases: false, databases: () => null }
+  const effects = createCommitEffects(none, { ...systemClock, nowMs: () => nowMs })
   const [before, after] = [bundle(model(1, 'v1')), bundle(model(2, 'v2'))]
   const words = effects(before, after)
   const nobody = new Set<string>()

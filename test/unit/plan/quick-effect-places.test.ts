@@ -1,0 +1,165 @@
+// What a write says of its effect on a node whose databases tell where clients are.
+import { describe, expect, test } from 'vitest'
+import { plainRouting } from '#bundle/format/model.ts'
+import type { BundleModel, ServiceModel } from '#bundle/format/model.ts'
+import { createCommitEffects } from '#cli/effects/commit-effects.ts'
+import { systemClock } from '#lib/clock.ts'
+import { Random } from '#lib/random.ts'
+import { shortWords } from '#plan/print/short.ts'
+import { makePlan } from '#plan/plan.ts'
+import { KnownPlaces, QuickEffects, quickLimits } from '#plan/quick-effect.ts'
+import { GeoLink } from '#runtime/geo/geo-link.ts'
+import { packNetworks } from '#routing/tables/network-index.ts'
+import { bareModel, bundleOf, member, pool, service, zone } from '#test/support/bundle-models.ts'
+import { laneCount } from '#test/support/lane.ts'
+import { geoBuffersOf } from '#test/support/routing-site.ts'
+
+const nowMs = Date.UTC(2026, 0, 1)
+const geo = geoBuffersOf({
+  countries: [
+    ['11.0.0.0/8', 'DE'],
+    ['12.0.0.0/7', 'FR'],
+    ['12.128.0.0/9', 'US-CA'],
+    ['2001:db8::/33', 'DE'],
+    ['2001:db8:8000::/36', 'US-CA'],
+  ],
+  operators: [
+    ['11.64.0.0/10', 64_500, 'Operator One'],
+    ['16.0.0.0/6', 64_501, 'Operator Two'],
+    ['2001:db8:4000::/35', 64_500, 'Operator One'],
+  ],
+  places: [
+    ['11.0.0.0/9', 52, 13],
+    ['12.0.0.0/8', 48, 2],
+    ['12.128.0.0/9', 37, -122],
+    ['2001:db8::/34', 52, 13],
+  ],
+})
+const linked = (buffers = geo): GeoLink =>
+  new GeoLink({ onChange: (handler) => handler(buffers) }, () => undefined)
+const link = linked()
+const known = new KnownPlaces(geo, (bundle) => link.tablesFor(bundle))
+
+const ways: readonly (readonly [string, Partial<ServiceModel>])[] = [
+  ['plain', {}],
+  ['nearest', { algorithm: 'geo-ip' }],
+  ['country', { filterChain: ['geo-ip', 'failover'] }],
+  ['country-turns', { filterChain: ['geo-ip'] }],
+  ['operator', { algorithm: 'asn' }],
+  ['operator-country', { filterChain: ['asn', 'geo-ip', 'failover'] }],
+  ['map', { algorithm: 'map-file' }],
+  ['map-country', { filterChain: ['map-file', 'geo-ip', 'failover'] }],
+]
+const addresses = ['192.0.2.1', '192.0.2.2', '192.0.2.3', '192.0.2.4', '2001:db8::1', '2001:db8::2']
+const regions = ['DE', 'FR', 'US', 'US-CA', 'continent:EU', 'unknown']
+
+function randomModel(random: Random): BundleModel {
+  const pick = <T>(all: readonly T[]): T => all[random.next() % all.length]!
+  const ranges = () => {
+    const start = (8 + (random.next() % 10)) * 2 ** 24
+    const end = start + 2 ** (16 + (random.next() % 9)) - 1
+    return { v4: [{ start, end, endpoints: [pick(addresses)] }], v6: [] }
+  }
+  const members = () =>
+    addresses
+      .filter(() => random.next() % 4 > 0)
+      .map((ip) => member(ip, { region: pick(regions), priority: random.next() % 3 }))
+  return {
+    ...bareModel,
+    zones: [zone('example.org.')],
+    pools: [pool(1, members()), pool(2, members(), { geoRules: ranges() })],
+    services: ways
+      .filter(() => random.next() % 6 > 0)
+      .map(([name, parts], i) =>
+        service(i + 1, `${name}.example.org.`, { pool: random.next() % 2, ...parts }),
+      ),
+    routing: {
+      ...plainRouting,
+      mapRules: random.next() % 3 === 0 ? ranges() : plainRouting.mapRules,
+      asnRules: [
+        { asn: 64_500, org: '', endpoint: pick(addresses) },
+        { asn: null, org: 'two', endpoint: addresses[1]! },
+      ],
+      endpointLocations: addresses.map((endpoint, i) => ({ endpoint, lat: 60 - 20 * i, lon: 13 })),
+    },
+  }
+}
+
+test('a write says the figures that a plan with the same databases says', () => {
+  const random = new Random(laneCount(11, 12))
+  const effects = new QuickEffects({ nowMs: () => nowMs, places: () => known })
+  let base = bundleOf(randomModel(random))
+  const said = new Set<string>()
+  for (let round = 0; round < laneCount(150, 15); round++) {
+    const head = bundleOf(randomModel(random))
+    const effect = effects.between(base, head)
+    const [before, after] = [base, head].map((bundle) => {
+      const tables = { ...link.tablesFor(bundle), networks: packNetworks(bundle) }
+      return { source: '', bundle, tables }
+    })
+    const { summary } = makePlan({
+      ...{ base: before!, head: after!, geo, scripts: null },
+      moments: [{ atMs: nowMs, health: null }],
+    })
+    expect(effect.ok ? shortWords(effect.of(null)) : effect.reason).toBe(shortWords(summary))
+    said.add(shortWords(summary))
+    base = head
+  }
+  expect(said.size).toBeGreaterThan(laneCount(75, 8))
+})
+
+/** The clients of the second member are those of Germany. */
+const modelOf = (parts: Partial<ServiceModel>, second = '192.0.2.2'): BundleModel => ({
+  ...bareModel,
+  zones: [zone('example.org.')],
+  pools: [pool(1, [member('192.0.2.1'), member(second, { region: 'DE' })])],
+  services: [service(1, 'www.example.org.', { pool: 0, ...parts })],
+})
+const parts = (bundle: ReturnType<typeof bundleOf>) => ({
+  bytes: bundle.bytes,
+  digest: bundle.digest,
+})
+const byCountry = { filterChain: ['geo-ip', 'failover'] }
+const change = (of: Partial<ServiceModel> = byCountry) =>
+  [modelOf(of), modelOf(of, '192.0.2.9')].map((model) => parts(bundleOf(model)))
+
+describe('on a node with databases', () => {
+  test('nobody knows until they are read; then each write says who moves', () => {
+    let databases: object | null = null
+    const clock = { ...systemClock, nowMs: () => nowMs }
+    const port = { hasDatabases: true, databases: () => databases }
+    const effects = createCommitEffects(port, clock)
+    const [before, after] = change()
+    expect(effects(before!, after!)(null)).toBe('moved=unknown; reason=places')
+    databases = geo
+    // Of the 36,864 networks /48 that a database knows, 32,768 are in Germany.
+    expect(effects(before!, after!)(null)).toBe('moved=88.9%; names=1; later=1')
+    // Others are loaded: a quarter of IPv4 is German, and nobody of IPv6.
+    databases = geoBuffersOf({ countries: [['64.0.0.0/2', 'DE']] })
+    expect(effects(after!, before!)(null)).toBe('moved=28.4%; names=1; later=1')
+  })
+
+  test.each([
+    ['each network in a place would be asked', { filterChain: ['geo-ip', 'sticky'] }],
+    ['browsers have measured', { filterChain: ['geo-ip', 'rum'] }],
+  ])('it is not told where %s', (_, of) => {
+    const effects = createCommitEffects({ hasDatabases: true, databases: () => geo })
+    const [before, after] = change(of)
+    expect(effects(before!, after!)(null)).toBe('moved=unknown; reason=places')
+  })
+
+  test('tables of more rows than may be walked are not', () => {
+    const rowsOf = known.classes.rowsOf.bind(known.classes)
+    const classes = Object.assign(Object.create(known.classes) as typeof known.classes, {
+      rowsOf: (sources: Parameters<typeof rowsOf>[0]) =>
+        rowsOf(sources) + quickLimits.placedRowsMax,
+    })
+    const places = Object.assign(Object.create(KnownPlaces.prototype) as KnownPlaces, {
+      ...known,
+      classes,
+    })
+    const effects = new QuickEffects({ nowMs: () => nowMs, places: () => places })
+    const [base, head] = [modelOf(byCountry), modelOf(byCountry, '192.0.2.9')].map(bundleOf)
+    expect(effects.between(base!, head!)).toEqual({ ok: false, reason: 'networks' })
+  })
+})
