@@ -47,14 +47,14 @@ export const createNode: Part = async (deps) => {
   const queryBucket = new SharedArrayBuffer(queryBucketBytes)
   const mayBegin = deps.before === null ? undefined : gate.opened
   const health = createNodeHealth(settings, shared, log, env, mayBegin)
-  const geo = createGeo(settings, log)
+  const { source: geo, feed: geoFeed } = createGeo(settings, log)
   health?.onChange((changes) => {
     for (const { memberUid } of changes) deps.records.memberChanged(memberUid)
   })
   const resolver = createNodeResolver(settings, dataDir.path, log)
   const createThreads = await threadsByRole(settings)
   const inData = { dataDir: dataDir.path, mayWrite: mayBegin }
-  const journal = createNodeJournal({ settings, ...inData, rum, geo: geo.source, log })
+  const journal = createNodeJournal({ settings, ...inData, rum, geo, log })
   const queryLog = startQueryLog(settings, log)
   const samples = samplesOf(settings)
   const node = new DnsNode({
@@ -82,7 +82,7 @@ export const createNode: Part = async (deps) => {
     dynamic: dynamicDns,
     journal,
     redirects: redirectsOf(deps),
-    geo: geo.feed,
+    geo: geoFeed,
     clock,
     log,
     onRegression: (event) => deps.regressions.saw(event),
@@ -90,12 +90,11 @@ export const createNode: Part = async (deps) => {
   dynamicDns.onKeys((keys) => node.setKeys(keys.map(exchangeKey)))
   const notifier = createNotifier(deps, node)
   tellOfBundles(deps, node, notifier)
-  const clientRegions = samples && watchClients(samples, node, geo.source)
+  const clientRegions = samples && watchClients(samples, node, geo)
   const permit = (perSecond: number): void => new QueryBucket(queryBucket).adopt(perSecond)
   return ok({
     gives: {
-      ...{ store, rum, health, resolver, journal, node, permit },
-      ...{ geo: geo.source, geoFeed: geo.feed },
+      ...{ store, rum, health, resolver, geo, geoFeed, journal, node, permit },
       ...{ queryLog, updates, notifier, clientRegions },
     },
     stop: async () => {
