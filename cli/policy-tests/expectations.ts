@@ -4,6 +4,7 @@ import type { Expected, Given } from '#schemas/objects/policy-test.ts'
 import type { Simulation } from '#cli/simulate/simulation.ts'
 
 type Field = keyof Expected
+type Share = Required<Expected>['share'][number]
 
 export interface Mismatch {
   /** Of the value: positions in a list. */
@@ -42,22 +43,24 @@ const table: { readonly [F in Field]: Expectation<F> } = {
   },
   share: {
     isOfService: true,
-    mismatches: (shares, { service }) => {
-      const counts = service?.distribution ?? []
+    mismatches: (shares, simulation) => {
+      const counts = simulation.service?.distribution ?? []
       const total = counts.reduce((sum, { count }) => sum + count, 0)
       return shares.flatMap(({ member, percent, tolerance }, index) => {
         const [address = ''] = canonical([member])
         const count = counts.find(({ ipAddress }) => ipAddress === address)?.count ?? 0
-        const got = total === 0 ? 0 : (count * 100) / total
-        if (Math.abs(got - percent) <= tolerance) return []
+        const share = (count * 100) / total
+        // Of no answer at all, nobody has a share: not one of 0 %, either.
+        const isRight =
+          total === 0 ? isAny({ percent, tolerance }) : isNear(share, percent, tolerance)
+        if (isRight) return []
         const expected = `${percent} % ± ${tolerance} of the answers for ${address}`
-        return [{ path: [index], expected, got: `${got.toFixed(1)} % of ${total}` }]
+        const got = total === 0 ? gotOf(simulation) : `${share.toFixed(1)} % of ${total}`
+        return [{ path: [index], expected, got }]
       })
     },
     alwaysHolds: (shares) =>
-      shares.every(({ percent, tolerance }) => percent <= tolerance && percent + tolerance >= 100)
-        ? 'its shares may be anything from 0 to 100 %'
-        : undefined,
+      shares.every(isAny) ? 'its shares may be anything from 0 to 100 %' : undefined,
   },
   rcode: {
     isOfService: false,
@@ -95,6 +98,13 @@ const table: { readonly [F in Field]: Expectation<F> } = {
     },
   },
 }
+
+const isNear = (share: number, percent: number, tolerance: number): boolean =>
+  Math.abs(share - percent) <= tolerance
+
+/** Whatever share there is fits. */
+const isAny = ({ percent, tolerance }: Pick<Share, 'percent' | 'tolerance'>): boolean =>
+  percent <= tolerance && percent + tolerance >= 100
 
 export interface FoundMismatch extends Mismatch {
   readonly field: Field

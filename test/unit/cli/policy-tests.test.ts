@@ -143,6 +143,21 @@ describe('an expectation that holds says nothing, and one that does not says wha
     // The same seed gives the same answers, whatever else is asked before.
     expect(share(50, '', ', seed: 7')).toEqual(share(50, '', ', seed: 7'))
   })
+
+  test.each([
+    [0, 5, ['0 % ± 5 of the answers for 192.0.2.1, got an answer without members']],
+    [50, 5, ['50 % ± 5 of the answers for 192.0.2.1, got an answer without members']],
+    [50, 50, []],
+  ])('nobody has a share of no answer: not %d %% ± %d', (percent, tolerance, got) => {
+    const nobody = 'tenants/default/services/nobody.yaml'
+    const text = `${head('Service', 'nobody')}spec: { domain: nobody.example.com., pool: null }\n`
+    const share = `share: [{ member: 192.0.2.1, percent: ${percent}, tolerance: ${tolerance} }]`
+    const spec = `  cases: [{ given: { name: nobody.example.com }, expect: { ${share} } }]\n`
+    const failures = complaints(spec, undefined, { [nobody]: text }).filter((one) =>
+      one.startsWith('test-failed'),
+    )
+    expect(failures).toEqual(got.map((words) => expect.stringContaining(words) as string))
+  })
 })
 
 test('a case takes over what its file says, and leaves nothing behind for the next one', () => {
