@@ -11,10 +11,12 @@ import {
   backReason,
   backWords,
   guardedReason,
+  judgedFrom,
   judgeHead,
   overrideCommand,
   stateGoneBackTo,
 } from '#gitops/guard/guardrail.ts'
+import type { GuardedPoint, GuardParts } from '#gitops/guard/guardrail.ts'
 import { breachBetween } from '#gitops/guard/breach.ts'
 import type { Verified } from '#gitops/trust/accept.ts'
 import { readSigners } from '#gitops/trust/signers-file.ts'
@@ -91,26 +93,23 @@ export async function compareWithBase(
     return ok({ isHeld: false, sentence, hasUncommitted })
   }
   const ofBase = { name: base, commit: commit.value, outline: before }
-  const ofHead = head.ok && committed !== undefined && { commit: head.value, outline: committed }
   const judge = new BaseJudge({ ...parts, place, base: ofBase, outlineOf })
-  const told = (ofHead === false ? undefined : await judge.commits(ofHead)) ?? nothing
-  if (told.isHeld) return ok({ ...told, hasUncommitted })
-  const from = ofHead !== false && told.isJudged ? ofHead : ofBase
-  const left = await judge.directory(from, { outline: now, blobs: blobsOfFiles(after.files) })
-  const sentence = left.sentence === '' ? told.sentence : left.sentence
-  return ok({ isHeld: left.isHeld, sentence, hasUncommitted })
-}
-
-const nothing = { isHeld: false, sentence: '', isJudged: false } as const
-
-interface Point {
-  readonly commit: string
-  readonly outline: NameOutline
+  const line =
+    head.ok && committed !== undefined
+      ? await judge.line({ commit: head.value, outline: committed })
+      : undefined
+  if (line !== undefined && !line.ok) return ok({ ...heldFor(line.error), hasUncommitted })
+  const directory = { outline: now, blobs: blobsOfFiles(after.files) }
+  const told =
+    line !== undefined && !hasUncommitted
+      ? await judge.commits(line.value)
+      : await judge.directory(line?.value, directory)
+  return ok({ ...told, hasUncommitted })
 }
 
 interface BaseJudgeParts extends Pick<ComparisonParts, 'allowedSigners' | 'nowMs'> {
   readonly place: GitPlace
-  readonly base: Point & { readonly name: string }
+  readonly base: GuardedPoint & { readonly name: string }
   readonly outlineOf: (commit: string) => Promise<NameOutline | undefined>
 }
 
@@ -121,37 +120,47 @@ class BaseJudge {
     this.#parts = parts
   }
 
-  /** undefined: they do not lead from the base to the head. */
-  async commits(head: Point): Promise<(Comparison & { readonly isJudged: true }) | undefined> {
+  /**
+   * What the guardrails judge; undefined: nothing leads from the base to the head. Errors: the file
+   * of signers cannot be read.
+   */
+  async line(head: GuardedPoint): Promise<Result<GuardParts, string> | undefined> {
     const { place, base, allowedSigners, outlineOf } = this.#parts
     const { graph } = place
     if (head.commit === base.commit) return undefined
     const brought = await graph.newCommits(base.commit, head.commit)
     if (!brought.ok || !brought.value.descends) return undefined
-    const told = (one: Comparison) => ({ ...one, isJudged: true }) as const
     const signed = await signedBetween(place, base.commit, head.commit, allowedSigners)
-    if (!signed.ok) return told(heldFor(signed.error))
-    const mayOverride = (oid: string): boolean => signed.value?.overriding.has(oid) ?? true
-    const { commits } = brought.value
-    const { held, back } = await judgeHead({
-      ...{ graph, accepted: base, head, commits, mayOverride, outlineOf },
+    if (!signed.ok) return signed
+    return ok({
+      ...{ graph, accepted: base, head, commits: brought.value.commits, outlineOf },
       isOfApi: (oid) => signed.value?.byNodes.has(oid) ?? false,
+      mayOverride: (oid) => signed.value?.overriding.has(oid) ?? true,
+      // As it will be pushed.
+      isOneChange: true,
       earlier: (from, to) => this.#earlier(from, to),
     })
-    if (held !== undefined) return told(heldFor(guardedReason(held)))
-    if (back !== undefined) return told(passedFor(backReason(back)))
-    const meant = breachBetween(base.outline, head.outline)
-    if (meant === undefined) return told(passedFor(''))
-    const reason = await overrideAmong(graph, commits.filter(mayOverride))
-    const sentence = `since ${base.name} this ${meant.words}, as meant: ${reason}`
-    return told({ isHeld: false, sentence: reason === '' ? '' : sentence })
   }
 
-  /** What is not committed yet is judged as the commit that it will be. */
+  async commits(line: GuardParts): Promise<Comparison> {
+    const { graph, head, commits, mayOverride } = line
+    const { base } = this.#parts
+    const { held, back } = await judgeHead(line)
+    if (held !== undefined) return heldFor(guardedReason(held))
+    if (back !== undefined) return passedFor(backReason(back))
+    const meant = breachBetween(base.outline, head.outline)
+    if (meant === undefined) return passedFor('')
+    const reason = await overrideAmong(graph, commits.filter(mayOverride))
+    const sentence = `since ${base.name} this ${meant.words}, as meant: ${reason}`
+    return { isHeld: false, sentence: reason === '' ? '' : sentence }
+  }
+
+  /** What is not committed yet is judged with the commits, as the push that it will be. */
   async directory(
-    from: Point,
+    line: GuardParts | undefined,
     { outline, blobs }: { readonly outline: NameOutline; readonly blobs: Blobs },
   ): Promise<Comparison> {
+    const from = line === undefined ? this.#parts.base : await judgedFrom(line)
     const breach = breachBetween(from.outline, outline)
     if (breach === undefined) return passedFor('')
     const change = { before: from.outline, after: outline, breach }

@@ -10,11 +10,15 @@ import { breachBetween, breachSince } from './breach.ts'
 import type { Breach } from './breach.ts'
 import type { EarlierState, EarlierStates } from './earlier.ts'
 
+export interface GuardedPoint {
+  readonly commit: string
+  readonly outline: NameOutline
+}
+
 export interface GuardParts {
   readonly graph: CommitGraph
-  /** Of the accepted commit. */
-  readonly accepted: { readonly commit: string; readonly outline: NameOutline }
-  readonly head: { readonly commit: string; readonly outline: NameOutline }
+  readonly accepted: GuardedPoint
+  readonly head: GuardedPoint
   /** What `head` brings. */
   readonly commits: readonly string[]
   /** Signed by a node: the API made it, and judged it then. */
@@ -23,6 +27,11 @@ export interface GuardParts {
   readonly mayOverride: (commit: string) => boolean
   /** Of a commit between the two, or before; undefined: it has errors, or cannot be read. */
   readonly outlineOf: (commit: string) => Promise<NameOutline | undefined>
+  /**
+   * What lies between has not answered anywhere: all that comes together is judged as one change.
+   * Otherwise each commit is, as by who saw it come.
+   */
+  readonly isOneChange: boolean
   /** What answered before, and a change from one commit to the other may go back to. */
   readonly earlier: (from: string, to: string) => Promise<EarlierStates>
 }
@@ -42,14 +51,16 @@ export interface GoneBack {
 
 export interface GuardedCommit {
   readonly commit: string
+  /** The commit from which on all do it together; '': this one does it alone. */
+  readonly since: string
   readonly breach: Breach
   /** A commit that says that it is meant, by somebody who may not; '': there is none. */
   readonly vainOverride: string
 }
 
 /**
- * The first commit that alters too much, and that nobody vouches for; undefined: there is none. A
- * commit of the API was judged when it was made, request by request: a node that saw many of them
+ * The first change that alters too much, and that nobody vouches for; {}: there is none. A commit
+ * of the API was judged when it was made, request by request: a node that saw many of them
  * together must not take them for one.
  */
 export async function judgeHead(parts: GuardParts): Promise<GuardVerdict> {
@@ -60,6 +71,12 @@ export async function judgeHead(parts: GuardParts): Promise<GuardVerdict> {
   const found = await judge.judgeAll()
   if (found !== undefined) return { held: { ...found, vainOverride } }
   return judge.back === undefined ? {} : { back: judge.back }
+}
+
+/** With what the next change is compared, that is made on top of the head. */
+export async function judgedFrom(parts: GuardParts): Promise<GuardedPoint> {
+  const { line } = await mainLine(parts)
+  return await new Judge(parts, line).from()
 }
 
 type FoundBreach = Omit<GuardedCommit, 'vainOverride'>
@@ -87,38 +104,90 @@ class Judge {
     this.#known.set(line.length - 1, parts.head.outline)
   }
 
-  /** Released is everything up to the last override, if it can be told what that left. */
   async judgeAll(): Promise<FoundBreach | undefined> {
-    const last = this.#line.length - 1
-    for (let at = last; at >= 0; at--) {
-      if (!this.#line[at]!.isOverride) continue
-      if ((await this.#outline(at)) !== undefined) return this.judge(at, last)
+    return this.judge(await this.#released(), this.#line.length - 1)
+  }
+
+  /** Everything up to the last override is released, if it can be told what that left. */
+  async #released(): Promise<number> {
+    for (let at = this.#line.length - 1; at >= 0; at--) {
+      if (this.#line[at]!.isOverride && (await this.#outline(at)) !== undefined) return at
     }
-    return this.judge(-1, last)
+    return -1
+  }
+
+  async from(): Promise<GuardedPoint> {
+    const at = await this.#released()
+    const outline = await this.#outline(at)
+    assert(outline !== undefined, 'what is released has an outline')
+    return { commit: this.#commitAt(at), outline }
   }
 
   /** Looks into halves of what alters too much; most steps are never looked at. */
   async judge(from: number, to: number): Promise<FoundBreach | undefined> {
     if (from >= to) return undefined
-    const [before, after] = [await this.#outline(from), await this.#outline(to)]
-    const point = this.#line[to]!
-    if (before === undefined || after === undefined) return undefined
-    const breach = breachBetween(before, after)
+    const breach = await this.#breach(from, to)
     if (breach === undefined) return undefined
-    const middle = (from + to) >> 1
-    if (to - from === 1) {
-      const isFine = point.isOfApi || (await this.#goesBack(from, to, breach))
-      return isFine ? undefined : { commit: point.commit, breach }
-    }
+    const isOne = to - from === 1 || (this.#parts.isOneChange && !this.#hasApi(from, to))
+    if (isOne) return await this.#judgeOne(from, to, breach)
+    const middle = this.#middle(from, to)
     // What has errors, or is one too many to look at, is judged with its neighbours.
-    if ((await this.#outline(middle)) === undefined) return { commit: point.commit, breach }
+    if ((await this.#outline(middle)) === undefined) return this.#found(from, to, breach)
     return (await this.judge(from, middle)) ?? this.judge(middle, to)
   }
 
+  async #judgeOne(from: number, to: number, breach: Breach): Promise<FoundBreach | undefined> {
+    if (this.#line[to]!.isOfApi || (await this.#goesBack(from, to, breach))) return undefined
+    const [base, last] = await this.#narrowest(from, to, breach)
+    return this.#found(base, last, breach)
+  }
+
+  /** Where all of it is done: mostly by one commit of many. */
+  async #narrowest(from: number, to: number, { words }: Breach): Promise<[number, number]> {
+    let [base, last] = [from, to]
+    while (last - base > 1) {
+      const middle = (base + last) >> 1
+      if ((await this.#breach(base, middle))?.words === words) last = middle
+      else if ((await this.#breach(middle, last))?.words === words) base = middle
+      else break
+    }
+    return [base, last]
+  }
+
+  #found(from: number, to: number, breach: Breach): FoundBreach {
+    const since = to - from === 1 ? '' : this.#commitAt(from)
+    return { commit: this.#commitAt(to), since, breach }
+  }
+
+  #commitAt(at: number): string {
+    return at < 0 ? this.#parts.accepted.commit : this.#line[at]!.commit
+  }
+
+  #hasApi(from: number, to: number): boolean {
+    return this.#line.slice(from + 1, to + 1).some(({ isOfApi }) => isOfApi)
+  }
+
+  /** Where one change is not torn: beside a commit of the API that is near the middle. */
+  #middle(from: number, to: number): number {
+    const middle = (from + to) >> 1
+    if (!this.#parts.isOneChange) return middle
+    for (let away = 0; away < to - from; away++) {
+      const borders = [middle - away, middle + away].filter((at) => at > from && at < to)
+      const found = borders.find((at) => this.#line[at]!.isOfApi || this.#line[at + 1]!.isOfApi)
+      if (found !== undefined) return found
+    }
+    return middle
+  }
+
+  async #breach(from: number, to: number): Promise<Breach | undefined> {
+    const [before, after] = [await this.#outline(from), await this.#outline(to)]
+    if (before === undefined || after === undefined) return undefined
+    return breachBetween(before, after)
+  }
+
   async #goesBack(from: number, to: number, breach: Breach): Promise<boolean> {
-    const { accepted, earlier, outlineOf } = this.#parts
-    const { commit } = this.#line[to]!
-    const base = from < 0 ? accepted.commit : this.#line[from]!.commit
+    const { earlier, outlineOf } = this.#parts
+    const [base, commit] = [this.#commitAt(from), this.#commitAt(to)]
     const [before, after] = [await this.#outline(from), await this.#outline(to)]
     assert(before !== undefined && after !== undefined, 'a breach is between two outlines')
     const change = { before, after, breach }
@@ -238,14 +307,20 @@ export async function removalsOf({
 }
 
 /** Sentences. */
-export function guardedReason({ commit, breach, vainOverride }: GuardedCommit): string {
+export function guardedReason({ commit, since, breach, vainOverride }: GuardedCommit): string {
+  const [who, range] =
+    since === ''
+      ? [`Commit ${short(commit)}`, short(commit)]
+      : [`The change from commit ${short(since)} to ${short(commit)}`, rangeOf(since, commit)]
   return (
-    `Commit ${short(commit)} ${breach.words}. If that is meant, push a signed commit ` +
-    `after it that says so: ${overrideCommand}. Otherwise take it back: git revert ` +
-    `${short(commit)}. The commit accepted before goes on serving.` +
+    `${who} ${breach.words}. If that is meant, push a signed commit after it that says so: ` +
+    `${overrideCommand}. Otherwise take it back: git revert ${range}. The commit accepted before ` +
+    'goes on serving.' +
     (vainOverride === '' ? '' : ` ${notAllowed(vainOverride)}`)
   )
 }
+
+const rangeOf = (since: string, commit: string): string => `${short(since)}..${short(commit)}`
 
 /** A sentence. */
 export function backReason({ commit, ...back }: GoneBack): string {

@@ -221,7 +221,7 @@ async function compile(parts: JudgeParts, run: Run): Promise<Stop | undefined> {
 }
 
 async function guard(parts: JudgeParts, run: Run): Promise<Stop | undefined> {
-  const { graph, publisher, reader, compiler } = parts
+  const { graph, publisher, reader, compiler, source } = parts
   const { head, commits, before } = run
   const accepted = publisher.accepted?.commit
   const outline = run.compiled?.outline?.()
@@ -243,6 +243,8 @@ async function guard(parts: JudgeParts, run: Run): Promise<Stop | undefined> {
     isOfApi: (commit) => run.byNodes.has(commit),
     mayOverride: (commit) => run.overriding === null || run.overriding.has(commit),
     outlineOf,
+    // Of a remote, another node may have answered from each.
+    isOneChange: source.isLocal,
     earlier: (from, to) => earlierFor(parts, from, to),
   })
   const { held: found, back } = verdict

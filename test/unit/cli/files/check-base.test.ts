@@ -128,7 +128,7 @@ test('a base that has errors itself is not compared', async () => {
   expect(said.out).toContain('not compared: HEAD has errors itself')
 })
 
-test('each commit is judged by itself, and an override vouches for nothing after it', async () => {
+test('commits are judged as one push, and an override vouches for nothing after it', async () => {
   const { box, repo, commit, check } = checkout('')
   for (const name of ['a', 'b', 'c', 'd', 'e']) {
     const path = servicePath.replace('www', name)
@@ -136,13 +136,26 @@ test('each commit is judged by itself, and an override vouches for nothing after
   }
   commit('five more')
   box.git(repo, 'tag', 'six')
-  // One after the other is a change that a node takes.
-  for (const name of ['a', 'b', 'c']) {
-    box.git(repo, 'rm', '-q', servicePath.replace('www', name))
-    commit(`without ${name}`)
-  }
+  box.git(repo, 'rm', '-q', servicePath.replace('www', 'a'))
   expect((await check('--base', 'six')).exit).toBe(0)
+  commit('without a')
+  box.git(repo, 'rm', '-q', servicePath.replace('www', 'b'))
+  const together = await check('--base', 'six')
+  expect([together.exit, together.out]).toEqual([
+    3,
+    expect.stringContaining('This removes 2 of 6 names'),
+  ])
+  commit('without b')
+  const words = /The change from commit \w+ to \w+ removes 2 of 6 names/
+  const pushed = await check('--base', 'six')
+  expect([pushed.exit, pushed.out]).toEqual([3, expect.stringMatching(words)])
+  box.write(`repo/${servicePath.replace('www', 'b')}`, serviceYaml('b.example.com.', 'b'))
+  expect((await check('--base', 'six')).exit).toBe(0)
+  box.git(repo, 'checkout', '-q', '.')
+  box.git(repo, 'clean', '-fdq')
+  box.git(repo, 'rm', '-q', servicePath.replace('www', 'c'))
   commit('unrelated', 'Gslb-Override: an older reason')
+  expect((await check('--base', 'six')).out).toContain('as meant: an older reason')
   box.git(repo, 'rm', '-q', servicePath.replace('www', 'd'), servicePath.replace('www', 'e'))
   commit('two of three')
   expect((await check('--base', 'six')).exit).toBe(3)

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'vitest'
 import { createCompilePort } from '#gitops/sync/compile-adapter.ts'
 import { parseCommit } from '#gitops/git/objects/commit-object.ts'
+import { createLocalSource } from '#gitops/source/local-source.ts'
 import { areTooMany } from '#gitops/guard/removal.ts'
 import { gitSandbox } from '../../../support/git-sandbox.ts'
 import { laneRows } from '../../../support/lane.ts'
@@ -34,8 +35,11 @@ function scene(count: number) {
     box.git(repo, ...box.signWith(key), 'commit', '-q', '-S', '--allow-empty', ...parts)
     return box.git(repo, 'rev-parse', 'HEAD')
   }
-  const open = (dataDir = 'data') =>
+  /** @param isLocal the repository is the node's own: nobody else answers from it */
+  const open = (dataDir = 'data', isLocal = true, requireSignature = true) =>
     reconcileBench({
+      requireSignature,
+      source: { ...createLocalSource(box.at('repo/.git'), 'main'), isLocal },
       gitdir: box.at('repo/.git'),
       dataDir: box.at(dataDir),
       allowedSignersPath: box.at('allowed_signers'),
@@ -243,10 +247,10 @@ test('more may go once that was accepted', async () => {
   assert.equal((await bench.check()).sync, 'synced')
 })
 
-test('a node that was away judges each commit, as the others did', async () => {
+test('of a remote, a node that was away judges each commit, as the others did', async () => {
   const { box, repo, drop, add, commit, open } = scene(12)
   commit()
-  const [here, away] = [open(), open('away')]
+  const [here, away] = [open('here', false), open('away', false)]
   await here.check()
   await away.check()
   for (let left = 12; left > 6; left -= 2) {
@@ -267,6 +271,71 @@ test('a node that was away judges each commit, as the others did', async () => {
   box.git(repo, 'rm', '-q', fileOf('later'))
   commit('On purpose', override)
   assert.deepEqual([(await here.check()).sync, (await away.check()).sync], ['synced', 'synced'])
+})
+
+test('what comes in one push is one change, however many commits it is', async () => {
+  const { drop, write, commit, open } = scene(12)
+  const first = commit()
+  const bench = open()
+  await bench.check()
+  const steps = []
+  for (let left = 12; left > 6; left -= 2) {
+    drop(...names(left).slice(left - 2))
+    write('README.md', `${left}`)
+    steps.push(commit())
+  }
+  const { code, reason } = await bench.check()
+  assert.equal(code, 'NamesRemoved')
+  const range = [first, steps[2]!].map((oid) => oid.slice(0, 10))
+  const words = `The change from commit ${range.join(' to ')} removes 6 of 12 names`
+  assert(reason.startsWith(words), reason)
+  assert(reason.includes(`git revert ${range.join('..')}`), reason)
+  commit('Closing', override)
+  assert.equal((await bench.check()).sync, 'synced')
+})
+
+test('of several commits in one push, the one is named that does all of it', async () => {
+  const { drop, write, commit, open } = scene(6)
+  commit()
+  const bench = open()
+  await bench.check()
+  write('README.md', 'before')
+  commit()
+  drop(...names(3))
+  const removing = commit()
+  write('README.md', 'after')
+  commit()
+  const { reason } = await bench.check()
+  assert(reason.startsWith(`Commit ${removing.slice(0, 10)} removes 3 of 6 names`), reason)
+})
+
+test('between commits of the API, what comes by Git is judged for itself', async () => {
+  const { box, repo, drop, commit, open } = scene(12)
+  const byApi = (): void => {
+    box.git(repo, 'add', '-A')
+    const who = ['GIT_COMMITTER_NAME=gslbd', 'GIT_COMMITTER_EMAIL=node@gslbd']
+    box.run('env', [...who, 'git', '-C', repo, 'commit', '-q', '-m', 'by the API'])
+  }
+  commit()
+  const bench = open('data', true, false)
+  await bench.check()
+  drop('s0', 's1')
+  commit()
+  drop('s2', 's3')
+  byApi()
+  drop('s4')
+  commit()
+  drop('s5')
+  commit()
+  assert.equal((await bench.check()).reason, '', '2 of 12, and 2 of 8')
+  drop('s6', 's7', 's8')
+  byApi()
+  drop('s9')
+  commit()
+  drop('s10')
+  commit()
+  const { reason } = await bench.check()
+  assert.match(reason, /^The change from commit \w+ to \w+ removes 2 of 3 names/)
 })
 
 test('what is taken back in the same push was never removed', async () => {
