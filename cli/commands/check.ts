@@ -8,7 +8,7 @@ import { notePoolOutages } from '#compiler/redundancy/pool-outages.ts'
 import { summary } from '#compiler/print/text.ts'
 import { systemClock } from '#lib/clock.ts'
 import { suggest } from '#lib/suggest.ts'
-import { compareWithBase } from '#cli/files/check-base.ts'
+import { compareWithBase, judgedToo, notSignedYet } from '#cli/files/check-base.ts'
 import { checkPolicyOf, checkPolicyOptions, checkPolicyUsage } from '#cli/files/check-policy.ts'
 import { policyTestsFor } from '#cli/policy-tests/module.ts'
 import { Exit, UsageError } from '#cli/terminal/command.ts'
@@ -96,13 +96,10 @@ export const check: Command = {
     const tell = values.format === 'text' ? io.out : io.err
     if (sentence !== '') tell(`${sentence}\n`)
     if (missing.size > 0) tell(`${judgedWithout}give ${[...missing].join(' and ')}\n`)
-    if (allowedSigners !== undefined && hasUncommitted) tell(`${notSignedYet}\n`)
+    if (hasUncommitted) tell(`${allowedSigners === undefined ? judgedToo : notSignedYet}\n`)
     return isHeld ? Exit.Guardrail : Exit.Ok
   },
 }
-
-const notSignedYet =
-  'signatures, and who may override, are judged up to HEAD: what is not committed has none yet'
 
 function formatNamed(name: string) {
   const print = Object.hasOwn(formats, name) ? formats[name] : undefined

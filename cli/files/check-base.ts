@@ -31,6 +31,11 @@ import { verifyBetween } from './signatures.ts'
 /** How the sentence begins that says that the base is no measure. */
 export const notCompared = 'not compared: '
 
+/** Of a directory with changes that are in no commit. */
+export const judgedToo = 'what is not committed is judged, too'
+export const notSignedYet =
+  'signatures, and who may override, are judged up to HEAD: what is not committed has none yet'
+
 export interface Comparison {
   readonly isHeld: boolean
   /** '': there is nothing to say. */

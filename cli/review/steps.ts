@@ -1,6 +1,6 @@
 // The steps of a review: each is a command of gslbd, run here, of which the words are kept.
 import { reviewBase } from './base.ts'
-import { notCompared } from '#cli/files/check-base.ts'
+import { judgedToo, notCompared, notSignedYet } from '#cli/files/check-base.ts'
 import { judgedWithout } from '#cli/plan/unplaced.ts'
 import { Exit } from '#cli/terminal/command.ts'
 import type { Command, Io } from '#cli/terminal/command.ts'
@@ -76,7 +76,7 @@ export async function reviewChange(
   const isBaseBroken = checked.out.includes(`\n${notCompared}`) && planned.exit === Exit.ErrorsFound
   // What the guardrails say of moved clients, the check has said, with who may override.
   const steps = [
-    signatures(signed),
+    signatures(signed, checked),
     checkStep(checked),
     ...(isBaseBroken
       ? [brokenBase('Guardrails', ''), brokenBase('Plan', planned.err)]
@@ -128,12 +128,15 @@ function brokenBase(name: StepResult['name'], said: string): StepResult {
   return { name, state: 'skipped', summary: 'the base has errors', details }
 }
 
-function signatures(said: Said | null): StepResult {
+function signatures(said: Said | null, checked: Said): StepResult {
   const name = 'Signatures'
   if (said === null) return { name, state: 'skipped', summary: 'not checked here', details: '' }
   const [line = ''] = (said.exit === Exit.Ok ? said.out : said.err).split('\n')
   const state = said.exit === Exit.Ok ? 'passed' : 'failed'
-  return { name, state, summary: line.replace(/^(ok: |gslbd verify: )/, ''), details: '' }
+  const verdict = line.replace(/^(ok: |gslbd verify: )/, '')
+  const isDirty = checked.out.includes(`\n${notSignedYet}\n`)
+  const summary = isDirty ? `${verdict}; what is not committed has none yet` : verdict
+  return { name, state, summary, details: '' }
 }
 
 function checkStep({ exit, out, err }: Said): StepResult {
@@ -141,7 +144,10 @@ function checkStep({ exit, out, err }: Said): StepResult {
   const lines = out.trimEnd().split('\n')
   const verdict = lines.findLast((line) => /^(ok: |\d+ error)/.test(line)) ?? lines.at(-1) ?? ''
   if (exit === Exit.Ok || exit === Exit.Guardrail) {
-    return { name, state: 'passed', summary: verdict.replace(/^ok: /, ''), details: '' }
+    const isDirty = [judgedToo, notSignedYet].some((words) => lines.includes(words))
+    const found = verdict.replace(/^ok: /, '')
+    const summary = isDirty ? `${found}; ${judgedToo}` : found
+    return { name, state: 'passed', summary, details: '' }
   }
   const details = `${out}${err}`.slice(0, detailsMax)
   return { name, state: 'failed', summary: verdict || 'cannot be read', details }

@@ -101,12 +101,19 @@ test.each<[what: string, file: string, text: string, isSaid: boolean]>([
     true,
   ],
 ])('%s that is not committed has no signature', async (_what, file, text, isSaid) => {
-  const { box, check } = checkout('')
+  const { box, repo, check } = checkout('')
   const signers = box.write('signers', `a@example.com ${box.sshKey('a').publicLine}\n`)
   box.write(`repo/${file}`, text)
   const said = await check('--base', 'base', '--allowed-signers', signers)
   expect([said.exit, said.out.includes(unsigned)]).toEqual([0, isSaid])
-  expect((await check('--base', 'base')).out).not.toContain(unsigned)
+  const unchecked = await check('--base', 'base')
+  expect(unchecked.out).not.toContain(unsigned)
+  expect(unchecked.out.includes('\nwhat is not committed is judged, too\n')).toBe(isSaid)
+  const review = await runCli('review', repo, '--base', 'base')
+  const dirty = /^Check and policy tests: passed: .*; what is not committed is judged, too$/m
+  expect(dirty.test(review.out)).toBe(isSaid)
+  const signed = await runCli('review', repo, '--base', 'base', '--allowed-signers', signers)
+  expect(/^Signatures: .*; what is not committed has none yet$/m.test(signed.out)).toBe(isSaid)
 })
 
 test('a base that is none, and a directory outside of git', async () => {
