@@ -8,8 +8,8 @@ import { Redis } from '#state/redis/redis.ts'
 import { redisTarget } from '#state/redis/target.ts'
 import type { RedisTarget } from '#state/redis/target.ts'
 import { FakeTime } from './fake-time.ts'
-import { redisCli, startRedis } from './redis-server.ts'
-import type { RedisServer } from './redis-server.ts'
+import { hasValkey, redisCli, startRedis } from './redis-server.ts'
+import type { RedisProduct, RedisServer } from './redis-server.ts'
 import { waitUntil } from './wait-until.ts'
 
 export interface EphemeralUnderTest {
@@ -65,8 +65,8 @@ const adapterOf = (server: RedisServer, connect: Connect): EphemeralAdapter => (
   stop: server.stop,
 })
 
-const onRedis = (connect: Connect) => async (): Promise<EphemeralAdapter> =>
-  adapterOf(await startRedis(), connect)
+const onRedis = (connect: Connect, product?: RedisProduct) => async (): Promise<EphemeralAdapter> =>
+  adapterOf(await startRedis('everysec', () => ({}), product), connect)
 
 function targetOf(url: string): RedisTarget {
   const target = redisTarget({ url })
@@ -74,16 +74,16 @@ function targetOf(url: string): RedisTarget {
   return target.value
 }
 
-const alone = onRedis(async (url, clock) => {
+const alone: Connect = async (url, clock) => {
   const target = targetOf(url)
   const redis = new Redis({ target, prefix, clock, log: silentLog, commandTimeoutMs })
   await waitUntil('Redis', () => redis.status().state === 'up')
   return { ports: redisPorts(redis, clock), close: () => redis.close() }
-})
+}
 
 /** One node that has all slots: it takes no script whose keys lie in two of them. */
-const inCluster = async (): Promise<EphemeralAdapter> => {
-  const server = await startRedis('everysec', () => ({ 'cluster-enabled': 'yes' }))
+const inCluster = (product?: RedisProduct) => async (): Promise<EphemeralAdapter> => {
+  const server = await startRedis('everysec', () => ({ 'cluster-enabled': 'yes' }), product)
   await redisCli(server.port, 'CLUSTER', 'ADDSLOTSRANGE', '0', '16383')
   await waitUntil('the Cluster', async () =>
     (await redisCli(server.port, 'CLUSTER', 'INFO')).includes('cluster_state:ok'),
@@ -116,13 +116,21 @@ const withoutServers: readonly [string, () => Promise<EphemeralAdapter>][] = [
   ['memory, since Redis is away', inMemory('redis://127.0.0.1:1/0')],
 ]
 
-export const ephemeralAdapters = inject('stateServers')
-  ? ([
-      ['Redis', alone],
-      ['Redis with the fallback', withFallback],
-      ['Redis Cluster', inCluster],
-    ] satisfies typeof withoutServers)
-  : withoutServers
+/** Stores that several nodes have together. */
+const withServers: typeof withoutServers = [
+  ['Redis', onRedis(alone)],
+  ['Redis with the fallback', withFallback],
+  ['Redis Cluster', inCluster()],
+  ...(hasValkey
+    ? ([
+        ['Valkey', onRedis(alone, 'valkey')],
+        ['Valkey Cluster', inCluster('valkey')],
+      ] satisfies typeof withoutServers)
+    : []),
+]
+
+export const ephemeralAdapters = inject('stateServers') ? withServers : withoutServers
+export const sharedAdapters = inject('stateServers') ? withServers : []
 
 /** Call it inside `describe`. @returns the store, empty at the start of each test */
 export function useEphemeral(start: () => Promise<EphemeralAdapter>): () => EphemeralUnderTest {

@@ -1,5 +1,5 @@
-// A Redis server of one test file: a free port, no files, killed by its process id.
-import { execFile, spawn } from 'node:child_process'
+// A server of one test file, Redis or Valkey: a free port, no files, killed by its process id.
+import { execFile, spawn, spawnSync } from 'node:child_process'
 import type { ChildProcess } from 'node:child_process'
 import { once } from 'node:events'
 import { connect } from 'node:net'
@@ -25,6 +25,16 @@ export interface RedisServer {
 
 const host = '127.0.0.1'
 
+/** Both speak the same protocol, and take the same options. */
+export type RedisProduct = 'redis' | 'valkey'
+
+/**
+ * Debian 12 has Valkey in its backports: a machine without it tests Redis alone, and a test of that
+ * name is skipped, so that the report says so.
+ */
+export const hasValkey = spawnSync('valkey-server', ['--version']).status === 0
+export const redisProducts: readonly RedisProduct[] = hasValkey ? ['redis', 'valkey'] : ['redis']
+
 /** Options of redis.conf. */
 export type RedisOptionList = Readonly<Record<string, string | number>>
 
@@ -35,8 +45,9 @@ export type RedisOptionList = Readonly<Record<string, string | number>>
 export async function startRedis(
   appendfsync: 'everysec' | 'always' = 'everysec',
   more: (directory: string) => RedisOptionList = () => ({}),
+  product: RedisProduct = 'redis',
 ): Promise<RedisServer> {
-  const directory = makeTempDir('redis')
+  const directory = makeTempDir(product)
   const port = await freePort()
   let child: ChildProcess | undefined
   // Of a Cluster; by default it is `port` + 10000, which somebody may have.
@@ -48,12 +59,12 @@ export async function startRedis(
       ...more(directory),
     }
     const args = Object.entries(settings).flatMap(([key, value]) => [`--${key}`, `${value}`])
-    const started = spawn('redis-server', args, { stdio: 'ignore' })
+    const started = spawn(`${product}-server`, args, { stdio: 'ignore' })
     let failure: Error | undefined
     started.on('error', (error) => (failure = error))
-    started.on('exit', (code) => (failure = new Error(`Redis ended with ${code}`)))
+    started.on('exit', (code) => (failure = new Error(`${product}-server ended with ${code}`)))
     child = started
-    await waitUntil('Redis to start', async () => {
+    await waitUntil(`${product}-server to start`, async () => {
       if (failure !== undefined) throw failure
       return await accepts(port)
     })

@@ -2,7 +2,11 @@
 import { describe, expect, test } from 'vitest'
 import { clusterNodeLimits } from '#state/ports/cluster-nodes.ts'
 import type { ClusterNode } from '#state/ports/cluster-nodes.ts'
-import { ephemeralAdapters, useEphemeral } from '#test/support/ephemeral-adapters.ts'
+import {
+  ephemeralAdapters,
+  sharedAdapters,
+  useEphemeral,
+} from '#test/support/ephemeral-adapters.ts'
 import { valueOf } from '#test/support/store-values.ts'
 
 const wordOf = (name: string, atMs: number): ClusterNode => ({
@@ -46,7 +50,7 @@ describe.each(ephemeralAdapters)('nodes in %s', (_name, start) => {
   })
 })
 
-const kept = ephemeralAdapters.filter(([name]) => name.startsWith('Redis'))
+const kept = sharedAdapters
 
 describe.each(kept)('nodes that are kept in %s', (_name, start) => {
   const store = useEphemeral(start)

@@ -2,12 +2,16 @@
 import { describe, expect, test } from 'vitest'
 import { rolloutTripLimits } from '#state/ports/rollout-trips.ts'
 import type { SharedTrip } from '#state/ports/rollout-trips.ts'
-import { ephemeralAdapters, useEphemeral } from '#test/support/ephemeral-adapters.ts'
+import {
+  ephemeralAdapters,
+  sharedAdapters,
+  useEphemeral,
+} from '#test/support/ephemeral-adapters.ts'
 import { valueOf } from '#test/support/store-values.ts'
 import { waitUntil } from '#test/support/wait-until.ts'
 
 /** What nodes share outlives who tells it. */
-const shared = ephemeralAdapters.filter(([name]) => name.startsWith('Redis'))
+const shared = sharedAdapters
 
 function useStore(start: (typeof ephemeralAdapters)[number][1]) {
   const store = useEphemeral(start)
