@@ -1,5 +1,5 @@
-// Redis and Valkey as people run them: with TLS and users, behind Sentinels, and as a Cluster. Real servers; the
-// one that takes writes is killed, and another one takes its place.
+// Redis and Valkey as people run them: with TLS and users, behind Sentinels, and as a Cluster. Real
+// servers; the one that takes writes is killed, and another one takes its place.
 import { execFileSync, spawn } from 'node:child_process'
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -9,7 +9,7 @@ import { createEphemeral } from '#state/ephemeral.ts'
 import type { EphemeralState } from '#state/ephemeral.ts'
 import type { RedisSettings } from '#state/redis/target.ts'
 import { freePort } from '#test/support/free-port.ts'
-import { hasValkey, redisCli, redisProducts, startRedis } from '#test/support/redis-server.ts'
+import { redisCli, redisProducts, startRedis } from '#test/support/redis-server.ts'
 import type { RedisOptionList, RedisProduct, RedisServer } from '#test/support/redis-server.ts'
 import { valueOf } from '#test/support/store-values.ts'
 import { tempDir } from '#test/support/temp-dir.ts'
@@ -199,9 +199,6 @@ describe.each(redisProducts)('%s', (product) => {
     await hears(a, b)
   }, 180_000)
 })
-
-// The report says what was not tested.
-if (!hasValkey) test.skip('valkey, which is not on this machine', () => undefined)
 
 /** What one publishes reaches the other on the Redis that takes writes now. */
 async function hears(a: EphemeralState, b: EphemeralState): Promise<void> {

@@ -8,7 +8,7 @@ import { Redis } from '#state/redis/redis.ts'
 import { redisTarget } from '#state/redis/target.ts'
 import type { RedisTarget } from '#state/redis/target.ts'
 import { FakeTime } from './fake-time.ts'
-import { hasValkey, redisCli, startRedis } from './redis-server.ts'
+import { isValkeyTested, redisCli, startRedis } from './redis-server.ts'
 import type { RedisProduct, RedisServer } from './redis-server.ts'
 import { waitUntil } from './wait-until.ts'
 
@@ -121,7 +121,7 @@ const withServers: typeof withoutServers = [
   ['Redis', onRedis(alone)],
   ['Redis with the fallback', withFallback],
   ['Redis Cluster', inCluster()],
-  ...(hasValkey
+  ...(isValkeyTested
     ? ([
         ['Valkey', onRedis(alone, 'valkey')],
         ['Valkey Cluster', inCluster('valkey')],
