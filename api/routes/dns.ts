@@ -11,6 +11,7 @@ import { uuidV7 } from '#lib/uuid.ts'
 import { defaultTenant } from '#schemas/objects/tenant.ts'
 import { tsigAlgorithmNames } from '#state/ports/dynamic-dns.ts'
 import type { HiddenBy } from '#state/ports/dynamic-dns.ts'
+import { actorOf } from '#api/access/caller.ts'
 import { scopeOf } from '#api/access/grants.ts'
 import { Paging, pageByName } from '#api/http/paging.ts'
 import { created, invalid, missing, noContent, refused } from '#api/http/reply.ts'
@@ -135,6 +136,7 @@ const createRecord = route({
       rdata,
       ttlSeconds: body.ttl ?? 60,
       createdAtMs: nowMs,
+      writtenBy: actorOf(caller),
     }
     const stored = await ports.dynamicDns.createRecord(record)
     if (stored.ok) return created(showTxtRecord(record, undefined))

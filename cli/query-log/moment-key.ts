@@ -3,19 +3,29 @@ import { createHash } from 'node:crypto'
 import { readEntries } from '#runtime/journal/format/changes.ts'
 import { measuredCountUntil } from '#runtime/journal/sides/measured-entries.ts'
 import type { Moment } from '#runtime/journal/moment.ts'
+import { walkTexts } from '#runtime/journal/sides/text-entries.ts'
 import { OctetReader } from '#runtime/journal/format/octets.ts'
 
 /** Equal for moments between which nothing has changed. */
-export function momentKey({ generation, segment, state, changes, measured }: Moment): string {
+export function momentKey({
+  generation,
+  segment,
+  state,
+  changes,
+  measured,
+  texts,
+}: Moment): string {
   const hash = createHash('sha1').update(state)
-  for (const { payload } of [...changes, ...measured]) hash.update(payload)
+  for (const { payload } of [...changes, ...measured, ...texts]) hash.update(payload)
   const last = changes.at(-1)
   const lastMeasured = measured.at(-1)
   const entries = last === undefined ? 0 : entriesUntil(last.payload, last.untilMs)
   const averages =
     lastMeasured === undefined ? 0 : measuredCountUntil(lastMeasured.payload, lastMeasured.untilMs)
+  const lastText = texts.at(-1)
+  const ofTexts = lastText === undefined ? 0 : walkTexts(lastText.payload, lastText.untilMs).count
   const { digest, seq } = generation
-  return `${segment.run} ${seq} ${digest} ${hash.digest('hex')} ${entries} ${averages}`
+  return `${segment.run} ${seq} ${digest} ${hash.digest('hex')} ${entries} ${averages} ${ofTexts}`
 }
 
 function entriesUntil(payload: Buffer, untilMs: number): number {

@@ -8,6 +8,7 @@ import type { Databases } from '#cli/why/databases.ts'
 import { unkeptWords } from '#cli/why/explain.ts'
 import { gapText } from '#cli/why/look-back.ts'
 import { rumTableOf, tableThen } from '#cli/why/measured-table.ts'
+import { handedTexts } from '#cli/why/texts-then.ts'
 import { parseAddress } from '#dns/address.ts'
 import { err, ok } from '#lib/result.ts'
 import type { Result } from '#lib/result.ts'
@@ -19,6 +20,7 @@ import type { AnswerSettings } from '#runtime/answer/transaction.ts'
 import { Counters } from '#runtime/counters/counters.ts'
 import type { Gap, Moment } from '#runtime/journal/moment.ts'
 import type { GenerationHead } from '#runtime/journal/format/records.ts'
+import { textsThen } from '#runtime/journal/sides/sides-then.ts'
 import { replayState } from '#runtime/journal/replay.ts'
 import type { ReadRecord } from '#runtime/query-log/dnstap-reader.ts'
 import { momentKey } from './moment-key.ts'
@@ -144,7 +146,8 @@ export class Replay {
     const tables = { ...this.#parts.databases.tablesFor(bundle.value), rum }
     const scripts = scriptsOf([bundle.value], tables, moment.atMs)
     const routing = state.value.buffers
-    const generation = { number: 1, bundle: bytes, digest, routing, tables }
+    const { handed: dynamic } = handedTexts(moment, bundle.value)
+    const generation = { number: 1, bundle: bytes, digest, dynamic, routing, tables }
     this.#tx.adopt(createServingView(generation, { scripts }))
     this.#then = { key, state: state.value, scripts }
     return ok(null)
@@ -224,10 +227,13 @@ function turnsTried({ turn }: Asked): readonly number[] {
 /** What a replay does not have. */
 function causesOf({ extra, type }: ReadRecord, moment: Moment): readonly string[] {
   const measured = tableThen(moment)
+  const texts = textsThen(moment.texts)
   const steps = typeof extra?.reason === 'string' ? extra.reason.split(',') : []
   return [
     ...(extra?.truncated === true ? ['the end of the address of the client was not logged'] : []),
-    ...(type === 'TXT' ? ['TXT records that were written at run time are not kept'] : []),
+    ...(texts.kind === 'unkept' && type === 'TXT'
+      ? [`which TXT records had been written at run time ${unkeptWords[texts.why]}`]
+      : []),
     ...(measured.kind === 'unkept' && steps.includes('rum')
       ? [`what browsers had measured ${unkeptWords[measured.why]}`]
       : []),

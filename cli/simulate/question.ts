@@ -1,5 +1,6 @@
 // The input of a simulation: question, client, tables, random seed and scripts.
 import type { RoutingTables } from '#routing/choose/environment.ts'
+import type { HandedBundle } from '#runtime/answer/serving-view.ts'
 import type { SimulatedScripts } from './scripts.ts'
 
 export interface SimulatedQuestion {
@@ -15,6 +16,8 @@ export interface SimulatedQuestion {
   readonly source?: Uint8Array
   readonly tables: RoutingTables
   readonly scripts: SimulatedScripts | null
+  /** TXT records that were written at run time; left out, or null: there are none. */
+  readonly texts?: HandedBundle | null
   /** What is said of the health of members, by their number; none: nothing. */
   readonly words?: ReadonlyMap<number, HealthWords>
 }

@@ -13,6 +13,7 @@ import { Chain } from '#routing/chain/chain.ts'
 import type { RoutingState } from '#routing/state/state.ts'
 import { answer } from '#runtime/answer/answer.ts'
 import { Counters } from '#runtime/counters/counters.ts'
+import { findDynamic, findDynamicText } from '#runtime/answer/dynamic.ts'
 import { findClosestEncloser, findSuffix, findWildcard } from '#runtime/answer/lookup.ts'
 import { hashSuffixes, readQuestion } from '#runtime/answer/question.ts'
 import { findRule } from '#runtime/answer/response-policy.ts'
@@ -34,6 +35,8 @@ export interface Simulation {
   /** How the name was found in the zone. `wildcard`: `owner` is the wildcard. */
   readonly match: 'exact' | 'wildcard' | 'none'
   readonly owner: string | null
+  /** The name of TXT records written at run time that stand for the last name; null: none do. */
+  readonly texts: string | null
   readonly answerCount: number
   /** The answer section, a record a line, as zone files write them. */
   readonly records: readonly string[]
@@ -103,6 +106,7 @@ export function simulate(
     zone: zone < 0 ? null : nameOfZone(bundle, zone),
     match,
     owner: node < 0 ? null : nameOfNode(bundle, node),
+    texts: last.texts,
     answerCount,
     records: answerRecords(message, answerCount),
     referral: referralOf(message, answerCount),
@@ -117,13 +121,14 @@ function prepare(
   tx: Transaction,
   bundle: Bundle,
   state: RoutingState,
-  { seed, tables, scripts, source = nowhere }: SimulatedQuestion,
+  { seed, tables, scripts, texts = null, source = nowhere }: SimulatedQuestion,
 ): void {
   tx.random.restart(seed)
   tx.source = source
   tx.sourceBytes = source.length
   const { bytes, digest } = bundle
-  const generation = { number: 1, bundle: bytes, digest, routing: state.buffers, tables }
+  const routing = state.buffers
+  const generation = { number: 1, bundle: bytes, digest, dynamic: texts, routing, tables }
   tx.adopt(createServingView(generation, { scripts }))
 }
 
@@ -164,13 +169,31 @@ function ruleOf(tx: Transaction, bundle: Bundle): ResponseRuleModel | null {
 /** What the answer path has found: the transaction still holds the name and its hashes. */
 function find(tx: Transaction, bundle: Bundle) {
   const zoneOf = (node: number): number => zoneOfNode(bundle, node)
+  const { dynamic } = tx.view!
+  const textsAt = (node: number): string | null =>
+    dynamic !== undefined && findDynamicText(dynamic, bundle, node) >= 0
+      ? nameOfNode(bundle, node)
+      : null
   const node = findSuffix(tx, bundle, 0)
-  if (node >= 0) return { zone: zoneOf(node), match: 'exact' as const, node }
+  if (node >= 0) return { zone: zoneOf(node), match: 'exact' as const, node, texts: textsAt(node) }
   const label = findClosestEncloser(tx, bundle, 1)
-  if (label < 0) return { zone: -1, match: 'none' as const, node: -1 }
+  if (label < 0) return { zone: -1, match: 'none' as const, node: -1, texts: null }
   const encloser = findSuffix(tx, bundle, label)
   const wildcard = findWildcard(tx, bundle, encloser, label)
-  return wildcard >= 0
-    ? { zone: zoneOf(wildcard), match: 'wildcard' as const, node: wildcard }
-    : { zone: zoneOf(encloser), match: 'none' as const, node: -1 }
+  const none = { zone: zoneOf(encloser), match: 'none' as const, node: -1 }
+  const isNearer = findTexts(tx, bundle, dynamic) < label
+  if (wildcard >= 0 && !isNearer) {
+    const found = { zone: zoneOf(wildcard), match: 'wildcard' as const, node: wildcard }
+    return { ...found, texts: textsAt(wildcard) }
+  }
+  const isText = dynamic !== undefined && tx.dynamicNode >= 0 && tx.dynamicLabel <= label
+  return { ...none, texts: isText ? nameOfNode(dynamic, tx.dynamicNode) : null }
+}
+
+/** @returns where the name, or what encloses it, begins among TXT records written at run time */
+function findTexts(tx: Transaction, bundle: Bundle, dynamic: Bundle | undefined): number {
+  findDynamic(tx, dynamic)
+  // That has hashed the name with the seed of the others.
+  if (dynamic !== undefined) hashSuffixes(tx, bundle.nameLabelsMax)
+  return tx.dynamicLabel
 }

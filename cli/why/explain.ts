@@ -23,10 +23,12 @@ import type { RoutingState } from '#routing/state/state.ts'
 import type { Moment } from '#runtime/journal/moment.ts'
 import type { GeoSetting } from '#runtime/geo/lower.ts'
 import { replayState } from '#runtime/journal/replay.ts'
-import type { MeasuredThen, Then, WhyUnkept } from '#runtime/journal/sides/measured-then.ts'
+import type { MeasuredThen, Then, WhyUnkept } from '#runtime/journal/sides/sides-then.ts'
 import { goesBy } from './databases.ts'
 import { measuredOf, rumTableOf, tableThen } from './measured-table.ts'
 import type { MeasuredOfClient } from './measured-table.ts'
+import { handedTexts, pastTexts } from './texts-then.ts'
+import type { HandedTexts, PastText } from './texts-then.ts'
 
 export interface PastQuestion {
   /** Wire form. */
@@ -62,6 +64,8 @@ export interface PastAnswer {
   readonly mayAnswer: readonly string[]
   /** By browsers of the client's network; null: no step went by it, or see `unknown`. */
   readonly measured: MeasuredOfClient | null
+  /** TXT records written at run time that had a part in it. */
+  readonly texts: readonly PastText[]
   /** The answer, or one of those that may have been. */
   readonly simulation: Simulation
   /** What is not known of then, in sentences. */
@@ -93,15 +97,17 @@ export async function explainPast(
   if (!state.ok) return state
   const measured = tableThen(moment)
   const rum = measured.kind === 'kept' ? rumTableOf(measured.value) : null
+  const texts = handedTexts(moment, bundle)
   const tablesThen = { ...tables, rum }
   const scripts = scriptsOf([bundle], tablesThen, moment.atMs)
   const { qname, qtype, client, source, seed = 1 } = question
   const asked = {
     ...{ qname, qtype, client, seed, count: draws, tables: tablesThen, scripts },
+    texts: texts.handed,
     ...(source === undefined ? {} : { source }),
   }
   const simulation = simulate(bundle, state.value, asked, memory.simulation)
-  const past = { bundle, state: state.value, tables: tablesThen, scripts, memory, measured }
+  const past = { bundle, state: state.value, tables: tablesThen, scripts, memory, measured, texts }
   const shared = sharesOf(past, simulation, question)
   await scripts?.close()
   return ok(shared)
@@ -113,6 +119,7 @@ interface Past {
   readonly tables: RoutingTables
   readonly scripts: ScriptPort | null
   readonly measured: Then<MeasuredThen>
+  readonly texts: HandedTexts
   /** Its transaction has just answered from all this. */
   readonly memory: PastMemory
 }
@@ -123,10 +130,15 @@ function sharesOf(then: Past, simulation: Simulation, question: PastQuestion): P
   const isAddress = question.qtype === RrType.A || question.qtype === RrType.AAAA
   const row = service === null ? -1 : serviceNamed(then.bundle, service)
   const isChosen = isAddress && row >= 0 && poolOfService(then.bundle, row) >= 0
-  const texts = mayBeTexts(simulation, question.qtype) ? [textsSentence] : []
+  const goesByTexts = mayBeTexts(simulation, question.qtype)
+  const { then: kept } = then.texts
+  const unsure = goesByTexts && kept.kind === 'unkept' ? [textsSentence(kept.why)] : []
+  const owner = goesByTexts ? simulation.texts : null
+  const texts = owner === null ? [] : pastTexts(then.texts, owner)
   if (!isChosen || service === null) {
-    const isCertain = texts.length === 0
-    return { isCertain, shares: [], mayAnswer: [], measured: null, simulation, unknown: texts }
+    const isCertain = unsure.length === 0
+    const nothing = { shares: [], mayAnswer: [], measured: null }
+    return { isCertain, ...nothing, texts, simulation, unknown: unsure }
   }
   const outcomes = new Outcomes(null)
   const chooser = new Chooser(sideOf(then), row, family, question.qtype, outcomes)
@@ -142,14 +154,15 @@ function sharesOf(then: Past, simulation: Simulation, question: PastQuestion): P
   const chose = unknownChoices(chooser, service, question, measured)
   const isMeasured = chooser.isMeasured && measured.kind === 'kept'
   return {
-    isCertain: shares.length === 1 && chose.length === 0 && texts.length === 0,
+    isCertain: shares.length === 1 && chose.length === 0 && unsure.length === 0,
     shares: chose.length > 0 ? [] : named,
     mayAnswer: chose.length > 0 ? (service.trace?.candidates ?? []) : [...possible],
     measured: isMeasured
       ? measuredOf(measured.value, then.bundle, service, addressOf(question))
       : null,
+    texts,
     simulation,
-    unknown: [...chose, ...texts],
+    unknown: [...chose, ...unsure],
   }
 }
 
@@ -176,8 +189,9 @@ function mayBeTexts({ zone, rule, match, referral }: Simulation, qtype: number):
   return match !== 'exact' || qtype === RrType.TXT || qtype === RrType.ANY
 }
 
-const textsSentence =
-  'TXT records written at run time are not kept: with one at this name the answer was another one'
+const textsSentence = (why: WhyUnkept): string =>
+  `which TXT records had been written at run time ${unkeptWords[why]}: with one at this name ` +
+  'the answer was another one'
 
 const measuredSentence = (why: WhyUnkept): string =>
   `what browsers had measured ${unkeptWords[why]}: the step rum may have taken any candidate`

@@ -41,6 +41,7 @@ export function createNodeJournal(parts: NodeJournalParts): Journal | null {
     ...(mayWrite === undefined ? {} : { mayWrite }),
   })
   journal.measures(rum)
+  journal.keepsTexts()
   return journal
 }
 

@@ -2,11 +2,13 @@
 import type { Past, PastFault, PastQuery } from '#api/ports/past.ts'
 import { invalid } from '#cli/simulate/question-text.ts'
 import { hasRecords } from '#cli/simulate/own-records.ts'
+import { nameHolder } from '#config/name-holder.ts'
 import type { ConfigView } from '#config/view.ts'
 import type { Clock } from '#lib/clock.ts'
 import { err, ok } from '#lib/result.ts'
 import type { Result } from '#lib/result.ts'
 import type { GeoSource } from '#runtime/geo/geo-source.ts'
+import { defaultTenant } from '#schemas/objects/tenant.ts'
 import type { Journal } from '#runtime/journal/journal.ts'
 import { JobThread } from '#runtime/worker/job-thread.ts'
 import { repositoriesIn } from './bundle-of-then.ts'
@@ -76,8 +78,13 @@ export class PastAnswers {
       return from.ok ? ok(this.#jobOf(query, tenant, from.value)) : from
     })
     if (!done.ok) return tenant === null ? done : forTenant(done.error)
-    const { shown, owner, tenant: holder } = done.value
-    const isSeen = tenant === null || holder === tenant || hasRecords(config, owner, tenant)
+    const { shown, owner, tenant: holder, texts } = done.value
+    if (tenant === null) return ok(shown)
+    // A name that texts alone have is nobody's service.
+    const isNamed = owner !== null || texts.length === 0
+    const isSeen =
+      (!isNamed || holder === tenant || hasRecords(config, owner, tenant)) &&
+      this.#sees(texts, tenant)
     return isSeen ? ok(shown) : err({ code: 'not-found' })
   }
 
@@ -111,6 +118,15 @@ export class PastAnswers {
     if (!done.ok) return done
     this.#rows.keep(asked, done.value.rowsOf)
     return ok(done.value.history)
+  }
+
+  /** A tenant sees its own, and at its own names what the operator has written. */
+  #sees(texts: ToldPast['texts'], tenant: string): boolean {
+    const config = this.#parts.config.snapshot()
+    return texts.every(({ name, tenantId }) => {
+      const isOperators = tenantId === defaultTenant || tenantId === ''
+      return tenantId === tenant || (isOperators && nameHolder(config, name) === tenant)
+    })
   }
 
   /** In its turn, and within its time: a disk may hang, and a database. */

@@ -11,6 +11,7 @@ import { tablesOf } from './databases.ts'
 import { readPastInstant } from './instant-text.ts'
 import { lookBack } from './look-back.ts'
 import type { PastReport, WhyQuestion } from './look-back.ts'
+import type { PastText } from './texts-then.ts'
 import { printReport } from './print.ts'
 
 export interface PastJob {
@@ -35,6 +36,8 @@ export interface ToldPast {
   readonly owner: string | null
   /** Whose service had the name; null: none had. */
   readonly tenant: string | null
+  /** TXT records written at run time that had a part in it. */
+  readonly texts: readonly Pick<PastText, 'name' | 'tenantId'>[]
 }
 
 export async function runPastJob(job: PastJob): Promise<Result<ToldPast, PastFault>> {
@@ -55,7 +58,8 @@ export async function runPastJob(job: PastJob): Promise<Result<ToldPast, PastFau
       : err({ code: 'unknown', reason })
   }
   const { owner, tenant: holder } = past.value.simulation
-  return ok({ shown: shownPast(job.query, past.value, tenant), owner, tenant: holder })
+  const texts = past.value.texts.map(({ name, tenantId }) => ({ name, tenantId }))
+  return ok({ shown: shownPast(job.query, past.value, tenant), owner, tenant: holder, texts })
 }
 
 function questionOf({ query, nowMs }: PastJob): Result<WhyQuestion, PastFault> {
@@ -85,8 +89,10 @@ export function shownPast(query: Omit<PastQuery, 'at'>, past: PastReport, tenant
     client: query.subnet ?? query.client ?? null,
   }
   const forText = isOwn ? past : { ...past, shares: [], mayAnswer: [], measured: null }
+  // Who wrote a record is told to its own tenant.
+  const texts = past.texts.filter(({ tenantId }) => tenant === null || tenantId === tenant)
   const report = {
-    ...{ ...forText, commit },
+    ...{ ...forText, commit, texts },
     simulation: isOwn ? simulation : { ...simulation, service: null },
   }
   return {
@@ -99,8 +105,15 @@ export function shownPast(query: Omit<PastQuery, 'at'>, past: PastReport, tenant
     shares: isOwn ? past.shares : [],
     mayAnswer: isOwn ? past.mayAnswer : [],
     measured: isOwn ? past.measured : null,
+    texts: texts.map(({ writtenBy, writtenAt, tenantId, ...text }) => ({
+      ...text,
+      ...{ tenantId: orNull(tenantId), writtenBy: orNull(writtenBy) },
+      writtenAt: orNull(writtenAt),
+    })),
     ...shownAnswer(simulation),
     service: service === null || !isOwn ? null : shownService(service),
     text: printReport(heading, report, tenant === null),
   }
 }
+
+const orNull = (text: string): string | null => (text === '' ? null : text)

@@ -26,6 +26,7 @@ export function printReport(heading: WhyHeading, report: PastReport, tellsWho = 
   return [
     ...whoLines(report, tellsWho),
     trace.trimEnd(),
+    ...textLines(report),
     ...measuredLines(report),
     ...shareLines(report),
     ...report.notes.map((note) => row('note', note)),
@@ -55,6 +56,21 @@ function whoLines(report: PastReport, tellsWho: boolean): string[] {
 function byWhom({ author, date }: NonNullable<PastReport['commit']>): string {
   return author === null ? 'not in a repository here' : `by ${author}, ${date ?? ''}`
 }
+
+/** @returns who wrote the records, and when */
+function textLines({ texts }: PastReport): string[] {
+  const shown = texts.slice(0, textsMax).map(({ name, value, tenantId, writtenBy, writtenAt }) => {
+    if (writtenAt === '') return `${value} at ${name}; a control node knows who wrote it`
+    const who = writtenBy === '' ? 'somebody' : writtenBy
+    return `${value} at ${name} by ${who} of tenant ${tenantId}, ${writtenAt}`
+  })
+  const more = texts.length - shown.length
+  return [...shown, ...(more > 0 ? [`and ${more} more`] : [])].map((text, i) =>
+    row(i === 0 ? 'written' : '', text),
+  )
+}
+
+const textsMax = 8
 
 function measuredLines({ measured }: PastReport): string[] {
   if (measured === null) return []

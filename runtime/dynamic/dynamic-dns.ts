@@ -28,8 +28,7 @@ export interface DynamicDnsParts {
   readonly log: Log
 }
 
-export interface TextsChange {
-  readonly revision: number
+export interface TextsChange extends TxtDelta {
   /** As people write them, those whose records have changed. */
   readonly names: readonly string[]
 }
@@ -273,10 +272,12 @@ export class DynamicDns implements DynamicDnsAdmin {
 
   #tell(delta: Omit<TxtDelta, 'revision'>, isNews = true): void {
     const revision = Math.max(this.#revisions.records, 0)
-    const names = this.texts.change({ ...delta, revision })
+    const { added, removed } = delta
+    const change = { revision, added, removed }
+    const names = this.texts.change(change)
     if (isNews) this.#copyLater()
     const handlers = [...this.#handlers]
-    this.#taken = Promise.all(handlers.map(async (handler) => handler({ revision, names })))
+    this.#taken = Promise.all(handlers.map(async (handler) => handler({ ...change, names })))
     // Whoever waits for it hears of it.
     this.#taken.catch(() => undefined)
   }

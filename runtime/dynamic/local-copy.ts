@@ -86,7 +86,9 @@ const unread =
 function stateOf(text: string): DynamicDnsState {
   const { version: found, ...state } = JSON.parse(text) as DynamicDnsState & { version: number }
   if (found !== version) throw new Error(`it is of version ${found}`)
-  return state
+  // A version before had nothing of who wrote a record.
+  const records = state.records.map((record) => ({ ...record, writtenBy: record.writtenBy ?? '' }))
+  return { ...state, records }
 }
 
 /** The text that `stateOf` reads, in parts. */

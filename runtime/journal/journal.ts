@@ -24,6 +24,8 @@ import type { GenerationHead, RecordTimes, SegmentHead } from './format/records.
 import type { OpenSegment } from './segment-files.ts'
 import { SideLog } from './sides/side-log.ts'
 import type { SideSource } from './sides/side-log.ts'
+import { TextSource } from './sides/text-log.ts'
+import type { TextsWatch } from './sides/text-log.ts'
 
 export interface JournalParts {
   readonly directory: string
@@ -72,6 +74,7 @@ export class Journal implements StateWatch {
   readonly #changes = new EntryStream(RecordKind.Changes)
   /** What else answers depend on. */
   readonly #sides: SideLog[] = []
+  #texts: TextsWatch | null = null
   /** Pools whose columns are ahead of their lists. */
   readonly #unbuilt = new Set<number>()
   #tables = ''
@@ -133,6 +136,20 @@ export class Journal implements StateWatch {
     source.watch(
       this.#side({ name: 'what browsers measured', kind: RecordKind.Measured, part, source }),
     )
+  }
+
+  /** TXT records that are written at run time are kept, too. @returns who is to be told of them */
+  keepsTexts(): TextsWatch {
+    const source = new TextSource()
+    const part = journalLimits.textsPart
+    const name = 'TXT records written at run time'
+    source.writesTo(this.#side({ name, kind: RecordKind.Texts, part, source }))
+    return (this.#texts = source)
+  }
+
+  /** Who is told of TXT records; null: nobody. */
+  get texts(): TextsWatch | null {
+    return this.#texts
   }
 
   #side({

@@ -7,6 +7,7 @@ import { measuredLengthMs } from './sides/measured-entries.ts'
 import { OctetReader } from './format/octets.ts'
 import { generationOf, jsonOf, readRecords, RecordKind, segmentHead } from './format/records.ts'
 import type { ChangesUntil, GenerationHead, JournalRecord, SegmentHead } from './format/records.ts'
+import { walkTexts } from './sides/text-entries.ts'
 import { segmentFiles } from './segment-files.ts'
 
 export interface Moment {
@@ -21,8 +22,10 @@ export interface Moment {
   /** Of the state: what it began with, then changes in their order. */
   readonly state: Buffer
   readonly changes: readonly ChangesUntil[]
-  /** What browsers had measured; none: it is not in this segment. See measured-then.ts. */
+  /** What browsers had measured; none: it is not in this segment. See sides-then.ts. */
   readonly measured: readonly ChangesUntil[]
+  /** TXT records that were written at run time, likewise. */
+  readonly texts: readonly ChangesUntil[]
   /** The databases that were loaded. */
   readonly tables: Readonly<Record<string, unknown>>
   /** The clock has shown this instant more than once: this is the last time. */
@@ -197,6 +200,7 @@ class SegmentWalk {
   #isSettled = false
   #changes: JournalRecord[] = []
   #measured: JournalRecord[] = []
+  #texts: JournalRecord[] = []
   #tables: Readonly<Record<string, unknown>> = {}
 
   constructor(head: SegmentHead, atMs: number) {
@@ -216,6 +220,7 @@ class SegmentWalk {
     if (record.kind === RecordKind.Tables) this.#tables = jsonOf(record.payload) ?? {}
     if (record.kind === RecordKind.Changes) this.#changes.push(record)
     if (record.kind === RecordKind.Measured) this.#measured.push(record)
+    if (record.kind === RecordKind.Texts) this.#texts.push(record)
   }
 
   /** At the instant, which is in the period of the record that was taken last. */
@@ -225,6 +230,7 @@ class SegmentWalk {
     const monotonicMs = record.monotonicMs + this.#atMs - record.wallMs
     const changes = until(this.#changes, monotonicMs)
     const measured = until(this.#measured, monotonicMs)
+    const texts = until(this.#texts, monotonicMs)
     const { head, state, fromMs } = generation
     return {
       kind: 'moment',
@@ -233,7 +239,7 @@ class SegmentWalk {
       generation: head,
       before: this.#isSettled ? null : this.#before,
       sinceMs: head.isContinued ? null : fromMs,
-      ...{ state, changes, measured, tables: this.#tables, isRepeated },
+      ...{ state, changes, measured, texts, tables: this.#tables, isRepeated },
     }
   }
 }
@@ -285,6 +291,7 @@ function lastEntryMs(records: readonly JournalRecord[]): number {
 /** From the first entry of a record to its last. */
 function lengthOf({ kind, payload }: JournalRecord): number {
   if (kind === RecordKind.Measured) return measuredLengthMs(payload)
+  if (kind === RecordKind.Texts) return walkTexts(payload).ms
   if (kind !== RecordKind.Changes) return 0
   let lengthMs = 0
   for (const entry of readEntries(new OctetReader(payload))) {

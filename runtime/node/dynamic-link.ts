@@ -6,9 +6,18 @@ import type { HandedBundle } from '#runtime/answer/serving-view.ts'
 import type { DynamicDns } from '#runtime/dynamic/dynamic-dns.ts'
 import { TxtEncoder } from '#runtime/dynamic/txt-encoder.ts'
 import type { EncodedTexts } from '#runtime/dynamic/txt-encoder.ts'
+import type { TextsWatch } from '#runtime/journal/sides/text-log.ts'
 import { DoubleBuffer } from './generation-memory.ts'
 
 export type DynamicFeed = Pick<DynamicDns, 'texts' | 'onChange'>
+
+export interface DynamicLinkParts {
+  /** null: no TXT records are written at run time. */
+  readonly dynamic?: DynamicFeed | null
+  /** Is told of each change, and of what is handed out. */
+  readonly journal?: { readonly texts: TextsWatch | null } | null
+  readonly log: Log
+}
 
 /** Far above what the limits of TXT records come to: 200 MB of data with their names. */
 const bytesMax = 500_000_000
@@ -23,15 +32,26 @@ export class DynamicLink {
   #servedRevision = 0
   #servedSince = 0
   #left = ''
+  readonly #watch: TextsWatch | null
+  /** Whether the records could not be encoded the last time. */
+  #isFailed = false
   #isStopped = false
 
   /** @param onChange is told of each change; a write waits for it */
-  constructor(feed: DynamicFeed | null, log: Log, onChange: () => Promise<void>) {
+  constructor({ dynamic, journal, log }: DynamicLinkParts, onChange: () => Promise<void>) {
+    const feed = dynamic ?? null
     this.#log = log
     this.#feed = feed
+    this.#watch = journal?.texts ?? null
+    if (feed !== null) {
+      const { texts } = feed
+      const added = [...texts.records()]
+      this.#watch?.changed({ revision: texts.revision, added, removed: [] })
+    }
     this.#encoder = feed === null ? undefined : new TxtEncoder(feed.texts)
-    feed?.onChange(async ({ names }) => {
+    feed?.onChange(async ({ names, revision, added, removed }) => {
       this.#encoder?.changed(names)
+      this.#watch?.changed({ revision, added, removed })
       await onChange()
     })
   }
@@ -87,6 +107,9 @@ export class DynamicLink {
    */
   bundleFor(isFree: boolean): HandedBundle | null {
     const handed = this.#encoded?.handed ?? null
+    if (this.#encoded !== undefined) {
+      this.#watch?.served(this.#isFailed ? null : this.#encoded.revision)
+    }
     if (handed === null) return (this.#served = null)
     if (handed.digest === this.#served?.digest) return this.#served
     const { length } = handed.bytes
@@ -103,6 +126,7 @@ export class DynamicLink {
 
   #take(encoded: EncodedTexts): undefined {
     this.#encoded = encoded
+    this.#isFailed = false
     this.#sayWhatIsLeft(encoded)
   }
 
@@ -111,6 +135,7 @@ export class DynamicLink {
     if (!this.#isStopped)
       this.#log.error({ err: error }, 'TXT records written at run time are not served')
     const revision = this.#feed?.texts.revision ?? 0
+    this.#isFailed = true
     const nothing = { handed: null, outside: 0, leftOut: 0, hidden: 0 }
     this.#encoded = { ...nothing, revision, mainDigest: main.digest }
   }

@@ -112,7 +112,7 @@ export class DnsNode {
     this.#stored = parts.store && { ...parts, store: parts.store, onRecord }
     this.#live = new LiveState({ ...parts, after: systemAfter })
     this.#geo = new GeoLink(parts.geo, () => this.#publish())
-    this.#dynamic = new DynamicLink(parts.dynamic ?? null, parts.log, () => this.#serveDynamic())
+    this.#dynamic = new DynamicLink(parts, () => this.#serveDynamic())
     this.#threads = parts.createThreads({
       ...parts.threads,
       log: parts.log,

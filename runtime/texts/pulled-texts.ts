@@ -93,8 +93,8 @@ export class PulledTexts implements DynamicFeed {
 
   async #take(record: ChannelRecord, bundle: Bundle): Promise<void> {
     const revision = record.serial ?? 0
-    const delta = this.texts.deltaTo(recordsOfTexts(bundle))
-    const names = this.texts.change({ ...delta, revision })
-    await Promise.all([...this.#handlers].map(async (handler) => handler({ revision, names })))
+    const change = { ...this.texts.deltaTo(recordsOfTexts(bundle)), revision }
+    const names = this.texts.change(change)
+    await Promise.all([...this.#handlers].map(async (handler) => handler({ ...change, names })))
   }
 }

@@ -57,7 +57,8 @@ export function recordsOfTexts(bundle: Bundle): StoredTxtRecord[] {
     for (const octets of rdata) {
       const text = Buffer.from(octets).toString('base64')
       const id = `${name} ${ttlSeconds} ${text}`
-      records.push({ id, tenantId: '', name, rdata: text, ttlSeconds, createdAtMs: 0 })
+      const unknown = { tenantId: '', createdAtMs: 0, writtenBy: '' }
+      records.push({ id, name, rdata: text, ttlSeconds, ...unknown })
     }
   }
   return records

@@ -29,6 +29,8 @@ export interface StoredTxtRecord {
   readonly rdata: string
   readonly ttlSeconds: number
   readonly createdAtMs: number
+  /** `key:` and the name of a TSIG key, or the actor of a call of the API; '': not known. */
+  readonly writtenBy: string
 }
 
 /** A change by a DNS client. RFC 2136 section 2.5. */

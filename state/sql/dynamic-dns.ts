@@ -99,9 +99,7 @@ function recordCalls(database: Sql): Pick<DynamicDnsStore, RecordCall> {
     createRecord: async (record) => {
       const changes = [{ ...record, verb: 'add' }] as const
       const done = await database.once((db) =>
-        writing(db, (transaction, { records }) =>
-          change(transaction, records, record.tenantId, changes, record.createdAtMs, record.id),
-        ),
+        writing(db, (transaction, { records }) => change(transaction, records, changes, record)),
       )
       if (!done.ok) return done
       if (typeof done.value === 'string') return tooMuch(done.value)
@@ -130,10 +128,12 @@ function recordCalls(database: Sql): Pick<DynamicDnsStore, RecordCall> {
       if (changes.length > dynamicDnsLimits.changesMax) return tooMuch('too-many-changes')
       const done = await database.once((db) =>
         writing(db, async (transaction, { records }) => {
-          const keys = transaction.selectFrom('tsig_keys').select('tenant_id')
+          const keys = transaction.selectFrom('tsig_keys').select(['tenant_id', 'name'])
           const key = await keys.where('id', '=', keyId).executeTakeFirst()
           if (key === undefined) return 'key-gone'
-          return await change(transaction, records, key.tenant_id, changes, nowMs)
+          const writtenBy = `key:${key.name}`
+          const written = { tenantId: key.tenant_id, createdAtMs: nowMs, writtenBy }
+          return await change(transaction, records, changes, written)
         }),
       )
       if (!done.ok) return done
@@ -177,15 +177,14 @@ async function raise(
   return next
 }
 
-/** @param id of the first record that is added; left out: a new one */
+/** @param written of records that are added; an id is that of the first */
 async function change(
   db: Db,
   revision: number,
-  tenantId: string,
   changes: readonly TxtChange[],
-  nowMs: number,
-  id?: string,
+  written: Pick<StoredTxtRecord, 'tenantId' | 'createdAtMs' | 'writtenBy'> & { id?: string },
 ): Promise<TxtDelta | TxtFault> {
+  const { tenantId, createdAtMs, writtenBy, id } = written
   const names = [...new Set(changes.map(({ name }) => name))]
   const stored = names.length === 0 ? [] : await named(db, names)
   const outcome = changedRecords(stored, changes)
@@ -193,9 +192,8 @@ async function change(
   const removed = outcome.removed.map((record) => record.id)
   const added = outcome.added.map((record, i) => ({
     ...record,
-    id: i === 0 && id !== undefined ? id : uuidV7(nowMs),
-    tenantId,
-    createdAtMs: nowMs,
+    id: i === 0 && id !== undefined ? id : uuidV7(createdAtMs),
+    ...{ tenantId, createdAtMs, writtenBy },
   }))
   if (removed.length === 0 && added.length === 0) return { revision, added, removed }
   if (added.length > 0 && !(await hasRoom(db, tenantId, added.length - removed.length))) {
@@ -279,6 +277,7 @@ function recordRow(record: StoredTxtRecord): Selectable<TxtRecordsTable> {
     rdata: record.rdata,
     ttl_seconds: record.ttlSeconds,
     created_at_ms: record.createdAtMs,
+    written_by: record.writtenBy,
   }
 }
 
@@ -290,5 +289,6 @@ function recordOf(row: Selectable<TxtRecordsTable>): StoredTxtRecord {
     rdata: row.rdata,
     ttlSeconds: row.ttl_seconds,
     createdAtMs: row.created_at_ms,
+    writtenBy: row.written_by,
   }
 }

@@ -6,6 +6,8 @@ import { adoptBundle } from '#bundle/load/load.ts'
 import { frame, magic, readRecords, RecordKind } from '#runtime/journal/format/records.ts'
 import { findMoment, segmentsIn } from '#runtime/journal/moment.ts'
 import { replayState } from '#runtime/journal/replay.ts'
+import { handedTexts } from '#cli/why/texts-then.ts'
+import { storedTxt } from '#test/support/txt-records.ts'
 import { tableThen } from '#cli/why/measured-table.ts'
 import { bundleOf } from '#test/support/bundle-models.ts'
 import { journalEpochMs, journalModel, JournalScene } from '#test/support/journal-scene.ts'
@@ -25,6 +27,7 @@ const happening = fc.oneof(
     member: fc.nat(5),
     value: fc.integer({ min: 1, max: 60_000 }),
   }),
+  fc.record({ kind: fc.constant('text' as const), name: fc.nat(4), value: fc.nat(2) }),
   fc.record({ kind: fc.constant('swap' as const), value: fc.nat(3) }),
   fc.record({ kind: fc.constant('wait' as const), ms: fc.nat(2_000) }),
   fc.record({ kind: fc.constant('rest' as const), ms: fc.nat(5_000_000) }),
@@ -53,6 +56,10 @@ async function happens(scene: JournalScene, one: Happening): Promise<void> {
       return scene.time.pass(1_000)
     case 'measure':
       return scene.measure(one.network, one.member, one.value)
+    case 'text': {
+      const record = storedTxt([`n${one.name}.test.`, `${one.value}`])
+      return one.value === 0 ? scene.write([], [`n${one.name}.test. 1`]) : scene.write([record])
+    }
     case 'swap':
       return scene.swap(journalModel(`c${one.value}`))
     case 'wait':
@@ -99,6 +106,7 @@ async function written(): Promise<Buffer> {
   for (let i = 0; i < 50; i++) {
     scene.flip(i % 6)
     scene.measure(i % 4, i % 6, 1 + i)
+    if (i % 3 === 0) scene.write([storedTxt([`n${i}.test.`, 'x'])], [`n${i - 9}.test. x`])
     scene.time.pass(i * 37)
   }
   scene.swap(journalModel('b'))
@@ -120,6 +128,7 @@ function look(file: Buffer, digest = bundle.digest): void {
     if (found.kind === 'moment') {
       replayState(held, found)
       tableThen(found)
+      handedTexts(found, held)
     } else expect(['empty', 'stopped', 'lost', 'unknown']).toContain(found.why)
   }
 }

@@ -8,7 +8,7 @@ import { Journal } from '#runtime/journal/journal.ts'
 import type { JournalParts } from '#runtime/journal/journal.ts'
 import { findMoment, segmentsIn } from '#runtime/journal/moment.ts'
 import type { Gap, Moment } from '#runtime/journal/moment.ts'
-import { measuredThen } from '#runtime/journal/sides/measured-then.ts'
+import { measuredThen, textsThen } from '#runtime/journal/sides/sides-then.ts'
 import { replayState } from '#runtime/journal/replay.ts'
 import { rumNetworkText } from '#runtime/rum/rum-networks.ts'
 import { RumStore } from '#runtime/rum/rum-store.ts'
@@ -16,6 +16,7 @@ import { wordsOfUid } from '#routing/rum/targets.ts'
 import { carryRoutingState, createRoutingState, rebuildPool } from '#routing/state/candidates.ts'
 import { firstCandidate, PoolCell } from '#routing/state/state.ts'
 import type { RoutingState } from '#routing/state/state.ts'
+import type { StoredTxtRecord } from '#state/ports/dynamic-dns.ts'
 import { bareModel, bundleOf, pool, service, zone } from './bundle-models.ts'
 import { FakeTime } from './fake-time.ts'
 
@@ -49,9 +50,14 @@ export interface StateCopy {
   readonly lists: readonly (readonly number[])[]
   /** By network and uid: codes of averages; or why they are not known. */
   readonly measured: Readonly<Record<string, number>> | string
+  /** TXT records, each as one text, in order; or why they are not known. */
+  readonly texts: readonly string[] | string
 }
 
-export function copyOfState(bundle: Bundle, state: RoutingState): Omit<StateCopy, 'measured'> {
+export function copyOfState(
+  bundle: Bundle,
+  state: RoutingState,
+): Omit<StateCopy, 'measured' | 'texts'> {
   const lists: number[][] = []
   for (let row = 0; row < bundle.counts.pools; row++) {
     const copy = state.pools[row * PoolCell.Words + PoolCell.Version]! & 1
@@ -82,9 +88,12 @@ export class JournalScene {
   journal: Journal
   /** What browsers measure, of the process. */
   rum: RumStore
+  /** TXT records that threads answer, by id. */
+  #texts = new Map<string, StoredTxtRecord>()
   bundle: Bundle | undefined
   state: RoutingState | undefined
   #seq = 0
+  #revision = 0
 
   constructor(parts: Partial<JournalParts> = {}) {
     this.#parts = parts
@@ -97,6 +106,8 @@ export class JournalScene {
     this.openOlder()
     this.rum = new RumStore(this.time.clock)
     this.journal.measures(this.rum)
+    this.journal.keepsTexts()
+    this.#texts.clear()
     return this.journal
   }
 
@@ -151,6 +162,22 @@ export class JournalScene {
     this.rum.record(client, wordsOfUid(this.bundle!, member), latencyMs)
   }
 
+  /** TXT records begin and end to be answered. */
+  write(added: readonly StoredTxtRecord[], removed: readonly string[] = []): void {
+    this.changeTexts(added, removed)()
+  }
+
+  /** They are stored. @returns what makes threads answer them */
+  changeTexts(added: readonly StoredTxtRecord[], removed: readonly string[] = []): () => void {
+    const revision = ++this.#revision
+    this.journal.texts?.changed({ revision, added, removed })
+    return () => {
+      for (const id of removed) this.#texts.delete(id)
+      for (const record of added) this.#texts.set(record.id, record)
+      this.journal.texts?.served(revision)
+    }
+  }
+
   copy(): StateCopy {
     const measured = [...this.rum.averages()].map(({ network, uid, code }) => {
       return [
@@ -161,6 +188,7 @@ export class JournalScene {
     return {
       ...copyOfState(this.bundle!, this.state!),
       measured: Object.fromEntries(measured.sort()),
+      texts: textsOf(this.#texts.values()),
     }
   }
 
@@ -179,7 +207,11 @@ export class JournalScene {
     const bundle = this.bundles.get(moment.generation.digest)!
     const state = replayState(bundle, moment)
     if (!state.ok) return state.error
-    return { ...copyOfState(bundle, state.value), measured: measuredAt(moment) }
+    return {
+      ...copyOfState(bundle, state.value),
+      measured: measuredAt(moment),
+      texts: textsAt(moment),
+    }
   }
 
   async remove(): Promise<void> {
@@ -198,3 +230,12 @@ function measuredAt(moment: Moment): StateCopy['measured'] {
   )
   return Object.fromEntries(codes.sort())
 }
+
+function textsAt(moment: Moment): StateCopy['texts'] {
+  const then = textsThen(moment.texts)
+  return then.kind === 'unkept' ? then.why : textsOf(then.value)
+}
+
+/** In any order, and whatever their ids are. */
+const textsOf = (records: Iterable<StoredTxtRecord>): readonly string[] =>
+  [...records].map(({ id: _, ...record }) => JSON.stringify(Object.entries(record).sort())).sort()

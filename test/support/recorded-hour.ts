@@ -19,6 +19,10 @@ import { RrType } from '#dns/rrtype.ts'
 import { Random } from '#lib/random.ts'
 import { wordsOfUid } from '#routing/rum/targets.ts'
 import type { RoutingTables } from '#routing/choose/environment.ts'
+import type { HandedBundle } from '#runtime/answer/serving-view.ts'
+import { encodeTxtBundle } from '#runtime/dynamic/txt-bundle.ts'
+import { TxtRrsets } from '#runtime/dynamic/txt-snapshot.ts'
+import { storedTxt } from './txt-records.ts'
 import { RumStore } from '#runtime/rum/rum-store.ts'
 import { carryRoutingState, createRoutingState } from '#routing/state/candidates.ts'
 import type { RoutingState } from '#routing/state/state.ts'
@@ -121,6 +125,8 @@ export class RecordedHour {
   readonly #log: RecordedLog
   readonly journal: Journal
   readonly #rum: RumStore
+  readonly #texts = new TxtRrsets()
+  #handed: HandedBundle | null = null
   readonly #down = new Set<string>()
   #serving: { bundle: Bundle; state: RoutingState } | undefined
   #swaps = 0
@@ -139,6 +145,7 @@ export class RecordedHour {
     })
     this.#rum = new RumStore(clock)
     this.journal.measures(this.#rum)
+    this.journal.keepsTexts()
     const health = node.monitor
     this.#log = new RecordedLog(seed, clock)
     this.#live = new LiveState({ health, journal: this.journal, clock, after, log })
@@ -159,6 +166,7 @@ export class RecordedHour {
         : carryRoutingState(before, bundle, this.#swaps)
     this.#live.prepare(bundle, state)
     this.#serving = { bundle, state }
+    this.#handTexts(bundle)
     const commit = bundle.manifest.commit ?? ''
     this.journal.serves({ digest: bundle.digest, commit, seq: this.#swaps }, bundle, state)
     this.#live.serve(bundle, state)
@@ -182,6 +190,24 @@ export class RecordedHour {
     }
   }
 
+  /** A client writes a TXT record, or deletes it where it is there. */
+  write(): void {
+    const name = ['_a.', '_b.', 'failover.', 'x.'][this.#random.below(4)]!
+    const record = storedTxt([`${name}test.`, `${this.#random.below(3)}`, 30])
+    const isThere = [...this.#texts.records()].some(({ id }) => id === record.id)
+    const added = isThere ? [] : [record]
+    const removed = isThere ? [record.id] : []
+    const change = { revision: this.#texts.revision + 1, added, removed }
+    this.#texts.change(change)
+    this.journal.texts!.changed(change)
+    this.#handTexts(this.#serving!.bundle)
+  }
+
+  #handTexts(bundle: Bundle): void {
+    this.#handed = encodeTxtBundle(this.#texts.snapshot().records, bundle).handed
+    this.journal.texts!.served(this.#texts.revision)
+  }
+
   walk(ms: number): void {
     this.#node.world.walk(ms)
     this.#rum.sweep()
@@ -200,7 +226,7 @@ export class RecordedHour {
     state.serviceCursor.fill(this.#random.below(1_000_000))
     const question = { qname: qnameOf(name), qtype: RrType.A, client, seed: this.#random.next() }
     const tables = this.#tables(bundle)
-    const parts = { ...question, count: 0, tables, scripts: null }
+    const parts = { ...question, count: 0, tables, scripts: null, texts: this.#handed }
     const given = simulate(bundle, state, parts, this.#memory)
     return { atMs: this.#node.world.clock.nowMs(), name, client, given }
   }
@@ -208,7 +234,7 @@ export class RecordedHour {
   /** A query as a thread with a query log answers it, each of a service its next turn. */
   askLogged(question: LoggedQuestion): void {
     const { bundle, state } = this.#serving!
-    this.#log.serve(bundle, state, this.#tables(bundle))
+    this.#log.serve(bundle, state, this.#tables(bundle), this.#handed)
     this.#log.ask(question)
   }
 

@@ -5,6 +5,7 @@ import type { Clock } from '#lib/clock.ts'
 import type { RoutingTables } from '#routing/choose/environment.ts'
 import type { RoutingState } from '#routing/state/state.ts'
 import { answer } from '#runtime/answer/answer.ts'
+import type { HandedBundle } from '#runtime/answer/serving-view.ts'
 import { createServingView } from '#runtime/answer/serving-view.ts'
 import { Transaction, Transport } from '#runtime/answer/transaction.ts'
 import { Counters } from '#runtime/counters/counters.ts'
@@ -34,6 +35,7 @@ export class RecordedLog {
   readonly #frames: Buffer[] = [controlFrame(ControlType.Start)]
   readonly #reply = new Uint8Array(65_535)
   #serving: RoutingState | undefined
+  #dynamic: HandedBundle | null = null
 
   constructor(seed: number, { nowMs }: Pick<Clock, 'nowMs'>) {
     new Int32Array(this.#ring)[LogCell.SampleEvery] = 1
@@ -44,12 +46,18 @@ export class RecordedLog {
   }
 
   /** What a thread does that takes over this bundle, where it has not. */
-  serve(bundle: Bundle, state: RoutingState, tables: RoutingTables): void {
-    if (this.#serving === state) return
+  serve(
+    bundle: Bundle,
+    state: RoutingState,
+    tables: RoutingTables,
+    dynamic: HandedBundle | null = null,
+  ): void {
+    if (this.#serving === state && this.#dynamic === dynamic) return
     this.#serving = state
+    this.#dynamic = dynamic
     const { bytes, digest } = bundle
     const routing = state.buffers
-    const view = createServingView({ number: 1, bundle: bytes, digest, routing, tables })
+    const view = createServingView({ number: 1, bundle: bytes, digest, dynamic, routing, tables })
     this.#tx.adopt(view)
     this.#tap.adopt(view)
   }

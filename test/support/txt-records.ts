@@ -11,7 +11,8 @@ export const txtRdata = (text: string): Buffer =>
 
 export function storedTxt([name, text, ttlSeconds = 60]: Txt): StoredTxtRecord {
   const rdata = txtRdata(text).toString('base64')
-  return { id: `${name} ${text}`, tenantId: 'default', name, rdata, ttlSeconds, createdAtMs: 1 }
+  const written = { tenantId: 'default', createdAtMs: 1, writtenBy: 'system' }
+  return { id: `${name} ${text}`, name, rdata, ttlSeconds, ...written }
 }
 
 export const txtRrsets = (records: readonly Txt[]): readonly TxtRrset[] =>

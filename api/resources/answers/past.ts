@@ -38,6 +38,17 @@ const Measured = Type.Object({
   ),
 })
 
+const Text = Type.Object({
+  name: Type.String({ description: 'Where it stood: a wildcard may have stood for the name' }),
+  value: Type.String({ description: 'As zone files write it' }),
+  ttl: Type.Integer({ description: 'Seconds' }),
+  tenantId: nullable(Type.String({ description: 'null: not known on a node that pulls' })),
+  writtenBy: nullable(
+    Type.String({ description: '`key:` and the name of a TSIG key, or the actor of a call' }),
+  ),
+  writtenAt: nullable(Type.String({ description: 'ISO 8601' })),
+})
+
 const Commit = Type.Object({
   id: Type.String(),
   author: nullable(Type.String({ description: 'null: not known here, or not for this caller' })),
@@ -65,6 +76,9 @@ export const PastAnswer = Type.Object(
     shares: Type.Array(Share),
     mayAnswer: Type.Array(Type.String(), { description: 'All addresses that may have been in it' }),
     measured: nullable(Measured),
+    texts: Type.Array(Text, {
+      description: 'TXT records written at run time that had a part in it, of the own tenant',
+    }),
     notes: Type.Array(Type.String(), { description: 'What is not known of then' }),
     ...{ rcode: properties.rcode, rule: properties.rule, zone: properties.zone },
     ...{ match: properties.match, owner: properties.owner, records: properties.records },

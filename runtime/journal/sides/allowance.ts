@@ -23,6 +23,13 @@ export class DayAllowance {
     return true
   }
 
+  /** Of what is written already. @returns false: more than there was, which later ones pay */
+  spend(bytes: number): boolean {
+    const isThere = this.has(bytes)
+    this.#left -= bytes
+    return isThere
+  }
+
   has(bytes: number): boolean {
     const nowMs = this.#nowMs()
     const more = ((nowMs - this.#atMs) / dayMs) * this.perDay

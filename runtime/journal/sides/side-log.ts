@@ -79,7 +79,7 @@ export class SideLog {
 
   /** Counts octets of a record. @returns false: it was the last one for now */
   spend(bytes: number): boolean {
-    if (!this.#isKept || this.#parts.allowance.take(bytes)) return true
+    if (!this.#isKept || this.#parts.allowance.spend(bytes)) return true
     this.#parts.source.writeEnd(this.#parts.open(this.#parts.stream))
     this.#end()
     return false

@@ -12,6 +12,7 @@ import { history } from '#state/sql/migrations/0009-history.ts'
 import { deliveries } from '#state/sql/migrations/0010-deliveries.ts'
 import { objectUse } from '#state/sql/migrations/0011-object-use.ts'
 import { journals } from '#state/sql/migrations/0012-journals.ts'
+import { txtWriters } from '#state/sql/migrations/0013-txt-writers.ts'
 
 export const migrations: readonly Migration[] = Object.freeze([
   accounts,
@@ -26,6 +27,7 @@ export const migrations: readonly Migration[] = Object.freeze([
   deliveries,
   objectUse,
   journals,
+  txtWriters,
 ])
 
 /** The schema that this program writes. */

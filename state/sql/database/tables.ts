@@ -109,6 +109,7 @@ export interface TxtRecordsTable {
   readonly rdata: string
   readonly ttl_seconds: number
   readonly created_at_ms: number
+  readonly written_by: string
 }
 
 /** One row, with id 1; who writes keys or records locks it first. */

@@ -13,7 +13,7 @@ const rdataOf = (text: string): string =>
   Buffer.concat([Buffer.from([text.length]), Buffer.from(text)]).toString('base64')
 const recordOf = (id: string, parts: Partial<StoredTxtRecord> = {}): StoredTxtRecord => ({
   ...{ id, tenantId: 'acme', name: 'a.example.', rdata: rdataOf(id) },
-  ...{ ttlSeconds: 60, createdAtMs: 1_000 },
+  ...{ ttlSeconds: 60, createdAtMs: 1_000, writtenBy: 'system' },
   ...parts,
 })
 const add = (text: string, name = 'a.example.', ttlSeconds = 60): TxtChange => ({

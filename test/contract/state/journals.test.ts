@@ -1,4 +1,14 @@
 import { describe, expect, test } from 'vitest'
+import { storedSegments } from '#cli/why/stored-segments.ts'
+import { err } from '#lib/result.ts'
+import { JournalCopier } from '#runtime/journal/journal-copier.ts'
+import type { CopySink } from '#runtime/journal/journal-copier.ts'
+import { findMoment } from '#runtime/journal/moment.ts'
+import { storePart } from '#runtime/journal/segment-part.ts'
+import { silentLog } from '#test/support/api-ports.ts'
+import { journalModel, JournalScene } from '#test/support/journal-scene.ts'
+import type { StateCopy } from '#test/support/journal-scene.ts'
+import { storedTxt } from '#test/support/txt-records.ts'
 import { journalCopyLimits } from '#state/ports/journals.ts'
 import type { SegmentPart } from '#state/ports/journals.ts'
 import { persistentAdapters, useState } from '#test/support/persistent-adapters.ts'
@@ -10,6 +20,22 @@ const part = (more: Partial<SegmentPart> = {}): SegmentPart => ({
   ...{ fromMs: 1_000, toMs: 2_000, hasSwap: false, storedMs: 10_000 },
   ...more,
 })
+
+/** What a node writes in two hours: health, what browsers measured, TXT records. */
+async function recorded(scene: JournalScene) {
+  scene.swap(journalModel('a'))
+  const copies: (readonly [number, StateCopy])[] = []
+  for (let i = 0; i < 80; i++) {
+    scene.flip(i % 6)
+    scene.measure(i % 7, i % 6, 1 + ((i * 7919) % 300))
+    scene.write([storedTxt([`n${i}.test.`, 'x'])], [`n${i - 9}.test. x`])
+    copies.push([scene.time.clock.nowMs(), scene.copy()])
+    scene.time.pass(90_000)
+    scene.rum.sweep()
+    await scene.journal.flush()
+  }
+  return copies
+}
 
 describe.each(persistentAdapters)('journals of nodes in %s', (_name, adapter) => {
   const state = useState(adapter)
@@ -120,5 +146,32 @@ describe.each(persistentAdapters)('journals of nodes in %s', (_name, adapter) =>
       ),
     )
     expect(await append({ at: segmentBytesMax })).toBe(segmentBytesMax)
+  })
+
+  test('what a node wrote of all that answers depend on comes back as it was', async () => {
+    const scene = new JournalScene()
+    const copies = await recorded(scene)
+    const add: CopySink['add'] = async (one) => {
+      const stored = await storePart(state().journals, one, scene.time.clock.nowMs())
+      const isStored = stored.ok && stored.value.ok
+      return isStored ? stored.value : err({ code: 'refused', message: 'it is no journal' })
+    }
+    const { directory, time } = scene
+    const copier = new JournalCopier({
+      directory,
+      sink: { add },
+      clock: time.clock,
+      log: silentLog,
+    })
+    await copier.look()
+    expect(copier.status()).toMatchObject({ error: null, refused: 0 })
+    for (const [atMs, copy] of copies) {
+      const files = await storedSegments(state().journals, 'n1', atMs)
+      expect(files.ok).toBe(true)
+      const segments = files.ok ? files.value.map((one) => Buffer.from(one)) : []
+      const found = findMoment(segments, atMs)
+      expect(found.kind === 'moment' && scene.replayed(found)).toEqual(copy)
+    }
+    await scene.remove()
   })
 })

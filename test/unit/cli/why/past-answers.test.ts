@@ -5,7 +5,6 @@ import { join } from 'node:path'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import type { PastQuery } from '#api/ports/past.ts'
 import { PastAnswers, pastLimits } from '#cli/why/past-answers.ts'
-import type { BundleModel } from '#bundle/format/model.ts'
 import { uidOf } from '#bundle/format/bundle.ts'
 import { noGeoBuffers } from '#routing/geo/geo-tables.ts'
 import { createRoutingState, rebuildPool } from '#routing/state/candidates.ts'
@@ -15,33 +14,13 @@ import { JournalCopier } from '#runtime/journal/journal-copier.ts'
 import type { CopySink } from '#runtime/journal/journal-copier.ts'
 import { storePart } from '#runtime/journal/segment-part.ts'
 import { err } from '#lib/result.ts'
-import type { MeasuredOfClient } from '#cli/why/measured-table.ts'
-import { wordsOfUid } from '#routing/rum/targets.ts'
-import { RumStore } from '#runtime/rum/rum-store.ts'
 import { journalAt } from '#test/support/journals.ts'
-import { bareModel, bundleOf, member, pool, service, zone } from '#test/support/bundle-models.ts'
+import { bundleOf } from '#test/support/bundle-models.ts'
+import { pastModel } from '#test/support/past-model.ts'
 import { MemoryJournals } from '#test/support/memory-journals.ts'
 import { FakeTime } from '#test/support/fake-time.ts'
 
-const model: BundleModel = {
-  ...bareModel,
-  commit: 'c'.repeat(40),
-  zones: [zone('example.com.')],
-  pools: [
-    pool(1, [member('192.0.2.1', { priority: 1 }), member('192.0.2.2', { priority: 2 })], {
-      name: 'web',
-      tenant: 'acme',
-    }),
-    pool(2, ['192.0.2.9'], { name: 'other', tenant: 'zenith' }),
-  ],
-  services: [
-    service(1, 'www.example.com.', { tenant: 'acme', pool: 0, algorithm: 'failover' }),
-    service(2, 'turns.example.com.', { tenant: 'acme', pool: 0 }),
-    service(3, 'theirs.example.com.', { tenant: 'zenith', pool: 1 }),
-    service(4, 'fast.example.com.', { tenant: 'acme', pool: 0, filterChain: ['rum'] }),
-    service(5, '*.wild.example.com.', { tenant: 'acme', pool: 0, algorithm: 'failover' }),
-  ],
-}
+const model = pastModel
 const bundle = bundleOf(model)
 const time = new FakeTime(Date.UTC(2027, 2, 1, 3))
 const dataDir = mkdtempSync(join(tmpdir(), 'gslbd-past-'))
@@ -114,7 +93,7 @@ test('where turns chose, all that may have come is there', async () => {
   })
 })
 
-const noTexts = 'TXT records written at run time are not kept'
+const noTexts = 'which TXT records had been written at run time is not in the journal of then'
 const noTimes = 'what browsers had measured is not in the journal of then'
 test.each([
   ['an address of a name that was there', 'www.example.com.', 'A', true, []],
@@ -137,83 +116,6 @@ test.each([
     expect(text).toMatch(new RegExp(`^${word} `, 'm'))
   },
 )
-
-/** A node whose journal has what browsers measured: those of 203.0.113.0/24 until 03:10. */
-async function measuring(more: object = {}): Promise<PastAnswers> {
-  const directory = join(dataDir, `measuring-${Object.keys(more).length}`)
-  const then = new FakeTime(Date.UTC(2027, 2, 1, 3))
-  const rum = new RumStore(then.clock)
-  const keeping = journalAt(directory, then, 'fra1', more)
-  keeping.measures(rum)
-  new BundleStore(directory).add(bundle.digest, bundle.bytes)
-  const state = createRoutingState(bundle, 1)
-  keeping.serves({ digest: bundle.digest, commit: model.commit, seq: 1 }, bundle, state)
-  keeping.settled()
-  const samples = [
-    [0, 30],
-    [1, 20],
-  ] as const
-  for (let i = 0; i < 10; i++) {
-    for (const [row, latencyMs] of samples) {
-      rum.record(Uint8Array.of(203, 0, 113, 9), wordsOfUid(bundle, row), latencyMs + i / 8)
-    }
-    then.pass(60_000)
-  }
-  for (let i = 0; i < 2; i++) {
-    rum.record(Uint8Array.of(203, 0, 113, 9), wordsOfUid(bundle, 0), 1)
-  }
-  then.pass(50 * 60_000)
-  await keeping.stop()
-  return new PastAnswers({ ...parts, dataDir: directory })
-}
-
-test('what browsers measured chooses as it did then, for who owns the service', async () => {
-  const node = await measuring()
-  const why = async (more: Partial<PastQuery>, tenant: string | null = null) => {
-    const client = '203.0.113.77'
-    const done = await node.why({ ...fast, type: 'A', at: '03:05', client, ...more }, tenant)
-    return done.ok ? done.value : done.error
-  }
-  const told = await why({}, 'acme')
-  expect(told).toMatchObject({
-    ...{ isCertain: true, notes: [] },
-    records: ['fast.example.com. 60 IN A 192.0.2.2'],
-    measured: {
-      network: '203.0.113.0/24',
-      averages: [{ member: '192.0.2.1' }, { member: '192.0.2.2' }],
-    },
-  })
-  const { averages } = (told as { measured: MeasuredOfClient }).measured
-  expect(averages.map(({ latencyMs }) => Math.round(latencyMs!))).toEqual([30, 20])
-  expect((told as { text: string }).text).toContain(
-    'browsers  of 203.0.113.0/24 had measured 192.0.2.2 20.4 ms, 192.0.2.1 30.4 ms',
-  )
-  // The next report made another one the fastest.
-  const later = { records: ['fast.example.com. 60 IN A 192.0.2.1'] }
-  expect(await why({ at: '03:10' })).toMatchObject({ isCertain: true, ...later })
-  expect(await why({ at: '03:09:59.999' })).not.toMatchObject(later)
-  // Nobody had measured for this network: round trips decide, and of these there are none.
-  expect(await why({ client: '198.51.100.7' })).toMatchObject({
-    ...{ isCertain: true, notes: [], ...later },
-    measured: { network: '198.51.100.0/24', averages: [{ latencyMs: null }, { latencyMs: null }] },
-  })
-  expect(await why({}, 'zenith')).toEqual({ code: 'not-found' })
-  expect(await why({ name: 'www.example.com.' })).toMatchObject({ measured: null })
-  await node.close()
-})
-
-test('an answer is unsure where what browsers measured was too much for a day', async () => {
-  const node = await measuring({ ageMaxMs: 1e15 })
-  const query = { ...fast, type: 'A', at: '03:05', client: '203.0.113.77' }
-  expect(await node.why(query, null)).toMatchObject({
-    value: {
-      ...{ isCertain: false, measured: null, mayAnswer: ['192.0.2.1', '192.0.2.2'] },
-      notes: [expect.stringContaining('had used up its octets of the day for it')],
-    },
-  })
-  await node.close()
-})
-const fast = { name: 'fast.example.com.' }
 
 test('of one candidate it does not matter what browsers measured', async () => {
   const told = await ask('fast.example.com.', { at: '03:15' })

@@ -12,16 +12,18 @@ const counts = {
   swaps: laneCount(20, 6),
   flips: laneCount(200, 20),
   reports: laneCount(2_000, 200),
+  texts: laneCount(1_000, 100),
   ms: laneCount(3_600_000, 360_000),
 }
 
 /** At whole milliseconds of the hour: which queries are sampled, and what happens. */
 function plan(random: Random) {
-  const at = (count: number, kind: 'ask' | 'swap' | 'flip' | 'measure') =>
+  const at = (count: number, kind: 'ask' | 'swap' | 'flip' | 'measure' | 'write') =>
     Array.from({ length: count }, () => ({ ms: random.below(counts.ms), kind }))
   // Of the same millisecond, answers come last.
   const events = [
     ...at(counts.reports, 'measure'),
+    ...at(counts.texts, 'write'),
     ...at(counts.swaps, 'swap'),
     ...at(counts.samples, 'ask'),
     ...at(counts.flips, 'flip'),
@@ -41,6 +43,7 @@ test('of a recorded hour every certain answer is the one that was sent', async (
     if (kind === 'ask') sent.push(hour.ask())
     else if (kind === 'swap') hour.swap()
     else if (kind === 'measure') hour.measure()
+    else if (kind === 'write') hour.write()
     else hour.flip()
   }
   await hour.journal.flush()

@@ -14,6 +14,7 @@ const counts = {
   swaps: laneCount(20, 6),
   flips: laneCount(200, 20),
   reports: laneCount(2_000, 200),
+  texts: laneCount(1_000, 100),
   ms: laneCount(3_600_000, 360_000),
 }
 let hour: RecordedHour
@@ -21,10 +22,11 @@ let file: string
 
 /** At whole milliseconds of the hour, in order. */
 function plan(random: Random) {
-  const at = (count: number, kind: 'ask' | 'swap' | 'flip' | 'measure') =>
+  const at = (count: number, kind: 'ask' | 'swap' | 'flip' | 'measure' | 'write') =>
     Array.from({ length: count }, () => ({ ms: random.below(counts.ms), kind }))
   return [
     ...at(counts.reports, 'measure'),
+    ...at(counts.texts, 'write'),
     ...at(counts.queries, 'ask'),
     ...at(counts.swaps, 'swap'),
     ...at(counts.flips, 'flip'),
@@ -40,8 +42,9 @@ function questionOf(random: Random) {
     ...(random.below(4) === 0 ? [{ code: 3, data: Buffer.alloc(0) }] : []),
   ]
   const opt = random.below(3) === 0 ? {} : { opt: { udpSize: 1_232, options } }
-  const place = random.below(recordedNames.length + 2)
-  const name = recordedNames[place] ?? (place % 2 === 0 ? 'none.test.' : 'elsewhere.')
+  const others = ['none.test.', 'elsewhere.', '_a.test.', '_b.test.', 'a.x.test.']
+  const names = [...recordedNames, ...others]
+  const name = names[random.below(names.length)]!
   const type = ['A', 'A', 'A', 'AAAA', 'TXT', 'ANY'][random.below(6)]!
   return {
     query: query(`${name} ${type}`, { id: random.below(65_536), ...opt }),
@@ -62,6 +65,7 @@ beforeAll(async () => {
     if (kind === 'ask') hour.askLogged(questionOf(random))
     else if (kind === 'swap') hour.swap()
     else if (kind === 'measure') hour.measure()
+    else if (kind === 'write') hour.write()
     else hour.flip()
   }
   await hour.journal.flush()

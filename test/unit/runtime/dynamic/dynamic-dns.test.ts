@@ -159,7 +159,7 @@ describe('records', () => {
   test('deleted by the API are gone at once', async () => {
     const here = await node()
     const record = { ...{ id: 'r', tenantId: 'acme', name: 'a.example.' }, rdata: 'AXg=' }
-    await valueOf(here.createRecord({ ...record, ttlSeconds: 60, createdAtMs: 1 }))
+    await valueOf(here.createRecord({ ...record, ttlSeconds: 60, createdAtMs: 1, writtenBy: '' }))
     expect(shown(here)).toEqual(['a 60 x'])
     await valueOf(here.deleteRecord('every-tenant', 'r'))
     expect([shown(here), here.snapshot().revision]).toEqual([[], 2])
@@ -202,7 +202,7 @@ describe('the copy', () => {
     const here = await node('plain', { key: null })
     await valueOf(state().dynamicDns.createKey(keyOf('k')))
     const record = { ...{ id: 'r', tenantId: 'acme', name: 'a.example.' }, rdata: 'AXg=' }
-    await valueOf(here.createRecord({ ...record, ttlSeconds: 60, createdAtMs: 1 }))
+    await valueOf(here.createRecord({ ...record, ttlSeconds: 60, createdAtMs: 1, writtenBy: '' }))
     here.stop()
     expect(readFileSync(join(directory, 'plain'), 'utf8')).not.toContain(secret.toString('base64'))
     expect(shown(await node('plain', { key: null, store: away }))).toEqual(['a 60 x'])

@@ -16,7 +16,7 @@ const stateOf = (records: number, revision = 1): DynamicDnsState => ({
   keys: [],
   records: Array.from({ length: records }, (_, i) => ({
     ...{ id: `r${i}`, tenantId: 'acme', name: `n${i}.example.` },
-    ...{ rdata: 'AXg=', ttlSeconds: 60, createdAtMs: i },
+    ...{ rdata: 'AXg=', ttlSeconds: 60, createdAtMs: i, writtenBy: 'system' },
   })),
 })
 

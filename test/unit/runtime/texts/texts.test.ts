@@ -40,11 +40,9 @@ class Written {
 
   write(...records: readonly Txt[]): void {
     const revision = ++this.#revision
-    const names = this.texts.change({
-      ...this.texts.deltaTo(records.map(storedTxt)),
-      revision,
-    })
-    for (const handler of this.#handlers) void handler({ revision, names })
+    const change = { ...this.texts.deltaTo(records.map(storedTxt)), revision }
+    const names = this.texts.change(change)
+    for (const handler of this.#handlers) void handler({ ...change, names })
   }
 }
 
