@@ -34,50 +34,32 @@ export const faults: readonly Fault[] = Object.freeze([
   { name: 'none', run: (_fleet, holdMs) => sleep(holdMs) },
   {
     name: 'each control node killed in turn',
-    run: async ({ nodes }) => {
-      for (const node of nodes.controls) {
-        await node.crash()
-        await sleep(betweenKillsMs)
-      }
-    },
+    run: ({ nodes }, holdMs) => killedInTurn(nodes.controls, holdMs),
   },
   {
     name: 'each node that answers killed in turn',
     killed: answering,
-    run: async ({ nodes }) => {
-      for (const node of nodes.answering) {
-        await node.crash()
-        await sleep(betweenKillsMs)
-      }
-    },
+    run: ({ nodes }, holdMs) => killedInTurn(nodes.answering, holdMs),
   },
   {
     name: 'Redis, Sentinels and the Git remote killed in turn',
-    run: async ({ stores }) => {
-      for (const program of [...stores.redis, ...stores.sentinels, stores.git]) {
-        await program.crash()
-        await sleep(betweenKillsMs)
-      }
-    },
+    run: ({ stores }, holdMs) =>
+      killedInTurn([...stores.redis, ...stores.sentinels, stores.git], holdMs),
   },
   {
     name: 'PostgreSQL and its standby killed in turn',
-    run: async ({ stores }) => {
-      for (const program of stores.postgres) {
-        await program.crash()
-        await sleep(betweenKillsMs)
-      }
-    },
+    run: ({ stores }, holdMs) => killedInTurn(stores.postgres, holdMs),
   },
   {
     name: 'each pair cut off in turn',
-    run: async ({ network }) => {
-      for (const [one, other] of talkingPairs()) {
-        await network.cut(one, other)
-        await sleep(cutMs)
-        await network.heal(one, other)
-      }
-    },
+    run: ({ network }, holdMs) =>
+      inRounds(holdMs, async () => {
+        for (const [one, other] of talkingPairs()) {
+          await network.cut(one, other)
+          await sleep(cutMs)
+          await network.heal(one, other)
+        }
+      }),
   },
   {
     name: 'half a second between c1, d1 and all others',
@@ -173,6 +155,24 @@ export const faults: readonly Fault[] = Object.freeze([
     },
   },
 ] satisfies readonly Fault[])
+
+/** One round at least, and whole ones. */
+async function inRounds(holdMs: number, round: () => Promise<void>): Promise<void> {
+  const endMs = performance.now() + holdMs
+  do await round()
+  while (performance.now() < endMs)
+}
+
+const killedInTurn = (
+  programs: readonly { readonly crash: () => Promise<void> }[],
+  holdMs: number,
+): Promise<void> =>
+  inRounds(holdMs, async () => {
+    for (const program of programs) {
+      await program.crash()
+      await sleep(betweenKillsMs)
+    }
+  })
 
 async function impaired(
   { network }: Fleet,
