@@ -20,6 +20,11 @@ const version = values.version ?? packaged
 const architectures: Readonly<Record<string, string>> = { x64: 'amd64', arm64: 'arm64' }
 const architecture = architectures[process.arch]
 if (architecture === undefined) throw new Error(`there is no Debian package for ${process.arch}`)
+/** What is given to a Prometheus and a Grafana elsewhere. */
+const monitoring = [
+  'prometheus/alerts.yaml',
+  ...['fleet', 'node', 'tenant'].map((board) => `grafana/gslbd-${board}.json`),
+]
 
 const stage = mkdtempSync(join(tmpdir(), 'gslbd-deb-'))
 try {
@@ -47,6 +52,7 @@ async function putSystemFiles(): Promise<void> {
   put('usr/share/bash-completion/completions/gslbd', await runCompletion('bash'))
   put('usr/share/zsh/vendor-completions/_gslbd', await runCompletion('zsh'))
   put('usr/share/fish/vendor_completions.d/gslbd.fish', await runCompletion('fish'))
+  for (const file of monitoring) put(`usr/share/doc/gslbd/${file}`, deploy(file))
   put('usr/share/doc/gslbd/copyright', readFileSync(join(root, 'LICENSE'), 'utf8'))
 }
 

@@ -60,6 +60,9 @@ export interface FetchFailure {
   readonly status?: number
 }
 
+/** Of an answer that says what is wrong with a request. */
+const reasonBytesMax = 1_024
+
 class Giving extends Error {
   readonly failure: FetchFailure
   constructor(code: FetchFault, message: string, more: Partial<FetchFailure> = {}) {
@@ -132,7 +135,7 @@ async function bodyOf(response: IncomingMessage, options: FetchOptions): Promise
     shadow: shadowIn(headers),
   }
   if (status === 304 || status === 204) return { ...head, bytes: empty(), wireBytes: 0 }
-  if (status !== 200) throw refusalOf(status, headers)
+  if (status !== 200) throw await refusalOf(response, options)
   const announced = Number(headers['content-length'] ?? 0)
   if (announced > bytesMax) throw new Giving('too-large', `it announced ${announced} octets`)
   let wireBytes = 0
@@ -165,13 +168,33 @@ async function bodyOf(response: IncomingMessage, options: FetchOptions): Promise
 }
 
 /** `Retry-After` as seconds; dates come from clocks that may be wrong. */
-function refusalOf(status: number, headers: IncomingHttpHeaders): Giving {
+async function refusalOf(response: IncomingMessage, options: FetchOptions): Promise<Giving> {
+  const { statusCode: status = 0, headers } = response
   const seconds = /^\d{1,6}$/.exec(headers['retry-after'] ?? '')?.[0]
   if ((status !== 503 && status !== 429) || seconds === undefined) {
-    return new Giving('bad-status', `it answered ${status}`, { status })
+    // What this node has sent is wrong: the reason is in no status.
+    const why = status === 400 ? await reasonIn(response, options) : ''
+    return new Giving('bad-status', `it answered ${status}${why}`, { status })
   }
   const retryAfterMs = Number(seconds) * 1000
   return new Giving('busy', `it answered ${status}: ask again in ${seconds} s`, { retryAfterMs })
+}
+
+/** The sentence of a control node; '': there is none, it is long, or it takes too long to come. */
+async function reasonIn(
+  response: IncomingMessage,
+  { headPatienceMs }: FetchOptions,
+): Promise<string> {
+  const patience = setTimeout(() => response.destroy(), headPatienceMs)
+  try {
+    const bytes = await collect(response, reasonBytesMax)
+    const { error } = JSON.parse(Buffer.from(bytes).toString()) as { readonly error?: unknown }
+    return typeof error === 'string' ? `: ${error}` : ''
+  } catch {
+    return ''
+  } finally {
+    clearTimeout(patience)
+  }
 }
 
 function takesJson(headers: IncomingHttpHeaders): boolean {

@@ -310,6 +310,9 @@ function sweepUnfinished(path: string): void {
   }
 }
 
+/** @returns the process that has a data directory; undefined: none that this user may know of */
+export const holderOf = (path: string): number | undefined => livingHolder(lockOf(path))
+
 function livingHolder(lock: string): number | undefined {
   return livingWriter(textOf(lock))
 }

@@ -4,6 +4,7 @@ import { join } from 'node:path'
 import { isSshUrl } from '#gitops/source/remote-url.ts'
 import { signingKeyFromPem } from '#bundle/signature/channel.ts'
 import { readSecrets } from '#cli/data/secrets.ts'
+import { isLoopback } from '#lib/loopback.ts'
 import { bad, good, unknown, warning } from './check.ts'
 import type { Check, Finding, Patient } from './check.ts'
 
@@ -56,12 +57,15 @@ function keyFile(path: string): string | Finding | undefined {
   }
 }
 
-function apiKeys({ settings: { api }, env }: Patient): Finding[] {
+function apiKeys({ settings: { api, roles }, env }: Patient): Finding[] {
   if (!api.enabled) return []
   const secrets = readSecrets(env)
   // The check of the settings says what is wrong with them.
   if (!secrets.ok) return []
   if (secrets.value.apiKey !== null) return [good('GSLB_API_KEY is set')]
+  if (!roles.includes('control') && isLoopback(api.listenAddr)) {
+    return [good('GSLB_API_KEY is not set here: this machine alone may read the metrics')]
+  }
   const todo = 'set it as the node has it; make one with: openssl rand -hex 32'
   return [warning('GSLB_API_KEY is not set here: the API asks nobody who they are', todo)]
 }

@@ -2,6 +2,7 @@
 import { createSocket } from 'node:dgram'
 import { once } from 'node:events'
 import { createServer, isIPv6 } from 'node:net'
+import { holderOf } from '#cli/data/data-dir.ts'
 import { bad, good, unknown } from './check.ts'
 import type { Check, Finding } from './check.ts'
 
@@ -14,7 +15,7 @@ interface Port {
 
 export const ports: Check = {
   name: 'ports',
-  async look({ settings: { roles, dns, api, redirect } }) {
+  async look({ settings: { dataDir, roles, dns, api, redirect } }) {
     const ofDns = { key: 'dns.port', address: dns.listenAddr, port: dns.port } as const
     const all: Port[] = roles.includes('dns')
       ? [
@@ -27,7 +28,8 @@ export const ports: Check = {
     }
     if (api.enabled) tcp('api.port', api.listenAddr, api.port)
     if (redirect.enabled) tcp('redirect.port', redirect.listenAddr, redirect.port)
-    return Promise.all(all.map(async (port) => findingOf(port, await bindFault(port))))
+    const holder = holderOf(dataDir)
+    return Promise.all(all.map(async (port) => findingOf(port, await bindFault(port), holder)))
   },
 }
 
@@ -51,7 +53,12 @@ async function bindFault({ transport, address, port }: Port): Promise<string> {
   }
 }
 
-function findingOf({ key, transport, address, port }: Port, fault: string): Finding {
+/** @param holder the process that has the data directory */
+function findingOf(
+  { key, transport, address, port }: Port,
+  fault: string,
+  holder: number | undefined,
+): Finding {
   const place = `${transport} ${port} of ${address} (${key})`
   switch (fault) {
     case '':
@@ -60,6 +67,11 @@ function findingOf({ key, transport, address, port }: Port, fault: string): Find
       // The check of answers says whether it is a gslbd.
       return unknown(`${place} is taken: by this node if it runs, or see "ss -lnp"`)
     case 'EACCES':
+      // A unit of systemd gives the node a right that this command has not.
+      if (holder !== undefined) {
+        const node = `process ${holder}, which has the data directory,`
+        return unknown(`${place} may not be taken by this user; ${node} may have the right`)
+      }
       return bad(
         `${place} may not be taken by this user`,
         'give the node CAP_NET_BIND_SERVICE, or set sysctl net.ipv4.ip_unprivileged_port_start=53',

@@ -117,6 +117,16 @@ describe('keys', () => {
     const said = await lines(keys, patientOf(tempDir('doctor'), { gitops }))
     expect(said).toContain('ssh_key is not there; make it with ssh-keygen')
   })
+
+  test.each([
+    [['dns', 'control'], '127.0.0.1', 'warning: GSLB_API_KEY is not set here'],
+    [['dns'], '127.0.0.1', 'good: GSLB_API_KEY is not set here'],
+    [['dns'], '192.0.2.1', 'warning: GSLB_API_KEY is not set here'],
+  ])('of the API of a node of %j on %s', async (roles, listenAddr, part) => {
+    const bundle = { urls: ['https://control.example.net'] }
+    const yaml = { roles, api: { enabled: true, listenAddr, allowDevMode: true }, bundle }
+    expect(await lines(keys, patientOf(withKey(0o600), yaml))).toContain(part)
+  })
 })
 
 describe('trust', () => {

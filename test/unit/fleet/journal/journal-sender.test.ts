@@ -9,7 +9,7 @@ import { storedSegments } from '#cli/why/stored-segments.ts'
 import { JournalSender } from '#fleet/journal/journal-sender.ts'
 import { readToldPart, toldPartLimits } from '#fleet/journal/told-part.ts'
 import { systemClock } from '#lib/clock.ts'
-import { ok } from '#lib/result.ts'
+import { err, ok } from '#lib/result.ts'
 import { JournalCopier } from '#runtime/journal/journal-copier.ts'
 import { findMoment, segmentsIn } from '#runtime/journal/moment.ts'
 import { frame, frameJson, magic, RecordKind } from '#runtime/journal/format/records.ts'
@@ -108,6 +108,25 @@ describe('a control node', () => {
       error: { code: 'refused' },
     })
     expect(journals.added).toBe(added)
+  })
+
+  test('says why, and whoever sends says it on', async () => {
+    const told = await sender([url]).add({ ...part, node: 'c1', number: 2 })
+    expect(told.ok ? '' : told.error.message).toMatch(
+      /^127\.0\.0\.1:\d+: it answered 400: node: a control node is c1: give the node another/,
+    )
+  })
+
+  test.each([
+    ['no JSON', 'Bad Request'],
+    ['no reason', '{}'],
+    ['a reason that is none', '{"error":7}'],
+    ['a reason without an end', `{"error":"${'x'.repeat(100_000)}"}`],
+  ])('is refused by what answers 400 with %s', async (_what, body) => {
+    const web = await startStandIn(() => ({ status: 400, body }))
+    const told = await sender([web.url]).add(part)
+    const { host } = new URL(web.url)
+    expect(told).toEqual(err({ code: 'refused', message: `${host}: it answered 400` }))
   })
 
   test('takes nothing without the token, and says so where it has no database', async () => {
