@@ -32,30 +32,63 @@ export function poolDemands(tree: Tree): readonly PoolDemand[] {
 }
 
 function collected(tree: Tree): readonly PoolDemand[] {
-  const demands = new Map<string, PoolDemand>()
+  const demands: PoolDemand[] = []
+  /** Of most pools there is no other. */
+  const firstOf = new Map<Entry<'Pool'>, PoolDemand>()
+  const furtherOf = new Map<string, PoolDemand>()
+  const waysOf = new KnownWays()
   for (const service of tree.of.Service) {
     const { spec } = service.object
     if (!spec.weakSpots || spec.pool === null) continue
     const pool = tree.poolNamed.get(spec.pool)
     if (pool?.tenant !== service.tenant) continue
-    const ways = waysOfService(spec)
-    const how = ways.map(({ name }) => name).join()
-    const key = `${spec.pool} ${spec.onAllDown} ${how}`
-    const same = demands.get(key)
+    const ways = waysOf.service(spec)
+    const first = firstOf.get(pool)
+    const isFirst = first?.ways === ways && onAllDownOf(first) === spec.onAllDown
+    const key = first === undefined || isFirst ? '' : keyOf(spec, ways)
+    const same = isFirst ? first : furtherOf.get(key)
     if (same !== undefined) {
       same.others++
       continue
     }
     const named = fallbackPoolOf(spec)
     const standIn = named === undefined ? undefined : tree.poolNamed.get(named)
-    demands.set(key, {
+    const demand = {
       ...{ pool, service, ways, others: 0 },
       isWeighted: dividesByWeight(ways),
       fallback: standIn?.tenant === service.tenant ? standIn : undefined,
       asksAll: spec.onAllDown === 'all',
-    })
+    }
+    demands.push(demand)
+    if (first === undefined) firstOf.set(pool, demand)
+    else furtherOf.set(key, demand)
   }
-  return [...demands.values()]
+  return demands
+}
+
+type Spec = Entry<'Service'>['object']['spec']
+
+const onAllDownOf = ({ service }: PoolDemand): string => service.object.spec.onAllDown
+
+const keyOf = ({ pool, onAllDown }: Spec, ways: readonly Way[]): string =>
+  `${pool} ${onAllDown} ${ways.map(({ name }) => name).join()}`
+
+/** Services that choose alike have the same list. */
+class KnownWays {
+  readonly #byNames = new Map<string, readonly Way[]>()
+  readonly #byTexts = new Map<string, readonly Way[]>()
+
+  service({ algorithm, filterChain }: Spec): readonly Way[] {
+    const text = filterChain.length === 0 ? algorithm : `[${filterChain.join()}]`
+    let ways = this.#byTexts.get(text)
+    if (ways !== undefined) return ways
+    ways = waysOfService({ algorithm, filterChain })
+    const names = ways.map(({ name }) => name).join()
+    ways = this.#byNames.get(names) ?? ways
+    this.#byNames.set(names, ways)
+    this.#byTexts.set(text, ways)
+    return ways
+  }
 }
 
 /** `www.example.com.`, `www.example.com. and 3 more names` */

@@ -50,8 +50,17 @@ export class ObjectStore {
   /** Whether it has a file, or is in one of the packs of the last look. */
   has(oid: string): boolean {
     if (oid === emptyTree) return true
+    let fault: Error | undefined
+    try {
+      // Most are in packs, and what was read of those is in memory.
+      if (this.#packs.has(oid)) return true
+    } catch (error) {
+      fault = error as Error
+    }
     const file = statSync(fileOf(this.#objects, oid), { throwIfNoEntry: false })
-    return (file !== undefined && file.size > 0) || this.#packs.has(oid)
+    if (file !== undefined && file.size > 0) return true
+    if (fault !== undefined) throw fault
+    return false
   }
 
   #look(oid: string, bytesMax: number): StoredObject | undefined {

@@ -26,6 +26,10 @@ const magic = 0xff74_4f63
 const namesAt = 8 + 256 * 4
 const idBytes = 20
 const wholeTypes: readonly (PackedType | undefined)[] = [, 'commit', 'tree', 'blob', 'tag']
+/** Ids of one bucket that are read at once; larger packs are searched row by row. */
+const bucketIdsMax = 1_024
+/** Each takes 20 KB at most. */
+const bucketsMax = 16
 const offsetDelta = 6
 const idDelta = 7
 
@@ -36,6 +40,8 @@ export class PackFile {
   /** How many ids begin with an octet up to this one. */
   readonly #fanout: Buffer
   readonly #count: number
+  /** By their first octet, ids that were read for `has`. */
+  readonly #buckets = new Map<number, Buffer>()
 
   /**
    * @param path without `.idx` or `.pack`
@@ -62,12 +68,46 @@ export class PackFile {
     closeSync(this.#pack)
   }
 
+  /** Whether the object is in this pack, for who asks for many of a bucket. */
+  has(oid: string): boolean {
+    const id = Buffer.from(oid, 'hex')
+    const { low, high } = this.#rowsOf(id[0]!)
+    if (high <= low) return false
+    if (high - low > bucketIdsMax) return this.find(oid) !== undefined
+    const ids = this.#bucket(id[0]!, low, high)
+    let [first, end] = [0, high - low]
+    while (first < end) {
+      const middle = (first + end) >>> 1
+      const at = middle * idBytes
+      const order = id.compare(ids, at, at + idBytes)
+      if (order === 0) return true
+      if (order < 0) end = middle
+      else first = middle + 1
+    }
+    return false
+  }
+
+  #bucket(first: number, low: number, high: number): Buffer {
+    let ids = this.#buckets.get(first)
+    if (ids === undefined) {
+      ids = this.#row(namesAt + low * idBytes, 0, (high - low) * idBytes)
+      const [oldest] = this.#buckets.keys()
+      if (this.#buckets.size === bucketsMax) this.#buckets.delete(oldest!)
+      this.#buckets.set(first, ids)
+    }
+    return ids
+  }
+
+  /** Of the ids that begin with an octet: the first row, and the one behind the last. */
+  #rowsOf(first: number): { readonly low: number; readonly high: number } {
+    const low = first === 0 ? 0 : this.#fanout.readUInt32BE((first - 1) * 4)
+    return { low, high: this.#fanout.readUInt32BE(first * 4) }
+  }
+
   /** @returns where the object begins; undefined when it is not in this pack */
   find(oid: string): number | undefined {
     const id = Buffer.from(oid, 'hex')
-    const first = id[0]!
-    let low = first === 0 ? 0 : this.#fanout.readUInt32BE((first - 1) * 4)
-    let high = this.#fanout.readUInt32BE(first * 4)
+    let { low, high } = this.#rowsOf(id[0]!)
     while (low < high) {
       const middle = (low + high) >>> 1
       const order = Buffer.compare(id, this.#row(namesAt, middle, idBytes))

@@ -103,7 +103,7 @@ export class PackSet {
 
   /** Whether one of the packs of the last look has it. @throws as `read` does */
   has(oid: string): boolean {
-    return this.#find(oid) !== undefined
+    return this.#search((pack) => pack.has(oid) || undefined) !== undefined
   }
 
   /** What is read later opens them again. */
@@ -118,12 +118,20 @@ export class PackSet {
   }
 
   #find(oid: string): Place | undefined {
+    return this.#search((pack) => {
+      const at = pack.find(oid)
+      return at === undefined ? undefined : { pack, at }
+    })
+  }
+
+  /** @returns what is found in the first pack that has it */
+  #search<T>(look: (pack: PackFile) => T | undefined): T | undefined {
     let fault: Error | undefined
     for (const [name, opened] of this.#packs) {
       try {
         const pack = opened ?? this.#open(name)
-        const at = pack?.find(oid)
-        if (pack !== undefined && at !== undefined) return { pack, at }
+        const found = pack && look(pack)
+        if (found !== undefined) return found
       } catch (error) {
         // A bad index hides what is in its own pack, not what is in others.
         fault ??= error as Error

@@ -14,6 +14,8 @@ export interface CommitObjects {
 }
 
 const loose = Array.from({ length: 256 }, (_, i) => i.toString(16).padStart(2, '0'))
+/** Above the code of any digit of an id. */
+const codes = 128
 /** A folder may change twice within the time that its file system can tell apart. */
 const settledMs = 50
 
@@ -42,11 +44,11 @@ export class Presence {
     const stamps = this.#readStamps()
     const isSame = (folder: string): boolean => stamps.get(folder) === this.#stamps.get(folder)
     const isPackSame = isSame('pack')
-    const changed = new Set(loose.filter((folder) => !isPackSame || !isSame(folder)))
+    const changed = new Folders(loose.filter((folder) => !isPackSame || !isSame(folder)))
     // Until all was found again, everything is looked for.
     this.#stamps = new Map()
     this.#store.rescan()
-    const isGone = (oid: string): boolean => changed.has(oid.slice(0, 2)) && !this.#store.has(oid)
+    const isGone = (oid: string): boolean => changed.hasIdOf(oid) && !this.#store.has(oid)
     const folders = new Map<string, readonly string[]>()
     const gone = isGone(commit) ? commit : this.#missingFolder(tree, isGone, folders)
     if (gone !== undefined) return gone
@@ -94,6 +96,22 @@ export class Presence {
     )
   }
 }
+
+/** Some of the 256 folders. A node asks of each object of its configuration, at each write. */
+class Folders {
+  readonly #has = new Uint8Array(codes * codes)
+
+  constructor(names: readonly string[]) {
+    for (const name of names) this.#has[placeOf(name)] = 1
+  }
+
+  /** Whether the object would lie in one of them. */
+  hasIdOf(oid: string): boolean {
+    return this.#has[placeOf(oid)] === 1
+  }
+}
+
+const placeOf = (oid: string): number => oid.charCodeAt(0) * codes + oid.charCodeAt(1)
 
 /** @returns none where the folder cannot be read */
 function namesIn(folder: string): string[] {
