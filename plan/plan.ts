@@ -47,6 +47,16 @@ export const planLimits: MovementLimits = Object.freeze({
   scriptRunsMax: 256,
 })
 
+/** Of all names together, as far as each gets the least. */
+const networksOfAll = 4_194_304
+const networksLeast = 4_096
+
+/** The error of each grows with how many there are, and not the time of all. */
+export function networksFor(names: number): number {
+  const each = Math.floor(networksOfAll / Math.max(1, names))
+  return Math.min(planLimits.networksMax, Math.max(networksLeast, each))
+}
+
 export function makePlan(request: PlanRequest): Plan {
   const { base, head, moments, geo, scripts, viewer = null, traffic = null } = request
   const differences = seenBy(viewer, findDifferences(base.bundle, head.bundle), request)
@@ -67,7 +77,8 @@ export function makePlan(request: PlanRequest): Plan {
       head: createSide(head, moment, scripts),
     }
     warnings.addUnknown(sides.base.unknownMembers, sides.head.unknownMembers)
-    const limits = { ...planLimits, ...request.limits }
+    const networksMax = networksFor(differences.names.length)
+    const limits = { ...planLimits, networksMax, ...request.limits }
     const names = placeNames(geo)
     const asked = { partitions, limits, placeNames: names, viewer, counting }
     const comparer = new Comparer({ ...sides, ...asked })

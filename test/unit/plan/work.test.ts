@@ -1,5 +1,6 @@
 // How much a plan asks: of what differs, and not of what there is.
 import { afterEach, expect, test, vi } from 'vitest'
+import { networksFor } from '#plan/plan.ts'
 import type { BundleModel } from '#bundle/format/model.ts'
 import { Comparer } from '#plan/compare.ts'
 import { Chooser } from '#plan/sides/chooser.ts'
@@ -52,4 +53,14 @@ test('a plan of many services asks no more than one of few, where as much is cha
   expect(few.asked).toBeGreaterThan(1_024)
   expect(few.asked).toBeLessThan(changed * 4 * 1_024)
   expect(workOf(laneCount(10_000, 1_000))).toEqual(few)
+})
+
+test.each([
+  [0, 65_536],
+  [64, 65_536],
+  [128, 32_768],
+  [1_024, 4_096],
+  [10_000, 4_096],
+])('where %d names differ, %d networks of each sticky one are asked', (names, networks) => {
+  expect(networksFor(names)).toBe(networks)
 })
