@@ -51,7 +51,8 @@ directory) is compared with BASE.
                     it had in the last hour, by country (with --geoip); or rum+https://…: by what
                     browsers reported to that node in the last half hour, by network
   --exact           ask every client network where a service tells them apart (sticky), not
-                    ${planLimits.networksMax.toLocaleString('en')} of them (fewer where many names differ)
+                    ${planLimits.networksMax.toLocaleString('en')} of them (fewer where many
+                    names differ)
   --max-moved PCT   exit code 3 if more clients of a name move (default: guardrails.movedClients in
                     the gslb.yaml of BASE, if it is there); a name that is removed sends nobody
                     elsewhere: guardrails.removedNames limits those, when a node takes the commit
