@@ -39,9 +39,7 @@ export class Monitor {
     this.#writer = writer
     const script = join(import.meta.dirname, 'load.ts')
     const args = [script, JSON.stringify(options)]
-    // Before all others: what clients do not take from their sockets in time would count as lost.
-    const before = ['nice', '-n', '-10', process.execPath]
-    this.#child = network.spaces.spawn(clients, ...before, ...args)
+    this.#child = network.spaces.spawn(clients, process.execPath, ...args)
     this.#child.stderr?.on('data', (chunk: Buffer) => process.stderr.write(chunk))
     this.#lines = createInterface(this.#child.stdout!)[Symbol.asyncIterator]()
   }
