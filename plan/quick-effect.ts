@@ -34,6 +34,8 @@ export const quickLimits = Object.freeze({
   networksMax: 8_192,
 })
 
+export type QuickLimits = { readonly [name in keyof typeof quickLimits]: number }
+
 /**
  * `size`, `names`, `networks`: more than `quickLimits`. `places`: it depends on where clients are,
  * and the databases are not read yet, or each network in a place would have to be asked; or on what
@@ -77,12 +79,14 @@ interface LastHead {
 /** Compares one change after the other. What was the head before need not be set up again. */
 export class QuickEffects {
   readonly #parts: QuickParts
+  readonly #limits: QuickLimits
   #last: LastHead | undefined
   /** Of both sides, in turns. */
   readonly #memory = [new SideMemory(), new SideMemory()] as const
 
-  constructor(parts: QuickParts) {
+  constructor(parts: QuickParts, limits: Partial<QuickLimits> = {}) {
     this.#parts = parts
+    this.#limits = { ...quickLimits, ...limits }
   }
 
   between(
@@ -91,9 +95,9 @@ export class QuickEffects {
   ): QuickEffect | { readonly ok: false; readonly reason: QuickReason } {
     const refused = (reason: QuickReason) => ({ ok: false, reason }) as const
     const compared = Math.max(base.counts.nodes, head.counts.nodes)
-    if (compared > quickLimits.comparedMax) return refused('size')
+    if (compared > this.#limits.comparedMax) return refused('size')
     const differences = findDifferences(base, head)
-    if (differences.names.length > quickLimits.namesMax) return refused('names')
+    if (differences.names.length > this.#limits.namesMax) return refused('names')
     const changes: AnswerChange[] = []
     if (differences.names.length > 0) {
       const comparer = this.#comparer(base, head)
@@ -116,7 +120,7 @@ export class QuickEffects {
   }
 
   #comparer(base: Bundle, head: Bundle): Comparer {
-    const { asksMax, rowsMax, placedRowsMax, networksMax } = quickLimits
+    const { asksMax, rowsMax, placedRowsMax, networksMax } = this.#limits
     const places = this.#parts.places()
     const isKnown = places instanceof KnownPlaces
     const [before, after] = this.#sides(base, head, places)

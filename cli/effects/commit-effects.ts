@@ -14,32 +14,46 @@ export const unknownEffect = (reason: QuickReason | 'first'): string =>
   `moved=unknown; reason=${reason}`
 
 export function createCommitEffects(parts: EffectParts, clock = systemClock): CommitEffects {
-  const effects = new QuickEffects({ nowMs: () => clock.nowMs(), places: placesOf(parts) })
+  const places = new PlacesNow(parts)
+  const create = () => new QuickEffects({ nowMs: () => clock.nowMs(), places: () => places.now() })
+  let effects = create()
   /** The head of the last commit is mostly what the next one stands on. */
   let last: Bundle | undefined
   const loaded = ({ bytes, digest }: CommitBundle): Bundle =>
     last?.digest === digest ? last : adoptBundle(bytes, digest)
-  return (before, after) => {
-    const base = before === null ? undefined : loaded(before)
-    last = loaded(after)
-    if (base === undefined) return () => unknownEffect('first')
-    const effect = effects.between(base, last)
-    return (viewer) => (effect.ok ? shortWords(effect.of(viewer)) : unknownEffect(effect.reason))
+  return {
+    between(before, after) {
+      const base = before === null ? undefined : loaded(before)
+      last = loaded(after)
+      if (base === undefined) return () => unknownEffect('first')
+      const effect = effects.between(base, last)
+      return (viewer) => (effect.ok ? shortWords(effect.of(viewer)) : unknownEffect(effect.reason))
+    },
+    renew() {
+      places.now()
+      // Its sides hold the tables of those before.
+      effects = create()
+    },
   }
 }
 
 /** What the databases tell, until there are others. */
-function placesOf({ hasDatabases, databases }: EffectParts): () => KnownPlaces | NoPlaces {
-  let give: (geo: GeoBuffers) => void = () => undefined
-  const link = new GeoLink({ onChange: (handler) => (give = handler) }, () => undefined)
-  let geo: GeoBuffers | null = null
-  let known: KnownPlaces | NoPlaces = hasDatabases ? 'unread' : 'none'
-  return () => {
-    const now = databases() as GeoBuffers | null
-    if (now === null || now === geo) return known
-    geo = now
-    give(now)
-    known = new KnownPlaces(now, (bundle) => link.tablesFor(bundle))
-    return known
+class PlacesNow {
+  readonly #parts: EffectParts
+  #geo: GeoBuffers | null = null
+  #known: KnownPlaces | NoPlaces
+
+  constructor(parts: EffectParts) {
+    this.#parts = parts
+    this.#known = parts.hasDatabases ? 'unread' : 'none'
+  }
+
+  now(): KnownPlaces | NoPlaces {
+    const geo = this.#parts.databases() as GeoBuffers | null
+    if (geo === null || geo === this.#geo) return this.#known
+    this.#geo = geo
+    const link = new GeoLink({ onChange: (handler) => handler(geo) }, () => undefined)
+    this.#known = new KnownPlaces(geo, (bundle) => link.tablesFor(bundle))
+    return this.#known
   }
 }

@@ -95,6 +95,7 @@ export async function runGitThread({ start, port, shrink, onEnd }: GitThreadPart
   const random = new Random(randomInt(2 ** 32))
   const { policyTests, movedBetween } = await answerModules(options)
   let databases: NodeDatabases | null = null
+  const effects = effectsOf(options, () => databases)
   const pipeline = startPipeline({
     options,
     trials: new CommitTrials({ path: trialsPathOf(options.dataDir), heapMb, version, isRestart }),
@@ -112,13 +113,13 @@ export async function runGitThread({ start, port, shrink, onEnd }: GitThreadPart
       if (news.changed.length > objectsBeforeShrink) shrink()
       tell({ kind: 'config', news })
     },
-    ...effectsOf(options, () => databases),
+    ...effects.ofWrites,
   })
   port.on('message', (message: ToWorker) => {
     if (message.kind === 'stop') void pipeline.stop().then(onEnd)
     else if (message.kind === 'databases') {
       ;({ databases } = message)
-      // Those before are let go with the next collection.
+      effects.renew()
       releases.changed()
     } else obey(message, pipeline, tell)
   })
@@ -163,14 +164,23 @@ async function answerModules({ policyTestsModule, moved }: GitopsOptions): Promi
 function effectsOf(
   { effectsModule, hasDatabases = false }: GitopsOptions,
   databases: () => NodeDatabases | null,
-): { readonly effects?: () => Promise<CommitEffects> } {
-  if (effectsModule === undefined) return {}
+): LazyEffects {
+  if (effectsModule === undefined) return { ofWrites: {}, renew: () => undefined }
   let effects: Promise<CommitEffects> | undefined
   const read = async (): Promise<CommitEffects> => {
     const { createCommitEffects } = (await import(effectsModule)) as EffectsModule
     return createCommitEffects({ hasDatabases, databases })
   }
-  return { effects: () => (effects ??= read()) }
+  return {
+    ofWrites: { effects: () => (effects ??= read()) },
+    renew: () => void effects?.then((read) => read.renew()).catch(() => undefined),
+  }
+}
+
+interface LazyEffects {
+  readonly ofWrites: { readonly effects?: () => Promise<CommitEffects> }
+  /** There are other databases. */
+  readonly renew: () => void
 }
 
 /**

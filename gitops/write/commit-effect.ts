@@ -19,10 +19,13 @@ export type EffectWords = (viewer: EffectViewer | null) => string
 
 /**
  * Compares the bundle of a commit with the one before, in bounded time.
- *
- * @param before null: there was none
  */
-export type CommitEffects = (before: CommitBundle | null, after: CommitBundle) => EffectWords
+export interface CommitEffects {
+  /** @param before null: there was none */
+  readonly between: (before: CommitBundle | null, after: CommitBundle) => EffectWords
+  /** There are other databases: lets go of those before. */
+  readonly renew: () => void
+}
 
 /** Databases of the node that tell where clients are, as shared memory; handed on, not read. */
 export type NodeDatabases = object

@@ -234,7 +234,7 @@ export class Writer {
     if (effects === undefined || !isAsked) return undefined
     let words: EffectWords
     try {
-      words = (await effects())(before, after)
+      words = (await effects()).between(before, after)
     } catch (thrown) {
       onFault(lineOf(thrown))
       return undefined

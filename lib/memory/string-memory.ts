@@ -16,11 +16,23 @@ export function shared(text: string): string {
   const slot = slotOf(text)
   const seen = slots[slot]!
   if (seen === text) return seen
-  slots[slot] = text
-  return text
+  const own = copyOf(text)
+  slots[slot] = own
+  return own
 }
 
-/** The same for every string of plain data that nobody has yet: it is changed in place. */
+/** What V8 cuts out of a text keeps all of that text in memory: a copy does not. */
+function copyOf(text: string): string {
+  const encoding = isLatin1(text) ? 'latin1' : 'utf16le'
+  return Buffer.from(text, encoding).toString(encoding)
+}
+
+function isLatin1(text: string): boolean {
+  for (let i = 0; i < text.length; i++) if (text.charCodeAt(i) > 0xff) return false
+  return true
+}
+
+/** The same for every string of plain data that is not in use yet: it is changed in place. */
 export function shareStrings(value: unknown): void {
   if (typeof value !== 'object' || value === null) return
   const fields = value as Record<string, unknown>

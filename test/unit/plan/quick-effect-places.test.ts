@@ -1,13 +1,15 @@
 // What a write says of its effect on a node whose databases tell where clients are.
+import { setImmediate } from 'node:timers/promises'
 import { describe, expect, test } from 'vitest'
 import { plainRouting } from '#bundle/format/model.ts'
 import type { BundleModel, ServiceModel } from '#bundle/format/model.ts'
 import { createCommitEffects } from '#cli/effects/commit-effects.ts'
 import { systemClock } from '#lib/clock.ts'
+import { exposedCollector } from '#lib/memory/exposed-collector.ts'
 import { Random } from '#lib/random.ts'
 import { shortWords } from '#plan/print/short.ts'
 import { makePlan } from '#plan/plan.ts'
-import { KnownPlaces, QuickEffects, quickLimits } from '#plan/quick-effect.ts'
+import { KnownPlaces, QuickEffects } from '#plan/quick-effect.ts'
 import { GeoLink } from '#runtime/geo/geo-link.ts'
 import { packNetworks } from '#routing/tables/network-index.ts'
 import { bareModel, bundleOf, member, pool, service, zone } from '#test/support/bundle-models.ts'
@@ -130,13 +132,27 @@ describe('on a node with databases', () => {
     const port = { hasDatabases: true, databases: () => databases }
     const effects = createCommitEffects(port, clock)
     const [before, after] = change()
-    expect(effects(before!, after!)(null)).toBe('moved=unknown; reason=places')
+    expect(effects.between(before!, after!)(null)).toBe('moved=unknown; reason=places')
     databases = geo
     // Of the 36,864 networks /48 that a database knows, 32,768 are in Germany.
-    expect(effects(before!, after!)(null)).toBe('moved=88.9%; names=1; later=1')
+    expect(effects.between(before!, after!)(null)).toBe('moved=88.9%; names=1; later=1')
     // Others are loaded: a quarter of IPv4 is German, and nobody of IPv6.
     databases = geoBuffersOf({ countries: [['64.0.0.0/2', 'DE']] })
-    expect(effects(after!, before!)(null)).toBe('moved=28.4%; names=1; later=1')
+    expect(effects.between(after!, before!)(null)).toBe('moved=28.4%; names=1; later=1')
+  })
+
+  test('tables that others have replaced are let go', async () => {
+    let databases = geoBuffersOf({ countries: [['64.0.0.0/2', 'DE']] })
+    const ranges = new WeakRef(databases.country!.ranges)
+    const effects = createCommitEffects({ hasDatabases: true, databases: () => databases })
+    const [before, after] = change()
+    expect(effects.between(before!, after!)(null)).toMatch(/^moved=28/)
+    databases = geo
+    effects.renew()
+    // What a WeakRef was asked for stays until the next turn.
+    await setImmediate()
+    exposedCollector()()
+    expect(ranges.deref()).toBeUndefined()
   })
 
   test.each([
@@ -145,21 +161,15 @@ describe('on a node with databases', () => {
   ])('it is not told where %s', (_, of) => {
     const effects = createCommitEffects({ hasDatabases: true, databases: () => geo })
     const [before, after] = change(of)
-    expect(effects(before!, after!)(null)).toBe('moved=unknown; reason=places')
+    expect(effects.between(before!, after!)(null)).toBe('moved=unknown; reason=places')
   })
+})
 
-  test('tables of more rows than may be walked are not', () => {
-    const rowsOf = known.classes.rowsOf.bind(known.classes)
-    const classes = Object.assign(Object.create(known.classes) as typeof known.classes, {
-      rowsOf: (sources: Parameters<typeof rowsOf>[0]) =>
-        rowsOf(sources) + quickLimits.placedRowsMax,
-    })
-    const places = Object.assign(Object.create(KnownPlaces.prototype) as KnownPlaces, {
-      ...known,
-      classes,
-    })
-    const effects = new QuickEffects({ nowMs: () => nowMs, places: () => places })
-    const [base, head] = [modelOf(byCountry), modelOf(byCountry, '192.0.2.9')].map(bundleOf)
-    expect(effects.between(base!, head!)).toEqual({ ok: false, reason: 'networks' })
-  })
+test('tables of more rows than a write may look at are left to a plan', () => {
+  const effects = new QuickEffects(
+    { nowMs: () => nowMs, places: () => known },
+    { placedRowsMax: 3 },
+  )
+  const [base, head] = [modelOf(byCountry), modelOf(byCountry, '192.0.2.9')].map(bundleOf)
+  expect(effects.between(base!, head!)).toEqual({ ok: false, reason: 'networks' })
 })

@@ -73,9 +73,10 @@ test.each(['apply', 'print'])('of six writes one throws at %s: five succeed', as
 })
 
 test('a write whose effect cannot be told is made, and the log says why', async () => {
-  const at = await newScene(() => {
+  const between = () => {
     throw new Error(fault.text)
-  })
+  }
+  const at = await newScene({ between, renew: () => undefined })
   const done = await at.write(create('w1'))
   expect(done.ok && [done.value.isChanged, done.value.effect]).toEqual([true, undefined])
   expect(at.changes.some((line) => line.includes(fault.text))).toBe(true)

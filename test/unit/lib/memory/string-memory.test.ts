@@ -12,6 +12,7 @@ test.each([
   ['as long as is looked up', 'n'.repeat(36)],
   ['longer', 'n'.repeat(37)],
   ['of any characters', 'Zürich 🏔 \u0000'],
+  ['half a pair', 'a lone \ud83c surrogate'],
 ])('a string stays what it says: %s', (_, text) => {
   expect([shared(text), shared(`${text}`)]).toEqual([text, text])
 })
@@ -31,14 +32,26 @@ test('plain data of any depth stays what it says', () => {
   expect(given).toEqual(data())
 })
 
+const collect = exposedCollector()
+const used = (): number => {
+  collect({ type: 'major', execution: 'sync', flavor: 'last-resort' })
+  return process.memoryUsage().heapUsed
+}
+
+test('a part of a large text does not keep the text', () => {
+  const large = 2 ** 20
+  const before = used()
+  const parts = Array.from({ length: 32 }, (_, i) => {
+    const text = copyOf(`${'x'.repeat(large)}a-name-of-thirty-characters-${i}`)
+    return shared(text.slice(large))
+  })
+  expect(used() - before).toBeLessThan(4 * large)
+  expect(parts[31]).toBe('a-name-of-thirty-characters-31')
+})
+
 test('what a hundred thousand objects say alike takes its memory once', () => {
   const text = 'weighted-round-robin-of-a-service'
   const objects = Array.from({ length: 100_000 }, () => ({ algorithm: copyOf(text) }))
-  const collect = exposedCollector()
-  const used = (): number => {
-    collect({ type: 'major', execution: 'sync', flavor: 'last-resort' })
-    return process.memoryUsage().heapUsed
-  }
   const before = used()
   shareStrings(objects)
   const saved = before - used()
