@@ -39,8 +39,9 @@ export interface Acceptance {
   readonly signer: string
   /** Commits in the history of the commit; 0: they could not be counted. */
   readonly serial: number
+  readonly tree: string
   /** Left out: the commit is the accepted one, published again. */
-  readonly succession?: Omit<Succession, 'before'>
+  readonly succession?: Omit<Succession, 'before' | 'tree'>
 }
 
 export class Publisher {
@@ -88,7 +89,7 @@ export class Publisher {
    * State first, hand-over second: after a crash between the two, the next start publishes the same
    * digest under the same seq. @throws the file system's error; nothing was handed over then.
    */
-  publish(draft: Draft, { signer, serial, succession }: Acceptance): void {
+  publish(draft: Draft, { signer, serial, tree, succession }: Acceptance): void {
     const { seq, previous, isNews } = nextPosition(this.#state, this.#node, draft.digest)
     const { commit, digest } = draft
     const { seq: before, digest: served } = this.#state
@@ -96,8 +97,8 @@ export class Publisher {
     assert(seq >= before, 'the numbers of a channel never fall')
     assert(seq > before || digest === served, 'a number of a channel names one bundle')
     assert(seq >= (this.#node?.seq ?? 0), 'nothing is published below what the node runs')
-    const told = { commit, signer, seq, serial, digest, previous }
-    const next = { ...told, ...this.#after(succession) }
+    const told = { commit, tree, signer, seq, serial, digest, previous }
+    const next = { ...told, earlier: this.#earlierAfter(tree, succession) }
     saveState(this.#parts.statePath, next)
     this.#state = next
     this.#bytes = draft.bytes
@@ -105,13 +106,10 @@ export class Publisher {
     else this.renewWhenDue()
   }
 
-  #after(succession: Acceptance['succession']): Pick<StoredState, 'tree' | 'earlier'> {
-    const { commit, tree, earlier } = this.#state
-    if (succession === undefined) return { tree, earlier }
-    const { tree: next } = succession
-    if (commit === '') return { tree: next, earlier }
-    const before = { commit, tree }
-    return { tree: next, earlier: earlierAfter(earlier, { before, ...succession }, this.#nowMs()) }
+  #earlierAfter(tree: string, succession: Acceptance['succession']): EarlierStates {
+    const { earlier, ...before } = this.#state
+    if (succession === undefined || before.commit === '') return earlier
+    return earlierAfter(earlier, { before, tree, ...succession }, this.#nowMs())
   }
 
   #nowMs(): number {

@@ -269,9 +269,9 @@ export class Reconciler {
       const counted = await serialOf(this.#parts, accepted.commit, accepted, [])
       const serial = counted.ok ? counted.value : 0
       const draft = publisher.sign(accepted.commit, outcome)
-      publisher.publish(draft, { signer: accepted.signer, serial })
-      this.#outline = outcome.outline
       const { tree } = commit.value
+      publisher.publish(draft, { signer: accepted.signer, serial, tree })
+      this.#outline = outcome.outline
       const { commit: id } = accepted
       this.#parts.onAccepted?.({ commit: id, tree, files: files.value, removals: 'git' })
     }

@@ -287,11 +287,11 @@ async function sign(parts: StepParts, run: Run): Promise<Stop | undefined> {
 async function publish(parts: StepParts, run: Run): Promise<Stop | undefined> {
   assert(run.draft !== undefined, 'what is published has been signed in this run')
   assert(run.draft.commit === run.head, 'the head is published, and no other commit')
-  const { signer, serial, byNodes, back } = run
+  const { signer, serial, back } = run
   const { tree } = run.commit
-  const isRoutine = run.commits.every((commit) => byNodes.has(commit))
-  const succession = { tree, isRoutine, backTo: back?.to.commit ?? '' }
-  parts.publisher.publish(run.draft, { signer, serial, succession })
+  const isRoutine = run.commits.every((commit) => run.byNodes.has(commit))
+  const succession = { isRoutine, backTo: back?.to.commit ?? '' }
+  parts.publisher.publish(run.draft, { signer, serial, tree, succession })
   return undefined
 }
 

@@ -346,9 +346,9 @@ export class Writer {
     const { newest, index } = { newest: publisher.newest, index: accepted.index }
     // Handed over before anything else: what waits for the answer waits for the activation.
     const removals = object.override === '' ? 'api' : 'override'
-    const succession = { tree, isRoutine: removals === 'api', backTo }
+    const succession = { isRoutine: removals === 'api', backTo }
     const serial = serialAfter(publisher.accepted)
-    publisher.publish(draft, { signer, serial, succession })
+    publisher.publish(draft, { signer, serial, tree, succession })
     const delta = accepted.extend(commit, tree, changes, removals)
     onConfig(delta)
     reconciler.adopt(commit, object, compiled)

@@ -1,4 +1,5 @@
 // The guardrails on moved clients, and those that are counted in one tenant alone.
+import { readFileSync } from 'node:fs'
 import { describe, expect, test } from 'vitest'
 import { createMovedBetween } from '#cli/plan/moved.ts'
 import { createCompiler } from '#compiler/compile.ts'
@@ -190,9 +191,18 @@ function node(clock: Clock = systemClock) {
     const { sync, code, note, reason, accepted } = await bench.check()
     return { sync, code, note, reason, commit: accepted?.commit ?? '', changes: bench.changes }
   }
-  return { push, restart: () => void (bench = started()) }
+  const restart = (): void => void (bench = started())
+  /** As an earlier release has left its state. */
+  const upgrade = (): void => {
+    const path = box.at('data/gitops/state.json')
+    const state = JSON.parse(readFileSync(path, 'utf8')) as object
+    box.write('data/gitops/state.json', JSON.stringify({ ...state, ...unknownThen }))
+    restart()
+  }
+  return { push, restart, upgrade }
 }
 
+const unknownThen = { tree: undefined, earlier: undefined }
 const day = 86_400_000
 const handClock = (atMs: number) => ({ nowMs: () => atMs, monotonicMs: () => 0 })
 const asItWas: Record<string, string> = {}
@@ -271,6 +281,14 @@ describe('a change that goes back to what answered before', () => {
     await push(before)
     await push(moved, meant)
     restart()
+    expect(await push(before)).toMatchObject({ sync: 'synced' })
+  })
+
+  test('is known where an earlier release accepted what was good', async () => {
+    const { push, upgrade } = node()
+    await push(before)
+    upgrade()
+    await push(moved, meant)
     expect(await push(before)).toMatchObject({ sync: 'synced' })
   })
 

@@ -17,7 +17,7 @@ const at = (seq: number, digest: string, previous = ''): Position & { previous: 
   previous,
 })
 
-const byAlice = { signer: 'alice', serial: 12 }
+const byAlice = { signer: 'alice', serial: 12, tree: '' }
 
 const positions: readonly [
   title: string,
@@ -213,7 +213,7 @@ test('a state of before there were serials and earlier commits is read', () => {
 
 test('the serial is in the record; a bundle that got another one is handed over again', () => {
   const { made, given, bundle } = publisher(null)
-  for (const serial of [0, 12, 12, 13]) made.publish(bundle(a), { signer: 'alice', serial })
+  for (const serial of [0, 12, 12, 13]) made.publish(bundle(a), { ...byAlice, serial })
   assert.deepEqual(
     given.map(({ signedRecord: { record } }) => [record.seq, soaSerialOf(record)]),
     [
