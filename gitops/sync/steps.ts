@@ -16,7 +16,7 @@ import type { ObjectError } from '#gitops/git/driver.ts'
 import { committer } from '#gitops/message/commit-message.ts'
 import { candidatesFor, changedPaths } from '#gitops/guard/earlier.ts'
 import type { Blobs, EarlierStates } from '#gitops/guard/earlier.ts'
-import { backReason, guardedReason, judgeHead } from '#gitops/guard/guardrail.ts'
+import { backReason, guardedReason, judgeHead, removalsOf } from '#gitops/guard/guardrail.ts'
 import type { GoneBack } from '#gitops/guard/guardrail.ts'
 import { historySize } from '#gitops/git/history-size.ts'
 import type { Draft, Publisher } from './publisher.ts'
@@ -289,10 +289,15 @@ async function publish(parts: StepParts, run: Run): Promise<Stop | undefined> {
   assert(run.draft.commit === run.head, 'the head is published, and no other commit')
   const { signer, serial, back } = run
   const { tree } = run.commit
-  const isRoutine = run.commits.every((commit) => run.byNodes.has(commit))
-  const succession = { isRoutine, backTo: back?.to.commit ?? '' }
+  const succession = { isRoutine: await isRoutine(parts, run), backTo: back?.to.commit ?? '' }
   parts.publisher.publish(run.draft, { signer, serial, tree, succession })
   return undefined
+}
+
+/** See `Succession`. */
+async function isRoutine({ graph }: StepParts, { commits, byNodes }: Run): Promise<boolean> {
+  const isOfApi = (commit: string): boolean => byNodes.has(commit)
+  return (await removalsOf({ graph, commits, isOfApi, mayOverride: () => true })) === 'api'
 }
 
 /** @param commits what `head` has beyond the accepted commit */

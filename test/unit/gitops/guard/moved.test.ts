@@ -162,7 +162,7 @@ describe('counted in one tenant', () => {
 })
 
 /** A repository, and the node that answers from it. */
-function node(clock: Clock = systemClock) {
+function node(clock: Clock = systemClock, requireSignature = true) {
   const box = gitSandbox()
   const alice = box.sshKey('alice')
   box.write('allowed_signers', `alice@example.com ${alice.publicLine}\n`)
@@ -175,6 +175,7 @@ function node(clock: Clock = systemClock) {
       allowedSignersPath: box.at('allowed_signers'),
       compiler: createCompilePort(undefined, null, movedBetween),
       clock,
+      requireSignature,
     })
   let bench = started()
   const commit = (files: Record<string, string>, ...message: readonly string[]) => {
@@ -191,6 +192,13 @@ function node(clock: Clock = systemClock) {
     const { sync, code, note, reason, accepted } = await bench.check()
     return { sync, code, note, reason, commit: accepted?.commit ?? '', changes: bench.changes }
   }
+  /** Where nobody has to sign, `node@gslbd` is believed. */
+  const byApi = async (...change: Parameters<typeof commit>) => {
+    commit(...change)
+    const who = ['GIT_COMMITTER_NAME=gslbd', 'GIT_COMMITTER_EMAIL=node@gslbd']
+    box.run('env', [...who, 'git', '-C', repo, 'commit', '-q', '--amend', '--no-edit'])
+    return (await bench.check()).sync
+  }
   const restart = (): void => void (bench = started())
   /** As an earlier release has left its state. */
   const upgrade = (): void => {
@@ -199,7 +207,7 @@ function node(clock: Clock = systemClock) {
     box.write('data/gitops/state.json', JSON.stringify({ ...state, ...unknownThen }))
     restart()
   }
-  return { push, restart, upgrade }
+  return { push, byApi, restart, upgrade }
 }
 
 const unknownThen = { tree: undefined, earlier: undefined }
@@ -290,6 +298,15 @@ describe('a change that goes back to what answered before', () => {
     upgrade()
     await push(moved, meant)
     expect(await push(before)).toMatchObject({ sync: 'synced' })
+  })
+
+  test('is known where a request made it, to which somebody said that it is meant', async () => {
+    const { push, byApi } = node(handClock(day), false)
+    await push(before)
+    const good = filesOf({ default: { ...few, shop: [7] } }, 'movedClients: 50')
+    await push(good, meant)
+    expect(await byApi(moved, meant)).toBe('synced')
+    expect(await push(good)).toMatchObject({ sync: 'synced' })
   })
 
   test('is a change like any other after a day', async () => {
