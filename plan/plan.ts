@@ -1,5 +1,5 @@
 // Plans a change: two bundles in; out comes which clients get another answer, and what may follow.
-import { serviceOfNode, textOf } from '#bundle/format/bundle.ts'
+import { textOf } from '#bundle/format/bundle.ts'
 import { formatName } from '#dns/name.ts'
 import type { ScriptPort } from '#routing/script/port.ts'
 import { AsnTable, CountryTable } from '#routing/geo/geo-tables.ts'
@@ -14,7 +14,7 @@ import type { Traffic } from './clients/traffic.ts'
 import { changesOf, summaryOf } from './changes.ts'
 import { Comparer } from './compare.ts'
 import type { MovementLimits, PlaceNames } from './movement.ts'
-import { findDifferences } from './rows/names.ts'
+import { findDifferences, tenantsOfName } from './rows/names.ts'
 import type { Differences } from './rows/names.ts'
 import { laterChanges } from './rows/later.ts'
 import { expectedTraffic, uncountedNames } from './expected.ts'
@@ -124,12 +124,8 @@ function seenBy(
   { base, head }: Pick<PlanRequest, 'base' | 'head'>,
 ): Differences {
   if (viewer === null) return differences
-  const tenantsOf = ({ bundle }: Source, node: number): string[] => {
-    const service = node < 0 ? -1 : serviceOfNode(bundle, node)
-    return service < 0 ? [] : [textOf(bundle, bundle.serviceTenant[service]!)]
-  }
-  const names = differences.names.filter(({ qname, base: was, head: is }) =>
-    seesName(viewer, formatName(qname), [...tenantsOf(base, was), ...tenantsOf(head, is)]),
+  const names = differences.names.filter((one) =>
+    seesName(viewer, formatName(one.qname), tenantsOfName(base.bundle, head.bundle, one)),
   )
   const tenants = Array.from(head.bundle.serviceTenant, (at) => textOf(head.bundle, at))
   const services = tenants.filter((tenant) => tenant === viewer.tenant).length

@@ -10,7 +10,7 @@ import { changesOf, summaryOf } from './changes.ts'
 import { Partitions, noPlaces } from './clients/partition.ts'
 import { Tallies } from './clients/tallies.ts'
 import { Comparer } from './compare.ts'
-import { findDifferences } from './rows/names.ts'
+import { findDifferences, tenantsOfName } from './rows/names.ts'
 import { laterChanges } from './rows/later.ts'
 import { createSide, SideMemory } from './sides/side.ts'
 import type { Moment, Side } from './sides/side.ts'
@@ -18,13 +18,13 @@ import { seesName } from './sides/viewer.ts'
 import type { Viewer } from './sides/viewer.ts'
 import type { AnswerChange, PlanSummary } from './model.ts'
 
-/** Beyond, a write says why it does not tell its effect. */
+/** Of a change that has more, a write does not tell the effect, and says why. */
 export const quickLimits = Object.freeze({
-  /** Names of a bundle: comparing two of so many takes 0.1 s. */
+  /** Names of the larger bundle: comparing two of so many takes 0.1 s where few differ. */
   comparedMax: 200_000,
   /** Names that may differ. */
   namesMax: 256,
-  /** Clients that are asked for, of all names: some 0.1 s. */
+  /** Classes of clients, and networks one by one, that are asked for, of all names: some 0.1 s. */
   asksMax: 65_536,
   /** Rows of client networks that are put in classes, of all names. */
   rowsMax: 65_536,
@@ -45,25 +45,25 @@ export type QuickReason = 'size' | 'names' | 'networks' | 'places'
 
 export interface QuickEffect {
   readonly ok: true
-  /** @param viewer of whose names; null: of all */
+  /** Sums up what changes for a viewer. @param viewer of whose names; null: of all */
   readonly of: (viewer: Viewer) => PlanSummary
 }
 
 export interface QuickParts {
   /** Unix epoch. */
   readonly nowMs: () => number
-  readonly places: () => KnownPlaces | NoPlaces
+  readonly places: () => KnownPlaces | PlacesState
 }
 
 /** `none`: the node has no databases that tell where clients are. `unread`: not yet. */
-export type NoPlaces = 'none' | 'unread'
+export type PlacesState = 'none' | 'unread'
 
 /** What the databases of a node tell. */
 export class KnownPlaces {
   readonly classes: Tallies
   readonly tablesOf: (bundle: Bundle) => RoutingTables
 
-  /** @param tablesOf what steps read beside a bundle: the same memory for the same settings */
+  /** @param tablesOf the tables for a bundle; for the same settings they lie in the same memory */
   constructor(geo: GeoBuffers, tablesOf: (bundle: Bundle) => RoutingTables) {
     this.classes = new Tallies(geo)
     this.tablesOf = tablesOf
@@ -72,7 +72,7 @@ export class KnownPlaces {
 
 interface LastHead {
   readonly bundle: Bundle
-  readonly places: KnownPlaces | NoPlaces
+  readonly places: KnownPlaces | PlacesState
   readonly side: Side
 }
 
@@ -96,7 +96,7 @@ export class QuickEffects {
     const refused = (reason: QuickReason) => ({ ok: false, reason }) as const
     const compared = Math.max(base.counts.nodes, head.counts.nodes)
     if (compared > this.#limits.comparedMax) return refused('size')
-    const differences = findDifferences(base, head)
+    const differences = findDifferences(base, head, this.#limits.namesMax)
     if (differences.names.length > this.#limits.namesMax) return refused('names')
     const changes: AnswerChange[] = []
     if (differences.names.length > 0) {
@@ -105,16 +105,16 @@ export class QuickEffects {
       if (comparer.isSpent) return refused(comparer.isDivided ? 'places' : 'networks')
     }
     const shown = new Set(changes.map(({ name }) => name))
+    const tenants = new Map(
+      differences.names.map((one) => [formatName(one.qname), tenantsOfName(base, head, one)]),
+    )
     const later = laterChanges(base, head, differences, shown, false)
     return {
       ok: true,
       of: (viewer) => {
-        const own = changes.filter(({ name, tenant }) => {
-          return seesName(viewer, name, tenant === '' ? [] : [tenant])
-        })
-        const names = differences.names.filter(({ qname }) => shown.has(formatName(qname)))
+        const own = changes.filter(({ name }) => seesName(viewer, name, tenants.get(name)!))
         const theirs = later.filter(({ tenant }) => viewer === null || tenant === viewer.tenant)
-        return summaryOf(own, { ...differences, names }, theirs.length)
+        return summaryOf(own, differences, theirs.length)
       },
     }
   }
@@ -141,7 +141,7 @@ export class QuickEffects {
   }
 
   /** @returns of the base and of the head, which the next change will stand on. */
-  #sides(base: Bundle, head: Bundle, places: KnownPlaces | NoPlaces): readonly [Side, Side] {
+  #sides(base: Bundle, head: Bundle, places: KnownPlaces | PlacesState): readonly [Side, Side] {
     const moment = { atMs: this.#parts.nowMs(), health: null }
     const last = this.#last
     const known = last?.bundle === base && last.places === places ? last.side : undefined
@@ -158,7 +158,7 @@ export class QuickEffects {
 
 function sideOf(
   bundle: Bundle,
-  places: KnownPlaces | NoPlaces,
+  places: KnownPlaces | PlacesState,
   moment: Moment,
   memory: SideMemory,
 ): Side {

@@ -7,7 +7,7 @@ import type { GeoBuffers } from '#routing/geo/geo-tables.ts'
 import { GeoLink } from '#runtime/geo/geo-link.ts'
 import { shortWords } from '#plan/print/short.ts'
 import { KnownPlaces, QuickEffects } from '#plan/quick-effect.ts'
-import type { NoPlaces, QuickReason } from '#plan/quick-effect.ts'
+import type { PlacesState, QuickReason } from '#plan/quick-effect.ts'
 
 /** What a write that was made says where its effect is not known, and why. */
 export const unknownEffect = (reason: QuickReason | 'first'): string =>
@@ -41,14 +41,14 @@ export function createCommitEffects(parts: EffectParts, clock = systemClock): Co
 class PlacesNow {
   readonly #parts: EffectParts
   #geo: GeoBuffers | null = null
-  #known: KnownPlaces | NoPlaces
+  #known: KnownPlaces | PlacesState
 
   constructor(parts: EffectParts) {
     this.#parts = parts
     this.#known = parts.hasDatabases ? 'unread' : 'none'
   }
 
-  now(): KnownPlaces | NoPlaces {
+  now(): KnownPlaces | PlacesState {
     const geo = this.#parts.databases() as GeoBuffers | null
     if (geo === null || geo === this.#geo) return this.#known
     this.#geo = geo

@@ -1,5 +1,5 @@
 // Finds the names whose answers may differ: those whose rows in two bundles do not say the same.
-import { nodeFlags, rrsetCount, serviceOfNode, zoneOfNode } from '#bundle/format/bundle.ts'
+import { nodeFlags, rrsetCount, serviceOfNode, textOf, zoneOfNode } from '#bundle/format/bundle.ts'
 import type { Bundle } from '#bundle/format/bundle.ts'
 import { NodeCell, NodeFlag } from '#bundle/format/cells.ts'
 import { responseRuleAt } from '#bundle/format/response-rules.ts'
@@ -31,7 +31,8 @@ export interface Differences {
   readonly compared: number
 }
 
-export function findDifferences(base: Bundle, head: Bundle): Differences {
+/** @param most of so many names and one more it is not looked for others */
+export function findDifferences(base: Bundle, head: Bundle, most = Infinity): Differences {
   const pools = pairPools(base, head)
   const settings = differingSettings(base, head)
   const pairs = new NodePairs(base, head, pools, settings)
@@ -39,14 +40,14 @@ export function findDifferences(base: Bundle, head: Bundle): Differences {
   const add = (bundle: Bundle, node: number): void => {
     const qname = nameOf(bundle, node)
     const name = formatName(qname)
-    if (names.has(name)) return
+    if (names.has(name) || names.size > most) return
     const both = { base: findStored(base, qname, 0), head: findStored(head, qname, 0) }
     names.set(name, { qname, ...both })
   }
   let found = 0
   // Names stand in the same order on both sides: a few that come or go shift those behind them.
   let shift = 0
-  for (let node = 0; node < base.counts.nodes; node++) {
+  for (let node = 0; node < base.counts.nodes && names.size <= most; node++) {
     const guess = node + shift
     const isThere = hasName(head, guess, base, node)
     const other = isThere ? guess : findStored(head, base.names, offsetOf(base, node))
@@ -56,7 +57,7 @@ export function findDifferences(base: Bundle, head: Bundle): Differences {
   }
   // Each name of the base is there, and there are no more.
   const isWhole = found === head.counts.nodes
-  for (let node = 0; !isWhole && node < head.counts.nodes; node++) {
+  for (let node = 0; !isWhole && names.size <= most && node < head.counts.nodes; node++) {
     if (findStored(base, head.names, offsetOf(head, node)) < 0) add(head, node)
   }
   const triggers = differingRules(base, head)
@@ -68,10 +69,23 @@ export function findDifferences(base: Bundle, head: Bundle): Differences {
     }
   }
   for (const trigger of triggers) addName(names, base, head, trigger)
-  addAliases(base, head, names, add)
+  if (names.size <= most) addAliases(base, head, names, add)
   const sorted = [...names].sort(([one], [other]) => (one < other ? -1 : 1))
   const compared = head.counts.nodes + base.counts.nodes - found
   return { names: sorted.map(([, one]) => one), pools, settings, compared }
+}
+
+/** Of its services, on both sides. */
+export function tenantsOfName(
+  base: Bundle,
+  head: Bundle,
+  { base: was, head: is }: NameDifference,
+): readonly string[] {
+  const tenantOf = (bundle: Bundle, node: number): string[] => {
+    const service = node < 0 ? -1 : serviceOfNode(bundle, node)
+    return service < 0 ? [] : [textOf(bundle, bundle.serviceTenant[service]!)]
+  }
+  return [...tenantOf(base, was), ...tenantOf(head, is)]
 }
 
 function addName(

@@ -9,13 +9,13 @@ import { Random } from '#lib/random.ts'
 import { Comparer } from '#plan/compare.ts'
 import { shortWords } from '#plan/print/short.ts'
 import { QuickEffects, quickLimits } from '#plan/quick-effect.ts'
-import type { NoPlaces } from '#plan/quick-effect.ts'
+import type { PlacesState } from '#plan/quick-effect.ts'
 import { bareModel, bundleOf, member, pool, service, zone } from '#test/support/bundle-models.ts'
 import { laneCount } from '#test/support/lane.ts'
 import { planBetween } from '#test/support/plans.ts'
 
 const nowMs = Date.UTC(2026, 0, 1)
-const quick = (places: NoPlaces = 'none'): QuickEffects =>
+const quick = (places: PlacesState = 'none'): QuickEffects =>
   new QuickEffects({ nowMs: () => nowMs, places: () => places })
 
 const ways: readonly (readonly [string, Partial<ServiceModel>])[] = [
@@ -173,6 +173,22 @@ test('whoever shares a commit hears of the own names alone', () => {
   expect(words({ tenant: 'acme', names: own })).toBe('moved=50%; names=2; later=1')
   expect(words({ tenant: 'third', names: nobody })).toBe('moved=0%; names=0')
   expect(effects.between(null, after)(null)).toBe('moved=unknown; reason=first')
+})
+
+test('a name that passes from one tenant to another is of both', () => {
+  const model = (tenant: string, ip: string): BundleModel => ({
+    ...modelOf([service(1, 'www.example.org.', { pool: 0, tenant })]),
+    pools: [pool(1, [member(ip)], { tenant })],
+  })
+  const [base, head] = [model('acme', '192.0.2.1'), model('beta', '192.0.2.2')]
+  const effect = quick().between(bundleOf(base), bundleOf(head))
+  for (const tenant of ['acme', 'beta', 'third']) {
+    const viewer = { tenant, names: new Set<string>() }
+    const { summary } = planBetween(base, head, { viewer })
+    const words = shortWords(summary)
+    expect([tenant, effect.ok && shortWords(effect.of(viewer))]).toEqual([tenant, words])
+    expect(words.includes('names=1')).toBe(tenant !== 'third')
+  }
 })
 
 afterEach(() => void vi.restoreAllMocks())
