@@ -7,8 +7,8 @@ import { otherReleases } from '#cli/why/databases.ts'
 import type { Databases } from '#cli/why/databases.ts'
 import { unkeptWords } from '#cli/why/explain.ts'
 import { gapText } from '#cli/why/look-back.ts'
-import { rumTableOf, tableThen } from '#cli/why/measured-table.ts'
-import { handedTexts } from '#cli/why/texts-then.ts'
+import { tableThen } from '#cli/why/measured-table.ts'
+import { SidesMemory } from '#cli/why/sides-memory.ts'
 import { parseAddress } from '#dns/address.ts'
 import { err, ok } from '#lib/result.ts'
 import type { Result } from '#lib/result.ts'
@@ -84,6 +84,7 @@ export class Replay {
   readonly #tx: Transaction
   readonly #reply = new Uint8Array(replyBytesMax)
   readonly #bundles = new Map<string, Result<Bundle, string>>()
+  readonly #sides = new SidesMemory()
   #calls = 0
   #then: Then | undefined
 
@@ -141,12 +142,11 @@ export class Replay {
     if (!state.ok) return state
     await this.close()
     const { bytes, digest } = bundle.value
-    const measured = tableThen(moment)
-    const rum = measured.kind === 'kept' ? rumTableOf(measured.value) : null
+    const { rum } = this.#sides.table(moment)
     const tables = { ...this.#parts.databases.tablesFor(bundle.value), rum }
     const scripts = scriptsOf([bundle.value], tables, moment.atMs)
     const routing = state.value.buffers
-    const { handed: dynamic } = handedTexts(moment, bundle.value)
+    const { handed: dynamic } = this.#sides.texts(moment, bundle.value)
     const generation = { number: 1, bundle: bytes, digest, dynamic, routing, tables }
     this.#tx.adopt(createServingView(generation, { scripts }))
     this.#then = { key, state: state.value, scripts }

@@ -25,9 +25,10 @@ import type { GeoSetting } from '#runtime/geo/lower.ts'
 import { replayState } from '#runtime/journal/replay.ts'
 import type { MeasuredThen, Then, WhyUnkept } from '#runtime/journal/sides/sides-then.ts'
 import { goesBy } from './databases.ts'
-import { measuredOf, rumTableOf, tableThen } from './measured-table.ts'
+import { measuredOf } from './measured-table.ts'
 import type { MeasuredOfClient } from './measured-table.ts'
-import { handedTexts, pastTexts } from './texts-then.ts'
+import { SidesMemory } from './sides-memory.ts'
+import { pastTexts } from './texts-then.ts'
 import type { HandedTexts, PastText } from './texts-then.ts'
 
 export interface PastQuestion {
@@ -75,6 +76,7 @@ export interface PastAnswer {
 /** What one explanation leaves for the next: making it costs more than a question. */
 export class PastMemory {
   readonly simulation = new SimulationMemory()
+  readonly sides = new SidesMemory()
   readonly random = new CountedRandom(1)
   readonly chain = new Chain(this.random)
 }
@@ -95,9 +97,8 @@ export async function explainPast(
 ): Promise<Result<PastAnswer, string>> {
   const state = replayState(bundle, moment)
   if (!state.ok) return state
-  const measured = tableThen(moment)
-  const rum = measured.kind === 'kept' ? rumTableOf(measured.value) : null
-  const texts = handedTexts(moment, bundle)
+  const { measured, rum } = memory.sides.table(moment)
+  const texts = memory.sides.texts(moment, bundle)
   const tablesThen = { ...tables, rum }
   const scripts = scriptsOf([bundle], tablesThen, moment.atMs)
   const { qname, qtype, client, source, seed = 1 } = question

@@ -65,6 +65,12 @@ export interface StateWatch {
 
 export const watchesNothing: StateWatch = { poolChanged: () => undefined }
 
+/** As metrics call them. */
+const sideNames: Readonly<Record<number, string>> = {
+  [RecordKind.Measured]: 'measured',
+  [RecordKind.Texts]: 'texts',
+}
+
 export class Journal implements StateWatch {
   readonly #parts: JournalParts
   readonly #file: JournalFile
@@ -181,8 +187,11 @@ export class Journal implements StateWatch {
     await this.#file.flush()
   }
 
-  status(): JournalStatus {
-    return this.#file.status()
+  /** With which of its parts are left out now. */
+  status(): JournalStatus & { readonly limited: Readonly<Record<string, boolean>> } {
+    const sides = this.#sides.map(({ stream, isLimited }) => [sideNames[stream.kind], isLimited])
+    const limited = Object.fromEntries(sides) as Record<string, boolean>
+    return { ...this.#file.status(), limited }
   }
 
   async stop(): Promise<void> {

@@ -135,7 +135,10 @@ const running = {
     ...{ isAnnounced: true, isGuarded: false, driver: { isReachable: true } },
     counts: { announced: 3, withdrawn: 2, answered: 40, silent: 5, driverFaults: 1 },
   },
-  journal: { error: null, bytes: 123_456, losses: 1 },
+  journal: {
+    ...{ error: null, bytes: 123_456, losses: 1 },
+    limited: { measured: true, texts: false },
+  },
 } satisfies MetricsSnapshot
 const idle: MetricsSnapshot = {
   ...running,

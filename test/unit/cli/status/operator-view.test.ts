@@ -99,7 +99,7 @@ const keptBy = (disk: Disk) => ({
   canKeep: () => disk.isWritable,
   isBackedUp: () => disk.isBackedUp ?? true,
   backupAgeSeconds: () => null,
-  journal: () => ({ error: disk.journalError ?? null, bytes: 0, losses: 0 }),
+  journal: () => ({ error: disk.journalError ?? null, bytes: 0, losses: 0, limited: {} }),
   queryLog: () => ({ ...noQueries, isFailing: disk.isQueryLogFailing ?? false }),
   isAudited: () => disk.isAudited ?? true,
   deliveryPhase: () => disk.deliveryPhase ?? null,

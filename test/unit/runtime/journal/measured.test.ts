@@ -110,6 +110,7 @@ describe('what browsers measured', () => {
     expect(await measuredAt(scene, journalEpochMs + 30_000)).toBeInstanceOf(Object)
     expect(await scene.at(busyMs)).toEqual({ ...busy, measured: 'limit' })
     expect(scene.lines).toEqual([expect.stringContaining('leaves out what browsers measured')])
+    expect(scene.journal.status().limited).toEqual({ measured: true, texts: false })
     const bytes = segmentFiles(scene.directory).map(({ path }) => statSync(path).size)
     expect(bytes.reduce((sum, size) => sum + size, 0)).toBeLessThan(20_000)
     // Some hours later there is room for it again.
