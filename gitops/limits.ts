@@ -25,6 +25,8 @@ export const gitLimits = {
   earlierStateMs: 24 * 3_600_000,
   /** Of those, looked at for one change. */
   earlierLooksMax: 4,
+  /** Files that go back in one change; after more, what came between is forgotten. */
+  takenBackFilesMax: 64,
   /** Commits looked at to find those. */
   walkedCommitsMax: 500_000,
   /** Entries of one accepted tree, all folders together. */

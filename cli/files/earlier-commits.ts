@@ -1,5 +1,5 @@
 // Lists what answered before a commit, as far as the history of a checkout tells.
-import { changedPaths, earlierAfter, stillEarlier } from '#gitops/guard/earlier.ts'
+import { changedPaths, earlierAfter, isTakenBack, stillEarlier } from '#gitops/guard/earlier.ts'
 import type { Blobs, EarlierState, EarlierStates } from '#gitops/guard/earlier.ts'
 import { gitLimits } from '#gitops/limits.ts'
 import { committer } from '#gitops/message/commit-message.ts'
@@ -34,13 +34,15 @@ export async function earlierCommits(
     if (before !== undefined) {
       known.set(before.commit, before.blobs)
       const changed = [...changedPaths(before.blobs, blobs)]
-      const isSame = ({ commit }: EarlierState): boolean =>
-        changed.every((path) => known.get(commit)?.get(path) === blobs.get(path))
-      const backTo = changed.length === 0 ? '' : (earlier.findLast(isSame)?.commit ?? '')
+      const isSame = (state: EarlierState): boolean =>
+        !isTakenBack(state, changed) &&
+        changed.every((path) => known.get(state.commit)?.get(path) === blobs.get(path))
+      const to = changed.length === 0 ? undefined : earlier.findLast(isSame)?.commit
+      const back = to === undefined ? {} : { back: { commit: to, paths: changed } }
       // A commit that alters no configuration takes the place of nothing.
       const tree = changed.length === 0 ? before.tree : one.tree
       const { isRoutine, atMs } = one
-      earlier = earlierAfter(earlier, { before, tree, isRoutine, backTo }, atMs)
+      earlier = earlierAfter(earlier, { before, tree, isRoutine, ...back }, atMs)
       const kept = new Set(earlier.map((state) => state.commit))
       for (const each of known.keys()) if (!kept.has(each)) known.delete(each)
     }

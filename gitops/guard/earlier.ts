@@ -7,40 +7,67 @@ export interface EarlierState {
   readonly tree: string
   /** Unix epoch. */
   readonly untilMs: number
+  /** Paths of files of which a later change took back what they were then; left out: of none. */
+  readonly takenBack?: readonly string[]
 }
 
 /** A commit takes the place of another one. */
 export interface Succession {
   readonly before: Pick<EarlierState, 'commit' | 'tree'>
   readonly tree: string
-  /** All of it are requests to the API that nobody had to vouch for: those of minutes are one. */
+  /**
+   * True: only API requests without an override. Those within ten minutes count as one change.
+   */
   readonly isRoutine: boolean
-  /** The commit that it goes back to, as the guardrails have found; '': they found none. */
-  readonly backTo: string
+  /** Left out: the guardrails have found no commit that it goes back to. */
+  readonly back?: Back
+}
+
+/** A change goes back to a commit. */
+export interface Back {
+  readonly commit: string
+  /** Of the files that it alters. */
+  readonly paths: readonly string[]
 }
 
 /** Oldest first. */
 export type EarlierStates = readonly EarlierState[]
 
 /**
- * What was taken back leaves the list with all that came after it. So the repair of a bad change
- * needs nobody to vouch for it, and the same change once more does.
+ * What came after the commit that a change goes back to is no way back for the files of that
+ * change. So the repair of a bad change needs nobody to vouch for it, the same change once more
+ * does, and bad changes of other files can still be taken back, in any order.
  */
 export function earlierAfter(
   earlier: EarlierStates,
-  { before, tree, isRoutine, backTo }: Succession,
+  { before, tree, isRoutine, back }: Succession,
   nowMs: number,
 ): EarlierStates {
   const young = stillEarlier(earlier, nowMs)
   if (tree === before.tree) return young
-  const at = young.findIndex((one) => one.commit === backTo || one.tree === tree)
-  if (at >= 0) return young.slice(0, at)
-  const last = young.at(-1)
+  const whole = young.findIndex((one) => one.tree === tree && one.takenBack === undefined)
+  if (whole >= 0) return young.slice(0, whole)
+  const at = young.findIndex((one) => one.commit === back?.commit)
+  const paths = at < 0 ? [] : (back?.paths ?? [])
+  if (paths.length > gitLimits.takenBackFilesMax) return young.slice(0, at + 1)
+  const kept = young.map((one, i) => (i > at ? without(one, paths) : one))
+  const last = kept.at(-1)
   const isCounted = last !== undefined && nowMs - last.untilMs < gitLimits.removalWindowMs
-  if (isRoutine && isCounted) return young
-  return [...young, { commit: before.commit, tree: before.tree, untilMs: nowMs }].slice(
-    -gitLimits.earlierStatesMax,
-  )
+  if (isRoutine && isCounted) return kept
+  const added = { commit: before.commit, tree: before.tree, untilMs: nowMs }
+  return [...kept, without(added, paths)].slice(-gitLimits.earlierStatesMax)
+}
+
+function without(state: EarlierState, paths: readonly string[]): EarlierState {
+  if (paths.length === 0) return state
+  const takenBack = [...new Set([...(state.takenBack ?? []), ...paths])]
+  return { ...state, takenBack }
+}
+
+/** Whether a change of these files must not go back to it. */
+export function isTakenBack({ takenBack = [] }: EarlierState, changed: readonly string[]): boolean {
+  const paths = new Set(takenBack)
+  return changed.some((path) => paths.has(path))
 }
 
 /** A clock that was set back makes nothing older. */
@@ -74,6 +101,7 @@ export async function candidatesFor(
   let open = changed
   for (const state of earlier.toReversed()) {
     if (open.length === 0 || found.length === gitLimits.earlierLooksMax) break
+    if (isTakenBack(state, changed)) continue
     const blobs = await blobsOf(state.tree)
     if (blobs === undefined) continue
     const same = open.filter((path) => blobs.get(path) === now.get(path))

@@ -44,6 +44,8 @@ export interface GuardVerdict {
 
 /** A commit that alters more than the limits permit, to what answered before. */
 export interface GoneBack {
+  /** The change is all from there to `commit`. */
+  readonly since: string
   readonly commit: string
   readonly breach: Breach
   readonly to: EarlierState
@@ -192,7 +194,7 @@ class Judge {
     assert(before !== undefined && after !== undefined, 'a breach is between two outlines')
     const change = { before, after, breach }
     const state = await stateGoneBackTo(change, () => earlier(base, commit), outlineOf)
-    if (state !== undefined) this.back = { commit, breach, to: state }
+    if (state !== undefined) this.back = { since: base, commit, breach, to: state }
     return state !== undefined
   }
 
@@ -323,7 +325,7 @@ export function guardedReason({ commit, since, breach, vainOverride }: GuardedCo
 const rangeOf = (since: string, commit: string): string => `${short(since)}..${short(commit)}`
 
 /** A sentence. */
-export function backReason({ commit, ...back }: GoneBack): string {
+export function backReason({ commit, since: _since, ...back }: GoneBack): string {
   return `Commit ${short(commit)} ${backWords(back)}`
 }
 

@@ -15,7 +15,7 @@ import type { ConfigSource, SourceError } from '#gitops/source/config-source.ts'
 import type { ObjectError } from '#gitops/git/driver.ts'
 import { committer } from '#gitops/message/commit-message.ts'
 import { candidatesFor, changedPaths } from '#gitops/guard/earlier.ts'
-import type { Blobs, EarlierStates } from '#gitops/guard/earlier.ts'
+import type { Back, Blobs, EarlierStates } from '#gitops/guard/earlier.ts'
 import { backReason, guardedReason, judgeHead, removalsOf } from '#gitops/guard/guardrail.ts'
 import type { GoneBack } from '#gitops/guard/guardrail.ts'
 import { historySize } from '#gitops/git/history-size.ts'
@@ -255,23 +255,32 @@ async function guard(parts: JudgeParts, run: Run): Promise<Stop | undefined> {
   return (await enumerate(parts, run)) ?? compile(parts, run)
 }
 
-async function earlierFor(
-  { publisher, graph, source, compiler }: JudgeParts,
+async function earlierFor(parts: JudgeParts, from: string, to: string): Promise<EarlierStates> {
+  const blobs = await blobsBetween(parts, from, to)
+  if (blobs === undefined) return []
+  const changed = [...changedPaths(...blobs)]
+  const { earlier } = parts.publisher
+  return await candidatesFor(earlier, blobs[0], changed, (tree) => blobsIn(parts, tree))
+}
+
+/** undefined: one cannot be read. */
+async function blobsBetween(
+  parts: JudgeParts,
   from: string,
   to: string,
-): Promise<EarlierStates> {
-  const [before, after] = [await graph.commit(from), await graph.commit(to)]
-  if (!before.ok || !after.ok) return []
-  const { earlier } = publisher
-  const blobsIn = async (tree: string): Promise<Blobs | undefined> => {
-    const files = await source.driver.readTree(tree)
-    if (!files.ok) return undefined
-    const read = files.value.filter(({ path }) => compiler.isRead(path))
-    return new Map(read.map(({ path, oid }) => [path, oid]))
-  }
-  const [now, next] = [await blobsIn(before.value.tree), await blobsIn(after.value.tree)]
-  if (now === undefined || next === undefined) return []
-  return await candidatesFor(earlier, now, [...changedPaths(now, next)], blobsIn)
+): Promise<readonly [before: Blobs, after: Blobs] | undefined> {
+  const [before, after] = [await parts.graph.commit(from), await parts.graph.commit(to)]
+  if (!before.ok || !after.ok) return undefined
+  const now = await blobsIn(parts, before.value.tree)
+  const next = await blobsIn(parts, after.value.tree)
+  return now && next && [now, next]
+}
+
+async function blobsIn({ source, compiler }: JudgeParts, tree: string): Promise<Blobs | undefined> {
+  const files = await source.driver.readTree(tree)
+  if (!files.ok) return undefined
+  const read = files.value.filter(({ path }) => compiler.isRead(path))
+  return new Map(read.map(({ path, oid }) => [path, oid]))
 }
 
 async function sign(parts: StepParts, run: Run): Promise<Stop | undefined> {
@@ -287,11 +296,17 @@ async function sign(parts: StepParts, run: Run): Promise<Stop | undefined> {
 async function publish(parts: StepParts, run: Run): Promise<Stop | undefined> {
   assert(run.draft !== undefined, 'what is published has been signed in this run')
   assert(run.draft.commit === run.head, 'the head is published, and no other commit')
-  const { signer, serial, back } = run
+  const { signer, serial } = run
   const { tree } = run.commit
-  const succession = { isRoutine: await isRoutine(parts, run), backTo: back?.to.commit ?? '' }
+  const back = run.back && (await backOf(parts, run.back))
+  const succession = { isRoutine: await isRoutine(parts, run), ...(back && { back }) }
   parts.publisher.publish(run.draft, { signer, serial, tree, succession })
   return undefined
+}
+
+async function backOf(parts: JudgeParts, { since, commit, to }: GoneBack): Promise<Back> {
+  const blobs = await blobsBetween(parts, since, commit)
+  return { commit: to.commit, paths: blobs === undefined ? [] : [...changedPaths(...blobs)] }
 }
 
 /** See `Succession`. */

@@ -89,8 +89,9 @@ function isObjectId(value: unknown): value is string {
 
 function isEarlier(value: unknown): value is EarlierState {
   if (typeof value !== 'object' || value === null) return false
-  const { commit, tree, untilMs } = value as Record<string, unknown>
-  return isObjectId(commit) && isObjectId(tree) && Number.isSafeInteger(untilMs)
+  const { commit, tree, untilMs, takenBack = [] } = value as Record<string, unknown>
+  const arePaths = Array.isArray(takenBack) && takenBack.every((one) => typeof one === 'string')
+  return isObjectId(commit) && isObjectId(tree) && Number.isSafeInteger(untilMs) && arePaths
 }
 
 function isCount(value: unknown): value is number {

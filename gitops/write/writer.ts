@@ -1,5 +1,6 @@
 // Writes one batch of requests: applied to the accepted commit, pushed by compare-and-swap,
 // activated.
+import { isRead } from '#compiler/read/layout.ts'
 import { assert } from '#lib/assert.ts'
 import type { Clock } from '#lib/clock.ts'
 import { err, ok } from '#lib/result.ts'
@@ -140,9 +141,8 @@ export class Writer {
         if (problem !== undefined) return this.#notWritten(prepared, problem)
         this.#isPushed = true
         this.#fairness.win(nowMs, nowMs - triedMs)
-        const backTo = rest.map(({ request }) => request.backTo ?? '').find((one) => one !== '')
         const signed = { draft: draft ?? this.#sign(prepared), signer: signer.value }
-        const effectOf = this.#accept(prepared, { ...signed, backTo: backTo ?? '' })
+        const effectOf = this.#accept(prepared, { ...signed, backTo: rest[0]?.request.backTo })
         // The node activates the bundle meanwhile.
         const effect = await effectOf(selected.value)
         await this.#tell(selected.value, accepted.commit ?? '', settle, effect)
@@ -337,7 +337,7 @@ export class Writer {
 
   #accept(
     { commit, tree, object, changes, compiled }: Prepared,
-    { draft, signer, backTo }: { draft: Draft; signer: string; backTo: string },
+    { draft, signer, backTo }: { draft: Draft; signer: string; backTo: string | undefined },
   ): (selection: Selection) => Promise<EffectOfRequest | undefined> {
     const { publisher, accepted, reconciler, onConfig } = this.#parts
     assert(draft.commit === commit, 'the bundle was made of the commit that was pushed')
@@ -346,7 +346,9 @@ export class Writer {
     const { newest, index } = { newest: publisher.newest, index: accepted.index }
     // Handed over before anything else: what waits for the answer waits for the activation.
     const removals = object.override === '' ? 'api' : 'override'
-    const succession = { isRoutine: removals === 'api', backTo }
+    const paths = [...changes.keys()].filter(isRead)
+    const back = backTo === undefined ? {} : { back: { commit: backTo, paths } }
+    const succession = { isRoutine: removals === 'api', ...back }
     const serial = serialAfter(publisher.accepted)
     publisher.publish(draft, { signer, serial, tree, succession })
     const delta = accepted.extend(commit, tree, changes, removals)
@@ -387,11 +389,19 @@ function serialAfter(accepted: AcceptedCommit | null): number {
   return accepted.serial === 0 ? 0 : accepted.serial + 1
 }
 
-/** What only looks is looked at alone, on what the others have left. */
+/**
+ * What only looks is looked at alone, on what the others have left. What goes back is a commit of
+ * its own: its files are those that go back.
+ */
 function commitsOf(batch: readonly Pending[]): readonly (readonly Pending[])[] {
-  const [looks, writes] = [[], []] as [Pending[], Pending[]]
-  for (const pending of batch) (pending.request.isDryRun === true ? looks : writes).push(pending)
-  return [...(writes.length === 0 ? [] : [writes]), ...looks.map((one) => [one])]
+  const [writes, alone] = [[], []] as [Pending[], Pending[]]
+  for (const pending of batch) {
+    const { isDryRun, backTo } = pending.request
+    const isAlone = isDryRun === true || backTo !== undefined
+    if (isAlone) alone.push(pending)
+    else writes.push(pending)
+  }
+  return [...(writes.length === 0 ? [] : [writes]), ...alone.map((one) => [one])]
 }
 
 const notInGit = 'The change is not in Git.'

@@ -255,6 +255,34 @@ describe('a change that goes back to what answered before', () => {
     expect((await push(moved)).code).toBe('GuardrailReached')
   })
 
+  test.each([
+    ['the last mistake first', { ...few, shop: [6] }],
+    ['the first mistake first', { ...few, web: [7, 8] }],
+  ])('is one for each of two mistakes, in any order: %s', async (_label, half) => {
+    const { push } = node()
+    const to = (pools: Pools) => filesOf({ default: pools }, 'movedClients: 50')
+    const both = to({ web: [7, 8], shop: [6] })
+    await push(before)
+    await push(moved, meant)
+    await push(both, meant)
+    expect(await push(to(half))).toMatchObject({ sync: 'synced' })
+    expect((await push(both)).code).toBe('GuardrailReached')
+    expect(await push(before)).toMatchObject({ sync: 'synced' })
+    for (const bad of [to(half), moved, both]) {
+      expect((await push(bad)).code).toBe('GuardrailReached')
+    }
+  })
+
+  test('is none for one of two mistakes that is made again with the repair of the other', async () => {
+    const { push } = node()
+    const to = (pools: Pools) => filesOf({ default: pools }, 'movedClients: 50')
+    await push(before)
+    await push(moved, meant)
+    await push(to({ web: [7, 8], shop: [6] }), meant)
+    expect(await push(to({ web: [7, 8], shop: [5] }))).toMatchObject({ sync: 'synced' })
+    expect((await push(moved)).code).toBe('GuardrailReached')
+  })
+
   test('is known after other commits, of which each keeps what it did', async () => {
     const { push } = node()
     const others = (octets: readonly number[], shop: readonly number[]) =>
