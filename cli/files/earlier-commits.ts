@@ -1,74 +1,18 @@
 // Lists what answered before a commit, as far as the history of a checkout tells.
-import { changedPaths, earlierAfter, isTakenBack, stillEarlier } from '#gitops/guard/earlier.ts'
-import type { Blobs, EarlierState, EarlierStates } from '#gitops/guard/earlier.ts'
-import { gitLimits } from '#gitops/limits.ts'
-import { committer } from '#gitops/message/commit-message.ts'
+import { earlierIn } from '#gitops/guard/history.ts'
+import type { Blobs, EarlierStates } from '#gitops/guard/earlier.ts'
 import { isRead } from '#compiler/read/layout.ts'
 import type { SourceFile } from '#compiler/read/source.ts'
 import type { GitPlace } from './git-tree.ts'
 
-const walkedMax = 64
-
-interface Passed {
-  readonly commit: string
-  readonly tree: string
-  readonly atMs: number
-  readonly isRoutine: boolean
-}
-
-/**
- * The commits below one, by first parents, each until the time of the next. Nodes remember what
- * they have accepted; of commits that came in one push, they have accepted the last one alone.
- */
+/** Before a commit, in the place of the checkout. */
 export async function earlierCommits(
   place: Pick<GitPlace, 'graph' | 'driver' | 'place'>,
   commit: string,
   nowMs: number,
 ): Promise<EarlierStates> {
-  let earlier: EarlierStates = []
-  let before: (Passed & { readonly blobs: Blobs }) | undefined
-  const known = new Map<string, Blobs>()
-  for (const one of await lineTo(place, commit, nowMs)) {
-    const blobs = await blobsIn(place, one.tree)
-    if (blobs === undefined) break
-    if (before !== undefined) {
-      known.set(before.commit, before.blobs)
-      const changed = [...changedPaths(before.blobs, blobs)]
-      const isSame = (state: EarlierState): boolean =>
-        !isTakenBack(state, changed) &&
-        changed.every((path) => known.get(state.commit)?.get(path) === blobs.get(path))
-      const to = changed.length === 0 ? undefined : earlier.findLast(isSame)?.commit
-      const back = to === undefined ? {} : { back: { commit: to, paths: changed } }
-      // A commit that alters no configuration takes the place of nothing.
-      const tree = changed.length === 0 ? before.tree : one.tree
-      const { isRoutine, atMs } = one
-      earlier = earlierAfter(earlier, { before, tree, isRoutine, ...back }, atMs)
-      const kept = new Set(earlier.map((state) => state.commit))
-      for (const each of known.keys()) if (!kept.has(each)) known.delete(each)
-    }
-    before = { ...one, blobs }
-  }
-  return stillEarlier(earlier, nowMs)
-}
-
-/** Oldest first; the first of them was there before what answered lately. */
-async function lineTo(
-  { graph }: Pick<GitPlace, 'graph'>,
-  head: string,
-  nowMs: number,
-): Promise<readonly Passed[]> {
-  const line: Passed[] = []
-  let next: string | undefined = head
-  while (next !== undefined && line.length < walkedMax) {
-    const found = await graph.commit(next)
-    if (!found.ok) break
-    const { tree, parents, override } = found.value
-    const atMs = found.value.committer.seconds * 1_000
-    const isRoutine = found.value.committer.name === committer && override === ''
-    line.unshift({ commit: next, tree, atMs, isRoutine })
-    next = nowMs - atMs < gitLimits.earlierStateMs ? parents[0] : undefined
-  }
-  return line
+  const history = { graph: place.graph, blobsOf: (tree: string) => blobsIn(place, tree) }
+  return await earlierIn(history, commit, nowMs)
 }
 
 /** Of the configuration in a tree; undefined: it cannot be read. */

@@ -15,7 +15,8 @@ import type { ConfigSource, SourceError } from '#gitops/source/config-source.ts'
 import type { ObjectError } from '#gitops/git/driver.ts'
 import { committer } from '#gitops/message/commit-message.ts'
 import { candidatesFor, changedPaths } from '#gitops/guard/earlier.ts'
-import type { Back, Blobs, EarlierStates } from '#gitops/guard/earlier.ts'
+import type { Back, Blobs, EarlierStates, TreeBlobs } from '#gitops/guard/earlier.ts'
+import { earlierIn } from '#gitops/guard/history.ts'
 import { backReason, guardedReason, judgeHead, removalsOf } from '#gitops/guard/guardrail.ts'
 import type { GoneBack } from '#gitops/guard/guardrail.ts'
 import { historySize } from '#gitops/git/history-size.ts'
@@ -259,8 +260,21 @@ async function earlierFor(parts: JudgeParts, from: string, to: string): Promise<
   const blobs = await blobsBetween(parts, from, to)
   if (blobs === undefined) return []
   const changed = [...changedPaths(...blobs)]
-  const { earlier } = parts.publisher
-  return await candidatesFor(earlier, blobs[0], changed, (tree) => blobsIn(parts, tree))
+  const blobsOf: TreeBlobs = (tree) => blobsIn(parts, tree)
+  const earlier = await earlierBefore(parts, { from, to }, blobsOf)
+  return await candidatesFor(earlier, blobs[0], changed, blobsOf)
+}
+
+/** Of a remote, what each node says of the same commit: none has seen all of them. */
+async function earlierBefore(
+  { source, publisher, graph }: JudgeParts,
+  { from, to }: { readonly from: string; readonly to: string },
+  blobsOf: TreeBlobs,
+): Promise<EarlierStates> {
+  if (source.isLocal) return publisher.earlier
+  const commit = await graph.commit(to)
+  if (!commit.ok) return []
+  return await earlierIn({ graph, blobsOf }, from, commit.value.committer.seconds * 1_000)
 }
 
 /** undefined: one cannot be read. */

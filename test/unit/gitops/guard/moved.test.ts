@@ -7,6 +7,7 @@ import { withMoves } from '#compiler/plan/name-outline.ts'
 import type { NameOutline } from '#compiler/plan/name-outline.ts'
 import { breachBetween } from '#gitops/guard/breach.ts'
 import { movedBeyond } from '#gitops/guard/moved.ts'
+import { createLocalSource } from '#gitops/source/local-source.ts'
 import { createCompilePort } from '#gitops/sync/compile-adapter.ts'
 import { systemClock } from '#lib/clock.ts'
 import type { Clock } from '#lib/clock.ts'
@@ -207,7 +208,17 @@ function node(clock: Clock = systemClock, requireSignature = true) {
     box.write('data/gitops/state.json', JSON.stringify({ ...state, ...unknownThen }))
     restart()
   }
-  return { push, byApi, restart, upgrade }
+  /** Another one, that has the same repository as its remote. */
+  const beside = (dataDir: string, itsClock: Clock) =>
+    reconcileBench({
+      source: { ...createLocalSource(box.at('repo/.git'), 'main'), isLocal: false },
+      gitdir: box.at('repo/.git'),
+      dataDir: box.at(dataDir),
+      allowedSignersPath: box.at('allowed_signers'),
+      compiler: createCompilePort(undefined, null, movedBetween),
+      clock: itsClock,
+    })
+  return { push, commit, beside, byApi, restart, upgrade }
 }
 
 const unknownThen = { tree: undefined, earlier: undefined }
@@ -273,7 +284,7 @@ describe('a change that goes back to what answered before', () => {
     }
   })
 
-  test('is none for one of two mistakes that is made again with the repair of the other', async () => {
+  test('is none for one mistake that is made again with the repair of the other', async () => {
     const { push } = node()
     const to = (pools: Pools) => filesOf({ default: pools }, 'movedClients: 50')
     await push(before)
@@ -335,6 +346,26 @@ describe('a change that goes back to what answered before', () => {
     await push(good, meant)
     expect(await byApi(moved, meant)).toBe('synced')
     expect(await push(good)).toMatchObject({ sync: 'synced' })
+  })
+
+  test('is the same for all nodes of a remote, away or new', async () => {
+    const { commit, beside } = node()
+    const [here, away] = [beside('here', systemClock), beside('away', handClock(9 * day))]
+    const fresh = beside('fresh', handClock(day))
+    const all = async () => {
+      const seen = [await here.check(), await away.check(), await fresh.check()]
+      return seen.map(({ sync, code }) => code || sync)
+    }
+    commit(before)
+    await here.check()
+    await away.check()
+    commit(moved, meant)
+    await here.check()
+    await fresh.check()
+    commit(before)
+    expect(await all()).toEqual(['synced', 'synced', 'synced'])
+    commit(moved)
+    expect(await all()).toEqual(Array(3).fill('GuardrailReached'))
   })
 
   test('is a change like any other after a day', async () => {
