@@ -18,6 +18,7 @@ export const effectLimits = {
   jobMs: 10_000,
 } as const
 
+/** undefined: it could not be planned in time. */
 export type MovedFrom = (
   bundle: Uint8Array,
   next: Uint8Array,
@@ -31,19 +32,33 @@ export function earlierJob(
   return { kind: 'effect', digest: '', tables, ...job }
 }
 
-/** The newest of those that answered before to which the names go back that move too many. */
+/** What moves too many, by the limits. */
+export interface TooMany {
+  readonly limits: MoveLimits
+  readonly moved: readonly Moved[]
+}
+
+/**
+ * The newest of those that answered before to which the names go back that move too many;
+ * undefined: there is none. 'unknown': there is none among those that could be planned, and none
+ * is begun after the time of one job.
+ */
 export async function goneBackTo(
   { bundle, earlier = [] }: Pick<WriteSuccess, 'bundle' | 'earlier'>,
-  limits: MoveLimits,
-  moved: readonly Moved[],
+  { limits, moved }: TooMany,
   movedFrom: MovedFrom,
-): Promise<EarlierBundle | undefined> {
+  clock: Pick<Clock, 'monotonicMs'>,
+): Promise<EarlierBundle | 'unknown' | undefined> {
   if (bundle === undefined) return undefined
+  const untilMs = clock.monotonicMs() + effectLimits.jobMs
+  let isKnown = true
   for (const one of earlier) {
+    if (clock.monotonicMs() >= untilMs) return 'unknown'
     const since = await movedFrom(one.bundle, bundle)
-    if (movedBeyond(limits, notBack(moved, since)) === undefined) return one
+    if (since === undefined) isKnown = false
+    else if (movedBeyond(limits, notBack(moved, since)) === undefined) return one
   }
-  return undefined
+  return isKnown ? undefined : 'unknown'
 }
 
 export interface EffectParts {
@@ -78,7 +93,6 @@ export class EffectWriter implements ConfigWriter {
     return ok(effect === undefined ? told : { ...told, effect: effect.text, moved: effect.moved })
   }
 
-  /** undefined: it could not be planned in time. */
   movedFrom: MovedFrom = async (bundle, next) => {
     const { node, clock } = this.#parts
     const effect = await this.#thread.run(() => {

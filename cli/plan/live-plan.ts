@@ -68,8 +68,10 @@ export class LivePlanner implements Planner {
   async #goesBack({ bundle, earlier }: PlanQuestion, moved: readonly Moved[]): Promise<boolean> {
     if (bundle === undefined) return false
     const states = { bundle, earlier: await earlier() }
-    const limits = this.#parts.moveLimits()
-    return (await goneBackTo(states, limits, moved, this.#movedFrom)) !== undefined
+    const beyond = { limits: this.#parts.moveLimits(), moved }
+    const to = await goneBackTo(states, beyond, this.#movedFrom, this.#parts.clock)
+    // Where that cannot be planned in time, the limit is named all the same: nothing is made.
+    return typeof to === 'object'
   }
 
   #movedFrom: MovedFrom = async (bundle, next) => {

@@ -89,14 +89,14 @@ export class MovedGuard implements ConfigWriter {
     const back = breach && (await this.#goneBackTo(request, limits, moved))
     if (breach !== undefined && back === undefined) return err(movedTooMany(breach))
     const { writer } = this.#parts
-    const backTo = back === undefined ? {} : { backTo: back.commit }
+    const backTo = typeof back === 'object' ? { backTo: back.commit } : {}
     const asked = { ...(count === 1 ? untold(request) : request), ...backTo }
     const made = isDryRun && tried !== undefined ? tried : await writer.write(asked)
     if (!made.ok) return made
     // What the commit tells of itself is no judgement.
     const told = effectOf(tried?.value ?? { isChanged: made.value.isChanged })
-    const effect = back === undefined ? told : `${told}; back=${short(back.commit)}`
-    if (effect === unknownEffect && !isDryRun) {
+    const effect = back === undefined ? told : `${told}; back=${wordOf(back)}`
+    if ((effect === unknownEffect || back === 'unknown') && !isDryRun) {
       const { requestId, actor } = request
       const fields = { requestId, actor: actor.name, revision: made.value.revision }
       this.#parts.log.warn({ ...fields, movedClients: limits.all }, notJudged)
@@ -111,11 +111,11 @@ export class MovedGuard implements ConfigWriter {
     request: WriteRequest,
     limits: MoveLimits,
     moved: readonly Moved[],
-  ): Promise<EarlierBundle | undefined> {
-    const { writer, movedFrom } = this.#parts
+  ): ReturnType<typeof goneBackTo> {
+    const { writer, movedFrom, clock } = this.#parts
     const wanted = { isDryRun: true, wantsBundle: true, wantsEarlier: true } as const
     const tried = await writer.write({ ...request, ...wanted })
-    return tried.ok ? await goneBackTo(tried.value, limits, moved, movedFrom) : undefined
+    return tried.ok ? await goneBackTo(tried.value, { limits, moved }, movedFrom, clock) : undefined
   }
 
   #outcome(tried: WriteResult): Outcome {
@@ -148,6 +148,9 @@ export class MovedGuard implements ConfigWriter {
 
 /** It is planned already. */
 const untold = ({ effectFor: _effectFor, ...request }: WriteRequest): WriteRequest => request
+
+const wordOf = (back: EarlierBundle | 'unknown'): string =>
+  back === 'unknown' ? back : short(back.commit)
 
 const unknownEffect = 'moved=unknown'
 /** What one request may be refused for; all else would be said of each. */

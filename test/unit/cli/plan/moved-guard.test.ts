@@ -2,6 +2,7 @@
 import { describe, expect, test } from 'vitest'
 import type { ConfigWriter } from '#api/config/writer.ts'
 import { MovedGuard } from '#cli/plan/moved-guard.ts'
+import { goneBackTo } from '#cli/plan/effects.ts'
 import type { MovedFrom } from '#cli/plan/effects.ts'
 import { ConfigIndex } from '#config/object-index.ts'
 import { systemClock } from '#lib/clock.ts'
@@ -133,6 +134,32 @@ describe('a write', () => {
     expect(done).toEqual(ok({ ...told, effect }))
     expect(tried).toMatchObject(ok({ effect }))
     expect(asked).toEqual([dry, { ...request, backTo }, dry])
+  })
+
+  test('is made with a warning where it cannot be told in time that it goes back', async () => {
+    const { guard, asked, warned } = scene(limitOf(50), 100, [0.9, undefined])
+    const unjudged = ok({ ...told, effect: 'moved=100%; names=1; back=unknown' })
+    expect(await guard.write(request)).toEqual(unjudged)
+    expect(asked).toEqual([dry, request])
+    const text = expect.stringContaining('without being judged') as string
+    expect(warned).toEqual([expect.objectContaining({ revision: 'c', text })])
+    expect(await guard.write(dry)).toMatchObject(
+      ok({ effect: 'moved=100%; names=1; back=unknown' }),
+    )
+    expect(warned).toHaveLength(1)
+  })
+
+  test('is compared with no more of what answered before than ten seconds permit', async () => {
+    let nowMs = 0
+    const clock = { nowMs: () => nowMs, monotonicMs: () => nowMs }
+    const one = { commit: '0', untilMs: 0, bundle: would }
+    const moved = [{ name: 'www.example.com.', tenant: 'acme', share: 1 }]
+    const slow: MovedFrom = async () => ((nowMs += 6_000), moved)
+    const before = { bundle: would, earlier: Array<typeof one>(4).fill(one) }
+    const beyond = { limits: limitOf(50), moved }
+    expect(await goneBackTo(before, beyond, slow, clock)).toBe('unknown')
+    expect(nowMs).toBe(12_000)
+    expect(await goneBackTo({ ...before, earlier: [one] }, beyond, slow, clock)).toBeUndefined()
   })
 
   test('whose effect is wanted is not planned behind four others, and made at once', async () => {
