@@ -11,13 +11,13 @@ import {
   backReason,
   backWords,
   guardedReason,
-  judgedFrom,
   judgeHead,
   overrideCommand,
   stateGoneBackTo,
 } from '#gitops/guard/guardrail.ts'
 import type { GuardedPoint, GuardParts } from '#gitops/guard/guardrail.ts'
 import { breachBetween } from '#gitops/guard/breach.ts'
+import type { Breach } from '#gitops/guard/breach.ts'
 import type { Verified } from '#gitops/trust/accept.ts'
 import { readSigners } from '#gitops/trust/signers-file.ts'
 import type { SourceFile } from '#compiler/read/source.ts'
@@ -106,10 +106,15 @@ export async function compareWithBase(
   if (line !== undefined && !line.ok) return ok({ ...heldFor(line.error), hasUncommitted })
   const directory = { outline: now, blobs: blobsOfFiles(after.files) }
   const told =
-    line !== undefined && !hasUncommitted
-      ? await judge.commits(line.value)
-      : await judge.directory(line?.value, directory)
+    line === undefined
+      ? await judge.directory(directory)
+      : await judge.commits(line.value, hasUncommitted ? directory : undefined)
   return ok({ ...told, hasUncommitted })
+}
+
+interface Directory {
+  readonly outline: NameOutline
+  readonly blobs: Blobs
 }
 
 interface BaseJudgeParts extends Pick<ComparisonParts, 'allowedSigners' | 'nowMs'> {
@@ -147,35 +152,43 @@ class BaseJudge {
     })
   }
 
-  async commits(line: GuardParts): Promise<Comparison> {
+  /**
+   * @param directory what is not committed yet, judged with the commits, as the push that it will
+   *   be; undefined: all is
+   */
+  async commits(line: GuardParts, directory: Directory | undefined): Promise<Comparison> {
     const { graph, head, commits, mayOverride } = line
     const { base } = this.#parts
-    const { held, back } = await judgeHead(line)
-    if (held !== undefined) return heldFor(guardedReason(held))
-    if (back !== undefined) return passedFor(backReason(back))
-    const meant = breachBetween(base.outline, head.outline)
+    const { held, back } = await judgeHead(
+      directory === undefined ? line : this.#lineWith(line, directory),
+    )
+    if (held !== undefined)
+      return held.commit === '' ? heldSo(held.breach) : heldFor(guardedReason(held))
+    if (back !== undefined) return back.commit === '' ? backSo(back) : passedFor(backReason(back))
+    const meant = breachBetween(base.outline, directory?.outline ?? head.outline)
     if (meant === undefined) return passedFor('')
     const reason = await overrideAmong(graph, commits.filter(mayOverride))
     const sentence = `since ${base.name} this ${meant.words}, as meant: ${reason}`
     return { isHeld: false, sentence: reason === '' ? '' : sentence }
   }
 
-  /** What is not committed yet is judged with the commits, as the push that it will be. */
-  async directory(
-    line: GuardParts | undefined,
-    { outline, blobs }: { readonly outline: NameOutline; readonly blobs: Blobs },
-  ): Promise<Comparison> {
-    const from = line === undefined ? this.#parts.base : await judgedFrom(line)
+  #lineWith(line: GuardParts, { outline, blobs }: Directory): GuardParts {
+    return {
+      ...line,
+      uncommitted: outline,
+      earlier: (from, to) => this.#earlier(from, to === '' ? blobs : to),
+    }
+  }
+
+  /** No commits lead there that can be judged. */
+  async directory({ outline, blobs }: Directory): Promise<Comparison> {
+    const from = this.#parts.base
     const breach = breachBetween(from.outline, outline)
     if (breach === undefined) return passedFor('')
     const change = { before: from.outline, after: outline, breach }
     const earlier = (): Promise<EarlierStates> => this.#earlier(from.commit, blobs)
     const to = await stateGoneBackTo(change, earlier, this.#parts.outlineOf)
-    if (to !== undefined) return passedFor(`This ${backWords({ breach, to })}`)
-    return heldFor(
-      `This ${breach.words}. If that is meant, say so in the commit that does it, ` +
-        `or in one after it: ${overrideCommand}`,
-    )
+    return to === undefined ? heldSo(breach) : backSo({ breach, to })
   }
 
   async #earlier(from: string, to: string | Blobs): Promise<EarlierStates> {
@@ -227,6 +240,16 @@ const heldFor = (why: string): Comparison => ({
   isHeld: true,
   sentence: `guardrail: a node would hold it. ${why}`,
 })
+
+/** What is not committed does it. */
+const backSo = (back: Parameters<typeof backWords>[0]): Comparison =>
+  passedFor(`This ${backWords(back)}`)
+
+const heldSo = ({ words }: Breach): Comparison =>
+  heldFor(
+    `This ${words}. If that is meant, say so in the commit that does it, ` +
+      `or in one after it: ${overrideCommand}`,
+  )
 
 /** What the newest commit that has the trailer says; '': none has. */
 async function overrideAmong(graph: CommitGraph, commits: readonly string[]): Promise<string> {

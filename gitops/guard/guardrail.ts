@@ -19,6 +19,8 @@ export interface GuardParts {
   readonly graph: CommitGraph
   readonly accepted: GuardedPoint
   readonly head: GuardedPoint
+  /** What is in no commit yet, after the head: a change of commit ''. Left out: nothing is. */
+  readonly uncommitted?: NameOutline
   /** What `head` brings. */
   readonly commits: readonly string[]
   /** Signed by a node: the API made it, and judged it then. */
@@ -66,19 +68,13 @@ export interface GuardedCommit {
  * together must not take them for one.
  */
 export async function judgeHead(parts: GuardParts): Promise<GuardVerdict> {
-  const { accepted, head } = parts
-  if (breachBetween(accepted.outline, head.outline) === undefined) return {}
+  const { accepted, head, uncommitted = head.outline } = parts
+  if (breachBetween(accepted.outline, uncommitted) === undefined) return {}
   const { line, vainOverride } = await mainLine(parts)
   const judge = new Judge(parts, line)
   const found = await judge.judgeAll()
   if (found !== undefined) return { held: { ...found, vainOverride } }
   return judge.back === undefined ? {} : { back: judge.back }
-}
-
-/** With what the next change is compared, that is made on top of the head. */
-export async function judgedFrom(parts: GuardParts): Promise<GuardedPoint> {
-  const { line } = await mainLine(parts)
-  return await new Judge(parts, line).from()
 }
 
 type FoundBreach = Omit<GuardedCommit, 'vainOverride'>
@@ -90,6 +86,8 @@ interface LinePoint {
   readonly isOverride: boolean
 }
 
+const notCommitted: LinePoint = { commit: '', isOfApi: false, isOverride: false }
+
 /** Positions are those of the line; -1 is the accepted commit. */
 class Judge {
   readonly #parts: GuardParts
@@ -100,10 +98,12 @@ class Judge {
   back: GoneBack | undefined
 
   constructor(parts: GuardParts, line: readonly LinePoint[]) {
+    const { accepted, head, uncommitted } = parts
     this.#parts = parts
-    this.#line = line
-    this.#known.set(-1, parts.accepted.outline)
-    this.#known.set(line.length - 1, parts.head.outline)
+    this.#line = uncommitted === undefined ? line : [...line, notCommitted]
+    this.#known.set(-1, accepted.outline)
+    this.#known.set(line.length - 1, head.outline)
+    if (uncommitted !== undefined) this.#known.set(line.length, uncommitted)
   }
 
   async judgeAll(): Promise<FoundBreach | undefined> {
@@ -116,13 +116,6 @@ class Judge {
       if (this.#line[at]!.isOverride && (await this.#outline(at)) !== undefined) return at
     }
     return -1
-  }
-
-  async from(): Promise<GuardedPoint> {
-    const at = await this.#released()
-    const outline = await this.#outline(at)
-    assert(outline !== undefined, 'what is released has an outline')
-    return { commit: this.#commitAt(at), outline }
   }
 
   /** Looks into halves of what alters too much; most steps are never looked at. */

@@ -200,3 +200,23 @@ test('a change that goes back to what answered before is not held, committed or 
   expect((await check('--base', 'HEAD')).exit).toBe(3)
   expect((await runCli('plan', box.at('repo'), '--base', 'HEAD')).exit).toBe(3)
 })
+
+test('what a node made is not held against whoever has changes that are in no commit', async () => {
+  const { box, repo, commit, check } = checkout('')
+  const limited = settings.replace('spec: {', 'spec: { guardrails: { movedClients: 60 },')
+  box.write('repo/gslb.yaml', limited)
+  commit('a limit')
+  const key = box.sshKey('node')
+  const signers = box.write('signers', `node@gslbd ${key.publicLine}\n`)
+  box.write(`repo/${poolPath}`, poolYaml('192.0.2.2'))
+  box.git(repo, 'add', '-A')
+  const asNode = ['-c', 'user.name=gslbd', '-c', 'user.email=node@gslbd']
+  box.git(repo, ...box.signWith(key), ...asNode, 'commit', '-q', '-S', '-m', 'by the API')
+  const ofHead = ['--base', 'HEAD~1', '--allowed-signers', signers]
+  box.write(`repo/${servicePath}`, serviceYaml('www.example.com.').replace('ttl: 5', 'ttl: 6'))
+  const said = await check(...ofHead)
+  expect([said.exit, said.out]).toEqual([0, expect.not.stringContaining('guardrail: ')])
+  box.write(`repo/${poolPath}`, poolYaml('192.0.2.3'))
+  const own = await check(...ofHead)
+  expect([own.exit, own.out]).toEqual([3, expect.stringContaining('This sends 100 %')])
+})
