@@ -303,19 +303,21 @@ export async function removalsOf({
 
 /** Sentences. */
 export function guardedReason({ commit, since, breach, vainOverride }: GuardedCommit): string {
-  const [who, range] =
+  const [who, takeBack] =
     since === ''
-      ? [`Commit ${short(commit)}`, short(commit)]
-      : [`The change from commit ${short(since)} to ${short(commit)}`, rangeOf(since, commit)]
+      ? [`Commit ${short(commit)}`, `git revert ${short(commit)}`]
+      : [`The change from commit ${short(since)} to ${short(commit)}`, backFrom(since, commit)]
   return (
     `${who} ${breach.words}. If that is meant, push a signed commit after it that says so: ` +
-    `${overrideCommand}. Otherwise take it back: git revert ${range}. The commit accepted before ` +
+    `${overrideCommand}. Otherwise take it back: ${takeBack}. The commit accepted before ` +
     'goes on serving.' +
     (vainOverride === '' ? '' : ` ${notAllowed(vainOverride)}`)
   )
 }
 
-const rangeOf = (since: string, commit: string): string => `${short(since)}..${short(commit)}`
+/** Of a range, `git revert` refuses merges. */
+const backFrom = (since: string, commit: string): string =>
+  `git diff --binary ${short(since)} ${short(commit)} | git apply -R --index, then commit`
 
 /** A sentence. */
 export function backReason({ commit, since: _since, ...back }: GoneBack): string {

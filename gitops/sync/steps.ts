@@ -252,7 +252,7 @@ async function guard(parts: JudgeParts, run: Run): Promise<Stop | undefined> {
   if (found !== undefined) return held({ code: found.breach.code, reason: guardedReason(found) })
   run.back = back
   if (isHeadCompiled) return undefined
-  // The compiler goes on from what it compiled last, and so do writes.
+  // Its bundle was in the memory of the compiler, and what is accepted is read from there.
   return (await enumerate(parts, run)) ?? compile(parts, run)
 }
 

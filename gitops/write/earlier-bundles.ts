@@ -19,7 +19,9 @@ export interface EarlierBundlesParts {
 }
 
 /**
- * Newest first. What cannot be read, or has errors now, is left out.
+ * Newest first. What cannot be read, or has errors now, is left out. The compiler has compiled
+ * another commit than the accepted one then, as after each dry run: the next compilation takes
+ * longer, and is as right.
  *
  * @param changed paths of the files that the write changes
  */

@@ -274,7 +274,7 @@ test('of a remote, a node that was away judges each commit, as the others did', 
 })
 
 test('what comes in one push is one change, however many commits it is', async () => {
-  const { drop, write, commit, open } = scene(12)
+  const { box, repo, drop, write, commit, open } = scene(12)
   const first = commit()
   const bench = open()
   await bench.check()
@@ -289,7 +289,14 @@ test('what comes in one push is one change, however many commits it is', async (
   const range = [first, steps[2]!].map((oid) => oid.slice(0, 10))
   const words = `The change from commit ${range.join(' to ')} removes 6 of 12 names`
   assert(reason.startsWith(words), reason)
-  assert(reason.includes(`git revert ${range.join('..')}`), reason)
+  const back = `git diff --binary ${range.join(' ')} | git apply -R --index`
+  assert(reason.includes(`take it back: ${back}, then commit.`), reason)
+  box.run('sh', ['-c', `cd ${repo} && ${back}`])
+  commit('Taken back')
+  assert.equal((await bench.check()).sync, 'synced')
+  drop(...names(6))
+  commit()
+  assert.equal((await bench.check()).code, 'NamesRemoved')
   commit('Closing', override)
   assert.equal((await bench.check()).sync, 'synced')
 })
