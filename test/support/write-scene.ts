@@ -12,7 +12,7 @@ import { startPipeline } from '#gitops/thread/pipeline.ts'
 import type { CommitPublication } from '#gitops/sync/publication.ts'
 import type { GitopsStatus } from '#gitops/status/status.ts'
 import { unknownStatus } from '#gitops/status/status.ts'
-import type { Operation, WriteResult } from '#config/operation.ts'
+import type { Operation, WriteRequest, WriteResult } from '#config/operation.ts'
 import { withUids } from '#config/uids.ts'
 import { systemClock } from '#lib/clock.ts'
 import { Random } from '#lib/random.ts'
@@ -90,6 +90,8 @@ export interface WriteScene {
   /** Lines for the log. */
   readonly changes: string[]
   readonly write: (...operations: Operation[]) => Promise<WriteResult>
+  /** One that was found to go back to a commit. */
+  readonly goBack: (backTo: string, ...operations: Operation[]) => Promise<WriteResult>
   readonly poke: () => void
   readonly stop: () => Promise<void>
 }
@@ -130,9 +132,9 @@ export async function startWriteScene(options: SceneOptions): Promise<WriteScene
     },
     ...(effects && { effects: () => Promise.resolve(effects) }),
   })
-  const write = (...operations: Operation[]): Promise<WriteResult> =>
+  const send = (operations: Operation[], more: Partial<WriteRequest>): Promise<WriteResult> =>
     new Promise((settle) => {
-      const told = effects && { effectFor: { tenant: null } }
+      const told = { ...(effects && { effectFor: { tenant: null } }), ...more }
       const request = { requestId: `request-${++lastId}`, actor: alice, operations, ...told }
       pipeline.write({ request: withUids(request, systemClock), settle })
     })
@@ -143,7 +145,8 @@ export async function startWriteScene(options: SceneOptions): Promise<WriteScene
     published,
     status: () => status,
     changes,
-    write,
+    write: (...operations) => send(operations, {}),
+    goBack: (backTo, ...operations) => send(operations, { backTo }),
     poke: pipeline.poke,
     stop: pipeline.stop,
   }

@@ -398,3 +398,21 @@ test('a damaged allowed_signers is why a write is refused; mended, the write is 
   writeFileSync(path, `${lines}\n`)
   success(await at.write(createPool('x')))
 })
+
+test('what goes back is a commit of its own, those of the same moment share one', async () => {
+  const at = await scene()
+  const create = (name: string): Operation => {
+    const spec = { members: [{ ipAddress: '192.0.2.99', port: 80 }] }
+    return { verb: 'create', kind: 'Pool', tenant: 'default', name, spec }
+  }
+  const before = at.head()
+  const [, one, back, other] = await Promise.all([
+    at.write(create('w1')),
+    at.write(create('w2')),
+    at.goBack(before, create('w3')),
+    at.write(create('w4')),
+  ])
+  assert(one.ok && back.ok && other.ok)
+  assert.equal(one.value.revision, other.value.revision)
+  assert.notEqual(back.value.revision, one.value.revision)
+})
