@@ -25,11 +25,11 @@ import type { GeoSetting } from '#runtime/geo/lower.ts'
 import { replayState } from '#runtime/journal/replay.ts'
 import type { MeasuredThen, Then, WhyUnkept } from '#runtime/journal/sides/sides-then.ts'
 import { goesBy } from './databases.ts'
-import { measuredOf } from './measured-table.ts'
-import type { MeasuredOfClient } from './measured-table.ts'
-import { SidesMemory } from './sides-memory.ts'
-import { pastTexts } from './texts-then.ts'
-import type { HandedTexts, PastText } from './texts-then.ts'
+import { measuredOf } from './sides/measured-table.ts'
+import type { MeasuredOfClient } from './sides/measured-table.ts'
+import { SidesMemory } from './sides/sides-memory.ts'
+import { pastTexts } from './sides/texts-then.ts'
+import type { HandedTexts, PastText } from './sides/texts-then.ts'
 
 export interface PastQuestion {
   /** Wire form. */

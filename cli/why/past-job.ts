@@ -11,7 +11,7 @@ import { tablesOf } from './databases.ts'
 import { readPastInstant } from './instant-text.ts'
 import { lookBack } from './look-back.ts'
 import type { PastReport, WhyQuestion } from './look-back.ts'
-import type { PastText } from './texts-then.ts'
+import type { PastText } from './sides/texts-then.ts'
 import { printReport } from './print.ts'
 
 export interface PastJob {

@@ -3,6 +3,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { Worker } from 'node:worker_threads'
 import { systemClock } from '#lib/clock.ts'
 import { backoffMs } from '#lib/backoff.ts'
+import { startWithSemiSpace } from '#lib/memory/semi-space.ts'
 import { shareStrings } from '#lib/memory/string-memory.ts'
 import type { Clock } from '#lib/clock.ts'
 import { LiveConfigView } from '#config/view.ts'
@@ -17,7 +18,7 @@ import type { Position, CommitPublication } from '#gitops/sync/publication.ts'
 import { unknownStatus } from '#gitops/status/status.ts'
 import type { GitopsStatus } from '#gitops/status/status.ts'
 import type { FromWorker, ToWorker, WorkerStart } from './git-thread.ts'
-import { compilerHeapMb, resourceLimitsOf } from './worker-memory.ts'
+import { compilerHeapMb, resourceLimitsOf, semiSpaceMb } from './worker-memory.ts'
 import type { WriteRequest, WriteResult } from '#config/operation.ts'
 import type { ConfigHistory } from '#config/history.ts'
 import { PendingQuestions } from './history-calls.ts'
@@ -87,11 +88,15 @@ export function createGitopsControl(
 }
 
 const spawnWorker = (start: WorkerStart): GitThread =>
-  new Worker(new URL('./worker.ts', import.meta.url), {
-    name: 'gitops',
-    workerData: start,
-    resourceLimits: resourceLimitsOf(start.heapMb),
-  })
+  startWithSemiSpace(
+    semiSpaceMb,
+    () =>
+      new Worker(new URL('./worker.ts', import.meta.url), {
+        name: 'gitops',
+        workerData: start,
+        resourceLimits: resourceLimitsOf(start.heapMb),
+      }),
+  )
 
 class Control implements GitopsControl {
   readonly #clock: Clock

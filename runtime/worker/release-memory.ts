@@ -1,5 +1,5 @@
 // Gives memory back to the system that V8 and the C library would keep until they need some.
-import { setFlagsFromString } from 'node:v8'
+import { setSemiSpace } from '#lib/memory/semi-space.ts'
 import { shrinkHeap } from '#lib/memory/exposed-collector.ts'
 import { openLibc } from '#runtime/sockets/libc.ts'
 
@@ -28,7 +28,7 @@ export function trimMemory(): void {
  * 1 MiB in the place of the 2 of bin/gslbd. For threads that make few of them.
  */
 export function keepThreadsSmall(): void {
-  setFlagsFromString('--max-semi-space-size=1')
+  setSemiSpace(1)
 }
 
 /** malloc_trim(3) of glibc; other C libraries give pages back by themselves, or cannot. */
