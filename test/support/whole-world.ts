@@ -37,7 +37,16 @@ const simulated = {
 const explained = {
   ...{ name: 'www.example.com.', type: 'A', at: '', node: '', commit: null, digest: '' },
   ...{ since: null, bundleFrom: 'the data directory', isCertain: true, shares: [] },
-  ...{ mayAnswer: [], notes: [], rcode: 'REFUSED', rule: null, zone: null, match: 'none' },
+  ...{
+    mayAnswer: [],
+    measured: null,
+    texts: [],
+    notes: [],
+    rcode: 'REFUSED',
+    rule: null,
+    zone: null,
+    match: 'none',
+  },
   ...{ owner: null, records: [], scope: null, service: null, text: '' },
 }
 
