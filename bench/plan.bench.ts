@@ -8,7 +8,7 @@ import { fileURLToPath } from 'node:url'
 import { fixed } from './report.ts'
 import type { BenchContext, Figure, Report } from './report.ts'
 import { planFiles } from './data/plan-files.ts'
-import { nodeFlags, startProgram } from './servers/program.ts'
+import { commandFlags, startProgram } from './servers/program.ts'
 import { median } from './support/statistics.ts'
 
 const main = fileURLToPath(import.meta.resolve('#cli/main.ts'))
@@ -80,13 +80,13 @@ function write(
 /** @returns the file of the bundle */
 function compiled(directory: string): string {
   const file = `${directory}.bundle`
-  execFileSync(process.execPath, [...nodeFlags, main, 'compile', directory, '--output', file])
+  execFileSync(process.execPath, [...commandFlags, main, 'compile', directory, '--output', file])
   return file
 }
 
 async function planned(args: readonly string[]): Promise<Planned> {
   const startedMs = performance.now()
-  const argv = [...nodeFlags, '--import', reportPeak, main, 'plan', ...args, '--format', 'json']
+  const argv = [...commandFlags, '--import', reportPeak, main, 'plan', ...args, '--format', 'json']
   const program = startProgram(process.execPath, argv)
   const code = await program.ended
   const seconds = (performance.now() - startedMs) / 1_000

@@ -28,11 +28,13 @@ export interface Program {
   readonly stop: () => Promise<void>
 }
 
-/** What `bin/gslbd` starts Node with. */
-export const nodeFlags: readonly string[] = [
+const flagsWith = (semiSpaceMb: number): readonly string[] => [
   `--v8-pool-size=${Math.min(Math.max(Math.floor(cpus().length / 2), 1), 4)}`,
-  '--max-semi-space-size=2',
+  `--max-semi-space-size=${semiSpaceMb}`,
 ]
+/** What `bin/gslbd` starts Node with, for what serves and for what ends. */
+export const nodeFlags = flagsWith(2)
+export const commandFlags = flagsWith(16)
 
 const stopPatienceMs = 10_000
 const running = new Set<ChildProcess>()

@@ -33,7 +33,7 @@ async function call(method: string, path: string, body?: object) {
   const headers = { 'content-type': 'application/json' }
   const sent = body === undefined ? {} : { headers, body: JSON.stringify(body) }
   const response = await fetch(url, { method, ...sent })
-  const told = (await response.json())
+  const told = await response.json()
   return { status: response.status, told, effect: response.headers.get('x-gslb-effect') }
 }
 

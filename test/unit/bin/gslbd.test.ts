@@ -43,7 +43,7 @@ function run(command: string, args: readonly string[], path = '', options = '') 
   return { status, stdout, stderr }
 }
 
-const young = '--max-semi-space-size=2'
+const young = '--max-semi-space-size=16'
 
 test('a checkout runs its source on the pinned Node', () => {
   const root = install({
@@ -55,6 +55,17 @@ test('a checkout runs its source on the pinned Node', () => {
   })
   const { stdout } = run(join(root, 'bin/gslbd'), ['check', 'a b'], join(root, 'path'))
   expect(stdout).toBe(`26.1.0 runs --v8-pool-size=1 ${young} ${root}/cli/main.ts check a b\n`)
+})
+
+test.each([
+  [['serve'], 2],
+  [['agent', '--settings', 'a'], 2],
+  [['plan'], 16],
+  [[], 16],
+])('what serves has less room for young objects than a command that ends: %s', (args, young) => {
+  const root = install({ 'dist/cli/main.js': '', 'path/node': fakeNode('24.2.0') })
+  const { stdout } = run(join(root, 'bin/gslbd'), args, join(root, 'path'))
+  expect(stdout).toContain(` --max-semi-space-size=${young} `)
 })
 
 test('an installed package runs dist on the Node of the PATH', () => {
