@@ -1,4 +1,4 @@
-// Makes equal short strings one string: what ten thousand objects say alike is there once.
+// Keeps one copy of equal short strings, such as the names that ten thousand objects share.
 
 /** An id has as many; a longer one is seldom there twice, and takes longer to be looked up. */
 const lengthMax = 36

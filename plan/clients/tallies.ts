@@ -1,5 +1,5 @@
-// Adds up what the clients of each class count, and keeps no ranges: a world of places takes
-// kilobytes then.
+// Adds up the clients of each class without keeping their ranges, so that a table of the world takes
+// kilobytes.
 import type { GeoBuffers } from '#routing/geo/geo-tables.ts'
 import { RangeTable } from '#routing/tables/range-table.ts'
 import { rowsOfCut, rowsOfRanges } from './cuts.ts'

@@ -1,5 +1,5 @@
-// An average of what browsers measured as 14 bits: what the table has, and what a journal of it
-// has, are the same number.
+// Rounds an average that browsers measured to 14 bits, so that the table and the journal have the
+// same number.
 
 /** Steps from one power of two to the next: half a step is a thousandth of the average. */
 const steps = 512

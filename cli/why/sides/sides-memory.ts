@@ -1,5 +1,5 @@
-// Keeps what one explanation has built of measurements and TXT records for the next: mostly nothing
-// has changed in between.
+// Caches the tables that an explanation built from measurements and TXT records: the next one mostly
+// needs the same.
 import { createHash } from 'node:crypto'
 import type { Bundle } from '#bundle/format/bundle.ts'
 import type { ChangesUntil } from '#runtime/journal/format/records.ts'

@@ -1,4 +1,4 @@
-// Entries that become one record: when the first of them was, and how long after it the others.
+// Collects entries into one record, with the time of the first and the delays of the others.
 import { writeTime } from './changes.ts'
 import { journalLimits } from './limits.ts'
 import { OctetWriter } from './octets.ts'

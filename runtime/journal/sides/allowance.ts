@@ -1,4 +1,4 @@
-// How many octets a day a part of the journal may have: what was not used is there for a day.
+// Limits the octets that a part of the journal may write in a day. What is unused is kept for a day.
 
 const dayMs = 86_400_000
 

@@ -1,4 +1,4 @@
-// What browsers measured as octets: averages by network and member, as far as they have changed.
+// Encodes what browsers measured for the journal: changes of averages, by network and member.
 import { rumCodeMax } from '#routing/rum/average.ts'
 import { RumKind } from '#routing/rum/table.ts'
 import { OctetReader } from '../format/octets.ts'
