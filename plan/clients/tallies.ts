@@ -1,5 +1,5 @@
-// Adds up the clients of each class without keeping their ranges, so that a table of the world takes
-// kilobytes.
+// Adds up the clients of each class without keeping their ranges, so that a table of the world
+// takes kilobytes.
 import type { GeoBuffers } from '#routing/geo/geo-tables.ts'
 import { RangeTable } from '#routing/tables/range-table.ts'
 import { rowsOfCut, rowsOfRanges } from './cuts.ts'

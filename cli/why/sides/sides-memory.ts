@@ -1,5 +1,5 @@
-// Caches the tables that an explanation built from measurements and TXT records: the next one mostly
-// needs the same.
+// Caches the tables that an explanation built from measurements and TXT records: the next one
+// mostly needs the same.
 import { createHash } from 'node:crypto'
 import type { Bundle } from '#bundle/format/bundle.ts'
 import type { ChangesUntil } from '#runtime/journal/format/records.ts'

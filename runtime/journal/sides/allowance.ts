@@ -1,4 +1,4 @@
-// Limits the octets that a part of the journal may write in a day. What is unused is kept for a day.
+// Limits the octets that a part of the journal may write in a day.
 
 const dayMs = 86_400_000
 

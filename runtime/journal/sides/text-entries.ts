@@ -1,5 +1,5 @@
-// Encodes TXT records of run time for the journal: when each began to be answered, who wrote it, and
-// when it ended.
+// Encodes TXT records of run time for the journal: when each began to be answered, who wrote it,
+// and when it ended.
 import { parseName, foldName, formatName } from '#dns/name.ts'
 import { OctetReader } from '../format/octets.ts'
 import type { OctetWriter } from '../format/octets.ts'
