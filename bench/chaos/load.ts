@@ -3,6 +3,7 @@
 // the counts since the line before.
 import { createSocket } from 'node:dgram'
 import type { Socket } from 'node:dgram'
+import { readFileSync } from 'node:fs'
 import { createInterface } from 'node:readline'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { query } from '#test/support/dns/message.ts'
@@ -28,7 +29,11 @@ export interface NodeLoad {
   readonly sent: number
   /** Without an answer for as long as clients wait. */
   readonly lost: number
+  /** Answered, but the clients were too slow to take them: their socket was full. */
+  readonly overrun: number
   readonly wrong: number
+  /** The clients' own longest sleep. */
+  readonly lateMs: number
   /** From one answer to the next, the longest. */
   readonly gapMs: number
   /** Number of the commit that answered last; -1: none yet. */
@@ -39,6 +44,8 @@ export interface NodeLoad {
 
 const patienceMs = 2_000
 const tickMs = 10
+/** A tick that comes later than that: the clients slept, and do not hold it against the nodes. */
+const awakeMostMs = 100
 const beatOf = 10
 const sampleMax = 3
 const ids = 0x1_0000
@@ -49,8 +56,9 @@ class Asked {
   readonly #socket: Socket
   readonly #options: LoadOptions
   readonly #queries: readonly Buffer[]
-  /** By id of the query: when it was sent; 0: nothing is expected. */
+  /** By id of the query: when it was sent, on the clients' clock; 0: nothing is expected. */
   readonly #sentMs = new Float64Array(ids)
+  #overrun = 0
   /** By id: the index of the name; that of the beat is the number of names. */
   readonly #asked = new Uint32Array(ids)
   #id = 0
@@ -74,7 +82,7 @@ class Asked {
     this.#socket.connect(options.port, address)
   }
 
-  send(count: number, nowMs: number): void {
+  send(count: number, awakeMs: number): void {
     const { names } = this.#options
     for (let i = 0; i < count; i++) {
       const id = (this.#id = (this.#id + 1) % ids)
@@ -82,27 +90,39 @@ class Asked {
       const index = turn % beatOf === 0 ? names.length : turn % names.length
       const packet = Buffer.from(this.#queries[index]!)
       packet.writeUInt16BE(id, 0)
-      this.#sentMs[id] = nowMs
+      this.#sentMs[id] = awakeMs
       this.#asked[id] = index
       this.#counts.sent++
       this.#socket.send(packet, () => undefined)
     }
   }
 
-  expire(nowMs: number): void {
+  expire(awakeMs: number): void {
     while (this.#oldest !== this.#id) {
       const id = (this.#oldest + 1) % ids
       const sentMs = this.#sentMs[id]!
-      if (sentMs !== 0 && sentMs > nowMs - patienceMs) return
+      if (sentMs !== 0 && sentMs > awakeMs - patienceMs) return
       if (sentMs !== 0) this.#counts.lost++
       this.#sentMs[id] = 0
       this.#oldest = id
     }
   }
 
-  report(nowMs: number): NodeLoad {
-    this.#gap(nowMs)
-    const told = { name: this.name, ...this.#counts, beat: this.#beat, samples: this.#samples }
+  /** @param drops of each socket of the clients, by its port */
+  report(drops: ReadonlyMap<number, number>, lateMs: number): NodeLoad {
+    this.#gap(performance.now())
+    const dropped = drops.get(this.#socket.address().port) ?? 0
+    const overrun = dropped - this.#overrun
+    this.#overrun = dropped
+    const { name } = this
+    const told = {
+      name,
+      ...this.#counts,
+      overrun,
+      lateMs,
+      beat: this.#beat,
+      samples: this.#samples,
+    }
     this.#counts = { sent: 0, lost: 0, wrong: 0, gapMs: 0 }
     this.#samples = []
     return told
@@ -141,22 +161,41 @@ class Asked {
   }
 }
 
+/** Datagrams that the kernel had no room for: the last column of its table of sockets, by port. */
+function droppedByPort(): Map<number, number> {
+  const lines = readFileSync('/proc/self/net/udp', 'latin1').trimEnd().split('\n').slice(1)
+  return new Map(
+    lines.map((line) => {
+      const columns = line.trim().split(/\s+/)
+      return [Number.parseInt(columns[1]!.split(':')[1]!, 16), Number(columns.at(-1))]
+    }),
+  )
+}
+
 const options = JSON.parse(process.argv[2] ?? '{}') as LoadOptions
 const nodes = options.nodes.map(({ name, address }) => new Asked(name, address, options))
+let lateMs = 0
 createInterface(process.stdin).on('line', () => {
-  const nowMs = performance.now()
-  process.stdout.write(`${JSON.stringify(nodes.map((node) => node.report(nowMs)))}\n`)
+  const drops = droppedByPort()
+  process.stdout.write(`${JSON.stringify(nodes.map((node) => node.report(drops, lateMs)))}\n`)
+  lateMs = 0
 })
 // The sockets are connected.
 await sleep(500)
 const startMs = performance.now()
 let sent = 0
+/** A clock that stands still while the clients sleep: what waits in their sockets is not lost. */
+let awakeMs = 0
+let tickedMs = startMs
 setInterval(() => {
   const nowMs = performance.now()
-  for (const node of nodes) node.expire(nowMs)
+  awakeMs += Math.min(nowMs - tickedMs, awakeMostMs)
+  lateMs = Math.max(lateMs, nowMs - tickedMs - tickMs)
+  tickedMs = nowMs
+  for (const node of nodes) node.expire(awakeMs)
   const due = Math.floor(((nowMs - startMs) / 1_000) * options.rate) - sent
   // What could not be sent in time is not made up for at once.
   const count = Math.min(due, options.rate / 10)
   sent += due
-  for (const node of nodes) node.send(count, nowMs)
+  for (const node of nodes) node.send(count, awakeMs)
 }, tickMs)

@@ -1,5 +1,5 @@
 // A fleet on one machine, faults one after the other, and what clients saw of them:
-// node bench/chaos/main.ts [--seconds 60] [--services 10000] [--rate 2000] [--only WORD] [--keep]
+// node bench/chaos/main.ts [--seconds 60] [--services 10000] [--rate 2000] [--only WORD]... [--keep]
 // Needs root, and Redis, PostgreSQL, git and libfaketime. It makes network namespaces of its own.
 import { execFileSync } from 'node:child_process'
 import { appendFileSync, chmodSync, mkdirSync, mkdtempSync, rmSync } from 'node:fs'
@@ -27,7 +27,7 @@ const { values: flags } = parseArgs({
     seconds: { type: 'string', default: '60' },
     services: { type: 'string', default: '10000' },
     rate: { type: 'string', default: '2000' },
-    only: { type: 'string', default: '' },
+    only: { type: 'string', multiple: true, default: [''] },
     keep: { type: 'boolean', default: false },
   },
 })
@@ -71,7 +71,8 @@ async function runAll(network: Network): Promise<void> {
     await waitUntil('every node to answer', isEverywhere, { timeoutMs: startPatienceMs })
     await sleep(commitEveryMs)
     const rows: string[][] = []
-    for (const fault of faults.filter(({ name }) => name.includes(flags.only))) {
+    const isChosen = ({ name }: Fault): boolean => flags.only.some((word) => name.includes(word))
+    for (const fault of faults.filter(isChosen)) {
       rows.push(await runOne({ network, nodes, stores }, fault, monitor))
       say(rows.at(-1)!.join(' | '))
       for (const { name, crashes } of everyone.filter((one) => one.crashes > 0)) {
@@ -92,15 +93,19 @@ const columns = [
   'queries',
   'lost',
   'lost of killed nodes',
+  'dropped by clients',
   'wrong',
   'longest gap ms',
   'of killed nodes ms',
+  'of clients ms',
   'oldest answer s',
   'recovered after s',
   'load',
 ]
 const notes = [
   'lost: no answer for 2 s; of killed nodes: all that nodes lost whose processes this fault kills',
+  'dropped by clients: of the lost ones, answers that their sockets had no room for',
+  'longest gap: of answers of a node; of clients: how long these slept themselves',
   'oldest answer: how long after a newer commit was pushed; one is pushed every 5 s',
   'recovered: a commit made after the end of the fault is answered by all nodes',
 ]
@@ -123,9 +128,10 @@ async function runOne(fleet: Fleet, fault: Fault, monitor: Monitor): Promise<str
   return [fault.name, took, ...cells(seen), recoveredIn(recoveredMs), load]
 }
 
-function cells({ sent, lost, lostOfKilled, wrong, gapMs, gapOfKilledMs, ageMs }: Seen): string[] {
-  const counts = [sent, lost, lostOfKilled, wrong].map(String)
-  return [...counts, fixed(gapMs, 0), fixed(gapOfKilledMs, 0), fixed(ageMs / 1_000, 1)]
+function cells(seen: Seen): string[] {
+  const counts = [seen.sent, seen.lost, seen.lostOfKilled, seen.overrun, seen.wrong].map(String)
+  const gapsMs = [seen.gapMs, seen.gapOfKilledMs, seen.lateMs].map((ms) => fixed(ms, 0))
+  return [...counts, ...gapsMs, fixed(seen.ageMs / 1_000, 1)]
 }
 
 const recoveredIn = (ms: number | undefined): string =>

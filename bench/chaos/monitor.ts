@@ -12,6 +12,10 @@ import type { Writer } from './writer.ts'
 export interface Seen {
   sent: number
   lost: number
+  /** Of the lost ones: answers that the clients were too slow to take. */
+  overrun: number
+  /** The clients' own longest sleep; a gap may be theirs. */
+  lateMs: number
   /** All that those nodes lost whose processes the fault kills, also while these run. */
   lostOfKilled: number
   wrong: number
@@ -21,15 +25,27 @@ export interface Seen {
   /** How long an answer was given after a newer one was pushed. */
   ageMs: number
   readonly samples: string[]
+  /** Which node lost how many, second by second. */
+  readonly losses: Loss[]
+}
+
+export interface Loss {
+  readonly node: string
+  readonly lost: number
+  /** From the start of the fault to when the clients gave up. */
+  readonly afterMs: number
+  readonly at: string
 }
 
 const stepMs = 1_000
+const lossesMost = 10_000
 
 export class Monitor {
   readonly #writer: Writer
   readonly #child: ChildProcess
   readonly #lines: AsyncIterator<string, undefined>
   #seen = nothing()
+  #sinceMs = 0
   #killed = new Set<string>()
   #beats = new Map<string, number>()
   #isOver = false
@@ -51,6 +67,7 @@ export class Monitor {
   /** From now on losses of these nodes are counted apart. */
   begin(killed: readonly Host[]): void {
     this.#seen = nothing()
+    this.#sinceMs = performance.now()
     this.#killed = new Set(killed.map(({ name }) => name))
   }
 
@@ -92,8 +109,14 @@ export class Monitor {
     }
   }
 
-  #add({ name, sent, lost, wrong, gapMs, beat, samples }: NodeLoad): void {
+  #add({ name, sent, lost, overrun, lateMs, wrong, gapMs, beat, samples }: NodeLoad): void {
     const seen = this.#seen
+    seen.overrun += overrun
+    seen.lateMs = Math.max(seen.lateMs, lateMs)
+    if (lost > 0 && seen.losses.length < lossesMost) {
+      const afterMs = Math.round(performance.now() - this.#sinceMs)
+      seen.losses.push({ node: name, lost, afterMs, at: new Date().toISOString() })
+    }
     seen.sent += sent
     seen.wrong += wrong
     seen.samples.push(...samples.map((sample) => `${name} ${sample}`))
@@ -110,6 +133,8 @@ export class Monitor {
 }
 
 const nothing = (): Seen => ({
-  ...{ sent: 0, lost: 0, lostOfKilled: 0, wrong: 0, gapMs: 0, gapOfKilledMs: 0, ageMs: 0 },
+  ...{ sent: 0, lost: 0, overrun: 0, lateMs: 0, lostOfKilled: 0, wrong: 0 },
+  ...{ gapMs: 0, gapOfKilledMs: 0, ageMs: 0 },
   samples: [],
+  losses: [],
 })
