@@ -202,6 +202,7 @@ export class Comparer {
       isMeasured: false,
       choose: () => outcome,
       ofNetworks: () => outcome,
+      forNetworks: () => () => outcome,
     }
   }
 

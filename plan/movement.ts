@@ -13,6 +13,7 @@ export interface Giver {
   readonly reach: Reach
   readonly choose: (words: Int32Array, isIpv6: boolean) => Outcome
   readonly ofNetworks: () => Outcome
+  readonly forNetworks: (first: Int32Array, isIpv6: boolean) => (words: Int32Array) => Outcome
 }
 
 export interface MovementLimits {
@@ -194,27 +195,47 @@ function askEach<A extends Address>(
   for (const { number, reach } of classes) {
     const own = Math.max(fewest, Math.floor((most * weight[number]!) / all))
     const probes = networksOf(partition, number, own)
+    words.set(probes.words.subarray(0, 4))
+    const [one, other] = [before, after].map((giver) => askedIn(giver, reach, words, isIpv6))
     let moving = 0
-    sums.asked += probes.addresses.length
-    for (const [i, address] of probes.addresses.entries()) {
-      space.toWords(address, words)
-      const one = before.choose(words, isIpv6)
-      const other = after.choose(words, isIpv6)
-      moving += sums.add(number, one, other, probes.weights[i]!)
+    sums.asked += probes.count
+    for (let i = 0; i < probes.count; i++) {
+      for (let word = 0; word < 4; word++) words[word] = probes.words[i * 4 + word]!
+      moving += sums.add(number, one!(words), other!(words), probes.weights[i]!)
     }
     if (probes.isWhole && reach === Reach.Network) continue
     // Of those that were not asked nobody knows.
     sums.leastOf[number] = 0
     sums.mostOf[number] = 1
     // Two more of each, after Agresti and Coull: that none was seen to move proves nothing.
-    const asked = probes.addresses.length
+    const asked = probes.count
     const part = (moving + 2) / (asked + 4)
     sums.variance += (weight[number]! ** 2 * part * (1 - part)) / (asked + 4)
   }
 }
 
+/** What a side gives the clients of a class, one by one. */
+function askedIn(
+  giver: Giver,
+  reach: Reach,
+  first: Int32Array,
+  isIpv6: boolean,
+): (words: Int32Array) => Outcome {
+  if (reach !== Reach.Network) return (words) => giver.choose(words, isIpv6)
+  const outcome = giver.choose(first, isIpv6)
+  return giver.reach === Reach.Class ? () => outcome : giver.forNetworks(first, isIpv6)
+}
+
 /** Of a class that hardly counts. */
 const fewest = 64
+
+/** What clients got, what they get, and the part of them that moves. */
+interface Pair {
+  readonly before: Outcome
+  readonly after: Outcome
+  readonly part: number
+  weight: number
+}
 
 class Sums {
   /** Networks and addresses, one by one. */
@@ -227,10 +248,10 @@ class Sums {
   /** By class: the least and the most of a client that moves. */
   readonly leastOf: Float64Array
   readonly mostOf: Float64Array
+  hasDifference = false
   readonly #outcomes: Outcomes
-  /** By both outcomes: what they are for. */
-  readonly #pairs = new Map<number, number>()
-  readonly #movedBy = new Map<number, number>()
+  /** By the number of the outcome before, then by the one after. */
+  readonly #pairs = new Map<number, Map<number, Pair>>()
 
   constructor(outcomes: Outcomes, classes: number) {
     this.#outcomes = outcomes
@@ -241,14 +262,14 @@ class Sums {
 
   /** @returns which part of them moves */
   add(number: number, before: Outcome, after: Outcome, weight: number): number {
-    const pair = before.number * 0x400_0000 + after.number
-    this.#pairs.set(pair, (this.#pairs.get(pair) ?? 0) + weight)
+    const pair = this.#pairOf(before, after)
+    pair.weight += weight
     if (before === after) {
       this.leastOf[number] = 0
       return 0
     }
-    let part = this.#movedBy.get(pair)
-    if (part === undefined) this.#movedBy.set(pair, (part = movedBetween(before, after)))
+    this.hasDifference = true
+    const { part } = pair
     this.leastOf[number] = Math.min(this.leastOf[number]!, part)
     this.mostOf[number] = Math.max(this.mostOf[number]!, part)
     this.differs += weight
@@ -257,8 +278,16 @@ class Sums {
     return part
   }
 
-  get hasDifference(): boolean {
-    return this.#movedBy.size > 0
+  /** Numbers that are small are found faster than one of both would be. */
+  #pairOf(before: Outcome, after: Outcome): Pair {
+    let pairs = this.#pairs.get(before.number)
+    if (pairs === undefined) this.#pairs.set(before.number, (pairs = new Map<number, Pair>()))
+    let pair = pairs.get(after.number)
+    if (pair === undefined) {
+      const part = before === after ? 0 : movedBetween(before, after)
+      pairs.set(after.number, (pair = { before, after, part, weight: 0 }))
+    }
+    return pair
   }
 
   memberList(total: number): MemberShare[] {
@@ -268,7 +297,7 @@ class Sums {
       if (share === undefined) shares.set(destination, (share = { before: 0, after: 0 }))
       return share
     }
-    for (const [before, after, weight] of this.#each()) {
+    for (const { before, after, weight } of this.#each()) {
       for (const one of before.shares) at(one.destination).before += weight * one.probability
       for (const one of after.shares) at(one.destination).after += weight * one.probability
     }
@@ -284,9 +313,7 @@ class Sums {
   /** Who need not move stays; the others go where there is more than before, in proportion. */
   flowList(total: number): Flow[] {
     const flows = new Map<number, number>()
-    for (const [before, after, weight] of this.#each()) {
-      if (before === after) continue
-      const moved = movedBetween(before, after)
+    for (const { before, after, weight, part: moved } of this.#each()) {
       if (moved === 0) continue
       for (const [from, less] of surplus(before, after)) {
         for (const [to, more] of surplus(after, before)) {
@@ -304,11 +331,8 @@ class Sums {
       .sort((one, other) => other.share - one.share)
   }
 
-  *#each(): Generator<readonly [Outcome, Outcome, number]> {
-    const { all } = this.#outcomes
-    for (const [pair, weight] of this.#pairs) {
-      yield [all[Math.floor(pair / 0x400_0000)]!, all[pair % 0x400_0000]!, weight]
-    }
+  *#each(): Generator<Pair> {
+    for (const pairs of this.#pairs.values()) yield* pairs.values()
   }
 
   #endpoint(destination: number) {

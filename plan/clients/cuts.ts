@@ -135,39 +135,98 @@ export function overlay<A extends Address>(one: Ranges<A>, two: Ranges<A>): Over
     const { values } = one
     return { ...one, ofOne: [...Array(values).keys()], ofTwo: Array<number>(values).fill(0) }
   }
-  const starts: A[] = []
-  const values: number[] = []
-  const numbers = new Map<number, number>()
-  const ofOne: number[] = []
-  const ofTwo: number[] = []
-  let i = 0
-  let j = 0
-  let start = one.starts[0]!
+  const both = new Pairs(one, two)
+  let [i, j] = [0, 0]
+  both.add(one.starts[0]!, i, j)
   for (;;) {
-    const first = one.valueOf[i]!
-    const second = two.valueOf[j]!
-    const pair = first * two.values + second
-    let number = numbers.get(pair)
-    if (number === undefined) {
-      number = numbers.size
-      numbers.set(pair, number)
-      ofOne.push(first)
-      ofTwo.push(second)
+    const next: A | undefined = one.starts[i + 1]
+    const other: A | undefined = two.starts[j + 1]
+    if (next === other) {
+      if (next === undefined) return both.overlay
+      both.add(next, ++i, ++j)
+    } else if (other === undefined || (next !== undefined && next < other)) {
+      const end = firstNotBefore(one.starts, i + 1, other)
+      while (i + 1 < end) both.add(one.starts[++i]!, i, j)
+    } else {
+      const end = firstNotBefore(two.starts, j + 1, next)
+      while (j + 1 < end) both.add(two.starts[++j]!, i, j)
     }
-    if (values.length === 0 || values[values.length - 1] !== number) {
-      starts.push(start)
-      values.push(number)
-    }
-    const next = earliest(one.starts[i + 1], two.starts[j + 1])
-    if (next === undefined) break
-    if (one.starts[i + 1] === next) i++
-    if (two.starts[j + 1] === next) j++
-    start = next
   }
-  return { starts, valueOf: Uint32Array.from(values), values: numbers.size, ofOne, ofTwo }
 }
 
-function earliest<A extends Address>(one: A | undefined, other: A | undefined): A | undefined {
-  if (one === undefined || other === undefined) return one ?? other
-  return one < other ? one : other
+/** Pairs of values for which a table is used; of more, a map. */
+const tableMax = 1_048_576
+
+/** Numbers pairs of values as they come; ranges that follow each other with the same are one. */
+class Pairs<A extends Address> {
+  readonly #one: Ranges<A>
+  readonly #two: Ranges<A>
+  readonly #starts: A[] = []
+  readonly #valueOf: Uint32Array
+  /** By pair: its number and one more. */
+  readonly #table: Uint32Array | null
+  readonly #map = new Map<number, number>()
+  readonly #ofOne: number[] = []
+  readonly #ofTwo: number[] = []
+  #last = -1
+
+  constructor(one: Ranges<A>, two: Ranges<A>) {
+    this.#one = one
+    this.#two = two
+    this.#valueOf = new Uint32Array(one.starts.length + two.starts.length)
+    const pairs = one.values * two.values
+    this.#table = pairs <= tableMax ? new Uint32Array(pairs) : null
+  }
+
+  /** @param i row of the one. @param j of the other */
+  add(start: A, i: number, j: number): void {
+    const number = this.#numberOf(this.#one.valueOf[i]!, this.#two.valueOf[j]!)
+    if (number === this.#last) return
+    this.#last = number
+    this.#valueOf[this.#starts.length] = number
+    this.#starts.push(start)
+  }
+
+  #numberOf(first: number, second: number): number {
+    const pair = first * this.#two.values + second
+    const known = this.#table === null ? this.#map.get(pair) : this.#table[pair]! - 1
+    if (known !== undefined && known >= 0) return known
+    const number = this.#ofOne.length
+    if (this.#table === null) this.#map.set(pair, number)
+    else this.#table[pair] = number + 1
+    this.#ofOne.push(first)
+    this.#ofTwo.push(second)
+    return number
+  }
+
+  get overlay(): Overlay<A> {
+    const [starts, ofOne, ofTwo] = [this.#starts, this.#ofOne, this.#ofTwo]
+    const valueOf = this.#valueOf.slice(0, starts.length)
+    return { starts, valueOf, values: ofOne.length, ofOne, ofTwo }
+  }
+}
+
+/**
+ * The first row from `from` on that does not start before `end`. It is looked for in steps that
+ * grow, since comparing addresses of IPv6 is slow.
+ */
+function firstNotBefore<A extends Address>(
+  starts: ArrayLike<A>,
+  from: number,
+  end: A | undefined,
+): number {
+  if (end === undefined) return starts.length
+  let [low, step] = [from, 1]
+  while (low + step < starts.length && starts[low + step]! < end) {
+    low += step
+    step *= 2
+  }
+  let high = Math.min(low + step, starts.length)
+  // The row at `low` starts before it, that at `high` does not.
+  while (high - low > 1) {
+    const middle = (low + high) >>> 1
+    if (starts[middle]! < end) low = middle
+    else high = middle
+  }
+  return high
 }

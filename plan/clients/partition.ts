@@ -36,12 +36,14 @@ export interface Partition<A extends Address> {
   readonly operators: Breakdown | null
 }
 
+/** Each ends where the next one starts, the last one at the end of the space. */
 export interface ClassRanges<A extends Address> {
-  readonly starts: readonly A[]
-  readonly ends: readonly A[]
-  readonly weights: readonly number[]
-  /** By class: its ranges, in order. */
-  readonly ofClass: readonly (readonly number[])[]
+  readonly starts: ArrayLike<A>
+  readonly weights: Float64Array
+  /** Those of clients, class by class, in order. */
+  readonly rows: Uint32Array
+  /** By class: where its own begin in `rows`; one more for the end. */
+  readonly firstOf: Uint32Array
 }
 
 /** What the clients of each class count in each place. */
@@ -188,27 +190,23 @@ function partition<A extends Address>(
   }
   const numberOf = numbered(isClient)
   const all = overlay(classes, around)
+  const classOf = Int32Array.from(all.ofOne, (value) => numberOf[value]!)
   const weight = new Float64Array(isClient.filter(Boolean).length)
   const first: A[] = []
-  const ofClass: number[][] = Array.from(weight, () => [])
-  const ranges = { starts: [] as A[], ends: [] as A[], weights: [] as number[], ofClass }
+  const { starts, valueOf } = all
+  const weights = new Float64Array(starts.length)
   const countries = new PlaceSums(places.country, (value) => around.ofOne[value]!)
   const operators = new PlaceSums(places.operator, (value) => around.ofTwo[value]!)
-  const count = all.starts.length
-  for (let i = 0; i < count; i++) {
-    const value = all.valueOf[i]!
-    const number = numberOf[all.ofOne[value]!]!
+  for (let i = 0; i < starts.length; i++) {
+    const value = valueOf[i]!
+    const number = classOf[value]!
     if (number < 0) continue
-    const start = all.starts[i]!
-    const end = all.starts[i + 1] ?? space.end
+    const start = starts[i]!
     const place = all.ofTwo[value]!
     const isUnknown = isListed && countries.told(place) === 0 && operators.told(place) === 0
-    const counts = isUnknown ? 0 : space.weightOf(start, end)
-    if (ofClass[number]!.length === 0) first[number] = start
-    ofClass[number]!.push(ranges.starts.length)
-    ranges.starts.push(start)
-    ranges.ends.push(end)
-    ranges.weights.push(counts)
+    const counts = isUnknown ? 0 : space.weightOf(start, starts[i + 1] ?? space.end)
+    first[number] ??= start
+    weights[i] = counts
     weight[number]! += counts
     countries.add(number, place, counts)
     operators.add(number, place, counts)
@@ -218,10 +216,27 @@ function partition<A extends Address>(
     weight,
     totalWeight: weight.reduce((sum, one) => sum + one, 0),
     first,
-    ranges,
+    ranges: { starts, weights, ...rowsByClass(valueOf, classOf, weight.length) },
     countries: countries.byClass(weight.length),
     operators: operators.byClass(weight.length),
   }
+}
+
+function rowsByClass(
+  valueOf: Uint32Array,
+  classOf: Int32Array,
+  classes: number,
+): Pick<ClassRanges<Address>, 'rows' | 'firstOf'> {
+  const firstOf = new Uint32Array(classes + 1)
+  for (const value of valueOf) if (classOf[value]! >= 0) firstOf[classOf[value]! + 1]!++
+  for (let i = 0; i < classes; i++) firstOf[i + 1]! += firstOf[i]!
+  const rows = new Uint32Array(firstOf[classes]!)
+  const next = firstOf.slice()
+  for (const [row, value] of valueOf.entries()) {
+    const number = classOf[value]!
+    if (number >= 0) rows[next[number]!++] = row
+  }
+  return { rows, firstOf }
 }
 
 /** Numbers for those that hold; -1 for the others. */

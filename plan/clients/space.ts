@@ -17,6 +17,8 @@ export interface FamilySpace<A extends Address> {
   readonly within: (start: A, end: A, part: number) => A
   /** The first address of the /24 or /64 behind the one of `address`. */
   readonly nextNetwork: (address: A) => A
+  /** How many of these have an address from `start` to before `end`. */
+  readonly networksIn: (start: A, end: A) => number
 }
 
 function cut<A extends Address>(starts: readonly A[], valueOf: readonly number[]): Cut<A> {
@@ -34,6 +36,7 @@ export const ipv4: FamilySpace<number> = {
   },
   within: (start, end, part) => Math.min(end - 1, start + Math.floor((end - start) * part)),
   nextNetwork: (address) => (Math.floor(address / 256) + 1) * 256,
+  networksIn: (start, end) => Math.floor((end - 1) / 256) - Math.floor(start / 256) + 1,
 }
 
 const in48 = 2 ** 80
@@ -52,4 +55,5 @@ export const ipv6: FamilySpace<bigint> = {
     return start + offset
   },
   nextNetwork: (address) => ((address >> 64n) + 1n) << 64n,
+  networksIn: (start, end) => Number(((end - 1n) >> 64n) - (start >> 64n)) + 1,
 }

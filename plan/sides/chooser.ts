@@ -186,6 +186,31 @@ export class Chooser {
     )
   }
 
+  /**
+   * The same as `choose`, for the networks of a class, once `choose` has said that they reach that
+   * far. Steps before the sticky one leave the same to each of them, and are run once.
+   *
+   * @param first words of an address of the class
+   */
+  forNetworks(first: Int32Array, isIpv6: boolean): (words: Int32Array) => Outcome {
+    const [chain, policy] = [this.#chain, this.#policy]
+    const at = policy.ways.findIndex((way) => way === sticky || way === stickyWeighted)
+    if (at < policy.ways.length - 1) return (words) => this.choose(words, isIpv6)
+    this.choose(first, isIpv6)
+    loadCandidates(chain, policy, this.#pool)
+    for (const step of policy.steps.slice(0, at)) step(chain)
+    const { client, members } = chain
+    const candidates = members.slice(0, chain.count)
+    const step = policy.steps[at]!
+    return (words) => {
+      client.setWords(words, isIpv6)
+      for (let i = 0; i < candidates.length; i++) members[i] = candidates[i]!
+      chain.count = candidates.length
+      step(chain)
+      return this.#fixed()
+    }
+  }
+
   get #turn(): number {
     return this.#side.state.serviceCursor[this.#service * 2 + this.#family]!
   }

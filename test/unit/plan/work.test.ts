@@ -3,7 +3,7 @@ import { afterEach, expect, test, vi } from 'vitest'
 import { networksFor } from '#plan/plan.ts'
 import type { BundleModel } from '#bundle/format/model.ts'
 import { Comparer } from '#plan/compare.ts'
-import { Chooser } from '#plan/sides/chooser.ts'
+import { Client } from '#routing/chain/client.ts'
 import { bareModel, member, pool, service, zone } from '#test/support/bundle-models.ts'
 import { laneCount } from '#test/support/lane.ts'
 import { planBetween } from '#test/support/plans.ts'
@@ -35,7 +35,7 @@ function modelOf(services: number, last: number): BundleModel {
 /** Answers that are compared, and clients that are asked, to plan the change of some services. */
 function workOf(services: number) {
   const compared = vi.spyOn(Comparer.prototype, 'compare')
-  const asked = vi.spyOn(Chooser.prototype, 'choose')
+  const asked = vi.spyOn(Client.prototype, 'setWords')
   const { summary } = planBetween(modelOf(services, 1), modelOf(services, 2), {
     limits: { networksMax: 1_024 },
   })
