@@ -51,6 +51,15 @@ export const faults: readonly Fault[] = Object.freeze([
     run: ({ stores }, holdMs) => killedInTurn(stores.postgres, holdMs),
   },
   {
+    name: 'every process killed in turn',
+    killed: answering,
+    run: ({ nodes, stores }, holdMs) =>
+      killedInTurn(
+        [...nodes.all, ...stores.redis, ...stores.sentinels, stores.git, ...stores.postgres],
+        holdMs,
+      ),
+  },
+  {
     name: 'each pair cut off in turn',
     run: ({ network }, holdMs) =>
       inRounds(holdMs, async () => {

@@ -13,6 +13,7 @@ import { ConfigRepository } from '../servers/config-repository.ts'
 import { plainTable } from '../support/print-table.ts'
 import { faults, smallDisks } from './faults.ts'
 import type { Fault, Fleet } from './faults.ts'
+import type { Hosted } from './hosted.ts'
 import { answering, ports, queryAddress } from './hosts.ts'
 import type { LoadOptions } from './load.ts'
 import { Monitor } from './monitor.ts'
@@ -43,6 +44,14 @@ const say = (text: string): boolean => process.stderr.write(`${text}\n`)
 const directory = mkdtempSync(join(tmpdir(), 'gslbd-chaos-'))
 chmodSync(directory, 0o755)
 const mounted: string[] = []
+/** Whoever ends it early leaves nothing behind, either. */
+const interrupted = new Promise<never>((_, reject) => {
+  for (const signal of ['SIGINT', 'SIGTERM'] as const) {
+    process.once(signal, () => reject(new Error(`ended by ${signal}`)))
+  }
+})
+interrupted.catch(() => undefined)
+
 async function runAll(network: Network): Promise<void> {
   const origin = join(directory, 'origin')
   mkdirSync(join(origin, 'config.git'), { recursive: true })
@@ -70,21 +79,29 @@ async function runAll(network: Network): Promise<void> {
     }
     await waitUntil('every node to answer', isEverywhere, { timeoutMs: startPatienceMs })
     await sleep(commitEveryMs)
-    const rows: string[][] = []
-    const isChosen = ({ name }: Fault): boolean => flags.only.some((word) => name.includes(word))
-    for (const fault of faults.filter(isChosen)) {
-      rows.push(await runOne({ network, nodes, stores }, fault, monitor))
-      say(rows.at(-1)!.join(' | '))
-      for (const { name, crashes } of everyone.filter((one) => one.crashes > 0)) {
-        say(`${name} has ended by itself, ${crashes} times so far`)
-      }
-    }
-    process.stdout.write(`${plainTable({ title: 'Faults of a fleet', columns, rows, notes })}\n`)
+    await Promise.race([runFaults({ network, nodes, stores }, monitor, everyone), interrupted])
   } finally {
     // Also where one of them has failed: nothing may stay behind.
     await Promise.allSettled([writer.stop(), monitor.stop()])
     await Promise.all(everyone.map((one) => one.kill()))
   }
+}
+
+async function runFaults(
+  fleet: Fleet,
+  monitor: Monitor,
+  everyone: readonly Hosted[],
+): Promise<void> {
+  const rows: string[][] = []
+  const isChosen = ({ name }: Fault): boolean => flags.only.some((word) => name.includes(word))
+  for (const fault of faults.filter(isChosen)) {
+    rows.push(await runOne(fleet, fault, monitor))
+    say(rows.at(-1)!.join(' | '))
+    for (const { name, crashes } of everyone.filter((one) => one.crashes > 0)) {
+      say(`${name} has ended by itself, ${crashes} times so far`)
+    }
+  }
+  process.stdout.write(`${plainTable({ title: 'Faults of a fleet', columns, rows, notes })}\n`)
 }
 
 const columns = [
@@ -93,6 +110,7 @@ const columns = [
   'queries',
   'lost',
   'lost of killed nodes',
+  'late',
   'dropped by clients',
   'wrong',
   'longest gap ms',
@@ -104,6 +122,7 @@ const columns = [
 ]
 const notes = [
   'lost: no answer for 2 s; of killed nodes: all that nodes lost whose processes this fault kills',
+  'late: of the lost ones, answered after all',
   'dropped by clients: of the lost ones, answers that their sockets had no room for',
   'longest gap: of answers of a node; of clients: how long these slept themselves',
   'oldest answer: how long after a newer commit was pushed; one is pushed every 5 s',
@@ -129,7 +148,8 @@ async function runOne(fleet: Fleet, fault: Fault, monitor: Monitor): Promise<str
 }
 
 function cells(seen: Seen): string[] {
-  const counts = [seen.sent, seen.lost, seen.lostOfKilled, seen.overrun, seen.wrong].map(String)
+  const { sent, lost, lostOfKilled, late, overrun, wrong } = seen
+  const counts = [sent, lost, lostOfKilled, late, overrun, wrong].map(String)
   const gapsMs = [seen.gapMs, seen.gapOfKilledMs, seen.lateMs].map((ms) => fixed(ms, 0))
   return [...counts, ...gapsMs, fixed(seen.ageMs / 1_000, 1)]
 }

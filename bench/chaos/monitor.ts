@@ -12,6 +12,8 @@ import type { Writer } from './writer.ts'
 export interface Seen {
   sent: number
   lost: number
+  /** Of the lost ones, also of killed nodes: answered after all, later. */
+  late: number
   /** Of the lost ones: answers that the clients were too slow to take. */
   overrun: number
   /** The clients' own longest sleep; a gap may be theirs. */
@@ -109,10 +111,11 @@ export class Monitor {
     }
   }
 
-  #add({ name, sent, lost, overrun, lateMs, wrong, gapMs, beat, samples }: NodeLoad): void {
+  #add({ name, sent, lost, wrong, gapMs, beat, samples, ...own }: NodeLoad): void {
     const seen = this.#seen
-    seen.overrun += overrun
-    seen.lateMs = Math.max(seen.lateMs, lateMs)
+    seen.late += own.late
+    seen.overrun += own.overrun
+    seen.lateMs = Math.max(seen.lateMs, own.lateMs)
     if (lost > 0 && seen.losses.length < lossesMost) {
       const afterMs = Math.round(performance.now() - this.#sinceMs)
       seen.losses.push({ node: name, lost, afterMs, at: new Date().toISOString() })
@@ -133,7 +136,7 @@ export class Monitor {
 }
 
 const nothing = (): Seen => ({
-  ...{ sent: 0, lost: 0, overrun: 0, lateMs: 0, lostOfKilled: 0, wrong: 0 },
+  ...{ sent: 0, lost: 0, late: 0, overrun: 0, lateMs: 0, lostOfKilled: 0, wrong: 0 },
   ...{ gapMs: 0, gapOfKilledMs: 0, ageMs: 0 },
   samples: [],
   losses: [],
