@@ -47,7 +47,8 @@ const mounted: string[] = []
 /** Whoever ends it early leaves nothing behind, either. */
 const interrupted = new Promise<never>((_, reject) => {
   for (const signal of ['SIGINT', 'SIGTERM'] as const) {
-    process.once(signal, () => reject(new Error(`ended by ${signal}`)))
+    // In the place of the one that ends a benchmark at once.
+    process.removeAllListeners(signal).once(signal, () => reject(new Error(`ended by ${signal}`)))
   }
 })
 interrupted.catch(() => undefined)
