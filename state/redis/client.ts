@@ -15,17 +15,21 @@ export interface ClientOptions {
   readonly isSentinel?: boolean
 }
 
+const protocol = { RESP: 2 } as const
+
 export function libraryClient({ target, place, reconnects, isSentinel = false }: ClientOptions) {
   // Here and not above: a node without Redis does not load its 478 files.
-  const { createClient } = createRequire(import.meta.url)('@redis/client') as typeof RedisClient
+  const library = createRequire(import.meta.url)('@redis/client') as typeof RedisClient
   const { username, password, sentinelPassword, database } = target
   const user = isSentinel
     ? { username: '', password: sentinelPassword }
     : { username, password, database }
   const given = Object.entries(user).filter(([, value]) => value !== '' && value !== 0)
-  return createClient({
+  // The library makes a class with 500 commands for each set of options that is not the last one:
+  // tens of milliseconds. With options that are always the same it makes one.
+  return library.RedisClient.factory(protocol)({
     ...Object.fromEntries(given),
-    RESP: 2,
+    ...protocol,
     disableOfflineQueue: true,
     commandsQueueMaxLength: redisLimits.commandsMax,
     pingInterval: redisLimits.pingMs,

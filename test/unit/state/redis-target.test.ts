@@ -3,6 +3,7 @@ import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { redisFault } from '#state/ephemeral.ts'
+import { libraryClient } from '#state/redis/client.ts'
 import { prefixFor } from '#state/redis/redis.ts'
 import { redisTarget } from '#state/redis/target.ts'
 import type { RedisSettings, RedisTarget } from '#state/redis/target.ts'
@@ -63,3 +64,15 @@ test('in a Cluster all keys lie in one slot', () => {
   expect(prefixFor(targetOf({ url: 'redis://a', cluster: true }), 'gslbd:')).toBe('{gslbd}:')
   expect(prefixFor(targetOf({ url: 'redis://a' }), 'gslbd:')).toBe('gslbd:')
 })
+
+test('connections to several places share the class of the library, which takes long to make', () => {
+  const target = targetOf({ url: 'redis://a,b:5', master: 'm' })
+  const [one, other] = target.hosts.map((place) => {
+    const client = libraryClient({ target, place, reconnects: false, isSentinel: true })
+    return classOf(classOf(client))
+  })
+  expect(one).toHaveProperty('sendCommand')
+  expect(other).toBe(one)
+})
+
+const classOf = (one: object): object => Object.getPrototypeOf(one) as object
