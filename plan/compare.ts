@@ -45,6 +45,10 @@ export interface WorkLimits {
   readonly rowsMax: number
 }
 
+/** Places that are listed of an answer, and answers of which they are listed. */
+const placesMax = 50
+const listingMax = 1_000
+
 interface Compared {
   readonly isDifferent: boolean
   /** null: it takes too much. */
@@ -70,6 +74,8 @@ export class Comparer {
   readonly #parts: ComparerParts
   readonly #outcomes: Outcomes
   readonly #known = new Map<string, Compared>()
+  /** Movements that differ from each other. */
+  #moving = 0
   /** Clients that were asked for. */
   #asked = 0
   /** Rows of tables that were walked to put clients in classes. */
@@ -142,7 +148,8 @@ export class Comparer {
     const sources = [...one.sources(), ...other.sources()]
     if (!this.#mayAsk([one, other], sources)) return notCompared
     const outcomes = this.#outcomes
-    const more = [outcomes, limits, placeNames, counting] as const
+    const names = { ...placeNames, placesMax: this.#moving < listingMax ? placesMax : 0 }
+    const more = [outcomes, limits, names, counting] as const
     const [in4, in6] = [partitions.v4(sources), partitions.v6(sources)]
     if (!this.#mayAskFor(in4.weight.length + in6.weight.length)) return notCompared
     const v4 = sumMovement(one, other, in4, ...more)
@@ -154,6 +161,7 @@ export class Comparer {
     const movement = { ipv4: v4.movement, ipv6: v6.movement }
     const compared = { isDifferent: v4.isDifferent || v6.isDifferent, movement }
     this.#asked += v4.asked + v6.asked
+    if (compared.isDifferent) this.#moving++
     this.#known.set(key, compared)
     const byCountry = [v4, v6].flatMap((one) => one.byCountry ?? [])
     this.#byCountry.set(movement, byCountry)

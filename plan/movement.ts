@@ -36,6 +36,12 @@ export interface PlaceNames {
   readonly operator: (row: number) => string
 }
 
+/** How the places of an answer are listed. */
+export interface PlaceListing extends PlaceNames {
+  /** The others are counted. */
+  readonly placesMax: number
+}
+
 /** Of 19 plans in 20: so many standard deviations. */
 const deviations = 1.96
 
@@ -56,7 +62,7 @@ export function sumMovement<A extends Address>(
   partition: Partition<A>,
   outcomes: Outcomes,
   limits: MovementLimits,
-  names: PlaceNames,
+  names: PlaceListing,
   counting: Counting | null = null,
 ): Summed | null {
   const sums = new Sums(outcomes, partition.weight.length)
@@ -75,8 +81,10 @@ export function sumMovement<A extends Address>(
   const { countries, operators } = partition
   const byCountry = countries === null ? null : movedByPlace(partition, countries, sums.movedOf)
   const byOperator = operators === null ? null : movedByPlace(partition, operators, sums.movedOf)
-  const inCountries = byCountry === null ? noList : placeList(byCountry, total, names.country)
-  const ofOperators = byOperator === null ? noList : placeList(byOperator, total, names.operator)
+  const inCountries =
+    byCountry === null ? noList : placeList(byCountry, total, names.country, names.placesMax)
+  const ofOperators =
+    byOperator === null ? noList : placeList(byOperator, total, names.operator, names.placesMax)
   const movement = {
     moved,
     differs: Math.min(1, sums.differs / total),
@@ -153,6 +161,9 @@ const tight = 1e-9
 interface WideClass {
   readonly number: number
   readonly reach: Reach
+  /** Where it has the reach of a network: what all of them get together. */
+  readonly before: Outcome
+  readonly after: Outcome
 }
 
 function walkClasses<A extends Address>(
@@ -175,7 +186,7 @@ function walkClasses<A extends Address>(
     }
     const isSettled = reach === Reach.Class || (reach === Reach.Network && one === other)
     if (isSettled) sums.add(number, one, other, weight[number]!)
-    else wide.push({ number, reach })
+    else wide.push({ number, reach, before: one, after: other })
   }
   return wide
 }
@@ -189,12 +200,17 @@ function askEach<A extends Address>(
   most: number,
 ): void {
   const { space, weight } = partition
-  const all = classes.reduce((sum, { number }) => sum + weight[number]!, 0) || 1
+  const whole = classes.reduce((sum, { number }) => sum + weight[number]!, 0) || 1
   const words = new Int32Array(4)
   const isIpv6 = space.name === 'ipv6'
-  for (const { number, reach } of classes) {
-    const own = Math.max(fewest, Math.floor((most * weight[number]!) / all))
+  for (const { number, reach, ...all } of classes) {
+    const own = Math.max(fewest, Math.floor((most * weight[number]!) / whole))
     const probes = networksOf(partition, number, own)
+    const isAll = reach === Reach.Network && !probes.isWhole && doAllMove(all.before, all.after)
+    if (isAll) {
+      sums.add(number, all.before, all.after, weight[number]!)
+      continue
+    }
     words.set(probes.words.subarray(0, 4))
     const [one, other] = [before, after].map((giver) => askedIn(giver, reach, words, isIpv6))
     let moving = 0
@@ -213,6 +229,12 @@ function askEach<A extends Address>(
     sums.variance += (weight[number]! ** 2 * part * (1 - part)) / (asked + 4)
   }
 }
+
+/** No member of the one is one of the other: nobody need be asked. */
+const doAllMove = (before: Outcome, after: Outcome): boolean =>
+  before.shares.every(({ destination }) =>
+    after.shares.every((other) => other.destination !== destination),
+  )
 
 /** What a side gives the clients of a class, one by one. */
 function askedIn(

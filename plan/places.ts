@@ -17,14 +17,22 @@ export interface PlaceList {
 }
 
 export const noList: PlaceList = Object.freeze({ places: null, omitted: 0 })
-const placesMax = 50
+
+/** Where all clients move: of a name that goes, and many may go. */
+const everyone = new WeakMap<Breakdown, MovedByPlace>()
 
 /** What moves of a class is taken to be spread evenly over its places. */
 export function movedByPlace<A extends Address>(
   { weight }: Partition<A>,
-  { first, place, weight: weights, wholeOf }: Breakdown,
+  breakdown: Breakdown,
   movedOf: Float64Array,
 ): MovedByPlace {
+  const { first, place, weight: weights, wholeOf } = breakdown
+  if (movedOf.every((moved, number) => moved === weight[number])) {
+    const known = everyone.get(breakdown) ?? { moved: wholeOf, wholeOf }
+    everyone.set(breakdown, known)
+    return known
+  }
   const moved = new Float64Array(wholeOf.length)
   for (const [number, its] of movedOf.entries()) {
     if (its === 0) continue
@@ -41,7 +49,9 @@ export function placeList(
   { moved, wholeOf }: MovedByPlace,
   total: number,
   nameOf: (row: number) => string,
+  placesMax: number,
 ): PlaceList {
+  if (placesMax === 0) return { places: [], omitted: moved.filter((one) => one > 0).length }
   const rows = [...moved.keys()].filter((row) => moved[row]! > 0)
   const places = rows
     .sort((one, other) => moved[other]! - moved[one]! || one - other)
@@ -58,12 +68,15 @@ export function placeList(
 export class MostOfCountries {
   readonly #nameOf: (row: number) => string
   readonly #most = new Map<string, CountryMovement>()
+  readonly #added = new Set<MovedByPlace>()
 
   constructor(nameOf: (row: number) => string) {
     this.#nameOf = nameOf
   }
 
   add(name: string, byCountry: MovedByPlace): void {
+    if (this.#added.has(byCountry)) return
+    this.#added.add(byCountry)
     for (const [place, movedOfPlace] of movedOfPlaces(byCountry, this.#nameOf)) {
       const known = this.#most.get(place)
       if (known !== undefined && known.movedOfPlace >= movedOfPlace) continue

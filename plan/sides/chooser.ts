@@ -49,6 +49,8 @@ export class Chooser {
   readonly #qtype: number
   /** By member, where an answer is one member that is certain. */
   readonly #certain = new Map<number, Outcome>()
+  /** By candidates: what all networks get together. */
+  readonly #ofNetworks = new Map<string, Outcome>()
   /** The last ones. */
   readonly #draws: Draw[] = []
 
@@ -173,8 +175,18 @@ export class Chooser {
     loadCandidates(chain, policy, this.#pool)
     const at = policy.ways.findIndex((way) => way === sticky || way === stickyWeighted)
     for (const step of policy.steps.slice(0, at)) step(chain)
+    const key = chain.members.subarray(0, chain.count).join()
+    let known = this.#ofNetworks.get(key)
+    if (known === undefined) {
+      const isWeighted = policy.ways[at] === stickyWeighted
+      this.#ofNetworks.set(key, (known = this.#sharedOut(isWeighted)))
+    }
+    return known
+  }
+
+  #sharedOut(isWeighted: boolean): Outcome {
+    const chain = this.#chain
     const { bundle, state } = this.#side
-    const isWeighted = policy.ways[at] === stickyWeighted
     const listed = this.#listed(chain.count)
     const weights = listed.map((_, i) => (isWeighted ? state.memberShare[chain.members[i]!]! : 1))
     const sum = weights.reduce((all, one) => all + one, 0)

@@ -41,6 +41,25 @@ const modelOf = (moving: string, more: BundleModel['services']): BundleModel => 
 
 /** Germans move at one name, everybody else at another; a third one is new. */
 export function planOfCountries(): Plan {
+  return planBetweenModels(
+    modelOf(was, []),
+    modelOf(is, [service(3, 'new.example.org.', { pool: 0 })]),
+  )
+}
+
+/** At each name everybody moves elsewhere than at the others. */
+export function planOfMoving(names: number): Plan {
+  const rows = Array.from({ length: names }, (_, i) => i)
+  const modelWith = (octet: number): BundleModel => ({
+    ...bareModel,
+    zones: [zone('example.org.')],
+    pools: rows.map((i) => pool(i + 1, [german(`10.${octet}.${i >> 8}.${i & 255}`)])),
+    services: rows.map((i) => service(i + 1, `s${i}.example.org.`, { pool: i })),
+  })
+  return planBetweenModels(modelWith(1), modelWith(2))
+}
+
+function planBetweenModels(was: BundleModel, is: BundleModel): Plan {
   const dir = makeTempDir('country-plan')
   const geoip = join(dir, 'country.mmdb')
   writeFileSync(geoip, writeMmdb({ type: 'Test-Country', ipVersion: 4, networks }))
@@ -51,8 +70,7 @@ export function planOfCountries(): Plan {
     const bundle = bundleOf(model)
     return { source, bundle, tables: loaded.value(bundle) }
   }
-  const base = side('base', modelOf(was, []))
-  const head = side('head', modelOf(is, [service(3, 'new.example.org.', { pool: 0 })]))
+  const [base, head] = [side('base', was), side('head', is)]
   const moments = [{ atMs: 1_000, health: null }]
   return makePlan({ base, head, moments, geo: base.tables.geo, scripts: null })
 }

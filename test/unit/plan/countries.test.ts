@@ -5,7 +5,7 @@ import { printPlanHtml } from '#plan/print/html.ts'
 import { printPlanMarkdown } from '#plan/print/markdown.ts'
 import { printPlan } from '#plan/print/text.ts'
 import type { Style } from '#plan/print/text.ts'
-import { otherCountries, planOfCountries } from '#test/support/country-plan.ts'
+import { otherCountries, planOfCountries, planOfMoving } from '#test/support/country-plan.ts'
 import { planFaults } from '#test/support/plan-schema.ts'
 import { smallModel } from '#test/support/bundle-models.ts'
 import { planBetween } from '#test/support/plans.ts'
@@ -53,6 +53,16 @@ describe('what a list leaves out is counted', () => {
     expect(printed).toContain(` and ${all + 1 - listed} more`)
     expect(printed).toContain('largest part of their clients that moves at one name')
   })
+})
+
+test('of more than a thousand movements the places of the first are listed, and all are counted', () => {
+  const listed = planOfMoving(1_002).scenarios[0]!.changes.map(({ movement }) => {
+    const { countries, countriesOmitted } = movement!.ipv4
+    return [countries!.length, countriesOmitted]
+  })
+  const omitted = otherCountries.length + 3 - 50
+  expect(listed.slice(0, 1_000)).toEqual(Array(1_000).fill([50, omitted]))
+  expect(listed.slice(1_000)).toEqual(Array(2).fill([0, omitted + 50]))
 })
 
 describe('the map of the page', () => {

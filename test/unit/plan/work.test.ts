@@ -55,6 +55,25 @@ test('a plan of many services asks no more than one of few, where as much is cha
   expect(workOf(laneCount(10_000, 1_000))).toEqual(few)
 })
 
+test('of a sticky service that goes everyone moves, and nobody need be asked', () => {
+  const asked = vi.spyOn(Client.prototype, 'setWords')
+  const model = modelOf(4, 1)
+  const { scenarios } = planBetween(
+    model,
+    { ...model, services: model.services.toSpliced(2, 1) },
+    { limits: { networksMax: 1_024 } },
+  )
+  expect(asked.mock.calls.length).toBeLessThan(64)
+  const [change] = scenarios[0]!.changes
+  const { moved, error, members } = change!.movement!.ipv4
+  expect([change!.name, moved, error]).toEqual(['s2.example.org.', 1, 0])
+  expect(members.map(({ member, before, after }) => [member, before, after])).toEqual([
+    ['NXDOMAIN', 0, 1],
+    ['10.0.2.1', 0.5, 0],
+    ['10.0.2.200', 0.5, 0],
+  ])
+})
+
 test.each([
   [0, 65_536],
   [64, 65_536],
