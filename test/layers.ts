@@ -237,12 +237,31 @@ export const unreachable: readonly { readonly from: string; readonly never: read
     { from: 'routing', never: ['compiler', 'runtime', 'gitops', 'state', 'api', 'jobs', 'cli'] },
   ]
 
-/** Modules of Node that code of a folder may load through any number of run-time imports. */
-export const pure: readonly { readonly from: string; readonly node: readonly string[] }[] = [
+export interface PurityRule {
+  /** A folder, or a file. */
+  readonly from: string
+  readonly node: readonly string[]
+  /** Left out: those of its layer. */
+  readonly packages?: readonly string[]
+}
+
+/** What a folder or a file may load through any number of run-time imports. */
+export const pure: readonly PurityRule[] = [
   { from: 'compiler', node: ['crypto', 'net'] },
   { from: 'routing', node: ['crypto'] },
   { from: 'bundle', node: ['crypto'] },
   { from: 'dns', node: ['crypto'] },
+  // Threads that answer: what they load costs memory in each, and keeps queries waiting at a start.
+  {
+    from: 'runtime/threads/responder.ts',
+    node: ['v8', 'vm', 'module', 'crypto', 'worker_threads'],
+    packages: [],
+  },
+  {
+    from: 'runtime/threads/stream-worker.ts',
+    node: ['v8', 'vm', 'module', 'crypto', 'worker_threads', 'net', 'dgram', 'timers/promises'],
+    packages: [],
+  },
 ]
 
 /** Files under the hot-path law; a trailing slash names a folder. Each must exist. */

@@ -156,6 +156,12 @@ describe('graph rules', () => {
     expect(found).toEqual(['mid loads node:fs: mid/b.ts → low/c.ts'])
     expect(purityViolations(chain, [{ from: 'top', node: [] }])).toEqual([])
     expect(purityViolations(chain, [{ from: 'mid', node: ['fs'] }])).toEqual([])
+    const file = purityViolations(chain, [{ from: 'mid/b.ts', node: [] }])
+    expect(file).toEqual(['mid/b.ts loads node:fs: mid/b.ts → low/c.ts'])
+    const heavy = tree({ 'low/a.ts': `import 'heavy/part'` })
+    const loaded = purityViolations(heavy, [{ from: 'low', node: [], packages: [] }])
+    expect(loaded).toEqual(['low loads heavy/part: low/a.ts'])
+    expect(purityViolations(heavy, [{ from: 'low', node: [] }])).toEqual([])
   })
 
   test('find circles', () => {

@@ -1,5 +1,5 @@
 // A fleet on one machine, faults one after the other, and what clients saw of them:
-// node bench/chaos/main.ts [--seconds 60] [--services 10000] [--rate 2000] [--only WORD]... [--keep]
+// node bench/chaos/main.ts [--seconds 60] [--services 10000] [--rate 2000] [--only WORD] [--keep]
 // Needs root, and Redis, PostgreSQL, git and libfaketime. It makes network namespaces of its own.
 import { execFileSync } from 'node:child_process'
 import { appendFileSync, chmodSync, mkdirSync, mkdtempSync, rmSync } from 'node:fs'

@@ -1,6 +1,6 @@
 // The rules about edges between files: layers, packages, reach, cycles, dead files.
 import { posix } from 'node:path'
-import type { Layer } from '../layers.ts'
+import type { Layer, PurityRule } from '../layers.ts'
 import { importsOf, packageOf } from './imports.ts'
 import type { Import } from './imports.ts'
 import { folderOf } from './source.ts'
@@ -63,23 +63,22 @@ export function reachViolations(sources: readonly Source[], rules: readonly Reac
   })
 }
 
-export interface PurityRule {
-  readonly from: string
-  readonly node: readonly string[]
-}
-
-/** Modules of Node loaded, through any number of run-time imports, by folders that must be pure. */
+/** What is loaded, through any number of run-time imports, besides our files and what may be. */
 export function purityViolations(
   sources: readonly Source[],
   rules: readonly PurityRule[],
 ): string[] {
   const edges = edgesOf(sources, (edge) => !edge.typeOnly)
   const byPath = new Map(sources.map((source) => [source.path, source]))
-  return rules.flatMap(({ from, node }) =>
+  return rules.flatMap(({ from, node, packages }) =>
     [...waysFrom(sources, from, edges)].flatMap(([path, way]) =>
       importsOf(byPath.get(path)!)
-        .filter(({ typeOnly, specifier }) => !typeOnly && specifier.startsWith('node:'))
-        .filter(({ specifier }) => !node.includes(specifier.slice('node:'.length)))
+        .filter(({ typeOnly, target }) => !typeOnly && target === undefined)
+        .filter(({ specifier }) =>
+          specifier.startsWith('node:')
+            ? !node.includes(specifier.slice('node:'.length))
+            : packages?.includes(packageOf(specifier)) === false,
+        )
         .map(({ specifier }) => `${from} loads ${specifier}: ${way.join(' → ')}`),
     ),
   )
@@ -163,9 +162,9 @@ function edgesOf(sources: readonly Source[], keep: (edge: Import) => boolean): E
   )
 }
 
-/** Every file that `folder` reaches, with a shortest way to it. */
-function waysFrom(sources: readonly Source[], folder: string, edges: Edges): Map<string, string[]> {
-  const starts = sources.filter(({ path }) => folderOf(path) === folder)
+/** Every file that a folder or a file reaches, with a shortest way to it. */
+function waysFrom(sources: readonly Source[], from: string, edges: Edges): Map<string, string[]> {
+  const starts = sources.filter(({ path }) => folderOf(path) === from || path === from)
   const ways = new Map(starts.map(({ path }) => [path, [path]]))
   const queue = [...ways.keys()]
   for (let path = queue.shift(); path !== undefined; path = queue.shift()) {

@@ -55,7 +55,7 @@ describe('what a list leaves out is counted', () => {
   })
 })
 
-test('of more than a thousand movements the places of the first are listed, and all are counted', () => {
+test('of a thousand movements the places are listed, of all they are counted', () => {
   const listed = planOfMoving(1_002).scenarios[0]!.changes.map(({ movement }) => {
     const { countries, countriesOmitted } = movement!.ipv4
     return [countries!.length, countriesOmitted]

@@ -65,7 +65,7 @@ test('in a Cluster all keys lie in one slot', () => {
   expect(prefixFor(targetOf({ url: 'redis://a' }), 'gslbd:')).toBe('gslbd:')
 })
 
-test('connections to several places share the class of the library, which takes long to make', () => {
+test('connections to several places share the class of the library', () => {
   const target = targetOf({ url: 'redis://a,b:5', master: 'm' })
   const [one, other] = target.hosts.map((place) => {
     const client = libraryClient({ target, place, reconnects: false, isSentinel: true })
