@@ -16,11 +16,18 @@ import { policyWords } from './rows/settings.ts'
 import { ask } from './sides/ask.ts'
 import type { Told } from './sides/ask.ts'
 import { Chooser, Reach } from './sides/chooser.ts'
-import { noAddress, Outcomes } from './sides/outcome.ts'
+import { isNowhere, noAddress, Outcomes } from './sides/outcome.ts'
 import type { Side } from './sides/side.ts'
 import { seesTenant } from './sides/viewer.ts'
 import type { Viewer } from './sides/viewer.ts'
-import type { AnswerChange, ChangeKind, CountryMovement, Movement, PlannedAnswer } from './model.ts'
+import type {
+  AnswerChange,
+  ChangeKind,
+  CountryMovement,
+  FamilyMovement,
+  Movement,
+  PlannedAnswer,
+} from './model.ts'
 
 export interface ComparerParts {
   readonly base: Side
@@ -45,7 +52,7 @@ export interface WorkLimits {
   readonly rowsMax: number
 }
 
-/** Places that are listed of an answer, and answers of which they are listed. */
+/** Places that are listed of a movement, and movements of which they are listed. */
 const placesMax = 50
 const listingMax = 1_000
 
@@ -74,7 +81,7 @@ export class Comparer {
   readonly #parts: ComparerParts
   readonly #outcomes: Outcomes
   readonly #known = new Map<string, Compared>()
-  /** Movements that differ from each other. */
+  /** Movements, but for those from one way to answer nothing to another. */
   #moving = 0
   /** Clients that were asked for. */
   #asked = 0
@@ -161,7 +168,9 @@ export class Comparer {
     const movement = { ipv4: v4.movement, ipv6: v6.movement }
     const compared = { isDifferent: v4.isDifferent || v6.isDifferent, movement }
     this.#asked += v4.asked + v6.asked
-    if (compared.isDifferent) this.#moving++
+    if (compared.isDifferent && [v4, v6].some(({ movement }) => !isOfNowhere(movement))) {
+      this.#moving++
+    }
     this.#known.set(key, compared)
     const byCountry = [v4, v6].flatMap((one) => one.byCountry ?? [])
     this.#byCountry.set(movement, byCountry)
@@ -275,3 +284,5 @@ function kindOf(before: Told, after: Told): ChangeKind {
 function tenantOf(bundle: Bundle, service: number): string {
   return textOf(bundle, bundle.serviceTenant[service]!)
 }
+
+const isOfNowhere = ({ members }: FamilyMovement): boolean => members.every(isNowhere)

@@ -128,12 +128,13 @@ export interface FamilyMovement {
   readonly flows: readonly Flow[]
   /**
    * Where clients are sent, before and after. Where a sticky step spreads clients of whom none
-   * moves, they count as it is meant to spread them, which `error` does not tell.
+   * moves, or all do, they count as it is meant to spread them, which `error` does not tell; so do
+   * `flows`.
    */
   readonly members: readonly MemberShare[]
   /** Largest first; null: no database. */
   readonly countries: readonly PlaceMovement[] | null
-  /** Further ones, of which fewer clients move. */
+  /** Further ones, of which fewer clients move; beyond the first movements all of them. */
   readonly countriesOmitted: number
   readonly operators: readonly PlaceMovement[] | null
   readonly operatorsOmitted: number

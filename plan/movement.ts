@@ -1,6 +1,6 @@
 // Sums over all clients of a family who moves from where to where.
 import type { Address } from './clients/cuts.ts'
-import { networksOf } from './clients/networks.ts'
+import { hasMoreNetworks, networksOf } from './clients/networks.ts'
 import type { Partition } from './clients/partition.ts'
 import { movedByPlace, noList, placeList } from './places.ts'
 import type { MovedByPlace } from './places.ts'
@@ -203,21 +203,22 @@ function askEach<A extends Address>(
   const whole = classes.reduce((sum, { number }) => sum + weight[number]!, 0) || 1
   const words = new Int32Array(4)
   const isIpv6 = space.name === 'ipv6'
-  for (const { number, reach, ...all } of classes) {
+  for (const { number, reach, before: was, after: is } of classes) {
     const own = Math.max(fewest, Math.floor((most * weight[number]!) / whole))
-    const probes = networksOf(partition, number, own)
-    const isAll = reach === Reach.Network && !probes.isWhole && doAllMove(all.before, all.after)
-    if (isAll) {
-      sums.add(number, all.before, all.after, weight[number]!)
+    const isAll = reach === Reach.Network && doAllMove(was, is)
+    if (isAll && hasMoreNetworks(partition, number, own)) {
+      sums.add(number, was, is, weight[number]!)
       continue
     }
+    const probes = networksOf(partition, number, own)
     words.set(probes.words.subarray(0, 4))
-    const [one, other] = [before, after].map((giver) => askedIn(giver, reach, words, isIpv6))
+    const one = askedIn(before, reach, words, isIpv6)
+    const other = askedIn(after, reach, words, isIpv6)
     let moving = 0
     sums.asked += probes.count
     for (let i = 0; i < probes.count; i++) {
       for (let word = 0; word < 4; word++) words[word] = probes.words[i * 4 + word]!
-      moving += sums.add(number, one!(words), other!(words), probes.weights[i]!)
+      moving += sums.add(number, one(words), other(words), probes.weights[i]!)
     }
     if (probes.isWhole && reach === Reach.Network) continue
     // Of those that were not asked nobody knows.
@@ -300,7 +301,7 @@ class Sums {
     return part
   }
 
-  /** Numbers that are small are found faster than one of both would be. */
+  /** A number made of both would be too large for a small integer, which a map finds fastest. */
   #pairOf(before: Outcome, after: Outcome): Pair {
     let pairs = this.#pairs.get(before.number)
     if (pairs === undefined) this.#pairs.set(before.number, (pairs = new Map<number, Pair>()))
@@ -367,6 +368,8 @@ class Sums {
 export function movedBetween(before: Outcome, after: Outcome): number {
   let moved = 0
   for (const [, more] of surplus(before, after)) moved += more
+  // Six times a sixth is not quite one.
+  if (moved > 1 - least) return 1
   return moved < least ? 0 : moved
 }
 

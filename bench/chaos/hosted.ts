@@ -23,6 +23,7 @@ export class Hosted {
   readonly #program: HostedProgram
   #child: ChildProcess | undefined
   #isWanted = false
+  #isOver = false
   /** Deaths that nobody ordered. */
   crashes = 0
 
@@ -37,6 +38,7 @@ export class Hosted {
   }
 
   start(): void {
+    if (this.#isOver) return
     this.#isWanted = true
     const { command, env = {}, logFile } = this.#program
     const [file = '', ...args] = command()
@@ -67,6 +69,12 @@ export class Hosted {
     const ended = once(child, 'exit')
     child.kill(signal)
     await ended
+  }
+
+  /** The run is over: nobody starts it again. */
+  async end(): Promise<void> {
+    this.#isOver = true
+    await this.kill()
   }
 
   /** Killed, and started again by who watches over it. */

@@ -35,7 +35,7 @@ export interface NodeLoad {
   readonly overrun: number
   readonly wrong: number
   /** The clients' own longest sleep. */
-  readonly lateMs: number
+  readonly sleptMs: number
   /** From one answer to the next, the longest. */
   readonly gapMs: number
   /** Number of the commit that answered last; -1: none yet. */
@@ -118,7 +118,7 @@ class Asked {
   }
 
   /** @param drops of each socket of the clients, by its port */
-  report(drops: ReadonlyMap<number, number>, lateMs: number): NodeLoad {
+  report(drops: ReadonlyMap<number, number>, sleptMs: number): NodeLoad {
     this.#gap(performance.now())
     const dropped = drops.get(this.#socket.address().port) ?? 0
     const overrun = dropped - this.#overrun
@@ -128,7 +128,7 @@ class Asked {
       name,
       ...this.#counts,
       overrun,
-      lateMs,
+      sleptMs,
       beat: this.#beat,
       samples: this.#samples,
     }
@@ -187,11 +187,11 @@ function droppedByPort(): Map<number, number> {
 Error.stackTraceLimit = 0
 const options = JSON.parse(process.argv[2] ?? '{}') as LoadOptions
 const nodes = options.nodes.map(({ name, address }) => new Asked(name, address, options))
-let lateMs = 0
+let sleptMs = 0
 createInterface(process.stdin).on('line', () => {
   const drops = droppedByPort()
-  process.stdout.write(`${JSON.stringify(nodes.map((node) => node.report(drops, lateMs)))}\n`)
-  lateMs = 0
+  process.stdout.write(`${JSON.stringify(nodes.map((node) => node.report(drops, sleptMs)))}\n`)
+  sleptMs = 0
 })
 // The sockets are connected.
 await sleep(500)
@@ -203,7 +203,7 @@ let tickedMs = startMs
 setInterval(() => {
   const nowMs = performance.now()
   awakeMs += Math.min(nowMs - tickedMs, awakeMostMs)
-  lateMs = Math.max(lateMs, nowMs - tickedMs - tickMs)
+  sleptMs = Math.max(sleptMs, nowMs - tickedMs - tickMs)
   tickedMs = nowMs
   for (const node of nodes) node.expire(awakeMs)
   const due = Math.floor(((nowMs - startMs) / 1_000) * options.rate) - sent

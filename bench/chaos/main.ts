@@ -1,6 +1,7 @@
 // A fleet on one machine, faults one after the other, and what clients saw of them:
 // node bench/chaos/main.ts [--seconds 60] [--services 10000] [--rate 2000] [--only WORD] [--keep]
-// Needs root, and Redis, PostgreSQL, git and libfaketime. It makes network namespaces of its own.
+// Without --only all of them; it may be given often. Needs root, and Redis, PostgreSQL, git and
+// libfaketime. It makes network namespaces of its own.
 import { execFileSync } from 'node:child_process'
 import { appendFileSync, chmodSync, mkdirSync, mkdtempSync, rmSync } from 'node:fs'
 import { loadavg, tmpdir } from 'node:os'
@@ -68,23 +69,26 @@ async function runAll(network: Network): Promise<void> {
   const monitor = new Monitor(network, writer, loadOptions())
   const everyone = [...stores.all, stores.hostile, ...nodes.all]
   try {
-    say(`${services} services, ${rate} queries/s to each of ${answering.length} nodes`)
-    await writer.first(services)
-    await stores.start()
-    for (const node of nodes.all) node.start()
-    writer.start()
-    monitor.start()
-    const isEverywhere = (): boolean => {
-      const { beats } = monitor
-      return beats.size === answering.length && [...beats.values()].every((beat) => beat >= 0)
+    const run = async (): Promise<void> => {
+      say(`${services} services, ${rate} queries/s to each of ${answering.length} nodes`)
+      await writer.first(services)
+      await stores.start()
+      for (const node of nodes.all) node.start()
+      writer.start()
+      monitor.start()
+      const isEverywhere = (): boolean => {
+        const { beats } = monitor
+        return beats.size === answering.length && [...beats.values()].every((beat) => beat >= 0)
+      }
+      await waitUntil('every node to answer', isEverywhere, { timeoutMs: startPatienceMs })
+      await sleep(commitEveryMs)
+      await runFaults({ network, nodes, stores }, monitor, everyone)
     }
-    await waitUntil('every node to answer', isEverywhere, { timeoutMs: startPatienceMs })
-    await sleep(commitEveryMs)
-    await Promise.race([runFaults({ network, nodes, stores }, monitor, everyone), interrupted])
+    await Promise.race([run(), interrupted])
   } finally {
     // Also where one of them has failed: nothing may stay behind.
     await Promise.allSettled([writer.stop(), monitor.stop()])
-    await Promise.all(everyone.map((one) => one.kill()))
+    await Promise.all(everyone.map((one) => one.end()))
   }
 }
 
@@ -151,7 +155,7 @@ async function runOne(fleet: Fleet, fault: Fault, monitor: Monitor): Promise<str
 function cells(seen: Seen): string[] {
   const { sent, lost, lostOfKilled, late, overrun, wrong } = seen
   const counts = [sent, lost, lostOfKilled, late, overrun, wrong].map(String)
-  const gapsMs = [seen.gapMs, seen.gapOfKilledMs, seen.lateMs].map((ms) => fixed(ms, 0))
+  const gapsMs = [seen.gapMs, seen.gapOfKilledMs, seen.sleptMs].map((ms) => fixed(ms, 0))
   return [...counts, ...gapsMs, fixed(seen.ageMs / 1_000, 1)]
 }
 

@@ -17,7 +17,7 @@ export interface Seen {
   /** Of the lost ones: answers that the clients were too slow to take. */
   overrun: number
   /** The clients' own longest sleep; a gap may be theirs. */
-  lateMs: number
+  sleptMs: number
   /** All that those nodes lost whose processes the fault kills, also while these run. */
   lostOfKilled: number
   wrong: number
@@ -73,7 +73,7 @@ export class Monitor {
     this.#killed = new Set(killed.map(({ name }) => name))
   }
 
-  /** The queries of the last moments are answered by now, or lost. */
+  /** The queries of the last moments are answered by now, or lost; if the clients did not sleep. */
   async end(): Promise<Seen> {
     await sleep(3 * stepMs)
     return this.#seen
@@ -115,7 +115,7 @@ export class Monitor {
     const seen = this.#seen
     seen.late += own.late
     seen.overrun += own.overrun
-    seen.lateMs = Math.max(seen.lateMs, own.lateMs)
+    seen.sleptMs = Math.max(seen.sleptMs, own.sleptMs)
     if (lost > 0 && seen.losses.length < lossesMost) {
       const afterMs = Math.round(performance.now() - this.#sinceMs)
       seen.losses.push({ node: name, lost, afterMs, at: new Date().toISOString() })
@@ -136,7 +136,7 @@ export class Monitor {
 }
 
 const nothing = (): Seen => ({
-  ...{ sent: 0, lost: 0, late: 0, overrun: 0, lateMs: 0, lostOfKilled: 0, wrong: 0 },
+  ...{ sent: 0, lost: 0, late: 0, overrun: 0, sleptMs: 0, lostOfKilled: 0, wrong: 0 },
   ...{ gapMs: 0, gapOfKilledMs: 0, ageMs: 0 },
   samples: [],
   losses: [],

@@ -142,7 +142,7 @@ export function overlay<A extends Address>(one: Ranges<A>, two: Ranges<A>): Over
     const next: A | undefined = one.starts[i + 1]
     const other: A | undefined = two.starts[j + 1]
     if (next === other) {
-      if (next === undefined) return both.overlay
+      if (next === undefined) return both.done()
       both.add(next, ++i, ++j)
     } else if (other === undefined || (next !== undefined && next < other)) {
       const end = firstNotBefore(one.starts, i + 1, other)
@@ -199,7 +199,7 @@ class Pairs<A extends Address> {
     return number
   }
 
-  get overlay(): Overlay<A> {
+  done(): Overlay<A> {
     const [starts, ofOne, ofTwo] = [this.#starts, this.#ofOne, this.#ofTwo]
     const valueOf = this.#valueOf.slice(0, starts.length)
     return { starts, valueOf, values: ofOne.length, ofOne, ofTwo }

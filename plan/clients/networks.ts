@@ -4,8 +4,6 @@ import type { Address } from './cuts.ts'
 import type { ClassRanges, Partition } from './partition.ts'
 import type { FamilySpace } from './space.ts'
 
-type Kept<A extends Address> = Partition<A> & { readonly ranges: ClassRanges<A> }
-
 /** Clients that stand for all of a class. */
 export interface Probes {
   readonly count: number
@@ -17,10 +15,29 @@ export interface Probes {
   readonly isWhole: boolean
 }
 
-/** By partition: most services that go by networks go by the same ones. */
-const known = new WeakMap<object, Map<string, Probes>>()
-/** Addresses that are kept of a partition, 24 octets each. */
-const keptMax = 262_144
+/** What is kept of a partition: most services that go by networks go by the same ones. */
+interface Kept {
+  /** By class: each network. */
+  readonly whole: Map<number, Probes>
+  /** By class and how many there are. */
+  readonly chosen: Map<string, Probes>
+  /** Cells that all of them take. */
+  cells: number
+}
+
+const kept = new WeakMap<object, Kept>()
+/** Cells of 24 octets: one for an address, and those that a list takes besides. */
+const cellsMax = 262_144
+const cellsOfList = 16
+
+/** Whether a class has more client networks than `most`. */
+export function hasMoreNetworks<A extends Address>(
+  partition: Partition<A>,
+  number: number,
+  most: number,
+): boolean {
+  return countUntil(partition.space, rangesOf(partition), number, most) > most
+}
 
 /** @param most beyond, so many are chosen, evenly over what counts */
 export function networksOf<A extends Address>(
@@ -28,34 +45,58 @@ export function networksOf<A extends Address>(
   number: number,
   most: number,
 ): Probes {
-  let probesOf = known.get(partition)
-  if (probesOf === undefined) known.set(partition, (probesOf = new Map<string, Probes>()))
+  let own = kept.get(partition)
+  if (own === undefined) {
+    own = { whole: new Map<number, Probes>(), chosen: new Map<string, Probes>(), cells: 0 }
+    kept.set(partition, own)
+  }
+  const whole = own.whole.get(number)
+  if (whole !== undefined && whole.count <= most) return whole
   const key = `${number} ${most}`
-  const found = probesOf.get(key)
-  if (found !== undefined) return found
-  const { ranges } = partition
-  assert(ranges !== null, 'networks are looked for where the ranges of a class are kept')
-  const kept = { ...partition, ranges }
-  const probes = everyNetwork(kept, number, most) ?? chosenNetworks(kept, number, most)
-  const sum = probesOf.values().reduce((all, { count }) => all + count, probes.count)
-  if (sum <= keptMax) probesOf.set(key, probes)
+  const known = own.chosen.get(key)
+  if (known !== undefined) return known
+  const count = countUntil(partition.space, rangesOf(partition), number, most)
+  const probes =
+    count > most ? chosenNetworks(partition, number, most) : everyNetwork(partition, number, count)
+  const cells = probes.count + cellsOfList
+  if (own.cells + cells > cellsMax) return probes
+  own.cells += cells
+  if (probes.isWhole) own.whole.set(number, probes)
+  else own.chosen.set(key, probes)
   return probes
 }
 
-function everyNetwork<A extends Address>(
-  { space, ranges }: Kept<A>,
+function rangesOf<A extends Address>({ ranges }: Partition<A>): ClassRanges<A> {
+  assert(ranges !== null, 'networks are looked for where the ranges of a class are kept')
+  return ranges
+}
+
+/** @returns how many networks a class has; where there are more than `most`, any number beyond */
+function countUntil<A extends Address>(
+  space: FamilySpace<A>,
+  ranges: ClassRanges<A>,
   number: number,
   most: number,
-): Probes | undefined {
+): number {
   const { starts } = ranges
-  const own = rowsOfClass(ranges, number)
   let count = 0
-  for (const range of own) {
+  for (const range of rowsOfClass(ranges, number)) {
     count += space.networksIn(starts[range]!, starts[range + 1] ?? space.end)
-    if (count > most) return undefined
+    if (count > most) break
   }
+  return count
+}
+
+function everyNetwork<A extends Address>(
+  partition: Partition<A>,
+  number: number,
+  count: number,
+): Probes {
+  const { space } = partition
+  const ranges = rangesOf(partition)
+  const { starts } = ranges
   const list = new ProbeList(space, count)
-  for (const range of own) {
+  for (const range of rowsOfClass(ranges, number)) {
     const end = starts[range + 1] ?? space.end
     const counts = ranges.weights[range]! > 0
     for (let at = starts[range]!; at < end;) {
@@ -69,10 +110,12 @@ function everyNetwork<A extends Address>(
 }
 
 function chosenNetworks<A extends Address>(
-  { space, ranges, weight }: Kept<A>,
+  partition: Partition<A>,
   number: number,
   most: number,
 ): Probes {
+  const { space, weight } = partition
+  const ranges = rangesOf(partition)
   const { starts } = ranges
   const own = rowsOfClass(ranges, number)
   const whole = weight[number]!

@@ -136,7 +136,7 @@ function familyPart(
     ['Operators', operators, operatorsOmitted],
   ] as const
   const lists = places.map(([name, list, omitted]) =>
-    list === null || list.length === 0
+    list === null || list.length + omitted === 0
       ? ''
       : `<p>${name}: ${escaped(placeList(list, placesMax, omitted))}</p>`,
   )

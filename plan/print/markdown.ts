@@ -121,7 +121,7 @@ function detailsOf(change: AnswerChange): string {
       ['Countries', countries, countriesOmitted],
       ['Operators', operators, operatorsOmitted],
     ] as const) {
-      if (places === null || places.length === 0) continue
+      if (places === null || places.length + omitted === 0) continue
       lines.push(`${title}: ${escaped(placeList(places, placesMax, omitted))}`, '')
     }
   }

@@ -148,10 +148,10 @@ function familyLines(
     lines.push(`  ${percent(share).padStart(8)}  ${words}`)
   }
   if (flows.length > flowsMax) lines.push(`  … ${flows.length - flowsMax} more ways to move`)
-  if (countries !== null && countries.length > 0) {
+  if (countries !== null && countries.length + countriesOmitted > 0) {
     lines.push(`  countries  ${placeList(countries, placesMax, countriesOmitted)}`)
   }
-  if (operators !== null && operators.length > 0) {
+  if (operators !== null && operators.length + operatorsOmitted > 0) {
     lines.push(`  operators  ${placeList(operators, placesMax, operatorsOmitted)}`)
   }
   return lines

@@ -143,8 +143,9 @@ export function amount(value: number, unit: TrafficUnit): string {
   return `${shown.toLocaleString('en', { maximumFractionDigits: shown < 100 ? 1 : 0 })}${per}`
 }
 
-/** @param omitted places beside those of the list */
+/** @param omitted places beside those of the list, which may have none */
 export function placeList(places: readonly PlaceMovement[], most: number, omitted: number): string {
+  if (places.length === 0) return `${omitted}, not listed`
   const shown = places
     .slice(0, most)
     .map(({ place, moved }) => `${placeWords(place)} ${percent(moved)}`)

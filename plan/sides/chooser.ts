@@ -200,7 +200,8 @@ export class Chooser {
 
   /**
    * The same as `choose`, for the networks of a class, once `choose` has said that they reach that
-   * far. Steps before the sticky one leave the same to each of them, and are run once.
+   * far. Steps before the sticky one leave the same to each of them, and are run once. What is
+   * returned is good until this side is asked something else.
    *
    * @param first words of an address of the class
    */

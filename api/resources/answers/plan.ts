@@ -90,7 +90,10 @@ const FamilyMovement = Type.Object({
   ),
   members: Type.Array(Type.Object({ ...Endpoint, before: Type.Number(), after: Type.Number() })),
   countries: Places,
-  countriesOmitted: Type.Integer({ description: 'Further ones, of which fewer clients move' }),
+  countriesOmitted: Type.Integer({
+    description:
+      'Further ones, of which fewer clients move; beyond the first movements all of them',
+  }),
   operators: Places,
   operatorsOmitted: Type.Integer(),
 })
