@@ -205,7 +205,7 @@ export class Comparer {
   #toEverybody(told: Told): KeyedGiver {
     const text = textOfTold(told)
     const isEmpty = told.rcode === 'NOERROR' && text === ''
-    const member = isEmpty ? noAddress : addressesOf(told) || told.rcode
+    const member = memberOf(told)
     const outcomes = this.#outcomes
     const none = { pool: '', tenant: '', region: '' }
     const outcome = outcomes.of(isEmpty ? 'none' : `told ${told.rcode} ${text}`, () => [
@@ -263,13 +263,19 @@ function doAliasesDiffer(before: Told, after: Told): boolean {
   return both && before.records.join() !== after.records.join()
 }
 
-/** The data of the last records: where clients go. */
-function addressesOf({ records, others }: Told): string {
-  const texts = records.length > 0 ? records : others
-  const last = texts.filter((text) => / IN (A|AAAA) /.test(text))
-  return (last.length > 0 ? last : texts)
-    .map((text) => text.split(' ').slice(4).join(' '))
-    .join(', ')
+/**
+ * Where clients go: to the first address of an answer, or the alias that leads out of all zones, or
+ * by the addresses of a delegation.
+ */
+function memberOf({ rcode, records, others, isDenied }: Told): string {
+  const dataOf = (text: string): string => text.split(' ').slice(4).join(' ')
+  const isAddress = (text: string): boolean => / IN (A|AAAA) /.test(text)
+  const first = records.find(isAddress) ?? (isDenied ? undefined : records.at(-1))
+  if (first !== undefined) return dataOf(first)
+  const beside = others.filter(isAddress)
+  const delegation = records.length > 0 ? [] : beside.length > 0 ? beside : others
+  if (delegation.length > 0) return delegation.map(dataOf).join(', ')
+  return rcode === 'NOERROR' ? noAddress : rcode
 }
 
 function hasAnswer({ records, service, others }: Told): boolean {

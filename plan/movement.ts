@@ -5,6 +5,7 @@ import type { Partition } from './clients/partition.ts'
 import { movedByPlace, noList, placeList } from './places.ts'
 import type { MovedByPlace } from './places.ts'
 import { Reach } from './sides/chooser.ts'
+import { isNowhere } from './sides/outcome.ts'
 import type { Outcome, Outcomes } from './sides/outcome.ts'
 import type { FamilyMovement, Flow, MemberShare, MovedWithin } from './model.ts'
 
@@ -307,10 +308,16 @@ class Sums {
     if (pairs === undefined) this.#pairs.set(before.number, (pairs = new Map<number, Pair>()))
     let pair = pairs.get(after.number)
     if (pair === undefined) {
-      const part = before === after ? 0 : movedBetween(before, after)
+      const isNobody = this.#isNowhere(before) && this.#isNowhere(after)
+      const part = before === after || isNobody ? 0 : movedBetween(before, after)
       pairs.set(after.number, (pair = { before, after, part, weight: 0 }))
     }
     return pair
+  }
+
+  /** From one way to answer nothing to another nobody moves. */
+  #isNowhere({ shares }: Outcome): boolean {
+    return shares.every(({ destination }) => isNowhere(this.#outcomes.destinations[destination]!))
   }
 
   memberList(total: number): MemberShare[] {

@@ -69,7 +69,7 @@ export const review: Command = {
     for (const { name, state, summary, details } of found.steps) {
       io.out(`${name}: ${state}: ${summary}\n${values.format === 'text' ? details : ''}`)
     }
-    io.out(`${verdictOf(found.exit)}\n`)
+    io.out(`${verdictOf(found)}\n`)
     return found.exit
   },
 }
@@ -100,7 +100,7 @@ function writeFiles(folder: string, found: Review): void {
   const files: Readonly<Partial<Record<(typeof fileNames)[number], string>>> = {
     'comment.md': commentBody(found),
     'gslbd.sarif': sarif,
-    'verdict.json': `${JSON.stringify({ state, exit, verdict: verdictOf(exit) })}\n`,
+    'verdict.json': `${JSON.stringify({ state, exit, verdict: verdictOf(found) })}\n`,
     ...(plan === null
       ? {}
       : { 'plan.html': printPlanHtml(plan), 'plan.json': `${JSON.stringify(plan, null, 2)}\n` }),

@@ -1,4 +1,5 @@
 // Writes the comment on a pull request: the verdict, a table of steps, details folded, the plan.
+import { judgedWithout } from '#cli/plan/unplaced.ts'
 import { Exit } from '#cli/terminal/command.ts'
 import { printPlanMarkdown } from '#plan/print/markdown.ts'
 import type { Review, StepResult } from './steps.ts'
@@ -25,17 +26,21 @@ const verdicts: Readonly<Partial<Record<Exit, string>>> = {
   [Exit.Trust]: `${hold}: not every commit is signed`,
 }
 
-export function verdictOf(exit: Exit): string {
-  return verdicts[exit] ?? `${hold}: it has errors`
+/** A node has databases that whoever reviews may not have: then its verdict may be another one. */
+export function verdictOf({ exit, steps }: Pick<Review, 'exit' | 'steps'>): string {
+  const isBlind = steps.some(({ summary }) => summary.includes(judgedWithout))
+  const verdict = verdicts[exit] ?? `${hold}: it has errors`
+  return exit === Exit.Ok && isBlind ? `${verdict}, as far as can be told without places` : verdict
 }
 
-export function commentBody({ steps, exit, plan }: Review): string {
+export function commentBody(review: Review): string {
+  const { steps, exit, plan } = review
   const rows = steps.map(
     ({ name, state, summary }) => `| ${signs[state]} | ${name} | ${escaped(summary)} |`,
   )
   const parts = [
     commentMark,
-    `## ${exit === Exit.Ok ? '✅' : '❌'} gslbd: ${verdictOf(exit)}`,
+    `## ${exit === Exit.Ok ? '✅' : '❌'} gslbd: ${verdictOf(review)}`,
     ['| | step | |', '| --- | --- | --- |', ...rows].join('\n'),
     ...steps.flatMap(({ name, details }) => (details === '' ? [] : [folded(name, details)])),
     ...(plan === null ? [] : [printPlanMarkdown(plan).trimEnd()]),

@@ -140,8 +140,8 @@ function remedyFor(oid: string): string {
   return (
     `To vouch for it, run "gslbd attest ${short(oid)}" in a checkout, with a key of ` +
     'allowed_signers, and push the ref that it prints; a signed commit on top does not help. ' +
-    'Signing it anew (git commit --amend -S) makes another commit, which takes a forced push: ' +
-    'the local origin refuses those.'
+    'Where it was pushed already, signing it anew (git commit --amend -S) takes a forced push, ' +
+    'which the local origin refuses.'
   )
 }
 

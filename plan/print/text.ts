@@ -53,7 +53,9 @@ export function printPlan(plan: Plan, { style, answersMax }: TextOptions): strin
   for (const scenario of scenarios) {
     const own = JSON.stringify([scenario.changes, scenario.traffic])
     if (scenarios.length > 1) lines.push('', style('cyan', `at ${scenarioWords(scenario)}`))
+    const isEmpty = scenarios.length > 1 && scenario.changes.length === 0
     if (own === before) lines.push('  the same')
+    else if (isEmpty) lines.push('  no answer differs')
     else lines.push(...scenarioLines(scenario, answersMax, style))
     before = own
   }

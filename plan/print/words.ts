@@ -188,6 +188,6 @@ function linesOf({ rcode, records, others, policy, ttlSeconds }: PlannedAnswer):
   if (policy !== '')
     return [...records, `${policy}${ttlSeconds === null ? '' : `, TTL ${ttlSeconds}`}`]
   const all = [...records, ...others]
-  if (all.length > 0) return all
-  return [rcode === 'NOERROR' ? 'no record of this type' : rcode]
+  if (rcode !== 'NOERROR') return [...all, rcode]
+  return all.length > 0 ? all : ['no record of this type']
 }

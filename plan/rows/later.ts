@@ -127,29 +127,35 @@ const valueLengthMax = 60
 
 function checkWords(base: Bundle, pool: number, head: Bundle, other: number): string {
   const textAt = (bundle: Bundle, at: number): string => textOf(bundle, bundle.poolHealthCheck[at]!)
-  const [was, is] = [textAt(base, pool), textAt(head, other)]
-  if (was !== is) {
-    if (was === '') return 'is probed from now on: members that fail go out'
-    if (is === '') return 'is not probed any more: each member counts as healthy'
-    const [check, next] = [parseHealthCheck(was), parseHealthCheck(is)]
-    const words = fieldWords({ ...check }, { ...next })
-    return words.length > valueLengthMax * 4 ? `${words.slice(0, valueLengthMax * 4)}…` : words
-  }
-  const extras = (bundle: Bundle, at: number): readonly Fields[] =>
-    Array.from(membersOf(bundle, at), (member) => {
-      const { warmupThreshold, externalSignalMode } = memberExtraOf(bundle, member)
-      return { port: bundle.memberPort[member], warmupThreshold, externalSignalMode }
-    })
-  const [one, two] = [extras(base, pool), extras(head, other)]
-  if (one.length !== two.length) return ''
-  const words = [...membersOf(head, other)].flatMap((member, i) => {
-    const differing = fieldWords(one[i]!, two[i]!)
-    return differing === '' ? [] : [`${addressOfMember(head, member)} ${differing}`]
+  const check = probeWords(textAt(base, pool), textAt(head, other))
+  const extras = (bundle: Bundle, at: number): ReadonlyMap<string, Fields> =>
+    new Map(
+      Array.from(membersOf(bundle, at), (member) => {
+        const { warmupThreshold, externalSignalMode } = memberExtraOf(bundle, member)
+        const port = bundle.memberPort[member]
+        return [addressOfMember(bundle, member), { port, warmupThreshold, externalSignalMode }]
+      }),
+    )
+  const before = extras(base, pool)
+  // Who joins and who goes is said elsewhere.
+  const members = [...extras(head, other)].flatMap(([address, fields]) => {
+    const known = before.get(address)
+    const differing = known === undefined ? '' : fieldWords(known, fields)
+    return differing === '' ? [] : [`${address} ${differing}`]
   })
-  return listed(words)
+  return [check, listed(members)].filter((words) => words !== '').join('; ')
 }
 
-/** Services whose rows differ and whose answers do not. */
+function probeWords(was: string, is: string): string {
+  if (was === is) return ''
+  if (was === '') return 'is probed from now on: members that fail go out'
+  if (is === '') return 'is not probed any more: each member counts as healthy'
+  const [check, next] = [parseHealthCheck(was), parseHealthCheck(is)]
+  const words = fieldWords({ ...check }, { ...next })
+  return words.length > valueLengthMax * 4 ? `${words.slice(0, valueLengthMax * 4)}…` : words
+}
+
+/** Services whose rows differ: what their answers do not show. */
 function serviceChanges(
   base: Bundle,
   head: Bundle,
@@ -159,9 +165,15 @@ function serviceChanges(
   const changes: LaterChange[] = []
   for (const { base: node, head: other, qname } of names) {
     const name = formatName(qname)
-    if (node < 0 || other < 0 || shown.has(name)) continue
+    if (node < 0 || other < 0) continue
     const [was, is] = [whenDown(base, node), whenDown(head, other)]
-    const words = was === undefined || is === undefined ? '' : fieldWords(was, is)
+    // An answer that is shown does not tell what happens when all are down.
+    const words =
+      was === undefined || is === undefined
+        ? ''
+        : shown.has(name)
+          ? fieldWords({ onAllDown: was.onAllDown }, { onAllDown: is.onAllDown })
+          : fieldWords({ ...was }, { ...is })
     if (words === '') continue
     const service = head.nodeRow[other * NodeCell.Words + NodeCell.Service]! - 1
     changes.push({
@@ -181,8 +193,14 @@ const onAllDownWords: Readonly<Record<number, string>> = {
   [OnAllDownCode.All]: 'all',
 }
 
+interface WhenDown {
+  readonly pool: string
+  readonly policy: string
+  readonly onAllDown: string
+}
+
 /** undefined: no service has the name. */
-function whenDown(bundle: Bundle, node: number): Fields | undefined {
+function whenDown(bundle: Bundle, node: number): WhenDown | undefined {
   const row = node * NodeCell.Words
   if (bundle.nodeRow[row + NodeCell.Service] === 0) return undefined
   const pool = bundle.nodeRow[row + NodeCell.Pool]! - 1

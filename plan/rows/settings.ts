@@ -107,7 +107,10 @@ function waysOf(text: string): readonly Way[] {
 export function policyWords(bundle: Bundle, node: number): string {
   const code = bundle.nodeRow[node * NodeCell.Words + NodeCell.Algorithm]!
   if (code < firstPolicyCode) return wayOfCode(code)?.name ?? ''
-  const policy = parsePolicyText(policyAt(bundle, code).text)
+  const { text, answerCount } = policyAt(bundle, code)
+  const policy = parsePolicyText(text)
   if (policy === undefined) return ''
-  return policy.filterChain.length === 0 ? policy.algorithm : policy.filterChain.join(', ')
+  const { filterChain, algorithm } = policy
+  const words = filterChain.length === 0 ? algorithm : filterChain.join(', ')
+  return answerCount > 1 ? `${words} (answerCount: ${answerCount})` : words
 }

@@ -24,6 +24,8 @@ export interface Told {
   readonly records: readonly string[]
   /** NS of a delegation, and addresses beside an answer. */
   readonly others: readonly string[]
+  /** There is none of what was asked for (RFC 2308), also of what an alias leads to. */
+  readonly isDenied: boolean
   /** TTL of the first record; null: there is none. */
   readonly ttlSeconds: number | null
   /** The service that was asked for addresses; -1: none. */
@@ -55,6 +57,7 @@ export function ask(side: Side, qname: Uint8Array, qtype: number): Told {
     rcode: rcodeNames[tx.rcode] ?? String(tx.rcode),
     records: shown.map(({ text }) => text),
     others: others.filter(({ type }) => type !== RrType.SOA).map(({ text }) => text),
+    isDenied: others.some(({ type }) => type === RrType.SOA),
     ttlSeconds: records[0]?.ttlSeconds ?? null,
     service: isAsked ? service : -1,
   }

@@ -3,6 +3,8 @@ import { createHash } from 'node:crypto'
 import { cpSync, mkdirSync, readFileSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import { describe, expect, test } from 'vitest'
+import { judgedWithout } from '#cli/plan/unplaced.ts'
+import { verdictOf } from '#cli/review/comment-body.ts'
 import { Exit } from '#cli/terminal/command.ts'
 import { gitSandbox } from '#test/support/git-sandbox.ts'
 import { startStandIn } from '#test/support/http-stand-in.ts'
@@ -34,6 +36,16 @@ function checkout() {
 }
 
 const withoutIds = (text: string): string => text.replaceAll(/\b[0-9a-f]{10}\b/g, 'COMMIT')
+
+test('the verdict says when clients were compared without places, which a node may know', () => {
+  const summary = `within the limits; ${judgedWithout}give --geoip`
+  const steps = [{ name: 'Guardrails', state: 'passed', summary, details: '' } as const]
+  const accepted = 'a node would accept this change'
+  expect(verdictOf({ exit: Exit.Ok, steps: [] })).toBe(accepted)
+  expect(verdictOf({ exit: Exit.Ok, steps })).toBe(
+    `${accepted}, as far as can be told without places`,
+  )
+})
 
 describe('the example, whose comments are kept beside its changes', () => {
   test.each([

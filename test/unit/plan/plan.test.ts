@@ -242,6 +242,112 @@ test('a name that comes takes types away that a wildcard gave', () => {
   expect(told(head, base)).toEqual(['new A removed 100', 'new TXT added -'])
 })
 
+const movedOf = (base: BundleModel, head: BundleModel) =>
+  planBetween(base, head).scenarios[0]!.changes.map(({ name, type, movement }) => [
+    `${name} ${type}`,
+    movement?.ipv4.moved,
+    movement?.ipv4.differs,
+  ])
+const record = (type: number, name: string, rdata: readonly Uint8Array[]) => ({
+  ...{ name, zone: 0, type, ttlSeconds: 60 },
+  rdata: [...rdata],
+})
+const addresses = (...last: readonly number[]) =>
+  record(
+    RrType.A,
+    'w.example.org.',
+    last.map((octet) => Uint8Array.of(192, 0, 2, octet)),
+  )
+
+describe('a client moves when the first address is another one', () => {
+  const bare = { ...bareModel, zones, pools: [ranked(a, b)] }
+  const both = { ...bare, rrsets: [addresses(1, 2)] }
+
+  test('not where a service becomes the records that it gave', () => {
+    const given = service(1, 'w.example.org.', { ...failover, answerCount: 2, ttlSeconds: 60 })
+    expect(movedOf({ ...bare, services: [given] }, both)).toEqual([['w.example.org. A', 0, 1]])
+  })
+
+  test('not where a later record differs', () => {
+    const other = { ...bare, rrsets: [addresses(1, 3)] }
+    expect(movedOf(both, other)).toEqual([['w.example.org. A', 0, 1]])
+  })
+
+  test('nor from one way to answer nothing to another: the name above a new one', () => {
+    const deep = { ...bare, services: [service(1, 'x.y.example.org.', failover)] }
+    expect(movedOf(bare, deep)).toEqual([
+      ['x.y.example.org. A', 1, 1],
+      ['y.example.org. A', 0, 1],
+    ])
+  })
+
+  test('but where an alias leads to nothing', () => {
+    const target = Buffer.from('\x01w\x07example\x03org\x00')
+    const alias = record(RrType.CNAME, 'alias.example.org.', [target])
+    const plan = planBetween(
+      { ...both, rrsets: [addresses(1), alias] },
+      { ...bare, rrsets: [alias] },
+    )
+    const change = plan.scenarios[0]!.changes.find(({ name }) => name === 'alias.example.org.')
+    expect(change!.movement!.ipv4.members).toMatchObject([
+      { member: 'NXDOMAIN', before: 0, after: 1 },
+      { member: a, before: 1, after: 0 },
+    ])
+    expect(printPlan(plan, { style: (_, words) => words, answersMax: 9 })).toContain('+ NXDOMAIN')
+  })
+})
+
+describe('what may differ later', () => {
+  const members = (...ports: readonly (readonly [address: string, port: number])[]) =>
+    pool(
+      1,
+      ports.map(([ip, port], i) => member(ip, { port, priority: i + 1 })),
+      { healthCheck },
+    )
+  const laterOf = (base: BundleModel, head: BundleModel) =>
+    planBetween(base, head).later.map(({ what }) => what)
+  const before = withPool(members([a, 80], [b, 8_080]))
+
+  test.each([
+    ['members in another order have the same ports', members([b, 8_080], [a, 80]), []],
+    [
+      'a port, beside a member that joins',
+      members([a, 81], [b, 8_080], [c, 80]),
+      [`with ${c}`, `${a} port 80 → 81`],
+    ],
+    [
+      'a port, beside a check that differs',
+      {
+        ...members([a, 81], [b, 8_080]),
+        healthCheck: { ...healthCheck, intervalMs: healthCheck.intervalMs * 2 },
+      },
+      [`intervalMs ${healthCheck.intervalMs} → ${healthCheck.intervalMs * 2}; ${a} port 80 → 81`],
+    ],
+  ])('%s', (_, changed, expected) => {
+    const words = laterOf(before, withPool(changed)).map((what) =>
+      what
+        .split('; ')
+        .filter((part) => !part.includes('priority'))
+        .join('; '),
+    )
+    expect(words.filter((what) => what !== '')).toEqual(expected)
+  })
+
+  test('what happens when all are down, beside an answer that differs', () => {
+    const head = withService(0, { onAllDown: 'all', ttlSeconds: 61 })
+    expect(laterOf(model, head)).toContain('onAllDown empty → all')
+  })
+
+  test('how many addresses are answered is part of how a service chooses', () => {
+    const head = withService(0, { answerCount: 2 })
+    const [change] = planBetween(model, head).scenarios[0]!.changes
+    expect([change!.before.policy, change!.after.policy]).toEqual([
+      'failover',
+      'failover (answerCount: 2)',
+    ])
+  })
+})
+
 describe('with two moments', () => {
   const at = (health: Moment['health']): Moment => ({ atMs: Date.UTC(2026, 0, 1), health })
   const down = new Map([[`pool-1/${a}`, { healthy: false }]])
@@ -266,6 +372,11 @@ describe('with two moments', () => {
     const names = scenarios.map(({ changes }) => changes.map(({ name }) => name.split('.')[0]))
     expect(names).toEqual([[], ['dice', 'turns', 'www']])
     expect(later.map(({ kind }) => kind)).toContain('overlay')
+    const printed = printPlan(planBetween(model, head, { moments }), {
+      style: (_, words) => words,
+      answersMax: 9,
+    })
+    expect(printed).toMatch(/^at 2026-01-01.*\n {2}no answer differs\n/m)
   })
 })
 

@@ -310,7 +310,7 @@ test('of an unsigned commit, the reason says what is a way out, and what is none
   const { code, reason } = await bench.check()
   assert.equal(code, 'Unsigned')
   assert.match(reason, new RegExp(`run "gslbd attest ${oid.slice(0, 10)}" in a checkout`))
-  assert.match(reason, /a signed commit on top does not help.*the local origin refuses those\.$/)
+  assert.match(reason, /a signed commit on top does not help.*which the local origin refuses\.$/)
   await attest(oid, alice)
   assert.equal((await bench.check()).sync, 'synced')
 })
