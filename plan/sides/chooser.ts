@@ -153,8 +153,7 @@ export class Chooser {
     for (const [i, step] of policy.steps.entries()) {
       const way = policy.ways[i]!
       const { count } = chain
-      const isSticky = count > 1 && (way === sticky || way === stickyWeighted)
-      if (isSticky && this.reach === Reach.Class) this.reach = Reach.Network
+      if (count > 1 && isSticky(way) && this.reach === Reach.Class) this.reach = Reach.Network
       const draws = this.#random.draws
       const turn = this.#turn
       step(chain)
@@ -172,9 +171,7 @@ export class Chooser {
    */
   ofNetworks(): Outcome {
     const [chain, policy] = [this.#chain, this.#policy]
-    loadCandidates(chain, policy, this.#pool)
-    const at = policy.ways.findIndex((way) => way === sticky || way === stickyWeighted)
-    for (const step of policy.steps.slice(0, at)) step(chain)
+    const at = this.#runUntilSticky()
     const key = chain.members.subarray(0, chain.count).join()
     let known = this.#ofNetworks.get(key)
     if (known === undefined) {
@@ -182,6 +179,15 @@ export class Chooser {
       this.#ofNetworks.set(key, (known = this.#sharedOut(isWeighted)))
     }
     return known
+  }
+
+  /** Leaves in the chain what the sticky step chooses from. @returns which step that is */
+  #runUntilSticky(): number {
+    const [chain, policy] = [this.#chain, this.#policy]
+    loadCandidates(chain, policy, this.#pool)
+    const at = policy.ways.findIndex(isSticky)
+    for (const step of policy.steps.slice(0, at)) step(chain)
+    return at
   }
 
   #sharedOut(isWeighted: boolean): Outcome {
@@ -207,11 +213,9 @@ export class Chooser {
    */
   forNetworks(first: Int32Array, isIpv6: boolean): (words: Int32Array) => Outcome {
     const [chain, policy] = [this.#chain, this.#policy]
-    const at = policy.ways.findIndex((way) => way === sticky || way === stickyWeighted)
-    if (at < policy.ways.length - 1) return (words) => this.choose(words, isIpv6)
     this.choose(first, isIpv6)
-    loadCandidates(chain, policy, this.#pool)
-    for (const step of policy.steps.slice(0, at)) step(chain)
+    const at = this.#runUntilSticky()
+    if (at < policy.ways.length - 1) return (words) => this.choose(words, isIpv6)
     const { client, members } = chain
     const candidates = members.slice(0, chain.count)
     const step = policy.steps[at]!
@@ -311,6 +315,8 @@ export class Chooser {
     )
   }
 }
+
+const isSticky = (way: Way): boolean => way === sticky || way === stickyWeighted
 
 const goesByRegion = (name: string, needs: Way['needs']): boolean =>
   needs.includes('regions') || name === 'latency'

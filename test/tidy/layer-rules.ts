@@ -63,7 +63,7 @@ export function reachViolations(sources: readonly Source[], rules: readonly Reac
   })
 }
 
-/** What is loaded, through any number of run-time imports, besides our files and what may be. */
+/** Modules of Node and packages that are loaded, through any number of imports, and may not be. */
 export function purityViolations(
   sources: readonly Source[],
   rules: readonly PurityRule[],
