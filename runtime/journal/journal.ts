@@ -24,6 +24,8 @@ import type { GenerationHead, RecordTimes, SegmentHead } from './format/records.
 import type { OpenSegment } from './segment-files.ts'
 import { SideLog } from './sides/side-log.ts'
 import type { SideSource } from './sides/side-log.ts'
+import { leftSince, spentBefore } from './spent-before.ts'
+import type { SpentBefore } from './spent-before.ts'
 import { TextSource } from './sides/text-log.ts'
 import type { TextsWatch } from './sides/text-log.ts'
 
@@ -81,6 +83,8 @@ export class Journal implements StateWatch {
   /** What else answers depend on. */
   readonly #sides: SideLog[] = []
   #texts: TextsWatch | null = null
+  /** Read when a part is added, and let go with the first segment. null: nothing was there. */
+  #before: SpentBefore | null | undefined
   /** Pools whose columns are ahead of their lists. */
   readonly #unbuilt = new Set<number>()
   #tables = ''
@@ -171,14 +175,23 @@ export class Journal implements StateWatch {
   }): SideLog {
     const { bytesMax, ageMaxMs, clock, log } = this.#parts
     const days = Math.max(1, ageMaxMs / 86_400_000)
+    const perDay = (bytesMax * part) / days
     const side = new SideLog({
       ...{ name, source, stream: new EntryStream(kind) },
-      allowance: new DayAllowance((bytesMax * part) / days, clock.monotonicMs),
+      allowance: new DayAllowance(perDay, clock.monotonicMs, this.#leftOf(kind, perDay)),
       open: (stream) => this.#open(stream),
       warn: (line) => log.warn({}, line),
     })
     this.#sides.push(side)
     return side
+  }
+
+  /** Whoever starts a process anew gives no part more than its octets of a day. */
+  #leftOf(kind: RecordKind, perDay: number): number {
+    const { directory, clock } = this.#parts
+    this.#before ??= spentBefore(directory) ?? null
+    if (this.#before === null) return perDay
+    return leftSince(this.#before, { name: sideNames[kind]!, kind, perDay }, clock.nowMs())
   }
 
   /** Resolves when what has happened until now is on disk, or cannot be. */
@@ -242,7 +255,11 @@ export class Journal implements StateWatch {
     isContinued: boolean,
   ): void {
     const { node, version } = this.#parts
-    const head: SegmentHead = { format: 1, node, version, run: this.#run, ...begins }
+    this.#before = undefined
+    const left = Object.fromEntries(
+      this.#sides.map((side) => [sideNames[side.stream.kind]!, Math.floor(side.left)]),
+    )
+    const head: SegmentHead = { format: 1, node, version, run: this.#run, ...begins, left }
     followed.known = new KnownColumns(followed.bundle)
     followed.serial = followed.state.soaSerial[0]!
     this.#writtenMs = this.#parts.clock.monotonicMs()

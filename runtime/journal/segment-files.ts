@@ -1,5 +1,14 @@
 // The files of a journal: segments with rising numbers in one directory, the oldest removed first.
-import { closeSync, mkdirSync, openSync, readdirSync, readSync, rmSync, statSync } from 'node:fs'
+import {
+  closeSync,
+  fstatSync,
+  mkdirSync,
+  openSync,
+  readdirSync,
+  readSync,
+  rmSync,
+  statSync,
+} from 'node:fs'
 import { open } from 'node:fs/promises'
 import { join } from 'node:path'
 import { journalLimits } from './format/limits.ts'
@@ -107,12 +116,29 @@ export function removeSegment(path: string): void {
 
 /** By the clock of whoever wrote it; Infinity: it does not say. */
 function beginMs(path: string): number {
-  const head = Buffer.alloc(firstBytes)
   const file = openSync(path, 'r')
   try {
-    const count = readSync(file, head, 0, head.length, 0)
-    return firstWallMs(head.subarray(0, count)) ?? Infinity
+    return firstWallMs(octetsOf(file, firstBytes)) ?? Infinity
   } finally {
     closeSync(file)
   }
+}
+
+/** Up to so many octets; of a file that cannot be read, or is not there any more, none. */
+export function readBeginning(path: string, bytesMax: number): Buffer {
+  try {
+    const file = openSync(path, 'r')
+    try {
+      return octetsOf(file, Math.min(fstatSync(file).size, bytesMax))
+    } finally {
+      closeSync(file)
+    }
+  } catch {
+    return Buffer.alloc(0)
+  }
+}
+
+function octetsOf(file: number, count: number): Buffer {
+  const octets = Buffer.alloc(count)
+  return octets.subarray(0, readSync(file, octets, 0, count, 0))
 }

@@ -27,6 +27,9 @@ export const journalLimits = {
   textsPart: 1 / 8,
   /** Of a day's octets so much is there before what had used them up goes on. */
   resumePart: 24,
+  /** At a start: so many segments are looked at, and octets read of each, for what is spent. */
+  spentFilesRead: 4,
+  spentBytesRead: 64 * 1_048_576,
   /** Octets of a record of many that say what is so where a segment begins. */
   payloadBytes: 65_536,
   /** Wall clock and monotonic clock may part so far within a record. */

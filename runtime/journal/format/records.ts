@@ -36,6 +36,11 @@ export interface SegmentHead {
   /** `resumed`: what happened before is lost, for the reason that `lost` has. */
   readonly why: 'started' | 'rotated' | 'resumed'
   readonly lost?: string
+  /**
+   * By part of the journal: octets of its day that were there when the segment began; below 0,
+   * more had been written. Left out: by an older node.
+   */
+  readonly left?: Readonly<Record<string, number>>
 }
 
 export interface GenerationHead {

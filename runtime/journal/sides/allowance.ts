@@ -8,12 +8,21 @@ export class DayAllowance {
   #left: number
   #atMs: number
 
-  /** @param nowMs a clock that is never set */
-  constructor(perDay: number, nowMs: () => number) {
+  /**
+   * @param nowMs a clock that is never set
+   * @param left of which so much is there now; below 0, it is to come first
+   */
+  constructor(perDay: number, nowMs: () => number, left = perDay) {
     this.perDay = perDay
     this.#nowMs = nowMs
-    this.#left = perDay
+    this.#left = left
     this.#atMs = nowMs()
+  }
+
+  /** Octets that are there now; below 0: more were written than there were. */
+  get left(): number {
+    this.#fill()
+    return this.#left
   }
 
   /** @returns false: there is less, and nothing was taken */
@@ -31,10 +40,13 @@ export class DayAllowance {
   }
 
   has(bytes: number): boolean {
+    return this.left >= bytes
+  }
+
+  #fill(): void {
     const nowMs = this.#nowMs()
     const more = ((nowMs - this.#atMs) / dayMs) * this.perDay
     this.#left = Math.min(this.perDay, this.#left + more)
     this.#atMs = nowMs
-    return this.#left >= bytes
   }
 }

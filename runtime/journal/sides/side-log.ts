@@ -4,6 +4,7 @@ import type { DayAllowance } from './allowance.ts'
 import type { EntryStream } from '../format/entry-stream.ts'
 import { journalLimits } from '../format/limits.ts'
 import type { OctetWriter } from '../format/octets.ts'
+import { recordBytes } from '../format/records.ts'
 
 /** What is written, by whoever knows it. Each payload begins where a record may. */
 export interface SideSource {
@@ -49,6 +50,11 @@ export class SideLog {
     return this.#isEnded
   }
 
+  /** Octets of its day that are there. */
+  get left(): number {
+    return this.#parts.allowance.left
+  }
+
   /** Where a change is written; undefined: it is not kept now. */
   entry(): OctetWriter | undefined {
     if (!this.#isKept) return undefined
@@ -89,7 +95,7 @@ export class SideLog {
     const { allowance, source } = this.#parts
     if (!allowance.has(source.estimate())) return undefined
     const payloads = source.whole()
-    const bytes = payloads.reduce((sum, { length }) => sum + length, 0)
+    const bytes = payloads.reduce((sum, { length }) => sum + length + recordBytes, 0)
     if (!allowance.take(bytes)) return undefined
     this.#isKept = true
     this.#isEnded = false

@@ -1,9 +1,18 @@
 // What browsers measured, in a journal: what the table had at each instant, or why it is not known.
-import { readFileSync, statSync, truncateSync } from 'node:fs'
+import { readFileSync, rmSync, statSync, truncateSync, writeFileSync } from 'node:fs'
 import { afterEach, describe, expect, test } from 'vitest'
 import { rumLimits } from '#runtime/rum/rum-store.ts'
-import { firstWallMs } from '#runtime/journal/format/records.ts'
-import { segmentFiles } from '#runtime/journal/segment-files.ts'
+import {
+  firstWallMs,
+  frame,
+  frameJson,
+  magic,
+  readRecords,
+  recordBytes,
+  RecordKind,
+  segmentHead,
+} from '#runtime/journal/format/records.ts'
+import { segmentFiles, segmentPath } from '#runtime/journal/segment-files.ts'
 import { journalEpochMs, journalModel, JournalScene } from '#test/support/journal-scene.ts'
 
 const scenes: JournalScene[] = []
@@ -21,10 +30,40 @@ function sceneWith(...parts: ConstructorParameters<typeof JournalScene>): Journa
 const minuteMs = 60_000
 const hourMs = 60 * minuteMs
 const dayMs = 24 * hourMs
+const small = { bytesMax: 500_000, ageMaxMs: 30 * dayMs }
+/** Of such a journal, for this part. */
+const bytesPerDay = (500_000 * (5 / 8)) / 30
 
 async function measuredAt(scene: JournalScene, atMs: number) {
   const found = await scene.at(atMs)
   return typeof found === 'string' ? found : found.measured
+}
+
+/** More than a small journal has room for in an hour. */
+function manySamples(scene: JournalScene, count: number, everyMs: number): void {
+  for (let i = 0; i < count; i++) {
+    scene.measure(i % 50, i % 6, 1 + ((i * 7919) % 300))
+    scene.time.pass(everyMs)
+  }
+}
+
+/** Octets of this part in all segments. */
+const measuredBytes = ({ directory }: JournalScene): number =>
+  segmentFiles(directory)
+    .flatMap(({ path }) => readRecords(readFileSync(path)).records)
+    .filter(({ kind }) => kind === RecordKind.Measured)
+    .reduce((sum, { payload }) => sum + payload.length + recordBytes, 0)
+
+/** As a version wrote it that did not say what was left. */
+function withoutLeft(directory: string): void {
+  for (const { path } of segmentFiles(directory)) {
+    const [first, ...others] = readRecords(readFileSync(path)).records
+    const { left: _, ...head } = segmentHead(first!)!
+    const framed = others.map(({ kind, payload, ...times }) =>
+      frame(kind as RecordKind, times, payload),
+    )
+    writeFileSync(path, Buffer.concat([magic, frameJson(RecordKind.Head, first!, head), ...framed]))
+  }
 }
 
 describe('what browsers measured', () => {
@@ -97,8 +136,7 @@ describe('what browsers measured', () => {
   })
 
   test('is not known where the octets of the day were used up, and health still is', async () => {
-    // 8,333 octets a day are for it.
-    const scene = sceneWith({ bytesMax: 500_000, ageMaxMs: 30 * dayMs })
+    const scene = sceneWith(small)
     for (let i = 0; i < 4_000; i++) {
       scene.measure(i % 50, i % 6, 1 + ((i * 7919) % 300))
       scene.time.pass(200)
@@ -123,12 +161,63 @@ describe('what browsers measured', () => {
     expect(scene.lines).toHaveLength(1)
   })
 
+  test('has no more octets of a day where a node starts anew each hour', async () => {
+    // As many as a day has are there besides, as a quiet day has left them over.
+    const scene = sceneWith(small)
+    const days: number[] = []
+    for (const _day of ['first', 'second']) {
+      for (let hour = 0; hour < 24; hour++) {
+        manySamples(scene, 1_000, 3_500)
+        await scene.journal.stop()
+        scene.open()
+        scene.swap(journalModel('a'))
+      }
+      days.push(measuredBytes(scene))
+    }
+    expect(days[0]).toBeGreaterThan(1.5 * bytesPerDay)
+    expect(days[0]).toBeLessThan(2.1 * bytesPerDay)
+    expect(days[1]! - days[0]!).toBeGreaterThan(0.8 * bytesPerDay)
+    expect(days[1]! - days[0]!).toBeLessThan(1.1 * bytesPerDay)
+    expect(scene.lines[0]).toContain('leaves out what browsers measured')
+  })
+
+  test.each([
+    { what: 'a process that has not ended', isStopped: false },
+    { what: 'one that was stopped' },
+    { what: 'one that was stopped six hours ago', restHours: 6, atLeast: 2_400, atMost: 3_000 },
+    { what: 'one whose clock was ahead', restHours: -30 },
+    { what: 'one of an older version', version: 'older' },
+    { what: 'one with a file that has no beginning', broken: 'a file' },
+    { what: 'one whose files were removed', broken: 'all', atLeast: 10_000, atMost: 11_000 },
+  ])('goes on with what is left after $what', async (row) => {
+    const { isStopped = true, restHours = 0, version, broken, atLeast = 0, atMost = 500 } = row
+    const scene = sceneWith(small)
+    manySamples(scene, 4_000, 200)
+    expect(scene.journal.status().limited['measured']).toBe(true)
+    const before = scene.journal
+    await (isStopped ? before.stop() : before.flush())
+    if (version === 'older') withoutLeft(scene.directory)
+    if (broken === 'a file') writeFileSync(segmentPath(scene.directory, 99), magic)
+    if (broken === 'all') rmSync(scene.directory, { recursive: true })
+    if (restHours < 0) scene.time.jump(restHours * hourMs)
+    else scene.time.pass(restHours * hourMs)
+    const written = measuredBytes(scene)
+    scene.open()
+    scene.swap(journalModel('a'))
+    manySamples(scene, 4_000, 200)
+    await scene.journal.flush()
+    expect(measuredBytes(scene) - written).toBeGreaterThanOrEqual(atLeast)
+    expect(measuredBytes(scene) - written).toBeLessThan(atMost)
+    expect(scene.journal.status().limited['measured']).toBe(true)
+    await before.stop()
+  })
+
   test('of a table that is too large for a day nothing is written, again and again', async () => {
-    const scene = sceneWith({ bytesMax: 500_000, ageMaxMs: 30 * dayMs })
+    const scene = sceneWith(small)
     for (let i = 0; i < 6_000; i++) scene.measure(i, i % 6, 20)
     scene.time.pass(3 * hourMs)
     const sizes = segmentFiles(scene.directory).map(({ path }) => statSync(path).size)
-    expect(Math.max(...sizes.slice(1))).toBeLessThan(8_333)
+    expect(Math.max(...sizes.slice(1))).toBeLessThan(bytesPerDay)
   })
 
   test('whose beginning was cut is damaged, and never half of a table', async () => {
