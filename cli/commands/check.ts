@@ -32,8 +32,9 @@ wrong.
   --pools             also note names that have no answer when a whole pool is down
 ${checkPolicyUsage}
 
-Exit codes: 0 nothing wrong, or only warnings; 1 errors; 2 wrong call or unreadable path; 3 with
---base, it changes more than the guardrails permit, and no commit since REF says why.`
+Exit codes: 0 nothing wrong, or only warnings; 1 errors; 2 wrong call, unreadable path, or
+no commit in common with REF; 3 with --base, it changes more than the guardrails permit, and no
+commit since REF says why.`
 
 export const check: Command = {
   name: 'check',

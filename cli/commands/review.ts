@@ -6,13 +6,15 @@ import { folderFault } from '#cli/files/config-directory.ts'
 import { makeOutputFolder } from '#cli/files/output-folder.ts'
 import { commentBody, verdictOf } from '#cli/review/comment-body.ts'
 import { reviewChange } from '#cli/review/steps.ts'
-import type { Review } from '#cli/review/steps.ts'
+import type { Review, StepResult } from '#cli/review/steps.ts'
 import { check } from './check.ts'
 import { planCommand } from './plan.ts'
 import { verify } from './verify.ts'
 import { Exit, UsageError } from '#cli/terminal/command.ts'
 import type { Command } from '#cli/terminal/command.ts'
+import { shellWord } from '#lib/shell-word.ts'
 import { printPlanHtml } from '#plan/print/html.ts'
+import { verdict } from '#plan/print/words.ts'
 
 const usage = `Usage: gslbd review [PATH] --base BASE [--out DIR] [options]
 
@@ -66,12 +68,32 @@ export const review: Command = {
     const found = await reviewChange(parts, { verify, check, plan: planCommand })
     if (values.out !== undefined) writeFiles(values.out, found)
     if (values.format === 'github') io.out(found.annotations)
-    for (const { name, state, summary, details } of found.steps) {
+    for (const step of found.steps) {
+      const { name, state, details } = step
+      const summary = name === 'Plan' ? planWords(found, step, { ...values, path }) : step.summary
       io.out(`${name}: ${state}: ${summary}\n${values.format === 'text' ? details : ''}`)
     }
     io.out(`${verdictOf(found)}\n`)
     return found.exit
   },
+}
+
+interface PlanPlace {
+  readonly path: string
+  readonly base?: string | undefined
+  readonly out?: string | undefined
+}
+
+/** A comment has the plan below its table; here is what it comes to, and where it is in full. */
+function planWords(
+  { plan }: Review,
+  { summary }: StepResult,
+  { path, base = '', out }: PlanPlace,
+): string {
+  if (plan === null) return summary
+  const command = `gslbd plan ${shellWord(path)} --base ${shellWord(base)}`
+  const where = out === undefined ? command : join(out, 'plan.html')
+  return `${verdict(plan)} (in full: ${where})`
 }
 
 const fileNames = ['comment.md', 'gslbd.sarif', 'verdict.json', 'plan.html', 'plan.json'] as const

@@ -1,7 +1,7 @@
 // `gslbd top`: what a node answers now, again and again.
 import { parseArgs } from 'node:util'
 import { setTimeout as wait } from 'node:timers/promises'
-import { Exit, UsageError } from '#cli/terminal/command.ts'
+import { Exit, UsageError, variable } from '#cli/terminal/command.ts'
 import type { Command } from '#cli/terminal/command.ts'
 import { painterOf } from '#cli/terminal/paint.ts'
 import { readMetrics } from '#cli/watch/metrics-text.ts'
@@ -18,7 +18,8 @@ const usage = `Usage: gslbd top [--url URL] [--interval SECONDS] [--times N]
 
 Shows again and again what a node does: queries a second, response codes, types, response rules,
 load of its threads, and members that are down. It is the difference of two readings of /metrics.
-GSLB_METRICS_TOKEN or GSLB_API_KEY is the key.
+GSLB_METRICS_TOKEN, as the node has it, is enough; without it GSLB_API_KEY is the key, which
+needs the permission cluster:status.
 
   --url URL           the API of the node (default GSLB_API_URL, or http://127.0.0.1:8080)
   --interval SECONDS  between two readings (default 2)
@@ -38,9 +39,11 @@ export const top: Command = {
   usage,
   async run(args, io) {
     const { values } = parseArgs({ args: [...args], options })
-    const token = io.env['GSLB_METRICS_TOKEN'] ?? ''
-    const env = token === '' ? io.env : { ...io.env, GSLB_API_KEY: token }
-    const opened = openNodeApi(values.url, env)
+    const hasToken = variable(io.env, 'GSLB_METRICS_TOKEN') !== undefined
+    const opened = openNodeApi(values.url, io.env, {
+      variable: hasToken ? 'GSLB_METRICS_TOKEN' : 'GSLB_API_KEY',
+      missing: noCredential,
+    })
     if (!opened.ok) throw new UsageError(opened.error)
     const api = opened.value
     const repetition = repetitionOf(values.interval, values.times)
@@ -64,6 +67,10 @@ export const top: Command = {
     return repeat(repetition, look, io.out, screenBefore(io))
   },
 }
+
+const noCredential =
+  'set GSLB_METRICS_TOKEN as that node has it, or unset it and set GSLB_API_KEY to a key with ' +
+  'the permission cluster:status'
 
 async function readingOf(api: NodeApi): Promise<Result<Reading, string>> {
   const text = await api.text('/metrics')

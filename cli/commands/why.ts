@@ -15,7 +15,7 @@ import type { ToldByNode } from '#cli/why/ask-node.ts'
 import { bundleOfThen, repositoriesIn } from '#cli/why/bundle-of-then.ts'
 import { loadDatabases } from '#cli/why/databases.ts'
 import { readPastInstant } from '#cli/why/instant-text.ts'
-import { lookBack } from '#cli/why/look-back.ts'
+import { lookBack, timeText } from '#cli/why/look-back.ts'
 import type { WhyQuestion } from '#cli/why/look-back.ts'
 import { journalDirectory } from '#cli/why/node-journal.ts'
 import { shownPast } from '#cli/why/past-job.ts'
@@ -182,10 +182,12 @@ async function reportOf(question: WhyQuestion, values: Values, io: Io) {
   if (past.ok) return past
   const { reason, isGap } = past.error
   // The journal is asked first: a node whose clock was ahead has records of such a time.
-  const isAhead = isGap && question.atMs > systemClock.nowMs()
-  const hint = '; --at is in the future: "gslbd simulate" says what would be answered'
-  return err(`${reason}${isAhead ? hint : ''}`)
+  return err(isGap && question.atMs > systemClock.nowMs() ? aheadText(question.atMs) : reason)
 }
+
+const aheadText = (atMs: number): string =>
+  `${timeText(atMs)} (--at) is in the future, so there is no record of it yet: ` +
+  '"gslbd simulate --at TIME" says what would be answered then'
 
 /** What is in the files of a node. Errors: sentences. */
 function nodeOf(values: Values, io: Io) {

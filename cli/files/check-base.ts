@@ -24,7 +24,7 @@ import type { SourceFile } from '#compiler/read/source.ts'
 import { err, ok } from '#lib/result.ts'
 import type { Result } from '#lib/result.ts'
 import { blobsIn, blobsOfFiles, earlierCommits } from './earlier-commits.ts'
-import { commitNamed, filesOfCommit, openGitPlace } from './git-tree.ts'
+import { commitNamed, filesOfCommit, openGitPlace, relationOf, unrelatedWords } from './git-tree.ts'
 import type { GitPlace } from './git-tree.ts'
 import { verifyBetween } from './signatures.ts'
 
@@ -81,6 +81,11 @@ export async function compareWithBase(
   const place = found.value
   const commit = await commitNamed(place, base)
   if (!commit.ok) return err(`--base: ${commit.error}`)
+  const head = await commitNamed(place, 'HEAD')
+  // Which commits lead from one to the other, and what they say is meant, cannot be told.
+  if (head.ok && (await relationOf(place, commit.value, head.value)) === 'unrelated') {
+    return err(`--base: ${unrelatedWords(place, base, 'HEAD')}`)
+  }
   const { checkPolicy, movedBetween } = parts
   const compiler = createCompiler({ checkPolicy })
   const outlineOf = async (oid: string): Promise<NameOutline | undefined> => {
@@ -90,7 +95,6 @@ export async function compareWithBase(
   }
   const now = comparable(after, movedBetween)
   const before = await outlineOf(commit.value)
-  const head = await commitNamed(place, 'HEAD')
   const committed = head.ok ? await outlineOf(head.value) : undefined
   const hasUncommitted = !isSameBundle(committed, now)
   if (before === undefined) {

@@ -53,6 +53,18 @@ export function fetchWords(ref: string): string {
   )
 }
 
+/** Why two commits cannot be compared that have nothing in common here, and what to do. */
+export function unrelatedWords(
+  { isShallow }: Pick<GitPlace, 'isShallow'>,
+  base: string,
+  head: string,
+): string {
+  return isShallow
+    ? `the clone is shallow, and ${base} and ${head} have no commit in common in it: ` +
+        fetchWords(base)
+    : `${base} and ${head} have no commit in common: give two commits of one history`
+}
+
 /** '' at the top of the checkout, else such as `dns/`. */
 function placeIn(folder: string): string {
   for (let top = folder; ; top = dirname(top)) {

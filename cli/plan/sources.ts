@@ -11,6 +11,7 @@ import {
   filesOfCommit,
   openGitPlace,
   relationOf,
+  unrelatedWords,
 } from '#cli/files/git-tree.ts'
 import type { GitPlace } from '#cli/files/git-tree.ts'
 import { activeCommitAt, isUrl } from '#cli/plan/node-facts.ts'
@@ -229,10 +230,7 @@ class Finder {
     if (base === undefined || other === undefined || base.oid === other.oid) return ok(warnings)
     const relation = await relationOf(place, base.oid, other.oid)
     if (relation === 'unrelated') {
-      const why = place.isShallow
-        ? `the clone is shallow, and ${base.ref} and ${other.ref} have no commit in common ` +
-          `in it: ${fetchWords(base.ref)}`
-        : `${base.ref} and ${other.ref} have no commit in common: give two commits of one history`
+      const why = unrelatedWords(place, base.ref, other.ref)
       return place.isShallow ? ok([...warnings, why]) : fault(Exit.Usage, why)
     }
     if (relation === 'apart') {

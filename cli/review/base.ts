@@ -1,5 +1,5 @@
 // Finds the commit that a change is compared with: where it left the branch that it is to go to.
-import { commitNamed, fetchWords, mergeBaseOf, openGitPlace } from '#cli/files/git-tree.ts'
+import { commitNamed, mergeBaseOf, openGitPlace, unrelatedWords } from '#cli/files/git-tree.ts'
 import { err, ok } from '#lib/result.ts'
 import type { Result } from '#lib/result.ts'
 
@@ -11,16 +11,10 @@ export interface ReviewBase {
 }
 
 /**
- * A branch that has gone on since is no fault of the change: a merge keeps both. Where the two have
- * nothing in common, the base itself is given, and what compares them says so.
- *
- * @param needsHistory every commit up to the base is read. Errors: a sentence.
+ * A branch that has gone on since is no fault of the change: a merge keeps both. Errors: a
+ * sentence; also that the two have nothing in common here.
  */
-export async function reviewBase(
-  path: string,
-  base: string,
-  needsHistory: boolean,
-): Promise<Result<ReviewBase, string>> {
+export async function reviewBase(path: string, base: string): Promise<Result<ReviewBase, string>> {
   const place = openGitPlace(path)
   if (!place.ok) return err(`--base needs a checkout of git: ${place.error}`)
   const commit = await commitNamed(place.value, base)
@@ -32,7 +26,5 @@ export async function reviewBase(
     const note = `${base} has gone on since: the change is compared with where it left it`
     return ok({ ref: shared, note })
   }
-  if (!place.value.isShallow || !needsHistory) return ok({ ref: base, note: '' })
-  const why = `the history between ${base} and the change is not here: the clone is shallow`
-  return err(`${why}: ${fetchWords(base)}`)
+  return err(unrelatedWords(place.value, base, 'HEAD'))
 }

@@ -2,6 +2,7 @@
 import { reviewBase } from './base.ts'
 import { judgedToo, notCompared, notSignedYet } from '#cli/files/check-base.ts'
 import { judgedWithout } from '#cli/plan/unplaced.ts'
+import { joinedClauses } from '#lib/clauses.ts'
 import { Exit } from '#cli/terminal/command.ts'
 import type { Command, Io } from '#cli/terminal/command.ts'
 import type { Plan } from '#plan/model.ts'
@@ -59,7 +60,7 @@ export async function reviewChange(
   const { path, allowedSigners, databases } = parts
   const said = (command: Command, ...args: readonly string[]): Promise<Said> =>
     listenTo(command, args, parts.env)
-  const against = await reviewBase(path, parts.base, allowedSigners !== undefined)
+  const against = await reviewBase(path, parts.base)
   if (!against.ok) return await reviewAlone(path, against.error, check, said)
   const { ref: base, note } = against.value
   const signed =
@@ -135,7 +136,7 @@ function signatures(said: Said | null, checked: Said): StepResult {
   const state = said.exit === Exit.Ok ? 'passed' : 'failed'
   const verdict = line.replace(/^(ok: |gslbd verify: )/, '')
   const isDirty = checked.out.includes(`\n${notSignedYet}\n`)
-  const summary = isDirty ? `${verdict}; what is not committed has none yet` : verdict
+  const summary = joinedClauses(verdict, isDirty ? 'what is not committed has none yet' : '')
   return { name, state, summary, details: '' }
 }
 
@@ -146,7 +147,7 @@ function checkStep({ exit, out, err }: Said): StepResult {
   if (exit === Exit.Ok || exit === Exit.Guardrail) {
     const isDirty = [judgedToo, notSignedYet].some((words) => lines.includes(words))
     const found = verdict.replace(/^ok: /, '')
-    const summary = isDirty ? `${found}; ${judgedToo}` : found
+    const summary = joinedClauses(found, isDirty ? judgedToo : '')
     return { name, state: 'passed', summary, details: '' }
   }
   const details = `${out}${err}`.slice(0, detailsMax)
@@ -163,7 +164,7 @@ function guardrails({ exit, out, err }: Said): StepResult {
   const blind = out.split('\n').find((line) => line.startsWith(judgedWithout))
   return {
     ...{ name, state: exit === Exit.Ok ? 'passed' : 'failed', details: '' },
-    summary: blind === undefined ? summary : `${summary}; ${blind}`,
+    summary: joinedClauses(summary, blind ?? ''),
   }
 }
 

@@ -4,6 +4,7 @@ import { variable } from '#cli/terminal/command.ts'
 import type { Io } from '#cli/terminal/command.ts'
 import { plain } from '#cli/terminal/paint.ts'
 import { boundedBytes } from '#lib/bounded-body.ts'
+import { joinedClauses } from '#lib/clauses.ts'
 import { err, ok } from '#lib/result.ts'
 import type { Result } from '#lib/result.ts'
 
@@ -35,29 +36,49 @@ export interface NodeApi {
   readonly post: (path: string, sent?: PostedJson) => Promise<Result<unknown, ApiFault>>
 }
 
+/** What a node is shown. */
+export interface KeyUse {
+  /** The environment variable that has it. */
+  readonly variable: string
+  /** What to do about a 401: a clause. */
+  readonly missing: string
+}
+
+const apiKeyUse: KeyUse = {
+  variable: 'GSLB_API_KEY',
+  missing: 'set GSLB_API_KEY to the key of that node',
+}
+
 /**
- * @param given `--url`; without it GSLB_API_URL, or this machine
+ * @param given `--url`, with `/api/v1` or without; left out: GSLB_API_URL, or this machine
  * @returns errors: a sentence about the address or the key, which goes over https, to this machine,
  *   or where GSLB_API_INSECURE says that it may be read on the way
  */
-export function openNodeApi(given: string | undefined, env: Io['env']): Result<NodeApi, string> {
+export function openNodeApi(
+  given: string | undefined,
+  env: Io['env'],
+  keyUse = apiKeyUse,
+): Result<NodeApi, string> {
+  const { variable: keyName } = keyUse
   const address = given ?? variable(env, 'GSLB_API_URL') ?? defaultUrl
   const base = URL.canParse(address) ? new URL(address) : null
   if (base === null || !['http:', 'https:'].includes(base.protocol)) {
     return err(`"${plain(address)}" is no address of an API; write it like ${defaultUrl}`)
   }
   if (base.username !== '' || base.password !== '') {
-    return err('an address of an API holds no password; set GSLB_API_KEY')
+    return err(`an address of an API holds no password; set ${keyName}`)
   }
-  const key = variable(env, 'GSLB_API_KEY')
+  const key = variable(env, keyName)
   if (key !== undefined && !/^[!-~]+$/.test(key)) {
-    return err('GSLB_API_KEY has a space or a letter outside ASCII: no server takes it')
+    return err(`${keyName} has a space or a letter outside ASCII: no server takes it`)
   }
-  if (key !== undefined && isReadableOnTheWay(base, env)) return err(keyInTheClear(base))
-  const url = base.href.replace(/\/+$/, '')
+  if (key !== undefined && isReadableOnTheWay(base, env)) return err(keyInTheClear(keyName, base))
+  // Paths that are asked for have it.
+  const url = base.href.replace(/(\/api\/v1)?\/*$/, '')
   const headers: Record<string, string> =
     key === undefined ? {} : { authorization: `Bearer ${key}` }
-  const text = (path: string, taken: readonly number[] = []) => read(url, path, { headers }, taken)
+  const text = (path: string, taken: readonly number[] = []) =>
+    read(url, path, { request: { headers }, taken, keyUse })
   const parsed = (path: string, found: Result<string, ApiFault>): Result<unknown, ApiFault> => {
     if (!found.ok) return found
     try {
@@ -77,7 +98,8 @@ export function openNodeApi(given: string | undefined, env: Io['env']): Result<N
             headers: { ...headers, 'content-type': 'application/json' },
             ...{ method: 'POST', body: JSON.stringify(sent.body) },
           }
-    return parsed(path, await read(url, path, request, [], sent?.patienceMs))
+    const { patienceMs: waitMs } = sent ?? {}
+    return parsed(path, await read(url, path, { request, taken: [], waitMs, keyUse }))
   }
   return ok({ url, text, json, post })
 }
@@ -88,20 +110,25 @@ function isReadableOnTheWay({ protocol, hostname }: URL, env: Io['env']): boolea
   return protocol === 'http:' && !isLoopbackName(hostname) && !isMeant
 }
 
-function keyInTheClear({ host }: URL): string {
+function keyInTheClear(keyName: string, { host }: URL): string {
   return (
-    `GSLB_API_KEY is not sent to ${host} over plain HTTP, where others could read it; use https, ` +
-    'or an address of this machine (ssh -L), or unset GSLB_API_KEY. In a network that you trust, ' +
+    `${keyName} is not sent to ${host} over plain HTTP, where others could read it; use https, ` +
+    `or an address of this machine (ssh -L), or unset ${keyName}. In a network that you trust, ` +
     'GSLB_API_INSECURE=true sends it all the same'
   )
+}
+
+interface Reading {
+  readonly request: Readonly<RequestInit>
+  readonly taken: readonly number[]
+  readonly waitMs?: number | undefined
+  readonly keyUse: KeyUse
 }
 
 async function read(
   url: string,
   path: string,
-  request: Readonly<RequestInit>,
-  taken: readonly number[],
-  waitMs = patienceMs,
+  { request, taken, waitMs = patienceMs, keyUse }: Reading,
 ): Promise<Result<string, ApiFault>> {
   try {
     const signal = AbortSignal.timeout(waitMs)
@@ -110,23 +137,26 @@ async function read(
     const { status } = response
     const body = Buffer.from(await boundedBytes(response.body, bytesMax)).toString('utf8')
     if (response.ok || taken.includes(status)) return ok(body)
-    return err({ status, message: `${url}${path}: ${refusalOf(status, body)}` })
+    return err({ status, message: `${url}${path}: ${refusalOf(status, body, keyUse)}` })
   } catch (error) {
     return err({ status: 0, message: `${url} cannot be read: ${reasonOf(error, waitMs)}` })
   }
 }
 
 const helpByStatus: Readonly<Record<number, string>> = {
-  401: 'set GSLB_API_KEY to the key of that node',
-  403: 'the key in GSLB_API_KEY may not do this',
   404: 'that node does not have this',
   503: 'it is not ready for this yet; try again',
 }
 
-function refusalOf(status: number, body: string): string {
+function refusalOf(status: number, body: string, keyUse: KeyUse): string {
   const said = saidIn(body)
-  const help = helpByStatus[status] ?? (said === '' ? 'is it the API of gslbd?' : undefined)
-  return `${status}${said}${help === undefined ? '' : `; ${help}`}`
+  const help = helpOf(status, keyUse) ?? (said === '' ? 'is it the API of gslbd?' : '')
+  return joinedClauses(`${status}${said}`, help)
+}
+
+function helpOf(status: number, { variable: keyName, missing }: KeyUse): string | undefined {
+  if (status === 401) return missing
+  return status === 403 ? `the key in ${keyName} may not do this` : helpByStatus[status]
 }
 
 function saidIn(body: string): string {

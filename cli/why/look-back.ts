@@ -1,6 +1,7 @@
 // Looks an instant up and answers a question of then: journal, bundle, databases and repository put
 // together.
 import type { SimulatedClient } from '#cli/simulate/question.ts'
+import { joinedClauses } from '#lib/clauses.ts'
 import { err, ok } from '#lib/result.ts'
 import type { Result } from '#lib/result.ts'
 import { findMoment } from '#runtime/journal/moment.ts'
@@ -107,7 +108,7 @@ function missingText(gap: Gap, atMs: number, { directory, copyOf }: WhyParts): s
   const fault = directory === undefined ? null : journalFault(directory)
   if (gap.why === 'empty') return gapText({ ...gap, reason: fault ?? '' }, atMs)
   const text = gapText(gap, atMs, copyOf)
-  return fault === null ? text : `${text.replace(/\.$/, '')}; ${fault}`
+  return fault === null ? text : joinedClauses(text, fault)
 }
 
 /** @returns sentences */

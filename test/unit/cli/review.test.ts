@@ -106,6 +106,19 @@ describe('the example, whose comments are kept beside its changes', () => {
     expect(file('comment.md')).toContain(said)
   })
 
+  test('on a terminal the plan is a line, and where the whole of it is', async () => {
+    const { box, repo, commit, review, out } = checkout()
+    box.git(repo, 'apply', 'changes/good.patch')
+    commit()
+    const line = (text: string): string | undefined => /^Plan: .*$/m.exec(text)?.[0]
+    const said = 'Plan: passed: 1 of 3 names answers differently; up to 20 % '
+    const inFiles = line((await review()).out)
+    expect(inFiles?.startsWith(said)).toBe(true)
+    expect(inFiles?.endsWith(`(in full: ${out}/plan.html)`)).toBe(true)
+    const alone = await runCli('review', repo, '--base', 'main')
+    expect(line(alone.out)?.endsWith(`(in full: gslbd plan ${repo} --base main)`)).toBe(true)
+  })
+
   test('annotations for the log of a forge', async () => {
     const { box, repo, commit, review } = checkout()
     box.git(repo, 'apply', 'changes/broken.patch')
@@ -169,8 +182,12 @@ describe('where the change is to go', () => {
     const { box, repo, signers, review, commit } = checkout()
     box.git(repo, 'checkout', '-q', '--orphan', 'other')
     commit('-S', '-m', 'another beginning')
-    expect((await review('--allowed-signers', signers)).exit).toBe(Exit.Trust)
-    expect((await review()).exit).toBe(Exit.Usage)
+    for (const more of [['--allowed-signers', signers], []]) {
+      const run = await review(...more)
+      expect(run.exit).toBe(Exit.Usage)
+      expect(run.out).toContain('Base: failed: main and HEAD have no commit in common')
+      expect(run.out).toContain('\nCheck and policy tests: passed')
+    }
   })
 
   test('has to be there, which is said once; the change is checked by itself', async () => {

@@ -125,6 +125,32 @@ test('a base that is none, and a directory outside of git', async () => {
   expect(said.err).toContain('--base needs a checkout of git')
 })
 
+test('a base without a commit in common is refused, as plan and review refuse it', async () => {
+  const { box, repo, commit } = checkout('')
+  box.git(repo, 'checkout', '-q', '--orphan', 'alone')
+  commit('another beginning')
+  const words = 'base and HEAD have no commit in common: give two commits of one history'
+  for (const command of ['check', 'plan', 'review']) {
+    const said = await runCli(command, repo, '--base', 'base')
+    expect([command, said.exit]).toEqual([command, 2])
+    expect(said.out + said.err).toContain(words)
+  }
+})
+
+test('a base whose history a shallow clone lacks is refused, with what brings it', async () => {
+  const { box, repo, commit } = checkout('')
+  commit('second')
+  commit('third')
+  const clone = box.at('shallow')
+  box.git(box.path, 'clone', '-q', '--depth', '1', `file://${repo}`, clone)
+  box.git(clone, 'fetch', '-q', '--depth', '1', 'origin', 'tag', 'base')
+  for (const command of ['check', 'review']) {
+    const said = await runCli(command, clone, '--base', 'base')
+    expect([command, said.exit]).toEqual([command, 2])
+    expect((said.out + said.err).match(/"git fetch --unshallow" brings/g)).toHaveLength(1)
+  }
+})
+
 test('a base that has errors itself is not compared', async () => {
   const { box, commit, check } = checkout('')
   box.write('repo/gslb.yaml', settings.replace('zones', 'znes'))
@@ -189,6 +215,7 @@ test('a change that goes back to what answered before is not held, committed or 
   expect([then.exit, then.out]).toEqual([0, expect.stringMatching(words)])
   const review = await runCli('review', box.at('repo'), '--base', 'HEAD~1')
   expect(review.out).toMatch(/^Guardrails: passed: Commit .* goes back to commit/m)
+  expect(review.out).not.toContain('.;')
   expect(await runCli('plan', box.at('repo'), '--base', 'HEAD~1')).toMatchObject({
     exit: 0,
     err: expect.stringMatching(/sends 100 % .* goes back to commit/) as string,

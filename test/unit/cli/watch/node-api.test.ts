@@ -48,6 +48,55 @@ describe('the key of a node', () => {
   })
 })
 
+describe('the address of a node', () => {
+  test.each([[''], ['/'], ['/api/v1'], ['/api/v1/'], ['/behind'], ['/behind/api/v1']])(
+    'may end in "%s"',
+    async (end) => {
+      const { url, asked } = await startStandIn(() => ({ status: 200, body: {} }))
+      const opened = openNodeApi(url + end, {})
+      if (!opened.ok) throw new Error(opened.error)
+      await opened.value.json('/api/v1/unused?days=30')
+      const before = end.startsWith('/behind') ? '/behind' : ''
+      expect(asked.map(({ path }) => path)).toEqual([`${before}/api/v1/unused`])
+    },
+  )
+})
+
+describe('gslbd top', () => {
+  const token = { GSLB_METRICS_TOKEN: 't'.repeat(32) }
+  const times = ['--interval', '0.1', '--times', '1']
+
+  test.each([
+    [token, 't'.repeat(32)],
+    [{ ...key, ...token }, 't'.repeat(32)],
+    [{ ...key, GSLB_METRICS_TOKEN: '' }, key.GSLB_API_KEY],
+  ])('with %j shows %s, which is enough', async (env, shown) => {
+    const { url, asked } = await startStandIn(() => ({ status: 200, body: {} }))
+    const run = await runCliWith(env, 'top', '--url', url, ...times)
+    expect(run).toMatchObject({ exit: 0, err: '' })
+    expect(new Set(asked.map(({ headers }) => headers['authorization']))).toEqual(
+      new Set([`Bearer ${shown}`]),
+    )
+  })
+
+  test.each([
+    [401, token, 'set GSLB_METRICS_TOKEN as that node has it, or unset it and set GSLB_API_KEY'],
+    [401, {}, 'to a key with the permission cluster:status'],
+    [403, token, 'the key in GSLB_METRICS_TOKEN may not do this'],
+    [403, key, 'the key in GSLB_API_KEY may not do this'],
+  ])('where the node answers %i to %j: %s', async (status, env, part) => {
+    const { url } = await startStandIn(() => ({ status, body: { error: 'refused' } }))
+    const run = await runCliWith(env, 'top', '--url', url, ...times)
+    expect([run.exit, run.err]).toEqual([1, expect.stringContaining(part)])
+  })
+
+  test('names the token that it does not send over plain HTTP', async () => {
+    const run = await runCliWith(token, 'top', '--url', 'http://192.0.2.1')
+    expect([run.exit, run.err.includes('GSLB_API_KEY')]).toEqual([2, false])
+    expect(run.err).toContain('GSLB_METRICS_TOKEN is not sent to 192.0.2.1')
+  })
+})
+
 describe('gslbd delivery', () => {
   test.each([
     [401, {}, 'set GSLB_API_KEY to the key of that node'],

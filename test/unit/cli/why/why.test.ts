@@ -16,7 +16,9 @@ import { gitSandbox } from '#test/support/git-sandbox.ts'
 import type { GitSandbox } from '#test/support/git-sandbox.ts'
 import { runCli } from '#test/support/run-cli.ts'
 
-const startMs = Date.UTC(2027, 2, 1, 3, 0)
+/** Behind any clock that runs this test. */
+const startMs = Date.UTC(2026, 2, 1, 3, 0)
+const aheadMs = Date.UTC(2999, 0, 1)
 const iso = (afterMs: number): string => new Date(startMs + afterMs).toISOString()
 const minuteMs = 60_000
 const removals: (() => void)[] = []
@@ -51,8 +53,13 @@ async function compiled(): Promise<Bundle> {
 }
 
 /** At 03:05 the first member of the first pool goes down; at 03:10 the node is stopped. */
-async function record(dataDir: string, bundle: Bundle, digest = bundle.digest): Promise<void> {
-  const time = new FakeTime(startMs)
+async function record(
+  dataDir: string,
+  bundle: Bundle,
+  digest = bundle.digest,
+  fromMs = startMs,
+): Promise<void> {
+  const time = new FakeTime(fromMs)
   const silent = (): void => undefined
   const journal = new Journal({
     ...{ directory: join(dataDir, 'journal'), bytesMax: 1e8, ageMaxMs: 1e10 },
@@ -122,8 +129,14 @@ describe('gslbd why', () => {
     const { exit, err } = await why('www.example.com.', '--at', iso(minuteMs), ...ofData())
     expect(exit).toBe(Exit.ErrorsFound)
     expect(err).toContain(`fetch commit ${commit}`)
-    // The journal has it, whatever the clock says now.
-    expect(err).not.toContain('is in the future')
+  })
+
+  test('of a node whose clock was ahead says what its journal has of the future', async () => {
+    const bundle = await compiled()
+    await record(box.at('ahead'), bundle, bundle.digest, aheadMs)
+    const more = [...ofData('ahead'), '--repository', box.at('repo')]
+    const at = new Date(aheadMs + minuteMs).toISOString()
+    expect(await shown('www.example.com.', '--at', at, ...more)).toMatchObject({ node: 'fra1' })
   })
 
   test('takes no bundle but the one of then', async () => {
@@ -136,9 +149,9 @@ describe('gslbd why', () => {
   })
 
   test.each([
-    [iso(-minuteMs), 'is before the journal, which begins at 2027-03-01T03:00:00.000Z'],
+    [iso(-minuteMs), 'is before the journal, which begins at 2026-03-01T03:00:00.000Z'],
     [iso(30 * minuteMs), 'the node was stopped at'],
-    ['2999-01-01T00:00:00Z', '--at is in the future: "gslbd simulate" says'],
+    ['2999-01-01T00:00:00Z', 'is in the future, so there is no record of it yet: "gslbd simulate'],
   ])('at %s: %s', async (at, sentence) => {
     const { exit, err } = await why('www.example.com.', '--at', at, ...ofData())
     expect(exit).toBe(Exit.ErrorsFound)
@@ -150,6 +163,16 @@ describe('gslbd why', () => {
     const { exit, err } = await why('www.example.com.', '--at', '03:12', ...ofData('empty'))
     expect([exit, err.includes('there is no journal')]).toEqual([Exit.ErrorsFound, true])
     rmSync(box.at('empty'), { recursive: true })
+  })
+
+  test('in the future: no fault of the node is guessed, and no journal is missed', async () => {
+    mkdirSync(box.at('new'))
+    for (const folder of ['data', 'new']) {
+      const at = ['--at', '2999-01-01T00:00:00Z', ...ofData(folder)]
+      const { err } = await why('www.example.com.', ...at)
+      expect(err).not.toMatch(/stopped|says nothing|there is no journal|\.;/)
+    }
+    rmSync(box.at('new'), { recursive: true })
   })
 
   const flipped = (octets: Buffer, at: number): Buffer => {

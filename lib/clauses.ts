@@ -1,0 +1,9 @@
+// Joins clauses of a sentence, of which some come as whole sentences.
+
+/** `a; b`: what goes before a semicolon has no full stop. Of empty texts nothing is joined. */
+export function joinedClauses(...texts: readonly string[]): string {
+  const said = texts.filter((text) => text !== '')
+  return said
+    .map((text, i) => (i === said.length - 1 ? text : text.replace(/[.]+$/, '')))
+    .join('; ')
+}
