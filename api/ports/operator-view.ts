@@ -39,6 +39,11 @@ export interface GitopsStatus {
   /** Why `sync` is `held` or `unreachable`; null otherwise. */
   readonly reason: StatusReason | null
   /**
+   * Why a guardrail did not hold the accepted commit, that it is the repair of which change; null:
+   * none would have, or it was accepted before this process began.
+   */
+  readonly note: string | null
+  /**
    * What the compiler says of the head, warnings of an accepted one included, at most 100; then
    * what the accepted one has beyond the licence, at most 100 again.
    */

@@ -15,6 +15,15 @@ const reason = nullable(
   Type.Object({ code: Type.String(), message: Type.String(), sinceMs: Type.Integer() }),
 )
 
+const note = nullable(
+  Type.String({
+    description:
+      'Why no guardrail held the accepted commit: it is a repair, and goes back to which earlier ' +
+      'commit. Null also where the node has started since it was accepted. For the system ' +
+      'administrator.',
+  }),
+)
+
 const diagnostic = Type.Object({
   severity: Type.Enum(['error', 'warning', 'note']),
   code: Type.String(),
@@ -60,6 +69,7 @@ const status = Type.Object({
   active: nullableText,
   sync: Type.Enum([...syncStates]),
   reason,
+  note,
   diagnostics: Type.Array(diagnostic),
   lookedFromMs: nullableNumber,
   node,
@@ -87,6 +97,8 @@ function visibleTo(caller: Caller, full: GitopsStatus): GitopsStatus {
       .filter(({ file }) => file.startsWith(own))
       // It may show a line of another tenant's file beside one's own.
       .map(({ text: _text, ...others }) => others),
+    // It names names and commits of others.
+    note: null,
     reason: reason && { ...reason, message: 'the administrator of the system sees the reason' },
   }
 }

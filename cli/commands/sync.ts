@@ -83,6 +83,7 @@ function verdictLines(status: unknown): readonly string[] {
     `accepted  ${textAt(status, 'accepted') || 'none'}`,
     `verdict   ${verdict}`,
     ...(code === '' ? [] : [`${code}: ${textAt(status, 'reason', 'message')}`]),
+    ...(textAt(status, 'note') === '' ? [] : [textAt(status, 'note')]),
     ...errors.map((one) => {
       const place = `${textAt(one, 'file')}:${numberAt(one, 'line')}:${numberAt(one, 'column')}`
       return `${place}: ${textAt(one, 'code')}: ${textAt(one, 'message')}`

@@ -99,6 +99,7 @@ function gitopsStatus(parts: ViewParts): GitopsStatus {
     active: active?.commit ?? null,
     sync: syncOf(parts),
     reason: git.code === '' ? null : { code: git.code, message: git.reason, sinceMs: git.sinceMs },
+    note: git.note === '' ? null : git.note,
     diagnostics: [...git.diagnostics, ...parts.licenceWarnings()],
     lookedFromMs: git.lookedFromMs === 0 ? null : git.lookedFromMs,
     node: {

@@ -23,7 +23,7 @@ export function Git() {
 }
 
 function Status({ status }: { status: GitStatus }) {
-  const { head, accepted, active, branch, sync, reason, diagnostics, node } = status
+  const { head, accepted, active, branch, sync, reason, note, diagnostics, node } = status
   return (
     <>
       <Card title={`Branch ${branch}`} aside={<SyncBadge sync={sync} />}>
@@ -43,6 +43,11 @@ function Status({ status }: { status: GitStatus }) {
             <strong>{reason.code}:</strong> {reason.message}
           </p>
           <p>What answered before goes on answering.</p>
+        </Notice>
+      )}
+      {note !== null && (
+        <Notice tone="info">
+          <p>{note}</p>
         </Notice>
       )}
       {diagnostics.map((one, i) => (

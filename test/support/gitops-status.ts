@@ -8,6 +8,7 @@ export const startingStatus: GitopsStatus = {
   active: null,
   sync: 'starting',
   reason: null,
+  note: null,
   diagnostics: [],
   lookedFromMs: null,
   node: {

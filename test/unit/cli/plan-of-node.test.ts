@@ -42,7 +42,13 @@ let removeBox: () => void
 beforeAll(async () => {
   const node = { channel: 'main', seq: 1, serial: 1, digest: null, issuedAtMs: null }
   const swaps = { ageSeconds: null, expired: false, swapCount: 1, lastSwapMs: null, refused: null }
-  const looked = { reason: null, diagnostics: [], lookedFromMs: 0, node: { ...node, ...swaps } }
+  const looked = {
+    reason: null,
+    note: null,
+    diagnostics: [],
+    lookedFromMs: 0,
+    node: { ...node, ...swaps },
+  }
   const view = {
     ...plainView,
     gitops: () => ({

@@ -148,6 +148,14 @@ describe('before the configuration has been read', () => {
     await valueOf(users.create(account))
     const known = await ask('default operator', 'GET', '/pools')
     expect(known).toMatchObject({ status: 503, body: { error: `${what}; ${whom}` } })
+    gitops = { ...gitops, note: 'Commit 0123456789 goes back to commit 9876543210.' }
+    const statusFor = async (who: string) => (await ask(who, 'GET', '/gitops/status')).body
+    expect(await statusFor('root')).toMatchObject({ note: gitops.note, reason: { message } })
+    const told = {
+      note: null,
+      reason: { message: 'the administrator of the system sees the reason' },
+    }
+    expect(await statusFor('default operator')).toMatchObject(told)
     // Who they are, nobody knows yet: they are told nothing of the commit.
     const bare = { error: `the configuration cannot be read; ${whom}` }
     const key = await ask('acme key', 'GET', '/pools')

@@ -17,6 +17,7 @@ const held: GitopsStatus = {
   active: 'a'.repeat(40),
   sync: 'held',
   reason: { code: 'UnsignedCommit', message: 'commit bbbbbbb has no signature', sinceMs: 1_000 },
+  note: null,
   diagnostics: [
     {
       severity: 'error',

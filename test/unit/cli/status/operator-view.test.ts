@@ -12,6 +12,7 @@ import { RecordAlarm } from '#cli/status/record-alarm.ts'
 import { ThreadLoad } from '#cli/status/thread-load.ts'
 import { createCompiler } from '#compiler/compile.ts'
 import { createGitopsControl } from '#gitops/thread/control.ts'
+import type { GitopsControl } from '#gitops/thread/control.ts'
 import type { Clock } from '#lib/clock.ts'
 import type { Log } from '#lib/log.ts'
 import { BundleStore } from '#runtime/node/bundle-store.ts'
@@ -90,6 +91,8 @@ interface Disk {
   journalError?: string
   isQueryLogFailing?: boolean
   isAudited?: boolean
+  /** Of the accepted commit. */
+  note?: string
   deliveryPhase?: string
   database?: DatabaseView
 }
@@ -107,6 +110,11 @@ const keptBy = (disk: Disk) => ({
   alerts: () => null,
   anycast: () => disk.anycast ?? null,
   database: () => disk.database ?? { isUp: true, wasThere: true },
+})
+
+const notedBy = (disk: Disk, { config, status }: Pick<GitopsControl, 'config' | 'status'>) => ({
+  config,
+  status: () => ({ ...status(), note: disk.note ?? '' }),
 })
 
 async function bench(
@@ -138,7 +146,7 @@ async function bench(
   const started = await node.start()
   if (!started.ok) throw new Error(started.error)
   onTestFinished(() => node.stop())
-  const gitops = idleGitops(dataDir, key.value.pem)
+  const gitops = notedBy(disk, idleGitops(dataDir, key.value.pem))
   const view = createOperatorView({
     node,
     geo: () => [],
@@ -220,6 +228,14 @@ test('a clock that was set back expires nothing, and ages stay at 0', async () =
   expect(view.gitops().node.ageSeconds).toBe(0)
   expect(view.health().status).toBe('ok')
   expect(await answers()).toBe(1)
+})
+
+test('a commit that no guardrail held, for it is a repair, has a note', async () => {
+  const disk: Disk = { isWritable: true }
+  const { view } = await bench(disk)
+  expect(view.gitops().note).toBeNull()
+  disk.note = 'Commit aaaaaaaaaa goes back to commit cccccccccc.'
+  expect(view.gitops().note).toBe(disk.note)
 })
 
 test('a publication that is refused shows as degraded until a good one comes', async () => {

@@ -19,6 +19,7 @@ const gitops: GitopsStatus = {
   active: hash('a'),
   sync: 'held',
   reason: { code: 'Unsigned', message: 'the commit has no signature', sinceMs: 1 },
+  note: null,
   diagnostics: [],
   lookedFromMs: 1,
   node: {

@@ -56,6 +56,16 @@ describe('gslbd sync', () => {
     )
   })
 
+  test('of a repair that is accepted it says to which commit that goes back', async () => {
+    const note = 'Commit aaaaaaaaaa goes back to commit cccccccccc.\u001b[2J'
+    const { url } = await node({ ...synced, note, lookedFromMs: 1_000 })
+    const run = await sync(url)
+    expect(run.exit).toBe(0)
+    expect(run.out).toContain(
+      'verdict   synced\nCommit aaaaaaaaaa goes back to commit cccccccccc.?[2J\n',
+    )
+  })
+
   test('a node that does not look in time is exit code 1', async () => {
     const { url } = await node({ ...synced, lookedFromMs: 999 })
     const run = await sync(url, '--wait', '1')
