@@ -28,7 +28,8 @@ export async function tryRequests(
 ): Promise<Result<readonly string[], Reply>> {
   const ids: string[] = []
   for (const [i, planned] of context.body.requests.entries()) {
-    const tried = await tryOne(context, table, writes, filled(planned, ids))
+    const whole = filled(planned, ids)
+    const tried = whole.ok ? await tryOne(context, table, writes, whole.value) : whole
     if (!tried.ok) return err(named(tried.error, `requests.${i}`))
     ids.push(tried.value)
   }
@@ -68,19 +69,38 @@ async function tryOne(
 const pathShownMax = 200
 
 /** `$0`, in a path or in a field that holds an id, is the id of what the first one would make. */
-function filled(planned: PlannedRequest, ids: readonly string[]): PlannedRequest {
-  const idOf = (text: string): string => {
+function filled(planned: PlannedRequest, ids: readonly string[]): Result<PlannedRequest, Reply> {
+  const faults: string[] = []
+  const idOf = (text: string, place: string): string => {
     const [, position] = /^\$(\d{1,2})$/.exec(text) ?? []
-    return position === undefined ? text : (ids[Number(position)] ?? text)
+    if (position === undefined) return text
+    const id = ids[Number(position)] ?? ''
+    if (id === '') faults.push(`${place}: ${danglingWords(Number(position), ids)}`)
+    return id
   }
-  const path = planned.path.split('/').map(idOf).join('/')
+  const filledIn = (body: object): unknown =>
+    Object.fromEntries(
+      Object.entries(body).map(([name, value]: [string, unknown]) => [
+        name,
+        typeof value === 'string' && name.endsWith('Id') ? idOf(value, `body.${name}`) : value,
+      ]),
+    )
+  const parts = planned.path.split('/')
+  const path = parts.map((part) => idOf(part, 'path')).join('/')
   const { body } = planned
-  if (typeof body !== 'object' || body === null || Array.isArray(body)) return { ...planned, path }
-  const fields = Object.entries(body).map(([name, value]: [string, unknown]) => [
-    name,
-    typeof value === 'string' && name.endsWith('Id') ? idOf(value) : value,
-  ])
-  return { ...planned, path, body: Object.fromEntries(fields) as unknown }
+  const isObject = typeof body === 'object' && body !== null && !Array.isArray(body)
+  const whole = isObject ? { ...planned, path, body: filledIn(body) } : { ...planned, path }
+  const [fault] = faults
+  return fault === undefined ? ok(whole) : err(refused(400, fault))
+}
+
+/** @param ids of the requests before */
+function danglingWords(position: number, ids: readonly string[]): string {
+  const what = `"$${position}" stands for the id of what requests.${position} makes`
+  if (position < ids.length) return `${what}, and it makes nothing that has one`
+  if (ids.length === 0) return `${what}, and no request comes before this one`
+  const known = ids.length === 1 ? 'requests.0 comes' : `requests.0 to ${ids.length - 1} come`
+  return `${what}, and only ${known} before this one`
 }
 
 function named(reply: Reply, place: string): Reply {

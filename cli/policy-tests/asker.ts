@@ -1,10 +1,11 @@
 // Asks the questions of cases, each under its own health, time and place, as a node would answer.
 import type { Bundle } from '#bundle/format/bundle.ts'
-import { textOf } from '#bundle/format/bundle.ts'
+import { addressOfMember, textOf } from '#bundle/format/bundle.ts'
 import { parseAddress } from '#dns/address.ts'
 import { parseName } from '#dns/name.ts'
 import { assert } from '#lib/assert.ts'
 import type { Result } from '#lib/result.ts'
+import { suggest } from '#lib/suggest.ts'
 import { memberNames } from '#routing/choose/explain.ts'
 import type { RoutingTables } from '#routing/choose/environment.ts'
 import { createRoutingState, rebuildPool } from '#routing/state/candidates.ts'
@@ -38,6 +39,7 @@ export class Asker {
   readonly #places: ClientPlaces
   readonly #memory = new SimulationMemory()
   #scene: Scene | undefined
+  #addresses: ReadonlySet<string> | undefined
   #membersNamed: ReadonlyMap<string, readonly number[]> | undefined
 
   constructor(bundle: Bundle) {
@@ -49,6 +51,21 @@ export class Asker {
   unknownDown({ down = [] }: Given): readonly number[] {
     if (down.length === 0) return []
     return down.flatMap((name, index) => (this.#named(name) === undefined ? [index] : []))
+  }
+
+  /** @param address or host name, as answers have it */
+  hasMember(address: string): boolean {
+    const { members } = this.#bundle.counts
+    this.#addresses ??= new Set(
+      Array.from({ length: members }, (_, member) => addressOfMember(this.#bundle, member)),
+    )
+    return this.#addresses.has(address)
+  }
+
+  /** What is near to `name` among what members are called; undefined: nothing is. */
+  nearTo(name: string): string | undefined {
+    this.#membersNamed ??= membersByName(this.#bundle)
+    return suggest(name, this.#membersNamed.keys())
   }
 
   /** Whose the members are that `name` stands for, such as `web/*`; '': there are none. */

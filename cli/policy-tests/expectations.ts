@@ -1,5 +1,6 @@
 // The table of what a case can expect: how each is compared with an answer.
 import { formatAddress, parseAddress } from '#dns/address.ts'
+import { sticky, stickyWeighted } from '#routing/ways/sticky.ts'
 import type { Expected, Given } from '#schemas/objects/policy-test.ts'
 import type { Simulation } from '#cli/simulate/simulation.ts'
 
@@ -47,7 +48,7 @@ const table: { readonly [F in Field]: Expectation<F> } = {
       const counts = simulation.service?.distribution ?? []
       const total = counts.reduce((sum, { count }) => sum + count, 0)
       return shares.flatMap(({ member, percent, tolerance }, index) => {
-        const [address = ''] = canonical([member])
+        const address = addressIn(member)
         const count = counts.find(({ ipAddress }) => ipAddress === address)?.count ?? 0
         const share = (count * 100) / total
         // Of no answer at all, nobody has a share: not one of 0 %, either.
@@ -55,7 +56,9 @@ const table: { readonly [F in Field]: Expectation<F> } = {
           total === 0 ? isAny({ percent, tolerance }) : isNear(share, percent, tolerance)
         if (isRight) return []
         const expected = `${percent} % ± ${tolerance} of the answers for ${address}`
-        const got = total === 0 ? gotOf(simulation) : `${share.toFixed(1)} % of ${total}`
+        const step = stickyStepOf(simulation)
+        const why = step === undefined ? '' : `, all for one client network, by which ${step} goes`
+        const got = total === 0 ? gotOf(simulation) : `${share.toFixed(1)} % of ${total}${why}`
         return [{ path: [index], expected, got }]
       })
     },
@@ -102,6 +105,15 @@ const table: { readonly [F in Field]: Expectation<F> } = {
 const isNear = (share: number, percent: number, tolerance: number): boolean =>
   Math.abs(share - percent) <= tolerance
 
+/** The step that gives a client the same member each time; undefined: none does. */
+export function stickyStepOf({ service }: Simulation): string | undefined {
+  if (service === null || service.distribution.length > 1) return undefined
+  const steps = service.trace?.steps ?? []
+  return steps.find(({ name, before }) => stickyNames.includes(name) && before.length > 1)?.name
+}
+
+const stickyNames: readonly string[] = [sticky.name, stickyWeighted.name]
+
 /** Whatever share there is fits. */
 const isAny = ({ percent, tolerance }: Pick<Share, 'percent' | 'tolerance'>): boolean =>
   percent <= tolerance && percent + tolerance >= 100
@@ -140,13 +152,13 @@ function addressBitsOf(subnet: string): number {
   return address.ok ? address.value.length * 8 : 0
 }
 
-/** As the answer path prints them. */
-function canonical(members: readonly string[]): ReadonlySet<string> {
-  const texts = members.map((text) => {
-    const address = parseAddress(text)
-    return address.ok ? formatAddress(address.value) : `${text.toLowerCase().replace(/\.$/, '')}.`
-  })
-  return new Set(texts)
+const canonical = (members: readonly string[]): ReadonlySet<string> =>
+  new Set(members.map(addressIn))
+
+/** As the answer path prints it. */
+export function addressIn(text: string): string {
+  const address = parseAddress(text)
+  return address.ok ? formatAddress(address.value) : `${text.toLowerCase().replace(/\.$/, '')}.`
 }
 
 const listedMax = 8

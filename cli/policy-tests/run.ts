@@ -6,9 +6,16 @@ import type { DiagnosticCode } from '#compiler/diagnostics/diagnostics.ts'
 import type { PolicyTests } from '#compiler/tree/policy-tests.ts'
 import { placeIn } from '#compiler/tree/tree.ts'
 import type { Entry, TreeReport } from '#compiler/tree/tree.ts'
+import { suggest } from '#lib/suggest.ts'
 import type { Simulation } from '#cli/simulate/simulation.ts'
 import { Asker, sceneKeyOf } from './asker.ts'
-import { fieldOfService, mismatchesOf, whyNeverFails } from './expectations.ts'
+import {
+  addressIn,
+  fieldOfService,
+  mismatchesOf,
+  stickyStepOf,
+  whyNeverFails,
+} from './expectations.ts'
 import type { FoundMismatch } from './expectations.ts'
 import { policyTestLimits } from './limits.ts'
 import { casesOf, placeOfCase, placeOfExpected, placeOfGiven, samplesOf } from './test-case.ts'
@@ -86,12 +93,42 @@ function compare(a: string, b: string): number {
   return a < b ? -1 : a > b ? 1 : 0
 }
 
+type Tell = (
+  code: DiagnosticCode,
+  place: Place,
+  args: readonly string[],
+  suggestion?: string,
+) => void
+
+/** @returns of whom a share is expected who is no member; undefined: all are */
+function tellOfShares(
+  asker: Asker,
+  one: PolicyCase,
+  simulation: Simulation,
+  tell: Tell,
+): string | undefined {
+  const { share = [] } = one.expect
+  const strange = share.findIndex(({ member }) => !asker.hasMember(addressIn(member)))
+  if (strange >= 0) {
+    const { member } = share[strange]!
+    const known = simulation.service?.members.map(({ ipAddress }) => ipAddress) ?? []
+    const place = placeOfExpected(one, 'share', strange, 'member')
+    tell('test-share-unknown', place, [member, one.title], suggest(member, known))
+    return member
+  }
+  const step = share.length === 0 ? undefined : stickyStepOf(simulation)
+  if (step !== undefined) {
+    tell('test-share-sticky', placeOfExpected(one, 'share'), [one.title, step])
+  }
+  return undefined
+}
+
 function runOne(asker: Asker, one: PolicyCase, report: TreeReport): CaseResult {
   const { entry, given, expect, title } = one
-  const tell = (code: DiagnosticCode, place: Place, args: readonly string[]): void => {
+  const tell: Tell = (code, place, args, suggestion) => {
     const isCase = place.path.length === 3
     const other = isCase ? {} : { other: placeIn(entry, placeOfCase(one)) }
-    report(code, placeIn(entry, place), { args, ...other })
+    report(code, placeIn(entry, place), { args, ...other, suggestion })
   }
   const faulty = (fault: string, simulation: Simulation | null = null): CaseResult => {
     return { case: one, mismatches: [], fault, simulation }
@@ -101,7 +138,7 @@ function runOne(asker: Asker, one: PolicyCase, report: TreeReport): CaseResult {
   const [unknown] = asker.unknownDown(given)
   if (unknown !== undefined) {
     const name = given.down![unknown]!
-    tell('test-member-unknown', placeOfGiven(one, 'down', unknown), [name])
+    tell('test-member-unknown', placeOfGiven(one, 'down', unknown), [name], asker.nearTo(name))
     return faulty(`there is no member "${name}"`)
   }
   const owners =
@@ -136,6 +173,8 @@ function runOne(asker: Asker, one: PolicyCase, report: TreeReport): CaseResult {
     tell('test-not-judged', placeOfCase(one), [title, stopped])
     return faulty(stopped, simulation)
   }
+  const strange = tellOfShares(asker, one, simulation, tell)
+  if (strange !== undefined) return faulty(`there is no member "${strange}"`, simulation)
   const mismatches = mismatchesOf(expect, simulation)
   for (const { field: wrong, path, expected, got } of mismatches) {
     const args = [title, expected, got, traceLine(simulation)]

@@ -48,6 +48,31 @@ export const policyTestDiagnostics = {
     bad: `${www}  cases:\n    - given: { name: www.example.com, down: [web/192.0.2.9] }`,
     good: `${www}  cases:\n    - given: { name: www.example.com, down: [web/192.0.2.1] }`,
   },
+  'test-share-unknown': {
+    severity: 'error',
+    message: 'there is no member "%s", and the test "%s" expects a share of it',
+    help: 'write the address of a member, or its host name where it is an alias',
+    cause: 'Who is not there has no share: one of 0 % would hold whatever is answered.',
+    bad: `${www}  cases:\n    - expect: { share: [{ member: 192.0.2.9, percent: 0 }] }`,
+    good: `${www}  cases:\n    - expect: { share: [{ member: 192.0.2.2, percent: 50 }] }`,
+  },
+  'test-share-sticky': {
+    severity: 'note',
+    message: 'the test "%s" expects shares, and %s gives its one client the same member each time',
+    help:
+      'expect the members of a client, one case for each; what part of all clients a member ' +
+      'gets, "gslbd plan" says',
+    cause:
+      "The step goes by the client's network, and a case asks for one client: a share is 0 or " +
+      '100 %, whatever the weights are.',
+    bad:
+      '# filterChain: [sticky]\ngiven: { name: www.example.com }\ncases:\n' +
+      '  - expect: { share: [{ member: 192.0.2.1, percent: 50 }] }',
+    good:
+      '# filterChain: [sticky]\ngiven: { name: www.example.com }\ncases:\n' +
+      '  - { given: { client: 198.51.100.1 }, expect: { members: [192.0.2.1] } }\n' +
+      '  - { given: { client: 203.0.113.1 }, expect: { members: [192.0.2.2] } }',
+  },
   'test-member-foreign': {
     severity: 'error',
     message: 'the test "%s" of tenant %s takes down "%s" of tenant %s',

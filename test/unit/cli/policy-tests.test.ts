@@ -31,6 +31,7 @@ const files: Readonly<Record<string, string>> = {
   'tenants/default/services/turns.yaml': service('turns', 'algorithm: round-robin'),
   'tenants/default/services/dice.yaml': service('dice', 'algorithm: weighted-round-robin'),
   'tenants/default/services/geo.yaml': service('geo', 'filterChain: [geo-ip, failover]'),
+  'tenants/default/services/stuck.yaml': service('stuck', 'filterChain: [sticky]'),
   'tenants/default/services/asn.yaml': service('asn', 'filterChain: [asn]'),
   'tenants/default/maintenance-windows/night.yaml':
     `${head('MaintenanceWindow', 'night')}spec: { resourceType: member, resource: web/m1, ` +
@@ -38,13 +39,15 @@ const files: Readonly<Record<string, string>> = {
 }
 const both = '[192.0.2.1, 192.0.2.2]'
 
-function complaints(spec: string, path = 'tests/a.yaml', more: Record<string, string> = {}) {
+function complaints(spec: string, path?: string, more?: Record<string, string>) {
+  return compiledWith(spec, path, more).map((one) => `${one.code}: ${messageOf(one)}`)
+}
+
+function compiledWith(spec: string, path = 'tests/a.yaml', more: Record<string, string> = {}) {
   const all = { ...files, ...more, [path]: `${head('Test', 'a')}spec:\n${spec}` }
   const sources = Object.entries(all).map(([name, text]) => sourceFile(name, text))
-  const { diagnostics } = createCompiler({ policyTests: createPolicyTests() }).compile(sources, {
-    commit: '',
-  })
-  return diagnostics.map((one) => `${one.code}: ${messageOf(one)}`)
+  const compiler = createCompiler({ policyTests: createPolicyTests() })
+  return compiler.compile(sources, { commit: '' }).diagnostics
 }
 
 const asked = (given: string, expected: string) =>
@@ -173,6 +176,29 @@ test('a case takes over what its file says, and leaves nothing behind for the ne
   ])
 })
 
+test('a share of a sticky service that fails says that one client was asked', () => {
+  const share = 'share: [{ member: 192.0.2.1, percent: 50 }]'
+  const said = asked('name: stuck.example.com', share)
+  expect(said).toEqual([
+    expect.stringContaining('test-share-sticky'),
+    expect.stringMatching(/got 1?00?\.0 % of 1000, all for one client network, by which sticky/),
+  ])
+  // Where one member is left, nothing is shared out.
+  const alone = 'name: stuck.example.com, down: [web/192.0.2.2]'
+  expect(asked(alone, 'share: [{ member: 192.0.2.1, percent: 100 }]')).toEqual([])
+})
+
+test('who is unknown is told with who may be meant', () => {
+  const spec =
+    '  cases:\n    - given: { name: dice.example.com }\n' +
+    '      expect: { share: [{ member: 192.0.2.21, percent: 0 }] }\n' +
+    '    - given: { name: dice.example.com, down: [web/192.0.2.11] }\n      expect: { ttl: 30 }\n'
+  expect(compiledWith(spec).map(({ suggestion }) => suggestion)).toEqual([
+    '192.0.2.1',
+    'web/192.0.2.1',
+  ])
+})
+
 describe('what is wrong with a test itself', () => {
   const rows: readonly [given: string, expected: string, said: string][] = [
     ['name: www.example.com', '', 'test-cannot-fail: .* it expects nothing'],
@@ -197,6 +223,21 @@ describe('what is wrong with a test itself', () => {
     ['name: www.example.com, type: AA', 'ttl: 30', '"AA" is not a known type'],
     ["name: www.example.com, at: '2027-01-31'", 'ttl: 30', 'instant|zone'],
     ['name: www.example.com, down: [web/m1]', 'ttl: 30', 'test-member-unknown: .*"web/m1"'],
+    [
+      'name: dice.example.com',
+      'share: [{ member: 192.0.2.1, percent: 75 }, { member: 192.0.2.21, percent: 0 }]',
+      'test-share-unknown: there is no member "192.0.2.21"',
+    ],
+    [
+      'name: stuck.example.com, client: 198.51.100.1',
+      'share: [{ member: 192.0.2.1, percent: 100 }, { member: 192.0.2.2, percent: 0 }]',
+      'test-share-sticky: the test "a: case 1" expects shares, and sticky gives its one client',
+    ],
+    [
+      'name: geo.example.com, country: US, down: [web/192.0.2.2]',
+      'share: [{ member: host.example., percent: 0 }]',
+      'test-share-unknown: there is no member "host.example."',
+    ],
     ['name: www.example.com', 'members: ["?"]', 'not the address of a member'],
     ['type: A', 'ttl: 30', 'test-name-missing'],
     ['name: gone.example.com', 'oneOf: [192.0.2.1]', 'test-service-missing: .*gone.example.com'],
@@ -297,7 +338,7 @@ describe('gslbd test', () => {
     const report = JSON.parse(out) as TestReport
     expect(report).toMatchObject({ passed: 1, failed: 1 })
     expect(report.coverage).toEqual({
-      services: { covered: 1, total: 5, missing: ['asn', 'dice', 'turns', 'www'] },
+      services: { covered: 1, total: 6, missing: ['asn', 'dice', 'stuck', 'turns', 'www'] },
       steps: expect.objectContaining({ covered: 1 }) as object,
       geoRules: { covered: 0, total: 1, missing: ['web'] },
       responseRules: { covered: 0, total: 0, missing: [] },

@@ -247,7 +247,41 @@ const refusals: readonly (readonly [
     /no write of the conf/,
   ],
   ['a query', () => acme, () => [['POST', '/pools?dryRun=true', { name: 'x' }]], 404, /no write/],
-  ['a place that is not there', () => acme, () => [['DELETE', '/pools/$7']], 404, /no such pool/],
+  ['a place that is not there', () => acme, () => [['DELETE', '/pools/7']], 404, /no such pool/],
+  [
+    'a reference to what no request makes',
+    () => acme,
+    () => [
+      ['POST', '/pools', { name: 'new' }],
+      ['POST', '/pools/$3/members', { ipAddress: '192.0.2.10', port: 80 }],
+    ],
+    400,
+    /^requests\.1: path: "\$3" stands for the id of what requests\.3 makes, and only requests\.0 /,
+  ],
+  [
+    'a reference in a field to the request itself',
+    () => acme,
+    () => [down(), down(), ['PATCH', `/services/${ids.service}`, { poolId: '$2' }]],
+    400,
+    /^requests\.2: body\.poolId: "\$2" .* and only requests\.0 to 1 come before this one$/,
+  ],
+  [
+    'a reference of the first request',
+    () => acme,
+    () => [['DELETE', '/pools/$0']],
+    400,
+    /^requests\.0: path: "\$0" .* and no request comes before this one$/,
+  ],
+  [
+    'a reference to a request that makes nothing',
+    () => acme,
+    () => [
+      ['DELETE', `/members/${ids.member}`],
+      ['DELETE', '/pools/$0'],
+    ],
+    400,
+    /^requests\.1: path: "\$0" .* and it makes nothing that has one$/,
+  ],
   ['nothing', () => acme, () => [], 400, /requests/],
   ['too much', () => acme, () => Array.from({ length: 21 }, down), 400, /requests/],
 ]
