@@ -2,35 +2,32 @@
 import { NodeFlag } from '#bundle/format/cells.ts'
 import { nodeFlags } from '#bundle/format/bundle.ts'
 import type { Bundle } from '#bundle/format/bundle.ts'
-import { formatName } from '#dns/name.ts'
 import { RrType } from '#dns/rrtype.ts'
 import type { Comparer } from './compare.ts'
 import { typesOf } from './rows/names.ts'
 import type { Differences, NameDifference } from './rows/names.ts'
 import { answeringNode } from './sides/ask.ts'
 import { isNowhere } from './sides/outcome.ts'
-import type { AnswerChange, PlanSummary } from './model.ts'
+import type { AnswerChange } from './model.ts'
 
 /** Ends early where the comparer may do no more. */
-export function changesOf(
+export function* changesOf(
   comparer: Comparer,
   base: Bundle,
   head: Bundle,
   { names }: Differences,
-): AnswerChange[] {
-  const changes: AnswerChange[] = []
+): Generator<AnswerChange> {
   for (const difference of names) {
     const own: AnswerChange[] = []
     for (const type of askedTypes(base, head, difference)) {
-      if (comparer.isSpent) return changes
+      if (comparer.isSpent) return
       const change = comparer.compare(difference.qname, type)
       if (change !== null) own.push(change)
     }
     // That a name which is gone has no address of the other family either is not said.
     const shown = own.filter((change) => !isOfNothing(change))
-    changes.push(...(shown.length > 0 ? shown : own))
+    yield* shown.length > 0 ? shown : own
   }
-  return changes
 }
 
 /** From one way to answer nothing to another. */
@@ -61,34 +58,4 @@ function askedTypes(base: Bundle, head: Bundle, { qname }: NameDifference): read
 
 function hasCname(bundle: Bundle, node: number): boolean {
   return (nodeFlags(bundle, node) & NodeFlag.HasCname) !== 0
-}
-
-/** @param changes of all scenarios */
-export function summaryOf(
-  changes: readonly AnswerChange[],
-  { names: differing, compared }: Differences,
-  laterCount: number,
-): PlanSummary {
-  const names = new Set(changes.map(({ name }) => name))
-  const nodes = new Map(differing.map((one) => [formatName(one.qname), one]))
-  const count = (isOne: (one: NameDifference) => boolean): number =>
-    [...names].filter((name) => isOne(nodes.get(name)!)).length
-  let movedMax = 0
-  let movedMaxName = ''
-  for (const { name, kind, movement } of changes) {
-    // To answer nothing is no other place: guardrails and the headline count it apart.
-    if (movement === null || kind !== 'changed') continue
-    const moved = Math.max(movement.ipv4.moved, movement.ipv6.moved)
-    if (moved > movedMax) [movedMax, movedMaxName] = [moved, name]
-  }
-  return {
-    names: names.size,
-    answers: new Set(changes.map(({ name, type }) => `${name} ${type}`)).size,
-    addedNames: count(({ base }) => base < 0),
-    removedNames: count(({ head }) => head < 0),
-    comparedNames: compared,
-    movedMax,
-    movedMaxName,
-    laterChanges: laterCount,
-  }
 }

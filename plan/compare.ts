@@ -10,7 +10,6 @@ import type { ClientSource } from './clients/cuts.ts'
 import type { ClientClasses } from './clients/partition.ts'
 import { sumMovement } from './movement.ts'
 import type { Counting, Giver, MovementLimits, PlaceNames } from './movement.ts'
-import { MostOfCountries } from './places.ts'
 import type { MovedByPlace } from './places.ts'
 import { policyWords } from './rows/settings.ts'
 import { ask } from './sides/ask.ts'
@@ -20,14 +19,7 @@ import { isNowhere, noAddress, Outcomes } from './sides/outcome.ts'
 import type { Side } from './sides/side.ts'
 import { seesTenant } from './sides/viewer.ts'
 import type { Viewer } from './sides/viewer.ts'
-import type {
-  AnswerChange,
-  ChangeKind,
-  CountryMovement,
-  FamilyMovement,
-  Movement,
-  PlannedAnswer,
-} from './model.ts'
+import type { AnswerChange, ChangeKind, FamilyMovement, Movement, PlannedAnswer } from './model.ts'
 
 export interface ComparerParts {
   readonly base: Side
@@ -56,6 +48,10 @@ export interface WorkLimits {
 const placesMax = 50
 const listingMax = 1_000
 
+/** Movements and outcomes that are kept for names that answer alike. */
+const knownMax = 4_096
+const outcomesMax = 65_536
+
 interface Compared {
   readonly isDifferent: boolean
   /** null: it takes too much. */
@@ -79,7 +75,7 @@ export class Comparer {
   /** The same of measurements by browsers, which a plan does not have. */
   readonly measured = new Set<string>()
   readonly #parts: ComparerParts
-  readonly #outcomes: Outcomes
+  #outcomes: Outcomes
   readonly #known = new Map<string, Compared>()
   /** Movements, but for those from one way to answer nothing to another. */
   #moving = 0
@@ -133,19 +129,20 @@ export class Comparer {
     }
   }
 
-  /** @returns null: no database */
-  countriesOf(changes: readonly AnswerChange[]): readonly CountryMovement[] | null {
-    const { partitions, placeNames } = this.#parts
-    if (!partitions.hasCountries) return null
-    const most = new MostOfCountries(placeNames.country)
-    for (const { name, kind, movement } of changes) {
-      if (movement === null || kind === 'added') continue
-      for (const byCountry of this.#byCountry.get(movement) ?? []) most.add(name, byCountry)
-    }
-    return most.list
+  /** Of both families; none: no database, or it sends nobody anywhere. */
+  byCountry({ movement }: AnswerChange): readonly MovedByPlace[] {
+    return (movement === null ? undefined : this.#byCountry.get(movement)) ?? []
+  }
+
+  /** What is forgotten is only worked out again. */
+  #forget(): void {
+    if (this.#known.size < knownMax && this.#outcomes.all.length < outcomesMax) return
+    this.#known.clear()
+    this.#outcomes = new Outcomes(this.#parts.viewer)
   }
 
   #move(before: Told, after: Told, qtype: number): Compared {
+    this.#forget()
     const { base, head, partitions, limits, placeNames, counting } = this.#parts
     const one = this.#giverOf(base, before, qtype)
     const other = this.#giverOf(head, after, qtype)

@@ -2,53 +2,67 @@
 import type { Traffic } from './clients/traffic.ts'
 import type { AnswerChange, ExpectedTraffic, MemberTraffic } from './model.ts'
 
-/** @param part6 which part of the clients is of IPv6 */
-export function expectedTraffic(
-  changes: readonly AnswerChange[],
-  traffic: Traffic | null,
-  part6: number,
-): ExpectedTraffic {
-  const isCounted = traffic !== null && traffic.names.size > 0
-  const sending = changes.filter(({ movement }) => movement !== null)
-  const seconds = traffic?.seconds ?? null
-  const each = isCounted ? 1 / (seconds ?? 1) : 1 / (sending.length || 1)
-  const sums = new Map<string, { -readonly [Key in keyof MemberTraffic]: MemberTraffic[Key] }>()
-  for (const change of sending) {
-    const whole = (isCounted ? (countOf(change, traffic) ?? 0) : 1) * each
-    if (whole === 0) continue
-    const { ipv4, ipv6 } = change.movement!
+type Sum = { -readonly [Key in keyof MemberTraffic]: MemberTraffic[Key] }
+
+export class TrafficSums {
+  /** Names that differ and are not counted, where others are. */
+  readonly uncountedNames = new Set<string>()
+  readonly #traffic: Traffic | null
+  readonly #part6: number
+  readonly #members = new Map<string, Sum>()
+  /** Answers that send clients somewhere. */
+  #sending = 0
+
+  /** @param part6 which part of the clients is of IPv6 */
+  constructor(traffic: Traffic | null, part6: number) {
+    this.#traffic = traffic
+    this.#part6 = part6
+  }
+
+  add(change: AnswerChange): void {
+    if (change.movement === null) return
+    this.#sending++
+    const count = this.#countOf(change)
+    if (count === undefined) this.uncountedNames.add(change.name)
+    if (count === undefined || count === 0) return
+    const { ipv4, ipv6 } = change.movement
     for (const [{ members }, part] of [
-      [ipv4, 1 - part6],
-      [ipv6, part6],
+      [ipv4, 1 - this.#part6],
+      [ipv6, this.#part6],
     ] as const) {
       if (part === 0) continue
       for (const { before, after, ...endpoint } of members) {
-        const sum = sums.get(endpoint.member) ?? { ...endpoint, before: 0, after: 0 }
-        sum.before += before * part * whole
-        sum.after += after * part * whole
-        sums.set(endpoint.member, sum)
+        let sum = this.#members.get(endpoint.member)
+        if (sum === undefined) {
+          this.#members.set(endpoint.member, (sum = { ...endpoint, before: 0, after: 0 }))
+        }
+        sum.before += before * part * count
+        sum.after += after * part * count
       }
     }
   }
-  const unit = !isCounted ? 'share' : seconds === null ? 'queries' : 'queries-per-second'
-  const changed = ({ before, after }: MemberTraffic): number => Math.abs(after - before)
-  const members = [...sums.values()].sort(
-    (one, other) => changed(other) - changed(one) || other.after - one.after,
-  )
-  return { unit, members }
-}
 
-/** Names that differ and are not counted, where others are. */
-export function uncountedNames(
-  changes: readonly AnswerChange[],
-  traffic: Traffic | null,
-): readonly string[] {
-  if (traffic === null || traffic.names.size === 0) return []
-  const missing = changes.filter(
-    (change) => change.movement !== null && countOf(change, traffic) === undefined,
-  )
-  return [...new Set(missing.map(({ name }) => name))]
-}
+  get expected(): ExpectedTraffic {
+    const seconds = this.#traffic?.seconds ?? null
+    const whole = this.#isCounted ? (seconds ?? 1) : this.#sending || 1
+    const unit = !this.#isCounted ? 'share' : seconds === null ? 'queries' : 'queries-per-second'
+    const changed = ({ before, after }: MemberTraffic): number => Math.abs(after - before)
+    const members = Array.from(this.#members.values(), ({ before, after, ...endpoint }) => ({
+      ...endpoint,
+      before: before / whole,
+      after: after / whole,
+    })).sort((one, other) => changed(other) - changed(one) || other.after - one.after)
+    return { unit, members }
+  }
 
-const countOf = ({ name, type }: AnswerChange, { names }: Traffic): number | undefined =>
-  names.get(`${name} ${type}`) ?? names.get(name)
+  get #isCounted(): boolean {
+    return this.#traffic !== null && this.#traffic.names.size > 0
+  }
+
+  /** undefined: others are counted, and this one is not. */
+  #countOf({ name, type }: AnswerChange): number | undefined {
+    if (!this.#isCounted) return 1
+    const { names } = this.#traffic!
+    return names.get(`${name} ${type}`) ?? names.get(name)
+  }
+}

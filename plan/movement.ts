@@ -6,8 +6,8 @@ import { movedByPlace, noList, placeList } from './places.ts'
 import type { MovedByPlace } from './places.ts'
 import { Reach } from './sides/chooser.ts'
 import { isNowhere } from './sides/outcome.ts'
-import type { Outcome, Outcomes } from './sides/outcome.ts'
-import type { FamilyMovement, Flow, MemberShare, MovedWithin } from './model.ts'
+import type { Destination, Outcome, Outcomes } from './sides/outcome.ts'
+import type { Endpoint, FamilyMovement, Flow, MemberShare, MovedWithin } from './model.ts'
 
 /** What a side gives a client: a `Chooser`, or the same to everybody. */
 export interface Giver {
@@ -342,32 +342,89 @@ class Sums {
 
   /** Who need not move stays; the others go where there is more than before, in proportion. */
   flowList(total: number): Flow[] {
-    const flows = new Map<number, number>()
-    for (const { before, after, weight, part: moved } of this.#each()) {
-      if (moved === 0) continue
-      for (const [from, less] of surplus(before, after)) {
-        for (const [to, more] of surplus(after, before)) {
-          const key = from * 0x400_0000 + to
-          flows.set(key, (flows.get(key) ?? 0) + (weight * less * more) / moved)
-        }
-      }
-    }
+    const groups = new Groups(this.#outcomes)
+    const flows = this.#flows(groups, false) ?? this.#flows(groups, true)!
     return [...flows]
       .map(([key, weight]) => ({
-        from: this.#endpoint(Math.floor(key / 0x400_0000)),
-        to: this.#endpoint(key % 0x400_0000),
+        from: groups.endpoint(Math.floor(key / flowBase)),
+        to: groups.endpoint(key % flowBase),
         share: weight / total,
       }))
       .sort((one, other) => other.share - one.share)
+  }
+
+  /** @returns null: between members there are too many */
+  #flows(groups: Groups, byPool: boolean): ReadonlyMap<number, number> | null {
+    const flows = new Map<number, number>()
+    const grouped = (parts: Parts): Parts => (byPool ? groups.byPool(parts) : parts)
+    for (const { before, after, weight, part: moved } of this.#each()) {
+      if (moved === 0) continue
+      const more = grouped(surplus(after, before))
+      for (const [from, less] of grouped(surplus(before, after))) {
+        for (const [to, part] of more) {
+          const key = from * flowBase + to
+          flows.set(key, (flows.get(key) ?? 0) + (weight * less * part) / moved)
+        }
+        if (!byPool && flows.size > flowsMax) return null
+      }
+    }
+    return flows
   }
 
   *#each(): Generator<Pair> {
     for (const pairs of this.#pairs.values()) yield* pairs.values()
   }
 
-  #endpoint(destination: number) {
-    const { member, pool, region } = this.#outcomes.destinations[destination]!
-    return { member, pool, region }
+  #endpoint(destination: number): Endpoint {
+    return endpointOf(this.#outcomes.destinations[destination]!)
+  }
+}
+
+/** Two keys in one number. */
+const flowBase = 0x400_0000
+/** A few of 64 by 64 members; those of 4,096 by 4,096 nobody would read. */
+const flowsMax = 4_096
+
+type Parts = readonly (readonly [number, number])[]
+
+const endpointOf = ({ member, pool, region }: Destination): Endpoint => ({ member, pool, region })
+
+/** Destinations by their pool: numbers beyond those of all destinations. */
+class Groups {
+  readonly #outcomes: Outcomes
+  readonly #pools: Endpoint[] = []
+  readonly #numbers = new Map<string, number>()
+
+  constructor(outcomes: Outcomes) {
+    this.#outcomes = outcomes
+  }
+
+  /** Who has no member is no group. */
+  byPool(parts: Parts): Parts {
+    const sums = new Map<number, number>()
+    for (const [destination, part] of parts) {
+      const one = this.#outcomes.destinations[destination]!
+      const number = isNowhere(one) ? destination : this.#numberOf(one)
+      sums.set(number, (sums.get(number) ?? 0) + part)
+    }
+    return [...sums]
+  }
+
+  endpoint(number: number): Endpoint {
+    const { destinations } = this.#outcomes
+    const group = this.#pools[number - destinations.length]
+    return group ?? endpointOf(destinations[number]!)
+  }
+
+  #numberOf({ pool, tenant }: Destination): number {
+    const key = JSON.stringify([tenant, pool])
+    let number = this.#numbers.get(key)
+    if (number === undefined) {
+      number = this.#outcomes.destinations.length + this.#pools.length
+      this.#pools.push({ member: '', pool, region: '' })
+      this.#numbers.set(key, number)
+    }
+    return number
   }
 }
 
@@ -384,7 +441,7 @@ export function movedBetween(before: Outcome, after: Outcome): number {
 const least = 1e-12
 
 /** Where `one` sends more than `other` does. */
-function surplus(one: Outcome, other: Outcome): readonly (readonly [number, number])[] {
+function surplus(one: Outcome, other: Outcome): Parts {
   const others = new Map(
     other.shares.map(({ destination, probability }) => [destination, probability]),
   )

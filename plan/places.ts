@@ -68,7 +68,7 @@ export function placeList(
 export class MostOfCountries {
   readonly #nameOf: (row: number) => string
   readonly #most = new Map<string, CountryMovement>()
-  readonly #added = new Set<MovedByPlace>()
+  readonly #added = new WeakSet<MovedByPlace>()
 
   constructor(nameOf: (row: number) => string) {
     this.#nameOf = nameOf

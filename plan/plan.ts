@@ -11,18 +11,21 @@ import { noPlaces, Partitions } from './clients/partition.ts'
 import type { ClientSpaces, Places } from './clients/partition.ts'
 import { countedSpaces } from './clients/traffic.ts'
 import type { Traffic } from './clients/traffic.ts'
-import { changesOf, summaryOf } from './changes.ts'
+import { changesOf } from './changes.ts'
 import { Comparer } from './compare.ts'
 import type { MovementLimits, PlaceNames } from './movement.ts'
+import { MostOfCountries } from './places.ts'
 import { findDifferences, tenantsOfName } from './rows/names.ts'
 import type { Differences } from './rows/names.ts'
 import { laterChanges } from './rows/later.ts'
-import { expectedTraffic, uncountedNames } from './expected.ts'
+import { TrafficSums } from './expected.ts'
+import { listedEntriesMax, ListedChanges } from './listed.ts'
+import { Totals } from './totals.ts'
 import { createSide } from './sides/side.ts'
 import type { Moment, Source } from './sides/side.ts'
 import { seesName } from './sides/viewer.ts'
 import type { Viewer } from './sides/viewer.ts'
-import type { ClientWeights, Plan, PlannedScenario, PlannedSide } from './model.ts'
+import type { AnswerChange, ClientWeights, Plan, PlannedScenario, PlannedSide } from './model.ts'
 
 export interface PlanRequest {
   readonly base: Source & Pick<PlannedSide, 'source'>
@@ -40,6 +43,10 @@ export interface PlanRequest {
   readonly traffic?: Traffic | null
   /** Who asks; left out: whoever sees everything. */
   readonly viewer?: Viewer
+  /** Sees each answer that differs at a moment; the plan lists them up to a bound. */
+  readonly onChange?: (change: AnswerChange, moment: Moment) => void
+  /** Of all scenarios; left out: as many as `listedEntriesMax`. */
+  readonly listedEntriesMax?: number
 }
 
 export const planLimits: MovementLimits = Object.freeze({
@@ -59,6 +66,7 @@ export function networksFor(names: number): number {
 
 export function makePlan(request: PlanRequest): Plan {
   const { base, head, moments, geo, scripts, viewer = null, traffic = null } = request
+  const { listedEntriesMax: entriesMax = listedEntriesMax } = request
   const differences = seenBy(viewer, findDifferences(base.bundle, head.bundle), request)
   const counted = traffic === null ? null : countedSpaces(traffic, geo.country)
   const partitions = new Partitions(placesOf(geo), counted ?? request.spaces)
@@ -71,6 +79,7 @@ export function makePlan(request: PlanRequest): Plan {
         }
   const warnings = new Warnings()
   for (const sentence of counted?.warnings ?? []) warnings.add(sentence)
+  const totals = new Totals()
   const scenarios = moments.map((moment): PlannedScenario => {
     const sides = {
       base: createSide(base, moment, scripts),
@@ -82,22 +91,34 @@ export function makePlan(request: PlanRequest): Plan {
     const names = placeNames(geo)
     const asked = { partitions, limits, placeNames: names, viewer, counting }
     const comparer = new Comparer({ ...sides, ...asked })
-    const changes = changesOf(comparer, base.bundle, head.bundle, differences)
+    const listed = new ListedChanges(entriesMax / moments.length)
+    const sums = new TrafficSums(traffic, counted?.part6 ?? 0)
+    const countries = partitions.hasCountries ? new MostOfCountries(names.country) : null
+    for (const change of changesOf(comparer, base.bundle, head.bundle, differences)) {
+      listed.add(change)
+      totals.add(change)
+      sums.add(change)
+      if (change.kind !== 'added') {
+        for (const moved of comparer.byCountry(change)) countries?.add(change.name, moved)
+      }
+      request.onChange?.(change, moment)
+    }
+    const changes = listed.all
     warnings.addOf(comparer)
-    warnings.addUncounted(uncountedNames(changes, traffic))
+    warnings.addUncounted([...sums.uncountedNames])
     return {
       at: new Date(moment.atMs).toISOString(),
       health: moment.health === null ? 'all-up' : 'given',
-      traffic: expectedTraffic(changes, traffic, counted?.part6 ?? 0),
-      countries: comparer.countriesOf(changes),
+      traffic: sums.expected,
+      countries: countries?.list ?? null,
       changes,
+      omitted: listed.count - changes.length,
     }
   })
   const isScripted = [base, head].some(({ bundle }) => scriptBodiesOf(bundle).length > 0)
   if (scripts === null && isScripted)
     warnings.add('scripts are not run: their steps change nothing')
-  const shown = new Set(scenarios.flatMap(({ changes }) => changes.map(({ name }) => name)))
-  const later = laterChanges(base.bundle, head.bundle, differences, shown).filter(
+  const later = laterChanges(base.bundle, head.bundle, differences, totals.names).filter(
     // Of nobody are settings and redirects of all.
     ({ tenant }) => viewer === null || tenant === viewer.tenant,
   )
@@ -106,11 +127,7 @@ export function makePlan(request: PlanRequest): Plan {
     base: sideOf(base),
     head: sideOf(head),
     weights: weightsOf(traffic),
-    summary: summaryOf(
-      scenarios.flatMap(({ changes }) => changes),
-      differences,
-      later.length,
-    ),
+    summary: totals.summary(differences, later.length),
     scenarios,
     later,
     warnings: warnings.all,

@@ -6,7 +6,7 @@ import { noRoutingTables } from '#routing/choose/environment.ts'
 import type { RoutingTables } from '#routing/choose/environment.ts'
 import type { GeoBuffers } from '#routing/geo/geo-tables.ts'
 import { packNetworks } from '#routing/tables/network-index.ts'
-import { changesOf, summaryOf } from './changes.ts'
+import { changesOf } from './changes.ts'
 import { Partitions, noPlaces } from './clients/partition.ts'
 import { Tallies } from './clients/tallies.ts'
 import { Comparer } from './compare.ts'
@@ -16,6 +16,7 @@ import { createSide, SideMemory } from './sides/side.ts'
 import type { Moment, Side } from './sides/side.ts'
 import { seesName } from './sides/viewer.ts'
 import type { Viewer } from './sides/viewer.ts'
+import { Totals } from './totals.ts'
 import type { AnswerChange, PlanSummary } from './model.ts'
 
 /** Of a change that has more, a write does not tell the effect, and says why. */
@@ -112,9 +113,12 @@ export class QuickEffects {
     return {
       ok: true,
       of: (viewer) => {
-        const own = changes.filter(({ name }) => seesName(viewer, name, tenants.get(name)!))
+        const totals = new Totals()
+        for (const change of changes) {
+          if (seesName(viewer, change.name, tenants.get(change.name)!)) totals.add(change)
+        }
         const theirs = later.filter(({ tenant }) => viewer === null || tenant === viewer.tenant)
-        return summaryOf(own, differences, theirs.length)
+        return totals.summary(differences, theirs.length)
       },
     }
   }

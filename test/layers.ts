@@ -89,7 +89,7 @@ export const layers: readonly Layer[] = [
     says: 'two bundles in; out comes which clients get another answer',
     mayImport: ['lib', 'dns', 'bundle', 'routing', 'runtime'],
     packages: [],
-    node: ['crypto'],
+    node: ['crypto', 'util'],
   },
   {
     folder: 'fleet',

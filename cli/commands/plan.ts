@@ -17,7 +17,7 @@ import { printPlanMarkdown } from '#plan/print/markdown.ts'
 import { printPlan } from '#plan/print/text.ts'
 import type { Style } from '#plan/print/text.ts'
 import { goneBackTo } from '#cli/files/gone-back.ts'
-import { movedIn } from '#cli/plan/moved.ts'
+import { MovedNames } from '#cli/plan/moved.ts'
 import { healthAt, isRumUrl, isUrl, reportsAt, trafficAt } from '#cli/plan/node-facts.ts'
 import { readTraffic } from '#cli/plan/traffic.ts'
 import { findSides } from '#cli/plan/sources.ts'
@@ -106,20 +106,24 @@ export const planCommand: Command = {
     const [base, head] = [withTables(sides.value.base), withTables(sides.value.head)]
     const scripts = scriptsOf([base.bundle, head.bundle], base.tables, instants[0]!)
     io.progress?.('comparing what clients get')
-    const planned = (from: typeof base): Plan =>
+    const planned = (from: typeof base, moved: MovedNames): Plan =>
       makePlan({
         ...{ base: from, head, scripts },
         moments: momentsOf(instants, health.value),
         geo: head.tables.geo,
         traffic: traffic.value,
+        onChange: (change) => moved.add(change),
         ...(values.exact ? { limits: { networksMax: 2 ** 25 } } : {}),
       })
-    const made = planned(base)
+    const moved = new MovedNames()
+    const made = planned(base, moved)
     const limits = maxMoved === null ? base.moveLimits : limitOf(maxMoved)
-    const beyond = movedBeyond(limits, movedIn(made))
+    const beyond = movedBeyond(limits, moved.all)
     const isWithin = (bundle: Bundle): boolean => {
       const from = { ...base, bundle, tables: tables.value(bundle) }
-      const left = notBack(movedIn(made), movedIn(planned(from)))
+      const movedFrom = new MovedNames()
+      planned(from, movedFrom)
+      const left = notBack(moved.all, movedFrom.all)
       return movedBeyond(limits, left) === undefined
     }
     // Who says how many may move means just that.

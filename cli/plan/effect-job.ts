@@ -7,7 +7,7 @@ import { makePlan } from '#plan/plan.ts'
 import { shortWords } from '#plan/print/short.ts'
 import type { Moved } from '#compiler/plan/name-outline.ts'
 import type { BundleCopy } from './bundle-copy.ts'
-import { movedIn } from './moved.ts'
+import { MovedNames } from './moved.ts'
 
 /** `digest` '': the bundle is a signed file, not as it is in memory. */
 export interface EffectJob extends BundleCopy {
@@ -24,7 +24,7 @@ const networksMax = 8_192
 export interface Effect {
   /** Such as `moved=12.4%; names=3`. */
   readonly text: string
-  /** See `movedIn`. */
+  /** See `MovedNames`. */
   readonly moved: readonly Moved[]
 }
 
@@ -39,13 +39,16 @@ export function effectOf({ bundle: bytes, digest, tables, next, nowMs }: EffectJ
   const was = digest === '' ? { ...tables, networks: packNetworks(bundle) } : tables
   // Regions and operators are told apart as now: what the change would add there is not seen.
   const after = { ...tables, networks: packNetworks(loaded.value) }
-  const plan = makePlan({
+  const moved = new MovedNames()
+  const { summary } = makePlan({
     base: { source: '', bundle, tables: was },
     head: { source: '', bundle: loaded.value, tables: after },
     moments: [{ atMs: nowMs, health: null }],
     geo: tables.geo,
     scripts: null,
     limits: { networksMax },
+    onChange: (change) => moved.add(change),
+    listedEntriesMax: 0,
   })
-  return { text: shortWords(plan.summary), moved: movedIn(plan) }
+  return { text: shortWords(summary), moved: moved.all }
 }

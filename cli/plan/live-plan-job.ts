@@ -6,10 +6,11 @@ import type { RoutingTables } from '#routing/choose/environment.ts'
 import type { AssumedHealth } from '#routing/choose/explain.ts'
 import { packNetworks } from '#routing/tables/network-index.ts'
 import { makePlan } from '#plan/plan.ts'
-import type { FamilyMovement, Movement, Plan, PlannedScenario } from '#plan/model.ts'
+import { largestMove } from '#plan/listed.ts'
+import type { FamilyMovement, Plan, PlannedScenario } from '#plan/model.ts'
 import type { Viewer } from '#plan/sides/viewer.ts'
 import type { BundleCopy } from './bundle-copy.ts'
-import { movedIn } from './moved.ts'
+import { MovedNames } from './moved.ts'
 
 export interface LivePlanJob extends BundleCopy {
   readonly kind: 'plan'
@@ -30,13 +31,7 @@ const flowsMax = 50
 const membersMax = 100
 const laterMax = 200
 
-export interface ShortScenario extends PlannedScenario {
-  /** Answers that differ and are not listed. */
-  readonly omitted: number
-}
-
-export interface ShortPlan extends Omit<Plan, 'scenarios'> {
-  readonly scenarios: readonly ShortScenario[]
+export interface ShortPlan extends Plan {
   /** What `guardrails.movedClients` would refuse, were the requests one; null: nothing. */
   readonly guardrail: string | null
 }
@@ -56,6 +51,7 @@ export function runLivePlan(job: LivePlanJob): JudgedPlan | null {
   const bundle = adoptBundle(bytes, digest)
   // Regions and operators are told apart as now: what the change would add there is not seen.
   const after = { ...tables, networks: packNetworks(loaded.value) }
+  const judged = new MovedNames()
   const plan = makePlan({
     base: { source: 'this node', bundle, tables },
     head: { source: 'the requests', bundle: loaded.value, tables: after },
@@ -66,10 +62,10 @@ export function runLivePlan(job: LivePlanJob): JudgedPlan | null {
     geo: tables.geo,
     scripts: null,
     viewer,
+    // Writes are judged with all members up.
+    onChange: (change, moment) => (moment.health === null ? judged.add(change) : undefined),
   })
-  // Writes are judged with all members up.
-  const judged = plan.scenarios.filter(({ health }) => health === 'all-up')
-  const moved = movedIn({ scenarios: judged })
+  const moved = judged.all
   const breach = movedBeyond(job.moveLimits, moved)
   const short = {
     ...plan,
@@ -80,17 +76,16 @@ export function runLivePlan(job: LivePlanJob): JudgedPlan | null {
   return { plan: short, moved: breach === undefined ? [] : moved }
 }
 
-function shortened(scenario: PlannedScenario, limit: number): ShortScenario {
-  const movedOf = ({ movement }: { readonly movement: Movement | null }): number =>
-    movement === null ? 0 : Math.max(movement.ipv4.moved, movement.ipv6.moved)
-  const largest = scenario.changes.toSorted((one, other) => movedOf(other) - movedOf(one))
+function shortened(scenario: PlannedScenario, limit: number): PlannedScenario {
+  const largest = scenario.changes.toSorted((one, other) => largestMove(other) - largestMove(one))
   const changes = largest.slice(0, limit).map(({ movement, ...change }) => ({
     ...change,
     movement: movement && { ipv4: cut(movement.ipv4), ipv6: cut(movement.ipv6) },
   }))
   const { traffic } = scenario
   const shown = { ...traffic, members: traffic.members.slice(0, membersMax) }
-  return { ...scenario, traffic: shown, changes, omitted: scenario.changes.length - changes.length }
+  const omitted = scenario.omitted + scenario.changes.length - changes.length
+  return { ...scenario, traffic: shown, changes, omitted }
 }
 
 function cut(movement: FamilyMovement): FamilyMovement {

@@ -3,7 +3,7 @@ import { loadBundle } from '#bundle/load/load.ts'
 import { loadTables } from '#cli/simulate/tables.ts'
 import type { Moved, MovedBetween } from '#compiler/plan/name-outline.ts'
 import { systemClock } from '#lib/clock.ts'
-import type { FamilyMovement, Plan } from '#plan/model.ts'
+import type { AnswerChange, FamilyMovement } from '#plan/model.ts'
 import { makePlan } from '#plan/plan.ts'
 import { isNowhere } from '#plan/sides/outcome.ts'
 
@@ -25,38 +25,42 @@ export function createMovedBetween(databases: {
     const tables = loaded.ok ? loaded : loadTables({})
     if (!tables.ok) return []
     const tablesOfHead = tables.value(head.value)
-    const plan = makePlan({
+    const moved = new MovedNames()
+    makePlan({
       base: { source: '', bundle: base.value, tables: tables.value(base.value) },
       head: { source: '', bundle: head.value, tables: tablesOfHead },
       moments: [{ atMs: systemClock.nowMs(), health: null }],
       geo: tablesOfHead.geo,
       scripts: null,
       limits: { networksMax },
+      onChange: (change) => moved.add(change),
+      listedEntriesMax: 0,
     })
-    return movedIn(plan)
+    return moved.all
   }
 }
 
 /** Each name of which clients go elsewhere, or come. */
-export function movedIn({ scenarios }: Pick<Plan, 'scenarios'>): readonly Moved[] {
-  const most = new Map<string, Moved>()
-  for (const { changes } of scenarios) {
-    for (const change of changes) {
-      const { name, tenant, kind, movement } = change
-      if (kind === 'removed') continue
-      const known = most.get(name)?.share ?? 0
-      if (kind === 'added') {
-        // It sends nobody elsewhere: other guardrails count it.
-        most.set(name, { name, tenant, share: known })
-      } else if (movement !== null) {
-        const { ipv4, ipv6 } = movement
-        if (Math.max(ipv4.moved, ipv6.moved) === 0) continue
-        const share = Math.max(sentElsewhere(ipv4), sentElsewhere(ipv6), known)
-        most.set(name, { name, tenant, share })
-      }
+export class MovedNames {
+  readonly #most = new Map<string, Moved>()
+
+  add({ name, tenant, kind, movement }: AnswerChange): void {
+    if (kind === 'removed') return
+    const known = this.#most.get(name)?.share ?? 0
+    if (kind === 'added') {
+      // It sends nobody elsewhere: other guardrails count it.
+      this.#most.set(name, { name, tenant, share: known })
+    } else if (movement !== null) {
+      const { ipv4, ipv6 } = movement
+      if (Math.max(ipv4.moved, ipv6.moved) === 0) return
+      const share = Math.max(sentElsewhere(ipv4), sentElsewhere(ipv6), known)
+      this.#most.set(name, { name, tenant, share })
     }
   }
-  return [...most.values()]
+
+  get all(): readonly Moved[] {
+    return [...this.#most.values()]
+  }
 }
 
 /** Who had no address is taken from none: the first member of a pool moves nobody. */

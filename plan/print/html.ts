@@ -72,10 +72,10 @@ const answersDiffer = (count: number): string =>
   count === 1 ? '1 answer differs' : `${count} answers differ`
 
 function scenarioParts(scenario: PlannedScenario): readonly string[] {
-  const { changes, traffic } = scenario
-  const more = changes.length - changesMax
+  const { changes, traffic, omitted } = scenario
+  const more = Math.max(0, changes.length - changesMax) + omitted
   return [
-    `<h2>${escaped(scenarioWords(scenario))}: ${answersDiffer(changes.length)}</h2>`,
+    `<h2>${escaped(scenarioWords(scenario))}: ${answersDiffer(changes.length + omitted)}</h2>`,
     mapPart(scenario.countries),
     ...(tellsTraffic(scenario) ? trafficParts(traffic) : []),
     ...changes.slice(0, changesMax).map(changePart),

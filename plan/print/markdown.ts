@@ -6,6 +6,7 @@ import {
   countryList,
   endpointWords,
   movedOf,
+  isAlike,
   percent,
   placeList,
   plural,
@@ -33,13 +34,12 @@ export function printPlanMarkdown(plan: Plan): string {
     `From ${code(sideWords(base))} to ${code(sideWords(head))}.`,
     ...(weightWords(weights) === '' ? [] : [`${escaped(weightWords(weights))}.`]),
   ]
-  let before = ''
+  let before: PlannedScenario | null = null
   for (const scenario of scenarios) {
-    const own = JSON.stringify([scenario.changes, scenario.traffic])
     if (scenarios.length > 1) parts.push(`**At ${scenarioWords(scenario)}**`)
-    if (own === before) parts.push('The same.')
+    if (isAlike(scenario, before)) parts.push('The same.')
     else parts.push(...scenarioParts(scenario))
-    before = own
+    before = scenario
   }
   if (later.length > 0) {
     const rows = later
@@ -70,12 +70,12 @@ function withinLength(parts: readonly string[]): readonly string[] {
 }
 
 function scenarioParts(scenario: PlannedScenario): readonly string[] {
-  const { changes, traffic } = scenario
+  const { changes, traffic, omitted } = scenario
   if (changes.length === 0) return []
   const rows = changes
     .slice(0, rowsMax)
     .map((change) => `| ${code(change.name)} | ${change.type} | ${escaped(movedOf(change))} |`)
-  const more = changes.length - rowsMax
+  const more = Math.max(0, changes.length - rowsMax) + omitted
   const rest = more > 0 ? [`… and ${more} more answers.`] : []
   const table = ['| Name | Type | Effect |', '| --- | --- | --- |', ...rows].join('\n')
   return [

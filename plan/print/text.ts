@@ -13,8 +13,10 @@ import {
   countryList,
   endpointWords,
   movedOf,
+  isAlike,
   percent,
   placeList,
+  plural,
   recordLines,
   scenarioWords,
   sideWords,
@@ -49,15 +51,14 @@ export function printPlan(plan: Plan, { style, answersMax }: TextOptions): strin
     '',
     style('bold', verdict(plan)),
   ]
-  let before = ''
+  let before: PlannedScenario | null = null
   for (const scenario of scenarios) {
-    const own = JSON.stringify([scenario.changes, scenario.traffic])
     if (scenarios.length > 1) lines.push('', style('cyan', `at ${scenarioWords(scenario)}`))
     const isEmpty = scenarios.length > 1 && scenario.changes.length === 0
-    if (own === before) lines.push('  the same')
+    if (isAlike(scenario, before)) lines.push('  the same')
     else if (isEmpty) lines.push('  no answer differs')
     else lines.push(...scenarioLines(scenario, answersMax, style))
-    before = own
+    before = scenario
   }
   if (later.length > 0)
     lines.push('', style('bold', 'Answers may differ later, or when members are down:'))
@@ -76,12 +77,16 @@ function scenarioLines(
   answersMax: number,
   style: Style,
 ): readonly string[] {
-  const { changes, traffic } = scenario
+  const { changes, traffic, omitted } = scenario
   const lines = changes
     .slice(0, answersMax)
     .flatMap((change) => ['', ...changeLines(change, style)])
-  const more = changes.length - answersMax
-  if (more > 0) lines.push('', `… and ${more} more: --limit N shows them, --format json all`)
+  const more = Math.max(0, changes.length - answersMax) + omitted
+  const where =
+    omitted === 0
+      ? '--limit N shows them, --format json all'
+      : `the plan lists ${plural(changes.length, 'answer')}, of which most clients move`
+  if (more > 0) lines.push('', `… and ${more.toLocaleString('en')} more: ${where}`)
   return [
     ...lines,
     ...(tellsCountries(scenario) ? countryLines(scenario.countries ?? [], style) : []),

@@ -1,4 +1,5 @@
 // The words that all printed forms of a plan share.
+import { isDeepStrictEqual } from 'node:util'
 import type {
   AnswerChange,
   ClientWeights,
@@ -12,6 +13,7 @@ import type {
   PlannedAnswer,
   PlannedScenario,
   PlannedSide,
+  PlanSummary,
   TrafficUnit,
 } from '#plan/model.ts'
 
@@ -49,17 +51,10 @@ export function verdict(plan: Plan): string {
   return `${what}; ${movedWords(plan)}${later}`
 }
 
-function movedWords({ summary, scenarios }: Plan): string {
-  const { movedMax, movedMaxName } = summary
-  const movements = scenarios.flatMap(({ changes }) =>
-    changes.flatMap(({ name, kind, movement }) => {
-      const isMeant = kind === 'changed' && (movedMaxName === '' || name === movedMaxName)
-      return isMeant && movement !== null ? [movement.ipv4, movement.ipv6] : []
-    }),
-  )
-  const errors = movements.flatMap(({ moved, error }) => (moved === movedMax ? [error] : []))
-  const near = nearWords(errors.reduce((one, other) => Math.max(one, other), 0))
-  const gone = goneWords(scenarios)
+function movedWords({ summary }: Plan): string {
+  const { movedMax, movedMaxName, movedMaxError } = summary
+  const near = nearWords(movedMaxError)
+  const gone = goneWords(summary)
   if (movedMaxName === '') {
     const where = gone === '' ? '' : ' to another answer'
     return (near === '' ? 'no client moves' : `0 %${near} of clients move`) + where + gone
@@ -68,10 +63,8 @@ function movedWords({ summary, scenarios }: Plan): string {
 }
 
 /** Their clients get nothing, which is no place to move to. */
-function goneWords(scenarios: readonly PlannedScenario[]): string {
-  const all = scenarios.flatMap(({ changes }) => changes.filter(({ kind }) => kind === 'removed'))
-  const { size } = new Set(all.map(({ name, type }) => `${name} ${type}`))
-  return size === 0 ? '' : `; ${plural(size, 'answer')} ${size === 1 ? 'is' : 'are'} gone`
+function goneWords({ removedAnswers: count }: PlanSummary): string {
+  return count === 0 ? '' : `; ${plural(count, 'answer')} ${count === 1 ? 'is' : 'are'} gone`
 }
 
 const nearWords = (error: number): string => (error === 0 ? '' : ` ± ${percent(error)}`)
@@ -82,11 +75,21 @@ export function sideWords({ source, commit }: PlannedSide): string {
     : `${source} (${commit.slice(0, 10)})`
 }
 
+/** The answers that differ are those of the scenario before. */
+export function isAlike(one: PlannedScenario, other: PlannedScenario | null): boolean {
+  if (other === null || one.omitted !== other.omitted) return false
+  return (
+    isDeepStrictEqual(one.changes, other.changes) && isDeepStrictEqual(one.traffic, other.traffic)
+  )
+}
+
 export function scenarioWords({ at, health }: PlannedScenario): string {
   return `${at}, ${health === 'all-up' ? 'all members up' : 'health as given'}`
 }
 
 export function endpointWords({ member, pool, region }: Endpoint): string {
+  // A flow from pool to pool.
+  if (member === '') return pool === '' ? 'members of others' : `members of ${pool}`
   const known = [pool, region === 'unknown' ? '' : region].filter((one) => one !== '')
   return known.length === 0 ? member : `${member} (${known.join(', ')})`
 }

@@ -7,14 +7,11 @@ import type { Plan } from '#plan/model.ts'
 export const planSchemaPath = 'schemas/json/gslbd-plan.schema.json'
 
 /** Of the API alone. */
-const ofApi = { plan: ['diagnostics', 'files', 'guardrail'], scenario: ['omitted'] } as const
+const ofApi = ['diagnostics', 'files', 'guardrail'] as const
 
 type Frozen<T> = T extends object ? { readonly [Key in keyof T]: Frozen<T[Key]> } : T
 type Promised = Frozen<Static<typeof ApiPlan>>
-type Scenario = Promised['scenarios'][number]
-type Printed = Omit<Promised, (typeof ofApi.plan)[number] | 'scenarios'> & {
-  readonly scenarios: readonly Omit<Scenario, (typeof ofApi.scenario)[number]>[]
-}
+type Printed = Omit<Promised, (typeof ofApi)[number]>
 
 /** Both ways, for the type checker: a field of one is a field of the other. */
 export const asPrinted = (plan: Plan): Printed => plan
@@ -22,15 +19,12 @@ export const asPlan = (plan: Printed): Plan => plan
 
 interface ObjectSchema {
   readonly required: readonly string[]
-  readonly properties: Readonly<Record<string, unknown>>
 }
 
 export type JsonSchema = Readonly<Record<string, unknown>>
 
 export function planJsonSchema(): JsonSchema {
   const schema = JSON.parse(JSON.stringify(ApiPlan)) as ObjectSchema
-  const scenarios = schema.properties['scenarios'] as { readonly items: ObjectSchema }
-  const items = { ...scenarios.items, required: without(scenarios.items, ofApi.scenario) }
   return {
     $schema: 'https://json-schema.org/draft/2020-12/schema',
     $id: 'gslbd-plan.schema.json',
@@ -38,13 +32,11 @@ export function planJsonSchema(): JsonSchema {
       'What `gslbd plan --format json` prints, and POST /api/v1/plan answers. With the same ' +
       '`format` fields may come, and none goes.',
     ...schema,
-    required: without(schema, ofApi.plan),
-    properties: { ...schema.properties, scenarios: { ...scenarios, items } },
+    required: schema.required.filter((name) => !isOfApi(name)),
   }
 }
 
-const without = ({ required }: ObjectSchema, fields: readonly string[]): readonly string[] =>
-  required.filter((name) => !fields.includes(name))
+const isOfApi = (name: string): boolean => ofApi.some((one) => one === name)
 
 /**
  * What is wrong with a plan as JSON; fields that the schema does not name are, too, so that none
