@@ -5,6 +5,7 @@ import { Exit, UsageError } from './terminal/command.ts'
 import type { Io } from './terminal/command.ts'
 import { commands } from './commands.ts'
 import { endNow } from './terminal/end-now.ts'
+import { endAtSignals } from './terminal/first-process.ts'
 import { openOutlet } from './terminal/outlet.ts'
 import { openProgress } from './terminal/progress.ts'
 
@@ -87,6 +88,7 @@ async function overview(): Promise<string> {
 if (import.meta.main) await runAsProcess(process.argv.slice(2))
 
 async function runAsProcess(argv: readonly string[]): Promise<void> {
+  endAtSignals()
   const out = openOutlet(process.stdout)
   const errors = openOutlet(process.stderr)
   const progress = openProgress(errors.write, process.stderr.isTTY)

@@ -11,6 +11,7 @@ import { Exit, UsageError, variable } from '#cli/terminal/command.ts'
 import type { Command, Io } from '#cli/terminal/command.ts'
 import { openDataDir } from '#cli/data/data-dir.ts'
 import { howToBelieve, publicKeyOfNode } from '#cli/data/own-key.ts'
+import type { OwnKey } from '#cli/data/own-key.ts'
 import { rotateNodeKey } from '#cli/data/rotate-key.ts'
 
 const usage = `Usage: gslbd trust add PRINCIPAL KEY [--data-dir D | --file F]
@@ -21,7 +22,7 @@ const usage = `Usage: gslbd trust add PRINCIPAL KEY [--data-dir D | --file F]
 
 add     has the node accept commits signed by KEY, a public key file or "ssh-ed25519 …" itself;
         PRINCIPAL is whose it is, such as an e-mail address
-list    shows the accepted keys
+list    shows the accepted keys, and how the key of the node is added where it is none of them
 remove  takes keys out of the file: WHO is a principal as "list" shows it (all of its keys), a
         fingerprint "SHA256:…", a public key file or the key itself (whoever has it). What was
         accepted before stays accepted. The last key stays: add another one first.
@@ -95,7 +96,7 @@ function readKeyFile(path: string): string | undefined {
   }
 }
 
-function list({ file }: Options, io: Io): Exit {
+function list({ file, dataDir }: Options, io: Io): Exit {
   if (!existsSync(file)) return fail(io, `${file} does not exist; make it with "gslbd trust add"`)
   const signers = listSigners(file)
   if (!signers.ok) return fail(io, `${file}: ${signers.error}`)
@@ -109,6 +110,11 @@ function list({ file }: Options, io: Io): Exit {
     io.out(`${words.join('  ')}\n`)
   }
   if (signers.value.length === 0) io.err(`${file} lists no Ed25519 key: no commit is accepted\n`)
+  const own = publicKeyOfNode(dataDir)
+  if (own?.ok === true && !signers.value.some(({ publicKey }) => isSame(publicKey, own.value))) {
+    const words = 'note: the key of this node is not among them, so its API can write nothing'
+    io.err(`${words}; if it is to, ${howToBelieve(own.value.line, file)}\n`)
+  }
   return Exit.Ok
 }
 
@@ -140,7 +146,7 @@ function noteOfNode(
   { file, dataDir }: Options,
 ): string | undefined {
   const own = publicKeyOfNode(dataDir)
-  const isOwn = own?.ok === true && own.value.publicKey.raw.equals(publicKey.raw)
+  const isOwn = own?.ok === true && isSame(publicKey, own.value)
   if (!isOwn && principals !== nodePrincipal) return undefined
   const line = formatPublicKeyLine(publicKey, 'gslbd node')
   return (
@@ -148,6 +154,9 @@ function noteOfNode(
     `commits; to undo it, ${howToBelieve(line, file)}`
   )
 }
+
+const isSame = (key: AllowedSigner['publicKey'], own: OwnKey): boolean =>
+  own.publicKey.raw.equals(key.raw)
 
 /** A principal, a fingerprint, or a key: its file or the line. */
 function whoIs(who: string): (signer: AllowedSigner) => boolean {

@@ -12,7 +12,7 @@ const lastWordsSeconds = 3
  * `process.exit` cuts all threads off and waits for them: one that hangs keeps the process, and one
  * that is loading native code makes it abort. This asks none of them.
  */
-export function endNow(exit: Exit): never {
+export function endNow(exit: number): never {
   try {
     openLibc().bindTo<(code: number) => void>('void _exit(int)')(exit)
   } catch {

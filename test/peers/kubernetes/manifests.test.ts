@@ -1,9 +1,9 @@
 // The chart, and the kustomize base and overlays, rendered by Helm and by kubectl: one set of
 // objects, which the published schemas take, with settings that a node takes.
-import { globSync, readFileSync, writeFileSync } from 'node:fs'
+import { cpSync, globSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { beforeAll, describe, expect, test } from 'vitest'
-import { parse } from 'yaml'
+import { parse, stringify } from 'yaml'
 import { loadSettings } from '#cli/settings/settings.ts'
 import { tempDir } from '#test/support/temp-dir.ts'
 import { helm, installPrograms, kustomize, manifestsOf } from './programs.ts'
@@ -71,7 +71,8 @@ function comparable(manifests: readonly Manifest[]): readonly unknown[] {
 }
 
 describe('kustomize', () => {
-  const folders = globSync('kubernetes/**/kustomization.yaml', { cwd: deploy }).map(dirname)
+  const built = 'kubernetes/{base,overlays/*}/kustomization.yaml'
+  const folders = globSync(built, { cwd: deploy }).map(dirname)
   test.each(folders)('Kubernetes takes all that %s makes', async (folder) => {
     const manifests = await kustomize(join(deploy, folder))
     expect(manifests.length).toBeGreaterThan(5)
@@ -102,8 +103,24 @@ describe('the chart', () => {
 
   test('its default values make what the kustomize base makes', async () => {
     const base = comparable(await kustomize(join(deploy, 'kubernetes/base')))
-    expect(base).toHaveLength(9)
+    expect(base).toHaveLength(8)
     expect(comparable(await render({}))).toEqual(base)
+  })
+
+  test('with a PodMonitor it makes what the base makes with the component', async () => {
+    const folder = tempDir('overlay')
+    const made = join(folder, 'deploy')
+    cpSync(join(deploy, 'kubernetes'), made, { recursive: true })
+    const overlay = join(made, 'overlays/monitored')
+    mkdirSync(overlay)
+    const words = { resources: ['../../base'], components: ['../../components/pod-monitor'] }
+    writeFileSync(join(overlay, 'kustomization.yaml'), stringify({ namespace: 'gslbd', ...words }))
+    const monitored = await kustomize(overlay)
+    await expectToBeTaken(monitored)
+    expect(kindsOf(monitored)).toContain('PodMonitor gslbd')
+    expect(comparable(await render({ monitor: { kind: 'PodMonitor' } }))).toEqual(
+      comparable(monitored),
+    )
   })
 
   test('its schema names each value, and no other', () => {
@@ -187,7 +204,7 @@ describe('the chart', () => {
           pullPolicy: 'IfNotPresent',
           pullSecrets: ['registry'],
         },
-        secrets: { environment: 'site-b', bundleKeys: 'site-b-keys' },
+        secrets: { dnsEnvironment: 'site-b', bundleKeys: 'site-b-keys' },
         control: { enabled: false },
         dns: {
           replicas: 5,

@@ -1,6 +1,8 @@
+// `gslbd trust remove`, and what `list` and `remove` say of the node's own key.
 import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
+import { openNodeKey } from '#cli/data/key.ts'
 import { Exit } from '#cli/terminal/command.ts'
 import { formatPublicKeyLine, generateSshKey } from '#gitops/trust/openssh-key.ts'
 import { runCli } from '#test/support/run-cli.ts'
@@ -72,4 +74,20 @@ test('trust remove of the key of a node says that its API can write no more', as
   expect(out).toContain("gslbd trust add node@gslbd 'ssh-ed25519 ")
   const other = await runCli('trust', 'remove', 'bob@example.com', '--file', file)
   expect(other.out).not.toContain('API')
+})
+
+test('trust list says how the key of the node is added where it is not listed', async () => {
+  const dataDir = tempDir('trust')
+  const file = join(dataDir, 'allowed_signers')
+  writeFileSync(file, text)
+  // A data directory whose node has no key yet.
+  const keyless = await runCli('trust', 'list', '--data-dir', dataDir)
+  expect([keyless.exit, keyless.err]).toEqual([Exit.Ok, ''])
+  expect(openNodeKey(dataDir).ok).toBe(true)
+  const { exit, err } = await runCli('trust', 'list', '--data-dir', dataDir)
+  expect([exit, err]).toEqual([Exit.Ok, expect.stringContaining('its API can write nothing')])
+  const [, line = ''] = /gslbd trust add node@gslbd '([^']+)'/.exec(err) ?? []
+  await runCli('trust', 'add', 'node@gslbd', line, '--data-dir', dataDir)
+  const after = await runCli('trust', 'list', '--data-dir', dataDir)
+  expect([after.out.includes('node@gslbd'), after.err]).toEqual([true, ''])
 })

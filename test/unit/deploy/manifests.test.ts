@@ -18,6 +18,8 @@ interface Container {
   readonly readinessProbe: Probe
   readonly startupProbe: Probe
   readonly securityContext: object
+  readonly lifecycle: { readonly preStop: { readonly exec: { readonly command: string[] } } }
+  readonly envFrom: readonly { readonly secretRef: { readonly name: string } }[]
   readonly volumeMounts: { readonly name: string }[]
 }
 interface PodSpec {
@@ -56,9 +58,9 @@ test.each(globSync('{kubernetes,compose,debian}/**/{*.settings,gslbd}.yaml', { c
 test.each(globSync('kubernetes/**/kustomization.yaml', { cwd: deploy }))(
   '%s names files that are there',
   (file) => {
-    const { resources: named, configMapGenerator } = parse(
+    const { resources: named, configMapGenerator = [] } = parse(
       readFileSync(join(deploy, file), 'utf8'),
-    ) as { resources: string[]; configMapGenerator: { files: string[] }[] }
+    ) as { resources: string[]; configMapGenerator?: { files: string[] }[] }
     const files = configMapGenerator.flatMap((one) => one.files.map((each) => each.split('=')[1]))
     for (const path of [...named, ...files]) {
       expect([path, existsSync(join(deploy, dirname(file), path ?? ''))]).toEqual([path, true])
@@ -69,7 +71,7 @@ test.each(globSync('kubernetes/**/kustomization.yaml', { cwd: deploy }))(
 test('the kinds that a site needs are there', () => {
   expect(manifests.map(({ kind }) => kind).toSorted()).toEqual(
     [
-      ...['Deployment', 'NetworkPolicy', 'PodDisruptionBudget', 'PodMonitor'],
+      ...['Deployment', 'NetworkPolicy', 'PodDisruptionBudget'],
       ...['Service', 'Service', 'StatefulSet'],
     ].toSorted(),
   )
@@ -101,15 +103,88 @@ describe.each(workloads.map((one) => [one.metadata.name, one] as const))(
       }
     })
 
-    test('it has each volume that it mounts, is not root, and may take its time to stop', () => {
+    test('it has each volume that it mounts, and is not root', () => {
       const claims = (spec.volumeClaimTemplates ?? []).map(({ metadata }) => metadata.name)
       const volumes = [...pod.volumes.map(({ name }) => name), ...claims]
       const mounted = container.volumeMounts.map(({ name }) => name)
       expect(volumes.toSorted()).toEqual(mounted.toSorted())
       expect(pod.securityContext).toMatchObject({ runAsNonRoot: true })
       expect(container.securityContext).toMatchObject({ capabilities: { drop: ['ALL'] } })
+    })
+
+    test('a pause before the stop and the whole stop fit into its grace period', () => {
+      const [program, pause] = container.lifecycle.preStop.exec.command
+      expect(program).toBe('sleep')
       // The process gives up by itself after 28 s.
-      expect(pod.terminationGracePeriodSeconds).toBeGreaterThan(28)
+      const stopSeconds = Number(pause) + 28
+      expect(pod.terminationGracePeriodSeconds).toBeGreaterThan(stopSeconds)
+    })
+
+    test('a start leaves the modes of the files in its volumes', () => {
+      // Kubernetes would give the group the private keys at each start.
+      expect(pod.securityContext).toMatchObject({
+        fsGroup: 5353,
+        fsGroupChangePolicy: 'OnRootMismatch',
+      })
     })
   },
 )
+
+test('the secrets of a control node are in no node that only answers', () => {
+  const secretsOf = (name: string): readonly string[] =>
+    manifests
+      .find(({ metadata, spec }) => metadata.name === name && spec.template !== undefined)!
+      .spec.template!.spec.containers.flatMap(({ envFrom }) =>
+        envFrom.map(({ secretRef }) => secretRef.name),
+      )
+  expect(secretsOf('gslbd-control')).toEqual(['gslbd'])
+  expect(secretsOf('gslbd-dns')).toEqual(['gslbd-dns'])
+})
+
+test('a node that only answers pulls from one control node, by the name of its pod', () => {
+  // Each control node counts by itself: behind one address they would contradict each other.
+  const settings = loadSettings({ file: join(base, 'dns.settings.yaml'), env: {}, flags: {} })
+  const service = manifests.find(
+    ({ kind, metadata }) => kind === 'Service' && metadata.name === 'gslbd-control',
+  )
+  expect(service).toMatchObject({ spec: { clusterIP: 'None' } })
+  expect(settings).toMatchObject({
+    value: { bundle: { urls: ['http://gslbd-control-0.gslbd-control.gslbd.svc:8080'] } },
+  })
+})
+
+describe('compose', () => {
+  const folder = join(deploy, 'compose')
+  const text = readFileSync(join(folder, 'compose.yaml'), 'utf8')
+  const { services } = parse(text) as { services: { gslbd: ComposeService } }
+  const { gslbd } = services
+
+  test('each value that it asks for is in .env.example, and the other way round', () => {
+    const asked = [...text.matchAll(/\$\{(\w+)/g)].map(([, name]) => name)
+    const example = readFileSync(join(folder, '.env.example'), 'utf8')
+    const given = [...example.matchAll(/^(\w+)=/gm)].map(([, name]) => name)
+    expect(given.toSorted()).toEqual([...new Set(asked)].toSorted())
+  })
+
+  test('the image has the version of the program, as "npm run package:image" names it', () => {
+    const { version } = parse(readFileSync(join(deploy, '../package.json'), 'utf8')) as {
+      version: string
+    }
+    expect(gslbd.image).toBe(`gslbd:${version}`)
+  })
+
+  test('its ports are those of the settings, and it may take its time to stop', () => {
+    const read = loadSettings({ file: join(folder, 'gslbd.yaml'), env: {}, flags: {} })
+    if (!read.ok) return expect.fail(read.error.join())
+    const { dns, api } = read.value
+    const inside = gslbd.ports.map((port) => port.split(':').at(-1))
+    expect(inside).toEqual([`${dns.port}/udp`, `${dns.port}/tcp`, `${api.port}/tcp`])
+    expect(Number.parseInt(gslbd.stop_grace_period, 10)).toBeGreaterThan(28)
+  })
+})
+
+interface ComposeService {
+  readonly image: string
+  readonly ports: readonly string[]
+  readonly stop_grace_period: string
+}

@@ -44,7 +44,8 @@ helm.sh/chart: {{ printf "%s-%s" .Chart.Name .Chart.Version | replace "+" "_" }}
 {{- if not .Values.control.enabled -}}
 {{- fail "dns.bundleUrls is empty and control.enabled is false: say where the nodes get their bundles" -}}
 {{- end -}}
-{{- $urls = list (printf "http://%s-control.%s.svc:8080" (include "gslbd.fullname" .) .Release.Namespace) -}}
+{{- $control := printf "%s-control" (include "gslbd.fullname" .) -}}
+{{- $urls = list (printf "http://%s-0.%s.%s.svc:8080" $control $control .Release.Namespace) -}}
 {{- end -}}
 {{- toYaml (mergeOverwrite (deepCopy .Values.dns.settings) (dict "bundle" (dict "urls" $urls))) -}}
 {{- end -}}

@@ -16,12 +16,15 @@ metadata:
     {{- end }}
 spec:
   automountServiceAccountToken: false
-  terminationGracePeriodSeconds: 35
+  # The pause before the stop, the 28 s of a stop, and some more.
+  terminationGracePeriodSeconds: 45
   securityContext:
     runAsNonRoot: true
     runAsUser: 5353
     runAsGroup: 5353
     fsGroup: 5353
+    # Otherwise each start opens the private keys in the data directory to the group.
+    fsGroupChangePolicy: OnRootMismatch
     seccompProfile: { type: RuntimeDefault }
   {{- with $root.Values.image.pullSecrets }}
   imagePullSecrets:
@@ -36,7 +39,7 @@ spec:
       imagePullPolicy: {{ . }}
       {{- end }}
       envFrom:
-        - secretRef: { name: {{ $root.Values.secrets.environment | quote }} }
+        - secretRef: { name: {{ ternary $root.Values.secrets.dnsEnvironment $root.Values.secrets.environment $dns | quote }} }
       env:
         - name: GSLB_NODE_NAME
           valueFrom: { fieldRef: { fieldPath: metadata.name } }
@@ -59,14 +62,19 @@ spec:
       livenessProbe:
         httpGet: { path: /api/v1/health, port: api }
         periodSeconds: 10
+        timeoutSeconds: 3
         failureThreshold: 6
       readinessProbe:
         httpGet: { path: /api/v1/ready, port: api }
         periodSeconds: 5
+        timeoutSeconds: 3
       startupProbe:
         httpGet: { path: /api/v1/health, port: api }
         periodSeconds: 2
+        timeoutSeconds: 3
         failureThreshold: 60
+      # It answers until nobody sends queries here any more.
+      lifecycle: { preStop: { exec: { command: [sleep, '10'] } } }
       resources:
         {{- toYaml .values.resources | nindent 8 }}
       securityContext:
