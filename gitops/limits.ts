@@ -25,6 +25,10 @@ export const gitLimits = {
   earlierStateMs: 24 * 3_600_000,
   /** Of those, looked at for one change. */
   earlierLooksMax: 4,
+  /** Of a remote: commits of which it is told whether they have answered, for one change. */
+  answeredMax: 16,
+  /** Commits that are compiled for that. */
+  answeredLooksMax: 128,
   /** Files that go back in one change; after more, what came between is forgotten. */
   takenBackFilesMax: 64,
   /** Commits looked at to find those. */

@@ -17,7 +17,7 @@ import { printPlanMarkdown } from '#plan/print/markdown.ts'
 import { printPlan } from '#plan/print/text.ts'
 import type { Style } from '#plan/print/text.ts'
 import { goneBackTo } from '#cli/files/gone-back.ts'
-import { MovedNames } from '#cli/plan/moved.ts'
+import { createMovedBetween, MovedNames } from '#cli/plan/moved.ts'
 import { healthAt, isRumUrl, isUrl, reportsAt, trafficAt } from '#cli/plan/node-facts.ts'
 import { readTraffic } from '#cli/plan/traffic.ts'
 import { findSides } from '#cli/plan/sources.ts'
@@ -130,7 +130,10 @@ export const planCommand: Command = {
     const back =
       beyond === undefined || maxMoved !== null
         ? undefined
-        : await goneBackTo({ directory, base, head, nowMs, isWithin })
+        : await goneBackTo({
+            ...{ directory, base, head, nowMs, isWithin },
+            movedBetween: createMovedBetween(values),
+          })
     const stopped = scripts?.warnings() ?? []
     await scripts?.close()
     const plan = { ...made, warnings: [...sides.value.warnings, ...made.warnings, ...stopped] }

@@ -19,11 +19,18 @@ import type { GuardedPoint, GuardParts } from '#gitops/guard/guardrail.ts'
 import { breachBetween } from '#gitops/guard/breach.ts'
 import type { Breach } from '#gitops/guard/breach.ts'
 import type { Verified } from '#gitops/trust/accept.ts'
+import type { AllowedSigner } from '#gitops/trust/allowed-signers.ts'
 import { readSigners } from '#gitops/trust/signers-file.ts'
 import type { SourceFile } from '#compiler/read/source.ts'
 import { err, ok } from '#lib/result.ts'
 import type { Result } from '#lib/result.ts'
-import { blobsIn, blobsOfFiles, earlierCommits } from './earlier-commits.ts'
+import {
+  answeredIn,
+  blobsIn,
+  blobsOfCommit,
+  blobsOfFiles,
+  earlierCommits,
+} from './earlier-commits.ts'
 import { commitNamed, filesOfCommit, openGitPlace, relationOf, unrelatedWords } from './git-tree.ts'
 import type { GitPlace } from './git-tree.ts'
 import { verifyBetween } from './signatures.ts'
@@ -196,19 +203,21 @@ class BaseJudge {
   }
 
   async #earlier(from: string, to: string | Blobs): Promise<EarlierStates> {
-    const { place, nowMs } = this.#parts
-    const now = await this.#blobsOf(from)
-    const next = typeof to === 'string' ? await this.#blobsOf(to) : to
+    const { place, nowMs, outlineOf } = this.#parts
+    const now = await blobsOfCommit(place, from)
+    const next = typeof to === 'string' ? await blobsOfCommit(place, to) : to
     if (now === undefined || next === undefined) return []
     const earlier = await earlierCommits(place, from, nowMs)
     const changed = [...changedPaths(now, next)]
-    return await candidatesFor(earlier, now, changed, (tree) => blobsIn(place, tree))
+    const answered = answeredIn(place, outlineOf, this.#signers())
+    return await candidatesFor(earlier, now, changed, (tree) => blobsIn(place, tree), answered)
   }
 
-  async #blobsOf(commit: string): Promise<Blobs | undefined> {
-    const { place } = this.#parts
-    const found = await place.graph.commit(commit)
-    return found.ok ? await blobsIn(place, found.value.tree) : undefined
+  #signers(): readonly AllowedSigner[] | null {
+    const { allowedSigners } = this.#parts
+    if (allowedSigners === undefined) return null
+    const { signers } = readSigners(allowedSigners)
+    return signers.ok ? signers.value : []
   }
 }
 

@@ -1,9 +1,15 @@
 // Lists what answered before a commit, as far as the history of a checkout tells.
 import { earlierIn } from '#gitops/guard/history.ts'
-import type { Blobs, EarlierStates } from '#gitops/guard/earlier.ts'
+import { AnsweredCommits } from '#gitops/guard/answered.ts'
+import type { AnsweredParts } from '#gitops/guard/answered.ts'
+import { broughtBetween } from '#gitops/guard/brought.ts'
+import { candidatesFor, changedPaths } from '#gitops/guard/earlier.ts'
+import type { Answered, Blobs, EarlierStates } from '#gitops/guard/earlier.ts'
+import type { AllowedSigner } from '#gitops/trust/allowed-signers.ts'
 import { isRead } from '#compiler/read/layout.ts'
 import type { SourceFile } from '#compiler/read/source.ts'
 import type { GitPlace } from './git-tree.ts'
+import { attestedIn } from './signatures.ts'
 
 /** Before a commit, in the place of the checkout. */
 export async function earlierCommits(
@@ -13,6 +19,37 @@ export async function earlierCommits(
 ): Promise<EarlierStates> {
   const history = { graph: place.graph, blobsOf: (tree: string) => blobsIn(place, tree) }
   return await earlierIn(history, commit, nowMs)
+}
+
+/**
+ * Which of them have answered, as nodes of a remote say it.
+ *
+ * @param signers null: all are believed
+ */
+export function answeredIn(
+  place: GitPlace,
+  outlineOf: AnsweredParts['outlineOf'],
+  signers: readonly AllowedSigner[] | null,
+): Answered {
+  const { graph } = place
+  const earlier: AnsweredParts['earlier'] = async (from, to, answered) => {
+    const [now, next] = [await blobsOfCommit(place, from), await blobsOfCommit(place, to)]
+    const commit = await graph.commit(to)
+    if (now === undefined || next === undefined || !commit.ok) return []
+    const states = await earlierCommits(place, from, commit.value.committer.seconds * 1_000)
+    const changed = [...changedPaths(now, next)]
+    return await candidatesFor(states, now, changed, (tree) => blobsIn(place, tree), answered)
+  }
+  const brought: AnsweredParts['brought'] = async (from, to) => {
+    const found = await broughtBetween(attestedIn(place), from, to, signers)
+    return found.ok ? found.value : undefined
+  }
+  return new AnsweredCommits({ graph, outlineOf, brought, earlier }).has
+}
+
+export async function blobsOfCommit(place: GitPlace, commit: string): Promise<Blobs | undefined> {
+  const found = await place.graph.commit(commit)
+  return found.ok ? await blobsIn(place, found.value.tree) : undefined
 }
 
 /** Of the configuration in a tree; undefined: it cannot be read. */

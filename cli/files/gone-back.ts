@@ -2,12 +2,16 @@
 import { loadBundle } from '#bundle/load/load.ts'
 import type { Bundle } from '#bundle/format/bundle.ts'
 import { createCompiler } from '#compiler/compile.ts'
+import type { Compiler } from '#compiler/compile.ts'
+import { withMoves } from '#compiler/plan/name-outline.ts'
+import type { MovedBetween, NameOutline } from '#compiler/plan/name-outline.ts'
 import { candidatesFor, changedPaths } from '#gitops/guard/earlier.ts'
 import type { Blobs, EarlierState } from '#gitops/guard/earlier.ts'
 import { gitLimits } from '#gitops/limits.ts'
 import { lenientPolicy } from './check-policy.ts'
-import { blobsIn, earlierCommits } from './earlier-commits.ts'
+import { answeredIn, blobsIn, earlierCommits } from './earlier-commits.ts'
 import { filesOfCommit, openGitPlace } from './git-tree.ts'
+import type { GitPlace } from './git-tree.ts'
 
 export interface PlannedChange {
   /** In the checkout that has the commits. */
@@ -15,6 +19,8 @@ export interface PlannedChange {
   readonly base: Side & { readonly bundle: Bundle }
   readonly head: Side
   readonly nowMs: number
+  /** Of commits before the base, which may have been held. */
+  readonly movedBetween: MovedBetween
   /** Whether what moves too many clients goes back to there. */
   readonly isWithin: (earlier: Bundle) => boolean
 }
@@ -26,18 +32,20 @@ interface Side {
 
 /** undefined: it does not, or the base is no commit, before which nothing is known. */
 export async function goneBackTo(change: PlannedChange): Promise<EarlierState | undefined> {
-  const { directory, base, head, nowMs, isWithin } = change
+  const { directory, base, head, nowMs, movedBetween, isWithin } = change
   const { commit } = base.bundle.manifest
   const found = openGitPlace(directory)
   if (commit === '' || !found.ok) return undefined
   const place = found.value
   const earlier = await earlierCommits(place, commit, nowMs)
   const changed = base.blobs && head.blobs && [...changedPaths(base.blobs, head.blobs)]
+  const compiler = createCompiler({ checkPolicy: lenientPolicy, listsRemarks: false })
+  const answered = answeredIn(place, outlinesBy(compiler, place, movedBetween), null)
+  const blobsOf = (tree: string): Promise<Blobs | undefined> => blobsIn(place, tree)
   const states =
     base.blobs === null || changed === null
       ? earlier.slice(-gitLimits.earlierLooksMax)
-      : await candidatesFor(earlier, base.blobs, changed, (tree) => blobsIn(place, tree))
-  const compiler = createCompiler({ checkPolicy: lenientPolicy, listsRemarks: false })
+      : await candidatesFor(earlier, base.blobs, changed, blobsOf, answered)
   for (const state of states.toReversed()) {
     const files = await filesOfCommit(place, state.commit)
     const result = files.ok ? compiler.compile(files.value, { commit: state.commit }) : undefined
@@ -46,3 +54,13 @@ export async function goneBackTo(change: PlannedChange): Promise<EarlierState | 
   }
   return undefined
 }
+
+/** The compiler goes on in the memory of its own. */
+const outlinesBy =
+  (compiler: Compiler, place: GitPlace, movedBetween: MovedBetween) =>
+  async (commit: string): Promise<NameOutline | undefined> => {
+    const files = await filesOfCommit(place, commit)
+    const result = files.ok ? compiler.compile(files.value, { commit }) : undefined
+    if (result?.ok !== true) return undefined
+    return withMoves(result.outline(), Uint8Array.from(result.bundle.bytes), movedBetween)
+  }

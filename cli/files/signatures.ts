@@ -1,6 +1,6 @@
 // Verifies the commits of a checkout as a node does: by their signatures, and by its attestations.
 import { commitsToVerify, verifyCommits } from '#gitops/trust/accept.ts'
-import type { Hold, Verified } from '#gitops/trust/accept.ts'
+import type { AcceptParts, Hold, Verified } from '#gitops/trust/accept.ts'
 import type { AllowedSigner } from '#gitops/trust/allowed-signers.ts'
 import { attestationRefPrefix } from '#gitops/trust/attestation.ts'
 import { gitLimits } from '#gitops/limits.ts'
@@ -17,8 +17,13 @@ export async function verifyBetween(
 ): Promise<Result<Verified, Hold>> {
   const commits = await commitsToVerify(graph, base, head, 'gslbd trust reset')
   if (!commits.ok) return commits
+  return await verifyCommits(commits.value, base, signers, attestedIn({ driver, graph }))
+}
+
+/** With the attestations that the checkout has. */
+export function attestedIn({ driver, graph }: Pick<GitPlace, 'driver' | 'graph'>): AcceptParts {
   const attestations = driver.listRefs(attestationRefPrefix)
-  return await verifyCommits(commits.value, base, signers, {
+  return {
     graph,
     driver,
     attestation: async (commit) => {
@@ -27,5 +32,5 @@ export async function verifyBetween(
       const bytes = await driver.readBlob(blob, gitLimits.attestationBytesMax)
       return bytes.ok ? bytes : err(bytes.error.reason)
     },
-  })
+  }
 }

@@ -86,16 +86,22 @@ export function* changedPaths(before: Blobs, after: Blobs): Generator<string> {
 /** undefined: the tree cannot be read. */
 export type TreeBlobs = (tree: string) => Promise<Blobs | undefined>
 
+/** Whether a commit has answered anywhere. */
+export type Answered = (commit: string) => Promise<boolean>
+
 /**
  * Those of the earlier states that a change can go back to, oldest first: of each file that it
  * changes, the last one in which that was another. What was before that is no repair: a pool grows
  * member by member, and the loss of all but the first one is a mistake.
+ *
+ * @param answered asked where the list may have others; left out: it has none
  */
 export async function candidatesFor(
   earlier: EarlierStates,
   now: Blobs,
   changed: readonly string[],
   blobsOf: TreeBlobs,
+  answered?: Answered,
 ): Promise<EarlierStates> {
   const found: EarlierState[] = []
   let open = changed
@@ -105,7 +111,9 @@ export async function candidatesFor(
     const blobs = await blobsOf(state.tree)
     if (blobs === undefined) continue
     const same = open.filter((path) => blobs.get(path) === now.get(path))
-    if (same.length < open.length) found.unshift(state)
+    if (same.length === open.length) continue
+    if (answered !== undefined && !(await answered(state.commit))) continue
+    found.unshift(state)
     open = same
   }
   return found

@@ -20,8 +20,8 @@ interface Passed {
 }
 
 /**
- * The commits below one, by first parents, each until the time of the next. Whether each of them
- * answered cannot be told: one that was held may be among them.
+ * The commits below one, by first parents, each until the time of the next. One that was held may
+ * be among them: see `AnsweredCommits`.
  *
  * @param nowMs Unix epoch; what answered lately before then is listed
  */
@@ -56,8 +56,12 @@ export async function earlierIn(
   return stillEarlier(earlier, nowMs)
 }
 
-/** Oldest first; the first of them was there before what answered lately. */
-async function lineTo(graph: CommitGraph, head: string, nowMs: number): Promise<readonly Passed[]> {
+/** Up to a commit, oldest first; the first of them was there before what answered lately. */
+export async function lineTo(
+  graph: CommitGraph,
+  head: string,
+  nowMs: number,
+): Promise<readonly Passed[]> {
   const line: Passed[] = []
   let next: string | undefined = head
   while (next !== undefined && line.length < walkedMax) {

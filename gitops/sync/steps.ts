@@ -6,19 +6,20 @@ import { err, ok } from '#lib/result.ts'
 import type { Result } from '#lib/result.ts'
 import type { NameOutline } from '#compiler/plan/name-outline.ts'
 import type { SourceFile } from '#compiler/read/source.ts'
-import { commitsToVerify, holdOf, short, verifyCommits } from '#gitops/trust/accept.ts'
-import type { Hold } from '#gitops/trust/accept.ts'
+import { commitsToVerify, holdOf, saidOfNodes, short, verifyCommits } from '#gitops/trust/accept.ts'
+import type { AcceptParts, Hold } from '#gitops/trust/accept.ts'
 import type { CommitGraph } from '#gitops/git/commit-graph.ts'
 import type { CommitObject } from '#gitops/git/objects/commit-object.ts'
 import type { CompiledBundle, CompileFailure, CompilePort, SourceReader } from './compile-port.ts'
 import type { ConfigSource, SourceError } from '#gitops/source/config-source.ts'
 import type { ObjectError } from '#gitops/git/driver.ts'
-import { committer } from '#gitops/message/commit-message.ts'
 import { candidatesFor, changedPaths } from '#gitops/guard/earlier.ts'
-import type { Back, Blobs, EarlierStates, TreeBlobs } from '#gitops/guard/earlier.ts'
+import type { Answered, Back, Blobs, EarlierStates, TreeBlobs } from '#gitops/guard/earlier.ts'
+import { AnsweredCommits } from '#gitops/guard/answered.ts'
+import { broughtBetween } from '#gitops/guard/brought.ts'
 import { earlierIn } from '#gitops/guard/history.ts'
 import { backReason, guardedReason, judgeHead, removalsOf } from '#gitops/guard/guardrail.ts'
-import type { GoneBack } from '#gitops/guard/guardrail.ts'
+import type { GoneBack, GuardParts } from '#gitops/guard/guardrail.ts'
 import { historySize } from '#gitops/git/history-size.ts'
 import type { Draft, Publisher } from './publisher.ts'
 import { readSigners } from '#gitops/trust/signers-file.ts'
@@ -170,22 +171,11 @@ async function verify(parts: JudgeParts, run: Run): Promise<Stop | undefined> {
   }
   const { signers } = run.signersFile
   if (!signers.ok) return held(unreadableSigners(signers.error))
-  const { graph, source } = parts
   const accepted = parts.publisher.accepted?.commit ?? null
-  let failure: SourceError | undefined
-  const verified = await verifyCommits(run.commits, accepted, signers.value, {
-    graph,
-    driver: source.driver,
-    attestation: async (commit) => {
-      const blob = run.attestations.get(commit)
-      if (blob === undefined) return ok(null)
-      const bytes = await source.readAttestation(commit, blob)
-      if (bytes.ok) return bytes
-      failure = bytes.error
-      return err(bytes.error.reason)
-    },
-  })
+  const reading = attested(parts, run)
+  const verified = await verifyCommits(run.commits, accepted, signers.value, reading.parts)
   // Not the store's fault: what is in it need not be fetched again.
+  const failure = reading.failure()
   if (failure !== undefined) return unreachable(failure)
   if (!verified.ok) return stopOf(verified.error, parts)
   run.signer = verified.value.lastSigner
@@ -194,17 +184,21 @@ async function verify(parts: JudgeParts, run: Run): Promise<Stop | undefined> {
   return undefined
 }
 
-/** Where nobody has to sign, a commit is believed in this, too. */
-async function saidOfNodes(
-  graph: CommitGraph,
-  commits: readonly string[],
-): Promise<ReadonlySet<string>> {
-  const found = new Set<string>()
-  for (const oid of commits) {
-    const commit = await graph.commit(oid)
-    if (commit.ok && commit.value.committer.name === committer) found.add(oid)
+/** How signatures are verified, and why an attestation could not be read. */
+function attested(
+  { graph, source }: JudgeParts,
+  { attestations }: Run,
+): { readonly parts: AcceptParts; readonly failure: () => SourceError | undefined } {
+  let failure: SourceError | undefined
+  const attestation: AcceptParts['attestation'] = async (commit) => {
+    const blob = attestations.get(commit)
+    if (blob === undefined) return ok(null)
+    const bytes = await source.readAttestation(commit, blob)
+    if (bytes.ok) return bytes
+    failure = bytes.error
+    return err(bytes.error.reason)
   }
-  return found
+  return { parts: { graph, driver: source.driver, attestation }, failure: () => failure }
 }
 
 async function enumerate(parts: JudgeParts, run: Run): Promise<Stop | undefined> {
@@ -236,6 +230,7 @@ async function guard(parts: JudgeParts, run: Run): Promise<Stop | undefined> {
     const outcome = compiler.compile(files.value, oid)
     return outcome.ok ? outcome.outline?.() : undefined
   }
+  const reading = attested(parts, run)
   const verdict = await judgeHead({
     graph,
     accepted: { commit: accepted, outline: before() },
@@ -246,8 +241,11 @@ async function guard(parts: JudgeParts, run: Run): Promise<Stop | undefined> {
     outlineOf,
     // Of a remote, another node may have answered from each.
     isOneChange: source.isLocal,
-    earlier: (from, to) => earlierFor(parts, from, to),
+    earlier: (from, to) =>
+      earlierFor(parts, from, to, answeredIn(parts, run, reading.parts, outlineOf)),
   })
+  const failure = reading.failure()
+  if (failure !== undefined) return unreachable(failure)
   const { held: found, back } = verdict
   if (found !== undefined) return held({ code: found.breach.code, reason: guardedReason(found) })
   run.back = back
@@ -256,13 +254,40 @@ async function guard(parts: JudgeParts, run: Run): Promise<Stop | undefined> {
   return (await enumerate(parts, run)) ?? compile(parts, run)
 }
 
-async function earlierFor(parts: JudgeParts, from: string, to: string): Promise<EarlierStates> {
+/** undefined: this node has a list of what it answered from. */
+function answeredIn(
+  parts: JudgeParts,
+  run: Run,
+  reading: AcceptParts,
+  outlineOf: GuardParts['outlineOf'],
+): Answered | undefined {
+  const { source, graph, requireSignature } = parts
+  const { signers } = run.signersFile
+  if (source.isLocal) return undefined
+  const believed = requireSignature ? (signers.ok ? signers.value : []) : null
+  return new AnsweredCommits({
+    graph,
+    outlineOf,
+    brought: async (from, to) => {
+      const brought = await broughtBetween(reading, from, to, believed)
+      return brought.ok ? brought.value : undefined
+    },
+    earlier: (from, to, answered) => earlierFor(parts, from, to, answered),
+  }).has
+}
+
+async function earlierFor(
+  parts: JudgeParts,
+  from: string,
+  to: string,
+  answered: Answered | undefined,
+): Promise<EarlierStates> {
   const blobs = await blobsBetween(parts, from, to)
   if (blobs === undefined) return []
   const changed = [...changedPaths(...blobs)]
   const blobsOf: TreeBlobs = (tree) => blobsIn(parts, tree)
   const earlier = await earlierBefore(parts, { from, to }, blobsOf)
-  return await candidatesFor(earlier, blobs[0], changed, blobsOf)
+  return await candidatesFor(earlier, blobs[0], changed, blobsOf, answered)
 }
 
 /** Of a remote, what each node says of the same commit: none has seen all of them. */

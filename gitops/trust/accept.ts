@@ -9,6 +9,7 @@ import type { CommitGraph } from '#gitops/git/commit-graph.ts'
 import type { CommitObject } from '#gitops/git/objects/commit-object.ts'
 import type { GitDriver, ObjectError } from '#gitops/git/driver.ts'
 import { gitLimits } from '#gitops/limits.ts'
+import { committer } from '#gitops/message/commit-message.ts'
 import { parseSshSignature, verifySshSignature } from './sshsig.ts'
 import { nodePrincipal } from './trust-file.ts'
 import type { HoldCode } from '#gitops/status/status.ts'
@@ -95,6 +96,47 @@ export async function verifyCommits(
     return signer
   }
   return ok({ lastSigner, byNodes, overriding })
+}
+
+/**
+ * Of commits that are in the history already: those that a node signed for its API, and those that
+ * say that something is meant, by somebody who may. Others are not verified.
+ *
+ * @returns an error where an attestation cannot be read now
+ */
+export async function signersAmong(
+  commits: readonly string[],
+  signers: readonly AllowedSigner[],
+  parts: AcceptParts,
+): Promise<Result<Pick<Verified, 'byNodes' | 'overriding'>, Hold>> {
+  const byNodes = new Set<string>()
+  const overriding = new Set<string>()
+  for (const oid of commits) {
+    const commit = await parts.graph.commit(oid)
+    if (!commit.ok) continue
+    if (commit.value.override === '' && commit.value.committer.name !== committer) continue
+    const signer = await verifyCommit(oid, signers, parts)
+    if (!signer.ok) {
+      if (signer.error.code === 'Unreadable') return signer
+      continue
+    }
+    if (isNode(signer.value)) byNodes.add(oid)
+    if (isAllowedFor(signer.value, overrideNamespace)) overriding.add(oid)
+  }
+  return ok({ byNodes, overriding })
+}
+
+/** Where nobody has to sign, a commit is believed in this, too. */
+export async function saidOfNodes(
+  graph: CommitGraph,
+  commits: readonly string[],
+): Promise<ReadonlySet<string>> {
+  const found = new Set<string>()
+  for (const oid of commits) {
+    const commit = await graph.commit(oid)
+    if (commit.ok && commit.value.committer.name === committer) found.add(oid)
+  }
+  return found
 }
 
 function isNode({ principals }: AllowedSigner): boolean {

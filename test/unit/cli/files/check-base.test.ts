@@ -247,3 +247,23 @@ test('what a node made is not held against whoever has changes that are in no co
   const own = await check(...ofHead)
   expect([own.exit, own.out]).toEqual([3, expect.stringContaining('This sends 100 %')])
 })
+
+test('a change that goes back to what a node would have held is none', async () => {
+  const { box, commit, check } = checkout('')
+  const limited = settings.replace('spec: {', 'spec: { guardrails: { movedClients: 60 },')
+  box.write('repo/gslb.yaml', limited)
+  commit('a limit')
+  box.write(`repo/${poolPath}`, poolYaml('192.0.2.2'))
+  commit('move')
+  box.write(`repo/${poolPath}`, poolYaml('192.0.2.1'))
+  box.write(`repo/${servicePath.replace('www', 'a')}`, serviceYaml('a.example.com.', 'a'))
+  commit('back, and a name')
+  box.write(`repo/${poolPath}`, poolYaml('192.0.2.2'))
+  const said = await check('--base', 'HEAD')
+  expect([said.exit, said.out]).toEqual([3, expect.stringContaining('sends 100 %')])
+  commit('move')
+  expect(await runCli('plan', box.at('repo'), '--base', 'HEAD~1')).toMatchObject({
+    exit: 3,
+    err: expect.stringMatching(/sends 100 % .* more than 60 %\n$/) as string,
+  })
+})

@@ -1,0 +1,72 @@
+// Tells from the history whether a commit has answered: whether a node that was away since the day
+// before would have taken it. All nodes that have the history say the same.
+import type { CommitGraph } from '#gitops/git/commit-graph.ts'
+import { gitLimits } from '#gitops/limits.ts'
+import type { NameOutline } from '#compiler/plan/name-outline.ts'
+import type { Answered, EarlierStates } from './earlier.ts'
+import { judgeHead } from './guardrail.ts'
+import type { GuardParts } from './guardrail.ts'
+import { lineTo } from './history.ts'
+
+/** What a commit has beyond another one, and who stands behind it. */
+export type Brought = Pick<GuardParts, 'commits' | 'isOfApi' | 'mayOverride'>
+
+export interface AnsweredParts {
+  readonly graph: CommitGraph
+  readonly outlineOf: GuardParts['outlineOf']
+  /** undefined: it cannot be told. */
+  readonly brought: (from: string, to: string) => Promise<Brought | undefined>
+  readonly earlier: (from: string, to: string, answered: Answered) => Promise<EarlierStates>
+}
+
+/** For one change, so that what it costs to judge another one does not alter the verdict. */
+export class AnsweredCommits {
+  readonly #parts: AnsweredParts
+  readonly #known = new Map<string, boolean>()
+  #looksLeft: number = gitLimits.answeredLooksMax
+
+  constructor(parts: AnsweredParts) {
+    this.#parts = parts
+  }
+
+  /** What cannot be told in so many looks has not: somebody has to vouch for it. */
+  has: Answered = async (commit) => {
+    const known = this.#known.get(commit)
+    if (known !== undefined) return known
+    if (this.#known.size === gitLimits.answeredMax) return false
+    // Judging it asks for older ones alone.
+    this.#known.set(commit, false)
+    const has = await this.#judge(commit)
+    this.#known.set(commit, has)
+    return has
+  }
+
+  async #judge(commit: string): Promise<boolean> {
+    const { graph, brought, earlier } = this.#parts
+    const found = await graph.commit(commit)
+    const outline = await this.#outlineOf(commit)
+    if (!found.ok || outline === undefined) return false
+    const line = await lineTo(graph, commit, found.value.committer.seconds * 1_000)
+    for (const { commit: base } of line.slice(0, -1)) {
+      const before = await this.#outlineOf(base)
+      // One with errors has not answered: the one after it is the first that may have.
+      if (before === undefined) continue
+      const since = await brought(base, commit)
+      if (since === undefined) return false
+      const verdict = await judgeHead({
+        graph,
+        ...since,
+        accepted: { commit: base, outline: before },
+        head: { commit, outline },
+        outlineOf: this.#outlineOf,
+        isOneChange: false,
+        earlier: (from, to) => earlier(from, to, this.has),
+      })
+      return verdict.held === undefined
+    }
+    return true
+  }
+
+  #outlineOf = async (commit: string): Promise<NameOutline | undefined> =>
+    this.#looksLeft-- > 0 ? await this.#parts.outlineOf(commit) : undefined
+}

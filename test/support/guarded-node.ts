@@ -1,0 +1,113 @@
+// A repository, and nodes with guardrails that answer from it, as their own and as a remote.
+import { readFileSync } from 'node:fs'
+import { createMovedBetween } from '#cli/plan/moved.ts'
+import { createLocalSource } from '#gitops/source/local-source.ts'
+import { createCompilePort } from '#gitops/sync/compile-adapter.ts'
+import { systemClock } from '#lib/clock.ts'
+import type { Clock } from '#lib/clock.ts'
+import { gitSandbox } from './git-sandbox.ts'
+import { reconcileBench } from './reconcile-bench.ts'
+
+const head = (kind: string, name: string): string =>
+  `apiVersion: gslb/v1\nkind: ${kind}\nmetadata: { name: ${name} }\nspec:\n`
+
+export type Pools = Readonly<Record<string, readonly number[]>>
+
+/** One service each for the pools of a tenant; members by their last octet. */
+export function filesOf(
+  tenants: Readonly<Record<string, Pools>>,
+  limits = '',
+): Record<string, string> {
+  const files: Record<string, string> = {
+    'gslb.yaml':
+      `${head('Settings', 'settings')}  zones: [{ name: example.com. }]\n` +
+      '  defaults: { nameservers: [{ name: ns1.example.org. }] }\n' +
+      (limits === '' ? '' : `  guardrails: { ${limits} }\n`),
+  }
+  for (const [tenant, pools] of Object.entries(tenants)) {
+    for (const [name, octets] of Object.entries(pools)) {
+      const rows = octets.map((n) => `    - { name: m${n}, ipAddress: 192.0.2.${n}, port: 80 }\n`)
+      files[`tenants/${tenant}/pools/${name}.yaml`] =
+        `${head('Pool', name)}  members:${rows.length === 0 ? ' []\n' : `\n${rows.join('')}`}`
+      files[`tenants/${tenant}/services/${name}.yaml`] =
+        `${head('Service', name)}  { domain: ${name}.example.com., pool: ${name}, ttl: 60 }\n`
+    }
+  }
+  return files
+}
+
+const movedBetween = createMovedBetween({})
+
+/** A repository, and the node that answers from it. */
+export function guardedNode(clock: Clock = systemClock, requireSignature = true) {
+  const box = gitSandbox()
+  const alice = box.sshKey('alice')
+  /** What alice's key may sign. */
+  const permit = (namespaces: string): void => {
+    const line = `alice@example.com namespaces="${namespaces}" ${alice.publicLine}\n`
+    box.write('allowed_signers', line)
+  }
+  permit('*')
+  box.git(box.path, 'init', '-q', '-b', 'main', 'repo')
+  const repo = box.at('repo')
+  const started = () =>
+    reconcileBench({
+      gitdir: box.at('repo/.git'),
+      dataDir: box.at('data'),
+      allowedSignersPath: box.at('allowed_signers'),
+      compiler: createCompilePort(undefined, null, movedBetween),
+      clock,
+      requireSignature,
+    })
+  let bench = started()
+  const commit = (files: Record<string, string>, ...message: readonly string[]) => {
+    if (files !== asItWas) box.git(repo, 'rm', '-rfq', '--ignore-unmatch', '.')
+    for (const [path, text] of Object.entries(files)) box.write(`repo/${path}`, text)
+    box.git(repo, 'add', '-A')
+    const parts = ['a change', ...message].flatMap((part) => ['-m', part])
+    box.git(repo, ...box.signWith(alice), 'commit', '-q', '-S', '--allow-empty', ...parts)
+    return box.git(repo, 'rev-parse', 'HEAD')
+  }
+  /** Pushed, and looked at. */
+  const push = async (...change: Parameters<typeof commit>) => {
+    commit(...change)
+    const { sync, code, note, reason, accepted } = await bench.check()
+    return { sync, code, note, reason, commit: accepted?.commit ?? '', changes: bench.changes }
+  }
+  /** Where nobody has to sign, `node@gslbd` is believed. */
+  const byApi = async (...change: Parameters<typeof commit>) => {
+    commit(...change)
+    const who = ['GIT_COMMITTER_NAME=gslbd', 'GIT_COMMITTER_EMAIL=node@gslbd']
+    box.run('env', [...who, 'git', '-C', repo, 'commit', '-q', '--amend', '--no-edit'])
+    return (await bench.check()).sync
+  }
+  const restart = (): void => void (bench = started())
+  /** As an earlier release has left its state. */
+  const upgrade = (): void => {
+    const path = box.at('data/gitops/state.json')
+    const state = JSON.parse(readFileSync(path, 'utf8')) as object
+    box.write('data/gitops/state.json', JSON.stringify({ ...state, ...unknownThen }))
+    restart()
+  }
+  /** Another one, that has the same repository as its remote. */
+  const beside = (dataDir: string, itsClock: Clock) =>
+    reconcileBench({
+      source: { ...createLocalSource(box.at('repo/.git'), 'main'), isLocal: false },
+      gitdir: box.at('repo/.git'),
+      dataDir: box.at(dataDir),
+      allowedSignersPath: box.at('allowed_signers'),
+      compiler: createCompilePort(undefined, null, movedBetween),
+      clock: itsClock,
+      requireSignature,
+    })
+  return { push, commit, beside, byApi, restart, upgrade, permit }
+}
+
+const unknownThen = { tree: undefined, earlier: undefined }
+export const day = 86_400_000
+export const handClock = (atMs: number) => ({ nowMs: () => atMs, monotonicMs: () => 0 })
+export const asItWas: Record<string, string> = {}
+export const meant = 'Gslb-Override: a new shop'
+export const few = { web: [1, 2, 3, 4], shop: [5] }
+export const before = filesOf({ default: few }, 'movedClients: 50')
+export const moved = filesOf({ default: { ...few, shop: [6] } }, 'movedClients: 50')
