@@ -37,9 +37,10 @@ Runs a node: answers DNS, probes members, follows the configuration repository.
                        (exit 0) or was given up (exit 1)
   --create-admin       ask for an e-mail address and a password, create the first account and exit
 
-SIGTERM and SIGINT stop it cleanly, SIGHUP reads the settings again. A second
-SIGTERM or SIGINT, or 25 seconds without an end, cuts off what is under way (exit 1). A node that
-announces its addresses withdraws them first, and waits for anycast.drain besides.`
+SIGTERM and SIGINT stop it cleanly, one that comes during the start right after it; SIGHUP reads
+the settings again. A second SIGTERM or SIGINT, or 25 seconds without an end, cuts off what is under
+way (exit 1). A node that announces its addresses withdraws them first, and waits for anycast.drain
+besides.`
 
 export const serve: Command = {
   name: 'serve',

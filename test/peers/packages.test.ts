@@ -341,6 +341,9 @@ function imageTests(): void {
 
   test('it starts by itself, is healthy when it is ready, answers, and stops', async () => {
     execFileSync('chown', ['-R', '5353:5353', volume])
+    // As Kubernetes gives a volume to a group: its root is another's.
+    execFileSync('chown', ['root:5353', volume])
+    execFileSync('chmod', ['2775', volume])
     const child = image.start(before, volume)
     let said = ''
     child.stdout!.setEncoding('utf8').on('data', (text: string) => (said += text))

@@ -13,7 +13,11 @@ interface Probe {
   readonly httpGet: { readonly path: string; readonly port: string }
 }
 interface Container {
-  readonly ports: { readonly name: string; readonly containerPort: number }[]
+  readonly ports: {
+    readonly name: string
+    readonly containerPort: number
+    readonly protocol: string
+  }[]
   readonly livenessProbe: Probe
   readonly readinessProbe: Probe
   readonly startupProbe: Probe
@@ -35,6 +39,8 @@ interface Manifest {
     readonly selector?: { readonly matchLabels?: object } & object
     readonly ports?: { readonly targetPort: string }[]
     readonly template?: { readonly metadata: { readonly labels: object }; readonly spec: PodSpec }
+    readonly podSelector?: { readonly matchLabels: object }
+    readonly ingress?: { readonly ports: { readonly port: string; readonly protocol: string }[] }[]
     readonly volumeClaimTemplates?: { readonly metadata: { readonly name: string } }[]
   }
 }
@@ -77,58 +83,77 @@ test('the kinds that a site needs are there', () => {
   )
 })
 
-describe.each(workloads.map((one) => [one.metadata.name, one] as const))(
-  '%s',
-  (_name, { spec }) => {
-    const pod = spec.template!.spec
-    const [container] = pod.containers as [Container]
+describe.each(workloads.map((one) => [one.metadata.name, one] as const))('%s', (name, { spec }) => {
+  const pod = spec.template!.spec
+  const [container] = pod.containers as [Container]
 
-    test('its selector is that of its pods, and a service leads to its ports', () => {
-      expect(spec.template!.metadata.labels).toEqual(spec.selector?.matchLabels)
-      const leading = manifests.filter(
-        (one) =>
-          one.kind === 'Service' &&
-          JSON.stringify(one.spec.selector) === JSON.stringify(spec.selector?.matchLabels),
-      )
-      expect(leading).toHaveLength(1)
-      const ports = container.ports.map(({ name }) => name)
-      for (const { targetPort } of leading[0]!.spec.ports!) expect(ports).toContain(targetPort)
-    })
+  test('its selector is that of its pods, and a service leads to its ports', () => {
+    expect(spec.template!.metadata.labels).toEqual(spec.selector?.matchLabels)
+    const leading = manifests.filter(
+      (one) =>
+        one.kind === 'Service' &&
+        JSON.stringify(one.spec.selector) === JSON.stringify(spec.selector?.matchLabels),
+    )
+    expect(leading).toHaveLength(1)
+    const ports = container.ports.map(({ name }) => name)
+    for (const { targetPort } of leading[0]!.spec.ports!) expect(ports).toContain(targetPort)
+  })
 
-    test('its probes ask for routes that need no key', () => {
-      const open = routes.filter(({ needs }) => needs === 'public').map(({ path }) => path)
-      for (const probe of ['livenessProbe', 'readinessProbe', 'startupProbe'] as const) {
-        expect(open).toContain(container[probe].httpGet.path)
-        expect(container[probe].httpGet.port).toBe('api')
-      }
-    })
+  test('its ports are those of its settings', () => {
+    const file = join(base, `${name.replace('gslbd-', '')}.settings.yaml`)
+    const read = loadSettings({ file, env: {}, flags: {} })
+    if (!read.ok) return expect.fail(read.error.join())
+    const { dns, api } = read.value
+    expect(container.ports).toEqual([
+      { name: 'dns-udp', containerPort: dns.port, protocol: 'UDP' },
+      { name: 'dns-tcp', containerPort: dns.port, protocol: 'TCP' },
+      { name: 'api', containerPort: api.port, protocol: 'TCP' },
+    ])
+  })
 
-    test('it has each volume that it mounts, and is not root', () => {
-      const claims = (spec.volumeClaimTemplates ?? []).map(({ metadata }) => metadata.name)
-      const volumes = [...pod.volumes.map(({ name }) => name), ...claims]
-      const mounted = container.volumeMounts.map(({ name }) => name)
-      expect(volumes.toSorted()).toEqual(mounted.toSorted())
-      expect(pod.securityContext).toMatchObject({ runAsNonRoot: true })
-      expect(container.securityContext).toMatchObject({ capabilities: { drop: ['ALL'] } })
-    })
+  test('the network policy is about its pods, and lets through to each of its ports', () => {
+    const policy = manifests.find(({ kind }) => kind === 'NetworkPolicy')!.spec
+    expect(spec.template!.metadata.labels).toMatchObject(policy.podSelector!.matchLabels)
+    const through = policy.ingress!.flatMap(({ ports }) =>
+      ports.map(({ port, protocol }) => `${port} ${protocol}`),
+    )
+    const own = container.ports.map(({ name, protocol }) => `${name} ${protocol}`)
+    expect(through.toSorted()).toEqual(own.toSorted())
+  })
 
-    test('a pause before the stop and the whole stop fit into its grace period', () => {
-      const [program, pause] = container.lifecycle.preStop.exec.command
-      expect(program).toBe('sleep')
-      // The process gives up by itself after 28 s.
-      const stopSeconds = Number(pause) + 28
-      expect(pod.terminationGracePeriodSeconds).toBeGreaterThan(stopSeconds)
-    })
+  test('its probes ask for routes that need no key', () => {
+    const open = routes.filter(({ needs }) => needs === 'public').map(({ path }) => path)
+    for (const probe of ['livenessProbe', 'readinessProbe', 'startupProbe'] as const) {
+      expect(open).toContain(container[probe].httpGet.path)
+      expect(container[probe].httpGet.port).toBe('api')
+    }
+  })
 
-    test('a start leaves the modes of the files in its volumes', () => {
-      // Kubernetes would give the group the private keys at each start.
-      expect(pod.securityContext).toMatchObject({
-        fsGroup: 5353,
-        fsGroupChangePolicy: 'OnRootMismatch',
-      })
+  test('it has each volume that it mounts, and is not root', () => {
+    const claims = (spec.volumeClaimTemplates ?? []).map(({ metadata }) => metadata.name)
+    const volumes = [...pod.volumes.map(({ name }) => name), ...claims]
+    const mounted = container.volumeMounts.map(({ name }) => name)
+    expect(volumes.toSorted()).toEqual(mounted.toSorted())
+    expect(pod.securityContext).toMatchObject({ runAsNonRoot: true })
+    expect(container.securityContext).toMatchObject({ capabilities: { drop: ['ALL'] } })
+  })
+
+  test('a pause before the stop and the whole stop fit into its grace period', () => {
+    const [program, pause] = container.lifecycle.preStop.exec.command
+    expect(program).toBe('sleep')
+    // The process gives up by itself after 28 s.
+    const stopSeconds = Number(pause) + 28
+    expect(pod.terminationGracePeriodSeconds).toBeGreaterThan(stopSeconds)
+  })
+
+  test('a start leaves the modes of the files in its volumes', () => {
+    // Kubernetes would give the group the private keys at each start.
+    expect(pod.securityContext).toMatchObject({
+      fsGroup: 5353,
+      fsGroupChangePolicy: 'OnRootMismatch',
     })
-  },
-)
+  })
+})
 
 test('the secrets of a control node are in no node that only answers', () => {
   const secretsOf = (name: string): readonly string[] =>
@@ -139,6 +164,11 @@ test('the secrets of a control node are in no node that only answers', () => {
       )
   expect(secretsOf('gslbd-control')).toEqual(['gslbd'])
   expect(secretsOf('gslbd-dns')).toEqual(['gslbd-dns'])
+})
+
+test('the disruption budget is that of the nodes that only answer', () => {
+  const specOf = (wanted: string) => manifests.find(({ kind }) => kind === wanted)!.spec
+  expect(specOf('PodDisruptionBudget').selector).toEqual(specOf('Deployment').selector)
 })
 
 test('a node that only answers pulls from one control node, by the name of its pod', () => {
@@ -164,6 +194,15 @@ describe('compose', () => {
     const example = readFileSync(join(folder, '.env.example'), 'utf8')
     const given = [...example.matchAll(/^(\w+)=/gm)].map(([, name]) => name)
     expect(given.toSorted()).toEqual([...new Set(asked)].toSorted())
+  })
+
+  test('neither Git nor the build of the image takes .env', () => {
+    for (const [file, line] of [
+      ['.gitignore', '.env'],
+      ['.dockerignore', '**/.env'],
+    ] as const) {
+      expect(readFileSync(join(deploy, '..', file), 'utf8').split('\n')).toContain(line)
+    }
   })
 
   test('the image has the version of the program, as "npm run package:image" names it', () => {
