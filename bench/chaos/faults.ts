@@ -16,8 +16,6 @@ export interface Fleet {
 
 export interface Fault {
   readonly name: string
-  /** Nodes whose processes are killed: nobody answers in their place. */
-  readonly killed?: readonly Host[]
   /** Begins, lasts and ends. */
   readonly run: (fleet: Fleet, holdMs: number) => Promise<void>
 }
@@ -38,7 +36,6 @@ export const faults: readonly Fault[] = Object.freeze([
   },
   {
     name: 'each node that answers killed in turn',
-    killed: answering,
     run: ({ nodes }, holdMs) => killedInTurn(nodes.answering, holdMs),
   },
   {
@@ -52,7 +49,6 @@ export const faults: readonly Fault[] = Object.freeze([
   },
   {
     name: 'every process killed in turn',
-    killed: answering,
     run: ({ nodes, stores }, holdMs) =>
       killedInTurn(
         [...nodes.all, ...stores.redis, ...stores.sentinels, stores.git, ...stores.postgres],
@@ -97,7 +93,6 @@ export const faults: readonly Fault[] = Object.freeze([
   },
   {
     name: 'clocks of c3 an hour behind, of d2 an hour ahead',
-    killed: [answering[1]!],
     run: async ({ nodes }, holdMs) => {
       const moved = [
         [controls[2]!, -hourSeconds],

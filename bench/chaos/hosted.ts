@@ -26,6 +26,8 @@ export class Hosted {
   #isOver = false
   /** Deaths that nobody ordered. */
   crashes = 0
+  /** By `performance.now()`; -Infinity: never. */
+  killedMs = -Infinity
 
   constructor(program: HostedProgram) {
     this.#program = program
@@ -66,6 +68,7 @@ export class Hosted {
     this.#isWanted = false
     const child = this.#child
     if (child === undefined || !isAlive(child)) return
+    this.killedMs = performance.now()
     const ended = once(child, 'exit')
     child.kill(signal)
     await ended

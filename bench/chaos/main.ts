@@ -66,7 +66,7 @@ async function runAll(network: Network): Promise<void> {
   nodes.prepare(signers)
   const stores = new Stores(network, directory, origin)
   const writer = new Writer(repository, commitEveryMs)
-  const monitor = new Monitor(network, writer, loadOptions())
+  const monitor = new Monitor(network, writer, nodes.answering, loadOptions())
   const everyone = [...stores.all, stores.hostile, ...nodes.all]
   try {
     const run = async (): Promise<void> => {
@@ -126,7 +126,7 @@ const columns = [
   'load',
 ]
 const notes = [
-  'lost: no answer for 2 s; of killed nodes: all that nodes lost whose processes this fault kills',
+  'lost: no answer for 2 s; of killed nodes: from when their process is killed until they answer',
   'late: of the lost ones, answered after all',
   'dropped by clients: of the lost ones, answers that their sockets had no room for',
   'longest gap: of answers of a node; of clients: how long these slept themselves',
@@ -136,7 +136,7 @@ const notes = [
 
 async function runOne(fleet: Fleet, fault: Fault, monitor: Monitor): Promise<string[]> {
   say(`fault: ${fault.name}`)
-  monitor.begin(fault.killed ?? [])
+  monitor.begin()
   const startMs = performance.now()
   await fault.run(fleet, holdMs)
   const endMs = performance.now()

@@ -3,8 +3,8 @@ import type { ChildProcess } from 'node:child_process'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { setTimeout as sleep } from 'node:timers/promises'
+import type { Hosted } from './hosted.ts'
 import { clients } from './hosts.ts'
-import type { Host } from './hosts.ts'
 import type { LoadOptions, NodeLoad } from './load.ts'
 import type { Network } from './network.ts'
 import type { Writer } from './writer.ts'
@@ -18,10 +18,10 @@ export interface Seen {
   overrun: number
   /** The clients' own longest sleep; a gap may be theirs. */
   sleptMs: number
-  /** All that those nodes lost whose processes the fault kills, also while these run. */
+  /** What nodes lost from when their process was killed until they answered all again. */
   lostOfKilled: number
   wrong: number
-  /** Without an answer of a node that was not killed. */
+  /** Without an answer of a node that was not killed just then. */
   gapMs: number
   gapOfKilledMs: number
   /** How long an answer was given after a newer one was pushed. */
@@ -40,21 +40,26 @@ export interface Loss {
 }
 
 const stepMs = 1_000
+/** A query is lost two seconds after it was sent, and told with the next report. */
+const knownMs = 4_000
 const lossesMost = 10_000
 
 export class Monitor {
   readonly #writer: Writer
+  readonly #nodes: readonly Hosted[]
   readonly #child: ChildProcess
   readonly #lines: AsyncIterator<string, undefined>
   #seen = nothing()
   #sinceMs = 0
-  #killed = new Set<string>()
+  /** When a node answered all again that had been killed. */
+  readonly #upMs = new Map<string, number>()
   #beats = new Map<string, number>()
   #isOver = false
   #running: Promise<void> = Promise.resolve()
 
-  constructor(network: Network, writer: Writer, options: LoadOptions) {
+  constructor(network: Network, writer: Writer, nodes: readonly Hosted[], options: LoadOptions) {
     this.#writer = writer
+    this.#nodes = nodes
     const script = join(import.meta.dirname, 'load.ts')
     const args = [script, JSON.stringify(options)]
     this.#child = network.spaces.spawn(clients, process.execPath, ...args)
@@ -66,11 +71,9 @@ export class Monitor {
     this.#running = this.#run()
   }
 
-  /** From now on losses of these nodes are counted apart. */
-  begin(killed: readonly Host[]): void {
+  begin(): void {
     this.#seen = nothing()
     this.#sinceMs = performance.now()
-    this.#killed = new Set(killed.map(({ name }) => name))
   }
 
   /** The queries of the last moments are answered by now, or lost; if the clients did not sleep. */
@@ -125,13 +128,24 @@ export class Monitor {
     seen.samples.push(...samples.map((sample) => `${name} ${sample}`))
     this.#beats.set(name, beat)
     if (beat >= 0) seen.ageMs = Math.max(seen.ageMs, this.#writer.ageMs(beat))
-    if (this.#killed.has(name)) {
+    if (this.#isDown(name, lost)) {
       seen.lostOfKilled += lost
       seen.gapOfKilledMs = Math.max(seen.gapOfKilledMs, gapMs)
     } else {
       seen.lost += lost
       seen.gapMs = Math.max(seen.gapMs, gapMs)
     }
+  }
+
+  /** Until it answers all again: nobody answers in its place. */
+  #isDown(name: string, lost: number): boolean {
+    const node = this.#nodes.find(({ host }) => host.name === name)
+    const killedMs = node?.killedMs ?? -Infinity
+    if (killedMs < (this.#upMs.get(name) ?? 0)) return false
+    const nowMs = performance.now()
+    // Until then nobody knows what is lost.
+    if (lost === 0 && nowMs > killedMs + knownMs) this.#upMs.set(name, nowMs)
+    return true
   }
 }
 
