@@ -22,6 +22,7 @@ interface Container {
   readonly readinessProbe: Probe
   readonly startupProbe: Probe
   readonly securityContext: object
+  readonly resources: { readonly limits: { readonly memory: string } }
   readonly lifecycle: { readonly preStop: { readonly exec: { readonly command: string[] } } }
   readonly envFrom: readonly { readonly secretRef: { readonly name: string } }[]
   readonly volumeMounts: { readonly name: string }[]
@@ -109,6 +110,14 @@ describe.each(workloads.map((one) => [one.metadata.name, one] as const))('%s', (
       { name: 'dns-tcp', containerPort: dns.port, protocol: 'TCP' },
       { name: 'api', containerPort: api.port, protocol: 'TCP' },
     ])
+  })
+
+  test('its threads are counted, and its memory is enough for twice as many', () => {
+    const file = join(base, `${name.replace('gslbd-', '')}.settings.yaml`)
+    const { dns } = parse(readFileSync(file, 'utf8')) as { dns: { threads: number } }
+    const limitMiB = /^(\d+)Mi$/.exec(container.resources.limits.memory)?.[1]
+    // Measured: 14 MiB for each, and 112 for the rest of a node that only answers.
+    expect(Number(limitMiB)).toBeGreaterThan(112 + 2 * 14 * dns.threads)
   })
 
   test('the network policy is about its pods, and lets through to each of its ports', () => {
