@@ -10,14 +10,16 @@ import { answeringNode } from './sides/ask.ts'
 import { isNowhere } from './sides/outcome.ts'
 import type { AnswerChange } from './model.ts'
 
-/** Ends early where the comparer may do no more. */
+/** Ends early where the comparer may do no more. @param onName before each name */
 export function* changesOf(
   comparer: Comparer,
   base: Bundle,
   head: Bundle,
   { names }: Differences,
+  onName: () => void = () => undefined,
 ): Generator<AnswerChange> {
   for (const difference of names) {
+    onName()
     const own: AnswerChange[] = []
     for (const type of askedTypes(base, head, difference)) {
       if (comparer.isSpent) return

@@ -2,6 +2,7 @@
 import type { Address } from './clients/cuts.ts'
 import { hasMoreNetworks, networksOf } from './clients/networks.ts'
 import type { Partition } from './clients/partition.ts'
+import { figure } from './figure.ts'
 import { movedByPlace, noList, placeList } from './places.ts'
 import type { MovedByPlace } from './places.ts'
 import { Reach } from './sides/chooser.ts'
@@ -87,8 +88,8 @@ export function sumMovement<A extends Address>(
   const ofOperators =
     byOperator === null ? noList : placeList(byOperator, total, names.operator, names.placesMax)
   const movement = {
-    moved,
-    differs: Math.min(1, sums.differs / total),
+    moved: figure(moved),
+    differs: figure(Math.min(1, sums.differs / total)),
     error: Math.min(1, Math.hypot(ofNetworks, ofSample)),
     within: own?.isByCountry === true ? withinCountries(partition, sums, names) : null,
     flows: sums.flowList(total),

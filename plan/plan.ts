@@ -47,6 +47,8 @@ export interface PlanRequest {
   readonly onChange?: (change: AnswerChange, moment: Moment) => void
   /** Of all scenarios; left out: as many as `listedEntriesMax`. */
   readonly listedEntriesMax?: number
+  /** Called before each name, in each scenario; the first is 1. */
+  readonly onName?: (number: number, all: number) => void
 }
 
 export const planLimits: MovementLimits = Object.freeze({
@@ -78,6 +80,7 @@ export function makePlan(request: PlanRequest): Plan {
           isByCountry: traffic.countries.size > 0 && geo.country !== null,
         }
   const warnings = new Warnings()
+  const onName = countedNames(request, differences.names.length * moments.length)
   for (const sentence of counted?.warnings ?? []) warnings.add(sentence)
   const totals = new Totals()
   const scenarios = moments.map((moment): PlannedScenario => {
@@ -94,7 +97,7 @@ export function makePlan(request: PlanRequest): Plan {
     const listed = new ListedChanges(entriesMax / moments.length)
     const sums = new TrafficSums(traffic, counted?.part6 ?? 0)
     const countries = partitions.hasCountries ? new MostOfCountries(names.country) : null
-    for (const change of changesOf(comparer, base.bundle, head.bundle, differences)) {
+    for (const change of changesOf(comparer, base.bundle, head.bundle, differences, onName)) {
       listed.add(change)
       totals.add(change)
       sums.add(change)
@@ -132,6 +135,11 @@ export function makePlan(request: PlanRequest): Plan {
     later,
     warnings: warnings.all,
   }
+}
+
+function countedNames({ onName }: PlanRequest, all: number): () => void {
+  let number = 0
+  return () => onName?.(++number, all)
 }
 
 /** Names of others are not asked, either. */

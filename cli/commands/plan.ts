@@ -14,6 +14,7 @@ import type { Plan } from '#plan/model.ts'
 import type { Moment } from '#plan/sides/side.ts'
 import { printPlanHtml } from '#plan/print/html.ts'
 import { printPlanMarkdown } from '#plan/print/markdown.ts'
+import { counted } from '#plan/print/words.ts'
 import { printPlan } from '#plan/print/text.ts'
 import type { Style } from '#plan/print/text.ts'
 import { goneBackTo } from '#cli/files/gone-back.ts'
@@ -26,6 +27,7 @@ import { readHealth } from '#cli/simulate/health.ts'
 import { readTime } from '#cli/simulate/question-text.ts'
 import { scriptsOf } from '#cli/simulate/scripts.ts'
 import { loadTablesAside } from '#cli/simulate/tables.ts'
+import { spaced } from '#cli/terminal/progress.ts'
 import { Exit, UsageError } from '#cli/terminal/command.ts'
 import type { Command, Io } from '#cli/terminal/command.ts'
 
@@ -105,7 +107,9 @@ export const planCommand: Command = {
     const withTables = (side: FoundSide) => ({ ...side, tables: tables.value(side.bundle) })
     const [base, head] = [withTables(sides.value.base), withTables(sides.value.head)]
     const scripts = scriptsOf([base.bundle, head.bundle], base.tables, instants[0]!)
-    io.progress?.('comparing what clients get')
+    const doing = 'comparing what clients get'
+    io.progress?.(doing)
+    const tell = spaced(io.progress, systemClock)
     const planned = (from: typeof base, moved: MovedNames): Plan =>
       makePlan({
         ...{ base: from, head, scripts },
@@ -113,6 +117,7 @@ export const planCommand: Command = {
         geo: head.tables.geo,
         traffic: traffic.value,
         onChange: (change) => moved.add(change),
+        onName: (number, all) => tell(() => `${doing}: name ${counted(number)} of ${counted(all)}`),
         ...(values.exact ? { limits: { networksMax: 2 ** 25 } } : {}),
       })
     const moved = new MovedNames()

@@ -1,5 +1,6 @@
 // Reads counted traffic: a JSON file of counts by country, network and name.
 import { readFileSync, statSync } from 'node:fs'
+import { lineIn } from '#cli/files/json-line.ts'
 import { foldName, formatName, parseName } from '#dns/name.ts'
 import { err, ok } from '#lib/result.ts'
 import type { Result } from '#lib/result.ts'
@@ -17,24 +18,36 @@ export const trafficLimits = {
 
 /** Errors: a sentence that names the path. */
 export function readTraffic(path: string): Result<Traffic, string> {
+  let text: string
   let value: unknown
   try {
     const { size } = statSync(path)
     if (size > trafficLimits.bytesMax) {
       return err(`${path} has more than ${trafficLimits.bytesMax / 1_048_576} MiB`)
     }
-    value = JSON.parse(readFileSync(path, 'utf8'))
+    text = readFileSync(path, 'utf8')
+    value = JSON.parse(text)
   } catch (error) {
     const { code, message } = error as NodeJS.ErrnoException
     return err(code === 'ENOENT' ? `${path}: there is no such file` : `${path}: ${message}`)
   }
-  return trafficIn(value, path)
+  return trafficIn(value, path, (...keys) => {
+    const line = lineIn(text, keys)
+    return line === undefined ? path : `${path}:${line}`
+  })
 }
+
+/** Where a value stands: the source, with its line where it has lines. */
+type PlaceOf = (...keys: readonly string[]) => string
 
 const fields = ['seconds', 'sampled', 'countries', 'networks', 'names'] as const
 
 /** @param source what an error names: a path or an address */
-export function trafficIn(value: unknown, source: string): Result<Traffic, string> {
+export function trafficIn(
+  value: unknown,
+  source: string,
+  placeOf: PlaceOf = () => source,
+): Result<Traffic, string> {
   const told = objectOf(value)
   if (told === null) {
     return err(`${source}: write an object such as {"seconds": 3600, "countries": {"DE": 1200}}`)
@@ -42,19 +55,21 @@ export function trafficIn(value: unknown, source: string): Result<Traffic, strin
   const known: readonly string[] = fields
   const strange = Object.keys(told).find((name) => !known.includes(name))
   if (strange !== undefined) {
-    return err(`${source}: there is no field "${shown(strange)}"; write ${fields.join(', ')}`)
+    return err(
+      `${placeOf(strange)}: there is no field "${shown(strange)}"; write ${fields.join(', ')}`,
+    )
   }
   for (const name of ['seconds', 'sampled'] as const) {
     const given = told[name]
     if (given !== undefined && !(isCount(given) && given > 0)) {
-      return err(`${source}: ${name} must be a number above 0`)
+      return err(`${placeOf(name)}: ${name} is ${valueWords(given)}; write a number above 0`)
     }
   }
-  const countries = countsOf(told, 'countries', source, countryIn)
+  const countries = countsOf(told, 'countries', placeOf, countryIn)
   if (!countries.ok) return countries
-  const names = countsOf(told, 'names', source, nameIn)
+  const names = countsOf(told, 'names', placeOf, nameIn)
   if (!names.ok) return names
-  const networks = countsOf(told, 'networks', source, networkIn)
+  const networks = countsOf(told, 'networks', placeOf, networkIn)
   if (!networks.ok) return networks
   const { networksMax, namesMax } = trafficLimits
   if (networks.value.length > networksMax) {
@@ -84,19 +99,20 @@ type Counts = readonly (readonly [key: string, count: number])[]
 function countsOf(
   told: Readonly<Record<string, unknown>>,
   field: 'countries' | 'networks' | 'names',
-  source: string,
+  placeOf: PlaceOf,
   read: (key: string) => Result<string, string>,
 ): Result<Counts, string> {
   if (told[field] === undefined) return ok([])
   const given = objectOf(told[field])
-  if (given === null) return err(`${source}: ${field} must be an object of counts`)
+  if (given === null) return err(`${placeOf(field)}: ${field} must be an object of counts`)
   const counts: (readonly [string, number])[] = []
   for (const [key, count] of Object.entries(given)) {
     const kept = read(key)
-    if (!kept.ok) return err(`${source}: ${field}: ${kept.error}`)
+    if (!kept.ok) return err(`${placeOf(field, key)}: ${field}: ${kept.error}`)
     if (!isCount(count)) {
       const most = trafficLimits.countMax.toLocaleString('en')
-      return err(`${source}: ${field}: the count of "${shown(key)}" must be 0 to ${most}`)
+      const what = `the count of "${shown(key)}" is ${valueWords(count)}`
+      return err(`${placeOf(field, key)}: ${field}: ${what}; write a number from 0 to ${most}`)
     }
     counts.push([kept.value, count])
   }
@@ -138,6 +154,11 @@ function objectOf(value: unknown): Readonly<Record<string, unknown>> | null {
 
 function isCount(value: unknown): value is number {
   return typeof value === 'number' && value >= 0 && value <= trafficLimits.countMax
+}
+
+function valueWords(value: unknown): string {
+  const isText = typeof value === 'string'
+  return isText ? `the text "${shown(value)}"` : shown(JSON.stringify(value))
 }
 
 /** Long and strange text is not repeated as it is. */

@@ -85,7 +85,12 @@ export async function lookBack(
     digest: generation.digest,
     sinceMs: moment.sinceMs,
     bundleFrom: from,
-    notes: [...notesOf(moment), ...otherReleases(moment.tables, releases), ...past.value.unknown],
+    notes: [
+      ...notesOf(moment),
+      // Where a client is matters to what chooses among members alone.
+      ...(past.value.simulation.service === null ? [] : otherReleases(moment.tables, releases)),
+      ...past.value.unknown,
+    ],
   })
 }
 

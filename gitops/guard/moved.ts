@@ -13,7 +13,8 @@ export interface MovedBreach {
 export function movedBeyond(limits: MoveLimits, moved: readonly Moved[]): MovedBreach | undefined {
   const all = [...moved].sort((a, b) => b.share - a.share)
   for (const { name, tenant, share } of all) {
-    const percent = share * 100
+    // A hundred times 0.14 is more than 14.
+    const percent = Number((share * 100).toPrecision(12))
     const whose = `sends ${rounded(percent)} % of the clients of ${name} elsewhere, more than`
     if (limits.all !== null && percent > limits.all) {
       return { words: `${whose} ${limits.all} %`, tenant: '' }

@@ -10,10 +10,12 @@ import { code, escaped } from './escaped.ts'
 import { mapPart, mapShapes, mapStyle } from './world-map.ts'
 import {
   amount,
+  counted,
   endpointWords,
   movedOf,
   percent,
   placeList,
+  plural,
   recordLines,
   scenarioWords,
   sideWords,
@@ -51,7 +53,7 @@ export function printPlanHtml(plan: Plan): string {
     ...(later.length === 0 ? [] : ['<h2>May differ later, or when members are down</h2>', '<ul>']),
     ...later.map(({ subject, what, names, nameCount }) => {
       const some =
-        names.length === 0 ? '' : ` (${names.slice(0, 3).join(', ')}; ${nameCount} in all)`
+        names.length === 0 ? '' : ` (${names.slice(0, 3).join(', ')}; ${counted(nameCount)} in all)`
       return `<li>${escaped(`${subject}: ${what}${some}`)}</li>`
     }),
     ...(later.length === 0 ? [] : ['</ul>']),
@@ -69,7 +71,7 @@ export function printPlanHtml(plan: Plan): string {
 }
 
 const answersDiffer = (count: number): string =>
-  count === 1 ? '1 answer differs' : `${count} answers differ`
+  `${plural(count, 'answer')} ${count === 1 ? 'differs' : 'differ'}`
 
 function scenarioParts(scenario: PlannedScenario): readonly string[] {
   const { changes, traffic, omitted } = scenario
@@ -79,7 +81,7 @@ function scenarioParts(scenario: PlannedScenario): readonly string[] {
     mapPart(scenario.countries),
     ...(tellsTraffic(scenario) ? trafficParts(traffic) : []),
     ...changes.slice(0, changesMax).map(changePart),
-    ...(more > 0 ? [`<p>… and ${more} more</p>`] : []),
+    ...(more > 0 ? [`<p>… and ${counted(more)} more</p>`] : []),
   ]
 }
 
@@ -98,7 +100,7 @@ function trafficParts(traffic: ExpectedTraffic): readonly string[] {
 
 function moreThan(shown: number, all: readonly object[], word: string, words = `${word}s`): string {
   const more = all.length - shown
-  return more > 0 ? `<p>… and ${more} more ${more === 1 ? word : words}</p>` : ''
+  return more > 0 ? `<p>… and ${plural(more, `more ${word}`, `more ${words}`)}</p>` : ''
 }
 
 function changePart(change: AnswerChange): string {

@@ -2,6 +2,7 @@
 import type { AnswerChange, ExpectedTraffic, Plan, PlannedScenario } from '#plan/model.ts'
 import {
   amount,
+  counted,
   countriesTitle,
   countryList,
   endpointWords,
@@ -49,7 +50,7 @@ export function printPlanMarkdown(plan: Plan): string {
           `- ${escaped(`${subject}: ${what}`)} (${plural(nameCount, 'name')})`,
       )
     const more = later.length - rowsMax
-    const rest = more > 0 ? [`- … and ${more} more`] : []
+    const rest = more > 0 ? [`- … and ${counted(more)} more`] : []
     const list = [...rows, ...rest].join('\n')
     parts.push(`**May differ later, or when members are down**\n\n${list}`)
   }
@@ -76,7 +77,7 @@ function scenarioParts(scenario: PlannedScenario): readonly string[] {
     .slice(0, rowsMax)
     .map((change) => `| ${code(change.name)} | ${change.type} | ${escaped(movedOf(change))} |`)
   const more = Math.max(0, changes.length - rowsMax) + omitted
-  const rest = more > 0 ? [`… and ${more} more answers.`] : []
+  const rest = more > 0 ? [`… and ${plural(more, 'more answer')}.`] : []
   const table = ['| Name | Type | Effect |', '| --- | --- | --- |', ...rows].join('\n')
   return [
     ...[table, ...rest, ...countryParts(scenario)],
@@ -129,7 +130,7 @@ function detailsOf(change: AnswerChange): string {
 }
 
 const moreMembers = (count: number): readonly string[] =>
-  count > membersMax ? [`| … and ${count - membersMax} more | | |`] : []
+  count > membersMax ? [`| … and ${counted(count - membersMax)} more | | |`] : []
 
 /** Names, texts and organisations are anybody's: nothing of them is markup, a link or a mention. */
 function escaped(text: string): string {

@@ -9,6 +9,7 @@ import type {
 } from '#plan/model.ts'
 import {
   amount,
+  counted,
   countriesTitle,
   countryList,
   endpointWords,
@@ -65,7 +66,7 @@ export function printPlan(plan: Plan, { style, answersMax }: TextOptions): strin
   for (const { subject, tenant, what, names, nameCount } of later) {
     const whose = tenant === '' || tenant === 'default' ? '' : ` of ${tenant}`
     const first = names.slice(0, 3).join(', ')
-    const more = nameCount > 3 ? ` and ${nameCount - 3} more` : ''
+    const more = nameCount > 3 ? ` and ${counted(nameCount - 3)} more` : ''
     lines.push(`  ${subject}${whose}: ${what}${first === '' ? '' : ` (${first}${more})`}`)
   }
   for (const sentence of warnings) lines.push('', style('yellow', `warning: ${sentence}`))
@@ -86,7 +87,7 @@ function scenarioLines(
     omitted === 0
       ? '--limit N shows them, --format json all'
       : `the plan lists ${plural(changes.length, 'answer')}, of which most clients move`
-  if (more > 0) lines.push('', `… and ${more.toLocaleString('en')} more: ${where}`)
+  if (more > 0) lines.push('', `… and ${counted(more)} more: ${where}`)
   return [
     ...lines,
     ...(tellsCountries(scenario) ? countryLines(scenario.countries ?? [], style) : []),
@@ -111,7 +112,7 @@ function trafficLines(traffic: ExpectedTraffic, style: Style): readonly string[]
       const sides = `${before.padStart(8)} → ${after.padStart(8)}`
       return `  ${endpointWords(member).padEnd(width)}  ${sides}`
     }),
-    ...(more > 0 ? [`  … ${more} more members`] : []),
+    ...(more > 0 ? [`  … ${plural(more, 'more member')}`] : []),
   ]
 }
 
@@ -149,12 +150,16 @@ function familyLines(
     const shares = `${percent(before).padStart(8)} → ${percent(after).padStart(8)}`
     return `  ${words}  ${shares}  ${bar(before, after, style)}`
   })
-  if (members.length > membersMax) lines.push(`  … ${members.length - membersMax} more members`)
+  if (members.length > membersMax)
+    lines.push(`  … ${plural(members.length - membersMax, 'more member')}`)
   for (const { from, to, share } of flows.slice(0, flowsMax)) {
     const words = `${endpointWords(from)} → ${endpointWords(to)}`
     lines.push(`  ${percent(share).padStart(8)}  ${words}`)
   }
-  if (flows.length > flowsMax) lines.push(`  … ${flows.length - flowsMax} more ways to move`)
+  const moreFlows = flows.length - flowsMax
+  if (moreFlows > 0) {
+    lines.push(`  … ${plural(moreFlows, 'more way to move', 'more ways to move')}`)
+  }
   if (countries !== null && countries.length + countriesOmitted > 0) {
     lines.push(`  countries  ${placeList(countries, placesMax, countriesOmitted)}`)
   }

@@ -31,8 +31,11 @@ function digit(value: number): string {
   return value.toFixed(Math.min(6, places))
 }
 
+/** `1,000`. */
+export const counted = (count: number): string => count.toLocaleString('en')
+
 export function plural(count: number, word: string, words = `${word}s`): string {
-  return `${count.toLocaleString('en')} ${count === 1 ? word : words}`
+  return `${counted(count)} ${count === 1 ? word : words}`
 }
 
 /** One line: what a reviewer has to know. */
@@ -42,12 +45,12 @@ export function verdict(plan: Plan): string {
   const later = laterChanges === 0 ? '' : `; ${plural(laterChanges, 'change')} may show later`
   if (names === 0) return `no answer differs${later}`
   const apart = [
-    ...(addedNames === 0 ? [] : [`${addedNames} new`]),
-    ...(removedNames === 0 ? [] : [`${removedNames} gone`]),
+    ...(addedNames === 0 ? [] : [`${counted(addedNames)} new`]),
+    ...(removedNames === 0 ? [] : [`${counted(removedNames)} gone`]),
   ]
   const of = apart.length === 0 ? '' : ` (${apart.join(', ')})`
   const differ = names === 1 ? 'answers' : 'answer'
-  const what = `${names} of ${plural(comparedNames, 'name')} ${differ} differently${of}`
+  const what = `${counted(names)} of ${plural(comparedNames, 'name')} ${differ} differently${of}`
   return `${what}; ${movedWords(plan)}${later}`
 }
 
@@ -148,12 +151,12 @@ export function amount(value: number, unit: TrafficUnit): string {
 
 /** @param omitted places beside those of the list, which may have none */
 export function placeList(places: readonly PlaceMovement[], most: number, omitted: number): string {
-  if (places.length === 0) return `${omitted}, not listed`
+  if (places.length === 0) return `${counted(omitted)}, not listed`
   const shown = places
     .slice(0, most)
     .map(({ place, moved }) => `${placeWords(place)} ${percent(moved)}`)
   const more = Math.max(0, places.length - most) + omitted
-  return shown.join(', ') + (more > 0 ? ` and ${more} more` : '')
+  return shown.join(', ') + (more > 0 ? ` and ${counted(more)} more` : '')
 }
 
 export const countriesTitle =
@@ -167,7 +170,7 @@ export function countryList(countries: readonly CountryMovement[], most: number)
       ({ place, movedOfPlace, name }) => `${placeWords(place)} ${percent(movedOfPlace)} (${name})`,
     )
   const more = countries.length - most
-  return shown.join(', ') + (more > 0 ? ` and ${more} more` : '')
+  return shown.join(', ') + (more > 0 ? ` and ${counted(more)} more` : '')
 }
 
 const placeWords = (place: string): string => (place === '' ? 'in no database' : place)

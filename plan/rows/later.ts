@@ -66,8 +66,11 @@ function poolChanges(
       told('health-check', checkWords(base, pool, head, other))
     }
   }
-  return changes
+  // Of one pool they stay as they are.
+  return changes.sort((one, other) => compared(one.subject, other.subject))
 }
+
+const compared = (one: string, other: string): number => (one < other ? -1 : one > other ? 1 : 0)
 
 /** Who joins and who goes, and what differs of those that stay. */
 function memberWords(base: Bundle, pool: number, head: Bundle, other: number): string {
@@ -244,9 +247,9 @@ class PoolUsers {
     this.#byPool ??= this.#collect()
     const services = this.#byPool.get(pool) ?? []
     const names = services
-      .slice(0, namesMax)
       .map((service) => formatName(nameOf(this.#head, this.#head.serviceNode[service]!)))
-    return { names, nameCount: services.length }
+      .sort()
+    return { names: names.slice(0, namesMax), nameCount: services.length }
   }
 
   #collect(): Map<number, number[]> {

@@ -1,7 +1,8 @@
 import { execFileSync } from 'node:child_process'
 import { describe, expect, test } from 'vitest'
 import { main } from '#cli/main.ts'
-import { openProgress } from '#cli/terminal/progress.ts'
+import { openProgress, spaced } from '#cli/terminal/progress.ts'
+import { FakeTime } from '#test/support/fake-time.ts'
 
 const erase = '\r\u001B[K'
 const site = 'examples/quickstart'
@@ -31,6 +32,17 @@ describe('the line of progress', () => {
   })
 })
 
+test('what is said again and again is said first, and then as often as it can be read', () => {
+  const time = new FakeTime(0)
+  const said: string[] = []
+  const tell = spaced((words) => void said.push(words), time.clock)
+  for (let i = 0; i < 10; i++) {
+    tell(() => `name ${i}`)
+    time.pass(90)
+  }
+  expect(said).toEqual(['name 0', 'name 3', 'name 6', 'name 9'])
+})
+
 test.each([
   [
     ['check', site],
@@ -39,6 +51,13 @@ test.each([
   [
     ['plan', site, '--base', `./${site}`],
     [`reading ./${site}`, `reading ${site}`, 'compiling both', 'comparing what clients get'],
+  ],
+  [
+    ['plan', site, '--base', './examples/geo-routing'],
+    [
+      ...['reading ./examples/geo-routing', `reading ${site}`, 'compiling both'],
+      ...['comparing what clients get', /^comparing what clients get: name 1 of \d+$/],
+    ],
   ],
 ])('gslbd %s says what it does', async (argv, expected) => {
   const said: string[] = []

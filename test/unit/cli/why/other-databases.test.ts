@@ -110,6 +110,12 @@ describe('an answer by place', () => {
     expect(await told(name, node, here)).toMatch(new RegExp(`^${word} `, 'm'))
   })
 
+  test('of a name that nobody has says nothing of where clients are', async () => {
+    const out = await told('nobody', 'with', 'none')
+    expect(out).toContain('NXDOMAIN')
+    expect(out).not.toContain('a database is not the one of then')
+  })
+
   test('shows all candidates and what names the database, and no share', async () => {
     const out = await told('place', 'with', 'none')
     expect(out).toContain('one of 192.0.2.1, 192.0.2.2')

@@ -99,6 +99,17 @@ describe('by how many clients go elsewhere', () => {
     }
   })
 
+  test.each([0.07, 0.14, 0.28, 0.55, 0.8])(
+    'a share of %d reaches its limit, and not more',
+    (share) => {
+      const moved = [{ tenant: 'a', name: 'x.', share }]
+      const limit = (all: number) => movedBeyond({ all, tenants: new Map([['a', all]]) }, moved)
+      const percent = Math.round(share * 100)
+      expect(limit(percent)).toBeUndefined()
+      expect(limit(percent - 1)?.tenant).toBe('')
+    },
+  )
+
   test('a share that is hardly more is not shown as the limit', () => {
     const moved = [{ tenant: 'a', name: 'x.', share: 0.0004 }]
     expect(movedBeyond({ all: 0, tenants: new Map() }, moved)?.words).toContain('sends 0.040 %')
