@@ -71,7 +71,9 @@ export function sumMovement<A extends Address>(
   const wide = walkClasses(before, after, partition, sums)
   const networks = wide.filter(({ reach }) => reach === Reach.Network)
   const addresses = wide.filter(({ reach }) => reach === Reach.Address)
-  if (wide.length > 0 && partition.ranges === null) return null
+  const isUnknown = partition.ranges === null && partition.sample === undefined
+  if (wide.length > 0 && isUnknown) return null
+  if (addresses.length > 0 && partition.ranges === null) return null
   askEach(before, after, partition, sums, networks, limits.networksMax)
   askEach(before, after, partition, sums, addresses, limits.scriptRunsMax)
   const total = partition.totalWeight || 1
@@ -208,11 +210,13 @@ function askEach<A extends Address>(
   for (const { number, reach, before: was, after: is } of classes) {
     const own = Math.max(fewest, Math.floor((most * weight[number]!) / whole))
     const isAll = reach === Reach.Network && doAllMove(was, is)
-    if (isAll && hasMoreNetworks(partition, number, own)) {
+    const isSampled = partition.ranges === null
+    if (isAll && (isSampled || hasMoreNetworks(partition, number, own))) {
       sums.add(number, was, is, weight[number]!)
       continue
     }
-    const probes = networksOf(partition, number, own)
+    const chosen = isSampled ? partition.sample!(most)[number]! : undefined
+    const probes = chosen ?? networksOf(partition, number, own)
     words.set(probes.words.subarray(0, 4))
     const one = askedIn(before, reach, words, isIpv6)
     const other = askedIn(after, reach, words, isIpv6)

@@ -39,8 +39,7 @@ export type QuickLimits = { readonly [name in keyof typeof quickLimits]: number 
 
 /**
  * `size`, `names`, `networks`: more than `quickLimits`. `places`: it depends on where clients are,
- * and the databases are not read yet, or each network in a place would have to be asked; or on what
- * browsers have measured.
+ * and the databases are not read yet; or on what browsers have measured.
  */
 export type QuickReason = 'size' | 'names' | 'networks' | 'places'
 

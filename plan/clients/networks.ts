@@ -1,19 +1,8 @@
 // The client networks of a class, one by one, or evenly chosen ones where there are too many.
 import { assert } from '#lib/assert.ts'
 import type { Address } from './cuts.ts'
-import type { ClassRanges, Partition } from './partition.ts'
+import type { ClassRanges, Partition, Probes } from './partition.ts'
 import type { FamilySpace } from './space.ts'
-
-/** Clients that stand for all of a class. */
-export interface Probes {
-  readonly count: number
-  /** Of each address four words, as in `Client`. */
-  readonly words: Int32Array
-  /** What each of them counts. */
-  readonly weights: Float64Array
-  /** Each network is there: what is summed over them is exact. */
-  readonly isWhole: boolean
-}
 
 /** What is kept of a partition: most services that go by networks go by the same ones. */
 interface Kept {

@@ -31,9 +31,25 @@ export interface Partition<A extends Address> {
   readonly first: readonly A[]
   /** null: they were not kept. */
   readonly ranges: ClassRanges<A> | null
+  /**
+   * By class, without ranges: networks that are chosen evenly over what counts, one at least, and
+   * of all classes some `most`, or twice as many where that is less than two of each.
+   */
+  readonly sample?: (most: number) => readonly Probes[]
   /** null: no database. */
   readonly countries: Breakdown | null
   readonly operators: Breakdown | null
+}
+
+/** Clients that stand for all of a class. */
+export interface Probes {
+  readonly count: number
+  /** Of each address four words, as in `Client`. */
+  readonly words: Int32Array
+  /** What each of them counts. */
+  readonly weights: Float64Array
+  /** Each network is there: what is summed over them is exact. */
+  readonly isWhole: boolean
 }
 
 /** Each ends where the next one starts, the last one at the end of the space. */

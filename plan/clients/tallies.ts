@@ -5,13 +5,27 @@ import { RangeTable } from '#routing/tables/range-table.ts'
 import { rowsOfCut, rowsOfRanges } from './cuts.ts'
 import type { Address, BothRows, ClientSource, Rows } from './cuts.ts'
 import { keyOf, noPlaces, Partitions, rowsOf } from './partition.ts'
-import type { ClientClasses, Partition } from './partition.ts'
+import type { ClientClasses, Partition, Probes } from './partition.ts'
 import { ipv4, ipv6 } from './space.ts'
 import type { FamilySpace } from './space.ts'
 
 interface Both {
-  readonly v4: Partition<number>
-  readonly v6: Partition<bigint>
+  readonly v4: Tally<number>
+  readonly v6: Tally<bigint>
+}
+
+interface Tally<A extends Address> {
+  readonly partition: Partition<A>
+  /** What was sampled last; undefined: nothing was. */
+  sampled?: { readonly most: number; readonly probes: readonly Probes[] }
+}
+
+/** What is walked: rows of tables that tell clients apart, and of those that list clients. */
+interface Walked<A extends Address> {
+  readonly space: FamilySpace<A>
+  readonly tables: readonly Rows<A>[]
+  /** Clients that none of these tables knows count nothing; none: all count. */
+  readonly listing: readonly Rows<A>[]
 }
 
 /** A class is two numbers; a service that goes by cities has some ten thousand. */
@@ -38,11 +52,13 @@ export class Tallies implements ClientClasses {
   }
 
   v4(sources: readonly ClientSource[]): Partition<number> {
-    return sources.length === 0 ? this.#whole.v4(sources) : this.#of(sources).v4
+    if (sources.length === 0) return this.#whole.v4(sources)
+    return sampled(this.#of(sources).v4, () => this.#walked4(sources))
   }
 
   v6(sources: readonly ClientSource[]): Partition<bigint> {
-    return sources.length === 0 ? this.#whole.v6(sources) : this.#of(sources).v6
+    if (sources.length === 0) return this.#whole.v6(sources)
+    return sampled(this.#of(sources).v6, () => this.#walked6(sources))
   }
 
   rowsOf(sources: readonly ClientSource[]): number {
@@ -55,11 +71,8 @@ export class Tallies implements ClientClasses {
     const key = keyOf(sources)
     let known = this.#known.get(key)
     if (known === undefined) {
-      const tables = sources.map((source) => source.rows())
-      const of4 = tables.map(({ v4 }) => v4)
-      const of6 = tables.map(({ v6 }) => v6)
-      const listing = this.#listing.map(({ v6 }) => v6)
-      known = { v4: tally(ipv4, of4, []), v6: tally(ipv6, of6, listing) }
+      const v4 = { partition: tally(this.#walked4(sources)) }
+      known = { v4, v6: { partition: tally(this.#walked6(sources)) } }
     }
     // The one that was asked for last is the last to go.
     this.#known.delete(key)
@@ -68,6 +81,27 @@ export class Tallies implements ClientClasses {
     this.#known.set(key, known)
     return known
   }
+
+  #walked4(sources: readonly ClientSource[]): Walked<number> {
+    return { space: ipv4, tables: sources.map((source) => source.rows().v4), listing: [] }
+  }
+
+  #walked6(sources: readonly ClientSource[]): Walked<bigint> {
+    const listing = this.#listing.map(({ v6 }) => v6)
+    return { space: ipv6, tables: sources.map((source) => source.rows().v6), listing }
+  }
+}
+
+/** Of the tables nothing is kept: they may be of a bundle that has gone since. */
+function sampled<A extends Address>(kept: Tally<A>, walked: () => Walked<A>): Partition<A> {
+  const { partition } = kept
+  const sample = (most: number): readonly Probes[] => {
+    if (kept.sampled?.most !== most) {
+      kept.sampled = { most, probes: sampleOf(walked(), partition, most) }
+    }
+    return kept.sampled.probes
+  }
+  return { ...partition, sample }
 }
 
 function isAnyKnown({ count, valueOf }: Rows<bigint>): boolean {
@@ -75,36 +109,81 @@ function isAnyKnown({ count, valueOf }: Rows<bigint>): boolean {
   return false
 }
 
-/** @param listing clients that none of these tables knows count nothing; none: all count */
-function tally<A extends Address>(
-  space: FamilySpace<A>,
-  tables: readonly Rows<A>[],
-  listing: readonly Rows<A>[],
-): Partition<A> {
+function tally<A extends Address>(walked: Walked<A>): Partition<A> {
+  const { space } = walked
+  const weight: number[] = []
+  const first: A[] = []
+  walk(walked, (number, start, _end, counts) => {
+    if (number === weight.length) {
+      weight.push(0)
+      first.push(start)
+    }
+    weight[number]! += counts
+  })
+  const totalWeight = weight.reduce((sum, one) => sum + one, 0)
+  const none = { ranges: null, countries: null, operators: null }
+  return { space, weight: Float64Array.from(weight), totalWeight, first, ...none }
+}
+
+/** @param visit told of ranges of clients in their order, of which class each is, what it counts */
+function walk<A extends Address>(
+  { space, tables, listing }: Walked<A>,
+  visit: (number: number, start: A, end: A, counts: number) => void,
+): void {
   const clients = new Cursor(rowsOfCut(space.clients), space.end)
   const told = tables.map((rows) => new Cursor(rows, space.end))
   const listed = listing.map((rows) => new Cursor(rows, space.end))
   const all = [clients, ...told, ...listed]
   const classes = new Classes(told)
-  const weight: number[] = []
-  const first: A[] = []
   for (let start = space.clients.starts[0]!; start < space.end;) {
     const end = all.reduce((least, { end: one }) => (one < least ? one : least), space.end)
     if (clients.value === 1) {
-      const number = classes.current()
-      if (number === weight.length) {
-        weight.push(0)
-        first.push(start)
-      }
       const counts = listed.length === 0 || listed.some(({ value }) => value !== 0)
-      if (counts) weight[number]! += space.weightOf(start, end)
+      visit(classes.current(), start, end, counts ? space.weightOf(start, end) : 0)
     }
     for (const cursor of all) if (cursor.end === end) cursor.next()
     start = end
   }
-  const totalWeight = weight.reduce((sum, one) => sum + one, 0)
-  const none = { ranges: null, countries: null, operators: null }
-  return { space, weight: Float64Array.from(weight), totalWeight, first, ...none }
+}
+
+/** As `chosenNetworks` of networks.ts chooses of each class, of all classes in one walk. */
+function sampleOf<A extends Address>(
+  walked: Walked<A>,
+  { space, weight, totalWeight, first }: Partition<A>,
+  most: number,
+): readonly Probes[] {
+  const fewest = Math.max(1, Math.floor(most / weight.length / 2))
+  const counts = weight.map((one) =>
+    Math.max(fewest, Math.floor((most * one) / (totalWeight || 1))),
+  )
+  const offsets = new Uint32Array(counts.length + 1)
+  for (const [number, count] of counts.entries()) offsets[number + 1] = offsets[number]! + count
+  const words = new Int32Array(offsets.at(-1)! * 4)
+  const own = new Int32Array(4)
+  const found = new Uint32Array(counts.length)
+  const passed = new Float64Array(counts.length)
+  const add = (number: number, address: A): void => {
+    space.toWords(address, own)
+    words.set(own, (offsets[number]! + found[number]!++) * 4)
+  }
+  walk(walked, (number, start, end, heavy) => {
+    const each = weight[number]! / counts[number]!
+    const before = passed[number]!
+    for (;;) {
+      const next = (found[number]! + 0.5) * each
+      if (heavy === 0 || next >= before + heavy || found[number]! === counts[number]!) break
+      add(number, space.within(start, end, Math.max(0, (next - before) / heavy)))
+    }
+    passed[number] = before + heavy
+  })
+  return Array.from(counts, (_, number): Probes => {
+    // Of a class whose clients count nothing, the first one stands for all.
+    if (found[number] === 0) add(number, first[number]!)
+    const count = found[number]!
+    const from = offsets[number]! * 4
+    const weights = new Float64Array(count).fill(weight[number]! / count)
+    return { count, words: words.subarray(from, from + count * 4), weights, isWhole: false }
+  })
 }
 
 /** A row of a table, on its way through all of them. */

@@ -2,6 +2,7 @@
 import { setImmediate } from 'node:timers/promises'
 import { describe, expect, test } from 'vitest'
 import { plainRouting } from '#bundle/format/model.ts'
+import type { Bundle } from '#bundle/format/bundle.ts'
 import type { BundleModel, ServiceModel } from '#bundle/format/model.ts'
 import { createCommitEffects } from '#cli/effects/commit-effects.ts'
 import { systemClock } from '#lib/clock.ts'
@@ -155,13 +156,70 @@ describe('on a node with databases', () => {
     expect(ranges.deref()).toBeUndefined()
   })
 
-  test.each([
-    ['each network in a place would be asked', { filterChain: ['geo-ip', 'sticky'] }],
-    ['browsers have measured', { filterChain: ['geo-ip', 'rum'] }],
-  ])('it is not told where %s', (_, of) => {
+  test('it is not told where browsers have measured', () => {
     const effects = createCommitEffects({ hasDatabases: true, databases: () => geo })
-    const [before, after] = change(of)
+    const [before, after] = change({ filterChain: ['geo-ip', 'rum'] })
     expect(effects.between(before!, after!)(null)).toBe('moved=unknown; reason=places')
+  })
+})
+
+describe('of a sticky way behind one that goes by places', () => {
+  const own = new KnownPlaces(geo, (bundle) => link.tablesFor(bundle))
+  const planned = (base: Bundle, head: Bundle) => {
+    const [before, after] = [base, head].map((bundle) => {
+      const tables = { ...link.tablesFor(bundle), networks: packNetworks(bundle) }
+      return { source: '', bundle, tables }
+    })
+    return makePlan({
+      ...{ base: before!, head: after!, geo, scripts: null },
+      moments: [{ atMs: nowMs, health: null }],
+      limits: { networksMax: 8_192 },
+    })
+  }
+  const spread = (of: Partial<ServiceModel>, gone: number): BundleModel => ({
+    ...modelOf(of),
+    pools: [
+      pool(
+        1,
+        Array.from({ length: 12 }, (_, i) =>
+          member(i % 2 === 0 ? `192.0.2.${i}` : `2001:db8::${i}`, {
+            region: regions[(i >> 1) % 3]!,
+            weight: 1 + i,
+          }),
+        ).filter((_, i) => i !== gone),
+      ),
+    ],
+  })
+  test.each([
+    ['country', { filterChain: ['geo-ip', 'sticky'] }],
+    ['operator', { filterChain: ['asn', 'sticky'] }],
+    ['both', { filterChain: ['asn', 'geo-ip', 'sticky'] }],
+    ['country, by weights', { filterChain: ['geo-ip', 'sticky-weighted'] }],
+  ])('by %s it says what a plan says, within what both may err', (_, of) => {
+    const effects = new QuickEffects({ nowMs: () => nowMs, places: () => own })
+    for (let gone = 0; gone < laneCount(12, 2); gone++) {
+      const [base, head] = [bundleOf(spread(of, -1)), bundleOf(spread(of, gone))]
+      const plan = planned(base, head)
+      const effect = effects.between(base, head)
+      if (!effect.ok) expect.unreachable(effect.reason)
+      const { movedMax, movedMaxError, ...others } = effect.of(null)
+      const { movedMax: wanted, movedMaxError: error, ...same } = plan.summary
+      expect(others).toEqual({ ...same, movedMaxName: 'www.example.org.' })
+      expect(wanted).toBeGreaterThan(0)
+      expect(movedMaxError).toBeLessThan(0.02)
+      expect(Math.abs(movedMax - wanted)).toBeLessThanOrEqual(movedMaxError + error)
+      // What was chosen once is asked again, the same.
+      const back = effects.between(head, base)
+      const again = effects.between(base, head)
+      expect([back.ok, again.ok && again.of(null).movedMax]).toEqual([true, movedMax])
+    }
+  })
+
+  test('names that take more than a write may ask for are left to a plan', () => {
+    const effects = new QuickEffects({ nowMs: () => nowMs, places: () => own }, { asksMax: 1_000 })
+    const of = { filterChain: ['geo-ip', 'sticky'] }
+    const [base, head] = [bundleOf(spread(of, -1)), bundleOf(spread(of, 4))]
+    expect(effects.between(base, head)).toEqual({ ok: false, reason: 'networks' })
   })
 })
 
