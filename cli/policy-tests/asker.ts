@@ -1,11 +1,10 @@
 // Asks the questions of cases, each under its own health, time and place, as a node would answer.
 import type { Bundle } from '#bundle/format/bundle.ts'
-import { addressOfMember, textOf } from '#bundle/format/bundle.ts'
+import { addressOfMember } from '#bundle/format/bundle.ts'
 import { parseAddress } from '#dns/address.ts'
 import { parseName } from '#dns/name.ts'
 import { assert } from '#lib/assert.ts'
 import type { Result } from '#lib/result.ts'
-import { suggest } from '#lib/suggest.ts'
 import { memberNames } from '#routing/choose/explain.ts'
 import type { RoutingTables } from '#routing/choose/environment.ts'
 import { createRoutingState, rebuildPool } from '#routing/state/candidates.ts'
@@ -18,6 +17,7 @@ import type { SimulatedScripts } from '#cli/simulate/scripts.ts'
 import { simulate, SimulationMemory } from '#cli/simulate/simulation.ts'
 import type { Simulation } from '#cli/simulate/simulation.ts'
 import { ClientPlaces, placeKeyOf } from './client-place.ts'
+import { namesFor, namesOfAll, ownersOf, Suggestions, tenantOfMember } from './near-member.ts'
 
 /** What cases share that are asked one after the other. */
 interface Scene {
@@ -39,11 +39,15 @@ export class Asker {
   readonly #places: ClientPlaces
   readonly #memory = new SimulationMemory()
   #scene: Scene | undefined
-  #addresses: ReadonlySet<string> | undefined
+  readonly #wanted: ReadonlySet<string>
+  readonly #suggestions = new Suggestions()
+  #owners: ReadonlyMap<string, ReadonlySet<string>> | undefined
   #membersNamed: ReadonlyMap<string, readonly number[]> | undefined
 
-  constructor(bundle: Bundle) {
+  /** @param wanted the addresses that `hasMember` will be asked of */
+  constructor(bundle: Bundle, wanted: ReadonlySet<string>) {
     this.#bundle = bundle
+    this.#wanted = wanted
     this.#places = new ClientPlaces(bundle)
   }
 
@@ -53,19 +57,52 @@ export class Asker {
     return down.flatMap((name, index) => (this.#named(name) === undefined ? [index] : []))
   }
 
-  /** @param address or host name, as answers have it */
-  hasMember(address: string): boolean {
-    const { members } = this.#bundle.counts
-    this.#addresses ??= new Set(
-      Array.from({ length: members }, (_, member) => addressOfMember(this.#bundle, member)),
+  /**
+   * @param address or host name, as answers have it; one of `wanted`
+   * @param tenant whose member it has to be; '': anybody's
+   */
+  hasMember(address: string, tenant: string, { service }: Simulation): boolean {
+    const isOfService = service?.members.some(
+      ({ index }) =>
+        addressOfMember(this.#bundle, index) === address && this.#isTold(index, tenant),
     )
-    return this.#addresses.has(address)
+    if (isOfService === true) return true
+    this.#owners ??= ownersOf(this.#bundle, this.#wanted)
+    const owners = this.#owners.get(address)
+    return owners !== undefined && (tenant === '' || owners.has(tenant))
   }
 
-  /** What is near to `name` among what members are called; undefined: nothing is. */
-  nearTo(name: string): string | undefined {
-    this.#membersNamed ??= membersByName(this.#bundle)
-    return suggest(name, this.#membersNamed.keys())
+  /**
+   * What is near to a name of `down`, of the pool that it names, else of those that answer; of the
+   * tenant's own alone. undefined: nothing is, or enough was suggested.
+   */
+  nearTo(name: string, given: Given, tenant: string): string | undefined {
+    return this.#suggestions.nearest(name, () => this.#namesAround(name, given, tenant))
+  }
+
+  /** What is near to `address` among the members that answer, of the tenant's own alone. */
+  nearAddress(address: string, tenant: string, { service }: Simulation): string | undefined {
+    const told = (service?.members ?? [])
+      .values()
+      .filter(({ index }) => this.#isTold(index, tenant))
+      .map(({ ipAddress }) => ipAddress)
+    return this.#suggestions.nearest(address, () => told)
+  }
+
+  #isTold(member: number, tenant: string): boolean {
+    return tenant === '' || tenantOfMember(this.#bundle, member) === tenant
+  }
+
+  *#namesAround(name: string, given: Given, tenant: string): Generator<string> {
+    const pool = name.slice(0, Math.max(0, name.lastIndexOf('/')))
+    const named = this.#named(`${pool}/*`)
+    if (named !== undefined) yield* namesFor(this.#bundle, tenant, named)
+    if (named !== undefined) return
+    const { service } = this.ask({ ...given, down: [] }, 1)
+    for (const one of [service?.pool, service?.fallback]) {
+      const members = typeof one === 'string' ? this.#named(`${one}/*`) : undefined
+      yield* namesFor(this.#bundle, tenant, members ?? [])
+    }
   }
 
   /** Whose the members are that `name` stands for, such as `web/*`; '': there are none. */
@@ -73,7 +110,7 @@ export class Asker {
     const [member] = this.#named(name) ?? []
     if (member === undefined) return ''
     // Pools are named across tenants, so that all are of one.
-    return textOf(this.#bundle, this.#bundle.poolTenant[this.#bundle.memberPool[member]!]!)
+    return tenantOfMember(this.#bundle, member)
   }
 
   /** @param count answers to draw @param given has been checked */
@@ -146,9 +183,7 @@ function membersByName(bundle: Bundle): ReadonlyMap<string, readonly number[]> {
   const byName = new Map<string, number[]>()
   for (let member = 0; member < bundle.counts.members; member++) {
     const pool = bundle.memberPool[member]!
-    const all = `${textOf(bundle, bundle.poolName[pool]!)}/*`
-    const ofTenant = `${textOf(bundle, bundle.poolTenant[pool]!)}/${all}`
-    for (const name of [...memberNames(bundle, member), all, ofTenant]) {
+    for (const name of [...memberNames(bundle, member), ...namesOfAll(bundle, pool)]) {
       const known = byName.get(name)
       if (known === undefined) byName.set(name, [member])
       else known.push(member)

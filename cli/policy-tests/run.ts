@@ -6,7 +6,6 @@ import type { DiagnosticCode } from '#compiler/diagnostics/diagnostics.ts'
 import type { PolicyTests } from '#compiler/tree/policy-tests.ts'
 import { placeIn } from '#compiler/tree/tree.ts'
 import type { Entry, TreeReport } from '#compiler/tree/tree.ts'
-import { suggest } from '#lib/suggest.ts'
 import type { Simulation } from '#cli/simulate/simulation.ts'
 import { Asker, sceneKeyOf } from './asker.ts'
 import {
@@ -76,7 +75,8 @@ function isTooMuch(
 }
 
 function runAll(bundle: Bundle, cases: readonly PolicyCase[], report: TreeReport): CaseResult[] {
-  const asker = new Asker(bundle)
+  const shares = cases.flatMap(({ expect }) => expect.share ?? [])
+  const asker = new Asker(bundle, new Set(shares.map(({ member }) => addressIn(member))))
   // Those of one time and place together: setting up another scene costs more than a question.
   const keys = new Map(cases.map((one) => [one, sceneKeyOf(one.given)]))
   const ordered = cases.toSorted((a, b) => compare(keys.get(a)!, keys.get(b)!))
@@ -107,13 +107,16 @@ function tellOfShares(
   simulation: Simulation,
   tell: Tell,
 ): string | undefined {
+  const { tenant } = one.entry
   const { share = [] } = one.expect
-  const strange = share.findIndex(({ member }) => !asker.hasMember(addressIn(member)))
+  const strange = share.findIndex(
+    ({ member }) => !asker.hasMember(addressIn(member), tenant, simulation),
+  )
   if (strange >= 0) {
     const { member } = share[strange]!
-    const known = simulation.service?.members.map(({ ipAddress }) => ipAddress) ?? []
+    const near = asker.nearAddress(member, tenant, simulation)
     const place = placeOfExpected(one, 'share', strange, 'member')
-    tell('test-share-unknown', place, [member, one.title], suggest(member, known))
+    tell('test-share-unknown', place, [member, one.title], near)
     return member
   }
   const step = share.length === 0 ? undefined : stickyStepOf(simulation)
@@ -138,7 +141,8 @@ function runOne(asker: Asker, one: PolicyCase, report: TreeReport): CaseResult {
   const [unknown] = asker.unknownDown(given)
   if (unknown !== undefined) {
     const name = given.down![unknown]!
-    tell('test-member-unknown', placeOfGiven(one, 'down', unknown), [name], asker.nearTo(name))
+    const near = asker.nearTo(name, given, entry.tenant)
+    tell('test-member-unknown', placeOfGiven(one, 'down', unknown), [name], near)
     return faulty(`there is no member "${name}"`)
   }
   const owners =

@@ -4,6 +4,8 @@ import { dirname, join } from 'node:path'
 import { describe, expect, test } from 'vitest'
 import { createCompiler } from '#compiler/compile.ts'
 import { messageOf } from '#compiler/diagnostics/diagnostics.ts'
+import { policyTestLimits } from '#cli/policy-tests/limits.ts'
+import { Suggestions } from '#cli/policy-tests/near-member.ts'
 import { createPolicyTests } from '#cli/policy-tests/run.ts'
 import type { TestReport } from '#cli/policy-tests/report.ts'
 import { runCli } from '#test/support/run-cli.ts'
@@ -197,6 +199,65 @@ test('who is unknown is told with who may be meant', () => {
     '192.0.2.1',
     'web/192.0.2.1',
   ])
+})
+
+describe('who is suggested for a member that there is not', () => {
+  const pools: Readonly<Record<string, string>> = {
+    'tenants/shop/tenant.yaml': `${head('Tenant', 'shop')}spec: {}\n`,
+    'tenants/shop/pools/shop.yaml': `${head('Pool', 'shop')}spec:\n  members:\n${member(9, '')}`,
+    'tenants/shop/services/shop.yaml': service('shop', '').replace('pool: web', 'pool: shop'),
+  }
+  const told = (path: string, cases: string) =>
+    compiledWith(`  expect: { rcode: NOERROR }\n  cases: [${cases}]\n`, path, pools)
+      .filter(({ code }) => code.endsWith('-unknown'))
+      .map(({ code, suggestion }) => [code, suggestion])
+  const own = 'tenants/default/tests/a.yaml'
+  const down = (name: string, asked = 'www') =>
+    `{ given: { name: ${asked}.example.com, down: ["${name}"] } }`
+  const share = (address: string) =>
+    `{ given: { name: www.example.com }, expect: { share: [{ member: ${address}, percent: 0, tolerance: 5 }] } }`
+  const rows: readonly [path: string, one: string, suggestion: string][] = [
+    [own, down('web/192.0.2.11'), 'web/192.0.2.1'],
+    [own, down('wbe/192.0.2.1'), 'web/192.0.2.1'],
+    [own, down('wbe/*'), 'web/*'],
+    [own, down('default/wbe/192.0.2.2'), 'default/web/192.0.2.2'],
+    ['tests/a.yaml', down('shop/192.0.2.8'), 'shop/192.0.2.9'],
+    // Of another tenant nothing is told, be it named or asked.
+    [own, down('shop/192.0.2.8'), ''],
+    [own, down('shpo/192.0.2.9'), ''],
+    [own, down('shpo/192.0.2.9', 'shop'), ''],
+    // Neither named nor asked: too many to look at.
+    ['tests/a.yaml', down('shpo/192.0.2.9'), ''],
+  ]
+  test.each(rows)('%s: %s: %s', (path, one, suggestion) => {
+    expect(told(path, one)).toEqual([['test-member-unknown', suggestion]])
+  })
+
+  test('whether an address is of a member of another tenant is not told to a tenant', () => {
+    expect(told('tests/a.yaml', share('192.0.2.9'))).toEqual([])
+    const unknown = [['test-share-unknown', '192.0.2.1']]
+    expect(told(own, share('192.0.2.9'))).toEqual(unknown)
+    expect(told(own, share('192.0.2.8'))).toEqual(unknown)
+    expect(told(own, share('192.0.2.2'))).toEqual([])
+  })
+
+  test('the first few of a run have a suggestion, each of the first few names', () => {
+    const { suggestionsMax } = policyTestLimits
+    const cases = Array.from({ length: suggestionsMax + 5 }, () => down('web/192.0.2.11'))
+    const suggestions = told(own, cases.join(', ')).map(([, suggestion]) => suggestion)
+    expect(suggestions.length).toBe(suggestionsMax + 5)
+    expect(suggestions.filter((one) => one !== '').length).toBe(suggestionsMax)
+
+    const looked: string[] = []
+    function* names() {
+      for (let i = 0; ; i++) {
+        looked.push(`n${i}`)
+        yield `n${i}`
+      }
+    }
+    expect(new Suggestions().nearest('n11', names)).toBe('n11')
+    expect(looked.length).toBe(policyTestLimits.suggestedAmongMax + 1)
+  })
 })
 
 describe('what is wrong with a test itself', () => {

@@ -1,0 +1,64 @@
+// Who may be meant where a case names a member that there is not, within a bounded time.
+import type { Bundle } from '#bundle/format/bundle.ts'
+import { addressOfMember, textOf } from '#bundle/format/bundle.ts'
+import { suggest } from '#lib/suggest.ts'
+import { memberNames } from '#routing/choose/explain.ts'
+import { policyTestLimits } from './limits.ts'
+
+/** The suggestions of one run: the first few, each among so many names. */
+export class Suggestions {
+  #left: number = policyTestLimits.suggestionsMax
+
+  /** @param names is asked only when there is a suggestion left */
+  nearest(word: string, names: () => Iterable<string>): string | undefined {
+    if (this.#left === 0) return undefined
+    this.#left--
+    return suggest(word, firstOf(names(), policyTestLimits.suggestedAmongMax))
+  }
+}
+
+function* firstOf(names: Iterable<string>, most: number): Generator<string> {
+  let count = 0
+  for (const name of names) {
+    if (count++ === most) return
+    yield name
+  }
+}
+
+export function tenantOfMember(bundle: Bundle, member: number): string {
+  return textOf(bundle, bundle.poolTenant[bundle.memberPool[member]!]!)
+}
+
+/** `POOL/*`, with or without the tenant. */
+export function namesOfAll(bundle: Bundle, pool: number): readonly [string, string] {
+  const all = `${textOf(bundle, bundle.poolName[pool]!)}/*`
+  return [all, `${textOf(bundle, bundle.poolTenant[pool]!)}/${all}`]
+}
+
+/** @param members of one pool; none are told to another tenant; '': everybody's are told */
+export function* namesFor(
+  bundle: Bundle,
+  tenant: string,
+  members: readonly number[],
+): Generator<string> {
+  const [first] = members
+  if (first === undefined) return
+  if (tenant !== '' && tenantOfMember(bundle, first) !== tenant) return
+  yield* namesOfAll(bundle, bundle.memberPool[first]!)
+  for (const member of members) yield* memberNames(bundle, member)
+}
+
+/** Whose members have which of `wanted` addresses; is as large as that, not as the bundle. */
+export function ownersOf(
+  bundle: Bundle,
+  wanted: ReadonlySet<string>,
+): ReadonlyMap<string, ReadonlySet<string>> {
+  const owners = new Map<string, Set<string>>()
+  for (let member = 0; member < bundle.counts.members; member++) {
+    const address = addressOfMember(bundle, member)
+    if (!wanted.has(address)) continue
+    const known = owners.get(address) ?? new Set<string>()
+    owners.set(address, known.add(tenantOfMember(bundle, member)))
+  }
+  return owners
+}
