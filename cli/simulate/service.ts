@@ -19,7 +19,7 @@ import type { RoutingQuery } from '#routing/state/query.ts'
 import { drawManyByPolicy, traceChoice } from '#routing/choose/trace.ts'
 import type { Trace } from '#routing/choose/trace.ts'
 import type { Transaction } from '#runtime/answer/transaction.ts'
-import { answerRdata } from '#plan/sides/answer-records.ts'
+import { aliasLinks, answerRdata } from '#plan/sides/answer-records.ts'
 import type { HealthWords, SimulatedQuestion } from './question.ts'
 import { placeOfClient } from './place.ts'
 import type { SimulatedPlace } from './place.ts'
@@ -86,6 +86,8 @@ interface Answered {
   readonly message: Uint8Array
   /** From before the answer. */
   readonly cursors: Int32Array
+  /** Of an alias: position of its record in the answer; -1: it is not there. */
+  readonly record: number
 }
 
 export function explainService({
@@ -95,6 +97,7 @@ export function explainService({
   question,
   message,
   cursors,
+  record,
 }: Answered): SimulatedService {
   const { view } = tx
   assert(view !== undefined, 'a service is found in a bundle')
@@ -117,12 +120,15 @@ export function explainService({
     ? explainPool(bundle, state, shownPool, family, dividesByWeight(ways))
     : []
   const picks = hasFamily
-    ? answerRdata(message, tx.answerCount, isAlias ? RrType.CNAME : question.qtype)
-        .slice(0, isAlias ? 1 : undefined)
-        .map((octets) => {
-          const text = isAlias ? formatName(octets) : formatAddress(octets)
-          return members.find(({ ipAddress }) => ipAddress === text)?.ipAddress
-        })
+    ? (isAlias
+        ? aliasLinks(message, tx.answerCount).flatMap((one) =>
+            one.record === record ? [one.target] : [],
+          )
+        : answerRdata(message, tx.answerCount, question.qtype)
+      ).map((octets) => {
+        const text = isAlias ? formatName(octets) : formatAddress(octets)
+        return members.find(({ ipAddress }) => ipAddress === text)?.ipAddress
+      })
     : []
   assert(!picks.includes(undefined), 'what is answered is a member')
   const query = { serviceIndex: service, poolIndex: pool, family: family ?? Family.V4 }

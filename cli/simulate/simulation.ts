@@ -1,11 +1,11 @@
 // Runs one question through the server's own answer path, and collects the reasons for the answer.
-import { nodeFlags, serviceOfNode, textOf, zoneOfNode } from '#bundle/format/bundle.ts'
+import { serviceOfNode, textOf, zoneOfNode } from '#bundle/format/bundle.ts'
 import type { Bundle } from '#bundle/format/bundle.ts'
-import { NodeFlag } from '#bundle/format/cells.ts'
 import type { ResponseRuleModel } from '#bundle/format/model.ts'
 import { responseRuleAt } from '#bundle/format/response-rules.ts'
 import { EdnsOption } from '#dns/edns-codes.ts'
 import { HeaderOffset, QClass } from '#dns/header.ts'
+import { foldName } from '#dns/name.ts'
 import { rcodeNames } from '#dns/rcode.ts'
 import { RrType } from '#dns/rrtype.ts'
 import { Random } from '#lib/random.ts'
@@ -19,6 +19,7 @@ import { hashSuffixes, readQuestion } from '#runtime/answer/question.ts'
 import { findRule } from '#runtime/answer/response-policy.ts'
 import { createServingView } from '#runtime/answer/serving-view.ts'
 import { Transaction } from '#runtime/answer/transaction.ts'
+import { aliasService } from '#plan/sides/alias-service.ts'
 import { answerRecords, referralOf } from '#plan/sides/answer-records.ts'
 import type { Referral } from '#plan/sides/answer-records.ts'
 import { nameOfNode, nameOfZone } from '#cli/files/bundle-json.ts'
@@ -96,11 +97,12 @@ export function simulate(
   const { zone, match, node } = find(tx, bundle)
   const rule = ruleOf(tx, bundle)
   const isAnswered = rule !== null && rule.action !== 'passthru'
+  const qname = Uint8Array.from(foldName(question.qname))
   // A service that answers an alias is explained itself, whatever that leads to.
-  const isAlias = node >= 0 && (nodeFlags(bundle, node) & NodeFlag.Alias) !== 0
-  const explained = isAlias ? node : last.node
-  const service = explained < 0 || isAnswered ? -1 : serviceOfNode(bundle, explained)
-  return {
+  const alias = aliasService(bundle, qname, message, answerCount)
+  const ofLast = last.node < 0 ? -1 : serviceOfNode(bundle, last.node)
+  const service = isAnswered ? -1 : (alias?.service ?? ofLast)
+  const own = {
     rcode,
     rule,
     zone: zone < 0 ? null : nameOfZone(bundle, zone),
@@ -111,10 +113,18 @@ export function simulate(
     records: answerRecords(message, answerCount),
     referral: referralOf(message, answerCount),
     tenant: tenantOfNode(bundle, node),
-    service:
-      service < 0 ? null : explainService({ tx, again, service, question, message, cursors }),
     ecsScope: question.client === null ? null : ecsScope,
   }
+  if (service < 0) return { ...own, service: null }
+  if (alias !== undefined && alias.record < 0 && Buffer.compare(alias.name, qname) !== 0) {
+    // The answer ends before it, for the client's subnet: the resolver asks for that name next.
+    state.serviceCursor.set(cursors)
+    const next = simulate(bundle, state, { ...question, qname: alias.name }, memory)
+    return { ...own, service: next.service }
+  }
+  const record = alias?.record ?? -1
+  const asked = { tx, again, service, question, message, cursors, record }
+  return { ...own, service: explainService(asked) }
 }
 
 function prepare(

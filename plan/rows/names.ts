@@ -8,6 +8,7 @@ import { rrsetsOfNode } from '#bundle/load/rrset-values.ts'
 import { foldName, formatName, labelOffsets, parseName } from '#dns/name.ts'
 import { RrType } from '#dns/rrtype.ts'
 import { findStored } from '#runtime/answer/lookup.ts'
+import { aliasesMax } from '#runtime/answer/transaction.ts'
 import { pairPools } from './pools.ts'
 import type { PoolPairs } from './pools.ts'
 import { RrsetPairs } from './rrsets.ts'
@@ -113,24 +114,43 @@ function addAliases(
     for (const bundle of [base, head]) {
       for (let node = 0; node < bundle.counts.nodes; node++) {
         if ((nodeFlags(bundle, node) & NodeFlag.HasCname) === 0) continue
-        const target = targetOf(bundle, node)
-        if (target !== undefined && leadsTo(target, names)) add(bundle, node)
+        const target = targetOf(bundle, node, RrType.CNAME)
+        if (target !== undefined && leadsTo(bundle, target, names)) add(bundle, node)
       }
     }
   }
 }
 
-function leadsTo(target: Uint8Array, names: ReadonlyMap<string, NameDifference>): boolean {
-  if (names.has(formatName(target))) return true
-  // A wildcard may stand for it.
-  return labelOffsets(target).some(
-    (at) => at > 0 && names.has(`*.${formatName(target, at)}`.replace(/\.\.$/, '.')),
-  )
+/** Also by DNAME records above the target (RFC 6672). */
+function leadsTo(
+  bundle: Bundle,
+  target: Uint8Array,
+  names: ReadonlyMap<string, NameDifference>,
+): boolean {
+  let name: Uint8Array | undefined = target
+  for (let followed = 0; name !== undefined && followed < aliasesMax; followed++) {
+    const asked: Uint8Array = name
+    if (names.has(formatName(asked))) return true
+    const above = labelOffsets(asked).filter((at) => at > 0)
+    // A wildcard may stand for it.
+    if (above.some((at) => names.has(`*.${formatName(asked, at)}`.replace(/\.\.$/, '.'))))
+      return true
+    name = undefined
+    for (const at of above) {
+      const node = findStored(bundle, asked, at)
+      const dname = node < 0 ? undefined : targetOf(bundle, node, RrType.DNAME)
+      if (dname === undefined) continue
+      if (names.has(formatName(asked, at))) return true
+      name = Buffer.concat([asked.subarray(0, at), dname])
+      break
+    }
+  }
+  return false
 }
 
-function targetOf(bundle: Bundle, node: number): Uint8Array | undefined {
-  const cname = rrsetsOfNode(bundle, node).find(({ type }) => type === RrType.CNAME)
-  return cname?.rdata[0] === undefined ? undefined : foldName(cname.rdata[0])
+function targetOf(bundle: Bundle, node: number, type: number): Uint8Array | undefined {
+  const alias = rrsetsOfNode(bundle, node).find((one) => one.type === type)
+  return alias?.rdata[0] === undefined ? undefined : foldName(alias.rdata[0])
 }
 
 /** The names of response rules that are not the same on both sides. */

@@ -65,6 +65,21 @@ export function recordTexts(message: Uint8Array, count: number, others: number) 
   return { answer: texts.slice(0, count), others: texts.slice(count) }
 }
 
+/** A CNAME of the answer, also one that follows from a DNAME. */
+interface AliasLink {
+  /** Wire form. */
+  readonly target: Uint8Array
+  /** Position among all records. */
+  readonly record: number
+}
+
+/** In the order in which they are followed. @param message as for `answerRecords` */
+export function aliasLinks(message: Uint8Array, count: number): readonly AliasLink[] {
+  return recordsOf(message, count).flatMap(({ type, rdata }, record) =>
+    type === RrType.CNAME ? [{ target: rdata, record }] : [],
+  )
+}
+
 /** The rdata of the records of one type. @param message as for `answerRecords` */
 export function answerRdata(message: Uint8Array, count: number, type: number): Uint8Array[] {
   return recordsOf(message, count).flatMap((one) => (one.type === type ? [one.rdata] : []))

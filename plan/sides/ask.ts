@@ -1,20 +1,14 @@
 // Asks the server's own answer path one question, and notes the answer and who gave it.
-import { nodeFlags, serviceOfNode } from '#bundle/format/bundle.ts'
+import { serviceOfNode } from '#bundle/format/bundle.ts'
 import type { Bundle } from '#bundle/format/bundle.ts'
-import { NodeFlag } from '#bundle/format/cells.ts'
-import { labelOffsets } from '#dns/name.ts'
 import { HeaderOffset, QClass } from '#dns/header.ts'
 import { rcodeNames } from '#dns/rcode.ts'
 import { RrType } from '#dns/rrtype.ts'
 import { answer } from '#runtime/answer/answer.ts'
-import {
-  findClosestEncloser,
-  findStored,
-  findSuffix,
-  findWildcard,
-} from '#runtime/answer/lookup.ts'
+import { findClosestEncloser, findSuffix, findWildcard } from '#runtime/answer/lookup.ts'
 import { hashSuffixes } from '#runtime/answer/question.ts'
 import { Transport } from '#runtime/answer/transaction.ts'
+import { aliasService, answeringNode } from './alias-service.ts'
 import { recordTexts } from './answer-records.ts'
 import type { Side } from './side.ts'
 
@@ -39,11 +33,13 @@ export function ask(side: Side, qname: Uint8Array, qtype: number): Told {
   const { bundle, tx } = side
   const queries = tx.view!.serviceQueries
   answerTo(side, qname, qtype)
-  const service = serviceOfLast(side, qname)
+  const alias = aliasService(bundle, qname, message, tx.answerCount)
+  const service = alias?.service ?? serviceOfLast(side, qname)
   const before = service < 0 ? 0 : queries[service]!
   // Whether it was asked is for the answer path to say.
   answerTo(side, qname, qtype)
-  const isAsked = service >= 0 && queries[service]! > before && isOfService(side, qname, qtype)
+  const isOfType = alias !== undefined || qtype === RrType.A || qtype === RrType.AAAA
+  const isAsked = service >= 0 && queries[service]! > before && isOfType
   const { answer: records, others } = recordTexts(
     message,
     tx.answerCount,
@@ -52,7 +48,9 @@ export function ask(side: Side, qname: Uint8Array, qtype: number): Told {
   const isAlias = (one: { readonly type: number }): boolean =>
     one.type === RrType.CNAME || one.type === RrType.DNAME
   const isOwn = isAsked && service === serviceNamed(bundle, qname)
-  const shown = !isAsked ? records : isOwn ? [] : records.filter(isAlias)
+  // What it chose, and what that leads to, is not the same for everybody.
+  const leading = alias === undefined || alias.record < 0 ? records : records.slice(0, alias.record)
+  const shown = !isAsked ? records : isOwn ? [] : leading.filter(isAlias)
   return {
     rcode: rcodeNames[tx.rcode] ?? String(tx.rcode),
     records: shown.map(({ text }) => text),
@@ -75,14 +73,9 @@ function answerTo({ tx }: Side, qname: Uint8Array, qtype: number): void {
   answer(tx, message, 0, end + 4, message, 0, message.length)
 }
 
-/** A service that answers an alias stands for every type; others for addresses. */
-function isOfService({ bundle }: Side, qname: Uint8Array, qtype: number): boolean {
-  return qtype === RrType.A || qtype === RrType.AAAA || isAliasNamed(bundle, qname)
-}
-
 /** Of the name that was answered last: the question's, or where its aliases lead. */
 function serviceOfLast({ bundle, tx }: Side, qname: Uint8Array): number {
-  if (tx.aliasCount === 0 || isAliasNamed(bundle, qname)) return serviceNamed(bundle, qname)
+  if (tx.aliasCount === 0) return serviceNamed(bundle, qname)
   hashSuffixes(tx, bundle.nameLabelsMax)
   const node = findSuffix(tx, bundle, 0)
   if (node >= 0) return serviceOfNode(bundle, node)
@@ -96,19 +89,3 @@ function serviceNamed(bundle: Bundle, qname: Uint8Array): number {
   const node = answeringNode(bundle, qname)
   return node < 0 ? -1 : serviceOfNode(bundle, node)
 }
-
-function isAliasNamed(bundle: Bundle, qname: Uint8Array): boolean {
-  const node = answeringNode(bundle, qname)
-  return node >= 0 && (nodeFlags(bundle, node) & NodeFlag.Alias) !== 0
-}
-
-/** Who answers for a name: itself, or the wildcard of its closest encloser (RFC 4592); or -1. */
-export function answeringNode(bundle: Bundle, qname: Uint8Array): number {
-  const own = findStored(bundle, qname, 0)
-  if (own >= 0) return own
-  const encloser = labelOffsets(qname).find((at) => at > 0 && findStored(bundle, qname, at) >= 0)
-  if (encloser === undefined) return -1
-  return findStored(bundle, Uint8Array.of(1, asterisk, ...qname.subarray(encloser)), 0)
-}
-
-const asterisk = 0x2a

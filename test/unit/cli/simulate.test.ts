@@ -2,9 +2,11 @@
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
+import { RrType } from '#dns/rrtype.ts'
 import { Exit } from '#cli/terminal/command.ts'
 import type { Simulation } from '#cli/simulate/simulation.ts'
 import { encode, member, pool, service, smallModel } from '#test/support/bundle-models.ts'
+import { encodeName } from '#test/support/dns/name.ts'
 import { rule } from '#test/support/response-rules.ts'
 import { runCli } from '#test/support/run-cli.ts'
 import { tempDir } from '#test/support/temp-dir.ts'
@@ -157,6 +159,45 @@ answer    192.0.2.1, TTL 5
   const allDown = put('health.json', JSON.stringify(none))
   const down = await run('fo.example.org', '--bundle', file, '--health', allDown)
   expect(down.out).toContain('answer    NOERROR without records: no member may answer\n')
+})
+
+describe('an alias to a service that answers aliases', () => {
+  const file = () => {
+    const named = ['a', 'b'].map((host) => member('', { hostname: `${host}.cdn.net.` }))
+    const bytes = encode({
+      ...model,
+      pools: [pool(1, named, { answer: 'cname' })],
+      services: [
+        service(1, 'dice.example.org.', { algorithm: 'weighted-round-robin' }),
+        service(2, 'network.example.org.', { filterChain: ['sticky'] }),
+      ],
+      rrsets: ['dice', 'network'].map((name) => ({
+        ...{ name: `to-${name}.example.org.`, zone: 0, type: RrType.CNAME, ttlSeconds: 60 },
+        rdata: [encodeName(`${name}.example.org.`)],
+      })),
+    }).bytes
+    return put('aliases.bundle', bytes)
+  }
+
+  test.each([
+    ['dice', [], 2],
+    ['dice', ['--client', '192.0.2.0/24'], 2],
+    ['network', [], 1],
+    // Its answer ends with the alias: who is told a scope has to ask for the next name.
+    ['network', ['--client', '192.0.2.0/24'], 1],
+  ])('is explained by %s %j', async (name, args, first) => {
+    const asked = async (qname: string) => {
+      const { exit, out, err } = await run(
+        ...[qname, '--bundle', file(), '--format', 'json', '--count', '50', ...args],
+      )
+      expect([exit, err]).toEqual([Exit.Ok, ''])
+      return JSON.parse(out) as Simulation
+    }
+    const [own, alias] = [await asked(`${name}.example.org`), await asked(`to-${name}.example.org`)]
+    expect(alias.service).toEqual(own.service)
+    expect(own.service!.pick).toMatch(/^[ab]\.cdn\.net\.$/)
+    expect(own.service!.distribution.filter(({ count }) => count > 0)).toHaveLength(first)
+  })
 })
 
 describe('a response rule', () => {
