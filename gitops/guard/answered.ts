@@ -1,11 +1,12 @@
 // Tells from the history whether a commit has answered: whether a node that was away since the day
 // before would have taken it. All nodes that have the history say the same.
 import type { CommitGraph } from '#gitops/git/commit-graph.ts'
+import type { CommitObject } from '#gitops/git/objects/commit-object.ts'
 import { gitLimits } from '#gitops/limits.ts'
 import type { NameOutline } from '#compiler/plan/name-outline.ts'
 import type { Answered, EarlierStates } from './earlier.ts'
 import { judgeHead } from './guardrail.ts'
-import type { GuardParts } from './guardrail.ts'
+import type { GuardedPoint, GuardParts } from './guardrail.ts'
 import { lineTo } from './history.ts'
 
 /** What a commit has beyond another one, and who stands behind it. */
@@ -46,25 +47,53 @@ export class AnsweredCommits {
     const found = await graph.commit(commit)
     const outline = await this.#outlineOf(commit)
     if (!found.ok || outline === undefined) return false
-    const line = await lineTo(graph, commit, found.value.committer.seconds * 1_000)
-    for (const { commit: base } of line.slice(0, -1)) {
-      const before = await this.#outlineOf(base)
-      // One with errors has not answered: the one after it is the first that may have.
-      if (before === undefined) continue
-      const since = await brought(base, commit)
-      if (since === undefined) return false
-      const verdict = await judgeHead({
-        graph,
-        ...since,
-        accepted: { commit: base, outline: before },
-        head: { commit, outline },
-        outlineOf: this.#outlineOf,
-        isOneChange: false,
-        earlier: (from, to) => earlier(from, to, this.has),
-      })
-      return verdict.held === undefined
+    const base = await this.#answeredBefore(commit, found.value)
+    if (base === 'nothing') return true
+    const since = base && (await brought(base.commit, commit))
+    if (base === undefined || since === undefined) return false
+    const verdict = await judgeHead({
+      graph,
+      ...since,
+      accepted: base,
+      head: { commit, outline },
+      outlineOf: this.#outlineOf,
+      isOneChange: false,
+      earlier: (from, to) => earlier(from, to, this.has),
+    })
+    return verdict.held === undefined
+  }
+
+  /**
+   * What the node had that was away since the day before. One with errors has answered nowhere: the
+   * nodes had what was below it. undefined: it cannot be told.
+   */
+  async #answeredBefore(
+    commit: string,
+    { parents, committer }: Pick<CommitObject, 'parents' | 'committer'>,
+  ): Promise<GuardedPoint | 'nothing' | undefined> {
+    const { graph } = this.#parts
+    const line = await lineTo(graph, commit, committer.seconds * 1_000)
+    const [first, ...later] = line.slice(0, -1)
+    let next = first?.commit ?? parents[0]
+    while (next !== undefined) {
+      const found = await graph.commit(next)
+      if (!found.ok) return undefined
+      const outline = await this.#outlineOf(next)
+      if (outline !== undefined) return { commit: next, outline }
+      if (this.#isOutOfLooks) return undefined
+      next = found.value.parents[0]
     }
-    return true
+    // Nothing answered up to there: the first one that may have is above.
+    for (const one of later) {
+      const outline = await this.#outlineOf(one.commit)
+      if (outline !== undefined) return { commit: one.commit, outline }
+      if (this.#isOutOfLooks) return undefined
+    }
+    return 'nothing'
+  }
+
+  get #isOutOfLooks(): boolean {
+    return this.#looksLeft < 0
   }
 
   #outlineOf = async (commit: string): Promise<NameOutline | undefined> =>

@@ -81,6 +81,13 @@ export function guardedNode(clock: Clock = systemClock, requireSignature = true)
     box.run('env', [...who, 'git', '-C', repo, 'commit', '-q', '--amend', '--no-edit'])
     return (await bench.check()).sync
   }
+  /** One that was made so long ago, as its committer says. */
+  const commitOf = (agoMs: number, ...change: Parameters<typeof commit>) => {
+    commit(...change)
+    const date = `GIT_COMMITTER_DATE=${new Date(Date.now() - agoMs).toISOString()}`
+    const amend = ['commit', '-q', '--amend', '--no-edit', '-S', '--allow-empty']
+    box.run('env', [date, 'git', '-C', repo, ...box.signWith(alice), ...amend])
+  }
   const restart = (): void => void (bench = started())
   /** As an earlier release has left its state. */
   const upgrade = (): void => {
@@ -100,7 +107,7 @@ export function guardedNode(clock: Clock = systemClock, requireSignature = true)
       clock: itsClock,
       requireSignature,
     })
-  return { push, commit, beside, byApi, restart, upgrade, permit }
+  return { push, commit, commitOf, beside, byApi, restart, upgrade, permit }
 }
 
 const unknownThen = { tree: undefined, earlier: undefined }

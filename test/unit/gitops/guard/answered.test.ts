@@ -1,6 +1,13 @@
 // Of a remote, what was held is no state to which a repair may go back: all nodes say so, whenever
 // they look.
+import { createHash } from 'node:crypto'
 import { describe, expect, test } from 'vitest'
+import { createCompiler } from '#compiler/compile.ts'
+import { CommitGraph } from '#gitops/git/commit-graph.ts'
+import { AnsweredCommits } from '#gitops/guard/answered.ts'
+import type { AnsweredParts } from '#gitops/guard/answered.ts'
+import { gitLimits } from '#gitops/limits.ts'
+import { ok } from '#lib/result.ts'
 import { systemClock } from '#lib/clock.ts'
 import {
   before,
@@ -13,6 +20,7 @@ import {
   moved,
 } from '#test/support/guarded-node.ts'
 import type { Pools } from '#test/support/guarded-node.ts'
+import { sourceFile } from '../../compiler/fixture.ts'
 
 /** One that sees each commit, one that looks now and then, and one that is new each time. */
 function fleet(...options: Parameters<typeof guardedNode>) {
@@ -38,13 +46,19 @@ function fleet(...options: Parameters<typeof guardedNode>) {
     return [await verdict(here), await verdict(away), await verdict(fresh)]
   }
   const meanwhile = () => verdict(away)
-  return { ...scene, push, all, meanwhile }
+  /** The same as `push`, of a commit that was made the day before. */
+  const pushOld = async (...change: Parameters<typeof scene.commit>) => {
+    scene.commitOf(day + 3_600_000, ...change)
+    return await verdict(here)
+  }
+  return { ...scene, push, pushOld, all, meanwhile }
 }
 
 const sites = (pools: Pools) => filesOf({ default: { ...few, ...pools } }, 'movedClients: 50')
 /** Beside the repair something else is done, so that the tree is not what it was. */
 const mended = sites({ web: [1, 2, 3, 4, 7] })
 const movedOnly = sites({ web: [1, 2, 3, 4, 7], shop: [6] })
+const broken = { 'gslb.yaml': 'nothing: that: is: known' }
 const held = Array(3).fill('GuardrailReached')
 const synced = Array(3).fill('synced')
 
@@ -88,6 +102,27 @@ describe('of a remote, a commit that was held', () => {
     expect(await push(mended)).toBe('synced')
     expect(await all(movedOnly)).toEqual(held)
   })
+
+  test('is none right above one with errors of the day before', async () => {
+    const { push, pushOld, all, meanwhile } = fleet()
+    await push(before)
+    await meanwhile()
+    expect(await pushOld(broken)).toBe('CompileFailed')
+    expect(await push(moved)).toBe('GuardrailReached')
+    expect(await push(mended)).toBe('synced')
+    expect(await all(movedOnly)).toEqual(held)
+  })
+
+  test('is none with what was built on it, above one with errors of the day before', async () => {
+    const { push, pushOld, all, meanwhile } = fleet()
+    await push(before)
+    await meanwhile()
+    expect(await pushOld(broken)).toBe('CompileFailed')
+    expect(await push(moved)).toBe('GuardrailReached')
+    expect(await push(sites({ shop: [6], web: [1, 2, 3, 4, 8] }))).toBe('GuardrailReached')
+    expect(await push(mended)).toBe('synced')
+    expect(await all(movedOnly)).toEqual(held)
+  })
 })
 
 describe('of a remote, a commit that answered', () => {
@@ -106,7 +141,7 @@ describe('of a remote, a commit that answered', () => {
 
   test('is one with errors below it', async () => {
     const { push, all, meanwhile } = fleet()
-    expect(await push({ 'gslb.yaml': 'nothing: that: is: known' })).toBe('CompileFailed')
+    expect(await push(broken)).toBe('CompileFailed')
     await push(before)
     await meanwhile()
     expect(await push(sites({ shop: [9] }), meant)).toBe('synced')
@@ -132,3 +167,64 @@ describe('of a remote, a commit that answered', () => {
     expect(await all(before)).toEqual(synced)
   })
 })
+
+/** Commits by name, each after the one before it; of the first parent alone, in one second. */
+function chainsOf(...chains: readonly (readonly string[])[]) {
+  const id = (name: string): string => createHash('sha1').update(name).digest('hex')
+  const raw = new Map<string, Uint8Array>()
+  for (const names of chains) {
+    for (const [i, name] of names.entries()) {
+      const parent = i === 0 ? '' : `parent ${id(names[i - 1]!)}\n`
+      const who = 'A <a@example.com> 1700000000 +0000'
+      const text = `tree ${id('tree')}\n${parent}author ${who}\ncommitter ${who}\n\n${name}\n`
+      raw.set(id(name), Buffer.from(text))
+    }
+  }
+  const readCommit = (oid: string) => Promise.resolve(ok(raw.get(oid)!))
+  return { id, graph: new CommitGraph({ readCommit }) }
+}
+
+const names = (what: string, count: number) => Array.from({ length: count }, (_, i) => what + i)
+
+describe('a commit above some with errors', () => {
+  const looks = gitLimits.answeredLooksMax
+  test.each<[what: string, below: readonly string[], looked: number, has: boolean]>([
+    ['that go down to the first one', names('bad', 100), 101, true],
+    ['that go down to the first one, with the last look', names('bad', looks - 1), looks, true],
+    ['that are more than the looks', names('bad', looks), looks, false],
+    ['that are above a good one', ['good', ...names('bad', 100)], 1 + 38 + 1, true],
+    ['that are as many, above a good one', ['good', ...names('bad', looks + 62)], looks, false],
+  ])('%s', async (_what, below, looked, has) => {
+    const { id, graph } = chainsOf([...below, 'head'])
+    const seen: string[] = []
+    const parts = partsOf(graph, [id('head'), id('good')], seen)
+    expect(await new AnsweredCommits(parts).has(id('head'))).toBe(has)
+    expect(seen).toHaveLength(looked)
+  })
+
+  test('has not answered where its own look was the last one', async () => {
+    const one = [...names('bad', looks - 2), 'one']
+    const { id, graph } = chainsOf(one, ['good', 'other'])
+    const parts = partsOf(graph, [id('one'), id('good'), id('other')], [])
+    const answered = new AnsweredCommits(parts)
+    expect(await answered.has(id('one'))).toBe(true)
+    expect(await answered.has(id('other'))).toBe(false)
+    expect(await new AnsweredCommits(parts).has(id('other'))).toBe(true)
+  })
+})
+
+function partsOf(graph: CommitGraph, good: readonly string[], seen: string[]): AnsweredParts {
+  const files = Object.entries(before).map(([path, text]) => sourceFile(path, text))
+  const compiled = createCompiler().compile(files, { commit: '' })
+  if (!compiled.ok) throw new Error('the configuration has errors')
+  const outline = compiled.outline()
+  return {
+    graph,
+    outlineOf: (commit) => {
+      seen.push(commit)
+      return Promise.resolve(good.includes(commit) ? outline : undefined)
+    },
+    brought: () => Promise.resolve({ commits: [], isOfApi: () => false, mayOverride: () => false }),
+    earlier: () => Promise.resolve([]),
+  }
+}
