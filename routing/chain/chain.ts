@@ -6,6 +6,7 @@ import { ScopeCache } from './scope-cache.ts'
 import { Client } from './client.ts'
 import { Outcomes } from './outcomes.ts'
 import { NetworkTables } from '#routing/tables/network-tables.ts'
+import type { RangeTable } from '#routing/tables/range-table.ts'
 import * as states from '#routing/state/state.ts'
 import { firstCandidate } from '#routing/state/state.ts'
 import type { RoutingState } from '#routing/state/state.ts'
@@ -45,6 +46,8 @@ export class Chain {
   qnameBytes = 0
   /** What the step at work has done, in its own terms, for comparing neighbours with it. */
   picked = 0
+  /** The table of the last choice that went by one alone; null: none since that was looked at. */
+  ranges: RangeTable | null = null
   /** False when nobody will be told the scope: then steps need not work it out. */
   wantsScope = false
   /** Leading bits of the client's address on which the choice depends so far. RFC 7871. */
@@ -69,6 +72,7 @@ export class Chain {
     this.networks = new NetworkTables(networks)
     this.alike.clear()
     this.outcomes.clear()
+    this.ranges = null
   }
 
   /** For the same question as another chain's. */

@@ -27,6 +27,7 @@ export function chooseByTable(
   const version = chain.state.pools[poolIndex * PoolCell.Words + PoolCell.Version]!
   outcomes.open(use.owner, use.policyRow, poolIndex, family, version)
   const { ranges } = use.step
+  chain.ranges = ranges
   const row = rowOfClient(ranges, chain)
   const value = valueOfRow(ranges, chain, row)
   if (!outcomes.find(value) && !learn(chain, policy, use, poolIndex, version, value)) return false

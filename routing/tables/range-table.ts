@@ -98,6 +98,28 @@ export class RangeTable {
     return row
   }
 
+  /**
+   * Reads what `find4` and the search for the scope will read for these addresses. The addresses are
+   * overwritten.
+   *
+   * @returns a number that means nothing
+   */
+  readAhead4(addresses: Int32Array, count: number): number {
+    const words = this.#words
+    const { groups4 } = this
+    for (let i = 0; i < count; i++) {
+      const bucket = this.#index4 + (addresses[i]! >>> this.#shift4)
+      const row = words[bucket]!
+      addresses[i] = row + ((words[bucket + 1]! - row + 1) >>> 1)
+    }
+    let sum = 0
+    for (let i = 0; i < count; i++) {
+      const row = addresses[i]!
+      sum = (sum + words[this.#rows4 + row * Row4.Words]! + groups4.groupOf(row)) | 0
+    }
+    return sum
+  }
+
   /** The row of the range that holds an IPv6 address; `w0` is its most significant word. */
   find6(w0: number, w1: number, w2: number, w3: number): number {
     const words = this.#signed

@@ -6,6 +6,7 @@ import type { Transaction } from '#runtime/answer/transaction.ts'
 import { noTap } from '#runtime/query-log/query-tap.ts'
 import type { Tap } from '#runtime/query-log/query-tap.ts'
 import type { PacketSource } from '#runtime/sockets/packet-source.ts'
+import { LookAhead } from './look-ahead.ts'
 import { Control } from './responder-control.ts'
 
 // Constants of this file, for the reason that answer.ts gives.
@@ -37,6 +38,7 @@ export interface ResponderParts {
 export function respond(source: PacketSource, tx: Transaction, parts: ResponderParts): void {
   const { control, bucket, scripts, turns, timer, tap = noTap } = parts
   const { buffer, slotBytes } = source
+  const ahead = new LookAhead(source)
   tx.source = source.clients
   tx.sourceBytes = source.clientBytes
   for (;;) {
@@ -57,6 +59,11 @@ export function respond(source: PacketSource, tx: Transaction, parts: ResponderP
     scripts.startBatch()
     tx.tokens = bucket.take(count)
     let tapped = tap.first(count)
+    const { ranges } = tx.chain
+    if (ranges !== null && count > 1) {
+      tx.chain.ranges = null
+      ahead.read(ranges, count)
+    }
     for (let slot = 0; slot < count; slot++) {
       const offset = source.slotOffset(slot)
       const length = source.queryLength(slot)

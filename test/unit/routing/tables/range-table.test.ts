@@ -99,6 +99,25 @@ describe('a range table', () => {
     }
   })
 
+  test('reads ahead inside its rows, for any address', () => {
+    const random = new Random(7)
+    const ranges = randomRanges(random, 500, 32).map(toNumbers)
+    const table = new RangeTable(buildRangeTable(ranges, []))
+    const asked = [
+      0,
+      0x7fff_ffff,
+      0x8000_0000,
+      0xffff_ffff,
+      ...Array.from({ length: 60 }, () => random.next()),
+    ]
+    const rows = Int32Array.from(asked)
+    expect(Number.isInteger(table.readAhead4(rows, rows.length))).toBe(true)
+    for (const [i, row] of rows.entries()) {
+      expect(row).toBeLessThanOrEqual(table.count4)
+      expect(Math.abs(row - table.find4(asked[i]!))).toBeLessThan(64)
+    }
+  })
+
   test('has one row for neighbours of equal value, given in any order', () => {
     const ranges = [
       { start: 20, end: 29, value: 7 },
