@@ -306,6 +306,7 @@ export const hot: readonly string[] = [
   'runtime/counters/batch-timer.ts',
   'runtime/samples/query-sampler.ts',
   'runtime/query-log/query-tap.ts',
+  'runtime/threads/look-ahead.ts',
   'runtime/threads/respond.ts',
   'lib/random.ts',
 ]

@@ -119,17 +119,7 @@ export function explainService({
   const members = hasFamily
     ? explainPool(bundle, state, shownPool, family, dividesByWeight(ways))
     : []
-  const picks = hasFamily
-    ? (isAlias
-        ? aliasLinks(message, tx.answerCount).flatMap((one) =>
-            one.record === record ? [one.target] : [],
-          )
-        : answerRdata(message, tx.answerCount, question.qtype)
-      ).map((octets) => {
-        const text = isAlias ? formatName(octets) : formatAddress(octets)
-        return members.find(({ ipAddress }) => ipAddress === text)?.ipAddress
-      })
-    : []
+  const picks = hasFamily ? picked({ tx, message, record, question }, members, isAlias) : []
   assert(!picks.includes(undefined), 'what is answered is a member')
   const query = { serviceIndex: service, poolIndex: pool, family: family ?? Family.V4 }
   const draws = hasFamily
@@ -161,6 +151,20 @@ export function explainService({
         return { ipAddress, count: places[0]!, places }
       }),
   }
+}
+
+/** By the records of the answer. @returns undefined for what is no member */
+function picked(
+  { tx, message, record, question }: Pick<Answered, 'tx' | 'message' | 'record' | 'question'>,
+  members: readonly ExplainedMember[],
+  isAlias: boolean,
+): readonly (string | undefined)[] {
+  const texts = isAlias
+    ? aliasLinks(message, tx.answerCount).flatMap((one) =>
+        one.record === record ? [formatName(one.target)] : [],
+      )
+    : answerRdata(message, tx.answerCount, question.qtype).map((octets) => formatAddress(octets))
+  return texts.map((text) => members.find(({ ipAddress }) => ipAddress === text)?.ipAddress)
 }
 
 /** The answer above has moved the dice, and left the chain set up. */

@@ -99,7 +99,7 @@ export class RangeTable {
   }
 
   /**
-   * Reads what `find4` and the search for the scope will read for these addresses. The addresses are
+   * Reads what `find4` and the search for the scope will read for these addresses. These are
    * overwritten.
    *
    * @returns a number that means nothing

@@ -6,7 +6,7 @@ import type { Transaction } from '#runtime/answer/transaction.ts'
 import { noTap } from '#runtime/query-log/query-tap.ts'
 import type { Tap } from '#runtime/query-log/query-tap.ts'
 import type { PacketSource } from '#runtime/sockets/packet-source.ts'
-import { LookAhead } from './look-ahead.ts'
+import type { LookAhead } from './look-ahead.ts'
 import { Control } from './responder-control.ts'
 
 // Constants of this file, for the reason that answer.ts gives.
@@ -27,6 +27,8 @@ export interface ResponderParts {
   }
   /** Called at the end of each turn, when nobody waits for what came with it. */
   readonly rest: (packets: number) => void
+  /** Reads for all packets of a batch at once; left out: each is read for by itself. */
+  readonly ahead?: Pick<LookAhead, 'read'>
   /** Copies some queries and their answers; left out: none. */
   readonly tap?: Tap
   /** Makes the transaction adopt what is published. */
@@ -36,9 +38,8 @@ export interface ResponderParts {
 }
 
 export function respond(source: PacketSource, tx: Transaction, parts: ResponderParts): void {
-  const { control, bucket, scripts, turns, timer, tap = noTap } = parts
+  const { control, bucket, scripts, turns, timer, ahead, tap = noTap } = parts
   const { buffer, slotBytes } = source
-  const ahead = new LookAhead(source)
   tx.source = source.clients
   tx.sourceBytes = source.clientBytes
   for (;;) {
@@ -60,7 +61,7 @@ export function respond(source: PacketSource, tx: Transaction, parts: ResponderP
     tx.tokens = bucket.take(count)
     let tapped = tap.first(count)
     const { ranges } = tx.chain
-    if (ranges !== null && count > 1) {
+    if (ranges !== null && ahead !== undefined && count > 1) {
       tx.chain.ranges = null
       ahead.read(ranges, count)
     }

@@ -13,6 +13,7 @@ import { createHandOver, HandOverGate } from './hand-over.ts'
 import { JitWarmUp } from './jit-warm-up.ts'
 import { acknowledge, Control, controlCell } from './responder-control.ts'
 import type { FromResponder, ResponderStart } from './responder-control.ts'
+import { LookAhead } from './look-ahead.ts'
 import { respond } from './respond.ts'
 import { createTap } from '#runtime/query-log/query-tap.ts'
 import type { Tap } from '#runtime/query-log/query-tap.ts'
@@ -67,6 +68,7 @@ function run(libc: Libc, main: MessagePort): void {
       systemClock.monotonicMs,
       new QuerySampler(start.querySamples, timedEvery - 1),
     ),
+    ahead: new LookAhead(source),
     rest: (packets) => warmUp?.step(packets === 0 ? rehearsals.idle : rehearsals.busy),
     tap,
     takeOver: () => takeOver(tx, scripts, tap),
