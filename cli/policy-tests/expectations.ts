@@ -118,6 +118,10 @@ const stickyNames: readonly string[] = [sticky.name, stickyWeighted.name]
 const isAny = ({ percent, tolerance }: Pick<Share, 'percent' | 'tolerance'>): boolean =>
   percent <= tolerance && percent + tolerance >= 100
 
+/** What a client of a sticky step cannot have: its share is 0 or 100 %. */
+export const isBetween = ({ percent, tolerance }: Pick<Share, 'percent' | 'tolerance'>): boolean =>
+  percent - tolerance > 0 && percent + tolerance < 100
+
 export interface FoundMismatch extends Mismatch {
   readonly field: Field
 }

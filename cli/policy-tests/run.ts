@@ -11,6 +11,7 @@ import { Asker, sceneKeyOf } from './asker.ts'
 import {
   addressIn,
   fieldOfService,
+  isBetween,
   mismatchesOf,
   stickyStepOf,
   whyNeverFails,
@@ -119,7 +120,7 @@ function tellOfShares(
     tell('test-share-unknown', place, [member, one.title], near)
     return member
   }
-  const step = share.length === 0 ? undefined : stickyStepOf(simulation)
+  const step = share.some(isBetween) ? stickyStepOf(simulation) : undefined
   if (step !== undefined) {
     tell('test-share-sticky', placeOfExpected(one, 'share'), [one.title, step])
   }

@@ -201,6 +201,27 @@ test('who is unknown is told with who may be meant', () => {
   ])
 })
 
+test.each([
+  [100, 0, false],
+  [0, 0, false],
+  [95, 5, false],
+  [5, 5, false],
+  [94, 5, true],
+  [6, 5, true],
+])('of a sticky step a share of %d %% ± %d cannot be: %s', (percent, tolerance, isNoted) => {
+  const codes = ['192.0.2.1', '192.0.2.2'].map((address) =>
+    compiledWith(
+      '  cases: [{ given: { name: stuck.example.com, client: 198.51.100.1 }, expect: { share: ' +
+        `[{ member: ${address}, percent: ${percent}, tolerance: ${tolerance} }] } }]\n`,
+    ).map(({ code }) => code),
+  )
+  const notes = codes.map((one) => one.includes('test-share-sticky'))
+  expect(notes).toEqual([isNoted, isNoted])
+  // One of the two has all, and the other nothing.
+  const failures = codes.filter((one) => one.includes('test-failed'))
+  expect(failures.length).toBe(isNoted ? 2 : 1)
+})
+
 describe('who is suggested for a member that there is not', () => {
   const pools: Readonly<Record<string, string>> = {
     'tenants/shop/tenant.yaml': `${head('Tenant', 'shop')}spec: {}\n`,
@@ -288,11 +309,6 @@ describe('what is wrong with a test itself', () => {
       'name: dice.example.com',
       'share: [{ member: 192.0.2.1, percent: 75 }, { member: 192.0.2.21, percent: 0 }]',
       'test-share-unknown: there is no member "192.0.2.21"',
-    ],
-    [
-      'name: stuck.example.com, client: 198.51.100.1',
-      'share: [{ member: 192.0.2.1, percent: 100 }, { member: 192.0.2.2, percent: 0 }]',
-      'test-share-sticky: the test "a: case 1" expects shares, and sticky gives its one client',
     ],
     [
       'name: geo.example.com, country: US, down: [web/192.0.2.2]',
