@@ -1,6 +1,7 @@
 // Finds in the text of a JSON file the line of a value, for messages: JSON.parse tells none.
 
-const token = /"(?:[^"\\]|\\.)*"|[{}[\],:]|[^\s"{}[\],:]+|\s+/gy
+/** All but strings: where those end is found without a stack that grows with them. */
+const token = /[{}[\],:]|[^\s"{}[\],:]+|\s+/y
 
 /**
  * @param text that JSON.parse takes
@@ -12,7 +13,7 @@ export function lineIn(text: string, keys: readonly string[]): number | undefine
   let [line, depth] = [1, 0]
   let found: number | undefined
   let last = ''
-  for (const [word] of text.matchAll(token)) {
+  for (const word of wordsOf(text)) {
     if (word === '{' || word === '[') depth++
     else if (word === '}' || word === ']') depth--
     else if (word === ':') {
@@ -23,6 +24,29 @@ export function lineIn(text: string, keys: readonly string[]): number | undefine
     if (word.trim() !== '') last = word
   }
   return found
+}
+
+function* wordsOf(text: string): Generator<string> {
+  let end = 0
+  for (let at = 0; at < text.length; at = end) {
+    end = text[at] === '"' ? endOfString(text, at + 1) : endOfOther(text, at)
+    yield text.slice(at, end)
+  }
+}
+
+/** @param at after the quotation mark that begins it */
+function endOfString(text: string, at: number): number {
+  for (let i = at; i < text.length; i++) {
+    const char = text[i]
+    if (char === '"') return i + 1
+    if (char === '\\') i++
+  }
+  return text.length
+}
+
+function endOfOther(text: string, at: number): number {
+  token.lastIndex = at
+  return token.test(text) ? token.lastIndex : text.length
 }
 
 function isSame(path: readonly string[], keys: readonly string[]): boolean {
