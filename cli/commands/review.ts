@@ -70,7 +70,10 @@ export const review: Command = {
     if (values.format === 'github') io.out(found.annotations)
     for (const step of found.steps) {
       const { name, state, details } = step
-      const summary = name === 'Plan' ? planWords(found, step, { ...values, path }) : step.summary
+      const summary =
+        name === 'Plan'
+          ? planWords(found, step, { path, databases, out: values.out })
+          : step.summary
       io.out(`${name}: ${state}: ${summary}\n${values.format === 'text' ? details : ''}`)
     }
     io.out(`${verdictOf(found)}\n`)
@@ -80,18 +83,18 @@ export const review: Command = {
 
 interface PlanPlace {
   readonly path: string
-  readonly base?: string | undefined
+  readonly databases: readonly string[]
   readonly out?: string | undefined
 }
 
 /** A comment has the plan below its table; here is what it comes to, and where it is in full. */
 function planWords(
-  { plan }: Review,
+  { plan, base }: Review,
   { summary }: StepResult,
-  { path, base = '', out }: PlanPlace,
+  { path, databases, out }: PlanPlace,
 ): string {
   if (plan === null) return summary
-  const command = `gslbd plan ${shellWord(path)} --base ${shellWord(base)}`
+  const command = ['gslbd', 'plan', path, '--base', base, ...databases].map(shellWord).join(' ')
   const where = out === undefined ? command : join(out, 'plan.html')
   return `${verdict(plan)} (in full: ${where})`
 }

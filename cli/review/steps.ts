@@ -38,6 +38,8 @@ export interface Review {
   readonly exit: Exit
   /** null: one of the two configurations has errors. */
   readonly plan: Plan | null
+  /** The commit that it was compared with, as the commands take it; '': there is none. */
+  readonly base: string
   /** SARIF 2.1.0 of the check. */
   readonly sarif: string
   /** The check for the log of a forge: annotations. */
@@ -85,7 +87,7 @@ export async function reviewChange(
   ]
   const exitOfPlan = plan === null && !isBaseBroken ? planned.exit : Exit.Ok
   return {
-    ...{ steps, plan, sarif: sarif.out, annotations: annotated.out },
+    ...{ steps, plan, base, sarif: sarif.out, annotations: annotated.out },
     exit: worstOf([signed?.exit ?? Exit.Ok, checked.exit, exitOfPlan]),
   }
 }
@@ -108,7 +110,8 @@ async function reviewAlone(
     ...[without('Signatures'), checkStep(checked), without('Guardrails'), without('Plan')],
   ]
   return {
-    ...{ steps, plan: null, sarif: sarif.out, annotations: annotated.out, exit: Exit.Usage },
+    ...{ steps, plan: null, base: '', exit: Exit.Usage },
+    ...{ sarif: sarif.out, annotations: annotated.out },
   }
 }
 

@@ -9,6 +9,7 @@ import { Exit } from '#cli/terminal/command.ts'
 import { gitSandbox } from '#test/support/git-sandbox.ts'
 import { startStandIn } from '#test/support/http-stand-in.ts'
 import type { AskedOf, Given } from '#test/support/http-stand-in.ts'
+import { writeMmdb } from '#test/support/mmdb-writer.ts'
 import { runCli, runCliWith } from '#test/support/run-cli.ts'
 import { tempDir } from '#test/support/temp-dir.ts'
 
@@ -117,6 +118,22 @@ describe('the example, whose comments are kept beside its changes', () => {
     expect(inFiles?.endsWith(`(in full: ${out}/plan.html)`)).toBe(true)
     const alone = await runCli('review', repo, '--base', 'main')
     expect(line(alone.out)?.endsWith(`(in full: gslbd plan ${repo} --base main)`)).toBe(true)
+  })
+
+  test('the command makes the same plan: from the same commit, with the same databases', async () => {
+    const { box, repo, commit } = checkout()
+    const left = box.git(repo, 'rev-parse', 'main').trim()
+    box.git(repo, 'apply', 'changes/good.patch')
+    commit()
+    box.git(repo, 'checkout', '-q', 'main')
+    commit('--allow-empty')
+    box.git(repo, 'checkout', '-q', 'change')
+    const record = { autonomous_system_number: 64500 }
+    const networks = [['192.0.2.0/24', record]] as const
+    const asn = box.at('an asn.mmdb')
+    writeFileSync(asn, writeMmdb({ type: 'ASN', networks }))
+    const { out } = await runCli('review', repo, '--base', 'main', '--asn', asn)
+    expect(out).toContain(`(in full: gslbd plan ${repo} --base ${left} --asn '${asn}')\n`)
   })
 
   test('annotations for the log of a forge', async () => {
