@@ -43,7 +43,10 @@ export interface PlanSummary {
   /** The same of answers. */
   readonly removedAnswers: number
   readonly comparedNames: number
-  /** The largest share of clients that moves where there is an answer before and after; 0 to 1. */
+  /**
+   * The largest share of clients that is sent elsewhere where there is an answer before and after;
+   * who had no address is taken from none. 0 to 1.
+   */
   readonly movedMax: number
   /** '': none moves. */
   readonly movedMaxName: string

@@ -2,6 +2,7 @@
 import { formatName } from '#dns/name.ts'
 import type { Differences } from './rows/names.ts'
 import type { AnswerChange, PlanSummary } from './model.ts'
+import { sentElsewhere } from './sent-elsewhere.ts'
 
 export class Totals {
   /** Names with an answer that differs. */
@@ -20,7 +21,9 @@ export class Totals {
     if (kind === 'removed') this.#removedAnswers.add(answer)
     // To answer nothing is no other place: guardrails and the headline count it apart.
     if (movement === null || kind !== 'changed') return
-    for (const { moved, error } of [movement.ipv4, movement.ipv6]) {
+    for (const family of [movement.ipv4, movement.ipv6]) {
+      const moved = sentElsewhere(family)
+      const { error } = family
       if (moved > this.#movedMax) {
         this.#movedMax = moved
         this.#movedMaxName = name

@@ -3,9 +3,9 @@ import { loadBundle } from '#bundle/load/load.ts'
 import { loadTables } from '#cli/simulate/tables.ts'
 import type { Moved, MovedBetween } from '#compiler/plan/name-outline.ts'
 import { systemClock } from '#lib/clock.ts'
-import type { AnswerChange, FamilyMovement } from '#plan/model.ts'
+import type { AnswerChange } from '#plan/model.ts'
 import { makePlan } from '#plan/plan.ts'
-import { isNowhere } from '#plan/sides/outcome.ts'
+import { sentElsewhere } from '#plan/sent-elsewhere.ts'
 
 /** Fewer than a plan for people asks: it is compared with a whole number of percent. */
 const networksMax = 8_192
@@ -61,14 +61,4 @@ export class MovedNames {
   get all(): readonly Moved[] {
     return [...this.#most.values()]
   }
-}
-
-/** Who had no address is taken from none: the first member of a pool moves nobody. */
-function sentElsewhere({ moved, flows }: FamilyMovement): number {
-  const taken = flows.filter(({ from }) => !isNowhere(from))
-  if (taken.length === flows.length) return moved
-  return Math.min(
-    moved,
-    taken.reduce((sum, { share }) => sum + share, 0),
-  )
 }

@@ -16,6 +16,7 @@ import type {
   PlanSummary,
   TrafficUnit,
 } from '#plan/model.ts'
+import { sentElsewhere } from '#plan/sent-elsewhere.ts'
 
 /** `12.4 %`; of what is small the first digit that says something. */
 export function percent(share: number): string {
@@ -106,8 +107,15 @@ export function movedOf({ movement, kind }: AnswerChange): string {
   return own === other ? own : `IPv4: ${own}; IPv6: ${other}`
 }
 
-function familyWords({ moved, differs, error, within }: FamilyMovement): string {
+function familyWords({ moved, differs, error, within, flows }: FamilyMovement): string {
   const near = nearWords(error)
+  const sent = sentElsewhere({ moved, flows })
+  if (moved > 0 && sent === 0) {
+    return `${percent(moved)}${near} of clients get an address, and had none`
+  }
+  if (sent < moved) {
+    return `${percent(sent)}${near} of clients move, ${percent(moved - sent)} had no address`
+  }
   if (moved > 0) return `${percent(moved)}${near} of clients move${withinWords(within)}`
   const none = near === '' ? 'no client moves' : `0 %${near} of clients move`
   return differs === 0 ? none : `${none}, ${percent(differs)} get another answer`

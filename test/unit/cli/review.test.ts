@@ -120,7 +120,7 @@ describe('the example, whose comments are kept beside its changes', () => {
     expect(line(alone.out)?.endsWith(`(in full: gslbd plan ${repo} --base main)`)).toBe(true)
   })
 
-  test('the command makes the same plan: from the same commit, with the same databases', async () => {
+  test('the command makes the same plan: of the same commit and databases', async () => {
     const { box, repo, commit } = checkout()
     const left = box.git(repo, 'rev-parse', 'main').trim()
     box.git(repo, 'apply', 'changes/good.patch')
