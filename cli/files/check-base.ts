@@ -94,7 +94,9 @@ export async function compareWithBase(
     return err(`--base: ${unrelatedWords(place, base, 'HEAD')}`)
   }
   const { checkPolicy, movedBetween } = parts
-  const compiler = createCompiler({ checkPolicy })
+  // What failed its tests has answered nowhere. `check` without a base loads no answer path.
+  const { policyTests } = await import('#cli/policy-tests/entry.ts')
+  const compiler = createCompiler({ checkPolicy, policyTests })
   const outlineOf = async (oid: string): Promise<NameOutline | undefined> => {
     const files = await filesOfCommit(place, oid)
     const outcome = files.ok ? compiler.compile(files.value, { commit: '' }) : undefined

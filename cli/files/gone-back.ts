@@ -1,6 +1,7 @@
 // Finds out whether a planned change goes back to what answered before, as the guardrails do.
 import { loadBundle } from '#bundle/load/load.ts'
 import type { Bundle } from '#bundle/format/bundle.ts'
+import { policyTests } from '#cli/policy-tests/entry.ts'
 import { createCompiler } from '#compiler/compile.ts'
 import type { Compiler } from '#compiler/compile.ts'
 import { withMoves } from '#compiler/plan/name-outline.ts'
@@ -39,7 +40,8 @@ export async function goneBackTo(change: PlannedChange): Promise<EarlierState | 
   const place = found.value
   const earlier = await earlierCommits(place, commit, nowMs)
   const changed = base.blobs && head.blobs && [...changedPaths(base.blobs, head.blobs)]
-  const compiler = createCompiler({ checkPolicy: lenientPolicy, listsRemarks: false })
+  // What failed its tests has answered nowhere.
+  const compiler = createCompiler({ checkPolicy: lenientPolicy, policyTests, listsRemarks: false })
   const answered = answeredIn(place, outlinesBy(compiler, place, movedBetween), null)
   const blobsOf = (tree: string): Promise<Blobs | undefined> => blobsIn(place, tree)
   const states =

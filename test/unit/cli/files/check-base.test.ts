@@ -267,3 +267,30 @@ test('a change that goes back to what a node would have held is none', async () 
     err: expect.stringMatching(/sends 100 % .* more than 60 %\n$/) as string,
   })
 })
+
+test('a change that goes back to what failed its policy tests is none', async () => {
+  const { box, commit, check } = checkout('')
+  const limited = settings.replace('spec: {', 'spec: { guardrails: { movedClients: 60 },')
+  const expecting = (address: string): string =>
+    'apiVersion: gslb/v1\nkind: Test\nmetadata: { name: www }\nspec:\n' +
+    `  cases: [{ given: { name: www.example.com }, expect: { members: [${address}] } }]\n`
+  box.write('repo/gslb.yaml', limited)
+  box.write('repo/tests/www.yaml', expecting('192.0.2.1'))
+  commit('a limit and a test')
+  box.write(`repo/${poolPath}`, poolYaml('192.0.2.2'))
+  commit('move', 'Gslb-Override: meant')
+  const alone = await check()
+  expect([alone.exit, alone.out]).toEqual([1, expect.stringContaining('test-failed')])
+  box.write(`repo/${poolPath}`, poolYaml('192.0.2.1'))
+  box.write(`repo/${servicePath}`, serviceYaml('www.example.com.').replace('ttl: 5', 'ttl: 6'))
+  commit('back, and a TTL')
+  box.write(`repo/${poolPath}`, poolYaml('192.0.2.2'))
+  box.write('repo/tests/www.yaml', expecting('192.0.2.2'))
+  const said = await check('--base', 'HEAD')
+  expect([said.exit, said.out]).toEqual([3, expect.stringContaining('sends 100 %')])
+  expect(said.out).not.toContain('goes back')
+  expect(await runCli('plan', box.at('repo'), '--base', 'HEAD')).toMatchObject({
+    exit: 3,
+    err: expect.stringMatching(/sends 100 % .* more than 60 %\n$/) as string,
+  })
+})
