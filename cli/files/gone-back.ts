@@ -7,7 +7,7 @@ import type { Compiler } from '#compiler/compile.ts'
 import { withMoves } from '#compiler/plan/name-outline.ts'
 import type { MovedBetween, NameOutline } from '#compiler/plan/name-outline.ts'
 import { candidatesFor, changedPaths } from '#gitops/guard/earlier.ts'
-import type { Blobs, EarlierState } from '#gitops/guard/earlier.ts'
+import type { Answered, Blobs, EarlierState, EarlierStates } from '#gitops/guard/earlier.ts'
 import { gitLimits } from '#gitops/limits.ts'
 import { lenientPolicy } from './check-policy.ts'
 import { answeredIn, blobsIn, earlierCommits } from './earlier-commits.ts'
@@ -46,7 +46,7 @@ export async function goneBackTo(change: PlannedChange): Promise<EarlierState | 
   const blobsOf = (tree: string): Promise<Blobs | undefined> => blobsIn(place, tree)
   const states =
     base.blobs === null || changed === null
-      ? earlier.slice(-gitLimits.earlierLooksMax)
+      ? await lastAnswered(earlier, answered)
       : await candidatesFor(earlier, base.blobs, changed, blobsOf, answered)
   for (const state of states.toReversed()) {
     const files = await filesOfCommit(place, state.commit)
@@ -55,6 +55,16 @@ export async function goneBackTo(change: PlannedChange): Promise<EarlierState | 
     if (bundle?.ok === true && isWithin(bundle.value)) return state
   }
   return undefined
+}
+
+/** As many as are looked at for one change. */
+async function lastAnswered(earlier: EarlierStates, answered: Answered): Promise<EarlierStates> {
+  const found: EarlierState[] = []
+  for (const state of earlier.toReversed()) {
+    if (found.length === gitLimits.earlierLooksMax) break
+    if (await answered(state.commit)) found.unshift(state)
+  }
+  return found
 }
 
 /** The compiler goes on in the memory of its own. */

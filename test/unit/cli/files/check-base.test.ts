@@ -220,6 +220,13 @@ test('a change that goes back to what answered before is not held, committed or 
     exit: 0,
     err: expect.stringMatching(/sends 100 % .* goes back to commit/) as string,
   })
+  const bundle = box.at('back.bundle')
+  expect((await runCli('compile', box.at('repo'), '-o', bundle)).exit).toBe(0)
+  const planned = ['plan', box.at('repo'), '--base', 'HEAD~1', '--head', bundle]
+  expect(await runCli(...planned)).toMatchObject({
+    exit: 0,
+    err: expect.stringMatching(/sends 100 % .* goes back to commit/) as string,
+  })
   const strict = ['--base', 'HEAD~1', '--max-moved', '60']
   expect((await runCli('plan', box.at('repo'), ...strict)).exit).toBe(3)
   // The bad change once more is no way back.
@@ -263,6 +270,26 @@ test('a change that goes back to what a node would have held is none', async () 
   expect([said.exit, said.out]).toEqual([3, expect.stringContaining('sends 100 %')])
   commit('move')
   expect(await runCli('plan', box.at('repo'), '--base', 'HEAD~1')).toMatchObject({
+    exit: 3,
+    err: expect.stringMatching(/sends 100 % .* more than 60 %\n$/) as string,
+  })
+})
+
+test('a bundle file that goes back to what a node would have held is none', async () => {
+  const { box, repo, commit, check } = checkout('')
+  const limited = settings.replace('spec: {', 'spec: { guardrails: { movedClients: 60 },')
+  box.write('repo/gslb.yaml', limited)
+  box.git(repo, 'commit', '-q', '-a', '--amend', '-m', 'first, with a limit')
+  box.write(`repo/${poolPath}`, poolYaml('192.0.2.2'))
+  commit('move')
+  box.write(`repo/${poolPath}`, poolYaml('192.0.2.1'))
+  box.write(`repo/${servicePath}`, serviceYaml('www.example.com.').replace('ttl: 5', 'ttl: 6'))
+  commit('back, and a TTL')
+  box.write(`repo/${poolPath}`, poolYaml('192.0.2.2'))
+  expect((await check('--base', 'HEAD')).exit).toBe(3)
+  const bundle = box.at('moved.bundle')
+  expect((await runCli('compile', repo, '-o', bundle)).exit).toBe(0)
+  expect(await runCli('plan', repo, '--base', 'HEAD', '--head', bundle)).toMatchObject({
     exit: 3,
     err: expect.stringMatching(/sends 100 % .* more than 60 %\n$/) as string,
   })
