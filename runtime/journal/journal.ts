@@ -189,7 +189,7 @@ export class Journal implements StateWatch {
   /** Whoever starts a process anew gives no part more than its octets of a day. */
   #leftOf(kind: RecordKind, perDay: number): number {
     const { directory, clock } = this.#parts
-    this.#before ??= spentBefore(directory) ?? null
+    if (this.#before === undefined) this.#before = spentBefore(directory) ?? null
     if (this.#before === null) return perDay
     return leftSince(this.#before, { name: sideNames[kind]!, kind, perDay }, clock.nowMs())
   }

@@ -1,5 +1,5 @@
 // What browsers measured, in a journal: what the table had at each instant, or why it is not known.
-import { readFileSync, rmSync, statSync, truncateSync, writeFileSync } from 'node:fs'
+import { cpSync, readFileSync, rmSync, statSync, truncateSync, writeFileSync } from 'node:fs'
 import { afterEach, describe, expect, test } from 'vitest'
 import { rumLimits } from '#runtime/rum/rum-store.ts'
 import {
@@ -210,6 +210,24 @@ describe('what browsers measured', () => {
     expect(measuredBytes(scene) - written).toBeLessThan(atMost)
     expect(scene.journal.status().limited['measured']).toBe(true)
     await before.stop()
+  })
+
+  test('has the octets of a day where nothing was there when the first part was added', async () => {
+    const other = sceneWith(small)
+    manySamples(other, 4_000, 200)
+    await other.journal.stop()
+    const scene = new JournalScene(small)
+    scenes.push(scene)
+    await scene.journal.stop()
+    scene.openOlder()
+    scene.journal.keepsTexts()
+    cpSync(other.directory, scene.directory, { recursive: true })
+    scene.journal.measures(scene.rum)
+    for (const { path } of segmentFiles(scene.directory)) rmSync(path)
+    scene.swap(journalModel('a'))
+    manySamples(scene, 4_000, 200)
+    await scene.journal.flush()
+    expect(measuredBytes(scene)).toBeGreaterThanOrEqual(10_000)
   })
 
   test('of a table that is too large for a day nothing is written, again and again', async () => {
