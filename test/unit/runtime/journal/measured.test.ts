@@ -212,7 +212,7 @@ describe('what browsers measured', () => {
     await before.stop()
   })
 
-  test('has the octets of a day where nothing was there when the first part was added', async () => {
+  test('has the octets of a day where nothing was when the first part came', async () => {
     const other = sceneWith(small)
     manySamples(other, 4_000, 200)
     await other.journal.stop()
