@@ -3,6 +3,7 @@ import type { ChildProcess } from 'node:child_process'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { setTimeout as sleep } from 'node:timers/promises'
+import { Downs } from './downs.ts'
 import type { Hosted } from './hosted.ts'
 import { clients } from './hosts.ts'
 import type { LoadOptions, NodeLoad } from './load.ts'
@@ -40,8 +41,6 @@ export interface Loss {
 }
 
 const stepMs = 1_000
-/** A query is lost two seconds after it was sent, and told with the next report. */
-const knownMs = 4_000
 const lossesMost = 10_000
 
 export class Monitor {
@@ -51,8 +50,7 @@ export class Monitor {
   readonly #lines: AsyncIterator<string, undefined>
   #seen = nothing()
   #sinceMs = 0
-  /** When a node answered all again that had been killed. */
-  readonly #upMs = new Map<string, number>()
+  readonly #downs = new Downs()
   #beats = new Map<string, number>()
   #isOver = false
   #running: Promise<void> = Promise.resolve()
@@ -74,6 +72,7 @@ export class Monitor {
   begin(): void {
     this.#seen = nothing()
     this.#sinceMs = performance.now()
+    this.#downs.begin(this.#sinceMs)
   }
 
   /** The queries of the last moments are answered by now, or lost; if the clients did not sleep. */
@@ -137,15 +136,10 @@ export class Monitor {
     }
   }
 
-  /** Until it answers all again: nobody answers in its place. */
   #isDown(name: string, lost: number): boolean {
     const node = this.#nodes.find(({ host }) => host.name === name)
     const killedMs = node?.killedMs ?? -Infinity
-    if (killedMs < (this.#upMs.get(name) ?? 0)) return false
-    const nowMs = performance.now()
-    // Until then nobody knows what is lost.
-    if (lost === 0 && nowMs > killedMs + knownMs) this.#upMs.set(name, nowMs)
-    return true
+    return this.#downs.isDown({ name, killedMs, lost }, performance.now())
   }
 }
 

@@ -1,0 +1,36 @@
+// Whether what a node loses is of its being killed: nobody answers in its place then.
+
+/** A query is lost two seconds after it was sent, and told with the next report. */
+const knownMs = 4_000
+/** Who was killed so long ago and still loses does so by itself. */
+const downMostMs = 60_000
+
+export interface NodeSecond {
+  readonly name: string
+  /** When it was killed last; -Infinity: never. */
+  readonly killedMs: number
+  /** Queries that it lost in this second. */
+  readonly lost: number
+}
+
+/** All times are of one clock, in milliseconds. */
+export class Downs {
+  /** When a node answered all again that had been killed. */
+  readonly #upMs = new Map<string, number>()
+  #sinceMs = 0
+
+  /** Who was killed before counts as up from now on. */
+  begin(nowMs: number): void {
+    this.#sinceMs = nowMs
+    this.#upMs.clear()
+  }
+
+  /** From when it is killed until it answers all again, for a minute at most. */
+  isDown({ name, killedMs, lost }: NodeSecond, nowMs: number): boolean {
+    if (killedMs < (this.#upMs.get(name) ?? this.#sinceMs)) return false
+    if (nowMs > killedMs + downMostMs) return false
+    // Until then nobody knows what is lost.
+    if (lost === 0 && nowMs > killedMs + knownMs) this.#upMs.set(name, nowMs)
+    return true
+  }
+}
