@@ -5,6 +5,7 @@ import { send, sentence } from '../api/client.ts'
 import { operations } from '../api/document.ts'
 import { Badge, Code, Fault, Loading } from '../parts/page.tsx'
 import { countOf } from '../parts/words.ts'
+import { sideOf } from './flow-words.ts'
 
 type Plan = paths['/api/v1/plan']['post']['responses'][200]['content']['application/json']
 type Scenario = Plan['scenarios'][number]
@@ -163,8 +164,6 @@ function Flows({ flows }: { flows: readonly Flow[] }) {
     </ul>
   )
 }
-
-const sideOf = (side: Flow['from'] | null): string => side?.member ?? 'nobody'
 
 const shareOf = (share: number): string =>
   share > 0 && share < 0.001 ? '<0.1 %' : `${Math.round(share * 1_000) / 10} %`

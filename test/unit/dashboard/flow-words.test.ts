@@ -1,0 +1,17 @@
+// What the dashboard calls the ends of a flow: as the printed forms of a plan do.
+import { expect, test } from 'vitest'
+import { sideOf } from '#dashboard/edit/flow-words.ts'
+import { endpointWords } from '#plan/print/words.ts'
+
+test.each([
+  [{ member: '192.0.2.1', pool: '' }, '192.0.2.1'],
+  [{ member: '', pool: 'web' }, 'members of web'],
+  [{ member: '', pool: '' }, 'members of others'],
+])('%j: %s', (side, words) => {
+  expect(sideOf(side)).toBe(words)
+  expect(endpointWords({ ...side, region: 'unknown' })).toBe(words)
+})
+
+test('who comes from nowhere is of nobody', () => {
+  expect(sideOf(null)).toBe('nobody')
+})
