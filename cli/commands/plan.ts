@@ -9,6 +9,7 @@ import { movedBeyond, notBack } from '#gitops/guard/moved.ts'
 import type { MoveLimits } from '#compiler/plan/name-outline.ts'
 import type { AssumedHealth } from '#routing/choose/explain.ts'
 import { makePlan, planLimits } from '#plan/plan.ts'
+import type { PlanRequest } from '#plan/plan.ts'
 import type { Traffic } from '#plan/clients/traffic.ts'
 import type { Plan } from '#plan/model.ts'
 import type { Moment } from '#plan/sides/side.ts'
@@ -80,6 +81,8 @@ const options = {
 
 const instantsMax = 24
 
+type ListedBound = Pick<PlanRequest, 'listedEntriesMax'>
+
 export const planCommand: Command = {
   name: 'plan',
   summary: 'say which clients get another answer after a change',
@@ -110,7 +113,7 @@ export const planCommand: Command = {
     const doing = 'comparing what clients get'
     io.progress?.(doing)
     const tell = spaced(io.progress, systemClock)
-    const planned = (from: typeof base, moved: MovedNames): Plan =>
+    const planned = (from: typeof base, moved: MovedNames, listed?: ListedBound): Plan =>
       makePlan({
         ...{ base: from, head, scripts },
         moments: momentsOf(instants, health.value),
@@ -119,6 +122,7 @@ export const planCommand: Command = {
         onChange: (change) => moved.add(change),
         onName: (number, all) => tell(() => `${doing}: name ${counted(number)} of ${counted(all)}`),
         ...(values.exact ? { limits: { networksMax: 2 ** 25 } } : {}),
+        ...listed,
       })
     const moved = new MovedNames()
     const made = planned(base, moved)
@@ -127,7 +131,7 @@ export const planCommand: Command = {
     const isWithin = (bundle: Bundle): boolean => {
       const from = { ...base, bundle, tables: tables.value(bundle) }
       const movedFrom = new MovedNames()
-      planned(from, movedFrom)
+      planned(from, movedFrom, { listedEntriesMax: 0 })
       const left = notBack(moved.all, movedFrom.all)
       return movedBeyond(limits, left) === undefined
     }
