@@ -9,7 +9,7 @@ export interface Plan {
   readonly summary: PlanSummary
   /** One for each instant, under each health. */
   readonly scenarios: readonly PlannedScenario[]
-  /** What no answer shows now, and what may show in answers later. */
+  /** What no answer shows now, or not all of, and what may show in answers later. */
   readonly later: readonly LaterChange[]
   /** Sentences: what the plan could not know. */
   readonly warnings: readonly string[]

@@ -160,7 +160,8 @@ const Summary = Type.Object({
   removedAnswers: Type.Integer({ description: 'The same by name and type' }),
   comparedNames: Type.Integer(),
   movedMax: Type.Number({
-    description: 'The largest part of the clients of a name that moves from an answer to another',
+    description:
+      'The largest part of the clients of a name that moves from an address to another answer',
   }),
   movedMaxName: Type.String(),
   movedMaxError: Type.Number({
@@ -202,7 +203,7 @@ export const Plan = Type.Object(
     weights: Weights,
     summary: Summary,
     scenarios: Type.Array(Scenario, { description: 'One for each instant, under each health' }),
-    later: Type.Array(LaterChange, { description: 'What no answer shows at once' }),
+    later: Type.Array(LaterChange, { description: 'What no answer shows at once, or not all of' }),
     warnings: Type.Array(Type.String(), { description: 'What the plan could not know' }),
     guardrail: nullable(
       Type.String({
