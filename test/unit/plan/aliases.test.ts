@@ -3,6 +3,7 @@ import { describe, expect, test } from 'vitest'
 import type { BundleModel } from '#bundle/format/model.ts'
 import { encodeName } from '#test/support/dns/name.ts'
 import { RrType } from '#dns/rrtype.ts'
+import { printPlan } from '#plan/print/text.ts'
 import { bareModel, member, pool, service, zone } from '#test/support/bundle-models.ts'
 import { planBetween } from '#test/support/plans.ts'
 
@@ -66,6 +67,14 @@ test('an alias to a service moves the clients that the service moves', () => {
 test('a small change of weights is seen through an alias', () => {
   const moved = movedBy(model({ a: 3, b: 1 }), model({ a: 30, b: 11 }))
   expect(moved).toMatchObject({ dice: 1.8, 'to-dice': 1.8 })
+})
+
+// 3/4 - 30/41 is not the same number in sums of other lengths.
+test('a family that moves alike is told once', () => {
+  const plan = planBetween(model({ a: 3, b: 1 }), model({ a: 30, b: 11 }))
+  const text = printPlan(plan, { style: (_, words) => words, answersMax: 99 })
+  expect(text).toContain('1.8 %  a.cdn.net. (pool-1) → b.cdn.net. (pool-1)')
+  expect(text).not.toContain('IPv6')
 })
 
 test('the alias itself is told, and not what its service chose', () => {
