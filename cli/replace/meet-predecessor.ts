@@ -2,6 +2,8 @@
 // its place.
 import { readFileSync } from 'node:fs'
 import { Socket } from 'node:net'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { holderOf } from '#cli/data/data-dir.ts'
 import type { Predecessor } from '#cli/data/predecessor.ts'
 import { version } from '#lib/version.ts'
 import type { Log } from '#lib/log.ts'
@@ -61,6 +63,30 @@ export function meetPredecessor(
   const handed = new HandedSockets(socketsOf(offer, received.descriptors), offer.isServing)
   log.info({ pid: offer.pid, version }, 'replacing the process that holds the data directory')
   return ok(new Met(socket, offer, handed, log, patience))
+}
+
+/** How long a process that holds a data directory may take to start. */
+const startPatienceMs = 30_000
+const lookEveryMs = 100
+
+/**
+ * The same; waits for one that is still starting: it holds the directory, and nobody can ask it yet.
+ */
+export async function awaitPredecessor(
+  dataDir: string,
+  log: Log,
+  patienceMs = startPatienceMs,
+): Promise<Result<MetPredecessor | null, string>> {
+  const endMs = performance.now() + patienceMs
+  for (let looks = 0; ; looks++) {
+    const met = meetPredecessor(dataDir, log)
+    const pid = holderOf(dataDir)
+    const isStarting = met.ok && met.value === null && pid !== undefined
+    if (!isStarting || performance.now() >= endMs) return met
+    if (looks === 0)
+      log.info({ pid, dataDir }, 'the process to replace is starting: waiting for it')
+    await sleep(lookEveryMs)
+  }
 }
 
 function connect(

@@ -8,7 +8,7 @@ import { openSupervisor } from '#cli/terminal/supervisor.ts'
 import { ok } from '#lib/result.ts'
 import type { Result } from '#lib/result.ts'
 import { sayReady } from './detach.ts'
-import { meetPredecessor } from './meet-predecessor.ts'
+import { awaitPredecessor } from './meet-predecessor.ts'
 import { ReplaceableDaemon } from './replaceable.ts'
 
 export type StartNode = (
@@ -30,7 +30,7 @@ export async function startReplaceable(
   { settings, log, env, start }: NodeStart,
   isReplacing: boolean,
 ): Promise<Result<ReplaceableDaemon, string>> {
-  const met = isReplacing ? meetPredecessor(settings.dataDir, log) : ok(null)
+  const met = isReplacing ? await awaitPredecessor(settings.dataDir, log) : ok(null)
   if (!met.ok) return met
   const before = met.value
   if (isReplacing && before === null) {

@@ -1,10 +1,12 @@
 // The successor's side, against a process that lets go of nothing.
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
+import { readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { createServer } from 'node:net'
+import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { expect, onTestFinished, test } from 'vitest'
-import { meetPredecessor } from '#cli/replace/meet-predecessor.ts'
+import { describe, expect, onTestFinished, test } from 'vitest'
+import { awaitPredecessor, meetPredecessor } from '#cli/replace/meet-predecessor.ts'
 import type { Log } from '#lib/log.ts'
 import { tempDir } from '#test/support/temp-dir.ts'
 import { waitUntil } from '#test/support/wait-until.ts'
@@ -44,4 +46,36 @@ test('a process that does not let go is killed, and its sockets are the next one
 test('where nobody listens there is nobody to replace', () => {
   expect(meetPredecessor(tempDir('nobody'), silentLog)).toEqual({ ok: true, value: null })
   expect(meetPredecessor('/nowhere/at/all', silentLog)).toEqual({ ok: true, value: null })
+})
+
+describe('a process that holds the directory and has no socket yet', () => {
+  const held = (): string => {
+    const dataDir = tempDir('starting')
+    const pid = process.ppid
+    // Field 22 is when the process started; the name in front of it may hold anything.
+    const fields = readFileSync(`/proc/${pid}/stat`, 'utf8').replace(/^.*\) /s, '')
+    writeFileSync(join(dataDir, 'lock'), `${pid} ${fields.split(' ')[19]}\n`)
+    return dataDir
+  }
+
+  test('is waited for', async () => {
+    const dataDir = held()
+    const said: string[] = []
+    const log = { ...silentLog, info: (_: object, message: string) => void said.push(message) }
+    const waiting = awaitPredecessor(dataDir, log)
+    expect(said).toEqual(['the process to replace is starting: waiting for it'])
+    const child = spawn(process.execPath, [program, dataDir], { stdio: 'inherit' })
+    onTestFinished(() => void child.kill('SIGKILL'))
+    const met = await waiting
+    expect(met.ok && met.value !== null).toBe(true)
+    if (met.ok) met.value?.giveUp()
+  })
+
+  test('is nobody to replace, if that takes too long or it ends', async () => {
+    expect(await awaitPredecessor(held(), silentLog, 0)).toEqual({ ok: true, value: null })
+    const dataDir = held()
+    const waiting = awaitPredecessor(dataDir, silentLog)
+    rmSync(join(dataDir, 'lock'))
+    expect(await waiting).toEqual({ ok: true, value: null })
+  })
 })
