@@ -85,7 +85,12 @@ export const check: Command = {
       for (const option of missingDatabases([before, after], values)) missing.add(option)
       return between(before, after)
     }
-    const parts = { checkPolicy, movedBetween, allowedSigners, nowMs: systemClock.nowMs() }
+    // Without a base, and without tests, no answer path is loaded.
+    const own = await import('#cli/policy-tests/entry.ts')
+    const parts = {
+      ...{ checkPolicy, movedBetween, allowedSigners, nowMs: systemClock.nowMs() },
+      policyTests: own.policyTests,
+    }
     const checked = { ...result, files: files.value }
     const compared = await compareWithBase(path, values.base, checked, parts)
     if (!compared.ok) {

@@ -22,6 +22,7 @@ import { goneBackTo } from '#cli/files/gone-back.ts'
 import { createMovedBetween, MovedNames } from '#cli/plan/moved.ts'
 import { healthAt, isRumUrl, isUrl, reportsAt, trafficAt } from '#cli/plan/node-facts.ts'
 import { readTraffic } from '#cli/plan/traffic.ts'
+import { policyTests } from '#cli/policy-tests/entry.ts'
 import { findSides } from '#cli/plan/sources.ts'
 import type { FoundSide } from '#cli/plan/sources.ts'
 import { readHealth } from '#cli/simulate/health.ts'
@@ -140,7 +141,7 @@ export const planCommand: Command = {
       beyond === undefined || maxMoved !== null
         ? undefined
         : await goneBackTo({
-            ...{ directory, base, head, nowMs, isWithin },
+            ...{ directory, base, head, nowMs, policyTests, isWithin },
             movedBetween: createMovedBetween(values),
           })
     const stopped = scripts?.warnings() ?? []

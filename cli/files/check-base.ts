@@ -22,6 +22,7 @@ import type { Verified } from '#gitops/trust/accept.ts'
 import type { AllowedSigner } from '#gitops/trust/allowed-signers.ts'
 import { readSigners } from '#gitops/trust/signers-file.ts'
 import type { SourceFile } from '#compiler/read/source.ts'
+import type { PolicyTests } from '#compiler/tree/policy-tests.ts'
 import { err, ok } from '#lib/result.ts'
 import type { Result } from '#lib/result.ts'
 import {
@@ -56,6 +57,8 @@ export interface BaseComparison extends Comparison {
 
 export interface ComparisonParts {
   readonly checkPolicy: HealthCheckPolicy
+  /** What failed them has answered nowhere. */
+  readonly policyTests: PolicyTests
   readonly movedBetween: MovedBetween
   /** A file; undefined: whoever says that a change is meant is believed. */
   readonly allowedSigners: string | undefined
@@ -93,9 +96,7 @@ export async function compareWithBase(
   if (head.ok && (await relationOf(place, commit.value, head.value)) === 'unrelated') {
     return err(`--base: ${unrelatedWords(place, base, 'HEAD')}`)
   }
-  const { checkPolicy, movedBetween } = parts
-  // What failed its tests has answered nowhere. `check` without a base loads no answer path.
-  const { policyTests } = await import('#cli/policy-tests/entry.ts')
+  const { checkPolicy, policyTests, movedBetween } = parts
   const compiler = createCompiler({ checkPolicy, policyTests })
   const outlineOf = async (oid: string): Promise<NameOutline | undefined> => {
     const files = await filesOfCommit(place, oid)

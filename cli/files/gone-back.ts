@@ -1,11 +1,11 @@
 // Finds out whether a planned change goes back to what answered before, as the guardrails do.
 import { loadBundle } from '#bundle/load/load.ts'
 import type { Bundle } from '#bundle/format/bundle.ts'
-import { policyTests } from '#cli/policy-tests/entry.ts'
 import { createCompiler } from '#compiler/compile.ts'
 import type { Compiler } from '#compiler/compile.ts'
 import { withMoves } from '#compiler/plan/name-outline.ts'
 import type { MovedBetween, NameOutline } from '#compiler/plan/name-outline.ts'
+import type { PolicyTests } from '#compiler/tree/policy-tests.ts'
 import { candidatesFor, changedPaths } from '#gitops/guard/earlier.ts'
 import type { Answered, Blobs, EarlierState, EarlierStates } from '#gitops/guard/earlier.ts'
 import { gitLimits } from '#gitops/limits.ts'
@@ -20,6 +20,8 @@ export interface PlannedChange {
   readonly base: Side & { readonly bundle: Bundle }
   readonly head: Side
   readonly nowMs: number
+  /** What failed them has answered nowhere. */
+  readonly policyTests: PolicyTests
   /** Of commits before the base, which may have been held. */
   readonly movedBetween: MovedBetween
   /** Whether what moves too many clients goes back to there. */
@@ -33,14 +35,13 @@ interface Side {
 
 /** undefined: it does not, or the base is no commit, before which nothing is known. */
 export async function goneBackTo(change: PlannedChange): Promise<EarlierState | undefined> {
-  const { directory, base, head, nowMs, movedBetween, isWithin } = change
+  const { directory, base, head, nowMs, policyTests, movedBetween, isWithin } = change
   const { commit } = base.bundle.manifest
   const found = openGitPlace(directory)
   if (commit === '' || !found.ok) return undefined
   const place = found.value
   const earlier = await earlierCommits(place, commit, nowMs)
   const changed = base.blobs && head.blobs && [...changedPaths(base.blobs, head.blobs)]
-  // What failed its tests has answered nowhere.
   const compiler = createCompiler({ checkPolicy: lenientPolicy, policyTests, listsRemarks: false })
   const answered = answeredIn(place, outlinesBy(compiler, place, movedBetween), null)
   const blobsOf = (tree: string): Promise<Blobs | undefined> => blobsIn(place, tree)

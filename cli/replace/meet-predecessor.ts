@@ -69,9 +69,7 @@ export function meetPredecessor(
 const startPatienceMs = 30_000
 const lookEveryMs = 100
 
-/**
- * The same; waits for one that is still starting: it holds the directory, and nobody can ask it yet.
- */
+/** The same; waits for one that is starting: it has the directory, and nobody can ask it yet. */
 export async function awaitPredecessor(
   dataDir: string,
   log: Log,
