@@ -6,7 +6,7 @@ import { RrType } from '#dns/rrtype.ts'
 import type { Comparer } from './compare.ts'
 import { typesOf } from './rows/names.ts'
 import type { Differences, NameDifference } from './rows/names.ts'
-import { answeringNode } from './sides/alias-service.ts'
+import { answeringNode } from './sides/answering-node.ts'
 import { isNowhere } from './sides/outcome.ts'
 import type { AnswerChange } from './model.ts'
 

@@ -1,4 +1,4 @@
-// Shares as they are told: without the last digits, which sums of many parts leave.
+// Rounds shares for output: sums of many parts leave wrong last digits.
 
 /** As many as tell one IPv4 address from the next, in all of them. */
 const digits = 12

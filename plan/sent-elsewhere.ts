@@ -1,4 +1,4 @@
-// How many clients of a name are sent elsewhere: what the headline and the guardrail count.
+// Counts clients that an answer sends from one address to another: for headline and guardrail.
 import type { FamilyMovement } from './model.ts'
 import { isNowhere } from './sides/outcome.ts'
 

@@ -1,4 +1,4 @@
-// Whether what a node loses is of its being killed: nobody answers in its place then.
+// Tells queries that were lost because a node was killed from those that it lost while it ran.
 
 /** A query is lost two seconds after it was sent, and told with the next report. */
 const knownMs = 4_000

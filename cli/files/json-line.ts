@@ -1,4 +1,4 @@
-// Finds in the text of a JSON file the line of a value, for messages: JSON.parse tells none.
+// Finds the line of a value in the text of a JSON file, for messages: JSON.parse tells no line.
 
 /** All but strings: where those end is found without a stack that grows with them. */
 const token = /[{}[\],:]|[^\s"{}[\],:]+|\s+/y

@@ -1,4 +1,4 @@
-// Who may be meant where a case names a member that there is not, within a bounded time.
+// Suggests members where a policy test names one that does not exist, within a bounded time.
 import type { Bundle } from '#bundle/format/bundle.ts'
 import { addressOfMember, textOf } from '#bundle/format/bundle.ts'
 import { suggest } from '#lib/suggest.ts'

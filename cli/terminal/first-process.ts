@@ -1,5 +1,5 @@
-// Signals to the first process of a container: the kernel drops those that nothing handles, so that
-// a stop would wait until the engine kills it.
+// Lets SIGTERM and SIGINT end the first process of a container: the kernel drops signals that this
+// process does not handle, so that a stop would wait until the engine kills it.
 import { constants } from 'node:os'
 import { endNow } from './end-now.ts'
 

@@ -1,4 +1,4 @@
-// Tells who stands behind commits that are in the history already.
+// Tells who signed commits that are already in the history, and who of them may override.
 import { saidOfNodes, signersAmong } from '#gitops/trust/accept.ts'
 import type { AcceptParts, Hold } from '#gitops/trust/accept.ts'
 import type { AllowedSigner } from '#gitops/trust/allowed-signers.ts'

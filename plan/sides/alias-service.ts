@@ -1,10 +1,10 @@
-// Finds the service whose members are aliases among the names that an answer goes through.
+// Finds, among the names that an answer goes through, a service whose members are host names.
 import { nodeFlags, serviceOfNode } from '#bundle/format/bundle.ts'
 import type { Bundle } from '#bundle/format/bundle.ts'
 import { NodeFlag } from '#bundle/format/cells.ts'
-import { foldName, labelOffsets } from '#dns/name.ts'
-import { findStored } from '#runtime/answer/lookup.ts'
+import { foldName } from '#dns/name.ts'
 import { aliasLinks } from './answer-records.ts'
+import { answeringNode } from './answering-node.ts'
 
 export interface AliasService {
   readonly service: number
@@ -35,14 +35,3 @@ export function aliasService(
   }
   return undefined
 }
-
-/** Who answers for a name: itself, or the wildcard of its closest encloser (RFC 4592); or -1. */
-export function answeringNode(bundle: Bundle, qname: Uint8Array): number {
-  const own = findStored(bundle, qname, 0)
-  if (own >= 0) return own
-  const encloser = labelOffsets(qname).find((at) => at > 0 && findStored(bundle, qname, at) >= 0)
-  if (encloser === undefined) return -1
-  return findStored(bundle, Uint8Array.of(1, asterisk, ...qname.subarray(encloser)), 0)
-}
-
-const asterisk = 0x2a

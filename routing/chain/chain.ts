@@ -46,7 +46,7 @@ export class Chain {
   qnameBytes = 0
   /** What the step at work has done, in its own terms, for comparing neighbours with it. */
   picked = 0
-  /** The table of the last choice that went by one alone; null: none since that was looked at. */
+  /** Table of the last choice by one table alone. The responder sets it to null for each batch. */
   ranges: RangeTable | null = null
   /** False when nobody will be told the scope: then steps need not work it out. */
   wantsScope = false

@@ -1,4 +1,4 @@
-// Tells what the processes before have left of a part's octets of a day: of the newest segment.
+// Reads from the newest segment how much of a day's octets earlier processes have used.
 import { journalLimits } from './format/limits.ts'
 import { readRecords, recordBytes, segmentHead } from './format/records.ts'
 import type { JournalRecord, SegmentHead } from './format/records.ts'

@@ -1,5 +1,5 @@
-// Reads ahead, for all packets of a batch at once, what their answers will read of a range table:
-// waits for memory overlap, where one query after the other would wait by itself.
+// Touches the rows of a range table that the packets of a batch will need, before the first answer:
+// the waits for memory overlap.
 import type { RangeTable } from '#routing/tables/range-table.ts'
 import type { PacketSource } from '#runtime/sockets/packet-source.ts'
 
@@ -17,7 +17,7 @@ export class LookAhead {
   readonly #queries: DataView
   readonly #clients: DataView
   readonly #addresses = new Int32Array(packetsMax)
-  /** Of what was read: a compiler might leave out what nobody asks for. */
+  /** Of all that was read: the compiler would leave out reads whose result is not used. */
   sum = 0
 
   constructor(source: PacketSource) {
