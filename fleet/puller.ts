@@ -130,6 +130,12 @@ export class Puller {
     await this.#leave()
   }
 
+  /** What was wrong with a source may have been mended here: those that rest are asked at once. */
+  askAgain(): void {
+    this.#sources.wake()
+    this.#wake()
+  }
+
   status(): PullStatus {
     const { clock } = this.#parts
     const at = this.#contactAtMs

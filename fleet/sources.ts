@@ -72,6 +72,16 @@ export class Sources {
     return Math.max(0, Math.min(...this.all.map(({ restsUntilMs }) => restsUntilMs)) - nowMs)
   }
 
+  /** None rests any more; one that fails again is told of again. */
+  wake(): void {
+    for (const source of this.all) {
+      if (source.fault === null) continue
+      source.restsUntilMs = 0
+      source.failures = 0
+      source.logged = ''
+    }
+  }
+
   failed(source: Source, fault: SourceFault, nowMs: number): void {
     const fullMs = backoffMs(this.#rest, ++source.failures)
     source.fault = fault

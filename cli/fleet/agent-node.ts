@@ -3,7 +3,6 @@
 import { randomBytes } from 'node:crypto'
 import { readBundleToken } from '#cli/data/secrets.ts'
 import { takeOverFrom } from '#cli/data/predecessor.ts'
-import { readTrustedKeyList } from '#cli/files/key-files.ts'
 import { createNodeHealth } from '#cli/node/health.ts'
 import { createNodeResolver } from '#cli/node/resolver.ts'
 import type { StartNode } from '#cli/replace/start-replaceable.ts'
@@ -14,7 +13,7 @@ import type { NodeReport } from '#fleet/node-report.ts'
 import type { Pulled } from '#fleet/puller.ts'
 import { WordsSender } from '#fleet/words/words-sender.ts'
 import { systemClock } from '#lib/clock.ts'
-import { err, ok } from '#lib/result.ts'
+import { ok } from '#lib/result.ts'
 import type { Result } from '#lib/result.ts'
 import { systemAfter } from '#lib/timer.ts'
 import { BundleStore } from '#runtime/node/bundle-store.ts'
@@ -24,6 +23,7 @@ import { noThreads } from '#runtime/threads/no-threads.ts'
 import { releaseMemory } from '#runtime/worker/release-memory.ts'
 import type { PeerHealth } from '#state/ports/peer-health.ts'
 import { MemoryReleases } from '#lib/memory/memory-releases.ts'
+import { BundleKeys } from './bundle-keys.ts'
 import type { PulledNode } from './pulled-node.ts'
 import { Pullers } from './pullers.ts'
 import { beginPulling, openOwnDataDir, openShared, startPulled } from './start-pulled.ts'
@@ -38,8 +38,8 @@ async function start(given: GivenToPulled, run: Run): Promise<Result<StartedNode
   const stops = run.stops.first
   const token = readBundleToken(env)
   if (!token.ok) return token
-  const trusted = readTrustedKeyList(settings.bundle.keys)
-  if (!trusted.ok) return err(`bundle.keys: ${trusted.error}`)
+  const keys = BundleKeys.open(settings.bundle.keys)
+  if (!keys.ok) return keys
   const dataDir = openOwnDataDir(settings.dataDir, log, before, run)
   if (!dataDir.ok) return dataDir
   const shared = openShared(settings, log)
@@ -53,7 +53,7 @@ async function start(given: GivenToPulled, run: Run): Promise<Result<StartedNode
   const store = new BundleStore(path)
   const node = new DnsNode({
     ...{ threads: noAnswers, createThreads: () => noThreads, usedMax: 0 },
-    ...{ store, trusted: trusted.value, health, resolver, geo: null, clock: systemClock, log },
+    ...{ store, trusted: keys.value.trusted, health, resolver, geo: null, clock: systemClock, log },
   })
   stops.push(() => node.rest())
   run.stops.last.push(() => node.stop())
@@ -72,7 +72,12 @@ async function start(given: GivenToPulled, run: Run): Promise<Result<StartedNode
     journal: null,
     anycast: () => null,
   }
-  return startPulling({ ...ours, ...unanswered, node }, token.value, given, run)
+  return startPulling(
+    { ...ours, ...unanswered, node },
+    { token: token.value, keys: keys.value },
+    given,
+    run,
+  )
 }
 
 /** An agent does nothing else. */
@@ -99,7 +104,7 @@ const noAnswers: DnsNodeParts['threads'] = {
 /** What pulls, and shows and tells what was pulled. */
 async function startPulling(
   ours: Omit<PulledNode, 'puller' | 'report'>,
-  token: string | null,
+  { token, keys }: { readonly token: string | null; readonly keys: BundleKeys },
   given: GivenToPulled,
   run: Run,
 ): Promise<Result<StartedNode, string>> {
@@ -128,6 +133,9 @@ async function startPulling(
     apiPort: status.value.port,
     sockets: status.value.sockets,
     isServing: () => node.status().active !== null,
-    reread: () => undefined,
+    reread: () => {
+      keys.reread(log)
+      puller.askAgain()
+    },
   })
 }

@@ -7,7 +7,6 @@ import { readBundleToken } from '#cli/data/secrets.ts'
 import type { TrustedKey } from '#bundle/signature/channel.ts'
 import { takeOverFrom } from '#cli/data/predecessor.ts'
 import type { Predecessor } from '#cli/data/predecessor.ts'
-import { readTrustedKeyList } from '#cli/files/key-files.ts'
 import { startQueryLog, stopAnswering } from '#cli/query-log/start-query-log.ts'
 import { createGeo, threadsOf } from '#cli/node/dns.ts'
 import { createNodeHealth } from '#cli/node/health.ts'
@@ -24,7 +23,7 @@ import type { Pulled } from '#fleet/puller.ts'
 import type { NodeReport } from '#fleet/node-report.ts'
 import { isLoopbackName } from '#lib/loopback.ts'
 import { systemClock } from '#lib/clock.ts'
-import { err, ok } from '#lib/result.ts'
+import { ok } from '#lib/result.ts'
 import type { Result } from '#lib/result.ts'
 import { releaseMemory } from '#runtime/worker/release-memory.ts'
 import { systemAfter } from '#lib/timer.ts'
@@ -39,6 +38,7 @@ import { transfersOf } from '#cli/node/transfers.ts'
 import { PulledTexts } from '#runtime/texts/pulled-texts.ts'
 import { textsDirectory } from '#runtime/texts/texts-bundle.ts'
 import { MemoryReleases } from '#lib/memory/memory-releases.ts'
+import { BundleKeys } from './bundle-keys.ts'
 import { tellJournal } from './journal-copy.ts'
 import type { PulledNode } from './pulled-node.ts'
 import { Pullers } from './pullers.ts'
@@ -64,8 +64,9 @@ async function start(
   const token = readBundleToken(env)
   if (!token.ok) return token
   warnOfUnused(settings, token.value, log)
-  const trusted = readTrustedKeyList(settings.bundle.keys)
-  if (!trusted.ok) return err(`bundle.keys: ${trusted.error}`)
+  const bundleKeys = BundleKeys.open(settings.bundle.keys)
+  if (!bundleKeys.ok) return bundleKeys
+  const { trusted } = bundleKeys.value
   const dataDir = openOwnDataDir(settings.dataDir, log, before, run)
   if (!dataDir.ok) return dataDir
   const shared = openShared(settings, log)
@@ -74,7 +75,7 @@ async function start(
   const store = new BundleStore(dataDir.value.path)
   const dirPath = dataDir.value.path
   const textsStore = new BundleStore(dirPath, textsDirectory)
-  const texts = new PulledTexts({ store: textsStore, trusted: trusted.value, log })
+  const texts = new PulledTexts({ store: textsStore, trusted, log })
   await texts.start()
   const redirects = await createRedirects(settings.redirect, log)
   run.stops.last.push(() => redirects?.stop())
@@ -90,7 +91,7 @@ async function start(
   const node = new DnsNode({
     createThreads: createThreadGroup,
     threads: { ...threadsIn(settings, samples), queryLog: queryLog?.rings },
-    ...{ store, trusted: trusted.value, ...fed, usedMax: 0, clock: systemClock, log },
+    ...{ store, trusted, ...fed, usedMax: 0, clock: systemClock, log },
   })
   const exchange = new ZoneExchange(settings.dns, node, log)
   const keys = exchange.readKeys()
@@ -109,11 +110,13 @@ async function start(
     ...{ store, journal, textsStore, node, texts, exchange, redirects },
     ...{ geo: geo.source, queryLog, samples },
   }
-  const ours = { ...parts, ...own, token: token.value, trusted: trusted.value }
+  const ours = { ...parts, ...own, token: token.value, trusted }
   const around = { log, env, before, run, dnsPort: opened.value.port }
   const pulling = await startPulling(ours, around)
   if (!pulling.ok) return pulling
   const reread = (): void => {
+    bundleKeys.value.reread(log)
+    pulling.value.askAgain()
     redirects?.reopenLog()
     const read = exchange.readKeys()
     if (!read.ok) log.error({}, `${read.error}; the keys before stay`)
@@ -159,7 +162,7 @@ interface Around {
 async function startPulling(
   ours: Ours,
   { log, env, before, run, dnsPort }: Around,
-): Promise<Result<Pick<StartedNode, 'apiPort' | 'sockets' | 'isServing'>, string>> {
+): Promise<Result<Pulling, string>> {
   const { settings, node, health, store, texts, textsStore, token } = ours
   const { trusted, samples, redirects } = ours
   const stops = run.stops.first
@@ -186,8 +189,11 @@ async function startPulling(
     apiPort: status.value.port,
     sockets: () => [...node.sockets(), ...(redirects?.sockets() ?? []), ...status.value.sockets()],
     isServing: () => node.status().active !== null,
+    askAgain: () => puller.askAgain(),
   })
 }
+
+type Pulling = Pick<StartedNode, 'apiPort' | 'sockets' | 'isServing'> & Pick<Pullers, 'askAgain'>
 
 /** What looks at queries besides those who answer them. */
 const watchersOf = (settings: Settings, log: ProcessLog) => ({

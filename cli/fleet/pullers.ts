@@ -72,6 +72,12 @@ export class Pullers {
     await Promise.all([this.#main.stop(), this.#texts?.stop()])
   }
 
+  /** Sources that rest after a fault are asked at once. */
+  askAgain(): void {
+    this.#main.askAgain()
+    this.#texts?.askAgain()
+  }
+
   /** Of both: oldest first. */
   pulled(): Pulled {
     const [main, texts] = [this.#main.pulled(), this.#texts?.pulled()]

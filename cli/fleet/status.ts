@@ -56,7 +56,9 @@ export async function openStatusServer(
   const server = new StatusServer(
     {
       '/': (authorization) => (mayRead(authorization) ? page(pulled) : askForPassword),
-      '/api/v1/health': () => jsonAnswer(200, healthOf(pulled)),
+      // A control node that was restored goes on above the newest seq of its nodes.
+      '/api/v1/health': () =>
+        jsonAnswer(200, { ...healthOf(pulled), newest: pulled.node.resumePoint() }),
       '/api/v1/ready': () => ready(pulled),
       '/metrics': async (authorization) => {
         const isScraper = token?.matches(tokenIn(authorization ?? '')) === true

@@ -64,7 +64,8 @@ export const bundle = section(
       'x-default': '`bundle_keys` in the data directory',
       description:
         'File with the public keys of the control nodes whose bundles are believed, as ' +
-        '`openssl pkey -in keys/node.pem -pubout` prints them, or as lines of OpenSSH.',
+        '`openssl pkey -in keys/node.pem -pubout` prints them, or as lines of OpenSSH. Read ' +
+        'again at SIGHUP.',
     }),
   },
 )

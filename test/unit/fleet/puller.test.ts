@@ -409,3 +409,23 @@ test('a stop does not wait for a source that says nothing', async () => {
   await puller.stop()
   expect(puller.status().pulls).toEqual({})
 })
+
+test('a key that is believed from now on counts at once, while its source was to rest', async () => {
+  const one = await source()
+  const restored = newSigningKey()
+  publishOn(one, signedBundle(restored, 1), {}, restored)
+  const trusted = [key]
+  const served: ChannelRecord[] = []
+  const node = follow([one.url], {
+    limits: { waitSeconds: 0, rest: { firstMs: 3_600_000, mostMs: 3_600_000 } },
+    judge: (signed) => acceptableRecord(signed, { trusted, store: null }, undefined),
+    activate: async ({ signedRecord: { record } }) => {
+      served.push(record)
+      return ok('activated')
+    },
+  })
+  await node.counts('unknown-key')
+  trusted.push(restored)
+  node.puller.askAgain()
+  await waitUntil('its record', () => served.length > 0)
+})
