@@ -410,7 +410,7 @@ test('a stop does not wait for a source that says nothing', async () => {
   expect(puller.status().pulls).toEqual({})
 })
 
-test('a key that is believed from now on counts at once, while its source was to rest', async () => {
+test('a key that is believed from now on counts at once, while its source rests', async () => {
   const one = await source()
   const restored = newSigningKey()
   publishOn(one, signedBundle(restored, 1), {}, restored)
