@@ -2,6 +2,7 @@
 import { err, ok } from '#lib/result.ts'
 import type { Result } from '#lib/result.ts'
 import { gitLimits } from '#gitops/limits.ts'
+import { trailerValues } from './trailers.ts'
 
 export interface CommitObject {
   readonly tree: string
@@ -10,7 +11,7 @@ export interface CommitObject {
   readonly committer: Identity
   /** First line of the message, at most 200 characters. */
   readonly subject: string
-  /** Of the trailer `Gslb-Override`, at most 200 characters; empty: it has none. */
+  /** Of the trailer `Gslb-Override`, at most 200 characters; empty: it has none, or no reason. */
   readonly override: string
   /** Armored text of the `gpgsig` header; empty when unsigned. */
   readonly signature: string
@@ -66,7 +67,7 @@ export function parseCommit(raw: Uint8Array): Result<CommitObject, string> {
     author,
     committer,
     subject: subjectOf(bytes, messageStart),
-    override: overrideOf(bytes, messageStart),
+    override: overrideOf(bytes.subarray(messageStart), named('encoding')[0]?.value ?? ''),
     signature: signature?.value ?? '',
     payload:
       signature === undefined
@@ -120,16 +121,11 @@ function subjectOf(bytes: Buffer, start: number): string {
 }
 
 export const overrideTrailer = 'Gslb-Override'
-const overrideLine = new RegExp(`^${overrideTrailer}[ \\t]*:[ \\t]*(\\S.*)$`, 'imu')
 
-/** As git-interpret-trailers(1): in the last paragraph, which is not the first. */
-function overrideOf(bytes: Buffer, start: number): string {
-  const paragraphs = bytes
-    .toString('utf8', start)
-    .trim()
-    .split(/\r?\n[ \t]*\r?\n/)
-  const last = paragraphs.length < 2 ? '' : (paragraphs.at(-1) ?? '')
-  return printable((overrideLine.exec(last)?.[1] ?? '').slice(0, 200)).trim()
+/** The first that gives a reason. */
+function overrideOf(message: Uint8Array, encoding: string): string {
+  const reasons = trailerValues(message, overrideTrailer, encoding)
+  return reasons.map((reason) => printable(reason.slice(0, 200)).trim()).find(Boolean) ?? ''
 }
 
 /** What anyone may write in a commit must not steer a terminal. */
