@@ -21,7 +21,8 @@ import { moveLimitsOf, nameOutline } from './plan/name-outline.ts'
 import type { MoveLimits, NameOutline } from './plan/name-outline.ts'
 import { readFile, unreadableFile } from './read/read-file.ts'
 import type { ReadFile } from './read/read-file.ts'
-import type { CompileLimits } from './rules/tree/tree-rule.ts'
+import { isSubdivision } from '#routing/geo/subdivisions.ts'
+import type { CompileLimits, SubdivisionSource } from './rules/tree/tree-rule.ts'
 import { treeRules } from './rules/tree/tree-rules.ts'
 import { planOverlays } from './plan/overlay-plan.ts'
 import type { OverlayPlan } from './plan/overlay-plan.ts'
@@ -76,6 +77,8 @@ export interface Compiler {
 export interface CompilerParts {
   /** What the nodes that get the bundle allow. */
   readonly checkPolicy: HealthCheckPolicy
+  /** By default ISO 3166-2; else a geo database. */
+  readonly subdivisions: SubdivisionSource
   readonly limits: CompileLimits
   /** @returns the bundle as a node reads it, or why it would not. `known` was loaded before. */
   readonly load: (bundle: EncodedBundle, known: Bundle | undefined) => Bundle | string
@@ -89,6 +92,7 @@ export interface CompilerParts {
 
 const defaultParts: CompilerParts = {
   checkPolicy: strictPolicy,
+  subdivisions: { name: 'ISO 3166-2', has: isSubdivision },
   limits: bundleLimits,
   load: ({ bytes }, known) => {
     const loaded = loadBundle(bytes, undefined, known)
@@ -105,7 +109,7 @@ const defaultParts: CompilerParts = {
  */
 export function createCompiler(parts: Partial<CompilerParts> = {}): Compiler {
   const all = { ...defaultParts, ...parts }
-  const { checkPolicy, limits, load, policyTests, observe, listsRemarks } = all
+  const { checkPolicy, subdivisions, limits, load, policyTests, observe, listsRemarks } = all
   const read = new FileMemory()
   let before: readonly PlacedFile[] = []
   const memory = {
@@ -127,6 +131,7 @@ export function createCompiler(parts: Partial<CompilerParts> = {}): Compiler {
         nowMs: nowMs ?? null,
         limits,
         checkPolicy,
+        subdivisions,
         load,
         policyTests,
         observe,
@@ -177,6 +182,7 @@ interface Work {
   readonly nowMs: number | null
   readonly limits: CompileLimits
   readonly checkPolicy: HealthCheckPolicy
+  readonly subdivisions: SubdivisionSource
   readonly load: CompilerParts['load']
   readonly policyTests: PolicyTests | null
   readonly observe: Observe | null

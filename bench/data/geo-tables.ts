@@ -44,6 +44,7 @@ export function millionCountries(): CountryBuffers {
     countryCode: countryCode.buffer,
     continentCode: continentCode.buffer,
     subdivisionCode: new SharedArrayBuffer(geoCountryRows * 4),
+    outerSubdivisionCode: new SharedArrayBuffer(geoCountryRows * 4),
   }
 }
 

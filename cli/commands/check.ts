@@ -2,11 +2,13 @@
 import { parseArgs } from 'node:util'
 import type { MovedBetween } from '#compiler/plan/name-outline.ts'
 import { createCompiler } from '#compiler/compile.ts'
-import type { CompileResult } from '#compiler/compile.ts'
+import type { CompileResult, CompilerParts } from '#compiler/compile.ts'
 import { formats } from '#compiler/print/formats.ts'
 import { notePoolOutages } from '#compiler/redundancy/pool-outages.ts'
 import { summary } from '#compiler/print/text.ts'
 import { systemClock } from '#lib/clock.ts'
+import { ok } from '#lib/result.ts'
+import type { Result } from '#lib/result.ts'
 import { suggest } from '#lib/suggest.ts'
 import { compareWithBase, judgedToo, notSignedYet } from '#cli/files/check-base.ts'
 import { checkPolicyOf, checkPolicyOptions, checkPolicyUsage } from '#cli/files/check-policy.ts'
@@ -23,9 +25,9 @@ wrong.
   --format F          text (default), json, sarif (2.1.0) or github (annotations)
   --base REF          a commit of the checkout that PATH is in, such as origin/main: also says
                       whether a node that accepted it would hold the change by its guardrails
-  --geoip FILE, --asn FILE
-                      with --base: databases (MMDB) that tell where clients are, for a limit on
-                      moved clients
+  --geoip FILE        the database (MMDB) of the nodes: also warns of regions that it does not have;
+                      with --base it tells where clients are, for a limit on moved clients
+  --asn FILE          with --base: likewise, a database of autonomous systems
   --allowed-signers FILE
                       with --base: the allowed_signers of the nodes; only the keys that may override
                       guardrails are believed that a change is meant (default: everybody is)
@@ -60,17 +62,17 @@ export const check: Command = {
     const checkPolicy = checkPolicyOf(values)
     io.progress?.(`reading ${path}`)
     const files = await readConfiguration(path)
-    if (!files.ok) {
-      io.err(`gslbd check: ${files.error}\n`)
+    const subdivisions = await subdivisionsOf(values.geoip)
+    if (!files.ok || !subdivisions.ok) {
+      for (const read of [files, subdivisions]) if (!read.ok) io.err(`gslbd check: ${read.error}\n`)
       return Exit.Usage
     }
     io.progress?.(`compiling ${files.value.length} files`)
     const policyTests = await policyTestsFor(files.value)
     const observe = values.pools ? notePoolOutages : null
-    const result = createCompiler({ checkPolicy, policyTests, observe }).compile(files.value, {
-      commit: '',
-      nowMs: systemClock.nowMs(),
-    })
+    const parts = { checkPolicy, policyTests, observe, ...subdivisions.value }
+    const compiler = createCompiler(parts)
+    const result = compiler.compile(files.value, { commit: '', nowMs: systemClock.nowMs() })
     io.out(print(result))
     if (values.format === 'text') io.out(`${verdict(result)}\n`)
     if (!result.ok) return Exit.ErrorsFound
@@ -87,12 +89,12 @@ export const check: Command = {
     }
     // Without a base, and without tests, no answer path is loaded.
     const own = await import('#cli/policy-tests/entry.ts')
-    const parts = {
+    const judging = {
       ...{ checkPolicy, movedBetween, allowedSigners, nowMs: systemClock.nowMs() },
       policyTests: own.policyTests,
     }
     const checked = { ...result, files: files.value }
-    const compared = await compareWithBase(path, values.base, checked, parts)
+    const compared = await compareWithBase(path, values.base, checked, judging)
     if (!compared.ok) {
       io.err(`gslbd check: ${compared.error}\n`)
       return Exit.Usage
@@ -105,6 +107,16 @@ export const check: Command = {
     if (hasUncommitted) tell(`${allowedSigners === undefined ? judgedToo : notSignedYet}\n`)
     return isHeld ? Exit.Guardrail : Exit.Ok
   },
+}
+
+/** Without a database the answer path is not loaded. */
+async function subdivisionsOf(
+  path: string | undefined,
+): Promise<Result<Pick<Partial<CompilerParts>, 'subdivisions'>, string>> {
+  if (path === undefined) return ok({})
+  const { subdivisionsIn } = await import('#cli/files/geo-subdivisions.ts')
+  const found = subdivisionsIn(path)
+  return found.ok ? ok({ subdivisions: found.value }) : found
 }
 
 function formatNamed(name: string) {

@@ -6,6 +6,7 @@ import { countryRow, fillCountryColumns, geoCountryRows, packCode } from '#routi
 import type { AsnBuffers, CountryBuffers, GeoBuffers } from '#routing/geo/geo-tables.ts'
 import type { LocationBuffers } from '#routing/geo/geo-tables.ts'
 import { placeKeys } from '#routing/geo/place-key.ts'
+import { outerSubdivision } from '#routing/geo/subdivisions.ts'
 import { packNetworks } from '#routing/tables/network-index.ts'
 import { RangeTableBuilder } from '#routing/tables/range-table-builder.ts'
 import { AsnRows, LocationRows, SubdivisionRows } from '#runtime/geo/columns.ts'
@@ -52,12 +53,14 @@ function countriesOf(row: number): CountryBuffers {
     ranges: everywhere(row).build(),
     ...plainColumns(),
     subdivisionCode: new SharedArrayBuffer(geoCountryRows * 4),
+    outerSubdivisionCode: new SharedArrayBuffer(geoCountryRows * 4),
   }
 }
 
 function subdivisionsOf(place: string, row: number): CountryBuffers {
   const rows = new SubdivisionRows()
-  const ranges = everywhere(rows.row(placeCode(place), row)).build()
+  const inner = placeCode(place)
+  const ranges = everywhere(rows.row({ inner, outer: outerSubdivision(inner) }, row)).build()
   const { countryCode, continentCode } = plainColumns()
   return {
     ranges,

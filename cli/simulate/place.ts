@@ -11,8 +11,10 @@ export interface SimulatedPlace {
   /** Two letters; null: the database does not know, or there is none. */
   readonly country: string | null
   readonly continent: string | null
-  /** Such as `US-CA`. */
+  /** The smallest that is known, such as `IT-MI`. */
   readonly subdivision: string | null
+  /** The one that it lies in, such as `IT-25`. */
+  readonly outerSubdivision: string | null
   /** What the answer can be told by. */
   readonly hasDatabase: boolean
 }
@@ -29,17 +31,16 @@ export function placeOfClient(
 ): SimulatedPlace | null {
   if (!ways.some(goesByPlace)) return null
   const { country, subdivision } = new GeoTables(geo)
-  const nowhere = { country: null, continent: null, subdivision: null }
+  const nowhere = { country: null, continent: null, subdivision: null, outerSubdivision: null }
   if (country === null) return { ...nowhere, hasDatabase: false }
   const value = valueIn(country, chain)
   const known = (code: number): string | null => (code === 0 ? null : unpackCode(code))
+  const inside = subdivision === null ? 0 : valueIn(subdivision, chain)
   return {
     country: known(country.countryCode[value]!),
     continent: known(country.continentCode[value]!),
-    subdivision:
-      subdivision === null
-        ? null
-        : placeName(subdivision.subdivisionCode[valueIn(subdivision, chain)]!) || null,
+    subdivision: placeName(subdivision?.subdivisionCode[inside] ?? 0) || null,
+    outerSubdivision: placeName(subdivision?.outerSubdivisionCode[inside] ?? 0) || null,
     hasDatabase: true,
   }
 }
@@ -50,9 +51,10 @@ function valueIn({ ranges }: CountryTable, chain: Chain): number {
 
 /** @param databaseFrom what names a database, where there is none */
 export function placeText(place: SimulatedPlace, databaseFrom: string): string {
-  const { country, continent, subdivision, hasDatabase } = place
+  const { country, continent, subdivision, outerSubdivision, hasDatabase } = place
   if (!hasDatabase) return `unknown: there is no database, name one with ${databaseFrom}`
   if (country === null && continent === null) return 'unknown to the database'
-  const within = subdivision === null ? '' : `subdivision ${subdivision}, `
+  const outer = outerSubdivision === null ? '' : ` in ${outerSubdivision}`
+  const within = subdivision === null ? '' : `subdivision ${subdivision}${outer}, `
   return `${within}country ${country ?? 'unknown'}, continent ${continent ?? 'unknown'}`
 }

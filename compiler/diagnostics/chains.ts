@@ -136,6 +136,16 @@ export const chainDiagnostics = {
     bad: 'filterChain: [geo-ip]   # and a member with region: "de" or continent:Europe',
     good: 'members:\n  - { ipAddress: 192.0.2.10, port: 443, region: "DE" }',
   },
+  'subdivision-of-nobody': {
+    severity: 'warning',
+    message: 'there is no subdivision "%s" in %s, so that no client is ever there',
+    help:
+      'look its code up in ISO 3166-2, where codes change from time to time, or write the ' +
+      'country: "%s"',
+    cause: 'Subdivisions are compared with the codes of the geo database, exactly.',
+    bad: 'filterChain: [geo-ip]   # and a member with region: "FR-76C" or "US-ZZ"',
+    good: 'members:\n  - { ipAddress: 192.0.2.10, port: 443, region: "GB-LND" }',
+  },
   'geo-ip-one-region': {
     severity: 'warning',
     message: 'all members of the pool "%s" are in the region %s: the filter geo-ip keeps all',

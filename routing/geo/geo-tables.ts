@@ -11,8 +11,10 @@ export interface CountryBuffers {
   readonly countryCode: SharedArrayBuffer
   /** Uint16, as above. */
   readonly continentCode: SharedArrayBuffer
-  /** Uint32: see `placeCode`; 0: the country is all that is known. */
+  /** Uint32: see `placeCode`; the smallest that is known, 0: the country is all that is known. */
   readonly subdivisionCode: SharedArrayBuffer
+  /** Uint32: the subdivision that it lies in; 0: its country alone. */
+  readonly outerSubdivisionCode: SharedArrayBuffer
 }
 
 export interface AsnBuffers {
@@ -56,12 +58,14 @@ export class CountryTable {
   readonly countryCode: Uint16Array
   readonly continentCode: Uint16Array
   readonly subdivisionCode: Uint32Array
+  readonly outerSubdivisionCode: Uint32Array
 
   constructor(buffers: CountryBuffers) {
     this.ranges = new RangeTable(buffers.ranges)
     this.countryCode = new Uint16Array(buffers.countryCode)
     this.continentCode = new Uint16Array(buffers.continentCode)
     this.subdivisionCode = new Uint32Array(buffers.subdivisionCode)
+    this.outerSubdivisionCode = new Uint32Array(buffers.outerSubdivisionCode)
   }
 }
 

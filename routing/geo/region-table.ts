@@ -31,19 +31,45 @@ export function regionTable(
   buffers: CountryBuffers,
   regions: ReadonlySet<number>,
 ): CountryBuffers | null {
-  const { ranges, countryCode, continentCode, subdivisionCode } = new CountryTable(buffers)
+  const table = new CountryTable(buffers)
+  const { ranges, countryCode, continentCode } = table
   const countries = new Set([...regions].map(countryOfPlace))
   const valueOf = new Uint32Array(countryCode.length)
-  let hasSubdivision = false
+  const kept = new KeptRows(table, regions)
   for (let row = 1; row < countryCode.length; row++) {
     const country = countryCode[row]!
-    const isKept = row >= geoCountryRows && regions.has(subdivisionCode[row]!)
-    if (isKept) hasSubdivision = true
     const continent = continentRow(continentCode[row]!)
     // A country that lies on no continent is another place than an unknown one.
     const isCountry = country !== 0 && (countries.has(country) || continent === 0)
-    valueOf[row] = isKept ? row : isCountry ? countryRow(country) : continent
+    valueOf[row] = kept.rowFor(row) || (isCountry ? countryRow(country) : continent)
   }
-  if (!hasSubdivision) return null
+  if (kept.count === 0) return null
   return { ...buffers, ranges: deriveRangeTable(ranges, valueOf) }
+}
+
+/** One row stands for all subdivisions that members tell from others by the larger one alone. */
+class KeptRows {
+  /** Rows that are of a region. */
+  count = 0
+  readonly #table: CountryTable
+  readonly #regions: ReadonlySet<number>
+  readonly #rowByOuter = new Map<number, number>()
+
+  constructor(table: CountryTable, regions: ReadonlySet<number>) {
+    this.#table = table
+    this.#regions = regions
+  }
+
+  /** @returns 0 for a row that is of no region that is a subdivision */
+  rowFor(row: number): number {
+    if (row < geoCountryRows) return 0
+    const inner = this.#table.subdivisionCode[row]!
+    const isKept = this.#regions.has(inner)
+    const outer = this.#table.outerSubdivisionCode[row]!
+    if (!isKept && !this.#regions.has(outer)) return 0
+    this.count++
+    if (isKept) return row
+    if (!this.#rowByOuter.has(outer)) this.#rowByOuter.set(outer, row)
+    return this.#rowByOuter.get(outer)!
+  }
 }

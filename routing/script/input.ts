@@ -6,7 +6,7 @@ import { formatAddress } from '#dns/address.ts'
 import { formatName } from '#dns/name.ts'
 import type { Client } from '#routing/chain/client.ts'
 import { unpackCode } from '../geo/countries.ts'
-import type { GeoTables } from '../geo/geo-tables.ts'
+import type { CountryTable, GeoTables } from '../geo/geo-tables.ts'
 import type { RangeTable } from '#routing/tables/range-table.ts'
 import type { RoutingState } from '#routing/state/state.ts'
 import type { ScriptQuestion } from './engine.ts'
@@ -91,8 +91,9 @@ export function scriptQuestionOf(
   return { members: pool.text, places, count: members.length, values, globals, seed, pool }
 }
 
-/** `asn` is 0, and `geo` and `subdivision` are empty, where they are not known. */
+/** `asn` is 0, and `geo`, `subdivision`, `subdivisions` are empty, where they are not known. */
 function clientOf({ asn, country, subdivision }: GeoTables, client: ScriptQuery['client']) {
+  const subdivisions = subdivisionsOf(subdivision, client)
   const subnet = client.isIpv6
     ? `${formatAddress(octetsOf(client, 48))}/48`
     : `${formatAddress(octetsOf(client, 24))}/24`
@@ -101,11 +102,17 @@ function clientOf({ asn, country, subdivision }: GeoTables, client: ScriptQuery[
     subnet,
     asn: asn === null ? 0 : asn.asnNumber[valueAt(asn.ranges, client)]!,
     geo: country === null ? '' : unpackCode(country.countryCode[valueAt(country.ranges, client)]!),
-    subdivision:
-      subdivision === null
-        ? ''
-        : placeName(subdivision.subdivisionCode[valueAt(subdivision.ranges, client)]!),
+    subdivision: subdivisions[0] ?? '',
+    subdivisions,
   }
+}
+
+/** The largest first. */
+function subdivisionsOf(table: CountryTable | null, client: ScriptQuery['client']): string[] {
+  if (table === null) return []
+  const value = valueAt(table.ranges, client)
+  const places = [table.outerSubdivisionCode[value]!, table.subdivisionCode[value]!]
+  return places.filter((place) => place !== 0).map(placeName)
 }
 
 /** The first `bits`, then zeros. */

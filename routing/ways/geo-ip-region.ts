@@ -19,19 +19,21 @@ export const geoIpRegion: Way = {
   likeness: [LikenessKind.Country],
   page: {
     does:
-      "keeps members whose `region` is the client's subdivision (`US-CA`); else its country " +
-      '(`US`); else its continent (`continent:NA`); else see [regions](#regions)',
+      "keeps members whose `region` is the client's subdivision (`IT-MI`); else the one that it " +
+      'lies in (`IT-25`); else its country (`IT`); else its continent (`continent:EU`); else see ' +
+      '[regions](#regions)',
     settings: "members' `region`",
     scope: 'the region, or what acts like it',
   },
   bind({ regions }) {
     if (regions === null) return () => undefined
-    const { ranges, countryCode, continentCode, subdivisionCode } = regions
+    const { ranges, countryCode, continentCode, subdivisionCode, outerSubdivisionCode } = regions
     const continentOf = createContinents(countryCode, continentCode)
     const actionFor = (chain: Chain, value: number): number => {
       const code = countryCode[value]!
       const continent = continentCode[value]!
       let region = subdivisionCode[value]!
+      if (region === 0 || countIn(chain, region) === 0) region = outerSubdivisionCode[value]!
       if (region === 0 || countIn(chain, region) === 0) region = code
       if (region === 0 || countIn(chain, region) === 0) region = continent | continentBit
       const inRegion = countIn(chain, region)

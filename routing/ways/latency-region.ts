@@ -4,6 +4,7 @@ import { continentBit, countryOfPlace, placeCode } from '#bundle/format/routing-
 import type { Chain } from '#routing/chain/chain.ts'
 import { countryRow } from '#routing/geo/countries.ts'
 import type { CountryTable } from '#routing/geo/geo-tables.ts'
+import { outerSubdivision } from '#routing/geo/subdivisions.ts'
 import { keepMeasured } from './latency.ts'
 import { drawByKeys } from './weighted-round-robin.ts'
 import { rowOfClient, valueOfRow } from '#routing/chain/lookup-client.ts'
@@ -30,12 +31,16 @@ export const latencyRegion: Way = {
   },
   bind({ regions: country, settings }) {
     const { regionBonusMultiplier, fallbackRegion } = settings.latency
-    const fallback = placeCode(fallbackRegion)
-    const fallbackRow = countryRow(countryOfPlace(fallback))
+    const inner = placeCode(fallbackRegion)
+    const fallback: Fallback = {
+      inner,
+      outer: outerSubdivision(inner),
+      countryRow: countryRow(countryOfPlace(inner)),
+    }
     const likeness: Likeness = {
       kind: LikenessKind.Region,
       isAlike(chain: Chain, value: number): boolean {
-        return regionOf(chain, country!, value, fallback, fallbackRow) === chain.picked
+        return regionOf(chain, country!, value, fallback) === chain.picked
       },
     }
     return (chain) => {
@@ -47,7 +52,7 @@ export const latencyRegion: Way = {
       if (country !== null) {
         const row = rowOfClient(country.ranges, chain)
         const value = valueOfRow(country.ranges, chain, row)
-        chain.picked = regionOf(chain, country, value, fallback, fallbackRow)
+        chain.picked = regionOf(chain, country, value, fallback)
         if (regionBonusMultiplier !== 0) needAlike(chain, country.ranges, row, likeness)
       }
       for (let i = 0; i < chain.count; i++) {
@@ -61,28 +66,34 @@ export const latencyRegion: Way = {
   },
 }
 
+/** Where clients are that the database does not know. */
+interface Fallback {
+  /** See `placeCode`; 0: nowhere. */
+  readonly inner: number
+  readonly outer: number
+  readonly countryRow: number
+}
+
 /**
- * The region of candidates that the client is in: a subdivision, else a country, else a continent,
- * else 0. Row 0 is of clients that the database does not know: they are where the settings say.
+ * The region of candidates that the client is in: a subdivision, else the one that it lies in, else
+ * a country, else a continent, else 0. Row 0 is of clients that the database does not know.
  */
-function regionOf(
-  chain: Chain,
-  table: CountryTable,
-  row: number,
-  fallback: number,
-  fallbackRow: number,
-): number {
+function regionOf(chain: Chain, table: CountryTable, row: number, fallback: Fallback): number {
   const { bundle, members, count } = chain
-  const subdivision = row === 0 ? fallback : table.subdivisionCode[row]!
-  const country = table.countryCode[row === 0 ? fallbackRow : row]!
-  const continent = table.continentCode[row === 0 ? fallbackRow : row]!
+  const countryRow = row === 0 ? fallback.countryRow : row
+  const inner = row === 0 ? fallback.inner : table.subdivisionCode[row]!
+  const outer = row === 0 ? fallback.outer : table.outerSubdivisionCode[row]!
+  const country = table.countryCode[countryRow]!
+  const continent = table.continentCode[countryRow]! | continentBit
   let region = 0
   for (let i = 0; i < count; i++) {
     const place = bundle.memberPlace[members[i]!]!
     if (place === 0) continue
-    if (place === subdivision) return place
-    if (place === country) region = place
-    else if (region === 0 && place === (continent | continentBit)) region = place
+    if (place === inner) return place
+    if (place === outer) region = place
+    else if (region === outer && region !== 0) continue
+    else if (place === country) region = place
+    else if (region === 0 && place === continent) region = place
   }
   return region
 }

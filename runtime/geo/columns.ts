@@ -2,27 +2,31 @@
 import { geoCountryRows } from '#routing/geo/countries.ts'
 import type { AsnBuffers, CountryBuffers, LocationBuffers } from '#routing/geo/geo-tables.ts'
 import { geoLimits } from './limits.ts'
-import type { Operator, Place } from './record.ts'
+import type { Operator, Place, Subdivision } from './record.ts'
 
 const radiansPerDegree = Math.PI / 180
 
 export class SubdivisionRows {
-  readonly #rows = new Map<number, number>()
-  readonly #countryRows: number[] = []
+  /** By the inner one, then by the outer one. */
+  readonly #rows = new Map<number, Map<number, number>>()
+  readonly #found: { readonly place: Subdivision; readonly countryRow: number }[] = []
 
   /** Subdivisions that were met. */
   get count(): number {
-    return this.#rows.size
+    return this.#found.length
   }
 
   /** @returns a row behind those of countries; the country's own when the subdivision is unknown */
-  row(subdivision: number, countryRow: number): number {
-    if (subdivision === 0) return countryRow
-    const known = this.#rows.get(subdivision)
+  row(place: Subdivision, countryRow: number): number {
+    const { inner, outer } = place
+    if (inner === 0) return countryRow
+    let byOuter = this.#rows.get(inner)
+    if (byOuter === undefined) this.#rows.set(inner, (byOuter = new Map<number, number>()))
+    const known = byOuter.get(outer)
     if (known !== undefined) return known
-    const row = geoCountryRows + this.#countryRows.length
-    this.#rows.set(subdivision, row)
-    this.#countryRows.push(countryRow)
+    const row = geoCountryRows + this.#found.length
+    byOuter.set(outer, row)
+    this.#found.push({ place, countryRow })
     return row
   }
 
@@ -31,22 +35,25 @@ export class SubdivisionRows {
     readonly countryCode: Uint16Array
     readonly continentCode: Uint16Array
   }): Omit<CountryBuffers, 'ranges'> {
-    const rows = geoCountryRows + this.#countryRows.length
+    const rows = geoCountryRows + this.#found.length
     const countryCode = new Uint16Array(new SharedArrayBuffer(rows * 2))
     const continentCode = new Uint16Array(new SharedArrayBuffer(rows * 2))
     const subdivisionCode = new Uint32Array(new SharedArrayBuffer(rows * 4))
+    const outerSubdivisionCode = new Uint32Array(new SharedArrayBuffer(rows * 4))
     countryCode.set(countries.countryCode)
     continentCode.set(countries.continentCode)
-    for (const [subdivision, row] of this.#rows) {
-      const countryRow = this.#countryRows[row - geoCountryRows]!
+    for (const [i, { place, countryRow }] of this.#found.entries()) {
+      const row = geoCountryRows + i
       countryCode[row] = countries.countryCode[countryRow]!
       continentCode[row] = countries.continentCode[countryRow]!
-      subdivisionCode[row] = subdivision
+      subdivisionCode[row] = place.inner
+      outerSubdivisionCode[row] = place.outer
     }
     return {
       countryCode: countryCode.buffer,
       continentCode: continentCode.buffer,
       subdivisionCode: subdivisionCode.buffer,
+      outerSubdivisionCode: outerSubdivisionCode.buffer,
     }
   }
 }

@@ -15,7 +15,7 @@ import {
   countryRowOf,
   operatorOf,
   placeOf,
-  subdivisionCodeOf,
+  subdivisionOf,
   wantedFields,
 } from './record.ts'
 
@@ -145,6 +145,7 @@ class Lowering implements NetworkSink {
             countryCode: codes.countryCode.buffer,
             continentCode: codes.continentCode.buffer,
             subdivisionCode: new SharedArrayBuffer(geoCountryRows * 4),
+            outerSubdivisionCode: new SharedArrayBuffer(geoCountryRows * 4),
           }
         : null,
       subdivision: hasSubdivisions
@@ -184,7 +185,7 @@ class Lowering implements NetworkSink {
     const countryRow = countryRowOf(record)
     if (country) {
       this.#addCountry(countryRow, continentCodeOf(record))
-      const row = this.#subdivisions.row(subdivisionCodeOf(record), countryRow)
+      const row = this.#subdivisions.row(subdivisionOf(record), countryRow)
       this.#subdivisionRowByIndex.push(row)
     }
     if (location) this.#locationRowByIndex.push(this.#locations.row(placeOf(record), countryRow))

@@ -46,13 +46,27 @@ function countryCodeOf(record: MmdbMap): PackedCode {
   return codeOf(field(country, 'iso_code') ?? record.get('country_code') ?? country)
 }
 
-/** The largest subdivision that is said, which is the first one: see `placeCode`; or 0. */
-export function subdivisionCodeOf(record: MmdbMap): number {
-  const subdivisions = record.get('subdivisions')
-  const first: unknown = Array.isArray(subdivisions) ? subdivisions[0] : undefined
-  const code = first instanceof Map ? (first as MmdbMap).get('iso_code') : record.get('region_code')
+/** See `placeCode`; 0: not said. */
+export interface Subdivision {
+  /** The smallest that is said, such as `GB-LND`. */
+  readonly inner: number
+  /** The one that it lies in, such as `GB-ENG`. */
+  readonly outer: number
+}
+
+/** A list names the largest first; more than two levels are not known of any maker. */
+export function subdivisionOf(record: MmdbMap): Subdivision {
+  const list = record.get('subdivisions')
+  const country = unpackCode(countryCodeOf(record))
+  const places = (Array.isArray(list) && list.length > 0 ? list : [record.get('region_code')])
+    .map((value: MmdbValue) => subdivisionCodeOf(country, field(value, 'iso_code') ?? value))
+    .filter((place) => place !== 0)
+  return { inner: places.at(-1) ?? 0, outer: places.at(-2) ?? 0 }
+}
+
+function subdivisionCodeOf(country: string, code: MmdbValue | undefined): number {
   if (typeof code !== 'string' || code.length > subdivisionCharsMax) return 0
-  return placeCode(`${unpackCode(countryCodeOf(record))}-${code.toUpperCase()}`)
+  return placeCode(`${country}-${code.toUpperCase()}`)
 }
 const subdivisionCharsMax = 3
 

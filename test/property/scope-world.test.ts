@@ -40,11 +40,13 @@ let nowMs = 0
 function worldSubdivisions(country: CountryBuffers): CountryBuffers {
   const { ranges, countryCode, continentCode } = new CountryTable(country)
   const names = ['CA', 'NY', '1', '2', '3', '4']
+  const placeOf = (code: number, name: string) => placeCode(`${placeName(code)}-${name}`)
   const rows = new SubdivisionRows()
   const valueOf = (row: number, index: number): number => {
     const code = countryCode[row]!
-    const name = `${placeName(code)}-${names[index % names.length]}`
-    return rows.row(code === 0 ? 0 : placeCode(name), row)
+    if (code === 0) return row
+    const inner = placeOf(code, names[index % names.length]!)
+    return rows.row({ inner, outer: index % 4 === 0 ? placeOf(code, 'CA') : 0 }, row)
   }
   const builder = new RangeTableBuilder()
   for (let row = 0; row < ranges.count4; row++) {

@@ -15,6 +15,7 @@ import { parseCidr, prefixesToRanges } from '#routing/tables/cidr.ts'
 import type { ValuedCidr } from '#routing/tables/cidr.ts'
 import { countryRow, fillCountryColumns, geoCountryRows, packCode } from '#routing/geo/countries.ts'
 import { regionTable, regionsWithSubdivisions } from '#routing/geo/region-table.ts'
+import { outerSubdivision } from '#routing/geo/subdivisions.ts'
 import { SubdivisionRows } from '#runtime/geo/columns.ts'
 import { AsnTable } from '#routing/geo/geo-tables.ts'
 import type { CountryBuffers, GeoBuffers } from '#routing/geo/geo-tables.ts'
@@ -74,8 +75,9 @@ function countryBuffersOf(
   const rowOf = (code: string): number => countryRow(packCode(code.slice(0, 2)))
   const subdivisions = new SubdivisionRows()
   const rows = countries.map(([cidr, code]) => {
-    const subdivision = code.length > 2 ? placeCode(code) : 0
-    return [cidr, subdivisions.row(subdivision, rowOf(code))] as const
+    const inner = code.length > 2 ? placeCode(code) : 0
+    const place = { inner, outer: outerSubdivision(inner) }
+    return [cidr, subdivisions.row(place, rowOf(code))] as const
   })
   return {
     country: {
@@ -83,6 +85,7 @@ function countryBuffersOf(
       countryCode: countryCode.buffer,
       continentCode: continentCode.buffer,
       subdivisionCode: new SharedArrayBuffer(geoCountryRows * 4),
+      outerSubdivisionCode: new SharedArrayBuffer(geoCountryRows * 4),
     },
     subdivision:
       subdivisions.count === 0

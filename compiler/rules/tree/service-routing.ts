@@ -9,13 +9,13 @@ import type { Place } from '#compiler/diagnostics/diagnostic.ts'
 import { isRegionOfClients, suggestRegion } from '#compiler/plan/regions.ts'
 import { poolFacts, settingsFacts } from '#compiler/plan/routing-facts.ts'
 import type { PoolFacts, SettingsFacts } from '#compiler/plan/routing-facts.ts'
-import type { TreeRule } from './tree-rule.ts'
+import type { SubdivisionSource, TreeRule } from './tree-rule.ts'
 import { placeIn } from '#compiler/tree/tree.ts'
 import type { Entry, TreeReport } from '#compiler/tree/tree.ts'
 
 export const serviceRouting: TreeRule = {
   name: 'service-routing',
-  check({ tree }, report) {
+  check({ tree, subdivisions }, report) {
     // The settings that could not be read may have what is missing.
     let settings: SettingsFacts | undefined
     const known = new Map<Entry<'Pool'>, PoolFacts>()
@@ -38,19 +38,25 @@ export const serviceRouting: TreeRule = {
         report(need.code, placeIn(entry, place), { args })
       }
     }
-    for (const pool of byRegion) checkRegions(pool, report)
+    for (const pool of byRegion) checkRegions(pool, subdivisions, report)
   },
 }
 
-/** Of a pool that the filter geo-ip looks at. */
-function checkRegions(pool: Entry<'Pool'>, report: TreeReport): void {
+/** Checks the regions of a pool that the filter geo-ip looks at. */
+function checkRegions(
+  pool: Entry<'Pool'>,
+  { name, has }: SubdivisionSource,
+  report: TreeReport,
+): void {
   for (const [i, { region }] of pool.object.spec.members.entries()) {
-    if (isRegionOfClients(region)) continue
-    const continents = continentCodes.map((code) => `continent:${code}`).join(', ')
-    report('region-of-nobody', placeIn(pool, valueAt('spec', 'members', i, 'region')), {
-      args: [region, continents],
-      suggestion: suggestRegion(region),
-    })
+    const at = placeIn(pool, valueAt('spec', 'members', i, 'region'))
+    if (!isRegionOfClients(region)) {
+      const continents = continentCodes.map((code) => `continent:${code}`).join(', ')
+      const args = [region, continents]
+      report('region-of-nobody', at, { args, suggestion: suggestRegion(region) })
+    } else if (region[2] === '-' && !has(region)) {
+      report('subdivision-of-nobody', at, { args: [region, name, region.slice(0, 2)] })
+    }
   }
 }
 

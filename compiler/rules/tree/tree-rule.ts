@@ -26,6 +26,14 @@ export interface RuleSubject {
   readonly nowMs: number | null
   readonly limits: CompileLimits
   readonly checkPolicy: HealthCheckPolicy
+  readonly subdivisions: SubdivisionSource
+}
+
+/** Says which subdivisions clients can be in. */
+export interface SubdivisionSource {
+  /** Completes "there is no subdivision … in". */
+  readonly name: string
+  readonly has: (region: string) => boolean
 }
 
 /** What one bundle may hold; `bundle/format/limits.ts` has the values. */

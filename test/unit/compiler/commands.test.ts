@@ -11,6 +11,8 @@ import { reasonSpecs } from '#gitops/status/reasons.ts'
 import { formatPrivateKey, formatPublicKeyLine, generateSshKey } from '#gitops/trust/openssh-key.ts'
 import { Exit } from '#cli/terminal/command.ts'
 import { diagnosticCodes } from '#compiler/diagnostics/diagnostics.ts'
+import { writeMmdb } from '#test/support/mmdb-writer.ts'
+import type { Field } from '#test/support/mmdb-writer.ts'
 import { runCli } from '#test/support/run-cli.ts'
 
 const root = join(import.meta.dirname, '../../..')
@@ -35,6 +37,43 @@ test('check exits 1 on errors and 0 on warnings', async () => {
   expect([warned.exit, warned.out.trimEnd().split('\n').at(-1)]).toEqual([
     Exit.Ok,
     'ok: 1 service, 1 pool, 1 zone; 1 warning',
+  ])
+})
+
+test('check warns of subdivisions that the database of the nodes does not have', async () => {
+  const file = join(scratch, 'city.mmdb')
+  const place = (country: string, ...codes: string[]): Field => ({
+    country: { iso_code: country },
+    subdivisions: codes.map((code) => ({ iso_code: code })),
+  })
+  const networks: [string, Field][] = [
+    ['192.0.2.0/24', place('FR', 'IDF', '75')],
+    ['198.51.100.0/24', place('GB', 'ENG', 'LND')],
+    ['203.0.113.0/24', place('IN', 'TG')],
+  ]
+  writeFileSync(file, writeMmdb({ networks }))
+  const told = async (...options: string[]) => {
+    const { out } = await runCli('check', fixture('subdivision-of-nobody'), ...options)
+    return [...out.matchAll(/no subdivision "(.*?)" in (.*?),/g)].map(([, code, where]) => [
+      code,
+      where,
+    ])
+  }
+  const iso = 'ISO 3166-2'
+  const database = `the database ${file}`
+  expect(await told()).toEqual([
+    ['IN-TG', iso],
+    ['US-ZZ', iso],
+  ])
+  expect(await told('--geoip', file)).toEqual([
+    ['FR-75C', database],
+    ['US-ZZ', database],
+    ['ES-M', database],
+  ])
+  const wrong = await runCli('check', quickstart, '--geoip', join(scratch, 'no.mmdb'))
+  expect([wrong.exit, wrong.err]).toEqual([
+    Exit.Usage,
+    expect.stringContaining(join(scratch, 'no.mmdb')),
   ])
 })
 

@@ -11,6 +11,8 @@ const world: World = {
     ['10.3.0.0/16', 'US'],
     ['10.4.0.0/16', 'MX'],
     ['10.5.0.0/16', 'CA'],
+    ['10.6.0.0/16', 'IT-MI'],
+    ['10.7.0.0/16', 'IT-25'],
     ['2001:db8::/32', 'US-CA'],
   ],
 }
@@ -18,9 +20,10 @@ const world: World = {
 const countriesAlone: World = {
   countries: world.countries!.map(([cidr, code]) => [cidr, code.slice(0, 2)]),
 }
-const [californian, oregonian, american, mexican, canadian, unknown] = [1, 2, 3, 4, 5, 9].map(
+const [californian, oregonian, american, mexican, canadian] = [1, 2, 3, 4, 5].map(
   (octet) => `10.${octet}.0.1`,
-) as [string, string, string, string, string, string]
+) as [string, string, string, string, string]
+const [milanese, lombard, unknown] = ['10.6.0.1', '10.7.0.1', '10.9.0.1'] as const
 
 /** Regions of the members that are left, in their order. */
 function left(client: string, regions: readonly string[], databases = world): string {
@@ -51,6 +54,10 @@ test.each([
   ['its country, without a candidate in California', californian, ['US-NY', 'DE', 'US'], 'US'],
   ['its continent', mexican, all, 'continent:NA'],
   ['its continent, before other states', oregonian, ['US-CA', 'continent:NA'], 'continent:NA'],
+  ['its province before its region', milanese, ['IT', 'IT-25', 'IT-MI'], 'IT-MI'],
+  ['its region, without a candidate in its province', milanese, ['IT', 'IT-25'], 'IT-25'],
+  ['its region, where the province is not known', lombard, ['IT', 'IT-MI', 'IT-25'], 'IT-25'],
+  ['its country, with members in another province', milanese, ['IT-BG', 'IT'], 'IT'],
   ['its subdivision, over IPv6', '2001:db8::1', ['US', 'US-CA'], 'US-CA'],
 ])('a client is sent to members of %s', (_title, client, regions, expected) => {
   expect(left(client, regions)).toBe(expected)

@@ -51,6 +51,24 @@ test('a subdivision is told apart where a member has it, a country likewise', ()
   ])
 })
 
+test('the larger subdivision is one place where no member has a smaller one of it', () => {
+  const { subdivision } = geoBuffersOf({
+    countries: [
+      ['10.0.0.0/16', 'GB-LND'],
+      ['10.1.0.0/16', 'GB-KEN'],
+      ['10.2.0.0/16', 'GB-SCT'],
+      ['10.3.0.0/16', 'GB-ENG'],
+    ],
+  })
+  const starts = (...regions: string[]) => {
+    const { ranges } = new CountryTable(regionTable(subdivision!, regionsOf(...regions))!)
+    return Array.from({ length: ranges.count4 }, (_, row) => ranges.start4(row) >>> 16)
+  }
+  expect(starts('GB-ENG', 'GB')).toEqual([0, 2560, 2562, 2563, 2564])
+  expect(starts('GB-LND', 'GB')).toEqual([0, 2560, 2561, 2564])
+  expect(starts('GB-LND', 'GB-ENG', 'GB')).toEqual([0, 2560, 2561, 2562, 2563, 2564])
+})
+
 test('without a subdivision that the database knows the countries will do', () => {
   expect(told(regionsOf('US-TX', 'DE'))).toBeNull()
   expect(regionsOf('US', 'continent:EU', 'unknown').size).toBe(0)

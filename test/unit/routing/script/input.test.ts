@@ -86,6 +86,7 @@ test.each([
   ['client.ip === "198.51.100.7"', '::ffff:198.51.100.7', v4],
   ['client.ip === "2001:db8:1:2::3" && client.subnet === "2001:db8:1::/48"', '2001:db8:1:2::3', v4],
   ['client.geo === "US" && client.subdivision === "US-CA"', '198.51.101.7', v4],
+  ['client.subdivisions.join() === "US-CA"', '198.51.101.7', v4],
   ['client.geo === "DE" && client.subdivision === ""', '198.51.100.7', v4],
   ['client.geo === "FR"', '2001:db8:1:2::3', v4],
   ['qname === "www.example.org." && now === 1700000000', '198.51.100.7', v4],

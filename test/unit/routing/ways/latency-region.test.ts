@@ -19,8 +19,13 @@ const american = '10.3.0.1'
 const unknown = '10.9.0.1'
 
 /** Regions of the members that a client is sent to in twenty draws. */
-function chosen(client: string, fallbackRegion: string, databases: World): string {
-  const members = regions.map((region, i) => member(`192.0.2.${i + 1}`, { region }))
+function chosen(
+  client: string,
+  fallbackRegion: string,
+  databases: World,
+  ofMembers: readonly string[] = regions,
+): string {
+  const members = ofMembers.map((region, i) => member(`192.0.2.${i + 1}`, { region }))
   const site = routingSite(
     {
       ...bareModel,
@@ -36,7 +41,7 @@ function chosen(client: string, fallbackRegion: string, databases: World): strin
   for (let turn = 0; turn < 40; turn++) seen.add(site.choose(client, { turn }).addresses[0]!)
   return [...seen]
     .sort()
-    .map((row) => regions[row]!)
+    .map((row) => ofMembers[row]!)
     .join(' ')
 }
 
@@ -60,4 +65,20 @@ test.each([
   ['without a database there is no bonus', unknown, 'FR', {}, anyone],
 ])('%s', (_title, client, fallbackRegion, databases, expected) => {
   expect(chosen(client, fallbackRegion, databases)).toBe(expected)
+})
+
+test.each([
+  ['a province before its region', '10.1.0.1', ['IT', 'IT-25', 'IT-MI'], 'IT-MI'],
+  ['a region before the country', '10.1.0.1', ['IT-25', 'IT', 'IT-BG'], 'IT-25'],
+  ['a region for who is in it', '10.2.0.1', ['IT', 'IT-MI', 'IT-25'], 'IT-25'],
+  ['the province to fall back on', '10.9.0.1', ['IT', 'IT-25', 'IT-MI'], 'IT-MI'],
+  ['the region of that province', '10.9.0.1', ['continent:EU', 'IT-25', 'IT'], 'IT-25'],
+])('a client is sent to %s', (_title, client, ofMembers, expected) => {
+  const databases: World = {
+    countries: [
+      ['10.1.0.0/16', 'IT-MI'],
+      ['10.2.0.0/16', 'IT-25'],
+    ],
+  }
+  expect(chosen(client, 'IT-MI', databases, ofMembers)).toBe(expected)
 })

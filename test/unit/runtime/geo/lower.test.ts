@@ -84,9 +84,9 @@ describe('a country database', () => {
   test.each<[string, Field, string]>([
     ['MaxMind', { country: { iso_code: 'US' }, subdivisions: [{ iso_code: 'CA' }] }, 'US-CA'],
     [
-      'MaxMind, the larger one of two',
-      { country: { iso_code: 'GB' }, subdivisions: [{ iso_code: 'ENG' }, { iso_code: 'KEN' }] },
-      'GB-ENG',
+      'MaxMind, the smaller one of two',
+      { country: { iso_code: 'GB' }, subdivisions: [{ iso_code: 'ENG' }, { iso_code: 'LND' }] },
+      'GB-LND',
     ],
     ['IPinfo', { country_code: 'US', region: 'California', region_code: 'CA' }, 'US-CA'],
   ])('of %s gives the subdivision beside the country', (_maker, record, wanted) => {
@@ -96,6 +96,19 @@ describe('a country database', () => {
       expect(countryAt(tables, '192.0.2.77')).toMatch(`${wanted.slice(0, 2)}/`)
       expect(subdivisionAt(tables, '203.0.113.1')).toBe(' of ')
     }
+  })
+
+  test.each<[string, Field, string]>([
+    ['of two', [{ iso_code: 'IDF' }, { iso_code: '75' }], 'FR-75 in FR-IDF'],
+    ['of one', [{ iso_code: 'IDF' }], 'FR-IDF in '],
+    ['without a code for the smaller', [{ iso_code: 'IDF' }, { geoname_id: 1 }], 'FR-IDF in '],
+    ['without a code for the larger', [{ geoname_id: 1 }, { iso_code: '75' }], 'FR-75 in '],
+  ])('of a list %s keeps both levels', (_what, subdivisions, wanted) => {
+    const record = { country: { iso_code: 'FR' }, subdivisions }
+    const table = lowered(one(record), 'geoip.dbPath').subdivision!
+    const row = table.ranges.value4(table.ranges.find4(0xc000_024d))
+    const places = [table.subdivisionCode[row]!, table.outerSubdivisionCode[row]!]
+    expect(places.map(placeName).join(' in ')).toBe(wanted)
   })
 
   test.each<[string, Field]>([
