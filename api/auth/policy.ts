@@ -18,6 +18,8 @@ export interface AuthPolicy {
   /** 10 to 14. */
   readonly bcryptCost: number
   readonly setupEndpoint: boolean
+  /** With it the first account is made from another machine; null or left out: there is none. */
+  readonly setupCode?: SystemKey | null
 }
 
 /** The system API key, of which only the hash is kept. */

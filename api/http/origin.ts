@@ -61,6 +61,30 @@ export function isRebound({ socket, host }: FastifyRequest): boolean {
   return isLocal && !isLoopbackName(URL.parse(`http://${host}`)?.hostname ?? '')
 }
 
+/** What proxies add to a request: whoever is on the way in front of us has asked for somebody. */
+const ofProxies: readonly RegExp[] = [
+  /forward|client-?ip|real-ip|connecting-ip/,
+  /^(via$|remote-|proxy-|cdn-|cf-)/,
+  /^x-(amzn|appengine|azure|cluster|envoy|host|original|proxy|remote|rewrite|scheme)/,
+]
+
+/**
+ * It comes from a program of this machine that speaks to us itself: not for a client elsewhere, as
+ * proxies and tunnels do, nor for a page whose site has let its name point here.
+ */
+export function isDirectFromHere({ socket, headers, raw }: FastifyRequest): boolean {
+  const { remoteAddress = '' } = socket
+  if (!isLoopback(remoteAddress.replace(/^::ffff:/, ''))) return false
+  // A proxy that adds nothing speaks HTTP/1.0 and writes our own address as the host: nginx does
+  // where nothing else is set.
+  if (raw.httpVersion !== '1.1') return false
+  const names = Object.keys(headers)
+  if (ofProxies.some((form) => names.some((name) => form.test(name)))) return false
+  const { host = '', origin, referer } = headers
+  const isOurs = (url: string) => isLoopbackName(URL.parse(url)?.hostname ?? '')
+  return isOurs(`http://${host}`) && [origin, referer].every((one) => !one || isOurs(one))
+}
+
 /** No origin is our own: whoever sends none is no browser. */
 export function isOtherOrigin({ headers, host }: FastifyRequest): boolean {
   const { origin } = headers

@@ -120,6 +120,10 @@ export interface RequestFacts {
   readonly header: (name: string) => string | undefined
   /** It comes from a page of another site. */
   readonly isOtherOrigin: boolean
+  /** A program of this machine sends it, and nobody else through it. */
+  readonly isDirectFromHere: () => boolean
+  /** It names this machine by a name that others can point here. */
+  readonly isRebound: () => boolean
   /** It asks for a WebSocket, and may be answered with 101. */
   readonly isHandshake: boolean
 }

@@ -7,6 +7,7 @@ import { setSessionCookie } from '#api/access/credentials.ts'
 import { busy, logIn } from '../auth/login.ts'
 import { countAttempt } from '../auth/login-limits.ts'
 import { tooMany } from '../auth/login.ts'
+import { needsSetupCode, setupRefusal } from '../auth/first-setup.ts'
 import { passwordFault } from '../auth/passwords.ts'
 import { systemAdministrator } from '#api/access/caller.ts'
 import { created, invalid, missing, noContent, success } from '#api/http/reply.ts'
@@ -27,10 +28,18 @@ const setup = route({
   summary: 'Create the first account, while there never was one',
   details:
     'From the first account on it is 404 for ever, also when all accounts were deleted. ' +
-    'With `auth.setupEndpoint: false` it is 404 from the start.',
-  body: body({ email: Email, password: NewPassword }),
+    'With `auth.setupEndpoint: false` it is 404 from the start. A program of the same machine ' +
+    'that speaks to the node itself needs no credential; everybody else sends the system key as ' +
+    'a bearer token, or the code that the log of the node shows.',
+  body: body({
+    email: Email,
+    password: NewPassword,
+    setupCode: Type.Optional(
+      Type.String({ maxLength: 64, description: 'From the log; good until there is an account' }),
+    ),
+  }),
   responses: { 201: { description: 'The system administrator', schema: UserJson } },
-  refusals: [404, 429, 503],
+  refusals: [401, 404, 429, 503],
   // Before the body is looked at: once there was an account, no body gets another answer.
   precheck: async (_request, { users, auth }) => {
     const hadAny = auth.setupEndpoint ? await users.hadAny() : null
@@ -39,11 +48,13 @@ const setup = route({
   },
   handle: async ({ ports, body, request }) => {
     const { users, clock } = ports
-    const fault = passwordFault(body.password)
-    if (fault !== undefined) return invalid('password', fault)
     const counted = await countAttempt(ports.loginAttempts, '', request.address)
     if (!counted.ok) return storeFailed(counted.error)
     if (counted.value > 0) return tooMany(counted.value)
+    const refusal = setupRefusal(request, ports.auth, body.setupCode)
+    if (refusal !== null) return refusal
+    const fault = passwordFault(body.password)
+    if (fault !== undefined) return invalid('password', fault)
     const hash = await ports.passwords.hash(body.password)
     if (!hash.ok) return busy
     const nowMs = clock.nowMs()
@@ -190,13 +201,18 @@ const config = route({
   responses: {
     200: {
       description: 'Whether single sign-on is possible, and whether setup is still to be done',
-      schema: Type.Object({ oidcEnabled: Type.Boolean(), setupOpen: Type.Boolean() }),
+      schema: Type.Object({
+        oidcEnabled: Type.Boolean(),
+        setupOpen: Type.Boolean(),
+        setupNeedsCode: Type.Boolean({ description: 'Of whoever asks as this request did' }),
+      }),
     },
   },
-  handle: async ({ ports: { oidc, auth, users } }) => {
+  handle: async ({ ports: { oidc, auth, users }, request }) => {
     const hadAny = auth.setupEndpoint ? await users.hadAny() : null
     const setupOpen = hadAny?.ok === true && !hadAny.value
-    return success({ oidcEnabled: oidc !== null, setupOpen })
+    const setupNeedsCode = setupOpen && needsSetupCode(request, auth)
+    return success({ oidcEnabled: oidc !== null, setupOpen, setupNeedsCode })
   },
 })
 

@@ -5,7 +5,7 @@ import { refused, success } from '#api/http/reply.ts'
 import { route } from '#api/http/route.ts'
 
 const reasons = Type.Array(Type.Object({ code: Type.String(), message: Type.String() }), {
-  description: 'Empty when all is well, and only then',
+  description: 'What is wrong, and what is still to be done; empty only with ok or ready',
 })
 
 export const getHealth = route({

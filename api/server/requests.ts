@@ -3,7 +3,7 @@ import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { Caller } from '#api/access/caller.ts'
 import { isDryRun } from '#api/http/dry-run.ts'
 import { isWaiting } from '#api/feed/web-socket.ts'
-import { isOtherOrigin } from '#api/http/origin.ts'
+import { isDirectFromHere, isOtherOrigin, isRebound } from '#api/http/origin.ts'
 import { overrideHeader } from '#api/http/override.ts'
 import { refused } from '#api/http/reply.ts'
 import { effectHeader, subjectHeader } from '#api/http/write-headers.ts'
@@ -31,6 +31,8 @@ export function factsOf(request: FastifyRequest): RequestFacts {
     address: request.ip,
     isSecure: request.protocol === 'https',
     isOtherOrigin: isOtherOrigin(request),
+    isDirectFromHere: () => isDirectFromHere(request),
+    isRebound: () => isRebound(request),
     isHandshake: isWaiting(request.raw),
     header: (name) => {
       const value = request.headers[name]

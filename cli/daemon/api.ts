@@ -142,6 +142,7 @@ function apiParts(deps: Deps, load: ThreadLoad, looks: AskedLooks): NodeApiParts
     queryLog: () => deps.queryLog?.counts() ?? null,
     feedClients: () => api()?.feedClients() ?? 0,
     isAudited: () => api()?.isAudited() ?? true,
+    isSetupOpen: () => api()?.isSetupOpen() ?? false,
     licenceWarnings: () => api()?.licence.warnings() ?? [],
   })
   return {

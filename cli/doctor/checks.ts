@@ -5,6 +5,7 @@ import { ports } from './ports.ts'
 import { disk } from './disk.ts'
 import { journal } from './journal.ts'
 import { keys } from './keys.ts'
+import { setup } from './setup.ts'
 import { trust } from './trust.ts'
 import { repository } from './repository.ts'
 import { answers } from './answers.ts'
@@ -19,6 +20,7 @@ export const checks: readonly Check[] = Object.freeze([
   ports,
   disk,
   keys,
+  setup,
   trust,
   repository,
   journal,

@@ -2,6 +2,7 @@
 import { Identities } from '#api/auth/identities.ts'
 import { createOidcClient } from '#api/auth/oidc-client.ts'
 import type { OidcClient } from '#api/auth/oidc-client.ts'
+import { setupCodeOf } from '#api/auth/first-setup.ts'
 import { Passwords } from '#api/auth/passwords.ts'
 import { systemKey } from '#api/auth/policy.ts'
 import { createConfigTenants } from '#api/config/tenants.ts'
@@ -46,6 +47,7 @@ import type { LiveSimulator } from '#cli/simulate/live.ts'
 import type { PastAnswers } from '#cli/why/past-answers.ts'
 import { explanationOf } from '#cli/status/explanations.ts'
 import { SecretKeyCheck } from './secret-key-check.ts'
+import { SetupWatch } from '#cli/status/setup-watch.ts'
 import type { OidcSection } from '#cli/settings/oidc.ts'
 import type { Settings } from '#cli/settings/settings.ts'
 
@@ -95,6 +97,8 @@ export interface NodeApi {
   readonly feedClients: () => number
   /** false: the audit log cannot be written, and its lines are in the main log. */
   readonly isAudited: () => boolean
+  /** The first account is still to be made, and whoever may reach the API may try. */
+  readonly isSetupOpen: () => boolean
   readonly close: () => Promise<void>
 }
 
@@ -125,21 +129,17 @@ export function createNodeApi(parts: NodeApiParts): Result<NodeApi, string> {
   })
   if (!licence.ok) return licence
   const { keeper } = licence.value
-  const ports = {
-    ...portsOf(parts, secrets.value, audit.value),
-    licence: keeper,
-    licenceAdmin: keeper,
-  }
+  const setup = new SetupWatch({
+    ...{ users: state.persistent.users, log, after: systemAfter },
+    isGuarded: settings.auth.setupEndpoint && secrets.value.apiKey !== null,
+  })
+  const own = portsOf(parts, secrets.value, audit.value, setup.code)
+  const ports = { ...own, licence: keeper, licenceAdmin: keeper }
   const { listenAddr, port, trustedProxies, allowDevMode, webuiPath, statusPage } = settings.api
   const { secretKey } = secrets.value
   const secretKeyCheck = new SecretKeyCheck({ state, secretKey, log, after: systemAfter })
   const server = createApiServer({
-    ports,
-    log,
-    listenAddr,
-    port,
-    trustedProxies,
-    allowDevMode,
+    ...{ ports, log, listenAddr, port, trustedProxies, allowDevMode },
     dashboardDirectory: webuiPath ?? shippedDashboard(),
     statusPage,
   })
@@ -147,6 +147,7 @@ export function createNodeApi(parts: NodeApiParts): Result<NodeApi, string> {
     licence: licence.value,
     feedClients: ports.node.webSocketClients,
     isAudited: audit.value.isWritten,
+    isSetupOpen: setup.isOpen,
     server: server.server,
     listen: async (handed) => {
       const checked = await secretKeyCheck.atStart()
@@ -155,10 +156,12 @@ export function createNodeApi(parts: NodeApiParts): Result<NodeApi, string> {
       const begun = settings.database.url === '' ? state.begin() : undefined
       // Opening takes a second, making one takes seconds: what is asked meanwhile is 503.
       if (state.exists()) await begun
+      void setup.look()
       return server.listen(handed)
     },
     close: async () => {
       secretKeyCheck.close()
+      setup.close()
       // Requests and the audit copy wait for a database that is being made.
       const patience = setTimeout(() => state.callOff(), databasePatienceMs)
       await server.close()
@@ -178,6 +181,7 @@ function portsOf(
   parts: NodeApiParts,
   { apiKey, bundleToken, metricsToken, webhookSecret, secretKey }: NodeSecrets,
   audit: ApiPorts['audit'],
+  setupCode: string,
 ): Omit<ApiPorts, 'licence' | 'licenceAdmin'> {
   const { settings, log, view, config, configWriter, history } = parts
   const { memberHealth, overlays, records, rum, dynamicDns, domains, simulator } = parts
@@ -198,6 +202,7 @@ function portsOf(
       sessionExtend,
       bcryptCost,
       setupEndpoint,
+      setupCode: setupCodeOf(setupCode),
     },
     identities: new Identities({ users, roles, tenantKeys, clock: systemClock }),
     passwords: new Passwords(bcryptCost),

@@ -16,6 +16,8 @@ export interface HealthParts {
   readonly isBackedUp: () => boolean
   /** false: the file of the audit log cannot be written. */
   readonly isAudited: () => boolean
+  /** Nobody has made the first account, which the API gives to whoever may make it. */
+  readonly isSetupOpen: () => boolean
   /** null: nothing is delivered in waves. */
   readonly deliveryPhase: () => string | null
   /** null: this node keeps no journal. */
@@ -38,6 +40,8 @@ interface Row {
   /** A function where one reason has several causes. */
   readonly message: string | ((parts: HealthParts) => string)
   readonly holds: (parts: HealthParts) => boolean
+  /** It is to be done, and nothing is wrong meanwhile. */
+  readonly isNotice?: true
 }
 
 const status = 'GET /api/v1/gitops/status says why.'
@@ -133,6 +137,14 @@ const degradations: readonly Row[] = [
     message: 'The audit log cannot be written; its lines are in the main log.',
     holds: ({ isAudited }) => !isAudited(),
   },
+  {
+    code: 'setup-open',
+    message:
+      'There is no account yet, and setup is open: make the first one, or set ' +
+      'auth.setupEndpoint to false. The log has the code that it takes from another machine.',
+    holds: ({ isSetupOpen }) => isSetupOpen(),
+    isNotice: true,
+  },
 ]
 
 /** At a start it takes a moment until they are. */
@@ -158,7 +170,8 @@ const obstacles: readonly Row[] = [
 export function healthOf(parts: HealthParts): HealthStatus {
   const reasons = reasonsOf([noBundle, ...degradations], parts)
   if (noBundle.holds(parts)) return { status: 'starting', reasons }
-  return { status: reasons.length === 0 ? 'ok' : 'degraded', reasons }
+  const isDegraded = degradations.some((row) => row.isNotice !== true && row.holds(parts))
+  return { status: isDegraded ? 'degraded' : 'ok', reasons }
 }
 
 /** What the node still waits for since its start. */

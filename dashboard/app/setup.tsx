@@ -2,7 +2,7 @@
 import { useState } from 'preact/hooks'
 import { send, sentence } from '../api/client.ts'
 import { follow } from '../api/live.ts'
-import { learnWho, me, signIn } from '../api/session.ts'
+import { authConfig, learnWho, me, signIn } from '../api/session.ts'
 import { Copy, Fault } from '../parts/page.tsx'
 import { go } from '../parts/location.ts'
 import { Brand, Input } from './sign-in.tsx'
@@ -85,8 +85,11 @@ function StepForm({ word, act, onSkip, children }: StepFormProps) {
 function AccountStep({ next }: { next: () => void }) {
   const [email, setEmail] = useState('')
   const [password, setPassword] = useState('')
+  const [setupCode, setCode] = useState('')
+  const needsCode = authConfig.value?.setupNeedsCode === true
   const act = async (): Promise<void> => {
-    await send('/api/v1/auth/setup', { method: 'POST', body: { email, password } })
+    const body = { email, password, ...(needsCode ? { setupCode } : {}) }
+    await send('/api/v1/auth/setup', { method: 'POST', body })
     go('/setup')
     await signIn({ email, password })
     next()
@@ -101,6 +104,14 @@ function AccountStep({ next }: { next: () => void }) {
         onInput={setPassword}
         hint="Long beats complicated: a few words are fine."
       />
+      {needsCode && (
+        <Input
+          {...{ label: 'Setup code', type: 'text', name: 'one-time-code' }}
+          value={setupCode}
+          onInput={setCode}
+          hint="The log of the node shows it: look for setupCode."
+        />
+      )}
     </StepForm>
   )
 }

@@ -1,4 +1,6 @@
 // Who gets into a running node: single sign-on with a real provider, and the key of stored secrets.
+import { connect } from 'node:net'
+import { text } from 'node:stream/consumers'
 import { Secret, TOTP } from 'otpauth'
 import { afterAll, afterEach, beforeEach, expect, test } from 'vitest'
 import { callApi } from '#test/support/api-client.ts'
@@ -90,9 +92,29 @@ test('single sign-on gives an account its role; all else needs no provider', asy
 
 const ann = { email: 'ann@example.com', password: 'correct horse' }
 
+/** The first account, from behind a proxy, and how far others come before. */
+async function setUp(): Promise<void> {
+  const health = () => daemon.get('/api/v1/health')
+  await waitUntil('it to say so', async () => (await health()).includes('"setup-open"'))
+  const headers = { 'x-forwarded-for': '192.0.2.7' }
+  const make = (more: object) =>
+    callApi(daemon, 'POST', '/auth/setup', { headers, body: { ...ann, ...more } })
+  expect((await make({})).status).toBe(401)
+  // As a proxy that was told nothing sends what it gets.
+  const bytes = JSON.stringify(ann)
+  const lines = ['POST /api/v1/auth/setup HTTP/1.0', `Host: 127.0.0.1:${daemon.apiPort}`]
+  lines.push('Content-Type: application/json', `Content-Length: ${bytes.length}`, '', bytes)
+  const socket = connect(daemon.apiPort, '127.0.0.1').end(lines.join('\r\n'))
+  expect(await text(socket)).toMatch(/^HTTP\/1\.1 401 /)
+  const [, setupCode] = /"?setupCode"?[=:] ?"?([\w-]+)/.exec(daemon.output) ?? []
+  expect((await make({ setupCode })).status).toBe(201)
+  expect((await make({ setupCode })).status).toBe(404)
+  await waitUntil('it to know', async () => !(await health()).includes('"setup-open"'))
+}
+
 /** @returns what the app shows, and so what a login needs */
 async function enrol(): Promise<TOTP> {
-  expect((await call('POST', '/auth/setup', '', ann)).status).toBe(201)
+  await setUp()
   const { token } = (await call('POST', '/auth/login', '', ann)).body
   const { secret } = (await call('POST', '/auth/totp/setup', token)).body
   const app = new TOTP({ secret: Secret.fromBase32(secret) })

@@ -117,7 +117,10 @@ function bootMachines(): void {
 function siteTests(): void {
   test('keys: the node believes alice, and names its own', async () => {
     await put(a, 'alice.pub', readFileSync(`${site.keyPath}.pub`, 'utf8'))
-    const listed = await at(a, block(2))
+    const asks = /^.* --create-admin .*$/m
+    const told = `printf 'alice@example.com\\ncorrect horse\\n' | $&`
+    const listed = await at(a, block(2).replace(asks, told))
+    expect(listed).toContain('alice@example.com is system administrator')
     expect(listed).toMatch(/^alice@example\.com /m)
     expect(listed).toMatch(/^node@gslbd /m)
   })

@@ -1,5 +1,6 @@
 import { Secret, TOTP } from 'otpauth'
 import { describe, expect, test } from 'vitest'
+import { newSetupCode, setupCodeOf } from '#api/auth/first-setup.ts'
 import { loginLimits, networkOf } from '#api/auth/login-limits.ts'
 import { devMode } from '#test/support/api-ports.ts'
 import { apiKey, createWorld, withKeys } from '#test/support/api-world.ts'
@@ -66,6 +67,94 @@ describe('POST /auth/setup', () => {
     )
     const statuses = (await Promise.all(all)).map(({ status }) => status)
     expect(statuses.toSorted()).toEqual([201, 404])
+  })
+
+  // As requests come, and what they need.
+  const direct = { headers: {}, from: '127.0.0.1' }
+  const ways: readonly [string, Partial<typeof direct>, number][] = [
+    ['from this machine', { headers: { host: 'localhost:8080' } }, 201],
+    ['by IPv6', { from: '::1', headers: { host: '[::1]:8080' } }, 201],
+    ['by a mapped address', { from: '::ffff:127.0.0.1', headers: { host: '127.0.0.1' } }, 201],
+    ['from another machine', { from: '192.0.2.7' }, 401],
+    ['with the name of another host', { headers: { host: 'control.example.net' } }, 401],
+    ['with a name that begins so', { headers: { host: '127.0.0.1.example.net' } }, 401],
+    ['from a page of the public name', { headers: { origin: 'https://control.example.net' } }, 403],
+    [
+      'from such a page, by its browser',
+      { headers: { origin: 'https://control.example.net', 'sec-fetch-site': 'same-origin' } },
+      401,
+    ],
+    ['linked from one', { headers: { referer: 'https://control.example.net/ui/' } }, 401],
+    ...[
+      ...['forwarded', 'via', 'x-forwarded-for', 'x-forwarded-host', 'x-forwarded-proto'],
+      ...['x-real-ip', 'x-client-ip', 'true-client-ip', 'cf-connecting-ip', 'fastly-client-ip'],
+      ...[
+        'x-cluster-client-ip',
+        'x-original-forwarded-for',
+        'x-envoy-external-address',
+        'cdn-loop',
+      ],
+    ].map((name) => [`with ${name}`, { headers: { [name]: '127.0.0.1' } }, 401] as never),
+  ]
+  test.each(ways)('needs no credential of this machine alone: %s', async (_what, way, status) => {
+    const world = await createWorld(state())
+    const { from, headers } = { ...direct, ...way }
+    const path = '/api/v1/auth/setup'
+    const sent = { url: path, remoteAddress: from, headers, payload: { email, password } }
+    const answer = await world.app.inject({ method: 'POST', ...sent })
+    expect([answer.statusCode, await valueOf(state().users.hasAny())]).toEqual([
+      status,
+      status === 201,
+    ])
+  })
+
+  const far = { headers: { host: 'control.example.net' } }
+  const code = newSetupCode()
+  const withCode = { ...withKeys, setupCode: setupCodeOf(code) }
+
+  test.each([
+    ['the code', { setupCode: code }, '', 201],
+    ['the code as somebody types it', { setupCode: ` ${code.toUpperCase()} ` }, '', 201],
+    ['another code', { setupCode: newSetupCode() }, '', 401],
+    ['no code', {}, '', 401],
+    ['an empty code', { setupCode: '' }, '', 401],
+    ['the system key', {}, apiKey, 201],
+    ['another key', {}, 'c'.repeat(64), 401],
+  ])('takes from another machine: %s', async (_what, more, bearer, status) => {
+    const world = await createWorld(state(), { auth: withCode })
+    const body = { email, password, ...more }
+    const answer = await world.call('POST', '/api/v1/auth/setup', { ...far, bearer, body })
+    expect(answer.status).toBe(status)
+    if (status === 401) {
+      expect(answer.headers['www-authenticate']).toBe('Bearer')
+      expect(answer.text).toContain('the log of this node')
+    }
+  })
+
+  test('a code that is no password opens no more than one account, and nothing else', async () => {
+    const world = await createWorld(state(), { auth: withCode })
+    const body = { email, password, setupCode: code }
+    const asked = await world.call('GET', '/api/v1/auth/config', far)
+    expect(asked.body).toMatchObject({ setupOpen: true, setupNeedsCode: true })
+    const short = { ...body, password: 'ö'.repeat(40) }
+    const refused = await world.call('POST', '/api/v1/auth/setup', { ...far, body: short })
+    expect(refused.status).toBe(400)
+    const twice = [body, { ...body, email: 'eve@example.com' }].map((one) =>
+      world.call('POST', '/api/v1/auth/setup', { ...far, body: one }),
+    )
+    const statuses = (await Promise.all(twice)).map(({ status }) => status)
+    expect(statuses.toSorted()).toEqual([201, 404])
+    const bearer = code
+    expect((await world.call('GET', '/api/v1/users', { ...far, bearer })).status).toBe(401)
+    const after = await world.call('GET', '/api/v1/auth/config', far)
+    expect(after.body).toMatchObject({ setupOpen: false, setupNeedsCode: false })
+  })
+
+  test('in dev mode a page whose name was made to mean this machine does not get it', async () => {
+    const world = await createWorld(state(), { auth: devMode })
+    const body = { email, password }
+    const answer = await world.call('POST', '/api/v1/auth/setup', { ...far, body })
+    expect([answer.status, await valueOf(state().users.hasAny())]).toEqual([403, false])
   })
 
   test('is not there when the setting says so', async () => {
@@ -383,5 +472,8 @@ describe('TOTP', () => {
 test('GET /auth/config needs no credential', async () => {
   const world = await createWorld(state(), { auth: devMode })
   const { status, body } = await world.call('GET', '/api/v1/auth/config')
-  expect([status, body]).toEqual([200, { oidcEnabled: false, setupOpen: true }])
+  expect([status, body]).toEqual([
+    200,
+    { oidcEnabled: false, setupOpen: true, setupNeedsCode: false },
+  ])
 })

@@ -23,6 +23,7 @@ function said(status: Partial<GitopsStatus>, isServing: boolean): string | undef
     journal: () => null,
     queryLog: () => null,
     isAudited: () => true,
+    isSetupOpen: () => false,
     deliveryPhase: () => null,
     anycast: () => null,
   }

@@ -91,6 +91,7 @@ interface Disk {
   journalError?: string
   isQueryLogFailing?: boolean
   isAudited?: boolean
+  isSetupOpen?: boolean
   /** Of the accepted commit. */
   note?: string
   deliveryPhase?: string
@@ -105,6 +106,7 @@ const keptBy = (disk: Disk) => ({
   journal: () => ({ error: disk.journalError ?? null, bytes: 0, losses: 0, limited: {} }),
   queryLog: () => ({ ...noQueries, isFailing: disk.isQueryLogFailing ?? false }),
   isAudited: () => disk.isAudited ?? true,
+  isSetupOpen: () => disk.isSetupOpen ?? false,
   deliveryPhase: () => disk.deliveryPhase ?? null,
   redirects: () => ({ listener: null, targets: [] }),
   alerts: () => null,
@@ -303,6 +305,15 @@ test('each cause is degraded, with its reason, as long as it lasts', async () =>
     Object.assign(disk, sound)
   }
   expect(view.health()).toEqual({ status: 'ok', reasons: [] })
+})
+
+test('setup that is open is said, and is no fault', async () => {
+  const disk: Disk = { isWritable: true, isSetupOpen: true }
+  const { view, publish, now } = await bench(disk)
+  await publish(1, now())
+  expect(view.health()).toMatchObject({ status: 'ok', reasons: [{ code: 'setup-open' }] })
+  disk.isWritable = false
+  expect(view.health().status).toBe('degraded')
 })
 
 test('a database never reached keeps a node unready, one lost later does not', async () => {
