@@ -58,6 +58,8 @@ export interface CompileSuccess extends DiagnosticReport {
   readonly outline: () => NameOutline
   /** Of the outline. */
   readonly moveLimits: MoveLimits
+  /** What was read, sorted by path. */
+  readonly read: readonly PlacedFile[]
 }
 export interface CompileFailure extends DiagnosticReport {
   readonly ok: false
@@ -66,8 +68,6 @@ export interface CompileFailure extends DiagnosticReport {
 export interface Compiler {
   /** True when the bytes of the blob need not be given to the next `compile`. */
   readonly has: (blobId: string) => boolean
-  /** What the last compilation read; undefined for a blob that was not among its files. */
-  readonly readOf: (blobId: string) => ReadFile | undefined
   /** Takes a file of the next compilation that was read elsewhere, and belongs to nobody else. */
   readonly learn: (file: ReadFile) => void
   readonly compile: (files: readonly SourceFile[], options: CompileOptions) => CompileResult
@@ -121,7 +121,6 @@ export function createCompiler(parts: Partial<CompilerParts> = {}): Compiler {
   let loaded: Bundle | undefined
   return {
     has: (blobId) => read.has(blobId),
-    readOf: (blobId) => read.get(blobId),
     learn: (file) => read.learn(file),
     compile: (files, { commit, nowMs }) => {
       read.begin()
@@ -153,7 +152,7 @@ export function createCompiler(parts: Partial<CompilerParts> = {}): Compiler {
       if (work.findings.errorCount > 0) return { ok: false, ...report }
       assert(work.model !== undefined, 'a compilation without errors has a model')
       assert(work.bundle !== undefined, 'a compilation without errors has a bundle')
-      const { tree, zones, records, model, bundle } = work
+      const { tree, zones, records, model, bundle, placed } = work
       const outline = (): NameOutline => nameOutline(tree!, zones!, records!)
       return {
         ok: true,
@@ -161,6 +160,7 @@ export function createCompiler(parts: Partial<CompilerParts> = {}): Compiler {
         bundle,
         outline,
         moveLimits: moveLimitsOf(tree!.settings?.object.spec.guardrails),
+        read: placed!,
         ...report,
       }
     },

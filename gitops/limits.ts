@@ -80,6 +80,10 @@ export const gitLimits = {
   writeWaitMs: 8_000,
   /** A branch that another push has locked is looked at again, each pause twice the one before. */
   remoteLockPausesMs: [40, 80, 160, 320, 640, 1_280],
+  /** How long the status tells of a write that failed by a mistake of ours. */
+  faultShownMs: 3_600_000,
+  /** After such a write the accepted commit is read anew, but not for each of many requests. */
+  startOverPauseMs: 60_000,
   /** A write that is overtaken for so long is given back. */
   writeContendedMs: 15_000,
   /** Before another try at most this, at random: whoever waits longer only loses again. */

@@ -31,6 +31,8 @@ export function createGitopsLog(log: ProcessLog): (status: GitopsStatus, change:
   let acceptedTold = ''
   return (status, change) => {
     if (change === '') return
+    // It is no change of the status, and is told each time.
+    if (change.startsWith(ownFault)) return tellFault(log, status, change)
     const accepted = status.sync === 'synced' ? (status.accepted?.commit ?? '') : ''
     if (accepted !== '' && accepted === acceptedTold) return
     acceptedTold = accepted
@@ -51,9 +53,12 @@ function tellHeadline(log: ProcessLog, status: GitopsStatus, change: string): vo
   // The lines after the first are the diagnostics as a terminal shows them; a log takes one line
   // for each.
   const [headline = ''] = change.split('\n', 1)
-  const isFault = isOfDisk(code) || headline.startsWith(ownFault)
-  const write = isFault ? log.error : isBad ? log.warn : log.info
+  const write = isOfDisk(code) ? log.error : isBad ? log.warn : log.info
   write({ head: head?.commit, accepted: accepted?.commit, code }, headline)
+}
+
+function tellFault(log: ProcessLog, { head, accepted }: GitopsStatus, line: string): void {
+  log.error({ head: head?.commit, accepted: accepted?.commit }, line)
 }
 
 interface Told {

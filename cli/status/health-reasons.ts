@@ -77,6 +77,12 @@ const degradations: readonly Row[] = [
     holds: ({ gitops }) => gitops.status().sync === 'unreachable',
   },
   {
+    code: 'write-failed',
+    message:
+      'In the last hour a change failed by a mistake of gslbd. The log says why: please report it.',
+    holds: ({ gitops }) => gitops.status().faultAtMs > 0,
+  },
+  {
     code: 'bundle-not-stored',
     message: 'The bundle is not on the disk: a restart would serve an older one. See the log.',
     holds: ({ node }) => !node.status().isStored,

@@ -61,6 +61,8 @@ export interface GitopsStatus {
   readonly note: string
   /** When this `code` began; 0 while it is ''. */
   readonly sinceMs: number
+  /** When a write last failed by a mistake of ours; 0: not within `gitLimits.faultShownMs`. */
+  readonly faultAtMs: number
   /** At most `gitLimits.diagnosticsMax`. */
   readonly diagnostics: readonly HeadDiagnostic[]
   /** How many there are; not all may be listed. */
@@ -113,6 +115,7 @@ export const unknownStatus: GitopsStatus = Object.freeze({
   reason: '',
   note: '',
   sinceMs: 0,
+  faultAtMs: 0,
   diagnostics: [],
   diagnosticsTotal: 0,
   conditions: [],

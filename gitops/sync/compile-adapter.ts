@@ -10,29 +10,29 @@ import { isRead } from '#compiler/read/layout.ts'
 import { jsonDiagnostics } from '#compiler/print/json.ts'
 import type { JsonDiagnostic } from '#compiler/print/json.ts'
 import { printText } from '#compiler/print/text.ts'
-import type { ReadFile } from '#compiler/read/read-file.ts'
 import type { PolicyTests } from '#compiler/tree/policy-tests.ts'
 import type { CompilePort } from './compile-port.ts'
 import { gitLimits } from '#gitops/limits.ts'
 import type { HeadDiagnostic } from '#gitops/status/status.ts'
 
-/** For writes as well: what was read, so that it need not be parsed twice. */
-export interface ReadingCompiler extends CompilePort {
-  /** Of the commit that was compiled last. */
-  readonly readOf: (blobId: string) => ReadFile | undefined
+/** Remembers what it compiled last, until it is told not to. */
+export interface RememberingCompiler extends CompilePort {
+  /** After a mistake of ours nothing in its memory is to be believed. */
+  readonly forget: () => void
 }
 
 export function createCompilePort(
   checkPolicy: HealthCheckPolicy = strictPolicy,
   policyTests: PolicyTests | null = null,
   movedBetween: MovedBetween | null = null,
-): ReadingCompiler {
-  const compiler = createCompiler({ checkPolicy, policyTests })
+): RememberingCompiler {
+  const create = () => createCompiler({ checkPolicy, policyTests })
+  let compiler = create()
   /** Once a commit has such a limit: the next may lack it, and is compared all the same. */
   let areMovesLimited = false
   return {
-    has: compiler.has,
-    readOf: compiler.readOf,
+    has: (blobId) => compiler.has(blobId),
+    forget: () => void (compiler = create()),
     isRead,
     compile(files, commit) {
       const result = compiler.compile(files, { commit })
@@ -40,6 +40,7 @@ export function createCompilePort(
       const { total, counts } = result
       if (!result.ok) return { ok: false, diagnostics, total, errors: counts.error }
       const { bytes, digest } = result.bundle
+      const { read } = result
       const { all, tenants } = result.moveLimits
       areMovesLimited ||= all !== null || tenants.size > 0
       let { outline } = result
@@ -48,7 +49,7 @@ export function createCompilePort(
         const kept = Uint8Array.from(bytes)
         outline = () => withMoves(result.outline(), kept, movedBetween)
       }
-      return { ok: true, bytes, digest, outline, diagnostics, total }
+      return { ok: true, bytes, digest, outline, read, diagnostics, total }
     },
   }
 }

@@ -1,5 +1,6 @@
 // The port to the compiler, and the files of a commit as its input.
 import type { NameOutline } from '#compiler/plan/name-outline.ts'
+import type { ReadFile } from '#compiler/read/read-file.ts'
 import { fileBytesMax } from '#compiler/read/source.ts'
 import type { SourceFile } from '#compiler/read/source.ts'
 import { readyForScripts } from '#compiler/values/script-syntax.ts'
@@ -26,9 +27,16 @@ export interface CompiledBundle {
   readonly digest: string
   /** Its names, worked out when asked for; without them no change is held for what it removes. */
   readonly outline?: () => NameOutline
+  /** What it was made of. The compiler itself forgets it with the next compilation. */
+  readonly read: readonly ReadAt[]
   /** Warnings and notes. */
   readonly diagnostics: readonly HeadDiagnostic[]
   readonly total: number
+}
+
+export interface ReadAt {
+  readonly path: string
+  readonly file: ReadFile
 }
 
 export interface CompileFailure {

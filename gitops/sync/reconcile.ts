@@ -12,7 +12,7 @@ import { diskError } from '#gitops/source/disk-error.ts'
 import { judgePush } from './push-judge.ts'
 import type { PushedHead } from './push-judge.ts'
 import { SourceReader } from './compile-port.ts'
-import type { CompiledBundle } from './compile-port.ts'
+import type { CompiledBundle, ReadAt } from './compile-port.ts'
 import type { ObjectError } from '#gitops/git/driver.ts'
 import { removalsOf } from '#gitops/guard/guardrail.ts'
 import type { Removals } from '#gitops/guard/guardrail.ts'
@@ -29,6 +29,7 @@ import {
   unreachable,
 } from './steps.ts'
 import type { Run, StepParts, Stop } from './steps.ts'
+import { gitLimits } from '#gitops/limits.ts'
 import { isOfDisk, unknownStatus } from '#gitops/status/status.ts'
 import type { AcceptedCommit, Condition, GitopsStatus } from '#gitops/status/status.ts'
 
@@ -47,6 +48,7 @@ export interface AcceptedTree {
   readonly commit: string
   readonly tree: string
   readonly files: readonly SourceFile[]
+  readonly read: readonly ReadAt[]
   readonly removals: Removals
 }
 
@@ -104,6 +106,20 @@ export class Reconciler {
     this.#undone = push
     this.#conditions = []
     this.#conclude(unreachable(error))
+  }
+
+  /** A write failed by a mistake of ours. Not during `check`. @param line for the log */
+  noteFault(line: string): void {
+    const faultAtMs = Math.max(1, Math.floor(this.#parts.clock.nowMs()))
+    this.#status = { ...this.#status, faultAtMs }
+    this.#parts.report(this.#status, line)
+  }
+
+  /** The next look reads the accepted commit anew. Not during `check`. */
+  forget(): void {
+    this.#restored = undefined
+    this.#held = undefined
+    this.#outline = undefined
   }
 
   /**
@@ -190,7 +206,8 @@ export class Reconciler {
         isOfApi: (commit) => run.byNodes.has(commit),
         mayOverride: (commit) => run.overriding === null || run.overriding.has(commit),
       })
-      this.#parts.onAccepted?.({ commit: run.head, tree, files: run.files, removals })
+      const { files, compiled, head } = run
+      this.#parts.onAccepted?.({ commit: head, tree, files, read: compiled.read, removals })
     }
     return stop ?? this.#restored ?? synced
   }
@@ -272,8 +289,8 @@ export class Reconciler {
       const { tree } = commit.value
       publisher.publish(draft, { signer: accepted.signer, serial, tree })
       this.#outline = outcome.outline
-      const { commit: id } = accepted
-      this.#parts.onAccepted?.({ commit: id, tree, files: files.value, removals: 'git' })
+      const read = { files: files.value, read: outcome.read }
+      this.#parts.onAccepted?.({ commit: accepted.commit, tree, ...read, removals: 'git' })
     }
     this.#restored = outcome.ok ? syncedWith(outcome) : compileStop(accepted.commit, outcome)
   }
@@ -296,6 +313,7 @@ export class Reconciler {
       ...before,
       ...stop,
       sinceMs: stop.code === '' ? 0 : sinceMs,
+      faultAtMs: nowMs - before.faultAtMs < gitLimits.faultShownMs ? before.faultAtMs : 0,
       accepted: publisher.accepted,
       conditions: this.#conditions,
       lookedFromMs,

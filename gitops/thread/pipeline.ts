@@ -11,7 +11,7 @@ import { askHistory } from './history-calls.ts'
 import type { HistoryAnswer, HistoryAsked } from './history-calls.ts'
 import { History } from '#gitops/history/history.ts'
 import type { CommitTrials } from './commit-trials.ts'
-import type { ReadingCompiler } from '#gitops/sync/compile-adapter.ts'
+import type { RememberingCompiler } from '#gitops/sync/compile-adapter.ts'
 import type { ConfigNews } from '#config/view.ts'
 import type { SourceError } from '#gitops/source/config-source.ts'
 import { diskError } from '#gitops/source/disk-error.ts'
@@ -40,7 +40,7 @@ import type { WriterParts } from '#gitops/write/writer.ts'
 
 export interface PipelineParts {
   readonly options: GitopsOptions
-  readonly compiler: ReadingCompiler
+  readonly compiler: RememberingCompiler
   /** Left out, a commit that ends the thread is read again and again. */
   readonly trials?: CommitTrials
   readonly clock: Clock
@@ -145,7 +145,7 @@ function run(
   const { branch, requireSignature, allowedSignersPath, recordTtlMs } = options
   const publisher = openPublisher(parts, state)
   let status = unknownStatus
-  const accepted = new AcceptedConfig(compiler.readOf, clock)
+  const accepted = new AcceptedConfig(clock)
   const mutex = new Mutex()
   const inspect = (): Result<void, SourceError> => {
     const objects = accepted.objects()
@@ -167,8 +167,7 @@ function run(
   })
   const history = new History(source.driver, () => accepted.commit)
   const lookLater = (): void => runner.poke()
-  const onFault = (line: string): void => onStatus(status, line)
-  const shared = { source, publisher, reconciler, accepted, inspect, onFault }
+  const shared = { source, publisher, reconciler, accepted, inspect }
   const queue = openWrites(parts, { ...shared, mutex, abort, lookLater })
   const runner = new Runner({
     look: async () => {
@@ -238,8 +237,7 @@ function openPublisher(
   })
 }
 
-type WriteSidePart =
-  'inspect' | 'source' | 'publisher' | 'reconciler' | 'accepted' | 'lookLater' | 'onFault'
+type WriteSidePart = 'inspect' | 'source' | 'publisher' | 'reconciler' | 'accepted' | 'lookLater'
 type WriteSide = Pick<WriterParts, WriteSidePart> & {
   readonly mutex: Mutex
   readonly abort: AbortController

@@ -9,6 +9,7 @@ import type { ConfigEntry } from '#config/entry.ts'
 import { ConfigIndex } from '#config/object-index.ts'
 import type { ConfigDelta } from '#config/object-index.ts'
 import type { Removals } from '#gitops/guard/guardrail.ts'
+import type { ReadAt } from '#gitops/sync/compile-port.ts'
 import type { CommitObjects } from '#gitops/git/objects/presence.ts'
 import type { RawObject } from '#config/draft.ts'
 import type { TreePaths } from '#config/free-path.ts'
@@ -28,12 +29,19 @@ export interface AcceptedCommit {
   readonly commit: string
   readonly tree: string
   readonly files: readonly SourceFile[]
+  /** Of this commit, as it was compiled. */
+  readonly read: readonly ReadAt[]
   readonly removals: Removals
+}
+
+/** Of this node: on top of the one accepted before. */
+export interface WrittenCommit extends Omit<AcceptedCommit, 'files'> {
+  /** null: the file is gone. */
+  readonly changes: ReadonlyMap<string, SourceFile | null>
 }
 
 /** Follows the accepted commits. */
 export class AcceptedConfig implements TreePaths {
-  readonly #readOf: (blobId: string) => ReadFile | undefined
   #commit: string | null = null
   #tree: string | null = null
   #files = new Map<string, AcceptedFile>()
@@ -42,14 +50,11 @@ export class AcceptedConfig implements TreePaths {
   readonly recentNames: RecentNames
   /** How names and pools were altered by it. */
   readonly recentChanges: RecentChanges
-  /** What stands at each name. */
-  readonly names = new NameLedger()
+  #names = new NameLedger()
   /** Files and folders, lower case. */
   #taken = new Set<string>()
 
-  /** @param readOf what the compiler has read, of the commit that it compiled last */
-  constructor(readOf: (blobId: string) => ReadFile | undefined, clock: Clock) {
-    this.#readOf = readOf
+  constructor(clock: Clock) {
     this.recentNames = new RecentNames(clock)
     this.recentChanges = new RecentChanges(clock)
   }
@@ -69,6 +74,23 @@ export class AcceptedConfig implements TreePaths {
 
   get files(): ReadonlyMap<string, AcceptedFile> {
     return this.#files
+  }
+
+  /** What stands at each name. */
+  get names(): NameLedger {
+    return this.#names
+  }
+
+  /**
+   * After a mistake of ours: as before the first commit, but for what is known of changes lately.
+   */
+  forget(): void {
+    this.#commit = null
+    this.#tree = null
+    this.#files = new Map()
+    this.#taken = new Set()
+    this.#index = ConfigIndex.empty
+    this.#names = new NameLedger()
   }
 
   /** What it cannot do without; null before the first commit. */
@@ -91,13 +113,14 @@ export class AcceptedConfig implements TreePaths {
     return readYaml(text).value as RawObject
   }
 
-  /** A commit that came from elsewhere, compiled just now. @returns what is new in it */
-  replace({ commit, tree, files, removals }: AcceptedCommit): ConfigDelta {
+  /** A commit that came from elsewhere. @returns what is new in it */
+  replace({ commit, tree, files, read, removals }: AcceptedCommit): ConfigDelta {
+    const readAt = new Map(read.map(({ path, file }) => [path, file]))
     const next = new Map<string, AcceptedFile>()
     const entries: ConfigEntry[] = []
     this.#taken = new Set()
     for (const source of files) {
-      const file = this.#take(source)
+      const file = this.#take(source, readAt.get(source.path))
       next.set(source.path, file)
       const entry = this.#entryOf(file)
       if (entry !== undefined) entries.push(entry)
@@ -106,15 +129,11 @@ export class AcceptedConfig implements TreePaths {
     return this.#advance(commit, tree, this.#index.deltaTo(commit, entries), removals)
   }
 
-  /** A commit of this node, compiled just now. @param changes null: the file is gone */
-  extend(
-    commit: string,
-    tree: string,
-    changes: ReadonlyMap<string, SourceFile | null>,
-    removals: Removals,
-  ): ConfigDelta {
+  extend({ commit, tree, changes, read, removals }: WrittenCommit): ConfigDelta {
     assert(commit !== this.#commit, 'a write makes another commit')
     assert(changes.size > 0, 'a commit of this node changes a file')
+    const readAt = new Map<string, ReadFile>()
+    for (const { path, file } of read) if (changes.has(path)) readAt.set(path, file)
     const changed: ConfigEntry[] = []
     const gone: ConfigEntry[] = []
     for (const [path, source] of changes) {
@@ -125,7 +144,7 @@ export class AcceptedConfig implements TreePaths {
         this.#files.delete(path)
         this.#taken.delete(path.toLowerCase())
       } else {
-        const file = this.#take(source)
+        const file = this.#take(source, readAt.get(path))
         this.#files.set(path, file)
         const entry = this.#entryOf(file)
         if (entry !== undefined) changed.push(entry)
@@ -159,7 +178,10 @@ export class AcceptedConfig implements TreePaths {
     const before = [...now, ...gone]
       .map(({ kind, uid }) => this.#index.get(kind, uid))
       .filter((entry) => entry !== undefined)
-    this.#noteNames(this.names.changes(before, now), removals)
+    const names = this.#names.changes(before, now)
+    // The first commit is no change, nor is one that is read anew.
+    if (this.#commit === null) return this.#names.apply(names)
+    this.#noteNames(names, removals)
     const { recentChanges } = this
     if (removals === 'override') recentChanges.forget()
     else if (removals === 'api') recentChanges.record(touchedBetween(before, now))
@@ -168,21 +190,21 @@ export class AcceptedConfig implements TreePaths {
 
   /** What Git has removed, its own guardrail has judged. */
   #noteNames(changes: NameChanges, removals: Removals): void {
-    this.names.apply(changes)
+    this.#names.apply(changes)
     if (removals === 'override') this.recentNames.forget()
     else if (removals === 'api') this.recentNames.record(changes)
     else this.recentNames.settle(changes)
   }
 
-  #take(source: SourceFile): AcceptedFile {
-    const { path, blobId } = source
+  #take(source: SourceFile, read: ReadFile | undefined): AcceptedFile {
+    const { path } = source
     for (let end = path.length; end > 0; end = path.lastIndexOf('/', end - 1)) {
       const folder = path.slice(0, end).toLowerCase()
       if (this.#taken.has(folder)) break
       this.#taken.add(folder)
     }
     // The bytes are in the read file's text: kept twice they would double the memory.
-    return { source: { ...source, bytes: null }, read: this.#readOf(blobId) ?? null }
+    return { source: { ...source, bytes: null }, read: read ?? null }
   }
 
   #entryOf({ source: { path, blobId }, read }: AcceptedFile): ConfigEntry | undefined {

@@ -7,13 +7,13 @@ import type { EarlierBundle } from '#config/operation.ts'
 import type { GitDriver, TreeFile } from '#gitops/git/driver.ts'
 import { candidatesFor } from '#gitops/guard/earlier.ts'
 import type { Blobs, EarlierStates } from '#gitops/guard/earlier.ts'
-import type { ReadingCompiler } from '#gitops/sync/compile-adapter.ts'
+import type { CompilePort } from '#gitops/sync/compile-port.ts'
 import type { AcceptedConfig } from './accepted.ts'
 import { filesWith } from './prepare.ts'
 
 export interface EarlierBundlesParts {
   readonly driver: GitDriver
-  readonly compiler: ReadingCompiler
+  readonly compiler: CompilePort
   readonly accepted: AcceptedConfig
   readonly earlier: EarlierStates
 }

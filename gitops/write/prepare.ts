@@ -1,4 +1,5 @@
 // Prepares a commit from a draft in memory: nothing is written before it compiles.
+import { isRead } from '#compiler/read/layout.ts'
 import type { SourceFile } from '#compiler/read/source.ts'
 import { readyForScripts } from '#compiler/values/script-syntax.ts'
 import { editYaml, printYaml } from '#compiler/yaml/edit.ts'
@@ -7,8 +8,7 @@ import { err, ok } from '#lib/result.ts'
 import type { Result } from '#lib/result.ts'
 import { formatCommit, parseCommit } from '#gitops/git/objects/commit-object.ts'
 import type { CommitObject } from '#gitops/git/objects/commit-object.ts'
-import type { ReadingCompiler } from '#gitops/sync/compile-adapter.ts'
-import type { CompiledBundle, CompileFailure } from '#gitops/sync/compile-port.ts'
+import type { CompiledBundle, CompileFailure, CompilePort } from '#gitops/sync/compile-port.ts'
 import { objectIdOf } from '#gitops/git/disk-driver.ts'
 import type { GitDriver, StagedObjects } from '#gitops/git/driver.ts'
 import type { SshPrivateKey } from '#gitops/trust/openssh-key.ts'
@@ -30,7 +30,7 @@ export interface Prepared {
 
 export interface PrepareParts {
   readonly driver: GitDriver
-  readonly compiler: ReadingCompiler
+  readonly compiler: CompilePort
   readonly accepted: AcceptedConfig
   readonly key: SshPrivateKey
   /** Of the accepted commit. */
@@ -84,6 +84,11 @@ export async function prepareCommit(
   const commit = objectIdOf('commit', raw)
   const compiled = compiler.compile(filesWith(changes, accepted, compiler), commit)
   if (!compiled.ok) return err(compiled)
+  const wasRead = new Set(compiled.read.map(({ path }) => path))
+  for (const [path, file] of changes) {
+    const isRight = !isRead(path) || wasRead.has(path) === (file !== null)
+    assert(isRight, 'the compiler has read what a write changes')
+  }
   const object = parseCommit(raw)
   if (!object.ok) return err(`The commit ${object.error}.`)
   assert(object.value.tree === tree, 'a commit reads as it was written')
@@ -127,7 +132,7 @@ function changedFiles(
 export function filesWith(
   changes: ReadonlyMap<string, SourceFile | null>,
   accepted: AcceptedConfig,
-  compiler: ReadingCompiler,
+  compiler: CompilePort,
 ): SourceFile[] {
   const files: SourceFile[] = []
   for (const [path, { source, read }] of accepted.files) {

@@ -11,7 +11,7 @@ import { findSigner } from '#gitops/trust/allowed-signers.ts'
 import type { ConfigDelta } from '#config/object-index.ts'
 import type { ConfigSource, Push, PushFailure, SourceError } from '#gitops/source/config-source.ts'
 import { diskError } from '#gitops/source/disk-error.ts'
-import type { ReadingCompiler } from '#gitops/sync/compile-adapter.ts'
+import type { RememberingCompiler } from '#gitops/sync/compile-adapter.ts'
 import { gitLimits } from '../limits.ts'
 import { formatPublicKeyLine } from '#gitops/trust/openssh-key.ts'
 import type { SshPrivateKey } from '#gitops/trust/openssh-key.ts'
@@ -39,7 +39,7 @@ import type { Pending, Selection } from './select.ts'
 
 export interface WriterParts {
   readonly source: ConfigSource
-  readonly compiler: ReadingCompiler
+  readonly compiler: RememberingCompiler
   readonly publisher: Publisher
   readonly reconciler: Reconciler
   readonly accepted: AcceptedConfig
@@ -54,8 +54,6 @@ export interface WriterParts {
   readonly stop: AbortSignal
   /** While the commit is being flushed, which takes as long as looking at its bundle. */
   readonly onPrepare: (bundle: Uint8Array) => void
-  /** A line for the log about a mistake of ours. */
-  readonly onFault: (line: string) => void
   /** Makes the reconciler look when the turn of this writer is over. */
   readonly lookLater: () => void
   /** After the commit was handed over, before anybody is told that it was written. */
@@ -69,6 +67,9 @@ export class Writer {
   readonly #fairness = new PushFairness()
   /** By the write under way. */
   #isPushed = false
+  /** One of its requests has shown a mistake of ours. */
+  #hasFault = false
+  #startedOverMs = -Infinity
 
   constructor(parts: WriterParts) {
     this.#parts = parts
@@ -81,18 +82,38 @@ export class Writer {
       if (open.delete(pending)) pending.settle(result)
     }
     this.#isPushed = false
+    this.#hasFault = false
     try {
       for (const together of commitsOf(batch)) {
         const failure = await this.#tryAgain(together, settle)
         if (failure !== undefined) for (const pending of together) settle(pending, err(failure))
       }
       assert(open.size === 0, 'each write of a batch gets an answer')
+      if (this.#hasFault) this.#startOverAtTimes()
     } catch (error) {
       const failure = this.#failureOf(error)
+      if (diskError(error) === undefined) this.#startOver()
       // The look says in the status what is wrong, and goes on with what was pushed.
       this.#parts.lookLater()
       for (const pending of [...open]) settle(pending, err(failure))
     }
+  }
+
+  /** Of one request: whoever sends many of its kind must not keep the others waiting. */
+  #startOverAtTimes(): void {
+    const agoMs = this.#parts.clock.monotonicMs() - this.#startedOverMs
+    if (agoMs < gitLimits.startOverPauseMs) return
+    this.#startOver()
+    this.#parts.lookLater()
+  }
+
+  /** What is in memory may be the mistake, and later writes would meet it again. */
+  #startOver(): void {
+    const { compiler, accepted, reconciler, clock } = this.#parts
+    this.#startedOverMs = clock.monotonicMs()
+    compiler.forget()
+    accepted.forget()
+    reconciler.forget()
   }
 
   async #tryAgain(
@@ -157,15 +178,18 @@ export class Writer {
   /** Of one request, while the others go on. The disk's refusal is one of them all. */
   #fault(thrown: unknown): WriteFailure {
     if (diskError(thrown) !== undefined) throw thrown
+    this.#hasFault = true
     return this.#failureOf(thrown)
   }
 
   #failureOf(thrown: unknown): WriteFailure {
     const refusal = diskFailure(thrown, this.#isPushed)
     if (refusal !== undefined) return refusal
-    this.#parts.onFault(lineOf(thrown))
-    const message = 'gslbd failed on this write. Its log says why; please report it.'
-    return failed('internal', message)
+    this.#parts.reconciler.noteFault(lineOf(thrown))
+    const what = this.#isPushed
+      ? 'gslbd failed after this write: the change is in Git, and goes live when it is read anew.'
+      : 'gslbd failed on this write.'
+    return failed('internal', `${what} Its log says why; please report it.`)
   }
 
   /** A mirror that has lost what a write builds on is fetched anew. */
@@ -228,7 +252,7 @@ export class Writer {
     viewed: (tenant: string) => EffectViewer,
     { done }: Selection,
   ): Promise<EffectOfRequest | undefined> {
-    const { effects, onFault } = this.#parts
+    const { effects, reconciler } = this.#parts
     const changing = done.filter(({ isChanged }) => isChanged)
     const isAsked = changing.some(({ pending }) => pending.request.effectFor !== undefined)
     if (effects === undefined || !isAsked) return undefined
@@ -236,7 +260,7 @@ export class Writer {
     try {
       words = (await effects()).between(before, after)
     } catch (thrown) {
-      onFault(lineOf(thrown))
+      reconciler.noteFault(lineOf(thrown))
       return undefined
     }
     const { length: together } = changing
@@ -351,7 +375,8 @@ export class Writer {
     const succession = { isRoutine: removals === 'api', ...back }
     const serial = serialAfter(publisher.accepted)
     publisher.publish(draft, { signer, serial, tree, succession })
-    const delta = accepted.extend(commit, tree, changes, removals)
+    const { read } = compiled
+    const delta = accepted.extend({ commit, tree, changes, read, removals })
     onConfig(delta)
     reconciler.adopt(commit, object, compiled)
     const viewed = (tenant: string): EffectViewer => {

@@ -86,6 +86,25 @@ test('what a 201 says is in DNS and signed in Git when it comes', async () => {
   expect(await originLog('%B')).toMatch(/^Gslb-Request: [0-9a-f-]{36}$/m)
 })
 
+test('of a good and a bad request at once the good one is made, and writes go on', async () => {
+  const [{ id: poolId } = { id: '' }] = await list('/pools')
+  const made = await call('POST', '/services', { name: 'one', domain: 'one.example.com.', poolId })
+  const path = `/services/${made.body.id}`
+  const taken = { domain: 'api.example.com.' }
+  for (let ttl = 70; ttl < 80; ttl++) {
+    // The first is being committed while the others come: those are the next commit.
+    const [first, good, bad] = await Promise.all([
+      call('PATCH', path, { ttl: ttl + 100 }),
+      call('PATCH', path, { ttl }),
+      call('PATCH', path, taken),
+    ])
+    expect([first.status, good.status, bad.status], JSON.stringify(good)).toEqual([200, 200, 409])
+    expect((await call('GET', path)).body).toMatchObject({ domain: 'one.example.com.', ttl })
+  }
+  expect((await list('/services')).map(({ name }) => name)).toEqual(['api', 'one', 'www'])
+  expect((await call('DELETE', path)).status).toBe(204)
+})
+
 test('a TXT record is in DNS when its 201 comes, and gone when its 204 does', async () => {
   const name = '_acme-challenge.www.example.com.'
   for (const value of ['first', 'second']) {

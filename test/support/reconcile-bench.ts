@@ -117,6 +117,7 @@ export class HashingCompiler implements CompilePort {
     const list = files.map(({ path, blobId, kind }) => `${path} ${blobId} ${kind}\n`).join('')
     // Room for the signature block that publishing fills.
     const bytes = new Uint8Array(4_096)
-    return { ok: true, bytes, digest: hash('sha256', list), diagnostics: [], total: 0 }
+    const digest = hash('sha256', list)
+    return { ok: true, bytes, digest, read: [], diagnostics: [], total: 0 }
   }
 }

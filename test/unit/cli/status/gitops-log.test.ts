@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { createGitopsLog } from '#cli/status/gitops-log.ts'
 import { createLog } from '#cli/terminal/log.ts'
-import { unknownStatus } from '#gitops/status/status.ts'
+import { ownFault, unknownStatus } from '#gitops/status/status.ts'
 import type { GitopsStatus, HeadDiagnostic } from '#gitops/status/status.ts'
 
 const headline = 'INFO  commit is accepted'
@@ -197,4 +197,16 @@ test('hundred findings a commit, each in a file of its own, are not remembered f
   expect(counts.slice(0, 30)).toEqual(Array(30).fill(100))
   expect(counts.slice(31, 40)).toEqual(Array(9).fill(0))
   expect(counts.slice(40)).toEqual(Array(20).fill(100))
+})
+
+test('why a write failed is told each time, though the commit is the accepted one', () => {
+  const lines: string[] = []
+  const tell = createGitopsLog(
+    createLog({ format: 'text', level: 'info' }, (line) => lines.push(line)),
+  )
+  const commit = { commit: 'a1', seq: 1, serial: 1, digest: '', signer: '' }
+  const status = { ...unknownStatus, accepted: commit, sync: 'synced' } as const
+  tell(status, 'commit is accepted')
+  for (let i = 0; i < 2; i++) tell(status, `${ownFault}, please report it: the place`)
+  expect(lines.filter((line) => /ERROR .*the place/.test(line))).toHaveLength(2)
 })

@@ -8,7 +8,11 @@ import type { GitopsStatus } from '#gitops/status/status.ts'
 const head = (commit: string) => ({ commit, author: 'ann', committedAtMs: 0 })
 const accepted = { commit: 'a1', seq: 1, signer: 'ann' } as NonNullable<GitopsStatus['accepted']>
 
-function said(status: Partial<GitopsStatus>, isServing: boolean): string | undefined {
+function said(
+  status: Partial<GitopsStatus>,
+  isServing: boolean,
+  wanted = 'git-held',
+): string | undefined {
   const node = { active: isServing ? {} : null, refused: null, expired: false, isStored: true }
   const parts: HealthParts = {
     node: { status: () => node } as unknown as HealthParts['node'],
@@ -27,7 +31,7 @@ function said(status: Partial<GitopsStatus>, isServing: boolean): string | undef
     deliveryPhase: () => null,
     anycast: () => null,
   }
-  return healthOf(parts).reasons.find(({ code }) => code === 'git-held')?.message
+  return healthOf(parts).reasons.find(({ code }) => code === wanted)?.message
 }
 
 test.each<[string, Partial<GitopsStatus>, boolean, string]>([
@@ -91,4 +95,10 @@ test.each([
 ])('addresses are missing where they should be announced: not when %s', (_what, facts, is) => {
   const others = { isGuarded: true, driver: { isReachable: true } }
   expect(isWithdrawn(facts === null ? null : { ...facts, ...others })).toBe(is)
+})
+
+test('a write that failed by a mistake of gslbd is told while the repository is well', () => {
+  const fault = { sync: 'synced', faultAtMs: 1 } as const
+  expect(said(fault, true, 'write-failed')).toContain('The log says why')
+  expect(said({ ...fault, faultAtMs: 0 }, true, 'write-failed')).toBeUndefined()
 })

@@ -96,6 +96,7 @@ function publisher(resume: Position | null, onHandOver: () => void = () => undef
       ok: true,
       bytes: new Uint8Array(4_096),
       digest,
+      read: [],
       diagnostics: [],
       total: 0,
     })

@@ -1,4 +1,5 @@
-// A mistake of ours about one request: the others of its batch are written all the same.
+// A mistake of ours about one request: the others of its batch are written all the same, and so is
+// what comes later.
 import { afterEach, expect, onTestFinished, test, vi } from 'vitest'
 import type { Operation } from '#config/operation.ts'
 import type { CommitEffects } from '#gitops/write/commit-effect.ts'
@@ -30,6 +31,23 @@ vi.mock(import('#compiler/yaml/edit.ts'), async (importOriginal) => {
       const { name } = value['metadata'] as { readonly name: string }
       if (fault.place === 'print' && name === 'w3') throw new Error(fault.text)
       return real.printYaml(value)
+    },
+  }
+})
+
+vi.mock(import('#compiler/compile.ts'), async (importOriginal) => {
+  const real = await importOriginal()
+  return {
+    ...real,
+    createCompiler(parts) {
+      const compiler = real.createCompiler(parts)
+      let isDamaged = false
+      const compile: typeof compiler.compile = (files, options) => {
+        isDamaged ||= fault.place === 'compile'
+        if (isDamaged) throw new Error(fault.text)
+        return compiler.compile(files, options)
+      }
+      return { ...compiler, compile }
     },
   }
 })
@@ -70,6 +88,26 @@ test.each(['apply', 'print'])('of six writes one throws at %s: five succeed', as
     .list('Pool')
     .map(({ name }) => name)
   expect(pools.toSorted()).toEqual(names.filter((name) => name !== 'w3'))
+})
+
+test('after a compiler that fails for ever the next write is made, and health tells', async () => {
+  const at = await newScene()
+  expect(await at.write(create('w1'))).toMatchObject({ ok: true })
+  expect(at.status().faultAtMs).toBe(0)
+  fault.place = 'compile'
+  const failed = await Promise.all([at.write(create('w2')), at.write(create('w3'))])
+  fault.place = ''
+  expect(failed.map((one) => one.ok || one.error.code)).toEqual(['internal', 'internal'])
+  expect(at.changes.some((line) => line.includes(fault.text))).toBe(true)
+  for (const name of ['w4', 'w5']) expect(await at.write(create(name))).toMatchObject({ ok: true })
+  const names = (): string[] =>
+    at.view
+      .snapshot()
+      .list('Pool')
+      .map(({ name }) => name)
+  expect(names().toSorted()).toEqual(['w1', 'w4', 'w5'])
+  expect(at.status()).toMatchObject({ sync: 'synced', code: '' })
+  expect(at.status().faultAtMs).toBeGreaterThan(0)
 })
 
 test('a write whose effect cannot be told is made, and the log says why', async () => {
