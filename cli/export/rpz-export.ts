@@ -1,5 +1,6 @@
 // The response rules of a configuration as the records of a response policy zone.
 import type { ResponseRuleModel } from '#bundle/format/model.ts'
+import { enclosingNames } from '#compiler/values/names.ts'
 import { parseName } from '#dns/name.ts'
 import { parseRdata, rdataTypeNamed } from '#dns/rdata/rdata-types.ts'
 import type { ZoneRecord } from '#dns/zone-file/zone-record.ts'
@@ -23,23 +24,46 @@ export function exportRpz(
   const soa = `localhost. hostmaster.localhost. ${serial} 3600 600 604800 60`
   const records = [record(origin, 'SOA', soa), record(origin, 'NS', 'localhost.')]
   const remarks: string[] = []
-  const exact = new Set<string>()
-  for (const { triggerType, trigger } of rules) if (triggerType === 'exact') exact.add(trigger)
-  for (const { triggerType, trigger, action, target } of rules) {
-    // Of a domain its own name, too, unless that has a rule of its own.
-    const isOwn = triggerType === 'exact' || !exact.has(trigger)
-    const owners = [
-      ...(isOwn ? [trigger] : []),
-      ...(triggerType === 'domain' ? [`*.${trigger}`] : []),
-    ]
-    const to = { nxdomain: '.', passthru: 'rpz-passthru.', cname: target }[action]
-    for (const owner of owners) {
-      const name = `${owner}${origin === '.' ? '' : origin}`
-      if (parseName(name).ok) records.push(record(name, 'CNAME', to))
-      else remarks.push(`${owner} is too long below ${origin}; choose a shorter --origin`)
-    }
+  for (const { owner, rule } of ownersOf(rules)) {
+    const to = { nxdomain: '.', passthru: 'rpz-passthru.', cname: rule.target }[rule.action]
+    const name = `${owner}${origin === '.' ? '' : origin}`
+    if (!parseName(name).ok) {
+      remarks.push(`${owner} is too long below ${origin}; choose a shorter --origin`)
+    } else if (owner === to) {
+      remarks.push(`${owner} is made an alias of itself; readers take that for passthru`)
+    } else records.push(record(name, 'CNAME', to))
   }
   return { records, remarks }
+}
+
+interface Owner {
+  readonly owner: string
+  readonly rule: ResponseRuleModel
+}
+
+/**
+ * In a zone a name, and each name above it, ends the wildcards above (RFC 4592 section 4.4); a rule
+ * for a domain holds below them. So each such name gets the rule that holds for it, and its own
+ * wildcard.
+ */
+function ownersOf(rules: readonly ResponseRuleModel[]): readonly Owner[] {
+  const exact = new Map<string, ResponseRuleModel>()
+  const domain = new Map<string, ResponseRuleModel>()
+  const names = new Set<string>()
+  for (const rule of rules) {
+    const { trigger, triggerType } = rule
+    ;(triggerType === 'exact' ? exact : domain).set(trigger, rule)
+    for (const name of [trigger, ...enclosingNames(trigger)]) names.add(name)
+  }
+  return [...names].flatMap((name) => {
+    const around = [name, ...enclosingNames(name)].find((one) => domain.has(one))
+    const below = around === undefined ? undefined : domain.get(around)
+    const own = exact.get(name) ?? below
+    return [
+      ...(own === undefined ? [] : [{ owner: name, rule: own }]),
+      ...(below === undefined ? [] : [{ owner: `*.${name}`, rule: below }]),
+    ]
+  })
 }
 
 function record(name: string, typeName: string, text: string): ZoneRecord {

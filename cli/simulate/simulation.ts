@@ -16,7 +16,6 @@ import { Counters } from '#runtime/counters/counters.ts'
 import { findDynamic, findDynamicText } from '#runtime/answer/dynamic.ts'
 import { findClosestEncloser, findSuffix, findWildcard } from '#runtime/answer/lookup.ts'
 import { hashSuffixes, readQuestion } from '#runtime/answer/question.ts'
-import { findRule } from '#runtime/answer/response-policy.ts'
 import { createServingView } from '#runtime/answer/serving-view.ts'
 import { Transaction } from '#runtime/answer/transaction.ts'
 import { aliasService } from '#plan/sides/alias-service.ts'
@@ -88,15 +87,16 @@ export function simulate(
   const query = queryOf(question)
   message.set(query)
   answer(tx, message, 0, query.length, message, 0, message.length)
-  const { answerCount, ecsScope } = tx
+  const { answerCount, ecsScope, aliasCount } = tx
+  const rule = tx.rule < 0 ? null : responseRuleAt(bundle, tx.rule)
   // After aliases the transaction holds the last name, which is the one that a service answers for.
   const last = find(tx, bundle)
   readQuestion(tx, query, HeaderOffset.End, query.length)
   hashSuffixes(tx, bundle.nameLabelsMax)
   const rcode = rcodeNames[tx.rcode] ?? String(tx.rcode)
   const { zone, match, node } = find(tx, bundle)
-  const rule = ruleOf(tx, bundle)
-  const isAnswered = rule !== null && rule.action !== 'passthru'
+  // Where a rule's alias was followed, what it leads to is explained.
+  const isAnswered = rule?.action === 'nxdomain' || (rule?.action === 'cname' && aliasCount === 0)
   const qname = Uint8Array.from(foldName(question.qname))
   // A service that answers an alias is explained itself, whatever that leads to.
   const alias = aliasService(bundle, qname, message, answerCount)
@@ -169,11 +169,6 @@ function optWith({ octets, prefixBits }: SimulatedClient): Buffer {
 function tenantOfNode(bundle: Bundle, node: number): string | null {
   const service = node < 0 ? -1 : serviceOfNode(bundle, node)
   return service < 0 ? null : textOf(bundle, bundle.serviceTenant[service]!)
-}
-
-function ruleOf(tx: Transaction, bundle: Bundle): ResponseRuleModel | null {
-  const rule = bundle.responseIndexMask < 0 ? -1 : findRule(tx, bundle)
-  return rule < 0 ? null : responseRuleAt(bundle, rule)
 }
 
 /** What the answer path has found: the transaction still holds the name and its hashes. */

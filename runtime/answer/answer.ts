@@ -124,7 +124,7 @@ function resolve(tx: Transaction): void {
   const { bundle } = view
   // One comparison of a number, where there is no rule.
   if (bundle.responseIndexMask >= 0 && answerByRule(tx, bundle)) return
-  if (tx.wantsZoneVersion) noteZone(tx, bundle)
+  if (tx.wantsZoneVersion && tx.aliasCount === 0) noteZone(tx, bundle)
   const node = findName(tx, bundle)
   const isPlain = node >= 0 && (nodeFlags(bundle, node) & beyondNode) === 0
   if (!isPlain) return answerNames(tx, bundle, node)
@@ -163,7 +163,11 @@ const beyondNode = NodeFlag.Cut | NodeFlag.Below | NodeFlag.HasCname | NodeFlag.
  */
 function answerNames(tx: Transaction, bundle: Bundle, found: number): void {
   let node = found
-  while (answerName(tx, bundle, node)) node = findName(tx, bundle)
+  const hasRules = bundle.responseIndexMask >= 0
+  while (answerName(tx, bundle, node)) {
+    if (hasRules && tx.rule < 0 && answerByRule(tx, bundle)) return
+    node = findName(tx, bundle)
+  }
 }
 
 /** One token for a query: what the licence permits a second; without one, SERVFAIL. */
@@ -400,7 +404,7 @@ function copyHeader(query: Uint8Array, from: number, reply: Uint8Array, to: numb
 
 function finishHeader(tx: Transaction, hasQuestion: boolean): void {
   const { reply, replyView, replyStart } = tx
-  if (tx.isAuthoritative) reply[replyStart + HeaderOffset.Flags1]! |= Flag1.Aa
+  if (tx.isAuthoritative && !tx.isForeign) reply[replyStart + HeaderOffset.Flags1]! |= Flag1.Aa
   if (tx.isTruncated) reply[replyStart + HeaderOffset.Flags1]! |= Flag1.Tc
   reply[replyStart + HeaderOffset.Flags2] = tx.rcode & 0x0f
   const questions = hasQuestion ? 1 : 0

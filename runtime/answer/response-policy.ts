@@ -1,4 +1,4 @@
-// Applies response rules, ahead of everything else on the answer path.
+// Applies response rules: to the question ahead of everything else, then to targets of aliases.
 import { zoneOfNode } from '#bundle/format/bundle.ts'
 import type { Bundle } from '#bundle/format/bundle.ts'
 import { ResponseCell } from '#bundle/format/cells.ts'
@@ -6,10 +6,11 @@ import { ResponseAction, ResponseBits } from '#bundle/format/response-rules.ts'
 import { ExtendedError } from '#dns/edns-codes.ts'
 import { Rcode } from '#dns/rcode.ts'
 import { metaTypeMax, metaTypeMin, RrType } from '#dns/rrtype.ts'
+import { followWritten } from './aliases.ts'
 import { EdeText, explain } from './edns.ts'
 import { findClosestEncloser, findSuffix } from './lookup.ts'
 import { hashSuffixes } from './question.ts'
-import { writeCname } from './records.ts'
+import { rrHeaderBytes, writeCname } from './records.ts'
 import { writeDenialSoa } from './rrsets.ts'
 import { qnameEnd } from './transaction.ts'
 import type { Transaction } from './transaction.ts'
@@ -18,14 +19,18 @@ import type { Transaction } from './transaction.ts'
 export const responseTtlSeconds = 60
 
 /**
- * Answers the question if a rule says so. Hashes the suffixes of qname.
+ * Answers for the name that the transaction holds if a rule says so: that of the question, or the
+ * target of an alias. The first rule that is met decides for the whole answer, as in BIND and
+ * unbound. Hashes the suffixes of the name.
  *
- * @returns false when the question is to be answered as if there were no rules
+ * @returns true when the answer ends here; false: the name is to be answered for as if there were
+ *   no rules, which after a rule with an alias is the target of that
  */
 export function answerByRule(tx: Transaction, bundle: Bundle): boolean {
   hashSuffixes(tx, bundle.nameLabelsMax)
   const rule = findRule(tx, bundle)
   if (rule < 0) return false
+  tx.rule = rule
   countHit(tx.view!.responseHits, rule)
   const row = rule * ResponseCell.Words
   const bits = bundle.responseRow[row + ResponseCell.Bits]!
@@ -33,14 +38,11 @@ export function answerByRule(tx: Transaction, bundle: Bundle): boolean {
   if (action === ResponseAction.Passthru) return false
   // For a name of nobody's, or of somebody else's, there is no authority to claim and no SOA.
   const zone = zoneAround(tx, bundle)
-  tx.isAuthoritative = zone >= 0
-  if (action === ResponseAction.Cname) {
-    const target = bundle.responseRow[row + ResponseCell.Target]!
-    const length = (bits >> ResponseBits.TargetShift) & ResponseBits.TriggerMask
-    if (writeCname(tx, responseTtlSeconds, bundle.responseNames, target, length)) tx.answerCount = 1
-    else tx.isTruncated = true
-    return true
+  if (tx.aliasCount === 0) {
+    tx.isForeign = zone < 0
+    tx.isAuthoritative = zone >= 0
   }
+  if (action === ResponseAction.Cname) return !followRule(tx, bundle, row, bits)
   tx.rcode = Rcode.NXDomain
   explain(tx, ExtendedError.Blocked, EdeText.None)
   if (zone < 0) return true
@@ -49,12 +51,25 @@ export function answerByRule(tx: Transaction, bundle: Bundle): boolean {
   return true
 }
 
+/** @returns true when the target of the rule's alias is now the name that is answered for */
+function followRule(tx: Transaction, bundle: Bundle, row: number, bits: number): boolean {
+  const target = bundle.responseRow[row + ResponseCell.Target]!
+  const length = (bits >> ResponseBits.TargetShift) & ResponseBits.TriggerMask
+  const rdata = tx.at + rrHeaderBytes
+  if (!writeCname(tx, responseTtlSeconds, bundle.responseNames, target, length)) {
+    tx.isTruncated = true
+    return false
+  }
+  tx.answerCount++
+  return tx.qtype !== RrType.ANY && followWritten(tx, rdata)
+}
+
 /**
  * The suffixes of qname have been hashed.
  *
  * @returns the rule for the question, or -1: its exact one, else its deepest domain's
  */
-export function findRule(tx: Transaction, bundle: Bundle): number {
+function findRule(tx: Transaction, bundle: Bundle): number {
   // Meta types ask for an action, not for what a name has.
   const { qtype } = tx
   if (qtype >= metaTypeMin && qtype <= metaTypeMax && qtype !== RrType.ANY) return -1

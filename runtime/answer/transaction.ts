@@ -139,6 +139,10 @@ export class Transaction {
   /** What the reply was after the first alias. */
   firstAliasEnd = 0
   firstAliasAnswers = 0
+  /** The response rule that decides; -1: none. */
+  rule = -1
+  /** Such a rule made an alias of a name in no zone of ours: AA is for the first name. */
+  isForeign = false
   /** The answer, or an alias in it, was made from a wildcard. RFC 4035 section 3.1.3.3. */
   isFromWildcard = false
 
@@ -215,6 +219,8 @@ export class Transaction {
     this.ecsScope = 0
     this.owner = HeaderOffset.End
     this.aliasCount = 0
+    this.rule = -1
+    this.isForeign = false
     this.isFromWildcard = false
     this.rcode = 0
     this.isAuthoritative = false

@@ -52,6 +52,8 @@ class PolicyReader {
   readonly #exact = new Map<string, Effect>()
   /** By the name that stands behind `*.`. */
   readonly #below = new Map<string, Effect>()
+  /** Of each name that is looked at, without `*.`. */
+  readonly #placeOf = new Map<string, ZonePlace>()
   readonly #told = new Map<string, { readonly note: Note; count: number }>()
 
   constructor(origin: string) {
@@ -82,6 +84,7 @@ class PolicyReader {
     const named = isBelow ? this.#below : this.#exact
     if (named.has(name)) return tell('left out', 'another CNAME of a name that has one')
     named.set(name, effect)
+    if (!this.#placeOf.has(name)) this.#placeOf.set(name, placeOf(index))
   }
 
   /** In the order of the file, those for domains behind the exact ones. */
@@ -102,10 +105,27 @@ class PolicyReader {
   }
 
   notes(): readonly Note[] {
+    this.#tellEndedWildcards()
     return [...this.#told.values()].map(({ note, count }) => {
       const more = count === 1 ? '' : `; ${count} records, this is the first`
       return { ...note, text: `${note.text}${more}` }
     })
+  }
+
+  /** RFC 4592 section 4.4: names that are there, or have names below them, end a wildcard. */
+  #tellEndedWildcards(): void {
+    const met = new Set<string>()
+    for (const [name, place] of this.#placeOf) {
+      for (const one of [name, ...enclosingNames(name)]) {
+        if (met.has(one)) break
+        met.add(one)
+        if (this.#below.has(one) || this.#effectAbove(one) === undefined) continue
+        const text =
+          'a deeper name ends a wildcard for readers that take it as DNS does; the rule for the ' +
+          'domain holds below that name, too'
+        this.#tell('changed', text, place)
+      }
+    }
   }
 
   #effectAbove(name: string): Effect | undefined {

@@ -135,6 +135,44 @@ test('an export is the policy zone that was imported, and of one source on deman
   ])
 })
 
+test('an export repeats a rule where deeper names, empty ones too, end its wildcard', async () => {
+  const { target } = await imported(
+    head +
+      '*.a.net CNAME .\na.net CNAME .\n' +
+      'x.ok.a.net CNAME rpz-passthru.\n' +
+      'deep.a.net CNAME wall.test.\n*.deep.a.net CNAME wall.test.\n' +
+      'alone.b.net CNAME .\n' +
+      'wall.test CNAME deep.test.\n',
+  )
+  const { out } = await runCli('export', 'rpz', '--config', target, '--origin', 'rpz.example')
+  const records = out.split('\n').filter((line) => line.includes('CNAME'))
+  expect(records.map((line) => line.replace(/\t60\tIN\tCNAME\t/, ' ')).toSorted()).toEqual(
+    [
+      'a.net .',
+      '*.a.net .',
+      'ok.a.net .',
+      '*.ok.a.net .',
+      'x.ok.a.net rpz-passthru.',
+      '*.x.ok.a.net .',
+      'deep.a.net wall.test.',
+      '*.deep.a.net wall.test.',
+      'alone.b.net .',
+      'wall.test deep.test.',
+    ].toSorted(),
+  )
+})
+
+test('an import notes each name at which a wildcard of the zone ends', async () => {
+  const { out } = await imported(
+    `${head}*.a.net CNAME .\nx.ok.a.net CNAME rpz-passthru.\nz.b.net CNAME .\n`,
+  )
+  expect(out).toContain(
+    'zone:6:1: a deeper name ends a wildcard for readers that take it as DNS does; the rule for ' +
+      'the domain holds below that name, too; 2 records, this is the first\n',
+  )
+  expect((await imported(`${head}*.a.net CNAME .\na.net CNAME .\n`)).out).not.toContain('ends')
+})
+
 test.each([
   [['rpz', 'name'], 'rpz takes no name'],
   [['zone', 'a', '--source', 'b'], '--origin and --source are for rpz'],

@@ -3,6 +3,8 @@ import { describe, expect, test } from 'vitest'
 import { OptionCode } from '../../../support/dns/codes.ts'
 import { query } from '../../../support/dns/message.ts'
 import type { Message } from '../../../support/dns/message.ts'
+import { wireOf } from '#bundle/encode/record-pool.ts'
+import { RrType } from '#dns/rrtype.ts'
 import { said } from '../../../support/dns/said.ts'
 import type { Said } from '../../../support/dns/said.ts'
 import { smallModel } from '../../../support/bundle-models.ts'
@@ -89,6 +91,127 @@ describe('a rule answers', () => {
   test.each(['AXFR', 'IXFR'])('but not a question for %s', (type) => {
     expect(said(ask(`bad.example. ${type}`))).toEqual(refused)
     expect(said(ask(`apps.example.org. ${type}`))).toEqual(refused)
+  })
+})
+
+describe('behind an alias', () => {
+  const record = (name: string, type: number, target: string) => {
+    return { name, zone: 0, type, ttlSeconds: 60, rdata: [wireOf(target)] }
+  }
+  const cname = (name: string, target: string) => record(name, RrType.CNAME, target)
+  const chained = createRuleAnswerer({
+    ...smallModel,
+
+    rrsets: [
+      cname('to-bad.example.org.', 'x.bad.example.org.'),
+      cname('to-far.example.org.', 'x.evil.example.'),
+      cname('twice.example.org.', 'to-bad.example.org.'),
+      cname('to-walled.example.org.', 'walled.example.org.'),
+      cname('to-free.example.org.', 'free.bad.example.org.'),
+      cname('free.example.org.', 'x.apps.example.org.'),
+      cname('to-apps.example.org.', 'x.apps.example.org.'),
+      record('moved.example.org.', RrType.DNAME, 'bad.example.org.'),
+    ].toSorted((a, b) => (a.name < b.name ? -1 : 1)),
+    responseRules: [
+      rule(1, 'domain', 'bad.example.org.'),
+      rule(2, 'domain', 'evil.example.'),
+      rule(3, 'exact', 'walled.example.org.', alias('x.apps.example.org.')),
+      rule(4, 'exact', 'free.bad.example.org.', { action: 'passthru' }),
+      rule(5, 'exact', 'free.example.org.', { action: 'passthru' }),
+      rule(10, 'domain', 'apps.example.org.'),
+      rule(6, 'exact', 'outside.example.', alias('www.example.org.')),
+      rule(7, 'exact', 'ring.example.org.', alias('ring.example.org.')),
+      rule(8, 'exact', 'loop.example.org.', alias('x.bad.example.org.')),
+      rule(9, 'exact', 'nothing.example.org.', alias('no-such.example.org.')),
+    ],
+  })
+  const [aOfApps, bad] = ['60 IN A 198.51.100.1', '60 IN CNAME x.bad.example.org.']
+  const rows: readonly [string, rcode: string, aa: boolean, answer: string[], soa: boolean][] = [
+    ['to-bad.example.org. A', 'NXDOMAIN', true, [`to-bad.example.org. ${bad}`], true],
+    ['to-bad.example.org. CNAME', 'NOERROR', true, [`to-bad.example.org. ${bad}`], false],
+    [
+      'to-far.example.org. A',
+      'NXDOMAIN',
+      true,
+      ['to-far.example.org. 60 IN CNAME x.evil.example.'],
+      false,
+    ],
+    [
+      'twice.example.org. TXT',
+      'NXDOMAIN',
+      true,
+      ['twice.example.org. 60 IN CNAME to-bad.example.org.', `to-bad.example.org. ${bad}`],
+      true,
+    ],
+    [
+      'a.moved.example.org. A',
+      'NXDOMAIN',
+      true,
+      [
+        'moved.example.org. 60 IN DNAME bad.example.org.',
+        'a.moved.example.org. 60 IN CNAME a.bad.example.org.',
+      ],
+      true,
+    ],
+    [
+      'to-walled.example.org. A',
+      'NOERROR',
+      true,
+      [
+        'to-walled.example.org. 60 IN CNAME walled.example.org.',
+        'walled.example.org. 60 IN CNAME x.apps.example.org.',
+        `x.apps.example.org. ${aOfApps}`,
+      ],
+      false,
+    ],
+    [
+      'outside.example. AAAA',
+      'NOERROR',
+      false,
+      ['outside.example. 60 IN CNAME www.example.org.', 'www.example.org. 60 IN AAAA 2001:db8::1'],
+      false,
+    ],
+    [
+      'to-free.example.org. A',
+      'NXDOMAIN',
+      true,
+      ['to-free.example.org. 60 IN CNAME free.bad.example.org.'],
+      true,
+    ],
+    [
+      'free.example.org. A',
+      'NOERROR',
+      true,
+      ['free.example.org. 60 IN CNAME x.apps.example.org.', `x.apps.example.org. ${aOfApps}`],
+      false,
+    ],
+    [
+      'to-apps.example.org. A',
+      'NXDOMAIN',
+      true,
+      ['to-apps.example.org. 60 IN CNAME x.apps.example.org.'],
+      true,
+    ],
+    [
+      'ring.example.org. A',
+      'NOERROR',
+      true,
+      ['ring.example.org. 60 IN CNAME ring.example.org.'],
+      false,
+    ],
+    ['loop.example.org. A', 'NXDOMAIN', true, [`loop.example.org. ${bad}`], true],
+    [
+      'nothing.example.org. A',
+      'NXDOMAIN',
+      true,
+      ['nothing.example.org. 60 IN CNAME no-such.example.org.'],
+      true,
+    ],
+  ]
+  test.each(rows)('%s is %s', (question, rcode, aa, answer, hasSoa) => {
+    const reply = said(chained.ask(question))
+    const authority = hasSoa ? [soa] : []
+    expect(reply).toEqual({ rcode, aa, answer: answer.toSorted(), authority, additional: [] })
   })
 })
 
