@@ -7,6 +7,7 @@ import type { SectionName } from '#bundle/format/format.ts'
 import { bundleLimits } from '#bundle/format/limits.ts'
 import { err, ok } from '#lib/result.ts'
 import type { Result } from '#lib/result.ts'
+import { fleetLimits } from './limits.ts'
 import { packRows, rowLimits, runsOf, unpackRows } from './number-rows.ts'
 import type { RowPair } from './number-rows.ts'
 
@@ -29,6 +30,12 @@ export const deltaLimits = {
   piecesMax: 8_192,
   headBytesMax: 1024 * 1024,
 } as const
+
+/** What a delta of a bundle of so many octets may have, by `makeDelta`. */
+export function deltaBytesMax(bundleBytes: number): number {
+  const { bytesMax, headBytesMax } = deltaLimits
+  return prefixBytes + headBytesMax + Math.min(bytesMax, Math.ceil(bundleBytes / 2))
+}
 
 /** From 8 octets of magic: length of the head, u32; the head, JSON in Zstandard; the data. */
 const magic = 'GSLBDLT1'
@@ -271,17 +278,21 @@ async function regionsOf(reader: BundleReader): Promise<readonly Region[]> {
 /**
  * Makes the new bundle, in shared memory. It is to be verified as any other: nothing here is
  * trusted. Errors: what was seen.
+ *
+ * @param known size of the bundle, signed
  */
 export async function applyDelta(
   delta: Uint8Array,
   from: BundleReader,
   bytesMax: number,
+  known?: number,
 ): Promise<Result<Uint8Array<SharedArrayBuffer>, string>> {
   const bytes = Buffer.from(delta.buffer, delta.byteOffset, delta.byteLength)
   const head = await headOf(bytes)
   if (head === undefined) return err('it is no delta of a bundle')
   const { pieces, dataAt } = head
   const total = pieces.reduce((sum, { length }) => sum + length, 0)
+  if (known !== undefined && total !== known) return err(`it makes ${total} octets, not ${known}`)
   if (total > bytesMax) return err(`it makes ${total} octets, too many for a bundle`)
   const made = new Uint8Array(new SharedArrayBuffer(total))
   let at = 0
@@ -327,8 +338,11 @@ async function fill(
   target.set(unpacked)
 }
 
+const windowed = { params: { [constants.ZSTD_d_windowLogMax]: fleetLimits.zstdWindowLog } }
+
 /** In one go: by 16 KiB, as is usual, it takes twice the time. */
 const unpackedTo = (bytesMax: number) => ({
+  ...windowed,
   maxOutputLength: bytesMax,
   chunkSize: Math.max(constants.Z_MIN_CHUNK, bytesMax),
 })
@@ -354,7 +368,8 @@ async function headOf(delta: Buffer): Promise<Head | undefined> {
   if (dataAt > delta.length) return undefined
   try {
     const maxOutputLength = deltaLimits.headBytesMax
-    const text = await decompress(delta.subarray(prefixBytes, dataAt), { maxOutputLength })
+    const head = delta.subarray(prefixBytes, dataAt)
+    const text = await decompress(head, { ...windowed, maxOutputLength })
     const { pieces: rows } = JSON.parse(text.toString()) as { readonly pieces: unknown }
     if (!Array.isArray(rows) || rows.length > deltaLimits.piecesMax) return undefined
     const pieces = (rows as unknown[]).map(pieceOf)

@@ -2,7 +2,8 @@
 import type { ClientRequest, IncomingHttpHeaders, IncomingMessage } from 'node:http'
 import { pipeline } from 'node:stream'
 import type { Readable } from 'node:stream'
-import { createZstdDecompress } from 'node:zlib'
+import { constants, createZstdDecompress } from 'node:zlib'
+import { BodyTooLong, boundedBytes, fillFrom } from '#lib/bounded-body.ts'
 import { err, ok } from '#lib/result.ts'
 import type { Result } from '#lib/result.ts'
 import { fleetLimits } from './limits.ts'
@@ -30,9 +31,13 @@ export interface FetchOptions {
   readonly body?: string | undefined
   /** Of what is read, and of what it becomes when it was compressed. */
   readonly bytesMax: number
+  /** What it has to become, signed: all memory that it costs. Left out: it is not known. */
+  readonly bytes?: number | undefined
   /** Until the head of the answer. */
   readonly headPatienceMs: number
   readonly rate: { readonly windowMs: number; readonly bytesMin: number }
+  /** For the body as a whole; left out: by its size. */
+  readonly bodyMs?: number | undefined
   /** Ends it at once. */
   readonly signal: AbortSignal
 }
@@ -129,30 +134,34 @@ function headOf(
 
 async function bodyOf(response: IncomingMessage, options: FetchOptions): Promise<Fetched> {
   const { statusCode: status = 0, headers } = response
-  const { bytesMax, rate } = options
+  const { rate, bytes: known } = options
+  const bytesMax = Math.min(options.bytesMax, known ?? options.bytesMax)
   const head = {
     ...{ status, tag: headers.etag, takesJson: takesJson(headers) },
     shadow: shadowIn(headers),
   }
   if (status === 304 || status === 204) return { ...head, bytes: empty(), wireBytes: 0 }
   if (status !== 200) throw await refusalOf(response, options)
+  const wireBytesMax = bytesMax + fleetLimits.wireSlackBytes
   const announced = Number(headers['content-length'] ?? 0)
-  if (announced > bytesMax) throw new Giving('too-large', `it announced ${announced} octets`)
+  if (announced > wireBytesMax) throw new Giving('too-large', `it announced ${announced} octets`)
   let wireBytes = 0
   let windowBytes = 0
   response.on('data', (chunk: Buffer) => {
     wireBytes += chunk.length
     windowBytes += chunk.length
+    // Frames of nothing: they need not become anything.
+    if (wireBytes > wireBytesMax) response.destroy(tooLarge(bytesMax))
   })
+  const slow = (said: string) => void response.destroy(new Giving('too-slow', said))
   const watch = setInterval(() => {
-    if (windowBytes < rate.bytesMin) {
-      const said = `${windowBytes} octets in ${rate.windowMs} ms`
-      response.destroy(new Giving('too-slow', said))
-    }
+    if (windowBytes < rate.bytesMin) slow(`${windowBytes} octets in ${rate.windowMs} ms`)
     windowBytes = 0
   }, rate.windowMs)
+  const bodyMs = options.bodyMs ?? patienceFor(bytesMax)
+  const patience = setTimeout(() => slow(`no end within ${bodyMs} ms`), bodyMs)
   try {
-    const bytes = await collect(decoded(response), bytesMax)
+    const bytes = await collect(decoded(response), bytesMax, known !== undefined)
     return { ...head, bytes, wireBytes }
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException
@@ -164,6 +173,7 @@ async function bodyOf(response: IncomingMessage, options: FetchOptions): Promise
     throw error
   } finally {
     clearInterval(watch)
+    clearTimeout(patience)
   }
 }
 
@@ -187,7 +197,7 @@ async function reasonIn(
 ): Promise<string> {
   const patience = setTimeout(() => response.destroy(), headPatienceMs)
   try {
-    const bytes = await collect(response, reasonBytesMax)
+    const bytes = await boundedBytes(response, reasonBytesMax)
     const { error } = JSON.parse(Buffer.from(bytes).toString()) as { readonly error?: unknown }
     return typeof error === 'string' ? `: ${error}` : ''
   } catch {
@@ -212,24 +222,39 @@ function decoded(response: IncomingMessage): Readable {
   if (encoding === 'identity') return response
   if (encoding !== 'zstd')
     throw new Giving('bad-encoding', `it uses the content encoding "${encoding.slice(0, 40)}"`)
-  return pipeline(response, createZstdDecompress(), () => undefined)
+  return pipeline(response, createZstdDecompress(unpacking), () => undefined)
 }
 
-async function collect(from: Readable, bytesMax: number): Promise<Uint8Array<SharedArrayBuffer>> {
-  const chunks: Buffer[] = []
-  let total = 0
-  for await (const chunk of from as AsyncIterable<Buffer>) {
-    total += chunk.length
-    if (total > bytesMax) throw new Giving('too-large', `it sent more than ${bytesMax} octets`)
-    chunks.push(chunk)
+const unpacking = { params: { [constants.ZSTD_d_windowLogMax]: fleetLimits.zstdWindowLog } }
+
+/** @param isExact it is to have so many octets: they have their place before the first comes */
+async function collect(
+  from: Readable,
+  bytesMax: number,
+  isExact: boolean,
+): Promise<Uint8Array<SharedArrayBuffer>> {
+  try {
+    if (isExact) {
+      const bytes = shared(bytesMax)
+      return bytes.subarray(0, await fillFrom(from, bytes))
+    }
+    const read = await boundedBytes(from, bytesMax)
+    const bytes = shared(read.length)
+    bytes.set(read)
+    return bytes
+  } catch (error) {
+    throw error instanceof BodyTooLong ? tooLarge(bytesMax) : error
   }
-  const bytes = new Uint8Array(new SharedArrayBuffer(total))
-  let at = 0
-  for (const chunk of chunks) {
-    bytes.set(chunk, at)
-    at += chunk.length
-  }
-  return bytes
 }
 
-const empty = (): Uint8Array<SharedArrayBuffer> => new Uint8Array(new SharedArrayBuffer(0))
+const tooLarge = (bytesMax: number): Giving =>
+  new Giving('too-large', `it sent more than ${bytesMax} octets`)
+
+function patienceFor(bytes: number): number {
+  const { bytesPerSecond, leastMs, mostMs } = fleetLimits.body
+  return Math.min(mostMs, Math.max(leastMs, Math.ceil((bytes * 1_000) / bytesPerSecond)))
+}
+
+const shared = (bytes: number): Uint8Array<SharedArrayBuffer> =>
+  new Uint8Array(new SharedArrayBuffer(bytes))
+const empty = (): Uint8Array<SharedArrayBuffer> => shared(0)

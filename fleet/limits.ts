@@ -29,6 +29,14 @@ export const fleetLimits = {
   deltasPendingMax: 4,
   /** Until the head of an answer, beyond the time that the source was asked to wait. */
   headPatienceMs: 10_000,
+  /** Octets of a body on the wire beyond what it becomes: frames, and what does not compress. */
+  wireSlackBytes: 1_048_576,
+  /** RFC 9659: what a client has to take, and no more. */
+  zstdWindowLog: 23,
+  /** A bundle to compute with has no record: it may have twice what serves, and this. */
+  shadowSlackBytes: 64 * 1024 * 1024,
+  /** A whole body has the time that its size takes at this rate, within bounds. */
+  body: { bytesPerSecond: 65_536, leastMs: 60_000, mostMs: 3_600_000 },
   /** A body that brings less than this in a window is given up. */
   rate: { windowMs: 10_000, bytesMin: 20_480 },
   /**

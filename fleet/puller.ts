@@ -17,7 +17,7 @@ import type { NodeRefusal, NodeReport } from './node-report.ts'
 import { Sources } from './sources.ts'
 import type { Source, SourceFault } from './sources.ts'
 import { withBundleFile } from './bundle-reader.ts'
-import { applyDelta, deltaLimits } from './delta.ts'
+import { applyDelta, deltaBytesMax } from './delta.ts'
 import { bundlePath, channelPath, deltaPath } from './tree.ts'
 
 export interface PullerParts {
@@ -69,6 +69,8 @@ export interface PullLimits {
   readonly headPatienceMs: number
   readonly bundleBytesMax: number
   readonly rate: { readonly windowMs: number; readonly bytesMin: number }
+  /** For a body as a whole; left out: by its size. */
+  readonly bodyMs?: number
   readonly rest: Backoff
   /** A source that is busy is believed up to this. */
   readonly retryAfterMsMax: number
@@ -241,7 +243,7 @@ export class Puller {
     if (shadow === undefined || shadow.digest() === digest) return ok(null)
     shadow.end()
     if (digest === '' || this.#refusals.some((one) => one.digest === digest)) return ok(null)
-    const bundle = stored(digest) ?? (await this.#bundleOf(source, digest))
+    const bundle = stored(digest) ?? (await this.#shadowOf(source, digest))
     if (!(bundle instanceof Uint8Array)) return bundle
     const begun = shadow.begin(bundle)
     if (!begun.ok) return err({ ...begun.error, digest })
@@ -251,12 +253,23 @@ export class Puller {
   }
 
   /** By a delta, where there is one; it is not verified. */
-  async #bundleOf(source: Source, digest: string): Promise<Uint8Array | Err<FetchFailure>> {
-    const made = await this.#byDelta(source, digest)
+  async #shadowOf(source: Source, digest: string): Promise<Uint8Array | Err<FetchFailure>> {
+    const serving = await this.#servingBytes()
+    const bytesMax = Math.min(
+      this.#limits.bundleBytesMax,
+      2 * serving + fleetLimits.shadowSlackBytes,
+    )
+    const made = await this.#byDelta(source, { digest, bytesMax })
     if (made !== undefined) return made
-    const { bundleBytesMax: bytesMax } = this.#limits
     const whole = await this.#fetch(source, bundlePath(digest), { bytesMax })
     return whole.ok ? whole.value.bytes : whole
+  }
+
+  async #servingBytes(): Promise<number> {
+    const { storedPath, servingDigest } = this.#parts
+    const digest = servingDigest?.() ?? ''
+    if (storedPath === undefined || digest === '') return 0
+    return withBundleFile(storedPath(digest), async ({ bytes }) => bytes).catch(() => 0)
   }
 
   /** Faults with a digest are refusals of what the source gave. */
@@ -264,7 +277,7 @@ export class Puller {
     const signed = parsed(bytes)
     const record = this.#parts.judge(signed)
     if (!record.ok) return err({ ...record.error, digest: digestIn(signed) })
-    const { channel, digest, expiresAtMs } = record.value
+    const { channel, digest, bytes: size, expiresAtMs } = record.value
     if (channel !== this.#parts.channel) {
       const message = `its record is of the channel "${channel.slice(0, 63)}"`
       return err({ code: 'other-channel', message, digest })
@@ -278,7 +291,7 @@ export class Puller {
       return err({ code: 'expired', message, digest })
     }
     const signedRecord = signed as SignedChannelRecord
-    const activated = await this.#activate(source, signedRecord, digest)
+    const activated = await this.#activate(source, signedRecord, { digest, size })
     if (!activated.ok) return activated
     source.tag = tag
     return ok('activated')
@@ -288,9 +301,14 @@ export class Puller {
   async #activate(
     source: Source,
     signedRecord: SignedChannelRecord,
-    digest: string,
+    { digest, size }: { readonly digest: string; readonly size: number | undefined },
   ): Promise<Result<unknown, RefusedGift>> {
     const { stored } = this.#parts
+    const { bundleBytesMax: bytesMax } = this.#limits
+    if (size !== undefined && size > bytesMax) {
+      const message = `its record names a bundle of ${size} octets; ${bytesMax} are possible here`
+      return err({ code: 'too-large', message, digest })
+    }
     const activate = async (bundle: Uint8Array): Promise<Result<unknown, RefusedGift>> => {
       const activated = await this.#parts.activate({ signedRecord, bundle })
       return activated.ok ? activated : err({ ...activated.error, digest })
@@ -301,30 +319,32 @@ export class Puller {
       const isDamaged = !activated.ok && damaged.includes(activated.error.code)
       if (!isDamaged) return activated
     }
-    const made = await this.#byDelta(source, digest)
+    const made = await this.#byDelta(source, { digest, bytesMax, size })
     if (made !== undefined) {
       const activated = await activate(made)
       this.#deltas[activated.ok ? 'used' : 'useless']++
       const isDamaged = !activated.ok && damaged.includes(activated.error.code)
       if (!isDamaged) return activated
     }
-    const bundle = await this.#fetch(source, bundlePath(digest), {
-      bytesMax: this.#limits.bundleBytesMax,
-    })
+    const bundle = await this.#fetch(source, bundlePath(digest), { bytesMax, bytes: size })
     return bundle.ok ? activate(bundle.value.bytes) : bundle
   }
 
   /** Whatever is wrong with it, the whole bundle is fetched next. */
-  async #byDelta(source: Source, digest: string): Promise<Uint8Array | undefined> {
+  async #byDelta(
+    source: Source,
+    { digest, bytesMax, size }: WantedBundle,
+  ): Promise<Uint8Array | undefined> {
     const { storedPath, servingDigest } = this.#parts
     const from = servingDigest?.() ?? ''
     if (storedPath === undefined || from === '' || from === digest) return undefined
-    const bytesMax = Math.min(deltaLimits.bytesMax * 2, this.#limits.bundleBytesMax)
-    const delta = await this.#fetch(source, deltaPath(from, digest), { bytesMax })
+    const delta = await this.#fetch(source, deltaPath(from, digest), {
+      bytesMax: deltaBytesMax(size ?? bytesMax),
+    })
     if (!delta.ok || delta.value.status !== 200) return undefined
     const { bytes } = delta.value
     const made = await withBundleFile(storedPath(from), (old) =>
-      applyDelta(bytes, old, this.#limits.bundleBytesMax),
+      applyDelta(bytes, old, bytesMax, size),
     ).catch((error: unknown) => err(String(error)))
     if (made.ok) return made.value
     this.#deltas.useless++
@@ -380,15 +400,14 @@ export class Puller {
   async #fetch(
     source: Source,
     path: string,
-    { bytesMax, headers = {}, body, waitMs = 0 }: FetchSpec,
+    { bytesMax, bytes, headers = {}, body, waitMs = 0 }: FetchSpec,
   ): Promise<Result<Fetched, FetchFailure>> {
     const { token } = this.#parts
     const fetched = await fetchFile(new URL(path, source.url), {
       headers: { ...headers, ...bearing(token) },
-      body,
-      bytesMax,
+      ...{ body, bytesMax, bytes },
       headPatienceMs: this.#limits.headPatienceMs + waitMs,
-      rate: this.#limits.rate,
+      ...{ rate: this.#limits.rate, bodyMs: this.#limits.bodyMs },
       signal: this.#stop.signal,
     })
     if (fetched.ok) this.#wireBytes += fetched.value.wireBytes
@@ -411,8 +430,16 @@ export class Puller {
   }
 }
 
+interface WantedBundle {
+  readonly digest: string
+  readonly bytesMax: number
+  /** Signed; left out: it is not known. */
+  readonly size?: number | undefined
+}
+
 interface FetchSpec {
   readonly bytesMax: number
+  readonly bytes?: number | undefined
   readonly headers?: Readonly<Record<string, string>>
   readonly body?: string
   readonly waitMs?: number

@@ -13,6 +13,8 @@ export interface ChannelRecord {
   readonly serial?: number
   /** SHA-256 of the bundle, hex. */
   readonly digest: string
+  /** Of the bundle, with its signature: no source can send more. Versions before did not say. */
+  readonly bytes?: number
   /** Digest that `seq - 1` named, hex; empty for the first. */
   readonly previous: string
   /** Commit the bundle was compiled from, hex; for people, the manifest has it too. */
@@ -48,11 +50,10 @@ const domain = 'gslb/channel/v1\0'
 const digestShape = /^[0-9a-f]{64}$/
 
 function signedBytes(record: ChannelRecord): Buffer {
-  const { agentsMax, channel, commit, digest, expiresAtMs, issuedAtMs } = record
-  const { previous, seq, serial } = record
-  // Canonical: keys in alphabetical order, no white space; what is left out is not there.
-  const first = { agentsMax, channel, commit, digest, expiresAtMs, issuedAtMs }
-  return Buffer.from(domain + JSON.stringify({ ...first, previous, seq, serial }))
+  // Canonical: keys in alphabetical order, no white space. With what a later version signs, too.
+  const rows = Object.entries(record).filter(([, value]) => value !== undefined)
+  const sorted = Object.fromEntries(rows.toSorted(([a], [b]) => (a < b ? -1 : 1)))
+  return Buffer.from(domain + JSON.stringify(sorted))
 }
 
 export function signChannelRecord(record: ChannelRecord, key: SigningKey): SignedChannelRecord {
@@ -99,13 +100,17 @@ function shapeOf(value: unknown): SignedChannelRecord | undefined {
   const r = record as Record<string, unknown>
   const texts = [r['channel'], r['commit'], r['digest'], r['previous'], keyId, signature]
   const counts = [r['seq'], r['issuedAtMs'], r['expiresAtMs'], r['serial'] ?? 0]
-  counts.push(r['agentsMax'] ?? 0)
-  if (!texts.every((text) => typeof text === 'string' && text.length <= 200)) return undefined
-  if (!counts.every((count) => Number.isSafeInteger(count) && (count as number) >= 0))
-    return undefined
+  counts.push(r['agentsMax'] ?? 0, r['bytes'] ?? 1)
+  if (!texts.every(isShort) || !counts.every(isCount) || r['bytes'] === 0) return undefined
+  // What a later version has put there is signed as well: nothing that prints in two ways.
+  const isPlain = (value: unknown) => value === undefined || isShort(value) || isCount(value)
+  if (!Object.values(r).every(isPlain)) return undefined
   if (!digestShape.test(r['digest'] as string)) return undefined
   return value as SignedChannelRecord
 }
+
+const isShort = (value: unknown): boolean => typeof value === 'string' && value.length <= 200
+const isCount = (value: unknown): boolean => Number.isSafeInteger(value) && (value as number) >= 0
 
 /** An Ed25519 key that signs bundles and records. */
 export interface SigningKey {

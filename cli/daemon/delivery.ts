@@ -1,5 +1,6 @@
 // Part: changes that reach the nodes of the fleet in waves.
 import { hash } from 'node:crypto'
+import { statSync } from 'node:fs'
 import type { Manifest } from '#bundle/format/manifest.ts'
 import { DeliveryFiles } from '#cli/node/delivery-files.ts'
 import { DeliveryPromise } from '#cli/plan/delivery-promise.ts'
@@ -25,6 +26,7 @@ export const keepDelivery: Part = (deps) => {
     ...{ channel, ttlMs: recordTtlMs, clock: systemClock },
     // The feed is told when the record of this node is another one.
     agentsMax: () => deps.node.status().active?.agentsMax,
+    bytesOf: (digest) => bytesOf(files.bundlePath(digest)),
     sign: (record) => signChannelRecord(record, key.signing),
   })
   const keep = (text: string, state: DeliveryState): void => {
@@ -58,6 +60,10 @@ export const keepDelivery: Part = (deps) => {
     await promise.close()
   }
   return ok({ gives: { delivery: { keeper, files, tick, promised } }, stop })
+}
+
+function bytesOf(path: string | undefined): number | undefined {
+  return path === undefined ? undefined : statSync(path, { throwIfNoEntry: false })?.size
 }
 
 /** It is made later than this part. */

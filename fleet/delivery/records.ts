@@ -8,6 +8,8 @@ export interface PlaceRecordsParts {
   readonly ttlMs: number
   /** See `ChannelRecord`. */
   readonly agentsMax: () => number | undefined
+  /** Of a stored bundle; undefined: it is not there. */
+  readonly bytesOf: (digest: string) => number | undefined
   readonly sign: (record: ChannelRecord) => SignedChannelRecord
   readonly clock: Clock
 }
@@ -29,7 +31,10 @@ export class PlaceRecords {
       ({ record }) => isOf(record, place) && record.agentsMax === agentsMax,
     )
     const ageMs = nowMs - (known?.record.issuedAtMs ?? 0)
-    if (known !== undefined && ageMs >= 0 && ageMs < ttlMs / 2) return known
+    // Its bundle may have come since.
+    const isWhole =
+      known?.record.bytes !== undefined || this.#parts.bytesOf(place.digest) === undefined
+    if (known !== undefined && isWhole && ageMs >= 0 && ageMs < ttlMs / 2) return known
     const made = this.#made(place, nowMs)
     // Two are in use, and those of before.
     this.#signed = [...this.#signed.filter((one) => one !== known), made].slice(-4)
@@ -37,11 +42,13 @@ export class PlaceRecords {
   }
 
   #made({ seq, serial, digest, commit }: Place, nowMs: number): SignedChannelRecord {
-    const { channel, ttlMs, sign } = this.#parts
+    const { channel, ttlMs, sign, bytesOf } = this.#parts
+    const bytes = bytesOf(digest)
     const agentsMax = this.#parts.agentsMax()
     return sign({
       ...{ channel, seq, digest, previous: '', commit },
       ...(serial === 0 ? {} : { serial }),
+      ...(bytes === undefined ? {} : { bytes }),
       ...(agentsMax === undefined ? {} : { agentsMax }),
       issuedAtMs: nowMs,
       expiresAtMs: nowMs + ttlMs,

@@ -1,6 +1,7 @@
 // The HTTP client of isomorphic-git, with limits on time and size, and errors that say what to do.
 import type { HttpClient } from 'isomorphic-git'
 import { gitLimits } from '#gitops/limits.ts'
+import { BodyTooLong, boundedBytes } from '#lib/bounded-body.ts'
 import type { SourceError } from './config-source.ts'
 
 /**
@@ -46,7 +47,7 @@ export function createHttpClient(name: string, limits: HttpLimits, stop: AbortSi
         }
         // Whole, before anyone parses it: isomorphic-git takes a body that breaks off for one that
         // ends, and a list of branches that was cut must not look like a short one.
-        const content = await readBody(response, watch, limits.bytesMax, name)
+        const content = await readBody(response, watch, bytesMaxFor(url, limits), name)
         return {
           url: response.url,
           method,
@@ -90,26 +91,33 @@ class Watchdog {
   }
 }
 
+/** Only what brings objects may be as large as a repository. */
+function bytesMaxFor(url: string, { bytesMax }: HttpLimits): number {
+  const hasObjects = new URL(url).pathname.endsWith('/git-upload-pack')
+  return hasObjects ? bytesMax : Math.min(bytesMax, gitLimits.programOutputBytesMax)
+}
+
 async function readBody(
   response: Response,
   watch: Watchdog,
   bytesMax: number,
   name: string,
 ): Promise<Buffer> {
-  const chunks: Uint8Array[] = []
-  let total = 0
-  for await (const chunk of (response.body ?? []) as AsyncIterable<Uint8Array>) {
-    watch.heard()
-    total += chunk.length
-    if (total > bytesMax) {
-      const reason =
-        `The answer of ${name} is larger than ${bytesMax} bytes. The repository is too large ` +
-        'for this node.'
-      throw new RemoteError({ code: 'TooLarge', reason })
+  const heard = async function* (): AsyncGenerator<Uint8Array> {
+    for await (const chunk of (response.body ?? []) as AsyncIterable<Uint8Array>) {
+      watch.heard()
+      yield chunk
     }
-    chunks.push(chunk)
   }
-  return Buffer.concat(chunks, total)
+  try {
+    return Buffer.from((await boundedBytes(heard(), bytesMax)).buffer)
+  } catch (error) {
+    if (!(error instanceof BodyTooLong)) throw error
+    const reason =
+      `The answer of ${name} is larger than ${bytesMax} bytes. The repository is too large ` +
+      'for this node.'
+    throw new RemoteError({ code: 'TooLarge', reason })
+  }
 }
 
 async function* once(content: Buffer): AsyncIterableIterator<Uint8Array> {

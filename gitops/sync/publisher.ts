@@ -145,6 +145,7 @@ export class Publisher {
       seq,
       ...(serial === 0 ? {} : { serial }),
       digest,
+      bytes: bundle.length,
       previous,
       commit,
       ...(this.#agentsMax === Infinity ? {} : { agentsMax: this.#agentsMax }),

@@ -2,6 +2,7 @@
 import { request as httpRequest } from 'node:http'
 import type { IncomingMessage } from 'node:http'
 import { request as httpsRequest } from 'node:https'
+import { boundedBytes } from '#lib/bounded-body.ts'
 import { err, ok } from '#lib/result.ts'
 import type { Result } from '#lib/result.ts'
 
@@ -58,39 +59,34 @@ export async function askJson(
   return ok({ status, json: parsed.value, etag })
 }
 
-function exchange(
+async function exchange(
   { url, method, headers, body }: JsonRequest,
   signal: AbortSignal,
 ): Promise<{ response: IncomingMessage; text: string }> {
   const content = body === undefined ? undefined : JSON.stringify(body)
   const send = url.startsWith('https:') ? httpsRequest : httpRequest
-  return new Promise((resolve, reject) => {
-    const sent = send(url, {
-      method,
-      signal,
-      agent: false,
-      headers: {
-        accept: 'application/json',
-        ...(content === undefined
-          ? {}
-          : { 'content-type': 'application/json', 'content-length': Buffer.byteLength(content) }),
-        ...headers,
-      },
-    })
-    sent.on('error', reject)
-    sent.on('response', (response) => {
-      const chunks: Buffer[] = []
-      let bytes = 0
-      response.on('error', reject)
-      response.on('data', (chunk: Buffer) => {
-        bytes += chunk.length
-        if (bytes > httpLimits.bodyBytesMax) sent.destroy(new Error('its answer is too long'))
-        else chunks.push(chunk)
-      })
-      response.on('end', () => resolve({ response, text: Buffer.concat(chunks).toString('utf8') }))
-    })
-    sent.end(content)
+  const { promise, resolve, reject } = Promise.withResolvers<IncomingMessage>()
+  const sent = send(url, {
+    method,
+    signal,
+    agent: false,
+    headers: {
+      accept: 'application/json',
+      ...(content === undefined
+        ? {}
+        : { 'content-type': 'application/json', 'content-length': Buffer.byteLength(content) }),
+      ...headers,
+    },
   })
+  sent.once('response', resolve).on('error', reject)
+  sent.end(content)
+  try {
+    const response = await promise
+    const bytes = await boundedBytes(response, httpLimits.bodyBytesMax)
+    return { response, text: Buffer.from(bytes).toString('utf8') }
+  } finally {
+    sent.destroy()
+  }
 }
 
 function parse(text: string): Result<unknown, null> {

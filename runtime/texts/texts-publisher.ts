@@ -111,7 +111,7 @@ export class TextsPublisher {
     const bundle = new Uint8Array(new SharedArrayBuffer(bytes.length))
     bundle.set(bytes)
     signBundle(bundle, key)
-    const signed = signChannelRecord(this.#recordOf(digest, revision, isSame), key)
+    const signed = signChannelRecord(this.#recordOf(digest, bundle.length, revision, isSame), key)
     store.keep(signed, bundle, this.#newest)
     this.#newest = signed
     this.#isUnstored = false
@@ -119,7 +119,7 @@ export class TextsPublisher {
     return renewMs
   }
 
-  #recordOf(digest: string, revision: number, isRenewal: boolean): ChannelRecord {
+  #recordOf(digest: string, bytes: number, revision: number, isRenewal: boolean): ChannelRecord {
     const { channel, clock, recordTtlMs } = this.#parts
     const before = this.#newest?.record
     const issuedAtMs = Math.max(0, Math.floor(clock.nowMs()))
@@ -130,6 +130,7 @@ export class TextsPublisher {
       seq: before === undefined ? first : before.seq + (isRenewal ? 0 : 1),
       serial: revision,
       digest,
+      bytes,
       previous: (isRenewal ? before?.previous : before?.digest) ?? '',
       commit: '',
       issuedAtMs,

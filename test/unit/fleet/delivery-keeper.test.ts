@@ -62,6 +62,7 @@ function scene() {
       plan: () => plan,
       nodes: () => nodes,
       records: new PlaceRecords({
+        bytesOf: () => 4_096,
         ...{ channel: 'main', ttlMs: 86_400_000, clock: time.clock },
         agentsMax: () => agentsMax,
         sign: (record) => signChannelRecord(record, key),

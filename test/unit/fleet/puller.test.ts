@@ -343,6 +343,54 @@ describe('refused, named, counted, and the last good bundle serves:', () => {
   })
 })
 
+describe('a record that says the size of its bundle:', () => {
+  const limits = { waitSeconds: 0, headPatienceMs: 2_000, rest: { firstMs: 5, mostMs: 10 } }
+  const { bytes } = bundle
+  const sized = { bytes: bytes.length }
+
+  test('the bundle is taken, plain and compressed', async () => {
+    const one = await source()
+    publishOn(one, bundle, sized)
+    const node = follow([one.url], { limits })
+    await node.serves(1)
+    publishOn(one, other, { seq: 2, bytes: other.bytes.length })
+    one.files.set(pathOf(other.digest), (_request, response) => {
+      response.setHeader('content-encoding', 'zstd')
+      response.end(zstdCompressSync(other.bytes))
+    })
+    await node.serves(2)
+  })
+
+  const dripping: Behaviour = (_request, response) => {
+    const timer = setInterval(() => response.write(bytes.subarray(0, 1)), 1)
+    response.on('close', () => clearInterval(timer))
+  }
+  const quick = { ...limits, rate: { windowMs: 50, bytesMin: 1 } }
+  test.each<[what: string, code: string, file: Uint8Array | Behaviour, limits?: object]>([
+    ['an octet more', 'too-large', Buffer.concat([bytes, Buffer.alloc(1)])],
+    ['an octet less', 'bad-bundle', bytes.slice(0, -1)],
+    ['nothing', 'bad-bundle', new Uint8Array(0)],
+    ['fast enough, and never whole', 'too-slow', dripping, { ...quick, bodyMs: 300 }],
+  ])('%s is refused', async (_what, code, file, given = limits) => {
+    const one = await source()
+    publishOn(one, bundle, sized)
+    one.files.set(pathOf(bundle.digest), file)
+    const node = follow([one.url], { limits: given })
+    await node.counts(code)
+    publishOn(one, bundle, { ...sized, seq: 2 })
+    await node.serves(2)
+  })
+
+  test('one that no node can have is not asked for', async () => {
+    const one = await source()
+    publishOn(one, bundle, { bytes: 2_000_000_001 })
+    const node = follow([one.url], { limits })
+    await node.counts('too-large')
+    expect(one.asked).not.toContain(pathOf(bundle.digest))
+    expect(node.puller.pulled().refusals).toMatchObject([{ code: 'too-large' }])
+  })
+})
+
 test('a clock before the build date takes what is given: order comes from seq alone', async () => {
   const one = await source()
   publishOn(one, bundle, { seq: 5 })

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { boundedBytes } from '#lib/bounded-body.ts'
+import { BodyTooLong, boundedBytes, fillFrom } from '#lib/bounded-body.ts'
 
 /** A body without an end, unless it is left. */
 class Endless {
@@ -37,6 +37,32 @@ describe('a body of bounded size', () => {
   test('is too long: it is left at the first octet too many', async () => {
     const body = new Endless()
     await expect(boundedBytes(body, 3)).rejects.toThrow('the answer has more than 3 octets')
+    expect(body).toMatchObject({ sent: 4, isLeft: true })
+  })
+
+  test('comes octet by octet: it is read whole', async () => {
+    const parts = async function* (): AsyncGenerator<Uint8Array> {
+      for (let at = 0; at < 40_000; at++) yield Uint8Array.of(at)
+    }
+    const read = await boundedBytes(parts(), 100_000)
+    expect(read).toEqual(Uint8Array.from({ length: 40_000 }, (_, at) => at))
+    expect(read.buffer.byteLength).toBe(40_000)
+  })
+
+  test.each([
+    ['fits', ['ab', 'c'], 3],
+    ['is short', ['ab'], 2],
+  ])('%s in a place of its size', async (_what, parts, count) => {
+    const place = new Uint8Array(3)
+    expect(await fillFrom(new Blob(parts).stream(), place)).toBe(count)
+    expect(Buffer.from(place.subarray(0, count)).toString()).toBe(parts.join(''))
+  })
+
+  test('is longer than its place: it is left, and nothing is written beyond', async () => {
+    const body = new Endless()
+    const whole = new Uint8Array(4).fill(7)
+    await expect(fillFrom(body, whole.subarray(0, 3))).rejects.toThrow(BodyTooLong)
+    expect([...whole]).toEqual([0, 0, 0, 7])
     expect(body).toMatchObject({ sent: 4, isLeft: true })
   })
 

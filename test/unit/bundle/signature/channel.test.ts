@@ -62,6 +62,29 @@ test('how many agents may be heard is signed with the rest', () => {
   }
 })
 
+test('the size of the bundle is signed with the rest', () => {
+  const sized = signChannelRecord({ ...record, bytes: 4_096 }, key)
+  const read = verifyChannelRecord(JSON.parse(JSON.stringify(sized)), [key])
+  expect(read).toMatchObject({ ok: true, value: { bytes: 4_096 } })
+  for (const changed of [record, { ...record, bytes: 4_097 }]) {
+    expect(verifyChannelRecord({ ...sized, record: changed }, [key])).toEqual({
+      ok: false,
+      error: 'bad-signature',
+    })
+  }
+})
+
+test('what a later version signs besides is no reason to refuse a record', () => {
+  const later = { ...record, zone: 'eu', 9: 1 } as ChannelRecord
+  const sent: unknown = JSON.parse(JSON.stringify(signChannelRecord(later, key)))
+  expect(verifyChannelRecord(sent, [key]).ok).toBe(true)
+  const nested = { ...record, more: { a: 1 } } as ChannelRecord
+  expect(verifyChannelRecord(signChannelRecord(nested, key), [key])).toEqual({
+    ok: false,
+    error: 'malformed',
+  })
+})
+
 test('after the highest serial comes 0 (RFC 1982)', () => {
   expect(soaSerialOf({ ...record, serial: 2 ** 32 - 1 })).toBe(4_294_967_295)
   expect(soaSerialOf({ ...record, serial: 2 ** 32 })).toBe(0)
@@ -83,6 +106,8 @@ describe('a record is refused', () => {
     ['with half a seq', withField('seq', 7.5), 'malformed'],
     ['with fewer agents than none', withField('agentsMax', -1), 'malformed'],
     ['with agents that are a text', withField('agentsMax', '10'), 'malformed'],
+    ['of a bundle without an octet', withField('bytes', 0), 'malformed'],
+    ['of a bundle of a text', withField('bytes', '9'), 'malformed'],
     ['with a seq beyond exact numbers', withField('seq', 2 ** 53), 'malformed'],
     ['with a serial that is a text', withField('serial', '12'), 'malformed'],
     ['with a digest in capitals', withField('digest', 'D'.repeat(64)), 'malformed'],
