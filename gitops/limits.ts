@@ -10,6 +10,8 @@ export const gitLimits = {
   attestationBytesMax: 16 * 1024,
   allowedSignersBytesMax: 1024 * 1024,
   allowedSignersLinesMax: 10_000,
+  /** OpenSSH's: a longer pattern makes its whole list match nothing. */
+  signerPatternBytesMax: 1_022,
   keyFileBytesMax: 16 * 1024,
   /** Commits that one push may bring; each is verified by itself. */
   newCommitsMax: 10_000,

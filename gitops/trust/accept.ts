@@ -1,7 +1,7 @@
 // Verifies a new head: the signature of each new commit, against the pinned list of signers.
 import { err, ok } from '#lib/result.ts'
 import type { Result } from '#lib/result.ts'
-import { findSigner, isAllowedFor, overrideNamespace } from './allowed-signers.ts'
+import { findSigner, isAllowedFor, isOf, overrideNamespace } from './allowed-signers.ts'
 import type { AllowedSigner } from './allowed-signers.ts'
 import { treeDigest, treeLine, verifyAttestation } from './attestation.ts'
 import type { TreeLine } from './attestation.ts'
@@ -139,9 +139,7 @@ export async function saidOfNodes(
   return found
 }
 
-function isNode({ principals }: AllowedSigner): boolean {
-  return principals.split(',').includes(nodePrincipal)
-}
+const isNode = (signer: AllowedSigner): boolean => isOf(signer, nodePrincipal)
 
 async function verifyCommit(
   oid: string,

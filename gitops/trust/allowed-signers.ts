@@ -7,14 +7,14 @@ import type { SshPublicKey } from './openssh-key.ts'
 import { isBase64 } from './ssh-wire.ts'
 
 export interface AllowedSigner {
-  /** As written: `alice@example.com`, or a comma-separated pattern list. */
+  /** `alice@example.com`, or a comma-separated pattern list; without the quotes around it. */
   readonly principals: string
   readonly publicKey: SshPublicKey
   /** Pattern list of `namespaces=`; empty allows every namespace. */
   readonly namespaces: string
   /** Seconds since the epoch, inclusive; -Infinity when unset. */
   readonly validAfter: number
-  /** Seconds since the epoch, exclusive; Infinity when unset. */
+  /** Seconds since the epoch, inclusive; Infinity when unset. */
   readonly validBefore: number
   /** 1-based, for messages. */
   readonly line: number
@@ -39,7 +39,7 @@ export function parseAllowedSigners(text: string): Result<readonly AllowedSigner
   }
   const signers: AllowedSigner[] = []
   for (const [index, raw] of lines.entries()) {
-    const line = raw.trim()
+    const line = raw.replace(/^[ \t\r]+/, '')
     if (line === '' || line.startsWith('#')) continue
     const parsed = parseLine(line, index + 1)
     if (!parsed.ok) return err(`line ${index + 1}: ${parsed.error}`)
@@ -48,77 +48,134 @@ export function parseAllowedSigners(text: string): Result<readonly AllowedSigner
   return ok(signers)
 }
 
+/** As `parse_principals_key_and_options` of OpenSSH, with the same notion of white space. */
 function parseLine(line: string, lineNumber: number): Result<AllowedSigner | undefined, string> {
-  const words = splitWords(line)
-  if (words === undefined) return err('a quote is not closed')
-  const [principals = '', second = '', third = '', fourth = ''] = words
-  const hasOptions = !isKeyType(second)
-  const type = hasOptions ? third : second
-  const body = hasOptions ? fourth : third
-  if (principals === '' || !isKeyType(type)) {
+  if (line.includes('\0')) return err('it has a NUL character; write the line anew')
+  const first = takePrincipals(line)
+  if (!first.ok) return first
+  const { principals, rest } = first.value
+  const hasOptions = keyTypeOf(rest) === ''
+  const end = hasOptions ? endOfOptions(rest) : 0
+  if (end === -1) return err('a quote is not closed')
+  const keyText = rest.slice(end).replace(/^[ \t]+/, '')
+  const type = keyTypeOf(keyText)
+  if (principals === '' || type === '') {
     return err(
       `expected "PRINCIPALS [OPTIONS] ${ed25519Type} BASE64", but there is no principal or no ` +
         'type of key',
     )
   }
-  const options = parseOptions(hasOptions ? second : '')
+  const options = parseOptions(rest.slice(0, end))
   if (!options.ok) return options
   if (type !== ed25519Type) return ok(undefined)
+  const [body = ''] = keyText
+    .slice(type.length)
+    .replace(/^[ \t]+/, '')
+    .split(/[ \t\r]/, 1)
   const key = isBase64(body) ? publicKeyFromBlob(Buffer.from(body, 'base64')) : err('malformed')
   if (!key.ok) return err('the base64 part of the key is damaged; copy the whole line again')
-  return ok({
-    principals: unquote(principals),
-    publicKey: key.value,
-    ...options.value,
-    line: lineNumber,
-  })
+  return ok({ principals, publicKey: key.value, ...options.value, line: lineNumber })
 }
 
-const isKeyType = (word: string): boolean => word === ed25519Type || otherKeyTypes.test(word)
+/** The first word ends at white space or with a quoted part, which may have white space. */
+function takePrincipals(line: string): Result<{ principals: string; rest: string }, string> {
+  const end = line.search(/[ \t\r"]/)
+  const at = end === -1 ? line.length : end
+  if (line.charAt(at) !== '"') {
+    return ok({ principals: line.slice(0, at), rest: line.slice(at).replace(/^[ \t\r]+/, '') })
+  }
+  const close = line.indexOf('"', at + 1)
+  if (close === -1) return err('a quote is not closed')
+  const principals = line.slice(0, at) + line.slice(at + 1, close)
+  return ok({ principals, rest: line.slice(close + 1).replace(/^[ \t\r]+/, '') })
+}
+
+/** '': the text does not begin with the type of a key. */
+function keyTypeOf(text: string): string {
+  const [word = ''] = text.split(/[ \t]/, 1)
+  const isKeyType = word === ed25519Type || otherKeyTypes.test(word)
+  return isKeyType && word !== text ? word : ''
+}
+
+/** -1: a quote is not closed. */
+function endOfOptions(text: string): number {
+  let isQuoted = false
+  let at = 0
+  for (; at < text.length && (isQuoted || !' \t'.includes(text.charAt(at))); at++) {
+    if (text.startsWith('\\"', at)) at++
+    else if (text.charAt(at) === '"') isQuoted = !isQuoted
+  }
+  return isQuoted ? -1 : at
+}
 
 type Options = Pick<AllowedSigner, 'namespaces' | 'validAfter' | 'validBefore'>
 
+const fields = {
+  namespaces: 'namespaces',
+  'valid-after': 'validAfter',
+  'valid-before': 'validBefore',
+}
+const optionShape = /^(namespaces|valid-after|valid-before)="((?:\\"|[^"\\]|\\(?!"))*)"/i
+
 function parseOptions(text: string): Result<Options, string> {
-  let options: Options = { namespaces: '', validAfter: -Infinity, validBefore: Infinity }
-  for (const option of splitOutsideQuotes(text, /,/)) {
-    const equals = option.indexOf('=')
+  let options: Partial<Options> = {}
+  let rest = text
+  while (rest !== '') {
+    const [whole = '', written = '', quoted = ''] = optionShape.exec(rest) ?? []
     // OpenSSH compares option names without regard to case.
-    const name = (equals === -1 ? option : option.slice(0, equals)).toLowerCase()
-    const value = equals === -1 ? '' : unquote(option.slice(equals + 1))
-    if (name === 'namespaces') {
-      if (value === '') return err('namespaces= needs a list, such as namespaces="git,gslb-attest"')
-      options = { ...options, namespaces: value }
-    } else if (name === 'valid-after' || name === 'valid-before') {
-      const seconds = parseTime(value)
-      if (seconds === undefined) {
-        return err(
-          `${name}="${value}" is not a time; write YYYYMMDD or YYYYMMDDHHMM[SS], with Z at ` +
-            'the end for UTC',
-        )
-      }
-      options = { ...options, [name === 'valid-after' ? 'validAfter' : 'validBefore']: seconds }
-    } else if (name === 'cert-authority') {
-      return err('certificates are not supported; remove cert-authority and list each key')
-    } else {
-      return err(`unknown option "${name}"; known are namespaces=, valid-after= and valid-before=`)
+    const name = written.toLowerCase()
+    if (whole !== '') {
+      const field = fields[name as keyof typeof fields] as keyof Options
+      if (field in options) return err(`${name}= stands twice; make one of the two`)
+      const value = valueOf(name, quoted.replaceAll('\\"', '"'))
+      if (!value.ok) return value
+      options = { ...options, [field]: value.value }
+      rest = rest.slice(whole.length)
     }
+    if (rest === '') break
+    if (!rest.startsWith(',')) return err(notAnOption(rest))
+    rest = rest.slice(1)
+    if (rest === '') return err('its options end with a comma; take it away')
   }
-  return ok(options)
+  const { namespaces = '', validAfter = -Infinity, validBefore = Infinity } = options
+  if (validBefore <= validAfter) return err('valid-before= is not later than valid-after=')
+  return ok({ namespaces, validAfter, validBefore })
 }
 
-/** YYYYMMDD[HHMM[SS]][Z]; without Z in the local time zone, as OpenSSH has it. */
+function valueOf(name: string, value: string): Result<string | number, string> {
+  if (name === 'namespaces') {
+    if (value !== '') return ok(value)
+    return err('namespaces= needs a list, such as namespaces="git,gslb-attest"')
+  }
+  const seconds = parseTime(value)
+  if (seconds !== undefined) return ok(seconds)
+  return err(
+    `${name}="${value}" is not a time; write YYYYMMDDZ or YYYYMMDDHHMM[SS]Z, in UTC: without ` +
+      'the Z each machine would read the time of its own zone',
+  )
+}
+
+function notAnOption(rest: string): string {
+  const [name = ''] = rest.split(/[=,]/, 1)
+  const known = name.toLowerCase()
+  if (known === 'cert-authority') {
+    return 'certificates are not supported; remove cert-authority and list each key'
+  }
+  if (known in fields) return `${known}= needs its value in double quotes: ${known}="…"`
+  return `unknown option "${name}"; known are namespaces=, valid-after= and valid-before=`
+}
+
+/** YYYYMMDD[HHMM[SS]]Z, seconds since the epoch; undefined: there is no such time. */
 function parseTime(text: string): number | undefined {
-  const match = /^(\d{4})(\d\d)(\d\d)(?:(\d\d)(\d\d)(\d\d)?)?(Z?)$/.exec(text)
+  const match = /^(\d{4})(\d\d)(\d\d)(?:(\d\d)(\d\d)(\d\d)?)?(?:Z|UTC)$/i.exec(text)
   if (match === null) return undefined
-  const [year, month, day, hour, minute, second] = match
-    .slice(1, 7)
-    .map((part) => Number(part ?? 0))
-  const parts = [year!, month! - 1, day!, hour!, minute!, second!] as const
-  // Date rolls the 31st of February over; a rolled date is a mistake of the writer.
-  const asUtc = new Date(Date.UTC(...parts))
-  if (asUtc.getUTCMonth() !== parts[1] || asUtc.getUTCDate() !== day || hour! > 23) return undefined
-  const atMs = match[7] === 'Z' ? asUtc.getTime() : new Date(...parts).getTime()
-  return Math.floor(atMs / 1000)
+  const digits = match.slice(1).map((part) => part ?? '00')
+  const [year, month, day, hour, minute, second] = digits
+  // Date rolls the 31st of February over, and the 61st minute; that is a mistake of the writer.
+  const iso = `${year}-${month}-${day}T${hour}:${minute}:${second}.000Z`
+  const atMs = Date.parse(iso)
+  if (!(atMs > 0) || new Date(atMs).toISOString() !== iso) return undefined
+  return atMs / 1000
 }
 
 export interface SignerQuery {
@@ -129,7 +186,9 @@ export interface SignerQuery {
 }
 
 /**
- * The first line that allows this key for this use at this time. Errors: a clause about the key.
+ * The first line that allows this key for this use at this time. As git asks ssh-keygen: the first
+ * line of the key that holds at the time says whose it is, and a line that allows one of them
+ * counts. Errors: a clause about the key.
  */
 export function findSigner(
   signers: readonly AllowedSigner[],
@@ -145,12 +204,37 @@ export function findSigner(
         `line ${last.line})`,
     )
   }
-  const found = forUse.find((s) => s.validAfter <= atSeconds && atSeconds < s.validBefore)
-  if (found !== undefined) return ok(found)
-  const when = new Date(atSeconds * 1000).toISOString()
-  return err(
-    `key ${publicKey.fingerprint} was not valid at ${when} (allowed_signers line ${last.line})`,
+  const isValid = (s: AllowedSigner): boolean =>
+    s.validAfter <= atSeconds && atSeconds <= s.validBefore
+  const valid = forUse.filter(isValid)
+  if (valid.length === 0) {
+    const when = new Date(atSeconds * 1000).toISOString()
+    return err(
+      `key ${publicKey.fingerprint} was not valid at ${when} (allowed_signers line ${last.line})`,
+    )
+  }
+  const whose = ofKey.find(isValid)!
+  const names = namesOf(whose)
+  const found = valid.find(({ principals }) =>
+    names.some((name) => matchesPatternList(name, principals)),
   )
+  if (found !== undefined) return ok(found)
+  return err(
+    `key ${publicKey.fingerprint} is of "${whose.principals}", as allowed_signers line ` +
+      `${whose.line} says, and no line allows one of these to sign for "${namespace}"`,
+  )
+}
+
+/** As ssh-keygen prints them: up to one that is empty. */
+function namesOf({ principals }: AllowedSigner): readonly string[] {
+  const names = principals.split(',')
+  const end = names.indexOf('')
+  return end === -1 ? names : names.slice(0, end)
+}
+
+/** By its own name: a pattern that fits the name is not enough. */
+export function isOf(signer: AllowedSigner, principal: string): boolean {
+  return namesOf(signer).includes(principal) && matchesPatternList(principal, signer.principals)
 }
 
 /** In `namespaces=`: its key may say that a change beyond the guardrails is meant. */
@@ -163,14 +247,20 @@ export function isAllowedFor({ namespaces }: AllowedSigner, namespace: string): 
 /** OpenSSH's pattern lists: `*` and `?`, comma-separated; a match of `!pattern` refuses. */
 export function matchesPatternList(value: string, list: string): boolean {
   let matched = false
-  for (const entry of list.split(',')) {
+  const octets = octetsOf(value)
+  for (const entry of octetsOf(list).split(',')) {
     const isNegated = entry.startsWith('!')
-    if (!matchesPattern(value, isNegated ? entry.slice(1) : entry)) continue
+    const pattern = isNegated ? entry.slice(1) : entry
+    if (pattern.length > gitLimits.signerPatternBytesMax) return false
+    if (!matchesPattern(octets, pattern)) continue
     if (isNegated) return false
     matched = true
   }
   return matched
 }
+
+/** Each as a character: to OpenSSH, `?` is one octet. */
+const octetsOf = (text: string): string => Buffer.from(text).toString('latin1')
 
 /** Linear back-tracking on the last `*` only: no pattern can make it slow. */
 function matchesPattern(value: string, pattern: string): boolean {
@@ -194,29 +284,4 @@ function matchesPattern(value: string, pattern: string): boolean {
   }
   while (pattern[p] === '*') p++
   return p === pattern.length
-}
-
-/** White space separates, except inside double quotes. undefined: a quote is not closed. */
-function splitWords(line: string): string[] | undefined {
-  if ((line.split('"').length - 1) % 2 !== 0) return undefined
-  return splitOutsideQuotes(line, /\s/)
-}
-
-/** Empty parts are dropped. */
-function splitOutsideQuotes(text: string, separator: RegExp): string[] {
-  const parts: string[] = []
-  let start = 0
-  let isQuoted = false
-  for (let i = 0; i <= text.length; i++) {
-    const character = text.charAt(i)
-    if (character === '"') isQuoted = !isQuoted
-    if (character !== '' && (isQuoted || !separator.test(character))) continue
-    if (i > start) parts.push(text.slice(start, i))
-    start = i + 1
-  }
-  return parts
-}
-
-function unquote(text: string): string {
-  return text.length >= 2 && text.startsWith('"') && text.endsWith('"') ? text.slice(1, -1) : text
 }

@@ -33,7 +33,7 @@ const accepted: readonly [title: string, line: string, namespace: string, isAllo
     true,
   ],
   ['not a time before the window', `a@x valid-after="20260601Z" ${aliceKey}`, 'git', false],
-  ['not a time after the window', `a@x valid-before="20260501Z" ${aliceKey}`, 'git', false],
+  ['not a time after the window', `a@x valid-before="20260430Z" ${aliceKey}`, 'git', false],
   ['seconds in a time', `a@x valid-before="20260501000001Z" ${aliceKey}`, 'git', true],
 ]
 for (const [title, line, namespace, isAllowed] of accepted) {
