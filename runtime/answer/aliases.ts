@@ -6,10 +6,11 @@ import * as names from '#dns/name.ts'
 import * as rcodes from '#dns/rcode.ts'
 import * as rrtypes from '#dns/rrtype.ts'
 import { hashFrom } from './lookup.ts'
-import { rrHeaderBytes, writeRrHeader } from './records.ts'
+import { writeCname } from './records.ts'
 import { apexOffset, suffixOffset, writeRrset } from './rrsets.ts'
 import * as transaction from './transaction.ts'
 import type { Transaction } from './transaction.ts'
+import { noteName, readName } from './written-names.ts'
 
 // Constants of this file, for the reason that answer.ts gives.
 const { rdataLayout, RrsetCell, storedName } = format
@@ -26,7 +27,6 @@ const { aliasesMax, qnameEnd } = transaction
 export function followCname(tx: Transaction, bundle: Bundle, node: number): boolean {
   const zone = zoneOfNode(bundle, node)
   const rrset = findRrset(bundle, node, RrType.CNAME)
-  const rdata = tx.at + rrHeaderBytes
   const written = writeRrset(tx, bundle, rrset, tx.owner, apexOffset(tx, bundle, zone))
   if (written < 0) {
     tx.isTruncated = true
@@ -44,7 +44,7 @@ export function followCname(tx: Transaction, bundle: Bundle, node: number): bool
   const from = name + storedName.labels
   const start = qnameEnd - labels - kept
   for (let i = 0; i < labels; i++) tx.qname[start + i] = foldTable[rrsetData[from + i]!]!
-  return enterName(tx, start, rdata - tx.replyStart)
+  return enterName(tx, start)
 }
 
 /**
@@ -56,14 +56,10 @@ export function followCname(tx: Transaction, bundle: Bundle, node: number): bool
  */
 export function followDname(tx: Transaction, bundle: Bundle, node: number, label: number): boolean {
   const rrset = findRrset(bundle, node, RrType.DNAME)
-  const owner = suffixOffset(tx, nodeNameBytes(bundle, node))
-  const written = writeRrset(tx, bundle, rrset, owner, 0)
-  if (written < 0) {
+  if (!writeDname(tx, bundle, node, rrset)) {
     tx.isTruncated = true
     return false
   }
-  tx.answerCount += written
-  const { reply, replyStart } = tx
   const name = dataOf(bundle, rrset)
   const labels = bundle.rrsetData[name]!
   const prefix = tx.labelOffset[label]! - tx.qnameStart
@@ -72,39 +68,51 @@ export function followDname(tx: Transaction, bundle: Bundle, node: number, label
     tx.rcode = Rcode.YXDomain
     return false
   }
+  // The labels in front of the owner of DNAME keep the case in which they were asked for.
+  const { nameOctets } = tx
+  readName(tx, tx.owner, prefix)
+  const from = name + storedName.labels - prefix
+  for (let i = prefix; i < length - 1; i++) nameOctets[i] = bundle.rrsetData[from + i]!
+  nameOctets[length - 1] = 0
   const ttlSeconds = bundle.rrsetRow[rrset * RrsetCell.Words + RrsetCell.TtlSeconds]!
-  if (!writeRrHeader(tx, tx.owner, RrType.CNAME, ttlSeconds, length)) {
+  if (!writeCname(tx, ttlSeconds, nameOctets, 0, length)) {
     tx.isTruncated = true
     return false
   }
   tx.answerCount++
-  // The labels in front of the owner of DNAME keep the case in which they were asked for.
-  const rdata = tx.at
-  const asked = replyStart + tx.owner
-  const from = name + storedName.labels - prefix
-  for (let i = 0; i < prefix; i++) reply[rdata + i] = reply[asked + i]!
-  for (let i = prefix; i < length - 1; i++) reply[rdata + i] = bundle.rrsetData[from + i]!
-  reply[rdata + length - 1] = 0
-  tx.at = rdata + length
   if (tx.qtype === RrType.CNAME || tx.qtype === RrType.ANY) return false
-  if (!leaveName(tx, length)) return false
-  const start = qnameEnd - length
-  for (let i = 0; i < length; i++) tx.qname[start + i] = foldTable[reply[rdata + i]!]!
-  return enterName(tx, start, rdata - replyStart)
+  return enterOctets(tx, length)
+}
+
+/** Writes the DNAME of a node, if the reply has it not yet. @returns false when it does not fit */
+function writeDname(tx: Transaction, bundle: Bundle, node: number, rrset: number): boolean {
+  for (let i = 0; i < tx.dnameCount; i++) if (tx.dnameNode[i] === node) return true
+  const owner = suffixOffset(tx, nodeNameBytes(bundle, node))
+  const written = writeRrset(tx, bundle, rrset, owner, 0)
+  if (written < 0) return false
+  tx.answerCount += written
+  tx.dnameNode[tx.dnameCount++] = node
+  // RFC 6672 section 2.5: this name is whole; the CNAME that follows from it may point into it.
+  noteName(tx, tx.nameOffset)
+  return true
 }
 
 /**
  * Goes on with the target of an alias that was written last.
  *
- * @param rdata where the target begins, whole
  * @returns true when it is now the name that is answered for
  */
-export function followWritten(tx: Transaction, rdata: number): boolean {
-  const length = tx.at - rdata
-  if (tx.qtype === RrType.CNAME || !leaveName(tx, length)) return false
+export function followWritten(tx: Transaction): boolean {
+  if (tx.qtype === RrType.CNAME) return false
+  return enterOctets(tx, readName(tx, tx.nameOffset, nameLimits.bytesMax))
+}
+
+/** Goes on with the name in `nameOctets`, which is the one written last. @returns as `enterName` */
+function enterOctets(tx: Transaction, length: number): boolean {
+  if (!leaveName(tx, length)) return false
   const start = qnameEnd - length
-  for (let i = 0; i < length; i++) tx.qname[start + i] = foldTable[tx.reply[rdata + i]!]!
-  return enterName(tx, start, rdata - tx.replyStart)
+  for (let i = 0; i < length; i++) tx.qname[start + i] = foldTable[tx.nameOctets[i]!]!
+  return enterName(tx, start)
 }
 
 /** The stored name in the one record of an rrset. */
@@ -128,12 +136,11 @@ function leaveName(tx: Transaction, length: number): boolean {
 }
 
 /**
- * The name in `qname` from `start` on is the one that is answered for now.
+ * The name in `qname` from `start` on, the one written last, is answered for now.
  *
- * @param owner where it stands in the message
  * @returns false when it has been answered for before: aliases that go round end here
  */
-function enterName(tx: Transaction, start: number, owner: number): boolean {
+function enterName(tx: Transaction, start: number): boolean {
   const { qname } = tx
   for (let i = start & ~3; i < start; i++) qname[i] = 0
   let labels = 0
@@ -142,7 +149,7 @@ function enterName(tx: Transaction, start: number, owner: number): boolean {
   tx.qnameBytes = qnameEnd - start
   tx.labelCount = labels
   tx.qnameHash = hashFrom(tx, start)
-  tx.owner = owner
+  tx.owner = tx.nameOffset
   for (let i = 0; i < tx.aliasCount; i++) if (tx.leftHash[i] === tx.qnameHash) return false
   return true
 }

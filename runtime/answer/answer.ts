@@ -18,10 +18,10 @@ import { answerChaos } from './chaos.ts'
 import { findDynamic, findDynamicText } from './dynamic.ts'
 import { EdeText, explain, optBytes, writeOpt } from './edns.ts'
 import { findClosestEncloser, findName, findSuffix, findWildcard } from './lookup.ts'
-import { mark } from './mark.ts'
+import { mark } from '#runtime/counters/mark.ts'
 import { readMessage } from './message.ts'
 import { hashSuffixes, isInternet } from './question.ts'
-import { rrHeaderBytes, writeHinfo, writeMember } from './records.ts'
+import { writeHinfo, writeMember } from './records.ts'
 import { answerByRule } from './response-policy.ts'
 import { apexOffset, soaTtlSeconds, writeDenialSoa, writeRrset, writeTargets } from './rrsets.ts'
 import * as transaction from './transaction.ts'
@@ -250,7 +250,7 @@ function answerDynamic(tx: Transaction, bundle: Bundle, zone: number, label: num
  * @returns as `answerName`
  */
 function answerAlias(tx: Transaction, bundle: Bundle, node: number): boolean {
-  const { at, answerCount } = tx
+  const { answerCount } = tx
   const service = serviceOfNode(bundle, node)
   mark(tx.view!.usedNames, node)
   tx.view!.serviceQueries[service]! += 1
@@ -258,7 +258,7 @@ function answerAlias(tx: Transaction, bundle: Bundle, node: number): boolean {
   answerService(tx, bundle, node, service, v4)
   // RFC 7871 section 7.2.1: where the client's subnet had a say, only the first alias is given.
   if (tx.ecsScope > 0 || tx.answerCount <= answerCount || tx.isTruncated) return false
-  return followWritten(tx, at + rrHeaderBytes)
+  return followWritten(tx)
 }
 
 /** From a name below a cut or a DNAME record, or at a cut. @returns as `answerName` */

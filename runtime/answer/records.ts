@@ -8,8 +8,9 @@ import * as rrtypes from '#dns/rrtype.ts'
 import * as routingQuery from '#routing/state/query.ts'
 import type { Family } from '#routing/state/query.ts'
 import { slotOffset } from '#routing/state/state.ts'
-import { mark } from './mark.ts'
+import { mark } from '#runtime/counters/mark.ts'
 import type { Transaction } from './transaction.ts'
+import { root, writeName } from './written-names.ts'
 
 // Constants of this file, for the reason that answer.ts gives.
 const { HeaderOffset, QClass } = header
@@ -23,7 +24,7 @@ const plainFlagsMax = MemberFlag.Enabled
  * Pointer, type, class, TTL, RDLENGTH: an owner is always a name that stands in the message
  * already.
  */
-export const rrHeaderBytes = 12
+const rrHeaderBytes = 12
 
 /** Where qname starts in every message. */
 export const qnameOffset = HeaderOffset.End
@@ -48,6 +49,11 @@ export function writeRrHeader(
   replyView.setInt32(at + 8, (ttlSeconds << 16) | rdataBytes)
   tx.at = at + rrHeaderBytes
   return true
+}
+
+/** Sets the length of rdata that began at `start` and ends here. */
+export function endRdata({ replyView, at }: Transaction, start: number): void {
+  replyView.setUint16(start - 2, at - start)
 }
 
 /** Writes an A or AAAA record of the octets at `from`. @returns false when it does not fit */
@@ -120,7 +126,11 @@ function writeNamed(
   }
 }
 
-/** Writes a CNAME record whose target is `length` octets of `names`, not compressed. */
+/**
+ * Writes a CNAME record whose target is `length` octets of `names`.
+ *
+ * @returns false when it does not fit; else `nameOffset` says where the target stands
+ */
 export function writeCname(
   tx: Transaction,
   ttlSeconds: number,
@@ -128,10 +138,10 @@ export function writeCname(
   from: number,
   length: number,
 ): boolean {
-  if (!writeRrHeader(tx, tx.owner, RrType.CNAME, ttlSeconds, length)) return false
-  const { reply, at } = tx
-  for (let i = 0; i < length; i++) reply[at + i] = names[from + i]!
-  tx.at = at + length
+  if (!writeRrHeader(tx, tx.owner, RrType.CNAME, ttlSeconds, 0)) return false
+  const rdata = tx.at
+  if (!writeName(tx, names, from, from + length - 1, root)) return false
+  endRdata(tx, rdata)
   return true
 }
 

@@ -10,7 +10,7 @@ import { followWritten } from './aliases.ts'
 import { EdeText, explain } from './edns.ts'
 import { findClosestEncloser, findSuffix } from './lookup.ts'
 import { hashSuffixes } from './question.ts'
-import { rrHeaderBytes, writeCname } from './records.ts'
+import { writeCname } from './records.ts'
 import { writeDenialSoa } from './rrsets.ts'
 import { qnameEnd } from './transaction.ts'
 import type { Transaction } from './transaction.ts'
@@ -55,13 +55,12 @@ export function answerByRule(tx: Transaction, bundle: Bundle): boolean {
 function followRule(tx: Transaction, bundle: Bundle, row: number, bits: number): boolean {
   const target = bundle.responseRow[row + ResponseCell.Target]!
   const length = (bits >> ResponseBits.TargetShift) & ResponseBits.TriggerMask
-  const rdata = tx.at + rrHeaderBytes
   if (!writeCname(tx, responseTtlSeconds, bundle.responseNames, target, length)) {
     tx.isTruncated = true
     return false
   }
   tx.answerCount++
-  return tx.qtype !== RrType.ANY && followWritten(tx, rdata)
+  return tx.qtype !== RrType.ANY && followWritten(tx)
 }
 
 /**

@@ -3,18 +3,18 @@ import { findRrset, nodeNameBytes } from '#bundle/format/bundle.ts'
 import type { Bundle } from '#bundle/format/bundle.ts'
 import * as format from '#bundle/format/rrsets.ts'
 import * as rrtypes from '#dns/rrtype.ts'
-import { mark } from './mark.ts'
-import { qnameOffset, writeRrHeader } from './records.ts'
+import { mark } from '#runtime/counters/mark.ts'
+import { endRdata, qnameOffset, writeRrHeader } from './records.ts'
 import * as transaction from './transaction.ts'
 import type { Transaction } from './transaction.ts'
+import * as writtenNames from './written-names.ts'
+import { firstPlace, writeName } from './written-names.ts'
 
 // Constants of this file, for the reason that answer.ts gives.
 const { FormBit, formBits, glueBit, rdataLayout, RrsetCell, storedName } = format
 const { RrType } = rrtypes
 const { targetsMax } = transaction
-
-/** What a compression pointer can point to. RFC 1035 section 4.1.4. */
-const pointerMax = 0x3fff
+const { pointerMax, root } = writtenNames
 
 /**
  * Writes the records of an rrset, and notes those of their targets that have addresses.
@@ -81,19 +81,22 @@ function writeNamed(
   const hasTarget = (form & FormBit.Target) !== 0
   const fixed = hasTarget ? start + rdataLayout.targetBytes : start
   const name = fixed + (form & FormBit.BeforeMask)
-  const nameEnd = endOfStored(data, name)
-  const isSoa = (form & FormBit.Soa) !== 0
-  const rest = isSoa ? endOfStored(data, nameEnd) : nameEnd
-  let bytes = name - fixed + nameBytes(data, name) + end - rest
-  if (isSoa) bytes += nameBytes(data, nameEnd)
-  if (!writeRrHeader(tx, owner, type, ttlSeconds, bytes)) return false
+  if (!writeRrHeader(tx, owner, type, ttlSeconds, name - fixed)) return false
+  const rdata = tx.at
   copy(tx, data, fixed, name)
+  if (!writeStoredName(tx, data, name, form, apex)) return false
   if (hasTarget) noteTarget(tx, readU32(data, start))
-  writeStoredName(tx, data, name, apex)
-  if (isSoa) writeStoredName(tx, data, nameEnd, apex)
-  copy(tx, data, rest, end)
-  // The serial, which is the node's, is the first of five numbers.
-  if (isSoa) tx.replyView.setInt32(tx.at - (end - rest), tx.view!.state.soaSerial[0]!)
+  const isSoa = (form & FormBit.Soa) !== 0
+  let rest = endOfStored(data, name)
+  if (isSoa) {
+    if (!writeStoredName(tx, data, rest, form, apex)) return false
+    rest = endOfStored(data, rest)
+    if (tx.at + end - rest > tx.recordsEnd) return false
+    copy(tx, data, rest, end)
+    // The serial, which is the node's, is the first of five numbers.
+    tx.replyView.setInt32(tx.at - (end - rest), tx.view!.state.soaSerial[0]!)
+  }
+  endRdata(tx, rdata)
   return true
 }
 
@@ -104,35 +107,35 @@ function copy(tx: Transaction, data: Uint8Array, start: number, end: number): vo
   tx.at = at
 }
 
-/** The name of the target is about to be written. */
+/** The name of the target is the one written last. */
 function noteTarget(tx: Transaction, number: number): void {
-  const offset = tx.at - tx.replyStart
-  if (number === 0 || tx.targetCount === targetsMax || offset > pointerMax) return
+  if (number === 0 || tx.targetCount === targetsMax || tx.nameOffset > pointerMax) return
   tx.targetNumber[tx.targetCount] = number
-  tx.targetOffset[tx.targetCount++] = offset
+  tx.targetOffset[tx.targetCount++] = tx.nameOffset
 }
 
 function endOfStored(data: Uint8Array, name: number): number {
   return name + storedName.labels + data[name]!
 }
 
-/** Octets of a stored name in a message: its labels, then a pointer or the root. */
-function nameBytes(data: Uint8Array, name: number): number {
-  return data[name]! + (data[name + storedName.endsAtApex] === 1 ? 2 : 1)
-}
-
-function writeStoredName(tx: Transaction, data: Uint8Array, name: number, apex: number): void {
-  const { reply } = tx
-  let { at } = tx
+/** @returns false when it does not fit */
+function writeStoredName(
+  tx: Transaction,
+  data: Uint8Array,
+  name: number,
+  form: number,
+  apex: number,
+): boolean {
+  const from = name + storedName.labels
   const end = endOfStored(data, name)
-  for (let i = name + storedName.labels; i < end; i++) reply[at++] = data[i]!
-  if (data[name + storedName.endsAtApex] === 1) {
-    reply[at++] = 0xc0 | (apex >> 8)
-    reply[at++] = apex & 0xff
-  } else {
-    reply[at++] = 0
+  if ((form & FormBit.Compressed) !== 0) {
+    return writeName(tx, data, from, end, data[name + storedName.endsAtApex] === 1 ? apex : root)
   }
-  tx.at = at
+  if (tx.at + end - from + 1 > tx.recordsEnd) return false
+  tx.nameOffset = tx.at - tx.replyStart
+  copy(tx, data, from, end)
+  tx.reply[tx.at++] = 0
+  return true
 }
 
 function readU32(data: Uint8Array, at: number): number {
@@ -147,7 +150,7 @@ function readU32(data: Uint8Array, at: number): number {
  */
 export function suffixOffset(tx: Transaction, bytes: number): number {
   if (tx.owner === qnameOffset) return qnameOffset + tx.qnameBytes - bytes
-  // The target of an alias: labels, then maybe a pointer to the apex of the zone of the alias.
+  // The target of an alias: labels, then maybe a pointer to what stood there before.
   const { reply, replyStart } = tx
   let { owner: at, qnameBytes: left } = tx
   for (;;) {
@@ -155,7 +158,8 @@ export function suffixOffset(tx: Transaction, bytes: number): number {
     if (length >= 0xc0) {
       at = ((length & 0x3f) << 8) | reply[replyStart + at + 1]!
     } else if (left <= bytes) {
-      return at
+      // The name in a DNAME record is whole, so that its end may stand in front of it as well.
+      return tx.dnameCount === 0 ? at : firstPlace(tx, at)
     } else {
       at += length + 1
       left -= length + 1

@@ -21,6 +21,12 @@ export const aliasesMax = 8
 /** Names in one rrset whose addresses are added: as many name servers as a zone may have. */
 export const targetsMax = 32
 
+/**
+ * Labels of one reply that names behind them may end with: as many as 32 name servers of 32 domains
+ * have. What comes later is not looked for, which bounds the time for a reply of 64 KiB.
+ */
+export const writtenLabelsMax = 128
+
 /** What the operator's settings say about answers. */
 export interface AnswerSettings {
   /** Octets; what a UDP answer may have when the client allows more. RFC 9715: 1232. */
@@ -146,6 +152,10 @@ export class Transaction {
   /** The answer, or an alias in it, was made from a wildcard. RFC 4035 section 3.1.3.3. */
   isFromWildcard = false
 
+  /** Nodes of the DNAME records that are in the reply. */
+  dnameCount = 0
+  readonly dnameNode = new Int32Array(aliasesMax + 1)
+
   // The reply being written. `at` is an offset in its memory.
   replyStart = 0
   at = 0
@@ -165,6 +175,17 @@ export class Transaction {
   targetCount = 0
   readonly targetNumber = new Uint32Array(targetsMax)
   readonly targetOffset = new Uint16Array(targetsMax)
+  // Labels that stand in the reply, for `writeName`. -1: none are noted yet.
+  writtenCount = -1
+  /** Where a label stands, and the name behind it; both from the start of the message. */
+  readonly writtenOffset = new Uint16Array(writtenLabelsMax)
+  readonly writtenAbove = new Uint16Array(writtenLabelsMax)
+  /** Of the name that is being written: where its labels begin. */
+  readonly nameLabels = new Uint8Array(nameLimits.labelsMax + 1)
+  /** A name before it is written, or after it was read. */
+  readonly nameOctets = new Uint8Array(nameLimits.bytesMax + 1)
+  /** Where the name written last stands in the message. */
+  nameOffset = 0
 
   /** @param nowMs see Chain */
   constructor(settings: AnswerSettings, seed: number, counters: Counters, nowMs?: () => number) {
@@ -221,6 +242,7 @@ export class Transaction {
     this.aliasCount = 0
     this.rule = -1
     this.isForeign = false
+    this.dnameCount = 0
     this.isFromWildcard = false
     this.rcode = 0
     this.isAuthoritative = false
@@ -228,6 +250,7 @@ export class Transaction {
     this.answerCount = 0
     this.authorityCount = 0
     this.additionalCount = 0
+    this.writtenCount = -1
     this.extendedError = -1
     this.extendedErrorText = 0
   }

@@ -26,6 +26,18 @@ describe('a name below the owner of DNAME', () => {
   })
 })
 
+test('a chain through one DNAME twice has it once', async () => {
+  expect(said(await subject.ask('again.old.example.org. A'))).toEqual(
+    answered(
+      dname,
+      'again.old.example.org. 60 IN CNAME again.new.example.org.',
+      'again.new.example.org. 60 IN CNAME host.old.example.org.',
+      'host.old.example.org. 60 IN CNAME host.new.example.org.',
+      'host.new.example.org. 60 IN A 192.0.2.2',
+    ),
+  )
+})
+
 test('the owner of DNAME itself does not move', async () => {
   expect(said(await subject.ask('old.example.org. DNAME'))).toEqual(answered(dname))
   const reply = said(await subject.ask('old.example.org. A'))

@@ -22,6 +22,7 @@ about CNAME round
 *.star CNAME www
 old DNAME new
 host.new A 192.0.2.2
+again.new CNAME host.old
 long DNAME ${['a', 'b', 'c'].map((letter) => letter.repeat(60)).join('.')}.example.net.
 sub NS ns.sub
 sub NS ns1

@@ -2,7 +2,7 @@
 import { expect, test } from 'vitest'
 import type { Bundle } from '#bundle/format/bundle.ts'
 import type { ServiceModel } from '#bundle/format/model.ts'
-import { mark } from '#runtime/answer/mark.ts'
+import { mark } from '#runtime/counters/mark.ts'
 import { queryCells, QueryMeter } from '#runtime/counters/query-meter.ts'
 import { useMarks } from '#runtime/counters/use-marks.ts'
 import {

@@ -1,4 +1,4 @@
-// Marks a row that an answer used: a bit that all threads share; see counters/use-marks.ts.
+// Marks a row that an answer used: a bit that all threads share; see use-marks.ts.
 
 /** A row that is marked already costs a look: threads do not take its line from each other. */
 export function mark(marks: Int32Array, row: number): void {
