@@ -5,6 +5,7 @@ import { ok } from '#lib/result.ts'
 import type { Result } from '#lib/result.ts'
 import { withFallbackSignals } from './fallback/health-signals.ts'
 import { withFallbackAttempts, withFallbackNonces, withFallbackTokens } from './fallback/logins.ts'
+import { EndedSessions } from './file/ended-sessions.ts'
 import { FallbackSessions } from './fallback/sessions.ts'
 import { createMemoryClusterNodes } from './memory/cluster-nodes.ts'
 import { createMemoryHealthSignals } from './memory/health-signals.ts'
@@ -48,6 +49,8 @@ export interface EphemeralOptions {
   readonly log: Log
   /** After which Redis counts as away; tests on a busy machine give more. */
   readonly commandTimeoutMs?: number
+  /** Keeps ends of sessions that Redis has not heard of over a restart; left out: memory alone. */
+  readonly endedSessionsFile?: string
 }
 
 export interface EphemeralStatus {
@@ -134,7 +137,8 @@ function inRedis(options: EphemeralOptions, target: RedisTarget): EphemeralState
   const { clock } = options
   const redis = new Redis({ ...options, target, prefix: prefixFor(target, options.prefix) })
   const [shared, local] = [redisPorts(redis, clock), memoryPorts(clock)]
-  const sessions = new FallbackSessions(shared.sessions, clock)
+  const ended = new EndedSessions(options.endedSessionsFile ?? null, clock, options.log)
+  const sessions = new FallbackSessions(shared.sessions, clock, ended)
   const { signals, recover } = withFallbackSignals(shared.healthSignals, local.healthSignals)
   redis.onUp(() => {
     void sessions.recover()
@@ -151,6 +155,9 @@ function inRedis(options: EphemeralOptions, target: RedisTarget): EphemeralState
     clusterNodes: shared.clusterNodes,
     toldNodes: shared.toldNodes,
     status: () => ({ kind: 'redis', ...redis.status(), localSessions: sessions.localCount }),
-    close: () => redis.close(),
+    close: () => {
+      sessions.close()
+      redis.close()
+    },
   }
 }

@@ -1,5 +1,6 @@
 // Parts: what the node keeps besides its configuration. Shared and short-lived (Redis or memory),
 // or lasting (the database), and of that the TSIG keys and TXT records.
+import { join } from 'node:path'
 import { startDynamicDns } from '#cli/node/dynamic-dns.ts'
 import { JournalKeeper } from '#cli/why/journal-keeper.ts'
 import { createNodeRecords } from '#cli/stores/records.ts'
@@ -12,8 +13,9 @@ import type { Deps, Part } from './part.ts'
 const prefix = 'gslbd:'
 
 /** A Redis that is away is no error. */
-export const openSharedState: Part = ({ settings: { redis }, log }) => {
-  const shared = createEphemeral({ redis, prefix, clock: systemClock, log })
+export const openSharedState: Part = ({ settings: { redis, dataDir }, log }) => {
+  const endedSessionsFile = join(dataDir, 'node', 'ended-sessions')
+  const shared = createEphemeral({ redis, prefix, clock: systemClock, log, endedSessionsFile })
   if (!shared.ok) return shared
   return ok({ gives: { shared: shared.value }, stop: () => shared.value.close() })
 }

@@ -3,7 +3,7 @@ import type { MetricsSnapshot } from '#api/metrics/snapshot.ts'
 import type { HealthReason } from '#api/ports/operator-view.ts'
 import { systemKey } from '#api/auth/policy.ts'
 import { readSecrets } from '#cli/data/secrets.ts'
-import { isWithdrawn, queryLogLost } from '#cli/status/health-reasons.ts'
+import { isWithdrawn, queryLogLost, redisAway } from '#cli/status/health-reasons.ts'
 import { nodeSnapshot } from '#cli/status/operator-view.ts'
 import { ThreadLoad } from '#cli/status/thread-load.ts'
 import type { Io } from '#cli/terminal/command.ts'
@@ -199,13 +199,7 @@ function healthOf(pulled: PulledNode): { status: string; reasons: readonly Healt
       },
     ],
     [pulled.queryLog?.counts().isFailing === true, { code: 'query-log', message: queryLogLost }],
-    [
-      shared.status().state === 'away',
-      {
-        code: 'redis-away',
-        message: 'Redis is away or too slow: this node goes on with its own memory. See the log.',
-      },
-    ],
+    [shared.status().state === 'away', { code: 'redis-away', message: redisAway }],
   ]
   const held = rows.flatMap(([holds, reason]) => (holds ? [reason] : []))
   const reasons = [...held, ...anycastReasons(pulled)]

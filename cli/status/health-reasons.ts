@@ -46,6 +46,9 @@ interface Row {
 
 const status = 'GET /api/v1/gitops/status says why.'
 
+export const redisAway =
+  'Redis is away, too slow or takes no writes: this node goes on with its own memory. See the log.'
+
 export const queryLogLost =
   'The query log cannot be written: its records are lost until it can. See the log.'
 
@@ -99,7 +102,7 @@ const degradations: readonly Row[] = [
   },
   {
     code: 'redis-away',
-    message: 'Redis is away or too slow: this node goes on with its own memory. See the log.',
+    message: redisAway,
     holds: ({ shared }) => shared().state === 'away',
   },
   {

@@ -1,28 +1,33 @@
 // Sessions in Redis; in the memory of this node while Redis is away.
 import type { Clock } from '#lib/clock.ts'
 import { err, ok } from '#lib/result.ts'
+import type { EndOf, EndedSessions } from '../file/ended-sessions.ts'
 import { MemorySessions } from '../memory/sessions.ts'
 import type { Session, SessionIdentity, Sessions } from '../ports/sessions.ts'
 import type { StoreCall } from '../ports/store-result.ts'
 import type { RedisSessions } from '../redis/sessions.ts'
 
-/** Ends of sessions that Redis has to hear of when it is back. */
-const pendingMax = 100_000
+/** Between two tries to tell Redis what it missed: it may have refused that alone. */
+const againMs = 1_000
 
 export class FallbackSessions implements Sessions {
   readonly #redis: RedisSessions
   readonly #memory: MemorySessions
   readonly #clock: Clock
-  /** Token hash, and when. */
-  readonly #pendingHashes = new Map<string, number>()
-  /** User, and when it was on the clock that never goes back. */
-  readonly #pendingUsers = new Map<string, number>()
+  readonly #ended: EndedSessions
   #recovering: Promise<void> | null = null
+  #again: NodeJS.Timeout | undefined
 
-  constructor(redis: RedisSessions, clock: Clock) {
+  /** @param ended what Redis has to hear of when it is back */
+  constructor(redis: RedisSessions, clock: Clock, ended: EndedSessions) {
     this.#redis = redis
     this.#memory = new MemorySessions(clock)
     this.#clock = clock
+    this.#ended = ended
+  }
+
+  close(): void {
+    clearTimeout(this.#again)
   }
 
   /** Sessions that only this node knows. */
@@ -36,13 +41,13 @@ export class FallbackSessions implements Sessions {
     ttlMs: number,
   ): StoreCall<Session> => {
     // The order counts: an end of the user's sessions before this one is not to end it.
-    if (this.#pendingUsers.has(identity.userId)) await this.recover()
+    if (this.#ended.has('user', identity.userId)) await this.recover()
     const shared = await this.#redis.create(tokenHash, identity, ttlMs)
     return shared.ok ? shared : await this.#memory.create(tokenHash, identity, ttlMs)
   }
 
   readonly find = async (tokenHash: string, extendMs: number | null): StoreCall<Session | null> => {
-    if (this.#pendingHashes.has(tokenHash)) return ok(null)
+    if (this.#ended.has('session', tokenHash)) return ok(null)
     const local = await this.#memory.find(tokenHash, extendMs)
     if (local.ok && local.value !== null) {
       this.#recoverSoon()
@@ -51,7 +56,7 @@ export class FallbackSessions implements Sessions {
     const shared = await this.#redis.find(tokenHash, extendMs)
     if (!shared.ok) return ok(null)
     this.#recoverSoon()
-    const isEnded = shared.value !== null && this.#pendingUsers.has(shared.value.userId)
+    const isEnded = shared.value !== null && this.#ended.has('user', shared.value.userId)
     return isEnded ? ok(null) : shared
   }
 
@@ -60,7 +65,7 @@ export class FallbackSessions implements Sessions {
     const shared = await this.#redis.revoke(tokenHash)
     const wasLocal = local.ok && local.value
     if (shared.ok) return ok(wasLocal || shared.value)
-    if (!this.#remember(this.#pendingHashes, tokenHash)) return err(shared.error)
+    if (!this.#remember('session', tokenHash)) return err(shared.error)
     return ok(wasLocal)
   }
 
@@ -69,25 +74,28 @@ export class FallbackSessions implements Sessions {
     const shared = await this.#redis.revokeUser(userId)
     const localCount = local.ok ? local.value : 0
     if (shared.ok) return ok(localCount + shared.value)
-    if (!this.#remember(this.#pendingUsers, userId)) return err(shared.error)
+    if (!this.#remember('user', userId)) return err(shared.error)
     return ok(localCount)
   }
 
   /** Tells Redis what it missed: first what ended, then what began. Safe to call at any time. */
   readonly recover = async (): Promise<void> => {
-    this.#recovering ??= this.#recover().finally(() => (this.#recovering = null))
+    this.#recovering ??= this.#recover().finally(() => {
+      this.#recovering = null
+      this.#ended.settle()
+      this.#tryAgain()
+    })
     await this.#recovering
   }
 
   async #recover(): Promise<void> {
-    for (const hash of this.#pendingHashes.keys()) {
+    for (const [hash] of this.#ended.all('session')) {
       if (!(await this.#redis.revoke(hash)).ok) return
-      this.#pendingHashes.delete(hash)
+      this.#ended.delete('session', hash)
     }
-    for (const [userId, atMs] of this.#pendingUsers) {
-      const agoMs = this.#clock.monotonicMs() - atMs
+    for (const [userId, agoMs] of this.#ended.all('user')) {
       if (!(await this.#redis.revokeUser(userId, agoMs)).ok) return
-      this.#pendingUsers.delete(userId)
+      this.#ended.delete('user', userId)
     }
     for (const { tokenHash, identity, leftMs } of this.#memory.all()) {
       const ageMs = this.#clock.nowMs() - identity.createdAtMs
@@ -99,13 +107,20 @@ export class FallbackSessions implements Sessions {
   }
 
   #recoverSoon(): void {
-    if (this.#memory.size + this.#pendingHashes.size + this.#pendingUsers.size === 0) return
-    void this.recover()
+    if (this.#memory.size + this.#ended.size > 0) void this.recover()
   }
 
-  #remember(pending: Map<string, number>, one: string): boolean {
-    if (pending.size >= pendingMax && !pending.has(one)) return false
-    pending.set(one, this.#clock.monotonicMs())
+  #remember(what: EndOf, id: string): boolean {
+    if (!this.#ended.add(what, id)) return false
+    this.#tryAgain()
     return true
+  }
+
+  #tryAgain(): void {
+    if (this.#ended.size === 0 || this.#again !== undefined) return
+    this.#again = setTimeout(() => {
+      this.#again = undefined
+      void this.recover()
+    }, againMs).unref()
   }
 }

@@ -10,7 +10,7 @@ import { FollowedConnection, plainConnection } from './followed-client.ts'
 import type { RedisConnection } from './followed-client.ts'
 import { redisLimits } from './limits.ts'
 import type { RedisPlace, RedisTarget } from './target.ts'
-import { wordOf } from './words.ts'
+import { isRefusal, wordOf } from './words.ts'
 
 export interface RedisOptions {
   readonly target: RedisTarget
@@ -63,6 +63,8 @@ export class Redis {
   readonly #look: NodeJS.Timeout
   #listening: Promise<unknown> = Promise.resolve()
   #isAsking = false
+  #isLooking = false
+  #isOver = false
   #address = ''
   #status: RedisStatus
 
@@ -78,11 +80,14 @@ export class Redis {
     this.#listener = connection()
     this.#client.open({
       onReady: () => void this.#tellUp(),
-      onFault: (word, at) => this.#isAway(word, at),
+      onFault: (word, at) => {
+        this.#isAway(word, at)
+        // A connection that was told a refusal is still there, and nothing else looks again.
+        void this.#tellUp()
+      },
     })
     this.#listener.open({ onReady: () => void this.#hearAll(), onFault: () => undefined })
-    const look = (): void => void (this.#status.state === 'up' && this.#send(['PING']))
-    this.#look = setInterval(look, redisLimits.lookMs).unref()
+    this.#look = setInterval(() => void this.#lookNow(), redisLimits.lookMs).unref()
   }
 
   readonly status = (): RedisStatus => this.#status
@@ -132,6 +137,7 @@ export class Redis {
   }
 
   close(): void {
+    this.#isOver = true
     clearInterval(this.#look)
     this.#upHandlers.clear()
     this.#client.destroy()
@@ -142,11 +148,16 @@ export class Redis {
     const { state, fault } = this.#status
     // While Redis is away, calls fail at once instead of waiting for a timeout each.
     if (state === 'away') return away(fault ?? messageOf('CONNECTING'))
-    return await this.#ask(words)
+    const asked = await this.#ask(words)
+    if (asked.ok) return asked
+    // Whether it refuses that alone is seen by a write of our own.
+    if (asked.error !== 'NOSCRIPT' && asked.error !== 'TIMEOUT') void this.#lookNow()
+    return away(messageOf(asked.error))
   }
 
-  async #ask(words: readonly string[]): Promise<Result<RedisReply, StoreFailure>> {
-    if (!this.#client.isReady) return away(this.#status.fault ?? messageOf('CONNECTING'))
+  /** Errors: the word of the fault. */
+  async #ask(words: readonly string[]): Promise<Result<RedisReply, string>> {
+    if (!this.#client.isReady) return err('CONNECTING')
     const { promise, resolve } = Promise.withResolvers<'late'>()
     // After a pause of this process its own sockets are read before Redis is called late.
     const onTime = (): void => void setImmediate(() => resolve('late'))
@@ -157,9 +168,9 @@ export class Redis {
       if (first !== 'late') return ok(first.value)
       reply.catch(() => undefined)
       this.#isLate()
-      return away(messageOf('TIMEOUT'))
+      return err('TIMEOUT')
     } catch (error) {
-      return away(messageOf(wordOf(error)))
+      return err(wordOf(error))
     } finally {
       clearTimeout(timer)
     }
@@ -181,15 +192,45 @@ export class Redis {
     }
   }
 
-  /** A Redis that still reads its files takes connections, and refuses every command. */
+  /**
+   * One that still reads its files refuses every command; one that lacks replicas, memory, disk or
+   * our right to write answers a PING.
+   */
+  async #askToWrite(): Promise<Result<RedisReply, string>> {
+    return await this.#ask(['SET', this.key('write-check'), '1', 'PX', `${redisLimits.silenceMs}`])
+  }
+
+  #isRefused(word: string): boolean {
+    if (['TIMEOUT', 'CONNECTING'].includes(word)) return false
+    this.#isAway(word, this.#client.place)
+    return true
+  }
+
+  async #lookNow(): Promise<void> {
+    if (this.#status.state !== 'up' || this.#isLooking) return
+    this.#isLooking = true
+    try {
+      const asked = await this.#askToWrite()
+      // What is late, or has no connection, has said so itself.
+      if (asked.ok || !this.#isRefused(asked.error)) return
+      void this.#tellUp()
+    } finally {
+      this.#isLooking = false
+    }
+  }
+
   async #tellUp(): Promise<void> {
     if (this.#isAsking) return
     this.#isAsking = true
     try {
       this.#follow()
-      while (this.#client.isReady && this.#listener.isReady) {
-        if ((await this.#ask(['PING'])).ok) return this.#isUp()
-        await delay(redisLimits.loadingPauseMs)
+      let pauseMs: number = redisLimits.loadingPauseMs
+      while (!this.#isOver && this.#client.isReady && this.#listener.isReady) {
+        const asked = await this.#askToWrite()
+        if (asked.ok) return this.#isUp()
+        this.#isRefused(asked.error)
+        await delay(pauseMs, undefined, { ref: false })
+        pauseMs = Math.min(2 * pauseMs, redisLimits.lookMs)
       }
     } finally {
       this.#isAsking = false
@@ -214,11 +255,13 @@ export class Redis {
   }
 
   #isAway(word: string, at: RedisPlace): void {
-    const fault = `Redis is not reached (${word}).`
+    if (this.#isOver) return
+    const what = isRefusal(word) ? 'Redis takes no writes' : 'Redis is not reached'
+    const fault = `${what} (${word}).`
     const wasUp = this.#status.state === 'up'
     if (wasUp || this.#status.fault !== fault) {
       const fields = { code: word, address: addressOf(at) }
-      this.#log.warn(fields, 'Redis is not reached. This node goes on with its memory.')
+      this.#log.warn(fields, `${what}. This node goes on with its memory.`)
     }
     const sinceMs = wasUp ? this.#clock.nowMs() : this.#status.sinceMs
     this.#status = { state: 'away', sinceMs, fault }

@@ -11,4 +11,9 @@ export function wordOf(error: unknown): string {
 /** Another Redis takes writes now: this one was, or will be. */
 const elsewhere: readonly string[] = ['READONLY', 'MOVED', 'CLUSTERDOWN', 'MASTERDOWN', 'ASK']
 
+/** It is there, and refuses what would change something. */
+const refusals: readonly string[] = ['NOREPLICAS', 'OOM', 'MISCONF', 'NOPERM', 'READONLY']
+
+export const isRefusal = (word: string): boolean => refusals.includes(word)
+
 export const isElsewhere = (word: string): boolean => elsewhere.includes(word)
