@@ -4,6 +4,8 @@ import { partsIn } from '#config/entry.ts'
 import type { ConfigEntry, ConfigPart } from '#config/entry.ts'
 import type { PartKind, PartOf } from '#config/parts.ts'
 import type { PartTarget } from '#config/operation.ts'
+import type { ConfigSnapshot } from '#config/object-index.ts'
+import { kinds } from '#schemas/kinds.ts'
 import type { Kind } from '#schemas/kinds.ts'
 import { sees, visibleTenant } from '#api/access/caller.ts'
 import type { Caller, Viewer } from '#api/access/caller.ts'
@@ -14,13 +16,27 @@ interface Context {
   readonly ports: Pick<ApiPorts, 'config'>
 }
 
+/** @param ref an id, or else the name of the only such object that the caller sees */
 export function findObject<K extends Kind>(
   { caller, ports }: Context,
   kind: K,
-  id: string,
+  ref: string,
 ): ConfigEntry<K> | undefined {
-  const entry = ports.config.snapshot().get(kind, id)
+  const snapshot = ports.config.snapshot()
+  const entry = snapshot.get(kind, ref) ?? objectNamed(snapshot, caller, kind, ref)
   return entry !== undefined && sees(caller, entry.tenant) ? entry : undefined
+}
+
+function objectNamed<K extends Kind>(
+  snapshot: ConfigSnapshot,
+  caller: Viewer,
+  kind: K,
+  name: string,
+): ConfigEntry<K> | undefined {
+  const held = snapshot.holderOf(kind, caller.tenant, name) as ConfigEntry<K> | undefined
+  if (!caller.isSystemAdmin || kinds[kind].names === 'everywhere') return held
+  const [first, second] = snapshot.list(kind).filter((entry) => entry.name === name)
+  return second === undefined ? first : undefined
 }
 
 export function findPart<K extends PartKind>(

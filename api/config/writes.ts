@@ -122,7 +122,7 @@ async function submit(
   if (done.ok) return done
   const { code, message } = done.error
   // Whom the answer sends to the operator: there the reason is.
-  if (statusOf[code] === 500) ports.log.error({ requestId, code, reason: message }, writeFailed)
+  if (isForOperator(code)) ports.log.error({ requestId, code, reason: message }, writeFailed)
   return err(refusalOf(done.error, caller, requestId, invalid))
 }
 
@@ -189,7 +189,7 @@ const statusOf: Readonly<Record<WriteFailureCode, number>> = {
   guarded: 409,
   invalid: 400,
   'head-invalid': 409,
-  'not-trusted': 500,
+  'not-trusted': 409,
   unreachable: 500,
   busy: 503,
   contended: 503,
@@ -197,6 +197,10 @@ const statusOf: Readonly<Record<WriteFailureCode, number>> = {
   unavailable: 503,
   internal: 500,
 }
+
+/** The reason tells of paths, hosts and keys, and is in the log. */
+const isForOperator = (code: WriteFailureCode): boolean =>
+  statusOf[code] === 500 || code === 'not-trusted'
 
 const sentencesMax = 5
 
@@ -221,7 +225,7 @@ export function refusalOf(
     const said = caller.isSystemAdmin ? message : heldForOthers
     return refused(status, said, { diagnostics: visible(diagnostics, caller) })
   }
-  if (status === 500 && !caller.isSystemAdmin) return failedForOthers(code, requestId)
+  if (isForOperator(code) && !caller.isSystemAdmin) return failedForOthers(code, requestId)
   const said = code === 'guarded' ? guardedFor(caller, failure) : message
   const reply = refused(status, said)
   return status === 503 ? { ...reply, headers: { 'retry-after': '1' } } : reply
@@ -274,7 +278,7 @@ function failedForOthers(code: WriteFailureCode, requestId: string): Reply {
     ? 'The change cannot be written at the moment, and nothing was changed.'
     : 'It is not known whether the change was made: look before you try again.'
   const whom = 'Tell an administrator of the system, who finds the reason in the log by request'
-  return refused(500, `${outcome} ${whom} ${requestId}.`)
+  return refused(statusOf[code], `${outcome} ${whom} ${requestId}.`)
 }
 
 export function seenWarnings(

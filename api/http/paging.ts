@@ -1,4 +1,4 @@
-// Pages lists by `?limit=` and `?cursor=`; without them a list is whole.
+// Narrows lists by `?limit=`, `?cursor=` and `?name=`; without them a list is whole.
 import { Type } from 'typebox'
 import type { Static } from 'typebox'
 import { err, ok } from '#lib/result.ts'
@@ -23,18 +23,53 @@ export const Paging = Type.Object(
 )
 export type Paging = Static<typeof Paging>
 
+export const Name = Type.Object(
+  {
+    name: Type.Optional(
+      Type.String({ minLength: 1, maxLength: 1_100, description: 'Of this whole name alone.' }),
+    ),
+  },
+  { additionalProperties: false },
+)
+export type Name = Static<typeof Name>
+
+/** Of a list whose entries have names. */
+export const NamedPaging = Type.Object(
+  { ...Paging.properties, ...Name.properties },
+  { additionalProperties: false },
+)
+
 /** Of which lists are made: ordered by name, then by id. */
 interface Named {
   readonly name: string
   readonly uid: string
 }
 
+/** In the form that names of the DNS have here: lower case, with the final dot. */
+export function withDnsName<Query extends Name>(query: Query): Query {
+  const { name } = query
+  return name === undefined ? query : { ...query, name: dnsNameOf(name) }
+}
+
+export function dnsNameOf(text: string): string {
+  return `${text.toLowerCase().replace(/\.$/, '')}.`
+}
+
+/** Those of the name that is asked for. */
+export function named<T extends { readonly name: string }>(
+  all: readonly T[],
+  { name: wanted }: Name,
+): readonly T[] {
+  return wanted === undefined ? all : all.filter(({ name }) => name === wanted)
+}
+
 /** A page of a list that is ordered by name: what comes and goes between two pages does no harm. */
 export function pageByName<T extends Named>(
-  all: readonly T[],
-  paging: Paging,
+  list: readonly T[],
+  paging: Paging & Name,
   show: (item: T) => object,
 ): Reply {
+  const all = named(list, paging)
   const after = readCursor(paging.cursor)
   if (!after.ok) return after.error
   const [name, uid = ''] = after.value

@@ -46,7 +46,7 @@ function sentenceOf(error: ErrorObject, part: Part): string {
   if (keyword === 'required') return `${inside(String(params['missingProperty']))}: is required`
   if (keyword === 'additionalProperties') {
     const name = String(params['additionalProperty']).slice(0, 100)
-    const near = suggest(name, Object.keys((parentSchema['properties'] ?? {}) as object))
+    const near = nearField(name, Object.keys((parentSchema['properties'] ?? {}) as object))
     const hint = near === undefined ? '' : `; did you mean "${near}"?`
     return `${inside(name)}: there is no such ${part === 'query' ? 'parameter' : 'field'}${hint}`
   }
@@ -56,6 +56,11 @@ function sentenceOf(error: ErrorObject, part: Part): string {
     return `body: is empty or null; send ${typesOf(parentSchema)} as JSON`
   }
   return `${field}: ${brokenRule(error)}`
+}
+
+/** Other APIs, and our files, say `pool` where this one says `poolId`. */
+function nearField(name: string, known: readonly string[]): string | undefined {
+  return known.includes(`${name}Id`) ? `${name}Id` : suggest(name, known)
 }
 
 /** Of several rules of a field only the one that was broken is told. */

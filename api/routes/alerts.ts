@@ -12,7 +12,7 @@ import {
   showChannel,
 } from '#api/alerts/channel.ts'
 import type { CheckedSettings } from '#api/alerts/channel.ts'
-import { Paging, pageByName } from '#api/http/paging.ts'
+import { NamedPaging, pageByName } from '#api/http/paging.ts'
 import { created, missing, noContent, refused, success } from '#api/http/reply.ts'
 import type { Reply } from '#api/http/reply.ts'
 import { route } from '#api/http/route.ts'
@@ -40,7 +40,7 @@ const list = route({
   withoutConfig: true,
   tag,
   summary: 'Channels by name, without their secrets, and how they do',
-  query: Paging,
+  query: NamedPaging,
   responses: { 200: { description: 'Channels', schema: Type.Array(AlertChannel) } },
   handle: async ({ caller, ports, query }) => {
     const channels = await ports.alerts.listChannels(scopeOf(caller))

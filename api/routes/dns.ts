@@ -13,7 +13,7 @@ import { tsigAlgorithmNames } from '#state/ports/dynamic-dns.ts'
 import type { HiddenBy } from '#state/ports/dynamic-dns.ts'
 import { actorOf } from '#api/access/caller.ts'
 import { scopeOf } from '#api/access/grants.ts'
-import { Paging, pageByName } from '#api/http/paging.ts'
+import { NamedPaging, pageByName, withDnsName } from '#api/http/paging.ts'
 import { created, invalid, missing, noContent, refused } from '#api/http/reply.ts'
 import type { Reply } from '#api/http/reply.ts'
 import { route } from '#api/http/route.ts'
@@ -80,11 +80,12 @@ const listKeys = route({
   withoutConfig: true,
   tag,
   summary: 'TSIG keys by name, without their secrets',
-  query: Paging,
+  query: NamedPaging,
   responses: { 200: { description: 'Keys', schema: Type.Array(TsigKey) } },
   handle: async ({ caller, ports, query }) => {
     const keys = await ports.dynamicDns.listKeys(scopeOf(caller))
-    return keys.ok ? pageByName(byName(keys.value), query, showTsigKey) : storeFailed(keys.error)
+    if (!keys.ok) return storeFailed(keys.error)
+    return pageByName(byName(keys.value), withDnsName(query), showTsigKey)
   },
 })
 
@@ -153,12 +154,12 @@ const listRecords = route({
   withoutConfig: true,
   tag,
   summary: 'TXT records by name, those of DNS UPDATE among them',
-  query: Paging,
+  query: NamedPaging,
   responses: { 200: { description: 'Records', schema: Type.Array(TxtRecord) } },
   handle: async ({ caller, ports, query }) => {
     const records = await ports.dynamicDns.listRecords(scopeOf(caller))
     if (!records.ok) return storeFailed(records.error)
-    return pageByName(byName(records.value), query, (record) =>
+    return pageByName(byName(records.value), withDnsName(query), (record) =>
       showTxtRecord(record, ports.hiddenBy(record.name)),
     )
   },

@@ -6,7 +6,7 @@ import { findObject, listObjects, targetOf } from '#api/config/reads.ts'
 import { remove, write, writeRefusals } from '#api/config/writes.ts'
 import { apiLimits } from '#api/http/limits.ts'
 import { preconditionOf } from '#api/http/if-match.ts'
-import { Paging, pageByName } from '#api/http/paging.ts'
+import { NamedPaging, pageByName } from '#api/http/paging.ts'
 import { created, missing, refused, success } from '#api/http/reply.ts'
 import { route } from '#api/http/route.ts'
 import type { Route } from '#api/http/route.ts'
@@ -34,7 +34,7 @@ const list = route({
   details:
     'Each is checked every `domains.verifyInterval` by one node: the servers of its parent are ' +
     'asked for its NS and DS records, and its name servers whether they serve it.',
-  query: Paging,
+  query: NamedPaging,
   responses: { 200: { description: 'Delegated domains', schema: Type.Array(DelegatedDomain) } },
   handle: async (context) => {
     const shown: Entry[] = []

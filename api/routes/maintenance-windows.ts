@@ -6,7 +6,7 @@ import { uuidV7 } from '#lib/uuid.ts'
 import { findObject, findPart, listObjects, targetOf } from '#api/config/reads.ts'
 import { remove, write, writeRefusals } from '#api/config/writes.ts'
 import { preconditionOf } from '#api/http/if-match.ts'
-import { Paging, pageByName } from '#api/http/paging.ts'
+import { NamedPaging, pageByName } from '#api/http/paging.ts'
 import { created, invalid, missing } from '#api/http/reply.ts'
 import {
   MaintenanceWindow,
@@ -33,24 +33,31 @@ const create = route({
   refusals: writeRefusals,
   handle: async (context) => {
     const { resourceType, resourceId, startAt, endAt } = context.body
-    const owner =
-      resourceType === 'pool'
-        ? findObject(context, 'Pool', resourceId)
-        : findPart(context, 'Member', resourceId)?.owner
-    if (owner === undefined) return invalid('resourceId', `there is no such ${resourceType}`)
+    const found = resourceNamed(context, resourceType, resourceId)
+    if (found === undefined) return invalid('resourceId', `there is no such ${resourceType}`)
     const uid = uuidV7(context.ports.clock.nowMs())
     const done = await write(context, {
       verb: 'create',
       kind: 'MaintenanceWindow',
-      tenant: owner.tenant,
+      tenant: found.tenant,
       name: `window-${uid}`,
       uid,
-      spec: { resourceType, resource: resourceId.toLowerCase(), startAt, endAt },
+      spec: { resourceType, resource: found.uid, startAt, endAt },
     })
     if (!done.ok) return done.error
     return created(shown(context, done.value.entry as Entry), done.value.headers)
   },
 })
+
+function resourceNamed(
+  context: Pick<RouteContext, 'caller' | 'ports'>,
+  type: 'pool' | 'member',
+  ref: string,
+): { readonly tenant: string; readonly uid: string } | undefined {
+  if (type === 'pool') return findObject(context, 'Pool', ref)
+  const found = findPart(context, 'Member', ref)
+  return found && { tenant: found.owner.tenant, uid: found.part.uid }
+}
 
 const list = route({
   method: 'GET',
@@ -58,7 +65,7 @@ const list = route({
   needs: 'maintenance:read',
   tag,
   summary: 'All maintenance windows, by name',
-  query: Paging,
+  query: NamedPaging,
   responses: { 200: { description: 'Windows', schema: Type.Array(MaintenanceWindow) } },
   handle: (context) =>
     pageByName(listObjects(context, 'MaintenanceWindow'), context.query, (entry) =>

@@ -6,7 +6,7 @@ import { findObject, listObjects, targetOf } from '#api/config/reads.ts'
 import { remove, tagged, write, writeRefusals } from '#api/config/writes.ts'
 import type { Written } from '#api/config/writes.ts'
 import { conditional, preconditionOf } from '#api/http/if-match.ts'
-import { Paging, pageByName } from '#api/http/paging.ts'
+import { NamedPaging, pageByName } from '#api/http/paging.ts'
 import { created, missing, success } from '#api/http/reply.ts'
 import type { Reply } from '#api/http/reply.ts'
 import {
@@ -48,7 +48,7 @@ const list = route({
   needs: 'pool:read',
   tag,
   summary: 'All pools, by name',
-  query: Paging,
+  query: NamedPaging,
   responses: { 200: { description: 'Pools', schema: Type.Array(Pool) } },
   handle: (context) => pageByName(listObjects(context, 'Pool'), context.query, showPool),
 })

@@ -8,7 +8,7 @@ import { findPart, targetOf } from '#api/config/reads.ts'
 import { remove, tagged, write, writeRefusals } from '#api/config/writes.ts'
 import type { Written } from '#api/config/writes.ts'
 import { preconditionOf } from '#api/http/if-match.ts'
-import { Paging, pageByName } from '#api/http/paging.ts'
+import { NamedPaging, dnsNameOf, pageByName, withDnsName } from '#api/http/paging.ts'
 import { unverifiedRefusal } from '#api/domains/record-rights.ts'
 import { created, missing, success } from '#api/http/reply.ts'
 import type { Reply } from '#api/http/reply.ts'
@@ -34,11 +34,8 @@ const tag = 'Records'
 
 const Query = Type.Object(
   {
-    ...Paging.properties,
+    ...NamedPaging.properties,
     zone: Type.Optional(Type.String({ maxLength: 1_100, description: 'Of this zone alone.' })),
-    name: Type.Optional(
-      Type.String({ maxLength: 1_100, description: 'Of this whole name alone.' }),
-    ),
     type: Type.Optional(Type.String({ maxLength: 16, description: 'Of this type alone.' })),
   },
   { additionalProperties: false },
@@ -98,16 +95,14 @@ const list = route({
     const isWanted = filterOf(query)
     const rows = recordRows(ports.config.snapshot().list('Records'))
     const own = rows.filter((row) => sees(caller, row.owner.tenant) && isWanted(row))
-    return pageByName(own, query, showRecord)
+    return pageByName(own, withDnsName(query), showRecord)
   },
 })
 
-function filterOf({ zone, name, type }: Static<typeof Query>) {
-  const whole = (text: string): string => `${text.toLowerCase().replace(/\.$/, '')}.`
+function filterOf({ zone, type }: Static<typeof Query>) {
   const code = type === undefined ? undefined : rrsetOf('.', '@', type).code
   return (row: RecordRow): boolean =>
-    (zone === undefined || row.zone === whole(zone)) &&
-    (name === undefined || row.name === whole(name)) &&
+    (zone === undefined || row.zone === dnsNameOf(zone)) &&
     (type === undefined || row.code === code)
 }
 

@@ -8,7 +8,7 @@ import { redirectCodeDefault, redirectCodes, RedirectSpec } from '#schemas/objec
 import { findObject, listObjects, targetOf } from '#api/config/reads.ts'
 import { remove, write, writeRefusals } from '#api/config/writes.ts'
 import { preconditionOf } from '#api/http/if-match.ts'
-import { Paging, pageByName } from '#api/http/paging.ts'
+import { NamedPaging, pageByName } from '#api/http/paging.ts'
 import { created, missing, refused } from '#api/http/reply.ts'
 import { route } from '#api/http/route.ts'
 import type { Route } from '#api/http/route.ts'
@@ -62,7 +62,7 @@ const list = route({
   details:
     'Every node adds its hits at least each five seconds; those of the node that answers are in ' +
     'at once.',
-  query: Paging,
+  query: NamedPaging,
   responses: { 200: { description: 'Redirects', schema: Type.Array(RedirectRule) } },
   handle: async (context) => {
     const hits = await context.ports.responseHits()

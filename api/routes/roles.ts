@@ -8,6 +8,7 @@ import type { Caller } from '#api/access/caller.ts'
 import type { ApiPorts } from '#api/ports/ports.ts'
 import { holdsAll, scopeOf } from '#api/access/grants.ts'
 import { isPermission, permissions as atoms } from '#api/access/permissions.ts'
+import { Name, named } from '#api/http/paging.ts'
 import { created, invalid, missing, noContent, refused, success } from '#api/http/reply.ts'
 import type { Reply } from '#api/http/reply.ts'
 import { route } from '#api/http/route.ts'
@@ -42,10 +43,12 @@ const list = route({
   withoutConfig: true,
   tag,
   summary: "The built-in roles and the tenant's own",
+  query: Name,
   responses: { 200: { description: 'Roles', schema: Type.Array(RoleJson) } },
-  handle: async ({ caller, ports }) => {
+  handle: async ({ caller, ports, query }) => {
     const roles = await ports.roles.list(scopeOf(caller))
-    return roles.ok ? success(roles.value.map(toRoleJson)) : storeFailed(roles.error)
+    if (!roles.ok) return storeFailed(roles.error)
+    return success(named(roles.value, query).map(toRoleJson))
   },
 })
 

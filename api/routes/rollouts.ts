@@ -5,7 +5,7 @@ import { uuidV7 } from '#lib/uuid.ts'
 import { findObject, findPart, listObjects, targetOf } from '#api/config/reads.ts'
 import { tagged, write, writeRefusals } from '#api/config/writes.ts'
 import { preconditionOf } from '#api/http/if-match.ts'
-import { Paging, pageByName } from '#api/http/paging.ts'
+import { NamedPaging, pageByName } from '#api/http/paging.ts'
 import { created, invalid, missing, refused, success } from '#api/http/reply.ts'
 import { NewRollout, Rollout, showRollout } from '../resources/rollout.ts'
 import { route } from '#api/http/route.ts'
@@ -24,7 +24,7 @@ const list = route({
   needs: 'rollout:read',
   tag,
   summary: 'All rollouts, by name',
-  query: Paging,
+  query: NamedPaging,
   responses: { 200: { description: 'Rollouts', schema: Type.Array(Rollout) } },
   handle: (context) =>
     pageByName(listObjects(context, 'Rollout'), context.query, (entry) => shown(context, entry)),

@@ -12,7 +12,7 @@ import { filterNamed } from '#routing/choose/ways.ts'
 import type { Caller } from '#api/access/caller.ts'
 import { chainFeatures } from '#licence/chain-features.ts'
 import type { LicenceGate } from '#licence/gate.ts'
-import { Paging, pageByName } from '#api/http/paging.ts'
+import { NamedPaging, pageByName } from '#api/http/paging.ts'
 import { created, invalid, missing, refused, success } from '#api/http/reply.ts'
 import type { Reply } from '#api/http/reply.ts'
 import {
@@ -70,7 +70,7 @@ const list = route({
   needs: 'service:read',
   tag,
   summary: 'All services, by name',
-  query: Paging,
+  query: NamedPaging,
   responses: { 200: { description: 'Services', schema: Type.Array(Service) } },
   handle: (context) =>
     pageByName(listObjects(context, 'Service'), context.query, (entry) => shown(context, entry)),
@@ -201,7 +201,12 @@ function poolOf(context: Context, tenant: string): Result<AttachedPool, Reply> {
   if (id === '') return ok({ name: null, reference: {} })
   const pool = findObject(context, 'Pool', id)
   if (pool?.tenant === tenant) return ok({ name: pool.name, reference: { poolUid: pool.uid } })
-  return err(invalid('poolId', 'there is no such pool; send the id of a pool of the same tenant'))
+  return err(
+    invalid(
+      'poolId',
+      'there is no such pool; send the id or the name of a pool of the same tenant',
+    ),
+  )
 }
 
 /** @param before scripts that were there already are nobody's change */

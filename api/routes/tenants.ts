@@ -9,6 +9,7 @@ import { tokenHash } from '../auth/policy.ts'
 import { defaultTenant } from '#schemas/objects/tenant.ts'
 import { subjectOf, writeRefusals } from '#api/config/writes.ts'
 import type { ApiPorts } from '#api/ports/ports.ts'
+import { Name, named } from '#api/http/paging.ts'
 import { created, noContent, refused, success } from '#api/http/reply.ts'
 import { route } from '#api/http/route.ts'
 import type { Route } from '#api/http/route.ts'
@@ -124,8 +125,9 @@ const list = route({
   needs: 'system',
   tag,
   summary: 'All tenants, without keys',
+  query: Name,
   responses: { 200: { description: 'Tenants', schema: Type.Array(TenantJson) } },
-  handle: ({ ports }) => success(ports.tenants.list()),
+  handle: ({ ports, query }) => success(named(ports.tenants.list(), query)),
 })
 
 const remove = route({

@@ -44,7 +44,7 @@ test.each(failures)('of a write that is %s a tenant gets no internals', (code, o
   const one: WriteFailure = { code, message, operation: -1, diagnostics: [] }
   const { status, body } = refusalOf(one, callerOf('acme', false), 'r1')
   const { error } = body as { error: string }
-  expect(status).toBe(500)
+  expect(status).toBe(code === 'not-trusted' ? 409 : 500)
   expect(error).toMatch(outcome)
   expect(error).toMatch(/by request r1\.$/)
   expect(error).not.toMatch(/SHA256|\/var|gslbd/)
