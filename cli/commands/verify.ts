@@ -1,6 +1,6 @@
 // `gslbd verify`: checks the signatures of the commits of a change, as a node would.
 import { parseArgs } from 'node:util'
-import { openGitPlace, commitNamed } from '#cli/files/git-tree.ts'
+import { commitNamed, openGitPlace, relationOf, unrelatedWords } from '#cli/files/git-tree.ts'
 import { verifyBetween } from '#cli/files/signatures.ts'
 import { Exit, UsageError } from '#cli/terminal/command.ts'
 import type { Command, Io } from '#cli/terminal/command.ts'
@@ -44,6 +44,10 @@ export const verify: Command = {
     const head = base.ok ? await commitNamed(place.value, values.head) : base
     if (!base.ok) return fail(io, Exit.Usage, base.error)
     if (!head.ok) return fail(io, Exit.Usage, head.error)
+    const isApart = (await relationOf(place.value, base.value, head.value)) === 'unrelated'
+    if (isApart && place.value.isShallow) {
+      return fail(io, Exit.Usage, unrelatedWords(place.value, values.base, values.head))
+    }
     const { signers } = readSigners(signersPath)
     if (!signers.ok) return fail(io, Exit.Trust, signers.error)
     const verified = await verifyBetween(place.value, base.value, head.value, signers.value)

@@ -1,5 +1,5 @@
 // Reads the configuration of a commit from the checkout that a directory is in.
-import { existsSync, realpathSync } from 'node:fs'
+import { existsSync, readFileSync, realpathSync } from 'node:fs'
 import { dirname, join, relative } from 'node:path'
 import { isRead } from '#compiler/read/layout.ts'
 import type { SourceFile } from '#compiler/read/source.ts'
@@ -20,6 +20,8 @@ export interface GitPlace {
   readonly place: string
   /** History was left out when it was cloned. */
   readonly isShallow: boolean
+  /** Where it came from; '' when it has no remote. */
+  readonly remote: string
 }
 
 /** @param path of a directory. Errors: a clause. */
@@ -32,36 +34,56 @@ export function openGitPlace(path: string): Result<GitPlace, string> {
   const { gitdir } = found.value
   const driver = createDiskDriver(gitdir)
   const isShallow = existsSync(join(gitdir, 'shallow'))
-  return ok({ driver, graph: new CommitGraph(driver), place: placeIn(folder), isShallow })
+  const remote = remoteOf(gitdir)
+  return ok({ driver, graph: new CommitGraph(driver), place: placeIn(folder), isShallow, remote })
 }
 
-/** Errors: a sentence. */
-export async function commitNamed(
-  { driver, isShallow }: GitPlace,
-  ref: string,
-): Promise<Result<string, string>> {
-  const commit = await resolveCommit(driver, ref)
-  if (commit.ok || !isShallow) return commit
-  return err(`${commit.error}; the clone is shallow: ${fetchWords(ref)}`)
+function remoteOf(gitdir: string): string {
+  const path = join(gitdir, 'config')
+  const config = existsSync(path) ? readFileSync(path, 'utf8') : ''
+  const names = Array.from(config.matchAll(/^\s*\[remote "([\w.-]+)"\]/gm), ([, name = '']) => name)
+  return names.includes('origin') ? 'origin' : (names[0] ?? '')
 }
 
-/** What brings the history that a shallow clone lacks. */
-export function fetchWords(ref: string): string {
+/** A commit that is here. Errors: a sentence. */
+export async function commitNamed(place: GitPlace, ref: string): Promise<Result<string, string>> {
+  const { driver, graph, remote } = place
+  const named = await resolveCommit(driver, ref)
+  const commit = named.ok ? await graph.commit(named.value) : named
+  if (named.ok && commit.ok) return named
+  const fault = named.ok ? `"${ref}" is ${named.value}, which is not here` : named.error
+  // One that was fetched is known by the name of its remote, too.
+  const there = `${remote}/${ref}`
+  if (driver.readRef(`refs/remotes/${there}`) !== null) {
+    return err(`${fault}; did you mean "${there}"?`)
+  }
+  const why = fault.replace(/\.$/, '')
+  return err(place.isShallow ? `${why}; the clone is shallow: ${unshallowWords(place)}` : fault)
+}
+
+/**
+ * What brings the history that a shallow clone lacks. Such a clone follows one branch; a single
+ * commit more would have nothing in common with it.
+ */
+export function unshallowWords({ remote }: Pick<GitPlace, 'remote'>): string {
+  const inJob = '(in a job: checkout with a fetch depth of 0)'
+  if (remote === '') return `fetch the rest of the history ${inJob}`
+  const all = `'+refs/heads/*:refs/remotes/${remote}/*'`
   return (
-    `"git fetch --unshallow" brings the rest of the history (in a job: checkout with a fetch ` +
-    `depth of 0), "git fetch --depth=1 origin ${ref}" one commit`
+    `"git fetch --unshallow --tags ${remote} ${all}" brings all branches and tags with their ` +
+    `history ${inJob}`
   )
 }
 
 /** Why two commits cannot be compared that have nothing in common here, and what to do. */
 export function unrelatedWords(
-  { isShallow }: Pick<GitPlace, 'isShallow'>,
+  place: Pick<GitPlace, 'isShallow' | 'remote'>,
   base: string,
   head: string,
 ): string {
-  return isShallow
+  return place.isShallow
     ? `the clone is shallow, and ${base} and ${head} have no commit in common in it: ` +
-        fetchWords(base)
+        unshallowWords(place)
     : `${base} and ${head} have no commit in common: give two commits of one history`
 }
 

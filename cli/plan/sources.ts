@@ -7,11 +7,11 @@ import { hasConfiguration, readConfiguration } from '#cli/files/config-directory
 import { blobsOfFiles } from '#cli/files/earlier-commits.ts'
 import {
   commitNamed,
-  fetchWords,
   filesOfCommit,
   openGitPlace,
   relationOf,
   unrelatedWords,
+  unshallowWords,
 } from '#cli/files/git-tree.ts'
 import type { GitPlace } from '#cli/files/git-tree.ts'
 import { activeCommitAt, isUrl } from '#cli/plan/node-facts.ts'
@@ -184,7 +184,9 @@ class Finder {
     if (!place.ok) return fault(Exit.Usage, `--${side} ${url}: ${place.error}`)
     const commit = await place.value.graph.commit(oid)
     if (!commit.ok) {
-      const words = place.value.isShallow ? fetchWords(oid) : '"git fetch" the branch of the node'
+      const words = place.value.isShallow
+        ? unshallowWords(place.value)
+        : '"git fetch" the branch of the node'
       const where = `${url} answers from ${oid}, which this checkout does not have`
       return fault(Exit.Usage, `--${side}: ${where}: ${words}`)
     }
@@ -201,8 +203,7 @@ class Finder {
     this.#commits.push({ ref, oid: oid.value })
     const files = await filesOfCommit(place.value, oid.value)
     if (files.ok) return ok({ source: ref, side, commit: oid.value, files: files.value })
-    const hint = place.value.isShallow ? ` The clone is shallow: ${fetchWords(ref)}.` : ''
-    return fault(Exit.Usage, `--${side} ${ref}: ${files.error}${hint}`)
+    return fault(Exit.Usage, `--${side} ${ref}: ${files.error}`)
   }
 
   #openPlace(): Result<GitPlace, string> {

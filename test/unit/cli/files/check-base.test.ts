@@ -148,8 +148,48 @@ test('a base whose history a shallow clone lacks is refused, with what brings it
   for (const command of ['check', 'review']) {
     const said = await runCli(command, clone, '--base', 'base')
     expect([command, said.exit]).toEqual([command, 2])
-    expect((said.out + said.err).match(/"git fetch --unshallow" brings/g)).toHaveLength(1)
+    expect((said.out + said.err).match(/"git fetch --unshallow [^"]*" brings/g)).toHaveLength(1)
   }
+})
+
+test('of a shallow clone each command says what brings its base, and that does', async () => {
+  const { box, repo, commit } = checkout('')
+  const key = box.sshKey('alice')
+  const signers = box.write('signers', `alice@example.com ${key.publicLine}\n`)
+  commit('second')
+  box.git(repo, 'branch', 'other')
+  for (let i = 0; i < 3; i++) {
+    box.git(repo, ...box.signWith(key), 'commit', '-q', '-S', '--allow-empty', '-m', String(i))
+  }
+  for (const base of ['origin/other', 'base', 'HEAD~3', box.git(repo, 'rev-parse', 'other')]) {
+    for (const [command, ...more] of [
+      ['check'],
+      ['plan'],
+      ['review'],
+      ['verify', '--allowed-signers', signers],
+    ] as const) {
+      const clone = box.at('clone', command, base)
+      box.git(box.path, 'clone', '-q', '--depth=1', '-o', 'origin', `file://${repo}`, clone)
+      const run = () => runCli(command, clone, '--base', base, ...more)
+      const said = await run()
+      expect([command, base, said.exit]).toEqual([command, base, 2])
+      const [, advice = ''] = /"git (fetch [^"]*)" brings/.exec(said.out + said.err) ?? []
+      box.git(clone, ...advice.replaceAll("'", '').split(' '))
+      const again = await run()
+      const isRight = command === 'verify' && base === 'base' ? 4 : 0
+      expect([command, base, again.exit, again.err]).toEqual([command, base, isRight, again.err])
+      expect(again.out + again.err).not.toContain('shallow')
+    }
+  }
+})
+
+test('a branch that is known by the name of its remote alone is suggested', async () => {
+  const { box, repo } = checkout('')
+  box.git(repo, 'branch', 'other')
+  const clone = box.at('clone')
+  box.git(box.path, 'clone', '-q', '-o', 'upstream', `file://${repo}`, clone)
+  const said = await runCli('check', clone, '--base', 'other')
+  expect([said.exit, said.err]).toEqual([2, expect.stringContaining('"upstream/other"?')])
 })
 
 test('a base that has errors itself is not compared', async () => {
