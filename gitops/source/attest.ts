@@ -23,8 +23,9 @@ export function findRepository(path: string): Result<{ gitdir: string; isBare: b
     const found = findGitdir(folder)
     if (found.ok) return ok({ gitdir: found.value, isBare: isBare(found.value) })
     problem ||= found.error
-    // A linked work tree ends the search: what lies above is another repository.
-    if (existsSync(join(folder, '.git'))) return err(found.error)
+    // A repository that is not read here ends the search: what lies above is another one.
+    const isOne = ['.git', 'objects'].some((name) => existsSync(join(folder, name)))
+    if (isOne) return err(found.error)
     const parent = dirname(folder)
     if (parent === folder) return err(problem)
     folder = parent

@@ -1,5 +1,6 @@
 // The HTTP client of isomorphic-git, with limits on time and size, and errors that say what to do.
 import type { HttpClient } from 'isomorphic-git'
+import { sha256Advice } from '#gitops/git/repository-format.ts'
 import { gitLimits } from '#gitops/limits.ts'
 import { BodyTooLong, boundedBytes } from '#lib/bounded-body.ts'
 import type { SourceError } from './config-source.ts'
@@ -17,6 +18,11 @@ export class RemoteError extends Error implements SourceError {
     this.code = code
     this.reason = reason
   }
+}
+
+export function sha256Remote(url: string): RemoteError {
+  const reason = `${url} names its objects by SHA-256. ${sha256Advice}`
+  return new RemoteError({ code: 'ObjectFormat', reason })
 }
 
 export interface HttpLimits {

@@ -6,6 +6,7 @@ import type { Result } from '#lib/result.ts'
 import { formatCommit } from '#gitops/git/objects/commit-object.ts'
 import type { Identity } from '#gitops/git/objects/commit-object.ts'
 import type { GitDriver } from '#gitops/git/driver.ts'
+import { formatFault } from '#gitops/git/repository-format.ts'
 import type { SshPrivateKey } from '#gitops/trust/openssh-key.ts'
 import { makeSshSignature } from '#gitops/trust/sshsig.ts'
 
@@ -55,8 +56,9 @@ export function findGitdir(path: string): Result<string, string> {
       return err(`${path} is a linked work tree; name the repository that it belongs to.`)
     }
     for (const candidate of [dotGit, path]) {
-      if (isThere(join(candidate, 'HEAD')) && isThere(join(candidate, 'objects')))
-        return ok(candidate)
+      if (!isThere(join(candidate, 'HEAD')) || !isThere(join(candidate, 'objects'))) continue
+      const fault = isThere(join(candidate, 'config')) ? formatFault(candidate) : undefined
+      return fault === undefined ? ok(candidate) : err(fault)
     }
   } catch (error) {
     return err(`${path} cannot be read: ${(error as Error).message}. Check its owner and mode.`)

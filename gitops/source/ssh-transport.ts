@@ -1,10 +1,11 @@
 // Git over SSH with the git program: a pinned host key, one key of the node's own, no prompts.
 import { existsSync } from 'node:fs'
+import { sha256Advice } from '#gitops/git/repository-format.ts'
 import { gitLimits } from '#gitops/limits.ts'
 import type { SourceError } from './config-source.ts'
 import { runGit } from './git-program.ts'
 import type { GitOutcome, GitProgram } from './git-program.ts'
-import { RemoteError } from './http-client.ts'
+import { RemoteError, sha256Remote } from './http-client.ts'
 import type { HttpLimits } from './http-client.ts'
 import type { RemoteTransport } from './remote-transport.ts'
 
@@ -47,6 +48,7 @@ export function createSshTransport({ url, access, limits, stop }: SshRemote): Re
       const pattern = prefix.endsWith('/') ? `${prefix}*` : prefix
       const outcome = await run('ls-remote', '--', url, pattern)
       check(outcome)
+      if (/^[0-9a-f]{64}\t/m.test(outcome.out)) throw sha256Remote(url)
       const rows = outcome.out.matchAll(/^([0-9a-f]{40})\t(\S+)$/gm)
       const refs = Array.from(rows, ([, oid = '', ref = '']) => [ref, oid] as const)
       return new Map(refs.filter(([ref]) => ref.startsWith(prefix)))
@@ -141,6 +143,7 @@ type Failure = readonly [
 
 /** In this order: what ssh says comes before what git makes of it. */
 const failures: readonly Failure[] = [
+  [/mismatched algorithms/i, 'ObjectFormat', () => sha256Advice],
   [
     /host identification has changed|host key verification failed|host key is known for/i,
     'HostKeyRefused',

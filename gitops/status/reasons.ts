@@ -165,6 +165,13 @@ export const reasonSpecs: Readonly<Record<HoldCode | SourceCode, ReasonSpec>> = 
     cause: 'What answers at gitops.url does not speak as a Git server: often a web page.',
     remedy: 'Give the address that "git clone" takes; it may need a login.',
   },
+  ObjectFormat: {
+    sync: 'unreachable',
+    cause: 'The repository names its objects by SHA-256, and gslbd reads those with SHA-1.',
+    remedy:
+      'Make a repository with "git init --object-format=sha1", commit the files to it, signed, ' +
+      'and set gitops.url to it.',
+  },
   TooLarge: {
     sync: 'unreachable',
     cause: 'The answer of the Git server is larger than a node accepts.',

@@ -30,6 +30,7 @@ export type SourceCode =
   | 'ConnectionFailed'
   | 'Timeout'
   | 'NotGit'
+  | 'ObjectFormat'
   | 'TooLarge'
   | 'Unreadable'
   | 'DiskFull'

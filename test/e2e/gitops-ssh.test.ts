@@ -123,6 +123,18 @@ test('a key that is not known and a path that is not there are told apart', asyn
   expect(await failure(source({ url: nowhere }))).toMatchObject({ code: 'NotFound' })
 })
 
+test('a remote of SHA-256 is refused by name', async () => {
+  const other = join(site.path, 'other.git')
+  await site.run('git', 'init', '-q', '--bare', '--object-format=sha256', other)
+  const tree = await site.run('git', '-C', other, 'hash-object', '-t', 'tree', '-w', '/dev/null')
+  const commit = await site.run('git', '-C', other, 'commit-tree', '-m', 'first', tree)
+  await site.run('git', '-C', other, 'update-ref', 'refs/heads/main', commit)
+  const refused = { code: 'ObjectFormat', reason: expect.stringContaining('SHA-256') as string }
+  const one = source({ url: server.url(other) })
+  expect(await failure(one)).toMatchObject(refused)
+  expect(await one.fetch('1'.repeat(40))).toMatchObject({ ok: false, error: refused })
+})
+
 test('a server that accepts and says nothing is given up in bounded time', async () => {
   const silent = createServer((socket) => void socket.on('error', () => undefined))
   await new Promise<void>((resolve) => silent.listen(0, '127.0.0.1', resolve))

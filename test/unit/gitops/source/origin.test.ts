@@ -5,6 +5,7 @@ import fc from 'fast-check'
 import { test } from 'vitest'
 import { createDiskDriver } from '#gitops/git/disk-driver.ts'
 import { formatPublicKeyLine, generateSshKey } from '#gitops/trust/openssh-key.ts'
+import { findRepository } from '#gitops/source/attest.ts'
 import { commitSigned, ensureOrigin, seedRepository } from '#gitops/source/origin.ts'
 import { isBranchName } from '#gitops/git/refs.ts'
 import { parseTree } from '#gitops/git/objects/tree-object.ts'
@@ -251,3 +252,25 @@ for (const [name, isOk] of branches) {
   test(`"${name}" is ${isOk ? 'a' : 'no'} branch name`, () =>
     assert.equal(isBranchName(name), isOk))
 }
+
+test('a repository of SHA-256, or with refs that are no files, is refused by name', () => {
+  const { box } = origin()
+  box.git(box.path, 'init', '-q', '--object-format=sha256', 'checkout')
+  box.git(box.path, 'init', '-q', '--bare', '--object-format=sha256', 'bare.git')
+  box.write('checkout/dns/gslb.yaml', '')
+  for (const path of ['checkout', 'checkout/dns', 'bare.git']) {
+    const found = findRepository(box.at(path))
+    assert(!found.ok)
+    assert.match(found.error, /SHA-256.*git init --object-format=sha1/)
+  }
+  const made = ensureOrigin(box.at('bare.git'), 'main')
+  assert(!made.ok && made.error.includes('SHA-256'))
+  box.write('bare.git/config', '[core]\n\tbare = true\n[Extensions]\n\trefStorage = "reftable"\n')
+  const kept = ensureOrigin(box.at('bare.git'), 'main')
+  assert(!kept.ok && kept.error.includes('refs migrate --ref-format=files'))
+  box.write(
+    'bare.git/config',
+    '[core]\n\tx = objectformat = sha256\n[extensions] objectFormat = sha1\n',
+  )
+  assert.equal(ensureOrigin(box.at('bare.git'), 'main').ok, true)
+})

@@ -335,3 +335,22 @@ test('a remote that fails while an attestation is read keeps its mirror', async 
   assert.deepEqual([status.sync, status.code], ['unreachable', 'ServerError'], status.reason)
   assert.equal(box.git(box.at('data/gitops/mirror.git'), 'cat-file', '-t', head), 'commit')
 })
+
+test('a remote of SHA-256 is refused by name, with commits and without', async () => {
+  const { box, open, server } = await scene()
+  const make = (path: string): void => {
+    box.git(box.path, 'init', '-q', '--bare', '-b', 'main', '--object-format=sha256', path)
+    box.git(box.at(path), 'config', 'http.receivepack', 'true')
+  }
+  make('root/empty.git')
+  make('root/other.git')
+  box.git(box.path, 'init', '-q', '-b', 'main', '--object-format=sha256', 'other')
+  box.git(box.at('other'), 'commit', '-q', '--allow-empty', '-m', 'first')
+  box.git(box.at('other'), 'push', '-q', box.at('root/other.git'), 'main')
+  const head = await open(server.url('other.git'), 'one').head()
+  assert(!head.ok)
+  assert.equal(head.error.code, 'ObjectFormat')
+  assert.match(head.error.reason, /SHA-256.*git init --object-format=sha1/)
+  const empty = await open(server.url('empty.git'), 'two').head()
+  assert(!empty.ok && empty.error.code === 'ObjectFormat')
+})
