@@ -2,6 +2,7 @@
 import { err, ok } from '#lib/result.ts'
 import type { Result } from '#lib/result.ts'
 import { suggest } from '#lib/suggest.ts'
+import { textPattern } from './forms/patterns.ts'
 
 export interface SignalBody {
   readonly source: string
@@ -112,6 +113,8 @@ function readVendorB(body: Body): Result<SignalBody, string> {
 
 const defaults = { score: null, ttlSeconds: signalBodyLimits.ttlSecondsDefault } as const
 
+const onOneLine = new RegExp(textPattern, 'u')
+
 /** The label decides which word replaces which, so that it is whole or refused, never cut. */
 function withSource(
   field: string,
@@ -119,7 +122,7 @@ function withSource(
   make: (text: string) => SignalBody,
 ): Result<SignalBody, string> {
   if (typeof value !== 'string' || value === '') return err(`${field} must be a text`)
-  if (!value.isWellFormed() || /[\u0000-\u001f\u007f]/.test(value))
+  if (!value.isWellFormed() || !onOneLine.test(value))
     return err(`${field} must not hold control characters`)
   const signal = make(value)
   return signal.source.length > signalBodyLimits.sourceLengthMax

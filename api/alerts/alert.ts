@@ -1,6 +1,7 @@
 // Alerts and silences in the JSON of the API.
 import { Type } from 'typebox'
 import { conditionNames } from '#alerts/conditions.ts'
+import { textPattern } from '#schemas/forms/patterns.ts'
 import { operatorId, severities } from '#state/ports/alerts.ts'
 import type { StoredAlert, StoredSilence } from '#state/ports/alerts.ts'
 import { UnixSeconds, body, nullable } from '#api/http/shapes.ts'
@@ -43,7 +44,7 @@ const condition = Type.Enum([...conditionNames], { description: 'Left out: every
 const dayS = 86_400
 /** What no database and no line of a log could take. */
 const oneLine = {
-  pattern: '^[^\\u0000-\\u001f\\u007f]*$',
+  pattern: textPattern,
   'x-expected': 'one line of at most 200 characters',
 } as const
 

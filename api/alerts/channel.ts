@@ -9,6 +9,7 @@ import { mailSecurities } from '#alerts/kinds/email.ts'
 import { eventsUrl } from '#alerts/kinds/pagerduty.ts'
 import { err, ok } from '#lib/result.ts'
 import type { Result } from '#lib/result.ts'
+import { textPattern } from '#schemas/forms/patterns.ts'
 import { operatorId, severities } from '#state/ports/alerts.ts'
 import type { ChannelSettings, ChannelValue, ChannelWithHealth } from '#state/ports/alerts.ts'
 import { invalid } from '#api/http/reply.ts'
@@ -18,7 +19,7 @@ import { UnixSeconds, body, nullable } from '#api/http/shapes.ts'
 const name = Type.String({
   minLength: 1,
   maxLength: 100,
-  pattern: '^[^\\u0000-\\u001f\\u007f]*$',
+  pattern: textPattern,
   'x-expected': 'one line of 1 to 100 characters',
   description: 'Of no other channel of the tenant',
 })

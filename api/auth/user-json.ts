@@ -1,6 +1,7 @@
 // The JSON of a user: as clients read it, and as they may write it.
 import { Type } from 'typebox'
 import type { Static } from 'typebox'
+import { hiddenSigns, textPattern } from '#schemas/forms/patterns.ts'
 import { userLimits } from '#state/ports/users.ts'
 import type { User } from '#state/ports/users.ts'
 import { passwordLimits } from './passwords.ts'
@@ -39,7 +40,7 @@ export function toUserJson(user: User): UserJson {
 }
 
 export const Email = Type.String({
-  pattern: '^[^\\s@\\u0000-\\u001f\\u007f]+@[^\\s@\\u0000-\\u001f\\u007f]+$',
+  pattern: `^[^\\s@${hiddenSigns}]+@[^\\s@${hiddenSigns}]+$`,
   maxLength: userLimits.emailLengthMax,
   'x-expected': `an e-mail address of at most ${userLimits.emailLengthMax} characters`,
 })
@@ -56,7 +57,7 @@ export const NewPassword = Type.String({
 })
 export const DisplayName = Type.String({
   maxLength: 200,
-  pattern: '^[^\\u0000-\\u001f\\u007f]*$',
+  pattern: textPattern,
   'x-expected': 'a text on one line of at most 200 characters',
 })
 export const RoleName = Type.String({

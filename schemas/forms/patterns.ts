@@ -1,14 +1,21 @@
 // The patterns of texts in schemas, each with its description for people.
 
-/** Text for people: no control characters. */
-export const textPattern = '^[^\\u0000-\\u001f\\u007f]*$'
+/**
+ * What no text for people has: control characters, U+0085 among them, ends of lines and of
+ * paragraphs, and what turns the direction of writing (Bidi_Control of Unicode), so that a name is
+ * not what it looks like.
+ */
+export const hiddenSigns =
+  '\\u0000-\\u001f\\u007f-\\u009f\\u061c\\u200e\\u200f\\u2028-\\u202e\\u2066-\\u2069'
+/** Text for people. */
+export const textPattern = `^[^${hiddenSigns}]*$`
 export const uuidPattern =
   '^[0-9a-fA-F]{8}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{12}$'
 /** Path of an HTTP request, which cannot have spaces (RFC 9112 section 3). */
 export const requestPathPattern = '^/[!-~]*$'
 export const hostPattern = '^[!-~]*$'
 /** Empty, or a path that means the same from every working directory. */
-export const programPathPattern = '^(/[^\\u0000-\\u001f\\u007f]*)?$'
+export const programPathPattern = `^(/[^${hiddenSigns}]*)?$`
 /** Empty, or an absolute address. */
 export const httpAddressPattern = '^(https?://[!-~]+)?$'
 /** A field name (RFC 9110 section 5.6.2). */
@@ -19,8 +26,8 @@ export const headerValuePattern = '^([!-~]([ -~]*[!-~])?)?$'
 export const statusRangePattern = '^[1-5][0-9]{2}(-[1-5][0-9]{2})?$'
 /** Empty, or a name of the operator's. */
 export const certificateNamePattern = '^([a-z0-9]([a-z0-9._-]*[a-z0-9])?)?$'
-/** What stands in for a pool without healthy members; a pool's name has no control characters. */
-export const onAllDownPattern = '^(empty|all|pool:[^\\u0000-\\u001f\\u007f]+)$'
+/** What stands in for a pool without healthy members. */
+export const onAllDownPattern = `^(empty|all|pool:[^${hiddenSigns}]+)$`
 /** A commit, or how its id begins. */
 export const commitPattern = '^[0-9a-f]{7,64}$'
 /** The name of a tenant, or `*` for each that is not named. */
@@ -28,7 +35,8 @@ export const tenantOrOthersPattern = '^([a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?|\\*)$
 
 /** What to write, for each pattern. */
 export const patternWords: Readonly<Record<string, string>> = Object.freeze({
-  [textPattern]: 'write it on one line, without tabs and other control characters',
+  [textPattern]:
+    'write it on one line, without control characters and signs that turn the direction',
   [uuidPattern]: 'write 32 hexadecimal digits as 01976c1e-7e5c-7000-8000-000000000001',
   [requestPathPattern]: 'start it with "/", and write spaces as %20 and other signs in ASCII',
   [hostPattern]: 'write it in ASCII, without spaces',

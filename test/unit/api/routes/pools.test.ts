@@ -13,6 +13,8 @@ afterAll(() => world.close())
 const call: ConfigWorld['call'] = (...args) => world.call(...args)
 const noSuchId = '01976c1e-7e5c-7000-8000-00000000ffff'
 
+const hiddenSign =
+  'name: write it on one line, without control characters and signs that turn the direction'
 const halfCharacter =
   'has half of a surrogate pair, which is no character; write both halves, such as \\ud83d\\ude00'
 
@@ -63,7 +65,7 @@ describe('pools', () => {
       `api: update Service told-www|Gslb-Operation: update Service ${www.id}`,
     )
     expect(world.git('log', '-1', '--format=%B', 'main')).not.toContain('rename')
-    await call(acme, 'PUT', path, { name: 'told \u202e2' })
+    await call(acme, 'PUT', path, { name: 'told \u200b2' })
     expect(said()).toContain('api: rename Pool told to told  2|')
     await call(acme, 'DELETE', path)
     expect(said()).toContain('api: delete Pool told  2|')
@@ -100,7 +102,10 @@ describe('pools', () => {
     [null, 'body: is empty or null; send an object as JSON'],
     [{ name: '' }, 'name: must not be empty'],
     [{ name: 7 }, 'name: must be a text of 1 to 255 characters, not 7'],
-    [{ name: 'a\nb' }, 'name: write it on one line, without tabs and other control characters'],
+    [{ name: 'a\nb' }, hiddenSign],
+    [{ name: 'a\u202eb' }, hiddenSign],
+    [{ name: 'a\u0085b' }, hiddenSign],
+    [{ name: 'a\u2028b' }, hiddenSign],
     [
       { name: 'x'.repeat(256) },
       'name: must be a text of 1 to 255 characters, not this text of 256 characters',
