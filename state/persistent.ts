@@ -48,7 +48,7 @@ export interface PersistentOptions {
   /** `database.url`; empty: the database inside the process. A secret. */
   readonly url: string
   /** Of PostgreSQL; left out: as usual. */
-  readonly pool?: Pick<PostgresOptions, 'connections' | 'statementTimeoutMs'>
+  readonly pool?: Omit<PostgresOptions, 'hosts'>
   /** The data directory, which the caller holds. The embedded database is in `database` below. */
   readonly dataDir: string
   /** This node's name. */

@@ -113,6 +113,7 @@ export interface Settings {
     readonly cacheTTLMs: number
     readonly connections: number
     readonly statementTimeoutMs: number
+    readonly startupParameters: boolean
   }
   readonly redis: {
     readonly url: string

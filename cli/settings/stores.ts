@@ -24,6 +24,12 @@ export const databaseSection = section(
       maximumMs: 3_600_000,
       description: 'PostgreSQL gives up a statement that takes longer.',
     }),
+    startupParameters: boolean({
+      default: true,
+      description:
+        'Whether connections name their timeouts in the startup packet. PgBouncer and other ' +
+        'poolers refuse that: with false each connection sets them by SET.',
+    }),
     cacheTTL: duration({
       default: '30s',
       minimumMs: 0,

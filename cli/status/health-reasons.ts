@@ -97,7 +97,9 @@ const degradations: readonly Row[] = [
   },
   {
     code: 'database-away',
-    message: 'The database is away: nobody can log in, and accounts cannot be read. See the log.',
+    message: ({ database }) =>
+      'The database is away: nobody can log in, and accounts cannot be read. ' +
+      `${database().fault ?? ''} See the log.`.trimStart(),
     holds: ({ database }) => !database().isUp,
   },
   {
@@ -171,7 +173,8 @@ const obstacles: readonly Row[] = [
   },
   {
     code: 'database-away',
-    message: 'The database was not reached yet. See the log.',
+    message: ({ database }) =>
+      `The database was not reached yet. ${`${database().fault ?? ''} See the log.`.trimStart()}`,
     holds: ({ database }) => !database().wasThere,
   },
 ]

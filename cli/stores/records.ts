@@ -67,6 +67,8 @@ export interface DatabaseView {
   readonly isUp: boolean
   /** It was there at least once since the start. */
   readonly wasThere: boolean
+  /** A sentence for everybody; null or left out: it is up. */
+  readonly fault?: string | null
 }
 
 /** From a backup that could not be taken to the next try. */
@@ -123,8 +125,8 @@ export function createNodeRecords(parts: NodeRecordsParts): NodeRecords {
       },
     },
     database: () => {
-      const isUp = (state.status()?.state ?? 'up') === 'up'
-      return { isUp, wasThere: watch.wasUp }
+      const { state: current, fault } = state.status() ?? { state: 'up', fault: null }
+      return { isUp: current === 'up', wasThere: watch.wasUp, fault }
     },
     isBackedUp: () => backups.isTaken,
     backupAgeSeconds: () => backups.ageSeconds(),

@@ -25,7 +25,7 @@ export interface PostgresServer {
 
 const host = '127.0.0.1'
 /** PostgreSQL refuses to run as root. */
-const account = process.getuid?.() === 0 ? accountOf('postgres') : {}
+export const account = process.getuid?.() === 0 ? accountOf('postgres') : {}
 
 export interface PostgresKind {
   /** It copies this one, and takes no writes. */

@@ -11,8 +11,13 @@ export type SqlFaultKind = 'untouched' | 'unknown' | 'refused' | 'bug'
 
 export interface SqlFault {
   readonly kind: SqlFaultKind
-  /** SQLSTATE, or the code of the operating system; never text of the server. */
+  /** SQLSTATE, or the code of the operating system. */
   readonly code: string
+  /**
+   * What the server says of the connection, as PgBouncer does of all that it refuses; '' of
+   * everything else, where text of the server may hold values of rows.
+   */
+  readonly words: string
 }
 
 /** By SQLSTATE, longest prefix first (PostgreSQL manual, appendix A). */
@@ -49,12 +54,26 @@ export function sqlFault(error: unknown): SqlFault {
   const { code, message } = partsOf(error)
   if (/^[0-9A-Z]{5}$/.test(code) && !code.startsWith('E')) {
     const kind = states.find(([prefix]) => code.startsWith(prefix))?.[1] ?? 'bug'
-    return { kind, code }
+    return { kind, code, words: code.startsWith('08') ? plainWords(message) : '' }
   }
-  if (beforeConnection.includes(code)) return { kind: 'untouched', code }
-  if (message.includes('trying to connect')) return { kind: 'untouched', code: 'ETIMEDOUT' }
-  return { kind: 'unknown', code: code === '' ? 'connection lost' : code }
+  if (beforeConnection.includes(code)) return { kind: 'untouched', code, words: '' }
+  if (message.includes('trying to connect')) {
+    return { kind: 'untouched', code: 'ETIMEDOUT', words: '' }
+  }
+  return { kind: 'unknown', code: code === '' ? 'connection lost' : code, words: '' }
 }
+
+const wordsLengthMax = 200
+
+/** On one line, and not longer than a sentence. */
+function plainWords(message: string): string {
+  const line = message.replaceAll(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]+/gu, ' ').trim()
+  return line.slice(0, wordsLengthMax)
+}
+
+/** `08P01: unsupported startup parameter: statement_timeout`. */
+export const reasonOf = ({ code, words }: SqlFault): string =>
+  words === '' ? code : `${code}: ${words}`
 
 /** Of one statement or transaction, while the server does well. */
 const ownFaults: readonly string[] = ['40', '55P03', '57014', '25P']
@@ -65,11 +84,12 @@ export function isServerFault({ kind, code }: SqlFault): boolean {
   return isAny && !ownFaults.some((prefix) => code.startsWith(prefix))
 }
 
-export function failureOf({ kind, code }: SqlFault): StoreFailure {
+export function failureOf(fault: SqlFault): StoreFailure {
+  const { kind, code } = fault
   if (kind === 'refused') {
     return { code: 'store-refused', message: `The database refused the values (${code}).` }
   }
-  return { code: 'store-away', message: `The database did not do it (${code}).` }
+  return { code: 'store-away', message: `The database did not do it (${reasonOf(fault)}).` }
 }
 
 function partsOf(error: unknown): { code: string; message: string } {

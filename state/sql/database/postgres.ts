@@ -15,6 +15,8 @@ export interface PostgresOptions {
   /** At once. */
   readonly connections?: number
   readonly statementTimeoutMs?: number
+  /** Left out: true. false: a pooler is asked, which takes no parameters it does not know. */
+  readonly startupParameters?: boolean
 }
 
 /** Of several hosts the one that takes writes now; another one is looked for when it does not. */
@@ -28,9 +30,10 @@ export function postgresDriver(options: PostgresOptions): SqlDriver {
       connectionString: url,
       max: connections,
       connectionTimeoutMillis: sqlLimits.connectTimeoutMs,
-      statement_timeout: statementTimeoutMs,
       query_timeout: statementTimeoutMs + sqlLimits.replyGraceMs,
-      idle_in_transaction_session_timeout: statementTimeoutMs,
+      ...(options.startupParameters === false
+        ? { onConnect: setTimeouts(statementTimeoutMs) }
+        : timeoutsOf(statementTimeoutMs)),
       application_name: 'gslbd',
       keepAlive: true,
       types: { getTypeParser },
@@ -54,6 +57,17 @@ export function postgresDriver(options: PostgresOptions): SqlDriver {
       onFault: () => (isElsewhere = hosts.length > 1),
     }
   }
+}
+
+const timeoutsOf = (ms: number) => ({
+  statement_timeout: ms,
+  idle_in_transaction_session_timeout: ms,
+})
+
+/** Whoever wants the connection waits for it, and gets what it throws. */
+function setTimeouts(ms: number): pg.PoolConfig['onConnect'] {
+  const statements = Object.entries(timeoutsOf(ms)).map(([name, value]) => `SET ${name} = ${value}`)
+  return ((client) => client.query(statements.join('; '))) as (client: pg.ClientBase) => void
 }
 
 /** Every `bigint` of ours is a time or a count below 2^53. */

@@ -4,7 +4,7 @@ import type { Clock } from '#lib/clock.ts'
 import { err, ok } from '#lib/result.ts'
 import type { Result } from '#lib/result.ts'
 import type { StoreCall, StoreFailure } from '#state/ports/store-result.ts'
-import { failureOf, isServerFault, sqlFault } from './faults.ts'
+import { failureOf, isServerFault, reasonOf, sqlFault } from './faults.ts'
 import type { SqlFault } from './faults.ts'
 import { sqlLimits } from './limits.ts'
 import { migrate } from './migrate.ts'
@@ -218,9 +218,9 @@ const serverWords: Readonly<Record<string, string>> = {
 
 /** Clients read it: no path, no host. The log has these. */
 const unopened: Readonly<Record<SqlKind, (fault: SqlFault) => string>> = {
-  postgresql: ({ code }) => {
-    const why = serverWords[code]
-    const sentence = `The database of database.url cannot be opened (${code}).`
+  postgresql: (fault) => {
+    const why = /startup parameter/.test(fault.words) ? poolerRemedy : serverWords[fault.code]
+    const sentence = `The database of database.url cannot be opened (${reasonOf(fault)}).`
     return why === undefined ? sentence : `${sentence} ${why}`
   },
   // Its machine says of damaged files only that it ended.
@@ -230,6 +230,8 @@ const unopened: Readonly<Record<SqlKind, (fault: SqlFault) => string>> = {
     return `${notOpened} (${kind === 'unknown' ? 'it does not start' : code}). ${damagedRemedy}`
   },
 }
+
+const poolerRemedy = 'It is a pooler: set database.startupParameters to false.'
 
 const notOpened = 'The database in the data directory cannot be opened'
 

@@ -30,17 +30,17 @@ function problems(text: string): readonly string[] {
 }
 
 const noKeys = { keysFile: undefined }
+const poolDefaults = { connections: 8, statementTimeoutMs: 10_000, startupParameters: true }
 const noTransfers = {
   ...{ enabled: false, requireTsig: false, allow: [], notify: [], notifyKey: '', catalog: '' },
 }
-
 const noSources = {
   ...{ urls: [], channel: 'main', pollMs: 5_000 },
   keys: resolve('./data/bundle_keys'),
 }
 
 const defaultStores = {
-  database: { url: '', cacheTTLMs: 30_000, connections: 8, statementTimeoutMs: 10_000 },
+  database: { url: '', cacheTTLMs: 30_000, ...poolDefaults },
   redis: {
     ...{ url: '', master: '', sentinelPassword: '', cluster: false },
     ...{ ca: undefined, serverName: '' },
