@@ -29,10 +29,11 @@ export const vectorUnit = 0x4000_0000
 
 /**
  * A region as a number below 2^31: the two upper-case letters of a country, the first in the high
- * octet; `continent:EU` likewise with `continentBit`; `US-CA` (ISO 3166-2) as its country, and
- * above that one to three letters or digits. 0: another label.
+ * octet; `continent:EU` likewise with `continentBit`, which `continent:*` is alone; `US-CA`
+ * (ISO 3166-2) as its country, and above that one to three letters or digits. 0: another label.
  */
 export function placeCode(region: string): number {
+  if (region === anyContinentRegion) return anyContinent
   const match = /^(continent:)?([A-Z])([A-Z])(?:-([0-9A-Z]{1,3}))?$/.exec(region)
   if (match === null) return 0
   const [, continent, high, low, subdivision] = match
@@ -46,6 +47,9 @@ export function placeCode(region: string): number {
 }
 /** Countries are below, continents from here on. */
 export const continentBit = 0x8000
+/** `continent:*`: where nobody else is for a client, wherever it is. */
+export const anyContinent = continentBit
+export const anyContinentRegion = 'continent:*'
 /** Subdivisions are from here on. */
 export const firstSubdivision = 0x1_0000
 const firstAboveCountry = 0x8000
@@ -62,6 +66,7 @@ export function countryOfPlace(place: number): number {
 /** @returns what `placeCode` was given; '' for 0 */
 export function placeName(place: number): string {
   if (place === 0) return ''
+  if (place === anyContinent) return anyContinentRegion
   const letters = place & (firstAboveCountry - 1)
   const country = String.fromCharCode(letters >> 8, letters & 0xff)
   if (place < continentBit) return country

@@ -1,11 +1,12 @@
 // Checks the regions of members: which ones a client can be in, and what an unknown one probably
 // means.
+import { anyContinentRegion } from '#bundle/format/routing-cells.ts'
 import { suggest } from '#lib/suggest.ts'
 import { continentCodes, isCountryCode, unpackCode } from '#routing/geo/countries.ts'
 
 const continentPrefix = 'continent:'
-/** Of no region: what the schema writes where none is given. */
-const noRegion: readonly string[] = ['', 'unknown']
+/** Of no region: what the schema writes where none is given; and of all of them. */
+const noRegion: readonly string[] = ['', 'unknown', anyContinentRegion]
 
 /**
  * False: the filter geo-ip never finds a client there. Compared with case, as the filter does.

@@ -1,5 +1,6 @@
-// geo-ip as filter: members of the client's subdivision, else its country, else its continent.
-import { continentBit, countryOfPlace } from '#bundle/format/routing-cells.ts'
+// geo-ip as filter: members of the client's subdivision, else its country, else its continent, else
+// those for everybody.
+import { anyContinent, continentBit, countryOfPlace } from '#bundle/format/routing-cells.ts'
 import type { Chain } from '#routing/chain/chain.ts'
 import { LikenessKind } from '#routing/chain/scope.ts'
 import { createTableStep } from '#routing/choose/table-step.ts'
@@ -20,13 +21,13 @@ export const geoIpRegion: Way = {
   page: {
     does:
       "keeps members whose `region` is the client's subdivision (`IT-MI`); else the one that it " +
-      'lies in (`IT-25`); else its country (`IT`); else its continent (`continent:EU`); else see ' +
-      '[regions](#regions)',
+      'lies in (`IT-25`); else its country (`IT`); else its continent (`continent:EU`); else ' +
+      'those of `continent:*`; else see [regions](#regions)',
     settings: "members' `region`",
     scope: 'the region, or what acts like it',
   },
   bind({ regions }) {
-    if (regions === null) return () => undefined
+    if (regions === null) return keepForEverybody
     const { ranges, countryCode, continentCode, subdivisionCode, outerSubdivisionCode } = regions
     const continentOf = createContinents(countryCode, continentCode)
     const actionFor = (chain: Chain, value: number): number => {
@@ -36,6 +37,7 @@ export const geoIpRegion: Way = {
       if (region === 0 || countIn(chain, region) === 0) region = outerSubdivisionCode[value]!
       if (region === 0 || countIn(chain, region) === 0) region = code
       if (region === 0 || countIn(chain, region) === 0) region = continent | continentBit
+      if (countIn(chain, region) === 0) region = anyContinent
       const inRegion = countIn(chain, region)
       if (inRegion > 0) return inRegion === chain.count ? keepsAll : region
       if (isInOrder(chain, code, continent, continentOf)) return keepsAll
@@ -131,6 +133,11 @@ function preferenceFor(
   if (own === country) return Preference.SameCountry
   const isNear = continent !== 0 && continentOf[own] === continent
   return isNear ? Preference.SameContinent : Preference.Elsewhere
+}
+
+/** Without a database no client is anywhere. */
+function keepForEverybody(chain: Chain): void {
+  if (countIn(chain, anyContinent) > 0) keepRegion(chain, anyContinent)
 }
 
 function keepRegion(chain: Chain, place: number): void {

@@ -1,6 +1,11 @@
 // latency as algorithm: a random member, weighted by a bonus for the client's region and by
 // round-trip time.
-import { continentBit, countryOfPlace, placeCode } from '#bundle/format/routing-cells.ts'
+import {
+  anyContinent,
+  continentBit,
+  countryOfPlace,
+  placeCode,
+} from '#bundle/format/routing-cells.ts'
 import type { Chain } from '#routing/chain/chain.ts'
 import { countryRow } from '#routing/geo/countries.ts'
 import type { CountryTable } from '#routing/geo/geo-tables.ts'
@@ -88,7 +93,7 @@ function regionOf(chain: Chain, table: CountryTable, row: number, fallback: Fall
   let region = 0
   for (let i = 0; i < count; i++) {
     const place = bundle.memberPlace[members[i]!]!
-    if (place === 0) continue
+    if (place === 0 || place === anyContinent) continue
     if (place === inner) return place
     if (place === outer) region = place
     else if (region === outer && region !== 0) continue

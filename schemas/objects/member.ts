@@ -53,7 +53,8 @@ export const Member = Type.Object(
       default: 'unknown',
       description:
         'Country code (ISO 3166-1 alpha-2), a subdivision such as US-CA (ISO 3166-2), a ' +
-        'continent such as continent:EU, or another label; compared exactly, with case. Quote it.',
+        'continent such as continent:EU, continent:* for clients that no other member is for, or ' +
+        'another label; compared exactly, with case. Quote it.',
     }),
     provider: Type.String({
       maxLength: 64,

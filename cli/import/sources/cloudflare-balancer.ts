@@ -1,23 +1,19 @@
-// A load balancer of Cloudflare with its pools and monitors, as a pool and a service.
+// A load balancer of Cloudflare with its pools, as a pool and a service.
 import type { JsonObject } from '#compiler/yaml/text.ts'
 import { parseAddress } from '#dns/address.ts'
-import type { ZonePlace } from '#dns/zone-file/zone-record.ts'
-import { fieldsOf, listOf, numberOf, textOf } from './export-document.ts'
-import type { Fields } from './export-document.ts'
-import { noHostnames } from './zone-builder.ts'
-import type { BalancedMember, ZoneBuilder } from './zone-builder.ts'
+import { cloudflareMonitor } from './cloudflare-monitor.ts'
+import type { ExportObject } from '#cli/import/fields/export-object.ts'
+import { wholeWeights } from './whole-weights.ts'
+import type { BalancedMember, BalancedPool, ZoneBuilder } from './zone-builder.ts'
 
-interface Parts {
-  readonly balancer: Fields
-  readonly pools: readonly Fields[]
-  readonly monitors: readonly Fields[]
-  readonly place: ZonePlace
+export interface BalancerParts {
+  readonly balancer: ExportObject
+  readonly pools: readonly ExportObject[]
+  readonly monitors: readonly ExportObject[]
 }
 
 /** TTL of a load balancer that has none of its own. */
 const ttlDefault = 30
-/** Weights there are fractions of one. */
-const weightScale = 100
 
 /** How each steering policy chooses here. Policies that are not listed have nothing like it. */
 const algorithmOf: Readonly<Record<string, string>> = Object.freeze({
@@ -26,101 +22,209 @@ const algorithmOf: Readonly<Record<string, string>> = Object.freeze({
   random: 'weighted-round-robin',
   dynamic_latency: 'latency',
 })
+const placeFields = ['region_pools', 'country_pools', 'pop_pools'] as const
 
-export function loadBalancer({ balancer, pools, monitors, place }: Parts, builder: ZoneBuilder) {
-  const name = textOf(balancer['name'])
-  const refuse = (why: string): void => builder.note('not mapped', place, `${name}: ${why}`)
-  const hasPlaces = ['region_pools', 'country_pools', 'pop_pools'].some(
-    (key) => Object.keys(fieldsOf(balancer[key])).length > 0,
-  )
-  const policy = textOf(balancer['steering_policy'])
+type Say = (is: 'changed' | 'not mapped', why: string) => void
+
+/** @returns the pools and monitors that it uses; none where it does not map */
+export function loadBalancer(
+  { balancer, pools, monitors }: BalancerParts,
+  builder: ZoneBuilder,
+): readonly ExportObject[] {
+  const name = balancer.text('name')
+  const say: Say = (is, why) => builder.note(is, balancer.place, `${name}: ${why}`)
+  const refuse = (why: string): [] => {
+    say('not mapped', why)
+    balancer.told()
+    return []
+  }
+  const policy = balancer.text('steering_policy')
   const algorithm = algorithmOf[policy]
+  const hasPlaces = placeFields.some((key) => balancer.has(key))
   if (algorithm === undefined || (policy === '' && hasPlaces)) {
     const steering = policy === '' ? 'geo' : policy
-    return refuse(
-      `steering by ${steering}; write its pool with a region for each member and the filter geo-ip`,
-    )
+    const how = 'write its pool with a region for each member and the filter geo-ip'
+    return refuse(`steering by ${steering}; ${how}`)
   }
-  const affinity = textOf(balancer['session_affinity'])
-  if (affinity !== '' && affinity !== 'none') {
-    refuse('session affinity is of the proxy; the filter sticky keeps clients by their network')
+  readRest(balancer, say)
+  const byId = new Map(pools.map((pool) => [pool.text('id'), pool]))
+  const find = (id: string): ExportObject[] => {
+    const pool = byId.get(id)
+    if (pool === undefined) say('not mapped', `its pool ${id} is not in the export`)
+    return pool === undefined ? [] : [pool]
   }
-  const ids = [...listOf(balancer['default_pools']), balancer['fallback_pool']].map(textOf)
-  const used = [...new Set(ids)].flatMap((id) => pools.filter((pool) => textOf(pool['id']) === id))
-  const shares = fieldsOf(fieldsOf(balancer['random_steering'])['pool_weights'])
-  const members = used.flatMap((pool, i): BalancedMember[] => {
-    const share = numberOf(shares[textOf(pool['id'])]) ?? 1
-    return originsOf(pool, refuse).map((member) => {
-      const { weight, ...others } = member
-      if (algorithm === 'failover') return { ...others, priority: i + 1 }
-      return { ...others, weight: Math.round(weight * share * weightScale) }
-    })
-  })
-  if (members.length === 0) return refuse('none of its pools with an address is in the export')
-  const healthCheck = monitorOf(used, monitors)
-  if (healthCheck === undefined) refuse('its monitor is not in the export; add a health check')
+  const own = [...new Set(balancer.texts('default_pools'))].flatMap(find)
+  const [last] = [balancer.text('fallback_pool')].filter(Boolean).flatMap(find)
+  // The fallback is answered whatever its health: at the end of the order, that is all of it.
+  const isAtEnd = algorithm === 'failover' && own.length > 1 && own.at(-1) === last
+  const used = isAtEnd ? own.slice(0, -1) : own
+  const main = mainOf(used, algorithm, { balancer, pools, monitors }, say)
+  if (main.members.length === 0) return refuse('none of its pools with an origin is in the export')
+  const { choice, ...pool } = main
+  const isSame = used.length === 1 && used[0] === last
+  const fallback = last === undefined || isSame ? undefined : { members: weighted(originsOf(last)) }
   builder.balanced({
     domain: `${name}.`,
-    ttl: numberOf(balancer['ttl']) ?? ttlDefault,
-    members,
-    choice: { algorithm },
-    ...(healthCheck === undefined ? {} : { healthCheck }),
+    ttl: balancer.number('ttl') ?? ttlDefault,
+    place: balancer.place,
+    ...pool,
+    choice: isSame ? { ...choice, onAllDown: 'all' } : choice,
+    fallback: fallback?.members.length === 0 ? undefined : fallback,
+  })
+  const all = [...used, ...(last === undefined ? [] : [last])]
+  const ids = new Set(all.map((one) => one.text('monitor')))
+  return [...all, ...monitors.filter((one) => ids.has(one.text('id')))]
+}
+
+/** What is no part of the choice. */
+function readRest(balancer: ExportObject, say: Say): void {
+  const keeping = ['id', 'zone_name', 'description', 'created_on', 'modified_on']
+  balancer.aside('says how the load balancer is kept, not what it answers', ...keeping)
+  balancer.aside('this steering does not look at it', ...placeFields)
+  if (balancer.flag('proxied') === true) {
+    say('changed', 'its clients saw addresses of Cloudflare, and will see those of the origins')
+  }
+  const affinity = balancer.text('session_affinity')
+  if (affinity !== '' && affinity !== 'none') {
+    const how = 'the filter sticky keeps clients by their network'
+    say('not mapped', `session affinity by ${affinity} is of the proxy; ${how}`)
+  } else {
+    const rest = ['session_affinity_ttl', 'session_affinity_attributes']
+    balancer.aside('there is no session affinity', ...rest)
+  }
+  balancer.object('adaptive_routing').asUsual('failover_across_pools', false)
+  balancer.object('location_strategy').asUsual('prefer_ecs', 'proximity')
+  balancer.object('location_strategy').asUsual('mode', 'pop')
+}
+
+function mainOf(
+  pools: readonly ExportObject[],
+  algorithm: string,
+  { balancer, monitors }: BalancerParts,
+  say: Say,
+): BalancedPool & { readonly choice: JsonObject } {
+  const origins = pools.map((pool) => originsOf(pool))
+  const healthCheck = monitorOf(pools, monitors, say)
+  const [only] = pools
+  if (pools.length === 1 && algorithm === 'failover') {
+    const minHealthy = only!.number('minimum_origins') ?? 1
+    const members = weighted(origins[0]!)
+    return { choice: { algorithm: 'weighted-round-robin' }, members, healthCheck, minHealthy }
+  }
+  const choice = { algorithm }
+  for (const pool of pools) pool.asUsual('minimum_origins', 0, 1)
+  if (algorithm === 'weighted-round-robin') {
+    const steering = balancer.object('random_steering')
+    const usual = steering.number('default_weight') ?? 1
+    const shares = pools.map((pool) => {
+      return steering.object('pool_weights').number(pool.text('id')) ?? usual
+    })
+    return {
+      choice,
+      members: weighted(origins.flatMap((list, i) => scaled(list, shares[i]!))),
+      healthCheck,
+    }
+  }
+  balancer.aside('this steering does not look at it', 'random_steering')
+  const isShared = origins.some((list) => list.filter((one) => one.enabled !== false).length > 1)
+  if (algorithm === 'failover' && isShared) {
+    say('changed', 'weights inside a pool were looked at; now its first healthy origin answers')
+  }
+  const ranked = origins.map((list, i) =>
+    list.map(({ share: _, ...one }) =>
+      algorithm === 'failover' ? { ...one, priority: i + 1 } : one,
+    ),
+  )
+  return { choice, members: unique(ranked.flat()), healthCheck }
+}
+
+interface Origin extends BalancedMember {
+  readonly share: number
+}
+
+/** A pool is as likely as its share, whatever it has: its origins divide that by their weights. */
+function scaled(origins: readonly Origin[], share: number): readonly Origin[] {
+  const enabled = origins.filter((one) => one.enabled !== false)
+  const sum = (enabled.length === 0 ? origins : enabled).reduce((all, one) => all + one.share, 0)
+  return origins.map((one) => ({ ...one, share: sum === 0 ? 0 : (one.share * share) / sum }))
+}
+
+function weighted(origins: readonly Origin[]): readonly BalancedMember[] {
+  const weights = wholeWeights(origins.map(({ share }) => share))
+  return unique(origins.map(({ share: _, ...one }, i) => ({ ...one, weight: weights[i]! })))
+}
+
+/** An origin of several pools is one member, with all of its shares. */
+function unique(members: readonly BalancedMember[]): readonly BalancedMember[] {
+  const found = new Map<string, BalancedMember>()
+  for (const one of members) {
+    const key = `${one.target} ${one.port ?? ''}`
+    const known = found.get(key)
+    if (known === undefined) found.set(key, one)
+    else if (known.weight !== undefined) {
+      found.set(key, { ...known, weight: known.weight + (one.weight ?? 0) })
+    }
+  }
+  return [...found.values()]
+}
+
+function originsOf(pool: ExportObject): readonly Origin[] {
+  pool.aside('says how the pool is kept, not what it answers', ...bookkeeping)
+  pool.aside('the probes come from the nodes now', 'check_regions')
+  pool.aside('steering by proximity looks at it, and this one does not', 'latitude', 'longitude')
+  pool.object('origin_steering').asUsual('policy', 'random')
+  const shedding = pool.object('load_shedding')
+  shedding.asUsual('default_percent', 0)
+  shedding.asUsual('session_percent', 0)
+  if (shedding.isRead('default_percent')) {
+    shedding.aside('nothing is shed', 'default_policy', 'session_policy')
+  }
+  const isPoolOff = pool.flag('enabled') === false
+  return pool.objects('origins').map((origin) => {
+    origin.aside('says since when', 'disabled_at')
+    const address = origin.text('address')
+    const port = origin.number('port') ?? 0
+    const isOff = origin.flag('enabled') === false || isPoolOff
+    return {
+      target: parseAddress(address).ok ? address : `${address.replace(/\.$/, '')}.`,
+      name: `${pool.text('name')}/${origin.text('name')}`,
+      ...(port === 0 ? {} : { port }),
+      share: origin.number('weight') ?? 1,
+      ...(isOff ? { enabled: false } : {}),
+    }
   })
 }
 
-function originsOf(
-  pool: Fields,
-  refuse: (why: string) => void,
-): (BalancedMember & { readonly weight: number })[] {
-  return listOf(pool['origins'])
-    .map(fieldsOf)
-    .flatMap((origin) => {
-      const address = textOf(origin['address'])
-      const label = `${textOf(pool['name'])}/${textOf(origin['name'])}`
-      if (!parseAddress(address).ok) {
-        refuse(`the origin ${label} is ${address}; ${noHostnames}`)
-        return []
-      }
-      const isOff = origin['enabled'] === false || pool['enabled'] === false
-      const weight = numberOf(origin['weight']) ?? 1
-      return [{ address, name: label, weight, ...(isOff ? { enabled: false } : {}) }]
-    })
-}
+const bookkeeping = [
+  'id',
+  'description',
+  'created_on',
+  'modified_on',
+  'disabled_at',
+  'healthy',
+  'notification_email',
+  'notification_filter',
+]
 
-function monitorOf(pools: readonly Fields[], monitors: readonly Fields[]): JsonObject | undefined {
-  const ids = pools.map((pool) => textOf(pool['monitor']))
-  const monitor = monitors.find((one) => ids.includes(textOf(one['id'])))
-  if (monitor === undefined) return undefined
-  const type = textOf(monitor['type'])
-  const isTls = type === 'https'
-  const basics = {
-    intervalMs: (numberOf(monitor['interval']) ?? 60) * 1_000,
-    timeoutMs: (numberOf(monitor['timeout']) ?? 5) * 1_000,
-    riseCount: Math.max(1, numberOf(monitor['consecutive_up']) ?? 1),
-    fallCount: Math.max(1, numberOf(monitor['consecutive_down']) ?? 1),
+/** One for all of them: a pool has one. */
+function monitorOf(
+  pools: readonly ExportObject[],
+  monitors: readonly ExportObject[],
+  say: Say,
+): JsonObject | undefined {
+  const ids = new Set(pools.map((pool) => pool.text('monitor')))
+  const used = monitors.filter((one) => ids.has(one.text('id')))
+  const [first] = used
+  if (first === undefined) {
+    say('not mapped', 'its monitor is not in the export; add a health check')
+    return undefined
   }
-  const port = numberOf(monitor['port']) || (isTls ? 443 : 80)
-  if (type === 'icmp_ping') return { type: 'icmp', ...basics }
-  if (type === 'tcp') return { type, port, ...basics }
-  if (type !== 'http' && !isTls) return undefined
-  const [host] = listOf(fieldsOf(monitor['header'])['Host']).map(textOf)
-  const contains = textOf(monitor['expected_body'])
-  return {
-    type: 'http',
-    port,
-    ...basics,
-    httpMethod: textOf(monitor['method']) || 'GET',
-    httpPath: textOf(monitor['path']) || '/',
-    httpExpectedStatuses: statuses(textOf(monitor['expected_codes'])),
-    ...(host === undefined ? {} : { httpHost: host }),
-    ...(contains === '' ? {} : { httpContains: contains }),
-    ...(isTls ? { tls: true } : {}),
-    ...(monitor['allow_insecure'] === true ? { insecureSkipVerify: true } : {}),
+  if (ids.size > 1) {
+    say('changed', `its pools have different monitors; a pool has one, ${first.text('id')}`)
   }
-}
-
-/** `2xx,301` as statuses and ranges of them. */
-function statuses(codes: string): (number | string)[] {
-  const list = codes === '' ? ['200'] : codes.split(',').map((code) => code.trim())
-  return list.map((code) => (/^\dxx$/.test(code) ? `${code[0]!}00-${code[0]!}99` : Number(code)))
+  for (const other of used.slice(1)) other.told()
+  const check = cloudflareMonitor(first)
+  if (typeof check !== 'string') return check
+  say('not mapped', `its monitor: ${check}`)
+  return undefined
 }

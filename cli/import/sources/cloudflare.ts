@@ -1,13 +1,12 @@
 // Takes over a zone of Cloudflare: the JSON of /zones/ID/dns_records, or an object of it with the
 // load balancers, pools and monitors beside it.
-import type { ZonePlace } from '#dns/zone-file/zone-record.ts'
 import { err, ok } from '#lib/result.ts'
 import { loadBalancer } from './cloudflare-balancer.ts'
-import { fieldsOf, listOf, numberOf, readExport, textOf } from './export-document.ts'
-import type { Fields, Path } from './export-document.ts'
+import { readExport, rootKey } from '#cli/import/fields/export-document.ts'
+import type { ExportObject } from '#cli/import/fields/export-object.ts'
 import type { ImportSource } from './imported.ts'
 import { quotedStrings } from './octodns-values.ts'
-import { ZoneBuilder, noHostnames } from './zone-builder.ts'
+import { ZoneBuilder, aliasAdvice } from './zone-builder.ts'
 
 /** What TTL 1, "automatic", comes to. */
 const automaticTtl = 300
@@ -18,104 +17,135 @@ export const cloudflareSource: ImportSource = {
   read(file, { origin }) {
     const document = readExport(file)
     if (!document.ok) return document
-    const { value, placeOf } = document.value
-    const records = sectionOf(value, 'dns_records') ?? listAt(value, [])
+    const { root, top } = document.value
+    const whole = root.object(rootKey)
+    const records = section(whole, 'dns_records') ?? section(root, rootKey)
     if (origin === undefined || records === undefined) {
       const message =
         records === undefined
           ? 'expected the result of /zones/ID/dns_records, alone or as dns_records'
           : 'the export does not say which zone it is: give its name with --origin'
-      return err([{ ...placeOf([]), message }])
+      return err([{ ...top, message }])
     }
     const builder = new ZoneBuilder()
-    const balancers = sectionOf(value, 'load_balancers')
-    const names = new Set(listed(balancers).map(({ fields }) => textOf(fields['name'])))
-    for (const { fields, path } of listed(records)) {
-      const isBehind = names.has(textOf(fields['name'])) && /^(A|AAAA|CNAME)$/.test(typeOf(fields))
-      if (!isBehind) dnsRecord(fields, placeOf(path), builder)
+    const [balancers, pools, monitors] = ['load_balancers', 'pools', 'monitors'].map(
+      (key) => section(whole, key) ?? [],
+    ) as [readonly ExportObject[], readonly ExportObject[], readonly ExportObject[]]
+    const active = balancers.filter((one) => isActive(one, builder))
+    const names = new Set(active.map((one) => one.text('name').toLowerCase()))
+    for (const record of records) {
+      const name = record.text('name')
+      const type = record.text('type')
+      if (names.has(name.toLowerCase()) && /^(A|AAAA|CNAME)$/.test(type)) {
+        const text = `${name} ${type}: a load balancer answers for it`
+        builder.note('left out', record.place, text)
+        record.told()
+      } else dnsRecord(record, builder)
     }
-    const pools = listed(sectionOf(value, 'pools')).map(({ fields }) => fields)
-    const monitors = listed(sectionOf(value, 'monitors')).map(({ fields }) => fields)
-    for (const { fields, path } of listed(balancers)) {
-      loadBalancer({ balancer: fields, pools, monitors, place: placeOf(path) }, builder)
+    const used = new Set(
+      active.flatMap((balancer) => loadBalancer({ balancer, pools, monitors }, builder)),
+    )
+    for (const one of [...pools, ...monitors].filter((each) => !used.has(each))) {
+      builder.note('left out', one.place, `${one.path}: no load balancer that maps uses it`)
+      one.told()
     }
-    return ok(builder.result(origin, placeOf([])))
+    return ok(builder.result(origin, top, root.notes()))
   },
 }
 
-interface Section {
-  readonly list: readonly unknown[]
-  readonly path: Path
-}
-
 /** A list, or the answer of the API around it. */
-function listAt(value: unknown, path: Path): Section | undefined {
-  if (Array.isArray(value)) return { list: value, path }
-  const { result } = fieldsOf(value)
-  return Array.isArray(result) ? { list: result, path: [...path, 'result'] } : undefined
+function section(of: ExportObject, key: string): readonly ExportObject[] | undefined {
+  if (of.isList(key)) return of.objects(key)
+  const answer = of.object(key)
+  if (!answer.isList('result')) return undefined
+  const pages = answer.object('result_info')
+  pages.aside('says how the list was asked for', 'page', 'per_page', 'count', 'total_count')
+  pages.asUsual('total_pages', 0, 1)
+  answer.asUsual('success', true)
+  return answer.objects('result')
 }
 
-const sectionOf = (value: unknown, key: string): Section | undefined =>
-  listAt(fieldsOf(value)[key], [key])
-
-function listed(section: Section | undefined): { fields: Fields; path: Path }[] {
-  return listOf(section?.list)
-    .map((one, i) => ({ fields: fieldsOf(one), path: [...section!.path, i] }))
-    .filter(({ fields }) => Object.keys(fields).length > 0)
+/** One that is switched off leaves the name to its records. */
+function isActive(balancer: ExportObject, builder: ZoneBuilder): boolean {
+  if (balancer.flag('enabled') !== false) return true
+  const text = `the load balancer ${balancer.text('name')}: it is disabled, and its records answer`
+  builder.note('left out', balancer.place, text)
+  balancer.told()
+  return false
 }
 
-const typeOf = (fields: Fields): string => textOf(fields['type'])
 const absolute = (name: string): string => (name.endsWith('.') ? name : `${name}.`)
 
-function dnsRecord(fields: Fields, place: ZonePlace, builder: ZoneBuilder): void {
-  const type = typeOf(fields)
-  const name = absolute(textOf(fields['name']))
-  const ttl = numberOf(fields['ttl']) ?? 1
-  const value = valueOf(type, fields)
-  if (fields['proxied'] === true) {
+function dnsRecord(record: ExportObject, builder: ZoneBuilder): void {
+  const { place } = record
+  const type = record.text('type')
+  const name = absolute(record.text('name'))
+  const ttl = record.number('ttl') ?? 1
+  record.aside('says how the record is kept, not what it answers', ...bookkeeping)
+  const settings = record.object('settings')
+  for (const key of ['ipv4_only', 'ipv6_only', 'flatten_cname']) settings.asUsual(key, false)
+  const value = valueOf(type, record)
+  if (record.flag('proxied') === true) {
     const text = `${name} ${type}: its clients saw addresses of Cloudflare, and will see ${value}`
     builder.note('changed', place, text)
   }
-  if (type === 'CNAME' && fieldsOf(fields['settings'])['flatten_cname'] === true) {
-    const text = `${name} CNAME: it was answered with the addresses of its target; ${noHostnames}`
+  if (type === 'CNAME' && settings.flag('flatten_cname') === true) {
+    const text = `${name} CNAME: it was answered with the addresses of its target; ${aliasAdvice}`
     return builder.note('not mapped', place, text)
   }
   builder.record({ name, type, ttl: ttl === 1 ? automaticTtl : ttl, value }, place)
 }
 
+const bookkeeping = [
+  'id',
+  'zone_id',
+  'zone_name',
+  'proxiable',
+  'meta',
+  'locked',
+  'comment',
+  'tags',
+  'created_on',
+  'modified_on',
+  'comment_modified_on',
+  'tags_modified_on',
+]
+
 /** Cloudflare leaves out final dots, and keeps parts of a value in fields of their own. */
-function valueOf(type: string, fields: Fields): string {
-  const content = textOf(fields['content'])
-  const data = fieldsOf(fields['data'])
-  const from = (...names: readonly string[]): string[] => names.map((name) => textOf(data[name]))
+function valueOf(type: string, record: ExportObject): string {
+  const content = record.text('content')
+  const data = record.object('data')
+  const from = (...names: readonly string[]): string[] => names.map((name) => data.text(name))
+  const target = data.text('target')
   switch (type) {
     case 'CNAME':
     case 'NS':
     case 'PTR':
+    case 'DNAME':
       return absolute(content)
     case 'MX':
-      return `${textOf(fields['priority'])} ${absolute(content)}`
+      return `${record.text('priority')} ${absolute(content)}`
     case 'TXT':
+    case 'SPF':
       return content.startsWith('"') ? content : quotedStrings(content)
     case 'SRV':
-      if (data['target'] === undefined) break
-      return `${from('priority', 'weight', 'port').join(' ')} ${absolute(textOf(data['target']))}`
+      if (target === '') break
+      record.aside('part of the value', 'priority')
+      data.aside('the name of the record again', 'name', 'service', 'proto')
+      return `${from('priority', 'weight', 'port').join(' ')} ${absolute(target)}`
     case 'CAA':
-      if (data['tag'] === undefined) break
-      return `${from('flags', 'tag').join(' ')} ${quotedStrings(textOf(data['value']))}`
+      if (!data.has('tag')) break
+      return `${from('flags', 'tag').join(' ')} ${quotedStrings(data.text('value'))}`
     case 'URI':
-      if (data['target'] === undefined) break
-      return [
-        textOf(fields['priority']),
-        ...from('weight'),
-        quotedStrings(textOf(data['target'])),
-      ].join(' ')
+      if (target === '') break
+      return [record.text('priority'), ...from('weight'), quotedStrings(target)].join(' ')
     case 'HTTPS':
     case 'SVCB':
-      if (data['target'] === undefined) break
-      return [...from('priority'), absolute(textOf(data['target'])), ...from('value')]
-        .join(' ')
-        .trim()
+      if (target === '') break
+      record.aside('part of the value', 'priority')
+      return [...from('priority'), absolute(target), ...from('value')].join(' ').trim()
   }
+  // The content says all of it in the form of a zone file.
+  data.told()
   return content
 }

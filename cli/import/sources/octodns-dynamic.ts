@@ -1,106 +1,178 @@
 // A dynamic record of octoDNS as a pool and a service: its pools, and the rules that choose one.
 import type { JsonObject } from '#compiler/yaml/text.ts'
 import type { ZonePlace } from '#dns/zone-file/zone-record.ts'
-import { fieldsOf, listOf, numberOf, textOf } from './export-document.ts'
-import type { Fields } from './export-document.ts'
-import type { BalancedMember, ZoneBuilder } from './zone-builder.ts'
+import type { ExportObject } from '#cli/import/fields/export-object.ts'
+import { everywhere, oneRegionEach } from './member-regions.ts'
+import type { BalancedMember, BalancedPool, ZoneBuilder } from './zone-builder.ts'
 
 export interface OctodnsRecord {
   /** Absolute. */
   readonly name: string
   readonly type: string
   readonly ttl: number
-  readonly fields: Fields
+  readonly fields: ExportObject
   readonly place: ZonePlace
-}
-
-/** @param records A and AAAA of one name, at least one of them dynamic */
-export function dynamicName(records: readonly OctodnsRecord[], builder: ZoneBuilder): void {
-  const [first] = records
-  if (first === undefined) return
-  const mapped = records.map((record) => mappedRecord(record, builder))
-  const kinds = new Set(mapped.flatMap((one) => (one === undefined ? [] : [one.algorithm])))
-  const [algorithm, other] = [...kinds]
-  if (algorithm === undefined) return
-  if (other !== undefined) {
-    const text = `${first.name}: its A and AAAA records choose in different ways; a service has one`
-    return builder.note('not mapped', first.place, text)
-  }
-  const healthCheck = healthCheckOf(first.fields)
-  builder.balanced({
-    domain: first.name,
-    ttl: Math.min(...records.map(({ ttl }) => ttl)),
-    members: mapped.flatMap((one) => one?.members ?? []),
-    choice: algorithm === 'geo' ? { algorithm: '', filterChain: ['geo-ip'] } : { algorithm },
-    healthCheck,
-  })
-}
-
-interface Mapped {
-  readonly algorithm: 'weighted-round-robin' | 'failover' | 'geo'
-  readonly members: readonly BalancedMember[]
-}
-
-function mappedRecord(record: OctodnsRecord, builder: ZoneBuilder): Mapped | undefined {
-  const { name, type, fields, place } = record
-  const say = (is: 'not mapped' | 'changed', why: string): undefined =>
-    void builder.note(is, place, `${name} ${type}: ${why}`)
-  const dynamic = fieldsOf(fields['dynamic'])
-  const pools = fieldsOf(dynamic['pools'])
-  const rules = listOf(dynamic['rules']).map(fieldsOf)
-  if (rules.length === 0)
-    return say('not mapped', 'it has addresses without rules beside dynamic ones')
-  if (rules.some((rule) => rule['subnets'] !== undefined)) {
-    return say('not mapped', 'rules by subnets; write them as geoRules of the pool')
-  }
-  if (rules.length > 1 || listOf(rules[0]!['geos']).length > 0) return byPlace(rules, pools, say)
-  return byOrder(textOf(rules[0]!['pool']), pools, say)
 }
 
 type Say = (is: 'not mapped' | 'changed', why: string) => undefined
 
-/** One pool, and those that stand in for it. */
-function byOrder(start: string, pools: Fields, say: Say): Mapped | undefined {
-  const order: string[] = []
-  for (let name = start; name !== '' && !order.includes(name);) {
-    order.push(name)
-    name = textOf(fieldsOf(pools[name])['fallback'])
+/** What one record comes to. */
+interface Mapped {
+  readonly algorithm: 'weighted-round-robin' | 'failover' | 'geo'
+  readonly members: readonly BalancedMember[]
+  /** Whether octoDNS has them probed: those of `status: up` are not. */
+  readonly isProbed: boolean
+  /** What is answered when all of them are down, whatever its health. */
+  readonly fallback: readonly BalancedMember[]
+}
+
+/** @param records A and AAAA, or the CNAME, of one name; at least one of them dynamic */
+export function dynamicName(records: readonly OctodnsRecord[], builder: ZoneBuilder): void {
+  const [first] = records
+  if (first === undefined) return
+  const mapped = records
+    .map((record) => mappedRecord(record, builder))
+    .filter((one) => one !== undefined)
+  const [one, ...others] = mapped
+  if (one === undefined) return
+  const isOneWay = others.every(({ algorithm }) => algorithm === one.algorithm)
+  if (!isOneWay) {
+    const text = `${first.name}: its A and AAAA records choose in different ways; a service has one`
+    builder.note('not mapped', first.place, text)
+    for (const { fields } of records) fields.told()
+    return
   }
-  const members = order.map((name) => membersOf(pools, name))
-  if (members.length === 1) return { algorithm: 'weighted-round-robin', members: members[0]! }
-  if (members.some((list) => list.length > 1)) {
+  const say: Say = (is, why) => void builder.note(is, first.place, `${first.name}: ${why}`)
+  const ttls = records.map(({ ttl }) => ttl)
+  const [low, high] = [Math.min(...ttls), Math.max(...ttls)]
+  if (low < high) say('changed', `TTL ${low} for all of it, some had ${high}`)
+  const members = mapped.flatMap((each) => each.members)
+  const fallback = mapped.flatMap((each) => each.fallback)
+  const isProbed = mapped.some((each) => each.isProbed)
+  const checks = records.map(healthCheckOf)
+  if (isProbed && new Set(checks.map((check) => JSON.stringify(check))).size > 1) {
+    say('changed', 'its records have different health checks; a pool has one, that of the first')
+  }
+  const answer = first.type === 'CNAME' ? ({ answer: 'cname' } as const) : {}
+  const healthCheck = isProbed ? checks[0] : undefined
+  const pool: BalancedPool = { members: [...members], healthCheck, ...answer }
+  builder.balanced({
+    domain: first.name,
+    ttl: low,
+    place: first.place,
+    ...pool,
+    choice: choiceOf(one.algorithm, members),
+    fallback: isProbed && fallback.length > 0 ? { members: fallback, ...answer } : undefined,
+  })
+}
+
+function choiceOf(algorithm: Mapped['algorithm'], members: readonly BalancedMember[]): JsonObject {
+  if (algorithm !== 'geo') return { algorithm }
+  const regions = new Set(members.map(({ region, target }) => `${region} ${target.includes(':')}`))
+  const isShared = regions.size < members.length
+  return { algorithm: '', filterChain: ['geo-ip', ...(isShared ? ['weighted-round-robin'] : [])] }
+}
+
+function mappedRecord(record: OctodnsRecord, builder: ZoneBuilder): Mapped | undefined {
+  const { name, type, fields, place } = record
+  const say: Say = (is, why) => void builder.note(is, place, `${name} ${type}: ${why}`)
+  const dynamic = fields.object('dynamic')
+  const rules = dynamic.objects('rules')
+  if (rules.length === 0) {
+    fields.told()
+    return say('not mapped', 'it has values without rules beside dynamic ones')
+  }
+  const pools = dynamic.object('pools')
+  const given = fields.texts(fields.has('value') ? 'value' : 'values').map(plainMember)
+  if (given.length > 1) {
+    say('changed', 'its values were answered all when its pools are down; now one of them is')
+  }
+  const isByPlace =
+    rules.length > 1 || rules.some((rule) => rule.has('geos') || rule.has('subnets'))
+  const mapped = isByPlace
+    ? byPlace(rules, pools, given, say)
+    : byOrder(rules[0]!.text('pool'), pools, given, say)
+  for (const key of pools.keys()) {
+    const pool = pools.object(key)
+    if (pool.isRead('values')) continue
+    builder.note('left out', pool.place, `${name} ${type}: no rule comes to the pool ${key}`)
+    pool.told()
+  }
+  return mapped
+}
+
+const plainMember = (target: string): BalancedMember => ({ target })
+
+/** One pool, and those that stand in for it. */
+function byOrder(
+  start: string,
+  pools: ExportObject,
+  given: readonly BalancedMember[],
+  say: Say,
+): Mapped {
+  const order: Pool[] = []
+  for (let name = start; name !== '' && order.every((one) => one.name !== name);) {
+    const pool = poolNamed(pools, name)
+    order.push(pool)
+    name = pools.object(name).text('fallback')
+    // Nobody comes behind a pool that is never down.
+    if (pool.isUp) break
+  }
+  const isEndless = order.at(-1)!.isUp
+  const last = isEndless && order.length > 1 ? order.pop()!.members : given
+  const fallback = isEndless && order.length === 1 && last === given ? [] : last
+  const isProbed = order.some(({ isUp }) => !isUp)
+  sayMixed(order, say)
+  const [first] = order
+  if (order.length === 1) {
+    return { algorithm: 'weighted-round-robin', members: first!.members, isProbed, fallback }
+  }
+  if (order.some(({ members }) => members.length > 1)) {
     say('changed', 'weights inside a pool with a fallback; now the first healthy member answers')
   }
-  const ranked = members.flatMap((list, i) =>
-    list.map(({ weight: _, ...member }) => ({ ...member, priority: i + 1 })),
+  const members = order.flatMap((pool, i) =>
+    pool.members.map(({ weight: _, ...member }) => ({ ...member, priority: i + 1 })),
   )
-  return { algorithm: 'failover', members: ranked }
+  return { algorithm: 'failover', members, isProbed, fallback }
 }
 
 /** A rule for each place: members have its region. */
-function byPlace(rules: readonly Fields[], pools: Fields, say: Say): Mapped | undefined {
+function byPlace(
+  rules: readonly ExportObject[],
+  pools: ExportObject,
+  given: readonly BalancedMember[],
+  say: Say,
+): Mapped | undefined {
+  const used: Pool[] = []
   const members = rules.flatMap((rule) => {
-    const name = textOf(rule['pool'])
-    const geos = listOf(rule['geos']).map(textOf)
-    if (geos.length > 1) {
-      say('not mapped', `a member has one region, and pool ${name} has ${geos.join(', ')}`)
-      return []
+    const name = rule.text('pool')
+    const geos = rule.texts('geos')
+    const isOfNetworks = rule.has('subnets') && geos.length === 0
+    if (isOfNetworks || geos.length > 1) {
+      const why = isOfNetworks
+        ? `its subnets get pool ${name}; write them as geoRules of the pool`
+        : `a member has one region, and pool ${name} has ${geos.join(', ')}`
+      rule.told()
+      return say('not mapped', why) ?? []
     }
-    const [geo] = geos
-    const own = membersOf(pools, name)
-    if (own.length > 1)
-      say('changed', `pool ${name} has several members; the first healthy one answers`)
-    return own.map(({ weight: _, ...member }) =>
-      geo === undefined ? member : { ...member, region: regionOf(geo) },
-    )
+    const pool = poolNamed(pools, name)
+    used.push(pool)
+    const region = geos[0] === undefined ? everywhere : regionOf(geos[0])
+    if (pools.object(name).has('fallback')) {
+      const next = pools.object(name).text('fallback')
+      say('changed', `where pool ${name} is down pool ${next} answered, now the next wider region`)
+    }
+    return pool.members.map((member) => ({ ...member, region }))
   })
-  if (members.length === 0) return undefined
-  const addresses = members.map(({ address }) => address)
-  if (new Set(addresses).size < addresses.length) {
-    return say('not mapped', 'an address for several places; a member has one region')
+  const isForAll = members.some(({ region }) => region === everywhere)
+  const rest = isForAll ? [] : given.map((member) => ({ ...member, region: everywhere }))
+  sayMixed(used, say)
+  return {
+    algorithm: 'geo',
+    members: oneRegionEach([...members, ...rest], (why) => say('not mapped', why)),
+    isProbed: used.some(({ isUp }) => !isUp),
+    fallback: given,
   }
-  say('changed', 'fallbacks of pools go by the nearest healthy region now')
-  return { algorithm: 'geo', members }
 }
 
 /** `NA-US-CA`, `NA-US` and `NA` as regions of members are written. */
@@ -110,32 +182,50 @@ function regionOf(geo: string): string {
   return subdivision === undefined ? country : `${country}-${subdivision}`
 }
 
-function membersOf(pools: Fields, name: string): BalancedMember[] {
-  return listOf(fieldsOf(pools[name])['values']).map((one) => {
-    const { value, weight, status } = fieldsOf(one)
-    const isOff = status === 'down'
-    return {
-      address: textOf(value),
-      name,
-      weight: numberOf(weight) ?? 1,
-      ...(isOff ? { enabled: false } : {}),
-    }
-  })
+interface Pool {
+  readonly name: string
+  readonly members: readonly (BalancedMember & { readonly weight: number })[]
+  /** All of its values are up, whatever probes would say. */
+  readonly isUp: boolean
+  /** Some of them are. */
+  readonly isMixed: boolean
 }
 
-/** What octoDNS assumes: HTTPS to `/_dns` on port 443. */
-function healthCheckOf(fields: Fields): JsonObject {
-  const check = fieldsOf(fieldsOf(fields['octodns'])['healthcheck'])
-  const protocol = textOf(check['protocol']).toUpperCase() || 'HTTPS'
-  const port = numberOf(check['port']) ?? 443
+function poolNamed(pools: ExportObject, name: string): Pool {
+  const values = pools.object(name).objects('values')
+  const states = values.map((one) => one.text('status') || 'obey')
+  const members = values.map((one, i) => ({
+    target: one.text('value'),
+    name,
+    weight: one.number('weight') ?? 1,
+    ...(states[i] === 'down' ? { enabled: false } : {}),
+  }))
+  const live = states.filter((state) => state !== 'down')
+  const isUp = live.length > 0 && live.every((state) => state === 'up')
+  return { name, members, isUp, isMixed: !isUp && live.includes('up') }
+}
+
+function sayMixed(pools: readonly Pool[], say: Say): void {
+  const isProbed = pools.some(({ isUp }) => !isUp)
+  for (const { name, isUp, isMixed } of pools) {
+    if (!isMixed && !(isUp && isProbed)) continue
+    say('changed', `values of pool ${name} are up whatever their health; now they are probed, too`)
+  }
+}
+
+/** What octoDNS assumes: HTTPS to `/_dns` on port 443, for the name of the record. */
+function healthCheckOf({ name, fields }: OctodnsRecord): JsonObject {
+  const check = fields.object('octodns').object('healthcheck')
+  const protocol = check.text('protocol').toUpperCase() || 'HTTPS'
+  const port = check.number('port') ?? 443
   if (protocol === 'TCP') return { type: 'tcp', port }
   if (protocol === 'ICMP') return { type: 'icmp' }
-  const host = textOf(check['host'])
+  const host = check.keys().includes('host') ? check.text('host') : name.replace(/\.$/, '')
   return {
     type: 'http',
     port,
-    httpPath: textOf(check['path']) || '/_dns',
-    ...(host === '' ? {} : { httpHost: host }),
+    httpPath: check.text('path') || '/_dns',
+    ...(host === '' || host.startsWith('*') ? {} : { httpHost: host }),
     ...(protocol === 'HTTPS' ? { tls: true } : {}),
   }
 }

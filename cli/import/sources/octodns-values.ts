@@ -1,6 +1,5 @@
 // The values of octoDNS records as presentation form: fields of each type in their order.
-import { fieldsOf, isFields, textOf } from './export-document.ts'
-import type { Fields } from './export-document.ts'
+import type { ExportObject } from '#cli/import/fields/export-object.ts'
 
 /** Names of the fields, older ones after a bar; a star: its text in quotes. */
 const forms: Readonly<Record<string, readonly string[]>> = Object.freeze({
@@ -18,30 +17,38 @@ const longitude = ['long_degrees', 'long_minutes', 'long_seconds', 'long_directi
 const sizes = ['altitude', 'size', 'precision_horz', 'precision_vert']
 
 /** @returns presentation form; undefined for a type whose fields are not known here */
-export function octodnsValue(type: string, value: unknown): string | undefined {
-  if (type === 'TXT' || type === 'SPF') return quotedStrings(unescaped(textOf(value)))
-  if (!isFields(value)) return textOf(value)
+export function octodnsValue(type: string, value: string | ExportObject): string | undefined {
+  if (typeof value === 'string') {
+    return type === 'TXT' || type === 'SPF' ? quotedStrings(unescaped(unquoted(value))) : value
+  }
   if (type === 'LOC') {
-    const metres = sizes.map((name) => `${textOf(value[name])}m`)
-    return [...[...latitude, ...longitude].map((name) => textOf(value[name])), ...metres].join(' ')
+    const metres = sizes.map((name) => `${value.text(name)}m`)
+    return [...[...latitude, ...longitude].map((name) => value.text(name)), ...metres].join(' ')
   }
   if (type === 'SVCB' || type === 'HTTPS') return serviceValue(value)
   return forms[type]?.map((form) => fieldText(value, form)).join(' ')
 }
 
-function fieldText(value: Fields, form: string): string {
+/** A text may have quotes of its own, around all of it or around its parts. */
+function unquoted(text: string): string {
+  const isQuoted = text.length > 1 && text.startsWith('"') && text.endsWith('"')
+  return isQuoted ? text.slice(1, -1).replaceAll(/"\s+"/g, '').replaceAll('\\"', '"') : text
+}
+
+function fieldText(value: ExportObject, form: string): string {
   const isQuoted = form.startsWith('*')
   const names = form.replace('*', '').split('|')
-  const text = textOf(names.map((name) => value[name]).find((one) => one !== undefined))
+  const text = value.text(names.find((name) => value.has(name)) ?? '')
   return isQuoted ? quoted(unescaped(text)) : text
 }
 
-function serviceValue({ svcpriority, targetname, svcparams }: Fields): string {
-  const parameters = Object.entries(fieldsOf(svcparams)).map(([key, value]) => {
-    const text = Array.isArray(value) ? value.map(textOf).join(',') : textOf(value)
+function serviceValue(value: ExportObject): string {
+  const parameters = value.object('svcparams')
+  const texts = parameters.keys().map((key) => {
+    const text = parameters.texts(key).join(',')
     return text === '' ? key : `${key}=${quoted(text)}`
   })
-  return [textOf(svcpriority), textOf(targetname), ...parameters].join(' ')
+  return [value.text('svcpriority'), value.text('targetname'), ...texts].join(' ')
 }
 
 /** octoDNS wants semicolons with a backslash. */

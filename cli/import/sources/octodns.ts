@@ -2,8 +2,8 @@
 import { basename } from 'node:path'
 import { formatName, parseName } from '#dns/name.ts'
 import { err, ok } from '#lib/result.ts'
-import { fieldsOf, isFields, listOf, numberOf, readExport, textOf } from './export-document.ts'
-import type { Fields } from './export-document.ts'
+import { readExport, rootKey } from '#cli/import/fields/export-document.ts'
+import type { ExportObject } from '#cli/import/fields/export-object.ts'
 import type { ImportSource } from './imported.ts'
 import { dynamicName } from './octodns-dynamic.ts'
 import type { OctodnsRecord } from './octodns-dynamic.ts'
@@ -19,59 +19,74 @@ export const octodnsSource: ImportSource = {
   read(file, { origin }) {
     const document = readExport(file)
     if (!document.ok) return document
-    const { value, placeOf } = document.value
+    const { root, top } = document.value
     const ofFile = parseName(basename(file.path).replace(/\.ya?ml$/, ''))
     const zone = origin ?? (ofFile.ok ? ofFile.value : undefined)
-    if (zone === undefined || !isFields(value)) {
-      const message = isFields(value)
+    const isZone = root.isObject(rootKey)
+    if (zone === undefined || !isZone) {
+      const message = isZone
         ? 'the name of the file is no name of a zone: give it with --origin'
         : 'expected a name for each record of the zone, as octoDNS writes them'
-      return err([{ ...placeOf([]), message }])
+      return err([{ ...top, message }])
     }
     const builder = new ZoneBuilder()
     const apex = formatName(zone)
-    for (const [label, records] of Object.entries(value)) {
-      const list = Array.isArray(records) ? records : [records]
+    const names = root.object(rootKey)
+    for (const label of names.keys()) {
       const name = label === '' ? apex : `${label}.${apex === '.' ? '' : apex}`
-      const found = list.map((one, i): OctodnsRecord => {
-        const place = placeOf(Array.isArray(records) ? [label, i] : [label])
-        const fields = fieldsOf(one)
-        const ttl = numberOf(fields['ttl']) ?? ttlDefault
-        return { name, fields, type: textOf(fields['type']), ttl, place }
+      const found = names.objects(label, '*').map((fields): OctodnsRecord => {
+        const ttl = fields.number('ttl') ?? ttlDefault
+        return { name, fields, type: fields.text('type'), ttl, place: fields.place }
       })
       takeOver(found, builder)
     }
-    return ok(builder.result(zone, placeOf([])))
+    return ok(builder.result(zone, top, root.notes()))
   },
 }
 
 /** @param records of one name */
-function takeOver(records: readonly OctodnsRecord[], builder: ZoneBuilder): void {
-  const addresses = records.filter(({ type }) => type === 'A' || type === 'AAAA')
-  const isBalanced = addresses.some(({ fields }) => isFields(fields['dynamic']))
-  if (isBalanced) dynamicName(addresses, builder)
-  for (const record of records) {
-    if (!isBalanced || !addresses.includes(record)) plainRecord(record, builder)
+function takeOver(all: readonly OctodnsRecord[], builder: ZoneBuilder): void {
+  const records = all.filter((record) => isOurs(record, builder))
+  for (const types of [['A', 'AAAA'], ['CNAME']]) {
+    const some = records.filter(({ type }) => types.includes(type))
+    const isDynamic = some.some(({ fields }) => fields.isObject('dynamic'))
+    if (isDynamic) dynamicName(some, builder)
+    else for (const record of some) plainRecord(record, builder)
   }
+  for (const record of records.filter(({ type }) => !/^(A|AAAA|CNAME)$/.test(type))) {
+    plainRecord(record, builder)
+  }
+}
+
+/** What octoDNS is to leave alone it never writes anywhere. */
+function isOurs({ name, type, fields, place }: OctodnsRecord, builder: ZoneBuilder): boolean {
+  const own = fields.object('octodns')
+  own.aside('says what octoDNS lets pass', 'lenient')
+  if (own.flag('ignored') !== true) return true
+  builder.note('left out', place, `${name} ${type}: octodns.ignored, so octoDNS leaves it alone`)
+  fields.told()
+  return false
 }
 
 function plainRecord(
   { name, type, ttl, fields, place }: OctodnsRecord,
   builder: ZoneBuilder,
 ): void {
-  const refuse = (why: string): void => builder.note('not mapped', place, `${name} ${type}: ${why}`)
-  if (fields['dynamic'] !== undefined) return refuse('only addresses are balanced')
-  if (fields['geo'] !== undefined) refuse('its geo is of before octoDNS 1.0; write it as dynamic')
+  const refuse = (why: string): void => {
+    builder.note('not mapped', place, `${name} ${type}: ${why}`)
+    fields.told()
+  }
   if (type === 'ALIAS') return refuse('there is no ALIAS; write a service with the addresses')
   const values = valuesOf(fields)
   if (values.length === 0) return refuse('it has no values')
+  fields.object('octodns').aside('only dynamic records are probed', 'healthcheck')
   for (const one of values) {
     const value = octodnsValue(type, one)
-    if (value === undefined) refuse('a type of octoDNS that is not known here')
-    else builder.record({ name, type, ttl, value }, place)
+    if (value === undefined) return refuse('a type of octoDNS that is not known here')
+    builder.record({ name, type, ttl, value }, place)
   }
 }
 
-export function valuesOf(fields: Fields): readonly unknown[] {
-  return fields['value'] === undefined ? listOf(fields['values']) : [fields['value']]
+export function valuesOf(fields: ExportObject): readonly (string | ExportObject)[] {
+  return fields.items(fields.has('value') ? 'value' : 'values')
 }

@@ -1,8 +1,9 @@
 // Collects what a source finds: records from texts, balanced names, and notes.
-import { parseName } from '#dns/name.ts'
-import { parseRdata, rdataTypeNamed } from '#dns/rdata/rdata-types.ts'
+import { formatName, parseName } from '#dns/name.ts'
+import { parseRdata, rdataTypeNamed, rdataTypeOf } from '#dns/rdata/rdata-types.ts'
+import { RrType } from '#dns/rrtype.ts'
 import { RecordList } from '#dns/zone-file/record-list.ts'
-import type { ZonePlace } from '#dns/zone-file/zone-record.ts'
+import type { ZonePlace, ZoneRecord } from '#dns/zone-file/zone-record.ts'
 import { zoneFileLimits } from '#dns/zone-file/zone-record.ts'
 import type { JsonObject } from '#compiler/yaml/text.ts'
 import type { Imported, ImportedObject, Note } from './imported.ts'
@@ -17,29 +18,40 @@ export interface TextRecord {
 }
 
 export interface BalancedMember {
-  readonly address: string
+  /** An address, or a host name with its final dot. */
+  readonly target: string
   readonly name?: string
+  readonly port?: number
   readonly weight?: number
   readonly priority?: number
   readonly region?: string
   readonly enabled?: boolean
 }
 
+export interface BalancedPool {
+  readonly members: readonly BalancedMember[]
+  readonly healthCheck?: JsonObject | undefined
+  readonly minHealthy?: number
+  readonly answer?: 'cname'
+}
+
 /** A name whose answers are chosen among members. */
-export interface BalancedName {
+export interface BalancedName extends BalancedPool {
   /** Absolute. */
   readonly domain: string
   readonly ttl: number
-  readonly members: readonly BalancedMember[]
-  readonly healthCheck?: JsonObject
   /** Fields of the service that say how it chooses. */
   readonly choice: JsonObject
+  /** Stands in when nobody of the first is left. */
+  readonly fallback?: BalancedPool | undefined
+  readonly place: ZonePlace
 }
 
 export class ZoneBuilder {
-  readonly #records = new RecordList()
-  readonly #places: ZonePlace[] = []
+  readonly #found: { readonly record: ZoneRecord; readonly place: ZonePlace }[] = []
   readonly #objects: ImportedObject[] = []
+  /** Names that a service answers, in lower case with the final dot, and whether as an alias. */
+  readonly #balanced = new Map<string, boolean>()
   readonly #notes: Note[] = []
 
   note(is: Note['is'], place: ZonePlace, text: string): void {
@@ -61,38 +73,102 @@ export class ZoneBuilder {
       return refuse(`${ttl} is no TTL`)
     }
     const record = { owner: owner.value, ttl, type: type.code, rdata: rdata.value }
-    this.#records.add(record, { text: 0, position: this.#places.length })
-    this.#places.push(place)
+    this.#found.push({ record, place })
   }
 
-  balanced({ domain, ttl, members, healthCheck, choice }: BalancedName): void {
+  balanced({ domain, ttl, choice, fallback, place, ...pool }: BalancedName): void {
     const name = domain.toLowerCase().replace(/\.$/, '')
-    const port = healthCheck?.['port'] ?? defaultPort
-    const pool = {
+    if (this.#balanced.has(`${name}.`)) {
+      return this.note('not mapped', place, `${domain}: it is balanced by what stands above, too`)
+    }
+    this.#balanced.set(`${name}.`, pool.answer === 'cname')
+    const standby = `${name}-fallback`
+    this.#pool(name, pool)
+    if (fallback !== undefined) this.#pool(standby, fallback)
+    const service = {
+      domain: `${name}.`,
+      ttl,
+      pool: name,
+      ...choice,
+      ...(fallback === undefined ? {} : { onAllDown: `pool:${standby}` }),
+    }
+    this.#objects.push({ kind: 'Service', name, spec: service })
+  }
+
+  #pool(name: string, { members, healthCheck, minHealthy = 0, answer }: BalancedPool): void {
+    const usualPort = healthCheck?.['port'] ?? defaultPort
+    const spec = {
+      ...(answer === undefined ? {} : { answer }),
       ...(healthCheck === undefined ? {} : { healthCheck }),
-      members: members.map(({ address, name: label, ...others }) => ({
+      ...(minHealthy > 1 ? { minHealthy } : {}),
+      members: members.map(({ target, name: label, port = usualPort, ...others }) => ({
         ...(label === undefined ? {} : { name: label }),
-        ipAddress: address,
+        ...(target.endsWith('.') ? { hostname: target } : { ipAddress: target }),
         port,
         ...others,
       })),
     }
-    this.#objects.push(
-      { kind: 'Pool', name, spec: pool },
-      { kind: 'Service', name, spec: { domain: `${name}.`, ttl, pool: name, ...choice } },
-    )
+    this.#objects.push({ kind: 'Pool', name, spec })
   }
 
   /** @param top where the file begins: the place of what is missing */
-  result(origin: Uint8Array | undefined, top: ZonePlace): Imported {
-    const records = this.#records
-    const placeOf = (index: number): ZonePlace => this.#places[index] ?? top
-    return { origin, records, placeOf, objects: this.#objects, notes: this.#notes }
+  result(origin: Uint8Array | undefined, top: ZonePlace, notes: readonly Note[]): Imported {
+    const kept = this.#withoutClashes(origin)
+    const records = new RecordList()
+    for (const [position, { record }] of kept.entries()) records.add(record, { text: 0, position })
+    const placeOf = (index: number): ZonePlace => kept[index]?.place ?? top
+    return { origin, records, placeOf, objects: this.#objects, notes: [...this.#notes, ...notes] }
   }
+
+  /** One name cannot have both: what is not taken over is told, and the rest is. */
+  #withoutClashes(origin: Uint8Array | undefined) {
+    const apex = origin === undefined ? '' : formatName(origin).toLowerCase()
+    const others = new Map<string, string>()
+    for (const { record } of this.#found) {
+      if (record.type !== RrType.CNAME) others.set(nameOf(record), typeOf(record).name)
+    }
+    const aliases = new Set<string>()
+    return this.#found.filter(({ record, place }) => {
+      const name = nameOf(record)
+      const service = this.#balanced.get(name)
+      const clash =
+        service === undefined
+          ? clashOfAlias(record, others.get(name), name === apex, aliases)
+          : clashWithService(record, service)
+      if (clash === undefined) return true
+      const { name: type, print } = typeOf(record)
+      this.note('not mapped', place, `${name} ${type} ${print(record.rdata)}: ${clash}`)
+      return false
+    })
+  }
+}
+
+const nameOf = ({ owner }: ZoneRecord): string => formatName(owner).toLowerCase()
+const typeOf = ({ type }: ZoneRecord) => rdataTypeOf(type)
+
+function clashWithService({ type }: ZoneRecord, isAlias: boolean): string | undefined {
+  if (isAlias) return 'the name is balanced among aliases, and has nothing else then'
+  const isAnswer = type === RrType.CNAME || type === RrType.A || type === RrType.AAAA
+  return isAnswer ? 'the name is balanced, and its members answer' : undefined
+}
+
+/** @param aliases names with a CNAME so far */
+function clashOfAlias(
+  record: ZoneRecord,
+  other: string | undefined,
+  isApex: boolean,
+  aliases: Set<string>,
+): string | undefined {
+  if (record.type !== RrType.CNAME) return undefined
+  if (isApex) return 'the zone itself cannot be a CNAME'
+  if (other !== undefined) return `a CNAME beside ${other} records, and DNS has one or the other`
+  const name = nameOf(record)
+  if (aliases.has(name)) return 'a second CNAME, and DNS allows one'
+  aliases.add(name)
+  return undefined
 }
 
 /** DNS says no port; what members have is for health checks and people. */
 const defaultPort = 443
 
-export const noHostnames =
-  'import maps addresses only; write a pool whose members have this as hostname, or a CNAME'
+export const aliasAdvice = 'write a pool whose member has it as hostname, and a service'

@@ -51,7 +51,7 @@ function checkRegions(
   for (const [i, { region }] of pool.object.spec.members.entries()) {
     const at = placeIn(pool, valueAt('spec', 'members', i, 'region'))
     if (!isRegionOfClients(region)) {
-      const continents = continentCodes.map((code) => `continent:${code}`).join(', ')
+      const continents = [...continentCodes, '*'].map((code) => `continent:${code}`).join(', ')
       const args = [region, continents]
       report('region-of-nobody', at, { args, suggestion: suggestRegion(region) })
     } else if (region[2] === '-' && !has(region)) {

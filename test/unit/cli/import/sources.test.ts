@@ -40,8 +40,8 @@ function servicesOf({ services, pools }: BundleModel): string[] {
   return services
     .map(({ domain, algorithm, filterChain, ttlSeconds, answerCount, pool }) => {
       const members = pools[pool]!.members.map(
-        ({ ipAddress, weight, priority, region, enabled }) =>
-          `${ipAddress} w${weight} p${priority} ${region}${enabled ? '' : ' off'}`,
+        ({ ipAddress, hostname, weight, priority, region, enabled }) =>
+          `${ipAddress || hostname} w${weight} p${priority} ${region}${enabled ? '' : ' off'}`,
       )
       const how = filterChain.length > 0 ? filterChain.join() : algorithm
       return `${domain} ${how} ttl ${ttlSeconds} of ${answerCount}: ${members.join(', ')}`
@@ -64,9 +64,10 @@ test('Route 53', async () => {
   const { target, out } = await imported('route53', 'route53.json')
   const model = compiled(target)
   expect(servicesOf(model)).toEqual([
-    'f.example.com. failover ttl 60 of 1: 192.0.2.20 w1 p1 unknown',
-    'g.example.com. geo-ip ttl 60 of 1: 192.0.2.40 w1 p0 continent:EU, 192.0.2.41 w1 p0 US-CA, 192.0.2.42 w1 p0 unknown',
-    'l.example.com. latency ttl 60 of 1: 192.0.2.30 w1 p0 DE, 192.0.2.31 w1 p0 DE, 192.0.2.32 w1 p0 SG',
+    'c.example.com. weighted-round-robin ttl 60 of 1: a.example.net. w1 p0 unknown',
+    'f.example.com. round-robin ttl 60 of 1: 192.0.2.20 w1 p0 unknown',
+    'g.example.com. geo-ip ttl 60 of 1: 192.0.2.40 w1 p0 continent:EU, 192.0.2.41 w1 p0 US-CA, 192.0.2.42 w1 p0 continent:*',
+    'l.example.com. geo-ip ttl 60 of 1: 192.0.2.30 w1 p0 DE, 192.0.2.31 w1 p0 DE, 192.0.2.32 w1 p0 SG',
     'm.example.com. round-robin ttl 60 of 2: 192.0.2.50 w1 p0 unknown, 192.0.2.51 w1 p0 unknown',
     'w.example.com. weighted-round-robin ttl 30 of 1: 192.0.2.10 w90 p0 unknown, 192.0.2.11 w10 p0 unknown, 2001:db8::10 w1 p0 unknown',
   ])
@@ -78,9 +79,7 @@ test('Route 53', async () => {
   expect(notMapped(out).map((line) => line.split(':').slice(0, 4).join(':'))).toEqual([
     'F:6:5: example.com. A',
     'F:8:5: bad.example.com. A 192.0.2.300',
-    'F:22:5: c.example.com. CNAME a',
-    'F:14:5: f.example.com. A second',
-    'F:23:5: p.example.com.',
+    'F:23:5: p.example.com. A p',
     '',
   ])
   const pool = readFileSync(join(target, 'tenants/default/pools/w.example.com.yaml'), 'utf8')
@@ -91,9 +90,10 @@ test('octoDNS', async () => {
   const { target, out } = await imported('octodns', 'octodns/example.com.yaml')
   const model = compiled(target)
   expect(servicesOf(model)).toEqual([
+    'cn.example.com. weighted-round-robin ttl 3600 of 1: a.example.net. w1 p0 unknown',
     'f.example.com. failover ttl 3600 of 1: 192.0.2.20 w1 p1 unknown, 192.0.2.21 w1 p2 unknown',
-    'g.example.com. geo-ip ttl 3600 of 1: 192.0.2.30 w1 p0 continent:EU, 192.0.2.31 w1 p0 US-CA, 192.0.2.32 w1 p0 unknown',
-    'many.example.com. geo-ip ttl 3600 of 1: 192.0.2.41 w1 p0 unknown',
+    'g.example.com. geo-ip ttl 3600 of 1: 192.0.2.30 w1 p0 continent:EU, 192.0.2.31 w1 p0 US-CA, 192.0.2.32 w1 p0 continent:*',
+    'many.example.com. geo-ip ttl 3600 of 1: 192.0.2.41 w1 p0 continent:*',
     'w.example.com. weighted-round-robin ttl 60 of 1: 192.0.2.10 w3 p0 unknown, 192.0.2.11 w1 p0 unknown off',
   ])
   expect(recordsOf(model)).toEqual([
@@ -113,7 +113,6 @@ test('octoDNS', async () => {
     'example.com. ALIAS: there is no ALIAS; write a service with the addresses',
     'odd.example.com. URLFWD: a type of octoDNS that is not known here',
     'many.example.com. A: a member has one region, and pool eu has EU, AS',
-    'cn.example.com. CNAME: only addresses are balanced',
     '',
   ])
 })
@@ -122,8 +121,8 @@ test('Cloudflare', async () => {
   const { target, out } = await imported('cloudflare', 'cloudflare.json', '--origin', 'example.com')
   const model = compiled(target)
   expect(servicesOf(model)).toEqual([
-    'rand.example.com. weighted-round-robin ttl 30 of 1: 192.0.2.10 w80 p0 unknown, 192.0.2.11 w10 p0 unknown off',
-    'www.example.com. failover ttl 20 of 1: 192.0.2.10 w1 p1 unknown, 192.0.2.11 w1 p2 unknown off',
+    'rand.example.com. weighted-round-robin ttl 30 of 1: 192.0.2.10 w2 p0 unknown, lb.example.net. w2 p0 unknown, 192.0.2.11 w1 p0 unknown off',
+    'www.example.com. weighted-round-robin ttl 20 of 1: 192.0.2.10 w1 p0 unknown, lb.example.net. w1 p0 unknown',
   ])
   expect(recordsOf(model)).toEqual([
     '_sip._tcp.example.com. SRV 10 60 5060 pbx.example.com.',
@@ -140,10 +139,9 @@ test('Cloudflare', async () => {
   expect(out).toContain('shop.example.com. A: its clients saw addresses of Cloudflare')
   expect(notMapped(out).map((line) => line.split(';')[0]!.replace(/^\S+ /, ''))).toEqual([
     'flat.example.com. CNAME: it was answered with the addresses of its target',
-    'www.example.com: session affinity is of the proxy',
-    'www.example.com: the origin eu/b is lb.example.net',
-    'rand.example.com: the origin eu/b is lb.example.net',
+    'www.example.com: session affinity by cookie is of the proxy',
     'geo.example.com: steering by geo',
+    'monitors.result[0].retries: 2',
     '',
   ])
   const pool = readFileSync(join(target, 'tenants/default/pools/www.example.com.yaml'), 'utf8')

@@ -77,6 +77,22 @@ test('a Country database finds the other states of a country, as the nearest', (
   expect(left(californian, ['DE', 'US', 'US-CA'], countriesAlone)).toBe('US')
 })
 
+const forAll = ['continent:*', 'US', 'DE', 'unknown', 'continent:*']
+
+test.each([
+  ['where nobody has its region, though one is near', mexican, forAll, 'continent:* continent:*'],
+  ['where no database knows it', unknown, forAll, 'continent:* continent:*'],
+  ['not where one has its country', oregonian, forAll, 'US'],
+  ['not where one has its continent', canadian, [...forAll, 'continent:NA'], 'continent:NA'],
+])('members of continent:* are for a client %s', (_title, client, regions, expected) => {
+  expect(left(client, regions)).toBe(expected)
+})
+
+test('members of continent:* are for everybody while there is no database', () => {
+  expect(left(californian, forAll, {})).toBe('continent:* continent:*')
+  expect(left(californian, ['US', 'DE'], {})).toBe('US DE')
+})
+
 test('regions are compared exactly, with case', () => {
   expect(left(californian, ['us-ca', 'US'])).toBe('US')
 })

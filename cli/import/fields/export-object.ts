@@ -1,0 +1,299 @@
+// An object of an export that knows which of its fields were read: the rest is told with its place.
+import { isAlias, isMap, isNode, isScalar, isSeq } from 'yaml'
+import type { Document, Node } from 'yaml'
+import type { ZonePlace } from '#dns/zone-file/zone-record.ts'
+
+type Fields = Readonly<Record<string, unknown>>
+
+/** What became of a field, as a line for people. */
+export interface FieldNote {
+  readonly is: 'left out' | 'not mapped'
+  readonly place: ZonePlace
+  readonly text: string
+}
+
+/** What all objects of a document share. */
+interface Shared {
+  readonly document: Document
+  readonly placeAt: (offset: number) => ZonePlace
+  /** By the shape of a path: fields that say nothing about answers. */
+  readonly asides: Map<string, { readonly note: FieldNote; count: number }>
+}
+
+const isFields = (value: unknown): value is Fields =>
+  typeof value === 'object' && value !== null && !Array.isArray(value)
+
+/** Such a value says nothing, whoever reads it. */
+const isEmpty = (value: unknown): boolean =>
+  value === undefined ||
+  value === null ||
+  value === '' ||
+  (Array.isArray(value) && value.length === 0) ||
+  (isFields(value) && Object.keys(value).length === 0)
+
+/** Of fields that nobody reads, so many of one shape are told one by one. */
+const toldOfShapeMax = 10
+const shownMax = 80
+
+export class ExportObject {
+  /** In words: `ResourceRecordSets[3].AliasTarget`. */
+  readonly path: string
+  /** The same without numbers and names: `ResourceRecordSets[].AliasTarget`. */
+  readonly #shape: string
+  readonly place: ZonePlace
+  readonly #fields: Fields
+  readonly #node: Node | undefined
+  readonly #shared: Shared
+  readonly #read = new Set<string>()
+  readonly #children = new Map<string, readonly ExportObject[]>()
+  #nodes: ReadonlyMap<string, Node> | undefined
+  readonly #twice: [key: string, place: ZonePlace][] = []
+  #isTold = false
+
+  private constructor(
+    fields: Fields,
+    node: Node | undefined,
+    names: readonly [path: string, shape: string],
+    place: ZonePlace,
+    shared: Shared,
+  ) {
+    this.#fields = fields
+    this.#node = node
+    ;[this.path, this.#shape] = names
+    this.place = place
+    this.#shared = shared
+  }
+
+  /** An object that has a value of a document as its only field. */
+  static around(
+    key: string,
+    value: unknown,
+    document: Document,
+    placeAt: Shared['placeAt'],
+  ): ExportObject {
+    const shared = { document, placeAt, asides: new Map<string, never>() }
+    const root = new ExportObject({ [key]: value }, undefined, ['', ''], placeAt(0), shared)
+    const { contents } = document
+    root.#nodes = new Map(isNode(contents) ? [[key, contents]] : [])
+    return root
+  }
+
+  has(key: string): boolean {
+    return !isEmpty(this.#value(key))
+  }
+
+  isRead(key: string): boolean {
+    return this.#read.has(key)
+  }
+
+  /** How many values a list has; of another value, one. */
+  count(key: string): number {
+    const value = this.#value(key)
+    return Array.isArray(value) ? value.length : this.has(key) ? 1 : 0
+  }
+
+  isList(key: string): boolean {
+    return Array.isArray(this.#value(key))
+  }
+
+  isObject(key: string): boolean {
+    return isFields(this.#value(key))
+  }
+
+  /** Texts and numbers; '' for all else, which then counts as not read. */
+  text(key: string): string {
+    const value = this.#value(key)
+    if (typeof value !== 'string' && typeof value !== 'number') return ''
+    this.#read.add(key)
+    return String(value)
+  }
+
+  /** @returns undefined for what is none, which then counts as not read */
+  number(key: string): number | undefined {
+    const value = this.#value(key)
+    const isText = typeof value === 'string' && /^\d+(?:\.\d+)?$/.test(value)
+    const found = isText ? Number(value) : value
+    if (typeof found !== 'number' || !Number.isFinite(found)) return undefined
+    this.#read.add(key)
+    return found
+  }
+
+  flag(key: string): boolean | undefined {
+    const value = this.#value(key)
+    if (typeof value !== 'boolean') return undefined
+    this.#read.add(key)
+    return value
+  }
+
+  /** The texts of a list, or of a text alone. Items that are none are told. */
+  texts(key: string): readonly string[] {
+    const value = this.#value(key)
+    if (!Array.isArray(value)) return this.has(key) ? [this.text(key)].filter(Boolean) : []
+    const found = value.filter((one) => typeof one === 'string' || typeof one === 'number')
+    if (found.length === value.length) this.#read.add(key)
+    return found.map(String)
+  }
+
+  /** An empty one where there is none. */
+  object(key: string): ExportObject {
+    return this.isObject(key) ? this.#childrenAt(key)[0]! : this.#nothing(key)
+  }
+
+  /**
+   * The objects of a list, or of an object alone. What else the list has is told.
+   *
+   * @param kind of keys that are names: they are told together
+   */
+  objects(key: string, kind = key): readonly ExportObject[] {
+    return this.isList(key) || this.isObject(key) ? this.#childrenAt(key, kind) : []
+  }
+
+  /** Texts, numbers and objects of a list, or such a value alone. */
+  items(key: string): readonly (string | ExportObject)[] {
+    const value = this.#value(key)
+    const list: readonly unknown[] = Array.isArray(value) ? value : this.has(key) ? [value] : []
+    const objects = [...this.objects(key)]
+    const found = list.flatMap((one): readonly (string | ExportObject)[] => {
+      if (isFields(one)) return [objects.shift()!]
+      return typeof one === 'string' || typeof one === 'number' ? [String(one)] : []
+    })
+    if (found.length === list.length) this.#read.add(key)
+    return found
+  }
+
+  keys(): readonly string[] {
+    return Object.keys(this.#fields)
+  }
+
+  /** Fields that say nothing about answers: they are told together, the first with its place. */
+  aside(why: string, ...keys: readonly string[]): void {
+    for (const key of keys) {
+      if (!this.has(key) || this.#read.has(key)) continue
+      this.#read.add(key)
+      this.#note(key, why)
+    }
+  }
+
+  /** Takes the value as read where it is one that changes nothing. */
+  asUsual(key: string, ...values: readonly unknown[]): void {
+    if (values.includes(this.#value(key))) this.aside('as usual', key)
+  }
+
+  /** Somebody has told what becomes of the whole of it. */
+  told(): void {
+    this.#isTold = true
+  }
+
+  /** Called once, on the outermost object, when all is read. */
+  notes(): readonly FieldNote[] {
+    const unread = [...this.#unread()]
+    const counts = new Map<string, number>()
+    for (const { shape } of unread) counts.set(shape, (counts.get(shape) ?? 0) + 1)
+    const told = new Map<string, number>()
+    const notes: FieldNote[] = []
+    for (const { shape, place, text } of unread) {
+      const before = told.get(shape) ?? 0
+      told.set(shape, before + 1)
+      if (before >= toldOfShapeMax) continue
+      const more = counts.get(shape)! - toldOfShapeMax
+      const isLast = before === toldOfShapeMax - 1 && more > 0
+      notes.push({ is: 'not mapped', place, text: isLast ? `${text}; and ${more} more` : text })
+    }
+    for (const { note, count } of this.#shared.asides.values()) {
+      const which = count === 1 ? '' : `; ${count} fields, this is the first`
+      notes.push({ ...note, text: `${note.text}${which}` })
+    }
+    return notes
+  }
+
+  #value(key: string): unknown {
+    return Object.hasOwn(this.#fields, key) ? this.#fields[key] : undefined
+  }
+
+  #childrenAt(key: string, kind = key): readonly ExportObject[] {
+    const known = this.#children.get(key)
+    if (known !== undefined) return known
+    const value = this.#value(key)
+    const node = this.#nodeOf(key)
+    const [path, shape] = this.#names(key, kind)
+    const { document } = this.#shared
+    const items = Array.isArray(value)
+      ? value.map((one: unknown, i) => {
+          const item = isSeq(node) ? resolved(node.items[i], document) : undefined
+          return [one, item, `${path}[${i}]`, `${shape}[]`] as const
+        })
+      : [[value, node, path, shape] as const]
+    const found = items.flatMap(([one, item, ...names]) =>
+      isFields(one)
+        ? [new ExportObject(one, item, names, this.#placeOf(item) ?? this.place, this.#shared)]
+        : [],
+    )
+    this.#children.set(key, found)
+    if (found.length === items.length) this.#read.add(key)
+    return found
+  }
+
+  #nothing(key: string): ExportObject {
+    return new ExportObject({}, undefined, this.#names(key), this.place, this.#shared)
+  }
+
+  #names(key: string, kind = key): readonly [string, string] {
+    const join = (before: string, name: string): string =>
+      before === '' ? name : `${before}.${name}`
+    return [join(this.path, key), join(this.#shape, kind)]
+  }
+
+  #nodeOf(key: string): Node | undefined {
+    if (this.#nodes === undefined) {
+      const nodes = new Map<string, Node>()
+      for (const { key: name, value } of isMap(this.#node) ? this.#node.items : []) {
+        const text = keyText(isScalar(name) ? name.value : name)
+        const node = resolved(value, this.#shared.document)
+        const before = nodes.get(text)
+        if (before !== undefined) this.#twice.push([text, this.#placeOf(before) ?? this.place])
+        if (node !== undefined) nodes.set(text, node)
+      }
+      this.#nodes = nodes
+    }
+    return this.#nodes.get(key)
+  }
+
+  #placeOf(node: Node | undefined): ZonePlace | undefined {
+    return node?.range ? this.#shared.placeAt(node.range[0]) : undefined
+  }
+
+  #note(key: string, why: string): void {
+    const text = `${this.#names(key)[1]}: ${why}`
+    const known = this.#shared.asides.get(text)
+    const place = this.#placeOf(this.#nodeOf(key)) ?? this.place
+    const note: FieldNote = { is: 'left out', place, text }
+    if (known === undefined) this.#shared.asides.set(text, { note, count: 1 })
+    else known.count++
+  }
+
+  *#unread(): Generator<{ shape: string; place: ZonePlace; text: string }> {
+    if (this.#isTold) return
+    for (const key of this.keys()) {
+      const [path, shape] = this.#names(key)
+      const place = this.#placeOf(this.#nodeOf(key)) ?? this.place
+      for (const child of this.#children.get(key) ?? []) yield* child.#unread()
+      if (this.#read.has(key) || !this.has(key)) continue
+      const shown = JSON.stringify(this.#value(key)) ?? ''
+      const value = shown.length > shownMax ? `${shown.slice(0, shownMax)}…` : shown
+      yield { shape, place, text: `${path}: ${value}` }
+    }
+    for (const [key, place] of this.#twice) {
+      const [path, shape] = this.#names(key)
+      yield { shape, place, text: `${path}: it is there twice, and the last one counts` }
+    }
+  }
+}
+
+function resolved(node: unknown, document: Document): Node | undefined {
+  if (isAlias(node)) return node.resolve(document)
+  return isNode(node) ? node : undefined
+}
+
+/** As `toJS` names it. */
+const keyText = (key: unknown): string =>
+  typeof key === 'string' || typeof key === 'number' || typeof key === 'boolean' ? `${key}` : ''
