@@ -2,6 +2,8 @@
 // node bench/chaos/main.ts [--seconds 60] [--services 10000] [--rate 2000] [--only WORD] [--keep]
 // Without --only all of them; it may be given often. Needs root, and Redis, PostgreSQL, git and
 // libfaketime. It makes network namespaces of its own.
+// node bench/chaos/main.ts churn [--seconds 900] [--seed 1] [--keep]
+// Random writes to two nodes, each compared with a clean look; needs git alone.
 import { execFileSync } from 'node:child_process'
 import { appendFileSync, chmodSync, mkdirSync, mkdtempSync, rmSync } from 'node:fs'
 import { loadavg, tmpdir } from 'node:os'
@@ -24,16 +26,18 @@ import { Nodes } from './nodes.ts'
 import { Stores } from './stores.ts'
 import { beatName, Writer } from './writer.ts'
 
-const { values: flags } = parseArgs({
+const { values: flags, positionals } = parseArgs({
+  allowPositionals: true,
   options: {
-    seconds: { type: 'string', default: '60' },
+    seconds: { type: 'string' },
+    seed: { type: 'string', default: '1' },
     services: { type: 'string', default: '10000' },
     rate: { type: 'string', default: '2000' },
     only: { type: 'string', multiple: true, default: [''] },
     keep: { type: 'boolean', default: false },
   },
 })
-const holdMs = Number(flags.seconds) * 1_000
+const holdMs = Number(flags.seconds ?? 60) * 1_000
 const services = Number(flags.services)
 const rate = Number(flags.rate)
 const commitEveryMs = 5_000
@@ -42,6 +46,12 @@ const recoveryPatienceMs = 120_000
 const diskBytes = '256m'
 
 const say = (text: string): boolean => process.stderr.write(`${text}\n`)
+if (positionals.includes('churn')) {
+  const { runChurn } = await import('../churn/run.ts')
+  const seconds = Number(flags.seconds ?? 900)
+  const isWell = await runChurn({ seconds, seed: Number(flags.seed), isKept: flags.keep })
+  process.exit(isWell ? 0 : 1)
+}
 const directory = mkdtempSync(join(tmpdir(), 'gslbd-chaos-'))
 chmodSync(directory, 0o755)
 const mounted: string[] = []
