@@ -9,7 +9,7 @@ import { Random } from '#lib/random.ts'
 import { callApi } from '#test/support/api-client.ts'
 import { waitUntil } from '#test/support/wait-until.ts'
 import { newPem, signerLine } from '#test/support/write-scene.ts'
-import { systemKey } from '../servers/api-daemon.ts'
+import { systemKey, whatItSaid } from '../servers/api-daemon.ts'
 import { freePort } from '../servers/free-port.ts'
 import { nodeFlags, startProgram } from '../servers/program.ts'
 import type { Program } from '../servers/program.ts'
@@ -34,6 +34,7 @@ interface ChurnNode extends LookedAt {
 const tenants = ['acme', 'beta', 'gamma'] as const
 const nodeNames = ['one', 'two'] as const
 const roundMs = 10_000
+const startPatienceMs = 300_000
 /** At each node, of each tenant. */
 const lanesEach = 2
 const faultsShown = 10
@@ -65,7 +66,10 @@ export async function runChurn({ seconds, seed, isKept }: ChurnOptions): Promise
     for (const [name, pem] of pems) {
       const program = startNode(directory, { name, pem, url })
       programs.push(program)
-      nodes.push({ name, program, ...(await runningPorts(program)) })
+      const ports = runningPorts(program, startPatienceMs).catch((error: unknown) => {
+        throw whatItSaid(program, error)
+      })
+      nodes.push({ name, program, ...(await ports) })
     }
     const lanes = await makeLanes(nodes, random, tally)
     await churn({ lanes, nodes, person, tally, origin, seconds })
@@ -199,7 +203,7 @@ async function makeLanes(
 async function logIn(node: ChurnNode, tenant: string): Promise<string> {
   const isReady = async (): Promise<boolean> =>
     (await callApi(node, 'GET', '/ready')).status === 200
-  await waitUntil(`${node.name} to be ready`, isReady, { timeoutMs: 120_000 })
+  await waitUntil(`${node.name} to be ready`, isReady, { timeoutMs: startPatienceMs })
   const body = { ...account(tenant), role: 'operator', tenantId: tenant }
   const made = await callApi(node, 'POST', '/users', { bearer: systemKey, body })
   if (made.status !== 201) throw new Error(`no account of ${tenant}: ${made.body.error}`)

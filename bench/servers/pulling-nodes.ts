@@ -57,9 +57,13 @@ export async function startPullingNode(
 }
 
 /** What the log of a daemon says when it runs. */
-export async function runningPorts(program: Program): Promise<{ port: number; apiPort: number }> {
+export async function runningPorts(
+  program: Program,
+  timeoutMs = 60_000,
+): Promise<{ port: number; apiPort: number }> {
   const running = /^\{.*"gslbd is running".*\}$/m
-  const timeout = { timeoutMs: 60_000 }
-  const line = await waitUntil('the node', () => running.exec(program.output())?.[0], timeout)
+  const line = await waitUntil('the node', () => running.exec(program.output())?.[0], {
+    timeoutMs,
+  })
   return JSON.parse(line) as { port: number; apiPort: number }
 }
