@@ -8,6 +8,7 @@ export const commands: Readonly<Record<string, () => Promise<Command>>> = Object
   agent: async () => (await import('./commands/agent.ts')).agent,
   anycast: async () => (await import('./commands/anycast.ts')).anycast,
   attest: async () => (await import('./commands/attest.ts')).attest,
+  backup: async () => (await import('./commands/backup.ts')).backup,
   bundle: async () => (await import('./commands/bundle.ts')).bundle,
   check: async () => (await import('./commands/check.ts')).check,
   'check-settings': async () => (await import('./commands/check-settings.ts')).checkSettings,

@@ -99,6 +99,8 @@ export const gitLimits = {
   writeRoundMaxMs: 1_000,
   /** Git may pack for so long. 20,000 commits with folders of 10,000 files took half a minute. */
   repackMs: 30 * 60_000,
+  /** Git may write a repository to a backup, or read it from one, for so long. */
+  bundleMs: 30 * 60_000,
   /** From being asked to end until it is killed; within what a job has when the node stops. */
   repackEndMs: 2_000,
   /** Before git is asked again when it was of no use. */

@@ -1,57 +1,173 @@
-// `gslbd restore`: restores a backup into the empty database of a stopped node.
-import { resolve } from 'node:path'
+// `gslbd restore`: restores a backup into the empty data directory of a stopped node.
+import { existsSync } from 'node:fs'
+import { join, resolve } from 'node:path'
 import { parseArgs } from 'node:util'
+import { systemClock } from '#lib/clock.ts'
+import { err, ok } from '#lib/result.ts'
 import type { Result } from '#lib/result.ts'
+import { statePathOf } from '#gitops/thread/options.ts'
 import { checkBackup, restoreBackup } from '#state/backup/restore-backup.ts'
-import { Exit, UsageError } from '#cli/terminal/command.ts'
-import type { Command } from '#cli/terminal/command.ts'
+import type { CheckedBackup } from '#state/backup/restore-backup.ts'
+import { Exit, UsageError, variable } from '#cli/terminal/command.ts'
+import type { Command, Io } from '#cli/terminal/command.ts'
+import { openDataDir } from '#cli/data/data-dir.ts'
 import { withLoneState } from '#cli/stores/lone-state.ts'
+import { askNodes, isSeq, leapSince } from '#cli/stores/next-seq.ts'
+import { continueAbove, restoreNode } from '#cli/stores/restore-node.ts'
 import { loadSettings } from '#cli/settings/settings.ts'
 import type { Settings } from '#cli/settings/settings.ts'
 
-const usage = `Usage: gslbd restore FILE [--settings FILE] [--data-dir DIR]
+const usage = `Usage: gslbd restore FILE [--settings FILE] [--data-dir DIR] [--seq-after N]
+                     [--ask URL]… [--force | --only-database]
+       gslbd restore --seq-after N | --ask URL… [--data-dir DIR]
 
-Reads a backup into the database of this node: accounts, roles, tenant keys, licence, usage, audit
-log. The database must be empty: nothing is ever replaced, so nothing is asked. All is restored or
-nothing. The configuration is in Git and no part of a backup.
+Reads a backup into the data directory of a node that does not run: its database (accounts, roles,
+tenant keys, licence, usage, audit log, TSIG keys, TXT records), its key, the signers that it
+trusts, what it has accepted, and its repository. All is restored or nothing. Nodes that pull
+refuse a seq that they have passed, so the restored node goes on above what was published since the
+backup was made. Without FILE, only that: for a data directory that was brought back otherwise.
 
-  --settings FILE   gslbd.yaml; its database.url says where to restore to
-  --data-dir DIR    without a database.url, whose database (GSLB_DATA_DIR; default ./data); stop
-                    the node first
+  --settings FILE   gslbd.yaml; its database.url says where the database is restored to
+  --data-dir DIR    the data directory (GSLB_DATA_DIR; default ./data); stop the node first
+  --seq-after N     go on above N in any case
+  --ask URL         go on above what this node that pulls has seen, as it says at
+                    URL/api/v1/health; may be repeated
+  --force           move what is in the data directory into a folder in it; without it nothing is
+                    replaced. A database of database.url must be empty in any case
+  --only-database   restore the database alone; the rest of the node is as it was
 
-Exit codes: 0 restored; 1 not restored; 2 wrong call.`
+Exit codes: 0 restored; 1 not restored, and nothing was changed; 2 wrong call.`
+
+interface Options {
+  readonly seqAfter: number | undefined
+  readonly ask: readonly string[]
+  readonly isForced: boolean
+  readonly isDatabaseAlone: boolean
+}
 
 export const restore: Command = {
   name: 'restore',
-  summary: 'read a backup into an empty database',
+  summary: 'bring a node back from a backup',
   usage,
   async run(args, io) {
     const { positionals, values } = parseArgs({
       args: [...args],
       allowPositionals: true,
-      options: { settings: { type: 'string' }, 'data-dir': { type: 'string' } },
+      options: {
+        settings: { type: 'string' },
+        'data-dir': { type: 'string' },
+        'seq-after': { type: 'string' },
+        ask: { type: 'string', multiple: true },
+        force: { type: 'boolean' },
+        'only-database': { type: 'boolean' },
+      },
     })
     const [file, ...others] = positionals
-    if (file === undefined || others.length > 0) throw new UsageError('name one backup')
-    const { settings: settingsFile, ...flags } = values
-    const settings = loadSettings({ file: settingsFile, env: io.env, flags })
+    const { settings: settingsFile, 'data-dir': dataDir, ...rest } = values
+    const options: Options = {
+      seqAfter: rest['seq-after'] === undefined ? undefined : seqOf(rest['seq-after']),
+      ask: rest.ask ?? [],
+      isForced: rest.force === true,
+      isDatabaseAlone: rest['only-database'] === true,
+    }
+    const isSeqAlone = options.seqAfter !== undefined || options.ask.length > 0
+    if (others.length > 0 || (file === undefined && !isSeqAlone)) {
+      throw new UsageError('name one backup')
+    }
+    if (options.isDatabaseAlone && (options.isForced || isSeqAlone)) {
+      throw new UsageError('--only-database goes with none of --force, --seq-after and --ask')
+    }
+    const settings = loadSettings({
+      file: settingsFile,
+      env: io.env,
+      flags: { 'data-dir': dataDir },
+    })
     if (!settings.ok) {
       io.err(`${settings.error.join('\n')}\n`)
       return Exit.ErrorsFound
     }
-    const path = resolve(file)
-    io.progress?.(`restoring ${path}`)
-    const restored = await restoreInto(settings.value, path)
-    if (restored.ok) io.out(`${restored.value} rows restored\n`)
-    else io.err(`gslbd restore: ${restored.error}\n`)
-    return restored.ok ? Exit.Ok : Exit.ErrorsFound
+    const said = await (file === undefined
+      ? renumber(settings.value, options)
+      : restoreFile(settings.value, resolve(file), options, io))
+    if (said.ok) io.out(`${said.value.join('\n')}\n`)
+    else io.err(`gslbd restore: ${said.error}\n`)
+    return said.ok ? Exit.Ok : Exit.ErrorsFound
   },
 }
 
-/** Leaves nothing behind where it fails. Errors: a sentence. */
-async function restoreInto(settings: Settings, path: string): Promise<Result<number, string>> {
+function seqOf(text: string): number {
+  const seq = /^\d{1,16}$/.test(text) ? Number(text) : NaN
+  if (isSeq(seq)) return seq
+  throw new UsageError(`--seq-after is "${text}", write a whole number from 0 to 2^52`)
+}
+
+/** @returns lines for people. Errors: a sentence */
+async function restoreFile(
+  settings: Settings,
+  path: string,
+  options: Options,
+  io: Io,
+): Promise<Result<readonly string[], string>> {
+  io.progress?.(`reading ${path}`)
   // Before a data directory is made for it.
   const checked = await checkBackup(path)
   if (!checked.ok) return checked
-  return withLoneState(settings, ({ sql }) => restoreBackup(sql, checked.value))
+  const backup = checked.value
+  if (backup.files.size === 0 || options.isDatabaseAlone) {
+    io.progress?.('restoring the database')
+    const rows = await withLoneState(settings, ({ sql }) => restoreBackup(sql, backup))
+    return rows.ok ? ok([`${rows.value} rows restored`]) : rows
+  }
+  const nowMs = systemClock.nowMs()
+  const seqAfter = await knownSeq(options)
+  if (!seqAfter.ok) return seqAfter
+  const restored = await restoreNode(settings, backup, {
+    ...{ isForced: options.isForced, seqAfter: seqAfter.value, nowMs },
+    leap: leapSince(backup.createdAtMs, nowMs),
+    searchPath: variable(io.env, 'PATH') ?? process.env['PATH'] ?? '',
+    progress: io.progress,
+  })
+  return restored.ok ? ok(linesOf(backup, restored.value)) : restored
+}
+
+function linesOf(
+  backup: CheckedBackup,
+  { rows, seq, movedTo }: { rows: number; seq: number; movedTo: string | null },
+): readonly string[] {
+  const names = [...backup.files].map((name) => (name === 'config.bundle' ? 'config.git' : name))
+  return [
+    `${rows} rows restored`,
+    `files restored: ${names.join(', ')}`,
+    `the backup is of ${new Date(backup.createdAtMs).toISOString()}; nodes get seq ${seq} next`,
+    ...(movedTo === null ? [] : [`what was there is in ${movedTo}`]),
+  ]
+}
+
+/** What was said and asked; 0: neither. Errors: a sentence for each node that says nothing. */
+async function knownSeq({ ask, seqAfter = 0 }: Options): Promise<Result<number, string>> {
+  const asked = await askNodes(ask)
+  if (asked.ok) return ok(Math.max(seqAfter, asked.value))
+  const remedy = 'leave it out, or say --seq-after; nothing was restored'
+  return err(`${asked.error.join('\n')}\n${remedy}`)
+}
+
+/** Of a data directory that is there. */
+async function renumber(
+  { dataDir }: Settings,
+  options: Options,
+): Promise<Result<readonly string[], string>> {
+  if (!existsSync(join(dataDir, 'keys', 'node.pem'))) {
+    return err(`${dataDir} holds no key of a node; name the data directory with --data-dir`)
+  }
+  const seqAfter = await knownSeq(options)
+  if (!seqAfter.ok) return seqAfter
+  const held = openDataDir(dataDir)
+  if (!held.ok) return held
+  try {
+    const seq = continueAbove(statePathOf(dataDir), seqAfter.value)
+    if (!seq.ok) return seq
+    return ok([`nodes get seq ${seq.value} next`])
+  } finally {
+    held.value.release()
+  }
 }

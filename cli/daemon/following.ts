@@ -11,7 +11,7 @@ import { createGit, followBranch, makeRepository } from './git.ts'
 import { keepOverlays } from './overlays.ts'
 import type { Part } from './part.ts'
 import { runJobs } from './periodic.ts'
-import { lookAtDynamicDns } from './state.ts'
+import { hearBackupRequests, lookAtDynamicDns } from './state.ts'
 
 export const following: readonly Part[] = [
   lookAtDynamicDns,
@@ -28,6 +28,7 @@ export const following: readonly Part[] = [
   lookAtLicence,
   followBranch,
   keepOverlays,
+  hearBackupRequests,
   runJobs,
   announceAddresses,
 ]

@@ -3,6 +3,7 @@
 import { join } from 'node:path'
 import { startDynamicDns } from '#cli/node/dynamic-dns.ts'
 import { JournalKeeper } from '#cli/why/journal-keeper.ts'
+import { openBackupSocket } from '#cli/stores/backup-socket.ts'
 import { createNodeRecords } from '#cli/stores/records.ts'
 import { systemClock } from '#lib/clock.ts'
 import { ok } from '#lib/result.ts'
@@ -75,4 +76,10 @@ export const keepDynamicDns: Part = async ({ settings, log, env, records }) => {
 export const lookAtDynamicDns: Part = ({ followDynamicDns }) => {
   followDynamicDns()
   return ok({})
+}
+
+/** For `gslbd backup`. */
+export const hearBackupRequests: Part = ({ dataDir, records, log }) => {
+  const { close } = openBackupSocket(dataDir.path, records.backUpNow, log)
+  return ok({ stop: close })
 }

@@ -1,5 +1,4 @@
 // What the hook of a push asks the running node, and its answer: one line of JSON each.
-import type { Socket } from 'node:net'
 import type { PushedHead } from '#gitops/sync/push-judge.ts'
 import type { Stop } from '#gitops/sync/steps.ts'
 import { err, ok } from '#lib/result.ts'
@@ -7,8 +6,7 @@ import type { Result } from '#lib/result.ts'
 
 /** In the data directory. */
 export const pushSocketName = 'push.sock'
-const questionBytesMax = 1_048_576
-const answerBytesMax = 16_777_216
+export const pushBytesMax = { question: 1_048_576, answer: 16_777_216 } as const
 /** Of SHA-1 and SHA-256. */
 const objectId = /^(?:[0-9a-f]{40}|[0-9a-f]{64})$/
 
@@ -45,27 +43,6 @@ export function readVerdict(line: string): Verdict | undefined {
 
 export const questionLine = ({ head, incoming, attestations }: PushedHead): string =>
   `${JSON.stringify({ head, incoming, attestations: [...attestations] })}\n`
-
-/** The first line of the other side; undefined: it ends, or is too long. */
-export const questionOn = (socket: Socket): Promise<string | undefined> =>
-  firstLine(socket, questionBytesMax)
-export const answerOn = (socket: Socket): Promise<string | undefined> =>
-  firstLine(socket, answerBytesMax)
-
-function firstLine(socket: Socket, bytesMax: number): Promise<string | undefined> {
-  return new Promise((resolve) => {
-    const parts: Buffer[] = []
-    let bytes = 0
-    socket.on('data', (part: Buffer) => {
-      const end = part.indexOf(10)
-      parts.push(end < 0 ? part : part.subarray(0, end))
-      bytes += part.length
-      if (end >= 0) resolve(Buffer.concat(parts).toString())
-      else if (bytes > bytesMax) socket.destroy()
-    })
-    socket.on('error', () => undefined).on('close', () => resolve(undefined))
-  })
-}
 
 const textOf = (value: unknown): unknown =>
   typeof value === 'object' && value !== null && 'text' in value ? value.text : undefined

@@ -45,7 +45,8 @@ async function withHeld<T>(
   }
 }
 
-async function withState<T>(
+/** The same where the data directory is held already. */
+export async function withState<T>(
   { dataDir, database }: Settings,
   use: (state: PersistentState) => Promise<Result<T, string>>,
 ): Promise<Result<T, string>> {

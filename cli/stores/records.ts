@@ -10,18 +10,14 @@ import type { UseMeterParts } from '#jobs/use-meter.ts'
 import type { Clock } from '#lib/clock.ts'
 import { listedHosts } from '#state/ports/host-list.ts'
 import type { Log } from '#lib/log.ts'
-import { err } from '#lib/result.ts'
-import type { Result } from '#lib/result.ts'
-import { newestBackupMs, takeBackup } from '#state/backup/backups.ts'
-import type { BackupDone } from '#state/backup/backups.ts'
 import { auditLimits } from '#state/ports/audit.ts'
 import type { ResponseHitTotals } from '#state/ports/response-hits.ts'
 import { damagedRemedy } from '#state/sql/database/sql.ts'
+import { Backups } from './backups.ts'
 import { DatabaseWatch } from './database-watch.ts'
 import type { DatabasePlace } from './database-watch.ts'
 import { createNodeState } from '#cli/stores/state.ts'
 import type { NodeState, NodeStateOptions } from '#cli/stores/state.ts'
-import type { BackupSection } from '#cli/settings/backup.ts'
 import type { Settings } from '#cli/settings/settings.ts'
 
 export interface NodeRecordsParts {
@@ -58,6 +54,8 @@ export interface NodeRecords {
   readonly isBackedUp: () => boolean
   /** Of the newest one; null: backups are off, or there is none. */
   readonly backupAgeSeconds: () => number | null
+  /** Takes one now, into a file or into `backup.directory`. */
+  readonly backUpNow: Backups['takeNow']
   /** Writes what was counted, then closes the database. */
   readonly close: () => Promise<void>
 }
@@ -71,8 +69,6 @@ export interface DatabaseView {
   readonly fault?: string | null
 }
 
-/** From a backup that could not be taken to the next try. */
-const retryMs = 60_000
 /** What usage gets at shutdown, where the database does not answer. */
 const lastFlushMs = 5_000
 
@@ -100,7 +96,7 @@ export function createNodeRecords(parts: NodeRecordsParts): NodeRecords {
   const uses = new UseMeter({ ...parts.use, ...useParts, isThere, clock, log })
   // Nobody can ask a node without an API for what only its own database knows.
   const isMetered = api.enabled || database.url !== ''
-  const backups = new Backups(settings.backup, state, clock, log)
+  const backups = new Backups({ settings, state, clock, log })
   return {
     state,
     countCall: (tenant) => meter.countCall(tenant),
@@ -130,7 +126,9 @@ export function createNodeRecords(parts: NodeRecordsParts): NodeRecords {
     },
     isBackedUp: () => backups.isTaken,
     backupAgeSeconds: () => backups.ageSeconds(),
+    backUpNow: backups.takeNow,
     close: async () => {
+      await backups.stop()
       // A database that was not needed so far is not made for the first minute's counts.
       const flushed = async (): Promise<void> => {
         await Promise.all([meter.flush(), hits.flush(), commits.flush(), uses.flush(true)])
@@ -174,8 +172,8 @@ function databaseOf({ dataDir, database: { url } }: Settings, message: string): 
   if (url === '') {
     const directory = resolve(dataDir, 'database')
     const remedy =
-      `To do so, stop the node, move ${directory} away, and run gslbd restore FILE. Without a ` +
-      'backup the next start makes an empty one.'
+      `To do so, stop the node, move ${directory} away, and run gslbd restore FILE ` +
+      '--only-database. Without a backup the next start makes an empty one.'
     // A disk that is full is no reason to move anything away.
     return { fields: { directory }, remedy: message.includes(damagedRemedy) ? remedy : '' }
   }
@@ -183,56 +181,4 @@ function databaseOf({ dataDir, database: { url } }: Settings, message: string): 
   const host = (listedHosts(url) ?? []).map((one) => one.host).join()
   const remedy = 'Look whether the server runs and takes the address, user and password.'
   return { fields: { setting: 'database.url', host }, remedy }
-}
-
-class Backups {
-  readonly #settings: BackupSection
-  readonly #state: NodeState
-  readonly #clock: Clock
-  readonly #log: Log
-  isTaken = true
-  #failedAtMs = 0
-  /** As of the last look; null: there is none. */
-  #newestMs: number | null = null
-
-  constructor(settings: BackupSection, state: NodeState, clock: Clock, log: Log) {
-    this.#settings = settings
-    this.#state = state
-    this.#clock = clock
-    this.#log = log
-  }
-
-  /** The files say when the last one was, so that restarts neither skip one nor add any. */
-  async takeWhenDue(): Promise<void> {
-    const { enabled, intervalMs, directory } = this.#settings
-    // A node that has stored nothing yet has nothing to lose.
-    if (!enabled || !this.#state.exists()) return
-    const nowMs = this.#clock.nowMs()
-    const newestMs = newestBackupMs(directory, nowMs)
-    this.#newestMs = newestMs
-    if (newestMs !== null && nowMs - newestMs < intervalMs) return
-    const waitedMs = this.#clock.monotonicMs() - this.#failedAtMs
-    if (!this.isTaken && waitedMs < retryMs) return
-    const taken = await this.#take()
-    this.isTaken = taken.ok
-    if (taken.ok) this.#newestMs = nowMs
-    else this.#failedAtMs = this.#clock.monotonicMs()
-    if (taken.ok) this.#log.info(taken.value, 'backup taken')
-    else this.#log.error({ directory }, `no backup, tried again in a minute: ${taken.error}`)
-  }
-
-  ageSeconds(): number | null {
-    const newestMs = this.#newestMs
-    return newestMs === null ? null : Math.max(0, this.#clock.nowMs() - newestMs) / 1_000
-  }
-
-  async #take(): Promise<Result<BackupDone, string>> {
-    const opened = await this.#state.open()
-    if (!opened.ok) return opened
-    try {
-      return await takeBackup(opened.value.sql, this.#settings, this.#clock)
-    } catch (error) {
-      return err((error as Error).message)
-    }
-  }
 }

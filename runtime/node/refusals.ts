@@ -22,7 +22,7 @@ export const refusalSentences: Readonly<Record<RefusalCode, string>> = Object.fr
   'bad-signature': 'the signature of the channel record is wrong; the serving bundle stays',
   'other-channel': 'the record is of another channel than the one this node follows',
   rollback:
-    'the channel record is older than the one that serves: to go back, publish the old bundle under a new seq',
+    'the channel record is older than the one that serves: give it a new seq (a restored control node: gslbd restore --seq-after)',
   equivocation:
     'two channel records have this seq and name other bundles: there are two publishers, or one is forged',
   'bad-bundle': 'the bundle is damaged; the serving bundle stays',

@@ -123,8 +123,9 @@ export class TextsPublisher {
     const { channel, clock, recordTtlMs } = this.#parts
     const before = this.#newest?.record
     const issuedAtMs = Math.max(0, Math.floor(clock.nowMs()))
-    // A directory that was lost must not begin below what nodes have already.
-    const first = Math.max(1, Math.floor(issuedAtMs / 1000))
+    // A directory that was lost must not begin below what nodes have already: twice as fast as the
+    // clock, since there are two publications a second at most.
+    const first = Math.max(1, Math.floor(issuedAtMs / (textsPauseMs / 2)))
     return {
       channel,
       seq: before === undefined ? first : before.seq + (isRenewal ? 0 : 1),

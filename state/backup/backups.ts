@@ -2,17 +2,23 @@
 import { mkdirSync, readdirSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Clock } from '#lib/clock.ts'
-import { err } from '#lib/result.ts'
+import { err, ok } from '#lib/result.ts'
 import type { Result } from '#lib/result.ts'
 import type { Sql } from '#state/sql/database/sql.ts'
 import { writeBackup } from './write-backup.ts'
+import type { FileToKeep } from './write-backup.ts'
 
 export interface BackupOptions {
   /** `backup.directory`. */
   readonly directory: string
   /** `backup.keep`; 0 keeps all. */
   readonly keep: number
+  /** The files of the node that go with it; left out: none. Errors: a sentence. */
+  readonly gather?: GatherFiles
 }
+
+/** @param path of a file that may be made beside the backup; it is taken away afterwards */
+export type GatherFiles = (path: string) => Promise<Result<readonly FileToKeep[], string>>
 
 export interface BackupDone {
   readonly path: string
@@ -21,14 +27,14 @@ export interface BackupDone {
   readonly removed: readonly string[]
 }
 
-const namePattern = /^gslbd-(\d{4})(\d\d)(\d\d)T(\d\d)(\d\d)(\d\d)\.db(\.tmp)?$/
+const namePattern = /^gslbd-(\d{4})(\d\d)(\d\d)T(\d\d)(\d\d)(\d\d)\.db(\.tmp|\.git)?$/
 /** What a process that was killed has left; a younger one may be another node's work. */
 const unfinishedMs = 24 * 3_600_000
 
 /** Writes one backup, then removes the oldest above `keep`. Errors: a sentence. */
 export async function takeBackup(
-  database: Sql,
-  { directory, keep }: BackupOptions,
+  database: Sql | null,
+  { directory, keep, gather }: BackupOptions,
   clock: Clock,
 ): Promise<Result<BackupDone, string>> {
   const nowMs = clock.nowMs()
@@ -39,9 +45,25 @@ export async function takeBackup(
     const { code } = error as NodeJS.ErrnoException
     return err(`${directory} cannot be made (${code ?? 'unknown'}). Check backup.directory.`)
   }
-  const written = await writeBackup(database, path, nowMs)
+  const written = await writeWithFiles(database, path, nowMs, gather)
   if (!written.ok) return written
   return { ok: true, value: { path, rows: written.value, removed: prune(directory, keep, nowMs) } }
+}
+
+/** Writes one backup to `path`. @returns how many rows it has. Errors: a sentence */
+export async function writeWithFiles(
+  database: Sql | null,
+  path: string,
+  nowMs: number,
+  gather?: GatherFiles,
+): Promise<Result<number, string>> {
+  const beside = `${path}.git`
+  try {
+    const files = gather === undefined ? ok([]) : await gather(beside)
+    return files.ok ? await writeBackup(database, path, nowMs, files.value) : files
+  } finally {
+    rmSync(beside, { force: true })
+  }
 }
 
 /** `gslbd-<YYYYMMDDTHHMMSS>.db` in UTC. */

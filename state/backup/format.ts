@@ -7,7 +7,8 @@ import { pipeline } from 'node:stream'
 /** First line. */
 export interface BackupHeader {
   readonly format: 'gslbd-backup'
-  readonly version: 1
+  /** 1: the database alone; 2: files of the node follow it. */
+  readonly version: 1 | 2
   /** The schema that the rows are of. */
   readonly schema: number
   readonly createdAtMs: number
@@ -17,6 +18,30 @@ export interface BackupHeader {
 export interface TableLine {
   readonly table: string
   readonly columns: readonly string[]
+}
+
+/**
+ * Files of the node that are not in the database, and how many octets each may have.
+ * `config.bundle` is a bundle of Git (gitformat-bundle(5)): the whole repository of the node.
+ */
+export const backupFiles = Object.freeze({
+  'keys/node.pem': 65_536,
+  allowed_signers: 4 * 1_048_576,
+  ssh_key: 65_536,
+  known_hosts: 4 * 1_048_576,
+  'gitops/state.json': 64 * 1_048_576,
+  'config.bundle': 64 * 1024 ** 3,
+})
+export type BackupFileName = keyof typeof backupFiles
+
+/** Before the octets of a file, each part of which is on a line of its own. */
+export interface FileLine {
+  readonly file: BackupFileName
+}
+
+export interface OctetsLine {
+  /** Base64. */
+  readonly octets: string
 }
 
 /** Last line; without it the file was cut. */
@@ -29,6 +54,7 @@ export interface BackupEnd {
 export const backupLimits = {
   lineBytesMax: 4 * 1_048_576,
   rowsPerFetch: 500,
+  octetsPerLine: 262_144,
 } as const
 
 /** Adds up what `BackupEnd` says. */

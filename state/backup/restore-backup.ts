@@ -1,4 +1,4 @@
-// Restores a backup into an empty database, in one transaction.
+// Restores the rows of a backup into an empty database, in one transaction; hands out its files.
 import { sql } from 'kysely'
 import { err, ok } from '#lib/result.ts'
 import type { Result } from '#lib/result.ts'
@@ -7,13 +7,16 @@ import { schemaVersion } from '#state/sql/database/migrations.ts'
 import type { Sql } from '#state/sql/database/sql.ts'
 import type { Db } from '#state/sql/database/tables.ts'
 import { backupTables } from './backup-tables.ts'
-import { backupLimits, BackupSum, readLines } from './format.ts'
-import type { BackupEnd, BackupHeader, TableLine } from './format.ts'
+import { backupFiles, backupLimits, BackupSum, readLines } from './format.ts'
+import type { BackupEnd, BackupFileName, BackupHeader } from './format.ts'
+import type { FileLine, OctetsLine, TableLine } from './format.ts'
 
 /** A file that was read to its end, and is whole. */
 export interface CheckedBackup {
   readonly path: string
   readonly rows: number
+  readonly createdAtMs: number
+  readonly files: ReadonlySet<BackupFileName>
 }
 
 /**
@@ -23,7 +26,7 @@ export interface CheckedBackup {
  */
 export async function restoreBackup(
   database: Sql,
-  { path, rows }: CheckedBackup,
+  { path, rows }: Pick<CheckedBackup, 'path' | 'rows'>,
 ): Promise<Result<number, string>> {
   const restored = await database.once((db) =>
     db.transaction().execute(async (transaction) => {
@@ -42,22 +45,26 @@ export async function restoreBackup(
 /** Reads the whole file once, before anything is written. Errors: a sentence. */
 export async function checkBackup(path: string): Promise<Result<CheckedBackup, string>> {
   const sum = new BackupSum()
-  let [rows, count, last] = [0, 0, '']
+  const files = new Map<BackupFileName, number>()
+  let header: BackupHeader | undefined
+  let [rows, last] = [0, '']
   try {
-    for await (const line of readLines(path)) {
-      if (count === 1) {
-        const problem = headerProblem(last)
+    for await (const line of linesBeforeEnd(path, (end) => (last = end))) {
+      sum.add(line)
+      if (header === undefined) {
+        header = JSON.parse(line) as BackupHeader
+        const problem = headerProblem(header)
         if (problem !== undefined) return err(problem)
-      }
-      if (count > 0) {
-        sum.add(last)
-        if (tableOf(last) === undefined) rows++
-      }
-      ;[last, count] = [line, count + 1]
+      } else if (isOfFiles(line)) countOctets(line, files)
+      else if (files.size > 0) throw new Error('a row behind the files')
+      else if (tableOf(line) === undefined) rows++
     }
     const end = JSON.parse(last) as Partial<BackupEnd>
-    // The header is no row.
-    if (end.rows === rows - 1 && end.sha256 === sum.digest()) return ok({ path, rows: end.rows })
+    const isWhole = end.rows === rows && end.sha256 === sum.digest()
+    if (isWhole && header !== undefined) {
+      const { createdAtMs } = header
+      return ok({ path, rows, createdAtMs, files: new Set(files.keys()) })
+    }
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException
     if (code === 'ENOENT' || code === 'EACCES') return err(`${path} cannot be read (${code}).`)
@@ -65,9 +72,76 @@ export async function checkBackup(path: string): Promise<Result<CheckedBackup, s
   return err(`${path} is not a whole backup of gslbd: it was cut or changed. Take another one.`)
 }
 
-function headerProblem(line: string): string | undefined {
-  const header = JSON.parse(line) as Partial<BackupHeader>
-  if (header.format !== 'gslbd-backup' || header.version !== 1) {
+/** @throws an error without a code: the line says what no backup says */
+function countOctets(line: string, files: Map<BackupFileName, number>): void {
+  const name = fileOf(line)
+  if (name !== undefined) {
+    if (files.has(name)) throw new Error('a file that comes twice')
+    files.set(name, 0)
+    return
+  }
+  const [latest, before] = [...files].at(-1) ?? []
+  if (latest === undefined || before === undefined) throw new Error('octets of no file')
+  const bytes = before + octetsOf(line).length
+  if (bytes > backupFiles[latest]) throw new Error('a file that is too large')
+  files.set(latest, bytes)
+}
+
+/**
+ * The files of a checked backup, in parts, one file after the other.
+ *
+ * @throws the error of the file system
+ */
+export async function* filesOf({ path }: Pick<CheckedBackup, 'path'>): AsyncGenerator<{
+  readonly name: BackupFileName
+  readonly octets: Uint8Array
+}> {
+  let name: BackupFileName | undefined
+  for await (const line of linesBeforeEnd(path, () => undefined)) {
+    if (!isOfFiles(line)) continue
+    const next = fileOf(line)
+    name = next ?? name
+    if (name !== undefined) yield { name, octets: next === undefined ? octetsOf(line) : noOctets }
+  }
+}
+
+const noOctets = new Uint8Array(0)
+const fileMark = '{"file":'
+const octetsMark = '{"octets":'
+
+/** The first name of a row is that of a column: `id`, `key`, `node` …, and never one of these. */
+const isOfFiles = (line: string): boolean =>
+  line.startsWith(fileMark) || line.startsWith(octetsMark)
+
+/** @returns undefined: it has octets. @throws for a name that is not known */
+function fileOf(line: string): BackupFileName | undefined {
+  if (!line.startsWith(fileMark)) return undefined
+  const { file } = JSON.parse(line) as FileLine
+  if (!Object.hasOwn(backupFiles, file)) throw new Error('a file that is not known')
+  return file
+}
+
+function octetsOf(line: string): Uint8Array {
+  const { octets } = JSON.parse(line) as OctetsLine
+  return Buffer.from(octets, 'base64')
+}
+
+/** The last line is the end and nothing else: each line waits for the next one. */
+async function* linesBeforeEnd(
+  path: string,
+  onEnd: (line: string) => void,
+): AsyncGenerator<string> {
+  let before: string | undefined
+  for await (const line of readLines(path)) {
+    if (before !== undefined) yield before
+    before = line
+  }
+  onEnd(before ?? '')
+}
+
+function headerProblem(header: Partial<BackupHeader>): string | undefined {
+  const isKnown = header.version === 1 || header.version === 2
+  if (header.format !== 'gslbd-backup' || !isKnown) {
     return 'The file is not a backup that this gslbd knows. Restore it with the one that wrote it.'
   }
   if (Number(header.schema) <= schemaVersion) return undefined
@@ -88,21 +162,18 @@ async function isEmpty(db: Db): Promise<boolean> {
 async function insertAll(db: Db, path: string): Promise<void> {
   let table: TableLine | undefined
   let rows: string[] = []
-  let before: string | undefined
   const flush = async (): Promise<void> => {
     if (table !== undefined && rows.length > 0) await insert(db, table, rows)
     rows = []
   }
-  for await (const line of readLines(path)) {
-    // The last line is the end and no row: each line waits for the next one.
-    if (before !== undefined) {
-      const next = tableOf(before)
-      if (next !== undefined) {
-        await flush()
-        table = next
-      } else if (table !== undefined) rows.push(before)
-    }
-    before = line
+  for await (const line of linesBeforeEnd(path, () => undefined)) {
+    // What follows are files.
+    if (isOfFiles(line)) break
+    const next = tableOf(line)
+    if (next !== undefined) {
+      await flush()
+      table = next
+    } else if (table !== undefined) rows.push(line)
     if (rows.length >= backupLimits.rowsPerFetch) await flush()
   }
   await flush()

@@ -1,8 +1,9 @@
-// Writes one consistent copy of all tables to a file.
+// Writes one consistent copy of all tables to a file, and files of the node with them.
 import { createWriteStream, renameSync, rmSync } from 'node:fs'
 import { dirname } from 'node:path'
 import { pipeline } from 'node:stream/promises'
 import { createGzip } from 'node:zlib'
+import type { ZlibOptions } from 'node:zlib'
 import { sql } from 'kysely'
 import { flushDirectory } from '#lib/durable-file.ts'
 import { err, ok } from '#lib/result.ts'
@@ -11,46 +12,94 @@ import { schemaVersion } from '#state/sql/database/migrations.ts'
 import type { Sql } from '#state/sql/database/sql.ts'
 import type { Db } from '#state/sql/database/tables.ts'
 import { backupTables } from './backup-tables.ts'
-import { backupLimits, BackupSum } from './format.ts'
-import type { BackupEnd, BackupHeader, TableLine } from './format.ts'
+import { backupFiles, backupLimits, BackupSum } from './format.ts'
+import type { BackupEnd, BackupFileName, BackupHeader } from './format.ts'
+import type { FileLine, OctetsLine, TableLine } from './format.ts'
+
+/** A file of the node that goes into a backup. */
+export interface FileToKeep {
+  readonly name: BackupFileName
+  readonly octets: AsyncIterable<Uint8Array> | Iterable<Uint8Array>
+}
 
 /**
- * Writes beside `path`, then renames; only the owner can read the file, which has password hashes.
+ * Writes beside `path`, then renames; only the owner can read the file, which has password hashes,
+ * and the private key of the node where that is among `files`.
  *
+ * @param database null: the node has none
  * @returns how many rows it has. Errors: a sentence
  */
 export async function writeBackup(
-  database: Sql,
+  database: Pick<Sql, 'repeatable'> | null,
   path: string,
   nowMs: number,
+  files: Iterable<FileToKeep> = [],
 ): Promise<Result<number, string>> {
   const temporary = `${path}.tmp`
-  const written = await database.repeatable((db) =>
-    db
-      .transaction()
-      .setIsolationLevel('repeatable read')
-      .setAccessMode('read only')
-      .execute((transaction) => writeRows(transaction, temporary, nowMs)),
-  )
-  const outcome = written.ok ? written.value : err(written.error.message)
   try {
-    if (outcome.ok) {
-      renameSync(temporary, path)
-      flushDirectory(dirname(path))
-    }
+    const lines = new Lines(temporary)
+    const rows = await writeRows(database, lines, nowMs)
+    if (!rows.ok) return rows
+    // After the rows: nobody who asks the database waits for the files.
+    await lines.append(filesAndEnd(files, lines.sum, rows.value), filesLevel)
+    renameSync(temporary, path)
+    flushDirectory(dirname(path))
+    return rows
   } catch (error) {
     return err(fileSentence(error))
   } finally {
     rmSync(temporary, { force: true })
   }
-  return outcome
 }
 
-async function writeRows(db: Db, path: string, nowMs: number): Promise<Result<number, string>> {
+/** What git has packed gets no smaller. */
+const filesLevel = 1
+
+/** A file of several gzip members one after the other, which is one to all who read it. RFC 1952 */
+class Lines {
+  readonly #path: string
+  sum = new BackupSum()
+
+  constructor(path: string) {
+    this.#path = path
+  }
+
+  /** Anew: a try before may have failed half-way. */
+  async begin(text: AsyncIterable<string>): Promise<void> {
+    this.sum = new BackupSum()
+    await this.#write(text, 'w', {})
+  }
+
+  async append(text: AsyncIterable<string>, level: number): Promise<void> {
+    await this.#write(text, 'a', { level })
+  }
+
+  async #write(text: AsyncIterable<string>, flags: string, zlib: ZlibOptions): Promise<void> {
+    const file = createWriteStream(this.#path, { mode: 0o600, flush: true, flags })
+    await pipeline(text, createGzip(zlib), file)
+  }
+}
+
+async function writeRows(
+  database: Pick<Sql, 'repeatable'> | null,
+  lines: Lines,
+  nowMs: number,
+): Promise<Result<number, string>> {
+  if (database === null) return rowsOf(null, lines, nowMs)
+  const written = await database.repeatable((db) =>
+    db
+      .transaction()
+      .setIsolationLevel('repeatable read')
+      .setAccessMode('read only')
+      .execute((transaction) => rowsOf(transaction, lines, nowMs)),
+  )
+  return written.ok ? written.value : err(written.error.message)
+}
+
+async function rowsOf(db: Db | null, lines: Lines, nowMs: number): Promise<Result<number, string>> {
   const progress: Progress = { rows: 0, sqlError: undefined }
   try {
-    const file = createWriteStream(path, { mode: 0o600, flush: true })
-    await pipeline(backupText(db, nowMs, progress), createGzip(), file)
+    await lines.begin(summed(backupLines(db, nowMs, progress), lines, progress))
     return ok(progress.rows)
   } catch (error) {
     // The database's own errors are for the caller, which knows when to try again.
@@ -64,27 +113,59 @@ interface Progress {
   sqlError: Error | undefined
 }
 
-async function* backupText(db: Db, nowMs: number, progress: Progress): AsyncGenerator<string> {
-  const sum = new BackupSum()
+async function* summed(
+  text: AsyncIterable<string>,
+  lines: Pick<Lines, 'sum'>,
+  progress: Progress,
+): AsyncGenerator<string> {
   try {
-    for await (const line of backupLines(db, nowMs, progress)) {
-      sum.add(line)
+    for await (const line of text) {
+      lines.sum.add(line)
       yield `${line}\n`
     }
   } catch (error) {
     progress.sqlError = error as Error
     throw error
   }
-  const end: BackupEnd = { rows: progress.rows, sha256: sum.digest() }
+}
+
+async function* filesAndEnd(
+  files: Iterable<FileToKeep>,
+  sum: BackupSum,
+  rows: number,
+): AsyncGenerator<string> {
+  const said = (line: object): string => {
+    const text = JSON.stringify(line)
+    sum.add(text)
+    return `${text}\n`
+  }
+  for (const { name, octets } of files) {
+    yield said({ file: name } satisfies FileLine)
+    let bytes = 0
+    for await (const part of octets) {
+      bytes += part.length
+      if (bytes > backupFiles[name]) throw new Error(`${name} is too large`)
+      for (let at = 0; at < part.length; at += backupLimits.octetsPerLine) {
+        const piece = Buffer.from(part.subarray(at, at + backupLimits.octetsPerLine))
+        yield said({ octets: piece.toString('base64') } satisfies OctetsLine)
+      }
+    }
+  }
+  const end: BackupEnd = { rows, sha256: sum.digest() }
   yield `${JSON.stringify(end)}\n`
 }
 
-async function* backupLines(db: Db, nowMs: number, progress: Progress): AsyncGenerator<string> {
+async function* backupLines(
+  db: Db | null,
+  nowMs: number,
+  progress: Progress,
+): AsyncGenerator<string> {
   const header: BackupHeader = {
-    ...{ format: 'gslbd-backup', version: 1 },
+    ...{ format: 'gslbd-backup', version: 2 },
     ...{ schema: schemaVersion, createdAtMs: nowMs },
   }
   yield JSON.stringify(header)
+  if (db === null) return
   for (const { table, columns } of backupTables) {
     yield JSON.stringify({ table, columns } satisfies TableLine)
     const cursor = sql.ref(`backup_of_${table}`)
@@ -104,6 +185,6 @@ async function* backupLines(db: Db, nowMs: number, progress: Progress): AsyncGen
 }
 
 function fileSentence(error: unknown): string {
-  const { code } = error as NodeJS.ErrnoException
-  return `The backup cannot be written (${code ?? 'unknown'}). Check backup.directory and its disk.`
+  const { code, message } = error as NodeJS.ErrnoException
+  return `The backup cannot be written (${code ?? message}). Check backup.directory and its disk.`
 }

@@ -73,7 +73,7 @@ export const longOnly = [
   'test/property/plan-world.test.ts',
   // Several starts each; their parts have tests of their own.
   'test/e2e/{daemon-health-off,daemon-script-checks,guardrail,health-rotation,push-verdict}.test.ts',
-  'test/e2e/{alerts,scripts,soa-serials}.test.ts',
+  'test/e2e/{alerts,control-lost,scripts,soa-serials}.test.ts',
   // 10,000 connections.
   'test/e2e/power-cut.test.ts',
   // Four processes, and waves that hold.

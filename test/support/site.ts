@@ -26,6 +26,7 @@ export interface SiteSettings {
   readonly roles?: readonly string[]
   readonly logging?: object
   readonly queryLog?: object
+  readonly backup?: object
 }
 
 const run = promisify(execFile)

@@ -1,9 +1,13 @@
-import { mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
+import { randomBytes } from 'node:crypto'
+import { existsSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { gunzipSync, gzipSync } from 'node:zlib'
 import { describe, expect, test } from 'vitest'
 import { backupName, takeBackup } from '#state/backup/backups.ts'
+import { BackupSum } from '#state/backup/format.ts'
+import { checkBackup, filesOf } from '#state/backup/restore-backup.ts'
 import { writeBackup } from '#state/backup/write-backup.ts'
+import type { FileToKeep } from '#state/backup/write-backup.ts'
 import { FakeTime } from '#test/support/fake-time.ts'
 import { copyThrough, everything, fill, restoreFrom } from '#test/support/filled-state.ts'
 import { persistentAdapters, useState } from '#test/support/persistent-adapters.ts'
@@ -86,6 +90,25 @@ describe.each(persistentAdapters)('a backup of %s', (_name, adapter) => {
     expect(state().status()).toMatchObject({ state: 'up' })
   })
 
+  test('has the files of the node, whole, behind the rows', async () => {
+    const path = join(tempDir('backup'), 'x.db')
+    await valueOf(state().users.create(newUser('u1')))
+    const large = randomBytes(1_000_000)
+    const files: readonly FileToKeep[] = [
+      { name: 'keys/node.pem', octets: [Buffer.from('a key')] },
+      { name: 'allowed_signers', octets: [] },
+      { name: 'config.bundle', octets: [large.subarray(0, 700_001), large.subarray(700_001)] },
+    ]
+    expect(await writeBackup(state().sql, path, 1_000, files)).toMatchObject({ ok: true })
+    await emptyTables(state().sql)
+    expect((await restoreFrom(path, state().sql)).ok).toBe(true)
+    expect(await valueOf(state().users.hasAny())).toBe(true)
+    expect(await contents(path)).toEqual({
+      ...{ 'keys/node.pem': Buffer.from('a key'), allowed_signers: Buffer.alloc(0) },
+      'config.bundle': large,
+    })
+  })
+
   test('a database that has something is left alone', async () => {
     const path = join(tempDir('backup'), 'x.db')
     await valueOf(state().users.create(newUser('u1')))
@@ -156,6 +179,76 @@ describe.each(persistentAdapters)('a backup of %s', (_name, adapter) => {
     expect(readdirSync(directory)).toHaveLength(6)
   })
 })
+
+describe('a backup without a database', () => {
+  const written = async (files: readonly FileToKeep[] = [key]): Promise<string> => {
+    const path = join(tempDir('backup'), 'x.db')
+    expect(await writeBackup(null, path, 1_000, files)).toEqual({ ok: true, value: 0 })
+    return path
+  }
+  const key: FileToKeep = { name: 'keys/node.pem', octets: [Buffer.from('a key')] }
+
+  test('has the files alone', async () => {
+    const path = await written()
+    const files = new Set(['keys/node.pem'])
+    const whole = { path, rows: 0, createdAtMs: 1_000, files }
+    expect(await checkBackup(path)).toEqual({ ok: true, value: whole })
+  })
+
+  const twice = (lines: string[]): string[] => [...lines.slice(0, -1), ...lines.slice(1, -1)]
+  const far = '../../etc/cron.d/x'
+  const changes: readonly [string, (lines: string[]) => string[]][] = [
+    ['a file of another name', (lines) => swapped(lines, 'keys/node.pem', far)],
+    ['a file that comes twice', twice],
+    ['octets of no file', (lines) => lines.filter((line) => !line.startsWith('{"file"'))],
+    [
+      'a file that is too large',
+      (lines) =>
+        lines.flatMap((line) => Array<string>(line.startsWith('{"oct') ? 20_000 : 1).fill(line)),
+    ],
+    ['a row behind the files', (lines) => [...lines.slice(0, -1), '{"id":1}']],
+  ]
+  test.each(changes)('with %s is refused, though its sum is right', async (_what, change) => {
+    const path = await written()
+    const lines = change(gunzipSync(readFileSync(path)).toString().trimEnd().split('\n'))
+    const body = lines.filter((line) => !line.startsWith('{"rows"'))
+    const sum = new BackupSum()
+    for (const line of body) sum.add(line)
+    const end = JSON.stringify({ rows: 0, sha256: sum.digest() })
+    writeFileSync(path, gzipSync([...body, end].join('\n')))
+    expect(await checkBackup(path)).toMatchObject({
+      ok: false,
+      error: expect.stringContaining('cut or changed') as string,
+    })
+  })
+
+  test('is read at every place at which it may be cut, and refused', async () => {
+    const path = await written()
+    const whole = readFileSync(path)
+    for (let bytes = 0; bytes < whole.length; bytes++) {
+      writeFileSync(path, whole.subarray(0, bytes))
+      expect((await checkBackup(path)).ok).toBe(false)
+    }
+  })
+
+  test('is not written where a file is too large', async () => {
+    const path = join(tempDir('backup'), 'x.db')
+    const large: FileToKeep = { name: 'keys/node.pem', octets: [Buffer.alloc(65_537)] }
+    expect(await writeBackup(null, path, 1_000, [large])).toMatchObject({
+      ok: false,
+      error: expect.stringContaining('keys/node.pem is too large') as string,
+    })
+    expect(existsSync(path)).toBe(false)
+  })
+})
+
+async function contents(path: string): Promise<Record<string, Buffer>> {
+  const files: Record<string, Buffer> = {}
+  for await (const { name, octets } of filesOf({ path })) {
+    files[name] = Buffer.concat([files[name] ?? Buffer.alloc(0), octets])
+  }
+  return files
+}
 
 test('a name is the moment in UTC', () => {
   expect(backupName(Date.UTC(2026, 0, 2, 3, 4, 5, 678))).toBe('gslbd-20260102T030405.db')

@@ -165,7 +165,7 @@ describe('what a control node publishes', () => {
   test('rises with each change, and not with a renewal', async () => {
     const world = startWorld()
     const first = await world.published(1)
-    expect(first).toMatchObject({ channel, serial: 0, seq: startMs / 1000, previous: '' })
+    expect(first).toMatchObject({ channel, serial: 0, seq: startMs / 250, previous: '' })
     const second = await world.write(['a.example.', 'x'])
     expect(second).toMatchObject({ seq: first.seq + 1, serial: 1, previous: first.digest })
     world.time.pass(textsPauseMs)

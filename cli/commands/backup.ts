@@ -1,0 +1,95 @@
+// `gslbd backup`: takes a backup of this machine's control node, which may run.
+import { existsSync } from 'node:fs'
+import { join, resolve } from 'node:path'
+import { parseArgs } from 'node:util'
+import { systemClock } from '#lib/clock.ts'
+import { err, ok } from '#lib/result.ts'
+import type { Result } from '#lib/result.ts'
+import { Exit, UsageError } from '#cli/terminal/command.ts'
+import type { Command } from '#cli/terminal/command.ts'
+import { holderOf, openDataDir } from '#cli/data/data-dir.ts'
+import { askForBackup } from '#cli/stores/backup-socket.ts'
+import { Backups } from '#cli/stores/backups.ts'
+import type { AskedBackup } from '#cli/stores/backups.ts'
+import { createNodeState } from '#cli/stores/state.ts'
+import { loadSettings } from '#cli/settings/settings.ts'
+import type { Settings } from '#cli/settings/settings.ts'
+
+const usage = `Usage: gslbd backup [FILE] [--settings FILE] [--data-dir DIR]
+
+Writes one file with all that a control node is made of: its database (TXT records written at run
+time, too), its key, the signers that it trusts, what it has accepted and published, and its own
+repository. A node that runs goes on meanwhile, and writes the file itself. "gslbd restore" reads
+it. With backup.enabled a node writes one each backup.interval.
+
+  FILE              a new file; without it one in backup.directory, named by the moment
+  --settings FILE   gslbd.yaml
+  --data-dir DIR    the data directory (GSLB_DATA_DIR; default ./data)
+
+The file is not encrypted, and has private keys and password hashes: its owner alone may read it.
+GSLB_SECRET_KEY, under which secrets of TOTP and TSIG are sealed, and gslbd.yaml are not in it.
+
+Exit codes: 0 whole; 1 not taken, or without the repository; 2 wrong call.`
+
+export const backup: Command = {
+  name: 'backup',
+  summary: 'write all that a control node is made of to one file',
+  usage,
+  async run(args, io) {
+    const { positionals, values } = parseArgs({
+      args: [...args],
+      allowPositionals: true,
+      options: { settings: { type: 'string' }, 'data-dir': { type: 'string' } },
+    })
+    const [file, ...others] = positionals
+    if (others.length > 0) throw new UsageError('name one file')
+    const { settings: settingsFile, ...flags } = values
+    const settings = loadSettings({ file: settingsFile, env: io.env, flags })
+    if (!settings.ok) {
+      io.err(`${settings.error.join('\n')}\n`)
+      return Exit.ErrorsFound
+    }
+    io.progress?.('taking a backup')
+    const taken = await take(settings.value, file === undefined ? '' : resolve(file))
+    if (!taken.ok) {
+      io.err(`gslbd backup: ${taken.error}\n`)
+      return Exit.ErrorsFound
+    }
+    const { path, rows, missing } = taken.value
+    io.out(`${path}\n`)
+    io.err(`${rows} rows; keep it where you keep secrets: it has private keys\n`)
+    for (const sentence of missing) io.err(`gslbd backup: ${sentence}\n`)
+    return missing.length === 0 ? Exit.Ok : Exit.ErrorsFound
+  },
+}
+
+/** By the node where one runs. Errors: a sentence. */
+async function take(settings: Settings, path: string): Promise<Result<AskedBackup, string>> {
+  const { dataDir } = settings
+  const holder = holderOf(dataDir)
+  if (holder !== undefined) {
+    const asked = await askForBackup(dataDir, path)
+    const silent =
+      `process ${holder} has ${dataDir} and takes no backup: it is starting or no control node, ` +
+      'or this is another user'
+    return asked ?? err(silent)
+  }
+  if (!existsSync(join(dataDir, 'keys', 'node.pem'))) {
+    return err(`${dataDir} holds no key of a node; name the data directory with --data-dir`)
+  }
+  const held = openDataDir(dataDir)
+  return held.ok ? takeHere(settings, path).finally(held.value.release) : held
+}
+
+/** Of a node that does not run. */
+async function takeHere(settings: Settings, path: string): Promise<Result<AskedBackup, string>> {
+  const { dataDir, database } = settings
+  const state = createNodeState({
+    ...{ dataDir, databaseUrl: database.url, pool: database, clock: systemClock },
+    prepare: async () => ok(undefined),
+  })
+  const ignore = (): void => undefined
+  const log = { info: ignore, warn: ignore, error: ignore }
+  const backups = new Backups({ settings, state, clock: systemClock, log })
+  return backups.takeNow(path).finally(state.close)
+}

@@ -1,0 +1,60 @@
+// After which number the channel of a restored control node goes on: above all that nodes may have
+// seen of the one that was lost.
+import type { Result } from '#lib/result.ts'
+import { boundedBytes } from '#lib/bounded-body.ts'
+import { err, ok } from '#lib/result.ts'
+
+/** More than a control node publishes; each publication is flushed to its disk. */
+const publicationsPerSecondMax = 100
+/** For the first hour, and a clock that was wrong. */
+const leapMin = 1_000_000
+/** A number that is believed leaves as many to count on. */
+export const seqMax = 2 ** 52
+
+const answerBytesMax = 1_048_576
+const patienceMs = 10_000
+
+/**
+ * Nodes that cannot be asked have seen at most what was published since the backup.
+ *
+ * @param createdAtMs of the backup, whose own number is added to it
+ */
+export function leapSince(createdAtMs: number, nowMs: number): number {
+  const ageSeconds = Math.ceil(Math.max(0, nowMs - createdAtMs) / 1_000)
+  return leapMin + ageSeconds * publicationsPerSecondMax
+}
+
+/**
+ * What nodes that pull say at `/api/v1/health`, which needs no credential.
+ *
+ * @param urls of nodes, such as `http://ns1.example.net:8080`
+ * @returns the highest number. Errors: a sentence for each that did not say one
+ */
+export async function askNodes(urls: readonly string[]): Promise<Result<number, string[]>> {
+  const told = await Promise.all(urls.map(askNode))
+  const problems = told.flatMap((one) => (one.ok ? [] : [one.error]))
+  const seqs = told.flatMap((one) => (one.ok ? [one.value] : []))
+  return problems.length > 0 ? err(problems) : ok(Math.max(0, ...seqs))
+}
+
+async function askNode(url: string): Promise<Result<number, string>> {
+  try {
+    const address = new URL('/api/v1/health', url)
+    const signal = AbortSignal.timeout(patienceMs)
+    const response = await fetch(address, { signal, redirect: 'error' })
+    const text = Buffer.from(await boundedBytes(response.body, answerBytesMax)).toString()
+    const { newest } = JSON.parse(text) as { newest?: { seq?: unknown } | null }
+    // It has never had a bundle.
+    if (newest === null) return ok(0)
+    const seq = newest?.seq
+    if (typeof seq === 'number' && isSeq(seq)) return ok(seq)
+    return err(`${url} does not say its seq at /api/v1/health: it is no node that pulls`)
+  } catch (error) {
+    const { message, cause } = error as Error
+    const why = cause instanceof Error ? cause.message : message
+    return err(`${url} cannot be asked: ${why}`)
+  }
+}
+
+export const isSeq = (seq: number): boolean =>
+  Number.isSafeInteger(seq) && seq >= 0 && seq <= seqMax
