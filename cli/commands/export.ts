@@ -15,12 +15,15 @@ import type { Command, Io } from '#cli/terminal/command.ts'
 import { createCompiler } from '#compiler/compile.ts'
 import { printText, summary } from '#compiler/print/text.ts'
 import { formatName, parseName } from '#dns/name.ts'
+import { anyReader, zoneReaders } from '#dns/zone-file/zone-readers.ts'
+import type { ZoneReader } from '#dns/zone-file/zone-readers.ts'
 import { zoneLines } from '#dns/zone-file/zone-writer.ts'
 import type { HealthCheckPolicy } from '#compiler/values/health-check-policy.ts'
 import { err, ok } from '#lib/result.ts'
 import type { Result } from '#lib/result.ts'
 import { suggest } from '#lib/suggest.ts'
 
+const readerNames = zoneReaders.map(({ name }) => name).join(', ')
 const usage = `Usage: gslbd export zone NAME [options]
        gslbd export rpz [options]
 
@@ -32,6 +35,8 @@ response policy zone for resolvers.
   --config PATH       the configuration directory (default: .)
   --bundle FILE       a compiled bundle instead
   --serial N          serial of the SOA record (default: 1); nodes count the commits
+  --for READER        the server that reads the zone; without it, what all of them read:
+                      ${readerNames}
   --origin NAME       name of the policy zone (default: rpz.)
   --source NAME       only response rules of this source
 ${checkPolicyUsage}
@@ -53,6 +58,7 @@ export const exportCommand: Command = {
         config: { type: 'string' },
         bundle: { type: 'string' },
         serial: { type: 'string', default: '1' },
+        for: { type: 'string' },
         origin: { type: 'string' },
         source: { type: 'string' },
         ...checkPolicyOptions,
@@ -64,6 +70,7 @@ export const exportCommand: Command = {
     if (isZone && (values.origin ?? values.source) !== undefined) {
       throw new UsageError('--origin and --source are for rpz')
     }
+    const reader = readerNamed(values.for)
     const serial = Number(values.serial)
     if (!/^\d{1,10}$/.test(values.serial) || serial > serialMax) {
       throw new UsageError(`--serial is a number up to ${serialMax}`)
@@ -89,9 +96,16 @@ export const exportCommand: Command = {
     if (!exported.ok) return fail(Exit.ErrorsFound, exported.error)
     for (const remark of exported.value.remarks) io.out(`; ${remark}\n`)
     const { origin, records } = exported.value
-    for (const line of zoneLines(records, { origin, names: 'relative' })) io.out(line)
+    for (const line of zoneLines(records, { origin, names: 'relative', reader })) io.out(line)
     return Exit.Ok
   },
+}
+
+function readerNamed(name: string | undefined): ZoneReader {
+  if (name === undefined) return anyReader
+  const reader = zoneReaders.find((one) => one.name === name)
+  if (reader !== undefined) return reader
+  throw new UsageError(`--for is one of ${readerNames}`)
 }
 
 type What = { readonly is: 'zone'; readonly name: string } | { readonly is: 'rpz' }

@@ -11,6 +11,7 @@ import { assert } from '#lib/assert.ts'
 import { err, ok } from '#lib/result.ts'
 import type { Result } from '#lib/result.ts'
 import type { Imported, ImportedRule, Note } from '#cli/import/sources/imported.ts'
+import { faultsOfPlan } from './check-plan.ts'
 import { recordSetsOf } from './record-sets.ts'
 import { recordsFiles } from './records-yaml.ts'
 import { rulesFiles } from './rules-yaml.ts'
@@ -44,16 +45,21 @@ export function planImport(
   const { origin } = grouped.value
   const zone = formatName(origin)
   const stem = zone === '.' ? 'root' : zone.slice(0, -1)
+  let before = 0
   const records = recordsFiles(stem, origin, sets).map(({ number, text, sets: count }) => ({
     path: `tenants/${tenant}/records/${fileStem(number === 1 ? stem : `${stem}-${number}`)}.yaml`,
     text,
     holds: count === 1 ? '1 record set' : `${count} record sets`,
+    places: sets.slice(before, (before += count)).map(({ place }) => place),
   }))
   const objects = imported.objects.map(({ kind, name, spec }) => ({
     path: kinds[kind].path.replace('<tenant>', tenant).replace('<name>', fileStem(name)),
     text: printYaml({ apiVersion, kind, metadata: { name }, spec }),
     holds: kind === 'Pool' ? 'a pool' : `a service: ${spec['domain'] as string}`,
   }))
+  const checked = [...records, ...objects.map((file) => ({ ...file, places: [] }))]
+  const faults = faultsOfPlan(settings, checked)
+  if (faults.length > 0) return err(faults)
   return ok({
     zone,
     settings,

@@ -36,8 +36,10 @@ export function zoneSettingsOf({ origin, soa, sets }: ZoneSets, tenant: string):
     const own = isBelow(new Uint8Array(rdata).map(lower), origin)
       ? addressSets.get(name)
       : undefined
-    for (const set of own ?? []) taken.add(set)
-    const addresses = (own ?? []).flatMap((set) => set.rdata.map((one) => formatAddress(one)))
+    // The settings have one TTL for servers and their addresses: others stay records.
+    const kept = own?.every(({ ttl }) => ttl === ns!.ttl) === true ? own : []
+    for (const set of kept) taken.add(set)
+    const addresses = kept.flatMap((set) => set.rdata.map((one) => formatAddress(one)))
     return addresses.length === 0 ? { name } : { name, addresses }
   })
   const zone = {
@@ -47,7 +49,7 @@ export function zoneSettingsOf({ origin, soa, sets }: ZoneSets, tenant: string):
     ...(soa === undefined ? {} : { soa: soaOf(soa) }),
     ...(tenant === defaultTenant ? {} : { tenants: [tenant] }),
   }
-  const notes = notesOf(soa, ns, [...taken])
+  const notes = notesOf(soa)
   if (ns === undefined) notes.push(noNameservers(origin, soa?.place ?? sets[0]?.place))
   return { zone, sets: sets.filter((set) => !taken.has(set)), notes }
 }
@@ -69,27 +71,11 @@ function soaOf({ rdata, ttl }: RecordSet): JsonObject {
 
 const soaFields = (rdata: Uint8Array): string[] => rdataTypeOf(RrType.SOA).print(rdata).split(' ')
 
-function notesOf(
-  soa: RecordSet | undefined,
-  ns: RecordSet | undefined,
-  taken: readonly RecordSet[],
-): Note[] {
-  const serial = soa === undefined ? undefined : soaFields(soa.rdata[0]!)[2]
+function notesOf(soa: RecordSet | undefined): Note[] {
+  if (soa === undefined) return []
+  const serial = soaFields(soa.rdata[0]!)[2]
   const counted = 'is not kept; it will be the number of commits in the history'
-  const first: Note[] =
-    soa === undefined
-      ? []
-      : [{ is: 'changed', place: soa.place, text: `SOA: the serial ${serial} ${counted}` }]
-  if (ns === undefined) return first
-  const others = taken.filter(({ ttl }) => ttl !== ns.ttl)
-  return [
-    ...first,
-    ...others.map(({ owner, type, ttl, place }): Note => {
-      const name = `${formatName(owner)} ${rdataTypeOf(type).name}`
-      const text = `${name}: TTL ${ns.ttl} as the NS records, it was ${ttl}`
-      return { is: 'changed', place, text }
-    }),
-  ]
+  return [{ is: 'changed', place: soa.place, text: `SOA: the serial ${serial} ${counted}` }]
 }
 
 function noNameservers(origin: Uint8Array, place: ZonePlace | undefined): Note {

@@ -116,11 +116,6 @@ function ownerOf({ set, index, origin, report }: Reading): string | undefined {
   }
   const zone = formatName(origin)
   const name = formatName(foldName(read.wire))
-  if (/(?:^|(?<!\\)\.)\*\./.test(name.replace(/^\*\./, ''))) {
-    const expected = 'a * as the whole first label and nowhere else'
-    report('record-name-invalid', place, { args: [text, expected] })
-    return undefined
-  }
   if (!endsIn(foldName(read.wire), origin)) {
     report('record-outside-zone', place, { args: [text, zone] })
     return undefined

@@ -68,6 +68,21 @@ export function base64Field(says: string): Field {
   }
 }
 
+/**
+ * The same, but for rdata that has none.
+ *
+ * @param hasNone decides by the first two octets of the rdata
+ */
+export function base64FieldUnless(hasNone: (leading16: number) => boolean, says: string): Field {
+  const field = base64Field(says)
+  return {
+    parse: (values, out) => {
+      if (!hasNone(out.leading16)) field.parse(values, out)
+    },
+    print: (octets, origin) => (hasNone(octets.leading16 ?? 0) ? '' : field.print(octets, origin)),
+  }
+}
+
 export const base64Form = 'groups of four characters, the last one padded with ='
 
 /** @returns undefined when the text is empty, or not the one text of its octets */

@@ -9,7 +9,7 @@ export interface Field {
   /** Takes its tokens and writes its octets; a fault stays in `values`. */
   readonly parse: (values: ValueReader, out: OctetWriter) => void
   /** Takes its octets; what is wrong with them stays in `octets`. */
-  readonly print: (octets: OctetReader, origin: Uint8Array | undefined) => string
+  readonly print: (octets: OctetReader, origin: Uint8Array | undefined, keyMax?: number) => string
   /** Takes the same octets without their text; where it is missing, `print` does. */
   readonly skip?: (octets: OctetReader) => void
 }

@@ -61,7 +61,7 @@ function parseAngle(values: ValueReader, axis: Axis): number | undefined {
     { says: `minutes, 0 to 59, or ${hemisphere}`, shape: /^[0-5]?\d$/, scale: 60_000 },
     {
       says: `seconds, 0 to 59.999, or ${hemisphere}`,
-      shape: /^[0-5]?\d(?:\.\d{1,3})?$/,
+      shape: /^(?:[0-5]?\d(?:\.\d{0,3})?|\.\d{1,3})$/,
       scale: 1_000,
     },
     { says: hemisphere, shape: undefined, scale: 0 },
@@ -96,8 +96,8 @@ function printAngle(octets: OctetReader, axis: Axis): string {
 function parseMetres(values: ValueReader, form: string, isAltitude: boolean): number | undefined {
   const token = values.takePlain(form)
   if (token === undefined) return undefined
-  const shape = /^(-?)(\d{1,8})(?:\.(\d{1,2}))?m?$/i.exec(token.text)
-  if (shape === null) return values.fail(token.column, form)
+  const shape = /^([+-]?)(?=\.?\d)(\d{0,8})(?:\.(\d{0,2}))?m?$/i.exec(token.text)
+  if (shape === null || (shape[1] !== '' && !isAltitude)) return values.fail(token.column, form)
   const size = Number(shape[2]) * 100 + Number((shape[3] ?? '').padEnd(2, '0'))
   const centimetres = shape[1] === '-' ? -size : size
   const [min, max] = isAltitude ? [-altitudeBase, 0xffffffff - altitudeBase] : [0, 9_000_000_000]

@@ -20,8 +20,12 @@ export interface RdataType {
    * @param origin wire form of the name that relative names are below
    */
   readonly parse: (text: RdataText, origin?: Uint8Array) => Result<Uint8Array, RdataFault>
-  /** Presentation form; `\# 4 …` where the octets are none of this type. */
-  readonly print: (rdata: Uint8Array, origin?: Uint8Array) => string
+  /**
+   * Presentation form; `\# 4 …` where the octets are none of this type.
+   *
+   * @param keyMax greatest key of SVCB parameters that has a name for the reader
+   */
+  readonly print: (rdata: Uint8Array, origin?: Uint8Array, keyMax?: number) => string
   /** Where names begin; undefined when the octets are none of this type. */
   readonly nameOffsets: (rdata: Uint8Array) => readonly number[] | undefined
 }
@@ -49,8 +53,8 @@ export function rdataType(shape: RdataShape): RdataType {
       const { column } = text.tokens[2] ?? first
       return err({ column, expected: `octets that are the rdata of ${name}` })
     },
-    print: (rdata: Uint8Array, origin?: Uint8Array) =>
-      printed(fields, rdata, origin) ?? printGeneric(rdata),
+    print: (rdata: Uint8Array, origin?: Uint8Array, keyMax?: number) =>
+      printed(fields, rdata, origin, keyMax) ?? printGeneric(rdata),
     nameOffsets: (rdata: Uint8Array) => nameOffsets(fields, rdata),
   })
 }
@@ -96,9 +100,10 @@ function printed(
   fields: readonly Field[],
   rdata: Uint8Array,
   origin: Uint8Array | undefined,
+  keyMax: number | undefined,
 ): string | undefined {
   const octets = new OctetReader(rdata)
-  const texts = fields.map((field) => field.print(octets, origin))
+  const texts = fields.map((field) => field.print(octets, origin, keyMax))
   return isWhole(octets, rdata) ? texts.join(' ').trimEnd() : undefined
 }
 
@@ -136,6 +141,6 @@ const generic: Field = {
   print: (octets) => printGeneric(octets.rest()),
 }
 
-function printGeneric(rdata: Uint8Array): string {
+export function printGeneric(rdata: Uint8Array): string {
   return `\\# ${rdata.length} ${Buffer.from(rdata).toString('hex')}`.trimEnd()
 }

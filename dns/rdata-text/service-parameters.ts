@@ -18,8 +18,12 @@ interface Key {
   readonly name: string
   /** Faults go to `values`; `column` is where the value begins. */
   readonly parse: (read: ReadOctets, values: ValueReader, column: number) => Uint8Array | undefined
-  /** Text of the value before it is put in quotes; undefined when the octets are wrong. */
-  readonly print: (value: Uint8Array) => Uint8Array | undefined
+  /**
+   * Text of the value before it is put in quotes; undefined when the octets are wrong.
+   *
+   * @param keyMax keys above it are `keyNNN`
+   */
+  readonly print: (value: Uint8Array, keyMax: number) => Uint8Array | undefined
 }
 
 /** One item of a list between commas, unescaped, and the column of its first character. */
@@ -78,11 +82,12 @@ const mandatory: Key = {
     }
     return joinOctets([...codes].sort((a, b) => a - b).map(octets16))
   },
-  print: (value) => {
+  print: (value, keyMax) => {
     const codes = groupsOf(value, 2)?.map(number16)
     if (codes === undefined || codes[0] === 0) return undefined
     if (codes.some((code, i) => i > 0 && code <= codes[i - 1]!)) return undefined
-    return codes.includes(invalidCode) ? undefined : octetsOf(codes.map(parameterName).join(','))
+    if (codes.includes(invalidCode)) return undefined
+    return octetsOf(codes.map((code) => parameterName(code, keyMax)).join(','))
   },
 }
 
@@ -195,8 +200,9 @@ const byCode = new Map(keys.map((key) => [key.code, key]))
 /** Reserved. RFC 9460 section 14.3.2. */
 const invalidCode = 65_535
 
-export function parameterName(code: number): string {
-  return byCode.get(code)?.name ?? `key${code}`
+/** @param keyMax keys above it have no name: readers that are older do not know it */
+export function parameterName(code: number, keyMax = invalidCode): string {
+  return (code > keyMax ? undefined : byCode.get(code)?.name) ?? `key${code}`
 }
 
 function codeOf(name: string): number | undefined {
@@ -240,11 +246,20 @@ function octetsOfCode(
 }
 
 /** @returns undefined when the octets are no value of this key */
-export function printParameter(code: number, value: Uint8Array): string | undefined {
+export function printParameter(
+  code: number,
+  value: Uint8Array,
+  keyMax = invalidCode,
+): string | undefined {
   if (code === invalidCode) return undefined
-  const name = parameterName(code)
+  const name = parameterName(code, keyMax)
   const key = byCode.get(code)
-  const text = key === undefined ? value : key.print(value)
+  const text = key === undefined ? value : key.print(value, keyMax)
   if (text === undefined) return undefined
-  return text.length === 0 ? name : `${name}=${printString(text)}`
+  if (text.length === 0) return name
+  const isPlain = text.every((octet) => octet > 0x20 && octet < 0x7f && !needsQuotes.has(octet))
+  return `${name}=${isPlain ? textOf(text) : printString(text)}`
 }
+
+/** What means something in a zone file, and escapes, which readers undo at different times. */
+const needsQuotes = new Set([...'"();\\'].map((sign) => sign.charCodeAt(0)))

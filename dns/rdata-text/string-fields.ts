@@ -19,6 +19,17 @@ export function stringField(says: string, shape?: RegExp): Field {
   }
 }
 
+/** The last of the rdata, which may be missing. */
+export function stringFieldOrNone(says: string): Field {
+  const field = stringField(says)
+  return {
+    parse: (values, out) => {
+      if (values.peek() !== undefined) field.parse(values, out)
+    },
+    print: (octets, origin) => (octets.left === 0 ? '' : field.print(octets, origin)),
+  }
+}
+
 /** One or more. */
 export function stringsField(says: string): Field {
   return {

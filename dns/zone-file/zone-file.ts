@@ -1,10 +1,10 @@
 // Reads a master file: RFC 1035 section 5, $TTL of RFC 2308, and what BIND added to them.
 import { readName } from '#dns/rdata-text/name-text.ts'
 import type { RdataType } from '#dns/rdata-text/rdata-type.ts'
-import type { RdataFault } from '#dns/rdata-text/tokens.ts'
+import type { RdataFault, Token } from '#dns/rdata-text/tokens.ts'
 import { secondsOf, ttlForm } from '#dns/rdata-text/ttl-text.ts'
 import { ValueReader } from '#dns/rdata-text/value-reader.ts'
-import { rdataTypeNamed } from '#dns/rdata/rdata-types.ts'
+import { hasOwnForm, rdataTypeNamed } from '#dns/rdata/rdata-types.ts'
 import { RrType } from '#dns/rrtype.ts'
 import { err, ok } from '#lib/result.ts'
 import type { Result } from '#lib/result.ts'
@@ -28,7 +28,10 @@ export interface ZoneFileOptions {
   readonly origin?: Uint8Array
   /** Where neither the record nor the file has one. */
   readonly ttl?: number
-  /** Types whose records are counted and not read, whatever their rdata. */
+  /**
+   * Types whose records are counted and not read, whatever their rdata. So are those of types that
+   * are not known here, and TSIG, which `dig` prints behind a signed transfer.
+   */
   readonly leaveOut?: ReadonlySet<number>
   /**
    * Brings the file of an $INCLUDE.
@@ -41,7 +44,8 @@ export interface ZoneFileOptions {
 
 /** Records of one type that were left out. */
 export interface LeftOut {
-  readonly type: number
+  /** As it is written, in upper case. */
+  readonly type: string
   count: number
   /** Of the first one. */
   readonly place: ZonePlace
@@ -87,7 +91,8 @@ interface RecordPlace {
 }
 
 interface Head {
-  readonly type: RdataType
+  /** The name of it where its records are not read. */
+  readonly type: RdataType | string
   readonly ttl: number | undefined
   /** Where the rdata begins among the tokens. */
   readonly rdataAt: number
@@ -97,7 +102,7 @@ class ZoneFileParser {
   readonly records = new RecordList()
   readonly faults: ZoneFault[] = []
   isCut = false
-  readonly leftOut = new Map<number, LeftOut>()
+  readonly leftOut = new Map<string, LeftOut>()
   readonly #include: ZoneFileOptions['include']
   readonly #leaveOut: ZoneFileOptions['leaveOut']
   #defaultTtl: number | undefined
@@ -264,8 +269,11 @@ class ZoneFileParser {
     const head = headOf(entry, entry.isIndented ? 0 : 1)
     if (!head.ok) return fail(head.error.column, head.error.expected)
     const { type, ttl: ownTtl, rdataAt } = head.value
+    if (typeof type === 'string') return this.#countLeftOut(file, type, position)
     if (ownTtl !== undefined) this.#lastTtl = ownTtl
-    if (this.#leaveOut?.has(type.code) === true) return this.#countLeftOut(file, type, position)
+    if (this.#leaveOut?.has(type.code) === true) {
+      return this.#countLeftOut(file, type.name, position)
+    }
     const text = { tokens: entry.tokens.slice(rdataAt), endColumn: entry.endColumn }
     const rdata = type.parse(text, file.origin)
     if (!rdata.ok) return fail(rdata.error.column, rdata.error.expected)
@@ -284,12 +292,16 @@ class ZoneFileParser {
     this.records.add(record, { text: file.index, position })
   }
 
-  #countLeftOut(file: FileState, { code: type }: RdataType, position: number): void {
+  #countLeftOut(file: FileState, type: string, position: number): void {
     const known = this.leftOut.get(type)
+    const { typesLeftOutMax } = zoneFileLimits
     if (known !== undefined) known.count++
-    else {
+    else if (this.leftOut.size < typesLeftOutMax) {
       const place = { path: file.path, ...this.#place(file, position) }
       this.leftOut.set(type, { type, count: 1, place })
+    } else {
+      const expected = `at most ${typesLeftOutMax} types that are not known`
+      this.#cut(file.path, this.#place(file, position), expected)
     }
   }
 
@@ -334,7 +346,7 @@ class ZoneFileParser {
 /** TTL and class stand before the type in either order, each or none. RFC 1035 section 5.1. */
 function headOf({ tokens, endColumn }: Entry, start: number): Result<Head, RdataFault> {
   let ttl: number | undefined
-  let hasClass = false
+  let classToken: Token | undefined
   for (let at = start; ; at++) {
     const token = tokens[at]
     if (token === undefined) return err({ column: endColumn, expected: 'a record type' })
@@ -347,15 +359,36 @@ function headOf({ tokens, endColumn }: Entry, start: number): Result<Head, Rdata
       ttl = seconds
       continue
     }
-    if (!isQuoted && !hasClass && /^(?:IN|CH|HS|CLASS\d{1,5})$/i.test(text)) {
-      if (!/^(?:IN|CLASS0*1)$/i.test(text)) return err({ column, expected: 'the class IN' })
-      hasClass = true
+    if (!isQuoted && classToken === undefined && classShape.test(text)) {
+      classToken = token
       continue
     }
-    const type = isQuoted ? undefined : rdataTypeNamed(text)
-    if (type !== undefined) return ok({ type, ttl, rdataAt: at + 1 })
-    return err({ column, expected: wantedBeforeRdata(ttl, hasClass) })
+    const rdataAt = at + 1
+    const type = isQuoted ? undefined : typeNamed(text, tokens[rdataAt])
+    // RFC 8945 section 4.2: its class is ANY.
+    if (type === 'TSIG') return ok({ type, ttl, rdataAt })
+    if (classToken !== undefined && !/^(?:IN|CLASS0*1)$/i.test(classToken.text)) {
+      return err({ column: classToken.column, expected: 'the class IN' })
+    }
+    if (type !== undefined) return ok({ type, ttl, rdataAt })
+    return err({ column, expected: wantedBeforeRdata(ttl, classToken !== undefined) })
   }
+}
+
+const classShape = /^(?:IN|CH|HS|ANY|CLASS\d{1,5})$/i
+
+/**
+ * @param next the first word of the rdata: types that have no form of their own are read in that of
+ *   any type alone
+ * @returns the name of a type whose records cannot be read; undefined for what is no type
+ */
+function typeNamed(text: string, next: Token | undefined): RdataType | string | undefined {
+  const type = rdataTypeNamed(text)
+  const isGeneric = /^TYPE\d/i.test(text) || next?.text === '\\#'
+  if (type !== undefined) return isGeneric || hasOwnForm(type) ? type : text.toUpperCase()
+  const isShort = text.length <= zoneFileLimits.typeCharactersMax
+  const isName = isShort && next !== undefined && /^[a-z][a-z0-9]*(?:-[a-z0-9]+)*$/i.test(text)
+  return isName && !/^TYPE\d/i.test(text) ? text.toUpperCase() : undefined
 }
 
 function wantedBeforeRdata(ttl: number | undefined, hasClass: boolean): string {

@@ -28,6 +28,9 @@ export const zoneFileLimits = {
   /** Names and rdata of all records; one $GENERATE can make 64 MiB of a line. */
   recordBytesMax: 1024 * 1024 * 1024,
   faultsMax: 100,
+  /** Different ones, among records that are left out. */
+  typesLeftOutMax: 100,
+  typeCharactersMax: 32,
   includeDepthMax: 8,
   includesMax: 256,
   tokensOfRecordMax: 70_000,

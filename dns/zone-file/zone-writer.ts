@@ -1,14 +1,22 @@
 // Prints a zone as a master file in canonical order. RFC 4034 sections 6.1 and 6.3.
 import { canonicalKey, printName } from '#dns/rdata-text/name-text.ts'
 import { canonicalRdata, rdataTypeOf } from '#dns/rdata/rdata-types.ts'
+import { printGeneric } from '#dns/rdata-text/rdata-type.ts'
 import { RrType } from '#dns/rrtype.ts'
+import { anyReader } from './zone-readers.ts'
+import type { ZoneReader } from './zone-readers.ts'
 import type { ZoneRecord } from './zone-record.ts'
 
 export interface ZoneWriterOptions {
   /** Wire form of the zone's name. */
   readonly origin: Uint8Array
-  /** Relative names need the $ORIGIN line at the head, which is printed with them. */
+  /**
+   * Of owners: relative ones need the $ORIGIN line at the head, which is printed with them. Names
+   * in rdata are absolute, since not every reader of every type makes them so.
+   */
   readonly names: 'relative' | 'absolute'
+  /** Who is to read it; left out: any of those that are known. */
+  readonly reader?: ZoneReader
 }
 
 /** A list of records, or an array of them. */
@@ -20,7 +28,7 @@ export interface ZoneRecords {
 /** @returns the lines of the file, each with its line end; equal records are printed once */
 export function* zoneLines(
   records: ZoneRecords,
-  { origin, names }: ZoneWriterOptions,
+  { origin, names, reader = anyReader }: ZoneWriterOptions,
 ): Generator<string> {
   const base = names === 'relative' ? origin : undefined
   if (base !== undefined) yield `$ORIGIN ${printName(origin)}\n`
@@ -31,7 +39,10 @@ export function* zoneLines(
     before = sorted
     const { owner, ttl, type, rdata } = records.at(sorted.index)!
     const { name, print } = rdataTypeOf(type)
-    yield `${printName(owner, base)}\t${ttl}\tIN\t${name}\t${print(rdata, base)}\n`
+    const [typeText, text] = reader.unknownTypes.has(type)
+      ? [`TYPE${type}`, printGeneric(rdata)]
+      : [name, print(rdata, undefined, reader.keyMax)]
+    yield `${printName(owner, base)}\t${ttl}\tIN\t${typeText}\t${text}\n`
   }
 }
 

@@ -1,4 +1,4 @@
-// Zone files as BIND and ldns read them: the same records of the text and of what we print.
+// Zone files as other servers read them: the same records of the text and of what we print.
 import { execFileSync } from 'node:child_process'
 import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -9,6 +9,9 @@ import { canonicalRdata, rdataTypeOf, rdataTypes } from '#dns/rdata/rdata-types.
 import { parseZoneFile } from '#dns/zone-file/zone-file.ts'
 import type { ZoneRecord } from '#dns/zone-file/zone-record.ts'
 import { zoneLines } from '#dns/zone-file/zone-writer.ts'
+import { anyReader, zoneReaders } from '#dns/zone-file/zone-readers.ts'
+import { ask } from '#test/support/dns/client.ts'
+import { referenceServers } from '#test/support/dns/reference.ts'
 import { zoneOfAllTypes } from '#test/support/dns/zone-of-all-types.ts'
 import { makeTempDir, removeTempDir } from '#test/support/temp-dir.ts'
 
@@ -73,6 +76,29 @@ test('BIND reads the records that we read', () => {
   expect(shown(recordsOf(named(written)))).toEqual(shown(recordsOf(written)))
 })
 
+interface ShownRecord {
+  readonly name: string
+  readonly type: string
+  readonly ttl: number
+  /** Of MX and SRV; their content is without it. */
+  readonly prio: number
+  readonly content: string
+}
+
+/** PowerDNS shows what it has read as JSON. */
+function powerDns(text: string): string {
+  const file = writtenTo('pdns.zone', text)
+  const args = [`--zone=${file}`, '--zone-name=example.com']
+  const shown = execFileSync('zone2json', args, { encoding: 'utf8', stdio: 'pipe' })
+  const { records } = JSON.parse(shown) as { readonly records: readonly ShownRecord[] }
+  const lines = records.map(({ name, type, ttl, prio, content }) => {
+    const before = type === 'MX' || type === 'SRV' ? `${prio} ` : ''
+    return `${name} ${ttl} IN ${type} ${before}${content}\n`
+  })
+  // Names in its content are absolute, some without the final dot.
+  return `$ORIGIN .\n${lines.join('')}`
+}
+
 describe.each(['relative', 'absolute'] as const)('of our print with %s names', (names) => {
   test('BIND makes the same file as of the text itself', () => {
     const lines = (text: string): string[] => text.split('\n').sort()
@@ -82,5 +108,70 @@ describe.each(['relative', 'absolute'] as const)('of our print with %s names', (
   // It knows no $GENERATE, so that it is not asked about the text itself.
   test('ldns reads the records that we read', () => {
     expect(shown(recordsOf(ldns(printed(names))))).toEqual(shown(recordsOf(written)))
+  })
+
+  test('PowerDNS reads the records that we read', () => {
+    expect(shown(recordsOf(powerDns(printed(names))))).toEqual(shown(recordsOf(written)))
+  })
+
+  test.each(referenceServers)('$name answers the records that we read', async ({ start }) => {
+    const server = await start({ name: 'example.com.', text: printed(names) })
+    try {
+      const missing: string[] = []
+      for (const [question, wanted] of rdataByQuestion(recordsOf(written))) {
+        const { answer } = await ask(server, question, { tcp: true })
+        const found = answer.map(({ rdata }) => rdata.toString('hex')).sort()
+        if (found.join() !== wanted.join()) missing.push(question)
+      }
+      expect(missing).toEqual([])
+    } finally {
+      await server.stop()
+    }
+  })
+})
+
+/** Of types whose names are not compressed in answers, and whose names are asked for themselves. */
+function rdataByQuestion(records: readonly ZoneRecord[]): Map<string, string[]> {
+  const found = new Map<string, string[]>()
+  const others = new Set([1, 2, 5, 6, 12, 14, 15, 28, 39, 43])
+  for (const { owner, type, rdata } of records) {
+    if (others.has(type) || printName(owner).startsWith('*')) continue
+    const question = `${printName(owner).toLowerCase()} TYPE${type}`
+    const hex = Buffer.from(canonicalRdata(rdataTypeOf(type), rdata)).toString('hex')
+    found.set(question, [...new Set([...(found.get(question) ?? []), hex])].sort())
+  }
+  return found
+}
+
+describe('a file for one reader', () => {
+  const check: Readonly<Record<string, (file: string) => string[]>> = {
+    'bind9.18': (file) => [
+      'named-compilezone',
+      '-q',
+      '-i',
+      'none',
+      '-k',
+      'ignore',
+      ...['-o', '/dev/null'],
+      'example.com',
+      file,
+    ],
+    'nsd4.6': (file) => ['nsd-checkzone', 'example.com', file],
+    'knot3.2': (file) => ['kzonecheck', '-o', 'example.com', file],
+    'pdns4.7': (file) => ['zone2json', `--zone=${file}`, '--zone-name=example.com'],
+  }
+
+  test.each(zoneReaders)('$name reads it, with every name that it knows', (reader) => {
+    const options = { origin, names: 'absolute', reader } as const
+    const text = [...zoneLines(recordsOf(written), options)].join('')
+    const [program, ...args] = check[reader.name]!(writtenTo(`${reader.name}.zone`, text))
+    expect(() => execFileSync(program!, args, { stdio: 'pipe' })).not.toThrow()
+  })
+
+  test('is the one for all of them, or has more names', () => {
+    for (const { unknownTypes, keyMax } of zoneReaders) {
+      expect([...unknownTypes].filter((type) => !anyReader.unknownTypes.has(type))).toEqual([])
+      expect(keyMax).toBeGreaterThanOrEqual(anyReader.keyMax)
+    }
   })
 })

@@ -1,4 +1,5 @@
 // Takes over a zone file. RFC 1035 section 5.
+import { typeNumbers } from '#dns/rdata-text/type-names.ts'
 import { parseZoneFile } from '#dns/zone-file/zone-file.ts'
 import { err, ok } from '#lib/result.ts'
 import type { LeftOut } from '#dns/zone-file/zone-file.ts'
@@ -31,23 +32,33 @@ export const zoneFileSource: ImportSource = {
 }
 
 /** Records that a signer makes, and that say what its zone holds. */
-const signerTypes: ReadonlyMap<number, string> = new Map([
-  [24, 'SIG'],
-  [30, 'NXT'],
-  [46, 'RRSIG'],
-  [47, 'NSEC'],
-  [48, 'DNSKEY'],
-  [50, 'NSEC3'],
-  [51, 'NSEC3PARAM'],
-  [59, 'CDS'],
-  [60, 'CDNSKEY'],
-  [62, 'CSYNC'],
-  [63, 'ZONEMD'],
-])
-export const signerRecords: ReadonlySet<number> = new Set(signerTypes.keys())
+const signerTypes: ReadonlyMap<string, number> = new Map(
+  [
+    'SIG',
+    'NXT',
+    'RRSIG',
+    'NSEC',
+    'DNSKEY',
+    'NSEC3',
+    'NSEC3PARAM',
+    'CDS',
+    'CDNSKEY',
+    'CSYNC',
+    'ZONEMD',
+  ].map((name) => [name, typeNumbers[name]!]),
+)
+export const signerRecords: ReadonlySet<number> = new Set(signerTypes.values())
+const signerNames = new Set([...signerTypes].flatMap(([name, code]) => [name, `TYPE${code}`]))
 
 export function noteOfLeftOut({ type, count, place }: LeftOut): Note {
-  const name = signerTypes.get(type)!
-  const records = count === 1 ? `one ${name} record` : `${count} ${name} records, this is the first`
-  return { is: 'left out', place, text: `${records}: a server that signs makes its own` }
+  const records = count === 1 ? `one ${type} record` : `${count} ${type} records, this is the first`
+  if (signerNames.has(type)) {
+    return { is: 'left out', place, text: `${records}: a server that signs makes its own` }
+  }
+  if (type === 'TSIG') {
+    return { is: 'left out', place, text: `${records}: the signature of a transfer` }
+  }
+  const code = typeNumbers[type]
+  const other = code === undefined ? 'there is no such type' : `write it as TYPE${code} \\# …`
+  return { is: 'not mapped', place, text: `${records}, whose form is not known here: ${other}` }
 }

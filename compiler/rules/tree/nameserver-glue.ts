@@ -1,4 +1,6 @@
 // Checks that a name server inside a zone has addresses there, and that no service has its name.
+import type { RecordPlan } from '#compiler/plan/record-plan.ts'
+import { RrType } from '#dns/rrtype.ts'
 import type { Nameserver } from '#schemas/objects/zone.ts'
 import { keyAt, valueAt } from '#compiler/diagnostics/diagnostic.ts'
 import type { YamlPath } from '#compiler/diagnostics/diagnostic.ts'
@@ -32,7 +34,8 @@ interface Glue {
   readonly servedAt: ReadonlySet<string>
 }
 
-function checkGlue({ zones }: ZonePlan, { tree }: RuleSubject, report: TreeReport): Glue {
+function checkGlue({ zones }: ZonePlan, subject: RuleSubject, report: TreeReport): Glue {
+  const { tree, records } = subject
   const hosts = new Map<string, EntryPlace>()
   const servedAt = new Set<string>()
   const missing = new Set<string>()
@@ -44,13 +47,20 @@ function checkGlue({ zones }: ZonePlan, { tree }: RuleSubject, report: TreeRepor
       if (server.addresses.length > 0) {
         hosts.set(server.name, at)
         servedAt.add([...zone.nameserversAt, i].join('/'))
-      } else if (!missing.has(server.name)) {
+      } else if (!missing.has(server.name) && !hasAddresses(server.name, records)) {
         missing.add(server.name)
         report('nameserver-glue-missing', at, { args: [server.name, zone.name] })
       }
     }
   }
   return { hosts, servedAt }
+}
+
+/** As records, which have a TTL of their own. What could not be read may have them. */
+function hasAddresses(name: string, records: RecordPlan | undefined): boolean {
+  if (records?.isWhole !== true) return true
+  const rrsets = records.at.get(name) ?? []
+  return rrsets.some(({ model: { type } }) => type === RrType.A || type === RrType.AAAA)
 }
 
 /** Addresses that nobody serves were not meant to be ignored. */

@@ -100,6 +100,44 @@ const service = fc.oneof(
   joined(fc.constant(Buffer.of(1, 7)), anyWireName, parameters),
 )
 
+const prefix = (family: number, bytes: number): Octets =>
+  fc
+    .tuple(number(bytes), fc.integer({ min: 0, max: bytes * 8 }), fc.boolean())
+    .map(([address, length, isOut]) => {
+      let end = address.length
+      while (end > 0 && address[end - 1] === 0) end--
+      const head = Buffer.of(0, family, length, (isOut ? 0x80 : 0) | end)
+      return Buffer.concat([head, address.subarray(0, end)])
+    })
+const prefixes: Octets = fc
+  .array(fc.oneof(prefix(1, 4), prefix(2, 16)), { maxLength: 4 })
+  .map((all) => Buffer.concat(all))
+const kinds = [none, number(4), number(16), anyWireName]
+const ipsec = fc.oneof(
+  ...kinds.map((gateway, kind) =>
+    joined(number(1), fc.constant(Buffer.of(kind, 2)), gateway, bytes(1, 40)),
+  ),
+  joined(number(1), fc.constant(Buffer.of(0, 0))),
+)
+const hostIdentity: Octets = fc
+  .tuple(bytes(1, 20), bytes(1, 40), fc.array(anyWireName, { maxLength: 2 }))
+  .map(([tag, key, servers]) =>
+    Buffer.concat([Buffer.of(tag.length, 2), octets16(key.length), tag, key, ...servers]),
+  )
+/** Two windows of types, without that of the number zero. */
+const bitmap: Octets = fc
+  .tuple(fc.integer({ min: 1, max: 127 }), fc.boolean(), fc.integer({ min: 1, max: 255 }))
+  .map(([first, isLong, last]) =>
+    Buffer.concat([
+      Buffer.of(0, 1, first),
+      isLong ? Buffer.of(255, 32, ...Buffer.alloc(31), last) : Buffer.alloc(0),
+    ]),
+  )
+const digits: Octets = fc
+  .array(fc.constantFrom(...'0123456789'), { minLength: 4, maxLength: 20 })
+  .map((all) => Buffer.from([all.length, ...Buffer.from(all.join(''))]))
+const flagsWithKey = fc.integer({ min: 0, max: 0xbfff }).map(octets16)
+
 const shapes: Readonly<Record<number, Octets>> = {
   1: number(4),
   2: anyWireName,
@@ -107,14 +145,27 @@ const shapes: Readonly<Record<number, Octets>> = {
   6: joined(anyWireName, anyWireName, number(20)),
   12: anyWireName,
   13: joined(string, string),
+  14: joined(anyWireName, anyWireName),
   15: joined(number(2), anyWireName),
   16: strings,
+  17: joined(anyWireName, anyWireName),
+  18: joined(number(2), anyWireName),
+  19: digits,
+  20: fc.oneof(string, joined(string, string)),
+  21: joined(number(2), anyWireName),
+  25: fc.oneof(
+    joined(flagsWithKey, number(2), bytes(1, 80)),
+    joined(fc.constant(Buffer.of(0xc0, 0)), number(2)),
+  ),
+  26: joined(number(2), anyWireName, anyWireName),
   28: number(16),
   29: joined(below(0), size, size, size, angle(90), angle(180), number(4)),
   33: joined(number(6), anyWireName),
   35: joined(number(4), word(5, 0), string, string, anyWireName),
+  36: joined(number(2), anyWireName),
   37: joined(number(5), bytes(1, 80)),
   39: anyWireName,
+  42: prefixes,
   43: joined(
     number(3),
     digest([
@@ -130,12 +181,29 @@ const shapes: Readonly<Record<number, Octets>> = {
       [2, 32],
     ]),
   ),
+  45: ipsec,
+  49: bytes(1, 80),
   52: certificate,
   53: certificate,
+  55: hostIdentity,
   61: bytes(1, 200),
+  62: joined(number(6), bitmap),
+  63: joined(
+    number(5),
+    digest([
+      [1, 48],
+      [2, 64],
+    ]),
+  ),
   64: service,
   65: service,
   99: strings,
+  104: number(10),
+  105: number(6),
+  106: number(10),
+  107: joined(number(2), anyWireName),
+  108: number(6),
+  109: number(8),
   256: joined(number(4), bytes(1, 80)),
   257: joined(number(1), word(15, 1), bytes(0, 80)),
 }

@@ -34,6 +34,8 @@ todname CNAME a.old
 tonx-dname CNAME nowhere.old
 toapex CNAME @
 *.cn CNAME mail
+x.*.inner A 192.0.2.80
+*.*.deeper A 192.0.2.81
 *.cnout CNAME a.example.net.
 *.round CNAME x.round
 a.new A 192.0.2.77

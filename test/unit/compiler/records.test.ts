@@ -204,11 +204,7 @@ describe('what is wrong is told as', () => {
       ['{ name: "*", type: CNAME, values: [a] }'],
       ['aliases lead in a circle: *.example.com. → a.example.com. → a.example.com.'],
     ],
-    [
-      'a * inside a name',
-      ['{ name: "a.*.b", type: A, values: [192.0.2.1] }'],
-      ['"a.*.b" is no name for records: expected a * as the whole first label and nowhere else'],
-    ],
+    ['a * inside a name, a label', ['{ name: "a.*.b", type: A, values: [192.0.2.1] }'], []],
     [
       '33 name servers',
       [

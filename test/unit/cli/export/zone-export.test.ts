@@ -49,10 +49,10 @@ test('a zone is the same from files and from a bundle, with what its members are
     '; www.example.com. is balanced (round-robin) among 2 members; here are all that are ' +
       'enabled, without the host names lb.example.net.',
     '$ORIGIN example.com.',
-    '@ 120 IN SOA ns1 hostmaster 1 14400 3600 604800 30',
-    '@ 86400 IN NS ns1',
+    '@ 120 IN SOA ns1.example.com. hostmaster.example.com. 1 14400 3600 604800 30',
+    '@ 86400 IN NS ns1.example.com.',
     expect.stringMatching(/^@ \d+ IN MX 10 mail\.example\.net\.$/),
-    'eu 120 IN NS ns1.eu',
+    'eu 120 IN NS ns1.eu.example.com.',
     expect.stringMatching(/^eu \d+ IN DS 1 13 1 2BB1/i),
     'ns1.eu 120 IN A 192.0.2.54',
     'img 30 IN CNAME cdn.example.net.',

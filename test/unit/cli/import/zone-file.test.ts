@@ -35,7 +35,7 @@ const recordsIn = (target: string): unknown =>
 
 describe('a zone file becomes', () => {
   test('records of the tenant, and settings of the zone', async () => {
-    const zone = `${head}@ MX 10 mail\nwww 60 A 192.0.2.2\nwww 60 A 192.0.2.1\nWWW 60 A 192.0.2.2\n`
+    const zone = `${head}@ MX 10 ns1\nwww 60 A 192.0.2.2\nwww 60 A 192.0.2.1\nWWW 60 A 192.0.2.2\n`
     const { exit, out, err, target } = await imported(zone)
     expect([exit, err]).toEqual([Exit.Ok, ''])
     expect(out).toContain('wrote config/gslb.yaml: the zone\n')
@@ -58,7 +58,7 @@ describe('a zone file becomes', () => {
       ],
     })
     expect(recordsIn(target)).toEqual([
-      { name: '@', type: 'MX', values: ['10 mail'] },
+      { name: '@', type: 'MX', values: ['10 ns1'] },
       { name: 'www', type: 'A', ttl: 60, values: ['192.0.2.2', '192.0.2.1'] },
     ])
   })
@@ -128,7 +128,7 @@ describe('a zone file becomes', () => {
     expect(settings).toContain('nsTtl: 86400\n')
     const shown = await runCli('export', 'zone', 'example.com', '--config', target)
     expect(shown.out).toMatch(/\t86400\tIN\tNS\t/)
-    expect(shown.out).toMatch(/SOA\tns1 a\\.b /)
+    expect(shown.out).toMatch(/SOA\tns1\.example\.com\. a\\\.b\./)
   })
 
   test('a zone without NS records, and says so', async () => {
@@ -394,4 +394,49 @@ describe('a wrong call exits 2', () => {
     const { exit, err } = await runCli('import', ...args)
     expect([exit, err]).toEqual([Exit.Usage, expect.stringContaining(sentence)])
   })
+})
+
+test('addresses of name servers keep a TTL of their own, and compile', async () => {
+  const zone = `${head.replace('ns1 A', 'ns1 60 A')}@ NS ns2\nns2 A 192.0.2.54\n`
+  const { exit, target } = await imported(zone)
+  expect(exit).toBe(Exit.Ok)
+  expect(yamlAt(target, 'gslb.yaml')['zones']).toMatchObject([
+    {
+      nameservers: [
+        { name: 'ns1.example.com.' },
+        { name: 'ns2.example.com.', addresses: ['192.0.2.54'] },
+      ],
+    },
+  ])
+  expect(yamlAt(target, 'tenants/default/records/example.com.yaml')).toMatchObject({
+    ttl: 60,
+    records: [{ name: 'ns1', type: 'A', values: ['192.0.2.53'] }],
+  })
+  expect((await runCli('check', target)).exit).toBe(Exit.Ok)
+})
+
+test('what is not known of a file is told, and the rest of it is taken over', async () => {
+  const lines = [
+    'a A 192.0.2.1',
+    'a NSAP 0x47.0005',
+    'b BRANDNEW x',
+    'a.*.c TXT "an asterisk is a label there"',
+    'key. 0 ANY TSIG hmac-sha256. 1764000000 300 32 AAAA= 1 NOERROR 0',
+  ]
+  const { exit, out, target } = await imported(`${head}${lines.join('\n')}\n`)
+  expect(exit).toBe(Exit.Ok)
+  expect(out).toContain(
+    'zone:7:1: one NSAP record, whose form is not known here: write it as TYPE22',
+  )
+  expect(out).toContain('zone:8:1: one BRANDNEW record, whose form is not known here: there is no')
+  expect(out).toContain('zone:10:1: one TSIG record: the signature of a transfer')
+  expect(recordsIn(target)).toMatchObject([{ name: 'a' }, { name: 'a.*.c' }])
+})
+
+test('what a check would refuse is refused at its place in the file', async () => {
+  const { exit, err } = await imported(`${head}www A 192.0.2.1\n*.sub NS ns1\n`)
+  expect(exit).toBe(Exit.ErrorsFound)
+  expect(err).toContain('zone:7:1: ')
+  expect(err).toContain('*.sub.example.com.')
+  expect(err).toContain('nothing was written')
 })

@@ -20,6 +20,9 @@ const letters = (text: string): string => Buffer.from(text, 'latin1').toString('
 const exampleCom = '076578616d706c6503636f6d00'
 const fooExampleCom = `03666f6f${exampleCom}`
 
+const isdnText = '"150862028003217" "004"'
+const apl = '1:192.168.32.0/21 !1:192.168.38.0/28'
+
 /** Type, text, octets in hex, and the text that is printed where it is another one. */
 const rows: readonly [type: string, text: string, wire: string, printed?: string][] = [
   ['A', '192.0.2.1', 'c0000201'],
@@ -110,12 +113,12 @@ const rows: readonly [type: string, text: string, wire: string, printed?: string
   // RFC 9460 appendix D.
   ['HTTPS', '0 foo.example.com.', `0000${fooExampleCom}`, '0 foo'],
   ['SVCB', '1 .', '000100', '1 .'],
-  ['SVCB', '16 foo.example.com. port=53', `0010${fooExampleCom}000300020035`, '16 foo port="53"'],
+  ['SVCB', '16 foo.example.com. port=53', `0010${fooExampleCom}000300020035`, '16 foo port=53'],
   [
     'SVCB',
     '1 foo.example.com. key667=hello',
     `0001${fooExampleCom}029b000568656c6c6f`,
-    '1 foo key667="hello"',
+    '1 foo key667=hello',
   ],
   [
     'SVCB',
@@ -129,7 +132,7 @@ const rows: readonly [type: string, text: string, wire: string, printed?: string
     `0001${fooExampleCom}00060020` +
       '20010db8000000000000000000000001' +
       '20010db8000000000000000000530001',
-    '1 foo ipv6hint="2001:db8::1,2001:db8::53:1"',
+    '1 foo ipv6hint=2001:db8::1,2001:db8::53:1',
   ],
   [
     'SVCB',
@@ -139,7 +142,7 @@ const rows: readonly [type: string, text: string, wire: string, printed?: string
       '00010009026832056833' +
       '2d3139' +
       '00040004c0000201',
-    '16 foo.example.org. mandatory="alpn,ipv4hint" alpn="h2,h3-19" ipv4hint="192.0.2.1"',
+    '16 foo.example.org. mandatory=alpn,ipv4hint alpn=h2,h3-19 ipv4hint=192.0.2.1',
   ],
   [
     'SVCB',
@@ -162,7 +165,50 @@ const rows: readonly [type: string, text: string, wire: string, printed?: string
       '00050003010203' +
       `00070008${letters('/q{?dns}')}` +
       '00080000',
-    '1 . alpn="h2" no-default-alpn ech="AQID" dohpath="/q{?dns}" ohttp',
+    '1 . alpn=h2 no-default-alpn ech=AQID dohpath=/q{?dns} ohttp',
+  ],
+  ['MINFO', 'foo .', `${fooExampleCom}00`],
+  ['RP', 'foo .', `${fooExampleCom}00`],
+  ['AFSDB', '1 foo', `0001${fooExampleCom}`],
+  ['X25', '311061700956', `0c${letters('311061700956')}`, '"311061700956"'],
+  ['ISDN', '150862028003217 004', `0f${letters('150862028003217')}03${letters('004')}`, isdnText],
+  ['ISDN', '"150862028003217"', `0f${letters('150862028003217')}`],
+  ['RT', '10 foo', `000a${fooExampleCom}`],
+  ['PX', '10 foo @', `000a${fooExampleCom}${exampleCom}`],
+  ['KX', '10 foo', `000a${fooExampleCom}`],
+  ['KEY', '256 3 RSASHA256 AQ ID', '01000308010203', '256 3 8 AQID'],
+  ['KEY', '49152 3 0', 'c0000300'],
+  // RFC 3123 section 4.
+  ['APL', '1:192.168.32.0/21 !1:192.168.38.0/28', '00011503c0a82000011c83c0a826', apl],
+  ['APL', '1:192.168.32.0/21 2:ff00::/8 !2:::/0', '00011503c0a82000020801ff00020080'],
+  ['APL', '', ''],
+  // RFC 4025 section 3.2.
+  ['IPSECKEY', '10 1 2 192.0.2.38 AQ ID', '0a0102c0000226010203', '10 1 2 192.0.2.38 AQID'],
+  ['IPSECKEY', '10 0 2 . AQID', '0a0002010203'],
+  ['IPSECKEY', '10 2 2 2001:db8::1 AQID', '0a020220010db8000000000000000000000001010203'],
+  ['IPSECKEY', '10 3 RSA foo AQID', `0a0302${fooExampleCom}010203`, '10 3 2 foo AQID'],
+  ['IPSECKEY', '10 0 0 .', '0a0000'],
+  ['DHCID', 'AAIB Y2+A', '000201636f80', 'AAIBY2+A'],
+  ['HIP', '2 200100107B1A AQID', '06020003200100107b1a010203'],
+  ['HIP', '2 2001 AQID foo b.', `020200032001010203${fooExampleCom}016200`],
+  // RFC 7477 section 2.1.1.
+  ['CSYNC', '66 3 A NS AAAA', '0000004200030004600000 08'.replace(' ', '')],
+  ['CSYNC', '66 3 TYPE65280 A', '00000042000300 0140ff0180'.replace(' ', ''), '66 3 A TYPE65280'],
+  ['CSYNC', '66 0', '000000420000'],
+  ['ZONEMD', `1 1 1 ${'AB'.repeat(48)}`, `000000010101${'ab'.repeat(48)}`],
+  // RFC 6742 section 2.
+  ['NID', '10 14:4fff:ff20:ee64', '000a00144fffff20ee64', '10 0014:4fff:ff20:ee64'],
+  ['L32', '10 10.1.2.0', '000a0a010200'],
+  ['L64', '10 2001:0db8:1140:1000', '000a20010db811401000'],
+  ['LP', '10 foo', `000a${fooExampleCom}`],
+  // RFC 7043 sections 3.2 and 4.2.
+  ['EUI48', '00-00-5E-00-53-2a', '00005e00532a', '00-00-5e-00-53-2a'],
+  ['EUI64', '00-00-5e-ef-10-00-00-2a', '00005eef1000002a'],
+  [
+    'LOC',
+    '42 21 .5 N 71 6 18. W +5m .5m 5.m',
+    '0051521389165cd470be15f000989874',
+    '42 21 0.500 N 71 6 18.000 W 5.00m 0.50m 5.00m 10.00m',
   ],
   // RFC 7553 section 4.6.
   [
@@ -315,6 +361,32 @@ const faults: readonly [type: string, text: string, column: number, expected: st
   ['SVCB', '1 . key3=x', 10, 'the octets of port as they are on the wire'],
   ['SVCB', '\\# 11 0001 00 0003 0004 00350035', 7, 'octets that are the rdata of SVCB'],
   ['URI', '1 1 ""', 5, 'a URI in quotes'],
+  ['MINFO', 'foo', 4, 'the mailbox for errors, as a name'],
+  ['RP', 'foo', 4, 'the name that has more in TXT records, or .'],
+  ['AFSDB', 'x foo', 1, 'a subtype, 0 to 65535'],
+  ['X25', '12a4', 1, 'a text of four digits at least'],
+  ['ISDN', '1 2 3', 5, 'nothing more'],
+  ['RT', '1', 2, 'the name of a host'],
+  ['PX', '1 foo', 6, 'the part of X.400, as a name'],
+  ['KX', '1', 2, 'the name of a key exchanger'],
+  ['KEY', '256 3 8', 8, 'the key in base64'],
+  ['APL', '1:192.0.2.0/24 1:192.0.2.0/33', 16, 'a network with its family: 1:192.0.2.0/24'],
+  ['APL', '2:192.0.2.0/24', 1, 'a network with its family: 1:192.0.2.0/24'],
+  ['IPSECKEY', '10 4 2 . AQID', 4, 'the kind of gateway, 0 none, 1 IPv4, 2 IPv6, 3 a name'],
+  ['IPSECKEY', '10 0 2 foo AQID', 8, 'a dot: there is no gateway'],
+  ['IPSECKEY', '10 0 2 .', 9, 'the key in base64'],
+  ['IPSECKEY', '10 0 2 . AQI', 10, 'the key in base64: groups of four characters'],
+  ['DHCID', 'AQI', 1, 'the identifier in base64'],
+  ['HIP', '2 200 AQID', 3, 'the host identity tag, hex digits, two for each octet'],
+  ['HIP', '2 2001 AQI', 8, 'the host identity in base64, in one word'],
+  ['CSYNC', '1 1 A NOPE', 7, 'a record type: A, or TYPE65280'],
+  ['ZONEMD', '1 1 1 ABCD', 7, 'hex digits of the digest: 96 for this kind of digest'],
+  ['NID', '10 1:2:3', 4, '4 groups of hex digits with : between them'],
+  ['L32', '10 2001:db8::1', 4, 'an IPv4 address (192.0.2.1)'],
+  ['L64', '10 1:2:3:4:5', 4, '4 groups of hex digits with : between them'],
+  ['LP', '10', 3, 'the name that has L32 and L64 records'],
+  ['EUI48', '0-0-5e-00-53-2a', 1, '6 groups of hex digits with - between them'],
+  ['EUI64', '00-00-5e-00-53-2a', 1, '8 groups of hex digits with - between them'],
   ['CAA', '0 issue', 8, 'a value in quotes'],
   ['CAA', '0 is-sue ""', 3, 'a tag of letters and digits, at most 255: issue, issuewild, iodef'],
   ['CAA', '256 issue ""', 1, 'flags, 0 to 255'],
@@ -385,7 +457,14 @@ describe('in the canonical form', () => {
 
   test('only types of RFC 1035 say that their names may be compressed', () => {
     const compressing = rdataTypes.filter(({ namesCompress }) => namesCompress)
-    expect(compressing.map(({ name }) => name)).toEqual(['NS', 'CNAME', 'SOA', 'PTR', 'MX'])
+    expect(compressing.map(({ name }) => name)).toEqual([
+      'NS',
+      'CNAME',
+      'SOA',
+      'PTR',
+      'MINFO',
+      'MX',
+    ])
   })
 })
 

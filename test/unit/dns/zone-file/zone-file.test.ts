@@ -123,7 +123,7 @@ const faults: readonly [title: string, text: string | Uint8Array, fault: string]
     '3:5: expected the name of a mail server: a label before this dot',
   ],
   ['rdata that is missing', 'a 1 MX 10 ; none', '1:10: expected the name of a mail server'],
-  ['a type that nobody knows', 'a 1 IN NOPE x', '1:8: expected a record type that a zone can hold'],
+  ['a type without data', 'a 1 IN NOPE', '1:8: expected a record type that a zone can hold'],
   [
     'a type that no zone can hold',
     'a IN ANY',
@@ -306,4 +306,24 @@ describe('hostile files come to faults', () => {
   test.each(readdirSync(corpus))('%s', (file) => {
     expect(read(readFileSync(new URL(file, corpus))).faults).not.toEqual([])
   })
+})
+
+test('a record of a type that is not known stops nothing, nor does TSIG', () => {
+  const lines = [
+    'a 60 IN A 192.0.2.1',
+    'b 60 IN NSAP 0x47.0005',
+    'b 60 IN NSAP 0x47.0006',
+    'c 60 IN BRANDNEW "x"',
+    'd 60 IN NSAP \\# 1 00',
+    'key.example. 0 ANY TSIG hmac-sha256. 1764000000 300 32 AAAA= 1 NOERROR 0',
+    'e 60 IN A 192.0.2.2',
+  ]
+  const { records, faults, leftOut } = parse(lines.join('\n'))
+  expect(faults).toEqual([])
+  expect([...records].map(({ type }) => type)).toEqual([1, 22, 1])
+  expect(leftOut.map(({ type, count, place }) => [type, count, place.line])).toEqual([
+    ['NSAP', 2, 2],
+    ['BRANDNEW', 1, 4],
+    ['TSIG', 1, 6],
+  ])
 })

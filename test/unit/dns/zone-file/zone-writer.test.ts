@@ -1,15 +1,23 @@
 import { expect, test } from 'vitest'
 import { parseName } from '#dns/name.ts'
 import { parseZoneFile } from '#dns/zone-file/zone-file.ts'
+import { anyReader, zoneReaders } from '#dns/zone-file/zone-readers.ts'
 import { zoneLines } from '#dns/zone-file/zone-writer.ts'
 
-function printed(origin: string, names: 'relative' | 'absolute', text: string): string {
+function printed(
+  origin: string,
+  names: 'relative' | 'absolute',
+  text: string,
+  reader = anyReader,
+): string {
   const wire = parseName(origin)
   if (!wire.ok) throw new Error(wire.error)
   const octets = Buffer.from(text)
   const { records, faults } = parseZoneFile({ path: 'zone', octets }, { origin: wire.value })
   expect(faults).toEqual([])
-  return [...zoneLines(records, { origin: wire.value, names })].join('').replaceAll('\t', ' ')
+  return [...zoneLines(records, { origin: wire.value, names, reader })]
+    .join('')
+    .replaceAll('\t', ' ')
 }
 
 test('names are in the canonical order of RFC 4034 section 6.1', () => {
@@ -25,19 +33,32 @@ test('SOA is first at its owner, then types by number, then rdata octet by octet
     '@ 1 MX 9 b\n@ 1 MX 9 B.example.\n@ 1 A 10.0.0.2\n@ 1 A 9.0.0.1\n@ 1 SOA a b 1 2 3 4 5\n'
   expect(printed('example.', 'relative', text).split('\n')).toEqual([
     '$ORIGIN example.',
-    '@ 1 IN SOA a b 1 2 3 4 5',
+    '@ 1 IN SOA a.example. b.example. 1 2 3 4 5',
     '@ 1 IN A 9.0.0.1',
     '@ 1 IN A 10.0.0.2',
-    '@ 1 IN MX 9 b',
+    '@ 1 IN MX 9 b.example.',
     '',
   ])
 })
 
-test('names outside of the zone, and those in other letters, are absolute', () => {
+test('names in rdata, and owners outside of the zone, are absolute', () => {
   const text = 'a 1 CNAME b.EXAMPLE.\nc 1 CNAME d.notexample.\ne 1 CNAME @\n'
   expect(printed('example.', 'relative', text).split('\n').slice(1, -1)).toEqual([
     'a 1 IN CNAME b.EXAMPLE.',
     'c 1 IN CNAME d.notexample.',
-    'e 1 IN CNAME @',
+    'e 1 IN CNAME example.',
   ])
 })
+
+test('what a reader has no name for is written by its number', () => {
+  const text =
+    'a 1 HTTPS 1 . alpn=h2 mandatory=alpn,dohpath dohpath=/q{?dns}\na 1 X25 311061700956\n'
+  const numbers = ['a 1 IN TYPE19 \\# 13 0c333131303631373030393536', httpsOf('key7')]
+  const names = ['a 1 IN X25 "311061700956"', httpsOf('dohpath')]
+  expect(printed('example.', 'relative', text).split('\n').slice(1, -1)).toEqual(numbers)
+  const bind = zoneReaders.find(({ name }) => name === 'bind9.18')
+  expect(printed('example.', 'relative', text, bind).split('\n').slice(1, -1)).toEqual(names)
+})
+
+const httpsOf = (key: string): string =>
+  `a 1 IN HTTPS 1 . mandatory=alpn,${key} alpn=h2 ${key}=/q{?dns}`

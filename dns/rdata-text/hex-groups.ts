@@ -1,0 +1,31 @@
+// Numbers in groups of hex digits with a sign between them: hardware addresses, ILNP.
+import type { Field } from './field.ts'
+
+export interface HexGroups {
+  readonly groups: number
+  /** Octets of each; of two, leading zeros may be left out. RFC 6742 section 2.1. */
+  readonly bytes: 1 | 2
+  readonly sign: ':' | '-'
+  readonly example: string
+}
+
+export function hexGroupsField({ groups, bytes, sign, example }: HexGroups): Field {
+  const form = `${groups} groups of hex digits with ${sign} between them: ${example}`
+  const digits = bytes === 1 ? '[0-9a-f]{2}' : '[0-9a-f]{1,4}'
+  const shape = new RegExp(`^${digits}(?:${sign}${digits}){${groups - 1}}$`, 'i')
+  return {
+    parse: (values, out) => {
+      const token = values.takePlain(form)
+      if (token === undefined) return
+      if (!shape.test(token.text)) return values.fail(token.column, form)
+      for (const group of token.text.split(sign)) out.number(parseInt(group, 16), bytes)
+    },
+    print: (octets) =>
+      Array.from({ length: groups }, () =>
+        octets
+          .number(bytes)
+          .toString(16)
+          .padStart(bytes * 2, '0'),
+      ).join(sign),
+  }
+}

@@ -1,0 +1,27 @@
+// What servers know of the forms in a zone file, as versions that are in use read them.
+
+export interface ZoneReader {
+  /** Program and version. */
+  readonly name: string
+  /** Types whose names it does not know: it reads them as `TYPE19 \\# …`. */
+  readonly unknownTypes: ReadonlySet<number>
+  /** Greatest key of SVCB parameters that it knows by name. */
+  readonly keyMax: number
+}
+
+const [x25, isdn, rt, px, hip] = [19, 20, 21, 26, 55] as const
+
+/** Seen with the packages of Debian 12: a test asks each program. */
+export const zoneReaders: readonly ZoneReader[] = Object.freeze([
+  { name: 'bind9.18', unknownTypes: new Set<number>(), keyMax: 7 },
+  { name: 'nsd4.6', unknownTypes: new Set([hip]), keyMax: 7 },
+  { name: 'knot3.2', unknownTypes: new Set([x25, isdn, px, hip]), keyMax: 6 },
+  { name: 'pdns4.7', unknownTypes: new Set([x25, isdn, rt, px, hip]), keyMax: 8 },
+])
+
+/** What all of them read. */
+export const anyReader: ZoneReader = Object.freeze({
+  name: 'any',
+  unknownTypes: new Set(zoneReaders.flatMap(({ unknownTypes }) => [...unknownTypes])),
+  keyMax: Math.min(...zoneReaders.map(({ keyMax }) => keyMax)),
+})
