@@ -1,4 +1,5 @@
 // Channels that send e-mail by an SMTP server, over TLS (RFC 8314) or with STARTTLS (RFC 3207).
+import { withoutFinalDot } from '#dns/final-dot.ts'
 import { textOf } from '#alerts/channel-kind.ts'
 import type { ChannelFault, ChannelKind } from '#alerts/channel-kind.ts'
 import { connectTo } from '#alerts/send/connect.ts'
@@ -70,7 +71,7 @@ async function send(
       secure: security === 'tls',
       requireTLS: security === 'starttls',
       ignoreTLS: security === 'none',
-      tls: { servername: host, ...(way.ca === undefined ? {} : { ca: way.ca }) },
+      tls: { servername: withoutFinalDot(host), ...(way.ca === undefined ? {} : { ca: way.ca }) },
       ...(username === '' ? {} : { auth: { user: username, pass: textOf(settings, 'password') } }),
       connectionTimeout: timeoutMs,
       greetingTimeout: timeoutMs,

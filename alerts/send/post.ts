@@ -5,6 +5,7 @@ import type { ClientRequest, IncomingMessage } from 'node:http'
 import { request as requestHttps } from 'node:https'
 import { isIP } from 'node:net'
 import type { LookupFunction } from 'node:net'
+import { withoutFinalDot } from '#dns/final-dot.ts'
 import type { Network } from '#dns/network.ts'
 import { boundedBytes } from '#lib/bounded-body.ts'
 import { err, ok } from '#lib/result.ts'
@@ -119,6 +120,8 @@ function open(
       ...headers,
     },
   } as const
-  if (url.protocol === 'http:') return requestHttp(url, options)
-  return requestHttps(url, { ...options, ...(ca === undefined ? {} : { ca }) })
+  const sent = new URL(url)
+  sent.hostname = withoutFinalDot(url.hostname)
+  if (sent.protocol === 'http:') return requestHttp(sent, options)
+  return requestHttps(sent, { ...options, ...(ca === undefined ? {} : { ca }) })
 }

@@ -64,4 +64,11 @@ export const anycastRows = [
     read: ({ anycast }: MetricsSnapshot) =>
       anycast === null ? [] : one(anycast.counts.driverFaults),
   },
+  {
+    name: 'gslbd_anycast_daemon_overruled_total',
+    type: 'counter',
+    help: 'Times that the BGP daemon had changed the routes by itself, and was told again.',
+    labels: [],
+    read: ({ anycast }: MetricsSnapshot) => (anycast === null ? [] : one(anycast.counts.overruled)),
+  },
 ] as const

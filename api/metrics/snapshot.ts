@@ -65,7 +65,7 @@ export interface AnycastSnapshot {
   /** null: nothing was said to it yet. */
   readonly driver: { readonly isReachable: boolean | null }
   readonly counts: Readonly<
-    Record<'announced' | 'withdrawn' | 'answered' | 'silent' | 'driverFaults', number>
+    Record<'announced' | 'withdrawn' | 'answered' | 'silent' | 'driverFaults' | 'overruled', number>
   >
 }
 

@@ -1,4 +1,5 @@
 // Reads the target of a redirect: the host that it leads to, and the octets of its header.
+import { withoutFinalDot } from '#dns/final-dot.ts'
 
 /** Its scheme is written out: a URL parser would also take `http:example.com`. */
 export function absoluteUrl(text: string): URL | undefined {
@@ -21,8 +22,12 @@ export function hostOf(target: string): string | undefined {
   return url === undefined || url.port !== '' ? undefined : `${url.hostname.replace(/\.$/, '')}.`
 }
 
-/** As it is written where that is ASCII; otherwise with octets that a header may have. */
+/**
+ * As it is written where that is ASCII, otherwise with octets that a header may have; without the
+ * final dot of the host, which a browser would send to the server.
+ */
 export function headerTarget(target: string): string {
   const isPlain = /^https?:\/\/[!-~]+$/.test(target)
-  return isPlain ? target : (absoluteUrl(target)?.href ?? target)
+  const text = isPlain ? target : (absoluteUrl(target)?.href ?? target)
+  return text.replace(/^https?:\/\/[^/?#]+/i, withoutFinalDot)
 }

@@ -63,6 +63,8 @@ export interface AnycastCounts {
   readonly answered: number
   readonly silent: number
   readonly driverFaults: number
+  /** Times that the daemon had changed the routes by itself, and was told again. */
+  readonly overruled: number
 }
 
 const tries: Backoff = { firstMs: 250, mostMs: 10_000 }
@@ -81,7 +83,14 @@ const sentences: Readonly<Record<WithdrawalReason, string>> = {
 export class Anycast {
   readonly #parts: AnycastParts
   readonly #announcer: Announcer
-  readonly #counts = { announced: 0, withdrawn: 0, answered: 0, silent: 0, driverFaults: 0 }
+  readonly #counts = {
+    announced: 0,
+    withdrawn: 0,
+    answered: 0,
+    silent: 0,
+    driverFaults: 0,
+    overruled: 0,
+  }
   #driver: AnycastStatus['driver'] = { isReachable: null, announces: null, reply: '', atMs: null }
   #selfQuery: AnycastStatus['selfQuery'] = null
   #logged = ''
@@ -198,6 +207,7 @@ export class Anycast {
     const isLost = clock.monotonicMs() - this.#toldAtMs > tellAgainMs && announces === null
     const other = this.#told === 'announced' ? 'none' : 'all'
     if (announces === other || announces === 'some') {
+      this.#counts.overruled++
       this.#warn(text)
     } else if (!isLost) return
     this.#told = undefined

@@ -3,6 +3,7 @@ import { connect, isIP, isIPv6 } from 'node:net'
 import type { Socket } from 'node:net'
 import { checkServerIdentity, connect as connectTls } from 'node:tls'
 import type { SecureContext, TLSSocket } from 'node:tls'
+import { withoutFinalDot } from '#dns/final-dot.ts'
 import type { Attempt } from './attempt.ts'
 import type { ClientCertificates } from '../client-certificates.ts'
 import type { ProbeTarget } from './probe.ts'
@@ -61,12 +62,12 @@ function hostnameOf(host: string): string {
   if (isIPv6(host)) return host
   const bracketed = /^\[([^\]]*)\]/.exec(host)
   if (bracketed !== null) return bracketed[1] ?? ''
-  return host.replace(/:\d*$/, '').replace(/\.$/, '')
+  return withoutFinalDot(host.replace(/:\d*$/, ''))
 }
 
 /** RFC 9110 section 7.2: the port is left out when it is the scheme's own. */
 export function hostOf({ ipAddress, check }: ProbeTarget): string {
-  if (check.httpHost !== '') return check.httpHost
+  if (check.httpHost !== '') return withoutFinalDot(check.httpHost)
   const host = isIPv6(ipAddress) ? `[${ipAddress}]` : ipAddress
   return check.port === (check.tls ? 443 : 80) ? host : `${host}:${check.port}`
 }

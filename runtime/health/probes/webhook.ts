@@ -3,6 +3,7 @@ import { connect, isIP } from 'node:net'
 import type { LookupFunction, Socket, TcpNetConnectOpts } from 'node:net'
 import { connect as connectTls, createSecureContext } from 'node:tls'
 import type { SecureContext } from 'node:tls'
+import { withoutFinalDot } from '#dns/final-dot.ts'
 import { parseAddress } from '#dns/address.ts'
 import { isForbiddenAddress } from '#dns/network.ts'
 import type { Network } from '#dns/network.ts'
@@ -90,7 +91,7 @@ function connectTo(url: URL, host: string, addresses: readonly string[]): Socket
     ...where,
     secureContext: sharedContext,
     // RFC 6066 section 3: an address is no server name.
-    servername: isIP(host) === 0 ? host : '',
+    servername: isIP(host) === 0 ? withoutFinalDot(host) : '',
     ALPNProtocols: ['http/1.1'],
   })
 }
@@ -105,7 +106,7 @@ function send(url: URL, target: ProbeTarget, socket: Socket, attempt: Attempt): 
     'content-type': 'application/json',
     'content-length': String(Buffer.byteLength(body)),
   }
-  const headers = { host: url.host, ...(method === 'POST' ? content : {}) }
+  const headers = { host: withoutFinalDot(url.host), ...(method === 'POST' ? content : {}) }
   const path = `${url.pathname}${url.search}`
   exchange(socket, { method, path, headers, body }, attempt, ({ statusCode = 0 }) => {
     if (statusCode >= 200 && statusCode <= 299) attempt.succeed()

@@ -90,6 +90,15 @@ describe('a webhook', () => {
     })
   })
 
+  test('names the receiver without the final dot of its address', async () => {
+    const { url, posts } = await receiver()
+    const { port } = new URL(url)
+    const settings = { url: `http://hooks.example.:${port}/in`, secret: 's'.repeat(16) }
+    const way = { lookUp: async () => ['127.0.0.1'] }
+    expect(await sendBy('webhook', settings, message, way)).toEqual({ ok: true })
+    expect(posts[0]!.headers['host']).toBe(`hooks.example:${port}`)
+  })
+
   test.each<[string, number, string, unknown]>([
     ['204', 204, '', { ok: true }],
     ['a text', 200, 'text/plain', { ok: true }],

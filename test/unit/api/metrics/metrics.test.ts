@@ -133,7 +133,7 @@ const running = {
   },
   anycast: {
     ...{ isAnnounced: true, isGuarded: false, driver: { isReachable: true } },
-    counts: { announced: 3, withdrawn: 2, answered: 40, silent: 5, driverFaults: 1 },
+    counts: { announced: 3, withdrawn: 2, answered: 40, silent: 5, driverFaults: 1, overruled: 2 },
   },
   journal: {
     ...{ error: null, bytes: 123_456, losses: 1 },

@@ -276,7 +276,7 @@ test('a data directory that cannot be written is degraded, until it can be', asy
 
 const well: Disk['anycast'] = {
   ...{ isAnnounced: true, isGuarded: true, reason: null, driver: { isReachable: true } },
-  counts: { announced: 1, withdrawn: 1, answered: 9, silent: 0, driverFaults: 0 },
+  counts: { announced: 1, withdrawn: 1, answered: 9, silent: 0, driverFaults: 0, overruled: 0 },
 }
 
 const causes: readonly (readonly [what: string, code: string, fault: Partial<Disk>])[] = [

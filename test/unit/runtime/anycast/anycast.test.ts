@@ -130,6 +130,7 @@ test('a daemon that was started again, or told otherwise, is told anew', async (
   await scene.seconds(1)
   expect(scene.told).toBe('-++')
   expect(scene.lines.at(-1)).toContain('has changed the routes: it is told again')
+  expect(scene.anycast.status().counts.overruled).toBe(1)
 })
 
 test('one that cannot be asked is told again every ten seconds', async () => {

@@ -2,7 +2,7 @@
 import { Server, ServerCredentials, status as grpcStatus } from '@grpc/grpc-js'
 import { HealthImplementation } from 'grpc-health-check'
 import { createServer } from 'node:http2'
-import type { Http2Server, ServerHttp2Stream } from 'node:http2'
+import type { Http2Server, IncomingHttpHeaders, ServerHttp2Stream } from 'node:http2'
 import { once } from 'node:events'
 import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
@@ -141,14 +141,16 @@ const whole = Buffer.from([0, 0, 0, 0, 2, 8, 1])
 const grpc = { ':status': 200, 'content-type': 'application/grpc' }
 
 /** An HTTP/2 server that answers as the test says. */
-async function startHttp2(answer: (stream: ServerHttp2Stream) => void): Promise<number> {
+async function startHttp2(
+  answer: (stream: ServerHttp2Stream, headers: IncomingHttpHeaders) => void,
+): Promise<number> {
   const server: Http2Server = createServer()
   server.on('sessionError', () => undefined)
   const sessions = new Set<{ destroy: () => void }>()
   server.on('session', (session) => sessions.add(session))
-  server.on('stream', (stream: ServerHttp2Stream) => {
+  server.on('stream', (stream: ServerHttp2Stream, headers) => {
     stream.on('error', () => undefined)
-    answer(stream)
+    answer(stream, headers)
   })
   server.listen(0, '127.0.0.1')
   await once(server, 'listening')
@@ -166,6 +168,16 @@ function trailing(stream: ServerHttp2Stream, data: Buffer, trailers: Record<stri
   })
   stream.end(data)
 }
+
+test('the authority has no final dot of httpHost', async () => {
+  let authority: unknown
+  const port = await startHttp2((stream, headers) => {
+    authority = headers[':authority']
+    trailing(stream, whole, { 'grpc-status': '0' })
+  })
+  expect(await ask(port, { httpHost: 'shop.example.com.:50051' })).toBe('success')
+  expect(authority).toBe('shop.example.com:50051')
+})
 
 const replies: readonly (readonly [
   what: string,

@@ -59,6 +59,23 @@ test('httpHeaders are sent, and may replace what the node says of itself', async
   expect(seen).toMatchObject({ 'x-probe': 'a, b', 'user-agent': 'other/1', host: 'a.example' })
 })
 
+test.each([
+  ['www.example.com.', 'www.example.com'],
+  ['www.example.com.:8443', 'www.example.com:8443'],
+  ['www.example.com', 'www.example.com'],
+])('the Host of httpHost %s is %s', async (httpHost, host) => {
+  const started = await backend()
+  let seen: unknown
+  started.answer(({ headers }, response) => {
+    seen = headers.host
+    response.end()
+  })
+  expect(wordsOf(await probeOne(probes, { type: 'http', port: started.port, httpHost }))).toBe(
+    'success',
+  )
+  expect(seen).toBe(host)
+})
+
 test('a header field that holds a line break is not sent', async () => {
   const started = await backend()
   const check = { type: 'http', port: started.port, httpHeaders: { a: 'b\r\nc: d' } } as const

@@ -49,6 +49,8 @@ const backends = {
 }
 backends[outside].answer((request, response) => {
   if (request.url === '/redirect') response.writeHead(302, { location: `http://${inside}/` })
+  // As servers do that have no site of that name.
+  if (request.headers.host?.endsWith('.') === true) response.writeHead(404)
   response.end()
 })
 
@@ -85,6 +87,7 @@ for (const name of [...Object.keys(zone), 'absent.test', 'silent.test']) {
   results[name] = await reached(() => probe(name))
 }
 results['rebinding.test, again'] = await reached(() => probe('rebinding.test'))
+results['outside.test.'] = await reached(() => probe('outside.test.'))
 results['redirect'] = await reached(() => probe('http://outside.test/redirect'))
 results['inside.test, allowed'] = await reached(() => probe('inside.test', ['127.0.0.0/8']))
 process.stdout.write(JSON.stringify({ results, asked }), () => process.exit())

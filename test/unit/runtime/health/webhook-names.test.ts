@@ -50,6 +50,11 @@ const rows: readonly (readonly [title: string, key: string, Reached])[] = [
     { outcome: 'success', reason: '', outside: 1, inside: 0 },
   ],
   [
+    'a name with a final dot is asked, and sent without the dot',
+    'outside.test.',
+    { outcome: 'success', reason: '', outside: 1, inside: 0 },
+  ],
+  [
     'a name of an internal address is not',
     'inside.test',
     { outcome: 'failure', reason: internal, outside: 0, inside: 0 },
@@ -105,5 +110,5 @@ test.each(rows)('%s', (_title, key, expected) => {
 })
 
 test('a name is looked up once per probe', () => {
-  expect([asked['outside.test'], asked['rebinding.test']]).toEqual([2, 2])
+  expect([asked['outside.test'], asked['rebinding.test']]).toEqual([3, 2])
 })
