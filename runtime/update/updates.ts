@@ -15,7 +15,7 @@ import type { TxtRrsets } from '#runtime/dynamic/txt-snapshot.ts'
 import type { LiveTsigKey } from '#runtime/dynamic/live-keys.ts'
 import { dynamicDnsLimits } from '#state/ports/dynamic-dns.ts'
 import type { TxtChange } from '#state/ports/dynamic-dns.ts'
-import { zoneViewOf } from './zone-view.ts'
+import { closestApex, zoneViewOf } from './zone-view.ts'
 
 export interface UpdatesParts {
   readonly dynamicDns: Pick<DynamicDns, 'find' | 'apply'> & {
@@ -91,6 +91,10 @@ export class Updates {
     const checked = checkUpdate(update, view)
     if (checked.rcode !== 0) return checked.rcode
     const { changes: all, skipped } = checked
+    // A zone of ours below is another zone, whether it takes updates or not. Section 3.4.1.3.
+    const isInZone = ({ name }: TxtUpdate): boolean =>
+      main === undefined || sameOctets(closestApex(main, name) ?? update.zone, update.zone)
+    if (!all.every(isInZone)) return Rcode.NotZone
     const about = { key: formatName(key.name), tenant: key.tenantId, changes: all.length }
     if (skipped.length > 0) {
       const [{ owner, type }] = skipped as [UpdateRecord]

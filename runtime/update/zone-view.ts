@@ -52,5 +52,17 @@ function staticRdata(bundle: Bundle, name: Uint8Array, type: number): Uint8Array
   return [...records, ...addresses].map(({ rdata }) => rdata)
 }
 
+/**
+ * @param name in wire form and lower case
+ * @returns of the zone of ours that the name is in; undefined: it is in none
+ */
+export function closestApex(bundle: Bundle, name: Uint8Array): Uint8Array | undefined {
+  for (let at = 0; ; at += name[at]! + 1) {
+    const node = findStored(bundle, name, at)
+    if (node >= 0 && (nodeFlags(bundle, node) & NodeFlag.Apex) !== 0) return name.subarray(at)
+    if (name[at] === 0) return undefined
+  }
+}
+
 /** @param name in wire form and lower case. @returns -1: there is no such node */
 const findNode = (bundle: Bundle, name: Uint8Array): number => findStored(bundle, name, 0)

@@ -26,7 +26,9 @@ const text =
   '@ 60 IN SOA ns root 1 2 3 4 5\n@ 60 NS ns.example.net.\nwww 60 A 192.0.2.1\n' +
   'c._acme 60 CNAME www\ncut._acme 60 NS ns.example.net.\nd._acme 60 DNAME example.net.\n' +
   '*.w._acme 60 CNAME www\n'
-const encoded = encodeBundle(modelOf({ name: 'example.com.', text }), () => -1)
+const model = modelOf({ name: 'example.com.', text })
+const childZone = { ...model.zones[0]!, name: 'child._acme.example.com.' }
+const encoded = encodeBundle({ ...model, zones: [...model.zones, childZone] }, () => -1)
 const bundle = adoptBundle(encoded.bytes, encoded.digest)
 
 /** Name, type, class, TTL, data. */
@@ -123,6 +125,17 @@ const hiddenRows: readonly [string, string, number][] = [
   ['a name below a zone cut', 'a.b.cut._acme.example.com.', 10],
   ['a name below a DNAME', 'x.d._acme.example.com.', 5],
 ]
+test.each(['child._acme.example.com.', 'a.child._acme.example.com.'])(
+  'a name in another zone of ours below is NOTZONE, and nothing is done: %s',
+  async (name) => {
+    const { send, values } = updatesWith()
+    const rest = addText('y')
+    expect(await send({ updates: [rest, addText('x', wire(name))] })).toBe(10)
+    expect(await send({ updates: [rest, record(wire(name), 16, 255, '')] })).toBe(10)
+    expect(values).toEqual([])
+  },
+)
+
 test.each(hiddenRows)('texts at %s are not taken: %s', async (_what, name, rcode) => {
   const { send, values } = updatesWith()
   expect(await send({ updates: [addText('x', wire(name))] })).toBe(rcode)
