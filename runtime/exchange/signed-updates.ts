@@ -38,6 +38,8 @@ export class SignedUpdates {
   readonly #byKey = new Map<string, KeyMemory>()
   #count = 0
   #sweptSeconds = 0
+  /** The latest that was forgotten with a key of which nothing is left: it holds for all keys. */
+  #floorSeconds = 0
 
   constructor(limits = signedUpdateLimits) {
     this.#limits = limits
@@ -52,9 +54,10 @@ export class SignedUpdates {
    */
   find({ keyId, mac, timeSeconds }: SignedUpdate): Outcome | 'new' | 'too-old' {
     const memory = this.#byKey.get(keyId)
-    if (memory === undefined) return 'new'
-    if (timeSeconds <= memory.forgottenSeconds) return 'too-old'
-    return memory.seconds.get(timeSeconds)?.get(textOf(mac)) ?? 'new'
+    const known = memory?.seconds.get(timeSeconds)?.get(textOf(mac))
+    if (known !== undefined) return known
+    const floor = Math.max(this.#floorSeconds, memory?.forgottenSeconds ?? 0)
+    return timeSeconds <= floor ? 'too-old' : 'new'
   }
 
   remember({ keyId, mac, timeSeconds }: SignedUpdate, outcome: Outcome, nowSeconds: number): void {
@@ -87,13 +90,22 @@ export class SignedUpdates {
     this.#count -= size
   }
 
-  /** What is signed too long ago is refused by its time alone. */
+  /**
+   * What is signed too long ago is refused by its time alone, until the clock is set back: what is
+   * forgotten leaves a floor.
+   */
   #sweep(nowSeconds: number): void {
     this.#sweptSeconds = nowSeconds
     const first = nowSeconds - tsigFudgeSeconds
     for (const [keyId, memory] of this.#byKey) {
-      for (const second of memory.seconds.keys()) if (second < first) this.#forget(memory, second)
-      if (memory.count === 0 && memory.forgottenSeconds < first) this.#byKey.delete(keyId)
+      for (const second of memory.seconds.keys()) {
+        if (second >= first) continue
+        this.#forget(memory, second)
+        memory.forgottenSeconds = Math.max(memory.forgottenSeconds, second)
+      }
+      if (memory.count > 0 || memory.forgottenSeconds >= first) continue
+      this.#byKey.delete(keyId)
+      this.#floorSeconds = Math.max(this.#floorSeconds, memory.forgottenSeconds)
     }
   }
 }

@@ -34,6 +34,19 @@ test('a key that has too many forgets those signed first, and what is as old is 
   expect(updates.find(update(1_020, 999, 'other'))).toBe('new')
 })
 
+test('what was forgotten as too old is refused after the clock was set back', () => {
+  const updates = new SignedUpdates()
+  updates.remember(update(1_000, 1), done, 1_000)
+  updates.remember(update(1_001, 2, 'gone'), done, 1_001)
+  // The clock goes forward, far beyond what is valid; both are swept, and then the keys.
+  updates.remember(update(4_600, 3), done, 4_600)
+  updates.remember(update(8_200, 4, 'third'), done, 8_200)
+  expect(updates.find(update(1_000, 1))).toBe('too-old')
+  expect(updates.find(update(1_001, 2, 'gone'))).toBe('too-old')
+  expect(updates.find(update(4_601, 5, 'gone'))).toBe('new')
+  expect(updates.find(update(8_200, 4, 'third'))).toBe(done)
+})
+
 test('all keys together have a limit; the one that was used longest ago forgets first', () => {
   const updates = new SignedUpdates({ perKeyMax: 100, max: 150 })
   for (const keyId of ['a', 'b']) {
