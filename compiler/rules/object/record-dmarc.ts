@@ -5,6 +5,8 @@ import { textOf } from '#compiler/values/record-texts.ts'
 import type { ObjectRule } from './object-rule.ts'
 
 const label = '_dmarc.'
+/** Where a domain says that it takes the reports of another one: RFC 7489 section 7.1. */
+const consentLabels = /(?:^|\.)_report\._dmarc\./
 
 export const recordDmarc: ObjectRule<'Records'> = {
   name: 'record-dmarc',
@@ -14,8 +16,10 @@ export const recordDmarc: ObjectRule<'Records'> = {
       if (type.code !== RrType.TXT) continue
       const texts = rdata.map(textOf)
       const own = texts.filter((text) => /^v\s*=\s*DMARC1\b/i.test(text))
+      const isConsent = consentLabels.test(name)
       const doubts = name.startsWith(label) ? doubtsAt(own, texts) : []
-      if (!name.startsWith(label) && own.length > 0) {
+      if (isConsent) doubts.push(...own.flatMap(doubtsOfConsent))
+      if (!isConsent && !name.startsWith(label) && own.length > 0) {
         doubts.push(`it is looked for at ${label}${name} and nowhere else`)
       }
       for (const doubt of doubts) {
@@ -30,6 +34,11 @@ function doubtsAt(own: readonly string[], texts: readonly string[]): string[] {
   const [text] = own
   if (text !== undefined) return doubtsOf(text)
   return texts.length === 0 ? [] : ['it does not begin with "v=DMARC1;" and is not looked at']
+}
+
+/** It has no policy; `rua` in it replaces where reports go. */
+function doubtsOfConsent(text: string): string[] {
+  return tagsIn(text).doubts
 }
 
 const policies = /^(?:none|quarantine|reject)$/i
@@ -53,6 +62,12 @@ const tags: Readonly<Record<string, RegExp>> = Object.freeze({
 })
 
 function doubtsOf(text: string): string[] {
+  const { found, doubts } = tagsIn(text)
+  if (!found.has('p')) doubts.push('it has no policy: p=none, p=quarantine or p=reject')
+  return doubts
+}
+
+function tagsIn(text: string): { found: ReadonlySet<string>; doubts: string[] } {
   const found = new Set<string>()
   const doubts: string[] = []
   for (const part of text.split(';').map((one) => one.trim())) {
@@ -64,6 +79,5 @@ function doubtsOf(text: string): string[] {
     else if (!form.test(value)) doubts.push(`"${part}" has a value that is not known`)
     found.add(tag)
   }
-  if (!found.has('p')) doubts.push('it has no policy: p=none, p=quarantine or p=reject')
-  return doubts
+  return { found, doubts }
 }

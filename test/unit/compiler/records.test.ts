@@ -237,6 +237,20 @@ describe('what is wrong is told as', () => {
         'the DMARC record of example.com.: it is looked for at _dmarc.example.com. and nowhere else',
       ],
     ],
+    // RFC 7489 section 7.1.
+    [
+      'DMARC that takes the reports of others',
+      [
+        `{ name: example.org._report._dmarc, type: TXT, values: ['"v=DMARC1"'] }`,
+        `{ name: "*._report._dmarc", type: TXT, values: ['"v=DMARC1; rua=mailto:a@example.com"'] }`,
+      ],
+      [],
+    ],
+    [
+      'DMARC that takes them with a slip',
+      [`{ name: a.example._report._dmarc, type: TXT, values: ['"v=DMARC1; ruo=mailto:a@b.c"'] }`],
+      ['the DMARC record of a.example._report._dmarc.example.com.: "ruo" is no tag of DMARC'],
+    ],
     [
       'CAA with bad parameters',
       [`{ name: "@", type: CAA, values: ['0 issue "ca.example.net; x"'] }`],
