@@ -3,6 +3,7 @@ import type { IncomingMessage, RequestListener, Server, ServerOptions } from 'no
 import { createServer as createHttpsServer } from 'node:https'
 import type { AddressInfo, Socket } from 'node:net'
 import type { Duplex } from 'node:stream'
+import { Server as TlsServer } from 'node:tls'
 import { uidOf } from '#bundle/format/bundle.ts'
 import type { Clock } from '#lib/clock.ts'
 import type { Log } from '#lib/log.ts'
@@ -14,6 +15,8 @@ import type { RedirectAnswer } from './answers.ts'
 import { ServerCertificates } from './certificates.ts'
 import { ConnectionLimit } from './connections.ts'
 import type { RedirectCounters } from './counters.ts'
+import { EncodedConnection, encodedRequest } from './encoded-request.ts'
+import type { ParseError } from './encoded-request.ts'
 import { redirectLimits } from './limits.ts'
 import { descriptorOf } from '#runtime/sockets/handed-sockets.ts'
 import type { RedirectDescriptors, RedirectListenerSettings, RedirectTable } from './messages.ts'
@@ -144,10 +147,15 @@ export class RedirectListener {
     server.maxHeadersCount = redirectLimits.headersMax
     // Nor does one that reads nothing stay.
     server.setTimeout(idleTimeoutMs + requestTimeoutMs, (socket) => socket.destroy())
-    server.on('connection', (socket: Socket) => this.#connections.admit(socket))
-    server.on('clientError', (error: NodeJS.ErrnoException, socket: Duplex) =>
-      this.#refuse(error, socket),
-    )
+    server.on('connection', (socket: Socket | EncodedConnection) => {
+      if (!(socket instanceof EncodedConnection)) this.#connections.admit(socket)
+    })
+    const opened = server instanceof TlsServer ? 'secureConnection' : 'connection'
+    server.on('clientError', (error: ParseError, socket: Duplex) => {
+      const encoded = encodedRequest(error)
+      if (encoded === undefined) this.#refuse(error, socket)
+      else server.emit(opened, new EncodedConnection(socket, encoded))
+    })
     // This is no proxy, and CONNECT names what another one should reach, not a host of ours.
     server.on('connect', (_request, socket: Duplex) => this.#refuse({}, socket))
     return new Promise((resolve) => {
@@ -198,7 +206,7 @@ export class RedirectListener {
   }
 
   /** What is no HTTP, too long or too slow. */
-  #refuse({ code }: Pick<NodeJS.ErrnoException, 'code'>, socket: Duplex): void {
+  #refuse({ code }: Pick<ParseError, 'code'>, socket: Duplex): void {
     const status = refusals[code ?? ''] ?? 400
     if (code !== 'ECONNRESET') this.#parts.counters.answered(status)
     if (!socket.writable || code === 'ECONNRESET') {

@@ -104,6 +104,36 @@ describe('a request', () => {
     expect((await rawHttp(port, [octets])).statuses).toEqual([status])
   })
 
+  test('with raw octets in its path is sent to the encoded path', async () => {
+    const { port, hits, counters } = await listening()
+    const raw = (text: string): string => Buffer.from(text).toString('latin1')
+    const { text, statuses } = await rawHttp(port, [
+      get('old.example', '/first') + raw(get('old.example', '/caf\u00e9/\u65e5?q=\u00fc#\u00e9')),
+    ])
+    expect(statuses).toEqual([301, 301])
+    expect(text).toContain('Location: https://new.example/caf%C3%A9/%E6%97%A5?q=%C3%BC')
+    expect(text).toContain('Connection: close')
+    expect(counters.read().byStatus).toMatchObject({ '301': 2, '400': 0 })
+    expect(hits[0]).toBe(2)
+  })
+
+  test.each([
+    ['in the method', 'G\u00c9T / HTTP/1.1\r\nHost: old.example\r\n\r\n', [400]],
+    ['in a path with a control', get('old.example', '/\u00e9\u0001'), [400]],
+    ['without a host', 'GET /\u00e9 HTTP/1.1\r\n\r\n', [400]],
+    ['with two hosts', `GET /\u00e9 HTTP/1.1\r\nHost: a\r\nHost: b\r\n\r\n`, [400]],
+    [
+      'and a body',
+      `POST /\u00e9 HTTP/1.0\r\nHost: old.example\r\nContent-Length: 9\r\n\r\nx`,
+      [301],
+    ],
+    ['of a host that is none', get('none.example', '/\u00ff'), [404]],
+  ])('with raw octets %s', async (_what, octets, expected) => {
+    const { port, counters } = await listening()
+    expect((await rawHttp(port, [octets])).statuses).toEqual(expected)
+    await waitUntil('it to be closed', () => counters.read().open === 0)
+  })
+
   test('with a body is answered without reading it, and the connection ends', async () => {
     const { port } = await listening()
     const head = 'POST / HTTP/1.1\r\nHost: old.example\r\nContent-Length: 1000000\r\n\r\n'
