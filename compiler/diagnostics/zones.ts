@@ -66,6 +66,24 @@ export const zoneDiagnostics = {
       '# gslb.yaml\nspec:\n  zones:\n    - name: example.com.\n      nameservers: [{ ' +
       'name: ns1.example.net. }]',
   },
+  'service-outside-zones': {
+    severity: 'warning',
+    message: 'the service %s is in no zone of gslb.yaml',
+    help: 'correct the domain, or declare its zone in spec.zones of gslb.yaml',
+    cause:
+      'The name is answered with the name servers and the SOA record of `defaults`, as a zone ' +
+      'of its own; where zones are declared this is mostly a misspelt domain.',
+    bad: '# gslb.yaml: zones: [{ name: example.com. }]\nspec: { domain: www.exmaple.com. }',
+    good: 'spec: { domain: www.example.com. }',
+  },
+  'ttl-long': {
+    severity: 'warning',
+    message: 'resolvers keep the addresses of this service for %s seconds',
+    help: 'write a ttl of 3600 or less: 60 is a good value',
+    cause: 'Whoever has asked goes on to a member that has failed for as long as that.',
+    bad: 'spec: { domain: www.example.com., pool: web, ttl: 86400 }',
+    good: 'spec: { domain: www.example.com., pool: web, ttl: 60 }',
+  },
   'soa-minimum-large': {
     severity: 'warning',
     message: 'resolvers keep "no records" for %s seconds',

@@ -27,6 +27,7 @@ import { rolloutSense } from './rollout-sense.ts'
 import { routingSettings } from './routing-settings.ts'
 import { serviceChain } from './service-chain.ts'
 import { serviceDomain } from './service-domain.ts'
+import { serviceTtl } from './service-ttl.ts'
 import { soaMinimum } from './soa-minimum.ts'
 import { windowSense } from './window-sense.ts'
 import { zoneNames } from './zone-names.ts'
@@ -36,6 +37,7 @@ type AnyObjectRule = { [K in Kind]: ObjectRule<K> }[Kind]
 /** Run once per content of a file. The kind of a rule says which objects it gets. */
 export const objectRules = Object.freeze([
   serviceDomain,
+  serviceTtl,
   serviceChain,
   memberAddress,
   memberHostname,

@@ -1,6 +1,8 @@
 // Checks that names outside every declared zone have default name servers.
 import { valueAt } from '#compiler/diagnostics/diagnostic.ts'
+import { nearestName } from './services-outside-zones.ts'
 import type { TreeRule } from './tree-rule.ts'
+import { checkName } from '#compiler/values/names.ts'
 import { placeIn } from '#compiler/tree/tree.ts'
 import { builtInNameserver } from '#compiler/plan/zone-plan.ts'
 
@@ -14,6 +16,11 @@ export const defaultsPresent: TreeRule = {
     )
     if (first === undefined) return
     const at = placeIn(first, valueAt('spec', 'domain'))
-    report('defaults-missing', at, { args: [first.object.spec.domain, builtInNameserver] })
+    const { domainKey } = first.file
+    const isName = checkName(first.object.spec.domain, true).fault === undefined
+    const nearest =
+      domainKey !== undefined && isName && nearestName(domainKey, zones.declaredAt.keys())
+    const detail = { args: [first.object.spec.domain, builtInNameserver] }
+    report('defaults-missing', at, nearest ? { ...detail, suggestion: nearest } : detail)
   },
 }

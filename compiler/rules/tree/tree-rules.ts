@@ -29,6 +29,7 @@ import { responseRuleLoops } from './response-rule-loops.ts'
 import { responseRulesUnique } from './response-rules-unique.ts'
 import { routingEndpoints } from './routing-endpoints.ts'
 import { serviceRouting } from './service-routing.ts'
+import { servicesOutsideZones } from './services-outside-zones.ts'
 import { soaFailover } from './soa-failover.ts'
 import { tenantFolders } from './tenant-folders.ts'
 import { uidsUnique } from './uids-unique.ts'
@@ -59,6 +60,7 @@ export const treeRules: readonly TreeRule[] = Object.freeze([
   thinWindows,
   weights,
   defaultsPresent,
+  servicesOutsideZones,
   soaFailover,
   responseRulesUnique,
   responseRuleLoops,
