@@ -47,6 +47,10 @@ export class Draft {
   readonly #undo: (() => void)[] = []
   /** By kind and id: what the request under way has changed, as it was before. */
   readonly #before = new Map<string, ConfigEntry>()
+  /** By kind and id: what the request under way has changed, made or removed. */
+  readonly #ofRequest = new Set<string>()
+  /** Those of them that were not there before. */
+  readonly #made = new Set<string>()
   /** Paths of what was changed, in order. */
   readonly #touched: string[] = []
   /** Of what is being changed. */
@@ -59,12 +63,21 @@ export class Draft {
   /** A request begins. @returns what `rollBack` takes */
   begin(): number {
     this.#before.clear()
+    this.#ofRequest.clear()
+    this.#made.clear()
     return this.#undo.length
   }
 
   /** The object before the request; as it is where it is new since. */
   asBegun(entry: ConfigEntry): ConfigEntry {
     return this.#before.get(keyOf(entry)) ?? entry
+  }
+
+  /** What the request under way has changed: as it was, and as it is now. */
+  changesOfRequest(): Record<'before' | 'now', readonly ConfigEntry[]> {
+    const now = [...this.#ofRequest].flatMap((key) => this.#objects.get(key)?.entry ?? [])
+    const before = [...this.#before.values()].filter((entry) => !this.#made.has(keyOf(entry)))
+    return { before, now }
   }
 
   /** Paths of what was changed since; empty when nothing was. */
@@ -154,6 +167,8 @@ export class Draft {
     if (this.get(kind, checked.value.uid) !== undefined) {
       return err(fault('conflict', `There is a ${kind} with this id already.`))
     }
+    const key = keyOf(checked.value)
+    if (!this.#before.has(key)) this.#made.add(key)
     this.#path = path
     this.#set(this.#paths, path.toLowerCase())
     this.#place(undefined, checked.value, raw)
@@ -211,6 +226,7 @@ export class Draft {
       if (before.uid !== entry.uid) this.#put(this.#objects, keyOf(before), null)
     }
     this.#put(this.#objects, keyOf(entry), { entry, raw })
+    this.#ofRequest.add(keyOf(entry))
     this.#put(this.#names, nameKey(entry.kind, entry.tenant, entry.name), entry.uid)
     for (const uid of partUids(entry)) this.#put(this.#owners, uid, keyOf(entry))
   }

@@ -37,11 +37,11 @@ export function configEntry(
 ): ConfigEntry {
   const role = roleOf(path)
   const tenant = role.role === 'tenant' ? role.tenant : ''
-  const { name } = object.metadata
+  const { name, overlap } = object.metadata
   const uid = object.metadata.uid?.toLowerCase() ?? objectUid(tenant, kind, name)
   const complete = {
     ...object,
-    metadata: { name, uid },
+    metadata: { name, uid, ...(overlap === undefined ? {} : { overlap }) },
     spec: specWithUids(kind, uid, object.spec),
   } as ObjectOf[Kind]
   return { kind, tenant, uid, name, path, blobId, object: complete }

@@ -28,6 +28,8 @@ const taken: ReadonlySet<string> = new Set([
   'rrset-duplicate',
   'record-beside-service',
   'record-beside-cname',
+  'name-of-other',
+  'name-not-owned',
 ])
 
 export function isTaken(diagnosticCode: string): boolean {

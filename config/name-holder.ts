@@ -1,48 +1,144 @@
-// Which tenant may write records at a name: the one whose service is there, or encloses it.
-import { enclosingNames } from '#compiler/values/names.ts'
+// Whether a tenant may have something at a name, by the accepted configuration or by a draft of it.
+import { heldName, holdingOf } from '#compiler/holders/name-holder.ts'
+import type { Claimant, HeldNames, HeldZone, Holding } from '#compiler/holders/name-holder.ts'
+import { checkName, enclosingNames } from '#compiler/values/names.ts'
 import type { ConfigEntry } from './entry.ts'
+import type { Kind } from '#schemas/kinds.ts'
+import { NameIndex, namingKinds } from './name-index.ts'
 import type { ConfigSnapshot } from './object-index.ts'
 
-/** Kept for as long as nothing changes in the list. */
-const holders = new WeakMap<readonly ConfigEntry<'Service'>[], ReadonlyMap<string, string>>()
+type Settings = ConfigEntry<'Settings'>['object']
+
+/** What is asked about names. */
+export interface NameSource {
+  readonly names: NameIndex
+  /** null: the repository has none. */
+  readonly settings: Settings | null
+}
+
+/** Why a tenant may not have a name. It never says whose it is. */
+export type NameRefusal = 'others' | 'unowned'
+
+/** What a snapshot has put together, or else what its lists say. */
+export function nameSource({
+  list,
+  names = () =>
+    NameIndex.empty.with(
+      [],
+      namingKinds.flatMap((kind) => listed(list, kind)),
+    ),
+}: Listed): NameSource {
+  return { names: names(), settings: list('Settings')[0]?.object ?? null }
+}
+
+type Listed = Pick<ConfigSnapshot, 'list'> & Partial<Pick<ConfigSnapshot, 'names'>>
+
+const listed = (list: ConfigSnapshot['list'], kind: Kind): readonly ConfigEntry[] =>
+  list(kind).map((entry) => ({ ...entry, kind }))
 
 /**
- * The nearest enclosing service decides, so that nobody writes below a name of somebody else; a
- * wildcard counts where its own name has no service: the challenge of ACME for `*.example.com.` is
- * at `_acme-challenge.example.com.` (RFC 8555 section 8.4).
+ * A name is a tenant's that has the nearest delegated domain, zone, service, redirect or record at
+ * it or above it. What is nobody's may be taken, unless something of others is below it.
  *
- * @param name in lower case, with the final dot. @returns undefined: no tenant has a service there
+ * @param name lower case, presentation form, final dot
  */
-export function nameHolder(snapshot: ConfigSnapshot, name: string): string | undefined {
-  // `a\.b.` is one label, and `enclosingNames` would take it for two.
-  if (name.includes('\\')) return undefined
-  const tenants = tenantsByDomain(snapshot)
-  for (const key of [name, ...enclosingNames(name)]) {
-    const holder = tenants.get(key) ?? tenants.get(`*.${key}`)
-    if (holder !== undefined) return holder
+export function nameRefusal(
+  source: NameSource,
+  claimant: Claimant,
+  name: string,
+): NameRefusal | undefined {
+  const held = heldName(name)
+  const holding = holdingIn(source, claimant, held)
+  // A domain would take what others have below it, whoever encloses it.
+  const isTaking = claimant.isDomain === true && !(holding.is === 'own' && holding.by === 'nothing')
+  if (holding.is === 'own' && !isTaking) return undefined
+  if (holding.is === 'others' || holding.is === 'unowned') return holding.is
+  const { names, settings } = source
+  const hasOthers =
+    names.hasOthersBelow(claimant.tenant, held) ||
+    zonesIn(settings).hasOthersBelow(claimant.tenant, held)
+  return hasOthers ? 'others' : undefined
+}
+
+/** @param name lower case, presentation form, final dot */
+export function nameHolding(source: NameSource, claimant: Claimant, name: string): Holding {
+  return holdingIn(source, claimant, heldName(name))
+}
+
+function holdingIn({ names, settings }: NameSource, claimant: Claimant, held: string): Holding {
+  const zones = zonesIn(settings)
+  const known: HeldNames = {
+    isOwned: settings?.spec.names === 'owned',
+    domainAt: (name) => names.domainAt(name),
+    zoneAt: (name) => zones.at.get(name),
+    claimsAt: (name) => names.claimsAt(name),
   }
-  return undefined
+  return holdingOf(known, claimant, held)
+}
+
+/** @param hasOthers other tenants have TXT records at the very name, by the database */
+export function mayWriteText(
+  snapshot: Listed,
+  { tenant, name, hasOthers }: { tenant: string; name: string; hasOthers: boolean },
+): boolean {
+  return textRefusal(nameSource(snapshot), { tenant, name, hasOthers }) === undefined
+}
+
+/** What is in the database counts where nothing in Git says whose the name is. */
+export function textRefusal(
+  source: NameSource,
+  { tenant, name, hasOthers }: { tenant: string; name: string; hasOthers: boolean },
+): NameRefusal | undefined {
+  const refusal = nameRefusal(source, { tenant }, name)
+  if (refusal !== undefined || !hasOthers) return refusal
+  return nameHolding(source, { tenant }, name).is === 'own' ? undefined : 'others'
+}
+
+/** For the answer to whoever asked. */
+export function refusalText(refusal: NameRefusal, name: string): string {
+  return refusal === 'unowned'
+    ? `${name} is in no delegated domain and no zone of this tenant, and gslb.yaml has names: owned`
+    : `${name} is taken: it is at, above or below a name of somebody else`
 }
 
 /** Apexes of the zones that this server answers for; the nearest one that encloses the name. */
-export function zoneOf(snapshot: ConfigSnapshot, name: string): string | undefined {
-  const apexes = new Set(zonesOf(snapshot))
-  return [name, ...enclosingNames(name)].find((key) => apexes.has(key))
+export function zoneOf(snapshot: Pick<ConfigSnapshot, 'list'>, name: string): string | undefined {
+  const { at } = zonesIn(snapshot.list('Settings')[0]?.object ?? null)
+  return [name, ...enclosingNames(name)].find((key) => at.has(key))
 }
 
-export function zonesOf(snapshot: ConfigSnapshot): readonly string[] {
-  return snapshot
-    .list('Settings')
-    .flatMap(({ object }) => object.spec.zones.map((zone) => keyOf(zone.name)))
+interface Zones {
+  readonly at: ReadonlyMap<string, HeldZone>
+  readonly hasOthersBelow: (tenant: string, name: string) => boolean
 }
 
-function tenantsByDomain(snapshot: ConfigSnapshot): ReadonlyMap<string, string> {
-  const services = snapshot.list('Service')
-  const known = holders.get(services)
-  if (known !== undefined) return known
-  const made = new Map(services.map(({ object, tenant }) => [keyOf(object.spec.domain), tenant]))
-  holders.set(services, made)
-  return made
+const noZones: Zones = { at: new Map(), hasOthersBelow: () => false }
+const zonesKnown = new WeakMap<Settings, Zones>()
+
+function zonesIn(settings: Settings | null): Zones {
+  if (settings === null) return noZones
+  let zones = zonesKnown.get(settings)
+  if (zones === undefined) zonesKnown.set(settings, (zones = readZones(settings)))
+  return zones
 }
 
-const keyOf = (domain: string): string => `${domain.toLowerCase().replace(/\.$/, '')}.`
+/** Counted as in `NameIndex`; a zone without tenants is nobody's. */
+function readZones({ spec }: Settings): Zones {
+  const at = new Map<string, HeldZone>()
+  const below = new Map<string, number>()
+  const count = (key: string): void => void below.set(key, (below.get(key) ?? 0) + 1)
+  for (const { name: text, tenants, delegated: isByDomain = false } of spec.zones) {
+    const name = checkName(text, false).key
+    if (name === undefined || at.has(name)) continue
+    at.set(name, { recordTenants: tenants, isByDomain })
+    for (const outer of tenants === undefined ? [] : enclosingNames(name)) {
+      count(outer)
+      for (const tenant of new Set(tenants)) count(`${tenant} ${outer}`)
+    }
+  }
+  return {
+    at,
+    hasOthersBelow: (tenant, name) =>
+      (below.get(name) ?? 0) > (below.get(`${tenant} ${name}`) ?? 0),
+  }
+}

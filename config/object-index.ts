@@ -5,6 +5,7 @@ import type { Kind } from '#schemas/kinds.ts'
 import { BucketMap } from './bucket-map.ts'
 import { partsIn } from './entry.ts'
 import type { ConfigEntry, ConfigPart } from './entry.ts'
+import { isNaming, NameIndex, namingKinds } from './name-index.ts'
 import { partKindsOf } from './parts.ts'
 import type { PartKind } from './parts.ts'
 
@@ -34,6 +35,8 @@ export interface ConfigSnapshot {
   readonly part: <K extends PartKind>(kind: K, uid: string) => ConfigPart<K> | undefined
   /** Those that ask a pool of this name, or fall back on it. In no order. */
   readonly servicesOf: (poolName: string) => readonly ConfigEntry<'Service'>[]
+  /** What tenants have at names; put together when it is asked for, and then kept up to date. */
+  readonly names: () => NameIndex
   /** Another one, with what a commit would do. */
   readonly with: (delta: ConfigDelta) => ConfigSnapshot
 }
@@ -67,6 +70,7 @@ export class ConfigIndex implements ConfigSnapshot {
   readonly revision: string
   readonly #maps: Maps
   readonly #lists = new Map<Kind, readonly ConfigEntry[]>()
+  #names: NameIndex | undefined
 
   private constructor(revision: string, maps: Maps) {
     this.revision = revision
@@ -111,6 +115,14 @@ export class ConfigIndex implements ConfigSnapshot {
     return uids.map((uid) => this.get('Service', uid)!)
   }
 
+  names = (): NameIndex => {
+    this.#names ??= NameIndex.empty.with(
+      [],
+      namingKinds.flatMap((kind): readonly ConfigEntry[] => this.entries(kind)),
+    )
+    return this.#names
+  };
+
   *all(): Generator<ConfigEntry> {
     for (const entries of this.#maps.entries.values()) yield* entries.values()
   }
@@ -151,6 +163,8 @@ export class ConfigIndex implements ConfigSnapshot {
       servicesOfPools: servicesOfPools.appliedTo(this.#maps.servicesOfPools),
     })
     for (const [kind, list] of this.#lists) if (!perKind.has(kind)) next.#lists.set(kind, list)
+    const went = gone.filter((entry) => entry !== undefined && isNaming(entry.kind))
+    next.#names = this.#names?.with(went as ConfigEntry[], changed)
     return next
   }
 

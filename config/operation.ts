@@ -209,6 +209,8 @@ export interface WriteRequest {
   readonly requestId: string
   readonly actor: Actor
   readonly operations: readonly Operation[]
+  /** A system administrator asks: it may have names that belong to others. */
+  readonly mayTakeAnyName?: true
   /** What the person says of it, in one line: the subject of a commit that has no other request. */
   readonly subject?: string
   /** Why it may remove more names than the settings permit; a trailer of the commit. */

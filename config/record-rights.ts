@@ -1,8 +1,9 @@
-// On which delegated domains the rights to write records rest, by the accepted configuration.
+// On which delegated domains the rights to names rest, by the accepted configuration.
 import { domainOfName, domainOwners, hasWholeZone } from '#compiler/plan/record-access.ts'
 import type { DomainOwners, RecordZone } from '#compiler/plan/record-access.ts'
 import { enclosingZone } from '#compiler/plan/zone-plan.ts'
-import { checkName, enclosingNames } from '#compiler/values/names.ts'
+import { checkName } from '#compiler/values/names.ts'
+import { nameHolding, nameSource } from './name-holder.ts'
 import type { ConfigEntry } from './entry.ts'
 import type { ConfigSnapshot } from './object-index.ts'
 
@@ -38,24 +39,21 @@ export function domainsBehind(
 }
 
 /**
- * Whether a new domain would take rights from a domain of another tenant: it is the closer one for
- * the names in it.
+ * The domain without which a tenant could not have the name, where `names: owned` asks for one.
  *
- * @param domain lower case, final dot
+ * @param name lower case, final dot
  */
-export function takesRights(
-  snapshot: Pick<ConfigSnapshot, 'list'>,
+export function domainsOwning(
+  snapshot: Pick<ConfigSnapshot, 'list' | 'names'>,
   tenant: string,
-  domain: string,
-): boolean {
-  const settings = snapshot.list('Settings')[0]?.object
-  const zones = settings === undefined ? undefined : zonesOf(settings)
-  const zone = zones?.list[enclosingZone(domain, zones.at) ?? -1]
-  if (zone === undefined || domain === zone.name) return false
-  const owners = ownersOf(snapshot.list('DelegatedDomain'))
-  const [outer = ''] = enclosingNames(domain)
-  const before = domainOfName(outer, zone, owners)
-  return before !== undefined && before.tenant !== tenant
+  name: string,
+): readonly Domain[] {
+  const source = nameSource(snapshot)
+  if (source.settings?.spec.names !== 'owned') return []
+  const holding = nameHolding(source, { tenant }, name)
+  if (holding.is !== 'own' || holding.by !== 'domain') return []
+  const domain = ownersOf(snapshot.list('DelegatedDomain')).get(holding.at)
+  return domain === undefined ? [] : [domain]
 }
 
 /**

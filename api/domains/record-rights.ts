@@ -1,7 +1,7 @@
 // What a delegated domain must have shown before the API writes records by its right.
-import { domainKey } from '#config/delegation.ts'
 import type { ConfigEntry } from '#config/entry.ts'
-import { domainsBehind, takesRights } from '#config/record-rights.ts'
+import { checkHostPattern } from '#compiler/values/names.ts'
+import { domainsBehind, domainsOwning } from '#config/record-rights.ts'
 import { refused } from '#api/http/reply.ts'
 import type { Reply } from '#api/http/reply.ts'
 import type { RouteContext } from '#api/http/route.ts'
@@ -25,6 +25,26 @@ export async function unverifiedRefusal(
   coming: readonly Domain[] = [],
 ): Promise<Reply | undefined> {
   const behind = domainsBehind(ports.config.snapshot(), tenant, names, coming)
+  return await refusalOf(ports, behind, 'write these records')
+}
+
+/** The same of services, redirects and TXT records, where `names: owned` wants a domain. */
+export async function unownedRefusal(
+  { caller, ports }: Context,
+  name: string | undefined,
+): Promise<Reply | undefined> {
+  // What is no name is refused as such.
+  const { key } = checkHostPattern(name ?? '')
+  if (caller.isSystemAdmin || key === undefined) return undefined
+  const behind = domainsOwning(ports.config.snapshot(), caller.tenant, key)
+  return await refusalOf(ports, behind, 'have this name')
+}
+
+async function refusalOf(
+  ports: Context['ports'],
+  behind: readonly Domain[],
+  what: string,
+): Promise<Reply | undefined> {
   if (behind.length === 0) return undefined
   const found = await ports.domains.results(behind.map(({ uid }) => uid))
   if (!found.ok) return storeFailed(found.error)
@@ -34,21 +54,9 @@ export async function unverifiedRefusal(
     if (result?.domain === domain && result.nsOk) continue
     return refused(
       409,
-      `the right to write these records comes with the domain ${domain}, which is not verified: ` +
+      `the right to ${what} comes with the domain ${domain}, which is not verified: ` +
         `POST /api/v1/domains/${uid}/verify checks it now and says what is missing`,
     )
   }
   return undefined
-}
-
-/** Whoever is first to register a name inside another tenant's domain must not get it by that. */
-export function nestedRefusal({ caller, ports }: Context, text: string): Reply | undefined {
-  const domain = domainKey(text)
-  if (caller.isSystemAdmin || domain === undefined) return undefined
-  if (!takesRights(ports.config.snapshot(), caller.tenant, domain)) return undefined
-  return refused(
-    409,
-    `domain: ${domain} is inside a domain of somebody else, and would take from it the right to ` +
-      'write records there: ask a system administrator to register it',
-  )
 }

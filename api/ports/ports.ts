@@ -87,6 +87,8 @@ export interface ApiPorts {
   readonly dynamicDns: DynamicDnsAdmin
   /** Why nobody would get TXT records of a name, absolute and in lower case, from this node. */
   readonly hiddenBy: (name: string) => HiddenBy | undefined
+  /** Whether other tenants have TXT records at this very name. */
+  readonly hasTextsOfOthers: (tenantId: string, name: string) => boolean
   readonly alerts: AlertAdmin
   /** Sends one message, and waits for the receiver. */
   readonly testAlert: SendByChannel

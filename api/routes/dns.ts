@@ -3,7 +3,7 @@ import { randomBytes } from 'node:crypto'
 import { Type } from 'typebox'
 import { checkHostName, checkHostPattern } from '#compiler/values/names.ts'
 import type { CheckedName } from '#compiler/values/names.ts'
-import { nameHolder, zoneOf, zonesOf } from '#config/name-holder.ts'
+import { nameSource, refusalText, textRefusal, zoneOf } from '#config/name-holder.ts'
 import { err, ok } from '#lib/result.ts'
 import type { Result } from '#lib/result.ts'
 import { seal } from '#lib/secret-box.ts'
@@ -13,11 +13,13 @@ import { tsigAlgorithmNames } from '#state/ports/dynamic-dns.ts'
 import type { HiddenBy } from '#state/ports/dynamic-dns.ts'
 import { actorOf } from '#api/access/caller.ts'
 import { scopeOf } from '#api/access/grants.ts'
+import { unownedRefusal } from '#api/domains/record-rights.ts'
 import { NamedPaging, pageByName, withDnsName } from '#api/http/paging.ts'
 import { created, invalid, missing, noContent, refused } from '#api/http/reply.ts'
 import type { Reply } from '#api/http/reply.ts'
 import { route } from '#api/http/route.ts'
 import type { Route, RouteContext } from '#api/http/route.ts'
+import { sentenceList } from '#api/http/sentence-list.ts'
 import { Id } from '#api/http/shapes.ts'
 import { storeFailed } from '#api/http/store-reply.ts'
 import { NewTsigKey, NewTsigKeyAnswer, TsigKey, showTsigKey } from '../resources/tsig-key.ts'
@@ -113,9 +115,11 @@ const createRecord = route({
   tag,
   summary: 'Create a TXT record',
   details:
-    'A tenant writes at and below the domains of its services, the tenant `default` in every ' +
-    'zone. The records of one name are answered with the smallest TTL among them. A name that is ' +
-    'an alias (CNAME), delegated, or below a DNAME is refused with 409: nobody would get them.',
+    'A tenant writes at names that are its own or free, the tenant `default` at every name. ' +
+    'Outside of all zones of this server a record is stored, with a warning in ' +
+    '`X-Gslb-Warnings`, and answered once a zone has it. The records of one name are answered ' +
+    'with the smallest TTL among them. A name that is an alias (CNAME), delegated, or below a ' +
+    'DNAME is refused with 409: nobody would get them.',
   body: NewTxtRecord,
   responses: { 201: { description: 'The record', schema: TxtRecord } },
   refusals: [409],
@@ -123,6 +127,8 @@ const createRecord = route({
     const { caller, ports, body } = context
     const name = ownName(context, 'name', checkHostPattern(body.name))
     if (!name.ok) return name.error
+    const unowned = await unownedRefusal(context, name.value)
+    if (unowned !== undefined) return unowned
     const rdata = txtRdata(body.value)
     if (rdata === undefined) {
       return invalid('value', `must be at most ${valueBytesMax} octets in UTF-8`)
@@ -140,7 +146,7 @@ const createRecord = route({
       writtenBy: actorOf(caller),
     }
     const stored = await ports.dynamicDns.createRecord(record)
-    if (stored.ok) return created(showTxtRecord(record, undefined))
+    if (stored.ok) return created(showTxtRecord(record, undefined), warningsOf(context, record))
     if (stored.error.code === 'record-exists') return refused(409, 'value: the name has it already')
     if (stored.error.code === 'too-many-records') return refused(409, stored.error.message)
     return storeFailed(stored.error)
@@ -182,6 +188,16 @@ const deleteRecord = route({
   },
 })
 
+/** Zones may be declared later than the record. */
+function warningsOf(
+  { ports }: Pick<RouteContext, 'ports'>,
+  { name }: { readonly name: string },
+): Record<string, string> {
+  if (zoneOf(ports.config.snapshot(), name) !== undefined) return {}
+  const text = `${name} is in no zone of this server: it is answered as soon as one has it`
+  return { 'x-gslb-warnings': sentenceList([{ text, code: 'txt-outside-zones' }]) }
+}
+
 const hiddenWords: Readonly<Record<HiddenBy, string>> = {
   alias: 'is an alias (CNAME), so that nobody would get the record; write it where the alias leads',
   delegation: 'is delegated to other servers, so that nobody would get the record; write it there',
@@ -209,7 +225,7 @@ function absoluteName(field: string, { key, fault }: CheckedName): Result<string
   return err(invalid(field, 'must be a domain name such as _acme-challenge.www.example.com.'))
 }
 
-/** A name in one of our zones at which the caller's tenant may write. */
+/** A name at which the caller's tenant may write, be it in a zone of ours or not. */
 function ownName(
   { caller, ports }: Pick<RouteContext, 'caller' | 'ports'>,
   field: string,
@@ -217,23 +233,13 @@ function ownName(
 ): Result<string, Reply> {
   const name = absoluteName(field, checked)
   if (!name.ok) return name
-  const snapshot = ports.config.snapshot()
-  const holder = nameHolder(snapshot, name.value)
-  const zones = zonesOf(snapshot)
-  // A service outside the zones is answered, too. Zones may be declared later than the record.
-  const isOurs = holder !== undefined || zoneOf(snapshot, name.value) !== undefined
-  if (!isOurs && zones.length > 0) {
-    return err(invalid(field, `is in no zone of this server (${someOf(zones)})`))
-  }
-  if (caller.tenant === defaultTenant || holder === caller.tenant) return name
-  return err(invalid(field, 'is neither at nor below the domain of a service of this tenant'))
-}
-
-const zonesShownMax = 5
-
-function someOf(zones: readonly string[]): string {
-  const more = zones.length > zonesShownMax ? ', …' : ''
-  return `${zones.slice(0, zonesShownMax).join(', ')}${more}`
+  const { tenant } = caller
+  if (caller.isSystemAdmin || tenant === defaultTenant) return name
+  const source = nameSource(ports.config.snapshot())
+  const hasOthers = ports.hasTextsOfOthers(tenant, name.value)
+  const refusal = textRefusal(source, { tenant, name: name.value, hasOthers })
+  if (refusal === undefined) return name
+  return err(refused(409, `${field}: ${refusalText(refusal, name.value)}`))
 }
 
 /** As `pageByName` takes them. */

@@ -12,7 +12,6 @@ import { route } from '#api/http/route.ts'
 import type { Route } from '#api/http/route.ts'
 import { Id } from '#api/http/shapes.ts'
 import { storeFailed } from '#api/http/store-reply.ts'
-import { nestedRefusal } from '#api/domains/record-rights.ts'
 import {
   DelegatedDomain,
   NewDelegatedDomain,
@@ -58,8 +57,8 @@ const create = route({
   summary: 'Register a delegated domain',
   details:
     'A domain is registered once, by one tenant; case and the trailing dot make no ' +
-    'difference. It is checked within half a minute, and at once by `verify`. In a zone with ' +
-    '`delegated: true`, one inside a domain of another tenant is for system administrators.',
+    'difference, and the name must be the tenant’s or free: nothing of others is at it, above ' +
+    'it or below it. It is checked within half a minute, and at once by `verify`.',
   body: NewDelegatedDomain,
   responses: {
     201: { description: 'The domain, not checked yet', schema: DelegatedDomain, isTagged: true },
@@ -68,8 +67,6 @@ const create = route({
   handle: async (context) => {
     const { caller, ports, body } = context
     const { tenant } = caller
-    const nested = nestedRefusal(context, body.domain)
-    if (nested !== undefined) return nested
     const nowMs = ports.clock.nowMs()
     const domain = plainDomain(body.domain)
     const uid = uuidV7(nowMs)

@@ -6,7 +6,7 @@ import { historyLimits } from '#config/history.ts'
 import type { CommitChange, HistoryFault, HistoryPage } from '#config/history.ts'
 import type { Operation } from '#config/operation.ts'
 import { readRecords } from '#compiler/values/record-sets.ts'
-import { nestedRefusal, unverifiedRefusal } from '#api/domains/record-rights.ts'
+import { unverifiedRefusal } from '#api/domains/record-rights.ts'
 import { revertOperations } from '#config/revert.ts'
 import { kinds } from '#schemas/kinds.ts'
 import { visibleTenant } from '#api/access/caller.ts'
@@ -233,10 +233,6 @@ async function recordsRefusal(
 ): Promise<Reply | undefined> {
   const back = changes.flatMap(({ before }) => (before === null ? [] : [before]))
   const domains = back.filter((entry): entry is Domain => entry.kind === 'DelegatedDomain')
-  for (const { object } of domains) {
-    const nested = nestedRefusal(context, object.spec.domain)
-    if (nested !== undefined) return nested
-  }
   for (const { kind, tenant, object } of back) {
     if (kind !== 'Records') continue
     const { rrsets } = readRecords((object as Records['object']).spec)

@@ -7,9 +7,10 @@ import { uuidV7 } from '#lib/uuid.ts'
 import { redirectCodeDefault, redirectCodes, RedirectSpec } from '#schemas/objects/redirect.ts'
 import { findObject, listObjects, targetOf } from '#api/config/reads.ts'
 import { remove, write, writeRefusals } from '#api/config/writes.ts'
+import { unownedRefusal } from '#api/domains/record-rights.ts'
 import { preconditionOf } from '#api/http/if-match.ts'
 import { NamedPaging, pageByName } from '#api/http/paging.ts'
-import { created, missing, refused } from '#api/http/reply.ts'
+import { created, invalid, missing, refused } from '#api/http/reply.ts'
 import { route } from '#api/http/route.ts'
 import type { Route } from '#api/http/route.ts'
 import { body, Id } from '#api/http/shapes.ts'
@@ -81,7 +82,8 @@ const create = route({
   summary: 'Send the browsers of a host elsewhere (tier paid)',
   details:
     'The listener of this node answers it when the request returns. A record or a service has to ' +
-    'lead the host there. There is no change of a redirect: delete it, and add another.',
+    'lead the host there. There is no change of a redirect: delete it, and add another. ' +
+    'Redirects of all hosts of a domain (`*.old.example.com`) come from Git alone.',
   body: NewRedirect,
   responses: { 201: { description: 'The redirect', schema: RedirectRule, isTagged: true } },
   refusals: writeRefusals,
@@ -89,6 +91,9 @@ const create = route({
     const { caller, ports } = context
     const refusal = ports.licence.refusal('redirects')
     if (refusal !== undefined) return refused(403, refusal)
+    if (context.body.sourceFqdn.includes('*')) return invalid('sourceFqdn', wildcardsInGit)
+    const unowned = await unownedRefusal(context, context.body.sourceFqdn)
+    if (unowned !== undefined) return unowned
     const nowMs = ports.clock.nowMs()
     const uid = uuidV7(nowMs)
     const done = await write(context, {
@@ -123,6 +128,9 @@ const removeRedirect = route({
     return remove(context, { verb: 'delete', kind: 'Redirect', target, ...condition.value })
   },
 })
+
+const wildcardsInGit =
+  'must be one host: redirects of all hosts of a domain (*.old.example.com) are declared in Git'
 
 function specOf({ code, ...given }: NewRedirect) {
   const sent = sentCode(code ?? redirectCodeDefault)

@@ -6,6 +6,7 @@ import { err, ok } from '#lib/result.ts'
 import type { Result } from '#lib/result.ts'
 import { findObject, listObjects, targetOf } from '#api/config/reads.ts'
 import { remove, tagged, write, writeRefusals } from '#api/config/writes.ts'
+import { unownedRefusal } from '#api/domains/record-rights.ts'
 import { conditional, preconditionOf } from '#api/http/if-match.ts'
 import type { Precondition } from '#api/http/if-match.ts'
 import { filterNamed } from '#routing/choose/ways.ts'
@@ -31,7 +32,7 @@ import { Id } from '#api/http/shapes.ts'
 const tag = 'Services'
 
 type Entry = ConfigEntry<'Service'>
-type Asked = Pick<ServicePatch, 'poolId' | 'filterChain'>
+type Asked = Pick<ServicePatch, 'domain' | 'poolId' | 'filterChain'>
 type Context = Pick<RouteContext, 'caller' | 'ports'> & { readonly body: Asked }
 
 const create = route({
@@ -48,7 +49,8 @@ const create = route({
     const pool = poolOf(context, caller.tenant)
     if (!pool.ok) return pool.error
     const refusal = chainRefusal(ports.licence, body) ?? scriptRefusal(caller, body, [])
-    if (refusal !== undefined) return refusal
+    const unowned = refusal ?? (await unownedRefusal(context, body.domain))
+    if (unowned !== undefined) return unowned
     const patch = Object.entries(patchOfService(body, pool.value.name))
     const done = await write(context, {
       verb: 'create',
@@ -175,6 +177,9 @@ async function change(
   const refusal =
     chainRefusal(ports.licence, body) ?? scriptRefusal(caller, body, entry.object.spec.filterChain)
   if (refusal !== undefined) return refusal
+  const isMoved = body.domain !== entry.object.spec.domain
+  const unowned = isMoved ? await unownedRefusal(context, body.domain) : undefined
+  if (unowned !== undefined) return unowned
   const condition = preconditionOf(context, entry.object)
   if (!condition.ok) return condition.error
   const on = { kind: 'Service', target: targetOf(caller, entry.uid) } as const

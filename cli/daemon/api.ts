@@ -156,6 +156,7 @@ function apiParts(deps: Deps, load: ThreadLoad, looks: AskedLooks): NodeApiParts
     memberHealth,
     ...{ shared, records, bundles: bundlesOf(deps), deliveries: deliveriesOf(deps) },
     ...{ dynamicDns, hiddenBy: (name) => hiddenIn(node.bundle(), name) },
+    hasTextsOfOthers: (tenant, name) => dynamicDns.texts.hasOthers(tenant, name),
     testAlert: alerts.send,
     overlays: {
       trip: regressions.trip,

@@ -13,7 +13,7 @@ import {
 import { createGeo, threadsByRole, threadsOf } from '#cli/node/dns.ts'
 import { startQueryLog, stopAnswering } from '#cli/query-log/start-query-log.ts'
 import { createNodeJournal } from '#cli/why/node-journal.ts'
-import { nameHolder } from '#config/name-holder.ts'
+import { mayWriteText } from '#config/name-holder.ts'
 import { Rcode } from '#dns/rcode.ts'
 import { systemClock } from '#lib/clock.ts'
 import { ok } from '#lib/result.ts'
@@ -157,9 +157,12 @@ function createUpdates(deps: Deps): Updates {
     dynamicDns,
     bundle: () => deps.node.bundle(),
     zones: updateZonesOf(settings.dns),
-    mayWrite: (tenant, name) =>
-      tenant === defaultTenant ||
-      (deps.gitops.config.isReady() && nameHolder(deps.gitops.config.snapshot(), name) === tenant),
+    mayWrite: (tenant, name) => {
+      if (tenant === defaultTenant) return true
+      const { config } = deps.gitops
+      const hasOthers = dynamicDns.texts.hasOthers(tenant, name)
+      return config.isReady() && mayWriteText(config.snapshot(), { tenant, name, hasOthers })
+    },
     log,
   })
 }

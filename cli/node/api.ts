@@ -66,6 +66,7 @@ export interface NodeApiParts {
   readonly useGaps: ApiPorts['objectUse']['gaps']
   readonly dynamicDns: DynamicDnsAdmin
   readonly hiddenBy: ApiPorts['hiddenBy']
+  readonly hasTextsOfOthers: ApiPorts['hasTextsOfOthers']
   readonly testAlert: SendByChannel
   readonly domains: DomainChecks
   readonly overlays: OverlayView
@@ -219,7 +220,7 @@ function portsOf(
     memberHealth,
     healthSignals,
     dynamicDns,
-    hiddenBy: parts.hiddenBy,
+    ...{ hiddenBy: parts.hiddenBy, hasTextsOfOthers: parts.hasTextsOfOthers },
     alerts,
     testAlert: parts.testAlert,
     domains,

@@ -133,7 +133,11 @@ export class TogetherPlanner {
 /** Of all, as far as a plan looks at it. */
 function requestOf(batch: readonly Waiting[]): WriteRequest {
   const { requestId, actor } = batch[0]!.request
-  return { requestId, actor, operations: batch.flatMap(({ request }) => request.operations) }
+  const isAdmin = batch.some(({ request }) => request.mayTakeAnyName === true)
+  return {
+    ...{ requestId, actor, operations: batch.flatMap(({ request }) => request.operations) },
+    ...(isAdmin ? { mayTakeAnyName: true } : {}),
+  }
 }
 
 /** The one whose operation has failed, and the others; or two halves. */

@@ -2,7 +2,7 @@
 import type { Past, PastFault, PastQuery } from '#api/ports/past.ts'
 import { invalid } from '#cli/simulate/question-text.ts'
 import { hasRecords } from '#cli/simulate/own-records.ts'
-import { nameHolder } from '#config/name-holder.ts'
+import { nameHolding, nameSource } from '#config/name-holder.ts'
 import type { ConfigView } from '#config/view.ts'
 import type { Clock } from '#lib/clock.ts'
 import { err, ok } from '#lib/result.ts'
@@ -122,10 +122,11 @@ export class PastAnswers {
 
   /** A tenant sees its own, and at its own names what the operator has written. */
   #sees(texts: ToldPast['texts'], tenant: string): boolean {
-    const config = this.#parts.config.snapshot()
+    const source = nameSource(this.#parts.config.snapshot())
+    const isOwn = (name: string): boolean => nameHolding(source, { tenant }, name).is === 'own'
     return texts.every(({ name, tenantId }) => {
       const isOperators = tenantId === defaultTenant || tenantId === ''
-      return tenantId === tenant || (isOperators && nameHolder(config, name) === tenant)
+      return tenantId === tenant || (isOperators && isOwn(name))
     })
   }
 

@@ -95,14 +95,6 @@ export const extensionDiagnostics = {
     bad: '# a.example.com: http://b.example.com\n# b.example.com: http://a.example.com',
     good: '# a.example.com: http://b.example.com\n# b.example.com: https://www.example.com',
   },
-  'redirect-overlap': {
-    severity: 'warning',
-    message: 'the host %s is inside %s, which belongs to tenant "%s"',
-    help: 'make sure that both owners know of it',
-    cause: 'The other tenant answers for all names of that domain that have no redirect.',
-    bad: '# tenants/a/redirects/r.yaml: "*.example.com"\n# tenants/b/…: eu.example.com',
-    good: '# tenants/b/redirects/r.yaml: eu.example.net',
-  },
   'delegated-domain-duplicate': {
     severity: 'error',
     message: 'the domain %s is already registered',

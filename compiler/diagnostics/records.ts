@@ -217,6 +217,29 @@ export const recordDiagnostics = {
       '# tenants/acme/domains/acme.yaml\nkind: DelegatedDomain\n' +
       'spec: { domain: acme.customers.example }',
   },
+  'name-of-other': {
+    severity: 'error',
+    message: '%s belongs to another tenant, by %s',
+    help:
+      'take another name, or give it to the tenant: by a delegated domain (kind: ' +
+      'DelegatedDomain) or by tenants of a zone in gslb.yaml',
+    cause:
+      'A name belongs to the tenant of the nearest delegated domain, service, redirect, record ' +
+      'or zone with tenants at it or above it. Names with an underscore and wildcards speak for the ' +
+      'name behind: _acme-challenge.www.example.com. gets certificates of www.example.com.',
+    bad:
+      '# tenants/acme/services/www.yaml: domain: www.example.com.\n' +
+      '# tenants/globex/services/a.yaml: domain: _acme-challenge.www.example.com.',
+    good: '# gslb.yaml\nzones: [{ name: example.com., tenants: [acme] }]',
+  },
+  'name-not-owned': {
+    severity: 'error',
+    message: '%s is in no delegated domain and no zone of tenant "%s"',
+    help: 'register the domain (kind: DelegatedDomain), or name the tenant in tenants of the zone',
+    cause: 'gslb.yaml has names: owned, so that nobody takes a name that was not given to them.',
+    bad: '# gslb.yaml: names: owned\n# tenants/acme/services/www.yaml: domain: www.acme.example.',
+    good: '# tenants/acme/domains/acme.yaml\nspec: { domain: acme.example }',
+  },
   'zone-tenant-unknown': {
     severity: 'warning',
     message: 'the zone %s is given to tenant "%s", which does not exist',

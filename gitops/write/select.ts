@@ -9,8 +9,11 @@ import { kindNames } from '#schemas/kinds.ts'
 import type { HeadDiagnostic } from '#gitops/status/status.ts'
 import { affectedBy } from '#config/change/affected.ts'
 import { applyOperation } from '#config/change/apply.ts'
+import { takeNames } from '#config/change/names.ts'
 import { Draft } from '#config/draft.ts'
 import { faultOf, isTaken } from '#config/fault.ts'
+import type { NameIndex } from '#config/name-index.ts'
+import type { ConfigSnapshot } from '#config/object-index.ts'
 import { beforeRequest, guardFailure } from './guarded.ts'
 import type { GuardMemory } from './guarded.ts'
 import { prepareCommit } from './prepare.ts'
@@ -140,10 +143,11 @@ class Selector {
   /** What fails here may fail only because of another that fails later: the attempt decides. */
   #applyAll(draft: Draft, batch: readonly Pending[]): Attempt {
     const { recentNames, recentChanges, names } = this.#parts.accepted
-    const memory = {
+    const memory: BatchMemory = {
       recent: recentNames.fork(),
       recentChanges: recentChanges.fork(),
       names: names.fork(),
+      held: undefined,
     }
     const done: Attempt['done'][number][] = []
     const failed: Selection['failed'][number][] = []
@@ -162,9 +166,9 @@ class Selector {
   }
 
   /** A mistake of ours about one request must not cost the others their answers. */
-  #apply(draft: Draft, { request }: Pending, memory: GuardMemory): ReturnType<typeof applyRequest> {
+  #apply(draft: Draft, { request }: Pending, memory: BatchMemory): ReturnType<typeof applyRequest> {
     try {
-      return applyRequest(draft, request, memory)
+      return applyRequest(draft, request, memory, this.#parts.accepted.index)
     } catch (thrown) {
       return err(this.#parts.onFault(thrown))
     }
@@ -175,10 +179,16 @@ function draftParts({ accepted }: PrepareParts): ConstructorParameters<typeof Dr
   return { base: accepted.index, rawOf: accepted.rawOf, paths: accepted }
 }
 
+interface BatchMemory extends GuardMemory {
+  /** What tenants have at names, with the requests of the batch so far; undefined: as accepted. */
+  held: NameIndex | undefined
+}
+
 function applyRequest(
   draft: Draft,
   request: WriteRequest,
-  memory: GuardMemory,
+  memory: BatchMemory,
+  accepted: ConfigSnapshot,
 ): Result<Pick<Done, 'objects' | 'affected'>, WriteFailure> {
   const objects: (WrittenObject | null)[] = []
   const affected: string[] = []
@@ -189,8 +199,19 @@ function applyRequest(
     if (!applied.ok) return err({ ...applied.error, operation: at })
     objects.push(applied.value)
   }
+  const heldBefore = (): NameIndex => memory.held ?? accepted.names()
+  const held = takeNames(draft, heldBefore, request.mayTakeAnyName === true)
+  if (!held.ok) return err({ ...held.error, operation: -1 })
   const failure = guardFailure(draft, request, guarded, objects, memory)
-  return failure === undefined ? ok({ objects, affected }) : err({ ...failure, affected })
+  if (failure !== undefined) return err({ ...failure, affected })
+  memory.held = held.value ?? memory.held
+  return ok({ objects: objects.map((one) => one && asMarked(draft, one)), affected })
+}
+
+/** Taking a name may have marked it. */
+function asMarked(draft: Draft, written: WrittenObject): WrittenObject {
+  const { kind, uid } = written.entry
+  return { ...written, entry: draft.get(kind, uid) ?? written.entry }
 }
 
 /** Splits the requests: those that touched no file with an error, then the suspects. */

@@ -104,6 +104,12 @@ export class TxtRrsets {
     return this.#byName.get(name)?.rrset
   }
 
+  /** Whether other tenants have records at this very name. */
+  hasOthers(tenantId: string, name: string): boolean {
+    const records = this.#byName.get(name)?.records.values() ?? []
+    return [...records].some((record) => record.tenantId !== tenantId)
+  }
+
   names(): Iterable<string> {
     return this.#byName.keys()
   }

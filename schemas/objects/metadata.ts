@@ -22,6 +22,13 @@ export const Metadata = Type.Object(
         'Name that references use. Pool and service names are unique across all tenants.',
     }),
     uid: Type.Optional(Uid),
+    overlap: Type.Optional(
+      Type.Boolean({
+        description:
+          'Whether its names may be at, above or below names of other tenants: what a system ' +
+          'administrator has done over the API. Only objects of the tenant `default` may.',
+      }),
+    ),
   },
   { additionalProperties: false, description: 'Who the object is.' },
 )

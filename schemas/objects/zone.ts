@@ -101,8 +101,8 @@ export const Zone = Type.Object(
       Type.Array(Type.String({ minLength: 1, maxLength: 63 }), {
         maxItems: 10_000,
         description:
-          'Ids of the tenants that may write records (`kind: Records`) in it. Without it: the ' +
-          'tenant `default` alone. Services need no such leave.',
+          'Ids of the tenants that its names belong to. Without it: the tenant `default` alone ' +
+          'writes records (`kind: Records`) in it, and services of all may have free names.',
       }),
     ),
     delegated: Type.Optional(

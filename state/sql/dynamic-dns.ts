@@ -187,7 +187,7 @@ async function change(
   const { tenantId, createdAtMs, writtenBy, id } = written
   const names = [...new Set(changes.map(({ name }) => name))]
   const stored = names.length === 0 ? [] : await named(db, names)
-  const outcome = changedRecords(stored, changes)
+  const outcome = changedRecords(stored, changes, tenantId)
   if (outcome === 'too-many-records') return outcome
   const removed = outcome.removed.map((record) => record.id)
   const added = outcome.added.map((record, i) => ({

@@ -17,10 +17,12 @@ export interface ChangedRecords {
  * In the order of the changes: what is deleted and added again stays.
  *
  * @param stored all records of the names that the changes name
+ * @param tenantId who writes: what others have at the names is not deleted
  */
 export function changedRecords(
   stored: readonly StoredTxtRecord[],
   changes: readonly TxtChange[],
+  tenantId: string,
 ): ChangedRecords | 'too-many-records' {
   const byName = new Map<string, Map<string, NewTxtRecord | StoredTxtRecord>>()
   const of = (name: string): Map<string, NewTxtRecord | StoredTxtRecord> => {
@@ -32,9 +34,13 @@ export function changedRecords(
   for (const record of stored) of(record.name).set(record.rdata, record)
   for (const change of changes) {
     const records = of(change.name)
-    if (change.verb === 'delete-all') records.clear()
-    else if (change.verb === 'delete') records.delete(change.rdata)
-    else if (!records.has(change.rdata)) {
+    if (change.verb !== 'add') {
+      for (const [rdata, record] of records) {
+        const isOwn = !('id' in record) || record.tenantId === tenantId
+        const isMeant = change.verb === 'delete-all' || rdata === change.rdata
+        if (isOwn && isMeant) records.delete(rdata)
+      }
+    } else if (!records.has(change.rdata)) {
       const { name, rdata, ttlSeconds } = change
       // What was there when the update came has its id and its TTL.
       records.set(rdata, before.get(keyOf(change)) ?? { name, rdata, ttlSeconds })

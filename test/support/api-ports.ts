@@ -73,7 +73,7 @@ export function portsOf(brought: Partial<ApiPorts>): ApiPorts {
     memberHealth: unprobedMembers,
     healthSignals: createMemoryHealthSignals(stores.clock),
     dynamicDns: notBrought('dynamicDns'),
-    hiddenBy: () => undefined,
+    ...{ hiddenBy: () => undefined, hasTextsOfOthers: () => false },
     alerts: notBrought('alerts'),
     testAlert: async () => ({ ok: true }),
     alertTests: new SourceBuckets(apiLimits.alertTests, stores.clock),

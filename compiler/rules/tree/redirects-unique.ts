@@ -1,7 +1,6 @@
-// Checks that a host has one redirect across tenants, whatever its case and trailing dot; and whose
-// hosts a wildcard takes.
+// Checks that a host has one redirect across tenants, whatever its case and trailing dot.
 import { valueAt } from '#compiler/diagnostics/diagnostic.ts'
-import { checkHostPattern, enclosingNames } from '#compiler/values/names.ts'
+import { checkHostPattern } from '#compiler/values/names.ts'
 import type { TreeRule } from './tree-rule.ts'
 import { placeIn } from '#compiler/tree/tree.ts'
 import type { Entry } from '#compiler/tree/tree.ts'
@@ -19,17 +18,6 @@ export const redirectsUnique: TreeRule = {
       else {
         const other = placeIn(first, place)
         report('redirect-source-duplicate', placeIn(entry, place), { args: [key], other })
-      }
-    }
-    for (const [key, entry] of firstOf) {
-      for (const above of enclosingNames(key)) {
-        const outer = firstOf.get(`*.${above}`)
-        if (outer === undefined || outer === entry) continue
-        if (outer.tenant === entry.tenant) break
-        const other = placeIn(outer, place)
-        const args = [key, `*.${above}`, outer.tenant]
-        report('redirect-overlap', placeIn(entry, place), { args, other })
-        break
       }
     }
   },

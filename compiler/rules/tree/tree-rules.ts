@@ -9,6 +9,7 @@ import { healthChecksAllowed } from './health-check-allowed.ts'
 import { fallbackPools } from './fallback-pools.ts'
 import { hostnameMembers } from './hostname-members.ts'
 import { memberCapacity } from './member-capacity.ts'
+import { nameHolders } from './name-holders.ts'
 import { namesUnique } from './names-unique.ts'
 import { overlayEffects } from './overlay-effects.ts'
 import { overlayTargets } from './overlay-targets.ts'
@@ -70,6 +71,7 @@ export const treeRules: readonly TreeRule[] = Object.freeze([
   delegatedDomainsUnique,
   deliveriesUnique,
   zoneTenants,
+  nameHolders,
   recordZones,
   recordsUnique,
   recordsAndServices,

@@ -131,6 +131,19 @@ describe.each(persistentAdapters)('dynamic DNS in %s', (_name, adapter) => {
       expect((await valueOf(dynamicDns.revisions())).records).toBe(delta.revision)
     })
 
+    test('deletes nothing of another tenant', async () => {
+      const { dynamicDns } = state()
+      await valueOf(dynamicDns.createKey(keyOf('k')))
+      await valueOf(dynamicDns.createKey({ ...keyOf('z'), tenantId: 'zenith' }))
+      await valueOf(dynamicDns.applyChanges('k', [add('a'), add('b')], 1))
+      await valueOf(dynamicDns.applyChanges('z', [add('z')], 2))
+      for (const changes of [[removeAll()], [remove('a')], [add('y'), removeAll(), add('a')]]) {
+        await valueOf(dynamicDns.applyChanges('z', changes, 3))
+        const records = await valueOf(dynamicDns.listRecords('every-tenant'))
+        expect(records.map(({ tenantId }) => tenantId)).toEqual(['acme', 'acme'])
+      }
+    })
+
     test('keeps the TTL of a value that was there', async () => {
       const { dynamicDns } = state()
       await valueOf(dynamicDns.createKey(keyOf('k')))

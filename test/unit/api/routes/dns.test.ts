@@ -31,9 +31,7 @@ beforeAll(async () => {
   const services: readonly [string, string, string][] = [
     [acme, 'www', 'www.example.com.'],
     [acme, 'apps', '*.apps.example.com.'],
-    [zenith, 'one', 'one.apps.example.com.'],
     [zenith, 'top', 'example.net.'],
-    [acme, 'below', 'acme.example.net.'],
   ]
   for (const [by, name, domain] of services) {
     expect((await world.call(by, 'POST', '/services', { name, domain })).status).toBe(201)
@@ -88,7 +86,7 @@ describe('a TSIG key', () => {
 
   test.each([
     [acme, '_acme-challenge.www.example.com', 201, '"scope":"_acme-challenge.www.example.com."'],
-    [zenith, 'www.example.com.', 400, 'scope: is neither at nor below'],
+    [zenith, 'www.example.com.', 409, 'scope: www.example.com. is taken'],
     [rootKey, 'www.example.com.', 201, '"scope":"www.example.com."'],
   ])('may be limited to names that are its tenant’s (%#)', async (by, scope, status, says) => {
     const made = await post(by, keys, { name: `${Math.random()}.scoped.example.`, scope })
@@ -161,24 +159,25 @@ describe('a TXT record', () => {
   test.each([
     [acme, `${below}.www.example.com.`, 201],
     [acme, 'www.example.com.', 201],
-    [acme, `${below}.example.com.`, 400],
+    [acme, `${below}.example.com.`, 201],
+    [zenith, `${below}.example.com.`, 409],
+    [zenith, 'com.', 409],
     // Of the wildcard, and of what it matches.
     [acme, `${below}.apps.example.com.`, 201],
     [acme, `${below}.two.apps.example.com.`, 201],
-    // The nearest service decides.
-    [acme, `${below}.one.apps.example.com.`, 400],
-    [zenith, `${below}.one.apps.example.com.`, 201],
-    [zenith, `${below}.apps.example.com.`, 400],
+    [zenith, `${below}.one.apps.example.com.`, 409],
+    [zenith, `${below}.apps.example.com.`, 409],
     [zenith, `${below}.example.net.`, 201],
-    [zenith, `${below}.acme.example.net.`, 400],
+    [acme, `${below}.acme.example.net.`, 409],
     [acme, '*.www.example.com.', 201],
-    [acme, '*.one.apps.example.com.', 400],
-    [acme, 'xwww.example.com.', 400],
+    [zenith, '*.one.apps.example.com.', 409],
+    // Beside it, and free.
+    [zenith, 'xwww.example.com.', 201],
     [rootKey, `${below}.anything.example.org.`, 201],
   ])('is a tenant’s own (%#): %s', async (by, name, status) => {
     const answer = await post(by, records, { name, value: 'v' })
     expect([answer.status, answer.text]).toEqual([status, expect.any(String)])
-    if (status === 400) expect(answer.body.error).toContain('name: is neither at nor below')
+    if (status === 409) expect(answer.body.error).toContain(`name: ${name} is taken`)
     else await world.call(by, 'DELETE', `${records}/${answer.body.id}`)
   })
 

@@ -216,8 +216,8 @@ test('changes of one commit say so, and count names of the own tenant alone', as
     [
       asked('acme', 1, { tenant: 'acme' }),
       asked('acme', 2),
-      asked('globex', 1, { tenant: 'globex' }),
-      asked('globex', 2, { tenant: null }),
+      asked('zenith', 1, { tenant: 'zenith' }),
+      asked('zenith', 2, { tenant: null }),
     ].map(async (done) => {
       const result = await done
       return result.ok ? result.value.effect : result.error.message

@@ -1,0 +1,148 @@
+// The names of one tree as the rule about their holders asks for them.
+import { valueAt } from '#compiler/diagnostics/diagnostic.ts'
+import { placeIn } from '#compiler/tree/tree.ts'
+import type { Entry, EntryPlace, Tree } from '#compiler/tree/tree.ts'
+import { checkHostName } from '#compiler/values/names.ts'
+import { recordPlace } from '#compiler/values/record-sets.ts'
+import { heldName, mayOverlap } from './name-holder.ts'
+import type { HeldNames, NameClaim } from './name-holder.ts'
+import type { RecordPlan } from '#compiler/plan/record-plan.ts'
+import type { RedirectPlan } from '#compiler/plan/redirect-plan.ts'
+import type { ZonePlan } from '#compiler/plan/zone-plan.ts'
+
+export interface TreeClaim extends NameClaim {
+  readonly kind: 'service' | 'records' | 'redirect'
+  /** As it is declared, lower case with the final dot. */
+  readonly name: string
+  readonly entry: Entry
+  /** Of a record set: its position in the file. */
+  readonly index?: number
+  /** The same. */
+  readonly type?: number
+}
+
+export interface TreeNames extends HeldNames<TreeClaim> {
+  /** All that are judged, but for services that `isAlone` knows. */
+  readonly claims: () => Iterable<TreeClaim>
+  /** Whether a service has nothing beside it at its name, which speaks for no other. */
+  readonly isAlone: (service: Entry<'Service'>) => boolean
+  readonly domains: ReadonlyMap<string, Entry<'DelegatedDomain'>>
+}
+
+export interface NamePlans {
+  readonly tree: Tree
+  readonly zones: ZonePlan
+  readonly records: RecordPlan
+  readonly redirects: RedirectPlan
+}
+
+/** Services are found by the map of the tree, which is kept from one tree to the next. */
+export function treeNames({ tree, zones, records, redirects }: NamePlans): TreeNames {
+  const domains = new Map<string, Entry<'DelegatedDomain'>>()
+  for (const entry of tree.of.DelegatedDomain) {
+    const { key } = checkHostName(entry.object.spec.domain)
+    if (key !== undefined && !domains.has(heldName(key))) domains.set(heldName(key), entry)
+  }
+  const ofRecords = recordClaims(records)
+  const others = otherClaims(tree, redirects)
+  const { zones: planned, declaredAt } = zones
+  const isAlone = ({ file: { domainKey: key = '' }, object }: Entry<'Service'>): boolean =>
+    !speaks(key) &&
+    object.metadata.overlap !== true &&
+    !others.has(key) &&
+    !ofRecords.has(key) &&
+    !declaredAt.has(key) &&
+    !domains.has(key)
+  return {
+    domains,
+    isOwned: tree.settings?.object.spec.names === 'owned',
+    domainAt: (name) => domains.get(name)?.tenant,
+    zoneAt: (name) => {
+      const position = declaredAt.get(name)
+      return position === undefined ? undefined : planned[position]
+    },
+    claimsAt: (name) => {
+      const service = tree.serviceAt.get(name)
+      const found = [...(ofRecords.get(name) ?? none), ...(others.get(name) ?? none)]
+      if (service !== undefined && !isFree(service)) found.unshift(serviceClaim(service, name))
+      return found
+    },
+    isAlone,
+    *claims() {
+      for (const entry of tree.of.Service) {
+        const { domainKey } = entry.file
+        if (domainKey === undefined || isFree(entry) || isAlone(entry)) continue
+        yield serviceClaim(entry, domainKey)
+      }
+      for (const list of ofRecords.values()) yield* list
+      for (const { model, entry } of redirects.redirects) {
+        if (!isFree(entry)) yield redirectClaim(entry, model)
+      }
+    },
+  }
+}
+
+/** Whether a name may be held by another one. */
+const speaks = (name: string): boolean => name.startsWith('*') || name.includes('_')
+
+const none: readonly TreeClaim[] = []
+
+const isFree = ({ tenant, object }: Entry): boolean => mayOverlap(tenant, object.metadata)
+
+function serviceClaim(entry: Entry<'Service'>, name: string): TreeClaim {
+  return { tenant: entry.tenant, isPlainRecord: false, kind: 'service', name, entry }
+}
+
+function redirectClaim(
+  entry: Entry<'Redirect'>,
+  { host, isWildcard }: { readonly host: string; readonly isWildcard: boolean },
+): TreeClaim {
+  const name = isWildcard ? `*.${host}` : host
+  return { tenant: entry.tenant, isPlainRecord: false, kind: 'redirect', name, entry }
+}
+
+type ClaimsByName = Map<string, TreeClaim[]>
+
+function addTo(found: ClaimsByName, claim: TreeClaim): void {
+  const held = heldName(claim.name)
+  const list = found.get(held)
+  if (list === undefined) found.set(held, [claim])
+  else list.push(claim)
+}
+
+const ofPlan = new WeakMap<RecordPlan, ClaimsByName>()
+
+/** Most commits change no record. */
+function recordClaims(plan: RecordPlan): ClaimsByName {
+  const known = ofPlan.get(plan)
+  if (known !== undefined) return known
+  const found: ClaimsByName = new Map()
+  for (const { entry, index, model } of plan.rrsets) {
+    if (isFree(entry)) continue
+    const { name, type } = model
+    const isPlainRecord = !name.startsWith('*.')
+    const { tenant } = entry
+    addTo(found, { tenant, isPlainRecord, kind: 'records', name, entry, index, type })
+  }
+  ofPlan.set(plan, found)
+  return found
+}
+
+/** Redirects, and services whose names speak for others. */
+function otherClaims(tree: Tree, redirects: RedirectPlan): ClaimsByName {
+  const found: ClaimsByName = new Map()
+  for (const entry of tree.of.Service) {
+    const { domainKey: key } = entry.file
+    if (key === undefined || !speaks(key) || isFree(entry)) continue
+    if (heldName(key) !== key) addTo(found, serviceClaim(entry, key))
+  }
+  for (const { model, entry } of redirects.redirects) {
+    if (!isFree(entry)) addTo(found, redirectClaim(entry, model))
+  }
+  return found
+}
+
+export function placeOfClaim({ kind, entry, index }: TreeClaim): EntryPlace {
+  if (kind === 'records') return placeIn(entry, recordPlace(index ?? 0, 'name'))
+  return placeIn(entry, valueAt('spec', kind === 'service' ? 'domain' : 'sourceFqdn'))
+}

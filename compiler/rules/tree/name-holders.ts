@@ -1,0 +1,112 @@
+// Checks that each name belongs to the tenant that uses it.
+import { valueAt } from '#compiler/diagnostics/diagnostic.ts'
+import {
+  heldName,
+  holdingAbove,
+  holdingAt,
+  holdingOf,
+  mayOverlap,
+  zoneOfName,
+} from '#compiler/holders/name-holder.ts'
+import type { Holding } from '#compiler/holders/name-holder.ts'
+import { placeOfClaim, treeNames } from '#compiler/holders/tree-names.ts'
+import type { TreeClaim, TreeNames } from '#compiler/holders/tree-names.ts'
+import { placeIn } from '#compiler/tree/tree.ts'
+import type { EntryPlace, TreeReport } from '#compiler/tree/tree.ts'
+import type { RuleSubject, TreeRule } from './tree-rule.ts'
+
+type Found = Holding<TreeClaim>
+
+export const nameHolders: TreeRule = {
+  name: 'name-holders',
+  check({ tree, zones, records, redirects }, report) {
+    if (zones === undefined || records === undefined || isOfOne(tree)) return
+    const names = treeNames({ tree, zones, records, redirects })
+    const above = new EnclosingHoldings(names)
+    for (const entry of tree.of.Service) {
+      const name = entry.file.domainKey
+      if (name === undefined || !names.isAlone(entry)) continue
+      const found = above.of(entry.tenant, name)
+      const at = (): EntryPlace => placeIn(entry, valueAt('spec', 'domain'))
+      if (found.is !== 'own') tell({ tenant: entry.tenant, name, at }, found, names, report)
+    }
+    for (const claim of names.claims()) {
+      const held = heldName(claim.name)
+      const claimant = { tenant: claim.tenant, isJudged: true }
+      const seen = { names, claimant, zone: zoneOfName(names, held) }
+      const found = holdingAt(seen, held, true) ?? above.of(claim.tenant, held)
+      // That it is there twice, other rules say.
+      if (found.is === 'others' && found.by === 'claim' && isTwin(claim, found.claim)) continue
+      tell({ ...claim, at: () => placeOfClaim(claim) }, found, names, report)
+    }
+    for (const [name, entry] of names.domains) {
+      if (mayOverlap(entry.tenant, entry.object.metadata)) continue
+      const { tenant } = entry
+      const found = holdingOf(names, { tenant, isDomain: true, isJudged: true }, name)
+      // Domains inside each other are `delegated-domain-overlap`: of these the closest decides.
+      if (found.is === 'others' && found.by === 'domain') continue
+      const at = (): EntryPlace => placeIn(entry, valueAt('spec', 'domain'))
+      tell({ tenant, name, at }, found, names, report)
+    }
+  },
+}
+
+const isTwin = (a: TreeClaim, b: TreeClaim): boolean =>
+  a.kind === b.kind && a.name === b.name && a.type === b.type
+
+/** Nearly all configurations: there is nobody whose name it could be, and nothing to look at. */
+function isOfOne({ settings, folders }: RuleSubject['tree']): boolean {
+  const spec = settings?.object.spec
+  const isGiven = spec?.zones.some(({ tenants }) => tenants !== undefined) ?? false
+  return folders.size < 2 && spec?.names !== 'owned' && !isGiven
+}
+
+/** What encloses a name is looked for once for all names beside it. */
+class EnclosingHoldings {
+  readonly #names: TreeNames
+  readonly #known = new Map<string, Map<string, Found>>()
+
+  constructor(names: TreeNames) {
+    this.#names = names
+  }
+
+  of(tenant: string, name: string): Found {
+    let known = this.#known.get(tenant)
+    if (known === undefined) this.#known.set(tenant, (known = new Map<string, Found>()))
+    // A name with an escaped dot has a key of its own.
+    const key = name.includes('\\') ? name : name.slice(name.indexOf('.') + 1)
+    let found = known.get(key)
+    if (found === undefined) {
+      const [names, claimant] = [this.#names, { tenant, isJudged: true }]
+      found = holdingAbove({ names, claimant, zone: zoneOfName(names, name) }, name)
+      known.set(key, found)
+    }
+    return found
+  }
+}
+
+interface Told {
+  readonly tenant: string
+  readonly name: string
+  readonly at: () => EntryPlace
+}
+
+function tell(
+  { tenant, name, at }: Told,
+  found: Found,
+  names: TreeNames,
+  report: TreeReport,
+): void {
+  if (found.is === 'unowned') return report('name-not-owned', at(), { args: [name, tenant] })
+  if (found.is !== 'others') return
+  if (found.by === 'zone') {
+    return report('name-of-other', at(), { args: [name, `the zone ${found.at}`] })
+  }
+  if (found.by === 'claim') {
+    const args = [name, `what is at ${found.claim.name}`]
+    return report('name-of-other', at(), { args, other: placeOfClaim(found.claim) })
+  }
+  const entry = names.domains.get(found.at)!
+  const other = placeIn(entry, valueAt('spec', 'domain'))
+  report('name-of-other', at(), { args: [name, `the delegated domain ${found.at}`], other })
+}

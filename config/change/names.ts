@@ -1,0 +1,122 @@
+// Judges the names that a request takes: whose they are, and what is above and below them.
+import { defaultTenant } from '#schemas/objects/tenant.ts'
+import { err, ok } from '#lib/result.ts'
+import type { Result } from '#lib/result.ts'
+import type { Draft } from '#config/draft.ts'
+import type { ConfigEntry } from '#config/entry.ts'
+import { fault } from '#config/fault.ts'
+import type { Fault } from '#config/fault.ts'
+import type { Claimant } from '#compiler/holders/name-holder.ts'
+import { readRecords } from '#compiler/values/record-sets.ts'
+import { nameHolding, nameRefusal, refusalText } from '#config/name-holder.ts'
+import type { NameRefusal, NameSource } from '#config/name-holder.ts'
+import { isNaming, namesOf } from '#config/name-index.ts'
+import type { EntryName, NameIndex, NamingKind } from '#config/name-index.ts'
+import { pinned } from './raw.ts'
+
+const fields: Readonly<Record<NamingKind, string>> = {
+  Service: 'domain',
+  Records: 'name',
+  Redirect: 'sourceFqdn',
+  DelegatedDomain: 'domain',
+}
+
+/**
+ * To be asked after the operations of a request. What it had at a name before, it may keep.
+ *
+ * @param indexOf what tenants have before it
+ * @param mayTakeAny a system administrator asks: what the tenant `default` gets among the names of
+ * others is marked, so that the compiler takes it, on every node
+ * @returns what tenants have then; undefined: it changes nothing of it
+ */
+export function takeNames(
+  draft: Draft,
+  indexOf: () => NameIndex,
+  mayTakeAny: boolean,
+): Result<NameIndex | undefined, Fault> {
+  const { before, now } = draft.changesOfRequest()
+  if (![...before, ...now].some(({ kind }) => isNaming(kind))) return ok(undefined)
+  const index = indexOf()
+  const settings = draft.entries('Settings')[0]?.object ?? null
+  const source = { names: index.with(before, []), settings }
+  const had = new Set(
+    before.flatMap((entry) => namesOf(entry).map(({ held }) => keyOf(entry, held))),
+  )
+  for (const entry of now) {
+    const refused = refusedName(entry, source, had)
+    if (refused === undefined) continue
+    if (mayTakeAny) {
+      // Of another tenant: the compiler says what it lacks.
+      const marked = entry.tenant === defaultTenant ? markOverlap(draft, entry) : ok(entry)
+      if (!marked.ok) return marked
+    } else if (!isToldByCompiler(draft, entry, source, refused)) {
+      return err(fault('conflict', textOf(entry, source, refused)))
+    }
+  }
+  return ok(index.with(before, draft.changesOfRequest().now))
+}
+
+interface Refused extends EntryName {
+  readonly refusal: NameRefusal
+}
+
+function claimantOf({ kind, tenant }: ConfigEntry): Claimant {
+  return { tenant, isDomain: kind === 'DelegatedDomain' }
+}
+
+function refusedName(
+  entry: ConfigEntry,
+  source: NameSource,
+  had: ReadonlySet<string>,
+): Refused | undefined {
+  for (const one of namesOf(entry)) {
+    if (had.has(keyOf(entry, one.held))) continue
+    const refusal = nameRefusal(source, claimantOf(entry), one.name)
+    if (refusal !== undefined) return { ...one, refusal }
+  }
+  return undefined
+}
+
+/** Rules that are older than this one say it in their own words, and refuse it as well. */
+function isToldByCompiler(
+  draft: Draft,
+  entry: ConfigEntry,
+  source: NameSource,
+  { name, refusal }: Refused,
+): boolean {
+  if (entry.kind === 'Records') {
+    const holding = nameHolding(source, claimantOf(entry), name)
+    if (refusal === 'unowned' || (holding.is === 'others' && holding.by !== 'claim')) return true
+  }
+  return draft.entries(entry.kind).some((other) => {
+    if (other.uid === entry.uid) return false
+    return entry.kind === 'Records'
+      ? haveSameRecords(entry as Records, other as Records)
+      : namesOf(other).some((one) => one.name === name)
+  })
+}
+
+type Records = ConfigEntry<'Records'>
+
+function haveSameRecords(a: Records, b: Records): boolean {
+  const setsOf = ({ object }: Records): Set<string> =>
+    new Set(readRecords(object.spec).rrsets.map(({ name, type }) => `${type.code} ${name}`))
+  return !setsOf(a).isDisjointFrom(setsOf(b))
+}
+
+function textOf(entry: ConfigEntry, source: NameSource, { name, refusal }: Refused): string {
+  const field = fields[entry.kind as NamingKind]
+  const holding = nameHolding(source, claimantOf(entry), name)
+  const isNested = entry.kind === 'DelegatedDomain' && holding.is === 'others'
+  return isNested && holding.by === 'domain'
+    ? `${field}: ${name} is inside a domain of somebody else, and would take from it the right ` +
+        'to write records there: ask a system administrator to register it'
+    : `${field}: ${refusalText(refusal, name)}`
+}
+
+const keyOf = ({ kind, tenant }: ConfigEntry, name: string): string => `${kind} ${tenant} ${name}`
+
+function markOverlap(draft: Draft, entry: ConfigEntry): Result<ConfigEntry, Fault> {
+  const raw = draft.raw(entry)
+  return draft.change(entry, { ...raw, metadata: { ...pinned(entry, raw), overlap: true } })
+}

@@ -1,0 +1,184 @@
+// What tenants have at names, changed from one state of the configuration to the next: whose a name
+// is costs as much as it has labels, however many names there are.
+import { checkHostName, checkHostPattern, enclosingNames } from '#compiler/values/names.ts'
+import { heldName, mayOverlap } from '#compiler/holders/name-holder.ts'
+import type { NameClaim } from '#compiler/holders/name-holder.ts'
+import { readRecords } from '#compiler/values/record-sets.ts'
+import type { Kind } from '#schemas/kinds.ts'
+import { BucketMap } from './bucket-map.ts'
+import type { ConfigEntry } from './entry.ts'
+
+export const namingKinds = ['Service', 'Records', 'Redirect', 'DelegatedDomain'] as const
+export type NamingKind = (typeof namingKinds)[number]
+
+export function isNaming(kind: Kind): kind is NamingKind {
+  return (namingKinds as readonly Kind[]).includes(kind)
+}
+
+/** One name of an object. */
+export interface EntryName {
+  /** As it is declared: lower case, presentation form, final dot. */
+  readonly name: string
+  /** The name that decides whose it is. */
+  readonly held: string
+  readonly isPlainRecord: boolean
+}
+
+/** Of an object of `namingKinds`; of any other, none. */
+export function namesOf(entry: ConfigEntry): readonly EntryName[] {
+  return declaredNames(entry).map((name) => ({
+    ...{ name, held: heldName(name) },
+    isPlainRecord: entry.kind === 'Records' && !name.startsWith('*.'),
+  }))
+}
+
+function declaredNames(entry: ConfigEntry): readonly string[] {
+  const { kind, object } = entry
+  if (kind === 'Records') {
+    const { rrsets } = readRecords((object as ConfigEntry<'Records'>['object']).spec)
+    return [...new Set(rrsets.map(({ name }) => name))]
+  }
+  const text = isNaming(kind) ? (object.spec as unknown as Naming)[nameFields[kind]] : undefined
+  if (text === undefined) return []
+  // As nearly all are written: there may be a million.
+  if (text.length < plainMax && plain.test(text)) return [text]
+  const { key } = kind === 'DelegatedDomain' ? checkHostName(text) : checkHostPattern(text)
+  return key === undefined ? [] : [key]
+}
+
+type Naming = Readonly<Partial<Record<string, string>>>
+const nameFields = {
+  ...{ Service: 'domain', Redirect: 'sourceFqdn', DelegatedDomain: 'domain' },
+  Records: 'name',
+} as const satisfies Record<NamingKind, string>
+
+const plain = /^(?:[a-z0-9-]{1,63}\.)+$/
+const plainMax = 250
+
+interface Place {
+  /** Each once. */
+  readonly claims: readonly NameClaim[]
+  /** How often each is there: a name may have many records. */
+  readonly counts: readonly number[]
+  /** Tenants of delegated domains, the first of which decides. */
+  readonly domains: readonly string[]
+}
+
+const nothing: Place = Object.freeze({ claims: [], counts: [], domains: [] })
+
+export class NameIndex {
+  static readonly empty = new NameIndex(BucketMap.empty(), BucketMap.empty())
+
+  readonly #places: BucketMap<Place>
+  /**
+   * How much there is below a name: by `NAME` of all, by `TENANT NAME` of one tenant. A space is in
+   * neither.
+   */
+  readonly #below: BucketMap<number>
+
+  private constructor(places: BucketMap<Place>, below: BucketMap<number>) {
+    this.#places = places
+    this.#below = below
+  }
+
+  claimsAt(name: string): readonly NameClaim[] {
+    return (this.#places.get(name) ?? nothing).claims
+  }
+
+  domainAt(name: string): string | undefined {
+    return this.#places.get(name)?.domains[0]
+  }
+
+  hasOthersBelow(tenant: string, name: string): boolean {
+    return (this.#below.get(name) ?? 0) > (this.#below.get(`${tenant} ${name}`) ?? 0)
+  }
+
+  with(gone: Iterable<ConfigEntry>, come: Iterable<ConfigEntry>): NameIndex {
+    const places = new Map<string, Place>()
+    const below = new Map<string, number>()
+    /** By tenant, then by the parents of its names: most have theirs in common. */
+    const parents = new Map<string, Map<string, number>>()
+    const count = (key: string, step: number): void => {
+      below.set(key, (below.get(key) ?? this.#below.get(key) ?? 0) + step)
+    }
+    const change = (entry: ConfigEntry, step: 1 | -1): void => {
+      const { tenant, kind, object } = entry
+      if (!isNaming(kind)) return
+      // A domain gives its rights all the same.
+      if (kind !== 'DelegatedDomain' && mayOverlap(tenant, object.metadata)) return
+      for (const { held, isPlainRecord } of namesOf(entry)) {
+        const place = places.get(held) ?? this.#places.get(held) ?? nothing
+        const isDomain = kind === 'DelegatedDomain'
+        const claim = claimOf(tenant, isPlainRecord)
+        places.set(held, isDomain ? ofDomain(place, tenant, step) : ofClaim(place, claim, step))
+        const parent = parentOf(held)
+        const own = parents.get(tenant) ?? new Map<string, number>()
+        parents.set(tenant, own.set(parent, (own.get(parent) ?? 0) + step))
+      }
+    }
+    for (const entry of gone) change(entry, -1)
+    for (const entry of come) change(entry, 1)
+    if (places.size === 0) return this
+    for (const [tenant, own] of parents) {
+      for (const [parent, step] of own) {
+        if (parent === '' || step === 0) continue
+        for (const outer of [parent, ...enclosingNames(parent)]) {
+          count(outer, step)
+          count(`${tenant} ${outer}`, step)
+        }
+      }
+    }
+    const isLeft = ({ claims, domains }: Place): boolean => claims.length + domains.length > 0
+    return new NameIndex(
+      this.#places.with(Array.from(places, ([key, at]) => [key, isLeft(at) ? at : undefined])),
+      this.#below.with(Array.from(below, ([key, n]) => [key, n > 0 ? n : undefined])),
+    )
+  }
+}
+
+/** '': there is none. */
+function parentOf(name: string): string {
+  if (!name.includes('\\')) return name.slice(name.indexOf('.') + 1)
+  const [parent = ''] = enclosingNames(name)
+  return parent
+}
+
+function ofDomain(place: Place, tenant: string, step: 1 | -1): Place {
+  const { domains } = place
+  const at = domains.indexOf(tenant)
+  if (step === 1) return { ...place, domains: [...domains, tenant] }
+  return at === -1 ? place : { ...place, domains: domains.toSpliced(at, 1) }
+}
+
+function ofClaim(place: Place, claim: NameClaim, step: 1 | -1): Place {
+  const { claims: before, counts } = place
+  const at = before.indexOf(claim)
+  const count = (counts[at] ?? 0) + step
+  if (place === nothing) return ofOne(claim)
+  if (at === -1) return { ...place, claims: [...before, claim], counts: [...counts, count] }
+  return count === 0
+    ? { ...place, claims: before.toSpliced(at, 1), counts: counts.toSpliced(at, 1) }
+    : { ...place, counts: counts.with(at, count) }
+}
+
+const ofOnes = new Map<NameClaim, Place>()
+
+/** The same object each time: most names have one claim. */
+function ofOne(claim: NameClaim): Place {
+  let place = ofOnes.get(claim)
+  if (place === undefined) {
+    place = Object.freeze({ claims: [claim], counts: [1], domains: [] })
+    ofOnes.set(claim, place)
+  }
+  return place
+}
+
+const claims = new Map<string, NameClaim>()
+
+/** The same object each time: there may be a million. */
+function claimOf(tenant: string, isPlainRecord: boolean): NameClaim {
+  const key = `${isPlainRecord} ${tenant}`
+  let claim = claims.get(key)
+  if (claim === undefined) claims.set(key, (claim = Object.freeze({ tenant, isPlainRecord })))
+  return claim
+}
