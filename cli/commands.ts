@@ -24,6 +24,7 @@ export const commands: Readonly<Record<string, () => Promise<Command>>> = Object
   keygen: async () => (await import('./commands/keygen.ts')).keygen,
   license: async () => (await import('./commands/license.ts')).license,
   lint: async () => (await import('./commands/lint.ts')).lint,
+  node: async () => (await import('./commands/node.ts')).node,
   plan: async () => (await import('./commands/plan.ts')).planCommand,
   publish: async () => (await import('./commands/publish.ts')).publish,
   'query-log': async () => (await import('./commands/query-log.ts')).queryLogCommand,

@@ -19,7 +19,7 @@ export const driftKinds = [
 export type DriftKind = (typeof driftKinds)[number]
 
 export interface DriftedNode extends KnownNode {
-  /** Empty: nothing is wrong with it. */
+  /** Empty: nothing is wrong with it, or nobody vouches for what it says. */
   readonly drift: readonly DriftKind[]
 }
 
@@ -55,8 +55,12 @@ export class DriftWatch {
       this.#seen = { digest: given.digest, sinceMs: nowMs }
     }
     const isOld = nowMs - (this.#seen?.sinceMs ?? nowMs) > driftLimits.behindMs
-    const split = splitSeqs(nodes, given)
-    return nodes.map((node) => ({ ...node, drift: driftOf(node, { given, isOld, split }) }))
+    const counted = nodes.filter(({ isCounted }) => isCounted)
+    const split = splitSeqs(counted, given)
+    return nodes.map((node) => ({
+      ...node,
+      drift: node.isCounted ? driftOf(node, { given, isOld, split }) : [],
+    }))
   }
 }
 

@@ -1,10 +1,14 @@
 // What a control node knows of the nodes that pull from it: the last report of each, within bounds.
 import type { Clock } from '#lib/clock.ts'
+import type { NodeJudge } from './nodes/node-list.ts'
 import { readNodeReport } from './node-report.ts'
 import type { NodeReport } from './node-report.ts'
 
 export interface KnownNode {
+  /** Of a listed node with the labels of the list. */
   readonly report: NodeReport
+  /** It is listed and has signed the report, or those that are not count, too. */
+  readonly isCounted: boolean
   /** Since it last said so. */
   readonly ageMs: number
   /** Its clock before (+) or behind (-) the one here, with the time that the report took. */
@@ -16,8 +20,14 @@ export interface KnownNode {
 }
 
 export interface NodeInventory {
-  /** Takes the word of a node. false: there is no room for another one. */
-  readonly report: (report: NodeReport) => boolean
+  /**
+   * Takes the word of a node. false: there is no room for another one.
+   *
+   * @param told as it came; left out: it is of this node itself
+   */
+  readonly report: (report: NodeReport, told?: object) => boolean
+  /** What it is given by, where its word counts. */
+  readonly counted: (report: NodeReport, told: object) => NodeReport | undefined
   /** By name. */
   readonly all: () => readonly KnownNode[]
   /** Takes over what other control nodes have heard. */
@@ -39,64 +49,120 @@ export interface Word {
 
 export const inventoryLimits = {
   nodesMax: 10_000,
-  /** A node asks within 25 s, and a minute later when its source was no use. */
+  /** Of a node that does not say when it tells again: of an older version. */
   missingMs: 100_000,
+  /** Of one that does: it may miss once, and a network may be slow. */
+  misses: 2,
+  slowMs: 5_000,
   /** One that was silent for so long is forgotten. */
   forgottenMs: 24 * 3_600_000,
 } as const
 
+/** Where no list is kept. */
+const everyNode: NodeJudge = {
+  signer: () => undefined,
+  isListed: () => false,
+  countsUnlisted: () => true,
+}
+
 interface Entry {
   readonly report: NodeReport
+  /** Its node has signed it, or it is a control node: those tell each other alone. */
+  readonly isVouched: boolean
   /** On the monotonic clock: of its first report, and of this one. */
   readonly firstAtMs: number
   readonly atMs: number
   readonly clockOffsetMs: number
 }
 
-export function createNodeInventory(clock: Clock, shared?: SharedReports): NodeInventory {
+type Vouched = Pick<Entry, 'report' | 'isVouched'>
+
+export function createNodeInventory(
+  clock: Clock,
+  shared?: SharedReports,
+  judge: NodeJudge = everyNode,
+): NodeInventory {
   const entries = new Map<string, Entry>()
   const forget = (beforeMs: number): void => {
     for (const [key, { atMs }] of entries) if (atMs < beforeMs) entries.delete(key)
   }
-  const keep = (report: NodeReport, ageMs: number): boolean => {
-    const key = keyOf(report)
+  const vouched = (report: NodeReport, told: object): Vouched => {
+    // A control node asks nobody for bundles.
+    const signer = report.role === 'control' ? undefined : judge.signer(told, report)
+    if (signer === undefined) return { report, isVouched: false }
+    return { report: { ...report, labels: signer.labels }, isVouched: true }
+  }
+  const counts = ({ report, isVouched }: Vouched): boolean => {
+    if (report.role === 'control') return isVouched
+    return (isVouched && judge.isListed(report.name)) || judge.countsUnlisted()
+  }
+  const keep = (one: Vouched, ageMs: number): boolean => {
+    const { report, isVouched } = one
+    const key = keyOf(one)
     const atMs = clock.monotonicMs() - ageMs
     const before = entries.get(key)
     if (before !== undefined && before.atMs > atMs) return true
+    // Recorded, and told again: what it has said since counts.
+    const isOld = before !== undefined && report.sentAtMs < before.report.sentAtMs
+    if (isVouched && report.role !== 'control' && isOld) return true
     if (report.isLeaving) return entries.delete(key) || true
-    if (before === undefined && entries.size >= inventoryLimits.nodesMax) {
+    // Those that are listed have a bound of their own.
+    if (before === undefined && !isVouched && entries.size >= inventoryLimits.nodesMax) {
       forget(clock.monotonicMs() - inventoryLimits.missingMs)
       if (entries.size >= inventoryLimits.nodesMax) return false
     }
     const firstAtMs = before?.firstAtMs ?? atMs
     const clockOffsetMs = report.sentAtMs - (clock.nowMs() - ageMs)
-    entries.set(key, { report, firstAtMs, atMs, clockOffsetMs })
+    // It is listed since.
+    if (isVouched) entries.delete(keyOf({ report, isVouched: false }))
+    entries.set(key, { report, isVouched, firstAtMs, atMs, clockOffsetMs })
     return true
   }
   return {
-    report: (report) => {
-      const isKept = keep(report, 0)
-      if (isKept && shared !== undefined) {
-        void shared.tell({ key: keyOf(report), text: JSON.stringify(report), atMs: clock.nowMs() })
+    report: (report, told) => {
+      const isOwn = told === undefined && report.role === 'control'
+      const one = isOwn ? { report, isVouched: true } : vouched(report, told ?? report)
+      const isKept = keep(one, 0)
+      if (isKept && shared !== undefined && counts(one)) {
+        // As it came: others judge it, too.
+        const text = JSON.stringify(told ?? report)
+        void shared.tell({ key: sharedKeyOf(report), text, atMs: clock.nowMs() })
       }
       return isKept
+    },
+    counted: (report, told) => {
+      const one = vouched(report, told)
+      return counts(one) ? one.report : undefined
     },
     refresh: async () => {
       const words = (await shared?.list()) ?? []
       for (const { text, atMs } of words) {
-        const report = readNodeReport(parsed(text))
-        if (report.ok) keep(report.value, Math.max(0, clock.nowMs() - atMs))
+        const told = parsed(text)
+        const report = readNodeReport(told)
+        if (!report.ok) continue
+        const { role } = report.value
+        // What control nodes tell comes by what they share alone.
+        const one =
+          role === 'control'
+            ? { report: report.value, isVouched: true }
+            : vouched(report.value, told as object)
+        keep(one, Math.max(0, clock.nowMs() - atMs))
       }
     },
     all: () => {
       const nowMs = clock.monotonicMs()
       forget(nowMs - inventoryLimits.forgottenMs)
-      return knownOf(entries.values(), nowMs)
+      return knownOf(entries.values(), nowMs).map(({ isVouched, ...node }) => ({
+        ...node,
+        isCounted: counts({ report: node.report, isVouched }),
+      }))
     },
   }
 }
 
-const keyOf = ({ name, instance }: NodeReport): string => `${name} ${instance}`
+const sharedKeyOf = ({ name, instance }: NodeReport): string => `${name} ${instance}`
+const keyOf = ({ report, isVouched }: Vouched): string =>
+  `${sharedKeyOf(report)} ${isVouched ? 'vouched' : ''}`
 
 /** Another version of gslbd may have written it. */
 function parsed(text: string): unknown {
@@ -107,20 +173,29 @@ function parsed(text: string): unknown {
   }
 }
 
+export function missingAfterMs({ againMs }: Pick<NodeReport, 'againMs'>): number {
+  const { misses, slowMs, missingMs } = inventoryLimits
+  return againMs === undefined ? missingMs : misses * againMs + slowMs
+}
+
 /** The process that a node was before its last start is left out; two that both speak are not. */
-function knownOf(entries: Iterable<Entry>, nowMs: number): readonly KnownNode[] {
-  const byName = Map.groupBy(entries, ({ report }) => report.name)
+function knownOf(
+  entries: Iterable<Entry>,
+  nowMs: number,
+): readonly (Omit<KnownNode, 'isCounted'> & Vouched)[] {
+  // Anybody may say a name: that takes nothing from the node that signs for it.
+  const byName = Map.groupBy(entries, ({ report, isVouched }) => `${report.name} ${isVouched}`)
   const names = [...byName.keys()].toSorted()
   return names.flatMap((name) => {
     const all = byName.get(name)!
     const newest = all.reduce((a, b) => (b.firstAtMs >= a.firstAtMs ? b : a))
-    const isLate = ({ atMs }: Entry): boolean => nowMs - atMs > inventoryLimits.missingMs
+    const isLate = ({ atMs, report }: Entry): boolean => nowMs - atMs > missingAfterMs(report)
     // It spoke after the newest one had begun to.
     const others = all.filter(
       (one) => one !== newest && one.atMs >= newest.firstAtMs && !isLate(one),
     )
     return [newest, ...others].map((one) => ({
-      report: one.report,
+      ...{ report: one.report, isVouched: one.isVouched },
       ageMs: nowMs - one.atMs,
       clockOffsetMs: one.clockOffsetMs,
       isMissing: isLate(one),

@@ -22,6 +22,8 @@ export interface NodeReport {
   readonly startedAtMs: number
   /** When it says this, Unix epoch, by the clock of the node. */
   readonly sentAtMs: number
+  /** It says the next within so long, where nothing is wrong; versions before did not say. */
+  readonly againMs?: number
   /** It stops: nobody is to miss it. */
   readonly isLeaving: boolean
   /** What a source last gave it was refused. */
@@ -82,6 +84,8 @@ export const reportLimits = {
   versionCharsMax: 63,
   refusalsMax: 5,
   reasonCharsMax: 300,
+  /** Nobody is silent for longer while all is well. */
+  againMsMax: 300_000,
 } as const
 
 /** Letters, digits, dots, dashes, underscores: what can stand in a log, a label and a page. */
@@ -111,9 +115,11 @@ export function readNodeReport(value: unknown): Result<NodeReport, string> {
   const { name, instance, labels, version, role, seq, digest, issuedAtMs } = report
   const { publisher, isLeaving, isRefusing, startedAtMs, sentAtMs, refusals, busyRatio, counters } =
     report
+  const { againMs } = report
   return ok({
     ...{ name, instance, version, role, seq, digest, issuedAtMs, startedAtMs, sentAtMs, busyRatio },
     ...{ publisher, isLeaving, isRefusing, labels: { ...labels } },
+    ...(againMs === undefined ? {} : { againMs }),
     refusals: refusals.map(({ digest: refused, code, reason, atMs }) => ({
       digest: refused,
       code,
@@ -139,6 +145,7 @@ function faultOf(report: Fields): string | undefined {
     ['seq', isCount(report['seq'])],
     ['digest', digest === null || isText(digest, digestForm)],
     ['publisher', report['publisher'] === '' || isText(report['publisher'], publisherForm)],
+    ['againMs', isPause(report['againMs'])],
     ['isLeaving', typeof report['isLeaving'] === 'boolean'],
     ['isRefusing', typeof report['isRefusing'] === 'boolean'],
     ['issuedAtMs', issuedAtMs === null || isCount(issuedAtMs)],
@@ -223,6 +230,8 @@ const isText = (value: unknown, form: RegExp): boolean =>
   typeof value === 'string' && form.test(value)
 const isShort = (value: unknown, charsMax: number): boolean =>
   typeof value === 'string' && value.length <= charsMax
+const isPause = (value: unknown): boolean =>
+  value === undefined || (isCount(value) && (value as number) <= reportLimits.againMsMax)
 const isCount = (value: unknown): boolean =>
   typeof value === 'number' && value >= 0 && value <= countMax
 const isRatio = (value: unknown): boolean => typeof value === 'number' && value >= 0 && value <= 1

@@ -45,6 +45,8 @@ export interface PullerParts {
   readonly mayBeAbsent?: boolean
   /** What the node tells of itself to sources that take it; left out: nothing. */
   readonly report?: (pulled: Pulled) => NodeReport
+  /** The same as it is sent: signed. Left out: as it is. */
+  readonly sealed?: (report: NodeReport) => object
   readonly clock: Clock
   readonly after: After
   readonly random: Random
@@ -61,7 +63,7 @@ export interface PulledShadow {
 }
 
 /** What a report has from here. */
-export type Pulled = Pick<NodeReport, 'isRefusing' | 'refusals'>
+export type Pulled = Pick<NodeReport, 'isRefusing' | 'refusals' | 'againMs'>
 
 /** Tests on a machine of their own are less patient. */
 export interface PullLimits {
@@ -153,7 +155,9 @@ export class Puller {
   /** What was refused lately: oldest first. */
   pulled(): Pulled {
     const isRefusing = this.#sources.all.some(({ isRefused }) => isRefused)
-    return { isRefusing, refusals: this.#refusals }
+    const { waitSeconds, headPatienceMs } = this.#limits
+    const waits = { waitSeconds, headPatienceMs, pollMs: this.#parts.pollMs }
+    return { isRefusing, refusals: this.#refusals, againMs: this.#sources.againMs(waits) }
   }
 
   async #run(): Promise<void> {
@@ -364,10 +368,10 @@ export class Puller {
 
   /** Nobody is to miss a node that was stopped; who does not hear of it, will. */
   async #leave(): Promise<void> {
-    const { report, channel, token } = this.#parts
+    const { report, channel, token, sealed = asIs } = this.#parts
     const source = this.#sources.all.find(({ takesReports }) => takesReports)
     if (report === undefined || source === undefined) return
-    const body = { tag: null, report: { ...report(this.pulled()), isLeaving: true } }
+    const body = { tag: null, report: sealed({ ...report(this.pulled()), isLeaving: true }) }
     await fetchFile(new URL(channelPath(channel), source.url), {
       headers: bearing(token),
       body: JSON.stringify(body),
@@ -380,13 +384,16 @@ export class Puller {
 
   /** With a report where the source takes one. */
   async #recordOf(source: Source, waitSeconds: number): Promise<Result<Fetched, FetchFailure>> {
-    const { clock, channel, report } = this.#parts
-    const path = channelPath(channel) + (waitSeconds > 0 ? `?wait=${waitSeconds}` : '')
-    const common = { bytesMax: fleetLimits.recordBytesMax, waitMs: waitSeconds * 1000 }
-    if (report !== undefined && source.takesReports) {
-      const body = JSON.stringify({ tag: source.tag ?? null, report: report(this.pulled()) })
-      const told = await this.#fetch(source, path, { ...common, body })
-      if (told.ok || !tellsOfReport.includes(told.error.status ?? 0)) return told
+    const { clock, channel, report, sealed = asIs } = this.#parts
+    const isTold = report !== undefined && source.takesReports
+    const seconds = isTold ? Math.min(waitSeconds, fleetLimits.reportWaitSeconds) : waitSeconds
+    const path = channelPath(channel) + (seconds > 0 ? `?wait=${seconds}` : '')
+    const common = { bytesMax: fleetLimits.recordBytesMax, waitMs: seconds * 1000 }
+    if (isTold) {
+      const told = sealed(report(this.pulled()))
+      const body = JSON.stringify({ tag: source.tag ?? null, report: told })
+      const heard = await this.#fetch(source, path, { ...common, body })
+      if (heard.ok || !tellsOfReport.includes(heard.error.status ?? 0)) return heard
       source.takesReports = false
       source.reportsFromMs = clock.monotonicMs() + fleetLimits.reportRestMs
     }
@@ -429,6 +436,8 @@ export class Puller {
     })
   }
 }
+
+const asIs = (report: NodeReport): object => report
 
 interface WantedBundle {
   readonly digest: string

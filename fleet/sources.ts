@@ -3,6 +3,7 @@ import { backoffMs } from '#lib/backoff.ts'
 import type { Backoff } from '#lib/backoff.ts'
 import type { Random } from '#lib/random.ts'
 import { fleetLimits } from './limits.ts'
+import { reportLimits } from './node-report.ts'
 
 /** Why a source gave nothing, or what is wrong with what it gave. */
 export interface SourceFault {
@@ -33,6 +34,12 @@ export interface Source {
   reportsFromMs: number
   /** So many questions do not wait: it has too many others. */
   plainAsks: number
+}
+
+interface Waits {
+  readonly waitSeconds: number
+  readonly headPatienceMs: number
+  readonly pollMs: number
 }
 
 export class Sources {
@@ -80,6 +87,19 @@ export class Sources {
       source.failures = 0
       source.logged = ''
     }
+  }
+
+  /** When a node that asks them tells the next of itself, at the latest. */
+  againMs({ waitSeconds, headPatienceMs, pollMs }: Waits): number {
+    const failures = this.all.map((source) => source.failures)
+    const waitMs = 1_000 * Math.min(waitSeconds, fleetLimits.reportWaitSeconds)
+    const isBusy = this.all.some(({ plainAsks }) => plainAsks > 0)
+    const askMs = isBusy ? 1.5 * pollMs : this.#rest.firstMs
+    // Those before are tried as well; where none is of use, the next one after its rest.
+    const failedMs = failures.every((count) => count === 0) ? 0 : headPatienceMs
+    const least = Math.min(...failures)
+    const restMs = least === 0 ? 0 : backoffMs(this.#rest, least + 1)
+    return Math.min(reportLimits.againMsMax, Math.ceil(waitMs + askMs + failedMs + restMs))
   }
 
   failed(source: Source, fault: SourceFault, nowMs: number): void {

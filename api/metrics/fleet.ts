@@ -78,6 +78,13 @@ export const fleetRows = [
     read: ({ fleet }: MetricsSnapshot) => (fleet === null ? [] : one(fleet.nodes)),
   },
   {
+    name: 'gslbd_fleet_unknown_nodes',
+    type: 'gauge',
+    help: 'Nodes that tell of themselves, and are not listed or have not signed it.',
+    labels: [],
+    read: ({ fleet }: MetricsSnapshot) => (fleet === null ? [] : one(fleet.strangers)),
+  },
+  {
     name: 'gslbd_fleet_drifting_nodes',
     type: 'gauge',
     help: 'Nodes by what is wrong with them; the words of `drift` in GET /api/v1/cluster/nodes.',

@@ -83,4 +83,19 @@ export const siteRows = [
     read: ({ backupAgeSeconds }: MetricsSnapshot) =>
       backupAgeSeconds === null ? [] : one(backupAgeSeconds),
   },
+  {
+    name: 'gslbd_data_directory_free_ratio',
+    type: 'gauge',
+    help: 'What is free of the disk of the data directory, 0 to 1. Alert on little.',
+    labels: [],
+    read: ({ dataDirectory: { freeRatio } }: MetricsSnapshot) =>
+      freeRatio === null ? [] : one(freeRatio),
+  },
+  {
+    name: 'gslbd_data_directory_writable',
+    type: 'gauge',
+    help: '0 while the data directory does not take what is to be stored. Alert on it.',
+    labels: [],
+    read: ({ dataDirectory }: MetricsSnapshot) => one(dataDirectory.isWritable ? 1 : 0),
+  },
 ] as const

@@ -15,6 +15,7 @@ export interface MetricsSnapshot {
   readonly isDatabaseUp: boolean | null
   /** null: this node makes no backups, or has made none yet. */
   readonly backupAgeSeconds: number | null
+  readonly dataDirectory: DataDirectorySnapshot
   readonly apiRequests: readonly RequestCount[]
   readonly threads: readonly ThreadSnapshot[]
   readonly tcp: TcpSnapshot
@@ -218,9 +219,17 @@ export interface GivenSnapshot {
   readonly turnedAway: number
 }
 
+export interface DataDirectorySnapshot {
+  /** Of its disk, 0 to 1; null: not known. */
+  readonly freeRatio: number | null
+  readonly isWritable: boolean
+}
+
 /** Nodes that pull bundles, with this one. */
 export interface FleetSnapshot {
   readonly nodes: number
+  /** Nodes that nobody vouches for: they count nowhere. */
+  readonly strangers: number
   /** How many there are, by what is wrong with them. */
   readonly drift: Readonly<Record<string, number>>
   /** null: nothing is delivered in waves. */

@@ -3,8 +3,11 @@ import type { Readable } from 'node:stream'
 import type { Result } from '#lib/result.ts'
 
 export interface Bundles {
-  /** Takes what a node tells of itself. Errors: a sentence. */
-  readonly told: (report: unknown) => Result<AskingNode, string>
+  /**
+   * Takes what a node tells of itself. undefined: it is one that does not count. Errors: a
+   * sentence.
+   */
+  readonly told: (report: unknown) => Result<AskingNode | undefined, string>
   /**
    * Takes what a probe agent finds. `instance` names this process, which has heard what it heard.
    * Errors: a sentence; null: it cannot be passed on now.
@@ -26,7 +29,7 @@ export interface Bundles {
     node?: AskingNode,
   ) => { readonly text: string; readonly tag: string } | 'later' | undefined
   /** Digest of the bundle that a node is to compute with, too; '': none. */
-  readonly shadowFor: (node: AskingNode) => string
+  readonly shadowFor: (node: AskingNode | undefined) => string
   /** @returns whether it could wait for another record: too many others do */
   readonly waitForOther: (
     channel: string,

@@ -9,6 +9,8 @@ export interface SeenNode extends ClusterNode {
   readonly isMissing: boolean
   /** `control` nodes give bundles, and may answer as well; `dns` ones pull them and answer. */
   readonly role: 'control' | 'dns' | 'agent'
+  /** false: it is not listed, or has not signed what it says. */
+  readonly isKnown: boolean
   readonly labels: Readonly<Record<string, string>>
   /** Its clock before (+) or behind (-) that of the node that heard it; null: not known. */
   readonly clockOffsetMs: number | null

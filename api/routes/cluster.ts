@@ -63,6 +63,9 @@ const Node = Type.Object(
       }),
       { description: 'What it refused lately, oldest first' },
     ),
+    isKnown: Type.Boolean({
+      description: 'false: it is not listed, or has not signed what it says, and counts nowhere',
+    }),
     drift: Type.Array(Type.Enum([...driftWords]), {
       description:
         'What is wrong with it as one of a fleet: silent, behind for five minutes, another ' +
@@ -227,7 +230,7 @@ function showNode(node: SeenNode, nowMs: number) {
     seq,
     ageSeconds: issuedAtMs === null ? null : Math.max(0, (nowMs - issuedAtMs) / 1_000),
     load: node.answersDns === false ? null : { busyRatio, queries },
-    ...{ role: node.role, labels: node.labels, drift: node.drift },
+    ...{ role: node.role, labels: node.labels, isKnown: node.isKnown, drift: node.drift },
     clockOffsetMs: node.clockOffsetMs === null ? null : Math.round(node.clockOffsetMs),
     refusals: node.refusals.map(({ atMs, ...refusal }) => ({ ...refusal, at: Math.floor(atMs) })),
     health: { status, reasons, members },

@@ -16,6 +16,7 @@ import { PastAnswers } from '#cli/why/past-answers.ts'
 import { LiveSimulator } from '#cli/simulate/live.ts'
 import { withHostnames } from '#cli/status/hostname-health.ts'
 import { createMemberHealthView } from '#cli/status/member-health-view.ts'
+import { dataDirectorySnapshot } from '#cli/data/disk-use.ts'
 import { createDeliveriesView } from '#cli/status/delivery-view.ts'
 import { createSettingsView } from '#cli/status/settings-view.ts'
 import { RequestCounts } from '#api/http/request-counts.ts'
@@ -129,6 +130,7 @@ function apiParts(deps: Deps, load: ThreadLoad, looks: AskedLooks): NodeApiParts
     load,
     canKeep: () => deps.dataDir.fault() === null,
     ...{ isBackedUp: records.isBackedUp, backupAgeSeconds: records.backupAgeSeconds },
+    dataDirectory: () => dataDirectoryOf(deps),
     journal: () => deps.journal?.status() ?? null,
     database: records.database,
     repository: () => deps.repacker.status(),
@@ -275,13 +277,32 @@ function hearing({ shared, settings, log }: Deps): NodeApiParts['bundles']['hear
   }
 }
 
-function told({ inventory }: Deps, value: unknown): Result<AskingNode, string> {
+/** One that does not count, or does not fit in, is served all the same, as one without a name. */
+function told({ inventory, log }: Deps, value: unknown): Result<AskingNode | undefined, string> {
   const report = readNodeReport(value)
   if (!report.ok) return report
-  // One that does not fit in is served all the same.
-  inventory.report(report.value)
-  const { name, labels } = report.value
+  inventory.report(report.value, value as object)
+  const counted = inventory.counted(report.value, value as object)
+  if (counted === undefined) {
+    sayStrange(report.value.name, log)
+    return ok(undefined)
+  }
+  const { name, labels } = counted
   return ok({ name, labels })
+}
+
+const dataDirectoryOf = ({ settings, dataDir, node }: Deps) =>
+  dataDirectorySnapshot(settings.dataDir, dataDir.fault(), node.status())
+
+const strange = new Set<string>()
+const strangeMax = 100
+
+/** Once each, for names that anybody may invent. */
+function sayStrange(node: string, log: Deps['log']): void {
+  if (strange.has(node) || strange.size >= strangeMax) return
+  strange.add(node)
+  const what = 'a node tells of itself that is not listed, or has not signed it: it counts nowhere'
+  log.warn({ node }, `${what}; "gslbd node add" makes its credential`)
 }
 
 const deliveriesOf = (deps: Deps): NodeApiParts['deliveries'] =>
@@ -297,7 +318,8 @@ function fleetIn(deps: Deps): FleetSnapshot {
     driftKinds.map((kind) => [kind, nodes.filter((one) => one.drift.includes(kind)).length]),
   )
   const [delivery = null] = deliveriesOf(deps).list()
-  return { nodes: nodes.length, drift, delivery }
+  const counted = nodes.filter(({ isCounted }) => isCounted).length
+  return { nodes: counted, strangers: nodes.length - counted, drift, delivery }
 }
 
 function givenBy({ bundleFeed, textsFeed, bundleFiles }: Deps): GivenSnapshot {

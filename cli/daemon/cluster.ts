@@ -7,6 +7,7 @@ import type { Io } from '#cli/terminal/command.ts'
 import { DriftWatch } from '#fleet/drift.ts'
 import { createNodeInventory } from '#fleet/node-inventory.ts'
 import type { SharedReports } from '#fleet/node-inventory.ts'
+import { NodeList } from '#fleet/nodes/node-list.ts'
 import type { NodeReport } from '#fleet/node-report.ts'
 import { systemClock } from '#lib/clock.ts'
 import { ok } from '#lib/result.ts'
@@ -18,6 +19,8 @@ import type { Deps, Part } from './part.ts'
 /** The answer to the request goes out before the sockets close. */
 const restartAfterMs = 100
 const leavePatienceMs = 1_000
+/** As the job does. */
+const announceMs = 5_000
 
 export const joinCluster: Part = (deps) => {
   const { settings, shared, env, log } = deps
@@ -37,7 +40,11 @@ export const joinCluster: Part = (deps) => {
   }
   const forget = nodes.onRestart(nodeName, takeRestart)
   const isShared = settings.redis.url !== ''
-  const inventory = createNodeInventory(systemClock, isShared ? sharedBy(deps) : undefined)
+  const inventory = createNodeInventory(
+    systemClock,
+    isShared ? sharedBy(deps) : undefined,
+    listOf(deps),
+  )
   const watch = new DriftWatch(systemClock, () => givenBy(deps))
   const drifted = (): ReturnType<DriftWatch['look']> => watch.look(inventory.all())
   const instance = randomBytes(8).toString('hex')
@@ -81,7 +88,8 @@ function reportOf(deps: Deps, instance: string): NodeReport {
   // Undefined while the API is being put together.
   const { busyRatio = () => 0 }: Partial<Pick<Deps, 'busyRatio'>> = deps
   const parts = { settings, node, instance, busyRatio, clock: systemClock }
-  return nodeReport({ ...parts, role: 'control', startedAtMs: 0 }, refusedHere(node, systemClock))
+  const pulled = { ...refusedHere(node, systemClock), againMs: announceMs }
+  return nodeReport({ ...parts, role: 'control', startedAtMs: 0 }, pulled)
 }
 
 function givenBy(deps: Deps): ReturnType<ConstructorParameters<typeof DriftWatch>[1]> {
@@ -92,6 +100,11 @@ function givenBy(deps: Deps): ReturnType<ConstructorParameters<typeof DriftWatch
   const view = delivery?.keeper.view()
   if (view !== null && view !== undefined) return { publisher, ...view.state.good }
   return { publisher, seq: active.seq, digest: active.digest }
+}
+
+function listOf({ settings, log }: Deps): NodeList {
+  const { listFile, unlisted } = settings.node
+  return new NodeList(listFile, unlisted, systemClock, log)
 }
 
 function sharedBy({ shared: { toldNodes } }: Deps): SharedReports {

@@ -42,6 +42,7 @@ export const keepDelivery: Part = (deps) => {
     made: () => madeBy(deps),
     plan: (commit) => planIn(deps, commit),
     nodes: () => nodesIn(deps),
+    strangers: () => deps.inventory.all().filter(({ isCounted }) => !isCounted).length,
     onChange: () => feedOf(deps)?.changed(),
   })
   const tick = async (): Promise<void> => {
@@ -126,9 +127,9 @@ function planIn({ gitops: { config } }: Deps, commit: string): DeliveryPlan | nu
 }
 
 function nodesIn({ inventory }: Deps): readonly DeliveryNode[] {
-  return inventory.all().flatMap(({ report, ageMs }) => {
+  return inventory.all().flatMap(({ report, ageMs, isCounted }) => {
     const { role, name, labels, instance, digest, seq, refusals, counters, shadow } = report
-    if (role !== 'dns') return []
+    if (role !== 'dns' || !isCounted) return []
     return [{ name, labels, instance, digest, seq, refusals, counters, shadow, ageMs }]
   })
 }

@@ -1,6 +1,8 @@
 // Reads the API's keys, which may stand in no file, and the audit log's path from the environment.
 import { readFileSync } from 'node:fs'
 import { isAbsolute } from 'node:path'
+import type { KeyObject } from 'node:crypto'
+import { keyOfToken } from '#fleet/nodes/credentials.ts'
 import { err, ok } from '#lib/result.ts'
 import type { Result } from '#lib/result.ts'
 import { variable } from '#cli/terminal/command.ts'
@@ -59,6 +61,15 @@ export function readSecrets(env: Io['env']): Result<NodeSecrets, string> {
 /** What a control node asks of nodes that pull, and what these send. null: not set. */
 export function readBundleToken(env: Io['env']): Result<string | null, string> {
   return readToken(env, 'GSLB_BUNDLE_TOKEN')
+}
+
+/** What this node signs its reports with. null: it has none. Errors: a sentence. */
+export function readNodeKey(env: Io['env']): Result<KeyObject | null, string> {
+  const token = variable(env, 'GSLB_NODE_TOKEN')
+  if (token === undefined) return ok(null)
+  const key = keyOfToken(token)
+  if (key !== undefined) return ok(key)
+  return err('GSLB_NODE_TOKEN is no token of a node; "gslbd node add" on a control node makes one')
 }
 
 function readToken(

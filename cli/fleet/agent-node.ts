@@ -1,7 +1,7 @@
 // A probe agent, a node of the role agent: it probes the members of bundles that it pulls from
 // where it stands, and tells the other nodes. It answers no DNS.
 import { randomBytes } from 'node:crypto'
-import { readBundleToken } from '#cli/data/secrets.ts'
+import { readBundleToken, readNodeKey } from '#cli/data/secrets.ts'
 import { takeOverFrom } from '#cli/data/predecessor.ts'
 import { createNodeHealth } from '#cli/node/health.ts'
 import { createNodeResolver } from '#cli/node/resolver.ts'
@@ -26,7 +26,7 @@ import { MemoryReleases } from '#lib/memory/memory-releases.ts'
 import { BundleKeys } from './bundle-keys.ts'
 import type { PulledNode } from './pulled-node.ts'
 import { Pullers } from './pullers.ts'
-import { beginPulling, openOwnDataDir, openShared, startPulled } from './start-pulled.ts'
+import { beginPulling, openOwnDataDir, openShared, startPulled, sealing } from './start-pulled.ts'
 import type { GivenToPulled, Run, StartedNode } from './start-pulled.ts'
 
 /** Starts everything, or nothing. Errors: a sentence for the operator. */
@@ -38,6 +38,8 @@ async function start(given: GivenToPulled, run: Run): Promise<Result<StartedNode
   const stops = run.stops.first
   const token = readBundleToken(env)
   if (!token.ok) return token
+  const nodeKey = readNodeKey(env)
+  if (!nodeKey.ok) return nodeKey
   const keys = BundleKeys.open(settings.bundle.keys)
   if (!keys.ok) return keys
   const dataDir = openOwnDataDir(settings.dataDir, log, before, run)
@@ -71,6 +73,7 @@ async function start(given: GivenToPulled, run: Run): Promise<Result<StartedNode
     geo: null,
     journal: null,
     anycast: () => null,
+    sealed: sealing(settings, shared.value.status, nodeKey.value),
   }
   return startPulling(
     { ...ours, ...unanswered, node },
@@ -122,7 +125,7 @@ async function startPulling(
   }
   const report = (pulled: Pulled): NodeReport => nodeReport(self, pulled)
   const puller = new Pullers({
-    ...{ settings, token, node, health, store, texts: null, report, log },
+    ...{ settings, token, node, health, store, texts: null, report, sealed: ours.sealed, log },
     onActivated: () => releases.changed(),
   })
   const pulled: PulledNode = { ...ours, puller, report }

@@ -3,7 +3,7 @@
 import { randomBytes, randomInt } from 'node:crypto'
 import { announceNode } from '#cli/anycast/node-anycast.ts'
 import type { NodeAnycast } from '#cli/anycast/node-anycast.ts'
-import { readBundleToken } from '#cli/data/secrets.ts'
+import { readBundleToken, readNodeKey } from '#cli/data/secrets.ts'
 import type { TrustedKey } from '#bundle/signature/channel.ts'
 import { takeOverFrom } from '#cli/data/predecessor.ts'
 import type { Predecessor } from '#cli/data/predecessor.ts'
@@ -44,7 +44,7 @@ import type { PulledNode } from './pulled-node.ts'
 import { Pullers } from './pullers.ts'
 import { createRedirects, openRedirects } from './redirects.ts'
 import { createShadow } from './shadow.ts'
-import { beginPulling, openOwnDataDir, openShared, startPulled } from './start-pulled.ts'
+import { beginPulling, openOwnDataDir, openShared, sealing, startPulled } from './start-pulled.ts'
 import type { GivenToPulled, Run, StartedNode } from './start-pulled.ts'
 import { ZoneExchange } from './zone-exchange.ts'
 
@@ -63,6 +63,8 @@ async function start(
   const stops = run.stops.first
   const token = readBundleToken(env)
   if (!token.ok) return token
+  const nodeKey = readNodeKey(env)
+  if (!nodeKey.ok) return nodeKey
   warnOfUnused(settings, token.value, log)
   const bundleKeys = BundleKeys.open(settings.bundle.keys)
   if (!bundleKeys.ok) return bundleKeys
@@ -110,7 +112,8 @@ async function start(
     ...{ store, journal, textsStore, node, texts, exchange, redirects },
     ...{ geo: geo.source, queryLog, samples },
   }
-  const ours = { ...parts, ...own, token: token.value, trusted }
+  const sealed = sealing(settings, shared.value.status, nodeKey.value)
+  const ours = { ...parts, ...own, sealed, token: token.value, trusted }
   const around = { log, env, before, run, dnsPort: opened.value.port }
   const pulling = await startPulling(ours, around)
   if (!pulling.ok) return pulling
@@ -170,7 +173,7 @@ async function startPulling(
   stops.push(shadow.stop)
   const self = reporterOf(settings, node, shadow.report)
   const ownTexts = { pulled: texts, store: textsStore }
-  const pulls = { settings, token, node, health, store, texts: ownTexts }
+  const pulls = { settings, token, sealed: ours.sealed, node, health, store, texts: ownTexts }
   const releases = new MemoryReleases({ ...onTheClock, release: () => releaseMemory('drop') })
   stops.push(() => releases.stop())
   const told = { shadow: shadow.pulled, onActivated: () => releases.changed() }

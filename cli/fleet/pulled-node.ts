@@ -41,4 +41,6 @@ export interface PulledNode {
   readonly anycast: () => NodeAnycastStatus | null
   /** What this process says of itself. */
   readonly report: (pulled: Pulled) => NodeReport
+  /** The same as it is sent. */
+  readonly sealed: (report: NodeReport) => object
 }

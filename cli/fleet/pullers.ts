@@ -27,6 +27,8 @@ export interface PullersParts {
   /** TXT records written at run time, and what keeps them; null: nobody is answered with them. */
   readonly texts: { readonly pulled: PulledTexts; readonly store: BundleStore } | null
   readonly report: (pulled: Pulled) => NodeReport
+  /** As it is sent. */
+  readonly sealed: (report: NodeReport) => object
   /** Left out: it computes with one bundle alone. */
   readonly shadow?: PulledShadow
   /** All threads answer from another bundle. */
@@ -58,6 +60,7 @@ export class Pullers {
         return activated
       },
       report: () => parts.report(this.pulled()),
+      sealed: parts.sealed,
       ...(parts.shadow === undefined ? {} : { shadow: parts.shadow }),
     })
     this.#texts = texts === null ? null : textsPuller(parts, texts)
@@ -84,7 +87,7 @@ export class Pullers {
     if (texts === undefined) return main
     const refusals = [...main.refusals, ...texts.refusals].sort((a, b) => a.atMs - b.atMs)
     const isRefusing = main.isRefusing || texts.isRefusing
-    return { isRefusing, refusals: refusals.slice(-reportLimits.refusalsMax) }
+    return { ...main, isRefusing, refusals: refusals.slice(-reportLimits.refusalsMax) }
   }
 
   /** Sources as they are for the configuration; what is counted is of both. */

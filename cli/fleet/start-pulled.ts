@@ -1,5 +1,6 @@
 // What nodes that pull have in common, whatever they do with a bundle: how they start, let go and
 // stop, whom they tell how they are, and what they look at now and then.
+import type { KeyObject } from 'node:crypto'
 import { openDataDirLater, openDataDirToServe } from '#cli/data/data-dir.ts'
 import type { DataDir } from '#cli/data/data-dir.ts'
 import type { Daemon } from '#cli/daemon/daemon.ts'
@@ -11,6 +12,7 @@ import { changedSettings, reloadedSettings } from '#cli/settings/settings.ts'
 import type { Settings } from '#cli/settings/settings.ts'
 import type { Io } from '#cli/terminal/command.ts'
 import type { ProcessLog } from '#cli/terminal/log.ts'
+import { signedReport } from '#fleet/nodes/credentials.ts'
 import { systemClock } from '#lib/clock.ts'
 import { ok } from '#lib/result.ts'
 import type { Result } from '#lib/result.ts'
@@ -112,6 +114,18 @@ export function openOwnDataDir(
 export const openShared = ({ redis }: Settings, log: ProcessLog) =>
   createEphemeral({ redis, prefix: redisPrefix, clock: systemClock, log })
 
+/** What a node tells as it is sent: signed, and by Redis more often than by HTTP. */
+export function sealing(
+  { redis }: Settings,
+  status: PulledNode['shared']['status'],
+  key: KeyObject | null,
+): PulledNode['sealed'] {
+  return (report) => {
+    const isOften = redis.url !== '' && status().state !== 'away'
+    return signedReport(isOften ? { ...report, againMs: tellEveryMs } : report, key)
+  }
+}
+
 /** Shows what is pulled, pulls, and tells others. Errors: a sentence for the operator. */
 export async function beginPulling(
   pulled: PulledNode,
@@ -132,18 +146,18 @@ export async function beginPulling(
   return status
 }
 
-type TellingNode = Pick<PulledNode, 'settings' | 'shared' | 'puller' | 'report'>
+type TellingNode = Pick<PulledNode, 'settings' | 'shared' | 'puller' | 'report' | 'sealed'>
 
 /** By Redis, where there is one: also when its bundles come from a web server. */
 function tellOthers(
-  { settings, shared: { toldNodes }, puller, report }: TellingNode,
+  { settings, shared: { toldNodes }, puller, report, sealed }: TellingNode,
   run: Pick<Run, 'isReplaced'>,
 ): Stop {
   if (settings.redis.url === '') return () => undefined
   const tell = async (isLeaving: boolean): Promise<void> => {
     const word = { ...report(puller.pulled()), isLeaving }
     const key = `${word.name} ${word.instance}`
-    await toldNodes.tell({ key, text: JSON.stringify(word), atMs: systemClock.nowMs() })
+    await toldNodes.tell({ key, text: JSON.stringify(sealed(word)), atMs: systemClock.nowMs() })
   }
   const timer = setInterval(() => void tell(false), tellEveryMs)
   void tell(false)

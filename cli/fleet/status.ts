@@ -4,6 +4,7 @@ import type { HealthReason } from '#api/ports/operator-view.ts'
 import { systemKey } from '#api/auth/policy.ts'
 import { readSecrets } from '#cli/data/secrets.ts'
 import { isWithdrawn, queryLogLost, redisAway } from '#cli/status/health-reasons.ts'
+import { dataDirectorySnapshot } from '#cli/data/disk-use.ts'
 import { nodeSnapshot } from '#cli/status/operator-view.ts'
 import { ThreadLoad } from '#cli/status/thread-load.ts'
 import type { Io } from '#cli/terminal/command.ts'
@@ -239,6 +240,11 @@ function metricsOf(pulled: PulledNode): () => Promise<string> {
       ...nodeSnapshot(parts),
       isDatabaseUp: null,
       backupAgeSeconds: null,
+      dataDirectory: dataDirectorySnapshot(
+        pulled.settings.dataDir,
+        pulled.dataDir.fault(),
+        node.status(),
+      ),
       apiRequests: [],
       gitops: null,
       pull: puller.status(),

@@ -1,10 +1,15 @@
 // The setting `node` of gslbd.yaml: what a node says of itself to the others.
 import { Type } from './json-schema.ts'
 import { labelKeyPattern, labelValuePattern, reportLimits } from '#fleet/node-report.ts'
-import { section } from './forms.ts'
+import { unlistedWays } from '#fleet/nodes/node-list.ts'
+import type { UnlistedWay } from '#fleet/nodes/node-list.ts'
+import { section, text } from './forms.ts'
 
 export interface NodeSection {
   readonly labels: Readonly<Record<string, string>>
+  /** Of a control node: those that count. */
+  readonly listFile: string
+  readonly unlisted: UnlistedWay
 }
 
 export const node = section(
@@ -26,6 +31,22 @@ export const node = section(
             '`GET /api/v1/cluster/nodes`; waves choose nodes by it.',
         },
       ),
+    ),
+    listFile: text(4_096, {
+      'x-kind': 'path',
+      'x-default': '`nodes` in the data directory',
+      description:
+        'On a control node: the file in which `gslbd node add` lists the nodes that pull. It is ' +
+        'read again when it changes.',
+    }),
+    unlisted: Type.Optional(
+      Type.Enum([...unlistedWays], {
+        default: 'auto',
+        'x-expected': 'auto, count or ignore',
+        description:
+          'On a control node: whether nodes that no listed one has signed for count in waves, ' +
+          'gates and drift. `auto` counts them until a node is listed.',
+      }),
     ),
   },
 )

@@ -334,6 +334,7 @@ function settle(
 /** Defaults of paths. */
 const namesInDataDir: Readonly<Record<string, string>> = {
   'bundle.keys': 'bundle_keys',
+  'node.listFile': 'nodes',
   'gitops.allowedSigners': 'allowed_signers',
   'gitops.sshKey': 'ssh_key',
   'gitops.knownHosts': 'known_hosts',

@@ -70,16 +70,20 @@ function outcomeOf(
 
 const nameAndRole = ({ name, role }: { name: string; role: string }): string => `${role} ${name}`
 
-type FleetSide = Pick<SeenNode, 'role' | 'labels' | 'clockOffsetMs' | 'refusals' | 'drift'>
+type FleetSide = Pick<
+  SeenNode,
+  'role' | 'labels' | 'isKnown' | 'clockOffsetMs' | 'refusals' | 'drift'
+>
 
 /** Of a node that announces itself; one of an older version tells no more. */
 function fleetSide(told: DriftedNode | undefined): FleetSide {
   if (told === undefined) {
-    return { role: 'control', labels: {}, clockOffsetMs: null, refusals: [], drift: [] }
+    const none = { clockOffsetMs: null, refusals: [], drift: [] }
+    return { role: 'control', labels: {}, isKnown: true, ...none }
   }
-  const { report, clockOffsetMs, drift } = told
+  const { report, isCounted: isKnown, clockOffsetMs, drift } = told
   const { role, labels, refusals } = report
-  return { role, labels, clockOffsetMs, refusals, drift }
+  return { role, labels, isKnown, clockOffsetMs, refusals, drift }
 }
 
 /** A node that pulls, in the form of one that announces itself. */

@@ -59,6 +59,7 @@ export interface ViewParts extends HealthParts, NodeViewParts {
   readonly hasRemote: boolean
   readonly requestCounts: () => MetricsSnapshot['apiRequests']
   readonly backupAgeSeconds: () => MetricsSnapshot['backupAgeSeconds']
+  readonly dataDirectory: () => MetricsSnapshot['dataDirectory']
   /** From the moment a commit was seen until all responders used it; null: none yet. */
   readonly commitToActiveSeconds: () => number | null
   /** What the configuration has beyond the licence. */
@@ -124,6 +125,7 @@ function snapshot(parts: ViewParts): MetricsSnapshot {
     ...nodeSnapshot(parts),
     isDatabaseUp: parts.database().isUp,
     backupAgeSeconds: parts.backupAgeSeconds(),
+    dataDirectory: parts.dataDirectory(),
     apiRequests: parts.requestCounts(),
     pull: null,
     given: parts.given(),
@@ -144,7 +146,7 @@ function snapshot(parts: ViewParts): MetricsSnapshot {
 
 type ElsewhereFields =
   | ('gitops' | 'pull' | 'given' | 'fleet' | 'alerts')
-  | ('anycast' | 'journal' | 'isDatabaseUp' | 'backupAgeSeconds' | 'apiRequests')
+  | ('anycast' | 'journal' | 'isDatabaseUp' | 'backupAgeSeconds' | 'dataDirectory' | 'apiRequests')
 
 /** All but where bundles come from and go to. */
 export function nodeSnapshot(parts: NodeViewParts): Omit<MetricsSnapshot, ElsewhereFields> {

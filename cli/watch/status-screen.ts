@@ -101,7 +101,7 @@ function nodeRow(node: unknown, differs: boolean): Row {
   const isMissing = isTrueAt(node, 'isMissing')
   const status = textAt(node, 'health', 'status')
   const reasons = listAt(node, 'health', 'reasons').filter((one) => typeof one === 'string')
-  const health = isMissing ? 'missing' : [status, ...reasons].join(' ')
+  const health = isMissing ? missingText(node) : [status, ...reasons].join(' ')
   const tone = isMissing ? 'bad' : (toneOfHealth[status] ?? 'warning')
   const busy = numberAt(node, 'load', 'busyRatio')
   const count = (kind: string) => numberAt(node, 'health', 'members', kind) ?? 0
@@ -118,6 +118,13 @@ function nodeRow(node: unknown, differs: boolean): Row {
     { text: members, ...(down > 0 ? { tone: 'warning' as const } : {}) },
     textAt(node, 'version'),
   ]
+}
+
+/** With when it was last heard. */
+function missingText(node: unknown): string {
+  const seenAt = numberAt(node, 'seenAt')
+  if (seenAt === null) return 'missing'
+  return `missing, last heard ${new Date(seenAt).toISOString().slice(0, 19)}Z`
 }
 
 const strong = (text: string): Cell => ({ text, tone: 'strong' })

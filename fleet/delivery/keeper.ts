@@ -45,6 +45,8 @@ export interface DeliveryKeeperParts {
   /** Of that commit. null: there is none. undefined: it is not known yet. */
   readonly plan: (commit: string) => DeliveryPlan | null | undefined
   readonly nodes: () => readonly DeliveryNode[]
+  /** Nodes that are heard and do not count. */
+  readonly strangers: () => number
   readonly records: PlaceRecords
   /** Nodes may be given another record than before. */
   readonly onChange: () => void
@@ -182,8 +184,9 @@ export class DeliveryKeeper {
   }
 
   async #decide(state: DeliveryState, isBeatDue: boolean): Promise<void> {
-    const { nodes, clock, log, name } = this.#parts
-    const looked = look(state, nodes(), this.#adoptions, clock.nowMs(), this.#observedMs())
+    const { nodes, strangers, clock, log, name } = this.#parts
+    const seen = [clock.nowMs(), this.#observedMs(), strangers()] as const
+    const looked = look(state, nodes(), this.#adoptions, ...seen)
     this.#waitsFor = looked.waitsFor
     const next = looked.state
     if (next === state && !isBeatDue) return

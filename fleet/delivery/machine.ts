@@ -117,13 +117,17 @@ export interface Look {
   readonly waitsFor: string
 }
 
-/** @param observedMs since when the one who decides hears of nodes */
+/**
+ * @param observedMs since when the one who decides hears of nodes
+ * @param strangers nodes that are heard and do not count
+ */
 export function look(
   state: DeliveryState,
   nodes: readonly DeliveryNode[],
   adoptions: Adoptions,
   nowMs: number,
   observedMs: number,
+  strangers = 0,
 ): Look {
   const { plan, target, phase } = state
   if (plan === null || target === null || !isUnderWay(state)) return { state, waitsFor: '' }
@@ -137,9 +141,11 @@ export function look(
   const ageMs = Math.max(0, nowMs - state.sinceMs)
   const isPatient = ageMs < deliveryLimits.adoptMs
   const some = state.waves[wave]!.nodes + adopted.length + waiting.length > 0
-  // Labels that no node has: nobody would have tried it.
-  if (!some && plan.waves[wave]!.labels !== null) {
-    if (isPatient) return { state, waitsFor: 'a node with the labels of the wave' }
+  // Labels that no node has, or none that is listed: nobody would have tried it.
+  const isStrange = nodes.length === 0 && strangers > 0
+  if (!some && (plan.waves[wave]!.labels !== null || isStrange)) {
+    const what = isStrange ? 'a node that is listed' : 'a node with the labels of the wave'
+    if (isPatient) return { state, waitsFor: what }
     return heldFor(state, { gate: 'noNodes', wave, value: 0, limit: 1, atMs: nowMs }, nowMs)
   }
   if (waiting.length > 0 || adopted.length < heardOf(state, wave, views)) {

@@ -77,7 +77,7 @@ export const longOnly = [
   // 10,000 connections.
   'test/e2e/power-cut.test.ts',
   // Four processes, and waves that hold.
-  'test/e2e/waves.test.ts',
+  'test/e2e/{invented-node,waves}.test.ts',
   // One node each, for a path whose parts have tests of their own.
   'test/e2e/daemon-{dashboard,fault,metrics,ready,refused-write}.test.ts',
   'test/e2e/{dynamic-records,fleet,geo,member-status,overlays,policy-tests}.test.ts',

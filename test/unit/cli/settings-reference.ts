@@ -93,6 +93,11 @@ const environmentOnly: readonly (readonly string[])[] = [
     'What nodes that pull bundles show, and what a control node asks of them. [More](../operations/fleet.md).',
   ],
   [
+    '`GSLB_NODE_TOKEN`',
+    'On a node that pulls: what it signs with what it tells of itself, by `gslbd node add`. ' +
+      '[More](../operations/fleet.md#which-nodes-count).',
+  ],
+  [
     '`GSLB_METRICS_TOKEN`',
     'What a scraper shows as a bearer token: it opens `/metrics`, and nothing else. 16 characters or more.',
   ],

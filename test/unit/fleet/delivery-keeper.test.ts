@@ -53,6 +53,7 @@ function scene() {
         return ok(true)
       },
       mayHaveRow: () => true,
+      strangers: () => 0,
       kept: () => text,
       keep: (next) => (text = next),
       made: () => ({

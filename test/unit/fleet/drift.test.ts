@@ -1,7 +1,7 @@
 // What is wrong with nodes as a fleet: silent, behind, split, refusing, with a clock that is off.
 import { expect, test } from 'vitest'
 import { DriftWatch, driftLimits } from '#fleet/drift.ts'
-import { createNodeInventory, inventoryLimits } from '#fleet/node-inventory.ts'
+import { createNodeInventory, inventoryLimits, missingAfterMs } from '#fleet/node-inventory.ts'
 import type { NodeReport } from '#fleet/node-report.ts'
 import { FakeTime } from '#test/support/fake-time.ts'
 import { reportOf } from '#test/support/node-reports.ts'
@@ -89,4 +89,18 @@ test('a node that refuses, one that is silent and two of one name are told', () 
     'twin name-taken',
     'twin name-taken',
   ])
+})
+
+test.each([
+  ['with Redis', 5_000, 20_000],
+  ['without', 11_000, 30_000],
+])('a node that says when it tells again is missing soon: %s', (_how, againMs, mostMs) => {
+  const { time, tell, drift } = scene()
+  tell('a', { againMs })
+  time.pass(missingAfterMs({ againMs }))
+  expect(drift()).toEqual(['a'])
+  // The one who looks does so every five seconds.
+  expect(missingAfterMs({ againMs }) + (againMs === 5_000 ? 5_000 : 0)).toBeLessThanOrEqual(mostMs)
+  time.pass(1)
+  expect(drift()).toEqual(['a missing'])
 })

@@ -28,6 +28,13 @@ describe('a report', () => {
     expect(read).toEqual({ ok: true, value: { ...good, shadow } })
   })
 
+  test('may say when it is told again', () => {
+    expect(readNodeReport({ ...good, againMs: 5_000 })).toMatchObject({ value: { againMs: 5_000 } })
+    for (const againMs of [-1, '5', 300_001, null]) {
+      expect(readNodeReport({ ...good, againMs })).toMatchObject({ ok: false })
+    }
+  })
+
   test('has no control characters in its sentences', () => {
     const [refusal] = good.refusals
     const read = readNodeReport({ ...good, refusals: [{ ...refusal!, reason: 'a\u001b[31m\n<b' }] })

@@ -50,6 +50,7 @@ const running = {
   poolMembers: [{ tenant: 'default', pool: 'web', healthy: 2, unhealthy: 1, warming: 0 }],
   isDatabaseUp: true,
   backupAgeSeconds: 90,
+  dataDirectory: { freeRatio: 0.5, isWritable: true },
   apiRequests: [{ method: 'GET', route: '/api/v1/pools/{id}', status: 404, count: 3 }],
   pull: {
     sources: [{ fault: null }, { fault: { code: 'unreachable', message: 'gone' } }],
@@ -59,7 +60,7 @@ const running = {
     deltas: { used: 2, useless: 1 },
   },
   given: { waiting: 4, sending: 1, turnedAway: 5 },
-  fleet: { nodes: 3, drift: { missing: 1, clock: 0 }, delivery },
+  fleet: { nodes: 3, strangers: 2, drift: { missing: 1, clock: 0 }, delivery },
   threads: [thread, { ...thread, thread: 1, busyRatio: 0.5 }],
   tcp: { open: 1, accepted: 9, refused: 2, evicted: 3 },
   health: {

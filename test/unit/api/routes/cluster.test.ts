@@ -91,6 +91,7 @@ describe('the list', () => {
           },
           role: 'control',
           labels: {},
+          isKnown: true,
           clockOffsetMs: null,
           refusals: [],
           drift: [],

@@ -103,6 +103,7 @@ const keptBy = (disk: Disk) => ({
   canKeep: () => disk.isWritable,
   isBackedUp: () => disk.isBackedUp ?? true,
   backupAgeSeconds: () => null,
+  dataDirectory: () => ({ freeRatio: null, isWritable: true }),
   journal: () => ({ error: disk.journalError ?? null, bytes: 0, losses: 0, limited: {} }),
   queryLog: () => ({ ...noQueries, isFailing: disk.isQueryLogFailing ?? false }),
   isAudited: () => disk.isAudited ?? true,

@@ -53,6 +53,7 @@ const seen = (name: string, more: Partial<SeenNode> = {}): SeenNode => ({
   isSelf: name === 'n1',
   isMissing: false,
   role: 'control',
+  isKnown: true,
   labels: {},
   clockOffsetMs: null,
   refusals: [],
@@ -98,7 +99,7 @@ describe('gslbd status', () => {
       ' Unsigned: the commit has no signature',
       'bundle seq 7 serial 12 dddddddddddd issued 10 min ago',
       'n1 (asked) ok 7 dddddddddddd 10 min 25 % 1000 2 up, 1 down 0.1.0',
-      'far missing 7 eeeeeeeeeeee 10 min 25 % 1000 2 up, 1 down 0.1.0',
+      'far missing, last heard 1970-01-01T00:00:00Z 7 eeeeeeeeeeee 10 min 25 % 1000 2 up, 1 down 0.1.0',
     ]) {
       expect(lines).toContain(line)
     }

@@ -1,0 +1,131 @@
+// `gslbd node`: credentials of the nodes that pull, and the list of those that count.
+import { existsSync, readFileSync } from 'node:fs'
+import { dirname, join, resolve } from 'node:path'
+import { parseArgs } from 'node:util'
+import { Exit, UsageError, variable } from '#cli/terminal/command.ts'
+import type { Command, Io } from '#cli/terminal/command.ts'
+import { isNodeName, labelsOf, newNodeToken, readNodeList } from '#fleet/nodes/credentials.ts'
+import type { ListedNode } from '#fleet/nodes/credentials.ts'
+import { writeDurably } from '#lib/durable-file.ts'
+import { err, ok } from '#lib/result.ts'
+import type { Result } from '#lib/result.ts'
+
+const usage = `Usage: gslbd node add NAME [--label KEY=VALUE]... [--data-dir D | --file F]
+       gslbd node list [--data-dir D | --file F]
+       gslbd node remove NAME [--data-dir D | --file F]
+
+Nodes of the role dns and agents that a control node knows: these alone count in waves, gates and
+drift. Run it on the control node, whose data directory has the list.
+
+add     lists a node and prints its token, once: set it as GSLB_NODE_TOKEN on that node, whose
+        state.nodeName is NAME. The list has the public half alone, and may be shown and copied.
+list    shows the nodes that are listed
+remove  takes a node out of the list; what it tells no longer counts
+
+  --label KEY=VALUE  what waves choose it by; it counts instead of what the node says of itself
+  --data-dir D       the control node's data directory (default GSLB_DATA_DIR, or ./data)
+  --file F           the list (default D/nodes, or node.listFile of the settings)
+
+A running control node notices a changed list within a second. With several, give all the same.
+Exit codes: 0 done; 2 wrong call; 4 the list cannot be used.`
+
+const options = {
+  label: { type: 'string', multiple: true },
+  'data-dir': { type: 'string' },
+  file: { type: 'string' },
+} as const
+
+export const node: Command = {
+  name: 'node',
+  summary: 'list the nodes that pull, and make their credentials',
+  usage,
+  async run(args, io) {
+    const { positionals, values } = parseArgs({ args: [...args], allowPositionals: true, options })
+    const dataDir = resolve(values['data-dir'] ?? variable(io.env, 'GSLB_DATA_DIR') ?? './data')
+    const file = resolve(values.file ?? join(dataDir, 'nodes'))
+    const [verb, name = '', ...rest] = positionals
+    const isNamed = name !== '' && rest.length === 0
+    const done =
+      verb === 'add' && isNamed
+        ? add(name, values.label ?? [], file, io)
+        : verb === 'remove' && isNamed
+          ? remove(name, file, io)
+          : verb === 'list' && name === ''
+            ? list(file, io)
+            : undefined
+    if (done === undefined) throw new UsageError('say "add NAME", "list" or "remove NAME"')
+    if (done.ok) return Exit.Ok
+    io.err(`gslbd node: ${done.error}\n`)
+    return Exit.Trust
+  },
+}
+
+function add(
+  name: string,
+  words: readonly string[],
+  file: string,
+  io: Io,
+): Result<unknown, string> {
+  if (!isNodeName(name)) {
+    throw new UsageError(`"${name}" is no name of a node: letters, digits, dots and dashes`)
+  }
+  const labels = labelsOf(words)
+  if (!labels.ok) throw new UsageError(labels.error)
+  if (!existsSync(dirname(file))) {
+    return err(`the directory ${dirname(file)} does not exist; name the control node's --data-dir`)
+  }
+  const read = opened(file)
+  if (!read.ok) return read
+  if (read.value.nodes.has(name)) {
+    return err(`${name} is listed in ${file}; for a new token, remove it first`)
+  }
+  const { token, listed } = newNodeToken()
+  const { text } = read.value
+  const line = [name, listed, ...words].join(' ')
+  const before = text === '' || text.endsWith('\n') ? text : `${text}\n`
+  writeDurably(file, `${before}${line}\n`)
+  io.err(`listed in ${file}: ${line}\nSet this on ${name}; it is shown only now:\n`)
+  io.out(`GSLB_NODE_TOKEN=${token}\n`)
+  return ok(null)
+}
+
+function list(file: string, io: Io): Result<unknown, string> {
+  const read = opened(file)
+  if (!read.ok) return read
+  const { nodes } = read.value
+  for (const { name, labels } of nodes.values()) {
+    const words = Object.entries(labels).map(([key, value]) => `${key}=${value}`)
+    io.out(`${[name, ...words].join('  ')}\n`)
+  }
+  if (nodes.size === 0) io.err(`${file} lists no node; "gslbd node add" makes a credential\n`)
+  return ok(null)
+}
+
+function remove(name: string, file: string, io: Io): Result<unknown, string> {
+  const read = opened(file)
+  if (!read.ok) return read
+  if (!read.value.nodes.has(name)) return err(`${name} is not listed in ${file}`)
+  const lines = read.value.text.split('\n')
+  const kept = lines.filter((line) => line.trim().split(/\s+/)[0] !== name)
+  writeDurably(file, kept.join('\n'))
+  io.out(`removed from ${file}: ${name}\n`)
+  if (read.value.nodes.size === 1) {
+    io.err('no node is listed any more: with node.unlisted auto, all nodes count again\n')
+  }
+  return ok(null)
+}
+
+interface OpenList {
+  readonly text: string
+  readonly nodes: ReadonlyMap<string, ListedNode>
+}
+
+function opened(file: string): Result<OpenList, string> {
+  try {
+    const text = existsSync(file) ? readFileSync(file, 'utf8') : ''
+    const nodes = readNodeList(text)
+    return nodes.ok ? ok({ text, nodes: nodes.value }) : err(`${file}: ${nodes.error}`)
+  } catch (error) {
+    return err(error instanceof Error ? error.message : String(error))
+  }
+}

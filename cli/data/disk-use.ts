@@ -1,0 +1,23 @@
+// How the data directory of a node is: its disk, and whether what should be stored is.
+import { statfsSync } from 'node:fs'
+import type { DataDirectorySnapshot } from '#api/metrics/snapshot.ts'
+
+/** 0 to 1; null: not known. */
+export function freeRatioOf(path: string): number | null {
+  try {
+    const { bavail, blocks } = statfsSync(path)
+    return blocks === 0 ? null : bavail / blocks
+  } catch {
+    return null
+  }
+}
+
+/** @param fault why it cannot be used; null: it can */
+export function dataDirectorySnapshot(
+  path: string,
+  fault: string | null,
+  { active, isStored }: { readonly active: object | null; readonly isStored: boolean },
+): DataDirectorySnapshot {
+  const isWritable = fault === null && (active === null || isStored)
+  return { freeRatio: freeRatioOf(path), isWritable }
+}

@@ -1,0 +1,132 @@
+// Credentials of nodes: the token that one signs its reports with, and the list that has its key.
+import { createPrivateKey, createPublicKey, generateKeyPairSync, sign, verify } from 'node:crypto'
+import type { KeyObject } from 'node:crypto'
+import { err, ok } from '#lib/result.ts'
+import type { Result } from '#lib/result.ts'
+import {
+  labelKeyPattern,
+  labelValuePattern,
+  nodeNamePattern,
+  reportLimits,
+} from '#fleet/node-report.ts'
+import type { NodeReport } from '#fleet/node-report.ts'
+
+/** A node that a control node knows. */
+export interface ListedNode {
+  readonly name: string
+  /** What waves choose it by, whatever it says of itself. */
+  readonly labels: Readonly<Record<string, string>>
+  readonly key: KeyObject
+}
+
+export const credentialLimits = {
+  /** As many as an inventory has room for. */
+  nodesMax: 10_000,
+  fileBytesMax: 8 * 1024 * 1024,
+  /** A report that was recorded is of no use later; a clock may be off by less. */
+  ageMsMax: 300_000,
+} as const
+
+/** A node that has it signs as that node: a secret. The list has its public half. */
+const tokenForm = /^gslbn_([A-Za-z0-9_-]{43})$/
+const keyForm = /^ed25519:([A-Za-z0-9_-]{43})$/
+const nameForm = new RegExp(nodeNamePattern)
+const labelKeyForm = new RegExp(labelKeyPattern)
+const labelValueForm = new RegExp(labelValuePattern)
+/** RFC 8410: what stands before the 32 octets of a key. */
+const [privatePrefix, publicPrefix] = [
+  Buffer.from('302e020100300506032b657004220420', 'hex'),
+  Buffer.from('302a300506032b6570032100', 'hex'),
+]
+const domain = 'gslb/node-report/v1\0'
+
+/** @returns the token, and the word that stands for it in the list */
+export function newNodeToken(): { readonly token: string; readonly listed: string } {
+  const { privateKey, publicKey } = generateKeyPairSync('ed25519')
+  const seed = privateKey.export({ type: 'pkcs8', format: 'der' }).subarray(-32)
+  const half = publicKey.export({ type: 'spki', format: 'der' }).subarray(-32)
+  return {
+    token: `gslbn_${seed.toString('base64url')}`,
+    listed: `ed25519:${half.toString('base64url')}`,
+  }
+}
+
+/** undefined: it is none. */
+export function keyOfToken(token: string): KeyObject | undefined {
+  const seed = tokenForm.exec(token)?.[1]
+  if (seed === undefined) return undefined
+  const der = Buffer.concat([privatePrefix, Buffer.from(seed, 'base64url')])
+  return createPrivateKey({ key: der, format: 'der', type: 'pkcs8' })
+}
+
+/** The report as it is told: versions before leave the signature out. */
+export function signedReport(report: NodeReport, key: KeyObject | null): object {
+  if (key === null) return report
+  const signature = sign(null, signedBytes(report), key).toString('base64')
+  return { ...report, signature }
+}
+
+/**
+ * @param told as it came, signature included
+ * @param report the same, read
+ * @returns whether that node said so, lately
+ */
+export function isSignedBy(
+  { name, key }: ListedNode,
+  told: unknown,
+  report: NodeReport,
+  nowMs: number,
+): boolean {
+  const { signature, ...rest } = told as { readonly signature?: unknown }
+  if (report.name !== name || typeof signature !== 'string' || signature.length !== 88) return false
+  if (Math.abs(report.sentAtMs - nowMs) > credentialLimits.ageMsMax) return false
+  return verify(null, signedBytes(rest), key, Buffer.from(signature, 'base64'))
+}
+
+/** The order of fields is kept on the way through JSON. */
+const signedBytes = (report: object): Buffer => Buffer.from(domain + JSON.stringify(report))
+
+/** `NAME KEY label=value …`; lines that begin with `#` are skipped. Errors name the line. */
+export function readNodeList(text: string): Result<ReadonlyMap<string, ListedNode>, string> {
+  const nodes = new Map<string, ListedNode>()
+  for (const [i, line] of text.split('\n').entries()) {
+    const words = line.trim()
+    if (words === '' || words.startsWith('#')) continue
+    const node = nodeOf(words.split(/\s+/))
+    if (!node.ok) return err(`line ${i + 1}: ${node.error}`)
+    const { name } = node.value
+    if (nodes.has(name)) return err(`line ${i + 1}: ${name} is there twice`)
+    if (nodes.size === credentialLimits.nodesMax) return err(`line ${i + 1}: too many nodes`)
+    nodes.set(name, node.value)
+  }
+  return ok(nodes)
+}
+
+function nodeOf([name = '', word = '', ...rest]: readonly string[]): Result<ListedNode, string> {
+  if (!nameForm.test(name)) return err('it does not begin with the name of a node')
+  const half = keyForm.exec(word)?.[1]
+  if (half === undefined) return err(`what follows ${name} is no key; "gslbd node add" makes one`)
+  const labels = labelsOf(rest)
+  if (!labels.ok) return labels
+  const der = Buffer.concat([publicPrefix, Buffer.from(half, 'base64url')])
+  return ok({
+    ...{ name, labels: labels.value },
+    key: createPublicKey({ key: der, format: 'der', type: 'spki' }),
+  })
+}
+
+/** Of words like `site=fra1`. Errors: a sentence. */
+export function labelsOf(words: readonly string[]): Result<Record<string, string>, string> {
+  const labels = new Map<string, string>()
+  for (const word of words) {
+    const [key = '', value = ''] = word.split(/=(.*)/s)
+    if (!labelKeyForm.test(key) || !labelValueForm.test(value))
+      return err(`"${word.slice(0, 80)}" is no label; write one like site=fra1`)
+    if (labels.has(key)) return err(`the label ${key} is there twice`)
+    labels.set(key, value)
+  }
+  if (labels.size > reportLimits.labelsMax) return err(`at most ${reportLimits.labelsMax} labels`)
+  return ok(Object.fromEntries(labels))
+}
+
+export const isNodeName = (name: string): boolean => nameForm.test(name)
