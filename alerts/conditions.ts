@@ -8,6 +8,7 @@ import { fleetDrift } from './conditions/fleet-drift.ts'
 import { geoDatabaseStale } from './conditions/geo-database-stale.ts'
 import { heldCommit } from './conditions/held-commit.ts'
 import { licence } from './conditions/licence.ts'
+import { memberDown } from './conditions/member-down.ts'
 import { memberFlapping } from './conditions/member-flapping.ts'
 import { nodeMissing } from './conditions/node-missing.ts'
 import { poolWithoutMembers } from './conditions/pool-without-members.ts'
@@ -16,6 +17,7 @@ import { rolloutRegression } from './conditions/rollout-regression.ts'
 export const conditions: readonly Condition[] = Object.freeze([
   rolloutRegression,
   poolWithoutMembers,
+  memberDown,
   memberFlapping,
   heldCommit,
   geoDatabaseStale,

@@ -26,6 +26,8 @@ export interface FlappingMember {
   readonly windowMs: number
 }
 
+export type DownMember = Omit<FlappingMember, 'changes' | 'windowMs'>
+
 export interface GeoFacts {
   readonly setting: string
   /** Why the file as it is now is not in use; '': it is. */
@@ -106,6 +108,8 @@ export interface AlertFacts {
   /** Pools that some service answers from, and of which no member may answer now. */
   readonly emptyPools: () => readonly PoolFacts[]
   readonly flapping: () => readonly FlappingMember[]
+  /** Enabled ones that are not healthy. */
+  readonly downMembers: () => readonly DownMember[]
   /** Why the newest commit is not taken; null: it is, or is on its way. */
   readonly held: () => { readonly code: string; readonly reason: string } | null
   readonly geo: () => readonly GeoFacts[]

@@ -15,7 +15,7 @@ const kinds: Readonly<Record<DriftedNodeFacts['kind'], Kind>> = {
     severity: 'error',
     title: (node) => `node ${node} does not ask for bundles any more`,
     detail: ({ ageSeconds }) =>
-      `It was last heard of ${Math.round(ageSeconds)} s ago. Look whether its process runs and ` +
+      `Last heard: ${Math.round(ageSeconds)} s ago. Look whether its process runs and ` +
       'reaches this node.',
   },
   behind: {
@@ -54,7 +54,7 @@ export const fleetDrift: Condition = {
   severity: 'warning',
   audience: 'operator',
   isOfNode: false,
-  holdMs: 60_000,
+  holdMs: 15_000,
   clearMs: 60_000,
   says:
     'A node that pulls bundles is silent, refuses one or serves an old one, its clock is off by ' +

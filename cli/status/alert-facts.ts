@@ -1,9 +1,10 @@
 // What conditions of alerts look at on this node.
 import { X509Certificate } from 'node:crypto'
-import { readFileSync, statSync, statfsSync } from 'node:fs'
+import { readFileSync, statSync } from 'node:fs'
 import type { NodeAlertFacts } from '#alerts/cluster/alert-keeper.ts'
 import type {
   CertificateFacts,
+  DownMember,
   DriftedNodeFacts,
   FlappingMember,
   LicenceFacts,
@@ -14,10 +15,17 @@ import type { StoppedDeliveryFacts } from '#alerts/facts.ts'
 import type { ShownDelivery } from '#api/ports/deliveries.ts'
 import { FlapCounter, flapLimits } from '#alerts/flap-counter.ts'
 import type { Flapping } from '#alerts/flap-counter.ts'
-import { poolOfService, serviceCell, textOf, uidOf } from '#bundle/format/bundle.ts'
+import {
+  addressOfMember,
+  poolOfService,
+  serviceCell,
+  textOf,
+  uidOf,
+} from '#bundle/format/bundle.ts'
 import type { Bundle } from '#bundle/format/bundle.ts'
 import { NodeCell } from '#bundle/format/cells.ts'
 import { firstPolicyCode } from '#bundle/format/routing-cells.ts'
+import { freeRatioOf } from '#cli/data/disk-use.ts'
 import type { NodeLicence } from '#cli/node/licence.ts'
 import type { Settings } from '#cli/settings/settings.ts'
 import type { GitopsControl } from '#gitops/thread/control.ts'
@@ -29,6 +37,7 @@ import { firstCandidate, PoolCell } from '#routing/state/state.ts'
 import type { RoutingState } from '#routing/state/state.ts'
 import type { GeoSource } from '#runtime/geo/geo-source.ts'
 import type { HealthMonitor } from '#runtime/health/view/monitor.ts'
+import { unhealthyMembers } from '#runtime/node/health-counts.ts'
 import type { DnsNode } from '#runtime/node/node.ts'
 import { alertLimits } from '#state/ports/alerts.ts'
 import { regressedRollouts } from './regressed-rollouts.ts'
@@ -72,6 +81,10 @@ export function createAlertFacts(parts: AlertFactsParts): NodeAlertFacts {
       return live === undefined ? [] : emptyPoolsIn(live.bundle, live.state)
     },
     flapping: () => flappingIn(node.live()?.bundle, flaps.flapping()),
+    downMembers: () => {
+      const live = node.live()
+      return live === undefined ? [] : downMembersIn(live.bundle, live.state)
+    },
     held: () => {
       const { sync, code, reason, accepted } = gitops.status()
       // A node that nobody has given a configuration yet.
@@ -91,7 +104,7 @@ export function createAlertFacts(parts: AlertFactsParts): NodeAlertFacts {
     stoppedDeliveries: () => stoppedIn(parts.deliveries()),
     disk: () => ({
       fault: diskFault(parts),
-      freePercent: freePercentOf(parts.settings.dataDir),
+      freePercent: percentOf(freeRatioOf(parts.settings.dataDir)),
     }),
   }
 }
@@ -145,6 +158,19 @@ function hasCandidate(state: RoutingState, pool: number, isWeighted: boolean): b
     const count = state.pools[row + PoolCell.Count + copy * 2 + family]!
     if (count === 0 || !isWeighted) return count > 0
     return state.weightSums[firstCandidate(state, pool, copy, family) + count - 1]! > 0
+  })
+}
+
+/** Looks through all members on the main thread, like the pools. */
+export function downMembersIn(bundle: Bundle, state: RoutingState): readonly DownMember[] {
+  return unhealthyMembers(bundle, state, factsMax).map((row) => {
+    const pool = bundle.memberPool[row]!
+    return {
+      uid: uidOf(bundle.memberUid, row),
+      address: addressOfMember(bundle, row),
+      pool: textOf(bundle, bundle.poolName[pool]!),
+      tenant: textOf(bundle, bundle.poolTenant[pool]!),
+    }
   })
 }
 
@@ -245,11 +271,4 @@ function diskFault({ node, dataDirFault }: AlertFactsParts): string {
     : 'The bundle is not stored: a restart would serve an older one.'
 }
 
-function freePercentOf(path: string): number | null {
-  try {
-    const { bavail, blocks } = statfsSync(path)
-    return blocks === 0 ? null : (bavail / blocks) * 100
-  } catch {
-    return null
-  }
-}
+const percentOf = (ratio: number | null): number | null => (ratio === null ? null : ratio * 100)

@@ -49,6 +49,15 @@ export function countPoolHealth(
   })
 }
 
+/** Rows of members, so many at most. */
+export function unhealthyMembers(bundle: Bundle, state: RoutingState, max: number): number[] {
+  const found: number[] = []
+  for (let member = 0; member < bundle.counts.members && found.length < max; member++) {
+    if (stateOf(bundle, state, member) === 'unhealthy') found.push(member)
+  }
+  return found
+}
+
 /** @returns undefined: it counts as none, since it is disabled or has no address */
 function stateOf(
   bundle: Bundle,

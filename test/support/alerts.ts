@@ -32,6 +32,7 @@ export const healthyFacts: AlertFacts = {
   regressions: () => [],
   emptyPools: () => [],
   flapping: () => [],
+  downMembers: () => [],
   held: () => null,
   geo: () => [],
   licence: () => null,

@@ -42,6 +42,12 @@ const rows: readonly Row[] = [
     { flapping: () => [{ ...member, windowMs: 600_000 }] },
     ['warning acme m1: member 192.0.2.1 of pool web is flapping'],
   ],
+  ['member-down', {}, []],
+  [
+    'member-down',
+    { downMembers: () => [member] },
+    ['warning acme m1: member 192.0.2.1 of pool web is down'],
+  ],
   ['held-commit', {}, []],
   [
     'held-commit',
