@@ -23,6 +23,7 @@ export const benchZone: ZoneModel = {
     retrySeconds: 600,
     expireSeconds: 86_400,
     minimumSeconds: 30,
+    serialBase: 0,
     ttlSeconds: 120,
   },
   nsTtlSeconds: 120,

@@ -134,10 +134,11 @@ function u32(value: number): Buffer {
   return octets
 }
 
-/** The records of a zone's SOA rrset; the serial is the node's, and 0 here. */
+/** The records of a zone's SOA rrset; the node adds its serial to the base that stands here. */
 export function soaRrset({ mname, rname, ...soa }: SoaModel, apex: Uint8Array): NodeRrset {
-  const { ttlSeconds, refreshSeconds, retrySeconds, expireSeconds, minimumSeconds } = soa
-  const numbers = [0, refreshSeconds, retrySeconds, expireSeconds, minimumSeconds]
+  const { serialBase, ttlSeconds, refreshSeconds, retrySeconds, expireSeconds } = soa
+  const { minimumSeconds } = soa
+  const numbers = [serialBase, refreshSeconds, retrySeconds, expireSeconds, minimumSeconds]
   const rdata = Buffer.concat([wireOf(mname), wireOf(rname), ...numbers.map(u32)])
   return { type: RrType.SOA, ttlSeconds, rdata: [rdata], apex }
 }

@@ -150,6 +150,8 @@ export interface ZoneModel {
  * RFC 1035 section 3.3.13. The serial is in the channel record, and set when the node activates.
  */
 export interface SoaModel {
+  /** Added to that serial, modulo 2^32. */
+  readonly serialBase: number
   readonly mname: string
   readonly rname: string
   readonly refreshSeconds: number

@@ -3,7 +3,7 @@
 /**
  * A row of `rrsetRow`. The rows of a node are neighbours in the order of their types; nodes with
  * equal rows share them. A type says all that there is to know of its rdata: the serial of SOA is
- * the node's, and the addresses of a service have no row.
+ * what the node adds its own to, and the addresses of a service have no row.
  */
 export const RrsetCell = { Words: 4, Type: 0, TtlSeconds: 1, Data: 2, Count: 3 } as const
 

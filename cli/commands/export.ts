@@ -34,7 +34,7 @@ response policy zone for resolvers.
 
   --config PATH       the configuration directory (default: .)
   --bundle FILE       a compiled bundle instead
-  --serial N          serial of the SOA record (default: 1); nodes count the commits
+  --serial N          serial of the SOA record (default: serialBase and 1); nodes count the commits
   --for READER        the server that reads the zone; without it, what all of them read:
                       ${readerNames}
   --origin NAME       name of the policy zone (default: rpz.)
@@ -57,7 +57,7 @@ export const exportCommand: Command = {
       options: {
         config: { type: 'string' },
         bundle: { type: 'string' },
-        serial: { type: 'string', default: '1' },
+        serial: { type: 'string' },
         for: { type: 'string' },
         origin: { type: 'string' },
         source: { type: 'string' },
@@ -71,10 +71,7 @@ export const exportCommand: Command = {
       throw new UsageError('--origin and --source are for rpz')
     }
     const reader = readerNamed(values.for)
-    const serial = Number(values.serial)
-    if (!/^\d{1,10}$/.test(values.serial) || serial > serialMax) {
-      throw new UsageError(`--serial is a number up to ${serialMax}`)
-    }
+    const serial = serialOf(values.serial)
     const fail = (exit: Exit, sentence: string) => {
       io.err(`gslbd export: ${sentence}\n`)
       return exit
@@ -92,7 +89,7 @@ export const exportCommand: Command = {
     const exported =
       what.is === 'zone'
         ? zoneOf(source.value.bundle, what.name, serial)
-        : rpzOf(source.value.rules, serial, values)
+        : rpzOf(source.value.rules, serial ?? 1, values)
     if (!exported.ok) return fail(Exit.ErrorsFound, exported.error)
     for (const remark of exported.value.remarks) io.out(`; ${remark}\n`)
     const { origin, records } = exported.value
@@ -120,7 +117,19 @@ function whatOf(word: string | undefined, text: string | undefined, rest: readon
   return { is: 'zone', name: `${text.toLowerCase().replace(/\.$/, '')}.` }
 }
 
-function zoneOf(bundle: Bundle, name: string, serial: number): Result<ZoneExport, string> {
+function serialOf(text: string | undefined): number | undefined {
+  if (text === undefined) return undefined
+  if (!/^\d{1,10}$/.test(text) || Number(text) > serialMax) {
+    throw new UsageError(`--serial is a number up to ${serialMax}`)
+  }
+  return Number(text)
+}
+
+function zoneOf(
+  bundle: Bundle,
+  name: string,
+  serial: number | undefined,
+): Result<ZoneExport, string> {
   const exported = exportZone(bundle, name, serial)
   if (exported !== undefined) return ok(exported)
   const names = Array.from(bundle.zoneNode, (_, zone) => nameOfZone(bundle, zone))

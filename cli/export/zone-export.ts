@@ -31,7 +31,11 @@ export interface ZoneExport {
 }
 
 /** @returns undefined when the bundle has no such zone */
-export function exportZone(bundle: Bundle, name: string, serial: number): ZoneExport | undefined {
+export function exportZone(
+  bundle: Bundle,
+  name: string,
+  serial: number | undefined,
+): ZoneExport | undefined {
   const zones = Array.from(bundle.zoneNode, (_, zone) => zone)
   const zone = zones.find((one) => nameOfZone(bundle, one) === name)
   if (zone === undefined) return undefined
@@ -59,10 +63,11 @@ export function exportZone(bundle: Bundle, name: string, serial: number): ZoneEx
 }
 
 /** A bundle leaves the serial open: it is known when a node takes it up. */
-function withSerial(rdata: readonly Uint8Array[], serial: number): Uint8Array[] {
+function withSerial(rdata: readonly Uint8Array[], serial: number | undefined): Uint8Array[] {
   return rdata.map((one) => {
     const copy = Buffer.from(one)
-    copy.writeUInt32BE(serial, copy.length - 20)
+    const at = copy.length - 20
+    copy.writeUInt32BE(serial ?? (copy.readUInt32BE(at) + 1) >>> 0, at)
     return copy
   })
 }

@@ -76,7 +76,7 @@ function zoneAt(bundle: Bundle, zone: number): object {
   }
 }
 
-/** Records as zone files write them; the serial of SOA is not the bundle's to say, and 0. */
+/** Records as zone files write them; the serial of SOA is what a node adds its own to. */
 function rrsetAsJson({ type, ttlSeconds, rdata }: RrsetValue): object {
   const { name, print } = rdataTypeOf(type)
   return { type: name, ttlSeconds, records: rdata.map((one) => print(one)) }

@@ -46,7 +46,7 @@ export function zoneSettingsOf({ origin, soa, sets }: ZoneSets, tenant: string):
     name: formatName(origin),
     ...(nameservers.length === 0 ? {} : { nameservers }),
     ...(ns === undefined || ns.ttl === soa?.ttl ? {} : { nsTtl: ns.ttl }),
-    ...(soa === undefined ? {} : { soa: soaOf(soa) }),
+    ...(soa === undefined ? {} : { soa: soaOf(soa), ...serialBaseOf(soa) }),
     ...(tenant === defaultTenant ? {} : { tenants: [tenant] }),
   }
   const notes = notesOf(soa)
@@ -69,13 +69,20 @@ function soaOf({ rdata, ttl }: RecordSet): JsonObject {
   }
 }
 
+/** With at least one commit the serial is above the old one (RFC 1982). */
+function serialBaseOf({ rdata }: RecordSet): JsonObject {
+  const serial = Number(soaFields(rdata[0]!)[2])
+  return serial === 0 ? {} : { serialBase: serial }
+}
+
 const soaFields = (rdata: Uint8Array): string[] => rdataTypeOf(RrType.SOA).print(rdata).split(' ')
 
 function notesOf(soa: RecordSet | undefined): Note[] {
   if (soa === undefined) return []
   const serial = soaFields(soa.rdata[0]!)[2]
-  const counted = 'is not kept; it will be the number of commits in the history'
-  return [{ is: 'changed', place: soa.place, text: `SOA: the serial ${serial} ${counted}` }]
+  const counted = 'and the number of commits in the history are added up from now on'
+  const text = `SOA: the serial ${serial} (serialBase) ${counted}`
+  return [{ is: 'changed', place: soa.place, text }]
 }
 
 function noNameservers(origin: Uint8Array, place: ZonePlace | undefined): Note {

@@ -106,8 +106,9 @@ function declaredZones(
     indexOf.set(key, zones.length)
     const parts = declaredParts(zone, i, given, defaults)
     const nsTtl = zone.nsTtl ?? given?.nsTtl
-    const { tenants: recordTenants, delegated: isByDomain = false } = zone
-    zones.push(zoneOf(key, parts, { isImplied: false, recordTenants, isByDomain, nsTtl }))
+    const { tenants: recordTenants, delegated: isByDomain = false, serialBase } = zone
+    const own = { isImplied: false, recordTenants, isByDomain, nsTtl, serialBase }
+    zones.push(zoneOf(key, parts, own))
   }
   const result = { zones, indexOf, defaults, hasDefaults: given !== undefined }
   if (file !== undefined) file.memo.settings = result
@@ -131,10 +132,13 @@ function declaredParts(
 interface ZoneOwn extends Omit<RecordZone, 'name'>, Pick<PlannedZone, 'isImplied'> {
   /** Undefined: that of the SOA record. */
   readonly nsTtl: number | undefined
+  readonly serialBase?: number
 }
 
-function zoneOf(name: string, parts: ZoneParts, { nsTtl, ...own }: ZoneOwn): PlannedZone {
-  const { soa, nameserversAt } = parts
+function zoneOf(name: string, parts: ZoneParts, zone: ZoneOwn): PlannedZone {
+  const { nsTtl, serialBase = 0, ...own } = zone
+  const { nameserversAt } = parts
+  const soa = serialBase === 0 ? parts.soa : { ...parts.soa, serialBase }
   const hasInside = parts.nameservers.some((server) => isInside(server.name, name))
   const nameservers = hasInside
     ? parts.nameservers.map((server) =>
@@ -176,6 +180,7 @@ function soaOf(firstNameserver: string, soas: readonly (Soa | undefined)[]): Soa
     retrySeconds: field('retry') ?? soaDefaults.retry,
     expireSeconds: field('expire') ?? soaDefaults.expire,
     minimumSeconds: field('minimum') ?? soaDefaults.minimum,
+    serialBase: 0,
     ttlSeconds: field('ttl') ?? soaDefaults.ttl,
   }
 }

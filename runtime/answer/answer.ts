@@ -23,7 +23,8 @@ import { readMessage } from './message.ts'
 import { hashSuffixes, isInternet } from './question.ts'
 import { writeHinfo, writeMember } from './records.ts'
 import { answerByRule } from './response-policy.ts'
-import { apexOffset, soaTtlSeconds, writeDenialSoa, writeRrset, writeTargets } from './rrsets.ts'
+import { apexOffset, serialBaseOf, soaTtlSeconds } from './rrsets.ts'
+import { writeDenialSoa, writeRrset, writeTargets } from './rrsets.ts'
 import * as transaction from './transaction.ts'
 import type { Transaction } from './transaction.ts'
 import { findRedirect, writeReferral } from './zone-cut.ts'
@@ -141,6 +142,7 @@ function noteZone(tx: Transaction, bundle: Bundle): void {
     const node = findSuffix(tx, bundle, label)
     if (node >= 0 && (nodeFlags(bundle, node) & NodeFlag.Apex) !== 0) {
       tx.zoneLabels = tx.labelCount - label
+      tx.zoneSerialBase = serialBaseOf(bundle, node)
       return
     }
     label++

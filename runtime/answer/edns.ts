@@ -215,7 +215,7 @@ function writeZoneVersion(tx: Transaction, at: number): number {
   const data = writeOptionHeader(tx.reply, at, EdnsOption.ZoneVersion, zoneVersionBytes)
   tx.reply[data] = tx.zoneLabels
   tx.reply[data + 1] = soaSerialVersion
-  tx.replyView.setInt32(data + 2, tx.view!.state.soaSerial[0]! | 0)
+  tx.replyView.setInt32(data + 2, (tx.zoneSerialBase + tx.view!.state.soaSerial[0]!) | 0)
   return data + zoneVersionBytes
 }
 

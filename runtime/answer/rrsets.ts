@@ -93,12 +93,28 @@ function writeNamed(
     rest = endOfStored(data, rest)
     if (tx.at + end - rest > tx.recordsEnd) return false
     copy(tx, data, rest, end)
-    // The serial, which is the node's, is the first of five numbers.
-    tx.replyView.setInt32(tx.at - (end - rest), tx.view!.state.soaSerial[0]!)
+    addSerial(tx, tx.at - (end - rest))
   }
   endRdata(tx, rdata)
   return true
 }
+
+/** The first of five numbers: the serial is the node's, beyond what the zone begins with. */
+function addSerial({ replyView, view }: Transaction, at: number): void {
+  replyView.setInt32(at, (replyView.getInt32(at) + view!.state.soaSerial[0]!) | 0)
+}
+
+/** What the serial of a zone begins with. @param apex its node */
+export function serialBaseOf(bundle: Bundle, apex: number): number {
+  const { rrsetData, rrsetRow } = bundle
+  const row = findRrset(bundle, apex, RrType.SOA) * RrsetCell.Words
+  const at = rrsetRow[row + RrsetCell.Data]!
+  const end = at + rdataLayout.lengthBytes + (rrsetData[at]! << 8) + rrsetData[at + 1]!
+  return readU32(rrsetData, end - serialFromEnd)
+}
+
+/** Octets from the end of SOA data back to its serial. */
+const serialFromEnd = 20
 
 function copy(tx: Transaction, data: Uint8Array, start: number, end: number): void {
   const { reply } = tx

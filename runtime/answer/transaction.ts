@@ -126,6 +126,8 @@ export class Transaction {
   wantsCommit = false
   /** Labels of the apex of the zone that has the question; -1: none of ours, or nobody asks. */
   zoneLabels = -1
+  /** What its SOA serial begins with. */
+  zoneSerialBase = 0
   /** Octets of the address that were sent; -1: no client subnet. RFC 7871. */
   ecsAddressBytes = -1
   ecsFamily = 0

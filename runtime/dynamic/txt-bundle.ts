@@ -98,6 +98,7 @@ const noSoa: SoaModel = Object.freeze({
   retrySeconds: 0,
   expireSeconds: 0,
   minimumSeconds: 0,
+  serialBase: 0,
   ttlSeconds: 0,
 })
 

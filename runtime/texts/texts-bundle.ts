@@ -18,7 +18,7 @@ export const textsChannel = (channel: string): string => `${channel}.texts`
 export const textsDirectory = 'texts'
 
 const soa = {
-  ...{ mname: '.', rname: '.', ttlSeconds: 0, minimumSeconds: 0 },
+  ...{ mname: '.', rname: '.', ttlSeconds: 0, minimumSeconds: 0, serialBase: 0 },
   ...{ refreshSeconds: 0, retrySeconds: 0, expireSeconds: 0 },
 } as const
 

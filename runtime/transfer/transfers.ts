@@ -10,7 +10,7 @@ import { RrType } from '#dns/rrtype.ts'
 import { catalogRecords, catalogSoa } from './catalog-zone.ts'
 import { transferLimits } from './limits.ts'
 import type { TransferLimits } from './limits.ts'
-import { soaRecord, zoneRecords } from './zone-records.ts'
+import { serialOf, soaRecord, zoneRecords } from './zone-records.ts'
 import type { ZoneRecord, ZoneStep } from './zone-records.ts'
 import type { ZoneSource } from './zone-source.ts'
 import { TransferMessages } from './transfer-messages.ts'
@@ -108,7 +108,7 @@ export class Transfers {
         return Rcode.FormErr
       }
       // RFC 1995 section 2 and 4: over UDP the client learns whether it has to come over TCP.
-      if (!isTcp || isCurrent(serial, source.serial)) {
+      if (!isTcp || isCurrent(serial, serialOf(found.soa.rdata))) {
         this.counts.current++
         return once(request, found.soa)
       }

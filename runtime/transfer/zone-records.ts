@@ -33,8 +33,17 @@ export function soaRecord({ bundle, serial }: ZoneSource, zone: number): ZoneRec
   const apex = bundle.zoneNode[zone]!
   const [record] = rrsetRecords(bundle, apex, findRrset(bundle, apex, RrType.SOA), zone)
   const rdata = Buffer.from(record!.rdata)
-  rdata.writeUInt32BE(serial, rdata.length - serialFromEnd)
+  const at = rdata.length - serialFromEnd
+  rdata.writeUInt32BE((rdata.readUInt32BE(at) + serial) >>> 0, at)
   return { ...record!, rdata }
+}
+
+/** @param rdata of a SOA record */
+export function serialOf(rdata: Uint8Array): number {
+  const at = rdata.length - serialFromEnd
+  return (
+    ((rdata[at]! << 24) | (rdata[at + 1]! << 16) | (rdata[at + 2]! << 8) | rdata[at + 3]!) >>> 0
+  )
 }
 
 /**

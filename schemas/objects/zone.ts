@@ -53,7 +53,8 @@ export const Soa = Type.Object(
   },
   {
     additionalProperties: false,
-    description: 'The SOA record. Its serial is the number of commits in the history.',
+    description:
+      'The SOA record. Its serial is the number of commits in the history, plus `serialBase`.',
   },
 )
 export type Soa = Static<typeof Soa>
@@ -97,6 +98,14 @@ export const Zone = Type.Object(
     } as typeof Nameservers),
     nsTtl: NsTtl('the value in `defaults`, else that of the SOA record'),
     soa: Type.Optional(Soa),
+    serialBase: Type.Integer({
+      minimum: 0,
+      maximum: 4_294_967_295,
+      default: 0,
+      description:
+        'What is added to the number of commits to make the serial of the zone (RFC 1982): the ' +
+        'serial of the server before, so that its secondaries go on.',
+    }),
     tenants: Type.Optional(
       Type.Array(Type.String({ minLength: 1, maxLength: 63 }), {
         maxItems: 10_000,

@@ -37,6 +37,7 @@ const zoneSoa = {
   retrySeconds: 1,
   expireSeconds: 1,
   minimumSeconds: 1,
+  serialBase: 0,
   ttlSeconds: 1,
 }
 const queryOf = (poolIndex: number, family: Family): RoutingQuery => ({

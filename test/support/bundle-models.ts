@@ -32,6 +32,7 @@ export const soa: SoaModel = {
   retrySeconds: 600,
   expireSeconds: 86_400,
   minimumSeconds: 30,
+  serialBase: 0,
   ttlSeconds: 120,
 }
 
@@ -230,6 +231,7 @@ const arbitraryZone = fc.record({
     { maxLength: 2 },
   ),
   minimumSeconds: fc.constantFrom(0, 5, 300),
+  serialBase: fc.constantFrom(0, 2_026_010_100, 0xffff_ffff),
 })
 
 /** What the compiler could have made: unique names and uids, each service in its closest zone. */
@@ -259,9 +261,9 @@ export const arbitraryModel: fc.Arbitrary<BundleModel> = fc
     ),
   })
   .map(({ zones, pools, services }): BundleModel => {
-    const zoneModels = zones.map(({ name, hosts, minimumSeconds }) =>
+    const zoneModels = zones.map(({ name, hosts, minimumSeconds, serialBase }) =>
       zone(name, {
-        soa: { ...soa, minimumSeconds },
+        soa: { ...soa, minimumSeconds, serialBase },
         nameservers: hosts.map(({ relative, addresses }) => ({
           name: `${relative}${name}`,
           addresses,

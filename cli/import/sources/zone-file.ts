@@ -26,7 +26,7 @@ export const zoneFileSource: ImportSource = {
       records,
       placeOf,
       objects: [],
-      notes: parsed.leftOut.map(noteOfLeftOut),
+      notes: [...parsed.leftOut.map(noteOfLeftOut), ...signedNotes(parsed.leftOut)],
     })
   },
 }
@@ -49,6 +49,18 @@ const signerTypes: ReadonlyMap<string, number> = new Map(
 )
 export const signerRecords: ReadonlySet<number> = new Set(signerTypes.values())
 const signerNames = new Set([...signerTypes].flatMap(([name, code]) => [name, `TYPE${code}`]))
+
+/** DNSKEY and RRSIG: validators ask for them where the zone above has DS records. */
+const signatures: readonly number[] = [46, 48]
+
+function signedNotes(leftOut: readonly LeftOut[]): Note[] {
+  const first = leftOut.find(({ type }) => signatures.includes(type))
+  if (first === undefined) return []
+  const text =
+    'the zone is signed, and gslbd does not sign (yet): remove its DS records in the zone above ' +
+    'first, and wait until their TTL is over; else validating resolvers answer SERVFAIL'
+  return [{ is: 'not mapped', place: first.place, text }]
+}
 
 export function noteOfLeftOut({ type, count, place }: LeftOut): Note {
   const records = count === 1 ? `one ${type} record` : `${count} ${type} records, this is the first`

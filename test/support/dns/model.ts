@@ -23,6 +23,7 @@ export function modelOf(config: Served): BundleModel {
         retrySeconds: 600,
         expireSeconds: 86_400,
         minimumSeconds,
+        serialBase: 0,
         ttlSeconds,
       },
       nsTtlSeconds: ttlSeconds,

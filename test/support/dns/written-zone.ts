@@ -70,6 +70,7 @@ export function modelOfWritten(written: WrittenZone): BundleModel {
           retrySeconds: number(2),
           expireSeconds: number(3),
           minimumSeconds: number(4),
+          serialBase: 0,
           ttlSeconds: soa.ttlSeconds,
         },
         nsTtlSeconds: ns.ttlSeconds,

@@ -54,6 +54,7 @@ describe('a zone file becomes', () => {
             minimum: 1,
             ttl: 300,
           },
+          serialBase: 7,
         },
       ],
     })
@@ -115,6 +116,9 @@ describe('a zone file becomes', () => {
       '  zone:9:1: one DNSKEY record: a server that signs makes its own',
       '  zone:14:1: sub TXT: sub.example.com. is delegated in line 10, and its own servers answer for it',
       '  zone:13:1: old.sub A: sub.example.com. is delegated in line 10, and its own servers answer for it',
+      '',
+      'not mapped; look at each:',
+      '  zone:7:1: the zone is signed, and gslbd does not sign (yet): remove its DS records in the zone above first, and wait until their TTL is over; else validating resolvers answer SERVFAIL',
       '',
     ])
   })
