@@ -10,7 +10,7 @@ import { rdataForms, rdataLayout, RrsetCell, storedName } from '#bundle/format/r
 export interface RrsetValue {
   readonly type: number
   readonly ttlSeconds: number
-  /** Wire form, names in full and in the case as they were written; the serial of SOA is its base. */
+  /** Wire form, names in full and in the case in which they stand; the serial is a base. */
   readonly rdata: readonly Uint8Array[]
 }
 

@@ -1,7 +1,7 @@
 // Leaves out what a delegation hides: below a zone cut only glue is the parent's.
 // RFC 1034 section 4.2.1.
 import { printName } from '#dns/rdata-text/name-text.ts'
-import { rdataTypeOf } from '#dns/rdata/rdata-types.ts'
+import { recordTypeOf } from '#compiler/values/record-sets.ts'
 import { RrType } from '#dns/rrtype.ts'
 import type { Note } from '#cli/import/sources/imported.ts'
 import type { RecordSet } from './record-set.ts'
@@ -30,7 +30,7 @@ export function withoutHidden(
     const isGlue =
       (set.type === RrType.A || set.type === RrType.AAAA) && servers.has(latin1(set.owner))
     if (isGlue || (isAtCut && (set.type === RrType.NS || set.type === RrType.DS))) return true
-    const name = `${printName(set.owner, origin)} ${rdataTypeOf(set.type).name}`
+    const name = `${printName(set.owner, origin)} ${recordTypeOf(set.type).name}`
     const text =
       `${name}: ${printName(cut.owner)} is delegated in line ${cut.place.line}, and its own ` +
       'servers answer for it'

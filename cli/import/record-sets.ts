@@ -1,7 +1,8 @@
 // Puts the records of an import together to record sets of one zone, and says what cannot be one.
 import { foldName } from '#dns/name.ts'
 import { canonicalKey, printName } from '#dns/rdata-text/name-text.ts'
-import { canonicalRdata, rdataTypeOf } from '#dns/rdata/rdata-types.ts'
+import { recordTypeOf } from '#compiler/values/record-sets.ts'
+import { canonicalRdata } from '#dns/rdata/rdata-types.ts'
 import { RrType } from '#dns/rrtype.ts'
 import type { ZoneFault, ZoneRecord } from '#dns/zone-file/zone-record.ts'
 import { err, ok } from '#lib/result.ts'
@@ -96,7 +97,7 @@ class Collector {
 
   #addTo(set: RecordSet, { type, ttl, rdata }: ZoneRecord, index: number): void {
     const octets = (one: Uint8Array): string =>
-      Buffer.from(canonicalRdata(rdataTypeOf(type), one)).toString('latin1')
+      Buffer.from(canonicalRdata(recordTypeOf(type), one)).toString('latin1')
     let seen = this.#seen.get(set)
     if (seen === undefined) this.#seen.set(set, (seen = new Set(set.rdata.map(octets))))
     const text = octets(rdata)
@@ -111,7 +112,7 @@ class Collector {
     if (ttl === set.ttl) return
     const [low, high] = [Math.min(ttl, set.ttl), Math.max(ttl, set.ttl)]
     set.ttl = low
-    const name = `${printName(set.owner, this.origin)} ${rdataTypeOf(type).name}`
+    const name = `${printName(set.owner, this.origin)} ${recordTypeOf(type).name}`
     const records = 'for all of its records'
     const said = `${name}: TTL ${low} ${records}, some had ${high} (RFC 2181 section 5.2)`
     this.notes.push({ is: 'changed', place: this.#imported.placeOf(index), text: said })
@@ -143,7 +144,7 @@ function complaintAbout(
   const bytes = rdata.reduce((sum, one) => sum + recordHeaderBytes + one.length, 0)
   const bytesMax = messageBytesMax - outsideOfAnswer - owner.length
   if (bytes > bytesMax) {
-    const set = `the ${rdata.length} ${rdataTypeOf(type).name} records of ${name}`
+    const set = `the ${rdata.length} ${recordTypeOf(type).name} records of ${name}`
     return `${set} take ${bytes} octets, and an answer has room for ${bytesMax}: make them fewer`
   }
   if (type !== RrType.CNAME) return undefined
@@ -151,7 +152,7 @@ function complaintAbout(
   if (rdata.length > 1) return `${name} has ${rdata.length} CNAME records; keep one`
   const other = [before, after].find((one) => one?.key === key)
   if (other === undefined) return undefined
-  const { name: otherType } = rdataTypeOf(other.type)
+  const { name: otherType } = recordTypeOf(other.type)
   const where = `in line ${other.place.line}`
   return `${name} is a CNAME and has a record of type ${otherType} ${where}, too; keep one of them`
 }

@@ -1,6 +1,6 @@
 // Prints record sets as YAML of kind Records, in files that the compiler can read whole.
 import { printName } from '#dns/rdata-text/name-text.ts'
-import { rdataTypeOf } from '#dns/rdata/rdata-types.ts'
+import { recordTypeOf } from '#compiler/values/record-sets.ts'
 import { recordsPerFileMax } from '#schemas/objects/records.ts'
 import { apiVersion } from '#schemas/objects/metadata.ts'
 import type { RecordSet } from './record-set.ts'
@@ -70,7 +70,7 @@ function commonTtl(sets: readonly RecordSet[], from: number): number {
 const lineLengthMax = 96
 
 function recordText({ owner, type, ttl, rdata }: RecordSet, origin: Uint8Array, ttlOfAll: number) {
-  const { name, print } = rdataTypeOf(type)
+  const { name, print } = recordTypeOf(type)
   const values = rdata.map((one) => scalar(print(one, origin)))
   const own = ttl === ttlOfAll ? [] : [`ttl: ${ttl}`]
   const fields = [`name: ${scalar(printName(owner, origin))}`, `type: ${name}`, ...own]

@@ -36,17 +36,11 @@ export const recordDiagnostics = {
   },
   'record-type-alias': {
     severity: 'error',
-    message: 'there are no %s records: what has the addresses of another name is a service',
-    help:
-      'write a service for the name, with a pool that has a member with `hostname: %s` and ' +
-      '`answer: addresses`; below the zone itself a CNAME will do',
-    cause:
-      'ALIAS and ANAME are no types of DNS: some providers look the addresses up and answer ' +
-      'them, which here a pool does.',
-    bad: 'records: [{ name: "@", type: ALIAS, values: [www.example.net.] }]',
-    good:
-      '# a pool, and a service with the domain example.com. that names it\n' +
-      'kind: Pool\nspec: { answer: addresses, members: [{ hostname: www.example.net., port: 443 }] }',
+    message: 'there are no %s records; a name that has the addresses of another one is an ALIAS',
+    help: 'write `type: ALIAS` with the value %s; below the zone itself a CNAME will do, too',
+    cause: 'ANAME is no type of DNS, and what other servers call so is an ALIAS here.',
+    bad: 'records: [{ name: "@", type: ANAME, values: [www.example.net.] }]',
+    good: 'records: [{ name: "@", type: ALIAS, values: [www.example.net.] }]',
   },
   'record-value-invalid': {
     severity: 'error',
@@ -140,6 +134,19 @@ export const recordDiagnostics = {
       'records:\n  - { name: www, type: CNAME, values: [web.example.net.] }\n' +
       '  - { name: www, type: TXT, values: [\'"some text"\'] }',
     good: 'records:\n  - { name: www, type: CNAME, values: [web.example.net.] }',
+  },
+  'record-beside-alias': {
+    severity: 'error',
+    message: '%s has the addresses of another name (ALIAS), so that it cannot have %s records',
+    messageOfOther: '%s has %s records, so that it cannot be an ALIAS',
+    help: 'keep one of the two; MX, TXT and other types may stand beside an ALIAS',
+    cause: 'The addresses of a name come from one place.',
+    bad:
+      'records:\n  - { name: "@", type: ALIAS, values: [web.example.net.] }\n' +
+      '  - { name: "@", type: A, values: [192.0.2.10] }',
+    good:
+      'records:\n  - { name: "@", type: ALIAS, values: [web.example.net.] }\n' +
+      '  - { name: "@", type: TXT, values: [\'"some text"\'] }',
   },
   'record-alias-several': {
     severity: 'error',

@@ -8,21 +8,23 @@ import type {
   ServiceModel,
 } from '#bundle/format/model.ts'
 import { poolFieldsAsWritten } from '#bundle/format/model.ts'
+import { bundleLimits } from '#bundle/format/limits.ts'
 import { assert } from '#lib/assert.ts'
 import type { Member } from '#schemas/objects/member.ts'
 import type { PoolSpec } from '#schemas/objects/pool.ts'
 import type { ServiceSpec } from '#schemas/objects/service.ts'
 import { algorithmNamed, filterNamed } from '#routing/choose/ways.ts'
 import { fallbackPoolOf } from '#compiler/tree/fallback.ts'
+import { aliasCode, hostIn } from '#compiler/values/record-sets.ts'
 import { healthCheckModel } from '#compiler/values/health-check-model.ts'
 import { isHostname, targetOf } from '#compiler/values/member-target.ts'
-import { memberUid } from '#compiler/read/identity.ts'
+import { memberUid, objectUid } from '#compiler/read/identity.ts'
 import type { OverlayPlan } from './overlay-plan.ts'
 import type { RecordPlan } from './record-plan.ts'
 import type { ResponsePlan } from './response-plan.ts'
 import type { RedirectPlan } from './redirect-plan.ts'
 import { routingModel } from './routing-model.ts'
-import type { Entry, Tree } from '#compiler/tree/tree.ts'
+import type { Entry, PlannedRrset, Tree } from '#compiler/tree/tree.ts'
 import { geoRangesOf } from '#compiler/values/written-rules.ts'
 import type { ZonePlan } from './zone-plan.ts'
 
@@ -92,12 +94,15 @@ export function lower(
     nsTtlSeconds,
     nameservers,
   }))
+  const first = tree.of.Pool.length
+  const aliases = records.addressAliases.map((rrset, i) => loweredAlias(rrset, first + i))
+  const rrsets = records.rrsets.filter(({ model }) => model.type !== aliasCode)
   return {
     commit,
     zones,
-    pools: tree.of.Pool.map(poolModel),
-    services,
-    rrsets: records.rrsets.map(({ model }) => model),
+    pools: [...tree.of.Pool.map(poolModel), ...aliases.map(({ pool }) => pool)],
+    services: [...services, ...aliases.map(({ service }) => service)],
+    rrsets: rrsets.map(({ model }) => model),
     routing: routingModel(tree.settings),
     responseRules: responses.rules.map(({ model }) => model),
     redirects: redirects.redirects.map(({ model }) => model),
@@ -198,5 +203,73 @@ function memberModel(member: Member, poolUid: string): MemberModel {
     // Browsers measure an address; those of a host name come and go.
     rumUrl: hasHostname ? '' : member.rumUrl,
     externalSignalMode: member.externalSignalMode,
+  }
+}
+
+/** An ALIAS record: a pool of one host name, and the service that answers all it has. */
+interface LoweredAlias {
+  readonly pool: PoolModel
+  readonly service: ServiceModel
+}
+
+/** The same objects for as long as the record, and the position of its pool, stay. */
+const knownAliases = new WeakMap<PlannedRrset, LoweredAlias>()
+
+/** DNS says no port, and nobody probes it. */
+const port = 443
+
+/** @param position of its pool */
+function loweredAlias(rrset: PlannedRrset, position: number): LoweredAlias {
+  const before = knownAliases.get(rrset)
+  if (before?.service.pool === position) return before
+  const lowered = aliasModels(rrset, position)
+  knownAliases.set(rrset, lowered)
+  return lowered
+}
+
+function aliasModels({ entry: { tenant }, model }: PlannedRrset, position: number): LoweredAlias {
+  const { name: domain, zone, ttlSeconds, type } = model
+  // With a blank, which no object has in its name.
+  const name = `ALIAS ${domain}`
+  const uid = objectUid(tenant, 'Pool', name)
+  const hostname = hostIn(type, model.rdata[0]!)
+  const member = {
+    uid: memberUid(uid, hostname, port),
+    name: '',
+    ipAddress: '',
+    hostname,
+    port,
+    weight: 1,
+    priority: 0,
+    enabled: true,
+    region: 'unknown',
+    warmupThreshold: 0,
+    rumUrl: '',
+    externalSignalMode: 'and' as const,
+  }
+  return {
+    pool: {
+      uid,
+      name,
+      tenant,
+      members: [member],
+      answer: 'addresses',
+      minHealthy: 0,
+      healthCheck: null,
+      geoRules: { v4: [], v6: [] },
+    },
+    service: {
+      uid: objectUid(tenant, 'Service', name),
+      name,
+      tenant,
+      domain,
+      zone,
+      algorithm: 'round-robin',
+      filterChain: [],
+      onAllDown: 'empty',
+      answerCount: bundleLimits.slotsPerHostname,
+      ttlSeconds,
+      pool: position,
+    },
   }
 }

@@ -1,5 +1,6 @@
 // Says what stands at a name, and what a change takes from it: the measures of the guardrail.
 import { RrType } from '#dns/rrtype.ts'
+import { aliasCode } from '#compiler/values/record-sets.ts'
 
 /** How much of a name is there: a service without a pool exists, and has no records. */
 export const Presence = { Absent: 0, Empty: 1, Answers: 2 } as const
@@ -19,7 +20,7 @@ const addressMask = 1_023 * addressUnit
 const setUnit = 4_096
 
 /** An alias leads to addresses. */
-const addressTypes: readonly number[] = [RrType.A, RrType.AAAA, RrType.CNAME]
+const addressTypes: readonly number[] = [RrType.A, RrType.AAAA, RrType.CNAME, aliasCode]
 
 export function withService(standing: Standing, service: Presence): Standing {
   return standing - (standing & serviceMask) + service

@@ -1,6 +1,7 @@
 // Finds what answers for a name, as a server would: exact, an alias, a wildcard. RFC 1034 4.3.2.
 import { foldName, formatName } from '#dns/name.ts'
 import { RrType } from '#dns/rrtype.ts'
+import { aliasCode } from '#compiler/values/record-sets.ts'
 import { enclosingNames } from '#compiler/values/names.ts'
 import { valueAt } from '#compiler/diagnostics/diagnostic.ts'
 import { placeIn } from '#compiler/tree/tree.ts'
@@ -90,7 +91,7 @@ export function targetOfAlias({ model }: PlannedRrset, name: string): string | u
   const [rdata] = model.rdata
   if (rdata === undefined) return undefined
   const target = formatName(foldName(rdata))
-  if (model.type === RrType.CNAME) return target
+  if (model.type === RrType.CNAME || model.type === aliasCode) return target
   const prefix = name.slice(0, name.length - model.name.length)
   const next = target === '.' ? prefix : `${prefix}${target}`
   return next.length > 1_000 ? undefined : next
@@ -101,7 +102,7 @@ function hasService(tree: Tree, name: string): boolean {
 }
 
 const isAddress = ({ model: { type } }: PlannedRrset): boolean =>
-  type === RrType.A || type === RrType.AAAA
+  type === RrType.A || type === RrType.AAAA || type === aliasCode
 
 const isCname = ({ model: { type } }: PlannedRrset): boolean => type === RrType.CNAME
 

@@ -1,5 +1,6 @@
 // Indexes the static records of a tree by name, with its zone cuts and aliases.
 import { RrType } from '#dns/rrtype.ts'
+import { aliasCode } from '#compiler/values/record-sets.ts'
 import { enclosingNames, isInside } from '#compiler/values/names.ts'
 import { readRecords, recordPlace } from '#compiler/values/record-sets.ts'
 import { placeIn } from '#compiler/tree/tree.ts'
@@ -22,6 +23,8 @@ export interface RecordPlan {
   readonly dnames: ReadonlyMap<string, PlannedRrset>
   /** CNAME and DNAME. */
   readonly aliases: readonly PlannedRrset[]
+  /** ALIAS. */
+  readonly addressAliases: readonly PlannedRrset[]
   /** MX, NS and SRV, whose targets are to have addresses. */
   readonly pointers: readonly PlannedRrset[]
   /** HTTPS and SVCB: their targets may be aliases. */
@@ -85,6 +88,7 @@ function planRecords(
   }
   const at = new Map<string, PlannedRrset[]>()
   const aliases = rrsets.filter(({ model }) => aliasTypes.includes(model.type))
+  const addressAliases = rrsets.filter(({ model }) => model.type === aliasCode)
   const pointers = rrsets.filter(({ model }) => pointerTypes.includes(model.type))
   const bindings = rrsets.filter(({ model }) => bindingTypes.includes(model.type))
   const cuts = new Map<string, PlannedRrset>()
@@ -99,7 +103,7 @@ function planRecords(
     if (special !== undefined && !special.has(name)) special.set(name, rrset)
   }
   const hosts = hostsOf(tree.settings, zones)
-  const found = { at, cuts, dnames, aliases, pointers, bindings }
+  const found = { at, cuts, dnames, aliases, addressAliases, pointers, bindings }
   return { rrsets, ...found, zones, zoneAt, domains, hosts, isWhole }
 }
 

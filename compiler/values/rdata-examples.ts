@@ -2,6 +2,7 @@
 import type { RdataType } from '#dns/rdata-text/rdata-type.ts'
 
 const examples: Readonly<Record<string, string>> = Object.freeze({
+  ALIAS: 'www.example.net.',
   A: '192.0.2.10',
   AAAA: '2001:db8::10',
   AFSDB: '1 afs.example.net.',

@@ -2,11 +2,14 @@
 import { parseAddress } from '#dns/address.ts'
 import { foldName, formatName, parseName } from '#dns/name.ts'
 import { readName } from '#dns/rdata-text/name-text.ts'
+import { nameField } from '#dns/rdata-text/field.ts'
+import { rdataType } from '#dns/rdata-text/rdata-type.ts'
 import type { RdataType } from '#dns/rdata-text/rdata-type.ts'
 import { tokensOf } from '#dns/rdata-text/tokens.ts'
 import type { RdataFault } from '#dns/rdata-text/tokens.ts'
 import { ValueReader } from '#dns/rdata-text/value-reader.ts'
-import { canonicalRdata, parseRdata, rdataTypeNamed, rdataTypes } from '#dns/rdata/rdata-types.ts'
+import { canonicalRdata, parseRdata, rdataTypeNamed } from '#dns/rdata/rdata-types.ts'
+import { rdataTypeOf, rdataTypes } from '#dns/rdata/rdata-types.ts'
 import { RrType } from '#dns/rrtype.ts'
 import { suggest } from '#lib/suggest.ts'
 import type { RecordSet, RecordsSpec } from '#schemas/objects/records.ts'
@@ -16,6 +19,25 @@ import type { FindingDetail, Report } from '#compiler/diagnostics/finding.ts'
 import type { DiagnosticCode } from '#compiler/diagnostics/diagnostics.ts'
 import { rdataExample } from './rdata-examples.ts'
 import { checkName, isInside } from './names.ts'
+
+/** The type ALIAS, beyond the 16 bits of a type: no record of a message can be one. */
+export const aliasCode = 0x1_0000
+
+const aliasRecord: RdataType = rdataType({
+  name: 'ALIAS',
+  code: aliasCode,
+  fields: [nameField('the name whose addresses this one has')],
+  namesFold: true,
+})
+
+/** What a file may name as the type of records. */
+export function recordTypeNamed(text: string): RdataType | undefined {
+  return text.toUpperCase() === aliasRecord.name ? aliasRecord : rdataTypeNamed(text)
+}
+
+export function recordTypeOf(code: number): RdataType {
+  return code === aliasCode ? aliasRecord : rdataTypeOf(code)
+}
 
 /** The records of one name and type, as a file says them. */
 export interface ReadRrset {
@@ -89,7 +111,7 @@ interface Reading {
 function readRrset(reading: Reading): ReadRrset | undefined {
   const { set, index, spec, report } = reading
   const name = ownerOf(reading)
-  const type = rdataTypeNamed(set.type)
+  const type = recordTypeNamed(set.type)
   if (type === undefined) reportType(set, index, report)
   if (name === undefined || type === undefined) return undefined
   const ttlSeconds = set.ttl ?? spec.ttl
@@ -146,13 +168,13 @@ export function rrsetOf(
   name: string,
   type: string,
 ): { readonly name: string; readonly code: number } {
-  return { name: fullName(zone, name) ?? name, code: rdataTypeNamed(type)?.code ?? 0 }
+  return { name: fullName(zone, name) ?? name, code: recordTypeNamed(type)?.code ?? 0 }
 }
 
 /** Of a type that has a name, the name: `TYPE1` is `A` (RFC 3597 section 5). */
 export function typeName(text: string): string {
   const upper = text.toUpperCase()
-  return upper.startsWith('TYPE') ? (rdataTypeNamed(upper)?.name ?? upper) : upper
+  return upper.startsWith('TYPE') ? (recordTypeNamed(upper)?.name ?? upper) : upper
 }
 
 /** As `ReadRrset.name`; undefined where the text is no name. */
@@ -174,8 +196,8 @@ export function isDoubled(zone: string, text: string): boolean {
   return !text.endsWith('.') && `.${text.toLowerCase()}.`.endsWith(`.${zone}`)
 }
 
-/** What providers call a name that answers with the addresses of another. */
-const aliasNames: readonly string[] = ['ALIAS', 'ANAME']
+/** What else providers call a name that answers with the addresses of another. */
+const aliasNames: readonly string[] = ['ANAME']
 
 function reportType({ type: text, values }: RecordSet, index: number, report: Report): void {
   if (aliasNames.includes(text.toUpperCase())) {
@@ -252,6 +274,7 @@ const hostAt: Readonly<Record<number, number>> = Object.freeze({
   [RrType.NS]: 0,
   [RrType.MX]: 2,
   [RrType.SRV]: 6,
+  [aliasCode]: 0,
 })
 
 /** Whether records of the type name a host. */

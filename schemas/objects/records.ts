@@ -22,7 +22,8 @@ export const RecordSet = Type.Object(
       minLength: 1,
       maxLength: 16,
       description:
-        'Type such as `A`, `MX`, `TXT`, or `TYPE65280` for one without a name of its own.',
+        'Type such as `A`, `MX`, `TXT`; `ALIAS` for the addresses of another name, which each ' +
+        'node looks up; `TYPE65280` for one without a name of its own.',
     }),
     ttl: Type.Optional(
       Type.Integer({

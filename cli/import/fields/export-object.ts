@@ -31,7 +31,7 @@ const isEmpty = (value: unknown): boolean =>
   (Array.isArray(value) && value.length === 0) ||
   (isFields(value) && Object.keys(value).length === 0)
 
-/** Of fields that nobody reads, so many of one shape are told one by one. */
+/** So many fields of one shape that nobody reads are told one by one. */
 const toldOfShapeMax = 10
 const shownMax = 80
 

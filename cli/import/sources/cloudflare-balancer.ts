@@ -24,7 +24,8 @@ const algorithmOf: Readonly<Record<string, string>> = Object.freeze({
 })
 const placeFields = ['region_pools', 'country_pools', 'pop_pools'] as const
 
-type Say = (is: 'changed' | 'not mapped', why: string) => void
+/** @param at what it is about, where that is not the balancer */
+type Say = (is: 'changed' | 'not mapped', why: string, at?: ExportObject) => void
 
 /** @returns the pools and monitors that it uses; none where it does not map */
 export function loadBalancer(
@@ -32,7 +33,7 @@ export function loadBalancer(
   builder: ZoneBuilder,
 ): readonly ExportObject[] {
   const name = balancer.text('name')
-  const say: Say = (is, why) => builder.note(is, balancer.place, `${name}: ${why}`)
+  const say: Say = (is, why, at = balancer) => builder.note(is, at.place, `${name}: ${why}`)
   const refuse = (why: string): [] => {
     say('not mapped', why)
     balancer.told()
@@ -219,12 +220,13 @@ function monitorOf(
     say('not mapped', 'its monitor is not in the export; add a health check')
     return undefined
   }
-  if (ids.size > 1) {
-    say('changed', `its pools have different monitors; a pool has one, ${first.text('id')}`)
+  for (const other of used.slice(1)) {
+    const text = `its pools have different monitors; a pool has one, ${first.text('id')}`
+    say('not mapped', text, other)
+    other.told()
   }
-  for (const other of used.slice(1)) other.told()
   const check = cloudflareMonitor(first)
   if (typeof check !== 'string') return check
-  say('not mapped', `its monitor: ${check}`)
+  say('not mapped', `its monitor: ${check}`, first)
   return undefined
 }

@@ -1,12 +1,13 @@
 // Takes over a zone of Cloudflare: the JSON of /zones/ID/dns_records, or an object of it with the
 // load balancers, pools and monitors beside it.
+import { formatName } from '#dns/name.ts'
 import { err, ok } from '#lib/result.ts'
 import { loadBalancer } from './cloudflare-balancer.ts'
 import { readExport, rootKey } from '#cli/import/fields/export-document.ts'
 import type { ExportObject } from '#cli/import/fields/export-object.ts'
 import type { ImportSource } from './imported.ts'
 import { quotedStrings } from './octodns-values.ts'
-import { ZoneBuilder, aliasAdvice } from './zone-builder.ts'
+import { ZoneBuilder } from './zone-builder.ts'
 
 /** What TTL 1, "automatic", comes to. */
 const automaticTtl = 300
@@ -28,6 +29,7 @@ export const cloudflareSource: ImportSource = {
       return err([{ ...top, message }])
     }
     const builder = new ZoneBuilder()
+    const flattened = flattenedNames(records, formatName(origin).toLowerCase())
     const [balancers, pools, monitors] = ['load_balancers', 'pools', 'monitors'].map(
       (key) => section(whole, key) ?? [],
     ) as [readonly ExportObject[], readonly ExportObject[], readonly ExportObject[]]
@@ -40,7 +42,7 @@ export const cloudflareSource: ImportSource = {
         const text = `${name} ${type}: a load balancer answers for it`
         builder.note('left out', record.place, text)
         record.told()
-      } else dnsRecord(record, builder)
+      } else dnsRecord(record, flattened, builder)
     }
     const used = new Set(
       active.flatMap((balancer) => loadBalancer({ balancer, pools, monitors }, builder)),
@@ -76,7 +78,11 @@ function isActive(balancer: ExportObject, builder: ZoneBuilder): boolean {
 
 const absolute = (name: string): string => (name.endsWith('.') ? name : `${name}.`)
 
-function dnsRecord(record: ExportObject, builder: ZoneBuilder): void {
+function dnsRecord(
+  record: ExportObject,
+  flattened: ReadonlySet<string>,
+  builder: ZoneBuilder,
+): void {
   const { place } = record
   const type = record.text('type')
   const name = absolute(record.text('name'))
@@ -85,15 +91,28 @@ function dnsRecord(record: ExportObject, builder: ZoneBuilder): void {
   const settings = record.object('settings')
   for (const key of ['ipv4_only', 'ipv6_only', 'flatten_cname']) settings.asUsual(key, false)
   const value = valueOf(type, record)
+  const isFlattened = flattened.has(name.toLowerCase())
   if (record.flag('proxied') === true) {
     const text = `${name} ${type}: its clients saw addresses of Cloudflare, and will see ${value}`
     builder.note('changed', place, text)
   }
-  if (type === 'CNAME' && settings.flag('flatten_cname') === true) {
-    const text = `${name} CNAME: it was answered with the addresses of its target; ${aliasAdvice}`
-    return builder.note('not mapped', place, text)
+  const isFlat = type === 'CNAME' && (settings.flag('flatten_cname') === true || isFlattened)
+  builder.record(
+    { name, type: isFlat ? 'ALIAS' : type, ttl: ttl === 1 ? automaticTtl : ttl, value },
+    place,
+  )
+}
+
+/** Names whose CNAME is answered with addresses: the zone, and what is proxied beside others. */
+function flattenedNames(records: readonly ExportObject[], apex: string): ReadonlySet<string> {
+  const names = new Set([apex])
+  const others = records.filter((one) => one.text('type') !== 'CNAME')
+  const taken = new Set(others.map((one) => absolute(one.text('name')).toLowerCase()))
+  for (const one of records) {
+    const name = absolute(one.text('name')).toLowerCase()
+    if (one.flag('proxied') === true && taken.has(name)) names.add(name)
   }
-  builder.record({ name, type, ttl: ttl === 1 ? automaticTtl : ttl, value }, place)
+  return names
 }
 
 const bookkeeping = [
@@ -145,7 +164,6 @@ function valueOf(type: string, record: ExportObject): string {
       record.aside('part of the value', 'priority')
       return [...from('priority'), absolute(target), ...from('value')].join(' ').trim()
   }
-  // The content says all of it in the form of a zone file.
-  data.told()
+  data.aside('the content says it, too', ...data.keys())
   return content
 }

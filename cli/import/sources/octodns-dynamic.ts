@@ -37,9 +37,11 @@ export function dynamicName(records: readonly OctodnsRecord[], builder: ZoneBuil
   if (one === undefined) return
   const isOneWay = others.every(({ algorithm }) => algorithm === one.algorithm)
   if (!isOneWay) {
-    const text = `${first.name}: its A and AAAA records choose in different ways; a service has one`
-    builder.note('not mapped', first.place, text)
-    for (const { fields } of records) fields.told()
+    for (const { name, type, fields, place } of records) {
+      const text = `${name} ${type}: A and AAAA choose in different ways, and a service has one`
+      builder.note('not mapped', place, text)
+      fields.told()
+    }
     return
   }
   const say: Say = (is, why) => void builder.note(is, first.place, `${first.name}: ${why}`)

@@ -76,7 +76,6 @@ function plainRecord(
     builder.note('not mapped', place, `${name} ${type}: ${why}`)
     fields.told()
   }
-  if (type === 'ALIAS') return refuse('there is no ALIAS; write a service with the addresses')
   const values = valuesOf(fields)
   if (values.length === 0) return refuse('it has no values')
   fields.object('octodns').aside('only dynamic records are probed', 'healthcheck')

@@ -5,7 +5,7 @@ import { countryOfRegion } from './aws-regions.ts'
 import type { ExportObject } from '#cli/import/fields/export-object.ts'
 import { everywhere, oneRegionEach } from './member-regions.ts'
 import type { Route53Check } from './route53-health-check.ts'
-import { absolute } from './route53-set.ts'
+import { absolute, aliasTtl } from './route53-set.ts'
 import type { Route53Set } from './route53-set.ts'
 import { wholeWeights } from './whole-weights.ts'
 import type { BalancedMember, BalancedPool, ZoneBuilder } from './zone-builder.ts'
@@ -34,8 +34,6 @@ type Say = (is: 'changed' | 'not mapped', why: string, set?: Route53Set) => void
 
 /** In an answer with several values, at most: RFC 2181 knows no such limit, Route 53 does. */
 const multiValueMax = 8
-/** Aliases have no TTL of their own. */
-const aliasTtl = 60
 
 export function balancedName(
   sets: readonly Route53Set[],

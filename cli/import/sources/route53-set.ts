@@ -19,6 +19,9 @@ export interface Route53Set {
   readonly place: ZonePlace
 }
 
+/** Aliases have none of their own. */
+export const aliasTtl = 60
+
 export function route53Set(fields: ExportObject): Route53Set {
   const target = fields.object('AliasTarget')
   const hasAlias = target.has('DNSName')

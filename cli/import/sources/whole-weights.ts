@@ -1,6 +1,6 @@
 // Turns shares of answers into the whole numbers that members have as weights.
 
-/** Of a member. */
+/** The largest weight of a member. */
 const weightMax = 1_000_000
 const factorMax = 10_000
 const exact = 1e-9

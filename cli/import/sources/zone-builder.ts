@@ -1,12 +1,14 @@
 // Collects what a source finds: records from texts, balanced names, and notes.
 import { formatName, parseName } from '#dns/name.ts'
-import { parseRdata, rdataTypeNamed, rdataTypeOf } from '#dns/rdata/rdata-types.ts'
+import { aliasCode, recordTypeNamed, recordTypeOf } from '#compiler/values/record-sets.ts'
+import { parseRdata } from '#dns/rdata/rdata-types.ts'
 import { RrType } from '#dns/rrtype.ts'
 import { RecordList } from '#dns/zone-file/record-list.ts'
 import type { ZonePlace, ZoneRecord } from '#dns/zone-file/zone-record.ts'
 import { zoneFileLimits } from '#dns/zone-file/zone-record.ts'
 import type { JsonObject } from '#compiler/yaml/text.ts'
 import type { Imported, ImportedObject, Note } from './imported.ts'
+import { signerRecords } from './zone-file.ts'
 
 export interface TextRecord {
   /** Absolute. */
@@ -63,8 +65,11 @@ export class ZoneBuilder {
       this.note('not mapped', place, `${name} ${typeName} ${value}: ${why}`)
     const owner = parseName(name)
     if (!owner.ok) return refuse('this is no name')
-    const type = rdataTypeNamed(typeName)
+    const type = recordTypeNamed(typeName)
     if (type === undefined) return refuse('there is no such record type in DNS')
+    if (signerRecords.has(type.code)) {
+      return this.note('left out', place, `${name} ${typeName}: a server that signs makes its own`)
+    }
     const rdata = parseRdata(type, value)
     if (!rdata.ok) {
       return refuse(`expected ${rdata.error.expected}, at character ${rdata.error.column}`)
@@ -123,17 +128,18 @@ export class ZoneBuilder {
   /** One name cannot have both: what is not taken over is told, and the rest is. */
   #withoutClashes(origin: Uint8Array | undefined) {
     const apex = origin === undefined ? '' : formatName(origin).toLowerCase()
-    const others = new Map<string, string>()
+    const types = new Map<string, Set<number>>()
     for (const { record } of this.#found) {
-      if (record.type !== RrType.CNAME) others.set(nameOf(record), typeOf(record).name)
+      const name = nameOf(record)
+      types.set(name, (types.get(name) ?? new Set<number>()).add(record.type))
     }
-    const aliases = new Set<string>()
+    const targets = new Map<string, string>()
     return this.#found.filter(({ record, place }) => {
       const name = nameOf(record)
       const service = this.#balanced.get(name)
       const clash =
         service === undefined
-          ? clashOfAlias(record, others.get(name), name === apex, aliases)
+          ? clashOfAlias(record, types.get(name)!, name === apex, targets)
           : clashWithService(record, service)
       if (clash === undefined) return true
       const { name: type, print } = typeOf(record)
@@ -144,31 +150,40 @@ export class ZoneBuilder {
 }
 
 const nameOf = ({ owner }: ZoneRecord): string => formatName(owner).toLowerCase()
-const typeOf = ({ type }: ZoneRecord) => rdataTypeOf(type)
+const typeOf = ({ type }: ZoneRecord) => recordTypeOf(type)
 
 function clashWithService({ type }: ZoneRecord, isAlias: boolean): string | undefined {
   if (isAlias) return 'the name is balanced among aliases, and has nothing else then'
-  const isAnswer = type === RrType.CNAME || type === RrType.A || type === RrType.AAAA
+  const isAnswer = type === RrType.CNAME || isAddress(type)
   return isAnswer ? 'the name is balanced, and its members answer' : undefined
 }
 
-/** @param aliases names with a CNAME so far */
+const isAddress = (type: number): boolean =>
+  type === RrType.A || type === RrType.AAAA || type === aliasCode
+
+/** @param targets of aliases so far, by their names */
 function clashOfAlias(
   record: ZoneRecord,
-  other: string | undefined,
+  others: ReadonlySet<number>,
   isApex: boolean,
-  aliases: Set<string>,
+  targets: Map<string, string>,
 ): string | undefined {
-  if (record.type !== RrType.CNAME) return undefined
-  if (isApex) return 'the zone itself cannot be a CNAME'
-  if (other !== undefined) return `a CNAME beside ${other} records, and DNS has one or the other`
-  const name = nameOf(record)
-  if (aliases.has(name)) return 'a second CNAME, and DNS allows one'
-  aliases.add(name)
-  return undefined
+  const { type } = record
+  if (type !== RrType.CNAME && type !== aliasCode) return undefined
+  if (type === RrType.CNAME && isApex) return 'the zone itself cannot be a CNAME'
+  const other = [...others].find((one) => {
+    return one !== type && (type === RrType.CNAME || isAddress(one))
+  })
+  const { name: typeName, print } = typeOf(record)
+  if (other !== undefined) {
+    const kind = recordTypeOf(other).name
+    return `${typeName} beside ${kind} records, and a name has one or the other`
+  }
+  const [name, target] = [nameOf(record), print(record.rdata)]
+  const before = targets.get(name) ?? target
+  targets.set(name, before)
+  return before === target ? undefined : `a second ${typeName}, and a name has one`
 }
 
 /** DNS says no port; what members have is for health checks and people. */
 const defaultPort = 443
-
-export const aliasAdvice = 'write a pool whose member has it as hostname, and a service'

@@ -51,7 +51,7 @@ export const signerRecords: ReadonlySet<number> = new Set(signerTypes.values())
 const signerNames = new Set([...signerTypes].flatMap(([name, code]) => [name, `TYPE${code}`]))
 
 /** DNSKEY and RRSIG: validators ask for them where the zone above has DS records. */
-const signatures: readonly number[] = [46, 48]
+const signatures: readonly string[] = ['RRSIG', 'DNSKEY']
 
 function signedNotes(leftOut: readonly LeftOut[]): Note[] {
   const first = leftOut.find(({ type }) => signatures.includes(type))

@@ -1,5 +1,6 @@
 // Checks which types of records may stand where: at the apex, at a wildcard, and more than once.
 import { RrType } from '#dns/rrtype.ts'
+import { aliasCode } from '#compiler/values/record-sets.ts'
 import { readRecords, recordPlace } from '#compiler/values/record-sets.ts'
 import type { RecordsSpec } from '#schemas/objects/records.ts'
 import type { ReadRrset } from '#compiler/values/record-sets.ts'
@@ -22,8 +23,8 @@ export const recordTypes: ObjectRule<'Records'> = {
   },
 }
 
-/** RFC 2181 section 10.1, RFC 6672 section 2.4. */
-const singleTypes: readonly number[] = [RrType.CNAME, RrType.DNAME]
+/** RFC 2181 section 10.1, RFC 6672 section 2.4; of ALIAS, as others have it. */
+const singleTypes: readonly number[] = [RrType.CNAME, RrType.DNAME, aliasCode]
 
 /** RFC 4034, RFC 5155, RFC 8976: they cover what the zone holds at one moment. */
 const signingTypes: readonly number[] = [24, 46, 47, 48, 50, 51, 63]

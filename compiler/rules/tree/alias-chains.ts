@@ -2,8 +2,9 @@
 import { RrType } from '#dns/rrtype.ts'
 import { placeOfRrset } from '#compiler/plan/record-plan.ts'
 import type { RecordPlan } from '#compiler/plan/record-plan.ts'
-import type { PlannedRrset, Tree } from '#compiler/tree/tree.ts'
+import type { PlannedRrset, Tree, TreeReport } from '#compiler/tree/tree.ts'
 import { aliasAt, aliasesMax, targetOfAlias } from '#compiler/plan/record-lookup.ts'
+import { aliasCode } from '#compiler/values/record-sets.ts'
 import type { TreeRule } from './tree-rule.ts'
 
 /** Below a DNAME stands nothing; this label is nobody's. */
@@ -13,6 +14,7 @@ export const aliasChains: TreeRule = {
   name: 'alias-chains',
   check({ tree, records: plan }, report) {
     if (plan === undefined) return
+    for (const rrset of plan.addressAliases) checkAddressAlias(tree, plan, rrset, report)
     for (const rrset of plan.aliases) {
       const { name, type } = rrset.model
       const start = type === RrType.CNAME ? name : `${anyLabel}${name}`
@@ -51,4 +53,27 @@ function walk(tree: Tree, plan: RecordPlan, start: string): Walk {
     here = next
   }
   return { names, circle: [] }
+}
+
+/** An ALIAS is looked up from outside: one that leads back to itself finds nothing, ever. */
+function checkAddressAlias(
+  tree: Tree,
+  plan: RecordPlan,
+  rrset: PlannedRrset,
+  report: TreeReport,
+): void {
+  const { name } = rrset.model
+  const names = [name]
+  let next: PlannedRrset | undefined = rrset
+  while (next !== undefined && names.length <= aliasesMax + 1) {
+    const here = targetOfAlias(next, names.at(-1)!)
+    if (here === undefined) return
+    names.push(here)
+    if (here === name) {
+      const way = names.join(' → ')
+      return report('alias-loop', placeOfRrset(rrset, 'values', 0), { args: [way] })
+    }
+    next =
+      plan.at.get(here)?.find(({ model }) => model.type === aliasCode) ?? aliasAt(tree, plan, here)
+  }
 }

@@ -7,10 +7,11 @@ import type { Entry, EntryPlace, PlannedRrset, TreeReport } from '#compiler/tree
 import { valueAt } from '#compiler/diagnostics/diagnostic.ts'
 import { placeIn } from '#compiler/tree/tree.ts'
 import { isAliasService } from '#compiler/plan/record-lookup.ts'
+import { aliasCode } from '#compiler/values/record-sets.ts'
 import type { TreeRule } from './tree-rule.ts'
 
 /** What a service answers itself, and what would answer in place of it. */
-const takenTypes: readonly number[] = [RrType.A, RrType.AAAA, RrType.CNAME]
+const takenTypes: readonly number[] = [RrType.A, RrType.AAAA, RrType.CNAME, aliasCode]
 
 export const recordsAndServices: TreeRule = {
   name: 'records-and-services',

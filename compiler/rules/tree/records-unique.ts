@@ -4,6 +4,7 @@ import { RrType } from '#dns/rrtype.ts'
 import { isApexAlias, placeOfRrset } from '#compiler/plan/record-plan.ts'
 import type { RecordPlan } from '#compiler/plan/record-plan.ts'
 import type { PlannedRrset, TreeReport } from '#compiler/tree/tree.ts'
+import { aliasCode } from '#compiler/values/record-sets.ts'
 import { recordRule } from './record-rule.ts'
 
 export const recordsUnique = recordRule('records-unique', ({ plan }, report) => {
@@ -30,6 +31,7 @@ function checkName(plan: RecordPlan, rrsets: readonly PlannedRrset[], report: Tr
     const args = [String(firstOf.size), 'types of one name', String(typesMax)]
     report('record-too-many', placeOfRrset(rrsets.at(-1)!, 'type'), { args })
   }
+  checkAddresses(firstOf, report)
   const alias = firstOf.get(RrType.CNAME)
   if (alias === undefined || isApexAlias(plan, alias)) return
   // RFC 1034 section 3.6.2: also what came first is in the wrong place.
@@ -38,5 +40,17 @@ function checkName(plan: RecordPlan, rrsets: readonly PlannedRrset[], report: Tr
     const other = placeOfRrset(alias, 'type')
     const args = [rrset.model.name, rrset.typeName]
     report('record-beside-cname', placeOfRrset(rrset, 'type'), { args, other })
+  }
+}
+
+/** Addresses of a name come from one place. */
+function checkAddresses(firstOf: ReadonlyMap<number, PlannedRrset>, report: TreeReport): void {
+  const alias = firstOf.get(aliasCode)
+  if (alias === undefined) return
+  const other = placeOfRrset(alias, 'type')
+  for (const rrset of [firstOf.get(RrType.A), firstOf.get(RrType.AAAA)]) {
+    if (rrset === undefined) continue
+    const args = [rrset.model.name, rrset.typeName]
+    report('record-beside-alias', placeOfRrset(rrset, 'type'), { args, other })
   }
 }

@@ -256,6 +256,7 @@ spec:
     expireSeconds: 604_800,
     minimumSeconds: 30,
     ttlSeconds: 120,
+    serialBase: 0,
   })
 })
 

@@ -241,6 +241,7 @@ test('20,000 zones and as many DNAMEs are not looked at in pairs', () => {
     domains: new Map(),
     dnames,
     aliases: [],
+    addressAliases: [],
     pointers: [],
     bindings: [],
     zones: [],

@@ -77,6 +77,54 @@ describe.each(['route53', 'cloudflare', 'octodns'])('%s', (source) => {
   })
 })
 
+/** The same export with a field that nobody knows in each of its objects. */
+function withUnknown(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(withUnknown)
+  if (typeof value !== 'object' || value === null) return value
+  const fields = Object.entries(value).map(([key, one]) => [key, withUnknown(one)] as const)
+  return { ...Object.fromEntries(fields), unknown: true }
+}
+
+/** Lines of unknown fields that are not told, nor with an object around them. */
+function untoldLines(text: string, told: ReadonlySet<number>): number[] {
+  const open: { readonly line: number; readonly indent: number }[] = []
+  return text.split('\n').flatMap((row, i) => {
+    const line = i + 1
+    const indent = row.search(/\S/)
+    while (open.length > 0 && open.at(-1)!.indent >= indent) open.pop()
+    open.push({ line, indent })
+    const isUnknown = row.includes('"unknown"')
+    return isUnknown && !open.some((one) => told.has(one.line)) ? [line] : []
+  })
+}
+
+const all = ['route53', 'cloudflare', 'octodns'].flatMap((source) =>
+  casesOf(source).map(({ title, input }) => ({ source, title, input })),
+)
+
+test.each(all)('$source tells each unknown field: $title', async ({ source, input }) => {
+  const directory = tempDir('import')
+  const file = join(directory, 'example.com.yaml')
+  const text = JSON.stringify(withUnknown(input), undefined, 1)
+  writeFileSync(file, text)
+  const args = ['import', source, file, '-o', join(directory, 'config'), '--origin', 'example.com']
+  const { exit, out, err } = await runCli(...args)
+  expect([exit, err]).toEqual([Exit.Ok, ''])
+  const told = new Set(
+    notesOf(out)
+      // What is changed is told of a whole object whose other fields are read on.
+      .filter((note) => !note.startsWith('changed'))
+      .map((note) => Number(/example\.com\.yaml:(\d+):/.exec(note)?.[1] ?? 1)),
+  )
+  // There the file begins, and what is said of it is said of none of its fields.
+  told.delete(1)
+  const folded = [...out.matchAll(/; and (\d+) more$/gm)].reduce(
+    (sum, [, more]) => sum + Number(more),
+    0,
+  )
+  expect(untoldLines(text, told)).toHaveLength(folded)
+})
+
 const rest = (one: string): string => one.slice(one.indexOf(': ') + 2)
 const isNote = (note: string, one: string): boolean =>
   note.startsWith(one.slice(0, one.indexOf(': '))) && note.includes(rest(one))

@@ -33,7 +33,7 @@ describe.each([
     const view = { number: 1, bundle: bytes, digest, dynamic: null, routing: state.buffers }
     tx.adopt(createServingView({ ...view, tables: noRoutingTables }))
     const octets = query(question, {
-      opt: { options: [{ code: zoneVersion, data: new Uint8Array() }] },
+      opt: { options: [{ code: zoneVersion, data: Buffer.alloc(0) }] },
     })
     const reply = new Uint8Array(1_232)
     const length = answer(tx, octets, 0, octets.length, reply, 0, reply.length)
