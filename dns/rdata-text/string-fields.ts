@@ -7,8 +7,10 @@ import type { ValueReader } from './value-reader.ts'
 
 const stringBytesMax = 255
 
-/** @param shape what its octets must look like, as Latin-1 */
-export function stringField(says: string, shape?: RegExp): Field {
+/** What its octets must look like, as Latin-1: an expression, or a function by that name. */
+type Shape = Pick<RegExp, 'test'>
+
+export function stringField(says: string, shape?: Shape): Field {
   return {
     parse: (values, out) => parseString(values, out, says, shape),
     print: (octets) => {
@@ -47,7 +49,7 @@ export function stringsField(says: string): Field {
   }
 }
 
-function parseString(values: ValueReader, out: OctetWriter, says: string, shape?: RegExp): void {
+function parseString(values: ValueReader, out: OctetWriter, says: string, shape?: Shape): void {
   const token = values.take(says)
   const read = token && readString(values, token)
   if (token === undefined || read === undefined) return

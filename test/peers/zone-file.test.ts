@@ -13,6 +13,7 @@ import { anyReader, zoneReaders } from '#dns/zone-file/zone-readers.ts'
 import { ask } from '#test/support/dns/client.ts'
 import { referenceServers } from '#test/support/dns/reference.ts'
 import { zoneOfAllTypes } from '#test/support/dns/zone-of-all-types.ts'
+import { rightSubstitutions, wrongSubstitutions } from '#test/support/dns/substitutions.ts'
 import { makeTempDir, removeTempDir } from '#test/support/temp-dir.ts'
 
 const name = parseName('example.com.')
@@ -174,4 +175,14 @@ describe('a file for one reader', () => {
       expect(keyMax).toBeGreaterThanOrEqual(anyReader.keyMax)
     }
   })
+})
+
+test('BIND takes the substitutions of NAPTR that we take, and none of those that we refuse', () => {
+  const zone = (texts: readonly string[]): string =>
+    texts.reduce(
+      (all, text, i) => `${all}n${i} NAPTR 1 1 "u" "x" "${text.replace(/[\\"]/g, '\\$&')}" .\n`,
+      '$TTL 60\n@ SOA a. b. 1 1 1 1 1\n@ NS a.\n',
+    )
+  expect(() => named(zone(rightSubstitutions))).not.toThrow()
+  for (const text of wrongSubstitutions) expect(() => named(zone([text]))).toThrow()
 })

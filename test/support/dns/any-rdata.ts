@@ -136,6 +136,9 @@ const bitmap: Octets = fc
 const digits: Octets = fc
   .array(fc.constantFrom(...'0123456789'), { minLength: 4, maxLength: 20 })
   .map((all) => Buffer.from([all.length, ...Buffer.from(all.join(''))]))
+const substitution = fc
+  .constantFrom('', '!^.*$!sip:x@example.com!', '/^(a|[b-d]{1,3})+$/\\1/i', '\xe9a\xe9\xe9')
+  .map((text) => Buffer.from([text.length, ...Buffer.from(text, 'latin1')]))
 const flagsWithKey = fc.integer({ min: 0, max: 0xbfff }).map(octets16)
 
 const shapes: Readonly<Record<number, Octets>> = {
@@ -161,7 +164,7 @@ const shapes: Readonly<Record<number, Octets>> = {
   28: number(16),
   29: joined(below(0), size, size, size, angle(90), angle(180), number(4)),
   33: joined(number(6), anyWireName),
-  35: joined(number(4), word(5, 0), string, string, anyWireName),
+  35: joined(number(4), word(5, 0), string, substitution, anyWireName),
   36: joined(number(2), anyWireName),
   37: joined(number(5), bytes(1, 80)),
   39: anyWireName,

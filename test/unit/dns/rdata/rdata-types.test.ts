@@ -314,6 +314,7 @@ const faults: readonly [type: string, text: string, column: number, expected: st
   ['LOC', '1 N 1 E 99999999m', 9, 'an altitude in metres, -100000.00m to 42849672.95m'],
   ['LOC', '1 N 1 E 1m -1m', 12, 'the size in metres, 0.00m to 90000000.00m'],
   ['SRV', '0 5 70000 foo', 5, 'a port, 0 to 65535'],
+  ['NAPTR', '1 1 "u" "x" "!(a!b!" .', 13, 'a substitution in a text as RFC 3402 section 3.2'],
   ['NAPTR', '1 1 "s!" "" "" .', 5, 'flags, letters and digits in a text ("u")'],
   ['DS', '1 8 2 ABCD', 7, 'hex digits of the digest: 64 for this kind of digest'],
   ['DS', '1 NOPE 2 ABCD', 3, 'an algorithm, 0 to 255, or RSAMD5, DH, DSA, RSASHA1'],
@@ -446,7 +447,7 @@ describe('in the canonical form', () => {
     expect(shown('MX', '10 Mail.EXAMPLE.')).toBe('10 mail.example.')
     expect(shown('SOA', 'NS.X. HOST.X. 1 2 3 4 5')).toBe('ns.x. host.x. 1 2 3 4 5')
     expect(shown('SRV', '1 2 3 A.B.')).toBe('1 2 3 a.b.')
-    expect(shown('NAPTR', '1 2 "S" "A" "B" C.')).toBe('1 2 "S" "A" "B" c.')
+    expect(shown('NAPTR', '1 2 "S" "A" "" C.')).toBe('1 2 "S" "A" "" c.')
     expect(shown('DNAME', 'A.')).toBe('a.')
   })
 

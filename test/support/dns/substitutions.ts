@@ -1,0 +1,41 @@
+// Substitutions of NAPTR records: those that every reader takes, and those that BIND refuses, which
+// then takes nothing of the zone.
+export const rightSubstitutions: readonly string[] = [
+  '',
+  '!^.*$!sip:info@example.com!',
+  '!^(.*)$!\\1!i',
+  '/a/b/',
+  '!(a)|(b)!\\1\\2!ii',
+  '!a{0,255}b{3}c{2,}!x!',
+  '!a\\!b!c\\!d!',
+  '!(a(b)+)?\\2!\\\\1!',
+  '![^]a-z]*[[:digit:]-]!x!',
+  '![]-]!!',
+  '!\\(\\[\\*$!x!',
+  '#^(a)$#\\1#',
+]
+
+export const wrongSubstitutions: readonly string[] = [
+  '!a!b',
+  '!a',
+  '!a!b!x',
+  '!a!b!!',
+  '!!x!',
+  '1a1b1',
+  'iaibi',
+  '\\a\\b\\',
+  '!(a!x!',
+  '!a||b!x!',
+  '!(|a)!x!',
+  '!*a!x!',
+  '!a**!x!',
+  '!a{256}!x!',
+  '!a{2,1}!x!',
+  '![a!x!',
+  '![z-a]!x!',
+  '![[:none:]]!x!',
+  '!\\1(a)!x!',
+  '!a!\\1!',
+  '!(a)!\\0!',
+  '!a!b!\\',
+]
