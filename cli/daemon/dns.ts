@@ -5,6 +5,7 @@ import { createNodeResolver } from '#cli/node/resolver.ts'
 import {
   notifiedZones,
   notifyKeyOf,
+  notifySourceOf,
   notifyTargetsOf,
   transfersOf,
   updateZonesOf,
@@ -175,6 +176,7 @@ function createNotifier({ settings, log, dynamicDns }: Deps, node: DnsNode): Not
       settings.roles.includes('dns') && settings.dns.axfr.enabled
         ? notifyTargetsOf(settings.dns)
         : [],
+    source: notifySourceOf(settings.dns),
     zones: () => notifiedZones(node.bundle(), catalog),
     key: () => (keyName === undefined ? undefined : dynamicDns.find(keyName)),
     nowMs: systemClock.nowMs,

@@ -4,6 +4,7 @@ import { readTsigKeyFile } from '#cli/files/tsig-key-file.ts'
 import {
   notifiedZones,
   notifyKeyOf,
+  notifySourceOf,
   notifyTargetsOf,
   transfersOf,
   watchCatalog,
@@ -36,6 +37,7 @@ export class ZoneExchange {
     const { catalog } = transfersOf(settings)
     this.notifier = new Notifier({
       targets: settings.axfr.enabled ? notifyTargetsOf(settings) : [],
+      source: notifySourceOf(settings),
       zones: () => notifiedZones(node.bundle(), catalog),
       key: () => wanted && this.#keys.find(({ name }) => Buffer.compare(name, wanted) === 0),
       nowMs: systemClock.nowMs,

@@ -38,6 +38,11 @@ export function notifyTargetsOf({ axfr: { notify } }: Dns): NotifyTarget[] {
   })
 }
 
+/** The address that is listened at; where that is all of them, the kernel chooses. */
+export function notifySourceOf({ listenAddr }: Dns): string {
+  return listenAddr === '0.0.0.0' || listenAddr === '::' ? '' : listenAddr
+}
+
 /** Apexes in wire form and lower case. */
 export function updateZonesOf({ domain, update }: Dns): Uint8Array[] {
   return [domain, ...update.zones].flatMap(wireOf)

@@ -18,6 +18,11 @@ export interface NotifyTarget {
 
 export interface NotifierParts {
   readonly targets: readonly NotifyTarget[]
+  /**
+   * The address that it is sent from, as far as it is of the target's family: secondaries know their
+   * primary by it. Empty: the kernel chooses.
+   */
+  readonly source: string
   /** Apexes of the zones that serve now, in wire form. */
   readonly zones: () => readonly Uint8Array[]
   /** undefined: what is sent is not signed. */
@@ -155,6 +160,8 @@ export class Notifier {
     const socket = createSocket(type)
     socket.on('message', (reply, from) => this.#hear(reply, from))
     socket.on('error', (error) => this.#parts.log.warn({ reason: error.message }, 'NOTIFY'))
+    const { source } = this.#parts
+    if (source !== '' && source.includes(':') === (type === 'udp6')) socket.bind(0, source)
     socket.unref()
     return socket
   }

@@ -35,10 +35,11 @@ afterEach(() => {
   secondary.close()
 })
 
-function start(zones = ['example.com.'], key?: TsigKey): Notifier {
+function start(zones = ['example.com.'], key?: TsigKey, source = ''): Notifier {
   const line = (fields: object): void => void lines.push(fields)
   notifier = new Notifier({
     targets: [{ address: '127.0.0.1', port }],
+    source,
     zones: () => zones.map(wireName),
     key: () => key,
     nowMs: time.clock.nowMs,
@@ -170,4 +171,14 @@ test('after a stop nothing is sent', () => {
   own.changed()
   time.pass(100_000)
   expect([own.counts.sent, time.waiting]).toEqual([0, 0])
+})
+
+test('is sent from the address that the node listens at', async () => {
+  const own = start(['example.com.'], undefined, '127.0.0.5')
+  own.changed()
+  time.pass(coalesceMs)
+  await hears(1)
+  expect(heard[0]!.from.address).toBe('127.0.0.5')
+  reply()
+  await waitUntil('the answer', () => own.counts.acknowledged === 1 || undefined)
 })
