@@ -19,8 +19,8 @@ export interface NotifyTarget {
 export interface NotifierParts {
   readonly targets: readonly NotifyTarget[]
   /**
-   * The address that it is sent from, as far as it is of the target's family: secondaries know their
-   * primary by it. Empty: the kernel chooses.
+   * The address that it is sent from, as far as it is of the target's family: secondaries know
+   * their primary by it. Empty: the kernel chooses.
    */
   readonly source: string
   /** Apexes of the zones that serve now, in wire form. */
