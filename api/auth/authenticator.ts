@@ -127,7 +127,7 @@ export class Authenticator {
     const user = await identities.user(session.value.userId)
     if (!user.ok) return user.error
     if (user.value === null) return null
-    const { userId, displayName, tenant, role } = user.value
+    const { userId, email, displayName, tenant, role } = user.value
     // An account outlives its tenant, but opens nothing without it.
     const presence = tenantPresence(this.#parts, tenant)
     if (presence !== 'there') return presence === 'unread' ? unread : null
@@ -136,6 +136,7 @@ export class Authenticator {
       kind: isSystemAdmin ? 'system' : 'user',
       tenant,
       userId,
+      email,
       displayName,
       role,
       permissions: isSystemAdmin ? everything : user.value.permissions,
@@ -184,6 +185,6 @@ function systemCaller(kind: 'system' | 'dev'): Caller {
   }
 }
 
-function personOf({ userId, displayName = '', role, sessionHash }: Caller) {
-  return { userId, displayName, role, sessionHash }
+function personOf({ userId, email = '', displayName = '', role, sessionHash }: Caller) {
+  return { userId, email, displayName, role, sessionHash }
 }

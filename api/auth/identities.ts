@@ -12,6 +12,7 @@ import type { Permission } from '#api/access/permissions.ts'
 
 export interface UserIdentity {
   readonly userId: string
+  readonly email: string
   readonly displayName: string
   readonly tenant: string
   readonly role: string
@@ -64,13 +65,13 @@ export class Identities {
     const found = await this.#stores.users.find('every-tenant', id)
     if (!found.ok) return found
     if (found.value === null) return ok(null)
-    const { role, tenantId, displayName } = found.value
+    const { role, tenantId, displayName, email } = found.value
     const stored = await this.#stores.roles.findByName(tenantId, role)
     if (!stored.ok) return stored
     // The store learns of built-in roles at the first start that reaches it.
     const granted = stored.value?.permissions ?? builtIn.get(role) ?? []
     const permissions = new Set(granted.filter(isPermission))
-    return ok({ userId: id, displayName, tenant: tenantId, role, permissions })
+    return ok({ userId: id, email, displayName, tenant: tenantId, role, permissions })
   }
 }
 

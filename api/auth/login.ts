@@ -51,10 +51,11 @@ export async function logIn(
   if (!session.ok) return storeFailed(session.error)
   const { token, expiresAtMs } = session.value
   const cookie = setSessionCookie(token, ports.auth.sessionTtlMs, request.isSecure)
-  return success(
+  const answer = success(
     { token, userId: user.id, role: user.role, expiresAt: Math.floor(expiresAtMs / 1_000) },
     { 'set-cookie': cookie },
   )
+  return { ...answer, noted: { user: { id: user.id, email: user.email } } }
 }
 
 export const tenantIsGone =

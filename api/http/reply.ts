@@ -1,4 +1,5 @@
 // The reply of a handler: status, body, headers. Expected refusals are replies, not throws.
+import type { AuditEntry } from '#state/ports/audit.ts'
 import type { FeedSocket } from '#api/feed/client.ts'
 
 export interface Reply {
@@ -6,6 +7,8 @@ export interface Reply {
   /** undefined: no body. */
   readonly body?: unknown
   readonly headers?: Readonly<Record<string, string | readonly string[]>>
+  /** For the audit log: the account that it is about, and what else the call did. */
+  readonly noted?: Pick<AuditEntry, 'user' | 'note'>
   /** Of an answer of 101: who gets the connection. */
   readonly upgrade?: (socket: FeedSocket) => void
 }

@@ -25,6 +25,9 @@ const AuditCall = Type.Object(
     durationMs: Type.Number(),
     tenantId: Type.String(),
     requestId: nullable(Type.String({ description: 'As in X-Request-Id and in the commit' })),
+    userId: nullable(Type.String({ description: 'Of the account; null: none made the call' })),
+    userEmail: nullable(Type.String({ description: 'null, too, with logging.pseudonymous' })),
+    note: nullable(Type.String({ description: 'What else it did, such as clear a second factor' })),
   },
   { title: 'AuditCall' },
 )
@@ -108,6 +111,18 @@ function filterIn({ actor, method, path, refused }: Static<typeof Query>): Audit
 }
 
 function showCall({ atMs, id, method, path, status, actor, remote, ...rest }: AuditEntry) {
-  const { durationMs, tenantId, requestId } = rest
-  return { id, at: atMs, method, path, status, actor, remote, durationMs, tenantId, requestId }
+  const { durationMs, tenantId, requestId, user, note = null } = rest
+  const shown = {
+    id,
+    at: atMs,
+    method,
+    path,
+    status,
+    actor,
+    remote,
+    durationMs,
+    tenantId,
+    requestId,
+  }
+  return { ...shown, userId: user?.id ?? null, userEmail: user?.email || null, note }
 }

@@ -68,7 +68,10 @@ const setup = route({
       createdAtMs: nowMs,
     }
     const user = await users.createFirst(account, 'all-time')
-    if (user.ok) return created(toUserJson(user.value))
+    if (user.ok) {
+      const { id, email } = user.value
+      return { ...created(toUserJson(user.value)), noted: { user: { id, email } } }
+    }
     return user.error.code === 'not-first' ? missing('endpoint') : storeFailed(user.error)
   },
 })

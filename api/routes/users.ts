@@ -143,7 +143,9 @@ const update = route({
       const revoked = await ports.sessions.revokeUser(user.id)
       if (!revoked.ok) return storeFailed(revoked.error)
     }
-    return success(toUserJson(saved.value))
+    const isCleared = user.totp?.active === true && saved.value.totp === null
+    const note = `the second factor of ${saved.value.id} was cleared`
+    return { ...success(toUserJson(saved.value)), ...(isCleared ? { noted: { note } } : {}) }
   },
 })
 

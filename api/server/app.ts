@@ -33,6 +33,8 @@ declare module 'fastify' {
   interface FastifyRequest {
     /** Who it is, once access was granted. */
     admitted: Admitted | null
+    /** Of the answer, for the audit log. */
+    noted: Reply['noted'] | null
   }
 }
 
@@ -67,6 +69,7 @@ export function createApp(ports: ApiPorts, trustedProxies: readonly string[]): F
   handshakes.attach(app)
   app.addHook('preClose', () => ports.feed.close())
   app.decorateRequest('admitted', null)
+  app.decorateRequest('noted', null)
   parseBodies(app)
   app.setErrorHandler(answerError(ports.log))
   app.addHook('onSend', async (request, reply, payload) => {
@@ -155,6 +158,7 @@ function addRoute(
       const { admitted } = request
       if (admitted === null) throw new Error('a handler runs after access was granted')
       const answer = await row.handle(contextOf(request, admitted.caller, ports))
+      request.noted = answer.noted ?? null
       if (answer.upgrade !== undefined) {
         handshakes.complete(request.raw, reply.hijack().raw, answer.upgrade)
         return reply

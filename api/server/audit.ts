@@ -38,7 +38,16 @@ export function auditEntryOf(
     durationMs: Math.round(reply.elapsedTime),
     tenantId: request.admitted?.caller.tenant || defaultTenant,
     requestId: request.id,
+    ...whoOf(request),
+    ...(request.noted?.note === undefined ? {} : { note: request.noted.note }),
   }
+}
+
+/** Of a login the account that came in. */
+function whoOf({ admitted, noted }: FastifyRequest): Pick<AuditEntry, 'user'> {
+  const { userId = null, email = '' } = admitted?.caller ?? {}
+  if (noted?.user !== undefined) return { user: noted.user }
+  return userId === null ? {} : { user: { id: userId, email } }
 }
 
 export function isAudited({ method }: FastifyRequest): boolean {
@@ -58,7 +67,7 @@ function actorMark({ headers }: FastifyRequest): string {
 
 /** The entry under the field names of the audit log. */
 export function auditLine(entry: AuditEntry): Record<string, unknown> {
-  const { durationMs, tenantId, requestId, requests } = entry
+  const { durationMs, tenantId, requestId, requests, user, note } = entry
   const { method, path, actor, remote, status } = entry
   return {
     method,
@@ -69,6 +78,9 @@ export function auditLine(entry: AuditEntry): Record<string, unknown> {
     duration_ms: durationMs,
     tenant: tenantId,
     request_id: requestId,
+    ...(user === undefined ? {} : { user_id: user.id }),
+    ...(user === undefined || user.email === '' ? {} : { user: user.email }),
+    ...(note === undefined ? {} : { note }),
     ...(requests === undefined ? {} : { requests }),
   }
 }

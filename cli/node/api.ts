@@ -117,7 +117,7 @@ export function createNodeApi(parts: NodeApiParts): Result<NodeApi, string> {
   if (fault !== undefined) return err(fault)
   const { onRate, onAgents, health, config, records } = parts
   const { state } = records
-  const audit = createNodeAudit(secrets.value.auditLog, state.persistent.audit, log)
+  const audit = auditOf(parts, secrets.value)
   if (!audit.ok) return audit
   const licence = createNodeLicence({
     settings: settings.license,
@@ -174,6 +174,11 @@ export function createNodeApi(parts: NodeApiParts): Result<NodeApi, string> {
       clearTimeout(patience)
     },
   })
+}
+
+function auditOf({ settings, log, records }: NodeApiParts, { auditLog }: NodeSecrets) {
+  const { audit } = records.state.persistent
+  return createNodeAudit(auditLog, audit, log, settings.logging.pseudonymous)
 }
 
 const keyOf = (text: string | null) => (text === null ? null : systemKey(text))

@@ -20,18 +20,27 @@ export interface NodeAudit extends AuditSink {
   readonly close: () => Promise<void>
 }
 
-/** @param path null: the main log. Errors: a sentence, when the file cannot be written */
+/**
+ * Errors: a sentence, when the file cannot be written.
+ *
+ * @param path null: the main log
+ * @param isPseudonymous no e-mail addresses
+ */
 export function createNodeAudit(
   path: string | null,
   copy: AuditCopy,
   log: AuditLog,
+  isPseudonymous = false,
 ): Result<NodeAudit, string> {
   const opened = path === null ? ok(null) : AuditFile.open(path, log)
   if (!opened.ok) return opened
   const file = opened.value
   const copying = new Copying(copy, log)
   return ok({
-    write: (entry) => {
+    write: (call) => {
+      const { user } = call
+      const isHidden = isPseudonymous && user !== undefined
+      const entry = isHidden ? { ...call, user: { ...user, email: '' } } : call
       const line = auditLine(entry)
       if (file === null) tell(log, line)
       else file.write({ time: new Date(entry.atMs).toISOString(), ...line })

@@ -297,6 +297,12 @@ export const SettingsFile = Type.Object(
         'x-reload': true,
         description: 'Least severe message that is written.',
       }),
+      pseudonymous: boolean({
+        default: false,
+        description:
+          'Whether the audit log and its copy name accounts by their ids alone, without e-mail ' +
+          'addresses.',
+      }),
     }),
   },
   {

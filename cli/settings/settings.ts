@@ -170,6 +170,7 @@ export interface Settings {
     /** `auto`: as `logFormatOf` says. */
     readonly format: 'auto' | 'text' | 'json'
     readonly level: 'debug' | 'info' | 'warn' | 'error'
+    readonly pseudonymous: boolean
   }
 }
 

@@ -12,7 +12,7 @@ export interface LogForm {
 
 /** @param isTerminal whether the log is written to one: then a person reads it */
 export function logFormOf(
-  { format, level }: Settings['logging'],
+  { format, level }: Pick<Settings['logging'], 'format' | 'level'>,
   { isTerminal }: { readonly isTerminal: boolean },
 ): LogForm {
   const fitting = isTerminal ? 'text' : 'json'

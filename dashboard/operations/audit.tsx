@@ -17,6 +17,17 @@ const toneOf = (status: number): Tone => (status < 400 ? 'good' : status < 500 ?
 
 const tookOf = ({ durationMs }: Call) => <span class="unbroken">{durationMs} ms</span>
 
+/** The account; else the end of the key. */
+function whoOf({ userEmail, userId, actor, note }: Call) {
+  const who = userEmail ?? userId
+  return (
+    <>
+      {who === null ? <code>…{actor}</code> : <span class="unbroken">{who}</span>}
+      {note !== null && <small> {note}</small>}
+    </>
+  )
+}
+
 const columns: readonly Column<Call>[] = [
   { name: 'Time', show: ({ at }) => <Time ms={at} isWhole /> },
   {
@@ -28,7 +39,7 @@ const columns: readonly Column<Call>[] = [
     ),
   },
   { name: 'Status', show: ({ status }) => <Badge tone={toneOf(status)}>{status}</Badge> },
-  { name: 'Key', show: ({ actor }) => <code>…{actor}</code> },
+  { name: 'Who', show: whoOf },
   { name: 'Client', show: ({ remote }) => <code class="unbroken">{remote}</code>, isExtra: true },
   { name: 'Took', show: tookOf, isNumber: true, isExtra: true },
 ]

@@ -5,6 +5,7 @@ import { operations } from '../api/document.ts'
 import type { Operation, Operations } from '../api/document.ts'
 import { useLoad } from '../api/load.ts'
 import { Offer } from '../edit/offer.tsx'
+import { me } from '../api/session.ts'
 import { useEdits } from '../edit/use-edits.tsx'
 import { go } from '../parts/location.ts'
 import { Card, Code, Copy, Empty, Fault, Loading, Page } from '../parts/page.tsx'
@@ -63,7 +64,8 @@ function ItemBody({ path, name, id, item, known }: ItemBodyProps) {
     const takesForm = Object.keys(operation.body?.properties ?? {}).length > 0
     if (takesForm) {
       const isNew = operation.path !== item
-      edits.edit({ title: operation.summary, operation: key, ids, ...(isNew ? {} : from), onDone })
+      const title = (value && warningOf(key, value)) ?? operation.summary
+      edits.edit({ title, operation: key, ids, ...(isNew ? {} : from), onDone })
     } else edits.confirm({ title: `${word}?`, operation: key, ids, ...from, onDone, word })
   }
   return (
@@ -102,6 +104,15 @@ function ItemBody({ path, name, id, item, known }: ItemBodyProps) {
 function titleIn(value: Row, id: string): string {
   const title = titleOf(value, id)
   return nameOf(title)?.name ?? title
+}
+
+/** Before it is done: what it does besides what the form says. */
+function warningOf(operation: string, value: Row): string | undefined {
+  const isOther = value['id'] !== me.value?.id
+  if (operation !== 'PUT /api/v1/users/{id}' || !isOther) return undefined
+  return value['totpEnabled'] === true
+    ? 'Change the account: whatever you change, this clears its second factor'
+    : undefined
 }
 
 /** PATCH where there is one, else PUT; then what is below the entry; then its end. */

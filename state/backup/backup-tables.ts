@@ -34,6 +34,7 @@ export const backupTables: readonly BackupTable[] = Object.freeze([
   row('audit_entries', {
     ...{ id: true, at_ms: true, method: true, path: true, actor: true, remote: true },
     ...{ status: true, duration_ms: true, tenant_id: true, request_id: true },
+    ...{ user_id: true, user_email: true, note: true },
   }),
   row('health_verdicts', {
     ...{ node: true, member_uid: true, ip_address: true },

@@ -5,6 +5,12 @@ import type { TenantScope } from './tenant-scope.ts'
 /** Of calls that change something. */
 export const auditedMethods = ['POST', 'PUT', 'PATCH', 'DELETE'] as const
 
+export interface AuditedUser {
+  readonly id: string
+  /** Empty: it is not to be written down. */
+  readonly email: string
+}
+
 /** One call that changed something. */
 export interface AuditEntry {
   /** Unique, and later calls of a node sort later (UUIDv7). */
@@ -20,6 +26,10 @@ export interface AuditEntry {
   readonly tenantId: string
   /** Leads to the commit, if the call made one. */
   readonly requestId: string | null
+  /** The account that made it, or that it logged in; left out: none stands behind it. */
+  readonly user?: AuditedUser
+  /** What the call did besides what it says; left out: nothing. */
+  readonly note?: string
   /** How many calls it sums up; left out: it is one. */
   readonly requests?: number
 }

@@ -130,6 +130,9 @@ function rowOf(entry: AuditEntry): AuditEntriesTable {
     duration_ms: durationMs,
     tenant_id: tenantId,
     request_id: requestId,
+    user_id: entry.user?.id ?? '',
+    user_email: entry.user?.email ?? '',
+    note: entry.note ?? '',
   }
 }
 
@@ -141,5 +144,7 @@ function entryOf(row: AuditEntriesTable): AuditEntry {
     durationMs: row.duration_ms,
     tenantId: row.tenant_id,
     requestId: row.request_id,
+    ...(row.user_id === '' ? {} : { user: { id: row.user_id, email: row.user_email } }),
+    ...(row.note === '' ? {} : { note: row.note }),
   }
 }

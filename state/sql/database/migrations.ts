@@ -13,6 +13,7 @@ import { deliveries } from '#state/sql/migrations/0010-deliveries.ts'
 import { objectUse } from '#state/sql/migrations/0011-object-use.ts'
 import { journals } from '#state/sql/migrations/0012-journals.ts'
 import { txtWriters } from '#state/sql/migrations/0013-txt-writers.ts'
+import { auditUsers } from '#state/sql/migrations/0014-audit-users.ts'
 
 export const migrations: readonly Migration[] = Object.freeze([
   accounts,
@@ -28,6 +29,7 @@ export const migrations: readonly Migration[] = Object.freeze([
   objectUse,
   journals,
   txtWriters,
+  auditUsers,
 ])
 
 /** The schema that this program writes. */

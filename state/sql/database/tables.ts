@@ -80,6 +80,12 @@ export interface AuditEntriesTable {
   readonly duration_ms: number
   readonly tenant_id: string
   readonly request_id: string | null
+  /** Empty: no account stands behind the call. */
+  readonly user_id: string
+  /** Empty: as above, or not to be kept. */
+  readonly user_email: string
+  /** What else the call did; empty: nothing. */
+  readonly note: string
 }
 
 export interface HealthVerdictsTable {

@@ -120,7 +120,7 @@ describe('defaults', () => {
         geoip: { dbPath: undefined, countClients: true },
         asn: { dbPath: undefined },
         latency: { geoipDBPath: undefined },
-        logging: { format: 'auto', level: 'info' },
+        logging: { format: 'auto', level: 'info', pseudonymous: false },
       },
     })
   })
