@@ -41,9 +41,27 @@ function App() {
       </div>
     )
   }
+  if (who === null && authConfig.value?.starting === true) return <Starting />
   const isNew = who === null && authConfig.value?.setupOpen === true
   if (isNew || (isIn && isSettingUp(path.value))) return <Setup />
   return isIn ? <Shell /> : <SignIn />
+}
+
+const againMs = 2_000
+
+function Starting() {
+  useEffect(() => {
+    const timer = setInterval(() => void learnWho(), againMs)
+    return () => clearInterval(timer)
+  }, [])
+  return (
+    <div class="door">
+      <main class="card" id="main" aria-live="polite">
+        <h1>gslbd is starting</h1>
+        <p>Its database is being made, which takes some seconds. This page goes on by itself.</p>
+      </main>
+    </div>
+  )
 }
 
 void learnWho()

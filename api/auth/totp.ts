@@ -28,6 +28,8 @@ export async function qrCode(uri: string): Promise<string> {
  * @returns the thirty-second step that the code belongs to, or null for a wrong code
  */
 export function stepOfCode(secret: string, code: string, nowMs: number): number | null {
+  // Digits of other scripts have more octets, which the comparison takes for a mistake of ours.
+  if (!/^[0-9]{6}$/.test(code)) return null
   const totp = totpOf(Secret.fromBase32(secret), '')
   const delta = totp.validate({ token: code, timestamp: nowMs, window })
   return delta === null ? null : Math.floor(nowMs / 1_000 / periodSeconds) + delta

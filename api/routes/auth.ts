@@ -207,15 +207,17 @@ const config = route({
       schema: Type.Object({
         oidcEnabled: Type.Boolean(),
         setupOpen: Type.Boolean(),
+        starting: Type.Boolean({ description: 'The database is being made: ask again in seconds' }),
         setupNeedsCode: Type.Boolean({ description: 'Of whoever asks as this request did' }),
       }),
     },
   },
   handle: async ({ ports: { oidc, auth, users }, request }) => {
-    const hadAny = auth.setupEndpoint ? await users.hadAny() : null
-    const setupOpen = hadAny?.ok === true && !hadAny.value
+    const hadAny = await users.hadAny()
+    const starting = !hadAny.ok && hadAny.error.code === 'store-starting'
+    const setupOpen = auth.setupEndpoint && hadAny.ok && !hadAny.value
     const setupNeedsCode = setupOpen && needsSetupCode(request, auth)
-    return success({ oidcEnabled: oidc !== null, setupOpen, setupNeedsCode })
+    return success({ oidcEnabled: oidc !== null, setupOpen, starting, setupNeedsCode })
   },
 })
 

@@ -64,7 +64,7 @@ test.each([false, true])(
       },
     }
     const quiet = { info: () => {}, warn: () => {}, error: () => {}, always: () => {} }
-    const opened = createNodeAudit(file, copy, quiet as never, isHidden)
+    const opened = createNodeAudit(file, copy, quiet, isHidden)
     if (!opened.ok) throw new Error(opened.error)
     for (const entry of audit) opened.value.write(entry)
     await opened.value.close()

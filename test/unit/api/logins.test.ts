@@ -474,6 +474,6 @@ test('GET /auth/config needs no credential', async () => {
   const { status, body } = await world.call('GET', '/api/v1/auth/config')
   expect([status, body]).toEqual([
     200,
-    { oidcEnabled: false, setupOpen: true, setupNeedsCode: false },
+    { oidcEnabled: false, setupOpen: true, starting: false, setupNeedsCode: false },
   ])
 })
