@@ -152,8 +152,9 @@ export function createCompiler(parts: Partial<CompilerParts> = {}): Compiler {
       if (work.findings.errorCount > 0) return { ok: false, ...report }
       assert(work.model !== undefined, 'a compilation without errors has a model')
       assert(work.bundle !== undefined, 'a compilation without errors has a bundle')
-      const { tree, zones, records, model, bundle, placed } = work
-      const outline = (): NameOutline => nameOutline(tree!, zones!, records!)
+      const { tree, zones, records, responses, model, bundle, placed } = work
+      const plans = { zones: zones!, records: records!, responses: responses! }
+      const outline = (): NameOutline => nameOutline(tree!, plans)
       return {
         ok: true,
         model,

@@ -248,6 +248,9 @@ function guardedFor(
 
 /** How many names others have is not for everybody; who may override is told of the header. */
 function guardedForOthers(guardrail: GuardrailName, ownMessage: string | undefined): string {
+  if (guardrail === 'lostAnswers' && ownMessage !== undefined) {
+    return `${ownMessage} If that is meant, delete the service, or ask a system administrator.`
+  }
   if (ownMessage !== undefined) return `${ownMessage} Wait, or ask a system administrator.`
   const limit = `the guardrails of the configuration permit (guardrails.${guardrail})`
   const what = `${tooMuchOf[guardrail]} than ${limit}`
@@ -264,6 +267,8 @@ const tooMuchOf: Readonly<Record<GuardrailName, string>> = {
   lostRedundancy: 'This would leave more pools with fewer than two members within 10 minutes',
   ttlJump: 'This would make the TTLs of several names longer, by more',
   changedNames: 'This would change more names within 10 minutes',
+  lostAnswers: 'This would leave more names without an answer that they could give',
+  replacedServers: 'This would replace more name servers of a zone',
 }
 
 /** Who may not see the reason cannot mend it, either. */

@@ -2,7 +2,10 @@
 import { changeLimitDefaults } from '#schemas/objects/guardrails.ts'
 import type { ObjectOf } from '#schemas/kinds.ts'
 import type { Tree } from '#compiler/tree/tree.ts'
+import { answerBits, poolAnswers, recordAnswers, serviceAnswers } from './answers.ts'
+import type { Answers, Denial, PoolAnswers } from './answers.ts'
 import type { RecordPlan } from './record-plan.ts'
+import type { PlannedZone } from './zone-plan.ts'
 
 export interface ChangeOutline {
   /** Of each name: what a change of it changes, as a number. */
@@ -10,6 +13,10 @@ export interface ChangeOutline {
   /** Of each name: the longest TTL of its service and its records, in seconds. */
   readonly ttls: ReadonlyMap<string, number>
   readonly pools: ReadonlyMap<string, PoolOutline>
+  /** Of each name of `shapes`: what it can answer. */
+  readonly answers: ReadonlyMap<string, Answers>
+  /** The declared ones. */
+  readonly zones: ReadonlyMap<string, ZoneOutline>
   /** What the next change may do. */
   readonly limits: ChangeLimits
 }
@@ -22,33 +29,83 @@ export interface PoolOutline {
   readonly tenant: string
 }
 
+export interface ZoneOutline {
+  /** Their names, in lower case. */
+  readonly servers: readonly string[]
+  /** The longest of what resolvers keep of the zone itself: NS, SOA, and that there is nothing. */
+  readonly ttlSeconds: number
+}
+
 /** See schemas/objects/guardrails.ts. */
 export type ChangeLimits = { readonly [Name in keyof typeof changeLimitDefaults]: number }
 
-export function changeOutline(tree: Tree, records: RecordPlan): ChangeOutline {
+/** What the outline is of, as it is planned. */
+export interface OutlineParts {
+  readonly tree: Tree
+  readonly zones: readonly PlannedZone[]
+  readonly records: RecordPlan
+  /** undefined: no response rule denies a name. */
+  readonly denial: Denial | undefined
+}
+
+export function changeOutline({ tree, zones, records, denial }: OutlineParts): ChangeOutline {
   const shapes = new Map<string, number>()
   const ttls = new Map<string, number>()
+  const answers = new Map<string, Answers>()
   const used = new Set<string>()
+  const poolNamed = poolsByName(tree)
   for (const { file, object } of tree.of.Service) {
     const { pool, ttl } = object.spec
     if (pool !== null) used.add(pool)
     if (file.domainKey === undefined) continue
     shapes.set(file.domainKey, serviceShape(object.spec))
     ttls.set(file.domainKey, ttl)
+    answers.set(file.domainKey, serviceAnswers(object.spec, poolNamed))
   }
   for (const [name, rrsets] of records.at) {
     let shape = shapes.get(name) ?? 0
     let ttl = ttls.get(name) ?? 0
+    let given = answers.get(name) ?? 0
     for (const { model } of rrsets) {
       // In whatever order they stand.
       shape = (shape + recordShape(model.type, model.ttlSeconds, model.rdata)) | 0
       ttl = Math.max(ttl, model.ttlSeconds)
+      given |= recordAnswers(model.type)
     }
+    answers.set(name, given)
     shapes.set(name, shape)
     ttls.set(name, ttl)
   }
+  if (denial !== undefined) {
+    for (const [name, given] of answers) {
+      if (denial(name)) answers.set(name, given | answerBits.denied)
+    }
+  }
   const { guardrails } = tree.settings?.object.spec ?? {}
-  return { shapes, ttls, pools: poolsOf(tree, used), limits: changeLimitsOf(guardrails) }
+  return {
+    ...{ shapes, ttls, answers, zones: zonesOf(zones) },
+    ...{ pools: poolsOf(tree, used), limits: changeLimitsOf(guardrails) },
+  }
+}
+
+function poolsByName(tree: Tree): (name: string) => PoolAnswers | undefined {
+  const pools = new Map<string, PoolAnswers>()
+  for (const { object } of tree.of.Pool) {
+    pools.set(object.metadata.name, poolAnswers(object.spec))
+  }
+  return (name) => pools.get(name)
+}
+
+/** @param zones of the settings */
+export function zonesOf(zones: readonly PlannedZone[]): ReadonlyMap<string, ZoneOutline> {
+  const found = new Map<string, ZoneOutline>()
+  for (const { name, isImplied, nameservers, nsTtlSeconds, soa } of zones) {
+    if (isImplied) continue
+    const servers = nameservers.map((server) => server.name)
+    const ttlSeconds = Math.max(nsTtlSeconds, soa.ttlSeconds, soa.minimumSeconds)
+    found.set(name, { servers, ttlSeconds })
+  }
+  return found
 }
 
 export function changeLimitsOf(declared: Partial<ChangeLimits> = {}): ChangeLimits {
@@ -57,8 +114,10 @@ export function changeLimitsOf(declared: Partial<ChangeLimits> = {}): ChangeLimi
     removedMembers = changeLimitDefaults.removedMembers,
     lostRedundancy = changeLimitDefaults.lostRedundancy,
     ttlJump = changeLimitDefaults.ttlJump,
+    lostAnswers = changeLimitDefaults.lostAnswers,
+    replacedServers = changeLimitDefaults.replacedServers,
   } = declared
-  return { changedNames, removedMembers, lostRedundancy, ttlJump }
+  return { changedNames, removedMembers, lostRedundancy, ttlJump, lostAnswers, replacedServers }
 }
 
 function poolsOf(tree: Tree, used: ReadonlySet<string>): ReadonlyMap<string, PoolOutline> {

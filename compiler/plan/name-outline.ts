@@ -3,6 +3,8 @@ import { removedNamesDefault } from '#schemas/objects/guardrails.ts'
 import type { Guardrails, TenantGuardrails } from '#schemas/objects/guardrails.ts'
 import { checkName } from '#compiler/values/names.ts'
 import type { Tree } from '#compiler/tree/tree.ts'
+import type { ResponsePlan } from './response-plan.ts'
+import { denialIn } from './response-plan.ts'
 import { changeOutline } from './change-outline.ts'
 import type { ChangeOutline } from './change-outline.ts'
 import { Presence, withRecords, withService } from './name-standing.ts'
@@ -57,7 +59,16 @@ export interface Moves {
   readonly to: (after: Uint8Array) => readonly Moved[]
 }
 
-export function nameOutline(tree: Tree, plan: ZonePlan, records: RecordPlan): NameOutline {
+export interface OutlinedPlans {
+  readonly zones: ZonePlan
+  readonly records: RecordPlan
+  readonly responses: ResponsePlan
+}
+
+export function nameOutline(
+  tree: Tree,
+  { zones: plan, records, responses }: OutlinedPlans,
+): NameOutline {
   const names = new Map<string, Standing>()
   const counts = new Uint32Array(plan.zones.length)
   for (const [i, { file, object }] of tree.of.Service.entries()) {
@@ -82,7 +93,11 @@ export function nameOutline(tree: Tree, plan: ZonePlan, records: RecordPlan): Na
     names,
     zones,
     removedNamesMax,
-    changes: () => (changes ??= changeOutline(tree, records)),
+    changes: () =>
+      (changes ??= changeOutline({
+        ...{ tree, records, zones: plan.zones },
+        denial: denialIn(responses),
+      })),
     tenantOf: () => tenantsOf(tree, records),
     tenantLimits: guardrails?.tenants ?? {},
     moveLimits: moveLimitsOf(guardrails),

@@ -3,6 +3,7 @@ import type { ResponseRuleModel } from '#bundle/format/model.ts'
 import { valueAt } from '#compiler/diagnostics/diagnostic.ts'
 import { responseRuleUid } from '#compiler/read/identity.ts'
 import { checkHostName, enclosingNames } from '#compiler/values/names.ts'
+import type { Denial } from './answers.ts'
 import { placeIn } from '#compiler/tree/tree.ts'
 import type { Entry, EntryPlace, Tree } from '#compiler/tree/tree.ts'
 
@@ -49,6 +50,12 @@ export function ruleAbove({ domain }: ResponsePlan, name: string): PlannedRule |
     if (rule !== undefined) return rule
   }
   return undefined
+}
+
+/** Whether a rule says of a name that it does not exist; undefined: none does. */
+export function denialIn(plan: ResponsePlan): Denial | undefined {
+  const denies = (rule: PlannedRule | undefined): boolean => rule?.model.action === 'nxdomain'
+  return plan.rules.some(denies) ? (name) => denies(ruleFor(plan, name)) : undefined
 }
 
 export function placeOfRule(

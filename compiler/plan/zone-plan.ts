@@ -88,6 +88,11 @@ export function enclosingZone(
   return undefined
 }
 
+/** Of settings that are not read from a file. */
+export function zonesDeclaredBy(settings: SettingsObject): readonly PlannedZone[] {
+  return declaredZones(settings, undefined).zones
+}
+
 function declaredZones(
   settings: SettingsObject | undefined,
   file: ReadFile | undefined,

@@ -5,7 +5,7 @@ import type { Way } from '#routing/choose/way.ts'
 import { fallbackPoolOf } from '#compiler/tree/fallback.ts'
 import type { Entry, Tree } from '#compiler/tree/tree.ts'
 import { isHostname } from '#compiler/values/member-target.ts'
-import { waysOfService } from '#compiler/plan/service-ways.ts'
+import { waysOfService } from '#compiler/tree/service-ways.ts'
 
 export interface PoolDemand {
   readonly pool: Entry<'Pool'>

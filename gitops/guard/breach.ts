@@ -31,6 +31,8 @@ export function breachSince(
       shapes: withoutBack(was.shapes, now.shapes, then.shapes),
       ttls: withoutBack(was.ttls, now.ttls, then.ttls),
       pools: withoutBack(was.pools, now.pools, then.pools),
+      answers: withoutBack(was.answers, now.answers, then.answers),
+      zones: withoutBack(was.zones, now.zones, then.zones),
       limits: was.limits,
     }
   }
@@ -116,10 +118,12 @@ function ofTenant(
     zones: new Map(),
     removedNamesMax: limits.removedNames ?? 100,
     changes: (): ChangeOutline => {
-      const { shapes, ttls, pools } = outline.changes()
+      const { shapes, ttls, pools, answers } = outline.changes()
       return {
         shapes: own(shapes),
         ttls: own(ttls),
+        answers: own(answers),
+        zones: new Map(),
         pools: new Map([...pools].filter(([, pool]) => pool.tenant === tenant)),
         limits: limitsOfTenant(limits),
       }
@@ -134,5 +138,7 @@ export function limitsOfTenant(limits: TenantGuardrails): ChangeLimits {
     removedMembers: limits.removedMembers ?? 100,
     lostRedundancy: limits.lostRedundancy ?? 100,
     ttlJump: limits.ttlJump ?? ttlJumpMax,
+    lostAnswers: limits.lostAnswers ?? ttlJumpMax,
+    replacedServers: 100,
   }
 }

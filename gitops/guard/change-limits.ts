@@ -1,6 +1,17 @@
 // The table of limits on what one change alters: what each measures, and how it says so.
-import type { ChangeLimits, ChangeOutline, PoolOutline } from '#compiler/plan/change-outline.ts'
-import { changedNamesFree, ttlJumpFreeSeconds } from '#schemas/objects/guardrails.ts'
+import { lostBetween } from '#compiler/plan/answers.ts'
+import type { Answers } from '#compiler/plan/answers.ts'
+import type {
+  ChangeLimits,
+  ChangeOutline,
+  PoolOutline,
+  ZoneOutline,
+} from '#compiler/plan/change-outline.ts'
+import {
+  changedNamesFree,
+  ttlJumpFreeSeconds,
+  zoneTtlFreeSeconds,
+} from '#schemas/objects/guardrails.ts'
 import { areTooMany, listed } from './removal.ts'
 
 /** A change as the limits measure it, be it a commit or the requests of some minutes. */
@@ -10,6 +21,10 @@ export interface ChangeTally {
   readonly ttls: Iterable<readonly [name: string, before: number, now: number]>
   /** Names that were there, are there still, and are answered otherwise. */
   readonly changedNames: Iterable<string>
+  /** Of names that were there before and are there still. */
+  readonly answers: Iterable<readonly [name: string, before: Answers, now: Answers]>
+  /** Those that were declared before and are so still. */
+  readonly zones: Iterable<readonly [name: string, before: ZoneOutline, now: ZoneOutline]>
   /** Before the change. Asked for only where more than one is lost or changed. */
   readonly totals: {
     readonly names: () => number
@@ -53,7 +68,12 @@ const table: { readonly [Name in ChangeLimit]: Measure } = {
     const share = `${lost.length} of ${total} pools (${listed(lost)})`
     return `leaves ${share} with fewer than two members, more than ${max} %`
   },
-  ttlJump: ({ ttls }, max) => {
+  ttlJump: ({ ttls, zones }, max) => {
+    for (const [zone, { ttlSeconds: was }, { ttlSeconds: now }] of zones) {
+      if (now <= zoneTtlFreeSeconds || !isJump(was, now, max)) continue
+      const what = `makes the TTL of the NS or SOA records of zone ${zone}`
+      return `${what} more than ${max} times as long (from ${was} s to ${now} s)`
+    }
     const longer = [...ttls].filter(([, ttl, now]) => isJump(ttl, now, max))
     if (longer.length < 2) return undefined
     const shown = longer.map(([name, ttl, now]) => `${name} from ${ttl} s to ${now} s`)
@@ -66,6 +86,26 @@ const table: { readonly [Name in ChangeLimit]: Measure } = {
     const total = totals.names()
     if (!areTooMany(changed.length, total, max)) return undefined
     return `changes ${changed.length} of ${total} names (${listed(changed)}), more than ${max} %`
+  },
+  lostAnswers: ({ answers }, max) => {
+    const dark: string[] = []
+    for (const [name, before, now] of answers) {
+      const lost = lostBetween(before, now)
+      if (lost !== undefined) dark.push(lost === 'all' ? name : `${name}: ${lost}`)
+    }
+    if (dark.length <= max) return undefined
+    const count = `${dark.length} name${dark.length === 1 ? '' : 's'}`
+    return `leaves ${count} without an answer that could be given before (${listed(dark)})`
+  },
+  replacedServers: ({ zones }, max) => {
+    for (const [zone, { servers }, { servers: now }] of zones) {
+      const gone = servers.filter((server) => !now.includes(server))
+      const areAll = gone.length > 0 && gone.length === servers.length && max < 100
+      if (!areAll && !areTooMany(gone.length, servers.length, max)) continue
+      const whose = `${gone.length} of the ${servers.length} name servers of zone ${zone}`
+      return `replaces ${whose} (${listed(gone)})`
+    }
+    return undefined
   },
 }
 
@@ -104,6 +144,12 @@ export function tallyBetween(before: ChangeOutline, after: ChangeOutline): Chang
     get changedNames() {
       return changedBetween(before, after)
     },
+    get answers() {
+      return bothOf(before.answers, after.answers)
+    },
+    get zones() {
+      return bothOf(before.zones, after.zones)
+    },
     totals: {
       names: () => before.shapes.size,
       redundantPools: () => [...before.pools.values()].filter(isRedundant).length,
@@ -128,5 +174,15 @@ function* changedBetween(before: ChangeOutline, after: ChangeOutline): Generator
   for (const [name, shape] of before.shapes) {
     const now = after.shapes.get(name)
     if (now !== undefined && now !== shape) yield name
+  }
+}
+
+function* bothOf<T>(
+  before: ReadonlyMap<string, T>,
+  after: ReadonlyMap<string, T>,
+): Generator<readonly [string, T, T]> {
+  for (const [name, was] of before) {
+    const now = after.get(name)
+    if (now !== undefined) yield [name, was, now]
   }
 }

@@ -13,6 +13,7 @@ import type { ChangeTally, PoolChange } from '#gitops/guard/change-limits.ts'
 import { countsOf, lossesOf, removalOf, tooMany, wordsOf } from '#gitops/guard/removal.ts'
 import { changedNamesFree, otherTenants, ttlJumpFreeSeconds } from '#schemas/objects/guardrails.ts'
 import type { Guardrails, TenantGuardrails } from '#schemas/objects/guardrails.ts'
+import type { AnswerChange, zoneChanges } from './lost-answers.ts'
 import type { NameChanges, NameLedger } from './name-ledger.ts'
 import type { RecentChanges } from './recent-changes.ts'
 import type { RecentNames } from './recent-names.ts'
@@ -26,6 +27,9 @@ export interface Judged {
   /** What the request alters. */
   readonly changes: NameChanges
   readonly touched: Touched
+  /** What it takes from names, and alters of zones. */
+  readonly answers: readonly AnswerChange[]
+  readonly zones: ReturnType<typeof zoneChanges>
   /** As before the request. */
   readonly names: NameLedger
   readonly recent: RecentNames
@@ -45,7 +49,8 @@ export function changeBreach(judged: Judged): ChangeBreach | undefined {
   const { guardrails, touched } = judged
   const whole = beyond(judged, changeLimitsOf(guardrails), undefined)
   if (whole !== undefined || guardrails?.tenants === undefined) return whole
-  const own = [...touched.names.values(), ...touched.pools.values()].map(({ tenant }) => tenant)
+  const all = [...touched.names.values(), ...touched.pools.values(), ...judged.answers]
+  const own = all.map(({ tenant }) => tenant)
   for (const tenant of new Set(own)) {
     const limits = guardrails.tenants[tenant] ?? guardrails.tenants[otherTenants]
     if (limits === undefined) continue
@@ -94,6 +99,8 @@ function tallyOf(judged: Judged, limits: ChangeLimits, tenant: string | undefine
           .filter(([name, { shape }]) => shape !== 0 && standingNow(judged, name) > 0)
           .map(([name]) => name)
       : [],
+    answers: judged.answers.filter(isOwn).map((one) => [one.name, one.before, one.now]),
+    zones: tenant === undefined ? judged.zones : [],
     totals: {
       names: () => namesBefore(judged, tenant).size,
       redundantPools: () => redundantBefore(judged, isOwn),

@@ -10,6 +10,7 @@ import type { Tally } from '#gitops/guard/removal.ts'
 import { gitLimits } from '#gitops/limits.ts'
 import type { Draft } from '#config/draft.ts'
 import type { Operation, WriteFailure, WriteRequest, WrittenObject } from '#config/operation.ts'
+import { answerChanges, zoneChanges } from './lost-answers.ts'
 import { changeBreach } from './guarded-changes.ts'
 import type { ChangeBreach } from './guarded-changes.ts'
 import type { NameChanges, NameLedger } from './name-ledger.ts'
@@ -33,6 +34,8 @@ export interface Guarded {
   /** Services, pools and files of records, by kind and id. */
   readonly entries: ReadonlyMap<string, ConfigEntry>
   readonly settings: Settings | undefined
+  /** All response policies, where it may alter one. */
+  readonly policies: readonly ConfigEntry<'ResponsePolicy'>[] | undefined
 }
 
 /** Cheap for a request that touches few names, as nearly all do. */
@@ -42,8 +45,12 @@ export function beforeRequest(draft: Draft, { operations }: WriteRequest): Guard
     for (const entry of touchedBy(draft, operation)) entries.set(keyOf(entry), entry)
   }
   const [settings] = draft.entries('Settings')
-  return { entries, settings }
+  const altersRules = operations.some(({ kind }) => ruleKinds.includes(kind))
+  const policies = altersRules ? draft.entries('ResponsePolicy') : undefined
+  return { entries, settings, policies }
 }
+
+const ruleKinds: readonly Operation['kind'][] = ['ResponsePolicy', 'ResponseRule']
 
 function touchedBy(draft: Draft, operation: Operation): readonly ConfigEntry[] {
   const { kind, verb } = operation
@@ -87,7 +94,10 @@ export function guardFailure(
     const removed = tooMuch(draft, changes, guarded.settings, memory)
     if (removed !== undefined) return removalFailure(removed)
     const { guardrails } = guarded.settings?.object.spec ?? {}
-    const breach = changeBreach({ draft, guardrails, changes, touched, ...memory })
+    const answers = answerChanges(draft, guarded, memory)
+    const zones = zoneChanges(draft, guarded)
+    const judged = { draft, guardrails, changes, touched, answers, zones, ...memory }
+    const breach = changeBreach(judged)
     if (breach !== undefined) return changeFailure(breach)
     recent.record(changes)
     recentChanges.record(touched)
@@ -115,9 +125,11 @@ function changeFailure({ guardrail, words, tenant }: ChangeBreach): WriteFailure
     tenant === ''
       ? `guardrails.${guardrail}`
       : `guardrails.tenants, ${guardrail} of tenant "${tenant}"`
-  const what = `This would ${words} (${limit}; all requests of ${minutes} minutes together).`
-  // A pool that a request alters is its tenant's own.
-  const isOfTenant = tenant !== '' || guardrail === 'removedMembers'
+  const isAlone = guardrail === 'lostAnswers' || guardrail === 'replacedServers'
+  const together = isAlone ? '' : `; all requests of ${minutes} minutes together`
+  const what = `This would ${words} (${limit}${together}).`
+  // A pool that a request alters is its tenant's own, and so are the names that ask it.
+  const isOfTenant = tenant !== '' || guardrail === 'removedMembers' || guardrail === 'lostAnswers'
   return {
     ...{ code: 'guarded', guardrail, message: `${what} ${ifMeant}` },
     ...(isOfTenant ? { ownMessage: what } : {}),

@@ -12,12 +12,16 @@ export const changeLimitDefaults = {
   removedMembers: 50,
   lostRedundancy: 30,
   ttlJump: 10,
+  lostAnswers: 0,
+  replacedServers: 50,
 } as const
 /** So few may always change: a small configuration is rebuilt in one commit. */
 export const changedNamesFree = 20
 /** A TTL that is no longer than this may always come: an hour is waited for. */
 export const ttlJumpFreeSeconds = 3_600
-/** So many times is no limit. */
+/** Of what a zone itself has; top-level domains have two days for their name servers. */
+export const zoneTtlFreeSeconds = 172_800
+/** So many times, or names, is no limit. */
 export const ttlJumpMax = 2_147_483_647
 
 const percent = (description: string) =>
@@ -46,8 +50,19 @@ const changeLimits = (withoutIt: (name: keyof typeof changeLimitDefaults) => str
       maximum: ttlJumpMax,
       description:
         'How many times its length the TTL of a name may become in one commit, where it gets ' +
-        'longer than an hour, and at more than one name: what resolvers keep cannot be called ' +
+        'longer than an hour, and at more than one name; or that of the SOA or NS records of a ' +
+        'zone, where it gets longer than two days: what resolvers keep cannot be called ' +
         `back. ${withoutIt('ttlJump')}`,
+    }),
+  ),
+  lostAnswers: Type.Optional(
+    Type.Integer({
+      minimum: 0,
+      maximum: ttlJumpMax,
+      description:
+        'Names that one commit may leave, with their service, without any address, or any of ' +
+        'IPv4 or of IPv6, that they could answer before with all members up, or deny by a ' +
+        `response rule. ${withoutIt('lostAnswers')}`,
     }),
   ),
   movedClients: percent(
@@ -89,6 +104,10 @@ export const Guardrails = Type.Object(
       }),
     ),
     ...changeLimits((name) => `${overridden}${changeLimitDefaults[name]}.`),
+    replacedServers: percent(
+      'Percent of the name servers of a zone that one commit may replace, and more than one; or ' +
+        `all of them. At 100 it may. ${overridden}${changeLimitDefaults.replacedServers}.`,
+    ),
     tenants: Type.Optional(
       Type.Record(Type.String({ pattern: tenantOrOthersPattern }), TenantGuardrails, {
         maxProperties: 10_000,

@@ -1,7 +1,7 @@
 // Finds services by weight whose members all weigh nothing, and rollouts whose weight nobody reads.
 import { dividesByWeight } from '#routing/choose/way.ts'
 import { valueAt } from '#compiler/diagnostics/diagnostic.ts'
-import { waysOfService } from '#compiler/plan/service-ways.ts'
+import { waysOfService } from '#compiler/tree/service-ways.ts'
 import { namedPoolsOf } from '#compiler/tree/fallback.ts'
 import { isHostname, targetOf } from '#compiler/values/member-target.ts'
 import type { RuleSubject, TreeRule } from './tree-rule.ts'

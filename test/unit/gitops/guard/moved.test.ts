@@ -73,7 +73,7 @@ describe('by how many clients go elsewhere', () => {
     ],
     [
       'the last member of a pool',
-      to(few, 'movedClients: 99, removedMembers: 100, removedNames: 100, lostRedundancy: 100'),
+      to(few, 'movedClients: 99, removedMembers: 100, removedNames: 100, lostAnswers: 1'),
       to({ ...few, shop: [] }),
       /^sends 100 % of the clients of shop.example.com. elsewhere/,
     ],

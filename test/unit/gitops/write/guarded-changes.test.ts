@@ -55,13 +55,13 @@ const setGuardrails = (guardrails: JsonObject): Operation => ({
 async function begin({ guardrails = {}, services = 3 }: Partial<Case> = {}): Promise<ConfigWorld> {
   const pools = ['web', 'shop', 'mail']
   const { list } = site.control.config.snapshot()
-  const old = [...list('Service'), ...list('Records'), ...list('Pool')]
+  const old = [...list('Service'), ...list('Records'), ...list('Pool'), ...list('ResponsePolicy')]
   const operations = old.map(({ kind, uid }): Operation => ({
     verb: 'delete',
     kind,
     target: { uid },
   }))
-  operations.push(setGuardrails(guardrails))
+  operations.push(setGuardrails(guardrails), ofZone({}))
   for (const name of pools) {
     operations.push({ verb: 'create', kind: 'Pool', tenant, name, spec: poolSpec(name) })
   }
@@ -107,6 +107,23 @@ const removeService = (i: number): Operation => {
 const addRecord = (name: string, type: string, ttl: number): Operation => ({
   ...{ verb: 'create', kind: 'RecordSet', owner: { tenant, name: 'static' } },
   spec: { name, type, ttl, values: ['"text"'] },
+})
+
+const addPool = (name: string, members: readonly JsonObject[] = []): Operation => {
+  return { verb: 'create', kind: 'Pool', tenant, name, spec: { members } }
+}
+const block = (triggerValue: string): Operation => ({
+  ...{ verb: 'create', kind: 'ResponsePolicy', tenant: '', name: 'block' },
+  spec: { rules: [{ triggerType: 'domain', triggerValue, action: 'nxdomain' }] },
+})
+const ofZone = (more: JsonObject): Operation => {
+  const zone = { name: recordsZone, nameservers: [{ name: 'ns1.example.net.' }] }
+  const patch = { zones: [{ ...zone, tenants: ['default', 'acme', 'zenith'], ...more }] }
+  return { verb: 'update', kind: 'Settings', target: { tenant: '', name: 'settings' }, patch }
+}
+const addService = (i: number, pool: string): Operation => ({
+  ...{ verb: 'create', kind: 'Service', tenant, name: `s${i}` },
+  spec: { domain: domain(i), pool, ttl: 60 },
 })
 
 interface Case {
@@ -223,6 +240,80 @@ const cases: readonly Case[] = [
     requests: [[removeService(0)], [removeService(1)]],
     refused:
       /^This would remove 2 of 3 balanced names .* 50 % \(guardrails.tenants, removedNames of/,
+  },
+  {
+    label: 'services that move to a pool without members, one after the other',
+    requests: [[addPool('empty')], [patchService(0, { pool: 'empty' })]],
+    refused:
+      /^This would leave 1 name without an answer that could be given before \(s0.*lostAnswers\)/,
+  },
+  {
+    label: 'all services at once',
+    requests: [[addPool('empty'), ...[0, 1, 2].map((i) => patchService(i, { pool: 'empty' }))]],
+    refused: /^This would leave 3 names without an answer/,
+  },
+  {
+    label: 'the last member of a pool',
+    guardrails: { removedMembers: 100 },
+    requests: [[disable('shop', 5)], [take('shop', 6)]],
+    refused: /^This would leave 1 name without an answer .*\(s1\./,
+  },
+  {
+    label: 'the last members of a family',
+    requests: [[5, 6].map((n) => edit('shop', n, { ipAddress: `2001:db8::${n}` }))],
+    refused: /^This would leave 1 name without .*\(s1.*: IPv4\)/,
+  },
+  {
+    label: 'the last candidate by weight',
+    guardrails: { removedMembers: 100 },
+    requests: [
+      [patchService(1, { algorithm: 'wrr' }), edit('shop', 5, { weight: 0 })],
+      [edit('shop', 6, { weight: 0 })],
+    ],
+    refused: /^This would leave 1 name without/,
+  },
+  {
+    label: 'minHealthy above what is left',
+    requests: [
+      [disable('web', 1), disable('web', 2)],
+      [
+        {
+          ...{ verb: 'update', kind: 'Pool', target: { tenant, name: 'web' } },
+          patch: { minHealthy: 3 },
+        },
+      ],
+    ],
+    refused: /^This would leave 1 name without/,
+  },
+  {
+    label: 'names by a response rule',
+    requests: [[block(recordsZone)]],
+    refused: /^This would leave 4 names without an answer/,
+  },
+  { label: 'the names of others', requests: [[block('bad.example.org')]] },
+  {
+    label: 'the name servers of a zone',
+    requests: [[ofZone({ nameservers: [{ name: 'ns9.example.net.' }] })]],
+    refused: /^This would replace 1 of the 1 name servers of zone .*\(guardrails.replacedServers\)/,
+  },
+  {
+    label: 'the TTL of a zone',
+    requests: [[ofZone({ nsTtl: 2_147_483_647 })]],
+    refused: /^This would make the TTL of the NS or SOA records of zone .* to 2147483647 s/,
+  },
+  { label: 'one name by taking its pool away', requests: [[patchService(0, { pool: null })]] },
+  {
+    label: 'what came a moment ago',
+    requests: [
+      [addPool('new', [{ name: 'a', ipAddress: '192.0.2.77', port: 80 }]), addService(9, 'new')],
+      [addPool('empty'), patchService(9, { pool: 'empty' })],
+    ],
+  },
+  { label: 'weights that nobody reads', requests: [[edit('shop', 5, { weight: 0 })]] },
+  {
+    label: 'as many names as the settings permit',
+    guardrails: { lostAnswers: 1 },
+    requests: [[addPool('empty'), patchService(0, { pool: 'empty' })]],
   },
 ]
 
