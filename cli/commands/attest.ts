@@ -17,8 +17,8 @@ it: needed for commits that a forge made (squash and rebase buttons).
 
   COMMIT       full or short id, branch, tag, or HEAD~2 and the like (default HEAD)
   --repo DIR   checkout, a folder in one, or bare repository (default .)
-  --key FILE   unencrypted Ed25519 private key, or its .pub beside it (default: what
-               "git config user.signingkey" names in the repository, else ~/.ssh/id_ed25519)
+  --key FILE   unencrypted Ed25519 private key, or its .pub beside it (default: the one that git
+               signs with, by gpg.format=ssh and user.signingkey; no other is taken)
 
 Exit codes: 0 done; 2 wrong call; 4 the key or the commit cannot be used.`
 
@@ -38,7 +38,7 @@ export const attest: Command = {
     const found = findRepository(resolve(values.repo))
     if (!found.ok) return fail(io, found.error)
     const { gitdir, isBare } = found.value
-    const signing = findSigningKey({ named: values.key, gitdir, env: io.env })
+    const signing = findSigningKey({ named: values.key, gitdir, isBare, env: io.env })
     if (!signing.ok) return fail(io, signing.error)
     const { key, path } = signing.value
     const driver = createDiskDriver(gitdir)

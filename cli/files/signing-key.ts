@@ -1,14 +1,11 @@
-// Finds the private key that a person signs with: the named one, Git's signing key, or OpenSSH's
-// default.
-import { execFileSync } from 'node:child_process'
+// Finds the private key that a person signs with: the named one, or the one that git signs with.
+import { spawnSync } from 'node:child_process'
 import { readFileSync } from 'node:fs'
-import { homedir } from 'node:os'
-import { join, resolve } from 'node:path'
-import { parsePrivateKey } from '#gitops/trust/openssh-key.ts'
+import { dirname, isAbsolute, resolve } from 'node:path'
+import { parsePrivateKey, parsePublicKeyLine } from '#gitops/trust/openssh-key.ts'
 import type { SshPrivateKey } from '#gitops/trust/openssh-key.ts'
 import { err, ok } from '#lib/result.ts'
 import type { Result } from '#lib/result.ts'
-import { variable } from '#cli/terminal/command.ts'
 import type { Io } from '#cli/terminal/command.ts'
 
 export interface SigningKeyFile {
@@ -21,65 +18,94 @@ export interface SigningKeyQuery {
   readonly named: string | undefined
   /** The repository whose settings, with those of the person, say what Git signs with. */
   readonly gitdir: string
+  /** There is no checkout around it. */
+  readonly isBare: boolean
   readonly env: Io['env']
 }
 
 /** Long for a program that reads three files; a hanging home directory is not waited for. */
 const gitPatienceMs = 10_000
 
-/** Errors: a sentence with every file that was tried, and what to do. */
+const otherwise = 'name the file of a key with --key, or make one with "gslbd keygen"'
+
+/**
+ * The key of --key, else the one that git signs with, and never another one: whoever signs has to
+ * know as whom. Errors: a sentence that says what to do.
+ */
 export function findSigningKey(query: SigningKeyQuery): Result<SigningKeyFile, string> {
-  const tried: string[] = []
-  for (const { path, from } of candidates(query)) {
-    const key = readKey(path)
-    if (key.ok) return ok({ path, key: key.value })
-    tried.push(`${path} (${from}): ${key.error}`)
+  const { named } = query
+  if (named !== undefined) return readKey(resolve(named), '--key')
+  const configured = keyOfGit(query)
+  return configured.ok ? readKey(configured.value, 'user.signingkey of git') : configured
+}
+
+/** As `sign_buffer_ssh` of git finds it. Errors: a sentence. */
+function keyOfGit({ gitdir, isBare, env }: SigningKeyQuery): Result<string, string> {
+  const settings: string[] = []
+  for (const name of ['gpg.format', 'user.signingkey']) {
+    const found = gitSetting(name, gitdir, env)
+    if (!found.ok) return err(`${found.error}, so that its key is not known; ${otherwise}`)
+    settings.push(found.value)
   }
-  return err(`${tried.join('; ')}; name a key with --key, or make one with "gslbd keygen"`)
+  const [format = '', configured = ''] = settings
+  if (format !== 'ssh') {
+    const how = format === '' ? 'has no gpg.format' : `has gpg.format ${format.slice(0, 40)}`
+    return err(`git does not sign with SSH here: it ${how}, not ssh; ${otherwise}`)
+  }
+  if (configured === '') return err(`git has no user.signingkey here; ${otherwise}`)
+  if (/^(?:key::|ssh-)/.test(configured)) {
+    return err(
+      'user.signingkey of git is a public key itself, whose private half is in an agent, which ' +
+        `is not asked; ${otherwise}`,
+    )
+  }
+  // git signs at the top of a checkout, wherever it was called.
+  if (!isBare) return ok(resolve(dirname(gitdir), configured))
+  if (isAbsolute(configured)) return ok(configured)
+  return err(
+    `user.signingkey of git is "${configured}", which without a checkout is relative to no ` +
+      `folder; ${otherwise}`,
+  )
 }
 
-interface Candidate {
-  readonly path: string
-  readonly from: string
-}
-
-function candidates({ named, gitdir, env }: SigningKeyQuery): readonly Candidate[] {
-  if (named !== undefined) return [{ path: privateFileOf(named), from: '--key' }]
-  const home = variable(env, 'HOME') ?? homedir()
-  const usual = { path: join(home, '.ssh', 'id_ed25519'), from: 'the usual key of OpenSSH' }
-  if (gitSetting('gpg.format', gitdir, env) !== 'ssh') return [usual]
-  const configured = gitSetting('user.signingkey', gitdir, env)
-  // Git takes a public key itself, too: its private half is in an agent, not in a file.
-  if (configured === undefined || /^(?:key::|ssh-)/.test(configured)) return [usual]
-  return [{ path: privateFileOf(configured), from: 'user.signingkey of git' }, usual]
+/**
+ * Asked of git itself: a setting may be the repository's, the person's or the machine's. Errors: a
+ * clause.
+ *
+ * @returns '' where it is not set
+ */
+function gitSetting(name: string, gitdir: string, env: Io['env']): Result<string, string> {
+  const args = ['--git-dir', gitdir, 'config', '--type=path', '--get', name]
+  const { error, status, stdout, stderr } = spawnSync('git', args, {
+    env: { ...env },
+    encoding: 'utf8',
+    stdio: ['ignore', 'pipe', 'pipe'],
+    timeout: gitPatienceMs,
+  })
+  if (error !== undefined) return err(`git cannot be asked what it signs with (${error.message})`)
+  if (status === 0) return ok(stdout.replace(/\n$/, ''))
+  // What git config(1) ends with where nobody has set it.
+  if (status === 1) return ok('')
+  const [said = ''] = stderr.split('\n', 1)
+  return err(`git cannot say what it signs with (${said.replace(/\p{Cc}/gu, '?').slice(0, 200)})`)
 }
 
 /** Git is content with either file of a pair; both lie side by side. */
-function privateFileOf(path: string): string {
-  return resolve(path.endsWith('.pub') ? path.slice(0, -'.pub'.length) : path)
-}
-
-/** Asked of git itself: a setting may be the repository's, the person's or the machine's. */
-function gitSetting(name: string, gitdir: string, env: Io['env']): string | undefined {
-  const args = ['--git-dir', gitdir, 'config', '--type=path', '--get', name]
+function readKey(named: string, from: string): Result<SigningKeyFile, string> {
+  const isPublic = named.endsWith('.pub')
+  const path = isPublic ? named.slice(0, -'.pub'.length) : named
+  const wrong = (problem: string): Result<SigningKeyFile, string> =>
+    err(`${path} (${from}): ${problem}; ${otherwise}`)
   try {
-    const text = execFileSync('git', args, {
-      env: { ...env },
-      encoding: 'utf8',
-      stdio: ['ignore', 'pipe', 'ignore'],
-      timeout: gitPatienceMs,
-    })
-    return text.trim()
-  } catch {
-    // Not set, or no git here: an attestation can be made without either.
-    return undefined
-  }
-}
-
-function readKey(path: string): Result<SshPrivateKey, string> {
-  try {
-    return parsePrivateKey(readFileSync(path, 'utf8'))
+    const key = parsePrivateKey(readFileSync(path, 'utf8'))
+    if (!key.ok) return wrong(key.error)
+    const line = isPublic ? parsePublicKeyLine(readFileSync(named, 'utf8')) : undefined
+    if (line?.ok === false) return wrong(`${named} is no public key: ${line.error}`)
+    const isPair = line === undefined || line.value.publicKey.raw.equals(key.value.publicKey.raw)
+    return isPair
+      ? ok({ path, key: key.value })
+      : wrong(`it is not the private half of ${named}, with which git signs by an agent`)
   } catch (error) {
-    return err(`the key cannot be read: ${(error as Error).message}`)
+    return wrong(`the key cannot be read: ${(error as Error).message}`)
   }
 }
