@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto'
 import { existsSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { setImmediate } from 'node:timers/promises'
 import { gunzipSync, gzipSync } from 'node:zlib'
 import { describe, expect, test } from 'vitest'
 import { backupName, takeBackup } from '#state/backup/backups.ts'
@@ -59,6 +60,8 @@ describe.each(persistentAdapters)('a backup of %s', (_name, adapter) => {
     const writing = (async () => {
       for (let n = 0; !isOver; n++) {
         await valueOf(state().usage.add({ id: `w${n}`, nowMs: 1, records: [record] }))
+        // A database in this thread would leave no turn to the files otherwise.
+        await setImmediate()
       }
     })()
     for (let round = 0; round < 3; round++) {
