@@ -39,8 +39,8 @@ export function parseAllowedSigners(text: string): Result<readonly AllowedSigner
   }
   const signers: AllowedSigner[] = []
   for (const [index, raw] of lines.entries()) {
-    const line = raw.replace(/^[ \t\r]+/, '')
-    if (line === '' || line.startsWith('#')) continue
+    const line = raw.replace(/^[ \t]+/, '')
+    if (line === '' || line === '\r' || line.startsWith('#')) continue
     const parsed = parseLine(line, index + 1)
     if (!parsed.ok) return err(`line ${index + 1}: ${parsed.error}`)
     if (parsed.value !== undefined) signers.push(parsed.value)

@@ -43,6 +43,8 @@ const rows: readonly Row[] = [
   ['many spaces', `a@x   ${key.replace(' ', '   ')}   x`, true],
   ['line ends of DOS', `a@x namespaces="git" ${key}\r\n# x\r\n`, true],
   ['line ends of a Mac', `a@x ssh-ed25519\r${blob}`, false],
+  ['a carriage return before the principal', `\ra@x ${key}`, false],
+  ['a carriage return before a comment', `\r# x\na@x ${key}`, true, badLine],
   ['a carriage return after the principal', `a@x\r${key}`, true],
   ['a carriage return after the options', `a@x namespaces="git"\r ${key}`, false],
   ['a form feed between', `a@x\f${key}`, false],
