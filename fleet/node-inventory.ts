@@ -83,9 +83,6 @@ export function createNodeInventory(
   judge: NodeJudge = everyNode,
 ): NodeInventory {
   const entries = new Map<string, Entry>()
-  const forget = (beforeMs: number): void => {
-    for (const [key, { atMs }] of entries) if (atMs < beforeMs) entries.delete(key)
-  }
   const vouched = (report: NodeReport, told: object): Vouched => {
     // A control node asks nobody for bundles.
     const signer = report.role === 'control' ? undefined : judge.signer(told, report)
@@ -96,28 +93,7 @@ export function createNodeInventory(
     if (report.role === 'control') return isVouched
     return (isVouched && judge.isListed(report.name)) || judge.countsUnlisted()
   }
-  const keep = (one: Vouched, ageMs: number): boolean => {
-    const { report, isVouched } = one
-    const key = keyOf(one)
-    const atMs = clock.monotonicMs() - ageMs
-    const before = entries.get(key)
-    if (before !== undefined && before.atMs > atMs) return true
-    // Recorded, and told again: what it has said since counts.
-    const isOld = before !== undefined && report.sentAtMs < before.report.sentAtMs
-    if (isVouched && report.role !== 'control' && isOld) return true
-    if (report.isLeaving) return entries.delete(key) || true
-    // Those that are listed have a bound of their own.
-    if (before === undefined && !isVouched && entries.size >= inventoryLimits.nodesMax) {
-      forget(clock.monotonicMs() - inventoryLimits.missingMs)
-      if (entries.size >= inventoryLimits.nodesMax) return false
-    }
-    const firstAtMs = before?.firstAtMs ?? atMs
-    const clockOffsetMs = report.sentAtMs - (clock.nowMs() - ageMs)
-    // It is listed since.
-    if (isVouched) entries.delete(keyOf({ report, isVouched: false }))
-    entries.set(key, { report, isVouched, firstAtMs, atMs, clockOffsetMs })
-    return true
-  }
+  const keep = (one: Vouched, ageMs: number): boolean => keepIn(entries, one, ageMs, clock)
   return {
     report: (report, told) => {
       const isOwn = told === undefined && report.role === 'control'
@@ -151,13 +127,41 @@ export function createNodeInventory(
     },
     all: () => {
       const nowMs = clock.monotonicMs()
-      forget(nowMs - inventoryLimits.forgottenMs)
+      forget(entries, nowMs - inventoryLimits.forgottenMs)
       return knownOf(entries.values(), nowMs).map(({ isVouched, ...node }) => ({
         ...node,
         isCounted: counts({ report: node.report, isVouched }),
       }))
     },
   }
+}
+
+/** @returns false: there is no room for a node that is not listed */
+function keepIn(entries: Map<string, Entry>, one: Vouched, ageMs: number, clock: Clock): boolean {
+  const { report, isVouched } = one
+  const key = keyOf(one)
+  const atMs = clock.monotonicMs() - ageMs
+  const before = entries.get(key)
+  if (before !== undefined && before.atMs > atMs) return true
+  // Recorded, and told again: what it has said since counts.
+  const isOld = before !== undefined && report.sentAtMs < before.report.sentAtMs
+  if (isVouched && report.role !== 'control' && isOld) return true
+  if (report.isLeaving) return entries.delete(key) || true
+  // Those that are listed have a bound of their own.
+  if (before === undefined && !isVouched && entries.size >= inventoryLimits.nodesMax) {
+    forget(entries, clock.monotonicMs() - inventoryLimits.missingMs)
+    if (entries.size >= inventoryLimits.nodesMax) return false
+  }
+  const firstAtMs = before?.firstAtMs ?? atMs
+  const clockOffsetMs = report.sentAtMs - (clock.nowMs() - ageMs)
+  // It is listed since.
+  if (isVouched) entries.delete(keyOf({ report, isVouched: false }))
+  entries.set(key, { report, isVouched, firstAtMs, atMs, clockOffsetMs })
+  return true
+}
+
+function forget(entries: Map<string, Entry>, beforeMs: number): void {
+  for (const [key, { atMs }] of entries) if (atMs < beforeMs) entries.delete(key)
 }
 
 const sharedKeyOf = ({ name, instance }: NodeReport): string => `${name} ${instance}`

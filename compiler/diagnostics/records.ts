@@ -232,8 +232,8 @@ export const recordDiagnostics = {
       'DelegatedDomain) or by tenants of a zone in gslb.yaml',
     cause:
       'A name belongs to the tenant of the nearest delegated domain, service, redirect, record ' +
-      'or zone with tenants at it or above it. Names with an underscore and wildcards speak for the ' +
-      'name behind: _acme-challenge.www.example.com. gets certificates of www.example.com.',
+      'or zone with tenants at it or above it. Names with an underscore and wildcards speak for ' +
+      'the name behind: _acme-challenge.www.example.com. gets certificates of www.example.com.',
     bad:
       '# tenants/acme/services/www.yaml: domain: www.example.com.\n' +
       '# tenants/globex/services/a.yaml: domain: _acme-challenge.www.example.com.',

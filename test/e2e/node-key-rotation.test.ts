@@ -60,6 +60,6 @@ test('a node with a new key answers and takes writes; the old key is not believe
   // With the old key in its place nothing that it signs is believed.
   writeFileSync(pem, oldPem)
   daemon = await start(...args)
-  await waitUntil('a refused write', async () => (await createPool(daemon, 'old')) === 500)
+  await waitUntil('a refused write', async () => (await createPool(daemon, 'old')) === 409)
   await daemon.stop()
 })

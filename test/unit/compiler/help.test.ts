@@ -14,7 +14,7 @@ const soa = (rname: string): string =>
   `spec: { defaults: { nameservers: [{ name: ns1.example. }], soa: { rname: ${rname} } } }\n`
 
 const cases: readonly [title: string, text: string, code: string, words: RegExp][] = [
-  ['a name of two lines', named('"a\\nb"'), 'field-format', /^write it on one line, without tabs/],
+  ['a name of two lines', named('"a\\nb"'), 'field-format', /^write it on one line/],
   [
     'a uid that is a word',
     pool('metadata: { name: a, uid: mine }\nspec: {}\n'),

@@ -62,7 +62,7 @@ describe('defaults', () => {
       value: {
         ...{ origins: new Map(), dataDir: resolve('./data') },
         roles: ['control', 'dns'],
-        ...{ bundle: noSources, node: { labels: {} } },
+        ...{ bundle: noSources, node: expect.objectContaining({ unlisted: 'auto' }) as object },
         dns: {
           listenAddr: '0.0.0.0',
           port: 5353,
