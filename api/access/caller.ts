@@ -14,7 +14,7 @@ export interface Caller {
   readonly tenant: string
   /** null: no user stands behind the credential. */
   readonly userId: string | null
-  /** Of the user; left out: as `displayName`. */
+  /** The name of the user; left out: as `displayName`. */
   readonly email?: string
   /** As the user wants to be called; left out: not known, or no user. */
   readonly displayName?: string

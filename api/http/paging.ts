@@ -33,7 +33,7 @@ export const Name = Type.Object(
 )
 export type Name = Static<typeof Name>
 
-/** Of a list whose entries have names. */
+/** The query of a list whose entries have names. */
 export const NamedPaging = Type.Object(
   { ...Paging.properties, ...Name.properties },
   { additionalProperties: false },
@@ -55,7 +55,7 @@ export function dnsNameOf(text: string): string {
   return `${text.toLowerCase().replace(/\.$/, '')}.`
 }
 
-/** Those of the name that is asked for. */
+/** Keeps the entries of the name that is asked for. */
 export function named<T extends { readonly name: string }>(
   all: readonly T[],
   { name: wanted }: Name,

@@ -220,7 +220,7 @@ export interface GivenSnapshot {
 }
 
 export interface DataDirectorySnapshot {
-  /** Of its disk, 0 to 1; null: not known. */
+  /** The share of its disk, 0 to 1; null: not known. */
   readonly freeRatio: number | null
   readonly isWritable: boolean
 }

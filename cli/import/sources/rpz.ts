@@ -52,7 +52,7 @@ class PolicyReader {
   readonly #exact = new Map<string, Effect>()
   /** By the name that stands behind `*.`. */
   readonly #below = new Map<string, Effect>()
-  /** Of each name that is looked at, without `*.`. */
+  /** The place of each name that is looked at, without `*.`. */
   readonly #placeOf = new Map<string, ZonePlace>()
   readonly #told = new Map<string, { readonly note: Note; count: number }>()
 
