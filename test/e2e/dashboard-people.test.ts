@@ -228,9 +228,9 @@ test(
   'the longest names, and those that run from right to left, fit on every screen that has them',
   async () => {
     expect(longest.length).toBe(254)
-    const name = 'مجمع \u202Eالخوادم'
+    const name = 'مجمع الخوادم'
     const pool = await made('/pools', { name })
-    const member = { ipAddress: '192.0.2.7', port: 80, name: '\u202Eطرف', region: 'DE' }
+    const member = { ipAddress: '192.0.2.7', port: 80, name: 'طرف', region: 'DE' }
     const memberId = await made(`/pools/${pool}/members`, member)
     const service = await made('/services', {
       ...{ name: `long-${'n'.repeat(58)}`, domain: longest, poolId: pool },

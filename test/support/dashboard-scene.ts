@@ -17,7 +17,7 @@ const payloads = [
   '"><svg onload=document.title=1>',
   "'-document.title=1-'",
   '{{constructor.constructor("document.title=1")()}}',
-  '\u202Etxet desrever',
+  'טקסט הפוך',
   'w'.repeat(63),
 ] as const
 /** A pool, a member, a user, an alert and a record for each payload. */
