@@ -1,10 +1,32 @@
 // The man page gslbd(1), made from the table of commands. Prints it.
 import { pathToFileURL } from 'node:url'
 import { Exit } from '#cli/terminal/command.ts'
-import { commands } from '#cli/commands.ts'
+import { commandGroups } from '#cli/commands.ts'
+import type { CommandGroup } from '#cli/commands.ts'
 import { version } from '#lib/version.ts'
 
 export async function manPage(): Promise<string> {
+  const groups = await Promise.all(commandGroups.map(groupPart))
+  const codes = Object.entries(Exit).map(([name, code]) => `.TP\n.B ${code}\n${name}`)
+  return [
+    `.TH GSLBD 1 "" "gslbd ${version}" "gslbd"`,
+    '.SH NAME',
+    'gslbd \\- authoritative DNS server with global load balancing',
+    '.SH SYNOPSIS',
+    '.B gslbd',
+    'COMMAND [OPTIONS]',
+    ...groups,
+    '.SH EXIT CODES',
+    ...codes,
+    '.SH FILES',
+    '.TP\n.I /etc/gslbd/gslbd.yaml\nthe settings of the node',
+    '.TP\n.I /etc/gslbd/environment\nkeys and secrets, of root alone',
+    '.TP\n.I /var/lib/gslbd\nits data',
+    '',
+  ].join('\n')
+}
+
+async function groupPart({ title, commands }: CommandGroup): Promise<string> {
   const all = await Promise.all(Object.values(commands).map((load) => load()))
   const parts = all.flatMap(({ name, summary, usage }) => [
     `.SS gslbd ${name}`,
@@ -14,24 +36,7 @@ export async function manPage(): Promise<string> {
     escaped(usage),
     '.fi',
   ])
-  const codes = Object.entries(Exit).map(([name, code]) => `.TP\n.B ${code}\n${name}`)
-  return [
-    `.TH GSLBD 1 "" "gslbd ${version}" "gslbd"`,
-    '.SH NAME',
-    'gslbd \\- authoritative DNS server with global load balancing',
-    '.SH SYNOPSIS',
-    '.B gslbd',
-    'COMMAND [OPTIONS]',
-    '.SH COMMANDS',
-    ...parts,
-    '.SH EXIT CODES',
-    ...codes,
-    '.SH FILES',
-    '.TP\n.I /etc/gslbd/gslbd.yaml\nthe settings of the node',
-    '.TP\n.I /etc/gslbd/environment\nkeys and secrets, of root alone',
-    '.TP\n.I /var/lib/gslbd\nits data',
-    '',
-  ].join('\n')
+  return [`.SH ${title.toUpperCase()}`, ...parts].join('\n')
 }
 
 /** A line that begins with a dot or a quote would be a command; a dash must stay one. */

@@ -3,7 +3,7 @@ import { suggest } from '#lib/suggest.ts'
 import { version } from '#lib/version.ts'
 import { Exit, UsageError } from './terminal/command.ts'
 import type { Io } from './terminal/command.ts'
-import { commands } from './commands.ts'
+import { commandGroups, commands } from './commands.ts'
 import { endNow } from './terminal/end-now.ts'
 import { endAtSignals } from './terminal/first-process.ts'
 import { openOutlet } from './terminal/outlet.ts'
@@ -77,11 +77,15 @@ function usageSentence({ message }: Error): string {
 
 async function overview(): Promise<string> {
   const lines = ['gslbd: authoritative DNS with global server load balancing', '']
-  for (const load of Object.values(commands)) {
-    const { name, summary } = await load()
-    lines.push(`  gslbd ${name.padEnd(14)} ${summary}`)
+  for (const group of commandGroups) {
+    lines.push(`${group.title}:`)
+    for (const load of Object.values(group.commands)) {
+      const { name, summary } = await load()
+      lines.push(`  gslbd ${name.padEnd(14)} ${summary}`)
+    }
+    lines.push('')
   }
-  lines.push('', 'Run "gslbd help COMMAND" for the options of one command.', '')
+  lines.push('Run "gslbd help COMMAND" for the options of one command.', '')
   return lines.join('\n')
 }
 

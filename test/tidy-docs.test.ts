@@ -61,10 +61,10 @@ describe('this repository', () => {
     expect(pages.filter((path) => !text.includes(`](${path})`))).toEqual([])
   })
 
-  test('README.md lists every command and no other', () => {
+  test('README.md lists every command and no other, in the order of gslbd help', () => {
     const rows = tableRows(read('README.md'), 'command')
     const listed = rows.map(([usage = '']) => usage.split(' ')[1])
-    expect(listed.sort()).toEqual(Object.keys(commands).sort())
+    expect(listed).toEqual(Object.keys(commands))
   })
 
   test('README.md lists the exit codes', () => {
