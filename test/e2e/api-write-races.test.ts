@@ -16,7 +16,7 @@ import { poolPath, poolYaml } from '#test/support/site.ts'
 import { waitUntil } from '#test/support/wait-until.ts'
 
 /** Writes to both together. */
-const count = countFrom('GSLB_WRITE_COUNT', laneCount(1_000, 40))
+const count = countFrom('GSLB_WRITE_COUNT', laneCount(400, 40))
 /** Requests under way at each node. */
 const lanes = laneCount(8, 4)
 

@@ -15,7 +15,7 @@ import { waitUntil } from '#test/support/wait-until.ts'
 import { startWriteScene } from '#test/support/write-scene.ts'
 
 /** Writes of each of the two. */
-const each = Math.ceil(countFrom('GSLB_WRITE_COUNT', laneCount(1_000)) / 2)
+const each = Math.ceil(countFrom('GSLB_WRITE_COUNT', laneCount(400, 100)) / 2)
 
 interface Said {
   readonly name: string

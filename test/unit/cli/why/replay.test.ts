@@ -10,7 +10,7 @@ import { RecordedHour, recordedNames } from '#test/support/recorded-hour.ts'
 import { runCli } from '#test/support/run-cli.ts'
 
 const counts = {
-  queries: laneCount(10_000, 300),
+  queries: laneCount(4_000, 300),
   swaps: laneCount(20, 6),
   flips: laneCount(200, 20),
   reports: laneCount(2_000, 200),
