@@ -4,6 +4,7 @@ import { send, sentence } from '../api/client.ts'
 import { unfollow } from '../api/live.ts'
 import { learnWho, me, signOut } from '../api/session.ts'
 import type { paths } from 'openapi-of-gslbd'
+import { useFirstField } from '../parts/first-field.ts'
 import { Badge, Card, Fault, Notice, Page } from '../parts/page.tsx'
 import { Input } from './sign-in.tsx'
 
@@ -72,6 +73,7 @@ function Totp({ isActive }: { isActive: boolean }) {
   const [enrolment, setEnrolment] = useState<Enrolment | null>(null)
   const [code, setCode] = useState('')
   const [fault, setFault] = useState('')
+  const form = useFirstField(enrolment)
   const attempt = async (act: () => Promise<void>): Promise<void> => {
     setFault('')
     try {
@@ -107,6 +109,7 @@ function Totp({ isActive }: { isActive: boolean }) {
         )}
         {enrolment !== null && (
           <form
+            ref={form}
             class="stack"
             onSubmit={(event) => {
               event.preventDefault()

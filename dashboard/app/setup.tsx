@@ -3,6 +3,7 @@ import { useState } from 'preact/hooks'
 import { send, sentence } from '../api/client.ts'
 import { follow } from '../api/live.ts'
 import { authConfig, learnWho, me, signIn } from '../api/session.ts'
+import { useFirstField } from '../parts/first-field.ts'
 import { Copy, Fault } from '../parts/page.tsx'
 import { go } from '../parts/location.ts'
 import { Brand, Input } from './sign-in.tsx'
@@ -49,6 +50,8 @@ interface StepFormProps {
 function StepForm({ word, act, onSkip, children }: StepFormProps) {
   const [fault, setFault] = useState('')
   const [isBusy, setBusy] = useState(false)
+  const [tries, setTries] = useState(0)
+  const form = useFirstField(tries)
   const submit = async (): Promise<void> => {
     setBusy(true)
     setFault('')
@@ -56,11 +59,13 @@ function StepForm({ word, act, onSkip, children }: StepFormProps) {
       await act()
     } catch (error) {
       setFault(sentence(error))
+      setTries(tries + 1)
     }
     setBusy(false)
   }
   return (
     <form
+      ref={form}
       onSubmit={(event) => {
         event.preventDefault()
         void submit()

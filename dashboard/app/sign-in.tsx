@@ -3,6 +3,7 @@ import { useState } from 'preact/hooks'
 import { sentence } from '../api/client.ts'
 import { authConfig, me, signIn } from '../api/session.ts'
 import { Dialog } from '../parts/dialog.tsx'
+import { useFirstField } from '../parts/first-field.ts'
 import { Fault } from '../parts/page.tsx'
 
 export function Brand() {
@@ -30,7 +31,7 @@ export function SignIn() {
 /** Over the page, which stays as it is: what was half written is still there afterwards. */
 export function SignInAgain() {
   return (
-    <Dialog title="Your session has ended">
+    <Dialog title="Your session has ended" skipsFilled>
       <p>Sign in again to go on. What you have written stays.</p>
       <SignInForm email={me.value?.email ?? ''} />
     </Dialog>
@@ -44,6 +45,8 @@ function SignInForm({ email: known = '' }: { email?: string }) {
   const [wantsCode, setWantsCode] = useState(false)
   const [fault, setFault] = useState('')
   const [isBusy, setBusy] = useState(false)
+  const [tries, setTries] = useState(0)
+  const form = useFirstField(tries)
   const submit = async (): Promise<void> => {
     setBusy(true)
     setFault('')
@@ -54,9 +57,11 @@ function SignInForm({ email: known = '' }: { email?: string }) {
       setCode('')
     }
     setBusy(false)
+    setTries((count) => count + 1)
   }
   return (
     <form
+      ref={form}
       onSubmit={(event) => {
         event.preventDefault()
         void submit()

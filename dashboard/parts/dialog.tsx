@@ -1,6 +1,7 @@
 // A dialog over the page: the browser keeps the focus in it, and Escape closes it.
 import type { ComponentChildren } from 'preact'
 import { useEffect, useId, useRef } from 'preact/hooks'
+import { focusEmptyField } from './first-field.ts'
 
 interface DialogProps {
   readonly title: string
@@ -8,6 +9,8 @@ interface DialogProps {
   readonly onClose?: (() => void) | undefined
   /** In place of closing, when Escape is pressed: a key that is easily hit. */
   readonly onEscape?: (() => void) | undefined
+  /** The focus passes over fields that are filled. */
+  readonly skipsFilled?: boolean
   readonly class?: string
   readonly children: ComponentChildren
 }
@@ -16,6 +19,7 @@ export function Dialog({
   title,
   onClose,
   onEscape = onClose,
+  skipsFilled = false,
   class: more = '',
   children,
 }: DialogProps) {
@@ -25,7 +29,8 @@ export function Dialog({
     const dialog = element.current
     dialog?.showModal()
     // To where one writes, not to the button that closes.
-    dialog?.querySelector<HTMLElement>('input, select, textarea')?.focus()
+    if (skipsFilled) focusEmptyField(dialog)
+    else dialog?.querySelector<HTMLElement>('input, select, textarea')?.focus()
     return () => dialog?.close()
   }, [])
   return (

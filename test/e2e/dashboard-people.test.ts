@@ -55,7 +55,7 @@ test(
     const { page, faults } = await openPage()
     await page.goto(`${node.origin}/ui/`)
     await page.getByRole('heading', { name: 'Sign in' }).waitFor()
-    await tabTo(page, /^E-mail/)
+    await expect.poll(() => focused(page)).toMatch(/^E-mail/)
     await page.keyboard.type(admin.email)
     await tabTo(page, /^Password/)
     await page.keyboard.type(admin.password)
@@ -84,6 +84,7 @@ test(
     await tabTo(page, /^Log out$/)
     await page.keyboard.press('Enter')
     await page.getByRole('heading', { name: 'Sign in' }).waitFor()
+    await expect.poll(() => focused(page)).toMatch(/^E-mail/)
     expect(unexpected(faults)).toEqual([])
   },
   patienceMs,

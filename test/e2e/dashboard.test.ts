@@ -7,6 +7,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest'
 import { keysToPaint, noteFigures, quantile, shownIn } from '#test/support/dashboard-figures.ts'
 import { button, unexpected, useDashboard } from '#test/support/dashboard-node.ts'
 import {
+  fieldWithFocus,
   focusOfSlash,
   injected,
   markup,
@@ -53,16 +54,19 @@ test(
   async () => {
     const { page, faults, requests } = await openPage()
     await page.goto(`${node.origin}/`)
+    await expect.poll(() => fieldWithFocus(page)).toBe('username')
     await page.getByLabel('E-mail').fill(admin.email)
     await page.getByLabel('Password').fill(admin.password)
     expect(await lookAt(page, 'setup')).toEqual([])
     await button(page, 'Create the account').click()
 
+    await expect.poll(() => fieldWithFocus(page)).toBe('zone')
     await page.getByLabel('Zone', { exact: true }).fill('example.com')
     await page.getByLabel('Name server').fill('ns1.example.com')
     await page.getByLabel('Its address').fill('192.0.2.53')
     await button(page, 'Declare the zone').click()
 
+    await expect.poll(() => fieldWithFocus(page)).toBe('domain')
     await page.getByLabel('Name', { exact: true }).fill('www.example.com')
     await page.getByLabel('Address of the first member').fill('192.0.2.1')
     await button(page, 'Create the service').click()
@@ -199,6 +203,7 @@ test(
     expect(await lookAt(page, 'account-totp')).toEqual([])
     const secret = await page.locator('form code').innerText()
     const app = new TOTP({ secret })
+    expect(await fieldWithFocus(page)).toBe('one-time-code')
     await page.getByLabel('Code').fill(app.generate())
     await button(page, 'Turn it on').click()
     await page.getByText('Each sign-in asks for a code of your app.').waitFor()
@@ -206,10 +211,15 @@ test(
     await page.getByLabel('E-mail').fill(user.email)
     await page.getByLabel('Password').fill(user.password)
     await button(page, 'Sign in').click()
+    await expect.poll(() => fieldWithFocus(page)).toBe('one-time-code')
+    await page.keyboard.type('12345x')
+    await page.keyboard.press('Enter')
+    await page.getByRole('alert').waitFor()
+    await expect.poll(() => fieldWithFocus(page)).toBe('one-time-code')
     // A code is taken once: the next one is of the time after.
     const later = { timestamp: Date.now() + 30_000 }
-    await page.getByLabel('Code of your authenticator app').fill(app.generate(later))
-    await button(page, 'Sign in').click()
+    await page.keyboard.type(app.generate(later))
+    await page.keyboard.press('Enter')
     await page.getByRole('heading', { name: 'Your account' }).waitFor()
   },
   patienceMs,
@@ -436,6 +446,7 @@ test(
     await page.context().clearCookies()
     await button(page, 'Review the change').click()
     const dialog = page.getByRole('dialog', { name: 'Your session has ended' })
+    await expect.poll(() => fieldWithFocus(page)).toBe('current-password')
     await dialog.getByLabel('Password').fill(admin.password)
     expect(await dialog.getByLabel('E-mail').inputValue()).toBe(admin.email)
     await dialog.getByRole('button', { name: 'Sign in' }).click()

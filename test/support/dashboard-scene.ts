@@ -119,6 +119,10 @@ export const pictureOf = (path: string): string =>
         .replaceAll(/[^a-z]+/g, '-')
         .slice(0, 40)
 
+/** The name of the field that has the focus; undefined: none has it. */
+export const fieldWithFocus = (page: Page): Promise<string | undefined> =>
+  page.evaluate<string | undefined>('document.activeElement.name')
+
 /** What has the focus. A browser that is busy may lose a key: the next look presses it again. */
 export async function focusOfSlash(page: Page): Promise<string> {
   const focus = await page.evaluate<string>('document.activeElement.outerHTML.slice(0, 200)')
