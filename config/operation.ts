@@ -326,8 +326,8 @@ export interface WriteFailure {
   readonly diagnostics: readonly WriteDiagnostic[]
   /** Of one that is `guarded`: the limit in `gslb.yaml`; left out: `removedNames`. */
   readonly guardrail?: GuardrailName
-  /** Of one that is `guarded`: what it does, where that is about its own tenant alone. */
-  readonly ownMessage?: string
+  /** Of one that is `guarded`: what it does, where that is about objects of one tenant alone. */
+  readonly own?: { readonly tenant: string; readonly message: string }
   /** Of one that is `guarded`: what else would go, or lose something. */
   readonly affected?: readonly string[]
 }

@@ -15,7 +15,7 @@ import type {
 import { err, ok } from '#lib/result.ts'
 import type { Result } from '#lib/result.ts'
 import { kinds } from '#schemas/kinds.ts'
-import { actorOf, visibleTenant } from '#api/access/caller.ts'
+import { actorOf, sees, visibleTenant } from '#api/access/caller.ts'
 import type { Caller } from '#api/access/caller.ts'
 import { overrideHeader, reasonIn, reasonWanted } from '#api/http/override.ts'
 import {
@@ -237,9 +237,10 @@ const affectedMax = 5
 /** With what would go besides, which is its tenant's own. */
 function guardedFor(
   caller: Caller,
-  { message, affected = [], guardrail = 'removedNames', ownMessage }: WriteFailure,
+  { message, affected = [], guardrail = 'removedNames', own }: WriteFailure,
 ): string {
-  const why = caller.isSystemAdmin ? message : guardedForOthers(guardrail, ownMessage)
+  const seen = own !== undefined && sees(caller, own.tenant) ? own.message : undefined
+  const why = caller.isSystemAdmin ? message : guardedForOthers(guardrail, seen)
   if (affected.length === 0) return why
   const more = affected.length - affectedMax
   const listed = affected.slice(0, affectedMax).join(', ') + (more > 0 ? `, and ${more} more` : '')
@@ -247,16 +248,23 @@ function guardedFor(
 }
 
 /** How many names others have is not for everybody; who may override is told of the header. */
-function guardedForOthers(guardrail: GuardrailName, ownMessage: string | undefined): string {
-  if (guardrail === 'lostAnswers' && ownMessage !== undefined) {
-    return `${ownMessage} If that is meant, delete the service, or ask a system administrator.`
+function guardedForOthers(guardrail: GuardrailName, own: string | undefined): string {
+  if (guardrail === 'lostAnswers' && own !== undefined) {
+    return `${own} If that is meant, delete the service, or ask a system administrator.`
   }
-  if (ownMessage !== undefined) return `${ownMessage} Wait, or ask a system administrator.`
+  const alone = isAlone[guardrail] === true
+  const advice = `${alone ? 'Take smaller steps' : 'Wait'}, or ask a system administrator.`
+  if (own !== undefined) return `${own} ${advice}`
   const limit = `the guardrails of the configuration permit (guardrails.${guardrail})`
   const what = `${tooMuchOf[guardrail]} than ${limit}`
-  return guardrail === 'movedClients'
-    ? `${what}. Take smaller steps, or ask a system administrator.`
-    : `${what}, all requests together. Wait, or ask a system administrator.`
+  return `${what}${alone ? '' : '; recent changes of others count as well'}. ${advice}`
+}
+
+/** Judged of each request by itself. */
+const isAlone: Readonly<Partial<Record<GuardrailName, true>>> = {
+  movedClients: true,
+  lostAnswers: true,
+  replacedServers: true,
 }
 
 /** Without a number of what others have. */

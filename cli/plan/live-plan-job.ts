@@ -8,6 +8,7 @@ import { packNetworks } from '#routing/tables/network-index.ts'
 import { makePlan } from '#plan/plan.ts'
 import { largestMove } from '#plan/listed.ts'
 import type { FamilyMovement, Plan, PlannedScenario } from '#plan/model.ts'
+import { seesName } from '#plan/sides/viewer.ts'
 import type { Viewer } from '#plan/sides/viewer.ts'
 import type { BundleCopy } from './bundle-copy.ts'
 import { MovedNames } from './moved.ts'
@@ -67,11 +68,12 @@ export function runLivePlan(job: LivePlanJob): JudgedPlan | null {
   })
   const moved = judged.all
   const breach = movedBeyond(job.moveLimits, moved)
+  const isNamed = breach !== undefined && seesName(viewer, breach.name, [breach.owner])
   const short = {
     ...plan,
     scenarios: plan.scenarios.map((one) => shortened(one, limit)),
     later: plan.later.slice(0, laterMax),
-    guardrail: breach === undefined ? null : movedSentence(breach),
+    guardrail: breach === undefined ? null : movedSentence(breach, isNamed),
   }
   return { plan: short, moved: breach === undefined ? [] : moved }
 }

@@ -166,12 +166,11 @@ const notJudged =
   'a write was made without being judged by guardrails.movedClients: it could not be planned in time'
 
 function movedTooMany(breach: MovedBreach): WriteFailure {
-  const what = movedSentence(breach)
+  const what = movedSentence(breach, true)
   const message =
     `${what} POST /api/v1/plan says which. If that is meant, ` +
     'send it again with the header X-Gslb-Override: REASON; the reason is kept in the commit.'
   const guardrail = 'movedClients'
-  // A limit of one tenant speaks of its names alone.
-  const own = breach.tenant === '' ? {} : { ownMessage: what }
-  return { code: 'guarded', guardrail, message, ...own, operation: -1, diagnostics: [] }
+  const own = { tenant: breach.owner, message: what }
+  return { code: 'guarded', guardrail, message, own, operation: -1, diagnostics: [] }
 }

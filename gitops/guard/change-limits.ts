@@ -17,6 +17,8 @@ import { areTooMany, listed } from './removal.ts'
 /** A change as the limits measure it, be it a commit or the requests of some minutes. */
 export interface ChangeTally {
   readonly pools: Iterable<PoolChange>
+  /** Those of `pools` that are judged one by one. */
+  readonly ownPools: Iterable<PoolChange>
   /** In seconds, of names that were there before; 0: the name has none any more. */
   readonly ttls: Iterable<readonly [name: string, before: number, now: number]>
   /** Names that were there, are there still, and are answered otherwise. */
@@ -46,8 +48,8 @@ type Measure = (tally: ChangeTally, max: number) => string | undefined
 
 /** Each: undefined, so much may change; else what it does, as the end of "Commit c0ffee …". */
 const table: { readonly [Name in ChangeLimit]: Measure } = {
-  removedMembers: ({ pools }, max) => {
-    for (const { name, before, now } of pools) {
+  removedMembers: ({ ownPools }, max) => {
+    for (const { name, before, now } of ownPools) {
       // Who uses it still is the question of the names.
       if (now === undefined) continue
       const left = new Set(now.members)
@@ -136,6 +138,9 @@ export function beyondLimit(
 export function tallyBetween(before: ChangeOutline, after: ChangeOutline): ChangeTally {
   return {
     get pools() {
+      return poolsBetween(before, after)
+    },
+    get ownPools() {
       return poolsBetween(before, after)
     },
     get ttls() {

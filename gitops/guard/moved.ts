@@ -7,6 +7,9 @@ export interface MovedBreach {
   readonly words: string
   /** Whose limit it is; '': of the whole. */
   readonly tenant: string
+  readonly name: string
+  /** Whose name it is. */
+  readonly owner: string
 }
 
 /** undefined: so many may move. */
@@ -17,11 +20,12 @@ export function movedBeyond(limits: MoveLimits, moved: readonly Moved[]): MovedB
     const percent = Number((share * 100).toPrecision(12))
     const whose = `sends ${rounded(percent)} % of the clients of ${name} elsewhere, more than`
     if (limits.all !== null && percent > limits.all) {
-      return { words: `${whose} ${limits.all} %`, tenant: '' }
+      return { words: `${whose} ${limits.all} %`, tenant: '', name, owner: tenant }
     }
     const own = limits.tenants.get(tenant) ?? limits.tenants.get(otherTenants)
     if (own !== undefined && percent > own) {
-      return { words: `${whose} ${own} %, of tenant "${tenant}"`, tenant }
+      const words = `${whose} ${own} %, of tenant "${tenant}"`
+      return { words, tenant, name, owner: tenant }
     }
   }
   return undefined
@@ -42,10 +46,13 @@ export function notBack(
   return moved.filter(({ name }) => other.has(name))
 }
 
-/** As an answer of the API says it. */
-export function movedSentence({ words, tenant }: MovedBreach): string {
+/** As an answer of the API says it. @param isNamed whether who reads it may see the name */
+export function movedSentence({ words, tenant }: MovedBreach, isNamed: boolean): string {
   const limit = tenant === '' ? 'guardrails.movedClients' : 'guardrails.tenants, movedClients'
-  return `This would ${words.replace(/^sends/, 'send')} (${limit}).`
+  const what = isNamed
+    ? words.replace(/^sends/, 'send')
+    : 'send more clients of a name elsewhere than the configuration permits'
+  return `This would ${what} (${limit}).`
 }
 
 /** Never the limit itself, which it is beyond. */

@@ -1,5 +1,6 @@
 // Measures a request, together with those of the last minutes, against the limits of a commit: of
 // the whole, and of each tenant.
+import { lostBetween } from '#compiler/plan/answers.ts'
 import { changeLimitsOf, countedMembers } from '#compiler/plan/change-outline.ts'
 import type { ChangeLimits, PoolOutline } from '#compiler/plan/change-outline.ts'
 import { isLostBy, measures, perMeasure } from '#compiler/plan/name-standing.ts'
@@ -9,7 +10,7 @@ import type { Draft } from '#config/draft.ts'
 import type { GuardrailName } from '#config/operation.ts'
 import { limitsOfTenant } from '#gitops/guard/breach.ts'
 import { beyondLimit, isRedundant } from '#gitops/guard/change-limits.ts'
-import type { ChangeTally, PoolChange } from '#gitops/guard/change-limits.ts'
+import type { ChangeLimit, ChangeTally, PoolChange } from '#gitops/guard/change-limits.ts'
 import { countsOf, lossesOf, removalOf, tooMany, wordsOf } from '#gitops/guard/removal.ts'
 import { changedNamesFree, otherTenants, ttlJumpFreeSeconds } from '#schemas/objects/guardrails.ts'
 import type { Guardrails, TenantGuardrails } from '#schemas/objects/guardrails.ts'
@@ -42,6 +43,8 @@ export interface ChangeBreach {
   readonly words: string
   /** Whose limit it is; '': of the whole. */
   readonly tenant: string
+  /** The tenant of all that the words name or count; null: there are several. */
+  readonly owner: string | null
 }
 
 /** undefined: so much may change. */
@@ -69,7 +72,21 @@ function beyond(
 ): ChangeBreach | undefined {
   const found = beyondLimit(tallyOf(judged, limits, tenant), limits)
   if (found === undefined) return undefined
-  return { guardrail: found.limit, words: inInfinitive(found.words), tenant: tenant ?? '' }
+  const owner = tenant ?? ownerOf[found.limit]?.(judged) ?? null
+  return { guardrail: found.limit, words: inInfinitive(found.words), tenant: tenant ?? '', owner }
+}
+
+/** By limits of the whole. The words of the others count what all tenants have, or did lately. */
+const ownerOf: { readonly [Name in ChangeLimit]?: (judged: Judged) => string | null } = {
+  removedMembers: ({ touched }) => onlyTenant([...touched.pools.values()].filter(losesMembers)),
+  lostAnswers: ({ answers }) =>
+    onlyTenant(answers.filter(({ before, now }) => lostBetween(before, now) !== undefined)),
+}
+
+function onlyTenant(all: readonly { readonly tenant: string }[]): string | null {
+  const tenants = new Set(all.map(({ tenant }) => tenant))
+  const [first = null] = tenants
+  return tenants.size === 1 ? first : null
 }
 
 /** `takes away 3 …` as after "This would". */
@@ -91,8 +108,10 @@ function tallyOf(judged: Judged, limits: ChangeLimits, tenant: string | undefine
   const since =
     raised || isChanging ? [...recentChanges.names(touched)].filter(([, one]) => isOwn(one)) : []
   const there = since.filter(([name]) => standingBefore(judged, name) > 0)
+  const own = new Map(pools)
   return {
     pools: all.flatMap(([name, pool]) => poolChange(draft, name, pool)),
+    ownPools: all.flatMap(([name, pool]) => (own.has(name) ? poolChange(draft, name, pool) : [])),
     ttls: raised ? there.flatMap((one) => ttlChange(draft, one)) : [],
     changedNames: isChanging
       ? there
@@ -229,7 +248,7 @@ function namesBeyond(
   const measure = tooMany(tallies, removedNames)
   if (measure === undefined) return undefined
   const words = `remove ${wordsOf(removalOf(tallies, measure, []))}, more than ${removedNames} %`
-  return { guardrail: 'removedNames', words, tenant }
+  return { guardrail: 'removedNames', words, tenant, owner: tenant }
 }
 
 const isLess = (before: Standing, now: Standing): boolean =>

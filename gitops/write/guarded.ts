@@ -119,7 +119,7 @@ function removalFailure(removed: string): WriteFailure {
   return { code: 'guarded', message, operation: -1, diagnostics: [] }
 }
 
-function changeFailure({ guardrail, words, tenant }: ChangeBreach): WriteFailure {
+function changeFailure({ guardrail, words, tenant, owner }: ChangeBreach): WriteFailure {
   const minutes = gitLimits.removalWindowMs / 60_000
   const limit =
     tenant === ''
@@ -128,11 +128,9 @@ function changeFailure({ guardrail, words, tenant }: ChangeBreach): WriteFailure
   const isAlone = guardrail === 'lostAnswers' || guardrail === 'replacedServers'
   const together = isAlone ? '' : `; all requests of ${minutes} minutes together`
   const what = `This would ${words} (${limit}${together}).`
-  // A pool that a request alters is its tenant's own, and so are the names that ask it.
-  const isOfTenant = tenant !== '' || guardrail === 'removedMembers' || guardrail === 'lostAnswers'
   return {
     ...{ code: 'guarded', guardrail, message: `${what} ${ifMeant}` },
-    ...(isOfTenant ? { ownMessage: what } : {}),
+    ...(owner === null ? {} : { own: { tenant: owner, message: what } }),
     ...{ operation: -1, diagnostics: [] },
   }
 }

@@ -396,8 +396,8 @@ test('the API says 409 and what to do; a tenant hears only of what is its own', 
   expect([pools.status, pools.body.error]).toEqual([
     409,
     'This would leave more pools with fewer than two members within 10 minutes than the ' +
-      'guardrails of the configuration permit (guardrails.lostRedundancy), all requests ' +
-      'together. Wait, or ask a system administrator.',
+      'guardrails of the configuration permit (guardrails.lostRedundancy); recent changes of ' +
+      'others count as well. Wait, or ask a system administrator.',
   ])
   const header = { 'x-gslb-override': 'moving' }
   expect((await call(rootKey, 'PATCH', path('mail', 5), off, header)).status).toBe(200)
