@@ -12,33 +12,30 @@ export interface Entry {
 export interface Heading {
   readonly name: string
   readonly entries: readonly Entry[]
+  /** It is a group of the menu; without it, its screens stand there for themselves. */
+  readonly folds: boolean
 }
 
-const made: readonly Heading[] = [
-  {
-    name: 'Watch',
-    entries: [
-      { name: 'Overview', path: '/', needs: 'any' },
-      { name: 'Services', path: '/services', needs: 'service:read' },
-      { name: 'Pools', path: '/pools', needs: 'pool:read' },
-      { name: 'Trace', path: '/trace', needs: 'service:read' },
-      { name: 'Timeline', path: '/timeline', needs: 'maintenance:read' },
-    ],
-  },
-  {
-    name: 'Configuration',
-    entries: [
-      { name: 'Changes', path: '/changes', needs: 'history:read' },
-      { name: 'Git', path: '/git', needs: 'settings:read' },
-    ],
-  },
-]
+/** They are there before the document of the API is. */
+const first: Heading = {
+  name: 'Watch',
+  folds: false,
+  entries: [
+    { name: 'Overview', path: '/', needs: 'any' },
+    { name: 'Services', path: '/services', needs: 'service:read' },
+    { name: 'Pools', path: '/pools', needs: 'pool:read' },
+    { name: 'Trace', path: '/trace', needs: 'service:read' },
+  ],
+}
 
 /** A path of the API, the name of its screen, and where it is if it was made by hand. */
 type Row = readonly [path: string, name: string, screen?: string]
 
-/** By heading; without a screen by hand it has the general one. */
-const general: readonly { readonly name: string; readonly paths: readonly Row[] }[] = [
+/**
+ * Without a screen by hand a path has the general one. Four screens, the groups and the screens of
+ * one group are at most 15 items: more is read, not seen.
+ */
+const groups: readonly { readonly name: string; readonly paths: readonly Row[] }[] = [
   {
     name: 'DNS',
     paths: [
@@ -48,30 +45,36 @@ const general: readonly { readonly name: string; readonly paths: readonly Row[] 
       ['/api/v1/redirects', 'Redirects'],
       ['/api/v1/rpz/rules', 'Response rules'],
       ['/api/v1/dns/txt-records', 'TXT records'],
-      ['/api/v1/dns/tsig-keys', 'TSIG keys'],
     ],
   },
   {
     name: 'Traffic',
     paths: [
-      ['/api/v1/rollouts', 'Rollouts'],
+      ['/api/v1/maintenance-windows', 'Timeline', '/timeline'],
       ['/api/v1/maintenance-windows', 'Maintenance windows'],
+      ['/api/v1/rollouts', 'Rollouts'],
       ['/api/v1/rum/status', 'User measurement', '/coverage'],
     ],
   },
   {
-    name: 'Node',
+    name: 'Configuration',
+    paths: [
+      ['/api/v1/history', 'Changes', '/changes'],
+      ['/api/v1/gitops/status', 'Git', '/git'],
+      ['/api/v1/deliveries', 'Waves', '/waves'],
+      ['/api/v1/settings', 'Settings'],
+      ['/api/v1/unused', 'Unused'],
+    ],
+  },
+  {
+    name: 'Nodes and alerts',
     paths: [
       ['/api/v1/cluster/nodes', 'Nodes'],
-      ['/api/v1/deliveries', 'Waves', '/waves'],
+      ['/api/v1/bgp', 'BGP'],
+      ['/api/v1/usage', 'Usage', '/usage'],
       ['/api/v1/alerts', 'Alerts'],
       ['/api/v1/alerts/events', 'Alert events'],
       ['/api/v1/alerts/silences', 'Silences'],
-      ['/api/v1/settings', 'Settings'],
-      ['/api/v1/license', 'Licence'],
-      ['/api/v1/usage', 'Usage', '/usage'],
-      ['/api/v1/bgp', 'BGP'],
-      ['/api/v1/unused', 'Unused'],
     ],
   },
   {
@@ -80,14 +83,16 @@ const general: readonly { readonly name: string; readonly paths: readonly Row[] 
       ['/api/v1/users', 'Users'],
       ['/api/v1/roles', 'Roles'],
       ['/api/v1/tenants', 'Tenants'],
+      ['/api/v1/dns/tsig-keys', 'TSIG keys'],
       ['/api/v1/audit', 'Audit', '/audit'],
+      ['/api/v1/license', 'Licence'],
     ],
   },
 ]
 
 /** They have a screen by hand, or are part of one; `gslbd plan` reads the up to 50,000 networks. */
 const shownElsewhere = new Set([
-  ...['pools', 'services', 'history', 'gitops/status', 'snapshot', 'dashboard/stats'],
+  ...['pools', 'services', 'snapshot', 'dashboard/stats'],
   ...['client-regions', 'health/members'],
   ...['health', 'ready', 'auth/me', 'auth/config', 'auth/oidc/authorize', 'auth/oidc/callback'],
   ...['ws', 'ws/token', 'openapi.json', 'docs', 'rum.js', 'rum/config', 'rum/networks'],
@@ -95,14 +100,14 @@ const shownElsewhere = new Set([
 
 /** What this caller may see. A path that a later API has gets an entry by itself. */
 export function headingsOf(operations: Operations | null): readonly Heading[] {
-  const found = operations === null ? [] : generalOf(operations)
-  return [...made, ...found]
-    .map(({ name, entries }) => ({ name, entries: entries.filter(({ needs }) => can(needs)) }))
+  const found = operations === null ? [] : groupsOf(operations)
+  return [first, ...found]
+    .map((heading) => ({ ...heading, entries: heading.entries.filter(({ needs }) => can(needs)) }))
     .filter(({ entries }) => entries.length > 0)
 }
 
-function generalOf(operations: Operations): Heading[] {
-  const named = new Set(general.flatMap(({ paths }) => paths.map(([path]) => path)))
+function groupsOf(operations: Operations): Heading[] {
+  const named = new Set(groups.flatMap(({ paths }) => paths.map(([path]) => path)))
   const entry = (path: string, name: string, screen = screenOf(path)): Entry[] => {
     const operation = operations.get(`GET ${path}`)
     return operation === undefined ? [] : [{ name, path: screen, needs: operation.needs }]
@@ -117,11 +122,12 @@ function generalOf(operations: Operations): Heading[] {
       !shownElsewhere.has(path.slice('/api/v1/'.length)),
   )
   return [
-    ...general.map(({ name, paths }) => ({
+    ...groups.map(({ name, paths }) => ({
       name,
+      folds: true,
       entries: paths.flatMap((row) => entry(...row)),
     })),
-    { name: 'More', entries: others.flatMap(({ path, tag }) => entry(path, tag)) },
+    { name: 'More', folds: true, entries: others.flatMap(({ path, tag }) => entry(path, tag)) },
   ]
 }
 
@@ -133,6 +139,6 @@ export const screenOf = (path: string): string =>
 export const pathOf = (name: string): string => `/api/v1/${name.replaceAll('.', '/')}`
 
 export function nameOf(path: string): string | undefined {
-  const rows = general.flatMap(({ paths }) => paths)
+  const rows = groups.flatMap(({ paths }) => paths)
   return rows.find(([one, , screen]) => one === path && screen === undefined)?.[1]
 }

@@ -2,7 +2,6 @@
 import { useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks'
 import { isSessionOver } from '../api/client.ts'
 import { clockOffMs, nowMs } from '../api/clock.ts'
-import { operations } from '../api/document.ts'
 import { heardMs, link } from '../api/live.ts'
 import { me } from '../api/session.ts'
 import { basket } from '../edit/basket.ts'
@@ -12,11 +11,11 @@ import { Said } from '../parts/said.tsx'
 import { isDark, toggleTheme } from '../parts/theme.ts'
 import { countOf, spanOf } from '../parts/words.ts'
 import { LicenceBanner } from './licence-banner.tsx'
-import { headingsOf } from './navigation.ts'
+import { Side } from './menu.tsx'
 import { Palette } from './palette.tsx'
 import { Guard } from './guard.tsx'
 import { ScreenOf } from './screens.tsx'
-import { Brand, SignInAgain } from './sign-in.tsx'
+import { SignInAgain } from './sign-in.tsx'
 
 export function Shell() {
   const [isFinding, setFinding] = useState(false)
@@ -58,44 +57,6 @@ export function Shell() {
       {isReviewing && <BasketDialog onClose={() => setReviewing(false)} />}
       {isSessionOver.value && <SignInAgain />}
     </div>
-  )
-}
-
-interface SideProps {
-  readonly path: string
-  readonly isOpen: boolean
-  readonly toContent: () => void
-}
-
-function Side({ path, isOpen, toContent }: SideProps) {
-  const isHere = (one: string): boolean =>
-    one === '/' ? path === '/' : path === one || path.startsWith(`${one}/`)
-  return (
-    <aside class={`side${isOpen ? ' open' : ''}`} id="side">
-      <button type="button" class="skip" onClick={toContent}>
-        To the content
-      </button>
-      <Brand />
-      <nav aria-label="Screens">
-        {headingsOf(operations.value).map(({ name, entries }) => (
-          <div key={name}>
-            <h2>{name}</h2>
-            <ul>
-              {entries.map((entry) => (
-                <li key={entry.path}>
-                  <a
-                    href={`#${entry.path}`}
-                    {...(isHere(entry.path) ? { 'aria-current': 'page' as const } : {})}
-                  >
-                    {entry.name}
-                  </a>
-                </li>
-              ))}
-            </ul>
-          </div>
-        ))}
-      </nav>
-    </aside>
   )
 }
 

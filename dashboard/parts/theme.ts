@@ -1,5 +1,6 @@
 // Light or dark: as the system has it until the reader chooses; the choice stays in this browser.
 import { effect, signal } from '@preact/signals'
+import { keep, keptOf } from './kept.ts'
 
 const key = 'gslbd-theme'
 const system = matchMedia('(prefers-color-scheme: dark)')
@@ -16,18 +17,10 @@ effect(() => {
 
 export function toggleTheme(): void {
   isDark.value = !isDark.value
-  try {
-    localStorage.setItem(key, isDark.value ? 'dark' : 'light')
-  } catch {
-    // Without storage the choice lasts as long as the page.
-  }
+  keep(key, isDark.value ? 'dark' : 'light')
 }
 
 function chosen(): boolean | undefined {
-  try {
-    const kept = localStorage.getItem(key)
-    return kept === null ? undefined : kept === 'dark'
-  } catch {
-    return undefined
-  }
+  const kept = keptOf(key)
+  return kept === undefined ? undefined : kept === 'dark'
 }

@@ -71,6 +71,58 @@ test(
 )
 
 test(
+  'the menu has at most 15 items on each screen; its groups fold, and stay as they were left',
+  async () => {
+    const { page, faults } = await signedIn(world.admin)
+    const menu = page.getByRole('navigation', { name: 'Screens' })
+    const here = menu.getByRole('link').and(page.locator('[aria-current="page"]'))
+    const paths = await pathsInNavigation(page)
+    expect([paths.length > 25, new Set(paths).size]).toEqual([true, paths.length])
+    for (const path of paths) {
+      await visit(page, path)
+      await expect.poll(() => here.getAttribute('href')).toBe(`#${path}`)
+      const items = menu.getByRole('link').or(menu.getByRole('button'))
+      expect([path, (await items.count()) <= 15]).toEqual([path, true])
+    }
+
+    await visit(page, '/')
+    const group = menu.getByRole('button', { name: 'DNS' })
+    const records = menu.getByRole('link', { name: 'Records', exact: true })
+    const isOpen = () => group.getAttribute('aria-expanded')
+    await expect.poll(isOpen).toBe('false')
+    expect(await records.count()).toBe(0)
+    await group.focus()
+    await page.keyboard.press('Enter')
+    expect([await isOpen(), await records.count()]).toEqual(['true', 1])
+    await page.keyboard.press('Tab')
+    expect(await menu.locator(':focus').innerText()).toBe('Zones')
+    await page.reload()
+    await records.click()
+    await page.getByRole('heading', { name: 'Records' }).waitFor()
+    // It is folded where one is, and open again on the next of its screens.
+    await group.click()
+    expect([await isOpen(), await records.count()]).toEqual(['false', 0])
+    await visit(page, '/zones')
+    await records.waitFor()
+    await visit(page, '/')
+    await expect.poll(isOpen).toBe('false')
+    await page.reload()
+    await expect.poll(isOpen).toBe('false')
+
+    await page.setViewportSize({ width: 360, height: 740 })
+    expect(await group.count()).toBe(0)
+    await button(page, 'Menu').click()
+    await group.click()
+    expect(await lookAt(page, 'menu-phone')).toEqual([])
+    await records.click()
+    await page.getByRole('heading', { name: 'Records' }).waitFor()
+    expect(await group.count()).toBe(0)
+    expect(unexpected(faults)).toEqual([])
+  },
+  patienceMs,
+)
+
+test(
   'a phone shows all of an entry that has no page of its own',
   async () => {
     const { page } = await signedIn(world.admin)

@@ -259,7 +259,7 @@ test(
       const names = await page.locator('main button:not([aria-pressed])').allInnerTexts()
       expect([path, names]).toEqual([path, []])
     }
-    expect(await page.getByRole('link', { name: 'Users' }).count()).toBe(0)
+    expect(await page.getByRole('link', { name: 'Users', includeHidden: true }).count()).toBe(0)
   },
   patienceMs,
 )
@@ -291,7 +291,7 @@ test(
     const [member] = (await call<Named[]>('GET', `/pools/${www?.id}/members`)).body
     await call('PATCH', `/members/${member?.id}`, { enabled: true })
     expect(await daemon().answers('www.example.com. A')).toHaveLength(1)
-    expect(await page.getByRole('link', { name: 'Tenants' }).count()).toBe(0)
+    expect(await page.getByRole('link', { name: 'Tenants', includeHidden: true }).count()).toBe(0)
 
     const made = await call<{ tenant: Named }>('POST', '/tenants', { name: 'other' })
     const user = { ...stranger, role: 'tenant_admin', tenantId: made.body.tenant.id }
