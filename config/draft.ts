@@ -49,7 +49,7 @@ export class Draft {
   readonly #before = new Map<string, ConfigEntry>()
   /** By kind and id: what the request under way has changed, made or removed. */
   readonly #ofRequest = new Set<string>()
-  /** Those of them that were not there before. */
+  /** Paths that were not there before. */
   readonly #made = new Set<string>()
   /** Paths of what was changed, in order. */
   readonly #touched: string[] = []

@@ -24,7 +24,7 @@ export interface EntryName {
   readonly isPlainRecord: boolean
 }
 
-/** Of an object of `namingKinds`; of any other, none. */
+/** Objects of `namingKinds` have names; others have none. */
 export function namesOf(entry: ConfigEntry): readonly EntryName[] {
   return declaredNames(entry).map((name) => ({
     ...{ name, held: heldName(name) },

@@ -5,7 +5,7 @@ import { readNodeReport } from './node-report.ts'
 import type { NodeReport } from './node-report.ts'
 
 export interface KnownNode {
-  /** Of a listed node with the labels of the list. */
+  /** For a listed node with the labels of the list. */
   readonly report: NodeReport
   /** It is listed and has signed the report, or those that are not count, too. */
   readonly isCounted: boolean
@@ -49,9 +49,9 @@ export interface Word {
 
 export const inventoryLimits = {
   nodesMax: 10_000,
-  /** Of a node that does not say when it tells again: of an older version. */
+  /** A node of an older version does not say when it tells again. */
   missingMs: 100_000,
-  /** Of one that does: it may miss once, and a network may be slow. */
+  /** A node that does say may miss once, and a network may be slow. */
   misses: 2,
   slowMs: 5_000,
   /** One that was silent for so long is forgotten. */
@@ -147,7 +147,7 @@ function keepIn(entries: Map<string, Entry>, one: Vouched, ageMs: number, clock:
   const isOld = before !== undefined && report.sentAtMs < before.report.sentAtMs
   if (isVouched && report.role !== 'control' && isOld) return true
   if (report.isLeaving) return entries.delete(key) || true
-  // Those that are listed have a bound of their own.
+  // Listed nodes have a bound of their own.
   if (before === undefined && !isVouched && entries.size >= inventoryLimits.nodesMax) {
     forget(entries, clock.monotonicMs() - inventoryLimits.missingMs)
     if (entries.size >= inventoryLimits.nodesMax) return false

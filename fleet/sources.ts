@@ -95,7 +95,7 @@ export class Sources {
     const waitMs = 1_000 * Math.min(waitSeconds, fleetLimits.reportWaitSeconds)
     const isBusy = this.all.some(({ plainAsks }) => plainAsks > 0)
     const askMs = isBusy ? 1.5 * pollMs : this.#rest.firstMs
-    // Those before are tried as well; where none is of use, the next one after its rest.
+    // Earlier ones are tried as well; where none is of use, the next one after its rest.
     const failedMs = failures.every((count) => count === 0) ? 0 : headPatienceMs
     const least = Math.min(...failures)
     const restMs = least === 0 ? 0 : backoffMs(this.#rest, least + 1)

@@ -33,7 +33,7 @@ declare module 'fastify' {
   interface FastifyRequest {
     /** Who it is, once access was granted. */
     admitted: Admitted | null
-    /** Of the answer, for the audit log. */
+    /** What the answer says of itself, for the audit log. */
     noted: Reply['noted'] | null
   }
 }

@@ -43,7 +43,7 @@ export function auditEntryOf(
   }
 }
 
-/** Of a login the account that came in. */
+/** A login is noted with the account that came in. */
 function whoOf({ admitted, noted }: FastifyRequest): Pick<AuditEntry, 'user'> {
   const { userId = null, email = '' } = admitted?.caller ?? {}
   if (noted?.user !== undefined) return { user: noted.user }

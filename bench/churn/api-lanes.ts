@@ -41,7 +41,7 @@ interface LaneParts {
 
 type Body = { readonly id?: string; readonly error?: string }
 
-/** Of this a client is not told whether it was done. */
+/** The client is not told whether the write was done. */
 const isUnsure = ({ status }: ApiReply<Body>): boolean => status === 500
 /** While others are faster, or the head is refused. */
 const isPut = (status: number): boolean => status === 503 || status === 409

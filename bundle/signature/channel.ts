@@ -13,7 +13,7 @@ export interface ChannelRecord {
   readonly serial?: number
   /** SHA-256 of the bundle, hex. */
   readonly digest: string
-  /** Of the bundle, with its signature: no source can send more. Versions before did not say. */
+  /** The bundle with its signature: no source can send more. Versions before did not say. */
   readonly bytes?: number
   /** Digest that `seq - 1` named, hex; empty for the first. */
   readonly previous: string

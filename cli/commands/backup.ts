@@ -81,7 +81,7 @@ async function take(settings: Settings, path: string): Promise<Result<AskedBacku
   return held.ok ? takeHere(settings, path).finally(held.value.release) : held
 }
 
-/** Of a node that does not run. */
+/** Backs up a node that does not run. */
 async function takeHere(settings: Settings, path: string): Promise<Result<AskedBackup, string>> {
   const { dataDir, database } = settings
   const state = createNodeState({

@@ -151,7 +151,7 @@ async function knownSeq({ ask, seqAfter = 0 }: Options): Promise<Result<number, 
   return err(`${asked.error.join('\n')}\n${remedy}`)
 }
 
-/** Of a data directory that is there. */
+/** Renumbers a data directory that is there. */
 async function renumber(
   { dataDir }: Settings,
   options: Options,

@@ -12,7 +12,7 @@ import { apiVersion } from '#schemas/objects/metadata.ts'
 export interface CheckedFile {
   readonly path: string
   readonly text: string
-  /** Of records: where each set of the file was written. */
+  /** Where each record set of the file was written. */
   readonly places: readonly ZonePlace[]
 }
 

@@ -8,7 +8,7 @@ import { openControlPath } from './control-path.ts'
 export interface LineSocketParts {
   readonly dataDir: string
   readonly name: string
-  /** Of a question. */
+  /** The longest question. */
   readonly bytesMax: number
   /** undefined: the question is not answered. */
   readonly answer: (line: string) => Promise<string | undefined>
@@ -71,7 +71,7 @@ async function answerOn(socket: Socket, { bytesMax, answer }: LineSocketParts): 
 export interface LinePlace {
   readonly dataDir: string
   readonly name: string
-  /** Of an answer. */
+  /** The longest answer. */
   readonly bytesMax: number
   readonly patienceMs: number
 }

@@ -7,7 +7,7 @@ import { section, text } from './forms.ts'
 
 export interface NodeSection {
   readonly labels: Readonly<Record<string, string>>
-  /** Of a control node: those that count. */
+  /** On a control node: the nodes that count. */
   readonly listFile: string
   readonly unlisted: UnlistedWay
 }

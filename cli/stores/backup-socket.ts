@@ -10,7 +10,7 @@ import type { AskedBackup, Backups } from './backups.ts'
 /** In the data directory. */
 const name = 'backup.sock'
 const bytesMax = 65_536
-/** Of a large repository on a slow disk. */
+/** A large repository on a slow disk takes this long. */
 const patienceMs = 30 * 60_000
 
 export function openBackupSocket(

@@ -80,7 +80,7 @@ export const zoneDiagnostics = {
     severity: 'warning',
     message: 'resolvers keep the addresses of this service for %s seconds',
     help: 'write a ttl of 3600 or less: 60 is a good value',
-    cause: 'Whoever has asked goes on to a member that has failed for as long as that.',
+    cause: 'Resolvers and clients go on to a member that has failed for as long as that.',
     bad: 'spec: { domain: www.example.com., pool: web, ttl: 86400 }',
     good: 'spec: { domain: www.example.com., pool: web, ttl: 60 }',
   },

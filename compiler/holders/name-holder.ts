@@ -29,7 +29,7 @@ export interface HeldNames<C extends NameClaim = NameClaim> {
   readonly claimsAt: (name: string) => readonly C[]
 }
 
-/** Whoever wants to have something at a name. */
+/** A tenant, or the operator, that wants to have something at a name. */
 export interface Claimant {
   readonly tenant: string
   /** What it wants is a delegated domain. */
@@ -167,7 +167,7 @@ function encloses<C extends NameClaim>(
   if (isOpenApex && claim.isPlainRecord && claim.tenant === defaultTenant) return false
   const { tenant, isDomain, isJudged } = claimant
   if (isJudged !== true) return true
-  // Who of those that share a zone came first does not show; the operator may write everywhere.
+  // Which sharer of a zone came first does not show; the operator may write everywhere.
   const sharers = zone?.recordTenants ?? []
   const isShared = tenant === defaultTenant || sharers.includes(claim.tenant)
   if (isShared && sharers.includes(tenant)) return false

@@ -15,7 +15,7 @@ export interface TreeClaim extends NameClaim {
   /** As it is declared, lower case with the final dot. */
   readonly name: string
   readonly entry: Entry
-  /** Of a record set: its position in the file. */
+  /** The position of a record set in its file. */
   readonly index?: number
   /** The same. */
   readonly type?: number

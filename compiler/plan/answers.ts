@@ -87,7 +87,7 @@ export function recordAnswers(type: number): Answers {
   return type === RrType.CNAME ? record | recordV4 | recordV6 : record
 }
 
-/** Of names in lower case. */
+/** Takes names in lower case. */
 export type Denial = (name: string) => boolean
 
 /**

@@ -13,7 +13,7 @@ export interface ChangeOutline {
   /** Of each name: the longest TTL of its service and its records, in seconds. */
   readonly ttls: ReadonlyMap<string, number>
   readonly pools: ReadonlyMap<string, PoolOutline>
-  /** Of each name of `shapes`: what it can answer. */
+  /** What each name of `shapes` can answer. */
   readonly answers: ReadonlyMap<string, Answers>
   /** The declared ones. */
   readonly zones: ReadonlyMap<string, ZoneOutline>

@@ -5,7 +5,7 @@ import { suggest } from '#lib/suggest.ts'
 import { continentCodes, isCountryCode, unpackCode } from '#routing/geo/countries.ts'
 
 const continentPrefix = 'continent:'
-/** Of no region: what the schema writes where none is given; and of all of them. */
+/** Words for no region, which the schema writes where none is given, and for all of them. */
 const noRegion: readonly string[] = ['', 'unknown', anyContinentRegion]
 
 /**

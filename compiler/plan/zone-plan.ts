@@ -88,7 +88,7 @@ export function enclosingZone(
   return undefined
 }
 
-/** Of settings that are not read from a file. */
+/** For settings that are not read from a file. */
 export function zonesDeclaredBy(settings: SettingsObject): readonly PlannedZone[] {
   return declaredZones(settings, undefined).zones
 }

@@ -46,7 +46,7 @@ export function takeNames(
     const refused = refusedName(entry, source, had)
     if (refused === undefined) continue
     if (mayTakeAny) {
-      // Of another tenant: the compiler says what it lacks.
+      // An object of another tenant: the compiler says what it lacks.
       const marked = entry.tenant === defaultTenant ? markOverlap(draft, entry) : ok(entry)
       if (!marked.ok) return marked
     } else if (!isToldByCompiler(draft, entry, source, refused)) {

@@ -11,11 +11,11 @@ export interface ZoneWriterOptions {
   /** Wire form of the zone's name. */
   readonly origin: Uint8Array
   /**
-   * Of owners: relative ones need the $ORIGIN line at the head, which is printed with them. Names
+   * Applies to owners: relative ones need the $ORIGIN line at the head, printed with them. Names
    * in rdata are absolute, since not every reader of every type makes them so.
    */
   readonly names: 'relative' | 'absolute'
-  /** Who is to read it; left out: any of those that are known. */
+  /** The program that is to read it; left out: any that is known. */
   readonly reader?: ZoneReader
 }
 

@@ -8,7 +8,7 @@ export interface PlaceRecordsParts {
   readonly ttlMs: number
   /** See `ChannelRecord`. */
   readonly agentsMax: () => number | undefined
-  /** Of a stored bundle; undefined: it is not there. */
+  /** Size of a stored bundle; undefined: it is not there. */
   readonly bytesOf: (digest: string) => number | undefined
   readonly sign: (record: ChannelRecord) => SignedChannelRecord
   readonly clock: Clock

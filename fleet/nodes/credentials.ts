@@ -115,7 +115,7 @@ function nodeOf([name = '', word = '', ...rest]: readonly string[]): Result<List
   })
 }
 
-/** Of words like `site=fra1`. Errors: a sentence. */
+/** Reads words like `site=fra1`. Errors: a sentence. */
 export function labelsOf(words: readonly string[]): Result<Record<string, string>, string> {
   const labels = new Map<string, string>()
   for (const word of words) {

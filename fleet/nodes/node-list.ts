@@ -10,7 +10,7 @@ import type { NodeReport } from '#fleet/node-report.ts'
 export const unlistedWays = ['auto', 'count', 'ignore'] as const
 export type UnlistedWay = (typeof unlistedWays)[number]
 
-/** Who says whether a report is that of a node. */
+/** Says whether a report is that of a node. */
 export interface NodeJudge {
   /** Its row, where the node of that name has signed the report; undefined: nobody vouches. */
   readonly signer: (told: unknown, report: NodeReport) => ListedNode | undefined

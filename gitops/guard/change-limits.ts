@@ -17,15 +17,15 @@ import { areTooMany, listed } from './removal.ts'
 /** A change as the limits measure it, be it a commit or the requests of some minutes. */
 export interface ChangeTally {
   readonly pools: Iterable<PoolChange>
-  /** Those of `pools` that are judged one by one. */
+  /** Pools that are judged one by one. */
   readonly ownPools: Iterable<PoolChange>
   /** In seconds, of names that were there before; 0: the name has none any more. */
   readonly ttls: Iterable<readonly [name: string, before: number, now: number]>
   /** Names that were there, are there still, and are answered otherwise. */
   readonly changedNames: Iterable<string>
-  /** Of names that were there before and are there still. */
+  /** Names that were there before and are there still. */
   readonly answers: Iterable<readonly [name: string, before: Answers, now: Answers]>
-  /** Those that were declared before and are so still. */
+  /** Zones that were declared before and are so still. */
   readonly zones: Iterable<readonly [name: string, before: ZoneOutline, now: ZoneOutline]>
   /** Before the change. Asked for only where more than one is lost or changed. */
   readonly totals: {

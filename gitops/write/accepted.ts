@@ -29,12 +29,12 @@ export interface AcceptedCommit {
   readonly commit: string
   readonly tree: string
   readonly files: readonly SourceFile[]
-  /** Of this commit, as it was compiled. */
+  /** Files of this commit, as it was compiled. */
   readonly read: readonly ReadAt[]
   readonly removals: Removals
 }
 
-/** Of this node: on top of the one accepted before. */
+/** A commit of this node, on top of the one accepted before. */
 export interface WrittenCommit extends Omit<AcceptedCommit, 'files'> {
   /** null: the file is gone. */
   readonly changes: ReadonlyMap<string, SourceFile | null>

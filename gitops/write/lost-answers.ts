@@ -34,8 +34,8 @@ export interface NameMemory {
 }
 
 /**
- * Of names that can answer less than before. What came within the last minutes is not counted, as
- * with names that go.
+ * Finds names that can answer less than before. What came within the last minutes is not counted,
+ * as with names that go.
  */
 export function answerChanges(
   draft: Draft,

@@ -99,7 +99,7 @@ export class Writer {
     }
   }
 
-  /** Of one request: whoever sends many of its kind must not keep the others waiting. */
+  /** Starts over once in a while: one request sent many times must not keep the others waiting. */
   #startOverAtTimes(): void {
     const agoMs = this.#parts.clock.monotonicMs() - this.#startedOverMs
     if (agoMs < gitLimits.startOverPauseMs) return

@@ -182,7 +182,7 @@ export class Transaction {
   /** Where a label stands, and the name behind it; both from the start of the message. */
   readonly writtenOffset = new Uint16Array(writtenLabelsMax)
   readonly writtenAbove = new Uint16Array(writtenLabelsMax)
-  /** Of the name that is being written: where its labels begin. */
+  /** Where the labels of the name that is being written begin. */
   readonly nameLabels = new Uint8Array(nameLimits.labelsMax + 1)
   /** A name before it is written, or after it was read. */
   readonly nameOctets = new Uint8Array(nameLimits.bytesMax + 1)

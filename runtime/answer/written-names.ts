@@ -18,8 +18,8 @@ export const pointerMax = 0x3fff
 export const root = 0
 
 /**
- * Writes labels, and a pointer to the longest end of the name that the reply has. Who gets false
- * ends the reply: of a record that is taken back, labels stay noted.
+ * Writes labels, and a pointer to the longest end of the name that the reply has. The
+ * caller ends the reply at false: labels of a record that is taken back stay noted.
  *
  * @param from of the labels in `octets`, without what ends the name
  * @param above offset in the message of the name behind the labels, or `root`

@@ -19,7 +19,7 @@ export const changeLimitDefaults = {
 export const changedNamesFree = 20
 /** A TTL that is no longer than this may always come: an hour is waited for. */
 export const ttlJumpFreeSeconds = 3_600
-/** Of what a zone itself has; top-level domains have two days for their name servers. */
+/** Free for what a zone itself has; top-level domains have two days for their name servers. */
 export const zoneTtlFreeSeconds = 172_800
 /** So many times, or names, is no limit. */
 export const ttlJumpMax = 2_147_483_647

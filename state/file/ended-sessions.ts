@@ -6,7 +6,7 @@ import { writeDurably } from '#lib/durable-file.ts'
 import type { Log } from '#lib/log.ts'
 
 export const endedSessionsLimits = {
-  /** Of sessions, and of accounts whose sessions were all ended. */
+  /** Sessions, and accounts whose sessions were all ended. */
   pendingMax: 100_000,
   /** A larger file is not read. */
   bytesMax: 67_108_864,

@@ -1,4 +1,4 @@
-// ALIAS records under a node with a real name server: its addresses are answered at the apex, beside MX, and followed.
+// ALIAS records under a node with a real name server: answered at the apex, beside MX, and followed.
 import { afterAll, expect, test } from 'vitest'
 import { useDaemons } from '#test/support/daemon.ts'
 import { freePort } from '#test/support/free-port.ts'
@@ -20,7 +20,7 @@ const there = (v4: string, v6: string): string[] => [
 ]
 
 test(
-  'an ALIAS at the apex has the addresses of its target, follows them, and keeps the last good ones',
+  'an ALIAS at the apex has the addresses of its target, now, later, and when nobody knows them',
   async () => {
     const port = await freePort()
     stopResolver = await startUnbound(port, there('192.0.2.21', '2001:db8::21'))

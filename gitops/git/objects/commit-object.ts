@@ -11,7 +11,7 @@ export interface CommitObject {
   readonly committer: Identity
   /** First line of the message, at most 200 characters. */
   readonly subject: string
-  /** Of the trailer `Gslb-Override`, at most 200 characters; empty: it has none, or no reason. */
+  /** The reason of `Gslb-Override`, at most 200 characters; empty: no trailer, or no reason. */
   readonly override: string
   /** Armored text of the `gpgsig` header; empty when unsigned. */
   readonly signature: string

@@ -64,7 +64,7 @@ const timeoutsOf = (ms: number) => ({
   idle_in_transaction_session_timeout: ms,
 })
 
-/** Whoever wants the connection waits for it, and gets what it throws. */
+/** The taker of the connection waits for it, and gets what it throws. */
 function setTimeouts(ms: number): pg.PoolConfig['onConnect'] {
   const statements = Object.entries(timeoutsOf(ms)).map(([name, value]) => `SET ${name} = ${value}`)
   return ((client) => client.query(statements.join('; '))) as (client: pg.ClientBase) => void
