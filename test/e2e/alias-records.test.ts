@@ -1,4 +1,4 @@
-// ALIAS records under a node with a real name server: answered at the apex, beside MX, and followed.
+// ALIAS records under a node with a real name server: at the apex, beside MX, and followed.
 import { afterAll, expect, test } from 'vitest'
 import { useDaemons } from '#test/support/daemon.ts'
 import { freePort } from '#test/support/free-port.ts'
@@ -27,8 +27,8 @@ test(
     site = await Site.make('alias-records', { dns: { resolvers: [`127.0.0.1:${port}`] } })
     site.write(
       'tenants/default/records/apex.yaml',
-      'apiVersion: gslb/v1\nkind: Records\nmetadata: { name: apex }\nspec:\n  zone: example.com.\n' +
-        '  records:\n' +
+      'apiVersion: gslb/v1\nkind: Records\nmetadata: { name: apex }\n' +
+        'spec:\n  zone: example.com.\n  records:\n' +
         '    - { name: "@", type: ALIAS, ttl: 30, values: [edge.example.net.] }\n' +
         '    - { name: "@", type: MX, ttl: 30, values: ["10 mail.example.net."] }\n',
     )
