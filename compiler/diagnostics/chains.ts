@@ -34,6 +34,16 @@ export const chainDiagnostics = {
     bad: 'filterChain: ["script:result = ["]',
     good: 'filterChain: ["script:result = [candidates[0].ip]"]',
   },
+  'script-absent': {
+    severity: 'error',
+    message: 'the script uses %s, which is not there when it runs',
+    help: '%s',
+    cause:
+      'The engine of script steps knows the language and little around it: the script would fail ' +
+      'for each query, and change nothing.',
+    bad: 'filterChain: ["script:const all = structuredClone(candidates) …"]',
+    good: 'filterChain: ["script:const all = JSON.parse(JSON.stringify(candidates)) …"]',
+  },
   'script-long': {
     severity: 'warning',
     message: 'the script has %s characters; up to %s it is read in half of its time',

@@ -8,6 +8,7 @@ import { valueAt } from '#compiler/diagnostics/diagnostic.ts'
 import type { Place } from '#compiler/diagnostics/diagnostic.ts'
 import type { Report } from '#compiler/diagnostics/finding.ts'
 import type { ObjectRule } from './object-rule.ts'
+import { scriptAbsences } from '#compiler/scripts/script-absences.ts'
 import { scriptMistake } from '#compiler/values/script-syntax.ts'
 
 export const serviceChain: ObjectRule<'Service'> = {
@@ -69,11 +70,16 @@ function checkBody(text: string, body: string, place: Place, report: Report): bo
     report('script-empty', place)
     return false
   }
+  const start = text.length - body.length
   const mistake = scriptMistake(body)
   if (mistake !== undefined) {
     const { character: at, message } = mistake
-    const character = at === undefined ? undefined : text.length - body.length + at
+    const character = at === undefined ? undefined : start + at
     report('script-syntax', { ...place, character }, { args: [message] })
+  }
+  for (const { name, advice, character } of mistake === undefined ? scriptAbsences(body) : []) {
+    const at = { ...place, character: start + character }
+    report('script-absent', at, { args: [name, advice] })
   }
   const { bodyLengthInTime } = scriptLimits
   if (body.length > bodyLengthInTime) {
