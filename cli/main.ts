@@ -1,5 +1,7 @@
 // The entry of the program: dispatches argv to a command, and exits with its code.
+import { systemClock } from '#lib/clock.ts'
 import { suggest } from '#lib/suggest.ts'
+import { systemAfter } from '#lib/timer.ts'
 import { version } from '#lib/version.ts'
 import { Exit, UsageError } from './terminal/command.ts'
 import type { Io } from './terminal/command.ts'
@@ -95,7 +97,10 @@ async function runAsProcess(argv: readonly string[]): Promise<void> {
   endAtSignals()
   const out = openOutlet(process.stdout)
   const errors = openOutlet(process.stderr)
-  const progress = openProgress(errors.write, process.stderr.isTTY)
+  const progress = openProgress({
+    ...{ write: errors.write, isTerminal: process.stderr.isTTY },
+    ...{ clock: systemClock, after: systemAfter },
+  })
   const io: Io = {
     out: (text) => {
       progress.clear()

@@ -136,14 +136,15 @@ export const planCommand: Command = {
       const left = notBack(moved.all, movedFrom.all)
       return movedBeyond(limits, left) === undefined
     }
+    const goneBack = () => {
+      io.progress?.('looking whether it goes back to what answered before')
+      return goneBackTo({
+        ...{ directory, base, head, nowMs, policyTests, isWithin },
+        movedBetween: createMovedBetween(values),
+      })
+    }
     // Who says how many may move means just that.
-    const back =
-      beyond === undefined || maxMoved !== null
-        ? undefined
-        : await goneBackTo({
-            ...{ directory, base, head, nowMs, policyTests, isWithin },
-            movedBetween: createMovedBetween(values),
-          })
+    const back = beyond === undefined || maxMoved !== null ? undefined : await goneBack()
     const stopped = scripts?.warnings() ?? []
     await scripts?.close()
     const plan = { ...made, warnings: [...sides.value.warnings, ...made.warnings, ...stopped] }
@@ -187,6 +188,7 @@ async function healthOf(
   io: Io,
 ): Promise<Result<ReadonlyMap<string, AssumedHealth> | null, string>> {
   if (source === undefined) return ok(null)
+  io.progress?.(`reading ${source}`)
   return isUrl(source) ? await healthAt(source, io.env) : readHealth(source)
 }
 
@@ -196,6 +198,7 @@ async function trafficOf(
   io: Io,
 ): Promise<Result<Traffic | null, string>> {
   if (source === undefined) return ok(null)
+  io.progress?.(`reading ${source}`)
   if (isRumUrl(source)) return await reportsAt(source, io.env)
   return isUrl(source) ? await trafficAt(source, io.env) : readTraffic(source)
 }

@@ -13,7 +13,7 @@ import type { Command, Io } from '#cli/terminal/command.ts'
 import { openDataDir } from '#cli/data/data-dir.ts'
 import { withLoneState } from '#cli/stores/lone-state.ts'
 import { askNodes, isSeq, leapSince } from '#cli/stores/next-seq.ts'
-import { continueAbove, restoreNode } from '#cli/stores/restore-node.ts'
+import { continueAbove, restoreNode, rowTeller } from '#cli/stores/restore-node.ts'
 import { loadSettings } from '#cli/settings/settings.ts'
 import type { Settings } from '#cli/settings/settings.ts'
 
@@ -87,7 +87,7 @@ export const restore: Command = {
       return Exit.ErrorsFound
     }
     const said = await (file === undefined
-      ? renumber(settings.value, options)
+      ? renumber(settings.value, options, io)
       : restoreFile(settings.value, resolve(file), options, io))
     if (said.ok) io.out(`${said.value.join('\n')}\n`)
     else io.err(`gslbd restore: ${said.error}\n`)
@@ -115,11 +115,12 @@ async function restoreFile(
   const backup = checked.value
   if (backup.files.size === 0 || options.isDatabaseAlone) {
     io.progress?.('restoring the database')
-    const rows = await withLoneState(settings, ({ sql }) => restoreBackup(sql, backup))
+    const tell = rowTeller(backup, io.progress)
+    const rows = await withLoneState(settings, ({ sql }) => restoreBackup(sql, backup, tell))
     return rows.ok ? ok([`${rows.value} rows restored`]) : rows
   }
   const nowMs = systemClock.nowMs()
-  const seqAfter = await knownSeq(options)
+  const seqAfter = await knownSeq(options, io)
   if (!seqAfter.ok) return seqAfter
   const restored = await restoreNode(settings, backup, {
     ...{ isForced: options.isForced, seqAfter: seqAfter.value, nowMs },
@@ -144,7 +145,8 @@ function linesOf(
 }
 
 /** What was said and asked; 0: neither. Errors: a sentence for each node that says nothing. */
-async function knownSeq({ ask, seqAfter = 0 }: Options): Promise<Result<number, string>> {
+async function knownSeq({ ask, seqAfter = 0 }: Options, io: Io): Promise<Result<number, string>> {
+  if (ask.length > 0) io.progress?.(`asking ${ask.join(', ')}`)
   const asked = await askNodes(ask)
   if (asked.ok) return ok(Math.max(seqAfter, asked.value))
   const remedy = 'leave it out, or say --seq-after; nothing was restored'
@@ -155,11 +157,12 @@ async function knownSeq({ ask, seqAfter = 0 }: Options): Promise<Result<number, 
 async function renumber(
   { dataDir }: Settings,
   options: Options,
+  io: Io,
 ): Promise<Result<readonly string[], string>> {
   if (!existsSync(join(dataDir, 'keys', 'node.pem'))) {
     return err(`${dataDir} holds no key of a node; name the data directory with --data-dir`)
   }
-  const seqAfter = await knownSeq(options)
+  const seqAfter = await knownSeq(options, io)
   if (!seqAfter.ok) return seqAfter
   const held = openDataDir(dataDir)
   if (!held.ok) return held

@@ -64,7 +64,7 @@ export const review: Command = {
       ...(values.asn === undefined ? [] : ['--asn', values.asn]),
     ]
     const allowedSigners = values['allowed-signers']
-    const parts = { path, base: values.base, allowedSigners, databases, env: io.env }
+    const parts = { path, base: values.base, allowedSigners, databases, io }
     const found = await reviewChange(parts, { verify, check, plan: planCommand })
     if (values.out !== undefined) writeFiles(values.out, found)
     if (values.format === 'github') io.out(found.annotations)

@@ -48,6 +48,7 @@ export const verify: Command = {
     if (isApart && place.value.isShallow) {
       return fail(io, Exit.Usage, unrelatedWords(place.value, values.base, values.head))
     }
+    io.progress?.(`checking signatures since ${values.base}`)
     const { signers } = readSigners(signersPath)
     if (!signers.ok) return fail(io, Exit.Trust, signers.error)
     const verified = await verifyBetween(place.value, base.value, head.value, signers.value)

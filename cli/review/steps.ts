@@ -14,7 +14,7 @@ export interface ReviewParts {
   readonly allowedSigners: string | undefined
   /** Options for `check` and `plan`, such as `--geoip FILE`. */
   readonly databases: readonly string[]
-  readonly env: Io['env']
+  readonly io: Pick<Io, 'env' | 'progress'>
 }
 
 export interface ReviewCommands {
@@ -61,7 +61,8 @@ export async function reviewChange(
 ): Promise<Review> {
   const { path, allowedSigners, databases } = parts
   const said = (command: Command, ...args: readonly string[]): Promise<Said> =>
-    listenTo(command, args, parts.env)
+    listenTo(command, args, parts.io)
+  parts.io.progress?.(`looking for ${parts.base}`)
   const against = await reviewBase(path, parts.base)
   if (!against.ok) return await reviewAlone(path, against.error, check, said)
   const { ref: base, note } = against.value
@@ -115,13 +116,18 @@ async function reviewAlone(
   }
 }
 
-async function listenTo(command: Command, args: readonly string[], env: Io['env']): Promise<Said> {
+async function listenTo(
+  command: Command,
+  args: readonly string[],
+  { env, progress }: ReviewParts['io'],
+): Promise<Said> {
   let [out, err] = ['', '']
   const exit = await command.run(args, {
     out: (text) => void (out += text),
     err: (text) => void (err += text),
     env,
     isTerminal: false,
+    ...(progress && { progress: (doing) => progress(`${command.name}: ${doing}`) }),
   })
   return { exit, out, err }
 }

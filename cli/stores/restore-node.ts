@@ -13,13 +13,16 @@ import {
 } from 'node:fs'
 import { dirname, join, relative, sep } from 'node:path'
 import { openDataDir } from '#cli/data/data-dir.ts'
+import { spaced } from '#cli/terminal/progress.ts'
 import type { Settings } from '#cli/settings/settings.ts'
 import { readRepositoryBundle } from '#gitops/source/repository-bundle.ts'
 import { loadState, saveState } from '#gitops/sync/stored-state.ts'
 import { originPath, statePathOf } from '#gitops/thread/options.ts'
+import { systemClock } from '#lib/clock.ts'
 import { flushDirectory } from '#lib/durable-file.ts'
 import { err, ok } from '#lib/result.ts'
 import type { Result } from '#lib/result.ts'
+import { counted } from '#plan/print/words.ts'
 import type { BackupFileName } from '#state/backup/format.ts'
 import { filesOf, restoreBackup } from '#state/backup/restore-backup.ts'
 import type { CheckedBackup } from '#state/backup/restore-backup.ts'
@@ -107,7 +110,7 @@ async function restoreInto(
   }
   for (const [name, path] of places) move(join(staged, name), path, undo)
   // Last, for it cannot be undone where the database is a server.
-  const rows = await restoreRows(settings, backup)
+  const rows = await restoreRows(settings, backup, progress)
   if (!rows.ok) return rows
   rmSync(staged, { recursive: true, force: true })
   flushDirectory(dataDir)
@@ -121,9 +124,20 @@ const neverAborted = new AbortController().signal
 async function restoreRows(
   settings: Settings,
   backup: CheckedBackup,
+  progress: RestoreOptions['progress'],
 ): Promise<Result<number, string>> {
   if (backup.rows === 0) return ok(0)
-  return withState(settings, ({ sql }) => restoreBackup(sql, backup))
+  const tell = rowTeller(backup, progress)
+  return withState(settings, ({ sql }) => restoreBackup(sql, backup, tell))
+}
+
+/** Says which of the rows of a backup is being restored. */
+export function rowTeller(
+  { rows }: CheckedBackup,
+  progress: RestoreOptions['progress'],
+): (count: number) => void {
+  const tell = spaced(progress, systemClock)
+  return (count) => tell(() => `restoring the database: row ${counted(count)} of ${counted(rows)}`)
 }
 
 /** For the owner alone; the others are read by whoever pushes, too. */

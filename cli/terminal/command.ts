@@ -22,7 +22,7 @@ export interface Io {
   readonly lostLines?: () => number
   readonly env: Readonly<Record<string, string | undefined>>
   readonly isTerminal: boolean
-  /** Says on a terminal what long work is doing, in a few words, until something is printed. */
+  /** Says on stderr what long work is doing, in a few words, until something is printed. */
   readonly progress?: (doing: string) => void
 }
 

@@ -1,7 +1,8 @@
-// One line on a terminal that says what long work is doing; the next line that is printed takes its
-// place.
+// Says what long work is doing: on a terminal in one line, of which the next line that is printed
+// takes the place; elsewhere in a line now and then.
 
 import type { Clock } from '#lib/clock.ts'
+import type { After } from '#lib/timer.ts'
 
 /** Starts the line anew, and empties it. */
 const erase = '\r\u001B[K'
@@ -33,16 +34,51 @@ export function spaced(
   }
 }
 
-/** @param isTerminal of the stream: what is no terminal gets nothing */
-export function openProgress(write: (text: string) => void, isTerminal: boolean): Progress {
-  if (!isTerminal) return { say: () => undefined, clear: () => undefined }
-  let isShown = false
-  return {
-    say: (doing) => {
+/** Work that takes no longer gets no line in a file, and no seconds on a terminal. */
+const quietMs = 3_000
+/** Between two lines where a line stays. */
+const linesApartMs = 10_000
+const secondMs = 1_000
+
+export interface ProgressPlace {
+  readonly write: (text: string) => void
+  /** One line is written anew. Elsewhere, as in the log of a CI, a line stays: there are few. */
+  readonly isTerminal: boolean
+  readonly clock: Pick<Clock, 'monotonicMs'>
+  readonly after: After
+}
+
+export function openProgress({ write, isTerminal, clock, after }: ProgressPlace): Progress {
+  const { monotonicMs } = clock
+  let doing: { readonly words: string; readonly sinceMs: number } | undefined
+  let [lineDueMs, isShown] = [Infinity, false]
+  let callOff = (): void => undefined
+  const show = (): void => {
+    if (doing === undefined) return
+    const nowMs = monotonicMs()
+    const tookMs = nowMs - doing.sinceMs
+    const took = tookMs < quietMs ? '' : ` ${Math.floor(tookMs / secondMs)} s`
+    if (isTerminal) {
+      write(`${erase}${doing.words} …${took}`)
       isShown = true
-      write(`${erase}${doing} …`)
+    } else if (nowMs >= lineDueMs) {
+      write(`${doing.words} …${took}\n`)
+      lineDueMs = nowMs + linesApartMs
+    }
+    callOff()
+    callOff = after(secondMs, show)
+  }
+  return {
+    say: (words) => {
+      const nowMs = monotonicMs()
+      // From the first word on; what blocks the loop is told when the next word comes.
+      if (lineDueMs === Infinity) lineDueMs = nowMs + quietMs
+      doing = { words, sinceMs: nowMs }
+      show()
     },
     clear: () => {
+      callOff()
+      doing = undefined
       if (isShown) write(erase)
       isShown = false
     },

@@ -22,16 +22,18 @@ export interface CheckedBackup {
 /**
  * Rows of an older schema get the defaults of columns that are newer.
  *
+ * @param onRows hears again and again how many are restored
  * @returns how many rows it had. Errors: a sentence that says what to do
  */
 export async function restoreBackup(
   database: Sql,
   { path, rows }: Pick<CheckedBackup, 'path' | 'rows'>,
+  onRows: (count: number) => void = () => undefined,
 ): Promise<Result<number, string>> {
   const restored = await database.once((db) =>
     db.transaction().execute(async (transaction) => {
       if (!(await isEmpty(transaction))) return false
-      await insertAll(transaction, path)
+      await insertAll(transaction, path, onRows)
       // A backup of an older schema has accounts, and no mark.
       await markRestoredAccounts(transaction)
       return true
@@ -159,11 +161,13 @@ async function isEmpty(db: Db): Promise<boolean> {
   return true
 }
 
-async function insertAll(db: Db, path: string): Promise<void> {
+async function insertAll(db: Db, path: string, onRows: (count: number) => void): Promise<void> {
   let table: TableLine | undefined
   let rows: string[] = []
+  let count = 0
   const flush = async (): Promise<void> => {
     if (table !== undefined && rows.length > 0) await insert(db, table, rows)
+    onRows((count += rows.length))
     rows = []
   }
   for await (const line of linesBeforeEnd(path, () => undefined)) {

@@ -47,6 +47,11 @@ export class FakeTime {
     this.#monotonicMs = endMs
   }
 
+  /** Time passes while work holds the thread: no timer runs. */
+  block(durationMs: number): void {
+    this.#monotonicMs += durationMs
+  }
+
   /** Lets time pass up to a wall time. */
   passTo(nowMs: number): void {
     this.pass(nowMs - this.clock.nowMs())

@@ -77,9 +77,13 @@ export async function everything(state: PersistentState): Promise<unknown> {
 }
 
 /** As `gslbd restore` does. */
-export async function restoreFrom(path: string, to: Sql): Promise<Result<number, string>> {
+export async function restoreFrom(
+  path: string,
+  to: Sql,
+  onRows?: (count: number) => void,
+): Promise<Result<number, string>> {
   const checked = await checkBackup(path)
-  return checked.ok ? restoreBackup(to, checked.value) : checked
+  return checked.ok ? restoreBackup(to, checked.value, onRows) : checked
 }
 
 /** @throws with the sentence when one of the two fails */

@@ -25,9 +25,13 @@ describe.each(persistentAdapters)('a backup of %s', (_name, adapter) => {
     const before = await everything(state())
     expect((await writeBackup(state().sql, path, 1_000)).ok).toBe(true)
     await emptyTables(state().sql)
-    const restored = await restoreFrom(path, state().sql)
+    const told: number[] = []
+    const restored = await restoreFrom(path, state().sql, (count) => told.push(count))
     expect(restored).toMatchObject({ ok: true })
     expect(restored.ok && restored.value).toBeGreaterThan(1_200)
+    expect(told.length).toBeGreaterThan(3)
+    expect(restored).toEqual({ ok: true, value: told.at(-1) })
+    expect(told).toEqual(told.toSorted((a, b) => a - b))
     expect(await everything(state())).toEqual(before)
     const again = [{ tenantId: 'acme', period: '100000', dnsQueries: 1, apiCalls: 1 }]
     await valueOf(state().usage.add({ id: 'b1', nowMs: 1, records: again }))

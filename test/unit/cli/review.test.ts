@@ -3,6 +3,7 @@ import { createHash } from 'node:crypto'
 import { cpSync, mkdirSync, readFileSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import { describe, expect, test } from 'vitest'
+import { main } from '#cli/main.ts'
 import { judgedWithout } from '#cli/plan/unplaced.ts'
 import { verdictOf } from '#cli/review/comment-body.ts'
 import { Exit } from '#cli/terminal/command.ts'
@@ -134,6 +135,22 @@ describe('the example, whose comments are kept beside its changes', () => {
     writeFileSync(asn, writeMmdb({ type: 'ASN', networks }))
     const { out } = await runCli('review', repo, '--base', 'main', '--asn', asn)
     expect(out).toContain(`(in full: gslbd plan ${repo} --base ${left} --asn '${asn}')\n`)
+  })
+
+  test('says which step it is at', async () => {
+    const { repo, signers } = checkout()
+    const said: string[] = []
+    const args = ['review', repo, '--base', 'main', '--allowed-signers', signers]
+    const none = (): void => undefined
+    const progress = (doing: string): void => void said.push(doing.replaceAll(repo, 'REPO'))
+    expect(await main(args, { out: none, err: none, env: {}, isTerminal: false, progress })).toBe(0)
+    const steps = said.map((doing) => doing.replace(/[0-9a-f]{40}|main|\d+/g, 'X'))
+    expect(steps).toEqual(
+      expect.arrayContaining([
+        ...['looking for X', 'verify: checking signatures since X', 'check: compiling X files'],
+        ...['check: comparing with X', 'plan: compiling both', 'plan: comparing what clients get'],
+      ]),
+    )
   })
 
   test('annotations for the log of a forge', async () => {

@@ -8,27 +8,67 @@ const erase = '\r\u001B[K'
 const site = 'examples/quickstart'
 
 describe('the line of progress', () => {
-  const written = (
-    isTerminal: boolean,
-    use: (progress: ReturnType<typeof openProgress>) => void,
-  ) => {
+  type Use = (progress: ReturnType<typeof openProgress>, time: FakeTime) => void
+  const written = (isTerminal: boolean, use: Use) => {
+    const time = new FakeTime(0)
     let text = ''
-    use(openProgress((more) => void (text += more), isTerminal))
-    return text
+    const write = (more: string): void => void (text += more)
+    use(openProgress({ write, isTerminal, clock: time.clock, after: time.after }), time)
+    return { text, timers: time.waiting }
   }
 
   test('is replaced by the next one, and leaves nothing behind', () => {
-    const text = written(true, ({ say, clear }) => {
+    const { text, timers } = written(true, ({ say, clear }) => {
       say('reading a')
       say('compiling 3 files')
       clear()
       clear()
     })
     expect(text).toBe(`${erase}reading a …${erase}compiling 3 files …${erase}`)
+    expect(timers).toBe(0)
   })
 
-  test('is not written where nobody looks', () => {
-    expect(written(false, ({ say, clear }) => [say('reading a'), clear()])).toBe('')
+  test('on a terminal counts the seconds of what takes more than three', () => {
+    const { text } = written(true, ({ say }, time) => {
+      say('reading a')
+      time.pass(4_500)
+      say('reading b')
+    })
+    const shown = ['', '', '', ' 3 s', ' 4 s'].map((took) => `reading a …${took}`)
+    expect(text).toBe([...shown, 'reading b …'].map((line) => erase + line).join(''))
+  })
+
+  test('elsewhere says nothing of what takes less than three seconds', () => {
+    const { text, timers } = written(false, ({ say, clear }, time) => {
+      say('reading a')
+      time.pass(1_500)
+      say('reading b')
+      time.pass(1_400)
+      clear()
+      time.pass(60_000)
+    })
+    expect({ text, timers }).toEqual({ text: '', timers: 0 })
+  })
+
+  test('elsewhere is a line after three seconds, and then each ten', () => {
+    const { text } = written(false, ({ say }, time) => {
+      say('reading a')
+      time.pass(2_500)
+      say('reading b')
+      time.pass(12_000)
+      for (let i = 0; i < 100; i++) say(`name ${i}`)
+    })
+    expect(text).toBe('reading b …\nreading b … 11 s\n')
+  })
+
+  test('elsewhere comes with the next word where the work lets no timer run', () => {
+    const { text } = written(false, ({ say }, time) => {
+      say('compiling')
+      time.block(20_000)
+      say('comparing')
+      say('comparing: name 2 of 3')
+    })
+    expect(text).toBe('comparing …\n')
   })
 })
 
