@@ -1,10 +1,10 @@
 // Makes the Debian package: the built program, its packages and its Node below /usr/lib/gslbd.
-import { execFileSync } from 'node:child_process'
-import { chmodSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { chmodSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { parseArgs } from 'node:util'
+import { makeDurably } from '#lib/durable-file.ts'
 import { manPage } from './man-page.ts'
+import { takeSteps } from './package-steps.ts'
 import { putProgram, version as packaged } from './program-tree.ts'
 import { runCompletion } from './shell-completion.ts'
 
@@ -26,38 +26,38 @@ const monitoring = [
   ...['fleet', 'node', 'tenant'].map((board) => `grafana/gslbd-${board}.json`),
 ]
 
-const stage = mkdtempSync(join(tmpdir(), 'gslbd-deb-'))
-try {
-  putProgram(stage)
-  await putSystemFiles()
-  putControl()
-  const file = join(values.output, `gslbd_${version}_${architecture}.deb`)
+const packageFile = join(values.output, `gslbd_${version}_${architecture}.deb`)
+await takeSteps('deb', async ({ stage, say, run }) => {
+  await putProgram(stage, { say, run })
+  await putSystemFiles(stage)
+  putControl(stage)
+  say(`writing ${packageFile}`)
   const how = ['--root-owner-group', `-Z${values.compression}`]
-  execFileSync('dpkg-deb', [...how, '--build', stage, file], { stdio: 'inherit' })
-} finally {
-  rmSync(stage, { recursive: true, force: true })
-}
+  await makeDurably(packageFile, (part) => run('dpkg-deb', ...how, '--build', stage, part))
+  console.log(packageFile)
+})
 
-function put(path: string, content: string, mode = 0o644): void {
+function put(stage: string, path: string, content: string, mode = 0o644): void {
   mkdirSync(dirname(join(stage, path)), { recursive: true })
   writeFileSync(join(stage, path), content)
   chmodSync(join(stage, path), mode)
 }
 
-async function putSystemFiles(): Promise<void> {
+async function putSystemFiles(stage: string): Promise<void> {
   const deploy = (path: string): string => readFileSync(join(root, 'deploy', path), 'utf8')
-  put('lib/systemd/system/gslbd.service', deploy('systemd/gslbd.service'))
-  put('etc/gslbd/gslbd.yaml', deploy('debian/gslbd.yaml'))
-  put('usr/share/man/man1/gslbd.1', await manPage())
-  put('usr/share/bash-completion/completions/gslbd', await runCompletion('bash'))
-  put('usr/share/zsh/vendor-completions/_gslbd', await runCompletion('zsh'))
-  put('usr/share/fish/vendor_completions.d/gslbd.fish', await runCompletion('fish'))
-  for (const file of monitoring) put(`usr/share/doc/gslbd/${file}`, deploy(file))
-  put('usr/share/doc/gslbd/copyright', readFileSync(join(root, 'LICENSE'), 'utf8'))
+  put(stage, 'lib/systemd/system/gslbd.service', deploy('systemd/gslbd.service'))
+  put(stage, 'etc/gslbd/gslbd.yaml', deploy('debian/gslbd.yaml'))
+  put(stage, 'usr/share/man/man1/gslbd.1', await manPage())
+  put(stage, 'usr/share/bash-completion/completions/gslbd', await runCompletion('bash'))
+  put(stage, 'usr/share/zsh/vendor-completions/_gslbd', await runCompletion('zsh'))
+  put(stage, 'usr/share/fish/vendor_completions.d/gslbd.fish', await runCompletion('fish'))
+  for (const file of monitoring) put(stage, `usr/share/doc/gslbd/${file}`, deploy(file))
+  put(stage, 'usr/share/doc/gslbd/copyright', readFileSync(join(root, 'LICENSE'), 'utf8'))
 }
 
-function putControl(): void {
+function putControl(stage: string): void {
   put(
+    stage,
     'DEBIAN/control',
     `Package: gslbd
 Version: ${version}
@@ -71,8 +71,8 @@ Description: authoritative DNS server with global load balancing
  Configured by signed YAML in Git, which is compiled into immutable bundles.
 `,
   )
-  put('DEBIAN/conffiles', '/etc/gslbd/gslbd.yaml\n')
+  put(stage, 'DEBIAN/conffiles', '/etc/gslbd/gslbd.yaml\n')
   for (const script of ['postinst', 'prerm', 'postrm']) {
-    put(`DEBIAN/${script}`, readFileSync(join(root, 'deploy/debian', script), 'utf8'), 0o755)
+    put(stage, `DEBIAN/${script}`, readFileSync(join(root, 'deploy/debian', script), 'utf8'), 0o755)
   }
 }

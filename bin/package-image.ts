@@ -1,10 +1,10 @@
 // Makes the image with buildah: the last stage of the Dockerfile, on the program as built here.
-import { spawnSync } from 'node:child_process'
-import { cpSync, mkdirSync, mkdtempSync, readFileSync, renameSync } from 'node:fs'
-import { rmSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { cpSync, mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { parseArgs } from 'node:util'
+import { makeDurably } from '#lib/durable-file.ts'
+import { takeSteps } from './package-steps.ts'
+import type { Steps } from './package-steps.ts'
 import { putProgram, version } from './program-tree.ts'
 
 const help = `npm run package:image -- [options]
@@ -33,41 +33,30 @@ if (values.help) {
 
 /** What the last stage asks apt-get for, and a shell with useradd. */
 const debianPackages = 'ca-certificates,git,libatomic1,libstdc++6,openssh-client,passwd'
-const stage = mkdtempSync(join(tmpdir(), 'gslbd-image-'))
-try {
+await takeSteps('image', async (steps) => {
+  const { stage, say, run } = steps
   const program = join(stage, 'program')
-  if (values.deb === undefined) putProgram(program)
-  else takeProgram(values.deb, program)
+  if (values.deb === undefined) await putProgram(program, steps)
+  else await takeProgram(values.deb, program, steps)
   mkdirSync(join(stage, 'deploy/image'), { recursive: true })
   cpSync(join(root, 'deploy/image'), join(stage, 'deploy/image'), { recursive: true })
-  if (values.base === undefined) putFiles(join(stage, 'root.tar'))
+  if (values.base === undefined) await putFiles(join(stage, 'root.tar'), steps)
   writeFileSync(join(stage, 'Dockerfile'), dockerfile())
   const file = ['--file', join(stage, 'Dockerfile')]
   // Only this format keeps the health check.
   const how = ['--format', 'docker', '--layers=false', '--tag', values.tag]
   const from = ['--build-context', `program=${stage}`]
-  run('buildah', 'build', ...how, ...from, ...file, stage)
-  if (values.output !== undefined) {
-    run('buildah', 'push', values.tag, `docker-archive:${values.output}:${values.tag}`)
-  }
-} finally {
-  rmSync(stage, { recursive: true, force: true })
-}
+  say(`building the image ${values.tag}`)
+  await run('buildah', 'build', ...how, ...from, ...file, stage)
+  const { output } = values
+  if (output === undefined) return
+  say(`writing ${output}`)
+  await makeDurably(output, (part) =>
+    run('buildah', 'push', values.tag, `docker-archive:${part}:${values.tag}`),
+  )
+})
 
-function run(program: string, ...args: readonly string[]): void {
-  // Its steps add a user and install packages: a root of their own is enough for that, also inside
-  // of a container.
-  const env = { BUILDAH_ISOLATION: 'chroot', ...process.env }
-  const { error, status } = spawnSync(program, args, { env, stdio: 'inherit' })
-  if (error === undefined && status === 0) return
-  const missing = error !== undefined && 'code' in error && error.code === 'ENOENT'
-  console.error(`${program} ${missing ? 'is not installed' : `failed (exit code ${status})`}`)
-  if (missing) console.error('On Debian: apt-get install buildah mmdebstrap')
-  rmSync(stage, { recursive: true, force: true })
-  process.exit(70)
-}
-
-function putFiles(tar: string): void {
+async function putFiles(tar: string, { say, run }: Steps): Promise<void> {
   if (values.rootfs !== undefined) {
     cpSync(values.rootfs, tar)
     return
@@ -77,13 +66,15 @@ function putFiles(tar: string): void {
   // The files go into a tar: there is no need to flush each of them.
   const quick = ['--aptopt=Acquire::Retries "3"', '--dpkgopt=force-unsafe-io']
   const what = ['--variant=essential', `--include=${debianPackages}`, 'bookworm', tar]
-  run('mmdebstrap', ...quick, ...options, ...what)
+  say('making the base of packages of Debian')
+  await run('mmdebstrap', ...quick, ...options, ...what)
 }
 
 /** What the system of the image has no use for stays out: the unit, the settings of a machine. */
-function takeProgram(deb: string, to: string): void {
+async function takeProgram(deb: string, to: string, { stage, say, run }: Steps): Promise<void> {
   const all = join(stage, 'deb')
-  run('dpkg-deb', '--extract', deb, all)
+  say(`taking the program from ${deb}`)
+  await run('dpkg-deb', '--extract', deb, all)
   mkdirSync(join(to, 'usr/lib'), { recursive: true })
   renameSync(join(all, 'usr/lib/gslbd'), join(to, 'usr/lib/gslbd'))
   renameSync(join(all, 'usr/bin'), join(to, 'usr/bin'))

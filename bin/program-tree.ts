@@ -1,5 +1,4 @@
 // Writes what the Debian package and the image install: the built program, its packages, its Node.
-import { execFileSync } from 'node:child_process'
 import {
   chmodSync,
   cpSync,
@@ -12,6 +11,8 @@ import {
 import { join, relative } from 'node:path'
 import { parseArgs } from 'node:util'
 import { external } from './bundle-program.ts'
+import { takeSteps } from './package-steps.ts'
+import type { Steps } from './package-steps.ts'
 
 const root = join(import.meta.dirname, '..')
 /** Declarations and maps are for those who write programs: 60 MB of 150. */
@@ -26,8 +27,13 @@ interface Package {
 export const { version } = packageAt(root)
 
 /** Builds dist/ and puts all below /usr/lib/gslbd, with a link in /usr/bin. */
-export function putProgram(stage: string): void {
-  execFileSync(process.execPath, [join(root, 'bin/build.ts')], { stdio: 'inherit' })
+export async function putProgram(
+  stage: string,
+  { say, run }: Pick<Steps, 'say' | 'run'>,
+): Promise<void> {
+  say('building the program')
+  await run(process.execPath, join(root, 'bin/build.ts'))
+  say('copying the program, its packages and its Node')
   const home = join(stage, 'usr/lib/gslbd')
   const copy = (from: string, to: string): void => {
     const filter = (path: string): boolean => !notProgram.test(path)
@@ -66,6 +72,7 @@ function productPackages(): readonly string[] {
 
 if (import.meta.main) {
   const { values } = parseArgs({ options: { output: { type: 'string', short: 'o' } } })
-  if (values.output === undefined) throw new Error('say where: --output FOLDER')
-  putProgram(values.output)
+  const { output } = values
+  if (output === undefined) throw new Error('say where: --output FOLDER')
+  await takeSteps('program', (steps) => putProgram(output, steps))
 }

@@ -42,35 +42,53 @@ export function writeDurably(path: string, bytes: Uint8Array | string, mode = 0o
   flushDirectory(directory)
 }
 
-/**
- * As `writeDurably`, of a text that comes in parts; the main loop goes on meanwhile.
- *
- * @param isWanted asked before the file takes its name: false leaves what is there
- */
-export async function writePartsDurably(
+/** As `writeDurably`, of a text that comes in parts; the main loop goes on meanwhile. */
+export function writePartsDurably(
   path: string,
   parts: Iterable<string> | AsyncIterable<string>,
   { mode, isWanted }: { readonly mode: number; readonly isWanted: () => boolean },
+): Promise<void> {
+  const write = async (temporary: string): Promise<void> => {
+    const file = await open(temporary, 'wx', mode)
+    try {
+      for await (const part of parts) await file.appendFile(part)
+    } finally {
+      await file.close()
+    }
+  }
+  return makeDurably(path, write, isWanted)
+}
+
+/**
+ * As `writeDurably`, of a file that something else makes.
+ *
+ * @param make the file, under the name that it is given, in the folder of `path`
+ * @param isWanted asked before the file takes its name: false leaves what is there
+ * @throws what `make` throws; `path` is as it was, and nothing is beside it
+ */
+export async function makeDurably(
+  path: string,
+  make: (temporary: string) => Promise<void>,
+  isWanted: () => boolean = () => true,
 ): Promise<void> {
   const directory = dirname(path)
   mkdirSync(directory, { recursive: true })
   const temporary = temporaryOf(path)
   try {
-    const file = await open(temporary, 'wx', mode)
-    try {
-      for await (const part of parts) await file.appendFile(part)
-      await file.sync()
-    } finally {
-      await file.close()
-    }
+    await make(temporary)
+    await flush(temporary)
     if (!isWanted()) return
     // At once, so that nobody has written the file since the question.
     renameSync(temporary, path)
-    const above = await open(directory, 'r')
-    await above.sync().finally(() => above.close())
+    await flush(directory)
   } finally {
     await rm(temporary, { force: true })
   }
+}
+
+async function flush(path: string): Promise<void> {
+  const opened = await open(path, 'r')
+  await opened.sync().finally(() => opened.close())
 }
 
 // Random, not counted: a restarted container has the same process id, and threads share one.

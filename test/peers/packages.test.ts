@@ -2,7 +2,7 @@
 // of its own, and on a machine that systemd has booted. The npm package, the image, and the unit,
 // as systemd judges it. To boot a machine and to build an image takes root that may mount, as CI
 // has it: without, one test says that nothing was shown.
-import { execFileSync, spawn } from 'node:child_process'
+import { execFileSync, spawn, spawnSync } from 'node:child_process'
 import { once } from 'node:events'
 import {
   cpSync,
@@ -72,6 +72,24 @@ function nextVersion(): string {
   rmSync(tree, { recursive: true })
   return file
 }
+
+test('a package that is not whole does not take the place of an older one', () => {
+  const [folder, programs] = [join(work, 'failing'), join(work, 'programs')]
+  for (const each of [folder, programs]) mkdirSync(each)
+  const older = join(folder, basename(first))
+  writeFileSync(older, 'older')
+  const failing = '#!/bin/sh\nfor path; do :; done\nprintf half >"$path"; exit 1\n'
+  writeFileSync(join(programs, 'dpkg-deb'), failing, { mode: 0o755 })
+  const env = { ...process.env, PATH: `${programs}:${process.env['PATH']}` }
+  const args = [join(source, 'bin/package-deb.ts'), '--output', folder]
+  const { status, stderr } = spawnSync(process.execPath, args, { cwd: source, env })
+  expect({ status, said: stderr.toString() }).toEqual({
+    status: 70,
+    said: expect.stringContaining('dpkg-deb failed (1)') as string,
+  })
+  expect(readdirSync(folder)).toEqual([basename(first)])
+  expect(readFileSync(older, 'utf8')).toBe('older')
+})
 
 test('it installs: program, unit, settings, man page and completions', () => {
   dpkg('--install', first)

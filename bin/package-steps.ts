@@ -1,0 +1,88 @@
+// Runs the steps in which a package is made: says what each does, and leaves no part behind when
+// one fails or a signal ends it.
+import { spawn } from 'node:child_process'
+import { mkdtempSync, rmSync } from 'node:fs'
+import { constants, tmpdir } from 'node:os'
+import { join } from 'node:path'
+import type { Readable } from 'node:stream'
+import { systemClock } from '#lib/clock.ts'
+import { systemAfter } from '#lib/timer.ts'
+import { Exit } from '#cli/terminal/command.ts'
+import { openProgress } from '#cli/terminal/progress.ts'
+
+export interface Steps {
+  /** A folder that is removed at the end, whatever comes. */
+  readonly stage: string
+  /** What is done from now on, in a few words. */
+  readonly say: (doing: string) => void
+  /** @throws StepFault: it is not installed, has failed, or a signal came */
+  readonly run: (program: string, ...args: readonly string[]) => Promise<void>
+}
+
+/** With a sentence for whoever makes the package. */
+export class StepFault extends Error {}
+
+const newline = 10
+/** What a shell says of a process that a signal ended. */
+const ofSignals = 128
+/** Some steps add a user and install packages: a root of their own is enough for that. */
+const env = { BUILDAH_ISOLATION: 'chroot', ...process.env }
+
+/** Has the process end with 0, or with the code of what went wrong. */
+export async function takeSteps(
+  name: string,
+  make: (steps: Steps) => Promise<void>,
+): Promise<void> {
+  const stage = mkdtempSync(join(tmpdir(), `gslbd-${name}-`))
+  const stop = new AbortController()
+  const progress = openProgress({
+    write: (text) => process.stderr.write(text),
+    ...{ isTerminal: process.stderr.isTTY, clock: systemClock, after: systemAfter },
+  })
+  for (const signal of ['SIGINT', 'SIGTERM'] as const) {
+    process.on(signal, () => {
+      process.exitCode = ofSignals + constants.signals[signal]
+      stop.abort(new StepFault(`stopped by ${signal}: no package was written`))
+    })
+  }
+  let doing = ''
+  const say = (words: string): void => progress.say((doing = words))
+  const pass = (from: Readable, to: NodeJS.WriteStream): void => {
+    from.on('data', (octets: Buffer) => {
+      progress.clear()
+      to.write(octets)
+      if (octets.at(-1) === newline) say(doing)
+    })
+  }
+  const run: Steps['run'] = async (program, ...args) => {
+    stop.signal.throwIfAborted()
+    const child = spawn(program, args, { env, stdio: ['ignore', 'pipe', 'pipe'] })
+    pass(child.stdout, process.stdout)
+    pass(child.stderr, process.stderr)
+    const end = (): void => void child.kill('SIGTERM')
+    stop.signal.addEventListener('abort', end)
+    const ended = new Promise<string | undefined>((resolve) => {
+      child.once('error', (error) => resolve(faultOf(program, error)))
+      child.once('close', (code) => resolve(code === 0 ? undefined : `${program} failed (${code})`))
+    })
+    const fault = await ended
+    stop.signal.removeEventListener('abort', end)
+    stop.signal.throwIfAborted()
+    if (fault !== undefined) throw new StepFault(fault)
+  }
+  try {
+    await make({ stage, say, run })
+  } catch (error) {
+    progress.clear()
+    process.exitCode ??= Exit.Internal
+    console.error(error instanceof StepFault ? error.message : error)
+  } finally {
+    progress.clear()
+    rmSync(stage, { recursive: true, force: true })
+  }
+}
+
+function faultOf(program: string, error: NodeJS.ErrnoException): string {
+  if (error.code !== 'ENOENT') return `${program} does not run: ${error.message}`
+  return `${program} is not installed\nOn Debian: apt-get install buildah dpkg-dev mmdebstrap`
+}
