@@ -34,6 +34,16 @@ export const healthLimits = {
   webhookAddressesMax: 16,
   /** Processes of script checks at once; a probe beyond it waits, within its own time. */
   scriptsInFlightMax: 32,
+  /** What ended scripts have left is looked for so often at most, for all of them at once. */
+  scriptSweepEveryMs: 500,
+  /** For one look: what is not found in this time stays. */
+  scriptSweepMs: 1_000,
+  scriptSweepRoundsMax: 3,
+  /** Processes looked at in one turn of the event loop. */
+  scriptSweepPerTurn: 32,
+  scriptDescendantsMax: 1_000,
+  /** What is read of the environment of a process. */
+  scriptEnvironBytesMax: 262_144,
   /** Of probes that this node may not send. */
   icmpForbiddenLinesPerMinute: 12,
   /** Period at which echo replies are looked for while some are outstanding. */

@@ -1,5 +1,6 @@
 // The script probe: runs a program; healthy when it exits with 0.
 import { spawn } from 'node:child_process'
+import { randomBytes } from 'node:crypto'
 import type { ChildProcess } from 'node:child_process'
 import type { Log } from '#lib/log.ts'
 import { systemClock } from '#lib/clock.ts'
@@ -8,17 +9,19 @@ import { healthLimits } from '../limits.ts'
 import type { Probe, ProbeTarget } from './probe.ts'
 import { programOf } from './script-program.ts'
 import type { Program } from './script-program.ts'
+import { runOf, runVariable, ScriptSessions } from './script-session.ts'
 
 type Environment = Readonly<Record<string, string | undefined>>
 
 export function createScript(environment: Environment): Probe {
   const places = new Places(healthLimits.scriptsInFlightMax)
+  const sessions = new ScriptSessions()
   return {
     type: 'script',
     run(target, report) {
       const attempt = new Attempt(target.check.timeoutMs, report)
       places.take(attempt, (leave) => {
-        start(target, attempt, environment, leave)
+        start(target, attempt, { environment, sessions, leave })
       })
       return attempt.cancel
     },
@@ -85,11 +88,16 @@ class Places {
   }
 }
 
+interface Surroundings {
+  readonly environment: Environment
+  readonly sessions: ScriptSessions
+  readonly leave: () => void
+}
+
 function start(
   { ipAddress, check }: ProbeTarget,
   attempt: Attempt,
-  environment: Environment,
-  leave: () => void,
+  { environment, sessions, leave }: Surroundings,
 ): void {
   let program: Program
   try {
@@ -108,12 +116,16 @@ function start(
     leave()
   }
   let child: ChildProcess
+  const token = randomBytes(16).toString('hex')
   try {
     child = spawn(file, args, {
-      // A group of its own, so that its children can be ended with it.
+      // A session of its own, so that its children can be ended with it.
       detached: true,
       stdio: 'ignore',
-      env: { ...environment, SVC_HC_IP: ipAddress, SVC_HC_PORT: String(check.port) },
+      env: {
+        ...environment,
+        ...{ SVC_HC_IP: ipAddress, SVC_HC_PORT: String(check.port), [runVariable]: token },
+      },
     })
   } catch (error) {
     // Some codes come at once, others as an event.
@@ -131,19 +143,12 @@ function start(
     if (child.pid === undefined) end()
     fail(attempt, error)
   })
+  if (child.pid === undefined) return
+  const run = runOf(child.pid, token)
   attempt.onOver(() => {
     // Also after a success: what it left running in the background ends with it.
-    killGroup(child)
+    sessions.end(run)
   })
-}
-
-function killGroup({ pid }: ChildProcess): void {
-  if (pid === undefined) return
-  try {
-    process.kill(-pid, 'SIGKILL')
-  } catch {
-    // Nobody of the group is left.
-  }
 }
 
 const reasons: Readonly<Record<string, string>> = {
