@@ -9,7 +9,7 @@ import {
   notifyTargetsOf,
   transfersOf,
   updateZonesOf,
-  watchCatalog,
+  watchZones,
 } from '#cli/node/transfers.ts'
 import { createGeo, threadsByRole, threadsOf } from '#cli/node/dns.ts'
 import { startQueryLog, stopAnswering } from '#cli/query-log/start-query-log.ts'
@@ -20,8 +20,6 @@ import { systemClock } from '#lib/clock.ts'
 import { ok } from '#lib/result.ts'
 import { systemAfter } from '#lib/timer.ts'
 import { defaultTenant } from '#schemas/objects/tenant.ts'
-import type { Bundle } from '#bundle/format/bundle.ts'
-import { zoneNames } from '#runtime/transfer/zone-records.ts'
 import { Notifier } from '#runtime/notify/notifier.ts'
 import { Updates } from '#runtime/update/updates.ts'
 import { QueryBucket, queryBucketBytes } from '#runtime/answer/query-bucket.ts'
@@ -126,12 +124,9 @@ function watchClients(samples: QuerySamples, node: DnsNode, geo: GeoSource): Cli
 
 /** Secondaries and the log hear what each bundle changes. */
 function tellOfBundles({ settings, log }: Deps, node: DnsNode, notifier: Notifier): void {
-  const watch = watchCatalog(transfersOf(settings.dns).catalog, log)
-  let served: Bundle | undefined
+  const watch = watchZones(settings.dns, log)
   node.onServed(() => {
-    const bundle = node.bundle()
-    if (bundle !== undefined && bundle !== served) watch(zoneNames(bundle))
-    served = bundle
+    watch(node.bundle())
     notifier.changed()
   })
 }

@@ -7,12 +7,11 @@ import {
   notifySourceOf,
   notifyTargetsOf,
   transfersOf,
-  watchCatalog,
+  watchZones,
 } from '#cli/node/transfers.ts'
 import type { Settings } from '#cli/settings/settings.ts'
 import { formatName } from '#dns/name.ts'
 import type { TsigKey } from '#dns/tsig/tsig-key.ts'
-import type { Bundle } from '#bundle/format/bundle.ts'
 import { systemClock } from '#lib/clock.ts'
 import type { Log } from '#lib/log.ts'
 import { err, ok } from '#lib/result.ts'
@@ -20,7 +19,6 @@ import type { Result } from '#lib/result.ts'
 import { systemAfter } from '#lib/timer.ts'
 import { Notifier } from '#runtime/notify/notifier.ts'
 import type { DnsNode } from '#runtime/node/node.ts'
-import { zoneNames } from '#runtime/transfer/zone-records.ts'
 
 export class ZoneExchange {
   readonly #settings: Settings['dns']
@@ -44,12 +42,9 @@ export class ZoneExchange {
       after: systemAfter,
       log,
     })
-    const watch = watchCatalog(catalog, log)
-    let served: Bundle | undefined
+    const watch = watchZones(settings, log)
     node.onServed(() => {
-      const bundle = node.bundle()
-      if (bundle !== undefined && bundle !== served) watch(zoneNames(bundle))
-      served = bundle
+      watch(node.bundle())
       this.notifier.changed()
     })
   }

@@ -7,6 +7,7 @@ import type { Log } from '#lib/log.ts'
 import type { Network } from '#dns/network.ts'
 import { parseCidr } from '#routing/tables/cidr.ts'
 import type { NotifyTarget } from '#runtime/notify/notifier.ts'
+import { setsBindRefuses } from '#runtime/transfer/secondary-limits.ts'
 import { zoneNames } from '#runtime/transfer/zone-records.ts'
 import type { TransferSettings } from '#runtime/transfer/transfers.ts'
 
@@ -64,11 +65,44 @@ export function notifyKeyOf({ axfr: { notifyKey } }: Dns): Uint8Array | undefine
 }
 
 /**
- * The compiler does not know the settings of a node, so that it cannot refuse a zone that has the
- * name of the catalog.
+ * The compiler does not know whether a node transfers zones, nor what its catalog is called.
  *
- * @returns to be called with the zones of each bundle that serves
+ * @returns to be called with what serves, whenever that changed
  */
+export function watchZones(
+  dns: Dns,
+  log: Pick<Log, 'info' | 'warn' | 'error'>,
+): (bundle: Bundle | undefined) => void {
+  const watchNames = watchCatalog(transfersOf(dns).catalog, log)
+  const watchSets = dns.axfr.enabled ? watchRefused(log) : () => undefined
+  let served: Bundle | undefined
+  return (bundle) => {
+    if (bundle === undefined || bundle === served) return
+    served = bundle
+    watchNames(zoneNames(bundle))
+    watchSets(bundle)
+  }
+}
+
+/** @returns to be called with each bundle that serves and whose zones are transferred */
+export function watchRefused(log: Pick<Log, 'info' | 'warn'>): (bundle: Bundle) => void {
+  let told = ''
+  return (bundle) => {
+    const { first, others } = setsBindRefuses(bundle)
+    const now = first.length === 0 ? '' : `${first.join()} ${others}`
+    if (now === told) return
+    told = now
+    if (now === '') log.info({}, 'no zone has more than BIND takes as a secondary server')
+    else log.warn({ sets: first, others }, tooManyForBind)
+  }
+}
+
+const tooManyForBind =
+  'BIND refuses a zone with more than 100 records of a name and type, or 100 types of a name: ' +
+  'where it is a secondary server, raise its max-records-per-type and max-types-per-name, or ' +
+  'use fewer'
+
+/** @returns to be called with the zones of each bundle that serves */
 export function watchCatalog(
   catalog: Uint8Array | undefined,
   log: Pick<Log, 'info' | 'error'>,

@@ -52,6 +52,16 @@ export const poolDiagnostics = {
       'members:\n  - { ipAddress: 192.0.2.10, port: 443 }\n  - { ipAddress: "2001:db8::10", ' +
       'port: 443 }',
   },
+  'service-too-large': {
+    severity: 'warning',
+    message: '%s %s records of %s are a message of %s octets, and DNS has %s at most',
+    help: 'use fewer members, or several names, where the zone is transferred to secondary servers',
+    cause:
+      'Nodes answer `answerCount` of them at most. A transfer shows all, and a secondary server ' +
+      'cannot answer them: it truncates, over TCP, too, or says SERVFAIL.',
+    bad: 'spec: { domain: www.example.com., pool: web } # of 2400 IPv6 addresses',
+    good: 'spec: { domain: www.example.com., pool: web } # of 2000',
+  },
   'pool-weightless': {
     severity: 'warning',
     message: 'every enabled %s member of the pool "%s" has the weight 0, and "%s" goes by weight',

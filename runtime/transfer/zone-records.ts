@@ -234,7 +234,7 @@ export function zoneName(bundle: Bundle, zone: number): Uint8Array {
   return nameOf(bundle, bundle.zoneNode[zone]!)
 }
 
-function nameOf(bundle: Bundle, node: number): Uint8Array {
+export function nameOf(bundle: Bundle, node: number): Uint8Array {
   const start = cellOf(bundle, node, NodeCell.NameOffset)
   return bundle.names.slice(start, start + nodeNameBytes(bundle, node))
 }

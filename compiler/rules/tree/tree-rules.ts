@@ -30,6 +30,7 @@ import { responseRuleLoops } from './response-rule-loops.ts'
 import { responseRulesUnique } from './response-rules-unique.ts'
 import { routingEndpoints } from './routing-endpoints.ts'
 import { serviceRouting } from './service-routing.ts'
+import { serviceSizes } from './service-sizes.ts'
 import { servicesOutsideZones } from './services-outside-zones.ts'
 import { soaFailover } from './soa-failover.ts'
 import { tenantFolders } from './tenant-folders.ts'
@@ -53,6 +54,7 @@ export const treeRules: readonly TreeRule[] = Object.freeze([
   memberCapacity,
   hostnameMembers,
   serviceRouting,
+  serviceSizes,
   routingEndpoints,
   healthChecksAllowed,
   nameserverGlue,

@@ -21,7 +21,7 @@ import { hash } from 'node:crypto'
 interface Setup {
   readonly entries?: readonly { readonly path: string; readonly kind: 'symlink' | 'submodule' }[]
   readonly pad?: { readonly path: string; readonly bytes: number }
-  /** What follows in a file that would be too much for a folder in Git. */
+  /** What follows in a file, too much for a folder in Git. `#`: how many are before it, in hex. */
   readonly fill?: { readonly path: string; readonly piece: string; readonly count: number }
   readonly limits?: Partial<CompileLimits>
   readonly refusal?: string
@@ -50,11 +50,12 @@ export function compileFixture(folder: string): CompileResult {
   }))
   const { fill } = setup
   const sources = files.value.map((file): SourceFile => {
-    if (file.path === fill?.path)
-      return sourceFile(
-        file.path,
-        new TextDecoder().decode(file.bytes!) + fill.piece.repeat(fill.count),
+    if (file.path === fill?.path) {
+      const pieces = Array.from({ length: fill.count }, (_, i) =>
+        fill.piece.replace('#', i.toString(16)),
       )
+      return sourceFile(file.path, new TextDecoder().decode(file.bytes!) + pieces.join(''))
+    }
     if (file.path !== setup.pad?.path) return file
     return { ...file, sizeBytes: setup.pad.bytes, bytes: null }
   })
