@@ -11,6 +11,7 @@ import type { HiddenBy } from '#state/ports/dynamic-dns.ts'
 import { createNodeApi } from '#cli/node/api.ts'
 import type { NodeApi, NodeApiParts } from '#cli/node/api.ts'
 import { createNodeLicence } from '#cli/node/licence.ts'
+import { missingGeoOn } from '#cli/node/dns.ts'
 import { createNodeRum } from '#cli/node/rum.ts'
 import { PastAnswers } from '#cli/why/past-answers.ts'
 import { LiveSimulator } from '#cli/simulate/live.ts'
@@ -104,6 +105,9 @@ function licenceAlone(deps: Deps): ReturnType<typeof createNodeLicence> {
   })
 }
 
+const missingGeoOf = ({ settings, node }: Deps): readonly string[] =>
+  settings.roles.includes('dns') ? missingGeoOn(node) : []
+
 function apiParts(deps: Deps, load: ThreadLoad, looks: AskedLooks): NodeApiParts {
   const { settings, log, env, node, gitops, health, shared, records, rum, permit } = deps
   const { dynamicDns, regressions, alerts, domains } = deps
@@ -136,7 +140,7 @@ function apiParts(deps: Deps, load: ThreadLoad, looks: AskedLooks): NodeApiParts
     repository: () => deps.repacker.status(),
     ...{ given: () => givenBy(deps), fleet: () => fleetIn(deps) },
     alerts: () => alerts.keeper.status(),
-    anycast: () => anycastOf(deps),
+    ...{ missingGeo: () => missingGeoOf(deps), anycast: () => anycastOf(deps) },
     deliveryPhase: () => deps.delivery.keeper.view()?.state.phase ?? null,
     clock: systemClock,
     ...{ branch: settings.gitops.branch, hasRemote: settings.gitops.url !== '' },

@@ -11,7 +11,7 @@ import {
   updateZonesOf,
   watchZones,
 } from '#cli/node/transfers.ts'
-import { createGeo, threadsByRole, threadsOf } from '#cli/node/dns.ts'
+import { createGeo, threadsByRole, threadsOf, watchMissingGeo } from '#cli/node/dns.ts'
 import { startQueryLog, stopAnswering } from '#cli/query-log/start-query-log.ts'
 import { createNodeJournal } from '#cli/why/node-journal.ts'
 import { mayWriteText } from '#config/name-holder.ts'
@@ -125,8 +125,10 @@ function watchClients(samples: QuerySamples, node: DnsNode, geo: GeoSource): Cli
 /** Secondaries and the log hear what each bundle changes. */
 function tellOfBundles({ settings, log }: Deps, node: DnsNode, notifier: Notifier): void {
   const watch = watchZones(settings.dns, log)
+  const watchGeo = settings.roles.includes('dns') ? watchMissingGeo(node, log) : () => undefined
   node.onServed(() => {
     watch(node.bundle())
+    watchGeo()
     notifier.changed()
   })
 }

@@ -3,7 +3,8 @@ import type { MetricsSnapshot } from '#api/metrics/snapshot.ts'
 import type { HealthReason } from '#api/ports/operator-view.ts'
 import { systemKey } from '#api/auth/policy.ts'
 import { readSecrets } from '#cli/data/secrets.ts'
-import { isWithdrawn, queryLogLost, redisAway } from '#cli/status/health-reasons.ts'
+import { missingGeoOn } from '#cli/node/dns.ts'
+import { geoMissing, isWithdrawn, queryLogLost, redisAway } from '#cli/status/health-reasons.ts'
 import { dataDirectorySnapshot } from '#cli/data/disk-use.ts'
 import { nodeSnapshot } from '#cli/status/operator-view.ts'
 import { ThreadLoad } from '#cli/status/thread-load.ts'
@@ -148,6 +149,7 @@ function healthOf(pulled: PulledNode): { status: string; reasons: readonly Healt
   const { active, expired, refused, isStored } = node.status()
   if (active === null) return { status: 'starting', reasons: [noBundle] }
   const { sources } = puller.status()
+  const missing = missingGeoOn(node)
   const rows: readonly (readonly [boolean, HealthReason])[] = [
     [
       refused !== null,
@@ -199,6 +201,7 @@ function healthOf(pulled: PulledNode): { status: string; reasons: readonly Healt
         message: 'The journal cannot be written: answers cannot be explained later. See the log.',
       },
     ],
+    [missing.length > 0, { code: geoMissing, message: missing.join(' ') }],
     [pulled.queryLog?.counts().isFailing === true, { code: 'query-log', message: queryLogLost }],
     [shared.status().state === 'away', { code: 'redis-away', message: redisAway }],
   ]

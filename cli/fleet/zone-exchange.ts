@@ -1,6 +1,7 @@
 // What a node of the role dns alone does for secondary servers: the keys that it knows, and whom it
 // tells of changes.
 import { readTsigKeyFile } from '#cli/files/tsig-key-file.ts'
+import { watchMissingGeo } from '#cli/node/dns.ts'
 import {
   notifiedZones,
   notifyKeyOf,
@@ -43,8 +44,10 @@ export class ZoneExchange {
       log,
     })
     const watch = watchZones(settings, log)
+    const watchGeo = watchMissingGeo(node, log)
     node.onServed(() => {
       watch(node.bundle())
+      watchGeo()
       this.notifier.changed()
     })
   }

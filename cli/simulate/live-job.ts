@@ -147,9 +147,11 @@ export function shownService(service: SimulatedService) {
     candidates,
     geoRule: trace?.geoRule ?? null,
     steps:
-      trace?.steps.map(({ name: step, before, after, scopeBits, script }) => ({
+      trace?.steps.map(({ name: step, before, after, scopeBits, script, missing }) => ({
         ...{ name: step, before, after, scopeBits },
-        reason: script === null ? changeOf(before, after) : `${script.outcome}: ${script.reason}`,
+        reason:
+          (script === null ? changeOf(before, after) : `${script.outcome}: ${script.reason}`) +
+          (missing === undefined ? '' : `: ${missing} on this node`),
       })) ?? plainStep(algorithm, candidates, picks),
   }
 }

@@ -149,11 +149,12 @@ function traceLines({ trace }: SimulatedService): string[] {
   return [
     row('among', list(candidates)),
     ...(geoRule === null ? [] : [row('geo rule', `sends the client to ${geoRule}`)]),
-    ...steps.map(({ name, before, after, scopeBits, script }) => {
+    ...steps.map(({ name, before, after, scopeBits, script, missing }) => {
       const isSame = before.join() === after.join()
       const why = script === null ? '' : `, ${script.outcome}: ${script.reason}`
       const bits = scopeBits === 0 ? '' : ` (needs ${scopeBits} bits of the client)`
-      return row('step', `${name}: ${isSame ? `changes nothing${why}` : list(after)}${bits}`)
+      const lack = missing === undefined ? '' : `; ${missing}`
+      return row('step', `${name}: ${isSame ? `changes nothing${why}` : list(after)}${bits}${lack}`)
     }),
   ]
 }

@@ -12,7 +12,10 @@ import type { Chain } from '#routing/chain/chain.ts'
 import { drawMany, explainPool } from '#routing/choose/explain.ts'
 import type { ExplainedMember } from '#routing/choose/explain.ts'
 import type { Policy } from '#routing/choose/policy.ts'
+import { missingFor } from '#routing/choose/missing-geo.ts'
 import { dividesByWeight } from '#routing/choose/way.ts'
+import type { Way } from '#routing/choose/way.ts'
+import type { GeoBuffers } from '#routing/geo/geo-tables.ts'
 import { plainByCode, wayOfCode } from '#routing/choose/ways.ts'
 import { Family } from '#routing/state/query.ts'
 import type { RoutingQuery } from '#routing/state/query.ts'
@@ -73,6 +76,8 @@ export interface SimulatedTrace {
     readonly scopeBits: number
     /** Why a script changed nothing; null: it had its way, or the step is none. */
     readonly script: ScriptNote | null
+    /** The geo database that it goes by, where there is none. */
+    readonly missing?: string
   }[]
 }
 
@@ -143,7 +148,7 @@ export function explainService({
     mayAnswer: members.map(({ ipAddress }) => ipAddress).filter((one) => possible.has(one)),
     ttlSeconds: serviceCell(bundle, service, NodeCell.TtlSeconds),
     clientPlace: placeOfClient(tx.chain, question.tables.geo, policy?.ways ?? []),
-    trace: trace === null ? null : addressesOf(bundle, trace, notes),
+    trace: trace === null ? null : addressesOf(bundle, trace, notes, question.tables.geo),
     distribution: members
       .filter(({ index }) => draws.has(index))
       .map(({ index, ipAddress }) => {
@@ -186,6 +191,7 @@ function addressesOf(
   bundle: Bundle,
   trace: Trace,
   notes: readonly (ScriptNote | null)[],
+  geo: GeoBuffers,
 ): SimulatedTrace {
   const left = [...notes]
   const texts = (members: readonly number[]): readonly string[] =>
@@ -199,8 +205,14 @@ function addressesOf(
       after: texts(after),
       scopeBits,
       script: way.argument === 'BODY' ? (left.shift() ?? null) : null,
+      ...missingOf(way, geo),
     })),
   }
+}
+
+function missingOf(way: Way, geo: GeoBuffers): { readonly missing?: string } {
+  const missing = missingFor(way, geo)
+  return missing === undefined ? {} : { missing: `there is no ${missing.noun}` }
 }
 
 /** A rare address may be in none of the answers that are counted. */

@@ -24,6 +24,8 @@ export interface HealthParts {
   readonly journal: () => { readonly error: string | null } | null
   /** null: queries are not logged. */
   readonly queryLog: () => { readonly isFailing: boolean } | null
+  /** A sentence for each geo database that the configuration goes by and that is not there. */
+  readonly missingGeo: () => readonly string[]
   /** null: no addresses are announced. */
   readonly anycast: () => AnycastFacts | null
 }
@@ -51,6 +53,8 @@ export const redisAway =
 
 export const queryLogLost =
   'The query log cannot be written: its records are lost until it can. See the log.'
+
+export const geoMissing = 'geo-missing'
 
 const noBundle: Row = {
   code: 'no-bundle',
@@ -147,6 +151,11 @@ const degradations: readonly Row[] = [
     code: 'audit-log',
     message: 'The audit log cannot be written; its lines are in the main log.',
     holds: ({ isAudited }) => !isAudited(),
+  },
+  {
+    code: geoMissing,
+    message: ({ missingGeo }) => missingGeo().join(' '),
+    holds: ({ missingGeo }) => missingGeo().length > 0,
   },
   {
     code: 'setup-open',

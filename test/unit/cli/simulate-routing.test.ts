@@ -104,6 +104,8 @@ describe('the client decides', () => {
     const file = put('a.bundle', encode(model).bytes)
     const { out } = await run('geo.example.org.', '--bundle', file)
     expect(out).toContain('place     unknown: there is no database, name one with --geoip\n')
+    const step = 'step      geo-ip: changes nothing; there is no geo database with countries\n'
+    expect(out).toContain(step)
     const other = await run('dice.example.org.', '--bundle', file, '--geoip', countries())
     expect(other.out).not.toMatch(/^place|region/m)
   })

@@ -12,6 +12,7 @@ function said(
   status: Partial<GitopsStatus>,
   isServing: boolean,
   wanted = 'git-held',
+  missingGeo: readonly string[] = [],
 ): string | undefined {
   const node = { active: isServing ? {} : null, refused: null, expired: false, isStored: true }
   const parts: HealthParts = {
@@ -29,6 +30,7 @@ function said(
     isAudited: () => true,
     isSetupOpen: () => false,
     deliveryPhase: () => null,
+    missingGeo: () => missingGeo,
     anycast: () => null,
   }
   return healthOf(parts).reasons.find(({ code }) => code === wanted)?.message
@@ -101,4 +103,10 @@ test('a write that failed by a mistake of gslbd is told while the repository is 
   const fault = { sync: 'synced', faultAtMs: 1 } as const
   expect(said(fault, true, 'write-failed')).toContain('The log says why')
   expect(said({ ...fault, faultAtMs: 0 }, true, 'write-failed')).toBeUndefined()
+})
+
+test('a geo database that is missing is a reason, in its words', () => {
+  const sentences = ['There is no geo database.', 'And no other.']
+  expect(said({}, true, 'geo-missing', sentences)).toBe(sentences.join(' '))
+  expect(said({}, true, 'geo-missing')).toBeUndefined()
 })

@@ -1,0 +1,43 @@
+// Tells which ways look clients up in a geo database that is not there.
+import type { Bundle } from '#bundle/format/bundle.ts'
+import type { GeoBuffers } from '#routing/geo/geo-tables.ts'
+import { waysInPolicies } from './policy.ts'
+import type { Way } from './way.ts'
+
+export interface MissingGeo {
+  /** Completes "there is no". */
+  readonly noun: string
+  readonly setting: string
+}
+
+const places = { noun: 'geo database with places', setting: 'geoip.dbPath' }
+const countries = { noun: 'geo database with countries', setting: 'geoip.dbPath' }
+const operators = { noun: 'geo database of operators', setting: 'asn.dbPath' }
+
+/** @returns undefined: it has what it goes by, or goes by none */
+export function missingFor(
+  { needs }: Way,
+  { location, country, asn }: GeoBuffers,
+): MissingGeo | undefined {
+  if (location === null && needs.includes('locations')) return places
+  if (country === null && needs.includes('regions')) return countries
+  return asn === null && needs.includes('asn-rules') ? operators : undefined
+}
+
+/** Asked far more often than bundles change. */
+const known = new WeakMap<Bundle, ReadonlySet<Way>>()
+
+/** A sentence for each of its ways without one. */
+export function missingIn(bundle: Bundle, geo: GeoBuffers): readonly string[] {
+  const ways = known.get(bundle) ?? waysInPolicies(bundle)
+  known.set(bundle, ways)
+  const sentences = [...ways].flatMap((way) => {
+    const missing = missingFor(way, geo)
+    return missing === undefined ? [] : [sentenceOf(way, missing)]
+  })
+  return [...new Set(sentences)]
+}
+
+const sentenceOf = ({ name }: Way, { noun, setting }: MissingGeo): string =>
+  `Services choose by ${name}, and there is no ${noun} on this node (${setting}): ` +
+  'to them no client is anywhere.'
