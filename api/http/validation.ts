@@ -12,8 +12,8 @@ const options = {
   verbose: true,
   allowUnionTypes: true,
 } as const
-/** What to write instead: in place of `must be …`, and for a text that breaks its pattern. */
-const ownWords = ['x-expected', 'x-form']
+/** What to write instead, of a fault and of a text that breaks its pattern; what a form shows. */
+const ownWords = ['x-expected', 'x-form', 'x-steps']
 /** A default of a body is what the reference shows; whoever reads the body knows what it means. */
 const bodies = new Ajv(options).addVocabulary(ownWords)
 /** Parts of a URL are text: `10` is a number there. */

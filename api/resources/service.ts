@@ -8,6 +8,7 @@ import type { ConfigSnapshot } from '#config/object-index.ts'
 import { Metadata } from '#schemas/objects/metadata.ts'
 import { ServiceSpec } from '#schemas/objects/service.ts'
 import { body, nullable } from '#api/http/shapes.ts'
+import { chainSteps } from './chain-steps.ts'
 import { defaultOf, defaulted, optional, patchOf, plain } from './fields.ts'
 import { mergePatchOf } from './merge-patch.ts'
 
@@ -39,6 +40,7 @@ const domain = Type.String({
 const filterChain = Type.Unsafe<readonly string[] | null>({
   ...plain(properties.filterChain),
   type: ['array', 'null'],
+  items: { ...properties.filterChain.items, 'x-steps': chainSteps },
 })
 const poolId = nullable(Type.String({ maxLength: 255 }))
 

@@ -1,5 +1,18 @@
 // A schema of the API's document, and what its values may be.
 
+/** What one step of a list of steps may be: `name`, or `name:VALUE` where it has an option. */
+export interface StepKind {
+  readonly name: string
+  readonly aliases: readonly string[]
+  readonly description: string
+  /** Where what it goes by is set; empty: nowhere. */
+  readonly settings: string
+  /** What stands behind it is never reached. */
+  readonly isLast: boolean
+  /** An object whose first field is what stands behind the colon. */
+  readonly options?: Schema
+}
+
 export interface Schema {
   readonly type?: string | readonly string[]
   readonly title?: string
@@ -20,6 +33,9 @@ export interface Schema {
   readonly pattern?: string
   readonly examples?: readonly unknown[]
   readonly additionalProperties?: boolean | Schema
+  /** Of a text, which is a program then. */
+  readonly contentMediaType?: string
+  readonly 'x-steps'?: readonly StepKind[]
 }
 
 /** The types that a value may have; null is not one of them. */

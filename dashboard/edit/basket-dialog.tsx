@@ -12,7 +12,7 @@ import type { Collected } from './basket.ts'
 import { DifferenceTable } from './difference-table.tsx'
 import { differencesOf, partOf } from './differences.ts'
 import { Sentences, curlOf } from './editor.tsx'
-import type { Draft } from './schema-form.tsx'
+import type { Draft } from '../forms/schema-form.tsx'
 import { SubjectField } from './subject.tsx'
 
 const path = '/api/v1/commits'

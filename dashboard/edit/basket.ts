@@ -4,7 +4,7 @@ import { operations } from '../api/document.ts'
 import type { Operation } from '../api/document.ts'
 import { me } from '../api/session.ts'
 import type { PlannedWrite } from './answers.tsx'
-import type { Draft } from './schema-form.tsx'
+import type { Draft } from '../forms/schema-form.tsx'
 
 export interface Collected extends PlannedWrite {
   readonly title: string

@@ -7,7 +7,7 @@ import { Copy, Fault, Notice } from '../parts/page.tsx'
 import { collect, collectedFor, mayCollect } from './basket.ts'
 import { CollectButton } from './collect-button.tsx'
 import { Sentences, curlOf } from './editor.tsx'
-import type { Draft } from './schema-form.tsx'
+import type { Draft } from '../forms/schema-form.tsx'
 import { SubjectField } from './subject.tsx'
 
 export interface Confirming {

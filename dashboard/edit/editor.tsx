@@ -12,7 +12,7 @@ import { CollectButton } from './collect-button.tsx'
 import { DifferenceTable } from './difference-table.tsx'
 import { differencesOf, isSame, partOf } from './differences.ts'
 import { FormOrYaml, nothingWritten } from './form-or-yaml.tsx'
-import type { Draft } from './schema-form.tsx'
+import type { Draft } from '../forms/schema-form.tsx'
 import { SubjectField } from './subject.tsx'
 
 export interface Editing {

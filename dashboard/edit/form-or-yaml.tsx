@@ -7,9 +7,9 @@ import { Fault, Loading } from '../parts/page.tsx'
 import { yamlOf } from '../parts/words.ts'
 import type { YamlFieldProps } from '../yaml/yaml-field.tsx'
 import { isSame } from './differences.ts'
-import { exampleOf } from './example.ts'
-import { SchemaForm } from './schema-form.tsx'
-import type { Draft } from './schema-form.tsx'
+import { exampleOf } from '../forms/example.ts'
+import { SchemaForm } from '../forms/schema-form.tsx'
+import type { Draft } from '../forms/schema-form.tsx'
 
 /** What the YAML view holds; it stays while the change is reviewed. */
 export interface Written {

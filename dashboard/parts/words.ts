@@ -108,6 +108,10 @@ function scalarOf(value: unknown): string {
   return isPlain && !isWord ? value : JSON.stringify(value)
 }
 
+/** Of a description what stands there for people: no links to pages, no marks of code. */
+export const withoutMarks = (text: string): string =>
+  text.replace(/\s*\[[^\]]*\]\([^)]*\)\.?/g, '').replaceAll('`', '')
+
 /** One line, for tables. */
 export function textOf(value: unknown): string {
   if (value === null || value === undefined || value === '') return '–'

@@ -1,6 +1,7 @@
 // What may be written at a place of a YAML text: fields, values, names of what is there.
 import { typesOf, withoutNull } from '../api/schema.ts'
 import type { Schema } from '../api/schema.ts'
+import { withoutMarks } from '../parts/words.ts'
 
 /** What a field may name of all that is there. */
 interface Thing {
@@ -136,7 +137,7 @@ function fieldsOf({ properties = {}, required }: Schema, taken: ReadonlySet<stri
       label: name,
       text: isNested ? `${name}:` : `${name}: `,
       detail: needed.has(name) ? `${type}, required` : type,
-      info: plain(part.description ?? ''),
+      info: withoutMarks(part.description ?? ''),
     }
   })
 }
@@ -166,6 +167,3 @@ function valuesOf(
 /** Where the schema takes any text, its description names the usual ones. */
 const wordsIn = (description: string): string[] =>
   [...description.matchAll(/`([a-z][a-z-]*)`/g)].map(([, word = '']) => word)
-
-const plain = (text: string): string =>
-  text.replace(/\s*\[[^\]]*\]\([^)]*\)\.?/g, '').replaceAll('`', '')

@@ -20,9 +20,9 @@ export const geoIpRegion: Way = {
   likeness: [LikenessKind.Country],
   page: {
     does:
-      "keeps members whose `region` is the client's subdivision (`IT-MI`); else the one that it " +
-      'lies in (`IT-25`); else its country (`IT`); else its continent (`continent:EU`); else ' +
-      'those of `continent:*`; else see [regions](#regions)',
+      "keeps members whose `region` is the client's; first its subdivision (`IT-MI`), then the " +
+      'one that it lies in (`IT-25`), its country (`IT`), its continent (`continent:EU`), ' +
+      '`continent:*`; else see [regions](#regions)',
     settings: "members' `region`",
     scope: 'the region, or what acts like it',
   },

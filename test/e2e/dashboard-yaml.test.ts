@@ -3,6 +3,7 @@ import type { Page } from 'playwright-core'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { button, unexpected, useDashboard } from '#test/support/dashboard-node.ts'
 import type { Named } from '#test/support/dashboard-scene.ts'
+import { token, vendor } from '#test/support/licences.ts'
 import { startReportingDoor } from '#test/support/report-only-proxy.ts'
 import type { ReportingDoor } from '#test/support/report-only-proxy.ts'
 import { lookAt, lookAtNarrow } from '#test/support/screens.ts'
@@ -10,7 +11,8 @@ import { waitUntil } from '#test/support/wait-until.ts'
 
 const patienceMs = 600_000
 const admin = { email: 'ann@example.com', password: 'correct horse battery' }
-const node = useDashboard(() => ({ auth: { bcryptCost: 10 } }))
+const publicKey = vendor.publicKey.export({ type: 'spki', format: 'pem' })
+const node = useDashboard(() => ({ auth: { bcryptCost: 10 }, license: { publicKey } }))
 const { call, signedIn, visit } = node
 const ids = { web: '', spare: '', service: '' }
 let door: ReportingDoor
@@ -25,6 +27,9 @@ beforeAll(async () => {
   door = await startReportingDoor(node.daemon().apiPort)
   node.origin = door.origin
   await made('/auth/setup', admin)
+  const exp = Math.round(Date.now() / 1_000) + 86_400
+  const licence = { token: token({ tier: 'enterprise', exp }) }
+  expect((await call('POST', '/license', licence)).status).toBeLessThan(300)
   ids.web = await made('/pools', { name: 'web' })
   ids.spare = await made('/pools', { name: 'spare' })
   await made(`/pools/${ids.web}/members`, { ipAddress: '192.0.2.1', port: 80 })
@@ -266,6 +271,118 @@ test(
       .toEqual(['team'])
     // The refusal.
     expect(unexpected(faults)).toEqual([expect.stringContaining('status of 400')])
+  },
+  patienceMs,
+)
+
+const program = 'result = candidates\n  .map((one) => one.ip)'
+
+/** The form of the service, and what is done with its chain. */
+async function openChain() {
+  const { page, faults } = await signedIn(admin)
+  await visit(page, `/services/${ids.service}`)
+  await button(page, 'Edit').click()
+  const items = page.getByRole('list', { name: 'Filter chain' }).getByRole('listitem')
+  const names = () => items.locator('strong').allInnerTexts()
+  const add = async (name: string): Promise<void> => {
+    await button(page, 'Add a step').click()
+    await page.getByRole('button', { name: new RegExp(`^${name}\\b(?!-)`) }).click()
+  }
+  return { page, faults, items, names, add }
+}
+
+test(
+  'a filter chain is a list of steps that are added, set, and moved by key and by pointer',
+  async () => {
+    const { page, faults, items, names, add } = await openChain()
+    const adder = button(page, 'Add a step')
+    await adder.focus()
+    await page.keyboard.press('Enter')
+    expect(await adder.getAttribute('aria-expanded')).toBe('true')
+    const offered = page.locator('.kinds button')
+    expect(await offered.count()).toBeGreaterThan(10)
+    const words = await offered.allInnerTexts()
+    expect(words.filter((one) => !/^[a-z-]+\n.{10}/.test(one))).toEqual([])
+    expect(await lookAt(page, 'chain-kinds')).toEqual([])
+    // It closes what is open, and not the form around it.
+    await page.keyboard.press('Escape')
+    expect(await adder.getAttribute('aria-expanded')).toBe('false')
+    expect(await page.locator('dialog[open]').count()).toBe(1)
+
+    await add('sticky')
+    await add('failover')
+    await add('script')
+    // What is added is set at once.
+    await page.keyboard.insertText(program)
+    expect(await names()).toEqual(['1. sticky', '2. failover', '3. script'])
+    await page.getByText('Never reached: failover ends the chain.').waitFor()
+    const up = page.getByRole('button', { name: 'Move step 3, script, up' })
+    await up.focus()
+    await page.keyboard.press('Enter')
+    expect(await names()).toEqual(['1. sticky', '2. script', '3. failover'])
+    const told = page.getByRole('dialog').getByRole('status')
+    await told.filter({ hasText: 'script is now step 2 of 3.' }).waitFor({ state: 'attached' })
+    expect(await page.evaluate('document.activeElement.ariaLabel')).toBe('Move step 2, script, up')
+    await page.keyboard.press('Enter')
+    // At the end of the way the other button has the focus.
+    expect(await page.evaluate('document.activeElement.ariaLabel')).toBe(
+      'Move step 1, script, down',
+    )
+    expect(await names()).toEqual(['1. script', '2. sticky', '3. failover'])
+    expect(await page.getByLabel('Program').inputValue()).toBe(program)
+
+    const grip = (await items.nth(1).locator('.grip').boundingBox())!
+    const first = (await items.nth(0).boundingBox())!
+    await page.mouse.move(grip.x + 5, grip.y + 5)
+    await page.mouse.down()
+    await page.mouse.move(first.x + 20, first.y + 5, { steps: 4 })
+    expect(await items.nth(0).getAttribute('class')).toBe('drop-before')
+    await page.mouse.up()
+    expect(await names()).toEqual(['1. sticky', '2. script', '3. failover'])
+    expect(await lookAt(page, 'chain-steps')).toEqual([])
+    expect(await lookAtNarrow(page, 'chain-steps')).toEqual([])
+
+    await button(page, 'YAML').click()
+    await editorOf(page).waitFor()
+    expect(await textOf(page)).toMatch(/filterChain:\n *- sticky\n *- "script:result[^]*- failover/)
+    expect(unexpected(faults)).toEqual([])
+  },
+  patienceMs,
+)
+
+test(
+  'steps are as the YAML has them, and what the API refuses stands at its step',
+  async () => {
+    const { page, faults, items, names, add } = await openChain()
+    await button(page, 'YAML').click()
+    await editorOf(page).waitFor()
+    await write(page, 'name: www\ndomain: www.example.com.\nfilterChain: [geoip, geo-pi, wrr]\n')
+    await button(page, 'Form').click()
+    expect(await names()).toEqual(['1. geoip', '2. geo-pi', '3. wrr'])
+    await items.nth(0).getByText("keeps members whose region is the client's").waitFor()
+    await items.nth(1).getByText('This node knows no such step.').waitFor()
+    await button(page, 'Review the change').click()
+    await items.nth(1).locator('.fault').filter({ hasText: 'did you mean' }).waitFor()
+    expect(await page.locator('.chain .fault').count()).toBe(1)
+    expect(await lookAt(page, 'chain-refused')).toEqual([])
+    await page.getByRole('button', { name: 'Remove step 2, geo-pi' }).click()
+    expect(await names()).toEqual(['1. geoip', '2. wrr'])
+    await add('script')
+    await page.keyboard.insertText('result = (')
+    await page.getByRole('button', { name: 'Move step 3, script, up' }).click()
+    await button(page, 'Review the change').click()
+    await items.nth(1).locator('.fault').filter({ hasText: 'filterChain.1' }).waitFor()
+    expect(await page.getByLabel('Program').getAttribute('aria-invalid')).toBe('true')
+    await page.getByLabel('Program').fill(program)
+    await button(page, 'Review the change').click()
+    await button(page, 'Commit').click()
+    await page.locator('dialog').waitFor({ state: 'detached' })
+    const { filterChain } = (
+      await call<{ filterChain: string[] }>('GET', `/services/${ids.service}`)
+    ).body
+    expect(filterChain).toEqual(['geoip', `script:${program}`, 'wrr'])
+    // The refusals.
+    expect(unexpected(faults).filter((one) => !one.includes('status of 400'))).toEqual([])
   },
   patienceMs,
 )

@@ -1,6 +1,6 @@
 // What the dashboard computes before it draws: lines of time, strips of health, places, words.
 import { describe, expect, test } from 'vitest'
-import { exampleOf } from '#dashboard/edit/example.ts'
+import { exampleOf } from '#dashboard/forms/example.ts'
 import { effectIn } from '#dashboard/api/effect.ts'
 import { placeOf } from '#dashboard/map/places.ts'
 import { lineAround, stretchOf, ticksOf } from '#dashboard/operations/time-line.ts'

@@ -1,8 +1,8 @@
 // Forms of objects that have objects within: which become fields, and where a refusal stands.
 import { describe, expect, test } from 'vitest'
 import type { Schema } from '#dashboard/api/schema.ts'
-import { innerKindOf, oneOf, toldWithin, withField } from '#dashboard/edit/inner-fields.ts'
-import { rowsOf, withRow, withoutRow } from '#dashboard/edit/inner-fields.ts'
+import { innerKindOf, oneOf, toldWithin, withField } from '#dashboard/forms/inner-fields.ts'
+import { rowsOf, withRow, withoutRow } from '#dashboard/forms/inner-fields.ts'
 import { toldOf } from '#dashboard/yaml/refusal.ts'
 
 const number: Schema = { type: 'integer' }

@@ -5,14 +5,24 @@ import type { Told } from '../yaml/refusal.ts'
 
 export type Draft = Readonly<Record<string, unknown>>
 
+/** What the form of an object's fields is given. */
+export interface FieldsProps {
+  readonly schema: Schema
+  readonly draft: Draft
+  readonly told: readonly Told[]
+  /** Where the object may be left out, so may all of its fields. */
+  readonly isNeeded: boolean
+  readonly onChange: (draft: Draft) => void
+}
+
 /** Undefined: the field is left out. */
 export function withField(draft: Draft, name: string, value: unknown): Draft {
   const { [name]: _old, ...others } = draft
   return value === undefined ? others : { ...others, [name]: value }
 }
 
-/** An object whose fields are known, or a list of such objects, of which a row has one each. */
-export type InnerKind = 'object' | 'rows' | 'other'
+/** An object whose fields are known; a list of such objects, a row each; a list of steps. */
+export type InnerKind = 'object' | 'rows' | 'steps' | 'other'
 
 const columnsMax = 5
 
@@ -20,6 +30,7 @@ export function innerKindOf(schema: Schema): InnerKind {
   const [type] = typesOf(schema)
   if (type === 'object') return fieldsOf(schema).length > 0 ? 'object' : 'other'
   if (type !== 'array') return 'other'
+  if (schema.items?.['x-steps'] !== undefined) return 'steps'
   const columns = fieldsOf(withoutNull(schema.items ?? {}))
   const isPlain = columns.every(([, part]) => !hasParts(part))
   return columns.length > 0 && columns.length <= columnsMax && isPlain ? 'rows' : 'other'
