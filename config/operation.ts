@@ -197,6 +197,8 @@ export interface Actor {
   readonly displayName?: string
   /** For programs: `user:0197…` */
   readonly name: string
+  /** Of the account, for the log of the node: in no commit. */
+  readonly email?: string
   /** `user-0197…@users.gslbd` */
   readonly address: string
 }

@@ -54,8 +54,14 @@ export function maySee(caller: Caller, permission: Permission): boolean {
   return caller.isSystemAdmin || caller.permissions.has(permission)
 }
 
+/** Fields of a log line: the account behind a call, else what kind of key it had. */
+export function whoFields(caller: Pick<Caller, 'userId' | 'email' | 'kind' | 'tenant'>): object {
+  const { userId, email = '' } = caller
+  return userId === null ? { actor: actorOf(caller) } : { userId, userEmail: email }
+}
+
 /** Who did it, for commits and logs: no name, no address, no secret. */
-export function actorOf(caller: Caller): string {
+export function actorOf(caller: Pick<Caller, 'userId' | 'kind' | 'tenant'>): string {
   if (caller.userId !== null) return `user:${caller.userId}`
   return caller.kind === 'tenant' ? `tenant:${caller.tenant}` : caller.kind
 }

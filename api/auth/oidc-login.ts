@@ -68,7 +68,8 @@ export async function finishLogin(
   if ('status' in user) return user
   const session = await openSession(ports, user)
   if (!session.ok) return storeFailed(session.error)
-  ports.log.info({ userId: user.id, role: user.role }, 'login through the identity provider')
+  const { id: userId, email: userEmail, role } = user
+  ports.log.info({ userId, userEmail, role }, 'login through the identity provider')
   // The cookie of the login stays for its ten minutes: another tab may be on its way, too.
   const cookie = setSessionCookie(session.value.token, ports.auth.sessionTtlMs, request.isSecure)
   return { status: 302, headers: { location: '/', 'set-cookie': cookie } }
@@ -157,7 +158,7 @@ async function withRole(
     return saved.value ?? refused(409, busy)
   }
   if (saved.error.code !== 'last-of-role') return storeFailed(saved.error)
-  log.warn({ userId: user.id, role }, keptAdministrator)
+  log.warn({ userId: user.id, userEmail: user.email, role }, keptAdministrator)
   return user
 }
 

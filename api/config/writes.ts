@@ -15,7 +15,7 @@ import type {
 import { err, ok } from '#lib/result.ts'
 import type { Result } from '#lib/result.ts'
 import { kinds } from '#schemas/kinds.ts'
-import { actorOf, sees, visibleTenant } from '#api/access/caller.ts'
+import { actorOf, sees, visibleTenant, whoFields } from '#api/access/caller.ts'
 import type { Caller } from '#api/access/caller.ts'
 import { overrideHeader, reasonIn, reasonWanted } from '#api/http/override.ts'
 import {
@@ -123,7 +123,10 @@ async function submit(
   if (done.ok) return done
   const { code, message } = done.error
   // Whom the answer sends to the operator: there the reason is.
-  if (isForOperator(code)) ports.log.error({ requestId, code, reason: message }, writeFailed)
+  if (isForOperator(code)) {
+    const fields = { requestId, ...whoFields(caller), code, reason: message }
+    ports.log.error(fields, writeFailed)
+  }
   return err(refusalOf(done.error, caller, requestId, invalid))
 }
 
@@ -177,8 +180,8 @@ export function tagged(value: object): string {
 /** The name that a person chose, and no address of theirs: it stays in the history for ever. */
 export function commitActor(caller: Caller): Actor {
   const name = actorOf(caller)
-  const { displayName = '' } = caller
-  return { name, displayName, address: `${name.replaceAll(':', '-')}@users.gslbd` }
+  const { displayName = '', email = '' } = caller
+  return { name, displayName, email, address: `${name.replaceAll(':', '-')}@users.gslbd` }
 }
 
 const statusOf: Readonly<Record<WriteFailureCode, number>> = {

@@ -11,8 +11,12 @@ export interface ErrorBody {
   readonly error: string
 }
 
-/** For refusals of the framework and failures of ours, whose cause goes to the log only. */
-export function answerError(log: Log) {
+/**
+ * For refusals of the framework and failures of ours, whose cause goes to the log only.
+ *
+ * @param whoOf fields for the log: who asked
+ */
+export function answerError(log: Log, whoOf: (request: FastifyRequest) => object = () => ({})) {
   return (error: FastifyError, request: FastifyRequest, reply: FastifyReply): void => {
     const status = error.statusCode ?? 500
     if (status < 500) {
@@ -25,7 +29,9 @@ export function answerError(log: Log) {
       void reply.code(status).send(body(isLarge ? tooLarge : error.message))
       return
     }
-    log.error({ err: error, method: request.method, route: request.routeOptions.url }, 'api failed')
+    const { method, routeOptions, id: requestId } = request
+    const fields = { err: error, method, route: routeOptions.url, requestId, ...whoOf(request) }
+    log.error(fields, 'api failed')
     if (status !== 503) return void reply.code(status).send(body('internal error; see the log'))
     void reply.code(503).header('retry-after', String(apiLimits.retryAfter.storeSeconds))
     void reply.send(body(lateSentence(request.method)))

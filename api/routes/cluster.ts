@@ -3,6 +3,7 @@ import { Type } from 'typebox'
 import type { AnnouncedAddresses } from '#api/ports/anycast-view.ts'
 import { driftWords } from '#api/ports/cluster-view.ts'
 import type { RestartFault, SeenNode } from '#api/ports/cluster-view.ts'
+import { whoFields } from '#api/access/caller.ts'
 import { missing, refused, success } from '#api/http/reply.ts'
 import { route } from '#api/http/route.ts'
 import type { Route } from '#api/http/route.ts'
@@ -146,6 +147,8 @@ const statusOf: Readonly<Record<RestartFault, number>> = {
   alone: 501,
 }
 
+const restartTaken = 'a restart of the node was asked for, and it has taken it'
+
 const restart = route({
   method: 'POST',
   path: '/api/v1/cluster/nodes/{name}/restart',
@@ -164,9 +167,10 @@ const restart = route({
     },
   },
   refusals: [404, 409, 501, 503],
-  handle: async ({ ports, params }) => {
+  handle: async ({ ports, params, caller, requestId }) => {
     const { name } = params as { readonly name: string }
     const asked = await ports.cluster.restart(name)
+    if (asked.ok) ports.log.info({ node: name, requestId, ...whoFields(caller) }, restartTaken)
     if (asked.ok) return { status: 202, body: { name, status: 'restarting' } }
     const { code, message } = asked.error
     return code === 'unknown' ? missing('node') : refused(statusOf[code], message)

@@ -8,6 +8,7 @@ import { admit } from '#api/access/access.ts'
 import type { AccessParts, Admitted, Asked } from '#api/access/access.ts'
 import { auditEntryOf } from './audit.ts'
 import { Authenticator } from '#api/auth/authenticator.ts'
+import { whoFields } from '#api/access/caller.ts'
 import { setSessionCookie } from '#api/access/credentials.ts'
 import { parseBodies } from '#api/http/body.ts'
 import { schemaController } from '#api/http/compilers.ts'
@@ -71,7 +72,9 @@ export function createApp(ports: ApiPorts, trustedProxies: readonly string[]): F
   app.decorateRequest('admitted', null)
   app.decorateRequest('noted', null)
   parseBodies(app)
-  app.setErrorHandler(answerError(ports.log))
+  app.setErrorHandler(
+    answerError(ports.log, ({ admitted }) => (admitted === null ? {} : whoFields(admitted.caller))),
+  )
   app.addHook('onSend', async (request, reply, payload) => {
     if (!reply.hasHeader('cache-control')) void reply.header('cache-control', 'no-store')
     void reply.headers({

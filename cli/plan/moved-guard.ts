@@ -98,7 +98,8 @@ export class MovedGuard implements ConfigWriter {
     const effect = back === undefined ? told : `${told}; back=${wordOf(back)}`
     if ((effect === unknownEffect || back === 'unknown') && !isDryRun) {
       const { requestId, actor } = request
-      const fields = { requestId, actor: actor.name, revision: made.value.revision }
+      const { name, email: userEmail = '' } = actor
+      const fields = { requestId, actor: name, userEmail, revision: made.value.revision }
       this.#parts.log.warn({ ...fields, movedClients: limits.all }, notJudged)
     }
     // What others move, who are perhaps of another tenant, is not theirs to know.

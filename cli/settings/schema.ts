@@ -300,8 +300,8 @@ export const SettingsFile = Type.Object(
       pseudonymous: boolean({
         default: false,
         description:
-          'Whether the audit log and its copy name accounts by their ids alone, without e-mail ' +
-          'addresses.',
+          'Whether the log, the audit log and its copy name accounts by their ids alone, without ' +
+          'e-mail addresses.',
       }),
     }),
   },

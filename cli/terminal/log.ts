@@ -8,15 +8,17 @@ export type LogLevel = Settings['logging']['level']
 export interface LogForm {
   readonly format: 'text' | 'json'
   readonly level: LogLevel
+  /** Accounts are named by their ids alone. */
+  readonly isPseudonymous?: boolean
 }
 
 /** @param isTerminal whether the log is written to one: then a person reads it */
 export function logFormOf(
-  { format, level }: Pick<Settings['logging'], 'format' | 'level'>,
+  { format, level, pseudonymous }: Settings['logging'],
   { isTerminal }: { readonly isTerminal: boolean },
 ): LogForm {
   const fitting = isTerminal ? 'text' : 'json'
-  return { format: format === 'auto' ? fitting : format, level }
+  return { format: format === 'auto' ? fitting : format, level, isPseudonymous: pseudonymous }
 }
 
 /** The whole logger; layers below see only `Log`. */
@@ -45,7 +47,7 @@ const secretFields = [
  * @param takeLost how many lines before this one could not be written; asking forgets them
  */
 export function createLog(
-  { format, level }: LogForm,
+  { format, level, isPseudonymous = false }: LogForm,
   write: (line: string) => void,
   takeLost: () => number = () => 0,
 ): ProcessLog {
@@ -57,7 +59,10 @@ export function createLog(
       base: null,
       messageKey: 'msg',
       timestamp: pino.stdTimeFunctions.isoTime,
-      formatters: { level: (label) => ({ level: label }), log: tidied },
+      formatters: {
+        level: (label) => ({ level: label }),
+        log: (fields) => tidied(fields, isPseudonymous),
+      },
       serializers: { err: pino.stdSerializers.err, error: pino.stdSerializers.err },
       redact: {
         paths: secretFields.flatMap((name) => [name, `*.${name}`, `*.*.${name}`]),
@@ -92,11 +97,14 @@ export function createLog(
   }
 }
 
+/** Wherever a line names an account, beside `userId` or `actor`. */
+const addressField = 'userEmail'
+
 /** Fields that say nothing are left out; times are told to a hundredth of a millisecond. */
-function tidied(fields: Record<string, unknown>): Record<string, unknown> {
+function tidied(fields: Record<string, unknown>, isPseudonymous: boolean): Record<string, unknown> {
   const tidy: Record<string, unknown> = {}
   for (const [name, value] of Object.entries(fields)) {
-    if (value === '') continue
+    if (value === '' || (isPseudonymous && name === addressField)) continue
     const isTime = typeof value === 'number' && name.endsWith('Ms')
     tidy[name] = isTime ? Math.round(value * 100) / 100 : value
   }

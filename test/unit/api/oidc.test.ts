@@ -105,7 +105,10 @@ describe('a login through the identity provider', () => {
     expect((await scene.logIn()).url).toBe(home)
     expect(await whoIs(scene)).toMatchObject({ role: 'tenant_admin', isSystemAdmin: true })
     const lines = scene.log.filter((line) => line.includes('last system administrator'))
-    expect(lines).toEqual([expect.stringMatching(/Give another account .*"userId":"u1".*"viewer"/)])
+    const named = `"userId":"u1","userEmail":"${ann.email}"`
+    expect(lines).toEqual([expect.stringMatching(`Give another account .*${named}.*"viewer"`)])
+    const logins = scene.log.filter((line) => line.startsWith('login through the identity'))
+    expect(logins).toEqual([expect.stringContaining(named)])
     // With a second one the provider decides again.
     await valueOf(state().users.create(newUser('u3', { ...admin, email: 'z@y.z' })))
     const again = { ...scene, browser: openBrowser(scene.hosts) }

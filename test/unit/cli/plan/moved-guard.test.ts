@@ -12,7 +12,7 @@ import { err, ok } from '#lib/result.ts'
 
 const request: WriteRequest = {
   requestId: 'r',
-  actor: { name: 'user:1', address: 'user-1@users.gslbd' },
+  actor: { name: 'user:1', email: 'ann@example.com', address: 'user-1@users.gslbd' },
   operations: [],
 }
 const dry = { ...request, isDryRun: true } as const
@@ -90,7 +90,8 @@ describe('a write', () => {
     expect(asked).toEqual([dry, dry, request])
     expect(warned).toEqual([
       {
-        ...{ requestId: 'r', actor: 'user:1', revision: 'c', movedClients: 30 },
+        ...{ requestId: 'r', actor: 'user:1', userEmail: 'ann@example.com' },
+        ...{ revision: 'c', movedClients: 30 },
         text: expect.stringContaining('without being judged by guardrails.movedClients') as string,
       },
     ])

@@ -85,6 +85,20 @@ describe('an error in a text line', () => {
   })
 })
 
+const logging = { level: 'info', pseudonymous: false } as const
+
+test.each([false, true])('an account is named without its address: %s', (pseudonymous) => {
+  const lines: string[] = []
+  const form = logFormOf({ ...logging, format: 'json', pseudonymous }, { isTerminal: false })
+  const log = createLog(form, (line) => lines.push(line))
+  log.info({ userId: 'u1', userEmail: 'ann@example.com' }, 'said')
+  log.always({ userId: 'u1', userEmail: 'ann@example.com' }, 'said')
+  const email = pseudonymous ? {} : { userEmail: 'ann@example.com' }
+  const line = { level: 'info', time: expect.any(String) as string, msg: 'said' }
+  const expected = { ...line, userId: 'u1', ...email }
+  expect(lines.map((text) => JSON.parse(text) as unknown)).toEqual([expected, expected])
+})
+
 describe('the format', () => {
   test.each([
     ['auto', true, 'text'],
@@ -92,7 +106,7 @@ describe('the format', () => {
     ['text', false, 'text'],
     ['json', true, 'json'],
   ] as const)('%s, on a terminal: %s, is %s', (format, isTerminal, expected) => {
-    expect(logFormOf({ format, level: 'info' }, { isTerminal }).format).toBe(expected)
+    expect(logFormOf({ ...logging, format }, { isTerminal }).format).toBe(expected)
   })
 })
 
