@@ -116,6 +116,12 @@ export class TcpConnection {
     if (this.isIdle) this.finish()
   }
 
+  /** Closes a connection whose answers have gone out, when its client has had time to do so. */
+  leave(nowMs: number): void {
+    if (this.#finishedAtMs === never || !this.socket.writableFinished) return
+    if (nowMs - this.#finishedAtMs >= this.#shared.limits.lingerMs) this.socket.destroy()
+  }
+
   /** Closes the connection when one of its times is over. */
   expire(nowMs: number): void {
     const { limits, stats } = this.#shared

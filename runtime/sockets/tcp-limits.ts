@@ -9,6 +9,8 @@ export interface TcpLimits {
   readonly writeTimeoutMs: number
   /** How long `close` waits for answers under way. */
   readonly closeTimeoutMs: number
+  /** How long `close` waits for a client that has all its answers, and is to close its half. */
+  readonly lingerMs: number
   /** Times two batches of replies (128 KiB) is the most that clients who do not read can hold. */
   readonly connectionsMax: number
   /** Per client: an IPv4 address, or an IPv6 /64 (one subscriber owns at least that). */
@@ -24,6 +26,7 @@ export const tcpLimits: TcpLimits = Object.freeze({
   messageTimeoutMs: 5_000,
   writeTimeoutMs: 5_000,
   closeTimeoutMs: 3_000,
+  lingerMs: 300,
   connectionsMax: 1_024,
   connectionsPerClientMax: 128,
   messagesPerTurnMax: 64,

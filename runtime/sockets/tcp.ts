@@ -41,6 +41,8 @@ export interface TcpListening {
   readonly descriptor: number | undefined
 }
 
+const leaveEveryMs = 50
+
 /** Builds a server that is not listening yet. */
 export function createTcpServer(parts: TcpServerParts): TcpServer {
   return new Listener(parts)
@@ -115,13 +117,18 @@ class Listener implements TcpServer {
     if (!this.#server.listening) return
     const allGone = new Promise<void>((resolve) => this.#server.close(() => resolve()))
     for (const connection of this.#connections.keys()) connection.finishWhenIdle()
+    const { limits, nowMs } = this.#shared
     const patience = setTimeout(() => {
       for (const connection of this.#connections.keys()) connection.socket.destroy()
-    }, this.#shared.limits.closeTimeoutMs)
+    }, limits.closeTimeoutMs)
+    const leaving = setInterval(() => {
+      for (const connection of this.#connections.keys()) connection.leave(nowMs())
+    }, leaveEveryMs)
     await allGone
     // The server says it is closed one moment before its last sockets do.
     if (this.#connections.size > 0) await new Promise<void>((resolve) => (this.#onEmpty = resolve))
     clearTimeout(patience)
+    clearInterval(leaving)
     clearInterval(this.#sweep)
   }
 

@@ -1,5 +1,7 @@
 // RFC 7766: the TCP server's framing, times and limits, on real sockets.
-import { afterEach, describe, expect, test } from 'vitest'
+import { once } from 'node:events'
+import { connect } from 'node:net'
+import { afterEach, describe, expect, onTestFinished, test } from 'vitest'
 import { createTcpServer } from '#runtime/sockets/tcp.ts'
 import type { TcpServer } from '#runtime/sockets/tcp.ts'
 import type { AnswerStream } from '#runtime/sockets/tcp-connection.ts'
@@ -350,6 +352,22 @@ describe('close', () => {
     await client.closed()
     client.destroy()
     await closing
+    expect(server.stats.open).toBe(0)
+  })
+
+  test.each([
+    { who: 'has its answer and keeps the connection', asks: true },
+    { who: 'has never asked', asks: false },
+  ])('does not wait until a client closes its half that $who', async ({ asks }) => {
+    const { server, port } = await start({ closeTimeoutMs: 600_000 })
+    const client = connect({ host: '127.0.0.1', port, allowHalfOpen: true })
+    onTestFinished(() => void client.destroy())
+    await waitUntil('the connection', () => server.stats.open === 1)
+    if (asks) {
+      client.write(framed(message(1)))
+      await once(client, 'data')
+    }
+    await server.close()
     expect(server.stats.open).toBe(0)
   })
 
