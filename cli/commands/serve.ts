@@ -34,7 +34,8 @@ Runs a node: answers DNS, probes members, follows the configuration repository.
                        a query unanswered: its sockets, its directory, what it knows of health.
                        If this one does not get ready, that one goes on. Without one: just start
   --detach             with --replace: go on in the background, and return when it is ready
-                       (exit 0) or was given up (exit 1)
+                       (exit 0) or was given up (exit 1). Its log goes to this output; where that
+                       is a pipe, which ends then, on to where the process before wrote its own
   --create-admin       ask for an e-mail address and a password, create the first account and exit
 
 SIGTERM and SIGINT stop it cleanly, one that comes during the start right after it; SIGHUP reads
@@ -80,7 +81,8 @@ export const serve: Command = {
     if (isDetached) {
       const { startDetached } = await import('#cli/replace/detach.ts')
       const words = ['serve', ...args.filter((word) => word !== '--detach')]
-      return (await startDetached(words, io.env)) ? Exit.Ok : Exit.ErrorsFound
+      const { dataDir } = settings.value
+      return (await startDetached({ args: words, dataDir, io })) ? Exit.Ok : Exit.ErrorsFound
     }
     const log = createLog(logFormOf(settings.value.logging, io), io.out, io.lostLines)
     const start = await starterOf(settings.value)

@@ -45,6 +45,6 @@ export async function startReplaceable(
   const supervisor = openSupervisor({ ...env, ...before?.variables })
   const again = (now: Settings, own: Predecessor) => start(now, log, env, own)
   const node = new ReplaceableDaemon(daemon.value, { settings, log, supervisor, again })
-  sayReady(env)
+  await sayReady(env)
   return ok(node)
 }

@@ -36,6 +36,8 @@ export interface Received {
 export interface Descriptors {
   /** One more descriptor of the same open file. Errors: that of the system */
   readonly copy: (descriptor: number) => Result<number, string>
+  /** `to` names the same open file as `descriptor` from now on; what it named before is closed. */
+  readonly put: (descriptor: number, to: number) => void
   readonly close: (descriptor: number) => void
   /** A stream socket that is connected; it waits no longer than `patienceMs` at each call. */
   readonly connect: (path: string, patienceMs: number) => Result<number, string>
@@ -68,6 +70,7 @@ function bound(): Descriptors {
   const setsockopt = bindTo<Call>('int setsockopt(int, int, int, void *, unsigned int)')
   const sendmsg = bindTo<Call>('long sendmsg(int, void *, int)')
   const recvmsg = bindTo<Call>('long recvmsg(int, void *, int)')
+  const dup2 = bindTo<Call>('int dup2(int, int)')
   const closeOne = bindTo<Call>('int close(int)')
   const failed = (): Result<never, string> => err(nameOf(koffi.errno(), koffi.os.errno))
   const address = (octets: Uint8Array): bigint => koffi.address(octets)
@@ -81,6 +84,7 @@ function bound(): Descriptors {
       const copied = fcntl(descriptor, Sys.F_DUPFD_CLOEXEC, 3)
       return copied < 0 ? failed() : ok(copied)
     },
+    put: (descriptor, to) => void dup2(descriptor, to),
     close: (descriptor) => void closeOne(descriptor),
     connect: (path, patienceMs) => {
       const to = unixAddress(path)

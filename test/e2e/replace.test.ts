@@ -6,6 +6,7 @@ import { existsSync, globSync, readFileSync, writeFileSync } from 'node:fs'
 import { createServer } from 'node:net'
 import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
+import { text } from 'node:stream/consumers'
 import { afterAll, beforeAll, beforeEach, expect, onTestFinished, test } from 'vitest'
 import { startTcpBackend } from '#test/support/backend.ts'
 import { mainPath, useDaemons } from '#test/support/daemon.ts'
@@ -232,16 +233,43 @@ test('where no process runs, it starts as usual', async () => {
   expect(await first.stop()).toEqual({ code: 0, signal: null })
 })
 
-test('in the background, the command ends when the next process runs', async () => {
-  const old = node
-  const args = ['serve', '--settings', site.settingsFile, '--replace', '--detach']
+/** Ends when nobody holds its output any more. */
+async function detach(after: string) {
+  const words = [process.execPath, mainPath, 'serve', '--settings', site.settingsFile]
+  const line = ['-c', `"$@" ${after}`, 'sh', ...words, '--replace', '--detach']
   const env = { ...process.env, GSLB_API_KEY: '' }
-  const command = spawnChild(process.execPath, [mainPath, ...args], { stdio: 'ignore', env })
-  const [code] = (await once(command, 'exit')) as [number]
+  const command = spawnChild('sh', line, { stdio: ['ignore', 'pipe', 'inherit'], env })
+  const said = text(command.stdout)
+  const [code] = (await once(command, 'close')) as [number]
   const pid = holder()
-  onTestFinished(() => void process.kill(pid, 'SIGKILL'))
-  expect(code).toBe(0)
+  detached.push(pid)
+  return { code, pid, said: await said }
+}
+const detached: number[] = []
+afterAll(() => {
+  // All but the last one have ended.
+  const last = detached.at(-1)
+  if (last !== undefined) process.kill(last, 'SIGKILL')
+})
+
+test('in the background, the command ends when the next process runs, also in a pipe', async () => {
+  const old = node
+  const first = await detach('2>&1 | cat')
   expect(await old.ended).toEqual({ code: 0, signal: null })
-  expect([old.pid, command.pid]).not.toContain(pid)
+  expect(old.pid).not.toBe(first.pid)
+  expect(first.said).toContain('replacing the process that holds the data directory')
+  expect(first.said).toContain('this output ends here; the log goes nowhere from now on')
+  await expectNoneLost()
+})
+
+test('in a pipe, the log of the next process goes on in that of the one before', async () => {
+  const file = join(site.path, 'detached.log')
+  const first = await detach(`>>${file} 2>&1`)
+  expect(first).toMatchObject({ code: 0, said: '' })
+  const second = await detach('2>&1 | cat')
+  expect(second.said).toContain('gslbd is running')
+  expect(second.said).toContain(`the log goes on where process ${first.pid} wrote its own, ${file}`)
+  process.kill(second.pid, 'SIGHUP')
+  await waitUntil('its later lines', () => readFileSync(file, 'utf8').includes('settings reloaded'))
   await expectNoneLost()
 })
