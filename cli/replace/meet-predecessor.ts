@@ -5,6 +5,7 @@ import { Socket } from 'node:net'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { holderOf } from '#cli/data/data-dir.ts'
 import type { Predecessor } from '#cli/data/predecessor.ts'
+import { systemClock } from '#lib/clock.ts'
 import { version } from '#lib/version.ts'
 import type { Log } from '#lib/log.ts'
 import { err, ok } from '#lib/result.ts'
@@ -33,9 +34,14 @@ export interface Patience {
   /** Until it has let go: it writes what it has counted. Then it is killed. */
   readonly letGoMs: number
   readonly endMs: number
+  /** A line of the log says each time that it still waits. */
+  readonly tellEveryMs: number
 }
 
-const usualPatience: Patience = { answerMs: 15_000, letGoMs: 60_000, endMs: 15_000 }
+const usualPatience: Patience = {
+  ...{ answerMs: 15_000, letGoMs: 60_000, endMs: 15_000 },
+  tellEveryMs: 5_000,
+}
 /** Nobody listens there: no process, or an older one. */
 const nobodyCodes: readonly string[] = ['ENOENT', 'ECONNREFUSED', 'ENOTDIR']
 
@@ -206,7 +212,13 @@ class Met implements MetPredecessor {
       }
     })
     this.#socket.write(lineOf({ step }))
+    const askedMs = systemClock.monotonicMs()
+    const telling = setInterval(() => {
+      const waitedMs = Math.round(systemClock.monotonicMs() - askedMs)
+      this.#log.info({ pid: this.#pid, waitedMs, for: answer }, 'waiting for the process before')
+    }, this.#patience.tellEveryMs)
     await noLongerThan(patienceMs, Promise.race([answered, this.#closed]))
+    clearInterval(telling)
     return this.#heard.has(answer) || this.#socket.destroyed
   }
 }

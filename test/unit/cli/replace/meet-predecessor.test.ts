@@ -16,7 +16,7 @@ const silentLog: Log = {
   warn: () => undefined,
   error: () => undefined,
 }
-const patience = { answerMs: 60_000, letGoMs: 10, endMs: 60_000 }
+const patience = { answerMs: 60_000, letGoMs: 200, endMs: 60_000, tellEveryMs: 10 }
 const program = fileURLToPath(import.meta.resolve('#test/support/stubborn-process.ts'))
 
 test('a process that does not let go is killed, and its sockets are the next one’s', async () => {
@@ -25,9 +25,11 @@ test('a process that does not let go is killed, and its sockets are the next one
   const child = spawn(process.execPath, [program, dataDir], { stdio: 'inherit' })
   onTestFinished(() => void child.kill('SIGKILL'))
   const exited = once(child, 'exit')
+  const said: unknown[] = []
+  const info = (fields: object, words: string): void => void said.push({ ...fields, words })
   // Its socket is there a moment before it listens.
   const met = await waitUntil('a process to replace', () => {
-    const answered = meetPredecessor(dataDir, silentLog, patience)
+    const answered = meetPredecessor(dataDir, { ...silentLog, info }, patience)
     if (!answered.ok) throw new Error(answered.error)
     return answered.value
   })
@@ -36,6 +38,10 @@ test('a process that does not let go is killed, and its sockets are the next one
   expect(sockets.areAnswered).toBe(true)
   expect(await met.letGo()).toEqual({ ok: true, value: null })
   expect(await exited).toEqual([null, 'SIGKILL'])
+  expect(said).toContainEqual({
+    ...{ pid: child.pid, for: 'gone', words: 'waiting for the process before' },
+    waitedMs: expect.any(Number) as number,
+  })
   const [fd] = sockets.take('api 127.0.0.1 0')
   const server = createServer().listen({ fd: fd ?? -1 })
   await once(server, 'listening')
