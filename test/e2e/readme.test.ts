@@ -50,7 +50,7 @@ function freshCopy(): string {
   return copy
 }
 
-/** A terminal: a shell that keeps its folder and its variables, and ends at the first fault. */
+/** A terminal: a shell that keeps its variables, and ends at the first fault unless told not to. */
 class Terminal {
   readonly #shell: ChildProcess
   readonly #folder: string
@@ -74,9 +74,9 @@ class Terminal {
   async run(text: string): Promise<string> {
     const file = join(this.#folder, `${++this.#count}.sh`)
     writeFileSync(file, text)
-    const mark = `<block ${this.#count} is done in `
+    const mark = `<block ${this.#count} is done>`
     const before = this.#said.length
-    this.#shell.stdin!.write(`. ${file}\necho "${mark}$PWD>"\n`)
+    this.#shell.stdin!.write(`. ${file}\necho "${mark}"\n`)
     const since = (): string => this.#said.slice(before)
     await waitUntil(
       `the end of:\n${text}\nIt said:\n`,
@@ -84,12 +84,8 @@ class Terminal {
       { timeoutMs: blockMs },
     )
     if (!since().includes(mark)) throw new Error(`this block fails:\n${text}\n${since()}`)
-    const [said = '', rest = ''] = since().split(mark)
-    this.folder = rest.split('>')[0]!
-    return said
+    return since().split(mark)[0] ?? ''
   }
-
-  folder = ''
 }
 
 /** The first terminal: a node at a time, ended as Ctrl-C ends it. */
@@ -157,7 +153,9 @@ test(
     for (const block of blocksOf(readFileSync(join(copy, 'README.md'), 'utf8'))) {
       const text = onFreePorts(block.text)
       if (block.kind === 'file') {
-        const path = join(terminal.folder, block.path)
+        // The settings stand beside the clone, all others in it.
+        const folder = block.path.startsWith('own/') ? copy : join(copy, 'own/config')
+        const path = join(folder, block.path)
         mkdirSync(dirname(path), { recursive: true })
         writeFileSync(path, text)
       } else if (isNode(block)) await nodes.start(text)
@@ -174,6 +172,55 @@ test(
     expect(all.match(/^answer +198\.51\.100\.10, TTL/gm)).toHaveLength(2)
     expect(said.at(-1)).toMatch(/^192\.0\.2\.20$/m)
     expect(all).not.toMatch(/"error":|command not found|No such file/)
+  },
+  patienceMs,
+)
+
+test(
+  'no block changes the repository around it where the clones fail',
+  async () => {
+    const around = tempDir('around')
+    symlinkSync(join(root, 'bin'), join(around, 'bin'))
+    const home = tempDir('home')
+    const env = { PATH: process.env['PATH'], HOME: home, GIT_CONFIG_NOSYSTEM: '1', LC_ALL: 'C' }
+    const git = (...args: string[]): string =>
+      execFileSync('git', ['-C', around, ...args], { env, encoding: 'utf8' })
+    git('init', '-q', '-b', 'work')
+    writeFileSync(join(around, 'mine'), 'as committed')
+    git('add', '-A')
+    const person = ['-c', 'user.name=ann', '-c', 'user.email=ann@example.com']
+    git(...person, 'commit', '-qm', 'mine')
+    // In the way of the clones, as if somebody had unpacked them there.
+    for (const path of ['my-config/tenants/default/services', 'own/config']) {
+      mkdirSync(join(around, path), { recursive: true })
+    }
+    writeFileSync(join(around, 'my-config/tenants/default/services/www.yaml'), 'ttl: 5')
+    writeFileSync(join(around, 'own/config/gslb.yaml'), 'mine')
+    writeFileSync(join(around, 'mine'), 'being changed')
+    // The person may have named themselves, so that commits anywhere would be made.
+    for (const [key, value] of [
+      ['user.name', 'ann'],
+      ['user.email', 'ann@example.com'],
+    ] as const) {
+      execFileSync('git', ['config', '--global', key, value], { env })
+    }
+    const state = (): string[] => [
+      git('log', '--all', '--format=%H %D'),
+      git('config', '--local', '--list'),
+      git('diff', '--cached', '--name-only'),
+    ]
+    const before = state()
+    const terminal = new Terminal(around, env)
+    await terminal.run('exec 2>&1\nset +e\n')
+    const said: string[] = []
+    for (const { kind, text } of blocksOf(readFileSync(join(root, 'README.md'), 'utf8'))) {
+      if (kind === 'file' || !/^ *git /m.test(text)) continue
+      // There is no node to wait for, and the program changes no repository.
+      const alone = text.replaceAll(/^(until|mkdir|bin|\.\.|curl|dig|post|pool=|sed).*\n/gm, '')
+      said.push(await terminal.run(alone))
+    }
+    expect(said.join('\n')).toMatch(/fatal: (repository|destination path)/)
+    expect(state()).toEqual(before)
   },
   patienceMs,
 )
