@@ -75,6 +75,8 @@ export interface NodeCounters {
   readonly membersHealthy: number
   readonly membersDown: number
   readonly membersWarming: number
+  /** Of the healthy: nobody probes them. Versions before did not tell. */
+  readonly membersUnprobed?: number
 }
 
 export const reportLimits = {
@@ -195,13 +197,19 @@ const counterNames = [
 ] as const satisfies readonly Exclude<keyof NodeCounters, 'p99Us'>[]
 
 function areCounters(counters: Fields): boolean {
-  const { p99Us } = counters
-  return (p99Us === null || isCount(p99Us)) && counterNames.every((name) => isCount(counters[name]))
+  const { p99Us, membersUnprobed = 0 } = counters
+  return (
+    (p99Us === null || isCount(p99Us)) &&
+    isCount(membersUnprobed) &&
+    counterNames.every((name) => isCount(counters[name]))
+  )
 }
 
 function countersOf(counters: NodeCounters): NodeCounters {
   const named = Object.fromEntries(counterNames.map((name) => [name, counters[name]]))
-  return { ...(named as Omit<NodeCounters, 'p99Us'>), p99Us: counters.p99Us }
+  const { p99Us, membersUnprobed } = counters
+  const unprobed = membersUnprobed === undefined ? {} : { membersUnprobed }
+  return { ...(named as Omit<NodeCounters, 'p99Us'>), ...unprobed, p99Us }
 }
 
 /** Versions before did not tell. */

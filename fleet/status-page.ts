@@ -65,8 +65,10 @@ function table(rows: readonly (readonly [string, string])[]): string {
 }
 
 function membersOf(counters: NodeReport['counters']): string {
-  const { membersHealthy, membersDown, membersWarming } = counters
-  return `${membersHealthy} healthy, ${membersDown} down, ${membersWarming} warming up`
+  const { membersHealthy, membersDown, membersWarming, membersUnprobed = 0 } = counters
+  const rest = membersUnprobed === 0 ? '' : `, ${membersUnprobed} not probed`
+  const healthy = membersHealthy - membersUnprobed
+  return `${healthy} healthy, ${membersDown} down, ${membersWarming} warming up${rest}`
 }
 
 function span(durationMs: number): string {

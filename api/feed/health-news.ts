@@ -48,16 +48,17 @@ export function healthFacts(
   ownNode: string,
   poolId: string,
   member: MemberPart,
-  { nodes, rttMs, lastCheckedMs }: KnownHealth,
+  { isProbed, nodes, rttMs, lastCheckedMs }: KnownHealth,
   atMs: number,
 ): HealthFacts[] {
   return nodes.map((view) => {
     const own = view.node === ownNode ? { rttMs, lastCheckMs: lastCheckedMs } : notTold
-    return { ...view, poolId, member, atMs, ...own }
+    return { ...view, isProbed, poolId, member, atMs, ...own }
   })
 }
 
 /** Other nodes do not say it. */
 const notTold = { rttMs: 0, lastCheckMs: 0 }
 
-const wordOf = ({ healthy, score, reason }: HealthFacts): string => `${healthy} ${score} ${reason}`
+const wordOf = ({ healthy, isProbed, score, reason }: HealthFacts): string =>
+  `${healthy} ${isProbed} ${score} ${reason}`

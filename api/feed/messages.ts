@@ -36,6 +36,8 @@ export function memberMessage(
 }
 
 export interface HealthFacts extends NodeView {
+  /** Of no node alone: somebody looks at the member. */
+  readonly isProbed: boolean
   readonly poolId: string
   readonly member: MemberPart
   /** Unix epoch. */
@@ -46,7 +48,7 @@ export interface HealthFacts extends NodeView {
 }
 
 export function healthMessage(facts: HealthFacts): Buffer {
-  const { poolId, member, healthy, score, atMs, rttMs, node } = facts
+  const { poolId, member, healthy, isProbed: probed, score, atMs, rttMs, node } = facts
   const { reason, sinceMs: since, lastCheckMs: lastCheck } = facts
   const timestamp = Math.floor(atMs)
   const ipAddress = targetOf(member)
@@ -55,6 +57,7 @@ export function healthMessage(facts: HealthFacts): Buffer {
   return messageOf('health_update', {
     ...verdict,
     memberId: member.uid,
+    probed,
     reason,
     since,
     lastCheck,

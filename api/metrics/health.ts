@@ -48,7 +48,17 @@ export const healthRows = [
     type: 'gauge',
     help: 'Enabled members of the active bundle; `warming`: healthy, but its gate is closed.',
     labels: ['health'],
-    read: ({ health: { members } }: MetricsSnapshot) => byHealth({ ...members }),
+    read: ({ health: { members } }: MetricsSnapshot) => {
+      const { healthy, unhealthy, warming } = members
+      return byHealth({ healthy, unhealthy, warming })
+    },
+  },
+  {
+    name: 'gslbd_members_unprobed',
+    type: 'gauge',
+    help: 'Healthy members that nobody probes: their pool has no check, or checks are off.',
+    labels: [],
+    read: ({ health: { members } }: MetricsSnapshot) => one(members.unprobed),
   },
   {
     name: 'gslbd_members_signalled',

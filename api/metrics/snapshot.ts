@@ -2,7 +2,7 @@
 import type { RequestCount } from '#api/http/request-counts.ts'
 import type { ShownDelivery } from '#api/ports/deliveries.ts'
 import type { SyncState } from '#api/ports/operator-view.ts'
-import type { MemberCounts, ThreadCounts } from '#state/ports/node-counts.ts'
+import type { MemberCounts, NodeMemberCounts, ThreadCounts } from '#state/ports/node-counts.ts'
 
 /** One moment. Counts are since the start of the process and never fall. */
 export interface MetricsSnapshot {
@@ -149,7 +149,7 @@ export interface HealthSnapshot {
   /** Whom this node probes. */
   readonly targets: number
   readonly workerRestarts: number
-  readonly members: MemberCounts
+  readonly members: NodeMemberCounts
   /** Members of whom outside monitors say something now. */
   readonly signalled: { readonly healthy: number; readonly unhealthy: number }
   /** Other nodes that were heard lately; null: this node is alone. */

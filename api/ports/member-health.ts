@@ -23,6 +23,8 @@ export interface NodeView {
 }
 
 export interface KnownHealth {
+  /** A probe or an outside monitor looks at it; false: it is answered, and nobody knows. */
+  readonly isProbed: boolean
   /** What this node answers by: probes, other nodes by its policy, and the outside monitors. */
   readonly healthy: boolean
   /** Of this node's probes, 0 to 1; while scoring is off, 1 or, where it is not healthy, 0. */
@@ -66,6 +68,7 @@ export interface MemberHealthView {
 export function unprobed(node: string, healthy = true, reason = '', sinceMs = 0): KnownHealth {
   const score = scoreOf(healthy)
   return {
+    isProbed: !healthy,
     healthy,
     score,
     rttMs: 0,

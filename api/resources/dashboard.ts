@@ -16,6 +16,9 @@ export const DashboardStats = Type.Object(
     totalMembers: Type.Integer(),
     healthyMembers: Type.Integer(),
     unhealthyMembers: Type.Integer(),
+    unprobedMembers: Type.Integer({
+      description: 'Of the healthy: nobody probes them, so nobody knows',
+    }),
     totalServices: Type.Integer(),
     totalGeoRules: Type.Integer(),
     uptimeSeconds: Type.Integer(),
@@ -60,6 +63,7 @@ const countKeys = [
   'totalPools',
   'totalMembers',
   'healthyMembers',
+  'unprobedMembers',
   'totalServices',
   'totalGeoRules',
 ] as const
@@ -67,7 +71,10 @@ const countKeys = [
 type Counts = Record<(typeof countKeys)[number], number>
 
 function noCounts(): Counts {
-  return { totalPools: 0, totalMembers: 0, healthyMembers: 0, totalServices: 0, totalGeoRules: 0 }
+  return {
+    ...{ totalPools: 0, totalMembers: 0, healthyMembers: 0, unprobedMembers: 0 },
+    ...{ totalServices: 0, totalGeoRules: 0 },
+  }
 }
 
 function addPool(counts: Counts, pool: ConfigEntry<'Pool'>, memberHealth: MemberHealthView): void {
@@ -75,17 +82,21 @@ function addPool(counts: Counts, pool: ConfigEntry<'Pool'>, memberHealth: Member
   counts.totalGeoRules += pool.object.spec.geoRules.length
   for (const member of partsIn('Member', pool)) {
     counts.totalMembers++
-    if (isReachable(healthOf(memberHealth, member))) counts.healthyMembers++
+    const known = healthOf(memberHealth, member)
+    if (isReachable(known)) counts.healthyMembers++
+    if (!known.isProbed) counts.unprobedMembers++
   }
 }
 
 function showStats(counts: Counts, node: NodeFacts) {
-  const { totalPools, totalMembers, healthyMembers, totalServices, totalGeoRules } = counts
+  const { totalPools, totalMembers, healthyMembers, unprobedMembers } = counts
+  const { totalServices, totalGeoRules } = counts
   return {
     totalPools,
     totalMembers,
     healthyMembers,
     unhealthyMembers: totalMembers - healthyMembers,
+    unprobedMembers,
     totalServices,
     totalGeoRules,
     uptimeSeconds: Math.floor(node.uptimeSeconds()),

@@ -10,6 +10,10 @@ import type { MemberPart } from './member.ts'
 export const HealthStatus = Type.Object(
   {
     healthy: Type.Boolean(),
+    probed: Type.Boolean({
+      description:
+        'A probe or an outside monitor looks at it; false: it is answered, and nobody knows',
+    }),
     score: Type.Number(),
     reason: Type.String({ description: 'Why this node does not find it healthy; empty: it does' }),
     since: Type.Integer({
@@ -80,6 +84,7 @@ export function showHealth(known: KnownHealth, member: MemberPart, effective: Ef
   const { reason, sinceMs: since, lastCheckedMs: lastCheck } = known
   return {
     healthy: isReachable(known),
+    probed: known.isProbed,
     score,
     reason,
     since,

@@ -50,6 +50,9 @@ const Node = Type.Object(
         healthy: Type.Integer(),
         unhealthy: Type.Integer(),
         warming: Type.Integer(),
+        unprobed: Type.Optional(
+          Type.Integer({ description: 'Of the healthy: nobody probes them, so nobody knows' }),
+        ),
       }),
     }),
     clockOffsetMs: nullable(

@@ -20,6 +20,7 @@ const byPool = <Value extends Parameters<typeof Type.Record>[1]>(value: Value) =
 
 const health = Type.Object({
   healthy: Type.Boolean(),
+  probed: Type.Boolean({ description: 'false: nobody looks at it, so nobody knows' }),
   score: Type.Number(),
   reason: Type.String(),
   since: Type.Integer(),
@@ -85,6 +86,6 @@ function snapshotOf(context: RouteContext) {
 
 function shortHealth({ memberHealth }: RouteContext['ports'], member: MemberPart) {
   const known = healthOf(memberHealth, member)
-  const { score, reason, sinceMs: since, lastCheckedMs: lastChecked } = known
-  return { healthy: isReachable(known), score, reason, since, lastChecked }
+  const { isProbed: probed, score, reason, sinceMs: since, lastCheckedMs: lastChecked } = known
+  return { healthy: isReachable(known), probed, score, reason, since, lastChecked }
 }

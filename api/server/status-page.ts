@@ -49,9 +49,11 @@ export function standingsOf(
     if (pool === undefined) return { name, standing: 'unknown' }
     // Who is out of the answers on purpose is no fault.
     const members = partsIn('Member', pool).filter((one) => effective.of(pool.uid, one).enabled)
-    const up = members.filter((one) => isReachable(healthOf(ports.memberHealth, one))).length
-    const isDown = up === 0 || up < pool.object.spec.minHealthy
-    return { name, standing: isDown ? 'down' : up < members.length ? 'degraded' : 'up' }
+    const health = members.map((one) => healthOf(ports.memberHealth, one))
+    const up = health.filter(isReachable).length
+    if (up === 0 || up < pool.object.spec.minHealthy) return { name, standing: 'down' }
+    if (health.every(({ isProbed }) => !isProbed)) return { name, standing: 'unknown' }
+    return { name, standing: up < members.length ? 'degraded' : 'up' }
   })
 }
 

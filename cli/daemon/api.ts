@@ -105,6 +105,9 @@ function licenceAlone(deps: Deps): ReturnType<typeof createNodeLicence> {
   })
 }
 
+const areChecksOff = ({ settings, health, node }: Deps): boolean =>
+  settings.roles.includes('dns') && health === null && node.poolsWithHealthCheck() > 0
+
 const missingGeoOf = ({ settings, node }: Deps): readonly string[] =>
   settings.roles.includes('dns') ? missingGeoOn(node) : []
 
@@ -122,8 +125,7 @@ function apiParts(deps: Deps, load: ThreadLoad, looks: AskedLooks): NodeApiParts
     requestCounts: () => requestCounts.all(),
     geo: () => deps.geo.status(),
     ...{ node, nodeName: settings.state.nodeName },
-    gitops,
-    health,
+    ...{ gitops, health },
     resolver: deps.resolver,
     ...{ updates: deps.updates, notifier: deps.notifier },
     shared: shared.status,
@@ -140,7 +142,8 @@ function apiParts(deps: Deps, load: ThreadLoad, looks: AskedLooks): NodeApiParts
     repository: () => deps.repacker.status(),
     ...{ given: () => givenBy(deps), fleet: () => fleetIn(deps) },
     alerts: () => alerts.keeper.status(),
-    ...{ missingGeo: () => missingGeoOf(deps), anycast: () => anycastOf(deps) },
+    ...{ areChecksOff: () => areChecksOff(deps), missingGeo: () => missingGeoOf(deps) },
+    anycast: () => anycastOf(deps),
     deliveryPhase: () => deps.delivery.keeper.view()?.state.phase ?? null,
     clock: systemClock,
     ...{ branch: settings.gitops.branch, hasRemote: settings.gitops.url !== '' },

@@ -104,6 +104,7 @@ function seenOf(told: DriftedNode, nowMs: number): SeenNode {
       healthy: counters.membersHealthy,
       unhealthy: counters.membersDown,
       warming: counters.membersWarming,
+      unprobed: counters.membersUnprobed ?? 0,
     },
     isSupervised: false,
   }

@@ -24,6 +24,8 @@ export interface HealthParts {
   readonly journal: () => { readonly error: string | null } | null
   /** null: queries are not logged. */
   readonly queryLog: () => { readonly isFailing: boolean } | null
+  /** Pools declare health checks, and this node makes none. */
+  readonly areChecksOff: () => boolean
   /** A sentence for each geo database that the configuration goes by and that is not there. */
   readonly missingGeo: () => readonly string[]
   /** null: no addresses are announced. */
@@ -156,6 +158,14 @@ const degradations: readonly Row[] = [
     code: geoMissing,
     message: ({ missingGeo }) => missingGeo().join(' '),
     holds: ({ missingGeo }) => missingGeo().length > 0,
+  },
+  {
+    code: 'checks-off',
+    message:
+      'Pools declare health checks, and this node makes none (health.enabled): its members are ' +
+      'not probed, and all of them are answered.',
+    holds: ({ areChecksOff }) => areChecksOff(),
+    isNotice: true,
   },
   {
     code: 'setup-open',

@@ -73,11 +73,13 @@ function known(
   const routed = monitor.healthOf(uid, ipAddress)
   if (own === undefined || routed === undefined) {
     const { healthy, reason, sinceMs } = judged({ healthy: true, ...unknown })
-    return unprobed(node, healthy, reason, sinceMs)
+    const isProbed = signal !== undefined
+    return { ...unprobed(node, healthy, reason, sinceMs), isProbed }
   }
   const { score, reason, sinceMs } = judged(foundIn(own))
   const peers = monitor.peersOf(uid, ipAddress)
   return {
+    isProbed: true,
     healthy: blended(routed.healthy),
     score,
     // Of one that is down it would be that of another time.

@@ -63,6 +63,7 @@ function countersOf({ node, shadow, p99Us }: ReportParts): NodeReport['counters'
     membersHealthy: members.healthy,
     membersDown: members.unhealthy,
     membersWarming: members.warming,
+    membersUnprobed: members.unprobed,
   }
   for (const thread of node.counters()) {
     counters.queries += thread.udpQueries + thread.tcpQueries

@@ -106,7 +106,9 @@ function nodeRow(node: unknown, differs: boolean): Row {
   const busy = numberAt(node, 'load', 'busyRatio')
   const count = (kind: string) => numberAt(node, 'health', 'members', kind) ?? 0
   const down = count('unhealthy')
-  const members = `${count('healthy')} up, ${down} down`
+  const unprobed = count('unprobed')
+  const rest = unprobed === 0 ? '' : `, ${unprobed} not probed`
+  const members = `${count('healthy') - unprobed} up, ${down} down${rest}`
   return [
     textAt(node, 'name') + (isTrueAt(node, 'isSelf') ? ' (asked)' : ''),
     { text: health, tone },

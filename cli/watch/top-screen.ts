@@ -106,8 +106,14 @@ function lostCell(rate: Rates): Cell {
 function membersCell(metrics: MetricSamples): Cell {
   const counts = [...byLabel(metrics, 'gslbd_members', 'health')]
   const down = counts.find(([health]) => health === 'unhealthy')?.[1] ?? 0
-  const text = counts.map(([health, count]) => `${count} ${plain(health)}`).join(', ')
-  return { text: text === '' ? 'none' : text, tone: down > 0 ? 'warning' : 'good' }
+  const unprobed = sumOf(metrics, 'gslbd_members_unprobed')
+  const words = counts.map(([health, count]) => {
+    return `${health === 'healthy' ? count - unprobed : count} ${plain(health)}`
+  })
+  if (unprobed > 0) words.push(`${unprobed} not probed`)
+  const text = words.length === 0 ? 'none' : words.join(', ')
+  if (down === 0 && unprobed > 0) return { text }
+  return { text, tone: down > 0 ? 'warning' : 'good' }
 }
 
 function table(

@@ -15,6 +15,8 @@ export type Member =
 /** What one node finds of a member. */
 export interface Verdict {
   readonly healthy: boolean
+  /** false: nobody looks at the member. */
+  readonly probed?: boolean
   readonly score: number
   readonly reason: string
   readonly since: number
@@ -231,11 +233,12 @@ const hearing: Readonly<Record<string, (payload: Record<string, unknown>) => voi
     const { memberId, node } = payload as { memberId: string; node: string }
     const known = verdicts.get(memberId) ?? new Map<string, Verdict>()
     const verdict = payload as unknown as Verdict
-    const { healthy, since } = verdict
-    if (known.get(node)?.healthy !== healthy) {
+    const { healthy, since, probed = true } = verdict
+    if (!probed) known.delete(node)
+    else if (known.get(node)?.healthy !== healthy) {
       noteTrail({ memberId, node, healthy, since: since > 0 ? since : nowMs() })
     }
-    verdicts.set(memberId, known.set(node, verdict))
+    verdicts.set(memberId, probed ? known.set(node, verdict) : known)
     standings.delete(members.get(memberId)?.poolId ?? '')
     changed()
   },

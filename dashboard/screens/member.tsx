@@ -106,7 +106,7 @@ function NowCard({ status, member }: { status: Status; member: Member }) {
       <dl class="facts">
         <dt>Healthy for</dt>
         <dd>
-          {healthyNodes} of {countOf(totalNodes, 'node')}
+          {status.probed ? `${healthyNodes} of ${countOf(totalNodes, 'node')}` : 'nobody probes it'}
         </dd>
         <dt>Score</dt>
         <dd>{score.toLocaleString(undefined, { maximumFractionDigits: 2 })}</dd>

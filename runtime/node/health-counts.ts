@@ -4,7 +4,7 @@ import type { Bundle } from '#bundle/format/bundle.ts'
 import { MemberFlag } from '#bundle/format/cells.ts'
 import { MemberOut } from '#routing/state/state.ts'
 import type { RoutingState } from '#routing/state/state.ts'
-import type { MemberCounts } from '#state/ports/node-counts.ts'
+import type { MemberCounts, NodeMemberCounts } from '#state/ports/node-counts.ts'
 
 export interface PoolCounts extends MemberCounts {
   readonly tenant: string
@@ -13,13 +13,22 @@ export interface PoolCounts extends MemberCounts {
 
 type Counted = { -readonly [Key in keyof MemberCounts]: number }
 
-export function countHealth(bundle: Bundle, state: RoutingState): MemberCounts {
+/** @param probes false: health checks are off */
+export function countHealth(
+  bundle: Bundle,
+  state: RoutingState,
+  probes: boolean,
+): NodeMemberCounts {
   const counts: Counted = { healthy: 0, unhealthy: 0, warming: 0 }
+  let unprobed = 0
   for (let member = 0; member < bundle.counts.members; member++) {
     const found = stateOf(bundle, state, member)
-    if (found !== undefined) counts[found]++
+    if (found === undefined) continue
+    counts[found]++
+    const isProbed = probes && bundle.poolHealthCheck[bundle.memberPool[member]!] !== 0
+    if (found === 'healthy' && !isProbed) unprobed++
   }
-  return counts
+  return { ...counts, unprobed }
 }
 
 /**

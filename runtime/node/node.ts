@@ -33,7 +33,7 @@ import { acceptableRecord, answerableBundle, servableBundle } from './servable.t
 import { bootBundle, replaceBad, withoutBundle } from './stored-bundles.ts'
 import type { StoredBundle, StoredBundlesParts } from './stored-bundles.ts'
 import type { HandedBundle } from '#runtime/answer/serving-view.ts'
-import type { MemberCounts } from '#state/ports/node-counts.ts'
+import type { NodeMemberCounts } from '#state/ports/node-counts.ts'
 import type { HandedSockets } from '#runtime/sockets/handed-sockets.ts'
 import { CrashWindow } from '#runtime/worker/crash-window.ts'
 import type { DnsThreads } from '#runtime/threads/dns-threads.ts'
@@ -446,9 +446,9 @@ export class DnsNode {
     return this.#threads.tcpStats
   }
 
-  memberHealth(): MemberCounts {
-    if (this.#serving === undefined) return { healthy: 0, unhealthy: 0, warming: 0 }
-    return countHealth(this.#serving.bundle, this.#serving.state)
+  memberHealth(): NodeMemberCounts {
+    if (this.#serving === undefined) return { healthy: 0, unhealthy: 0, warming: 0, unprobed: 0 }
+    return countHealth(this.#serving.bundle, this.#serving.state, this.#parts.health !== null)
   }
 
   get responseHits(): ResponseHitCounts {

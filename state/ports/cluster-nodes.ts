@@ -31,6 +31,8 @@ export interface ClusterNode {
     readonly healthy: number
     readonly unhealthy: number
     readonly warming: number
+    /** Of the healthy: nobody probes them. Left out: an older version does not say. */
+    readonly unprobed?: number
   }
   /** Something starts it again when it ends. */
   readonly isSupervised: boolean

@@ -32,3 +32,8 @@ export interface MemberCounts {
   /** Healthy, but not through the warm-up gate. */
   readonly warming: number
 }
+
+export interface NodeMemberCounts extends MemberCounts {
+  /** Of the healthy: nobody probes them, so that nobody knows. */
+  readonly unprobed: number
+}

@@ -196,6 +196,7 @@ describe('without health checks', () => {
     ])
     const metrics = await daemon.metrics()
     expect(metrics.get('gslbd_members{health="healthy"}')).toBe(2)
+    expect(metrics.get('gslbd_members_unprobed')).toBe(2)
     expect([...metrics.keys()].filter((name) => name.startsWith('gslbd_probes_total'))).toEqual([])
     expect(await daemon.stop()).toEqual({ code: 0, signal: null })
     expect(backend.connectionCount()).toBe(before)

@@ -266,6 +266,7 @@ test(
     }
     expect(found).toEqual([])
     await visit(page, '/services')
+    await page.getByRole('row', { name: /^a{61}.*1 not probed/ }).waitFor()
     await page.getByRole('link', { name: longest }).click()
     await page.getByRole('heading', { name: longest }).waitFor()
     await page.getByRole('link', { name }).waitFor()

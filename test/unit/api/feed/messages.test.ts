@@ -87,6 +87,7 @@ describe('the messages', () => {
         rttMs: 12.5,
         node: 'n1',
         memberId: uids.member,
+        probed: true,
         reason: 'connection refused',
         since: 1_700_000_000_000,
         lastCheck: 1_700_000_000_123,

@@ -51,6 +51,7 @@ describe('the numbers of all tenants', () => {
         totalMembers: members,
         healthyMembers: well,
         unhealthyMembers: ill,
+        unprobedMembers: well,
         totalServices: rest[0],
         totalGeoRules: rest[1],
         uptimeSeconds: 7,

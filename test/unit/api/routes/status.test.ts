@@ -66,6 +66,7 @@ describe('health status', () => {
     expect(answer.status).toBe(200)
     expect(answer.body).toEqual({
       healthy: true,
+      probed: false,
       score: 1,
       reason: '',
       since: 0,
@@ -88,6 +89,7 @@ describe('health status', () => {
     known.clear()
     expect(body).toEqual({
       healthy: true,
+      probed: true,
       score: 0.25,
       reason: 'HTTP 503, expected 200',
       since: 1_700_000_000_000,
@@ -144,6 +146,7 @@ describe('dashboard and snapshot', () => {
       totalMembers,
       healthyMembers,
       unhealthyMembers,
+      unprobedMembers: healthyMembers,
       totalServices,
       totalGeoRules,
       uptimeSeconds: 1,
@@ -170,10 +173,12 @@ describe('dashboard and snapshot', () => {
       healthStatus: {
         [pool]: {
           '192.0.2.1': {
-            ...{ healthy: false, score: 0.25, lastChecked: 1_700_000_000_123 },
+            ...{ healthy: false, probed: true, score: 0.25, lastChecked: 1_700_000_000_123 },
             ...{ reason: 'HTTP 503, expected 200', since: 1_700_000_000_000 },
           },
-          '2001:db8::2': { healthy: true, score: 1, lastChecked: 0, reason: '', since: 0 },
+          '2001:db8::2': {
+            ...{ healthy: true, probed: false, score: 1, lastChecked: 0, reason: '', since: 0 },
+          },
         },
       },
       stats,

@@ -9,9 +9,14 @@ import type { ConfigWorld } from '#test/support/config-world.ts'
 
 const acme = keyOf('acme')
 const down = new Set<string>()
+/** Of whom nobody says anything. */
+const silent = new Set<string>()
 const memberHealth: MemberHealthView = {
   node: 'n1',
-  of: ({ ipAddress }) => unprobed('n1', !down.has(ipAddress)),
+  of: ({ ipAddress }) => ({
+    ...unprobed('n1', !down.has(ipAddress)),
+    isProbed: !silent.has(ipAddress),
+  }),
   onChange: () => () => undefined,
 }
 let world: ConfigWorld
@@ -55,6 +60,15 @@ test.each([
 test('a name that has no service is not known', async () => {
   down.clear()
   expect((await pageOf(['nowhere.example.com'])()).body).toContain('Not known')
+})
+
+test('a name whose members nobody probes is not known to be up', async () => {
+  down.clear()
+  silent.add('192.0.2.1').add('192.0.2.2')
+  const { body } = await pageOf(['www.example.com'])()
+  silent.clear()
+  expect(body).toContain('Not known')
+  expect(body).not.toContain('Operational')
 })
 
 test('it is made once in fifteen seconds, and sent once to who has it', async () => {

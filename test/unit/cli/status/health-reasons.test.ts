@@ -30,6 +30,7 @@ function said(
     isAudited: () => true,
     isSetupOpen: () => false,
     deliveryPhase: () => null,
+    areChecksOff: () => wanted === 'checks-off',
     missingGeo: () => missingGeo,
     anycast: () => null,
   }
@@ -109,4 +110,8 @@ test('a geo database that is missing is a reason, in its words', () => {
   const sentences = ['There is no geo database.', 'And no other.']
   expect(said({}, true, 'geo-missing', sentences)).toBe(sentences.join(' '))
   expect(said({}, true, 'geo-missing')).toBeUndefined()
+})
+
+test('checks that nobody makes are a notice', () => {
+  expect(said({}, true, 'checks-off')).toMatch(/not probed/)
 })

@@ -158,3 +158,19 @@ function blankMonitor(monitor: HealthMonitor): HealthMonitor {
     stop: () => monitor.stop(),
   }
 }
+
+test('whom nobody looks at is not probed, until an outside monitor speaks', async () => {
+  const { world, monitor } = await simulatedMonitor()
+  const signals = new Map<string, boolean>()
+  const signalled = Object.assign(monitor, { signalOf: (uid: string) => signals.get(uid) })
+  monitor.setTargets([probeTarget('m1', check)])
+  const view = createMemberHealthView(signalled, 'n1', world.clock)
+  const other = { ...member, uid: 'm2', ipAddress: '127.0.0.2' }
+  expect(createMemberHealthView(null, 'n1', world.clock).of(member)).toMatchObject({
+    ...{ healthy: true, isProbed: false },
+  })
+  expect(view.of(other)).toMatchObject({ healthy: true, isProbed: false })
+  signals.set('m2', true)
+  expect(view.of(other)).toMatchObject({ healthy: true, isProbed: true })
+  await monitor.stop()
+})

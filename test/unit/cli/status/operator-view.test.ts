@@ -108,6 +108,7 @@ const keptBy = (disk: Disk) => ({
   queryLog: () => ({ ...noQueries, isFailing: disk.isQueryLogFailing ?? false }),
   isAudited: () => disk.isAudited ?? true,
   isSetupOpen: () => disk.isSetupOpen ?? false,
+  areChecksOff: () => false,
   missingGeo: () => [],
   deliveryPhase: () => disk.deliveryPhase ?? null,
   redirects: () => ({ listener: null, targets: [] }),

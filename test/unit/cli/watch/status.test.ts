@@ -48,7 +48,7 @@ const seen = (name: string, more: Partial<SeenNode> = {}): SeenNode => ({
   queries: 1_000,
   status: 'ok',
   reasons: [],
-  members: { healthy: 2, unhealthy: 1, warming: 0 },
+  members: { healthy: 2, unhealthy: 1, warming: 0, unprobed: 0 },
   isSupervised: true,
   isSelf: name === 'n1',
   isMissing: false,
@@ -66,7 +66,13 @@ const view: OperatorView = {
   gitops: () => gitops,
   metrics: async () => '',
 }
-const nodes = [seen('n1'), seen('far', { isMissing: true, digest: 'e'.repeat(64) })]
+const nodes = [
+  seen('n1'),
+  seen('far', {
+    ...{ isMissing: true, digest: 'e'.repeat(64) },
+    members: { healthy: 5, unhealthy: 1, warming: 0, unprobed: 4 },
+  }),
+]
 const cluster: ApiPorts['cluster'] = {
   nodes: async () => nodes,
   restart: async () => ({ ok: true, value: null }),
@@ -99,7 +105,7 @@ describe('gslbd status', () => {
       ' Unsigned: the commit has no signature',
       'bundle seq 7 serial 12 dddddddddddd issued 10 min ago',
       'n1 (asked) ok 7 dddddddddddd 10 min 25 % 1000 2 up, 1 down 0.1.0',
-      'far missing, last heard 1970-01-01T00:00:00Z 7 eeeeeeeeeeee 10 min 25 % 1000 2 up, 1 down 0.1.0',
+      'far missing, last heard 1970-01-01T00:00:00Z 7 eeeeeeeeeeee 10 min 25 % 1000 1 up, 1 down, 4 not probed 0.1.0',
     ]) {
       expect(lines).toContain(line)
     }
@@ -229,6 +235,13 @@ describe('gslbd top', () => {
     expect(run.out).toMatch(/^default\/a"b +1$/m)
     expect(run.out).not.toContain('well')
     expect(run.out).toMatch(/^0 +50 % +0$/m)
+  })
+
+  test('members that nobody probes are not among the healthy', async () => {
+    const metrics = async () => `${reading(1, 0)}gslbd_members_unprobed 2\n`
+    const url = await listening({ view: { ...view, metrics } })
+    const run = await runCliWith({}, 'top', '--url', url, '--times', '1', '--interval', '0.1')
+    expect(run.out).toMatch(/^members +1 healthy, 1 unhealthy, 2 not probed$/m)
   })
 
   test('a node that began anew: its counts since then', async () => {
