@@ -174,7 +174,9 @@ describe('more scripts than there are places', () => {
   test('do not run at once, and one that gets no place says nothing of its member', async () => {
     const directory = tempDir()
     const end = join(tempDir(), 'end')
-    const scriptContent = `touch ${directory}/$$; until test -e ${end}; do sleep 0.1; done`
+    // Ends by itself after a minute, also where the test was killed.
+    const wait = `i=0; until test -e ${end} || test $((i += 1)) -gt 600; do sleep 0.1; done`
+    const scriptContent = `touch ${directory}/$$; ${wait}`
     const hogs = Array.from({ length: places }, () => probe({ scriptContent, timeoutMs: 60_000 }))
     const late = probe({ scriptContent, timeoutMs: 400 })
     expect(await late).toEqual({
