@@ -7,6 +7,8 @@
 # An engineer would have guessed: the site, or 404 or 421 for a host that the server does not have.
 # A probe that looks at the status alone takes a site that is not there for a good one.
 set -euo pipefail
+needs=(caddy curl python3)
+dpkg -s "${needs[@]}" >/dev/null 2>&1 || apt-get install -y -qq --no-install-recommends "${needs[@]}" >/dev/null
 folder=$(mktemp -d)
 server=
 trap '[ -z "$server" ] || kill "$server"; rm -rf "$folder"' EXIT

@@ -8,6 +8,8 @@
 # protoc, given the octets of the frame, has it as field 3.
 # An engineer would have guessed: forms in YAML and JSON, made for programs, hold every field.
 set -euo pipefail
+needs=(bind9-dnsutils golang-github-dnstap-golang-dnstap-cli fstrm-bin protobuf-compiler python3)
+dpkg -s "${needs[@]}" >/dev/null 2>&1 || apt-get install -y -qq --no-install-recommends "${needs[@]}" >/dev/null
 folder=$(mktemp -d)
 trap 'rm -rf "$folder"' EXIT
 cd "$folder"

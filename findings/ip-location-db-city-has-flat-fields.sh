@@ -9,6 +9,8 @@
 # An engineer would have guessed: the records of GeoLite2 City, whose name the package has, so that programs which
 # read that file read this one.
 set -euo pipefail
+needs=(libmaxmind-db-reader-perl)
+dpkg -s "${needs[@]}" >/dev/null 2>&1 || apt-get install -y -qq --no-install-recommends "${needs[@]}" >/dev/null
 folder=$(mktemp -d)
 trap 'rm -rf "$folder"' EXIT
 cd "$folder"

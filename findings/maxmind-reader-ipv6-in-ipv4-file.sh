@@ -8,6 +8,8 @@
 # An engineer would have guessed: an error, as maxminddb of Python and libmaxminddb give, or no record.
 # Data sets that come as two files, such as those of ip-location-db, give wrong places so.
 set -euo pipefail
+needs=(libmaxmind-db-writer-perl libmaxmind-db-reader-perl)
+dpkg -s "${needs[@]}" >/dev/null 2>&1 || apt-get install -y -qq --no-install-recommends "${needs[@]}" >/dev/null
 folder=$(mktemp -d)
 trap 'rm -rf "$folder"' EXIT
 dpkg-query -W -f '${Package} ${Version}\n' libmaxmind-db-writer-perl libmaxmind-db-reader-perl

@@ -8,6 +8,8 @@
 # An engineer would have guessed: an error for a network that cannot be written. A table of the
 # offices of a company, which are such networks, is silently empty.
 set -euo pipefail
+needs=(libmaxmind-db-writer-perl libmaxmind-db-reader-perl)
+dpkg -s "${needs[@]}" >/dev/null 2>&1 || apt-get install -y -qq --no-install-recommends "${needs[@]}" >/dev/null
 folder=$(mktemp -d)
 trap 'rm -rf "$folder"' EXIT
 dpkg-query -W -f '${Package} ${Version}\n' libmaxmind-db-writer-perl libmaxmind-db-reader-perl

@@ -7,6 +7,8 @@
 # With 100 records it takes the zone.
 # An engineer would have guessed: a checker that is shipped with a server refuses what this server refuses.
 set -euo pipefail
+needs=(bind9 bind9-utils bind9-dnsutils knot python3)
+dpkg -s "${needs[@]}" >/dev/null 2>&1 || apt-get install -y -qq --no-install-recommends "${needs[@]}" >/dev/null
 folder=$(mktemp -d)
 started=()
 trap 'kill "${started[@]}" 2>/dev/null || true; wait; rm -rf "$folder"' EXIT

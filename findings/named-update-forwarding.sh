@@ -9,6 +9,8 @@
 # An engineer would have guessed: the next primary is tried, as it is for transfers; and both do the
 # same with a key that they cannot verify.
 set -euo pipefail
+needs=(bind9 bind9-dnsutils knot python3)
+dpkg -s "${needs[@]}" >/dev/null 2>&1 || apt-get install -y -qq --no-install-recommends "${needs[@]}" >/dev/null
 folder=$(mktemp -d)
 started=()
 trap 'kill "${started[@]}" 2>/dev/null || true; wait; rm -rf "$folder"' EXIT

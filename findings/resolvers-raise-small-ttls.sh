@@ -8,6 +8,8 @@
 # An engineer would have guessed: TTL 0 is not kept (RFC 1035 section 3.2.1), TTL 1 is kept for a second.
 # A server that gives each question its turn by TTL 0 gives one turn to all questions of five seconds.
 set -euo pipefail
+needs=(pdns-recursor knot-resolver unbound dnsmasq-base bind9-dnsutils python3-dnspython)
+dpkg -s "${needs[@]}" >/dev/null 2>&1 || apt-get install -y -qq --no-install-recommends "${needs[@]}" >/dev/null
 folder=$(mktemp -d)
 started=()
 trap 'kill "${started[@]}" 2>/dev/null || true; wait; rm -rf "$folder"' EXIT

@@ -8,6 +8,8 @@
 # An engineer would have guessed: `commit.gpgsign` ("all commits should be signed") holds for what is built upon
 # git and reads its configuration. Branches that take signed commits alone refuse these.
 set -euo pipefail
+needs=(stgit python3-pygit2 git openssh-client)
+dpkg -s "${needs[@]}" >/dev/null 2>&1 || apt-get install -y -qq --no-install-recommends "${needs[@]}" >/dev/null
 folder=$(mktemp -d)
 trap 'rm -rf "$folder"' EXIT
 cd "$folder"

@@ -7,6 +7,8 @@
 # An engineer would have guessed: one algorithm for all of them, and hmac-sha256 in 2026, which is
 # what `tsig-keygen` of the same package as dig makes a key for.
 set -euo pipefail
+needs=(bind9-dnsutils knot-dnsutils python3-dnspython)
+dpkg -s "${needs[@]}" >/dev/null 2>&1 || apt-get install -y -qq --no-install-recommends "${needs[@]}" >/dev/null
 folder=$(mktemp -d)
 trap 'rm -rf "$folder"' EXIT
 cd "$folder"
