@@ -50,7 +50,7 @@ function afterSchema(text: string): string {
 }
 
 test('in a clone as the README makes it, each file names a schema that is there', async () => {
-  const clone = /git clone -b main data\/config\.git (\S+) && cd \1$/m
+  const clone = /git clone (?:.*\\\n)*.* -b main data\/config\.git (\S+)$/m
   const [, directory = ''] = clone.exec(readFileSync('README.md', 'utf8')) ?? []
   const { git, at, path: product } = gitSandbox()
   symlinkSync(resolve('schemas'), at('schemas'))
