@@ -1,22 +1,22 @@
 #!/usr/bin/env bash
-# What named and knotd, as secondaries of two primaries, do with updates that are for the primary.
+# What named, knotd and pdns_server, as secondaries of two primaries, do with updates for the primary.
 #
-# Versions: bind9 9.18.49 and knot 3.2.6 of Debian 12.
+# Versions: bind9 9.18.49, knot 3.2.6 and pdns-server 4.7.3 of Debian 12.
 # Seen: the first primary answers REFUSED, the second one would take the update.
-# - Both give the client the REFUSED and never ask the second primary.
+# - All give the client the REFUSED and never ask the second primary.
 # - named (`allow-update-forwarding { any; }`) forwards an update that is signed with a key which it does
-#   not have, signature and all. knotd answers NOTAUTH with BADKEY to the same.
-# An engineer would have guessed: the next primary is tried, as it is for transfers; and both do the
+#   not have, signature and all. knotd answers NOTAUTH with BADKEY to the same, pdns_server REFUSED.
+# An engineer would have guessed: the next primary is tried, as it is for transfers; and all do the
 # same with a key that they cannot verify.
 set -euo pipefail
-needs=(bind9 bind9-dnsutils knot python3)
+needs=(bind9 bind9-dnsutils knot pdns-server pdns-backend-sqlite3 sqlite3 python3)
 dpkg -s "${needs[@]}" >/dev/null 2>&1 || apt-get install -y -qq --no-install-recommends "${needs[@]}" >/dev/null
 folder=$(mktemp -d)
 started=()
 trap 'kill "${started[@]}" 2>/dev/null || true; wait; rm -rf "$folder"' EXIT
 cd "$folder"
 PATH=$PATH:/usr/sbin
-named -v; knotd -V
+named -v; knotd -V; pdns_server --version 2>&1 | sed -n '1s|.*PowerDNS A|PowerDNS A|p' || true
 free='import socket; s = socket.socket(); s.bind(("127.0.0.1", 0)); print(s.getsockname()[1])'
 port() { /usr/bin/python3 -c "$free"; }
 first=$(port) second=$(port)
@@ -40,16 +40,15 @@ def datagrams():
     while True:
         wire, client = server.recvfrom(65535)
         server.sendto(answer(wire), client)
+def stream(client):
+    with client, client.makefile('rb') as octets:
+        while len(head := octets.read(2)) == 2:
+            said = answer(octets.read(struct.unpack('>H', head)[0]))
+            client.sendall(struct.pack('>H', len(said)) + said)
 threading.Thread(target=datagrams, daemon=True).start()
 server = socket.create_server(('127.0.0.1', port))
 while True:
-    client, _ = server.accept()
-    with client, client.makefile('rb') as stream:
-        head = stream.read(2)
-        if len(head) < 2: continue
-        said = answer(stream.read(struct.unpack('>H', head)[0]))
-        client.sendall(struct.pack('>H', len(said)) + said)
-        stream.read(1)
+    threading.Thread(target=stream, args=(server.accept()[0],), daemon=True).start()
 PYTHON
 /usr/bin/python3 primary.py "$first" 5 first >> updates & started+=($!)
 /usr/bin/python3 primary.py "$second" 0 second >> updates & started+=($!)
@@ -93,6 +92,25 @@ zone:
     acl: everybody
 END
 knotd -c knot.conf > knot/log 2>&1 & started+=($!)
+pdns_port=$(port)
+mkdir pdns
+cat > pdns/pdns.conf <<END
+launch=gsqlite3
+gsqlite3-database=$folder/pdns/db
+local-address=127.0.0.1
+local-port=$pdns_port
+secondary=yes
+dnsupdate=yes
+allow-dnsupdate-from=127.0.0.1
+socket-dir=$folder/pdns
+write-pid=no
+disable-syslog=yes
+security-poll-suffix=
+END
+sqlite3 pdns/db < /usr/share/doc/pdns-backend-sqlite3/schema.sqlite3.sql
+primaries="127.0.0.1:$first,127.0.0.1:$second"
+sqlite3 pdns/db "insert into domains (name, type, master) values ('example.org', 'SLAVE', '$primaries')"
+pdns_server --config-dir="$folder/pdns" --daemon=no --guardian=no > pdns/log 2>&1 & started+=($!)
 
 # In its first moments named has no socket to forward from, and says SERVFAIL.
 update() { # PORT [KEY]
@@ -117,4 +135,6 @@ said=$(update "$named_port"); expect 'named, unsigned' REFUSED 'first unsigned;'
 said=$(update "$named_port" "$key"); expect 'named, unknown key' REFUSED 'first signed;'
 said=$(update "$knot_port"); expect 'knotd, unsigned' REFUSED 'first unsigned;'
 said=$(update "$knot_port" "$key"); expect 'knotd, unknown key' BADKEY ''
+said=$(update "$pdns_port"); expect 'pdns_server, unsigned' REFUSED 'first unsigned;'
+said=$(update "$pdns_port" "$key"); expect 'pdns_server, unknown key' REFUSED ''
 exit "$status"
