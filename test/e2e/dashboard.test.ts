@@ -331,11 +331,11 @@ test(
 )
 
 test(
-  'the public status page says which names are well, to people who have no account',
+  'the public status page says of names what is known, to people who have no account',
   async () => {
     const { page, faults } = await openPage()
     await page.goto(`${node.origin}/status/`)
-    expect(await page.locator('li').allInnerTexts()).toEqual(['www.example.com\nOperational'])
+    expect(await page.locator('li').allInnerTexts()).toEqual(['www.example.com\nNot known'])
     expect(await lookAt(page, 'status-page')).toEqual([])
     expect(unexpected(faults)).toEqual([])
   },
