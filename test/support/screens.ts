@@ -5,8 +5,10 @@ import { join } from 'node:path'
 import type { Page } from 'playwright-core'
 
 const axe = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8')
-/** Git does not see it; CI keeps it; whoever changes a screen looks at it. */
+/** Git does not see it; CI keeps it; people who change a screen look at it. */
 export const pictures = join(import.meta.dirname, '../../.artifacts/screens')
+/** Pictures are for people, and cost CPU. */
+const hasPictures = process.env['GSLB_PICTURES'] === '1'
 
 const everyRule = "['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa', 'best-practice']"
 /** In the other theme nothing else differs. */
@@ -29,14 +31,19 @@ const tooWide = `[...document.querySelectorAll('main *, header *, dialog *')]
   .filter((one) => one.closest('.table-box, pre, .timeline-track, .chart, svg') === null)
   .slice(0, 3).map((one) => one.tagName + '.' + one.className)`
 
-/** @returns what is wrong, by screen; a picture of each is in .artifacts/screens */
-export async function lookAt(page: Page, name: string): Promise<string[]> {
+async function takePicture(page: Page, name: string): Promise<void> {
+  if (!hasPictures) return
   mkdirSync(pictures, { recursive: true })
+  await page.screenshot({ path: join(pictures, `${name}.png`), fullPage: true })
+}
+
+/** @returns what is wrong, by screen; with GSLB_PICTURES=1, pictures are in .artifacts/screens */
+export async function lookAt(page: Page, name: string): Promise<string[]> {
   await page.evaluate(axe)
   const found: string[] = []
   for (const theme of ['light', 'dark'] as const) {
     await page.emulateMedia({ colorScheme: theme, reducedMotion: 'reduce' })
-    await page.screenshot({ path: join(pictures, `${name}-${theme}.png`), fullPage: true })
+    await takePicture(page, `${name}-${theme}`)
     const faults = await page.evaluate<string[]>(rules(theme))
     found.push(...faults.map((fault) => `${name}, ${theme}: ${fault}`))
   }
@@ -55,9 +62,7 @@ export async function lookAtNarrow(page: Page, name: string): Promise<string[]> 
     )
     const parts = await page.evaluate<string[]>(tooWide)
     if (scrolls || parts.length > 0) found.push(`${name}, ${kind}: too wide: ${parts.join(', ')}`)
-    if (kind === 'phone') {
-      await page.screenshot({ path: join(pictures, `${name}-phone.png`), fullPage: true })
-    }
+    if (kind === 'phone') await takePicture(page, `${name}-phone`)
   }
   await page.setViewportSize(wide)
   return found
