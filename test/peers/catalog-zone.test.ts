@@ -1,5 +1,5 @@
-// Knot DNS takes all zones of a node from its catalog zone. RFC 9432.
-import { afterAll, beforeAll, expect, test } from 'vitest'
+// Knot DNS and BIND take all zones of a node from its catalog zone. RFC 9432.
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { parseName } from '#dns/name.ts'
 import { tsigAlgorithm } from '#dns/tsig/tsig-algorithms.ts'
 import { ask } from '#test/support/dns/client.ts'
@@ -25,28 +25,34 @@ const key = {
 const [first, ...others] = conformanceConfig.zones.map((zone) => zone.name)
 
 let node: RunningNode
-let knot: Secondary
 beforeAll(async () => {
   const transfers = { enabled: true, requireTsig: true, allow: [], catalog: wire(catalog) }
   node = await startNode(conformanceConfig, { transfers })
   node.node.setKeys([key])
-  knot = startSecondary('knot', {
-    ...{ zone: first!, catalog, port: await freePort(), primaryPort: node.port },
-    key: { name, secret: secret.toString('base64') },
-  })
 })
 afterAll(async () => {
-  await knot?.stop()
   await node?.stop()
 })
 
-test('serves the zones that its configuration does not name', async () => {
-  expect(others.length).toBeGreaterThan(0)
-  for (const zone of others) {
-    const isServed = async (): Promise<boolean> => {
-      const { aa, answer } = await ask(knot, `${zone} SOA`)
-      return aa && answer[0]?.type === 6
+describe.each(['knot', 'bind'] as const)('%s', (program) => {
+  let secondary: Secondary
+  beforeAll(async () => {
+    secondary = startSecondary(program, {
+      ...{ zone: first!, catalog, port: await freePort(), primaryPort: node.port },
+      key: { name, secret: secret.toString('base64') },
+    })
+  })
+  afterAll(() => secondary?.stop())
+
+  test('serves the zones that its configuration does not name', async () => {
+    expect(others.length).toBeGreaterThan(0)
+    for (const zone of others) {
+      const isServed = async (): Promise<boolean> => {
+        const { aa, answer } = await ask(secondary, `${zone} SOA`)
+        return aa && answer[0]?.type === 6
+      }
+      const what = `${zone} on ${program}: ${secondary.output()}`
+      await waitUntil(what, isServed, { timeoutMs: 30_000 })
     }
-    await waitUntil(`${zone} on Knot: ${knot.output()}`, isServed, { timeoutMs: 30_000 })
-  }
-}, 60_000)
+  }, 60_000)
+})

@@ -1,4 +1,4 @@
-// Knot DNS and NSD as secondary servers of one zone, with a TSIG key for transfers and NOTIFY.
+// Knot DNS, NSD and BIND as secondary servers, with a TSIG key for transfers and NOTIFY.
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { writeFileSync } from 'node:fs'
@@ -15,7 +15,7 @@ export interface SecondaryKey {
 
 interface SecondaryParts {
   readonly zone: string
-  /** Knot alone: a catalog zone, whose members it serves besides `zone`. */
+  /** Not NSD: a catalog zone, whose members it serves besides `zone`. */
   readonly catalog?: string
   /** On 127.0.0.1. */
   readonly port: number
@@ -100,9 +100,30 @@ zone:
     request-xfr: ${host}@${primaryPort} ${key.name}
 `,
   },
+  bind: {
+    binary: 'named',
+    args: (file: string) => ['-g', '-n', '1', '-c', file],
+    config: (directory: string, { zone, catalog, port, primaryPort, key }: SecondaryParts) => {
+      const primaries = `{ ${host} port ${primaryPort} key "${key.name}"; }`
+      const secondary = (name: string): string =>
+        `zone "${name}" { type secondary; file "${name}db"; primaries ${primaries}; };\n`
+      const zones = catalog === undefined ? [zone] : [zone, catalog]
+      const members = `catalog-zones { zone "${catalog}" default-primaries ${primaries}; };`
+      return `
+key "${key.name}" { algorithm hmac-sha256; secret "${key.secret}"; };
+controls { };
+options {
+  directory "${directory}"; pid-file none; session-keyfile none; recursion no; notify no;
+  listen-on port ${port} { ${host}; }; listen-on-v6 { none; };
+  ${catalog === undefined ? '' : members}
+};
+${zones.map(secondary).join('')}`
+    },
+  },
 } as const
 export type SecondaryName = keyof typeof programs
-export const secondaryNames = Object.keys(programs) as SecondaryName[]
+/** Those that have each of many quick changes. */
+export const secondaryNames = ['knot', 'nsd'] as const satisfies readonly SecondaryName[]
 
 export interface Secondary extends Endpoint {
   readonly output: () => string
