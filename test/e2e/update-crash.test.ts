@@ -15,7 +15,7 @@ const apiKey = 'ab'.repeat(32)
 const { start } = useDaemons({ GSLB_API_KEY: apiKey, GSLB_SECRET_KEY: 'cd'.repeat(32) })
 const zone = 'example.com.'
 const clients = 16
-const updatesWanted = laneCount(1_000, 48)
+const updatesWanted = laneCount(500, 48)
 const kills = laneCount(4, 1)
 
 let site: Site

@@ -22,7 +22,7 @@ import { startWholeWorld } from '#test/support/whole-world.ts'
 import type { WholeWorld } from '#test/support/whole-world.ts'
 
 /** Requests; half a minute on two cores. Others of them: GSLB_SEED. */
-const count = countFrom('GSLB_REQUEST_COUNT', laneCount(50_000, 1_000))
+const count = countFrom('GSLB_REQUEST_COUNT', laneCount(25_000, 1_000))
 
 let whole: WholeWorld
 let forged: ReadonlyMap<string, string>
