@@ -67,7 +67,7 @@ export const longOnly = [
   'test/e2e/daemon-{clock,crash,disk,memory,output,threads,unread}.test.ts',
   'test/e2e/{replace,replace-roles}.test.ts',
   // Whole programs of others, and walks through everything.
-  'test/e2e/{api-walk,daemon-access,daemon-licence,gitops-ssh,hostnames}.test.ts',
+  'test/e2e/{alias-records,api-walk,daemon-access,daemon-licence,gitops-ssh,hostnames}.test.ts',
   'test/e2e/dashboard{,-commits,-people,-screens,-yaml}.test.ts',
   'test/e2e/{node-key-rotation,plan-page,readme,reference-page}.test.ts',
   'test/property/plan-world.test.ts',
