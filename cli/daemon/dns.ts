@@ -11,7 +11,8 @@ import {
   updateZonesOf,
   watchZones,
 } from '#cli/node/transfers.ts'
-import { createGeo, threadsByRole, threadsOf, watchMissingGeo } from '#cli/node/dns.ts'
+import { watchMissingGeo } from '#runtime/node/missing-geo.ts'
+import { createGeo, threadsByRole, threadsOf } from '#cli/node/dns.ts'
 import { startQueryLog, stopAnswering } from '#cli/query-log/start-query-log.ts'
 import { createNodeJournal } from '#cli/why/node-journal.ts'
 import { mayWriteText } from '#config/name-holder.ts'

@@ -1,7 +1,7 @@
 // What a node of the role dns alone does for secondary servers: the keys that it knows, and whom it
 // tells of changes.
 import { readTsigKeyFile } from '#cli/files/tsig-key-file.ts'
-import { watchMissingGeo } from '#cli/node/dns.ts'
+import { watchMissingGeo } from '#runtime/node/missing-geo.ts'
 import {
   notifiedZones,
   notifyKeyOf,

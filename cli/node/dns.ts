@@ -1,14 +1,11 @@
-// What the settings say of the DNS threads, and of the geo tables that they answer from, with those
-// that the configuration goes by and that are not there.
+// What the settings say of the DNS threads, and of the geo tables that they answer from.
 import type { Settings } from '#cli/settings/settings.ts'
 import { systemClock } from '#lib/clock.ts'
 import type { Log } from '#lib/log.ts'
-import { missingIn } from '#routing/choose/missing-geo.ts'
 import { noGeoBuffers } from '#routing/geo/geo-tables.ts'
 import type { GeoBuffers } from '#routing/geo/geo-tables.ts'
 import type { GeoFeed } from '#runtime/geo/geo-link.ts'
 import { GeoSource } from '#runtime/geo/geo-source.ts'
-import type { DnsNode } from '#runtime/node/node.ts'
 import { noThreads } from '#runtime/threads/no-threads.ts'
 import type { CreateThreads, ThreadGroupParts } from '#runtime/threads/dns-threads.ts'
 import { geoPathsOf } from './named-files.ts'
@@ -62,21 +59,5 @@ export function threadsOf({ dns, roles }: Settings): Pick<ThreadGroupParts, From
       connectionsPerClientMax: dns.tcp.maxPerClient,
       messagesPerTurnMax: dns.tcp.maxPipelined,
     },
-  }
-}
-
-/** A sentence for each way to choose that lacks one. */
-export function missingGeoOn(node: Pick<DnsNode, 'live'>): readonly string[] {
-  const live = node.live()
-  return live === undefined ? [] : missingIn(live.bundle, live.tables.geo)
-}
-
-/** @returns to be called whenever something else serves */
-export function watchMissingGeo(node: Pick<DnsNode, 'live'>, log: Pick<Log, 'warn'>): () => void {
-  let told: readonly string[] = []
-  return () => {
-    const now = missingGeoOn(node)
-    for (const sentence of now) if (!told.includes(sentence)) log.warn({}, sentence)
-    told = now
   }
 }

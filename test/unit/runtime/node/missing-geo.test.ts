@@ -1,7 +1,7 @@
 // Ways to choose that lack their geo database, as log and health tell them.
 import { expect, test } from 'vitest'
 import { adoptBundle } from '#bundle/load/load.ts'
-import { missingGeoOn, watchMissingGeo } from '#cli/node/dns.ts'
+import { missingGeoOn, watchMissingGeo } from '#runtime/node/missing-geo.ts'
 import { noGeoBuffers } from '#routing/geo/geo-tables.ts'
 import type { GeoBuffers } from '#routing/geo/geo-tables.ts'
 import type { DnsNode } from '#runtime/node/node.ts'
