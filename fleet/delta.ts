@@ -1,15 +1,12 @@
-// What makes a bundle of the one before it: pieces that are copied, pieces that are compressed with
-// the octets around the same place as their dictionary, and differences of rows. (ADR 24)
+// What makes a bundle of the one before it: pieces that are copied, and pieces that are compressed
+// with the octets around the same place as their dictionary. (ADR 24)
 import { constants, zstdCompress, zstdDecompress } from 'node:zlib'
 import { promisify } from 'node:util'
-import { elementBytes, layout, sectionSpecs } from '#bundle/format/format.ts'
-import type { SectionName } from '#bundle/format/format.ts'
+import { layout } from '#bundle/format/format.ts'
 import { bundleLimits } from '#bundle/format/limits.ts'
 import { err, ok } from '#lib/result.ts'
 import type { Result } from '#lib/result.ts'
 import { fleetLimits } from './limits.ts'
-import { packRows, rowLimits, runsOf, unpackRows } from './number-rows.ts'
-import type { RowPair } from './number-rows.ts'
 
 const compress = promisify(zstdCompress)
 const decompress = promisify(zstdDecompress)
@@ -51,11 +48,6 @@ interface Piece {
   readonly dictionary: number
   /** Of its data; 0: it is copied. */
   readonly data: number
-  /**
-   * Cells of a row, where the data are differences to as many octets of the old bundle; 0: they are
-   * none. The list of pieces leaves out a 0.
-   */
-  readonly words: number
 }
 
 /** A section, or the head: where it lies, with the zeros behind it. */
@@ -80,39 +72,22 @@ export async function makeDelta(
   let total = 0
   for (const region of await regionsOf(to)) {
     const old = before.get(region.name)
-    // Of runs of rows there may be many: the rest of the pieces is for what follows.
-    const words = pieces.length < deltaLimits.piecesMax / 2 ? wordsOf(region.name) : 0
-    const rowBytes = words === 0 ? 1 : 4 * words
-    const pieceBytes = Math.floor(deltaLimits.pieceBytes / rowBytes) * rowBytes
-    let shift = 0
-    for (let at = region.start; at < region.end; at += pieceBytes) {
-      const length = Math.min(pieceBytes, region.end - at)
-      const made = await makePieces({ from, to, region, old, words }, at, length, shift)
-      shift = made.shift
-      for (const one of made.pieces) {
-        total += one.data.length
-        addPiece(pieces, one.piece)
-        if (one.data.length > 0) data.push(one.data)
-      }
+    for (let at = region.start; at < region.end; at += deltaLimits.pieceBytes) {
+      const length = Math.min(deltaLimits.pieceBytes, region.end - at)
+      const made = await makePiece({ from, to, region, old }, at, length)
+      total += made.data.length
+      addPiece(pieces, made.piece)
+      if (made.data.length > 0) data.push(made.data)
       if (total > Math.min(deltaLimits.bytesMax, to.bytes / 2)) return undefined
     }
   }
   if (pieces.length > deltaLimits.piecesMax) return undefined
-  const rows = pieces.map(({ length, from: at, dictionary, data: size, words }) =>
-    words === 0 ? [length, at, dictionary, size] : [length, at, dictionary, size, words],
-  )
+  const rows = pieces.map((piece) => [piece.length, piece.from, piece.dictionary, piece.data])
   const head = await compress(Buffer.from(JSON.stringify({ bytes: to.bytes, pieces: rows })))
   const prefix = Buffer.alloc(prefixBytes)
   prefix.write(magic, 'latin1')
   prefix.writeUInt32LE(head.length, magic.length)
   return Buffer.concat([prefix, head, ...data])
-}
-
-/** Cells in a row of a section of numbers; 0: it is none. */
-function wordsOf(section: string): number {
-  if (!Object.hasOwn(sectionSpecs, section)) return 0
-  const { element, width } = sectionSpecs[section as SectionName]
-  return elementBytes[element] === 4 ? width : 0
 }
 
 interface Pair {
@@ -121,8 +96,6 @@ interface Pair {
   readonly region: Region
   /** undefined: the old bundle has no such section. */
   readonly old: Region | undefined
-  /** Cells in a row; 0: the section has no numbers of 32 bits. */
-  readonly words: number
 }
 
 interface Made {
@@ -130,105 +103,26 @@ interface Made {
   readonly data: Uint8Array
 }
 
-const dataOf = (made: readonly Made[]): number =>
-  made.reduce((sum, { data }) => sum + data.length, 0)
-
-/** @param shift by how many rows the rows before these stood further behind in the old section */
-async function makePieces(
-  pair: Pair,
-  at: number,
-  length: number,
-  shift: number,
-): Promise<{ readonly pieces: readonly Made[]; readonly shift: number }> {
+async function makePiece(pair: Pair, at: number, length: number): Promise<Made> {
   const { from, to, region, old } = pair
   const bytes = await to.read(at, length)
   if (old !== undefined) {
     // As far from the beginning of the section as it was, or, behind a row that came, from its end.
     for (const place of [old.start + at - region.start, old.end - (region.end - at)]) {
       if (place < old.start || place + length > old.end) continue
-      if (Buffer.compare(await from.read(place, length), bytes) !== 0) continue
-      return { pieces: [copyOf(place, length)], shift }
+      if (Buffer.compare(await from.read(place, length), bytes) === 0) return copyOf(place, length)
     }
   }
-  const rows = await makeRows(pair, at, bytes, shift)
-  if (rows !== undefined && dataOf(rows.pieces) < length / 256) return rows
-  const whole = await makePiece(pair, at, bytes)
-  const isLess = rows !== undefined && dataOf(rows.pieces) < whole.data.length
-  return isLess ? rows : { pieces: [whole], shift: rows?.shift ?? shift }
-}
-
-const copyOf = (from: number, length: number): Made => ({
-  piece: { length, from, dictionary: 0, data: 0, words: 0 },
-  data: new Uint8Array(0),
-})
-
-/** With the octets around the same place as the dictionary. */
-async function makePiece({ from, region, old }: Pair, at: number, bytes: Uint8Array) {
-  const { length } = bytes
   const { start, size } = dictionaryFor(at - region.start, length, old)
   const dictionary = size === 0 ? undefined : Buffer.from(await from.read(start, size))
   const data = await compress(bytes, { ...(dictionary && { dictionary }), params })
-  return { piece: { length, from: start, dictionary: size, data: data.length, words: 0 }, data }
+  return { piece: { length, from: start, dictionary: size, data: data.length }, data }
 }
 
-/** As differences of rows. undefined: they are no rows of numbers, or have nothing in common. */
-async function makeRows(pair: Pair, at: number, bytes: Uint8Array, shift: number) {
-  const { from, region, old, words } = pair
-  if (words === 0 || old === undefined) return undefined
-  const rowBytes = 4 * words
-  const row = (at - region.start) / rowBytes
-  const rows = Math.floor(bytes.length / rowBytes)
-  const oldRows = Math.floor((old.end - old.start) / rowBytes)
-  const first = Math.max(0, row + shift - rowLimits.reach)
-  const last = Math.min(oldRows, row + shift + rows + rowLimits.reach)
-  if (rows === 0 || last <= first) return undefined
-  const start = old.start + first * rowBytes
-  const oldBytes = await from.read(start, (last - first) * rowBytes)
-  const now = numbersOf(bytes.subarray(0, rows * rowBytes))
-  const before = numbersOf(oldBytes)
-  const runs = runsOf({ now, old: before, words }, row + shift - first)
-  if (runs === undefined) return undefined
-  const pieces: Made[] = []
-  let done = 0
-  const packUpTo = async (end: number): Promise<void> => {
-    if (end > done) pieces.push(await makePiece(pair, at + done, bytes.subarray(done, end)))
-    done = end
-  }
-  for (const run of runs) {
-    // What has no row of before is packed as octets.
-    const skipped = Math.max(0, -run.place)
-    const count = Math.min(run.count, last - first - run.place) - skipped
-    if (count <= 0) continue
-    const place = run.place + skipped
-    await packUpTo((run.row + skipped) * rowBytes)
-    const ofRows = (from: number) => [from * words, (from + count) * words] as const
-    const rows = {
-      now: now.subarray(...ofRows(run.row + skipped)),
-      old: before.subarray(...ofRows(place)),
-      words,
-    }
-    pieces.push(await makeDifferences(rows, start + place * rowBytes))
-    done += count * rowBytes
-  }
-  await packUpTo(bytes.length)
-  const end = runs.at(-1)!
-  return { pieces, shift: first + end.place - row - end.row }
-}
-
-/** @param from where the old rows are in their bundle */
-async function makeDifferences(rows: RowPair, from: number): Promise<Made> {
-  const length = rows.now.byteLength
-  if (Buffer.compare(octetsOf(rows.now), octetsOf(rows.old)) === 0) return copyOf(from, length)
-  const data = await compress(octetsOf(packRows(rows)))
-  const { words } = rows
-  return { piece: { length, from, dictionary: length, data: data.length, words }, data }
-}
-
-/** A copy: what is read need not begin where numbers may. */
-const numbersOf = (bytes: Uint8Array): Uint32Array => new Uint32Array(new Uint8Array(bytes).buffer)
-
-const octetsOf = ({ buffer, byteOffset, byteLength }: Uint32Array): Uint8Array =>
-  new Uint8Array(buffer, byteOffset, byteLength)
+const copyOf = (from: number, length: number): Made => ({
+  piece: { length, from, dictionary: 0, data: 0 },
+  data: new Uint8Array(0),
+})
 
 /** Fast, with a table that holds each place of a dictionary: its last octets alone are no use. */
 const params = {
@@ -328,10 +222,6 @@ async function fill(
   }
   const dictionary =
     piece.dictionary === 0 ? undefined : Buffer.from(await from.read(piece.from, piece.dictionary))
-  if (piece.words > 0) {
-    target.set(await rowsOf(piece, data, dictionary!))
-    return
-  }
   const options = { ...unpackedTo(length), ...(dictionary && { dictionary }) }
   const unpacked = await decompress(data, options)
   if (unpacked.length !== length) throw new Error('a piece has another length than it says')
@@ -346,14 +236,6 @@ const unpackedTo = (bytesMax: number) => ({
   maxOutputLength: bytesMax,
   chunkSize: Math.max(constants.Z_MIN_CHUNK, bytesMax),
 })
-
-async function rowsOf({ words, length }: Piece, data: Buffer, old: Buffer): Promise<Uint8Array> {
-  const packed = await decompress(data, unpackedTo(length + 4 * (words + 2 * rowLimits.stepsMax)))
-  const rows =
-    packed.length % 4 === 0 ? unpackRows(numbersOf(packed), numbersOf(old), words) : undefined
-  if (rows === undefined) throw new Error('differences are of other rows')
-  return octetsOf(rows)
-}
 
 interface Head {
   readonly pieces: readonly Piece[]
@@ -380,15 +262,12 @@ async function headOf(delta: Buffer): Promise<Head | undefined> {
 }
 
 function pieceOf(row: unknown): Piece | undefined {
-  if (!Array.isArray(row) || !(row.length === 4 || row.length === 5)) return undefined
-  if (!row.every(isSize)) return undefined
-  const [length, from, dictionary, data, words = 0] = row as [number, number, number, number]
+  if (!Array.isArray(row) || row.length !== 4 || !row.every(isSize)) return undefined
+  const [length, from, dictionary, data] = row as [number, number, number, number]
   const isPacked = data > 0
   const dictionaryMax = deltaLimits.pieceBytes + 2 * deltaLimits.slackBytes
   if (dictionary > dictionaryMax || (isPacked && length > deltaLimits.pieceBytes)) return undefined
-  const isOfRows = isPacked && dictionary === length && length % (4 * words) === 0
-  if (words > 0 && (words > rowLimits.wordsMax || !isOfRows)) return undefined
-  return { length, from, dictionary, data, words }
+  return { length, from, dictionary, data }
 }
 
 const isSize = (value: unknown): boolean =>

@@ -39,9 +39,6 @@ function noise(bytes: number, seed: number): Buffer {
   return Buffer.from(Uint8Array.from({ length: bytes }, () => random.below(256)))
 }
 
-const octetsOf = (numbers: readonly number[]): Uint8Array =>
-  new Uint8Array(Uint32Array.from(numbers).buffer)
-
 /** @returns octets of the delta; -1: there is nothing to be gained */
 async function roundTrip(from: Uint8Array, to: Uint8Array): Promise<number> {
   const delta = await makeDelta(readerOf(from), readerOf(to))
@@ -77,48 +74,13 @@ describe('a delta', () => {
     expect(bytes).toBeLessThan(bytesAtMost)
   })
 
-  // 20,000 rows as they are in a bundle: numbers of other rows, in no order.
-  const count = 20_000
-  const order = new Random(5)
-  const places = Array.from({ length: count }, () => order.below(count))
-  const lengths = Array.from({ length: count }, () => 3 + order.below(20))
-  const sums = (sizes: readonly number[]): readonly number[] => {
-    let sum = 0
-    return sizes.map((size) => (sum += size))
-  }
-  /** What a table would have where `came` rows more stood in the place of `at`. */
-  const rowsWith = (came: number, at: number, removed: number): Uint8Array => {
-    const moved = places.map((place) => (place < at ? place : place + came - removed))
-    const inOrder = moved.toSpliced(at, removed, ...Array<number>(came).fill(7))
-    const sizes = lengths.toSpliced(at, removed, ...Array<number>(came).fill(11))
-    const offsets = sums(sizes)
-    return bundleWith({
-      serviceNode: octetsOf(inOrder),
-      stringOffset: octetsOf(offsets),
-      networkTable: octetsOf(inOrder.flatMap((place, i) => [offsets[i]!, 3, place, i])),
-    })
-  }
-  const table = rowsWith(0, 0, 0)
-  test.each<[string, number, number, number]>([
-    ['one that came first', 1, 0, 0],
-    ['one that came in the middle', 1, 9_000, 0],
-    ['one that came last', 1, count, 0],
-    ['ten that came', 10, 9_000, 0],
-    ['one that went', 0, 9_000, 1],
-    ['one that took the place of two', 1, 9_000, 2],
-  ])('has little for rows of numbers: %s', async (_what, came, at, removed) => {
-    const bytes = await roundTrip(table, rowsWith(came, at, removed))
-    expect(bytes).toBeGreaterThan(0)
-    expect(bytes).toBeLessThan(2_500)
-  })
-
   test('is not there when it would be half of the bundle', async () => {
     expect(await roundTrip(before, bundleWith({ big: noise(2_500_000, 4), small }))).toBe(-1)
   })
 
   test('of any two bundles makes the second', async () => {
     const section = fc.uint8Array({ maxLength: 300 })
-    const names = fc.constantFrom('a', 'b', 'c', 'nodeRow', 'zoneParent', 'windowRow')
+    const names = fc.constantFrom('a', 'b', 'c')
     const sections = fc.dictionary(names, section)
     await fc.assert(
       fc.asyncProperty(sections, sections, async (a, b) => {
@@ -139,10 +101,7 @@ describe('what is no delta is refused:', () => {
     return Buffer.concat([prefix, packed, data])
   }
   const zeros = zstdCompressSync(Buffer.alloc(900_000))
-  // Of rows of numbers: counts of steps, steps, and what is left.
-  const [eight, nine] = [zstdCompressSync(Buffer.alloc(8)), zstdCompressSync(Buffer.alloc(9))]
-  const steps = zstdCompressSync(octetsOf([2, 0, 1, 0]))
-  const many = zstdCompressSync(octetsOf([5_000, ...Array<number>(10_001).fill(0)]))
+  const eight = zstdCompressSync(Buffer.alloc(8))
   const noHead = Buffer.from('GSLBDLT1\xff\xff\xff\x7f', 'latin1')
   test.each<[string, Uint8Array]>([
     ['nothing', Buffer.alloc(0)],
@@ -161,44 +120,25 @@ describe('what is no delta is refused:', () => {
     ['data that is not there', deltaOf({ pieces: [[10, 0, 0, 10]] })],
     ['data that nobody wants', deltaOf({ pieces: [] }, Buffer.from('x'))],
     ['a little that unpacks to much', deltaOf({ pieces: [[10, 0, 0, zeros.length]] }, zeros)],
-    ['rows of no cells', deltaOf({ pieces: [[8, 0, 8, eight.length, -1]] }, eight)],
-    ['rows of too many cells', deltaOf({ pieces: [[400, 0, 400, eight.length, 100]] }, eight)],
-    ['half a row', deltaOf({ pieces: [[12, 0, 12, eight.length, 2]] }, eight)],
-    ['rows without those of before', deltaOf({ pieces: [[8, 0, 0, eight.length, 1]] }, eight)],
-    ['rows that have no differences', deltaOf({ pieces: [[8, 0, 8, 0, 1]] })],
-    ['differences of fewer rows', deltaOf({ pieces: [[8, 0, 8, eight.length, 1]] }, eight)],
-    ['differences of half a cell', deltaOf({ pieces: [[4, 0, 4, nine.length, 1]] }, nine)],
-    ['more steps than there are', deltaOf({ pieces: [[4, 0, 4, steps.length, 1]] }, steps)],
-    ['too many steps', deltaOf({ pieces: [[4, 0, 4, many.length, 1]] }, many)],
+    ['a piece of five numbers', deltaOf({ pieces: [[8, 0, 8, eight.length, 1]] }, eight)],
     ['a little that unpacks to less', deltaOf({ pieces: [[1e6, 0, 0, zeros.length]] }, zeros)],
   ])('%s', async (_what, delta) => {
     expect((await applyDelta(delta, old, bytesMax)).ok).toBe(false)
   })
 
-  const rows = Array.from({ length: 500 }, (_, i) => (i * 7) % 500)
-  const rowsOf = (numbers: readonly number[]) =>
-    bundleWith({ serviceNode: octetsOf(numbers), noise: noise(3_000, 8) })
-  const raised = rows.map((row) => (row < 250 ? row : row + 1))
-  test.each([
-    ['of real bundles', one.bytes, two.bytes],
-    ['of rows of numbers', rowsOf(rows), rowsOf(raised)],
-  ])(
-    'any octet of one %s that is changed: refused, or something is made, no throw',
-    async (...[, before, after]) => {
-      const old = readerOf(before)
-      const good = Buffer.from((await makeDelta(old, readerOf(after)))!)
-      const at = fc.nat(good.length - 1)
-      await fc.assert(
-        fc.asyncProperty(at, fc.integer({ min: 1, max: 255 }), async (place, flip) => {
-          const bad = Buffer.from(good)
-          bad[place]! ^= flip
-          const made = await applyDelta(bad, old, 1_000_000)
-          if (made.ok) expect(made.value.length).toBeLessThanOrEqual(1_000_000)
-        }),
-        { numRuns: 150, seed: 14 },
-      )
-    },
-  )
+  test('any octet that is changed: refused, or something is made, no throw', async () => {
+    const good = Buffer.from((await makeDelta(old, readerOf(two.bytes)))!)
+    const at = fc.nat(good.length - 1)
+    await fc.assert(
+      fc.asyncProperty(at, fc.integer({ min: 1, max: 255 }), async (place, flip) => {
+        const bad = Buffer.from(good)
+        bad[place]! ^= flip
+        const made = await applyDelta(bad, old, 1_000_000)
+        if (made.ok) expect(made.value.length).toBeLessThanOrEqual(1_000_000)
+      }),
+      { numRuns: 150, seed: 14 },
+    )
+  })
 })
 
 describe('a control node', () => {
