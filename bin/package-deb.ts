@@ -63,6 +63,7 @@ function putControl(stage: string): void {
 Version: ${version}
 Architecture: ${architecture ?? ''}
 Maintainer: The maintainers of gslbd <maintainers@gslbd.invalid>
+Homepage: https://github.com/gslbd/gslbd
 Section: net
 Priority: optional
 Depends: adduser, libatomic1, libc6, libstdc++6
