@@ -1,4 +1,5 @@
-// The table of diagnostics. Adding one means one row in its area, one fixture folder.
+// The table of diagnostics. Adding one means one row in its area, one file in
+// `test/fixtures/diagnostics/`.
 import { chainDiagnostics } from './chains.ts'
 import { deliveryDiagnostics } from './deliveries.ts'
 import { extensionDiagnostics } from './extensions.ts'

@@ -6,6 +6,7 @@ import { RrType } from '#dns/rrtype.ts'
 import { Exit } from '#cli/terminal/command.ts'
 import type { Simulation } from '#cli/simulate/simulation.ts'
 import { encode, member, pool, service, smallModel } from '#test/support/bundle-models.ts'
+import { diagnosticCase, unpackCase } from '#test/support/case-file.ts'
 import { encodeName } from '#test/support/dns/name.ts'
 import { rule } from '#test/support/response-rules.ts'
 import { runCli } from '#test/support/run-cli.ts'
@@ -241,7 +242,7 @@ test('a configuration directory is compiled first', async () => {
   const quickstart = join(import.meta.dirname, '../../../examples/quickstart')
   const { exit, out } = await run('api.example.com.', '--config', quickstart)
   expect([exit, out.includes('answer    127.0.0.11, TTL 5')]).toEqual([Exit.Ok, true])
-  const broken = join(import.meta.dirname, '../../fixtures/diagnostics/pool-unknown')
+  const broken = unpackCase(diagnosticCase('pool-unknown'), tempDir())
   const failed = await run('api.example.com.', '--config', broken)
   expect(failed.exit).toBe(Exit.ErrorsFound)
   expect(failed.err).toContain('pool-unknown')

@@ -11,9 +11,11 @@ import { reasonSpecs } from '#gitops/status/reasons.ts'
 import { formatPrivateKey, formatPublicKeyLine, generateSshKey } from '#gitops/trust/openssh-key.ts'
 import { Exit } from '#cli/terminal/command.ts'
 import { diagnosticCodes } from '#compiler/diagnostics/diagnostics.ts'
+import { diagnosticCase, unpackCase } from '#test/support/case-file.ts'
 import { writeMmdb } from '#test/support/mmdb-writer.ts'
 import type { Field } from '#test/support/mmdb-writer.ts'
 import { runCli } from '#test/support/run-cli.ts'
+import { tempDir } from '#test/support/temp-dir.ts'
 
 const root = join(import.meta.dirname, '../../..')
 const scratch = mkdtempSync(join(tmpdir(), 'gslbd-commands-'))
@@ -21,7 +23,7 @@ afterAll(() => rmSync(scratch, { recursive: true, force: true }))
 
 const sshKey = generateSshKey('me@example.com')
 
-const fixture = (code: string) => join(root, 'test/fixtures/diagnostics', code)
+const fixture = (code: string) => unpackCase(diagnosticCase(code), tempDir())
 const quickstart = join(root, 'examples/quickstart')
 
 for (const name of ['quickstart', 'multi-tenant']) {

@@ -1,4 +1,4 @@
-// A folder of files as the compiler's input, with the entries that no folder in Git can hold.
+// Compiles a folder or a case, with the entries that no folder in Git can hold.
 import { existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { createCompiler } from '#compiler/compile.ts'
@@ -15,6 +15,8 @@ import { readConfigDirectory } from '#cli/files/config-directory.ts'
 import { observeUse } from '#cli/lint/observe-use.ts'
 import { readUseReport } from '#cli/lint/use-report.ts'
 import { createPolicyTests } from '#cli/policy-tests/run.ts'
+import { sourcesOf } from '#test/support/case-file.ts'
+import type { CaseFile } from '#test/support/case-file.ts'
 import { hash } from 'node:crypto'
 
 /** `setup.json`: what a fixture needs besides its files. */
@@ -40,7 +42,16 @@ export function compileFixture(folder: string): CompileResult {
   const files = readConfigDirectory(folder)
   if (!files.ok) throw new Error(files.error)
   const path = join(folder, 'setup.json')
-  const setup = (existsSync(path) ? JSON.parse(readFileSync(path, 'utf8')) : {}) as Setup
+  return compileSources(files.value, existsSync(path) ? readFileSync(path, 'utf8') : '{}')
+}
+
+export function compileCase(given: CaseFile): CompileResult {
+  const setup = given.files.get('setup.json')
+  return compileSources(sourcesOf(given), new TextDecoder().decode(setup) || '{}')
+}
+
+function compileSources(files: readonly SourceFile[], setupText: string): CompileResult {
+  const setup = JSON.parse(setupText) as Setup
   const entries = (setup.entries ?? []).map(({ path, kind }): SourceFile => ({
     path,
     kind,
@@ -49,7 +60,7 @@ export function compileFixture(folder: string): CompileResult {
     bytes: null,
   }))
   const { fill } = setup
-  const sources = files.value.map((file): SourceFile => {
+  const sources = files.map((file): SourceFile => {
     if (file.path === fill?.path) {
       const pieces = Array.from({ length: fill.count }, (_, i) =>
         fill.piece.replace('#', i.toString(16)),

@@ -1,6 +1,5 @@
-// Every diagnostic has a fixture that causes it, and nothing else, at the listed places.
-import { readFileSync, readdirSync } from 'node:fs'
-import { join } from 'node:path'
+// Every diagnostic has a case that causes it, and nothing else, at the listed places.
+import { readdirSync } from 'node:fs'
 import { expect, test } from 'vitest'
 import {
   diagnosticCodes,
@@ -8,19 +7,19 @@ import {
   helpOf,
   messageOf,
 } from '#compiler/diagnostics/diagnostics.ts'
-import { compileFixture, placesOf } from '../fixture.ts'
+import { diagnosticCase, diagnosticCases } from '#test/support/case-file.ts'
+import { compileCase, placesOf } from '../fixture.ts'
 
-const root = join(import.meta.dirname, '../../../fixtures/diagnostics')
-
-test('every code has a fixture folder, and every folder a code', () => {
-  expect(readdirSync(root).sort()).toEqual([...diagnosticCodes].sort())
+test('every code has a case, and every case a code', () => {
+  const names = diagnosticCodes.map((code) => `${code}.txtar`)
+  expect(readdirSync(diagnosticCases).sort()).toEqual(names.sort())
 })
 
 for (const code of diagnosticCodes) {
   test(`${code} is found at its place, alone`, () => {
-    const folder = join(root, code)
-    const expected = readFileSync(join(folder, 'expected'), 'utf8').trim().split('\n')
-    const result = compileFixture(folder)
+    const given = diagnosticCase(code)
+    const expected = given.expected.trim().split('\n')
+    const result = compileCase(given)
     // A line may name the code of what cannot but come along.
     const withCode = expected.map((line) => (/:\d+ [a-z-]+$/.test(line) ? line : `${line} ${code}`))
     expect(placesOf(result)).toEqual(withCode)
