@@ -1,8 +1,8 @@
 // Makes the program few files: those a process or a thread starts with, and what they share.
-import { readFileSync, readdirSync } from 'node:fs'
 import { dirname, join, relative, resolve } from 'node:path'
 import { rolldown } from 'rolldown'
 import type { Plugin } from 'rolldown'
+import { licences } from './licences.ts'
 
 const root = join(import.meta.dirname, '..')
 
@@ -34,26 +34,6 @@ const places: Plugin = {
       .replaceAll('import.meta.dirname', `(import.meta.dirname + '/../${dirname(name)}')`)
       .replaceAll('import.meta.main', name === start ? 'import.meta.main' : 'false')
   },
-}
-
-/** What the licences of packages want with copies of them. */
-const licences: Plugin = {
-  name: 'licences',
-  generateBundle(_options, files) {
-    const folders = Object.values(files)
-      .flatMap((file) => (file.type === 'chunk' ? Object.keys(file.modules) : []))
-      .flatMap((id) => /^.*\/node_modules\/(?:@[^/]+\/)?[^/]+/.exec(id)?.[0] ?? [])
-    const texts = [...new Set(folders)].toSorted().map(licenceOf)
-    this.emitFile({ type: 'asset', fileName: 'licences.txt', source: texts.join('\n') })
-  },
-}
-
-function licenceOf(folder: string): string {
-  const about = readFileSync(join(folder, 'package.json'), 'utf8')
-  const { name, version, license } = JSON.parse(about) as Readonly<Record<string, string>>
-  const files = readdirSync(folder).filter((file) => /^(licen[cs]e|copying|notice)/i.test(file))
-  const texts = files.map((file) => readFileSync(join(folder, file), 'utf8'))
-  return `=== ${name} ${version} (${license})\n\n${texts.join('\n')}`
 }
 
 /** @param folder for `cli/main.js`, and `program/` with all else */

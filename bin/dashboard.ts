@@ -6,6 +6,7 @@ import { brotliCompressSync, constants, gzipSync } from 'node:zlib'
 import openapiTS, { astToString } from 'openapi-typescript'
 import { openApiOf } from '#api/reference/openapi.ts'
 import { routes } from '#api/routes.ts'
+import { licences } from './licences.ts'
 
 const root = join(import.meta.dirname, '..')
 
@@ -19,6 +20,7 @@ export async function buildDashboard(folder = join(root, 'dist/ui')): Promise<vo
     base: './',
     logLevel: 'warn',
     publicDir: false,
+    plugins: [licences],
     oxc: { jsx: { runtime: 'automatic', importSource: 'preact' } },
     build: {
       outDir: folder,

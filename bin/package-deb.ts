@@ -52,7 +52,8 @@ async function putSystemFiles(stage: string): Promise<void> {
   put(stage, 'usr/share/zsh/vendor-completions/_gslbd', await runCompletion('zsh'))
   put(stage, 'usr/share/fish/vendor_completions.d/gslbd.fish', await runCompletion('fish'))
   for (const file of monitoring) put(stage, `usr/share/doc/gslbd/${file}`, deploy(file))
-  put(stage, 'usr/share/doc/gslbd/copyright', readFileSync(join(root, 'LICENSE'), 'utf8'))
+  const terms = ['LICENSE', 'NOTICE'].map((file) => readFileSync(join(root, file), 'utf8'))
+  put(stage, 'usr/share/doc/gslbd/copyright', terms.join('\n'))
 }
 
 function putControl(stage: string): void {

@@ -3,6 +3,7 @@ import {
   chmodSync,
   cpSync,
   existsSync,
+  globSync,
   mkdirSync,
   readFileSync,
   realpathSync,
@@ -17,6 +18,8 @@ import type { Steps } from './package-steps.ts'
 const root = join(import.meta.dirname, '..')
 /** Declarations and maps are for those who write programs: 60 MB of 150. */
 const notProgram = /\.(?:d\.[cm]?ts|map)$/
+
+const ourOwn = ['dist', 'bin/gslbd', 'package.json', 'LICENSE', 'NOTICE'] as const
 
 interface Package {
   readonly version: string
@@ -39,15 +42,23 @@ export async function putProgram(
     const filter = (path: string): boolean => !notProgram.test(path)
     cpSync(from, join(home, to), { recursive: true, dereference: true, filter })
   }
-  for (const name of ['dist', 'bin/gslbd', 'package.json', 'LICENSE']) copy(join(root, name), name)
+  for (const name of ourOwn) copy(join(root, name), name)
   for (const path of productPackages()) copy(path, relative(root, path))
   // The Node that the tests run with.
   copy(realpathSync(join(root, 'node_modules/.bin/node')), 'node_modules/node/bin/node')
   chmodSync(join(home, 'node_modules/node/bin/node'), 0o755)
+  copy(licenceOfNode(), 'node_modules/node/LICENSE')
   mkdirSync(join(home, 'node_modules/.bin'), { recursive: true })
   symlinkSync('../node/bin/node', join(home, 'node_modules/.bin/node'))
   mkdirSync(join(stage, 'usr/bin'), { recursive: true })
   symlinkSync('../lib/gslbd/bin/gslbd', join(stage, 'usr/bin/gslbd'))
+}
+
+/** The package `node` fetches one for this machine, which has the text. */
+function licenceOfNode(): string {
+  const [file] = globSync('node_modules/node/node_modules/node-*/LICENSE', { cwd: root })
+  if (file === undefined) throw new Error('the licence of Node is not installed: run "npm ci"')
+  return join(root, file)
 }
 
 function packageAt(folder: string): Package {
@@ -55,7 +66,7 @@ function packageAt(folder: string): Package {
 }
 
 /** Folders of those that the program does not contain, as they are installed here. */
-function productPackages(): readonly string[] {
+export function productPackages(): readonly string[] {
   const found = new Map<string, string>()
   const add = (name: string): void => {
     const folder = join(root, 'node_modules', name)

@@ -77,3 +77,20 @@ test('vulnerabilities go to the private form, from SECURITY.md and from the issu
   for (const path of ['SECURITY.md', '.github/ISSUE_TEMPLATE/config.yml', 'CODE_OF_CONDUCT.md'])
     expect(read(path), path).toContain(`${project}/security/advisories/new`)
 })
+
+test('NOTICE names each package that the product needs, and none that is not installed', () => {
+  const { dependencies } = json('package.json') as Readonly<Record<'dependencies', object>>
+  const named = [...read('NOTICE').matchAll(/^(\S+): /gm)].map(([, name = '']) => name)
+  const lock = json('package-lock.json')['packages'] as object
+  const isThere = (name: string): boolean =>
+    name === 'Node.js' || Object.keys(lock).some((path) => path.endsWith(`node_modules/${name}`))
+  const hint = 'write NOTICE anew: npm run notice'
+  expect(
+    Object.keys(dependencies).filter((name) => !named.includes(name)),
+    hint,
+  ).toEqual([])
+  expect(
+    named.filter((name) => !isThere(name)),
+    hint,
+  ).toEqual([])
+})

@@ -97,6 +97,9 @@ test('it installs: program, unit, settings, man page and completions', () => {
   for (const path of [
     'usr/lib/gslbd/dist/cli/main.js',
     'usr/lib/gslbd/dist/licences.txt',
+    'usr/lib/gslbd/dist/ui/licences.txt',
+    'usr/lib/gslbd/NOTICE',
+    'usr/lib/gslbd/node_modules/node/LICENSE',
     // Loaded when a setting asks for it.
     'usr/lib/gslbd/node_modules/@redis/client/package.json',
     'lib/systemd/system/gslbd.service',
@@ -158,7 +161,10 @@ function installNpmPackage(): string {
   // The build is there: the Debian package has the same.
   const pack = ['pack', '--ignore-scripts', '--json', '--pack-destination', work]
   const packed = execFileSync('npm', pack, { cwd: source, encoding: 'utf8', stdio: 'pipe' })
-  expect(packed).not.toMatch(/"path": "(?!dist\/|bin\/gslbd"|package\.json"|LICENSE"|README\.md")/)
+  expect(packed).not.toMatch(
+    /"path": "(?!dist\/|bin\/gslbd"|package\.json"|LICENSE"|NOTICE"|README\.md")/,
+  )
+  expect(packed).toContain('"path": "NOTICE"')
   const modules = join(work, 'npm/node_modules')
   mkdirSync(join(modules, '.bin'), { recursive: true })
   const tarball = join(work, readdirSync(work).find((name) => name.endsWith('.tgz')) ?? '')

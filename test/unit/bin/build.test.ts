@@ -3,8 +3,10 @@ import { execFileSync } from 'node:child_process'
 import { readFileSync, readdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { beforeAll, expect, onTestFinished, test } from 'vitest'
+import { noticeText } from '#bin/notice.ts'
 import { useDaemons } from '#test/support/daemon.ts'
 import { makeTempDir, removeTempDir } from '#test/support/temp-dir.ts'
+import { expectCommitted } from '../schemas/committed-file.ts'
 
 const root = join(import.meta.dirname, '../../..')
 const node = (...args: string[]): string =>
@@ -32,6 +34,11 @@ test('dist has two files of Swagger UI for the reference, and their licences', (
 test('dist has the dashboard, and its files as browsers take them', () => {
   const files = readdirSync(join(root, 'dist/ui'), { recursive: true, encoding: 'utf8' })
   expect(files).toEqual(expect.arrayContaining(['index.html', 'index.html.br', 'index.html.gz']))
+  expect(files).toContain('licences.txt')
+})
+
+test('NOTICE names what dist carries (npm run notice writes it)', () => {
+  expectCommitted('NOTICE', noticeText())
 })
 
 test('the program is few files, without TypeScript, and none names a path of this machine', () => {

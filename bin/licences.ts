@@ -1,0 +1,53 @@
+// What the licences of packages want with copies of them: licences.txt beside what a build makes.
+import { readFileSync, readdirSync } from 'node:fs'
+import { join } from 'node:path'
+import type { Plugin } from 'rolldown'
+
+/** A package that is carried along. */
+export interface Carried {
+  readonly name: string
+  /** As its package.json says, such as MIT. */
+  readonly licence: string
+  readonly copyrights: readonly string[]
+}
+
+export const licencesFile = 'licences.txt'
+
+/** For rolldown and vite: names and texts of all packages that chunks were made of. */
+export const licences: Plugin = {
+  name: 'licences',
+  generateBundle(_options, files) {
+    const folders = Object.values(files)
+      .flatMap((file) => (file.type === 'chunk' ? Object.keys(file.modules) : []))
+      .flatMap((id) => /^.*\/node_modules\/(?:@[^/]+\/)?[^/]+/.exec(id)?.[0] ?? [])
+    const texts = [...new Set(folders)].toSorted().map(licenceOf)
+    this.emitFile({ type: 'asset', fileName: licencesFile, source: texts.join('\n') })
+  },
+}
+
+/** @param folder of an installed package */
+export function licenceOf(folder: string): string {
+  const about = readFileSync(join(folder, 'package.json'), 'utf8')
+  const { name, version, license } = JSON.parse(about) as Readonly<Record<string, string>>
+  const files = readdirSync(folder).filter((file) => /^(licen[cs]e|copying|notice)/i.test(file))
+  const texts = files.map((file) => readFileSync(join(folder, file), 'utf8'))
+  return `=== ${name} ${version} (${license})\n\n${texts.join('\n')}`
+}
+
+/** @param text of one or more packages, as `licenceOf` writes it */
+export function carriedOf(text: string): Carried[] {
+  const parts = text.split(/^=== (\S+) \S+ \((.+)\)\n/m).slice(1)
+  const found: Carried[] = []
+  for (let index = 0; index < parts.length; index += 3) {
+    const [name = '', licence = '', terms = ''] = parts.slice(index, index + 3)
+    found.push({ name, licence, copyrights: copyrightsOf(terms) })
+  }
+  return found
+}
+
+/** Lines such as "Copyright (c) 2020 Ann", each once; the blanks of a form are none. */
+function copyrightsOf(terms: string): string[] {
+  const lines = terms.matchAll(/^\W*(copyright\b(?=.*(?:\(c\)|©|\b\d{4}\b)).*)$/gim)
+  const said = [...lines].map(([, line = '']) => line.replaceAll(/\s+/g, ' ').trim())
+  return [...new Set(said.filter((line) => !/[[{](?:yyyy|year)[\]}]/i.test(line)))]
+}
