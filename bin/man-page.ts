@@ -1,6 +1,6 @@
 // The man page gslbd(1), made from the table of commands. Prints it.
 import { pathToFileURL } from 'node:url'
-import { Exit } from '#cli/terminal/command.ts'
+import { Exit } from '#system/process/command.ts'
 import { commandGroups } from '#cli/commands.ts'
 import type { CommandGroup } from '#cli/commands.ts'
 import { version } from '#lib/version.ts'

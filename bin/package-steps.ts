@@ -7,8 +7,8 @@ import { join } from 'node:path'
 import type { Readable } from 'node:stream'
 import { systemClock } from '#lib/clock.ts'
 import { systemAfter } from '#lib/timer.ts'
-import { Exit } from '#cli/terminal/command.ts'
-import { openProgress } from '#cli/terminal/progress.ts'
+import { Exit } from '#system/process/command.ts'
+import { openProgress } from '#system/process/progress.ts'
 
 export interface Steps {
   /** A folder that is removed at the end, whatever comes. */

@@ -1,5 +1,5 @@
 // The table of commands. Adding one means one file in commands/, one line here, one set of cases.
-import type { Command } from './terminal/command.ts'
+import type { Command } from '#system/process/command.ts'
 
 type Load = () => Promise<Command>
 

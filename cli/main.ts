@@ -3,13 +3,13 @@ import { systemClock } from '#lib/clock.ts'
 import { suggest } from '#lib/suggest.ts'
 import { systemAfter } from '#lib/timer.ts'
 import { version } from '#lib/version.ts'
-import { Exit, UsageError } from './terminal/command.ts'
-import type { Io } from './terminal/command.ts'
+import { Exit, UsageError } from '#system/process/command.ts'
+import type { Io } from '#system/process/command.ts'
 import { commandGroups, commands } from './commands.ts'
-import { endNow } from './terminal/end-now.ts'
-import { endAtSignals } from './terminal/first-process.ts'
+import { endNow } from '#node/process/end-now.ts'
+import { endAtSignals } from '#node/process/first-process.ts'
 import { openOutlet } from './terminal/outlet.ts'
-import { openProgress } from './terminal/progress.ts'
+import { openProgress } from '#system/process/progress.ts'
 
 /** What a failed daemon has said goes out; a reader that takes nothing does not keep it. */
 const lastWordsMs = 1_000

@@ -1,15 +1,15 @@
 // Collects the findings of all stages and sorts them into one fixed order.
-import { diagnosticsMax, notesPerCodeMax } from './diagnostics/diagnostic.ts'
+import { diagnosticsMax, notesPerCodeMax } from '#diagnostics/diagnostic.ts'
 import type {
   Diagnostic,
   DiagnosticReport,
   LocalSpan,
   Place,
   SourceSpan,
-} from './diagnostics/diagnostic.ts'
-import type { Severity } from './diagnostics/diagnostic-spec.ts'
-import { diagnosticSpecs } from './diagnostics/diagnostics.ts'
-import type { DiagnosticCode } from './diagnostics/diagnostics.ts'
+} from '#diagnostics/diagnostic.ts'
+import type { Severity } from '#diagnostics/diagnostic-spec.ts'
+import { diagnosticSpecs } from '#diagnostics/diagnostics.ts'
+import type { DiagnosticCode } from '#diagnostics/diagnostics.ts'
 import type { ReadFile } from './read/read-file.ts'
 import type { EntryPlace, TreeReport } from './tree/tree.ts'
 import { readYaml } from './yaml/document.ts'

@@ -2,8 +2,8 @@
 // field.
 import { configEntry } from './entry.ts'
 import type { ConfigEntry } from './entry.ts'
-import { diagnosticSpecs, helpOf, messageOf } from '#compiler/diagnostics/diagnostics.ts'
-import type { Report } from '#compiler/diagnostics/finding.ts'
+import { diagnosticSpecs, helpOf, messageOf } from '#diagnostics/diagnostics.ts'
+import type { Report } from '#diagnostics/finding.ts'
 import { objectRules } from '#compiler/rules/object/object-rules.ts'
 import { reportFaults } from '#compiler/read/shape.ts'
 import type { JsonObject } from '#compiler/yaml/text.ts'

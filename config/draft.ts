@@ -1,6 +1,6 @@
 // The draft that operations change: the accepted objects, overlaid with new ones.
 import { namedPoolsOf } from '#compiler/tree/fallback.ts'
-import { sameValue } from '#compiler/values/same-value.ts'
+import { sameValue } from '#compiler/yaml/same-value.ts'
 import type { JsonObject, JsonValue } from '#compiler/yaml/text.ts'
 import { err, ok } from '#lib/result.ts'
 import type { Result } from '#lib/result.ts'

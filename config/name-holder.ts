@@ -1,7 +1,8 @@
 // Whether a tenant may have something at a name, by the accepted configuration or by a draft of it.
 import { heldName, holdingOf } from '#compiler/holders/name-holder.ts'
 import type { Claimant, HeldNames, HeldZone, Holding } from '#compiler/holders/name-holder.ts'
-import { checkName, enclosingNames } from '#compiler/values/names.ts'
+import { checkName } from '#compiler/values/names.ts'
+import { enclosingNames } from '#dns/enclosing-names.ts'
 import type { ConfigEntry } from './entry.ts'
 import type { Kind } from '#schemas/kinds.ts'
 import { NameIndex, namingKinds } from './name-index.ts'

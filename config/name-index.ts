@@ -1,6 +1,7 @@
 // What tenants have at names, changed from one state of the configuration to the next: whose a name
 // is costs as much as it has labels, however many names there are.
-import { checkHostName, checkHostPattern, enclosingNames } from '#compiler/values/names.ts'
+import { checkHostName, checkHostPattern } from '#compiler/values/names.ts'
+import { enclosingNames } from '#dns/enclosing-names.ts'
 import { heldName, mayOverlap } from '#compiler/holders/name-holder.ts'
 import type { NameClaim } from '#compiler/holders/name-holder.ts'
 import { readRecords } from '#compiler/values/record-sets.ts'

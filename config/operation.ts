@@ -1,5 +1,5 @@
 // The type of an operation, a change to the configuration as data, and of its outcome.
-import type { Moved } from '#compiler/plan/name-outline.ts'
+import type { Moved } from '#compiler/lower/name-outline.ts'
 import type { JsonObject, JsonValue } from '#compiler/yaml/text.ts'
 import type { Result } from '#lib/result.ts'
 import type { Kind } from '#schemas/kinds.ts'

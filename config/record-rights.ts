@@ -1,7 +1,7 @@
 // On which delegated domains the rights to names rest, by the accepted configuration.
-import { domainOfName, domainOwners, hasWholeZone } from '#compiler/plan/record-access.ts'
-import type { DomainOwners, RecordZone } from '#compiler/plan/record-access.ts'
-import { enclosingZone } from '#compiler/plan/zone-plan.ts'
+import { domainOfName, domainOwners, hasWholeZone } from '#compiler/lower/record-access.ts'
+import type { DomainOwners, RecordZone } from '#compiler/lower/record-access.ts'
+import { enclosingZone } from '#compiler/lower/zone-plan.ts'
 import { checkName } from '#compiler/values/names.ts'
 import { nameHolding, nameSource } from './name-holder.ts'
 import type { ConfigEntry } from './entry.ts'

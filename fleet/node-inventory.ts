@@ -1,8 +1,8 @@
 // What a control node knows of the nodes that pull from it: the last report of each, within bounds.
 import type { Clock } from '#lib/clock.ts'
 import type { NodeJudge } from './nodes/node-list.ts'
-import { readNodeReport } from './node-report.ts'
-import type { NodeReport } from './node-report.ts'
+import { readNodeReport } from '#fleet/nodes/node-report.ts'
+import type { NodeReport } from '#fleet/nodes/node-report.ts'
 
 export interface KnownNode {
   /** For a listed node with the labels of the list. */

@@ -3,7 +3,7 @@ import { backoffMs } from '#lib/backoff.ts'
 import type { Backoff } from '#lib/backoff.ts'
 import type { Random } from '#lib/random.ts'
 import { fleetLimits } from './limits.ts'
-import { reportLimits } from './node-report.ts'
+import { reportLimits } from '#fleet/nodes/node-report.ts'
 
 /** Why a source gave nothing, or what is wrong with what it gave. */
 export interface SourceFault {

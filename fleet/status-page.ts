@@ -1,6 +1,6 @@
 // The page of a node that pulls: what it serves, from where, and what it refused. Without scripts.
 import { hash } from 'node:crypto'
-import type { NodeReport } from './node-report.ts'
+import type { NodeReport } from '#fleet/nodes/node-report.ts'
 import type { PullStatus } from './puller.ts'
 
 export interface PageFacts {

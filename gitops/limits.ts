@@ -19,8 +19,6 @@ export const gitLimits = {
   historyCommitsMax: 10_000_000,
   /** Commits that are compiled to find the one that removes names. */
   guardLooksMax: 64,
-  /** What requests to the API remove within this time counts together. */
-  removalWindowMs: 600_000,
   /** Commits that answered lately, which a change may go back to. */
   earlierStatesMax: 16,
   /** How lately. */

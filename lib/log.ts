@@ -1,4 +1,4 @@
-// The logger interface for the layers below `cli/`; pino satisfies it.
+// The logger interface for the layers below `node/`; pino satisfies it.
 
 export interface Log {
   /** `fields` become keys of the log line; `message` is a sentence. Neither may hold a secret. */

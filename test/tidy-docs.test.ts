@@ -2,10 +2,10 @@
 import { existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
-import { Exit } from '#cli/terminal/command.ts'
+import { Exit } from '#system/process/command.ts'
 import { commands } from '#cli/commands.ts'
-import { settingRows } from '#cli/settings/schema.ts'
-import { overrides } from '#cli/settings/settings.ts'
+import { settingRows } from '#settings/schema.ts'
+import { overrides } from '#settings/settings.ts'
 import { layers } from './layers.ts'
 import {
   adrViolations,

@@ -2,10 +2,10 @@
 import { existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
+import { hot } from './hot-files.ts'
 import {
   awaited,
   entries,
-  hot,
   layers,
   outside,
   pure,

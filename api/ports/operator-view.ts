@@ -1,5 +1,5 @@
 // The read-only port to the running node.
-import type { StatusDiagnostic } from '#compiler/diagnostics/status-diagnostic.ts'
+import type { StatusDiagnostic } from '#diagnostics/status-diagnostic.ts'
 
 /** Everything the API needs; the composition builds it from the parts that it started. */
 export interface OperatorView {

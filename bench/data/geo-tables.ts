@@ -9,7 +9,7 @@ import { CountryTable } from '#routing/geo/geo-tables.ts'
 import type { AsnBuffers, CountryBuffers, LocationBuffers } from '#routing/geo/geo-tables.ts'
 import { placeKeys } from '#routing/geo/place-key.ts'
 import { RangeTableBuilder } from '#routing/tables/range-table-builder.ts'
-import { loadGeo } from '#runtime/geo/load.ts'
+import { loadGeo } from '#inputs/geo/load.ts'
 
 const require = createRequire(import.meta.url)
 export const worldPath: string =

@@ -1,6 +1,6 @@
 // Many members to probe, each at an address of its own on this machine.
 import type { HealthCheckModel } from '#bundle/format/model.ts'
-import type { MonitoredTarget } from '#runtime/health/view/monitor.ts'
+import type { MonitoredTarget } from '#health/view/monitor.ts'
 import { healthCheck } from '#test/support/bundle-models.ts'
 
 export const intervalMs = 10_000

@@ -1,6 +1,6 @@
 // What browsers have measured, for the benchmarks.
 import type { Bundle } from '#bundle/format/bundle.ts'
-import { RumStore } from '#runtime/rum/rum-store.ts'
+import { RumStore } from '#inputs/rum/rum-store.ts'
 import type { Clients } from './clients.ts'
 
 /** Of each kind of clients; filling the table takes longer than measuring it. */

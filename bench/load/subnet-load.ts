@@ -1,8 +1,8 @@
 // A load of queries whose client subnets are spread over the address space, which dnsperf cannot
 // send: from one address or many, many packets a call, a window of outstanding queries.
 // Run by `subnetLoad`: prints what came back as JSON.
-import { loadLibc, Sys } from '#runtime/sockets/libc.ts'
-import type { Libc } from '#runtime/sockets/libc.ts'
+import { loadLibc, Sys } from '#system/sockets/libc.ts'
+import type { Libc } from '#system/sockets/libc.ts'
 import { ecsBytes, subnetQuery } from '../measure/client-loop.ts'
 import { clients4 } from '../data/clients.ts'
 import { runForJson } from '../servers/program.ts'

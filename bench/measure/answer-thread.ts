@@ -1,7 +1,7 @@
 // A thread that answers all kinds of questions for a while, and tells how many a second it made.
 // Started by the benchmark `threads`: says `warm`, waits for a message, answers with the rate.
 import { parentPort, workerData } from 'node:worker_threads'
-import type { Generation } from '#runtime/answer/serving-view.ts'
+import type { Generation } from '#answer/serving-view.ts'
 import { AnswerLoop, queryKinds } from '../data/answer-mix.ts'
 
 export interface ThreadStart {

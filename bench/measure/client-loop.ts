@@ -1,11 +1,11 @@
 // Runs the answer path without a socket, with another client for each query.
 import { systemClock } from '#lib/clock.ts'
 import type { ScriptPort } from '#routing/script/port.ts'
-import { Counters } from '#runtime/counters/counters.ts'
-import { answer } from '#runtime/answer/answer.ts'
-import { Transaction } from '#runtime/answer/transaction.ts'
-import { createServingView } from '#runtime/answer/serving-view.ts'
-import type { Generation } from '#runtime/answer/serving-view.ts'
+import { Counters } from '#answer/counters/counters.ts'
+import { answer } from '#answer/answer.ts'
+import { Transaction } from '#answer/transaction.ts'
+import { createServingView } from '#answer/serving-view.ts'
+import type { Generation } from '#answer/serving-view.ts'
 import type { Clients } from '../data/clients.ts'
 import { encodeQuery } from '../data/query-wire.ts'
 

@@ -1,11 +1,11 @@
 // A process that counts the octets which the answer path and the batch calls put on the heap.
 // Run by the benchmark `allocation`, with a young generation so big that no collection hides what
 // was allocated.
-import { loadLibc } from '#runtime/sockets/libc.ts'
-import type { Libc } from '#runtime/sockets/libc.ts'
-import { UdpBatch } from '#runtime/sockets/udp-batch.ts'
-import { openUdpEndpoint } from '#runtime/sockets/udp-socket.ts'
-import type { UdpEndpoint } from '#runtime/sockets/udp-socket.ts'
+import { loadLibc } from '#system/sockets/libc.ts'
+import type { Libc } from '#system/sockets/libc.ts'
+import { UdpBatch } from '#system/sockets/udp-batch.ts'
+import { openUdpEndpoint } from '#system/sockets/udp-socket.ts'
+import type { UdpEndpoint } from '#system/sockets/udp-socket.ts'
 import {
   AnswerLoop,
   benchGeneration,

@@ -1,14 +1,14 @@
 // A process that measures the loop of a responder over a source of packets in memory: with no tap,
 // or with one that logs one query in so many. Run by the benchmark `query-log`, once for each.
-import { noLimit } from '#runtime/answer/query-bucket.ts'
-import { createServingView } from '#runtime/answer/serving-view.ts'
-import { Transaction } from '#runtime/answer/transaction.ts'
-import { Counters } from '#runtime/counters/counters.ts'
-import { createTap } from '#runtime/query-log/query-tap.ts'
-import { LogCell, ringBytes } from '#runtime/query-log/ring.ts'
-import type { PacketSource } from '#runtime/sockets/packet-source.ts'
-import { Control } from '#runtime/threads/responder-control.ts'
-import { respond } from '#runtime/threads/respond.ts'
+import { noLimit } from '#answer/query-bucket.ts'
+import { createServingView } from '#answer/serving-view.ts'
+import { Transaction } from '#answer/transaction.ts'
+import { Counters } from '#answer/counters/counters.ts'
+import { createTap } from '#answer/query-log/query-tap.ts'
+import { LogCell, ringBytes } from '#answer/query-log/ring.ts'
+import type { PacketSource } from '#system/sockets/packet-source.ts'
+import { Control } from '#server/threads/responder-control.ts'
+import { respond } from '#server/threads/respond.ts'
 import { benchGeneration, queryKinds } from '../data/answer-mix.ts'
 import { measure } from './count-allocation.ts'
 

@@ -7,12 +7,12 @@ import type { VerdictOwner } from '#state/ports/health-verdicts.ts'
 import { createRedisPeerHealth } from '#state/redis/peer-health.ts'
 import { prefixFor, Redis } from '#state/redis/redis.ts'
 import { redisTarget } from '#state/redis/target.ts'
-import { healthLimits } from '#runtime/health/limits.ts'
-import { targetKey } from '#runtime/health/probes/probe.ts'
-import { countBefore, memberHash, rankedNode } from '#runtime/health/spread/rendezvous.ts'
-import type { MemberHealth } from '#runtime/health/view/member-health.ts'
-import { PeerPublisher } from '#runtime/health/view/peer-publisher.ts'
-import { PeerTable } from '#runtime/health/view/peer-table.ts'
+import { healthLimits } from '#health/limits.ts'
+import { targetKey } from '#health/probes/probe.ts'
+import { countBefore, memberHash, rankedNode } from '#health/spread/rendezvous.ts'
+import type { MemberHealth } from '#health/view/member-health.ts'
+import { PeerPublisher } from '#health/view/peer-publisher.ts'
+import { PeerTable } from '#health/view/peer-table.ts'
 
 export interface FleetShape {
   readonly nodes: number

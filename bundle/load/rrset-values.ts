@@ -1,5 +1,5 @@
 // Reads rrsets back from a bundle: rdata in wire form, and the types that a name has. Not for
-// answers, which `runtime/answer/rrsets.ts` writes.
+// answers, which `answer/rrsets.ts` writes.
 import { RrType } from '#dns/rrtype.ts'
 import { nodeFlags, rrsetCount, serviceOfNode, zoneOfNode } from '#bundle/format/bundle.ts'
 import type { Bundle, BundleColumns } from '#bundle/format/bundle.ts'

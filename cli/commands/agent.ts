@@ -1,5 +1,5 @@
 // `gslbd agent`: runs a probe agent. The same as `gslbd serve --role agent`.
-import type { Command } from '#cli/terminal/command.ts'
+import type { Command } from '#system/process/command.ts'
 import { serve } from './serve.ts'
 
 const usage = `Usage: gslbd agent [--settings FILE] [--data-dir DIR] [--log-level LEVEL]

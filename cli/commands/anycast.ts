@@ -1,8 +1,8 @@
 // `gslbd anycast`: asks the BGP daemon for the routes of a node, or withdraws them.
 import { parseArgs } from 'node:util'
-import { watchNode } from '#cli/anycast/watch.ts'
-import { Exit, UsageError } from '#cli/terminal/command.ts'
-import type { Command, Io } from '#cli/terminal/command.ts'
+import { watchNode } from '#node/anycast/watch.ts'
+import { Exit, UsageError } from '#system/process/command.ts'
+import type { Command, Io } from '#system/process/command.ts'
 
 const usage = `Usage: gslbd anycast status|withdraw [--settings FILE]
 
@@ -49,8 +49,8 @@ async function guard(io: Io): Promise<Exit> {
 
 async function tell(verb: 'status' | 'withdraw', file: string | undefined, io: Io): Promise<Exit> {
   // The guard needs none of it.
-  const { loadSettings } = await import('#cli/settings/settings.ts')
-  const { driverOf } = await import('#cli/anycast/drivers.ts')
+  const { loadSettings } = await import('#settings/settings.ts')
+  const { driverOf } = await import('#node/anycast/drivers.ts')
   const settings = loadSettings({ file, env: io.env, flags: {} })
   if (!settings.ok) {
     io.err(`${settings.error.join('\n')}\n`)

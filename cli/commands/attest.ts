@@ -5,8 +5,8 @@ import { parseArgs } from 'node:util'
 import { attestCommit, findRepository, resolveCommit } from '#gitops/source/attest.ts'
 import { createDiskDriver } from '#gitops/git/disk-driver.ts'
 import { systemClock } from '#lib/clock.ts'
-import { Exit } from '#cli/terminal/command.ts'
-import type { Command, Io } from '#cli/terminal/command.ts'
+import { Exit } from '#system/process/command.ts'
+import type { Command, Io } from '#system/process/command.ts'
 import { findSigningKey } from '#cli/files/signing-key.ts'
 
 const usage = `Usage: gslbd attest [--repo DIR] [--key FILE] [COMMIT…]

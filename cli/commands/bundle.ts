@@ -4,9 +4,9 @@ import type { Bundle } from '#bundle/format/bundle.ts'
 import { layout } from '#bundle/format/format.ts'
 import { suggest } from '#lib/suggest.ts'
 import { openBundleFile, readTrustedKeys } from '#cli/files/bundle-file.ts'
-import { bundleAsJson } from '#cli/files/bundle-json.ts'
-import { Exit, UsageError } from '#cli/terminal/command.ts'
-import type { Command, Io } from '#cli/terminal/command.ts'
+import { bundleAsJson } from '#routing/print/bundle-json.ts'
+import { Exit, UsageError } from '#system/process/command.ts'
+import type { Command, Io } from '#system/process/command.ts'
 
 const usage = `Usage: gslbd bundle inspect FILE
        gslbd bundle verify FILE [--trust FILE]…

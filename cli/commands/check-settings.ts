@@ -1,9 +1,9 @@
 // `gslbd check-settings`: checks a node's settings before it is started with them.
 import { parseArgs } from 'node:util'
-import { Exit, UsageError } from '#cli/terminal/command.ts'
-import type { Command } from '#cli/terminal/command.ts'
-import { checkStart } from '#cli/node/start-checks.ts'
-import { loadSettings } from '#cli/settings/settings.ts'
+import { Exit, UsageError } from '#system/process/command.ts'
+import type { Command } from '#system/process/command.ts'
+import { checkStart } from '#node/compose/start-checks.ts'
+import { loadSettings } from '#settings/settings.ts'
 
 const usage = `Usage: gslbd check-settings FILE
 

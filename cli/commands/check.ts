@@ -1,21 +1,21 @@
 // `gslbd check`: reports every mistake of a configuration directory in one run.
 import { parseArgs } from 'node:util'
-import type { MovedBetween } from '#compiler/plan/name-outline.ts'
+import type { MovedBetween } from '#compiler/lower/name-outline.ts'
 import { createCompiler } from '#compiler/compile.ts'
 import type { CompileResult, CompilerParts } from '#compiler/compile.ts'
-import { formats } from '#compiler/print/formats.ts'
+import { formats } from '#diagnostics/print/formats.ts'
 import { notePoolOutages } from '#compiler/redundancy/pool-outages.ts'
-import { summary } from '#compiler/print/text.ts'
+import { summary } from '#diagnostics/print/text.ts'
 import { systemClock } from '#lib/clock.ts'
 import { ok } from '#lib/result.ts'
 import type { Result } from '#lib/result.ts'
 import { suggest } from '#lib/suggest.ts'
 import { compareWithBase, judgedToo, notSignedYet } from '#cli/files/check-base.ts'
-import { checkPolicyOf, checkPolicyOptions, checkPolicyUsage } from '#cli/files/check-policy.ts'
-import { policyTestsFor } from '#cli/policy-tests/module.ts'
-import { Exit, UsageError } from '#cli/terminal/command.ts'
-import type { Command } from '#cli/terminal/command.ts'
-import { readConfiguration } from '#cli/files/config-directory.ts'
+import { checkPolicyOf, checkPolicyOptions, checkPolicyUsage } from '#settings/check-policy.ts'
+import { policyTestsFor } from '#judge/policy-tests/module.ts'
+import { Exit, UsageError } from '#system/process/command.ts'
+import type { Command } from '#system/process/command.ts'
+import { readConfiguration } from '#gitops/checkout/config-directory.ts'
 
 const usage = `Usage: gslbd check PATH [options]
 
@@ -78,8 +78,8 @@ export const check: Command = {
     if (!result.ok) return Exit.ErrorsFound
     if (values.base === undefined) return Exit.Ok
     io.progress?.(`comparing with ${values.base}`)
-    const { createMovedBetween } = await import('#cli/plan/moved.ts')
-    const { judgedWithout, missingDatabases } = await import('#cli/plan/unplaced.ts')
+    const { createMovedBetween } = await import('#judge/effects/moved.ts')
+    const { judgedWithout, missingDatabases } = await import('#judge/effects/unplaced.ts')
     const allowedSigners = values['allowed-signers']
     const missing = new Set<string>()
     const between = createMovedBetween(values)
@@ -88,7 +88,7 @@ export const check: Command = {
       return between(before, after)
     }
     // Without a base, and without tests, no answer path is loaded.
-    const own = await import('#cli/policy-tests/entry.ts')
+    const own = await import('#judge/policy-tests/entry.ts')
     const judging = {
       ...{ checkPolicy, movedBetween, allowedSigners, nowMs: systemClock.nowMs() },
       policyTests: own.policyTests,

@@ -1,8 +1,8 @@
 // `gslbd completion`: what a shell needs to complete the commands and options of gslbd.
 import { parseArgs } from 'node:util'
 import { completedOf, completions, shells } from '#cli/terminal/completion.ts'
-import { Exit, UsageError } from '#cli/terminal/command.ts'
-import type { Command } from '#cli/terminal/command.ts'
+import { Exit, UsageError } from '#system/process/command.ts'
+import type { Command } from '#system/process/command.ts'
 
 const usage = `Usage: gslbd completion SHELL
 

@@ -3,8 +3,8 @@ import { parseArgs } from 'node:util'
 import { shownActions } from '#api/ports/deliveries.ts'
 import type { ShownDelivery } from '#api/ports/deliveries.ts'
 import { openNodeApi } from '#cli/watch/node-api.ts'
-import { Exit, UsageError } from '#cli/terminal/command.ts'
-import type { Command } from '#cli/terminal/command.ts'
+import { Exit, UsageError } from '#system/process/command.ts'
+import type { Command } from '#system/process/command.ts'
 
 const usage = `Usage: gslbd delivery [show|pause|resume|promote|abort] [CHANNEL] [--url URL]
                       [--json]

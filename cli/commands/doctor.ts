@@ -6,9 +6,9 @@ import type { Check, Finding, Patient } from '#cli/doctor/check.ts'
 import { storedZones } from '#cli/doctor/patient.ts'
 import { printFindings } from '#cli/doctor/print.ts'
 import type { Named } from '#cli/doctor/print.ts'
-import { loadSettings } from '#cli/settings/settings.ts'
-import { Exit } from '#cli/terminal/command.ts'
-import type { Command } from '#cli/terminal/command.ts'
+import { loadSettings } from '#settings/settings.ts'
+import { Exit } from '#system/process/command.ts'
+import type { Command } from '#system/process/command.ts'
 import { painterOf, plain } from '#cli/terminal/paint.ts'
 
 const usage = `Usage: gslbd doctor [--settings FILE] [--json]

@@ -1,11 +1,11 @@
 // `gslbd explain`: explains a diagnostic, with a wrong and a right example.
 import { parseArgs } from 'node:util'
-import { diagnosticCodes, diagnosticSpecs } from '#compiler/diagnostics/diagnostics.ts'
-import type { DiagnosticCode } from '#compiler/diagnostics/diagnostics.ts'
+import { diagnosticCodes, diagnosticSpecs } from '#diagnostics/diagnostics.ts'
+import type { DiagnosticCode } from '#diagnostics/diagnostics.ts'
 import { reasonSpecs } from '#gitops/status/reasons.ts'
 import { suggest } from '#lib/suggest.ts'
-import { Exit, UsageError } from '#cli/terminal/command.ts'
-import type { Command } from '#cli/terminal/command.ts'
+import { Exit, UsageError } from '#system/process/command.ts'
+import type { Command } from '#system/process/command.ts'
 
 const usage = `Usage: gslbd explain [CODE]
 

@@ -2,10 +2,10 @@
 import { resolve } from 'node:path'
 import { text } from 'node:stream/consumers'
 import { parseArgs } from 'node:util'
-import { readPushCheck } from '#cli/data/push-check.ts'
-import { askNode } from '#cli/push/ask-node.ts'
-import { Exit, UsageError, variable } from '#cli/terminal/command.ts'
-import type { Command, Io } from '#cli/terminal/command.ts'
+import { readPushCheck } from '#node/data/push-check.ts'
+import { askNode } from '#node/push/ask-node.ts'
+import { Exit, UsageError, variable } from '#system/process/command.ts'
+import type { Command, Io } from '#system/process/command.ts'
 import { attestationRefPrefix } from '#gitops/trust/attestation.ts'
 
 const usage = `Usage: gslbd hook pre-receive
@@ -63,7 +63,7 @@ async function preReceive(pushed: readonly Update[], gitdir: string, io: Io): Pr
   const push = { head: update.to, incoming, attestations }
   // A process of its own has to read and compile every file first.
   const told = await askNode(check.value.dataDir, push)
-  const judgeHere = async () => (await import('#cli/push/judge-here.ts')).judgeHere
+  const judgeHere = async () => (await import('#node/push/judge-here.ts')).judgeHere
   const stop = told ?? (await (await judgeHere())(push, check.value, gitdir))
   if (typeof stop === 'string') return passUnjudged(io, stop)
   // What cannot be read here may be readable for the node.

@@ -4,8 +4,8 @@ import { hostname, userInfo } from 'node:os'
 import { resolve } from 'node:path'
 import { parseArgs } from 'node:util'
 import { formatPrivateKey, formatPublicKeyLine, generateSshKey } from '#gitops/trust/openssh-key.ts'
-import { Exit, UsageError } from '#cli/terminal/command.ts'
-import type { Command } from '#cli/terminal/command.ts'
+import { Exit, UsageError } from '#system/process/command.ts'
+import type { Command } from '#system/process/command.ts'
 
 const usage = `Usage: gslbd keygen [-o FILE] [--comment TEXT]
 

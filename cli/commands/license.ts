@@ -14,9 +14,9 @@ import {
 } from '#licence/token.ts'
 import type { LicencePayload } from '#licence/token.ts'
 import { systemClock } from '#lib/clock.ts'
-import { Exit, UsageError, variable } from '#cli/terminal/command.ts'
-import type { Command, Io } from '#cli/terminal/command.ts'
-import { readSigningKey } from '#cli/files/key-files.ts'
+import { Exit, UsageError, variable } from '#system/process/command.ts'
+import type { Command, Io } from '#system/process/command.ts'
+import { readSigningKey } from '#gitops/trust/key-files.ts'
 
 const usage = `Usage: gslbd license keygen [-o FILE]
        gslbd license issue --key FILE --tier TIER [--max-rps N] [--days N] [--customer TEXT]

@@ -2,16 +2,16 @@
 // not fit.
 import { parseArgs } from 'node:util'
 import { createCompiler } from '#compiler/compile.ts'
-import { formats } from '#compiler/print/formats.ts'
-import { summary } from '#compiler/print/text.ts'
+import { formats } from '#diagnostics/print/formats.ts'
+import { summary } from '#diagnostics/print/text.ts'
 import { systemClock } from '#lib/clock.ts'
-import { readConfiguration } from '#cli/files/config-directory.ts'
-import { checkPolicyOf, checkPolicyOptions, checkPolicyUsage } from '#cli/files/check-policy.ts'
+import { readConfiguration } from '#gitops/checkout/config-directory.ts'
+import { checkPolicyOf, checkPolicyOptions, checkPolicyUsage } from '#settings/check-policy.ts'
 import { observeUse } from '#cli/lint/observe-use.ts'
 import { readUseReport, remarksOn } from '#cli/lint/use-report.ts'
 import type { UseReport } from '#cli/lint/use-report.ts'
-import { Exit, UsageError } from '#cli/terminal/command.ts'
-import type { Command, Io } from '#cli/terminal/command.ts'
+import { Exit, UsageError } from '#system/process/command.ts'
+import type { Command, Io } from '#system/process/command.ts'
 import { openNodeApi } from '#cli/watch/node-api.ts'
 
 const usage = `Usage: gslbd lint --unused [PATH] [options]

@@ -1,9 +1,9 @@
 // `gslbd query-log print`: the records of a query log, as lines or as JSON.
 import { parseArgs } from 'node:util'
-import { recordJson, recordLine } from '#cli/query-log/print.ts'
-import { readQueryLog } from '#cli/query-log/read-file.ts'
-import { Exit, UsageError } from '#cli/terminal/command.ts'
-import type { Command } from '#cli/terminal/command.ts'
+import { recordJson, recordLine } from '#why/query-log/print.ts'
+import { readQueryLog } from '#why/query-log/read-file.ts'
+import { Exit, UsageError } from '#system/process/command.ts'
+import type { Command } from '#system/process/command.ts'
 
 const usage = `Usage: gslbd query-log print [--json] [--name NAME] FILE...
 

@@ -1,17 +1,17 @@
 // `gslbd serve`: runs a node until a signal ends it.
 import { parseArgs } from 'node:util'
-import { Exit } from '#cli/terminal/command.ts'
-import type { Command, Io } from '#cli/terminal/command.ts'
-import { startReplaceable } from '#cli/replace/start-replaceable.ts'
-import type { StartNode } from '#cli/replace/start-replaceable.ts'
-import { endPatienceMs } from '#cli/terminal/end-now.ts'
-import { createLog, logFormOf } from '#cli/terminal/log.ts'
-import { runUntilSignal } from '#cli/daemon/run-daemon.ts'
-import { roleFault, roleNames } from '#cli/settings/bundle.ts'
-import type { Role } from '#cli/settings/bundle.ts'
-import { loadSettings } from '#cli/settings/settings.ts'
-import type { Settings } from '#cli/settings/settings.ts'
-import { UsageError } from '#cli/terminal/command.ts'
+import { Exit } from '#system/process/command.ts'
+import type { Command, Io } from '#system/process/command.ts'
+import { startReplaceable } from '#node/replace/start-replaceable.ts'
+import type { StartNode } from '#node/replace/start-replaceable.ts'
+import { endPatienceMs } from '#node/process/end-now.ts'
+import { createLog, logFormOf } from '#node/process/log.ts'
+import { runUntilSignal } from '#node/daemon/run-daemon.ts'
+import { roleFault, roleNames } from '#settings/sections/bundle.ts'
+import type { Role } from '#settings/sections/bundle.ts'
+import { loadSettings } from '#settings/settings.ts'
+import type { Settings } from '#settings/settings.ts'
+import { UsageError } from '#system/process/command.ts'
 import { err, ok } from '#lib/result.ts'
 import type { Result } from '#lib/result.ts'
 
@@ -79,7 +79,7 @@ export const serve: Command = {
       return created.ok ? Exit.Ok : Exit.ErrorsFound
     }
     if (isDetached) {
-      const { startDetached } = await import('#cli/replace/detach.ts')
+      const { startDetached } = await import('#node/replace/detach.ts')
       const words = ['serve', ...args.filter((word) => word !== '--detach')]
       const { dataDir } = settings.value
       return (await startDetached({ args: words, dataDir, io })) ? Exit.Ok : Exit.ErrorsFound
@@ -105,10 +105,10 @@ const drainMsOf = ({ anycast }: Settings): number =>
 
 /** Loads what the roles need, and no more. */
 async function starterOf({ roles }: Settings): Promise<StartNode> {
-  if (roles.includes('agent')) return (await import('#cli/fleet/agent-node.ts')).startAgent
+  if (roles.includes('agent')) return (await import('#node/fleet/agent-node.ts')).startAgent
   return roles.includes('control')
-    ? (await import('#cli/daemon/daemon.ts')).startWholeNode
-    : (await import('#cli/fleet/dns-node.ts')).startDnsNode
+    ? (await import('#node/daemon/daemon.ts')).startWholeNode
+    : (await import('#node/fleet/dns-node.ts')).startDnsNode
 }
 
 function roleOf(text: string): Role {

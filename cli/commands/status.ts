@@ -1,7 +1,7 @@
 // `gslbd status`: a node, its Git, its bundle and the nodes beside it, in one screen.
 import { parseArgs } from 'node:util'
-import { Exit, UsageError } from '#cli/terminal/command.ts'
-import type { Command } from '#cli/terminal/command.ts'
+import { Exit, UsageError } from '#system/process/command.ts'
+import type { Command } from '#system/process/command.ts'
 import { painterOf } from '#cli/terminal/paint.ts'
 import { openNodeApi } from '#cli/watch/node-api.ts'
 import { repeat, repetitionOf, screenBefore } from '#cli/watch/repeat.ts'

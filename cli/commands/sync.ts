@@ -1,8 +1,8 @@
 // `gslbd sync`: has a node look at its branch now, waits for the look, and prints its verdict.
 import { setTimeout as sleep } from 'node:timers/promises'
 import { parseArgs } from 'node:util'
-import { Exit, UsageError } from '#cli/terminal/command.ts'
-import type { Command } from '#cli/terminal/command.ts'
+import { Exit, UsageError } from '#system/process/command.ts'
+import type { Command } from '#system/process/command.ts'
 import { listAt, numberAt, textAt } from '#cli/watch/json-fields.ts'
 import { openNodeApi } from '#cli/watch/node-api.ts'
 import type { NodeApi } from '#cli/watch/node-api.ts'

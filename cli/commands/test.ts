@@ -1,16 +1,16 @@
 // `gslbd test`: asks the policy tests of a configuration directory, and shows why one fails.
 import { parseArgs } from 'node:util'
 import { createCompiler } from '#compiler/compile.ts'
-import { printText } from '#compiler/print/text.ts'
-import { checkPolicyOf, checkPolicyOptions, checkPolicyUsage } from '#cli/files/check-policy.ts'
-import { readConfiguration } from '#cli/files/config-directory.ts'
-import { printJunit, printReport } from '#cli/policy-tests/print.ts'
-import { reportOf } from '#cli/policy-tests/report.ts'
-import type { TestReport } from '#cli/policy-tests/report.ts'
-import { createPolicyTests } from '#cli/policy-tests/run.ts'
-import type { PolicyTestRun } from '#cli/policy-tests/run.ts'
-import { Exit, UsageError } from '#cli/terminal/command.ts'
-import type { Command } from '#cli/terminal/command.ts'
+import { printText } from '#diagnostics/print/text.ts'
+import { checkPolicyOf, checkPolicyOptions, checkPolicyUsage } from '#settings/check-policy.ts'
+import { readConfiguration } from '#gitops/checkout/config-directory.ts'
+import { printJunit, printReport } from '#judge/policy-tests/print.ts'
+import { reportOf } from '#judge/policy-tests/report.ts'
+import type { TestReport } from '#judge/policy-tests/report.ts'
+import { createPolicyTests } from '#judge/policy-tests/run.ts'
+import type { PolicyTestRun } from '#judge/policy-tests/run.ts'
+import { Exit, UsageError } from '#system/process/command.ts'
+import type { Command } from '#system/process/command.ts'
 
 const usage = `Usage: gslbd test [PATTERN] [options]
 

@@ -1,8 +1,8 @@
 // `gslbd top`: what a node answers now, again and again.
 import { parseArgs } from 'node:util'
 import { setTimeout as wait } from 'node:timers/promises'
-import { Exit, UsageError, variable } from '#cli/terminal/command.ts'
-import type { Command } from '#cli/terminal/command.ts'
+import { Exit, UsageError, variable } from '#system/process/command.ts'
+import type { Command } from '#system/process/command.ts'
 import { painterOf } from '#cli/terminal/paint.ts'
 import { readMetrics } from '#cli/watch/metrics-text.ts'
 import { openNodeApi } from '#cli/watch/node-api.ts'

@@ -7,12 +7,12 @@ import { formatPublicKeyLine, parsePublicKeyLine } from '#gitops/trust/openssh-k
 import { statePathOf } from '#gitops/thread/options.ts'
 import { emptyState, loadState, saveState } from '#gitops/sync/stored-state.ts'
 import { addSigner, listSigners, nodePrincipal, removeSigners } from '#gitops/trust/trust-file.ts'
-import { Exit, UsageError, variable } from '#cli/terminal/command.ts'
-import type { Command, Io } from '#cli/terminal/command.ts'
-import { openDataDir } from '#cli/data/data-dir.ts'
-import { howToBelieve, publicKeyOfNode } from '#cli/data/own-key.ts'
-import type { OwnKey } from '#cli/data/own-key.ts'
-import { rotateNodeKey } from '#cli/data/rotate-key.ts'
+import { Exit, UsageError, variable } from '#system/process/command.ts'
+import type { Command, Io } from '#system/process/command.ts'
+import { openDataDir } from '#node/data/data-dir.ts'
+import { howToBelieve, publicKeyOfNode } from '#node/data/own-key.ts'
+import type { OwnKey } from '#node/data/own-key.ts'
+import { rotateNodeKey } from '#node/data/rotate-key.ts'
 
 const usage = `Usage: gslbd trust add PRINCIPAL KEY [--data-dir D | --file F]
        gslbd trust list [--data-dir D | --file F]

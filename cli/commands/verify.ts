@@ -1,9 +1,9 @@
 // `gslbd verify`: checks the signatures of the commits of a change, as a node would.
 import { parseArgs } from 'node:util'
-import { commitNamed, openGitPlace, relationOf, unrelatedWords } from '#cli/files/git-tree.ts'
+import { commitNamed, openGitPlace, relationOf, unrelatedWords } from '#gitops/checkout/git-tree.ts'
 import { verifyBetween } from '#cli/files/signatures.ts'
-import { Exit, UsageError } from '#cli/terminal/command.ts'
-import type { Command, Io } from '#cli/terminal/command.ts'
+import { Exit, UsageError } from '#system/process/command.ts'
+import type { Command, Io } from '#system/process/command.ts'
 import { short } from '#gitops/trust/accept.ts'
 import { readSigners } from '#gitops/trust/signers-file.ts'
 

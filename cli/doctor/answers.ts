@@ -3,7 +3,7 @@ import { connect } from 'node:net'
 import { parseName } from '#dns/name.ts'
 import { Rcode } from '#dns/rcode.ts'
 import { RrType } from '#dns/rrtype.ts'
-import { askServer } from '#runtime/delegation/exchange.ts'
+import { askServer } from '#zones/delegation/exchange.ts'
 import { bad, good, unknown } from './check.ts'
 import type { Check, Finding, Patient, StoredZone } from './check.ts'
 

@@ -2,7 +2,7 @@
 import { createSocket } from 'node:dgram'
 import { once } from 'node:events'
 import { isIPv6 } from 'node:net'
-import { driverOf } from '#cli/anycast/drivers.ts'
+import { driverOf } from '#node/anycast/drivers.ts'
 import { bad, good, unknown, warning } from './check.ts'
 import type { Check, Finding } from './check.ts'
 

@@ -1,6 +1,6 @@
 // What a check of `gslbd doctor` is given, and what it finds.
-import type { Io } from '#cli/terminal/command.ts'
-import type { Settings } from '#cli/settings/settings.ts'
+import type { Io } from '#system/process/command.ts'
+import type { Settings } from '#settings/settings.ts'
 
 /** `unknown`: it could not be checked here. Only `bad` is a fault. */
 export type Verdict = 'good' | 'warning' | 'bad' | 'unknown'

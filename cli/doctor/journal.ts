@@ -1,8 +1,8 @@
 // Whether the journal, from which answers are explained, is there and is written.
 import { closeSync, openSync, readFileSync, statSync } from 'node:fs'
-import { journalDirectory } from '#cli/why/node-journal.ts'
-import { readRecords } from '#runtime/journal/format/records.ts'
-import { segmentFiles } from '#runtime/journal/segment-files.ts'
+import { journalDirectory } from '#node/past/node-journal.ts'
+import { readRecords } from '#journal/format/records.ts'
+import { segmentFiles } from '#journal/segment-files.ts'
 import { systemClock } from '#lib/clock.ts'
 import { good, unknown, warning } from './check.ts'
 import type { Check, Finding } from './check.ts'

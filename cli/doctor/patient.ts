@@ -6,9 +6,9 @@ import { rdataTypeOf } from '#dns/rdata/rdata-types.ts'
 import { rrsetsOfNode } from '#bundle/load/rrset-values.ts'
 import { loadBundle } from '#bundle/load/load.ts'
 import { RrType } from '#dns/rrtype.ts'
-import { BundleStore } from '#runtime/node/bundle-store.ts'
-import { namedBy } from '#runtime/node/refusals.ts'
-import { nameOfZone } from '#cli/files/bundle-json.ts'
+import { BundleStore } from '#server/node/bundle-store.ts'
+import { namedBy } from '#server/node/refusals.ts'
+import { nameOfZone } from '#routing/print/bundle-json.ts'
 import type { StoredZone } from './check.ts'
 
 /** Of what was activated last; none where it cannot be read: a node would say so at its start. */

@@ -2,7 +2,7 @@
 import { createSocket } from 'node:dgram'
 import { once } from 'node:events'
 import { createServer, isIPv6 } from 'node:net'
-import { holderOf } from '#cli/data/data-dir.ts'
+import { holderOf } from '#node/data/data-dir.ts'
 import { bad, good, unknown } from './check.ts'
 import type { Check, Finding } from './check.ts'
 

@@ -7,7 +7,7 @@ import { findGitdir } from '#gitops/source/origin.ts'
 import { parseRemoteUrl } from '#gitops/source/remote-url.ts'
 import { createSshTransport } from '#gitops/source/ssh-transport.ts'
 import { originPath } from '#gitops/thread/options.ts'
-import { sshAccess } from '#cli/node/named-files.ts'
+import { sshAccess } from '#node/compose/named-files.ts'
 import { bad, good, unknown } from './check.ts'
 import type { Check, Finding, Patient } from './check.ts'
 

@@ -1,5 +1,5 @@
 // Whether a node starts with these settings.
-import { checkStart } from '#cli/node/start-checks.ts'
+import { checkStart } from '#node/compose/start-checks.ts'
 import { bad, good, warning } from './check.ts'
 import type { Check } from './check.ts'
 

@@ -1,6 +1,6 @@
 // Whether the first account is still to be made, by what the node that runs here says.
 import { openNodeApi } from '#cli/watch/node-api.ts'
-import { variable } from '#cli/terminal/command.ts'
+import { variable } from '#system/process/command.ts'
 import { good, unknown, warning } from './check.ts'
 import type { Check, Finding, Patient } from './check.ts'
 

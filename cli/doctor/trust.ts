@@ -1,6 +1,6 @@
 // Whether there is anybody whose commits are believed.
 import { readSigners } from '#gitops/trust/signers-file.ts'
-import { readTrustedKeyList } from '#cli/files/key-files.ts'
+import { readTrustedKeyList } from '#gitops/trust/key-files.ts'
 import { bad, good, warning } from './check.ts'
 import type { Check, Finding, Patient } from './check.ts'
 

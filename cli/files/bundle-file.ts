@@ -7,7 +7,7 @@ import type { TrustedKey } from '#bundle/signature/channel.ts'
 import { bundleLimits } from '#bundle/format/limits.ts'
 import { err, ok } from '#lib/result.ts'
 import type { Result } from '#lib/result.ts'
-import { readTrustedKey } from './key-files.ts'
+import { readTrustedKey } from '#gitops/trust/key-files.ts'
 
 /** Errors: a sentence that names the path. */
 function readBundleFile(path: string): Result<Uint8Array, string> {

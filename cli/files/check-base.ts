@@ -2,8 +2,8 @@
 import { createCompiler } from '#compiler/compile.ts'
 import type { CompileSuccess } from '#compiler/compile.ts'
 import type { HealthCheckPolicy } from '#compiler/values/health-check-policy.ts'
-import { withMoves } from '#compiler/plan/name-outline.ts'
-import type { MovedBetween, NameOutline } from '#compiler/plan/name-outline.ts'
+import { withMoves } from '#compiler/lower/name-outline.ts'
+import type { MovedBetween, NameOutline } from '#compiler/lower/name-outline.ts'
 import type { CommitGraph } from '#gitops/git/commit-graph.ts'
 import { candidatesFor, changedPaths } from '#gitops/guard/earlier.ts'
 import type { Blobs, EarlierStates } from '#gitops/guard/earlier.ts'
@@ -16,8 +16,8 @@ import {
   stateGoneBackTo,
 } from '#gitops/guard/guardrail.ts'
 import type { GuardedPoint, GuardParts } from '#gitops/guard/guardrail.ts'
-import { breachBetween } from '#gitops/guard/breach.ts'
-import type { Breach } from '#gitops/guard/breach.ts'
+import { breachBetween } from '#judge/guard/breach.ts'
+import type { Breach } from '#judge/guard/breach.ts'
 import type { Verified } from '#gitops/trust/accept.ts'
 import type { AllowedSigner } from '#gitops/trust/allowed-signers.ts'
 import { readSigners } from '#gitops/trust/signers-file.ts'
@@ -32,8 +32,14 @@ import {
   blobsOfFiles,
   earlierCommits,
 } from './earlier-commits.ts'
-import { commitNamed, filesOfCommit, openGitPlace, relationOf, unrelatedWords } from './git-tree.ts'
-import type { GitPlace } from './git-tree.ts'
+import {
+  commitNamed,
+  filesOfCommit,
+  openGitPlace,
+  relationOf,
+  unrelatedWords,
+} from '#gitops/checkout/git-tree.ts'
+import type { GitPlace } from '#gitops/checkout/git-tree.ts'
 import { verifyBetween } from './signatures.ts'
 
 /** How the sentence begins that says that the base is no measure. */

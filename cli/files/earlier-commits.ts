@@ -8,7 +8,7 @@ import type { Answered, Blobs, EarlierStates } from '#gitops/guard/earlier.ts'
 import type { AllowedSigner } from '#gitops/trust/allowed-signers.ts'
 import { isRead } from '#compiler/read/layout.ts'
 import type { SourceFile } from '#compiler/read/source.ts'
-import type { GitPlace } from './git-tree.ts'
+import type { GitPlace } from '#gitops/checkout/git-tree.ts'
 import { attestedIn } from './signatures.ts'
 
 /** Before a commit, in the place of the checkout. */

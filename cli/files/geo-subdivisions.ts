@@ -4,7 +4,7 @@ import { placeCode } from '#bundle/format/routing-cells.ts'
 import { ok } from '#lib/result.ts'
 import type { Result } from '#lib/result.ts'
 import { CountryTable } from '#routing/geo/geo-tables.ts'
-import { loadGeo } from '#runtime/geo/load.ts'
+import { loadGeo } from '#inputs/geo/load.ts'
 
 /** @returns an error as a sentence with the path */
 export function subdivisionsIn(path: string): Result<SubdivisionSource, string> {

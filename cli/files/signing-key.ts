@@ -6,7 +6,7 @@ import { parsePrivateKey, parsePublicKeyLine } from '#gitops/trust/openssh-key.t
 import type { SshPrivateKey } from '#gitops/trust/openssh-key.ts'
 import { err, ok } from '#lib/result.ts'
 import type { Result } from '#lib/result.ts'
-import type { Io } from '#cli/terminal/command.ts'
+import type { Io } from '#system/process/command.ts'
 
 export interface SigningKeyFile {
   readonly path: string

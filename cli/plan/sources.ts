@@ -2,8 +2,8 @@
 // answers from.
 import { statSync } from 'node:fs'
 import { openBundleFile } from '#cli/files/bundle-file.ts'
-import { lenientPolicy } from '#cli/files/check-policy.ts'
-import { hasConfiguration, readConfiguration } from '#cli/files/config-directory.ts'
+import { lenientPolicy } from '#settings/check-policy.ts'
+import { hasConfiguration, readConfiguration } from '#gitops/checkout/config-directory.ts'
 import { blobsOfFiles } from '#cli/files/earlier-commits.ts'
 import {
   commitNamed,
@@ -12,18 +12,18 @@ import {
   relationOf,
   unrelatedWords,
   unshallowWords,
-} from '#cli/files/git-tree.ts'
-import type { GitPlace } from '#cli/files/git-tree.ts'
+} from '#gitops/checkout/git-tree.ts'
+import type { GitPlace } from '#gitops/checkout/git-tree.ts'
 import { activeCommitAt, isUrl } from '#cli/plan/node-facts.ts'
-import { Exit } from '#cli/terminal/command.ts'
-import type { Io } from '#cli/terminal/command.ts'
+import { Exit } from '#system/process/command.ts'
+import type { Io } from '#system/process/command.ts'
 import { loadBundle } from '#bundle/load/load.ts'
 import type { Bundle } from '#bundle/format/bundle.ts'
 import { ReadAhead } from '#cli/files/read-ahead.ts'
 import { createCompiler } from '#compiler/compile.ts'
 import type { Compiler } from '#compiler/compile.ts'
-import { printText } from '#compiler/print/text.ts'
-import type { MoveLimits } from '#compiler/plan/name-outline.ts'
+import { printText } from '#diagnostics/print/text.ts'
+import type { MoveLimits } from '#compiler/lower/name-outline.ts'
 import type { SourceFile } from '#compiler/read/source.ts'
 import type { Blobs } from '#gitops/guard/earlier.ts'
 import { shrinkHeap } from '#lib/memory/exposed-collector.ts'

@@ -4,7 +4,7 @@ import { lineIn } from '#cli/files/json-line.ts'
 import { foldName, formatName, parseName } from '#dns/name.ts'
 import { err, ok } from '#lib/result.ts'
 import type { Result } from '#lib/result.ts'
-import type { CountedNetwork, Traffic } from '#plan/clients/traffic.ts'
+import type { CountedNetwork, Traffic } from '#judge/clients/traffic.ts'
 import { parseCidr } from '#routing/tables/cidr.ts'
 
 export const trafficLimits = {

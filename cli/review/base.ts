@@ -1,5 +1,10 @@
 // Finds the commit that a change is compared with: where it left the branch that it is to go to.
-import { commitNamed, mergeBaseOf, openGitPlace, unrelatedWords } from '#cli/files/git-tree.ts'
+import {
+  commitNamed,
+  mergeBaseOf,
+  openGitPlace,
+  unrelatedWords,
+} from '#gitops/checkout/git-tree.ts'
 import { err, ok } from '#lib/result.ts'
 import type { Result } from '#lib/result.ts'
 

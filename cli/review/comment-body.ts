@@ -1,7 +1,7 @@
 // Writes the comment on a pull request: the verdict, a table of steps, details folded, the plan.
-import { judgedWithout } from '#cli/plan/unplaced.ts'
-import { Exit } from '#cli/terminal/command.ts'
-import { printPlanMarkdown } from '#plan/print/markdown.ts'
+import { judgedWithout } from '#judge/effects/unplaced.ts'
+import { Exit } from '#system/process/command.ts'
+import { printPlanMarkdown } from '#judge/print/markdown.ts'
 import type { Review, StepResult } from './steps.ts'
 
 /** The first line of the one comment, by which it is found again. Nobody sees it. */

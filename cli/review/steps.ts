@@ -1,11 +1,11 @@
 // The steps of a review: each is a command of gslbd, run here, of which the words are kept.
 import { reviewBase } from './base.ts'
 import { judgedToo, notCompared, notSignedYet } from '#cli/files/check-base.ts'
-import { judgedWithout } from '#cli/plan/unplaced.ts'
+import { judgedWithout } from '#judge/effects/unplaced.ts'
 import { joinedClauses } from '#lib/clauses.ts'
-import { Exit } from '#cli/terminal/command.ts'
-import type { Command, Io } from '#cli/terminal/command.ts'
-import type { Plan } from '#plan/model.ts'
+import { Exit } from '#system/process/command.ts'
+import type { Command, Io } from '#system/process/command.ts'
+import type { Plan } from '#judge/document/model.ts'
 
 export interface ReviewParts {
   readonly path: string

@@ -1,6 +1,6 @@
 // Text for a person's terminal: colours, columns, and nothing that moves the cursor.
-import { variable } from './command.ts'
-import type { Io } from './command.ts'
+import { variable } from '#system/process/command.ts'
+import type { Io } from '#system/process/command.ts'
 
 /** What a word stands for; its colour follows from that. */
 export type Tone = 'good' | 'warning' | 'bad' | 'quiet' | 'strong'

@@ -1,7 +1,7 @@
 // Asks the public API of a node, for commands that show it.
 import { isLoopbackName } from '#lib/loopback.ts'
-import { variable } from '#cli/terminal/command.ts'
-import type { Io } from '#cli/terminal/command.ts'
+import { variable } from '#system/process/command.ts'
+import type { Io } from '#system/process/command.ts'
 import { plain } from '#cli/terminal/paint.ts'
 import { boundedBytes } from '#lib/bounded-body.ts'
 import { joinedClauses } from '#lib/clauses.ts'

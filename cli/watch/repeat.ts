@@ -1,7 +1,7 @@
 // Shows something once, or again and again until it is interrupted.
 import { setTimeout as wait } from 'node:timers/promises'
-import { Exit, UsageError } from '#cli/terminal/command.ts'
-import type { Io } from '#cli/terminal/command.ts'
+import { Exit, UsageError } from '#system/process/command.ts'
+import type { Io } from '#system/process/command.ts'
 
 export interface Repetition {
   /** From the end of one look to the next. */

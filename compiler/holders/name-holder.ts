@@ -1,6 +1,6 @@
 // Whose a name is: the one rule for services, records, redirects, delegated domains, TXT records
 // and updates.
-import { enclosingNames } from '#compiler/values/names.ts'
+import { enclosingNames } from '#dns/enclosing-names.ts'
 import { defaultTenant } from '#schemas/objects/tenant.ts'
 
 /** Something that a tenant has at a name; a delegated domain is none. */

@@ -1,14 +1,14 @@
 // The names of one tree as the rule about their holders asks for them.
-import { valueAt } from '#compiler/diagnostics/diagnostic.ts'
+import { valueAt } from '#diagnostics/diagnostic.ts'
 import { placeIn } from '#compiler/tree/tree.ts'
 import type { Entry, EntryPlace, Tree } from '#compiler/tree/tree.ts'
 import { checkHostName } from '#compiler/values/names.ts'
 import { recordPlace } from '#compiler/values/record-sets.ts'
 import { heldName, mayOverlap } from './name-holder.ts'
 import type { HeldNames, NameClaim } from './name-holder.ts'
-import type { RecordPlan } from '#compiler/plan/record-plan.ts'
-import type { RedirectPlan } from '#compiler/plan/redirect-plan.ts'
-import type { ZonePlan } from '#compiler/plan/zone-plan.ts'
+import type { RecordPlan } from '#compiler/lower/record-plan.ts'
+import type { RedirectPlan } from '#compiler/lower/redirect-plan.ts'
+import type { ZonePlan } from '#compiler/lower/zone-plan.ts'
 
 export interface TreeClaim extends NameClaim {
   readonly kind: 'service' | 'records' | 'redirect'

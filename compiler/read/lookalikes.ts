@@ -1,8 +1,8 @@
 // Reads a faulty file again as if its look-alikes were the signs that they look like: where a fault
 // goes with one, it was the cause.
-import { diagnosticSpecs } from '#compiler/diagnostics/diagnostics.ts'
-import type { SeverityCounts } from '#compiler/diagnostics/diagnostic.ts'
-import type { LocalFinding } from '#compiler/diagnostics/finding.ts'
+import { diagnosticSpecs } from '#diagnostics/diagnostics.ts'
+import type { SeverityCounts } from '#diagnostics/diagnostic.ts'
+import type { LocalFinding } from '#diagnostics/finding.ts'
 import { readYaml } from '#compiler/yaml/document.ts'
 import type { YamlDocument } from '#compiler/yaml/document.ts'
 import { hasLookalike } from '#compiler/yaml/mistakes/lookalikes.ts'

@@ -1,5 +1,5 @@
 // Rules about one object, some fields of which are faulty: what they say without looking at those.
-import type { YamlPath } from '#compiler/diagnostics/diagnostic.ts'
+import type { YamlPath } from '#diagnostics/diagnostic.ts'
 
 /** Faulty fields below a mapping or a list, by key or position. */
 interface Faulty {

@@ -6,15 +6,10 @@ import { kindNames } from '#schemas/kinds.ts'
 import type { Kind, ObjectOf } from '#schemas/kinds.ts'
 import { validate } from '#schemas/validator.ts'
 import type { SchemaFault } from '#schemas/validator.ts'
-import { keyAt, valueAt } from '#compiler/diagnostics/diagnostic.ts'
-import type {
-  LocalSpan,
-  Place,
-  SeverityCounts,
-  YamlPath,
-} from '#compiler/diagnostics/diagnostic.ts'
-import { diagnosticSpecs } from '#compiler/diagnostics/diagnostics.ts'
-import type { LocalFinding, Report } from '#compiler/diagnostics/finding.ts'
+import { keyAt, valueAt } from '#diagnostics/diagnostic.ts'
+import type { LocalSpan, Place, SeverityCounts, YamlPath } from '#diagnostics/diagnostic.ts'
+import { diagnosticSpecs } from '#diagnostics/diagnostics.ts'
+import type { LocalFinding, Report } from '#diagnostics/finding.ts'
 import { checkName } from '#compiler/values/names.ts'
 import type { Arrangement } from '#compiler/values/network-rules.ts'
 import { objectRules } from '#compiler/rules/object/object-rules.ts'

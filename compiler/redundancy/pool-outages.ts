@@ -1,6 +1,6 @@
 // Notes names that have no answer when a whole pool is down, for those who ask: most names have no
 // fallback, and nobody wants to read that each time.
-import { valueAt } from '#compiler/diagnostics/diagnostic.ts'
+import { valueAt } from '#diagnostics/diagnostic.ts'
 import { placeIn } from '#compiler/tree/tree.ts'
 import type { Observe } from '#compiler/tree/observe.ts'
 import { demandWords, neededFamilyOf, poolDemands } from './pool-demand.ts'

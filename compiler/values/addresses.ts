@@ -1,6 +1,6 @@
 // Parses and normalizes the IP addresses of files, and tells which nobody can reach.
 import { formatAddress, isMappedIpv4, parseAddress } from '#dns/address.ts'
-import type { DiagnosticCode } from '#compiler/diagnostics/diagnostics.ts'
+import type { DiagnosticCode } from '#diagnostics/diagnostics.ts'
 
 export interface CheckedAddress {
   /** The form of RFC 5952; undefined when the text is no usable address. */

@@ -1,7 +1,7 @@
 // Checks instants in files, and suggests the right form.
 import { readInstant } from '#schemas/forms/instant.ts'
-import type { Place } from '#compiler/diagnostics/diagnostic.ts'
-import type { Report } from '#compiler/diagnostics/finding.ts'
+import type { Place } from '#diagnostics/diagnostic.ts'
+import type { Report } from '#diagnostics/finding.ts'
 
 /** @returns false, and a report, when the text names no instant */
 export function checkInstant(text: string, place: Place, report: Report): boolean {

@@ -1,6 +1,6 @@
 // Parses and normalizes the domain names of files.
 import { foldName, formatName, parseName } from '#dns/name.ts'
-import type { DiagnosticCode } from '#compiler/diagnostics/diagnostics.ts'
+import type { DiagnosticCode } from '#diagnostics/diagnostics.ts'
 
 export interface NameFault {
   readonly code: DiagnosticCode
@@ -123,23 +123,4 @@ function mailboxName(text: string): string {
 
 function invalid(text: string, why: string, suggestion: string): NameFault {
   return { code: 'name-invalid', args: [text, why], suggestion }
-}
-
-/** The names that enclose `key`, the nearest first, the root not among them. */
-export function* enclosingNames(key: string): Generator<string> {
-  for (let dot = key.indexOf('.'); dot < key.length - 1; dot = key.indexOf('.', dot + 1)) {
-    if (key[dot - 1] === '\\' && isEscaped(key, dot)) continue
-    yield key.slice(dot + 1)
-  }
-}
-
-/** Records may have a dot inside a label: an odd number of backslashes stands before it. */
-function isEscaped(key: string, at: number): boolean {
-  let start = at
-  while (key[start - 1] === '\\') start--
-  return (at - start) % 2 === 1
-}
-
-export function isInside(name: string, zone: string): boolean {
-  return name === zone || name.endsWith(`.${zone}`)
 }

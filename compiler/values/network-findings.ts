@@ -1,9 +1,9 @@
 // Findings that the network rules of pools and of settings share.
 import { bundleLimits } from '#bundle/format/limits.ts'
 import { parseCidr } from '#routing/tables/cidr.ts'
-import { valueAt } from '#compiler/diagnostics/diagnostic.ts'
-import type { YamlPath } from '#compiler/diagnostics/diagnostic.ts'
-import type { Report } from '#compiler/diagnostics/finding.ts'
+import { valueAt } from '#diagnostics/diagnostic.ts'
+import type { YamlPath } from '#diagnostics/diagnostic.ts'
+import type { Report } from '#diagnostics/finding.ts'
 import type { Arrangement } from './network-rules.ts'
 
 export function checkCidr(text: string, path: YamlPath, report: Report): void {

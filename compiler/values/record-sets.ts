@@ -13,12 +13,13 @@ import { rdataTypeOf, rdataTypes } from '#dns/rdata/rdata-types.ts'
 import { RrType } from '#dns/rrtype.ts'
 import { suggest } from '#lib/suggest.ts'
 import type { RecordSet, RecordsSpec } from '#schemas/objects/records.ts'
-import { valueAt } from '#compiler/diagnostics/diagnostic.ts'
-import type { Place } from '#compiler/diagnostics/diagnostic.ts'
-import type { FindingDetail, Report } from '#compiler/diagnostics/finding.ts'
-import type { DiagnosticCode } from '#compiler/diagnostics/diagnostics.ts'
+import { valueAt } from '#diagnostics/diagnostic.ts'
+import type { Place } from '#diagnostics/diagnostic.ts'
+import type { FindingDetail, Report } from '#diagnostics/finding.ts'
+import type { DiagnosticCode } from '#diagnostics/diagnostics.ts'
 import { rdataExample } from './rdata-examples.ts'
-import { checkName, isInside } from './names.ts'
+import { checkName } from './names.ts'
+import { isInside } from '#dns/enclosing-names.ts'
 
 /** The type ALIAS, beyond the 16 bits of a type: no record of a message can be one. */
 export const aliasCode = 0x1_0000

@@ -1,7 +1,7 @@
 // Collects the uids that a file declares: of its object, its members, its response rules.
 import type { Kind, ObjectOf } from '#schemas/kinds.ts'
-import { valueAt } from '#compiler/diagnostics/diagnostic.ts'
-import type { Place } from '#compiler/diagnostics/diagnostic.ts'
+import { valueAt } from '#diagnostics/diagnostic.ts'
+import type { Place } from '#diagnostics/diagnostic.ts'
 
 /** In lower case. */
 export interface WrittenUid {

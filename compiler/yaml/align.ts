@@ -1,5 +1,5 @@
 // Aligns two lists of items: kept, removed and added ones.
-import { sameValue } from '#compiler/values/same-value.ts'
+import { sameValue } from './same-value.ts'
 import type { JsonObject, JsonValue } from './text.ts'
 
 export interface Alignment {

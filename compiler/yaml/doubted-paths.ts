@@ -2,8 +2,8 @@
 // guess, and the rest can be judged.
 import { isMap, isScalar, isSeq } from 'yaml'
 import type { ParsedNode } from 'yaml'
-import { LineTable } from '#compiler/print/position.ts'
-import type { LocalSpan, YamlPath } from '#compiler/diagnostics/diagnostic.ts'
+import { LineTable } from '#diagnostics/print/position.ts'
+import type { LocalSpan, YamlPath } from '#diagnostics/diagnostic.ts'
 
 /**
  * @param text the original

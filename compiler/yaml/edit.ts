@@ -2,7 +2,7 @@
 import { isMap, isScalar, isSeq, parseDocument } from 'yaml'
 import type { Document, ParsedNode, YAMLMap, YAMLSeq } from 'yaml'
 import { assert } from '#lib/assert.ts'
-import { sameValue } from '#compiler/values/same-value.ts'
+import { sameValue } from './same-value.ts'
 import { alignItems } from './align.ts'
 import { readYaml } from './document.ts'
 import { lineAfter, lineStart, startOfComments, YamlLayout } from './layout.ts'

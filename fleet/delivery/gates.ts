@@ -1,6 +1,6 @@
 // The gates of a delivery: what the nodes of its waves report since they took the bundle, compared
 // with what they did before.
-import type { NodeReport } from '#fleet/node-report.ts'
+import type { NodeReport } from '#fleet/nodes/node-report.ts'
 import { waveOf } from './membership.ts'
 import type { DeliveryNode } from './membership.ts'
 import { deliveryLimits } from './plan.ts'

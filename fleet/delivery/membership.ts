@@ -1,6 +1,6 @@
 // Which wave a node belongs to: by its labels, or by its place among all nodes.
 import { hash } from 'node:crypto'
-import type { NodeReport } from '#fleet/node-report.ts'
+import type { NodeReport } from '#fleet/nodes/node-report.ts'
 import type { WavePlan } from './plan.ts'
 import { isUnderWay } from './state.ts'
 import type { BegunWave, DeliveryState, Place } from './state.ts'

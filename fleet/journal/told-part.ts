@@ -1,5 +1,5 @@
 // A part of a journal as a node of the role dns tells it to a control node, and the check of it.
-import { nodeNamePattern } from '#fleet/node-report.ts'
+import { nodeNamePattern } from '#fleet/nodes/node-report.ts'
 import { err, ok } from '#lib/result.ts'
 import type { Result } from '#lib/result.ts'
 

@@ -3,13 +3,8 @@ import { createPrivateKey, createPublicKey, generateKeyPairSync, sign, verify } 
 import type { KeyObject } from 'node:crypto'
 import { err, ok } from '#lib/result.ts'
 import type { Result } from '#lib/result.ts'
-import {
-  labelKeyPattern,
-  labelValuePattern,
-  nodeNamePattern,
-  reportLimits,
-} from '#fleet/node-report.ts'
-import type { NodeReport } from '#fleet/node-report.ts'
+import { labelKeyPattern, labelValuePattern, nodeNamePattern, reportLimits } from './node-report.ts'
+import type { NodeReport } from './node-report.ts'
 
 /** A node that a control node knows. */
 export interface ListedNode {

@@ -4,7 +4,7 @@ import type { Clock } from '#lib/clock.ts'
 import type { Log } from '#lib/log.ts'
 import { credentialLimits, isSignedBy, readNodeList } from './credentials.ts'
 import type { ListedNode } from './credentials.ts'
-import type { NodeReport } from '#fleet/node-report.ts'
+import type { NodeReport } from './node-report.ts'
 
 /** What reports are that no listed node has signed: `auto` counts them until one is listed. */
 export const unlistedWays = ['auto', 'count', 'ignore'] as const

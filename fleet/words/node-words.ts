@@ -2,7 +2,7 @@
 import { isIP } from 'node:net'
 import { err, ok } from '#lib/result.ts'
 import type { Result } from '#lib/result.ts'
-import { nodeNamePattern } from '#fleet/node-report.ts'
+import { nodeNamePattern } from '#fleet/nodes/node-report.ts'
 
 /** Who a word is on. */
 export interface Owner {

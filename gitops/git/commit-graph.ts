@@ -3,7 +3,7 @@ import { err, ok } from '#lib/result.ts'
 import type { Result } from '#lib/result.ts'
 import { parseCommit } from './objects/commit-object.ts'
 import type { CommitObject } from './objects/commit-object.ts'
-import type { GitDriver, ObjectError } from './driver.ts'
+import type { GitDriver, ObjectError } from '#gitops/git/objects/driver.ts'
 import { gitLimits } from '#gitops/limits.ts'
 
 interface Node {

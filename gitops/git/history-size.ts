@@ -2,7 +2,7 @@
 import { err, ok } from '#lib/result.ts'
 import type { Result } from '#lib/result.ts'
 import type { CommitGraph } from './commit-graph.ts'
-import type { GitDriver, ObjectError } from './driver.ts'
+import type { GitDriver, ObjectError } from '#gitops/git/objects/driver.ts'
 import { gitLimits } from '#gitops/limits.ts'
 
 export interface HistoryBelow {

@@ -19,7 +19,7 @@ import { systemClock } from '#lib/clock.ts'
 import { flushDirectory } from '#lib/durable-file.ts'
 import { err, ok } from '#lib/result.ts'
 import type { Result } from '#lib/result.ts'
-import type { RefConflict } from './driver.ts'
+import type { RefConflict } from '#gitops/git/objects/driver.ts'
 import { gitLimits } from '#gitops/limits.ts'
 
 const objectId = /^[0-9a-f]{40}$/

@@ -3,7 +3,7 @@
 import type { CommitGraph } from '#gitops/git/commit-graph.ts'
 import type { CommitObject } from '#gitops/git/objects/commit-object.ts'
 import { gitLimits } from '#gitops/limits.ts'
-import type { NameOutline } from '#compiler/plan/name-outline.ts'
+import type { NameOutline } from '#compiler/lower/name-outline.ts'
 import type { Answered, EarlierStates } from './earlier.ts'
 import { judgeHead } from './guardrail.ts'
 import type { GuardedPoint, GuardParts } from './guardrail.ts'

@@ -1,5 +1,6 @@
 // Remembers which commits answered lately, so that a change which goes back to one is a repair.
 import { gitLimits } from '#gitops/limits.ts'
+import { judgeLimits } from '#judge/limits.ts'
 
 /** A commit that answered until another one took its place. */
 export interface EarlierState {
@@ -52,7 +53,7 @@ export function earlierAfter(
   if (paths.length > gitLimits.takenBackFilesMax) return young.slice(0, at + 1)
   const kept = young.map((one, i) => (i > at ? without(one, paths) : one))
   const last = kept.at(-1)
-  const isCounted = last !== undefined && nowMs - last.untilMs < gitLimits.removalWindowMs
+  const isCounted = last !== undefined && nowMs - last.untilMs < judgeLimits.removalWindowMs
   if (isRoutine && isCounted) return kept
   const added = { commit: before.commit, tree: before.tree, untilMs: nowMs }
   return [...kept, without(added, paths)].slice(-gitLimits.earlierStatesMax)

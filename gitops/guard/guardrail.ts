@@ -1,13 +1,13 @@
 // Checks each commit of a head against the guardrails, the same on every node.
-import type { NameOutline } from '#compiler/plan/name-outline.ts'
+import type { NameOutline } from '#compiler/lower/name-outline.ts'
 import { assert } from '#lib/assert.ts'
 import { overrideNamespace } from '#gitops/trust/allowed-signers.ts'
 import { short } from '#gitops/trust/accept.ts'
 import { overrideTrailer } from '#gitops/git/objects/commit-object.ts'
 import type { CommitGraph } from '#gitops/git/commit-graph.ts'
 import { gitLimits } from '#gitops/limits.ts'
-import { breachBetween, breachSince } from './breach.ts'
-import type { Breach } from './breach.ts'
+import { breachBetween, breachSince } from '#judge/guard/breach.ts'
+import type { Breach } from '#judge/guard/breach.ts'
 import type { EarlierState, EarlierStates } from './earlier.ts'
 
 export interface GuardedPoint {

@@ -1,7 +1,7 @@
 // Compares two trees, and opens only folders that differ.
 import { err, ok } from '#lib/result.ts'
 import type { Result } from '#lib/result.ts'
-import type { GitDriver, ObjectError } from '#gitops/git/driver.ts'
+import type { GitDriver, ObjectError } from '#gitops/git/objects/driver.ts'
 import { isFolder } from '#gitops/git/objects/tree-object.ts'
 import type { TreeEntry } from '#gitops/git/objects/tree-object.ts'
 import { gitLimits } from '#gitops/limits.ts'

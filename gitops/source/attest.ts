@@ -7,7 +7,7 @@ import type { Result } from '#lib/result.ts'
 import { digestOfTree } from '#gitops/trust/accept.ts'
 import { attestationRefPrefix, makeAttestation } from '#gitops/trust/attestation.ts'
 import { CommitGraph } from '#gitops/git/commit-graph.ts'
-import type { GitDriver } from '#gitops/git/driver.ts'
+import type { GitDriver } from '#gitops/git/objects/driver.ts'
 import type { SshPrivateKey } from '#gitops/trust/openssh-key.ts'
 import { findGitdir } from './origin.ts'
 

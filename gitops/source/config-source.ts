@@ -1,6 +1,6 @@
 // The port to a source of commits: a local repository or a remote.
 import type { Result } from '#lib/result.ts'
-import type { GitDriver, StagedObjects } from '#gitops/git/driver.ts'
+import type { GitDriver, StagedObjects } from '#gitops/git/objects/driver.ts'
 import type { CommitObjects } from '#gitops/git/objects/presence.ts'
 import type { SourceCode } from '#gitops/status/status.ts'
 

@@ -1,6 +1,6 @@
 // The port to a remote: fetch and push, over HTTP or SSH.
 import type { Push } from './config-source.ts'
-import type { GitDriver } from '#gitops/git/driver.ts'
+import type { GitDriver } from '#gitops/git/objects/driver.ts'
 
 /** Each throws a `RemoteError`, the file system's error, or isomorphic-git's. */
 export interface RemoteTransport {

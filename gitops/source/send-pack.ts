@@ -4,7 +4,7 @@ import { createHash } from 'node:crypto'
 import { deflateSync } from 'node:zlib'
 import type { HttpClient } from 'isomorphic-git'
 import type { Push } from './config-source.ts'
-import type { StagedObjects } from '#gitops/git/driver.ts'
+import type { StagedObjects } from '#gitops/git/objects/driver.ts'
 
 const zeroId = '0'.repeat(40)
 const flush = '0000'

@@ -1,5 +1,5 @@
 // The GitOps status as plain JSON, for the status page, the log and the metrics.
-import type { StatusDiagnostic } from '#compiler/diagnostics/status-diagnostic.ts'
+import type { StatusDiagnostic } from '#diagnostics/status-diagnostic.ts'
 
 /**
  * Reasons for which a head is held. Each stays until the head, the signers or an attestation

@@ -1,12 +1,12 @@
 // The port to the compiler, and the files of a commit as its input.
-import type { NameOutline } from '#compiler/plan/name-outline.ts'
+import type { NameOutline } from '#compiler/lower/name-outline.ts'
 import type { ReadFile } from '#compiler/read/read-file.ts'
 import { fileBytesMax } from '#compiler/read/source.ts'
 import type { SourceFile } from '#compiler/read/source.ts'
-import { readyForScripts } from '#compiler/values/script-syntax.ts'
+import { readyForScripts } from '#compiler/scripts/script-syntax.ts'
 import { err, ok } from '#lib/result.ts'
 import type { Result } from '#lib/result.ts'
-import type { GitDriver, ObjectError, TreeFile } from '#gitops/git/driver.ts'
+import type { GitDriver, ObjectError, TreeFile } from '#gitops/git/objects/driver.ts'
 import type { HeadDiagnostic } from '#gitops/status/status.ts'
 
 export interface CompilePort {

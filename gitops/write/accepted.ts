@@ -13,11 +13,11 @@ import type { ReadAt } from '#gitops/sync/compile-port.ts'
 import type { CommitObjects } from '#gitops/git/objects/presence.ts'
 import type { RawObject } from '#config/draft.ts'
 import type { TreePaths } from '#config/free-path.ts'
-import { NameLedger } from './name-ledger.ts'
-import type { NameChanges } from './name-ledger.ts'
-import { RecentChanges } from './recent-changes.ts'
-import { RecentNames } from './recent-names.ts'
-import { isTouchable, touchedBetween } from './touched.ts'
+import { NameLedger } from '#judge/requests/name-ledger.ts'
+import type { NameChanges } from '#judge/requests/name-ledger.ts'
+import { RecentChanges } from '#judge/requests/recent-changes.ts'
+import { RecentNames } from '#judge/requests/recent-names.ts'
+import { isTouchable, touchedBetween } from '#judge/requests/touched.ts'
 
 /** One file of the tree, with what the compiler made of it; null for what it does not read. */
 export interface AcceptedFile {

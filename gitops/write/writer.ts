@@ -22,8 +22,13 @@ import { ownFault } from '#gitops/status/status.ts'
 import type { AcceptedCommit } from '#gitops/status/status.ts'
 import { nodePrincipal } from '#gitops/trust/trust-file.ts'
 import type { AcceptedConfig } from './accepted.ts'
-import { noEffect, viewerOf } from './commit-effect.ts'
-import type { CommitBundle, CommitEffects, EffectViewer, EffectWords } from './commit-effect.ts'
+import { noEffect, viewerOf } from '#judge/effects/commit-effect.ts'
+import type {
+  CommitBundle,
+  CommitEffects,
+  EffectViewer,
+  EffectWords,
+} from '#judge/effects/commit-effect.ts'
 import { earlierBundles } from './earlier-bundles.ts'
 import type {
   EarlierBundle,

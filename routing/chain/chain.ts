@@ -12,7 +12,7 @@ import { firstCandidate } from '#routing/state/state.ts'
 import type { RoutingState } from '#routing/state/state.ts'
 import { Family } from '#routing/state/query.ts'
 
-// A constant of this file, for the reason that runtime/answer/answer.ts gives.
+// A constant of this file, for the reason that answer/answer.ts gives.
 const { PoolCell } = states
 
 /**

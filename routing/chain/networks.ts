@@ -4,7 +4,7 @@ import * as clientRanges from '#bundle/format/client-ranges.ts'
 import type { Chain } from './chain.ts'
 import { rowOfClient, valueOfRow } from './lookup-client.ts'
 
-// Constants of this file, for the reason that runtime/answer/answer.ts gives.
+// Constants of this file, for the reason that answer/answer.ts gives.
 const { Network4Cell, Network6Cell, NetworkCell } = clientRanges
 
 /**

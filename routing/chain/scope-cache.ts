@@ -5,7 +5,7 @@ import type { CandidateList } from '#routing/state/candidate-lists.ts'
 import * as workReserve from './work-reserve.ts'
 import { WorkReserve } from './work-reserve.ts'
 
-// Constants of this file, for the reason that runtime/answer/answer.ts gives.
+// Constants of this file, for the reason that answer/answer.ts gives.
 const { ways } = candidateLists
 const { drawMax } = workReserve
 

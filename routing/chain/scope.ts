@@ -10,7 +10,7 @@ import { valueOfRow } from './lookup-client.ts'
 import * as networkLayout from '#routing/tables/network-layout.ts'
 import { listOfBundleRow } from './networks.ts'
 
-// Constants of this file, for the reason that runtime/answer/answer.ts gives.
+// Constants of this file, for the reason that answer/answer.ts gives.
 const { Network4Cell, Network6Cell, NetworkCell } = clientRanges
 const { Verdict } = scopeCache
 const { nodeShift } = layout

@@ -6,7 +6,7 @@ import { nearestEdge, widen } from '#routing/chain/scope.ts'
 import * as states from '#routing/state/state.ts'
 import type { Policy, TableUse } from './policy.ts'
 
-// A constant of this file, for the reason that runtime/answer/answer.ts gives.
+// A constant of this file, for the reason that answer/answer.ts gives.
 const { PoolCell } = states
 
 /**

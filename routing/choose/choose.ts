@@ -11,7 +11,7 @@ import type { Likeness } from '#routing/chain/scope.ts'
 import { MemberOut } from '#routing/state/state.ts'
 import { Family } from '#routing/state/query.ts'
 
-// A constant of this file, for the reason that runtime/answer/answer.ts gives.
+// A constant of this file, for the reason that answer/answer.ts gives.
 const { OnAllDownCode } = routingColumns
 
 /**

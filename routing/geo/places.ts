@@ -5,7 +5,7 @@ import * as scopeCache from '#routing/chain/scope-cache.ts'
 import type { Chain } from '#routing/chain/chain.ts'
 import type { LocationTable } from './geo-tables.ts'
 
-// Constants of this file, for the reason that runtime/answer/answer.ts gives.
+// Constants of this file, for the reason that answer/answer.ts gives.
 const { EndpointCell, vectorUnit } = columns
 const { Verdict } = scopeCache
 

@@ -58,7 +58,7 @@ export function rumSlotOf(
   return (h ^ (h >>> 16)) & (rumSlots - 1)
 }
 
-/** One per thread and bundle. Reads without waiting; the writer is `runtime/rum/rum-store.ts`. */
+/** One per thread and bundle. Reads without waiting; the writer is `inputs/rum/rum-store.ts`. */
 export class RumTable {
   readonly #cells: Int32Array
   readonly #words: Uint32Array

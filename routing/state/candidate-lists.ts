@@ -2,7 +2,7 @@
 // cached by it.
 import * as limits from '#bundle/format/limits.ts'
 
-// A constant of this file, for the reason that runtime/answer/answer.ts gives.
+// A constant of this file, for the reason that answer/answer.ts gives.
 const { bundleLimits } = limits
 
 /** What is chosen from, and how many of them are answered: of a chain at work, what counts here. */

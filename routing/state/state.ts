@@ -21,7 +21,7 @@ export const PoolCell = {
   Count: 4,
 } as const
 
-// Exported names are not the constants of their file either: see runtime/answer/answer.ts.
+// Exported names are not the constants of their file either: see answer/answer.ts.
 const { Words: poolWords, Start: poolStart } = PoolCell
 
 /** Cells of a pool in `firstByPriority`, by copy * 2 + family. */

@@ -3,7 +3,7 @@
 import { RangeTable } from './range-table.ts'
 import * as layout from './network-layout.ts'
 
-// A constant of this file, for the reason that runtime/answer/answer.ts gives.
+// A constant of this file, for the reason that answer/answer.ts gives.
 const { IndexCell } = layout
 
 /** One per thread; taken over with a bundle in no time, however many tables there are. */

@@ -6,7 +6,7 @@ import { RowGroups } from './row-groups.ts'
 
 export { buildRangeTable } from './range-table-builder.ts'
 
-// Constants of this file, for the reason that runtime/answer/answer.ts gives.
+// Constants of this file, for the reason that answer/answer.ts gives.
 const { AddressNode, bitsMask, placeShift } = index
 const { RangeHeader, Row4, Row6, rangeMagic } = layout
 

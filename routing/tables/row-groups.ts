@@ -1,7 +1,7 @@
 // Reads the value groups of a range table: those of a row, and those below a tree node.
 import * as layout from './range-layout.ts'
 
-// Constants of this file, for the reason that runtime/answer/answer.ts gives.
+// Constants of this file, for the reason that answer/answer.ts gives.
 const { nodeShift, rangeLevelsMax } = layout
 
 /** Looks at one table after another of the same memory. */

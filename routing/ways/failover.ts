@@ -4,7 +4,7 @@ import type { Chain } from '#routing/chain/chain.ts'
 import type { PlainWay, Way } from '#routing/choose/way.ts'
 import * as states from '#routing/state/state.ts'
 
-// Constants of this file, for the reason that runtime/answer/answer.ts gives.
+// Constants of this file, for the reason that answer/answer.ts gives.
 const { PoolCell, priorityCells } = states
 
 /** One cell, written whole: the list is ranked when health changes, not when a query comes. */

@@ -15,7 +15,7 @@ import { LikenessKind, needAlike } from '#routing/chain/scope.ts'
 import type { Likeness } from '#routing/chain/scope.ts'
 import type { Way } from '#routing/choose/way.ts'
 
-// A constant of this file, for the reason that runtime/answer/answer.ts gives.
+// A constant of this file, for the reason that answer/answer.ts gives.
 const { Verdict } = alikeMemo
 
 export const geoIpDistance: Way = {

@@ -7,7 +7,7 @@ import { LikenessKind, needAlikeLists } from '#routing/chain/scope.ts'
 import type { Likeness } from '#routing/chain/scope.ts'
 import type { Way } from '#routing/choose/way.ts'
 
-// A constant of this file, for the reason that runtime/answer/answer.ts gives.
+// A constant of this file, for the reason that answer/answer.ts gives.
 const { mapTable } = clientRanges
 
 export const mapFile: Way = {

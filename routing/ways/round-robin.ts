@@ -5,7 +5,7 @@ import type { PlainWay, Way } from '#routing/choose/way.ts'
 import * as states from '#routing/state/state.ts'
 import { firstCandidate } from '#routing/state/state.ts'
 
-// A constant of this file, for the reason that runtime/answer/answer.ts gives.
+// A constant of this file, for the reason that answer/answer.ts gives.
 const { PoolCell } = states
 
 /** Looks up one entry of the list, where a chain copies and turns all of it. */

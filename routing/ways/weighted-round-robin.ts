@@ -4,7 +4,7 @@ import type { PlainWay, Way } from '#routing/choose/way.ts'
 import * as states from '#routing/state/state.ts'
 import { firstCandidate } from '#routing/state/state.ts'
 
-// A constant of this file, for the reason that runtime/answer/answer.ts gives.
+// A constant of this file, for the reason that answer/answer.ts gives.
 const { PoolCell } = states
 
 /** Searches the sums of weights that stand beside the list, where a chain adds them up. */

@@ -182,7 +182,7 @@ describe('commands that look at a node', () => {
 })
 
 describe('a start', () => {
-  // What is said of folders and files is in test/unit/cli/data/data-dir.test.ts, too.
+  // What is said of folders and files is in test/unit/node/data/data-dir.test.ts, too.
   const inShort = /^the (UDP port of another program|port of|data directory)/
   const rows = laneRows(cannotStart, ({ title }) => inShort.test(title))
   for (const { title, settings, says } of rows) {
@@ -299,7 +299,7 @@ describe('signals', () => {
   })
 })
 
-// Locks of others that are gone, empty or damaged: test/unit/cli/data/data-dir.test.ts.
+// Locks of others that are gone, empty or damaged: test/unit/node/data/data-dir.test.ts.
 onlyLong(() => {
   describe('the lock', () => {
     test('of a process whose number another has now keeps nobody out', async () => {
@@ -309,7 +309,7 @@ onlyLong(() => {
       expect(await daemon.stop()).toEqual({ code: 0, signal: null })
     })
 
-    // The short lane has it in test/unit/cli/data/data-dir.test.ts.
+    // The short lane has it in test/unit/node/data/data-dir.test.ts.
     test('goes to one of two that start at the same moment', async () => {
       site.writeSettings({})
       const both = [1, 2].map(() => spawn('serve', '--settings', site.settingsFile))

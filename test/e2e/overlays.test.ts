@@ -2,7 +2,7 @@
 import { expect, test } from 'vitest'
 import type { RolloutModel } from '#bundle/format/model.ts'
 import { systemClock } from '#lib/clock.ts'
-import { createHealthMonitor } from '#runtime/health/view/monitor.ts'
+import { createHealthMonitor } from '#health/view/monitor.ts'
 import { createMemoryHealthVerdicts } from '#test/support/memory-health-verdicts.ts'
 import { startTcpBackend } from '#test/support/backend.ts'
 import { healthCheck, member, newSigningKey, pool } from '#test/support/bundle-models.ts'

@@ -4,8 +4,8 @@ import { once } from 'node:events'
 import { describe, expect, onTestFinished, test } from 'vitest'
 import type { BundleModel } from '#bundle/format/model.ts'
 import type { ScriptOutcome, scriptOutcomeNames } from '#routing/script/contract.ts'
-import type { DnsNode } from '#runtime/node/node.ts'
-import { reportLimits } from '#runtime/script/report-limit.ts'
+import type { DnsNode } from '#server/node/node.ts'
+import { reportLimits } from '#answer/script/report-limit.ts'
 import {
   bareModel,
   member,

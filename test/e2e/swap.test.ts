@@ -4,7 +4,7 @@ import { Worker } from 'node:worker_threads'
 import { describe, expect, onTestFinished, test } from 'vitest'
 import type { BundleModel } from '#bundle/format/model.ts'
 import { systemClock } from '#lib/clock.ts'
-import { createHealthMonitor } from '#runtime/health/view/monitor.ts'
+import { createHealthMonitor } from '#health/view/monitor.ts'
 import { createMemoryHealthVerdicts } from '#test/support/memory-health-verdicts.ts'
 import { startTcpBackend } from '#test/support/backend.ts'
 import {

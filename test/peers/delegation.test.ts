@@ -1,7 +1,7 @@
 // Delegated domains whose parent is a real server, found from a root of our own and by unbound.
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { createNodeDomains } from '#cli/node/domains.ts'
-import type { NodeDomains } from '#cli/node/domains.ts'
+import { createNodeDomains } from '#node/compose/domains.ts'
+import type { NodeDomains } from '#node/compose/domains.ts'
 import { systemClock } from '#lib/clock.ts'
 import type { DomainResult, Domains } from '#state/ports/domains.ts'
 import { keyOf, startConfigWorld } from '#test/support/config-world.ts'

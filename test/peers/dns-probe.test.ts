@@ -1,9 +1,9 @@
 // DNS probes against the servers that people run: Knot, NSD, and a node of ours.
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import type { HealthCheckModel } from '#bundle/format/model.ts'
-import type { ProbeResult } from '#runtime/health/probes/probe.ts'
-import { createProbes } from '#runtime/health/probes/probes.ts'
-import { defaultProbeSettings } from '#runtime/health/probes/probe-settings.ts'
+import type { ProbeResult } from '#health/probes/probe.ts'
+import { createProbes } from '#health/probes/probes.ts'
+import { defaultProbeSettings } from '#health/probes/probe-settings.ts'
 import { healthCheck } from '#test/support/bundle-models.ts'
 import { conformanceConfig } from '#test/support/dns/fixture.ts'
 import { startNode } from '#test/support/dns/node.ts'

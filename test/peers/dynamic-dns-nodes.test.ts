@@ -1,9 +1,9 @@
 // TSIG keys and TXT records on several nodes that share a PostgreSQL database.
 import { join } from 'node:path'
 import { expect, onTestFinished, test } from 'vitest'
-import { startDynamicDns } from '#cli/node/dynamic-dns.ts'
-import type { NodeDynamicDns } from '#cli/node/dynamic-dns.ts'
-import { createNodeState } from '#cli/stores/state.ts'
+import { startDynamicDns } from '#node/compose/dynamic-dns.ts'
+import type { NodeDynamicDns } from '#node/compose/dynamic-dns.ts'
+import { createNodeState } from '#node/stores/state.ts'
 import { parseName } from '#dns/name.ts'
 import { systemClock } from '#lib/clock.ts'
 import { ok } from '#lib/result.ts'

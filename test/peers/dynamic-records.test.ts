@@ -2,7 +2,7 @@
 // DNS and NSD: the answers are the same.
 import { describe, expect, test } from 'vitest'
 import { createRoutingState } from '#routing/state/candidates.ts'
-import { encodeTxtBundle } from '#runtime/dynamic/txt-bundle.ts'
+import { encodeTxtBundle } from '#zones/dynamic/txt-bundle.ts'
 import { asking } from '#test/support/answer-bundle.ts'
 import { bundleOf } from '#test/support/bundle-models.ts'
 import { ask } from '#test/support/dns/client.ts'

@@ -1,6 +1,6 @@
 // An exported policy zone: the resolvers of others decide by it as a node does.
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { exportRpz } from '#cli/export/rpz-export.ts'
+import { exportRpz } from '#zones/export/rpz-export.ts'
 import { parseName } from '#dns/name.ts'
 import { Rcode } from '#dns/rcode.ts'
 import { RrType } from '#dns/rrtype.ts'

@@ -115,10 +115,10 @@ test('an agent has no DNS, and has loaded nothing that answers', async () => {
     ...['fastify', 'isomorphic-git', '@electric-sql', 'pg', 'prom-client', 'typebox'].map(
       (name) => `/node_modules/${name}/`,
     ),
-    ...['compiler/compile.ts', 'gitops/sync', 'state/sql', 'api/server', 'cli/fleet/dns-node.ts'],
-    ...['runtime/threads/thread-group.ts', 'runtime/answer/answer.ts', 'runtime/geo/geo-source.ts'],
-    ...['runtime/redirect/', 'runtime/shadow/', 'runtime/texts/pulled-texts.ts'],
-    ...['runtime/notify/', 'runtime/transfer/'],
+    ...['compiler/compile.ts', 'gitops/sync', 'state/sql', 'api/server', 'node/fleet/dns-node.ts'],
+    ...['server/threads/thread-group.ts', 'answer/answer.ts', 'inputs/geo/geo-source.ts'],
+    ...['server/redirect/', 'server/shadow/', 'server/texts/pulled-texts.ts'],
+    ...['zones/notify/', 'zones/transfer/'],
   ]
   expect(parts.filter((part) => loaded.includes(part))).toEqual([])
   expect(loaded).toContain('/runtime/health/thread/worker.ts')

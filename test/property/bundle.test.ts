@@ -12,10 +12,10 @@ import type { BundleModel } from '#bundle/format/model.ts'
 import { signBundle } from '#bundle/signature/sign.ts'
 import { foldName, parseName } from '#dns/name.ts'
 import { plainCodeOf } from '#routing/choose/ways.ts'
-import { Counters } from '#runtime/counters/counters.ts'
-import { findClosestEncloser, findName, findSuffix, findWildcard } from '#runtime/answer/lookup.ts'
-import { hashSuffixes, readQuestion } from '#runtime/answer/question.ts'
-import { Transaction } from '#runtime/answer/transaction.ts'
+import { Counters } from '#answer/counters/counters.ts'
+import { findClosestEncloser, findName, findSuffix, findWildcard } from '#answer/lookup.ts'
+import { hashSuffixes, readQuestion } from '#answer/question.ts'
+import { Transaction } from '#answer/transaction.ts'
 import {
   arbitraryModel,
   bundleOf,

@@ -1,7 +1,7 @@
 // Names in answers: whatever a zone has, a message is as short as RFC 1035 section 4.1.4 allows.
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { Transport } from '#runtime/answer/transaction.ts'
+import { Transport } from '#answer/transaction.ts'
 import { createAnswerer } from '#test/support/dns/answerer.ts'
 import { decodeMessage, query } from '#test/support/dns/message.ts'
 import type { Message } from '#test/support/dns/message.ts'

@@ -1,9 +1,9 @@
 // What a row of probe results makes of a member, against the definitions written out plainly.
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { MemberTrack } from '#runtime/health/verdict/member-track.ts'
-import type { Outcome } from '#runtime/health/probes/probe.ts'
-import { healthCheck } from '../unit/runtime/health/check.ts'
+import { MemberTrack } from '#health/verdict/member-track.ts'
+import type { Outcome } from '#health/probes/probe.ts'
+import { healthCheck } from '../unit/health/check.ts'
 
 interface Probe {
   readonly outcome: Outcome

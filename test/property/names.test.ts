@@ -13,9 +13,9 @@ import {
   nameLimits,
   parseName,
 } from '#dns/name.ts'
-import { Counters } from '#runtime/counters/counters.ts'
-import { hashSuffixes, readQuestion } from '#runtime/answer/question.ts'
-import { Transaction } from '#runtime/answer/transaction.ts'
+import { Counters } from '#answer/counters/counters.ts'
+import { hashSuffixes, readQuestion } from '#answer/question.ts'
+import { Transaction } from '#answer/transaction.ts'
 import { octetsToAddress } from '#test/support/bundle-models.ts'
 import { laneCount } from '#test/support/lane.ts'
 import { anyText } from '#test/support/any-text.ts'

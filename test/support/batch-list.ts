@@ -1,5 +1,5 @@
 // A source of packets that is no socket.
-import type { PacketSource } from '#runtime/sockets/packet-source.ts'
+import type { PacketSource } from '#system/sockets/packet-source.ts'
 
 const slotBytes = 2_048
 const slots = 64

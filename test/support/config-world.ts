@@ -1,5 +1,5 @@
 // The API over a real repository on this machine, with a few tenants: what is written is a commit.
-import { effectsModule } from '#cli/effects/module.ts'
+import { effectsModule } from '#judge/effects/module.ts'
 import { generateKeyPairSync } from 'node:crypto'
 import { systemKey, tokenHash } from '#api/auth/policy.ts'
 import { createApp } from '#api/server/app.ts'

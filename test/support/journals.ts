@@ -1,7 +1,7 @@
 // A journal in a data directory, under a clock moved by hand.
 import { join } from 'node:path'
-import { Journal } from '#runtime/journal/journal.ts'
-import type { JournalParts } from '#runtime/journal/journal.ts'
+import { Journal } from '#journal/journal.ts'
+import type { JournalParts } from '#journal/journal.ts'
 import type { FakeTime } from './fake-time.ts'
 
 const silent = (): void => undefined

@@ -1,5 +1,5 @@
 // Reports of nodes, as they tell control nodes of themselves.
-import type { NodeReport } from '#fleet/node-report.ts'
+import type { NodeReport } from '#fleet/nodes/node-report.ts'
 
 export const reportOf = (name: string, parts: Partial<NodeReport> = {}): NodeReport => ({
   name,

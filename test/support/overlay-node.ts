@@ -5,8 +5,8 @@ import { addressOfMember } from '#bundle/format/bundle.ts'
 import { carryRoutingState, createRoutingState, rebuildPool } from '#routing/state/candidates.ts'
 import { firstCandidate, PoolCell } from '#routing/state/state.ts'
 import type { RoutingState } from '#routing/state/state.ts'
-import { OverlayClock } from '#runtime/node/overlay-clock.ts'
-import type { RegressionEvent } from '#runtime/node/overlay-clock.ts'
+import { OverlayClock } from '#server/node/overlay-clock.ts'
+import type { RegressionEvent } from '#server/node/overlay-clock.ts'
 import {
   bareModel,
   bundleOf,

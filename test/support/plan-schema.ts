@@ -2,7 +2,7 @@
 import { Ajv2020 } from 'ajv/dist/2020.js'
 import type { Static } from 'typebox'
 import { Plan as ApiPlan } from '#api/resources/answers/plan.ts'
-import type { Plan } from '#plan/model.ts'
+import type { Plan } from '#judge/document/model.ts'
 
 export const planSchemaPath = 'schemas/json/gslbd-plan.schema.json'
 

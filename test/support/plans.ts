@@ -3,9 +3,9 @@ import type { BundleModel } from '#bundle/format/model.ts'
 import { noRoutingTables } from '#routing/choose/environment.ts'
 import { packNetworks } from '#routing/tables/network-index.ts'
 import { noGeoBuffers } from '#routing/geo/geo-tables.ts'
-import { makePlan } from '#plan/plan.ts'
-import type { PlanRequest } from '#plan/plan.ts'
-import type { Plan } from '#plan/model.ts'
+import { makePlan } from '#judge/plan/plan.ts'
+import type { PlanRequest } from '#judge/plan/plan.ts'
+import type { Plan } from '#judge/document/model.ts'
 import { bundleOf } from './bundle-models.ts'
 
 const side = (model: BundleModel, source: string) => {

@@ -348,19 +348,19 @@ export const routeCases: Readonly<Record<string, RouteCase>> = {
   getHistoryByCommit: { needs: 'history:read', make: commit },
   postHistoryByCommitRevert: { needs: 'history:write', make: commit },
   getPoolsByIdHistory: { needs: 'history:read', make: pool },
-  // Tenants and answers: test/unit/cli/simulate/live.test.ts.
+  // Tenants and answers: test/unit/node/simulate/live.test.ts.
   postSimulate: { needs: 'service:read', body: () => ({ name: 'www.example.com.' }) },
-  // Tenants and answers: test/unit/cli/why/past-answers.test.ts.
+  // Tenants and answers: test/unit/node/past/past-answers.test.ts.
   postWhy: { needs: 'service:read', body: () => ({ name: 'www.example.com.', at: '5m' }) },
   // Pages and tenants: test/unit/api/routes/audit.test.ts.
   getAudit: { needs: 'user:read' },
   // What is counted: test/unit/api/routes/rum.test.ts.
   getRumNetworks: { needs: 'pool:read' },
-  // What is counted: test/unit/runtime/samples/client-regions.test.ts.
+  // What is counted: test/unit/answer/samples/client-regions.test.ts.
   getClientRegions: { needs: 'cluster:status', statuses: [404] },
-  // What journals have: test/unit/cli/why/health-history.test.ts.
+  // What journals have: test/unit/why/health-history.test.ts.
   getPoolsByIdHealthHistory: { needs: 'pool:read', make: filledPool },
-  // What databases have: test/unit/cli/simulate/client-of-country.test.ts.
+  // What databases have: test/unit/node/simulate/client-of-country.test.ts.
   getSimulateClientsByCountry: { needs: 'service:read', statuses: [400, 404] },
   // Permissions of what is planned, and answers: test/unit/api/routes/plan.test.ts.
   postPlan: {

@@ -1,6 +1,6 @@
 // A thread that measures 256 networks again and again and forgets them: one member from each.
 import { parentPort, workerData } from 'node:worker_threads'
-import { rumLimits, RumStore } from '#runtime/rum/rum-store.ts'
+import { rumLimits, RumStore } from '#inputs/rum/rum-store.ts'
 
 const uids = workerData as readonly Uint32Array[]
 const time = { ms: 0 }

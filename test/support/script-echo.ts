@@ -1,6 +1,6 @@
 // A stand-in for a helper thread that answers at once, with what it was told to answer.
 import { parentPort, workerData } from 'node:worker_threads'
-import { MailCell, Mailbox } from '#runtime/answer/script-mailbox.ts'
+import { MailCell, Mailbox } from '#answer/script-mailbox.ts'
 
 export interface EchoWork {
   readonly mailbox: SharedArrayBuffer

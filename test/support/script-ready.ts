@@ -1,6 +1,6 @@
 // A thread that has no script engine yet: says after which of the files it has one.
 import { parentPort, workerData } from 'node:worker_threads'
-import { readyForScripts, scriptMistake } from '#compiler/values/script-syntax.ts'
+import { readyForScripts, scriptMistake } from '#compiler/scripts/script-syntax.ts'
 
 function isReady(): boolean {
   try {

@@ -1,6 +1,6 @@
 // A node for one test: started, and stopped when the test ends.
 import { onTestFinished } from 'vitest'
-import type { DnsNode } from '#runtime/node/node.ts'
+import type { DnsNode } from '#server/node/node.ts'
 import { buildNode } from './node-under-test.ts'
 import type { LogLine, NodeOptions } from './node-under-test.ts'
 

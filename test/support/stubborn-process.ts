@@ -1,10 +1,10 @@
 // A process that hands a socket over and then lets go of nothing: `node stubborn-process.ts DIR`.
 import { createServer } from 'node:net'
-import { openControlSocket } from '#cli/replace/control-socket.ts'
-import { lineOf, readLines } from '#cli/replace/messages.ts'
-import type { Offer } from '#cli/replace/messages.ts'
-import { openDescriptors } from '#runtime/sockets/descriptors.ts'
-import { descriptorOf } from '#runtime/sockets/handed-sockets.ts'
+import { openControlSocket } from '#node/replace/control-socket.ts'
+import { lineOf, readLines } from '#node/replace/messages.ts'
+import type { Offer } from '#node/replace/messages.ts'
+import { openDescriptors } from '#system/sockets/descriptors.ts'
+import { descriptorOf } from '#system/sockets/handed-sockets.ts'
 
 const [dataDir = ''] = process.argv.slice(2)
 const server = createServer().listen(0, '127.0.0.1', () => {

@@ -1,6 +1,6 @@
 // TXT records as they are written at run time, short, and their snapshot.
-import { txtSnapshot } from '#runtime/dynamic/txt-snapshot.ts'
-import type { TxtRrset } from '#runtime/dynamic/txt-snapshot.ts'
+import { txtSnapshot } from '#zones/dynamic/txt-snapshot.ts'
+import type { TxtRrset } from '#zones/dynamic/txt-snapshot.ts'
 import type { StoredTxtRecord } from '#state/ports/dynamic-dns.ts'
 
 /** Name, text, and TTL: 60 where it is left out. */

@@ -92,7 +92,7 @@ const isAsync = ({ kind }: ts.Modifier): boolean => kind === ts.SyntaxKind.Async
 export function missingHotFiles(hot: readonly string[], paths: readonly string[]): string[] {
   return hot
     .filter((entry) => !paths.some((path) => isHot(path, [entry])))
-    .map((entry) => `test/layers.ts: the hot list names ${entry}, which does not exist`)
+    .map((entry) => `test/hot-files.ts: the hot list names ${entry}, which does not exist`)
 }
 
 export function isHot(path: string, hot: readonly string[]): boolean {

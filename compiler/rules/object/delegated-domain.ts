@@ -1,5 +1,5 @@
 // Checks that a delegated domain is a valid query name.
-import { valueAt } from '#compiler/diagnostics/diagnostic.ts'
+import { valueAt } from '#diagnostics/diagnostic.ts'
 import { checkHostName } from '#compiler/values/names.ts'
 import type { ObjectRule } from './object-rule.ts'
 

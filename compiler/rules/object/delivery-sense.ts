@@ -1,5 +1,5 @@
 // Checks that the waves of a delivery rise to all nodes, and that each can be read.
-import { valueAt } from '#compiler/diagnostics/diagnostic.ts'
+import { valueAt } from '#diagnostics/diagnostic.ts'
 import { readHold, readLabels } from '#schemas/forms/wave.ts'
 import type { ObjectRule } from './object-rule.ts'
 

@@ -1,7 +1,7 @@
 // Checks the geo rules of a pool: valid networks, members of the pool, no rule without effect.
 import { checkAddress } from '#compiler/values/addresses.ts'
 import { endpointKey, hostnameKey, targetOf } from '#compiler/values/member-target.ts'
-import { valueAt } from '#compiler/diagnostics/diagnostic.ts'
+import { valueAt } from '#diagnostics/diagnostic.ts'
 import { checkCidr, reportArrangement } from '#compiler/values/network-findings.ts'
 import type { ObjectRule } from './object-rule.ts'
 import { arrangeGeoRules, readRules } from '#compiler/values/written-rules.ts'

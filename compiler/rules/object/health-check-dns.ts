@@ -1,7 +1,7 @@
 // Checks a health check of type dns: its query name, its record type, and the data that it expects.
 import { parseAddress } from '#dns/address.ts'
 import { parseName } from '#dns/name.ts'
-import { keyAt, valueAt } from '#compiler/diagnostics/diagnostic.ts'
+import { keyAt, valueAt } from '#diagnostics/diagnostic.ts'
 import type { ObjectRule } from './object-rule.ts'
 
 const octetsOf: Readonly<Record<string, number>> = { A: 4, AAAA: 16 }

@@ -1,7 +1,7 @@
 // Checks an HTTP health check: a request that a server can answer, without secrets.
 import type { HealthCheck } from '#schemas/objects/health-check.ts'
-import { keyAt, valueAt } from '#compiler/diagnostics/diagnostic.ts'
-import type { Report } from '#compiler/diagnostics/finding.ts'
+import { keyAt, valueAt } from '#diagnostics/diagnostic.ts'
+import type { Report } from '#diagnostics/finding.ts'
 import { statusRanges } from '#compiler/values/health-check-model.ts'
 import type { ObjectRule } from './object-rule.ts'
 

@@ -1,5 +1,5 @@
 // Checks that a health check of type script has exactly one script.
-import { keyAt, valueAt } from '#compiler/diagnostics/diagnostic.ts'
+import { keyAt, valueAt } from '#diagnostics/diagnostic.ts'
 import type { ObjectRule } from './object-rule.ts'
 
 export const healthCheckScript: ObjectRule<'Pool'> = {

@@ -1,6 +1,6 @@
 // Finds fields of a health check that have no effect, or not the one they suggest.
 import { HealthCheck } from '#schemas/objects/health-check.ts'
-import { keyAt, valueAt } from '#compiler/diagnostics/diagnostic.ts'
+import { keyAt, valueAt } from '#diagnostics/diagnostic.ts'
 import type { ObjectRule } from './object-rule.ts'
 
 type Field = keyof HealthCheck

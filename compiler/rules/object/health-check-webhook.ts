@@ -1,5 +1,5 @@
 // Checks the URL of a webhook health check: it names a server and holds no secret.
-import { valueAt } from '#compiler/diagnostics/diagnostic.ts'
+import { valueAt } from '#diagnostics/diagnostic.ts'
 import type { ObjectRule } from './object-rule.ts'
 
 export const healthCheckWebhook: ObjectRule<'Pool'> = {

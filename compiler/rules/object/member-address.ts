@@ -1,5 +1,5 @@
 // Checks the address of a member: reachable for clients, and listed once.
-import { valueAt } from '#compiler/diagnostics/diagnostic.ts'
+import { valueAt } from '#diagnostics/diagnostic.ts'
 import { checkAddress } from '#compiler/values/addresses.ts'
 import type { ObjectRule } from './object-rule.ts'
 

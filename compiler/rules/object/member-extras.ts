@@ -1,5 +1,5 @@
 // Checks the warm-up and the RUM address of a member.
-import { valueAt } from '#compiler/diagnostics/diagnostic.ts'
+import { valueAt } from '#diagnostics/diagnostic.ts'
 import type { ObjectRule } from './object-rule.ts'
 
 export const memberExtras: ObjectRule<'Pool'> = {

@@ -1,8 +1,8 @@
 // Checks what members point to: an address or a host name, and as many as a pool can answer.
 import { bundleLimits } from '#bundle/format/limits.ts'
 import { parseAddress } from '#dns/address.ts'
-import { keyAt, valueAt } from '#compiler/diagnostics/diagnostic.ts'
-import type { Report } from '#compiler/diagnostics/finding.ts'
+import { keyAt, valueAt } from '#diagnostics/diagnostic.ts'
+import type { Report } from '#diagnostics/finding.ts'
 import { hostnameKey, isHostname } from '#compiler/values/member-target.ts'
 import { checkHostName } from '#compiler/values/names.ts'
 import type { PoolSpec } from '#schemas/objects/pool.ts'

@@ -1,6 +1,6 @@
 // The interface of an object rule: a function from one object to findings.
 import type { Kind, ObjectOf } from '#schemas/kinds.ts'
-import type { Report } from '#compiler/diagnostics/finding.ts'
+import type { Report } from '#diagnostics/finding.ts'
 
 /** Looks at one object alone; its findings are kept with the file. */
 export interface ObjectRule<K extends Kind = Kind> {

@@ -1,7 +1,7 @@
 // Finds pools without members that can answer, as a whole or for one address family.
 import type { Member } from '#schemas/objects/member.ts'
 import { isHostname, targetOf } from '#compiler/values/member-target.ts'
-import { keyAt, valueAt } from '#compiler/diagnostics/diagnostic.ts'
+import { keyAt, valueAt } from '#diagnostics/diagnostic.ts'
 import type { ObjectRule } from './object-rule.ts'
 
 export const poolMembers: ObjectRule<'Pool'> = {

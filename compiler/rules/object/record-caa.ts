@@ -1,8 +1,8 @@
 // Checks the values of CAA records, which certificate authorities read. RFC 8659 section 4.
 import { parseName } from '#dns/name.ts'
 import { readRecords, recordPlace } from '#compiler/values/record-sets.ts'
-import type { Place } from '#compiler/diagnostics/diagnostic.ts'
-import type { Report } from '#compiler/diagnostics/finding.ts'
+import type { Place } from '#diagnostics/diagnostic.ts'
+import type { Report } from '#diagnostics/finding.ts'
 import type { ObjectRule } from './object-rule.ts'
 
 const caaCode = 257

@@ -4,7 +4,7 @@ import { aliasCode } from '#compiler/values/record-sets.ts'
 import { readRecords, recordPlace } from '#compiler/values/record-sets.ts'
 import type { RecordsSpec } from '#schemas/objects/records.ts'
 import type { ReadRrset } from '#compiler/values/record-sets.ts'
-import type { Report } from '#compiler/diagnostics/finding.ts'
+import type { Report } from '#diagnostics/finding.ts'
 import type { ObjectRule } from './object-rule.ts'
 
 export const recordTypes: ObjectRule<'Records'> = {

@@ -1,7 +1,7 @@
 // Checks a redirect: a host name as its source, a safe absolute URL as its target.
 import { parseAddress } from '#dns/address.ts'
 import { redirectCodeDefault, redirectCodes } from '#schemas/objects/redirect.ts'
-import { valueAt } from '#compiler/diagnostics/diagnostic.ts'
+import { valueAt } from '#diagnostics/diagnostic.ts'
 import { checkHostName, checkHostPattern } from '#compiler/values/names.ts'
 import { absoluteUrl, plainHostOf } from '#bundle/redirects/redirect-target.ts'
 import type { ObjectRule } from './object-rule.ts'

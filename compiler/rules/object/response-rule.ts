@@ -1,8 +1,8 @@
 // Checks a response rule: a valid name, and a target where it is an alias.
 import type { ResponseRule } from '#schemas/objects/response-policy.ts'
-import { keyAt, valueAt } from '#compiler/diagnostics/diagnostic.ts'
-import type { Place } from '#compiler/diagnostics/diagnostic.ts'
-import type { Report } from '#compiler/diagnostics/finding.ts'
+import { keyAt, valueAt } from '#diagnostics/diagnostic.ts'
+import type { Place } from '#diagnostics/diagnostic.ts'
+import type { Report } from '#diagnostics/finding.ts'
 import { checkHostName } from '#compiler/values/names.ts'
 import type { ObjectRule } from './object-rule.ts'
 

@@ -1,8 +1,8 @@
 // Finds steps and intents of a rollout that do not do what they suggest.
 import { allowedIntents, rolloutAt } from '#routing/time/rollout.ts'
-import { valueAt } from '#compiler/diagnostics/diagnostic.ts'
+import { valueAt } from '#diagnostics/diagnostic.ts'
 import type { ObjectRule } from './object-rule.ts'
-import type { Report } from '#compiler/diagnostics/finding.ts'
+import type { Report } from '#diagnostics/finding.ts'
 import { readInstant } from '#schemas/forms/instant.ts'
 import type { RolloutSpec } from '#schemas/objects/rollout.ts'
 import { checkInstant } from '#compiler/values/instants.ts'

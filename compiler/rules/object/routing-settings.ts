@@ -1,9 +1,9 @@
 // Checks the networks and addresses of the routing settings: valid, and each listed once.
 import type { SettingsSpec } from '#schemas/objects/settings.ts'
 import { checkAddress } from '#compiler/values/addresses.ts'
-import { keyAt, valueAt } from '#compiler/diagnostics/diagnostic.ts'
-import type { Place } from '#compiler/diagnostics/diagnostic.ts'
-import type { Report } from '#compiler/diagnostics/finding.ts'
+import { keyAt, valueAt } from '#diagnostics/diagnostic.ts'
+import type { Place } from '#diagnostics/diagnostic.ts'
+import type { Report } from '#diagnostics/finding.ts'
 import { checkCidr, reportArrangement } from '#compiler/values/network-findings.ts'
 import type { ObjectRule } from './object-rule.ts'
 import { arrangeMapRules, readRules } from '#compiler/values/written-rules.ts'

@@ -4,12 +4,12 @@ import { filterNamed, filters, filterText, spellingsOf } from '#routing/choose/w
 import type { FilterUse } from '#routing/choose/ways.ts'
 import { scriptLimits } from '#routing/script/contract.ts'
 import { algorithms } from '#schemas/objects/service.ts'
-import { valueAt } from '#compiler/diagnostics/diagnostic.ts'
-import type { Place } from '#compiler/diagnostics/diagnostic.ts'
-import type { Report } from '#compiler/diagnostics/finding.ts'
+import { valueAt } from '#diagnostics/diagnostic.ts'
+import type { Place } from '#diagnostics/diagnostic.ts'
+import type { Report } from '#diagnostics/finding.ts'
 import type { ObjectRule } from './object-rule.ts'
 import { scriptAbsences } from '#compiler/scripts/script-absences.ts'
-import { scriptMistake } from '#compiler/values/script-syntax.ts'
+import { scriptMistake } from '#compiler/scripts/script-syntax.ts'
 
 export const serviceChain: ObjectRule<'Service'> = {
   name: 'service-chain',

@@ -1,5 +1,5 @@
 // Checks that a service's domain is a valid query name.
-import { valueAt } from '#compiler/diagnostics/diagnostic.ts'
+import { valueAt } from '#diagnostics/diagnostic.ts'
 import { checkName } from '#compiler/values/names.ts'
 import type { ObjectRule } from './object-rule.ts'
 

@@ -1,6 +1,6 @@
 // Points out balanced names whose answers resolvers keep for long after a member has failed.
 import { ttlJumpFreeSeconds } from '#schemas/objects/guardrails.ts'
-import { valueAt } from '#compiler/diagnostics/diagnostic.ts'
+import { valueAt } from '#diagnostics/diagnostic.ts'
 import type { ObjectRule } from './object-rule.ts'
 
 export const serviceTtl: ObjectRule<'Service'> = {

@@ -1,7 +1,7 @@
 // Finds an SOA minimum so long that negative answers outlive an outage.
 import type { Soa } from '#schemas/objects/zone.ts'
-import { valueAt } from '#compiler/diagnostics/diagnostic.ts'
-import type { YamlPath } from '#compiler/diagnostics/diagnostic.ts'
+import { valueAt } from '#diagnostics/diagnostic.ts'
+import type { YamlPath } from '#diagnostics/diagnostic.ts'
 import type { ObjectRule } from './object-rule.ts'
 
 /** RFC 2308 section 5 speaks of hours for static data; names that fail over need minutes. */

@@ -1,6 +1,6 @@
 // Checks that a maintenance window ends after it begins.
 import { readInstant } from '#schemas/forms/instant.ts'
-import { valueAt } from '#compiler/diagnostics/diagnostic.ts'
+import { valueAt } from '#diagnostics/diagnostic.ts'
 import { checkInstant } from '#compiler/values/instants.ts'
 import type { ObjectRule } from './object-rule.ts'
 

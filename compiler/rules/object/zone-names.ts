@@ -1,9 +1,9 @@
 // Checks the names of zones and their records, and that each zone is declared once.
 import type { Nameserver, Soa } from '#schemas/objects/zone.ts'
 import { checkAddress } from '#compiler/values/addresses.ts'
-import { valueAt } from '#compiler/diagnostics/diagnostic.ts'
-import type { Place, YamlPath } from '#compiler/diagnostics/diagnostic.ts'
-import type { Report } from '#compiler/diagnostics/finding.ts'
+import { valueAt } from '#diagnostics/diagnostic.ts'
+import type { Place, YamlPath } from '#diagnostics/diagnostic.ts'
+import type { Report } from '#diagnostics/finding.ts'
 import { checkMailbox, checkName } from '#compiler/values/names.ts'
 import type { CheckedName } from '#compiler/values/names.ts'
 import type { ObjectRule } from './object-rule.ts'

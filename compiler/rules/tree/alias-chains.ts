@@ -1,9 +1,9 @@
 // Finds aliases (CNAME and DNAME) that lead in a circle, or through too many others.
 import { RrType } from '#dns/rrtype.ts'
-import { placeOfRrset } from '#compiler/plan/record-plan.ts'
-import type { RecordPlan } from '#compiler/plan/record-plan.ts'
+import { placeOfRrset } from '#compiler/lower/record-plan.ts'
+import type { RecordPlan } from '#compiler/lower/record-plan.ts'
 import type { PlannedRrset, Tree, TreeReport } from '#compiler/tree/tree.ts'
-import { aliasAt, aliasesMax, targetOfAlias } from '#compiler/plan/record-lookup.ts'
+import { aliasAt, aliasesMax, targetOfAlias } from '#compiler/lower/record-lookup.ts'
 import { aliasCode } from '#compiler/values/record-sets.ts'
 import type { TreeRule } from './tree-rule.ts'
 

@@ -1,7 +1,7 @@
 // Points out aliases that lead to names of our zones which do not exist.
 import { formatName, foldName } from '#dns/name.ts'
-import { isNowhere } from '#compiler/plan/record-lookup.ts'
-import { placeOfRrset, undoubled } from '#compiler/plan/record-plan.ts'
+import { isNowhere } from '#compiler/lower/record-lookup.ts'
+import { placeOfRrset, undoubled } from '#compiler/lower/record-plan.ts'
 import type { TreeRule } from './tree-rule.ts'
 
 export const aliasTargets: TreeRule = {

@@ -1,8 +1,8 @@
 // Points out targets of HTTPS and SVCB records in our zones where nobody finds addresses. RFC 9460.
 import { foldName, formatName } from '#dns/name.ts'
-import { addressesOf, isNowhere } from '#compiler/plan/record-lookup.ts'
-import { placeOfRrset, undoubled } from '#compiler/plan/record-plan.ts'
-import type { RecordPlan } from '#compiler/plan/record-plan.ts'
+import { addressesOf, isNowhere } from '#compiler/lower/record-lookup.ts'
+import { placeOfRrset, undoubled } from '#compiler/lower/record-plan.ts'
+import type { RecordPlan } from '#compiler/lower/record-plan.ts'
 import type { Tree } from '#compiler/tree/tree.ts'
 import type { TreeRule } from './tree-rule.ts'
 

@@ -1,5 +1,5 @@
 // Checks that the bundle of a tree is within the limits of a node.
-import { keyAt } from '#compiler/diagnostics/diagnostic.ts'
+import { keyAt } from '#diagnostics/diagnostic.ts'
 import type { TreeRule } from './tree-rule.ts'
 import { placeIn } from '#compiler/tree/tree.ts'
 import type { PlacedFile } from '#compiler/tree/tree.ts'

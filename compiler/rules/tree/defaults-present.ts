@@ -1,10 +1,10 @@
 // Checks that names outside every declared zone have default name servers.
-import { valueAt } from '#compiler/diagnostics/diagnostic.ts'
+import { valueAt } from '#diagnostics/diagnostic.ts'
 import { nearestName } from './services-outside-zones.ts'
 import type { TreeRule } from './tree-rule.ts'
 import { checkName } from '#compiler/values/names.ts'
 import { placeIn } from '#compiler/tree/tree.ts'
-import { builtInNameserver } from '#compiler/plan/zone-plan.ts'
+import { builtInNameserver } from '#compiler/lower/zone-plan.ts'
 
 export const defaultsPresent: TreeRule = {
   name: 'defaults-present',

@@ -1,6 +1,7 @@
 // Checks that a delegated domain, and what is below it, belongs to one tenant.
-import { valueAt } from '#compiler/diagnostics/diagnostic.ts'
-import { checkHostName, enclosingNames } from '#compiler/values/names.ts'
+import { valueAt } from '#diagnostics/diagnostic.ts'
+import { checkHostName } from '#compiler/values/names.ts'
+import { enclosingNames } from '#dns/enclosing-names.ts'
 import type { TreeRule } from './tree-rule.ts'
 import { placeIn } from '#compiler/tree/tree.ts'
 import type { Entry } from '#compiler/tree/tree.ts'

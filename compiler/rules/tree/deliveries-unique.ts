@@ -1,5 +1,5 @@
 // Checks that a channel has one delivery.
-import { valueAt } from '#compiler/diagnostics/diagnostic.ts'
+import { valueAt } from '#diagnostics/diagnostic.ts'
 import { placeIn } from '#compiler/tree/tree.ts'
 import type { Entry } from '#compiler/tree/tree.ts'
 import type { TreeRule } from './tree-rule.ts'

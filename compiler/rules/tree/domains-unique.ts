@@ -1,6 +1,6 @@
 // Checks that a name has one service across tenants, whatever its case and trailing dot.
-import { copyAndOriginal } from '#compiler/values/copies.ts'
-import { valueAt } from '#compiler/diagnostics/diagnostic.ts'
+import { copyAndOriginal } from '#compiler/tree/copies.ts'
+import { valueAt } from '#diagnostics/diagnostic.ts'
 import type { TreeRule } from './tree-rule.ts'
 import { placeIn } from '#compiler/tree/tree.ts'
 

@@ -1,5 +1,5 @@
 // Checks that a fallback pool is another pool, and has somebody to answer with.
-import { valueAt } from '#compiler/diagnostics/diagnostic.ts'
+import { valueAt } from '#diagnostics/diagnostic.ts'
 import { neededFamilyOf } from '#compiler/redundancy/pool-demand.ts'
 import { fallbackPoolOf } from '#compiler/tree/fallback.ts'
 import { targetOf } from '#compiler/values/member-target.ts'

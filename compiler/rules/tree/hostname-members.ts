@@ -1,8 +1,8 @@
 // Checks pools with host names against the services that use them: no alias at an apex, no loop.
-import { valueAt } from '#compiler/diagnostics/diagnostic.ts'
+import { valueAt } from '#diagnostics/diagnostic.ts'
 import { hostnameKey, isHostname } from '#compiler/values/member-target.ts'
-import { endOfAliases } from '#compiler/plan/record-lookup.ts'
-import { enclosingNames } from '#compiler/values/names.ts'
+import { endOfAliases } from '#compiler/lower/record-lookup.ts'
+import { enclosingNames } from '#dns/enclosing-names.ts'
 import { fallbackPoolOf, namedPoolsOf } from '#compiler/tree/fallback.ts'
 import { placeIn } from '#compiler/tree/tree.ts'
 import type { Entry, Tree, TreeReport } from '#compiler/tree/tree.ts'

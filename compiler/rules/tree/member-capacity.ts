@@ -1,5 +1,5 @@
 // Finds members that get more than they bear, with all up or when one failure sends them more.
-import { valueAt } from '#compiler/diagnostics/diagnostic.ts'
+import { valueAt } from '#diagnostics/diagnostic.ts'
 import type { Way } from '#routing/choose/way.ts'
 import type { Member } from '#schemas/objects/member.ts'
 import { failureUnits, unitWords } from '#compiler/redundancy/failure-units.ts'

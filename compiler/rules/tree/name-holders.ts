@@ -1,5 +1,5 @@
 // Checks that each name belongs to the tenant that uses it.
-import { valueAt } from '#compiler/diagnostics/diagnostic.ts'
+import { valueAt } from '#diagnostics/diagnostic.ts'
 import {
   heldName,
   holdingAbove,

@@ -1,9 +1,9 @@
 // Checks that pool and service names are unique across tenants, and other names within theirs.
 import { kindNames, kinds } from '#schemas/kinds.ts'
 import type { KindNamedEverywhere } from '#schemas/kinds.ts'
-import { copyAndOriginal } from '#compiler/values/copies.ts'
-import { valueAt } from '#compiler/diagnostics/diagnostic.ts'
-import type { DiagnosticCode } from '#compiler/diagnostics/diagnostics.ts'
+import { copyAndOriginal } from '#compiler/tree/copies.ts'
+import { valueAt } from '#diagnostics/diagnostic.ts'
+import type { DiagnosticCode } from '#diagnostics/diagnostics.ts'
 import type { TreeRule } from './tree-rule.ts'
 import { placeIn } from '#compiler/tree/tree.ts'
 import type { Entry, Tree, TreeReport } from '#compiler/tree/tree.ts'

@@ -1,14 +1,14 @@
 // Checks that a name server inside a zone has addresses there, and that no service has its name.
-import type { RecordPlan } from '#compiler/plan/record-plan.ts'
+import type { RecordPlan } from '#compiler/lower/record-plan.ts'
 import { RrType } from '#dns/rrtype.ts'
 import type { Nameserver } from '#schemas/objects/zone.ts'
-import { keyAt, valueAt } from '#compiler/diagnostics/diagnostic.ts'
-import type { YamlPath } from '#compiler/diagnostics/diagnostic.ts'
-import { isInside } from '#compiler/values/names.ts'
+import { keyAt, valueAt } from '#diagnostics/diagnostic.ts'
+import type { YamlPath } from '#diagnostics/diagnostic.ts'
+import { isInside } from '#dns/enclosing-names.ts'
 import type { RuleSubject, TreeRule } from './tree-rule.ts'
 import { placeIn } from '#compiler/tree/tree.ts'
 import type { Entry, EntryPlace, TreeReport } from '#compiler/tree/tree.ts'
-import type { ZonePlan } from '#compiler/plan/zone-plan.ts'
+import type { ZonePlan } from '#compiler/lower/zone-plan.ts'
 
 export const nameserverGlue: TreeRule = {
   name: 'nameserver-glue',

@@ -1,8 +1,8 @@
 // Checks the targets of rollouts and windows: they exist, and no two overlays conflict.
 import { allowedIntents, rolloutAt } from '#routing/time/rollout.ts'
-import { valueAt } from '#compiler/diagnostics/diagnostic.ts'
+import { valueAt } from '#diagnostics/diagnostic.ts'
 import { instantText } from '#compiler/values/instants.ts'
-import type { PlannedRollout, PlannedWindow } from '#compiler/plan/overlay-plan.ts'
+import type { PlannedRollout, PlannedWindow } from '#compiler/lower/overlay-plan.ts'
 import type { TreeRule } from './tree-rule.ts'
 import { placeIn } from '#compiler/tree/tree.ts'
 import type { TreeReport } from '#compiler/tree/tree.ts'

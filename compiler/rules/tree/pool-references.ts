@@ -1,6 +1,6 @@
 // Checks that the pools of a service exist and belong to its tenant.
 import { suggest } from '#lib/suggest.ts'
-import { valueAt } from '#compiler/diagnostics/diagnostic.ts'
+import { valueAt } from '#diagnostics/diagnostic.ts'
 import { fallbackPoolOf } from '#compiler/tree/fallback.ts'
 import type { TreeRule } from './tree-rule.ts'
 import { placeIn } from '#compiler/tree/tree.ts'

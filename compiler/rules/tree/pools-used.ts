@@ -1,6 +1,6 @@
 // Finds pools that no service uses.
 import { suggest } from '#lib/suggest.ts'
-import { valueAt } from '#compiler/diagnostics/diagnostic.ts'
+import { valueAt } from '#diagnostics/diagnostic.ts'
 import { namedPoolsOf } from '#compiler/tree/fallback.ts'
 import type { TreeRule } from './tree-rule.ts'
 import { placeIn } from '#compiler/tree/tree.ts'

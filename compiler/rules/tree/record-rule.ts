@@ -1,5 +1,5 @@
 // The frame of a tree rule that looks at records and declared zones alone.
-import type { RecordPlan } from '#compiler/plan/record-plan.ts'
+import type { RecordPlan } from '#compiler/lower/record-plan.ts'
 import type { Tree, TreeReport } from '#compiler/tree/tree.ts'
 import type { TreeRule } from './tree-rule.ts'
 

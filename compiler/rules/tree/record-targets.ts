@@ -1,6 +1,6 @@
 // Checks that the targets of MX, NS and SRV records are no aliases and, if they are ours, exist.
-import { placeOfRrset, undoubled } from '#compiler/plan/record-plan.ts'
-import { addressesOf } from '#compiler/plan/record-lookup.ts'
+import { placeOfRrset, undoubled } from '#compiler/lower/record-plan.ts'
+import { addressesOf } from '#compiler/lower/record-lookup.ts'
 import { hostIn, isAddressName } from '#compiler/values/record-sets.ts'
 import type { TreeRule } from './tree-rule.ts'
 

@@ -1,12 +1,12 @@
 // Checks that no service and no name server of the settings has a name with addresses or a CNAME,
 // and that nothing stands beside a service that is an alias.
 import { RrType } from '#dns/rrtype.ts'
-import { above, isApexAlias, placeOfRrset } from '#compiler/plan/record-plan.ts'
-import type { RecordPlan } from '#compiler/plan/record-plan.ts'
+import { above, isApexAlias, placeOfRrset } from '#compiler/lower/record-plan.ts'
+import type { RecordPlan } from '#compiler/lower/record-plan.ts'
 import type { Entry, EntryPlace, PlannedRrset, TreeReport } from '#compiler/tree/tree.ts'
-import { valueAt } from '#compiler/diagnostics/diagnostic.ts'
+import { valueAt } from '#diagnostics/diagnostic.ts'
 import { placeIn } from '#compiler/tree/tree.ts'
-import { isAliasService } from '#compiler/plan/record-lookup.ts'
+import { isAliasService } from '#compiler/lower/record-lookup.ts'
 import { aliasCode } from '#compiler/values/record-sets.ts'
 import type { TreeRule } from './tree-rule.ts'
 

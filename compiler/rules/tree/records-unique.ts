@@ -1,8 +1,8 @@
 // Checks that a name and type has one set of records, and nothing stands beside a CNAME.
 import { bundleLimits } from '#bundle/format/limits.ts'
 import { RrType } from '#dns/rrtype.ts'
-import { isApexAlias, placeOfRrset } from '#compiler/plan/record-plan.ts'
-import type { RecordPlan } from '#compiler/plan/record-plan.ts'
+import { isApexAlias, placeOfRrset } from '#compiler/lower/record-plan.ts'
+import type { RecordPlan } from '#compiler/lower/record-plan.ts'
 import type { PlannedRrset, TreeReport } from '#compiler/tree/tree.ts'
 import { aliasCode } from '#compiler/values/record-sets.ts'
 import { recordRule } from './record-rule.ts'

@@ -1,7 +1,7 @@
 // Finds redirects that lead in a circle.
-import { valueAt } from '#compiler/diagnostics/diagnostic.ts'
-import { redirectFor } from '#compiler/plan/redirect-plan.ts'
-import type { PlannedRedirect, RedirectPlan } from '#compiler/plan/redirect-plan.ts'
+import { valueAt } from '#diagnostics/diagnostic.ts'
+import { redirectFor } from '#compiler/lower/redirect-plan.ts'
+import type { PlannedRedirect, RedirectPlan } from '#compiler/lower/redirect-plan.ts'
 import { placeIn } from '#compiler/tree/tree.ts'
 import { hostOf, plainHostOf } from '#bundle/redirects/redirect-target.ts'
 import type { TreeRule } from './tree-rule.ts'

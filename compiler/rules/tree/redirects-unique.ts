@@ -1,5 +1,5 @@
 // Checks that a host has one redirect across tenants, whatever its case and trailing dot.
-import { valueAt } from '#compiler/diagnostics/diagnostic.ts'
+import { valueAt } from '#diagnostics/diagnostic.ts'
 import { checkHostPattern } from '#compiler/values/names.ts'
 import type { TreeRule } from './tree-rule.ts'
 import { placeIn } from '#compiler/tree/tree.ts'

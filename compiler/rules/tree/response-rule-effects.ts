@@ -1,9 +1,9 @@
 // Finds response rules without effect, and rules that would hide everything this server answers.
-import { placeOfRule, ruleAbove, ruleFor } from '#compiler/plan/response-plan.ts'
-import type { PlannedRule, ResponsePlan } from '#compiler/plan/response-plan.ts'
+import { placeOfRule, ruleAbove, ruleFor } from '#compiler/lower/response-plan.ts'
+import type { PlannedRule, ResponsePlan } from '#compiler/lower/response-plan.ts'
 import type { TreeRule } from './tree-rule.ts'
 import type { TreeReport } from '#compiler/tree/tree.ts'
-import type { ZonePlan } from '#compiler/plan/zone-plan.ts'
+import type { ZonePlan } from '#compiler/lower/zone-plan.ts'
 
 export const responseRuleEffects: TreeRule = {
   name: 'response-rule-effects',

@@ -1,6 +1,6 @@
 // Finds loops of alias rules.
-import { placeOfRule, ruleFor } from '#compiler/plan/response-plan.ts'
-import type { PlannedRule, ResponsePlan } from '#compiler/plan/response-plan.ts'
+import { placeOfRule, ruleFor } from '#compiler/lower/response-plan.ts'
+import type { PlannedRule, ResponsePlan } from '#compiler/lower/response-plan.ts'
 import type { TreeRule } from './tree-rule.ts'
 
 /** As many names as one sentence can hold. */

@@ -1,5 +1,5 @@
 // Checks that a name has at most one exact rule and one domain rule in all files.
-import { placeOfRule } from '#compiler/plan/response-plan.ts'
+import { placeOfRule } from '#compiler/lower/response-plan.ts'
 import type { TreeRule } from './tree-rule.ts'
 
 export const responseRulesUnique: TreeRule = {

@@ -1,11 +1,11 @@
 // Checks that the addresses of the routing settings are members', and that every map rule can
 // match.
 import { checkAddress } from '#compiler/values/addresses.ts'
-import { keyAt, valueAt } from '#compiler/diagnostics/diagnostic.ts'
-import type { Place } from '#compiler/diagnostics/diagnostic.ts'
+import { keyAt, valueAt } from '#diagnostics/diagnostic.ts'
+import type { Place } from '#diagnostics/diagnostic.ts'
 import type { NetworkRule } from '#compiler/values/network-rules.ts'
-import { memberAddresses } from '#compiler/plan/routing-facts.ts'
-import { mapRulesOf } from '#compiler/plan/routing-model.ts'
+import { memberAddresses } from '#compiler/lower/routing-facts.ts'
+import { mapRulesOf } from '#compiler/lower/routing-model.ts'
 import type { TreeRule } from './tree-rule.ts'
 import { placeIn } from '#compiler/tree/tree.ts'
 import type { Entry, Tree, TreeReport } from '#compiler/tree/tree.ts'

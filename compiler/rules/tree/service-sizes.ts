@@ -1,7 +1,7 @@
 // Points out services with more addresses of a family than a DNS message holds. Nodes answer a few
 // of them; a secondary server gets all, and cannot answer them.
-import { valueAt } from '#compiler/diagnostics/diagnostic.ts'
-import { memberAddresses } from '#compiler/plan/routing-facts.ts'
+import { valueAt } from '#diagnostics/diagnostic.ts'
+import { memberAddresses } from '#compiler/lower/routing-facts.ts'
 import { placeIn } from '#compiler/tree/tree.ts'
 import type { Entry } from '#compiler/tree/tree.ts'
 import type { TreeRule } from './tree-rule.ts'

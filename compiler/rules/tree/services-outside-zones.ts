@@ -1,7 +1,8 @@
 // Points out services in no declared zone: mostly their domain, or the zone, is misspelt.
 import { suggest } from '#lib/suggest.ts'
-import { valueAt } from '#compiler/diagnostics/diagnostic.ts'
-import { checkName, enclosingNames } from '#compiler/values/names.ts'
+import { valueAt } from '#diagnostics/diagnostic.ts'
+import { checkName } from '#compiler/values/names.ts'
+import { enclosingNames } from '#dns/enclosing-names.ts'
 import { placeIn } from '#compiler/tree/tree.ts'
 import type { TreeRule } from './tree-rule.ts'
 

@@ -1,7 +1,7 @@
 // Finds an SOA minimum longer than the pools need to fail over.
 import { soaDefaults } from '#schemas/objects/zone.ts'
-import { valueAt } from '#compiler/diagnostics/diagnostic.ts'
-import type { YamlPath } from '#compiler/diagnostics/diagnostic.ts'
+import { valueAt } from '#diagnostics/diagnostic.ts'
+import type { YamlPath } from '#diagnostics/diagnostic.ts'
 import { checkName } from '#compiler/values/names.ts'
 import type { TreeRule } from './tree-rule.ts'
 import { placeIn } from '#compiler/tree/tree.ts'

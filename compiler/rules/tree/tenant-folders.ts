@@ -1,7 +1,7 @@
 // Checks that each folder under tenants/ is a tenant id and has its Tenant object.
 import { tenantIdPattern } from '#schemas/forms/patterns.ts'
 import { defaultTenant, reservedTenants } from '#schemas/objects/tenant.ts'
-import { keyAt, valueAt } from '#compiler/diagnostics/diagnostic.ts'
+import { keyAt, valueAt } from '#diagnostics/diagnostic.ts'
 import type { RuleSubject, TreeRule } from './tree-rule.ts'
 import { placeIn } from '#compiler/tree/tree.ts'
 import type { Entry, TreeReport } from '#compiler/tree/tree.ts'

@@ -1,7 +1,7 @@
 // Notes when windows and rollouts of the coming days leave a pool with one member.
-import { valueAt } from '#compiler/diagnostics/diagnostic.ts'
-import { eventsByPool } from '#compiler/plan/overlay-events.ts'
-import type { OverlayEvent } from '#compiler/plan/overlay-events.ts'
+import { valueAt } from '#diagnostics/diagnostic.ts'
+import { eventsByPool } from '#compiler/lower/overlay-events.ts'
+import type { OverlayEvent } from '#compiler/lower/overlay-events.ts'
 import { demandWords, neededFamilyOf, poolDemands } from '#compiler/redundancy/pool-demand.ts'
 import type { AddressFamily, PoolDemand } from '#compiler/redundancy/pool-demand.ts'
 import { placeIn } from '#compiler/tree/tree.ts'

@@ -1,11 +1,11 @@
 // The interface of a tree rule: a function from the tree to findings.
 import type { HealthCheckPolicy } from '#compiler/values/health-check-policy.ts'
-import type { OverlayPlan } from '#compiler/plan/overlay-plan.ts'
-import type { RecordPlan } from '#compiler/plan/record-plan.ts'
-import type { RedirectPlan } from '#compiler/plan/redirect-plan.ts'
-import type { ResponsePlan } from '#compiler/plan/response-plan.ts'
+import type { OverlayPlan } from '#compiler/lower/overlay-plan.ts'
+import type { RecordPlan } from '#compiler/lower/record-plan.ts'
+import type { RedirectPlan } from '#compiler/lower/redirect-plan.ts'
+import type { ResponsePlan } from '#compiler/lower/response-plan.ts'
 import type { Tree, TreeReport } from '#compiler/tree/tree.ts'
-import type { ZonePlan } from '#compiler/plan/zone-plan.ts'
+import type { ZonePlan } from '#compiler/lower/zone-plan.ts'
 
 /** Looks at the whole tree, on every compilation: must be linear in the number of objects. */
 export interface TreeRule {

@@ -1,7 +1,7 @@
 // Checks that a declared uid belongs to one object, member or response rule.
-import { copyAndOriginal } from '#compiler/values/copies.ts'
-import { valueAt } from '#compiler/diagnostics/diagnostic.ts'
-import type { Place } from '#compiler/diagnostics/diagnostic.ts'
+import { copyAndOriginal } from '#compiler/tree/copies.ts'
+import { valueAt } from '#diagnostics/diagnostic.ts'
+import type { Place } from '#diagnostics/diagnostic.ts'
 import type { TreeRule } from './tree-rule.ts'
 import { placeIn } from '#compiler/tree/tree.ts'
 import type { Entry, Tree, TreeReport } from '#compiler/tree/tree.ts'

@@ -1,5 +1,5 @@
 // Notes names that one failure leaves without an answer.
-import { valueAt } from '#compiler/diagnostics/diagnostic.ts'
+import { valueAt } from '#diagnostics/diagnostic.ts'
 import { demandWords, neededFamilyOf, poolDemands } from '#compiler/redundancy/pool-demand.ts'
 import { canFail, weakSpotOf } from '#compiler/redundancy/weak-spot.ts'
 import { placeIn } from '#compiler/tree/tree.ts'

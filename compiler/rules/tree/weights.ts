@@ -1,6 +1,6 @@
 // Finds services by weight whose members all weigh nothing, and rollouts whose weight nobody reads.
 import { dividesByWeight } from '#routing/choose/way.ts'
-import { valueAt } from '#compiler/diagnostics/diagnostic.ts'
+import { valueAt } from '#diagnostics/diagnostic.ts'
 import { waysOfService } from '#compiler/tree/service-ways.ts'
 import { namedPoolsOf } from '#compiler/tree/fallback.ts'
 import { isHostname, targetOf } from '#compiler/values/member-target.ts'

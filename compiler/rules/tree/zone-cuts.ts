@@ -1,10 +1,10 @@
 // Checks what stands at and below zone cuts and DNAMEs: glue, DS, and nothing else.
 import { RrType } from '#dns/rrtype.ts'
 import { formatName, foldName } from '#dns/name.ts'
-import { above, placeOfRrset } from '#compiler/plan/record-plan.ts'
-import type { RecordPlan } from '#compiler/plan/record-plan.ts'
+import { above, placeOfRrset } from '#compiler/lower/record-plan.ts'
+import type { RecordPlan } from '#compiler/lower/record-plan.ts'
 import type { PlannedRrset, TreeReport } from '#compiler/tree/tree.ts'
-import { enclosingNames, isInside } from '#compiler/values/names.ts'
+import { enclosingNames, isInside } from '#dns/enclosing-names.ts'
 import { recordRule } from './record-rule.ts'
 
 export const zoneCuts = recordRule('zone-cuts', ({ plan }, report) => {

@@ -1,6 +1,6 @@
 // Points out tenants that a zone is given to and that do not exist.
 import { suggest } from '#lib/suggest.ts'
-import { valueAt } from '#compiler/diagnostics/diagnostic.ts'
+import { valueAt } from '#diagnostics/diagnostic.ts'
 import { defaultTenant } from '#schemas/objects/tenant.ts'
 import { placeIn } from '#compiler/tree/tree.ts'
 import type { TreeRule } from './tree-rule.ts'

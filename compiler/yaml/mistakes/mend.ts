@@ -1,8 +1,8 @@
 // Text with the usual slips of the hand mended one after the other, so that one run shows what is
 // wrong with all of a file, and not only the first mistake of its YAML.
 import type { YAMLError } from 'yaml'
-import type { LocalSpan } from '#compiler/diagnostics/diagnostic.ts'
-import type { LocalFinding } from '#compiler/diagnostics/finding.ts'
+import type { LocalSpan } from '#diagnostics/diagnostic.ts'
+import type { LocalFinding } from '#diagnostics/finding.ts'
 import { lookalikesAt, lookalikesNear } from './lookalikes.ts'
 import { mergeConflicts, mistakeIn } from './mistakes.ts'
 import type { Mistake } from './mistake.ts'

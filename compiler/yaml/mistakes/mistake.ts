@@ -1,6 +1,6 @@
 // The type of a YAML mistake: what was found, and the text without it.
-import type { DiagnosticCode } from '#compiler/diagnostics/diagnostics.ts'
-import type { LocalFinding } from '#compiler/diagnostics/finding.ts'
+import type { DiagnosticCode } from '#diagnostics/diagnostics.ts'
+import type { LocalFinding } from '#diagnostics/finding.ts'
 
 /** In the text as it is when the mistake is found. */
 export interface Edit {

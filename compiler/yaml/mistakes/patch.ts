@@ -1,5 +1,5 @@
 // A text under edits that knows where each of its characters was.
-import type { LocalSpan } from '#compiler/diagnostics/diagnostic.ts'
+import type { LocalSpan } from '#diagnostics/diagnostic.ts'
 import type { Edit } from './mistake.ts'
 
 export class Patch {

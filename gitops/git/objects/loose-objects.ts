@@ -7,7 +7,7 @@ import { dirname, join } from 'node:path'
 import { promisify } from 'node:util'
 import { deflate } from 'node:zlib'
 import { systemClock } from '#lib/clock.ts'
-import type { StagedObject, StagedObjects } from '#gitops/git/driver.ts'
+import type { StagedObject, StagedObjects } from './driver.ts'
 
 /** Off the thread: a folder of ten thousand files takes as long as the flushes beside it. */
 const deflated = promisify(deflate) as (bytes: Uint8Array, options: object) => Promise<Buffer>

@@ -1,7 +1,7 @@
 // Lists the files of a tree; folders unchanged since the last walk come from a cache.
 import { err, ok } from '#lib/result.ts'
 import type { Result } from '#lib/result.ts'
-import type { EntryKind, ObjectError, TreeFile } from '#gitops/git/driver.ts'
+import type { EntryKind, ObjectError, TreeFile } from '#gitops/git/objects/driver.ts'
 import { gitLimits } from '#gitops/limits.ts'
 import { isFolder, parseTree } from '#gitops/git/objects/tree-object.ts'
 import type { TreeEntry } from '#gitops/git/objects/tree-object.ts'

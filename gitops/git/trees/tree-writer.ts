@@ -2,7 +2,7 @@
 import { assert } from '#lib/assert.ts'
 import { err, ok } from '#lib/result.ts'
 import type { Result } from '#lib/result.ts'
-import type { ObjectError } from '#gitops/git/driver.ts'
+import type { ObjectError } from '#gitops/git/objects/driver.ts'
 import { editTree, foldersIn } from './tree-edit.ts'
 import type { TreeChange } from './tree-edit.ts'
 import { formatTree, parseTree } from '#gitops/git/objects/tree-object.ts'

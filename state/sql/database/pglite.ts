@@ -11,7 +11,7 @@ import type { Tables } from './tables.ts'
 
 /**
  * @param directory  two processes must never open it at once: who opens it holds the data
- *   directory (`cli/data/data-dir.ts`), and the database is inside
+ *   directory (`node/data/data-dir.ts`), and the database is inside
  */
 export function pgliteDriver(directory: string): SqlDriver {
   return async (signal) => {

@@ -1,9 +1,9 @@
 // RFC 2136 sections 3.1 to 3.5 and 3.8: signed updates of TXT records, through a node's sockets.
 import { expect, onTestFinished, test } from 'vitest'
 import { seal } from '#lib/secret-box.ts'
-import { DynamicDns } from '#runtime/dynamic/dynamic-dns.ts'
-import { createLocalCopy } from '#runtime/dynamic/local-copy.ts'
-import { Updates } from '#runtime/update/updates.ts'
+import { DynamicDns } from '#zones/dynamic/dynamic-dns.ts'
+import { createLocalCopy } from '#zones/dynamic/local-copy.ts'
+import { Updates } from '#zones/update/updates.ts'
 import { silentLog } from '#test/support/api-ports.ts'
 import { ask, exchangeUdp } from '#test/support/dns/client.ts'
 import { decodeMessage } from '#test/support/dns/message.ts'

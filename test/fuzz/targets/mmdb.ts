@@ -3,9 +3,9 @@ import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Random } from '#lib/random.ts'
 import { GeoTables } from '#routing/geo/geo-tables.ts'
-import { lowerGeo } from '#runtime/geo/lower.ts'
-import type { GeoSetting } from '#runtime/geo/lower.ts'
-import { openMmdb } from '#runtime/geo/mmdb.ts'
+import { lowerGeo } from '#inputs/geo/lower.ts'
+import type { GeoSetting } from '#inputs/geo/lower.ts'
+import { openMmdb } from '#inputs/geo/mmdb.ts'
 
 const folder = join(import.meta.dirname, '..', 'corpus', 'mmdb')
 export const geoSettings: readonly GeoSetting[] = [

@@ -4,7 +4,7 @@ import { cpSync, globSync, mkdirSync, readFileSync, writeFileSync } from 'node:f
 import { dirname, join } from 'node:path'
 import { beforeAll, describe, expect, test } from 'vitest'
 import { parse, stringify } from 'yaml'
-import { loadSettings } from '#cli/settings/settings.ts'
+import { loadSettings } from '#settings/settings.ts'
 import { tempDir } from '#test/support/temp-dir.ts'
 import { helm, installPrograms, kustomize, manifestsOf } from './programs.ts'
 import type { Manifest } from './programs.ts'

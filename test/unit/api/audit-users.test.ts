@@ -2,7 +2,7 @@
 import { join } from 'node:path'
 import { readFileSync } from 'node:fs'
 import { expect, test } from 'vitest'
-import { createNodeAudit } from '#cli/node/audit.ts'
+import { createNodeAudit } from '#node/api/audit.ts'
 import type { AuditEntry } from '#state/ports/audit.ts'
 import { apiKey, createWorld } from '#test/support/api-world.ts'
 import { persistentAdapters, useState } from '#test/support/persistent-adapters.ts'

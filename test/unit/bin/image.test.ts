@@ -2,7 +2,7 @@
 import { existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
-import { loadSettings } from '#cli/settings/settings.ts'
+import { loadSettings } from '#settings/settings.ts'
 
 const root = join(import.meta.dirname, '../../..')
 const dockerfile = readFileSync(join(root, 'Dockerfile'), 'utf8')

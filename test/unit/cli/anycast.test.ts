@@ -5,9 +5,9 @@ import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { PassThrough } from 'node:stream'
 import { expect, onTestFinished, test } from 'vitest'
-import type { DriverSection } from '#cli/anycast/drivers.ts'
-import { Guard } from '#cli/anycast/guard.ts'
-import { release, watchNode } from '#cli/anycast/watch.ts'
+import type { DriverSection } from '#node/anycast/drivers.ts'
+import { Guard } from '#node/anycast/guard.ts'
+import { release, watchNode } from '#node/anycast/watch.ts'
 import type { Log } from '#lib/log.ts'
 import { FakeTime } from '#test/support/fake-time.ts'
 import { openNamedPipe } from '#test/support/named-pipe.ts'
@@ -118,7 +118,7 @@ test('a guard that ends is started again, soon when it had been stable before', 
 
 const starving = `
 import { openSync } from 'node:fs'
-import { Guard } from '#cli/anycast/guard.ts'
+import { Guard } from '#node/anycast/guard.ts'
 const say = (_, line) => console.log(line)
 for (let isFull = false; !isFull;) try { openSync('/dev/null') } catch { isFull = true }
 const guard = new Guard({}, process.env, { warn: say })

@@ -3,7 +3,7 @@ import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
 import { signBundle } from '#bundle/signature/sign.ts'
-import { Exit } from '#cli/terminal/command.ts'
+import { Exit } from '#system/process/command.ts'
 import {
   formatPrivateKey,
   formatPublicKeyLine,

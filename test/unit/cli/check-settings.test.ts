@@ -1,8 +1,8 @@
 import { writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { expect, test } from 'vitest'
-import { settingRows } from '#cli/settings/schema.ts'
-import { Exit } from '#cli/terminal/command.ts'
+import { settingRows } from '#settings/schema.ts'
+import { Exit } from '#system/process/command.ts'
 import { runCli, runCliWith } from '#test/support/run-cli.ts'
 import { tempDir } from '#test/support/temp-dir.ts'
 

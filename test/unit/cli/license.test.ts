@@ -3,7 +3,7 @@ import { readFileSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
 import { parseVendorKey, readToken } from '#licence/token.ts'
-import { Exit } from '#cli/terminal/command.ts'
+import { Exit } from '#system/process/command.ts'
 import { runCli } from '#test/support/run-cli.ts'
 import { tempDir } from '#test/support/temp-dir.ts'
 

@@ -2,7 +2,7 @@
 import { expect, onTestFinished, test } from 'vitest'
 import type { ConfigWriter } from '#api/config/writer.ts'
 import type { BundleModel } from '#bundle/format/model.ts'
-import { EffectWriter } from '#cli/plan/effects.ts'
+import { EffectWriter } from '#node/plan/effects.ts'
 import type { WriteRequest } from '#config/operation.ts'
 import { systemClock } from '#lib/clock.ts'
 import { ok } from '#lib/result.ts'

@@ -2,15 +2,15 @@
 import type { AddressInfo } from 'node:net'
 import { readFileSync } from 'node:fs'
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
-import { createNodeRum } from '#cli/node/rum.ts'
+import { createNodeRum } from '#node/api/rum.ts'
 import { unprobed } from '#api/ports/member-health.ts'
 import type { ClientRegions } from '#api/ports/node-facts.ts'
 import type { KnownHealth } from '#api/ports/member-health.ts'
 import { assert } from '#lib/assert.ts'
 import { systemClock } from '#lib/clock.ts'
-import { RumStore } from '#runtime/rum/rum-store.ts'
-import { Exit } from '#cli/terminal/command.ts'
-import type { Plan } from '#plan/model.ts'
+import { RumStore } from '#inputs/rum/rum-store.ts'
+import { Exit } from '#system/process/command.ts'
+import type { Plan } from '#judge/document/model.ts'
 import {
   startConfigWorld,
   keyOf,

@@ -1,8 +1,8 @@
 // gslbd plan: commits, directories and bundle files; forms of print; what is said of a wrong call.
 import { readFileSync, writeFileSync } from 'node:fs'
 import { describe, expect, test } from 'vitest'
-import { Exit } from '#cli/terminal/command.ts'
-import type { Plan } from '#plan/model.ts'
+import { Exit } from '#system/process/command.ts'
+import type { Plan } from '#judge/document/model.ts'
 import { gitSandbox } from '#test/support/git-sandbox.ts'
 import { writeMmdb } from '#test/support/mmdb-writer.ts'
 import { runCli } from '#test/support/run-cli.ts'

@@ -2,7 +2,7 @@
 import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
-import { Exit } from '#cli/terminal/command.ts'
+import { Exit } from '#system/process/command.ts'
 import { main } from '#cli/main.ts'
 import { algorithms, filters } from '#routing/choose/ways.ts'
 import { cityDatabase } from '#test/support/geo-site.ts'

@@ -1,6 +1,6 @@
 // ALIAS records: what they become, what is told of them, and what is answered.
 import { describe, expect, test } from 'vitest'
-import { messageOf } from '#compiler/diagnostics/diagnostics.ts'
+import { messageOf } from '#diagnostics/diagnostics.ts'
 import { createCompiler } from '#compiler/compile.ts'
 import type { SourceFile } from '#compiler/read/source.ts'
 import { createRoutingState, rebuildPool } from '#routing/state/candidates.ts'

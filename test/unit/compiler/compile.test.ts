@@ -1,10 +1,10 @@
 // A whole compilation: same bytes from the same files, one message per mistake, a cache.
 import { expect, test } from 'vitest'
 import { createCompiler } from '#compiler/compile.ts'
-import { diagnosticsMax } from '#compiler/diagnostics/diagnostic.ts'
+import { diagnosticsMax } from '#diagnostics/diagnostic.ts'
 import type { SourceFile } from '#compiler/read/source.ts'
 import { Random } from '#lib/random.ts'
-import { summary } from '#compiler/print/text.ts'
+import { summary } from '#diagnostics/print/text.ts'
 import { placesOf, sourceFile } from './fixture.ts'
 
 const settings = sourceFile(

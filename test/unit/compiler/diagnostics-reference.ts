@@ -1,6 +1,6 @@
 // The reference page of the diagnostics, written from their table.
-import { diagnosticCodes, diagnosticSpecs } from '#compiler/diagnostics/diagnostics.ts'
-import type { DiagnosticCode } from '#compiler/diagnostics/diagnostics.ts'
+import { diagnosticCodes, diagnosticSpecs } from '#diagnostics/diagnostics.ts'
+import type { DiagnosticCode } from '#diagnostics/diagnostics.ts'
 
 const introduction = `# Diagnostics
 

@@ -2,7 +2,7 @@
 import { existsSync, readdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
-import { formats } from '#compiler/print/formats.ts'
+import { formats } from '#diagnostics/print/formats.ts'
 import { expectCommitted } from '../schemas/committed-file.ts'
 import { compileFixture } from './fixture.ts'
 

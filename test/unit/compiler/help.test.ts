@@ -1,7 +1,7 @@
 // What the help says to write, where a wrong advice would send people astray.
 import { expect, test } from 'vitest'
 import { createCompiler } from '#compiler/compile.ts'
-import { helpOf, messageOf } from '#compiler/diagnostics/diagnostics.ts'
+import { helpOf, messageOf } from '#diagnostics/diagnostics.ts'
 import { jsonSchemaOf } from '#schemas/json-schema.ts'
 import { kindNames } from '#schemas/kinds.ts'
 import { patternWords } from '#schemas/forms/patterns.ts'

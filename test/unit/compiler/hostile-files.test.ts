@@ -4,7 +4,7 @@ import { readFileSync, readdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { createCompiler } from '#compiler/compile.ts'
-import { formats } from '#compiler/print/formats.ts'
+import { formats } from '#diagnostics/print/formats.ts'
 import { fileBytesMax } from '#compiler/read/source.ts'
 import { laneCount } from '#test/support/lane.ts'
 

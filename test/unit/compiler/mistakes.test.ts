@@ -2,7 +2,7 @@
 import { readdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
-import { printText, summary } from '#compiler/print/text.ts'
+import { printText, summary } from '#diagnostics/print/text.ts'
 import { expectCommitted } from '../schemas/committed-file.ts'
 import { compileFixture } from './fixture.ts'
 

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { messageOf } from '#compiler/diagnostics/diagnostics.ts'
+import { messageOf } from '#diagnostics/diagnostics.ts'
 import { holdingOf, heldName } from '#compiler/holders/name-holder.ts'
 import { sourceFile } from './fixture.ts'
 import { compile, top, zone, zonesOf } from './record-files.ts'

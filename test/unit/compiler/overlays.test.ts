@@ -2,7 +2,7 @@
 import { describe, expect, test } from 'vitest'
 import { createCompiler } from '#compiler/compile.ts'
 import type { CompileResult } from '#compiler/compile.ts'
-import { messageOf } from '#compiler/diagnostics/diagnostics.ts'
+import { messageOf } from '#diagnostics/diagnostics.ts'
 import { overlaysOf } from '#bundle/format/overlays.ts'
 import { loadBundle } from '#bundle/load/load.ts'
 import { laneCount } from '#test/support/lane.ts'

@@ -1,12 +1,12 @@
 // Diagnostics in the forms that people and tools read.
 import { expect, test } from 'vitest'
 import { createCompiler } from '#compiler/compile.ts'
-import type { DiagnosticReport } from '#compiler/diagnostics/diagnostic.ts'
-import { printGithub } from '#compiler/print/github.ts'
-import { printJson } from '#compiler/print/json.ts'
-import { LineTable } from '#compiler/print/position.ts'
-import { printSarif } from '#compiler/print/sarif.ts'
-import { printText } from '#compiler/print/text.ts'
+import type { DiagnosticReport } from '#diagnostics/diagnostic.ts'
+import { printGithub } from '#diagnostics/print/github.ts'
+import { printJson } from '#diagnostics/print/json.ts'
+import { LineTable } from '#diagnostics/print/position.ts'
+import { printSarif } from '#diagnostics/print/sarif.ts'
+import { printText } from '#diagnostics/print/text.ts'
 import { sourceFile } from './fixture.ts'
 
 function reportOf(path: string, text: string): DiagnosticReport {

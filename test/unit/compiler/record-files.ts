@@ -1,6 +1,6 @@
 // Small configurations of one zone with records, and what the compiler says of them.
 import { createCompiler } from '#compiler/compile.ts'
-import { messageOf } from '#compiler/diagnostics/diagnostics.ts'
+import { messageOf } from '#diagnostics/diagnostics.ts'
 import type { SourceFile } from '#compiler/read/source.ts'
 import { sourceFile } from './fixture.ts'
 

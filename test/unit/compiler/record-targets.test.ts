@@ -1,6 +1,6 @@
 // Where records lead: to hosts and names that exist, and at what cost that is looked up.
 import { describe, expect, test } from 'vitest'
-import type { RecordPlan } from '#compiler/plan/record-plan.ts'
+import type { RecordPlan } from '#compiler/lower/record-plan.ts'
 import type { SourceFile } from '#compiler/read/source.ts'
 import type { RuleSubject } from '#compiler/rules/tree/tree-rule.ts'
 import { zoneCuts } from '#compiler/rules/tree/zone-cuts.ts'

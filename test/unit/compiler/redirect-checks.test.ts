@@ -1,7 +1,7 @@
 // Redirects and delegated domains: checked to the last field.
 import { describe, expect, test } from 'vitest'
 import { createCompiler } from '#compiler/compile.ts'
-import { helpOf, messageOf } from '#compiler/diagnostics/diagnostics.ts'
+import { helpOf, messageOf } from '#diagnostics/diagnostics.ts'
 import { sourceFile } from './fixture.ts'
 
 type Files = Readonly<Record<string, string>>

@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest'
 import { createCompiler } from '#compiler/compile.ts'
 import type { CompilerParts } from '#compiler/compile.ts'
 import type { CompileResult } from '#compiler/compile.ts'
-import { messageOf } from '#compiler/diagnostics/diagnostics.ts'
+import { messageOf } from '#diagnostics/diagnostics.ts'
 import { bundleLimits } from '#bundle/format/limits.ts'
 import { sourceFile } from './fixture.ts'
 

@@ -1,8 +1,8 @@
 // What the compiler says about routing when the simple case of the fixtures has a twist.
 import { expect, test } from 'vitest'
 import { createCompiler } from '#compiler/compile.ts'
-import { messageOf } from '#compiler/diagnostics/diagnostics.ts'
-import { whyUnmeasured } from '#compiler/plan/routing-facts.ts'
+import { messageOf } from '#diagnostics/diagnostics.ts'
+import { whyUnmeasured } from '#compiler/lower/routing-facts.ts'
 import { sourceFile } from './fixture.ts'
 
 const pool = (name: string, spec: string, tenant = 'default') =>

@@ -1,7 +1,7 @@
 // How many addresses of a service a DNS message holds, as the compiler counts them.
 import { expect, test } from 'vitest'
 import { createCompiler } from '#compiler/compile.ts'
-import { messageOf } from '#compiler/diagnostics/diagnostics.ts'
+import { messageOf } from '#diagnostics/diagnostics.ts'
 import { sourceFile } from './fixture.ts'
 
 const head = (kind: string, name: string) =>

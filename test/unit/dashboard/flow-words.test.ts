@@ -1,7 +1,7 @@
 // What the dashboard calls the ends of a flow: as the printed forms of a plan do.
 import { expect, test } from 'vitest'
 import { sideOf } from '#dashboard/edit/flow-words.ts'
-import { endpointWords } from '#plan/print/words.ts'
+import { endpointWords } from '#judge/print/words.ts'
 
 test.each([
   [{ member: '192.0.2.1', pool: '' }, '192.0.2.1'],

@@ -4,7 +4,7 @@ import { dirname, join } from 'node:path'
 import { describe, expect, test } from 'vitest'
 import { parse, parseAllDocuments } from 'yaml'
 import { routes } from '#api/routes.ts'
-import { loadSettings } from '#cli/settings/settings.ts'
+import { loadSettings } from '#settings/settings.ts'
 
 const deploy = join(import.meta.dirname, '../../../deploy')
 const base = join(deploy, 'kubernetes/base')

@@ -2,7 +2,7 @@
 import { expect, test } from 'vitest'
 import { DriftWatch, driftLimits } from '#fleet/drift.ts'
 import { createNodeInventory, inventoryLimits, missingAfterMs } from '#fleet/node-inventory.ts'
-import type { NodeReport } from '#fleet/node-report.ts'
+import type { NodeReport } from '#fleet/nodes/node-report.ts'
 import { FakeTime } from '#test/support/fake-time.ts'
 import { reportOf } from '#test/support/node-reports.ts'
 

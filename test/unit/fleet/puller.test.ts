@@ -12,7 +12,7 @@ import { systemClock } from '#lib/clock.ts'
 import { Random } from '#lib/random.ts'
 import { err, ok } from '#lib/result.ts'
 import { systemAfter } from '#lib/timer.ts'
-import { acceptableRecord, servableBundle } from '#runtime/node/servable.ts'
+import { acceptableRecord, servableBundle } from '#server/node/servable.ts'
 import { silentLog } from '../../support/api-ports.ts'
 import { newSigningKey } from '../../support/bundle-models.ts'
 import {

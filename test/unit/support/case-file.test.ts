@@ -3,7 +3,7 @@ import { readdirSync, readFileSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { diagnosticCase, parseCase, sourcesOf, unpackCase } from '#test/support/case-file.ts'
-import { readConfigDirectory } from '#cli/files/config-directory.ts'
+import { readConfigDirectory } from '#gitops/checkout/config-directory.ts'
 import { tempDir } from '#test/support/temp-dir.ts'
 
 const end = '-- expected --\n'

@@ -2,7 +2,7 @@
 import { describe, expect, test } from 'vitest'
 import type { AnnouncedAddresses } from '#api/ports/anycast-view.ts'
 import { createApp } from '#api/server/app.ts'
-import { createClusterView } from '#cli/status/cluster-view.ts'
+import { createClusterView } from '#node/status/cluster-view.ts'
 import { createMemoryClusterNodes } from '#state/memory/cluster-nodes.ts'
 import { clusterNodeLimits } from '#state/ports/cluster-nodes.ts'
 import type { ClusterNode, ClusterNodes } from '#state/ports/cluster-nodes.ts'

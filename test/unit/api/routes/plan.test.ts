@@ -2,9 +2,9 @@
 import { join } from 'node:path'
 import { afterAll, beforeAll, beforeEach, expect, onTestFinished, test } from 'vitest'
 import { loadBundle } from '#bundle/load/load.ts'
-import { readConfigDirectory } from '#cli/files/config-directory.ts'
-import { LivePlanner } from '#cli/plan/live-plan.ts'
-import type { MoveLimits } from '#compiler/plan/name-outline.ts'
+import { readConfigDirectory } from '#gitops/checkout/config-directory.ts'
+import { LivePlanner } from '#node/plan/live-plan.ts'
+import type { MoveLimits } from '#compiler/lower/name-outline.ts'
 import { createCompiler } from '#compiler/compile.ts'
 import type { SourceFile } from '#compiler/read/source.ts'
 import { assert } from '#lib/assert.ts'
@@ -12,7 +12,7 @@ import { systemClock } from '#lib/clock.ts'
 import { ok } from '#lib/result.ts'
 import { noRoutingTables } from '#routing/choose/environment.ts'
 import { createRoutingState } from '#routing/state/candidates.ts'
-import type { LiveNode } from '#runtime/node/live-node.ts'
+import type { LiveNode } from '#server/node/live-node.ts'
 import {
   keyOf,
   recordsSettings,

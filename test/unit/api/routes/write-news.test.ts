@@ -2,14 +2,14 @@
 import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest'
 import { sentenceList } from '#api/http/sentence-list.ts'
 import { loadBundle } from '#bundle/load/load.ts'
-import { EffectWriter } from '#cli/plan/effects.ts'
+import { EffectWriter } from '#node/plan/effects.ts'
 import { ConfigIndex } from '#config/object-index.ts'
-import { MovedGuard } from '#cli/plan/moved-guard.ts'
+import { MovedGuard } from '#node/plan/moved-guard.ts'
 import { assert } from '#lib/assert.ts'
 import { systemClock } from '#lib/clock.ts'
 import { noRoutingTables } from '#routing/choose/environment.ts'
 import { createRoutingState } from '#routing/state/candidates.ts'
-import type { LiveNode } from '#runtime/node/live-node.ts'
+import type { LiveNode } from '#server/node/live-node.ts'
 import {
   keyOf,
   recordsSettings,

@@ -1,5 +1,5 @@
 import { expect, onTestFinished, test, vi } from 'vitest'
-import { ListedChanges } from '#plan/listed.ts'
+import { ListedChanges } from '#judge/plan/listed.ts'
 import { gitSandbox } from '../../../support/git-sandbox.ts'
 import { runCli } from '../../../support/run-cli.ts'
 import { poolPath, poolYaml, servicePath, serviceYaml } from '../../../support/site.ts'

@@ -1,10 +1,10 @@
 // `gslbd why --url`: a running node is asked in place of its files, and says the same.
 import type { AddressInfo } from 'node:net'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { PastAnswers } from '#cli/why/past-answers.ts'
+import { PastAnswers } from '#node/past/past-answers.ts'
 import { noGeoBuffers } from '#routing/geo/geo-tables.ts'
 import { createRoutingState } from '#routing/state/candidates.ts'
-import { BundleStore } from '#runtime/node/bundle-store.ts'
+import { BundleStore } from '#server/node/bundle-store.ts'
 import { bareModel, bundleOf, pool, service, zone } from '#test/support/bundle-models.ts'
 import { rootKey, startConfigWorld } from '#test/support/config-world.ts'
 import type { ConfigWorld } from '#test/support/config-world.ts'

@@ -1,7 +1,7 @@
 // A tree without configuration is refused, and the help names what was probably meant.
 import { expect, test } from 'vitest'
 import { createCompiler } from '#compiler/compile.ts'
-import { helpOf } from '#compiler/diagnostics/diagnostics.ts'
+import { helpOf } from '#diagnostics/diagnostics.ts'
 import { sourceFile } from '../fixture.ts'
 
 const cases: readonly [title: string, paths: string[], help: RegExp][] = [

@@ -3,7 +3,7 @@ import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { checkAddress } from '#compiler/values/addresses.ts'
 import { derivedUid, memberUid, objectUid } from '#compiler/read/identity.ts'
-import { checkName, enclosingNames, isInside } from '#compiler/values/names.ts'
+import { checkName } from '#compiler/values/names.ts'
 
 const label63 = 'a'.repeat(63)
 const longest = `${label63}.${label63}.${label63}.${'b'.repeat(61)}.`
@@ -56,20 +56,6 @@ test('no text makes the check of names throw, and every key is stable', () => {
       if (key !== undefined) expect(checkName(key, wildcard)).toEqual({ key, fault: undefined })
     }),
   )
-})
-
-test('the enclosing names are listed from the nearest', () => {
-  expect([...enclosingNames('a.b.example.com.')]).toEqual([
-    'b.example.com.',
-    'example.com.',
-    'com.',
-  ])
-})
-
-test('a name is inside a zone by whole labels', () => {
-  expect(isInside('www.example.com.', 'example.com.')).toBe(true)
-  expect(isInside('example.com.', 'example.com.')).toBe(true)
-  expect(isInside('badexample.com.', 'example.com.')).toBe(false)
 })
 
 const addresses: readonly [

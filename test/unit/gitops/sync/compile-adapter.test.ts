@@ -1,7 +1,7 @@
 // The Git side compiles for what its node allows.
 import { expect, test } from 'vitest'
 import { strictPolicy } from '#compiler/values/health-check-policy.ts'
-import { checkPolicyOfNode } from '#cli/files/check-policy.ts'
+import { checkPolicyOfNode } from '#settings/check-policy.ts'
 import type { SourceFile } from '#compiler/read/source.ts'
 import { createCompilePort } from '#gitops/sync/compile-adapter.ts'
 import { diagnosticCase, sourcesOf } from '#test/support/case-file.ts'

@@ -2,7 +2,7 @@
 // what comes later.
 import { afterEach, expect, onTestFinished, test, vi } from 'vitest'
 import type { Operation } from '#config/operation.ts'
-import type { CommitEffects } from '#gitops/write/commit-effect.ts'
+import type { CommitEffects } from '#judge/effects/commit-effect.ts'
 import { gitSandbox } from '#test/support/git-sandbox.ts'
 import { newPem, seedOrigin, settingsYaml, startWriteScene } from '#test/support/write-scene.ts'
 import type { WriteScene } from '#test/support/write-scene.ts'

@@ -1,7 +1,7 @@
 // When a thread gives memory back, and that it does.
 import { expect, test } from 'vitest'
 import { MemoryReleases, apartMs, quietMs } from '#lib/memory/memory-releases.ts'
-import { releaseMemory } from '#runtime/worker/release-memory.ts'
+import { releaseMemory } from '#system/worker/release-memory.ts'
 import { FakeTime } from '#test/support/fake-time.ts'
 
 function scene(): { time: FakeTime; releases: MemoryReleases; count: () => number } {

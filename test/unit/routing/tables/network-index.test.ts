@@ -7,7 +7,7 @@ import { Random } from '#lib/random.ts'
 import { RangeHeader } from '#routing/tables/range-layout.ts'
 import { hasSameNetworks, packNetworks } from '#routing/tables/network-index.ts'
 import { IndexCell } from '#routing/tables/network-layout.ts'
-import { GenerationMemory } from '#runtime/node/generation-memory.ts'
+import { GenerationMemory } from '#server/node/generation-memory.ts'
 import { bareModel, bundleOf, pool, service, zone } from '../../../support/bundle-models.ts'
 
 const endpointsOf = (number: number): string[] => [1, 2, 3].map((k) => `192.0.${number}.${k}`)

@@ -6,7 +6,7 @@ import { Chain } from '#routing/chain/chain.ts'
 import { createEnvironment, noRoutingTables } from '#routing/choose/environment.ts'
 import { rum } from '#routing/ways/rum.ts'
 import { rumMembers, wordsOfUid } from '#routing/rum/targets.ts'
-import { RumStore } from '#runtime/rum/rum-store.ts'
+import { RumStore } from '#inputs/rum/rum-store.ts'
 import {
   bareModel,
   bundleOf,

@@ -1,0 +1,416 @@
+// The hot path: one query in, one reply out, in the order of the DNS message. RFC 1034 section
+// 4.3.2.
+import { findRrset, nodeFlags, serviceOfNode, zoneOfNode } from '#bundle/format/bundle.ts'
+import type { Bundle } from '#bundle/format/bundle.ts'
+import * as cells from '#bundle/format/cells.ts'
+import * as rrsetFormat from '#bundle/format/rrsets.ts'
+import * as routing from '#bundle/format/routing-cells.ts'
+import { ExtendedError } from '#dns/edns-codes.ts'
+import * as header from '#dns/header.ts'
+import * as rcodes from '#dns/rcode.ts'
+import * as rrtypes from '#dns/rrtype.ts'
+import * as ways from '#routing/choose/ways.ts'
+import * as routingQuery from '#routing/state/query.ts'
+import type { Family } from '#routing/state/query.ts'
+import { followCname, followDname, followWritten, keepFirstAlias } from './aliases.ts'
+import { answerPolicy } from './answer-policy.ts'
+import { answerChaos } from './chaos.ts'
+import { findDynamic, findDynamicText } from './dynamic.ts'
+import { EdeText, explain, optBytes, writeOpt } from './edns.ts'
+import { findClosestEncloser, findName, findSuffix, findWildcard } from './lookup.ts'
+import { mark } from '#answer/counters/mark.ts'
+import { readMessage } from './message.ts'
+import { hashSuffixes, isInternet } from './question.ts'
+import { writeHinfo, writeMember } from './records.ts'
+import { answerByRule } from './response-policy.ts'
+import { apexOffset, serialBaseOf, soaTtlSeconds } from './rrsets.ts'
+import { writeDenialSoa, writeRrset, writeTargets } from './rrsets.ts'
+import * as transaction from './transaction.ts'
+import type { Transaction } from './transaction.ts'
+import { findRedirect, writeReferral } from './zone-cut.ts'
+
+// To V8 an imported name is a variable: it is read, and the shape of its object checked, at each
+// use. A constant of the file itself is a number in the code; that takes a sixth off an answer.
+const { NodeCell, NodeFlag } = cells
+const { FormBit, formBits } = rrsetFormat
+const { Flag1, HeaderOffset, QClass } = header
+const { Rcode } = rcodes
+const { metaTypeMax, metaTypeMin, RrType } = rrtypes
+const { plainByCode } = ways
+const { firstPolicyCode } = routing
+const { V4: v4, V6: v6 } = routingQuery.Family
+const { Transport } = transaction
+
+/** What a UDP client without EDNS can take. RFC 1035 section 4.2.1. */
+const plainUdpBytes = 512
+
+/** Nothing is written: the message is one for `zones/exchange`. */
+export const handedOver = -1
+
+/**
+ * Writes the reply to one query. Right also when query and reply are the same octets: all that is
+ * needed of the query is read before the first octet is written.
+ *
+ * @param replyMax room in `reply` from `replyOffset` on, at least 512
+ * @returns octets of the reply; 0: none is sent; `handedOver`, if `tx.handsOver`
+ */
+export function answer(
+  tx: Transaction,
+  query: Uint8Array,
+  queryOffset: number,
+  queryLength: number,
+  reply: Uint8Array,
+  replyOffset: number,
+  replyMax: number,
+): number {
+  // Never answer an answer: two servers would talk for ever.
+  if (
+    queryLength < HeaderOffset.End ||
+    (query[queryOffset + HeaderOffset.Flags1]! & Flag1.Qr) !== 0
+  ) {
+    tx.counters.query(tx.transport)
+    tx.counters.drop()
+    return 0
+  }
+  tx.reset()
+  if (query !== tx.query || reply !== tx.reply) tx.bind(query, reply)
+  tx.replyStart = replyOffset
+  const end = queryOffset + queryLength
+  const opcode = (query[queryOffset + HeaderOffset.Flags1]! & Flag1.OpcodeMask) >> 3
+  const questionEnd = readMessage(tx, query, queryOffset, end, opcode)
+  // The handler counts it.
+  if (tx.isForHandler && tx.handsOver) return handedOver
+  tx.counters.query(tx.transport)
+
+  copyHeader(query, queryOffset, reply, replyOffset)
+  const headLength = questionEnd < 0 ? HeaderOffset.End : questionEnd - queryOffset
+  if (query !== reply || queryOffset !== replyOffset) {
+    for (let i = HeaderOffset.End; i < headLength; i++)
+      reply[replyOffset + i] = query[queryOffset + i]!
+  }
+  tx.at = replyOffset + headLength
+  const limit = replyOffset + Math.min(replyMax, sizeLimit(tx) - tx.reservedBytes)
+  tx.recordsEnd = limit - optBytes(tx)
+  if (tx.rcode === Rcode.NoError && questionEnd >= 0) resolve(tx)
+  if (tx.isTruncated) dropRecords(tx, replyOffset + headLength)
+  if (tx.hasOpt) writeOpt(tx, limit)
+  finishHeader(tx, questionEnd >= 0)
+  tx.counters.reply(tx.rcode, tx.qtype)
+  return tx.at - replyOffset
+}
+
+/** What the client takes, with all that is in it. The query has been read. */
+export function sizeLimit(tx: Transaction): number {
+  if (tx.transport === Transport.Tcp) return 65_535
+  if (!tx.hasOpt) return plainUdpBytes
+  // RFC 6891 section 6.2.3: less than 512 means 512.
+  return Math.min(Math.max(tx.clientPayloadSize, plainUdpBytes), tx.udpPayloadSize)
+}
+
+/** From question to records. */
+function resolve(tx: Transaction): void {
+  const { qtype, view } = tx
+  // Below 0 there is no limit.
+  if (tx.tokens >= 0 && isOverLimit(tx)) return
+  if (tx.qclass === QClass.Ch) return answerChaos(tx)
+  if (!isInternet(tx.qclass)) return refuse(tx)
+  if (view === undefined) {
+    explain(tx, ExtendedError.NotReady, EdeText.NoBundle)
+    return refuse(tx)
+  }
+  if (qtype === RrType.OPT) {
+    tx.rcode = Rcode.FormErr
+    return
+  }
+  const { bundle } = view
+  // One comparison of a number, where there is no rule.
+  if (bundle.responseIndexMask >= 0 && answerByRule(tx, bundle)) return
+  if (tx.wantsZoneVersion && tx.aliasCount === 0) noteZone(tx, bundle)
+  const node = findName(tx, bundle)
+  const isPlain = node >= 0 && (nodeFlags(bundle, node) & beyondNode) === 0
+  if (!isPlain) return answerNames(tx, bundle, node)
+  if (isServable(tx)) answerNode(tx, bundle, node)
+}
+
+/** The zone that has the question, before an alias leads to another one. RFC 9660 section 3.2. */
+function noteZone(tx: Transaction, bundle: Bundle): void {
+  hashSuffixes(tx, bundle.nameLabelsMax)
+  let label = findClosestEncloser(tx, bundle, 0)
+  // RFC 4035 section 3.1.4.1: DS of an apex is in the zone above, where that is ours.
+  if (tx.qtype === RrType.DS && label === 0 && isApexWithParent(tx, bundle)) label = 1
+  while (label >= 0 && label <= tx.labelCount) {
+    const node = findSuffix(tx, bundle, label)
+    if (node >= 0 && (nodeFlags(bundle, node) & NodeFlag.Apex) !== 0) {
+      tx.zoneLabels = tx.labelCount - label
+      tx.zoneSerialBase = serialBaseOf(bundle, node)
+      return
+    }
+    label++
+  }
+}
+
+function isApexWithParent(tx: Transaction, bundle: Bundle): boolean {
+  const node = findSuffix(tx, bundle, 0)
+  const isApex = (nodeFlags(bundle, node) & NodeFlag.Apex) !== 0
+  return isApex && bundle.zoneParent[zoneOfNode(bundle, node)]! >= 0
+}
+
+/** With one of these an answer is not in the node's own row and rrsets. */
+const beyondNode = NodeFlag.Cut | NodeFlag.Below | NodeFlag.HasCname | NodeFlag.Alias
+
+/**
+ * Answers for qname, then for the target of each alias that it leads to. RFC 1034 section 4.3.2.
+ *
+ * @param found the node named qname, or -1
+ */
+function answerNames(tx: Transaction, bundle: Bundle, found: number): void {
+  let node = found
+  const hasRules = bundle.responseIndexMask >= 0
+  while (answerName(tx, bundle, node)) {
+    if (hasRules && tx.rule < 0 && answerByRule(tx, bundle)) return
+    node = findName(tx, bundle)
+  }
+}
+
+/** One token for a query: what the licence permits a second; without one, SERVFAIL. */
+function isOverLimit(tx: Transaction): boolean {
+  if (tx.tokens > 0) {
+    tx.tokens--
+    return false
+  }
+  tx.rcode = Rcode.ServFail
+  tx.counters.overLimit()
+  explain(tx, ExtendedError.Other, EdeText.QueryLimit)
+  return true
+}
+
+/**
+ * Answers for one name.
+ *
+ * @param exact the node of that name, or -1
+ * @returns true when there was an alias: its target is the next name
+ */
+function answerName(tx: Transaction, bundle: Bundle, exact: number): boolean {
+  if (exact < 0) findDynamic(tx, tx.view!.dynamic)
+  hashSuffixes(tx, bundle.nameLabelsMax)
+  const label = exact >= 0 ? 0 : findClosestEncloser(tx, bundle, 1)
+  if (label < 0) {
+    // What an alias leads to may be anybody's; the question must be ours.
+    if (tx.aliasCount > 0) return false
+    explain(tx, ExtendedError.NotAuthoritative, EdeText.None)
+    refuse(tx)
+    return false
+  }
+  if (!isServable(tx)) return false
+  const encloser = exact >= 0 ? exact : findSuffix(tx, bundle, label)
+  const redirect = findRedirect(tx, bundle, encloser, label)
+  if (redirect >= 0) return answerElsewhere(tx, bundle, redirect)
+  let node = exact
+  if (node < 0) {
+    // RFC 4592 section 3.3.1: where the second tree encloses the name more closely, a wildcard of
+    // the first does not stand for it.
+    if (tx.dynamicLabel >= label) node = findWildcard(tx, bundle, encloser, label)
+    if (node < 0) {
+      answerDynamic(tx, bundle, zoneOfNode(bundle, encloser), label)
+      return false
+    }
+    tx.isFromWildcard = true
+  }
+  if ((nodeFlags(bundle, node) & NodeFlag.HasCname) !== 0) {
+    mark(tx.view!.usedNames, node)
+    tx.isAuthoritative = true
+    return followCname(tx, bundle, node)
+  }
+  const isAlias = (nodeFlags(bundle, node) & NodeFlag.Alias) !== 0
+  if (isAlias && tx.qtype !== RrType.ANY) return answerAlias(tx, bundle, node)
+  answerNode(tx, bundle, node)
+  return false
+}
+
+/**
+ * From the second tree, for a name that the first has not: an rrset, NODATA, or NXDOMAIN.
+ *
+ * @param label where the closest encloser in the first tree begins
+ */
+function answerDynamic(tx: Transaction, bundle: Bundle, zone: number, label: number): void {
+  const { dynamic } = tx.view!
+  if (dynamic === undefined || tx.dynamicNode < 0 || tx.dynamicLabel > label) {
+    tx.rcode = Rcode.NXDomain
+    return negative(tx, bundle, zone)
+  }
+  tx.isAuthoritative = true
+  if (tx.dynamicLabel > 0) tx.isFromWildcard = true
+  if (tx.qtype === RrType.ANY) return answerAny(tx, bundle, zone)
+  const rrset = findRrset(dynamic, tx.dynamicNode, tx.qtype)
+  if (rrset < 0) return negative(tx, bundle, zone)
+  countAll(tx, writeRrset(tx, dynamic, rrset, tx.owner, 0))
+}
+
+/**
+ * From a service whose pool answers an alias: it stands for every type (RFC 1034 section 3.6.2).
+ *
+ * @returns as `answerName`
+ */
+function answerAlias(tx: Transaction, bundle: Bundle, node: number): boolean {
+  const { answerCount } = tx
+  const service = serviceOfNode(bundle, node)
+  mark(tx.view!.usedNames, node)
+  tx.view!.serviceQueries[service]! += 1
+  tx.isAuthoritative = true
+  answerService(tx, bundle, node, service, v4)
+  // RFC 7871 section 7.2.1: where the client's subnet had a say, only the first alias is given.
+  if (tx.ecsScope > 0 || tx.answerCount <= answerCount || tx.isTruncated) return false
+  return followWritten(tx)
+}
+
+/** From a name below a cut or a DNAME record, or at a cut. @returns as `answerName` */
+function answerElsewhere(tx: Transaction, bundle: Bundle, label: number): boolean {
+  const node = findSuffix(tx, bundle, label)
+  mark(tx.view!.usedNames, node)
+  if ((nodeFlags(bundle, node) & NodeFlag.Cut) !== 0) {
+    writeReferral(tx, bundle, node)
+    return false
+  }
+  tx.isAuthoritative = true
+  return followDname(tx, bundle, node, label)
+}
+
+/**
+ * RFC 6895 section 3.1: meta types ask for an action. Transfers are refused, the rest is not known.
+ */
+function isServable(tx: Transaction): boolean {
+  const { qtype } = tx
+  if (qtype < metaTypeMin || qtype > metaTypeMax || qtype === RrType.ANY) return true
+  tx.rcode = qtype === RrType.AXFR || qtype === RrType.IXFR ? Rcode.Refused : Rcode.NotImp
+  return false
+}
+
+/** From a name that is ours, or from the wildcard that stands for it. */
+function answerNode(tx: Transaction, bundle: Bundle, node: number): void {
+  const { qtype } = tx
+  const service = serviceOfNode(bundle, node)
+  mark(tx.view!.usedNames, node)
+  // Usage counts every question, whatever is asked for.
+  if (service >= 0) tx.view!.serviceQueries[service]! += 1
+  tx.isAuthoritative = true
+  if (service >= 0 && qtype === RrType.A) return answerService(tx, bundle, node, service, v4)
+  if (service >= 0 && qtype === RrType.AAAA) return answerService(tx, bundle, node, service, v6)
+  const zone = zoneOfNode(bundle, node)
+  if (qtype === RrType.ANY) return answerAny(tx, bundle, zone)
+  const { dynamic } = tx.view!
+  if (qtype === RrType.TXT && dynamic !== undefined) {
+    const text = findDynamicText(dynamic, bundle, node)
+    if (text >= 0) return countAll(tx, writeRrset(tx, dynamic, text, tx.owner, 0))
+  }
+  const rrset = findRrset(bundle, node, qtype)
+  if (rrset >= 0) return answerRrset(tx, bundle, rrset, zone)
+  // RFC 4035 section 3.1.4.1: DS belongs to the parent's side of the cut.
+  const isDsOfApex = qtype === RrType.DS && (nodeFlags(bundle, node) & NodeFlag.Apex) !== 0
+  const parent = isDsOfApex ? bundle.zoneParent[zone]! : -1
+  negative(tx, bundle, parent >= 0 ? parent : zone)
+}
+
+/** RFC 8482 section 4.2: the same small answer for every name that exists, on UDP and TCP. */
+function answerAny(tx: Transaction, bundle: Bundle, zone: number): void {
+  count(tx, writeHinfo(tx, tx.owner, soaTtlSeconds(bundle, zone)))
+}
+
+/** The rrset, and the addresses of its targets that we serve ourselves as far as they fit. */
+function answerRrset(tx: Transaction, bundle: Bundle, rrset: number, zone: number): void {
+  const written = writeRrset(tx, bundle, rrset, tx.owner, apexOffset(tx, bundle, zone))
+  countAll(tx, written)
+  if (written > 0 && (formBits[tx.qtype]! & FormBit.Target) !== 0) writeTargets(tx, bundle, false)
+}
+
+function answerService(
+  tx: Transaction,
+  bundle: Bundle,
+  node: number,
+  service: number,
+  family: Family,
+): void {
+  const { nodeRow } = bundle
+  const row = node * NodeCell.Words
+  const zone = nodeRow[row + NodeCell.Zone]!
+  const pool = nodeRow[row + NodeCell.Pool]! - 1
+  if (pool < 0) return negative(tx, bundle, zone)
+  const ttlSeconds = nodeRow[row + NodeCell.TtlSeconds]!
+  const code = nodeRow[row + NodeCell.Algorithm]!
+  if (code < firstPolicyCode) {
+    const query = tx.routing
+    query.serviceIndex = service
+    query.poolIndex = pool
+    query.family = family
+    const member = plainByCode[code]!.select(tx.view!.state, query, tx.random)
+    tx.member = member
+    if (member >= 0) return count(tx, writeMember(tx, bundle, member, family, ttlSeconds))
+  } else {
+    const policy = tx.view!.policies[code - firstPolicyCode]!
+    const chosen = answerPolicy(tx, bundle, policy, service, pool, family, ttlSeconds)
+    if (chosen !== 0) {
+      countAll(tx, chosen)
+      if (tx.aliasCount > 0 && tx.ecsScope > 0) keepFirstAlias(tx)
+      return
+    }
+  }
+  const hasFamily = (family === v4 ? bundle.poolCount4 : bundle.poolCount6)[pool]! > 0
+  if (hasFamily) {
+    tx.counters.noCandidate()
+    explain(tx, ExtendedError.Other, EdeText.NoHealthyMember)
+  }
+  negative(tx, bundle, zone)
+}
+
+/** NXDOMAIN or NODATA: the SOA goes into the authority section. RFC 2308 section 2. */
+function negative(tx: Transaction, bundle: Bundle, zone: number): void {
+  tx.isAuthoritative = true
+  if (writeDenialSoa(tx, bundle, zone)) tx.authorityCount++
+  else tx.isTruncated = true
+}
+
+function refuse(tx: Transaction): void {
+  tx.rcode = Rcode.Refused
+}
+
+function count(tx: Transaction, isWritten: boolean): void {
+  countAll(tx, isWritten ? 1 : -1)
+}
+
+/** @param written -1: not all records fit */
+function countAll(tx: Transaction, written: number): void {
+  if (written < 0) tx.isTruncated = true
+  else tx.answerCount += written
+}
+
+/** RFC 2181 section 9: a truncated answer has no records at all, never half an rrset. */
+function dropRecords(tx: Transaction, recordsStart: number): void {
+  tx.counters.truncated()
+  tx.at = recordsStart
+  tx.answerCount = 0
+  tx.authorityCount = 0
+  tx.additionalCount = 0
+  // No record is left that the client's subnet had a say in.
+  tx.ecsScope = 0
+}
+
+/**
+ * Id, opcode and RD come back; all other flags are ours. RFC 1035 section 4.1.1, RFC 4035 section
+ * 3.1.6.
+ */
+function copyHeader(query: Uint8Array, from: number, reply: Uint8Array, to: number): void {
+  reply[to] = query[from]!
+  reply[to + 1] = query[from + 1]!
+  const kept = query[from + HeaderOffset.Flags1]! & (Flag1.OpcodeMask | Flag1.Rd)
+  reply[to + HeaderOffset.Flags1] = Flag1.Qr | kept
+}
+
+function finishHeader(tx: Transaction, hasQuestion: boolean): void {
+  const { reply, replyView, replyStart } = tx
+  if (tx.isAuthoritative && !tx.isForeign) reply[replyStart + HeaderOffset.Flags1]! |= Flag1.Aa
+  if (tx.isTruncated) reply[replyStart + HeaderOffset.Flags1]! |= Flag1.Tc
+  reply[replyStart + HeaderOffset.Flags2] = tx.rcode & 0x0f
+  const questions = hasQuestion ? 1 : 0
+  replyView.setInt32(replyStart + HeaderOffset.QdCount, (questions << 16) | tx.answerCount)
+  const { authorityCount, additionalCount } = tx
+  replyView.setInt32(replyStart + HeaderOffset.NsCount, (authorityCount << 16) | additionalCount)
+}

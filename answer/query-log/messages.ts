@@ -1,0 +1,55 @@
+// What travels between the main thread and the thread of the query log.
+import type { LogMessage } from '#system/worker/worker-log.ts'
+import type { EncoderSettings } from './dnstap.ts'
+import type { SinkCounts } from './sink.ts'
+
+export interface QueryLogWorkerData extends EncoderSettings {
+  readonly to: QueryLogPlace
+  readonly rings: readonly SharedArrayBuffer[]
+  /** Of CountCells. */
+  readonly counts: SharedArrayBuffer
+}
+
+export type QueryLogPlace =
+  | { readonly kind: 'socket'; readonly path: string }
+  | {
+      readonly kind: 'file'
+      readonly path: string
+      readonly fileBytesMax: number
+      readonly keptFiles: number
+    }
+
+export type ToQueryLogWorker = { readonly kind: 'stop' }
+export type FromQueryLogWorker = LogMessage
+
+/** Counts in shared memory, as 64-bit numbers: of all threads of the query log that there were. */
+export class CountCells {
+  static readonly bytes = 5 * 8
+  readonly #cells: Float64Array
+  /** Of the threads before. */
+  readonly #before: readonly number[]
+
+  constructor(shared: SharedArrayBuffer) {
+    this.#cells = new Float64Array(shared)
+    this.#before = [...this.#cells]
+  }
+
+  put({ written, dropped, bytes, isUp, isFailing }: SinkCounts): void {
+    this.#cells[0] = this.#before[0]! + written
+    this.#cells[1] = this.#before[1]! + dropped
+    this.#cells[2] = this.#before[2]! + bytes
+    this.#cells[3] = isUp ? 1 : 0
+    this.#cells[4] = isFailing ? 1 : 0
+  }
+
+  read(): SinkCounts {
+    const [written = 0, dropped = 0, bytes = 0, isUp = 0, isFailing = 0] = this.#cells
+    return { written, dropped, bytes, isUp: isUp === 1, isFailing: isFailing === 1 }
+  }
+
+  /** The thread has ended by itself, or at a stop. */
+  forgetUp(): void {
+    this.#cells[3] = 0
+    this.#cells[4] = 1
+  }
+}

@@ -1,0 +1,260 @@
+// Writes rrsets of the bundle into the reply, and the addresses of names that they point to.
+import { findRrset, nodeNameBytes } from '#bundle/format/bundle.ts'
+import type { Bundle } from '#bundle/format/bundle.ts'
+import * as format from '#bundle/format/rrsets.ts'
+import * as rrtypes from '#dns/rrtype.ts'
+import { mark } from '#answer/counters/mark.ts'
+import { endRdata, qnameOffset, writeRrHeader } from './records.ts'
+import * as transaction from './transaction.ts'
+import type { Transaction } from './transaction.ts'
+import * as writtenNames from './written-names.ts'
+import { firstPlace, writeName } from './written-names.ts'
+
+// Constants of this file, for the reason that answer.ts gives.
+const { FormBit, formBits, glueBit, rdataLayout, RrsetCell, storedName } = format
+const { RrType } = rrtypes
+const { targetsMax } = transaction
+const { pointerMax, root } = writtenNames
+
+/**
+ * Writes the records of an rrset, and notes those of their targets that have addresses.
+ *
+ * @param rrset row in `rrsetRow`
+ * @param owner offset of the owner name from the start of the message
+ * @param apex the same of the apex of its zone; names in rdata are compressed by it
+ * @returns the number of records, or -1 when not all of them fit
+ */
+export function writeRrset(
+  tx: Transaction,
+  bundle: Bundle,
+  rrset: number,
+  owner: number,
+  apex: number,
+): number {
+  const { rrsetRow, rrsetData } = bundle
+  const row = rrset * RrsetCell.Words
+  const type = rrsetRow[row + RrsetCell.Type]!
+  const ttlSeconds = rrsetRow[row + RrsetCell.TtlSeconds]!
+  const count = rrsetRow[row + RrsetCell.Count]!
+  const form = formBits[type]!
+  if ((form & FormBit.Target) !== 0) tx.targetCount = 0
+  let at = rrsetRow[row + RrsetCell.Data]!
+  for (let i = 0; i < count; i++) {
+    const rdata = at + rdataLayout.lengthBytes
+    at = rdata + ((rrsetData[at]! << 8) | rrsetData[at + 1]!)
+    const isWritten =
+      form === 0
+        ? writeWhole(tx, owner, type, ttlSeconds, rrsetData, rdata, at)
+        : writeNamed(tx, owner, type, ttlSeconds, rrsetData, rdata, at, apex)
+    if (!isWritten) return -1
+  }
+  return count
+}
+
+/** Writes a record whose rdata stands in the bundle as in a message. */
+function writeWhole(
+  tx: Transaction,
+  owner: number,
+  type: number,
+  ttlSeconds: number,
+  data: Uint8Array,
+  start: number,
+  end: number,
+): boolean {
+  if (!writeRrHeader(tx, owner, type, ttlSeconds, end - start)) return false
+  copy(tx, data, start, end)
+  return true
+}
+
+/** Writes a record whose rdata has stored names. */
+function writeNamed(
+  tx: Transaction,
+  owner: number,
+  type: number,
+  ttlSeconds: number,
+  data: Uint8Array,
+  start: number,
+  end: number,
+  apex: number,
+): boolean {
+  const form = formBits[type]!
+  const hasTarget = (form & FormBit.Target) !== 0
+  const fixed = hasTarget ? start + rdataLayout.targetBytes : start
+  const name = fixed + (form & FormBit.BeforeMask)
+  if (!writeRrHeader(tx, owner, type, ttlSeconds, name - fixed)) return false
+  const rdata = tx.at
+  copy(tx, data, fixed, name)
+  if (!writeStoredName(tx, data, name, form, apex)) return false
+  if (hasTarget) noteTarget(tx, readU32(data, start))
+  const isSoa = (form & FormBit.Soa) !== 0
+  let rest = endOfStored(data, name)
+  if (isSoa) {
+    if (!writeStoredName(tx, data, rest, form, apex)) return false
+    rest = endOfStored(data, rest)
+    if (tx.at + end - rest > tx.recordsEnd) return false
+    copy(tx, data, rest, end)
+    addSerial(tx, tx.at - (end - rest))
+  }
+  endRdata(tx, rdata)
+  return true
+}
+
+/** The first of five numbers: the serial is the node's, beyond what the zone begins with. */
+function addSerial({ replyView, view }: Transaction, at: number): void {
+  replyView.setInt32(at, (replyView.getInt32(at) + view!.state.soaSerial[0]!) | 0)
+}
+
+/** What the serial of a zone begins with. @param apex its node */
+export function serialBaseOf(bundle: Bundle, apex: number): number {
+  const { rrsetData, rrsetRow } = bundle
+  const row = findRrset(bundle, apex, RrType.SOA) * RrsetCell.Words
+  const at = rrsetRow[row + RrsetCell.Data]!
+  const end = at + rdataLayout.lengthBytes + (rrsetData[at]! << 8) + rrsetData[at + 1]!
+  return readU32(rrsetData, end - serialFromEnd)
+}
+
+/** Octets from the end of SOA data back to its serial. */
+const serialFromEnd = 20
+
+function copy(tx: Transaction, data: Uint8Array, start: number, end: number): void {
+  const { reply } = tx
+  let { at } = tx
+  for (let i = start; i < end; i++) reply[at++] = data[i]!
+  tx.at = at
+}
+
+/** The name of the target is the one written last. */
+function noteTarget(tx: Transaction, number: number): void {
+  if (number === 0 || tx.targetCount === targetsMax || tx.nameOffset > pointerMax) return
+  tx.targetNumber[tx.targetCount] = number
+  tx.targetOffset[tx.targetCount++] = tx.nameOffset
+}
+
+function endOfStored(data: Uint8Array, name: number): number {
+  return name + storedName.labels + data[name]!
+}
+
+/** @returns false when it does not fit */
+function writeStoredName(
+  tx: Transaction,
+  data: Uint8Array,
+  name: number,
+  form: number,
+  apex: number,
+): boolean {
+  const from = name + storedName.labels
+  const end = endOfStored(data, name)
+  if ((form & FormBit.Compressed) !== 0) {
+    return writeName(tx, data, from, end, data[name + storedName.endsAtApex] === 1 ? apex : root)
+  }
+  if (tx.at + end - from + 1 > tx.recordsEnd) return false
+  tx.nameOffset = tx.at - tx.replyStart
+  copy(tx, data, from, end)
+  tx.reply[tx.at++] = 0
+  return true
+}
+
+function readU32(data: Uint8Array, at: number): number {
+  const value = (data[at]! << 24) | (data[at + 1]! << 16) | (data[at + 2]! << 8) | data[at + 3]!
+  return value >>> 0
+}
+
+/**
+ * Where a name that encloses the one that is answered for stands in the message.
+ *
+ * @param bytes octets of the enclosing name, at most those of the enclosed one
+ */
+export function suffixOffset(tx: Transaction, bytes: number): number {
+  if (tx.owner === qnameOffset) return qnameOffset + tx.qnameBytes - bytes
+  // The target of an alias: labels, then maybe a pointer to what stood there before.
+  const { reply, replyStart } = tx
+  let { owner: at, qnameBytes: left } = tx
+  for (;;) {
+    const length = reply[replyStart + at]!
+    if (length >= 0xc0) {
+      at = ((length & 0x3f) << 8) | reply[replyStart + at + 1]!
+    } else if (left <= bytes) {
+      // The name in a DNAME record is whole, so that its end may stand in front of it as well.
+      return tx.dnameCount === 0 ? at : firstPlace(tx, at)
+    } else {
+      at += length + 1
+      left -= length + 1
+    }
+  }
+}
+
+/** Where the apex of a zone stands; the zone encloses the name that is answered for. */
+export function apexOffset(tx: Transaction, bundle: Bundle, zone: number): number {
+  return suffixOffset(tx, nodeNameBytes(bundle, bundle.zoneNode[zone]!))
+}
+
+/** TTL of a zone's SOA rrset, in seconds. */
+export function soaTtlSeconds(bundle: Bundle, zone: number): number {
+  return bundle.rrsetRow[soaOf(bundle, zone) * RrsetCell.Words + RrsetCell.TtlSeconds]!
+}
+
+/** The loader has proved that each apex has it. */
+function soaOf(bundle: Bundle, zone: number): number {
+  return findRrset(bundle, bundle.zoneNode[zone]!, RrType.SOA)
+}
+
+/**
+ * Writes the SOA of NXDOMAIN and NODATA: resolvers keep a denial for the smaller of its TTL and
+ * MINIMUM, RFC 2308 section 3. @returns false when it does not fit
+ */
+export function writeDenialSoa(tx: Transaction, bundle: Bundle, zone: number): boolean {
+  const { rrsetData, rrsetRow } = bundle
+  const row = soaOf(bundle, zone) * RrsetCell.Words
+  const at = rrsetRow[row + RrsetCell.Data]!
+  const rdata = at + rdataLayout.lengthBytes
+  const end = rdata + ((rrsetData[at]! << 8) | rrsetData[at + 1]!)
+  const minimumSeconds = readU32(rrsetData, end - 4)
+  const ttlSeconds = Math.min(rrsetRow[row + RrsetCell.TtlSeconds]!, minimumSeconds)
+  const apex = apexOffset(tx, bundle, zone)
+  return writeNamed(tx, apex, RrType.SOA, ttlSeconds, rrsetData, rdata, end, apex)
+}
+
+/**
+ * Adds the addresses of the targets of the rrset written last to the additional section: those that
+ * the client cannot do without, or the others as far as they fit. RFC 9471, RFC 2181 section 9.
+ *
+ * @returns false when one that it cannot do without does not fit
+ */
+export function writeTargets(tx: Transaction, bundle: Bundle, areNeeded: boolean): boolean {
+  for (let i = 0; i < tx.targetCount; i++) {
+    const number = tx.targetNumber[i]!
+    const isGlue = number >= glueBit
+    if (isGlue !== areNeeded || isNoted(tx, number, i)) continue
+    const node = bundle.targetNode[(isGlue ? number - glueBit : number) - 1]!
+    const owner = tx.targetOffset[i]!
+    mark(tx.view!.usedNames, node)
+    const isWhole =
+      writeAddresses(tx, bundle, node, RrType.A, owner) &&
+      writeAddresses(tx, bundle, node, RrType.AAAA, owner)
+    if (!isWhole && areNeeded) return false
+  }
+  return true
+}
+
+/** Two records may have one target. */
+function isNoted(tx: Transaction, number: number, before: number): boolean {
+  for (let i = 0; i < before; i++) if (tx.targetNumber[i] === number) return true
+  return false
+}
+
+/** @returns false, with nothing written, when they do not fit */
+function writeAddresses(
+  tx: Transaction,
+  bundle: Bundle,
+  node: number,
+  type: number,
+  owner: number,
+): boolean {
+  const rrset = findRrset(bundle, node, type)
+  if (rrset < 0) return true
+  const before = tx.at
+  const written = writeRrset(tx, bundle, rrset, owner, 0)
+  if (written < 0) tx.at = before
+  else tx.additionalCount += written
+  return written >= 0
+}

@@ -1,0 +1,91 @@
+// What a thread has adopted and answers from: a bundle, its state, and what is bound to them.
+import type { Bundle } from '#bundle/format/bundle.ts'
+import { adoptBundle } from '#bundle/load/load.ts'
+import { createEnvironment } from '#routing/choose/environment.ts'
+import type { RoutingTables } from '#routing/choose/environment.ts'
+import { createPolicies } from '#routing/choose/policy.ts'
+import type { Policy } from '#routing/choose/policy.ts'
+import type { ScriptPort } from '#routing/script/port.ts'
+import { RoutingState } from '#routing/state/state.ts'
+import type { RoutingBuffers } from '#routing/state/state.ts'
+import { queryCells } from '#answer/counters/query-meter.ts'
+import { hitCells } from '#answer/counters/response-hits.ts'
+import { useMarks } from '#answer/counters/use-marks.ts'
+import type { ScriptSet } from './script-mailbox.ts'
+
+/** A bundle and its state, as they travel between threads. */
+export interface Generation {
+  readonly number: number
+  readonly bundle: Uint8Array
+  readonly digest: string
+  /** See zones/dynamic/txt-bundle.ts; without it, or null, there are no such records. */
+  readonly dynamic?: HandedBundle | null
+  readonly routing: RoutingBuffers
+  readonly tables: RoutingTables
+  /** Another one than before: `tables` lie in other memory. From 1; 0: nobody counts. */
+  readonly tablesNumber?: number
+  /** Without it, or null, script steps change nothing. */
+  readonly scripts?: ScriptSet | null
+  /** Cells of response-hits.ts for the bundle's rules; without it nobody reads the counts. */
+  readonly responseHits?: SharedArrayBuffer
+  /** Marks and cells of query-meter.ts for the bundle; without it nobody reads the counts. */
+  readonly serviceQueries?: SharedArrayBuffer
+}
+
+/** A checked bundle as it travels. */
+export interface HandedBundle {
+  readonly bytes: Uint8Array
+  readonly digest: string
+}
+
+/** Never changes once it is made; what it points to in shared memory does. */
+export interface ServingView {
+  readonly generation: number
+  readonly bundle: Bundle
+  /** Its commit in hexadecimal digits; empty: it was made from a directory. */
+  readonly commit: Uint8Array
+  /** TXT records written at run time, in the zones of `bundle`; static ones of their names too. */
+  readonly dynamic: Bundle | undefined
+  readonly state: RoutingState
+  /** By row of the bundle's `policyRow`. */
+  readonly policies: readonly Policy[]
+  /** Of `packNetworks`; null: client networks are searched from end to end. */
+  readonly networks: SharedArrayBuffer | null
+  /** See response-hits.ts. */
+  readonly responseHits: Int32Array
+  /** See query-meter.ts. */
+  readonly serviceQueries: Float64Array
+  /** By node and by member; see use-marks.ts. */
+  readonly usedNames: Int32Array
+  readonly usedMembers: Int32Array
+}
+
+/** Transactions of one thread may share a view. */
+export interface ViewOwner {
+  /** Which of the threads it is for: its counts are its own. Default 0. */
+  readonly thread?: number
+  /** Without it, or null, script steps change nothing. */
+  readonly scripts?: ScriptPort | null
+}
+
+export function createServingView(
+  generation: Generation,
+  { thread = 0, scripts = null }: ViewOwner = {},
+): ServingView {
+  const bundle = adoptBundle(generation.bundle, generation.digest)
+  const { number, dynamic, tables, routing, responseHits, serviceQueries } = generation
+  const marks = useMarks(bundle, serviceQueries)
+  return {
+    generation: number,
+    bundle,
+    commit: Buffer.from(bundle.manifest.commit),
+    dynamic: dynamic ? adoptBundle(dynamic.bytes, dynamic.digest) : undefined,
+    state: new RoutingState(bundle, routing),
+    policies: createPolicies(createEnvironment(bundle, tables, scripts)),
+    networks: tables.networks ?? null,
+    responseHits: hitCells(bundle, responseHits),
+    serviceQueries: queryCells(bundle, thread, serviceQueries),
+    usedNames: marks.names,
+    usedMembers: marks.members,
+  }
+}

@@ -1,0 +1,147 @@
+// Finds what answers for a name, as a server would: exact, an alias, a wildcard. RFC 1034 4.3.2.
+import { foldName, formatName } from '#dns/name.ts'
+import { RrType } from '#dns/rrtype.ts'
+import { aliasCode } from '#compiler/values/record-sets.ts'
+import { enclosingNames } from '#dns/enclosing-names.ts'
+import { valueAt } from '#diagnostics/diagnostic.ts'
+import { placeIn } from '#compiler/tree/tree.ts'
+import type { Entry, EntryPlace, PlannedRrset, Tree } from '#compiler/tree/tree.ts'
+import { above, placeOfRrset, zoneOfName } from './record-plan.ts'
+import type { RecordPlan } from './record-plan.ts'
+
+/** `elsewhere`: others answer for the name, or it cannot be told. `alias`: where it is one. */
+export type Addresses =
+  { readonly found: 'some' | 'none' | 'elsewhere' } | { readonly alias: EntryPlace }
+
+/** Who answers when somebody asks for the addresses of a name. */
+export function addressesOf(tree: Tree, plan: RecordPlan, name: string): Addresses {
+  const service = tree.serviceAt.get(name)
+  if (service !== undefined) return addressesOfService(tree, service)
+  if (plan.hosts.has(name)) return { found: 'some' }
+  const alias = aliasAt(tree, plan, name)
+  if (alias !== undefined) return { alias: placeOfRrset(alias, 'type') }
+  if (zoneOfName(plan, name) === undefined) return { found: 'elsewhere' }
+  if (plan.cuts.has(name) || above(plan, plan.cuts, name) !== undefined) {
+    return { found: 'elsewhere' }
+  }
+  const own = plan.at.get(name)
+  if (own?.some(isAddress) === true) return { found: 'some' }
+  const wildcard = existsIn(tree, plan, name) ? undefined : wildcardFor(tree, plan, name)
+  if (wildcard !== undefined) {
+    const covering = tree.serviceAt.get(wildcard)
+    if (covering !== undefined) return addressesOfService(tree, covering)
+    if (plan.at.get(wildcard)?.some(isAddress) === true) return { found: 'some' }
+  }
+  return { found: isKnown(tree, plan) ? 'none' : 'elsewhere' }
+}
+
+function addressesOfService(tree: Tree, service: Entry<'Service'>): Addresses {
+  if (!isAliasService(tree, service)) return { found: 'some' }
+  return { alias: placeIn(service, valueAt('spec', 'domain')) }
+}
+
+/** It answers a CNAME, which stands alone (RFC 1034 section 3.6.2). */
+export function isAliasService({ poolNamed }: Tree, { object, tenant }: Entry<'Service'>): boolean {
+  const pool = object.spec.pool === null ? undefined : poolNamed.get(object.spec.pool)
+  return pool?.tenant === tenant && pool.object.spec.answer === 'cname'
+}
+
+/** A name of our zones that is answered with NXDOMAIN. False where others answer for it. */
+export function isNowhere(tree: Tree, plan: RecordPlan, name: string): boolean {
+  if (plan.at.has(name) || hasService(tree, name) || plan.hosts.has(name)) return false
+  if (zoneOfName(plan, name) === undefined || !isKnown(tree, plan)) return false
+  if (above(plan, plan.cuts, name) !== undefined) return false
+  if (above(plan, plan.dnames, name) !== undefined || existsIn(tree, plan, name)) return false
+  return wildcardFor(tree, plan, name) === undefined
+}
+
+/** All that could stand at a name was read. */
+function isKnown(tree: Tree, plan: RecordPlan): boolean {
+  return plan.isWhole && !tree.faulty.services
+}
+
+/** The CNAME of a name, that of its wildcard, or the DNAME above it. */
+export function aliasAt(tree: Tree, plan: RecordPlan, name: string): PlannedRrset | undefined {
+  if (hasService(tree, name) || plan.hosts.has(name)) return undefined
+  const own = plan.at.get(name)
+  const alias = own?.find(isCname) ?? above(plan, plan.dnames, name)
+  if (alias !== undefined || own !== undefined) return alias
+  const wildcard = wildcardFor(tree, plan, name)
+  return wildcard === undefined ? undefined : plan.at.get(wildcard)?.find(isCname)
+}
+
+/** As many as one answer follows. */
+export const aliasesMax = 8
+
+/** The name at the end of the aliases that records are; in no zone of ours, the name itself. */
+export function endOfAliases(tree: Tree, plan: RecordPlan, name: string): string {
+  let here = name
+  for (let i = 0; i < aliasesMax && plan.aliases.length > 0; i++) {
+    if (zoneOfName(plan, here) === undefined) return here
+    const alias = aliasAt(tree, plan, here)
+    const next = alias === undefined ? undefined : targetOfAlias(alias, here)
+    if (next === undefined) return here
+    here = next
+  }
+  return here
+}
+
+/** Undefined: the name would be too long, and nobody gets that far (RFC 6672 section 2.2). */
+export function targetOfAlias({ model }: PlannedRrset, name: string): string | undefined {
+  const [rdata] = model.rdata
+  if (rdata === undefined) return undefined
+  const target = formatName(foldName(rdata))
+  if (model.type === RrType.CNAME || model.type === aliasCode) return target
+  const prefix = name.slice(0, name.length - model.name.length)
+  const next = target === '.' ? prefix : `${prefix}${target}`
+  return next.length > 1_000 ? undefined : next
+}
+
+function hasService(tree: Tree, name: string): boolean {
+  return tree.serviceAt.has(name)
+}
+
+const isAddress = ({ model: { type } }: PlannedRrset): boolean =>
+  type === RrType.A || type === RrType.AAAA || type === aliasCode
+
+const isCname = ({ model: { type } }: PlannedRrset): boolean => type === RrType.CNAME
+
+/** The wildcard that answers for a name that does not exist; it may not exist itself. */
+function wildcardFor(tree: Tree, plan: RecordPlan, name: string): string | undefined {
+  if (plan.zoneAt.has(name)) return undefined
+  for (const outer of enclosingNames(name)) {
+    const wildcard = `*.${outer}`
+    if (plan.at.has(wildcard) || hasService(tree, wildcard)) return wildcard
+    if (plan.zoneAt.has(outer) || existsIn(tree, plan, outer)) return undefined
+  }
+  return undefined
+}
+
+/** A name exists when something stands at it or below it. RFC 4592 section 2.2. */
+function existsIn(tree: Tree, plan: RecordPlan, name: string): boolean {
+  if (plan.at.has(name) || plan.zoneAt.has(name) || hasService(tree, name)) return true
+  return parentsOf(plan, plan.at).has(name) || parentsOf(tree, tree.serviceAt).has(name)
+}
+
+const parents = new WeakMap<object, ReadonlySet<string>>()
+
+/**
+ * Names above others; most trees never ask.
+ *
+ * @param owner of `names`, which stay as they are for as long as it lives
+ */
+function parentsOf(owner: object, names: ReadonlyMap<string, unknown>): ReadonlySet<string> {
+  let found = parents.get(owner)
+  if (found === undefined) {
+    const all = new Set<string>()
+    for (const name of names.keys()) {
+      for (const outer of enclosingNames(name)) {
+        if (all.has(outer)) break
+        all.add(outer)
+      }
+    }
+    found = all
+    parents.set(owner, found)
+  }
+  return found
+}

@@ -1,0 +1,186 @@
+// Indexes the static records of a tree by name, with its zone cuts and aliases.
+import { RrType } from '#dns/rrtype.ts'
+import { aliasCode } from '#compiler/values/record-sets.ts'
+import { enclosingNames, isInside } from '#dns/enclosing-names.ts'
+import { readRecords, recordPlace } from '#compiler/values/record-sets.ts'
+import { placeIn } from '#compiler/tree/tree.ts'
+import type { Entry, EntryPlace, PlannedRrset, Tree } from '#compiler/tree/tree.ts'
+import { domainOwners, hasWholeZone, mayWriteRecord } from './record-access.ts'
+import type { DomainOwners } from './record-access.ts'
+import { enclosingZone } from './zone-plan.ts'
+import type { PlannedZone, ZonePlan } from './zone-plan.ts'
+
+/**
+ * Depends on the files of records, on the declared zones, and on delegated domains where a zone
+ * says that they give rights; on nothing else.
+ */
+export interface RecordPlan {
+  /** In the order of the files, those that their tenant may write. */
+  readonly rrsets: readonly PlannedRrset[]
+  readonly at: ReadonlyMap<string, readonly PlannedRrset[]>
+  /** NS records below an apex: from there on others answer. The first of each name. */
+  readonly cuts: ReadonlyMap<string, PlannedRrset>
+  readonly dnames: ReadonlyMap<string, PlannedRrset>
+  /** CNAME and DNAME. */
+  readonly aliases: readonly PlannedRrset[]
+  /** ALIAS. */
+  readonly addressAliases: readonly PlannedRrset[]
+  /** MX, NS and SRV, whose targets are to have addresses. */
+  readonly pointers: readonly PlannedRrset[]
+  /** HTTPS and SVCB: their targets may be aliases. */
+  readonly bindings: readonly PlannedRrset[]
+  readonly zones: readonly PlannedZone[]
+  readonly zoneAt: ReadonlyMap<string, number>
+  /** Empty where no zone asks for them. */
+  readonly domains: DomainOwners
+  /** Names of name servers whose addresses the settings have, with where they stand there. */
+  readonly hosts: ReadonlyMap<string, EntryPlace>
+  /** False: some files or records could not be read, so that a name may exist all the same. */
+  readonly isWhole: boolean
+}
+
+export class RecordMemory {
+  #entries: readonly Entry<'Records'>[] = []
+  #domains: readonly Entry<'DelegatedDomain'>[] = []
+  #zoneAt: ReadonlyMap<string, number> | undefined
+  #plan: RecordPlan | undefined
+
+  planOf(tree: Tree, zones: ZonePlan): RecordPlan {
+    const entries = tree.of.Records
+    const domains = zones.zones.some(({ isByDomain }) => isByDomain) ? tree.of.DelegatedDomain : []
+    const isKnown =
+      this.#zoneAt === zones.declaredAt &&
+      this.#plan?.isWhole === !tree.faulty.records &&
+      areSame(this.#entries, entries) &&
+      areSame(this.#domains, domains)
+    if (isKnown) return this.#plan!
+    this.#entries = entries
+    this.#domains = domains
+    this.#zoneAt = zones.declaredAt
+    return (this.#plan = planRecords(tree, zones, domainOwners(domains)))
+  }
+}
+
+function areSame(before: readonly Entry[], now: readonly Entry[]): boolean {
+  return before.length === now.length && before.every((entry, i) => entry === now[i])
+}
+
+function planRecords(
+  tree: Tree,
+  { zones: all, declaredAt: zoneAt }: ZonePlan,
+  domains: DomainOwners,
+): RecordPlan {
+  const zones = all.slice(0, zoneAt.size)
+  const rrsets: PlannedRrset[] = []
+  let isWhole = !tree.faulty.records
+  for (const entry of tree.of.Records) {
+    const read = readRecords(entry.object.spec)
+    isWhole &&= read.isWhole
+    const zone = read.zone === undefined ? undefined : zoneAt.get(read.zone)
+    if (zone === undefined) continue
+    const planned = plannedOf(entry, zone)
+    const writable = hasWholeZone(entry.tenant, zones[zone]!)
+      ? planned
+      : planned.filter(({ model: { name } }) =>
+          mayWriteRecord(entry.tenant, name, zones[zone]!, domains),
+        )
+    for (const rrset of writable) rrsets.push(rrset)
+  }
+  const at = new Map<string, PlannedRrset[]>()
+  const aliases = rrsets.filter(({ model }) => aliasTypes.includes(model.type))
+  const addressAliases = rrsets.filter(({ model }) => model.type === aliasCode)
+  const pointers = rrsets.filter(({ model }) => pointerTypes.includes(model.type))
+  const bindings = rrsets.filter(({ model }) => bindingTypes.includes(model.type))
+  const cuts = new Map<string, PlannedRrset>()
+  const dnames = new Map<string, PlannedRrset>()
+  for (const rrset of rrsets) {
+    const { name, type } = rrset.model
+    const others = at.get(name)
+    if (others === undefined) at.set(name, [rrset])
+    else others.push(rrset)
+    const isCut = type === RrType.NS && !zoneAt.has(name)
+    const special = isCut ? cuts : type === RrType.DNAME ? dnames : undefined
+    if (special !== undefined && !special.has(name)) special.set(name, rrset)
+  }
+  const hosts = hostsOf(tree.settings, zones)
+  const found = { at, cuts, dnames, aliases, addressAliases, pointers, bindings }
+  return { rrsets, ...found, zones, zoneAt, domains, hosts, isWhole }
+}
+
+const aliasTypes: readonly number[] = [RrType.CNAME, RrType.DNAME]
+const pointerTypes: readonly number[] = [RrType.MX, RrType.NS, RrType.SRV]
+const bindingTypes: readonly number[] = [RrType.SVCB, RrType.HTTPS]
+
+/** The same objects for as long as the file and the position of its zone stay. */
+export function plannedOf(entry: Entry<'Records'>, zone: number): readonly PlannedRrset[] {
+  const known = entry.derived.records
+  if (known?.zone === zone) return known.rrsets
+  const rrsets = readRecords(entry.object.spec).rrsets.map(
+    ({ index, from, name, type, ttlSeconds, rdata }): PlannedRrset => ({
+      entry,
+      index,
+      from,
+      typeName: type.name,
+      model: { name, zone, type: type.code, ttlSeconds, rdata },
+    }),
+  )
+  entry.derived.records = { zone, rrsets }
+  return rrsets
+}
+
+function hostsOf(
+  settings: Entry<'Settings'> | undefined,
+  zones: readonly PlannedZone[],
+): ReadonlyMap<string, EntryPlace> {
+  const hosts = new Map<string, EntryPlace>()
+  if (settings === undefined) return hosts
+  for (const { name, nameservers, nameserversAt } of zones) {
+    for (const [i, server] of nameservers.entries()) {
+      if (nameserversAt === undefined || server.addresses.length === 0) continue
+      if (!isInside(server.name, name) || hosts.has(server.name)) continue
+      const path = [...nameserversAt, i, 'name']
+      hosts.set(server.name, placeIn(settings, { path, at: 'value' }))
+    }
+  }
+  return hosts
+}
+
+/** A place in one of its records. */
+export function placeOfRrset(
+  { entry, index }: PlannedRrset,
+  ...path: readonly (string | number)[]
+): EntryPlace {
+  return placeIn(entry, recordPlace(index, ...path))
+}
+
+/** An alias where none can be: one error says so, and no other speaks of its neighbours. */
+export function isApexAlias({ zoneAt }: RecordPlan, { model }: PlannedRrset): boolean {
+  return model.type === RrType.CNAME && zoneAt.has(model.name)
+}
+
+/** A name that has its zone twice, as it was meant; '': it has not. */
+export function undoubled(plan: RecordPlan, name: string): string {
+  const zone = plan.zones[zoneOfName(plan, name) ?? -1]?.name
+  const meant = zone === undefined ? '' : name.slice(0, -zone.length)
+  return zone !== undefined && isInside(meant, zone) ? meant : ''
+}
+
+/** The declared zone that a name is in, by position. */
+export function zoneOfName({ zoneAt }: RecordPlan, name: string): number | undefined {
+  return enclosingZone(name, zoneAt)
+}
+
+/** What stands above a name in its own zone, a cut or a DNAME: the highest hides the rest. */
+export function above(
+  plan: RecordPlan,
+  found: ReadonlyMap<string, PlannedRrset>,
+  name: string,
+): PlannedRrset | undefined {
+  if (found.size === 0 || plan.zoneAt.has(name)) return undefined
+  let highest: PlannedRrset | undefined
+  for (const outer of enclosingNames(name)) {
+    highest = found.get(outer) ?? highest
+    if (plan.zoneAt.has(outer)) break
+  }
+  return highest
+}

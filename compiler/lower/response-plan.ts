@@ -1,0 +1,86 @@
+// Indexes the response rules of a tree by name, and finds the one that answers for a name.
+import type { ResponseRuleModel } from '#bundle/format/model.ts'
+import { valueAt } from '#diagnostics/diagnostic.ts'
+import { responseRuleUid } from '#compiler/read/identity.ts'
+import { checkHostName } from '#compiler/values/names.ts'
+import { enclosingNames } from '#dns/enclosing-names.ts'
+import type { Denial } from './answers.ts'
+import { placeIn } from '#compiler/tree/tree.ts'
+import type { Entry, EntryPlace, Tree } from '#compiler/tree/tree.ts'
+
+export interface PlannedRule {
+  readonly model: ResponseRuleModel
+  readonly entry: Entry<'ResponsePolicy'>
+  /** Position in the `rules` of its file. */
+  readonly index: number
+}
+
+export interface ResponsePlan {
+  /** In the order of the files; rules whose names are none are not among them. */
+  readonly rules: readonly PlannedRule[]
+  /** The first rule of each name. */
+  readonly exact: ReadonlyMap<string, PlannedRule>
+  readonly domain: ReadonlyMap<string, PlannedRule>
+}
+
+export function planResponses(tree: Tree): ResponsePlan {
+  const rules = tree.of.ResponsePolicy.flatMap((entry) =>
+    modelsOf(entry).flatMap((model, index) =>
+      model === undefined ? [] : [{ model, entry, index }],
+    ),
+  )
+  const exact = new Map<string, PlannedRule>()
+  const domain = new Map<string, PlannedRule>()
+  for (const rule of rules) {
+    const { triggerType, trigger } = rule.model
+    const named = triggerType === 'exact' ? exact : domain
+    if (!named.has(trigger)) named.set(trigger, rule)
+  }
+  return { rules, exact, domain }
+}
+
+/** The rule for a name in lower case: its exact one, else the deepest domain that it is in. */
+export function ruleFor(plan: ResponsePlan, name: string): PlannedRule | undefined {
+  return plan.exact.get(name) ?? plan.domain.get(name) ?? ruleAbove(plan, name)
+}
+
+/** The rule for the deepest domain that encloses a name and is not the name. */
+export function ruleAbove({ domain }: ResponsePlan, name: string): PlannedRule | undefined {
+  for (const above of enclosingNames(name)) {
+    const rule = domain.get(above)
+    if (rule !== undefined) return rule
+  }
+  return undefined
+}
+
+/** Whether a rule says of a name that it does not exist; undefined: none does. */
+export function denialIn(plan: ResponsePlan): Denial | undefined {
+  const denies = (rule: PlannedRule | undefined): boolean => rule?.model.action === 'nxdomain'
+  return plan.rules.some(denies) ? (name) => denies(ruleFor(plan, name)) : undefined
+}
+
+export function placeOfRule(
+  { entry, index }: PlannedRule,
+  field: 'triggerValue' | 'actionTarget',
+): EntryPlace {
+  return placeIn(entry, valueAt('spec', 'rules', index, field))
+}
+
+function modelsOf(entry: Entry<'ResponsePolicy'>): readonly (ResponseRuleModel | undefined)[] {
+  const { metadata, spec } = entry.object
+  entry.derived.responseRules ??= spec.rules.map((rule) => {
+    const { triggerType, action } = rule
+    const trigger = checkHostName(rule.triggerValue).key
+    const target = action === 'cname' ? checkHostName(rule.actionTarget).key : ''
+    if (trigger === undefined || target === undefined) return undefined
+    return {
+      uid: rule.uid?.toLowerCase() ?? responseRuleUid(entry.uid, triggerType, trigger),
+      triggerType,
+      trigger,
+      action,
+      target,
+      source: spec.source ?? metadata.name,
+    }
+  })
+  return entry.derived.responseRules
+}

@@ -1,0 +1,140 @@
+// Reads a configuration directory as compiler input, with the blob ids that Git would give.
+import { hash } from 'node:crypto'
+import { lstatSync, readFileSync, readdirSync, statSync } from 'node:fs'
+import type { Dirent } from 'node:fs'
+import { join } from 'node:path'
+import { hidesConfiguration, isRead } from '#compiler/read/layout.ts'
+import { fileBytesMax } from '#compiler/read/source.ts'
+import type { SourceFile } from '#compiler/read/source.ts'
+import { readyForScripts } from '#compiler/scripts/script-syntax.ts'
+import { err, ok } from '#lib/result.ts'
+import type { Result } from '#lib/result.ts'
+
+/** Far more than a configuration has; a wrong directory, such as `/`, is not read to its end. */
+const entriesMax = 200_000
+/** Looked at where there is no configuration, to say where it may be. */
+const strayEntriesMax = 10_000
+
+/** As `readConfigDirectory`; what it gives is ready to be compiled. */
+export async function readConfiguration(
+  root: string,
+): Promise<Result<readonly SourceFile[], string>> {
+  const read = readConfigDirectory(root)
+  if (read.ok) await readyForScripts(read.value)
+  return read
+}
+
+/** Reads what the compiler reads; lists the rest. Errors: a sentence that names the path. */
+export function readConfigDirectory(root: string): Result<readonly SourceFile[], string> {
+  const fault = folderFault(root)
+  if (fault !== undefined) return err(fault)
+  return hasConfiguration(root) ? readTree(root) : ok(listStray(root))
+}
+
+/** Why a path is no directory to read from, as a sentence; undefined: it is one. */
+export function folderFault(path: string): string | undefined {
+  try {
+    if (statSync(path).isDirectory()) return undefined
+    return `${path} is a file; give the directory that holds gslb.yaml and tenants/`
+  } catch (error) {
+    return failure(path, error)
+  }
+}
+
+/** Whether a directory looks like the top of a configuration; its content may still be wrong. */
+export function hasConfiguration(root: string): boolean {
+  return ['gslb.yaml', 'tenants'].some(
+    (name) => lstatSync(join(root, name), { throwIfNoEntry: false }) !== undefined,
+  )
+}
+
+interface Found {
+  readonly path: string
+  readonly absolute: string
+  readonly entry: Dirent
+}
+
+/** Files, links and what else is not a directory; Git's own folder is left out. */
+function* walk(root: string, onUnreadable: (folder: string, error: unknown) => void) {
+  // Level by level: what is near the top comes first.
+  const folders = ['']
+  for (const folder of folders) {
+    let entries: Dirent[]
+    try {
+      entries = readdirSync(join(root, folder), { withFileTypes: true })
+    } catch (error) {
+      onUnreadable(join(root, folder), error)
+      continue
+    }
+    for (const entry of entries) {
+      const path = folder === '' ? entry.name : `${folder}/${entry.name}`
+      if (!entry.isDirectory()) yield { path, absolute: join(root, path), entry } satisfies Found
+      else if (entry.name !== '.git') folders.push(path)
+    }
+  }
+}
+
+function readTree(root: string): Result<readonly SourceFile[], string> {
+  const files: SourceFile[] = []
+  let where = root
+  try {
+    const found = walk(root, (folder, error) => {
+      where = folder
+      throw error
+    })
+    for (const { path, absolute, entry } of found) {
+      where = absolute
+      if (files.length === entriesMax)
+        return err(
+          `${root} has more than ${entriesMax} files; give a directory of configuration only`,
+        )
+      const isPlain = entry.isFile() || entry.isSymbolicLink()
+      if (isPlain) files.push(sourceFile(absolute, path, entry))
+      // Git does not see one either; where configuration belongs, somebody expects it to count.
+      else if (isRead(path) || hidesConfiguration(path))
+        return err(`${absolute} is ${kindOf(entry)}, not a file; remove it`)
+    }
+    return ok(files)
+  } catch (error) {
+    return err(failure(where, error))
+  }
+}
+
+/** Names alone: the compiler says that there is no configuration, and where some seems to be. */
+function listStray(root: string): readonly SourceFile[] {
+  const files: SourceFile[] = []
+  let entries = 0
+  for (const { path, entry } of walk(root, () => undefined)) {
+    if (++entries > strayEntriesMax) break
+    const isListed = entry.isFile() && !isRead(path)
+    if (isListed) files.push({ path, blobId: '', kind: 'file', sizeBytes: 0, bytes: null })
+  }
+  return files
+}
+
+function kindOf(entry: Dirent): string {
+  if (entry.isFIFO()) return 'a named pipe'
+  return entry.isSocket() ? 'a socket' : 'a device'
+}
+
+function sourceFile(absolute: string, path: string, entry: Dirent): SourceFile {
+  if (entry.isSymbolicLink())
+    return { path, blobId: '', kind: 'symlink', sizeBytes: 0, bytes: null }
+  const sizeBytes = lstatSync(absolute).size
+  if (!isRead(path) || sizeBytes > fileBytesMax) {
+    return { path, blobId: '', kind: 'file', sizeBytes, bytes: null }
+  }
+  const bytes = readFileSync(absolute)
+  return { path, blobId: gitBlobId(bytes), kind: 'file', sizeBytes: bytes.length, bytes }
+}
+
+function gitBlobId(bytes: Uint8Array): string {
+  return hash('sha1', Buffer.concat([Buffer.from(`blob ${bytes.length}\0`), bytes]))
+}
+
+function failure(path: string, error: unknown): string {
+  const code = (error as NodeJS.ErrnoException).code
+  if (code === 'ENOENT') return `${path} does not exist`
+  if (code === 'EACCES' || code === 'EPERM') return `${path} cannot be read: permission denied`
+  return `${path} cannot be read: ${error instanceof Error ? error.message : String(error)}`
+}

@@ -1,0 +1,181 @@
+// Reads the configuration of a commit from the checkout that a directory is in.
+import { existsSync, readFileSync, realpathSync } from 'node:fs'
+import { dirname, join, relative } from 'node:path'
+import { isRead } from '#compiler/read/layout.ts'
+import type { SourceFile } from '#compiler/read/source.ts'
+import { readyForScripts } from '#compiler/scripts/script-syntax.ts'
+import { CommitGraph } from '#gitops/git/commit-graph.ts'
+import { createDiskDriver } from '#gitops/git/disk-driver.ts'
+import type { GitDriver } from '#gitops/git/objects/driver.ts'
+import { findRepository, resolveCommit } from '#gitops/source/attest.ts'
+import { err, ok } from '#lib/result.ts'
+import type { Result } from '#lib/result.ts'
+import { folderFault } from './config-directory.ts'
+
+/** A repository, and where in its trees a configuration lies. */
+export interface GitPlace {
+  readonly driver: GitDriver
+  readonly graph: CommitGraph
+  /** '' at the top of the checkout, else such as `dns/`. */
+  readonly place: string
+  /** History was left out when it was cloned. */
+  readonly isShallow: boolean
+  /** Where it came from; '' when it has no remote. */
+  readonly remote: string
+}
+
+/** @param path of a directory. Errors: a clause. */
+export function openGitPlace(path: string): Result<GitPlace, string> {
+  const fault = folderFault(path)
+  if (fault !== undefined) return err(fault)
+  const folder = realpathSync(path)
+  const found = findRepository(folder)
+  if (!found.ok) return found
+  const { gitdir } = found.value
+  const driver = createDiskDriver(gitdir)
+  const isShallow = existsSync(join(gitdir, 'shallow'))
+  const remote = remoteOf(gitdir)
+  return ok({ driver, graph: new CommitGraph(driver), place: placeIn(folder), isShallow, remote })
+}
+
+function remoteOf(gitdir: string): string {
+  const path = join(gitdir, 'config')
+  const config = existsSync(path) ? readFileSync(path, 'utf8') : ''
+  const names = Array.from(config.matchAll(/^\s*\[remote "([\w.-]+)"\]/gm), ([, name = '']) => name)
+  return names.includes('origin') ? 'origin' : (names[0] ?? '')
+}
+
+/** A commit that is here. Errors: a sentence. */
+export async function commitNamed(place: GitPlace, ref: string): Promise<Result<string, string>> {
+  const { driver, graph, remote } = place
+  const named = await resolveCommit(driver, ref)
+  const commit = named.ok ? await graph.commit(named.value) : named
+  if (named.ok && commit.ok) return named
+  const fault = named.ok ? `"${ref}" is ${named.value}, which is not here` : named.error
+  // One that was fetched is known by the name of its remote, too.
+  const there = `${remote}/${ref}`
+  if (driver.readRef(`refs/remotes/${there}`) !== null) {
+    return err(`${fault}; did you mean "${there}"?`)
+  }
+  const why = fault.replace(/\.$/, '')
+  return err(place.isShallow ? `${why}; the clone is shallow: ${unshallowWords(place)}` : fault)
+}
+
+/**
+ * What brings the history that a shallow clone lacks. Such a clone follows one branch; a single
+ * commit more would have nothing in common with it.
+ */
+export function unshallowWords({ remote }: Pick<GitPlace, 'remote'>): string {
+  const inJob = '(in a job: checkout with a fetch depth of 0)'
+  if (remote === '') return `fetch the rest of the history ${inJob}`
+  const all = `'+refs/heads/*:refs/remotes/${remote}/*'`
+  return (
+    `"git fetch --unshallow --tags ${remote} ${all}" brings all branches and tags with their ` +
+    `history ${inJob}`
+  )
+}
+
+/** Why two commits cannot be compared that have nothing in common here, and what to do. */
+export function unrelatedWords(
+  place: Pick<GitPlace, 'isShallow' | 'remote'>,
+  base: string,
+  head: string,
+): string {
+  return place.isShallow
+    ? `the clone is shallow, and ${base} and ${head} have no commit in common in it: ` +
+        unshallowWords(place)
+    : `${base} and ${head} have no commit in common: give two commits of one history`
+}
+
+/** '' at the top of the checkout, else such as `dns/`. */
+function placeIn(folder: string): string {
+  for (let top = folder; ; top = dirname(top)) {
+    if (existsSync(join(top, '.git'))) {
+      const place = relative(top, folder).replaceAll('\\', '/')
+      return place === '' ? '' : `${place}/`
+    }
+    if (dirname(top) === top) return ''
+  }
+}
+
+/** What the compiler reads of a commit, ready to be compiled. Errors: a sentence. */
+export async function filesOfCommit(
+  { driver, graph, place }: Pick<GitPlace, 'driver' | 'graph' | 'place'>,
+  oid: string,
+): Promise<Result<readonly SourceFile[], string>> {
+  const commit = await graph.commit(oid)
+  if (!commit.ok) return err(commit.error.reason)
+  const tree = await driver.readTree(commit.value.tree)
+  if (!tree.ok) return err(tree.error.reason)
+  const files: SourceFile[] = []
+  for (const { path: whole, oid: blobId, kind } of tree.value) {
+    if (!whole.startsWith(place)) continue
+    const path = whole.slice(place.length)
+    if (kind !== 'file' || !isRead(path)) {
+      files.push({ path, blobId, kind, sizeBytes: 0, bytes: null })
+      continue
+    }
+    const blob = await driver.readBlob(blobId)
+    if (!blob.ok) return err(blob.error.reason)
+    files.push({ path, blobId, kind, sizeBytes: blob.value.length, bytes: blob.value })
+  }
+  await readyForScripts(files)
+  return ok(files)
+}
+
+const ancestorsMax = 50_000
+
+/**
+ * How two commits are related: `descends`: the base is in the history of the head; `apart`: both
+ * have gone on from a commit that they share; `unrelated`: no commit that is here is in both.
+ */
+export async function relationOf(
+  { graph }: Pick<GitPlace, 'graph'>,
+  base: string,
+  head: string,
+): Promise<'descends' | 'apart' | 'unrelated'> {
+  const shared = await mergeBaseOf({ graph }, base, head)
+  if (shared === undefined) return 'unrelated'
+  return shared === base ? 'descends' : 'apart'
+}
+
+/** The newest commit that both are, or have in their history; undefined: none is here. */
+export async function mergeBaseOf(
+  { graph }: Pick<GitPlace, 'graph'>,
+  base: string,
+  head: string,
+): Promise<string | undefined> {
+  const ofHead = await ancestorsOf(graph, [head])
+  if (ofHead.has(base)) return base
+  const shared: string[] = []
+  await ancestorsOf(graph, [base], (oid) => {
+    const isShared = ofHead.has(oid)
+    if (isShared) shared.push(oid)
+    return isShared
+  })
+  // Of a commit that others were made from, and that the walk met as well, there is a newer one.
+  const parents: string[] = []
+  for (const oid of shared) parents.push(...(await parentsOf(graph, oid)))
+  const older = await ancestorsOf(graph, parents)
+  return shared.find((oid) => !older.has(oid))
+}
+
+/** With themselves. What a shallow clone lacks is left out, and what is behind an end. */
+async function ancestorsOf(
+  graph: CommitGraph,
+  heads: readonly string[],
+  isEnd: (oid: string) => boolean = () => false,
+): Promise<ReadonlySet<string>> {
+  const all = new Set(heads)
+  for (const oid of all) {
+    if (all.size > ancestorsMax) break
+    if (isEnd(oid)) continue
+    for (const parent of await parentsOf(graph, oid)) all.add(parent)
+  }
+  return all
+}
+
+async function parentsOf(graph: CommitGraph, oid: string): Promise<readonly string[]> {
+  const commit = await graph.commit(oid)
+  return commit.ok ? commit.value.parents : []
+}

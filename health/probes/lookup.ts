@@ -1,0 +1,81 @@
+// Resolves host names for many attempts at once, without blocking the system's few lookup threads.
+import { lookup } from 'node:dns/promises'
+import { systemClock } from '#lib/clock.ts'
+import { healthLimits } from '#health/limits.ts'
+
+export interface Lookup {
+  /** Rejects with the system's error. */
+  readonly addresses: Promise<readonly string[]>
+  /** Resolves when it is no longer in line behind others. */
+  readonly started: Promise<void>
+}
+
+type LookUp = (name: string) => Promise<readonly string[]>
+
+export class HostLookup {
+  readonly #lookUp: LookUp
+  /** Attempts that ask for a name while it is being looked up share the answer. */
+  readonly #running = new Map<string, Lookup>()
+  /**
+   * Names that keep a thread waiting have a lane of their own: a name server that never answers
+   * must not stop the checks of others.
+   */
+  readonly #slowNames = new Set<string>()
+  readonly #lanes = {
+    quick: new Lane(healthLimits.webhookLookupsMax - 1),
+    slow: new Lane(1),
+  }
+
+  /** @param lookUp for tests; the product asks the system, with its hosts file and search list. */
+  constructor(lookUp: LookUp = askSystem) {
+    this.#lookUp = lookUp
+  }
+
+  ask(name: string): Lookup {
+    const running = this.#running.get(name)
+    if (running !== undefined) return running
+    const started = this.#lanes[this.#slowNames.has(name) ? 'slow' : 'quick'].enter()
+    const addresses = started.then((leave) => this.#ask(name).finally(leave))
+    const asked = { addresses, started: started.then(() => undefined) }
+    this.#running.set(name, asked)
+    return asked
+  }
+
+  async #ask(name: string): Promise<readonly string[]> {
+    const startedMs = systemClock.monotonicMs()
+    try {
+      return await this.#lookUp(name)
+    } finally {
+      this.#running.delete(name)
+      const isSlow = systemClock.monotonicMs() - startedMs > healthLimits.slowLookupMs
+      if (!isSlow) this.#slowNames.delete(name)
+      else if (this.#slowNames.size < healthLimits.slowNamesMax) this.#slowNames.add(name)
+    }
+  }
+}
+
+async function askSystem(name: string): Promise<readonly string[]> {
+  const found = await lookup(name, { all: true })
+  return found.slice(0, healthLimits.webhookAddressesMax).map(({ address }) => address)
+}
+
+/** A bounded number at once; the others wait in line. */
+class Lane {
+  #free: number
+  readonly #waiting: (() => void)[] = []
+
+  constructor(places: number) {
+    this.#free = places
+  }
+
+  /** @returns what gives the place to the next one; to be called once */
+  async enter(): Promise<() => void> {
+    if (this.#free > 0) this.#free--
+    else await new Promise<void>((resolve) => this.#waiting.push(resolve))
+    return () => {
+      const next = this.#waiting.shift()
+      if (next === undefined) this.#free++
+      else next()
+    }
+  }
+}

@@ -1,0 +1,39 @@
+// The table of probes. Adding one means one file in probes/, one line here, one set of cases.
+import { systemClock } from '#lib/clock.ts'
+import type { Log } from '#lib/log.ts'
+import { ClientCertificates } from './client-certificates.ts'
+import type { Probe } from './probe.ts'
+import type { ProbeSettings } from './probe-settings.ts'
+import { dns } from './dns.ts'
+import { createGrpc } from './grpc.ts'
+import { createHttp } from './http.ts'
+import { createIcmp } from './icmp.ts'
+import { createForbiddenScript, createScript } from './script.ts'
+import { tcp } from './tcp.ts'
+import { createWebhook } from './webhook.ts'
+
+export type ProbeTable = Readonly<Record<Probe['type'], Probe>>
+
+export interface ProbeOptions extends ProbeSettings {
+  readonly log: Log
+}
+
+/** One table per health worker: its probes share sockets and bounds. */
+export function createProbes({
+  allowScriptChecks,
+  environment,
+  webhookAllowedHosts,
+  clientCertificates,
+  log,
+}: ProbeOptions): ProbeTable {
+  const certificates = new ClientCertificates({ clientCertificates }, systemClock, log)
+  return Object.freeze({
+    tcp,
+    http: createHttp(certificates),
+    icmp: createIcmp(log),
+    script: allowScriptChecks ? createScript(environment) : createForbiddenScript(log),
+    webhook: createWebhook(webhookAllowedHosts),
+    grpc: createGrpc(certificates),
+    dns,
+  })
+}

@@ -1,0 +1,95 @@
+// One member as the main thread knows it from the worker's reports.
+import type { VerdictOwner } from '#state/ports/health-verdicts.ts'
+import type { Knowledge } from '#health/verdict/member-track.ts'
+import type { FollowedHealth } from './member-health.ts'
+import type { Measure } from '#health/thread/messages.ts'
+
+export interface Known extends VerdictOwner {
+  /** False: other nodes do. */
+  isProbed: boolean
+  pool: string
+  healthy: boolean
+  score: number
+  rttMs: number
+  isWarming: boolean
+  warmupPasses: number
+  knowledge: Knowledge
+  /** Why it is unhealthy. */
+  reason: string
+  /** When its verdict became what it is, Unix epoch; 0: it has none yet. */
+  sinceMs: number
+  /** Among those that are probed; -1: it is not. */
+  place: number
+  checkKey: string
+  intervalMs: number
+  warmupThreshold: number
+  /** Target set since which it is probed; older results speak of a former life. */
+  sinceGeneration: number
+}
+
+/** As it is before anything is known. */
+export function blank({ memberUid, ipAddress }: VerdictOwner, sinceGeneration: number): Known {
+  return {
+    memberUid,
+    ipAddress,
+    isProbed: true,
+    pool: '',
+    healthy: true,
+    score: 1,
+    rttMs: 0,
+    isWarming: false,
+    warmupPasses: 0,
+    knowledge: 'unknown',
+    reason: '',
+    sinceMs: 0,
+    place: -1,
+    checkKey: '',
+    intervalMs: 0,
+    warmupThreshold: 0,
+    sinceGeneration,
+  }
+}
+
+/** What was measured by another check: the verdict stays, the rest is counted anew. */
+export function forgetCounts(known: Known): void {
+  known.rttMs = 0
+  known.warmupPasses = 0
+}
+
+/** Its probes begin or end; what was found of it stays, and grows old. */
+export function handOver(known: Known, isProbed: boolean, generation: number): void {
+  known.isProbed = isProbed
+  known.sinceGeneration = generation
+  known.warmupPasses = 0
+  known.rttMs = 0
+  if (known.knowledge === 'known') known.knowledge = 'stale'
+}
+
+/**
+ * Takes the word of others for a member that this node does not probe: its own, should theirs be
+ * lost. @returns whether its health, or its gate, is another
+ */
+export function follow(
+  known: Known,
+  { healthy, score, isWarming, reason, sinceMs }: FollowedHealth,
+): { readonly isOther: boolean; readonly isOtherGate: boolean } {
+  const isOther = known.healthy !== healthy
+  const isOtherGate = known.isWarming !== isWarming
+  Object.assign(known, { healthy, score, isWarming, reason, sinceMs } satisfies Partial<Known>)
+  return { isOther, isOtherGate }
+}
+
+/** @returns true when the member has passed its gate */
+export function adopt(known: Known, measure: Measure, nowMs: number): boolean {
+  if (measure.knowledge === 'known' && known.sinceMs === 0) known.sinceMs = nowMs
+  // A check that is new has no word yet for what another one found.
+  if (measure.reason !== '' && !known.healthy) known.reason = measure.reason
+  const wasWarming = known.isWarming
+  known.score = measure.score
+  // A worker that was replaced begins to count anew: until it has enough, the last mean stands.
+  if (measure.rttMs > 0) known.rttMs = measure.rttMs
+  known.warmupPasses = measure.warmupPasses
+  known.knowledge = measure.knowledge
+  known.isWarming = wasWarming && measure.isWarming
+  return wasWarming && !known.isWarming
+}

@@ -1,0 +1,84 @@
+// Writes verdicts to the store: the newest per member, one write at a time, retried.
+import { backoffMs } from '#lib/backoff.ts'
+import type { Log } from '#lib/log.ts'
+import type { HealthVerdicts, StoredVerdict, VerdictOwner } from '#state/ports/health-verdicts.ts'
+import { healthLimits } from '#health/limits.ts'
+import { targetKey } from '#health/probes/probe.ts'
+
+type Pending = { readonly save: StoredVerdict } | { readonly forget: VerdictOwner }
+
+export class VerdictWriter {
+  readonly #store: HealthVerdicts
+  readonly #log: Log
+  /** At most one per member, however long the store is away. */
+  #pending = new Map<string, Pending>()
+  #writing: Promise<void> | undefined
+  #retry: NodeJS.Timeout | undefined
+  #failures = 0
+
+  constructor(store: HealthVerdicts, log: Log) {
+    this.#store = store
+    this.#log = log
+  }
+
+  save(verdicts: readonly StoredVerdict[]): void {
+    for (const verdict of verdicts) this.#put(verdict, { save: verdict })
+    this.#write()
+  }
+
+  forget(owners: readonly VerdictOwner[]): void {
+    for (const owner of owners) this.#put(owner, { forget: owner })
+    this.#write()
+  }
+
+  /** Writes what is left, once; what the store does not take now is lost. */
+  async close(): Promise<void> {
+    clearTimeout(this.#retry)
+    this.#retry = undefined
+    await this.#writing
+    clearTimeout(this.#retry)
+    this.#retry = undefined
+    this.#write()
+    await this.#writing
+    clearTimeout(this.#retry)
+  }
+
+  #put({ memberUid, ipAddress }: VerdictOwner, pending: Pending): void {
+    this.#pending.set(targetKey(memberUid, ipAddress), pending)
+  }
+
+  #write(): void {
+    if (this.#writing !== undefined || this.#retry !== undefined) return
+    if (this.#pending.size === 0) return
+    this.#writing = this.#writeBatch().finally(() => {
+      this.#writing = undefined
+      this.#write()
+    })
+  }
+
+  async #writeBatch(): Promise<void> {
+    const batch = this.#pending
+    this.#pending = new Map()
+    const saves = [...batch.values()].flatMap((entry) => ('save' in entry ? [entry.save] : []))
+    const forgets = [...batch.values()].flatMap((entry) =>
+      'forget' in entry ? [entry.forget] : [],
+    )
+    try {
+      if (saves.length > 0) await this.#store.save(saves)
+      if (forgets.length > 0) await this.#store.forget(forgets)
+      this.#failures = 0
+    } catch (error) {
+      // What was put meanwhile is newer.
+      this.#pending = new Map([...batch, ...this.#pending])
+      const retryMs = backoffMs(healthLimits.saveRetries, ++this.#failures)
+      this.#log.warn(
+        { err: error, verdicts: batch.size, retryMs },
+        'health verdicts could not be stored; probing goes on, the write is retried',
+      )
+      this.#retry = setTimeout(() => {
+        this.#retry = undefined
+        this.#write()
+      }, retryMs)
+    }
+  }
+}

@@ -1,0 +1,335 @@
+// Health as routing sees it: own probes, peers and external signals combined.
+import type { Clock } from '#lib/clock.ts'
+import type { Log } from '#lib/log.ts'
+import type { HealthSignals } from '#state/ports/health-signals.ts'
+import type { VerdictOwner } from '#state/ports/health-verdicts.ts'
+import type { PeerHealth, PeerUpdate } from '#state/ports/peer-health.ts'
+import { healthLimits } from '#health/limits.ts'
+import { LiveSignals } from './live-signals.ts'
+import type { FollowedHealth, HealthMonitor, MemberHealth, OwnMonitor } from './member-health.ts'
+import type { PeerView, TargetOptions } from './member-health.ts'
+import type { MonitoredTarget, VerdictChange } from '#health/thread/messages.ts'
+import { PeerPublisher } from './peer-publisher.ts'
+import { PeerTable, peerStaleAfterMs } from './peer-table.ts'
+import type { PeerVote } from './peer-table.ts'
+import { decide } from './policy.ts'
+import type { HealthPolicy } from './policy.ts'
+import { SiteShare } from './site-share.ts'
+import { believe } from './unprobed.ts'
+import { targetKey } from '#health/probes/probe.ts'
+import type { HealthStats } from '#health/thread/stats.ts'
+
+export interface HealthPeers {
+  /** This node. */
+  readonly node: string
+  /** Where it is. */
+  readonly site: string
+  /** How many nodes of a site probe a member; 0: all. Under `local-only` all do. */
+  readonly probers: number
+  readonly bus: PeerHealth
+  /** This node is a probe agent. Left out: it is none. */
+  readonly isAgent?: boolean
+  /** It only hears agents: nobody hears it. Left out: others do. */
+  readonly isLone?: boolean
+}
+
+export interface HealthViewParts {
+  /** This node's own probes. */
+  readonly local: OwnMonitor
+  /** null: nobody from outside can say anything. */
+  readonly signals: HealthSignals | null
+  /** null: the node is alone. */
+  readonly peers: HealthPeers | null
+  readonly policy: HealthPolicy
+  /** 1 to 100. */
+  readonly quorumMinPercent: number
+  readonly clock: Clock
+  /** Calls `fn` once after `delayMs`; returns what calls it off. */
+  readonly after: (delayMs: number, fn: () => void) => () => void
+  readonly log: Log
+}
+
+/** What it says of gates, stats and changes of verdicts is the local monitor's. */
+export function createHealthView(parts: HealthViewParts): HealthMonitor {
+  return new HealthView(parts)
+}
+
+class HealthView implements HealthMonitor {
+  readonly runsScripts: boolean
+  readonly #parts: HealthViewParts
+  readonly #signals: LiveSignals | undefined
+  readonly #table: PeerTable | undefined
+  readonly #publisher: PeerPublisher | undefined
+  readonly #share: SiteShare | undefined
+  readonly #updateHandlers: ((owners: readonly VerdictOwner[]) => void)[] = []
+  readonly #signalHandlers: ((memberUids: readonly string[]) => void)[] = []
+  #targets: readonly MonitoredTarget[] = []
+  /** What `healthOf` last said, where time alone can change it: while there are peers. */
+  readonly #said = new Map<string, MemberHealth>()
+  /** The next target that is looked at for what time has done to it. */
+  #sweepAt = 0
+  /** What arrives while all is loaded. */
+  #backlog: PeerUpdate[] | undefined
+  /** How many loads have begun. */
+  #loads = 0
+  /** In a row. */
+  #failedLoads = 0
+  /** Until all is loaded again, since it came to nothing; 0: it did not. */
+  #ticksToLoad = 0
+  #isNamesakeTold = false
+  #unsubscribe: (() => void) | undefined
+  #callOffTick: (() => void) | undefined
+
+  constructor(parts: HealthViewParts) {
+    this.#parts = parts
+    this.runsScripts = parts.local.runsScripts
+    const { local, signals, peers, clock, after, log } = parts
+    if (signals !== null) {
+      const onChange = (memberUids: readonly string[]): void => {
+        for (const handler of this.#signalHandlers) handler(memberUids)
+      }
+      this.#signals = new LiveSignals({ signals, clock, after, log, onChange })
+    }
+    if (peers !== null) {
+      const { node, site, bus, isAgent = false, isLone = false } = peers
+      const table = new PeerTable(node, isAgent)
+      this.#table = table
+      const told = { node, site, isAgent, peers: bus, local, clock, log }
+      if (!isLone) this.#publisher = new PeerPublisher(told)
+      const probers = parts.policy === 'local-only' ? 0 : peers.probers
+      this.#share = new SiteShare({ node, site, probers, table, local, clock })
+    }
+    local.onUpdate((owners) => {
+      this.#publisher?.note(owners)
+      this.#update(owners)
+    })
+  }
+
+  start(): void {
+    this.#signals?.start()
+    this.#listen()
+    this.#parts.local.start()
+  }
+
+  adopted(): Promise<void> {
+    return this.#parts.local.adopted()
+  }
+
+  setTargets(targets: readonly MonitoredTarget[], options: TargetOptions = {}): void {
+    this.#targets = targets
+    this.#sweepAt = 0
+    this.#said.clear()
+    this.#share?.setTargets(targets)
+    this.#parts.local.setTargets(targets, options)
+    // A node that has just started takes the others' word before its first probe.
+    const told = targets.filter((one) => this.#table?.has(targetKey(one.memberUid, one.ipAddress)))
+    if (told.length > 0) this.#update(told)
+  }
+
+  onChange(handler: (changes: readonly VerdictChange[]) => void): void {
+    this.#parts.local.onChange(handler)
+  }
+
+  onUpdate(handler: (owners: readonly VerdictOwner[]) => void): void {
+    this.#updateHandlers.push(handler)
+  }
+
+  healthOf(memberUid: string, ipAddress: string): MemberHealth | undefined {
+    const local = this.#parts.local.healthOf(memberUid, ipAddress)
+    if (local === undefined || this.#table === undefined || this.#isAlone) return local
+    const key = targetKey(memberUid, ipAddress)
+    const health = this.#judge(this.#table, key, local)
+    this.#said.set(key, health)
+    return health
+  }
+
+  ownHealthOf(memberUid: string, ipAddress: string): MemberHealth | undefined {
+    return this.#parts.local.healthOf(memberUid, ipAddress)
+  }
+
+  peersOf(memberUid: string, ipAddress: string): readonly PeerView[] | null {
+    if (this.#table === undefined || this.#isAlone) return null
+    const { intervalMs } = this.ownHealthOf(memberUid, ipAddress) ?? { intervalMs: 0 }
+    const nowMs = this.#parts.clock.monotonicMs()
+    const key = targetKey(memberUid, ipAddress)
+    return this.#table.votesOf(key, peerStaleAfterMs(intervalMs), nowMs)
+  }
+
+  peers(): readonly string[] | null {
+    return this.#heard()?.nodes ?? null
+  }
+
+  agents(): readonly string[] | null {
+    return this.#heard()?.agents ?? null
+  }
+
+  permitAgents(count: number): void {
+    this.#table?.permitAgents(count)
+  }
+
+  /** Nobody was ever heard here, and nobody hears this node. */
+  get #isAlone(): boolean {
+    return this.#parts.peers?.isLone === true && (this.#table?.isEmpty ?? true)
+  }
+
+  #heard(): ReturnType<PeerTable['heard']> | undefined {
+    if (this.#isAlone) return undefined
+    return this.#table?.heard(healthLimits.staleMsMin, this.#parts.clock.monotonicMs())
+  }
+
+  verdictOf(memberUid: string, ipAddress: string): boolean | undefined {
+    return this.healthOf(memberUid, ipAddress)?.healthy
+  }
+
+  onSignal(handler: (memberUids: readonly string[]) => void): void {
+    this.#signalHandlers.push(handler)
+  }
+
+  signalOf(memberUid: string): boolean | undefined {
+    return this.#signals?.verdictOf(memberUid)
+  }
+
+  signalled(): Iterable<string> {
+    return this.#signals?.members() ?? []
+  }
+
+  stats(): HealthStats {
+    return this.#parts.local.stats()
+  }
+
+  async stop(): Promise<void> {
+    this.#signals?.stop()
+    this.#unsubscribe?.()
+    this.#unsubscribe = undefined
+    this.#callOffTick?.()
+    await this.#parts.local.stop()
+  }
+
+  #judge(table: PeerTable, key: string, local: MemberHealth): MemberHealth {
+    const { policy, quorumMinPercent, clock } = this.#parts
+    const nowMs = clock.monotonicMs()
+    const votes = table.votesOf(key, peerStaleAfterMs(local.intervalMs), nowMs)
+    const judged = local.isProbed
+      ? decide(policy, local, votes, quorumMinPercent)
+      : believe(this.#parts, local, this.#ofSite(table, votes), votes)
+    // The minimum of the cluster, of measurements of the last three minutes.
+    let { rttMs } = local
+    for (const vote of table.votesOf(key, healthLimits.staleMsMax, nowMs)) {
+      if (vote.rttMs > 0 && (rttMs === 0 || vote.rttMs < rttMs)) rttMs = vote.rttMs
+    }
+    return { ...local, ...judged, rttMs }
+  }
+
+  #ofSite(table: PeerTable, votes: readonly PeerVote[]): readonly PeerVote[] {
+    const { site = '' } = this.#parts.peers ?? {}
+    return votes.filter(({ node }) => table.isOfSite(node, site))
+  }
+
+  #listen(): void {
+    const { peers } = this.#parts
+    const table = this.#table
+    if (peers === null || table === undefined) return
+    this.#unsubscribe = peers.bus.subscribe(
+      (update) => {
+        this.#hear(table, update)
+      },
+      () => void this.#load(table, peers.bus),
+    )
+    void this.#load(table, peers.bus)
+    this.#tickLater(table, peers.bus)
+  }
+
+  #hear(table: PeerTable, update: PeerUpdate): void {
+    this.#warnOfNamesake(update)
+    this.#backlog?.push(update)
+    if ((this.#backlog?.length ?? 0) > healthLimits.peerBacklogMax) this.#backlog = undefined
+    this.#update(table.take(update, this.#parts.clock.monotonicMs()))
+  }
+
+  /** Each of two nodes of one name would pass over what the other says. */
+  #warnOfNamesake(update: PeerUpdate): void {
+    const { peers, log } = this.#parts
+    const isOwn = update.node === peers?.node
+    if (!isOwn || this.#isNamesakeTold || this.#publisher?.hasSent(update) !== false) return
+    this.#isNamesakeTold = true
+    log.error(
+      { node: update.node },
+      'another node has the name of this one, and neither hears the other; give each a state.nodeName',
+    )
+  }
+
+  /**
+   * What the table says becomes what the bus knows. One that is away tells when it is back; but a
+   * load can fail without the bus having been away, and then only trying again helps.
+   */
+  async #load(table: PeerTable, bus: PeerHealth): Promise<void> {
+    const load = ++this.#loads
+    this.#backlog = []
+    this.#ticksToLoad = 0
+    const verdicts = await bus.load().catch(() => undefined)
+    // Another load has begun since, or nobody listens any more.
+    if (load !== this.#loads || this.#unsubscribe === undefined) return
+    const backlog = this.#backlog
+    this.#backlog = undefined
+    if (verdicts === undefined || backlog === undefined) {
+      this.#ticksToLoad = Math.min(2 ** this.#failedLoads++, healthLimits.peerLoadTicksMax)
+      return
+    }
+    this.#failedLoads = 0
+    const { clock } = this.#parts
+    const nowMs = clock.monotonicMs()
+    table.replace(verdicts, clock.nowMs(), nowMs)
+    for (const update of backlog) table.take(update, nowMs)
+    this.#update(this.#outdatedOf(this.#targets))
+  }
+
+  #tickLater(table: PeerTable, bus: PeerHealth): void {
+    this.#callOffTick = this.#parts.after(healthLimits.peerTickMs, () => {
+      void this.#publisher?.tick()
+      table.sweep(this.#parts.clock.monotonicMs())
+      this.#share?.tick()
+      if (!this.#isAlone) this.#sweep()
+      if (this.#ticksToLoad > 0 && --this.#ticksToLoad === 0) void this.#load(table, bus)
+      this.#tickLater(table, bus)
+    })
+  }
+
+  /** Looks at a share of the targets for words that grew old. */
+  #sweep(): void {
+    const count = Math.ceil(this.#targets.length / healthLimits.peerSweepTicks)
+    const share = this.#targets.slice(this.#sweepAt, this.#sweepAt + count)
+    const end = this.#sweepAt + share.length
+    this.#sweepAt = end >= this.#targets.length ? 0 : end
+    this.#update(this.#outdatedOf(share))
+  }
+
+  /** Those of whom routing was told something else than what holds now. */
+  #outdatedOf(targets: readonly MonitoredTarget[]): readonly VerdictOwner[] {
+    return targets.filter(({ memberUid, ipAddress }) => {
+      const before = this.#said.get(targetKey(memberUid, ipAddress))
+      const now = this.healthOf(memberUid, ipAddress)
+      return now !== undefined && !isSame(now, before)
+    })
+  }
+
+  #update(owners: readonly VerdictOwner[]): void {
+    if (owners.length === 0) return
+    this.#follow(owners)
+    for (const handler of this.#updateHandlers) handler(owners)
+  }
+
+  /** What others say becomes this node's last word on members that it leaves to them. */
+  #follow(owners: readonly VerdictOwner[]): void {
+    const followed: FollowedHealth[] = []
+    for (const { memberUid, ipAddress } of owners) {
+      const health = this.healthOf(memberUid, ipAddress)
+      if (health?.isProbed === false) followed.push({ memberUid, ipAddress, ...health })
+    }
+    if (followed.length > 0) this.#parts.local.follow(followed)
+  }
+}
+
+function isSame(a: MemberHealth, b: MemberHealth | undefined): boolean {
+  const isSameGate = a.isWarming === b?.isWarming
+  return isSameGate && a.healthy === b.healthy && a.score === b.score && a.rttMs === b.rttMs
+}

@@ -1,0 +1,133 @@
+// Turns an import into files of a configuration repository. Nothing is written here.
+import { editYaml, printYaml } from '#compiler/yaml/edit.ts'
+import { readYaml } from '#compiler/yaml/document.ts'
+import { sameValue } from '#compiler/yaml/same-value.ts'
+import type { JsonObject, JsonValue } from '#compiler/yaml/text.ts'
+import { formatName } from '#dns/name.ts'
+import type { ZoneFault } from '#dns/zone-file/zone-record.ts'
+import { kinds } from '#schemas/kinds.ts'
+import { apiVersion } from '#schemas/objects/metadata.ts'
+import { assert } from '#lib/assert.ts'
+import { err, ok } from '#lib/result.ts'
+import type { Result } from '#lib/result.ts'
+import type { Imported, ImportedRule, Note } from '#import/sources/imported.ts'
+import { faultsOfPlan } from './check-plan.ts'
+import { recordSetsOf } from './record-sets.ts'
+import { recordsFiles } from './records-yaml.ts'
+import { rulesFiles } from './rules-yaml.ts'
+import { zoneSettingsOf } from './zone-settings.ts'
+
+export interface PlannedFile {
+  /** In the repository. */
+  readonly path: string
+  readonly text: string
+  /** What it holds, for people: `12 record sets`. */
+  readonly holds: string
+}
+
+export interface ImportPlan {
+  readonly zone: string
+  /** An item of `spec.zones` in gslb.yaml; null: there is none to serve. */
+  readonly settings: JsonObject | null
+  readonly files: readonly PlannedFile[]
+  readonly notes: readonly Note[]
+}
+
+export function planImport(
+  imported: Imported,
+  tenant: string,
+): Result<ImportPlan, readonly ZoneFault[]> {
+  const { responseRules } = imported
+  if (responseRules !== undefined) return ok(planRules(imported, responseRules))
+  const grouped = recordSetsOf(imported)
+  if (!grouped.ok) return grouped
+  const { zone: settings, sets, notes } = zoneSettingsOf(grouped.value, tenant)
+  const { origin } = grouped.value
+  const zone = formatName(origin)
+  const stem = zone === '.' ? 'root' : zone.slice(0, -1)
+  let before = 0
+  const records = recordsFiles(stem, origin, sets).map(({ number, text, sets: count }) => ({
+    path: `tenants/${tenant}/records/${fileStem(number === 1 ? stem : `${stem}-${number}`)}.yaml`,
+    text,
+    holds: count === 1 ? '1 record set' : `${count} record sets`,
+    places: sets.slice(before, (before += count)).map(({ place }) => place),
+  }))
+  const objects = imported.objects.map(({ kind, name, spec }) => ({
+    path: kinds[kind].path.replace('<tenant>', tenant).replace('<name>', fileStem(name)),
+    text: printYaml({ apiVersion, kind, metadata: { name }, spec }),
+    holds: kind === 'Pool' ? 'a pool' : `a service: ${spec['domain'] as string}`,
+  }))
+  const checked = [...records, ...objects.map((file) => ({ ...file, places: [] }))]
+  const faults = faultsOfPlan(settings, checked)
+  if (faults.length > 0) return err(faults)
+  return ok({
+    zone,
+    settings,
+    files: [...records, ...objects],
+    notes: [...imported.notes, ...grouped.value.notes, ...notes],
+  })
+}
+
+/** They hold for the names of all tenants. */
+function planRules({ origin, notes }: Imported, rules: readonly ImportedRule[]): ImportPlan {
+  assert(origin !== undefined, 'a policy zone has a name')
+  const zone = formatName(origin).toLowerCase()
+  const source = zone === '.' ? 'rpz' : zone.slice(0, -1)
+  const files = rulesFiles(source, rules).map(({ name, text, rules: count }) => ({
+    path: kinds.ResponsePolicy.path.replace('<source>', fileStem(name)),
+    text,
+    holds: count === 1 ? '1 response rule' : `${count} response rules`,
+  }))
+  return { zone, settings: null, files, notes }
+}
+
+/** Names may hold a slash (RFC 2317) and other signs; a path of all systems may not. */
+const fileStem = (name: string): string =>
+  name
+    .replace(/^\*\./, 'any.')
+    .replace(/[^a-z0-9_.-]+/gi, '-')
+    .replace(/^[.-]+/, '')
+    .slice(0, 200)
+
+/** What becomes of gslb.yaml. */
+export type SettingsChange =
+  | { readonly is: 'kept' }
+  | { readonly is: 'new' | 'added'; readonly text: string }
+  | { readonly is: 'declared'; readonly differs: boolean }
+
+/** @param before text of gslb.yaml; undefined when there is none @param zone null: none */
+export function settingsWith(
+  before: string | undefined,
+  zone: JsonObject | null,
+): Result<SettingsChange, string> {
+  if (before === undefined) {
+    const spec: JsonObject = zone === null ? {} : { zones: [zone] }
+    const object = { apiVersion, kind: 'Settings', metadata: { name: 'settings' }, spec }
+    return ok({ is: 'new', text: printYaml(object) })
+  }
+  if (zone === null) return ok({ is: 'kept' })
+  const { value, findings } = readYaml(before)
+  const spec = field(value, 'spec')
+  if (findings.length > 0 || spec === undefined) {
+    return err('gslb.yaml has faults; "gslbd check" lists them')
+  }
+  const zones = Array.isArray(spec['zones']) ? (spec['zones'] as JsonValue[]) : []
+  const known = zones.find((one) => nameOf(one) === nameOf(zone))
+  if (known !== undefined) return ok({ is: 'declared', differs: !sameValue(known, zone) })
+  const next = { ...(value as JsonObject), spec: { ...spec, zones: [...zones, zone] } }
+  return ok({ is: 'added', text: editYaml(before, next) })
+}
+
+function field(value: unknown, key: string): JsonObject | undefined {
+  const found = isObject(value) ? value[key] : undefined
+  return isObject(found) ? found : undefined
+}
+
+const isObject = (value: unknown): value is JsonObject =>
+  typeof value === 'object' && value !== null && !Array.isArray(value)
+
+/** As names are compared: the final dot may be missing. */
+function nameOf(zone: JsonValue): string {
+  const name = isObject(zone) ? zone['name'] : undefined
+  return typeof name === 'string' ? `${name.toLowerCase().replace(/\.$/, '')}.` : ''
+}

@@ -1,0 +1,233 @@
+// A dynamic record of octoDNS as a pool and a service: its pools, and the rules that choose one.
+import type { JsonObject } from '#compiler/yaml/text.ts'
+import type { ZonePlace } from '#dns/zone-file/zone-record.ts'
+import type { ExportObject } from '#import/fields/export-object.ts'
+import { everywhere, oneRegionEach } from './member-regions.ts'
+import type { BalancedMember, BalancedPool, ZoneBuilder } from './zone-builder.ts'
+
+export interface OctodnsRecord {
+  /** Absolute. */
+  readonly name: string
+  readonly type: string
+  readonly ttl: number
+  readonly fields: ExportObject
+  readonly place: ZonePlace
+}
+
+type Say = (is: 'not mapped' | 'changed', why: string) => undefined
+
+/** What one record comes to. */
+interface Mapped {
+  readonly algorithm: 'weighted-round-robin' | 'failover' | 'geo'
+  readonly members: readonly BalancedMember[]
+  /** Whether octoDNS has them probed: those of `status: up` are not. */
+  readonly isProbed: boolean
+  /** What is answered when all of them are down, whatever its health. */
+  readonly fallback: readonly BalancedMember[]
+}
+
+/** @param records A and AAAA, or the CNAME, of one name; at least one of them dynamic */
+export function dynamicName(records: readonly OctodnsRecord[], builder: ZoneBuilder): void {
+  const [first] = records
+  if (first === undefined) return
+  const mapped = records
+    .map((record) => mappedRecord(record, builder))
+    .filter((one) => one !== undefined)
+  const [one, ...others] = mapped
+  if (one === undefined) return
+  const isOneWay = others.every(({ algorithm }) => algorithm === one.algorithm)
+  if (!isOneWay) {
+    for (const { name, type, fields, place } of records) {
+      const text = `${name} ${type}: A and AAAA choose in different ways, and a service has one`
+      builder.note('not mapped', place, text)
+      fields.told()
+    }
+    return
+  }
+  const say: Say = (is, why) => void builder.note(is, first.place, `${first.name}: ${why}`)
+  const ttls = records.map(({ ttl }) => ttl)
+  const [low, high] = [Math.min(...ttls), Math.max(...ttls)]
+  if (low < high) say('changed', `TTL ${low} for all of it, some had ${high}`)
+  const members = mapped.flatMap((each) => each.members)
+  const fallback = mapped.flatMap((each) => each.fallback)
+  const isProbed = mapped.some((each) => each.isProbed)
+  const checks = records.map(healthCheckOf)
+  if (isProbed && new Set(checks.map((check) => JSON.stringify(check))).size > 1) {
+    say('changed', 'its records have different health checks; a pool has one, that of the first')
+  }
+  const answer = first.type === 'CNAME' ? ({ answer: 'cname' } as const) : {}
+  const healthCheck = isProbed ? checks[0] : undefined
+  const pool: BalancedPool = { members: [...members], healthCheck, ...answer }
+  builder.balanced({
+    domain: first.name,
+    ttl: low,
+    place: first.place,
+    ...pool,
+    choice: choiceOf(one.algorithm, members),
+    fallback: isProbed && fallback.length > 0 ? { members: fallback, ...answer } : undefined,
+  })
+}
+
+function choiceOf(algorithm: Mapped['algorithm'], members: readonly BalancedMember[]): JsonObject {
+  if (algorithm !== 'geo') return { algorithm }
+  const regions = new Set(members.map(({ region, target }) => `${region} ${target.includes(':')}`))
+  const isShared = regions.size < members.length
+  return { algorithm: '', filterChain: ['geo-ip', ...(isShared ? ['weighted-round-robin'] : [])] }
+}
+
+function mappedRecord(record: OctodnsRecord, builder: ZoneBuilder): Mapped | undefined {
+  const { name, type, fields, place } = record
+  const say: Say = (is, why) => void builder.note(is, place, `${name} ${type}: ${why}`)
+  const dynamic = fields.object('dynamic')
+  const rules = dynamic.objects('rules')
+  if (rules.length === 0) {
+    fields.told()
+    return say('not mapped', 'it has values without rules beside dynamic ones')
+  }
+  const pools = dynamic.object('pools')
+  const given = fields.texts(fields.has('value') ? 'value' : 'values').map(plainMember)
+  if (given.length > 1) {
+    say('changed', 'its values were answered all when its pools are down; now one of them is')
+  }
+  const isByPlace =
+    rules.length > 1 || rules.some((rule) => rule.has('geos') || rule.has('subnets'))
+  const mapped = isByPlace
+    ? byPlace(rules, pools, given, say)
+    : byOrder(rules[0]!.text('pool'), pools, given, say)
+  for (const key of pools.keys()) {
+    const pool = pools.object(key)
+    if (pool.isRead('values')) continue
+    builder.note('left out', pool.place, `${name} ${type}: no rule comes to the pool ${key}`)
+    pool.told()
+  }
+  return mapped
+}
+
+const plainMember = (target: string): BalancedMember => ({ target })
+
+/** One pool, and those that stand in for it. */
+function byOrder(
+  start: string,
+  pools: ExportObject,
+  given: readonly BalancedMember[],
+  say: Say,
+): Mapped {
+  const order: Pool[] = []
+  for (let name = start; name !== '' && order.every((one) => one.name !== name);) {
+    const pool = poolNamed(pools, name)
+    order.push(pool)
+    name = pools.object(name).text('fallback')
+    // Nobody comes behind a pool that is never down.
+    if (pool.isUp) break
+  }
+  const isEndless = order.at(-1)!.isUp
+  const last = isEndless && order.length > 1 ? order.pop()!.members : given
+  const fallback = isEndless && order.length === 1 && last === given ? [] : last
+  const isProbed = order.some(({ isUp }) => !isUp)
+  sayMixed(order, say)
+  const [first] = order
+  if (order.length === 1) {
+    return { algorithm: 'weighted-round-robin', members: first!.members, isProbed, fallback }
+  }
+  if (order.some(({ members }) => members.length > 1)) {
+    say('changed', 'weights inside a pool with a fallback; now the first healthy member answers')
+  }
+  const members = order.flatMap((pool, i) =>
+    pool.members.map(({ weight: _, ...member }) => ({ ...member, priority: i + 1 })),
+  )
+  return { algorithm: 'failover', members, isProbed, fallback }
+}
+
+/** A rule for each place: members have its region. */
+function byPlace(
+  rules: readonly ExportObject[],
+  pools: ExportObject,
+  given: readonly BalancedMember[],
+  say: Say,
+): Mapped | undefined {
+  const used: Pool[] = []
+  const members = rules.flatMap((rule) => {
+    const name = rule.text('pool')
+    const geos = rule.texts('geos')
+    const isOfNetworks = rule.has('subnets') && geos.length === 0
+    if (isOfNetworks || geos.length > 1) {
+      const why = isOfNetworks
+        ? `its subnets get pool ${name}; write them as geoRules of the pool`
+        : `a member has one region, and pool ${name} has ${geos.join(', ')}`
+      rule.told()
+      return say('not mapped', why) ?? []
+    }
+    const pool = poolNamed(pools, name)
+    used.push(pool)
+    const region = geos[0] === undefined ? everywhere : regionOf(geos[0])
+    if (pools.object(name).has('fallback')) {
+      const next = pools.object(name).text('fallback')
+      say('changed', `where pool ${name} is down pool ${next} answered, now the next wider region`)
+    }
+    return pool.members.map((member) => ({ ...member, region }))
+  })
+  const isForAll = members.some(({ region }) => region === everywhere)
+  const rest = isForAll ? [] : given.map((member) => ({ ...member, region: everywhere }))
+  sayMixed(used, say)
+  return {
+    algorithm: 'geo',
+    members: oneRegionEach([...members, ...rest], (why) => say('not mapped', why)),
+    isProbed: used.some(({ isUp }) => !isUp),
+    fallback: given,
+  }
+}
+
+/** `NA-US-CA`, `NA-US` and `NA` as regions of members are written. */
+function regionOf(geo: string): string {
+  const [continent = '', country, subdivision] = geo.split('-')
+  if (country === undefined) return `continent:${continent}`
+  return subdivision === undefined ? country : `${country}-${subdivision}`
+}
+
+interface Pool {
+  readonly name: string
+  readonly members: readonly (BalancedMember & { readonly weight: number })[]
+  /** All of its values are up, whatever probes would say. */
+  readonly isUp: boolean
+  /** Some of them are. */
+  readonly isMixed: boolean
+}
+
+function poolNamed(pools: ExportObject, name: string): Pool {
+  const values = pools.object(name).objects('values')
+  const states = values.map((one) => one.text('status') || 'obey')
+  const members = values.map((one, i) => ({
+    target: one.text('value'),
+    name,
+    weight: one.number('weight') ?? 1,
+    ...(states[i] === 'down' ? { enabled: false } : {}),
+  }))
+  const live = states.filter((state) => state !== 'down')
+  const isUp = live.length > 0 && live.every((state) => state === 'up')
+  return { name, members, isUp, isMixed: !isUp && live.includes('up') }
+}
+
+function sayMixed(pools: readonly Pool[], say: Say): void {
+  const isProbed = pools.some(({ isUp }) => !isUp)
+  for (const { name, isUp, isMixed } of pools) {
+    if (!isMixed && !(isUp && isProbed)) continue
+    say('changed', `values of pool ${name} are up whatever their health; now they are probed, too`)
+  }
+}
+
+/** What octoDNS assumes: HTTPS to `/_dns` on port 443, for the name of the record. */
+function healthCheckOf({ name, fields }: OctodnsRecord): JsonObject {
+  const check = fields.object('octodns').object('healthcheck')
+  const protocol = check.text('protocol').toUpperCase() || 'HTTPS'
+  const port = check.number('port') ?? 443
+  if (protocol === 'TCP') return { type: 'tcp', port }
+  if (protocol === 'ICMP') return { type: 'icmp' }
+  const host = check.keys().includes('host') ? check.text('host') : name.replace(/\.$/, '')
+  return {
+    type: 'http',
+    port,
+    httpPath: check.text('path') || '/_dns',
+    ...(host === '' || host.startsWith('*') ? {} : { httpHost: host }),
+    ...(protocol === 'HTTPS' ? { tls: true } : {}),
+  }
+}

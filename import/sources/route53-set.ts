@@ -1,0 +1,54 @@
+// A record set of Route 53: what all of them have.
+import type { ZonePlace } from '#dns/zone-file/zone-record.ts'
+import type { ExportObject } from '#import/fields/export-object.ts'
+
+export interface Route53Set {
+  readonly fields: ExportObject
+  /** Absolute. */
+  readonly name: string
+  readonly type: string
+  /** Aliases have none. */
+  readonly ttl: number | undefined
+  /** Presentation form. */
+  readonly values: readonly string[]
+  /** The target of an alias, with its final dot. */
+  readonly alias: string | undefined
+  /** Tells the sets of one name and type apart; '': it is the only one. */
+  readonly id: string
+  readonly isBalanced: boolean
+  readonly place: ZonePlace
+}
+
+/** Aliases have none of their own. */
+export const aliasTtl = 60
+
+export function route53Set(fields: ExportObject): Route53Set {
+  const target = fields.object('AliasTarget')
+  const hasAlias = target.has('DNSName')
+  target.aside('says where the target is kept', 'HostedZoneId')
+  target.asUsual('EvaluateTargetHealth', false)
+  fields.aside('made by a traffic policy', 'TrafficPolicyInstanceId')
+  const id = fields.text('SetIdentifier')
+  return {
+    fields,
+    name: decimalEscapes(fields.text('Name')),
+    type: fields.text('Type'),
+    ttl: fields.number('TTL'),
+    values: fields.objects('ResourceRecords').map((one) => decimalEscapes(one.text('Value'))),
+    alias: hasAlias ? absolute(decimalEscapes(target.text('DNSName'))) : undefined,
+    id,
+    isBalanced: id !== '',
+    place: fields.place,
+  }
+}
+
+export const absolute = (name: string): string => (name.endsWith('.') ? name : `${name}.`)
+
+/**
+ * Route 53 writes octets as `\052`, in octal; zone files mean decimal numbers. A backslash that
+ * has one before it is a sign of the text.
+ */
+const decimalEscapes = (text: string): string =>
+  text.replace(/\\(?:([0-3][0-7]{2})|.)/gs, (all, digits: string | undefined) => {
+    return digits === undefined ? all : `\\${String(parseInt(digits, 8)).padStart(3, '0')}`
+  })

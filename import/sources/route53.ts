@@ -1,0 +1,91 @@
+// Takes over a hosted zone of Route 53: the JSON of `aws route53 list-resource-record-sets`, and
+// beside it the HealthChecks of `aws route53 list-health-checks`, if they are in the same object.
+import { err, ok } from '#lib/result.ts'
+import { readExport, rootKey } from '#import/fields/export-document.ts'
+import type { ImportSource } from './imported.ts'
+import { balancedName } from './route53-balanced.ts'
+import { route53Checks } from './route53-health-check.ts'
+import type { Route53Set } from './route53-set.ts'
+import { aliasTtl, route53Set } from './route53-set.ts'
+import { ZoneBuilder } from './zone-builder.ts'
+
+export const route53Source: ImportSource = {
+  name: 'route53',
+  says: 'JSON of "aws route53 list-resource-record-sets"',
+  read(file, { origin }) {
+    const document = readExport(file)
+    if (!document.ok) return document
+    const { root, top } = document.value
+    const zone = root.object(rootKey)
+    if (!zone.isList('ResourceRecordSets')) {
+      const message =
+        'expected the list ResourceRecordSets: "aws route53 list-resource-record-sets"'
+      return err([{ ...top, message }])
+    }
+    zone.asUsual('IsTruncated', false)
+    zone.aside('says how the list was asked for', 'MaxItems')
+    const sets = zone.objects('ResourceRecordSets').map(route53Set)
+    const builder = new ZoneBuilder()
+    const balanced = balancedNames(sets)
+    const isPart = new Set(balanced.flat())
+    for (const set of sets) {
+      if (isPart.has(set)) continue
+      if (set.isBalanced) refuse(set, 'only addresses and CNAME records are balanced', builder)
+      else plainSet(set, sets, builder)
+    }
+    const used = new Set(balanced.flat().map(({ fields }) => fields.text('HealthCheckId')))
+    const checks = route53Checks(zone.objects('HealthChecks'), used, builder)
+    for (const some of balanced) balancedName(some, checks, builder)
+    return ok(builder.result(origin, top, root.notes()))
+  },
+}
+
+/** The sets of names that have more than one answer: with addresses, or with aliases. */
+function balancedNames(sets: readonly Route53Set[]): readonly (readonly Route53Set[])[] {
+  const answers = sets.filter(({ type }) => /^(A|AAAA|CNAME)$/.test(type))
+  const names = Map.groupBy(answers, ({ name, type }) => `${name} ${type === 'CNAME'}`)
+  return [...names.values()].filter((some) => some.some(({ isBalanced }) => isBalanced))
+}
+
+function plainSet(set: Route53Set, all: readonly Route53Set[], builder: ZoneBuilder): void {
+  const { name, type, ttl, values, alias, place } = set
+  if (alias !== undefined) return plainAlias(set, all, builder)
+  for (const value of values) builder.record({ name, type, ttl: ttl ?? 0, value }, place)
+  if (values.length === 0) refuse(set, 'it has no records', builder)
+}
+
+/** An alias of a name outside of the zone is an ALIAS; one of a name in it has what that has. */
+function plainAlias(set: Route53Set, all: readonly Route53Set[], builder: ZoneBuilder): void {
+  const { fields, name, type, alias = '', place } = set
+  fields.object('AliasTarget').aside('there is no other answer', 'EvaluateTargetHealth')
+  const own = all.filter((one) => one.name.toLowerCase() === alias.toLowerCase())
+  const target = own.find((one) => one.type === type && !one.isBalanced && one.alias === undefined)
+  if (own.length > 0) {
+    if (target === undefined) {
+      const how = 'write a service with the same pool'
+      return refuse(set, `an alias of ${alias}, which is balanced or an alias; ${how}`, builder)
+    }
+    const text = `${name} ${type}: an alias of ${alias}; now it has the same records, a copy`
+    builder.note('changed', place, text)
+    for (const value of target.values)
+      builder.record({ name, type, ttl: target.ttl ?? 0, value }, place)
+    return
+  }
+  if (type !== 'A' && type !== 'AAAA') {
+    return refuse(set, `an alias of ${alias}: only addresses are looked up`, builder)
+  }
+  const hasBoth = all.some((one) => {
+    return one.name === name && one.alias === alias && one.type !== type && !one.isBalanced
+  })
+  if (!hasBoth) {
+    const text = `${name} ${type}: an ALIAS has the IPv4 and the IPv6 addresses of ${alias}`
+    builder.note('changed', place, text)
+  }
+  builder.record({ name, type: 'ALIAS', ttl: aliasTtl, value: alias }, place)
+}
+
+function refuse({ name, type, id, fields, place }: Route53Set, why: string, builder: ZoneBuilder) {
+  const label = [name, type, ...(id === '' ? [] : [id])].join(' ')
+  builder.note('not mapped', place, `${label}: ${why}`)
+  fields.told()
+}

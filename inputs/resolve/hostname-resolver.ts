@@ -1,0 +1,333 @@
+// Keeps the addresses of host names: looks each up when its TTL ends, and keeps the last good ones.
+import { backoffMs } from '#lib/backoff.ts'
+import type { Clock } from '#lib/clock.ts'
+import type { Log } from '#lib/log.ts'
+import type { Random } from '#lib/random.ts'
+import type { After } from '#lib/timer.ts'
+import type { LastAddresses } from '#state/ports/last-addresses.ts'
+import { DueHeap } from '#health/thread/due-heap.ts'
+import type { DueItem } from '#health/thread/due-heap.ts'
+import { resolveLimits } from './limits.ts'
+import { lookupFaults } from './lookup.ts'
+import type { FoundAddresses, Lookup, LookupFault, LookupResult } from './lookup.ts'
+import { canonical, isLocal, slotsFor, whyUnusable } from './usable-addresses.ts'
+
+export interface HostnameResolverParts {
+  readonly lookup: Lookup
+  /** Whether loopback and link-local addresses are answered. */
+  readonly allowLocal: boolean
+  /** null: nothing is known after a restart until it is looked up. */
+  readonly last: LastAddresses | null
+  readonly clock: Clock
+  readonly after: After
+  readonly random: Random
+  readonly log: Log
+}
+
+/** What a node knows of a host name. */
+export interface HostnameStatus {
+  /** By slot, '' where it has none. */
+  readonly v4: readonly string[]
+  readonly v6: readonly string[]
+  /** When the addresses were last found, Unix epoch; 0: never. */
+  readonly resolvedAtMs: number
+  /** Why the last lookup failed; empty: it did not, or there was none yet. */
+  readonly error: string
+  /** Addresses that it has beyond those that are answered. */
+  readonly unused: number
+}
+
+export interface ResolveCounts {
+  readonly hostnames: {
+    readonly resolved: number
+    readonly stale: number
+    readonly unresolved: number
+  }
+  /** Since the addresses of the host name that is worst off were found; 0: none is known. */
+  readonly ageSeconds: number
+  readonly failures: Readonly<Record<LookupFault, number>>
+}
+
+/** In line while it is not being looked up. */
+interface Name extends DueItem {
+  readonly hostname: string
+  v4: readonly string[]
+  v6: readonly string[]
+  resolvedAtMs: number
+  error: string
+  unused: number
+  failures: number
+  hasTried: boolean
+}
+
+/** Sentences about faults, after `does not resolve: `. */
+const faultWords: Readonly<Record<LookupFault, string>> = {
+  timeout: 'no name server answers in time',
+  'no-such-name': 'there is no such name',
+  'no-addresses': 'the name has no addresses',
+  'server-failure': 'the name server fails (SERVFAIL)',
+  refused: 'the name server refuses to answer',
+  'bad-answer': 'the name server answers nonsense',
+  'unusable-addresses': '',
+  other: 'it cannot be looked up on this machine',
+}
+
+export class HostnameResolver {
+  readonly #parts: HostnameResolverParts
+  #names = new Map<string, Name>()
+  readonly #line = new DueHeap<Name>()
+  /** Names that have not been looked up once. */
+  #untried = 0
+  readonly #handlers: ((hostnames: readonly string[]) => void)[] = []
+  readonly #failures = Object.fromEntries(lookupFaults.map((fault) => [fault, 0])) as Record<
+    LookupFault,
+    number
+  >
+  #changed = new Set<string>()
+  #callOffTell: (() => void) | undefined
+  #callOffPump: (() => void) | undefined
+  #callOffStore: (() => void) | undefined
+  /** Monotonic. */
+  #storeDueMs = Infinity
+  #running = 0
+  #isStopped = false
+  #waiting: (() => void)[] = []
+
+  constructor(parts: HostnameResolverParts) {
+    this.#parts = parts
+  }
+
+  /** `handler` is called with host names whose addresses or errors are other ones than before. */
+  onChange(handler: (hostnames: readonly string[]) => void): void {
+    this.#handlers.push(handler)
+  }
+
+  /** All host names of what serves: new ones are looked up at once, others are dropped. */
+  want(hostnames: Iterable<string>): void {
+    const before = this.#names
+    this.#names = new Map()
+    for (const hostname of hostnames) {
+      if (this.#names.has(hostname)) continue
+      const known = before.get(hostname)
+      before.delete(hostname)
+      this.#names.set(hostname, known ?? this.#join(hostname))
+    }
+    for (const name of before.values()) this.#leave(name)
+    this.#pump()
+  }
+
+  #join(hostname: string): Name {
+    const name = this.#newName(hostname)
+    this.#untried++
+    this.#line.add(name)
+    return name
+  }
+
+  #leave(name: Name): void {
+    this.#line.remove(name)
+    if (!name.hasTried) this.#untried--
+    name.hasTried = true
+  }
+
+  statusOf(hostname: string): HostnameStatus {
+    const { v4, v6, resolvedAtMs, error, unused } =
+      this.#names.get(hostname) ?? this.#newName(hostname)
+    return { v4, v6, resolvedAtMs, error, unused }
+  }
+
+  /** Resolves when each host name has been looked up once, or the patience of a start is over. */
+  async settled(): Promise<void> {
+    if (this.#untried === 0) return
+    await new Promise<void>((resolve) => {
+      const callOff = this.#parts.after(resolveLimits.startPatienceMs, resolve)
+      this.#waiting.push(() => {
+        callOff()
+        resolve()
+      })
+    })
+  }
+
+  counts(): ResolveCounts {
+    const hostnames = { resolved: 0, stale: 0, unresolved: 0 }
+    const nowMs = this.#parts.clock.nowMs()
+    let oldestMs = nowMs
+    for (const { resolvedAtMs, error } of this.#names.values()) {
+      if (resolvedAtMs === 0) hostnames.unresolved++
+      else {
+        if (error === '') hostnames.resolved++
+        else hostnames.stale++
+        oldestMs = Math.min(oldestMs, resolvedAtMs)
+      }
+    }
+    return { hostnames, ageSeconds: (nowMs - oldestMs) / 1000, failures: { ...this.#failures } }
+  }
+
+  stop(): void {
+    this.#isStopped = true
+    this.#callOffPump?.()
+    this.#callOffTell?.()
+    if (this.#callOffStore !== undefined) this.#store()
+    this.#names.clear()
+  }
+
+  #newName(hostname: string): Name {
+    const stored = this.#parts.last?.of(hostname)
+    const max = resolveLimits.addressesMax
+    return {
+      hostname,
+      v4: slotsFor(stored?.v4 ?? [], stored?.v4 ?? [], max),
+      v6: slotsFor(stored?.v6 ?? [], stored?.v6 ?? [], max),
+      resolvedAtMs: stored?.atMs ?? 0,
+      error: '',
+      unused: 0,
+      failures: 0,
+      dueMs: this.#parts.clock.monotonicMs(),
+      heapIndex: -1,
+      hasTried: false,
+    }
+  }
+
+  /** Starts what is due, then sleeps until the next one is. */
+  #pump(): void {
+    this.#callOffPump?.()
+    this.#callOffPump = undefined
+    const nowMs = this.#parts.clock.monotonicMs()
+    while (!this.#isStopped) {
+      const name = this.#line.first
+      // At the limit, the next lookup to end pumps again.
+      if (name === undefined || this.#running >= resolveLimits.inFlightMax) return
+      if (name.dueMs > nowMs) break
+      this.#line.remove(name)
+      this.#start(name)
+    }
+    if (this.#isStopped) return
+    this.#callOffPump = this.#parts.after(Math.max(this.#line.first!.dueMs - nowMs, 0), () => {
+      this.#pump()
+    })
+  }
+
+  #start(name: Name): void {
+    this.#running++
+    void this.#parts.lookup(name.hostname).then((result) => {
+      this.#running--
+      if (!name.hasTried) this.#untried--
+      name.hasTried = true
+      // It may have been dropped meanwhile.
+      if (this.#names.get(name.hostname) === name) {
+        this.#take(name, result)
+        this.#line.add(name)
+      }
+      if (this.#untried === 0) for (const done of this.#waiting.splice(0)) done()
+      this.#pump()
+    })
+  }
+
+  #take(name: Name, result: LookupResult): void {
+    const found = result.ok ? this.#usable(result) : undefined
+    if (found === undefined || !found.ok) {
+      const fault = result.ok ? 'unusable-addresses' : result.fault
+      this.#fail(name, fault, found?.why ?? faultWords[fault])
+      return
+    }
+    const max = resolveLimits.addressesMax
+    const before = [...name.v4, ...name.v6].join(' ')
+    // A family that nobody could say anything of keeps what it had.
+    if (found.v4 !== undefined) name.v4 = slotsFor(name.v4, found.v4, max)
+    if (found.v6 !== undefined) name.v6 = slotsFor(name.v6, found.v6, max)
+    const wasFailing = name.error !== ''
+    name.resolvedAtMs = this.#parts.clock.nowMs()
+    name.error = ''
+    name.failures = 0
+    name.unused = [found.v4, found.v6].reduce(
+      (sum, list) => sum + Math.max(0, (list?.length ?? 0) - max),
+      0,
+    )
+    const { ttlSecondsMin, ttlSecondsMax, jitter } = resolveLimits
+    const ttlSeconds = Math.min(Math.max(found.ttlSeconds, ttlSecondsMin), ttlSecondsMax)
+    this.#dueIn(name, ttlSeconds * 1000 * (1 - jitter * (this.#parts.random.next() / 2 ** 32)))
+    const isChanged = before !== [...name.v4, ...name.v6].join(' ')
+    const { storeEveryMs, storeAgainMs } = resolveLimits
+    this.#storeWithin(isChanged ? storeEveryMs : storeAgainMs)
+    if (!isChanged && !wasFailing) return
+    const { hostname, unused } = name
+    const addresses = [...name.v4, ...name.v6].filter(Boolean)
+    this.#parts.log.info({ hostname, addresses, unused }, 'host name resolved')
+    this.#tell(name)
+  }
+
+  #fail(name: Name, fault: LookupFault, why: string): void {
+    this.#failures[fault]++
+    name.failures++
+    this.#dueIn(name, backoffMs(resolveLimits.retries, name.failures))
+    if (name.error === why) return
+    name.error = why
+    const { hostname, resolvedAtMs } = name
+    const since = resolvedAtMs === 0 ? null : new Date(resolvedAtMs).toISOString()
+    this.#parts.log.warn(
+      { hostname, reason: why, since },
+      resolvedAtMs === 0
+        ? 'a host name does not resolve, and has no addresses to answer'
+        : 'a host name does not resolve; its last good addresses are answered',
+    )
+    this.#tell(name)
+  }
+
+  #dueIn(name: Name, delayMs: number): void {
+    name.dueMs = this.#parts.clock.monotonicMs() + delayMs
+  }
+
+  /** What clients may be sent to; in order, so that nodes with equal answers fill equal slots. */
+  #usable({ v4, v6, ttlSeconds }: LookupResult & { readonly ok: true }) {
+    let refused = ''
+    const usable = (list: FoundAddresses): FoundAddresses =>
+      list
+        ?.filter((address) => {
+          const why = whyUnusable(address)
+          if (why === undefined || (this.#parts.allowLocal && isLocal(why))) return true
+          refused ||= `${address} is ${why}`
+          return false
+        })
+        .map(canonical)
+        .toSorted()
+    const [found4, found6] = [usable(v4), usable(v6)]
+    const count = (found4?.length ?? 0) + (found6?.length ?? 0)
+    if (count > 0) return { ok: true, v4: found4, v6: found6, ttlSeconds, why: '' } as const
+    const remedy = 'give it another address, or set dns.allowLocalTargets'
+    return { ok: false, why: `${refused}; ${remedy}` } as const
+  }
+
+  #tell({ hostname }: Name): void {
+    this.#changed.add(hostname)
+    this.#callOffTell ??= this.#parts.after(resolveLimits.batchMs, () => {
+      this.#callOffTell = undefined
+      const changed = [...this.#changed]
+      this.#changed.clear()
+      for (const handler of this.#handlers) handler(changed)
+    })
+  }
+
+  #storeWithin(delayMs: number): void {
+    const dueMs = this.#parts.clock.monotonicMs() + delayMs
+    if (this.#parts.last === null || dueMs >= this.#storeDueMs) return
+    this.#callOffStore?.()
+    this.#storeDueMs = dueMs
+    this.#callOffStore = this.#parts.after(delayMs, () => {
+      this.#store()
+    })
+  }
+
+  #store(): void {
+    this.#callOffStore?.()
+    this.#callOffStore = undefined
+    this.#storeDueMs = Infinity
+    const known = [...this.#names.values()].filter(({ resolvedAtMs }) => resolvedAtMs > 0)
+    this.#parts.last?.keep(
+      known.map(({ hostname, v4, v6, resolvedAtMs: atMs }) => ({
+        hostname,
+        v4: v4.filter(Boolean),
+        v6: v6.filter(Boolean),
+        atMs,
+      })),
+    )
+  }
+}

@@ -1,0 +1,253 @@
+// Writes records to segments: one write at a time, a bounded queue, an end where a disk is full.
+import { assert } from '#lib/assert.ts'
+import type { Clock } from '#lib/clock.ts'
+import type { Log } from '#lib/log.ts'
+import { journalLimits } from '#journal/format/limits.ts'
+import { magic } from '#journal/format/records.ts'
+import type { SegmentHead } from '#journal/format/records.ts'
+import {
+  makeDirectory,
+  openSegment,
+  pruneSegments,
+  removeSegment,
+  segmentFiles,
+  segmentPath,
+} from './segment-files.ts'
+import type { OpenSegment, SegmentHandle } from './segment-files.ts'
+
+export interface JournalFileParts {
+  readonly directory: string
+  readonly bytesMax: number
+  readonly ageMaxMs: number
+  readonly clock: Clock
+  readonly log: Log
+  readonly mayWrite?: Promise<unknown>
+  readonly openSegment?: OpenSegment
+  /** Octets that may wait for the disk; default `journalLimits.queueBytesMax`. */
+  readonly queueBytesMax?: number
+  /** A segment may have this many; default `journalLimits.segmentBytesMin`. */
+  readonly segmentBytesMin?: number
+}
+
+export interface JournalStatus {
+  /** Why nothing is written, as a sentence; null: it is. */
+  readonly error: string | null
+  /** Unix epoch; null: there is no error. */
+  readonly errorSinceMs: number | null
+  /** Of all segments. */
+  readonly bytes: number
+  /** Since the start of the process. */
+  readonly writtenBytes: number
+  /** How often records were lost: a full disk, or one that was too slow. */
+  readonly losses: number
+}
+
+/** Records of one segment, or of a part of one. */
+interface Batch {
+  /** They begin a segment. */
+  readonly isFirst: boolean
+  readonly records: Buffer[]
+}
+
+export class JournalFile {
+  readonly #parts: JournalFileParts
+  #queue: Batch[] = []
+  #queueBytes = 0
+  /** No record is taken before a segment begins. */
+  #isBegun = false
+  #lostFor = ''
+  /** When the segment in the queue began, and what it has by now. */
+  #sinceMs = 0
+  #segmentBytes = 0
+  #stateBytes = 0
+  #handle: SegmentHandle | undefined
+  /** Of a segment that has no beginning yet. */
+  #emptyPath: string | undefined
+  #writing: Promise<void> | undefined
+  #isAllowed: boolean
+  #isClosed = false
+  #error: string | null = null
+  #errorSinceMs: number | null = null
+  #retryAtMs = 0
+  #bytes = 0
+  #writtenBytes = 0
+  #losses = 0
+
+  constructor(parts: JournalFileParts) {
+    this.#parts = parts
+    this.#isAllowed = parts.mayWrite === undefined
+    parts.mayWrite?.then(
+      () => (this.#isAllowed = true),
+      () => (this.#isClosed = true),
+    )
+  }
+
+  /** What is added before a segment begins is in the state that it begins with. */
+  add(record: Buffer): void {
+    if (!this.#isBegun || this.#isClosed) return
+    const last = this.#queue.at(-1)
+    if (last === undefined) this.#queue.push({ isFirst: false, records: [record] })
+    else last.records.push(record)
+    this.#count(record.length)
+  }
+
+  begin(records: readonly Buffer[]): void {
+    if (this.#isClosed) return
+    this.#isBegun = true
+    this.#lostFor = ''
+    this.#sinceMs = this.#parts.clock.monotonicMs()
+    this.#segmentBytes = 0
+    // First: a state that is larger than what may wait is no loss.
+    this.#stateBytes = records.reduce((sum, record) => sum + record.length, 0)
+    this.#queue.push({ isFirst: true, records: [...records] })
+    this.#count(this.#stateBytes)
+  }
+
+  /**
+   * What a new segment is to begin for, now; undefined: for nothing.
+   *
+   * @param isEven no list of candidates is behind its columns: a good moment
+   */
+  wants(isEven: boolean): Pick<SegmentHead, 'why' | 'lost'> | undefined {
+    const nowMs = this.#parts.clock.monotonicMs()
+    if (!this.#isBegun) {
+      if (nowMs < this.#retryAtMs) return undefined
+      return this.#lostFor === '' ? { why: 'started' } : { why: 'resumed', lost: this.#lostFor }
+    }
+    const limits = journalLimits
+    const share = this.#parts.bytesMax / limits.segmentsMin
+    const { segmentBytesMin = Math.max(share, limits.segmentBytesMin) } = this.#parts
+    const wanted = Math.min(segmentBytesMin, limits.segmentBytesMax)
+    const bytesMax = Math.max(wanted, this.#stateBytes * limits.segmentPerState)
+    const isOld = nowMs - this.#sinceMs >= limits.segmentMs
+    const isDue = isOld || this.#segmentBytes >= bytesMax
+    const isLate = this.#segmentBytes >= bytesMax * 2
+    return (isDue && isEven) || isLate ? { why: 'rotated' } : undefined
+  }
+
+  /** Resolves when all that was added is written, or cannot be. Never rejects. */
+  async flush(): Promise<void> {
+    while (this.#writing !== undefined) await this.#writing
+    if (!this.#isAllowed || this.#isClosed) return
+    this.#writing = this.#write().finally(() => (this.#writing = undefined))
+    await this.#writing
+  }
+
+  /** A write that is under way has begun already. */
+  flushSoon(): void {
+    if (this.#writing === undefined) void this.flush()
+  }
+
+  async close(): Promise<void> {
+    await this.flush()
+    this.#isClosed = true
+    await this.#handle?.close().catch(() => undefined)
+    this.#handle = undefined
+  }
+
+  status(): JournalStatus {
+    return {
+      ...{ error: this.#error, errorSinceMs: this.#errorSinceMs, bytes: this.#bytes },
+      ...{ writtenBytes: this.#writtenBytes, losses: this.#losses },
+    }
+  }
+
+  #count(bytes: number): void {
+    this.#segmentBytes += bytes
+    this.#queueBytes += bytes
+    const { queueBytesMax = journalLimits.queueBytesMax } = this.#parts
+    if (this.#queueBytes > queueBytesMax + this.#stateBytes) {
+      this.#lose('the disk is slower than the changes')
+    }
+  }
+
+  async #write(): Promise<void> {
+    const batches = this.#queue
+    this.#queue = []
+    this.#queueBytes = 0
+    if (batches.length === 0) return
+    try {
+      for (const { isFirst, records } of batches) {
+        if (isFirst) await this.#openNext()
+        await this.#append(Buffer.concat(isFirst ? [magic, ...records] : records))
+        this.#emptyPath = undefined
+        if (isFirst) this.#prune()
+      }
+      this.#recovered()
+    } catch (error) {
+      await this.#failed(error)
+    }
+  }
+
+  async #append(octets: Buffer): Promise<void> {
+    assert(this.#handle !== undefined, 'records follow the beginning of a segment')
+    await this.#handle.append(octets)
+    this.#bytes += octets.length
+    this.#writtenBytes += octets.length
+  }
+
+  #prune(): void {
+    const { directory, clock } = this.#parts
+    this.#bytes = pruneSegments(directory, this.#parts, clock.nowMs())
+  }
+
+  async #openNext(): Promise<void> {
+    const { directory } = this.#parts
+    makeDirectory(directory)
+    await this.#handle?.close().catch(() => undefined)
+    this.#handle = undefined
+    const open = this.#parts.openSegment ?? openSegment
+    for (let more = 1; ; more++) {
+      const number = (segmentFiles(directory).at(-1)?.number ?? 0) + more
+      const path = segmentPath(directory, number)
+      try {
+        this.#handle = await open(path)
+        this.#emptyPath = path
+        return
+      } catch (error) {
+        const isTaken = (error as NodeJS.ErrnoException).code === 'EEXIST'
+        if (!isTaken || more > takenMax) throw error
+      }
+    }
+  }
+
+  async #failed(error: unknown): Promise<void> {
+    const { clock, log } = this.#parts
+    const reason = error instanceof Error ? error.message : String(error)
+    await this.#handle?.close().catch(() => undefined)
+    this.#handle = undefined
+    // A disk that is full for days would have a file of each try.
+    if (this.#emptyPath !== undefined) removeSegment(this.#emptyPath)
+    this.#emptyPath = undefined
+    this.#retryAtMs = clock.monotonicMs() + journalLimits.retryMs
+    if (this.#error === null) {
+      this.#errorSinceMs = clock.nowMs()
+      log.error(
+        { err: error },
+        'the journal has ended: answers from now on cannot be explained later; free space or ' +
+          'mend the data directory, and it goes on by itself',
+      )
+    }
+    this.#error = reason
+    this.#lose(reason)
+  }
+
+  #recovered(): void {
+    if (this.#error === null) return
+    this.#error = null
+    this.#errorSinceMs = null
+    this.#parts.log.info({}, 'the journal goes on')
+  }
+
+  /** All that waits is dropped, and nothing is taken before another segment begins. */
+  #lose(reason: string): void {
+    this.#queue = []
+    this.#queueBytes = 0
+    this.#isBegun = false
+    this.#lostFor = reason
+    this.#losses++
+  }
+}
+
+/** Two processes take a number each when one replaces the other. */
+const takenMax = 100

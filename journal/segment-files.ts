@@ -1,0 +1,144 @@
+// The files of a journal: segments with rising numbers in one directory, the oldest removed first.
+import {
+  closeSync,
+  fstatSync,
+  mkdirSync,
+  openSync,
+  readdirSync,
+  readSync,
+  rmSync,
+  statSync,
+} from 'node:fs'
+import { open } from 'node:fs/promises'
+import { join } from 'node:path'
+import { journalLimits } from '#journal/format/limits.ts'
+import { firstBytes, firstWallMs } from '#journal/format/records.ts'
+
+export interface SegmentFile {
+  readonly path: string
+  readonly number: number
+}
+
+/** What the journal needs of an open file. */
+export interface SegmentHandle {
+  /** Rejects with the file system's error. */
+  readonly append: (octets: Uint8Array) => Promise<void>
+  readonly close: () => Promise<void>
+}
+
+export type OpenSegment = (path: string) => Promise<SegmentHandle>
+
+/** Never one that exists: another process may still write to it. */
+export const openSegment: OpenSegment = async (path) => {
+  const file = await open(path, 'ax', 0o640)
+  return {
+    append: (octets) => file.appendFile(octets),
+    close: () => file.close(),
+  }
+}
+
+const fileName = /^(\d{8,15})\.journal$/
+
+export function segmentPath(directory: string, number: number): string {
+  return join(directory, `${String(number).padStart(8, '0')}.journal`)
+}
+
+/** In order; none where there is no such directory. */
+export function segmentFiles(directory: string): readonly SegmentFile[] {
+  return namesIn(directory)
+    .flatMap((name) => {
+      const digits = fileName.exec(name)?.[1]
+      return digits === undefined ? [] : [{ path: join(directory, name), number: Number(digits) }]
+    })
+    .sort((a, b) => a.number - b.number)
+}
+
+/** Regular files: a device, or a directory, with such a name is nothing that a journal wrote. */
+function namesIn(directory: string): readonly string[] {
+  try {
+    return readdirSync(directory, { withFileTypes: true })
+      .filter((entry) => entry.isFile())
+      .map(({ name }) => name)
+  } catch {
+    return []
+  }
+}
+
+/** @throws the file system's error */
+export function makeDirectory(directory: string): void {
+  mkdirSync(directory, { recursive: true, mode: 0o750 })
+}
+
+/**
+ * Removes what is too much or too old; the newest segment stays.
+ *
+ * @returns octets that are left
+ */
+export function pruneSegments(
+  directory: string,
+  { bytesMax, ageMaxMs }: { readonly bytesMax: number; readonly ageMaxMs: number },
+  nowMs: number,
+): number {
+  const files = segmentFiles(directory).flatMap(({ path }) => {
+    const found = statSync(path, { throwIfNoEntry: false })
+    return found === undefined ? [] : [{ path, bytes: found.size }]
+  })
+  let bytes = files.reduce((sum, file) => sum + file.bytes, 0)
+  let aged = 0
+  for (const [i, file] of files.slice(0, -1).entries()) {
+    const isOld =
+      aged < journalLimits.agedPerRotation && nowMs - endMs(files.slice(i + 1)) > ageMaxMs
+    if (!isOld && bytes <= bytesMax) break
+    if (isOld) aged++
+    rmSync(file.path, { force: true })
+    bytes -= file.bytes
+  }
+  return bytes
+}
+
+/** Of a segment that these follow: the first that says when it began, says so. */
+function endMs(following: readonly { readonly path: string }[]): number {
+  for (const { path } of following) {
+    const ms = beginMs(path)
+    if (ms !== Infinity) return ms
+  }
+  return Infinity
+}
+
+/** Of one in which nothing stands; one that cannot be removed stays. */
+export function removeSegment(path: string): void {
+  try {
+    rmSync(path, { force: true })
+  } catch {
+    // The disk has other troubles, which the journal says.
+  }
+}
+
+/** By the clock of whoever wrote it; Infinity: it does not say. */
+function beginMs(path: string): number {
+  const file = openSync(path, 'r')
+  try {
+    return firstWallMs(octetsOf(file, firstBytes)) ?? Infinity
+  } finally {
+    closeSync(file)
+  }
+}
+
+/** Up to so many octets; of a file that cannot be read, or is not there any more, none. */
+export function readBeginning(path: string, bytesMax: number): Buffer {
+  try {
+    const file = openSync(path, 'r')
+    try {
+      return octetsOf(file, Math.min(fstatSync(file).size, bytesMax))
+    } finally {
+      closeSync(file)
+    }
+  } catch {
+    return Buffer.alloc(0)
+  }
+}
+
+function octetsOf(file: number, count: number): Buffer {
+  const octets = Buffer.alloc(count)
+  return octets.subarray(0, readSync(file, octets, 0, count, 0))
+}

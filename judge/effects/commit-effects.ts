@@ -1,0 +1,59 @@
+// Says what a commit does to answers, for the thread that has made it.
+import type { Bundle } from '#bundle/format/bundle.ts'
+import { adoptBundle } from '#bundle/load/load.ts'
+import type { CommitBundle, CommitEffects, EffectParts } from './commit-effect.ts'
+import { systemClock } from '#lib/clock.ts'
+import type { GeoBuffers } from '#routing/geo/geo-tables.ts'
+import { GeoLink } from '#inputs/geo/geo-link.ts'
+import { shortWords } from '#judge/print/short.ts'
+import { KnownPlaces, QuickEffects } from '#judge/plan/quick-effect.ts'
+import type { PlacesState, QuickReason } from '#judge/plan/quick-effect.ts'
+
+/** What a write that was made says where its effect is not known, and why. */
+export const unknownEffect = (reason: QuickReason | 'first'): string =>
+  `moved=unknown; reason=${reason}`
+
+export function createCommitEffects(parts: EffectParts, clock = systemClock): CommitEffects {
+  const places = new PlacesNow(parts)
+  const create = () => new QuickEffects({ nowMs: () => clock.nowMs(), places: () => places.now() })
+  let effects = create()
+  /** The head of the last commit is mostly what the next one stands on. */
+  let last: Bundle | undefined
+  const loaded = ({ bytes, digest }: CommitBundle): Bundle =>
+    last?.digest === digest ? last : adoptBundle(bytes, digest)
+  return {
+    between(before, after) {
+      const base = before === null ? undefined : loaded(before)
+      last = loaded(after)
+      if (base === undefined) return () => unknownEffect('first')
+      const effect = effects.between(base, last)
+      return (viewer) => (effect.ok ? shortWords(effect.of(viewer)) : unknownEffect(effect.reason))
+    },
+    renew() {
+      places.now()
+      // Its sides hold the tables of those before.
+      effects = create()
+    },
+  }
+}
+
+/** What the databases tell, until there are others. */
+class PlacesNow {
+  readonly #parts: EffectParts
+  #geo: GeoBuffers | null = null
+  #known: KnownPlaces | PlacesState
+
+  constructor(parts: EffectParts) {
+    this.#parts = parts
+    this.#known = parts.hasDatabases ? 'unread' : 'none'
+  }
+
+  now(): KnownPlaces | PlacesState {
+    const geo = this.#parts.databases() as GeoBuffers | null
+    if (geo === null || geo === this.#geo) return this.#known
+    this.#geo = geo
+    const link = new GeoLink({ onChange: (handler) => handler(geo) }, () => undefined)
+    this.#known = new KnownPlaces(geo, (bundle) => link.tablesFor(bundle))
+    return this.#known
+  }
+}

@@ -1,0 +1,64 @@
+// Compares the clients of two bundles, for the guardrail on moved clients.
+import { loadBundle } from '#bundle/load/load.ts'
+import { loadTables } from '#judge/simulate/tables.ts'
+import type { Moved, MovedBetween } from '#compiler/lower/name-outline.ts'
+import { systemClock } from '#lib/clock.ts'
+import type { AnswerChange } from '#judge/document/model.ts'
+import { makePlan } from '#judge/plan/plan.ts'
+import { sentElsewhere } from '#judge/plan/sent-elsewhere.ts'
+
+/** Fewer than a plan for people asks: it is compared with a whole number of percent. */
+const networksMax = 8_192
+
+/**
+ * With all members up. Databases are read when they are needed, and let go: a guardrail is judged
+ * seldom. One that cannot be read tells nobody apart.
+ */
+export function createMovedBetween(databases: {
+  readonly geoip?: string | undefined
+  readonly asn?: string | undefined
+}): MovedBetween {
+  return (before, after) => {
+    const [base, head] = [loadBundle(before), loadBundle(after)]
+    if (!base.ok || !head.ok) return []
+    const loaded = loadTables(databases)
+    const tables = loaded.ok ? loaded : loadTables({})
+    if (!tables.ok) return []
+    const tablesOfHead = tables.value(head.value)
+    const moved = new MovedNames()
+    makePlan({
+      base: { source: '', bundle: base.value, tables: tables.value(base.value) },
+      head: { source: '', bundle: head.value, tables: tablesOfHead },
+      moments: [{ atMs: systemClock.nowMs(), health: null }],
+      geo: tablesOfHead.geo,
+      scripts: null,
+      limits: { networksMax },
+      onChange: (change) => moved.add(change),
+      listedEntriesMax: 0,
+    })
+    return moved.all
+  }
+}
+
+/** Each name of which clients go elsewhere, or come. */
+export class MovedNames {
+  readonly #most = new Map<string, Moved>()
+
+  add({ name, tenant, kind, movement }: AnswerChange): void {
+    if (kind === 'removed') return
+    const known = this.#most.get(name)?.share ?? 0
+    if (kind === 'added') {
+      // It sends nobody elsewhere: other guardrails count it.
+      this.#most.set(name, { name, tenant, share: known })
+    } else if (movement !== null) {
+      const { ipv4, ipv6 } = movement
+      if (Math.max(ipv4.moved, ipv6.moved) === 0) return
+      const share = Math.max(sentElsewhere(ipv4), sentElsewhere(ipv6), known)
+      this.#most.set(name, { name, tenant, share })
+    }
+  }
+
+  get all(): readonly Moved[] {
+    return [...this.#most.values()]
+  }
+}

@@ -1,0 +1,25 @@
+// Tells which databases a comparison of clients lacks: those that steps of a bundle go by.
+import { loadBundle } from '#bundle/load/load.ts'
+import { goesBy } from '#inputs/geo/databases.ts'
+import { waysInPolicies } from '#routing/choose/policy.ts'
+
+/** How the sentence begins that says what a limit on moved clients could not see. */
+export const judgedWithout = 'movedClients is judged without places, which steps go by: '
+
+/** @returns options of `gslbd check` that would name them, such as `--geoip` */
+export function missingDatabases(
+  bundles: readonly Uint8Array[],
+  { geoip, asn }: { readonly geoip?: string | undefined; readonly asn?: string | undefined },
+): readonly string[] {
+  const missing = new Set<string>()
+  for (const bytes of bundles) {
+    const bundle = loadBundle(bytes)
+    for (const way of bundle.ok ? waysInPolicies(bundle.value) : []) {
+      // Scripts are not run.
+      if (way.argument === 'BODY') continue
+      if (geoip === undefined && goesBy(way, ['geoip.dbPath'])) missing.add('--geoip')
+      if (asn === undefined && goesBy(way, ['asn.dbPath'])) missing.add('--asn')
+    }
+  }
+  return [...missing]
+}

@@ -1,0 +1,6 @@
+// Limits of what judges a change, in milliseconds.
+
+export const judgeLimits = {
+  /** What requests to the API remove within this time counts together. */
+  removalWindowMs: 600_000,
+} as const

@@ -1,0 +1,69 @@
+// Keeps the answers that differ within a bound: of too many, those of which most clients move.
+import type { AnswerChange, FamilyMovement } from '#judge/document/model.ts'
+
+/** Members, flows, places and records of a plan in all: some 250 octets of JSON each. */
+export const listedEntriesMax = 1_000_000
+
+interface Kept {
+  readonly change: AnswerChange
+  readonly moved: number
+  readonly entries: number
+  readonly order: number
+}
+
+/** Of one scenario, in the order in which they came. */
+export class ListedChanges {
+  /** All that were added. */
+  count = 0
+  readonly #entriesMax: number
+  #kept: Kept[] = []
+  #entries = 0
+
+  constructor(entriesMax: number) {
+    this.#entriesMax = entriesMax
+  }
+
+  add(change: AnswerChange): void {
+    const entries = entriesOf(change)
+    this.#kept.push({ change, moved: largestMove(change), entries, order: this.count++ })
+    this.#entries += entries
+    // To sort is dear: it is done when there is twice as much.
+    if (this.#entries > 2 * this.#entriesMax) this.#cut()
+  }
+
+  get all(): readonly AnswerChange[] {
+    if (this.#entries > this.#entriesMax) this.#cut()
+    return this.#kept.map(({ change }) => change)
+  }
+
+  /** Leaves out those of which the fewest clients move, and of equal ones the last. */
+  #cut(): void {
+    const ranked = this.#kept.toSorted(
+      (one, other) => other.moved - one.moved || one.order - other.order,
+    )
+    let entries = 0
+    const end = ranked.findIndex((one) => (entries += one.entries) > this.#entriesMax)
+    // The first one is listed, however long it is.
+    const kept = end < 0 ? ranked : ranked.slice(0, Math.max(1, end))
+    this.#kept = kept.sort((one, other) => one.order - other.order)
+    this.#entries = kept.reduce((sum, one) => sum + one.entries, 0)
+  }
+}
+
+/** The larger part of the clients of a family; 0: none, or the answer sends nobody anywhere. */
+export function largestMove({ movement }: AnswerChange): number {
+  return movement === null ? 0 : Math.max(movement.ipv4.moved, movement.ipv6.moved)
+}
+
+function entriesOf({ before, after, movement }: AnswerChange): number {
+  const told = [before, after].reduce(
+    (sum, { records, others }) => sum + records.length + others.length + 1,
+    1,
+  )
+  return movement === null ? told : told + ofFamily(movement.ipv4) + ofFamily(movement.ipv6)
+}
+
+function ofFamily({ flows, members, countries, operators }: FamilyMovement): number {
+  const places = (countries?.length ?? 0) + (operators?.length ?? 0)
+  return 1 + 2 * flows.length + members.length + places
+}

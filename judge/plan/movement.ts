@@ -1,0 +1,463 @@
+// Sums over all clients of a family who moves from where to where.
+import type { Address } from '#judge/clients/cuts.ts'
+import { hasMoreNetworks, networksOf } from '#judge/clients/networks.ts'
+import type { Partition } from '#judge/clients/partition.ts'
+import { figure } from './figure.ts'
+import { movedByPlace, noList, placeList } from './places.ts'
+import type { MovedByPlace } from './places.ts'
+import { Reach } from '#judge/sides/chooser.ts'
+import { isNowhere } from '#judge/sides/outcome.ts'
+import type { Destination, Outcome, Outcomes } from '#judge/sides/outcome.ts'
+import type {
+  Endpoint,
+  FamilyMovement,
+  Flow,
+  MemberShare,
+  MovedWithin,
+} from '#judge/document/model.ts'
+
+/** What a side gives a client: a `Chooser`, or the same to everybody. */
+export interface Giver {
+  readonly reach: Reach
+  readonly choose: (words: Int32Array, isIpv6: boolean) => Outcome
+  readonly ofNetworks: () => Outcome
+  readonly forNetworks: (first: Int32Array, isIpv6: boolean) => (words: Int32Array) => Outcome
+}
+
+export interface MovementLimits {
+  /** Client networks that are asked one by one; beyond, so many are chosen. */
+  readonly networksMax: number
+  /** The same where a script sees each address. */
+  readonly scriptRunsMax: number
+}
+
+/** How the traffic of clients was counted. */
+export interface Counting {
+  /** Queries or reports that were looked at; null: all of them. */
+  readonly sampled: number | null
+  /** Inside a country clients are taken to be spread over its addresses. */
+  readonly isByCountry: boolean
+}
+
+export interface PlaceNames {
+  readonly country: (row: number) => string
+  readonly operator: (row: number) => string
+}
+
+/** How the places of an answer are listed. */
+export interface PlaceListing extends PlaceNames {
+  /** The others are counted. */
+  readonly placesMax: number
+}
+
+/** Of 19 plans in 20: so many standard deviations. */
+const deviations = 1.96
+
+export interface Summed {
+  /** Also where the clients with another answer count nothing. */
+  readonly isDifferent: boolean
+  readonly movement: FamilyMovement
+  /** null: no database. */
+  readonly byCountry: MovedByPlace | null
+  /** Clients that were asked for, of either side. */
+  readonly asked: number
+}
+
+/** @returns null: networks would have to be asked one by one, and nobody knows which there are */
+export function sumMovement<A extends Address>(
+  before: Giver,
+  after: Giver,
+  partition: Partition<A>,
+  outcomes: Outcomes,
+  limits: MovementLimits,
+  names: PlaceListing,
+  counting: Counting | null = null,
+): Summed | null {
+  const sums = new Sums(outcomes, partition.weight.length)
+  const wide = walkClasses(before, after, partition, sums)
+  const networks = wide.filter(({ reach }) => reach === Reach.Network)
+  const addresses = wide.filter(({ reach }) => reach === Reach.Address)
+  const isUnknown = partition.ranges === null && partition.sample === undefined
+  if (wide.length > 0 && isUnknown) return null
+  if (addresses.length > 0 && partition.ranges === null) return null
+  askEach(before, after, partition, sums, networks, limits.networksMax)
+  askEach(before, after, partition, sums, addresses, limits.scriptRunsMax)
+  const total = partition.totalWeight || 1
+  const own = partition.space.isCounted === true ? counting : null
+  // Sums of many parts of a whole may be a little more than it.
+  const moved = Math.min(1, sums.moved / total)
+  const ofNetworks = deviations * Math.sqrt(sums.variance / total ** 2)
+  const ofSample = sampleError(moved, own?.sampled ?? null, sums)
+  const { countries, operators } = partition
+  const byCountry = countries === null ? null : movedByPlace(partition, countries, sums.movedOf)
+  const byOperator = operators === null ? null : movedByPlace(partition, operators, sums.movedOf)
+  const inCountries =
+    byCountry === null ? noList : placeList(byCountry, total, names.country, names.placesMax)
+  const ofOperators =
+    byOperator === null ? noList : placeList(byOperator, total, names.operator, names.placesMax)
+  const movement = {
+    moved: figure(moved),
+    differs: figure(Math.min(1, sums.differs / total)),
+    error: Math.min(1, Math.hypot(ofNetworks, ofSample)),
+    within: own?.isByCountry === true ? withinCountries(partition, sums, names) : null,
+    flows: sums.flowList(total),
+    members: sums.memberList(total),
+    countries: inCountries.places,
+    countriesOmitted: inCountries.omitted,
+    operators: ofOperators.places,
+    operatorsOmitted: ofOperators.omitted,
+  }
+  const asked = partition.weight.length + sums.asked
+  return { isDifferent: sums.hasDifference, movement, byCountry, asked }
+}
+
+/**
+ * How far the share of all may be from that of a sample: to the farther end of Wilson's interval.
+ * It does not vanish where none of a few moves, or each. Where all clients move alike, a sample
+ * does not err, and none is beyond the class that moves the least or the most.
+ */
+function sampleError(share: number, sampled: number | null, { leastOf, mostOf }: Sums): number {
+  if (sampled === null) return 0
+  const square = deviations ** 2
+  const middle = (share + square / (2 * sampled)) / (1 + square / sampled)
+  const spread = Math.sqrt((share * (1 - share)) / sampled + square / (4 * sampled ** 2))
+  const half = (deviations * spread) / (1 + square / sampled)
+  const least = Math.max(
+    middle - half,
+    leastOf.reduce((one, other) => Math.min(one, other), 1),
+  )
+  const most = Math.min(
+    middle + half,
+    mostOf.reduce((one, other) => Math.max(one, other), 0),
+  )
+  const error = Math.max(share - least, most - share)
+  return error < tight ? 0 : error
+}
+
+/** All clients of a country may be where the most of it move, or the fewest. */
+function withinCountries<A extends Address>(
+  { countries, totalWeight }: Partition<A>,
+  { leastOf, mostOf }: Sums,
+  { country }: PlaceNames,
+): MovedWithin | null {
+  if (countries === null || totalWeight === 0) return null
+  const { first, place, weight } = countries
+  const bounds = new Map<string, { least: number; most: number; whole: number }>()
+  for (let number = 0; number < leastOf.length; number++) {
+    for (let at = first[number]!; at < first[number + 1]!; at++) {
+      const name = country(place[at]!)
+      // Traffic is counted by countries alone.
+      const code = name.length === 2 ? name : ''
+      const bound = bounds.get(code) ?? { least: 1, most: 0, whole: 0 }
+      bound.least = Math.min(bound.least, leastOf[number]!)
+      bound.most = Math.max(bound.most, mostOf[number]!)
+      bound.whole += weight[at]!
+      bounds.set(code, bound)
+    }
+  }
+  let [least, most] = [0, 0]
+  for (const bound of bounds.values()) {
+    least += bound.least * bound.whole
+    most += bound.most * bound.whole
+  }
+  const within = { least: Math.min(1, least / totalWeight), most: Math.min(1, most / totalWeight) }
+  return within.most - within.least < tight ? null : within
+}
+
+/** Closer, and it is one figure. */
+const tight = 1e-9
+
+/** A class whose clients do not all get the same. */
+interface WideClass {
+  readonly number: number
+  readonly reach: Reach
+  /** Where it has the reach of a network: what all of them get together. */
+  readonly before: Outcome
+  readonly after: Outcome
+}
+
+function walkClasses<A extends Address>(
+  before: Giver,
+  after: Giver,
+  { space, weight, first }: Partition<A>,
+  sums: Sums,
+): readonly WideClass[] {
+  const words = new Int32Array(4)
+  const isIpv6 = space.name === 'ipv6'
+  const wide: WideClass[] = []
+  for (let number = 0; number < weight.length; number++) {
+    space.toWords(first[number]!, words)
+    let one = before.choose(words, isIpv6)
+    let other = after.choose(words, isIpv6)
+    const reach = Math.max(before.reach, after.reach) as Reach
+    if (reach === Reach.Network) {
+      if (before.reach === Reach.Network) one = before.ofNetworks()
+      if (after.reach === Reach.Network) other = after.ofNetworks()
+    }
+    const isSettled = reach === Reach.Class || (reach === Reach.Network && one === other)
+    if (isSettled) sums.add(number, one, other, weight[number]!)
+    else wide.push({ number, reach, before: one, after: other })
+  }
+  return wide
+}
+
+function askEach<A extends Address>(
+  before: Giver,
+  after: Giver,
+  partition: Partition<A>,
+  sums: Sums,
+  classes: readonly WideClass[],
+  most: number,
+): void {
+  const { space, weight } = partition
+  const whole = classes.reduce((sum, { number }) => sum + weight[number]!, 0) || 1
+  const words = new Int32Array(4)
+  const isIpv6 = space.name === 'ipv6'
+  for (const { number, reach, before: was, after: is } of classes) {
+    const own = Math.max(fewest, Math.floor((most * weight[number]!) / whole))
+    const isAll = reach === Reach.Network && doAllMove(was, is)
+    const isSampled = partition.ranges === null
+    if (isAll && (isSampled || hasMoreNetworks(partition, number, own))) {
+      sums.add(number, was, is, weight[number]!)
+      continue
+    }
+    const chosen = isSampled ? partition.sample!(most)[number]! : undefined
+    const probes = chosen ?? networksOf(partition, number, own)
+    words.set(probes.words.subarray(0, 4))
+    const one = askedIn(before, reach, words, isIpv6)
+    const other = askedIn(after, reach, words, isIpv6)
+    let moving = 0
+    sums.asked += probes.count
+    for (let i = 0; i < probes.count; i++) {
+      for (let word = 0; word < 4; word++) words[word] = probes.words[i * 4 + word]!
+      moving += sums.add(number, one(words), other(words), probes.weights[i]!)
+    }
+    if (probes.isWhole && reach === Reach.Network) continue
+    // Of those that were not asked nobody knows.
+    sums.leastOf[number] = 0
+    sums.mostOf[number] = 1
+    // Two more of each, after Agresti and Coull: that none was seen to move proves nothing.
+    const asked = probes.count
+    const part = (moving + 2) / (asked + 4)
+    sums.variance += (weight[number]! ** 2 * part * (1 - part)) / (asked + 4)
+  }
+}
+
+/** No member of the one is one of the other: nobody need be asked. */
+const doAllMove = (before: Outcome, after: Outcome): boolean =>
+  before.shares.every(({ destination }) =>
+    after.shares.every((other) => other.destination !== destination),
+  )
+
+/** What a side gives the clients of a class, one by one. */
+function askedIn(
+  giver: Giver,
+  reach: Reach,
+  first: Int32Array,
+  isIpv6: boolean,
+): (words: Int32Array) => Outcome {
+  if (reach !== Reach.Network) return (words) => giver.choose(words, isIpv6)
+  const outcome = giver.choose(first, isIpv6)
+  return giver.reach === Reach.Class ? () => outcome : giver.forNetworks(first, isIpv6)
+}
+
+/** Of a class that hardly counts. */
+const fewest = 64
+
+/** What clients got, what they get, and the part of them that moves. */
+interface Pair {
+  readonly before: Outcome
+  readonly after: Outcome
+  readonly part: number
+  weight: number
+}
+
+class Sums {
+  /** Networks and addresses, one by one. */
+  asked = 0
+  moved = 0
+  differs = 0
+  variance = 0
+  /** By class. */
+  readonly movedOf: Float64Array
+  /** By class: the least and the most of a client that moves. */
+  readonly leastOf: Float64Array
+  readonly mostOf: Float64Array
+  hasDifference = false
+  readonly #outcomes: Outcomes
+  /** By the number of the outcome before, then by the one after. */
+  readonly #pairs = new Map<number, Map<number, Pair>>()
+
+  constructor(outcomes: Outcomes, classes: number) {
+    this.#outcomes = outcomes
+    this.movedOf = new Float64Array(classes)
+    this.leastOf = new Float64Array(classes).fill(1)
+    this.mostOf = new Float64Array(classes)
+  }
+
+  /** @returns which part of them moves */
+  add(number: number, before: Outcome, after: Outcome, weight: number): number {
+    const pair = this.#pairOf(before, after)
+    pair.weight += weight
+    if (before === after) {
+      this.leastOf[number] = 0
+      return 0
+    }
+    this.hasDifference = true
+    const { part } = pair
+    this.leastOf[number] = Math.min(this.leastOf[number]!, part)
+    this.mostOf[number] = Math.max(this.mostOf[number]!, part)
+    this.differs += weight
+    this.moved += weight * part
+    this.movedOf[number]! += weight * part
+    return part
+  }
+
+  /** A number made of both would be too large for a small integer, which a map finds fastest. */
+  #pairOf(before: Outcome, after: Outcome): Pair {
+    let pairs = this.#pairs.get(before.number)
+    if (pairs === undefined) this.#pairs.set(before.number, (pairs = new Map<number, Pair>()))
+    let pair = pairs.get(after.number)
+    if (pair === undefined) {
+      const isNobody = this.#isNowhere(before) && this.#isNowhere(after)
+      const part = before === after || isNobody ? 0 : movedBetween(before, after)
+      pairs.set(after.number, (pair = { before, after, part, weight: 0 }))
+    }
+    return pair
+  }
+
+  /** From one way to answer nothing to another nobody moves. */
+  #isNowhere({ shares }: Outcome): boolean {
+    return shares.every(({ destination }) => isNowhere(this.#outcomes.destinations[destination]!))
+  }
+
+  memberList(total: number): MemberShare[] {
+    const shares = new Map<number, { before: number; after: number }>()
+    const at = (destination: number): { before: number; after: number } => {
+      let share = shares.get(destination)
+      if (share === undefined) shares.set(destination, (share = { before: 0, after: 0 }))
+      return share
+    }
+    for (const { before, after, weight } of this.#each()) {
+      for (const one of before.shares) at(one.destination).before += weight * one.probability
+      for (const one of after.shares) at(one.destination).after += weight * one.probability
+    }
+    return [...shares]
+      .map(([destination, { before, after }]) => ({
+        ...this.#endpoint(destination),
+        before: before / total,
+        after: after / total,
+      }))
+      .sort((one, other) => other.after - one.after || other.before - one.before)
+  }
+
+  /** Who need not move stays; the others go where there is more than before, in proportion. */
+  flowList(total: number): Flow[] {
+    const groups = new Groups(this.#outcomes)
+    const flows = this.#flows(groups, false) ?? this.#flows(groups, true)!
+    return [...flows]
+      .map(([key, weight]) => ({
+        from: groups.endpoint(Math.floor(key / flowBase)),
+        to: groups.endpoint(key % flowBase),
+        share: weight / total,
+      }))
+      .sort((one, other) => other.share - one.share)
+  }
+
+  /** @returns null: between members there are too many */
+  #flows(groups: Groups, byPool: boolean): ReadonlyMap<number, number> | null {
+    const flows = new Map<number, number>()
+    const grouped = (parts: Parts): Parts => (byPool ? groups.byPool(parts) : parts)
+    for (const { before, after, weight, part: moved } of this.#each()) {
+      if (moved === 0) continue
+      const more = grouped(surplus(after, before))
+      for (const [from, less] of grouped(surplus(before, after))) {
+        for (const [to, part] of more) {
+          const key = from * flowBase + to
+          flows.set(key, (flows.get(key) ?? 0) + (weight * less * part) / moved)
+        }
+        if (!byPool && flows.size > flowsMax) return null
+      }
+    }
+    return flows
+  }
+
+  *#each(): Generator<Pair> {
+    for (const pairs of this.#pairs.values()) yield* pairs.values()
+  }
+
+  #endpoint(destination: number): Endpoint {
+    return endpointOf(this.#outcomes.destinations[destination]!)
+  }
+}
+
+/** Two keys in one number. */
+const flowBase = 0x400_0000
+/** A few of 64 by 64 members; those of 4,096 by 4,096 nobody would read. */
+const flowsMax = 4_096
+
+type Parts = readonly (readonly [number, number])[]
+
+const endpointOf = ({ member, pool, region }: Destination): Endpoint => ({ member, pool, region })
+
+/** Destinations by their pool: numbers beyond those of all destinations. */
+class Groups {
+  readonly #outcomes: Outcomes
+  readonly #pools: Endpoint[] = []
+  readonly #numbers = new Map<string, number>()
+
+  constructor(outcomes: Outcomes) {
+    this.#outcomes = outcomes
+  }
+
+  /** Who has no member is no group. */
+  byPool(parts: Parts): Parts {
+    const sums = new Map<number, number>()
+    for (const [destination, part] of parts) {
+      const one = this.#outcomes.destinations[destination]!
+      const number = isNowhere(one) ? destination : this.#numberOf(one)
+      sums.set(number, (sums.get(number) ?? 0) + part)
+    }
+    return [...sums]
+  }
+
+  endpoint(number: number): Endpoint {
+    const { destinations } = this.#outcomes
+    const group = this.#pools[number - destinations.length]
+    return group ?? endpointOf(destinations[number]!)
+  }
+
+  #numberOf({ pool, tenant }: Destination): number {
+    const key = JSON.stringify([tenant, pool])
+    let number = this.#numbers.get(key)
+    if (number === undefined) {
+      number = this.#outcomes.destinations.length + this.#pools.length
+      this.#pools.push({ member: '', pool, region: '' })
+      this.#numbers.set(key, number)
+    }
+    return number
+  }
+}
+
+/** The least part of clients that has to move: half of the sum of all differences. */
+export function movedBetween(before: Outcome, after: Outcome): number {
+  let moved = 0
+  for (const [, more] of surplus(before, after)) moved += more
+  // Six times a sixth is not quite one.
+  if (moved > 1 - least) return 1
+  return moved < least ? 0 : moved
+}
+
+/** Below, a difference is one of rounding. */
+const least = 1e-12
+
+/** Where `one` sends more than `other` does. */
+function surplus(one: Outcome, other: Outcome): Parts {
+  const others = new Map(
+    other.shares.map(({ destination, probability }) => [destination, probability]),
+  )
+  return one.shares.flatMap(({ destination, probability }) => {
+    const more = probability - (others.get(destination) ?? 0)
+    return more > least ? [[destination, more] as const] : []
+  })
+}

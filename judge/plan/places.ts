@@ -1,0 +1,110 @@
+// Which part of the clients of each country and operator moves.
+import type { Address } from '#judge/clients/cuts.ts'
+import type { Breakdown, Partition } from '#judge/clients/partition.ts'
+import type { CountryMovement, PlaceMovement } from '#judge/document/model.ts'
+
+/** By row of a table of places: how much of the weight there moves, and how much there is. */
+export interface MovedByPlace {
+  readonly moved: Float64Array
+  readonly wholeOf: Float64Array
+}
+
+/** Of an answer. */
+export interface PlaceList {
+  readonly places: readonly PlaceMovement[] | null
+  /** Further places where clients move. */
+  readonly omitted: number
+}
+
+export const noList: PlaceList = Object.freeze({ places: null, omitted: 0 })
+
+/** Where all clients move: of a name that goes, and many may go. */
+const everyone = new WeakMap<Breakdown, MovedByPlace>()
+
+/** What moves of a class is taken to be spread evenly over its places. */
+export function movedByPlace<A extends Address>(
+  { weight }: Partition<A>,
+  breakdown: Breakdown,
+  movedOf: Float64Array,
+): MovedByPlace {
+  const { first, place, weight: weights, wholeOf } = breakdown
+  if (movedOf.every((moved, number) => moved === weight[number])) {
+    const known = everyone.get(breakdown) ?? { moved: wholeOf, wholeOf }
+    everyone.set(breakdown, known)
+    return known
+  }
+  const moved = new Float64Array(wholeOf.length)
+  for (const [number, its] of movedOf.entries()) {
+    if (its === 0) continue
+    const part = its / weight[number]!
+    for (let at = first[number]!; at < first[number + 1]!; at++) {
+      moved[place[at]!]! += weights[at]! * part
+    }
+  }
+  return { moved, wholeOf }
+}
+
+/** Where the most clients move is first. */
+export function placeList(
+  { moved, wholeOf }: MovedByPlace,
+  total: number,
+  nameOf: (row: number) => string,
+  placesMax: number,
+): PlaceList {
+  if (placesMax === 0) return { places: [], omitted: moved.filter((one) => one > 0).length }
+  const rows = [...moved.keys()].filter((row) => moved[row]! > 0)
+  const places = rows
+    .sort((one, other) => moved[other]! - moved[one]! || one - other)
+    .slice(0, placesMax)
+    .map((row) => ({
+      place: nameOf(row),
+      moved: moved[row]! / total,
+      movedOfPlace: moved[row]! / wholeOf[row]!,
+    }))
+  return { places, omitted: rows.length - places.length }
+}
+
+/** Over many names the most of each country. */
+export class MostOfCountries {
+  readonly #nameOf: (row: number) => string
+  readonly #most = new Map<string, CountryMovement>()
+  readonly #added = new WeakSet<MovedByPlace>()
+
+  constructor(nameOf: (row: number) => string) {
+    this.#nameOf = nameOf
+  }
+
+  add(name: string, byCountry: MovedByPlace): void {
+    if (this.#added.has(byCountry)) return
+    this.#added.add(byCountry)
+    for (const [place, movedOfPlace] of movedOfPlaces(byCountry, this.#nameOf)) {
+      const known = this.#most.get(place)
+      if (known !== undefined && known.movedOfPlace >= movedOfPlace) continue
+      this.#most.set(place, { place, movedOfPlace, name })
+    }
+  }
+
+  get list(): readonly CountryMovement[] {
+    return [...this.#most.values()].sort(
+      (one, other) => other.movedOfPlace - one.movedOfPlace || (one.place < other.place ? -1 : 1),
+    )
+  }
+}
+
+/** By name: rows that differ in their continent alone are one country. */
+function movedOfPlaces(
+  { moved, wholeOf }: MovedByPlace,
+  nameOf: (row: number) => string,
+): ReadonlyMap<string, number> {
+  const sums = new Map<string, { moved: number; whole: number }>()
+  for (const [row, whole] of wholeOf.entries()) {
+    if (whole === 0) continue
+    const name = nameOf(row)
+    const sum = sums.get(name) ?? { moved: 0, whole: 0 }
+    sum.moved += moved[row]!
+    sum.whole += whole
+    sums.set(name, sum)
+  }
+  const parts = [...sums].map(([name, sum]) => [name, Math.min(1, sum.moved / sum.whole)] as const)
+  return new Map(parts.filter(([, part]) => part > 0))
+}

@@ -1,0 +1,171 @@
+// What a change does, for who waits for it: the figures of a plan, or why they would take too long.
+import type { Bundle } from '#bundle/format/bundle.ts'
+import { overlaysOf } from '#bundle/format/overlays.ts'
+import { formatName } from '#dns/name.ts'
+import { noRoutingTables } from '#routing/choose/environment.ts'
+import type { RoutingTables } from '#routing/choose/environment.ts'
+import type { GeoBuffers } from '#routing/geo/geo-tables.ts'
+import { packNetworks } from '#routing/tables/network-index.ts'
+import { changesOf } from './changes.ts'
+import { Partitions, noPlaces } from '#judge/clients/partition.ts'
+import { Tallies } from '#judge/clients/tallies.ts'
+import { Comparer } from './compare.ts'
+import { findDifferences, tenantsOfName } from '#judge/rows/names.ts'
+import { laterChanges } from '#judge/rows/later.ts'
+import { createSide, SideMemory } from '#judge/sides/side.ts'
+import type { Moment, Side } from '#judge/sides/side.ts'
+import { seesName } from '#judge/sides/viewer.ts'
+import type { Viewer } from '#judge/sides/viewer.ts'
+import { Totals } from './totals.ts'
+import type { AnswerChange, PlanSummary } from '#judge/document/model.ts'
+
+/** Of a change that has more, a write does not tell the effect, and says why. */
+export const quickLimits = Object.freeze({
+  /** Names of the larger bundle: comparing two of so many takes 0.1 s where few differ. */
+  comparedMax: 200_000,
+  /** Names that may differ. */
+  namesMax: 256,
+  /** Classes of clients, and networks one by one, that are asked for, of all names: some 0.1 s. */
+  asksMax: 65_536,
+  /** Rows of client networks that are put in classes, of all names. */
+  rowsMax: 65_536,
+  /** The same where databases tell places, once for each of them: some 0.5 s. */
+  placedRowsMax: 2_000_000,
+  /** As in a dry run. */
+  networksMax: 8_192,
+})
+
+export type QuickLimits = { readonly [name in keyof typeof quickLimits]: number }
+
+/**
+ * `size`, `names`, `networks`: more than `quickLimits`. `places`: it depends on where clients are,
+ * and the databases are not read yet; or on what browsers have measured.
+ */
+export type QuickReason = 'size' | 'names' | 'networks' | 'places'
+
+export interface QuickEffect {
+  readonly ok: true
+  /** Sums up what changes for a viewer. @param viewer of whose names; null: of all */
+  readonly of: (viewer: Viewer) => PlanSummary
+}
+
+export interface QuickParts {
+  /** Unix epoch. */
+  readonly nowMs: () => number
+  readonly places: () => KnownPlaces | PlacesState
+}
+
+/** `none`: the node has no databases that tell where clients are. `unread`: not yet. */
+export type PlacesState = 'none' | 'unread'
+
+/** What the databases of a node tell. */
+export class KnownPlaces {
+  readonly classes: Tallies
+  readonly tablesOf: (bundle: Bundle) => RoutingTables
+
+  /** @param tablesOf the tables for a bundle; for the same settings they lie in the same memory */
+  constructor(geo: GeoBuffers, tablesOf: (bundle: Bundle) => RoutingTables) {
+    this.classes = new Tallies(geo)
+    this.tablesOf = tablesOf
+  }
+}
+
+interface LastHead {
+  readonly bundle: Bundle
+  readonly places: KnownPlaces | PlacesState
+  readonly side: Side
+}
+
+/** Compares one change after the other. What was the head before need not be set up again. */
+export class QuickEffects {
+  readonly #parts: QuickParts
+  readonly #limits: QuickLimits
+  #last: LastHead | undefined
+  /** Of both sides, in turns. */
+  readonly #memory = [new SideMemory(), new SideMemory()] as const
+
+  constructor(parts: QuickParts, limits: Partial<QuickLimits> = {}) {
+    this.#parts = parts
+    this.#limits = { ...quickLimits, ...limits }
+  }
+
+  between(
+    base: Bundle,
+    head: Bundle,
+  ): QuickEffect | { readonly ok: false; readonly reason: QuickReason } {
+    const refused = (reason: QuickReason) => ({ ok: false, reason }) as const
+    const compared = Math.max(base.counts.nodes, head.counts.nodes)
+    if (compared > this.#limits.comparedMax) return refused('size')
+    const differences = findDifferences(base, head, this.#limits.namesMax)
+    if (differences.names.length > this.#limits.namesMax) return refused('names')
+    const changes: AnswerChange[] = []
+    if (differences.names.length > 0) {
+      const comparer = this.#comparer(base, head)
+      changes.push(...changesOf(comparer, base, head, differences))
+      if (comparer.isSpent) return refused(comparer.isDivided ? 'places' : 'networks')
+    }
+    const shown = new Set(changes.map(({ name }) => name))
+    const tenants = new Map(
+      differences.names.map((one) => [formatName(one.qname), tenantsOfName(base, head, one)]),
+    )
+    const later = laterChanges(base, head, differences, shown, false)
+    return {
+      ok: true,
+      of: (viewer) => {
+        const totals = new Totals()
+        for (const change of changes) {
+          if (seesName(viewer, change.name, tenants.get(change.name)!)) totals.add(change)
+        }
+        const theirs = later.filter(({ tenant }) => viewer === null || tenant === viewer.tenant)
+        return totals.summary(differences, theirs.length)
+      },
+    }
+  }
+
+  #comparer(base: Bundle, head: Bundle): Comparer {
+    const { asksMax, rowsMax, placedRowsMax, networksMax } = this.#limits
+    const places = this.#parts.places()
+    const isKnown = places instanceof KnownPlaces
+    const [before, after] = this.#sides(base, head, places)
+    return new Comparer({
+      base: before,
+      head: after,
+      partitions: isKnown ? places.classes : new Partitions(noPlaces),
+      limits: { networksMax, scriptRunsMax: 0 },
+      work: {
+        asksMax,
+        rowsMax: isKnown ? placedRowsMax : rowsMax,
+        takesTables: places !== 'unread',
+      },
+      placeNames: { country: () => '', operator: () => '' },
+      viewer: null,
+      counting: null,
+    })
+  }
+
+  /** @returns of the base and of the head, which the next change will stand on. */
+  #sides(base: Bundle, head: Bundle, places: KnownPlaces | PlacesState): readonly [Side, Side] {
+    const moment = { atMs: this.#parts.nowMs(), health: null }
+    const last = this.#last
+    const known = last?.bundle === base && last.places === places ? last.side : undefined
+    const [one, other] = this.#memory
+    const before = known ?? sideOf(base, places, moment, one)
+    const after = sideOf(head, places, moment, before.tx === other.tx ? one : other)
+    const { rollouts, windows } = overlaysOf(head)
+    // These go by the time, and are looked at anew.
+    const isLasting = rollouts.length + windows.length === 0
+    this.#last = isLasting ? { bundle: head, places, side: after } : undefined
+    return [before, after]
+  }
+}
+
+function sideOf(
+  bundle: Bundle,
+  places: KnownPlaces | PlacesState,
+  moment: Moment,
+  memory: SideMemory,
+): Side {
+  const known = places instanceof KnownPlaces ? places.tablesOf(bundle) : noRoutingTables
+  const tables = { ...known, networks: packNetworks(bundle) }
+  return createSide({ bundle, tables }, moment, null, memory)
+}

@@ -1,0 +1,198 @@
+// Asks the questions of cases, each under its own health, time and place, as a node would answer.
+import type { Bundle } from '#bundle/format/bundle.ts'
+import { addressOfMember } from '#bundle/format/bundle.ts'
+import { parseAddress } from '#dns/address.ts'
+import { parseName } from '#dns/name.ts'
+import { assert } from '#lib/assert.ts'
+import type { Result } from '#lib/result.ts'
+import { memberNames } from '#routing/choose/explain.ts'
+import type { RoutingTables } from '#routing/choose/environment.ts'
+import { createRoutingState, rebuildPool } from '#routing/state/candidates.ts'
+import type { RoutingState } from '#routing/state/state.ts'
+import type { Given } from '#schemas/objects/policy-test.ts'
+import { showOverlays } from '#judge/simulate/overlays.ts'
+import { readClient, readTime, readType } from '#judge/simulate/question-text.ts'
+import { scriptsOf } from '#judge/simulate/scripts.ts'
+import type { SimulatedScripts } from '#judge/simulate/scripts.ts'
+import { simulate, SimulationMemory } from '#judge/simulate/simulation.ts'
+import type { Simulation } from '#judge/simulate/simulation.ts'
+import { ClientPlaces, placeKeyOf } from './client-place.ts'
+import { namesFor, namesOfAll, ownersOf, Suggestions, tenantOfMember } from './near-member.ts'
+
+/** What cases share that are asked one after the other. */
+interface Scene {
+  readonly key: string
+  readonly state: RoutingState
+  /** As before the first question. */
+  readonly cursors: Int32Array
+  readonly tables: RoutingTables
+  readonly scripts: SimulatedScripts | null
+}
+
+/** Cases with one key want the same time and the same place of the client. */
+export function sceneKeyOf(given: Given): string {
+  return `${given.at ?? ''} ${placeKeyOf(given)}`
+}
+
+export class Asker {
+  readonly #bundle: Bundle
+  readonly #places: ClientPlaces
+  readonly #memory = new SimulationMemory()
+  #scene: Scene | undefined
+  readonly #wanted: ReadonlySet<string>
+  readonly #suggestions = new Suggestions()
+  #owners: ReadonlyMap<string, ReadonlySet<string>> | undefined
+  #membersNamed: ReadonlyMap<string, readonly number[]> | undefined
+
+  /** @param wanted the addresses that `hasMember` will be asked of */
+  constructor(bundle: Bundle, wanted: ReadonlySet<string>) {
+    this.#bundle = bundle
+    this.#wanted = wanted
+    this.#places = new ClientPlaces(bundle)
+  }
+
+  /** Positions in `down` of what no member is called. */
+  unknownDown({ down = [] }: Given): readonly number[] {
+    if (down.length === 0) return []
+    return down.flatMap((name, index) => (this.#named(name) === undefined ? [index] : []))
+  }
+
+  /**
+   * @param address or host name, as answers have it; one of `wanted`
+   * @param tenant whose member it has to be; '': anybody's
+   */
+  hasMember(address: string, tenant: string, { service }: Simulation): boolean {
+    const isOfService = service?.members.some(
+      ({ index }) =>
+        addressOfMember(this.#bundle, index) === address && this.#isTold(index, tenant),
+    )
+    if (isOfService === true) return true
+    this.#owners ??= ownersOf(this.#bundle, this.#wanted)
+    const owners = this.#owners.get(address)
+    return owners !== undefined && (tenant === '' || owners.has(tenant))
+  }
+
+  /**
+   * What is near to a name of `down`, of the pool that it names, else of those that answer; of the
+   * tenant's own alone. undefined: nothing is, or enough was suggested.
+   */
+  nearTo(name: string, given: Given, tenant: string): string | undefined {
+    return this.#suggestions.nearest(name, () => this.#namesAround(name, given, tenant))
+  }
+
+  /** What is near to `address` among the members that answer, of the tenant's own alone. */
+  nearAddress(address: string, tenant: string, { service }: Simulation): string | undefined {
+    const told = (service?.members ?? [])
+      .values()
+      .filter(({ index }) => this.#isTold(index, tenant))
+      .map(({ ipAddress }) => ipAddress)
+    return this.#suggestions.nearest(address, () => told)
+  }
+
+  #isTold(member: number, tenant: string): boolean {
+    return tenant === '' || tenantOfMember(this.#bundle, member) === tenant
+  }
+
+  *#namesAround(name: string, given: Given, tenant: string): Generator<string> {
+    const pool = name.slice(0, Math.max(0, name.lastIndexOf('/')))
+    const named = this.#named(`${pool}/*`)
+    if (named !== undefined) yield* namesFor(this.#bundle, tenant, named)
+    if (named !== undefined) return
+    const { service } = this.ask({ ...given, down: [] }, 1)
+    for (const one of [service?.pool, service?.fallback]) {
+      const members = typeof one === 'string' ? this.#named(`${one}/*`) : undefined
+      yield* namesFor(this.#bundle, tenant, members ?? [])
+    }
+  }
+
+  /** Whose the members are that `name` stands for, such as `web/*`; '': there are none. */
+  tenantOfDown(name: string): string {
+    const [member] = this.#named(name) ?? []
+    if (member === undefined) return ''
+    // Pools are named across tenants, so that all are of one.
+    return tenantOfMember(this.#bundle, member)
+  }
+
+  /** @param count answers to draw @param given has been checked */
+  ask(given: Given, count: number): Simulation {
+    const { state, cursors, tables, scripts } = this.#sceneFor(given)
+    const members = (given.down ?? []).flatMap((name) => this.#named(name) ?? [])
+    this.#setHealth(state, members, 0)
+    state.serviceCursor.set(cursors)
+    const source = given.client === undefined ? undefined : taken(parseAddress(given.client))
+    const simulation = simulate(
+      this.#bundle,
+      state,
+      {
+        qname: taken(parseName(given.name!)),
+        qtype: taken(readType(given.type ?? 'A')),
+        seed: given.seed ?? 1,
+        count,
+        client: given.subnet === undefined ? null : taken(readClient(given.subnet)),
+        ...(source === undefined ? {} : { source: Uint8Array.from(source) }),
+        tables,
+        scripts,
+      },
+      this.#memory,
+    )
+    this.#setHealth(state, members, 1)
+    return simulation
+  }
+
+  /** '': every script of the questions so far had the time that it took. */
+  stoppedScript(): string {
+    return this.#scene?.scripts?.warnings()[0] ?? ''
+  }
+
+  close(): void {
+    // Its threads end by themselves; nothing waits for that.
+    void this.#scene?.scripts?.close()
+    this.#scene = undefined
+  }
+
+  #sceneFor(given: Given): Scene {
+    const key = sceneKeyOf(given)
+    if (this.#scene?.key === key) return this.#scene
+    this.close()
+    const state = createRoutingState(this.#bundle, 1)
+    const atMs = given.at === undefined ? 0 : taken(readTime(given.at))
+    showOverlays(this.#bundle, state, atMs)
+    const tables = this.#places.tablesFor(given)
+    const scripts = scriptsOf([this.#bundle], tables, atMs)
+    this.#scene = { key, state, cursors: state.serviceCursor.slice(), tables, scripts }
+    return this.#scene
+  }
+
+  #setHealth(state: RoutingState, members: readonly number[], healthy: 0 | 1): void {
+    const pools = new Set<number>()
+    for (const member of members) {
+      state.memberHealthy[member] = healthy
+      pools.add(this.#bundle.memberPool[member]!)
+    }
+    for (const pool of pools) rebuildPool(this.#bundle, state, pool)
+  }
+
+  #named(name: string): readonly number[] | undefined {
+    this.#membersNamed ??= membersByName(this.#bundle)
+    return this.#membersNamed.get(name)
+  }
+}
+
+/** Also `POOL/*`, with or without the tenant. */
+function membersByName(bundle: Bundle): ReadonlyMap<string, readonly number[]> {
+  const byName = new Map<string, number[]>()
+  for (let member = 0; member < bundle.counts.members; member++) {
+    const pool = bundle.memberPool[member]!
+    for (const name of [...memberNames(bundle, member), ...namesOfAll(bundle, pool)]) {
+      const known = byName.get(name)
+      if (known === undefined) byName.set(name, [member])
+      else known.push(member)
+    }
+  }
+  return byName
+}
+
+function taken<T>(read: Result<T, unknown>): T {
+  assert(read.ok, 'the values of a test are checked before it is asked')
+  return read.value
+}

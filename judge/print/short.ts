@@ -1,0 +1,18 @@
+// The effect of a change in one line, as an answer to a write says it.
+import type { PlanSummary } from '#judge/document/model.ts'
+
+type Counted = Pick<
+  PlanSummary,
+  'movedMax' | 'names' | 'addedNames' | 'removedNames' | 'laterChanges'
+>
+
+/** @returns such as `moved=12.4%; names=3`, with what is not none of `added`, `removed`, `later` */
+export function shortWords(summary: Counted): string {
+  const { movedMax, names, addedNames, removedNames, laterChanges } = summary
+  const moved = Math.round(movedMax * 1_000) / 10
+  const parts = [`moved=${movedMax > 0 && moved === 0 ? '<0.1' : moved}%`, `names=${names}`]
+  if (addedNames > 0) parts.push(`added=${addedNames}`)
+  if (removedNames > 0) parts.push(`removed=${removedNames}`)
+  if (laterChanges > 0) parts.push(`later=${laterChanges}`)
+  return parts.join('; ')
+}

@@ -1,0 +1,180 @@
+// Prints a plan for a terminal: shares with bars, in colours where they are wanted.
+import type {
+  AnswerChange,
+  CountryMovement,
+  ExpectedTraffic,
+  FamilyMovement,
+  Plan,
+  PlannedScenario,
+} from '#judge/document/model.ts'
+import {
+  amount,
+  counted,
+  countriesTitle,
+  countryList,
+  endpointWords,
+  movedOf,
+  isAlike,
+  percent,
+  placeList,
+  plural,
+  recordLines,
+  scenarioWords,
+  sideWords,
+  tellsCountries,
+  tellsTraffic,
+  trafficTitle,
+  verdict,
+  weightWords,
+} from './words.ts'
+
+export interface TextOptions {
+  /** Colours a text, or gives it back. */
+  readonly style: Style
+  /** Answers that are shown of a scenario. */
+  readonly answersMax: number
+}
+
+const flowsMax = 10
+const membersMax = 20
+const placesMax = 8
+const barWidth = 20
+
+type Format = 'bold' | 'red' | 'green' | 'yellow' | 'cyan'
+export type Style = (format: Format, text: string) => string
+
+export function printPlan(plan: Plan, { style, answersMax }: TextOptions): string {
+  const { base, head, weights, scenarios, later, warnings } = plan
+  const lines = [
+    `base  ${sideWords(base)}`,
+    `head  ${sideWords(head)}`,
+    ...(weightWords(weights) === '' ? [] : [weightWords(weights)]),
+    '',
+    style('bold', verdict(plan)),
+  ]
+  let before: PlannedScenario | null = null
+  for (const scenario of scenarios) {
+    if (scenarios.length > 1) lines.push('', style('cyan', `at ${scenarioWords(scenario)}`))
+    const isEmpty = scenarios.length > 1 && scenario.changes.length === 0
+    if (isAlike(scenario, before)) lines.push('  the same')
+    else if (isEmpty) lines.push('  no answer differs')
+    else lines.push(...scenarioLines(scenario, answersMax, style))
+    before = scenario
+  }
+  if (later.length > 0)
+    lines.push('', style('bold', 'Answers may differ later, or when members are down:'))
+  for (const { subject, tenant, what, names, nameCount } of later) {
+    const whose = tenant === '' || tenant === 'default' ? '' : ` of ${tenant}`
+    const first = names.slice(0, 3).join(', ')
+    const more = nameCount > 3 ? ` and ${counted(nameCount - 3)} more` : ''
+    lines.push(`  ${subject}${whose}: ${what}${first === '' ? '' : ` (${first}${more})`}`)
+  }
+  for (const sentence of warnings) lines.push('', style('yellow', `warning: ${sentence}`))
+  return `${lines.join('\n')}\n`
+}
+
+function scenarioLines(
+  scenario: PlannedScenario,
+  answersMax: number,
+  style: Style,
+): readonly string[] {
+  const { changes, traffic, omitted } = scenario
+  const lines = changes
+    .slice(0, answersMax)
+    .flatMap((change) => ['', ...changeLines(change, style)])
+  const more = Math.max(0, changes.length - answersMax) + omitted
+  const where =
+    omitted === 0
+      ? '--limit N shows them, --format json all'
+      : `the plan lists ${plural(changes.length, 'answer')}, of which most clients move`
+  if (more > 0) lines.push('', `… and ${counted(more)} more: ${where}`)
+  return [
+    ...lines,
+    ...(tellsCountries(scenario) ? countryLines(scenario.countries ?? [], style) : []),
+    ...(tellsTraffic(scenario) ? trafficLines(traffic, style) : []),
+  ]
+}
+
+function countryLines(countries: readonly CountryMovement[], style: Style): readonly string[] {
+  return ['', style('bold', `${countriesTitle}:`), `  ${countryList(countries, placesMax)}`]
+}
+
+function trafficLines(traffic: ExpectedTraffic, style: Style): readonly string[] {
+  const { unit, members } = traffic
+  const shown = members.slice(0, membersMax)
+  const width = Math.max(...shown.map((member) => endpointWords(member).length))
+  const more = members.length - membersMax
+  return [
+    '',
+    style('bold', `${trafficTitle(traffic)}:`),
+    ...shown.map((member) => {
+      const [before, after] = [amount(member.before, unit), amount(member.after, unit)]
+      const sides = `${before.padStart(8)} → ${after.padStart(8)}`
+      return `  ${endpointWords(member).padEnd(width)}  ${sides}`
+    }),
+    ...(more > 0 ? [`  … ${plural(more, 'more member')}`] : []),
+  ]
+}
+
+const colourOf = { added: 'green', removed: 'red', changed: 'yellow' } as const
+
+function changeLines(change: AnswerChange, style: Style): readonly string[] {
+  const { name, type, kind, tenant, movement } = change
+  const whose = tenant === '' || tenant === 'default' ? '' : ` of ${tenant}`
+  const title = style('bold', `${name} ${type}`) + whose
+  const lines = [`${title}  ${style(colourOf[kind], movedOf(change))}`]
+  for (const line of recordLines(change)) {
+    lines.push(`  ${style(line.startsWith('-') ? 'red' : 'green', line)}`)
+  }
+  if (movement === null) return lines
+  const { ipv4, ipv6 } = movement
+  lines.push(...familyLines(ipv4, style))
+  if (withoutPlaces(ipv4, style) !== withoutPlaces(ipv6, style) && ipv6.differs > 0)
+    lines.push('  IPv6', ...familyLines(ipv6, style))
+  return lines
+}
+
+/** What a reader would see twice: the last digit of a sum of shares is not seen. */
+function withoutPlaces(movement: FamilyMovement, style: Style): string {
+  return familyLines({ ...movement, countries: null, operators: null }, style).join('\n')
+}
+
+function familyLines(
+  { members, flows, countries, countriesOmitted, operators, operatorsOmitted }: FamilyMovement,
+  style: Style,
+): readonly string[] {
+  const shown = members.slice(0, membersMax)
+  const width = Math.max(0, ...shown.map((member) => endpointWords(member).length))
+  const lines = shown.map((member) => {
+    const { before, after } = member
+    const words = endpointWords(member).padEnd(width)
+    const shares = `${percent(before).padStart(8)} → ${percent(after).padStart(8)}`
+    return `  ${words}  ${shares}  ${bar(before, after, style)}`
+  })
+  if (members.length > membersMax)
+    lines.push(`  … ${plural(members.length - membersMax, 'more member')}`)
+  for (const { from, to, share } of flows.slice(0, flowsMax)) {
+    const words = `${endpointWords(from)} → ${endpointWords(to)}`
+    lines.push(`  ${percent(share).padStart(8)}  ${words}`)
+  }
+  const moreFlows = flows.length - flowsMax
+  if (moreFlows > 0) {
+    lines.push(`  … ${plural(moreFlows, 'more way to move', 'more ways to move')}`)
+  }
+  if (countries !== null && countries.length + countriesOmitted > 0) {
+    lines.push(`  countries  ${placeList(countries, placesMax, countriesOmitted)}`)
+  }
+  if (operators !== null && operators.length + operatorsOmitted > 0) {
+    lines.push(`  operators  ${placeList(operators, placesMax, operatorsOmitted)}`)
+  }
+  return lines
+}
+
+/** What stays, what goes, what comes. */
+function bar(before: number, after: number, style: Style): string {
+  const [was, is] = [before, after].map((share) => Math.round(share * barWidth)) as [number, number]
+  const kept = '█'.repeat(Math.min(was, is))
+  const gone = style('red', '░'.repeat(Math.max(0, was - is)))
+  const come = style('green', '▓'.repeat(Math.max(0, is - was)))
+  return kept + gone + come
+}

@@ -1,0 +1,207 @@
+// The words that all printed forms of a plan share.
+import { isDeepStrictEqual } from 'node:util'
+import type {
+  AnswerChange,
+  ClientWeights,
+  CountryMovement,
+  Endpoint,
+  ExpectedTraffic,
+  FamilyMovement,
+  MovedWithin,
+  PlaceMovement,
+  Plan,
+  PlannedAnswer,
+  PlannedScenario,
+  PlannedSide,
+  PlanSummary,
+  TrafficUnit,
+} from '#judge/document/model.ts'
+import { sentElsewhere } from '#judge/plan/sent-elsewhere.ts'
+
+/** `12.4 %`; of what is small the first digit that says something. */
+export function percent(share: number): string {
+  const rounded = Math.round(share * 1_000) / 10
+  if (share < 1 && rounded === 100) return '> 99.9 %'
+  if (share === 0 || rounded > 0) return `${rounded} %`
+  const shown = share * 100 < 1e-6 ? '< 0.000001' : digit(share * 100)
+  return `${shown} %`
+}
+
+function digit(value: number): string {
+  const places = Math.ceil(-Math.log10(value))
+  return value.toFixed(Math.min(6, places))
+}
+
+/** `1,000`. */
+export const counted = (count: number): string => count.toLocaleString('en')
+
+export function plural(count: number, word: string, words = `${word}s`): string {
+  return `${counted(count)} ${count === 1 ? word : words}`
+}
+
+/** One line: what a reviewer has to know. */
+export function verdict(plan: Plan): string {
+  const { summary } = plan
+  const { names, comparedNames, addedNames, removedNames, laterChanges } = summary
+  const later = laterChanges === 0 ? '' : `; ${plural(laterChanges, 'change')} may show later`
+  if (names === 0) return `no answer differs${later}`
+  const apart = [
+    ...(addedNames === 0 ? [] : [`${counted(addedNames)} new`]),
+    ...(removedNames === 0 ? [] : [`${counted(removedNames)} gone`]),
+  ]
+  const of = apart.length === 0 ? '' : ` (${apart.join(', ')})`
+  const differ = names === 1 ? 'answers' : 'answer'
+  const what = `${counted(names)} of ${plural(comparedNames, 'name')} ${differ} differently${of}`
+  return `${what}; ${movedWords(plan)}${later}`
+}
+
+function movedWords({ summary }: Plan): string {
+  const { movedMax, movedMaxName, movedMaxError } = summary
+  const near = nearWords(movedMaxError)
+  const gone = goneWords(summary)
+  if (movedMaxName === '') {
+    const where = gone === '' ? '' : ' to another answer'
+    return (near === '' ? 'no client moves' : `0 %${near} of clients move`) + where + gone
+  }
+  return `up to ${percent(movedMax)}${near} of the clients of a name move (${movedMaxName})${gone}`
+}
+
+/** Their clients get nothing, which is no place to move to. */
+function goneWords({ removedAnswers: count }: PlanSummary): string {
+  return count === 0 ? '' : `; ${plural(count, 'answer')} ${count === 1 ? 'is' : 'are'} gone`
+}
+
+const nearWords = (error: number): string => (error === 0 ? '' : ` ± ${percent(error)}`)
+
+export function sideWords({ source, commit }: PlannedSide): string {
+  return commit === '' || source.startsWith(commit.slice(0, 7))
+    ? source
+    : `${source} (${commit.slice(0, 10)})`
+}
+
+/** The answers that differ are those of the scenario before. */
+export function isAlike(one: PlannedScenario, other: PlannedScenario | null): boolean {
+  if (other === null || one.omitted !== other.omitted) return false
+  return (
+    isDeepStrictEqual(one.changes, other.changes) && isDeepStrictEqual(one.traffic, other.traffic)
+  )
+}
+
+export function scenarioWords({ at, health }: PlannedScenario): string {
+  return `${at}, ${health === 'all-up' ? 'all members up' : 'health as given'}`
+}
+
+export function endpointWords({ member, pool, region }: Endpoint): string {
+  // A flow from pool to pool.
+  if (member === '') return pool === '' ? 'members of others' : `members of ${pool}`
+  const known = [pool, region === 'unknown' ? '' : region].filter((one) => one !== '')
+  return known.length === 0 ? member : `${member} (${known.join(', ')})`
+}
+
+/** Of both families; that of IPv6 where it is another one. */
+export function movedOf({ movement, kind }: AnswerChange): string {
+  if (movement === null || kind !== 'changed') return kind
+  const { ipv4, ipv6 } = movement
+  const own = familyWords(ipv4)
+  const other = familyWords(ipv6)
+  return own === other ? own : `IPv4: ${own}; IPv6: ${other}`
+}
+
+function familyWords({ moved, differs, error, within, flows }: FamilyMovement): string {
+  const near = nearWords(error)
+  const sent = sentElsewhere({ moved, flows })
+  if (moved > 0 && sent === 0) {
+    return `${percent(moved)}${near} of clients get an address, and had none`
+  }
+  if (sent < moved) {
+    return `${percent(sent)}${near} of clients move, ${percent(moved - sent)} had no address`
+  }
+  if (moved > 0) return `${percent(moved)}${near} of clients move${withinWords(within)}`
+  const none = near === '' ? 'no client moves' : `0 %${near} of clients move`
+  return differs === 0 ? none : `${none}, ${percent(differs)} get another answer`
+}
+
+function withinWords(within: MovedWithin | null): string {
+  if (within === null) return ''
+  const { least, most } = within
+  return `, ${percent(least)} to ${percent(most)} by where in their countries they are`
+}
+
+/** One sentence without its full stop; '': addresses are the weights. */
+export function weightWords({ by, source, seconds, sampled }: ClientWeights): string {
+  if (by === 'addresses') return ''
+  const parts = [
+    ...(seconds === null ? [] : [`of ${plural(seconds, 'second')}`]),
+    ...(sampled === null ? [] : [`computed of ${plural(sampled, 'sample')}`]),
+  ]
+  return `Clients are weighted by the traffic in ${[source, ...parts].join(', ')}`
+}
+
+/** Of one answer that differs its own shares say it already. */
+export function tellsTraffic({ changes, traffic }: PlannedScenario): boolean {
+  const sending = changes.filter(({ movement }) => movement !== null)
+  return traffic.members.length > 0 && (traffic.unit !== 'share' || sending.length > 1)
+}
+
+export function trafficTitle({ unit }: ExpectedTraffic): string {
+  const one = 'Expected traffic of the answers that differ'
+  return unit === 'share' ? `${one}, if each has as much` : one
+}
+
+/** Such as `12.4 %`, `35/s`, `1,200/day`. */
+export function amount(value: number, unit: TrafficUnit): string {
+  if (unit === 'share') return percent(value)
+  if (value === 0) return '0'
+  const [shown, per] =
+    unit === 'queries' ? [value, ''] : value < 1 ? [value * 86_400, '/day'] : [value, '/s']
+  return `${shown.toLocaleString('en', { maximumFractionDigits: shown < 100 ? 1 : 0 })}${per}`
+}
+
+/** @param omitted places beside those of the list, which may have none */
+export function placeList(places: readonly PlaceMovement[], most: number, omitted: number): string {
+  if (places.length === 0) return `${counted(omitted)}, not listed`
+  const shown = places
+    .slice(0, most)
+    .map(({ place, moved }) => `${placeWords(place)} ${percent(moved)}`)
+  const more = Math.max(0, places.length - most) + omitted
+  return shown.join(', ') + (more > 0 ? ` and ${counted(more)} more` : '')
+}
+
+export const countriesTitle =
+  'Countries by the largest part of their clients that moves at one name'
+
+/** Such as `DE 12.4 % (www.example.com.)`. */
+export function countryList(countries: readonly CountryMovement[], most: number): string {
+  const shown = countries
+    .slice(0, most)
+    .map(
+      ({ place, movedOfPlace, name }) => `${placeWords(place)} ${percent(movedOfPlace)} (${name})`,
+    )
+  const more = countries.length - most
+  return shown.join(', ') + (more > 0 ? ` and ${counted(more)} more` : '')
+}
+
+const placeWords = (place: string): string => (place === '' ? 'in no database' : place)
+
+/** Of one answer its own list of countries says it already. */
+export function tellsCountries({ changes, countries }: PlannedScenario): boolean {
+  const sending = changes.filter(({ movement }) => movement !== null)
+  return countries !== null && countries.length > 0 && sending.length > 1
+}
+
+/** Lines that go and lines that come, where no share tells it. */
+export function recordLines({ before, after }: AnswerChange): readonly string[] {
+  const [was, is] = [linesOf(before), linesOf(after)]
+  return [
+    ...was.filter((line) => !is.includes(line)).map((line) => `- ${line}`),
+    ...is.filter((line) => !was.includes(line)).map((line) => `+ ${line}`),
+  ]
+}
+
+function linesOf({ rcode, records, others, policy, ttlSeconds }: PlannedAnswer): readonly string[] {
+  if (policy !== '')
+    return [...records, `${policy}${ttlSeconds === null ? '' : `, TTL ${ttlSeconds}`}`]
+  const all = [...records, ...others]
+  if (rcode !== 'NOERROR') return [...all, rcode]
+  return all.length > 0 ? all : ['no record of this type']
+}

@@ -1,0 +1,145 @@
+// Tells which names a request would leave without answers that they could give, though they stay.
+import { answerBits, denialBy, poolAnswers, serviceAnswers } from '#compiler/lower/answers.ts'
+import type { Answers, PoolAnswers } from '#compiler/lower/answers.ts'
+import { zonesOf } from '#compiler/lower/change-outline.ts'
+import type { ZoneOutline } from '#compiler/lower/change-outline.ts'
+import { outlineName } from '#compiler/lower/name-outline.ts'
+import { Presence, presenceBy } from '#compiler/lower/name-standing.ts'
+import { zonesDeclaredBy } from '#compiler/lower/zone-plan.ts'
+import type { Draft } from '#config/draft.ts'
+import type { ConfigEntry } from '#config/entry.ts'
+import type { NameLedger } from './name-ledger.ts'
+import type { RecentNames } from './recent-names.ts'
+
+export interface AnswerChange {
+  readonly name: string
+  /** Whose service it is; '': a response rule is about all. */
+  readonly tenant: string
+  readonly before: Answers
+  readonly now: Answers
+}
+
+/** What was there before the request, of what it touches. */
+export interface AnsweredBefore {
+  /** Services and pools, by kind and id. */
+  readonly entries: ReadonlyMap<string, ConfigEntry>
+  /** All, where the request touches one. */
+  readonly policies: readonly ConfigEntry<'ResponsePolicy'>[] | undefined
+  readonly settings: ConfigEntry<'Settings'> | undefined
+}
+
+export interface NameMemory {
+  readonly names: NameLedger
+  readonly recent: RecentNames
+}
+
+/**
+ * Finds names that can answer less than before. What came within the last minutes is not counted,
+ * as with names that go.
+ */
+export function answerChanges(
+  draft: Draft,
+  before: AnsweredBefore,
+  { names, recent }: NameMemory,
+): readonly AnswerChange[] {
+  const found = [...byPools(draft, before), ...byRules(draft, before, names)]
+  return found.filter(({ name }) => recent.beforeOf(name) !== 0)
+}
+
+/** Where no pool gets weaker, only the services that the request touches are looked at. */
+function* byPools(draft: Draft, { entries }: AnsweredBefore): Generator<AnswerChange> {
+  const services = new Map<string, ConfigEntry<'Service'>>()
+  const pools = new Map<string, PoolAnswers>()
+  for (const entry of entries.values()) {
+    if (isOf(entry, 'Service')) services.set(entry.uid, entry)
+    if (isOf(entry, 'Pool')) pools.set(entry.name, poolAnswers(entry.object.spec))
+  }
+  for (const entry of entries.values()) {
+    if (!isOf(entry, 'Pool') || !isWeaker(pools.get(entry.name), draft.get('Pool', entry.uid))) {
+      continue
+    }
+    for (const one of draft.servicesOf(entry.name)) {
+      if (!services.has(one.uid)) services.set(one.uid, one)
+    }
+  }
+  const poolNow = poolsIn(draft)
+  for (const [uid, was] of services) {
+    const now = draft.get('Service', uid)
+    const name = now && outlineName(now.object.spec.domain)
+    // A name that goes is counted elsewhere.
+    if (name === undefined || name !== outlineName(was.object.spec.domain)) continue
+    const ofTenant = poolNow(was.tenant)
+    const answersBefore = serviceAnswers(
+      was.object.spec,
+      (pool) => pools.get(pool) ?? ofTenant(pool),
+    )
+    const answersNow = serviceAnswers(now!.object.spec, ofTenant)
+    if (answersBefore === answersNow) continue
+    yield { name, tenant: now!.tenant, before: answersBefore, now: answersNow }
+  }
+}
+
+function isWeaker(
+  before: PoolAnswers | undefined,
+  entry: ConfigEntry<'Pool'> | undefined,
+): boolean {
+  if (before === undefined || entry === undefined) return false
+  const now = poolAnswers(entry.object.spec)
+  const isLess = (before.all & ~now.all) | (before.weighted & ~now.weighted)
+  return isLess !== 0 || (now.isBelow && !before.isBelow)
+}
+
+const bothFamilies = answerBits.serviceV4 | answerBits.serviceV6
+const anyAnswers: PoolAnswers = { all: bothFamilies, weighted: bothFamilies, isBelow: false }
+
+/** Each looked at once. */
+function poolsIn(draft: Draft): (tenant: string) => (name: string) => PoolAnswers | undefined {
+  const known = new Map<string, PoolAnswers | undefined>()
+  return (tenant) => (name) => {
+    if (!known.has(name)) {
+      const entry = draft.holderOf('Pool', tenant, name) as ConfigEntry<'Pool'> | undefined
+      // What does not exist is refused by the compiler.
+      known.set(name, entry === undefined ? anyAnswers : poolAnswers(entry.object.spec))
+    }
+    return known.get(name)
+  }
+}
+
+/** All names are looked at once, where the request alters rules that speak of one of ours. */
+function* byRules(
+  draft: Draft,
+  { policies }: AnsweredBefore,
+  names: NameLedger,
+): Generator<AnswerChange> {
+  if (policies === undefined) return
+  const specOf = ({ object }: ConfigEntry<'ResponsePolicy'>) => object.spec
+  const after = draft.entries('ResponsePolicy')
+  const kept = new Set(policies.map(specOf)).intersection(new Set(after.map(specOf)))
+  const altered = [...policies, ...after].map(specOf).filter((spec) => !kept.has(spec))
+  const isNamed = denialBy(altered, () => true)
+  if (isNamed === undefined) return
+  const [wasDenied, isDenied] = [denialBy(policies.map(specOf)), denialBy(after.map(specOf))]
+  for (const name of names.names()) {
+    if (!isNamed(name) || isDenied?.(name) !== true || wasDenied?.(name) === true) continue
+    if (presenceBy('all', names.standingOf(name)) !== Presence.Answers) continue
+    yield { name, tenant: '', before: answerBits.record, now: answerBits.denied }
+  }
+}
+
+/** Zones that were declared before and are so still, where the request alters the settings. */
+export function zoneChanges(
+  draft: Draft,
+  { settings }: AnsweredBefore,
+): readonly (readonly [name: string, before: ZoneOutline, now: ZoneOutline])[] {
+  const [now] = draft.entries('Settings')
+  if (settings === undefined || now === undefined || settings.object === now.object) return []
+  const zones = zonesOf(zonesDeclaredBy(now.object))
+  return [...zonesOf(zonesDeclaredBy(settings.object))].flatMap(([name, before]) => {
+    const zone = zones.get(name)
+    return zone === undefined ? [] : [[name, before, zone] as const]
+  })
+}
+
+function isOf<K extends 'Service' | 'Pool'>(entry: ConfigEntry, kind: K): entry is ConfigEntry<K> {
+  return entry.kind === kind
+}

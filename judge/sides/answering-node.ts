@@ -1,0 +1,15 @@
+// Finds the node of a bundle that answers for a name, outside the answer path.
+import type { Bundle } from '#bundle/format/bundle.ts'
+import { labelOffsets } from '#dns/name.ts'
+import { findStored } from '#answer/lookup.ts'
+
+/** The name itself, or the wildcard of its closest encloser (RFC 4592); -1: neither is there. */
+export function answeringNode(bundle: Bundle, qname: Uint8Array): number {
+  const own = findStored(bundle, qname, 0)
+  if (own >= 0) return own
+  const encloser = labelOffsets(qname).find((at) => at > 0 && findStored(bundle, qname, at) >= 0)
+  if (encloser === undefined) return -1
+  return findStored(bundle, Uint8Array.of(1, asterisk, ...qname.subarray(encloser)), 0)
+}
+
+const asterisk = 0x2a

@@ -1,0 +1,92 @@
+// Asks the server's own answer path one question, and notes the answer and who gave it.
+import { serviceOfNode } from '#bundle/format/bundle.ts'
+import type { Bundle } from '#bundle/format/bundle.ts'
+import { HeaderOffset, QClass } from '#dns/header.ts'
+import { rcodeNames } from '#dns/rcode.ts'
+import { RrType } from '#dns/rrtype.ts'
+import { answer } from '#answer/answer.ts'
+import { findClosestEncloser, findSuffix, findWildcard } from '#answer/lookup.ts'
+import { hashSuffixes } from '#answer/question.ts'
+import { Transport } from '#answer/transaction.ts'
+import { aliasService } from './alias-service.ts'
+import { answeringNode } from './answering-node.ts'
+import { recordTexts } from './answer-records.ts'
+import type { Side } from './side.ts'
+
+export interface Told {
+  readonly rcode: string
+  /** As zone files write them, without the SOA that ends a denial. */
+  readonly records: readonly string[]
+  /** NS of a delegation, and addresses beside an answer. */
+  readonly others: readonly string[]
+  /** There is none of what was asked for (RFC 2308), also of what an alias leads to. */
+  readonly isDenied: boolean
+  /** TTL of the first record; null: there is none. */
+  readonly ttlSeconds: number | null
+  /** The service that was asked for addresses; -1: none. */
+  readonly service: number
+}
+
+const message = new Uint8Array(65_535)
+
+/** @param qname wire form, lower case */
+export function ask(side: Side, qname: Uint8Array, qtype: number): Told {
+  const { bundle, tx } = side
+  const queries = tx.view!.serviceQueries
+  answerTo(side, qname, qtype)
+  const alias = aliasService(bundle, qname, message, tx.answerCount)
+  const service = alias?.service ?? serviceOfLast(side, qname)
+  const before = service < 0 ? 0 : queries[service]!
+  // Whether it was asked is for the answer path to say.
+  answerTo(side, qname, qtype)
+  const isOfType = alias !== undefined || qtype === RrType.A || qtype === RrType.AAAA
+  const isAsked = service >= 0 && queries[service]! > before && isOfType
+  const { answer: records, others } = recordTexts(
+    message,
+    tx.answerCount,
+    tx.authorityCount + tx.additionalCount,
+  )
+  const isAlias = (one: { readonly type: number }): boolean =>
+    one.type === RrType.CNAME || one.type === RrType.DNAME
+  const isOwn = isAsked && service === serviceNamed(bundle, qname)
+  // What it chose, and what that leads to, is not the same for everybody.
+  const leading = alias === undefined || alias.record < 0 ? records : records.slice(0, alias.record)
+  const shown = !isAsked ? records : isOwn ? [] : leading.filter(isAlias)
+  return {
+    rcode: rcodeNames[tx.rcode] ?? String(tx.rcode),
+    records: shown.map(({ text }) => text),
+    others: others.filter(({ type }) => type !== RrType.SOA).map(({ text }) => text),
+    isDenied: others.some(({ type }) => type === RrType.SOA),
+    ttlSeconds: records[0]?.ttlSeconds ?? null,
+    service: isAsked ? service : -1,
+  }
+}
+
+function answerTo({ tx }: Side, qname: Uint8Array, qtype: number): void {
+  message.fill(0, 0, HeaderOffset.End)
+  message[HeaderOffset.QdCount + 1] = 1
+  message.set(qname, HeaderOffset.End)
+  const end = HeaderOffset.End + qname.length
+  message.set([qtype >> 8, qtype & 0xff, 0, QClass.In], end)
+  // Nothing is left out for want of room.
+  tx.transport = Transport.Tcp
+  tx.source.fill(0)
+  answer(tx, message, 0, end + 4, message, 0, message.length)
+}
+
+/** Of the name that was answered last: the question's, or where its aliases lead. */
+function serviceOfLast({ bundle, tx }: Side, qname: Uint8Array): number {
+  if (tx.aliasCount === 0) return serviceNamed(bundle, qname)
+  hashSuffixes(tx, bundle.nameLabelsMax)
+  const node = findSuffix(tx, bundle, 0)
+  if (node >= 0) return serviceOfNode(bundle, node)
+  const label = findClosestEncloser(tx, bundle, 1)
+  if (label < 0) return -1
+  const wildcard = findWildcard(tx, bundle, findSuffix(tx, bundle, label), label)
+  return wildcard < 0 ? -1 : serviceOfNode(bundle, wildcard)
+}
+
+function serviceNamed(bundle: Bundle, qname: Uint8Array): number {
+  const node = answeringNode(bundle, qname)
+  return node < 0 ? -1 : serviceOfNode(bundle, node)
+}

@@ -1,0 +1,204 @@
+// Runs one question through the server's own answer path, and collects the reasons for the answer.
+import { serviceOfNode, textOf, zoneOfNode } from '#bundle/format/bundle.ts'
+import type { Bundle } from '#bundle/format/bundle.ts'
+import type { ResponseRuleModel } from '#bundle/format/model.ts'
+import { responseRuleAt } from '#bundle/format/response-rules.ts'
+import { EdnsOption } from '#dns/edns-codes.ts'
+import { HeaderOffset, QClass } from '#dns/header.ts'
+import { foldName } from '#dns/name.ts'
+import { rcodeNames } from '#dns/rcode.ts'
+import { RrType } from '#dns/rrtype.ts'
+import { Random } from '#lib/random.ts'
+import { Chain } from '#routing/chain/chain.ts'
+import type { RoutingState } from '#routing/state/state.ts'
+import { answer } from '#answer/answer.ts'
+import { Counters } from '#answer/counters/counters.ts'
+import { findDynamic, findDynamicText } from '#answer/dynamic.ts'
+import { findClosestEncloser, findSuffix, findWildcard } from '#answer/lookup.ts'
+import { hashSuffixes, readQuestion } from '#answer/question.ts'
+import { createServingView } from '#answer/serving-view.ts'
+import { Transaction } from '#answer/transaction.ts'
+import { aliasService } from '#judge/sides/alias-service.ts'
+import { answerRecords, referralOf } from '#judge/sides/answer-records.ts'
+import type { Referral } from '#judge/sides/answer-records.ts'
+import { nameOfNode, nameOfZone } from '#routing/print/bundle-json.ts'
+import type { SimulatedClient, SimulatedQuestion } from './question.ts'
+import { explainService } from './service.ts'
+import type { SimulatedService } from './service.ts'
+
+export interface Simulation {
+  readonly rcode: string
+  /** The response rule that matches; all but `passthru` answer in place of everything below. */
+  readonly rule: ResponseRuleModel | null
+  /** null: the name is in no zone of ours. */
+  readonly zone: string | null
+  /** How the name was found in the zone. `wildcard`: `owner` is the wildcard. */
+  readonly match: 'exact' | 'wildcard' | 'none'
+  readonly owner: string | null
+  /** The name of TXT records written at run time that stand for the last name; null: none do. */
+  readonly texts: string | null
+  readonly answerCount: number
+  /** The answer section, a record a line, as zone files write them. */
+  readonly records: readonly string[]
+  /** null: the answer is our own. */
+  readonly referral: Referral | null
+  /** Whose service has the name, whatever a rule answers; null: none. */
+  readonly tenant: string | null
+  readonly service: SimulatedService | null
+  /** Scope of the reply's client subnet; null: no client was named. */
+  readonly ecsScope: number | null
+}
+
+/** A message, room for the OPT record and all: more than any answer to one question needs. */
+const messageBytesMax = 65_535
+const payloadBytes = 1_232
+/** 0.0.0.0 */
+const nowhere = new Uint8Array(4)
+
+/**
+ * What simulations leave for the next one: making it costs more than a question. No answer depends
+ * on it.
+ */
+export class SimulationMemory {
+  #calls = 0
+  /** Far ahead at each call: what one question has used up is there again for the next. */
+  readonly #nowMs = (): number => (this.#calls += 1_000_000)
+  readonly tx = new Transaction(
+    { udpPayloadSize: payloadBytes, nsid: '', versionBind: '', tcpIdleTimeoutMs: 0 },
+    0,
+    new Counters(new SharedArrayBuffer(Counters.bytes)),
+    this.#nowMs,
+  )
+  /** For asking once more. */
+  readonly again = new Chain(new Random(0), this.#nowMs)
+  readonly message = new Uint8Array(messageBytesMax)
+}
+
+export function simulate(
+  bundle: Bundle,
+  state: RoutingState,
+  question: SimulatedQuestion,
+  memory = new SimulationMemory(),
+): Simulation {
+  const { tx, again, message } = memory
+  prepare(tx, bundle, state, question)
+  // As they stand now, for what is asked again to explain the answer.
+  const cursors = state.serviceCursor.slice()
+  const query = queryOf(question)
+  message.set(query)
+  answer(tx, message, 0, query.length, message, 0, message.length)
+  const { answerCount, ecsScope, aliasCount } = tx
+  const rule = tx.rule < 0 ? null : responseRuleAt(bundle, tx.rule)
+  // After aliases the transaction holds the last name, which is the one that a service answers for.
+  const last = find(tx, bundle)
+  readQuestion(tx, query, HeaderOffset.End, query.length)
+  hashSuffixes(tx, bundle.nameLabelsMax)
+  const rcode = rcodeNames[tx.rcode] ?? String(tx.rcode)
+  const { zone, match, node } = find(tx, bundle)
+  // Where a rule's alias was followed, what it leads to is explained.
+  const isAnswered = rule?.action === 'nxdomain' || (rule?.action === 'cname' && aliasCount === 0)
+  const qname = Uint8Array.from(foldName(question.qname))
+  // A service that answers an alias is explained itself, whatever that leads to.
+  const alias = aliasService(bundle, qname, message, answerCount)
+  const ofLast = last.node < 0 ? -1 : serviceOfNode(bundle, last.node)
+  const service = isAnswered ? -1 : (alias?.service ?? ofLast)
+  const own = {
+    rcode,
+    rule,
+    zone: zone < 0 ? null : nameOfZone(bundle, zone),
+    match,
+    owner: node < 0 ? null : nameOfNode(bundle, node),
+    texts: last.texts,
+    answerCount,
+    records: answerRecords(message, answerCount),
+    referral: referralOf(message, answerCount),
+    tenant: tenantOfNode(bundle, node),
+    ecsScope: question.client === null ? null : ecsScope,
+  }
+  if (service < 0) return { ...own, service: null }
+  if (alias !== undefined && alias.record < 0 && Buffer.compare(alias.name, qname) !== 0) {
+    // The answer ends before it, for the client's subnet: the resolver asks for that name next.
+    state.serviceCursor.set(cursors)
+    const next = simulate(bundle, state, { ...question, qname: alias.name }, memory)
+    return { ...own, service: next.service }
+  }
+  const record = alias?.record ?? -1
+  const asked = { tx, again, service, question, message, cursors, record }
+  return { ...own, service: explainService(asked) }
+}
+
+function prepare(
+  tx: Transaction,
+  bundle: Bundle,
+  state: RoutingState,
+  { seed, tables, scripts, texts = null, source = nowhere }: SimulatedQuestion,
+): void {
+  tx.random.restart(seed)
+  tx.source = source
+  tx.sourceBytes = source.length
+  const { bytes, digest } = bundle
+  const routing = state.buffers
+  const generation = { number: 1, bundle: bytes, digest, dynamic: texts, routing, tables }
+  tx.adopt(createServingView(generation, { scripts }))
+}
+
+function queryOf({ qname, qtype, client }: SimulatedQuestion): Buffer {
+  const header = Buffer.alloc(HeaderOffset.End)
+  header.writeUInt16BE(1, HeaderOffset.QdCount)
+  header.writeUInt16BE(client === null ? 0 : 1, HeaderOffset.ArCount)
+  const fields = Buffer.alloc(4)
+  fields.writeUInt16BE(qtype, 0)
+  fields.writeUInt16BE(QClass.In, 2)
+  return Buffer.concat([header, qname, fields, ...(client === null ? [] : [optWith(client)])])
+}
+
+/** An OPT record with the client subnet. RFC 6891 section 6.1.2, RFC 7871 section 6. */
+function optWith({ octets, prefixBits }: SimulatedClient): Buffer {
+  const address = octets.subarray(0, Math.ceil(prefixBits / 8))
+  const opt = Buffer.alloc(19)
+  opt.writeUInt16BE(RrType.OPT, 1)
+  opt.writeUInt16BE(payloadBytes, 3)
+  opt.writeUInt16BE(8 + address.length, 9)
+  opt.writeUInt16BE(EdnsOption.ClientSubnet, 11)
+  opt.writeUInt16BE(4 + address.length, 13)
+  opt.writeUInt16BE(octets.length === 4 ? 1 : 2, 15)
+  opt[17] = prefixBits
+  return Buffer.concat([opt, address])
+}
+
+function tenantOfNode(bundle: Bundle, node: number): string | null {
+  const service = node < 0 ? -1 : serviceOfNode(bundle, node)
+  return service < 0 ? null : textOf(bundle, bundle.serviceTenant[service]!)
+}
+
+/** What the answer path has found: the transaction still holds the name and its hashes. */
+function find(tx: Transaction, bundle: Bundle) {
+  const zoneOf = (node: number): number => zoneOfNode(bundle, node)
+  const { dynamic } = tx.view!
+  const textsAt = (node: number): string | null =>
+    dynamic !== undefined && findDynamicText(dynamic, bundle, node) >= 0
+      ? nameOfNode(bundle, node)
+      : null
+  const node = findSuffix(tx, bundle, 0)
+  if (node >= 0) return { zone: zoneOf(node), match: 'exact' as const, node, texts: textsAt(node) }
+  const label = findClosestEncloser(tx, bundle, 1)
+  if (label < 0) return { zone: -1, match: 'none' as const, node: -1, texts: null }
+  const encloser = findSuffix(tx, bundle, label)
+  const wildcard = findWildcard(tx, bundle, encloser, label)
+  const none = { zone: zoneOf(encloser), match: 'none' as const, node: -1 }
+  const isNearer = findTexts(tx, bundle, dynamic) < label
+  if (wildcard >= 0 && !isNearer) {
+    const found = { zone: zoneOf(wildcard), match: 'wildcard' as const, node: wildcard }
+    return { ...found, texts: textsAt(wildcard) }
+  }
+  const isText = dynamic !== undefined && tx.dynamicNode >= 0 && tx.dynamicLabel <= label
+  return { ...none, texts: isText ? nameOfNode(dynamic, tx.dynamicNode) : null }
+}
+
+/** @returns where the name, or what encloses it, begins among TXT records written at run time */
+function findTexts(tx: Transaction, bundle: Bundle, dynamic: Bundle | undefined): number {
+  findDynamic(tx, dynamic)
+  // That has hashed the name with the seed of the others.
+  if (dynamic !== undefined) hashSuffixes(tx, bundle.nameLabelsMax)
+  return tx.dynamicLabel
+}

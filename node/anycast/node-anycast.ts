@@ -1,0 +1,82 @@
+// Puts together what announces the addresses of a node: its settings, its answers, its guard.
+import type { Settings } from '#settings/settings.ts'
+import type { Io } from '#system/process/command.ts'
+import { systemClock } from '#lib/clock.ts'
+import type { Log } from '#lib/log.ts'
+import { systemAfter } from '#lib/timer.ts'
+import { Anycast } from '#server/anycast/anycast.ts'
+import type { AnycastStatus } from '#server/anycast/anycast.ts'
+import { askSelf } from '#server/anycast/self-query.ts'
+import type { DnsNode } from '#server/node/node.ts'
+import { zoneName } from '#zones/transfer/zone-records.ts'
+import { driverOf } from './drivers.ts'
+import { Guard } from './guard.ts'
+
+export interface NodeAnycastParts {
+  readonly settings: Settings
+  readonly node: Pick<DnsNode, 'bundle' | 'status'>
+  readonly dnsPort: number
+  /** Another process has announced until now. */
+  readonly takesOver: boolean
+  readonly env: Io['env']
+  readonly log: Log
+}
+
+export interface NodeAnycast {
+  readonly status: () => NodeAnycastStatus
+  /** Withdraws and waits; or leaves all as it is to the process that replaces this one. */
+  readonly stop: (isReplaced: boolean) => Promise<void>
+  /** Nothing answers here any more, and nothing is announced by this process. */
+  readonly end: () => Promise<void>
+}
+
+export interface NodeAnycastStatus extends AnycastStatus {
+  readonly daemon: Settings['anycast']['driver']
+  /** false: a node that is killed now would stay announced until something else withdraws it. */
+  readonly isGuarded: boolean
+}
+
+/** Longest wait for an answer of its own. */
+const patienceMsMax = 1_000
+/** The root, in wire form: where there is no zone, a refusal is an answer as well. */
+const rootName = new Uint8Array(1)
+
+/** @returns null: the settings announce nothing */
+export function announceNode(parts: NodeAnycastParts): NodeAnycast | null {
+  const { settings, dnsPort, takesOver, env, log } = parts
+  const { anycast: section } = settings
+  const driver = driverOf(section)
+  if (driver === null) return null
+  const guard = new Guard(section, env, log)
+  const patienceMs = Math.min(section.intervalMs, patienceMsMax)
+  const name = nameIn(parts.node)
+  const anycast = new Anycast({
+    settings: section,
+    ...{ driver, takesOver, log, clock: systemClock, after: systemAfter },
+    issuedAtMs: () => parts.node.status().active?.issuedAtMs ?? null,
+    askSelf: (address) =>
+      askSelf({ address, port: dnsPort, name: name(), patienceMs }, systemClock),
+  })
+  anycast.start()
+  return {
+    status: () => ({
+      ...anycast.status(),
+      ...{ daemon: section.driver, isGuarded: guard.isWatching },
+    }),
+    stop: (isReplaced) => (isReplaced ? anycast.pause() : anycast.drain()),
+    end: () => guard.end(),
+  }
+}
+
+/** The apex of the first zone. */
+function nameIn(node: Pick<DnsNode, 'bundle'>): () => Uint8Array {
+  let bundle = node.bundle()
+  let name: Uint8Array | undefined
+  return () => {
+    const now = node.bundle()
+    if (now !== bundle) name = undefined
+    bundle = now
+    const hasZone = now !== undefined && now.zoneNode.length > 0
+    return (name ??= hasZone ? zoneName(now, 0) : rootName)
+  }
+}

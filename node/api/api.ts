@@ -1,0 +1,274 @@
+// Composes the API of a node: stores, keys, policy, server.
+import { Identities } from '#api/auth/identities.ts'
+import { createOidcClient } from '#api/auth/oidc-client.ts'
+import type { OidcClient } from '#api/auth/oidc-client.ts'
+import { setupCodeOf } from '#api/auth/first-setup.ts'
+import { Passwords } from '#api/auth/passwords.ts'
+import { systemKey } from '#api/auth/policy.ts'
+import { createConfigTenants } from '#api/config/tenants.ts'
+import { apiLimits } from '#api/http/limits.ts'
+import type { NodeFacts } from '#api/ports/node-facts.ts'
+import type { DomainChecks } from '#api/ports/domain-checks.ts'
+import type { MemberHealthView } from '#api/ports/member-health.ts'
+import type { OperatorView } from '#api/ports/operator-view.ts'
+import type { OverlayView } from '#api/ports/overlay-view.ts'
+import type { ApiPorts } from '#api/ports/ports.ts'
+import type { RumView } from '#api/ports/rum-view.ts'
+import type { SendByChannel } from '#alerts/send-by-channel.ts'
+import { createApiServer } from '#api/server/server.ts'
+import { shippedDashboard } from '#api/server/web-dashboard.ts'
+import type { ApiServer } from '#api/server/server.ts'
+import { OnePerTenant } from '#api/server/one-per-tenant.ts'
+import { SourceBuckets } from '#api/server/source-buckets.ts'
+import { referencePath } from '#api/routes/reference.ts'
+import type { ConfigHistory } from '#config/history.ts'
+import type { ConfigView } from '#config/view.ts'
+import { systemClock } from '#lib/clock.ts'
+import { err, ok } from '#lib/result.ts'
+import type { Result } from '#lib/result.ts'
+import { systemAfter } from '#lib/timer.ts'
+import type { EphemeralState } from '#state/ephemeral.ts'
+import type { DynamicDnsAdmin } from '#state/ports/dynamic-dns.ts'
+import { checkPolicyOfNode } from '#settings/check-policy.ts'
+import type { RequestCounts } from '#api/http/request-counts.ts'
+import type { Io } from '#system/process/command.ts'
+import type { ProcessLog } from '#node/process/log.ts'
+import { createNodeAudit } from './audit.ts'
+import { createNodeFeed } from './feed.ts'
+import { createNodeLicence } from '#node/compose/licence.ts'
+import type { NodeLicence, NodeLicenceParts } from '#node/compose/licence.ts'
+import { readSecrets, weakKey } from '#node/data/secrets.ts'
+import type { NodeSecrets } from '#node/data/secrets.ts'
+import type { NodeRecords } from '#node/stores/records.ts'
+import { faultOfDashboard } from '#node/compose/start-checks.ts'
+import type { LivePlanner } from '#node/plan/live-plan.ts'
+import type { MovedGuard } from '#node/plan/moved-guard.ts'
+import type { LiveSimulator } from '#node/simulate/live.ts'
+import type { PastAnswers } from '#node/past/past-answers.ts'
+import { explanationOf } from './explanations.ts'
+import { SecretKeyCheck } from '#node/compose/secret-key-check.ts'
+import { SetupWatch } from './setup-watch.ts'
+import type { OidcSection } from '#settings/sections/oidc.ts'
+import type { Settings } from '#settings/settings.ts'
+
+export interface NodeApiParts {
+  readonly settings: Settings
+  readonly log: ProcessLog
+  readonly view: OperatorView
+  readonly config: ConfigView
+  readonly planner: LivePlanner
+  readonly configWriter: MovedGuard
+  readonly history: ConfigHistory
+  readonly memberHealth: MemberHealthView
+  readonly shared: EphemeralState
+  readonly records: Pick<NodeRecords, 'state' | 'countCall' | 'responseHits' | 'commits'>
+  readonly requestCounts: RequestCounts
+  readonly useGaps: ApiPorts['objectUse']['gaps']
+  readonly dynamicDns: DynamicDnsAdmin
+  readonly hiddenBy: ApiPorts['hiddenBy']
+  readonly hasTextsOfOthers: ApiPorts['hasTextsOfOthers']
+  readonly testAlert: SendByChannel
+  readonly domains: DomainChecks
+  readonly overlays: OverlayView
+  readonly rum: RumView
+  readonly cluster: ApiPorts['cluster']
+  readonly anycast: ApiPorts['anycast']
+  readonly nodeSettings: ApiPorts['nodeSettings']
+  /** What nodes pull. */
+  readonly bundles: ApiPorts['bundles']
+  readonly deliveries: ApiPorts['deliveries']
+  readonly syncNow: ApiPorts['syncNow']
+  readonly simulator: LiveSimulator
+  readonly past: PastAnswers
+  readonly clientRegions: NodeFacts['clientRegions']
+  readonly env: Io['env']
+  /** Told of the DNS queries a second that the licence permits; 0: no limit. */
+  readonly onRate: (perSecond: number) => void
+  readonly onAgents: NodeLicenceParts['onAgents']
+  /** null: health checks are off. */
+  readonly health: NodeLicenceParts['health']
+}
+
+export interface NodeApi {
+  /** Checks the stores, then listens. Errors: a sentence for the operator. */
+  readonly listen: ApiServer['listen']
+  readonly server: ApiServer['server']
+  readonly licence: NodeLicence
+  /** Connected to the feed now. */
+  readonly feedClients: () => number
+  /** false: the audit log cannot be written, and its lines are in the main log. */
+  readonly isAudited: () => boolean
+  /** The first account is still to be made, and whoever may reach the API may try. */
+  readonly isSetupOpen: () => boolean
+  readonly close: () => Promise<void>
+}
+
+/** At a stop. Making one takes 4 s of CPU, on a busy machine half a minute. */
+const databasePatienceMs = 5_000
+
+/** Errors: a sentence for the operator. */
+export function createNodeApi(parts: NodeApiParts): Result<NodeApi, string> {
+  const { settings, log, env } = parts
+  const secrets = readSecrets(env)
+  if (!secrets.ok) return secrets
+  const weakness = weakKey(secrets.value)
+  if (weakness !== undefined) log.warn({}, weakness)
+  const fault = faultOfDashboard(settings, secrets.value)
+  if (fault !== undefined) return err(fault)
+  const { onRate, onAgents, health, config, records } = parts
+  const { state } = records
+  const audit = auditOf(parts, secrets.value)
+  if (!audit.ok) return audit
+  const licence = createNodeLicence({
+    settings: settings.license,
+    env,
+    state,
+    config,
+    health,
+    clock: systemClock,
+    ...{ log, onRate, onAgents },
+  })
+  if (!licence.ok) return licence
+  const { keeper } = licence.value
+  const setup = new SetupWatch({
+    ...{ users: state.persistent.users, log, after: systemAfter },
+    isGuarded: settings.auth.setupEndpoint && secrets.value.apiKey !== null,
+  })
+  const own = portsOf(parts, secrets.value, audit.value, setup.code)
+  const ports = { ...own, licence: keeper, licenceAdmin: keeper }
+  const { listenAddr, port, trustedProxies, allowDevMode, webuiPath, statusPage } = settings.api
+  const { secretKey } = secrets.value
+  const secretKeyCheck = new SecretKeyCheck({ state, secretKey, log, after: systemAfter })
+  const server = createApiServer({
+    ...{ ports, log, listenAddr, port, trustedProxies, allowDevMode },
+    dashboardDirectory: webuiPath ?? shippedDashboard(),
+    statusPage,
+  })
+  return ok({
+    licence: licence.value,
+    feedClients: ports.node.webSocketClients,
+    isAudited: audit.value.isWritten,
+    isSetupOpen: setup.isOpen,
+    server: server.server,
+    listen: async (handed) => {
+      const checked = await secretKeyCheck.atStart()
+      if (!checked.ok) return checked
+      // One on another server may keep us waiting; requests then find out themselves.
+      const begun = settings.database.url === '' ? state.begin() : undefined
+      // Opening takes a second, making one takes seconds: what is asked meanwhile is 503.
+      if (state.exists()) await begun
+      void setup.look()
+      return server.listen(handed)
+    },
+    close: async () => {
+      secretKeyCheck.close()
+      setup.close()
+      // Requests and the audit copy wait for a database that is being made.
+      const patience = setTimeout(() => state.callOff(), databasePatienceMs)
+      await server.close()
+      await parts.simulator.close()
+      await parts.past.close()
+      await parts.planner.close()
+      await parts.configWriter.close()
+      await audit.value.close()
+      clearTimeout(patience)
+    },
+  })
+}
+
+function auditOf({ settings, log, records }: NodeApiParts, { auditLog }: NodeSecrets) {
+  const { audit } = records.state.persistent
+  return createNodeAudit(auditLog, audit, log, settings.logging.pseudonymous)
+}
+
+const keyOf = (text: string | null) => (text === null ? null : systemKey(text))
+
+function portsOf(
+  parts: NodeApiParts,
+  { apiKey, bundleToken, metricsToken, webhookSecret, secretKey }: NodeSecrets,
+  audit: ApiPorts['audit'],
+  setupCode: string,
+): Omit<ApiPorts, 'licence' | 'licenceAdmin'> {
+  const { settings, log, view, config, configWriter, history } = parts
+  const { memberHealth, overlays, records, rum, dynamicDns, domains, simulator } = parts
+  const { healthSignals } = parts.shared
+  const { users, roles, tenantKeys, usage, objectUses, alerts } = records.state.atOnce
+  const { sessions, loginAttempts, nonces, webSocketTokens } = parts.shared
+  const { sessionTTLMs, sessionExtend, bcryptCost, setupEndpoint } = settings.auth
+  return {
+    view,
+    ...{ config, configWriter, history, commitFates: records.commits },
+    auth: {
+      systemKey: keyOf(apiKey),
+      bundleToken: keyOf(bundleToken),
+      metricsToken: keyOf(metricsToken),
+      webhookSecret,
+      secretKey,
+      sessionTtlMs: sessionTTLMs,
+      sessionExtend,
+      bcryptCost,
+      setupEndpoint,
+      setupCode: setupCodeOf(setupCode),
+    },
+    identities: new Identities({ users, roles, tenantKeys, clock: systemClock }),
+    passwords: new Passwords(bcryptCost),
+    oidc: oidcOf(settings.auth.oidc),
+    oidcNonces: nonces,
+    users,
+    roles,
+    sessions,
+    loginAttempts,
+    tenants: createConfigTenants(config, configWriter, systemClock),
+    tenantKeys,
+    ...{ audit, auditCopy: records.state.atOnce.audit },
+    checkPolicy: checkPolicyOfNode(settings.health),
+    memberHealth,
+    healthSignals,
+    dynamicDns,
+    ...{ hiddenBy: parts.hiddenBy, hasTextsOfOthers: parts.hasTextsOfOthers },
+    alerts,
+    testAlert: parts.testAlert,
+    domains,
+    ...bucketsOf(systemClock),
+    overlays,
+    rum,
+    ...{ cluster: parts.cluster, nodeSettings: parts.nodeSettings, syncNow: parts.syncNow },
+    simulator: {
+      ...{ simulate: simulator.simulate, clientOf: simulator.clientOf, explain: explanationOf },
+    },
+    past: parts.past,
+    ...{ planner: parts.planner, plansUnderWay: new OnePerTenant() },
+    ...{ bundles: parts.bundles, deliveries: parts.deliveries, anycast: parts.anycast },
+    usage,
+    objectUse: { read: objectUses.read, gaps: parts.useGaps },
+    responseHits: records.responseHits,
+    homePath: referencePath,
+    ...{ countCall: records.countCall, requestCounts: parts.requestCounts },
+    ...createNodeFeed({
+      ...{ config, memberHealth, overlays, apiKey, secretKey, webSocketTokens, log },
+      clientsMax: settings.api.maxWebSocketClients,
+      clientRegions: parts.clientRegions,
+    }),
+    clock: systemClock,
+    log,
+  }
+}
+
+/** How often something may be asked for. */
+function bucketsOf(clock: typeof systemClock) {
+  return {
+    alertTests: new SourceBuckets(apiLimits.alertTests, clock),
+    domainChecks: new SourceBuckets(apiLimits.domainChecks, clock),
+    simulationSources: new SourceBuckets(apiLimits.simulations, clock),
+    rumSources: new SourceBuckets(apiLimits.rum, clock),
+  }
+}
+
+/** Single sign-on, as the settings have it; null: it is off. */
+export function oidcOf(section: OidcSection): OidcClient | null {
+  if (!section.enabled) return null
+  // Whether they are there was checked with the file (`missingForOidc`).
+  const { discoveryUrl = '', clientId = '', clientSecret = '', redirectUri = '' } = section
+  const named = { discoveryUrl, clientId, clientSecret, redirectUri }
+  return createOidcClient({ ...section, ...named }, systemClock)
+}

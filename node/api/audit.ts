@@ -1,0 +1,101 @@
+// Composes the audit log: a file or the main log, and the searchable copy.
+import { auditLine } from '#api/server/audit.ts'
+import type { AuditSink } from '#api/server/audit.ts'
+import type { Log } from '#lib/log.ts'
+import { ok } from '#lib/result.ts'
+import type { Result } from '#lib/result.ts'
+import { auditLimits } from '#state/ports/audit.ts'
+import type { AuditCopy, AuditEntry } from '#state/ports/audit.ts'
+import { AuditFile, tell } from '#node/data/audit-file.ts'
+import type { AuditLog } from '#node/data/audit-file.ts'
+
+/** Entries that wait for the database; beyond that they are in the log alone. */
+const waitingMax = 10_000
+const batchMs = 1_000
+
+export interface NodeAudit extends AuditSink {
+  /** false: there is a file, and the last lines went to the main log instead. */
+  readonly isWritten: () => boolean
+  /** What waits is written; then the file is closed. */
+  readonly close: () => Promise<void>
+}
+
+/**
+ * Errors: a sentence, when the file cannot be written.
+ *
+ * @param path null: the main log
+ * @param isPseudonymous no e-mail addresses
+ */
+export function createNodeAudit(
+  path: string | null,
+  copy: AuditCopy,
+  log: AuditLog,
+  isPseudonymous = false,
+): Result<NodeAudit, string> {
+  const opened = path === null ? ok(null) : AuditFile.open(path, log)
+  if (!opened.ok) return opened
+  const file = opened.value
+  const copying = new Copying(copy, log)
+  return ok({
+    write: (call) => {
+      const { user } = call
+      const isHidden = isPseudonymous && user !== undefined
+      const entry = isHidden ? { ...call, user: { ...user, email: '' } } : call
+      const line = auditLine(entry)
+      if (file === null) tell(log, line)
+      else file.write({ time: new Date(entry.atMs).toISOString(), ...line })
+      // Whoever has no credential must not fill the database.
+      if (entry.status !== 401 && entry.requests === undefined) copying.add(entry)
+    },
+    isWritten: () => file?.isWritten() ?? true,
+    close: async () => {
+      await copying.stop()
+      await file?.close()
+    },
+  })
+}
+
+class Copying {
+  readonly #copy: AuditCopy
+  readonly #log: Log
+  #waiting: AuditEntry[] = []
+  #lost = 0
+  #timer: NodeJS.Timeout | undefined
+  #running: Promise<void> = Promise.resolve()
+
+  constructor(copy: AuditCopy, log: Log) {
+    this.#copy = copy
+    this.#log = log
+  }
+
+  add(entry: AuditEntry): void {
+    if (this.#waiting.length >= waitingMax) this.#lost += 1
+    else this.#waiting.push(entry)
+    this.#timer ??= setTimeout(() => this.#flushSoon(), batchMs)
+  }
+
+  async stop(): Promise<void> {
+    if (this.#timer !== undefined) this.#flushSoon()
+    await this.#running
+  }
+
+  #flushSoon(): void {
+    clearTimeout(this.#timer)
+    this.#timer = undefined
+    this.#running = this.#running.then(() => this.#flush())
+  }
+
+  async #flush(): Promise<void> {
+    while (this.#waiting.length > 0) {
+      const batch = this.#waiting.slice(0, auditLimits.entriesPerAppendMax)
+      const appended = await this.#copy.append(batch)
+      if (!appended.ok) {
+        this.#log.warn({ waiting: this.#waiting.length }, 'the audit copy is behind')
+        return
+      }
+      this.#waiting = this.#waiting.slice(batch.length)
+    }
+    if (this.#lost > 0) this.#log.error({ lost: this.#lost }, 'the audit copy has gaps')
+    this.#lost = 0
+  }
+}

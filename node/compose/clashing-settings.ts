@@ -1,0 +1,54 @@
+// Finds settings that contradict each other: two listeners on one port, and what a role ignores.
+import type { Settings } from '#settings/settings.ts'
+
+/** What a person may expect of a node that answers no DNS. */
+export function unusedByRole({ roles, api, dns, anycast }: Settings): readonly string[] {
+  if (!roles.includes('control') || roles.includes('dns')) return []
+  const rows: readonly (readonly [boolean, string])[] = [
+    [!api.enabled, 'api.enabled is false: no node can pull bundles from this one'],
+    [anycast.driver !== 'none', 'anycast.driver: a node without the role dns announces nothing'],
+    [dns.axfr.enabled, 'dns.axfr.enabled: a node without the role dns transfers no zones'],
+    [
+      dns.domain !== '' || dns.update.zones.length > 0,
+      'dns.domain, dns.update.zones: a node without the role dns takes no updates',
+    ],
+  ]
+  return rows.flatMap(([holds, sentence]) => (holds ? [sentence] : []))
+}
+
+/** A TCP port of this node, and the setting that names it. */
+interface Listening {
+  readonly key: string
+  readonly listenAddr: string
+  readonly port: number
+}
+
+/** The system would say that another program listens there: it is the node itself. */
+export function portClash({ roles, dns, api, redirect }: Settings): string | undefined {
+  const { listenAddr, enabled, port = 0, https } = redirect
+  const ports: readonly Listening[] = [
+    ...(roles.includes('dns') ? [{ ...dns, key: 'dns.port' }] : []),
+    ...(api.enabled ? [{ ...api, key: 'api.port' }] : []),
+    ...(enabled ? [{ listenAddr, port, key: 'redirect.port' }] : []),
+    ...(enabled ? [{ listenAddr, port: https.port ?? 0, key: 'redirect.https.port' }] : []),
+  ]
+  for (const [i, one] of ports.entries()) {
+    const other = ports.slice(i + 1).find((later) => areOnePort(one, later))
+    if (other === undefined) continue
+    const why = one.key === 'dns.port' ? ': DNS listens on TCP, too' : ''
+    return (
+      `${one.key} and ${other.key} are both ${one.port}, on the same address${why}; ` +
+      `set ${other.key} to another port`
+    )
+  }
+  return undefined
+}
+
+function areOnePort(one: Listening, other: Listening): boolean {
+  if (one.port !== other.port || one.port === 0) return false
+  const isSame = one.listenAddr === other.listenAddr
+  if (!isSame && !isAny(one.listenAddr) && !isAny(other.listenAddr)) return false
+  return one.listenAddr.includes(':') === other.listenAddr.includes(':')
+}
+
+const isAny = (address: string): boolean => address === '0.0.0.0' || address === '::'

@@ -1,0 +1,99 @@
+// What a control node keeps of a delivery in its data directory: the state, the bundles that nodes
+// are given, and the record of the one that has passed all waves.
+import {
+  copyFileSync,
+  existsSync,
+  linkSync,
+  mkdirSync,
+  readFileSync,
+  readdirSync,
+  rmSync,
+} from 'node:fs'
+import { join } from 'node:path'
+import type { SignedChannelRecord } from '#bundle/signature/channel.ts'
+import type { DeliveryKeeper } from '#fleet/delivery/keeper.ts'
+import type { DeliveryState } from '#fleet/delivery/state.ts'
+import { writeDurably } from '#lib/durable-file.ts'
+import type { BundleStore } from '#server/node/bundle-store.ts'
+
+/** What the other parts use of it. */
+export interface NodeDelivery {
+  readonly keeper: DeliveryKeeper
+  readonly files: DeliveryFiles
+  readonly tick: () => Promise<void>
+  /** What a plan says of the change that is on its way; '': it is not known. */
+  readonly promised: () => string
+}
+
+export class DeliveryFiles {
+  readonly #directory: string
+  readonly #store: Pick<BundleStore, 'bundlePath'>
+  #passed: SignedChannelRecord | undefined
+
+  constructor(dataDir: string, store: Pick<BundleStore, 'bundlePath'>) {
+    this.#directory = join(dataDir, 'delivery')
+    this.#store = store
+  }
+
+  /** undefined: nothing was delivered in waves, or it cannot be read. */
+  state(): string | undefined {
+    return textOf(join(this.#directory, 'state.json'))
+  }
+
+  /** Bundles first: whatever moment it stops at, they are there. @throws the file system's error */
+  keep(text: string, { good, target }: DeliveryState): void {
+    const digests = new Set([good.digest, ...(target === null ? [] : [target.digest])])
+    mkdirSync(join(this.#directory, 'bundles'), { recursive: true })
+    for (const digest of digests) this.#take(digest)
+    writeDurably(join(this.#directory, 'state.json'), text)
+    const names = new Set([...digests].map((digest) => `${digest}.bundle`))
+    for (const name of readdirSync(join(this.#directory, 'bundles'))) {
+      if (!names.has(name)) rmSync(join(this.#directory, 'bundles', name), { force: true })
+    }
+  }
+
+  /** For `gslbd publish`: web servers get what has passed all waves. @throws as above */
+  keepPassed(signed: SignedChannelRecord): void {
+    if (signed === this.#passed) return
+    writeDurably(join(this.#directory, 'passed.json'), JSON.stringify(signed))
+    this.#passed = signed
+  }
+
+  /** As it was stored, not verified. undefined: nothing was delivered in waves. */
+  passed(): unknown {
+    const text = textOf(join(this.#directory, 'passed.json'))
+    try {
+      return text === undefined ? undefined : JSON.parse(text)
+    } catch {
+      return null
+    }
+  }
+
+  /** Of what this node serves, or of what nodes are given besides. */
+  bundlePath(digest: string): string {
+    const path = this.#store.bundlePath(digest)
+    const own = join(this.#directory, 'bundles', `${digest}.bundle`)
+    return !existsSync(path) && existsSync(own) ? own : path
+  }
+
+  /** Another control node may have made it: then it is not here, and nodes have it elsewhere. */
+  #take(digest: string): void {
+    const from = this.#store.bundlePath(digest)
+    const path = join(this.#directory, 'bundles', `${digest}.bundle`)
+    if (existsSync(path) || !existsSync(from)) return
+    try {
+      linkSync(from, path)
+    } catch {
+      // Some file systems have no second name for a file.
+      copyFileSync(from, path)
+    }
+  }
+}
+
+function textOf(path: string): string | undefined {
+  try {
+    return readFileSync(path, 'utf8')
+  } catch {
+    return undefined
+  }
+}

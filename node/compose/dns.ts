@@ -1,0 +1,63 @@
+// What the settings say of the DNS threads, and of the geo tables that they answer from.
+import type { Settings } from '#settings/settings.ts'
+import { systemClock } from '#lib/clock.ts'
+import type { Log } from '#lib/log.ts'
+import { noGeoBuffers } from '#routing/geo/geo-tables.ts'
+import type { GeoBuffers } from '#routing/geo/geo-tables.ts'
+import type { GeoFeed } from '#inputs/geo/geo-link.ts'
+import { GeoSource } from '#inputs/geo/geo-source.ts'
+import { noThreads } from '#server/threads/no-threads.ts'
+import type { CreateThreads, ThreadGroupParts } from '#server/threads/dns-threads.ts'
+import { geoPathsOf } from './named-files.ts'
+import { transfersOf } from './transfers.ts'
+
+export function createGeo(
+  settings: Settings,
+  log: Log,
+): { readonly source: GeoSource; readonly feed: GeoFeed } {
+  const handlers: ((buffers: GeoBuffers) => void)[] = []
+  const source = new GeoSource({
+    paths: geoPathsOf(settings),
+    clock: systemClock,
+    log,
+    onChange: (buffers) => handlers.forEach((handle) => handle(buffers)),
+  })
+  const onChange = (handle: (buffers: GeoBuffers) => void): void => {
+    handlers.push(handle)
+    if (source.buffers !== noGeoBuffers) handle(source.buffers)
+  }
+  return { source, feed: { onChange } }
+}
+
+/** Loads what answers, where this node is to answer. */
+export async function threadsByRole({ roles }: Settings): Promise<CreateThreads> {
+  if (!roles.includes('dns')) return () => noThreads
+  const { createThreadGroup } = await import('#server/threads/thread-group.ts')
+  return createThreadGroup
+}
+
+type FromSettings = 'listenAddr' | 'port' | 'threads' | 'settings' | 'tcpLimits'
+
+export function threadsOf({ dns, roles }: Settings): Pick<ThreadGroupParts, FromSettings> {
+  return {
+    listenAddr: dns.listenAddr,
+    port: dns.port,
+    threads: dns.threads,
+    settings: {
+      udpPayloadSize: dns.udpPayloadSize,
+      nsid: dns.nsid,
+      versionBind: dns.versionBind,
+      zoneVersion: dns.zoneVersion,
+      tellsCommit: dns.tellsCommit,
+      takesUpdates: roles.includes('control'),
+      tcpIdleTimeoutMs: dns.tcp.idleTimeoutMs,
+      catalog: transfersOf(dns).catalog,
+    },
+    tcpLimits: {
+      idleTimeoutMs: dns.tcp.idleTimeoutMs,
+      connectionsMax: dns.tcp.maxConnections,
+      connectionsPerClientMax: dns.tcp.maxPerClient,
+      messagesPerTurnMax: dns.tcp.maxPipelined,
+    },
+  }
+}

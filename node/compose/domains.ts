@@ -1,0 +1,77 @@
+// Composes the checks of delegated domains: who asks the DNS, what is expected, where results are.
+import { randomInt } from 'node:crypto'
+import type { DomainChecks } from '#api/ports/domain-checks.ts'
+import { domainKey, nameserversOf } from '#config/delegation.ts'
+import { delegatedName } from '#config/record-rights.ts'
+import type { ConfigView } from '#config/view.ts'
+import { DomainVerifier } from '#jobs/domain-verifier.ts'
+import type { Clock } from '#lib/clock.ts'
+import type { Log } from '#lib/log.ts'
+import { Random } from '#lib/random.ts'
+import { createResolverFinder } from '#zones/delegation/by-resolver.ts'
+import { checkDelegation } from '#zones/delegation/check.ts'
+import { RootWalk } from '#zones/delegation/from-root.ts'
+import { delegationLimits } from '#zones/delegation/limits.ts'
+import { Questions } from '#zones/delegation/questions.ts'
+import { rootHints } from '#zones/delegation/root-hints.ts'
+import type { ServerName } from '#zones/delegation/root-hints.ts'
+import type { DomainResult, Domains, OwnedDomain } from '#state/ports/domains.ts'
+import type { Settings } from '#settings/settings.ts'
+
+export interface NodeDomainsParts {
+  readonly settings: Pick<Settings, 'dns' | 'domains'>
+  readonly store: Domains
+  readonly config: Pick<ConfigView, 'isReady' | 'snapshot'>
+  readonly clock: Clock
+  readonly log: Log
+  /** Servers of the root zone; other ones in tests. */
+  readonly hints?: readonly ServerName[]
+  /** Of all name servers; another one in tests. */
+  readonly port?: number
+}
+
+export interface NodeDomains extends DomainChecks {
+  /** Checks what is due. */
+  readonly look: () => Promise<void>
+}
+
+const dnsPort = 53
+
+export function createNodeDomains(parts: NodeDomainsParts): NodeDomains {
+  const { settings, store, config, clock, log, hints = rootHints, port = dnsPort } = parts
+  const { resolvers, allowLocalTargets: allowLocal } = settings.dns
+  const { allowPrivate } = settings.domains
+  const walk = new RootWalk({ hints, clock })
+  const { askMs } = delegationLimits
+  const check = async (claimed: string): Promise<DomainResult> => {
+    const snapshot = config.isReady() ? config.snapshot() : undefined
+    const domain = snapshot === undefined ? claimed : delegatedName(snapshot, claimed)
+    const nameservers = snapshot === undefined ? [] : nameserversOf(snapshot, domain)
+    const own = nameservers.flatMap(({ addresses }) => addresses)
+    const questions = new Questions({ port, allowLocal, allowPrivate, own, askMs, clock })
+    const finder =
+      resolvers.length > 0 ? createResolverFinder(resolvers, hints) : walk.finder(questions)
+    // Zones are not signed: no DS is expected.
+    const wanted = { domain, nameservers, ds: [] }
+    const result = await checkDelegation(wanted, { finder, questions, nowMs: clock.nowMs })
+    return { ...result, domain: claimed }
+  }
+  const domains = (): OwnedDomain[] =>
+    (config.isReady() ? config.snapshot().list('DelegatedDomain') : []).flatMap(
+      ({ uid, tenant, object: { spec } }) => {
+        const domain = domainKey(spec.domain)
+        return domain === undefined ? [] : [{ uid, tenant, domain }]
+      },
+    )
+  const verifier = new DomainVerifier({
+    ...{ store, domains, check, clock, log },
+    intervalMs: settings.domains.verifyIntervalMs,
+    random: new Random(randomInt(0x1_0000_0000)),
+  })
+  return {
+    results: store.results,
+    forget: store.forget,
+    verify: (domain) => verifier.verify(domain),
+    look: () => verifier.look(),
+  }
+}

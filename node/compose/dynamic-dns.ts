@@ -1,0 +1,76 @@
+// Composes the TSIG keys and TXT records of a node: the store, its copy, and news of other nodes.
+import { join } from 'node:path'
+import { readSecrets } from '#node/data/secrets.ts'
+import type { Settings } from '#settings/settings.ts'
+import type { Io } from '#system/process/command.ts'
+import type { JobContext } from '#jobs/table.ts'
+import type { Clock } from '#lib/clock.ts'
+import type { Log } from '#lib/log.ts'
+import { ok } from '#lib/result.ts'
+import type { Result } from '#lib/result.ts'
+import { systemAfter } from '#lib/timer.ts'
+import { DynamicDns } from '#zones/dynamic/dynamic-dns.ts'
+import { createLocalCopy } from '#zones/dynamic/local-copy.ts'
+import { listenForChanges } from '#state/sql/change-listener.ts'
+import type { ChangeListener } from '#state/sql/change-listener.ts'
+import { dynamicDnsChannel } from '#state/sql/dynamic-dns.ts'
+import type { NodeState } from '#node/stores/state.ts'
+
+export interface NodeDynamicDnsParts {
+  readonly settings: Pick<Settings, 'dataDir' | 'database'>
+  readonly env: Io['env']
+  readonly state: Pick<NodeState, 'atOnce' | 'exists'>
+  readonly clock: Clock
+  readonly log: Log
+}
+
+export interface NodeDynamicDns {
+  readonly dynamicDns: DynamicDns
+  readonly look: JobContext['lookAtDynamicDns']
+  /** Looks at the database, and again when another node says that it has written. */
+  readonly follow: () => void
+  readonly stop: () => Promise<void>
+}
+
+const copyFile = 'dynamic-dns.copy'
+
+/** What the copy has is in force when it resolves. Errors: a sentence for the operator. */
+export async function startDynamicDns(
+  parts: NodeDynamicDnsParts,
+): Promise<Result<NodeDynamicDns, string>> {
+  const { settings, env, state, clock, log } = parts
+  const secrets = readSecrets(env)
+  if (!secrets.ok) return secrets
+  const { secretKey } = secrets.value
+  const { url } = settings.database
+  const dynamicDns = new DynamicDns({
+    store: state.atOnce.dynamicDns,
+    copy: createLocalCopy(join(settings.dataDir, copyFile), secretKey, log),
+    secretKey,
+    now: clock.nowMs,
+    after: systemAfter,
+    log,
+  })
+  await dynamicDns.start()
+  let hasLooked = false
+  const look = async (): Promise<void> => {
+    // Nobody else writes into the embedded database, and it is not made to be looked at.
+    if (url === '' && (hasLooked || !state.exists())) return
+    hasLooked = await dynamicDns.refresh()
+  }
+  let listener: ChangeListener | undefined
+  return ok({
+    dynamicDns,
+    look,
+    follow: () => {
+      // Not waited for: opening a database takes seconds.
+      const news = (): void => void look()
+      if (url !== '') listener = listenForChanges(url, dynamicDnsChannel, news, systemAfter)
+      news()
+    },
+    stop: async () => {
+      await listener?.close()
+      dynamicDns.stop()
+    },
+  })
+}

@@ -1,0 +1,78 @@
+// Composes the health side of a node: probes, their store, external signals, the policy.
+import { join } from 'node:path'
+import { systemClock } from '#lib/clock.ts'
+import type { Log } from '#lib/log.ts'
+import { createHealthMonitor } from '#health/view/monitor.ts'
+import type { HealthMonitor } from '#health/view/monitor.ts'
+import { createHealthView } from '#health/view/view.ts'
+import type { HealthPeers } from '#health/view/view.ts'
+import { spawnHealthWorker } from '#health/thread/worker-keeper.ts'
+import { createFileHealthVerdicts } from '#state/file/health-verdicts.ts'
+import type { EphemeralState } from '#state/ephemeral.ts'
+import type { PeerHealth } from '#state/ports/peer-health.ts'
+import type { Settings } from '#settings/settings.ts'
+
+/**
+ * @param shared brings the words of outside monitors, and through Redis those of other nodes
+ * @param environment of the process, for scripts
+ * @param mayBegin the data directory is ours: until then nobody is probed and nothing is stored.
+ *   Left out: it is
+ * @returns null when health checks are off: every member then counts as healthy
+ */
+export function createNodeHealth(
+  settings: Settings,
+  shared: Pick<EphemeralState, 'healthSignals' | 'peerHealth'>,
+  log: Log,
+  environment: Readonly<Record<string, string | undefined>>,
+  mayBegin?: Promise<unknown>,
+): HealthMonitor | null {
+  const { dataDir, health, state } = settings
+  if (!health.enabled) return null
+  const { allowScriptChecks, webhookAllowedHosts, clientCertificates } = health
+  const probeSettings = {
+    allowScriptChecks,
+    webhookAllowedHosts,
+    clientCertificates,
+    environment: allowScriptChecks ? { ...environment } : {},
+  }
+  const clock = systemClock
+  const local = createHealthMonitor({
+    verdicts: createFileHealthVerdicts(join(dataDir, 'health', 'verdicts.jsonl'), log, mayBegin),
+    ...(mayBegin === undefined ? {} : { mayBegin }),
+    log,
+    clock,
+    runsScripts: allowScriptChecks,
+    spawn: () => spawnHealthWorker(probeSettings),
+  })
+  return createHealthView({
+    local,
+    signals: shared.healthSignals,
+    peers: peersOf(settings, shared.peerHealth),
+    policy: state.healthPolicy,
+    quorumMinPercent: state.quorumMinPercent,
+    clock,
+    after: (delayMs, fn) => {
+      const timer = setTimeout(fn, delayMs)
+      return () => {
+        clearTimeout(timer)
+      }
+    },
+    log,
+  })
+}
+
+/** Without a bus between nodes each is alone, and every policy comes to its own view. */
+function peersOf(settings: Settings, bus: PeerHealth): HealthPeers | null {
+  const { redis, state, node, health, roles, api } = settings
+  const own = { node: state.nodeName, site: siteOf(node.labels), bus }
+  if (roles.includes('agent')) return { ...own, probers: health.probers, isAgent: true }
+  if (redis.url !== '') return { ...own, probers: health.probers }
+  // Agents may say over HTTP what they find; they hear nobody, and leave nothing to anybody.
+  const hearsAgents = roles.includes('control') && api.enabled
+  return hearsAgents ? { ...own, probers: 0, isLone: true } : null
+}
+
+/** Nodes of one share members among them; those without a label are of one, too. */
+export function siteOf({ region, site = '' }: Settings['node']['labels']): string {
+  return region ?? site
+}

@@ -1,0 +1,118 @@
+// What a node checks of its settings and its environment before it starts with them.
+import { devModeFault } from '#api/server/server.ts'
+import { dashboardFault } from '#api/server/web-dashboard.ts'
+import { missingSshFile } from '#gitops/source/ssh-transport.ts'
+import { isSshUrl } from '#gitops/source/remote-url.ts'
+import { systemClock } from '#lib/clock.ts'
+import type { Log } from '#lib/log.ts'
+import { ClientCertificates } from '#health/probes/client-certificates.ts'
+import { fingerprintOf, isErrorCode, sentenceOf } from '#inputs/geo/geo-file.ts'
+import { redisFault } from '#state/ephemeral.ts'
+import type { Io } from '#system/process/command.ts'
+import { readBundleToken, readSecrets, weakKey } from '#node/data/secrets.ts'
+import type { NodeSecrets } from '#node/data/secrets.ts'
+import { readTrustedKeyList } from '#gitops/trust/key-files.ts'
+import { roleFault } from '#settings/sections/bundle.ts'
+import type { Settings } from '#settings/settings.ts'
+import { licenceOptionsOf } from './licence.ts'
+import { portClash, unusedByRole } from './clashing-settings.ts'
+import { directoriesForFiles, geoPathsOf, sshAccess } from './named-files.ts'
+
+export interface StartFindings {
+  /** Sentences: a node does not start. */
+  readonly errors: readonly string[]
+  /** Sentences: it starts, and lacks something. */
+  readonly warnings: readonly string[]
+}
+
+/** All that `serve` would say before it opens anything. Nothing is written or connected to. */
+export async function checkStart(settings: Settings, env: Io['env']): Promise<StartFindings> {
+  const { redis, license, api } = settings
+  const clash = portClash(settings)
+  const role = roleFault(settings.roles, settings.bundle)
+  const licence = licenceOptionsOf(license)
+  const ofApi = api.enabled ? checkApi(settings, env) : { errors: [], warnings: [] }
+  const errors = [role, clash, redisFault(redis), licence.ok ? undefined : licence.error]
+  return {
+    errors: [
+      ...errors.filter((one) => one !== undefined),
+      ...ofApi.errors,
+      ...faultsOfPulling(settings, env),
+      ...directoriesForFiles(settings),
+    ],
+    warnings: [
+      ...ofApi.warnings,
+      ...(await missingDatabases(settings)),
+      ...unusableCertificates(settings),
+      ...missingKeys(settings),
+      ...unusedByRole(settings),
+    ],
+  }
+}
+
+/** The settings may hold passwords, and the audit log says who did what. */
+export function faultOfDashboard(
+  { api, dataDir, backup, gitops, file }: Settings,
+  { auditLog }: Pick<NodeSecrets, 'auditLog'>,
+): string | undefined {
+  if (api.webuiPath === undefined) return undefined
+  const files = [file ?? null, auditLog, gitops.allowedSigners].filter((path) => path !== null)
+  return dashboardFault(api.webuiPath, { dataDir, others: [backup.directory, ...files] })
+}
+
+function checkApi(settings: Settings, env: Io['env']): StartFindings {
+  const secrets = readSecrets(env)
+  if (!secrets.ok) {
+    const fault = faultOfDashboard(settings, { auditLog: null })
+    return { errors: [secrets.error, ...(fault === undefined ? [] : [fault])], warnings: [] }
+  }
+  const { listenAddr, allowDevMode } = settings.api
+  const isDevMode = secrets.value.apiKey === null
+  const faults = [
+    faultOfDashboard(settings, secrets.value),
+    devModeFault({ isDevMode, listenAddr, allowDevMode }),
+  ]
+  const weakness = weakKey(secrets.value)
+  return {
+    errors: faults.filter((fault) => fault !== undefined),
+    warnings: weakness === undefined ? [] : [weakness],
+  }
+}
+
+/** Of a node that has its bundles from control nodes. */
+function faultsOfPulling({ roles, bundle }: Settings, env: Io['env']): readonly string[] {
+  if (roles.includes('control')) return []
+  const token = readBundleToken(env)
+  const keys = readTrustedKeyList(bundle.keys)
+  return [...(token.ok ? [] : [token.error]), ...(keys.ok ? [] : [`bundle.keys: ${keys.error}`])]
+}
+
+async function missingDatabases(settings: Settings): Promise<string[]> {
+  const found: string[] = []
+  for (const [setting, path] of Object.entries(geoPathsOf(settings))) {
+    const print = await fingerprintOf(path)
+    if (isErrorCode(print)) found.push(`${setting}: ${sentenceOf(path, print)}`)
+  }
+  return found
+}
+
+function unusableCertificates({ health }: Settings): string[] {
+  if (!health.enabled) return []
+  const { clientCertificates } = health
+  const found: string[] = []
+  const error = (fields: object): void => {
+    const { clientCertificate, cert, key, reason } = fields as Record<string, string>
+    const name = `health.clientCertificates.${clientCertificate}`
+    found.push(`${name}: ${cert} with ${key} cannot be used (${reason})`)
+  }
+  const log: Log = { info: () => undefined, warn: () => undefined, error }
+  const certificates = new ClientCertificates({ clientCertificates }, systemClock, log)
+  for (const name of Object.keys(clientCertificates)) certificates.contextOf(name)
+  return found
+}
+
+function missingKeys({ gitops }: Settings): string[] {
+  if (!isSshUrl(gitops.url)) return []
+  const missing = missingSshFile(sshAccess(gitops), gitops.url)
+  return missing === undefined ? [] : [missing.reason]
+}

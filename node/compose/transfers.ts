@@ -1,0 +1,129 @@
+// What the settings say of transfers, of those who are told of changes, and of updates.
+import type { Settings } from '#settings/settings.ts'
+import { formatAddress, parseAddress } from '#dns/address.ts'
+import { foldName, formatName, parseName } from '#dns/name.ts'
+import type { Bundle } from '#bundle/format/bundle.ts'
+import type { Log } from '#lib/log.ts'
+import type { Network } from '#dns/network.ts'
+import { parseCidr } from '#routing/tables/cidr.ts'
+import type { NotifyTarget } from '#zones/notify/notifier.ts'
+import { setsBindRefuses } from '#zones/transfer/secondary-limits.ts'
+import { zoneNames } from '#zones/transfer/zone-records.ts'
+import type { TransferSettings } from '#zones/transfer/transfers.ts'
+
+type Dns = Settings['dns']
+
+export function transfersOf({ axfr }: Dns): TransferSettings {
+  const { enabled, requireTsig, allow } = axfr
+  const catalog = wireOf(axfr.catalog)[0]
+  return { enabled, requireTsig, allow: allow.flatMap(networksOf), catalog }
+}
+
+/** None of a text that is no network; the settings were checked. */
+function networksOf(text: string): Network[] {
+  const address = parseAddress(text)
+  if (address.ok) return [{ octets: address.value, prefixBits: address.value.length * 8 }]
+  const network = parseCidr(text)
+  if (!network.ok) return []
+  return [{ octets: network.value.octets, prefixBits: network.value.prefixBits }]
+}
+
+const dnsPort = 53
+
+export function notifyTargetsOf({ axfr: { notify } }: Dns): NotifyTarget[] {
+  return notify.flatMap((text) => {
+    const [, v6, v4, port] = /^(?:\[(.+)\]|([^:]+)):(\d+)$/.exec(text) ?? []
+    const address = parseAddress(v6 ?? v4 ?? text)
+    if (!address.ok) return []
+    return [{ address: formatAddress(address.value), port: Number(port ?? dnsPort) }]
+  })
+}
+
+/** The address that is listened at; where that is all of them, the kernel chooses. */
+export function notifySourceOf({ listenAddr }: Dns): string {
+  return listenAddr === '0.0.0.0' || listenAddr === '::' ? '' : listenAddr
+}
+
+/** Apexes in wire form and lower case. */
+export function updateZonesOf({ domain, update }: Dns): Uint8Array[] {
+  return [domain, ...update.zones].flatMap(wireOf)
+}
+
+/** @param catalog the apex of the catalog zone, if there is one */
+export function notifiedZones(
+  bundle: Bundle | undefined,
+  catalog?: Uint8Array,
+): readonly Uint8Array[] {
+  const names = bundle === undefined ? [] : zoneNames(bundle)
+  const isNamed = catalog === undefined || names.some((zone) => Buffer.compare(zone, catalog) === 0)
+  return isNamed ? names : [...names, catalog]
+}
+
+/** None where the setting is empty. */
+export function notifyKeyOf({ axfr: { notifyKey } }: Dns): Uint8Array | undefined {
+  return wireOf(notifyKey)[0]
+}
+
+/**
+ * The compiler does not know whether a node transfers zones, nor what its catalog is called.
+ *
+ * @returns to be called with what serves, whenever that changed
+ */
+export function watchZones(
+  dns: Dns,
+  log: Pick<Log, 'info' | 'warn' | 'error'>,
+): (bundle: Bundle | undefined) => void {
+  const watchNames = watchCatalog(transfersOf(dns).catalog, log)
+  const watchSets = dns.axfr.enabled ? watchRefused(log) : () => undefined
+  let served: Bundle | undefined
+  return (bundle) => {
+    if (bundle === undefined || bundle === served) return
+    served = bundle
+    watchNames(zoneNames(bundle))
+    watchSets(bundle)
+  }
+}
+
+/** @returns to be called with each bundle that serves and whose zones are transferred */
+export function watchRefused(log: Pick<Log, 'info' | 'warn'>): (bundle: Bundle) => void {
+  let told = ''
+  return (bundle) => {
+    const { first, others } = setsBindRefuses(bundle)
+    const now = first.length === 0 ? '' : `${first.join()} ${others}`
+    if (now === told) return
+    told = now
+    if (now === '') log.info({}, 'no zone has more than BIND takes as a secondary server')
+    else log.warn({ sets: first, others }, tooManyForBind)
+  }
+}
+
+const tooManyForBind =
+  'BIND refuses a zone with more than 100 records of a name and type, or 100 types of a name: ' +
+  'where it is a secondary server, raise its max-records-per-type and max-types-per-name, or ' +
+  'use fewer'
+
+/** @returns to be called with the zones of each bundle that serves */
+export function watchCatalog(
+  catalog: Uint8Array | undefined,
+  log: Pick<Log, 'info' | 'error'>,
+): (zones: readonly Uint8Array[]) => void {
+  let isTaken = false
+  return (zones) => {
+    if (catalog === undefined) return
+    const was = isTaken
+    isTaken = zones.some((zone) => Buffer.compare(zone, catalog) === 0)
+    if (was === isTaken) return
+    const zone = formatName(catalog)
+    if (isTaken) log.error({ zone }, catalogTaken)
+    else log.info({ zone }, 'the catalog zone is there again')
+  }
+}
+
+const catalogTaken =
+  'gslb.yaml has a zone of the name in dns.axfr.catalog: that zone is served and transferred, ' +
+  'and there is no catalog zone. Give dns.axfr.catalog a name of its own, and start this node again'
+
+function wireOf(name: string): Uint8Array[] {
+  const wire = parseName(name.endsWith('.') ? name : `${name}.`)
+  return name === '' || !wire.ok ? [] : [foldName(wire.value)]
+}

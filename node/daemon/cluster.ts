@@ -1,0 +1,154 @@
+// Part: this node among the nodes of the cluster, and its restart when it is asked for.
+import { randomBytes } from 'node:crypto'
+import { createClusterView } from '#node/status/cluster-view.ts'
+import { nodeReport, refusedHere } from '#node/status/node-report.ts'
+import { variable } from '#system/process/command.ts'
+import type { Io } from '#system/process/command.ts'
+import { DriftWatch } from '#fleet/drift.ts'
+import { createNodeInventory } from '#fleet/node-inventory.ts'
+import type { SharedReports } from '#fleet/node-inventory.ts'
+import { NodeList } from '#fleet/nodes/node-list.ts'
+import type { NodeReport } from '#fleet/nodes/node-report.ts'
+import { systemClock } from '#lib/clock.ts'
+import { ok } from '#lib/result.ts'
+import { noLongerThan } from '#lib/timer.ts'
+import { version } from '#lib/version.ts'
+import type { ClusterNode } from '#state/ports/cluster-nodes.ts'
+import type { Deps, Part } from './part.ts'
+
+/** The answer to the request goes out before the sockets close. */
+const restartAfterMs = 100
+const leavePatienceMs = 1_000
+/** As the job does. */
+const announceMs = 5_000
+
+export const joinCluster: Part = (deps) => {
+  const { settings, shared, env, log } = deps
+  const { nodeName } = settings.state
+  const nodes = shared.clusterNodes
+  const startedAtMs = systemClock.nowMs()
+  let isRestarting = false
+  const self = (): ClusterNode => ({ ...wordOf(deps, nodeName), startedAtMs })
+  const takeRestart = (): string | null => {
+    if (!isSupervised(env)) return unsupervised
+    if (isRestarting) return null
+    isRestarting = true
+    log.warn({}, 'a restart was asked for by the API')
+    // As an operator would stop it; the exit code says that it is to be started again.
+    setTimeout(() => process.kill(process.pid, 'SIGTERM'), restartAfterMs)
+    return null
+  }
+  const forget = nodes.onRestart(nodeName, takeRestart)
+  const isShared = settings.redis.url !== ''
+  const inventory = createNodeInventory(
+    systemClock,
+    isShared ? sharedBy(deps) : undefined,
+    listOf(deps),
+  )
+  const watch = new DriftWatch(systemClock, () => givenBy(deps))
+  const drifted = (): ReturnType<DriftWatch['look']> => watch.look(inventory.all())
+  const instance = randomBytes(8).toString('hex')
+  const report = (): NodeReport => ({ ...reportOf(deps, instance), startedAtMs })
+  return ok({
+    gives: {
+      cluster: createClusterView({
+        ...{ self, nodes, isShared, takeRestart, clock: systemClock },
+        fleet: async () => {
+          inventory.report(report())
+          await inventory.refresh()
+          return drifted()
+        },
+      }),
+      announceNode: () => {
+        void nodes.announce(self())
+        inventory.report(report())
+      },
+      ...{ inventory, drifted },
+      lookAtFleet: async () => {
+        await inventory.refresh()
+        drifted()
+      },
+      isRestarting: () => isRestarting,
+    },
+    stop: async () => {
+      forget()
+      // One that starts again at once is not missed meanwhile.
+      if (isRestarting || deps.isReplaced) return
+      inventory.report({ ...report(), isLeaving: true })
+      await noLongerThan(
+        leavePatienceMs,
+        nodes.leave(nodeName).then(() => undefined),
+      )
+    },
+  })
+}
+
+function reportOf(deps: Deps, instance: string): NodeReport {
+  const { settings, node } = deps
+  // Undefined while the API is being put together.
+  const { busyRatio = () => 0 }: Partial<Pick<Deps, 'busyRatio'>> = deps
+  const parts = { settings, node, instance, busyRatio, clock: systemClock }
+  const pulled = { ...refusedHere(node, systemClock), againMs: announceMs }
+  return nodeReport({ ...parts, role: 'control', startedAtMs: 0 }, pulled)
+}
+
+function givenBy(deps: Deps): ReturnType<ConstructorParameters<typeof DriftWatch>[1]> {
+  const { active, publisher } = deps.node.status()
+  if (active === null) return undefined
+  // Undefined while the parts are put together.
+  const { delivery }: Partial<Pick<Deps, 'delivery'>> = deps
+  const view = delivery?.keeper.view()
+  if (view !== null && view !== undefined) return { publisher, ...view.state.good }
+  return { publisher, seq: active.seq, digest: active.digest }
+}
+
+function listOf({ settings, log }: Deps): NodeList {
+  const { listFile, unlisted } = settings.node
+  return new NodeList(listFile, unlisted, systemClock, log)
+}
+
+function sharedBy({ shared: { toldNodes } }: Deps): SharedReports {
+  return {
+    tell: (word) => toldNodes.tell(word),
+    list: async () => {
+      const listed = await toldNodes.list()
+      return listed.ok ? listed.value : []
+    },
+  }
+}
+
+function wordOf(deps: Deps, name: string): Omit<ClusterNode, 'startedAtMs'> {
+  const { node, env, settings } = deps
+  const { active } = node.status()
+  const counters = node.counters()
+  const started = { status: active === null ? 'starting' : 'ok', reasons: [] } as const
+  // Undefined while the API is being put together; null where it is off.
+  const { operatorView }: Partial<Pick<Deps, 'operatorView'>> = deps
+  const health = operatorView?.health() ?? started
+  return {
+    name,
+    version,
+    atMs: systemClock.nowMs(),
+    commit: active?.commit ?? null,
+    digest: active?.digest ?? null,
+    seq: active?.seq ?? 0,
+    issuedAtMs: active?.issuedAtMs ?? null,
+    busyRatio: deps.busyRatio(),
+    queries: counters.reduce((sum, one) => sum + one.udpQueries + one.tcpQueries, 0),
+    answersDns: settings.roles.includes('dns'),
+    status: health.status,
+    reasons: health.reasons.map(({ code }) => code),
+    members: node.memberHealth(),
+    isSupervised: isSupervised(env),
+  }
+}
+
+/** systemd and Kubernetes say so; the first process of a container has an engine for it. */
+export function isSupervised(env: Io['env'], pid = process.pid): boolean {
+  const names = ['INVOCATION_ID', 'KUBERNETES_SERVICE_HOST', 'GSLB_SUPERVISED']
+  return pid === 1 || names.some((name) => variable(env, name) !== undefined)
+}
+
+const unsupervised =
+  'nothing would start this node again: run it under systemd (Restart=always), Kubernetes or ' +
+  'another supervisor, and set GSLB_SUPERVISED=1 where that is none of the first two'

@@ -1,0 +1,185 @@
+// The whole daemon: the list of its parts, started in order and stopped in reverse order; what
+// answers is stopped last.
+import { changedSettings, reloadedSettings } from '#settings/settings.ts'
+import type { Settings } from '#settings/settings.ts'
+import { endPatienceMs, endWithin } from '#node/process/end-now.ts'
+import type { ProcessLog } from '#node/process/log.ts'
+import { believeOwnKey, unbelievedKey } from '#node/data/own-key.ts'
+import { portClash, unusedByRole } from '#node/compose/clashing-settings.ts'
+import { systemClock } from '#lib/clock.ts'
+import { err, ok } from '#lib/result.ts'
+import type { Result } from '#lib/result.ts'
+import { descriptorOf, listenerName } from '#system/sockets/handed-sockets.ts'
+import type { ListenerSockets } from '#system/sockets/handed-sockets.ts'
+import { keepThreadsSmall } from '#system/worker/release-memory.ts'
+import { holdDataDir, openKey, prepareDataDir, takeOver } from './data-directory.ts'
+import { createNode, openSockets, readGeoTables } from './dns.ts'
+import { createRegressions } from './overlays.ts'
+import { startParts, stopParts } from './part.ts'
+import type { Deps, Given, Part, Stops } from './part.ts'
+import { WriteGate } from '#node/data/predecessor.ts'
+import { createRedirects, openRedirects } from './redirects.ts'
+import { keepDynamicDns, keepJournals, keepRecords, openSharedState } from './state.ts'
+
+export interface Daemon {
+  /** null: it answers no DNS. */
+  readonly dnsPort: number | null
+  /** null: the API is off. */
+  readonly apiPort: number | null
+  /** Applies what can be applied without a restart, and logs what cannot. */
+  readonly reload: (settings: Settings) => Promise<void>
+  /** What may be handed to another process. */
+  readonly sockets: () => readonly ListenerSockets[]
+  /** It answers from a bundle. */
+  readonly isServing: () => boolean
+  /**
+   * Stops everything but the answers, which go on from what there is, and frees the data directory
+   * for the process that replaces this one.
+   */
+  readonly letGo: () => Promise<void>
+  /** Answers to the last moment: what answers stops when everything else has. */
+  readonly stop: () => Promise<void>
+  /** The API has asked for a restart: whoever supervises the process is to start it again. */
+  readonly isRestarting: () => boolean
+}
+
+/** Only opens what it finds: nothing runs yet, and a failure is told by the caller alone. */
+const opening: readonly Part[] = [holdDataDir, prepareDataDir, openKey, openSharedState]
+
+/** What it takes to answer from the last bundle. */
+const answering: readonly Part[] = [
+  keepRecords,
+  keepDynamicDns,
+  keepJournals,
+  createRegressions,
+  createRedirects,
+  createNode,
+  readGeoTables,
+  openSockets,
+  openRedirects,
+  takeOver,
+]
+
+/** Looks at its own key before it starts everything. Errors: a sentence for the operator. */
+export function startWholeNode(
+  settings: Settings,
+  log: ProcessLog,
+  env: Given['env'],
+  before: Given['before'] = null,
+): Promise<Result<Daemon, string>> {
+  const prepare = async (): Promise<Result<null, string>> => {
+    const believed = believeOwnKey(settings)
+    const warning = believed.ok ? unbelievedKey(settings, systemClock) : undefined
+    if (warning !== undefined) log.warn({}, warning)
+    for (const sentence of unusedByRole(settings)) log.warn({}, sentence)
+    return believed
+  }
+  // 7 MiB less at rest, and writes take as long.
+  keepThreadsSmall()
+  return startDaemon(settings, log, prepare, { env, before })
+}
+
+/**
+ * Starts everything, or nothing. Errors: a sentence for the operator.
+ *
+ * @param prepare runs when the data directory is held, before anything reads it
+ * @param before the process that this one replaces; null: it replaces none
+ */
+export async function startDaemon(
+  settings: Settings,
+  log: ProcessLog,
+  prepare: Given['prepare'] = async () => ok(null),
+  { env, before }: Pick<Given, 'env' | 'before'> = { env: process.env, before: null },
+): Promise<Result<Daemon, string>> {
+  const clash = portClash(settings)
+  if (clash !== undefined) return err(clash)
+  const given: Given = {
+    ...{ settings, latestSettings: settings, log, env, prepare, before },
+    ...{ gate: new WriteGate(), isReplaced: false },
+  }
+  // Each part adds what it gives, before the parts that read it.
+  const deps = given as Deps
+  const stops: Stops = { first: [], last: [] }
+  const opened = await startParts(opening, deps, stops)
+  if (!opened.ok) {
+    await stopParts(stops.first)
+    return opened
+  }
+  const stop = async (): Promise<void> => {
+    // Threads that are still starting must not take up the time of the others.
+    const { node }: Partial<Deps> = deps
+    node?.callOffStarts()
+    deps.gate.giveUp()
+    await stopParts(stops.first)
+    await stopParts(stops.last.reverse())
+    if (!deps.isReplaced) log.info({}, 'gslbd has stopped')
+  }
+  const started = await startRunning(deps, stops)
+  if (!started.ok) {
+    log.error({}, started.error)
+    endWithin(endPatienceMs, log)
+    await stop()
+    return started
+  }
+  await sayThatItRuns(deps)
+  return ok({
+    dnsPort: deps.dnsPort,
+    apiPort: deps.apiPort,
+    reload: (next) => reload(deps, next),
+    sockets: () => socketsOf(deps),
+    isServing: () => deps.node.status().active !== null,
+    letGo: async () => {
+      deps.isReplaced = true
+      await stopParts(stops.first)
+    },
+    stop,
+    isRestarting: deps.isRestarting,
+  })
+}
+
+/** The code of what does not answer is loaded when answers are given. */
+async function startRunning(deps: Deps, stops: Stops): Promise<Result<null, string>> {
+  const answers = await startParts(answering, deps, stops)
+  if (!answers.ok) return answers
+  const { following } = await import('./following.ts')
+  return startParts(following, deps, stops)
+}
+
+function socketsOf({ settings, node, redirects, api }: Deps): readonly ListenerSockets[] {
+  const { listenAddr, port } = settings.api
+  const descriptor = api === null ? undefined : descriptorOf(api.server)
+  const descriptors = descriptor === undefined ? [] : [descriptor]
+  const ofApi = { name: listenerName('api', listenAddr, port), descriptors }
+  return [...node.sockets(), ...(redirects?.sockets() ?? []), ofApi]
+}
+
+async function sayThatItRuns({ settings, log, gitops, dnsPort, apiPort }: Deps): Promise<void> {
+  if (settings.api.enabled) await gitops.firstLook()
+  const { roles, dns } = settings
+  const { listenAddr, threads } = dns
+  const said = dnsPort === null ? { roles, port: null } : { listenAddr, port: dnsPort, threads }
+  log.info({ ...said, apiPort }, 'gslbd is running')
+}
+
+async function reload(deps: Deps, next: Settings): Promise<void> {
+  const { log, licence, gitops } = deps
+  const { applied, needRestart } = changedSettings(deps.settings, next)
+  if (needRestart.length > 0) {
+    log.warn({ settings: needRestart }, 'these settings change only with a restart')
+  }
+  deps.settings = reloadedSettings(deps.settings, next)
+  deps.latestSettings = next
+  const { logging, license, gitops: followed } = deps.settings
+  const { pollMs, allowedSigners } = followed
+  log.setLevel(logging.level)
+  deps.redirects?.reopenLog()
+  if (applied.some((setting) => setting.startsWith('license.'))) await licence.reload(license)
+  if (applied.some((setting) => setting.startsWith('gitops.'))) {
+    const { keepPushCheck } = await import('./git.ts')
+    keepPushCheck(deps.settings, log)
+    await gitops.reload({ pollMs, allowedSignersPath: allowedSigners })
+  } else {
+    gitops.poke()
+  }
+  log.info({ applied }, 'settings reloaded')
+}

@@ -1,0 +1,37 @@
+// Parts: the data directory, held against a second process, or taken over from the one before; what
+// is prepared in it; the node's key.
+import { openDataDirLater, openDataDirToServe } from '#node/data/data-dir.ts'
+import { openNodeKey } from '#node/data/key.ts'
+import { ok } from '#lib/result.ts'
+import type { Part } from './part.ts'
+import { takeOverFrom } from '#node/data/predecessor.ts'
+
+export const holdDataDir: Part = ({ settings, log, before, gate }) => {
+  const dataDir =
+    before === null
+      ? openDataDirToServe(settings.dataDir, log)
+      : ok(openDataDirLater(settings.dataDir))
+  if (!dataDir.ok) return dataDir
+  if (before === null) gate.open()
+  return ok({ gives: { dataDir: dataDir.value }, stop: () => dataDir.value.release() })
+}
+
+export const prepareDataDir: Part = async ({ prepare }) => {
+  const prepared = await prepare()
+  return prepared.ok ? ok({}) : prepared
+}
+
+export const openKey: Part = ({ settings, log }) => {
+  const key = openNodeKey(settings.dataDir)
+  if (!key.ok) return key
+  if (key.value.warning !== undefined) log.warn({}, key.value.warning)
+  return ok({ gives: { key: key.value } })
+}
+
+/** From here on this process stores what it learns; its sockets are answered already. */
+export const takeOver: Part = async ({ before, gate, ...parts }) => {
+  const taken = await takeOverFrom(before, parts)
+  if (!taken.ok) return taken
+  gate.open()
+  return ok({})
+}

@@ -1,0 +1,135 @@
+// Part: changes that reach the nodes of the fleet in waves.
+import { hash } from 'node:crypto'
+import { statSync } from 'node:fs'
+import type { Manifest } from '#bundle/format/manifest.ts'
+import { DeliveryFiles } from '#node/compose/delivery-files.ts'
+import { DeliveryPromise } from '#node/plan/delivery-promise.ts'
+import { deliveryPlanOf } from '#compiler/lower/delivery-plan.ts'
+import { signChannelRecord } from '#bundle/signature/channel.ts'
+import { DeliveryKeeper } from '#fleet/delivery/keeper.ts'
+import type { DeliveryKeeperParts } from '#fleet/delivery/keeper.ts'
+import type { DeliveryNode } from '#fleet/delivery/membership.ts'
+import type { DeliveryPlan } from '#fleet/delivery/plan.ts'
+import { PlaceRecords } from '#fleet/delivery/records.ts'
+import type { DeliveryState } from '#fleet/delivery/state.ts'
+import { systemClock } from '#lib/clock.ts'
+import { err, ok } from '#lib/result.ts'
+import type { Result } from '#lib/result.ts'
+import type { StoreFailure } from '#state/ports/store-result.ts'
+import { channel, recordTtlMs } from './git.ts'
+import type { Deps, Part } from './part.ts'
+
+export const keepDelivery: Part = (deps) => {
+  const { dataDir, store, key, gitops, log } = deps
+  const files = new DeliveryFiles(dataDir.path, store)
+  const records = new PlaceRecords({
+    ...{ channel, ttlMs: recordTtlMs, clock: systemClock },
+    // The feed is told when the record of this node is another one.
+    agentsMax: () => deps.node.status().active?.agentsMax,
+    bytesOf: (digest) => bytesOf(files.bundlePath(digest)),
+    sign: (record) => signChannelRecord(record, key.signing),
+  })
+  const keep = (text: string, state: DeliveryState): void => {
+    files.keep(text, state)
+    files.keepPassed(records.of(state.good))
+  }
+  const { read, replace } = storeOf(deps)
+  const keeper = new DeliveryKeeper({
+    ...{ read, replace, keep, records, clock: systemClock, log },
+    name: deps.settings.state.nodeName,
+    mayHaveRow: () => deps.records.state.exists(),
+    kept: () => files.state(),
+    made: () => madeBy(deps),
+    plan: (commit) => planIn(deps, commit),
+    nodes: () => nodesIn(deps),
+    strangers: () => deps.inventory.all().filter(({ isCounted }) => !isCounted).length,
+    onChange: () => feedOf(deps)?.changed(),
+  })
+  const tick = async (): Promise<void> => {
+    await keeper.tick()
+    renewPassed(keeper, files, records)
+  }
+  const promise = new DeliveryPromise({
+    bundlePath: (digest) => files.bundlePath(digest),
+    tables: () => deps.node.live()?.tables,
+    clock: systemClock,
+  })
+  const promised = (): string => promise.of(keeper.view()?.state)
+  const forget = gitops.config.onChange(() => void tickQuietly(tick, deps))
+  const stop = async (): Promise<void> => {
+    forget()
+    await promise.close()
+  }
+  return ok({ gives: { delivery: { keeper, files, tick, promised } }, stop })
+}
+
+function bytesOf(path: string | undefined): number | undefined {
+  return path === undefined ? undefined : statSync(path, { throwIfNoEntry: false })?.size
+}
+
+/** It is made later than this part. */
+function feedOf(deps: Deps): Deps['bundleFeed'] | undefined {
+  return (deps as Partial<Deps>).bundleFeed
+}
+
+async function tickQuietly(tick: () => Promise<void>, { log }: Deps): Promise<void> {
+  await tick().catch((error: unknown) =>
+    log.error({ err: error }, 'the delivery was not looked at'),
+  )
+}
+
+/** A record of before it expires; a disk that cannot take it is told of elsewhere. */
+function renewPassed(keeper: DeliveryKeeper, files: DeliveryFiles, records: PlaceRecords): void {
+  const view = keeper.view()
+  if (view === null) return
+  try {
+    files.keepPassed(records.of(view.state.good))
+  } catch {
+    return
+  }
+}
+
+function storeOf({ records }: Deps): Pick<DeliveryKeeperParts, 'read' | 'replace'> {
+  const { deliveries } = records.state.persistent
+  return {
+    read: async () => sentenceOf(await deliveries.read(channel)),
+    replace: async (seen, row) => sentenceOf(await deliveries.replace(channel, seen, row)),
+  }
+}
+
+function sentenceOf<T>(result: Result<T, StoreFailure>): Result<T, string> {
+  return result.ok ? result : err(result.error.message)
+}
+
+/** What nodes could be given: it is active here, and on the disk. */
+function madeBy({ node }: Deps): ReturnType<DeliveryKeeperParts['made']> {
+  const { active, isStored } = node.status()
+  if (active === null || !isStored) return undefined
+  const { commit, digest, serial = 0, seq } = active
+  const bundle = node.bundle()
+  const content = bundle?.digest === digest ? contentOf(bundle.manifest) : ''
+  return { made: { commit, digest, serial, content }, seq }
+}
+
+/** Of all that answers depend on. */
+function contentOf({ compiler, counts, nameSeed, nameLabelsMax, sections }: Manifest): string {
+  const all = [compiler, counts, nameSeed, nameLabelsMax, sections]
+  return hash('sha256', JSON.stringify(all)).slice(0, 32)
+}
+
+function planIn({ gitops: { config } }: Deps, commit: string): DeliveryPlan | null | undefined {
+  if (!config.isReady()) return undefined
+  const snapshot = config.snapshot()
+  // The view follows the bundle a moment later.
+  if (snapshot.revision !== commit) return undefined
+  const found = snapshot.list('Delivery').find(({ object }) => object.spec.channel === channel)
+  return found === undefined ? null : deliveryPlanOf(found.object.spec)
+}
+
+function nodesIn({ inventory }: Deps): readonly DeliveryNode[] {
+  return inventory.all().flatMap(({ report, ageMs, isCounted }) => {
+    const { role, name, labels, instance, digest, seq, refusals, counters, shadow } = report
+    if (role !== 'dns' || !isCounted) return []
+    return [{ name, labels, instance, digest, seq, refusals, counters, shadow, ageMs }]
+  })
+}

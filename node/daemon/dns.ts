@@ -1,0 +1,209 @@
+// Parts: the DNS node, the geo tables that its threads answer from, its sockets, and its addresses.
+import { announceNode } from '#node/anycast/node-anycast.ts'
+import { createNodeHealth } from '#node/compose/health.ts'
+import { createNodeResolver } from '#node/compose/resolver.ts'
+import {
+  notifiedZones,
+  notifyKeyOf,
+  notifySourceOf,
+  notifyTargetsOf,
+  transfersOf,
+  updateZonesOf,
+  watchZones,
+} from '#node/compose/transfers.ts'
+import { watchMissingGeo } from '#server/node/missing-geo.ts'
+import { createGeo, threadsByRole, threadsOf } from '#node/compose/dns.ts'
+import { startQueryLog, stopAnswering } from '#node/past/start-query-log.ts'
+import { createNodeJournal } from '#node/past/node-journal.ts'
+import { mayWriteText } from '#config/name-holder.ts'
+import { Rcode } from '#dns/rcode.ts'
+import { systemClock } from '#lib/clock.ts'
+import { ok } from '#lib/result.ts'
+import { systemAfter } from '#lib/timer.ts'
+import { defaultTenant } from '#schemas/objects/tenant.ts'
+import { Notifier } from '#zones/notify/notifier.ts'
+import { Updates } from '#zones/update/updates.ts'
+import { QueryBucket, queryBucketBytes } from '#answer/query-bucket.ts'
+import type { LiveTsigKey } from '#zones/dynamic/live-keys.ts'
+import type { ExchangeKey } from '#zones/exchange/exchange.ts'
+import { BundleStore } from '#server/node/bundle-store.ts'
+import { DnsNode } from '#server/node/node.ts'
+import type { DnsNodeParts } from '#server/node/node-parts.ts'
+import { ClientRegions } from '#answer/samples/client-regions.ts'
+import { QuerySamples } from '#answer/samples/query-samples.ts'
+import type { GeoSource } from '#inputs/geo/geo-source.ts'
+import type { Settings } from '#settings/settings.ts'
+import { RumStore } from '#inputs/rum/rum-store.ts'
+import type { Deps, Part } from './part.ts'
+
+/** Puts the node together; it answers nothing yet. */
+export const createNode: Part = async (deps) => {
+  const { settings, log, env, dataDir, key, shared, dynamicDns, gate } = deps
+  const clock = systemClock
+  let isResting = false
+  const updates = createUpdates(deps)
+  const store = new BundleStore(dataDir.path)
+  const rum = new RumStore(clock)
+  const queryBucket = new SharedArrayBuffer(queryBucketBytes)
+  const mayBegin = deps.before === null ? undefined : gate.opened
+  const health = createNodeHealth(settings, shared, log, env, mayBegin)
+  const { source: geo, feed: geoFeed } = createGeo(settings, log)
+  health?.onChange((changes) => {
+    for (const { memberUid } of changes) deps.records.memberChanged(memberUid)
+  })
+  const resolver = createNodeResolver(settings, dataDir.path, log)
+  const createThreads = await threadsByRole(settings)
+  const inData = { dataDir: dataDir.path, mayWrite: mayBegin }
+  const journal = createNodeJournal({ settings, ...inData, rum, geo, log })
+  const queryLog = startQueryLog(settings, log)
+  const samples = samplesOf(settings)
+  const node = new DnsNode({
+    createThreads,
+    threads: {
+      ...threadsOf(settings),
+      seed: process.pid ^ Math.floor(clock.nowMs()),
+      rum: rum.buffer,
+      queryBucket,
+      ...{ queryLog: queryLog?.rings, querySamples: samples?.rings },
+      transfers: transfersOf(settings.dns),
+      onUpdate: async (message, keyName) => {
+        // The database may still be that of the process before, or closed already.
+        const mayStore = await gate.opened.then(
+          () => !isResting,
+          () => false,
+        )
+        return mayStore ? updates.carryOut(message, keyName) : Rcode.ServFail
+      },
+    },
+    store,
+    trusted: [key.signing],
+    health,
+    resolver,
+    dynamic: dynamicDns,
+    journal,
+    redirects: redirectsOf(deps),
+    geo: geoFeed,
+    clock,
+    log,
+    onRegression: (event) => deps.regressions.saw(event),
+  })
+  dynamicDns.onKeys((keys) => node.setKeys(keys.map(exchangeKey)))
+  const notifier = createNotifier(deps, node)
+  tellOfBundles(deps, node, notifier)
+  const clientRegions = samples && watchClients(samples, node, geo)
+  const permit = (perSecond: number): void => new QueryBucket(queryBucket).adopt(perSecond)
+  return ok({
+    gives: {
+      ...{ store, rum, health, resolver, geo, geoFeed, journal, node, permit },
+      ...{ queryLog, updates, notifier, clientRegions },
+    },
+    stop: async () => {
+      isResting = true
+      notifier.stop()
+      clientRegions?.stop()
+      await node.rest()
+      await journal?.stop()
+    },
+    stopLast: () => stopAnswering(node, queryLog),
+  })
+}
+
+const samplesOf = ({ geoip, roles, dns }: Settings): QuerySamples | null =>
+  geoip.countClients && roles.includes('dns') ? new QuerySamples(dns.threads) : null
+
+/** Off the way of answers: threads leave copies of some queries in a ring. */
+function watchClients(samples: QuerySamples, node: DnsNode, geo: GeoSource): ClientRegions {
+  const queries = (): number =>
+    node.counters().reduce((sum, { udpQueries, tcpQueries }) => sum + udpQueries + tcpQueries, 0)
+  const regions = new ClientRegions({
+    ...{ samples, queries, geo: () => geo.buffers },
+    ...{ clock: systemClock, after: systemAfter },
+  })
+  regions.start()
+  return regions
+}
+
+/** Secondaries and the log hear what each bundle changes. */
+function tellOfBundles({ settings, log }: Deps, node: DnsNode, notifier: Notifier): void {
+  const watch = watchZones(settings.dns, log)
+  const watchGeo = settings.roles.includes('dns') ? watchMissingGeo(node, log) : () => undefined
+  node.onServed(() => {
+    watch(node.bundle())
+    watchGeo()
+    notifier.changed()
+  })
+}
+
+/** Of each bundle: what answers HTTP here, and what others are given. */
+function redirectsOf({ redirects, redirectPushes }: Deps): NonNullable<DnsNodeParts['redirects']> {
+  return {
+    serve: (bundle) => {
+      redirects?.serve(bundle)
+      redirectPushes.serve(bundle)
+    },
+    adopted: async () => redirects?.adopted(),
+  }
+}
+
+/** Zones have records of many tenants: who transfers one reads them all. */
+function exchangeKey(key: LiveTsigKey): ExchangeKey {
+  return { ...key, mayTransfer: key.tenantId === defaultTenant }
+}
+
+function createUpdates(deps: Deps): Updates {
+  const { settings, log, dynamicDns } = deps
+  return new Updates({
+    dynamicDns,
+    bundle: () => deps.node.bundle(),
+    zones: updateZonesOf(settings.dns),
+    mayWrite: (tenant, name) => {
+      if (tenant === defaultTenant) return true
+      const { config } = deps.gitops
+      const hasOthers = dynamicDns.texts.hasOthers(tenant, name)
+      return config.isReady() && mayWriteText(config.snapshot(), { tenant, name, hasOthers })
+    },
+    log,
+  })
+}
+
+function createNotifier({ settings, log, dynamicDns }: Deps, node: DnsNode): Notifier {
+  const keyName = notifyKeyOf(settings.dns)
+  const { catalog } = transfersOf(settings.dns)
+  return new Notifier({
+    targets:
+      settings.roles.includes('dns') && settings.dns.axfr.enabled
+        ? notifyTargetsOf(settings.dns)
+        : [],
+    source: notifySourceOf(settings.dns),
+    zones: () => notifiedZones(node.bundle(), catalog),
+    key: () => (keyName === undefined ? undefined : dynamicDns.find(keyName)),
+    nowMs: systemClock.nowMs,
+    after: systemAfter,
+    log,
+  })
+}
+
+/** Before the sockets, so that no client is answered as if it were nowhere. */
+export const readGeoTables: Part = async ({ geo }) => {
+  await geo.start()
+  return ok({ stop: () => geo.stop() })
+}
+
+export const openSockets: Part = async ({ node, before, settings }) => {
+  const dns = await node.start(before?.sockets)
+  if (!dns.ok) return dns
+  return ok({ gives: { dnsPort: settings.roles.includes('dns') ? dns.value.port : null } })
+}
+
+/** The last part, which a stop takes back first: all else goes on until the routers know. */
+export const announceAddresses: Part = (deps) => {
+  const { settings, node, dnsPort, env, log } = deps
+  if (dnsPort === null) return ok({ gives: { anycast: null } })
+  const takesOver = deps.before !== null
+  const anycast = announceNode({ settings, node, dnsPort, env, log, takesOver })
+  return ok({
+    gives: { anycast },
+    stop: () => anycast?.stop(deps.isReplaced),
+    stopLast: () => anycast?.end(),
+  })
+}

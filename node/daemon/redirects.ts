@@ -1,0 +1,29 @@
+// Parts: the redirect listener, and the servers of others that get the redirects as well.
+import { RedirectPushes } from '#node/compose/redirect-targets.ts'
+import { systemClock } from '#lib/clock.ts'
+import { ok } from '#lib/result.ts'
+import { RedirectServer } from '#server/redirect/redirect-server.ts'
+import type { Part } from './part.ts'
+
+/** Before the node, which hands over each bundle that serves. */
+export const createRedirects: Part = ({ settings: { redirect }, log }) => {
+  const pushes = new RedirectPushes(redirect, systemClock, log)
+  const { enabled, port = 0, ...settings } = redirect
+  const parts = { settings: { ...settings, port }, clock: systemClock, log }
+  const redirects = enabled ? new RedirectServer(parts) : null
+  return ok({
+    gives: { redirects, redirectPushes: pushes },
+    stop: () => pushes.stop(),
+    stopLast: () => redirects?.stop(),
+  })
+}
+
+/** When the stored bundle serves, if there is one; until there is, requests are answered 503. */
+export const openRedirects: Part = async ({ redirects, before, log }) => {
+  if (redirects === null) return ok({})
+  const started = await redirects.start(before?.sockets)
+  if (!started.ok) return started
+  const { port, httpsPort } = started.value
+  log.info({ port, httpsPort }, 'redirects are answered')
+  return ok({})
+}

@@ -1,0 +1,57 @@
+// What a process takes over from the one that ran before it on the same data directory.
+import type { DataDir } from './data-dir.ts'
+import type { Log } from '#lib/log.ts'
+import { err, ok } from '#lib/result.ts'
+import type { Result } from '#lib/result.ts'
+import type { DnsNode } from '#server/node/node.ts'
+import type { HandedSockets } from '#system/sockets/handed-sockets.ts'
+
+export interface Predecessor {
+  readonly sockets: HandedSockets
+  /**
+   * Resolves when it changes and stores nothing any more and the data directory is free; it still
+   * answers. Errors: a sentence for the operator
+   */
+  readonly letGo: () => Promise<Result<null, string>>
+}
+
+/** Opens when the data directory is held: what is stored there waits for it. */
+export class WriteGate {
+  readonly #opening = Promise.withResolvers<undefined>()
+  /** Rejects when the start was given up before. */
+  readonly opened: Promise<undefined> = this.#opening.promise
+
+  constructor() {
+    this.opened.catch(() => undefined)
+  }
+
+  open(): void {
+    this.#opening.resolve(undefined)
+  }
+
+  giveUp(): void {
+    this.#opening.reject(new Error('the data directory was not taken over'))
+  }
+}
+
+/** Many threads on a busy machine take long to start; the process before answers meanwhile. */
+const readyPatienceMs = 120_000
+
+/**
+ * Takes the data directory, when this process answers beside the one before. Errors: a sentence for
+ * the operator
+ */
+export async function takeOverFrom(
+  before: Predecessor | null,
+  { node, dataDir, log }: { readonly node: DnsNode; readonly dataDir: DataDir; readonly log: Log },
+): Promise<Result<null, string>> {
+  if (before === null) return ok(null)
+  if (!(await node.settled(readyPatienceMs))) return err('not all DNS threads were ready in time')
+  log.info({}, 'answering beside the process before, which is to free the data directory')
+  const gone = await before.letGo()
+  if (!gone.ok) return gone
+  const fault = dataDir.retry()
+  if (fault !== null) return err(fault)
+  node.catchUp()
+  return ok(null)
+}

@@ -1,0 +1,144 @@
+// A probe agent, a node of the role agent: it probes the members of bundles that it pulls from
+// where it stands, and tells the other nodes. It answers no DNS.
+import { randomBytes } from 'node:crypto'
+import { readBundleToken, readNodeKey } from '#node/data/secrets.ts'
+import { takeOverFrom } from '#node/data/predecessor.ts'
+import { createNodeHealth } from '#node/compose/health.ts'
+import { createNodeResolver } from '#node/compose/resolver.ts'
+import type { StartNode } from '#node/replace/start-replaceable.ts'
+import type { Settings } from '#settings/settings.ts'
+import { nodeReport } from '#node/status/node-report.ts'
+import type { ReportParts } from '#node/status/node-report.ts'
+import type { NodeReport } from '#fleet/nodes/node-report.ts'
+import type { Pulled } from '#fleet/puller.ts'
+import { WordsSender } from '#fleet/words/words-sender.ts'
+import { systemClock } from '#lib/clock.ts'
+import { ok } from '#lib/result.ts'
+import type { Result } from '#lib/result.ts'
+import { systemAfter } from '#lib/timer.ts'
+import { BundleStore } from '#server/node/bundle-store.ts'
+import { DnsNode } from '#server/node/node.ts'
+import type { DnsNodeParts } from '#server/node/node-parts.ts'
+import { noThreads } from '#server/threads/no-threads.ts'
+import { releaseMemory } from '#system/worker/release-memory.ts'
+import type { PeerHealth } from '#state/ports/peer-health.ts'
+import { MemoryReleases } from '#lib/memory/memory-releases.ts'
+import { BundleKeys } from './bundle-keys.ts'
+import type { PulledNode } from './pulled-node.ts'
+import { Pullers } from './pullers.ts'
+import { beginPulling, openOwnDataDir, openShared, startPulled, sealing } from './start-pulled.ts'
+import type { GivenToPulled, Run, StartedNode } from './start-pulled.ts'
+
+/** Starts everything, or nothing. Errors: a sentence for the operator. */
+export const startAgent: StartNode = (settings, log, env, before) =>
+  startPulled({ settings, log, env, before }, start, { roles: ['agent'] })
+
+async function start(given: GivenToPulled, run: Run): Promise<Result<StartedNode, string>> {
+  const { settings, log, env, before } = given
+  const stops = run.stops.first
+  const token = readBundleToken(env)
+  if (!token.ok) return token
+  const nodeKey = readNodeKey(env)
+  if (!nodeKey.ok) return nodeKey
+  const keys = BundleKeys.open(settings.bundle.keys)
+  if (!keys.ok) return keys
+  const dataDir = openOwnDataDir(settings.dataDir, log, before, run)
+  if (!dataDir.ok) return dataDir
+  const shared = openShared(settings, log)
+  if (!shared.ok) return shared
+  stops.push(() => shared.value.close())
+  const { path } = dataDir.value
+  const mayBegin = before === null ? undefined : run.gate.opened
+  const told = { ...shared.value, ...wordsTo(settings, token.value) }
+  const health = createNodeHealth(probing(settings), told, log, env, mayBegin)
+  const resolver = createNodeResolver(settings, path, log)
+  const store = new BundleStore(path)
+  const node = new DnsNode({
+    ...{ threads: noAnswers, createThreads: () => noThreads, usedMax: 0 },
+    ...{ store, trusted: keys.value.trusted, health, resolver, geo: null, clock: systemClock, log },
+  })
+  stops.push(() => node.rest())
+  run.stops.last.push(() => node.stop())
+  const opened = await node.start(before?.sockets)
+  if (!opened.ok) return opened
+  const taken = await takeOverFrom(before, { node, dataDir: dataDir.value, log })
+  if (!taken.ok) return taken
+  run.gate.open()
+  const ours = { settings, dataDir: dataDir.value, shared: shared.value, health, resolver, store }
+  const unanswered = {
+    texts: null,
+    exchange: null,
+    queryLog: null,
+    redirects: null,
+    geo: null,
+    journal: null,
+    anycast: () => null,
+    sealed: sealing(settings, shared.value.status, nodeKey.value),
+  }
+  return startPulling(
+    { ...ours, ...unanswered, node },
+    { token: token.value, keys: keys.value },
+    given,
+    run,
+  )
+}
+
+/** An agent does nothing else. */
+const probing = (settings: Settings): Settings => ({
+  ...settings,
+  health: { ...settings.health, enabled: true },
+})
+
+/** By Redis; without one by control nodes, and then what others say is not heard here. */
+function wordsTo(
+  { redis, bundle: { urls } }: Settings,
+  token: string | null,
+): { readonly peerHealth?: PeerHealth } {
+  if (redis.url !== '') return {}
+  const { publish } = new WordsSender({ urls, token })
+  return { peerHealth: { publish, load: async () => [], subscribe: () => () => undefined } }
+}
+
+const noAnswers: DnsNodeParts['threads'] = {
+  ...{ listenAddr: '', port: 0, threads: 0, tcpLimits: {}, seed: 0 },
+  settings: { udpPayloadSize: 0, nsid: '', versionBind: '', tcpIdleTimeoutMs: 0 },
+}
+
+/** What pulls, and shows and tells what was pulled. */
+async function startPulling(
+  ours: Omit<PulledNode, 'puller' | 'report'>,
+  { token, keys }: { readonly token: string | null; readonly keys: BundleKeys },
+  given: GivenToPulled,
+  run: Run,
+): Promise<Result<StartedNode, string>> {
+  const { settings, log } = given
+  const { node, health, store } = ours
+  const stops = run.stops.first
+  const releases = new MemoryReleases({
+    ...{ clock: systemClock, after: systemAfter, release: () => releaseMemory('drop') },
+  })
+  stops.push(() => releases.stop())
+  const self: ReportParts = {
+    ...{ settings, node, clock: systemClock, busyRatio: () => 0 },
+    role: 'agent',
+    ...{ instance: randomBytes(8).toString('hex'), startedAtMs: systemClock.nowMs() },
+  }
+  const report = (pulled: Pulled): NodeReport => nodeReport(self, pulled)
+  const puller = new Pullers({
+    ...{ settings, token, node, health, store, texts: null, report, sealed: ours.sealed, log },
+    onActivated: () => releases.changed(),
+  })
+  const pulled: PulledNode = { ...ours, puller, report }
+  const status = await beginPulling(pulled, given, run, releases)
+  if (!status.ok) return status
+  return ok({
+    dnsPort: null,
+    apiPort: status.value.port,
+    sockets: status.value.sockets,
+    isServing: () => node.status().active !== null,
+    reread: () => {
+      keys.reread(log)
+      puller.askAgain()
+    },
+  })
+}

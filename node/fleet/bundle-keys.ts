@@ -1,0 +1,47 @@
+// The public keys of the control nodes whose bundles a pulling node believes, read again while it
+// runs.
+import type { TrustedKey } from '#bundle/signature/channel.ts'
+import { readTrustedKeyList } from '#gitops/trust/key-files.ts'
+import type { Log } from '#lib/log.ts'
+import { err, ok } from '#lib/result.ts'
+import type { Result } from '#lib/result.ts'
+
+export class BundleKeys {
+  readonly #path: string
+  readonly #trusted: TrustedKey[] = []
+
+  private constructor(path: string) {
+    this.#path = path
+  }
+
+  /** Errors: a sentence for the operator. */
+  static open(path: string): Result<BundleKeys, string> {
+    const keys = new BundleKeys(path)
+    const read = keys.#read()
+    return read.ok ? ok(keys) : read
+  }
+
+  /** The list as of the last reading: whoever has it sees what is read later. */
+  get trusted(): readonly TrustedKey[] {
+    return this.#trusted
+  }
+
+  /** A file with a mistake changes nothing. What serves goes on, whoever has signed it. */
+  reread(log: Log): void {
+    const before = this.#ids()
+    const read = this.#read()
+    if (!read.ok) log.error({}, `${read.error}; the keys before stay`)
+    else if (this.#ids() !== before) log.info({ keys: this.#ids() }, 'bundle.keys is read again')
+  }
+
+  #read(): Result<null, string> {
+    const read = readTrustedKeyList(this.#path)
+    if (!read.ok) return err(`bundle.keys: ${read.error}`)
+    this.#trusted.splice(0, this.#trusted.length, ...read.value)
+    return ok(null)
+  }
+
+  #ids(): string {
+    return this.#trusted.map(({ keyId }) => keyId).join()
+  }
+}

@@ -1,0 +1,256 @@
+// A node of the role dns alone: it answers from bundles that it pulls, without Git, compiler, SQL
+// and API.
+import { randomBytes, randomInt } from 'node:crypto'
+import { announceNode } from '#node/anycast/node-anycast.ts'
+import type { NodeAnycast } from '#node/anycast/node-anycast.ts'
+import { readBundleToken, readNodeKey } from '#node/data/secrets.ts'
+import type { TrustedKey } from '#bundle/signature/channel.ts'
+import { takeOverFrom } from '#node/data/predecessor.ts'
+import type { Predecessor } from '#node/data/predecessor.ts'
+import { startQueryLog, stopAnswering } from '#node/past/start-query-log.ts'
+import { createGeo, threadsOf } from '#node/compose/dns.ts'
+import { createNodeHealth } from '#node/compose/health.ts'
+import { createNodeResolver } from '#node/compose/resolver.ts'
+import type { StartNode } from '#node/replace/start-replaceable.ts'
+import type { Settings } from '#settings/settings.ts'
+import { createNodeJournal } from '#node/past/node-journal.ts'
+import { nodeReport } from '#node/status/node-report.ts'
+import type { ShadowReport } from '#node/status/node-report.ts'
+import { ThreadLoad } from '#node/status/thread-load.ts'
+import type { Io } from '#system/process/command.ts'
+import type { ProcessLog } from '#node/process/log.ts'
+import type { Pulled } from '#fleet/puller.ts'
+import type { NodeReport } from '#fleet/nodes/node-report.ts'
+import { isLoopbackName } from '#lib/loopback.ts'
+import { systemClock } from '#lib/clock.ts'
+import { ok } from '#lib/result.ts'
+import type { Result } from '#lib/result.ts'
+import { releaseMemory } from '#system/worker/release-memory.ts'
+import { systemAfter } from '#lib/timer.ts'
+import { nothingMeasured } from '#journal/sides/measured-log.ts'
+import { BundleStore } from '#server/node/bundle-store.ts'
+import { LatencyWindow } from '#answer/counters/latency-window.ts'
+import { DnsNode } from '#server/node/node.ts'
+import { createThreadGroup } from '#server/threads/thread-group.ts'
+import type { DnsNodeParts } from '#server/node/node-parts.ts'
+import { QuerySamples } from '#answer/samples/query-samples.ts'
+import { transfersOf } from '#node/compose/transfers.ts'
+import { PulledTexts } from '#server/texts/pulled-texts.ts'
+import { textsDirectory } from '#server/texts/texts-bundle.ts'
+import { MemoryReleases } from '#lib/memory/memory-releases.ts'
+import { BundleKeys } from './bundle-keys.ts'
+import { tellJournal } from './journal-copy.ts'
+import type { PulledNode } from './pulled-node.ts'
+import { Pullers } from './pullers.ts'
+import { createRedirects, openRedirects } from './redirects.ts'
+import { createShadow } from './shadow.ts'
+import { beginPulling, openOwnDataDir, openShared, sealing, startPulled } from './start-pulled.ts'
+import type { GivenToPulled, Run, StartedNode } from './start-pulled.ts'
+import { ZoneExchange } from './zone-exchange.ts'
+
+const onTheClock = { clock: systemClock, after: systemAfter } as const
+
+/** Starts everything, or nothing. Errors: a sentence for the operator. */
+export const startDnsNode: StartNode = (settings, log, env, before) => {
+  const { listenAddr, threads } = settings.dns
+  return startPulled({ settings, log, env, before }, start, { listenAddr, threads, roles: ['dns'] })
+}
+
+async function start(
+  { settings, log, env, before }: GivenToPulled,
+  run: Run,
+): Promise<Result<StartedNode, string>> {
+  const stops = run.stops.first
+  const token = readBundleToken(env)
+  if (!token.ok) return token
+  const nodeKey = readNodeKey(env)
+  if (!nodeKey.ok) return nodeKey
+  warnOfUnused(settings, token.value, log)
+  const bundleKeys = BundleKeys.open(settings.bundle.keys)
+  if (!bundleKeys.ok) return bundleKeys
+  const { trusted } = bundleKeys.value
+  const dataDir = openOwnDataDir(settings.dataDir, log, before, run)
+  if (!dataDir.ok) return dataDir
+  const shared = openShared(settings, log)
+  if (!shared.ok) return shared
+  stops.push(() => shared.value.close())
+  const store = new BundleStore(dataDir.value.path)
+  const dirPath = dataDir.value.path
+  const textsStore = new BundleStore(dirPath, textsDirectory)
+  const texts = new PulledTexts({ store: textsStore, trusted, log })
+  await texts.start()
+  const redirects = await createRedirects(settings.redirect, log)
+  run.stops.last.push(() => redirects?.stop())
+  const mayBegin = before === null ? undefined : run.gate.opened
+  const health = createNodeHealth(settings, shared.value, log, env, mayBegin)
+  const resolver = createNodeResolver(settings, dirPath, log)
+  const geo = createGeo(settings, log)
+  const inData = { dataDir: dirPath, mayWrite: mayBegin }
+  const unmeasured = { rum: nothingMeasured }
+  const journal = createNodeJournal({ settings, ...inData, ...unmeasured, geo: geo.source, log })
+  const fed = { health, resolver, dynamic: texts, redirects, journal, geo: geo.feed }
+  const { samples, queryLog } = watchersOf(settings, log)
+  const node = new DnsNode({
+    createThreads: createThreadGroup,
+    threads: { ...threadsIn(settings, samples), queryLog: queryLog?.rings },
+    ...{ store, trusted, ...fed, usedMax: 0, clock: systemClock, log },
+  })
+  const exchange = new ZoneExchange(settings.dns, node, log)
+  const keys = exchange.readKeys()
+  if (!keys.ok) return keys
+  stops.push(() => exchange.notifier.stop())
+  stops.push(tellJournal({ settings, dataDir: dirPath, token: token.value }, log))
+  stops.push(() => journal?.stop())
+  stops.push(() => node.rest())
+  run.stops.last.push(() => stopAnswering(node, queryLog))
+  await geo.source.start()
+  stops.push(() => geo.source.stop())
+  const opened = await openSockets({ node, redirects, dataDir: dataDir.value }, before, run, log)
+  if (!opened.ok) return opened
+  const parts = { settings, dataDir: dataDir.value, shared: shared.value, health, resolver }
+  const own = {
+    ...{ store, journal, textsStore, node, texts, exchange, redirects },
+    ...{ geo: geo.source, queryLog, samples },
+  }
+  const sealed = sealing(settings, shared.value.status, nodeKey.value)
+  const ours = { ...parts, ...own, sealed, token: token.value, trusted }
+  const around = { log, env, before, run, dnsPort: opened.value.port }
+  const pulling = await startPulling(ours, around)
+  if (!pulling.ok) return pulling
+  const reread = (): void => {
+    bundleKeys.value.reread(log)
+    pulling.value.askAgain()
+    redirects?.reopenLog()
+    const read = exchange.readKeys()
+    if (!read.ok) log.error({}, `${read.error}; the keys before stay`)
+  }
+  return ok({ dnsPort: opened.value.port, ...pulling.value, reread })
+}
+
+/** Opens the sockets, or takes those of the process before, and then its data directory. */
+async function openSockets(
+  parts: Pick<PulledNode, 'node' | 'redirects' | 'dataDir'>,
+  before: Predecessor | null,
+  run: Run,
+  log: ProcessLog,
+): Promise<Result<{ port: number }, string>> {
+  const { node, redirects, dataDir } = parts
+  const opened = await node.start(before?.sockets)
+  if (!opened.ok) return opened
+  const redirecting = await openRedirects(redirects, log, before?.sockets)
+  if (!redirecting.ok) return redirecting
+  const taken = await takeOverFrom(before, { node, dataDir, log })
+  if (!taken.ok) return taken
+  run.gate.open()
+  return opened
+}
+
+interface Ours extends Omit<PulledNode, 'puller' | 'report' | 'anycast'> {
+  readonly texts: PulledTexts
+  readonly textsStore: BundleStore
+  readonly samples: QuerySamples
+  readonly token: string | null
+  readonly trusted: readonly TrustedKey[]
+}
+
+interface Around {
+  readonly log: ProcessLog
+  readonly env: Io['env']
+  readonly before: Predecessor | null
+  readonly run: Run
+  readonly dnsPort: number
+}
+
+/** What pulls, and shows and tells what was pulled. */
+async function startPulling(
+  ours: Ours,
+  { log, env, before, run, dnsPort }: Around,
+): Promise<Result<Pulling, string>> {
+  const { settings, node, health, store, texts, textsStore, token } = ours
+  const { trusted, samples, redirects } = ours
+  const stops = run.stops.first
+  const shadow = createShadow(samples, { live: () => node.live(), trusted })
+  stops.push(shadow.stop)
+  const self = reporterOf(settings, node, shadow.report)
+  const ownTexts = { pulled: texts, store: textsStore }
+  const pulls = { settings, token, sealed: ours.sealed, node, health, store, texts: ownTexts }
+  const releases = new MemoryReleases({ ...onTheClock, release: () => releaseMemory('drop') })
+  stops.push(() => releases.stop())
+  const told = { shadow: shadow.pulled, onActivated: () => releases.changed() }
+  const puller = new Pullers({ ...pulls, ...self, ...told, log })
+  let announced: NodeAnycast | null = null
+  const anycast = () => announced?.status() ?? null
+  const pulled = { ...ours, ...self, puller, anycast }
+  const status = await beginPulling(pulled, { log, env, before }, run, releases)
+  if (!status.ok) return status
+  // Last, so that a stop begins with it: all else goes on until the routers know.
+  const takesOver = before !== null
+  announced = announceNode({ settings, node, dnsPort, env, log, takesOver })
+  stops.push(() => announced?.stop(run.isReplaced))
+  run.stops.last.push(() => announced?.end())
+  return ok({
+    apiPort: status.value.port,
+    sockets: () => [...node.sockets(), ...(redirects?.sockets() ?? []), ...status.value.sockets()],
+    isServing: () => node.status().active !== null,
+    askAgain: () => puller.askAgain(),
+  })
+}
+
+type Pulling = Pick<StartedNode, 'apiPort' | 'sockets' | 'isServing'> & Pick<Pullers, 'askAgain'>
+
+/** What looks at queries besides those who answer them. */
+const watchersOf = (settings: Settings, log: ProcessLog) => ({
+  samples: new QuerySamples(settings.dns.threads),
+  queryLog: startQueryLog(settings, log),
+})
+
+const threadsIn = (settings: Settings, samples: QuerySamples): DnsNodeParts['threads'] => ({
+  ...threadsOf(settings),
+  querySamples: samples.rings,
+  transfers: transfersOf(settings.dns),
+  seed: randomInt(0x1_0000_0000),
+})
+
+type Report = (pulled: Pulled) => NodeReport
+
+/** What this process says of itself. */
+function reporterOf(
+  settings: Settings,
+  node: DnsNode,
+  shadow: ShadowReport,
+): { readonly report: Report } {
+  const load = new ThreadLoad(systemClock)
+  const latency = new LatencyWindow(systemClock)
+  const p99Us = (): number | null => latency.p99Us(node.counters())
+  const parts = { settings, node, role: 'dns', shadow, p99Us, clock: systemClock } as const
+  const instance = randomBytes(8).toString('hex')
+  const startedAtMs = systemClock.nowMs()
+  const busyRatio = (): number => {
+    const threads = node.counters().map(({ threadId }) => threadId)
+    load.sample(threads)
+    return Math.max(0, ...threads.map((thread) => load.busyRatio(thread)))
+  }
+  return { report: (pulled) => nodeReport({ ...parts, instance, startedAtMs, busyRatio }, pulled) }
+}
+
+/** Settings that a person may expect to have an effect here. */
+function warnOfUnused(settings: Settings, token: string | null, log: ProcessLog): void {
+  const unused = [
+    ...redirectTargets(settings.redirect),
+    ...(settings.dns.domain === '' ? [] : ['dns.domain']),
+    ...(settings.gitops.url === '' ? [] : ['gitops.url']),
+  ]
+  if (unused.length > 0) log.warn({ settings: unused }, 'a node of the role dns does not do this')
+  const isOpen = settings.bundle.urls.some(
+    (text) => new URL(text).protocol === 'http:' && !isLoopbackName(new URL(text).hostname),
+  )
+  if (token !== null && isOpen) {
+    log.warn({}, 'GSLB_BUNDLE_TOKEN goes over plain HTTP: use https:// in bundle.urls')
+  }
+}
+
+/** Servers of others are told of redirects by a control node. */
+function redirectTargets(redirect: Settings['redirect']): string[] {
+  const names = ['caddy', 'nginx', 'gatewayAPI', 'cdn'] as const
+  return names.filter((name) => redirect[name].enabled).map((name) => `redirect.${name}.enabled`)
+}

@@ -1,0 +1,193 @@
+// What nodes that pull have in common, whatever they do with a bundle: how they start, let go and
+// stop, whom they tell how they are, and what they look at now and then.
+import type { KeyObject } from 'node:crypto'
+import { openDataDirLater, openDataDirToServe } from '#node/data/data-dir.ts'
+import type { DataDir } from '#node/data/data-dir.ts'
+import type { Daemon } from '#node/daemon/daemon.ts'
+import { stopParts } from '#node/daemon/part.ts'
+import type { Stop, Stops } from '#node/daemon/part.ts'
+import { WriteGate } from '#node/data/predecessor.ts'
+import type { Predecessor } from '#node/data/predecessor.ts'
+import { changedSettings, reloadedSettings } from '#settings/settings.ts'
+import type { Settings } from '#settings/settings.ts'
+import type { Io } from '#system/process/command.ts'
+import type { ProcessLog } from '#node/process/log.ts'
+import { signedReport } from '#fleet/nodes/credentials.ts'
+import { systemClock } from '#lib/clock.ts'
+import { ok } from '#lib/result.ts'
+import type { Result } from '#lib/result.ts'
+import { noLongerThan } from '#lib/timer.ts'
+import { keepThreadsSmall } from '#system/worker/release-memory.ts'
+import { createEphemeral } from '#state/ephemeral.ts'
+import type { MemoryReleases } from '#lib/memory/memory-releases.ts'
+import type { PulledNode } from './pulled-node.ts'
+import { openStatusServer } from './status.ts'
+import type { OpenStatus } from './status.ts'
+
+/** How often a disk that was full is tried again, and an expired record is looked for. */
+const lookEveryMs = 30_000
+const tellEveryMs = 5_000
+const leavePatienceMs = 1_000
+/** What all keys of this program in Redis begin with. */
+const redisPrefix = 'gslbd:'
+
+export interface GivenToPulled {
+  readonly settings: Settings
+  readonly log: ProcessLog
+  readonly env: Io['env']
+  readonly before: Predecessor | null
+}
+
+/** What changes while it starts and stops. */
+export interface Run {
+  readonly stops: Stops
+  /** Opens when the data directory is held. */
+  readonly gate: WriteGate
+  /** Its successor says to others that the node is there. */
+  isReplaced: boolean
+}
+
+export interface StartedNode extends Pick<Daemon, 'dnsPort' | 'apiPort' | 'sockets' | 'isServing'> {
+  /** What files say besides the settings. */
+  readonly reread: () => void
+}
+
+/**
+ * Starts everything, or nothing. Errors: a sentence for the operator.
+ *
+ * @param says what the log says of it, besides its ports
+ */
+export async function startPulled(
+  given: GivenToPulled,
+  start: (given: GivenToPulled, run: Run) => Promise<Result<StartedNode, string>>,
+  says: Readonly<Record<string, unknown>>,
+): Promise<Result<Daemon, string>> {
+  const { settings, log } = given
+  keepThreadsSmall()
+  const run: Run = { stops: { first: [], last: [] }, gate: new WriteGate(), isReplaced: false }
+  const started = await start(given, run)
+  const stop = async (): Promise<void> => {
+    run.gate.giveUp()
+    await stopParts(run.stops.first)
+    await stopParts(run.stops.last.reverse())
+    if (!run.isReplaced) log.info({}, 'gslbd has stopped')
+  }
+  if (!started.ok) {
+    await stop()
+    return started
+  }
+  let now = settings
+  const { dnsPort, apiPort, sockets, isServing, reread } = started.value
+  log.info({ ...says, port: dnsPort, apiPort }, 'gslbd is running')
+  const reload = async (next: Settings): Promise<void> => {
+    const { needRestart } = changedSettings(now, next)
+    if (needRestart.length > 0) {
+      log.warn({ settings: needRestart }, 'these settings change only with a restart')
+    }
+    now = reloadedSettings(now, next)
+    log.setLevel(now.logging.level)
+    reread()
+    log.info({}, 'settings reloaded')
+  }
+  const letGo = (): Promise<void> => {
+    run.isReplaced = true
+    return stopParts(run.stops.first)
+  }
+  const parts = { dnsPort, apiPort, sockets, isServing, reload, letGo, stop }
+  return ok({ ...parts, isRestarting: () => false })
+}
+
+/** Opens it, or waits for that of the process before; the gate opens with it. */
+export function openOwnDataDir(
+  path: string,
+  log: ProcessLog,
+  before: Predecessor | null,
+  run: Run,
+): Result<DataDir, string> {
+  const dataDir = before === null ? openDataDirToServe(path, log) : ok(openDataDirLater(path))
+  if (!dataDir.ok) return dataDir
+  if (before === null) run.gate.open()
+  run.stops.first.push(() => dataDir.value.release())
+  return dataDir
+}
+
+export const openShared = ({ redis }: Settings, log: ProcessLog) =>
+  createEphemeral({ redis, prefix: redisPrefix, clock: systemClock, log })
+
+/** What a node tells as it is sent: signed, and by Redis more often than by HTTP. */
+export function sealing(
+  { redis }: Settings,
+  status: PulledNode['shared']['status'],
+  key: KeyObject | null,
+): PulledNode['sealed'] {
+  return (report) => {
+    const isOften = redis.url !== '' && status().state !== 'away'
+    return signedReport(isOften ? { ...report, againMs: tellEveryMs } : report, key)
+  }
+}
+
+/** Shows what is pulled, pulls, and tells others. Errors: a sentence for the operator. */
+export async function beginPulling(
+  pulled: PulledNode,
+  { log, env, before }: Omit<GivenToPulled, 'settings'>,
+  run: Run,
+  releases: Pick<MemoryReleases, 'changed'>,
+): Promise<Result<OpenStatus, string>> {
+  const { node, puller } = pulled
+  const stops = run.stops.first
+  const status = await openStatusServer(pulled, log, env, before?.sockets)
+  if (!status.ok) return status
+  stops.push(() => status.value.close())
+  puller.start()
+  if (node.status().active !== null) releases.changed()
+  stops.push(() => puller.stop())
+  stops.push(tellOthers(pulled, run))
+  stops.push(lookNowAndThen(pulled, log))
+  return status
+}
+
+type TellingNode = Pick<PulledNode, 'settings' | 'shared' | 'puller' | 'report' | 'sealed'>
+
+/** By Redis, where there is one: also when its bundles come from a web server. */
+function tellOthers(
+  { settings, shared: { toldNodes }, puller, report, sealed }: TellingNode,
+  run: Pick<Run, 'isReplaced'>,
+): Stop {
+  if (settings.redis.url === '') return () => undefined
+  const tell = async (isLeaving: boolean): Promise<void> => {
+    const word = { ...report(puller.pulled()), isLeaving }
+    const key = `${word.name} ${word.instance}`
+    await toldNodes.tell({ key, text: JSON.stringify(sealed(word)), atMs: systemClock.nowMs() })
+  }
+  const timer = setInterval(() => void tell(false), tellEveryMs)
+  void tell(false)
+  return () => {
+    clearInterval(timer)
+    return run.isReplaced ? undefined : noLongerThan(leavePatienceMs, tell(true))
+  }
+}
+
+/** A disk that was full may have room again; a record may have expired. */
+function lookNowAndThen(
+  { node, dataDir, store }: Pick<PulledNode, 'node' | 'dataDir' | 'store'>,
+  log: ProcessLog,
+): Stop {
+  let wasExpired = false
+  const timer = setInterval(() => {
+    if (dataDir.fault() !== null && dataDir.retry() === null) {
+      log.info({}, 'the data directory can be written again')
+    }
+    node.retryStore()
+    const { expired } = node.status()
+    if (expired && !wasExpired) {
+      log.error({}, 'the channel record has expired: no source has renewed it; answers go on')
+    }
+    wasExpired = expired
+    try {
+      store.collect()
+    } catch (error) {
+      log.warn({ err: error }, 'old bundles cannot be removed')
+    }
+  }, lookEveryMs)
+  return () => clearInterval(timer)
+}

@@ -1,0 +1,268 @@
+// What a node of the role dns alone shows over HTTP: a page, health, readiness and metrics.
+import type { MetricsSnapshot } from '#api/metrics/snapshot.ts'
+import type { HealthReason } from '#api/ports/operator-view.ts'
+import { systemKey } from '#api/auth/policy.ts'
+import { readSecrets } from '#node/data/secrets.ts'
+import { missingGeoOn } from '#server/node/missing-geo.ts'
+import { geoMissing, isWithdrawn, queryLogLost, redisAway } from '#node/status/health-reasons.ts'
+import { dataDirectorySnapshot } from '#node/data/disk-use.ts'
+import { nodeSnapshot } from '#node/status/operator-view.ts'
+import { ThreadLoad } from '#node/status/thread-load.ts'
+import type { Io } from '#system/process/command.ts'
+import { pagePolicy, statusPage } from '#fleet/status-page.ts'
+import { StatusServer, jsonAnswer } from '#fleet/status-server.ts'
+import type { StatusAnswer } from '#fleet/status-server.ts'
+import { systemClock } from '#lib/clock.ts'
+import type { Log } from '#lib/log.ts'
+import { err, ok } from '#lib/result.ts'
+import type { Result } from '#lib/result.ts'
+import { HandedSockets, descriptorOf, listenerName } from '#system/sockets/handed-sockets.ts'
+import type { ListenerSockets } from '#system/sockets/handed-sockets.ts'
+import type { PulledNode } from './pulled-node.ts'
+
+export interface OpenStatus {
+  /** null: the settings have it off. */
+  readonly port: number | null
+  /** What may be handed to another process. */
+  readonly sockets: () => readonly ListenerSockets[]
+  readonly close: () => Promise<void>
+}
+
+const metricsType = 'text/plain; version=0.0.4; charset=utf-8'
+const isOfThisMachine = (address: string): boolean =>
+  address === '::1' || address === 'localhost' || address.startsWith('127.')
+
+/** Where `api` has it, with `api.enabled`. Errors: a sentence for the operator. */
+export async function openStatusServer(
+  pulled: PulledNode,
+  log: Log,
+  env: Io['env'],
+  handed = new HandedSockets(),
+): Promise<Result<OpenStatus, string>> {
+  const { enabled, listenAddr, port } = pulled.settings.api
+  if (!enabled) return ok({ port: null, sockets: () => [], close: async () => undefined })
+  const secrets = readSecrets(env)
+  if (!secrets.ok) return secrets
+  const { apiKey, metricsToken } = secrets.value
+  if (apiKey === null && !isOfThisMachine(listenAddr)) {
+    return err(
+      `api.listenAddr is ${listenAddr}, and everybody who reaches it could read the metrics; ` +
+        'set GSLB_API_KEY, or api.listenAddr to 127.0.0.1',
+    )
+  }
+  const key = apiKey === null ? null : systemKey(apiKey)
+  const token = metricsToken === null ? null : systemKey(metricsToken)
+  const metrics = metricsOf(pulled)
+  const mayRead = (authorization = ''): boolean =>
+    key === null || key.matches(tokenIn(authorization))
+  const server = new StatusServer(
+    {
+      '/': (authorization) => (mayRead(authorization) ? page(pulled) : askForPassword),
+      // A control node that was restored goes on above the newest seq of its nodes.
+      '/api/v1/health': () =>
+        jsonAnswer(200, { ...healthOf(pulled), newest: pulled.node.resumePoint() }),
+      '/api/v1/ready': () => ready(pulled),
+      '/metrics': async (authorization) => {
+        const isScraper = token?.matches(tokenIn(authorization ?? '')) === true
+        if (!isScraper && !mayRead(authorization)) {
+          return jsonAnswer(401, { error: 'this needs a valid credential' })
+        }
+        return { status: 200, type: metricsType, text: await metrics() }
+      },
+    },
+    (error) => log.error({ err: error }, 'the status of the node cannot be shown'),
+  )
+  const name = listenerName('api', listenAddr, port)
+  const [socket] = handed.take(name)
+  const listening = await server.listen(listenAddr, port, socket)
+  if (!listening.ok) return err(`api: ${listening.error}`)
+  const sockets = (): readonly ListenerSockets[] => {
+    const descriptor = descriptorOf(server.server)
+    return descriptor === undefined ? [] : [{ name, descriptors: [descriptor] }]
+  }
+  return ok({ port: listening.value, sockets, close: () => server.close() })
+}
+
+/** RFC 6750 section 2.1; for browsers the password of RFC 7617. */
+function tokenIn(authorization: string): string {
+  const [, scheme = '', value = ''] = /^(bearer|basic) +(\S+) *$/i.exec(authorization) ?? []
+  if (scheme.toLowerCase() !== 'basic') return value
+  const text = Buffer.from(value, 'base64').toString()
+  return text.slice(text.indexOf(':') + 1)
+}
+
+const askForPassword: StatusAnswer = {
+  ...jsonAnswer(401, { error: 'this needs a valid credential: the password is GSLB_API_KEY' }),
+  headers: { 'www-authenticate': 'Basic realm="gslbd", charset="UTF-8"' },
+}
+
+function page(pulled: PulledNode): StatusAnswer {
+  const { puller, report } = pulled
+  const { status, reasons } = healthOf(pulled)
+  const text = statusPage({
+    report: report(puller.pulled()),
+    health: status,
+    reasons: reasons.map(({ message }) => message),
+    pull: puller.status(),
+    nowMs: systemClock.nowMs(),
+  })
+  const headers = { 'content-security-policy': pagePolicy, 'referrer-policy': 'no-referrer' }
+  return { status: 200, type: 'text/html; charset=utf-8', text, headers }
+}
+
+function ready({ node }: PulledNode): StatusAnswer {
+  if (node.status().active !== null) return jsonAnswer(200, { status: 'ready', reasons: [] })
+  const reasons = [noBundle]
+  return jsonAnswer(503, { error: `not ready: ${noBundle.message}`, reasons })
+}
+
+/** Two clocks that are kept in time differ by less. */
+const aheadMsMax = 60_000
+
+const noBundle: HealthReason = {
+  code: 'no-bundle',
+  message: 'No bundle yet: every query is refused. The log says why no source gave one.',
+}
+
+/** Of addresses that are announced. */
+function anycastReasons({ anycast }: PulledNode): readonly HealthReason[] {
+  const status = anycast()
+  const { driver, reason, isGuarded } = status ?? {}
+  const away = { code: 'bgp-away', message: `The BGP daemon cannot be told. See the log.` }
+  const withdrawn = {
+    code: 'addresses-withdrawn',
+    message: `The addresses of this node are not announced: ${reason}. See the log.`,
+  }
+  const unguarded = {
+    code: 'bgp-unguarded',
+    message: 'If this node were killed now, its addresses might stay announced. See the log.',
+  }
+  return [
+    ...(driver?.isReachable === false ? [away] : []),
+    ...(isWithdrawn(status) ? [withdrawn] : []),
+    ...(isGuarded === false ? [unguarded] : []),
+  ]
+}
+
+function healthOf(pulled: PulledNode): { status: string; reasons: readonly HealthReason[] } {
+  const { node, dataDir, puller, shared } = pulled
+  const { active, expired, refused, isStored } = node.status()
+  if (active === null) return { status: 'starting', reasons: [noBundle] }
+  const { sources } = puller.status()
+  const missing = missingGeoOn(node)
+  const rows: readonly (readonly [boolean, HealthReason])[] = [
+    [
+      refused !== null,
+      {
+        code: 'bundle-refused',
+        message: 'The newest bundle was refused, and the one before serves. See the log.',
+      },
+    ],
+    [
+      expired,
+      {
+        code: 'record-expired',
+        message: 'The channel record is past its expiry: see the clock and the sources.',
+      },
+    ],
+    [
+      active.issuedAtMs - systemClock.nowMs() > aheadMsMax,
+      {
+        code: 'clock-behind',
+        message: 'The channel record is from the future: the clock of this node is behind.',
+      },
+    ],
+    [
+      sources.every(({ fault }) => fault !== null),
+      {
+        code: 'no-source',
+        message: 'No bundle source is of use: the last good bundle serves. See the log.',
+      },
+    ],
+    [
+      areTextsOld(pulled),
+      {
+        code: 'texts-old',
+        message:
+          'TXT records written at run time may have changed: no source gives them. See the log.',
+      },
+    ],
+    [
+      !isStored || dataDir.fault() !== null,
+      {
+        code: 'bundle-not-stored',
+        message: 'The data directory cannot be written: a restart would serve an older bundle.',
+      },
+    ],
+    [
+      (pulled.journal?.status().error ?? null) !== null,
+      {
+        code: 'journal-ended',
+        message: 'The journal cannot be written: answers cannot be explained later. See the log.',
+      },
+    ],
+    [missing.length > 0, { code: geoMissing, message: missing.join(' ') }],
+    [pulled.queryLog?.counts().isFailing === true, { code: 'query-log', message: queryLogLost }],
+    [shared.status().state === 'away', { code: 'redis-away', message: redisAway }],
+  ]
+  const held = rows.flatMap(([holds, reason]) => (holds ? [reason] : []))
+  const reasons = [...held, ...anycastReasons(pulled)]
+  return { status: reasons.length === 0 ? 'ok' : 'degraded', reasons }
+}
+
+/** Only where there were some: a source of a version before has none. */
+function areTextsOld({ texts, puller }: PulledNode): boolean {
+  const record = texts?.record
+  if (record === undefined) return false
+  return puller.areTextsLost() || record.expiresAtMs < systemClock.nowMs()
+}
+
+const noNotices = { counts: { sent: 0, acknowledged: 0, failed: 0 } } as const
+
+function metricsOf(pulled: PulledNode): () => Promise<string> {
+  const { node, health, resolver, shared, geo, puller } = pulled
+  const load = new ThreadLoad(systemClock)
+  const parts = {
+    node,
+    nodeName: pulled.settings.state.nodeName,
+    health,
+    resolver,
+    shared: shared.status,
+    redirects: () => ({ listener: pulled.redirects?.counts() ?? null, targets: [] }),
+    geo: () => geo?.status() ?? [],
+    load,
+    clock: systemClock,
+    feedClients: () => 0,
+    queryLog: () => pulled.queryLog?.counts() ?? null,
+    updates: { counts: new Map<number, number>() },
+    notifier: pulled.exchange?.notifier ?? noNotices,
+  }
+  const snapshot = (): MetricsSnapshot => {
+    load.sample(node.counters().map(({ threadId }) => threadId))
+    return {
+      ...nodeSnapshot(parts),
+      isDatabaseUp: null,
+      backupAgeSeconds: null,
+      dataDirectory: dataDirectorySnapshot(
+        pulled.settings.dataDir,
+        pulled.dataDir.fault(),
+        node.status(),
+      ),
+      apiRequests: [],
+      gitops: null,
+      pull: puller.status(),
+      given: null,
+      fleet: null,
+      alerts: null,
+      anycast: pulled.anycast(),
+      journal: pulled.journal?.status() ?? null,
+    }
+  }
+  // Loaded when somebody asks: it is 75 ms of a start, and 9 MiB.
+  let metrics: { readonly text: () => Promise<string> } | undefined
+  return async () => {
+    const { createMetrics } = await import('#api/metrics/metrics.ts')
+    metrics ??= createMetrics(snapshot)
+    return metrics.text()
+  }
+}

@@ -1,0 +1,89 @@
+// Spreads a regression that one node sees to all nodes, and commits it. Listeners such as alerts
+// subscribe here.
+import type { OverlayView } from '#api/ports/overlay-view.ts'
+import type { TripOf } from '#config/overlays/effective.ts'
+import type { Log } from '#lib/log.ts'
+import { tripKey } from '#routing/time/overlay.ts'
+import type { RolloutTrip } from '#routing/time/rollout.ts'
+import type { RegressionEvent } from '#server/node/overlay-clock.ts'
+import { rolloutTripLimits } from '#state/ports/rollout-trips.ts'
+import type { RolloutTrips, SharedTrip } from '#state/ports/rollout-trips.ts'
+
+/** A regression, as this node has heard of it: once of each attempt since its start. */
+export interface HeardRegression extends SharedTrip {
+  /** False: another node has seen it. */
+  readonly isOwn: boolean
+}
+
+export interface RegressionsParts {
+  readonly shared: RolloutTrips
+  readonly nodeName: string
+  /** Makes the answers of this node follow. */
+  readonly adopt: (trip: SharedTrip) => void
+  readonly log: Log
+}
+
+export class Regressions implements Pick<OverlayView, 'trip' | 'onRegression'> {
+  readonly #parts: RegressionsParts
+  readonly #handlers = new Set<(heard: HeardRegression) => void>()
+  /** By attempt; the oldest is forgotten, which by then is a commit. */
+  readonly #trips = new Map<string, RolloutTrip>()
+  #leave: () => void = () => undefined
+
+  constructor(parts: RegressionsParts) {
+    this.#parts = parts
+  }
+
+  start(): void {
+    this.#leave = this.#parts.shared.subscribe((trip) => this.#heard(trip))
+  }
+
+  stop(): void {
+    this.#leave()
+  }
+
+  readonly trip: TripOf = (uid, startAtMs) => this.#trips.get(tripKey({ uid, startAtMs })) ?? null
+
+  /** `handler` must not throw. Returns what ends it. */
+  readonly onRegression = (handler: (heard: HeardRegression) => void): (() => void) => {
+    this.#handlers.add(handler)
+    return () => this.#handlers.delete(handler)
+  }
+
+  /** This node has seen one, and acts on it already. */
+  saw({ rollout, startAtMs, atMs, reason }: RegressionEvent): void {
+    const { nodeName: node, shared, log } = this.#parts
+    const trip = { rolloutUid: rollout.uid, startAtMs, atMs, reason, node }
+    if (!this.#remember(trip)) return
+    for (const handler of this.#handlers) handler({ ...trip, isOwn: true })
+    // The commit that follows tells the others, too, only later.
+    void shared.tell(trip).then((told) => {
+      if (told.ok) return
+      const fields = { rollout: rollout.name, reason: told.error.message }
+      log.warn(fields, 'the other nodes are told of a regression by Git alone')
+    })
+  }
+
+  #heard(trip: SharedTrip): void {
+    if (!this.#remember(trip)) return
+    const { rolloutUid: uid, reason, node } = trip
+    this.#parts.log.warn(
+      { uid, node, reason },
+      'rollout rolled back: another node has seen a regression',
+    )
+    this.#parts.adopt(trip)
+    for (const handler of this.#handlers) handler({ ...trip, isOwn: false })
+  }
+
+  /** @returns false: it is known */
+  #remember({ rolloutUid: uid, startAtMs, atMs, reason }: SharedTrip): boolean {
+    const key = tripKey({ uid, startAtMs })
+    if (this.#trips.has(key)) return false
+    this.#trips.set(key, { atMs, reason })
+    if (this.#trips.size > rolloutTripLimits.tripsMax) {
+      const [oldest] = this.#trips.keys()
+      this.#trips.delete(oldest!)
+    }
+    return true
+  }
+}

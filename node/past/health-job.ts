@@ -1,0 +1,115 @@
+// The health of members over time, looked up in a thread of its own: a commit may have to be
+// compiled for which row of a journal was whose.
+import type { HealthHistory, NodeHistory, PastFault } from '#api/ports/past.ts'
+import { textOf, uidOf } from '#bundle/format/bundle.ts'
+import type { Bundle } from '#bundle/format/bundle.ts'
+import { MemberFlag } from '#bundle/format/cells.ts'
+import { isResolved } from '#bundle/format/hostnames.ts'
+import { systemClock } from '#lib/clock.ts'
+import type { Clock } from '#lib/clock.ts'
+import { err, ok } from '#lib/result.ts'
+import type { Result } from '#lib/result.ts'
+import { generationsIn, historyOf, rowsKey, segmentsFrom } from '#journal/member-history.ts'
+import type { HistoryRange, MemberRow, PastSegment, RowsOf } from '#journal/member-history.ts'
+import { segmentsIn } from '#journal/moment.ts'
+import type { GenerationHead } from '#journal/format/records.ts'
+import { bundleOfThen } from '#why/bundle-of-then.ts'
+import type { NodeSegments } from './stored-segments.ts'
+
+export interface HealthJob extends HistoryRange {
+  /** Of this node; null: it has none. */
+  readonly journalDirectory: string | null
+  /** Copies of others' journals. */
+  readonly copies: readonly NodeSegments[]
+  readonly dataDir: string
+  readonly gitdirs: readonly string[]
+  /** Of the pool: rows of another tenant are none of it. */
+  readonly tenant: string
+  readonly members: readonly string[]
+  /** Found out by a job before. */
+  readonly known: RowsOf
+}
+
+export interface ToldHealth {
+  readonly history: HealthHistory
+  readonly rowsOf: RowsOf
+}
+
+/** For one look, the newest: a large repository takes a second for each, or some. */
+const compiledMax = 16
+/** Then no other one is begun: the next look goes on with what this one has found. */
+const beginMsMax = 20_000
+
+export async function runHealthJob(
+  job: HealthJob,
+  clock: Pick<Clock, 'monotonicMs'> = systemClock,
+): Promise<Result<ToldHealth, PastFault>> {
+  const { journalDirectory: own, copies, fromMs, toMs } = job
+  const journals = [
+    ...(own === null ? [] : [segmentsFrom(segmentsIn(own), job)]),
+    ...copies.map(({ segments }) => segmentsFrom(segments.map(bufferOf), job)),
+  ].filter((segments) => segments.length > 0)
+  if (journals.length === 0) {
+    const reason =
+      own === null
+        ? 'no journal in the database is of this time'
+        : 'the journal of this node has nothing yet'
+    return err({ code: 'unknown', reason })
+  }
+  const rowsOf = await rowsByKey(job, journals, clock)
+  const nodes = journals.map((segments): NodeHistory => {
+    const lines = historyOf(segments, rowsOf, job.members.length, job)
+    return {
+      node: segments.at(-1)!.head.node,
+      members: lines.map((stretches, place) => ({ member: job.members[place]!, stretches })),
+    }
+  })
+  return ok({ history: { fromMs, toMs, nodes }, rowsOf })
+}
+
+const bufferOf = ({ buffer, byteOffset, byteLength }: Uint8Array): Buffer =>
+  Buffer.from(buffer, byteOffset, byteLength)
+
+/** Nodes of a fleet answer from the same bundles: each is looked for once. */
+async function rowsByKey(
+  job: HealthJob,
+  journals: readonly (readonly PastSegment[])[],
+  clock: Pick<Clock, 'monotonicMs'>,
+): Promise<RowsOf> {
+  const lateMs = clock.monotonicMs() + beginMsMax
+  const heads = new Map<string, GenerationHead>()
+  for (const segments of journals) {
+    for (const head of generationsIn(segments)) {
+      if (heads.size < compiledMax && !heads.has(rowsKey(head))) heads.set(rowsKey(head), head)
+    }
+  }
+  const rowsOf = new Map<string, readonly MemberRow[] | null>()
+  for (const [key, head] of heads) {
+    const known = job.known.get(key)
+    if (known === undefined && clock.monotonicMs() > lateMs) continue
+    rowsOf.set(key, known === undefined ? await rowsThen(job, head) : known)
+  }
+  return rowsOf
+}
+
+/** null: the bundle is not there any more. */
+async function rowsThen(
+  job: HealthJob,
+  head: GenerationHead,
+): Promise<readonly MemberRow[] | null> {
+  const found = await bundleOfThen(job.dataDir, job.gitdirs, head)
+  return found.ok ? rowsIn(found.value.bundle, job) : null
+}
+
+function rowsIn(bundle: Bundle, { tenant, members }: HealthJob): readonly MemberRow[] {
+  const places = new Map(members.map((uid, place) => [uid, place]))
+  const rows: MemberRow[] = []
+  for (let row = 0; row < bundle.counts.members; row++) {
+    const place = places.get(uidOf(bundle.memberUid, row))
+    if (place === undefined) continue
+    if (textOf(bundle, bundle.poolTenant[bundle.memberPool[row]!]!) !== tenant) continue
+    const isEnabled = (bundle.memberFlags[row]! & MemberFlag.Enabled) !== 0
+    rows.push({ row, place, isEnabled, isResolved: isResolved(bundle, row) })
+  }
+  return rows
+}

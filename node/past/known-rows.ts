@@ -1,0 +1,57 @@
+// Which rows of past bundles are whose, of pools that were looked at lately: to find it out again a
+// large repository would be compiled for each.
+import type { Clock } from '#lib/clock.ts'
+import type { RowsOf } from '#journal/member-history.ts'
+
+export const knownRowsLimits = {
+  /** Pools, and members alone. */
+  askedMax: 16,
+  /** What was not found is looked for again then. */
+  keptMs: 600_000,
+} as const
+
+export interface AskedMembers {
+  readonly tenant: string
+  readonly members: readonly string[]
+}
+
+interface Known {
+  readonly rowsOf: RowsOf
+  readonly fromMs: number
+}
+
+export class KnownRows {
+  readonly #clock: Pick<Clock, 'monotonicMs'>
+  /** What was asked for last at the end. */
+  readonly #known = new Map<string, Known>()
+
+  constructor(clock: Pick<Clock, 'monotonicMs'>) {
+    this.#clock = clock
+  }
+
+  of(asked: AskedMembers): RowsOf {
+    const known = this.#known.get(keyOf(asked))
+    const isFresh = known !== undefined && this.#ageMs(known) < knownRowsLimits.keptMs
+    return isFresh ? known.rowsOf : nothing
+  }
+
+  /** @param rowsOf all that is worth to be known, what was known before among it */
+  keep(asked: AskedMembers, rowsOf: RowsOf): void {
+    const key = keyOf(asked)
+    const before = this.#known.get(key)
+    const isFresh = before !== undefined && this.#ageMs(before) < knownRowsLimits.keptMs
+    this.#known.delete(key)
+    const fromMs = isFresh ? before.fromMs : this.#clock.monotonicMs()
+    this.#known.set(key, { rowsOf, fromMs })
+    const [oldest] = this.#known.keys()
+    if (this.#known.size > knownRowsLimits.askedMax) this.#known.delete(oldest!)
+  }
+
+  #ageMs({ fromMs }: Known): number {
+    return this.#clock.monotonicMs() - fromMs
+  }
+}
+
+const nothing: RowsOf = new Map()
+
+const keyOf = ({ tenant, members }: AskedMembers): string => JSON.stringify([tenant, members])

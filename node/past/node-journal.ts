@@ -1,0 +1,56 @@
+// The journal of this node, as its settings want it.
+import { join } from 'node:path'
+import type { Settings } from '#settings/settings.ts'
+import { systemClock } from '#lib/clock.ts'
+import type { Log } from '#lib/log.ts'
+import { version } from '#lib/version.ts'
+import type { GeoSource } from '#inputs/geo/geo-source.ts'
+import { Journal } from '#journal/journal.ts'
+import type { MeasuredTable } from '#journal/sides/measured-log.ts'
+import { releaseOf } from '#inputs/geo/databases.ts'
+
+export function journalDirectory(dataDir: string): string {
+  return join(dataDir, 'journal')
+}
+
+export interface NodeJournalParts {
+  readonly settings: Settings
+  /** Opened by now, or later. */
+  readonly dataDir: string
+  readonly geo: Pick<GeoSource, 'status'>
+  /** What browsers measure. */
+  readonly rum: MeasuredTable
+  readonly log: Log
+  /** Resolves when the data directory is this process's. */
+  readonly mayWrite?: Promise<unknown> | undefined
+}
+
+/** null: the settings want none, or the node answers no DNS. */
+export function createNodeJournal(parts: NodeJournalParts): Journal | null {
+  const { settings, dataDir, geo, rum, log, mayWrite } = parts
+  const { enabled, maxAgeMs, maxMegabytes } = settings.journal
+  if (!enabled || !settings.roles.includes('dns')) return null
+  const journal = new Journal({
+    directory: journalDirectory(dataDir),
+    bytesMax: maxMegabytes * 1_048_576,
+    ageMaxMs: maxAgeMs,
+    node: settings.state.nodeName,
+    version,
+    ...{ clock: systemClock, log },
+    tables: () => databasesOf(geo),
+    ...(mayWrite === undefined ? {} : { mayWrite }),
+  })
+  journal.measures(rum)
+  journal.keepsTexts()
+  return journal
+}
+
+/** By setting: which release is in use. */
+export function databasesOf(geo: Pick<GeoSource, 'status'>): Readonly<Record<string, string>> {
+  return Object.fromEntries(
+    geo.status().flatMap(({ setting, type, buildEpoch, networks }) => {
+      if (type === null || buildEpoch === null || networks === null) return []
+      return [[setting, releaseOf({ type, buildEpoch, networks })]]
+    }),
+  )
+}

@@ -1,0 +1,214 @@
+// Questions of the API about the past: asks a thread of their own, and shows what a tenant may see.
+import type { Past, PastFault, PastQuery } from '#api/ports/past.ts'
+import { invalid } from '#judge/simulate/question-text.ts'
+import { hasRecords } from '#node/simulate/own-records.ts'
+import { nameHolding, nameSource } from '#config/name-holder.ts'
+import type { ConfigView } from '#config/view.ts'
+import type { Clock } from '#lib/clock.ts'
+import { err, ok } from '#lib/result.ts'
+import type { Result } from '#lib/result.ts'
+import type { GeoSource } from '#inputs/geo/geo-source.ts'
+import { defaultTenant } from '#schemas/objects/tenant.ts'
+import type { Journal } from '#journal/journal.ts'
+import { JobThread } from '#system/worker/job-thread.ts'
+import { repositoriesIn } from '#why/bundle-of-then.ts'
+import type { HealthJob, ToldHealth } from './health-job.ts'
+import { KnownRows } from './known-rows.ts'
+import { databasesOf, journalDirectory } from './node-journal.ts'
+import { timeText } from '#why/look-back.ts'
+import { pastInstant } from './past-job.ts'
+import type { PastJob, PastJournal, ToldPast } from './past-job.ts'
+import { segmentsSince, storedSegments } from './stored-segments.ts'
+import type { JournalsRead, NodeSegments } from './stored-segments.ts'
+
+export interface JournalCopies {
+  readonly journals: JournalsRead
+  /** There is a database. */
+  readonly exists: () => boolean
+}
+
+export interface PastAnswersParts {
+  readonly dataDir: string
+  readonly nodeName: string
+  /** null: the settings want none, or there are no answers to explain. */
+  readonly journal: Pick<Journal, 'flush'> | null
+  /** Whether the node has the role dns. */
+  readonly isAnswering: boolean
+  readonly geo: Pick<GeoSource, 'status' | 'buffers'>
+  /** Journals of all nodes. */
+  readonly copies: JournalCopies
+  readonly config: ConfigView
+  readonly clock: Clock
+  /** Default `pastLimits.jobMs`. */
+  readonly jobMs?: number
+}
+
+export const pastLimits = {
+  /** Questions at once, the one under way among them. */
+  waitingMax: 4,
+  /** A large repository takes seconds to compile. */
+  jobMs: 60_000,
+  /** Nodes that a refusal names. */
+  namedMax: 20,
+} as const
+
+/** Of a question, what was asked for: the thread answers each as it is. */
+type Outcome = Result<ToldPast | ToldHealth, PastFault>
+
+export class PastAnswers {
+  readonly #parts: PastAnswersParts
+  readonly #thread: JobThread<PastJob | HealthJob, Outcome>
+  readonly #rows: KnownRows
+
+  constructor(parts: PastAnswersParts) {
+    this.#parts = parts
+    this.#rows = new KnownRows(parts.clock)
+    const { waitingMax, jobMs } = pastLimits
+    const file = new URL('./past-worker.ts', import.meta.url)
+    this.#thread = new JobThread({ file, waitingMax, jobMs: parts.jobMs ?? jobMs })
+  }
+
+  why: Past['why'] = async (query, tenant) => {
+    const { nodeName, journal, isAnswering, config } = this.#parts
+    const isOther = query.node !== undefined && query.node !== nodeName
+    if (!isOther && !isAnswering) return unknown(answersNothing)
+    if (!isOther && journal === null) return unknown(keepsNone)
+    const done = await this.#ask<ToldPast>(async () => {
+      const from = isOther ? await this.#copyOf(query, tenant) : await this.#own()
+      return from.ok ? ok(this.#jobOf(query, tenant, from.value)) : from
+    })
+    if (!done.ok) return tenant === null ? done : forTenant(done.error)
+    const { shown, owner, tenant: holder, texts } = done.value
+    if (tenant === null) return ok(shown)
+    // A name that texts alone have is nobody's service.
+    const isNamed = owner !== null || texts.length === 0
+    const isSeen =
+      (!isNamed || holder === tenant || hasRecords(config, owner, tenant)) &&
+      this.#sees(texts, tenant)
+    return isSeen ? ok(shown) : err({ code: 'not-found' })
+  }
+
+  health: Past['health'] = async ({ tenant, members, rangeMs, ofAll, node }) => {
+    const { nodeName, journal, isAnswering, dataDir, clock, copies } = this.#parts
+    const isOwn = journal !== null && (node ?? nodeName) === nodeName
+    const readsCopies = ofAll && copies.exists() && !(isOwn && node !== undefined)
+    if (!isOwn && !readsCopies) {
+      if (node !== undefined && node !== nodeName) return unknown(`${noJournalOf} ${node} here`)
+      return unknown(isAnswering ? keepsNone : answersNothing)
+    }
+    const asked = { tenant, members }
+    const done = await this.#ask<ToldHealth>(async () => {
+      if (isOwn) await journal.flush()
+      const toMs = Math.floor(clock.nowMs())
+      const fromMs = toMs - rangeMs
+      const isWanted = (one: string): boolean =>
+        (node === undefined || one === node) && !(isOwn && one === nodeName)
+      const found: Result<readonly NodeSegments[], string> = readsCopies
+        ? await segmentsSince(copies.journals, { fromMs, isWanted })
+        : ok([])
+      // Without the database there is what the node itself has.
+      if (!found.ok && !isOwn) return err({ code: 'away', reason: found.error })
+      return ok({
+        ...{ ...asked, known: this.#rows.of(asked), dataDir, fromMs, toMs },
+        copies: found.ok ? found.value : [],
+        gitdirs: repositoriesIn(dataDir),
+        journalDirectory: isOwn ? journalDirectory(dataDir) : null,
+      })
+    })
+    if (!done.ok) return done
+    this.#rows.keep(asked, done.value.rowsOf)
+    return ok(done.value.history)
+  }
+
+  /** A tenant sees its own, and at its own names what the operator has written. */
+  #sees(texts: ToldPast['texts'], tenant: string): boolean {
+    const source = nameSource(this.#parts.config.snapshot())
+    const isOwn = (name: string): boolean => nameHolding(source, { tenant }, name).is === 'own'
+    return texts.every(({ name, tenantId }) => {
+      const isOperators = tenantId === defaultTenant || tenantId === ''
+      return tenantId === tenant || (isOperators && isOwn(name))
+    })
+  }
+
+  /** In its turn, and within its time: a disk may hang, and a database. */
+  async #ask<Told extends ToldPast | ToldHealth>(
+    jobOf: () => Promise<Result<PastJob | HealthJob, PastFault>>,
+  ): Promise<Result<Told, PastFault>> {
+    let fault: PastFault | undefined
+    const done = await this.#thread.run(async () => {
+      const job = await jobOf()
+      if (job.ok) return job.value
+      fault = job.error
+      return undefined
+    })
+    if (fault !== undefined) return err(fault)
+    if (done === 'busy') return err({ code: 'busy' })
+    if (typeof done === 'string') return err({ code: 'too-slow' })
+    return done as Result<Told, PastFault>
+  }
+
+  async close(): Promise<void> {
+    await this.#thread.close()
+  }
+
+  #jobOf(query: PastQuery, tenant: string | null, journal: PastJournal): PastJob {
+    const { dataDir, geo, clock } = this.#parts
+    return {
+      ...{ query, tenant, nowMs: clock.nowMs(), dataDir, geo: geo.buffers, journal },
+      ...{ gitdirs: repositoriesIn(dataDir), releases: databasesOf(geo) },
+    }
+  }
+
+  async #own(): Promise<Result<PastJournal, PastFault>> {
+    await this.#parts.journal?.flush()
+    return ok({ directory: journalDirectory(this.#parts.dataDir) })
+  }
+
+  async #copyOf(query: PastQuery, tenant: string | null): Promise<Result<PastJournal, PastFault>> {
+    const { nodeName, clock, copies } = this.#parts
+    const { node = nodeName, at } = query
+    const atMs = pastInstant(at, clock.nowMs())
+    if (!atMs.ok) return atMs
+    if (!copies.exists()) {
+      return invalid('node', `${nodeName} has its own journal alone: ask the API of ${node}`)
+    }
+    const segments = await storedSegments(copies.journals, node, atMs.value)
+    if (!segments.ok) return err({ code: 'away', reason: segments.error })
+    if (segments.value.length > 0) return ok({ node, segments: segments.value })
+    const known = tenant === null ? await this.#known() : ''
+    return invalid('node', `${noJournalOf} ${node} here${known}`)
+  }
+
+  /** A clause. */
+  async #known(): Promise<string> {
+    const nodes = await this.#parts.copies.journals.nodes()
+    if (!nodes.ok) return ''
+    const names = nodes.value.map(
+      ({ node, fromMs, toMs }) => `${node} from ${timeText(fromMs)} to ${timeText(toMs)}`,
+    )
+    const { nodeName, isAnswering } = this.#parts
+    const all = isAnswering ? [`${nodeName} itself`, ...names] : names
+    const shown = all.slice(0, pastLimits.namedMax)
+    const more = all.length > shown.length ? `, and ${all.length - shown.length} more` : ''
+    return shown.length === 0
+      ? ', nor one of any other node'
+      : `; known are ${shown.join(', ')}${more}`
+  }
+}
+
+const noJournalOf = 'there is no journal of'
+
+const keepsNone =
+  'the settings of this node keep no journal: with journal.enabled it keeps what is needed from ' +
+  'then on'
+
+const answersNothing =
+  'this node answers no queries (roles: [control]), so it has none of its own to explain; name a ' +
+  'node that does (node, or --node of gslbd why)'
+
+const unknown = (reason: string): Result<never, PastFault> => err({ code: 'unknown', reason })
+
+/** Files and commits of the operator are not a tenant's to see. */
+function forTenant(fault: PastFault): Result<never, PastFault> {
+  return fault.code === 'unknown' ? unknown('nothing is known of that instant here') : err(fault)
+}

@@ -1,0 +1,119 @@
+// One question about the past, as it runs in a thread of its own: a commit may have to be compiled.
+import type { PastFault, PastQuery } from '#api/ports/past.ts'
+import { shownAnswer, shownService } from '#node/simulate/live-job.ts'
+import { invalid, readQuestion } from '#judge/simulate/question-text.ts'
+import { formatName, parseName } from '#dns/name.ts'
+import { err, ok } from '#lib/result.ts'
+import type { Result } from '#lib/result.ts'
+import type { GeoBuffers } from '#routing/geo/geo-tables.ts'
+import { segmentsIn } from '#journal/moment.ts'
+import { tablesOf } from '#inputs/geo/databases.ts'
+import { readPastInstant } from '#why/instant-text.ts'
+import { lookBack } from '#why/look-back.ts'
+import type { PastReport, WhyQuestion } from '#why/look-back.ts'
+import type { PastText } from '#why/sides/texts-then.ts'
+import { printReport } from '#why/print.ts'
+
+export interface PastJob {
+  readonly query: PastQuery
+  /** null: may see all. */
+  readonly tenant: string | null
+  readonly nowMs: number
+  readonly dataDir: string
+  readonly gitdirs: readonly string[]
+  readonly journal: PastJournal
+  readonly geo: GeoBuffers
+  readonly releases: Readonly<Record<string, string>>
+}
+
+/** Files of this node, or copies of another one's: the newest segment first. */
+export type PastJournal =
+  | { readonly directory: string }
+  | { readonly node: string; readonly segments: readonly Uint8Array[] }
+
+export interface ToldPast {
+  readonly shown: object
+  readonly owner: string | null
+  /** Whose service had the name; null: none had. */
+  readonly tenant: string | null
+  /** TXT records written at run time that had a part in it. */
+  readonly texts: readonly Pick<PastText, 'name' | 'tenantId'>[]
+}
+
+export async function runPastJob(job: PastJob): Promise<Result<ToldPast, PastFault>> {
+  const question = questionOf(job)
+  if (!question.ok) return question
+  const { nowMs, dataDir, gitdirs, geo, releases, journal, tenant } = job
+  const from =
+    'directory' in journal
+      ? { segments: segmentsIn(journal.directory), directory: journal.directory }
+      : { segments: journal.segments.map((one) => Buffer.from(one)), copyOf: journal.node }
+  const databases = { tablesFor: tablesOf(geo), releases }
+  const past = await lookBack({ dataDir, gitdirs, databases, ...from }, question.value)
+  if (!past.ok) {
+    const { reason, isGap } = past.error
+    // The journal is asked first: a node whose clock was ahead has records of such a time.
+    return isGap && question.value.atMs > nowMs
+      ? invalid('at', 'is in the future: POST /api/v1/simulate answers that')
+      : err({ code: 'unknown', reason })
+  }
+  const { owner, tenant: holder } = past.value.simulation
+  const texts = past.value.texts.map(({ name, tenantId }) => ({ name, tenantId }))
+  return ok({ shown: shownPast(job.query, past.value, tenant), owner, tenant: holder, texts })
+}
+
+function questionOf({ query, nowMs }: PastJob): Result<WhyQuestion, PastFault> {
+  const question = readQuestion(query)
+  if (!question.ok) return question
+  const at = pastInstant(query.at, nowMs)
+  return at.ok ? ok({ ...question.value, atMs: at.value }) : at
+}
+
+export function pastInstant(text: string, nowMs: number): Result<number, PastFault> {
+  const at = readPastInstant(text, nowMs)
+  return at.ok ? at : invalid('at', at.error)
+}
+
+/** Others' services, and who made a commit of all, are not a tenant's to see. */
+export function shownPast(query: Omit<PastQuery, 'at'>, past: PastReport, tenant: string | null) {
+  const { simulation, sinceMs } = past
+  const { service } = simulation
+  const isOwn = tenant === null || service?.tenant === tenant
+  const name = parseName(query.name)
+  const nobody = { author: null, date: null, subject: null }
+  const commit =
+    past.commit === null || tenant === null ? past.commit : { ...past.commit, ...nobody }
+  const heading = {
+    name: name.ok ? formatName(name.value) : query.name,
+    type: query.type.toUpperCase(),
+    client: query.subnet ?? query.client ?? null,
+  }
+  const forText = isOwn ? past : { ...past, shares: [], mayAnswer: [], measured: null }
+  // Who wrote a record is told to its own tenant.
+  const texts = past.texts.filter(({ tenantId }) => tenant === null || tenantId === tenant)
+  const report = {
+    ...{ ...forText, commit, texts },
+    simulation: isOwn ? simulation : { ...simulation, service: null },
+  }
+  return {
+    ...{ name: heading.name, type: heading.type },
+    at: new Date(past.atMs).toISOString(),
+    ...{ node: past.node, digest: past.digest, bundleFrom: past.bundleFrom },
+    commit,
+    since: sinceMs === null ? null : new Date(sinceMs).toISOString(),
+    ...{ isCertain: past.isCertain, notes: past.notes },
+    shares: isOwn ? past.shares : [],
+    mayAnswer: isOwn ? past.mayAnswer : [],
+    measured: isOwn ? past.measured : null,
+    texts: texts.map(({ writtenBy, writtenAt, tenantId, ...text }) => ({
+      ...text,
+      ...{ tenantId: orNull(tenantId), writtenBy: orNull(writtenBy) },
+      writtenAt: orNull(writtenAt),
+    })),
+    ...shownAnswer(simulation),
+    service: service === null || !isOwn ? null : shownService(service),
+    text: printReport(heading, report, tenant === null),
+  }
+}
+
+const orNull = (text: string): string | null => (text === '' ? null : text)

@@ -1,0 +1,95 @@
+// Plans of the API: what would answer is compared with what this node answers, in a thread.
+import type { PlanFault, Planner, PlanQuestion } from '#api/ports/planner.ts'
+import type { Moved, MoveLimits } from '#compiler/lower/name-outline.ts'
+import { assert } from '#lib/assert.ts'
+import type { Clock } from '#lib/clock.ts'
+import { err, ok } from '#lib/result.ts'
+import type { Result } from '#lib/result.ts'
+import { healthNow } from '#routing/choose/explain.ts'
+import type { AssumedHealth } from '#routing/choose/explain.ts'
+import type { LiveNode } from '#server/node/live-node.ts'
+import { readTime } from '#judge/simulate/question-text.ts'
+import { copyOfBundle } from './bundle-copy.ts'
+import { earlierJob, goneBackTo } from './effects.ts'
+import type { MovedFrom } from './effects.ts'
+import type { Effect } from './effect-job.ts'
+import type { JudgedPlan } from './live-plan-job.ts'
+import { PlanThread } from './plan-thread.ts'
+
+/** Of all tenants; each has one. */
+const waitingMax = 4
+
+export interface LivePlannerParts {
+  /** What answers now; undefined: nothing. */
+  readonly node: () => LiveNode | undefined
+  readonly clock: Clock
+  readonly moveLimits: () => MoveLimits
+  /** Default `jobThreadLimits.jobMs`. */
+  readonly jobMs?: number
+}
+
+export class LivePlanner implements Planner {
+  readonly #parts: LivePlannerParts
+  readonly #thread: PlanThread<JudgedPlan | Effect>
+
+  constructor(parts: LivePlannerParts) {
+    this.#parts = parts
+    this.#thread = new PlanThread({ waitingMax, jobMs: parts.jobMs })
+  }
+
+  plan = async (question: PlanQuestion): Promise<Result<object, PlanFault>> => {
+    const { node, clock } = this.#parts
+    const atMs: number[] = []
+    for (const [i, text] of question.at.entries()) {
+      const time = readTime(text)
+      if (!time.ok) return err({ code: 'invalid', field: `at.${i}`, reason: time.error })
+      atMs.push(time.value)
+    }
+    if (atMs.length === 0) atMs.push(clock.nowMs())
+    if (node() === undefined) return err({ code: 'no-bundle' })
+    const { bundle: next, withHealth, limit, viewer } = question
+    const judged = await this.#thread.run(() => {
+      const live = node()
+      if (live === undefined) return undefined
+      const { tables } = live
+      const health = withHealth ? healthOf(live) : null
+      const moveLimits = this.#parts.moveLimits()
+      const asked = { next, atMs, health, viewer, limit, moveLimits }
+      return { kind: 'plan', ...copyOfBundle(live), tables, ...asked }
+    })
+    if (typeof judged === 'string') return err({ code: judged })
+    assert('plan' in judged, 'a plan is answered with a plan')
+    const { plan, moved } = judged
+    const isBack = moved.length > 0 && (await this.#goesBack(question, moved))
+    return ok(isBack ? { ...plan, guardrail: null } : plan)
+  }
+
+  /** As writes are judged. */
+  async #goesBack({ bundle, earlier }: PlanQuestion, moved: readonly Moved[]): Promise<boolean> {
+    if (bundle === undefined) return false
+    const states = { bundle, earlier: await earlier() }
+    const beyond = { limits: this.#parts.moveLimits(), moved }
+    const to = await goneBackTo(states, beyond, this.#movedFrom, this.#parts.clock)
+    // Where that cannot be planned in time, the limit is named all the same: nothing is made.
+    return typeof to === 'object'
+  }
+
+  #movedFrom: MovedFrom = async (bundle, next) => {
+    const effect = await this.#thread.run(() => {
+      const live = this.#parts.node()
+      return live && earlierJob(live, { bundle, next, nowMs: this.#parts.clock.nowMs() })
+    })
+    return typeof effect === 'string' || !('text' in effect) ? undefined : effect.moved
+  }
+
+  async close(): Promise<void> {
+    await this.#thread.close()
+  }
+}
+
+/** As this node has it now: of members that are all well nothing is said. */
+function healthOf({ bundle, state }: LiveNode): ReadonlyMap<string, AssumedHealth> {
+  const isWell = ({ healthy, score, rttMs }: AssumedHealth): boolean =>
+    healthy && score === 1 && rttMs === 0
+  return new Map([...healthNow(bundle, state)].filter(([, health]) => !isWell(health)))
+}

@@ -1,0 +1,11 @@
+// The thread that plans for a running node, for those who have plans of one kind.
+import { JobThread } from '#system/worker/job-thread.ts'
+import type { JobThreadOptions } from '#system/worker/job-thread.ts'
+import type { PlanJob } from './plan-jobs.ts'
+
+/** @template Answer what the plan says */
+export class PlanThread<Answer extends object> extends JobThread<PlanJob, Answer> {
+  constructor(options: Omit<JobThreadOptions, 'file'>) {
+    super({ ...options, file: new URL('./plan-worker.ts', import.meta.url) })
+  }
+}

@@ -1,0 +1,15 @@
+// The hook's side: asks the node that runs, which knows the files of the last commit already.
+import { askLineSocket } from '#node/data/line-socket.ts'
+import type { PushedHead } from '#gitops/sync/push-judge.ts'
+import { pushBytesMax, pushSocketName, questionLine, readVerdict } from './messages.ts'
+import type { Verdict } from './messages.ts'
+
+/** Then the hook judges by itself: a commit may keep the node busy. */
+const patienceMs = 20_000
+
+/** undefined: nobody answers, or not what was asked. Never rejects. */
+export async function askNode(dataDir: string, push: PushedHead): Promise<Verdict | undefined> {
+  const bytesMax = pushBytesMax.answer
+  const place = { dataDir, name: pushSocketName, bytesMax, patienceMs }
+  return readVerdict((await askLineSocket(place, questionLine(push))) ?? '')
+}

@@ -1,0 +1,31 @@
+// Judges a push in the process of the hook: no node runs, or it does not answer.
+import type { PushCheck } from '#node/data/push-check.ts'
+import { createMovedBetween } from '#judge/effects/moved.ts'
+import { policyTests } from '#judge/policy-tests/entry.ts'
+import { stillEarlier } from '#gitops/guard/earlier.ts'
+import { createCompilePort } from '#gitops/sync/compile-adapter.ts'
+import { judgePush } from '#gitops/sync/push-judge.ts'
+import type { PushedHead } from '#gitops/sync/push-judge.ts'
+import { loadState, resetCommand } from '#gitops/sync/stored-state.ts'
+import { statePathOf } from '#gitops/thread/options.ts'
+import { systemClock } from '#lib/clock.ts'
+import type { Verdict } from './messages.ts'
+
+/** @returns a clause when there is none */
+export async function judgeHere(
+  push: PushedHead,
+  check: PushCheck,
+  gitdir: string,
+): Promise<Verdict | string> {
+  const { dataDir, branch, requireSignature, allowedSigners, checkPolicy, databases } = check
+  const state = loadState(statePathOf(dataDir))
+  if (!state.ok) return state.error
+  return judgePush({
+    ...push,
+    ...{ gitdir, branch, requireSignature, allowedSignersPath: allowedSigners },
+    compiler: createCompilePort(checkPolicy, policyTests, createMovedBetween(databases)),
+    earlier: stillEarlier(state.value.earlier, systemClock.nowMs()),
+    accepted: state.value.commit === '' ? null : state.value,
+    resetCommand: resetCommand(dataDir),
+  })
+}

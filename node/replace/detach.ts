@@ -1,0 +1,121 @@
+// Starts the rest of a command as a process of its own, and waits until that one is ready.
+import { spawn } from 'node:child_process'
+import { closeSync, constants, fstatSync, openSync, readlinkSync, writeSync } from 'node:fs'
+import type { Readable } from 'node:stream'
+import { setImmediate } from 'node:timers/promises'
+import { holderOf } from '#node/data/data-dir.ts'
+import { variable } from '#system/process/command.ts'
+import type { Io } from '#system/process/command.ts'
+import { openDescriptors } from '#system/sockets/descriptors.ts'
+
+/** Names the descriptor on which the other process says that it is ready. */
+const readyVariable = 'GSLB_READY_FD'
+const readyFd = 3
+/** Names the outputs of the other process that get another place when it is ready. */
+const lentVariable = 'GSLB_LENT_FDS'
+const laterFd = 4
+
+export interface DetachedStart {
+  /** Words of the command line. */
+  readonly args: readonly string[]
+  readonly dataDir: string
+  readonly io: Pick<Io, 'env' | 'out' | 'err'>
+}
+
+/**
+ * Its output is ours, and says why it does not get ready. Whoever reads a pipe waits until nobody
+ * holds it any more, so the other process gets ours only until it is ready.
+ *
+ * @returns whether it got ready
+ */
+export async function startDetached({ args, dataDir, io }: DetachedStart): Promise<boolean> {
+  const program = process.argv[1] ?? ''
+  const lent = [1, 2].filter((fd) => isPipe(fd, io.env))
+  const later = lent.length === 0 ? undefined : openLater(dataDir)
+  const output = (fd: number) => (lent.includes(fd) ? 'pipe' : 'inherit')
+  const child = spawn(process.execPath, [...process.execArgv, program, ...args], {
+    detached: true,
+    env: { ...io.env, [readyVariable]: String(readyFd), [lentVariable]: lent.join(',') },
+    stdio: ['ignore', output(1), output(2), 'pipe', ...(later === undefined ? [] : [later.fd])],
+  })
+  if (later !== undefined) closeSync(later.fd)
+  const said = Promise.all([passOn(child.stdout, io.out), passOn(child.stderr, io.err)])
+  const ready = child.stdio[readyFd] as Readable
+  const isReady = new Promise<boolean>((resolve) => {
+    ready.once('data', () => resolve(true)).once('close', () => resolve(false))
+    child.once('error', () => resolve(false))
+  })
+  const told = await isReady
+  ready.destroy()
+  // One that has failed says why before it ends.
+  if (!told) await new Promise((resolve) => child.once('exit', resolve).once('error', resolve))
+  await said
+  child.unref()
+  if (told && later !== undefined) io.err(`gslbd: this output ends here; ${later.words}\n`)
+  return told
+}
+
+/** The journal of systemd is a socket, too, and takes lines for as long as a unit runs. */
+function isPipe(fd: number, env: Io['env']): boolean {
+  try {
+    const stat = fstatSync(fd)
+    const isJournal = variable(env, 'JOURNAL_STREAM') === `${stat.dev}:${stat.ino}`
+    return stat.isFIFO() || (stat.isSocket() && !isJournal)
+  } catch {
+    // It is closed.
+    return false
+  }
+}
+
+/** Where the process that is replaced writes its log; the words say which place that is. */
+function openLater(dataDir: string): { readonly fd: number; readonly words: string } {
+  const pid = holderOf(dataDir)
+  const path = `/proc/${pid}/fd/1`
+  if (pid !== undefined) {
+    try {
+      const { O_WRONLY, O_APPEND, O_NONBLOCK, O_NOCTTY } = constants
+      const fd = openSync(path, O_WRONLY | O_APPEND | O_NONBLOCK | O_NOCTTY)
+      return {
+        fd,
+        words: `the log goes on where process ${pid} wrote its own, ${readlinkSync(path)}`,
+      }
+    } catch {
+      // A socket, a pipe that nobody reads, or not ours to open.
+    }
+  }
+  const words = 'the log goes nowhere from now on: write to a file in place of a pipe to have it'
+  return { fd: openSync('/dev/null', 'w'), words }
+}
+
+/** Resolves when the other process holds it no more. */
+function passOn(from: Readable | null, to: (text: string) => void): Promise<void> {
+  if (from === null) return Promise.resolve()
+  from.setEncoding('utf8').on('data', to)
+  return new Promise((resolve) => from.once('close', resolve))
+}
+
+/** Tells who has started this process, if somebody waits, that it is ready. */
+export async function sayReady(env: Io['env']): Promise<void> {
+  if (variable(env, readyVariable) !== String(readyFd)) return
+  await leaveLent(variable(env, lentVariable)?.split(',').map(Number) ?? [])
+  try {
+    writeSync(readyFd, 'ready\n')
+    closeSync(readyFd)
+  } catch {
+    // Nobody waits any more.
+  }
+}
+
+/** What was said until now has gone out before its output gets another place. */
+async function leaveLent(lent: readonly number[]): Promise<void> {
+  if (lent.length === 0) return
+  const streams = [process.stdout, process.stderr]
+  await Promise.all(
+    streams.map((stream) => new Promise<void>((resolve) => stream.write('', () => resolve()))),
+  )
+  // Behind the callback the event loop stops to watch the descriptor.
+  await setImmediate()
+  const descriptors = openDescriptors()
+  for (const fd of lent) descriptors?.put(laterFd, fd)
+  descriptors?.close(laterFd)
+}

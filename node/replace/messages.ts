@@ -1,0 +1,99 @@
+// What a process and its successor say to each other: one JSON object a line, in this order.
+import type { Socket } from 'node:net'
+import { err, ok } from '#lib/result.ts'
+import type { Result } from '#lib/result.ts'
+
+/** Raised when an older side could misunderstand a newer one. */
+export const protocol = 1
+
+/** The first line of the successor. */
+export interface Hello {
+  readonly protocol: number
+  readonly pid: number
+  /** -1: this system has no users. */
+  readonly uid: number
+  /** The text of /proc/self/cgroup; '': not known. */
+  readonly cgroup: string
+}
+
+/** The answer to it, with the descriptors of the sockets; or why there are none. */
+export interface Offer {
+  readonly pid: number
+  readonly isServing: boolean
+  /** In the order of the descriptors, `count` for each name. */
+  readonly sockets: readonly { readonly name: string; readonly count: number }[]
+  /** Variables with which the successor speaks to the supervisor. */
+  readonly variables: Readonly<Record<string, string>>
+}
+
+export interface Refusal {
+  /** A sentence for the operator. */
+  readonly refused: string
+}
+
+/** Later lines: of the successor `let-go`, then `running`; the answers are `gone` and `ending`. */
+export type Step = 'let-go' | 'gone' | 'running' | 'ending'
+
+const lineBytesMax = 16_384
+
+export const lineOf = (value: object): Buffer => Buffer.from(`${JSON.stringify(value)}\n`)
+
+export function readHello(value: unknown): Result<Hello, string> {
+  const { protocol: spoken, pid, uid, cgroup } = fieldsOf(value)
+  if (spoken !== protocol) return err('the two versions do not understand each other: restart')
+  const isWhole = isNumber(pid) && pid > 0 && isNumber(uid) && typeof cgroup === 'string'
+  return isWhole ? ok({ protocol, pid, uid, cgroup }) : err('what was asked for is not understood')
+}
+
+export function readOffer(value: unknown): Result<Offer, string> {
+  const { refused, pid, isServing, sockets, variables } = fieldsOf(value)
+  if (typeof refused === 'string') return err(refused)
+  const rows = Array.isArray(sockets) ? sockets.map(fieldsOf) : []
+  const read = rows.flatMap(({ name, count }) =>
+    typeof name === 'string' && isNumber(count) ? [{ name, count }] : [],
+  )
+  const isWhole = isNumber(pid) && pid > 0 && typeof isServing === 'boolean'
+  if (!isWhole || read.length === 0 || read.length < rows.length) {
+    return err('the answer of the process before is not understood')
+  }
+  const texts = Object.entries(fieldsOf(variables)).filter(
+    (entry): entry is [string, string] => typeof entry[1] === 'string',
+  )
+  return ok({ pid, isServing, sockets: read, variables: Object.fromEntries(texts) })
+}
+
+export function stepOf(value: unknown): string {
+  const { step } = fieldsOf(value)
+  return typeof step === 'string' ? step : ''
+}
+
+function fieldsOf(value: unknown): Readonly<Record<string, unknown>> {
+  return typeof value === 'object' && value !== null ? { ...value } : {}
+}
+
+const isNumber = (value: unknown): value is number => Number.isSafeInteger(value)
+
+/** Calls `take` with each line's value; who sends what is no JSON, or too much, is cut off. */
+export function readLines(socket: Socket, take: (value: unknown) => void): void {
+  let text = ''
+  socket.setEncoding('utf8').on('data', (chunk: string) => {
+    text += chunk
+    for (let end = text.indexOf('\n'); end >= 0; end = text.indexOf('\n')) {
+      const line = text.slice(0, end)
+      text = text.slice(end + 1)
+      const value = valueOf(line)
+      if (value === undefined) socket.destroy()
+      else take(value)
+    }
+    if (text.length > lineBytesMax) socket.destroy()
+  })
+}
+
+/** undefined: it is no JSON. */
+export function valueOf(line: string): unknown {
+  try {
+    return JSON.parse(line) as unknown
+  } catch {
+    return undefined
+  }
+}

@@ -1,0 +1,169 @@
+// One simulated query on a copy of what a node answers from, as it runs in a thread of its own.
+import type { SimulatedQuery, SimulationFault } from '#api/ports/simulator.ts'
+import { adoptBundle } from '#bundle/load/load.ts'
+import type { Bundle } from '#bundle/format/bundle.ts'
+import { formatName } from '#dns/name.ts'
+import { ok } from '#lib/result.ts'
+import type { Result } from '#lib/result.ts'
+import type { RoutingTables } from '#routing/choose/environment.ts'
+import { memberNames, setHealth } from '#routing/choose/explain.ts'
+import type { AssumedHealth } from '#routing/choose/explain.ts'
+import { rebuildPool } from '#routing/state/candidates.ts'
+import { RoutingState } from '#routing/state/state.ts'
+import type { RoutingBuffers } from '#routing/state/state.ts'
+import { healthOf } from '#judge/simulate/health.ts'
+import { serveOther } from './other-commit.ts'
+import type { OtherCommit } from './other-commit.ts'
+import { overlaysNow, showOverlays } from '#judge/simulate/overlays.ts'
+import { invalid, readQuestion, readTime } from '#judge/simulate/question-text.ts'
+import { scriptsOf } from '#judge/simulate/scripts.ts'
+import type { SimulatedService } from '#judge/simulate/service.ts'
+import { simulate } from '#judge/simulate/simulation.ts'
+import type { Simulation } from '#judge/simulate/simulation.ts'
+
+export interface LiveJob {
+  readonly bundle: Uint8Array
+  readonly digest: string
+  /** A copy: cursors and health of the node stay what they are. */
+  readonly routing: RoutingBuffers
+  readonly tables: RoutingTables
+  readonly query: SimulatedQuery
+  /** Members of others cannot be taken to be otherwise; null: there are no others. */
+  readonly tenant: string | null
+  readonly nowMs: number
+  /** How another node finds members, by TENANT/POOL/ADDRESS; empty: as this one does. */
+  readonly seen: ReadonlyMap<string, AssumedHealth>
+  /** Answers in the place of the bundle. */
+  readonly other?: OtherCommit
+}
+
+export interface LiveAnswer {
+  /** As the API shows it, but for the node and its commit. */
+  readonly shown: { readonly service: ShownService | null }
+  readonly owner: string | null
+  /** Whose service has the name; null: none has. */
+  readonly tenant: string | null
+  /** Of another commit: its bundle, and the digest of it. */
+  readonly other?: { readonly bytes: Uint8Array; readonly digest: string }
+}
+
+export async function runLiveJob(job: LiveJob): Promise<Result<LiveAnswer, SimulationFault>> {
+  const { query, tenant } = job
+  const asked = readQuestion(query)
+  if (!asked.ok) return asked
+  const at = query.at === undefined ? ok(job.nowMs) : readTime(query.at)
+  if (!at.ok) return invalid('at', at.error)
+  const served = await serve(job)
+  if (!served.ok) return invalid('commit', served.error)
+  const { bundle, state, tables } = served.value
+  if (job.seen.size > 0) setHealth(bundle, state, job.seen)
+  const told = query.health
+  const unknown = told === undefined ? undefined : assume(bundle, state, told, tenant)
+  if (unknown !== undefined) return invalid('health', unknown)
+  if (job.seen.size > 0 || told !== undefined || job.other !== undefined) {
+    for (let pool = 0; pool < bundle.counts.pools; pool++) rebuildPool(bundle, state, pool)
+  }
+  // Without a time the copy is as the node is, with what it has seen and taken back.
+  const isAsNow = query.at === undefined && job.other === undefined
+  const overlays = isAsNow ? overlaysNow(bundle, at.value) : showOverlays(bundle, state, at.value)
+  const scripts = scriptsOf([bundle], tables, at.value)
+  const seed = query.seed ?? 1
+  const result = simulate(bundle, state, {
+    ...asked.value,
+    ...{ seed, count: 0, tables, scripts },
+  })
+  await scripts?.close()
+  const isOwn = tenant === null || result.service?.tenant === tenant
+  const service = isOwn ? result.service : null
+  const shown = {
+    ...{ name: formatName(asked.value.qname), type: query.type.toUpperCase(), seed },
+    at: new Date(at.value).toISOString(),
+    ...shownAnswer(result),
+    service: service === null ? null : shownService(service),
+    overlays: (overlays ?? []).filter(
+      (one) => one.pool === service?.pool && one.tenant === service.tenant,
+    ),
+  }
+  const { bytes } = served.value
+  const other = job.other === undefined ? {} : { other: { bytes, digest: bundle.digest } }
+  return ok({ shown, owner: result.owner, tenant: result.tenant, ...other })
+}
+
+async function serve({ bundle: bytes, digest, routing, tables, other }: LiveJob) {
+  const bundle = adoptBundle(bytes, digest)
+  const now = { bundle, bytes, state: new RoutingState(bundle, routing), tables }
+  return other === undefined ? ok(now) : await serveOther(other, now)
+}
+
+/** @returns why not, as a clause */
+function assume(
+  bundle: Bundle,
+  state: RoutingState,
+  told: Readonly<Record<string, unknown>>,
+  tenant: string | null,
+): string | undefined {
+  const names = Object.keys(told)
+  const known = new Set<string>()
+  for (let member = 0; member < bundle.counts.members; member++) {
+    const both = memberNames(bundle, member)
+    if (tenant !== null && !both.some((name) => isOf(tenant, name, both))) continue
+    for (const name of both) known.add(name)
+  }
+  const unknown = names.find((name) => !known.has(name))
+  if (unknown !== undefined) return `there is no member "${unknown}"`
+  const healths = names.map((name) => [name, healthOf(told[name])] as const)
+  setHealth(bundle, state, new Map(healths.flatMap(([name, one]) => (one ? [[name, one]] : []))))
+  return undefined
+}
+
+/** The longer of a member's names begins with its tenant. */
+function isOf(tenant: string, name: string, both: readonly string[]): boolean {
+  return name === `${tenant}/${both.find((other) => other !== name) ?? ''}`
+}
+
+/** As the API shows an answer. */
+export function shownAnswer({ rcode, rule, zone, match, owner, records, ecsScope }: Simulation) {
+  return {
+    ...{ rcode, zone, match, owner, records, scope: ecsScope },
+    rule: rule && {
+      triggerType: rule.triggerType,
+      triggerValue: rule.trigger.replace(/\.$/, ''),
+      action: rule.action,
+      actionTarget: rule.target.replace(/\.$/, ''),
+      source: rule.source,
+    },
+  }
+}
+
+type ShownService = ReturnType<typeof shownService>
+
+export function shownService(service: SimulatedService) {
+  const { name, tenant, algorithm, pool, fallback, members, picks, ttlSeconds, trace } = service
+  const candidates =
+    trace?.candidates ??
+    members.flatMap(({ standing, ipAddress }) => (standing === 'candidate' ? [ipAddress] : []))
+  return {
+    ...{ name, tenantId: tenant, algorithm, ttl: ttlSeconds, pool, fallback, members, picks },
+    candidates,
+    geoRule: trace?.geoRule ?? null,
+    steps:
+      trace?.steps.map(({ name: step, before, after, scopeBits, script, missing }) => ({
+        ...{ name: step, before, after, scopeBits },
+        reason:
+          (script === null ? changeOf(before, after) : `${script.outcome}: ${script.reason}`) +
+          (missing === undefined ? '' : `: ${missing} on this node`),
+      })) ?? plainStep(algorithm, candidates, picks),
+  }
+}
+
+/** An algorithm alone is one step. */
+function plainStep(name: string, before: readonly string[], after: readonly string[]) {
+  return [{ name, before, after, scopeBits: 0, reason: changeOf(before, after) }]
+}
+
+function changeOf(before: readonly string[], after: readonly string[]): string {
+  if (before.length === 0) return 'there is no candidate'
+  if (before.join() === after.join()) return 'changes nothing'
+  if (after.length < before.length) return `takes ${after.length} of ${before.length}`
+  return 'puts them in another order'
+}

@@ -1,0 +1,169 @@
+// Simulated queries of the API: copies what the node answers from, and asks a thread of their own.
+import type { MemberHealthView } from '#api/ports/member-health.ts'
+import type { SimulatedQuery, SimulationFault, Simulator } from '#api/ports/simulator.ts'
+import type { ConfigHistory, FilesFault } from '#config/history.ts'
+import type { ConfigView } from '#config/view.ts'
+import type { Clock } from '#lib/clock.ts'
+import { err, ok } from '#lib/result.ts'
+import type { Result } from '#lib/result.ts'
+import type { RoutingBuffers } from '#routing/state/state.ts'
+import type { LiveNode } from '#server/node/live-node.ts'
+import { JobThread } from '#system/worker/job-thread.ts'
+import { clientOfCountry } from './client-of-country.ts'
+import type { LiveAnswer, LiveJob } from './live-job.ts'
+import { hasRecords } from './own-records.ts'
+import type { OtherCommit } from './other-commit.ts'
+import { healthSeenBy } from './peer-health.ts'
+
+export interface LiveSimulatorParts {
+  /** What answers now; undefined: nothing. */
+  readonly node: () => LiveNode | undefined
+  readonly nodeName: string
+  readonly config: ConfigView
+  readonly memberHealth: MemberHealthView
+  /** Other nodes that tell this one what their probes find, by name; null: it is alone. */
+  readonly peers: () => readonly string[] | null
+  readonly clock: Clock
+  /** What commits compile from. */
+  readonly filesOf: FilesOf
+  /** Default `jobThreadLimits.jobMs`: a script needs a thread of its own to start. */
+  readonly jobMs?: number
+}
+
+export const liveLimits = {
+  /** Queries at once, the one under way among them. */
+  waitingMax: 8,
+  /** A generation that went away while it was read is followed by another one. */
+  triesMax: 3,
+  /** Bundles of other commits that are remembered. */
+  othersMax: 2,
+} as const
+
+const notRead: Readonly<Record<FilesFault, string>> = {
+  'not-found': 'is none of the history of the accepted configuration',
+  busy: 'cannot be read now, since others ask for the history: try again',
+  unavailable: 'cannot be read at the moment: try again',
+  'too-large': 'has too many files to be compiled here: use gslbd simulate',
+}
+
+type FilesOf = ConfigHistory['filesOf']
+type Outcome = Result<LiveAnswer, SimulationFault>
+type Simulated = Result<LiveAnswer['shown'] & { readonly node: string }, SimulationFault>
+
+/** What a turn has found, besides what its thread says. */
+interface Asked {
+  live?: LiveNode
+  /** That answers. */
+  commit?: string
+  fault?: SimulationFault
+}
+
+const silent = 'no node of this name tells this one what its probes find'
+
+export class LiveSimulator {
+  readonly #parts: LiveSimulatorParts
+  readonly #thread: JobThread<LiveJob, Outcome>
+  /** Bundles by commit, the one that was asked for last at the end. */
+  readonly #others = new Map<string, Uint8Array>()
+
+  constructor(parts: LiveSimulatorParts) {
+    this.#parts = parts
+    const { waitingMax } = liveLimits
+    const file = new URL('./live-worker.ts', import.meta.url)
+    this.#thread = new JobThread({ file, waitingMax, jobMs: parts.jobMs })
+  }
+
+  /** By another node: the service is looked for first, then asked with what that one finds. */
+  simulate: Simulator['simulate'] = async (query, tenant) => {
+    const { nodeName, peers, config, memberHealth } = this.#parts
+    const { node: by = nodeName } = query
+    if (by === nodeName) return this.#simulate(query, tenant, new Map())
+    if (peers()?.includes(by) !== true)
+      return err({ code: 'invalid', field: 'node', reason: silent })
+    const first = await this.#simulate(query, tenant, new Map())
+    if (!first.ok) return first
+    const { service } = first.value
+    if (service === null) return ok({ ...first.value, node: by })
+    const seen = healthSeenBy(by, service, config.snapshot(), memberHealth)
+    const second = await this.#simulate(query, tenant, seen)
+    return second.ok ? ok({ ...second.value, node: by }) : second
+  }
+
+  clientOf: Simulator['clientOf'] = (country) => {
+    const live = this.#parts.node()
+    return live === undefined ? err('no-database') : clientOfCountry(live.tables.geo, country)
+  }
+
+  async close(): Promise<void> {
+    await this.#thread.close()
+  }
+
+  async #simulate(
+    query: SimulatedQuery,
+    tenant: string | null,
+    seen: LiveJob['seen'],
+  ): Promise<Simulated> {
+    const { node, nodeName, clock } = this.#parts
+    for (let tries = 1; ; tries++) {
+      const asked: Asked = {}
+      // Files of a commit are read in its turn: they may be many, and no two commits' at once.
+      const done = await this.#thread.run(async () => {
+        const asOf = await this.#otherOf(query.commit)
+        if (!asOf.ok) asked.fault = asOf.error
+        const live = node()
+        if (!asOf.ok || live === undefined) return undefined
+        asked.live = live
+        asked.commit = asOf.value?.commit ?? live.commit
+        const { bundle, state, tables } = live
+        const routing = copyOf(state.buffers)
+        const of = { bundle: bundle.bytes, digest: bundle.digest, routing, tables }
+        const other = asOf.value === undefined ? {} : { other: asOf.value }
+        return { ...of, query, tenant, nowMs: clock.nowMs(), seen, ...other }
+      })
+      if (done === 'busy') return err({ code: 'busy' })
+      const { live, fault, commit = '' } = asked
+      if (fault !== undefined) return err(fault)
+      if (live === undefined) return err({ code: done === 'too-slow' ? done : 'no-bundle' })
+      // The memory that was read may be another generation's by now.
+      if (node()?.bundle !== live.bundle && tries < liveLimits.triesMax) continue
+      if (typeof done === 'string') return err({ code: 'too-slow' })
+      if (!done.ok) return done
+      const { shown, owner, tenant: holder } = done.value
+      const isSeen =
+        tenant === null || holder === tenant || hasRecords(this.#parts.config, owner, tenant)
+      if (!isSeen) return err({ code: 'not-found' })
+      const digest = done.value.other?.digest ?? live.bundle.digest
+      if (done.value.other !== undefined) this.#remember(commit, done.value.other.bytes)
+      return ok({ ...shown, node: nodeName, commit, digest })
+    }
+  }
+
+  /** undefined: what answers now. */
+  async #otherOf(
+    commit: string | undefined,
+  ): Promise<Result<OtherCommit | undefined, SimulationFault>> {
+    if (commit === undefined || commit === this.#parts.node()?.commit) return ok(undefined)
+    const bytes = this.#others.get(commit)
+    if (bytes !== undefined) return ok({ commit, from: { bytes } })
+    const files = await this.#parts.filesOf(commit)
+    if (files.ok) return ok({ commit, from: { files: files.value } })
+    return err({ code: 'invalid', field: 'commit', reason: notRead[files.error] })
+  }
+
+  #remember(commit: string, bytes: Uint8Array): void {
+    this.#others.delete(commit)
+    this.#others.set(commit, bytes)
+    const [oldest = ''] = this.#others.keys()
+    if (this.#others.size > liveLimits.othersMax) this.#others.delete(oldest)
+  }
+}
+
+/** The writer may be at work: a row of a moment ago beside one of now does no harm. */
+function copyOf({ table, cursors }: RoutingBuffers): RoutingBuffers {
+  const copy = (from: SharedArrayBuffer): SharedArrayBuffer => {
+    const to = new SharedArrayBuffer(from.byteLength)
+    new Uint8Array(to).set(new Uint8Array(from))
+    return to
+  }
+  return { table: copy(table), cursors: copy(cursors) }
+}

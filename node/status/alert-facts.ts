@@ -1,0 +1,274 @@
+// What conditions of alerts look at on this node.
+import { X509Certificate } from 'node:crypto'
+import { readFileSync, statSync } from 'node:fs'
+import type { NodeAlertFacts } from '#alerts/cluster/alert-keeper.ts'
+import type {
+  CertificateFacts,
+  DownMember,
+  DriftedNodeFacts,
+  FlappingMember,
+  LicenceFacts,
+  PoolFacts,
+} from '#alerts/facts.ts'
+import type { DriftedNode } from '#fleet/drift.ts'
+import type { StoppedDeliveryFacts } from '#alerts/facts.ts'
+import type { ShownDelivery } from '#api/ports/deliveries.ts'
+import { FlapCounter, flapLimits } from '#alerts/flap-counter.ts'
+import type { Flapping } from '#alerts/flap-counter.ts'
+import {
+  addressOfMember,
+  poolOfService,
+  serviceCell,
+  textOf,
+  uidOf,
+} from '#bundle/format/bundle.ts'
+import type { Bundle } from '#bundle/format/bundle.ts'
+import { NodeCell } from '#bundle/format/cells.ts'
+import { firstPolicyCode } from '#bundle/format/routing-cells.ts'
+import { freeRatioOf } from '#node/data/disk-use.ts'
+import type { NodeLicence } from '#node/compose/licence.ts'
+import type { Settings } from '#settings/settings.ts'
+import type { GitopsControl } from '#gitops/thread/control.ts'
+import type { Clock } from '#lib/clock.ts'
+import { weightedPolicies } from '#routing/choose/policy.ts'
+import { wayOfCode } from '#routing/choose/ways.ts'
+import { Family } from '#routing/state/query.ts'
+import { firstCandidate, PoolCell } from '#routing/state/state.ts'
+import type { RoutingState } from '#routing/state/state.ts'
+import type { GeoSource } from '#inputs/geo/geo-source.ts'
+import type { HealthMonitor } from '#health/view/monitor.ts'
+import { unhealthyMembers } from '#server/node/health-counts.ts'
+import type { DnsNode } from '#server/node/node.ts'
+import { alertLimits } from '#state/ports/alerts.ts'
+import { regressedRollouts } from './regressed-rollouts.ts'
+
+export interface AlertFactsParts {
+  readonly settings: Pick<Settings, 'health' | 'dataDir'>
+  readonly node: Pick<DnsNode, 'live' | 'overlays' | 'status'>
+  readonly gitops: Pick<GitopsControl, 'status' | 'config'>
+  readonly geo: Pick<GeoSource, 'status'>
+  /** null: health checks are off. */
+  readonly health: Pick<HealthMonitor, 'onChange'> | null
+  /** undefined: it was not put together yet. */
+  readonly licence: () => Pick<NodeLicence, 'keeper' | 'warnings'> | undefined
+  readonly redirectTargets: NodeAlertFacts['redirectTargets']
+  readonly dataDirFault: () => string | null
+  /** Of the fleet. */
+  readonly drifted: () => readonly DriftedNode[]
+  readonly deliveries: () => readonly ShownDelivery[]
+  readonly clock: Clock
+}
+
+/** How often the files of certificates are read. */
+const certificatesEveryMs = 60_000
+const certificateBytesMax = 256 * 1024
+
+export function createAlertFacts(parts: AlertFactsParts): NodeAlertFacts {
+  const { node, gitops, geo, health, licence, clock } = parts
+  const flaps = new FlapCounter(clock)
+  health?.onChange((changes) => {
+    for (const { memberUid, ipAddress } of changes) flaps.note(memberUid, ipAddress)
+  })
+  return {
+    commit: () => node.status().active?.commit ?? '',
+    regressions: () => {
+      const { config } = gitops
+      const snapshot = config.isReady() ? config.snapshot() : undefined
+      return regressedRollouts(node.overlays().rollouts, snapshot, clock.nowMs())
+    },
+    emptyPools: () => {
+      const live = node.live()
+      return live === undefined ? [] : emptyPoolsIn(live.bundle, live.state)
+    },
+    flapping: () => flappingIn(node.live()?.bundle, flaps.flapping()),
+    downMembers: () => {
+      const live = node.live()
+      return live === undefined ? [] : downMembersIn(live.bundle, live.state)
+    },
+    held: () => {
+      const { sync, code, reason, accepted } = gitops.status()
+      // A node that nobody has given a configuration yet.
+      if (sync !== 'held' || (code === 'BranchMissing' && accepted === null)) return null
+      return { code, reason }
+    },
+    geo: () =>
+      geo.status().map(({ setting, error, buildEpoch }) => ({
+        setting,
+        error: error ?? '',
+        builtAtMs: buildEpoch === null ? null : buildEpoch * 1_000,
+      })),
+    licence: () => licenceOf(licence()),
+    certificates: remembered(clock, () => certificatesOf(parts.settings)),
+    driftedNodes: () => driftedIn(parts.drifted()),
+    redirectTargets: parts.redirectTargets,
+    stoppedDeliveries: () => stoppedIn(parts.deliveries()),
+    disk: () => ({
+      fault: diskFault(parts),
+      freePercent: percentOf(freeRatioOf(parts.settings.dataDir)),
+    }),
+  }
+}
+
+function stoppedIn(deliveries: readonly ShownDelivery[]): readonly StoppedDeliveryFacts[] {
+  return deliveries.flatMap(({ channel, phase, target, verdict }) => {
+    if ((phase !== 'held' && phase !== 'returned') || verdict === null) return []
+    const { gate, wave, value, limit } = verdict
+    const isReturned = phase === 'returned'
+    return [{ channel, isReturned, commit: target?.commit ?? '', gate, wave, value, limit }]
+  })
+}
+
+/** More are not told of anyway; one more says that there are too many. */
+const factsMax = alertLimits.findingsPerNodeMax + 1
+
+/** Looks through all pools on the main thread: only of those that it finds it makes texts. */
+export function emptyPoolsIn(bundle: Bundle, state: RoutingState): readonly PoolFacts[] {
+  const found = new Set<number>()
+  const isWeighted = weightedCodes(bundle)
+  for (let service = 0; service < bundle.counts.services; service++) {
+    const pool = poolOfService(bundle, service)
+    if (pool < 0) continue
+    const code = serviceCell(bundle, service, NodeCell.Algorithm)
+    if (!hasCandidate(state, pool, isWeighted(code))) found.add(pool)
+    if (found.size === factsMax) break
+  }
+  return Array.from(found, (pool) => ({
+    uid: uidOf(bundle.poolUid, pool),
+    name: textOf(bundle, bundle.poolName[pool]!),
+    tenant: textOf(bundle, bundle.poolTenant[pool]!),
+    members: bundle.poolCount4[pool]! + bundle.poolCount6[pool]!,
+  }))
+}
+
+/** Whether a service of an algorithm's code divides its answers by weight. */
+function weightedCodes(bundle: Bundle): (code: number) => boolean {
+  let policies = weightedOf.get(bundle)
+  if (policies === undefined) weightedOf.set(bundle, (policies = weightedPolicies(bundle)))
+  const known = policies
+  return (code) => known[code - firstPolicyCode] ?? wayOfCode(code)?.weightAs === 'share'
+}
+
+/** The texts of policies are read once for each bundle. */
+const weightedOf = new WeakMap<Bundle, readonly boolean[]>()
+
+function hasCandidate(state: RoutingState, pool: number, isWeighted: boolean): boolean {
+  const row = pool * PoolCell.Words
+  const copy = state.pools[row + PoolCell.Version]! & 1
+  return [Family.V4, Family.V6].some((family) => {
+    const count = state.pools[row + PoolCell.Count + copy * 2 + family]!
+    if (count === 0 || !isWeighted) return count > 0
+    return state.weightSums[firstCandidate(state, pool, copy, family) + count - 1]! > 0
+  })
+}
+
+/** Looks through all members on the main thread, like the pools. */
+export function downMembersIn(bundle: Bundle, state: RoutingState): readonly DownMember[] {
+  return unhealthyMembers(bundle, state, factsMax).map((row) => {
+    const pool = bundle.memberPool[row]!
+    return {
+      uid: uidOf(bundle.memberUid, row),
+      address: addressOfMember(bundle, row),
+      pool: textOf(bundle, bundle.poolName[pool]!),
+      tenant: textOf(bundle, bundle.poolTenant[pool]!),
+    }
+  })
+}
+
+/** Members that the bundle does not have any more do not flap. */
+export function flappingIn(
+  bundle: Bundle | undefined,
+  all: readonly Flapping[],
+): readonly FlappingMember[] {
+  if (bundle === undefined || all.length === 0) return []
+  const flapping = all.slice(0, factsMax)
+  const rows = rowsOf(bundle, new Set(flapping.map(({ uid }) => uid)))
+  return flapping.flatMap(({ uid, address, changes }) => {
+    const row = rows.get(uid)
+    if (row === undefined) return []
+    const pool = bundle.memberPool[row]!
+    const name = textOf(bundle, bundle.poolName[pool]!)
+    const tenant = textOf(bundle, bundle.poolTenant[pool]!)
+    return [{ uid, address, pool: name, tenant, changes, windowMs: flapLimits.windowMs }]
+  })
+}
+
+/** Looks through all members, and compares whole uids of those alone whose last octets fit. */
+function rowsOf(
+  { memberUid, counts }: Bundle,
+  uids: ReadonlySet<string>,
+): ReadonlyMap<string, number> {
+  const tails = new Set([...uids].map((uid) => Number.parseInt(uid.slice(-8), 16)))
+  const view = new DataView(memberUid.buffer, memberUid.byteOffset, memberUid.byteLength)
+  const rows = new Map<string, number>()
+  for (let row = 0; row < counts.members; row++) {
+    if (!tails.has(view.getUint32(row * 16 + 12))) continue
+    const uid = uidOf(memberUid, row)
+    if (uids.has(uid)) rows.set(uid, row)
+  }
+  return rows
+}
+
+/** A control node that falls silent is `node-missing`. */
+function driftedIn(nodes: readonly DriftedNode[]): readonly DriftedNodeFacts[] {
+  const found: DriftedNodeFacts[] = []
+  for (const { report, drift, ageMs, clockOffsetMs } of nodes) {
+    for (const kind of drift) {
+      if (kind === 'missing' && report.role === 'control') continue
+      const refusal = report.refusals.at(-1)?.reason ?? ''
+      const node = report.name
+      found.push({ node, kind, seq: report.seq, ageSeconds: ageMs / 1000, clockOffsetMs, refusal })
+      if (found.length === factsMax) return found
+    }
+  }
+  return found
+}
+
+function licenceOf(
+  licence: Pick<NodeLicence, 'keeper' | 'warnings'> | undefined,
+): LicenceFacts | null {
+  if (licence === undefined) return null
+  const { enforced, valid, reason, expiresAt, installId } = licence.keeper.state
+  // Before the database has said what there is, a licence in it is not known.
+  if (installId === '') return null
+  return {
+    isEnforced: enforced,
+    isValid: valid,
+    reason,
+    expiresAtMs: expiresAt === 0 ? null : expiresAt * 1_000,
+    excess: licence.warnings()[0]?.message ?? '',
+  }
+}
+
+function remembered<T>(clock: Clock, read: () => T): () => T {
+  let known: { readonly value: T; readonly atMs: number } | undefined
+  return () => {
+    const nowMs = clock.monotonicMs()
+    if (known === undefined || nowMs - known.atMs >= certificatesEveryMs) {
+      known = { value: read(), atMs: nowMs }
+    }
+    return known.value
+  }
+}
+
+function certificatesOf({ health }: AlertFactsParts['settings']): readonly CertificateFacts[] {
+  return Object.entries(health.clientCertificates).map(([name, { cert: path }]) => {
+    try {
+      if (statSync(path).size > certificateBytesMax) throw new Error('the file is too large')
+      const { validTo } = new X509Certificate(readFileSync(path))
+      return { name, path, error: '', expiresAtMs: Date.parse(validTo) }
+    } catch (error) {
+      const { code, message } = error as NodeJS.ErrnoException
+      return { name, path, error: code ?? message, expiresAtMs: null }
+    }
+  })
+}
+
+function diskFault({ node, dataDirFault }: AlertFactsParts): string {
+  const fault = dataDirFault()
+  if (fault !== null) return fault
+  return node.status().isStored
+    ? ''
+    : 'The bundle is not stored: a restart would serve an older one.'
+}
+
+const percentOf = (ratio: number | null): number | null => (ratio === null ? null : ratio * 100)

@@ -1,0 +1,41 @@
+// What the metrics show of transfers, updates, NOTIFY and signed messages.
+import type { ExchangeSnapshot } from '#api/metrics/snapshot.ts'
+import { rcodeNames } from '#dns/rcode.ts'
+import type { DnsNode } from '#server/node/node.ts'
+import type { Notifier } from '#zones/notify/notifier.ts'
+import type { Updates } from '#zones/update/updates.ts'
+
+export interface ExchangeParts {
+  readonly node: Pick<DnsNode, 'exchangeStats'>
+  readonly updates: Pick<Updates, 'counts'>
+  readonly notifier: Pick<Notifier, 'counts'>
+}
+
+/** All are 0 until the stream thread has told its counts. */
+export function exchangeSnapshot({ node, updates, notifier }: ExchangeParts): ExchangeSnapshot {
+  const { messages, transfers } = node.exchangeStats ?? {}
+  const byRcode = [...updates.counts].map(([rcode, count]) => [
+    rcodeNames[rcode] ?? String(rcode),
+    count,
+  ])
+  return {
+    transfers: {
+      started: transfers?.started ?? 0,
+      current: transfers?.current ?? 0,
+      refused: transfers?.refused ?? 0,
+      ended: transfers?.ended ?? 0,
+    },
+    transfersRunning: transfers?.running ?? 0,
+    updates: Object.fromEntries(byRcode) as Record<string, number>,
+    notify: { ...notifier.counts },
+    signedMessages: {
+      valid: (messages?.signed ?? 0) - (messages?.repeated ?? 0),
+      repeated: messages?.repeated ?? 0,
+      malformed: messages?.malformed ?? 0,
+      badkey: messages?.badKey ?? 0,
+      badsig: messages?.badSignature ?? 0,
+      badtime: messages?.badTime ?? 0,
+      badtrunc: messages?.badTruncation ?? 0,
+    },
+  }
+}

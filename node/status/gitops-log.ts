@@ -1,0 +1,118 @@
+// Logs changes of the GitOps status.
+import { hash } from 'node:crypto'
+import { isOfDisk, ownFault } from '#gitops/status/status.ts'
+import type { GitopsStatus, HeadDiagnostic } from '#gitops/status/status.ts'
+import type { ProcessLog } from '#node/process/log.ts'
+
+/** By the severity of a diagnostic. */
+const logLevelOf = { error: 'error', warning: 'warn', note: 'info' } as const
+
+/** How many findings of the accepted commit are remembered, so that they are not told again. */
+const knownMax = 1_000
+
+/** Findings by what stays of them when lines move, each with its file. */
+type Findings = ReadonlyMap<string, HeadDiagnostic>
+
+/** What the last accepted commit had: the files of its findings, and how many those were. */
+interface Known {
+  readonly files: ReadonlyMap<string, string>
+  readonly total: number
+}
+
+/**
+ * Of the findings, it tells those that the last accepted commit did not have: otherwise each write
+ * would repeat every warning of the whole configuration.
+ *
+ * @returns takes each status with '' or lines, of which the first is a sentence; told once
+ */
+export function createGitopsLog(log: ProcessLog): (status: GitopsStatus, change: string) => void {
+  let known: Known = { files: new Map(), total: 0 }
+  /** Told last, with nothing else since; a worker that was started anew says it again. */
+  let acceptedTold = ''
+  return (status, change) => {
+    if (change === '') return
+    // It is no change of the status, and is told each time.
+    if (change.startsWith(ownFault)) return tellFault(log, status, change)
+    const accepted = status.sync === 'synced' ? (status.accepted?.commit ?? '') : ''
+    if (accepted !== '' && accepted === acceptedTold) return
+    acceptedTold = accepted
+    tellHeadline(log, status, change)
+    const isAccepted = status.sync === 'synced'
+    // Other reasons are found before the configuration is compiled, and have no findings.
+    if (!isAccepted && status.code !== 'CompileFailed') return
+    const findings = byIdentity(status.diagnostics)
+    const now = isAccepted ? knownFrom(findings, status, known) : known
+    tellFindings(log, { findings, status, known, now })
+    known = now
+  }
+}
+
+function tellHeadline(log: ProcessLog, status: GitopsStatus, change: string): void {
+  const { head, accepted, code, sync } = status
+  const isBad = sync === 'held' || sync === 'unreachable'
+  // The lines after the first are the diagnostics as a terminal shows them; a log takes one line
+  // for each.
+  const [headline = ''] = change.split('\n', 1)
+  const write = isOfDisk(code) ? log.error : isBad ? log.warn : log.info
+  write({ head: head?.commit, accepted: accepted?.commit, code }, headline)
+}
+
+function tellFault(log: ProcessLog, { head, accepted }: GitopsStatus, line: string): void {
+  log.error({ head: head?.commit, accepted: accepted?.commit }, line)
+}
+
+interface Told {
+  readonly findings: Findings
+  readonly status: GitopsStatus
+  /** Before this status, and after it. */
+  readonly known: Known
+  readonly now: Known
+}
+
+function tellFindings(log: ProcessLog, { findings, status, known, now }: Told): void {
+  let unchanged = 0
+  for (const [identity, finding] of findings) {
+    if (known.files.has(identity)) unchanged++
+    else tellOne(log, finding)
+  }
+  const isGone = known.files.keys().some((identity) => !now.files.has(identity))
+  const isSame = unchanged === findings.size && !isGone && now.total === known.total
+  if (isSame) return
+  if (unchanged > 0) log.info({ unchanged }, 'warnings and notes are known from before')
+  const more = status.diagnosticsTotal - findings.size
+  if (more > 0) log.info({}, `and ${more} more; \`gslbd check\` shows all`)
+}
+
+function tellOne(log: ProcessLog, finding: HeadDiagnostic): void {
+  const { severity, file, line, column, code, message, help } = finding
+  log[logLevelOf[severity]]({ code, help }, `${file}:${line}:${column}: ${message}`)
+}
+
+/** Without line and column. Two that are alike otherwise are told apart by their number. */
+function byIdentity(diagnostics: readonly HeadDiagnostic[]): Findings {
+  const findings = new Map<string, HeadDiagnostic>()
+  for (const finding of diagnostics) {
+    const { code, file, message } = finding
+    // A message may quote much of a file; a hash of it does not grow.
+    const alike = hash('sha256', JSON.stringify([code, file, message]), 'base64')
+    let number = 1
+    while (findings.has(`${alike} ${number}`)) number++
+    findings.set(`${alike} ${number}`, finding)
+  }
+  return findings
+}
+
+/**
+ * A list that is cut ends with the last of its files: what was known of that file or of one behind
+ * it may still be there, and is not news when it comes back into the list.
+ */
+function knownFrom(findings: Findings, { diagnosticsTotal }: GitopsStatus, before: Known): Known {
+  const files = new Map<string, string>()
+  for (const [identity, { file }] of findings) files.set(identity, file)
+  const last = findings.size < diagnosticsTotal ? [...files.values()].at(-1) : undefined
+  for (const [identity, file] of before.files) {
+    if (files.size >= knownMax || last === undefined) break
+    if (file >= last) files.set(identity, file)
+  }
+  return { files, total: diagnosticsTotal }
+}

@@ -1,0 +1,238 @@
+// The table of reasons why a node is degraded or not ready, in the order in which they are told.
+import type { HealthReason, HealthStatus } from '#api/ports/operator-view.ts'
+import type { GitopsControl } from '#gitops/thread/control.ts'
+import type { DnsNode } from '#server/node/node.ts'
+import type { EphemeralStatus } from '#state/ephemeral.ts'
+import type { DatabaseView } from '#node/stores/records.ts'
+
+export interface HealthParts {
+  readonly node: Pick<DnsNode, 'status'>
+  readonly gitops: Pick<GitopsControl, 'status' | 'config'>
+  readonly shared: () => Pick<EphemeralStatus, 'state'>
+  readonly database: () => DatabaseView
+  /** false: the data directory cannot be written, so a restart would serve what it holds. */
+  readonly canKeep: () => boolean
+  /** false: a backup that was due could not be taken. */
+  readonly isBackedUp: () => boolean
+  /** false: the file of the audit log cannot be written. */
+  readonly isAudited: () => boolean
+  /** Nobody has made the first account, which the API gives to whoever may make it. */
+  readonly isSetupOpen: () => boolean
+  /** null: nothing is delivered in waves. */
+  readonly deliveryPhase: () => string | null
+  /** null: this node keeps no journal. */
+  readonly journal: () => { readonly error: string | null } | null
+  /** null: queries are not logged. */
+  readonly queryLog: () => { readonly isFailing: boolean } | null
+  /** Pools declare health checks, and this node makes none. */
+  readonly areChecksOff: () => boolean
+  /** A sentence for each geo database that the configuration goes by and that is not there. */
+  readonly missingGeo: () => readonly string[]
+  /** null: no addresses are announced. */
+  readonly anycast: () => AnycastFacts | null
+}
+
+export interface AnycastFacts {
+  readonly isAnnounced: boolean
+  readonly isGuarded: boolean
+  readonly reason: string | null
+  readonly driver: { readonly isReachable: boolean | null }
+}
+
+interface Row {
+  readonly code: string
+  /** A function where one reason has several causes. */
+  readonly message: string | ((parts: HealthParts) => string)
+  readonly holds: (parts: HealthParts) => boolean
+  /** It is to be done, and nothing is wrong meanwhile. */
+  readonly isNotice?: true
+}
+
+const status = 'GET /api/v1/gitops/status says why.'
+
+export const redisAway =
+  'Redis is away, too slow or takes no writes: this node goes on with its own memory. See the log.'
+
+export const queryLogLost =
+  'The query log cannot be written: its records are lost until it can. See the log.'
+
+export const geoMissing = 'geo-missing'
+
+const noBundle: Row = {
+  code: 'no-bundle',
+  message: `No bundle yet: there is nothing to answer from. ${status}`,
+  holds: ({ node }) => node.status().active === null,
+}
+
+const degradations: readonly Row[] = [
+  {
+    code: 'bundle-refused',
+    message: `The newest bundle was refused, and the one before serves. ${status}`,
+    holds: ({ node }) => node.status().refused !== null,
+  },
+  {
+    code: 'record-expired',
+    message: 'The channel record is past its expiry: see whether the clock and Git are right.',
+    holds: ({ node }) => node.status().expired,
+  },
+  {
+    code: 'git-held',
+    message: (parts) => `${heldOf(parts)} ${status}`,
+    holds: ({ gitops }) => gitops.status().sync === 'held',
+  },
+  {
+    code: 'git-unreachable',
+    message: `The repository cannot be read or written; what was accepted serves. ${status}`,
+    holds: ({ gitops }) => gitops.status().sync === 'unreachable',
+  },
+  {
+    code: 'write-failed',
+    message:
+      'In the last hour a change failed by a mistake of gslbd. The log says why: please report it.',
+    holds: ({ gitops }) => gitops.status().faultAtMs > 0,
+  },
+  {
+    code: 'bundle-not-stored',
+    message: 'The bundle is not on the disk: a restart would serve an older one. See the log.',
+    holds: ({ node }) => !node.status().isStored,
+  },
+  {
+    code: 'data-directory',
+    message: 'The data directory cannot be written. See the log.',
+    holds: ({ canKeep }) => !canKeep(),
+  },
+  {
+    code: 'database-away',
+    message: ({ database }) =>
+      'The database is away: nobody can log in, and accounts cannot be read. ' +
+      `${database().fault ?? ''} See the log.`.trimStart(),
+    holds: ({ database }) => !database().isUp,
+  },
+  {
+    code: 'redis-away',
+    message: redisAway,
+    holds: ({ shared }) => shared().state === 'away',
+  },
+  {
+    code: 'delivery-stopped',
+    message: 'A change was stopped on its way to the nodes. GET /api/v1/deliveries says why.',
+    holds: ({ deliveryPhase }) => ['held', 'returned'].includes(deliveryPhase() ?? ''),
+  },
+  {
+    code: 'bgp-away',
+    message: 'The BGP daemon cannot be told of the addresses. GET /api/v1/bgp says why.',
+    holds: ({ anycast }) => anycast()?.driver.isReachable === false,
+  },
+  {
+    code: 'addresses-withdrawn',
+    message: 'The addresses of this node are not announced. GET /api/v1/bgp says why.',
+    holds: ({ anycast }) => isWithdrawn(anycast()),
+  },
+  {
+    code: 'bgp-unguarded',
+    message: 'If this node were killed now, its addresses might stay announced. See the log.',
+    holds: ({ anycast }) => anycast()?.isGuarded === false,
+  },
+  {
+    code: 'backup-failed',
+    message: 'A backup that was due could not be taken. See the log.',
+    holds: ({ isBackedUp }) => !isBackedUp(),
+  },
+  {
+    code: 'journal-ended',
+    message:
+      'The journal cannot be written: answers from now on cannot be explained later. See the log.',
+    holds: ({ journal }) => (journal()?.error ?? null) !== null,
+  },
+  {
+    code: 'query-log',
+    message: queryLogLost,
+    holds: ({ queryLog }) => queryLog()?.isFailing === true,
+  },
+  {
+    code: 'audit-log',
+    message: 'The audit log cannot be written; its lines are in the main log.',
+    holds: ({ isAudited }) => !isAudited(),
+  },
+  {
+    code: geoMissing,
+    message: ({ missingGeo }) => missingGeo().join(' '),
+    holds: ({ missingGeo }) => missingGeo().length > 0,
+  },
+  {
+    code: 'checks-off',
+    message:
+      'Pools declare health checks, and this node makes none (health.enabled): its members are ' +
+      'not probed, and all of them are answered.',
+    holds: ({ areChecksOff }) => areChecksOff(),
+    isNotice: true,
+  },
+  {
+    code: 'setup-open',
+    message:
+      'There is no account yet, and setup is open: make the first one, or set ' +
+      'auth.setupEndpoint to false. The log has the code that it takes from another machine.',
+    holds: ({ isSetupOpen }) => isSetupOpen(),
+    isNotice: true,
+  },
+]
+
+/** At a start it takes a moment until they are. */
+export function isWithdrawn(anycast: AnycastFacts | null): boolean {
+  return anycast?.isAnnounced === false && anycast.reason !== 'starting'
+}
+
+/** A database that goes away later is no reason to take away a node that answers queries. */
+const obstacles: readonly Row[] = [
+  noBundle,
+  {
+    code: 'configuration-unread',
+    message: `The accepted configuration has not been read yet. ${status}`,
+    holds: ({ gitops }) => !gitops.config.isReady(),
+  },
+  {
+    code: 'database-away',
+    message: ({ database }) =>
+      `The database was not reached yet. ${`${database().fault ?? ''} See the log.`.trimStart()}`,
+    holds: ({ database }) => !database().wasThere,
+  },
+]
+
+export function healthOf(parts: HealthParts): HealthStatus {
+  const reasons = reasonsOf([noBundle, ...degradations], parts)
+  if (noBundle.holds(parts)) return { status: 'starting', reasons }
+  const isDegraded = degradations.some((row) => row.isNotice !== true && row.holds(parts))
+  return { status: isDegraded ? 'degraded' : 'ok', reasons }
+}
+
+/** What the node still waits for since its start. */
+export function unreadyOf(parts: HealthParts): readonly HealthReason[] {
+  return reasonsOf(obstacles, parts)
+}
+
+function reasonsOf(rows: readonly Row[], parts: HealthParts): readonly HealthReason[] {
+  const held = rows.filter(({ holds }) => holds(parts))
+  return held.map(({ code, message }) => ({
+    code,
+    message: typeof message === 'string' ? message : message(parts),
+  }))
+}
+
+/** Which commit waits, if any, and what serves meanwhile. */
+function heldOf({ gitops, node }: HealthParts): string {
+  const { code, head, accepted } = gitops.status()
+  const serving = node.status().active === null ? 'nothing serves yet' : 'the last bundle serves'
+  if (code === 'StateUnreadable') return `What was accepted cannot be read; ${serving}.`
+  if (code === 'BranchMissing') {
+    return accepted === null
+      ? `The branch has no commit yet; ${serving}.`
+      : 'The branch is missing; the commit that was accepted from it serves.'
+  }
+  if (accepted === null) return `The newest commit is held, and none is accepted; ${serving}.`
+  if (head?.commit !== accepted.commit) {
+    return 'The newest commit is held, and the accepted one serves.'
+  }
+  return code === 'SignersUnreadable'
+    ? 'The list of signers cannot be used: the next commit would be held; the accepted one serves.'
+    : `The accepted commit cannot be used again as it is; ${serving}.`
+}

@@ -1,0 +1,40 @@
+// The health of members with a host name: of its addresses together, and what they are.
+import { unprobed } from '#api/ports/member-health.ts'
+import type { AskedMember, KnownHealth, MemberHealthView } from '#api/ports/member-health.ts'
+import type { HostnameResolver } from '#inputs/resolve/hostname-resolver.ts'
+
+/** @param view of members with an address */
+export function withHostnames(
+  view: MemberHealthView,
+  resolver: Pick<HostnameResolver, 'statusOf'>,
+): MemberHealthView {
+  return {
+    ...view,
+    of: (member) => {
+      const { hostname = '' } = member
+      return hostname === '' ? view.of(member) : known(view, member, resolver.statusOf(hostname))
+    },
+  }
+}
+
+function known(
+  view: MemberHealthView,
+  member: AskedMember,
+  { v4, v6, resolvedAtMs, error }: ReturnType<HostnameResolver['statusOf']>,
+): KnownHealth {
+  const addresses = [...v4, ...v6].filter((address) => address !== '')
+  const found = addresses.map((ipAddress) => {
+    return { address: ipAddress, health: view.of({ ...member, ipAddress, hostname: '' }) }
+  })
+  const resolved = {
+    addresses: found.map(({ address, health: { healthy } }) => ({ address, healthy })),
+    atMs: resolvedAtMs,
+    error,
+  }
+  const reason = error === '' ? '' : `does not resolve: ${error}`
+  // Nobody has looked yet, or nobody has to: an alias that is not probed.
+  const none = unprobed(view.node, error === '', reason)
+  const best = found.find(({ health }) => health.healthy) ?? found[0]
+  if (best === undefined) return { ...none, resolved }
+  return { ...best.health, resolved }
+}

@@ -1,0 +1,79 @@
+// What a node tells control nodes of itself.
+import type { Settings } from '#settings/settings.ts'
+import type { NodeReport, NodeRole } from '#fleet/nodes/node-report.ts'
+import type { Pulled } from '#fleet/puller.ts'
+import type { Clock } from '#lib/clock.ts'
+import { version } from '#lib/version.ts'
+import type { DnsNode } from '#server/node/node.ts'
+
+export interface ReportParts {
+  readonly settings: Pick<Settings, 'node' | 'state'>
+  readonly role: NodeRole
+  /** Of this process. */
+  readonly instance: string
+  readonly startedAtMs: number
+  readonly node: Pick<DnsNode, 'status' | 'counters' | 'memberHealth'>
+  readonly busyRatio: () => number
+  /** Microseconds; null: nothing was timed lately. Left out: nobody measures it. */
+  readonly p99Us?: () => number | null
+  readonly shadow?: ShadowReport
+  readonly clock: Clock
+}
+
+/** What was computed with another bundle. */
+export interface ShadowReport {
+  readonly counts: () => NodeReport['shadow']
+  readonly totals: () => { readonly compared: number; readonly changed: number }
+}
+
+export function nodeReport(parts: ReportParts, pulled: Pulled): NodeReport {
+  const { settings, role, instance, startedAtMs, node, busyRatio, clock } = parts
+  const { active, publisher } = node.status()
+  return {
+    name: settings.state.nodeName,
+    labels: settings.node.labels,
+    ...{ instance, version, role, startedAtMs: Math.floor(startedAtMs) },
+    seq: active?.seq ?? 0,
+    digest: active?.digest ?? null,
+    publisher,
+    issuedAtMs: active?.issuedAtMs ?? null,
+    sentAtMs: Math.floor(clock.nowMs()),
+    isLeaving: false,
+    ...pulled,
+    busyRatio: busyRatio(),
+    counters: countersOf(parts),
+    shadow: parts.shadow?.counts() ?? null,
+  }
+}
+
+/** On a control node, which pulls nothing: the last publication that it did not activate. */
+export function refusedHere(node: Pick<DnsNode, 'status'>, clock: Clock): Pulled {
+  const { refused } = node.status()
+  if (refused === null) return { isRefusing: false, refusals: [] }
+  const { digest, code, message: reason } = refused
+  return { isRefusing: true, refusals: [{ digest, code, reason, atMs: Math.floor(clock.nowMs()) }] }
+}
+
+function countersOf({ node, shadow, p99Us }: ReportParts): NodeReport['counters'] {
+  const members = node.memberHealth()
+  const { compared = 0, changed = 0 } = shadow?.totals() ?? {}
+  const counters = {
+    ...{ queries: 0, answers: 0, servfail: 0, noCandidate: 0, dropped: 0 },
+    ...{ shadowed: compared, shadowDiffered: changed, p99Us: p99Us?.() ?? null },
+    membersHealthy: members.healthy,
+    membersDown: members.unhealthy,
+    membersWarming: members.warming,
+    membersUnprobed: members.unprobed,
+  }
+  for (const thread of node.counters()) {
+    counters.queries += thread.udpQueries + thread.tcpQueries
+    for (const count of Object.values(thread.byRcode)) counters.answers += count
+    counters.servfail += thread.byRcode[servfail] ?? 0
+    counters.noCandidate += thread.noCandidate
+    counters.dropped += thread.dropped
+  }
+  return counters
+}
+
+/** RFC 1035 section 4.1.1. */
+const servfail = 2

@@ -1,0 +1,63 @@
+// Rollouts that a regression has taken back: those that the files do not know of yet, and those
+// whose files say so since a short time.
+import type { RegressedRollout } from '#alerts/facts.ts'
+import type { ConfigEntry } from '#config/entry.ts'
+import type { ConfigSnapshot } from '#config/object-index.ts'
+import type { RolloutStatus } from '#server/node/overlay-clock.ts'
+import { readInstant } from '#schemas/forms/instant.ts'
+
+/** Why a rollout is rolled back that a person has aborted. */
+const byHand = 'aborted'
+/** A record stays for ever, and what it tells does not: an alert about it ends by then. */
+export const toldForMs = 86_400_000
+
+/**
+ * @param serving rollouts of the bundle: settled ones are no part of it
+ * @param config undefined: it was not read yet
+ */
+export function regressedRollouts(
+  serving: readonly RolloutStatus[],
+  config: Pick<ConfigSnapshot, 'list'> | undefined,
+  nowMs: number,
+): readonly RegressedRollout[] {
+  const found = new Map<string, RegressedRollout>()
+  const all = config?.list('Rollout') ?? []
+  const told = all.filter((entry) => isTold(entry, nowMs))
+  const newest = told.length === 0 ? new Map<string, number>() : newestStarts(all)
+  for (const entry of told) {
+    // Somebody tries again with the same member.
+    if (startOf(entry) < newest.get(memberOf(entry))!) continue
+    const { uid, name, tenant, object } = entry
+    const { pool, reason = '' } = object.spec
+    found.set(uid, { uid, name, tenant, pool, reason })
+  }
+  for (const { uid, name, tenant, pool, state, reason } of serving) {
+    if (state !== 'rolled_back' || reason === byHand) continue
+    found.set(uid, { uid, name, tenant, pool, reason })
+  }
+  return [...found.values()]
+}
+
+/** Whoever settles by hand gives no reason, and knows. */
+function isTold({ object: { spec } }: ConfigEntry<'Rollout'>, nowMs: number): boolean {
+  const { settled, settledAt = '', reason = '' } = spec
+  if (settled !== 'rolled_back' || reason === '' || reason === byHand) return false
+  return nowMs - (readInstant(settledAt).atMs ?? 0) < toldForMs
+}
+
+/** When the newest rollout of each member began. */
+function newestStarts(all: readonly ConfigEntry<'Rollout'>[]): Map<string, number> {
+  const newest = new Map<string, number>()
+  for (const entry of all) {
+    const member = memberOf(entry)
+    newest.set(member, Math.max(startOf(entry), newest.get(member) ?? 0))
+  }
+  return newest
+}
+
+const startOf = ({ object }: ConfigEntry<'Rollout'>): number =>
+  readInstant(object.spec.startAt).atMs ?? 0
+
+function memberOf({ tenant, object: { spec } }: ConfigEntry<'Rollout'>): string {
+  return JSON.stringify([tenant, spec.pool, spec.memberId ?? spec.member])
+}

@@ -1,0 +1,84 @@
+// Implements the API's port to the settings of this node: values, where each comes from, secrets
+// hidden.
+import type { NodeSetting, NodeSettings } from '#api/ports/node-settings.ts'
+import { changedSettings, overrides, settingValueOf } from '#settings/settings.ts'
+import type { Settings } from '#settings/settings.ts'
+import { settingRows } from '#settings/schema.ts'
+import type { SettingRow } from '#settings/schema.ts'
+import { parseDuration } from '#lib/duration.ts'
+
+const hidden = '***'
+
+/**
+ * @param settings in effect
+ * @param latest as they were read last: what waits for a restart differs
+ */
+export function createSettingsView(settings: () => Settings, latest: () => Settings): NodeSettings {
+  return {
+    list: () => {
+      const [now, next] = [settings(), latest()]
+      const pending = new Set(changedSettings(now, next).needRestart)
+      return settingRows.map((row) => shown(now, row, pending.has(row.key)))
+    },
+  }
+}
+
+function shown(settings: Settings, row: SettingRow, isPending: boolean): NodeSetting {
+  const { key, leaf } = row
+  const source = settings.origins?.get(key) ?? 'default'
+  const isSecret = leaf['x-secret'] === true
+  return {
+    key,
+    value: shownValue(settingValueOf(settings, row), isSecret, leaf['x-kind'] === 'duration'),
+    source,
+    origin: originOf(settings, key, source),
+    isSecret,
+    needsRestart: leaf['x-reload'] !== true,
+    isPending,
+  }
+}
+
+function originOf(settings: Settings, key: string, source: NodeSetting['source']): string {
+  const override = overrides.find((one) => one.key === key)
+  switch (source) {
+    case 'file':
+      return settings.file ?? ''
+    case 'environment':
+      return override?.env ?? ''
+    case 'command line':
+      return override?.flag === undefined ? '' : `--${override.flag}`
+    case 'default':
+      return ''
+  }
+}
+
+function shownValue(value: unknown, isSecret: boolean, isDuration: boolean): unknown {
+  if (value === undefined || value === null) return null
+  if (isSecret) return value === '' ? '' : hidden
+  if (isDuration) return durationText(value as number)
+  return withoutPasswords(value)
+}
+
+/** What an address has before its `@` opens something. */
+function withoutPasswords(value: unknown): unknown {
+  if (typeof value === 'string') return value.replace(/:\/\/[^@/]*@/, `://${hidden}@`)
+  if (Array.isArray(value)) return value.map(withoutPasswords)
+  if (typeof value !== 'object' || value === null) return value
+  return Object.fromEntries(
+    Object.entries(value).map(([name, one]) => [name, withoutPasswords(one)]),
+  )
+}
+
+const units = [
+  [86_400_000, 'd'],
+  [3_600_000, 'h'],
+  [60_000, 'm'],
+  [1_000, 's'],
+] as const
+
+/** As the file takes it. */
+function durationText(ms: number): string {
+  const unit = units.find(([unitMs]) => ms >= unitMs && ms % unitMs === 0)
+  const text = unit === undefined ? (ms === 0 ? '0' : `${ms}ms`) : `${ms / unit[0]}${unit[1]}`
+  return parseDuration(text).ok ? text : String(ms)
+}

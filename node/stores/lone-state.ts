@@ -1,0 +1,66 @@
+// Opens the database of a stopped node, for commands.
+import { lstatSync, rmSync } from 'node:fs'
+import { join } from 'node:path'
+import { systemClock } from '#lib/clock.ts'
+import { ok } from '#lib/result.ts'
+import type { Result } from '#lib/result.ts'
+import type { PersistentState } from '#state/persistent.ts'
+import { openDataDir } from '#node/data/data-dir.ts'
+import type { DataDir } from '#node/data/data-dir.ts'
+import { createNodeState } from './state.ts'
+import type { Settings } from '#settings/settings.ts'
+
+/**
+ * Opens it, and closes it when `use` is done. Where that fails, what was made for it is taken away
+ * again, and nothing else. Errors: a sentence.
+ */
+export async function withLoneState<T>(
+  settings: Settings,
+  use: (state: PersistentState) => Promise<Result<T, string>>,
+): Promise<Result<T, string>> {
+  // A node that runs holds the embedded database.
+  if (settings.database.url !== '') return withState(settings, use)
+  const held = openDataDir(settings.dataDir)
+  return held.ok ? withHeld(held.value, () => withState(settings, use)) : held
+}
+
+async function withHeld<T>(
+  dataDir: DataDir,
+  use: () => Promise<Result<T, string>>,
+): Promise<Result<T, string>> {
+  // Of what others have put there, a link that leads nowhere counts, too.
+  const database = join(dataDir.path, 'database')
+  const isNew = lstatSync(database, { throwIfNoEntry: false }) === undefined
+  let isDone = false
+  try {
+    const used = await use()
+    isDone = used.ok
+    return used
+  } finally {
+    if (isDone) dataDir.release()
+    else {
+      if (isNew) rmSync(database, { recursive: true, force: true })
+      dataDir.abandon()
+    }
+  }
+}
+
+/** The same where the data directory is held already. */
+export async function withState<T>(
+  { dataDir, database }: Settings,
+  use: (state: PersistentState) => Promise<Result<T, string>>,
+): Promise<Result<T, string>> {
+  const state = createNodeState({
+    dataDir,
+    databaseUrl: database.url,
+    pool: database,
+    clock: systemClock,
+    prepare: async () => ok(undefined),
+  })
+  try {
+    const opened = await state.open()
+    return opened.ok ? await use(opened.value) : opened
+  } finally {
+    await state.close()
+  }
+}

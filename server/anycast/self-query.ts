@@ -1,0 +1,69 @@
+// Asks this node at one of its own addresses over UDP, as a client would: the SOA of a zone.
+import { randomInt } from 'node:crypto'
+import { createSocket } from 'node:dgram'
+import { isIPv6 } from 'node:net'
+import type { Clock } from '#lib/clock.ts'
+import { dnsQuery, dnsTypeCodes, fitsQuery } from '#health/probes/dns-message.ts'
+
+export interface SelfAnswer {
+  /** In a sentence; null: it was answered. */
+  readonly fault: string | null
+  /** Until the answer, or until nobody waited any more. */
+  readonly tookMs: number
+}
+
+export interface SelfQuestion {
+  readonly address: string
+  readonly port: number
+  /** Wire form. */
+  readonly name: Uint8Array
+  readonly patienceMs: number
+}
+
+/**
+ * The query also comes from the address: it then stays on this machine, and no other node that
+ * has the address as well can answer it.
+ */
+export function askSelf(
+  { address, port, name, patienceMs }: SelfQuestion,
+  clock: Clock,
+): Promise<SelfAnswer> {
+  return new Promise((resolve) => {
+    const startedAtMs = clock.monotonicMs()
+    const query = dnsQuery(randomInt(0x1_0000), name, dnsTypeCodes.SOA)
+    const socket = createSocket({ type: isIPv6(address) ? 'udp6' : 'udp4' })
+    let isOver = false
+    const end = (fault: string | null): void => {
+      if (isOver) return
+      isOver = true
+      clearTimeout(patience)
+      socket.close()
+      resolve({ fault, tookMs: clock.monotonicMs() - startedAtMs })
+    }
+    const give = (): void => end(`no answer from ${address} within ${patienceMs} ms`)
+    // Where this thread was busy, the answer lies in the socket: timers run before what has come.
+    const patience = setTimeout(() => setImmediate(() => setImmediate(give)), patienceMs)
+    socket.on('error', (error: NodeJS.ErrnoException) => end(faultOf(error, address)))
+    socket.on('message', (message) => {
+      // Whatever it says: queries over the limit of the licence are SERVFAIL, and a node that
+      // withdrew then would bring the others over theirs.
+      if (fitsQuery(message, query)) end(null)
+    })
+    socket.bind({ address, port: 0, exclusive: true }, () => {
+      if (isOver) return
+      // Node calls this for an error as well, and then emits none; its types know no parameter.
+      socket.connect(port, address, (error?: NodeJS.ErrnoException | null) => {
+        if (error) end(faultOf(error, address))
+        else if (!isOver) socket.send(query)
+      })
+    })
+  })
+}
+
+function faultOf(error: NodeJS.ErrnoException, address: string): string {
+  if (error.code === 'EADDRNOTAVAIL') {
+    return `this machine has no address ${address}; add it, as with "ip address add ${address} dev lo"`
+  }
+  if (error.code === 'ECONNREFUSED') return `nothing listens at ${address}`
+  return `${address} cannot be asked: ${error.message}`
+}

@@ -1,0 +1,155 @@
+// Connects TXT records written at run time and generations: the second bundle that goes with the
+// main one, encoded anew when either changes.
+import type { Bundle } from '#bundle/format/bundle.ts'
+import type { Log } from '#lib/log.ts'
+import type { HandedBundle } from '#answer/serving-view.ts'
+import type { DynamicDns } from '#zones/dynamic/dynamic-dns.ts'
+import { TxtEncoder } from '#zones/dynamic/txt-encoder.ts'
+import type { EncodedTexts } from '#zones/dynamic/txt-encoder.ts'
+import type { TextsWatch } from '#journal/sides/text-log.ts'
+import { DoubleBuffer } from './generation-memory.ts'
+
+export type DynamicFeed = Pick<DynamicDns, 'texts' | 'onChange'>
+
+export interface DynamicLinkParts {
+  /** null: no TXT records are written at run time. */
+  readonly dynamic?: DynamicFeed | null
+  /** Is told of each change, and of what is handed out. */
+  readonly journal?: { readonly texts: TextsWatch | null } | null
+  readonly log: Log
+}
+
+/** Far above what the limits of TXT records come to: 200 MB of data with their names. */
+const bytesMax = 500_000_000
+
+export class DynamicLink {
+  readonly #memory = new DoubleBuffer(bytesMax)
+  readonly #log: Log
+  readonly #feed: DynamicFeed | null
+  readonly #encoder: TxtEncoder | undefined
+  #encoded: EncodedTexts | undefined
+  #served: HandedBundle | null = null
+  #servedRevision = 0
+  #servedSince = 0
+  #left = ''
+  readonly #watch: TextsWatch | null
+  /** Whether the records could not be encoded the last time. */
+  #isFailed = false
+  #isStopped = false
+
+  /** @param onChange is told of each change; a write waits for it */
+  constructor({ dynamic, journal, log }: DynamicLinkParts, onChange: () => Promise<void>) {
+    const feed = dynamic ?? null
+    this.#log = log
+    this.#feed = feed
+    this.#watch = journal?.texts ?? null
+    if (feed !== null) {
+      const { texts } = feed
+      const added = [...texts.records()]
+      this.#watch?.changed({ revision: texts.revision, added, removed: [] })
+    }
+    this.#encoder = feed === null ? undefined : new TxtEncoder(feed.texts)
+    feed?.onChange(async ({ names, revision, added, removed }) => {
+      this.#encoder?.changed(names)
+      this.#watch?.changed({ revision, added, removed })
+      await onChange()
+    })
+  }
+
+  /** Of what `bundleFor` gives. Rises with each change, on all nodes. */
+  get revision(): number {
+    return this.#encoded?.revision ?? 0
+  }
+
+  /** Of the records that all threads answer. */
+  get servedRevision(): number {
+    return this.#servedRevision
+  }
+
+  /** @returns false: what was published after this generation is known to be in force already */
+  serves(revision: number, generation: number): boolean {
+    if (generation < this.#servedSince) return false
+    this.#servedRevision = revision
+    this.#servedSince = generation
+    return true
+  }
+
+  /** Whether what was encoded last goes with this main bundle. */
+  isFor(main: Bundle): boolean {
+    return this.#encoder === undefined || this.#encoded?.mainDigest === main.digest
+  }
+
+  /**
+   * Encodes what is there now, for a main bundle that serves or will. Its memory must stay as it is
+   * until then.
+   *
+   * @returns undefined: it is done
+   */
+  encodeFor(main: Bundle): Promise<void> | undefined {
+    const encoder = this.#encoder
+    if (encoder === undefined) return undefined
+    try {
+      const encoded = encoder.encode(main)
+      if (!(encoded instanceof Promise)) return this.#take(encoded)
+      return encoded.then(
+        (found) => this.#take(found),
+        (error: unknown) => this.#fail(error, main),
+      )
+    } catch (error) {
+      return this.#fail(error, main)
+    }
+  }
+
+  /**
+   * What was encoded last, in the memory that it will serve from: to be published at once.
+   *
+   * @param isFree no thread reads the one before the one that serves
+   */
+  bundleFor(isFree: boolean): HandedBundle | null {
+    const handed = this.#encoded?.handed ?? null
+    if (this.#encoded !== undefined) {
+      this.#watch?.served(this.#isFailed ? null : this.#encoded.revision)
+    }
+    if (handed === null) return (this.#served = null)
+    if (handed.digest === this.#served?.digest) return this.#served
+    const { length } = handed.bytes
+    const bytes = new Uint8Array(this.#memory.next(length, isFree), 0, length)
+    bytes.set(handed.bytes)
+    this.#memory.publish(bytes.buffer)
+    return (this.#served = { bytes, digest: handed.digest })
+  }
+
+  async stop(): Promise<void> {
+    this.#isStopped = true
+    await this.#encoder?.stop()
+  }
+
+  #take(encoded: EncodedTexts): undefined {
+    this.#encoded = encoded
+    this.#isFailed = false
+    this.#sayWhatIsLeft(encoded)
+  }
+
+  /** A mistake of ours about one record must not keep the node from answering everything else. */
+  #fail(error: unknown, main: Bundle): undefined {
+    if (!this.#isStopped)
+      this.#log.error({ err: error }, 'TXT records written at run time are not served')
+    const revision = this.#feed?.texts.revision ?? 0
+    this.#isFailed = true
+    const nothing = { handed: null, outside: 0, leftOut: 0, hidden: 0 }
+    this.#encoded = { ...nothing, revision, mainDigest: main.digest }
+  }
+
+  /** Once for each count: records stay for hours, and bundles come every minute. */
+  #sayWhatIsLeft({ revision, outside, leftOut, hidden }: EncodedTexts): void {
+    const left = `${outside} ${leftOut} ${hidden}`
+    if (outside + leftOut + hidden > 0 && left !== this.#left) {
+      this.#log.warn(
+        { revision, outside, leftOut, hidden },
+        'TXT records are not served: their names are in no zone of ours, hidden by an alias or a ' +
+          'delegation, or too much is there',
+      )
+    }
+    this.#left = left
+  }
+}

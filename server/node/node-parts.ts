@@ -1,0 +1,39 @@
+// What a DNS node is made of: its threads, its store, and what feeds it.
+import type { TrustedKey } from '#bundle/signature/channel.ts'
+import type { Clock } from '#lib/clock.ts'
+import type { Log } from '#lib/log.ts'
+import type { GeoFeed } from '#inputs/geo/geo-link.ts'
+import type { HealthMonitor } from '#health/view/monitor.ts'
+import type { Journal } from '#journal/journal.ts'
+import type { RedirectServer } from '#server/redirect/redirect-server.ts'
+import type { HostnameResolver } from '#inputs/resolve/hostname-resolver.ts'
+import type { CreateThreads, ThreadGroupParts } from '#server/threads/dns-threads.ts'
+import type { BundleStore } from './bundle-store.ts'
+import type { DynamicFeed } from './dynamic-link.ts'
+import type { RegressionEvent } from './overlay-clock.ts'
+
+export interface DnsNodeParts {
+  readonly threads: Omit<ThreadGroupParts, 'log' | 'onCrash'>
+  readonly createThreads: CreateThreads
+  /** null: nothing is kept; for tests and benchmarks. */
+  readonly store: BundleStore | null
+  readonly trusted: readonly TrustedKey[]
+  /** null: health checks are off, every member counts as healthy. */
+  readonly health: HealthMonitor | null
+  /** null: host names of members are not looked up. */
+  readonly resolver?: HostnameResolver | null
+  /** null: no TXT records are written at run time. */
+  readonly dynamic?: DynamicFeed | null
+  /** What answers, and how members are, is written down; null: nobody wants to know later. */
+  readonly journal?: Pick<Journal, 'serves' | 'settled' | 'poolChanged' | 'texts'> | null
+  /** Answers HTTP from each bundle that serves. */
+  readonly redirects?: Pick<RedirectServer, 'serve' | 'adopted'> | null
+  /** null: nothing is known of where clients are. */
+  readonly geo: GeoFeed | null
+  /** Names, and members, that wait to be taken as used; 0: nobody takes them. */
+  readonly usedMax?: number
+  readonly clock: Clock
+  readonly log: Log
+  /** Told once of each rollout that this node takes back. */
+  readonly onRegression?: (event: RegressionEvent) => void
+}

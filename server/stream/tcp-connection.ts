@@ -1,0 +1,291 @@
+// One TCP connection: parses messages, answers them, and reads no faster than the client does.
+import type { Socket } from 'node:net'
+import { setImmediate as nextTurn } from 'node:timers/promises'
+import type { LongReply } from '#system/sockets/long-reply.ts'
+import { MessageReader } from './tcp-framing.ts'
+import type { ReplyBatch, ReplyBatchPool } from './tcp-framing.ts'
+import type { TcpLimits } from './tcp-limits.ts'
+
+/** Who asks. */
+export interface TcpClient {
+  /** 16 octets; IPv4 as ::ffff:a.b.c.d */
+  readonly address: Uint8Array
+  readonly port: number
+}
+
+/**
+ * Answers one message. `query` and `reply` never overlap; `reply` holds `replyMax` bytes.
+ *
+ * @returns length of the reply in bytes; 0 = no reply, and the connection is closed. Or what writes
+ *   the reply: until it is done, nothing more is read of this connection
+ */
+export type AnswerStream = (
+  query: Uint8Array,
+  queryLength: number,
+  reply: Uint8Array,
+  replyMax: number,
+  client: TcpClient,
+) => number | LongReply
+
+/** Counts since the start, except `open`. */
+export interface TcpStats {
+  open: number
+  accepted: number
+  /** Over the client's own limit with none of its connections idle. */
+  refused: number
+  /** Closed to make room for a newer connection. */
+  evicted: number
+  idleTimeouts: number
+  messageTimeouts: number
+  writeTimeouts: number
+  queries: number
+  replies: number
+  /** Messages that got no reply; the connection was closed. */
+  dropped: number
+  bytesReceived: number
+  bytesSent: number
+  /** The answer function threw: a fault of ours, contained to its connection. */
+  failures: number
+}
+
+/** What the connections of one server share. They run in turn, so one buffer each is enough. */
+export interface TcpShared {
+  readonly answer: AnswerStream
+  readonly query: Uint8Array
+  readonly reply: Uint8Array
+  readonly batches: ReplyBatchPool
+  readonly stats: TcpStats
+  readonly limits: TcpLimits
+  readonly nowMs: () => number
+  /** Called when the connection completed a message: it is now the youngest. */
+  readonly onActive: (connection: TcpConnection) => void
+}
+
+const never = -1
+
+export class TcpConnection {
+  readonly socket: Socket
+  readonly client: TcpClient
+  readonly #shared: TcpShared
+  readonly #reader = new MessageReader()
+  #batch: ReplyBatch | undefined
+  /** We stopped reading: until the kernel takes our bytes, or until the others had their turn. */
+  #isWaiting = false
+  #isYielding = false
+  #isStreaming = false
+  #hasPeerEnded = false
+  #mustFinish = false
+  #lastActiveMs: number
+  #partialSinceMs = never
+  #writingSinceMs = never
+  #finishedAtMs = never
+
+  constructor(socket: Socket, client: TcpClient, shared: TcpShared) {
+    this.socket = socket
+    this.client = client
+    this.#shared = shared
+    this.#lastActiveMs = shared.nowMs()
+    socket.on('data', (chunk: Buffer) => this.#take(chunk))
+    socket.on('end', () => {
+      this.#hasPeerEnded = true
+      if (!this.#isWaiting) this.finish()
+    })
+    // A reset by the peer is no news: 'close' follows.
+    socket.on('error', () => undefined)
+  }
+
+  /** Nothing half read, nothing unsent. */
+  get isIdle(): boolean {
+    return !this.#isWaiting && this.#finishedAtMs === never && this.#partialSinceMs === never
+  }
+
+  /** Lets answers under way go out, then closes our half. */
+  finish(): void {
+    this.#mustFinish = true
+    if (this.#isWaiting || this.#finishedAtMs !== never) return
+    this.#flush()
+    this.#finishedAtMs = this.#shared.nowMs()
+    this.socket.end()
+    // Read on (and forget), so that the peer's FIN is seen and no reset overtakes our answers.
+    this.socket.resume()
+  }
+
+  /** Finishes at once when idle, else after the message under way. */
+  finishWhenIdle(): void {
+    this.#mustFinish = true
+    if (this.isIdle) this.finish()
+  }
+
+  /** Closes a connection whose answers have gone out, when its client has had time to do so. */
+  leave(nowMs: number): void {
+    if (this.#finishedAtMs === never || !this.socket.writableFinished) return
+    if (nowMs - this.#finishedAtMs >= this.#shared.limits.lingerMs) this.socket.destroy()
+  }
+
+  /** Closes the connection when one of its times is over. */
+  expire(nowMs: number): void {
+    const { limits, stats } = this.#shared
+    if (this.#finishedAtMs !== never) {
+      if (nowMs - this.#finishedAtMs >= limits.writeTimeoutMs) this.socket.destroy()
+    } else if (this.socket.writableLength > 0) {
+      if (nowMs - this.#writingSinceMs < limits.writeTimeoutMs) return
+      stats.writeTimeouts++
+      this.socket.destroy()
+    } else if (this.#partialSinceMs !== never) {
+      if (nowMs - this.#partialSinceMs < limits.messageTimeoutMs) return
+      stats.messageTimeouts++
+      this.socket.destroy()
+    } else if (this.isIdle && nowMs - this.#lastActiveMs >= limits.idleTimeoutMs) {
+      stats.idleTimeouts++
+      this.finish()
+    }
+  }
+
+  #take(chunk: Buffer): void {
+    this.#shared.stats.bytesReceived += chunk.length
+    if (this.#finishedAtMs !== never) return
+    this.#reader.push(chunk)
+    this.#run()
+  }
+
+  /** Answers what has come, at most one turn's worth. */
+  #run(): void {
+    const { limits, query } = this.#shared
+    let turn = 0
+    let length = -1
+    while (turn < limits.messagesPerTurnMax && (length = this.#reader.next(query)) >= 0) {
+      this.#partialSinceMs = never
+      turn++
+      if (!this.#answer(length)) return
+      if (this.socket.writableLength > 0) break
+    }
+    if (turn > 0) {
+      this.#lastActiveMs = this.#shared.nowMs()
+      this.#shared.onActive(this)
+    }
+    this.#flush()
+    if (this.socket.writableLength > 0) this.#wait()
+    else if (length >= 0) this.#yield()
+    else this.#rest()
+  }
+
+  /** @returns false when the conversation is over */
+  #answer(queryLength: number): boolean {
+    const { answer, query, reply, stats } = this.#shared
+    stats.queries++
+    let length: number | LongReply = 0
+    try {
+      length = answer(query, queryLength, reply, reply.length, this.client)
+    } catch {
+      // A fault of ours costs this client its connection, not the others theirs.
+      stats.failures++
+      this.socket.destroy()
+      return false
+    }
+    if (typeof length !== 'number') {
+      this.#flush()
+      void this.#stream(length)
+      return false
+    }
+    if (length === 0) {
+      stats.dropped++
+      this.finish()
+      return false
+    }
+    stats.replies++
+    this.#batch ??= this.#shared.batches.take()
+    if (this.#batch.append(reply, length)) return true
+    this.#flush()
+    this.#batch = this.#shared.batches.take()
+    this.#batch.append(reply, length)
+    return true
+  }
+
+  /** Writes each message of a long reply when the kernel has taken the one before. */
+  async #stream(long: LongReply): Promise<void> {
+    const { stats } = this.#shared
+    this.#wait()
+    this.#isStreaming = true
+    try {
+      let length = 1
+      while (length > 0) {
+        length = await this.#writeNext(long)
+        // The kernel may take many messages at once: the other connections come in between.
+        if (length > 0) await nextTurn()
+      }
+      if (length < 0) this.socket.destroy()
+    } catch {
+      stats.failures++
+      this.socket.destroy()
+    }
+    long.end()
+    stats.replies++
+    this.#isStreaming = false
+    this.#goOn()
+  }
+
+  /** @returns octets of the message; 0: there are no more; -1: the connection is over */
+  async #writeNext(long: LongReply): Promise<number> {
+    if (this.socket.destroyed) return -1
+    const { batches } = this.#shared
+    const batch = batches.take()
+    const written = long.next(batch.message)
+    const length = typeof written === 'number' ? written : await written
+    if (length <= 0 || this.socket.destroyed) {
+      batches.give(batch)
+      return Math.min(length, 0)
+    }
+    batch.endMessage(length)
+    this.#batch = batch
+    await new Promise<void>((resolve) => this.#flush(resolve))
+    return length
+  }
+
+  /** Everything that came is answered: read on, or say goodbye. */
+  #rest(): void {
+    if (this.#reader.isPartial && this.#partialSinceMs === never) {
+      this.#partialSinceMs = this.#shared.nowMs()
+    }
+    const isOver = this.#hasPeerEnded || (this.#mustFinish && !this.#reader.isPartial)
+    if (isOver) this.finish()
+    else this.socket.resume()
+  }
+
+  /** Stops reading until the kernel has taken what we wrote. */
+  #wait(): void {
+    this.#isWaiting = true
+    this.socket.pause()
+  }
+
+  /** Lets the other connections run before the rest of this one's messages. */
+  #yield(): void {
+    this.#wait()
+    this.#isYielding = true
+    setImmediate(() => {
+      this.#isYielding = false
+      this.#goOn()
+    })
+  }
+
+  #goOn(): void {
+    if (!this.#isWaiting || this.#isYielding || this.#isStreaming) return
+    if (this.socket.destroyed || this.socket.writableLength > 0) return
+    this.#isWaiting = false
+    this.#run()
+  }
+
+  /** @param onTaken called when the kernel has what was written, or the connection is over */
+  #flush(onTaken?: () => void): void {
+    const batch = this.#batch
+    if (batch === undefined) return
+    this.#batch = undefined
+    const { batches, stats } = this.#shared
+    stats.bytesSent += batch.used
+    this.#writingSinceMs = this.#shared.nowMs()
+    this.socket.write(batch.bytes.subarray(0, batch.used), () => {
+      batches.give(batch)
+      onTaken?.()
+      this.#goOn()
+    })
+  }
+}

@@ -1,0 +1,241 @@
+// The TCP server of a node: accepts, limits and closes connections. RFC 7766, RFC 9210.
+import { createServer } from 'node:net'
+import type { AddressInfo, Server, Socket } from 'node:net'
+import { isMappedIpv4, parseAddress } from '#dns/address.ts'
+import { err, ok } from '#lib/result.ts'
+import type { Result } from '#lib/result.ts'
+import { descriptorOf } from '#system/sockets/handed-sockets.ts'
+import { whyNotListening } from '#system/sockets/listen-fault.ts'
+import { TcpConnection } from './tcp-connection.ts'
+import type { AnswerStream, TcpClient, TcpShared, TcpStats } from './tcp-connection.ts'
+import { ReplyBatchPool } from './tcp-framing.ts'
+import { tcpLimits, tcpMessageBytesMax } from './tcp-limits.ts'
+import type { TcpLimits } from './tcp-limits.ts'
+
+export interface TcpServerParts {
+  readonly answer: AnswerStream
+  /** Never goes back; see lib/clock.ts. */
+  readonly monotonicMs: () => number
+  /** What differs from `tcpLimits`. */
+  readonly limits?: Partial<TcpLimits>
+}
+
+export interface TcpServer {
+  /**
+   * Errors: what is wrong, where, and what to do.
+   *
+   * @param port 0 lets the kernel choose; the value says which
+   * @param handed the descriptor of a socket that listens there already; the server closes it
+   */
+  listen(address: string, port: number, handed?: number): Promise<Result<TcpListening, string>>
+  /** Accepts no more, lets answers under way go out, and is done within `closeTimeoutMs`. */
+  close(): Promise<void>
+  /** True from the first `close`: clients are to be told to leave (RFC 7828 section 3.3.2). */
+  readonly isClosing: boolean
+  readonly stats: Readonly<TcpStats>
+}
+
+export interface TcpListening {
+  readonly port: number
+  /** What may be handed to another process; undefined: nothing can. */
+  readonly descriptor: number | undefined
+}
+
+const leaveEveryMs = 50
+
+/** Builds a server that is not listening yet. */
+export function createTcpServer(parts: TcpServerParts): TcpServer {
+  return new Listener(parts)
+}
+
+class Listener implements TcpServer {
+  readonly #server: Server
+  readonly #shared: TcpShared
+  /** To the client's key. Least recently active first: a Map keeps the order of insertion. */
+  readonly #connections = new Map<TcpConnection, string>()
+  readonly #countByClient = new Map<string, number>()
+  #sweep: NodeJS.Timeout | undefined
+  #closed: Promise<void> | undefined
+  #onEmpty = (): void => undefined
+
+  constructor({ answer, monotonicMs, limits }: TcpServerParts) {
+    this.#shared = {
+      answer,
+      query: new Uint8Array(tcpMessageBytesMax),
+      reply: new Uint8Array(tcpMessageBytesMax),
+      batches: new ReplyBatchPool(),
+      stats: emptyStats(),
+      limits: { ...tcpLimits, ...limits },
+      nowMs: monotonicMs,
+      onActive: (connection) => this.#makeYoungest(connection),
+    }
+    // Half-open: a client that has sent its last query still gets its answers.
+    this.#server = createServer({ allowHalfOpen: true, noDelay: true }, (socket) =>
+      this.#accept(socket),
+    )
+  }
+
+  get stats(): Readonly<TcpStats> {
+    return this.#shared.stats
+  }
+
+  get isClosing(): boolean {
+    return this.#closed !== undefined
+  }
+
+  async listen(
+    address: string,
+    port: number,
+    handed?: number,
+  ): Promise<Result<TcpListening, string>> {
+    const { limits } = this.#shared
+    const place = handed === undefined ? { host: address, port } : { fd: handed }
+    const fault = await new Promise<NodeJS.ErrnoException | undefined>((resolve) => {
+      this.#server.once('error', resolve)
+      this.#server.listen({ ...place, backlog: limits.backlog, exclusive: true }, () => {
+        this.#server.off('error', resolve)
+        resolve(undefined)
+      })
+    })
+    if (fault !== undefined)
+      return err(whyNotListening('TCP', address, port, fault.code ?? fault.message))
+    // Out of file descriptors while accepting: the kernel keeps the client waiting, we go on.
+    this.#server.on('error', () => undefined)
+    const shortest = Math.min(limits.idleTimeoutMs, limits.messageTimeoutMs, limits.writeTimeoutMs)
+    const sweepMs = Math.min(Math.max(shortest / 8, 5), 500)
+    this.#sweep = setInterval(() => this.#expire(), sweepMs)
+    const { port: bound } = this.#server.address() as AddressInfo
+    return ok({ port: bound, descriptor: descriptorOf(this.#server) })
+  }
+
+  close(): Promise<void> {
+    this.#closed ??= this.#close()
+    return this.#closed
+  }
+
+  async #close(): Promise<void> {
+    if (!this.#server.listening) return
+    const allGone = new Promise<void>((resolve) => this.#server.close(() => resolve()))
+    for (const connection of this.#connections.keys()) connection.finishWhenIdle()
+    const { limits, nowMs } = this.#shared
+    const patience = setTimeout(() => {
+      for (const connection of this.#connections.keys()) connection.socket.destroy()
+    }, limits.closeTimeoutMs)
+    const leaving = setInterval(() => {
+      for (const connection of this.#connections.keys()) connection.leave(nowMs())
+    }, leaveEveryMs)
+    await allGone
+    // The server says it is closed one moment before its last sockets do.
+    if (this.#connections.size > 0) await new Promise<void>((resolve) => (this.#onEmpty = resolve))
+    clearTimeout(patience)
+    clearInterval(leaving)
+    clearInterval(this.#sweep)
+  }
+
+  #accept(socket: Socket): void {
+    const { stats, limits } = this.#shared
+    const client = clientOf(socket)
+    // Gone between the kernel's accept and ours.
+    if (client === undefined) return void socket.destroy()
+    const key = clientKey(client.address)
+    if (this.#countOf(key) >= limits.connectionsPerClientMax && !this.#evictIdle(key)) {
+      stats.refused++
+      socket.destroy()
+      return
+    }
+    if (this.#connections.size >= limits.connectionsMax && !this.#evictIdle()) this.#evictOldest()
+    const connection = new TcpConnection(socket, client, this.#shared)
+    this.#connections.set(connection, key)
+    this.#countByClient.set(key, this.#countOf(key) + 1)
+    stats.accepted++
+    stats.open++
+    socket.once('close', () => this.#forget(connection))
+    if (this.isClosing) connection.finishWhenIdle()
+  }
+
+  #countOf(key: string): number {
+    return this.#countByClient.get(key) ?? 0
+  }
+
+  /** Closes the idle connection that was active longest ago; `key` narrows it to one client's. */
+  #evictIdle(key?: string): boolean {
+    for (const [connection, itsKey] of this.#connections) {
+      if (key !== undefined && itsKey !== key) continue
+      if (!connection.isIdle) continue
+      this.#evict(connection)
+      return true
+    }
+    return false
+  }
+
+  /** All are busy: the one without a whole message for longest is the likeliest to stall us. */
+  #evictOldest(): void {
+    for (const connection of this.#connections.keys()) return this.#evict(connection)
+  }
+
+  #evict(connection: TcpConnection): void {
+    this.#shared.stats.evicted++
+    this.#forget(connection)
+    connection.socket.destroy()
+  }
+
+  #forget(connection: TcpConnection): void {
+    const key = this.#connections.get(connection)
+    if (key === undefined) return
+    this.#connections.delete(connection)
+    this.#shared.stats.open--
+    const left = this.#countOf(key) - 1
+    if (left > 0) this.#countByClient.set(key, left)
+    else this.#countByClient.delete(key)
+    if (this.#connections.size === 0) this.#onEmpty()
+  }
+
+  #makeYoungest(connection: TcpConnection): void {
+    const key = this.#connections.get(connection)
+    if (key === undefined) return
+    this.#connections.delete(connection)
+    this.#connections.set(connection, key)
+  }
+
+  #expire(): void {
+    const nowMs = this.#shared.nowMs()
+    for (const connection of this.#connections.keys()) connection.expire(nowMs)
+  }
+}
+
+function clientOf(socket: Socket): TcpClient | undefined {
+  const { remoteAddress, remotePort } = socket
+  if (remoteAddress === undefined || remotePort === undefined) return undefined
+  // A link-local address carries its interface: fe80::1%eth0.
+  const parsed = parseAddress(remoteAddress.split('%')[0] as string)
+  if (!parsed.ok) return undefined
+  const address = new Uint8Array(16)
+  address.set(parsed.value, 16 - parsed.value.length)
+  if (parsed.value.length === 4) address.fill(0xff, 10, 12)
+  return { address, port: remotePort }
+}
+
+/** What `connectionsPerClientMax` counts: an IPv4 address, or an IPv6 /64. */
+function clientKey(address: Uint8Array): string {
+  return Buffer.from(
+    isMappedIpv4(address) ? address.subarray(12) : address.subarray(0, 8),
+  ).toString('hex')
+}
+
+function emptyStats(): TcpStats {
+  return {
+    open: 0,
+    accepted: 0,
+    refused: 0,
+    evicted: 0,
+    idleTimeouts: 0,
+    messageTimeouts: 0,
+    writeTimeouts: 0,
+    queries: 0,
+    replies: 0,
+    dropped: 0,
+    bytesReceived: 0,
+    bytesSent: 0,
+    failures: 0,
+  }
+}

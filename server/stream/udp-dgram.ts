@@ -1,0 +1,74 @@
+// UDP through node:dgram, one packet at a time, for systems without batches.
+import { createSocket } from 'node:dgram'
+import type { Socket } from 'node:dgram'
+import { isIPv6 } from 'node:net'
+import { parseAddress } from '#dns/address.ts'
+import { err, ok } from '#lib/result.ts'
+import type { Result } from '#lib/result.ts'
+import { answer, handedOver } from '#answer/answer.ts'
+import type { Tap } from '#answer/query-log/query-tap.ts'
+import { whyNotListening } from '#system/sockets/listen-fault.ts'
+import type { QueryBucket } from '#answer/query-bucket.ts'
+import type { Transaction } from '#answer/transaction.ts'
+
+const replyBytesMax = 4096
+
+/** Gets what `answer` leaves to the handler. @param send may be called later */
+export type HandOverDgram = (query: Uint8Array, send: (reply: Uint8Array) => void) => void
+
+export interface DgramAnswerer {
+  readonly tx: Transaction
+  readonly bucket: QueryBucket
+  readonly tap: Tap
+}
+
+/**
+ * Answers on one socket, on the event loop of the calling thread. A reply leaves from the address
+ * that the system prefers: bind to one address on a machine that has several.
+ */
+export async function listenDgram(
+  { tx, bucket, tap }: DgramAnswerer,
+  listenAddr: string,
+  port: number,
+  handOver: HandOverDgram,
+): Promise<Result<{ socket: Socket; port: number }, string>> {
+  const socket = createSocket({
+    type: isIPv6(listenAddr) ? 'udp6' : 'udp4',
+    recvBufferSize: 4 << 20,
+  })
+  const fault = await new Promise<NodeJS.ErrnoException | undefined>((resolve) => {
+    socket.once('error', resolve)
+    socket.bind({ address: listenAddr, port, exclusive: true }, () => {
+      socket.off('error', resolve)
+      resolve(undefined)
+    })
+  })
+  if (fault !== undefined) {
+    socket.close()
+    return err(whyNotListening('UDP', listenAddr, port, fault.code ?? fault.message))
+  }
+  socket.on('error', () => tx.counters.sendErrors(1))
+  socket.on('message', (query, from) => {
+    if (from.port === 0) return
+    const client = parseAddress(from.address.split('%')[0]!)
+    if (!client.ok) return
+    tx.source = client.value
+    tx.sourceBytes = client.value.length
+    const reply = Buffer.allocUnsafe(replyBytesMax)
+    tx.tokens = bucket.take(1)
+    const isTapped = tap.first(1) === 0
+    if (isTapped) tap.asked(tx, query, 0, query.length, from.port)
+    const length = answer(tx, query, 0, query.length, reply, 0, reply.length)
+    if (isTapped) tap.answered(tx, reply, 0, length)
+    bucket.giveBack(tx.tokens)
+    // A failed send is the client's to notice: it asks again.
+    const send = (octets: Uint8Array): void => {
+      socket.send(octets, from.port, from.address, (error) => {
+        if (error !== null) tx.counters.sendErrors(1)
+      })
+    }
+    if (length === handedOver) handOver(query, send)
+    else if (length > 0) send(reply.subarray(0, length))
+  })
+  return ok({ socket, port: socket.address().port })
+}

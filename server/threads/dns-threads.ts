@@ -1,0 +1,76 @@
+// What a node needs of the threads that answer, whoever they are.
+import type { Rcode } from '#dns/rcode.ts'
+import type { Log } from '#lib/log.ts'
+import type { AnswerSettings } from '#answer/transaction.ts'
+import type { TcpLimits } from '#server/stream/tcp-limits.ts'
+import type { TransferSettings } from '#zones/transfer/transfers.ts'
+import type { ExchangeKey } from '#zones/exchange/exchange.ts'
+import type { CounterSnapshot } from '#answer/counters/counters.ts'
+import type { Generation } from '#answer/serving-view.ts'
+import type { ScriptStatus } from '#answer/script/host.ts'
+import type { HandedSockets, ListenerSockets } from '#system/sockets/handed-sockets.ts'
+import type { TcpStats } from '#server/stream/tcp-connection.ts'
+import type { Result } from '#lib/result.ts'
+import type { ExchangeStats } from './stream-exchange.ts'
+
+export interface ThreadGroupParts {
+  readonly listenAddr: string
+  /** 0: the system chooses one for UDP and TCP. */
+  readonly port: number
+  /** 0: UDP through node:dgram. */
+  readonly threads: number
+  readonly settings: AnswerSettings
+  readonly tcpLimits: Partial<TcpLimits>
+  readonly seed: number
+  /** The table of a RumStore; without it browsers measure nothing. */
+  readonly rum?: SharedArrayBuffer | null
+  /** The cells of a QueryBucket; without it no query is too many. */
+  readonly queryBucket?: SharedArrayBuffer
+  /** The rings of QuerySamples; without them nobody looks at queries. */
+  readonly querySamples?: readonly SharedArrayBuffer[] | undefined
+  /** The rings of a QueryLog; without them no query is logged. */
+  readonly queryLog?: readonly SharedArrayBuffer[] | undefined
+  /** Without it no zone is transferred. */
+  readonly transfers?: TransferSettings
+  /**
+   * What becomes of an update whose signature is right; it never rejects. Without it all are
+   * refused.
+   *
+   * @param keyName in wire form and lower case
+   */
+  readonly onUpdate?: (message: Uint8Array, keyName: Uint8Array) => Promise<Rcode>
+  readonly log: Log
+  /** A thread has died of a fault in our code; it is being restarted. */
+  readonly onCrash: (error: Error) => void
+}
+
+export type CreateThreads = (parts: ThreadGroupParts) => DnsThreads
+
+export interface DnsThreads {
+  /** 0: none is open. */
+  readonly port: number
+  readonly tcpStats: TcpStats | undefined
+  readonly exchangeStats: ExchangeStats | undefined
+  readonly scripts: { readonly status: () => ScriptStatus }
+  /** Opens the sockets, or takes those of the process before. */
+  readonly start: (handed?: HandedSockets) => Promise<Result<{ port: number }, string>>
+  /** Hands a generation to all threads. */
+  readonly publish: (generation: Generation) => void
+  /** Resolves when each thread that gets queries answers from `number`, or a later one. */
+  readonly adopted: (
+    number: number,
+    patienceMs: number,
+  ) => Promise<'by all' | 'not by all' | 'stopping'>
+  /** True when no thread reads a generation before `number` any more, or will. */
+  readonly haveAdopted: (number: number) => boolean
+  /** The longest time that a thread's last take-over kept queries waiting. */
+  readonly swapMicrosMax: () => number
+  /** One row per thread. `threadId` is the system's, 0: not known. */
+  readonly counters: () => readonly (CounterSnapshot & { readonly threadId: number })[]
+  readonly setKeys: (keys: readonly ExchangeKey[]) => void
+  /** What may be handed to another process. */
+  readonly sockets: () => readonly ListenerSockets[]
+  /** Threads that have not started yet never do. */
+  readonly callOffStarts: () => void
+  readonly stop: () => Promise<void>
+}

@@ -1,0 +1,156 @@
+// The part of the stream thread that answers signed messages, transfers and updates, those of the
+// responders' sockets as well.
+import { Rcode } from '#dns/rcode.ts'
+import type { ServingView } from '#answer/serving-view.ts'
+import type { QueryBucket } from '#answer/query-bucket.ts'
+import type { Transaction } from '#answer/transaction.ts'
+import { Exchange } from '#zones/exchange/exchange.ts'
+import type { ExchangeCounts, ExchangeKey } from '#zones/exchange/exchange.ts'
+import type { Libc } from '#system/sockets/libc.ts'
+import type { LongReply } from '#system/sockets/long-reply.ts'
+import { UdpSender } from '#system/sockets/udp-sender.ts'
+import { Transfers } from '#zones/transfer/transfers.ts'
+import type { TransferCounts, TransferSettings } from '#zones/transfer/transfers.ts'
+import { ZoneSources } from '#zones/transfer/zone-sources.ts'
+import type { HandedMessage, HandOverGate } from './hand-over.ts'
+
+export interface StreamExchangeParts {
+  /** For messages from responders. */
+  readonly tx: Transaction
+  readonly bucket: Pick<QueryBucket, 'take' | 'giveBack'>
+  readonly gate: HandOverGate
+  /** undefined: there are no responders. */
+  readonly libc: Libc | undefined
+  readonly transfers: TransferSettings
+  readonly clock: { readonly nowMs: () => number; readonly monotonicMs: () => number }
+  readonly askToUpdate: (id: number, message: Uint8Array, keyName: Uint8Array) => void
+}
+
+export interface ExchangeStats {
+  readonly messages: ExchangeCounts
+  readonly transfers: TransferCounts
+}
+
+/** Where a message from a responder came in. */
+export interface HandedFrom {
+  readonly fd: number
+  readonly isIpv6: boolean
+}
+
+/** An update that takes longer has failed, for its client. */
+const updatePatienceMs = 10_000
+/** Updates that wait for the database. One more is SERVFAIL. */
+const updatesMax = 256
+/** Room for a reply over UDP that is written later: it has at most one record. */
+const lateReplyBytes = 4_096
+
+export class StreamExchange {
+  readonly #parts: StreamExchangeParts
+  readonly #exchange: Exchange
+  readonly #transfers: Transfers
+  readonly #sources = new ZoneSources()
+  readonly #sender: UdpSender | undefined
+  readonly #reply = new Uint8Array(65_535)
+  readonly #updates = new Map<number, (rcode: Rcode) => void>()
+  #updateId = 0
+  #keys = new Map<string, ExchangeKey>()
+
+  constructor(parts: StreamExchangeParts) {
+    this.#parts = parts
+    const { clock, libc, transfers } = parts
+    this.#sender = libc === undefined ? undefined : new UdpSender(libc)
+    this.#transfers = new Transfers(transfers, clock.monotonicMs)
+    this.#exchange = new Exchange({
+      findKey: (name) => this.#keys.get(textOf(name)),
+      nowSeconds: () => Math.floor(clock.nowMs() / 1_000),
+      transfers: this.#transfers,
+      source: () => this.#sources.current(),
+      update: (message, key) => this.#update(message, key),
+    })
+  }
+
+  /** Before the thread says that it serves this view. */
+  adopt(view: ServingView): void {
+    this.#sources.adopt(view)
+    this.#parts.tx.adopt(view)
+  }
+
+  takeKeys(keys: readonly ExchangeKey[]): void {
+    this.#keys = new Map(keys.map((key) => [textOf(key.name), key]))
+  }
+
+  /** Of the thread's own TCP and UDP sockets. */
+  handle(tx: Transaction, message: Uint8Array, into: Uint8Array): number | LongReply {
+    return this.#exchange.handle(tx, message, into)
+  }
+
+  /**
+   * Of a UDP socket.
+   *
+   * @param send is called at most once, maybe later
+   * @returns when it was, or will not be
+   */
+  async handleUdp(
+    tx: Transaction,
+    message: Uint8Array,
+    send: (reply: Uint8Array) => void,
+  ): Promise<void> {
+    try {
+      const reply = this.#exchange.handle(tx, message, this.#reply)
+      if (typeof reply !== 'number') return await sendLater(reply, send)
+      if (reply > 0) send(this.#reply.subarray(0, reply))
+    } catch {
+      // A fault of ours costs this client its reply, not the others theirs.
+      tx.counters.drop()
+    }
+  }
+
+  /** A message that a responder has received. */
+  handleHanded({ query, envelope, client }: HandedMessage, { fd, isIpv6 }: HandedFrom): void {
+    const { tx, bucket, gate } = this.#parts
+    tx.source = client
+    tx.sourceBytes = client.length
+    tx.tokens = bucket.take(1)
+    const done = this.handleUdp(tx, query, (octets) => this.#send(fd, isIpv6, envelope, octets))
+    bucket.giveBack(tx.tokens)
+    void done.then(() => gate.leave())
+  }
+
+  #send(fd: number, isIpv6: boolean, envelope: Uint8Array, octets: Uint8Array): void {
+    const isSent = this.#sender?.send(fd, isIpv6, envelope, octets) ?? false
+    if (!isSent) this.#parts.tx.counters.sendErrors(1)
+  }
+
+  #update(message: Uint8Array, key: ExchangeKey): Promise<Rcode> {
+    if (this.#updates.size >= updatesMax) return Promise.resolve(Rcode.ServFail)
+    const id = ++this.#updateId
+    return new Promise((resolve) => {
+      const patience = setTimeout(() => this.updated(id, Rcode.ServFail), updatePatienceMs)
+      this.#updates.set(id, (rcode) => {
+        clearTimeout(patience)
+        resolve(rcode)
+      })
+      this.#parts.askToUpdate(id, message, key.name)
+    })
+  }
+
+  /** What became of an update; of one that took too long nobody is told. */
+  updated(id: number, rcode: Rcode): void {
+    const resolve = this.#updates.get(id)
+    this.#updates.delete(id)
+    resolve?.(rcode)
+  }
+
+  stats(): ExchangeStats {
+    return { messages: { ...this.#exchange.counts }, transfers: { ...this.#transfers.counts } }
+  }
+}
+
+async function sendLater(reply: LongReply, send: (octets: Uint8Array) => void): Promise<void> {
+  const into = new Uint8Array(lateReplyBytes)
+  const length = await reply.next(into)
+  if (length > 0) send(into.subarray(0, length))
+  reply.end()
+}
+
+const textOf = (name: Uint8Array): string => Buffer.from(name).toString('latin1')

@@ -1,0 +1,65 @@
+// The messages between the main thread and the stream thread.
+import type { Rcode } from '#dns/rcode.ts'
+import type { ExchangeKey } from '#zones/exchange/exchange.ts'
+import type { TcpStats } from '#server/stream/tcp-connection.ts'
+import type { TcpLimits } from '#server/stream/tcp-limits.ts'
+import type { Generation } from '#answer/serving-view.ts'
+import type { TransferSettings } from '#zones/transfer/transfers.ts'
+import type { HandedMessage } from './hand-over.ts'
+import type { ExchangeStats, HandedFrom } from './stream-exchange.ts'
+import type { AnswerSettings } from '#answer/transaction.ts'
+
+export interface StreamStart {
+  /** Its place among the threads in the control words: behind the responders. */
+  readonly index: number
+  readonly listenAddr: string
+  readonly port: number
+  /** A socket that listens there already, of the process before; undefined: there is none. */
+  readonly handedTcp: number | undefined
+  /** What it serves before it listens; undefined: nothing is published yet. */
+  readonly generation: Generation | undefined
+  readonly keys: readonly ExchangeKey[]
+  /** True where there are no responder threads. */
+  readonly withUdp: boolean
+  readonly settings: AnswerSettings
+  readonly tcpLimits: Partial<TcpLimits>
+  readonly seed: number
+  readonly control: SharedArrayBuffer
+  readonly counters: SharedArrayBuffer
+  /** See query-bucket.ts. */
+  readonly queryBucket: SharedArrayBuffer
+  /** See script/mailbox.ts. */
+  readonly scriptMailbox: SharedArrayBuffer
+  /** See hand-over.ts. */
+  readonly handOver: SharedArrayBuffer
+  /** See query-log/ring.ts; without it no query is logged. */
+  readonly queryLog: SharedArrayBuffer | undefined
+  readonly transfers: TransferSettings
+}
+
+export type ToStream =
+  | { readonly kind: 'generation'; readonly generation: Generation }
+  | { readonly kind: 'keys'; readonly keys: readonly ExchangeKey[] }
+  | { readonly kind: 'handed'; readonly message: HandedMessage; readonly from: HandedFrom }
+  | { readonly kind: 'updated'; readonly id: number; readonly rcode: Rcode }
+  | { readonly kind: 'stop' }
+
+export type FromStream =
+  | {
+      readonly kind: 'listening'
+      readonly port: number
+      /** Of the TCP socket; undefined: it cannot be handed to another process. */
+      readonly descriptor: number | undefined
+    }
+  | { readonly kind: 'failed'; readonly message: string }
+  | { readonly kind: 'stats'; readonly tcp: TcpStats; readonly exchange: ExchangeStats }
+  | {
+      readonly kind: 'update'
+      readonly id: number
+      /** Without its signature. */
+      readonly message: Uint8Array
+      /** Of the key, in wire form and lower case. */
+      readonly keyName: Uint8Array
+    }
+
+export type StreamUpdate = Extract<FromStream, { readonly kind: 'update' }>

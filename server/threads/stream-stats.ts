@@ -1,0 +1,51 @@
+// Sums the counters of the stream thread over its restarts, so that no counter goes back.
+import type { TcpStats } from '#server/stream/tcp-connection.ts'
+import type { ExchangeStats } from './stream-exchange.ts'
+
+export interface StreamCounts {
+  readonly tcp: TcpStats
+  readonly exchange: ExchangeStats
+}
+
+export class StreamStats {
+  /** Of threads that have ended, as far as they told. */
+  #before: StreamCounts | undefined
+  #now: StreamCounts | undefined
+
+  /** @param counts since the start of the thread that runs now */
+  take(counts: StreamCounts): void {
+    this.#now = counts
+  }
+
+  /** Another thread begins to count, from 0. */
+  restart(): void {
+    this.#before = this.total
+    this.#now = undefined
+  }
+
+  /** undefined until the first thread has told its counts. */
+  get total(): StreamCounts | undefined {
+    const before = this.#before
+    const now = this.#now
+    if (before === undefined) return now
+    const { tcp, exchange } = before
+    return {
+      tcp: { ...sum(tcp, now?.tcp), open: now?.tcp.open ?? 0 },
+      exchange: {
+        messages: sum(exchange.messages, now?.exchange.messages),
+        transfers: {
+          ...sum(exchange.transfers, now?.exchange.transfers),
+          running: now?.exchange.transfers.running ?? 0,
+        },
+      },
+    }
+  }
+}
+
+function sum<Counts extends object>(before: Counts, now: Counts | undefined): Counts {
+  const more = (now ?? {}) as Readonly<Record<string, number>>
+  const pairs = Object.entries(before as Readonly<Record<string, number>>)
+  return Object.fromEntries(
+    pairs.map(([name, count]) => [name, count + (more[name] ?? 0)]),
+  ) as Counts
+}

@@ -1,0 +1,151 @@
+// The stream thread: DNS over TCP, and UDP through node:dgram on systems without batches.
+import { parentPort, workerData } from 'node:worker_threads'
+import { assert } from '#lib/assert.ts'
+import { systemClock } from '#lib/clock.ts'
+import { answer, handedOver } from '#answer/answer.ts'
+import { Counters } from '#answer/counters/counters.ts'
+import { loadLibc } from '#system/sockets/libc.ts'
+import { QueryBucket } from '#answer/query-bucket.ts'
+import { HandOverGate } from './hand-over.ts'
+import { StreamExchange } from './stream-exchange.ts'
+import { JitWarmUp } from './jit-warm-up.ts'
+import { acknowledge, Control, controlCell } from './responder-control.ts'
+import type { FromStream, StreamStart, ToStream } from './stream-messages.ts'
+import { createTap } from '#answer/query-log/query-tap.ts'
+import { ScriptClient } from '#answer/script/client.ts'
+import { TableCollector } from '#system/worker/table-collector.ts'
+import { createTcpServer } from '#server/stream/tcp.ts'
+import { Transaction, Transport } from '#answer/transaction.ts'
+import { createServingView } from '#answer/serving-view.ts'
+import type { Generation } from '#answer/serving-view.ts'
+import { listenDgram } from '#server/stream/udp-dgram.ts'
+
+/** TCP counts travel to the main thread this often. */
+const reportMs = 1000
+/** Between a few rehearsals of a swap and the next ones; each takes less than a millisecond. */
+const rehearsalMs = 100
+
+const start = workerData as StreamStart
+const main = parentPort
+assert(main !== null, 'the stream thread is a worker')
+const post = (message: FromStream): void => main.postMessage(message)
+const control = new Int32Array(start.control)
+const counters = new Counters(start.counters)
+const { monotonicMs } = systemClock
+const tcpTx = new Transaction(start.settings, start.seed, counters, monotonicMs)
+tcpTx.transport = Transport.Tcp
+tcpTx.sourceBytes = 16
+const udpTx = new Transaction(start.settings, start.seed + 1, counters, monotonicMs)
+const bucket = new QueryBucket(start.queryBucket)
+const scripts = new ScriptClient(start.scriptMailbox, tcpTx.counters)
+const tap = createTap(start.queryLog, start.seed)
+const collector = new TableCollector()
+const keepalive = tcpTx.tcpKeepalive
+const libc = loadLibc()
+if (typeof libc !== 'string') {
+  Atomics.store(control, controlCell(start.index, Control.ThreadId), libc.gettid())
+}
+
+tcpTx.handsOver = true
+udpTx.handsOver = true
+const exchange = new StreamExchange({
+  tx: new Transaction(start.settings, start.seed + 2, counters, monotonicMs),
+  bucket,
+  gate: new HandOverGate(start.handOver),
+  libc: typeof libc === 'string' ? undefined : libc,
+  transfers: start.transfers,
+  clock: systemClock,
+  askToUpdate: (id, message, keyName) => post({ kind: 'update', id, message, keyName }),
+})
+
+const server = createTcpServer({
+  monotonicMs,
+  limits: start.tcpLimits,
+  answer: (query, queryLength, reply, replyMax, client) => {
+    // RFC 7828 section 3.3.2: on the way out, clients are asked to leave.
+    tcpTx.tcpKeepalive = server.isClosing ? 0 : keepalive
+    tcpTx.source = client.address
+    tcpTx.tokens = bucket.take(1)
+    const isTapped = tap.first(1) === 0
+    if (isTapped) tap.asked(tcpTx, query, 0, queryLength, client.port)
+    const length = answer(tcpTx, query, 0, queryLength, reply, 0, replyMax)
+    if (isTapped) tap.answered(tcpTx, reply, 0, length)
+    const written =
+      length === handedOver ? exchange.handle(tcpTx, query.slice(0, queryLength), reply) : length
+    bucket.giveBack(tcpTx.tokens)
+    return written
+  },
+})
+
+main.on('message', (message: ToStream) => {
+  if (message.kind === 'generation') takeOver(message.generation)
+  else if (message.kind === 'handed') exchange.handleHanded(message.message, message.from)
+  else if (message.kind === 'keys') exchange.takeKeys(message.keys)
+  else if (message.kind === 'updated') exchange.updated(message.id, message.rcode)
+  else void stop()
+})
+
+/** What it answers from. */
+let newest: Generation | undefined
+let dgram: { close: () => void } | undefined
+exchange.takeKeys(start.keys)
+// Nobody is to be refused who could have been answered.
+if (start.generation !== undefined) takeOver(start.generation)
+await listen()
+
+async function listen(): Promise<void> {
+  let { port } = start
+  if (start.withUdp) {
+    const { listenAddr } = start
+    const udp = await listenDgram({ tx: udpTx, bucket, tap }, listenAddr, port, (query, send) => {
+      void exchange.handleUdp(udpTx, query, send)
+    })
+    if (!udp.ok) return post({ kind: 'failed', message: udp.error })
+    dgram = udp.value.socket
+    port = udp.value.port
+  }
+  const tcp = await server.listen(start.listenAddr, port, start.handedTcp)
+  if (!tcp.ok) return post({ kind: 'failed', message: tcp.error })
+  post({ kind: 'listening', ...tcp.value })
+  const report = (): void => {
+    post({ kind: 'stats', tcp: { ...server.stats }, exchange: exchange.stats() })
+  }
+  setInterval(report, reportMs).unref()
+}
+
+function takeOver(generation: Generation): void {
+  const adopted = tcpTx.view?.generation ?? 0
+  assert(generation.number > adopted, 'this thread is never sent back to a generation')
+  const startedMs = systemClock.monotonicMs()
+  newest = generation
+  if (adopted === 0) rehearse(new JitWarmUp(adoptAgain, () => collector.started()))
+  adopt(generation)
+  acknowledge(control, start.index, generation.number, systemClock.monotonicMs() - startedMs)
+}
+
+function rehearse(warmUp: JitWarmUp): void {
+  const timer = setInterval(() => {
+    warmUp.step(10)
+    if (warmUp.isOver) clearInterval(timer)
+  }, rehearsalMs).unref()
+}
+
+function adoptAgain(): void {
+  if (newest !== undefined) adopt(newest)
+}
+
+function adopt(generation: Generation): void {
+  scripts.adopt(generation.number, generation.scripts ?? null)
+  const view = createServingView(generation, { thread: start.index, scripts })
+  exchange.adopt(view)
+  tcpTx.adopt(view)
+  if (start.withUdp) udpTx.adopt(view)
+  tap.adopt(view)
+  collector.takenOver(generation.tablesNumber ?? 0)
+}
+
+async function stop(): Promise<void> {
+  dgram?.close()
+  await server.close()
+  main?.close()
+}

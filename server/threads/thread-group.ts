@@ -1,0 +1,475 @@
+// Starts, updates, restarts and stops the answering threads.
+import { availableParallelism } from 'node:os'
+import { MessageChannel, Worker } from 'node:worker_threads'
+import type { MessagePort } from 'node:worker_threads'
+import { assert } from '#lib/assert.ts'
+import { systemClock } from '#lib/clock.ts'
+import { err, ok } from '#lib/result.ts'
+import type { Result } from '#lib/result.ts'
+import { AnsweringThread } from '#system/worker/answering-thread.ts'
+import { Counters } from '#answer/counters/counters.ts'
+import type { CounterSnapshot } from '#answer/counters/counters.ts'
+import { HandedSockets, listenerName } from '#system/sockets/handed-sockets.ts'
+import type { ListenerSockets } from '#system/sockets/handed-sockets.ts'
+import { loadLibc } from '#system/sockets/libc.ts'
+import type { Libc } from '#system/sockets/libc.ts'
+import { queryBucketBytes } from '#answer/query-bucket.ts'
+import { Control, controlBytes, controlCell } from './responder-control.ts'
+import type { CreateThreads, DnsThreads, ThreadGroupParts } from './dns-threads.ts'
+import type { FromResponder, ResponderStart } from './responder-control.ts'
+import { HandOverGate, handOverBytes } from './hand-over.ts'
+import type { HandedMessage } from './hand-over.ts'
+import { ResponderSockets } from './responder-sockets.ts'
+import { RestartPause } from '#system/worker/restart-pause.ts'
+import { ScriptHost } from '#answer/script/host.ts'
+import { StartLimiter } from '#system/worker/start-limiter.ts'
+import type { ExchangeKey } from '#zones/exchange/exchange.ts'
+import type { ExchangeStats } from './stream-exchange.ts'
+import { StreamStats } from './stream-stats.ts'
+import type { TransferSettings } from '#zones/transfer/transfers.ts'
+import { Rcode } from '#dns/rcode.ts'
+import type { FromStream, StreamStart, StreamUpdate, ToStream } from './stream-messages.ts'
+import { TableNumbers } from '#system/worker/table-collector.ts'
+import type { TcpStats } from '#server/stream/tcp-connection.ts'
+import type { Generation } from '#answer/serving-view.ts'
+import { Waker } from './waker.ts'
+
+/** How often `adopted` looks at the acknowledgements. */
+const ackPollMs = 1
+const noTransfers: TransferSettings = { enabled: false, requireTsig: false, allow: [] }
+/** Responders that start together; the sockets of the first are bound from the beginning. */
+const startsAtOnce = availableParallelism()
+/** With port 0, the port that UDP got may be taken on TCP. */
+const portTries = 10
+
+export const createThreadGroup: CreateThreads = (parts) => new ThreadGroup(parts)
+
+export class ThreadGroup implements DnsThreads {
+  readonly #parts: ThreadGroupParts
+  readonly #libc: Libc | undefined
+  readonly #threads: number
+  readonly #control: SharedArrayBuffer
+  readonly #cells: Int32Array
+  readonly #waker: Waker | undefined
+  readonly #counters: readonly SharedArrayBuffer[]
+  readonly #handOver = new SharedArrayBuffer(handOverBytes)
+  readonly #gate = new HandOverGate(this.#handOver)
+  readonly #queryBucket: SharedArrayBuffer
+  readonly scripts: ScriptHost
+  /** undefined: waits for its turn to start. */
+  readonly #responders: (AnsweringThread | undefined)[] = []
+  readonly #ports: (MessagePort | undefined)[] = []
+  readonly #starts = new StartLimiter(startsAtOnce)
+  #stream: AnsweringThread | undefined
+  #sockets: ResponderSockets | undefined
+  #tcpDescriptor: number | undefined
+  /** Responders that have died once. */
+  readonly #died = new Set<number>()
+  #port = 0
+  #current: Generation | undefined
+  readonly #tableNumbers = new TableNumbers()
+  readonly #streamStats = new StreamStats()
+  #keys: readonly ExchangeKey[] = []
+  readonly #pause = new RestartPause()
+  #isStopping = false
+  #isCalledOff = false
+
+  constructor(parts: ThreadGroupParts) {
+    this.#parts = parts
+    const libc = parts.threads === 0 ? 'dns.threads is 0' : loadLibc()
+    this.#libc = typeof libc === 'string' ? undefined : libc
+    this.#threads = this.#libc === undefined ? 0 : parts.threads
+    if (typeof libc === 'string') {
+      parts.log.warn({ reason: libc }, 'UDP goes through node:dgram, several times slower')
+    }
+    this.#warnOfManyThreads()
+    this.#control = new SharedArrayBuffer(controlBytes(this.#threads + 1))
+    this.#cells = new Int32Array(this.#control)
+    if (this.#libc !== undefined) this.#waker = new Waker(this.#libc, this.#cells, this.#threads)
+    this.scripts = new ScriptHost({
+      threads: this.#threads + 1,
+      clock: systemClock,
+      log: parts.log,
+    })
+    this.#queryBucket = parts.queryBucket ?? new SharedArrayBuffer(queryBucketBytes)
+    this.#counters = Array.from(
+      { length: this.#threads + 1 },
+      () => new SharedArrayBuffer(Counters.bytes),
+    )
+  }
+
+  #warnOfManyThreads(): void {
+    const cores = availableParallelism()
+    if (this.#threads <= cores) return
+    const has = `this machine has ${cores} ${cores === 1 ? 'core' : 'cores'}`
+    this.#parts.log.warn(
+      { threads: this.#threads, cores },
+      `dns.threads is ${this.#threads}, ${has}: more threads than cores answer no faster, ` +
+        'and each takes memory and time to start',
+    )
+  }
+
+  get port(): number {
+    return this.#port
+  }
+
+  /**
+   * Opens the sockets, or takes those of the process before, and starts the threads. Until a
+   * generation is published they refuse.
+   */
+  async start(handed = new HandedSockets()): Promise<Result<{ port: number }, string>> {
+    for (let tries = 1; ; tries++) {
+      const started = await this.#open(handed)
+      if (started.ok || this.#parts.port !== 0 || tries === portTries) return started
+    }
+  }
+
+  async #open(handed: HandedSockets): Promise<Result<{ port: number }, string>> {
+    const { listenAddr, port, settings } = this.#parts
+    const [tcp] = handed.take(listenerName('dns-tcp', listenAddr, port))
+    if (this.#libc !== undefined) {
+      const [libc, bytesMax] = [this.#libc, settings.udpPayloadSize]
+      const udp = handed.take(listenerName('dns-udp', listenAddr, port))
+      const count = Math.min(this.#threads, startsAtOnce)
+      const sockets =
+        udp.length > 0
+          ? ok(ResponderSockets.adopt(libc, listenAddr, udp, this.#threads, bytesMax))
+          : ResponderSockets.open(libc, listenAddr, port, count, bytesMax)
+      if (!sockets.ok) return sockets
+      this.#sockets = sockets.value
+      this.#port = sockets.value.endpoint.port
+    } else {
+      this.#port = port
+    }
+    // Another port may have to be tried: then no responder may have the sockets of this one.
+    const isSure = port !== 0
+    if (isSure) this.#queueResponders()
+    const stream = await this.#startStream(tcp)
+    if (!stream.ok) {
+      await (isSure ? this.stop() : this.#closeSockets())
+      return stream
+    }
+    if (!isSure) this.#queueResponders()
+    return ok({ port: this.#port })
+  }
+
+  #queueResponders(): void {
+    for (let i = 0; i < this.#threads; i++) this.#queueResponder(i)
+  }
+
+  #queueResponder(index: number): void {
+    this.#starts.add(
+      () => this.#startResponder(index),
+      (error) => {
+        const pauseMs = this.#later(() => this.#queueResponder(index))
+        this.#parts.log.error({ err: error, pauseMs }, 'a DNS thread did not start; tried again')
+      },
+    )
+  }
+
+  /** @returns when it is ready, or has died */
+  #startResponder(index: number): Promise<void> {
+    const sockets = this.#sockets
+    assert(sockets !== undefined, 'responders start while the sockets are open')
+    assert(this.#responders[index] === undefined, 'a responder follows one that has ended')
+    const { port1, port2 } = new MessageChannel()
+    const start: ResponderStart = {
+      index,
+      fd: sockets.fdOf(index),
+      endpoint: sockets.endpoint,
+      settings: this.#parts.settings,
+      seed: this.#parts.seed + index,
+      control: this.#control,
+      counters: this.#counters[index]!,
+      queryBucket: this.#queryBucket,
+      scriptMailbox: this.scripts.mailbox(index),
+      handOver: this.#handOver,
+      querySamples: this.#parts.querySamples?.[index],
+      queryLog: this.#parts.queryLog?.[index],
+      port: port2,
+    }
+    const worker = new Worker(new URL('./responder.ts', import.meta.url), {
+      name: `dns-${index}`,
+      workerData: start,
+      transferList: [port2],
+    })
+    port1.unref()
+    const responder = new AnsweringThread(worker, this.#current?.number ?? 0)
+    this.#responders[index] = responder
+    this.#ports[index] = port1
+    if (this.#current !== undefined) port1.postMessage(this.#current)
+    worker.on('message', (message: FromResponder) => {
+      if (message === 'ready') this.#bind(index)
+      else this.#passOn(index, message)
+    })
+    worker.once('exit', () => this.#forget(index))
+    this.#watch(worker, () => this.#queueResponder(index))
+    return responder.ready
+  }
+
+  /** From now on its socket gets queries. */
+  #bind(index: number): void {
+    try {
+      if (!this.#isStopping) this.#sockets?.bind(index)
+    } catch (error) {
+      this.#parts.log.error({ err: error }, 'a DNS thread gets no queries; it is started again')
+      void this.#responders[index]?.worker.terminate()
+    }
+  }
+
+  /** What a responder does not answer itself, the stream thread does, on the same socket. */
+  #passOn(index: number, message: HandedMessage): void {
+    const sockets = this.#sockets
+    if (sockets === undefined || this.#stream === undefined) return this.#gate.leave()
+    const from = { fd: sockets.fdOf(index), isIpv6: sockets.endpoint.isIpv6 }
+    this.#tellStream({ kind: 'handed', message, from })
+  }
+
+  /** Its socket stays as it is, for its successor. */
+  #forget(index: number): void {
+    this.#responders[index] = undefined
+    this.#died.add(index)
+    Atomics.store(this.#cells, controlCell(index, Control.Adopted), 0)
+    Atomics.store(this.#cells, controlCell(index, Control.ThreadId), 0)
+  }
+
+  async #startStream(handedTcp?: number): Promise<Result<null, string>> {
+    const start: StreamStart = {
+      index: this.#threads,
+      listenAddr: this.#parts.listenAddr,
+      port: this.#port,
+      handedTcp,
+      // Otherwise nobody is answered meanwhile, and it is told when it listens.
+      generation: handedTcp === undefined ? undefined : this.#current,
+      keys: this.#keys,
+      withUdp: this.#threads === 0,
+      settings: this.#parts.settings,
+      tcpLimits: this.#parts.tcpLimits,
+      seed: this.#parts.seed + this.#threads,
+      control: this.#control,
+      counters: this.#counters[this.#threads]!,
+      queryBucket: this.#queryBucket,
+      scriptMailbox: this.scripts.mailbox(this.#threads),
+      handOver: this.#handOver,
+      queryLog: this.#parts.queryLog?.[this.#threads],
+      transfers: this.#parts.transfers ?? noTransfers,
+    }
+    // What comes while it starts has nobody to answer it.
+    this.#stream = undefined
+    this.#gate.clear()
+    this.#streamStats.restart()
+    const worker = new Worker(new URL('./stream-worker.ts', import.meta.url), {
+      name: 'dns-stream',
+      workerData: start,
+    })
+    const { generation } = start
+    const stream = new AnsweringThread(worker, generation?.number ?? 0)
+    const first = await new Promise<FromStream>((resolve) => {
+      worker.once('message', resolve)
+      worker.once('error', (error: Error) => resolve({ kind: 'failed', message: error.message }))
+    })
+    if (first.kind !== 'listening') {
+      await worker.terminate()
+      return err(first.kind === 'failed' ? first.message : 'the stream thread did not start')
+    }
+    this.#port = first.port
+    this.#tcpDescriptor = first.descriptor
+    this.#stream = stream
+    worker.on('message', (message: FromStream) => {
+      this.#hear(worker, message)
+    })
+    this.#tellStream({ kind: 'keys', keys: this.#keys })
+    const isNewer = this.#current !== generation
+    if (this.#current !== undefined && isNewer) this.#tellGeneration(this.#current)
+    this.#watch(worker, () => void this.#restartStream())
+    // The group was stopped while this thread started: nobody else will end it.
+    if (this.#isStopping) await worker.terminate()
+    return ok(null)
+  }
+
+  /** Tries until it succeeds: another program may hold the port for a moment. */
+  async #restartStream(): Promise<void> {
+    // Thrown: the system gives no thread.
+    const started = await this.#startStream().catch((error: unknown) => err(String(error)))
+    if (started.ok || this.#isStopping) return
+    const pauseMs = this.#later(() => void this.#restartStream())
+    this.#parts.log.error({ pauseMs }, `${started.error}; tried again`)
+  }
+
+  #watch(worker: Worker, again: () => void): void {
+    worker.on('error', (error) =>
+      this.#parts.onCrash(error instanceof Error ? error : new Error(String(error))),
+    )
+    worker.on('exit', (code) => {
+      if (this.#isStopping) return
+      const pauseMs = this.#later(again)
+      this.#parts.log.error({ code, pauseMs }, 'a DNS thread ended; it is started again')
+    })
+  }
+
+  /** Calls `again` after a pause. @returns the pause */
+  #later(again: () => void): number {
+    const pauseMs = this.#pause.nextMs()
+    setTimeout(() => {
+      if (!this.#isStopping) again()
+    }, pauseMs).unref()
+    return pauseMs
+  }
+
+  #hear(stream: Worker, message: FromStream): void {
+    if (message.kind === 'stats') {
+      this.#streamStats.take(message)
+    } else if (message.kind === 'update') {
+      void this.#update(stream, message)
+    }
+  }
+
+  /** @param stream who asks: its successor gives the same ids to other updates */
+  async #update(stream: Worker, { id, message, keyName }: StreamUpdate): Promise<void> {
+    const update = this.#parts.onUpdate
+    const rcode = update === undefined ? Rcode.Refused : await update(message, keyName)
+    const answer: ToStream = { kind: 'updated', id, rcode }
+    stream.postMessage(answer)
+  }
+
+  /** The keys of signed messages, from now on. */
+  setKeys(keys: readonly ExchangeKey[]): void {
+    this.#keys = keys
+    this.#tellStream({ kind: 'keys', keys })
+  }
+
+  #tellStream(message: ToStream): void {
+    this.#stream?.worker.postMessage(message)
+  }
+
+  #tellGeneration(generation: Generation): void {
+    this.#tellStream({ kind: 'generation', generation })
+  }
+
+  /** Hands a generation to all threads; each takes it over before its next batch. */
+  publish(plain: Generation): void {
+    assert(plain.number > (this.#current?.number ?? 0), 'generations are numbered upwards')
+    const tables = { ...plain.tables, rum: this.#parts.rum ?? null }
+    const generation = {
+      ...plain,
+      tables,
+      tablesNumber: this.#tableNumbers.next(tables),
+      scripts: this.scripts.scriptsOf(plain),
+    }
+    this.#current = generation
+    this.scripts.publish(generation)
+    for (const port of this.#ports) port?.postMessage(generation)
+    this.#tellGeneration(generation)
+    Atomics.store(this.#cells, Control.Generation, generation.number)
+    this.#waker?.wakeNext(generation.number)
+  }
+
+  /**
+   * Resolves when every thread that gets queries serves `number` or a later one, `patienceMs` is
+   * over, or a stop is near.
+   */
+  async adopted(number: number, patienceMs: number): Promise<'by all' | 'not by all' | 'stopping'> {
+    const deadline = systemClock.monotonicMs() + patienceMs
+    while (!this.#haveAcknowledged(number) || !this.haveAdopted(number)) {
+      if (this.#isCalledOff) return 'stopping'
+      if (systemClock.monotonicMs() > deadline) return 'not by all'
+      await new Promise((resolve) => setTimeout(resolve, ackPollMs))
+      this.#waker?.wakeNext(number)
+    }
+    this.#pause.reset()
+    return 'by all'
+  }
+
+  /** One that died reads nothing, but its socket gets queries: its successor has to answer them. */
+  #haveAcknowledged(number: number): boolean {
+    for (const index of this.#sockets?.bound ?? [])
+      if (this.#adoptedBy(index) < number) return false
+    for (const index of this.#died) if (this.#adoptedBy(index) < number) return false
+    return true
+  }
+
+  /** True when no thread reads a generation before `number` any more, or will. */
+  haveAdopted(number: number): boolean {
+    return this.#slowest() >= number && this.scripts.haveAdopted(number)
+  }
+
+  #slowest(): number {
+    let slowest = this.#adoptedBy(this.#threads)
+    for (let i = 0; i < this.#threads; i++) {
+      const responder = this.#responders[i]
+      // One that has not started reads nothing, and will begin with the newest.
+      if (responder === undefined) continue
+      slowest = Math.min(slowest, Math.max(responder.startedWith, this.#adoptedBy(i)))
+    }
+    return slowest
+  }
+
+  #adoptedBy(thread: number): number {
+    return Atomics.load(this.#cells, controlCell(thread, Control.Adopted))
+  }
+
+  /** The longest time that a thread's last take-over kept queries waiting. */
+  swapMicrosMax(): number {
+    let longest = 0
+    // Without responders it is the stream thread, in the first place, that answers UDP.
+    for (let i = 0; i < Math.max(this.#threads, 1); i++) {
+      longest = Math.max(longest, Atomics.load(this.#cells, controlCell(i, Control.SwapMicros)))
+    }
+    return longest
+  }
+
+  /**
+   * One row per thread; the last is the stream thread. `threadId` is the system's, 0: not known.
+   */
+  counters(): readonly (CounterSnapshot & { readonly threadId: number })[] {
+    return this.#counters.map((shared, i) => ({
+      ...new Counters(shared).snapshot(),
+      threadId: Atomics.load(this.#cells, controlCell(i, Control.ThreadId)),
+    }))
+  }
+
+  get tcpStats(): TcpStats | undefined {
+    return this.#streamStats.total?.tcp
+  }
+
+  get exchangeStats(): ExchangeStats | undefined {
+    return this.#streamStats.total?.exchange
+  }
+
+  /** What may be handed to another process. */
+  sockets(): readonly ListenerSockets[] {
+    const { listenAddr, port } = this.#parts
+    const udp = this.#sockets?.boundFds ?? []
+    const tcp = this.#tcpDescriptor === undefined ? [] : [this.#tcpDescriptor]
+    return [
+      { name: listenerName('dns-udp', listenAddr, port), descriptors: udp },
+      { name: listenerName('dns-tcp', listenAddr, port), descriptors: tcp },
+    ]
+  }
+
+  /** Threads that have not started yet never do, and `adopted` waits no longer. */
+  callOffStarts(): void {
+    this.#isCalledOff = true
+    this.#starts.callOff()
+    this.scripts.callOffStarts()
+  }
+
+  /** Lets answers under way go out, then closes the sockets. */
+  async stop(): Promise<void> {
+    this.#isStopping = true
+    this.callOffStarts()
+    Atomics.store(this.#cells, Control.Generation, Control.Stop)
+    this.#waker?.wakeAll()
+    this.#tellStream({ kind: 'stop' })
+    const threads = [...this.#responders, this.#stream].filter((thread) => thread !== undefined)
+    await Promise.all(threads.map((thread) => thread.ended()))
+    await this.scripts.stop()
+    for (const port of this.#ports) port?.close()
+    this.#closeSockets()
+  }
+
+  #closeSockets(): void {
+    this.#sockets?.close()
+    this.#sockets = undefined
+  }
+}

@@ -1,0 +1,57 @@
+// Wakes responders that wait for packets, so that they see a new bundle at once.
+import { constants } from 'node:os'
+import type { Libc } from '#system/sockets/libc.ts'
+import { Control, controlCell } from './responder-control.ts'
+
+/**
+ * A signal ends a receive that has a time-out (signal(7)). This one is ignored where nobody handles
+ * it, and nobody sends it for another reason; Go's scheduler uses it the same way.
+ */
+const signal = 'SIGURG'
+const signalNumber = constants.signals[signal]
+
+/** Without a handler the system would throw the signal away, and the receive would go on. */
+const handled = (): void => undefined
+
+export class Waker {
+  readonly #libc: Libc
+  readonly #cells: Int32Array
+  readonly #threads: number
+  #next = 0
+
+  /**
+   * @param cells of responder-control.ts
+   * @param threads how many responders
+   */
+  constructor(libc: Libc, cells: Int32Array, threads: number) {
+    this.#libc = libc
+    this.#cells = cells
+    this.#threads = threads
+    // It stays: it does nothing, keeps no process alive, and is the same for all.
+    if (!process.listeners(signal).includes(handled)) process.on(signal, handled)
+  }
+
+  /**
+   * Wakes the next responder in turn that does not serve `generation` yet: while it takes it over,
+   * the others answer, and it need not share its core with them. One that is just about to wait
+   * sleeps on, until its turn comes again or the time-out of its socket is over.
+   */
+  wakeNext(generation: number): void {
+    for (let tried = 0; tried < this.#threads; tried++) {
+      const index = this.#next
+      this.#next = (index + 1) % this.#threads
+      if (Atomics.load(this.#cells, controlCell(index, Control.Adopted)) >= generation) continue
+      if (this.#wake(index)) return
+    }
+  }
+
+  wakeAll(): void {
+    for (let index = 0; index < this.#threads; index++) this.#wake(index)
+  }
+
+  /** @returns false when no thread is there */
+  #wake(index: number): boolean {
+    const threadId = Atomics.load(this.#cells, controlCell(index, Control.ThreadId))
+    return threadId !== 0 && this.#libc.signalThread(threadId, signalNumber) === 0
+  }
+}

@@ -1,0 +1,66 @@
+// Command-line options for the node settings that a configuration is compiled for.
+import { isIP } from 'node:net'
+import type { HealthCheckPolicy } from '#compiler/values/health-check-policy.ts'
+import { parseCidr } from '#routing/tables/cidr.ts'
+import type { ClientCertificate } from './settings.ts'
+import { defaultTenant } from '#schemas/objects/tenant.ts'
+import { UsageError } from '#system/process/command.ts'
+
+/** For `parseArgs`. */
+export const checkPolicyOptions = {
+  'allow-script-checks': { type: 'boolean', default: false },
+  'webhook-allowed-host': { type: 'string', multiple: true },
+  'client-certificate': { type: 'string', multiple: true },
+} as const
+
+export const checkPolicyUsage = `  --allow-script-checks
+                      as on nodes with health.allowScriptChecks
+  --webhook-allowed-host NETWORK
+                      as on nodes with it in health.webhookAllowedHosts; may be given often
+  --client-certificate [TENANT/]NAME
+                      as on nodes with it in health.clientCertificates, for the tenant or
+                      for all; may be given often`
+
+/** @throws UsageError for what is neither an address nor a network */
+export function checkPolicyOf(values: {
+  readonly 'allow-script-checks': boolean
+  readonly 'webhook-allowed-host'?: readonly string[] | undefined
+  readonly 'client-certificate'?: readonly string[] | undefined
+}): HealthCheckPolicy {
+  const webhookAllowedHosts = values['webhook-allowed-host'] ?? []
+  for (const text of webhookAllowedHosts) {
+    if (isIP(text) === 0 && !parseCidr(text).ok)
+      throw new UsageError(
+        `--webhook-allowed-host ${text} is neither an address nor a network such as 10.1.0.0/16`,
+      )
+  }
+  return {
+    allowScriptChecks: values['allow-script-checks'],
+    webhookAllowedHosts,
+    clientCertificates: values['client-certificate'] ?? [],
+  }
+}
+
+/** Of a node, by its settings. */
+export function checkPolicyOfNode(health: {
+  readonly allowScriptChecks: boolean
+  readonly webhookAllowedHosts: readonly string[]
+  readonly clientCertificates: Readonly<Record<string, Pick<ClientCertificate, 'tenants'>>>
+}): HealthCheckPolicy {
+  const { allowScriptChecks, webhookAllowedHosts, clientCertificates } = health
+  return {
+    allowScriptChecks,
+    otherScripts: 'ignored',
+    webhookAllowedHosts,
+    clientCertificates: Object.entries(clientCertificates).flatMap(
+      ([name, { tenants = [defaultTenant] }]) => tenants.map((tenant) => `${tenant}/${name}`),
+    ),
+  }
+}
+
+/** Of commands that ask no member and run nothing. */
+export const lenientPolicy: HealthCheckPolicy = {
+  allowScriptChecks: true,
+  webhookAllowedHosts: ['0.0.0.0/0', '::/0'],
+  clientCertificates: 'any',
+}

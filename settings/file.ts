@@ -1,0 +1,128 @@
+// Parses gslbd.yaml: checked values, or every mistake with its line and column.
+import type { Place, YamlPath } from '#diagnostics/diagnostic.ts'
+import { helpOf, hintOf, messageOf } from '#diagnostics/diagnostics.ts'
+import type { LocalFinding } from '#diagnostics/finding.ts'
+import { LineTable } from '#diagnostics/print/position.ts'
+import { readYaml } from '#compiler/yaml/document.ts'
+import type { YamlDocument } from '#compiler/yaml/document.ts'
+import { err, ok } from '#lib/result.ts'
+import type { Result } from '#lib/result.ts'
+import { suggest } from '#lib/suggest.ts'
+import { keysUnder, repositoryKeys, settingRows } from './schema.ts'
+import type { SettingValue } from '#settings/forms/forms.ts'
+import { problemOf } from './value.ts'
+
+/** By key (`dns.port`); a key that the file does not have is not in it. */
+export type SettingValues = ReadonlyMap<string, SettingValue>
+
+/** Characters; a settings file has a hundred lines. */
+const charactersMax = 1_048_576
+const problemsMax = 100
+
+/**
+ * @param name how messages call the file
+ * @returns errors as `NAME:LINE:COL: what, what to do`, in the order of the file
+ */
+export function readSettingsText(text: string, name: string): Result<SettingValues, string[]> {
+  if (text.length > charactersMax) {
+    return err([`${name}: the file is larger than 1 MiB; settings of a node are a page of text`])
+  }
+  const yaml = readYaml(text)
+  const reader = new Reader(name, text, yaml)
+  for (const found of yaml.findings) reader.add(found.spans[0].start, sentenceOf(found))
+  if (yaml.isWhole) reader.readRoot(yaml.value)
+  return reader.problems.length === 0 ? ok(reader.values) : err(reader.sorted())
+}
+
+/** In the words of `gslbd check`, which repeat the line: no password of an address. */
+function sentenceOf(found: LocalFinding): string {
+  const help = helpOf(found)
+  const hint = hintOf(found.suggestion, help)
+  const sentence = `${messageOf(found)}; ${hint === '' ? '' : `${hint} `}${help}`
+  return sentence.replaceAll(/:\/\/\S*@/g, '://…@')
+}
+
+interface Problem {
+  readonly offset: number
+  readonly sentence: string
+}
+
+class Reader {
+  readonly values = new Map<string, SettingValue>()
+  readonly problems: Problem[] = []
+  readonly #name: string
+  readonly #lines: LineTable
+  readonly #spanOf: YamlDocument['spanOf']
+
+  constructor(name: string, text: string, { spanOf }: YamlDocument) {
+    this.#name = name
+    this.#lines = new LineTable(text)
+    this.#spanOf = spanOf
+  }
+
+  add(offset: number, sentence: string): void {
+    // Of one place the mistake of its YAML is the cause, and the rest its echo.
+    const isEcho = this.problems.some((known) => known.offset === offset)
+    if (!isEcho && this.problems.length < problemsMax) this.problems.push({ offset, sentence })
+  }
+
+  sorted(): string[] {
+    return this.problems
+      .toSorted((a, b) => a.offset - b.offset)
+      .map(({ offset, sentence }) => {
+        const { line, column } = this.#lines.positionOf(offset)
+        return `${this.#name}:${line}:${column}: ${sentence}`
+      })
+  }
+
+  readRoot(value: unknown): void {
+    if (value === undefined || value === null) return
+    if (isMapping(value)) return this.#readMap(value, [])
+    this.#addAt([], 'value', 'the file is not a mapping; write sections such as "dns:"')
+  }
+
+  #addAt(path: YamlPath, at: Place['at'], sentence: string): void {
+    this.add(this.#spanOf({ path, at }).start, sentence)
+  }
+
+  #readMap(mapping: Mapping, path: readonly string[]): void {
+    for (const [name, value] of Object.entries(mapping)) {
+      const here = [...path, name]
+      const full = here.join('.')
+      if (keysUnder(path).includes(name)) this.#readKnown(full, here, value)
+      else this.#addAt(here, 'key', this.#unknown(full, name, path))
+    }
+  }
+
+  #readKnown(full: string, path: readonly string[], value: unknown): void {
+    const row = settingRows.find((candidate) => candidate.key === full)
+    if (row !== undefined) {
+      const problem = problemOf(row, value, 'file')
+      if (problem === undefined) this.values.set(full, value as SettingValue)
+      else this.#addAt(path, 'value', problem)
+    } else if (isMapping(value)) {
+      this.#readMap(value, path)
+    } else if (value !== null) {
+      // A section whose keys are all commented out is null, and empty.
+      const keys = keysUnder(path).join(', ')
+      this.#addAt(path, 'value', `${full} is a section; write its keys below it, indented: ${keys}`)
+    }
+  }
+
+  #unknown(full: string, name: string, path: readonly string[]): string {
+    if (repositoryKeys.includes(full)) {
+      return `${full} is the same for all nodes: write it below spec in gslb.yaml of the repository`
+    }
+    const near = suggest(name, keysUnder(path))
+    const known = keysUnder(path).join(', ')
+    return near === undefined
+      ? `there is no setting ${full}; remove it, or use one of: ${known}`
+      : `there is no setting ${full}; did you mean "${near}"?`
+  }
+}
+
+type Mapping = Readonly<Record<string, unknown>>
+
+function isMapping(value: unknown): value is Mapping {
+  return typeof value === 'object' && value !== null && !Array.isArray(value)
+}

@@ -1,0 +1,159 @@
+// The settings of the DNS listener: `dns` in gslbd.yaml.
+import {
+  boolean,
+  duration,
+  integer,
+  name,
+  names,
+  networks,
+  resolvers,
+  section,
+  text,
+} from '#settings/forms/forms.ts'
+
+const tcp = section('DNS over TCP (RFC 7766).', {
+  idleTimeout: duration({
+    default: '10s',
+    minimumMs: 1_000,
+    maximumMs: 3_600_000,
+    description: 'A connection without a query for this long is closed.',
+  }),
+  maxConnections: integer(1, 100_000, {
+    default: 1_000,
+    description:
+      'Open connections of the whole node. At the limit the connection that has been idle ' +
+      'longest is closed.',
+  }),
+  maxPerClient: integer(1, 100_000, {
+    default: 50,
+    description: 'Open connections from one client: an IPv4 address, or an IPv6 /64.',
+  }),
+  maxPipelined: integer(1, 10_000, {
+    default: 64,
+    description:
+      'Queries of one connection that are answered before the other connections get their turn.',
+  }),
+})
+
+const axfr = section(
+  'Transfers of zones to secondary servers (RFC 5936, RFC 1996). ' +
+    '[More](../operations/secondaries.md).',
+  {
+    enabled: boolean({
+      default: false,
+      description:
+        'Whether zones are transferred, over TCP. IXFR is answered with the whole zone. Off, ' +
+        'AXFR and IXFR are REFUSED.',
+    }),
+    requireTsig: boolean({
+      default: false,
+      description: 'Whether a transfer must be signed with a TSIG key (RFC 8945).',
+    }),
+    allow: networks({
+      description: 'Clients that may transfer zones. Empty: all that reach the port.',
+    }),
+    notify: resolvers({
+      description:
+        'Secondary servers that are told of each change, with a port or without: ' +
+        '`192.0.2.53`, `192.0.2.53:5353`, `[2001:db8::53]:53`.',
+    }),
+    notifyKey: name({
+      'x-expected': 'the name of a TSIG key, such as transfer.example.com.',
+      description: 'TSIG key that signs what they are told. Empty: it is not signed.',
+    }),
+    catalog: name({
+      'x-expected': 'the name of a zone, such as catalog.example.',
+      description:
+        'Name of a catalog zone (RFC 9432), from which secondary servers learn which zones there ' +
+        'are. Empty: none.',
+    }),
+  },
+)
+
+const update = section('Updates of TXT records by DNS clients (RFC 2136).', {
+  zones: names({
+    description: 'Zones that take updates, besides `dns.domain`.',
+  }),
+})
+
+const tsig = section('TSIG keys (RFC 8945) of a node that only answers.', {
+  keysFile: text(4_096, {
+    'x-kind': 'path',
+    'x-default': 'none',
+    'x-expected': 'the path of a file, as tsig-keygen writes it',
+    description:
+      'File with the keys that `roles: [dns]` knows, as `tsig-keygen` prints them; read again at ' +
+      'SIGHUP. They sign queries, transfers and NOTIFY. Other nodes have their keys from the API.',
+  }),
+})
+
+export const dns = section('The DNS listener.', {
+  listenAddr: text(45, {
+    default: '0.0.0.0',
+    'x-kind': 'address',
+    description: 'Address for UDP and TCP. `::` takes IPv6 and IPv4.',
+  }),
+  port: integer(0, 65_535, {
+    default: 5_353,
+    description: 'UDP and TCP port; 53 in production. 0 takes a free one and logs it.',
+  }),
+  threads: integer(0, 256, {
+    'x-default': 'one per core',
+    description:
+      'Responder threads. 0 answers UDP over node:dgram in the thread that serves TCP, without ' +
+      'the batched system calls.',
+  }),
+  udpPayloadSize: integer(512, 4_096, {
+    default: 1_232,
+    description:
+      'Largest UDP answer in bytes, also announced in EDNS (RFC 6891). The default is that ' +
+      'of DNS Flag Day 2020.',
+  }),
+  nsid: text(128, {
+    default: '',
+    pattern: '^[ -~]*$',
+    'x-expected': 'printable ASCII text of at most 128 characters',
+    description:
+      'Name of this node for queries that ask for it (NSID, RFC 5001). Empty: no answer to ' +
+      'that option.',
+  }),
+  versionBind: text(255, {
+    default: '',
+    pattern: '^[ -~]*$',
+    'x-expected': 'printable ASCII text of at most 255 characters',
+    description: 'Answer to the CHAOS TXT query `version.bind`. Empty: the query is refused.',
+  }),
+  zoneVersion: boolean({
+    default: true,
+    description:
+      'Whether queries that ask for it get the serial of the zone with the answer ' +
+      '(ZONEVERSION, RFC 9660): `dig +ednsopt=19`.',
+  }),
+  tellsCommit: boolean({
+    default: false,
+    description:
+      'Whether everybody may ask which commit answers: the CHAOS TXT query `commit.gslbd`, or ' +
+      'any query with an empty extended error (`dig +ednsopt=15`), answered in the text of one.',
+  }),
+  resolvers: resolvers({
+    description:
+      'Name servers that look up the `hostname` of members, with a port where it is not 53. ' +
+      'Empty: those of the system (/etc/resolv.conf). [More](../routing.md#host-names).',
+  }),
+  allowLocalTargets: boolean({
+    default: false,
+    description:
+      'Whether a `hostname` of a member may resolve to a loopback or link-local address. ' +
+      'Otherwise such addresses are refused, and the last good ones are answered.',
+  }),
+  domain: name({
+    'x-expected': 'the name of a zone, such as example.com',
+    description:
+      'The zone whose TXT records DNS clients may update with a TSIG key. Empty: none. ' +
+      '[More](../operations/dynamic-dns.md).',
+  }),
+  update,
+  tsig,
+  tcp,
+  axfr,
+})

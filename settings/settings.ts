@@ -1,0 +1,373 @@
+// Merges the settings of this process: flags before environment before file before defaults.
+import { readFileSync } from 'node:fs'
+import { availableParallelism, hostname } from 'node:os'
+import { dirname, join, resolve } from 'node:path'
+import { parseDuration } from '#lib/duration.ts'
+import { err, ok } from '#lib/result.ts'
+import type { Result } from '#lib/result.ts'
+import type { HealthPolicy } from '#health/view/policy.ts'
+import type { ClientCertificateFiles } from '#health/probes/probe-settings.ts'
+import { variable } from '#system/process/command.ts'
+import { readSettingsText } from './file.ts'
+import type { SettingValues } from './file.ts'
+import { settingRows } from './schema.ts'
+import type { SettingRow } from './schema.ts'
+import { missingForOidc } from '#settings/sections/oidc.ts'
+import type { OidcSection } from '#settings/sections/oidc.ts'
+import type { AlertsSection } from '#settings/sections/alerts.ts'
+import { faultsOfAnycast } from '#settings/sections/anycast.ts'
+import type { AnycastSection } from '#settings/sections/anycast.ts'
+import type { BundleSection, Role } from '#settings/sections/bundle.ts'
+import type { NodeSection } from '#settings/sections/node.ts'
+import type { BackupSection } from '#settings/sections/backup.ts'
+import type { JournalSection } from '#settings/sections/journal.ts'
+import type { LicenseSection } from '#settings/sections/license.ts'
+import { faultsOfQueryLog } from '#settings/sections/query-log.ts'
+import type { QueryLogSection } from '#settings/sections/query-log.ts'
+import { missingForRedirect } from '#settings/sections/redirect.ts'
+import type { RedirectSection } from '#settings/sections/redirect.ts'
+import { problemOf } from './value.ts'
+
+/** The file's keys, complete: durations in milliseconds (`poll` is `pollMs`), paths absolute. */
+export interface ClientCertificate extends ClientCertificateFiles {
+  /** Who may use it; left out: `default` alone. */
+  readonly tenants?: readonly string[]
+}
+
+export interface Settings {
+  /** Where they are from, an absolute path; undefined: no file. No setting itself. */
+  readonly file: string | undefined
+  /** Without a key in it the value is the default. */
+  readonly origins?: SettingOrigins
+  readonly dataDir: string
+  readonly roles: readonly Role[]
+  readonly bundle: BundleSection
+  readonly node: NodeSection
+  readonly dns: {
+    readonly listenAddr: string
+    readonly port: number
+    /** 0: no fast path, node:dgram. */
+    readonly threads: number
+    readonly udpPayloadSize: number
+    /** Empty: off. */
+    readonly nsid: string
+    /** Empty: off. */
+    readonly versionBind: string
+    readonly zoneVersion: boolean
+    readonly tellsCommit: boolean
+    /** Addresses, with a port or without; empty: those of the system. */
+    readonly resolvers: readonly string[]
+    readonly allowLocalTargets: boolean
+    readonly tcp: {
+      readonly idleTimeoutMs: number
+      readonly maxConnections: number
+      readonly maxPerClient: number
+      readonly maxPipelined: number
+    }
+    /** A zone, as it was written; empty: none. */
+    readonly domain: string
+    readonly update: { readonly zones: readonly string[] }
+    /** undefined: no keys. */
+    readonly tsig: { readonly keysFile: string | undefined }
+    readonly axfr: {
+      readonly enabled: boolean
+      readonly requireTsig: boolean
+      /** Addresses and networks. */
+      readonly allow: readonly string[]
+      /** Addresses, with a port or without. */
+      readonly notify: readonly string[]
+      /** Empty: none. */
+      readonly notifyKey: string
+      /** The name of a zone; empty: none. */
+      readonly catalog: string
+    }
+  }
+  readonly api: {
+    readonly enabled: boolean
+    readonly listenAddr: string
+    readonly port: number
+    /** Addresses and networks. */
+    readonly trustedProxies: readonly string[]
+    readonly allowDevMode: boolean
+    /** 0: the feed is off. */
+    readonly maxWebSocketClients: number
+    /** undefined: no dashboard. */
+    readonly webuiPath: string | undefined
+    /** Without names there is none. */
+    readonly statusPage: { readonly names: readonly string[]; readonly title: string }
+  }
+  readonly auth: {
+    readonly sessionTTLMs: number
+    readonly sessionExtend: boolean
+    /** 10 to 14. */
+    readonly bcryptCost: number
+    readonly setupEndpoint: boolean
+    readonly oidc: OidcSection
+  }
+  /**
+   * Addresses may hold passwords: do not log. Empty: what needs nothing installed. Nobody reads
+   * `cacheTTLMs`: no answer comes from the database.
+   */
+  readonly database: {
+    readonly url: string
+    readonly cacheTTLMs: number
+    readonly connections: number
+    readonly statementTimeoutMs: number
+    readonly startupParameters: boolean
+  }
+  readonly redis: {
+    readonly url: string
+    readonly master: string
+    readonly sentinelPassword: string
+    readonly cluster: boolean
+    /** undefined: the authorities of the system. */
+    readonly ca?: string | undefined
+    readonly serverName: string
+  }
+  readonly backup: BackupSection
+  readonly journal: JournalSection
+  readonly alerts: AlertsSection
+  readonly anycast: AnycastSection
+  readonly gitops: {
+    /** Empty: the bare repository in `dataDir` is the origin. May hold credentials: do not log. */
+    readonly url: string
+    readonly branch: string
+    readonly pollMs: number
+    /** 0: never. */
+    readonly packAfterObjects: number
+    readonly requireSignature: boolean
+    readonly checkPushes: boolean
+    readonly allowedSigners: string
+    /** For a remote over SSH. */
+    readonly sshKey: string
+    readonly knownHosts: string
+  }
+  readonly domains: { readonly verifyIntervalMs: number; readonly allowPrivate: boolean }
+  readonly license: LicenseSection
+  readonly queryLog: QueryLogSection
+  readonly redirect: RedirectSection
+  readonly health: {
+    readonly enabled: boolean
+    readonly allowScriptChecks: boolean
+    /** Nodes of a site that probe a member; 0: all. */
+    readonly probers: number
+    /** Addresses and networks. */
+    readonly webhookAllowedHosts: readonly string[]
+    /** Paths, by the name that checks use. */
+    readonly clientCertificates: Readonly<Record<string, ClientCertificate>>
+  }
+  readonly state: {
+    readonly healthPolicy: HealthPolicy
+    /** 1 to 100. */
+    readonly quorumMinPercent: number
+    readonly nodeName: string
+  }
+  /** undefined: no such database. */
+  readonly geoip: { readonly dbPath: string | undefined; readonly countClients: boolean }
+  readonly asn: { readonly dbPath: string | undefined }
+  readonly latency: { readonly geoipDBPath: string | undefined }
+  readonly logging: {
+    /** `auto`: as `logFormatOf` says. */
+    readonly format: 'auto' | 'text' | 'json'
+    readonly level: 'debug' | 'info' | 'warn' | 'error'
+    readonly pseudonymous: boolean
+  }
+}
+
+/** Settings that can be given outside the file. Flags are written without their dashes. */
+export const overrides = [
+  { key: 'dataDir', env: 'GSLB_DATA_DIR', flag: 'data-dir' },
+  { key: 'database.url', env: 'GSLB_DATABASE_URL', flag: undefined },
+  { key: 'gitops.branch', env: 'GSLB_GITOPS_BRANCH', flag: undefined },
+  { key: 'gitops.url', env: 'GSLB_GITOPS_URL', flag: undefined },
+  { key: 'logging.format', env: 'GSLB_LOG_FORMAT', flag: 'log-format' },
+  { key: 'auth.oidc.clientSecret', env: 'GSLB_OIDC_CLIENT_SECRET', flag: undefined },
+  { key: 'license.publicKey', env: 'GSLB_LICENSE_PUBLIC_KEY', flag: undefined },
+  { key: 'license.serverURL', env: 'GSLB_LICENSE_SERVER_URL', flag: undefined },
+  { key: 'redirect.cdn.apiToken', env: 'GSLB_REDIRECT_CDN_TOKEN', flag: undefined },
+  { key: 'redis.url', env: 'GSLB_REDIS_URL', flag: undefined },
+  { key: 'redis.sentinelPassword', env: 'GSLB_REDIS_SENTINEL_PASSWORD', flag: undefined },
+  { key: 'state.nodeName', env: 'GSLB_NODE_NAME', flag: undefined },
+  { key: 'logging.level', env: 'GSLB_LOG_LEVEL', flag: 'log-level' },
+] as const
+/** Where each value comes from, by key. */
+export type SettingOrigins = ReadonlyMap<string, 'file' | 'environment' | 'command line'>
+
+export type SettingFlag = NonNullable<(typeof overrides)[number]['flag']>
+
+export interface SettingSources {
+  /** Path of gslbd.yaml; absent: defaults. A file that is named must exist. */
+  readonly file?: string | undefined
+  readonly env: Readonly<Record<string, string | undefined>>
+  readonly flags: Readonly<Partial<Record<SettingFlag, string | undefined>>>
+}
+
+/** Reads and checks everything. Errors: all, each a sentence with its place and what to do. */
+export function loadSettings(sources: SettingSources): Result<Settings, string[]> {
+  const fromFile = sources.file === undefined ? ok(new Map()) : readSettingsFile(sources.file)
+  const fromOutside = readOverrides(sources)
+  const problems = [
+    ...(fromFile.ok ? [] : fromFile.error),
+    ...(fromOutside.ok ? [] : fromOutside.error),
+  ]
+  if (!fromFile.ok || !fromOutside.ok) return err(problems)
+  const fileDirectory = sources.file === undefined ? '.' : dirname(sources.file)
+  const file = sources.file === undefined ? undefined : resolve(sources.file)
+  const origins = originsOf(fromFile.value, fromOutside.value, sources)
+  const settings = { ...settle(fromFile.value, fromOutside.value, fileDirectory), file, origins }
+  const missing = [
+    ...missingForOidc(settings.auth.oidc),
+    ...missingForRedirect(settings.redirect),
+    ...faultsOfAnycast(settings.anycast),
+    ...faultsOfQueryLog(settings.queryLog),
+  ]
+  if (missing.length === 0) return ok(settings)
+  const place = sources.file === undefined ? '' : `${sources.file}: `
+  return err(missing.map((sentence) => place + sentence))
+}
+
+/** Those that are not in it are defaults. */
+function originsOf(
+  file: SettingValues,
+  outside: SettingValues,
+  { flags }: SettingSources,
+): SettingOrigins {
+  const origins = new Map<string, 'file' | 'environment' | 'command line'>()
+  for (const key of file.keys()) origins.set(key, 'file')
+  for (const { key, flag } of overrides) {
+    if (!outside.has(key)) continue
+    const isFlag = flag !== undefined && flags[flag] !== undefined
+    origins.set(key, isFlag ? 'command line' : 'environment')
+  }
+  return origins
+}
+
+/** Keys whose values differ, by whether SIGHUP applies them (`applied`) or only a restart does. */
+export function changedSettings(
+  before: Settings,
+  after: Settings,
+): { readonly applied: readonly string[]; readonly needRestart: readonly string[] } {
+  const changed = settingRows.filter(
+    (row) => JSON.stringify(settled(before, row)) !== JSON.stringify(settled(after, row)),
+  )
+  const keys = (reload: boolean): string[] =>
+    changed.filter(({ leaf }) => (leaf['x-reload'] ?? false) === reload).map(({ key }) => key)
+  return { applied: keys(true), needRestart: keys(false) }
+}
+
+/** `before`, with what SIGHUP applies as it is in `after`. */
+export function reloadedSettings(before: Settings, after: Settings): Settings {
+  const settings: Record<string, unknown> = {}
+  for (const row of settingRows) {
+    place(settings, row, settled(row.leaf['x-reload'] === true ? after : before, row))
+  }
+  const origins = new Map(before.origins)
+  for (const { key, leaf } of settingRows) {
+    if (leaf['x-reload'] !== true) continue
+    const origin = after.origins?.get(key)
+    if (origin === undefined) origins.delete(key)
+    else origins.set(key, origin)
+  }
+  return { ...(settings as unknown as Settings), file: before.file, origins }
+}
+
+function readSettingsFile(file: string): Result<SettingValues, string[]> {
+  let text: string
+  try {
+    text = readFileSync(file, 'utf8')
+  } catch (error) {
+    return err([`${file}: ${whyUnreadable(error)}`])
+  }
+  return readSettingsText(text, file)
+}
+
+function whyUnreadable(error: unknown): string {
+  const { code, message } = error as NodeJS.ErrnoException
+  return unreadable[code ?? ''] ?? `the file cannot be read: ${message}`
+}
+
+const unreadable: Readonly<Record<string, string>> = {
+  ENOENT: 'there is no such file; create it, or name another with --settings',
+  EACCES: 'this user may not read the file; change its permissions',
+  EISDIR: 'this is a directory; name the settings file in it with --settings',
+}
+
+function readOverrides({ env, flags }: SettingSources): Result<SettingValues, string[]> {
+  const values = new Map<string, string>()
+  const problems: string[] = []
+  for (const { key, env: name, flag } of overrides) {
+    const row = settingRows.find((candidate) => candidate.key === key)
+    const fromFlag = flag === undefined ? undefined : flags[flag]
+    const value = fromFlag ?? variable(env, name)
+    if (row === undefined || value === undefined) continue
+    const problem = problemOf(row, value, 'outside')
+    const place = fromFlag === undefined ? `environment variable ${name}` : `--${flag ?? ''}`
+    if (problem === undefined) values.set(key, value)
+    else problems.push(`${place}: ${problem}`)
+  }
+  return problems.length === 0 ? ok(values) : err(problems)
+}
+
+/** Values of the right type under the names of `Settings`; a test walks all of them. */
+function settle(
+  file: SettingValues,
+  outside: SettingValues,
+  fileDirectory: string,
+): Omit<Settings, 'file'> {
+  const settings: Record<string, unknown> = {}
+  for (const row of settingRows) {
+    const given = outside.get(row.key) ?? file.get(row.key)
+    const isFromFile = !outside.has(row.key) && file.has(row.key)
+    let value: unknown = given ?? row.leaf.default
+    if (row.leaf['x-kind'] === 'path' && typeof value === 'string') {
+      value = resolve(isFromFile ? fileDirectory : '.', value)
+    }
+    if (row.leaf['x-kind'] === 'duration') value = milliseconds(String(value))
+    if (row.key === 'dns.threads') value ??= availableParallelism()
+    if (row.key === 'state.nodeName') value ??= hostname()
+    const name = namesInDataDir[row.key]
+    if (name !== undefined) value ??= join(settings['dataDir'] as string, name)
+    place(settings, row, value)
+  }
+  return settings as unknown as Omit<Settings, 'file'>
+}
+
+/** Defaults of paths. */
+const namesInDataDir: Readonly<Record<string, string>> = {
+  'bundle.keys': 'bundle_keys',
+  'node.listFile': 'nodes',
+  'gitops.allowedSigners': 'allowed_signers',
+  'gitops.sshKey': 'ssh_key',
+  'gitops.knownHosts': 'known_hosts',
+}
+
+function place(settings: Record<string, unknown>, row: SettingRow, value: unknown): void {
+  let section = settings
+  for (const name of row.path.slice(0, -1)) {
+    section[name] ??= {}
+    section = section[name] as Record<string, unknown>
+  }
+  section[settledName(row)] = value
+}
+
+/** As it is in effect; of a duration, milliseconds. */
+export function settingValueOf(settings: Settings, row: SettingRow): unknown {
+  return settled(settings, row)
+}
+
+function settled(settings: Settings, row: SettingRow): unknown {
+  let section: unknown = settings
+  for (const name of row.path.slice(0, -1)) section = (section as Record<string, unknown>)[name]
+  return (section as Record<string, unknown>)[settledName(row)]
+}
+
+function settledName(row: SettingRow): string {
+  const name = row.path.at(-1) ?? ''
+  return row.leaf['x-kind'] === 'duration' ? `${name}Ms` : name
+}
+
+function milliseconds(text: string): number {
+  const parsed = parseDuration(text)
+  // Checked on the way in; a default is checked by a test.
+  return parsed.ok ? parsed.value : 0
+}

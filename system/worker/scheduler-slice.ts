@@ -1,0 +1,65 @@
+// Sets the scheduler slice of a thread: shorter while it mostly waits for queries.
+import type { Libc } from '#system/sockets/libc.ts'
+
+/** struct sched_attr in its first version: sched_setattr(2). */
+const Attr = { Bytes: 48, Policy: 4, RuntimeNs: 24 } as const
+const policyOther = 0
+
+/** Batches between two looks at how long they are: some ten looks a second under load. */
+const lookBatches = 1_024
+/** Queries of a batch in the mean: from so many on the thread has no time to wait for others. */
+const busyFrom = 8
+/** Up to so many it mostly waits for queries. */
+const calmUpTo = 5
+
+/**
+ * Shortens the scheduler slice of the calling thread while it mostly waits for queries. From Linux
+ * 6.12 on a thread that wakes up preempts one with a longer slice, such as a compilation, instead
+ * of waiting for its end. Its share of the core stays the same. A thread that is always busy gets
+ * the usual slice back, since a short one would only make its batches short. Needs no privilege.
+ * Does nothing where the kernel does not report slices, or where the operator has set another
+ * scheduling policy.
+ */
+export class SchedulerSlice {
+  readonly #libc: Libc
+  /** As they were; null: they stay. */
+  readonly #usual: Uint8Array | null
+  readonly #short: Uint8Array
+  #isShort = false
+  #batches = 0
+  #queries = 0
+
+  constructor(libc: Libc) {
+    this.#libc = libc
+    const usual = new Uint8Array(Attr.Bytes)
+    this.#short = new Uint8Array(Attr.Bytes)
+    this.#usual =
+      libc.threadAttributes(usual) === 0 && canShorten(usual, this.#short) ? usual : null
+    this.#use(true)
+  }
+
+  /** @param queries of a batch */
+  took(queries: number): void {
+    this.#queries += queries
+    if (++this.#batches < lookBatches) return
+    if (this.#queries >= busyFrom * lookBatches) this.#use(false)
+    else if (this.#queries <= calmUpTo * lookBatches) this.#use(true)
+    this.#batches = 0
+    this.#queries = 0
+  }
+
+  #use(isShort: boolean): void {
+    if (this.#usual === null || isShort === this.#isShort) return
+    this.#isShort = isShort
+    this.#libc.setThreadAttributes(isShort ? this.#short : this.#usual)
+  }
+}
+
+/** Writes to `short` what `usual` says, with shorter turns. @returns false: they are to stay */
+function canShorten(usual: Uint8Array, short: Uint8Array): boolean {
+  short.set(usual)
+  const attributes = new DataView(short.buffer)
+  const turnNs = attributes.getBigUint64(Attr.RuntimeNs, true)
+  attributes.setBigUint64(Attr.RuntimeNs, (turnNs * 7n) / 10n, true)
+  return attributes.getUint32(Attr.Policy, true) === policyOther && turnNs > 0n
+}

@@ -1,0 +1,90 @@
+// How much a plan asks: of what differs, and not of what there is.
+import { afterEach, expect, test, vi } from 'vitest'
+import { networksFor } from '#judge/plan/plan.ts'
+import type { BundleModel } from '#bundle/format/model.ts'
+import { Comparer } from '#judge/plan/compare.ts'
+import { Client } from '#routing/chain/client.ts'
+import { bareModel, member, pool, service, zone } from '#test/support/bundle-models.ts'
+import { laneCount } from '#test/support/lane.ts'
+import { planBetween } from '#test/support/plans.ts'
+
+afterEach(() => void vi.restoreAllMocks())
+
+const ways = [['failover'], ['geo-ip', 'failover'], ['sticky'], ['round-robin']] as const
+const changed = 100
+
+/** @param last octet of the address of the first `changed` services */
+function modelOf(services: number, last: number): BundleModel {
+  const rows = Array.from({ length: services }, (_, i) => i)
+  const address = (i: number, octet: number): string => `10.${i >> 8}.${i & 255}.${octet}`
+  return {
+    ...bareModel,
+    zones: [zone('example.org.')],
+    pools: rows.map((i) =>
+      pool(i + 1, [
+        member(address(i, i < changed ? last : 1), { region: 'DE', priority: 1 }),
+        member(address(i, 200), { region: 'US', priority: 2 }),
+      ]),
+    ),
+    services: rows.map((i) =>
+      service(i + 1, `s${i}.example.org.`, { filterChain: ways[i % ways.length]!, pool: i }),
+    ),
+  }
+}
+
+/** Answers that are compared, and clients that are asked, to plan the change of some services. */
+function workOf(services: number) {
+  const compared = vi.spyOn(Comparer.prototype, 'compare')
+  const asked = vi.spyOn(Client.prototype, 'setWords')
+  const { summary } = planBetween(modelOf(services, 1), modelOf(services, 2), {
+    limits: { networksMax: 1_024 },
+  })
+  const counts = { compared: compared.mock.calls.length, asked: asked.mock.calls.length }
+  vi.restoreAllMocks()
+  expect(summary).toMatchObject({ names: changed, comparedNames: services + 1 })
+  return counts
+}
+
+test('a plan of many services asks no more than one of few, where as much is changed', () => {
+  const few = workOf(2 * changed)
+  expect(few.compared).toBeGreaterThanOrEqual(changed)
+  expect(few.compared).toBeLessThanOrEqual(2 * changed)
+  // Of a sticky service each of the chosen networks, on both sides and in both families.
+  expect(few.asked).toBeGreaterThan(1_024)
+  expect(few.asked).toBeLessThan(changed * 4 * 1_024)
+  expect(workOf(laneCount(10_000, 1_000))).toEqual(few)
+})
+
+// Six times a sixth is not quite one.
+test.each([2, 6])('of a sticky service of %d that goes all move, and nobody is asked', (count) => {
+  const asked = vi.spyOn(Client.prototype, 'setWords')
+  const members = Array.from({ length: count }, (_, i) => member(`10.0.0.${i + 1}`))
+  const model = {
+    ...bareModel,
+    zones: [zone('example.org.')],
+    pools: [pool(1, members)],
+    services: [
+      service(1, 'stays.example.org.', { filterChain: ['sticky'], pool: 0 }),
+      service(2, 'goes.example.org.', { filterChain: ['sticky'], pool: 0 }),
+    ],
+  }
+  const { scenarios } = planBetween(model, { ...model, services: model.services.slice(0, 1) })
+  expect(asked.mock.calls.length).toBeLessThan(64)
+  const [change] = scenarios[0]!.changes
+  const { moved, error, members: shares } = change!.movement!.ipv4
+  expect([change!.name, moved, error]).toEqual(['goes.example.org.', 1, 0])
+  expect(shares.map(({ before, after }) => [before, after])).toEqual([
+    [0, 1],
+    ...members.map(() => [1 / count, 0]),
+  ])
+})
+
+test.each([
+  [0, 65_536],
+  [64, 65_536],
+  [128, 32_768],
+  [1_024, 4_096],
+  [10_000, 4_096],
+])('where %d names differ, %d networks of each sticky one are asked', (names, networks) => {
+  expect(networksFor(names)).toBe(networks)
+})

@@ -1,0 +1,65 @@
+// Whose delegation a node checks for a domain.
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { createNodeDomains } from '#node/compose/domains.ts'
+import { systemClock } from '#lib/clock.ts'
+import { ok } from '#lib/result.ts'
+import type { DomainResult, Domains } from '#state/ports/domains.ts'
+import { silentLog } from '#test/support/api-ports.ts'
+import { DelegationWorld, childOf, parentOf } from '#test/support/dns/delegation-world.ts'
+
+const child = '127.0.0.3'
+const shared = 'customers.test.'
+const plain = 'plain.test.'
+const servers = (zone: string): { name: string; addresses: string[] }[] => [
+  { name: `ns1.${zone}`, addresses: [child] },
+]
+const settings = {
+  spec: {
+    zones: [
+      { name: shared, nameservers: servers(shared), delegated: true },
+      { name: plain, nameservers: servers(plain) },
+    ],
+  },
+}
+let world: DelegationWorld
+beforeAll(async () => {
+  world = await DelegationWorld.make()
+  const cut = (zone: string) => ({ ns: [`ns1.${zone}`], glue: [`ns1.${zone} A ${child}`] })
+  await world.serve('127.0.0.2', parentOf({ [shared]: cut(shared), [plain]: cut(plain) }))
+  await world.serve(child, childOf(shared, `ns1.${shared}`))
+})
+afterAll(() => world.close())
+
+const stored = new Map<string, DomainResult>()
+const store = {
+  claim: async () => ok([]),
+  put: async (uid: string, result: DomainResult) => ok(void stored.set(uid, result)),
+  results: async () => ok(stored),
+  forget: async () => ok(undefined),
+} as unknown as Domains
+
+test.each([
+  ['the zone itself', shared, true],
+  ['a domain in a zone that gives rights by domains', `shop.${shared}`, true],
+  ['a name deep in it', `a.b.${shared}`, true],
+  ['a domain in another zone: its own, which nobody has made', `shop.${plain}`, false],
+])('%s', async (_, domain, nsOk) => {
+  const domains = createNodeDomains({
+    settings: {
+      dns: { resolvers: [], allowLocalTargets: true } as never,
+      domains: { verifyIntervalMs: 600_000, allowPrivate: false },
+    },
+    store,
+    config: {
+      isReady: () => true,
+      snapshot: () =>
+        ({ list: (kind: string) => (kind === 'Settings' ? [{ object: settings }] : []) }) as never,
+    },
+    clock: systemClock,
+    log: silentLog,
+    hints: [{ name: 'a.root.', addresses: ['127.0.0.2'] }],
+    port: world.port,
+  })
+  const found = await domains.verify({ uid: domain, domain, tenant: 'default' })
+  expect(found).toMatchObject({ ok: true, value: { domain, nsOk } })
+})

@@ -1,0 +1,46 @@
+import { expect, test } from 'vitest'
+import { watchCatalog } from '#node/compose/transfers.ts'
+import { parseName } from '#dns/name.ts'
+
+const wire = (name: string): Uint8Array => {
+  const parsed = parseName(name)
+  return parsed.ok ? parsed.value : expect.unreachable(parsed.error)
+}
+const catalog = wire('catalog.example.')
+const others = [wire('example.com.'), wire('x.catalog.example.')]
+
+function watching(name: Uint8Array | undefined): {
+  readonly lines: string[]
+  readonly watch: (zones: readonly Uint8Array[]) => void
+} {
+  const lines: string[] = []
+  const say = (level: string) => (fields: object, message: string) => {
+    lines.push(`${level} ${JSON.stringify(fields)} ${message}`)
+  }
+  return { lines, watch: watchCatalog(name, { info: say('info'), error: say('error') }) }
+}
+
+test('a zone that takes the name of the catalog is an error, told once while it is there', () => {
+  const { lines, watch } = watching(catalog)
+  watch(others)
+  expect(lines).toEqual([])
+  watch([...others, catalog])
+  watch([catalog])
+  expect(lines).toEqual([
+    expect.stringMatching(
+      /^error .*"catalog\.example\.".* Give dns\.axfr\.catalog a name of its own/,
+    ),
+  ])
+  watch(others)
+  watch([catalog])
+  expect(lines.slice(1)).toEqual([
+    expect.stringMatching(/^info .* the catalog zone is there again$/),
+    lines[0],
+  ])
+})
+
+test('without a catalog nothing is said', () => {
+  const { lines, watch } = watching(undefined)
+  watch([catalog])
+  expect(lines).toEqual([])
+})

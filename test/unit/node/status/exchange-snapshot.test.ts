@@ -1,0 +1,52 @@
+// What the metrics show of transfers, updates, NOTIFY and signed messages.
+import { expect, test } from 'vitest'
+import { exchangeSnapshot } from '#node/status/exchange-snapshot.ts'
+import { Rcode } from '#dns/rcode.ts'
+
+const updates = {
+  counts: new Map([
+    [Rcode.NoError, 4],
+    [Rcode.NotZone, 2],
+  ]),
+}
+const notifier = { counts: { sent: 8, acknowledged: 6, failed: 1 } }
+
+test('has the counts of all four', () => {
+  const exchangeStats = {
+    messages: {
+      ...{
+        signed: 17,
+        repeated: 8,
+        malformed: 1,
+        badKey: 2,
+        badSignature: 3,
+        badTime: 4,
+        badTruncation: 5,
+      },
+    },
+    transfers: { running: 1, started: 7, refused: 6, current: 5, ended: 3 },
+  }
+  expect(exchangeSnapshot({ node: { exchangeStats }, updates, notifier })).toEqual({
+    transfers: { started: 7, current: 5, refused: 6, ended: 3 },
+    transfersRunning: 1,
+    updates: { NOERROR: 4, NOTZONE: 2 },
+    notify: { sent: 8, acknowledged: 6, failed: 1 },
+    signedMessages: {
+      valid: 9,
+      repeated: 8,
+      malformed: 1,
+      badkey: 2,
+      badsig: 3,
+      badtime: 4,
+      badtrunc: 5,
+    },
+  })
+})
+
+test('shows 0 before the thread that counts has said anything', () => {
+  const none = { counts: new Map<number, number>() }
+  const shown = exchangeSnapshot({ node: { exchangeStats: undefined }, updates: none, notifier })
+  expect(shown).toMatchObject({ updates: {}, transfersRunning: 0 })
+  expect(Object.values(shown.transfers)).toEqual([0, 0, 0, 0])
+  expect(Object.values(shown.signedMessages)).toEqual([0, 0, 0, 0, 0, 0, 0])
+})

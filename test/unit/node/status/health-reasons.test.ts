@@ -1,0 +1,117 @@
+// What health says of a repository that is held: which commit waits, and what serves meanwhile.
+import { expect, test } from 'vitest'
+import { healthOf, isWithdrawn } from '#node/status/health-reasons.ts'
+import type { HealthParts } from '#node/status/health-reasons.ts'
+import { unknownStatus } from '#gitops/status/status.ts'
+import type { GitopsStatus } from '#gitops/status/status.ts'
+
+const head = (commit: string) => ({ commit, author: 'ann', committedAtMs: 0 })
+const accepted = { commit: 'a1', seq: 1, signer: 'ann' } as NonNullable<GitopsStatus['accepted']>
+
+function said(
+  status: Partial<GitopsStatus>,
+  isServing: boolean,
+  wanted = 'git-held',
+  missingGeo: readonly string[] = [],
+): string | undefined {
+  const node = { active: isServing ? {} : null, refused: null, expired: false, isStored: true }
+  const parts: HealthParts = {
+    node: { status: () => node } as unknown as HealthParts['node'],
+    gitops: {
+      status: () => ({ ...unknownStatus, sync: 'held', ...status }),
+      config: { isReady: () => true } as HealthParts['gitops']['config'],
+    },
+    shared: () => ({ state: 'up' }),
+    database: () => ({ isUp: true, wasThere: true }),
+    canKeep: () => true,
+    isBackedUp: () => true,
+    journal: () => null,
+    queryLog: () => null,
+    isAudited: () => true,
+    isSetupOpen: () => false,
+    deliveryPhase: () => null,
+    areChecksOff: () => wanted === 'checks-off',
+    missingGeo: () => missingGeo,
+    anycast: () => null,
+  }
+  return healthOf(parts).reasons.find(({ code }) => code === wanted)?.message
+}
+
+test.each<[string, Partial<GitopsStatus>, boolean, string]>([
+  [
+    'a newer commit that is held',
+    { code: 'Unsigned', head: head('b2'), accepted },
+    true,
+    'The newest commit is held, and the accepted one serves.',
+  ],
+  [
+    'an empty origin',
+    { code: 'BranchMissing' },
+    false,
+    'The branch has no commit yet; nothing serves yet.',
+  ],
+  [
+    'a branch that went away',
+    { code: 'BranchMissing', accepted },
+    true,
+    'The branch is missing; the commit that was accepted from it serves.',
+  ],
+  [
+    'a first commit that is held',
+    { code: 'Unsigned', head: head('b2') },
+    false,
+    'The newest commit is held, and none is accepted; nothing serves yet.',
+  ],
+  [
+    'a held head after what was accepted was forgotten',
+    { code: 'Unsigned', head: head('b2') },
+    true,
+    'The newest commit is held, and none is accepted; the last bundle serves.',
+  ],
+  [
+    'signers that cannot be read, with the accepted commit as the head',
+    { code: 'SignersUnreadable', head: head('a1'), accepted },
+    true,
+    'The list of signers cannot be used: the next commit would be held; the accepted one serves.',
+  ],
+  [
+    'an accepted commit that this version does not compile',
+    { code: 'CompileFailed', head: head('a1'), accepted },
+    true,
+    'The accepted commit cannot be used again as it is; the last bundle serves.',
+  ],
+  [
+    'a state that cannot be read',
+    { code: 'StateUnreadable' },
+    true,
+    'What was accepted cannot be read; the last bundle serves.',
+  ],
+])('health says what is true of %s', (_what, status, isServing, sentence) => {
+  expect(said(status, isServing)).toBe(`${sentence} GET /api/v1/gitops/status says why.`)
+})
+
+test.each([
+  ['nothing is to be announced', null, false],
+  ['it has just started', { isAnnounced: false, reason: 'starting' }, false],
+  ['they are announced', { isAnnounced: true, reason: null }, false],
+  ['it was silent', { isAnnounced: false, reason: 'silent' }, true],
+])('addresses are missing where they should be announced: not when %s', (_what, facts, is) => {
+  const others = { isGuarded: true, driver: { isReachable: true } }
+  expect(isWithdrawn(facts === null ? null : { ...facts, ...others })).toBe(is)
+})
+
+test('a write that failed by a mistake of gslbd is told while the repository is well', () => {
+  const fault = { sync: 'synced', faultAtMs: 1 } as const
+  expect(said(fault, true, 'write-failed')).toContain('The log says why')
+  expect(said({ ...fault, faultAtMs: 0 }, true, 'write-failed')).toBeUndefined()
+})
+
+test('a geo database that is missing is a reason, in its words', () => {
+  const sentences = ['There is no geo database.', 'And no other.']
+  expect(said({}, true, 'geo-missing', sentences)).toBe(sentences.join(' '))
+  expect(said({}, true, 'geo-missing')).toBeUndefined()
+})
+
+test('checks that nobody makes are a notice', () => {
+  expect(said({}, true, 'checks-off')).toMatch(/not probed/)
+})

@@ -1,0 +1,23 @@
+// How many messages are on their way from the responders to the stream thread.
+import { expect, test } from 'vitest'
+import { HandOverGate, handOverBytes } from '#server/threads/hand-over.ts'
+
+/** @returns how many more it lets in */
+function fill(gate: HandOverGate): number {
+  for (let entered = 0; ; entered++) if (!gate.enter()) return entered
+}
+
+test('a full gate lets one in when one has left', () => {
+  const gate = new HandOverGate(new SharedArrayBuffer(handOverBytes))
+  expect(fill(gate)).toBe(256)
+  gate.leave()
+  expect(fill(gate)).toBe(1)
+})
+
+test('what was on its way to a thread that died makes no more room than there is', () => {
+  const gate = new HandOverGate(new SharedArrayBuffer(handOverBytes))
+  fill(gate)
+  gate.clear()
+  for (let i = 0; i < 10; i++) gate.leave()
+  expect(fill(gate)).toBe(256)
+})

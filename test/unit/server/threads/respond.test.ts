@@ -1,0 +1,65 @@
+// The loop of a responder over a source of packets that is no socket.
+import { expect, test } from 'vitest'
+import { noLimit } from '#answer/query-bucket.ts'
+import { Transaction } from '#answer/transaction.ts'
+import { Counters } from '#answer/counters/counters.ts'
+import { Control } from '#server/threads/responder-control.ts'
+import { respond } from '#server/threads/respond.ts'
+import { decodeMessage, query } from '#test/support/dns/message.ts'
+import { BatchList } from '#test/support/batch-list.ts'
+
+const settings = { udpPayloadSize: 1_232, nsid: '', versionBind: '', tcpIdleTimeoutMs: 0 }
+
+test('answers the batches of any source, and ends at a stop when no packet is left', () => {
+  const control = new Int32Array(new SharedArrayBuffer(16))
+  const counters = new Counters(new SharedArrayBuffer(Counters.bytes))
+  const tx = new Transaction(settings, 1, counters)
+  const batches = [[query('a.test. A'), query('b.test. A')], [], [query('c.test. A')]]
+  const source = new BatchList(batches, () => {
+    Atomics.store(control, Control.Generation, Control.Stop)
+  })
+  const took: number[] = []
+  const timed: (string | number)[] = []
+  const rested: number[] = []
+  let takeOvers = 0
+  respond(source, tx, {
+    control,
+    bucket: { take: () => noLimit, giveBack: () => undefined },
+    scripts: { startBatch: () => undefined },
+    turns: { took: (packets) => void took.push(packets) },
+    timer: { begin: () => void timed.push('begin'), end: (queries) => void timed.push(queries) },
+    rest: (packets) => void rested.push(packets),
+    takeOver: () => void takeOvers++,
+    handOver: () => undefined,
+  })
+  const names = source.sent.map((reply) => decodeMessage(reply).questions[0]?.name)
+  expect(names).toEqual(['a.test.', 'b.test.', 'c.test.'])
+  // Without a bundle every query is refused, and nothing is published to take over.
+  expect(source.sent.map((reply) => decodeMessage(reply).rcode)).toEqual([5, 5, 5])
+  expect(took).toEqual([2, 1])
+  expect(timed).toEqual(['begin', 2, 'begin', 1])
+  expect(rested).toEqual([2, 0, 1])
+  expect(takeOvers).toBe(0)
+})
+
+test('takes over before the batch that comes after a publication', () => {
+  const control = new Int32Array(new SharedArrayBuffer(16))
+  const counters = new Counters(new SharedArrayBuffer(Counters.bytes))
+  const tx = new Transaction(settings, 1, counters)
+  const source = new BatchList([[query('a.test. A')]], () => {
+    Atomics.store(control, Control.Generation, Control.Stop)
+  })
+  const order: string[] = []
+  Atomics.store(control, Control.Generation, 1)
+  respond(source, tx, {
+    control,
+    bucket: { take: () => noLimit, giveBack: () => undefined },
+    scripts: { startBatch: () => void order.push('batch') },
+    turns: { took: () => undefined },
+    timer: { begin: () => undefined, end: () => undefined },
+    rest: () => undefined,
+    takeOver: () => void order.push('take over'),
+    handOver: () => undefined,
+  })
+  expect(order).toEqual(['take over', 'batch'])
+})

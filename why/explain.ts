@@ -1,0 +1,236 @@
+// Answers a question as a node answered it at an instant: the one answer where it was certain, else
+// all that it may have been, with their shares.
+import { poolOfService, textOf } from '#bundle/format/bundle.ts'
+import type { Bundle } from '#bundle/format/bundle.ts'
+import { scriptsOf } from '#judge/simulate/scripts.ts'
+import { SimulationMemory, simulate } from '#judge/simulate/simulation.ts'
+import type { Simulation } from '#judge/simulate/simulation.ts'
+import type { SimulatedService } from '#judge/simulate/service.ts'
+import type { SimulatedClient } from '#judge/simulate/question.ts'
+import { RrType } from '#dns/rrtype.ts'
+import { ok } from '#lib/result.ts'
+import type { Result } from '#lib/result.ts'
+import { Chooser } from '#judge/sides/chooser.ts'
+import { noAddress, Outcomes } from '#judge/sides/outcome.ts'
+import { CountedRandom } from '#judge/sides/side.ts'
+import type { Side } from '#judge/sides/side.ts'
+import { Chain } from '#routing/chain/chain.ts'
+import { Client } from '#routing/chain/client.ts'
+import { createEnvironment } from '#routing/choose/environment.ts'
+import type { RoutingTables } from '#routing/choose/environment.ts'
+import type { ScriptPort } from '#routing/script/port.ts'
+import type { RoutingState } from '#routing/state/state.ts'
+import type { Moment } from '#journal/moment.ts'
+import type { GeoSetting } from '#inputs/geo/lower.ts'
+import { replayState } from '#journal/replay.ts'
+import type { MeasuredThen, Then, WhyUnkept } from '#journal/sides/sides-then.ts'
+import { goesBy } from '#inputs/geo/databases.ts'
+import { measuredOf } from '#why/sides/measured-table.ts'
+import type { MeasuredOfClient } from '#why/sides/measured-table.ts'
+import { SidesMemory } from '#why/sides/sides-memory.ts'
+import { pastTexts } from '#why/sides/texts-then.ts'
+import type { HandedTexts, PastText } from '#why/sides/texts-then.ts'
+
+export interface PastQuestion {
+  /** Wire form. */
+  readonly qname: Uint8Array
+  readonly qtype: number
+  /** The subnet of the query's ECS option; null: there was none. */
+  readonly client: SimulatedClient | null
+  /** Address that the query came from; left out: 0.0.0.0. */
+  readonly source?: Uint8Array
+  /** Of the dice of that very answer, where a record of the query has it. Default 1. */
+  readonly seed?: number
+  /** Settings whose database is not the one of then. Default: none. */
+  readonly otherDatabases?: readonly GeoSetting[]
+}
+
+export interface PastShare {
+  /** An address, or the host name of an alias. */
+  readonly member: string
+  readonly pool: string
+  /** Of the answers, that it stood first in. */
+  readonly probability: number
+}
+
+export interface PastAnswer {
+  /**
+   * Neither dice nor turns had a part in it, nor anything that is not kept: `simulation` is the
+   * answer that was given.
+   */
+  readonly isCertain: boolean
+  /** Empty: no service answered, or something that is not known chose. */
+  readonly shares: readonly PastShare[]
+  /** All addresses that may have been in it, in the order of the file. */
+  readonly mayAnswer: readonly string[]
+  /** By browsers of the client's network; null: no step went by it, or see `unknown`. */
+  readonly measured: MeasuredOfClient | null
+  /** TXT records written at run time that had a part in it. */
+  readonly texts: readonly PastText[]
+  /** The answer, or one of those that may have been. */
+  readonly simulation: Simulation
+  /** What is not known of then, in sentences. */
+  readonly unknown: readonly string[]
+}
+
+/** What one explanation leaves for the next: making it costs more than a question. */
+export class PastMemory {
+  readonly simulation = new SimulationMemory()
+  readonly sides = new SidesMemory()
+  readonly random = new CountedRandom(1)
+  readonly chain = new Chain(this.random)
+}
+
+/** Answers in a row for the shares of a simulation: the places behind the first. */
+const draws = 1_000
+
+/**
+ * The seam for replays of single queries: bundle, instant (with the health of then), client and
+ * seed give the answer. Errors: a clause.
+ */
+export async function explainPast(
+  bundle: Bundle,
+  moment: Moment,
+  tables: RoutingTables,
+  question: PastQuestion,
+  memory = new PastMemory(),
+): Promise<Result<PastAnswer, string>> {
+  const state = replayState(bundle, moment)
+  if (!state.ok) return state
+  const { measured, rum } = memory.sides.table(moment)
+  const texts = memory.sides.texts(moment, bundle)
+  const tablesThen = { ...tables, rum }
+  const scripts = scriptsOf([bundle], tablesThen, moment.atMs)
+  const { qname, qtype, client, source, seed = 1 } = question
+  const asked = {
+    ...{ qname, qtype, client, seed, count: draws, tables: tablesThen, scripts },
+    texts: texts.handed,
+    ...(source === undefined ? {} : { source }),
+  }
+  const simulation = simulate(bundle, state.value, asked, memory.simulation)
+  const past = { bundle, state: state.value, tables: tablesThen, scripts, memory, measured, texts }
+  const shared = sharesOf(past, simulation, question)
+  await scripts?.close()
+  return ok(shared)
+}
+
+interface Past {
+  readonly bundle: Bundle
+  readonly state: RoutingState
+  readonly tables: RoutingTables
+  readonly scripts: ScriptPort | null
+  readonly measured: Then<MeasuredThen>
+  readonly texts: HandedTexts
+  /** Its transaction has just answered from all this. */
+  readonly memory: PastMemory
+}
+
+function sharesOf(then: Past, simulation: Simulation, question: PastQuestion): PastAnswer {
+  const { service } = simulation
+  const family = question.qtype === RrType.AAAA ? 1 : 0
+  const isAddress = question.qtype === RrType.A || question.qtype === RrType.AAAA
+  const row = service === null ? -1 : serviceNamed(then.bundle, service)
+  const isChosen = isAddress && row >= 0 && poolOfService(then.bundle, row) >= 0
+  const goesByTexts = mayBeTexts(simulation, question.qtype)
+  const { then: kept } = then.texts
+  const unsure = goesByTexts && kept.kind === 'unkept' ? [textsSentence(kept.why)] : []
+  const owner = goesByTexts ? simulation.texts : null
+  const texts = owner === null ? [] : pastTexts(then.texts, owner)
+  if (!isChosen || service === null) {
+    const isCertain = unsure.length === 0
+    const nothing = { shares: [], mayAnswer: [], measured: null }
+    return { isCertain, ...nothing, texts, simulation, unknown: unsure }
+  }
+  const outcomes = new Outcomes(null)
+  const chooser = new Chooser(sideOf(then), row, family, question.qtype, outcomes)
+  const client = clientOf(question)
+  const outcome = chooser.choose(Int32Array.from(client.words), client.isIpv6)
+  const shares = outcome.shares.flatMap(({ destination, probability }) => {
+    const { member, pool } = outcomes.destinations[destination]!
+    return probability > 0 ? [{ member, pool, probability }] : []
+  })
+  const named = shares.filter(({ member }) => member !== noAddress)
+  const possible = new Set([...service.mayAnswer, ...named.map(({ member }) => member)])
+  const { measured } = then
+  const chose = unknownChoices(chooser, service, question, measured)
+  const isMeasured = chooser.isMeasured && measured.kind === 'kept'
+  return {
+    isCertain: shares.length === 1 && chose.length === 0 && unsure.length === 0,
+    shares: chose.length > 0 ? [] : named,
+    mayAnswer: chose.length > 0 ? (service.trace?.candidates ?? []) : [...possible],
+    measured: isMeasured
+      ? measuredOf(measured.value, then.bundle, service, addressOf(question))
+      : null,
+    texts,
+    simulation,
+    unknown: [...chose, ...unsure],
+  }
+}
+
+/** Sentences about steps that may have taken any candidate. */
+function unknownChoices(
+  { isMeasured, ways }: Chooser,
+  { trace }: SimulatedService,
+  { otherDatabases = [] }: PastQuestion,
+  measured: Then<MeasuredThen>,
+): readonly string[] {
+  // Of one candidate there is no other to take; a geo rule takes one before any step.
+  if (trace === null || trace.candidates.length < 2) return []
+  const elsewhere = trace.geoRule === null ? ways.filter((way) => goesBy(way, otherDatabases)) : []
+  return [
+    ...(isMeasured && measured.kind === 'unkept' ? [measuredSentence(measured.why)] : []),
+    ...elsewhere.map(({ name }) => `the step ${name} goes by it: it may have taken any candidate`),
+  ]
+}
+
+/** Whether one that was written at run time would have made another answer. */
+function mayBeTexts({ zone, rule, match, referral }: Simulation, qtype: number): boolean {
+  const isRuled = rule !== null && rule.action !== 'passthru'
+  if (zone === null || isRuled || referral !== null) return false
+  return match !== 'exact' || qtype === RrType.TXT || qtype === RrType.ANY
+}
+
+const textsSentence = (why: WhyUnkept): string =>
+  `which TXT records had been written at run time ${unkeptWords[why]}: with one at this name ` +
+  'the answer was another one'
+
+const measuredSentence = (why: WhyUnkept): string =>
+  `what browsers had measured ${unkeptWords[why]}: the step rum may have taken any candidate`
+
+/** After what it is that is not known. */
+export const unkeptWords: Readonly<Record<WhyUnkept, string>> = {
+  older: 'is not in the journal of then, which an older version wrote',
+  limit: 'was not kept at that instant, for the journal had used up its octets of the day for it',
+  damaged: 'cannot be read, for the journal was cut there, or is damaged',
+}
+
+function clientOf(question: PastQuestion): Client {
+  const one = new Client()
+  const octets = addressOf(question)
+  one.set(octets, 0, octets.length)
+  return one
+}
+
+const addressOf = ({ client, source }: PastQuestion): Uint8Array =>
+  client?.octets ?? source ?? new Uint8Array(4)
+
+function serviceNamed(
+  bundle: Bundle,
+  { name, tenant }: { readonly name: string; readonly tenant: string },
+): number {
+  for (let row = 0; row < bundle.counts.services; row++) {
+    const isName = textOf(bundle, bundle.serviceName[row]!) === name
+    if (isName && textOf(bundle, bundle.serviceTenant[row]!) === tenant) return row
+  }
+  return -1
+}
+
+function sideOf({ bundle, state, tables, scripts, memory }: Past): Side {
+  const { random, chain } = memory
+  const { tx } = memory.simulation
+  random.restart(1)
+  chain.adopt(bundle, state, tables.networks ?? null)
+  chain.qname = tx.qname
+  const environment = createEnvironment(bundle, tables, scripts)
+  return { bundle, tables, state, environment, tx, chain, random, unknownMembers: [] }
+}

@@ -1,0 +1,148 @@
+// Looks an instant up and answers a question of then: journal, bundle, databases and repository put
+// together.
+import type { SimulatedClient } from '#judge/simulate/question.ts'
+import { joinedClauses } from '#lib/clauses.ts'
+import { err, ok } from '#lib/result.ts'
+import type { Result } from '#lib/result.ts'
+import { findMoment } from '#journal/moment.ts'
+import type { Gap, Moment, Segments } from '#journal/moment.ts'
+import { bundleOfThen, commitWords } from './bundle-of-then.ts'
+import type { BundleOfThen, CommitWords } from './bundle-of-then.ts'
+import { otherDatabases, otherReleases } from '#inputs/geo/databases.ts'
+import type { Databases } from '#inputs/geo/databases.ts'
+import { explainPast } from './explain.ts'
+import type { PastAnswer } from './explain.ts'
+import { journalFault } from './journal-fault.ts'
+
+export interface WhyParts {
+  readonly dataDir: string
+  /** Bare repositories, or `.git` of clones. */
+  readonly gitdirs: readonly string[]
+  /** The newest first. */
+  readonly segments: Segments
+  /** Where they are files. */
+  readonly directory?: string
+  /** They are copies of this other node's; left out: they are files of the node itself. */
+  readonly copyOf?: string
+  readonly databases: Databases
+}
+
+export interface WhyQuestion {
+  readonly atMs: number
+  readonly qname: Uint8Array
+  readonly qtype: number
+  readonly client: SimulatedClient | null
+  readonly source?: Uint8Array
+  readonly seed?: number
+}
+
+export interface PastReport extends PastAnswer {
+  readonly atMs: number
+  readonly node: string
+  /** null: the bundle was compiled from none. */
+  readonly commit: CommitWords | null
+  readonly digest: string
+  /** From when on this bundle answered; null: longer than the journal goes back. */
+  readonly sinceMs: number | null
+  readonly bundleFrom: BundleOfThen['from']
+  /** Sentences: what was not certain then, or is not known now. */
+  readonly notes: readonly string[]
+}
+
+export interface NotExplained {
+  /** Sentences about what is missing. */
+  readonly reason: string
+  /** It is the instant, of which the journal says nothing. */
+  readonly isGap: boolean
+}
+
+export async function lookBack(
+  parts: WhyParts,
+  question: WhyQuestion,
+): Promise<Result<PastReport, NotExplained>> {
+  const moment = findMoment(parts.segments, question.atMs)
+  if (moment.kind === 'gap') {
+    return err({ reason: missingText(moment, question.atMs, parts), isGap: true })
+  }
+  const { generation } = moment
+  const found = await bundleOfThen(parts.dataDir, parts.gitdirs, generation)
+  if (!found.ok) return err({ reason: found.error, isGap: false })
+  const { bundle, from } = found.value
+  const { tablesFor, releases } = parts.databases
+  const past = await explainPast(bundle, moment, tablesFor(bundle), {
+    ...question,
+    otherDatabases: otherDatabases(moment.tables, releases),
+  })
+  if (!past.ok) {
+    const reason = `the journal of ${timeText(question.atMs)} cannot be used: ${past.error}`
+    return err({ reason, isGap: false })
+  }
+  return ok({
+    ...past.value,
+    atMs: question.atMs,
+    node: moment.segment.node,
+    commit: await commitWords(parts.gitdirs, generation.commit),
+    digest: generation.digest,
+    sinceMs: moment.sinceMs,
+    bundleFrom: from,
+    notes: [
+      ...notesOf(moment),
+      // Where a client is matters to what chooses among members alone.
+      ...(past.value.simulation.service === null ? [] : otherReleases(moment.tables, releases)),
+      ...past.value.unknown,
+    ],
+  })
+}
+
+function notesOf({ before, isRepeated }: Moment): readonly string[] {
+  return [
+    ...(before === null
+      ? []
+      : [
+          'a swap was under way: some threads may still have answered from the bundle before, of ' +
+            `commit ${before.commit}`,
+        ]),
+    ...(isRepeated
+      ? ['the clock of the node showed this instant more than once: this is the last time']
+      : []),
+  ]
+}
+
+/** Also names files that may have it, but cannot be read. */
+function missingText(gap: Gap, atMs: number, { directory, copyOf }: WhyParts): string {
+  const fault = directory === undefined ? null : journalFault(directory)
+  if (gap.why === 'empty') return gapText({ ...gap, reason: fault ?? '' }, atMs)
+  const text = gapText(gap, atMs, copyOf)
+  return fault === null ? text : joinedClauses(text, fault)
+}
+
+/** @returns sentences */
+export function gapText(gap: Gap, atMs: number, copyOf?: string): string {
+  const { why, endMs, beginMs, reason } = gap
+  if (why === 'empty') {
+    if (reason !== '') return `the journal cannot be read: ${reason}`
+    return 'there is no journal: is this the data directory of a node, with journal.enabled?'
+  }
+  const at = timeText(atMs)
+  const until = endMs === null ? '' : ` It ends at ${timeText(endMs)}`
+  const from = beginMs === null ? '' : ` and goes on at ${timeText(beginMs)}`
+  if (endMs === null) {
+    const first = beginMs === null ? '' : `, which begins at ${timeText(beginMs)}`
+    return `${at} is before the journal${first}`
+  }
+  const around = `${until}${from}.`
+  if (why === 'stopped') return `the node was stopped at ${at}.${around}`
+  if (why === 'lost') return `the journal could not be written at ${at}: ${reason}.${around}`
+  if (copyOf === undefined) {
+    return `the journal says nothing of ${at}: the node was down, or its file was cut.${around}`
+  }
+  return (
+    `the journal of ${copyOf} that is kept here says nothing of ${at}: the node was down, or ` +
+    `what it wrote then has not come here.${around}`
+  )
+}
+
+export const timeText = (ms: number): string => {
+  const date = new Date(ms)
+  return Number.isNaN(date.getTime()) ? String(ms) : date.toISOString()
+}

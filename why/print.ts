@@ -1,0 +1,116 @@
+// Prints an answer of then for people: what was answered, by which commit, and the way to it.
+import { printSimulation } from '#judge/simulate/print.ts'
+import type { PastReport } from './look-back.ts'
+
+export interface WhyHeading {
+  readonly name: string
+  readonly type: string
+  readonly client: string | null
+}
+
+/** Of a node and of its files alike. */
+const settingsHint = 'geoip.dbPath in the settings (--settings FILE)'
+
+/** @param tellsWho whether the reader may know who made the commit */
+export function printReport(heading: WhyHeading, report: PastReport, tellsWho = true): string {
+  const at = new Date(report.atMs).toISOString()
+  const { simulation, atMs: nowMs } = report
+  const { service } = simulation
+  // Its shares are of a thousand draws; those that were computed stand below.
+  const shown =
+    service === null ? simulation : { ...simulation, service: { ...service, distribution: [] } }
+  const trace = printSimulation(
+    { ...heading, at, nowMs, overlays: [], seed: 1, databaseFrom: settingsHint },
+    shown,
+  )
+  return [
+    ...whoLines(report, tellsWho),
+    trace.trimEnd(),
+    ...textLines(report),
+    ...measuredLines(report),
+    ...shareLines(report),
+    ...report.notes.map((note) => row('note', note)),
+    '',
+  ].join('\n')
+}
+
+function whoLines(report: PastReport, tellsWho: boolean): string[] {
+  const { node, commit, digest, sinceMs, bundleFrom } = report
+  const since =
+    sinceMs === null
+      ? 'since before the journal begins'
+      : `since ${new Date(sinceMs).toISOString()}`
+  const words =
+    commit === null
+      ? []
+      : [
+          row('commit', commit.subject === null ? commit.id : `${commit.id} ${commit.subject}`),
+          ...(tellsWho ? [row('', byWhom(commit))] : []),
+        ]
+  return [
+    row('node', `${node}, bundle ${digest.slice(0, 12)} ${since} (from ${bundleFrom})`),
+    ...words,
+  ]
+}
+
+function byWhom({ author, date }: NonNullable<PastReport['commit']>): string {
+  return author === null ? 'not in a repository here' : `by ${author}, ${date ?? ''}`
+}
+
+/** @returns who wrote the records, and when */
+function textLines({ texts }: PastReport): string[] {
+  const shown = texts.slice(0, textsMax).map(({ name, value, tenantId, writtenBy, writtenAt }) => {
+    if (writtenAt === '') return `${value} at ${name}; a control node knows who wrote it`
+    const who = writtenBy === '' ? 'somebody' : writtenBy
+    return `${value} at ${name} by ${who} of tenant ${tenantId}, ${writtenAt}`
+  })
+  const more = texts.length - shown.length
+  return [...shown, ...(more > 0 ? [`and ${more} more`] : [])].map((text, i) =>
+    row(i === 0 ? 'written' : '', text),
+  )
+}
+
+const textsMax = 8
+
+function measuredLines({ measured }: PastReport): string[] {
+  if (measured === null) return []
+  const { network, averages } = measured
+  const known = averages.filter(({ latencyMs }) => latencyMs !== null)
+  if (known.length === 0) return [row('browsers', `of ${network} had measured none of these`)]
+  const texts = known
+    .toSorted((a, b) => a.latencyMs! - b.latencyMs!)
+    .slice(0, measuredMax)
+    .map(({ member, latencyMs }) => `${member} ${latencyMs!.toPrecision(3)} ms`)
+  const more = known.length - texts.length
+  const others = averages.length - known.length
+  return [
+    row('browsers', `of ${network} had measured ${texts.join(', ')}`),
+    ...(more > 0 ? [row('', `and ${more} more`)] : []),
+    ...(others > 0 ? [row('', `and nothing of ${others} others`)] : []),
+  ]
+}
+
+const measuredMax = 8
+
+function shareLines({ isCertain, shares, mayAnswer }: PastReport): string[] {
+  if (isCertain) return [row('certain', 'neither dice nor turns had a part in it')]
+  if (shares.length + mayAnswer.length === 0) {
+    return [row('unsure', 'what the notes name may have made another answer')]
+  }
+  const rows = shares.map(({ member, probability }) =>
+    row('', `${member.padEnd(20)} ${(probability * 100).toFixed(1)} %`),
+  )
+  const rest = mayAnswer.filter((address) => !shares.some(({ member }) => member === address))
+  const or = rows.length === 0 ? 'one of' : 'or'
+  return [
+    shares.length > 1
+      ? row('chance', 'dice or turns chose; the answer above is one of these, by who stood first')
+      : row('unsure', 'what the notes name may have made another answer than this'),
+    ...rows,
+    ...(rest.length === 0 ? [] : [row('', `${or} ${rest.join(', ')}`)]),
+  ]
+}
+
+function row(label: string, text: string): string {
+  return `${label.padEnd(10)}${text}`
+}

@@ -1,0 +1,249 @@
+// Answers a logged query once more, from the bundle and the health of then, with its own seed and
+// turn, through the server's own answer code: the very octets must come out.
+import type { Bundle } from '#bundle/format/bundle.ts'
+import { scriptsOf } from '#judge/simulate/scripts.ts'
+import type { SimulatedScripts } from '#judge/simulate/scripts.ts'
+import { otherReleases } from '#inputs/geo/databases.ts'
+import type { Databases } from '#inputs/geo/databases.ts'
+import { unkeptWords } from '#why/explain.ts'
+import { gapText } from '#why/look-back.ts'
+import { tableThen } from '#why/sides/measured-table.ts'
+import { SidesMemory } from '#why/sides/sides-memory.ts'
+import { parseAddress } from '#dns/address.ts'
+import { err, ok } from '#lib/result.ts'
+import type { Result } from '#lib/result.ts'
+import type { RoutingState } from '#routing/state/state.ts'
+import { answer } from '#answer/answer.ts'
+import { createServingView } from '#answer/serving-view.ts'
+import { Transaction, Transport } from '#answer/transaction.ts'
+import type { AnswerSettings } from '#answer/transaction.ts'
+import { Counters } from '#answer/counters/counters.ts'
+import type { Gap, Moment } from '#journal/moment.ts'
+import type { GenerationHead } from '#journal/format/records.ts'
+import { textsThen } from '#journal/sides/sides-then.ts'
+import { replayState } from '#journal/replay.ts'
+import type { ReadRecord } from '#answer/query-log/dnstap-reader.ts'
+import { momentKey } from './moment-key.ts'
+
+export interface ReplayParts {
+  /** As the node answers now: those of then are not kept. */
+  readonly settings: AnswerSettings
+  readonly databases: Databases
+  readonly momentAt: (atMs: number) => Moment | Gap
+  /** Errors: a sentence. Asked once for each bundle, as long as few are asked for. */
+  readonly bundleOf: (head: GenerationHead) => Promise<Result<Bundle, string>>
+}
+
+export type Replayed =
+  | {
+      readonly kind: 'same'
+      /** Another thread had taken so many turns in between. */
+      readonly turnsOff: number
+      /** Health changed within so many milliseconds: it is the answer of that side. */
+      readonly healthOffMs: number
+    }
+  | {
+      readonly kind: 'other'
+      /** Empty: none was sent, or none would be. */
+      readonly then: Uint8Array
+      readonly now: Uint8Array
+      /** What may be the cause, in sentences; none: nothing that is known. */
+      readonly causes: readonly string[]
+    }
+  /** The record or the journal does not say enough: a sentence. */
+  | { readonly kind: 'unknown'; readonly reason: string }
+
+/** The clock of a log and that of the journal are read by two threads, at two times. */
+const aroundMs: readonly number[] = [0, -3, 3, -30, 30, -300, 300]
+const turnsOffMax = 4
+const bundlesMax = 8
+const replyBytesMax = 65_535
+
+/** What a record must say to be answered again. */
+interface Asked {
+  readonly atMs: number
+  readonly digest: string
+  readonly node: string
+  readonly seed: number
+  readonly turn: number | undefined
+  readonly client: Uint8Array
+  readonly query: Uint8Array
+  /** Empty: none was sent. */
+  readonly reply: Uint8Array
+}
+
+/** What answers, kept for the next record as long as nothing has changed. */
+interface Then {
+  readonly key: string
+  readonly state: RoutingState
+  readonly scripts: SimulatedScripts | null
+}
+
+export class Replay {
+  readonly #parts: ReplayParts
+  readonly #tx: Transaction
+  readonly #reply = new Uint8Array(replyBytesMax)
+  readonly #bundles = new Map<string, Result<Bundle, string>>()
+  readonly #sides = new SidesMemory()
+  #calls = 0
+  #then: Then | undefined
+
+  constructor(parts: ReplayParts) {
+    this.#parts = parts
+    const counters = new Counters(new SharedArrayBuffer(Counters.bytes))
+    // Far ahead at each call: no script is short of time for what others before it have used up.
+    this.#tx = new Transaction(parts.settings, 0, counters, () => (this.#calls += 1_000_000))
+  }
+
+  async one(record: ReadRecord): Promise<Replayed> {
+    const asked = askedOf(record)
+    if (!asked.ok) return unknown(asked.error)
+    const { atMs, digest, node, reply: then } = asked.value
+    const tried = new Set<string>()
+    let first: { readonly now: Uint8Array; readonly moment: Moment } | undefined
+    let why: string | undefined
+    for (const healthOffMs of aroundMs) {
+      const moment = this.#parts.momentAt(atMs + healthOffMs)
+      const misfit = misfitOf(moment, asked.value)
+      if (moment.kind === 'gap' || misfit !== undefined) {
+        why ??= moment.kind === 'gap' ? gapText(moment, atMs) : misfit
+        continue
+      }
+      const key = momentKey(moment)
+      if (tried.has(key)) continue
+      tried.add(key)
+      const adopted = await this.#adopt(moment, key)
+      if (!adopted.ok) return unknown(adopted.error)
+      for (const turnsOff of turnsTried(asked.value)) {
+        const now = this.#answer(asked.value, record, turnsOff)
+        if (Buffer.compare(now, then) === 0) return { kind: 'same', turnsOff, healthOffMs }
+        first ??= { now: Uint8Array.from(now), moment }
+      }
+    }
+    if (first === undefined) {
+      return unknown(why ?? `the journal of ${node} does not have ${digest}`)
+    }
+    const { releases } = this.#parts.databases
+    const { moment } = first
+    const causes = [...otherReleases(moment.tables, releases), ...causesOf(record, moment)]
+    return { kind: 'other', then, now: first.now, causes }
+  }
+
+  async close(): Promise<void> {
+    await this.#then?.scripts?.close()
+    this.#then = undefined
+  }
+
+  async #adopt(moment: Moment, key: string): Promise<Result<null, string>> {
+    if (this.#then?.key === key && this.#then.scripts === null) return ok(null)
+    const bundle = await this.#bundle(moment.generation)
+    if (!bundle.ok) return bundle
+    const state = replayState(bundle.value, moment)
+    if (!state.ok) return state
+    await this.close()
+    const { bytes, digest } = bundle.value
+    const { rum } = this.#sides.table(moment)
+    const tables = { ...this.#parts.databases.tablesFor(bundle.value), rum }
+    const scripts = scriptsOf([bundle.value], tables, moment.atMs)
+    const routing = state.value.buffers
+    const { handed: dynamic } = this.#sides.texts(moment, bundle.value)
+    const generation = { number: 1, bundle: bytes, digest, dynamic, routing, tables }
+    this.#tx.adopt(createServingView(generation, { scripts }))
+    this.#then = { key, state: state.value, scripts }
+    return ok(null)
+  }
+
+  async #bundle(head: GenerationHead): Promise<Result<Bundle, string>> {
+    const known = this.#bundles.get(head.digest)
+    if (known !== undefined) return known
+    const [oldest] = this.#bundles.keys()
+    if (this.#bundles.size >= bundlesMax && oldest !== undefined) this.#bundles.delete(oldest)
+    const found = await this.#parts.bundleOf(head)
+    this.#bundles.set(head.digest, found)
+    return found
+  }
+
+  /** @returns a view of memory that the next answer is written to */
+  #answer({ seed, turn, client, query }: Asked, record: ReadRecord, turnsOff: number): Uint8Array {
+    const tx = this.#tx
+    this.#then!.state.serviceCursor.fill((turn ?? 0) - turnsOff)
+    tx.random.restart(seed)
+    tx.transport = record.protocol === 'tcp' ? Transport.Tcp : Transport.Udp
+    tx.source = client
+    tx.sourceAt = 0
+    tx.sourceBytes = client.length
+    const written = answer(tx, query, 0, query.length, this.#reply, 0, replyBytesMax)
+    return this.#reply.subarray(0, written)
+  }
+}
+
+const unknown = (reason: string): Replayed => ({ kind: 'unknown', reason })
+
+/** Whatever another program has put there. Errors: a sentence. */
+function askedOf({
+  askedMs,
+  client,
+  query,
+  reply,
+  extra,
+  kind,
+}: ReadRecord): Result<Asked, string> {
+  const { digest, turn, node, reason, service } = extra ?? {}
+  // Without a service nothing was drawn.
+  const seed = service === undefined ? 0 : extra?.seed
+  if (typeof digest !== 'string' || typeof node !== 'string' || typeof seed !== 'number') {
+    return err('it was not written by gslbd: it has no digest, node or seed')
+  }
+  if (reason === 'no-bundle') return err('there was no bundle yet')
+  if (askedMs === undefined) return err('it has no time')
+  if (query === undefined) return err('it has no query')
+  if (reply === undefined && kind !== 'query') return err('the answer was too long for the log')
+  const source = parseAddress(client ?? '')
+  if (!source.ok) return err('it has no address of a client')
+  return ok({
+    ...{ atMs: askedMs, digest, node, seed: seed >>> 0, query },
+    turn: typeof turn === 'number' ? turn : undefined,
+    client: Uint8Array.from(source.value),
+    reply: reply ?? new Uint8Array(0),
+  })
+}
+
+/** Why a moment is not that of the record: a sentence. */
+function misfitOf(moment: Moment | Gap, { digest, node, atMs }: Asked): string | undefined {
+  if (moment.kind === 'gap') return undefined
+  const { segment, generation } = moment
+  if (segment.node !== node)
+    return `it is of node ${node}, and this is the journal of ${segment.node}`
+  if (generation.digest === digest) return undefined
+  const at = new Date(atMs).toISOString()
+  return `the journal has another bundle at ${at}, ${generation.digest.slice(0, 12)}`
+}
+
+/** With several threads another one may come in between a turn and its record. */
+function turnsTried({ turn }: Asked): readonly number[] {
+  return turn === undefined ? [0] : Array.from({ length: turnsOffMax + 1 }, (_, i) => i)
+}
+
+/** What a replay does not have. */
+function causesOf({ extra, type }: ReadRecord, moment: Moment): readonly string[] {
+  const measured = tableThen(moment)
+  const texts = textsThen(moment.texts)
+  const steps = typeof extra?.reason === 'string' ? extra.reason.split(',') : []
+  return [
+    ...(extra?.truncated === true ? ['the end of the address of the client was not logged'] : []),
+    ...(texts.kind === 'unkept' && type === 'TXT'
+      ? [`which TXT records had been written at run time ${unkeptWords[texts.why]}`]
+      : []),
+    ...(measured.kind === 'unkept' && steps.includes('rum')
+      ? [`what browsers had measured ${unkeptWords[measured.why]}`]
+      : []),
+    ...steps.flatMap((step) => notKept[step] ?? []),
+  ]
+}
+
+const notKept: Readonly<Record<string, string>> = {
+  latency: 'round trips are kept to a sixteenth',
+  'latency-region': 'round trips are kept to a sixteenth',
+  script: 'what a script has read beside its query is not kept',
+  servfail: 'a limit of queries, as the licence sets it, is not looked at again',
+}

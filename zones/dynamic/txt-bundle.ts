@@ -1,0 +1,196 @@
+// Encodes the TXT records of a node as a small bundle whose names stand beside those of the main
+// one.
+import { encodeBundle } from '#bundle/encode/encode.ts'
+import { findRrset, nodeFlags, zoneOfNode } from '#bundle/format/bundle.ts'
+import type { Bundle } from '#bundle/format/bundle.ts'
+import { NodeCell, NodeFlag } from '#bundle/format/cells.ts'
+import { bundleLimits } from '#bundle/format/limits.ts'
+import { plainRouting } from '#bundle/format/model.ts'
+import type { RrsetModel, SoaModel } from '#bundle/format/model.ts'
+import { loadBundle } from '#bundle/load/load.ts'
+import { rrsetAt, typesOfNode } from '#bundle/load/rrset-values.ts'
+import { formatName } from '#dns/name.ts'
+import { RrType } from '#dns/rrtype.ts'
+import { assert } from '#lib/assert.ts'
+import { findDynamicText } from '#answer/dynamic.ts'
+import { findStored } from '#answer/lookup.ts'
+import type { HandedBundle } from '#answer/serving-view.ts'
+import { hiddenBy } from './hidden-names.ts'
+import type { TxtRrset } from './txt-snapshot.ts'
+
+/** What is not served, or only in part. */
+export interface TextsLeft {
+  /** Names that are in no zone of the main bundle. */
+  readonly outside: number
+  /** Records that do not fit into one message with the static ones of their name. */
+  readonly leftOut: number
+  /** Names at which others answer, or which are aliases. */
+  readonly hidden: number
+}
+
+export interface TxtBundle extends TextsLeft {
+  /** null: no name is in a zone of the main bundle. */
+  readonly handed: HandedBundle | null
+  /** What was encoded. */
+  readonly planned: readonly Planned[]
+}
+
+interface Planned {
+  readonly name: Uint8Array
+  /** Its apex. */
+  readonly zone: string
+  readonly ttlSeconds: number
+  /** In canonical order. */
+  readonly rdata: readonly Uint8Array[]
+}
+
+/**
+ * Its zones are those zones of the main bundle in which there are records. A name with static TXT
+ * records has these, too, so that an answer is one rrset with one TTL.
+ *
+ * @param last what it gave for the same records and another main bundle, which is mostly the same
+ */
+export function encodeTxtBundle(
+  records: readonly TxtRrset[],
+  main: Bundle,
+  last?: TxtBundle,
+): TxtBundle {
+  const planned: Planned[] = []
+  const apexes = new Map<number, string>()
+  let outside = 0
+  let leftOut = 0
+  let hidden = 0
+  for (const record of records) {
+    const zone = enclosingZone(main, record.name)
+    if (zone < 0) {
+      outside++
+      continue
+    }
+    const apex = apexes.get(zone) ?? apexName(main, zone)
+    apexes.set(zone, apex)
+    if (hiddenBy(main, record.name) !== undefined) hidden++
+    const { ttlSeconds, rdata, tooMany } = withStatic(record, main)
+    leftOut += tooMany
+    planned.push({ name: record.name, zone: apex, ttlSeconds, rdata })
+  }
+  const isSame = last !== undefined && isSamePlan(planned, last.planned)
+  return { handed: isSame ? last.handed : encoded(planned), outside, leftOut, hidden, planned }
+}
+
+function isSamePlan(planned: readonly Planned[], others: readonly Planned[]): boolean {
+  return (
+    planned.length === others.length &&
+    planned.every(({ name, zone, ttlSeconds, rdata }, i) => {
+      const other = others[i]!
+      const hasSameData =
+        rdata === other.rdata || Buffer.concat(rdata).equals(Buffer.concat(other.rdata))
+      const isSameName = name === other.name && zone === other.zone
+      return isSameName && ttlSeconds === other.ttlSeconds && hasSameData
+    })
+  )
+}
+
+/** Denials are written with the SOA of the main bundle: the one here says nothing. */
+const noSoa: SoaModel = Object.freeze({
+  mname: '.',
+  rname: '.',
+  refreshSeconds: 0,
+  retrySeconds: 0,
+  expireSeconds: 0,
+  minimumSeconds: 0,
+  serialBase: 0,
+  ttlSeconds: 0,
+})
+
+function encoded(planned: readonly Planned[]): HandedBundle | null {
+  if (planned.length === 0) return null
+  const zoneNames = [...new Set(planned.map(({ zone }) => zone))]
+  const rowOf = new Map(zoneNames.map((name, row) => [name, row]))
+  const model = {
+    commit: '',
+    zones: zoneNames.map((name) => ({ name, soa: noSoa, nsTtlSeconds: 0, nameservers: [] })),
+    pools: [],
+    services: [],
+    rrsets: planned.map(({ name, zone, ttlSeconds, rdata }): RrsetModel => {
+      return { name: formatName(name), zone: rowOf.get(zone)!, type: RrType.TXT, ttlSeconds, rdata }
+    }),
+    routing: plainRouting,
+    responseRules: [],
+    redirects: [],
+    rollouts: [],
+    windows: [],
+  }
+  const { bytes, digest } = encodeBundle(model, () => -1)
+  const loaded = loadBundle(bytes)
+  const fault = loaded.ok ? '' : loaded.error.message
+  assert(loaded.ok, `the loader takes a bundle of TXT records: ${fault}`)
+  return { bytes, digest }
+}
+
+/** The zone of the main bundle that a name is in, or -1. */
+function enclosingZone(main: Bundle, name: Uint8Array): number {
+  for (let at = 0; ; at += name[at]! + 1) {
+    const node = findStored(main, name, at)
+    // Whatever else is there belongs to the zone that the walk will come to.
+    if (node >= 0 && (nodeFlags(main, node) & NodeFlag.Apex) !== 0) return zoneOfNode(main, node)
+    if (name[at] === 0) return -1
+  }
+}
+
+function apexName({ names, nodeRow, zoneNode }: Bundle, zone: number): string {
+  return formatName(names, nodeRow[zoneNode[zone]! * NodeCell.Words + NodeCell.NameOffset])
+}
+
+interface Rrset {
+  readonly ttlSeconds: number
+  readonly rdata: readonly Uint8Array[]
+  readonly tooMany: number
+}
+
+/** With the static records of the same name: these come before others where not all fit. */
+function withStatic({ name, ttlSeconds, values }: TxtRrset, main: Bundle): Rrset {
+  const node = findStored(main, name, 0)
+  const rrset = node < 0 ? -1 : findRrset(main, node, RrType.TXT)
+  // Alone they fit: what may be written at a name is limited.
+  if (rrset < 0) return { ttlSeconds, rdata: values, tooMany: 0 }
+  const statics = rrsetAt(main, rrset, zoneOfNode(main, node))
+  const hexOf = (octets: Uint8Array): string => Buffer.from(octets).toString('hex')
+  const known = new Set(statics.rdata.map(hexOf))
+  const all = [...statics.rdata, ...values.filter((value) => !known.has(hexOf(value)))]
+  const rdata = fittingOf(all)
+  return {
+    ttlSeconds: Math.min(ttlSeconds, statics.ttlSeconds),
+    rdata: rdata.toSorted((a, b) => Buffer.compare(a, b)),
+    tooMany: all.length - rdata.length,
+  }
+}
+
+/** Octets of a record besides its data, as the loader counts them. */
+const recordHeadBytes = 12
+
+/** As many of the first as an rrset can have. */
+function fittingOf(rdata: readonly Uint8Array[]): readonly Uint8Array[] {
+  let bytes = 0
+  const end = rdata.findIndex(({ length }) => {
+    bytes += length + recordHeadBytes
+    return bytes > bundleLimits.rrsetBytesMax
+  })
+  return end < 0 ? rdata : rdata.slice(0, end)
+}
+
+/**
+ * The types that some client may get from a name that the main bundle has, as `typesOfNode` says,
+ * with those of the second one.
+ */
+export function typesOfBoth(main: Bundle, dynamic: Bundle, node: number): number[] {
+  const types = typesOfNode(main, node)
+  const flags = nodeFlags(main, node)
+  // What is hidden by an alias or a cut stays so.
+  const isHidden = (flags & hiding) !== 0 && (flags & NodeFlag.Apex) === 0
+  if (isHidden || types.includes(RrType.TXT) || findDynamicText(dynamic, main, node) < 0) {
+    return types
+  }
+  return [...types, RrType.TXT].sort((a, b) => a - b)
+}
+
+const hiding = NodeFlag.Below | NodeFlag.Cut | NodeFlag.HasCname | NodeFlag.Alias

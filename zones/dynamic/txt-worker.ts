@@ -1,0 +1,48 @@
+// The entry of a thread that encodes TXT records: with tens of thousands of names it takes seconds.
+import { parentPort } from 'node:worker_threads'
+import { adoptBundle } from '#bundle/load/load.ts'
+import type { HandedBundle } from '#answer/serving-view.ts'
+import { assert } from '#lib/assert.ts'
+import { encodeTxtBundle } from './txt-bundle.ts'
+import type { TxtBundle } from './txt-bundle.ts'
+import { inOrder } from './txt-snapshot.ts'
+import type { TxtRrset } from './txt-snapshot.ts'
+import type { FromTxtWorker, ToTxtWorker } from './txt-messages.ts'
+
+const main = parentPort
+assert(main !== null, 'the encoder of TXT records runs in a thread')
+/** By name on the wire. */
+const rrsets = new Map<string, TxtRrset>()
+let ordered: readonly TxtRrset[] | undefined
+let last: TxtBundle | undefined
+/** The octets of `last` in memory that needs no copy on its way. */
+let shared: HandedBundle | null = null
+
+main.on('message', (message: ToTxtWorker) => {
+  if (message.kind === 'rrsets') take(message.rrsets)
+  else main.postMessage(encoded(message))
+})
+
+function take(changed: readonly TxtRrset[]): void {
+  ordered = undefined
+  for (const rrset of changed) {
+    const name = Buffer.from(rrset.name).toString('latin1')
+    if (rrset.values.length > 0) rrsets.set(name, rrset)
+    else rrsets.delete(name)
+  }
+}
+
+function encoded({ bytes, digest }: Extract<ToTxtWorker, { kind: 'encode' }>): FromTxtWorker {
+  ordered ??= inOrder([...rrsets.values()])
+  last = encodeTxtBundle(ordered, adoptBundle(bytes, digest), last)
+  const { handed, outside, leftOut, hidden } = last
+  if (handed === null || handed.digest !== shared?.digest) shared = inSharedMemory(handed)
+  return { handed: shared, outside, leftOut, hidden }
+}
+
+function inSharedMemory(handed: HandedBundle | null): HandedBundle | null {
+  if (handed === null) return null
+  const bytes = new Uint8Array(new SharedArrayBuffer(handed.bytes.length))
+  bytes.set(handed.bytes)
+  return { bytes, digest: handed.digest }
+}

@@ -1,0 +1,349 @@
+// Answers what the fast path leaves: signed messages, transfers and updates. RFC 8945, RFC 5936,
+// RFC 2136.
+import { setImmediate } from 'node:timers/promises'
+import { assert } from '#lib/assert.ts'
+import { Flag1, Flag2, HeaderOffset, Opcode } from '#dns/header.ts'
+import { Rcode } from '#dns/rcode.ts'
+import { RrType } from '#dns/rrtype.ts'
+import { NodeFlag } from '#bundle/format/cells.ts'
+import { nodeFlags, zoneOfNode } from '#bundle/format/bundle.ts'
+import { checkTsig } from '#dns/tsig/check-tsig.ts'
+import { appendUnproven, MessageSigner, tsigBytesMax } from '#dns/tsig/sign-message.ts'
+import { unprovenBytes } from '#dns/tsig/sign-message.ts'
+import { TsigError } from '#dns/tsig/tsig-key.ts'
+import type { TsigKey } from '#dns/tsig/tsig-key.ts'
+import type { TsigRecord } from '#dns/tsig/tsig-record.ts'
+import { answer, sizeLimit } from '#answer/answer.ts'
+import { writeOpt } from '#answer/edns.ts'
+import { findName } from '#answer/lookup.ts'
+import { readMessage } from '#answer/message.ts'
+import { Transport } from '#answer/transaction.ts'
+import type { Transaction } from '#answer/transaction.ts'
+import type { LongReply } from '#system/sockets/long-reply.ts'
+import { notYet } from '#zones/transfer/transfer-messages.ts'
+import type { RunningTransfer, Transfers } from '#zones/transfer/transfers.ts'
+import type { ZoneSource } from '#zones/transfer/zone-source.ts'
+import { writeHead } from './reply-head.ts'
+import { SignedUpdates } from './signed-updates.ts'
+import type { SignedUpdate } from './signed-updates.ts'
+
+export interface ExchangeKey extends TsigKey {
+  readonly id: string
+  /** Wire form, in lower case: it is for that name and those below. null: for all. */
+  readonly scope: Uint8Array | null
+  /** Whether zones within the scope may be transferred with it. */
+  readonly mayTransfer: boolean
+}
+
+export interface ExchangeParts {
+  /** @param name in wire form and lower case */
+  readonly findKey: (name: Uint8Array) => ExchangeKey | undefined
+  readonly nowSeconds: () => number
+  readonly transfers: Transfers
+  /** undefined until there is a bundle. */
+  readonly source: () => ZoneSource | undefined
+  /** @param message without its signature. @returns when the update is durable and in force */
+  readonly update: (message: Uint8Array, key: ExchangeKey) => Promise<Rcode>
+}
+
+/** Counts since the start. */
+export interface ExchangeCounts {
+  /** Messages with a valid signature. */
+  signed: number
+  /** Updates among them that came again: a datagram that was sent twice, or a replay. */
+  repeated: number
+  malformed: number
+  badKey: number
+  badSignature: number
+  badTime: number
+  badTruncation: number
+}
+
+/** `tx` has the transport, the client's address and the tokens of the message. */
+export class Exchange {
+  readonly #parts: ExchangeParts
+  readonly #updates = new SignedUpdates()
+  readonly counts: ExchangeCounts = {
+    signed: 0,
+    repeated: 0,
+    malformed: 0,
+    badKey: 0,
+    badSignature: 0,
+    badTime: 0,
+    badTruncation: 0,
+  }
+
+  constructor(parts: ExchangeParts) {
+    this.#parts = parts
+  }
+
+  /**
+   * @param message for which `answer` has said `handedOver`
+   * @param into 65,535 octets, not those of the message
+   * @returns octets of the reply, or what gives it
+   */
+  handle(tx: Transaction, message: Uint8Array, into: Uint8Array): number | LongReply {
+    const check = checkTsig(message, this.#parts.findKey, this.#parts.nowSeconds())
+    if (check.is === 'unsigned') return this.#handlePlain(tx, message, into, null)
+    if (check.is === 'malformed') {
+      this.counts.malformed++
+      return this.#bare(tx, message, Rcode.FormErr, into)
+    }
+    const { record } = check
+    if (check.is === 'unproven') return this.#unproven(tx, message, record, check.error, into)
+    if (check.is === 'refused') return this.#refuse(tx, message, into, check, check.error)
+    if (opcodeOf(message) === Opcode.Update) {
+      const known = this.#updates.find(signedUpdateOf(check))
+      if (known === 'too-old') return this.#refuse(tx, message, into, check, TsigError.BadTime)
+    }
+    this.counts.signed++
+    const signer = new MessageSigner(check.key, record.mac)
+    const reply = this.#handlePlain(tx, unsigned(message, record), into, check)
+    const sign = (octets: Uint8Array, length: number): number =>
+      length > 0 ? signer.sign(octets, length, this.#parts.nowSeconds()) : length
+    if (typeof reply === 'number') return sign(into, reply)
+    return {
+      next: (octets) => {
+        const length = reply.next(octets)
+        if (typeof length === 'number') return sign(octets, length)
+        return length.then((awaited) => sign(octets, awaited))
+      },
+      end: reply.end,
+    }
+  }
+
+  /** The MAC is right, the message refused all the same, and the reply signed. */
+  #refuse(
+    tx: Transaction,
+    message: Uint8Array,
+    into: Uint8Array,
+    { key, record }: Signature,
+    error: TsigError,
+  ): number {
+    const isTime = error === TsigError.BadTime
+    if (isTime) this.counts.badTime++
+    else this.counts.badTruncation++
+    const length = this.#bare(tx, message, Rcode.NotAuth, into)
+    const refused = isTime ? TsigError.BadTime : TsigError.BadTrunc
+    const signer = new MessageSigner(key, record.mac)
+    return signer.signRefusal(into, length, record, refused, this.#parts.nowSeconds())
+  }
+
+  /**
+   * @param message without its signature
+   * @param signature null: it had none
+   */
+  #handlePlain(
+    tx: Transaction,
+    message: Uint8Array,
+    into: Uint8Array,
+    signature: Signature | null,
+  ): number | LongReply {
+    const opcode = opcodeOf(message)
+    if (opcode === Opcode.Update && signature !== null && tx.takesUpdates) {
+      return this.#update(tx, message, signature)
+    }
+    // Octets that the signature of the reply will need.
+    const reserved = signature === null ? 0 : tsigBytesMax(signature.key)
+    if (opcode === Opcode.Query) {
+      const reply = this.#transfer(tx, message, into, signature?.key ?? null, reserved)
+      if (reply !== undefined) return reply
+    }
+    return answerQuery(tx, message, into, reserved)
+  }
+
+  /** @returns undefined: the message asks for something else */
+  #transfer(
+    tx: Transaction,
+    message: Uint8Array,
+    into: Uint8Array,
+    key: ExchangeKey | null,
+    reserved: number,
+  ): number | LongReply | undefined {
+    tx.reset()
+    tx.bind(message, into)
+    const questionEnd = readMessage(tx, message, 0, message.length, Opcode.Query)
+    const { qtype, qclass } = tx
+    // Secondaries ask for the SOA of the catalog zone first; in no bundle there is one.
+    if (!tx.isForHandler) return undefined
+    const zone = apexZone(tx)
+    if (qtype === RrType.SOA && zone >= 0) return undefined
+    if (tx.ednsVersion !== 0) return this.#bare(tx, message, Rcode.BadVers, into)
+    const opt = optOf(tx, into)
+    const room = sizeLimit(tx) - reserved
+    const running = this.#parts.transfers.start(this.#parts.source(), {
+      ...{ message, qtype, questionEnd, opt, qclass, key, zone },
+      isTcp: tx.transport === Transport.Tcp,
+      client: tx.source.slice(tx.sourceAt, tx.sourceAt + tx.sourceBytes),
+    })
+    if (typeof running === 'number') {
+      // As any other query, it gets an OPT record.
+      const length = answerQuery(tx, message, into, reserved)
+      into[HeaderOffset.Flags2] = (into[HeaderOffset.Flags2]! & ~Flag2.RcodeMask) | running
+      return length
+    }
+    tx.counters.query(tx.transport)
+    tx.counters.reply(Rcode.NoError, qtype)
+    return {
+      next: (octets) => writeNext(running, octets, Math.min(room, octets.length - reserved)),
+      end: running.end,
+    }
+  }
+
+  #update(tx: Transaction, message: Uint8Array, signature: Signature): LongReply {
+    const { counters, transport } = tx
+    counters.query(transport)
+    let isDone = false
+    return {
+      next: (into) => {
+        if (isDone) return 0
+        isDone = true
+        return this.#outcome(message, signature).then((rcode) => {
+          counters.reply(rcode, 0)
+          return writeHead(message, rcode, into)
+        })
+      },
+      end: () => undefined,
+    }
+  }
+
+  /** Of an update that comes again, what it was the first time. */
+  #outcome(message: Uint8Array, signature: Signature): Promise<Rcode> {
+    const signed = signedUpdateOf(signature)
+    const known = this.#updates.find(signed)
+    if (typeof known !== 'string') {
+      this.counts.repeated++
+      return known
+    }
+    const outcome = this.#parts.update(message, signature.key)
+    this.#updates.remember(signed, outcome, this.#parts.nowSeconds())
+    return outcome
+  }
+
+  #unproven(
+    tx: Transaction,
+    message: Uint8Array,
+    record: TsigRecord,
+    error: TsigError,
+    into: Uint8Array,
+  ): number {
+    if (error === TsigError.BadKey) this.counts.badKey++
+    else this.counts.badSignature++
+    const opcode = opcodeOf(message)
+    const isUnknown = this.#parts.findKey(record.keyName) === undefined
+    // An update by nobody that is known is refused like one that is not signed.
+    const rcode = opcode === Opcode.Update && isUnknown ? Rcode.Refused : Rcode.NotAuth
+    const length = this.#bare(tx, message, rcode, into)
+    assert(length + unprovenBytes(record) <= into.length, 'a reply without records is short')
+    return appendUnproven(into, length, record, error)
+  }
+
+  /** Counts the message and its reply, which has no records but OPT. */
+  #bare(tx: Transaction, message: Uint8Array, rcode: Rcode, into: Uint8Array): number {
+    tx.counters.query(tx.transport)
+    tx.counters.reply(rcode, tx.qtype)
+    return writeItsOpt(tx, message, into, writeHead(message, rcode & Flag2.RcodeMask, into), rcode)
+  }
+}
+
+/** A right one. */
+interface Signature {
+  readonly key: ExchangeKey
+  readonly record: TsigRecord
+}
+
+const signedUpdateOf = ({ key, record: { mac, timeSeconds } }: Signature): SignedUpdate => ({
+  keyId: key.id,
+  mac,
+  timeSeconds,
+})
+
+function opcodeOf(message: Uint8Array): number {
+  return (message[HeaderOffset.Flags1]! & Flag1.OpcodeMask) >> 3
+}
+
+/** Who sends OPT gets OPT, whatever else is wrong. RFC 6891 section 6.1.1. */
+function writeItsOpt(
+  tx: Transaction,
+  message: Uint8Array,
+  into: Uint8Array,
+  length: number,
+  rcode: number,
+): number {
+  tx.reset()
+  tx.bind(message, into)
+  readMessage(tx, message, 0, message.length, opcodeOf(message))
+  if (!tx.hasOpt) return length
+  // What the form of the message calls for is not the rcode of this reply.
+  tx.rcode = rcode
+  tx.replyStart = 0
+  tx.at = length
+  writeOpt(tx, into.length)
+  into[HeaderOffset.ArCount + 1] = 1
+  return tx.at
+}
+
+/** The OPT record of a reply, whose message has been read; empty: it gets none. */
+function optOf(tx: Transaction, into: Uint8Array): Uint8Array {
+  if (!tx.hasOpt) return none
+  tx.replyStart = 0
+  tx.at = 0
+  writeOpt(tx, into.length)
+  return into.slice(0, tx.at)
+}
+
+const none = new Uint8Array(0)
+
+/** A zone may be long to look through: between two steps the thread does other work. */
+function writeNext(
+  running: RunningTransfer,
+  octets: Uint8Array,
+  room: number,
+): number | Promise<number> {
+  const length = running.write(octets, room)
+  return length === notYet ? writeLater(running, octets, room) : length
+}
+
+async function writeLater(
+  running: RunningTransfer,
+  octets: Uint8Array,
+  room: number,
+): Promise<number> {
+  let length: number = notYet
+  while (length === notYet) {
+    await setImmediate()
+    length = running.write(octets, room)
+  }
+  return length
+}
+
+/** What the fast path says, without transfers and signatures. */
+function answerQuery(
+  tx: Transaction,
+  message: Uint8Array,
+  into: Uint8Array,
+  reserved: number,
+): number {
+  tx.handsOver = false
+  tx.reservedBytes = reserved
+  const length = answer(tx, message, 0, message.length, into, 0, into.length - reserved)
+  tx.handsOver = true
+  tx.reservedBytes = 0
+  return length
+}
+
+/** The message without the record at its end. */
+function unsigned(message: Uint8Array, record: TsigRecord): Uint8Array {
+  const plain = Buffer.from(message.subarray(0, record.at))
+  plain.writeUInt16BE(plain.readUInt16BE(HeaderOffset.ArCount) - 1, HeaderOffset.ArCount)
+  return plain
+}
+
+/** Row in `zoneNode` of the zone that the question names, or -1. */
+function apexZone(tx: Transaction): number {
+  const bundle = tx.view?.bundle
+  if (bundle === undefined) return -1
+  const node = findName(tx, bundle)
+  if (node < 0 || (nodeFlags(bundle, node) & NodeFlag.Apex) === 0) return -1
+  return zoneOfNode(bundle, node)
+}

@@ -1,0 +1,187 @@
+// Carries out updates whose signature is right, one after the other: prerequisites are compared
+// with what the update before has left. RFC 2136 section 3.
+import { formatName, isAtOrBelow, sameOctets } from '#dns/name.ts'
+import { rcodeNames, Rcode } from '#dns/rcode.ts'
+import { checkUpdate } from '#dns/update/check-update.ts'
+import type { TxtUpdate } from '#dns/update/check-update.ts'
+import { readUpdate } from '#dns/update/read-update.ts'
+import type { UpdateRecord } from '#dns/update/read-update.ts'
+import { rrTypeNames } from '#dns/rrtype.ts'
+import type { Bundle } from '#bundle/format/bundle.ts'
+import type { Log } from '#lib/log.ts'
+import { hiddenBy } from '#zones/dynamic/hidden-names.ts'
+import type { DynamicDns } from '#zones/dynamic/dynamic-dns.ts'
+import type { TxtRrsets } from '#zones/dynamic/txt-snapshot.ts'
+import type { LiveTsigKey } from '#zones/dynamic/live-keys.ts'
+import { dynamicDnsLimits } from '#state/ports/dynamic-dns.ts'
+import type { TxtChange } from '#state/ports/dynamic-dns.ts'
+import { closestApex, zoneViewOf } from './zone-view.ts'
+
+export interface UpdatesParts {
+  readonly dynamicDns: Pick<DynamicDns, 'find' | 'apply'> & {
+    readonly texts: Pick<TxtRrsets, 'find'>
+  }
+  /** The one that answers now. */
+  readonly bundle: () => Bundle | undefined
+  /** Apexes in wire form and lower case. */
+  readonly zones: readonly Uint8Array[]
+  /** @param name absolute, in lower case, with the final dot */
+  readonly mayWrite: (tenantId: string, name: string) => boolean
+  readonly log: Log
+}
+
+/** Updates that wait for the one before them. One more is SERVFAIL: its client comes again. */
+export const waitingMax = 256
+
+export class Updates {
+  readonly #parts: UpdatesParts
+  #turns: Promise<unknown> = Promise.resolve()
+  #waiting = 0
+  /** By rcode, since the start. */
+  readonly counts = new Map<number, number>()
+
+  constructor(parts: UpdatesParts) {
+    this.#parts = parts
+  }
+
+  /**
+   * @param message without its signature
+   * @param keyName in wire form and lower case
+   * @returns when the update is durable and in force on this node, or refused; it never rejects
+   */
+  async carryOut(message: Uint8Array, keyName: Uint8Array): Promise<Rcode> {
+    const isFull = this.#waiting >= waitingMax
+    const rcode = isFull ? Rcode.ServFail : await this.#inTurn(message, keyName)
+    this.counts.set(rcode, (this.counts.get(rcode) ?? 0) + 1)
+    return rcode
+  }
+
+  async #inTurn(message: Uint8Array, keyName: Uint8Array): Promise<Rcode> {
+    this.#waiting++
+    const before = this.#turns
+    const { promise, resolve } = Promise.withResolvers<void>()
+    this.#turns = promise
+    await before
+    const rcode = await this.#safely(message, keyName, resolve)
+    resolve()
+    this.#waiting--
+    return rcode
+  }
+
+  /** @param onStored called when the next update can be checked, before this one is answered */
+  async #safely(message: Uint8Array, keyName: Uint8Array, onStored: () => void): Promise<Rcode> {
+    try {
+      return await this.#carryOut(message, keyName, onStored)
+    } catch (error) {
+      this.#parts.log.error({ err: error }, 'a DNS update failed')
+      return Rcode.ServFail
+    }
+  }
+
+  async #carryOut(message: Uint8Array, keyName: Uint8Array, onStored: () => void): Promise<Rcode> {
+    const { dynamicDns, bundle, zones, log } = this.#parts
+    const key = dynamicDns.find(keyName)
+    // Deleted since its signature was checked.
+    if (key === undefined) return Rcode.Refused
+    const update = readUpdate(message)
+    if (update === undefined) return Rcode.FormErr
+    const mayUpdate = (apex: Uint8Array): boolean => zones.some((zone) => sameOctets(zone, apex))
+    const main = bundle()
+    const view = zoneViewOf(main, dynamicDns.texts, mayUpdate)
+    const checked = checkUpdate(update, view)
+    if (checked.rcode !== 0) return checked.rcode
+    const { changes: all, skipped } = checked
+    // A zone of ours below is another zone, whether it takes updates or not. Section 3.4.1.3.
+    const isInZone = ({ name }: TxtUpdate): boolean =>
+      main === undefined || sameOctets(closestApex(main, name) ?? update.zone, update.zone)
+    if (!all.every(isInZone)) return Rcode.NotZone
+    const about = { key: formatName(key.name), tenant: key.tenantId, changes: all.length }
+    if (skipped.length > 0) {
+      const [{ owner, type }] = skipped as [UpdateRecord]
+      const first = `${formatName(owner)} ${rrTypeNames[type] ?? `TYPE${type}`}`
+      log.warn({ ...about, skipped: skipped.length, first }, skippedLine)
+    }
+    const refusal = this.#refusal(key, all)
+    if (refusal !== undefined) {
+      log.info({ ...about, reason: refusal }, 'a DNS update was refused')
+      return Rcode.Refused
+    }
+    const { changes, hidden, rcode: notStored } = visibleChanges(all, main)
+    if (hidden.length > 0) {
+      log.warn(
+        { ...about, names: hidden.slice(0, namesLogged) },
+        'texts at hidden names are not taken',
+      )
+    }
+    if (notStored !== Rcode.NoError) return notStored
+    if (changes.length === 0) return Rcode.NoError
+    const applied = await dynamicDns.apply(key.id, changes.map(storedChange), onStored)
+    if (applied.ok) {
+      log.info({ ...about, revision: applied.value.revision }, 'a DNS update was carried out')
+      return Rcode.NoError
+    }
+    const { code } = applied.error
+    const isAway = code === 'store-away' || code === 'store-starting'
+    const rcode = isAway ? Rcode.ServFail : Rcode.Refused
+    const reason = applied.error.message
+    log[isAway ? 'warn' : 'info']({ ...about, reason, rcode: rcodeNames[rcode] }, 'no DNS update')
+    return rcode
+  }
+
+  /** @returns undefined: the key may make all these changes */
+  #refusal(key: LiveTsigKey, changes: readonly TxtUpdate[]): string | undefined {
+    const { changesMax, rdataBytesMax } = dynamicDnsLimits
+    if (changes.length > changesMax) return `it has more than ${changesMax} changes`
+    const judged = new Set<string>()
+    for (const change of changes) {
+      if ('rdata' in change && change.rdata.length > rdataBytesMax) {
+        return `a record has more than ${rdataBytesMax} octets`
+      }
+      const name = formatName(change.name)
+      if (judged.has(name)) continue
+      judged.add(name)
+      if (key.scope !== null && !isAtOrBelow(change.name, key.scope)) {
+        return `${name} is not below ${formatName(key.scope)}`
+      }
+      if (!this.#parts.mayWrite(key.tenantId, name)) return `${name} is not its tenant's`
+    }
+    return undefined
+  }
+}
+
+const skippedLine = 'a DNS update has records that are not TXT: they come from Git, and are skipped'
+const namesLogged = 5
+
+interface VisibleChanges {
+  readonly changes: readonly TxtUpdate[]
+  /** Names of those that are left out, with what hides each. */
+  readonly hidden: readonly string[]
+  /** Not NOERROR: the update is refused as a whole. */
+  readonly rcode: Rcode
+}
+
+/**
+ * What would be stored and never answered is not taken. A record beside an alias is ignored, as RFC
+ * 2136 section 3.4.2.2 has it; a name below a zone cut is not in the zone (section 3.4.1.3).
+ */
+function visibleChanges(all: readonly TxtUpdate[], main: Bundle | undefined): VisibleChanges {
+  const hidden: string[] = []
+  let rcode: Rcode = Rcode.NoError
+  const changes = all.filter((change) => {
+    const by = main === undefined || change.verb !== 'add' ? undefined : hiddenBy(main, change.name)
+    if (by === undefined) return true
+    hidden.push(`${formatName(change.name)} (${by})`)
+    if (by === 'delegation') rcode = Rcode.NotZone
+    if (by === 'dname' && rcode === Rcode.NoError) rcode = Rcode.Refused
+    return false
+  })
+  return { changes, hidden, rcode }
+}
+
+function storedChange(change: TxtUpdate): TxtChange {
+  const name = formatName(change.name)
+  if (change.verb === 'delete-all') return { verb: 'delete-all', name }
+  const rdata = Buffer.from(change.rdata).toString('base64')
+  if (change.verb === 'delete') return { verb: 'delete', name, rdata }
+  return { verb: 'add', name, rdata, ttlSeconds: change.ttlSeconds }
+}
