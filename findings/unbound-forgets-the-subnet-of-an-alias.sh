@@ -7,7 +7,8 @@
 # - no client subnet option: unbound gives the first client's alias to the clients of all subnets that
 #   ask later, but not with `client-subnet-always-forward: yes`. The recursor asks for each subnet.
 # Where the alias is the same for everybody (scope 0) and the target is not, unbound asks for both
-# again for each subnet, the recursor for the target alone.
+# again for each subnet, the recursor for the target alone. Questions without a subnet are not counted:
+# `pdns-recursor-asks-a-target-twice.sh` shows those.
 # An engineer would have guessed: an answer is kept for the narrowest scope of its parts.
 set -euo pipefail
 needs=(unbound pdns-recursor bind9-dnsutils python3-dnspython)
