@@ -1,6 +1,6 @@
 // Joins clauses of a sentence, of which some come as whole sentences.
 
-/** `a; b`: what goes before a semicolon has no full stop. Of empty texts nothing is joined. */
+/** `a; b`: what goes before a semicolon has no full stop. Empty texts are left out. */
 export function joinedClauses(...texts: readonly string[]): string {
   const said = texts.filter((text) => text !== '')
   return said

@@ -21,7 +21,7 @@ export async function noLongerThan(patienceMs: number, work: Promise<void>): Pro
   })
 }
 
-/** Those that wait for the next news, each for a limited time. */
+/** Callers that wait for the next news, each for a limited time. */
 export class WaitList {
   readonly #waiting = new Set<() => void>()
 

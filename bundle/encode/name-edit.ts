@@ -24,9 +24,9 @@ interface EditedNode {
 /** What `finish` returns. Services write their own rows. */
 export interface EditedNames {
   readonly laid: LaidNames
-  /** Index of each node before to its index now; of those that went, anything. */
+  /** Maps the index of each node before to its index now; a node that is gone has any value. */
   readonly moved: Uint32Array
-  /** Of the names that were edited and stayed or came. */
+  /** The index of each edited name that is there now: it stayed, or it is new. */
   readonly indexOf: ReadonlyMap<string, number>
 }
 

@@ -42,7 +42,7 @@ function memberRow(
 ): number {
   const row = indexOfPool[position]!
   const { hostname, ipAddress } = pool.members[member]!
-  // Of a host name the first slot: it is an IPv4 one.
+  // A host name stands for its first slot, which is an IPv4 one.
   const family = hostname === '' && ipAddress.includes(':') ? 6 : 4
   let at = columns.poolMemberStart[row]! + (family === 6 ? columns.poolCount4[row]! : 0)
   for (let i = 0; i < member; i++) at += rowsIn(pool.members[i]!, pool.answer, family)

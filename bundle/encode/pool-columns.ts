@@ -24,7 +24,7 @@ export interface PoolRow {
 
 interface MemberRow {
   readonly member: MemberModel
-  /** Of its address; zero where it has a host name. */
+  /** The octets of its address; all zero when it has a host name. */
   readonly octets: Uint8Array
   readonly place: number
   /** Bits of MemberFlag, but for `Enabled`. */

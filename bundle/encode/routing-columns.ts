@@ -91,7 +91,7 @@ export class PolicyTable {
   }
 }
 
-/** Of a service that needs no policy, the algorithm's own code is in its row. */
+/** A plain service needs no policy: its row holds the algorithm's own code. */
 export function isPlain(service: ServiceModel, hasGeoRules: boolean): boolean {
   const { filterChain, onAllDown, answerCount } = service
   return filterChain.length === 0 && onAllDown === 'empty' && answerCount === 1 && !hasGeoRules

@@ -39,7 +39,7 @@ function firstBits(uid: string): number {
   return bits
 }
 
-/** Of a hex digit in lower case; of anything else some number below 16. */
+/** The value of a hex digit in lower case; any other character gives some number below 16. */
 function digitAt(uid: string, i: number): number {
   const code = uid.charCodeAt(i)
   return (code >= 0x61 ? code - 0x57 : code - 0x30) & 15

@@ -159,7 +159,7 @@ export const sectionSpecs = Object.freeze({
   network4: u32('free', Network4Cell.Words),
   /** Cells of Network6Cell. */
   network6: u32('free', Network6Cell.Words),
-  /** Lists: a count, then values. Those of the map rules hold rows of `endpointVector`. */
+  /** Lists: a count, then values. Lists of map rules hold rows of `endpointVector`. */
   networkList: u32('free'),
   /** Cells of PolicyCell. */
   policyRow: u32('free', PolicyCell.Words),

@@ -73,7 +73,7 @@ export function healthCheckText(check: HealthCheckModel): string {
 
 function isLaterDefault(name: string, value: unknown): boolean {
   if (!Object.hasOwn(laterFields, name)) return false
-  // Those that hold something are empty by default.
+  // Fields that hold a list or a map default to an empty one.
   if (typeof value === 'object' && value !== null) return Object.keys(value).length === 0
   return value === (laterFields as Readonly<Record<string, unknown>>)[name]
 }

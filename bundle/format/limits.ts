@@ -22,7 +22,7 @@ export const bundleLimits = {
   slotsPerHostname: 8,
   warmupThresholdMax: 1_000,
   priorityMax: 1_000_000,
-  /** Of a zone of ours or of a delegation. */
+  /** Name servers of one zone or of one delegation. */
   nameserversPerZoneMax: 32,
   /** Types of one owner. */
   rrsetsPerNodeMax: 1_000,
@@ -33,7 +33,7 @@ export const bundleLimits = {
   /** What fits a reply of 512 octets in most cases. */
   answerCountMax: 16,
   filtersPerChainMax: 16,
-  /** Of one entry of a chain, which may be a whole script: UTF-16 units. */
+  /** UTF-16 units of one entry of a chain, which may be a whole script. */
   filterLengthMax: 65_536,
   /** JSON of a policy: a full chain, each unit written as six octets. */
   policyBytesMax: 7_340_032,
@@ -43,7 +43,7 @@ export const bundleLimits = {
   asnOrgLengthMax: 255,
   /** A settings file, of 1 MiB at most, cannot name more. */
   signalRegionsMax: 200_000,
-  /** Of one repository; each is looked at whenever the clock ticks. */
+  /** Rollouts of one repository; each is looked at whenever the clock ticks. */
   rolloutsMax: 10_000,
   windowsMax: 10_000,
   stepsMax: 64,

@@ -264,7 +264,7 @@ export interface HealthCheckModel {
   readonly httpHeaders: Readonly<Record<string, string>>
   /** From and to, inclusive; empty: `httpExpectedStatus` counts. */
   readonly httpExpectedStatuses: readonly (readonly [from: number, to: number])[]
-  /** Of the node's settings; empty: none. */
+  /** Name of a client certificate in the node's settings; empty: none is sent. */
   readonly clientCertificate: string
   /** Empty: the whole server. */
   readonly grpcService: string

@@ -52,7 +52,7 @@ export function overlaysOf(bundle: BundleColumns): Overlays {
   return { rollouts, windows }
 }
 
-/** Of a host name all its rows have its uid. Members that are gone are nobody. */
+/** All rows of a host name have its uid. A member that is gone has no row. */
 function heldRows(
   bundle: BundleColumns,
   pool: number,

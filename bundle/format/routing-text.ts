@@ -20,7 +20,7 @@ export interface LatencyModel {
 type Fields = Record<string, unknown>
 
 interface ValueRow<Value> {
-  /** Of a repository that does not say. */
+  /** The value when the repository sets none. */
   readonly plain: Value
   readonly isWhole: (value: unknown) => boolean
 }
@@ -46,7 +46,7 @@ export const valueNames = Object.keys(valueTable) as readonly ValueName[]
 
 export const plainValues: RoutingValues = Object.freeze(valuesOf((name) => valueTable[name].plain))
 
-/** Those among the fields of a model. */
+/** Picks the routing values out of a model that has other fields, too. */
 export function routingValues(model: RoutingValues): RoutingValues {
   return valuesOf((name) => model[name])
 }

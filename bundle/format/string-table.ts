@@ -30,10 +30,10 @@ export class StringMemory {
   /** Room for the next order: arrays of this size are work for the garbage collector. */
   spare: number[] = []
   readonly numberOfId: number[] = [0]
-  /** Of the last table, whose columns have the texts in this order. */
+  /** The id of each number in the last table: the order of the texts in `columns`. */
   idOfNumber: readonly number[] = emptyTable.idOfNumber
   columns: StringColumns = emptyTable.columns
-  /** Tells whose order it is: counts the tables. */
+  /** Number of the table that `asked` belongs to: it counts the tables. */
   table = 0
 
   idOf(text: string): number {

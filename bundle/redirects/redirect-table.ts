@@ -12,7 +12,7 @@ export interface RedirectModel {
   readonly target: string
   readonly code: RedirectCode
   readonly preservePath: boolean
-  /** Of Strict-Transport-Security (RFC 6797); 0: not sent. */
+  /** `max-age` of Strict-Transport-Security (RFC 6797); 0: the header is not sent. */
   readonly hstsSeconds: number
   readonly hstsIncludeSubDomains: boolean
 }

@@ -9,7 +9,7 @@ export interface ChannelRecord {
   readonly channel: string
   /** 1, 2, 3 …; a node refuses a lower one. Each publisher counts for itself. */
   readonly seq: number
-  /** Of the commit, the same everywhere: the SOA serial (modulo 2^32). Without it: `seq`. */
+  /** The commit's serial, the same everywhere: of the SOA (modulo 2^32). Left out: `seq` is it. */
   readonly serial?: number
   /** SHA-256 of the bundle, hex. */
   readonly digest: string

@@ -5,7 +5,7 @@ import type { ValueReader } from './value-reader.ts'
 
 export interface ReadOctets {
   readonly octets: Uint8Array
-  /** Of each octet: the column where it is written. */
+  /** The column where each octet is written. */
   readonly columns: readonly number[]
 }
 

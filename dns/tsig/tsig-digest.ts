@@ -23,9 +23,9 @@ export interface DigestedMessage {
 
 export interface DigestInput {
   readonly key: TsigKey
-  /** Of the request, or of the message before; empty: this is a request. */
+  /** The MAC of the request, or of the message before; empty: this is a request. */
   readonly priorMac: Uint8Array
-  /** The last one is the one that gets the MAC; before it, those without one. */
+  /** The last message gets the MAC; the messages before it have none. */
   readonly messages: readonly DigestedMessage[]
   readonly variables: TsigVariables
   /** From the second MAC of an exchange on, only the times are covered. */

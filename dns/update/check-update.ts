@@ -44,7 +44,7 @@ export type CheckedUpdate =
   | {
       readonly rcode: 0
       readonly changes: readonly TxtUpdate[]
-      /** Those that are skipped, with `rcode` 0 all the same. */
+      /** Updates that change nothing; `rcode` is 0 all the same. */
       readonly skipped: readonly UpdateRecord[]
     }
   | { readonly rcode: Exclude<UpdateRcode, 0> }

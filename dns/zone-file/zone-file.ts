@@ -47,7 +47,7 @@ export interface LeftOut {
   /** As it is written, in upper case. */
   readonly type: string
   count: number
-  /** Of the first one. */
+  /** Where the first record of this type is written. */
   readonly place: ZonePlace
 }
 

@@ -22,7 +22,7 @@ export interface ZoneFault extends ZonePlace {
 /** What one zone may cost, so that time and memory are bounded; the TTL is of RFC 2181. */
 export const zoneFileLimits = {
   ttlMax: 2 ** 31 - 1,
-  /** Of all files together. */
+  /** Octets of all files of the zone together. */
   bytesMax: 256 * 1024 * 1024,
   recordsMax: 5_000_000,
   /** Names and rdata of all records; one $GENERATE can make 64 MiB of a line. */

@@ -2,7 +2,7 @@
 import { setFlagsFromString } from 'node:v8'
 
 const flag = '--max-semi-space-size='
-/** Of threads that start from now on, in megabytes; 0: what V8 takes by itself. */
+/** Megabytes that a thread gets when it starts from now on; 0: what V8 takes by itself. */
 const given = process.execArgv.findLast((one) => one.startsWith(flag))
 let ofThreads = Number(given?.slice(flag.length) ?? 0)
 

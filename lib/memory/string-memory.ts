@@ -2,14 +2,14 @@
 
 /** An id has as many; a longer one is seldom there twice, and takes longer to be looked up. */
 const lengthMax = 36
-/** A power of two. Of the last strings that were seen: a rare one takes the place of another. */
+/** A power of two. Slots hold the strings seen last: a new string replaces the one in its slot. */
 const slotCount = 4_096
 
 const slots = new Array<string>(slotCount).fill('')
 
 /**
- * @returns an equal string: mostly one that was seen before. Of those that come often, a few in a
- *   thousand are kept twice: the table is small, and nothing has to be taken out of it
+ * @returns an equal string: mostly one that was seen before. A few in a thousand of the frequent
+ *   strings are kept twice: the table is small, and nothing has to be taken out of it
  */
 export function shared(text: string): string {
   if (text.length > lengthMax) return text

@@ -35,7 +35,7 @@ export class Chain {
   serviceIndex = 0
   /** The pool whose members these are; the fallback's when the service's own are down. */
   poolIndex = 0
-  /** Of the pool's lists, when these members were taken over. */
+  /** Version that the pool's lists had when these members were taken over. */
   version = 0
   family: Family = Family.V4
   qtype = 0

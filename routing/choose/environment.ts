@@ -29,11 +29,11 @@ export interface RoutingEnvironment {
 export interface RoutingTables {
   readonly geo: GeoBuffers
   readonly asn: AsnPreferenceBuffers | null
-  /** Of `regionTable`; without it, or null, countries and continents are all that is told apart. */
+  /** What `regionTable` gives. Left out or null: only countries and continents are told apart. */
   readonly regions?: CountryBuffers | null
-  /** See rum-table.ts; without it, or null, browsers measure nothing. */
+  /** See routing/rum/table.ts. Left out or null: browsers measure nothing. */
   readonly rum?: SharedArrayBuffer | null
-  /** Of `packNetworks`; without it, or null, client networks are searched from end to end. */
+  /** What `packNetworks` gives. Left out or null: client networks are searched from end to end. */
   readonly networks?: SharedArrayBuffer | null
 }
 

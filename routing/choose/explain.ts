@@ -134,7 +134,7 @@ export interface AssumedHealth {
   readonly rttMs?: number
 }
 
-/** Of every member, as answers count it now: one that has not warmed up yet is not healthy. */
+/** Each member's health as answers count it now: one that has not warmed up is not healthy. */
 export function healthNow(bundle: Bundle, state: RoutingState): ReadonlyMap<string, AssumedHealth> {
   const found = new Map<string, AssumedHealth>()
   for (let member = 0; member < bundle.counts.members; member++) {

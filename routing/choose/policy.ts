@@ -79,7 +79,7 @@ function tableUse(
   return step === undefined || !isSettled ? null : { step, policyRow, owner }
 }
 
-/** Of each policy of a bundle, by row, whether it divides the answers by weight. */
+/** Says by row whether each policy of a bundle divides the answers by weight. */
 export function weightedPolicies(bundle: Bundle): readonly boolean[] {
   const known = new Map<number, boolean>()
   const rows = Array.from(

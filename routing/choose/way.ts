@@ -15,7 +15,7 @@ import type { RoutingEnvironment } from './environment.ts'
  */
 export interface Step {
   (chain: Chain): void
-  /** Of a step that looks at the client in one range table alone. */
+  /** Set when the step looks at the client in one range table and nowhere else. */
   readonly byTable?: BoundTableStep
 }
 
@@ -30,7 +30,7 @@ export interface TableStep {
   readonly act: (chain: Chain) => void
 }
 
-/** A step that is made of such parts, for who runs them apart. */
+/** A step that is made of such parts, for callers that run them apart. */
 export interface BoundTableStep extends TableStep {
   /** Whether the step would do for other clients what `chain.picked` says. */
   readonly likeness: Likeness

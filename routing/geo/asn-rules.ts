@@ -72,7 +72,7 @@ export function asnPreferences(
   return { ranges: deriveRangeTable(table.ranges, listOfRow), lists: shared.buffer }
 }
 
-/** Of rules that match alike, the ones beyond the longest list never count. */
+/** Rules that match alike are kept up to the longest list: the others would never count. */
 function addRule<Key>(rulesOf: Map<Key, number[]>, key: Key, index: number): void {
   const rules = rulesOf.get(key)
   if (rules === undefined) rulesOf.set(key, [index])

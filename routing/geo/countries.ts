@@ -60,7 +60,7 @@ export function countryRow(code: PackedCode): number {
   return 1 + ((code >> 8) - 0x41) * 26 + ((code & 0xff) - 0x41)
 }
 
-/** Of networks of which a database says the continent alone. @returns 0 for what is none */
+/** The row of networks of which only the continent is known. @returns 0 for no continent */
 export function continentRow(code: PackedCode): number {
   const index = continentCodes.indexOf(unpackCode(code))
   return index === -1 ? 0 : 1 + countryRows + index

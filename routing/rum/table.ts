@@ -24,7 +24,7 @@ export const RumCell = {
   NetworkLow: 1,
   /** Four words: the octets of the member's uid as they stand in a bundle. */
   Uid: 2,
-  /** A float. Of an entry of `AnyNetwork`: how many networks have measured the member. */
+  /** A float. An entry of `AnyNetwork` counts the networks that have measured the member. */
   Value: 6,
 } as const
 

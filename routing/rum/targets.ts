@@ -35,7 +35,7 @@ export function rumTargetOf(bundle: Bundle, member: number): RumTarget {
 }
 
 /**
- * Those of some members that have this address: more than one when only their ports differ.
+ * Finds the members that have this address: more than one when only their ports differ.
  *
  * @param octets 4 or 16
  */

@@ -32,7 +32,7 @@ export const scriptOutcomeNames = [
 export const scriptLimits = {
   /** All that a script may put on its heap, its globals included. */
   memoryBytesMax: 4_194_304,
-  /** Of the engine's own; its thread's stack grows about twenty times as fast. */
+  /** Limit of the engine's own stack; its thread's stack grows about twenty times as fast. */
   stackBytesMax: 32_768,
   /** Instructions between two looks at the clock; the engine's own number. */
   stepsPerPoll: 10_000,

@@ -34,19 +34,19 @@ export interface ScriptQuestion {
   readonly values: Float64Array
   /** JSON, an object: client, qname, qtype, now. */
   readonly globals: string
-  /** Of `Math.random`. */
+  /** The seed of `Math.random`. */
   readonly seed: number
 }
 
 export interface ScriptRun {
   readonly outcome: ScriptOutcome
-  /** Of the members that `result` names, in its order: candidates or not, some perhaps twice. */
+  /** The members that `result` names, in its order: candidates or not, some perhaps twice. */
   readonly named: Uint32Array
   /** Why nothing changes, for people. */
   readonly message: string
 }
 
-/** Of 64 KiB: more than the engine's own stack and `heapBytesMax` together. It never grows. */
+/** Pages of 64 KiB: more than the engine's stack and `heapBytesMax` together. It never grows. */
 const memoryPages = 256
 /** What a script may have, and as much again of the engine's own and what is lost between. */
 const heapBytesMax = scriptLimits.memoryBytesMax * 2

@@ -32,7 +32,7 @@ export function keepPools(
   return pools
 }
 
-/** Of services that have a script, and their fallbacks; in a fixed order. */
+/** Large pools, and large fallbacks, of services that have a script; in a fixed order. */
 function largePools(bundle: Bundle, seatStarts: Uint32Array): ReadonlySet<number> {
   const pools = new Set<number>()
   for (let service = 0; service < bundle.counts.services; service++) {

@@ -9,9 +9,9 @@ const membersMax = bundleLimits.membersPerPoolMax
  */
 export const Exchange = {
   Mark: 0,
-  /** Uint32. Of the question: how many candidates there are. */
+  /** Uint32, part of the question: how many candidates there are. */
   Count: 16,
-  /** Uint32. Of the answer: how many of `Order` it fills. */
+  /** Uint32, part of the answer: how many of `Order` it fills. */
   Named: 20,
   /** Float64, three a candidate: weight, health_score, rtt_ms. */
   Values: 24,

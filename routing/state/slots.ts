@@ -58,7 +58,7 @@ function write(state: RoutingState, slot: number, address: string, isIpv4: boole
   Atomics.store(state.slotVersion, slot, version + 1)
 }
 
-/** Of a member with the flag `Resolved`; '': it has none now. */
+/** The address that a member with the flag `Resolved` has now; '': none. */
 export function slotAddress(bundle: Bundle, state: RoutingState, member: number): string {
   if ((state.memberOut[member]! & MemberOut.Unresolved) !== 0) return ''
   const slot = slotOfMember(bundle, member)

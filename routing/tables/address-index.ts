@@ -13,13 +13,13 @@ export const bitsMask = 31
 export const placeShift = 5
 export const childBit = 0x8000_0000
 
-/** A node's bits are of one word, and of no more than this. */
+/** A node looks at no more bits than this, all of one word of the address. */
 const bitsMax = 16
-/** Of so few rows a search is as fast as another node. */
+/** Searching so few rows is as fast as another node. */
 const rowsMin = 8
-/** Beyond are hosts, whose rows are few. */
+/** No node looks at bits beyond this place: they are those of hosts, whose rows are few. */
 const placeMax = 64
-/** Then what is left is searched: crafted networks must not blow it up. */
+/** A tree of so many words gets no more nodes, so that crafted networks cannot blow it up. */
 const wordsMax = (rows: number): number => 1_024 + rows * 4
 
 /**

@@ -89,7 +89,7 @@ export interface ValuedCidr extends Cidr {
 
 /**
  * Disjoint ranges in the order of their addresses, where each address has the value of the longest
- * prefix that holds it. Of equal prefixes the one that comes first wins.
+ * prefix that holds it. The first of equal prefixes wins.
  */
 export function prefixesToRanges(prefixes: Iterable<ValuedCidr>): {
   ranges4: Range4[]

@@ -267,5 +267,5 @@ class IndexWriter {
   }
 }
 
-/** Of a line of the cache. */
+/** Words of one cache line. */
 const lineWords = 16

@@ -26,9 +26,9 @@ export const RangeHeader = {
   Nodes6: 16,
   GroupStart: 17,
   GroupValue: 18,
-  /** Of the whole table. */
+  /** End of the whole table, in words. */
   End: 19,
-  /** The last words are for whoever keeps many tables. */
+  /** From here on the header is free for the owner of a set of tables. */
   Owner: 28,
 } as const
 
@@ -51,7 +51,7 @@ export function indexBits4(count4: number): number {
   return Math.min(Math.max(32 - Math.clz32(count4), 1), indexBitsMax)
 }
 
-/** Of the most rows that a table may have. */
+/** Levels above the rows when a table has as many rows as it may. */
 export const rangeLevelsMax = 7
 
 /** A node stands for so many rows, or nodes of the level below: 2 to this power. */

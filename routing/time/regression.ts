@@ -50,7 +50,7 @@ export function observe(
   isProbed: boolean,
   baselineRttMs: number | null,
 ): RolloutObservation {
-  // Of a host name the mean of its addresses.
+  // A host name's RTT is the mean over its addresses.
   const rows = rowsOfMember(bundle, member)
   const rttMs = mean(rows.flatMap((row) => state.memberRttMs[row]! || []))
   const isMeasured = isProbed && bundle.poolHealthCheck[pool] !== 0

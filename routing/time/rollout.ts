@@ -38,8 +38,8 @@ export interface RolloutMoment {
 }
 
 /**
- * The steps by the clock alone. A step lasts from its start up to the start of the next one. Of two
- * decisions the earlier one counts, when it leads to an end; one that `allowedIntents` does not
+ * The steps by the clock alone. A step lasts from its start up to the start of the next one. The
+ * earlier of two decisions counts when it ends the rollout; one that `allowedIntents` does not
  * allow in the state of its instant changes nothing.
  *
  * @param trip what this node has seen; a promotion or abortion at its time or later overrules it

@@ -22,7 +22,7 @@ export const algorithms = [
 /** A test compares these with what a bundle may hold. */
 export const filtersPerChainMax = 16
 export const answerCountMax = 16
-/** Of one entry of a chain, which may be a whole script. */
+/** UTF-16 units of one entry of a chain, which may be a whole script. */
 export const filterLengthMax = 65_536
 
 export const ServiceSpec = Type.Object(
