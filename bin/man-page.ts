@@ -1,13 +1,13 @@
 // The man page gslbd(1), made from the table of commands. Prints it.
 import { pathToFileURL } from 'node:url'
-import { Exit } from '#system/process/command.ts'
+import { exitMeanings } from '#system/process/command.ts'
 import { commandGroups } from '#cli/commands.ts'
 import type { CommandGroup } from '#cli/commands.ts'
 import { version } from '#lib/version.ts'
 
 export async function manPage(): Promise<string> {
   const groups = await Promise.all(commandGroups.map(groupPart))
-  const codes = Object.entries(Exit).map(([name, code]) => `.TP\n.B ${code}\n${name}`)
+  const codes = Object.entries(exitMeanings).map(([code, means]) => `.TP\n.B ${code}\n${means}`)
   return [
     `.TH GSLBD 1 "" "gslbd ${version}" "gslbd"`,
     '.SH NAME',

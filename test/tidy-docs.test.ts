@@ -2,10 +2,6 @@
 import { existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
-import { Exit } from '#system/process/command.ts'
-import { commands } from '#cli/commands.ts'
-import { settingRows } from '#settings/schema.ts'
-import { overrides } from '#settings/settings.ts'
 import { layers } from './layers.ts'
 import {
   adrViolations,
@@ -54,36 +50,16 @@ describe('this repository', () => {
     expect(pathViolations('ARCHITECTURE.md', text, folders, exists)).toEqual([])
   })
 
-  test('README.md leads to every page for operators', () => {
-    const pages = below('docs/operations/', '.md')
-    const text = read('README.md')
-    expect(pages.length).toBeGreaterThan(0)
-    expect(pages.filter((path) => !text.includes(`](${path})`))).toEqual([])
+  test('README.md is short', () => {
+    expect(Buffer.byteLength(read('README.md'))).toBeLessThanOrEqual(12_000)
   })
 
-  test('README.md lists every command and no other, in the order of gslbd help', () => {
-    const rows = tableRows(read('README.md'), 'command')
-    const listed = rows.map(([usage = '']) => usage.split(' ')[1])
-    expect(listed).toEqual(Object.keys(commands))
-  })
-
-  test('README.md lists the exit codes', () => {
-    const codes = tableRows(read('README.md'), 'exit code').map(([code]) => Number(code))
-    expect(codes).toEqual(Object.values(Exit))
-  })
-
-  test('README.md shows settings that exist, with their defaults and variables', () => {
-    const rows = tableRows(read('README.md'), 'key')
-    expect(rows.length).toBeGreaterThan(0)
-    for (const [key, shown, variable] of rows) {
-      const row = settingRows.find((candidate) => candidate.key === key)
-      expect(row, `setting ${key}`).toBeDefined()
-      const { default: plain, 'x-default': inWords } = row!.leaf
-      const isPlain = inWords === undefined && typeof plain !== 'object' && plain !== ''
-      if (isPlain) expect(shown, key).toBe(String(plain))
-      const override = overrides.find((candidate) => candidate.key === key)
-      expect(variable, `variable of ${key}`).toBe(override?.env ?? '')
-    }
+  test('the list of pages for operators leads to every one', () => {
+    const pages = below('docs/operations/', '.md').map((path) => path.split('/').at(-1)!)
+    const text = read('docs/operations/README.md')
+    expect(pages.length).toBeGreaterThan(1)
+    const missing = pages.filter((page) => page !== 'README.md' && !text.includes(`](${page})`))
+    expect(missing).toEqual([])
   })
 })
 

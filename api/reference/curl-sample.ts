@@ -4,7 +4,7 @@ import { paramNames } from '#api/http/route.ts'
 import type { Route } from '#api/http/route.ts'
 import { sampleOrigin } from './script.ts'
 
-/** What stands for a credential in a sample; README.md sets the same variable. */
+/** What stands for a credential in a sample; the page of a first zone sets the same variable. */
 const credential = 'Authorization: Bearer $token'
 
 export function curlSampleOf(row: Route): string {

@@ -14,6 +14,17 @@ export const Exit = {
 } as const
 export type Exit = (typeof Exit)[keyof typeof Exit]
 
+/** For the man page and the reference. */
+export const exitMeanings: Readonly<Record<Exit, string>> = Object.freeze({
+  [Exit.Ok]: 'fine',
+  [Exit.ErrorsFound]: 'errors were found',
+  [Exit.Usage]: 'wrong usage',
+  [Exit.Guardrail]: 'a guardrail said no',
+  [Exit.Trust]: 'not trusted',
+  [Exit.Internal]: 'a fault of gslbd',
+  [Exit.Restart]: 'start it again: a restart was asked for',
+})
+
 /** The outside world of a command; tests pass their own. */
 export interface Io {
   readonly out: (text: string) => void

@@ -1,4 +1,5 @@
-// README.md as a stranger reads it: every block, in its order, in a fresh copy of the repository.
+// README.md and the page of a first zone as a stranger reads them: every block, in its order, in a
+// fresh copy of the repository.
 import { execFileSync, spawn } from 'node:child_process'
 import type { ChildProcess } from 'node:child_process'
 import { once } from 'node:events'
@@ -14,6 +15,9 @@ const root = join(import.meta.dirname, '../..')
 const blockMs = 180_000
 const patienceMs = 900_000
 
+/** Read in this order, each in a terminal of its own. */
+const pages = ['README.md', 'docs/operations/first-zone.md'] as const
+
 interface Block {
   readonly kind: 'shell' | 'file'
   /** Of a file: where it belongs. */
@@ -22,8 +26,8 @@ interface Block {
 }
 
 /** In their order: what is set in by four blanks, and what is fenced. */
-function blocksOf(readme: string): Block[] {
-  const found = readme.matchAll(/^```(.*)\n([^]*?)^```$|(?:^ {4}.*\n(?:\n(?= {4}))?)+/gm)
+function blocksOf(page: string): Block[] {
+  const found = page.matchAll(/^```(.*)\n([^]*?)^```$|(?:^ {4}.*\n(?:\n(?= {4}))?)+/gm)
   return [...found].map(([whole, language, fenced = '']) => {
     if (language === undefined)
       return { kind: 'shell', path: '', text: whole.replaceAll(/^ {4}/gm, '') }
@@ -126,7 +130,7 @@ class NodeTerminal {
 }
 
 test(
-  'every block of README.md runs, in order, in a fresh copy',
+  'every block of README.md and of the first zone runs, in order, in a fresh copy',
   async () => {
     const copy = freshCopy()
     const [dns, api, backends] = [await freePort(), await freePort(), await freePort()]
@@ -146,21 +150,24 @@ test(
     const home = tempDir('home')
     const env = { PATH: process.env['PATH'], HOME: home, GIT_CONFIG_NOSYSTEM: '1', LC_ALL: 'C' }
     const nodes = new NodeTerminal(copy, env)
-    const terminal = new Terminal(copy, env)
-    await terminal.run('exec 2>&1\n')
 
     const said: string[] = []
-    for (const block of blocksOf(readFileSync(join(copy, 'README.md'), 'utf8'))) {
-      const text = onFreePorts(block.text)
-      if (block.kind === 'file') {
-        // The settings stand beside the clone, all others in it.
-        const folder = block.path.startsWith('own/') ? copy : join(copy, 'own/config')
-        const path = join(folder, block.path)
-        mkdirSync(dirname(path), { recursive: true })
-        writeFileSync(path, text)
-      } else if (isNode(block)) await nodes.start(text)
-      else said.push(await terminal.run(text))
+    const follow = async (page: string): Promise<void> => {
+      const terminal = new Terminal(copy, env)
+      await terminal.run('exec 2>&1\n')
+      for (const block of blocksOf(readFileSync(join(copy, page), 'utf8'))) {
+        const text = onFreePorts(block.text)
+        if (block.kind === 'file') {
+          // The settings stand beside the clone, all others in it.
+          const folder = block.path.startsWith('own/') ? copy : join(copy, 'own/config')
+          const path = join(folder, block.path)
+          mkdirSync(dirname(path), { recursive: true })
+          writeFileSync(path, text)
+        } else if (isNode(block)) await nodes.start(text)
+        else said.push(await terminal.run(text))
+      }
     }
+    for (const page of pages) await follow(page)
     await nodes.stop('SIGINT')
 
     expect(said[0]).toMatch(/^127\.0\.0\.1[123]$/m)
@@ -213,7 +220,8 @@ test(
     const terminal = new Terminal(around, env)
     await terminal.run('exec 2>&1\nset +e\n')
     const said: string[] = []
-    for (const { kind, text } of blocksOf(readFileSync(join(root, 'README.md'), 'utf8'))) {
+    const blocks = pages.flatMap((page) => blocksOf(readFileSync(join(root, page), 'utf8')))
+    for (const { kind, text } of blocks) {
       if (kind === 'file' || !/^ *git /m.test(text)) continue
       // There is no node to wait for, and the program changes no repository.
       const alone = text.replaceAll(/^(until|mkdir|bin|\.\.|curl|dig|post|pool=|sed).*\n/gm, '')
