@@ -85,10 +85,12 @@ describe('each rule refuses its offence', () => {
     expect(adrViolations('docs/adr/0007-x.md', text)).toHaveLength(count)
   })
 
-  test('a changelog with strange parts, or in another order', () => {
+  test('a changelog with strange parts, in another order, or of more than a screen', () => {
     expect(changelogViolations('## 1\n### Safety\n### Features\n')).toEqual([])
     expect(changelogViolations('## 1\n### Fixes\n')).toHaveLength(1)
     expect(changelogViolations('## 1\n### Features\n### Safety\n')).toHaveLength(1)
+    expect(changelogViolations(`## 1\n${'- x\n'.repeat(59)}`)).toEqual([])
+    expect(changelogViolations(`## 1\n${'- x\n'.repeat(60)}`)).toHaveLength(1)
   })
 
   test('a workflow with a moving action or a writing token', () => {

@@ -34,16 +34,25 @@ export function adrViolations(path: string, text: string): string[] {
 
 const changeKinds = ['Safety', 'Performance', 'Features', 'Internals']
 
-/** The parts of a release, in order; a release may leave some out. */
+/** More than a screen is for the pages of the things themselves. */
+const releaseLinesMax = 60
+
+/** The parts of a release, in order; a release may leave some out. Each fits on a screen. */
 export function changelogViolations(text: string): string[] {
   const releases = text.split(/^## /m).slice(1)
   return releases.flatMap((release) => {
     const name = release.split('\n')[0]!
     const kinds = [...release.matchAll(/^### (.+)$/gm)].map(([, kind = '']) => kind)
     const ordered = changeKinds.filter((kind) => kinds.includes(kind))
-    return ordered.join() === kinds.join()
-      ? []
-      : [`CHANGELOG.md: ${name} may have ${changeKinds.join(', ')}, in this order`]
+    const found: string[] = []
+    if (ordered.join() !== kinds.join())
+      found.push(`CHANGELOG.md: ${name} may have ${changeKinds.join(', ')}, in this order`)
+    const lines = release.trimEnd().split('\n').length
+    if (lines > releaseLinesMax)
+      found.push(
+        `CHANGELOG.md: ${name} has ${lines} lines of ${releaseLinesMax}; pages say the rest`,
+      )
+    return found
   })
 }
 
