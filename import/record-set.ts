@@ -11,7 +11,7 @@ export interface RecordSet {
   ttl: number
   /** Each once, in the order of the file. */
   readonly rdata: Uint8Array[]
-  /** Of its first record. */
+  /** Where its first record is written. */
   readonly place: ZonePlace
 }
 

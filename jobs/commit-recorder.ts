@@ -49,7 +49,7 @@ export class CommitRecorder {
         this.#accepted.delete(oldest)
       }
     }
-    // Of an accepted head it is said, too, that the next one would be held.
+    // An accepted head is `held`, too, when the next commit would be: that holds no commit.
     if (sync !== 'held' || head === null || head.commit === accepted?.commit) return
     const { commit, author, committedAtMs } = head
     const heldAtMs = this.#held.get(commit)?.heldAtMs ?? this.#parts.clock.nowMs()
@@ -75,7 +75,7 @@ export class CommitRecorder {
     }
   }
 
-  /** Of all nodes; where the store is away, what this one has not stored yet. */
+  /** Activations on all nodes; while the store is away, those that this node has not stored yet. */
   activationsOf = async (commits: readonly string[]): Promise<readonly CommitActivation[]> => {
     const { store, isThere } = this.#parts
     const found = isThere() ? await store.activationsOf(commits) : undefined

@@ -9,7 +9,7 @@ import type { StoreFailure } from '#state/ports/store-result.ts'
 
 export interface DomainVerifierParts {
   readonly store: Domains
-  /** Of the accepted configuration; empty before there is one. */
+  /** Domains of the accepted configuration; empty before there is one. */
   readonly domains: () => readonly OwnedDomain[]
   /** Never rejects, and ends in bounded time. */
   readonly check: (domain: string) => Promise<DomainResult>
@@ -30,7 +30,7 @@ export const verifierLimits = {
   lookMs: 15_000,
   /** A domain is taken for so long: longer than a check takes. */
   claimMs: 60_000,
-  /** Of a domain, before and after its time. */
+  /** A domain is checked up to this share of the interval too early or too late. */
   jitter: 0.1,
 } as const
 
@@ -112,7 +112,7 @@ export class DomainVerifier {
     return stored.ok ? ok(result) : stored
   }
 
-  /** Of what another node has checked, some time later, so that its end is not missed by much. */
+  /** When a domain is due again, spread so that the nodes do not all check at once. */
   #nextMs(intervalMs: number): number {
     const { clock, random } = this.#parts
     const spread = (random.next() / 0xffff_ffff) * 2 - 1

@@ -96,7 +96,7 @@ export const jobs: readonly Job[] = Object.freeze<Job[]>([
   },
   {
     name: 'look-at-fleet',
-    // Of many nodes it is megabytes.
+    // The states of many nodes are megabytes.
     periodMs: 15_000,
     run: (context) => context.lookAtFleet(),
   },

@@ -21,7 +21,7 @@ export interface UseMeterParts {
   readonly node: string
   /** Since the last call. */
   readonly takeUsed: () => Objects
-  /** Of the bundle that serves. null: none does; `all` is null where they are too many. */
+  /** Objects of the serving bundle. null: none serves; `all` is null where they are too many. */
   readonly objects: () => { readonly digest: string; readonly all: () => Objects | null } | null
   readonly clock: Clock
   readonly log: Log

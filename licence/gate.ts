@@ -24,7 +24,7 @@ export interface MemberLimit {
 export interface LicenceGate {
   /** undefined: permitted. Otherwise the sentence of the 403. */
   readonly refusal: (feature: LicensedFeature) => string | undefined
-  /** Of each pool. undefined: there is none. */
+  /** How many members each pool may have. undefined: there is no limit. */
   readonly memberLimit: () => MemberLimit | undefined
 }
 

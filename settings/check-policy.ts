@@ -41,7 +41,7 @@ export function checkPolicyOf(values: {
   }
 }
 
-/** Of a node, by its settings. */
+/** The policy that the settings of a node ask for. */
 export function checkPolicyOfNode(health: {
   readonly allowScriptChecks: boolean
   readonly webhookAllowedHosts: readonly string[]
@@ -58,7 +58,7 @@ export function checkPolicyOfNode(health: {
   }
 }
 
-/** Of commands that ask no member and run nothing. */
+/** Permits everything: for commands that ask no member and run nothing. */
 export const lenientPolicy: HealthCheckPolicy = {
   allowScriptChecks: true,
   webhookAllowedHosts: ['0.0.0.0/0', '::/0'],

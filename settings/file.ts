@@ -61,7 +61,7 @@ class Reader {
   }
 
   add(offset: number, sentence: string): void {
-    // Of one place the mistake of its YAML is the cause, and the rest its echo.
+    // A mistake in the YAML comes first; later problems of the same place only follow from it.
     const isEcho = this.problems.some((known) => known.offset === offset)
     if (!isEcho && this.problems.length < problemsMax) this.problems.push({ offset, sentence })
   }

@@ -30,7 +30,7 @@ import { problemOf } from './value.ts'
 
 /** The file's keys, complete: durations in milliseconds (`poll` is `pollMs`), paths absolute. */
 export interface ClientCertificate extends ClientCertificateFiles {
-  /** Who may use it; left out: `default` alone. */
+  /** Tenants that may use it; left out: `default` alone. */
   readonly tenants?: readonly string[]
 }
 
@@ -226,7 +226,7 @@ export function loadSettings(sources: SettingSources): Result<Settings, string[]
   return err(missing.map((sentence) => place + sentence))
 }
 
-/** Those that are not in it are defaults. */
+/** Says where each setting comes from; a setting that it leaves out has its default. */
 function originsOf(
   file: SettingValues,
   outside: SettingValues,

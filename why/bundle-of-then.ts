@@ -16,7 +16,7 @@ import type { GenerationHead } from '#journal/format/records.ts'
 
 const commitId = /^[0-9a-f]{40}$/
 
-/** Who made a commit, as the repository says. */
+/** A commit with its author, as the repository says. */
 export interface CommitWords {
   readonly id: string
   /** `Name <mail>`; null: the repository is not here, or does not have it. */

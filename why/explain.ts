@@ -39,7 +39,7 @@ export interface PastQuestion {
   readonly client: SimulatedClient | null
   /** Address that the query came from; left out: 0.0.0.0. */
   readonly source?: Uint8Array
-  /** Of the dice of that very answer, where a record of the query has it. Default 1. */
+  /** Seed of the recorded answer, where a record of the query has it. Default 1. */
   readonly seed?: number
   /** Settings whose database is not the one of then. Default: none. */
   readonly otherDatabases?: readonly GeoSetting[]
@@ -49,7 +49,7 @@ export interface PastShare {
   /** An address, or the host name of an alias. */
   readonly member: string
   readonly pool: string
-  /** Of the answers, that it stood first in. */
+  /** Share of the answers in which it stood first. */
   readonly probability: number
 }
 
@@ -174,7 +174,7 @@ function unknownChoices(
   { otherDatabases = [] }: PastQuestion,
   measured: Then<MeasuredThen>,
 ): readonly string[] {
-  // Of one candidate there is no other to take; a geo rule takes one before any step.
+  // A single candidate is taken in any case, and a geo rule chooses before any step.
   if (trace === null || trace.candidates.length < 2) return []
   const elsewhere = trace.geoRule === null ? ways.filter((way) => goesBy(way, otherDatabases)) : []
   return [

@@ -8,7 +8,7 @@ export interface WhyHeading {
   readonly client: string | null
 }
 
-/** Of a node and of its files alike. */
+/** Names the setting and the option, since the report may be of a node or of its files. */
 const settingsHint = 'geoip.dbPath in the settings (--settings FILE)'
 
 /** @param tellsWho whether the reader may know who made the commit */

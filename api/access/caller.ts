@@ -60,7 +60,7 @@ export function whoFields(caller: Pick<Caller, 'userId' | 'email' | 'kind' | 'te
   return userId === null ? { actor: actorOf(caller) } : { userId, userEmail: email }
 }
 
-/** Who did it, for commits and logs: no name, no address, no secret. */
+/** Names the caller in commits and logs: no name, no address, no secret. */
 export function actorOf(caller: Pick<Caller, 'userId' | 'kind' | 'tenant'>): string {
   if (caller.userId !== null) return `user:${caller.userId}`
   return caller.kind === 'tenant' ? `tenant:${caller.tenant}` : caller.kind

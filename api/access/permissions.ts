@@ -52,7 +52,7 @@ export function isPermission(text: string): text is Permission {
   return known.has(text)
 }
 
-/** Of the whole node or of all tenants: no role of one tenant reaches them. */
+/** They reach the whole node or all tenants, so no role of one tenant has them. */
 const systemOnly: ReadonlySet<Permission> = new Set<Permission>([
   'tenant:read',
   'tenant:write',

@@ -12,12 +12,12 @@ export interface TenantRecord {
   readonly createdAt: number
 }
 
-/** Who makes the commit, and because of what. */
+/** Names the author of a commit, and the request that causes it. */
 export interface WriteOrigin {
   readonly caller: Caller
   readonly requestId: string
   readonly isDryRun: boolean
-  /** Of the commit; left out: what it does. */
+  /** Subject of the commit; left out: it says what the commit does. */
   readonly subject?: string
 }
 

@@ -232,8 +232,8 @@ export interface CheckedSettings {
 type Given = { readonly [Field in ChannelField]?: ChannelValue | undefined }
 
 /**
- * Checks the settings of a channel. Those that are given replace those before, but for secret ones
- * that are left out.
+ * Checks the settings of a channel. Given ones replace those before; a secret that is left out
+ * stays as it was.
  *
  * @param before with its secrets; undefined: it is new
  */
@@ -289,7 +289,7 @@ function withKept(
   return { settings: { ...all, [row.makes]: made }, made }
 }
 
-/** Who may write a channel, and does not know its secret, must not get it sent to themselves. */
+/** Finds a secret that a new address would send to a caller who does not know it. */
 function leakedBy(
   row: ChannelKind,
   given: Given,

@@ -47,8 +47,8 @@ export async function countAttempt(
 }
 
 /**
- * Of the app with which a person who is logged in enrols: counted for the account alone, since it
- * says nothing of the network. Milliseconds to wait; 0: go on.
+ * Counts a try at enrolling an authenticator app, for the signed-in account alone, since the
+ * network says nothing more. Milliseconds to wait; 0: go on.
  */
 export async function countEnrolment(
   attempts: LoginAttempts,

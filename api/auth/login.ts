@@ -39,7 +39,7 @@ export async function logIn(
   // Only who has the password learns of it.
   const presence = tenantPresence(ports, user.tenantId)
   if (presence === 'unread') {
-    // Who has the password and tries again is not guessing.
+    // A caller who has the password is not guessing, so the attempts are forgotten.
     await forgetAttempts(ports.loginAttempts, email, request.address)
     return unreadReply(ports, null)
   }

@@ -24,7 +24,7 @@ export interface OidcSettings extends OidcPolicy {
 export interface OidcLogin {
   readonly state: string
   readonly nonce: string
-  /** Of PKCE (RFC 7636). */
+  /** Code verifier of PKCE (RFC 7636). */
   readonly verifier: string
 }
 
@@ -156,7 +156,7 @@ class Discovery {
     this.#clock = clock
   }
 
-  /** Of all that want it at once, one asks the provider. */
+  /** One request to the provider serves all callers who want the metadata at once. */
   async metadata(): Promise<Result<oidc.ServerMetadata, OidcFault>> {
     const kept = this.#kept
     if (kept !== null && kept.untilMs > this.#clock.monotonicMs()) return ok(kept.metadata)

@@ -51,7 +51,7 @@ export class Passwords {
     if (this.#running < passwordLimits.atOnceMax) this.#running += 1
     else {
       if (this.#waiting.length >= passwordLimits.waitingMax) return err('busy')
-      // Whoever ends hands its place over, so the count stays.
+      // The work that ends hands its place over, so the count stays.
       await new Promise<void>((resolve) => this.#waiting.push(resolve))
     }
     try {

@@ -7,7 +7,7 @@ import type { OverlayView } from '#api/ports/overlay-view.ts'
 import type { ConfigView } from '#config/view.ts'
 import type { Clock } from '#lib/clock.ts'
 
-/** Of the ports of handlers. */
+/** The ports that it needs from those of a handler. */
 export interface EffectiveParts {
   readonly config: ConfigView
   readonly overlays: OverlayView

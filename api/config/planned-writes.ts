@@ -49,12 +49,12 @@ export class PlannedWrites implements ConfigWriter {
     return { snapshot, isReady, onChange }
   }
 
-  /** Of all that were tried, in their order. */
+  /** Operations of all writes that were tried, in their order. */
   get operations(): readonly Operation[] {
     return this.#operations
   }
 
-  /** What answered before, and all together may go back to. */
+  /** Bundles that answered before, to which all the writes together may go back. */
   earlier = async (): Promise<readonly EarlierBundle[]> => {
     if (this.#tried === undefined) return []
     const wanted = { isDryRun: true, wantsBundle: true, wantsEarlier: true } as const

@@ -165,7 +165,7 @@ function overrideOf(
   return err(refused(403, 'the header X-Gslb-Override is for system administrators: leave it out'))
 }
 
-/** Of the commit, in the words of whoever asks. */
+/** The subject of the commit, as the caller words it. */
 export function subjectOf(given: string | undefined): Result<{ readonly subject?: string }, Reply> {
   if (given === undefined) return ok({})
   const subject = subjectIn(given)
@@ -282,7 +282,7 @@ const tooMuchOf: Readonly<Record<GuardrailName, string>> = {
   replacedServers: 'This would replace more name servers of a zone',
 }
 
-/** Who may not see the reason cannot mend it, either. */
+/** For callers who may not see the reason: they cannot mend it, either. */
 const heldForOthers =
   'The newest commit of the configuration is held, so that nothing can be changed until it is ' +
   'mended; what was accepted before goes on serving. Tell an administrator of the repository: ' +

@@ -37,7 +37,7 @@ export class HealthNews {
     })
   }
 
-  /** Of members that are gone. */
+  /** Drops what was said of members that are gone. */
   forget(memberUids: Iterable<string>): void {
     for (const uid of memberUids) this.#said.delete(uid)
   }

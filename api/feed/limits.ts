@@ -25,7 +25,7 @@ export const feedLimits = {
   /** A snapshot has to be through by then. */
   snapshotMsMax: 60_000,
 
-  /** Of a message from a client; the feed has no use for any. */
+  /** Size of a message from a client; the feed has no use for any. */
   incomingBytesMax: 1_024,
   /** Messages, pings and pongs of a client between two of our pings. */
   incomingPerPingMax: 60,

@@ -36,7 +36,7 @@ export function memberMessage(
 }
 
 export interface HealthFacts extends NodeView {
-  /** Of no node alone: somebody looks at the member. */
+  /** A probe or an outside monitor looks at the member, on whichever node. */
   readonly isProbed: boolean
   readonly poolId: string
   readonly member: MemberPart

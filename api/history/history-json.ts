@@ -98,7 +98,7 @@ export function showHeld(held: HeldCommit) {
   }
 }
 
-/** Of all objects of a commit. */
+/** Changed fields that are shown, over all objects of a commit. */
 const fieldsMax = 1_000
 
 export function showChange(change: CommitChange, fates: Fates) {

@@ -8,7 +8,7 @@ export const apiLimits = {
   requestsPerConnectionMax: 1_000,
   headersTimeoutMs: 10_000,
   requestTimeoutMs: 30_000,
-  /** Of our own code, from the whole request to the answer. */
+  /** For our own code, from the whole request to the answer. */
   handlerTimeoutMs: 30_000,
   /** What clients are told of an idle connection; a whole number of seconds. */
   keepAliveTimeoutMs: 5_000,
@@ -36,11 +36,11 @@ export const apiLimits = {
   domainChecks: { perSecond: 0.5, burst: 20, sourcesMax: 10_000 },
   /** Tests of alert channels by one client. */
   alertTests: { perSecond: 0.2, burst: 5, sourcesMax: 10_000 },
-  /** Of a forge, about a push: GitHub lists each file of it. */
+  /** Size of a forge's message about a push: GitHub lists each file of it. */
   webhookBytesMax: 1024 * 1024,
-  /** Of answers: what is smaller gains nothing, and what is beyond all at once is sent as it is. */
+  /** Smaller answers gain nothing; beyond this much in progress, answers are sent as they are. */
   compression: { bytesMin: 1_024, bytesInProgressMax: 16 * 1024 * 1024 },
-  /** Of nodes that pull bundles. A wait ends before `handlerTimeoutMs`. */
+  /** Limits of nodes that pull bundles. A wait ends before `handlerTimeoutMs`. */
   bundles: {
     ...{ waitSecondsMax: 25, waitersMax: 1_000, retryAfterSeconds: 5 },
     ...{ reportBytesMax: 20_480, wordsBytesMax: 524_288 },

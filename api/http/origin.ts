@@ -16,7 +16,7 @@ declare module 'fastify' {
     forPages?: boolean
     fromNodes?: boolean
     withWebhook?: boolean
-    /** Of its row in the table of routes. */
+    /** Path in the row of the table of routes. */
     rowPath?: string
   }
 }

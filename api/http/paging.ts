@@ -39,7 +39,7 @@ export const NamedPaging = Type.Object(
   { additionalProperties: false },
 )
 
-/** Of which lists are made: ordered by name, then by id. */
+/** An entry of a list that is ordered by name, then by id. */
 interface Named {
   readonly name: string
   readonly uid: string

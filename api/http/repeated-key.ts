@@ -5,7 +5,7 @@
 interface Level {
   /** null: an array. */
   readonly names: Names | null
-  /** Of the present element of an array. */
+  /** Position of the present element in an array. */
   index: number
 }
 
@@ -41,7 +41,7 @@ const closeBracket = 0x5d
 const openBrace = 0x7b
 const closeBrace = 0x7d
 
-/** Of the objects that people write; a set takes longer to make than these to look through. */
+/** Objects that people write have fewer; looking through so few costs less than making a set. */
 const fewNames = 16
 
 class Names {

@@ -9,7 +9,7 @@ export interface Reply {
   readonly headers?: Readonly<Record<string, string | readonly string[]>>
   /** For the audit log: the account that it is about, and what else the call did. */
   readonly noted?: Pick<AuditEntry, 'user' | 'note'>
-  /** Of an answer of 101: who gets the connection. */
+  /** Takes the connection over after an answer of 101. */
   readonly upgrade?: (socket: FeedSocket) => void
 }
 

@@ -9,8 +9,9 @@ import type { ApiPorts } from '#api/ports/ports.ts'
 import type { Reply } from './reply.ts'
 
 /**
- * Who may call: `public`, no credential looked at; `any`, every valid credential; `session`, one
- * that belongs to a user; `system`, a system administrator; or every caller with that permission.
+ * Says who may call: `public`, no credential looked at; `any`, every valid credential; `session`,
+ * one that belongs to a user; `system`, a system administrator; or every caller with that
+ * permission.
  */
 export type Needs = 'public' | 'any' | 'session' | 'system' | Permission
 
@@ -20,7 +21,7 @@ export interface RouteResponse {
   readonly description: string
   /** null: no body. What the schema does not name is not sent. */
   readonly schema: TSchema | null
-  /** Default: JSON. Of anything else the body is text or bytes, sent as it is. */
+  /** Default: JSON. A body of any other type is text or bytes, sent as it is. */
   readonly contentType?: string
   /** It has an `ETag`, which `ifMatch` of this or another route takes. */
   readonly isTagged?: true
@@ -97,14 +98,14 @@ export interface Route {
 }
 
 export interface RouteContext<Params = unknown, Query = unknown, Body = unknown> {
-  /** Of a public route, too: then without any permission. */
+  /** A public route has a caller, too: one without any permission. */
   readonly caller: Caller
   readonly params: Params
   readonly query: Query
   readonly body: Body
   /** Also in the answer, as `X-Request-Id`, and in the trailer of a commit. */
   readonly requestId: string
-  /** Of a write of the configuration: all checks, and no change. */
+  /** A write of the configuration makes all checks, and changes nothing. */
   readonly isDryRun: boolean
   readonly request: RequestFacts
   readonly ports: ApiPorts
@@ -112,7 +113,7 @@ export interface RouteContext<Params = unknown, Query = unknown, Body = unknown>
 
 /** What a handler may know of the request beyond its checked parts. */
 export interface RequestFacts {
-  /** Of the client, behind trusted proxies too. */
+  /** The client's own, behind trusted proxies too. */
   readonly address: string
   /** It came over TLS, to us or to a trusted proxy. */
   readonly isSecure: boolean

@@ -63,7 +63,7 @@ function nearField(name: string, known: readonly string[]): string | undefined {
   return known.includes(`${name}Id`) ? `${name}Id` : suggest(name, known)
 }
 
-/** Of several rules of a field only the one that was broken is told. */
+/** A field may have several rules; this names only the one that was broken. */
 function brokenRule({ keyword, params, data, parentSchema = {} }: ErrorObject): string {
   const form: unknown = parentSchema['x-form']
   if (keyword === 'pattern' && typeof form === 'string') return form

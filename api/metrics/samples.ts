@@ -1,7 +1,7 @@
 // The samples of a metric: values with labels.
 
 export interface Sample {
-  /** Of a histogram: which of its series. */
+  /** Which series of a histogram it belongs to. */
   readonly suffix?: '_bucket' | '_sum' | '_count'
   readonly value: number
   readonly labels: Readonly<Record<string, string>>

@@ -7,9 +7,9 @@ import type { MemberCounts, NodeMemberCounts, ThreadCounts } from '#state/ports/
 /** One moment. Counts are since the start of the process and never fall. */
 export interface MetricsSnapshot {
   readonly build: { readonly version: string; readonly node: string }
-  /** Of the active bundle; null: there is none yet. */
+  /** Counted in the active bundle; null: there is none yet. */
   readonly objects: Readonly<Record<'zones' | 'services' | 'pools', number>> | null
-  /** Of the first pools; the rest in one row without names. */
+  /** The first pools; the rest is in one row without names. */
   readonly poolMembers: readonly PoolSnapshot[]
   /** null: this node uses none. */
   readonly isDatabaseUp: boolean | null
@@ -201,7 +201,7 @@ export interface BundleSnapshot {
   readonly swapSecondsLast: number | null
 }
 
-/** Of bundle sources. */
+/** Pulls from bundle sources. */
 export interface PullSnapshot {
   /** In the order of the settings. */
   readonly sources: readonly { readonly fault: object | null }[]

@@ -22,8 +22,8 @@ export interface MetricRow {
   readonly help: string
   readonly labels: readonly string[]
   /**
-   * Of a histogram these are its parts, each with its `suffix`. No sample means that the value is
-   * not known yet.
+   * Samples of a histogram are its parts, each with its `suffix`. No sample means that the value
+   * is not known yet.
    */
   readonly read: (snapshot: MetricsSnapshot) => readonly Sample[]
 }

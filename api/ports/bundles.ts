@@ -48,7 +48,7 @@ export interface Bundles {
 export type JournalFault =
   { readonly code: 'refused'; readonly message: string } | { readonly code: 'no-database' | 'away' }
 
-/** Who asks. */
+/** The node that asks. */
 export interface AskingNode {
   readonly name: string
   readonly labels: Readonly<Record<string, string>>

@@ -67,7 +67,7 @@ export const shownActions = ['pause', 'resume', 'promote', 'abort'] as const
 export type ShownAction = (typeof shownActions)[number]
 
 export interface Deliveries {
-  /** Of each channel that has one. */
+  /** One for each channel that has a delivery. */
   readonly list: () => readonly ShownDelivery[]
   /**
    * `unknown`: the channel has none. `impossible`: not now; the message says why. `away`: the

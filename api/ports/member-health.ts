@@ -27,9 +27,9 @@ export interface KnownHealth {
   readonly isProbed: boolean
   /** What this node answers by: probes, other nodes by its policy, and the outside monitors. */
   readonly healthy: boolean
-  /** Of this node's probes, 0 to 1; while scoring is off, 1 or, where it is not healthy, 0. */
+  /** From this node's probes, 0 to 1; while scoring is off, 1 or, where it is not healthy, 0. */
   readonly score: number
-  /** Of this node's probes; 0: too few. */
+  /** From this node's probes; 0: there are too few. */
   readonly rttMs: number
   /** The least of all nodes; null: the node is alone. */
   readonly globalRttMs: number | null
@@ -43,7 +43,7 @@ export interface KnownHealth {
   readonly lastCheckedMs: number
   /** As each finds it: this node, then others that were heard lately. */
   readonly nodes: readonly NodeView[]
-  /** Of a member with a host name, whose rest is that of the best address. */
+  /** For a member with a host name: its addresses. The other fields are of the best one. */
   readonly resolved?: ResolvedHostname
 }
 

@@ -70,7 +70,7 @@ export interface StatusReason {
 export interface NodeStatus {
   readonly channel: string
   readonly seq: number
-  /** Of its SOA records. */
+  /** Serial of the bundle's SOA records. */
   readonly serial: number
   /** SHA-256, hex. */
   readonly digest: string | null

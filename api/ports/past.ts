@@ -25,14 +25,14 @@ export type PastFault =
   | { readonly code: 'busy' | 'too-slow' }
 
 export interface HealthQuery {
-  /** Of the pool. */
+  /** The pool's tenant. */
   readonly tenant: string
   /** Ids, of one pool. */
   readonly members: readonly string[]
   readonly rangeMs: number
   /** Also the nodes whose journals are in the database; their names are not for tenants. */
   readonly ofAll: boolean
-  /** Of this node alone. */
+  /** Name of the only node whose history is wanted. */
   readonly node?: string
 }
 
@@ -63,7 +63,7 @@ export interface HealthHistory {
 }
 
 export interface Past {
-  /** Of members, as the journals have it that this node can read. */
+  /** History of members, from the journals that this node can read. */
   readonly health: (query: HealthQuery) => Promise<Result<HealthHistory, PastFault>>
   /** @param tenant who asks; null: may see all */
   readonly why: (query: PastQuery, tenant: string | null) => Promise<Result<object, PastFault>>

@@ -107,7 +107,7 @@ export interface ApiPorts {
   /** How often a client may simulate. */
   readonly simulationSources: SourceBuckets
   readonly planner: Planner
-  /** Who waits for a plan. */
+  /** Tenants that wait for a plan. */
   readonly plansUnderWay: OnePerTenant
   /** What nodes pull. */
   readonly bundles: Bundles

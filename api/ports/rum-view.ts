@@ -3,7 +3,7 @@ import type { RumTarget } from '#routing/rum/targets.ts'
 
 /** What a browser says it has measured. */
 export interface RumSample {
-  /** Of a member. */
+  /** Address of a member. */
   readonly ip: string
   readonly latencyMs: number
 }
@@ -18,8 +18,8 @@ export interface RumCoverage {
 
 export interface RumView {
   /**
-   * What browsers may measure for a domain. Of more than `most` others each time, so that all have
-   * their turn.
+   * What browsers may measure for a domain. Where it has more than `most`, each call gives the next
+   * ones, so that all have their turn.
    */
   readonly targets: (domain: string, most: number) => readonly RumTarget[]
   /**

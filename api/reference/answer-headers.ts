@@ -57,7 +57,7 @@ const fields = {
   'Retry-After': { description: 'Seconds after which to try again, where known', schema: seconds },
 } as const
 
-/** Of an answer that is no refusal. */
+/** Describes the headers of an answer that is no refusal. */
 export function answerHeaders(row: Route, status: number, response: RouteResponse): Json {
   const { isTagged, setsCookie, hasRevision } = response
   // It may change anything, and nothing of it has a tag.

@@ -101,7 +101,7 @@ export function operationId({ method, path }: Route): string {
 
 const capital = (word: string): string => word.slice(0, 1).toUpperCase() + word.slice(1)
 
-/** Who may call it, and what else is to be said. */
+/** Says who may call it, and what else there is to say. */
 export function inWords({ needs, details }: Route): string {
   return details === undefined ? needsInWords(needs) : `${needsInWords(needs)} ${details}`
 }

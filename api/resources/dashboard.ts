@@ -42,7 +42,7 @@ export function statsOf(context: StatsContext) {
   return showStats(counts, node)
 }
 
-/** Of every tenant, in one pass; null: of all tenants. */
+/** Counts for every tenant, in one pass; the key null stands for all tenants. */
 export function statsByTenant({ config, memberHealth, node }: StatsPorts) {
   const snapshot = config.snapshot()
   const perTenant = new Map<string, Counts>()

@@ -10,7 +10,7 @@ type Keywords = Readonly<Record<string, unknown>>
 export function plain<Schema extends TSchema>(schema: Schema, more: Keywords = {}) {
   const keywords: Record<string, unknown> = { ...(schema as Keywords), ...more }
   if (!('default' in more)) delete keywords['default']
-  // Of the pattern that people know, whatever else is allowed beside it.
+  // Words for the pattern that people know, whatever else is allowed beside it.
   const words = patternWords[String((schema as Keywords)['pattern'])]
   if (words !== undefined) keywords['x-form'] ??= words
   return Type.Unsafe<Static<Schema>>(keywords)

@@ -45,7 +45,7 @@ export function statusOf(entry: Entry, nowMs: number): WindowState {
   return windowAt(timesOf(entry), nowMs).state
 }
 
-/** Those that it holds out, or will when it begins. */
+/** Members that the window holds out, or will when it begins. */
 export function membersOf(snapshot: ConfigSnapshot, entry: Entry): readonly MemberPart[] {
   const window = placedWindow(snapshot, entry)
   return window === undefined ? [] : membersOfWindow(window)

@@ -25,7 +25,7 @@ export const TxtRecord = Type.Object(
   { title: 'TXT record' },
 )
 
-/** Of one character string. RFC 1035 section 3.3. */
+/** Octets of one character string. RFC 1035 section 3.3. */
 const stringBytesMax = 255
 /** What fits in `rdataBytesMax` with an octet of length before each string. */
 export const valueBytesMax = 4_000

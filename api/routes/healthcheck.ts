@@ -67,7 +67,7 @@ const patch = route({
     return change(context, pool, (condition) => ({
       group: 'healthCheck',
       patch: patchOfHealthCheck(isScript && before.type !== 'script' ? newScript(body) : body),
-      // Who may not set a script must not change one that came in between.
+      // A caller who may not set a script must not change one that came in between.
       ...(caller.isSystemAdmin || body.type !== undefined ? {} : { unless }),
       // A program that somebody has left there since must not be run.
       ...(isScript && isOpen(condition) ? { ifMatch: etagOf(pool.object) } : {}),

@@ -17,7 +17,7 @@ import type { UseRecord } from '#state/ports/object-use.ts'
 
 const dayMs = 86_400_000
 const daysDefault = 30
-/** Of one answer. */
+/** Objects that one answer lists. */
 const listedMax = 10_000
 /** Pages of the history that one request looks at. */
 const historyPagesMax = 5

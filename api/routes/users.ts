@@ -139,7 +139,7 @@ const update = route({
     if (saved.value === null) return missing('user')
     ports.identities.forget()
     if (change.passwordHash !== undefined) {
-      // Whoever knew the old password must not stay logged in.
+      // A session opened with the old password must not go on.
       const revoked = await ports.sessions.revokeUser(user.id)
       if (!revoked.ok) return storeFailed(revoked.error)
     }

@@ -32,7 +32,7 @@ import { routes } from '#api/routes.ts'
 
 declare module 'fastify' {
   interface FastifyRequest {
-    /** Who it is, once access was granted. */
+    /** The caller, once access was granted. */
     admitted: Admitted | null
     /** What the answer says of itself, for the audit log. */
     noted: Reply['noted'] | null
@@ -92,7 +92,7 @@ export function createApp(ports: ApiPorts, trustedProxies: readonly string[]): F
     pageAudit.note(request, reply)
     const { rowPath } = request.routeOptions.config ?? {}
     ports.requestCounts.note(rowPath, request.method, reply.statusCode)
-    // Whoever needed no credential has no tenant.
+    // A caller who needed no credential has no tenant.
     const tenant = request.admitted?.caller.tenant ?? ''
     if (tenant !== '') ports.countCall(tenant)
   })

@@ -1,4 +1,4 @@
-// Who has a request of a costly kind under way: a tenant has one at a time.
+// Admits one request of a costly kind at a time for each tenant.
 
 export class OnePerTenant {
   readonly #tenants = new Set<string>()

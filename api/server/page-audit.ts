@@ -63,7 +63,7 @@ export class PageAudit {
         atMs,
         ...sum,
         actor: 'anon',
-        // Of many browsers.
+        // The entry sums up many browsers.
         remote: '',
         durationMs: Math.round(durationMs),
         tenantId: defaultTenant,

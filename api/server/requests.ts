@@ -41,7 +41,7 @@ export function factsOf(request: FastifyRequest): RequestFacts {
   }
 }
 
-/** Of what only one may be said; the parser would join two, as if it were one sentence. */
+/** Headers that may occur once; the parser would join two, as if they were one sentence. */
 const saidOnce: readonly (readonly [header: string, name: string])[] = [
   [subjectHeader, 'X-Gslb-Subject'],
   [overrideHeader, 'X-Gslb-Override'],

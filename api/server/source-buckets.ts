@@ -12,7 +12,7 @@ export interface BucketLimits {
 /** How often a table that is full is looked through for buckets that are. */
 const sweepMs = 1_000
 
-/** Of IPv6 a /64 is one client: whoever has an address there has them all. */
+/** Counts an IPv6 /64 as one client: a host with one address there has them all. */
 export class SourceBuckets {
   readonly #limits: BucketLimits
   readonly #clock: Clock
@@ -33,7 +33,7 @@ export class SourceBuckets {
     const known = this.#fullAtMs.get(source)
     if (known === undefined && this.#fullAtMs.size >= sourcesMax) {
       this.#sweep(nowMs)
-      // Whoever still waits for tokens is not forgotten: that would fill the bucket.
+      // Buckets that are not full are kept: dropping one would refill it.
       if (this.#fullAtMs.size >= sourcesMax) return sweepMs
     }
     const tokenMs = 1_000 / perSecond

@@ -47,7 +47,7 @@ export function standingsOf(
     const poolName = service?.object.spec.pool ?? ''
     const pool = service && snapshot.find('Pool', service.tenant, poolName)
     if (pool === undefined) return { name, standing: 'unknown' }
-    // Who is out of the answers on purpose is no fault.
+    // A member that is out of the answers on purpose is no fault.
     const members = partsIn('Member', pool).filter((one) => effective.of(pool.uid, one).enabled)
     const health = members.map((one) => healthOf(ports.memberHealth, one))
     const up = health.filter(isReachable).length

@@ -29,7 +29,7 @@ const fileHeaders = {
 /** Where its first page is. */
 export const dashboardPath = '/ui/'
 
-/** Of the dashboard that comes with gslbd, in a package and in a checkout. */
+/** Where the dashboard that comes with gslbd is, in a package and in a checkout. */
 const shippedFolders = ['../../ui', '../../dist/ui'] as const
 
 /** @returns null: it was not built yet */
@@ -140,7 +140,7 @@ function isInside(directory: string, other: string): boolean {
   return way.split(sep)[0] !== '..'
 }
 
-/** Of what is not there yet, the part that is. */
+/** Resolves links in the part of the path that exists, and appends the rest. */
 function realOf(path: string): string {
   try {
     return realpathSync(path)

@@ -2,7 +2,7 @@
 
 export interface ObservedChanges {
   readonly ttlSeconds: number
-  /** Of what the name is answered from, in the window. */
+  /** How often what the name is answered from changed in the window. */
   readonly changes: number
   readonly windowSeconds: number
   /** Its members are probed: they may go down at any time, whatever was so far. */

@@ -13,7 +13,7 @@ export interface Imported {
   /** Pools and services of balanced names. */
   readonly objects: readonly ImportedObject[]
   readonly notes: readonly Note[]
-  /** Of a policy zone, whose records they are; then there is no zone to serve. */
+  /** Rules of a policy zone, made of its records; such a source has no zone to serve. */
   readonly responseRules?: readonly ImportedRule[]
 }
 

@@ -20,14 +20,14 @@ export interface JsonAnswer {
   readonly status: number
   /** undefined: an empty body. */
   readonly json: unknown
-  /** Of the header or the trailer; empty: none. */
+  /** The tag from the header or the trailer; empty: none. */
   readonly etag: string
 }
 
 export const httpLimits = {
   timeoutMs: 10_000,
   bodyBytesMax: 64_000_000,
-  /** Of an answer that is shown to people. */
+  /** Characters of a server's answer that are shown to people. */
   shownCharactersMax: 200,
 } as const
 

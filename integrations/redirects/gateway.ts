@@ -114,7 +114,7 @@ function routeOf(one: PushedRedirect, settings: GatewaySettings, found?: HttpRou
       name: one.mark,
       namespace: settings.httprouteNamespace,
       labels: managedBy,
-      // Who has changed it meanwhile is not overwritten unseen.
+      // The version makes the server refuse to overwrite what somebody has changed meanwhile.
       ...(resourceVersion === undefined ? {} : { resourceVersion }),
     },
     spec: specOf(one, settings),
@@ -204,7 +204,7 @@ function reasonOf(error: unknown): string {
   return code === undefined ? shown(text) : `${code}${colon(text)}`
 }
 
-/** Of a Status, which some answers of the client have as text. */
+/** The message of a Status, which the client gives as text in some answers. */
 function messageIn(body: unknown): string | undefined {
   try {
     const status = (typeof body === 'string' ? JSON.parse(body) : body) as { message?: unknown }

@@ -15,13 +15,13 @@ export interface ReconcilerParts {
 }
 
 export const reconcilerLimits = {
-  /** Of one round: reading, and all writes. */
+  /** For one round: reading, and all writes. */
   roundMs: 120_000,
   /** From a failure to the next try. */
   retryMs: 10_000,
   /** So long a round that had to mend something is remembered. */
   mendedWithinMs: 3_600_000,
-  /** Of what is skipped, lines in the log. */
+  /** Skipped redirects that a line of the log lists. */
   toldMax: 20,
 } as const
 

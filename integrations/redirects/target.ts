@@ -5,7 +5,7 @@ import type { PushedRedirect } from './rule.ts'
 
 export interface Change {
   readonly verb: 'create' | 'update' | 'delete'
-  /** Of the redirect. */
+  /** The mark of the redirect that changes. */
   readonly mark: string
   /** For people: `old.example -> https://new.example 301`; empty for what goes. */
   readonly what: string

@@ -99,7 +99,7 @@ export const list = (lengthMax: number, options: Record<string, unknown>) =>
     Type.Array(Type.String({ minLength: 1, maxLength: lengthMax }), { ...options, maxItems: 100 }),
   )
 const label = '[A-Za-z0-9_-]{1,63}'
-/** Of a zone or a key; in settings the final dot may be left out. */
+/** Matches the name of a zone or a key; in settings the final dot may be left out. */
 export const namePattern = `^${label}(\\.${label})*\\.?$`
 /** Octets of a name, with the dots between its labels. RFC 1035 section 2.3.4. */
 export const nameLengthMax = 253

@@ -41,7 +41,7 @@ export const Type = Object.freeze({
     const needs = required.length === 0 ? {} : { required }
     return { type: 'object', ...needs, properties, ...options }
   },
-  /** Of names that fit the pattern of `key`. */
+  /** An object whose keys fit the pattern of `key`. */
   Record: (key: Schema, value: Schema, options: Options = {}): Schema => ({
     type: 'object',
     patternProperties: { [key.pattern ?? '^.*$']: value },

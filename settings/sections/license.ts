@@ -3,7 +3,7 @@ import { tokenLimits } from '#licence/token.ts'
 import { duration, integer, section, text } from '#settings/forms/forms.ts'
 
 export interface LicenseSection {
-  /** Of the file alone: that of the environment and that applied over the API go before it. */
+  /** The token in the file: one from the environment or applied over the API goes before it. */
   readonly key: string
   readonly publicKey: string
   readonly serverURL: string

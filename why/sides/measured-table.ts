@@ -10,7 +10,7 @@ import { rumNetworkOf, rumNetworkText } from '#inputs/rum/rum-networks.ts'
 import { rumLimits } from '#inputs/rum/rum-store.ts'
 import { RumTableWriter } from '#inputs/rum/rum-table-writer.ts'
 
-/** Of the client's network, and the candidates of an answer. */
+/** Latencies that the client's network had measured to the candidates of an answer. */
 export interface MeasuredOfClient {
   /** Such as `192.0.2.0/24`. */
   readonly network: string

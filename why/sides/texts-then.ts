@@ -12,7 +12,7 @@ import type { Moment } from '#journal/moment.ts'
 
 /** One that had a part in an answer. */
 export interface PastText {
-  /** Of the record; a wildcard may stand for the name that was asked for. */
+  /** Owner of the record; a wildcard may stand for the name that was asked for. */
   readonly name: string
   /** As zone files write it. */
   readonly value: string
@@ -37,7 +37,7 @@ export function handedTexts(moment: Moment, bundle: Bundle): HandedTexts {
   return { then, handed: encodeTxtBundle(txtSnapshot(1, then.value).records, bundle).handed }
 }
 
-/** Of one name. */
+/** The records at one name. */
 export function pastTexts({ then }: HandedTexts, owner: string): readonly PastText[] {
   if (then.kind === 'unkept') return []
   return then.value.flatMap(({ name, rdata, ttlSeconds, tenantId, writtenBy, createdAtMs }) => {
