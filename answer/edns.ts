@@ -108,7 +108,7 @@ function readClientSubnet(tx: Transaction, at: number, length: number): boolean 
   const header = queryView.getInt32(at)
   const family = header >>> 16
   const source = (header >> 8) & 0xff
-  // Who hides the address need not say of which family it is: section 7.1.2 leaves it to them.
+  // Family 0 is allowed: section 7.1.2 lets a client that hides its address leave the family out.
   const bitsMax = family === 1 ? 32 : family === 2 ? 128 : family === 0 ? 0 : -1
   const octets = (source + 7) >> 3
   if (source > bitsMax || (header & 0xff) !== 0 || length !== subnetHeaderBytes + octets) {

@@ -19,8 +19,8 @@ const rateMax = 1_000_000_000
 const second = 1_000
 
 /**
- * Whoever takes tokens first adds those that time has brought: no thread's stall starves the
- * others, and none waits for another.
+ * The first thread that takes tokens adds the ones that have accrued since the last time: a thread
+ * that stalls does not starve the others, and none waits for another.
  */
 export class QueryBucket {
   readonly #cells: Int32Array

@@ -97,7 +97,7 @@ export function writeMember(
   return writeAddress(tx, tx.owner, family, ttlSeconds, octets, from)
 }
 
-/** Of a member with a host name: an alias, or the address that its slot has now. */
+/** Writes a member with a host name: an alias, or the address that its slot has now. */
 function writeNamed(
   tx: Transaction,
   bundle: Bundle,

@@ -15,7 +15,7 @@ import { writeDenialSoa } from './rrsets.ts'
 import { qnameEnd } from './transaction.ts'
 import type { Transaction } from './transaction.ts'
 
-/** Of the alias that a rule makes; short, so that a rule that is taken back is soon forgotten. */
+/** TTL of the alias that a rule makes; short, so that resolvers soon forget a removed rule. */
 export const responseTtlSeconds = 60
 
 /**

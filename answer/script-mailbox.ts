@@ -14,7 +14,7 @@ export const MailCell = {
   HasHelper: 2,
   /** The generation that the helper has adopted. */
   Adopted: 3,
-  /** Of the question: the generation whose members it speaks of. */
+  /** Part of the question: the generation whose members it speaks of. */
   Generation: 4,
   Script: 5,
   Count: 6,
@@ -25,11 +25,11 @@ export const MailCell = {
   IsV6: 12,
   QnameBytes: 13,
   Seed: 14,
-  /** Of the answer: one of ScriptOutcome. */
+  /** Part of the answer: one of ScriptOutcome. */
   Outcome: 15,
   /** How many of `order` it fills. */
   Named: 16,
-  /** Of the question: which service's use of the script it is. */
+  /** Part of the question: which service's use of the script it is. */
   Seat: 17,
   Words: 32,
 } as const

@@ -49,7 +49,7 @@ export interface ServingView {
   readonly state: RoutingState
   /** By row of the bundle's `policyRow`. */
   readonly policies: readonly Policy[]
-  /** Of `packNetworks`; null: client networks are searched from end to end. */
+  /** What `packNetworks` gives; null: client networks are searched from end to end. */
   readonly networks: SharedArrayBuffer | null
   /** See response-hits.ts. */
   readonly responseHits: Int32Array

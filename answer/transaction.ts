@@ -92,7 +92,7 @@ export class Transaction {
   /** Under `nameSeed`, the bundle's. */
   qnameHash = 0
   nameSeed = 0
-  /** Of each suffix of qname from label `firstSuffix` on, the root's last. See `hashSuffixes`. */
+  /** A row for each suffix of qname from label `firstSuffix` on, root last: see `hashSuffixes`. */
   readonly labelOffset = new Uint8Array(nameLimits.labelsMax + 1)
   readonly suffixHash = new Int32Array(nameLimits.labelsMax + 1)
   firstSuffix = 0

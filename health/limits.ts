@@ -25,7 +25,7 @@ export const healthLimits = {
   /** Files of client certificates are looked at again after so long: they may be renewed. */
   clientCertificateMs: 30_000,
   clientCertificateBytesMax: 1_048_576,
-  /** Of the few threads that name lookups and files share, the ones that webhooks may hold. */
+  /** Threads that webhooks may hold, of the few that name lookups and file reads share. */
   webhookLookupsMax: 3,
   /** A name that took longer has to share one of them with the other slow ones. */
   slowLookupMs: 1_000,
@@ -44,7 +44,7 @@ export const healthLimits = {
   scriptDescendantsMax: 1_000,
   /** What is read of the environment of a process. */
   scriptEnvironBytesMax: 262_144,
-  /** Of probes that this node may not send. */
+  /** Log lines per minute about probes that this node may not send. */
   icmpForbiddenLinesPerMinute: 12,
   /** Period at which echo replies are looked for while some are outstanding. */
   icmpPollMs: 5,
@@ -79,7 +79,7 @@ export const healthLimits = {
   peerNodesMax: 256,
   /** Words of all nodes on all members that are kept. */
   peerVotesMax: 2_000_000,
-  /** Of another node's words on why a member is down. */
+  /** Characters of another node's reason why a member is down. */
   reasonLengthMax: 200,
   workerHeapMbMax: 512,
   /** What is just made: Node would give 48, which never come back while there are probes. */

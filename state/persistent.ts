@@ -47,7 +47,7 @@ import { createSqlUsers } from './sql/users.ts'
 export interface PersistentOptions {
   /** `database.url`; empty: the database inside the process. A secret. */
   readonly url: string
-  /** Of PostgreSQL; left out: as usual. */
+  /** Options of the PostgreSQL connections; left out: the defaults. */
   readonly pool?: Omit<PostgresOptions, 'hosts'>
   /** The data directory, which the caller holds. The embedded database is in `database` below. */
   readonly dataDir: string

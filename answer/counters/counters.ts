@@ -68,7 +68,7 @@ export class Counters {
   script(outcome: ScriptOutcome): void {
     this.#slots[Slot.Script + outcome]! += 1
   }
-  /** Of a batch; see batch-timer.ts. */
+  /** Counts one batch of queries with the time that it took; see batch-timer.ts. */
   timed(elapsedMs: number, queries: number): void {
     let row = 0
     while (row < timeBoundsMs.length && elapsedMs > timeBoundsMs[row]!) row++

@@ -29,7 +29,7 @@ export interface ReadRecord {
   readonly rcode: string | undefined
   readonly query: Uint8Array | undefined
   readonly reply: Uint8Array | undefined
-  /** Of another program, anything. */
+  /** Fields as other programs may have written them: any of them, of any type. */
   readonly extra: Partial<Extra> | undefined
 }
 

@@ -43,9 +43,9 @@ export interface Extra {
   readonly fallback?: true
   /** What chose; else a word for how the answer came about. */
   readonly reason: string
-  /** Of a service that takes turns. Other threads may have taken one in between. */
+  /** The turn that a service took, if it takes turns. Other threads may take one in between. */
   readonly turn?: number
-  /** Of the dice: the same draws again. */
+  /** The seed of the random numbers: it repeats the same draws. */
   readonly seed?: number
   readonly commit: string
   readonly digest: string

@@ -10,7 +10,7 @@ export type ControlType = (typeof ControlType)[keyof typeof ControlType]
 export const contentType = 'protobuf:dnstap.Dnstap'
 
 export const frameLimits = {
-  /** Of one record: two messages of 64 KiB, and what is said of them. */
+  /** Octets of one record: two messages of 64 KiB, and what is said of them. */
   dataBytesMax: 256 * 1024,
   controlBytesMax: 512,
 } as const

@@ -22,7 +22,7 @@ export interface LoggedQuery {
   readonly replyBytes: number
   /** -1: none. RFC 8914. */
   readonly extendedError: number
-  /** The dice of the answer began anew from it. */
+  /** The random numbers of the answer started from it. */
   readonly seed: number
   readonly digest: string
   readonly commit: string
@@ -41,7 +41,7 @@ export interface LoggedChoice {
   /** Which turn of the service it was; undefined: the service takes none. */
   readonly turn: number | undefined
   readonly chosen: number
-  /** Of the first that were chosen; one without a name is empty. */
+  /** Names of the first members that were chosen; empty for one without a name. */
   readonly members: readonly string[]
 }
 
@@ -159,7 +159,7 @@ class TextReader {
   }
 }
 
-/** Of a ring, between two looks: the rest is for more queries than before. */
+/** Slots that a ring should fill between two looks: the others are room for a sudden rise. */
 const wantedSlots = slots / 4
 
 /** @param records in the fullest ring, that came in `pausedMs` @returns the next pause */

@@ -6,7 +6,7 @@ import type { SinkCounts } from './sink.ts'
 export interface QueryLogWorkerData extends EncoderSettings {
   readonly to: QueryLogPlace
   readonly rings: readonly SharedArrayBuffer[]
-  /** Of CountCells. */
+  /** The memory of CountCells. */
   readonly counts: SharedArrayBuffer
 }
 
@@ -22,11 +22,11 @@ export type QueryLogPlace =
 export type ToQueryLogWorker = { readonly kind: 'stop' }
 export type FromQueryLogWorker = LogMessage
 
-/** Counts in shared memory, as 64-bit numbers: of all threads of the query log that there were. */
+/** Counts in shared memory, as 64-bit numbers: summed over every thread the query log has had. */
 export class CountCells {
   static readonly bytes = 5 * 8
   readonly #cells: Float64Array
-  /** Of the threads before. */
+  /** What the earlier threads counted. */
   readonly #before: readonly number[]
 
   constructor(shared: SharedArrayBuffer) {

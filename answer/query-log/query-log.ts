@@ -13,7 +13,7 @@ import { LogCell, ringBytes } from './ring.ts'
 
 export interface QueryLogParts extends EncoderSettings {
   readonly to: QueryLogPlace
-  /** Of so many queries one is logged, on average. */
+  /** One of so many queries is logged, on average. */
   readonly sampleEvery: number
   /** Threads that answer. */
   readonly threads: number

@@ -3,7 +3,7 @@
 
 /** 32-bit cells in front of the slots. */
 export const LogCell = {
-  /** Of so many queries one is logged, on average. */
+  /** One of so many queries is logged, on average. */
   SampleEvery: 0,
   /** Slots that were ever written, and that were ever read; both wrap. */
   Written: 1,
@@ -26,7 +26,7 @@ export const SlotTime = { Asked: 0, Answered: 1 } as const
 
 /** 32-bit cells of a slot, behind its times. */
 export const SlotCell = {
-  /** The dice of the answer began anew from it. */
+  /** The random numbers of the answer started from it. */
   Seed: 4,
   /** Which turn of its service the answer was. */
   Turn: 5,
@@ -39,7 +39,7 @@ export const SlotCell = {
   ClientPort: 9,
   ClientBytes: 10,
   QueryBytes: 11,
-  /** Of the reply; 0: none was sent. */
+  /** Octets of the reply; 0: none was sent. */
   ReplyBytes: 12,
   /** 1: the reply is in the slot; 0: it was too long. */
   HasReply: 13,

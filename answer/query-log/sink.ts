@@ -17,7 +17,7 @@ export interface SinkCounts {
   written: number
   dropped: number
   bytes: number
-  /** Records are taken now. Of a file: from the first record on. */
+  /** Records are taken now. A file is up once its first record is written. */
   isUp: boolean
   /** The last try failed. */
   isFailing: boolean

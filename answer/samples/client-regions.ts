@@ -29,7 +29,7 @@ export interface ClientRegionsParts {
 export interface RegionCount {
   /** Two letters; '': the database does not know. */
   readonly country: string
-  /** Of the last hour, computed from those that were looked at. */
+  /** Queries of the last hour, estimated from the sample. */
   readonly queries: number
 }
 

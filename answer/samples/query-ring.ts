@@ -4,7 +4,7 @@
 export const RingCell = {
   /** 1: somebody reads. */
   IsOn: 0,
-  /** Of so many batches one is looked at, less one; a power of two, less one. */
+  /** N - 1, where one batch of N is looked at; N is a power of two. */
   BatchMask: 1,
   /** Slots that were ever written, and that were ever taken; both wrap. */
   Written: 2,

@@ -8,7 +8,7 @@ import type { Counters } from '#answer/counters/counters.ts'
 import { MailCell, Mailbox, strikesMax } from '#answer/script-mailbox.ts'
 import type { ScriptSet } from '#answer/script-mailbox.ts'
 
-/** Of a body that is not among the generation's; nothing is run. */
+/** Number of a body that is not among the generation's: nothing is run. */
 const unknownScript = -1
 
 /** One per answering thread: its mailbox, and the scripts of the generation that it serves. */

@@ -22,7 +22,7 @@ export interface ScriptHostParts {
 }
 
 export interface ScriptStatus {
-  /** Of the serving bundle. */
+  /** Scripts in the serving bundle. */
   readonly scripts: number
   /** Not run for now. */
   readonly benched: number
@@ -280,7 +280,7 @@ export class ScriptHost {
     )
   }
 
-  /** Of a seat of the serving generation. */
+  /** The names that belong to a seat of the serving generation. */
   #namesOf(seat: number): {
     readonly tenant: string
     readonly service: string

@@ -75,7 +75,7 @@ class Helper {
   serve(): void {
     const { cells } = this.#mailbox
     let last = cells[MailCell.Asked]!
-    // Whoever still waits for the helper before this one gets no answer of an earlier question.
+    // A thread that still waits for the last helper must not take an older answer for its own.
     cells[MailCell.Outcome] = ScriptOutcome.Busy
     Atomics.store(cells, MailCell.Answered, last)
     for (;;) {

@@ -11,7 +11,7 @@ import type { ClientCertificateFiles, ProbeSettings } from './probe-settings.ts'
 
 interface Known {
   readonly atMs: number
-  /** Of both files; empty: they could not be read. */
+  /** Text of both files; empty: they could not be read. */
   readonly pem: string
   readonly context: Result<SecureContext, string>
 }

@@ -4,7 +4,7 @@ import { Flag1, HeaderOffset, QClass } from '#dns/header.ts'
 import { readMessageName, skipMessageName } from '#dns/message-name.ts'
 import { foldTable, formatName } from '#dns/name.ts'
 
-/** Of the types that a check can ask for. RFC 1035 section 3.2.2; AAAA: RFC 3596. */
+/** Codes of the types that a check can ask for. RFC 1035 section 3.2.2; AAAA: RFC 3596. */
 export const dnsTypeCodes = Object.freeze({
   A: 1,
   NS: 2,

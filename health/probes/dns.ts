@@ -91,7 +91,7 @@ function askTcp({ ipAddress, check }: ProbeTarget, query: Buffer, attempt: Attem
   attempt.useMember(socket)
   const pieces: Buffer[] = []
   let bytes = 0
-  /** Of the message, with its length; unknown until that is there. */
+  /** Octets of the message and of its length prefix; unknown until the prefix is there. */
   let end = Infinity
   socket.once('connect', () => {
     const length = Buffer.alloc(2)

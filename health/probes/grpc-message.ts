@@ -15,7 +15,7 @@ const unknown = 0
 const prefixBytes = 5
 /** The only field of the request, and of the response. */
 const Field = { Service: 1, Status: 1 } as const
-/** Of its tag and its length. */
+/** Room for the tag and the length of the field. */
 const fieldHeadBytes = 8
 
 /** @param service at most 255 octets of ASCII */

@@ -130,7 +130,7 @@ export class IcmpSocket {
     this.#libc.close(this.#fd)
   }
 
-  /** Of all ICMP that reaches the node, only echo replies. */
+  /** Has the kernel pass echo replies only, not all ICMP that reaches the node. */
   #filter(): void {
     if (this.family === 'v4') {
       this.#libc.setsockopt(this.#fd, Sys.SOL_RAW, Sys.ICMP_FILTER, int32(~1), 4)

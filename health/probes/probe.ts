@@ -23,7 +23,7 @@ export type Outcome = (typeof outcomes)[number]
 
 export interface ProbeResult {
   readonly outcome: Outcome
-  /** Of the TCP handshake; the mean of the echo replies; 0 where there is neither. */
+  /** Round trip of the TCP handshake, or the mean of the echo replies; 0 where there is neither. */
   readonly rttMs: number
   /** For people: `HTTP 503, expected 200`. Holds no bytes of the backend's. */
   readonly reason: string

@@ -4,7 +4,7 @@ import { setImmediate as nextTurn } from 'node:timers/promises'
 import { systemClock } from '#lib/clock.ts'
 import { healthLimits } from '#health/limits.ts'
 
-/** Of the environment of a script: tells it, and what it starts, from all others. */
+/** Environment variable that tells a script, and what it starts, from all other processes. */
 export const runVariable = 'SVC_HC_RUN'
 
 /** A script that was started as the leader of a session. */
@@ -75,7 +75,7 @@ function kill(pid: number): void {
   }
 }
 
-/** Of proc(5). */
+/** Fields of /proc/PID/stat, see proc(5). */
 interface ProcessStat {
   readonly pid: number
   readonly isZombie: boolean

@@ -68,7 +68,7 @@ class Places {
   take(attempt: Attempt, enter: (leave: () => void) => void): void {
     const leave = (): void => {
       this.#free++
-      // Those who have given up stand in line, too.
+      // Attempts that have given up stand in line, too, and take no place.
       while (this.#free > 0 && this.#waiting.length > 0) this.#waiting.shift()!()
     }
     if (this.#free > 0) {

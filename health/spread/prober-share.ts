@@ -28,7 +28,7 @@ export class ProberShare {
     this.#probers = probers
   }
 
-  /** Those that this node leaves to others. */
+  /** Number of members that this node leaves to others. */
   get leftCount(): number {
     return this.#left.size
   }

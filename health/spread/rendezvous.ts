@@ -12,7 +12,7 @@ export function rankedNode(name: string): RankedNode {
   return { name, hash: hash32(name) }
 }
 
-/** Of a member: whatever names it, such as its `targetKey`. */
+/** @param key any name of the member, such as its `targetKey` */
 export function memberHash(key: string): number {
   return hash32(key)
 }

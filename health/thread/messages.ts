@@ -19,7 +19,7 @@ export interface Measure {
   readonly isWarming: boolean
   readonly warmupPasses: number
   readonly knowledge: Knowledge
-  /** Of the last probe that failed; empty once one has passed and the member is healthy. */
+  /** Why the last failed probe failed; empty once one has passed and the member is healthy. */
   readonly reason: string
 }
 

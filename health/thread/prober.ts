@@ -42,7 +42,7 @@ interface Entry extends Scheduled {
   place: number
   /** When the last probe ended; 0: none has. */
   lastCheckMs: number
-  /** Of the last one that measured it; 0: none has. */
+  /** Round trip of the last probe that measured it; 0: none has. */
   lastRttMs: number
 }
 

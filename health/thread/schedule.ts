@@ -37,7 +37,7 @@ export class Schedule<Item extends Scheduled> {
     this.#random = random
   }
 
-  /** Who is next in line. */
+  /** The target that is next in line. */
   get first(): Item | undefined {
     return this.#idle.first
   }

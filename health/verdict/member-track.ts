@@ -37,7 +37,7 @@ export class MemberTrack {
   knowledge: Knowledge = 'unknown'
   /** 1 while scoring is off. */
   score: number
-  /** Of the last failure; empty once a probe has passed and the member is healthy. */
+  /** Why the last failed probe failed; empty once one has passed and the member is healthy. */
   reason = ''
   #lastResultMs = 0
 

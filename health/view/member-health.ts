@@ -21,9 +21,9 @@ export interface MemberHealth {
   readonly sinceMs: number
   /** When the last probe ended, Unix epoch; 0: none has. */
   readonly lastCheckMs: number
-  /** Of the last probe of this node that measured it, unlike `rttMs` no mean; 0: none has. */
+  /** From this node's last probe that measured it; `rttMs` is a mean. 0: none has. */
   readonly lastRttMs: number
-  /** Of its check. */
+  /** Interval of its health check. */
   readonly intervalMs: number
 }
 
@@ -65,11 +65,11 @@ export interface HealthMonitor {
    * nothing for long is not waited for; its verdicts then come while queries are answered.
    */
   adopted(): Promise<void>
-  /** The full set. Who stays at its address keeps its verdict, whatever its check is now. */
+  /** The full set. A member that stays at its address keeps its verdict, also with a new check. */
   setTargets(targets: readonly MonitoredTarget[], options?: TargetOptions): void
   /** `handler` is called with verdicts of this node that differ from those before. */
   onChange(handler: (changes: readonly VerdictChange[]) => void): void
-  /** `handler` is called with those of whom `healthOf` may say something else than before. */
+  /** `handler` is called with the members whose `healthOf` may differ from before. */
   onUpdate(handler: (owners: readonly VerdictOwner[]) => void): void
   /** undefined: not a target. */
   healthOf(memberUid: string, ipAddress: string): MemberHealth | undefined

@@ -73,7 +73,7 @@ export class PeerTable {
     }
   }
 
-  /** Who was heard less than `maxAgeMs` ago, in no order. */
+  /** Nodes and agents that were heard less than `maxAgeMs` ago, in no order. */
   heard(
     maxAgeMs: number,
     nowMs: number,

@@ -303,7 +303,7 @@ class HealthView implements HealthMonitor {
     this.#update(this.#outdatedOf(share))
   }
 
-  /** Those of whom routing was told something else than what holds now. */
+  /** Targets for which routing was told something else than what holds now. */
   #outdatedOf(targets: readonly MonitoredTarget[]): readonly VerdictOwner[] {
     return targets.filter(({ memberUid, ipAddress }) => {
       const before = this.#said.get(targetKey(memberUid, ipAddress))

@@ -40,7 +40,7 @@ interface Watched {
   readonly setting: GeoSetting
   readonly path: string
   seen: Fingerprint | undefined
-  /** Of the last file that was loaded or refused. */
+  /** Fingerprint of the last file that was loaded or refused. */
   tried: Fingerprint | undefined
   loaded: GeoLoaded | null
   loadedAtMs: number | null

@@ -5,7 +5,7 @@ export const geoLimits = {
   fileBytesMax: 2_000_000_000,
   /** Rows of a range table, both families together; 20 octets each for IPv6. */
   networksMax: 32_000_000,
-  /** Of the format's specification, "Database Metadata". */
+  /** From the format's specification, section "Database Metadata". */
   metadataBytesMax: 131_072,
   /** Maps and lists inside each other. */
   depthMax: 64,

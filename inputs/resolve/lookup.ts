@@ -2,7 +2,7 @@
 import { Resolver } from 'node:dns/promises'
 import { resolveLimits } from './limits.ts'
 
-/** Of one family; `undefined`: nobody could say, and what was known stands. */
+/** Addresses of one family; `undefined`: no server could say, and what was known stands. */
 export type FoundAddresses = readonly string[] | undefined
 
 export type LookupResult =

@@ -33,7 +33,7 @@ export interface RumStatus {
 
 /** What a browser says it has measured. */
 export interface RumSample {
-  /** Of a member. */
+  /** Address of the member that was measured. */
   readonly ip: string
   readonly latencyMs: number
 }

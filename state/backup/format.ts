@@ -47,7 +47,7 @@ export interface OctetsLine {
 /** Last line; without it the file was cut. */
 export interface BackupEnd {
   readonly rows: number
-  /** Of all lines before, with their line ends. */
+  /** Digest of all lines before, with their line ends. */
   readonly sha256: string
 }
 

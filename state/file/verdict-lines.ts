@@ -3,9 +3,9 @@ import type { StoredVerdict, VerdictOwner } from '../ports/health-verdicts.ts'
 
 export type VerdictMap = Map<string, StoredVerdict>
 
-/** Longer lines are none of ours. */
+/** This program writes no longer lines. */
 const lineCharactersMax = 2_048
-/** Of a reason: as JSON each may take six. */
+/** Characters of a reason; each may take six in JSON. */
 const reasonCharactersMax = 200
 
 export function verdictKey({ memberUid, ipAddress }: VerdictOwner): string {

@@ -80,7 +80,7 @@ export interface Finding {
   readonly tenantId: string
   /** What it is about, such as a uid; with the condition and the tenant it names the alert. */
   readonly subject: string
-  /** Of each node by itself; otherwise what several nodes find is one alert. */
+  /** Each node has its own alert; else one alert covers what several nodes find. */
   readonly isOfNode: boolean
   /** One line. */
   readonly title: string
@@ -94,7 +94,7 @@ export interface StoredAlert {
   readonly condition: string
   readonly severity: Severity
   readonly subject: string
-  /** Empty: of no single node. */
+  /** Empty: it concerns no single node. */
   readonly node: string
   readonly title: string
   readonly detail: string
@@ -113,14 +113,14 @@ export interface AlertQuery {
 
 export interface NodeReport {
   readonly node: string
-  /** Rises with every word of the node: who sees it rise knows that the node is there. */
+  /** Rises with every report of the node, which shows that the node is there. */
   readonly beat: number
-  /** That it answers from; '': none yet. */
+  /** The commit that the node answers from; '': none yet. */
   readonly commit: string
   readonly findings: readonly Finding[]
 }
 
-/** Who opens, resolves and sends. A new holder has a higher term. */
+/** Its holder is the node that opens, resolves and sends. A new holder has a higher term. */
 export interface AlertLease {
   /** '': it was given back. */
   readonly holder: string
@@ -139,7 +139,7 @@ export interface AlertChanges {
   readonly opened: readonly AlertOpening[]
   /** Another title or detail; nobody is told. */
   readonly updated: readonly Pick<StoredAlert, 'id' | 'severity' | 'title' | 'detail'>[]
-  /** Whoever was told of the alert is told of its end. */
+  /** Ids of alerts that end. Each channel that was told of the alert is told of its end. */
   readonly resolved: readonly string[]
   readonly nowMs: number
   /** When what begins may be sent; before, it is gathered. What ends may be sent at once. */
@@ -155,7 +155,7 @@ export interface AlertNotice {
   readonly channelId: string
   readonly event: AlertEvent
   readonly alert: StoredAlert
-  /** Of the message that it was tried with; '': it was not tried yet. */
+  /** The message in which sending it was tried; '': it was not tried yet. */
   readonly messageId: string
 }
 
@@ -166,14 +166,14 @@ export type SendOutcome =
 
 export const alertLimits = {
   channelsPerTenantMax: 20,
-  /** Of all tenants and the operator. */
+  /** Channels of all tenants and the operator. */
   channelsMax: 1_000,
   silencesPerTenantMax: 100,
-  /** That one node tells of; the most severe first. */
+  /** Findings that one node reports; the most severe first. */
   findingsPerNodeMax: 1_000,
-  /** Of all tenants; more are not opened until some end. */
+  /** Open alerts of all tenants; more are not opened until some end. */
   openMax: 5_000,
-  /** That wait for one channel; more are dropped and counted. */
+  /** Notices that wait for one channel; more are dropped and counted. */
   noticesPerChannelMax: 500,
   /** A notice that could not be sent for so long is dropped and counted. */
   noticeKeptMs: 24 * 3_600_000,
@@ -202,7 +202,7 @@ export interface AlertStore {
   ) => StoreCall<ChannelWithHealth | null, 'name-taken'>
   /** With what waits for it. @returns whether there was one */
   readonly deleteChannel: (scope: TenantScope, id: string) => StoreCall<boolean>
-  /** Those that still hold. */
+  /** Silences that still hold. */
   readonly listSilences: (scope: TenantScope, nowMs: number) => StoreCall<readonly StoredSilence[]>
   readonly createSilence: (silence: StoredSilence) => StoreCall<void, 'too-many-silences'>
   readonly deleteSilence: (scope: TenantScope, id: string) => StoreCall<boolean>

@@ -2,7 +2,7 @@
 import type { StoreCall } from './store-result.ts'
 import type { TenantScope } from './tenant-scope.ts'
 
-/** Of calls that change something. */
+/** Methods of calls that change something. */
 export const auditedMethods = ['POST', 'PUT', 'PATCH', 'DELETE'] as const
 
 export interface AuditedUser {
@@ -58,7 +58,7 @@ export interface AuditFilter {
   readonly isRefused?: boolean
 }
 
-/** Of one entry in the order of the list. */
+/** Place of one entry in the order of the list. */
 export interface AuditPosition {
   readonly atMs: number
   readonly id: string

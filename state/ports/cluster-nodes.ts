@@ -4,7 +4,7 @@ import type { StoreCall } from './store-result.ts'
 /** What a node says of itself. */
 export interface ClusterNode {
   readonly name: string
-  /** Of the program. */
+  /** Version of the program. */
   readonly version: string
   /** Unix epoch. */
   readonly startedAtMs: number
@@ -12,10 +12,10 @@ export interface ClusterNode {
   readonly atMs: number
   /** It answers from this; null: from nothing yet. */
   readonly commit: string | null
-  /** Of the bundle. */
+  /** Digest of the bundle. */
   readonly digest: string | null
   readonly seq: number
-  /** Of the channel record: when it was issued, Unix epoch; null: there is none. */
+  /** When its channel record was issued, Unix epoch; null: there is none. */
   readonly issuedAtMs: number | null
   /** CPU time over wall time of its busiest DNS thread, 0 to 1. */
   readonly busyRatio: number
@@ -31,7 +31,7 @@ export interface ClusterNode {
     readonly healthy: number
     readonly unhealthy: number
     readonly warming: number
-    /** Of the healthy: nobody probes them. Left out: an older version does not say. */
+    /** Healthy members that nobody probes. Left out: an older version does not say. */
     readonly unprobed?: number
   }
   /** Something starts it again when it ends. */
@@ -45,7 +45,7 @@ export interface ClusterNodes {
   readonly announce: (node: ClusterNode) => StoreCall<void>
   /** Takes back what was announced: the node stops. */
   readonly leave: (name: string) => StoreCall<void>
-  /** Those that announced themselves and did not leave, in no order. */
+  /** Nodes that announced themselves and did not leave, in no order. */
   readonly list: () => StoreCall<readonly ClusterNode[]>
   /**
    * Asks a node to start again. @returns its answer: null, or the sentence why not; undefined: none

@@ -24,13 +24,13 @@ export interface HeldCommit {
 export const commitRecordLimits = {
   /** The newest ones stay. */
   activationsPerNodeMax: 1_000,
-  /** Of a node that is gone. */
+  /** How long activations of a node that is gone are kept. */
   activationKeptMs: 400 * 24 * 3_600_000,
   heldMax: 200,
   reasonLengthMax: 2_000,
-  /** Of one kind, while the store is away; the oldest are dropped. */
+  /** Records of one kind that wait while the store is away; the oldest are dropped. */
   waitingMax: 1_000,
-  /** That one question is about. */
+  /** Commits that one call may ask about. */
   askedMax: 500,
   /** Rows of one answer: nodes of a large cluster, for a page of commits. */
   rowsMax: 20_000,
@@ -43,7 +43,7 @@ export interface CommitRecords {
   readonly held: (commits: readonly HeldCommit[]) => StoreCall<void>
   /** Commits that passed after all. */
   readonly accepted: (commits: readonly string[]) => StoreCall<void>
-  /** Of these commits, by time. */
+  /** Activations of these commits, by time. */
   readonly activationsOf: (commits: readonly string[]) => StoreCall<readonly CommitActivation[]>
   /** Newest first. */
   readonly heldCommits: () => StoreCall<readonly HeldCommit[]>

@@ -34,7 +34,7 @@ export type DomainFault = (typeof domainFaults)[number]
 
 /** What one server said. */
 export interface DomainCheck {
-  /** Of the zone above, or one that the delegation leads to. */
+  /** `parent`: it serves the zone above; `nameserver`: the delegation leads to it. */
   readonly role: 'parent' | 'nameserver'
   /** Its name, in lower case, with the final dot. */
   readonly server: string

@@ -75,15 +75,15 @@ export const tsigAlgorithmNames = [
 
 export const dynamicDnsLimits = {
   keysPerTenantMax: 100,
-  /** Of all tenants. */
+  /** Keys of all tenants. */
   keysMax: 10_000,
   recordsPerTenantMax: 10_000,
-  /** Of all tenants. Each node has them in memory. */
+  /** Records of all tenants, which each node holds in memory. */
   recordsMax: 50_000,
   recordsPerNameMax: 64,
-  /** Of the data of one record: a text of 4 000 octets in 16 strings. */
+  /** Data of one record: a text of 4 000 octets in 16 strings. */
   rdataBytesMax: 4_016,
-  /** Of all records of one name, so that they fit in one message. */
+  /** Data of all records of one name, so that they fit in one message. */
   rdataBytesPerNameMax: 32_768,
   changesMax: 500,
 } as const

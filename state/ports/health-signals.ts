@@ -3,7 +3,7 @@
 /** One source's word on one member. */
 export interface HealthSignal {
   readonly memberUid: string
-  /** Who says it: a newer word of the same source replaces this one. */
+  /** The monitor that says it: its newer word on the member replaces this one. */
   readonly source: string
   readonly healthy: boolean
   /** 0 to 1, for people; null: not given. Decides nothing. */

@@ -43,22 +43,22 @@ export interface JournalNode {
 export interface KeptJournals {
   /** Segments to which nothing was added since go. */
   readonly sinceMs: number
-  /** Of one node, and of all together: the oldest segments go, and those beyond `segmentsKept`. */
+  /** Limits for one node, and for all: the oldest segments go, as do any past `segmentsKept`. */
   readonly nodeBytesMax: number
   readonly bytesMax: number
 }
 
 export const journalCopyLimits = {
-  /** Of one part. */
+  /** Octets of one part. */
   partBytesMax: 2 * 1_048_576,
   /** A longer one is not kept to its end. */
   segmentBytesMax: 64 * 1_048_576,
-  /** Of a node: two an hour for a month, and the restarts. More are not taken. */
+  /** Segments of a node: two an hour for a month, and the restarts. More are not taken. */
   segmentsMax: 2_000,
-  /** Of a node, after `prune`: new ones find room, however often it starts again. */
+  /** Segments of a node after `prune`: new ones find room, however often it starts again. */
   segmentsKept: 1_800,
   nodesMax: 1_000,
-  /** Of all nodes together: on a server, and where it is a file of the node. */
+  /** Octets of all nodes together: on a database server, and in a node's own file. */
   serverBytesMax: 4 * 1_073_741_824,
   embeddedBytesMax: 256 * 1_048_576,
 } as const
@@ -71,7 +71,7 @@ export interface Journals {
    *   not added
    */
   readonly append: (part: SegmentPart) => StoreCall<number>
-  /** Of one process by number; processes by their newest record: the newest first. */
+  /** Segments of one process go by number, and processes by their newest record, newest first. */
   readonly segmentsOf: (node: string) => StoreCall<readonly StoredSegment[]>
   readonly octetsOf: (segment: SegmentName) => StoreCall<Uint8Array>
   /** By name. */

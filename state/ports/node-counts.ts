@@ -17,7 +17,7 @@ export interface ThreadCounts {
   readonly byType: Readonly<Record<string, number>>
   /** Script steps, by how they ended. */
   readonly byScriptOutcome: Readonly<Record<string, number>>
-  /** Of the queries over UDP that were timed, which are few of all. */
+  /** Times of the UDP queries that were timed: a small sample of all. */
   readonly times: {
     readonly sumMs: number
     /** From fast to slow; the last one is of all that were slower. */
@@ -34,6 +34,6 @@ export interface MemberCounts {
 }
 
 export interface NodeMemberCounts extends MemberCounts {
-  /** Of the healthy: nobody probes them, so that nobody knows. */
+  /** Members that count as healthy and that nobody probes. */
   readonly unprobed: number
 }

@@ -50,7 +50,7 @@ export const useLimits = {
   silentMsMax: 3_600_000,
   /** Changes of members are known for so many days. */
   changesKeptDays: 31,
-  /** Of a node that is gone, and of an object that nothing names. */
+  /** How long the use of a node that is gone, or of an object that nothing names, is kept. */
   keptMs: 400 * 24 * 3_600_000,
 } as const
 

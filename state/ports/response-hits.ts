@@ -13,14 +13,14 @@ export const responseHitLimits = {
   rulesPerBatchMax: 10_000,
   /** A batch's id is known for so long. */
   batchKeptMs: 24 * 3_600_000,
-  /** Of a rule that nobody hits: it may be gone while no node looked. */
+  /** How long the count of a rule without hits is kept: no node may have seen it removed. */
   countKeptMs: 400 * 24 * 3_600_000,
 } as const
 
 export interface ResponseHits {
   /** Adds all of the batch or nothing of it. */
   readonly add: (batch: ResponseHitBatch) => StoreCall<void>
-  /** Of rules that are gone. */
+  /** Drops the counts of rules that are gone. */
   readonly forget: (uids: readonly string[]) => StoreCall<void>
   /** By the uid of the rule; those that nobody hit are not among them. */
   readonly totals: () => StoreCall<ReadonlyMap<string, number>>

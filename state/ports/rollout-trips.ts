@@ -3,13 +3,13 @@ import type { StoreCall } from './store-result.ts'
 
 export interface SharedTrip {
   readonly rolloutUid: string
-  /** Of the attempt, Unix epoch: another start is another attempt. */
+  /** Start of the attempt, Unix epoch: another start is another attempt. */
   readonly startAtMs: number
   /** When it was seen, Unix epoch. */
   readonly atMs: number
   /** A sentence for people. */
   readonly reason: string
-  /** Who has seen it. */
+  /** The node that has seen it. */
   readonly node: string
 }
 
@@ -23,7 +23,7 @@ export const rolloutTripLimits = {
 
 /** Lost with a restart of the store; the configuration has what must last. */
 export interface RolloutTrips {
-  /** Of one attempt the first one is kept. */
+  /** Tells all nodes. The store keeps the first trip of an attempt. */
   readonly tell: (trip: SharedTrip) => StoreCall<undefined>
   /**
    * `handler` is called with each trip that is told, here or on another node, and with those that

@@ -2,17 +2,17 @@
 import type { StoreCall } from './store-result.ts'
 
 export interface ToldNode {
-  /** Of one process. */
+  /** Names one process of the node. */
   readonly key: string
-  /** What it said: for those who wrote it. */
+  /** What it said: only its writer knows the format. */
   readonly text: string
-  /** When it was heard, Unix epoch, by the clock of who heard it. */
+  /** When it was heard, Unix epoch, by the clock of the node that heard it. */
   readonly atMs: number
 }
 
 export interface ToldNodes {
   readonly tell: (node: ToldNode) => StoreCall<void>
-  /** Those that were heard within a day, in no order; of one process the last word. */
+  /** Nodes that were heard within `forgottenMs`, in no order: the last word of each process. */
   readonly list: () => StoreCall<readonly ToldNode[]>
 }
 

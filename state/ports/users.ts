@@ -61,7 +61,7 @@ export interface KeptRole {
   readonly role: string
 }
 
-/** Of what an account is the first: of all that ever were, or of those that were not deleted. */
+/** What makes an account the first: none existed before, or none is left. */
 export type FirstOf = 'all-time' | 'those-left'
 
 /** The most accounts that one list gives; a tenant may not have more. */

@@ -12,7 +12,7 @@ export interface RedisSettings {
   readonly url: string
   /** What Sentinels call the master: the hosts are Sentinels. Left out or empty: they are not. */
   readonly master?: string
-  /** Of the Sentinels. A secret. Left out or empty: none. */
+  /** Password of the Sentinels. A secret. Left out or empty: none. */
   readonly sentinelPassword?: string
   /** The hosts are nodes of a Cluster. */
   readonly cluster?: boolean

@@ -13,7 +13,7 @@ export function createSqlDeliveries(database: Sql): Deliveries {
           .executeTakeFirst()
         return row === undefined ? null : { ...row, revision: Number(row.revision) }
       }),
-    // Of two that have seen the same, the statement of one changes a row.
+    // When two nodes have seen the same revision, only one of their statements changes a row.
     replace: (channel, seen, { decider, state }) =>
       database.once(async (db) => {
         const values = { decider, state, revision: seen + 1 }

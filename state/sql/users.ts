@@ -33,7 +33,7 @@ class SqlUsers implements Users {
   readonly create = async (user: NewUser): StoreCall<User, 'email-taken' | 'too-many-users'> => {
     const created = await this.#database.once((db) =>
       db.transaction().execute(async (transaction) => {
-        // Of two at once, the second counts the account of the first.
+        // With two calls at once, the second waits here and then counts the account of the first.
         await sql`lock table users in share row exclusive mode`.execute(transaction)
         const { count } = await transaction
           .selectFrom('users')
@@ -58,7 +58,7 @@ class SqlUsers implements Users {
   readonly createFirst = async (user: NewUser, firstOf: FirstOf): StoreCall<User, 'not-first'> => {
     const created = await this.#database.once((db) =>
       db.transaction().execute(async (transaction) => {
-        // Of two at once, the second waits here and then sees the account of the first.
+        // With two calls at once, the second waits here and then sees the account of the first.
         await sql`lock table users in share row exclusive mode`.execute(transaction)
         const isTaken = firstOf === 'those-left' ? hasAny(transaction) : hadAny(transaction)
         return (await isTaken) ? undefined : await insert(transaction, user)
@@ -177,7 +177,7 @@ class SqlUsers implements Users {
   ): StoreCall<T, 'last-of-role'> {
     const done = await this.#database.once((db) =>
       db.transaction().execute(async (transaction) => {
-        // Of two at once, the second waits here and then sees what the first one did.
+        // With two calls at once, the second waits here and then sees what the first one did.
         await sql`lock table users in share row exclusive mode`.execute(transaction)
         if (await isLast(transaction, scope, id, kept)) return 'last-of-role'
         return { value: await work(transaction) }

@@ -9,7 +9,7 @@ export const Exit = {
   Guardrail: 3,
   Trust: 4,
   Internal: 70,
-  /** Of a node that is to be started again. */
+  /** A node ended and wants to be started again. */
   Restart: 75,
 } as const
 export type Exit = (typeof Exit)[keyof typeof Exit]

@@ -20,7 +20,7 @@ const Sys = {
 
 /** The kernel takes no more in one message: SCM_MAX_FD. */
 export const descriptorsMax = 253
-/** Of the octets that come with them. */
+/** Size of the buffer for the octets that come with descriptors. */
 const octetsMax = 65_536
 const pathBytesMax = 108
 /** struct msghdr and cmsghdr on a 64-bit system, in octets. */

@@ -14,11 +14,11 @@ export type ListenerKind = 'dns-udp' | 'dns-tcp' | 'api' | 'redirect' | 'redirec
 export const listenerName = (kind: ListenerKind, listenAddr: string, port: number): ListenerName =>
   `${kind} ${listenAddr} ${port}`
 
-/** What came from the process before. A socket is taken once; who takes it closes it. */
+/** Sockets from the process before. Each is taken once; its taker closes it. */
 export class HandedSockets {
   readonly #sockets: Map<ListenerName, readonly number[]>
 
-  /** The process before answers from a bundle there: who has none may not read them. */
+  /** The process before answers on them: a process without a bundle must not read them. */
   readonly areAnswered: boolean
 
   constructor(sockets: readonly ListenerSockets[] = [], areAnswered = false) {
@@ -33,7 +33,7 @@ export class HandedSockets {
     return descriptors
   }
 
-  /** Those that nobody has wanted: the settings have changed. */
+  /** Takes the sockets that are left: the new settings name no such listener. */
   takeAll(): readonly number[] {
     const descriptors = [...this.#sockets.values()].flat()
     this.#sockets.clear()

@@ -2,11 +2,11 @@
 import { Worker } from 'node:worker_threads'
 
 export const jobThreadLimits = {
-  /** For one; then its thread is ended. */
+  /** Time for one job; then its thread is ended. */
   jobMs: 10_000,
   /** A thread that nobody asks is ended. */
   idleMs: 60_000,
-  /** Of the heap of a thread; what it shares is beside it. */
+  /** Heap of a thread; shared memory is not part of it. */
   heapMegabytes: 512,
 } as const
 

@@ -10,7 +10,7 @@ export function readyOrEnded(worker: Worker): Promise<void> {
 
 /**
  * More starts than cores only keep each other waiting, and the main thread as well: hundreds at
- * once leave it no time for a signal to stop. Those that still wait can be called off.
+ * once leave it no time for a signal to stop. Starts that still wait can be called off.
  */
 export class StartLimiter {
   readonly #atOnce: number
@@ -39,7 +39,7 @@ export class StartLimiter {
     this.#next()
   }
 
-  /** Those that wait never start, nor do later ones. */
+  /** Drops the starts that wait, and all later ones. */
   callOff(): void {
     this.#isOver = true
     this.#waiting.length = 0

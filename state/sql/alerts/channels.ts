@@ -61,7 +61,7 @@ async function create(
   channel: StoredChannel,
 ): Promise<'created' | 'name-taken' | 'too-many-channels'> {
   return await db.transaction().execute(async (transaction) => {
-    // Of two at once, the second counts the channel of the first.
+    // With two calls at once, the second waits here and then counts the channel of the first.
     await sql`lock table alert_channels in share row exclusive mode`.execute(transaction)
     if (await isNamed(transaction, channel.tenantId, channel.name)) return 'name-taken'
     const counts = await transaction

@@ -49,7 +49,7 @@ export function leaseCalls(database: Sql): Pick<AlertStore, LeaseCall> {
         const row = await db.selectFrom('alert_lease').selectAll().executeTakeFirst()
         return row === undefined ? null : leaseOf(row)
       }),
-    // Of two that have seen the same, the statement of one changes a row.
+    // When two nodes have seen the same lease, only one of their statements changes a row.
     takeLease: (seen, holder) =>
       database.once(async (db) => {
         const row = await (seen === null

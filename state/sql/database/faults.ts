@@ -75,7 +75,7 @@ function plainWords(message: string): string {
 export const reasonOf = ({ code, words }: SqlFault): string =>
   words === '' ? code : `${code}: ${words}`
 
-/** Of one statement or transaction, while the server does well. */
+/** Prefixes of codes that blame one statement or transaction, not the server. */
 const ownFaults: readonly string[] = ['40', '55P03', '57014', '25P']
 
 /** The server is away, or cannot do what it is for. */

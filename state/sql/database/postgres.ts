@@ -19,7 +19,7 @@ export interface PostgresOptions {
   readonly startupParameters?: boolean
 }
 
-/** Of several hosts the one that takes writes now; another one is looked for when it does not. */
+/** Connects to the host that takes writes now; looks for another one when it no longer does. */
 export function postgresDriver(options: PostgresOptions): SqlDriver {
   const { hosts, connections = sqlLimits.connectionsMax } = options
   const statementTimeoutMs = options.statementTimeoutMs ?? sqlLimits.statementTimeoutMs
