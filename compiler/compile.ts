@@ -56,7 +56,7 @@ export interface CompileSuccess extends DiagnosticReport {
   readonly bundle: EncodedBundle
   /** Worked out when it is asked for. */
   readonly outline: () => NameOutline
-  /** Of the outline. */
+  /** The same as in the outline, but known without it. */
   readonly moveLimits: MoveLimits
   /** What was read, sorted by path. */
   readonly read: readonly PlacedFile[]

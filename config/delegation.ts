@@ -15,8 +15,8 @@ export function domainKey(domain: string): string | undefined {
 }
 
 /**
- * Of the zone that is declared for it; otherwise the defaults, as for every name that is a zone of
- * its own.
+ * Finds the name servers of the zone that is declared for the domain; where it names none, or no
+ * zone is declared, the default ones.
  *
  * @param domain lower case, with the final dot
  * @returns empty: the settings name none

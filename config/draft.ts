@@ -53,7 +53,7 @@ export class Draft {
   readonly #made = new Set<string>()
   /** Paths of what was changed, in order. */
   readonly #touched: string[] = []
-  /** Of what is being changed. */
+  /** Path of the file that is being changed. */
   #path = ''
 
   constructor(parts: DraftParts) {

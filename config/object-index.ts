@@ -30,10 +30,10 @@ export interface ConfigSnapshot {
     tenant: string,
     name: string,
   ) => ConfigEntry<K> | undefined
-  /** Who has a name that is unique across tenants, or within `tenant`. */
+  /** The object with a name that is unique across tenants, or within `tenant`. */
   readonly holderOf: (kind: Kind, tenant: string, name: string) => ConfigEntry | undefined
   readonly part: <K extends PartKind>(kind: K, uid: string) => ConfigPart<K> | undefined
-  /** Those that ask a pool of this name, or fall back on it. In no order. */
+  /** Services that ask a pool of this name, or fall back on it. In no order. */
   readonly servicesOf: (poolName: string) => readonly ConfigEntry<'Service'>[]
   /** What tenants have at names; put together when it is asked for, and then kept up to date. */
   readonly names: () => NameIndex

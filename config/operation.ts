@@ -18,7 +18,7 @@ export type Target =
 export interface CreateObject {
   readonly verb: 'create'
   readonly kind: Kind
-  /** Of a Tenant: its own id, which is also its name. */
+  /** For a Tenant: its own id, which is also its name. */
   readonly tenant: string
   readonly name: string
   /** Without it, one is made. */
@@ -27,7 +27,7 @@ export interface CreateObject {
   readonly poolUid?: PoolUid
 }
 
-/** Of the pool that the field `pool` is to name: by the name that it has in the queue. */
+/** Id of a pool: the field `pool` gets the name that this pool has when its turn comes. */
 export type PoolUid = string
 
 export interface UpdateObject {
@@ -68,7 +68,7 @@ export interface DeleteObject {
   readonly ifMatch?: string
 }
 
-/** Those that are not members of the pool any more are left alone. */
+/** Disables members of a pool; ids that are no members of it any more are ignored. */
 export interface DisableMembers {
   readonly verb: 'disable-members'
   readonly kind: 'Pool'
@@ -114,7 +114,7 @@ export interface SettleRollout {
 
 export interface Regression {
   readonly atMs: number
-  /** Of the attempt: another start is another one. */
+  /** Start of the attempt: a rollout that starts anew is another attempt. */
   readonly startAtMs: number
   /** A sentence for people. */
   readonly reason: string
@@ -134,7 +134,7 @@ export interface CreatePart {
   readonly owner: Target
   readonly uid?: string
   readonly spec: JsonObject
-  /** Of the owner. */
+  /** Etag of the owner. */
   readonly ifMatch?: string
   readonly limit?: PartLimit
   /** Where there is no owner of the name that `owner` gives, one is made of this spec. */
@@ -197,7 +197,7 @@ export interface Actor {
   readonly displayName?: string
   /** For programs: `user:0197…` */
   readonly name: string
-  /** Of the account, for the log of the node: in no commit. */
+  /** E-mail address of the account, for the log of the node; no commit has it. */
   readonly email?: string
   /** `user-0197…@users.gslbd` */
   readonly address: string
@@ -224,11 +224,11 @@ export interface WriteRequest {
   /** Planned before it is made, so that its outcome says its `effect`, whatever that takes. */
   readonly wantsEffect?: true
   /**
-   * Who hears its `effect` when it is made: of a tenant's names alone, where the commit has changes
-   * of others; null: of all. Left out: nobody does.
+   * The outcome has its `effect`: with a tenant, on that tenant's names alone where the commit also
+   * changes those of others; null: on all names. Left out: the effect is not told.
    */
   readonly effectFor?: { readonly tenant: string | null }
-  /** Of a dry run: `bundle` and `files` of its outcome are looked at. */
+  /** With `isDryRun`: the caller reads `bundle` and `files` of the outcome. */
   readonly wantsBundle?: true
   /** With `wantsBundle`: `earlier` as well. */
   readonly wantsEarlier?: true
@@ -326,16 +326,16 @@ export interface WriteFailure {
   /** Position in the request of the operation that failed; -1: not one alone. */
   readonly operation: number
   readonly diagnostics: readonly WriteDiagnostic[]
-  /** Of one that is `guarded`: the limit in `gslb.yaml`; left out: `removedNames`. */
+  /** For `guarded`: the limit in `gslb.yaml`; left out: `removedNames`. */
   readonly guardrail?: GuardrailName
-  /** Of one that is `guarded`: what it does, where that is about objects of one tenant alone. */
+  /** For `guarded`: what the request does, where that concerns objects of one tenant alone. */
   readonly own?: { readonly tenant: string; readonly message: string }
-  /** Of one that is `guarded`: what else would go, or lose something. */
+  /** For `guarded`: other names and objects that would go, or lose something. */
   readonly affected?: readonly string[]
 }
 
 export interface WriteDiagnostic {
-  /** Of the compiler: `gslbd explain CODE`. */
+  /** The compiler's code: `gslbd explain CODE` says more. */
   readonly code: string
   readonly message: string
   readonly help: string

@@ -24,7 +24,7 @@ interface PartSpec<K extends PartKind> {
   readonly isIdWritten: boolean
   /** The last one takes its owner with it. */
   readonly isLastTheOwner?: true
-  /** Of a part whose file says none: the same everywhere. `nth` counts equal ones before it. */
+  /** Makes the id of a part whose file gives none. `nth` counts equal parts before it. */
   readonly derive: (owner: PartOwner, part: PartOf[K], nth: number) => string
 }
 

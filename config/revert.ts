@@ -50,7 +50,7 @@ export function revertOperations(
 
 type Change = Operation & { readonly verb: 'create' | 'update' | 'rename' | 'delete' }
 
-/** Of an object: what is read before it may have changed when it is written. */
+/** Adds the etag where an object is changed: it may change between this read and the write. */
 function withMatch(operation: Change, now: ConfigEntry | undefined): Operation {
   const isOfObject = operation.verb === 'rename' || operation.kind === now?.kind
   return now !== undefined && isOfObject && operation.verb !== 'create'

@@ -50,7 +50,7 @@ export type YamlPath = readonly (string | number)[]
 export interface Place {
   readonly path: YamlPath
   readonly at: 'key' | 'value'
-  /** Of a text: the index in it that is meant. */
+  /** The index within a value that is a text. */
   readonly character?: number | undefined
 }
 

@@ -8,9 +8,9 @@ import type { RecordPlan } from './record-plan.ts'
 import type { PlannedZone } from './zone-plan.ts'
 
 export interface ChangeOutline {
-  /** Of each name: what a change of it changes, as a number. */
+  /** A hash by name: it differs where the name is answered in another way. */
   readonly shapes: ReadonlyMap<string, number>
-  /** Of each name: the longest TTL of its service and its records, in seconds. */
+  /** Seconds by name: the longest TTL of its service and its records. */
   readonly ttls: ReadonlyMap<string, number>
   readonly pools: ReadonlyMap<string, PoolOutline>
   /** What each name of `shapes` can answer. */

@@ -47,7 +47,7 @@ export interface Moved {
   /** Whose service the name is; '': nobody's. */
   readonly tenant: string
   readonly name: string
-  /** Of its clients, those who were sent somewhere; 0 to 1. 0: others come, or the name does. */
+  /** Part of its clients that were sent elsewhere, 0 to 1; 0: clients only come, or it is new. */
   readonly share: number
 }
 

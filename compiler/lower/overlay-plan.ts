@@ -18,12 +18,12 @@ export interface Planned<K extends OverlayKind, Model> {
 }
 export type PlannedRollout = Planned<'Rollout', RolloutModel>
 export interface PlannedWindow extends Planned<'MaintenanceWindow', WindowModel> {
-  /** Places of those that are written down as held out; null: nobody has written them down. */
+  /** Places of the members that its file names as held out; null: the file names none yet. */
   readonly held: readonly number[] | null
 }
 
 export interface OverlayPlan {
-  /** Those that are settled have no effect and are not here. */
+  /** Settled rollouts have no effect and are left out. */
   readonly rollouts: readonly PlannedRollout[]
   readonly windows: readonly PlannedWindow[]
 }

@@ -1,4 +1,4 @@
-// Who may write records where: the one place that knows it.
+// Decides who may write records at a name. Nothing else knows these rules.
 import { checkHostName } from '#compiler/values/names.ts'
 import { enclosingNames, isInside } from '#dns/enclosing-names.ts'
 import { defaultTenant } from '#schemas/objects/tenant.ts'

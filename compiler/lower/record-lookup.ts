@@ -13,7 +13,7 @@ import type { RecordPlan } from './record-plan.ts'
 export type Addresses =
   { readonly found: 'some' | 'none' | 'elsewhere' } | { readonly alias: EntryPlace }
 
-/** Who answers when somebody asks for the addresses of a name. */
+/** Tells whether a question for the addresses of a name finds any, and where an alias leads. */
 export function addressesOf(tree: Tree, plan: RecordPlan, name: string): Addresses {
   const service = tree.serviceAt.get(name)
   if (service !== undefined) return addressesOfService(tree, service)

@@ -21,7 +21,7 @@ export function isRegionOfClients(region: string): boolean {
   return country !== undefined && isCountryCode(country)
 }
 
-/** Of people, not of ISO 3166. */
+/** What people write in place of the codes of ISO 3166. */
 const usualNames: Readonly<Record<string, string>> = Object.freeze({
   uk: 'GB',
   usa: 'US',

@@ -44,7 +44,7 @@ export function settingsFacts(settings: Entry<'Settings'> | undefined): Settings
   }
 }
 
-/** Of probes that connect to nobody, or to another server than the member. */
+/** Probes that connect to nothing, or to another server than the member. */
 const withoutRoundTrip: readonly string[] = ['script', 'webhook']
 
 /** @returns why a pool's probes measure no round trip, as `the pool has …`; undefined: they do */

@@ -120,7 +120,7 @@ export class TargetIndex {
     return member.ok ? { ...member, entry: pool.entry } : { ...member, pool: pool.entry }
   }
 
-  /** Those of the pool, by their uids in lower case; others are left out. */
+  /** Positions of the pool's members with these uids (lower case); unknown ones are left out. */
   placesOf(pool: Entry<'Pool'>, uids: readonly string[]): readonly number[] {
     const wanted = new Set(uids)
     return pool.object.spec.members.flatMap((_, i) => (wanted.has(uidOf(pool, i)) ? [i] : []))

@@ -4,7 +4,7 @@ import type { ReadFile } from './read-file.ts'
 
 export class FileMemory {
   readonly #files = new Map<string, ReadFile>()
-  /** Of the compilation under way, or else of the last one. */
+  /** Number of the compilation under way, or else of the last one. */
   #round = 0
   /** Files of this round. */
   #count = 0

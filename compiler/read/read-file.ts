@@ -40,7 +40,7 @@ export interface ReadFile {
 export interface FileMemo {
   /** See FileMemory. */
   round: number
-  /** Of the entry made from it last: the same content may lie in several places. */
+  /** The id of the last entry made from it: the same content may lie at several paths. */
   uid: string
   settings: unknown
   mapRules: Arrangement | undefined
@@ -49,7 +49,7 @@ export interface FileMemo {
   addresses: readonly string[] | undefined
   /** A pool has a member with a host name. */
   hasHostname: boolean | undefined
-  /** Of places that findings pointed to. */
+  /** By place: the text ranges that findings pointed to. */
   spans: Map<string, LocalSpan> | undefined
 }
 
@@ -92,7 +92,7 @@ function checkObject(blobId: string, text: string, yaml: YamlDocument): ReadFile
   const report: Report = (code, place, { args = [], suggestion = '', other } = {}) => {
     const others = other === undefined ? [] : [yaml.spanOf(other)]
     const spans = [yaml.spanOf(place), ...others] as const
-    // Of one place the mistake of its YAML is the cause, and the rest its echo.
+    // Where the YAML itself is wrong, other findings at the same place only follow from that.
     if (!taken.has(spans[0].start)) findings.push({ code, args, suggestion, spans })
   }
   const { kind, meant } = checkHeader(yaml.value, report)

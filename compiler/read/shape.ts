@@ -29,7 +29,7 @@ export function reportFaults(faults: readonly SchemaFault[], report: Report): vo
   }
 }
 
-/** Of fields whose values say nothing: what is missing or misspelt, too. */
+/** Paths of the fields whose values cannot be trusted, with missing and misspelt ones. */
 export function faultyPaths(faults: readonly SchemaFault[]): YamlPath[] {
   return faults.map(({ keyword, path, params, schema }) => {
     if (keyword === 'required') return [...path, String(params['missingProperty'])]

@@ -15,16 +15,16 @@ export interface PoolDemand {
   others: number
   readonly ways: readonly Way[]
   readonly isWeighted: boolean
-  /** Who answers when nobody is left. */
+  /** The pool that answers when this one has no member left. */
   readonly fallback: Entry<'Pool'> | undefined
   /** Members that are enabled, healthy or not, are asked when too few are. */
   readonly asksAll: boolean
 }
 
-/** Several rules ask for those of one tree. */
+/** A cache, since several rules ask for the demands of one tree. */
 const known = new WeakMap<Tree, readonly PoolDemand[]>()
 
-/** Of services whose `weakSpots` is on, in the order of their files. */
+/** The demands of services whose `weakSpots` is on, in the order of their files. */
 export function poolDemands(tree: Tree): readonly PoolDemand[] {
   let demands = known.get(tree)
   if (demands === undefined) known.set(tree, (demands = collected(tree)))
@@ -33,7 +33,7 @@ export function poolDemands(tree: Tree): readonly PoolDemand[] {
 
 function collected(tree: Tree): readonly PoolDemand[] {
   const demands: PoolDemand[] = []
-  /** Of most pools there is no other. */
+  /** The first demand on each pool; most pools have no other one. */
   const firstOf = new Map<Entry<'Pool'>, PoolDemand>()
   const furtherOf = new Map<string, PoolDemand>()
   const waysOf = new KnownWays()
@@ -123,7 +123,7 @@ export function neededFamilyOf({ object }: Entry<'Pool'>): AddressFamily {
   return members.some(ipv4.has) ? ipv4 : ipv6
 }
 
-/** Those that a pool has; as one where no member tells them apart. */
+/** Families that members of a pool have; `either` alone where all members have the same. */
 export function familiesOf({ object }: Entry<'Pool'>): readonly AddressFamily[] {
   const { members } = object.spec
   const both = [ipv4, ipv6].filter(({ has }) => members.some(has))

@@ -5,7 +5,7 @@ export interface ScriptToken {
   /** Index in the body. */
   readonly at: number
   readonly isWord: boolean
-  /** Of a bracket: the place of its other half among the tokens; of others -1. */
+  /** Position of the matching bracket among the tokens; -1: this token is no bracket. */
   partner: number
 }
 

@@ -31,13 +31,13 @@ export interface Entry<K extends Kind = Kind> {
 /** What later stages make of an entry, kept for as long as the entry stays in its place. */
 export interface Derived {
   pool?: PoolModel
-  /** Of a service; valid while the rows that it names are the same. */
+  /** For a service; valid while the rows that it names are the same. */
   service?: ServiceModel
   /** Undefined in place of a rule whose names are none. */
   responseRules?: readonly (ResponseRuleModel | undefined)[]
   /** Undefined where the host is none. */
   redirect?: RedirectModel | undefined
-  /** Of a file of records; valid while its zone has this position. */
+  /** For a file of records; valid while its zone has this position. */
   records?: { readonly zone: number; readonly rrsets: readonly PlannedRrset[] }
 }
 
@@ -46,7 +46,7 @@ export interface PlannedRrset {
   readonly entry: Entry<'Records'>
   /** Position in the `records` of its file. */
   readonly index: number
-  /** Of each rdata: its position in `values`. */
+  /** For each rdata its position in the field `values` of the file. */
   readonly from: readonly number[]
   readonly typeName: string
   readonly model: RrsetModel

@@ -34,7 +34,7 @@ export function checkName(text: string, wildcard: boolean): CheckedName {
   }
   const isWhole = key.indexOf('.') < key.length - 1
   const absolute = `${text}.`
-  // Of one label it is rather the rest of the name that is missing.
+  // A single label rather lacks the rest of its name than the final dot.
   const write = isWhole ? absolute : `the whole name, such as ${text}.example.com.`
   const suggestion = isWhole ? absolute : ''
   const fault = text.endsWith('.')
@@ -44,8 +44,8 @@ export function checkName(text: string, wildcard: boolean): CheckedName {
 }
 
 /**
- * A whole name, where the final dot may be left out. Of one label it is rather the rest that is
- * missing, and it is given back as it is.
+ * Adds the final dot to a name without one. A single label is given back as it is: it rather lacks
+ * the rest of its name.
  */
 export function absoluteName(text: string): string {
   return dotless.test(text) ? `${text}.` : text
@@ -108,7 +108,7 @@ function formFault(text: string): NameFault {
   return invalid(text, `the character ${JSON.stringify(odd)} cannot be in it`, hostOf(text))
 }
 
-/** Of a URL, or of a name with a port or a path behind it; '' when that is none either. */
+/** The host in a URL, or before a port or a path; '' when that is no host name either. */
 function hostOf(text: string): string {
   const host = text.replace(/^[a-z]+:\/\//i, '').replace(/[/:?#].*$/s, '')
   return plain.test(host) && host.includes('.') ? `${host.replace(/\.$/, '')}.` : ''

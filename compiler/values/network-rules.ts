@@ -122,7 +122,7 @@ function distinct(rules: readonly NetworkRule[]): readonly NetworkRule[] {
   return rules.filter(({ endpoint }) => !seen.has(endpoint) && seen.add(endpoint))
 }
 
-/** Of rules for one network, or in the order of the file of any. */
+/** Compares rules for one network by priority; with `first-rule`, any rules by their position. */
 function inOrder(order: RuleOrder, a: NetworkRule, b: NetworkRule): number {
   return (order === 'longest-prefix' ? a.priority - b.priority : 0) || a.index - b.index
 }

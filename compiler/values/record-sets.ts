@@ -50,7 +50,7 @@ export interface ReadRrset {
   readonly ttlSeconds: number
   /** In canonical order (RFC 4034 section 6.3), each once; without values that are wrong. */
   readonly rdata: readonly Uint8Array[]
-  /** Of each rdata: its position in `values`. */
+  /** For each rdata its position in the field `values` of the file. */
   readonly from: readonly number[]
 }
 
@@ -172,7 +172,7 @@ export function rrsetOf(
   return { name: fullName(zone, name) ?? name, code: recordTypeNamed(type)?.code ?? 0 }
 }
 
-/** Of a type that has a name, the name: `TYPE1` is `A` (RFC 3597 section 5). */
+/** The name of a type where it has one: `TYPE1` is `A` (RFC 3597 section 5). */
 export function typeName(text: string): string {
   const upper = text.toUpperCase()
   return upper.startsWith('TYPE') ? (recordTypeNamed(upper)?.name ?? upper) : upper

@@ -44,7 +44,7 @@ export function doubtedPaths(
       for (const [i, item] of node.items.entries()) walk(item, [...path, i])
     } else if (isMap(node)) {
       for (const { key, value } of node.items) {
-        // Of `port:443`, which is one key, the field is `port`.
+        // YAML reads `port:443` as one key; the field that is meant is `port`.
         const [name = ''] = isScalar(key) ? String(key.value).split(':', 1) : []
         const below = [...path, name]
         if (isDoubted(key)) paths.push(below)

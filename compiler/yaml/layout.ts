@@ -46,7 +46,7 @@ export class YamlLayout {
     return !this.#text.slice(node.range[0], node.range[1]).includes('\n')
   }
 
-  /** Of a key that is the first on its line. */
+  /** The column of a key; undefined: it is not the first on its line. */
   columnOf(key: Node): number | undefined {
     const start = key?.range?.[0]
     if (start === undefined) return undefined
@@ -54,7 +54,7 @@ export class YamlLayout {
     return /^ *$/.test(this.#text.slice(line, start)) ? start - line : undefined
   }
 
-  /** Of the keys of a block mapping, whose first may stand behind a dash. */
+  /** The column of the keys of a block mapping, whose first may stand behind a dash. */
   indentOf(map: YAMLMap.Parsed): number | undefined {
     const start = map.items[0]?.key?.range?.[0]
     if (start === undefined) return undefined

@@ -25,7 +25,7 @@ export function placeInScalar(source: string, value: string, character: number):
 
 interface Part {
   readonly at: number
-  /** Of the source. */
+  /** Code units of the source. */
   readonly units: number
   /** What it means. */
   readonly text: string

@@ -20,7 +20,7 @@ export interface Hold {
 export interface EffectiveMember {
   readonly weight: number
   readonly enabled: boolean
-  /** Of two the window: a member that is out has no use for a weight. */
+  /** A window goes before a rollout: a member that is out has no use for a weight. */
   readonly heldBy: Hold | null
 }
 
@@ -47,7 +47,7 @@ export interface PlacedWindow extends WindowTarget {
 
 /** The rollouts and windows of one snapshot, with their targets. */
 export class OverlayIndex {
-  /** Those that are not settled. */
+  /** Rollouts that are not settled. */
   readonly rollouts: readonly OpenRollout[]
   readonly windows: readonly PlacedWindow[]
   readonly #rolloutOf: ReadonlyMap<string, OpenRollout>
@@ -123,12 +123,12 @@ export class OverlayIndex {
     return next
   }
 
-  /** Those that are over and whose files do not say so. */
+  /** Rollouts that are over, although their files do not say so yet. */
   overRollouts(nowMs: number, tripOf: TripOf): readonly OpenRollout[] {
     return this.rollouts.filter((rollout) => isOver(momentOf(rollout, nowMs, tripOf)))
   }
 
-  /** Those that are active and whose files do not say for whom. */
+  /** Active windows whose files do not say yet which members they hold out. */
   unrecordedWindows(nowMs: number): readonly PlacedWindow[] {
     return this.windows.filter(
       (window) => window.recorded === null && windowAt(window, nowMs).state === 'active',

@@ -11,7 +11,7 @@ export interface ReplyLine {
 /** What BIRD says to one command. */
 export interface BirdReply {
   readonly lines: readonly ReplyLine[]
-  /** Of the last line: 0000 to 0999 done, 8000 to 8999 not done, 9000 to 9999 not understood. */
+  /** The last line's: 0000 to 0999 done, 8000 to 8999 not done, 9000 to 9999 not understood. */
   readonly code: number
 }
 

@@ -15,9 +15,9 @@ export interface BirdSettings {
 
 /** For all that is said in one connection. */
 const patienceMs = 2_000
-/** Of the line with which BIRD begins each connection. */
+/** Code of the line with which BIRD begins each connection. */
 const welcomeCode = 1
-/** Of a row of `show protocols`. */
+/** Code of a row of `show protocols`. */
 const rowCode = 1_002
 /** As BIRD takes them without quotes; nothing else may become a part of a command. */
 const symbol = /^[A-Za-z_][A-Za-z0-9_]{0,63}$/
@@ -57,7 +57,7 @@ function stateIn({ lines }: BirdReply): { readonly state: string; readonly text:
   return { state, text: `${name} is ${state}` }
 }
 
-/** Says all commands, one after the other. Errors: of the first that failed. */
+/** Says all commands, one after the other. The error is that of the first one that failed. */
 function converse(
   path: string,
   commands: readonly string[],

@@ -48,7 +48,7 @@ function wasEnabled(previous: Bundle, next: Bundle, member: number): boolean {
   return false
 }
 
-/** Of host names the name: what each resolves to is another matter. */
+/** Compares host names by name: the addresses that they resolve to change by themselves. */
 function isSameTarget(previous: Bundle, before: number, next: Bundle, member: number): boolean {
   if (previous.hasHostnames || next.hasHostnames) {
     return addressOfMember(previous, before) === addressOfMember(next, member)

@@ -56,12 +56,12 @@ export class DynamicLink {
     })
   }
 
-  /** Of what `bundleFor` gives. Rises with each change, on all nodes. */
+  /** Revision of what `bundleFor` gives. Each change raises it, on all nodes. */
   get revision(): number {
     return this.#encoded?.revision ?? 0
   }
 
-  /** Of the records that all threads answer. */
+  /** Revision of the records that all threads answer with. */
   get servedRevision(): number {
     return this.#servedRevision
   }

@@ -32,8 +32,8 @@ export function countHealth(
 }
 
 /**
- * By pool, in the order of the bundle. Those of pools beyond `poolsMax` are added up in a last row
- * without names.
+ * Counts by pool, in the order of the bundle. Members of pools beyond `poolsMax` are added up in a
+ * last row without names.
  */
 export function countPoolHealth(
   bundle: Bundle,

@@ -37,8 +37,8 @@ const Change = { None: 0, Order: 1, Members: 2 } as const
 type Change = (typeof Change)[keyof typeof Change]
 
 /**
- * A list of thousands takes a millisecond to sort, and scores move with every probe: their order
- * follows within this time. Who is in a list is never late.
+ * A list of thousands takes a millisecond to sort, and scores move with every probe: the order of
+ * a list follows within this time. Its members change at once.
  */
 export const orderEveryMs = 250
 
@@ -53,11 +53,11 @@ export class HealthLink {
   /** Members of the serving bundle that are probed, by who they are. */
   #places = new Map<string, number>()
   #serving: Serving | undefined
-  /** Those of the serving bundle by their texts: of ten thousand, a change touches one. */
+  /** Checks of the serving bundle by their texts, so that a change parses only what is new. */
   #checks: ReadonlyMap<string, HealthCheckModel> = new Map()
   /** Host names (`targetKey`) of which a further address is a new backend, with a gate to pass. */
   #settled = new Set<string>()
-  /** Of the bundle that was prepared last. */
+  /** Keys of the members that are new in the bundle that was prepared last. */
   #arrivals: ReadonlySet<string> = new Set()
 
   /** @param resolver null: host names have no addresses */

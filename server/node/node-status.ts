@@ -6,7 +6,7 @@ export interface NodeStatus {
   readonly active: ChannelRecord | null
   /** Key id of who signed its record; empty: there is none. */
   readonly publisher: string
-  /** Of the SOA of all zones; 0 before the first bundle. */
+  /** The serial in the SOA of all zones; 0 before the first bundle. */
   readonly serial: number
   /** The last publication that was refused; null when a later one was activated. */
   readonly refused: (Refusal & { readonly digest: string; readonly seq: number }) | null

@@ -79,7 +79,7 @@ export class DnsNode {
   #serving: Serving | undefined
   /** Threads read what is published. */
   #hasThreads = false
-  /** Of the last publication. */
+  /** The tables of the last publication. */
   #tables: RoutingTables = noRoutingTables
   #active: ChannelRecord | undefined
   #activeSigned: SignedChannelRecord | undefined
@@ -104,7 +104,7 @@ export class DnsNode {
 
   constructor(parts: DnsNodeParts) {
     this.#parts = parts
-    // Those that answer UDP, and the one that answers TCP.
+    // The responders answer UDP, and one more thread answers TCP.
     const threads = parts.threads.threads + 1
     this.#memory = new GenerationMemory(threads)
     this.#meter = new QueryMeter(threads, parts.usedMax)
@@ -229,7 +229,7 @@ export class DnsNode {
     // The time that the disk took is none of a swap.
     const startedAtMs = clock.monotonicMs() - buildMs
     if (built !== undefined) this.#install(built)
-    // Of what serves already: its serial is another one when a record of before had none.
+    // A record that renews what serves may bring a serial that the record before did not have.
     this.#active = record
     this.#writeSerial()
     this.#activeSigned = publication.signedRecord

@@ -31,7 +31,7 @@ export interface OverlayClockParts {
 /** A rollout that this node has taken back. */
 export interface RegressionEvent {
   readonly rollout: RolloutName
-  /** Of the attempt. */
+  /** Identifies the attempt: a rollout that starts anew has another time. */
   readonly startAtMs: number
   readonly reason: string
   readonly atMs: number

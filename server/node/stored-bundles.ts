@@ -21,7 +21,7 @@ export interface StoredBundlesParts {
 }
 
 export interface BootParts extends StoredBundlesParts {
-  /** Who answers nobody misses nothing when there is no bundle. */
+  /** False: this node answers no queries, so the log need not say that a bundle is missing. */
   readonly isAnswering: boolean
 }
 

@@ -84,7 +84,7 @@ export class RedirectListener {
     const secure = createHttpsServer(
       {
         ...this.#options(),
-        // Who asks for no name is shown the first.
+        // A client without SNI is shown the first certificate.
         ...this.#certificates.first(),
         SNICallback: (name, done) => done(null, this.#certificates.contextFor(name)),
         ALPNProtocols: ['http/1.1'],
@@ -164,7 +164,7 @@ export class RedirectListener {
       })
       server.listen(place, () => {
         server.removeAllListeners('error')
-        // Of a socket that is given up before it is accepted; the server goes on.
+        // One connection failed before it was accepted; the server goes on.
         server.on('error', (error) => this.#parts.log.warn({ err: String(error) }, 'redirects'))
         this.#servers.push(server)
         resolve(ok((server.address() as AddressInfo).port))

@@ -32,7 +32,7 @@ export interface RedirectDescriptors {
 /** What the thread starts with. */
 export interface RedirectWorkerData {
   readonly settings: RedirectListenerSettings
-  /** Of the process before; the thread closes them. */
+  /** Sockets that the process before has handed over; the thread closes them. */
   readonly handed: RedirectDescriptors
   readonly counters: SharedArrayBuffer
 }

@@ -42,7 +42,7 @@ export class RedirectServer {
   readonly #hits = new RedirectHits()
   #worker: Worker | undefined
   #table: RedirectTable | undefined
-  /** Of the sections that the table was made of. */
+  /** Digests of the bundle sections that the table was made of. */
   #digests = ''
   #adopted = 0
   readonly #waiting = new WaitList()

@@ -20,7 +20,7 @@ export interface ShadowParts {
 }
 
 export interface ShadowCounts {
-  /** Of the other bundle. */
+  /** Digest of the other bundle. */
   readonly digest: string
   /** Queries. */
   readonly compared: number

@@ -6,7 +6,7 @@ import { MessageReader } from './tcp-framing.ts'
 import type { ReplyBatch, ReplyBatchPool } from './tcp-framing.ts'
 import type { TcpLimits } from './tcp-limits.ts'
 
-/** Who asks. */
+/** The peer of a connection. */
 export interface TcpClient {
   /** 16 octets; IPv4 as ::ffff:a.b.c.d */
   readonly address: Uint8Array

@@ -11,7 +11,7 @@ export interface HandedMessage {
   readonly client: Uint8Array
 }
 
-/** Of all responders, on their way or being answered. One more is dropped, and asked for again. */
+/** Messages of all responders, on their way or in work. One more is dropped: clients retry. */
 const handedMax = 256
 
 export const handOverBytes = 4

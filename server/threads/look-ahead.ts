@@ -17,7 +17,7 @@ export class LookAhead {
   readonly #queries: DataView
   readonly #clients: DataView
   readonly #addresses = new Int32Array(packetsMax)
-  /** Of all that was read: the compiler would leave out reads whose result is not used. */
+  /** The sum of all that was read: the compiler would leave out reads that nobody uses. */
   sum = 0
 
   constructor(source: PacketSource) {

@@ -31,8 +31,8 @@ export class ResponderSockets {
   }
 
   /**
-   * Those that another process has bound; it may still read there. One that no thread is left to
-   * read is closed: who handed it over reads it empty.
+   * Takes over sockets that another process has bound, and may still read. One that no thread is
+   * left to read is closed: the process that handed it over reads what has arrived there.
    *
    * @param count how many threads there will be
    */
@@ -61,7 +61,7 @@ export class ResponderSockets {
     return this.#bound
   }
 
-  /** Of the sockets that get queries, in no order. */
+  /** Descriptors of the sockets that get queries, in no order. */
   get boundFds(): readonly number[] {
     return [...this.#bound].map((index) => this.fdOf(index))
   }

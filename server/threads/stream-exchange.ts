@@ -79,13 +79,13 @@ export class StreamExchange {
     this.#keys = new Map(keys.map((key) => [textOf(key.name), key]))
   }
 
-  /** Of the thread's own TCP and UDP sockets. */
+  /** Answers a message that came over TCP. */
   handle(tx: Transaction, message: Uint8Array, into: Uint8Array): number | LongReply {
     return this.#exchange.handle(tx, message, into)
   }
 
   /**
-   * Of a UDP socket.
+   * Answers a message that came over UDP.
    *
    * @param send is called at most once, maybe later
    * @returns when it was, or will not be

@@ -48,7 +48,7 @@ export type FromStream =
   | {
       readonly kind: 'listening'
       readonly port: number
-      /** Of the TCP socket; undefined: it cannot be handed to another process. */
+      /** The TCP socket's; undefined: it cannot be handed to another process. */
       readonly descriptor: number | undefined
     }
   | { readonly kind: 'failed'; readonly message: string }
@@ -58,7 +58,7 @@ export type FromStream =
       readonly id: number
       /** Without its signature. */
       readonly message: Uint8Array
-      /** Of the key, in wire form and lower case. */
+      /** Wire form, lower case. */
       readonly keyName: Uint8Array
     }
 

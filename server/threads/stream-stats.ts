@@ -8,7 +8,7 @@ export interface StreamCounts {
 }
 
 export class StreamStats {
-  /** Of threads that have ended, as far as they told. */
+  /** Counts of the threads that have ended, as they last reported them. */
   #before: StreamCounts | undefined
   #now: StreamCounts | undefined
 

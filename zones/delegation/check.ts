@@ -14,7 +14,7 @@ import type { FoundZone, ZoneFinder } from './zone-finder.ts'
 export interface WantedDelegation {
   /** Lower case, with the final dot. */
   readonly domain: string
-  /** Of our zone. */
+  /** The name servers that the zone has here, which its parent should name as well. */
   readonly nameservers: readonly ServerName[]
   /** DS records of our keys in presentation form; none: the zone is not signed. */
   readonly ds: readonly string[]

@@ -160,7 +160,7 @@ function tcp({ address, port }: Server, query: Query, timeoutMs: number): Promis
     const late = setTimeout(fail, timeoutMs)
     const pieces: Buffer[] = []
     let bytes = 0
-    /** Of the message, with its length; unknown until that is there. */
+    /** Octets of the reply with the two that give its length; Infinity until these are there. */
     let wanted = Infinity
     socket.on('error', fail)
     socket.on('end', fail)

@@ -62,7 +62,7 @@ interface Reached {
   readonly answered: Answered
 }
 
-/** Of one check. */
+/** The way from the root down to the servers of a zone; each check makes one of its own. */
 class Walk {
   readonly #questions: Questions
   readonly #start: (name: string) => FoundZone

@@ -21,7 +21,7 @@ export const delegationLimits = {
   serversMax: 13,
   addressesMax: 8,
   recordsMax: 1_000,
-  /** Of what is kept of an answer. */
+  /** How many records of an answer a report lists. */
   recordsKeptMax: 13,
   textMax: 1_000,
   sentenceMax: 300,

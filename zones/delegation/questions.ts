@@ -10,7 +10,7 @@ import type { Asked, Transport } from './exchange.ts'
 import { delegationLimits } from './limits.ts'
 
 export interface QuestionParts {
-  /** Of all servers: 53. */
+  /** Every server is asked at this port: 53. */
   readonly port: number
   /** Whether loopback and link-local addresses may be asked. */
   readonly allowLocal: boolean
@@ -57,7 +57,7 @@ export class Questions {
     )
   }
 
-  /** Whoever runs a parent could have us knock at any door of the operator's network. */
+  /** A parent could otherwise send queries to any address of the operator's network. */
   #whyNot(address: string): string | undefined {
     const { allowLocal, allowPrivate, own } = this.#parts
     const odd = whyUnusable(address)

@@ -9,7 +9,7 @@ export interface FoundZone {
   readonly servers: readonly ServerName[]
 }
 
-/** Of one check. Neither call rejects. */
+/** Serves one check. Neither call rejects. */
 export interface ZoneFinder {
   /** Errors: what goes after `the domain …`. */
   readonly parentOf: (domain: string) => Promise<Result<FoundZone, Refusal>>

@@ -1,5 +1,5 @@
 // The TSIG keys and TXT records of this node: what the store has, in memory, with its changes as
-// they come. Who writes through it finds the change in force here when the call resolves.
+// they come. A write through it is in force on this node when its call resolves.
 import type { Log } from '#lib/log.ts'
 import { err } from '#lib/result.ts'
 import type { After } from '#lib/timer.ts'
@@ -107,8 +107,8 @@ export class DynamicDns implements DynamicDnsAdmin {
   }
 
   /**
-   * Looks whether other nodes have written, and takes it. Who asks while a look waits gets that
-   * one. @returns false: the store is away, and what was known stays
+   * Takes what other nodes have written. A call while another one waits for its turn shares it.
+   * @returns false: the store cannot be reached, and what was known stays
    */
   refresh(): Promise<boolean> {
     this.#nextLook ??= this.#takenInTurn(async () => {
@@ -278,7 +278,7 @@ export class DynamicDns implements DynamicDnsAdmin {
     if (isNews) this.#copyLater()
     const handlers = [...this.#handlers]
     this.#taken = Promise.all(handlers.map(async (handler) => handler({ ...change, names })))
-    // Whoever waits for it hears of it.
+    // A write that waits for `#taken` gets the error; without one it must not end the process.
     this.#taken.catch(() => undefined)
   }
 

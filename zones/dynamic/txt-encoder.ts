@@ -13,9 +13,9 @@ import type { TxtRrset, TxtRrsets } from './txt-snapshot.ts'
 export interface EncodedTexts extends TextsLeft {
   /** null: no name is in a zone of the main bundle. */
   readonly handed: HandedBundle | null
-  /** Of the records that are in it. */
+  /** Revision of the records that are in it. */
   readonly revision: number
-  /** Of the main bundle that it goes with. */
+  /** Digest of the main bundle that it goes with. */
   readonly mainDigest: string
 }
 
@@ -33,7 +33,7 @@ interface EncoderThread {
 interface Job {
   readonly main: Bundle
   readonly done: Promise<EncodedTexts>
-  /** Of the records that it has; undefined: it has not begun, or not all of them yet. */
+  /** Revision of the records that the thread has; undefined: it does not have all of them yet. */
   revision?: number
 }
 
@@ -44,7 +44,7 @@ export class TxtEncoder {
   /** Names whose rrsets the thread does not have as they are now. */
   #unsent = new Set<string>()
   #running: Job | undefined
-  /** Those that wait for it. */
+  /** Jobs that wait for the running one. */
   #waiting: Job[] = []
   #turns: Promise<unknown> = Promise.resolve()
   #isStopped = false
@@ -60,8 +60,8 @@ export class TxtEncoder {
   }
 
   /**
-   * With the records of the moment at which it begins, or later. Who asks while others are encoded
-   * waits for the next time, together with all that ask meanwhile.
+   * Encodes the records as they are when its work begins, or newer ones. A call during that work
+   * waits for the next run, which it shares with all other calls for the same main bundle.
    */
   encode(main: Bundle): EncodedTexts | Promise<EncodedTexts> {
     const { count, bytes } = this.#texts

@@ -4,7 +4,7 @@ import type { TextsLeft } from './txt-bundle.ts'
 import type { TxtRrset } from './txt-snapshot.ts'
 
 export type ToTxtWorker =
-  /** Those of the names that have changed. */
+  /** The rrsets at names that have changed. */
   | { readonly kind: 'rrsets'; readonly rrsets: readonly TxtRrset[] }
   /** What has come so far, for this main bundle. */
   | { readonly kind: 'encode'; readonly bytes: Uint8Array; readonly digest: string }

@@ -207,7 +207,7 @@ export class Exchange {
     }
   }
 
-  /** Of an update that comes again, what it was the first time. */
+  /** Carries out an update; one that comes again gets the outcome of the first time. */
   #outcome(message: Uint8Array, signature: Signature): Promise<Rcode> {
     const signed = signedUpdateOf(signature)
     const known = this.#updates.find(signed)
@@ -246,7 +246,7 @@ export class Exchange {
   }
 }
 
-/** A right one. */
+/** A TSIG record that has been verified, and its key. */
 interface Signature {
   readonly key: ExchangeKey
   readonly record: TsigRecord
@@ -262,7 +262,7 @@ function opcodeOf(message: Uint8Array): number {
   return (message[HeaderOffset.Flags1]! & Flag1.OpcodeMask) >> 3
 }
 
-/** Who sends OPT gets OPT, whatever else is wrong. RFC 6891 section 6.1.1. */
+/** A message with OPT gets a reply with OPT, whatever else is wrong. RFC 6891 section 6.1.1. */
 function writeItsOpt(
   tx: Transaction,
   message: Uint8Array,

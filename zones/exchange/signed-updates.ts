@@ -11,11 +11,11 @@ export const signedUpdateLimits: SignedUpdateLimits = Object.freeze({
 
 export interface SignedUpdateLimits {
   readonly perKeyMax: number
-  /** Of all keys together. */
+  /** Updates of all keys together. */
   readonly max: number
 }
 
-/** Who it is that signed, and what cannot be had without the key. */
+/** Identifies a signed update: only an owner of the key can make a new MAC. */
 export interface SignedUpdate {
   readonly keyId: string
   readonly mac: Uint8Array

@@ -12,7 +12,7 @@ const ttlSeconds = 0
 const timers = { refreshSeconds: 3_600, retrySeconds: 600, expireSeconds: 0x7fff_fffe }
 /** RFC 9432 section 4.2.1. */
 const version = Buffer.from('\x012', 'latin1')
-/** Of the hash of a zone's name: two names with the same are not to be expected. */
+/** Digits that are kept of a SHA-256 of a zone's name: 128 bits, so that no two names collide. */
 const labelHexDigits = 32
 
 /** @param apex of the catalog, in wire form and lower case */

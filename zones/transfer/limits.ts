@@ -1,11 +1,11 @@
 // Limits on transfers: how many, how long one may take, and what is kept in memory for them.
 
 export interface TransferLimits {
-  /** At once. One more is refused, and the secondary tries again. */
+  /** Transfers at once. One more is refused, and the secondary tries again. */
   readonly runningMax: number
   /** Per client: an IPv4 address, or an IPv6 /64. */
   readonly perClientMax: number
-  /** Of one transfer; what a client does not take in time is the connection's own limit. */
+  /** Limits one transfer as a whole; the connection has a limit of its own for a slow reader. */
   readonly durationMaxMs: number
   /** Older configurations that running transfers read; with one more, those of the oldest end. */
   readonly olderBundlesMax: number

@@ -1,4 +1,4 @@
-// Who may transfer a zone, and how many at once. RFC 5936, RFC 1995.
+// Decides who may transfer a zone, and limits how many do at once. RFC 5936, RFC 1995.
 import { isMappedIpv4 } from '#dns/address.ts'
 import { HeaderOffset, QClass } from '#dns/header.ts'
 import { foldName, isAtOrBelow, sameOctets } from '#dns/name.ts'

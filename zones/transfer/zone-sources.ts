@@ -11,7 +11,7 @@ export class ZoneSources {
   readonly #limits: TransferLimits
   #view: ServingView | undefined
   #current: ZoneSource | undefined
-  /** Of this view, with an earlier serial, and of views before it. Oldest first. */
+  /** Sources with an earlier serial of this view, and those of views before it. Oldest first. */
   #older: ZoneSource[] = []
   /** By digest: bundles that nobody serves any more, one copy for all transfers that read them. */
   #copies: ReadonlyMap<string, Bundle> = new Map()
@@ -22,7 +22,7 @@ export class ZoneSources {
 
   /**
    * The thread serves `view` from now on, and lets the memory of the one before go: it will be
-   * given to the next generation but one. Whoever still reads that one reads a copy from now on.
+   * given to the next generation but one. A transfer that still reads it reads a copy from now on.
    */
   adopt(view: ServingView): void {
     this.#retire()

@@ -57,7 +57,7 @@ export const healthCheckSense: ObjectRule<'Pool'> = {
 
 function isDefault(check: HealthCheck, field: Field): boolean {
   const value: unknown = check[field]
-  // Those that hold something are empty by default.
+  // Lists and maps default to empty.
   if (typeof value === 'object' && value !== null) return Object.keys(value).length === 0
   return value === (HealthCheck.properties[field] as { default?: unknown }).default
 }

@@ -30,10 +30,10 @@ export const fallbackPools: TreeRule = {
 }
 
 /**
- * Why the fallback has nobody when it is wanted, in words. Of members that are disabled, or fewer
- * than minHealthy, the pool itself is told.
+ * Says in words why the fallback cannot answer when it is needed. Findings about the pool itself
+ * cover disabled members, and fewer members than `minHealthy`.
  *
- * @param from the pool that has nobody
+ * @param from the pool that has no member left
  */
 function whyNowhere(
   { object: { spec } }: Entry<'Pool'>,

@@ -68,7 +68,7 @@ function checkOverlaps(windows: readonly PlannedWindow[], report: TreeReport): v
   for (const planned of sorted) {
     const { pool, member, startAtMs, endAtMs } = planned.model!
     const key = `${pool}/${member}`
-    // Of a pool: any window over one of its members is kept under `any`, too.
+    // A window over a pool conflicts with one over any member: `any` has the one that ends last.
     const rivals = [key, member < 0 ? `${pool}/any` : `${pool}/-1`]
     const rival = rivals
       .map((one) => latest.get(one))

@@ -58,7 +58,7 @@ function nextOverAny(plan: RedirectPlan, { model }: PlannedRedirect): PlannedRed
   return host === undefined ? undefined : redirectFor(plan, host)
 }
 
-/** Of a circle: no step of it needs https. */
+/** True: the circle that `first` is on needs https at no step. */
 function isOverHttp(plan: RedirectPlan, first: PlannedRedirect): boolean {
   let at: PlannedRedirect | undefined = first
   do at = nextOverHttp(plan, at)

@@ -10,7 +10,7 @@ import type { TreeRule } from './tree-rule.ts'
 const messageBytesMax = 65_535
 /** The header, type and class of the question, and an OPT record without options. */
 const messageBytesBesides = 12 + 4 + 11
-/** Of a record besides its data, with its owner compressed. */
+/** Octets of a record without its rdata, with its owner name compressed. */
 const recordBytes = 12
 
 interface Family {

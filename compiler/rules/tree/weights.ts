@@ -66,7 +66,7 @@ function checkUnread({ tree, overlays }: RuleSubject, report: TreeReport): void 
   for (const { entry, poolEntry, model } of overlays.rollouts) {
     if (model === undefined || poolEntry === undefined) continue
     const { name } = poolEntry.object.metadata
-    // Of a pool that nobody uses, that is said.
+    // Another finding reports a pool that no service uses.
     if (read.has(name) || !used.has(name) || entry.object.spec.settled !== undefined) continue
     report('rollout-unread', placeIn(entry, valueAt('spec', 'pool')), { args: [name] })
   }

@@ -73,7 +73,7 @@ function reportBelow(
   report(code, placeOfRrset(rrset, 'name'), { args, other: placeOfRrset(by, 'type') })
 }
 
-/** Who follows a DNAME never comes to a zone below it. RFC 6672 section 2.3. */
+/** No resolver reaches a zone below a DNAME. RFC 6672 section 2.3. */
 function checkZonesBelow(plan: RecordPlan, report: TreeReport): void {
   for (const zone of plan.zoneAt.keys()) {
     for (const outer of enclosingNames(zone)) {

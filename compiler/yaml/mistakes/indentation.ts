@@ -22,7 +22,7 @@ export function reindented(text: string, line: Line): Mistake | undefined {
     if (limit === 0) break
   }
   if (columns.size === 0 || columns.has(line.indent)) return undefined
-  // Of two that are as near, the deeper: it is a space that was forgotten, seldom one too many.
+  // The deeper of two equally near columns wins: people forget a space more often than add one.
   const nearest = [...columns].sort(
     (a, b) => Math.abs(a - line.indent) - Math.abs(b - line.indent) || b - a,
   )

@@ -18,7 +18,7 @@ const readCharactersMax = 1_000_000
 export interface Mended extends ParsedYaml {
   /** What was read in the end. */
   readonly text: string
-  /** Of mistakes, in the places of the original. */
+  /** The mistakes, at their places in the original text. */
   readonly findings: readonly LocalFinding[]
   /** False when something is left over: the document then says nothing about the rest. */
   readonly isWhole: boolean

@@ -33,7 +33,7 @@ export function lineBelow(text: string, { start }: Line): Line | undefined {
   return undefined
 }
 
-/** Those above that say something, the nearest first. */
+/** The lines above that are not empty, nearest first. */
 export function* linesAbove(text: string, { start }: Line): Generator<Line> {
   for (let at = start; at > 0;) {
     const line = lineAt(text, at - 1)
@@ -64,7 +64,7 @@ function lineOf(start: number, text: string): Line {
   return { start, text, indent, dashes, column, content }
 }
 
-/** Of one line. */
+/** @param text one line */
 export function withoutComment(text: string): string {
   return text.slice(0, commentStart(text)).trimEnd()
 }

@@ -22,10 +22,10 @@ export interface Excess {
 }
 
 export interface ParsedYaml {
-  /** Of what was read. */
+  /** Holds what was read up to `excess`. */
   readonly document: Document.Parsed<ParsedNode>
   readonly excess: Excess | undefined
-  /** Of the text: what reading it costs. */
+  /** How many pieces the text has, which is what reading it costs. */
   readonly pieces: number
 }
 
