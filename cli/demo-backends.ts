@@ -55,7 +55,7 @@ function startChild(address: string, port: number): ChildProcess {
   // The pipe to stdin is the life line: the kernel closes it whatever way this process ends.
   return spawn(process.execPath, [script, address, String(port)], {
     stdio: ['pipe', 'pipe', 'ignore'],
-    // Of the terminal's signals, only this process should see them: it ends the children itself.
+    // The terminal's signals reach only this process, which ends the children itself.
     detached: true,
   })
 }

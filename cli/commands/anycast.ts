@@ -36,7 +36,7 @@ export const anycast: Command = {
 }
 
 async function guard(io: Io): Promise<Exit> {
-  // Who stops the node stops it, too soon: it ends when the node has.
+  // Ignores SIGINT and its kind: the guard must outlive the node, and ends when the node has.
   for (const signal of ['SIGTERM', 'SIGINT', 'SIGHUP'] as const) process.on(signal, () => undefined)
   const watched = await watchNode(process.stdin)
   const head = 'gslbd anycast: the node has ended without a word'

@@ -154,7 +154,7 @@ function lines({ tier, maxRps, iat, exp, id, cid, iid }: LicencePayload): string
     ['customer', cid === '' ? 'not said' : cid],
     ['for', iid === undefined ? 'any installation' : `the installation ${iid}`],
   ] as const
-  // Of a token that nobody has checked, nothing may move the cursor.
+  // Nobody has checked this token: control characters in it must not move the cursor.
   return rows
     .map(([name, text]) => `${name.padEnd(11)} ${text.replaceAll(/\p{C}/gu, '?')}\n`)
     .join('')

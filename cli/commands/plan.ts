@@ -143,7 +143,7 @@ export const planCommand: Command = {
         movedBetween: createMovedBetween(values),
       })
     }
-    // Who says how many may move means just that.
+    // A caller who says how many may move means just that: going back is no excuse.
     const back = beyond === undefined || maxMoved !== null ? undefined : await goneBack()
     const stopped = scripts?.warnings() ?? []
     await scripts?.close()

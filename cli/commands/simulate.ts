@@ -140,7 +140,7 @@ function questionOf(positionals: readonly string[], values: Values) {
   }
 }
 
-/** Who knows `dig` writes the type behind the name. */
+/** Hints at `--type`, since a user of `dig` writes the type behind the name. */
 function surplusText(word: string): string {
   const isType = Object.values(rrTypeNames).includes(word.toUpperCase())
   return `"${word}" is one too many: give one name${isType ? `, and --type ${word}` : ''}`

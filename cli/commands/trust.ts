@@ -140,7 +140,7 @@ function remove(who: string, { file, dataDir }: Options, io: Io): Exit {
   return Exit.Ok
 }
 
-/** Of a key that signs what the API writes: of this node, or of another that reads the file. */
+/** A note for a key that signs API writes, of this node or of another that reads the file. */
 function noteOfNode(
   { principals, publicKey }: AllowedSigner,
   { file, dataDir }: Options,

@@ -24,7 +24,7 @@ export interface Patient {
 
 export interface StoredZone {
   readonly name: string
-  /** Of its NS records at the apex, lower case, with the final dot. */
+  /** Targets of its NS records at the apex, lower case, with the final dot. */
   readonly nameservers: readonly string[]
 }
 

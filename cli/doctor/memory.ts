@@ -1,9 +1,9 @@
-// Whether there is as much memory as a node of these roles takes.
+// Checks whether there is as much memory as a node of these roles takes.
 import { good, warning } from './check.ts'
 import type { Check } from './check.ts'
 
 const mib = 1_048_576
-/** Of a node with 10,000 services: the embedded database alone takes half of it. */
+/** Taken by a node with 10,000 services: the embedded database alone has half of it. */
 const wholeNodeMib = 768
 const dnsNodeMib = 256
 

@@ -11,7 +11,7 @@ import { namedBy } from '#server/node/refusals.ts'
 import { nameOfZone } from '#routing/print/bundle-json.ts'
 import type { StoredZone } from './check.ts'
 
-/** Of what was activated last; none where it cannot be read: a node would say so at its start. */
+/** Zones of the last activated bundle; none where it is unreadable: a node says so at its start. */
 export function storedZones(dataDir: string): readonly StoredZone[] {
   // A store makes the directories that it lacks.
   if (!existsSync(join(dataDir, 'node', 'active.json'))) return []

@@ -45,7 +45,7 @@ import { verifyBetween } from './signatures.ts'
 /** How the sentence begins that says that the base is no measure. */
 export const notCompared = 'not compared: '
 
-/** Of a directory with changes that are in no commit. */
+/** Said of a directory with changes that are in no commit. */
 export const judgedToo = 'what is not committed is judged, too'
 export const notSignedYet =
   'signatures, and who may override, are judged up to HEAD: what is not committed has none yet'
@@ -239,7 +239,7 @@ const nobody: Pick<Verified, 'byNodes' | 'overriding'> = {
   ...{ byNodes: new Set(), overriding: new Set() },
 }
 
-/** Of commits that are not all signed nobody is believed. null: nobody has to sign. */
+/** Believes nobody's commits unless all of them are signed. null: nobody has to sign. */
 async function signedBetween(
   place: GitPlace,
   base: string,

@@ -52,7 +52,7 @@ export async function blobsOfCommit(place: GitPlace, commit: string): Promise<Bl
   return found.ok ? await blobsIn(place, found.value.tree) : undefined
 }
 
-/** Of the configuration in a tree; undefined: it cannot be read. */
+/** Blob ids of the configuration in a tree; undefined: it cannot be read. */
 export async function blobsIn(
   { driver, place }: Pick<GitPlace, 'driver' | 'place'>,
   tree: string,

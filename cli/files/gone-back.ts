@@ -22,14 +22,14 @@ export interface PlannedChange {
   readonly nowMs: number
   /** What failed them has answered nowhere. */
   readonly policyTests: PolicyTests
-  /** Of commits before the base, which may have been held. */
+  /** Counts whom earlier commits moved: a node may have held one for that. */
   readonly movedBetween: MovedBetween
   /** Whether what moves too many clients goes back to there. */
   readonly isWithin: (earlier: Bundle) => boolean
 }
 
 interface Side {
-  /** Of its files; null: they are not known. */
+  /** Blob ids of its files; null: they are not known. */
   readonly blobs: Blobs | null
 }
 

@@ -9,7 +9,7 @@ import type { ReadJob } from './read-job.ts'
 
 /** Fewer are read before a thread has started. */
 const filesMin = 1_000
-/** Of the helper's heap: what it reads lives longer, and is moved once less. */
+/** Young part of the helper's heap: what it reads lives longer, and is moved once less. */
 const youngMegabytes = 24
 
 /** Helps to read files: its thread starts while others are still looked for. */

@@ -37,7 +37,7 @@ export interface FoundSide {
   readonly bundle: Bundle
   /** In its `gslb.yaml`; of a bundle file, none. */
   readonly moveLimits: MoveLimits
-  /** Of its files; of a bundle file, null. */
+  /** Blob ids of its files; null for a bundle file. */
   readonly blobs: Blobs | null
 }
 
@@ -134,7 +134,7 @@ async function sidesOf([base, head]: readonly [Found, Found], ahead: ReadAhead) 
 class Finder {
   readonly #directory: string
   readonly #env: Io['env']
-  /** Of nodes. */
+  /** Warnings about nodes that were asked. */
   readonly #warnings: string[] = []
   #place: GitPlace | undefined
   readonly #commits: { readonly ref: string; readonly oid: string }[] = []

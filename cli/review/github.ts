@@ -5,7 +5,7 @@ import { bodyAt } from './body-at.ts'
 import type { Forge } from './forge.ts'
 import { findComment } from './pages.ts'
 
-/** Who comments with the token of a workflow, and bots of one's own. */
+/** GitHub's suffix of the workflow token's account and of other bots. */
 const isOwn = (author: string): boolean => author.endsWith('[bot]')
 
 export const github: Forge = {

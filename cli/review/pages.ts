@@ -5,7 +5,7 @@ import { err, ok } from '#lib/result.ts'
 import type { Result } from '#lib/result.ts'
 
 const perPage = 100
-/** Of a discussion that is longer, another comment is made. */
+/** A longer discussion is not searched to its end: it gets another comment. */
 const pagesMax = 20
 
 export interface Row {

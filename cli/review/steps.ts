@@ -34,7 +34,7 @@ export interface StepResult {
 
 export interface Review {
   readonly steps: readonly StepResult[]
-  /** Of the worst step; 0, 1, 3 or 4; 2: it cannot be judged. */
+  /** Exit of the worst step; 0, 1, 3 or 4; 2: it cannot be judged. */
   readonly exit: Exit
   /** null: one of the two configurations has errors. */
   readonly plan: Plan | null

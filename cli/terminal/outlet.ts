@@ -10,7 +10,7 @@ export interface Outlet {
   readonly write: (text: string) => void
   /**
    * How many texts were lost since the last call, once one went out again; 0 while none does.
-   * Whoever writes a log asks before each line.
+   * The writer of a log asks before each line.
    */
   readonly takeLost: () => number
   /** Why the last text was lost; undefined: it was not, or only because its reader has left. */

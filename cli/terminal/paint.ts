@@ -23,7 +23,7 @@ export function painterOf({ env, isTerminal }: Pick<Io, 'env' | 'isTerminal'>): 
   return isPlain ? (_tone, text) => text : (tone, text) => `\u001b[${codes[tone]}m${text}\u001b[0m`
 }
 
-/** Of a server that may be another's: nothing in it may move the cursor or forge a line. */
+/** Makes a server's text safe to print: nothing in it may move the cursor or forge a line. */
 export function plain(text: string): string {
   return text.replaceAll(/\p{C}|[\u2028\u2029]/gu, '?')
 }

@@ -8,7 +8,7 @@ export interface MetricSample {
 /** By metric; a name that is not there has no samples. */
 export type MetricSamples = ReadonlyMap<string, readonly MetricSample[]>
 
-/** Of a node of 10,000 pools there are fewer; what is beyond is not read. */
+/** A node with 10,000 pools has fewer; lines beyond are not read. */
 const linesMax = 500_000
 const line = /^([A-Za-z_:][\w:]*)(?:\{(.*)\})? ([-+.\w]+)(?: -?\d+)?$/
 const label = /([A-Za-z_]\w*)="((?:[^"\\]|\\.)*)",?/g

@@ -8,7 +8,7 @@ import { joinedClauses } from '#lib/clauses.ts'
 import { err, ok } from '#lib/result.ts'
 import type { Result } from '#lib/result.ts'
 
-/** Of one request, its answer included. */
+/** For one request, its answer included. */
 const patienceMs = 10_000
 /** Metrics of 10,000 pools are less. */
 const bytesMax = 16 * 1_048_576
@@ -104,7 +104,7 @@ export function openNodeApi(
   return ok({ url, text, json, post })
 }
 
-/** Whoever sees the traffic has the key, and with it may do everything. */
+/** Plain HTTP shows the key to anybody on the way, who could then do everything. */
 function isReadableOnTheWay({ protocol, hostname }: URL, env: Io['env']): boolean {
   const isMeant = variable(env, 'GSLB_API_INSECURE') === 'true'
   return protocol === 'http:' && !isLoopbackName(hostname) && !isMeant

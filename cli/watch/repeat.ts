@@ -15,7 +15,7 @@ const timesMax = 1_000_000
 /** ECMA-48: cursor to the top left, then erase what is below. */
 const clear = '\u001b[H\u001b[2J'
 
-/** Of `--interval` and `--times`. @throws UsageError */
+/** Reads `--interval` and `--times`. @throws UsageError */
 export function repetitionOf(interval: string, times: string | undefined): Repetition {
   const seconds = /^\d{1,4}(\.\d{1,3})?$/.test(interval) ? Number(interval) : NaN
   if (!(seconds >= 0.1 && seconds <= intervalMaxSeconds)) {

@@ -6,7 +6,7 @@ import type { MetricSamples } from './metrics-text.ts'
 
 export interface Reading {
   readonly metrics: MetricSamples
-  /** Of a clock that never goes back. */
+  /** From a clock that never goes back. */
   readonly atMs: number
 }
 
@@ -44,7 +44,7 @@ function answersDns(metrics: MetricSamples): boolean {
   return (metrics.get('gslbd_thread_busy_ratio') ?? []).length > 0
 }
 
-/** Of a node that began anew between the readings, counts since its start stand for changes. */
+/** Rates between two readings; after a restart between them, counts since the start stand in. */
 class Rates {
   readonly #before: MetricSamples
   readonly #now: MetricSamples

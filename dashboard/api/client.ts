@@ -13,9 +13,9 @@ export interface Answer {
   /** What the change would bring or take, in the API's words. */
   readonly warnings: readonly string[]
   readonly affected: readonly string[]
-  /** Of a list, where it goes on; empty: this is the end. */
+  /** Where a list goes on; empty: this is the end. */
   readonly next: string
-  /** Of a dry run: whom it would move; empty: nobody knows. */
+  /** Whom a dry run says it would move; empty: nobody knows. */
   readonly effect: string
 }
 
@@ -24,7 +24,7 @@ export interface Request {
   readonly body?: unknown
   readonly ifMatch?: string
   readonly isDryRun?: boolean
-  /** Of the commit; empty: what the change is. */
+  /** Subject of the commit; empty: it says what the change is. */
   readonly subject?: string
 }
 
@@ -80,7 +80,7 @@ export async function send(path: string, request: Request = {}): Promise<Answer>
   const init = { method, headers, ...(body === undefined ? {} : { body: JSON.stringify(body) }) }
   const response = await ask(url, init)
   const found = await bodyOf(response)
-  // Of a proxy in between: the node sends data.
+  // A page comes from a proxy in between: the node sends data.
   const isPage = (response.headers.get('content-type') ?? '').startsWith('text/html')
   if (!response.ok) {
     if (response.status === 401 && !path.startsWith('/api/v1/auth/')) isSessionOver.value = true

@@ -22,7 +22,7 @@ export interface Operation {
   /** It changes an object with a tag: it can be one of several in a commit. */
   readonly isConfigWrite: boolean
   readonly takesSubject: boolean
-  /** Of the request; undefined: it takes none. */
+  /** Body of the request; undefined: it takes none. */
   readonly body: Schema | undefined
   readonly answer: Schema | undefined
 }

@@ -90,7 +90,7 @@ export const targetOf = ({ ipAddress, hostname }: Member): string =>
 
 export type Standing = 'up' | 'down' | 'split' | 'disabled' | 'unknown'
 
-/** Of all nodes together. */
+/** How a member stands, with the verdicts of all nodes taken together. */
 export function standingOf(member: Member): Standing {
   if (!member.enabled) return 'disabled'
   const found = [...verdictsOf(member.id).values()]
@@ -99,7 +99,7 @@ export function standingOf(member: Member): Standing {
   return good === found.length ? 'up' : good === 0 ? 'down' : 'split'
 }
 
-/** Of the members of a pool. */
+/** How each member of a pool stands. */
 export function standingsOf(pool: string): readonly Standing[] {
   touch()
   const known = standings.get(pool)
@@ -115,7 +115,7 @@ let failures = 0
 let retry: ReturnType<typeof setTimeout> | undefined
 let pending: ReturnType<typeof setTimeout> | undefined
 const beatMs = 250
-/** Whoever types without a pause sees changes after so many pauses all the same. */
+/** Pauses in a reader's typing that changes wait for at most. */
 const pausesMax = 4
 const retryMaxMs = 15_000
 

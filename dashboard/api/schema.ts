@@ -33,7 +33,7 @@ export interface Schema {
   readonly pattern?: string
   readonly examples?: readonly unknown[]
   readonly additionalProperties?: boolean | Schema
-  /** Of a text, which is a program then. */
+  /** Set where the text is a program. */
   readonly contentMediaType?: string
   readonly 'x-steps'?: readonly StepKind[]
 }

@@ -1,4 +1,4 @@
-// Who is signed in, and what that person may do.
+// Knows the signed-in user, and what that user may do.
 import { batch, computed, signal } from '@preact/signals'
 import type { paths } from 'openapi-of-gslbd'
 import { Refusal, isSessionOver, read, send, sentence } from './client.ts'
@@ -29,11 +29,11 @@ export function can(needs: string): boolean {
 export const lackOf = (feature: string): string =>
   me.value?.unlicensed.find((one) => one.feature === feature)?.reason ?? ''
 
-/** What one may do changes while one is at work: with a role, with the licence. */
+/** Reloads the permissions of the signed-in user: a new role or licence changes them. */
 export async function learnAgain(): Promise<void> {
   const before = me.value
   const who = await whoIsIn()
-  // Whoever has left meanwhile is not led in again by an answer that is late.
+  // A late answer must not sign a user in again who has left meanwhile.
   if (me.value !== before) return
   const isSame = JSON.stringify(who) === JSON.stringify(me.value)
   if (who !== null && !isSame) me.value = who

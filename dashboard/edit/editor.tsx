@@ -204,7 +204,7 @@ function wordOf(operation: Operation, isReviewed: boolean): string {
   return isReviewed ? 'Commit' : 'Review the change'
 }
 
-/** Of each field of the form the value that is now written, which a rollout may hide. */
+/** The written value of each field of the form; a rollout may show another one. */
 function startOf({ body }: Operation, current: Draft | null): Draft {
   if (current === null) return {}
   const names = Object.keys(body?.properties ?? {})

@@ -39,7 +39,7 @@ export function innerKindOf(schema: Schema): InnerKind {
 const hasParts = (schema: Schema): boolean =>
   ['object', 'array'].includes(typesOf(withoutNull(schema))[0] ?? '')
 
-/** Those that have to be there come first. */
+/** Required fields come first. */
 export function fieldsOf({ properties = {}, required = [] }: Schema): [string, Schema][] {
   const rank = (name: string): number => Number(!required.includes(name))
   return Object.entries(properties).toSorted(([a], [b]) => rank(a) - rank(b))

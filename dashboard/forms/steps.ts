@@ -51,7 +51,7 @@ export function placeAt(middles: readonly number[], from: number, y: number): nu
   return middles.filter((middle, i) => i !== from && middle < y).length
 }
 
-/** Of each step the one before it that ends the list; undefined: it is reached. */
+/** The earlier step that ends the list before this one; undefined: this one is reached. */
 export function endBefore(steps: readonly Step[], at: number): Step | undefined {
   return steps.slice(0, at).find(({ kind }) => kind?.isLast === true)
 }

@@ -1,4 +1,4 @@
-// Who made a commit: of an account its e-mail address, for those who may see accounts.
+// Names authors of commits: an account by its e-mail address, for readers who may see accounts.
 import { read } from '../api/client.ts'
 import { useLoad } from '../api/load.ts'
 import { can, me } from '../api/session.ts'

@@ -1,4 +1,4 @@
-// The audit log: who called what, newest first. Of a million calls the page holds a few thousand.
+// Shows the audit log: who called what, newest first; of a million calls it holds a few thousand.
 import type { paths } from 'openapi-of-gslbd'
 import { me } from '../api/session.ts'
 import { go, place, setQuery } from '../parts/location.ts'
@@ -112,7 +112,7 @@ function Rest({ rows, isMore, isAsking, more }: RestProps) {
   const last = rows.at(-1)
   const isFull = rows.length >= heldMax && last !== undefined
   const older = (): void => {
-    // Those of the same millisecond come again.
+    // Calls of the same millisecond come again.
     go('/audit', { ...Object.fromEntries(place.value.query), to: String(last!.at + 1) })
   }
   return (

@@ -4,7 +4,7 @@ import { isSessionOver, send, sentence } from '../api/client.ts'
 
 /** Rows in the memory of the browser. */
 export const heldMax = 5_000
-/** Whoever types asks once. */
+/** A reader who types causes one request, after this pause. */
 const pauseMs = 200
 
 interface Held<Row> {
@@ -20,7 +20,7 @@ interface Held<Row> {
 }
 
 interface Pages<Row> {
-  /** Of which rows there are: another one is seen from its beginning. */
+  /** Says which rows these are: the view of other rows begins at their top. */
   readonly key: string
   readonly rows: readonly Row[] | undefined
   /** There is more than what is held. */

@@ -26,7 +26,7 @@ function timesOf(_plot: UPlot, ticks: readonly number[]): string[] {
 /** `100K`: as wide as the place beside the chart. */
 const short = new Intl.NumberFormat(undefined, { notation: 'compact' })
 
-/** Of one point alone the chart would span years. */
+/** Widens a range that is too short: a chart of a single point would span years. */
 const stretch = (low: number, high: number): [number, number] =>
   high - low < leastSeconds ? [high - leastSeconds, high] : [low, high]
 

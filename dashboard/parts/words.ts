@@ -108,7 +108,7 @@ function scalarOf(value: unknown): string {
   return isPlain && !isWord ? value : JSON.stringify(value)
 }
 
-/** Of a description what stands there for people: no links to pages, no marks of code. */
+/** Leaves of a description what is for people: no links to pages, no marks of code. */
 export const withoutMarks = (text: string): string =>
   text.replace(/\s*\[[^\]]*\]\([^)]*\)\.?/g, '').replaceAll('`', '')
 

@@ -16,7 +16,7 @@ import { itemPathOf, keyOf, titleOf } from './shape.ts'
 import type { Row } from './shape.ts'
 
 interface ItemProps {
-  /** Of the list. */
+  /** Path of the list. */
   readonly path: string
   readonly name: string
   readonly id: string

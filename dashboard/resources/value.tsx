@@ -56,7 +56,7 @@ export function Value({ name, value, isShort = false }: ValueProps) {
   return <span>{textOf(value)}</span>
 }
 
-/** Of a pool or a member, whatever the field is called. */
+/** Names the pool or member of an id, whatever the field is called. */
 export function nameOf(id: string): { readonly name: string; readonly path: string } | undefined {
   const pool = poolOf(id)
   const member = memberOf(id)

@@ -24,7 +24,7 @@ interface ListProps<Row extends ListRow> {
   readonly one: string
   readonly lead: string
   readonly search: string
-  /** Of whoever may make one. */
+  /** Needed to make one. */
   readonly permission: string
   /** `POST /api/v1/pools`. */
   readonly operation: string

@@ -187,7 +187,7 @@ function RecentChanges() {
   )
 }
 
-/** Of a pool or a member. */
+/** Name of a pool or a member. */
 function nameOf(id: string): string {
   const member = memberOf(id)
   return poolOf(id)?.name ?? (member === undefined ? id : targetOf(member))

@@ -24,7 +24,7 @@ export interface Offers {
 }
 
 interface Line {
-  /** Of the key, in characters; a dash counts as an indent. */
+  /** Where the key begins, in characters; a dash counts as an indent. */
   readonly column: number
   readonly startsItem: boolean
   readonly key: string
@@ -118,7 +118,7 @@ function schemaAt(schema: Schema, path: readonly string[]): Schema {
   return found
 }
 
-/** Of a list, what its items are; what is said of the list holds for them. */
+/** Goes from a list to its items; the list's description stands in where they have none. */
 function withItems(schema: Schema): Schema {
   if (schema.items === undefined) return schema
   const { description = '' } = schema

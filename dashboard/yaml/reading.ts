@@ -65,7 +65,7 @@ function objectOf(document: Document.Parsed): Readonly<Record<string, unknown>> 
   }
 }
 
-/** Of the field and its value; of what is missing, the start of what it would be in. */
+/** Where a field and its value are; for a missing one, the place of what it would be in. */
 function placeOf(document: Document.Parsed, path: string): Place {
   let node: Node | null = document.contents
   let place: Place = lineAt(document.contents)
@@ -78,7 +78,7 @@ function placeOf(document: Document.Parsed, path: string): Place {
   return place
 }
 
-/** Of the first pair: what is missing in it is told there. */
+/** The first key of the document, which marks what is missing at its top level. */
 function lineAt(contents: Node | null): Place {
   const [first] = isMap(contents) ? contents.items : []
   const range = (first?.key as Node | undefined)?.range
