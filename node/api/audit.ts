@@ -44,7 +44,7 @@ export function createNodeAudit(
       const line = auditLine(entry)
       if (file === null) tell(log, line)
       else file.write({ time: new Date(entry.atMs).toISOString(), ...line })
-      // Whoever has no credential must not fill the database.
+      // A caller without a credential must not fill the database.
       if (entry.status !== 401 && entry.requests === undefined) copying.add(entry)
     },
     isWritten: () => file?.isWritten() ?? true,

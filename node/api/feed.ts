@@ -51,8 +51,8 @@ export function createNodeFeed(parts: NodeFeedParts): NodeFeed {
 }
 
 /**
- * Of GSLB_SECRET_KEY, so that a token is good on every node, and another one once GSLB_API_KEY
- * changes; never of GSLB_API_KEY alone, which a token would let one guess at. Without
+ * The key comes from GSLB_SECRET_KEY, so that a token is good on every node. It changes with
+ * GSLB_API_KEY, but never comes from that alone, which a token would let one guess at. Without
  * GSLB_SECRET_KEY each node has a key of its own.
  */
 function tokenKey({ apiKey, secretKey }: NodeFeedParts): Uint8Array {

@@ -69,7 +69,7 @@ export class DeliveryFiles {
     }
   }
 
-  /** Of what this node serves, or of what nodes are given besides. */
+  /** Path of a bundle that this node serves, or of one that nodes are given besides. */
   bundlePath(digest: string): string {
     const path = this.#store.bundlePath(digest)
     const own = join(this.#directory, 'bundles', `${digest}.bundle`)

@@ -26,7 +26,7 @@ export interface NodeDomainsParts {
   readonly log: Log
   /** Servers of the root zone; other ones in tests. */
   readonly hints?: readonly ServerName[]
-  /** Of all name servers; another one in tests. */
+  /** Port of all name servers; another one in tests. */
   readonly port?: number
 }
 

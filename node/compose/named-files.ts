@@ -5,7 +5,7 @@ import type { GeoSourceParts } from '#inputs/geo/geo-source.ts'
 import { settingRows } from '#settings/schema.ts'
 import type { Settings } from '#settings/settings.ts'
 
-/** Those that are set, by setting. */
+/** Paths of the geo databases that are set, by setting. */
 export function geoPathsOf({ geoip, asn, latency }: Settings): GeoSourceParts['paths'] {
   return {
     ...(geoip.dbPath === undefined ? {} : { 'geoip.dbPath': geoip.dbPath }),

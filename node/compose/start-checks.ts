@@ -79,7 +79,7 @@ function checkApi(settings: Settings, env: Io['env']): StartFindings {
   }
 }
 
-/** Of a node that has its bundles from control nodes. */
+/** Faults of a node that has its bundles from control nodes. */
 function faultsOfPulling({ roles, bundle }: Settings, env: Io['env']): readonly string[] {
   if (roles.includes('control')) return []
   const token = readBundleToken(env)

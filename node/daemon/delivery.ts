@@ -111,7 +111,7 @@ function madeBy({ node }: Deps): ReturnType<DeliveryKeeperParts['made']> {
   return { made: { commit, digest, serial, content }, seq }
 }
 
-/** Of all that answers depend on. */
+/** Digest of all that answers depend on. */
 function contentOf({ compiler, counts, nameSeed, nameLabelsMax, sections }: Manifest): string {
   const all = [compiler, counts, nameSeed, nameLabelsMax, sections]
   return hash('sha256', JSON.stringify(all)).slice(0, 32)

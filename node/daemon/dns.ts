@@ -134,7 +134,7 @@ function tellOfBundles({ settings, log }: Deps, node: DnsNode, notifier: Notifie
   })
 }
 
-/** Of each bundle: what answers HTTP here, and what others are given. */
+/** Passes each bundle's redirects on: to the HTTP listener here, and to other servers. */
 function redirectsOf({ redirects, redirectPushes }: Deps): NonNullable<DnsNodeParts['redirects']> {
   return {
     serve: (bundle) => {

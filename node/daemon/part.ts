@@ -77,7 +77,7 @@ export interface Gifts {
   readonly store: BundleStore
   /** What nodes that pull are given. */
   readonly bundleFeed: BundleFeed
-  /** Of the TXT records written at run time. */
+  /** Bundles of the TXT records written at run time, for nodes that pull. */
   readonly textsFeed: BundleFeed
   readonly bundleFiles: BundleFiles
   readonly bundleDeltas: BundleDeltas
@@ -95,7 +95,7 @@ export interface Gifts {
   readonly clientRegions: ClientRegions | null
   /** null: the settings want none. */
   readonly journal: Journal | null
-  /** Of all nodes, in the database. */
+  /** Copies of all nodes' journals, in the database. */
   readonly journals: JournalKeeper
   readonly node: DnsNode
   /** null: it is off. */
@@ -136,7 +136,7 @@ export interface Gifts {
   /** Samples how busy the DNS threads are. */
   readonly sampleLoad: () => void
   readonly alerts: NodeAlerts
-  /** Of the busiest of them, 0 to 1. */
+  /** Busy share of the busiest DNS thread, 0 to 1. */
   readonly busyRatio: () => number
   /** null: the API is off. */
   readonly api: NodeApi | null

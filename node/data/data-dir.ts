@@ -35,7 +35,7 @@ const writtenFolders = ['.', 'node', 'node/bundles', 'gitops', 'keys']
 const lockTries = 10
 /** Processes that died one after the other while each was about to replace a dead one's lock. */
 const heirsMax = 16
-/** Of a process in /proc: a zombie, and one that is just being taken away. */
+/** States of a process in /proc: a zombie, and one that is just being taken away. */
 const endedStates: readonly string[] = ['Z', 'X']
 /** What a file system says that has no hard links. */
 const withoutLinks: readonly string[] = ['EPERM', 'ENOTSUP', 'EOPNOTSUPP', 'ENOSYS']
@@ -219,8 +219,7 @@ function takeLock(lock: string): number | undefined {
       // Each time: a winner sweeps away what others have begun.
       writeFileSync(own, text)
       try {
-        // Of two that start at the same time, one finds the name taken; the content is there at
-        // once.
+        // When two start at the same time, one finds the name taken; a link has its content at once.
         linkSync(own, lock)
         return undefined
       } catch (error) {
@@ -245,7 +244,7 @@ function takeLock(lock: string): number | undefined {
 
 /**
  * Replaces the lock of a dead holder in one step: the name is never free, so nobody else gets it.
- * Of those that find it only the heir may: whoever links the one name that is for the heir of that
+ * Only the heir may, of all that find it: the process that links the one name for the heir of that
  * holder. An heir that died there has an heir by the same rule.
  *
  * @param found what the lock says; its writer is dead

@@ -25,8 +25,8 @@ const hookPath = (gitdir: string): string => join(gitdir, 'hooks', 'pre-receive'
 export const pushCheckPath = (gitdir: string): string => `${hookPath(gitdir)}.json`
 
 /**
- * Of a node with a repository of its own; of a remote, nothing is done. A hook of somebody else is
- * left alone. Errors: a sentence.
+ * Installs the hook in a node's own repository; a node that follows a remote needs none. A hook
+ * of somebody else is left alone. Errors: a sentence.
  *
  * @param program the file that Node runs
  */

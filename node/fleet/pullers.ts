@@ -81,7 +81,7 @@ export class Pullers {
     this.#texts?.askAgain()
   }
 
-  /** Of both: oldest first. */
+  /** What the main puller says, with the refusals of both, oldest first. */
   pulled(): Pulled {
     const [main, texts] = [this.#main.pulled(), this.#texts?.pulled()]
     if (texts === undefined) return main
@@ -120,7 +120,7 @@ function textsPuller(
   return new Puller({
     ...common(parts, store),
     channel: textsChannel(parts.settings.bundle.channel),
-    // Of a version before, or a web server that has none.
+    // A control node of an older version, or a plain web server, has no such channel.
     mayBeAbsent: true,
     judge: (signed) => pulled.judge(signed),
     isServing: (record) => isSame(record, pulled.record),

@@ -124,7 +124,7 @@ const noBundle: HealthReason = {
   message: 'No bundle yet: every query is refused. The log says why no source gave one.',
 }
 
-/** Of addresses that are announced. */
+/** Reasons of a node whose addresses are announced. */
 function anycastReasons({ anycast }: PulledNode): readonly HealthReason[] {
   const status = anycast()
   const { driver, reason, isGuarded } = status ?? {}

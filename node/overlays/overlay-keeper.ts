@@ -14,7 +14,7 @@ import { uuidV7 } from '#lib/uuid.ts'
 export interface OverlayKeeperParts {
   readonly config: ConfigView
   readonly write: (request: WriteRequest) => Promise<WriteResult>
-  /** Of rollouts whose files do not say yet that they are over. */
+  /** The regression that ended a rollout whose file does not say yet that it is over. */
   readonly tripOf: TripOf
   readonly clock: Clock
   readonly after: After
@@ -28,7 +28,7 @@ const tickMs = 5_000
 const unreadyMs = 500
 /** Nodes that see the same instant write after each other: one commit, and no races. */
 const spreadMs = 1_000
-/** Whoever has seen a regression writes first; others only where that node is gone. */
+/** A node that has seen a regression writes first; others write only when it is gone. */
 const othersWaitMs = 1_000
 /** Requests under way; the rest waits for the next look. */
 const writesMax = 64

@@ -17,13 +17,13 @@ import { bundleOfThen } from '#why/bundle-of-then.ts'
 import type { NodeSegments } from './stored-segments.ts'
 
 export interface HealthJob extends HistoryRange {
-  /** Of this node; null: it has none. */
+  /** This node's own; null: it has none. */
   readonly journalDirectory: string | null
   /** Copies of others' journals. */
   readonly copies: readonly NodeSegments[]
   readonly dataDir: string
   readonly gitdirs: readonly string[]
-  /** Of the pool: rows of another tenant are none of it. */
+  /** The pool's tenant: rows of another tenant do not count. */
   readonly tenant: string
   readonly members: readonly string[]
   /** Found out by a job before. */

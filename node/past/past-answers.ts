@@ -52,7 +52,7 @@ export const pastLimits = {
   namedMax: 20,
 } as const
 
-/** Of a question, what was asked for: the thread answers each as it is. */
+/** Each question gets the kind of outcome that it asked for. */
 type Outcome = Result<ToldPast | ToldHealth, PastFault>
 
 export class PastAnswers {

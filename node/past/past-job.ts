@@ -89,7 +89,7 @@ export function shownPast(query: Omit<PastQuery, 'at'>, past: PastReport, tenant
     client: query.subnet ?? query.client ?? null,
   }
   const forText = isOwn ? past : { ...past, shares: [], mayAnswer: [], measured: null }
-  // Who wrote a record is told to its own tenant.
+  // Only a record's own tenant is told who wrote it.
   const texts = past.texts.filter(({ tenantId }) => tenant === null || tenantId === tenant)
   const report = {
     ...{ ...forText, commit, texts },

@@ -18,7 +18,7 @@ export function startQueryLog(settings: Settings, log: Log): QueryLog | null {
     ...{ to, sampleEvery, truncateClients, log },
     node: state.nodeName,
     version: `gslbd ${version}`,
-    // Those that answer UDP, and the one that answers TCP.
+    // Threads that answer UDP, and the one that answers TCP.
     threads: dns.threads + 1,
   })
   queryLog.start()

@@ -9,7 +9,7 @@ import { PlanThread } from './plan-thread.ts'
 
 export interface PromiseParts {
   readonly bundlePath: (digest: string) => string
-  /** Of what this node answers from; undefined: nothing. */
+  /** Routing tables that this node answers by; undefined: there are none. */
   readonly tables: () => RoutingTables | undefined
   readonly clock: Clock
 }

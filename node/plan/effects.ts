@@ -82,7 +82,7 @@ export class EffectWriter implements ConfigWriter {
 
   write: ConfigWriter['write'] = async (request) => {
     const { writer } = this.#parts
-    // Who wants the bundle plans it.
+    // A caller that wants the bundle plans it itself.
     if (request.isDryRun !== true || request.wantsBundle === true)
       return await writer.write(request)
     const done = await writer.write({ ...request, wantsBundle: true })

@@ -27,7 +27,7 @@ export interface LivePlanJob extends BundleCopy {
   readonly moveLimits: MoveLimits
 }
 
-/** Of an answer of the API: the whole is for `gslbd plan`. */
+/** Rows in an answer of the API; `gslbd plan` shows all of them. */
 const flowsMax = 50
 const membersMax = 100
 const laterMax = 200

@@ -16,7 +16,7 @@ import type { Effect } from './effect-job.ts'
 import type { JudgedPlan } from './live-plan-job.ts'
 import { PlanThread } from './plan-thread.ts'
 
-/** Of all tenants; each has one. */
+/** Plans that wait, over all tenants; each tenant has one. */
 const waitingMax = 4
 
 export interface LivePlannerParts {

@@ -24,7 +24,7 @@ import type { Outcome } from './planned-together.ts'
 import { subjectsOf } from './write-subjects.ts'
 
 export interface MovedGuardParts {
-  /** Of which a dry run says its effect. */
+  /** A writer whose dry runs say their effect. */
   readonly writer: ConfigWriter & { readonly close?: () => Promise<void> }
   readonly limits: () => MoveLimits
   /** From what answered before, to what would. */
@@ -51,7 +51,7 @@ export class MovedGuard implements ConfigWriter {
     this.#together = new TogetherPlanner({
       plan: (request) => this.#planned(request),
       outcome: (tried) => this.#outcome(tried),
-      // Whoever wants the effect is told of the own request.
+      // A request that wants its effect is planned alone, so that it is told of itself only.
       subjects: (request) =>
         request.wantsEffect === true ? null : subjectsOf(parts.config(), request),
       clock: parts.clock,
@@ -76,14 +76,14 @@ export class MovedGuard implements ConfigWriter {
 
   async #judged(request: WriteRequest, limits: MoveLimits): ReturnType<ConfigWriter['write']> {
     const isDryRun = request.isDryRun === true
-    // Whoever only asks is told of the own request alone.
+    // A dry run is planned alone, so that it is told of itself only.
     const planned = isDryRun
       ? { tried: await this.#planned(request), count: 1 }
       : await this.#together.plan(request)
     const tried = planned?.tried
     if (tried?.ok === false) return tried
     const count = planned?.count ?? 1
-    // Of many it is judged already.
+    // A plan of many requests was judged as it was made.
     const breach = count > 1 ? undefined : movedBeyond(limits, tried?.value.moved ?? [])
     const moved = tried?.value.moved ?? []
     const back = breach && (await this.#goneBackTo(request, limits, moved))
@@ -107,7 +107,7 @@ export class MovedGuard implements ConfigWriter {
     return ok({ ...made.value, effect: count === 1 ? effect : own })
   }
 
-  /** Whoever was moved by what it takes back, is moved back. */
+  /** Looks whether the request moves clients back to where they were. */
   async #goneBackTo(
     request: WriteRequest,
     limits: MoveLimits,

@@ -15,17 +15,17 @@ export const togetherLimits = {
 } as const
 
 export interface PlannedTogether {
-  /** Of the dry run, of all of them. */
+  /** Result of one dry run for all of them. */
   readonly tried: WriteResult
   /** 1: it was planned alone. */
   readonly count: number
 }
 
-/** Of many. `fine`: it is true of each; `mixed`: of some. `unknown`: there was no time. */
+/** What a joint plan says. `fine` holds for each request, `mixed` for some. `unknown`: no time. */
 export type Outcome = 'fine' | 'unknown' | 'mixed'
 
 export interface TogetherParts {
-  /** Of one request, which may have the operations of many. */
+  /** Plans one request, which may join the operations of many. */
   readonly plan: ConfigWriter['write']
   readonly outcome: (tried: WriteResult) => Outcome
   /** Where two have nothing in common, both move what each moves alone; null: it is to be alone. */
@@ -41,9 +41,9 @@ interface Waiting {
 }
 
 /**
- * One plan at a time: what arrives meanwhile is planned next, together. Of what is not fine
- * together each half is planned by itself, down to single requests, so that only those are refused
- * that have to be.
+ * One plan at a time: what arrives meanwhile is planned next, together. Where a joint plan is not
+ * fine, each half is planned by itself, down to single requests, so that only requests that must
+ * be refused are.
  */
 export class TogetherPlanner {
   readonly #parts: TogetherParts
@@ -130,7 +130,7 @@ export class TogetherPlanner {
   }
 }
 
-/** Of all, as far as a plan looks at it. */
+/** Joins the requests into one, as far as a plan looks at it. */
 function requestOf(batch: readonly Waiting[]): WriteRequest {
   const { requestId, actor } = batch[0]!.request
   const isAdmin = batch.some(({ request }) => request.mayTakeAnyName === true)

@@ -5,7 +5,7 @@ import type { ConfigSnapshot } from '#config/object-index.ts'
 import type { Operation, PartOperation, Target, WriteRequest } from '#config/operation.ts'
 import type { Kind } from '#schemas/kinds.ts'
 
-/** Of one request; it is planned alone where it has more. */
+/** Subjects of one request; a request with more is planned alone. */
 const subjectsMax = 256
 
 /**
@@ -74,7 +74,7 @@ function ofService(
   ]
 }
 
-/** Records that send clients nowhere. Of others a name elsewhere may have its answer. */
+/** Types that send clients nowhere. Another type may be what a name elsewhere answers from. */
 const leadsNowhere: readonly string[] = ['TXT', 'CAA', 'TLSA', 'SSHFP', 'LOC', 'OPENPGPKEY']
 
 function ofRecords(config: ConfigSnapshot, operation: PartOperation): Subjects {

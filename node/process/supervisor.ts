@@ -69,7 +69,7 @@ function addressOf(path: string): Buffer | undefined {
   return address
 }
 
-/** Of WATCHDOG_USEC and WATCHDOG_PID; 0: nobody waits for a sign of life. */
+/** Reads WATCHDOG_USEC and WATCHDOG_PID; 0: nobody waits for a sign of life. */
 function watchdogMs(env: Io['env'], pid: number): number {
   const forPid = variable(env, 'WATCHDOG_PID') ?? String(pid)
   const micros = variable(env, 'WATCHDOG_USEC') ?? ''

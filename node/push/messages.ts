@@ -7,7 +7,7 @@ import type { Result } from '#lib/result.ts'
 /** In the data directory. */
 export const pushSocketName = 'push.sock'
 export const pushBytesMax = { question: 1_048_576, answer: 16_777_216 } as const
-/** Of SHA-1 and SHA-256. */
+/** Matches SHA-1 and SHA-256. */
 const objectId = /^(?:[0-9a-f]{40}|[0-9a-f]{64})$/
 
 export type Verdict = Pick<Stop, 'sync' | 'code' | 'reason' | 'note'> & {

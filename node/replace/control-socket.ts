@@ -40,7 +40,7 @@ export function openControlSocket(
     onFault(error)
   })
   server.listen(place.path, () => {
-    // Whoever may write into it may take the sockets over.
+    // A process that may write into it may take the sockets over.
     if (isOpen) chmodSync(place.path, 0o600)
   })
   return { close: () => close(server) }

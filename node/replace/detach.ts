@@ -23,8 +23,8 @@ export interface DetachedStart {
 }
 
 /**
- * Its output is ours, and says why it does not get ready. Whoever reads a pipe waits until nobody
- * holds it any more, so the other process gets ours only until it is ready.
+ * The new process writes to our output, and says there why it does not get ready. The reader of a
+ * pipe waits until nobody holds it any more, so a pipe is lent only until the process is ready.
  *
  * @returns whether it got ready
  */

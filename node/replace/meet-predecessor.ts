@@ -20,7 +20,7 @@ import { lineOf, protocol, readLines, readOffer, stepOf, valueOf } from './messa
 import type { Hello, Offer, Step } from './messages.ts'
 
 export interface MetPredecessor extends Predecessor {
-  /** Of its supervisor, which is ours now. */
+  /** Variables from its supervisor, which is ours now. */
   readonly variables: Readonly<Record<string, string>>
   /** This process is the node now. Resolves when the one before ends, or has ended. */
   readonly running: () => Promise<void>

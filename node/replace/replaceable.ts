@@ -235,7 +235,7 @@ export class ReplaceableDaemon implements Daemon {
     for (let failures = 1; hasPlace && !this.#isStopping; failures++) {
       const started = await this.#again(sockets)
       if (started.ok) {
-        // Those of before answered until now; the others read the same sockets.
+        // The daemon before answered until now; the new one reads the same sockets.
         await this.#daemon.stop()
         this.#daemon = started.value
         break

@@ -43,7 +43,7 @@ export interface LiveAnswer {
   readonly owner: string | null
   /** Whose service has the name; null: none has. */
   readonly tenant: string | null
-  /** Of another commit: its bundle, and the digest of it. */
+  /** The bundle of another commit, if one was asked for, and its digest. */
   readonly other?: { readonly bytes: Uint8Array; readonly digest: string }
 }
 

@@ -53,7 +53,7 @@ export interface AlertFactsParts {
   readonly licence: () => Pick<NodeLicence, 'keeper' | 'warnings'> | undefined
   readonly redirectTargets: NodeAlertFacts['redirectTargets']
   readonly dataDirFault: () => string | null
-  /** Of the fleet. */
+  /** Nodes of the fleet, with what is wrong with each. */
   readonly drifted: () => readonly DriftedNode[]
   readonly deliveries: () => readonly ShownDelivery[]
   readonly clock: Clock

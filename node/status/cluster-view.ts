@@ -12,7 +12,7 @@ export interface ClusterParts {
   readonly nodes: ClusterNodes
   /** false: there is nothing through which other nodes are reached. */
   readonly isShared: boolean
-  /** Of this node. */
+  /** Asks this node to restart. */
   readonly takeRestart: TakeRestart
   readonly clock: Clock
   /** What nodes have told with their questions for bundles. */
@@ -75,7 +75,7 @@ type FleetSide = Pick<
   'role' | 'labels' | 'isKnown' | 'clockOffsetMs' | 'refusals' | 'drift'
 >
 
-/** Of a node that announces itself; one of an older version tells no more. */
+/** What a node reports besides announcing itself; an older version reports nothing. */
 function fleetSide(told: DriftedNode | undefined): FleetSide {
   if (told === undefined) {
     const none = { clockOffsetMs: null, refusals: [], drift: [] }

@@ -20,8 +20,8 @@ interface Known {
 }
 
 /**
- * Of the findings, it tells those that the last accepted commit did not have: otherwise each write
- * would repeat every warning of the whole configuration.
+ * Tells only findings that the last accepted commit did not have: otherwise each write would
+ * repeat every warning of the whole configuration.
  *
  * @returns takes each status with '' or lines, of which the first is a sentence; told once
  */

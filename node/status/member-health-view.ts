@@ -82,7 +82,7 @@ function known(
     isProbed: true,
     healthy: blended(routed.healthy),
     score,
-    // Of one that is down it would be that of another time.
+    // The last round trip of a member that is down is of an earlier time.
     rttMs: own.healthy ? own.lastRttMs : 0,
     // A node that is alone measures nothing global.
     globalRttMs: peers === null ? null : routed.rttMs,

@@ -9,7 +9,7 @@ import type { DnsNode } from '#server/node/node.ts'
 export interface ReportParts {
   readonly settings: Pick<Settings, 'node' | 'state'>
   readonly role: NodeRole
-  /** Of this process. */
+  /** Identifies this process. */
   readonly instance: string
   readonly startedAtMs: number
   readonly node: Pick<DnsNode, 'status' | 'counters' | 'memberHealth'>

@@ -202,7 +202,7 @@ export function nodeSnapshot(parts: NodeViewParts): Omit<MetricsSnapshot, Elsewh
   }
 }
 
-/** Of a repository that answers, the last look; of one that does not, when that began. */
+/** Since the last look at a repository that answers, or since it stopped answering. */
 function contactSecondsAgo({ gitops, clock }: ViewParts): number | null {
   const { sync, sinceMs, checkedAtMs } = gitops.status()
   const atMs = sync === 'unreachable' ? sinceMs : checkedAtMs

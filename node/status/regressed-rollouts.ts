@@ -38,7 +38,7 @@ export function regressedRollouts(
   return [...found.values()]
 }
 
-/** Whoever settles by hand gives no reason, and knows. */
+/** Whether it is told; a person who settles by hand gives no reason, and knows already. */
 function isTold({ object: { spec } }: ConfigEntry<'Rollout'>, nowMs: number): boolean {
   const { settled, settledAt = '', reason = '' } = spec
   if (settled !== 'rolled_back' || reason === '' || reason === byHand) return false

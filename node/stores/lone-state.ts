@@ -28,7 +28,7 @@ async function withHeld<T>(
   dataDir: DataDir,
   use: () => Promise<Result<T, string>>,
 ): Promise<Result<T, string>> {
-  // Of what others have put there, a link that leads nowhere counts, too.
+  // A link that leads nowhere counts as a database: somebody has put it there.
   const database = join(dataDir.path, 'database')
   const isNew = lstatSync(database, { throwIfNoEntry: false }) === undefined
   let isDone = false

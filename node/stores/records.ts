@@ -52,7 +52,7 @@ export interface NodeRecords {
   readonly database: () => DatabaseView
   /** false: the last backup that was due could not be taken. */
   readonly isBackedUp: () => boolean
-  /** Of the newest one; null: backups are off, or there is none. */
+  /** Age of the newest backup; null: backups are off, or there is none. */
   readonly backupAgeSeconds: () => number | null
   /** Takes one now, into a file or into `backup.directory`. */
   readonly backUpNow: Backups['takeNow']

@@ -53,7 +53,7 @@ export interface NodeStateOptions {
   readonly dataDir: string
   /** Empty: PGlite in the data directory. */
   readonly databaseUrl: string
-  /** Of PostgreSQL; left out: as usual. */
+  /** Settings of PostgreSQL's pool of connections; left out: the usual ones. */
   readonly pool?: PersistentOptions['pool']
   readonly clock: Clock
   /** Runs before the first call of a port; again before each one until it has succeeded. */
@@ -120,7 +120,7 @@ const beingMade = 'the database is being made; try again in a few seconds'
 
 type StoreMethod = (...values: readonly unknown[]) => Promise<unknown>
 
-/** Who comes while it is being prepared waits for that one try. */
+/** Callers that come while it is being prepared wait for that one try. */
 function whenPrepared(
   open: () => Promise<Result<PersistentState, string>>,
   prepare: NodeStateOptions['prepare'],
