@@ -78,7 +78,7 @@ export class KnownColumns {
     return change
   }
 
-  /** Of a slot; undefined: it has the one that is known, or none. */
+  /** The address of the member's slot, if it is new; undefined: it is known, or there is none. */
   #newAddress(state: RoutingState, member: number): Uint8Array | undefined {
     const bundle = this.#bundle
     if (!isResolved(bundle, member)) return undefined

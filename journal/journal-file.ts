@@ -34,7 +34,7 @@ export interface JournalStatus {
   readonly error: string | null
   /** Unix epoch; null: there is no error. */
   readonly errorSinceMs: number | null
-  /** Of all segments. */
+  /** Octets of all segments. */
   readonly bytes: number
   /** Since the start of the process. */
   readonly writtenBytes: number

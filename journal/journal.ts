@@ -148,7 +148,7 @@ export class Journal implements StateWatch {
     )
   }
 
-  /** TXT records that are written at run time are kept, too. @returns who is to be told of them */
+  /** TXT records that are written at run time are kept, too. @returns what must hear of them */
   keepsTexts(): TextsWatch {
     const source = new TextSource()
     const part = journalLimits.textsPart
@@ -157,7 +157,7 @@ export class Journal implements StateWatch {
     return (this.#texts = source)
   }
 
-  /** Who is told of TXT records; null: nobody. */
+  /** Hears of TXT records; null: the journal does not keep them. */
   get texts(): TextsWatch | null {
     return this.#texts
   }
@@ -186,7 +186,7 @@ export class Journal implements StateWatch {
     return side
   }
 
-  /** Whoever starts a process anew gives no part more than its octets of a day. */
+  /** Octets that earlier processes left of a day, so that a new start does not grant more. */
   #leftOf(kind: RecordKind, perDay: number): number {
     const { directory, clock } = this.#parts
     if (this.#before === undefined) this.#before = spentBefore(directory) ?? null
@@ -315,7 +315,7 @@ export class Journal implements StateWatch {
     return stream.octets
   }
 
-  /** Of all streams, in the order in which they began: a record holds until the next one begins. */
+  /** Seals all streams, in the order in which they began: a record holds until the next begins. */
   #seal(): void {
     const streams = [this.#changes, ...this.#sides.map(({ stream }) => stream)]
     const sealed = streams.flatMap((stream) => stream.take() ?? [])

@@ -55,7 +55,7 @@ export function segmentsFrom(segments: Segments, { fromMs }: HistoryRange): read
   return found.toReversed()
 }
 
-/** Of the files of one look; what is older is not known then. */
+/** Octets of all files that one look reads; what is older is then not known. */
 const historyBytesMax = 96 * 1_048_576
 
 /** Generations whose rows are the same have the same key. */
@@ -123,7 +123,7 @@ class HistoryWalk {
   readonly #rowsOf: RowsOf
   readonly #range: HistoryRange
   readonly #lines: readonly StretchLine[]
-  /** Of the generation that answers; each member may have several. */
+  /** Rows of the generation that answers; each member may have several. */
   #rows = new Map<number, RowState>()
   #rowsAt: readonly (readonly RowState[])[] = []
   /** Why it is not known which rows are whose; '': it is. */

@@ -30,7 +30,7 @@ export interface Moment {
   readonly before: GenerationHead | null
   /** From when on this bundle answered; null: the journal begins later. */
   readonly sinceMs: number | null
-  /** Of the state: what it began with, then changes in their order. */
+  /** The state that the segment began with; `changes` follow in their order. */
   readonly state: Buffer
   readonly changes: readonly ChangesUntil[]
   /** What browsers had measured; none: it is not in this segment. See sides-then.ts. */
@@ -51,7 +51,7 @@ export interface Gap {
   readonly beginMs: number | null
   /** `stopped`: the node was down; `lost`: it was up, and could not write; `unknown`: neither. */
   readonly why: 'empty' | 'stopped' | 'lost' | 'unknown'
-  /** Of `lost`, and of `empty` where there are files. */
+  /** Why, where `why` is `lost`, or `empty` although there are files. */
   readonly reason: string
 }
 
@@ -72,7 +72,7 @@ export function* segmentsIn(directory: string): Generator<Buffer> {
   }
 }
 
-/** Of several that the clock allows, the last one. */
+/** Finds the last of several moments, where the clock has shown the instant more than once. */
 export function findMoment(segments: Segments, atMs: number): Moment | Gap {
   const search = new Search(atMs)
   for (const file of segments) {

@@ -12,8 +12,8 @@ import type { Moment } from './moment.ts'
 import { OctetReader } from '#journal/format/octets.ts'
 
 /**
- * Errors: a clause. Of a journal that was cut nothing wrong comes here; of one that another bundle
- * belongs to, it may.
+ * Errors are clauses. A journal that was cut gives no wrong state; one that belongs to another
+ * bundle may.
  */
 export function replayState(bundle: Bundle, moment: Moment): Result<RoutingState, string> {
   const { digest, serial } = moment.generation

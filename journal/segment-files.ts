@@ -96,7 +96,7 @@ export function pruneSegments(
   return bytes
 }
 
-/** Of a segment that these follow: the first that says when it began, says so. */
+/** When the segment before these ended: as the first of these that says its start began. */
 function endMs(following: readonly { readonly path: string }[]): number {
   for (const { path } of following) {
     const ms = beginMs(path)
@@ -105,7 +105,7 @@ function endMs(following: readonly { readonly path: string }[]): number {
   return Infinity
 }
 
-/** Of one in which nothing stands; one that cannot be removed stays. */
+/** Removes an empty segment; one that cannot be removed stays. */
 export function removeSegment(path: string): void {
   try {
     rmSync(path, { force: true })
@@ -114,7 +114,7 @@ export function removeSegment(path: string): void {
   }
 }
 
-/** By the clock of whoever wrote it; Infinity: it does not say. */
+/** By the clock of the process that wrote it; Infinity: it does not say. */
 function beginMs(path: string): number {
   const file = openSync(path, 'r')
   try {

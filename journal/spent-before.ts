@@ -8,11 +8,11 @@ import { DayAllowance } from '#journal/sides/allowance.ts'
 /** The newest segment that can be read. */
 export interface SpentBefore {
   readonly head: SegmentHead
-  /** Of which the head is the first. */
+  /** All records of the segment; the first one holds the head. */
   readonly records: readonly JournalRecord[]
 }
 
-/** undefined: there is none. Of a very long segment its beginning counts. */
+/** undefined: there is none. Only the beginning of a very long segment counts. */
 export function spentBefore(directory: string): SpentBefore | undefined {
   const files = segmentFiles(directory).slice(-journalLimits.spentFilesRead).toReversed()
   for (const { path } of files) {

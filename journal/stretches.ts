@@ -16,7 +16,7 @@ export type MemberStanding =
 export interface Stretch {
   readonly fromMs: number
   readonly toMs: number
-  /** Of several that were joined, the worst that is known; see `badness`. */
+  /** The worst standing that is known, if several stretches were joined; see `badness`. */
   readonly standing: MemberStanding
   /** Why it is not known; else empty. */
   readonly reason: string
@@ -24,9 +24,9 @@ export interface Stretch {
   readonly changes: number
 }
 
-/** In an answer, of one member. */
+/** Stretches of one member in an answer. */
 export const stretchesMax = 200
-/** Before they are made coarser. */
+/** Turns that are kept before they are made coarser. */
 const roughMax = 4 * stretchesMax
 
 interface Turn {

@@ -15,19 +15,19 @@ export const journalLimits = {
   segmentBytesMax: 4 * 1_048_576,
   /** A segment has at least this many times the octets of the state that it begins with. */
   segmentPerState: 8,
-  /** Of all octets that the journal may have, a segment has at most this part. */
+  /** The journal has room for this many segments at least: none is a larger part of it. */
   segmentsMin: 16,
   /** Segments that age removes at once: a clock that leaps ahead does not empty the journal. */
   agedPerRotation: 2,
   /** One record; a longer one is damaged. */
   recordBytesMax: 64 * 1_048_576,
-  /** Of all octets that a day has, by size and age of the journal, what browsers measured has. */
+  /** Share of a day's octets, which follow from size and age, for what browsers measured. */
   measuredPart: 5 / 8,
-  /** The same of TXT records that are written at run time. */
+  /** Share of a day's octets for TXT records that are written at run time. */
   textsPart: 1 / 8,
-  /** Of a day's octets so much is there before what had used them up goes on. */
+  /** A part that used up its octets of a day goes on once this fraction of them is there again. */
   resumePart: 24,
-  /** At a start: so many segments are looked at, and octets read of each, for what is spent. */
+  /** At a start: segments that are looked at, and octets read of each, to find what is spent. */
   spentFilesRead: 4,
   spentBytesRead: 64 * 1_048_576,
   /** Octets of a record of many that say what is so where a segment begins. */
@@ -39,7 +39,7 @@ export const journalLimits = {
   rttMs: 0.5,
 } as const
 
-/** Of the copy that other nodes can read. */
+/** Limits of the copy that other nodes can read. */
 export const copyLimits = {
   /** Octets of a part, where no record is longer. */
   partBytes: 262_144,
@@ -48,7 +48,7 @@ export const copyLimits = {
   /** In one look: what is behind is made up for over some of them. */
   bytesPerLook: 4 * 1_048_576,
   asksPerLook: 100,
-  /** How often a segment is told again to whoever has less of it than there was. */
+  /** How often a segment is sent again to a control node that has less of it than it had. */
   backMax: 8,
   /** After a copy that failed: doubled with each failure. */
   retryMs: 10_000,

@@ -31,7 +31,7 @@ export interface SegmentHead {
   readonly format: 1
   readonly node: string
   readonly version: string
-  /** Of the process: monotonic times are comparable within it. */
+  /** Names the process: monotonic times are comparable within it. */
   readonly run: string
   /** `resumed`: what happened before is lost, for the reason that `lost` has. */
   readonly why: 'started' | 'rotated' | 'resumed'
@@ -47,7 +47,7 @@ export interface GenerationHead {
   readonly digest: string
   readonly commit: string
   readonly seq: number
-  /** Of every zone. */
+  /** SOA serial of every zone. */
   readonly serial: number
   /** Bundles with the same members in the same rows have the same; left out: by an older node. */
   readonly members?: string
@@ -79,10 +79,10 @@ const frameBytes = 8
 /** Kind and both clocks. */
 const headBytes = 17
 
-/** Of a record, besides its payload. */
+/** Octets of a record besides its payload. */
 export const recordBytes = frameBytes + headBytes
 
-/** What of a file says when it begins. */
+/** Octets at the start of a file that are enough to read when it begins. */
 export const firstBytes = magic.length + frameBytes + headBytes
 
 /** Not checked; undefined: the file is too short. */

@@ -32,7 +32,7 @@ export class DayAllowance {
     return true
   }
 
-  /** Of what is written already. @returns false: more than there was, which later ones pay */
+  /** Counts what is written already. @returns false: it was more than there was, a debt for later */
   spend(bytes: number): boolean {
     const isThere = this.has(bytes)
     this.#left -= bytes

@@ -8,15 +8,15 @@ import type { OctetWriter } from '#journal/format/octets.ts'
 const Op = {
   /** Milliseconds since the entry before; as in changes.ts. */
   Time: 0,
-  /** Of the network of now. A member, counted from the one before; then what it has moved by. */
+  /** An average of the current network: a member, counted from the one before; then the change. */
   Average: 1,
-  /** The network of now: one that was named. */
+  /** Makes a network that was named the current one. */
   Network: 2,
-  /** Names the next network, which is the one of now: 3 or 6 octets. */
+  /** Names the next network and makes it the current one: 3 or 6 octets. */
   NewNetwork: 3,
   /** Names the next member: 16 octets of its uid. */
   NewMember: 4,
-  /** Of the network of now there is no average of this member any more. */
+  /** The current network has no average of this member any more. */
   Forget: 5,
   /** One of `MeasuredMark`. */
   Mark: 6,

@@ -22,7 +22,7 @@ export interface RumWatch {
 export interface MeasuredTable {
   readonly watch: (watch: RumWatch) => void
   readonly count: number
-  /** Those of one network in a row. */
+  /** All averages; the ones of a network stand in a row. */
   readonly averages: () => Iterable<{
     readonly network: MeasuredNetwork
     readonly uid: Uint32Array
@@ -30,14 +30,14 @@ export interface MeasuredTable {
   }>
 }
 
-/** Of a node that browsers report nothing to. */
+/** The table of a node that browsers report nothing to. */
 export const nothingMeasured: MeasuredTable = Object.freeze({
   watch: () => undefined,
   count: 0,
   averages: () => [],
 })
 
-/** Of an average of a table that is written whole, its part of a network's name with it. */
+/** Octets of an average in a table that is written whole, with its part of a network's name. */
 const averageBytes = 7
 
 export class MeasuredSource implements SideSource {

@@ -7,7 +7,7 @@ import type { StoredTxtRecord } from '#state/ports/dynamic-dns.ts'
 import { TextReader } from './text-entries.ts'
 
 /**
- * `older`: whoever wrote the journal did not keep it; `limit`: the octets of the day were used up;
+ * `older`: the node that wrote it did not keep this; `limit`: the octets of the day were used up;
  * `damaged`: it was cut, or is not what this version writes.
  */
 export type WhyUnkept = 'older' | 'limit' | 'damaged'
@@ -29,7 +29,7 @@ export function measuredThen(measured: readonly ChangesUntil[]): Then<MeasuredTh
   return thenOf(reader.standing, () => reader.networks())
 }
 
-/** Who wrote them is not known of records that a node was handed by its control node. */
+/** Records that a node was handed by its control node do not say who wrote them. */
 export type TextsThen = readonly StoredTxtRecord[]
 
 /** @param texts records, in their order; none: the journal has nothing of them */

@@ -15,7 +15,7 @@ export interface TextsWatch {
 
 /** Changes that wait for their place in answers; more become one. */
 const waitingMax = 1_000
-/** Of a record besides its data: name, times and numbers. */
+/** Octets of a record besides its data: name, times and numbers. */
 const headBytes = 64
 
 export class TextSource implements SideSource, TextsWatch {
