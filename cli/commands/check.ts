@@ -12,7 +12,7 @@ import type { Result } from '#lib/result.ts'
 import { suggest } from '#lib/suggest.ts'
 import { compareWithBase, judgedToo, notSignedYet } from '#cli/files/check-base.ts'
 import { checkPolicyOf, checkPolicyOptions, checkPolicyUsage } from '#settings/check-policy.ts'
-import { policyTestsFor } from '#judge/policy-tests/module.ts'
+import { policyTestsFor } from '#judge/policy-tests/load-tests.ts'
 import { Exit, UsageError } from '#system/process/command.ts'
 import type { Command } from '#system/process/command.ts'
 import { readConfiguration } from '#gitops/checkout/config-directory.ts'
@@ -88,10 +88,10 @@ export const check: Command = {
       return between(before, after)
     }
     // Without a base, and without tests, no answer path is loaded.
-    const own = await import('#judge/policy-tests/entry.ts')
+    const { createPolicyTests } = await import('#judge/policy-tests/run.ts')
     const judging = {
       ...{ checkPolicy, movedBetween, allowedSigners, nowMs: systemClock.nowMs() },
-      policyTests: own.policyTests,
+      policyTests: createPolicyTests(),
     }
     const checked = { ...result, files: files.value }
     const compared = await compareWithBase(path, values.base, checked, judging)

@@ -22,7 +22,7 @@ import { goneBackTo } from '#cli/files/gone-back.ts'
 import { createMovedBetween, MovedNames } from '#judge/effects/moved.ts'
 import { healthAt, isRumUrl, isUrl, reportsAt, trafficAt } from '#cli/plan/node-facts.ts'
 import { readTraffic } from '#cli/plan/traffic.ts'
-import { policyTests } from '#judge/policy-tests/entry.ts'
+import { createPolicyTests } from '#judge/policy-tests/run.ts'
 import { findSides } from '#cli/plan/sources.ts'
 import type { FoundSide } from '#cli/plan/sources.ts'
 import { readHealth } from '#judge/simulate/health.ts'
@@ -139,7 +139,7 @@ export const planCommand: Command = {
     const goneBack = () => {
       io.progress?.('looking whether it goes back to what answered before')
       return goneBackTo({
-        ...{ directory, base, head, nowMs, policyTests, isWithin },
+        ...{ directory, base, head, nowMs, policyTests: createPolicyTests(), isWithin },
         movedBetween: createMovedBetween(values),
       })
     }

@@ -8,14 +8,14 @@ import { MemoryReleases } from '#lib/memory/memory-releases.ts'
 import { Random } from '#lib/random.ts'
 import { systemAfter } from '#lib/timer.ts'
 import { version } from '#lib/version.ts'
-import type { CommitEffects, EffectParts, NodeDatabases } from '#judge/effects/commit-effect.ts'
+import type { CommitEffects, NodeDatabases } from '#judge/effects/commit-effect.ts'
 import { CommitTrials } from '#gitops/sync/commit-trials.ts'
 import type { HistoryAnswer, HistoryAsked } from './history-calls.ts'
 import { createCompilePort } from '#gitops/sync/compile-adapter.ts'
 import { noConfig } from '#config/view.ts'
 import type { ConfigNews } from '#config/view.ts'
 import { trialsPathOf } from './options.ts'
-import type { Databases, GitopsOptions } from './options.ts'
+import type { GitopsOptions } from './options.ts'
 import { startPipeline } from './pipeline.ts'
 import type { Pipeline } from './pipeline.ts'
 import type { CommitPublication } from '#gitops/sync/publication.ts'
@@ -34,15 +34,6 @@ export interface WorkerStart {
 
 /** Objects of one piece of news; a write, whose caller waits, has fewer. */
 const objectsBeforeShrink = 1_000
-
-/** Bundles are read in a layer above this one. */
-interface MovedModule {
-  readonly createMovedBetween: (databases: Databases) => MovedBetween
-}
-
-interface EffectsModule {
-  readonly createCommitEffects: (parts: EffectParts) => CommitEffects
-}
 
 export type ToWorker =
   | { readonly kind: 'poke' }
@@ -93,7 +84,7 @@ export async function runGitThread({ start, port, shrink, onEnd }: GitThreadPart
   }
   /** Spreads the polls of a fleet; nothing secret. */
   const random = new Random(randomInt(2 ** 32))
-  const { policyTests, movedBetween } = await answerModules(options)
+  const { policyTests, movedBetween } = await judgesOf(options)
   let databases: NodeDatabases | null = null
   const effects = effectsOf(options, () => databases)
   const pipeline = startPipeline({
@@ -144,31 +135,27 @@ function obey(
   }
 }
 
-/** Answers are made in a layer above this one; messages wait until they are listened to. */
-async function answerModules({ policyTestsModule, moved }: GitopsOptions): Promise<{
+/** The answer path is loaded where answers are judged; messages wait until they are listened to. */
+async function judgesOf(options: GitopsOptions): Promise<{
   readonly policyTests: PolicyTests | null
   readonly movedBetween: MovedBetween | null
 }> {
-  const { policyTests } =
-    policyTestsModule === undefined
-      ? { policyTests: null }
-      : ((await import(policyTestsModule)) as { policyTests: PolicyTests })
-  const movedBetween =
-    moved === undefined
-      ? null
-      : ((await import(moved.module)) as MovedModule).createMovedBetween(moved.databases)
-  return { policyTests, movedBetween }
+  if (options.judging === undefined) return { policyTests: null, movedBetween: null }
+  const { createPolicyTests } = await import('#judge/policy-tests/run.ts')
+  const { createMovedBetween } = await import('#judge/effects/moved.ts')
+  return {
+    policyTests: createPolicyTests(),
+    movedBetween: createMovedBetween(options.judging.databases),
+  }
 }
 
 /** Read when it is needed first: most nodes make no commits. */
-function effectsOf(
-  { effectsModule, hasDatabases = false }: GitopsOptions,
-  databases: () => NodeDatabases | null,
-): LazyEffects {
-  if (effectsModule === undefined) return { ofWrites: {}, renew: () => undefined }
+function effectsOf({ judging }: GitopsOptions, databases: () => NodeDatabases | null): LazyEffects {
+  if (judging === undefined) return { ofWrites: {}, renew: () => undefined }
+  const { hasDatabases } = judging
   let effects: Promise<CommitEffects> | undefined
   const read = async (): Promise<CommitEffects> => {
-    const { createCommitEffects } = (await import(effectsModule)) as EffectsModule
+    const { createCommitEffects } = await import('#judge/effects/commit-effects.ts')
     return createCommitEffects({ hasDatabases, databases })
   }
   return {

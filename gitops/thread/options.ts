@@ -37,22 +37,16 @@ export interface GitopsOptions {
   readonly heapMb?: number
   /** What health checks may do here; without it nothing that a node has to allow. */
   readonly checkPolicy?: HealthCheckPolicy
-  /** URL of a module that exports `policyTests`; left out, tests are not asked. */
-  readonly policyTestsModule?: string
-  /** URL of a module that exports `createCommitEffects`; left out, writes tell no effect. */
-  readonly effectsModule?: string
-  /** Whether there are databases that tell where clients are, see `GitopsControl.giveDatabases`. */
-  readonly hasDatabases?: boolean
-  /** How clients of two bundles are compared; left out, they are not. */
-  readonly moved?: MovedOptions
+  /** How answers are judged; left out, no test is asked, no client counted, no effect told. */
+  readonly judging?: Judging
   /** What the node activated last. */
   readonly resume: Position | null
 }
 
-export interface MovedOptions {
-  /** URL of a module that exports `createMovedBetween`, to which the paths are given. */
-  readonly module: string
+export interface Judging {
   readonly databases: Databases
+  /** Whether there are databases that tell where clients are, see `GitopsControl.giveDatabases`. */
+  readonly hasDatabases: boolean
 }
 
 /** Paths of those that tell where clients are. */

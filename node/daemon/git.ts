@@ -2,11 +2,8 @@
 // DNS node.
 import { resolve } from 'node:path'
 import { installPushCheck } from '#node/data/push-check.ts'
-import { effectsModule } from '#judge/effects/module.ts'
 import { checkPolicyOfNode } from '#settings/check-policy.ts'
 import { geoPathsOf, sshAccess } from '#node/compose/named-files.ts'
-import { movedModule } from '#judge/effects/moved-module.ts'
-import { policyTestsModule } from '#judge/policy-tests/module.ts'
 import { openPushSocket } from '#node/push/push-socket.ts'
 import type { Settings } from '#settings/settings.ts'
 import { createGitopsLog } from '#node/status/gitops-log.ts'
@@ -17,7 +14,7 @@ import type { CommitPublication } from '#gitops/sync/publication.ts'
 import { createGitopsControl } from '#gitops/thread/control.ts'
 import type { GitopsControl } from '#gitops/thread/control.ts'
 import { mirrorPath, originPath } from '#gitops/thread/options.ts'
-import type { MovedOptions } from '#gitops/thread/options.ts'
+import type { Judging } from '#gitops/thread/options.ts'
 import { systemClock } from '#lib/clock.ts'
 import { MemoryReleases } from '#lib/memory/memory-releases.ts'
 import { err, ok } from '#lib/result.ts'
@@ -106,10 +103,7 @@ function createGitops(deps: Deps, activations: Activations): GitopsControl {
     signingKeyPem: deps.key.pem,
     recordTtlMs,
     checkPolicy: checkPolicyOfNode(health),
-    policyTestsModule,
-    effectsModule,
-    hasDatabases: Object.values(geoPathsOf(deps.settings)).some((path) => path !== ''),
-    moved: movedOptionsOf(deps.settings),
+    judging: judgingOf(deps.settings),
     resume: deps.node.resumePoint(),
     ...agentsMaxOf(deps.node),
   })
@@ -130,8 +124,12 @@ function agentsMaxOf(node: DnsNode): { readonly agentsMax?: number } {
   return agentsMax === undefined ? {} : { agentsMax }
 }
 
-function movedOptionsOf({ geoip, asn }: Settings): MovedOptions {
-  return { module: movedModule, databases: { geoip: geoip.dbPath, asn: asn.dbPath } }
+function judgingOf(settings: Settings): Judging {
+  const { geoip, asn } = settings
+  return {
+    databases: { geoip: geoip.dbPath, asn: asn.dbPath },
+    hasDatabases: Object.values(geoPathsOf(settings)).some((path) => path !== ''),
+  }
 }
 
 /** Bundles on their way to the DNS node, one after the other, and how long a commit took. */

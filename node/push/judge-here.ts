@@ -1,7 +1,7 @@
 // Judges a push in the process of the hook: no node runs, or it does not answer.
 import type { PushCheck } from '#node/data/push-check.ts'
 import { createMovedBetween } from '#judge/effects/moved.ts'
-import { policyTests } from '#judge/policy-tests/entry.ts'
+import { createPolicyTests } from '#judge/policy-tests/run.ts'
 import { stillEarlier } from '#gitops/guard/earlier.ts'
 import { createCompilePort } from '#gitops/sync/compile-adapter.ts'
 import { judgePush } from '#gitops/sync/push-judge.ts'
@@ -23,7 +23,7 @@ export async function judgeHere(
   return judgePush({
     ...push,
     ...{ gitdir, branch, requireSignature, allowedSignersPath: allowedSigners },
-    compiler: createCompilePort(checkPolicy, policyTests, createMovedBetween(databases)),
+    compiler: createCompilePort(checkPolicy, createPolicyTests(), createMovedBetween(databases)),
     earlier: stillEarlier(state.value.earlier, systemClock.nowMs()),
     accepted: state.value.commit === '' ? null : state.value,
     resetCommand: resetCommand(dataDir),

@@ -1,5 +1,4 @@
 // The API over a real repository on this machine, with a few tenants: what is written is a commit.
-import { effectsModule } from '#judge/effects/module.ts'
 import { generateKeyPairSync } from 'node:crypto'
 import { systemKey, tokenHash } from '#api/auth/policy.ts'
 import { createApp } from '#api/server/app.ts'
@@ -171,7 +170,7 @@ function startControl(dataDir: string, checkPolicy: HealthCheckPolicy): GitopsCo
     signingKeyPem: privateKey.export({ type: 'pkcs8', format: 'pem' }).toString(),
     recordTtlMs: 3_600_000,
     checkPolicy,
-    effectsModule,
+    judging: { databases: {}, hasDatabases: false },
     resume: null,
   }
   return createGitopsControl(options, systemClock, gitThreadHere)

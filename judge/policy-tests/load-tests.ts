@@ -1,9 +1,6 @@
-// Names the module with the policy tests, and loads it where there are tests to ask.
+// Loads the policy tests where there are tests to ask.
 import type { SourceFile } from '#compiler/read/source.ts'
 import type { PolicyTests } from '#compiler/tree/policy-tests.ts'
-
-/** For another thread. */
-export const policyTestsModule = new URL('./entry.ts', import.meta.url).href
 
 /** `gslbd check` does not load an answer path for a directory without tests. */
 export async function policyTestsFor(files: readonly SourceFile[]): Promise<PolicyTests | null> {
@@ -11,5 +8,5 @@ export async function policyTestsFor(files: readonly SourceFile[]): Promise<Poli
     ({ bytes }) =>
       bytes !== null && Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length).includes('Test'),
   )
-  return mayHoldTests ? (await import('./entry.ts')).policyTests : null
+  return mayHoldTests ? (await import('./run.ts')).createPolicyTests() : null
 }
