@@ -50,6 +50,14 @@ describe('this repository', () => {
     expect(pathViolations('ARCHITECTURE.md', text, folders, exists)).toEqual([])
   })
 
+  test('ARCHITECTURE.md lists every file that starts threads, and no other', () => {
+    const rows = tableRows(read('ARCHITECTURE.md'), 'thread')
+    const listed = rows.map(([, , , file = '']) => file.replaceAll('`', ''))
+    const product = layers.flatMap(({ folder }) => below(`${folder}/`, '.ts'))
+    const starting = product.filter((path) => read(path).includes('new Worker('))
+    expect([...new Set(listed)].sort()).toEqual(['bin/gslbd', ...starting].sort())
+  })
+
   test('README.md is short', () => {
     expect(Buffer.byteLength(read('README.md'))).toBeLessThanOrEqual(12_000)
   })

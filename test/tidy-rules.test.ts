@@ -120,10 +120,17 @@ describe('rooms', () => {
     expect(roomCycleViolations(both, ['low'], rows)).toEqual([circle])
   })
 
-  test('may name types of each other, and rows belong to the room of their table', () => {
-    const fine = tree({
+  test('may not name types of each other', () => {
+    const named = tree({
       'low/a/x.ts': `import '#low/b/y.ts'`,
       'low/b/y.ts': `import type { x } from '#low/a/x.ts'`,
+    })
+    const circle = 'rooms import each other in a circle: low/a, low/b'
+    expect(roomCycleViolations(named, ['low'], rows)).toEqual([circle])
+  })
+
+  test('have their rows beside them', () => {
+    const fine = tree({
       'low/table/table.ts': `import '#low/rows/row.ts'`,
       'low/rows/row.ts': `import '#low/table/row-form.ts'`,
     })

@@ -1,11 +1,15 @@
 // Checks the syntax of a script step's body; never runs it.
-import type { SourceFile } from '#compiler/read/source.ts'
 import { checkScript, isScriptCheckLoaded, loadScriptCheck } from '#routing/script/check.ts'
 
 export interface ScriptMistake {
   readonly message: string
   /** Index in the body; undefined: not known. */
   readonly character: number | undefined
+}
+
+/** What of a file is looked at. */
+interface WithOctets {
+  readonly bytes: Uint8Array | null
 }
 
 /** How a step begins; in a quoted YAML scalar each of its letters may be written with a `\`. */
@@ -16,7 +20,7 @@ const escape = '\\'.charCodeAt(0)
  * To be awaited before files are compiled: loads the script engine where one of them may have a
  * script step. Where none has, a node has no engine.
  */
-export async function readyForScripts(files: readonly Pick<SourceFile, 'bytes'>[]): Promise<void> {
+export async function readyForScripts(files: readonly WithOctets[]): Promise<void> {
   if (isScriptCheckLoaded()) return
   if (files.some(({ bytes }) => bytes !== null && mayHaveScript(bytes))) await loadScriptCheck()
 }

@@ -10,7 +10,7 @@ export interface RowsFolder {
   readonly table: string
 }
 
-/** Rooms of one layer that import each other in a circle at run time; one message per circle. */
+/** Rooms of one layer that import each other in a circle, types included; a message per circle. */
 export function roomCycleViolations(
   sources: readonly Source[],
   layers: readonly string[],
@@ -58,8 +58,8 @@ function roomEdges(
   const edges = new Map<string, Set<string>>()
   for (const source of sources.filter(({ path }) => layers.includes(folderOf(path)))) {
     const here = roomOf(source.path)
-    for (const { target, typeOnly } of importsOf(source)) {
-      if (target === undefined || typeOnly || folderOf(target) !== folderOf(source.path)) continue
+    for (const { target } of importsOf(source)) {
+      if (target === undefined || folderOf(target) !== folderOf(source.path)) continue
       if (roomOf(target) === here) continue
       edges.set(here, (edges.get(here) ?? new Set()).add(roomOf(target)))
     }
