@@ -23,9 +23,9 @@ export const gitLimits = {
   earlierStatesMax: 16,
   /** How lately. */
   earlierStateMs: 24 * 3_600_000,
-  /** Of those, looked at for one change. */
+  /** Commits among these that one change may go back to, each for some of its files. */
   earlierLooksMax: 4,
-  /** Of a remote: commits of which it is told whether they have answered, for one change. */
+  /** With a remote: commits for which one change finds out whether they have answered. */
   answeredMax: 16,
   /** Commits that are compiled for that. */
   answeredLooksMax: 128,
@@ -103,7 +103,7 @@ export const gitLimits = {
   repackEndMs: 2_000,
   /** Before git is asked again when it was of no use. */
   repackPauseMs: 10 * 60_000,
-  /** Of what git says about a failure. */
+  /** Characters that are kept of what git says about a failure. */
   repackMessageMax: 1_000,
   /** Unfinished packs of this age belong to nobody: a push that takes longer is given up. */
   leftoverMs: 24 * 3_600_000,

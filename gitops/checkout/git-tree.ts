@@ -153,7 +153,7 @@ export async function mergeBaseOf(
     if (isShared) shared.push(oid)
     return isShared
   })
-  // Of a commit that others were made from, and that the walk met as well, there is a newer one.
+  // A shared commit from which another shared one descends is not the newest.
   const parents: string[] = []
   for (const oid of shared) parents.push(...(await parentsOf(graph, oid)))
   const older = await ancestorsOf(graph, parents)

@@ -102,7 +102,7 @@ export class CommitGraph {
     return count
   }
 
-  /** Those of `commits` that have `accepted` in their history, and itself. */
+  /** The `commits` that have `accepted` in their history, and `accepted` itself. */
   async laterThan(accepted: string, commits: readonly string[]): Promise<ReadonlySet<string>> {
     const children = new Map<string, string[]>()
     for (const oid of commits) {

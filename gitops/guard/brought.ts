@@ -7,7 +7,8 @@ import type { Result } from '#lib/result.ts'
 import type { Brought } from './answered.ts'
 
 /**
- * Of one whose key has gone since nobody is believed.
+ * A commit whose key has been taken off the list since then proves neither: it is not known to be
+ * of the API, and cannot override.
  *
  * @param signers null: nobody has to sign, and all are believed
  */

@@ -17,7 +17,8 @@ export interface Succession {
   readonly before: Pick<EarlierState, 'commit' | 'tree'>
   readonly tree: string
   /**
-   * True: only API requests without an override. Those within ten minutes count as one change.
+   * True: it has only API requests without an override. All such requests within ten minutes count
+   * as one change.
    */
   readonly isRoutine: boolean
   /** Left out: the guardrails have found no commit that it goes back to. */
@@ -27,7 +28,7 @@ export interface Succession {
 /** A change goes back to a commit. */
 export interface Back {
   readonly commit: string
-  /** Of the files that it alters. */
+  /** Paths of the files that the change alters. */
   readonly paths: readonly string[]
 }
 
@@ -91,8 +92,8 @@ export type TreeBlobs = (tree: string) => Promise<Blobs | undefined>
 export type Answered = (commit: string) => Promise<boolean>
 
 /**
- * Those of the earlier states that a change can go back to, oldest first: of each file that it
- * changes, the last one in which that was another. What was before that is no repair: a pool grows
+ * Finds the earlier states that a change can go back to, oldest first: for each file that it
+ * changes, the last state in which the file was different. Older states are no repair: a pool grows
  * member by member, and the loss of all but the first one is a mistake.
  *
  * @param answered asked where the list may have others; left out: it has none

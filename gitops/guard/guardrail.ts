@@ -27,11 +27,11 @@ export interface GuardParts {
   readonly isOfApi: (commit: string) => boolean
   /** Its signer may say that what is beyond the guardrails is meant. */
   readonly mayOverride: (commit: string) => boolean
-  /** Of a commit between the two, or before; undefined: it has errors, or cannot be read. */
+  /** Outline of a commit before `head`; undefined: it has errors, or cannot be read. */
   readonly outlineOf: (commit: string) => Promise<NameOutline | undefined>
   /**
-   * What lies between has not answered anywhere: all that comes together is judged as one change.
-   * Otherwise each commit is, as by who saw it come.
+   * True: no commit in between has answered anywhere, so all of them are judged as one change.
+   * Otherwise each commit is judged by itself, as on a node that saw it come.
    */
   readonly isOneChange: boolean
   /** What answered before, and a change from one commit to the other may go back to. */
@@ -260,7 +260,7 @@ async function mainLine({
   return { line, vainOverride }
 }
 
-/** Those of a commit, and of what it merges, that say that something is meant. */
+/** Lists the overrides in the line: the commit itself, and commits that it merges. */
 async function overridesOf(
   id: string,
   { graph, brought, seen }: { graph: CommitGraph; brought: Set<string>; seen: Set<string> },
@@ -279,7 +279,7 @@ async function overridesOf(
   return overrides
 }
 
-/** Who answers for the names that accepted commits removed. */
+/** What has judged the names that accepted commits removed. */
 export type Removals =
   /** Nodes: each request was judged when it was made, by itself and with those shortly before. */
   | 'api'
@@ -315,7 +315,7 @@ export function guardedReason({ commit, since, breach, vainOverride }: GuardedCo
   )
 }
 
-/** Of a range, `git revert` refuses merges. */
+/** For a range of commits `git revert` is no help: it refuses merges. */
 const backFrom = (since: string, commit: string): string =>
   `git diff --binary ${short(since)} ${short(commit)} | git apply -R --index, then commit`
 

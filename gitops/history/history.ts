@@ -31,7 +31,7 @@ interface Told {
   readonly parent: string | null
   readonly commit: HistoryCommit
   readonly files: readonly ChangedFile[]
-  /** Of its files, both sides. */
+  /** Octets of its files as they were and as they are. */
   readonly bytes: number
   /** It has more than was read. */
   readonly isCut: boolean

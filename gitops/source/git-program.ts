@@ -6,7 +6,7 @@ import type { HttpLimits } from './http-client.ts'
 import { gitLimits } from '#gitops/limits.ts'
 
 export interface GitProgram {
-  /** Of the remote, without credentials, for messages. */
+  /** Name of the remote for messages, without credentials. */
   readonly name: string
   /** Where programs are looked for. */
   readonly searchPath: string

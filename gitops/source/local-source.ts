@@ -46,7 +46,7 @@ export function createLocalSource(
         // Nothing refers to them: git removes them one day, unless the change is made again.
         await driver.writeObjects(objects)
         const head = driver.readRef(ref)
-        // Whoever moves it meanwhile has shown that it can be written.
+        // Another writer may move the ref meanwhile, which shows as well that it can be written.
         if (head !== null) await driver.moveRef(ref, head, head)
         return ok(undefined)
       } catch (error) {

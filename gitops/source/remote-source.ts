@@ -104,7 +104,7 @@ class RemoteSource implements ConfigSource {
 
   async push(push: Push): Promise<Result<void, PushFailure>> {
     const { expected, commit } = push
-    // First: what cannot be reached was not changed, and who is late need not send anything.
+    // Looked at first: what cannot be reached was not changed, and a late push sends nothing.
     const before = await this.head()
     if (!before.ok) return err({ kind: 'refused', reason: before.error.reason })
     if (before.value !== expected) return err({ kind: 'lost-race' })
@@ -130,7 +130,7 @@ class RemoteSource implements ConfigSource {
     return ok(undefined)
   }
 
-  /** Who is refused because another push holds the branch's lock may look before it has moved. */
+  /** Looks more than once: the push that holds the branch's lock may not have moved it yet. */
   async #isMoving(expected: string | null, reason: string): Promise<boolean> {
     const pausesMs = lockedReason.test(reason) ? gitLimits.remoteLockPausesMs : []
     for (const pauseMs of [0, ...pausesMs]) {

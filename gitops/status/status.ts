@@ -81,7 +81,7 @@ export interface GitopsStatus {
 export interface AcceptedCommit {
   readonly commit: string
   readonly seq: number
-  /** Of the SOA records: how many commits its history has; 0: not counted yet. */
+  /** Serial of the SOA records: how many commits its history has; 0: not counted yet. */
   readonly serial: number
   /** SHA-256 of the bundle, hex. */
   readonly digest: string

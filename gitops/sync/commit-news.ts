@@ -4,7 +4,7 @@ import type { Clock } from '#lib/clock.ts'
 import { WaitList } from '#lib/timer.ts'
 
 export interface CommitNewsParts {
-  /** Of this node; no other one has it. */
+  /** Name of this node, which no other node has. */
   readonly name: string
   /** How many commits the history of the active one has; it only rises. 0: none is active. */
   readonly count: () => number

@@ -33,7 +33,7 @@ interface Trial {
 
 export class CommitTrials {
   readonly #parts: TrialParts
-  /** Of the accepted commit and of the head. */
+  /** Trials of the accepted commit and of the head. */
   #trials: readonly Trial[]
 
   constructor(parts: TrialParts) {

@@ -26,7 +26,7 @@ export interface PushParts extends PushedHead, Pick<JudgeParts, Shared> {
   readonly accepted: AcceptedCommit | null
   /** See `Publisher`. */
   readonly earlier: EarlierStates
-  /** Of a process that has read the accepted commit; left out: everything is read. */
+  /** What a process that has read the accepted commit knows of it; left out: all is read anew. */
   readonly known?: {
     readonly reader: SourceReader
     readonly before: CompiledBundle['outline'] | undefined

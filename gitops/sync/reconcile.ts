@@ -66,7 +66,7 @@ export class Reconciler {
   #outline: CompiledBundle['outline'] | undefined
   /** Why the accepted commit cannot be read here, as of the last try. */
   #unread: ObjectError | undefined
-  /** Of this node, and refused by the disk: until that takes it, something needs a person. */
+  /** A push of this node that the disk refused: a person is needed until the disk takes it. */
   #undone: Push | undefined
 
   constructor(parts: ReconcilerParts) {
@@ -184,7 +184,7 @@ export class Reconciler {
     return this.#unreadStop() ?? stop
   }
 
-  /** Of a head that is not the accepted commit. */
+  /** Judges a head that is not the accepted commit. */
   async #judge(run: Run): Promise<Stop> {
     const basis = basisOf(run)
     if (this.#held?.basis === basis) return this.#held.stop

@@ -69,7 +69,7 @@ export interface Run {
   draft: Draft | undefined
   /** Where it goes back to, if the guardrails have let it pass for that. */
   back: GoneBack | undefined
-  /** Of the accepted commit; undefined: it has none, or it is not known. */
+  /** Outline of the accepted commit; undefined: it has none, or it is not known. */
   before: CompiledBundle['outline'] | undefined
 }
 
@@ -239,7 +239,7 @@ async function guard(parts: JudgeParts, run: Run): Promise<Stop | undefined> {
     isOfApi: (commit) => run.byNodes.has(commit),
     mayOverride: (commit) => run.overriding === null || run.overriding.has(commit),
     outlineOf,
-    // Of a remote, another node may have answered from each.
+    // With a remote, another node may have answered from any of the commits.
     isOneChange: source.isLocal,
     earlier: (from, to) =>
       earlierFor(parts, from, to, answeredIn(parts, run, reading.parts, outlineOf)),
@@ -290,7 +290,10 @@ async function earlierFor(
   return await candidatesFor(earlier, blobs[0], changed, blobsOf, answered)
 }
 
-/** Of a remote, what each node says of the same commit: none has seen all of them. */
+/**
+ * The states that answered before a commit. With a remote every node derives the same ones from the
+ * history, since no node has seen them all.
+ */
 async function earlierBefore(
   { source, publisher, graph }: JudgeParts,
   { from, to }: { readonly from: string; readonly to: string },

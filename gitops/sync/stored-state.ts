@@ -11,7 +11,7 @@ import { shellWord } from '#lib/shell-word.ts'
 export interface StoredState {
   /** '' before the first commit was accepted. */
   readonly commit: string
-  /** Of `commit`; '': not known. */
+  /** Tree of `commit`; '': not known. */
   readonly tree: string
   readonly signer: string
   /** 0 before the first publication. */

@@ -31,7 +31,7 @@ export interface GitopsControl {
   readonly start: () => Promise<void>
   /**
    * Resolves once the configuration was read, or it is known why not; where that takes longer,
-   * after `firstLookMs`. Who waits for it need not be told to come again.
+   * after `firstLookMs`. The API opens then, so that early clients need not come again.
    */
   readonly firstLook: () => Promise<void>
   readonly stop: () => Promise<void>
@@ -57,7 +57,7 @@ export interface GitopsControl {
   readonly config: ConfigView
   /** Into Git and live, or why not. Never rejects. */
   readonly write: (request: WriteRequest) => Promise<WriteResult>
-  /** Of a push to the repository of this node: the verdict. null: not now. Never rejects. */
+  /** Judges a push to the repository of this node. null: it cannot do so now. Never rejects. */
   readonly judge: (push: PushedHead) => Promise<Stop | null>
   /** What commits did to objects. */
   readonly history: ConfigHistory

@@ -33,7 +33,7 @@ export interface GitopsOptions {
   readonly recordTtlMs: number
   /** Probe agents that nodes may hear, until another number is said; left out: all. */
   readonly agentsMax?: number
-  /** Of the thread that compiles; left out, what suits the memory of the container. */
+  /** Heap of the thread that compiles; left out, what suits the memory of the container. */
   readonly heapMb?: number
   /** What health checks may do here; without it nothing that a node has to allow. */
   readonly checkPolicy?: HealthCheckPolicy

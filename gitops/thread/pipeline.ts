@@ -60,7 +60,7 @@ export interface Pipeline {
   /** See `Publisher`. */
   readonly permitAgents: (count: number) => void
   readonly write: (pending: Pending) => void
-  /** Of a push to the repository of this node. null: not now. Never rejects. */
+  /** Judges a push to the repository of this node. null: it cannot do so now. Never rejects. */
   readonly judge: (push: PushedHead) => Promise<Stop | null>
   /** Never rejects. */
   readonly history: (question: HistoryAsked) => Promise<HistoryAnswer>

@@ -65,7 +65,7 @@ export async function commitsToVerify(
 }
 
 export interface Verified {
-  /** Who signed the last commit. */
+  /** Name of the signer of the last commit. */
   readonly lastSigner: string
   /** The commits that a node signed: those of its API. A name in a commit proves nothing. */
   readonly byNodes: ReadonlySet<string>
@@ -99,8 +99,8 @@ export async function verifyCommits(
 }
 
 /**
- * Of commits that are in the history already: those that a node signed for its API, and those that
- * say that something is meant, by somebody who may. Others are not verified.
+ * Finds, among commits that are in the history already, those that a node signed for its API and
+ * those whose signer may override guardrails. Commits that claim neither are not verified.
  *
  * @returns an error where an attestation cannot be read now
  */

@@ -7,7 +7,7 @@ import { parseAllowedSigners } from './allowed-signers.ts'
 import type { AllowedSigner } from './allowed-signers.ts'
 import { formatPublicKeyLine, parsePublicKeyLine } from './openssh-key.ts'
 
-/** Who signs what the API writes. */
+/** The principal under which nodes sign what their API writes. */
 export const nodePrincipal = 'node@gslbd'
 
 /** Errors: a clause. */

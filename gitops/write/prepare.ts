@@ -33,9 +33,9 @@ export interface PrepareParts {
   readonly compiler: CompilePort
   readonly accepted: AcceptedConfig
   readonly key: SshPrivateKey
-  /** Of the accepted commit. */
+  /** Diagnostics of the accepted commit. */
   readonly diagnostics: readonly HeadDiagnostic[]
-  /** Of what was thrown, which is a mistake of ours: what its request is told. */
+  /** Turns what was thrown, a mistake of ours, into what the request is told. */
   readonly onFault: (thrown: unknown) => WriteFailure
 }
 
@@ -128,7 +128,7 @@ function changedFiles(
   return files
 }
 
-/** Of the accepted commit, but for `changes`. */
+/** The files of the accepted commit with `changes`; null removes a file. */
 export function filesWith(
   changes: ReadonlyMap<string, SourceFile | null>,
   accepted: AcceptedConfig,

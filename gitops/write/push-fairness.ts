@@ -3,7 +3,7 @@
 import { gitLimits } from '#gitops/limits.ts'
 
 /**
- * Whoever has won a race has the newest commit in memory, while whoever lost has to fetch it first:
+ * The winner of a race has the newest commit in memory, while a loser has to fetch it first:
  * without pauses the winner of one race would win nearly all that follow. It cannot know that
  * others wait, so it makes room now and then; more often where others were met.
  */
@@ -31,7 +31,7 @@ export class PushFairness {
     const { writeRivalsMs, writeWinsMax, writeWinsAmongRivalsMax } = gitLimits
     const isAmongRivals = nowMs - this.#metAtMs < writeRivalsMs
     const room = this.#roundMs * (roundsOfOthers + random)
-    // Who was idle for so long has made room already.
+    // A node that was idle for so long has made room already.
     const idleMs = nowMs - this.#wonAtMs
     if (idleMs >= room) this.#wins = 0
     if (this.#wins < (isAmongRivals ? writeWinsAmongRivalsMax : writeWinsMax)) return 0

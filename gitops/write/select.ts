@@ -259,12 +259,12 @@ function refusal(
   assert(errors.length > 0, 'what does not compile has an error in its list')
   const own = errors.filter(({ file }) => ownFiles.has(file))
   if (own.length > 0) return { ...faultOf(own.map(ownDiagnostic)), operation: -1 }
-  // Of two that are the same the later file has the message: what it says is true of both.
+  // Where two objects claim the same, the later file has the message, which is true of both.
   const conflict = errors.find(({ code }) => isTaken(code))
   if (conflict !== undefined) {
     const said = { ...ownDiagnostic(conflict), file: '', line: 0 }
     const { messageOfOther: message } = conflict
-    // Of two that differ, it is the other one that has this field.
+    // Where the two play different parts, the field belongs to the other object.
     const shown = message === undefined ? said : { ...said, message, field: '' }
     return { ...faultOf([shown]), operation: -1 }
   }

@@ -180,7 +180,7 @@ export class Writer {
     return failed('contended', 'Other writers were faster each time. Try again.')
   }
 
-  /** Of one request, while the others go on. The disk's refusal is one of them all. */
+  /** Fails one request, while the others go on. A refusal by the disk fails them all. */
   #fault(thrown: unknown): WriteFailure {
     if (diskError(thrown) !== undefined) throw thrown
     this.#hasFault = true
@@ -294,7 +294,7 @@ export class Writer {
     // was lost, which would be all there is.
     const isFirst = accepted.commit === null && reconciler.status.accepted === null
     if (code === 'BranchMissing' && isFirst) return undefined
-    // Of the commit nothing is wrong; what is, is the next question.
+    // The commit itself is fine: the next check says what is wrong with the signers.
     const isAccepted = accepted.commit !== null && accepted.commit === seen?.commit
     if (code === 'SignersUnreadable' && isAccepted) return undefined
     if (sync === 'held') {

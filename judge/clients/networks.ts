@@ -121,7 +121,7 @@ function chosenNetworks<A extends Address>(
     }
     passed += counts
   }
-  // Of a class whose clients count nothing, the first one stands for all.
+  // In a class whose clients count nothing the first network stands for all.
   if (list.count === 0) list.add(starts[own[0]!]!, 0)
   const probes = list.probes(false)
   probes.weights.fill(whole / probes.count)

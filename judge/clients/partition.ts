@@ -44,7 +44,7 @@ export interface Partition<A extends Address> {
 /** Clients that stand for all of a class. */
 export interface Probes {
   readonly count: number
-  /** Of each address four words, as in `Client`. */
+  /** Four words for each address, as in `Client`. */
   readonly words: Int32Array
   /** What each of them counts. */
   readonly weights: Float64Array
@@ -56,7 +56,7 @@ export interface Probes {
 export interface ClassRanges<A extends Address> {
   readonly starts: ArrayLike<A>
   readonly weights: Float64Array
-  /** Those of clients, class by class, in order. */
+  /** Rows of ranges that clients are in, class by class, in order. */
   readonly rows: Uint32Array
   /** By class: where its own begin in `rows`; one more for the end. */
   readonly firstOf: Uint32Array

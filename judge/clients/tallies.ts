@@ -37,7 +37,7 @@ const keptMax = 16
  */
 export class Tallies implements ClientClasses {
   readonly hasCountries = false
-  /** Of clients that no table divides. */
+  /** For answers by which no table divides the clients. */
   readonly #whole = new Partitions(noPlaces)
   /** Tables that tell which IPv6 clients there are: most of IPv6 is nobody's. */
   readonly #listing: readonly BothRows[]
@@ -92,7 +92,7 @@ export class Tallies implements ClientClasses {
   }
 }
 
-/** Of the tables nothing is kept: they may be of a bundle that has gone since. */
+/** Takes the tables anew for each sample: those of the tally may have gone with their bundle. */
 function sampled<A extends Address>(kept: Tally<A>, walked: () => Walked<A>): Partition<A> {
   const { partition } = kept
   const sample = (most: number): readonly Probes[] => {
@@ -177,7 +177,7 @@ function sampleOf<A extends Address>(
     passed[number] = before + heavy
   })
   return Array.from(counts, (_, number): Probes => {
-    // Of a class whose clients count nothing, the first one stands for all.
+    // In a class whose clients count nothing the first address stands for all.
     if (found[number] === 0) add(number, first[number]!)
     const count = found[number]!
     const from = offsets[number]! * 4
@@ -228,7 +228,7 @@ class Classes {
     this.#numbers = cursors.map(() => new Map<number, number>())
   }
 
-  /** Of the rows where the cursors are. */
+  /** Number of the class to which the rows at the cursors belong. */
   current(): number {
     let number = 0
     for (const [i, { value }] of this.#cursors.entries()) {

@@ -14,7 +14,7 @@ export interface Traffic {
   readonly source: string
   /** How long was counted; null: nobody knows, so there are no rates. */
   readonly seconds: number | null
-  /** Of how many queries the counts were computed; null: they are of all. */
+  /** Sampled queries that the counts were computed from; null: all queries were counted. */
   readonly sampled: number | null
   /** By two letters; '': in no database. */
   readonly countries: ReadonlyMap<string, number>

@@ -1,7 +1,7 @@
 // What a plan says: which clients get another answer, and from where to where they move.
 
 export interface Plan {
-  /** Of this form; a number that changes when a field goes or means something else. */
+  /** Version of this form: it changes when a field goes or means something else. */
   readonly format: 1
   readonly base: PlannedSide
   readonly head: PlannedSide
@@ -35,7 +35,7 @@ export interface PlannedSide {
 }
 
 export interface PlanSummary {
-  /** Of all scenarios: names and answers (a name and a type) that differ. */
+  /** Names and answers (a name and a type) that differ, over all scenarios. */
   readonly names: number
   readonly answers: number
   readonly addedNames: number
@@ -62,7 +62,7 @@ export interface PlannedScenario {
   readonly traffic: ExpectedTraffic
   /** All of whose clients some move, most first; null: no database. */
   readonly countries: readonly CountryMovement[] | null
-  /** In the order of names. Of very many, those of which most clients move. */
+  /** In the order of names. Where there are too many, those that move the most clients. */
   readonly changes: readonly AnswerChange[]
   /** Further ones, which the summary, the traffic and the countries count as well. */
   readonly omitted: number
@@ -113,9 +113,9 @@ export interface PlannedAnswer {
   readonly ttlSeconds: number | null
   /** How a service chooses; '': none answers. */
   readonly policy: string
-  /** Of a service: empty. */
+  /** Empty where a service answers. */
   readonly records: readonly string[]
-  /** Of a delegation, and addresses beside the answer. */
+  /** Records of a delegation, and addresses beside the answer. */
   readonly others: readonly string[]
 }
 

@@ -37,7 +37,7 @@ export interface EffectParts {
   readonly databases: () => NodeDatabases | null
 }
 
-/** Of what changes nothing. */
+/** The effect of a commit that changes no answer. */
 export const noEffect = 'moved=0%; names=0'
 
 /** @param entries of which a commit changes something, as they were and as they are */

@@ -30,12 +30,12 @@ export interface ChangeTally {
   /** Before the change. Asked for only where more than one is lost or changed. */
   readonly totals: {
     readonly names: () => number
-    /** Those that services ask, with two members or more. */
+    /** Pools with two members or more that services ask. */
     readonly redundantPools: () => number
   }
 }
 
-/** Of a pool that was there before; without `now` it is gone. */
+/** A change to a pool that was there before; without `now` it is gone. */
 export interface PoolChange {
   readonly name: string
   readonly before: PoolOutline
@@ -50,7 +50,7 @@ type Measure = (tally: ChangeTally, max: number) => string | undefined
 const table: { readonly [Name in ChangeLimit]: Measure } = {
   removedMembers: ({ ownPools }, max) => {
     for (const { name, before, now } of ownPools) {
-      // Who uses it still is the question of the names.
+      // Where the whole pool goes, other limits measure what its names lose.
       if (now === undefined) continue
       const left = new Set(now.members)
       const gone = before.members.filter((member) => !left.has(member))

@@ -66,7 +66,7 @@ interface Compared {
 
 const notCompared: Compared = Object.freeze({ isDifferent: false, movement: null })
 
-/** Who gives an answer, and what tells it from others. */
+/** A giver of answers, with what tells its answers from those of others. */
 interface KeyedGiver extends Giver {
   readonly key: string
   readonly sources: () => readonly ClientSource[]
@@ -74,7 +74,7 @@ interface KeyedGiver extends Giver {
   readonly isMeasured: boolean
 }
 
-/** Of one scenario. */
+/** Compares the answers of two sides in one scenario. */
 export class Comparer {
   /** Names of services that lack a database. */
   readonly withoutDatabase = new Set<string>()
@@ -91,7 +91,7 @@ export class Comparer {
   #walked = 0
   #isSpent = false
   #isDivided = false
-  /** Of IPv4 and IPv6; none: no database. */
+  /** One for IPv4 and one for IPv6; none: no database. */
   readonly #byCountry = new WeakMap<Movement, readonly MovedByPlace[]>()
 
   constructor(parts: ComparerParts) {
@@ -135,7 +135,7 @@ export class Comparer {
     }
   }
 
-  /** Of both families; none: no database, or it sends nobody anywhere. */
+  /** One for each address family; none: no database, or the answer sends nobody anywhere. */
   byCountry({ movement }: AnswerChange): readonly MovedByPlace[] {
     return (movement === null ? undefined : this.#byCountry.get(movement)) ?? []
   }

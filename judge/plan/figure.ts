@@ -3,7 +3,7 @@
 /** As many as tell one IPv4 address from the next, in all of them. */
 const digits = 12
 
-/** Of a share of clients, 0 to 1: `0.8`, not `0.8000000000000002`. None becomes 0. */
+/** Rounds a share of clients, 0 to 1: `0.8`, not `0.8000000000000002`. Only 0 becomes 0. */
 export function figure(share: number): number {
   return share === 0 || share === 1 ? share : Number(share.toPrecision(digits))
 }

@@ -11,7 +11,7 @@ interface Kept {
   readonly order: number
 }
 
-/** Of one scenario, in the order in which they came. */
+/** The changes of one scenario, in the order in which they came. */
 export class ListedChanges {
   /** All that were added. */
   count = 0

@@ -50,7 +50,7 @@ export interface PlaceListing extends PlaceNames {
   readonly placesMax: number
 }
 
-/** Of 19 plans in 20: so many standard deviations. */
+/** The error of 19 plans in 20 is within so many standard deviations. */
 const deviations = 1.96
 
 export interface Summed {
@@ -233,7 +233,7 @@ function askEach<A extends Address>(
       moving += sums.add(number, one(words), other(words), probes.weights[i]!)
     }
     if (probes.isWhole && reach === Reach.Network) continue
-    // Of those that were not asked nobody knows.
+    // Nothing is known of the clients that were not asked: none of the class may move, or all.
     sums.leastOf[number] = 0
     sums.mostOf[number] = 1
     // Two more of each, after Agresti and Coull: that none was seen to move proves nothing.
@@ -261,7 +261,7 @@ function askedIn(
   return giver.reach === Reach.Class ? () => outcome : giver.forNetworks(first, isIpv6)
 }
 
-/** Of a class that hardly counts. */
+/** Networks that are asked even in a class that hardly counts. */
 const fewest = 64
 
 /** What clients got, what they get, and the part of them that moves. */
@@ -351,7 +351,7 @@ class Sums {
       .sort((one, other) => other.after - one.after || other.before - one.before)
   }
 
-  /** Who need not move stays; the others go where there is more than before, in proportion. */
+  /** Clients that need not move stay; the others go in proportion to what grows. */
   flowList(total: number): Flow[] {
     const groups = new Groups(this.#outcomes)
     const flows = this.#flows(groups, false) ?? this.#flows(groups, true)!
@@ -410,7 +410,7 @@ class Groups {
     this.#outcomes = outcomes
   }
 
-  /** Who has no member is no group. */
+  /** Adds up members of the same pool; a destination without a member stays as it is. */
   byPool(parts: Parts): Parts {
     const sums = new Map<number, number>()
     for (const [destination, part] of parts) {

@@ -9,7 +9,7 @@ export interface MovedByPlace {
   readonly wholeOf: Float64Array
 }
 
-/** Of an answer. */
+/** The places where clients of one answer move. */
 export interface PlaceList {
   readonly places: readonly PlaceMovement[] | null
   /** Further places where clients move. */

@@ -38,7 +38,7 @@ export interface PlanRequest {
   readonly head: Source & Pick<PlannedSide, 'source'>
   /** At least one. */
   readonly moments: readonly Moment[]
-  /** Of the databases that clients are shown by. */
+  /** The databases by which the plan shows where clients are. */
   readonly geo: GeoBuffers
   /** null: scripts are not run. */
   readonly scripts: ScriptPort | null
@@ -47,11 +47,11 @@ export interface PlanRequest {
   readonly spaces?: ClientSpaces
   /** By which clients count; left out: by addresses. */
   readonly traffic?: Traffic | null
-  /** Who asks; left out: whoever sees everything. */
+  /** The tenant that the plan is shown to; left out: everything is shown. */
   readonly viewer?: Viewer
   /** Sees each answer that differs at a moment; the plan lists them up to a bound. */
   readonly onChange?: (change: AnswerChange, moment: Moment) => void
-  /** Of all scenarios; left out: as many as `listedEntriesMax`. */
+  /** Over all scenarios; left out: the constant `listedEntriesMax`. */
   readonly listedEntriesMax?: number
   /** Called before each name, in each scenario; the first is 1. */
   readonly onName?: (number: number, all: number) => void
@@ -62,7 +62,7 @@ export const planLimits: MovementLimits = Object.freeze({
   scriptRunsMax: 256,
 })
 
-/** Of all names together, as far as each gets the least. */
+/** Networks of all names together; each name gets `networksLeast` all the same. */
 const networksOfAll = 4_194_304
 const networksLeast = 4_096
 
@@ -128,7 +128,7 @@ export function makePlan(request: PlanRequest): Plan {
   if (scripts === null && isScripted)
     warnings.add('scripts are not run: their steps change nothing')
   const later = laterChanges(base.bundle, head.bundle, differences, totals.names).filter(
-    // Of nobody are settings and redirects of all.
+    // Changes of settings and redirects have no tenant: only a viewer of everything sees them.
     ({ tenant }) => viewer === null || tenant === viewer.tenant,
   )
   return {

@@ -19,7 +19,7 @@ import type { Viewer } from '#judge/sides/viewer.ts'
 import { Totals } from './totals.ts'
 import type { AnswerChange, PlanSummary } from '#judge/document/model.ts'
 
-/** Of a change that has more, a write does not tell the effect, and says why. */
+/** A write that changes more than this does not tell its effect, and says why. */
 export const quickLimits = Object.freeze({
   /** Names of the larger bundle: comparing two of so many takes 0.1 s where few differ. */
   comparedMax: 200_000,
@@ -81,7 +81,7 @@ export class QuickEffects {
   readonly #parts: QuickParts
   readonly #limits: QuickLimits
   #last: LastHead | undefined
-  /** Of both sides, in turns. */
+  /** One for each side; a head that is the next base keeps the one that it has. */
   readonly #memory = [new SideMemory(), new SideMemory()] as const
 
   constructor(parts: QuickParts, limits: Partial<QuickLimits> = {}) {

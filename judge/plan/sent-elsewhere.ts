@@ -2,7 +2,7 @@
 import type { FamilyMovement } from '#judge/document/model.ts'
 import { isNowhere } from '#judge/sides/outcome.ts'
 
-/** Who had no address is taken from none: the first member of a pool moves nobody. 0 to 1. */
+/** @returns 0 to 1; clients that had no address do not count: a pool's first member moves nobody */
 export function sentElsewhere({ moved, flows }: Pick<FamilyMovement, 'moved' | 'flows'>): number {
   const taken = flows.filter(({ from }) => !isNowhere(from))
   if (taken.length === flows.length) return moved

@@ -8,7 +8,7 @@ type Field = keyof Expected
 type Share = Required<Expected>['share'][number]
 
 export interface Mismatch {
-  /** Of the value: positions in a list. */
+  /** Path within the value: positions in a list. */
   readonly path: readonly (string | number)[]
   readonly expected: string
   readonly got: string
@@ -51,7 +51,7 @@ const table: { readonly [F in Field]: Expectation<F> } = {
         const address = addressIn(member)
         const count = counts.find(({ ipAddress }) => ipAddress === address)?.count ?? 0
         const share = (count * 100) / total
-        // Of no answer at all, nobody has a share: not one of 0 %, either.
+        // Where nothing is answered no member has a share, not even one of 0 %.
         const isRight =
           total === 0 ? isAny({ percent, tolerance }) : isNear(share, percent, tolerance)
         if (isRight) return []

@@ -78,7 +78,7 @@ function isTooMuch(
 function runAll(bundle: Bundle, cases: readonly PolicyCase[], report: TreeReport): CaseResult[] {
   const shares = cases.flatMap(({ expect }) => expect.share ?? [])
   const asker = new Asker(bundle, new Set(shares.map(({ member }) => addressIn(member))))
-  // Those of one time and place together: setting up another scene costs more than a question.
+  // Cases of one scene run in a row: setting up another scene costs more than a question.
   const keys = new Map(cases.map((one) => [one, sceneKeyOf(one.given)]))
   const ordered = cases.toSorted((a, b) => compare(keys.get(a)!, keys.get(b)!))
   const results = new Map<PolicyCase, CaseResult>()

@@ -98,7 +98,7 @@ export function endpointWords({ member, pool, region }: Endpoint): string {
   return known.length === 0 ? member : `${member} (${known.join(', ')})`
 }
 
-/** Of both families; that of IPv6 where it is another one. */
+/** Says what moves: once where both families have the same figures, otherwise for each. */
 export function movedOf({ movement, kind }: AnswerChange): string {
   if (movement === null || kind !== 'changed') return kind
   const { ipv4, ipv6 } = movement
@@ -137,7 +137,7 @@ export function weightWords({ by, source, seconds, sampled }: ClientWeights): st
   return `Clients are weighted by the traffic in ${[source, ...parts].join(', ')}`
 }
 
-/** Of one answer that differs its own shares say it already. */
+/** False where a single answer differs: its own shares say it already. */
 export function tellsTraffic({ changes, traffic }: PlannedScenario): boolean {
   const sending = changes.filter(({ movement }) => movement !== null)
   return traffic.members.length > 0 && (traffic.unit !== 'share' || sending.length > 1)
@@ -183,7 +183,7 @@ export function countryList(countries: readonly CountryMovement[], most: number)
 
 const placeWords = (place: string): string => (place === '' ? 'in no database' : place)
 
-/** Of one answer its own list of countries says it already. */
+/** False where a single answer differs: its own list of countries says it already. */
 export function tellsCountries({ changes, countries }: PlannedScenario): boolean {
   const sending = changes.filter(({ movement }) => movement !== null)
   return countries !== null && countries.length > 0 && sending.length > 1

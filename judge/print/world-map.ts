@@ -20,7 +20,7 @@ export function mapShapes({ scenarios }: Plan): string {
   return `<svg width="0" height="0" style="position:absolute"><defs>${land}</defs></svg>`
 }
 
-/** Of one scenario; '': nobody moves, or no database tells where. */
+/** The map of one scenario; '': nobody moves, or no database tells where. */
 export function mapPart(countries: readonly CountryMovement[] | null): string {
   if (!hasAny(countries)) return ''
   const shades = countries

@@ -151,7 +151,7 @@ function poolChange(draft: Draft, name: string, pool: TouchedPool): readonly Poo
   const outline = (members: readonly string[]): PoolOutline => {
     return { members, tenant, isUsed: isAsked(draft, name) }
   }
-  // Who asks it matters only where it is left with too few.
+  // Whether services ask the pool matters only where it is left with too few members.
   const isLeft = now !== null && before.length > 1 && now.length < 2
   const asIs = (members: readonly string[]): PoolOutline => ({ members, tenant, isUsed: false })
   const of = isLeft ? outline : asIs
@@ -185,7 +185,7 @@ function namingEntries(draft: Draft): readonly ConfigEntry[] {
   return [...draft.entries('Records'), ...draft.entries('Service')]
 }
 
-/** Before the first request of the time. */
+/** As it was before the first request of the last minutes. */
 function standingBefore({ recent, changes, names }: Judged, name: string): Standing {
   return recent.beforeOf(name) ?? changes.get(name)?.before ?? names.standingOf(name)
 }
@@ -194,7 +194,7 @@ function standingNow({ changes, names }: Judged, name: string): Standing {
   return changes.get(name)?.now ?? names.standingOf(name)
 }
 
-/** Of a tenant, or all: those that were there before the first request of the time. */
+/** Names of a tenant, or of all, that were there before the first request of the last minutes. */
 function namesBefore(judged: Judged, tenant: string | undefined): ReadonlyMap<string, Standing> {
   const found = new Map<string, Standing>()
   const add = (name: string): void => {

@@ -194,7 +194,7 @@ function wholeTallies(
   })
 }
 
-/** Those that the request takes out of the settings. */
+/** Zones that have names, and that the request takes out of the settings. */
 function zonesWithNames(draft: Draft, before: Settings | undefined, names: NameLedger): string[] {
   const [after] = draft.entries('Settings')
   if (before === undefined || after?.object === before.object) return []

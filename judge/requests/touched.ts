@@ -6,7 +6,7 @@ import type { ConfigEntry } from '#config/entry.ts'
 import type { Kind } from '#schemas/kinds.ts'
 
 export interface TouchedName {
-  /** Of its service, else of its records. */
+  /** Tenant of its service, or else of its records. */
   readonly tenant: string
   /** What `ChangeOutline.shapes` has more for it; 0: it is answered as before. */
   readonly shape: number

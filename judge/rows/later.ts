@@ -66,13 +66,13 @@ function poolChanges(
       told('health-check', checkWords(base, pool, head, other))
     }
   }
-  // Of one pool they stay as they are.
+  // The sort is stable: changes of one pool keep their order.
   return changes.sort((one, other) => compared(one.subject, other.subject))
 }
 
 const compared = (one: string, other: string): number => (one < other ? -1 : one > other ? 1 : 0)
 
-/** Who joins and who goes, and what differs of those that stay. */
+/** Lists the members that go and that come, and what differs in those that stay. */
 function memberWords(base: Bundle, pool: number, head: Bundle, other: number): string {
   const [was, is] = [membersByAddress(base, pool), membersByAddress(head, other)]
   const gone = [...was.keys()].filter((address) => !is.has(address))
@@ -140,7 +140,7 @@ function checkWords(base: Bundle, pool: number, head: Bundle, other: number): st
       }),
     )
   const before = extras(base, pool)
-  // Who joins and who goes is said elsewhere.
+  // `memberWords` lists members that come or go.
   const members = [...extras(head, other)].flatMap(([address, fields]) => {
     const known = before.get(address)
     const differing = known === undefined ? '' : fieldWords(known, fields)

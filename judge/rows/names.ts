@@ -76,7 +76,7 @@ export function findDifferences(base: Bundle, head: Bundle, most = Infinity): Di
   return { names: sorted.map(([, one]) => one), pools, settings, compared }
 }
 
-/** Of its services, on both sides. */
+/** Tenants of the services at the name, on both sides. */
 export function tenantsOfName(
   base: Bundle,
   head: Bundle,

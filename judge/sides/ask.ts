@@ -74,7 +74,7 @@ function answerTo({ tx }: Side, qname: Uint8Array, qtype: number): void {
   answer(tx, message, 0, end + 4, message, 0, message.length)
 }
 
-/** Of the name that was answered last: the question's, or where its aliases lead. */
+/** The service of the name that was answered last: the question's, or where its aliases lead. */
 function serviceOfLast({ bundle, tx }: Side, qname: Uint8Array): number {
   if (tx.aliasCount === 0) return serviceNamed(bundle, qname)
   hashSuffixes(tx, bundle.nameLabelsMax)

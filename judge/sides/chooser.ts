@@ -21,7 +21,7 @@ import type { CountedRandom, Side } from './side.ts'
 
 const { mapTable } = clientRanges
 
-/** What an outcome is for, besides the client that was asked for. */
+/** The clients for whom an outcome holds, besides the one that was asked for. */
 export const Reach = {
   /** All whose tables say the same. */
   Class: 0,
@@ -33,7 +33,7 @@ export const Reach = {
 export type Reach = (typeof Reach)[keyof typeof Reach]
 
 export class Chooser {
-  /** Of the last outcome. */
+  /** Reach of the last outcome. */
   reach: Reach = Reach.Class
   readonly #side: Side
   readonly #service: number

@@ -1,4 +1,4 @@
-// Who looks at a plan, and which of it is theirs: names and members of others are not shown.
+// Tells which parts of a plan a tenant may see: names and members of others are not shown.
 
 /** null: sees everything. */
 export type Viewer = TenantViewer | null

@@ -114,7 +114,7 @@ export function healthOf(value: unknown): ToldHealth | undefined {
   }
 }
 
-/** Of a day that JavaScript has (ECMA-262, time values). */
+/** Milliseconds of a time that JavaScript can express (ECMA-262, time values). */
 function isTime(value: unknown): value is number {
   return isBetween(value, 0, 8.64e15)
 }

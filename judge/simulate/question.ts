@@ -10,7 +10,7 @@ export interface SimulatedQuestion {
   readonly seed: number
   /** Answers in a row of which the shares are counted; 0: none. */
   readonly count: number
-  /** Who asks: the subnet of the query's ECS option. null: nobody in particular, 0.0.0.0. */
+  /** The subnet of the query's ECS option; null: no client in particular, 0.0.0.0. */
   readonly client: SimulatedClient | null
   /** Address that the query comes from; left out: 0.0.0.0. */
   readonly source?: Uint8Array

@@ -75,7 +75,7 @@ export class SimulatedScripts implements ScriptPort {
     if (this.#notes.length < notesMax) this.#notes.push(note)
   }
 
-  /** Of the runs since it was asked last, the first few; null: the script had its way. */
+  /** Notes on the first few runs since the last call; null: that script ran to its end. */
   takeNotes(): readonly (ScriptNote | null)[] {
     const notes = this.#notes
     this.#notes = []

@@ -55,7 +55,7 @@ export interface SimulatedService {
 /** With what the health file says of it. */
 export type SimulatedMember = ExplainedMember & Partial<HealthWords>
 
-/** Of the answers in a row. */
+/** How often a member stands in the answers to the same question, asked many times in a row. */
 export interface SimulatedShare {
   readonly ipAddress: string
   /** Answers in which it stood first. */
@@ -91,7 +91,7 @@ interface Answered {
   readonly message: Uint8Array
   /** From before the answer. */
   readonly cursors: Int32Array
-  /** Of an alias: position of its record in the answer; -1: it is not there. */
+  /** For an alias: position of its record in the answer; -1: it is not there. */
   readonly record: number
 }
 

@@ -20,7 +20,7 @@ export interface TreeFile {
  */
 export interface ObjectError {
   readonly kind: 'missing' | 'damaged' | 'refused' | 'oversized'
-  /** Of what is `oversized`. */
+  /** With `oversized`: the size that the object claims. */
   readonly sizeBytes?: number
   /** A sentence. */
   readonly reason: string

@@ -9,7 +9,7 @@ export type PackedType = 'commit' | 'tree' | 'blob' | 'tag'
 
 /** An object as it lies in a pack: whole, or as a delta to another one. */
 export type PackEntry = EntryBody & {
-  /** Of what is inflated: the object's, or the delta's. */
+  /** Size after inflation, of the object or of the delta. */
   readonly sizeBytes: number
   /** Where its compressed octets begin. */
   readonly dataAt: number
@@ -98,7 +98,7 @@ export class PackFile {
     return ids
   }
 
-  /** Of the ids that begin with an octet: the first row, and the one behind the last. */
+  /** Rows of the ids that begin with the octet `first`; `high` is the one behind the last. */
   #rowsOf(first: number): { readonly low: number; readonly high: number } {
     const low = first === 0 ? 0 : this.#fanout.readUInt32BE((first - 1) * 4)
     return { low, high: this.#fanout.readUInt32BE(first * 4) }

@@ -9,7 +9,7 @@ import { isFolder, parseTree } from './tree-object.ts'
 export interface CommitObjects {
   readonly commit: string
   readonly tree: string
-  /** Those that matter. */
+  /** Blobs of the files that belong to the configuration. */
   readonly blobs: Iterable<string>
 }
 
