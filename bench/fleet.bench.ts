@@ -14,7 +14,7 @@ const intervalMs = 10_000
 /** Nodes that keep the words of all others; fifty in one process need its memory fifty times. */
 const wholeNodes = 2
 const failures = 20
-/** Of all words, those whose round trip time moves each second. */
+/** Share of all words whose round trip time moves each second. */
 const jitterShare = 0.01
 const random = new Random(7)
 

@@ -229,7 +229,7 @@ async function measureMillion({ isQuick, directory, say }: BenchContext): Promis
   }
 }
 
-/** Of the only A record, in a reply without EDNS. */
+/** TTL of the only A record in a reply without EDNS. */
 const ttlOf = (reply: Buffer): number => reply.readUInt32BE(reply.length - 10)
 
 /** @returns milliseconds that it took to write the bundle of an odd or even seq */

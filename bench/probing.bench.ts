@@ -25,7 +25,7 @@ interface Sample {
   /** Milliseconds, by percentile. */
   readonly at: Readonly<Record<number, number>>
   readonly lost: number
-  /** Of the whole process while it was measured. */
+  /** CPU cores that the whole process used while it was measured. */
   readonly cores: number
 }
 

@@ -22,7 +22,7 @@ const standard = { rate: 20_000, queries: 1_000_000 } as const
 const quick = { rate: 2_000, queries: 10_000 } as const
 /** From the end of one replacement to the next one. */
 const pauseMs = 5_000
-/** Of all clients: queries that wait for an answer do not hold up those after them. */
+/** Open queries of all clients: so many that waiting ones do not hold up the next. */
 const outstandingMax = 60_000
 
 interface Replaced {
@@ -136,7 +136,7 @@ async function giveServices(home: string, port: number): Promise<void> {
   client.close()
 }
 
-/** Of UDP over IPv4 and IPv6, since the machine started. */
+/** UDP datagrams dropped for want of a receive buffer since the machine started. */
 function kernelDrops(): number {
   const [names = '', values = ''] = readFileSync('/proc/net/snmp', 'utf8')
     .split('\n')

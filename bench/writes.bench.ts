@@ -87,7 +87,7 @@ async function runTyped({ isQuick, directory, say }: BenchContext): Promise<Repo
   }
 }
 
-/** Of a load; more would set what the one behind it sets. */
+/** Writes of one load; more would overwrite what the next load sets. */
 const writesMax = 3_000
 
 const overHttp: readonly (readonly [clients: number, verb: WriteVerb])[] = [

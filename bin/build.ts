@@ -23,7 +23,7 @@ await bundleProgram(dist)
 // What `gslbd start` begins with.
 cpSync(join(root, 'examples'), join(dist, 'examples'), { recursive: true })
 
-// Of the reference page: two files of a library of 12 MB, and what its licences want with them.
+// The reference page needs two files of a library of 12 MB, with the texts its licences want.
 for (const name of libraryFiles) {
   cpSync(join(libraryFolder(), name), join(dist, 'api/reference', shippedFolder, name))
 }

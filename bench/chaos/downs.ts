@@ -2,7 +2,7 @@
 
 /** A query is lost two seconds after it was sent, and told with the next report. */
 const knownMs = 4_000
-/** Who was killed so long ago and still loses does so by itself. */
+/** A node that was killed longer ago than this and still loses queries has another reason. */
 const downMostMs = 60_000
 
 export interface NodeSecond {
@@ -19,7 +19,7 @@ export class Downs {
   readonly #upMs = new Map<string, number>()
   #sinceMs = 0
 
-  /** Who was killed before counts as up from now on. */
+  /** Counts nodes that were killed before as up from now on. */
   begin(nowMs: number): void {
     this.#sinceMs = nowMs
     this.#upMs.clear()

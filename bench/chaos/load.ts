@@ -29,7 +29,7 @@ export interface NodeLoad {
   readonly sent: number
   /** Without an answer for as long as clients wait. */
   readonly lost: number
-  /** Of the lost ones: answered after all, later. */
+  /** Lost queries that were answered after all, too late. */
   readonly late: number
   /** Answered, but the clients were too slow to take them: their socket was full. */
   readonly overrun: number

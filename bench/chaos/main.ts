@@ -55,7 +55,7 @@ if (positionals.includes('churn')) {
 const directory = mkdtempSync(join(tmpdir(), 'gslbd-chaos-'))
 chmodSync(directory, 0o755)
 const mounted: string[] = []
-/** Whoever ends it early leaves nothing behind, either. */
+/** Rejects on a signal, so that an early end cleans up as well. */
 const interrupted = new Promise<never>((_, reject) => {
   for (const signal of ['SIGINT', 'SIGTERM'] as const) {
     // In the place of the one that ends a benchmark at once.

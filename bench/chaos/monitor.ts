@@ -13,9 +13,9 @@ import type { Writer } from './writer.ts'
 export interface Seen {
   sent: number
   lost: number
-  /** Of the lost ones, also of killed nodes: answered after all, later. */
+  /** Lost queries, also of killed nodes, that were answered after all, too late. */
   late: number
-  /** Of the lost ones: answers that the clients were too slow to take. */
+  /** Lost queries whose answers the clients were too slow to take. */
   overrun: number
   /** The clients' own longest sleep; a gap may be theirs. */
   sleptMs: number

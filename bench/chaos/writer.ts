@@ -1,4 +1,4 @@
-// Whoever changes the configuration: a signed commit every few seconds, each with a number that
+// Changes the configuration: pushes a signed commit every few seconds, each with a number that
 // answers show.
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { ConfigRepository } from '../servers/config-repository.ts'

@@ -16,7 +16,7 @@ export const worldPath: string =
   require.resolve('@ip-location-db/geo-whois-asn-country-mmdb/geo-whois-asn-country.mmdb')
 
 export const million = 1_000_000
-/** Of a million rows; the others are IPv6. */
+/** Share of IPv4 among a million rows; the others are IPv6. */
 const share4 = 0.65
 /** The /12 that the five registries give IPv6 networks from. */
 const registries6 = [0x2400_0000, 0x2600_0000, 0x2800_0000, 0x2a00_0000, 0x2c00_0000]
@@ -136,7 +136,7 @@ export function millionStarts(seed: number): { starts4: Uint32Array; starts6: Ui
   const starts6 = new Uint32Array((million - count4) * 2)
   for (let i = 0; i < million - count4; i++) {
     const registry = Math.floor(i / perRegistry)
-    // Of the 20 bits behind the registry's and four more: a /32 or a part of one.
+    // A place has the 20 bits behind the registry's and four more: a /32 or a part of one.
     const place = Math.floor(((i % perRegistry) + random.below(1_000) / 2_000) * step6)
     starts6[i * 2] = registries6[registry]! + (place >>> 4)
     starts6[i * 2 + 1] = (place & 15) * 2 ** 28

@@ -3,7 +3,7 @@ import type { Bundle } from '#bundle/format/bundle.ts'
 import { RumStore } from '#inputs/rum/rum-store.ts'
 import type { Clients } from './clients.ts'
 
-/** Of each kind of clients; filling the table takes longer than measuring it. */
+/** Networks of each kind of clients; filling the table takes longer than measuring it. */
 const networksEach = 10_000
 
 /** Every member of a pool was measured from the networks of the first of these clients. */

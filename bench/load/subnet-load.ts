@@ -48,7 +48,7 @@ export async function subnetLoad(run: SubnetLoad, core: number): Promise<SubnetL
 /** A socket that sends from many addresses, and receives for all of them. */
 class Socket {
   readonly slots = new Uint8Array(new ArrayBuffer(batchMax * slotBytes))
-  /** Of what was received, by slot. */
+  /** Octets received, by slot. */
   readonly lengthOf: (slot: number) => number
   readonly #libc: Libc
   readonly #fd: number
@@ -205,7 +205,7 @@ function run({ port, qname, seconds, senders = 1 }: SubnetLoad): SubnetLoadResul
     }
     flush()
     let got = 0
-    // Those of many senders are taken up together, and so sent again: they do not wait for one.
+    // With many senders all answers are taken at once, so that no sender waits for one answer.
     if (senders > 1) for (let more = batchMax; more === batchMax; got += more) more = receive(false)
     // Nothing for a tenth of a second: what is missing is lost.
     if (got === 0 && receive(true) === 0) waiting.forget()

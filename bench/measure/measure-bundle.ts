@@ -17,7 +17,7 @@ export interface BundleResult {
   /** The same from a bundle that serves to the same again. */
   readonly carryMs: number
   readonly stateBytes: number
-  /** Of the process with one bundle and one state. */
+  /** Memory of the process with one bundle and one state. */
   readonly residentBytes: number
 }
 

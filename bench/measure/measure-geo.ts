@@ -13,7 +13,7 @@ export interface GeoResult {
   readonly find6Ns: number
   readonly loadMs: number
   readonly tableBytes: number
-  /** Of the process, with the file and all that loading needed. */
+  /** Peak memory of the process, with the file and all that loading needed. */
   readonly peakBytes: number
 }
 

@@ -19,7 +19,7 @@ export interface PullingNode {
 
 export interface PullingOptions {
   readonly url: string
-  /** Of the control node. */
+  /** Public key of the control node. */
   readonly publicPem: string
   readonly poll?: string
 }

@@ -46,7 +46,7 @@ export interface Swapped {
   readonly residentBytes: number
 }
 export interface Counted {
-  /** Of the responders, since the start. */
+  /** Queries of the responders since the start. */
   readonly queries: number
   readonly batches: number
   /** Records that were written to the query log. */

@@ -13,7 +13,7 @@ export interface Machine {
   readonly knot: string
   readonly nsd: string
   readonly dnsperf: string
-  /** Of the minute before the run: above 0.5 the numbers are not worth much. */
+  /** Load average of the minute before the run: above 0.5 the numbers are not worth much. */
   readonly loadBefore: number
 }
 

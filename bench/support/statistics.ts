@@ -10,7 +10,7 @@ export function median(values: readonly number[]): number {
 
 /**
  * Where the median of all that could be measured lies, with 95 % confidence, whatever their
- * distribution: between two of the values (sign test). Of five values or fewer, the range.
+ * distribution: between two of the values (sign test). Five values or fewer give their range.
  */
 export function medianInterval(values: readonly number[]): readonly [least: number, most: number] {
   const sorted = values.toSorted((a, b) => a - b)

@@ -15,7 +15,7 @@ export const journalLimits = {
   segmentBytesMax: 4 * 1_048_576,
   /** A segment has at least this many times the octets of the state that it begins with. */
   segmentPerState: 8,
-  /** The journal has room for this many segments at least: none is a larger part of it. */
+  /** A segment may fill this fraction of the journal's octets, within the other limits. */
   segmentsMin: 16,
   /** Segments that age removes at once: a clock that leaps ahead does not empty the journal. */
   agedPerRotation: 2,

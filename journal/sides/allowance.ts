@@ -32,7 +32,7 @@ export class DayAllowance {
     return true
   }
 
-  /** Counts what is written already. @returns false: it was more than there was, a debt for later */
+  /** Counts what is written already. @returns false: it was more than was left, a debt for later */
   spend(bytes: number): boolean {
     const isThere = this.has(bytes)
     this.#left -= bytes

@@ -12,7 +12,7 @@ import { laneCount } from '#test/support/lane.ts'
 import { asnRule, routingSite } from '#test/support/routing-site.ts'
 import type { RoutingSite, World } from '#test/support/routing-site.ts'
 
-/** Of the clients in 10.0.0.0/8: one half, a quarter, a 256th; of the rest nothing is known. */
+/** Parts of the clients in 10.0.0.0/8: a half, a quarter, a 256th; the rest are unknown. */
 const half = '10.0.0.0/9'
 const quarter = '10.128.0.0/10'
 const few = '10.192.0.0/16'
@@ -89,7 +89,7 @@ const rows: readonly (readonly [step: string, clients: Clients, shares: readonly
   ['script:result = []', '203.0.113.9', only(0)],
   ['sticky', 'anybody', even],
   ['sticky-weighted', 'anybody', byWeight],
-  // Who is in no member's country gets the one of no region.
+  // A client in no member's country gets the member without a region.
   [
     'geo-ip',
     'one of 10.0.0.0/8',

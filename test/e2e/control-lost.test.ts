@@ -179,7 +179,7 @@ test(
     )
     await fleet.startControl()
     await fleet.serve('192.0.2.1')
-    // Whoever has a clone pushes what the backup did not have.
+    // A clone still has what the backup lacks: it is pushed.
     await fleet.site.git('push', '-q', 'origin', 'main')
     await fleet.serve('192.0.2.3')
     await fleet.site.publish('192.0.2.4')

@@ -1,4 +1,4 @@
-// Who gets into a running node: single sign-on with a real provider, and the key of stored secrets.
+// Access to a running node: single sign-on with a real provider, and the key of stored secrets.
 import { connect } from 'node:net'
 import { text } from 'node:stream/consumers'
 import { Secret, TOTP } from 'otpauth'

@@ -43,7 +43,7 @@ for (const { when, says } of laneRows(moments, ({ when }) => when.includes('firs
     const ended = await daemon.stop()
     expect({ ...ended, stderr: daemon.stderr }).toEqual({ code: 0, signal: null, stderr: '' })
     expect(daemon.log().at(-1)?.msg).toBe('gslbd has stopped')
-    // Those that had not begun are called off.
+    // Threads that had not begun to start are called off.
     expect(starts(daemon)).toBeLessThan(threads)
     const cores = availableParallelism()
     expect(daemon.logged(`dns.threads is ${threads}`)).toMatchObject({ level: 'warn', cores })

@@ -285,7 +285,7 @@ test(
     await visit(page, '/timeline')
     await page.getByRole('link', { name: '192.0.2.1' }).waitFor()
     expect(await lookAt(page, 'timeline-window')).toEqual([])
-    // Whoever cancels it has the member disabled from then on.
+    // The window is cancelled, which leaves the member disabled: it is enabled again.
     const [window] = (await call<Named[]>('GET', '/maintenance-windows')).body
     await call('DELETE', `/maintenance-windows/${window?.id}`)
     const [member] = (await call<Named[]>('GET', `/pools/${www?.id}/members`)).body

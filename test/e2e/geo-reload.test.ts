@@ -33,13 +33,13 @@ interface Running {
   readonly site: Site
   readonly daemon: DaemonProcess
   readonly file: string
-  /** Who is nearest to a client of 10.1.0.0/16. */
+  /** The member that is nearest to a client of 10.1.0.0/16. */
   readonly nearest: () => Promise<string>
   readonly until: (expected: string) => Promise<void>
   readonly isBroken: () => Promise<boolean>
 }
 
-/** Whoever starts it removes its site. */
+/** Starts a node; the caller removes its site. */
 async function run(threads: number, cityPath?: string, before?: (file: string) => void) {
   const { site, cityFile } = await makeGeoSite('geo-reload', { threads }, cityPath)
   before?.(cityFile)

@@ -105,7 +105,7 @@ async function checkout(box: GitSandbox, origin: string) {
   return { repo, commit, push, edit }
 }
 
-/** Who waits for it waits longer than any test. */
+/** Longer than any test waits: no change comes by polling. */
 const slowPollMs = 120_000
 
 test('a signed commit pushed to the local origin is published before the next poll', async () => {

@@ -157,7 +157,7 @@ test('a request that moves too many clients is refused, until one says why', asy
     ])
   }
   expect(await daemon.answers(www)).toEqual(oldAnswer)
-  // Who is let do it may take it back without a word, and not do it again.
+  // The change passes with an override. Taking it back needs none; making it again does.
   const meant = { 'x-gslb-override': 'a new site' }
   const plan = { requests: [{ method: 'PATCH', path: `/api/v1${member}`, body }] }
   const planned = () =>

@@ -68,7 +68,7 @@ for (const signal of laneRows(['SIGKILL', 'SIGTERM'] as const, (row) => row === 
 
     const file = join(site.dataDir, 'health', 'verdicts.jsonl')
     const stored = () => (existsSync(file) ? readFileSync(file, 'utf8') : '')
-    // Whoever is asked to end writes what is left; whoever is killed has written by then.
+    // A node that is asked to end writes what is left; one that is killed must have written before.
     if (signal === 'SIGKILL') {
       await waitUntil('both verdicts on disk', () =>
         [dead, fresh].every((address) => stored().includes(address)),

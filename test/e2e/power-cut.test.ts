@@ -92,7 +92,7 @@ test(`${count} nodes pull at once: some wait, the others come back, and DNS goes
   expect(waited.length + busy.length + closed).toBe(count)
   expect(busy.length > 0).toBe(count > fleetLimits.waitersMax)
   expect(busy.filter(({ retryAfter }) => !/^[1-9][0-9]*$/.test(retryAfter))).toEqual([])
-  // Those that come back have the change.
+  // A node that asks again gets the change.
   const last = await pull()
   expect([last.status, last.tag === tag]).toEqual([200, false])
   expect(await control.health()).toBe('ok')

@@ -31,7 +31,7 @@ describe.each([0, 1])('with %i threads', (threads) => {
     await ask(at, 'elsewhere.example. A')
     const { digest } = node.status().active!
     await finish()
-    // Those of two threads stand beside each other as it happens.
+    // Records of the two threads come in any order.
     const records = recordsIn(path).toSorted((a, b) => b.protocol!.localeCompare(a.protocol!))
     const told = records.map(({ name, type, protocol, rcode, extra }) => {
       const { service = '-', pool = '-', reason, turn = '-', fallback = false } = extra!

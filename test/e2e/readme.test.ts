@@ -11,7 +11,7 @@ import { tempDir } from '#test/support/temp-dir.ts'
 import { waitUntil } from '#test/support/wait-until.ts'
 
 const root = join(import.meta.dirname, '../..')
-/** Of one block, and of all: a minute on a machine at rest. */
+/** Limits for one block, and for all, which take a minute on a machine at rest. */
 const blockMs = 180_000
 const patienceMs = 900_000
 
@@ -20,7 +20,7 @@ const pages = ['README.md', 'docs/operations/first-zone.md'] as const
 
 interface Block {
   readonly kind: 'shell' | 'file'
-  /** Of a file: where it belongs. */
+  /** Where a file belongs. */
   readonly path: string
   readonly text: string
 }

@@ -66,7 +66,7 @@ beforeEach(async () => {
   load.start()
 })
 
-/** Of several answers: round robin takes turns. */
+/** Addresses of several answers, since round robin takes turns. */
 async function addressesOf(of: DaemonProcess): Promise<readonly string[]> {
   const found = new Set<string>()
   for (let i = 0; i < 4; i++) {

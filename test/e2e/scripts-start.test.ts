@@ -37,7 +37,7 @@ test('a stop calls off the helpers of scripts that have not started', async () =
   await waitUntil('a helper', () => started > 0)
   await node.stop()
   await activation
-  // Of each that starts, the one that will be the next's spare starts, too.
+  // Each start of a helper also starts a spare for the next one.
   expect(started).toBeLessThan(threads)
 })
 

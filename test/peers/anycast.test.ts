@@ -76,7 +76,7 @@ const announcedBy = (...names: readonly NodeName[]) =>
     return seen.join() === names.join() && seen6.join() === names.join()
   })
 
-/** Who gets the queries of the client, when the router has settled. */
+/** The node that gets the client's queries once the router has settled. */
 const serving = (): Promise<NodeName> =>
   waitUntil('an answer of the best node', async () => {
     const [best] = await network.best()
@@ -84,7 +84,7 @@ const serving = (): Promise<NodeName> =>
     return best !== undefined && answerOf[best] === last ? best : undefined
   })
 
-/** Of GET /api/v1/bgp. */
+/** First row of GET /api/v1/bgp. */
 async function shown(name: NodeName): Promise<Readonly<Record<string, unknown>>> {
   const url = 'http://127.0.0.1:8080/api/v1/bgp'
   const rows = JSON.parse(await network.spaces.run(name, 'curl', '-sS', url)) as object[]

@@ -76,7 +76,7 @@ const explained = (node: string, at: string) =>
     paced,
   )
 
-/** Of a data directory, the newest segment of its journal that a test has waited for. */
+/** By data directory, the newest segment of its journal that a test has waited for. */
 const begun = new Map<string, number>()
 
 /** @returns an instant in the journal of the node, which begins a moment after it answers */

@@ -219,7 +219,7 @@ async function whoSeesItIsKilledBeforeItsCommit(): Promise<number> {
     expect(await get(daemon, `/rollouts/${id}`)).toMatchObject(over)
   }
   expect(commits(`settle Rollout ${id}`)).toHaveLength(1)
-  // Whoever was killed may have been the one that tells: the other takes over.
+  // The killed node may have been the one that sends alerts: the other takes over.
   await waitUntil('the alert', () => toldOf(id).length > 0)
   expect(new Set(toldOf(id).map((told) => told.id)).size).toBe(1)
   return tookMs

@@ -51,7 +51,7 @@ interface Asked {
   readonly manner: Manner
 }
 
-/** Of every owner: its types and some that it has not; names below and beside it. */
+/** Questions to every owner: its types, some that it lacks, and names below and beside it. */
 function questionsOf(): Asked[] {
   const asked = new Map<string, Asked>()
   const add = (name: string, type: string, manner: Manner): void => {

@@ -140,7 +140,7 @@ async function withoutPostgres(): Promise<void> {
   expect(login.status).toBe(503)
   expect(login.body.error).toMatch(/^this cannot be read or kept at the moment: The database/)
   expect((await asSystem('GET', '/users')).status).toBe(503)
-  // Who somebody is is remembered for a few seconds.
+  // A node remembers for a few seconds to whom a session belongs.
   await waitUntil('the session to be in doubt', async () => (await statusFor(session)) === 503, {
     timeoutMs: identityLimits.keptMs + 45_000,
   })

@@ -81,7 +81,7 @@ interface ShownRecord {
   readonly name: string
   readonly type: string
   readonly ttl: number
-  /** Of MX and SRV; their content is without it. */
+  /** The first number of MX and SRV, which their content leaves out. */
   readonly prio: number
   readonly content: string
 }
@@ -131,7 +131,7 @@ describe.each(['relative', 'absolute'] as const)('of our print with %s names', (
   })
 })
 
-/** Of types whose names are not compressed in answers, and whose names are asked for themselves. */
+/** Keeps types without compressed names in answers, at owners that can be asked directly. */
 function rdataByQuestion(records: readonly ZoneRecord[]): Map<string, string[]> {
   const found = new Map<string, string[]>()
   const others = new Set([1, 2, 5, 6, 12, 14, 15, 28, 39, 43])

@@ -53,7 +53,7 @@ ${reverse6('2a010001')} PTR ns1.gslb.test.
 ${reverse6('2b020002')} PTR ns2.gslb.test.
 `
 
-/** Of `PREFIX::53`. */
+/** Name of the PTR record of `PREFIX::53`. */
 function reverse6(prefix: string): string {
   const digits = `${prefix}${'53'.padStart(32 - prefix.length, '0')}`
   return `${[...digits].reverse().join('.')}.ip6.arpa.`

@@ -362,7 +362,7 @@ test('the member that rule by rule is right, and so for the whole scope', patien
       const got = asker.ask(service, isA, asked)
       seen.add(`${service} ${got.address}`)
       if (!right.includes(got.address)) faults.push({ service, asked, isA, got, right })
-      // Of these, one client in four is enough.
+      // One client in four is enough to compare neighbours within a scope.
       if (asked.ecsBits === null || i % 4 !== 0 || (service === 'near' && right.length > 1))
         continue
       const again = asker.ask(service, isA, neighbour(asked, got.scope))

@@ -31,7 +31,7 @@ const own = new Map<string, Params>()
 /** Words that stand in what belongs to the tenant `zenith` and nowhere else. */
 const secretWords = /zenith|top-?secret/i
 
-/** Of our own faults. */
+/** Traces of internal faults, which no answer may show. */
 const traces = /\bat .*\.ts:\d+|node_modules|Error: /
 
 beforeAll(async () => {
@@ -125,7 +125,7 @@ const request: fc.Arbitrary<Request> = row.chain((route) =>
   }),
 )
 
-/** Of each route, so that no status hangs on luck: allowed, on an object, with its example. */
+/** An allowed request for each route, with its example, so that no status hangs on luck. */
 const examples = routes.map((route): [Request] => [
   {
     route,

@@ -328,7 +328,7 @@ const breaks: Readonly<Record<string, (model: BundleModel) => BundleModel>> = {
 
 test('an encoder that threw half-way writes what a fresh one writes', () => {
   const slip = fc.record({ lost: edit, kept: edit, break: fc.constantFrom(...Object.keys(breaks)) })
-  // Of this many services each asks for the code of its algorithm, in the order of rows.
+  // The integer is the call of `codeOf` that throws, one call a service; below 0, `breaks` throws.
   const slips = fc.array(fc.tuple(slip, fc.integer({ min: -20, max: 40 })), { minLength: 10 })
   fc.assert(
     fc.property(slips, (all) => {

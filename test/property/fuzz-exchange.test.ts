@@ -21,7 +21,7 @@ const sign = (message: Buffer): Buffer => signedWith(exchangeKey, message, excha
 const isValid = (message: Buffer): boolean =>
   checkTsig(message, () => exchangeKey, exchangeSeconds).is === 'signed'
 
-/** Of the collected messages, signed and over TCP: rcode, or how many records a transfer has. */
+/** What the collected messages get, signed and over TCP: an rcode, or a number of records. */
 const expected = {
   update: {
     NOERROR:

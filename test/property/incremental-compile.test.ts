@@ -257,7 +257,7 @@ test('after compilations that threw half-way, too', () => {
         const files = filesOf(lostTree, seasoned.has)
         isLost = true
         try {
-          // Those that the compiler does not know have no bytes either.
+          // Files that are new to the compiler have no bytes either.
           const unread = files.map((file) => ({ ...file, bytes: null }))
           seasoned.compile(where === 'read' ? unread : files, options)
         } catch {

@@ -58,7 +58,7 @@ test('score, verdict, gate and round trip time follow from the history', () => {
           expect(track.rttMs).toBeCloseTo(now.mean, 9)
           expect(change.verdict).toBe(before.healthy !== now.healthy)
           expect(change.gate).toBe(before.isWarming && !now.isWarming)
-          // Whoever keeps what was told last always has what is true.
+          // `change.any` tells of every difference, so that a copy that follows it is never stale.
           const after = { ...state(track), healthy: track.verdict.healthy }
           expect(change.any).toBe(JSON.stringify(before) !== JSON.stringify(after))
         }

@@ -42,7 +42,7 @@ const arbitraryWindow = fc.record({
 
 const arbitraryOverlays = fc
   .record({
-    // Of one member there is one rollout.
+    // A member has one rollout.
     rollouts: fc.uniqueArray(arbitraryRollout, {
       maxLength: 4,
       selector: ({ target: { pool: at, member: nth } }) => `${at}/${nth}`,

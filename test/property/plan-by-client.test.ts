@@ -175,7 +175,7 @@ const moment: Moment = {
 }
 
 interface Given {
-  /** Of each answer: what it holds, in its order. */
+  /** A text for each answer: what it holds, in its order. */
   readonly answers: readonly string[]
 }
 
@@ -275,9 +275,9 @@ function bruteForce(base: Side, head: Side, qname: string, isIpv6: boolean): Bru
 }
 
 const close = 1e-9
-/** Who all keep their members are said to be spread as the hash is meant to spread them. */
+/** Tolerance for sticky shares: where no client moves, the plan tells the hash's ideal shares. */
 const spread = 0.2
-/** Of shares that were drawn, over all clients and of one. */
+/** Tolerance for shares that were drawn by chance; IPv6 has fewer clients. */
 const nearly = { v4: 0.03, v6: 0.08 }
 
 function expectShares(qname: string, told: FamilyMovement, brute: Brute, within: number): void {
@@ -325,7 +325,7 @@ function compare(
   for (const { from, to, share } of told.flows) {
     expect(Math.abs(share - brute.flows.get(`${from.member} ${to.member}`)!)).toBeLessThan(close)
   }
-  // Of clients that are told apart by network alone a class has its places on average.
+  // Clients that only their network tells apart have the places of their class on average.
   if (isIpv6 || isSticky) return
   for (const { place, moved } of told.countries ?? []) {
     expect(Math.abs(moved - brute.countries.get(place)!)).toBeLessThan(close)

@@ -46,7 +46,7 @@ interface Chain {
   readonly isRuled?: boolean
 }
 
-/** Of dice and of most ways in more than one step: plan-by-client, in a small world. */
+/** Dice and most chains of several steps are in plan-by-client, in a small world. */
 const chains: readonly Chain[] = [
   { name: 'first', parts: { algorithm: 'failover' } },
   { name: 'turns', parts: { algorithm: 'round-robin' }, turns: 12 },

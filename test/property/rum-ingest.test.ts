@@ -44,7 +44,7 @@ test('samples count by the rules of ingestion and by nothing else', async () => 
     const answer = await post(text, { remoteAddress: newClient() })
     const isFitting = samples.length > 0 && samples.length <= samplesMax
     const good = isFitting ? samples.filter((one) => counts(name, one)) : []
-    // Of one member one sample, so that a request cannot replace an average.
+    // One sample a member counts, so that a request cannot replace an average.
     const members = new Set(good.map((one) => one.ip === measured[0]))
     const accepted = members.size
     if (!isFitting) expect(answer.statusCode).toBe(400)

@@ -1,4 +1,4 @@
-// Who names a pool, as the index and a draft over it find it, against a look at every service.
+// Services that name a pool: the index and a draft over it find the same as a look at all.
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import type { ConfigEntry } from '#config/entry.ts'

@@ -10,7 +10,7 @@ import { waitUntil } from './wait-until.ts'
 
 export interface AcmeServer {
   readonly directoryUrl: string
-  /** Who trusts its certificate may talk to it. */
+  /** Its certificate, which clients must trust. */
   readonly certificate: string
   /** For files of its clients; it goes with the server. */
   readonly path: string

@@ -13,7 +13,7 @@ export interface ApiReply<Body> {
 }
 
 export interface ApiCall {
-  /** Of a session, a tenant or the system; '' for none. */
+  /** Token of a session, a tenant or the system; '' for none. */
   readonly bearer?: string
   readonly body?: object
   readonly headers?: Readonly<Record<string, string>>

@@ -9,7 +9,7 @@ import { external } from '#bin/bundle-program.ts'
 const root = join(import.meta.dirname, '../..')
 const dayMs = 24 * 60 * 60_000
 
-/** Of each file that a thread starts with, its reference in the bundle. */
+/** Reference in the bundle of each file that a thread starts with. */
 const threads = new Map<string, string>()
 
 /** A file of ours finds its neighbours where it was; a thread starts with a file of the bundle. */

@@ -9,7 +9,7 @@ export interface Network {
   readonly cidr: string
   readonly first: Bits128
   readonly mask: Bits128
-  /** Of 128. */
+  /** Bits of 128. */
   readonly length: number
 }
 

@@ -81,7 +81,7 @@ export async function storeExtremes(
 export const injected =
   "document.querySelectorAll('main img[src=x], main svg[onload], main script').length"
 
-/** Of a system administrator, who sees all: also what is in groups that are folded. */
+/** Links of a system administrator, who sees all, also those in groups that are folded. */
 export async function pathsInNavigation(page: Page): Promise<string[]> {
   const links = page.getByRole('navigation', { name: 'Screens' }).locator('a')
   await links.filter({ hasText: 'Tenants' }).waitFor({ state: 'attached' })

@@ -111,7 +111,7 @@ interface Pools {
   readonly members: readonly string[]
 }
 
-/** Of the members the first is up: nobody listens at the address of the second. */
+/** The first member is up: nothing listens at the address of the second. */
 const members = [
   ['fra1', 'DE', '127.0.0.1'],
   ['iad1', 'US', '127.0.0.2'],
@@ -199,7 +199,7 @@ const people = [
   ['dee@example.com', 'dns-editor', ''],
 ] as const
 
-/** Who is told, and who may do what. */
+/** Makes channels of alerts, roles and accounts. */
 async function fillAccess(make: Make): Promise<void> {
   await make('/alerts', {
     ...{ name: 'on-call', kind: 'pagerduty', minSeverity: 'error', enabled: false },

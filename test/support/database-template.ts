@@ -42,7 +42,7 @@ export async function placeDatabase(dataDir: string): Promise<void> {
   cpSync(path, join(dataDir, 'database'), { recursive: true })
 }
 
-/** Of two processes that make it at the same time, the first one's stays. */
+/** When two processes make it at the same time, the first one's stays. */
 async function makeTemplate(path: string): Promise<void> {
   mkdirSync(cache, { recursive: true })
   const dataDir = mkdtempSync(join(cache, 'making-'))
@@ -63,8 +63,8 @@ async function makeTemplate(path: string): Promise<void> {
 }
 
 /**
- * Of 40 MB, 8 are what a node reads; the rest would be half of the cost of a test's start: the log
- * of how the database was made, and two databases that only `CREATE DATABASE` copies.
+ * A node reads 8 of 40 MB; the rest would be half of the cost of a test's start: the log of how
+ * the database was made, and two databases that only `CREATE DATABASE` copies.
  */
 async function slim(directory: string): Promise<void> {
   const pglite = await openPglite(directory)

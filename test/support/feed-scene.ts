@@ -33,7 +33,7 @@ export async function startFeed(options: FeedWorldOptions = {}): Promise<FeedWor
   return world
 }
 
-/** Of a node that has not read its configuration. */
+/** Starts the feed of a node that has not read its configuration. */
 export async function startUnreadFeed(options: FeedWorldOptions = {}): Promise<FeedWorld> {
   const world = new FeedWorld(options)
   worlds.push(world)

@@ -33,9 +33,9 @@ export type ProviderClaims = Readonly<Record<string, unknown>>
 
 export interface IdentityProvider {
   readonly issuer: string
-  /** Who logs in next, by the claims of userinfo. */
+  /** The person who logs in next, by the claims of userinfo. */
   person: ProviderClaims
-  /** Of ID tokens, which are then signed anew by `signer`. */
+  /** Changes the claims of ID tokens, which are then signed anew by `signer`. */
   tamper: ((claims: Record<string, unknown>) => Record<string, unknown>) | null
   /** The provider's own key, or that of a stranger. */
   signer: SigningKey

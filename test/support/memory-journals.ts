@@ -47,7 +47,7 @@ export class MemoryJournals implements Pick<
       })),
     )
 
-  /** Of all nodes. */
+  /** Removes the segments of this number from all nodes. */
   remove(number: number): void {
     for (const [key, one] of this.#kept) if (one.number === number) this.#kept.delete(key)
   }

@@ -38,7 +38,7 @@ export function modelWith(
   }
 }
 
-/** Of the first member, at noon: 10 % for a minute, 50 % for two, 100 % for half a minute. */
+/** The first member's rollout from noon: 10 % for a minute, 50 % for two, 100 % for half of one. */
 export function rollout(parts: Partial<RolloutModel> = {}): RolloutModel {
   return {
     uid: uid(0xf01),
@@ -59,7 +59,7 @@ export function rollout(parts: Partial<RolloutModel> = {}): RolloutModel {
   }
 }
 
-/** Of the first member, from noon to one. */
+/** The first member's maintenance, from noon to one. */
 export function maintenance(parts: Partial<WindowModel> = {}): WindowModel {
   return {
     uid: uid(0xf02),

@@ -28,7 +28,7 @@ const embedded: PersistentAdapter = async () => {
   const known = free.pop()
   if (known !== undefined) await emptyTables(known.sql)
   const state = known ?? (await openEmbedded())
-  // Who gets it next would find it closed. It ends with the process.
+  // It is never closed, since the next test gets it. It ends with the process.
   return {
     state: { ...state, close: async () => undefined },
     stop: async () => void free.push(state),

@@ -6,7 +6,7 @@ import type { Plan } from '#judge/document/model.ts'
 
 export const planSchemaPath = 'schemas/json/gslbd-plan.schema.json'
 
-/** Of the API alone. */
+/** Fields that only the API gives. */
 const ofApi = ['diagnostics', 'files', 'guardrail'] as const
 
 type Frozen<T> = T extends object ? { readonly [Key in keyof T]: Frozen<T[Key]> } : T

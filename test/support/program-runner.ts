@@ -19,7 +19,7 @@ export interface RunAnswer {
   readonly signal: string | null
   readonly stdout: string
   readonly stderr: string
-  /** Of a program that could not be started. */
+  /** Why the program could not be started. */
   readonly error: string
 }
 

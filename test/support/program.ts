@@ -6,8 +6,8 @@ import { bundledProgram } from './bundled-program.ts'
 export const sourcePath = join(import.meta.dirname, '../../cli/main.ts')
 
 /**
- * The file to start gslbd with. Of the CPU time of a start, Node spends more than half on finding
- * and loading 2,700 files: the short lane starts a bundle of them. The long lane, the peers,
+ * The file to start gslbd with. Node spends more than half of a start's CPU time on finding and
+ * loading 2,700 files: the short lane starts a bundle of them. The long lane, the peers,
  * `bin/gslbd` and what runs in the process of a test take the source.
  */
 export function programPath(): string {

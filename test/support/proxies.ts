@@ -13,7 +13,7 @@ export interface Proxy {
   readonly port: number
   /** Caddy's. */
   readonly adminUrl: string
-  /** Of nginx: a command that makes it read its files. */
+  /** A command that makes nginx read its files. */
   readonly reload: string
   readonly output: () => string
   readonly start: () => Promise<void>

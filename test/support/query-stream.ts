@@ -9,7 +9,7 @@ import { decodeMessage, query } from './dns/message.ts'
 export interface StreamReport {
   readonly asked: number
   readonly lost: number
-  /** Who answered, in the order of time: each change of the address that was answered. */
+  /** Each change of the address that was answered, in the order of time. */
   readonly answers: readonly { readonly address: string; readonly atMs: number }[]
   /** Answers that came from another address than was asked. */
   readonly strangers: number

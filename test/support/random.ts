@@ -8,7 +8,7 @@ function numberFrom(name: string, fallback: number): number {
   return Number(text)
 }
 
-/** Of everything random: GSLB_SEED, or always the same. */
+/** Seed of everything random: GSLB_SEED, or always the same. */
 export const testSeed = numberFrom('GSLB_SEED', 1)
 
 /** How many random inputs a test makes: what `name` in the environment says, or `usual`. */

@@ -48,7 +48,7 @@ export async function startReceiver(
 const tls = (name: string): string =>
   readFileSync(join(import.meta.dirname, '../fixtures/tls', name), 'utf8')
 
-/** Of www.example.com; signed by itself. */
+/** Certificate of www.example.com, signed by itself. */
 export const receiverCertificate = tls('named.cert.pem')
 
 export interface ReceivedMail {

@@ -49,7 +49,7 @@ export async function startRedis(
   const directory = makeTempDir(product)
   const port = await freePort()
   let child: ChildProcess | undefined
-  // Of a Cluster; by default it is `port` + 10000, which somebody may have.
+  // A Cluster's bus has `port` + 10000 by default, which another program may have.
   const busPort = await freePort()
   const start = async (): Promise<void> => {
     const settings: RedisOptionList = {

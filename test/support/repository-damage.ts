@@ -7,7 +7,7 @@ export interface Damage {
   readonly repair: () => void
 }
 
-/** Of a loose object. */
+/** Damages a loose object. */
 export function damageObject(gitdir: string, oid: string, how: 'lost' | 'flipped'): Damage {
   const path = join(gitdir, 'objects', oid.slice(0, 2), oid.slice(2))
   const aside = `${path}.aside`

@@ -82,7 +82,7 @@ export interface RuleAnswerer {
   /** Answers a packet again and again, and looks at no reply. */
   readonly repeat: (packet: Uint8Array, times: number) => void
   readonly hits: ResponseHits
-  /** Those that the answer path counts in. */
+  /** Cells that the answer path counts in. */
   readonly cells: Int32Array
 }
 

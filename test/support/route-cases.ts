@@ -9,12 +9,12 @@ export type Params = Readonly<Record<string, string>>
 export interface RouteCase {
   /** See docs/operations/access.md. */
   readonly needs: string
-  /** Of the tenant `default` alone, whatever roles others have. */
+  /** Only the tenant `default` may call it, whatever roles others have. */
   readonly ofPlatform?: true
   /** An object of this tenant that the route is about; none: the route is about no object. */
   readonly make?: (world: ConfigWorld, tenant: string) => Promise<Params>
   readonly body?: () => unknown
-  /** Of an answer to somebody who may; default: the statuses of success in the table. */
+  /** Statuses of an allowed call; default: the statuses of success in the table. */
   readonly statuses?: readonly number[]
 }
 
@@ -117,7 +117,7 @@ const commit = async (world: ConfigWorld, tenant: string): Promise<Params> => {
   return { commit: world.git('rev-parse', 'main') }
 }
 
-/** Of no tenant: whoever may at all sees it. */
+/** A rule belongs to no tenant: every caller with the permission sees it. */
 const responseRule = async (world: ConfigWorld): Promise<Params> => {
   const answer = await world.call(rootKey, 'POST', '/rpz/rules', newResponseRule())
   return { id: answer.body.id }
@@ -190,7 +190,7 @@ export const routeCases: Readonly<Record<string, RouteCase>> = {
   get: anyone,
   getOpenapiJson: anyone,
   getDocs: anyone,
-  // Of no name that the page has.
+  // The page has no file of this name.
   getDocsByFile: { ...anyone, statuses: [404] },
   getMetrics: { needs: 'cluster:status' },
   getGitopsStatus: { needs: 'settings:read' },
@@ -298,7 +298,7 @@ export const routeCases: Readonly<Record<string, RouteCase>> = {
   postDnsTsigKeys: { needs: 'tsig:write', body: tsigKey },
   deleteDnsTsigKeysById: { needs: 'tsig:write', make: storedKey },
   getDnsTxtRecords: { needs: 'txt:read' },
-  // Of no service of the tenant: test/unit/api/routes/dns.test.ts has one.
+  // No service of the tenant has the name: test/unit/api/routes/dns.test.ts tests one that has.
   postDnsTxtRecords: { needs: 'txt:write', body: txtRecord, statuses: [201, 400] },
   deleteDnsTxtRecordsById: { needs: 'txt:write', make: storedRecord },
   getAlerts: { needs: 'alert:read' },

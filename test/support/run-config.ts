@@ -93,7 +93,7 @@ const filesOf = (patterns: readonly string[]): string[] => globSync(patterns, { 
 const hasCounts = (path: string): boolean =>
   /\/support\/lane\.ts'|from 'fast-check'/.test(readFileSync(join(root, path), 'utf8'))
 
-/** Of the other files the long lane would do the same again. */
+/** Files that do more in the long lane; it would only repeat the others. */
 export const filesOfLongLane = (): string[] => {
   const whole = new Set(filesOf(longOnly))
   return filesOf(everything).filter((path) => whole.has(path) || hasCounts(path))

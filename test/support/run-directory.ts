@@ -4,7 +4,7 @@ import { makeTempDir, removeTempDir } from './temp-dir.ts'
 
 declare module 'vitest' {
   interface ProvidedContext {
-    /** Of this run alone. */
+    /** A directory of this run alone. */
     readonly runDirectory: string
   }
 }

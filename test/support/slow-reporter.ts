@@ -33,7 +33,7 @@ export class SlowReporter implements Reporter {
   }
 
   onTestRunEnd(modules: readonly TimedModule[]): void {
-    // Of a run by hand of a few files, everybody sees which one took long.
+    // A run by hand of a few files shows by itself which one took long.
     if (modules.length <= 20) return
     const lines = slowLines(modules, this.#root)
     this.#print(`\nThe slowest ${lines.length} of ${modules.length} files:\n${lines.join('\n')}\n`)

@@ -54,7 +54,7 @@ function isSuite(node: ts.Node): boolean {
 const kebab = /^[a-z0-9]+(?:-[a-z0-9]+)*(?:\.[a-z0-9]+)*$/
 const saysNothing = /^(?:utils?|helpers?|common|misc|index|shared|types|functions)\b|[-.]utils?\./
 
-/** Of any file below a folder of code. */
+/** Rules for the name of any file below a folder of code. */
 export function nameViolations(path: string): string[] {
   const name = path.split('/').at(-1)!
   const found: string[] = []

@@ -139,7 +139,7 @@ const anywhere: readonly Word[] = [
   },
 ]
 
-/** Of any text file of the repository. */
+/** Rules for the words of any text file of the repository. */
 export function wordViolations(path: string, text: string): string[] {
   return text.split('\n').flatMap((line, index) =>
     anywhere

@@ -47,7 +47,7 @@ describe.each(persistentAdapters)('results of delegated domains in %s', (_name, 
     const nodes = await Promise.all(Array.from({ length: 6 }, () => claim(uids, 5_000)))
     expect(nodes.flat().toSorted()).toEqual(uids.toSorted())
     expect(await claim(['d1'], 5_099)).toEqual([])
-    // Who claimed it is gone.
+    // The node that claimed it is gone.
     expect(await claim(['d1'], 5_100)).toEqual(['d1'])
     expect(await results('d1')).toEqual({})
   })

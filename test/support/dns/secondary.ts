@@ -122,7 +122,7 @@ ${zones.map(secondary).join('')}`
   },
 } as const
 export type SecondaryName = keyof typeof programs
-/** Those that have each of many quick changes. */
+/** Programs that take each of many quick changes. */
 export const secondaryNames = ['knot', 'nsd'] as const satisfies readonly SecondaryName[]
 
 export interface Secondary extends Endpoint {

@@ -27,7 +27,7 @@ export interface TsigServerParts {
   readonly find: FindKey<TsigKey>
   /** In whole seconds. */
   readonly now: () => number
-  /** Of a transfer: every how many messages one is signed, besides the first and the last. */
+  /** One in so many messages of a transfer is signed, besides the first and the last. */
   readonly signEvery: number
 }
 

@@ -25,7 +25,7 @@ const digest = (octets: number, n: number): string =>
     .repeat(octets)
     .slice(0, octets * 2)
 
-/** Of one number: an owner for each type, with values that are others for each number. */
+/** An owner for each type, with values that differ by the number. */
 const forms: readonly ((n: number) => string)[] = [
   (n) => `A 10.0.${n}.1\n A 10.0.${n}.2`,
   (n) => `AAAA 2001:db8::${n.toString(16)}:0:0:1`,

@@ -103,7 +103,7 @@ describe('accounts', () => {
     const second = await post(world, token, '/users', newUser('tenant_admin'))
     expect(second.status).toBe(201)
     expect((await asViewer(token)).body).toMatchObject({ role: 'viewer' })
-    // Whoever has the system key can make another one.
+    // The system key may take the role from the last one: it can make another one.
     expect((await asViewer(apiKey, (second.body as { id: string }).id)).status).toBe(200)
   })
 

@@ -45,7 +45,7 @@ afterAll(() => whole.stop())
 
 let requests = 0
 
-/** Of each route, what its case made: made again when a request has removed it. */
+/** What the case of each route made; made again when a request has removed it. */
 const made = new Map<Route, Params>()
 
 async function paramsOf(row: Route): Promise<Params> {
@@ -81,7 +81,7 @@ function exampleOf(row: Route): Fields {
   return { ...example, ...Object.fromEntries(named.map((name) => [name, memberId])) }
 }
 
-/** Of every type, beyond every limit, and in no form that is asked for. */
+/** Values of every type, beyond every limit, and in no form that is asked for. */
 const values = [null, true, -7, 0.5, 3, 1e12, '', 'x\0', 'x'.repeat(3_000), [], [null], {}]
 const hostile = laneRows(values, (_, i) => [1, 2, 8, 10].includes(i))
 

@@ -1,4 +1,4 @@
-// Who is told what of a commit that stands in the way of every write.
+// A commit that blocks every write: what each caller is told of it.
 import { expect, test } from 'vitest'
 import type { Caller } from '#api/access/caller.ts'
 import { refusalOf } from '#api/config/writes.ts'

@@ -47,11 +47,11 @@ const administering = [
 ]
 
 interface Actor {
-  /** Of the atoms that routes name. */
+  /** Permissions, as routes name them. */
   readonly may: readonly string[]
   readonly session: boolean
 }
-/** Of the whole node: no role of a tenant has them. */
+/** Permissions for the whole node: no role of a tenant has them. */
 const governing = [
   ...everythingOf('rpz', 'read', 'write'),
   'settings:write',
@@ -104,7 +104,7 @@ function headersIn({ path, method }: Route, status: number): readonly string[] {
 }
 
 const cursorHeader = 'x-next-cursor'
-/** Of which the document says for each answer whether it has them. */
+/** Headers for which the document says of each answer whether it has them. */
 const certain = ['etag', 'x-gslb-revision', 'set-cookie', 'location']
 const documented = (row: Route, status: number): readonly string[] =>
   headersIn(row, status)
@@ -164,7 +164,7 @@ describe.each(rows)('%s', (_name, row, { needs, ofPlatform, make, body, statuses
     const absent = await ask(await whole.bearerOf(actor), missing)
     expect(absent.status).toBe(404)
     const mayOthers = may.includes('system')
-    // Whoever may nothing with it leaves it to the next one.
+    // An actor without rights on it cannot change it, so that the next one finds it as it is.
     if (mayOthers || ofZenith === undefined) ofZenith = await make(whole.world, 'zenith')
     const others = await ask(await whole.bearerOf(actor), ofZenith)
     if (mayOthers) expect(successes, others.text).toContain(others.status)

@@ -17,7 +17,7 @@ import { ServiceSpec } from '#schemas/objects/service.ts'
 import { TenantSpec } from '#schemas/objects/tenant.ts'
 
 interface Resource {
-  /** Of the file; `name` is that of its metadata. */
+  /** Fields of the file; `name` is that of its metadata. */
   readonly file: TObject
   /** Operations whose answer shows it, and whose body writes it: all of its fields, together. */
   readonly read: string
@@ -65,7 +65,7 @@ const resources: Readonly<Record<string, Resource>> = {
     renamed: { pool: 'poolId' },
     readOnly: ['id'],
   },
-  // Of a file of records each set is a resource; they share the zone.
+  // Each set in a file of records is a resource; they share the zone.
   Records: {
     file: Type.Object({ zone: RecordsSpec.properties.zone, ...RecordSet.properties }),
     read: 'getRecordsById',

@@ -39,7 +39,7 @@ test('creates the first account and then nothing more, without asking', async ()
     ok: false,
     error: expect.stringMatching(/^there is an account already/) as string,
   })
-  // Who deleted all accounts comes in again this way, and no other.
+  // When all accounts are deleted, this is the only way in again.
   await withLoneState(settings, async ({ users }) => {
     const [ann] = await valueOf(users.list('every-tenant'))
     return ok(await valueOf(users.delete('every-tenant', ann?.id ?? '')))

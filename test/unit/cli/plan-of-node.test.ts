@@ -28,10 +28,10 @@ const name = `www.${recordsZone}`
 /** By address: what a node finds of it. */
 const health = new Map<string, Partial<KnownHealth>>()
 const status = { active: '' as string | null, head: '' }
-/** Of clients; null: the node counts none. */
+/** Regions of clients; null: the node counts none. */
 let regions: ClientRegions | null = null
 const rum = new RumStore(systemClock)
-/** Of a member that browsers measure, 16 octets as four words. */
+/** Uid of a member that browsers measure: 16 octets as four words. */
 let measured: Uint32Array
 let world: ConfigWorld
 let url: string
@@ -130,7 +130,7 @@ test('under the health that the node answers by', async () => {
     'acme/web/192.0.2.1': { healthy: false, score: 0, rttMs: 0 },
     'zenith/others/192.0.2.9': { healthy: false, score: 1, rttMs: 7 },
   })
-  // Of others a tenant is told nothing.
+  // A tenant is told nothing of others.
   const own = await world.call(keyOf('zenith'), 'GET', '/health/members')
   expect(Object.keys(own.body)).toEqual(['zenith/others/192.0.2.9'])
   const file = 'repo/tenants/acme/pools/web.yaml'

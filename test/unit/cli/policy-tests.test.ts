@@ -243,7 +243,7 @@ describe('who is suggested for a member that there is not', () => {
     [own, down('wbe/*'), 'web/*'],
     [own, down('default/wbe/192.0.2.2'), 'default/web/192.0.2.2'],
     ['tests/a.yaml', down('shop/192.0.2.8'), 'shop/192.0.2.9'],
-    // Of another tenant nothing is told, be it named or asked.
+    // Nothing is told of another tenant, be it named or asked.
     [own, down('shop/192.0.2.8'), ''],
     [own, down('shpo/192.0.2.9'), ''],
     [own, down('shpo/192.0.2.9', 'shop'), ''],

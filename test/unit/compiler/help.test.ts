@@ -102,7 +102,7 @@ test('every pattern of the schemas has its words', () => {
       for (const name of Object.keys(value as object)) named.add(name)
     return value
   })
-  // Of names in a map, those that are more than any text.
+  // A pattern for the names of a map counts when it asks for more than any text.
   for (const name of named) if (name in patternWords) patterns.add(name)
   expect([...patterns].sort()).toEqual(Object.keys(patternWords).sort())
 })

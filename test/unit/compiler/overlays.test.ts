@@ -268,8 +268,8 @@ test('ten thousand windows over a large pool take no time to speak of', () => {
   const before = process.threadCpuUsage()
   const result = compiled(['tenants/default/pools/web.yaml', pool(...members)], ...windows)
   expect(result.ok).toBe(true)
-  // Of this thread, whatever else the machine does. Reading the files is most of it; with ten
-  // thousand, anything quadratic would take minutes.
+  // CPU time of this thread, whatever else the machine does. Reading the files is most of it; with
+  // ten thousand, anything quadratic would take minutes.
   const { user, system } = process.threadCpuUsage(before)
   expect((user + system) / 1e6).toBeLessThan(count / 400)
 })

@@ -16,7 +16,7 @@ interface Parts {
   /** One a member, behind its address. */
   readonly web: readonly string[]
   readonly spare?: readonly string[]
-  /** Of the pool web; default: it is probed. */
+  /** More fields of the pool web; default: it is probed. */
   readonly pool?: string
   readonly service?: string
   readonly more?: Readonly<Record<string, string>>

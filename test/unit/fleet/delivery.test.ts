@@ -469,7 +469,7 @@ function expectForward(fleet: Fleet, before: readonly { readonly seq: number }[]
   }
 }
 
-/** Of those that are heard, when the wave has just begun and nobody has joined since. */
+/** Counts nodes that are heard, when the wave has just begun and no node has joined since. */
 function expectShare({ state, nodes, nowMs }: Fleet, hasJoined: boolean): void {
   const percent = state.plan!.waves[state.waves.length - 1]!.percent
   if (percent === null || hasJoined || state.sinceMs !== nowMs) return

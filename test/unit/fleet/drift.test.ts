@@ -40,7 +40,7 @@ test('a node is behind when a change is older than a change takes', () => {
   time.pass(driftLimits.behindMs + 1)
   tell('a')
   tell('b', { seq: 8, digest: current })
-  // Who signs counts for itself: 3 of another one is not older.
+  // Each publisher counts for itself: 3 of another one is not older.
   tell('c', { seq: 3, publisher: 'ef'.repeat(8) })
   expect(drift()).toEqual(['a behind', 'b', 'c'])
 })

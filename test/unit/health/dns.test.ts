@@ -34,7 +34,7 @@ async function startUdp(answer: Answerer, address = '127.0.0.1'): Promise<number
   return socket.address().port
 }
 
-/** Of one port, both halves: another program may have the TCP one. */
+/** Binds UDP and TCP of one port; tries another one when a program has the TCP half. */
 async function bindBoth(answer: Answerer, server: Server): Promise<number> {
   for (let left = 20; ; left--) {
     const port = await startUdp(answer)
@@ -189,7 +189,7 @@ test('a query that is lost is sent again, while there is time', async () => {
     return probeOne(probes, { type: 'dns', port, dnsName: 'x.', timeoutMs: 900 })
   })
   expect(wordsOf(result)).toBe('success')
-  // Of which of the three it is the answer, nobody knows.
+  // Nobody knows which of the three queries was answered.
   expect(result.rttMs).toBe(0)
 })
 

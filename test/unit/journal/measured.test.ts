@@ -31,7 +31,7 @@ const minuteMs = 60_000
 const hourMs = 60 * minuteMs
 const dayMs = 24 * hourMs
 const small = { bytesMax: 500_000, ageMaxMs: 30 * dayMs }
-/** Of such a journal, for this part. */
+/** Octets of a day for this part of such a journal. */
 const bytesPerDay = (500_000 * (5 / 8)) / 30
 
 async function measuredAt(scene: JournalScene, atMs: number) {

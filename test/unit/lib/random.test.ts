@@ -64,5 +64,5 @@ describe('a number below a bound', () => {
 })
 
 const draws16OfSeed2 = draws(new Random(2), 10_000, 16)
-/** Of an independent implementation of xoshiro128** seeded by SplitMix32. */
+/** Values of an independent implementation of xoshiro128** seeded by SplitMix32. */
 const pinned = [660444221, 3652823732, 77672526]

@@ -1,4 +1,4 @@
-// Who gets a transfer of a zone, and who does not. RFC 5936, RFC 1995.
+// Transfers of a zone: who gets one, and who does not. RFC 5936, RFC 1995.
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { parseName } from '#dns/name.ts'
 import { tsigAlgorithm } from '#dns/tsig/tsig-algorithms.ts'

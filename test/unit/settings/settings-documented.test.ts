@@ -59,7 +59,7 @@ const documented: readonly (readonly [key: string, byDefault: unknown, other: un
   ['license.defaultUnlicensedRPS', 5, 20],
   ['license.expiredFallbackRPS', 20, 0],
   ['license.refreshInterval', '1h', '10m'],
-  // Of the vendor, says the interface; this program has none.
+  // The interface has the vendor's server as default; this program has none.
   ['license.serverURL', '', 'https://licence.example.com'],
   ['logging.format', 'auto', 'text'],
   ['logging.level', 'info', 'debug'],

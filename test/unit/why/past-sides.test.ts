@@ -180,7 +180,7 @@ test('TXT records of then are answered as they were, with who wrote them and whe
   expect(await why('_acme.www.', { at: '03:10' })).toMatchObject(gone)
   expect(await why('_acme.www.', { at: '03:09:59.999' })).toMatchObject({ rcode: 'NOERROR' })
   expect(await why('none.')).toMatchObject(gone)
-  // Of other types there is none, and a wildcard of the configuration does not stand for it.
+  // There is no answer of other types, and a wildcard of the configuration does not stand in.
   const other = await why('x.wild.', { type: 'A' })
   expect(other).toMatchObject({ ...gone, rcode: 'NOERROR', service: null, texts: [{}] })
   expect((other as { text: string }).text).toContain('exists by TXT records written at run time')

@@ -8,7 +8,7 @@ import type { SentAnswer } from '#test/support/recorded-hour.ts'
 
 // The long lane asks 4,000 times: half a minute of CPU, on a machine that others use, too.
 const counts = {
-  /** Of an hour of 3,600,000 queries, 1,000 a second. */
+  /** Answers that are asked about, of an hour of 3,600,000 queries, 1,000 a second. */
   samples: laneCount(4_000, 160),
   swaps: laneCount(20, 6),
   flips: laneCount(200, 20),
@@ -21,7 +21,7 @@ const counts = {
 function plan(random: Random) {
   const at = (count: number, kind: 'ask' | 'swap' | 'flip' | 'measure' | 'write') =>
     Array.from({ length: count }, () => ({ ms: random.below(counts.ms), kind }))
-  // Of the same millisecond, answers come last.
+  // Answers come last in a millisecond.
   const events = [
     ...at(counts.reports, 'measure'),
     ...at(counts.texts, 'write'),

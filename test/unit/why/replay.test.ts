@@ -33,7 +33,7 @@ function plan(random: Random) {
   ].sort((a, b) => a.ms - b.ms)
 }
 
-/** Of a resolver over UDP or TCP, with or without a client subnet, for NSID, or for no name. */
+/** A resolver's question over UDP or TCP, with or without client subnet, NSID, or a name. */
 function questionOf(random: Random) {
   const octets = Buffer.from([10, random.below(8) * 32, random.below(2), 7])
   const subnet = Buffer.concat([Buffer.from([0, 1, 24, 0]), octets.subarray(0, 3)])

@@ -106,7 +106,7 @@ describe('which queries are logged', () => {
     const gaps = chosen[0]!.slice(1).map((id, i) => id - chosen[0]![i]!)
     expect(Math.min(...gaps)).toBeGreaterThanOrEqual(1)
     expect(Math.max(...gaps)).toBeLessThanOrEqual(sampleEvery * 2 - 1)
-    // Of a service that takes three turns, each is seen about as often as the others.
+    // Each of a service's three turns is seen about as often as the others.
     const turns = [0, 1, 2].map((turn) => chosen[0]!.filter((id) => id % 3 === turn).length)
     expect(Math.min(...turns)).toBeGreaterThan(chosen[0]!.length / 5)
   })

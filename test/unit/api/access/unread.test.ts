@@ -156,7 +156,7 @@ describe('before the configuration has been read', () => {
       reason: { message: 'the administrator of the system sees the reason' },
     }
     expect(await statusFor('default operator')).toMatchObject(told)
-    // Who they are, nobody knows yet: they are told nothing of the commit.
+    // The node does not know yet who these callers are, and tells them nothing of the commit.
     const bare = { error: `the configuration cannot be read; ${whom}` }
     const key = await ask('acme key', 'GET', '/pools')
     const nobody = await ask('nobody', 'GET', '/ws')

@@ -11,11 +11,11 @@ interface Target {
 interface Page {
   readonly domain?: string
   readonly targets?: readonly Target[]
-  /** Of each request in turn; the last goes on. A target that is not here does not answer. */
+  /** One for each request in turn; the last one repeats. A target without any does not answer. */
   readonly latenciesMs?: Readonly<Record<string, readonly number[]>>
   readonly isHidden?: boolean
   readonly saveData?: boolean
-  /** Of the tab, kept from page to page. */
+  /** Storage of the tab, kept from page to page. */
   readonly storage?: Map<string, string>
   readonly nowMs?: number
 }

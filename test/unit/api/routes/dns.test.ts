@@ -162,7 +162,7 @@ describe('a TXT record', () => {
     [acme, `${below}.example.com.`, 201],
     [zenith, `${below}.example.com.`, 409],
     [zenith, 'com.', 409],
-    // Of the wildcard, and of what it matches.
+    // Names of the wildcard, and of what it matches.
     [acme, `${below}.apps.example.com.`, 201],
     [acme, `${below}.two.apps.example.com.`, 201],
     [zenith, `${below}.one.apps.example.com.`, 409],

@@ -37,7 +37,7 @@ describe('a dry run', () => {
   const taking = writes
     .filter(takesDryRun)
     .map((row) => [`${row.method} ${row.path}`, row] as const)
-  // Of an object with a list of its own, and of parts of it.
+  // Routes of an object that has a list of its own, and of the parts of that list.
   const isShort = ([name]: readonly [string, Route]): boolean => /\/pools\b/.test(name)
   test.each(laneRows(taking, isShort))(
     'of %s answers as the call would, and commits nothing',

@@ -27,7 +27,7 @@ interface Commit {
   }[]
 }
 
-/** Of an administrator of the tenant acme. */
+/** Session of an administrator of the tenant acme. */
 const session = 's'.repeat(43)
 const user = { id: 'u1', displayName: 'Ann', tenantId: 'acme', role: 'tenant_admin' }
 
@@ -69,7 +69,7 @@ const admin = (method: string, path: string, body?: unknown) => call(method, pat
 const history = async (path = '/history', tenant = 'root') =>
   (await call('GET', path, undefined, tenant)).list as unknown as readonly Commit[]
 const head = (): string => world.git('rev-parse', 'main')
-/** Of a person called ann. */
+/** Commits as a person called ann. */
 async function commitByHand(
   files: readonly (readonly [path: string, text: string])[],
   subject: string,

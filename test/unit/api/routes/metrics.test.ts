@@ -1,4 +1,4 @@
-// Who may read /metrics, and what it counts of the API itself.
+// /metrics: who may read it, and what it counts of the API itself.
 import { describe, expect, test } from 'vitest'
 import { createApp } from '#api/server/app.ts'
 import { systemKey } from '#api/auth/policy.ts'

@@ -101,7 +101,7 @@ const names = [
   // Inside a wildcard.
   'x.apps.victim.example.',
   'apps.victim.example.',
-  // Of a redirect, of a delegated domain, of a zone.
+  // Names of a redirect, of a delegated domain and of a zone.
   '_acme-challenge.old.victim.example.',
   'www.acme.example.',
   'acme.example.',

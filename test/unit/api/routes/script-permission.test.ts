@@ -1,4 +1,4 @@
-// Who may put a script into a filter chain.
+// Permission to put a script into a filter chain: who has it, and who is refused.
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { keyOf } from '#test/support/config-world.ts'
 import { valueOf } from '#test/support/store-values.ts'

@@ -1,4 +1,4 @@
-// Who may have a node look at its branch: callers who may, and webhooks that are signed.
+// A node looks at its branch for callers with the permission, and for webhooks that are signed.
 import { createHmac } from 'node:crypto'
 import { describe, expect, test } from 'vitest'
 import { systemKey } from '#api/auth/policy.ts'

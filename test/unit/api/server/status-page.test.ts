@@ -9,7 +9,7 @@ import type { ConfigWorld } from '#test/support/config-world.ts'
 
 const acme = keyOf('acme')
 const down = new Set<string>()
-/** Of whom nobody says anything. */
+/** Members that nobody probes. */
 const silent = new Set<string>()
 const memberHealth: MemberHealthView = {
   node: 'n1',

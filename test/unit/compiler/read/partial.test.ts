@@ -34,7 +34,7 @@ describe('a file with a field of wrong form', () => {
   })
 
   test.each([
-    // Of a check over TCP the path would have no meaning.
+    // The path has no meaning for a check over TCP, which the type would default to.
     [`healthCheck: { type: htpp, httpPath: /healthz }, ${members}`, 'field-value htpp'],
     // Without weights all would be in service.
     ['minHealthy: 1, members: none', 'field-shape none'],
@@ -46,7 +46,7 @@ describe('a file with a field of wrong form', () => {
 
 type Tree = Record<string, unknown>
 
-/** Of each field of each mapping and list. */
+/** Paths of all fields of all mappings and lists. */
 function pathsIn(value: unknown, path: readonly string[] = []): (readonly string[])[] {
   if (typeof value !== 'object' || value === null) return []
   return Object.entries(value).flatMap(([key, below]) => {

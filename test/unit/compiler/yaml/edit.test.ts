@@ -166,7 +166,7 @@ const text = fc.oneof(
   anyText({ maxLength: 12 }).filter((one) => one.isWellFormed()),
   fc.constantFrom('a\nb\n', '\n  x\n', 'one\n\n\ntwo', 'tab\there', ' \n', '\n \n', '\n'),
 )
-/** Of word processors and other languages. */
+/** Signs from word processors and other languages. */
 const signs = fc
   .array(
     fc.constantFrom(

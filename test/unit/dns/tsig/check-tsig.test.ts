@@ -45,7 +45,7 @@ describe('RFC 8945 section 5.2', () => {
     ['300 seconds early', () => {}, -300, {}],
     ['301 seconds late', () => {}, 301, { is: 'refused', error: TsigError.BadTime }],
     ['301 seconds early', () => {}, -301, { is: 'refused', error: TsigError.BadTime }],
-    // Whoever does not know the key learns nothing of the clock.
+    // A sender without the key learns nothing of the clock.
     ['late and changed', (m) => m.writeUInt8(1, 13), 301, unproven(TsigError.BadSig)],
   ]
   test.each(rows)('%s', (_name, change, lateSeconds, expected) => {

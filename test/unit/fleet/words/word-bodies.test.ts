@@ -18,7 +18,7 @@ const said = fc.record(
     ...{ healthy: fc.boolean(), score: fc.double({ min: 0, max: 1, noNaN: true }) },
     rttMs: fc.double({ min: 0, max: 60_000, noNaN: true }),
     ...{ reason, sinceMs: fc.nat({ max: 8e15 }), isWarming: fc.boolean() },
-    // Of the health bus: no control node reads them here.
+    // Fields of the health bus, which no control node reads here.
     ...{ node: fc.constant('n'.repeat(253)), atMs: fc.nat() },
   },
   { requiredKeys: ['healthy', 'score', 'rttMs'] },

@@ -1,4 +1,4 @@
-// Of a remote, what was held is no state to which a repair may go back: all nodes say so, whenever
+// A repair may not go back to a commit of the remote that was held: all nodes say so, whenever
 // they look.
 import { createHash } from 'node:crypto'
 import { describe, expect, test } from 'vitest'

@@ -101,7 +101,7 @@ interface Together {
   readonly guardrail: GuardrailName
   readonly values: JsonObject
   readonly services?: number
-  /** Of the other tenant, before. */
+  /** What the other tenant does before. */
   readonly others: readonly Operation[]
   readonly own: readonly [method: string, path: string, body?: JsonObject]
 }

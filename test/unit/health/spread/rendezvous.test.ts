@@ -2,7 +2,7 @@ import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { countBefore, memberHash, rankedNode } from '#health/spread/rendezvous.ts'
 
-/** Who of `names` probes a member, as each of them finds by itself. */
+/** The nodes of `names` that probe a member, as each of them finds by itself. */
 function probersOf(key: string, names: readonly string[], count: number): readonly string[] {
   const nodes = names.map(rankedNode)
   return nodes

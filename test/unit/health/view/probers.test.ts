@@ -87,7 +87,7 @@ async function kill(name: string): Promise<void> {
   await nodes.splice(at, 1)[0]!.view.stop()
 }
 
-/** Who probes each member now, by its uid. */
+/** Nodes that probe each member now, by its uid. */
 async function probers(): Promise<ReadonlyMap<string, readonly string[]>> {
   for (const node of nodes) node.probed()
   await walk(11_000)

@@ -18,7 +18,7 @@ interface Scene {
   readonly pools?: Readonly<Record<string, readonly number[]>>
   readonly off?: readonly number[]
   readonly services?: number
-  /** Of how many services: another TTL. */
+  /** How many services have another TTL, and which. */
   readonly ttl?: readonly [count: number, seconds: number]
   readonly isTurned?: number
 }

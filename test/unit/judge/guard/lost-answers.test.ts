@@ -9,7 +9,7 @@ const head = (kind: string, name: string): string =>
 
 interface Scene {
   readonly guardrails?: string
-  /** Of zone example.com. */
+  /** More fields of zone example.com. */
   readonly zone?: string
   readonly servers?: readonly string[]
   /** Members of pool "web": address or host name, then more. */

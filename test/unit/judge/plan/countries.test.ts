@@ -48,7 +48,7 @@ describe('what a list leaves out is counted', () => {
     ['Markdown', printPlanMarkdown(plan), 10],
     ['HTML', printPlanHtml(plan), 30],
   ])('in %s', (_, printed, listed) => {
-    // Of the answer, and of all answers: there Germany comes on top.
+    // The list of one answer, and the list of all, which has Germany as well.
     expect(printed).toContain(` and ${all - listed} more`)
     expect(printed).toContain(` and ${all + 1 - listed} more`)
     expect(printed).toContain('largest part of their clients that moves at one name')

@@ -31,7 +31,7 @@ function modelOf(services: number, moved: (i: number) => number): BundleModel {
   }
 }
 
-/** Of name 0 1 % move, of name 1 2 %, … and some more names come. */
+/** 1 % of name 0's clients move, 2 % of name 1's, … and some more names come. */
 const base = modelOf(names, () => 1)
 const head = modelOf(names + 2, (i) => 2 + (i % names))
 

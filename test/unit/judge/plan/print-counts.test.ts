@@ -52,7 +52,7 @@ test.each([
   })
   const come = Array.from({ length: count }, (_, i) => `198.51.100.${i + 1}`)
   const isOfWays = words.includes('way')
-  // Who goes is a member of the answer, too.
+  // The member that goes is one of the listed members, too.
   const [text] = forms(turns(['192.0.2.1']), turns(isOfWays ? come : come.slice(1)))
   expect(text).toContain(words)
 })

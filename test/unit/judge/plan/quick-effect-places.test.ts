@@ -135,7 +135,7 @@ describe('on a node with databases', () => {
     const [before, after] = change()
     expect(effects.between(before!, after!)(null)).toBe('moved=unknown; reason=places')
     databases = geo
-    // Of the 36,864 networks /48 that a database knows, 32,768 are in Germany.
+    // Germany has 32,768 of the 36,864 networks /48 that a database knows.
     expect(effects.between(before!, after!)(null)).toBe('moved=88.9%; names=1; later=1')
     // Others are loaded: a quarter of IPv4 is German, and nobody of IPv6.
     databases = geoBuffersOf({ countries: [['64.0.0.0/2', 'DE']] })

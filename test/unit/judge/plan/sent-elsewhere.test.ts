@@ -1,4 +1,5 @@
-// Who had no address: the headline, the figures for programs and the guardrail count them alike.
+// Clients that had no address: the headline, the figures for programs and the guardrail agree on
+// how many of them move.
 import { expect, test } from 'vitest'
 import type { BundleModel } from '#bundle/format/model.ts'
 import { MovedNames } from '#judge/effects/moved.ts'

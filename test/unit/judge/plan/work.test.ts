@@ -49,7 +49,7 @@ test('a plan of many services asks no more than one of few, where as much is cha
   const few = workOf(2 * changed)
   expect(few.compared).toBeGreaterThanOrEqual(changed)
   expect(few.compared).toBeLessThanOrEqual(2 * changed)
-  // Of a sticky service each of the chosen networks, on both sides and in both families.
+  // A sticky service asks each of the chosen networks, on both sides and in both families.
   expect(few.asked).toBeGreaterThan(1_024)
   expect(few.asked).toBeLessThan(changed * 4 * 1_024)
   expect(workOf(laneCount(10_000, 1_000))).toEqual(few)

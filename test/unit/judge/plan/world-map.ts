@@ -8,7 +8,7 @@ import { placesOfCountries } from '#dashboard/map/places.ts'
 export const worldMapPath = 'judge/print/world.json'
 
 const [width, height] = [960, 440]
-/** Of a country that is too small to have a shape. */
+/** Radius of the dot for a country that is too small to have a shape. */
 const dotRadius = 3
 
 type Topology = Parameters<typeof feature>[0]
@@ -58,7 +58,7 @@ export function drawWorldMap(): string {
 const sorted = (paths: ReadonlyMap<string, string>) =>
   [...paths].toSorted(([one], [other]) => (one < other ? -1 : 1))
 
-/** Of a number of ISO 3166-1, which Unicode knows as another name of the letters. */
+/** Two letters for a number of ISO 3166-1, which Unicode knows as another name of them. */
 const lettersOf = (id: string): string | undefined => new Intl.Locale(`und-${id}`).region
 
 /** The same lines with steps in place of places; what is smaller than a dot of the drawing goes. */

@@ -37,7 +37,7 @@ const poolSpec = (pool: string): JsonObject => ({
 })
 const domain = (i: number): string => `s${i}.${recordsZone}`
 
-/** Of one request. */
+/** Operations of one request. */
 const operationsMax = 60
 
 let site: ConfigWorld

@@ -33,7 +33,7 @@ beforeEach(() => (told = []))
 const tell = (fields: object, msg: string): void => void told.push({ ...fields, msg })
 const log = { info: tell, warn: tell, error: tell }
 
-/** Of /proc, from the state on: the name before it may hold spaces. */
+/** Fields of /proc/PID/stat from the state on: the name before it may hold spaces. */
 function statOf(pid: number): string[] {
   const stat = readFileSync(`/proc/${pid}/stat`, 'utf8')
   return stat.slice(stat.lastIndexOf(')') + 2).split(' ')

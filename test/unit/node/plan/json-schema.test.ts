@@ -50,7 +50,7 @@ interface Row {
   readonly name: string
   readonly change: Tree
   readonly more?: (at: (name: string, content: string | Buffer) => string) => readonly string[]
-  /** Of what there has to be some, so that its form is looked at. */
+  /** What the plan must have some of, so that its form is looked at. */
   readonly has: (plan: Plan) => unknown
 }
 

@@ -13,7 +13,7 @@ const told = { revision: 'c', isChanged: true, objects: [], warnings: [], affect
 const uidOf = ({ target }: Extract<Operation, { verb: 'delete' }>): string =>
   'uid' in target ? target.uid : ''
 
-/** Of pools, in a configuration that has none: no two have a name in common. */
+/** Deletes pools, in a configuration that has none: no two requests have a name in common. */
 const requestOf = (...uids: readonly string[]): WriteRequest => ({
   requestId: uids[0]!,
   actor: { name: 'user:1', address: 'user-1@users.gslbd' },

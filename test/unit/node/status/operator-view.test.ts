@@ -92,7 +92,7 @@ interface Disk {
   isQueryLogFailing?: boolean
   isAudited?: boolean
   isSetupOpen?: boolean
-  /** Of the accepted commit. */
+  /** Note on the accepted commit. */
   note?: string
   deliveryPhase?: string
   database?: DatabaseView

@@ -17,7 +17,7 @@ function handClock(): Clock & { ahead: (ms: number) => void } {
 
 const mainThread = process.pid
 
-/** Of this thread: those beside it collect and compile. */
+/** Uses CPU time of this thread alone: threads beside it collect garbage and compile. */
 function burn(cpuMs: number): void {
   const start = process.threadCpuUsage()
   const usedMs = (): number => {

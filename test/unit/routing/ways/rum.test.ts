@@ -29,7 +29,7 @@ const bundle = bundleOf({
 const uids = rumMembers(bundle, 'www.example.org.').map((member) => wordsOfUid(bundle, member))
 
 interface Row {
-  /** Of member 0, 1, 2 from the client's network, from another one, and from this node; 0: none. */
+  /** Milliseconds to members 0 to 2 from the client's network, another, and this node; 0: none. */
   readonly here?: readonly number[]
   readonly elsewhere?: readonly number[]
   readonly roundTripMs?: readonly number[]

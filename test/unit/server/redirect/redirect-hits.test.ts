@@ -44,7 +44,7 @@ test('a redirect that comes back begins anew; others keep their hits over three 
   second.set([10, 30, 40, 70, 90])
   const third = new Float64Array(hits.next(3, uidsOf(3, 5, 9)))
   third.set([300, 500, 900])
-  // Of an older table, by way of the one between.
+  // Hits of an older table are carried by way of the one between.
   first.set([2, 4, 6, 8])
   expect([...hits.counted()]).toEqual([
     [uid(3), 334],

@@ -97,7 +97,7 @@ test('the main loop goes on while tens of thousands are encoded', async () => {
   await encoder.encode(main)
   const share = sum(process.threadCpuUsage(here)) / sum(process.cpuUsage(everywhere))
   clearInterval(ticking)
-  // Of the work, whatever machine does it: done here it would be nearly all.
+  // A share of the work, whatever the machine: if it were done here, nearly all of it.
   expect(share).toBeLessThan(0.5)
   expect(turns).toBeGreaterThan(5)
 })
