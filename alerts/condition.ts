@@ -26,7 +26,7 @@ export interface ConditionSettings {
 export interface Condition {
   readonly name: string
   readonly severity: Severity
-  /** Who hears of it besides the operator. */
+  /** `tenant`: the tenant hears of it besides the operator. */
   readonly audience: 'tenant' | 'operator'
   /** Each node has its own; otherwise what several nodes find is one alert. */
   readonly isOfNode: boolean

@@ -63,7 +63,7 @@ export interface MissingNode {
 export interface DriftedNodeFacts {
   readonly node: string
   readonly kind: 'missing' | 'behind' | 'split-seq' | 'clock' | 'refusing' | 'name-taken'
-  /** Of what it serves. */
+  /** Seq of the bundle that it serves. */
   readonly seq: number
   /** Since it was last heard. */
   readonly ageSeconds: number
@@ -117,7 +117,7 @@ export interface AlertFacts {
   readonly licence: () => LicenceFacts | null
   readonly certificates: () => readonly CertificateFacts[]
   readonly missing: () => readonly MissingNode[]
-  /** Of each node that is there, the commit that it answers from; '': none. */
+  /** For each node that is there, the commit that it answers from; '': none. */
   readonly commits: () => ReadonlyMap<string, string>
   readonly driftedNodes: () => readonly DriftedNodeFacts[]
   readonly redirectTargets: () => readonly RedirectTargetFacts[]

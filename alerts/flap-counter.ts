@@ -5,7 +5,7 @@ export const flapLimits = {
   windowMs: 10 * 60_000,
   /** Within the window; fewer are no flapping. */
   changesMin: 6,
-  /** Of one member that are remembered. */
+  /** Changes of one member that are remembered; the oldest is forgotten. */
   changesMax: 100,
   /** Members that are remembered at once; a change of one more is not counted. */
   membersMax: 50_000,

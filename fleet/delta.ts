@@ -38,15 +38,15 @@ export function deltaBytesMax(bundleBytes: number): number {
 const magic = 'GSLBDLT1'
 const prefixBytes = 12
 
-/** Of the new bundle, in order and without a gap. */
+/** A part of the new bundle; the pieces follow each other without a gap. */
 interface Piece {
-  /** In the new bundle. */
+  /** Octets in the new bundle. */
   readonly length: number
   /** Where its octets, or its dictionary, begin in the old bundle. */
   readonly from: number
-  /** Of the dictionary; 0: it is copied, or stands alone. */
+  /** Octets of the dictionary; 0: it is copied, or stands alone. */
   readonly dictionary: number
-  /** Of its data; 0: it is copied. */
+  /** Octets of its compressed data; 0: it is copied. */
   readonly data: number
 }
 

@@ -7,7 +7,7 @@ export const driftKinds = [
   'missing',
   /** It serves something older than what this node gives, for longer than a change takes. */
   'behind',
-  /** Of one publisher, at one seq, it has another digest than others. */
+  /** Other nodes have another digest at the same seq of the same publisher. */
   'split-seq',
   /** Its clock is off. */
   'clock',

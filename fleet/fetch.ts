@@ -29,7 +29,7 @@ export interface FetchOptions {
   readonly headers: Readonly<Record<string, string>>
   /** JSON; with it the request is a POST. */
   readonly body?: string | undefined
-  /** Of what is read, and of what it becomes when it was compressed. */
+  /** Octets that are read, and octets that they become where they were compressed. */
   readonly bytesMax: number
   /** What it has to become, signed: all memory that it costs. Left out: it is not known. */
   readonly bytes?: number | undefined
@@ -59,13 +59,13 @@ export interface FetchFailure {
   readonly code: FetchFault
   /** What was seen. */
   readonly message: string
-  /** Of `busy`. */
+  /** With `busy`. */
   readonly retryAfterMs?: number
-  /** Of `bad-status`. */
+  /** With `bad-status`. */
   readonly status?: number
 }
 
-/** Of an answer that says what is wrong with a request. */
+/** Octets that are read of an answer that says what is wrong with a request. */
 const reasonBytesMax = 1_024
 
 class Giving extends Error {

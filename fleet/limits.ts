@@ -2,7 +2,7 @@
 import { bundleLimits } from '#bundle/format/limits.ts'
 
 export const fleetLimits = {
-  /** Of a signed channel record, as JSON. */
+  /** Size of a signed channel record, as JSON. */
   recordBytesMax: 16_384,
   bundleBytesMax: bundleLimits.bytesMax,
   /** What a node asks a source to wait for a change. */

@@ -45,7 +45,7 @@ export class PackedBundles {
     }
   }
 
-  /** Those whose bundles are gone. Who reads one goes on. */
+  /** Removes files whose bundles are gone. A reader that has one open can still finish. */
   async #forgetOthers(): Promise<void> {
     for (const file of readdirSync(this.#directory)) {
       const digest = /^([0-9a-f]{64})\.zst$/.exec(file)?.[1]

@@ -65,7 +65,7 @@ export async function publishTree(
   return ok({ record, removed: old.length })
 }
 
-/** Of the other channels in the directory, not verified: what they name stays. */
+/** Records of the other channels in the directory. Unverified ones count: what they name stays. */
 function otherRecords(directory: string, channel: string): readonly Partial<ChannelRecord>[] {
   return namesIn(join(directory, 'bundles', 'channels'))
     .filter((name) => name !== channel)

@@ -56,7 +56,7 @@ export interface PullerParts {
 
 /** What a node computes with besides. */
 export interface PulledShadow {
-  /** Of that bundle; '': none. */
+  /** Digest of that bundle; '': none. */
   readonly digest: () => string
   readonly begin: (bundle: Uint8Array) => Result<unknown, SourceFault>
   readonly end: () => void
@@ -86,7 +86,7 @@ export interface PullStatus {
   readonly contactSecondsAgo: number | null
   /** Questions, by how they ended: `unchanged`, `activated`, or the code of a fault. */
   readonly pulls: Readonly<Record<string, number>>
-  /** Of bundles and records, as they came. */
+  /** Octets of bundles and records, as they came over the wire. */
   readonly wireBytes: number
   /** Deltas that became a bundle, and those of no use, after which the whole was fetched. */
   readonly deltas: { readonly used: number; readonly useless: number }
@@ -229,7 +229,7 @@ export class Puller {
     return taken
   }
 
-  /** Of several control nodes one has a commit first: the others are behind for a moment. */
+  /** Spares a source that is behind for a moment: one of several control nodes is always first. */
   #isBehind(source: Source, code: string): boolean {
     if (code !== behind) return false
     const { behindMsMax } = this.#limits
@@ -463,7 +463,7 @@ const damaged: readonly string[] = ['bad-bundle', 'digest-mismatch']
 /** What is in front of the source does not take what the source takes. */
 const tellsOfReport: readonly number[] = [400, 403, 404, 405, 411, 413, 415, 501]
 
-/** Of what a source gave. */
+/** Why something that a source gave was refused, and which bundle it was. */
 type RefusedGift = SourceFault & { readonly digest?: string }
 type PullFault = SourceFault & Pick<FetchFailure, 'retryAfterMs'>
 

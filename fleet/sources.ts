@@ -16,7 +16,7 @@ export interface Source {
   readonly url: URL
   /** For people: without name, password and query. */
   readonly name: string
-  /** Of the record that was taken last; undefined: it is to be sent whole. */
+  /** Entity tag of the record that was taken last; undefined: the next one is sent whole. */
   tag: string | undefined
   failures: number
   /** On the monotonic clock. */

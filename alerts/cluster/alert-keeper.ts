@@ -183,7 +183,7 @@ export class AlertKeeper {
     ])
   }
 
-  /** By all nodes. Of one that is missing what only it can know stays as it was. */
+  /** The findings of all nodes. A missing node keeps those that only it can know. */
   #told(reports: readonly NodeReport[]): readonly NodeReport[] {
     const { node, isAlone } = this.#parts
     const own = { node, beat: 0, commit: '', findings: this.#current }

@@ -75,7 +75,7 @@ export class Findings {
   }
 }
 
-/** Of the same thing, on whichever node it is found. */
+/** Two findings have the same key if they are about the same thing, on whichever nodes. */
 export function keyOf({
   tenantId,
   condition,

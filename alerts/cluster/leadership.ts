@@ -6,7 +6,7 @@ import { clusterLimits } from './limits.ts'
 
 export interface LeadershipParts {
   readonly store: Pick<AlertStore, 'lease' | 'takeLease' | 'renewLease' | 'releaseLease'>
-  /** Of this process: no other one, not even of the same node later, has it. */
+  /** Names this process: no other one has the name, not even a later one on the same node. */
   readonly holder: string
   /** Nobody else uses the database: there is nobody to wait for. */
   readonly isAlone: boolean

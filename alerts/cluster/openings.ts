@@ -81,7 +81,7 @@ export class Openings {
     for (const [key, alert] of byKey) {
       const atMs = wanted.has(key) ? monotonicMs : (this.#lastTold.get(key) ?? monotonicMs)
       lastTold.set(key, atMs)
-      // Of a condition that a newer version of the program had: it ends at once.
+      // An alert on a condition that only a newer version of the program has ends at once.
       const clearMs = conditionOf(alert.condition)?.clearMs ?? 0
       if (!wanted.has(key) && monotonicMs - atMs >= clearMs) resolved.push(alert.id)
     }
@@ -115,7 +115,7 @@ function wantedBy(reports: readonly NodeReport[]): ReadonlyMap<string, Wanted> {
     for (const finding of findings) {
       const of = finding.isOfNode ? node : ''
       const key = JSON.stringify([keyOf(finding), of])
-      // Of several nodes' words the first one's, so that they do not take turns.
+      // The first node that reports it has the wording, so that the nodes do not take turns.
       if (!wanted.has(key)) wanted.set(key, { finding, node: of })
     }
   }

@@ -7,7 +7,7 @@ import { outcomeOf } from '#alerts/send/outcome.ts'
 import { post } from '#alerts/send/post.ts'
 
 export const eventsUrl = 'https://events.pagerduty.com/v2/enqueue'
-/** Of the service. */
+/** Characters; PagerDuty takes no more. */
 const summaryLengthMax = 1_024
 
 export const pagerduty: ChannelKind = {

@@ -23,7 +23,7 @@ export const slack: ChannelKind = {
   says: 'a text, posted to the incoming webhook `url` of Slack or of what takes the same',
   required: ['url'],
   optional: [],
-  // Whoever knows it may write into the channel.
+  // The URL alone permits to write into the channel.
   secrets: ['url'],
   sendsSecretsTo: [],
   noticesPerMessage: noticesMax,

@@ -38,7 +38,7 @@ export async function connectTo(
   deadline.addEventListener('abort', stop, { once: true })
   const { promise, resolve, reject } = Promise.withResolvers<undefined>()
   socket.once('connect', () => resolve(undefined)).once('error', reject)
-  // Whoever uses it has handlers of its own; an error after the end is nobody's.
+  // The caller adds handlers of its own; an error after the end must not end the process.
   socket.on('error', () => undefined).once('close', () => reject(new Error('closed')))
   try {
     await promise

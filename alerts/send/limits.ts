@@ -3,9 +3,9 @@
 export const sendLimits = {
   /** From the look-up of the name to the end of the answer. */
   timeoutMs: 10_000,
-  /** Of an answer; the rest is not read. */
+  /** Octets of an answer; the rest is not read. */
   answerBytesMax: 16 * 1024,
-  /** Of one name; the others are not tried. */
+  /** Addresses of one name; the others are not tried. */
   addressesMax: 8,
   /** Names that are looked up at once: the system has few threads for it. */
   lookupsMax: 2,

@@ -17,7 +17,7 @@ export interface AlertMessage {
   readonly told: readonly Told[]
 }
 
-/** Of what is open. Of a message of ends alone: `info`. */
+/** The highest severity among the alerts that open; `info` where alerts only end. */
 export function severityOf({ told }: AlertMessage): Severity {
   const open = new Set(
     told.flatMap(({ event, alert }) => (event === 'opened' ? alert.severity : [])),

@@ -28,7 +28,7 @@ export interface Way {
 
 export interface PostAnswer {
   readonly status: number
-  /** Of its type alone, in lower case; '' where it says none. */
+  /** The media type without parameters, in lower case; '' where the answer names none. */
   readonly contentType: string
   /** At most `sendLimits.answerBytesMax`. */
   readonly text: string

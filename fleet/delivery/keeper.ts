@@ -25,7 +25,7 @@ export interface SharedRow {
 }
 
 export interface DeliveryKeeperParts {
-  /** Of this control node. */
+  /** Name of this control node. */
   readonly name: string
   /** Errors: a sentence. */
   readonly read: () => Promise<Result<SharedRow | null, string>>
@@ -42,7 +42,7 @@ export interface DeliveryKeeperParts {
   readonly keep: (text: string, state: DeliveryState) => void
   /** What this node has compiled and stored, and its seq. undefined: nothing, or it is not read. */
   readonly made: () => { readonly made: Made; readonly seq: number } | undefined
-  /** Of that commit. null: there is none. undefined: it is not known yet. */
+  /** The plan in that commit. null: there is none. undefined: it is not known yet. */
   readonly plan: (commit: string) => DeliveryPlan | null | undefined
   readonly nodes: () => readonly DeliveryNode[]
   /** Nodes that are heard and do not count. */

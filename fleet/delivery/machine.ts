@@ -87,7 +87,7 @@ function given(state: DeliveryState, made: Made, nowMs: number): DeliveryState {
   return finished({ ...state, target, topSeq, waves: [], plan: null }, nowMs)
 }
 
-/** Who is in which wave; for how long each is held may change on the way. */
+/** Says which nodes are in which wave. How long a wave is held is left out: it may change. */
 const nodesIn = (plan: DeliveryPlan | null): string =>
   JSON.stringify(plan?.waves.map(({ labels, percent }) => [labels, percent]))
 

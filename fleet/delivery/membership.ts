@@ -5,7 +5,7 @@ import type { WavePlan } from './plan.ts'
 import { isUnderWay } from './state.ts'
 import type { BegunWave, DeliveryState, Place } from './state.ts'
 
-/** Who a node says it is. */
+/** What a node says of itself that decides its wave. */
 export type NodeName = Pick<NodeReport, 'name' | 'labels'>
 
 /** A node as the control node that decides knows it. */

@@ -18,7 +18,7 @@ export interface DeliveryDecision {
 export interface WavePlan {
   /** Nodes that have all of them; null: the wave is a share. */
   readonly labels: Readonly<Record<string, string>> | null
-  /** Of all nodes that are heard, those of earlier waves counted in; null: the wave has labels. */
+  /** Share of all nodes that are heard, with earlier waves included; null: the wave has labels. */
   readonly percent: number | null
   /** From the moment that all its nodes have the bundle to the next wave. */
   readonly holdMs: number
@@ -34,9 +34,9 @@ export interface GateLimits {
   readonly servfail: number
   readonly noCandidate: number
   readonly membersDown: number
-  /** Of 99 of 100 answers; null: any. */
+  /** Within which 99 of 100 answers must be computed; null: there is no such limit. */
   readonly p99Us: number | null
-  /** Of queries that were computed with both; null: any. */
+  /** Share of the queries that were computed with both bundles; null: there is no such limit. */
   readonly changedAnswers: number | null
   /** Nodes. */
   readonly refusals: number
@@ -52,7 +52,7 @@ export const deliveryLimits = {
   adoptMs: 600_000,
   /** Reports that count are not older when a wave ends, unless nodes are asked to wait longer. */
   freshMs: 5_000,
-  /** Who decides says so this often; one that was silent for so long is replaced. */
+  /** The deciding node says so this often; after `takeOverMs` of silence another one decides. */
   beatMs: 5_000,
   takeOverMs: 15_000,
   /** How long nodes of a wave are asked to wait at least: they report this often. */

@@ -8,7 +8,7 @@ export interface Place {
   readonly digest: string
   /** Hex. */
   readonly commit: string
-  /** Of SOA records; 0: not known. */
+  /** Serial of the SOA records; 0: not known. */
   readonly serial: number
   /**
    * The same for two bundles that answer alike, whatever commits they are of; '' or left out: not

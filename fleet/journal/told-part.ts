@@ -7,7 +7,7 @@ export interface ToldPart {
   readonly node: string
   /** Chosen by chance when the process starts. */
   readonly run: string
-  /** Of the segment. */
+  /** Number of the segment. */
   readonly number: number
   /** Where in the segment the octets begin. */
   readonly at: number
@@ -17,10 +17,10 @@ export interface ToldPart {
 
 export const toldPartLimits = {
   octetsMax: 2 * 1_048_576,
-  /** Of the JSON, in which four letters are three octets. */
+  /** Size of the JSON, in which four letters stand for three octets. */
   bytesMax: 3_000_000,
   numberMax: 1e15,
-  /** That a control node takes at once; more are 503. */
+  /** Parts that a control node takes at once; one more is answered with 503. */
   underWayMax: 4,
 } as const
 
@@ -55,7 +55,7 @@ export function readToldPart(value: unknown, own: string): Result<ToldPart, stri
 
 const refused = (field: string) => err(`${field} is missing or has another form`)
 
-/** Of Base64 (RFC 4648 section 4) there is one form for each octets. */
+/** Refuses all but the one canonical form of Base64 (RFC 4648 section 4). */
 function octetsIn(text: string): Buffer | undefined {
   const { octetsMax } = toldPartLimits
   if (text.length > Math.ceil(octetsMax / 3) * 4) return undefined

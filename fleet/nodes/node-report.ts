@@ -8,10 +8,10 @@ export interface NodeReport {
   readonly instance: string
   /** Such as `site: fra1` or `canary: "true"`. */
   readonly labels: Readonly<Record<string, string>>
-  /** Of the program. */
+  /** Version of the program. */
   readonly version: string
   readonly role: NodeRole
-  /** Of what serves: 0 and null before the first bundle. */
+  /** The bundle that serves: 0 and null before the first one. */
   readonly seq: number
   readonly digest: string | null
   /** Key id of who signed its channel record, since each counts seq for itself; empty: none. */
@@ -49,7 +49,7 @@ export const nodeRoles = ['control', 'dns', 'agent'] as const
 export type NodeRole = (typeof nodeRoles)[number]
 
 export interface NodeRefusal {
-  /** Of the bundle that was refused; empty: its record was, or there was none. */
+  /** Digest of the refused bundle; empty: its record was refused, or there was no bundle. */
   readonly digest: string
   /** A word for programs, such as `bad-bundle`. */
   readonly code: string
@@ -75,12 +75,12 @@ export interface NodeCounters {
   readonly membersHealthy: number
   readonly membersDown: number
   readonly membersWarming: number
-  /** Of the healthy: nobody probes them. Versions before did not tell. */
+  /** How many of the healthy ones nobody probes. Older versions do not report it. */
   readonly membersUnprobed?: number
 }
 
 export const reportLimits = {
-  /** Of the JSON. */
+  /** Size of the JSON. */
   bytesMax: 16_384,
   labelsMax: 16,
   versionCharsMax: 63,

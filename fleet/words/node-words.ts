@@ -4,7 +4,7 @@ import { err, ok } from '#lib/result.ts'
 import type { Result } from '#lib/result.ts'
 import { nodeNamePattern } from '#fleet/nodes/node-report.ts'
 
-/** Who a word is on. */
+/** The target that a word is about: a member at one of its addresses. */
 export interface Owner {
   readonly memberUid: string
   readonly ipAddress: string
@@ -32,7 +32,7 @@ export interface NodeWords {
 }
 
 export const wordLimits = {
-  /** Of the JSON. */
+  /** Size of the JSON. */
   bytesMax: 524_288,
   /** Members in one message. */
   membersMax: 1_000,

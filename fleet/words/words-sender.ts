@@ -85,7 +85,7 @@ export class WordsSender {
 
 const keyOf = ({ memberUid, ipAddress }: Owner): string => `${memberUid} ${ipAddress}`
 
-/** Of something else than a control node there is no such word: it is told all each time. */
+/** A receiver that is no control node names no instance: it is told everything each time. */
 function heardBy(bytes: Uint8Array): string {
   try {
     const { instance } = JSON.parse(Buffer.from(bytes).toString()) as { instance?: unknown }
