@@ -28,7 +28,7 @@ export interface HistoryCommit {
 }
 
 export interface HistoryQuestion {
-  /** null: whoever asks sees all. */
+  /** Only what this tenant may see; null: everything. */
   readonly tenant: string | null
   /** Commits that changed this object; '': any. */
   readonly uid: string
@@ -77,9 +77,9 @@ export type FilesFault = HistoryFault | 'too-large'
 export interface HistoryLimits {
   /** Commits that one question looks at; the next page goes on from there. */
   readonly walkedMax: number
-  /** The same of files, those of its last commit apart. */
+  /** Files that one question looks at; those of its last commit may exceed it. */
   readonly filesMax: number
-  /** The same of their octets. */
+  /** Octets of these files. */
   readonly bytesMax: number
   /** How deep a commit may lie to be found by its id. */
   readonly depthMax: number

@@ -95,7 +95,7 @@ export function textRefusal(
   return nameHolding(source, { tenant }, name).is === 'own' ? undefined : 'others'
 }
 
-/** For the answer to whoever asked. */
+/** The sentence with which a request is refused. */
 export function refusalText(refusal: NameRefusal, name: string): string {
   return refusal === 'unowned'
     ? `${name} is in no delegated domain and no zone of this tenant, and gslb.yaml has names: owned`

@@ -262,9 +262,9 @@ export interface WriteSuccess {
   /** Where it was wanted: what the write may go back to, newest first. */
   readonly earlier?: readonly EarlierBundle[]
   /**
-   * What it moves, such as `moved=12.4%; names=3`: of a dry run, and of a write for whoever
-   * `effectFor` names. `moved=unknown`: it takes too long, for a `reason`; without one, it was to
-   * be planned, and could not be in time.
+   * What it moves, such as `moved=12.4%; names=3`: for a dry run, and for a write with `effectFor`.
+   * `moved=unknown`: it takes too long, for a `reason`; without one, it was to be planned, and
+   * could not be in time.
    */
   readonly effect?: string
   /** With `effect` of a dry run: the name of each tenant of which the most clients move. */

@@ -8,7 +8,7 @@ export interface DiagnosticSpec {
   readonly severity: Severity
   /** One sentence without a full stop; each `%s` takes the next argument. */
   readonly message: string
-  /** The message for whoever writes what its second place shows; it takes the same arguments. */
+  /** The message as seen from the second place of the finding; it takes the same arguments. */
   readonly messageOfOther?: string
   /** What to do. */
   readonly help: string

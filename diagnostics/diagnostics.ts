@@ -58,7 +58,7 @@ export function messageOf(diagnostic: CodeWithArgs): string {
   return filled(diagnosticSpecs[diagnostic.code].message, diagnostic.args, 0)
 }
 
-/** The same, told to whoever writes at the other place; undefined: it reads well from there. */
+/** The message as seen from the other place; undefined: `messageOf` is right there as well. */
 export function messageOfOther({ code, args }: CodeWithArgs): string | undefined {
   const template = diagnosticSpecs[code].messageOfOther
   return template === undefined ? undefined : filled(template, args, 0)

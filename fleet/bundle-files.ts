@@ -26,7 +26,7 @@ export class BundleFiles {
     return this.openPath(this.#pathOf(digest))
   }
 
-  /** The same of a file that was made of one. */
+  /** The same for a file that was made from a bundle. */
   openPath(path: string): OpenBundleFile | 'busy' | undefined {
     if (this.#open >= this.#transfersMax) {
       this.#turnedAway++

@@ -7,7 +7,7 @@ export const fleetLimits = {
   bundleBytesMax: bundleLimits.bytesMax,
   /** What a node asks a source to wait for a change. */
   waitSecondsMax: 25,
-  /** The same of a node that tells of itself: it is to be missed within half a minute. */
+  /** The same for a node that reports: its absence is to be noticed within half a minute. */
   reportWaitSeconds: 10,
   /** A source that takes reports and answers faster is asked like a plain one. */
   reportMsMin: 500,

@@ -43,7 +43,7 @@ export interface SharedReports {
 export interface Word {
   readonly key: string
   readonly text: string
-  /** Unix epoch, by the clock of who heard it. */
+  /** Unix epoch, by the clock of the node that heard it. */
   readonly atMs: number
 }
 

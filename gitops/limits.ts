@@ -86,7 +86,7 @@ export const gitLimits = {
   startOverPauseMs: 60_000,
   /** A write that is overtaken for so long is given back. */
   writeContendedMs: 15_000,
-  /** Before another try at most this, at random: whoever waits longer only loses again. */
+  /** Longest random pause before another try: after a longer one a writer only loses again. */
   writeRetryMs: 40,
   /** Commits that one node pushes to a remote in a row before it lets others have their turn. */
   writeWinsMax: 8,

@@ -114,8 +114,8 @@ function isOf(member: Member, isIpv6: boolean): boolean {
 }
 
 /**
- * Without which a name has no answer for somebody: where there are both, IPv4, since whoever has
- * IPv6 has that as well.
+ * The family that some clients cannot do without. Where a pool has both it is IPv4, since clients
+ * with IPv6 have IPv4 as well.
  */
 export function neededFamilyOf({ object }: Entry<'Pool'>): AddressFamily {
   const { members } = object.spec

@@ -112,7 +112,7 @@ const isPast =
   ({ atMs }: { readonly atMs: number }): boolean =>
     atMs <= nowMs
 
-/** The first one wins: whoever comes later finds it done, and changes nothing. */
+/** The first node wins: a later one finds it done, and changes nothing. */
 export function settleRollout(
   draft: Draft,
   entry: Entry,

@@ -12,7 +12,7 @@ import { objectsOf, withSpec } from './raw.ts'
 
 type Entry = ConfigEntry<'MaintenanceWindow'>
 
-/** The first one wins: whoever comes later finds it done, and changes nothing. */
+/** The first node wins: a later one finds it done, and changes nothing. */
 export function recordWindow(draft: Draft, entry: Entry, atMs: number): Result<Entry, Fault> {
   if (entry.object.spec.members !== undefined || !isActive(entry, atMs)) return ok(entry)
   const window = placedWindow(objectsOf(draft), entry)

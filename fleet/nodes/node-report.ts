@@ -14,7 +14,7 @@ export interface NodeReport {
   /** The bundle that serves: 0 and null before the first one. */
   readonly seq: number
   readonly digest: string | null
-  /** Key id of who signed its channel record, since each counts seq for itself; empty: none. */
+  /** Id of the key that signed its channel record: each publisher counts its own seq. '': none. */
   readonly publisher: string
   /** When its channel record was issued, Unix epoch; null: there is none. */
   readonly issuedAtMs: number | null

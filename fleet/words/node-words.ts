@@ -21,7 +21,7 @@ export interface MemberWord extends Owner {
   readonly atMs: number
 }
 
-/** In the form of the health bus; times of what is said now are those of who hears it. */
+/** In the form of the health bus; the receiver sets the times of what is said now. */
 export interface NodeWords {
   readonly node: string
   readonly site: string
@@ -36,7 +36,7 @@ export const wordLimits = {
   bytesMax: 524_288,
   /** Members in one message. */
   membersMax: 1_000,
-  /** A longer reason is cut by who sends it, and refused by who hears it. */
+  /** The sender cuts a longer reason; the receiver refuses it. */
   reasonCharsMax: 200,
 } as const
 

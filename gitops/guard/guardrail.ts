@@ -209,8 +209,8 @@ export interface JudgedChange {
 }
 
 /**
- * What answered before, where a change leads back to it: whoever was moved by what lies between is
- * moved back. undefined: it leads elsewhere.
+ * Finds the earlier state to which a change leads back: it moves back the clients that later
+ * commits moved away. undefined: it leads elsewhere.
  */
 export async function stateGoneBackTo(
   { before, after, breach }: JudgedChange,

@@ -93,7 +93,7 @@ export interface AcceptedCommit {
 export interface HeadDiagnostic extends StatusDiagnostic {
   /** `spec.members.0.port`; '' when only file and line are known. */
   readonly field: string
-  /** The message for whoever writes the other of two objects that do not go together. */
+  /** The message as seen from the other one of two objects that do not go together. */
   readonly messageOfOther?: string
   /** The whole report for a terminal, code frame included. */
   readonly text: string

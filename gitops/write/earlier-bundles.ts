@@ -1,4 +1,4 @@
-// Compiles what answered before and a write can go back to, for whoever plans the write.
+// Compiles the commits that answered before and that a write can go back to, for its plan.
 import { isRead } from '#compiler/read/layout.ts'
 import { fileBytesMax } from '#compiler/read/source.ts'
 import type { SourceFile } from '#compiler/read/source.ts'

@@ -40,12 +40,12 @@ export interface PlanSummary {
   readonly answers: number
   readonly addedNames: number
   readonly removedNames: number
-  /** The same of answers. */
+  /** Answers that are there before and not after. */
   readonly removedAnswers: number
   readonly comparedNames: number
   /**
    * The largest share of clients that is sent elsewhere where there is an answer before and after;
-   * who had no address is taken from none. 0 to 1.
+   * clients that had no address before do not count. 0 to 1.
    */
   readonly movedMax: number
   /** '': none moves. */

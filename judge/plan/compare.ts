@@ -40,7 +40,7 @@ export interface ComparerParts {
   readonly counting: Counting | null
 }
 
-/** For who waits: see `Comparer.isSpent`. */
+/** Bounds a comparison that a write waits for: see `Comparer.isSpent`. */
 export interface WorkLimits {
   /** Clients that are asked for. */
   readonly asksMax: number
@@ -78,7 +78,7 @@ interface KeyedGiver extends Giver {
 export class Comparer {
   /** Names of services that lack a database. */
   readonly withoutDatabase = new Set<string>()
-  /** The same of measurements by browsers, which a plan does not have. */
+  /** Names of services that choose by measurements of browsers, which a plan does not have. */
   readonly measured = new Set<string>()
   readonly #parts: ComparerParts
   #outcomes: Outcomes

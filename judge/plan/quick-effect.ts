@@ -1,4 +1,4 @@
-// What a change does, for who waits for it: the figures of a plan, or why they would take too long.
+// Tells a waiting write what it does: the figures of a plan, or why they would take too long.
 import type { Bundle } from '#bundle/format/bundle.ts'
 import { overlaysOf } from '#bundle/format/overlays.ts'
 import { formatName } from '#dns/name.ts'

@@ -13,7 +13,7 @@ const { Network4Cell, Network6Cell, NetworkCell } = clientRanges
 export interface PoolPairs {
   /** By pool of the base: the one of its uid in the head, or -1. */
   readonly twin: Int32Array
-  /** By pool of the base: whoever asks, whatever is up, it chooses as its twin does. */
+  /** By pool of the base: for all clients, and whatever is up, it chooses as its twin does. */
   readonly isSame: Uint8Array
   /** By pool of the head: there is none of its uid in the base. */
   readonly isNew: Uint8Array

@@ -11,7 +11,7 @@ import type { SimulatedClient } from './question.ts'
 export interface AskedQuestion {
   readonly name: string
   readonly type: string
-  /** Address of who asked. */
+  /** Address that the question comes from. */
   readonly client?: string
   /** The subnet that a resolver sent for its client. */
   readonly subnet?: string

@@ -50,7 +50,7 @@ export class HealthLink {
   /** Pools of the serving bundle whose order is to be looked at. */
   readonly #unordered = new Set<number>()
   #isOrderDue = false
-  /** Members of the serving bundle that are probed, by who they are. */
+  /** Probed members of the serving bundle, by uid and address (`targetKey`). */
   #places = new Map<string, number>()
   #serving: Serving | undefined
   /** Checks of the serving bundle by their texts, so that a change parses only what is new. */
@@ -278,7 +278,7 @@ export class HealthLink {
   }
 }
 
-/** What is said of a member, whoever says it. */
+/** What a probe or another source finds of a member. */
 type Found = Pick<MemberHealth, 'healthy' | 'score' | 'rttMs' | 'isWarming'>
 
 /** An alias is as good as the best of the addresses that it leads to. */

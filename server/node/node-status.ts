@@ -4,7 +4,7 @@ import type { Refusal } from './refusals.ts'
 
 export interface NodeStatus {
   readonly active: ChannelRecord | null
-  /** Key id of who signed its record; empty: there is none. */
+  /** Id of the key that signed the active record; empty: there is none. */
   readonly publisher: string
   /** The serial in the SOA of all zones; 0 before the first bundle. */
   readonly serial: number

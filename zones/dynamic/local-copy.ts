@@ -86,7 +86,7 @@ const unread =
 function stateOf(text: string): DynamicDnsState {
   const { version: found, ...state } = JSON.parse(text) as DynamicDnsState & { version: number }
   if (found !== version) throw new Error(`it is of version ${found}`)
-  // A version before had nothing of who wrote a record.
+  // Copies of an older version do not say who wrote a record.
   const records = state.records.map((record) => ({ ...record, writtenBy: record.writtenBy ?? '' }))
   return { ...state, records }
 }

@@ -9,7 +9,7 @@ export interface TransferLimits {
   readonly durationMaxMs: number
   /** Older configurations that running transfers read; with one more, those of the oldest end. */
   readonly olderBundlesMax: number
-  /** The same of TXT records written at run time, which change more often and are smaller. */
+  /** The same for TXT records written at run time, which change more often and are smaller. */
   readonly olderTextsMax: number
 }
 

@@ -68,7 +68,7 @@ export class PackFile {
     closeSync(this.#pack)
   }
 
-  /** Whether the object is in this pack, for who asks for many of a bucket. */
+  /** Whether the object is in this pack; quick where many ids with the same first octet follow. */
   has(oid: string): boolean {
     const id = Buffer.from(oid, 'hex')
     const { low, high } = this.#rowsOf(id[0]!)
