@@ -37,9 +37,9 @@ export interface AnswerSettings {
   readonly versionBind: string
   /** Answers the ZONEVERSION option with the SOA serial. RFC 9660. Left out: no. */
   readonly zoneVersion?: boolean
-  /** Tells the commit: CHAOS commit.gslbd, and in an extended error to who asks. Left out: no. */
+  /** Tells the commit: CHAOS commit.gslbd, and an extended error on request. Left out: no. */
   readonly tellsCommit?: boolean
-  /** False: updates are for other nodes, and who sends one is told so. Left out: yes. */
+  /** False: other nodes take updates, and a sender of one is told so. Left out: true. */
   readonly takesUpdates?: boolean
   /** Apex of the catalog zone, in wire form and lower case. Left out: there is none. */
   readonly catalog?: Uint8Array | undefined
@@ -149,7 +149,7 @@ export class Transaction {
   firstAliasAnswers = 0
   /** The response rule that decides; -1: none. */
   rule = -1
-  /** Such a rule made an alias of a name in no zone of ours: AA is for the first name. */
+  /** A rule made an alias of a name in no zone of ours: AA is for the first name. */
   isForeign = false
   /** The answer, or an alias in it, was made from a wildcard. RFC 4035 section 3.1.3.3. */
   isFromWildcard = false

@@ -19,7 +19,7 @@ export interface Steps {
   readonly run: (program: string, ...args: readonly string[]) => Promise<void>
 }
 
-/** With a sentence for whoever makes the package. */
+/** A step that failed; its message is a sentence for the packager. */
 export class StepFault extends Error {}
 
 const newline = 10

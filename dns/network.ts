@@ -53,7 +53,7 @@ const internalNetworks = [
   '192.0.0.0/24',
   // Documentation (RFC 5737), here and below.
   '192.0.2.0/24',
-  // Relays to 6to4, which are withdrawn (RFC 7526): whoever announces it gets the request.
+  // Relays to 6to4, which are withdrawn (RFC 7526): any network may announce it and get requests.
   '192.88.99.0/24',
   '192.168.0.0/16',
   '198.18.0.0/15',

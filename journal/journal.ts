@@ -248,7 +248,7 @@ export class Journal implements StateWatch {
     this.#file.flushSoon()
   }
 
-  /** With all that is known: whoever looks at an instant reads this segment alone. */
+  /** Begins a segment with all that is known: a look at an instant reads this segment alone. */
   #begin(
     followed: Followed,
     begins: Pick<SegmentHead, 'why' | 'lost'>,

@@ -14,7 +14,7 @@ export interface CopiedPart extends SegmentName {
 }
 
 export interface PartFacts {
-  /** The earliest and the latest time of a record, by the clock of who wrote it. */
+  /** The earliest and the latest time of a record, by the clock of the node that wrote it. */
   readonly fromMs: number
   readonly toMs: number
   /** A bundle begins to answer in it. */

@@ -54,7 +54,7 @@ export interface PersistentOptions {
   /** This node's name. */
   readonly node: string
   readonly clock: Clock
-  /** Told of each status of the database, also when it is as before. */
+  /** Called with each status of the database, also when it is as before. */
   readonly onStatus?: (status: SqlStatus) => void
   /** Calls off an opening that takes long: making the embedded database takes seconds. */
   readonly signal?: AbortSignal

@@ -37,7 +37,7 @@ export interface Extra {
   readonly member?: string
   /** Where there are several: the first four. */
   readonly members?: readonly string[]
-  /** Whose members were chosen from. */
+  /** The pool that the members were chosen from. */
   readonly pool?: string
   /** It is another one than the service's own. */
   readonly fallback?: true

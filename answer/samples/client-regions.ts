@@ -20,7 +20,7 @@ export const clientRegionLimits = {
 export interface ClientRegionsParts {
   readonly samples: Pick<QuerySamples, 'turn' | 'drain'>
   readonly geo: () => GeoBuffers
-  /** That this node has answered since its start. */
+  /** Queries that this node has answered since its start. */
   readonly queries: () => number
   readonly clock: Clock
   readonly after: After

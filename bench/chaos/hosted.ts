@@ -80,7 +80,7 @@ export class Hosted {
     await this.kill()
   }
 
-  /** Killed, and started again by who watches over it. */
+  /** Kills it, and starts it again as its supervisor would. */
   async crash(): Promise<void> {
     await this.kill()
     await sleep(restartMs)

@@ -34,8 +34,8 @@ export interface ManifestSection {
   /** Hex. */
   readonly sha256: string
   /**
-   * Only of sections behind those that `sectionSpecs` lists. True: who does not know the section
-   * would answer wrongly, and must refuse the bundle; false: who does not know it leaves it out.
+   * Only sections behind those that `sectionSpecs` lists have it. True: a node that does not know
+   * the section would answer wrongly, and must refuse the bundle; false: it skips the section.
    */
   readonly mustUnderstand?: boolean
 }

@@ -54,7 +54,7 @@ export const anyContinentRegion = 'continent:*'
 export const firstSubdivision = 0x1_0000
 const firstAboveCountry = 0x8000
 const signs = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZ'
-/** One more: zero is no sign. */
+/** Signs are numbered from 1, so that 0 means none. */
 const signBase = signs.length + 1
 
 /** The country's own letters of a country or a subdivision; else 0. */

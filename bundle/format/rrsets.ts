@@ -36,7 +36,7 @@ export interface RdataForm {
   readonly after: number
   /** Only in types of RFC 1035: RFC 3597 section 4. */
   readonly isCompressed: boolean
-  /** The addresses of the last name are of use to who asks for this type. */
+  /** A client that asks for this type needs the addresses of the last name, too. */
   readonly hasTarget: boolean
 }
 

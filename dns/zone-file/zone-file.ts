@@ -74,7 +74,7 @@ export function parseZoneFile(source: ZoneSource, options: ZoneFileOptions = {})
 interface FileState {
   readonly path: string
   readonly text: ZoneText
-  /** Among all texts that were begun. */
+  /** Its place among all texts that were begun. */
   readonly index: number
   /** Paths of the files that lead here, this one at the end. */
   readonly stack: readonly string[]

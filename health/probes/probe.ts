@@ -12,7 +12,7 @@ export interface ProbeTarget {
   readonly pool: string
 }
 
-/** Whose verdict it is: a member that moves to another address starts anew. */
+/** The key of a verdict: a member that moves to another address starts anew. */
 export function targetKey(memberUid: string, ipAddress: string): string {
   return `${memberUid} ${ipAddress}`
 }

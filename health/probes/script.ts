@@ -55,7 +55,7 @@ export function createForbiddenScript(log: Log): Probe {
   }
 }
 
-/** How many processes there may be at once, and who waits for the next place. */
+/** Limits how many processes run at once: attempts beyond wait for the next place. */
 class Places {
   #free: number
   readonly #waiting: (() => void)[] = []

@@ -37,7 +37,7 @@ export class ProberShare {
     return !this.#left.has(key)
   }
 
-  /** @param keys of all members: who is new is probed until others have a word on it */
+  /** @param keys of all members: a new one is probed until others have a word on it */
   keepOnly(keys: ReadonlySet<string>): void {
     this.#left = new Set([...this.#left].filter((key) => keys.has(key)))
     for (const key of this.#lacking.keys()) if (!keys.has(key)) this.#lacking.delete(key)

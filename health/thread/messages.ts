@@ -50,7 +50,7 @@ export interface ProberStats {
 export interface TargetSet {
   /** Counts the target sets of one monitor; results say which set they know. */
   readonly generation: number
-  /** All of them: who is missing is no longer probed. */
+  /** All targets: one that is missing is no longer probed. */
   readonly targets: readonly MonitoredTarget[]
   /** Keys (`targetKey`) of targets that a worker new to them takes as unhealthy. */
   readonly unhealthyKeys: readonly string[]

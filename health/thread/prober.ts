@@ -57,7 +57,7 @@ export class Prober {
   #late = 0
   #changes: VerdictChange[] = []
   #confirmed: VerdictChange[] = []
-  /** Told with the next message; a member that changes ten times until then is told once. */
+  /** Members to report with the next message: once each, even after ten changes. */
   readonly #measured = new Set<Entry>()
   #rttThresholdMs = 0
   #lastProbes = new Float64Array(lastProbesFor(0))

@@ -18,7 +18,7 @@ export interface Known extends VerdictOwner {
   reason: string
   /** When its verdict became what it is, Unix epoch; 0: it has none yet. */
   sinceMs: number
-  /** Among those that are probed; -1: it is not. */
+  /** Its place among the members that are probed; -1: it is not probed. */
   place: number
   checkKey: string
   intervalMs: number

@@ -5,7 +5,7 @@ import { journalLimits } from '#journal/format/limits.ts'
 import { OctetWriter } from '#journal/format/octets.ts'
 import type { SideLog, SideSource } from './side-log.ts'
 
-/** Told of each change of the table. Networks and uids stay the same objects while they last. */
+/** Hears of each change of the table. Networks and uids stay the same objects while they last. */
 export interface RumWatch {
   /** @param before its code until now; below 0: there was none */
   readonly averaged: (

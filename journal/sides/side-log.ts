@@ -6,7 +6,7 @@ import { journalLimits } from '#journal/format/limits.ts'
 import type { OctetWriter } from '#journal/format/octets.ts'
 import { recordBytes } from '#journal/format/records.ts'
 
-/** What is written, by whoever knows it. Each payload begins where a record may. */
+/** Writes what one part of the journal holds. Each payload begins where a record may. */
 export interface SideSource {
   /** About how many octets `whole` gives. */
   readonly estimate: () => number
@@ -26,7 +26,7 @@ export interface SideLogParts {
   readonly source: SideSource
   /** The stream, at the time of now. */
   readonly open: (stream: EntryStream) => OctetWriter
-  /** Told the first time that the allowance was used up. */
+  /** Called the first time that the allowance was used up. */
   readonly warn: (line: string) => void
 }
 

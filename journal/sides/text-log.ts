@@ -6,7 +6,7 @@ import type { StoredTxtRecord, TxtDelta } from '#state/ports/dynamic-dns.ts'
 import type { SideLog, SideSource } from './side-log.ts'
 import { TextMark, TextWriter } from './text-entries.ts'
 
-/** Told of records as they change, and of those that are handed to the threads. */
+/** Hears of records as they change, and of records that are handed to the threads. */
 export interface TextsWatch {
   readonly changed: (delta: TxtDelta) => void
   /** @param revision the one of the last change that is answered; null: none of them is */

@@ -80,7 +80,7 @@ function isSpare(bundle: Bundle, state: RoutingState, member: number): boolean {
   return isAnyFilled || member !== own[0]
 }
 
-/** Without scoring every member has 1, which nobody may read as the score of who is down. */
+/** Without scoring every member has 1, which must not show as the score of one that is down. */
 function shownScore(state: RoutingState, member: number): number {
   const score = state.memberScore[member]!
   return state.memberHealthy[member] !== 1 && score === 1 ? 0 : score

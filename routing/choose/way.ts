@@ -63,8 +63,8 @@ export interface Way {
   /** What stands behind the colon in a chain, `name:BODY`: a program. Without it, no colon. */
   readonly argument?: 'BODY'
   /**
-   * From the same candidates it chooses the same, whoever asks, until the lists of their pool are
-   * rebuilt: what it comes to can be kept.
+   * From the same candidates it chooses the same for every client until the lists of their pool
+   * are rebuilt: the result can be kept.
    */
   readonly repeats?: true
   readonly needs: readonly WayNeed[]

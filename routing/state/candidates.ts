@@ -170,7 +170,7 @@ export function rebuildPool(bundle: Bundle, state: RoutingState, pool: number): 
   Atomics.store(state.pools, row + PoolCell.Version, version + 1)
 }
 
-/** Such a pool answers nothing, whatever the filters would say. */
+/** Too few members are ready: the pool answers nothing, whatever the filters would say. */
 export function isBelowMinHealthy(bundle: Bundle, state: RoutingState, pool: number): boolean {
   const wanted = bundle.poolMinHealthy[pool]!
   return wanted > 0 && readyMembers(bundle, state, pool) < wanted

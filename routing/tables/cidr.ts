@@ -18,7 +18,7 @@ const lengthForm = /^(?:0|[1-9]\d{0,2})$/
  * Reads `192.0.2.0/24` or `2001:db8::/32`. A network of IPv4-mapped addresses, such as
  * `::ffff:192.0.2.0/120`, is given as the IPv4 network that it stands for.
  *
- * @returns an error as a sentence for whoever wrote the text
+ * @returns an error as a sentence for the author of the text
  */
 export function parseCidr(text: string): Result<Cidr, string> {
   const slash = text.indexOf('/')

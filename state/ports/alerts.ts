@@ -15,7 +15,7 @@ export type ChannelSettings = Readonly<Record<string, ChannelValue>>
 
 export interface StoredChannel {
   readonly id: string
-  /** `operatorId`: of the operator, who hears of the whole installation. */
+  /** `operatorId`: the channel is the operator's, and hears of the whole installation. */
   readonly tenantId: string
   readonly name: string
   readonly kind: string
@@ -61,7 +61,7 @@ export type ChannelChange = Partial<
 /** Holds back what begins; what ends is told all the same. */
 export interface StoredSilence {
   readonly id: string
-  /** Whose channels it is for. */
+  /** The tenant for whose channels it is. */
   readonly tenantId: string
   /** Empty: every condition. */
   readonly condition: string

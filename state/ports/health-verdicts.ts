@@ -1,6 +1,6 @@
 // The port to this node's last verdict on each member, with which a restart continues.
 
-/** Whose verdict it is: a member at another address is another one. */
+/** What a verdict is about: a member at another address is another one. */
 export interface VerdictOwner {
   readonly memberUid: string
   /** As written in the configuration. */

@@ -4,7 +4,7 @@ export const redisLimits = {
   connectTimeoutMs: 2_000,
   /** For a Sentinel or a node of a Cluster to say where writes go, its connection included. */
   findTimeoutMs: 3_000,
-  /** One that takes longer means that Redis is away: whoever waits for a login waits for all. */
+  /** A slower command means that Redis is away: a login waits for all of its commands. */
   commandTimeoutMs: 250,
   /** Commands under way and waiting; one more is refused. */
   commandsMax: 1_000,

@@ -27,7 +27,7 @@ export function createSqlAudit(database: Sql): AuditCopy {
     query: (query) =>
       database.repeatable((db) =>
         db.transaction().execute(async (from) => {
-          // Else, without statistics of the table, the planner reads all of it and sorts that.
+          // Without this, and without statistics, the planner reads the whole table and sorts it.
           await sql`set local enable_sort = off`.execute(from)
           return pageOf(from, query)
         }),

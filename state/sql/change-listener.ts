@@ -13,7 +13,7 @@ const pauses = { firstMs: 500, mostMs: 10_000 }
 
 /**
  * A connection that breaks is made anew. Behind a pooler that takes LISTEN and tells nothing, there
- * are no notices: who needs to know looks from time to time as well.
+ * are no notices: a reader that needs to know looks from time to time as well.
  *
  * @param address `postgresql://user:password@host:port/database`; of several hosts the one that
  *   takes writes tells; it is a secret

@@ -19,7 +19,7 @@ export interface PacketSource {
   clientPort(slot: number): number
   /** Octets of the query in a slot; 0 when there is nobody to reply to. */
   queryLength(slot: number): number
-  /** A copy of who asked, and where, with which `UdpSender` replies later. */
+  /** A copy of the addresses of client and socket, with which `UdpSender` replies later. */
   envelope(slot: number): Uint8Array
   /** Says what to send from a slot; 0: nothing. */
   setReply(slot: number, length: number): void

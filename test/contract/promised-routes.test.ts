@@ -11,7 +11,7 @@ import { routes } from '#api/routes.ts'
  */
 const promised = readFileSync(join(import.meta.dirname, '../fixtures/promised-routes'), 'utf8')
 
-/** Routes beyond the promised ones in their areas: a new one is named here. Other areas are free. */
+/** Routes beyond the promised ones in their areas: a new one is named here. Others are free. */
 const ours = `
 GET /ready
 PATCH /pools/{id}

@@ -194,7 +194,7 @@ async function due(
   nowMs: number,
   busy: readonly string[],
 ): Promise<readonly AlertNotice[]> {
-  // A silence counts for the channels of whoever made it, and not for what was tried already.
+  // A silence counts for the channels of its tenant, and not for what was tried already.
   const silenced = sql<boolean>`exists (
     select 1 from alert_silences s
     where s.tenant_id = c.tenant_id and s.until_ms > ${nowMs}

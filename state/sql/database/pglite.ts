@@ -10,8 +10,8 @@ import type { SqlDriver } from './sql.ts'
 import type { Tables } from './tables.ts'
 
 /**
- * @param directory  two processes must never open it at once: who opens it holds the data
- *   directory (`node/data/data-dir.ts`), and the database is inside
+ * @param directory two processes must never open it at once: its opener holds the data directory
+ *   (`node/data/data-dir.ts`), and the database is inside
  */
 export function pgliteDriver(directory: string): SqlDriver {
   return async (signal) => {

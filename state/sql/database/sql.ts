@@ -19,7 +19,7 @@ export interface SqlConnection {
   readonly close: () => Promise<void>
   /** It will never work again; a new one has to be opened. */
   readonly isBroken: () => boolean
-  /** Told of each call that failed since the server is away, or cannot do what it is for. */
+  /** Called for each call that failed since the server is away, or cannot do what it is for. */
   readonly onFault?: () => void
 }
 
