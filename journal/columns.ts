@@ -95,10 +95,16 @@ export class KnownColumns {
   }
 }
 
-/** The same for bundles that have the same members, of the same pools, in the same rows. */
-export function membersKey({ memberUid, memberFlags, memberPool, poolUid }: Bundle): string {
+/**
+ * The same for bundles that have the same members, of the same pools, in the same rows, with the
+ * same pools probed.
+ */
+export function membersKey(
+  { memberUid, memberFlags, memberPool, poolUid }: Bundle,
+  probed: Uint8Array,
+): string {
   const hash = createHash('sha256')
-  for (const column of [memberUid, memberFlags, memberPool, poolUid]) {
+  for (const column of [memberUid, memberFlags, memberPool, poolUid, probed]) {
     hash.update(`${column.byteLength} `).update(column)
   }
   return hash.digest('hex').slice(0, 16)

@@ -2,6 +2,8 @@
 // addresses. It is written behind the node's back: nothing waits for it, and it may fail alone.
 import { randomUUID } from 'node:crypto'
 import type { Bundle } from '#bundle/format/bundle.ts'
+import { probedPools } from '#bundle/load/probed-pools.ts'
+import type { MadeChecks } from '#bundle/load/probed-pools.ts'
 import type { ChannelRecord } from '#bundle/signature/channel.ts'
 import type { Clock } from '#lib/clock.ts'
 import type { Log } from '#lib/log.ts'
@@ -36,6 +38,8 @@ export interface JournalParts {
   readonly ageMaxMs: number
   readonly node: string
   readonly version: string
+  /** Which health checks the node makes; default: all. */
+  readonly checks?: MadeChecks
   readonly clock: Clock
   readonly log: Log
   readonly after?: After
@@ -53,7 +57,7 @@ export interface JournalParts {
 interface Followed {
   readonly bundle: Bundle
   readonly state: RoutingState
-  readonly record: Pick<GenerationHead, 'digest' | 'commit' | 'seq' | 'members'>
+  readonly record: Pick<GenerationHead, 'digest' | 'commit' | 'seq' | 'members' | 'checks'>
   known: KnownColumns
   serial: number
   isSettled: boolean
@@ -109,9 +113,11 @@ export class Journal implements StateWatch {
     const serial = state.soaSerial[0]!
     const known = new KnownColumns(bundle)
     const { digest, commit, seq } = record
+    const { checks = 'all' } = this.#parts
+    const members = membersKey(bundle, probedPools(bundle, checks))
     this.#followed = {
       ...{ bundle, state, known, serial, isSettled: false },
-      record: { digest, commit, seq, members: membersKey(bundle) },
+      record: { digest, commit, seq, members, checks },
     }
     this.#unbuilt.clear()
     const begins = this.#file.wants(true)

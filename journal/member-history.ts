@@ -21,6 +21,8 @@ export interface MemberRow {
   /** In the list of those that are asked for. */
   readonly place: number
   readonly isEnabled: boolean
+  /** A check of the node looks at it. */
+  readonly isProbed: boolean
   /** It has a host name, so it has no address until one is found. */
   readonly isResolved: boolean
 }
@@ -213,6 +215,7 @@ class HistoryWalk {
 
 const order: readonly MemberStanding[] = [
   'up',
+  'unprobed',
   'warming',
   'down',
   'unresolved',
@@ -220,10 +223,11 @@ const order: readonly MemberStanding[] = [
   'disabled',
 ]
 
-function standingOf({ isEnabled, healthy, out }: RowState): MemberStanding {
+function standingOf({ isEnabled, isProbed, healthy, out }: RowState): MemberStanding {
   if (!isEnabled) return 'disabled'
   if ((out & MemberOut.Maintenance) !== 0) return 'maintenance'
   if ((out & MemberOut.Unresolved) !== 0) return 'unresolved'
   if (healthy === 0) return 'down'
-  return (out & MemberOut.Warming) === 0 ? 'up' : 'warming'
+  if ((out & MemberOut.Warming) !== 0) return 'warming'
+  return isProbed ? 'up' : 'unprobed'
 }

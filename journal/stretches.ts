@@ -2,6 +2,8 @@
 
 export type MemberStanding =
   | 'up'
+  /** It was answered, and no check of the node looked at it. */
+  | 'unprobed'
   | 'down'
   /** It has not passed its first probes since it came back. */
   | 'warming'
@@ -100,6 +102,7 @@ const badness: readonly MemberStanding[] = [
   'unknown',
   'absent',
   'up',
+  'unprobed',
   'disabled',
   'maintenance',
   'warming',

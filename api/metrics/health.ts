@@ -56,7 +56,7 @@ export const healthRows = [
   {
     name: 'gslbd_members_unprobed',
     type: 'gauge',
-    help: 'Healthy members that nobody probes: their pool has no check, or checks are off.',
+    help: 'Healthy members that nobody probes: their pool has no check that the node makes.',
     labels: [],
     read: ({ health: { members } }: MetricsSnapshot) => one(members.unprobed),
   },

@@ -21,7 +21,7 @@ const history = route({
   path: '/api/v1/pools/{id}/health-history',
   needs: 'pool:read',
   tag: 'Pools',
-  summary: 'The members of a pool over time: up, down or kept out, as nodes answered',
+  summary: 'The members of a pool over time: up, not probed, down or kept out, as nodes answered',
   details:
     'From the journal of this node and, for system administrators, those in its database ' +
     '(eight nodes at most). Journals are kept as long as journal.maxAge and ' +

@@ -5,11 +5,12 @@ import { Refusal, send } from '../api/client.ts'
 import { memberOf, targetOf } from '../api/live.ts'
 import { useLoad } from '../api/load.ts'
 import { Card, Empty, Fault, Loading, Time } from '../parts/page.tsx'
-import { countOf, localOf, spanOf } from '../parts/words.ts'
+import { spanOf } from '../parts/words.ts'
+import { summaryOf, wordsOf } from './history-words.ts'
+import type { Stretch } from './history-words.ts'
 
 type History =
   paths['/api/v1/pools/{id}/health-history']['get']['responses'][200]['content']['application/json']
-type Stretch = History['nodes'][number]['members'][number]['stretches'][number]
 
 const ranges = { '24 hours': 24, '7 days': 168 } as const
 type Range = keyof typeof ranges
@@ -154,34 +155,6 @@ function HistoryRow({ memberId, node, stretches, from, to }: RowProps) {
   )
 }
 
-const secondsOf = ({ from, to }: Stretch): number => Math.round((to - from) / 1_000)
-
-/** `down for 3 min from 14:02: probes found it down`. */
-function wordsOf(one: Stretch): string {
-  const { state, reason, changes, from } = one
-  const storm = changes > 0 ? `, with ${countOf(changes, 'change')}` : ''
-  const why = reason === '' ? '' : `: ${reason}`
-  const what = state === 'unknown' ? 'not known' : state
-  return `${what} for ${spanOf(secondsOf(one))} from ${localOf(from)}${storm}${why}`
-}
-
-/** `up 99.7 % of the time that is known, down 2 times`. */
-function summaryOf(stretches: readonly Stretch[], rangeMs: number): string {
-  const lengthOf = (wanted: (state: string) => boolean): number =>
-    stretches.reduce((sum, { state, from, to }) => sum + (wanted(state) ? to - from : 0), 0)
-  const knownMs = lengthOf((state) => state !== 'unknown' && state !== 'absent')
-  if (knownMs === 0) return 'nothing is known of this time'
-  const share = (100 * lengthOf((state) => state === 'up')) / knownMs
-  const falls = stretches.filter(({ state }) => state === 'down').length
-  const storms = stretches.reduce((sum, { changes }) => sum + changes, 0)
-  const times = falls === 0 ? '' : `, down ${countOf(falls, 'time')}`
-  const more = storms === 0 ? '' : `, ${countOf(storms, 'short change')}`
-  const part = knownMs < rangeMs * 0.99 ? ' of what is known' : ''
-  // Never 100 where it was down.
-  const shown = share === 100 ? '100' : Math.min(99.99, share).toFixed(share > 99 ? 2 : 1)
-  return `up ${shown} %${part}${times}${more}`
-}
-
 function Scale({ from, to }: { from: number; to: number }) {
   return (
     <>
@@ -194,6 +167,7 @@ function Scale({ from, to }: { from: number; to: number }) {
         <li class="bad">down</li>
         <li class="warn">warming up, or without an address</li>
         <li class="held">held out or disabled</li>
+        <li class="unprobed">not probed</li>
         <li class="nothing">not known</li>
       </ul>
       <p class="hint">

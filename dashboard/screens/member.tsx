@@ -4,13 +4,13 @@ import { useEffect, useRef } from 'preact/hooks'
 import { read } from '../api/client.ts'
 import { nowMs } from '../api/clock.ts'
 import { memberOf, poolOf, standingOf, verdictsOf, targetOf } from '../api/live.ts'
-import type { Member } from '../api/live.ts'
+import type { Member, Standing } from '../api/live.ts'
 import { useLoad } from '../api/load.ts'
 import { can } from '../api/session.ts'
 import { trailOf } from '../api/trail.ts'
 import { useEdits } from '../edit/use-edits.tsx'
 import { Chart } from '../parts/chart.tsx'
-import { Badge, Card, Empty, Fault, Loading, Page, StandingBadge, Time } from '../parts/page.tsx'
+import { Card, Empty, Fault, Loading, Page, StandingBadge, Time } from '../parts/page.tsx'
 import { countOf } from '../parts/words.ts'
 import { Holder } from './holder.tsx'
 import { MemberActions } from './member-actions.tsx'
@@ -132,7 +132,7 @@ function NowCard({ status, member }: { status: Status; member: Member }) {
       <ul class="plain lines">
         {nodes.map(({ node, healthy, reason, since }) => (
           <li key={node}>
-            <Badge tone={healthy ? 'good' : 'bad'}>{healthy ? 'up' : 'down'}</Badge> for {node}{' '}
+            <StandingBadge standing={foundOf(status.probed, healthy)} /> for {node}{' '}
             <span class="hint">
               <Time ms={since} /> {reason}
             </span>
@@ -142,6 +142,9 @@ function NowCard({ status, member }: { status: Status; member: Member }) {
     </Card>
   )
 }
+
+const foundOf = (isProbed: boolean, healthy: boolean): Standing =>
+  !isProbed ? 'unknown' : healthy ? 'up' : 'down'
 
 function HealthSeen({ member }: { member: Member }) {
   const strips = stripsOf(verdictsOf(member.id), trailOf(member.id), nowMs())

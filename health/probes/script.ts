@@ -29,7 +29,7 @@ export function createScript(environment: Environment): Probe {
 }
 
 /**
- * A guard: no target of such a pool reaches a prober (server/node/probed-pools.ts). Its members
+ * A guard: no target of such a pool reaches a prober (bundle/load/probed-pools.ts). Its members
  * count as healthy.
  */
 export function createForbiddenScript(log: Log): Probe {

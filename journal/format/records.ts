@@ -1,5 +1,6 @@
 // Records of a journal: how one is framed, and how a file of them is read, whatever became of it.
 import { crc32 } from 'node:zlib'
+import type { MadeChecks } from '#bundle/load/probed-pools.ts'
 import { journalLimits } from './limits.ts'
 import { OctetReader, OctetWriter } from './octets.ts'
 
@@ -49,8 +50,13 @@ export interface GenerationHead {
   readonly seq: number
   /** SOA serial of every zone. */
   readonly serial: number
-  /** Bundles with the same members in the same rows have the same; left out: by an older node. */
+  /**
+   * Bundles with the same members in the same rows, and the same of them probed, have the same;
+   * left out: by an older node.
+   */
   readonly members?: string
+  /** Which checks the node made; left out: by an older node, which is taken to have made all. */
+  readonly checks?: MadeChecks
   /** The bundle answered already when the segment began. */
   readonly isContinued: boolean
 }

@@ -5,6 +5,7 @@ import { textOf, uidOf } from '#bundle/format/bundle.ts'
 import type { Bundle } from '#bundle/format/bundle.ts'
 import { MemberFlag } from '#bundle/format/cells.ts'
 import { isResolved } from '#bundle/format/hostnames.ts'
+import { probedPools } from '#bundle/load/probed-pools.ts'
 import { systemClock } from '#lib/clock.ts'
 import type { Clock } from '#lib/clock.ts'
 import { err, ok } from '#lib/result.ts'
@@ -98,18 +99,25 @@ async function rowsThen(
   head: GenerationHead,
 ): Promise<readonly MemberRow[] | null> {
   const found = await bundleOfThen(job.dataDir, job.gitdirs, head)
-  return found.ok ? rowsIn(found.value.bundle, job) : null
+  return found.ok ? rowsIn(found.value.bundle, job, head) : null
 }
 
-function rowsIn(bundle: Bundle, { tenant, members }: HealthJob): readonly MemberRow[] {
+function rowsIn(
+  bundle: Bundle,
+  { tenant, members }: HealthJob,
+  { checks = 'all' }: GenerationHead,
+): readonly MemberRow[] {
+  const probed = probedPools(bundle, checks)
   const places = new Map(members.map((uid, place) => [uid, place]))
   const rows: MemberRow[] = []
   for (let row = 0; row < bundle.counts.members; row++) {
     const place = places.get(uidOf(bundle.memberUid, row))
     if (place === undefined) continue
-    if (textOf(bundle, bundle.poolTenant[bundle.memberPool[row]!]!) !== tenant) continue
+    const pool = bundle.memberPool[row]!
+    if (textOf(bundle, bundle.poolTenant[pool]!) !== tenant) continue
     const isEnabled = (bundle.memberFlags[row]! & MemberFlag.Enabled) !== 0
-    rows.push({ row, place, isEnabled, isResolved: isResolved(bundle, row) })
+    const isProbed = probed[pool] === 1
+    rows.push({ row, place, isEnabled, isProbed, isResolved: isResolved(bundle, row) })
   }
   return rows
 }

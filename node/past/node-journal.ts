@@ -4,6 +4,7 @@ import type { Settings } from '#settings/settings.ts'
 import { systemClock } from '#lib/clock.ts'
 import type { Log } from '#lib/log.ts'
 import { version } from '#lib/version.ts'
+import { madeChecks } from '#bundle/load/probed-pools.ts'
 import type { GeoSource } from '#inputs/geo/geo-source.ts'
 import { Journal } from '#journal/journal.ts'
 import type { MeasuredTable } from '#journal/sides/measured-log.ts'
@@ -28,7 +29,8 @@ export interface NodeJournalParts {
 /** null: the settings want none, or the node answers no DNS. */
 export function createNodeJournal(parts: NodeJournalParts): Journal | null {
   const { settings, dataDir, geo, rum, log, mayWrite } = parts
-  const { enabled, maxAgeMs, maxMegabytes } = settings.journal
+  const { journal: wanted, health } = settings
+  const { enabled, maxAgeMs, maxMegabytes } = wanted
   if (!enabled || !settings.roles.includes('dns')) return null
   const journal = new Journal({
     directory: journalDirectory(dataDir),
@@ -36,6 +38,7 @@ export function createNodeJournal(parts: NodeJournalParts): Journal | null {
     ageMaxMs: maxAgeMs,
     node: settings.state.nodeName,
     version,
+    checks: madeChecks(health.enabled ? { runsScripts: health.allowScriptChecks } : null),
     ...{ clock: systemClock, log },
     tables: () => databasesOf(geo),
     ...(mayWrite === undefined ? {} : { mayWrite }),

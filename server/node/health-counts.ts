@@ -2,6 +2,7 @@
 import { textOf } from '#bundle/format/bundle.ts'
 import type { Bundle } from '#bundle/format/bundle.ts'
 import { MemberFlag } from '#bundle/format/cells.ts'
+import { madeChecks, probedPools } from '#bundle/load/probed-pools.ts'
 import { MemberOut } from '#routing/state/state.ts'
 import type { RoutingState } from '#routing/state/state.ts'
 import type { MemberCounts, NodeMemberCounts } from '#state/ports/node-counts.ts'
@@ -13,20 +14,20 @@ export interface PoolCounts extends MemberCounts {
 
 type Counted = { -readonly [Key in keyof MemberCounts]: number }
 
-/** @param probes false: health checks are off */
+/** @param health which checks are made; null: none */
 export function countHealth(
   bundle: Bundle,
   state: RoutingState,
-  probes: boolean,
+  health: Parameters<typeof madeChecks>[0],
 ): NodeMemberCounts {
   const counts: Counted = { healthy: 0, unhealthy: 0, warming: 0 }
+  const probed = probedPools(bundle, madeChecks(health))
   let unprobed = 0
   for (let member = 0; member < bundle.counts.members; member++) {
     const found = stateOf(bundle, state, member)
     if (found === undefined) continue
     counts[found]++
-    const isProbed = probes && bundle.poolHealthCheck[bundle.memberPool[member]!] !== 0
-    if (found === 'healthy' && !isProbed) unprobed++
+    if (found === 'healthy' && probed[bundle.memberPool[member]!] === 0) unprobed++
   }
   return { ...counts, unprobed }
 }

@@ -23,7 +23,7 @@ import type { HealthMonitor, MonitoredTarget } from '#health/view/monitor.ts'
 import { targetKey } from '#health/probes/probe.ts'
 import { watchesNothing } from '#journal/journal.ts'
 import type { StateWatch } from '#journal/journal.ts'
-import { probedPools } from './probed-pools.ts'
+import { madeChecks, probedPools } from '#bundle/load/probed-pools.ts'
 import type { HostnameResolver } from '#inputs/resolve/hostname-resolver.ts'
 
 /** A bundle and its state, which is written here. */
@@ -130,7 +130,7 @@ export class HealthLink {
   }
 
   #probed(bundle: Bundle): Uint8Array {
-    return probedPools(bundle, this.#monitor.runsScripts)
+    return probedPools(bundle, madeChecks(this.#monitor))
   }
 
   #target(serving: Serving): void {

@@ -124,15 +124,15 @@ test(
     await visit(page, `/pools/${id}`)
     const strip = page.getByRole('slider', { name: /^192\.0\.2\.1 for / })
     const words = () => strip.getAttribute('aria-valuetext')
-    await expect.poll(words).toBe('up 100 % of what is known')
+    await expect.poll(words).toBe('not probed')
     await strip.focus()
-    expect(await words()).toMatch(/^up for /)
+    expect(await words()).toMatch(/^not probed for .*: no check of the node looked at it/)
     await page.keyboard.press('ArrowLeft')
     expect(await words()).toMatch(/: the pool did not have it$/)
     await page.keyboard.press('ArrowLeft')
     expect(await words()).toMatch(/^not known for 24 h .*: the journal of the node begins later$/)
     await button(page, '7 days').click()
-    await expect.poll(words).toBe('up 100 % of what is known')
+    await expect.poll(words).toBe('not probed')
     await strip.hover({ position: { x: 3, y: 3 } })
     expect(await words()).toMatch(/^not known for 7 d /)
     expect(await lookAt(page, 'pool-history')).toEqual([])
@@ -140,6 +140,10 @@ test(
     const [member] = (await call<Named[]>('GET', `/pools/${id}/members`)).body
     await visit(page, `/members/${member?.id}`)
     await strip.waitFor()
+    await page
+      .getByRole('listitem')
+      .filter({ hasText: /^not probed for/ })
+      .waitFor()
     expect(unexpected(faults)).toEqual([])
   },
   patienceMs,

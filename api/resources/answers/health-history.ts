@@ -35,7 +35,7 @@ export const HealthHistoryQuery = Type.Object(
 export type HealthHistoryQuery = Static<typeof HealthHistoryQuery>
 
 const states = [
-  ...['up', 'down', 'warming', 'maintenance', 'unresolved', 'disabled'],
+  ...['up', 'unprobed', 'down', 'warming', 'maintenance', 'unresolved', 'disabled'],
   ...['absent', 'unknown'],
 ] as const
 
@@ -43,7 +43,9 @@ const Stretch = Type.Object({
   from: Type.Integer({ description: 'Unix milliseconds' }),
   to: Type.Integer({ description: 'Unix milliseconds; not included' }),
   state: Type.Enum([...states], {
-    description: 'What the node answered by. `absent`: the pool did not have it.',
+    description:
+      'What the node answered by. `unprobed`: it was answered, and no check of the node looked ' +
+      'at it. `absent`: the pool did not have it.',
   }),
   reason: Type.String({ description: 'What the state means, or why it is not known' }),
   changes: Type.Integer({
@@ -74,6 +76,7 @@ export const HealthHistory = Type.Object(
 )
 
 const meanings: Readonly<Record<string, string>> = {
+  unprobed: 'no check of the node looked at it: it was answered, and nobody knew',
   down: 'probes, or monitors of outside, found it down',
   warming: 'it had come back, and had not passed enough probes yet',
   maintenance: 'a maintenance window held it out',

@@ -3,7 +3,7 @@ import { mkdtempSync, readFileSync, rmSync, truncateSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, expect, test } from 'vitest'
-import type { BundleModel } from '#bundle/format/model.ts'
+import type { BundleModel, HealthCheckModel } from '#bundle/format/model.ts'
 import { runHealthJob } from '#node/past/health-job.ts'
 import { knownRowsLimits } from '#node/past/known-rows.ts'
 import { PastAnswers } from '#node/past/past-answers.ts'
@@ -15,7 +15,15 @@ import type { JournalParts } from '#journal/journal.ts'
 import { magic, recordBytesAt } from '#journal/format/records.ts'
 import { openSegment, segmentFiles } from '#journal/segment-files.ts'
 import { BundleStore } from '#server/node/bundle-store.ts'
-import { bareModel, bundleOf, member, pool, uid, zone } from '#test/support/bundle-models.ts'
+import {
+  bareModel,
+  bundleOf,
+  healthCheck,
+  member,
+  pool,
+  uid,
+  zone,
+} from '#test/support/bundle-models.ts'
 import { FakeTime } from '#test/support/fake-time.ts'
 import { journalEpochMs, JournalScene } from '#test/support/journal-scene.ts'
 import { journalAt } from '#test/support/journals.ts'
@@ -27,7 +35,7 @@ const model = (addresses: readonly string[], more: Partial<BundleModel> = {}): B
   ...bareModel,
   zones: [zone('test.')],
   pools: [
-    pool(1, addresses, { tenant: 'acme' }),
+    pool(1, addresses, { tenant: 'acme', healthCheck }),
     pool(2, ['198.51.100.1'], { tenant: 'zenith', name: 'theirs' }),
   ],
   ...more,
@@ -127,7 +135,7 @@ test('a member is found in each configuration of the time, wherever its row was'
   scene.flip(1)
   scene.time.pass(10 * minuteMs)
   const disabled = member('192.0.2.1', { uid: first, enabled: false })
-  swap(scene, model([], { pools: [pool(1, [disabled], { tenant: 'acme' })] }))
+  swap(scene, model([], { pools: [pool(1, [disabled], { tenant: 'acme', healthCheck })] }))
   scene.time.pass(10 * minuteMs)
   expect(await told(scene, { members: [first, second], minutes: 30 })).toEqual([
     [
@@ -139,6 +147,46 @@ test('a member is found in each configuration of the time, wherever its row was'
       [10, 20, 'down'],
       [20, 30, 'absent'],
     ],
+  ])
+})
+
+const minutesOf = (healthCheck: HealthCheckModel | null, checks?: JournalParts['checks']) =>
+  async function tell(): Promise<unknown> {
+    const scene = sceneOf(checks === undefined ? {} : { checks })
+    const pools = [pool(1, ['192.0.2.1'], { tenant: 'acme', healthCheck })]
+    swap(scene, model([], { pools }))
+    scene.time.pass(10 * minuteMs)
+    // As outside monitors say.
+    scene.flip(0)
+    scene.time.pass(10 * minuteMs)
+    return told(scene, { minutes: 20 })
+  }
+const script: HealthCheckModel = { ...healthCheck, type: 'script', scriptContent: 'exit 0' }
+
+test.each([
+  ['a pool without a check', minutesOf(null), 'unprobed'],
+  ['a node without checks', minutesOf(healthCheck, 'none'), 'unprobed'],
+  ['a script on a node that runs none', minutesOf(script, 'no-scripts'), 'unprobed'],
+  ['a check on a node that runs no scripts', minutesOf(healthCheck, 'no-scripts'), 'up'],
+  ['a script on a node that runs them', minutesOf(script, 'all'), 'up'],
+])('members of %s are not told better than they are known', async (_what, tell, state) => {
+  expect(await tell()).toEqual([
+    [0, 10, state],
+    [10, 20, 'down'],
+  ])
+})
+
+test('a check that comes with a commit counts from then on', async () => {
+  const scene = sceneOf()
+  const bare = model([], { pools: [pool(1, ['192.0.2.1'], { tenant: 'acme' })] })
+  for (const one of [bare, model(['192.0.2.1']), bare]) {
+    swap(scene, one)
+    scene.time.pass(10 * minuteMs)
+  }
+  expect(await told(scene, { minutes: 30 })).toEqual([
+    [0, 10, 'unprobed'],
+    [10, 20, 'up'],
+    [20, 30, 'unprobed'],
   ])
 })
 
