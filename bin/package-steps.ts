@@ -45,13 +45,12 @@ export async function takeSteps(
       stop.abort(new StepFault(`stopped by ${signal}: no package was written`))
     })
   }
-  let doing = ''
-  const say = (words: string): void => progress.say((doing = words))
+  const { say } = progress
   const pass = (from: Readable, to: NodeJS.WriteStream): void => {
     from.on('data', (octets: Buffer) => {
-      progress.clear()
+      progress.pause()
       to.write(octets)
-      if (octets.at(-1) === newline) say(doing)
+      if (octets.at(-1) === newline) progress.resume()
     })
   }
   const run: Steps['run'] = async (program, ...args) => {

@@ -10,6 +10,10 @@ const erase = '\r\u001B[K'
 export interface Progress {
   /** @param doing a few words, such as `reading 40,000 files` */
   readonly say: (doing: string) => void
+  /** Takes the line away while something else is printed; its seconds go on. */
+  readonly pause: () => void
+  /** Writes the line again that `pause` took away. */
+  readonly resume: () => void
   /** Takes the line away, if there is one. */
   readonly clear: () => void
 }
@@ -68,7 +72,14 @@ export function openProgress({ write, isTerminal, clock, after }: ProgressPlace)
     callOff()
     callOff = after(secondMs, show)
   }
+  const pause = (): void => {
+    callOff()
+    if (isShown) write(erase)
+    isShown = false
+  }
   return {
+    pause,
+    resume: show,
     say: (words) => {
       const nowMs = monotonicMs()
       // From the first word on; what blocks the loop is told when the next word comes.
@@ -77,10 +88,8 @@ export function openProgress({ write, isTerminal, clock, after }: ProgressPlace)
       show()
     },
     clear: () => {
-      callOff()
+      pause()
       doing = undefined
-      if (isShown) write(erase)
-      isShown = false
     },
   }
 }

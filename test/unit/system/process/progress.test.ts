@@ -38,6 +38,33 @@ describe('the line of progress', () => {
     expect(text).toBe([...shown, 'reading b …'].map((line) => erase + line).join(''))
   })
 
+  test('what is printed meanwhile takes its place, and no seconds', () => {
+    const { text, timers } = written(true, ({ say, pause, resume, clear }, time) => {
+      say('packing')
+      time.pass(3_500)
+      pause()
+      time.pass(2_000)
+      resume()
+      clear()
+      resume()
+    })
+    const shown = ['', '', '', ' 3 s'].map((took) => `${erase}packing …${took}`)
+    expect(text).toBe(`${shown.join('')}${erase}${erase}packing … 5 s${erase}`)
+    expect(timers).toBe(0)
+  })
+
+  test('elsewhere a line after what was printed has the seconds of all of it', () => {
+    const { text } = written(false, ({ say, pause, resume }, time) => {
+      say('packing')
+      for (let i = 0; i < 4; i++) {
+        time.pass(900)
+        pause()
+        resume()
+      }
+    })
+    expect(text).toBe('packing … 3 s\n')
+  })
+
   test('elsewhere says nothing of what takes less than three seconds', () => {
     const { text, timers } = written(false, ({ say, clear }, time) => {
       say('reading a')
