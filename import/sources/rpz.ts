@@ -55,6 +55,10 @@ class PolicyReader {
   readonly #below = new Map<string, Effect>()
   /** The place of each name that is looked at, without `*.`. */
   readonly #placeOf = new Map<string, ZonePlace>()
+  /** Types of its own records, which no rule has. */
+  readonly #ownTypes = new Set<'SOA' | 'NS'>()
+  /** The first of these, or of all. */
+  #ownPlace: ZonePlace | undefined
   readonly #told = new Map<string, { readonly note: Note; count: number }>()
 
   constructor(origin: string) {
@@ -66,8 +70,12 @@ class PolicyReader {
     const { owner, type, rdata } = records.at(index)
     const text = formatName(owner).toLowerCase()
     const tell = (is: Note['is'], what: string): void => this.#tell(is, what, placeOf(index))
+    this.#ownPlace ??= placeOf(index)
     if (text === this.#origin) {
-      if (type !== RrType.SOA && type !== RrType.NS) tell('left out', 'records of the zone itself')
+      const own = type === RrType.SOA ? 'SOA' : type === RrType.NS ? 'NS' : undefined
+      if (own === undefined) return tell('left out', 'records of the zone itself')
+      if (this.#ownTypes.size === 0) this.#ownPlace = placeOf(index)
+      this.#ownTypes.add(own)
       return
     }
     if (!text.endsWith(this.#suffix)) return tell('left out', 'names outside of the policy zone')
@@ -107,6 +115,18 @@ class PolicyReader {
 
   notes(): readonly Note[] {
     this.#tellEndedWildcards()
+    return [...this.#noteOfZone(), ...this.#notesOfRecords()]
+  }
+
+  /** What no rule has is named in one line. */
+  #noteOfZone(): readonly Note[] {
+    if (this.#ownPlace === undefined) return []
+    const what = [...this.#ownTypes, 'TTLs'].join(', ')
+    const text = `${what} of the policy zone: rules have none, and the node's own TTL`
+    return [{ is: 'left out', text, place: this.#ownPlace }]
+  }
+
+  #notesOfRecords(): readonly Note[] {
     return [...this.#told.values()].map(({ note, count }) => {
       const more = count === 1 ? '' : `; ${count} records, this is the first`
       return { ...note, text: `${note.text}${more}` }

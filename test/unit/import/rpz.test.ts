@@ -10,6 +10,9 @@ import { tempDir } from '#test/support/temp-dir.ts'
 const head =
   '$ORIGIN rpz.example.\n$TTL 60\n@ SOA localhost. root.localhost. 1 2 3 4 5\n@ NS localhost.\n'
 
+const ownLine =
+  "  zone:3:1: SOA, NS, TTLs of the policy zone: rules have none, and the node's own TTL"
+
 async function imported(zone: string, ...options: readonly string[]) {
   const directory = tempDir('rpz')
   const [file, target] = [join(directory, 'zone'), join(directory, 'config')]
@@ -58,7 +61,8 @@ test.each([
   expect([exit, err]).toEqual([Exit.Ok, ''])
   const count = rules.length === 1 ? '1 response rule' : `${rules.length} response rules`
   expect(out).toBe(
-    `wrote config/gslb.yaml: settings\nwrote config/rpz/rpz.example.yaml: ${count}\n`,
+    `wrote config/gslb.yaml: settings\nwrote config/rpz/rpz.example.yaml: ${count}\n` +
+      `\nleft out:\n${ownLine}\n`,
   )
   expect(rulesIn(target)).toEqual(rules)
   expect((await runCli('check', target)).exit).toBe(Exit.Ok)
@@ -85,6 +89,7 @@ test('what does not map is listed by its reason, with the first place and how ma
   const at = (record: number): string => `  zone:${5 + record}:1: `
   const notes = out.split('\n').filter((line) => line.startsWith('  '))
   expect(notes).toEqual([
+    ownLine,
     `${at(9)}another CNAME of a name that has one`,
     `${at(11)}records of the zone itself`,
     `${at(1)}an answer without records (CNAME *.): write nxdomain, or a target without records`,
@@ -109,7 +114,11 @@ test('a file without a rule that maps, without a zone, or with faults writes not
     Exit.ErrorsFound,
     expect.stringContaining('give the name of the policy zone with --origin') as string,
   ])
-  expect((await imported('a.net 60 CNAME .\n', '--origin', 'rpz.example')).exit).toBe(Exit.Ok)
+  const bare = await imported('a.net 60 CNAME .\n', '--origin', 'rpz.example')
+  expect([bare.exit, bare.out]).toEqual([
+    Exit.Ok,
+    expect.stringContaining('  zone:1:1: TTLs of the policy zone: rules have none, ') as string,
+  ])
   expect((await imported(`${head}a.net CNAME\n`)).exit).toBe(Exit.ErrorsFound)
 })
 
