@@ -2,7 +2,7 @@
 import type { Check } from './check.ts'
 import { settings } from './settings.ts'
 import { ports } from './ports.ts'
-import { disk } from './disk.ts'
+import { backups, disk } from './disk.ts'
 import { journal } from './journal.ts'
 import { keys } from './keys.ts'
 import { setup } from './setup.ts'
@@ -19,6 +19,7 @@ export const checks: readonly Check[] = Object.freeze([
   settings,
   ports,
   disk,
+  backups,
   keys,
   setup,
   trust,

@@ -1,8 +1,11 @@
-// Whether the data directory can be written, and how much room its disk has.
-import { accessSync, constants, statfsSync, statSync } from 'node:fs'
-import { dirname } from 'node:path'
-import { bad, good, warning } from './check.ts'
-import type { Check } from './check.ts'
+// Whether what a node keeps is safe: its disk can be written and has room, its backups are new.
+import { accessSync, constants, existsSync, statfsSync, statSync } from 'node:fs'
+import { dirname, join } from 'node:path'
+import { ageText } from '#cli/watch/status-screen.ts'
+import { systemClock } from '#lib/clock.ts'
+import { newestBackupMs } from '#state/backup/backups.ts'
+import { bad, good, unknown, warning } from './check.ts'
+import type { Check, Finding, Patient } from './check.ts'
 
 /** Fewer are a handful of bundles and commits. */
 const bytesMin = 256 * 1_048_576
@@ -37,4 +40,41 @@ function existing(path: string): string {
   if (statSync(path, { throwIfNoEntry: false }) !== undefined) return path
   const above = dirname(path)
   return above === path ? path : existing(above)
+}
+
+export const backups: Check = {
+  name: 'backups',
+  look: async (patient) => [newestBackup(patient)],
+}
+
+/** One that is due takes a while, and is tried again each minute. */
+const intervalsMax = 2
+const backupTodo = 'see the log, which says why none can be taken, and whether the node runs'
+
+function newestBackup({ settings }: Patient): Finding {
+  const { roles, dataDir, backup } = settings
+  const { directory, intervalMs, enabled } = backup
+  if (!roles.includes('control')) return good('this node has nothing that is backed up')
+  if (!isListed(directory)) return unknown(`${directory} cannot be read by this user`)
+  const nowMs = systemClock.nowMs()
+  const newestMs = newestBackupMs(directory, nowMs)
+  const ageMs = newestMs === null ? null : nowMs - newestMs
+  const age = ageMs === null ? 'there is none' : `the newest is ${ageText(ageMs / 1_000)} old`
+  const found = `${age} in ${directory}`
+  if (!enabled) return unknown(`backup.enabled is false: this node takes none by itself; ${found}`)
+  if (ageMs !== null && ageMs <= intervalsMax * intervalMs) return good(found)
+  const hasNothing = ageMs === null && !existsSync(join(dataDir, 'keys', 'node.pem'))
+  return hasNothing
+    ? unknown(`${found}: this node has stored nothing yet`)
+    : warning(found, backupTodo)
+}
+
+/** What is not there is made with the first backup. */
+function isListed(directory: string): boolean {
+  try {
+    accessSync(directory, constants.R_OK | constants.X_OK)
+    return true
+  } catch (error) {
+    return (error as NodeJS.ErrnoException).code === 'ENOENT'
+  }
 }

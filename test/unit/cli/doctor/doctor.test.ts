@@ -7,6 +7,7 @@ import { describe, expect, onTestFinished, test } from 'vitest'
 import { answers } from '#cli/doctor/answers.ts'
 import { anycast } from '#cli/doctor/anycast.ts'
 import { clock } from '#cli/doctor/clock.ts'
+import { backups } from '#cli/doctor/disk.ts'
 import { journal } from '#cli/doctor/journal.ts'
 import { keys } from '#cli/doctor/keys.ts'
 import { ports } from '#cli/doctor/ports.ts'
@@ -22,6 +23,7 @@ import { createRoutingState } from '#routing/state/candidates.ts'
 import { Journal } from '#journal/journal.ts'
 import { segmentFiles } from '#journal/segment-files.ts'
 import { bundleOf, smallModel } from '#test/support/bundle-models.ts'
+import { backupName } from '#state/backup/backups.ts'
 import { startStandIn } from '#test/support/http-stand-in.ts'
 import { runCli } from '#test/support/run-cli.ts'
 import { tempDir } from '#test/support/temp-dir.ts'
@@ -194,6 +196,45 @@ describe('journal', () => {
     [{ roles: ['control'] }, 'unknown: this node answers no DNS'],
   ])('a node with %j has none', async (yaml, said) => {
     expect(await lines(journal, patientOf(tempDir('doctor'), yaml))).toContain(said)
+  })
+})
+
+describe('backups', () => {
+  const hourMs = 3_600_000
+  const withBackup = (agoMs: number | null, enabled = true, interval = '1h'): Patient => {
+    const dataDir = withKey(0o600)
+    const directory = join(dataDir, 'backups')
+    if (agoMs !== null) {
+      mkdirSync(directory)
+      writeFileSync(join(directory, backupName(systemClock.nowMs() - agoMs)), '')
+    }
+    return patientOf(dataDir, { backup: { enabled, interval, directory } })
+  }
+
+  test.each([
+    [
+      'one of an hour ago',
+      () => withBackup(hourMs),
+      /^good: the newest is 60 min old in .*backups/,
+    ],
+    ['one of three hours ago', () => withBackup(3 * hourMs), /^warning: the newest is 3 h .*log/],
+    ['that are taken each day', () => withBackup(30 * hourMs, true, '24h'), /^good: /],
+    ['none', () => withBackup(null), /^warning: there is none in .*see the log/],
+    ['none that is whole', () => withBackup(-hourMs), /^warning: there is none/],
+    ['that nobody wants', () => withBackup(null, false), /^unknown: backup.enabled is false/],
+  ])('%s', async (_what, patient, said) => {
+    expect(await lines(backups, patient())).toMatch(said)
+  })
+
+  test('a node that has stored nothing has none yet, and one of the role dns never', async () => {
+    const backup = { enabled: true, directory: join(tempDir('doctor'), 'none') }
+    expect(await lines(backups, patientOf(tempDir('doctor'), { backup }))).toMatch(
+      /^unknown: there is none .*has stored nothing yet/,
+    )
+    const bundle = { urls: ['https://control.example.net'] }
+    expect(await lines(backups, patientOf(tempDir('doctor'), { roles: ['dns'], bundle }))).toMatch(
+      /^good: this node has nothing that is backed up/,
+    )
   })
 })
 
