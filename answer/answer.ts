@@ -155,7 +155,7 @@ function isApexWithParent(tx: Transaction, bundle: Bundle): boolean {
   return isApex && bundle.zoneParent[zoneOfNode(bundle, node)]! >= 0
 }
 
-/** With one of these an answer is not in the node's own row and rrsets. */
+/** A node with one of these flags needs more than its own row and rrsets for an answer. */
 const beyondNode = NodeFlag.Cut | NodeFlag.Below | NodeFlag.HasCname | NodeFlag.Alias
 
 /**
@@ -172,7 +172,7 @@ function answerNames(tx: Transaction, bundle: Bundle, found: number): void {
   }
 }
 
-/** One token for a query: what the licence permits a second; without one, SERVFAIL. */
+/** Takes one of the licence's tokens for a query; without one the answer is SERVFAIL. */
 function isOverLimit(tx: Transaction): boolean {
   if (tx.tokens > 0) {
     tx.tokens--

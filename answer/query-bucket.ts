@@ -77,7 +77,7 @@ export class QueryBucket {
     if (seen === filledMs) this.#add(brought, rate)
   }
 
-  /** Up to the brim; what another rate has put there meanwhile is never made less. */
+  /** Adds tokens up to `rate`; more, which another rate has put there meanwhile, stay. */
   #add(count: number, rate: number): void {
     const cells = this.#cells
     for (;;) {

@@ -92,7 +92,7 @@ export function foldName(wire: Uint8Array): Uint8Array {
   return wire.map((octet) => foldTable[octet]!)
 }
 
-/** The same octets: of names in one letter case, the same name. */
+/** Compares octets: for names in one letter case, equal octets are the same name. */
 export function sameOctets(a: Uint8Array, b: Uint8Array): boolean {
   if (a.length !== b.length) return false
   for (let i = 0; i < a.length; i++) if (a[i] !== b[i]) return false

@@ -27,7 +27,7 @@ export const healthLimits = {
   clientCertificateBytesMax: 1_048_576,
   /** Threads that webhooks may hold, of the few that name lookups and file reads share. */
   webhookLookupsMax: 3,
-  /** A name that took longer has to share one of them with the other slow ones. */
+  /** A name that took longer shares one of these threads with the other slow ones. */
   slowLookupMs: 1_000,
   slowNamesMax: 10_000,
   /** Addresses of one name that are looked at. */
@@ -36,7 +36,7 @@ export const healthLimits = {
   scriptsInFlightMax: 32,
   /** What ended scripts have left is looked for so often at most, for all of them at once. */
   scriptSweepEveryMs: 500,
-  /** For one look: what is not found in this time stays. */
+  /** Time for one look: what is not found in it stays. */
   scriptSweepMs: 1_000,
   scriptSweepRoundsMax: 3,
   /** Processes looked at in one turn of the event loop. */
@@ -82,7 +82,7 @@ export const healthLimits = {
   /** Characters of another node's reason why a member is down. */
   reasonLengthMax: 200,
   workerHeapMbMax: 512,
-  /** What is just made: Node would give 48, which never come back while there are probes. */
+  /** Room for new objects: Node would give 48, and never gives them back while probes run. */
   workerYoungHeapMbMax: 6,
   workerRestarts: { firstMs: 100, mostMs: 30_000 },
   /** A worker that lived this long was not part of a crash loop. */

@@ -90,7 +90,7 @@ export class JournalCopier {
     await this.#looking
   }
 
-  /** With a last look: what a stopped node wrote last is told to the others. */
+  /** Stops after a last look, so that the others get what the node wrote last. */
   async stop(): Promise<void> {
     await this.#looking
     await this.look()

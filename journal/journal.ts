@@ -206,7 +206,7 @@ export class Journal implements StateWatch {
     await this.#file.flush()
   }
 
-  /** With which of its parts are left out now. */
+  /** The status of the file; `limited`: parts that are left out now. */
   status(): JournalStatus & { readonly limited: Readonly<Record<string, boolean>> } {
     const sides = this.#sides.map(({ stream, isLimited }) => [sideNames[stream.kind], isLimited])
     const limited = Object.fromEntries(sides) as Record<string, boolean>

@@ -18,7 +18,7 @@ export interface HistoryRange {
 /** Which rows of a bundle are the members that are asked for. */
 export interface MemberRow {
   readonly row: number
-  /** In the list of those that are asked for. */
+  /** Its place in the list of members that are asked for. */
   readonly place: number
   readonly isEnabled: boolean
   /** A check of the node looks at it. */
@@ -130,7 +130,7 @@ class HistoryWalk {
   #rowsAt: readonly (readonly RowState[])[] = []
   /** Why it is not known which rows are whose; '': it is. */
   #unknown = ''
-  /** Until when the journal says what holds. */
+  /** Up to this time the journal says what holds. */
   #endMs: number
   #isStopped = true
 

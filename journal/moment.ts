@@ -46,7 +46,7 @@ export interface Moment {
 /** The journal says nothing of that instant. */
 export interface Gap {
   readonly kind: 'gap'
-  /** Until when before it, and from when after it, it does; null: not at all. */
+  /** The journal speaks until `endMs` before the instant, and from `beginMs` after; null: never. */
   readonly endMs: number | null
   readonly beginMs: number | null
   /** `stopped`: the node was down; `lost`: it was up, and could not write; `unknown`: neither. */

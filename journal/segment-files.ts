@@ -124,7 +124,7 @@ function beginMs(path: string): number {
   }
 }
 
-/** Up to so many octets; of a file that cannot be read, or is not there any more, none. */
+/** Reads up to `bytesMax` octets; none when the file cannot be read, or is gone. */
 export function readBeginning(path: string, bytesMax: number): Buffer {
   try {
     const file = openSync(path, 'r')

@@ -47,7 +47,7 @@ export interface EphemeralOptions {
   readonly prefix: string
   readonly clock: Clock
   readonly log: Log
-  /** After which Redis counts as away; tests on a busy machine give more. */
+  /** A slower command means that Redis is away; tests on a busy machine give more. */
   readonly commandTimeoutMs?: number
   /** Keeps ends of sessions that Redis has not heard of over a restart; left out: memory alone. */
   readonly endedSessionsFile?: string

@@ -78,7 +78,7 @@ export interface PersistentState {
   readonly deliveries: Deliveries
   readonly objectUses: ObjectUses
   readonly journals: Journals
-  /** For backups. */
+  /** The database itself, for backups. */
   readonly sql: Sql
   readonly status: () => SqlStatus
   readonly close: () => Promise<void>

@@ -33,7 +33,7 @@ export const noTap: Tap = {
   answered: () => -1,
 }
 
-/** Dice of its own: those of the answers are others. */
+/** Gives the tap random numbers of its own, apart from the ones of answers. */
 const seedApart = 0x5eed_106
 
 /** @param ring undefined: nothing is logged @param seed of the thread */
@@ -80,7 +80,7 @@ export class QueryTap {
     this.#left = this.#gap() - 1
   }
 
-  /** Before the thread answers from this view. */
+  /** Called before the thread answers from this view. */
   adopt({ bundle, commit, policies }: ServingView): void {
     this.#digest = Buffer.from(bundle.digest)
     this.#commit = commit
@@ -106,7 +106,7 @@ export class QueryTap {
     return this.#slot
   }
 
-  /** Before the query is answered, maybe over its own octets. */
+  /** Called before the query is answered: the reply may overwrite its octets. */
   asked(tx: Transaction, query: Uint8Array, offset: number, length: number, port: number): void {
     this.#hasRoom = this.#enter(length)
     if (!this.#hasRoom) return
@@ -256,5 +256,5 @@ export class QueryTap {
   }
 }
 
-/** Texts end before it, so that the lengths of those that find no room still have some. */
+/** Texts end before it, so that there is still room for the lengths of texts that do not fit. */
 const textsEnd = slotBytes - layout.slotTexts.length - memberNamesMax

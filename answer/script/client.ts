@@ -20,7 +20,7 @@ export class ScriptClient implements ScriptPort {
   #seatStarts: Uint32Array = new Uint32Array(0)
   #seatScripts: Uint32Array = new Uint32Array(0)
   #strikes: Int32Array = new Int32Array(0)
-  /** In this batch; without batches there is no end to them. */
+  /** Runs that this batch still allows; without batches there is no limit. */
   #runsLeft: number = Number.MAX_SAFE_INTEGER
 
   readonly #waitMs: number
@@ -92,7 +92,7 @@ export class ScriptClient implements ScriptPort {
     return kept === 0 ? ScriptOutcome.Empty : ScriptOutcome.Done
   }
 
-  /** One service has few scripts. */
+  /** Searches one by one: a service has few scripts. */
   #seatOf(service: number, script: number): number {
     const end = this.#seatStarts[service + 1]! - 1
     let seat = this.#seatStarts[service]!

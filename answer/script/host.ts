@@ -176,7 +176,7 @@ export class ScriptHost {
     return helper.ready
   }
 
-  /** Without one, the next helper that is wanted takes longer to come. */
+  /** Keeps one helper ready: starting it only when it is wanted would take longer. */
   #startSpare(): void {
     if (this.#isCalledOff) return
     try {

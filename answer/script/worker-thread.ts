@@ -43,7 +43,7 @@ export class HelperThread {
     this.#channel.port1.unref()
   }
 
-  /** Without a listener: the next report, if there is one. */
+  /** Takes the next report, if there is one, without a listener. */
   takeReport(): ScriptReport | undefined {
     const received = receiveMessageOnPort(this.#channel.port1)
     return (received as { message: ScriptReport } | undefined)?.message

@@ -29,7 +29,7 @@ function positionsByUid(items: readonly Identified[]): Uint32Array {
   )
 }
 
-/** With the bits below, as much as a number holds exactly. */
+/** Together with `firstDigits` digits below, as much as a number holds exactly. */
 const itemsMax = 2 ** 24
 const firstDigits = 7
 

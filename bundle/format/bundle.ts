@@ -28,7 +28,7 @@ export interface Bundle extends BundleColumns {
   readonly nameLabelsMax: number
   /** Slots of `nameIndex` less one; the number of slots is a power of two. */
   readonly nameIndexMask: number
-  /** The same of `responseIndex`; -1 when there is no rule. */
+  /** Slots of `responseIndex` less one; -1 when there is no rule. */
   readonly responseIndexMask: number
   /** Mostly not: then every member has an address of its own. */
   readonly hasHostnames: boolean

@@ -80,7 +80,7 @@ export interface WindowModel {
   readonly pool: number
   /** Position in the pool's `members`, or -1: each of them. */
   readonly member: number
-  /** Uids of those that it holds out, of the pool or not; null: nobody has written them down. */
+  /** Uids of the members that it holds out, in the pool or not; null: none are written down. */
   readonly members: readonly string[] | null
   readonly startAtMs: number
   /** Excluded. */

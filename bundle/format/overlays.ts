@@ -22,7 +22,7 @@ export interface MaintenanceWindow extends Omit<WindowText, 'members'> {
   readonly pool: number
   /** -1: each member of the pool. */
   readonly member: number
-  /** Rows of those that it holds out; null: all that `pool` and `member` say. */
+  /** Rows of the members that it holds out; null: all that `pool` and `member` say. */
   readonly held: readonly number[] | null
 }
 

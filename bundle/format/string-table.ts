@@ -21,7 +21,7 @@ const emptyTable = {
  * comparing costs less than looking up. The numbers do not depend on it.
  */
 export class StringMemory {
-  /** For as long as this memory lasts; numbers are given anew for each table. */
+  /** Ids last as long as this memory; numbers are given anew for each table. */
   ids = new Map<string, number>()
   readonly texts: string[] = ['']
   /** Ids in the order in which the last table was asked, in the first `askedCount` places. */
@@ -153,7 +153,7 @@ export class StringTable {
     return columns
   }
 
-  /** Like those of the table before, but for the numbers between the first and the last new one. */
+  /** Copies the columns of the table before, up to the first new number and after the last one. */
   #newColumns(): StringColumns {
     const { texts, idOfNumber: before, columns: last } = this.#memory
     const ids = this.#idOfNumber

@@ -48,7 +48,7 @@ export function checkRrsets(c: RowColumns, { counts }: Manifest): string | undef
   return undefined
 }
 
-/** With an offset in a file of at most `bytesMax`, as much as a number holds exactly. */
+/** Together with an offset in a file of `bytesMax`, as much as a number holds exactly. */
 const rowsMax = 2 ** 22
 
 function cellOf(rrsetRow: Uint32Array, rrset: number, cell: number): number {
@@ -182,7 +182,7 @@ function hasFlags(c: NodeColumns, node: number, flags: number): boolean {
   return (flags & NodeFlag.Apex) === 0 && has(RrType.NS)
 }
 
-/** For each row, the first of those from which the types rise up to it. */
+/** For each row, the first row of the run in which types rise up to it. */
 function risingRuns(rrsetRow: Uint32Array, rrsets: number): Uint32Array {
   const risesFrom = new Uint32Array(rrsets)
   for (let rrset = 1; rrset < rrsets; rrset++) {

@@ -16,7 +16,7 @@ export function plainHostOf(target: string): string | undefined {
   return `${url.hostname.replace(/\.$/, '')}.`
 }
 
-/** The same of http and https. */
+/** The host name of a target without a port, of http or https, with its final dot. */
 export function hostOf(target: string): string | undefined {
   const url = absoluteUrl(target)
   return url === undefined || url.port !== '' ? undefined : `${url.hostname.replace(/\.$/, '')}.`

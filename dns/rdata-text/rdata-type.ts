@@ -72,7 +72,7 @@ export function unknownRdataType(code: number): RdataType {
   })
 }
 
-/** One for all: no parser of a field begins another rdata. */
+/** Shared by all: no parser of a field begins another rdata. */
 const out = new OctetWriter()
 
 function parseFields(

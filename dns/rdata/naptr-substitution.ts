@@ -84,7 +84,7 @@ class PatternReader {
     return !/[1-9]/.test(escaped) || Number(escaped) <= this.#closed
   }
 
-  /** One at most: what two of them would mean differs. */
+  /** Reads one repetition at most: implementations differ on what two would mean. */
   #repetition(): boolean {
     const sign = this.#text[this.#at] ?? ''
     if (sign === '' || !'*+?{'.includes(sign)) return true

@@ -13,11 +13,11 @@ export interface TsigVariables {
 }
 
 export interface DigestedMessage {
-  /** Without a TSIG record at its end. */
+  /** The message without the TSIG record at its end. */
   readonly octets: Uint8Array
-  /** In the place of what the header says. */
+  /** Replaces the id in the header. */
   readonly id: number
-  /** In the place of what the header says: the TSIG record not counted. */
+  /** Replaces the count in the header: the TSIG record is not counted. */
   readonly arCount: number
 }
 

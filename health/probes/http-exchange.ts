@@ -12,7 +12,7 @@ export interface ProbeRequest {
   readonly method: HealthCheckModel['httpMethod']
   /** Path and query. */
   readonly path: string
-  /** With `host`. */
+  /** All headers, `host` among them. */
   readonly headers: OutgoingHttpHeaders
   /** Empty: none. */
   readonly body: string

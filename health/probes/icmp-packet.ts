@@ -13,7 +13,7 @@ export interface Echo {
 
 export const tokenBytes = 16
 const headerBytes = 8
-/** Without options. */
+/** An IPv4 header without options. */
 const ipv4HeaderBytes = 20
 const types = { v4: { request: 8, reply: 0 }, v6: { request: 128, reply: 129 } } as const
 

@@ -7,7 +7,7 @@ export function hash32(text: string): number {
   return mix32(h)
 }
 
-/** The last steps of MurmurHash3: one to one, and every bit moves half of those that come out. */
+/** The last steps of MurmurHash3: one to one, and each input bit flips half of the output bits. */
 export function mix32(hash: number): number {
   let h = Math.imul(hash ^ (hash >>> 16), 0x85ebca6b)
   h = Math.imul(h ^ (h >>> 13), 0xc2b2ae35)

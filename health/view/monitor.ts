@@ -30,7 +30,7 @@ export interface HealthMonitorParts {
   readonly verdicts: HealthVerdicts
   readonly log: Log
   readonly clock: Clock
-  /** Until then nobody is probed. Rejects: nobody ever is. Left out: at once. */
+  /** Probes begin when it resolves, and never when it rejects. Left out: they begin at once. */
   readonly mayBegin?: Promise<unknown>
   /** Whether the worker may; by default it may not. */
   readonly runsScripts?: boolean
@@ -51,7 +51,7 @@ class Monitor implements OwnMonitor {
   readonly #updateHandlers: ((owners: readonly VerdictOwner[]) => void)[] = []
   #targets: readonly MonitoredTarget[] = []
   #isProbed: (key: string) => boolean = () => true
-  /** Those of them that the worker has. */
+  /** The part of `#targets` that the worker has. */
   #probed: readonly MonitoredTarget[] = []
   #rttThresholdMs = 0
   /** As `TargetSet` has it. */

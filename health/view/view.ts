@@ -74,7 +74,7 @@ class HealthView implements HealthMonitor {
   #loads = 0
   /** In a row. */
   #failedLoads = 0
-  /** Until all is loaded again, since it came to nothing; 0: it did not. */
+  /** Ticks until all is loaded again after a load that failed; 0: the last one did not fail. */
   #ticksToLoad = 0
   #isNamesakeTold = false
   #unsubscribe: (() => void) | undefined

@@ -1,5 +1,5 @@
-// The geo databases of this machine beside those of then: what was looked up, and whether it is the
-// same release.
+// Compares the geo databases of this machine with the ones of a past answer: what was looked up,
+// and whether it is the same release.
 import type { Bundle } from '#bundle/format/bundle.ts'
 import { err, ok } from '#lib/result.ts'
 import type { Result } from '#lib/result.ts'
@@ -66,7 +66,7 @@ export function otherDatabases(then: Releases, now: Releases): readonly GeoSetti
   return settings.filter((setting) => then[setting] !== now[setting])
 }
 
-/** Sentences about databases that are not those of then; none: they are. */
+/** Sentences about databases of another release than `then`; none: all are the same. */
 export function otherReleases(
   then: Releases,
   now: Readonly<Record<string, string>>,

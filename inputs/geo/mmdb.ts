@@ -15,7 +15,7 @@ export interface Mmdb {
   readonly data: MmdbData
 }
 
-/** Before the metadata; the last one in the file counts. */
+/** Stands before the metadata; the last one in the file counts. */
 const marker = Buffer.from('abcdef4d61784d696e642e636f6d', 'hex')
 const separatorBytes = 16
 const typeCharsMax = 100

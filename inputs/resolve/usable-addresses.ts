@@ -27,7 +27,7 @@ export function canonical(address: string): string {
   return parsed.ok ? formatAddress(parsed.value) : address
 }
 
-/** Only of this machine or its link: what the settings may permit. */
+/** Tells addresses of this machine or its link, which the settings may permit. */
 export function isLocal(why: string): boolean {
   return why === 'a loopback address' || why === 'a link-local address'
 }

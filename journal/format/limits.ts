@@ -5,7 +5,7 @@ export const journalLimits = {
   flushMs: 1_000,
   /** A node to which nothing happens says this often that it is there. */
   aliveMs: 60_000,
-  /** After a write that failed, the next try. */
+  /** Pause after a write that failed. */
   retryMs: 10_000,
   /** Octets that wait for a slow disk; more are dropped, and a new segment begins. */
   queueBytesMax: 8 * 1_048_576,
@@ -32,7 +32,7 @@ export const journalLimits = {
   spentBytesRead: 64 * 1_048_576,
   /** Octets of a record of many that say what is so where a segment begins. */
   payloadBytes: 65_536,
-  /** Wall clock and monotonic clock may part so far within a record. */
+  /** Wall clock and monotonic clock may differ by so much within a record. */
   driftMs: 2,
   /** Round trips that differ by less than this part, and this much, are as one. */
   rttPart: 1 / 16,
@@ -50,7 +50,7 @@ export const copyLimits = {
   asksPerLook: 100,
   /** How often a segment is sent again to a control node that has less of it than it had. */
   backMax: 8,
-  /** After a copy that failed: doubled with each failure. */
+  /** Pause after a copy that failed, doubled with each failure. */
   retryMs: 10_000,
   retryMsMax: 600_000,
   /** Segments that are read for one instant, about, and their octets. */

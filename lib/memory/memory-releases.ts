@@ -36,7 +36,7 @@ export class MemoryReleases {
     })
   }
 
-  /** For good: a timer would keep a process that has stopped. */
+  /** Stops for good: a timer would keep a process alive that has stopped. */
   stop(): void {
     this.#isStopped = true
     this.#callOff?.()

@@ -1,11 +1,11 @@
 // Diff of two lists that differ in a few places: compares items by identity.
 
 export interface ListEdits {
-  /** Position of each item before to its position now; -1: it went. */
+  /** Maps the old position of each item to its new one; -1: the item is gone. */
   readonly moved: Int32Array
-  /** Positions before of those that went. */
+  /** Old positions of the items that are gone. */
   readonly went: readonly number[]
-  /** Positions now of those that came. */
+  /** New positions of the items that were added. */
   readonly came: readonly number[]
 }
 

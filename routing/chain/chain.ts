@@ -59,7 +59,7 @@ export class Chain {
     this.alike = new ScopeCache(nowMs)
   }
 
-  /** Before anything is asked of the client for a query. */
+  /** Called for each query before a step looks at the client. */
   startScope(): void {
     this.scope = 0
     this.alike.startQuery()
@@ -75,7 +75,7 @@ export class Chain {
     this.ranges = null
   }
 
-  /** For the same question as another chain's. */
+  /** Prepares it for the same question as another chain. */
   setUpAs(other: Chain): void {
     this.adopt(other.bundle, other.state)
     this.networks = other.networks

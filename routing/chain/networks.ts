@@ -23,7 +23,7 @@ export function listOfRow(chain: Chain, table: number, row: number): number {
   return ranges === null ? listOfBundleRow(chain, row) : valueOfRow(ranges, chain, row)
 }
 
-/** The same of a row of `network4` or `network6`. */
+/** The list of a row of `network4` or `network6`. */
 export function listOfBundleRow({ bundle, client }: Chain, row: number): number {
   return client.isIpv6
     ? bundle.network6[row * Network6Cell.Words + Network6Cell.List]!

@@ -77,7 +77,7 @@ export function nearestEdge(chain: Chain, table: RangeTable, row: number): numbe
   return before > behind ? -before : behind
 }
 
-/** The same for the lists of a table of client networks. */
+/** As `needAlike`, for the lists of a table of client networks. */
 export function needAlikeLists(chain: Chain, table: number, row: number, likeness: Likeness): void {
   if (!chain.wantsScope || chain.count === 1) return
   const ranges = chain.networks.rangesOf(table)

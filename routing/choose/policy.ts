@@ -31,7 +31,7 @@ export interface TableUse {
   readonly step: BoundTableStep
   /** Row of the bundle's policies. */
   readonly policyRow: number
-  /** The same for all policies that were bound together. */
+  /** One object for all policies that were bound together. */
   readonly owner: object
 }
 

@@ -55,7 +55,7 @@ export const scriptLimits = {
   keptMembersMin: 48,
   /** Octets of all that is kept; pools that find no room are built for each run. */
   keptBytesMax: 33_554_432,
-  /** Up to so many candidates a script that looks at each of them has time to spare. */
+  /** A script that looks at each of so many candidates still has time to spare. */
   candidatesInTime: 1_000,
   /** Characters of a body that is read in half of its time: it is read for each run. */
   bodyLengthInTime: 8_192,

@@ -62,7 +62,7 @@ export class EngineMemory {
     this.restore(this.base)
   }
 
-  /** After `clear` and what was done since. */
+  /** An image of what was done since `clear`. */
   capture(): MemoryImage {
     return this.#image(this.#lastWord(this.#heapEnd) + 1)
   }

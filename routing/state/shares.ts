@@ -49,7 +49,7 @@ function isFilled(state: RoutingState, slot: number): boolean {
   return (state.memberOut[slot]! & MemberOut.Unresolved) === 0
 }
 
-/** The row behind those of the member that begins here. */
+/** The row behind the rows of the member that begins at `row`. */
 function endOfMember(bundle: Bundle, row: number): number {
   if (!isResolved(bundle, row)) return row + 1
   const hostname = hostnameOfSlot(bundle, row)

@@ -27,7 +27,7 @@ export class RangeTable {
   readonly groups4: RowGroups
   readonly groups6: RowGroups
   readonly #words: Uint32Array
-  /** The same; the sign tells the entries of an index that are nodes, see address-index.ts. */
+  /** `#words` as signed numbers: an index entry below 0 is a node, see address-index.ts. */
   readonly #signed: Int32Array
   // Where the columns of RangeLayout begin, in words of the memory.
   #index4 = 0
@@ -147,7 +147,7 @@ export class RangeTable {
     return this.#words[this.#rows6 + row * Row6.Words + Row6.Value]!
   }
 
-  /** Where the values of a group begin; those of the one behind the last: where they end. */
+  /** Where the values of a group begin; for the group behind the last, where all values end. */
   groupStart(group: number): number {
     return this.#words[this.#groupStart + group]!
   }

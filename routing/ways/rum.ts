@@ -3,7 +3,7 @@ import { RumResult, rumNetworkBits } from '#routing/rum/table.ts'
 import type { Way } from '#routing/choose/way.ts'
 import { drawByRtt } from './latency.ts'
 
-/** Without a measurement that covers a candidate, what `latency` does. */
+/** Does what `latency` does when no measurement covers a candidate. */
 export const rum: Way = {
   name: 'rum',
   aliases: ['rum-latency'],

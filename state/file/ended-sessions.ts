@@ -57,7 +57,7 @@ export class EndedSessions {
     this.#isBehind = this.#ends[what].delete(id) || this.#isBehind
   }
 
-  /** With how long ago it was. */
+  /** All ends, with how long ago each was. */
   all(what: EndOf): (readonly [id: string, agoMs: number])[] {
     const nowMs = this.#clock.monotonicMs()
     return [...this.#ends[what]].map(([id, atMs]) => [id, nowMs - atMs])

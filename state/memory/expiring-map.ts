@@ -37,7 +37,7 @@ export class ExpiringMap<T> {
     return undefined
   }
 
-  /** Without room, the entry that was set longest ago goes. */
+  /** When the map is full, the entry that was set longest ago goes. */
   set(key: string, value: T, ttlMs: number): void {
     this.delete(key)
     if (this.#entries.size >= this.#entriesMax) this.#makeRoom()

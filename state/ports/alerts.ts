@@ -178,7 +178,7 @@ export const alertLimits = {
   /** A notice that could not be sent for so long is dropped and counted. */
   noticeKeptMs: 24 * 3_600_000,
   noticesPerMessageMax: 50,
-  /** After their end. */
+  /** How long an alert is kept after its end. */
   alertKeptMs: 30 * 24 * 3_600_000,
   alertsKeptMax: 20_000,
   titleLengthMax: 200,
@@ -200,7 +200,7 @@ export interface AlertStore {
     id: string,
     change: ChannelChange,
   ) => StoreCall<ChannelWithHealth | null, 'name-taken'>
-  /** With what waits for it. @returns whether there was one */
+  /** Deletes a channel, and what waits for it. @returns whether there was one */
   readonly deleteChannel: (scope: TenantScope, id: string) => StoreCall<boolean>
   /** Silences that still hold. */
   readonly listSilences: (scope: TenantScope, nowMs: number) => StoreCall<readonly StoredSilence[]>
@@ -209,7 +209,7 @@ export interface AlertStore {
   /** Newest first. */
   readonly listAlerts: (scope: TenantScope, query: AlertQuery) => StoreCall<readonly StoredAlert[]>
 
-  /** @param findings null: those that the node told last stay */
+  /** @param findings null: the last ones of the node stay */
   readonly report: (
     node: string,
     commit: string,
@@ -234,13 +234,13 @@ export interface AlertStore {
    * @param busy channels that are left out
    */
   readonly due: (nowMs: number, busy: readonly string[]) => StoreCall<readonly AlertNotice[]>
-  /** Before the message leaves. `term-over`, also where one of the notices is gone. */
+  /** Called before the message leaves. `term-over`: also when one of the notices is gone. */
   readonly beginMessage: (
     term: number,
     messageId: string,
     noticeIds: readonly string[],
   ) => StoreCall<'begun' | 'term-over'>
-  /** After it. @param retryAtMs of a failure: when the channel may be tried again */
+  /** Called after it. @param retryAtMs after a failure: when the channel may be tried again */
   readonly settleMessage: (
     channelId: string,
     messageId: string,

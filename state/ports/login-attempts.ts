@@ -3,7 +3,7 @@ import type { StoreCall } from './store-result.ts'
 
 export interface AttemptCount {
   readonly count: number
-  /** Until the count is zero again; 0: it is. */
+  /** Time until the count is zero again; 0: it is zero. */
   readonly resetsInMs: number
 }
 
@@ -14,6 +14,6 @@ export interface LoginAttempts {
   /** Counts one more. The window begins with the first of them and is not extended. */
   readonly record: (key: string, windowMs: number) => StoreCall<AttemptCount>
   readonly count: (key: string) => StoreCall<AttemptCount>
-  /** After a login that succeeded. */
+  /** Called after a login that succeeded. */
   readonly clear: (key: string) => StoreCall<void>
 }

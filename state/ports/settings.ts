@@ -11,7 +11,7 @@ export interface SharedSettings {
   readonly get: (key: string) => StoreCall<JsonValue | undefined>
   /** `too-large`: more than `valueBytesMax` octets as JSON, or more than `keysMax` keys. */
   readonly set: (key: string, value: JsonValue, nowMs: number) => StoreCall<void, 'too-large'>
-  /** For what is made once: the first value stays. @returns the one that is stored */
+  /** Stores what is made once: the first value stays. @returns the one that is stored */
   readonly putFirst: (
     key: string,
     value: JsonValue,

@@ -55,7 +55,7 @@ export interface UserChange {
   readonly updatedAtMs: number
 }
 
-/** One role of one tenant, of which an account must be left. */
+/** A role of a tenant that at least one account must keep. */
 export interface KeptRole {
   readonly tenantId: string
   readonly role: string

@@ -46,7 +46,7 @@ const secondMs = 1_000
 
 export interface ProgressPlace {
   readonly write: (text: string) => void
-  /** One line is written anew. Elsewhere, as in the log of a CI, a line stays: there are few. */
+  /** True: one line is rewritten. False, as in a log of a CI: lines stay, so there are few. */
   readonly isTerminal: boolean
   readonly clock: Pick<Clock, 'monotonicMs'>
   readonly after: After

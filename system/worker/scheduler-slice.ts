@@ -9,7 +9,7 @@ const policyOther = 0
 const lookBatches = 1_024
 /** Queries of a batch in the mean: from so many on the thread has no time to wait for others. */
 const busyFrom = 8
-/** Up to so many it mostly waits for queries. */
+/** With so many or fewer the thread mostly waits for queries. */
 const calmUpTo = 5
 
 /**

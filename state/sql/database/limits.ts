@@ -3,7 +3,7 @@
 export const sqlLimits = {
   connectionsMax: 8,
   connectTimeoutMs: 2_000,
-  /** For the server; the client waits `replyGraceMs` longer for its word. */
+  /** Time that the server has; the client waits `replyGraceMs` longer for its reply. */
   statementTimeoutMs: 10_000,
   replyGraceMs: 2_000,
   /** Calls under way and waiting for a connection; one more is refused. */

@@ -118,7 +118,7 @@ export interface TxtRecordsTable {
   readonly written_by: string
 }
 
-/** One row, with id 1; who writes keys or records locks it first. */
+/** One row, with id 1; a write of keys or records locks it first. */
 export interface DynamicDnsTable {
   readonly id: number
   readonly keys_revision: number
