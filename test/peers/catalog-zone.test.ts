@@ -1,12 +1,13 @@
 // Knot DNS and BIND take all zones of a node from its catalog zone. RFC 9432.
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { parseName } from '#dns/name.ts'
+import { Rcode } from '#dns/rcode.ts'
 import { tsigAlgorithm } from '#dns/tsig/tsig-algorithms.ts'
 import { ask } from '#test/support/dns/client.ts'
 import { conformanceConfig } from '#test/support/dns/fixture.ts'
 import { startNode } from '#test/support/dns/node.ts'
 import type { RunningNode } from '#test/support/dns/node.ts'
-import { startSecondary } from '#test/support/dns/secondary.ts'
+import { notifierOf, startSecondary } from '#test/support/dns/secondary.ts'
 import type { Secondary } from '#test/support/dns/secondary.ts'
 import { freePort } from '#test/support/free-port.ts'
 import { waitUntil } from '#test/support/wait-until.ts'
@@ -36,6 +37,7 @@ afterAll(async () => {
 
 describe.each(['knot', 'bind'] as const)('%s', (program) => {
   let secondary: Secondary
+  const soaOf = (zone: string) => ask(secondary, `${zone} SOA`)
   beforeAll(async () => {
     secondary = startSecondary(program, {
       ...{ zone: first!, catalog, port: await freePort(), primaryPort: node.port },
@@ -48,11 +50,31 @@ describe.each(['knot', 'bind'] as const)('%s', (program) => {
     expect(others.length).toBeGreaterThan(0)
     for (const zone of others) {
       const isServed = async (): Promise<boolean> => {
-        const { aa, answer } = await ask(secondary, `${zone} SOA`)
+        const { aa, answer } = await soaOf(zone)
         return aa && answer[0]?.type === 6
       }
       const what = `${zone} on ${program}: ${secondary.output()}`
       await waitUntil(what, isServed, { timeoutMs: 30_000 })
+    }
+  }, 60_000)
+
+  test('drops a zone that is gone, once it is told of the catalog', async () => {
+    const gone = 'short.example.'
+    const isKept = ({ name }: { readonly name: string }): boolean => !name.endsWith(gone)
+    await node.serve({
+      zones: conformanceConfig.zones.filter(isKept),
+      services: conformanceConfig.services.filter(({ domain }) => isKept({ name: domain })),
+    })
+    const notifier = notifierOf(secondary.port, [catalog], key)
+    try {
+      notifier.changed()
+      const isGone = async (): Promise<boolean> => (await soaOf(gone)).rcode === Rcode.Refused
+      const what = `${gone} to go from ${program}: ${secondary.output()}`
+      await waitUntil(what, isGone, { timeoutMs: 30_000 })
+      expect((await soaOf('big.example.')).aa).toBe(true)
+    } finally {
+      notifier.stop()
+      await node.serve(conformanceConfig)
     }
   }, 60_000)
 })

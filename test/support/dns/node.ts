@@ -38,6 +38,8 @@ export interface NodeSettings {
 
 export interface RunningNode extends RunningServer {
   readonly node: DnsNode
+  /** Serves another configuration, with the next serial. */
+  readonly serve: (config: Served) => Promise<void>
 }
 
 export async function startNode(config: Served, settings: NodeSettings = {}): Promise<RunningNode> {
@@ -74,10 +76,15 @@ export async function startNode(config: Served, settings: NodeSettings = {}): Pr
   })
   const started = await node.start()
   if (!started.ok) throw new Error(started.error)
-  const activated = await node.activate(publicationOf(config, key))
-  if (!activated.ok) throw new Error(activated.error.message)
+  let seq = 0
+  const serve = async (served: Served): Promise<void> => {
+    const activated = await node.activate(publicationOf(served, key, ++seq))
+    if (!activated.ok) throw new Error(activated.error.message)
+  }
+  await serve(config)
   return {
     node,
+    serve,
     host: listenAddr,
     port: started.value.port,
     stop: async () => {
@@ -88,7 +95,7 @@ export async function startNode(config: Served, settings: NodeSettings = {}): Pr
   }
 }
 
-function publicationOf(config: Served, key: SigningKey): Publication {
+function publicationOf(config: Served, key: SigningKey, seq: number): Publication {
   const { bytes, digest } = encodeBundle(modelOf(config), (name) => {
     const code = plainCodeOf(name)
     if (code < 0) throw new Error(`${name} is no plain algorithm`)
@@ -98,7 +105,7 @@ function publicationOf(config: Served, key: SigningKey): Publication {
   const issuedAtMs = systemClock.nowMs()
   const record = {
     channel: 'test',
-    seq: 1,
+    seq,
     digest,
     previous: '',
     commit: '',

@@ -1,10 +1,17 @@
-// Knot DNS, NSD and BIND as secondary servers, with a TSIG key for transfers and NOTIFY.
+// Knot DNS, NSD, BIND and yadifad as secondary servers, with a TSIG key for transfers and NOTIFY.
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { writeFileSync } from 'node:fs'
+import { userInfo } from 'node:os'
 import { join } from 'node:path'
+import type { TsigKey } from '#dns/tsig/tsig-key.ts'
+import { systemClock } from '#lib/clock.ts'
+import type { Log } from '#lib/log.ts'
+import { systemAfter } from '#lib/timer.ts'
+import { Notifier } from '#zones/notify/notifier.ts'
 import { makeTempDir, removeTempDir } from '#test/support/temp-dir.ts'
 import type { Endpoint } from './client.ts'
+import { wireName } from './signed.ts'
 
 export interface SecondaryKey {
   /** With the final dot. */
@@ -15,7 +22,7 @@ export interface SecondaryKey {
 
 interface SecondaryParts {
   readonly zone: string
-  /** Not NSD: a catalog zone, whose members it serves besides `zone`. */
+  /** Knot DNS and BIND: a catalog zone, whose members it serves besides `zone`. */
   readonly catalog?: string
   /** On 127.0.0.1. */
   readonly port: number
@@ -120,6 +127,47 @@ options {
 ${zones.map(secondary).join('')}`
     },
   },
+  yadifa: {
+    binary: 'yadifad',
+    args: (file: string) => ['-c', file],
+    config: (directory: string, { zone, port, primaryPort, key }: SecondaryParts) => `
+<main>
+  daemon off
+  chroot off
+  logpath "${directory}"
+  pidfile "${directory}/pid"
+  datapath "${directory}"
+  keyspath "${directory}"
+  xfrpath "${directory}"
+  user ${userInfo().uid}
+  group ${userInfo().gid}
+  port ${port}
+  listen ${host}
+  allow-query any
+  allow-notify any
+</main>
+<rrl>
+  enabled false
+</rrl>
+<key>
+  name ${key.name}
+  algorithm hmac-sha256
+  secret ${key.secret}
+</key>
+<channels>
+  all stderr
+</channels>
+<loggers>
+  server info,notice,warning,err,crit,alert,emerg all
+</loggers>
+<zone>
+  domain ${zone}
+  file zone
+  type secondary
+  primary ${host} port ${primaryPort} key ${key.name}
+</zone>
+`,
+  },
 } as const
 export type SecondaryName = keyof typeof programs
 /** Programs that take each of many quick changes. */
@@ -150,4 +198,19 @@ export function startSecondary(name: SecondaryName, parts: SecondaryParts): Seco
       removeTempDir(directory)
     },
   }
+}
+
+/** Tells a secondary of zones by NOTIFY. @param warned what it does not take, as the log says it */
+export function notifierOf(
+  port: number,
+  zones: readonly string[],
+  key: TsigKey,
+  warned: (fields: object) => void = () => undefined,
+): Notifier {
+  const nothing = (): void => undefined
+  const log: Log = { info: nothing, warn: warned, error: warned }
+  return new Notifier({
+    ...{ targets: [{ address: host, port }], source: '', log, key: () => key },
+    ...{ zones: () => zones.map(wireName), nowMs: systemClock.nowMs, after: systemAfter },
+  })
 }

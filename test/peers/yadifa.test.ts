@@ -1,0 +1,59 @@
+// yadifad as a secondary server: transfers of a name with many addresses, and NOTIFY.
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { ask } from '#test/support/dns/client.ts'
+import { servicesConfig } from '#test/support/dns/many-addresses.ts'
+import { startNode } from '#test/support/dns/node.ts'
+import type { RunningNode } from '#test/support/dns/node.ts'
+import { notifierOf, startSecondary } from '#test/support/dns/secondary.ts'
+import type { Secondary } from '#test/support/dns/secondary.ts'
+import { testKey, testSecret } from '#test/support/dns/signed.ts'
+import { freePort } from '#test/support/free-port.ts'
+import { waitUntil } from '#test/support/wait-until.ts'
+
+const zone = 'many.example.'
+const withAddresses = (v6: number) => servicesConfig({ [zone]: { v4: 0, v6 } })
+const id = 'key.example.'
+const key = { ...testKey(id), id, scope: null, mayTransfer: true }
+
+let node: RunningNode
+let secondary: Secondary
+beforeAll(async () => {
+  const transfers = { enabled: true, requireTsig: true, allow: [] }
+  node = await startNode(withAddresses(101), { transfers })
+  node.node.setKeys([key])
+  secondary = startSecondary('yadifa', {
+    ...{ zone, port: await freePort(), primaryPort: node.port },
+    key: { name: id, secret: testSecret.toString('base64') },
+  })
+})
+afterAll(async () => {
+  await secondary?.stop()
+  await node?.stop()
+})
+
+const addresses = async (): Promise<number> => {
+  const { answer } = await ask(secondary, `www.${zone} AAAA`, { tcp: true })
+  return answer.length
+}
+
+test('transfers the zone with 101 addresses of a name', async () => {
+  const isServed = () => addresses().then((count) => count === 101)
+  const what = `the zone: ${secondary.output()}`
+  await waitUntil(what, () => isServed().catch(() => false), { timeoutMs: 30_000 })
+}, 60_000)
+
+test('takes a NOTIFY, and answers NOTAUTH to one of a zone that it does not have', async () => {
+  const refused: object[] = []
+  const zones = [zone, 'other.example.']
+  const notifier = notifierOf(secondary.port, zones, key, (fields) => refused.push(fields))
+  try {
+    await node.serve(withAddresses(2))
+    notifier.changed()
+    const isServed = async (): Promise<boolean> => (await addresses()) === 2
+    await waitUntil(`the change: ${secondary.output()}`, isServed, { timeoutMs: 30_000 })
+    await waitUntil('the refusal', () => refused.length > 0)
+    expect(refused).toMatchObject([{ zone: 'other.example.', reason: 'rcode 9' }])
+  } finally {
+    notifier.stop()
+  }
+}, 60_000)
