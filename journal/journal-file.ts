@@ -61,7 +61,7 @@ export class JournalFile {
   #segmentBytes = 0
   #stateBytes = 0
   #handle: SegmentHandle | undefined
-  /** Of a segment that has no beginning yet. */
+  /** Path of a segment that has no beginning yet. */
   #emptyPath: string | undefined
   #writing: Promise<void> | undefined
   #isAllowed: boolean

@@ -82,7 +82,7 @@ export class Journal implements StateWatch {
   readonly #file: JournalFile
   readonly #run = randomUUID()
   #followed: Followed | undefined
-  /** Of the state; no record yet. */
+  /** Changes of the state that are in no record yet. */
   readonly #changes = new EntryStream(RecordKind.Changes)
   /** What else answers depend on. */
   readonly #sides: SideLog[] = []

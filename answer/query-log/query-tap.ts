@@ -60,7 +60,7 @@ export class QueryTap {
   /** Where the slot begins in the ring, and where the next text is written. */
   #start = 0
   #at = 0
-  // Of the view: what the bundle is, and what each way to choose is called.
+  // Taken from the view: which bundle it is, and what each way to choose is called.
   #digest: Uint8Array = noOctets
   #commit: Uint8Array = noOctets
   #plainReasons: readonly Uint8Array[] = []

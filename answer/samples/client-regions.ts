@@ -57,7 +57,7 @@ export class ClientRegions {
   #counted: Part[] = []
   #table: { readonly of: CountryBuffers; readonly table: CountryTable } | undefined
   #isOn = false
-  /** Of the node, at the last tick that saw some. */
+  /** Queries of the node at the last tick that saw some. */
   #queries = 0
   #callOff: (() => void) | undefined
 

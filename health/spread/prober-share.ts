@@ -20,7 +20,7 @@ export class ProberShare {
   #others: readonly RankedNode[] = []
   /** Members that other nodes probe. */
   #left = new Set<string>()
-  /** Of those, the ones on whom too few have a word, and since when. */
+  /** Members of `#left` on which too few nodes have a word, and since when. */
   readonly #lacking = new Map<string, number>()
 
   constructor({ node, probers }: ProberShareParts) {

@@ -56,7 +56,7 @@ export class MmdbData {
   #valuesLeft: number
   #recordValuesLeft = 0
   #at = 0
-  /** Of the field whose control octets were read last. */
+  /** Type and size of the field whose control octets were read last. */
   #type = 0
   #size = 0
 

@@ -33,7 +33,7 @@ export interface SideLogParts {
 export class SideLog {
   readonly #parts: SideLogParts
   #isKept = false
-  /** Of a segment that has begun: it said that the allowance was used up. */
+  /** The segment that has begun says that the allowance was used up. */
   #isEnded = false
   #isWarned = false
 
