@@ -1,4 +1,4 @@
-// What a thread has adopted and answers from: a bundle, its state, and what is bound to them.
+// Builds the view that a thread answers from: a bundle, its state, and what is bound to them.
 import type { Bundle } from '#bundle/format/bundle.ts'
 import { adoptBundle } from '#bundle/load/load.ts'
 import { createEnvironment } from '#routing/choose/environment.ts'

@@ -1,5 +1,5 @@
-// What a query leaves on the heap: in our own code, in the batch calls, and as collections under
-// load.
+// Measures what a query leaves on the heap: in our own code, in the batch calls, and as collections
+// under load.
 import { fileURLToPath } from 'node:url'
 import { loadCore, serverCore } from './answer.bench.ts'
 import { fixed } from './report.ts'

@@ -1,5 +1,5 @@
-// What a fleet tells itself of its members through Redis: messages, octets, CPU, and how long a
-// failure takes until every node answers otherwise. With every node probing, and with few.
+// Measures what nodes tell each other of members through Redis: messages, octets, CPU, and how long
+// a failure takes until every node answers otherwise. With every node probing, and with few.
 import { setTimeout as sleep } from 'node:timers/promises'
 import { Random } from '#lib/random.ts'
 import { redisCli, startRedis } from '#test/support/redis-server.ts'

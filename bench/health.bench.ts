@@ -1,4 +1,4 @@
-// What health probing costs: CPU and memory of monitor and worker, for N targets every 10 s.
+// Measures the cost of probing: CPU and memory of monitor and worker, for N targets every 10 s.
 // Run: node bench/health.bench.ts            all rows, about 100 seconds
 //      node bench/health.bench.ts http 3000  one row
 import { execFileSync, spawn } from 'node:child_process'

@@ -1,4 +1,4 @@
-// What a node takes: resident memory at rest and at its highest, of the program of the packages.
+// Measures a node's resident memory at rest and at its highest, with the program of the packages.
 import { copyFileSync, existsSync, mkdirSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'

@@ -1,5 +1,5 @@
-// What probing does to answers: the latency of a server that probes 30,000 members over HTTP, and
-// of one that probes none.
+// Measures what probing does to answers: the latency of a server that probes 30,000 members over
+// HTTP, and of one that probes none.
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { fileURLToPath } from 'node:url'

@@ -1,5 +1,5 @@
-// What the query log costs: a responder's loop without sockets, and a whole process that writes the
-// log, by how many queries are logged.
+// Measures what the query log costs: a responder's loop without sockets, and a whole process that
+// writes the log, by how many queries are logged.
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { loadCore, serverCore } from './answer.bench.ts'

@@ -1,5 +1,5 @@
-// What choosing a member costs: CPU time above round robin and allocations, by algorithm and
-// filter; then gslbd beside its peers on one map.
+// Measures what choosing a member costs: CPU time above round robin and allocations, by algorithm
+// and filter; then gslbd beside its peers on one map.
 import { fileURLToPath } from 'node:url'
 import { fixed } from './report.ts'
 import type { BenchContext, Figure, Report, Table } from './report.ts'

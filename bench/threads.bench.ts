@@ -1,5 +1,5 @@
-// What a second responder thread brings: with sockets, where the load shares the cores, and
-// without.
+// Measures what a second responder thread brings: with sockets, where the load shares the cores,
+// and without.
 import { fileURLToPath } from 'node:url'
 import { Worker } from 'node:worker_threads'
 import { once } from 'node:events'

@@ -1,4 +1,4 @@
-// Which names lie above a name, in presentation form.
+// Lists the names above a name, in presentation form.
 
 /** The names that enclose `key`, the nearest first, the root not among them. */
 export function* enclosingNames(key: string): Generator<string> {

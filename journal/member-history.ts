@@ -1,4 +1,4 @@
-// What a journal has of some members over time: stretches in which each was up, down or kept out.
+// Reads from a journal the stretches of time in which members were up, down or kept out.
 import { journalLimits } from '#journal/format/limits.ts'
 import { readEntries } from '#journal/format/changes.ts'
 import type { MemberChange } from '#journal/format/changes.ts'

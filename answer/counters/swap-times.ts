@@ -1,4 +1,4 @@
-// How many swaps there were, and how long they took.
+// Counts swaps of the serving bundle, and how long they took.
 
 export class SwapTimes {
   #swaps = 0

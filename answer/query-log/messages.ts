@@ -1,4 +1,4 @@
-// What travels between the main thread and the thread of the query log.
+// Defines what travels between the main thread and the thread of the query log.
 import type { LogMessage } from '#system/worker/worker-log.ts'
 import type { EncoderSettings } from './dnstap.ts'
 import type { SinkCounts } from './sink.ts'

@@ -1,4 +1,4 @@
-// What a place for dnstap records does, and the batch of frames that each of them fills.
+// Defines what a place for dnstap records does, and the batch of frames that each of them fills.
 import { frameHead } from './frame-stream.ts'
 import { queryLogLimits } from './limits.ts'
 

@@ -1,4 +1,4 @@
-// What the clients see, second by second, and its sum over a fault.
+// Records what the clients see, second by second, and sums it over a fault.
 import type { ChildProcess } from 'node:child_process'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'

@@ -1,5 +1,5 @@
-// What the fleet stands on: Redis with a replica and Sentinels, PostgreSQL with a standby, the Git
-// remote, and a source of bundles that nobody should believe.
+// Starts what the fleet stands on: Redis with a replica and Sentinels, PostgreSQL with a standby,
+// the Git remote, and a source of bundles that no node should believe.
 import { execFile } from 'node:child_process'
 import { appendFileSync, existsSync, globSync, mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'

@@ -1,4 +1,4 @@
-// What a process that knows nothing makes of the branch, compared with what the nodes say.
+// Compares what a process that knows nothing makes of the branch with what the nodes say.
 import { join } from 'node:path'
 import type { ReadFile } from '#compiler/read/read-file.ts'
 import { createDiskDriver } from '#gitops/git/disk-driver.ts'

@@ -1,4 +1,4 @@
-// What browsers have measured, for the benchmarks.
+// Makes tables of what browsers have measured, for the benchmarks.
 import type { Bundle } from '#bundle/format/bundle.ts'
 import { RumStore } from '#inputs/rum/rum-store.ts'
 import type { Clients } from './clients.ts'

@@ -1,4 +1,4 @@
-// How a bundle stores rrsets: rows by node and type, and their rdata.
+// Defines how a bundle stores rrsets: rows by node and type, and their rdata.
 
 /**
  * A row of `rrsetRow`. The rows of a node are neighbours in the order of their types; nodes with

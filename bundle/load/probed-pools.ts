@@ -1,4 +1,4 @@
-// Which pools of a bundle a node probes: those with a health check that it may run.
+// Finds the pools of a bundle that a node probes: they have a health check that it may run.
 import { textOf } from '#bundle/format/bundle.ts'
 import type { Bundle } from '#bundle/format/bundle.ts'
 import { parseHealthCheck } from '#bundle/format/health-check.ts'

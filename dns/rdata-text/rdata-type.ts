@@ -1,4 +1,4 @@
-// What each record type brings, and how one is put together from the fields of its rdata.
+// Puts a record type together from the fields of its rdata: how to parse and print it.
 import { err, ok } from '#lib/result.ts'
 import type { Result } from '#lib/result.ts'
 import { hexField } from './binary-fields.ts'

@@ -1,4 +1,4 @@
-// How rdata in presentation form falls into tokens. RFC 1035 section 5.1.
+// Splits rdata in presentation form into tokens. RFC 1035 section 5.1.
 import { err, ok } from '#lib/result.ts'
 import type { Result } from '#lib/result.ts'
 

@@ -1,4 +1,4 @@
-// Whether a text is a substitution as NAPTR rules have them: an extended regular expression of
+// Checks that a text is a substitution as NAPTR rules have them: an extended regular expression of
 // POSIX and what takes its place. RFC 3402 section 3.2.
 
 /** Empty: there is none. @param text octets as Latin-1, at most 255 */

@@ -1,4 +1,4 @@
-// What a MAC is made over. RFC 8945 sections 4.3 and 5.3.1.
+// Makes the MAC of a message. RFC 8945 sections 4.3 and 5.3.1.
 import { createHmac } from 'node:crypto'
 import { HeaderOffset, QClass } from '#dns/header.ts'
 import type { TsigKey } from './tsig-key.ts'

@@ -1,4 +1,4 @@
-// How a zone file falls into entries: lines, or several lines in parentheses. RFC 1035 section 5.1.
+// Splits a zone file into entries: lines, or several lines in parentheses. RFC 1035 section 5.1.
 import { scanToken } from '#dns/rdata-text/tokens.ts'
 import type { RdataFault, Token } from '#dns/rdata-text/tokens.ts'
 import { zoneFileLimits } from './zone-record.ts'

@@ -1,4 +1,4 @@
-// What servers know of the forms in a zone file, as versions that are in use read them.
+// Lists which forms of a zone file other servers know, in the versions that are in use.
 
 export interface ZoneReader {
   /** Program and version. */

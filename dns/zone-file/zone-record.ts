@@ -1,4 +1,4 @@
-// What a zone file comes to: records, and faults with their places.
+// Defines what a zone file comes to: records, and faults with their places.
 
 export interface ZoneRecord {
   /** Wire form, letter case as written. */

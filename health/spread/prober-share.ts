@@ -1,4 +1,5 @@
-// Which members this node probes, where `health.probers` leaves each to a few nodes of a site.
+// Decides which members this node probes, where `health.probers` leaves each to a few nodes of a
+// site.
 import { comesBefore, countBefore, memberHash, rankedNode } from './rendezvous.ts'
 import type { RankedNode } from './rendezvous.ts'
 

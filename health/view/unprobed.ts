@@ -1,4 +1,4 @@
-// What is believed of a member that this node leaves to others: their words, by the policy.
+// Decides what to believe of a member that this node leaves to others: their words, by the policy.
 import type { FollowedHealth, MemberHealth } from './member-health.ts'
 import type { PeerVote } from './peer-table.ts'
 import { decideUnprobed, goesBySite } from './policy.ts'

@@ -1,4 +1,4 @@
-// Which of the addresses that a host name gives are answered: usable ones, few, each in its slot.
+// Chooses which addresses of a host name are answered: usable ones, few, each in its slot.
 import { formatAddress, isMappedIpv4, parseAddress } from '#dns/address.ts'
 
 /** @returns why no client should be sent there, as `a loopback address`; undefined: it may */

@@ -1,4 +1,4 @@
-// What browsers measured, for the journal: each change of the table as it comes.
+// Writes what browsers measured to the journal: each change of the table as it comes.
 import { MeasuredMark, MeasuredWriter } from './measured-entries.ts'
 import type { MeasuredNetwork } from './measured-entries.ts'
 import { journalLimits } from '#journal/format/limits.ts'

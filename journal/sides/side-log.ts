@@ -1,5 +1,5 @@
-// What answers depend on beside a bundle and its state, as a part of the journal with an allowance
-// of its own: all of it where a segment begins, then what changes; or why it is not kept.
+// Writes a part of the journal beside bundle and state, with an allowance of its own: all of it
+// where a segment begins, then what changes; or why it is not kept.
 import type { DayAllowance } from './allowance.ts'
 import type { EntryStream } from '#journal/format/entry-stream.ts'
 import { journalLimits } from '#journal/format/limits.ts'

@@ -1,4 +1,4 @@
-// What stood beside bundle and health at an instant, as far as the journal has it.
+// Reads from the journal what stood beside bundle and health at an instant.
 import { MeasuredReader } from './measured-entries.ts'
 import type { MeasuredAverages, MeasuredNetwork } from './measured-entries.ts'
 import type { ChangesUntil } from '#journal/format/records.ts'

@@ -1,4 +1,4 @@
-// How far the heap of a process grows before V8 collects all garbage.
+// Sets how far the heap of a process grows before V8 collects all garbage.
 import { setFlagsFromString } from 'node:v8'
 
 /** A number of per cent, which V8 takes while it runs, too. */

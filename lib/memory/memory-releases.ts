@@ -1,4 +1,4 @@
-// When a thread gives memory back: when what it had to do has been quiet for a moment.
+// Decides when a thread gives memory back: once its work has been quiet for a moment.
 import type { Clock } from '#lib/clock.ts'
 import type { After } from '#lib/timer.ts'
 

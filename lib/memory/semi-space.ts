@@ -1,4 +1,4 @@
-// How much room threads have for objects that live for a short time.
+// Sets how much room threads have for objects that live for a short time.
 import { setFlagsFromString } from 'node:v8'
 
 const flag = '--max-semi-space-size='

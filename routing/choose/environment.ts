@@ -1,4 +1,4 @@
-// What steps are bound to: the settings of a bundle, and the geo, RUM and script tables beside it.
+// Collects what steps are bound to: the settings of a bundle, and the geo, RUM and script tables.
 import { textOf } from '#bundle/format/bundle.ts'
 import type { Bundle } from '#bundle/format/bundle.ts'
 import { parseRoutingText } from '#bundle/format/routing-text.ts'

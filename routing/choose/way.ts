@@ -1,4 +1,4 @@
-// What a way to choose is: one row of the table in ways.ts, and the step that it becomes.
+// Defines a way to choose: one row of the table in ways.ts, and the step that it becomes.
 import type { ValueName } from '#bundle/format/routing-text.ts'
 import type { Random } from '#lib/random.ts'
 import type { Chain } from '#routing/chain/chain.ts'

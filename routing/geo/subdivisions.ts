@@ -1,4 +1,4 @@
-// Which subdivisions a country has (ISO 3166-2), and which of them lie in a larger one.
+// Knows which subdivisions a country has (ISO 3166-2), and which of them lie in a larger one.
 import { placeCode } from '#bundle/format/routing-cells.ts'
 
 /** Written as a region, such as `GB-LND`. False: neither ISO 3166-2 nor MaxMind has it. */

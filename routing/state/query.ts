@@ -1,4 +1,4 @@
-// What a choice may know of the query: its address family, its service and its pool.
+// Defines what a choice may know of the query: its address family, its service and its pool.
 
 /** Which address family the query asks for. Also the offset in per-family columns. */
 export const Family = { V4: 0, V6: 1 } as const

@@ -1,4 +1,4 @@
-// What nodes have told, within one process.
+// Keeps in memory what nodes that pull have told, within one process.
 import type { Clock } from '#lib/clock.ts'
 import { ok } from '#lib/result.ts'
 import { toldNodeLimits } from '../ports/told-nodes.ts'

@@ -1,4 +1,4 @@
-// What a node counts while it answers: kept by the runtime, shown by the API.
+// Defines what a node counts while it answers, as the API shows it.
 
 /** One thread since the start of the process. */
 export interface ThreadCounts {

@@ -1,4 +1,4 @@
-// Which Redis is meant: by its address alone, by Sentinels, or by the nodes of a Cluster.
+// Reads the settings that name a Redis: its address, its Sentinels, or the nodes of a Cluster.
 import { readFileSync } from 'node:fs'
 import { listedHosts } from '#state/ports/host-list.ts'
 import { err, ok } from '#lib/result.ts'

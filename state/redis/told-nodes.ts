@@ -1,4 +1,4 @@
-// What nodes that pull have told, in Redis: a hash with the last word of each.
+// Keeps in Redis what nodes that pull have told: a hash with the last word of each.
 import type { Clock } from '#lib/clock.ts'
 import { err, ok } from '#lib/result.ts'
 import { toldNodeLimits } from '../ports/told-nodes.ts'

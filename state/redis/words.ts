@@ -1,4 +1,4 @@
-// What Redis, the library or the system says of a fault, as one word.
+// Finds the one word by which Redis, the library or the system names a fault.
 
 /** The first word of what Redis says, or the system's code; never a value. */
 export function wordOf(error: unknown): string {

@@ -1,4 +1,4 @@
-// What control nodes share of a delivery, in the table `deliveries`.
+// Keeps what control nodes share of a delivery, in the table `deliveries`.
 import type { Deliveries } from '../ports/deliveries.ts'
 import type { Sql } from './database/sql.ts'
 

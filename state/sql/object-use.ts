@@ -1,4 +1,4 @@
-// What was used and when, in the tables `object_uses`, `node_uses` and `member_changes`.
+// Keeps what was used and when, in the tables `object_uses`, `node_uses` and `member_changes`.
 import { sql } from 'kysely'
 import { useLimits } from '../ports/object-use.ts'
 import type { ObjectUses, UseRecord, UseReport } from '../ports/object-use.ts'

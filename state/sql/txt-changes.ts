@@ -1,4 +1,4 @@
-// What the changes of one update do to the TXT records of their names.
+// Works out what the changes of one update do to the TXT records of their names.
 import { dynamicDnsLimits } from '../ports/dynamic-dns.ts'
 import type { StoredTxtRecord, TxtChange } from '../ports/dynamic-dns.ts'
 

@@ -1,5 +1,5 @@
-// What of other machines the dashboard shows, without a word to any of them: nodes of a fleet, a
-// BGP daemon, and checks of delegated domains that were made before.
+// Prepares what the dashboard shows of other machines: nodes of a fleet, a BGP daemon, and earlier
+// checks of delegated domains.
 import { join } from 'node:path'
 import { expect } from 'vitest'
 import type { ShownDelivery } from '#api/ports/deliveries.ts'

@@ -1,4 +1,4 @@
-// What the tests of the dashboard store in a node, and the screens that then show it.
+// Fills a node with what the tests of the dashboard need, and lists the screens that show it.
 import type { Page } from 'playwright-core'
 import { expect } from 'vitest'
 import type { ApiReply } from './api-client.ts'

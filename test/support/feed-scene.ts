@@ -1,4 +1,4 @@
-// What most tests of the feed begin with: two tenants with a pool each, and those who listen.
+// Makes what most tests of the feed begin with: two tenants with a pool each, and listeners.
 import { keyOf } from './config-world.ts'
 import { FeedWorld, member, objectOf } from './feed-world.ts'
 import type { FeedWorldOptions, Heard, Listener } from './feed-world.ts'

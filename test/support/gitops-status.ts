@@ -1,4 +1,4 @@
-// What a node says of its configuration before the first.
+// The status of a node that has not read a configuration yet.
 import type { GitopsStatus } from '#api/ports/operator-view.ts'
 
 export const startingStatus: GitopsStatus = {

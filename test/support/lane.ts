@@ -1,4 +1,4 @@
-// How much a test does: a tenth in the short lane (`npm test`), everything in the long one.
+// Decides how much a test does: a tenth in the short lane (`npm test`), everything in the long one.
 import { inject } from 'vitest'
 
 export type Lane = 'short' | 'long'

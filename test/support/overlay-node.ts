@@ -1,4 +1,4 @@
-// What of a node follows the clock, without threads and sockets: a bundle, its state, and time.
+// The part of a node that follows the clock: a bundle, its state, and time; no threads, no sockets.
 import type { Bundle } from '#bundle/format/bundle.ts'
 import type { BundleModel, MemberModel, RolloutModel, WindowModel } from '#bundle/format/model.ts'
 import { addressOfMember } from '#bundle/format/bundle.ts'

@@ -1,4 +1,4 @@
-// What nodes answer whose past is asked for: services of two tenants.
+// The configuration of nodes whose past is asked about: services of two tenants.
 import type { BundleModel } from '#bundle/format/model.ts'
 import { bareModel, member, pool, service, zone } from './bundle-models.ts'
 

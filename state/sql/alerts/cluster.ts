@@ -1,5 +1,5 @@
-// What each node finds, and which node opens and sends alerts, in the tables `alert_reports` and
-// `alert_lease`. No clock is compared with another node's: a node that watches counts beats.
+// Keeps what each node finds, and which node opens and sends alerts, in the tables `alert_reports`
+// and `alert_lease`. No clock is compared with another node's: a node that watches counts beats.
 import { sql } from 'kysely'
 import type { Selectable } from 'kysely'
 import type { AlertLease, AlertStore, Finding } from '#state/ports/alerts.ts'
