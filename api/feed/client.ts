@@ -49,7 +49,7 @@ export class FeedClient {
    * may be of another node, or of before this node's history began: a commit does not say.
    */
   #isLiveDue = false
-  /** Of the place. */
+  /** The revision at its place in the feed. */
   #revision = ''
   /** The last one that the client was told. */
   #toldRevision: string | null = null

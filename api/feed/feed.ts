@@ -64,7 +64,7 @@ export class Feed {
   #isClosing = false
   #callOffTick: (() => void) | null = null
   #callOffLook: (() => void) | null = null
-  /** Of this period; null: nobody wanted them yet. */
+  /** Counted in this period; null: nobody wanted them yet. */
   #stats: CountedStats | null = null
   #allGone: (() => void) | null = null
 

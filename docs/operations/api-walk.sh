@@ -221,7 +221,7 @@ call 200 GET /dashboard/stats
 call 200 GET /snapshot
 wants website
 call 200 GET /gitops/status
-# Of the node that answers, and of gslb.yaml, which is made with the first ones.
+# Settings of the node that answers, and of gslb.yaml, which the first change makes.
 call 200 GET /settings
 call 200 PUT /settings '{"guardrails":{"removedNames":20}}'
 wants '"removedNames":20'
@@ -275,7 +275,7 @@ wants '"lastVerifiedAt":'
 call 200 GET /domains
 call 204 DELETE "/domains/$domain"
 
-# Who is told of what is wrong. Messages to internal addresses are refused unless the settings allow them.
+# Channels to which alerts go. Messages to internal addresses are refused unless the settings allow them.
 call 201 POST /alerts '{"name":"ops","kind":"webhook","settings":{"url":"https://127.0.0.1/hook"}}'
 alert=$(field id)
 call 200 GET /alerts

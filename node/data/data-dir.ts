@@ -219,7 +219,7 @@ function takeLock(lock: string): number | undefined {
       // Each time: a winner sweeps away what others have begun.
       writeFileSync(own, text)
       try {
-        // When two start at the same time, one finds the name taken; a link has its content at once.
+        // Where two start at the same time, one finds the name taken; a link is never half written.
         linkSync(own, lock)
         return undefined
       } catch (error) {

@@ -55,7 +55,7 @@ export class OverlayKeeper {
   #leave: () => void = () => undefined
   #callOff: () => void = () => undefined
   #isStopped = true
-  /** Of the last failure that was logged; '' after a success. */
+  /** Code of the last failure that was logged; '' after a success. */
   #toldCode = ''
 
   constructor(parts: OverlayKeeperParts) {
