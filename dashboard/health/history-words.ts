@@ -7,7 +7,7 @@ export interface Stretch {
   readonly to: number
   readonly state: string
   readonly reason: string
-  /** Those that are too short to be drawn. */
+  /** Changes within it that are too short to be drawn. */
   readonly changes: number
 }
 
