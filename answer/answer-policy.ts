@@ -33,7 +33,7 @@ export function answerPolicy(
   if (most === 0) return 0
   // RFC 2181 section 10.1: a name has one alias.
   const chosen = bundle.hasHostnames && isAlias(bundle, chain.members[0]!) ? 1 : most
-  // What counted of the resolver's own address says nothing about its clients.
+  // No scope without a subnet option: the resolver's address says nothing about its clients.
   if (chain.wantsScope && chain.scope > 0) tx.ecsScope = chain.scope + chain.client.mappedBits
   for (let i = 0; i < chosen; i++) {
     if (!writeMember(tx, bundle, chain.members[i]!, family, ttlSeconds)) return -1

@@ -44,7 +44,7 @@ const { Transport } = transaction
 /** What a UDP client without EDNS can take. RFC 1035 section 4.2.1. */
 const plainUdpBytes = 512
 
-/** Nothing is written: the message is one for `zones/exchange`. */
+/** Returned when nothing is written: the message is one for `zones/exchange`. */
 export const handedOver = -1
 
 /**
@@ -99,7 +99,7 @@ export function answer(
   return tx.at - replyOffset
 }
 
-/** What the client takes, with all that is in it. The query has been read. */
+/** Octets that the whole reply may have for this client. The query has been read. */
 export function sizeLimit(tx: Transaction): number {
   if (tx.transport === Transport.Tcp) return 65_535
   if (!tx.hasOpt) return plainUdpBytes
@@ -195,7 +195,7 @@ function answerName(tx: Transaction, bundle: Bundle, exact: number): boolean {
   hashSuffixes(tx, bundle.nameLabelsMax)
   const label = exact >= 0 ? 0 : findClosestEncloser(tx, bundle, 1)
   if (label < 0) {
-    // What an alias leads to may be anybody's; the question must be ours.
+    // The target of an alias may lie in any zone; the question must lie in one of ours.
     if (tx.aliasCount > 0) return false
     explain(tx, ExtendedError.NotAuthoritative, EdeText.None)
     refuse(tx)

@@ -61,7 +61,7 @@ export function findStored(bundle: Bundle, octets: Uint8Array, start: number): n
     const offset = nodeRow[node * NodeCell.Words + NodeCell.NameOffset]!
     const bytes = nodeNameBytes(bundle, node)
     let same = 0
-    // What ends a name is in it: one of another length differs within it.
+    // A name holds its own end, so that one of another length differs within it.
     while (same < bytes && names[offset + same] === octets[start + same]) same++
     if (same === bytes) return node
   }

@@ -44,7 +44,7 @@ export function readMessage(
     if (opcode === Opcode.Update && !tx.takesUpdates) {
       explain(tx, ExtendedError.NotSupported, EdeText.UpdatesElsewhere)
     }
-    // What stands there is a question only in a QUERY.
+    // The octets after the header are a question only in a QUERY.
     tx.qtype = 0
     return -1
   }

@@ -104,7 +104,7 @@ function addSerial({ replyView, view }: Transaction, at: number): void {
   replyView.setInt32(at, (replyView.getInt32(at) + view!.state.soaSerial[0]!) | 0)
 }
 
-/** What the serial of a zone begins with. @param apex its node */
+/** The stored SOA serial of a zone, to which the state's is added. @param apex its node */
 export function serialBaseOf(bundle: Bundle, apex: number): number {
   const { rrsetData, rrsetRow } = bundle
   const row = findRrset(bundle, apex, RrType.SOA) * RrsetCell.Words

@@ -22,7 +22,7 @@ export interface Generation {
   readonly dynamic?: HandedBundle | null
   readonly routing: RoutingBuffers
   readonly tables: RoutingTables
-  /** Another one than before: `tables` lie in other memory. From 1; 0: nobody counts. */
+  /** Changes when `tables` lie in other memory. From 1; 0: tables are not counted. */
   readonly tablesNumber?: number
   /** Without it, or null, script steps change nothing. */
   readonly scripts?: ScriptSet | null

@@ -144,7 +144,7 @@ export class Transaction {
   aliasCount = 0
   /** `qnameHash` of each name that was left. */
   readonly leftHash = new Int32Array(aliasesMax)
-  /** What the reply was after the first alias. */
+  /** End of the reply, and its answers, after the first alias. */
   firstAliasEnd = 0
   firstAliasAnswers = 0
   /** The response rule that decides; -1: none. */

@@ -9,7 +9,7 @@ export const healthLimits = {
   lateAfterMs: 250,
   /** A deadline that is noticed this much too late says more of this node than of the backend. */
   stallMs: 250,
-  /** What is read of a body at most. */
+  /** Octets of a body that are read at most. */
   bodyBytesMax: 1_048_576,
   responseHeaderBytesMax: 16_384,
   /** 1xx responses before the final one (RFC 9110 section 15.2 sets no bound of its own). */

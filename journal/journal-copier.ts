@@ -58,7 +58,7 @@ interface Progress {
   at?: number
   /** How often less was there than before. */
   backs: number
-  /** Nothing of it will be copied any more. */
+  /** No more of it will be copied. */
   isDone: boolean
 }
 
@@ -175,7 +175,7 @@ export class JournalCopier {
     }
   }
 
-  /** What is taken away each time is not sent again by this process. */
+  /** Stops copying a segment for good, so that one that is refused is not sent again and again. */
   #giveUp(progress: Progress, reason: string): void {
     progress.isDone = true
     this.#refused++

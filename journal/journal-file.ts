@@ -82,7 +82,7 @@ export class JournalFile {
     )
   }
 
-  /** What is added before a segment begins is in the state that it begins with. */
+  /** Queues a record. Before a segment begins it drops it: the segment's first state has it. */
   add(record: Buffer): void {
     if (!this.#isBegun || this.#isClosed) return
     const last = this.#queue.at(-1)

@@ -45,7 +45,7 @@ export interface JournalParts {
   readonly after?: After
   /** The databases that are loaded now: they are written down when they change. */
   readonly tables?: () => object
-  /** Nothing is written before: the directory may be another process's until then. */
+  /** Writing waits for it: until then the directory may belong to another process. */
   readonly mayWrite?: Promise<unknown>
   readonly openSegment?: OpenSegment
   /** Octets that may wait for the disk; default `journalLimits.queueBytesMax`. */
@@ -63,7 +63,7 @@ interface Followed {
   isSettled: boolean
 }
 
-/** What tells a journal of changes. They are of the state that it follows, or of none. */
+/** Hears of changes, which are of the state that the journal follows, or of none. */
 export interface StateWatch {
   /** @param isBuilt its lists were built from what the columns are now */
   readonly poolChanged: (state: RoutingState, pool: number, isBuilt: boolean) => void
@@ -310,7 +310,7 @@ export class Journal implements StateWatch {
     return { wallMs: clock.nowMs(), monotonicMs: clock.monotonicMs() }
   }
 
-  /** What is written next is of now. After much, or a clock that was set, in another record. */
+  /** Opens a stream for an entry of now. Long records, and a clock that was set, begin another. */
   #open(stream: EntryStream): OctetWriter {
     if (stream.octets.length > journalLimits.segmentBytesMin) this.#seal()
     const now = this.#now()

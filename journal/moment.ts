@@ -273,7 +273,7 @@ function periodOf(record: JournalRecord, after: JournalRecord): Period {
   return { fromMs, toMs: Math.abs(after.wallMs - toMs) <= creepMs ? after.wallMs : toMs }
 }
 
-/** Nobody says what followed the last record: it held as long as a quiet node may be quiet. */
+/** No record says what followed the last one: it held as long as a node may be quiet. */
 function lastPeriod(
   record: JournalRecord,
   isCut: boolean,

@@ -44,7 +44,7 @@ export function readPart({ node, run, at, octets }: CopiedPart): Result<PartFact
   }
 }
 
-/** It comes from another machine and goes into logs and answers. */
+/** Cleans a text that comes from another machine and goes into logs and answers. */
 const printable = (text: unknown): string =>
   String(text)
     .slice(0, 63)

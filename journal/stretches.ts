@@ -49,7 +49,7 @@ export class StretchLine {
     this.#turns = [{ atMs: range.fromMs, standing: 'unknown', reason: '', changes: 0 }]
   }
 
-  /** What was said of later times does not hold: a clock was set, or another process goes on. */
+  /** Drops what was said of later times: a clock was set, or another process goes on. */
   turn(atMs: number, standing: MemberStanding, reason = ''): void {
     const { fromMs, toMs } = this.#range
     if (atMs >= toMs) return

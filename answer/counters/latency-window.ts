@@ -3,7 +3,7 @@ import type { Clock } from '#lib/clock.ts'
 import type { CounterSnapshot } from './counters.ts'
 
 export const latencyWindow = {
-  /** What is older does not count: answers of before a change say nothing of after. */
+  /** Older answers do not count: answers from before a change say nothing of after it. */
   spanMs: 30_000,
   /** Between two snapshots that are kept. */
   stepMs: 5_000,

@@ -95,7 +95,7 @@ export class QueryMeter {
     return used
   }
 
-  /** What may be used. null: nothing serves. `all` is null where it is too much. */
+  /** Objects that may be used. null: no bundle serves. `all` gives null when they are too many. */
   objects(): {
     readonly digest: string
     readonly isTooMuch: boolean

@@ -73,7 +73,7 @@ export class QueryLog {
     return { ...counts, droppedFull: droppedOf(this.rings), droppedAway: dropped }
   }
 
-  /** When nobody answers any more: what was logged is written first. */
+  /** Called when no thread answers any more: what was logged is written first. */
   async stop(): Promise<void> {
     this.#isStopping = true
     clearTimeout(this.#restart)

@@ -138,7 +138,7 @@ export class QueryTap {
    * @returns the place in the batch of the next query to log; -1: none of them
    */
   answered(tx: Transaction, reply: Uint8Array, offset: number, written: number): number {
-    // What another thread answers is not logged.
+    // A message that another thread answers is not logged.
     if (this.#hasRoom && written >= 0) this.#finish(tx, reply, offset, written)
     const next = this.#slot + this.#gap()
     if (next >= this.#count) {

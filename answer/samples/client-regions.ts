@@ -113,7 +113,7 @@ export class ClientRegions {
     }
   }
 
-  /** Nothing is copied while nobody could tell where it is from. */
+  /** Queries are copied only while a database can tell where they come from. */
   #turn(isOn: boolean): void {
     if (isOn === this.#isOn) return
     this.#isOn = isOn

@@ -269,7 +269,7 @@ export class ScriptHost {
     for (const post of this.#posts) if (post.helper === undefined) this.#vacate(post)
   }
 
-  /** So often in a minute for each service. */
+  /** Logs a report, as often in a minute for each service as the limit allows. */
   #log({ generation, seat, outcome, reason }: ScriptReport): void {
     if (generation !== this.#serving?.number) return
     const names = this.#namesOf(seat)

@@ -21,7 +21,7 @@ export class HelperThread {
       name: 'dns-script',
       resourceLimits,
     })
-    // It ends for that; who waits for it hears of the end.
+    // A fault ends the thread, and `exit` tells its owner.
     this.#worker.on('error', () => undefined)
     this.#worker.once('exit', () => (this.#hasEnded = true))
     this.ready = readyOrEnded(this.#worker)

@@ -96,7 +96,7 @@ class Helper {
     process.exit(1)
   }
 
-  /** Nobody asks meanwhile: for large pools it takes longer than a query would wait. */
+  /** Takes no questions meanwhile: for large pools it takes longer than a query would wait. */
   #adoptNewest(): void {
     const { cells } = this.#mailbox
     const generation = newest(this.#post.port)

@@ -101,7 +101,7 @@ export class NameEdit {
   }
 
   #create(name: string, zone: number): EditedNode {
-    // What went a moment ago keeps its place.
+    // A name that went a moment ago gets its place back.
     const at = this.#nodes.get(name)?.at ?? -1
     const blank = { flags: 0, children: 0, hasService: false, rrsets: 0, isGone: false }
     const node = { name, at, zone, ...blank }
@@ -118,7 +118,7 @@ export class NameEdit {
       ...came.map((node) => ({ at: positionOf(texts, node.name), node })),
       ...went.map(({ at }) => ({ at, node: undefined })),
     ]
-    // What comes at a place stands before what stood there.
+    // A name that comes at a place stands before the name that stood there.
     cuts.sort((a, b) => a.at - b.at || compareNew(a.node?.name, b.node?.name))
     const splice = new Splice(this.#last, came, went)
     for (const { at, node } of cuts) {

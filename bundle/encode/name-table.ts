@@ -158,7 +158,7 @@ export class NameTable {
 /** Do names below one with these flags, in the same zone, stand below a cut or a DNAME record? */
 export function isRedirecting(flags: number): boolean {
   if ((flags & (NodeFlag.Cut | NodeFlag.Dname)) !== 0) return true
-  // What an apex stands below concerns the zone above it.
+  // A cut above an apex concerns the zone above it.
   return (flags & (NodeFlag.Below | NodeFlag.Apex)) === NodeFlag.Below
 }
 

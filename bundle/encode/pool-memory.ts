@@ -11,7 +11,7 @@ import { RowMemory } from './rows.ts'
 import type { Rows } from './rows.ts'
 import type { AskedTexts, StringTable } from '#bundle/format/string-table.ts'
 
-/** What the pools of a bundle take. */
+/** All tables that the pools of a bundle fill. */
 export type PoolTables = ReturnType<typeof laidOut>
 
 interface LastPools {
@@ -26,7 +26,7 @@ export class PoolMemory {
   readonly #rows = new RowMemory<PoolModel, PoolRow>()
   #last: LastPools | undefined
 
-  /** What comes back is not to be written to. @param strings was not asked for anything yet */
+  /** @param strings was not asked for anything yet @returns tables that must not be written to */
   tables(
     { pools, routing }: BundleModel,
     endpoints: EndpointTable,

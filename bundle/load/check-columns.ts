@@ -52,7 +52,7 @@ type Run<Columns> = (columns: Columns, manifest: Manifest, known?: Bundle) => st
 
 const quick = (run: Check['run']): Check => ({ reads: null, run })
 
-/** What is not listed, `run` cannot read: the types see to it. */
+/** A check that reads only the columns that it lists: the types see to it. */
 function reading<Name extends keyof BundleColumns>(
   reads: readonly Name[],
   run: Run<Pick<BundleColumns, Name>>,

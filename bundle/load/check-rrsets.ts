@@ -146,7 +146,7 @@ function readU32(data: Uint8Array, at: number): number {
 
 type NodeColumns = Pick<BundleColumns, 'nodeRow' | 'rrsetRow' | 'zoneNode'>
 
-/** What a node's flags say is what its rows say. */
+/** Checks that a node's flags say what its rows say. */
 export function checkNodeRrsets(c: NodeColumns, { counts }: Manifest): string | undefined {
   const risesFrom = risingRuns(c.rrsetRow, counts.rrsets)
   for (let node = 0; node < counts.nodes; node++) {

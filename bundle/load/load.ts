@@ -226,7 +226,7 @@ function isManifest(value: unknown): value is Manifest {
   const isCount = (name: string) => isIndex((counts as Record<string, unknown>)[name])
   if (!countNames.every(isCount) || !Array.isArray(sections)) return false
   if (sections.length < sectionNames.length || !sections.every(isSection)) return false
-  // What this version does not know stands behind what it knows, and says what that means for it.
+  // Sections that this version does not know stand last, and say whether it may skip them.
   const later = sections.slice(sectionNames.length)
   return later.length <= laterSectionsMax && later.every(saysWhatItMeans)
 }
@@ -339,7 +339,7 @@ function isAlike(a: Manifest, b: Manifest): boolean {
   return hasSameCounts && a.nameSeed === b.nameSeed && a.nameLabelsMax === b.nameLabelsMax
 }
 
-/** What no digest and no signature covers is zero, so that a bundle has one form only. */
+/** Octets that no digest and no signature covers are zero, so that a bundle has one form only. */
 function isPadded(
   bytes: Uint8Array,
   base: number,

@@ -27,7 +27,7 @@ export function probedPools(bundle: Bundle, checks: MadeChecks): Uint8Array {
     let isUnrun = checks === 'all' ? false : isScript.get(text)
     if (isUnrun === undefined) {
       const words = textOf(bundle, text)
-      // Others are not read for this.
+      // Texts without the word are not parsed, which saves time.
       isUnrun = words.includes('"script"') && parseHealthCheck(words)?.type === 'script'
       isScript.set(text, isUnrun)
     }

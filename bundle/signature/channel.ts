@@ -19,7 +19,7 @@ export interface ChannelRecord {
   readonly previous: string
   /** Commit the bundle was compiled from, hex; for people, the manifest has it too. */
   readonly commit: string
-  /** So many probe agents are heard by nodes that know no licence. Left out: all of them. */
+  /** Probe agents that a node without a licence of its own hears. Left out: all of them. */
   readonly agentsMax?: number
   readonly issuedAtMs: number
   /** After this instant the node serves on and raises an alarm. */
@@ -102,7 +102,7 @@ function shapeOf(value: unknown): SignedChannelRecord | undefined {
   const counts = [r['seq'], r['issuedAtMs'], r['expiresAtMs'], r['serial'] ?? 0]
   counts.push(r['agentsMax'] ?? 0, r['bytes'] ?? 1)
   if (!texts.every(isShort) || !counts.every(isCount) || r['bytes'] === 0) return undefined
-  // What a later version has put there is signed as well: nothing that prints in two ways.
+  // Fields of later versions are signed as well, so none may be a value that prints in two ways.
   const isPlain = (value: unknown) => value === undefined || isShort(value) || isCount(value)
   if (!Object.values(r).every(isPlain)) return undefined
   if (!digestShape.test(r['digest'] as string)) return undefined

@@ -119,7 +119,7 @@ function packed(centimetres: number): number {
 function unpacked(octets: OctetReader): number {
   const octet = octets.number(1)
   const [digit, power] = [octet >> 4, octet & 15]
-  // Nothing times a power of ten has one text and several octets.
+  // Zero times a power of ten has one text but several octets: only one of them is allowed.
   if (digit > 9 || power > 9 || (digit === 0 && power > 0)) octets.fail()
   return digit * 10 ** power
 }

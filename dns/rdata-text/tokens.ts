@@ -109,7 +109,7 @@ export function scanToken(text: string, start: number): Result<ScannedToken, Rda
   return ok({ text: text.slice(start, at), isQuoted: false, column, end: at })
 }
 
-/** So is the end of the text. */
+/** The end of the text, where there is no code, counts as a line end. */
 const isLineEnd = (code: number): boolean =>
   code === sign.lf || code === sign.cr || Number.isNaN(code)
 

@@ -7,7 +7,7 @@ export interface Echo {
   readonly identifier: number
   /** 16 bits. */
   readonly sequence: number
-  /** What nobody can guess who has not seen the request: `tokenBytes` octets in hex. */
+  /** `tokenBytes` octets in hex, which only a host that has seen the request can know. */
   readonly token: string
 }
 

@@ -127,7 +127,7 @@ function descendantsOf(pid: number): readonly number[] {
   return found.slice(1)
 }
 
-/** None older than the scripts, and no zombies, which are ended already. */
+/** Finds processes no older than the scripts; no zombies, which have ended already. */
 async function survivorsOf(
   runs: ReadonlyMap<string, ScriptRun>,
   untilMs: number,
@@ -148,7 +148,7 @@ async function survivorsOf(
   }
   const sessions = new Set<number>()
   for (const { pid, startTicks } of runs.values()) {
-    // Another one may have the number by now.
+    // Another process may have the number by now.
     if ((all.get(pid)?.startTicks ?? startTicks) === startTicks) sessions.add(pid)
   }
   const children = Map.groupBy(all.values(), ({ parent }) => parent)

@@ -116,6 +116,6 @@ function send(url: URL, target: ProbeTarget, socket: Socket, attempt: Attempt): 
 
 function isOpen(address: string, allowed: readonly Network[]): boolean {
   const octets = parseAddress(address)
-  // Nothing that a public server has: an address with a zone.
+  // An address with a zone does not parse: no public server has one.
   return octets.ok && !isForbiddenAddress(octets.value, allowed)
 }

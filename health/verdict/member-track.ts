@@ -90,7 +90,7 @@ export class MemberTrack {
     return isChanged
   }
 
-  /** This node could not probe: what it knows grows old, and says nothing else. */
+  /** Counts a probe that this node could not make: its knowledge grows old, nothing else changes. */
   #miss({ intervalMs }: HealthCheckModel, nowMs: number): TrackChange {
     const isStale = nowMs - this.#lastResultMs > ownStaleAfterMs(intervalMs)
     const isNews = this.knowledge === 'known' && isStale

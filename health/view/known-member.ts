@@ -50,7 +50,7 @@ export function blank({ memberUid, ipAddress }: VerdictOwner, sinceGeneration: n
   }
 }
 
-/** What was measured by another check: the verdict stays, the rest is counted anew. */
+/** Forgets what another check has measured: only the verdict stays. */
 export function forgetCounts(known: Known): void {
   known.rttMs = 0
   known.warmupPasses = 0

@@ -11,7 +11,7 @@ export interface PeerPublisherParts {
   readonly node: string
   /** Where this node is. */
   readonly site: string
-  /** It only probes. Left out: it is a node. */
+  /** True: an agent, which only probes. Left out: a node. */
   readonly isAgent?: boolean
   readonly peers: PeerHealth
   /** What this node's own probes say. */
@@ -30,7 +30,7 @@ export class PeerPublisher {
   readonly #published = new Map<string, VerdictOwner>()
   #isBusy = false
   #isAway = false
-  /** When what was published lately was written. */
+  /** Times at which recent updates were written. */
   #sentAtMs: number[] = []
   #beatMs = -Infinity
 

@@ -18,7 +18,7 @@ export interface OwnVote extends Vote {
  */
 type Policy = (own: OwnVote, peers: readonly Vote[], quorumMinPercent: number) => Vote
 
-/** Nobody who knows: the last word of this node stands, under each of them. */
+/** Under each policy the last word of this node stands when no node knows. */
 const policies = {
   /** Its own word while that is fresh; the others' when it is not. */
   'local-or-global-fallback': (own, peers) => (own.knowledge === 'known' ? own : anyOf(peers, own)),

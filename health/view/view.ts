@@ -49,7 +49,7 @@ export interface HealthViewParts {
   readonly log: Log
 }
 
-/** What it says of gates, stats and changes of verdicts is the local monitor's. */
+/** Makes a monitor whose gates, stats and changes of verdicts are the local monitor's. */
 export function createHealthView(parts: HealthViewParts): HealthMonitor {
   return new HealthView(parts)
 }
@@ -72,7 +72,7 @@ class HealthView implements HealthMonitor {
   #backlog: PeerUpdate[] | undefined
   /** How many loads have begun. */
   #loads = 0
-  /** In a row. */
+  /** Loads that failed in a row. */
   #failedLoads = 0
   /** Ticks until all is loaded again after a load that failed; 0: the last one did not fail. */
   #ticksToLoad = 0
@@ -167,7 +167,7 @@ class HealthView implements HealthMonitor {
     this.#table?.permitAgents(count)
   }
 
-  /** Nobody was ever heard here, and nobody hears this node. */
+  /** True: this node has heard no other, and none hears it. */
   get #isAlone(): boolean {
     return this.#parts.peers?.isLone === true && (this.#table?.isEmpty ?? true)
   }

@@ -20,7 +20,7 @@ export const geoLimits = {
   visitsPerNodeMax: 16,
   /** Different records; each is decoded once. */
   recordsMax: 16_000_000,
-  /** What is longer is cut. */
+  /** A longer name is cut. */
   organisationCharsMax: 256,
   /** How often a file is looked at. */
   pollMs: 2_000,

@@ -24,6 +24,6 @@ export const resolveLimits = {
   /** Changes that come within this time are handed on together. */
   batchMs: 250,
   storeEveryMs: 5_000,
-  /** So often what has not changed is stored again: it has been found to be good since. */
+  /** How often unchanged addresses are stored again, with the time they were last found. */
   storeAgainMs: 3_600_000,
 } as const

@@ -13,7 +13,7 @@ export class RumTableWriter {
     this.#values = new Float32Array(shared)
   }
 
-  /** What a reader reads meanwhile, it reads again or passes over. */
+  /** A reader that reads meanwhile notices it, and reads again or goes without. */
   change(work: () => void): void {
     Atomics.add(this.#cells, RumHeader.Version, 1)
     try {

@@ -91,7 +91,7 @@ export const recordBytes = frameBytes + headBytes
 /** Octets at the start of a file that are enough to read when it begins. */
 export const firstBytes = magic.length + frameBytes + headBytes
 
-/** Not checked; undefined: the file is too short. */
+/** Wall clock of the first record, not checked; undefined: the file is too short. */
 export function firstWallMs(file: Buffer): number | undefined {
   if (file.length < firstBytes) return undefined
   return file.readDoubleLE(magic.length + frameBytes + 1)
@@ -146,7 +146,7 @@ export function readRecordsFrom(file: Buffer, beginAt: number): ReadRecords {
   return { records, lostBytes: Math.max(0, file.length - at) }
 }
 
-/** What the record has, that begins there; undefined: nobody can say, or it is damaged. */
+/** Octets of the record that begins at `at`; undefined: it is cut off, or damaged. */
 export function recordBytesAt(file: Buffer, at: number): number | undefined {
   if (file.length - at < frameBytes) return undefined
   const length = file.readUInt32LE(at)

@@ -45,7 +45,7 @@ export class TextSource implements SideSource, TextsWatch {
     }
   }
 
-  /** It happens where they cannot be encoded, and ends when they can be again. */
+  /** None are served while the records cannot be encoded, until they can be again. */
   #serveNone(isNone: boolean): void {
     if (isNone === this.#isNone) return
     this.#isNone = isNone

@@ -1,6 +1,6 @@
 // Lengths of the common prefix and the common suffix of two octet arrays.
 
-/** What one native comparison looks at; where it finds a difference, the next smaller one. */
+/** Octets of one native comparison; after a difference the next smaller size goes on. */
 const blockSizes = [65_536, 4_096, 256, 16, 1]
 
 /** Octets that are the same from the start, and from the end; the two may overlap. */

@@ -32,7 +32,7 @@ export class Outcomes {
   /** What the step that looks at the table does, in its own terms. */
   action = 0
   member = 0
-  /** There was no other candidate. */
+  /** True: there was no other candidate. */
   isOnly = false
 
   clear(): void {

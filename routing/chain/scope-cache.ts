@@ -37,7 +37,7 @@ const numbersMax = 2 ** 30
 export class ScopeCache {
   /** From `at` on, a bit for each group: it is alike. */
   readonly alike = new Int32Array(slots * groupWords)
-  /** None of its values is. */
+  /** A bit for each group: none of its values is alike. */
   readonly other = new Int32Array(slots * groupWords)
   readonly mixed = new Int32Array(slots * groupWords)
   readonly #lists = new CandidateLists()
@@ -78,7 +78,7 @@ export class ScopeCache {
     this.#lists.clear()
   }
 
-  /** Another query begins. What the one before has drawn and not used is for all again. */
+  /** Begins another query, and gives back what the one before has drawn and not used. */
   startQuery(): void {
     if (!this.#hasAsked) return
     this.#hasAsked = false

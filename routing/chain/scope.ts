@@ -45,7 +45,7 @@ export interface Likeness {
  */
 export const effortMax = 2_048
 const comparisonEffort = 2
-/** So many bits of candidates cost as much as a row: 20 to 30 ns. */
+/** 2 to this power: candidates whose comparison costs as much as a row, 20 to 30 ns. */
 const candidatesShift = 2
 
 /**

@@ -2,7 +2,7 @@
 import { assert } from '#lib/assert.ts'
 import { Exchange, exchangeMark } from './prelude.ts'
 
-/** What is used of the platform's own; its types come with a browser's. */
+/** The part of WebAssembly.Memory that is used; its types come only with a browser's. */
 export interface WasmMemory {
   readonly buffer: ArrayBuffer
 }

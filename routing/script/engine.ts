@@ -48,7 +48,7 @@ export interface ScriptRun {
 
 /** Pages of 64 KiB: more than the engine's stack and `heapBytesMax` together. It never grows. */
 const memoryPages = 256
-/** What a script may have, and as much again of the engine's own and what is lost between. */
+/** The memory of a script, and as much again for the engine itself and for gaps. */
 const heapBytesMax = scriptLimits.memoryBytesMax * 2
 const fileName = 'script'
 const never = (): boolean => false
@@ -187,7 +187,7 @@ export class ScriptEngine {
       const context = this.#context
       const text = context.newString(members)
       const built = context.callFunction(this.#build, context.undefined, text)
-      // What is not let go of is kept with the pool.
+      // Values that are not disposed of would stay in the captured memory.
       text.dispose()
       built.dispose()
       return built.error === undefined ? this.#memory.capture() : undefined

@@ -5,7 +5,7 @@ import * as limits from '#bundle/format/limits.ts'
 // A constant of this file, for the reason that answer/answer.ts gives.
 const { bundleLimits } = limits
 
-/** What is chosen from, and how many of them are answered: of a chain at work, what counts here. */
+/** The part of a chain that counts here: its candidates, and how many of them are answered. */
 export interface CandidateList {
   readonly members: Uint32Array
   readonly count: number

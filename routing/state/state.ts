@@ -162,7 +162,7 @@ export function firstCandidate(
 /** The shared memory under a RoutingState, for handing to another thread. */
 export interface RoutingBuffers {
   readonly table: SharedArrayBuffer
-  /** By itself, so that two bundles with the same services can share it. */
+  /** Memory of its own, so that two bundles with the same services can share it. */
   readonly cursors: SharedArrayBuffer
 }
 

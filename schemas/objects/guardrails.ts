@@ -15,13 +15,13 @@ export const changeLimitDefaults = {
   lostAnswers: 0,
   replacedServers: 50,
 } as const
-/** So few may always change: a small configuration is rebuilt in one commit. */
+/** Names that may always change: a small configuration is rebuilt in one commit. */
 export const changedNamesFree = 20
 /** A TTL that is no longer than this may always come: an hour is waited for. */
 export const ttlJumpFreeSeconds = 3_600
 /** Free for what a zone itself has; top-level domains have two days for their name servers. */
 export const zoneTtlFreeSeconds = 172_800
-/** So many times, or names, is no limit. */
+/** The largest value of such a setting, which is no limit. */
 export const ttlJumpMax = 2_147_483_647
 
 const percent = (description: string) =>

@@ -28,7 +28,7 @@ export interface BackupDone {
 }
 
 const namePattern = /^gslbd-(\d{4})(\d\d)(\d\d)T(\d\d)(\d\d)(\d\d)\.db(\.tmp|\.git)?$/
-/** What a process that was killed has left; a younger one may be another node's work. */
+/** An older unfinished file is what a killed process left; a younger one may still be written. */
 const unfinishedMs = 24 * 3_600_000
 
 /** Writes one backup, then removes the oldest above `keep`. Errors: a sentence. */

@@ -69,11 +69,11 @@ class VerdictFile {
     this.#path = path
     this.#log = log
     this.#mayWrite = mayWrite
-    // What an interrupted write left; of a process that still writes, it is no rest.
+    // Removes what an interrupted write left, once no other process can be writing.
     void mayWrite.then(() => sweepTemporary(dirname(path))).catch(() => undefined)
   }
 
-  /** Another process may have written since the last time, as long as this one has not. */
+  /** Reads the file again as long as this process has not written: another one may have. */
   load(): readonly StoredVerdict[] {
     if (!this.#hasWritten) this.#verdicts = undefined
     return [...this.#loaded().values()]

@@ -37,7 +37,7 @@ export const commitRecordLimits = {
 } as const
 
 export interface CommitRecords {
-  /** What is known already stays as it is; what is too much goes. */
+  /** Adds activations. Known ones stay as they are; the oldest go when there are too many. */
   readonly activated: (activations: readonly CommitActivation[]) => StoreCall<void>
   /** A commit that is held for another reason than before has the new one. */
   readonly held: (commits: readonly HeldCommit[]) => StoreCall<void>

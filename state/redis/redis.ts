@@ -211,7 +211,7 @@ export class Redis {
     this.#isLooking = true
     try {
       const asked = await this.#askToWrite()
-      // What is late, or has no connection, has said so itself.
+      // A command that was late or had no connection has reported that itself.
       if (asked.ok || !this.#isRefused(asked.error)) return
       void this.#tellUp()
     } finally {
@@ -248,7 +248,7 @@ export class Redis {
     const address = addressOf(this.#client.place)
     const wasAway = this.#status.state !== 'up'
     if (wasAway) this.#status = { state: 'up', sinceMs: this.#clock.nowMs(), fault: null }
-    // Another one may take writes without a gap.
+    // Another Redis may have taken over without a gap.
     if (wasAway || address !== this.#address) this.#log.info({ address }, 'Redis is reached.')
     this.#address = address
     for (const handler of this.#upHandlers) handler()

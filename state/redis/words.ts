@@ -8,10 +8,10 @@ export function wordOf(error: unknown): string {
   return /^[A-Z]{3,20}\b/.exec(error.message)?.[0] ?? error.constructor.name
 }
 
-/** Another Redis takes writes now: this one was, or will be. */
+/** Faults that say that another Redis takes writes now. */
 const elsewhere: readonly string[] = ['READONLY', 'MOVED', 'CLUSTERDOWN', 'MASTERDOWN', 'ASK']
 
-/** It is there, and refuses what would change something. */
+/** Faults of a Redis that is there and refuses writes. */
 const refusals: readonly string[] = ['NOREPLICAS', 'OOM', 'MISCONF', 'NOPERM', 'READONLY']
 
 export const isRefusal = (word: string): boolean => refusals.includes(word)

@@ -14,9 +14,9 @@ import type { Sql } from './database/sql.ts'
 import type { Db } from './database/tables.ts'
 
 const { partBytesMax, segmentBytesMax, segmentsMax, segmentsKept, nodesMax } = journalCopyLimits
-/** What is added to a row until it has so many octets: rows are few, and none is long. */
+/** A row takes parts until it has so many octets: rows are few, and none is long. */
 const rowBytesMax = 16_384
-/** In one statement that removes. */
+/** Rows that one statement removes. */
 const removedMax = 500
 
 export function createSqlJournals(database: Sql): Journals {

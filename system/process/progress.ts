@@ -18,7 +18,7 @@ export interface Progress {
   readonly clear: () => void
 }
 
-/** Nobody reads faster. */
+/** Least time between two lines: people read no faster. */
 const apartMs = 200
 
 /**

@@ -291,7 +291,7 @@ export class UdpBatch implements PacketSource {
     return failed
   }
 
-  /** What the kernel and the replies have changed goes back to what a receive needs. */
+  /** Resets what the kernel and the replies have changed to what a receive needs. */
   #restore(count: number): void {
     for (let slot = 0; slot < count; slot++) {
       this.#iovecs[slot * Iovec.Words + Iovec.LengthLow] = this.slotBytes

@@ -7,7 +7,7 @@ const stopPatienceMs = 5_000
 
 export class AnsweringThread {
   readonly worker: Worker
-  /** It never serves a generation before this one: it was there before the thread. 0: none was. */
+  /** The generation that served when the thread began; it never serves an earlier one. 0: none. */
   readonly startedWith: number
   readonly ready: Promise<void>
   readonly #exited: Promise<void>

@@ -26,7 +26,7 @@ export interface PostgresHost {
 }
 
 const attribute = 'target_session_attrs'
-/** Nothing is stored on a server that takes no writes: any other word would not help. */
+/** Words for a server that takes writes: no other server is of use. */
 const known: readonly string[] = ['', 'read-write', 'primary']
 const badHosts =
   'database.url is not of the form postgresql://user:password@one:5432,two:5432/name. In a ' +

@@ -235,7 +235,7 @@ const poolerRemedy = 'It is a pooler: set database.startupParameters to false.'
 
 const notOpened = 'The database in the data directory cannot be opened'
 
-/** What helps where nothing else explains why the database does not start. */
+/** Remedy when nothing else explains why the database does not start. */
 export const damagedRemedy = 'If it is damaged, move it away and restore a backup.'
 
 const full = 'The disk is full: make room. That is no reason to restore a backup.'
