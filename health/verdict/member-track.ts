@@ -90,7 +90,7 @@ export class MemberTrack {
     return isChanged
   }
 
-  /** Counts a probe that this node could not make: its knowledge grows old, nothing else changes. */
+  /** Counts a probe that this node could not make: its knowledge grows old, and nothing else. */
   #miss({ intervalMs }: HealthCheckModel, nowMs: number): TrackChange {
     const isStale = nowMs - this.#lastResultMs > ownStaleAfterMs(intervalMs)
     const isNews = this.knowledge === 'known' && isStale

@@ -46,7 +46,7 @@ const textOf = (page: Page): Promise<string> =>
     return [...childNodes].map(({ textContent }) => textContent).join('\n')
   })
 
-/** Nothing is hidden from whoever has a keyboard alone: the whole text is written anew. */
+/** Writes the whole text anew by keyboard alone: everything can be done that way. */
 async function write(page: Page, text: string): Promise<void> {
   await editorOf(page).focus()
   await page.keyboard.press('Control+a')

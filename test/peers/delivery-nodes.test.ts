@@ -133,7 +133,7 @@ test('a control node that dies in the middle of a wave: another one goes on', as
   const before = await reaches('the canary to have it', 0, ({ target, waves }) => {
     return target?.commit === made && waves[0]?.adopted === 1
   })
-  // Both give the same, whoever decides.
+  // Both nodes give the same, whichever of them decides.
   const [decider, other] = before.decidedBy === 'one' ? [0, 1] : [1, 0]
   const same = await reaches('the other one to know', other, ({ target }) => {
     return target?.commit === made

@@ -1,4 +1,4 @@
-// Two nodes under a licence for one: both answer, and whoever looks is told.
+// Two nodes under a licence for one: both answer, and both tell operators of the excess.
 import { join } from 'node:path'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { callApi } from '#test/support/api-client.ts'

@@ -183,7 +183,7 @@ test('after any series of changes the octets are those of a fresh encoder', () =
   )
 })
 
-/** Few, and the same for all fields: whoever is first to use one changes. */
+/** Few, and the same for all fields, so that the first user of a text changes often. */
 const texts = ['', 'eu', 'us', 'pool-1', 'pool-2', 'Größe', 'https://rum.example/']
 const aText = fc.constantFrom(...texts)
 const fieldsOfPool = fc.record({

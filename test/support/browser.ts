@@ -1,4 +1,4 @@
-// What a browser does in a login: follows redirects and keeps cookies, by host and port.
+// Does what a browser does in a login: follows redirects and keeps cookies, by host and port.
 
 export interface Visit {
   readonly url: string

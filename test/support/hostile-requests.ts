@@ -1,4 +1,4 @@
-// What a client that means harm puts into a request: paths, headers, bytes and credentials.
+// Makes requests of a client that means harm: paths, headers, bytes and credentials.
 import fc from 'fast-check'
 import { tokenHash } from '#api/auth/policy.ts'
 import { keyOf } from './config-world.ts'

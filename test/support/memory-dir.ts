@@ -1,4 +1,4 @@
-// Where the files of tests are: in memory, where the machine has room, since a disk journals each.
+// Puts the files of tests into memory where the machine has room, since a disk journals each.
 import {
   chmodSync,
   mkdtempSync,

@@ -43,7 +43,7 @@ export class Namespaces {
     return enter(this.#keeper(name), '--user', '--net')
   }
 
-  /** What starts a program in its network alone, with the account of whoever calls. */
+  /** What starts a program in its network alone, with the account of the caller. */
   beforeAsSelf(name: string): readonly string[] {
     return ['nsenter', `--net=/proc/${this.#keeper(name).pid}/ns/net`]
   }

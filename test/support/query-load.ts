@@ -1,4 +1,4 @@
-// The same question again and again over UDP: none may stay without an answer.
+// Asks the same question again and again over UDP: none may stay without an answer.
 import { createSocket } from 'node:dgram'
 import type { Socket } from 'node:dgram'
 import { once } from 'node:events'

@@ -1,4 +1,4 @@
-// What the runs of the tests have in common, and which files are in which of them.
+// Configures the runs of the tests: what they have in common, and which files are in which.
 import { globSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type { TestProjectInlineConfiguration, ViteUserConfig } from 'vitest/config'

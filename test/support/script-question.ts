@@ -1,4 +1,4 @@
-// What a script is asked, written as the script sees it.
+// Writes what a script is asked as the script sees it.
 import type { ScriptQuestion } from '#routing/script/engine.ts'
 
 export interface ScriptInput {

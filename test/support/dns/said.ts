@@ -1,4 +1,4 @@
-// What a reply says, as plain data that a test can write down: no ids, no serials, no order.
+// Turns a reply into plain data that a test can write down: no ids, no serials, no order.
 import { rcodeName } from './codes.ts'
 import type { Message } from './message.ts'
 import { linesOf } from './record.ts'

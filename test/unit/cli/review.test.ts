@@ -73,7 +73,7 @@ describe('the example, whose comments are kept beside its changes', () => {
     const comment = readFileSync(join(example, 'changes', 'risky.md'))
     const digest = createHash('sha256').update(comment).digest('hex')
     const picture = readFileSync('docs/images/review-comment.png', 'latin1')
-    // A text chunk of the PNG has the digest: whoever makes the picture anew puts it there.
+    // A text chunk of the PNG has the digest: the program that makes the picture puts it there.
     expect(picture).toContain(`examples/review/changes/risky.md ${digest}`)
   })
 

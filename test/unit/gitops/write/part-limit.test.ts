@@ -1,5 +1,5 @@
 // How many parts an object may have is counted where the operation is applied: in the batch, and
-// again on the commit of whoever was faster.
+// again on the commit of a writer that was faster.
 import assert from 'node:assert/strict'
 import { onTestFinished, test } from 'vitest'
 import type { Operation, WriteResult } from '#config/operation.ts'

@@ -20,7 +20,7 @@ const internal = [
 const local = ['127.0.0.1', '::1', '169.254.169.254', 'fe80::1']
 const never = ['0.0.0.0', '::', '224.0.0.1', 'ff02::1', '240.0.0.1', '::ffff:10.0.0.1']
 
-/** Whose time is over when they are asked: nothing is sent, whoever might be asked. */
+/** Questions whose time is over when they are asked: nothing is sent to any server. */
 function questions(parts: Partial<ConstructorParameters<typeof Questions>[0]> = {}): Questions {
   const time = new FakeTime(0)
   const may = { allowLocal: false, allowPrivate: false, own: [] }
