@@ -32,7 +32,7 @@ export const layers: readonly Layer[] = [
     folder: 'schemas',
     says: 'every shape that a person or a client can write',
     mayImport: ['lib', 'dns/name.ts'],
-    packages: ['typebox', 'ajv', 'ajv-formats'],
+    packages: ['typebox', 'ajv'],
     node: ['net'],
   },
   {
@@ -214,7 +214,7 @@ export const layers: readonly Layer[] = [
     folder: 'licence',
     says: 'what the licence permits, with the API off, too',
     mayImport: ['lib', 'schemas', 'routing', 'diagnostics', 'compiler', 'config', 'state/ports'],
-    packages: ['jose', 'typebox'],
+    packages: [],
     node: 'any',
   },
   {
@@ -242,7 +242,6 @@ export const layers: readonly Layer[] = [
       'jose',
       'openid-client',
       'otpauth',
-      'pino',
       'prom-client',
       'qrcode',
       'typebox',

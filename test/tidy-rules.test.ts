@@ -11,6 +11,7 @@ import {
   layerViolations,
   purityViolations,
   reachViolations,
+  unusedPackages,
 } from './tidy/layer-rules.ts'
 import { layerTable, withoutPadding } from './tidy/layer-table.ts'
 import { crowdViolations, roomCycleViolations } from './tidy/room-rules.ts'
@@ -95,6 +96,14 @@ describe('layers', () => {
   ]
   test.each(cases)('%s', (_title, path, text, expected) => {
     expect(said(layerViolations(tree({ [path]: text }), [low, top]))).toEqual(expected)
+  })
+
+  test('find packages that nothing of the product imports', () => {
+    const sources = tree({ 'top/a.ts': `import 'used'`, 'test/b.ts': `import '@scope/known'` })
+    expect(unusedPackages(sources, [low, top], ['used', '@scope/known'])).toEqual([
+      'package.json: nothing of the product imports @scope/known',
+      'top: its row names @scope/known in vain',
+    ])
   })
 
   test('are shown as a table', () => {

@@ -23,6 +23,7 @@ import {
   layerViolations,
   purityViolations,
   reachViolations,
+  unusedPackages,
 } from './tidy/layer-rules.ts'
 import { layerTable, roomsOf, withoutPadding } from './tidy/layer-table.ts'
 import { crowdViolations, roomCycleViolations } from './tidy/room-rules.ts'
@@ -40,6 +41,11 @@ const isOfPortsOfApi = (circle: string): boolean => circle.includes('api/ports')
 
 test('every import is in the layer table and written in its form', () => {
   expect(layerViolations(sources, layers)).toEqual([])
+})
+
+test('every package that an install brings is imported', () => {
+  const { dependencies } = JSON.parse(read('package.json')) as { dependencies: object }
+  expect(unusedPackages(sources, layers, Object.keys(dependencies))).toEqual([])
 })
 
 test('no file lies outside the folders that the table knows', () => {

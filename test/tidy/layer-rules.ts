@@ -48,6 +48,26 @@ function refusalOf({ specifier, target }: Import, layer: Layer): string | undefi
   return known ? undefined : `package ${specifier}`
 }
 
+/** Packages that an install brings, or a layer's row names, and nothing of the product imports. */
+export function unusedPackages(
+  sources: readonly Source[],
+  layers: readonly Layer[],
+  installed: readonly string[],
+): string[] {
+  const imported = layers.map(({ folder }) => {
+    const edges = sources.filter(({ path }) => folderOf(path) === folder).flatMap(importsOf)
+    return new Set(edges.map(({ specifier }) => packageOf(specifier)))
+  })
+  const unused = installed
+    .filter((name) => !imported.some((names) => names.has(name)))
+    .map((name) => `package.json: nothing of the product imports ${name}`)
+  return layers.reduce((found, { folder, packages }, i) => {
+    if (packages === 'any') return found
+    const rest = packages.filter((name) => !imported[i]!.has(name))
+    return [...found, ...rest.map((name) => `${folder}: its row names ${name} in vain`)]
+  }, unused)
+}
+
 export interface ReachRule {
   readonly from: string
   readonly never: readonly string[]
