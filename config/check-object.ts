@@ -4,7 +4,7 @@ import { configEntry } from './entry.ts'
 import type { ConfigEntry } from './entry.ts'
 import { diagnosticSpecs, helpOf, messageOf } from '#diagnostics/diagnostics.ts'
 import type { Report } from '#diagnostics/finding.ts'
-import { objectRules } from '#compiler/rules/object/object-rules.ts'
+import { checksOf } from '#compiler/rules/object/object-rules.ts'
 import { reportFaults } from '#compiler/read/shape.ts'
 import type { JsonObject } from '#compiler/yaml/text.ts'
 import { err, ok } from '#lib/result.ts'
@@ -36,7 +36,7 @@ export function checkObject(
   const faults = validate(kind, object)
   if (faults.length > 0) reportFaults(faults, report)
   else {
-    for (const rule of objectRules) if (rule.kind === kind) rule.check(object as never, report)
+    for (const check of checksOf(kind, report)) check(object)
   }
   return found.length > 0 ? err(found) : ok(configEntry(path, '', kind, object))
 }

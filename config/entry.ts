@@ -54,7 +54,11 @@ function specWithUids(kind: Kind, uid: string, spec: ObjectOf[Kind]['spec']): ob
   const withParts: Record<string, unknown> = { ...spec }
   for (const partKind of partKinds) {
     const { list } = partSpecs[partKind]
-    withParts[list] = withUids(partKind, { uid, spec }, withParts[list] as never)
+    withParts[list] = withUids(
+      partKind,
+      { uid, spec },
+      withParts[list] as readonly PartOf[PartKind][],
+    )
   }
   return withParts
 }
@@ -65,7 +69,8 @@ export function partsIn<K extends PartKind>(
   entry: ConfigEntry,
 ): readonly (PartOf[K] & { readonly uid: string })[] {
   if (partSpecs[kind].owner !== entry.kind) return []
-  return (entry.object.spec as Record<string, unknown>)[partSpecs[kind].list] as never
+  const spec = entry.object.spec as Record<string, unknown>
+  return spec[partSpecs[kind].list] as readonly (PartOf[K] & { readonly uid: string })[]
 }
 
 /** A strong entity tag (RFC 9110 section 8.8.3) of an object or a part, without the quotes. */

@@ -262,6 +262,12 @@ describe('banned constructs', () => {
     ['test/a.test.ts', `test.only('x', () => {})`, 'skipped or focused test'],
     ['test/a.test.ts', `describe.skip('x', () => {})`, 'skipped or focused test'],
     ['test/a.test.ts', `test.skipIf(true)('x', () => {})`, 'skipped or focused test'],
+    ['test/a.test.ts', `vi.mock('#lib/b.ts')`, 'mock of a module or class of ours'],
+    ['test/a.test.ts', `vi.mock(import('#lib/b.ts'))`, 'mock of a module or class of ours'],
+    ['test/a.test.ts', `vi.doMock('#lib/b.ts')`, 'mock of a module or class of ours'],
+    ['test/a.test.ts', `vi.spyOn(B.prototype, 'c')`, 'mock of a module or class of ours'],
+    ['test/a.test.ts', 'const a = {} as never', '`as never`'],
+    ['lib/a.ts', 'b(c as never)', '`as never`'],
     ['api/a.ts', `console.log('x')`, 'console'],
     ['runtime/a.ts', 'process.env', 'process.env'],
     ['routing/a.ts', 'Math.random()', 'Math.random'],
@@ -280,6 +286,7 @@ describe('banned constructs', () => {
     ['test/a.test.ts', 'Math.random(); process.env'],
     ['vitest.config.ts', 'export default {}'],
     ['api/a.ts', 'new Date(0)'],
+    ['test/a.test.ts', `vi.spyOn(JSON, 'parse'); const a: never[] = []`],
     ['lib/a.ts', `declare module 'x' {}`],
   ]
   test.each(accepted)('%s may say %j', (path, text) => {

@@ -16,7 +16,7 @@ import { err, ok } from '#lib/result.ts'
 import type { Result } from '#lib/result.ts'
 import { kinds } from '#schemas/kinds.ts'
 import { actorOf, sees, visibleTenant, whoFields } from '#api/access/caller.ts'
-import type { Caller } from '#api/access/caller.ts'
+import type { Caller, Viewer } from '#api/access/caller.ts'
 import { overrideHeader, reasonIn, reasonWanted } from '#api/http/override.ts'
 import {
   effectHeader,
@@ -213,7 +213,7 @@ type InvalidStatus = 400 | 409
 
 export function refusalOf(
   failure: WriteFailure,
-  caller: Caller,
+  caller: Viewer,
   requestId: string,
   invalid: InvalidStatus = 400,
 ): Reply {
@@ -239,7 +239,7 @@ const affectedMax = 5
 
 /** With what would go besides, which is its tenant's own. */
 function guardedFor(
-  caller: Caller,
+  caller: Viewer,
   { message, affected = [], guardrail = 'removedNames', own }: WriteFailure,
 ): string {
   const seen = own !== undefined && sees(caller, own.tenant) ? own.message : undefined
@@ -306,7 +306,7 @@ export function seenWarnings(
 }
 
 /** What stands in the files of other tenants is not for everybody's eyes. */
-function visible(list: readonly WriteDiagnostic[], caller: Caller): WriteDiagnostic[] {
+function visible(list: readonly WriteDiagnostic[], caller: Viewer): WriteDiagnostic[] {
   const own = `tenants/${caller.tenant}/`
   return list.filter(({ file }) => caller.isSystemAdmin || file.startsWith(own))
 }
@@ -315,7 +315,7 @@ function visible(list: readonly WriteDiagnostic[], caller: Caller): WriteDiagnos
  * The settings are nobody's, and nothing was wrong with them before: a tenant is told what its own
  * change would break there, but not where.
  */
-function told(list: readonly WriteDiagnostic[], caller: Caller): WriteDiagnostic[] {
+function told(list: readonly WriteDiagnostic[], caller: Viewer): WriteDiagnostic[] {
   const shown = new Set(visible(list, caller))
   return list
     .filter(

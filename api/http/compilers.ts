@@ -31,10 +31,13 @@ function createValidator(check: (value: unknown) => string[]) {
 const buildValidator = () => (route: { schema: TSchema; httpPart: Part }) =>
   createValidator(createCheck(route.schema, route.httpPart))
 
-export const schemaController: NonNullable<FastifyServerOptions['schemaController']> = {
+type SchemaController = NonNullable<FastifyServerOptions['schemaController']>
+type Factories = Required<NonNullable<SchemaController['compilersFactory']>>
+
+export const schemaController: SchemaController = {
   compilersFactory: {
     // The framework's type knows only validators that Ajv made.
-    buildValidator: buildValidator as never,
+    buildValidator: buildValidator as unknown as Factories['buildValidator'],
     buildSerializer:
       () =>
       ({ schema }) =>

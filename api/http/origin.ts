@@ -24,7 +24,14 @@ declare module 'fastify' {
 const safeMethods: ReadonlySet<string> = new Set(['GET', 'HEAD', 'OPTIONS'])
 
 /** Scripts in pages of any site may call it. */
-export function isForPages({ routeOptions }: FastifyRequest): boolean {
+/** As much of a request as says what its route is. */
+export interface OnRoute {
+  readonly routeOptions: Pick<FastifyRequest['routeOptions'], 'url'> & {
+    readonly config?: { readonly forPages?: boolean }
+  }
+}
+
+export function isForPages({ routeOptions }: OnRoute): boolean {
   return routeOptions.config?.forPages === true
 }
 

@@ -8,6 +8,7 @@ import { defaultTenant } from '#schemas/objects/tenant.ts'
 import { isForPages } from '#api/http/origin.ts'
 import { isAudited, pathOf } from './audit.ts'
 import type { AuditSink } from './audit.ts'
+import type { OnRoute } from '#api/http/origin.ts'
 
 export const pageAuditMs = 60_000
 
@@ -39,7 +40,10 @@ export class PageAudit {
     this.#after = after
   }
 
-  note(request: FastifyRequest, reply: FastifyReply): void {
+  note(
+    request: OnRoute & Pick<FastifyRequest, 'method' | 'url'>,
+    reply: Pick<FastifyReply, 'statusCode' | 'elapsedTime'>,
+  ): void {
     if (!isAudited(request) || !isForPages(request)) return
     const { method } = request
     const { statusCode: status, elapsedTime } = reply

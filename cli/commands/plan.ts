@@ -19,7 +19,7 @@ import { counted } from '#judge/print/words.ts'
 import { printPlan } from '#judge/print/text.ts'
 import type { Style } from '#judge/print/text.ts'
 import { goneBackTo } from '#cli/files/gone-back.ts'
-import { createMovedBetween, MovedNames } from '#judge/effects/moved.ts'
+import { createMovedBetween, MovedNames, movedOf } from '#judge/effects/moved.ts'
 import { healthAt, isRumUrl, isUrl, reportsAt, trafficAt } from '#cli/plan/node-facts.ts'
 import { readTraffic } from '#cli/plan/traffic.ts'
 import { createPolicyTests } from '#judge/policy-tests/run.ts'
@@ -82,8 +82,6 @@ const options = {
 
 const instantsMax = 24
 
-type ListedBound = Pick<PlanRequest, 'listedEntriesMax'>
-
 export const planCommand: Command = {
   name: 'plan',
   summary: 'say which clients get another answer after a change',
@@ -114,26 +112,21 @@ export const planCommand: Command = {
     const doing = 'comparing what clients get'
     io.progress?.(doing)
     const tell = spaced(io.progress, systemClock)
-    const planned = (from: typeof base, moved: MovedNames, listed?: ListedBound): Plan =>
-      makePlan({
-        ...{ base: from, head, scripts },
-        moments: momentsOf(instants, health.value),
-        geo: head.tables.geo,
-        traffic: traffic.value,
-        onChange: (change) => moved.add(change),
-        onName: (number, all) => tell(() => `${doing}: name ${counted(number)} of ${counted(all)}`),
-        ...(values.exact ? { limits: { networksMax: 2 ** 25 } } : {}),
-        ...listed,
-      })
+    const requestFrom = (from: typeof base): PlanRequest => ({
+      ...{ base: from, head, scripts },
+      moments: momentsOf(instants, health.value),
+      geo: head.tables.geo,
+      traffic: traffic.value,
+      onName: (number, all) => tell(() => `${doing}: name ${counted(number)} of ${counted(all)}`),
+      ...(values.exact ? { limits: { networksMax: 2 ** 25 } } : {}),
+    })
     const moved = new MovedNames()
-    const made = planned(base, moved)
+    const made = makePlan({ ...requestFrom(base), onChange: (change) => moved.add(change) })
     const limits = maxMoved === null ? base.moveLimits : limitOf(maxMoved)
     const beyond = movedBeyond(limits, moved.all)
     const isWithin = (bundle: Bundle): boolean => {
       const from = { ...base, bundle, tables: tables.value(bundle) }
-      const movedFrom = new MovedNames()
-      planned(from, movedFrom, { listedEntriesMax: 0 })
-      const left = notBack(moved.all, movedFrom.all)
+      const left = notBack(moved.all, movedOf(requestFrom(from)))
       return movedBeyond(limits, left) === undefined
     }
     const goneBack = () => {

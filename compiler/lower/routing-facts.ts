@@ -48,7 +48,7 @@ export function settingsFacts(settings: Entry<'Settings'> | undefined): Settings
 const withoutRoundTrip: readonly string[] = ['script', 'webhook']
 
 /** @returns why a pool's probes measure no round trip, as `the pool has …`; undefined: they do */
-export function whyUnmeasured(check: HealthCheck | undefined): string | undefined {
+export function whyUnmeasured(check: Pick<HealthCheck, 'type'> | undefined): string | undefined {
   if (check === undefined) return 'no health check'
   if (!withoutRoundTrip.includes(check.type)) return undefined
   return `a health check of type ${check.type}, which measures no round trip`

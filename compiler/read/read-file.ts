@@ -12,7 +12,7 @@ import { diagnosticSpecs } from '#diagnostics/diagnostics.ts'
 import type { LocalFinding, Report } from '#diagnostics/finding.ts'
 import { checkName } from '#compiler/values/names.ts'
 import type { Arrangement } from '#compiler/values/network-rules.ts'
-import { objectRules } from '#compiler/rules/object/object-rules.ts'
+import { checksOf } from '#compiler/rules/object/object-rules.ts'
 import { lookAround } from './partial.ts'
 import { faultyPaths, reportFaults, shown } from './shape.ts'
 import { withLookalikes } from './lookalikes.ts'
@@ -105,7 +105,7 @@ function checkObject(blobId: string, text: string, yaml: YamlDocument): ReadFile
     checkAround(meant, object, [...faultyPaths(faults), ...yaml.doubted()], report)
     return { ...unread(blobId, text, findings), ...claim }
   }
-  for (const rule of objectRules) if (rule.kind === kind) rule.check(object as never, report)
+  for (const check of checksOf(meant, report)) check(object)
   return {
     ...unread(blobId, text, findings),
     ...claim,
@@ -124,10 +124,7 @@ function checkAround(
   faulty: readonly YamlPath[],
   report: Report,
 ): void {
-  const looks = objectRules
-    .filter((rule) => rule.kind === kind)
-    .map((rule) => (shown: ObjectOf[Kind]) => rule.check(shown as never, report))
-  lookAround(object, faulty, looks)
+  lookAround(object, faulty, checksOf(kind, report))
 }
 
 function isObject(value: unknown): boolean {

@@ -58,10 +58,13 @@ function applyToObject(draft: Draft, operation: ObjectOperation): Applied {
   const entry = draft.find(kind, operation.target)
   if (entry === undefined) return err(missing(operation))
   if (verb === 'disable-members') return disableMembers(draft, entry, operation)
-  if (verb === 'record') return written(recordWindow(draft, entry as never, operation.atMs))
-  if (verb === 'settle') return written(settleRollout(draft, entry as never, operation))
+  if (verb === 'record')
+    return written(recordWindow(draft, entry as ConfigEntry<'MaintenanceWindow'>, operation.atMs))
+  if (verb === 'settle')
+    return written(settleRollout(draft, entry as ConfigEntry<'Rollout'>, operation))
   if (isStale(operation, draft.asBegun(entry).object)) return err(stale(operation))
-  if (verb === 'decide') return written(decideRollout(draft, entry as never, operation))
+  if (verb === 'decide')
+    return written(decideRollout(draft, entry as ConfigEntry<'Rollout'>, operation))
   if (verb === 'update') return updateObject(draft, entry, operation)
   return verb === 'rename' ? renameObject(draft, entry, operation) : deleteObject(draft, entry)
 }
@@ -245,8 +248,7 @@ function createWithOwner(draft: Draft, { kind, owner, uid, spec, ownerSpec }: Cr
   const part = uid === undefined ? spec : { ...spec, uid }
   const making = { verb: 'create', kind: ownerKind, ...owner } as const
   const made = createObject(draft, { ...making, spec: { ...ownerSpec, [list]: [part] } })
-  const parts = made.ok && made.value !== null ? partsIn(kind, made.value.entry) : []
-  return made.ok && made.value !== null ? ok({ ...made.value, part: parts[0] as never }) : made
+  return made.ok && made.value !== null ? writtenPart(ok(made.value.entry), kind, 0) : made
 }
 
 /** One change, however many they are: the object is checked once. */
@@ -292,7 +294,11 @@ function deletePart(draft: Draft, found: ConfigPart, { kind }: DeletePart): Appl
   const uid = found.part.uid
   let { owner } = found
   if (kind === 'Member') {
-    const left = leaveMember(draft, owner as ConfigEntry<'Pool'>, found.part as never)
+    const left = leaveMember(
+      draft,
+      owner as ConfigEntry<'Pool'>,
+      found.part as ConfigPart<'Member'>['part'],
+    )
     if (!left.ok) return left
     owner = draft.get(owner.kind, owner.uid) ?? owner
   }

@@ -6,6 +6,7 @@ import { systemClock } from '#lib/clock.ts'
 import type { AnswerChange } from '#judge/document/model.ts'
 import { makePlan } from '#judge/plan/plan.ts'
 import { sentElsewhere } from '#judge/plan/sent-elsewhere.ts'
+import type { PlanRequest } from '#judge/plan/plan.ts'
 
 /** Fewer than a plan for people asks: it is compared with a whole number of percent. */
 const networksMax = 8_192
@@ -25,19 +26,24 @@ export function createMovedBetween(databases: {
     const tables = loaded.ok ? loaded : loadTables({})
     if (!tables.ok) return []
     const tablesOfHead = tables.value(head.value)
-    const moved = new MovedNames()
-    makePlan({
+    return movedOf({
       base: { source: '', bundle: base.value, tables: tables.value(base.value) },
       head: { source: '', bundle: head.value, tables: tablesOfHead },
       moments: [{ atMs: systemClock.nowMs(), health: null }],
       geo: tablesOfHead.geo,
       scripts: null,
       limits: { networksMax },
-      onChange: (change) => moved.add(change),
-      listedEntriesMax: 0,
     })
-    return moved.all
   }
+}
+
+/** Makes a plan for this alone: it keeps no list of answers. */
+export function movedOf(
+  request: Omit<PlanRequest, 'onChange' | 'listedEntriesMax'>,
+): MovedNames['all'] {
+  const moved = new MovedNames()
+  makePlan({ ...request, onChange: (change) => moved.add(change), listedEntriesMax: 0 })
+  return moved.all
 }
 
 /** Each name of which clients go elsewhere, or come. */

@@ -85,7 +85,6 @@ export class Comparer {
   readonly #known = new Map<string, Compared>()
   /** Movements, but for those from one way to answer nothing to another. */
   #moving = 0
-  /** Clients that were asked for. */
   #asked = 0
   /** Rows of tables that were walked to put clients in classes. */
   #walked = 0
@@ -97,6 +96,11 @@ export class Comparer {
   constructor(parts: ComparerParts) {
     this.#parts = parts
     this.#outcomes = new Outcomes(parts.viewer)
+  }
+
+  /** Clients that were asked for. */
+  get asked(): number {
+    return this.#asked
   }
 
   /** What there is to compare takes more than `work` permits, and is not compared. */

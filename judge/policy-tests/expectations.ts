@@ -17,9 +17,12 @@ export interface Mismatch {
 interface Expectation<F extends Field> {
   /** Asks who may answer: there has to be a service. */
   readonly isOfService: boolean
-  readonly mismatches: (value: Required<Expected>[F], simulation: Simulation) => readonly Mismatch[]
+  readonly mismatches: (
+    value: NonNullable<Expected[F]>,
+    simulation: Simulation,
+  ) => readonly Mismatch[]
   /** Why it holds whatever is answered; undefined: it may fail. */
-  readonly alwaysHolds?: (value: Required<Expected>[F], given: Given) => string | undefined
+  readonly alwaysHolds?: (value: NonNullable<Expected[F]>, given: Given) => string | undefined
 }
 
 const table: { readonly [F in Field]: Expectation<F> } = {
@@ -127,10 +130,16 @@ export interface FoundMismatch extends Mismatch {
 }
 
 export function mismatchesOf(expect: Expected, simulation: Simulation): readonly FoundMismatch[] {
-  return fieldsOf(expect).flatMap((field) => {
-    const found = table[field].mismatches(expect[field] as never, simulation)
-    return found.map((one) => ({ ...one, field }))
-  })
+  return fieldsOf(expect).flatMap((field) => mismatchesIn(field, expect, simulation))
+}
+
+function mismatchesIn<F extends Field>(
+  field: F,
+  { [field]: value }: Expected,
+  simulation: Simulation,
+): readonly FoundMismatch[] {
+  const found = value === undefined ? [] : table[field].mismatches(value, simulation)
+  return found.map((one) => ({ ...one, field }))
 }
 
 /** The first thing that a case expects of the members of a service. */
@@ -142,8 +151,16 @@ export function fieldOfService(expect: Expected): Field | undefined {
 export function whyNeverFails(expect: Expected, given: Given): string | undefined {
   const fields = fieldsOf(expect)
   if (fields.length === 0) return 'it expects nothing'
-  const reasons = fields.map((field) => table[field].alwaysHolds?.(expect[field] as never, given))
+  const reasons = fields.map((field) => whyAlways(field, expect, given))
   return reasons.includes(undefined) ? undefined : reasons.join(', ')
+}
+
+function whyAlways<F extends Field>(
+  field: F,
+  { [field]: value }: Expected,
+  given: Given,
+): string | undefined {
+  return value === undefined ? undefined : table[field].alwaysHolds?.(value, given)
 }
 
 function fieldsOf(expect: Expected): readonly Field[] {

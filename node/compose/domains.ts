@@ -19,7 +19,9 @@ import type { DomainResult, Domains, OwnedDomain } from '#state/ports/domains.ts
 import type { Settings } from '#settings/settings.ts'
 
 export interface NodeDomainsParts {
-  readonly settings: Pick<Settings, 'dns' | 'domains'>
+  readonly settings: Pick<Settings, 'domains'> & {
+    readonly dns: Pick<Settings['dns'], 'resolvers' | 'allowLocalTargets'>
+  }
   readonly store: Domains
   readonly config: Pick<ConfigView, 'isReady' | 'snapshot'>
   readonly clock: Clock

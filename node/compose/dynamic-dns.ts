@@ -17,7 +17,9 @@ import { dynamicDnsChannel } from '#state/sql/dynamic-dns.ts'
 import type { NodeState } from '#node/stores/state.ts'
 
 export interface NodeDynamicDnsParts {
-  readonly settings: Pick<Settings, 'dataDir' | 'database'>
+  readonly settings: Pick<Settings, 'dataDir'> & {
+    readonly database: Pick<Settings['database'], 'url'>
+  }
   readonly env: Io['env']
   readonly state: Pick<NodeState, 'atOnce' | 'exists'>
   readonly clock: Clock

@@ -18,6 +18,7 @@ import { answerOf, askGeneration, generation, publish } from '#test/support/node
 import type { NodeOptions } from '#test/support/node-under-test.ts'
 import { errorsOf, startedNode } from '#test/support/started-node.ts'
 import { tempDir } from '#test/support/temp-dir.ts'
+import type { SignedChannelRecord } from '#bundle/signature/channel.ts'
 
 const key = newSigningKey()
 const at = (seq: number): Publication => publish(key, generation(seq), { seq })
@@ -151,8 +152,12 @@ describe('a publication is refused', () => {
   unknown.set(withElement(six, 'nodeRow', serviceCellIndex(six, 0, NodeCell.Algorithm), 200))
   signBundle(unknown, key)
   const rows: readonly [title: string, publication: Publication, code: RefusalCode][] = [
-    ['without a record', { ...sound, signedRecord: undefined as never }, 'malformed'],
-    ['with half a record', { ...sound, signedRecord: { record: {} } as never }, 'malformed'],
+    ['without a record', { bundle: sound.bundle } as Publication, 'malformed'],
+    [
+      'with half a record',
+      { ...sound, signedRecord: { record: {} } as SignedChannelRecord },
+      'malformed',
+    ],
     ['from a stranger', publish(stranger, generation(6), { seq: 6 }), 'unknown-key'],
     ['with a record that was changed', { ...sound, signedRecord: forged }, 'bad-signature'],
     ['that is older', at(4), 'rollback'],

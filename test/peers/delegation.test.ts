@@ -79,7 +79,7 @@ describe.each(referenceServers)('a parent on $name', (program) => {
     const node = (resolvers: readonly string[]): NodeDomains =>
       createNodeDomains({
         settings: {
-          dns: { resolvers, allowLocalTargets: true } as never,
+          dns: { resolvers, allowLocalTargets: true },
           domains: { verifyIntervalMs: 600_000, allowPrivate: false },
         },
         store,

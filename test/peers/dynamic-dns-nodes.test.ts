@@ -34,7 +34,7 @@ async function startNode({ url }: PostgresServer, directory: string): Promise<No
     ...{ dataDir: directory, databaseUrl: url, clock: systemClock },
     prepare: async () => ok(undefined),
   })
-  const settings = { dataDir: directory, database: { url } } as never
+  const settings = { dataDir: directory, database: { url } }
   const started = await startDynamicDns({
     ...{ settings, env, state, clock: systemClock, log: silentLog },
   })

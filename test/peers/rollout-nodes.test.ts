@@ -92,6 +92,8 @@ interface Shown {
   readonly name: string
   readonly status: string
   readonly memberIds: readonly string[]
+  readonly healthy: boolean
+  readonly heldBy: string | null
 }
 
 const get = async (daemon: DaemonProcess, path: string): Promise<Shown> =>
@@ -136,8 +138,7 @@ const answersWith = async (daemon: DaemonProcess, address: string): Promise<bool
 /** Takes the member `a` out, until its backend dies. @returns its id, when both nodes follow it */
 async function beginRollout(): Promise<string> {
   await waitUntil('a probe', async () => {
-    const { healthy } = (await get(one!, `/members/${(await memberOf(one!)).id}/status`)) as never
-    return healthy
+    return (await get(one!, `/members/${(await memberOf(one!)).id}/status`)).healthy
   })
   const body = {
     memberId: (await memberOf(one!)).id,
@@ -183,7 +184,7 @@ async function oneNodeSeesIt(): Promise<{ readonly id: string; readonly tookMs: 
   const tookMs = millisecondsToTheOther(id)
   // The other node finds it done.
   await waitUntil('the commit to be read', async () => {
-    const { declaredWeight, heldBy } = (await memberOf(two!)) as never
+    const { declaredWeight, heldBy } = await memberOf(two!)
     return declaredWeight === 40 && heldBy === null
   })
   expect(commits(`settle Rollout ${id}`)).toHaveLength(1)

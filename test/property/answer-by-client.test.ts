@@ -21,6 +21,7 @@ import { query } from '#test/support/dns/message.ts'
 import { writeMmdb } from '#test/support/mmdb-writer.ts'
 import { tempDir } from '#test/support/temp-dir.ts'
 import { laneCount } from '#test/support/lane.ts'
+import type { Field } from '#test/support/mmdb-writer.ts'
 
 const clients = laneCount(100_000)
 const random = new Random(20_261_120)
@@ -206,11 +207,11 @@ function configuration(): string {
 }
 
 /** Databases hold the longest prefix by being written from the shortest on. */
-function database(type: string, all: readonly { network: Network; record: object }[]): string {
+function database(type: string, all: readonly { network: Network; record: Field }[]): string {
   const path = join(tempDir('clients'), `${type}.mmdb`)
   const sorted = [...all].sort((a, b) => a.network.length - b.network.length)
   const rows = sorted.map(({ network, record }) => [network.cidr, record] as const)
-  writeFileSync(path, writeMmdb({ type, networks: rows as never }))
+  writeFileSync(path, writeMmdb({ type, networks: rows }))
   return path
 }
 

@@ -23,6 +23,10 @@ import { err, ok } from '#lib/result.ts'
 import { systemAfter } from '#lib/timer.ts'
 import { createMemoryHealthSignals } from '#state/memory/health-signals.ts'
 import { createMemoryWebSocketTokens } from '#state/memory/websocket-tokens.ts'
+import { portOf } from './port-of.ts'
+import type { Session, Sessions } from '#state/ports/sessions.ts'
+import type { User } from '#state/ports/users.ts'
+import { newUser } from './store-values.ts'
 
 /** Dev mode, with the defaults. */
 export const devMode: AuthPolicy = {
@@ -36,56 +40,69 @@ export const devMode: AuthPolicy = {
 
 export const silentLog: Log = { info: () => {}, warn: () => {}, error: () => {} }
 
+/** An operator of acme, whose session is not over. */
+export const anyUser: User = {
+  ...newUser('u1', { displayName: 'Ann', tenantId: 'acme', role: 'operator' }),
+  ...{ totp: null, oidcIdentity: null, updatedAtMs: 1_000 },
+}
+export const anySession: Session = {
+  ...{ userId: anyUser.id, tenantId: anyUser.tenantId, role: anyUser.role },
+  ...{ createdAtMs: 0, expiresAtMs: Number.MAX_SAFE_INTEGER },
+}
+
+/** Nobody is logged in. */
+export const noSessions: Sessions = portOf('sessions', { find: async () => ok(null) })
+
 export const plainView: OperatorView = {
   health: () => ({ status: 'ok', reasons: [] }),
   unready: () => [],
-  gitops: () => notBrought<OperatorView>('view').gitops(),
+  gitops: () => portOf<OperatorView>('view').gitops(),
   metrics: async () => 'gslbd_up 1\n',
 }
 
 export function portsOf(brought: Partial<ApiPorts>): ApiPorts {
   const stores = {
-    users: brought.users ?? notBrought('users'),
-    roles: brought.roles ?? notBrought('roles'),
-    tenantKeys: brought.tenantKeys ?? notBrought('tenantKeys'),
+    users: brought.users ?? portOf('users'),
+    roles: brought.roles ?? portOf('roles'),
+    tenantKeys: brought.tenantKeys ?? portOf('tenantKeys'),
     clock: brought.clock ?? systemClock,
   }
   return {
     view: plainView,
-    config: { ...notBrought<ApiPorts['config']>('config'), isReady: () => true },
-    configWriter: notBrought('configWriter'),
+    config: { ...portOf<ApiPorts['config']>('config'), isReady: () => true },
+    configWriter: portOf('configWriter'),
     syncNow: () => 0,
-    history: notBrought('history'),
+    history: portOf('history'),
     commitFates: { activationsOf: async () => [], heldCommits: async () => [] },
     auth: devMode,
     identities: new Identities(stores),
-    sessions: notBrought('sessions'),
-    loginAttempts: notBrought('loginAttempts'),
-    tenants: notBrought('tenants'),
+    sessions: portOf('sessions'),
+    loginAttempts: portOf('loginAttempts'),
+    tenants: portOf('tenants'),
     audit: { write: () => {} },
-    auditCopy: notBrought('auditCopy'),
+    auditCopy: portOf('auditCopy'),
     passwords: new Passwords(4),
     oidc: null,
-    oidcNonces: notBrought('oidcNonces'),
+    oidcNonces: portOf('oidcNonces'),
     licence: everythingLicensed,
-    licenceAdmin: notBrought('licenceAdmin'),
+    licenceAdmin: portOf('licenceAdmin'),
     checkPolicy: strictPolicy,
     memberHealth: unprobedMembers,
     healthSignals: createMemoryHealthSignals(stores.clock),
-    dynamicDns: notBrought('dynamicDns'),
+    dynamicDns: portOf('dynamicDns'),
     ...{ hiddenBy: () => undefined, hasTextsOfOthers: () => false },
-    alerts: notBrought('alerts'),
+    alerts: portOf('alerts'),
     testAlert: async () => ({ ok: true }),
     alertTests: new SourceBuckets(apiLimits.alertTests, stores.clock),
     domainChecks: new SourceBuckets(apiLimits.domainChecks, stores.clock),
     overlays: unseenOverlays,
-    domains: notBrought('domains'),
+    domains: portOf('domains'),
     rum: unmeasured,
     homePath: referencePath,
-    simulator: notBrought('simulator'),
-    past: notBrought('past'),
+    simulator: portOf('simulator'),
+    past: portOf('past'),
     simulationSources: new SourceBuckets(apiLimits.simulations, stores.clock),
-    planner: notBrought('planner'),
+    planner: portOf('planner'),
     plansUnderWay: new OnePerTenant(),
     rumSources: new SourceBuckets(apiLimits.rum, stores.clock),
     bundles: noBundles,
@@ -148,7 +165,7 @@ const unprobedMembers: MemberHealthView = {
 
 function feedOf({ config, memberHealth, overlays, clock }: Partial<ApiPorts>): Feed {
   return new Feed({
-    config: config ?? notBrought('config'),
+    config: config ?? portOf('config'),
     memberHealth: memberHealth ?? unprobedMembers,
     overlays: overlays ?? unseenOverlays,
     stats: () => () => ({}),
@@ -157,13 +174,5 @@ function feedOf({ config, memberHealth, overlays, clock }: Partial<ApiPorts>): F
     after: systemAfter,
     defer: setImmediate,
     log: silentLog,
-  })
-}
-
-function notBrought<Port extends object>(name: string): Port {
-  return new Proxy<Port>({} as Port, {
-    get: (_port, method) => () => {
-      throw new Error(`this test brings no ${name}, but ${String(method)} was called`)
-    },
   })
 }

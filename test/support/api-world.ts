@@ -121,8 +121,14 @@ export function memoryTenants(): Tenants {
   }
 }
 
-/** Tenants in memory do not ask who made them. */
-const noOrigin: WriteOrigin = { caller: null as never, isDryRun: false, requestId: 'setup' }
+/** The system key, for what a test has before it begins. */
+export const setupOrigin: WriteOrigin = {
+  caller: {
+    ...{ kind: 'system', tenant: 'default', userId: null, role: null, isSystemAdmin: true },
+    ...{ permissions: new Set(), sessionHash: null, keyHash: null },
+  },
+  ...{ isDryRun: false, requestId: 'setup' },
+}
 
 /** A session of a user with that role, without a login; the tenant is there then. */
 export async function sessionOf(
@@ -143,7 +149,7 @@ export async function sessionOf(
     createdAtMs: startMs,
   } as const
   if (ports.tenants.find(tenantId) === undefined) {
-    await ports.tenants.create({ id: tenantId, name: tenantId, rpsLimit: 1_000 }, noOrigin)
+    await ports.tenants.create({ id: tenantId, name: tenantId, rpsLimit: 1_000 }, setupOrigin)
   }
   await ports.users.create(user)
   await valueOf(ports.sessions.create(tokenHash(token), { userId, ...user }, 3_600_000))

@@ -12,11 +12,12 @@ import { originPath } from '#gitops/thread/options.ts'
 import { ensureOrigin } from '#gitops/source/origin.ts'
 import { systemClock } from '#lib/clock.ts'
 import { ok } from '#lib/result.ts'
-import { devMode, portsOf } from './api-ports.ts'
+import { devMode, noSessions, portsOf } from './api-ports.ts'
 import { gitThreadHere } from './git-thread-here.ts'
 import { runProgram } from './run-program.ts'
 import { makeTempDir, removeTempDir } from './temp-dir.ts'
 import { waitUntil } from './wait-until.ts'
+import { portOf } from './port-of.ts'
 
 export const rootKey = 'a'.repeat(64)
 /** API key of a tenant: permissions of an operator. */
@@ -111,8 +112,10 @@ export async function startConfigWorld({
     history: control.history,
     checkPolicy,
     tenants,
-    tenantKeys: { findTenant: async (hash: string) => ok(tenantOf.get(hash) ?? null) } as never,
-    sessions: { find: async () => ok(null) } as never,
+    tenantKeys: portOf('tenantKeys', {
+      findTenant: async (hash) => ok(tenantOf.get(hash) ?? null),
+    }),
+    sessions: noSessions,
     ...brought,
   })
   const app = createApp(ports, [])

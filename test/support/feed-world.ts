@@ -17,11 +17,13 @@ import { ok } from '#lib/result.ts'
 import type { Kind, ObjectOf } from '#schemas/kinds.ts'
 import { validate } from '#schemas/validator.ts'
 import { MemorySessions } from '#state/memory/sessions.ts'
-import { devMode, portsOf, silentLog, unseenOverlays } from './api-ports.ts'
+import { anyUser, devMode, portsOf, silentLog, unseenOverlays } from './api-ports.ts'
 import { keyOf, rootKey } from './config-world.ts'
 import { FakeTime } from './fake-time.ts'
-import { newUser, valueOf } from './store-values.ts'
+import { valueOf } from './store-values.ts'
 import { waitUntil } from './wait-until.ts'
+import { portOf } from './port-of.ts'
+import type { User } from '#state/ports/users.ts'
 
 export const feedStartMs = Date.UTC(2026, 0, 15, 12)
 
@@ -133,14 +135,14 @@ export class FeedWorld {
       clock,
       feed: this.feed,
       sessions: this.sessions,
-      users: {
-        find: async (_scope: unknown, id: string) => ok(this.#userOf(id)),
-      } as never,
-      roles: { findByName: async () => ok(null) } as never,
-      tenantKeys: {
-        findTenant: async (hash: string) => ok(this.tenantOfKey.get(hash) ?? null),
-      } as never,
-      tenants: { find: (id: string) => ({ id }) } as never,
+      users: portOf('users', { find: async (_scope, id) => ok(this.#userOf(id)) }),
+      roles: portOf('roles', { findByName: async () => ok(null) }),
+      tenantKeys: portOf('tenantKeys', {
+        findTenant: async (hash) => ok(this.tenantOfKey.get(hash) ?? null),
+      }),
+      tenants: portOf('tenants', {
+        find: (id) => ({ id, name: id, rpsLimit: 1_000, createdAt: feedStartMs / 1_000 }),
+      }),
       ...ports,
     })
     const options = { trustedProxies: [], allowDevMode: true, listenAddr: '127.0.0.1', port: 0 }
@@ -243,9 +245,9 @@ export class FeedWorld {
     })
   }
 
-  #userOf(id: string) {
+  #userOf(id: string): User | null {
     const found = this.#roles.get(id)
-    return found === undefined ? null : { ...newUser(id, {}), ...found }
+    return found === undefined ? null : { ...anyUser, id, ...found }
   }
 }
 

@@ -28,5 +28,5 @@ export function gitThreadHere(start: WorkerStart): GitThread {
       return 0
     },
   }
-  return Object.assign(events, thread) as never
+  return Object.assign(events, thread) as unknown as GitThread
 }

@@ -2,6 +2,7 @@
 import { existsSync, mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { createCompilePort } from '#gitops/sync/compile-adapter.ts'
+import type { RememberingCompiler } from '#gitops/sync/compile-adapter.ts'
 import { LiveConfigView } from '#config/view.ts'
 import { createDiskDriver } from '#gitops/git/disk-driver.ts'
 import { formatPublicKeyLine, privateKeyFromPem } from '#gitops/trust/openssh-key.ts'
@@ -56,6 +57,8 @@ export interface SceneOptions {
   readonly pollMs?: number
   /** Left out: no write tells its effect. With them each does. */
   readonly effects?: CommitEffects
+  /** Left out: that of a node. */
+  readonly compiler?: RememberingCompiler
 }
 
 /** An origin in `dataDir` whose first commit the node's key signed; trusts that key. */
@@ -120,7 +123,7 @@ export async function startWriteScene(options: SceneOptions): Promise<WriteScene
       recordTtlMs: 86_400_000,
       resume: null,
     },
-    compiler: createCompilePort(),
+    compiler: options.compiler ?? createCompilePort(),
     clock: systemClock,
     random: () => random.next() / 2 ** 32,
     onPrepare: (bundle) => prepared.push(bundle),

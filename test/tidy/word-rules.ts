@@ -53,6 +53,20 @@ export const bans: readonly Ban[] = [
       /^(?:test|it|describe|suite|bench|context|ctx)\b/.test(node.expression.getText()),
   },
   {
+    name: 'mock of a module or class of ours',
+    instead: 'a real part, or a port that the test makes (test/support/port-of.ts)',
+    matches: (node) =>
+      ts.isCallExpression(node) &&
+      (isMember(node.expression, 'vi', /^(?:mock|doMock|hoisted)$/) ||
+        (isMember(node.expression, 'vi', /^spyOn$/) &&
+          /\bprototype$/.test(node.arguments[0]?.getText() ?? ''))),
+  },
+  {
+    name: '`as never`',
+    instead: 'a type that says what is meant',
+    matches: (node) => ts.isAsExpression(node) && node.type.kind === ts.SyntaxKind.NeverKeyword,
+  },
+  {
     name: 'console',
     instead: 'the logger or `io` that was passed in',
     allowedIn: program,

@@ -1,5 +1,6 @@
 // The table of object rules. Adding one means one file, one line here, one fixture.
-import type { Kind } from '#schemas/kinds.ts'
+import type { Report } from '#diagnostics/finding.ts'
+import type { Kind, ObjectOf } from '#schemas/kinds.ts'
 import type { ObjectRule } from './object-rule.ts'
 import { delegatedDomain } from './delegated-domain.ts'
 import { deliverySense } from './delivery-sense.ts'
@@ -32,10 +33,9 @@ import { soaMinimum } from './soa-minimum.ts'
 import { windowSense } from './window-sense.ts'
 import { zoneNames } from './zone-names.ts'
 
-type AnyObjectRule = { [K in Kind]: ObjectRule<K> }[Kind]
+type RuleOf = { readonly [K in Kind]: ObjectRule<K> }
 
-/** Run once per content of a file. The kind of a rule says which objects it gets. */
-export const objectRules = Object.freeze([
+const objectRules: readonly RuleOf[Kind][] = Object.freeze([
   serviceDomain,
   serviceTtl,
   serviceChain,
@@ -67,4 +67,13 @@ export const objectRules = Object.freeze([
   recordCaa,
   recordSpf,
   recordDmarc,
-] as const satisfies readonly AnyObjectRule[])
+])
+
+/** The rules for objects of a kind. They are run once per content of a file. */
+export function checksOf<K extends Kind>(
+  kind: K,
+  report: Report,
+): ((object: ObjectOf[K]) => void)[] {
+  const isOfKind = (rule: RuleOf[Kind]): rule is RuleOf[K] => rule.kind === kind
+  return objectRules.filter(isOfKind).map((rule) => (object) => rule.check(object, report))
+}

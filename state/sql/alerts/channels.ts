@@ -40,7 +40,8 @@ export function channelCalls(database: Sql): Pick<AlertStore, ChannelCall> {
     },
     updateChannel: async (scope, id, change) => {
       const updated = await database.once((db) => update(db, scope, id, change))
-      return updated.ok && updated.value === 'name-taken' ? nameTaken : (updated as never)
+      if (!updated.ok) return updated
+      return updated.value === 'name-taken' ? nameTaken : ok(updated.value)
     },
     deleteChannel: (scope, id) =>
       database.once(async (db) => {
@@ -78,7 +79,7 @@ async function create(
     const { id, tenantId: tenant_id, kind, createdAtMs: created_at_ms } = channel
     await transaction
       .insertInto('alert_channels')
-      .values({ id, tenant_id, kind, created_at_ms, ...columnsOf(channel) } as never)
+      .values({ id, tenant_id, kind, created_at_ms, ...columnsOf(channel) })
       .execute()
     return 'created'
   })
@@ -139,9 +140,15 @@ const channelsOf = (db: Db, scope: TenantScope) =>
     )
     .where(inScope<'alert_channels'>(scope))
 
-type Columns = Partial<Selectable<AlertChannelsTable>>
+type Changed = 'name' | 'target' | 'settings' | 'secret_ciphertext' | 'secrets' | 'conditions'
+type Columns = Pick<
+  Selectable<AlertChannelsTable>,
+  Changed | 'min_severity' | 'enabled' | 'updated_at_ms'
+>
 
-function columnsOf(change: ChannelChange): Columns {
+function columnsOf(change: Required<ChannelChange>): Columns
+function columnsOf(change: ChannelChange): Partial<Columns>
+function columnsOf(change: ChannelChange): Partial<Columns> {
   const { name, target, settings, secretCiphertext, secrets, conditions } = change
   const { minSeverity, enabled, updatedAtMs } = change
   return {

@@ -96,7 +96,7 @@ class FlushingFiles extends NodeFS {
         return 0
       }
     }
-    const preRun = [...((emscriptenOpts.preRun ?? []) as ((machine: never) => void)[]), flush]
-    return { emscriptenOpts: { ...emscriptenOpts, preRun: preRun as never } }
+    const preRun = [...(emscriptenOpts.preRun ?? []), flush]
+    return { emscriptenOpts: { ...emscriptenOpts, preRun } }
   }
 }

@@ -55,7 +55,8 @@ class Node {
     // As they are when they are asked for.
     const factOf = (name: keyof NodeAlertFacts) => () =>
       ({ ...healthyFacts, commit: () => 'c1', ...this.facts })[name]()
-    const facts = Object.fromEntries(names.map((name) => [name, factOf(name)])) as never
+    const late: object = Object.fromEntries(names.map((name) => [name, factOf(name)]))
+    const facts = late as NodeAlertFacts
     this.keeper = new AlertKeeper({
       ...{ store, isThere: () => true, isAlone, node, holder: `${node}/1`, facts },
       settings: { geoMaxAgeMs: 1, expiryWarningMs: 0, diskFreeMinPercent: 5, groupWaitMs },

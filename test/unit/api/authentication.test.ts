@@ -5,16 +5,18 @@ import { apiKey, createWorld, memoryTenants, sessionOf, withKeys } from '#test/s
 import type { World } from '#test/support/api-world.ts'
 import { persistentAdapters, useState } from '#test/support/persistent-adapters.ts'
 import { valueOf } from '#test/support/store-values.ts'
+import { portOf } from '#test/support/port-of.ts'
+import type { ApiPorts } from '#api/ports/ports.ts'
+import { setupOrigin } from '#test/support/api-world.ts'
 
 const [, adapter] = persistentAdapters[0]!
 const state = useState(adapter)
 const me = '/api/v1/auth/me'
-const caller = { tenant: 'default', name: 'nobody' }
 const tenantKey = 'ab'.repeat(32)
 
 async function worldWithTenant(): Promise<World> {
   const tenants = memoryTenants()
-  await tenants.create({ id: 'acme', name: 'acme', rpsLimit: 1 }, caller as never)
+  await tenants.create({ id: 'acme', name: 'acme', rpsLimit: 1 }, setupOrigin)
   const world = await createWorld(state(), { tenants })
   await valueOf(world.ports.tenantKeys.put('acme', tokenHash(tenantKey), 1))
   return world
@@ -72,7 +74,7 @@ describe('credentials are looked at in one fixed order', () => {
 
   test('the system key works while the database is away', async () => {
     const failure = { ok: false, error: { code: 'store-away', message: 'no database' } } as const
-    const away = new Proxy({}, { get: () => async () => failure }) as never
+    const away = portOf<ApiPorts['sessions']>('sessions', { find: async () => failure })
     const world = await createWorld(state(), { sessions: away, tenants: memoryTenants() })
     const cookie = 'y'.repeat(43)
     expect((await world.call('GET', me, { bearer: apiKey, cookie })).status).toBe(200)

@@ -3,6 +3,8 @@ import { afterAll, beforeAll, expect, test } from 'vitest'
 import { ok } from '#lib/result.ts'
 import { startConfigWorld } from '#test/support/config-world.ts'
 import type { ConfigWorld } from '#test/support/config-world.ts'
+import { portOf } from '#test/support/port-of.ts'
+import { anySession, anyUser } from '#test/support/api-ports.ts'
 
 let world: ConfigWorld
 let caller = { id: '', displayName: '' }
@@ -16,12 +18,13 @@ const rows: readonly [displayName: string, author: string][] = [
 ]
 
 beforeAll(async () => {
-  const user = { role: 'operator', tenantId: 'acme', email: 'grace@example.com' }
   world = await startConfigWorld({
     ports: {
-      sessions: { find: async () => ok({ userId: caller.id }) } as never,
-      users: { find: async () => ok({ ...user, ...caller }) } as never,
-      roles: { findByName: async () => ok(null) } as never,
+      sessions: portOf('sessions', { find: async () => ok({ ...anySession, userId: caller.id }) }),
+      users: portOf('users', {
+        find: async () => ok({ ...anyUser, email: 'grace@example.com', ...caller }),
+      }),
+      roles: portOf('roles', { findByName: async () => ok(null) }),
     },
   })
 })

@@ -2,10 +2,10 @@
 import { expect, test } from 'vitest'
 import type { ApiPorts } from '#api/ports/ports.ts'
 import type { WriteFailure } from '#config/operation.ts'
-import { ConfigIndex } from '#config/object-index.ts'
 import { err, ok } from '#lib/result.ts'
 import { apiKey, createWorld, sessionOf } from '#test/support/api-world.ts'
 import { persistentAdapters, useState } from '#test/support/persistent-adapters.ts'
+import { viewOf } from '#test/support/config-view.ts'
 
 const [, adapter] = persistentAdapters[0]!
 const state = useState(adapter)
@@ -25,7 +25,7 @@ async function scene() {
   const world = await createWorld(state(), {
     log: { info: note, warn: note, error: note },
     cluster: { restart } as unknown as ApiPorts['cluster'],
-    config: { isReady: () => true, snapshot: () => ConfigIndex.empty } as never,
+    config: viewOf(),
     configWriter: { write: async () => err(unreachable) },
   })
   const { token, userId } = await sessionOf(world, 'default', 'tenant_admin')

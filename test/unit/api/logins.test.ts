@@ -71,7 +71,8 @@ describe('POST /auth/setup', () => {
 
   // As requests come, and what they need.
   const direct = { headers: {}, from: '127.0.0.1' }
-  const ways: readonly [string, Partial<typeof direct>, number][] = [
+  type Way = [string, Partial<typeof direct>, number]
+  const ways: readonly Way[] = [
     ['from this machine', { headers: { host: 'localhost:8080' } }, 201],
     ['by IPv6', { from: '::1', headers: { host: '[::1]:8080' } }, 201],
     ['by a mapped address', { from: '::ffff:127.0.0.1', headers: { host: '127.0.0.1' } }, 201],
@@ -94,7 +95,7 @@ describe('POST /auth/setup', () => {
         'x-envoy-external-address',
         'cdn-loop',
       ],
-    ].map((name) => [`with ${name}`, { headers: { [name]: '127.0.0.1' } }, 401] as never),
+    ].map((name): Way => [`with ${name}`, { headers: { [name]: '127.0.0.1' } }, 401]),
   ]
   test.each(ways)('needs no credential of this machine alone: %s', async (_what, way, status) => {
     const world = await createWorld(state())

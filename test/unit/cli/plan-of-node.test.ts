@@ -23,6 +23,7 @@ import { plainView } from '#test/support/api-ports.ts'
 import { gitSandbox } from '#test/support/git-sandbox.ts'
 import { startStandIn } from '#test/support/http-stand-in.ts'
 import { runCliWith } from '#test/support/run-cli.ts'
+import type { OperatorView } from '#api/ports/operator-view.ts'
 
 const name = `www.${recordsZone}`
 /** By address: what a node finds of it. */
@@ -49,7 +50,7 @@ beforeAll(async () => {
     lookedFromMs: 0,
     node: { ...node, ...swaps },
   }
-  const view = {
+  const view: OperatorView = {
     ...plainView,
     gitops: () => ({
       branch: 'main',
@@ -69,7 +70,7 @@ beforeAll(async () => {
   }
   const facts = { uptimeSeconds: () => 1, webSocketClients: () => 0, clientRegions: () => regions }
   const measurements = createNodeRum(rum, () => undefined)
-  const ports = { memberHealth, node: facts, rum: measurements, view: view as never }
+  const ports = { memberHealth, node: facts, rum: measurements, view }
   world = await startConfigWorld({ settings: recordsSettings, ports })
   for (const tenant of ['acme', 'zenith']) {
     const pool = tenant === 'acme' ? 'web' : 'others'

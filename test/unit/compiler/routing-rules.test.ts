@@ -165,5 +165,5 @@ test.each([
   ['script', 'a health check of type script, which measures no round trip'],
   ['webhook', 'a health check of type webhook, which measures no round trip'],
 ] as const)('why probes of type %s measure no round trip', (type, expected) => {
-  expect(whyUnmeasured({ type } as never)).toBe(expected)
+  expect(whyUnmeasured({ type })).toBe(expected)
 })

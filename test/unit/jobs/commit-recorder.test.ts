@@ -91,8 +91,8 @@ test('a database that was not made yet is not made for it', async () => {
 
 test('a held commit is one until it is accepted', async () => {
   const { store, recorder } = setUp()
-  const isHeld = { sync: 'held', head: head('c2'), accepted: accepted('c1'), code: 'Unsigned' }
-  recorder.statusIs(status(isHeld as never))
+  const commits = { head: head('c2'), accepted: accepted('c1') }
+  recorder.statusIs(status({ sync: 'held', code: 'Unsigned', ...commits }))
   await recorder.flush()
   recorder.statusIs(status({ sync: 'synced', head: head('c2'), accepted: accepted('c2') }))
   expect(await recorder.heldCommits()).toEqual([])

@@ -10,5 +10,7 @@ test('an assertion that fails says what should have held', () => {
 })
 
 test('a case that cannot be names its value', () => {
-  expect(() => unreachable('blue' as never)).toThrow('assertion failed: unexpected value blue')
+  const colour = JSON.parse('"blue"') as 'red'
+  const nameOf = (): string => (colour === 'red' ? 'red' : unreachable(colour))
+  expect(nameOf).toThrow('assertion failed: unexpected value blue')
 })

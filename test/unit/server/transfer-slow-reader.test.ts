@@ -1,6 +1,6 @@
 // A client that reads a transfer slowly, or not at all: the others are answered.
 import { createConnection } from 'node:net'
-import type { Socket } from 'node:net'
+import type { NetConnectOpts, Socket } from 'node:net'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { ask, framed, TcpClient } from '#test/support/dns/client.ts'
 import { decodeMessage, query } from '#test/support/dns/message.ts'
@@ -27,7 +27,8 @@ afterAll(() => node.stop())
 
 /** Takes an octet each time that it is called, and no more from the kernel than it must. */
 async function slowReader(): Promise<{ socket: Socket; readOne: () => void }> {
-  const socket = createConnection({ ...node, highWaterMark: 1 } as never)
+  const options: NetConnectOpts & { readonly highWaterMark: number } = { ...node, highWaterMark: 1 }
+  const socket = createConnection(options)
   socket.on('error', () => undefined)
   await new Promise((resolve) => socket.once('connect', resolve))
   socket.pause()

@@ -9,6 +9,7 @@ import { decodeMessage, encodeMessage } from '#test/support/dns/message.ts'
 import { startNode } from '#test/support/dns/node.ts'
 import type { RunningNode } from '#test/support/dns/node.ts'
 import { a } from '#test/support/dns/record.ts'
+import { Rcode } from '#dns/rcode.ts'
 
 const name = parseName('key.example.')
 const key = {
@@ -29,12 +30,12 @@ function signedUpdate(secondsAgo = 0): Buffer {
 
 let node: RunningNode
 let carriedOut = 0
-let answerWith = 0
+let answerWith: Rcode = Rcode.NoError
 beforeAll(async () => {
   node = await startNode(conformanceConfig, {
     onUpdate: async () => {
       carriedOut++
-      return answerWith as never
+      return answerWith
     },
   })
   node.node.setKeys([key])
@@ -54,15 +55,18 @@ describe.each([
   ['UDP', overUdp],
   ['TCP', overTcp],
 ])('over %s', (_transport, send) => {
-  test.each([0, 5])('with rcode %i is answered again, and carried out once', async (rcode) => {
-    answerWith = rcode
-    const before = carriedOut
-    const message = signedUpdate()
-    const replies = [await send(message), await send(message), await overTcp(message)]
-    expect(replies.map((reply) => reply.rcode)).toEqual([rcode, rcode, rcode])
-    expect(replies.every(({ additional }) => additional.at(-1)?.type === 250)).toBe(true)
-    expect(carriedOut - before).toBe(1)
-  })
+  test.each([Rcode.NoError, Rcode.Refused])(
+    'with rcode %i is answered again, and carried out once',
+    async (rcode) => {
+      answerWith = rcode
+      const before = carriedOut
+      const message = signedUpdate()
+      const replies = [await send(message), await send(message), await overTcp(message)]
+      expect(replies.map((reply) => reply.rcode)).toEqual([rcode, rcode, rcode])
+      expect(replies.every(({ additional }) => additional.at(-1)?.type === 250)).toBe(true)
+      expect(carriedOut - before).toBe(1)
+    },
+  )
 
   test('another one, signed in an earlier second, is carried out', async () => {
     answerWith = 0

@@ -28,6 +28,7 @@ import { FakeTime } from '#test/support/fake-time.ts'
 import { journalEpochMs, JournalScene } from '#test/support/journal-scene.ts'
 import { journalAt } from '#test/support/journals.ts'
 import { MemoryJournals } from '#test/support/memory-journals.ts'
+import { viewOf } from '#test/support/config-view.ts'
 
 const minuteMs = 60_000
 const [first, second] = [uid(0x10001), uid(0x10002)]
@@ -46,7 +47,7 @@ const two = model(['192.0.2.1', '192.0.2.2'])
 const dataDir = mkdtempSync(join(tmpdir(), 'gslbd-health-history-'))
 const noOthers = {
   geo: { status: () => [], buffers: noGeoBuffers },
-  config: { snapshot: () => ({ list: () => [] }) } as never,
+  config: viewOf(),
   copies: { journals: new MemoryJournals(), exists: () => false },
 }
 const scenes: JournalScene[] = []

@@ -18,6 +18,7 @@ import { journalAt } from '#test/support/journals.ts'
 import { MemoryJournals } from '#test/support/memory-journals.ts'
 import { pastModel as model } from '#test/support/past-model.ts'
 import { storedTxt } from '#test/support/txt-records.ts'
+import { entryOf, viewOf } from '#test/support/config-view.ts'
 
 const bundle = bundleOf(model)
 const dataDir = mkdtempSync(join(tmpdir(), 'gslbd-past-sides-'))
@@ -29,7 +30,7 @@ const parts = {
   clock: new FakeTime(Date.UTC(2027, 2, 1, 4)).clock,
   geo: { status: () => [], buffers: noGeoBuffers },
   copies: { journals: new MemoryJournals(), exists: () => false },
-  config: { snapshot: () => ({ list: () => [] }) } as never,
+  config: viewOf(),
 }
 
 /** A node whose journal has what browsers measured: those of 203.0.113.0/24 until 03:10. */
@@ -146,11 +147,10 @@ async function writing(): Promise<PastAnswers> {
   texts.served(2)
   then.pass(50 * 60_000)
   await keeping.stop()
-  const services = model.services.map(({ domain, tenant }) => {
-    return { object: { spec: { domain } }, tenant }
-  })
-  const list = (kind: string) => (kind === 'Service' ? services : [])
-  const config = { snapshot: () => ({ list }) } as never
+  const services = model.services.map(({ domain, tenant }, i) =>
+    entryOf('Service', `tenants/${tenant}/services/s${i}.yaml`, `s${i}`, { domain, pool: null }),
+  )
+  const config = viewOf(...services)
   return new PastAnswers({ ...parts, dataDir: directory, config })
 }
 

@@ -18,6 +18,7 @@ import {
 import { member } from '#test/support/feed-world.ts'
 import type { FeedWorld, Listener } from '#test/support/feed-world.ts'
 import { waitUntil } from '#test/support/wait-until.ts'
+import { portOf } from '#test/support/port-of.ts'
 
 afterEach(stopFeeds)
 
@@ -27,10 +28,11 @@ const away = async () => err({ code: 'store-away', message: 'the database is awa
 async function customFeed() {
   let permissions = ['snapshot:read', 'pool:read']
   const findByName = async (_tenant: string, name: string) => {
-    const role = { id: 'r1', tenantId: 'acme', name, permissions, isSystem: false }
+    const whole = { createdAtMs: 0, updatedAtMs: 0, isSystem: false, tenantId: 'acme' }
+    const role = { ...whole, id: 'r1', name, permissions }
     return ok(name === 'watcher' ? role : null)
   }
-  const world = await startFeed({ ports: { roles: { findByName } as never } })
+  const world = await startFeed({ ports: { roles: portOf('roles', { findByName }) } })
   const take = (left: string[]): void => {
     permissions = left
     world.ports.identities.forget()

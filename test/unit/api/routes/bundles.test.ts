@@ -17,7 +17,7 @@ import type { NodeWords } from '#fleet/words/node-words.ts'
 import type { NodeReport } from '#fleet/nodes/node-report.ts'
 import { err, ok } from '#lib/result.ts'
 import type { After } from '#lib/timer.ts'
-import { devMode, portsOf } from '#test/support/api-ports.ts'
+import { devMode, noSessions, portsOf } from '#test/support/api-ports.ts'
 import { newSigningKey } from '#test/support/bundle-models.ts'
 import { signedBundle, signedRecord } from '#test/support/bundle-source.ts'
 import { reportOf } from '#test/support/node-reports.ts'
@@ -53,7 +53,7 @@ function scene({ waitersMax = 2, transfersMax = 2, isAway = false } = {}) {
   const ports = portsOf({
     auth: { ...devMode, systemKey: systemKey(rootKey), bundleToken: systemKey(token) },
     audit: { write: ({ path }) => audited.push(path) },
-    sessions: { find: async () => ({ ok: true, value: null }) } as never,
+    sessions: noSessions,
     bundles: {
       told: (value) => {
         const report = readNodeReport(value)

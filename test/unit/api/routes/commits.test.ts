@@ -30,18 +30,19 @@ afterAll(() => world.close())
 
 type Asked = readonly [method: string, path: string, body?: unknown, ifMatch?: string | undefined]
 const api = (path: string): string => `/api/v1${path}`
+type Made = Answered & { readonly body: { readonly commit: string; readonly ids: string[] } }
 const commit = (
   by: string,
   requests: readonly Asked[],
   more: { readonly query?: string; readonly headers?: Record<string, string> } = {},
-): Promise<Answered & { readonly body: { readonly commit: string; readonly ids: string[] } }> => {
+): Promise<Made> => {
   const listed = requests.map(([method, path, body, ifMatch]) => ({
     ...{ method, path: api(path) },
     ...(body === undefined ? {} : { body }),
     ...(ifMatch === undefined ? {} : { ifMatch }),
   }))
   const path = `/commits${more.query ?? ''}`
-  return world.call(by, 'POST', path, { requests: listed }, more.headers) as never
+  return world.call(by, 'POST', path, { requests: listed }, more.headers) as Promise<Made>
 }
 const head = (): string => world.git('rev-parse', 'main')
 const message = (): string => world.git('log', '-1', '--format=%B', 'main')

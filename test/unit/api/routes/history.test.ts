@@ -9,6 +9,9 @@ import type { Answered, ConfigWorld } from '#test/support/config-world.ts'
 import { runProgram } from '#test/support/run-program.ts'
 import { waitUntil } from '#test/support/wait-until.ts'
 import { startingStatus } from '#test/support/gitops-status.ts'
+import { portOf } from '#test/support/port-of.ts'
+import type { ApiPorts } from '#api/ports/ports.ts'
+import { anySession, anyUser, plainView } from '#test/support/api-ports.ts'
 
 interface Commit {
   readonly commit: string
@@ -29,7 +32,7 @@ interface Commit {
 
 /** Session of an administrator of the tenant acme. */
 const session = 's'.repeat(43)
-const user = { id: 'u1', displayName: 'Ann', tenantId: 'acme', role: 'tenant_admin' }
+const user = { ...anyUser, role: 'tenant_admin' }
 
 const unlicensed = new Set<LicensedFeature>()
 let membersMax = Infinity
@@ -45,11 +48,13 @@ const commitFates = { activationsOf: async () => activations, heldCommits: async
 let world: ConfigWorld
 beforeAll(async () => {
   const gitops = () => ({ ...startingStatus, active: world.git('rev-parse', 'main') })
-  const view = { health: () => ({}), unready: () => [], gitops, metrics: async () => '' }
-  const sessions = { find: async () => ok({ userId: user.id }) }
-  const users = { find: async () => ok(user) }
-  const roles = { findByName: async () => ok(null) }
-  const ports = { view, sessions, users, roles, licence, commitFates } as never
+  const view = { ...plainView, gitops }
+  const ports: Partial<ApiPorts> = {
+    ...{ view, licence, commitFates },
+    sessions: portOf('sessions', { find: async () => ok(anySession) }),
+    users: portOf('users', { find: async () => ok(user) }),
+    roles: portOf('roles', { findByName: async () => ok(null) }),
+  }
   world = await startConfigWorld({
     ports,
     checkPolicy: { ...strictPolicy, allowScriptChecks: true },

@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest'
 import { createApp } from '#api/server/app.ts'
 import { systemKey } from '#api/auth/policy.ts'
 import { RequestCounts } from '#api/http/request-counts.ts'
-import { devMode, portsOf } from '#test/support/api-ports.ts'
+import { devMode, noSessions, portsOf } from '#test/support/api-ports.ts'
 
 const rootKey = 'k'.repeat(32)
 const token = 'm'.repeat(32)
@@ -11,8 +11,7 @@ const token = 'm'.repeat(32)
 function scene() {
   const requestCounts = new RequestCounts()
   const auth = { ...devMode, systemKey: systemKey(rootKey), metricsToken: systemKey(token) }
-  const sessions = { find: async () => ({ ok: true, value: null }) } as never
-  const app = createApp(portsOf({ auth, sessions, requestCounts }), [])
+  const app = createApp(portsOf({ auth, sessions: noSessions, requestCounts }), [])
   const get = (url: string, bearer: string) =>
     app.inject({ url, headers: { authorization: `Bearer ${bearer}` } })
   return { app, get, requestCounts }

@@ -45,7 +45,7 @@ beforeAll(async () => {
   const domains = {
     results: async (uids: readonly string[]) => {
       const found = uids.map((uid) => [uid, { domain: [...verified][0], nsOk: true }] as const)
-      return ok(new Map(found) as never)
+      return ok(new Map(found))
     },
   } as unknown as ApiPorts['domains']
   const ports = { auth, domains, dynamicDns: running.state.dynamicDns }

@@ -157,8 +157,9 @@ describe('samples', () => {
     const audit: AuditEntry[] = []
     const pages = new PageAudit({ write: (entry) => audit.push(entry) }, time.clock, time.after)
     const note = (): void => {
-      const request = { method: 'POST', routeOptions: { url: ingestPath, config: forPages } }
-      pages.note(request as never, { statusCode: 200, elapsedTime: 2 } as never)
+      const routeOptions = { url: ingestPath, config: forPages }
+      const request = { method: 'POST', url: ingestPath, routeOptions }
+      pages.note(request, { statusCode: 200, elapsedTime: 2 })
     }
     for (let i = 0; i < 1_000; i++) note()
     time.pass(pageAuditMs - 1)

@@ -224,7 +224,7 @@ describe('services', () => {
     const message = 'Another object would no longer be right.'
     const failure = { code: 'invalid', message, operation: 0, diagnostics } as const
     const answers = [false, true].map((isSystemAdmin) =>
-      refusalOf(failure, { tenant: 'acme', isSystemAdmin } as never, 'r1'),
+      refusalOf(failure, { tenant: 'acme', isSystemAdmin }, 'r1'),
     )
     const error = `Service "secret" (${file}, line 1) would no longer be right: secret is wrong.`
     expect(answers).toMatchObject([

@@ -4,7 +4,7 @@ import { describe, expect, test } from 'vitest'
 import { systemKey } from '#api/auth/policy.ts'
 import { apiLimits } from '#api/http/limits.ts'
 import { createApp } from '#api/server/app.ts'
-import { devMode, portsOf } from '#test/support/api-ports.ts'
+import { devMode, noSessions, portsOf } from '#test/support/api-ports.ts'
 
 const rootKey = 'k'.repeat(32)
 const secret = 'w'.repeat(32)
@@ -19,8 +19,7 @@ const json = { 'content-type': 'application/json' }
 function scene(webhookSecret: string | null = secret) {
   let looks = 0
   const auth = { ...devMode, systemKey: systemKey(rootKey), webhookSecret }
-  const sessions = { find: async () => ({ ok: true, value: null }) } as never
-  const app = createApp(portsOf({ auth, sessions, syncNow: () => ++looks }), [])
+  const app = createApp(portsOf({ auth, sessions: noSessions, syncNow: () => ++looks }), [])
   const post = async (headers: Headers, payload: string | Buffer = body, path = url) => {
     const { statusCode } = await app.inject({ method: 'POST', url: path, headers, payload })
     return [statusCode, looks]

@@ -5,6 +5,8 @@ import { ok } from '#lib/result.ts'
 import { FakeTime } from '#test/support/fake-time.ts'
 import { keyOf, rootKey, startConfigWorld } from '#test/support/config-world.ts'
 import type { ConfigWorld } from '#test/support/config-world.ts'
+import { seenNode } from '#test/support/seen-node.ts'
+import type { SeenNode } from '#api/ports/cluster-view.ts'
 
 const dayMs = 86_400_000
 const nowMs = Date.UTC(2030, 0, 31)
@@ -13,7 +15,7 @@ let objects: Map<string, ObjectUse>
 let changes: Map<string, number>
 let nodes: UseRecord['nodes']
 let gaps = { names: '', redirects: '' }
-let others: { readonly name: string; readonly role: string }[] = []
+let others: SeenNode[] = []
 const uid: Record<string, string> = {}
 
 const old: ObjectUse = { seenMs: nowMs - 90 * dayMs, usedMs: null }
@@ -29,7 +31,7 @@ beforeAll(async () => {
       clock: new FakeTime(nowMs).clock,
       objectUse: { read: async () => ok({ nodes, objects, changes }), gaps: () => gaps },
       cluster: {
-        nodes: async () => others as never,
+        nodes: async () => others,
         restart: async () => ok(null),
       },
     },
@@ -57,7 +59,7 @@ beforeEach(() => {
   changes = new Map()
   nodes = [counting(60)]
   gaps = { names: '', redirects: '' }
-  others = [{ name: 'a', role: 'control' }]
+  others = [seenNode('a')]
 })
 
 interface Answer {
@@ -118,7 +120,7 @@ test.each<[string, () => void, object]>([
   ],
   [
     'a node does not tell',
-    () => others.push({ name: 'far', role: 'dns' }),
+    () => others.push(seenNode('far', { role: 'dns' })),
     {
       unknown: expect.arrayContaining([
         { what: 'node far', reason: 'nodes of the role dns do not tell what their answers use' },

@@ -8,11 +8,13 @@ import { loadSettings } from '#settings/settings.ts'
 import { createWorld } from '#test/support/api-world.ts'
 import { persistentAdapters, useState } from '#test/support/persistent-adapters.ts'
 import { tempDir } from '#test/support/temp-dir.ts'
+import type { Io } from '#system/process/command.ts'
 
 const [, adapter] = persistentAdapters[0]!
 const state = useState(adapter)
 
-async function found(yaml: object, env = { GSLB_API_KEY: 'b'.repeat(64) }): Promise<string> {
+const withKey: Io['env'] = { GSLB_API_KEY: 'b'.repeat(64) }
+async function found(yaml: object, env = withKey): Promise<string> {
   const dataDir = tempDir('doctor')
   const file = join(dataDir, 'gslbd.yaml')
   writeFileSync(file, JSON.stringify({ dataDir, ...yaml }))
@@ -44,5 +46,5 @@ test.each<[string, object, string, Record<string, string>?]>([
   ['in dev mode', nobody, 'unknown: without GSLB_API_KEY', {}],
   ['without an API', { api: { enabled: false } }, 'good: this node has no accounts'],
 ])('a node %s', async (_what, yaml, part, env) => {
-  expect(await found(yaml, env as never)).toContain(part)
+  expect(await found(yaml, env)).toContain(part)
 })

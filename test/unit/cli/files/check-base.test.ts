@@ -1,5 +1,4 @@
-import { expect, onTestFinished, test, vi } from 'vitest'
-import { ListedChanges } from '#judge/plan/listed.ts'
+import { expect, test } from 'vitest'
 import { gitSandbox } from '../../../support/git-sandbox.ts'
 import { runCli } from '../../../support/run-cli.ts'
 import { poolPath, poolYaml, servicePath, serviceYaml } from '../../../support/site.ts'
@@ -361,30 +360,4 @@ test('a change that goes back to what failed its policy tests is none', async ()
     exit: 3,
     err: expect.stringMatching(/sends 100 % .* more than 60 %\n$/) as string,
   })
-})
-
-test('what a plan lists is kept of the change alone, not of the way back', async () => {
-  const { box, repo, commit } = checkout('')
-  const limited = settings.replace('spec: {', 'spec: { guardrails: { movedClients: 60 },')
-  const named = (ttl: number): void => {
-    for (const name of ['a', 'b']) {
-      const text = serviceYaml(`${name}.example.com.`, name, 'other')
-      box.write(`repo/${servicePath.replace('www', name)}`, text.replace('ttl: 5', `ttl: ${ttl}`))
-    }
-  }
-  box.write('repo/gslb.yaml', limited)
-  box.write(`repo/${poolPath.replace('web', 'other')}`, poolYaml('192.0.2.9', '', 'other'))
-  named(5)
-  commit('a limit, and two names')
-  box.write(`repo/${poolPath}`, poolYaml('192.0.2.2'))
-  commit('move', 'Gslb-Override: a new site')
-  box.write(`repo/${poolPath}`, poolYaml('192.0.2.1'))
-  named(6)
-  const kept = vi.spyOn(ListedChanges.prototype, 'all', 'get')
-  onTestFinished(() => kept.mockRestore())
-  const said = await runCli('plan', repo, '--base', 'HEAD')
-  expect([said.exit, said.err]).toEqual([0, expect.stringContaining('goes back to commit')])
-  const counts = kept.mock.results.map(({ value }) => (value as readonly unknown[]).length)
-  // The first one is kept in any case.
-  expect(counts).toEqual([3, 1])
 })

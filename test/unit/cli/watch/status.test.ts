@@ -3,13 +3,13 @@ import type { AddressInfo } from 'node:net'
 import { afterAll, describe, expect, test } from 'vitest'
 import { createApp } from '#api/server/app.ts'
 import type { ApiPorts } from '#api/ports/ports.ts'
-import type { SeenNode } from '#api/ports/cluster-view.ts'
 import type { GitopsStatus, OperatorView } from '#api/ports/operator-view.ts'
 import { main } from '#cli/main.ts'
 import { apiKey, withKeys } from '#test/support/api-world.ts'
 import { portsOf } from '#test/support/api-ports.ts'
 import { startStandIn } from '#test/support/http-stand-in.ts'
 import { runCliWith } from '#test/support/run-cli.ts'
+import { seenNode } from '#test/support/seen-node.ts'
 
 const hash = (sign: string): string => sign.repeat(40)
 const gitops: GitopsStatus = {
@@ -35,31 +35,6 @@ const gitops: GitopsStatus = {
     refused: null,
   },
 }
-const seen = (name: string, more: Partial<SeenNode> = {}): SeenNode => ({
-  name,
-  version: '0.1.0',
-  startedAtMs: 0,
-  atMs: 0,
-  commit: hash('a'),
-  digest: 'd'.repeat(64),
-  seq: 7,
-  issuedAtMs: Date.now() - 600_000,
-  busyRatio: 0.25,
-  queries: 1_000,
-  status: 'ok',
-  reasons: [],
-  members: { healthy: 2, unhealthy: 1, warming: 0, unprobed: 0 },
-  isSupervised: true,
-  isSelf: name === 'n1',
-  isMissing: false,
-  role: 'control',
-  isKnown: true,
-  labels: {},
-  clockOffsetMs: null,
-  refusals: [],
-  drift: [],
-  ...more,
-})
 const view: OperatorView = {
   health: () => ({ status: 'ok', reasons: [] }),
   unready: () => [],
@@ -67,8 +42,8 @@ const view: OperatorView = {
   metrics: async () => '',
 }
 const nodes = [
-  seen('n1'),
-  seen('far', {
+  seenNode('n1', { isSelf: true }),
+  seenNode('far', {
     ...{ isMissing: true, digest: 'e'.repeat(64) },
     members: { healthy: 5, unhealthy: 1, warming: 0, unprobed: 4 },
   }),

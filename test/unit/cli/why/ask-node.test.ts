@@ -14,6 +14,7 @@ import { runCliWith } from '#test/support/run-cli.ts'
 import { MemoryJournals } from '#test/support/memory-journals.ts'
 import { makeTempDir, removeTempDir } from '#test/support/temp-dir.ts'
 import { journalAt } from '#test/support/journals.ts'
+import { viewOf } from '#test/support/config-view.ts'
 
 const bundle = bundleOf({
   ...bareModel,
@@ -43,7 +44,7 @@ beforeAll(async () => {
     ...{ dataDir, nodeName: 'fra1', isAnswering: true, journal, clock: time.clock },
     geo: { status: () => [], buffers: noGeoBuffers },
     copies: { journals: new MemoryJournals(), exists: () => false },
-    config: { snapshot: () => ({ list: () => [] }) } as never,
+    config: viewOf(),
   })
   world = await startConfigWorld({ tenants: ['default'], ports: { past } })
   await world.app.listen({ host: '127.0.0.1', port: 0 })

@@ -7,6 +7,7 @@ import fc from 'fast-check'
 import { describe, expect, onTestFinished, test } from 'vitest'
 import { readNodeWords, wordLimits } from '#fleet/words/node-words.ts'
 import { WordsSender } from '#fleet/words/words-sender.ts'
+import type { SentWord, SentWords } from '#fleet/words/word-bodies.ts'
 
 const memberUid = '0191f7a4-5b00-7000-8000-000000000001'
 const owner = { memberUid, ipAddress: '192.0.2.1' }
@@ -114,8 +115,10 @@ async function control(instance: () => string, status = () => 200) {
 const uid = (i: number): string => `0191f7a4-5b00-7000-8000-${String(i).padStart(12, '0')}`
 const some = (count: number, from = 0) =>
   Array.from({ length: count }, (_, i) => ({ ...word, memberUid: uid(from + i) }))
-const update = (changed: readonly object[], withdrawn: readonly object[] = []) =>
-  ({ node: 'agent-1', site: 'fra1', changed, withdrawn }) as never
+const update = (
+  changed: readonly SentWord[],
+  withdrawn: SentWords['withdrawn'] = [],
+): SentWords => ({ node: 'agent-1', site: 'fra1', changed, withdrawn })
 
 test('an agent tells what is new, and all of it again to another process', async () => {
   let instance = 'a'

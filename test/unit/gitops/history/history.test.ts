@@ -6,6 +6,7 @@ import { revertOperations } from '#config/revert.ts'
 import { createDiskDriver } from '#gitops/git/disk-driver.ts'
 import { History } from '#gitops/history/history.ts'
 import { gitSandbox } from '#test/support/git-sandbox.ts'
+import { viewOf } from '#test/support/config-view.ts'
 
 const uid = '0190aaaa-0000-7000-8000-000000000001'
 const poolText = (name: string, id = ''): string =>
@@ -126,7 +127,8 @@ test('to each of two tenants an object that moves is shown as its own alone', as
   expect(changes).toHaveLength(2)
   // It would be deleted there, and not come back here.
   const now = changes.find(({ tenant }) => tenant === 'zenith')!.after!
-  const snapshot = { get: () => now, holderOf: () => undefined, list: () => [] } as never
+  const deleted = changes.find(({ tenant }) => tenant === 'acme')!
+  const snapshot = viewOf({ ...now, uid: deleted.uid }).snapshot()
   expect(revertOperations(changes, snapshot)).toEqual({
     ok: false,
     error: ['Pool secret-of-acme belongs to another tenant now'],

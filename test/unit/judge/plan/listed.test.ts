@@ -1,12 +1,12 @@
 // A plan of very many answers lists some of them, and counts all.
 import { expect, test } from 'vitest'
-import { MovedNames } from '#judge/effects/moved.ts'
+import { MovedNames, movedOf } from '#judge/effects/moved.ts'
 import type { BundleModel } from '#bundle/format/model.ts'
 import { printPlan } from '#judge/print/text.ts'
 import { printPlanHtml } from '#judge/print/html.ts'
 import { printPlanMarkdown } from '#judge/print/markdown.ts'
 import { bareModel, member, pool, service, zone } from '#test/support/bundle-models.ts'
-import { planBetween } from '#test/support/plans.ts'
+import { planBetween, requestBetween } from '#test/support/plans.ts'
 
 const names = 40
 
@@ -57,6 +57,11 @@ test('what is left out is what moves least, and is counted as all', () => {
   expect(short.traffic).toEqual(whole.traffic)
   expect(movedOfFew.all).toEqual(movedOfAll.all)
   expect(movedOfAll.all).toHaveLength(names + 2)
+})
+
+test('where only what moves is wanted, it is what the whole plan says', () => {
+  const { moved } = planned(1_000_000)
+  expect(movedOf(requestBetween(base, head))).toEqual(moved.all)
 })
 
 test('a bound is shared by the scenarios, and each lists one answer at least', () => {

@@ -6,6 +6,7 @@ import { ok } from '#lib/result.ts'
 import type { DomainResult, Domains } from '#state/ports/domains.ts'
 import { silentLog } from '#test/support/api-ports.ts'
 import { DelegationWorld, childOf, parentOf } from '#test/support/dns/delegation-world.ts'
+import { entryOf, viewOf } from '#test/support/config-view.ts'
 
 const child = '127.0.0.3'
 const shared = 'customers.test.'
@@ -13,14 +14,12 @@ const plain = 'plain.test.'
 const servers = (zone: string): { name: string; addresses: string[] }[] => [
   { name: `ns1.${zone}`, addresses: [child] },
 ]
-const settings = {
-  spec: {
-    zones: [
-      { name: shared, nameservers: servers(shared), delegated: true },
-      { name: plain, nameservers: servers(plain) },
-    ],
-  },
-}
+const settings = entryOf('Settings', 'gslb.yaml', 'settings', {
+  zones: [
+    { name: shared, nameservers: servers(shared), delegated: true },
+    { name: plain, nameservers: servers(plain) },
+  ],
+})
 let world: DelegationWorld
 beforeAll(async () => {
   world = await DelegationWorld.make()
@@ -46,15 +45,11 @@ test.each([
 ])('%s', async (_, domain, nsOk) => {
   const domains = createNodeDomains({
     settings: {
-      dns: { resolvers: [], allowLocalTargets: true } as never,
+      dns: { resolvers: [], allowLocalTargets: true },
       domains: { verifyIntervalMs: 600_000, allowPrivate: false },
     },
     store,
-    config: {
-      isReady: () => true,
-      snapshot: () =>
-        ({ list: (kind: string) => (kind === 'Settings' ? [{ object: settings }] : []) }) as never,
-    },
+    config: viewOf(settings),
     clock: systemClock,
     log: silentLog,
     hints: [{ name: 'a.root.', addresses: ['127.0.0.2'] }],

@@ -19,6 +19,7 @@ import { bundleOf } from '#test/support/bundle-models.ts'
 import { pastModel } from '#test/support/past-model.ts'
 import { MemoryJournals } from '#test/support/memory-journals.ts'
 import { FakeTime } from '#test/support/fake-time.ts'
+import { viewOf } from '#test/support/config-view.ts'
 
 const model = pastModel
 const bundle = bundleOf(model)
@@ -35,7 +36,7 @@ const parts = {
   ...{ dataDir, nodeName: 'fra1', isAnswering: true, journal, clock: time.clock },
   geo: { status: () => [], buffers: noGeoBuffers },
   copies: { journals: new MemoryJournals(), exists: () => false },
-  config: { snapshot: () => ({ list: () => [] }) } as never,
+  config: viewOf(),
 }
 const past = new PastAnswers(parts)
 

@@ -10,8 +10,8 @@ import { err, ok } from '#lib/result.ts'
 import { FakeTime } from '#test/support/fake-time.ts'
 
 const told = { revision: 'c', isChanged: true, objects: [], warnings: [], affected: [] }
-const uidOf = ({ target }: Extract<Operation, { verb: 'delete' }>): string =>
-  'uid' in target ? target.uid : ''
+const uidOf = (one: Operation): string =>
+  'target' in one && 'uid' in one.target ? one.target.uid : ''
 
 /** Deletes pools, in a configuration that has none: no two requests have a name in common. */
 const requestOf = (...uids: readonly string[]): WriteRequest => ({
@@ -39,7 +39,7 @@ function scene({ moving = {}, refused = {}, plannedMax = Infinity }: SceneParts)
   const writer: ConfigWriter = {
     write: async ({ operations, isDryRun, wantsEarlier }) => {
       if (wantsEarlier === true) return ok(told)
-      const uids = operations.map((one) => uidOf(one as never))
+      const uids = operations.map((one) => uidOf(one))
       ;(isDryRun === true ? planned : made).push(uids.join(' '))
       if (isDryRun === true) await gate.promise
       for (const [operation, uid] of uids.entries()) {

@@ -12,6 +12,9 @@ import { setHealth } from '#routing/choose/explain.ts'
 import { createRoutingState, rebuildPool } from '#routing/state/candidates.ts'
 import { bareModel, bundleOf, pool, service, zone } from '#test/support/bundle-models.ts'
 import { rule } from '#test/support/response-rules.ts'
+import { entryOf, viewOf } from '#test/support/config-view.ts'
+import { unprobed } from '#api/ports/member-health.ts'
+import type { MemberHealthView } from '#api/ports/member-health.ts'
 
 const model: BundleModel = {
   ...bareModel,
@@ -37,32 +40,29 @@ beforeEach(() => {
   state = createRoutingState(bundle, 1)
 })
 /** The tenant acme has a record at the apex. */
-const records = {
-  kind: 'Records',
-  tenant: 'acme',
-  object: { spec: { zone: 'example.com.', records: [{ uid: 'x', name: '@', type: 'TXT' }] } },
-}
-const webPool = {
-  kind: 'Pool',
-  tenant: 'acme',
-  object: {
-    spec: {
-      members: ['192.0.2.1', '192.0.2.2'].map((ipAddress, i) => ({ uid: `m${i}`, ipAddress })),
-    },
-  },
-}
+const records = entryOf('Records', 'tenants/acme/records/zone.yaml', 'zone', {
+  zone: 'example.com.',
+  records: [{ name: '@', type: 'TXT', values: ['x'] }],
+})
+const webPool = entryOf('Pool', 'tenants/acme/pools/web.yaml', 'web', {
+  members: ['192.0.2.1', '192.0.2.2'].map((ipAddress) => ({ ipAddress, port: 80 })),
+})
 /** The services of acme answer from the pool web, of which n2 finds the first member down. */
-const find = (kind: string, tenant: string): unknown =>
-  kind === 'Pool'
-    ? webPool
-    : tenant === 'acme' && { object: { spec: { pool: 'web', onAllDown: '' } } }
-const memberHealth = {
-  of: ({ uid }: { readonly uid: string }) => ({
+const services = model.services
+  .filter(({ tenant }) => tenant === 'acme')
+  .map(({ name, domain }) => {
+    return entryOf('Service', `tenants/acme/services/${name}.yaml`, name, { domain, pool: 'web' })
+  })
+const memberHealth: MemberHealthView = {
+  node: 'n1',
+  of: ({ ipAddress }) => ({
+    ...unprobed('n1'),
     nodes: [
-      { node: 'n1', healthy: true, score: 1 },
-      { node: 'n2', healthy: uid !== 'm0', score: 0.5 },
+      { ...unprobed('n1'), node: 'n1', healthy: true, score: 1 },
+      { ...unprobed('n2'), node: 'n2', healthy: ipAddress !== '192.0.2.1', score: 0.5 },
     ],
   }),
+  onChange: () => () => undefined,
 }
 /** An accepted commit, in which www has another TTL and a member fewer. */
 const older = 'a'.repeat(40)
@@ -94,8 +94,8 @@ const olderFiles = [
 const parts = {
   node: () => ({ bundle, state, tables: noRoutingTables, commit: 'abc' }),
   nodeName: 'n1',
-  config: { snapshot: () => ({ list: () => [records], find }) } as never,
-  memberHealth: memberHealth as never,
+  config: viewOf(records, webPool, ...services),
+  memberHealth,
   peers: () => ['n2', 'n3'],
   clock: systemClock,
   filesOf: async (commit: string) =>

@@ -17,7 +17,13 @@ function serving(services: Parameters<typeof service>[2][], geo: Partial<GeoBuff
   return { bundle, tables: { geo: { ...noGeoBuffers, ...geo } } } as ReturnType<DnsNode['live']>
 }
 
-const there = {} as never
+const octets = new SharedArrayBuffer(0)
+/** Each of the databases. */
+const there = {
+  ...{ ranges: octets, countryCode: octets, continentCode: octets, subdivisionCode: octets },
+  ...{ outerSubdivisionCode: octets, x: octets, y: octets, z: octets, countryRow: octets },
+  ...{ asnNumber: octets, organisationOffset: octets, organisationText: octets },
+}
 const filter = { filterChain: ['geo-ip', 'round-robin'] }
 const nearest = { algorithm: 'geo-ip' }
 const operator = { algorithm: 'asn' }
