@@ -415,6 +415,12 @@ export const rowsFolders: readonly { readonly folder: string; readonly table: st
 /** Folders that may import anything and that no layer imports. */
 export const outside: readonly string[] = ['test', 'bench', 'bin', 'examples', 'docs']
 
+/** Dependencies that nothing imports, each with what runs it. */
+export const programs: Readonly<Record<string, string>> = {
+  eslint: 'npm run lint',
+  node: 'the Node that every script and program runs on',
+}
+
 /** What a folder must not reach through any number of imports, types included. */
 export const unreachable: readonly { readonly from: string; readonly never: readonly string[] }[] =
   [

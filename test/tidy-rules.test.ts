@@ -1,6 +1,7 @@
 // Each rule of the house refuses its offence and accepts the right form beside it.
 import { describe, expect, test } from 'vitest'
 import type { Layer } from './layers.ts'
+import { idleDependencies } from './tidy/dependency-rules.ts'
 import { nameViolations, openingViolations, sizeViolations } from './tidy/form-rules.ts'
 import { hotPathViolations, isHot, missingHotFiles } from './tidy/hot-path-rules.ts'
 import { importsOf } from './tidy/imports.ts'
@@ -382,6 +383,24 @@ describe('words', () => {
     expect(wordViolations('a.md', 'RFC 1035 section 4.1 · docs/adr · ../test/layers.ts')).toEqual(
       [],
     )
+  })
+
+  test('find a dependency that nothing imports, and a row of what is no program', () => {
+    const manifest = JSON.stringify({
+      dependencies: { used: '1', '@scope/found': '1', idle: '1' },
+      devDependencies: { '@types/used': '1', '@types/idle': '1', runs: '1', '@types/runs': '1' },
+    })
+    const files = tree({
+      'low/a.ts': `import a from 'used/part.js'`,
+      'test/b.ts': `require.resolve('@scope/found/package.json')`,
+    })
+    const programs = { runs: 'npm start', used: 'npm run used', gone: 'npm run gone' }
+    expect(idleDependencies(manifest, files, programs)).toEqual([
+      'idle is imported nowhere; remove it by npm uninstall',
+      '@types/idle is imported nowhere; remove it by npm uninstall',
+      'used is no program that only runs; remove its row',
+      'gone is no program that only runs; remove its row',
+    ])
   })
 
   test('find a lock file that names another registry', () => {

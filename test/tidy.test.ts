@@ -8,11 +8,13 @@ import {
   entries,
   layers,
   outside,
+  programs,
   pure,
   rowsFolders,
   sizes,
   unreachable,
 } from './layers.ts'
+import { idleDependencies } from './tidy/dependency-rules.ts'
 import { tableRows } from './tidy/doc-rules.ts'
 import { nameViolations, openingViolations, sizeViolations } from './tidy/form-rules.ts'
 import { hotPathViolations, isHot, missingHotFiles } from './tidy/hot-path-rules.ts'
@@ -27,7 +29,7 @@ import {
 } from './tidy/layer-rules.ts'
 import { layerTable, roomsOf, withoutPadding } from './tidy/layer-table.ts'
 import { crowdViolations, roomCycleViolations } from './tidy/room-rules.ts'
-import { folderOf, listFiles, readSources } from './tidy/source.ts'
+import { folderOf, listFiles, parseSource, readSources } from './tidy/source.ts'
 import { banViolations, lockFileViolations, wordViolations } from './tidy/word-rules.ts'
 
 const root = join(import.meta.dirname, '..')
@@ -117,6 +119,11 @@ test('functions that run for every query allocate nothing that can be seen', () 
 test('no text speaks of what is not in this repository', () => {
   const texts = files.filter((path) => !path.startsWith('test/fuzz/corpus/'))
   expect(texts.flatMap((path) => wordViolations(path, read(path)))).toEqual([])
+})
+
+test('each dependency is imported somewhere, or run', () => {
+  const lint = parseSource('eslint.config.js', read('eslint.config.js'))
+  expect(idleDependencies(read('package.json'), [...sources, lint], programs)).toEqual([])
 })
 
 test('the lock file names the public registry only', () => {
