@@ -3,10 +3,11 @@
 import { execFileSync, spawn } from 'node:child_process'
 import type { ChildProcess } from 'node:child_process'
 import { once } from 'node:events'
-import { cpSync, existsSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs'
+import { mkdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { expect, onTestFinished, test } from 'vitest'
 import { freePort } from '#test/support/free-port.ts'
+import { freshCopy } from '#test/support/fresh-copy.ts'
 import { tempDir } from '#test/support/temp-dir.ts'
 import { waitUntil } from '#test/support/wait-until.ts'
 
@@ -40,19 +41,6 @@ function blocksOf(page: string): Block[] {
 
 /** What does not end by itself. */
 const isNode = ({ text }: Block): boolean => /\b(npm start|gslbd serve)\b/.test(text)
-
-/** What a clone has, the changes that are not committed among them; the packages are shared. */
-function freshCopy(): string {
-  const copy = tempDir('readme')
-  const args = ['ls-files', '-co', '--exclude-standard', '-z', '--deduplicate']
-  const listed = execFileSync('git', args, { cwd: root, encoding: 'utf8' })
-  for (const path of listed.split('\0')) {
-    if (path === '' || !existsSync(join(root, path))) continue
-    cpSync(join(root, path), join(copy, path), { force: true })
-  }
-  symlinkSync(join(root, 'node_modules'), join(copy, 'node_modules'))
-  return copy
-}
 
 /** A terminal: a shell that keeps its variables, and ends at the first fault unless told not to. */
 class Terminal {
@@ -132,7 +120,8 @@ class NodeTerminal {
 test(
   'every block of README.md and of the first zone runs, in order, in a fresh copy',
   async () => {
-    const copy = freshCopy()
+    const copy = tempDir('readme')
+    freshCopy(copy)
     const [dns, api, backends] = [await freePort(), await freePort(), await freePort()]
     for (const path of [
       'cli/commands/start.ts',

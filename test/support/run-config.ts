@@ -85,6 +85,7 @@ export const longOnly = [
   'test/unit/gitops/write/refused-by-disk.test.ts',
   // A build of everything, and the steps of a CI job.
   'test/unit/{bin/build,compiler/workflow}.test.ts',
+  'test/e2e/release.test.ts',
 ]
 
 const filesOf = (patterns: readonly string[]): string[] => globSync(patterns, { cwd: root })

@@ -1,0 +1,124 @@
+// What a release consists of, and what stands in its way: version, changelog, tree, tag, key.
+
+export interface Facts {
+  /** Of package.json. */
+  readonly version: string
+  /** Versions that other files state, as `path` to all that it has. */
+  readonly stated: ReadonlyMap<string, readonly string[]>
+  readonly changelog: string
+  /** Lines of `git status --porcelain`. */
+  readonly changes: readonly string[]
+  readonly tags: readonly string[]
+  /** The file of the SSH key that git signs with. */
+  readonly key: string | undefined
+}
+
+/** Where the version stands besides package.json; the first group is what comes before it. */
+export const versionPlaces: readonly (readonly [path: string, pattern: RegExp])[] = Object.freeze([
+  ['package-lock.json', /(^ {2}(?: {4})?"name": "gslbd",\n {2}(?: {4})?"version": ")([\d.]+)/gm],
+  ['lib/version.ts', /(version = ')([\d.]+)/g],
+  ['deploy/compose/compose.yaml', /(image: gslbd:)([\d.]+)/g],
+  ['deploy/helm/gslbd/Chart.yaml', /(ersion: '?)(\d+\.\d+\.\d+)/g],
+  ['deploy/kubernetes/base/kustomization.yaml', /(newTag: )([\d.]+)/g],
+  ['deploy/kubernetes/overlays/main/kustomization.yaml', /(newTag: )([\d.]+)/g],
+  ['deploy/kubernetes/overlays/site/kustomization.yaml', /(newTag: )([\d.]+)/g],
+  ['docs/operations/container.md', /(gslbd:)(\d[\d.]+\d)/g],
+  ['docs/operations/production.md', /(gslbd[:_])(\d[\d.]+\d)/g],
+])
+
+/** What is made, in this order, and by what. */
+export const releaseSteps: readonly (readonly [name: string, does: string])[] = Object.freeze([
+  ['check', 'version, changelog, tree, tag and signing key'],
+  ['build', 'dist/ (bin/build.ts), and whether NOTICE names what it carries'],
+  ['npm', 'gslbd-VERSION.tgz (npm pack)'],
+  ['deb', 'gslbd_VERSION_ARCH.deb (bin/package-deb.ts)'],
+  ['image', 'gslbd-VERSION-image.tar (bin/package-image.ts), of the program of the Debian package'],
+  ['sbom', 'gslbd-VERSION.cdx.json: CycloneDX (npm sbom), of what NOTICE names'],
+  [
+    'provenance',
+    'gslbd-VERSION.intoto.json: commit, build and SHA-256 of each file (in-toto, SLSA)',
+  ],
+  ['checksums', 'SHA256SUMS, and SHA256SUMS.sig by the signing key'],
+  ['tag', 'vVERSION, annotated and signed, with the part of the changelog'],
+])
+
+/** @returns sentences: what is wrong, and what to do */
+export function releaseFaults(facts: Facts): string[] {
+  const { changes, key } = facts
+  return [
+    ...versionFaults(facts),
+    ...changelogFaults(facts),
+    ...treeFaults(changes),
+    ...(key === undefined
+      ? [
+          'git has no SSH key to sign with: git config gpg.format ssh, ' +
+            'and git config user.signingkey FILE',
+        ]
+      : []),
+  ]
+}
+
+function treeFaults(changes: readonly string[]): string[] {
+  if (changes.length === 0) return []
+  const shown = [...changes.slice(0, 3), ...(changes.length > 3 ? ['…'] : [])].join(', ')
+  return [`the tree is not clean (${shown}): commit what belongs to the release, remove the rest`]
+}
+
+function versionFaults({ version, stated, tags }: Facts): string[] {
+  const own = numbersOf(version)
+  if (own === undefined)
+    return [`package.json says version "${version}": write three numbers, such as 0.2.0`]
+  const raise = 'raise it: npm run release -- --set-version X.Y.Z'
+  const found: string[] = []
+  if (tags.includes(`v${version}`)) found.push(`the tag v${version} exists: ${raise}`)
+  const newest = tags.filter((tag) => isAbove(numbersOf(tag.slice(1)), own))
+  if (newest.length > 0)
+    found.push(`the version ${version} is below ${newest.at(-1)}, which is released: ${raise}`)
+  for (const [path, versions] of stated) {
+    const wrong = versions.find((one) => one !== version)
+    if (versions.length === 0) found.push(`${path} states no version where one is looked for`)
+    else if (wrong !== undefined)
+      found.push(
+        `${path} says ${wrong}, and package.json ${version}: ` +
+          `npm run release -- --set-version ${version}`,
+      )
+  }
+  return found
+}
+
+function changelogFaults({ version, changelog }: Facts): string[] {
+  const heading = headingOf(changelog, version)
+  if (heading === undefined)
+    return [`CHANGELOG.md has no heading "## ${version}": say there what the version does`]
+  if (!/^## \S+ \(\d{4}-\d\d-\d\d\)$/.test(heading))
+    return [`CHANGELOG.md says "${heading}": write the day, as in "## ${version} (2026-01-31)"`]
+  return changesOf(changelog, version) === ''
+    ? [`CHANGELOG.md says nothing below "${heading}": say what the version does`]
+    : []
+}
+
+const headingOf = (changelog: string, version: string): string | undefined =>
+  changelog.split('\n').find((line) => line.split(' ').slice(0, 2).join(' ') === `## ${version}`)
+
+/** @returns the part of the changelog below the heading of the version */
+export function changesOf(changelog: string, version: string): string {
+  const lines = changelog.split('\n')
+  const start = lines.indexOf(headingOf(changelog, version) ?? '')
+  const rest = lines.slice(start + 1)
+  const end = rest.findIndex((line) => line.startsWith('## '))
+  return rest
+    .slice(0, end === -1 ? rest.length : end)
+    .join('\n')
+    .trim()
+}
+
+function numbersOf(version: string): readonly number[] | undefined {
+  const parts = /^(\d+)\.(\d+)\.(\d+)$/.exec(version)
+  return parts === null ? undefined : parts.slice(1).map(Number)
+}
+
+function isAbove(one: readonly number[] | undefined, other: readonly number[]): boolean {
+  if (one === undefined) return false
+  const place = one.findIndex((number, index) => number !== other[index])
+  return place !== -1 && one[place]! > other[place]!
+}
