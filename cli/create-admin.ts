@@ -51,7 +51,7 @@ async function createFirst(
     passwordHash: hash.value,
     createdAtMs: nowMs,
   }
-  // Where all were deleted, too: whoever can run it has the machine.
+  // This works where all were deleted, too: a person who can run it has the machine.
   const created = await users.createFirst(account, 'those-left')
   if (created.ok) return ok(`${email} is system administrator`)
   return err(created.error.code === 'not-first' ? exists : created.error.message)

@@ -22,9 +22,9 @@ export interface DomainVerifierParts {
 export const verifierLimits = {
   /** Checks at once, of those on the clock. */
   atOnce: 16,
-  /** Checks at once that somebody waits for, */
+  /** Checks at once that somebody waits for, over all tenants. */
   askedMax: 8,
-  /** and of those, for one tenant. */
+  /** Checks at once that somebody of one tenant waits for. */
   askedPerTenantMax: 4,
   /** No further ones are begun in one look. */
   lookMs: 15_000,

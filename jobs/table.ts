@@ -171,7 +171,7 @@ export const jobs: readonly Job[] = Object.freeze<Job[]>([
   },
   {
     name: 'back-up',
-    // So late a backup may be.
+    // A backup may be late by this much.
     periodMs: 5_000,
     run: (context) => context.backUp(),
   },

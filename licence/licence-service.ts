@@ -224,7 +224,7 @@ export class LicenceService implements LicenceGate, LicenceAdmin {
     const kept = await (verdict === 'revoked'
       ? shared.set(key, true, Math.floor(clock.nowMs()))
       : shared.delete(key))
-    // Or the next look at the database would take it back.
+    // Without asking again at once, the next look at the database would take it back.
     if (!kept.ok) this.#askedAtMs = -Infinity
   }
 

@@ -4,7 +4,7 @@ import type { LicensedFeature } from './gate.ts'
 /** Tiers that a token can name. */
 export const tokenTiers = ['free', 'paid', 'pro', 'enterprise', 'custom'] as const
 export type TokenTier = (typeof tokenTiers)[number]
-/** And those that an installation is in without one, or with one that is over. */
+/** Tiers of tokens, and those of an installation without a token, or with one that is over. */
 export type Tier = TokenTier | 'unlicensed' | 'trial' | 'expired'
 
 export interface TierLimits {

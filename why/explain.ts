@@ -41,7 +41,7 @@ export interface PastQuestion {
   readonly source?: Uint8Array
   /** Seed of the recorded answer, where a record of the query has it. Default 1. */
   readonly seed?: number
-  /** Settings whose database is not the one of then. Default: none. */
+  /** Settings whose database is another one now. Default: none. */
   readonly otherDatabases?: readonly GeoSetting[]
 }
 
@@ -69,7 +69,7 @@ export interface PastAnswer {
   readonly texts: readonly PastText[]
   /** The answer, or one of those that may have been. */
   readonly simulation: Simulation
-  /** What is not known of then, in sentences. */
+  /** What is no longer known about that time, in sentences. */
   readonly unknown: readonly string[]
 }
 
@@ -85,8 +85,8 @@ export class PastMemory {
 const draws = 1_000
 
 /**
- * The seam for replays of single queries: bundle, instant (with the health of then), client and
- * seed give the answer. Errors: a clause.
+ * The seam for replays of single queries: bundle, instant (with the health at that time), client
+ * and seed give the answer. Errors: a clause.
  */
 export async function explainPast(
   bundle: Bundle,

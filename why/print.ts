@@ -1,4 +1,4 @@
-// Prints an answer of then for people: what was answered, by which commit, and the way to it.
+// Prints a past answer for people: what was answered, by which commit, and the way to it.
 import { printSimulation } from '#judge/simulate/print.ts'
 import type { PastReport } from './look-back.ts'
 

@@ -8,7 +8,7 @@ type Proof = (secret: string, body: Uint8Array) => string
 
 const hmac: Proof = (secret, body) => createHmac('sha256', secret).update(body).digest('hex')
 
-/** By header: what it says where whoever sends it has the secret. The first one counts. */
+/** By header: its value where the sender has the secret. The first one counts. */
 const proofs: Readonly<Record<string, Proof>> = Object.freeze({
   'x-hub-signature-256': (secret, body) => `sha256=${hmac(secret, body)}`,
   'x-hub-signature': (secret, body) => `sha256=${hmac(secret, body)}`,

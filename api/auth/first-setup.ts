@@ -29,7 +29,7 @@ export function setupCodeOf(code: string): SystemKey {
   return { matches: (presented) => key.matches(plain(presented)) }
 }
 
-/** Where nobody is asked who they are, whoever may do everything may do this, too. */
+/** Without a system key every caller may do everything, so this needs no code, either. */
 export function needsSetupCode(request: RequestFacts, { systemKey: key }: AuthPolicy): boolean {
   if (key === null) return false
   const bearer = bearerOf(request.header('authorization'))

@@ -1,6 +1,6 @@
 // Reads Accept-Encoding: whether a client takes a coding (RFC 9110 section 12.5.3).
 
-/** `*` is no word for a coding in particular: whoever sends it gets the answer as it is. */
+/** `*` names no coding in particular: a client that sends it gets the answer as it is. */
 export function takesCoding(accepted: string | undefined, coding: string): boolean {
   return (accepted ?? '').split(',').some((one) => {
     const [name = '', weight = ''] = one.split(';')

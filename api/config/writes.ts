@@ -122,7 +122,7 @@ async function submit(
   })
   if (done.ok) return done
   const { code, message } = done.error
-  // Whom the answer sends to the operator: there the reason is.
+  // The answer sends the caller to the operator, who finds the reason in the log.
   if (isForOperator(code)) {
     const fields = { requestId, ...whoFields(caller), code, reason: message }
     ports.log.error(fields, writeFailed)

@@ -68,7 +68,7 @@ export function isRebound({ socket, host }: FastifyRequest): boolean {
   return isLocal && !isLoopbackName(URL.parse(`http://${host}`)?.hostname ?? '')
 }
 
-/** What proxies add to a request: whoever is on the way in front of us has asked for somebody. */
+/** Fields that proxies add: with one, somebody else may have sent the request through a proxy. */
 const ofProxies: readonly RegExp[] = [
   /forward|client-?ip|real-ip|connecting-ip/,
   /^(via$|remote-|proxy-|cdn-|cf-)/,
@@ -92,7 +92,7 @@ export function isDirectFromHere({ socket, headers, raw }: FastifyRequest): bool
   return isOurs(`http://${host}`) && [origin, referer].every((one) => !one || isOurs(one))
 }
 
-/** No origin is our own: whoever sends none is no browser. */
+/** A request without an origin comes from no browser, so it counts as our own. */
 export function isOtherOrigin({ headers, host }: FastifyRequest): boolean {
   const { origin } = headers
   if (origin === undefined) return false

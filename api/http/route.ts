@@ -89,7 +89,7 @@ export interface Route {
   readonly ifMatch?: string
   /** Without it in the licence every call is refused with 403; the handler sees to it. */
   readonly licensed?: LicensedFeature
-  /** Asked of whoever may call, before any body is read. @returns a refusal, or null */
+  /** Runs for every caller who may call, before a body is read. @returns a refusal, or null */
   readonly precheck?: (
     request: RequestFacts,
     ports: ApiPorts,

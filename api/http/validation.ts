@@ -14,7 +14,7 @@ const options = {
 } as const
 /** What to write instead, of a fault and of a text that breaks its pattern; what a form shows. */
 const ownWords = ['x-expected', 'x-form', 'x-steps']
-/** A default of a body is what the reference shows; whoever reads the body knows what it means. */
+/** Fills in no default of a body: the reference shows it, and handlers know what absence means. */
 const bodies = new Ajv(options).addVocabulary(ownWords)
 /** Parts of a URL are text: `10` is a number there. */
 const texts = new Ajv({ ...options, coerceTypes: true }).addVocabulary(ownWords)

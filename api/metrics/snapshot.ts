@@ -146,7 +146,7 @@ export interface HealthSnapshot {
   readonly probes: Readonly<Record<string, Readonly<Record<string, number>>>>
   /** Probes that began later than planned. */
   readonly late: number
-  /** Whom this node probes. */
+  /** How many members this node probes. */
   readonly targets: number
   readonly workerRestarts: number
   readonly members: NodeMemberCounts

@@ -18,7 +18,7 @@ export type PastFault =
   | { readonly code: 'invalid'; readonly field: string; readonly reason: string }
   /** It was no name of the tenant's. */
   | { readonly code: 'not-found' }
-  /** The journal or the bundle of then is not there: a sentence. */
+  /** The journal, or the bundle that answered at that time, is not there: a sentence. */
   | { readonly code: 'unknown'; readonly reason: string }
   /** The database with the journals of other nodes: a sentence. */
   | { readonly code: 'away'; readonly reason: string }

@@ -77,7 +77,7 @@ const patch = route({
 
 const isOpen = ({ ifMatch = '*' }: Precondition): boolean => ifMatch === '*'
 
-/** What stood there unused, whoever wrote it, does not become a program that runs. */
+/** Clears a program that stood there unused: it must not run only because the type changes. */
 function newScript(body: HealthCheckPatch): HealthCheckPatch {
   return { scriptPath: null, scriptContent: null, ...body }
 }

@@ -59,8 +59,8 @@ async function fatesOf({ ports }: Context, commits: readonly string[]): Promise<
 }
 
 /**
- * Held commits among those of a page, by time: to whoever sees all, since nobody has looked at what
- * is in them.
+ * Held commits among those of a page, by time. Only callers who see all get them, since nobody has
+ * looked at what is in them.
  */
 async function withHeld(
   { caller, ports }: Context,

@@ -23,7 +23,7 @@ import { Id } from '#api/http/shapes.ts'
 
 const tag = 'Response rules'
 
-/** They are of no tenant: whoever has the permission sees all. */
+/** They belong to no tenant: a caller with the permission sees all. */
 const policiesOf = ({ ports }: Pick<RouteContext, 'ports'>) =>
   ports.config.snapshot().list('ResponsePolicy')
 

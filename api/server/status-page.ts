@@ -19,7 +19,7 @@ type Standing = 'up' | 'degraded' | 'down' | 'unknown'
 
 export const statusPath = '/status/'
 
-/** So long caches may keep it, and so long one is given to all who ask. */
+/** For how long caches may keep it, and how long one page is given to all who ask. */
 const keptSeconds = 15
 
 const words: Readonly<Record<Standing, string>> = {

@@ -66,7 +66,7 @@ export interface ComparisonParts {
   /** What failed them has answered nowhere. */
   readonly policyTests: PolicyTests
   readonly movedBetween: MovedBetween
-  /** A file; undefined: whoever says that a change is meant is believed. */
+  /** A file; undefined: anybody who says that a change is meant is believed. */
   readonly allowedSigners: string | undefined
   /** Unix epoch. */
   readonly nowMs: number

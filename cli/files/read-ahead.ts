@@ -1,4 +1,4 @@
-// Reads many files of configuration with a second thread: whoever is free takes the next ones.
+// Reads many files of configuration with a second thread: each takes the next ones when it is free.
 import { Worker } from 'node:worker_threads'
 import { isRead } from '#compiler/read/layout.ts'
 import type { ReadFile } from '#compiler/read/read-file.ts'
@@ -23,7 +23,7 @@ export class ReadAhead {
     this.#filesMin = least
   }
 
-  /** So many files are known to come. */
+  /** Starts the thread when so many files are to come that it is worth it. */
   expect(count: number): void {
     if (count < this.#filesMin) return
     if (this.#worker !== undefined) return

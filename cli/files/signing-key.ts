@@ -29,8 +29,8 @@ const gitPatienceMs = 10_000
 const otherwise = 'name the file of a key with --key, or make one with "gslbd keygen"'
 
 /**
- * The key of --key, else the one that git signs with, and never another one: whoever signs has to
- * know as whom. Errors: a sentence that says what to do.
+ * The key of --key, else the one that git signs with, and never another one: a signer has to know
+ * as whom. Errors: a sentence that says what to do.
  */
 export function findSigningKey(query: SigningKeyQuery): Result<SigningKeyFile, string> {
   const { named } = query

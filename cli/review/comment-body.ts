@@ -26,7 +26,7 @@ const verdicts: Readonly<Partial<Record<Exit, string>>> = {
   [Exit.Trust]: `${hold}: not every commit is signed`,
 }
 
-/** A node has databases that whoever reviews may not have: then its verdict may be another one. */
+/** A node may have databases that the reviewing machine lacks, and so another verdict. */
 export function verdictOf({ exit, steps }: Pick<Review, 'exit' | 'steps'>): string {
   const isBlind = steps.some(({ summary }) => summary.includes(judgedWithout))
   const verdict = verdicts[exit] ?? `${hold}: it has errors`

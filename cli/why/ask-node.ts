@@ -4,7 +4,7 @@ import type { NodeApi } from '#cli/watch/node-api.ts'
 import { err, ok } from '#lib/result.ts'
 import type { Result } from '#lib/result.ts'
 
-/** A node compiles a commit of then again, where it has to. */
+/** A node may have to compile an old commit again. */
 const patienceMs = 90_000
 
 /** As POST /api/v1/why takes it. */

@@ -9,7 +9,7 @@ export interface HealthChange {
 }
 
 const changesMax = 20_000
-/** So many go at once: the rest is not moved for each that comes. */
+/** Oldest changes that go at once, so that the rest is not moved for each new one. */
 const forgottenAtOnce = 5_000
 
 const changes: HealthChange[] = []

@@ -1,4 +1,4 @@
-// Says on every screen that a licence is over, to whoever may see licences.
+// Says on every screen that a licence is over, to people who may see licences.
 import { useEffect } from 'preact/hooks'
 import { Refusal, forbidden, read } from '../api/client.ts'
 import { nowMs } from '../api/clock.ts'

@@ -25,7 +25,7 @@ export function Shell() {
   const path = pathNow.value
   useKeys(() => setFinding(true))
   const isFirst = useRef(true)
-  // Before the page is shown: later, it would take the focus from whoever has gone on already.
+  // Before the page is shown: later, it would take the focus from a reader who has gone on already.
   useLayoutEffect(() => {
     setOpen(false)
     setFinding(false)

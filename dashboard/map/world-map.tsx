@@ -24,7 +24,7 @@ const radiusOf = (count: number): number => Math.min(26, 7 + 3 * Math.sqrt(count
 interface MapProps {
   readonly name: string
   readonly marks: readonly Mark[]
-  /** By a click; whoever uses no mouse has a list beside the map. */
+  /** Runs at a click; people without a mouse have a list beside the map. */
   readonly onCountry?: (code: string) => void
 }
 

@@ -53,7 +53,7 @@ export function marksOfClients(regions: Regions | null): readonly Mark[] {
 
 const namedMax = 6
 
-/** The same for whoever sees no map. */
+/** The same in words, for people who see no map. */
 export function ClientWords({ regions }: { regions: Regions | null }) {
   if (regions === null) return null
   const { hasDatabase, sampled, seconds, countries } = regions

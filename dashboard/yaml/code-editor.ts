@@ -24,7 +24,7 @@ export interface CodeEditor {
 export interface CodeOptions {
   readonly text: string
   readonly label: string
-  /** Read to whoever does not see what is below the editor. */
+  /** Read to people who do not see what is below the editor. */
   readonly hint: string
   readonly example: string
   readonly isDark: boolean

@@ -23,7 +23,7 @@ interface Shared {
 const isFields = (value: unknown): value is Fields =>
   typeof value === 'object' && value !== null && !Array.isArray(value)
 
-/** Such a value says nothing, whoever reads it. */
+/** Such a value says nothing to any reader. */
 const isEmpty = (value: unknown): boolean =>
   value === undefined ||
   value === null ||
@@ -31,7 +31,7 @@ const isEmpty = (value: unknown): boolean =>
   (Array.isArray(value) && value.length === 0) ||
   (isFields(value) && Object.keys(value).length === 0)
 
-/** So many fields of one shape that nobody reads are told one by one. */
+/** Notes about unread fields of one shape; beyond that, they are counted. */
 const toldOfShapeMax = 10
 const shownMax = 80
 

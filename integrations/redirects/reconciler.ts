@@ -19,7 +19,7 @@ export const reconcilerLimits = {
   roundMs: 120_000,
   /** From a failure to the next try. */
   retryMs: 10_000,
-  /** So long a round that had to mend something is remembered. */
+  /** For how long a round that had to mend something is remembered. */
   mendedWithinMs: 3_600_000,
   /** Skipped redirects that a line of the log lists. */
   toldMax: 20,

@@ -98,7 +98,7 @@ export interface NodeApi {
   readonly feedClients: () => number
   /** false: the audit log cannot be written, and its lines are in the main log. */
   readonly isAudited: () => boolean
-  /** The first account is still to be made, and whoever may reach the API may try. */
+  /** The first account is still to be made, and anybody who reaches the API may try. */
   readonly isSetupOpen: () => boolean
   readonly close: () => Promise<void>
 }

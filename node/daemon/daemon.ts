@@ -39,7 +39,7 @@ export interface Daemon {
   readonly letGo: () => Promise<void>
   /** Answers to the last moment: what answers stops when everything else has. */
   readonly stop: () => Promise<void>
-  /** The API has asked for a restart: whoever supervises the process is to start it again. */
+  /** The API has asked for a restart: the supervisor of the process is to start it again. */
   readonly isRestarting: () => boolean
 }
 

@@ -14,7 +14,7 @@ import type { Settings } from '#settings/settings.ts'
  */
 const echoMs = 250
 
-/** `restart`: whoever supervises the process is to start it again. */
+/** `restart`: the supervisor of the process is to start it again. */
 export type Ending = 'end' | 'restart'
 
 export interface RunningDaemon extends Pick<Daemon, 'reload' | 'stop' | 'isRestarting'> {
@@ -80,7 +80,7 @@ async function reloadOnce(
 }
 
 /**
- * After it has resolved, one more signal ends the process at once: whoever asks twice is in a
+ * After it has resolved, one more signal ends the process at once: a person who asks twice is in a
  * hurry. So does the end of `patienceMs`.
  */
 function firstStopSignal(

@@ -10,7 +10,7 @@ import { writeDurably } from '#lib/durable-file.ts'
 import { err, ok } from '#lib/result.ts'
 import type { Result } from '#lib/result.ts'
 
-/** What the hook has to know of the node; no secret, for whoever may push can read it. */
+/** What the hook has to know of the node; no secret, since everybody who may push can read it. */
 export interface PushCheck {
   readonly dataDir: string
   readonly branch: string

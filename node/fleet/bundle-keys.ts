@@ -21,12 +21,12 @@ export class BundleKeys {
     return read.ok ? ok(keys) : read
   }
 
-  /** The list as of the last reading: whoever has it sees what is read later. */
+  /** The list as of the last reading; its holder sees what is read later. */
   get trusted(): readonly TrustedKey[] {
     return this.#trusted
   }
 
-  /** A file with a mistake changes nothing. What serves goes on, whoever has signed it. */
+  /** A file with a mistake changes nothing. What serves goes on, whichever key has signed it. */
   reread(log: Log): void {
     const before = this.#ids()
     const read = this.#read()

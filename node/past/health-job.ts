@@ -38,7 +38,7 @@ export interface ToldHealth {
 
 /** For one look, the newest: a large repository takes a second for each, or some. */
 const compiledMax = 16
-/** Then no other one is begun: the next look goes on with what this one has found. */
+/** After so long no further one is begun: the next look goes on with what this one has found. */
 const beginMsMax = 20_000
 
 export async function runHealthJob(

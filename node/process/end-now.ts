@@ -5,7 +5,7 @@ import type { ProcessLog } from './log.ts'
 
 /** From the order to stop to the end; Kubernetes kills after 30 s, systemd after 90. */
 export const endPatienceMs = 25_000
-/** So much later the system ends the process, if it could not even say that it gives up. */
+/** So much later the system ends the process, if even giving up did not end it. */
 const lastWordsSeconds = 3
 
 /**

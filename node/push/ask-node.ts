@@ -4,7 +4,7 @@ import type { PushedHead } from '#gitops/sync/push-judge.ts'
 import { pushBytesMax, pushSocketName, questionLine, readVerdict } from './messages.ts'
 import type { Verdict } from './messages.ts'
 
-/** Then the hook judges by itself: a commit may keep the node busy. */
+/** After so long the hook judges by itself: a commit may keep the node busy. */
 const patienceMs = 20_000
 
 /** undefined: nobody answers, or not what was asked. Never rejects. */

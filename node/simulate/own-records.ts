@@ -3,7 +3,7 @@ import { fullName } from '#compiler/values/record-sets.ts'
 import { partsIn } from '#config/entry.ts'
 import type { ConfigView } from '#config/view.ts'
 
-/** A name without a service is of whoever has its records. */
+/** A name without a service belongs to the tenant that has its records. */
 export function hasRecords(config: ConfigView, owner: string | null, tenant: string): boolean {
   if (owner === null) return false
   const files = config.snapshot().list('Records')

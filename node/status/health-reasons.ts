@@ -16,7 +16,7 @@ export interface HealthParts {
   readonly isBackedUp: () => boolean
   /** false: the file of the audit log cannot be written. */
   readonly isAudited: () => boolean
-  /** Nobody has made the first account, which the API gives to whoever may make it. */
+  /** Nobody has made the first account yet. */
   readonly isSetupOpen: () => boolean
   /** null: nothing is delivered in waves. */
   readonly deliveryPhase: () => string | null

@@ -34,7 +34,7 @@ export interface RestoreOptions {
   readonly isForced: boolean
   /** The channel goes on above it. */
   readonly seqAfter: number
-  /** And so far above the number of the backup. */
+  /** The channel goes on so far above the number of the backup, too. */
   readonly leap: number
   readonly searchPath: string
   readonly nowMs: number
@@ -140,7 +140,7 @@ export function rowTeller(
   return (count) => tell(() => `restoring the database: row ${counted(count)} of ${counted(rows)}`)
 }
 
-/** For the owner alone; the others are read by whoever pushes, too. */
+/** Files for the owner alone; people who push may read the others, too. */
 const secret: readonly BackupFileName[] = ['keys/node.pem', 'ssh_key', 'config.bundle']
 
 /** @throws the file system's error */

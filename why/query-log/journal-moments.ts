@@ -9,7 +9,7 @@ import { segmentFiles } from '#journal/segment-files.ts'
 
 interface Segment {
   readonly path: string
-  /** By the clock of then; Infinity: it does not say. */
+  /** By the clock at that time; Infinity: it does not say. */
   readonly beginMs: number
 }
 

@@ -26,7 +26,7 @@ import type { ReadRecord } from '#answer/query-log/dnstap-reader.ts'
 import { momentKey } from './moment-key.ts'
 
 export interface ReplayParts {
-  /** As the node answers now: those of then are not kept. */
+  /** As the node answers now: past settings are not kept. */
   readonly settings: AnswerSettings
   readonly databases: Databases
   readonly momentAt: (atMs: number) => Moment | Gap
