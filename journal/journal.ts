@@ -10,26 +10,16 @@ import type { Log } from '#lib/log.ts'
 import { systemAfter } from '#lib/timer.ts'
 import type { After } from '#lib/timer.ts'
 import type { RoutingState } from '#routing/state/state.ts'
-import { DayAllowance } from '#journal/sides/allowance.ts'
 import { writeBuilt, writeSerial } from '#journal/format/changes.ts'
 import { KnownColumns, membersKey } from './columns.ts'
 import { EntryStream } from '#journal/format/entry-stream.ts'
-import type { SealedEntries } from '#journal/format/entry-stream.ts'
 import { JournalFile } from './journal-file.ts'
 import type { JournalStatus } from './journal-file.ts'
 import { journalLimits } from '#journal/format/limits.ts'
-import { MeasuredSource } from '#journal/sides/measured-log.ts'
-import type { MeasuredTable } from '#journal/sides/measured-log.ts'
 import { OctetWriter } from '#journal/format/octets.ts'
-import { frame, frameJson, recordBytes, RecordKind, withHead } from '#journal/format/records.ts'
+import { frame, frameJson, RecordKind, withHead } from '#journal/format/records.ts'
 import type { GenerationHead, RecordTimes, SegmentHead } from '#journal/format/records.ts'
 import type { OpenSegment } from './segment-files.ts'
-import { SideLog } from '#journal/sides/side-log.ts'
-import type { SideSource } from '#journal/sides/side-log.ts'
-import { leftSince, spentBefore } from './spent-before.ts'
-import type { SpentBefore } from './spent-before.ts'
-import { TextSource } from '#journal/sides/text-log.ts'
-import type { TextsWatch } from '#journal/sides/text-log.ts'
 
 export interface JournalParts {
   readonly directory: string
@@ -71,24 +61,13 @@ export interface StateWatch {
 
 export const watchesNothing: StateWatch = { poolChanged: () => undefined }
 
-/** As metrics call them. */
-const sideNames: Readonly<Record<number, string>> = {
-  [RecordKind.Measured]: 'measured',
-  [RecordKind.Texts]: 'texts',
-}
-
 export class Journal implements StateWatch {
   readonly #parts: JournalParts
   readonly #file: JournalFile
   readonly #run = randomUUID()
   #followed: Followed | undefined
-  /** Changes of the state that are in no record yet. */
-  readonly #changes = new EntryStream(RecordKind.Changes)
-  /** What else answers depend on. */
-  readonly #sides: SideLog[] = []
-  #texts: TextsWatch | null = null
-  /** Read when a part is added, and let go with the first segment. null: nothing was there. */
-  #before: SpentBefore | null | undefined
+  /** Of the state; no record yet. */
+  readonly #changes = new EntryStream()
   /** Pools whose columns are ahead of their lists. */
   readonly #unbuilt = new Set<number>()
   #tables = ''
@@ -137,67 +116,12 @@ export class Journal implements StateWatch {
   poolChanged(state: RoutingState, pool: number, isBuilt: boolean): void {
     const followed = this.#followed
     if (followed?.state !== state || this.#isStopped) return
-    const to = this.#open(this.#changes)
+    const to = this.#open()
     const changed = followed.known.writePool(state, pool, to)
     if (isBuilt) {
       writeBuilt(to, pool)
       this.#unbuilt.delete(pool)
     } else if (changed > 0) this.#unbuilt.add(pool)
-  }
-
-  /** What browsers measure is kept, too: each change of the table, from the next segment on. */
-  measures(table: MeasuredTable): void {
-    const source = new MeasuredSource(table)
-    const part = journalLimits.measuredPart
-    source.watch(
-      this.#side({ name: 'what browsers measured', kind: RecordKind.Measured, part, source }),
-    )
-  }
-
-  /** TXT records that are written at run time are kept, too. @returns what must hear of them */
-  keepsTexts(): TextsWatch {
-    const source = new TextSource()
-    const part = journalLimits.textsPart
-    const name = 'TXT records written at run time'
-    source.writesTo(this.#side({ name, kind: RecordKind.Texts, part, source }))
-    return (this.#texts = source)
-  }
-
-  /** Hears of TXT records; null: the journal does not keep them. */
-  get texts(): TextsWatch | null {
-    return this.#texts
-  }
-
-  #side({
-    name,
-    kind,
-    part,
-    source,
-  }: {
-    readonly name: string
-    readonly kind: RecordKind
-    readonly part: number
-    readonly source: SideSource
-  }): SideLog {
-    const { bytesMax, ageMaxMs, clock, log } = this.#parts
-    const days = Math.max(1, ageMaxMs / 86_400_000)
-    const perDay = (bytesMax * part) / days
-    const side = new SideLog({
-      ...{ name, source, stream: new EntryStream(kind) },
-      allowance: new DayAllowance(perDay, clock.monotonicMs, this.#leftOf(kind, perDay)),
-      open: (stream) => this.#open(stream),
-      warn: (line) => log.warn({}, line),
-    })
-    this.#sides.push(side)
-    return side
-  }
-
-  /** Octets that earlier processes left of a day, so that a new start does not grant more. */
-  #leftOf(kind: RecordKind, perDay: number): number {
-    const { directory, clock } = this.#parts
-    if (this.#before === undefined) this.#before = spentBefore(directory) ?? null
-    if (this.#before === null) return perDay
-    return leftSince(this.#before, { name: sideNames[kind]!, kind, perDay }, clock.nowMs())
   }
 
   /** Resolves when what has happened until now is on disk, or cannot be. */
@@ -206,11 +130,8 @@ export class Journal implements StateWatch {
     await this.#file.flush()
   }
 
-  /** The status of the file; `limited`: parts that are left out now. */
-  status(): JournalStatus & { readonly limited: Readonly<Record<string, boolean>> } {
-    const sides = this.#sides.map(({ stream, isLimited }) => [sideNames[stream.kind], isLimited])
-    const limited = Object.fromEntries(sides) as Record<string, boolean>
-    return { ...this.#file.status(), limited }
+  status(): JournalStatus {
+    return this.#file.status()
   }
 
   async stop(): Promise<void> {
@@ -238,14 +159,9 @@ export class Journal implements StateWatch {
     const serial = followed.state.soaSerial[0]!
     if (serial !== followed.serial) {
       followed.serial = serial
-      writeSerial(this.#open(this.#changes), serial)
+      writeSerial(this.#open(), serial)
     }
     this.#seal()
-    for (const side of this.#sides) {
-      for (const payload of side.resume() ?? []) {
-        this.#add(frame(side.stream.kind, this.#now(), payload))
-      }
-    }
     if (this.#areTablesOther()) this.#add(this.#tablesRecord())
     const isQuiet = this.#parts.clock.monotonicMs() - this.#writtenMs >= journalLimits.aliveMs
     if (isQuiet) this.#add(frame(RecordKind.Alive, this.#now(), Buffer.alloc(0)))
@@ -261,25 +177,17 @@ export class Journal implements StateWatch {
     isContinued: boolean,
   ): void {
     const { node, version } = this.#parts
-    this.#before = undefined
-    const left = Object.fromEntries(
-      this.#sides.map((side) => [sideNames[side.stream.kind]!, Math.floor(side.left)]),
-    )
-    const head: SegmentHead = { format: 1, node, version, run: this.#run, ...begins, left }
+    const head: SegmentHead = { format: 1, node, version, run: this.#run, ...begins }
     followed.known = new KnownColumns(followed.bundle)
     followed.serial = followed.state.soaSerial[0]!
     this.#writtenMs = this.#parts.clock.monotonicMs()
     this.#areTablesOther()
     // All of it is of one instant: no part of it is known before the others.
     const now = this.#now()
-    const sides = this.#sides.flatMap((side) =>
-      side.begin().map((payload) => frame(side.stream.kind, now, payload)),
-    )
     this.#file.begin([
       frameJson(RecordKind.Head, now, head),
       this.#tablesRecord(now),
       this.#generation(followed, isContinued, now),
-      ...sides,
       ...(followed.isSettled ? [frame(RecordKind.Settled, now, Buffer.alloc(0))] : []),
     ])
   }
@@ -310,8 +218,9 @@ export class Journal implements StateWatch {
     return { wallMs: clock.nowMs(), monotonicMs: clock.monotonicMs() }
   }
 
-  /** Opens a stream for an entry of now. Long records, and a clock that was set, begin another. */
-  #open(stream: EntryStream): OctetWriter {
+  /** What is written next is of now. After much, or a clock that was set, in another record. */
+  #open(): OctetWriter {
+    const stream = this.#changes
     if (stream.octets.length > journalLimits.segmentBytesMin) this.#seal()
     const now = this.#now()
     if (!stream.isAt(now)) {
@@ -321,22 +230,10 @@ export class Journal implements StateWatch {
     return stream.octets
   }
 
-  /** Seals all streams, in the order in which they began: a record holds until the next begins. */
   #seal(): void {
-    const streams = [this.#changes, ...this.#sides.map(({ stream }) => stream)]
-    const sealed = streams.flatMap((stream) => stream.take() ?? [])
-    sealed.sort((a, b) => a.times.monotonicMs - b.times.monotonicMs)
-    for (const one of sealed) this.#addSealed(one)
-    for (const side of this.#sides) {
-      const record = sealed.find(({ kind }) => kind === side.stream.kind)
-      if (record === undefined || side.spend(record.payload.length + recordBytes)) continue
-      const last = side.stream.take()
-      if (last !== undefined) this.#addSealed(last)
-    }
-  }
-
-  #addSealed({ kind, times, payload }: SealedEntries): void {
-    this.#add(frame(kind, times, payload))
+    const sealed = this.#changes.take()
+    if (sealed === undefined) return
+    this.#add(frame(RecordKind.Changes, sealed.times, sealed.payload))
   }
 
   #add(record: Buffer): void {

@@ -3,7 +3,6 @@
 import { readFileSync } from 'node:fs'
 import { readEntries } from '#journal/format/changes.ts'
 import { journalLimits } from '#journal/format/limits.ts'
-import { measuredLengthMs } from '#journal/sides/measured-entries.ts'
 import { OctetReader } from '#journal/format/octets.ts'
 import {
   generationOf,
@@ -18,7 +17,6 @@ import type {
   JournalRecord,
   SegmentHead,
 } from '#journal/format/records.ts'
-import { walkTexts } from '#journal/sides/text-entries.ts'
 import { segmentFiles } from './segment-files.ts'
 
 export interface Moment {
@@ -33,10 +31,6 @@ export interface Moment {
   /** The state that the segment began with; `changes` follow in their order. */
   readonly state: Buffer
   readonly changes: readonly ChangesUntil[]
-  /** What browsers had measured; none: it is not in this segment. See sides-then.ts. */
-  readonly measured: readonly ChangesUntil[]
-  /** TXT records that were written at run time, likewise. */
-  readonly texts: readonly ChangesUntil[]
   /** The databases that were loaded. */
   readonly tables: Readonly<Record<string, unknown>>
   /** The clock has shown this instant more than once: this is the last time. */
@@ -210,8 +204,6 @@ class SegmentWalk {
   #before: GenerationHead | null = null
   #isSettled = false
   #changes: JournalRecord[] = []
-  #measured: JournalRecord[] = []
-  #texts: JournalRecord[] = []
   #tables: Readonly<Record<string, unknown>> = {}
 
   constructor(head: SegmentHead, atMs: number) {
@@ -230,8 +222,6 @@ class SegmentWalk {
     if (record.kind === RecordKind.Settled) this.#isSettled = true
     if (record.kind === RecordKind.Tables) this.#tables = jsonOf(record.payload) ?? {}
     if (record.kind === RecordKind.Changes) this.#changes.push(record)
-    if (record.kind === RecordKind.Measured) this.#measured.push(record)
-    if (record.kind === RecordKind.Texts) this.#texts.push(record)
   }
 
   /** At the instant, which is in the period of the record that was taken last. */
@@ -240,8 +230,6 @@ class SegmentWalk {
     if (generation === undefined) return undefined
     const monotonicMs = record.monotonicMs + this.#atMs - record.wallMs
     const changes = until(this.#changes, monotonicMs)
-    const measured = until(this.#measured, monotonicMs)
-    const texts = until(this.#texts, monotonicMs)
     const { head, state, fromMs } = generation
     return {
       kind: 'moment',
@@ -250,15 +238,12 @@ class SegmentWalk {
       generation: head,
       before: this.#isSettled ? null : this.#before,
       sinceMs: head.isContinued ? null : fromMs,
-      ...{ state, changes, measured, texts, tables: this.#tables, isRepeated },
+      ...{ state, changes, tables: this.#tables, isRepeated },
     }
   }
 }
 
-/**
- * Records of one kind follow each other; those of two kinds may be of the same second, so each is
- * read as far as the instant.
- */
+/** Each holds until the next begins, the last one until the instant. */
 function until(records: readonly JournalRecord[], atMonotonicMs: number): readonly ChangesUntil[] {
   return records.map(({ payload, monotonicMs }, i) => {
     const isLast = i === records.length - 1
@@ -290,27 +275,16 @@ function lastPeriod(
   return { fromMs, toMs: fromMs + lengthMs + aliveMs + 2 * flushMs }
 }
 
-/** From the beginning of the last record to the last entry of all, which may be in one before. */
+/** From the beginning of the last record to the last change, which may be in one before. */
 function lastEntryMs(records: readonly JournalRecord[]): number {
-  const [first] = records.slice(-1)
-  return records.slice(-kindsAtOnce).reduce((lastMs, record) => {
-    const passedMs = first!.monotonicMs - record.monotonicMs
-    return Math.max(lastMs, lengthOf(record) - passedMs)
-  }, 0)
-}
-
-/** From the first entry of a record to its last. */
-function lengthOf({ kind, payload }: JournalRecord): number {
-  if (kind === RecordKind.Measured) return measuredLengthMs(payload)
-  if (kind === RecordKind.Texts) return walkTexts(payload).ms
-  if (kind !== RecordKind.Changes) return 0
-  let lengthMs = 0
-  for (const entry of readEntries(new OctetReader(payload))) {
+  const last = records.at(-1)!
+  const changes = records.findLast(({ kind }) => kind === RecordKind.Changes)
+  if (changes === undefined) return 0
+  let lengthMs = changes.monotonicMs - last.monotonicMs
+  for (const entry of readEntries(new OctetReader(changes.payload))) {
     if (entry.kind === 'time') lengthMs += entry.ms
   }
-  return lengthMs
+  return Math.max(0, lengthMs)
 }
 
-/** Records with entries that may be of the same second. */
-const kindsAtOnce = 3
 const creepMs = 2_000

@@ -1,14 +1,5 @@
 // The files of a journal: segments with rising numbers in one directory, the oldest removed first.
-import {
-  closeSync,
-  fstatSync,
-  mkdirSync,
-  openSync,
-  readdirSync,
-  readSync,
-  rmSync,
-  statSync,
-} from 'node:fs'
+import { closeSync, mkdirSync, openSync, readdirSync, readSync, rmSync, statSync } from 'node:fs'
 import { open } from 'node:fs/promises'
 import { join } from 'node:path'
 import { journalLimits } from '#journal/format/limits.ts'
@@ -121,20 +112,6 @@ function beginMs(path: string): number {
     return firstWallMs(octetsOf(file, firstBytes)) ?? Infinity
   } finally {
     closeSync(file)
-  }
-}
-
-/** Reads up to `bytesMax` octets; none when the file cannot be read, or is gone. */
-export function readBeginning(path: string, bytesMax: number): Buffer {
-  try {
-    const file = openSync(path, 'r')
-    try {
-      return octetsOf(file, Math.min(fstatSync(file).size, bytesMax))
-    } finally {
-      closeSync(file)
-    }
-  } catch {
-    return Buffer.alloc(0)
   }
 }
 

@@ -87,16 +87,7 @@ export const layers: readonly Layer[] = [
   {
     folder: 'inputs',
     says: 'what answers go by besides bundle and health: geo databases, measurements, host names',
-    mayImport: [
-      'lib',
-      'dns',
-      'bundle',
-      'routing',
-      'system',
-      'health/thread',
-      'journal/sides',
-      'state/ports',
-    ],
+    mayImport: ['lib', 'dns', 'bundle', 'routing', 'system', 'health/thread', 'state/ports'],
     packages: [],
     node: ['dns', 'fs', 'worker_threads'],
   },

@@ -23,13 +23,7 @@ import type { RoutingState } from '#routing/state/state.ts'
 import type { Moment } from '#journal/moment.ts'
 import type { GeoSetting } from '#inputs/geo/lower.ts'
 import { replayState } from '#journal/replay.ts'
-import type { MeasuredThen, Then, WhyUnkept } from '#journal/sides/sides-then.ts'
 import { goesBy } from '#inputs/geo/databases.ts'
-import { measuredOf } from '#why/sides/measured-table.ts'
-import type { MeasuredOfClient } from '#why/sides/measured-table.ts'
-import { SidesMemory } from '#why/sides/sides-memory.ts'
-import { pastTexts } from '#why/sides/texts-then.ts'
-import type { HandedTexts, PastText } from '#why/sides/texts-then.ts'
 
 export interface PastQuestion {
   /** Wire form. */
@@ -63,10 +57,6 @@ export interface PastAnswer {
   readonly shares: readonly PastShare[]
   /** All addresses that may have been in it, in the order of the file. */
   readonly mayAnswer: readonly string[]
-  /** By browsers of the client's network; null: no step went by it, or see `unknown`. */
-  readonly measured: MeasuredOfClient | null
-  /** TXT records written at run time that had a part in it. */
-  readonly texts: readonly PastText[]
   /** The answer, or one of those that may have been. */
   readonly simulation: Simulation
   /** What is no longer known about that time, in sentences. */
@@ -76,7 +66,6 @@ export interface PastAnswer {
 /** What one explanation leaves for the next: making it costs more than a question. */
 export class PastMemory {
   readonly simulation = new SimulationMemory()
-  readonly sides = new SidesMemory()
   readonly random = new CountedRandom(1)
   readonly chain = new Chain(this.random)
 }
@@ -97,18 +86,14 @@ export async function explainPast(
 ): Promise<Result<PastAnswer, string>> {
   const state = replayState(bundle, moment)
   if (!state.ok) return state
-  const { measured, rum } = memory.sides.table(moment)
-  const texts = memory.sides.texts(moment, bundle)
-  const tablesThen = { ...tables, rum }
-  const scripts = scriptsOf([bundle], tablesThen, moment.atMs)
+  const scripts = scriptsOf([bundle], tables, moment.atMs)
   const { qname, qtype, client, source, seed = 1 } = question
   const asked = {
-    ...{ qname, qtype, client, seed, count: draws, tables: tablesThen, scripts },
-    texts: texts.handed,
+    ...{ qname, qtype, client, seed, count: draws, tables, scripts },
     ...(source === undefined ? {} : { source }),
   }
   const simulation = simulate(bundle, state.value, asked, memory.simulation)
-  const past = { bundle, state: state.value, tables: tablesThen, scripts, memory, measured, texts }
+  const past = { bundle, state: state.value, tables, scripts, memory }
   const shared = sharesOf(past, simulation, question)
   await scripts?.close()
   return ok(shared)
@@ -119,8 +104,6 @@ interface Past {
   readonly state: RoutingState
   readonly tables: RoutingTables
   readonly scripts: ScriptPort | null
-  readonly measured: Then<MeasuredThen>
-  readonly texts: HandedTexts
   /** Its transaction has just answered from all this. */
   readonly memory: PastMemory
 }
@@ -131,15 +114,10 @@ function sharesOf(then: Past, simulation: Simulation, question: PastQuestion): P
   const isAddress = question.qtype === RrType.A || question.qtype === RrType.AAAA
   const row = service === null ? -1 : serviceNamed(then.bundle, service)
   const isChosen = isAddress && row >= 0 && poolOfService(then.bundle, row) >= 0
-  const goesByTexts = mayBeTexts(simulation, question.qtype)
-  const { then: kept } = then.texts
-  const unsure = goesByTexts && kept.kind === 'unkept' ? [textsSentence(kept.why)] : []
-  const owner = goesByTexts ? simulation.texts : null
-  const texts = owner === null ? [] : pastTexts(then.texts, owner)
+  const unsure = mayBeTexts(simulation, question.qtype) ? [textsSentence] : []
   if (!isChosen || service === null) {
     const isCertain = unsure.length === 0
-    const nothing = { shares: [], mayAnswer: [], measured: null }
-    return { isCertain, ...nothing, texts, simulation, unknown: unsure }
+    return { isCertain, shares: [], mayAnswer: [], simulation, unknown: unsure }
   }
   const outcomes = new Outcomes(null)
   const chooser = new Chooser(sideOf(then), row, family, question.qtype, outcomes)
@@ -151,17 +129,11 @@ function sharesOf(then: Past, simulation: Simulation, question: PastQuestion): P
   })
   const named = shares.filter(({ member }) => member !== noAddress)
   const possible = new Set([...service.mayAnswer, ...named.map(({ member }) => member)])
-  const { measured } = then
-  const chose = unknownChoices(chooser, service, question, measured)
-  const isMeasured = chooser.isMeasured && measured.kind === 'kept'
+  const chose = unknownChoices(chooser, service, question)
   return {
     isCertain: shares.length === 1 && chose.length === 0 && unsure.length === 0,
     shares: chose.length > 0 ? [] : named,
     mayAnswer: chose.length > 0 ? (service.trace?.candidates ?? []) : [...possible],
-    measured: isMeasured
-      ? measuredOf(measured.value, then.bundle, service, addressOf(question))
-      : null,
-    texts,
     simulation,
     unknown: [...chose, ...unsure],
   }
@@ -172,13 +144,12 @@ function unknownChoices(
   { isMeasured, ways }: Chooser,
   { trace }: SimulatedService,
   { otherDatabases = [] }: PastQuestion,
-  measured: Then<MeasuredThen>,
 ): readonly string[] {
   // A single candidate is taken in any case, and a geo rule chooses before any step.
   if (trace === null || trace.candidates.length < 2) return []
   const elsewhere = trace.geoRule === null ? ways.filter((way) => goesBy(way, otherDatabases)) : []
   return [
-    ...(isMeasured && measured.kind === 'unkept' ? [measuredSentence(measured.why)] : []),
+    ...(isMeasured ? [measuredSentence] : []),
     ...elsewhere.map(({ name }) => `the step ${name} goes by it: it may have taken any candidate`),
   ]
 }
@@ -190,19 +161,12 @@ function mayBeTexts({ zone, rule, match, referral }: Simulation, qtype: number):
   return match !== 'exact' || qtype === RrType.TXT || qtype === RrType.ANY
 }
 
-const textsSentence = (why: WhyUnkept): string =>
-  `which TXT records had been written at run time ${unkeptWords[why]}: with one at this name ` +
+const textsSentence =
+  'which TXT records had been written at run time is not in the journal: with one at this name ' +
   'the answer was another one'
 
-const measuredSentence = (why: WhyUnkept): string =>
-  `what browsers had measured ${unkeptWords[why]}: the step rum may have taken any candidate`
-
-/** After what it is that is not known. */
-export const unkeptWords: Readonly<Record<WhyUnkept, string>> = {
-  older: 'is not in the journal of then, which an older version wrote',
-  limit: 'was not kept at that instant, for the journal had used up its octets of the day for it',
-  damaged: 'cannot be read, for the journal was cut there, or is damaged',
-}
+const measuredSentence =
+  'what browsers had measured is not in the journal: the step rum may have taken any candidate'
 
 function clientOf(question: PastQuestion): Client {
   const one = new Client()

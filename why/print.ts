@@ -26,8 +26,6 @@ export function printReport(heading: WhyHeading, report: PastReport, tellsWho = 
   return [
     ...whoLines(report, tellsWho),
     trace.trimEnd(),
-    ...textLines(report),
-    ...measuredLines(report),
     ...shareLines(report),
     ...report.notes.map((note) => row('note', note)),
     '',
@@ -56,41 +54,6 @@ function whoLines(report: PastReport, tellsWho: boolean): string[] {
 function byWhom({ author, date }: NonNullable<PastReport['commit']>): string {
   return author === null ? 'not in a repository here' : `by ${author}, ${date ?? ''}`
 }
-
-/** @returns who wrote the records, and when */
-function textLines({ texts }: PastReport): string[] {
-  const shown = texts.slice(0, textsMax).map(({ name, value, tenantId, writtenBy, writtenAt }) => {
-    if (writtenAt === '') return `${value} at ${name}; a control node knows who wrote it`
-    const who = writtenBy === '' ? 'somebody' : writtenBy
-    return `${value} at ${name} by ${who} of tenant ${tenantId}, ${writtenAt}`
-  })
-  const more = texts.length - shown.length
-  return [...shown, ...(more > 0 ? [`and ${more} more`] : [])].map((text, i) =>
-    row(i === 0 ? 'written' : '', text),
-  )
-}
-
-const textsMax = 8
-
-function measuredLines({ measured }: PastReport): string[] {
-  if (measured === null) return []
-  const { network, averages } = measured
-  const known = averages.filter(({ latencyMs }) => latencyMs !== null)
-  if (known.length === 0) return [row('browsers', `of ${network} had measured none of these`)]
-  const texts = known
-    .toSorted((a, b) => a.latencyMs! - b.latencyMs!)
-    .slice(0, measuredMax)
-    .map(({ member, latencyMs }) => `${member} ${latencyMs!.toPrecision(3)} ms`)
-  const more = known.length - texts.length
-  const others = averages.length - known.length
-  return [
-    row('browsers', `of ${network} had measured ${texts.join(', ')}`),
-    ...(more > 0 ? [row('', `and ${more} more`)] : []),
-    ...(others > 0 ? [row('', `and nothing of ${others} others`)] : []),
-  ]
-}
-
-const measuredMax = 8
 
 function shareLines({ isCertain, shares, mayAnswer }: PastReport): string[] {
   if (isCertain) return [row('certain', 'neither dice nor turns had a part in it')]

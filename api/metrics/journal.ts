@@ -26,15 +26,4 @@ export const journalRows = [
     labels: [],
     read: ({ journal }: MetricsSnapshot) => (journal === null ? [] : one(journal.losses)),
   },
-  {
-    name: 'gslbd_journal_limited',
-    type: 'gauge',
-    help: 'Whether a part of the journal is left out now, for its octets of the day are used up.',
-    labels: ['part'],
-    read: ({ journal }: MetricsSnapshot) =>
-      Object.entries(journal?.limited ?? {}).map(([part, isLimited]) => ({
-        labels: { part },
-        value: isLimited ? 1 : 0,
-      })),
-  },
 ] as const

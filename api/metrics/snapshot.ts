@@ -56,8 +56,6 @@ export interface JournalSnapshot {
   readonly error: string | null
   readonly bytes: number
   readonly losses: number
-  /** By part: whether its octets of the day are used up, so that it is left out now. */
-  readonly limited: Readonly<Record<string, boolean>>
 }
 
 export interface AnycastSnapshot {

@@ -3,10 +3,8 @@ import { uidOf } from '#bundle/format/bundle.ts'
 import type { Bundle } from '#bundle/format/bundle.ts'
 import { parseAddress } from '#dns/address.ts'
 import type { Clock } from '#lib/clock.ts'
-import { rumCodeOf, rumMsOf } from '#routing/rum/average.ts'
 import { RumKind, rumSlots, rumTableBytes } from '#routing/rum/table.ts'
 import { membersAt, rumMembers, wordsOfUid } from '#routing/rum/targets.ts'
-import type { RumWatch } from '#journal/sides/measured-log.ts'
 import { rumNetworkOf, rumNetworkText } from './rum-networks.ts'
 import type { RumNetwork } from './rum-networks.ts'
 import { RumTableWriter } from './rum-table-writer.ts'
@@ -43,8 +41,6 @@ interface Entry {
   readonly subnet: Subnet
   readonly member: Member
   ms: number
-  /** `ms` as the table has it; -1: not there yet. */
-  code: number
   measuredMs: number
   /** Its part of what browsers have sent, as it counted at `measuredMs`. */
   reports: number
@@ -78,33 +74,9 @@ export class RumStore {
   readonly #subnets = new Map<string, Subnet>()
   readonly #entries = new Set<Entry>()
   readonly #members = new Map<string, Member>()
-  #watch: RumWatch | null = null
 
   constructor(clock: Clock) {
     this.#clock = clock
-  }
-
-  /** From now on each change of the table is told. There is one watch. */
-  watch(watch: RumWatch): void {
-    this.#watch = watch
-  }
-
-  /** All averages as the table has them, those of one network in a row. */
-  *averages(): Generator<{
-    readonly network: RumNetwork
-    readonly uid: Uint32Array
-    code: number
-  }> {
-    for (const network of this.#subnets.values()) {
-      for (const { member, code } of network.entries.values()) {
-        yield { network, uid: member.uid, code }
-      }
-    }
-  }
-
-  /** How many averages there are. */
-  get count(): number {
-    return this.#entries.size
   }
 
   /**
@@ -128,11 +100,7 @@ export class RumStore {
       entry.measuredMs = this.#clock.monotonicMs()
       this.#entries.delete(entry)
       this.#entries.add(entry)
-      const before = entry.code
-      entry.code = rumCodeOf(entry.ms)
-      if (entry.code === before) return
-      this.#table.set(subnet.high, subnet.low, uid, rumMsOf(entry.code))
-      this.#watch?.averaged(subnet, entry.member.uid, before, entry.code)
+      this.#table.set(subnet.high, subnet.low, uid, entry.ms)
     })
   }
 
@@ -257,7 +225,7 @@ export class RumStore {
     this.#members.set(memberKey, member)
     member.subnets++
     this.#table.set(0, RumKind.AnyNetwork, uid, member.subnets)
-    const entry = { subnet, member, ms: 0, code: -1, measuredMs: 0, reports: 0 }
+    const entry = { subnet, member, ms: 0, measuredMs: 0, reports: 0 }
     subnet.entries.set(memberKey, entry)
     return entry
   }
@@ -274,10 +242,6 @@ export class RumStore {
     this.#entries.delete(entry)
     this.#table.remove(subnet.high, subnet.low, member.uid)
     subnet.entries.delete(member.key)
-    // One that was to come may have no average yet.
-    if (entry.code >= 0) {
-      this.#watch?.forgotten(subnet, member.uid, subnet.entries.size === 0)
-    }
     if (subnet.entries.size === 0) this.#subnets.delete(subnet.key)
     member.subnets--
     if (member.subnets > 0) this.#table.set(0, RumKind.AnyNetwork, member.uid, member.subnets)

@@ -2,24 +2,18 @@
 import { writeTime } from './changes.ts'
 import { journalLimits } from './limits.ts'
 import { OctetWriter } from './octets.ts'
-import type { RecordKind, RecordTimes } from './records.ts'
+import type { RecordTimes } from './records.ts'
 
 export interface SealedEntries {
-  readonly kind: RecordKind
   readonly times: RecordTimes
   readonly payload: Buffer
 }
 
 export class EntryStream {
-  readonly kind: RecordKind
   readonly octets = new OctetWriter(4_096)
   #from: RecordTimes | undefined
   /** Whole milliseconds after `#from` of the last entry. */
   #lastMs = 0
-
-  constructor(kind: RecordKind) {
-    this.kind = kind
-  }
 
   /** The entries that follow are of now. @returns false: a clock was set, they need a new record */
   isAt(now: RecordTimes): boolean {
@@ -44,6 +38,6 @@ export class EntryStream {
     if (times === undefined) return undefined
     this.#from = undefined
     const payload = this.octets.take()
-    return payload.length === 0 ? undefined : { kind: this.kind, times, payload }
+    return payload.length === 0 ? undefined : { times, payload }
   }
 }

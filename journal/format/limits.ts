@@ -21,18 +21,7 @@ export const journalLimits = {
   agedPerRotation: 2,
   /** One record; a longer one is damaged. */
   recordBytesMax: 64 * 1_048_576,
-  /** Share of a day's octets, which follow from size and age, for what browsers measured. */
-  measuredPart: 5 / 8,
-  /** Share of a day's octets for TXT records that are written at run time. */
-  textsPart: 1 / 8,
-  /** A part that used up its octets of a day goes on once this fraction of them is there again. */
-  resumePart: 24,
-  /** At a start: segments that are looked at, and octets read of each, to find what is spent. */
-  spentFilesRead: 4,
-  spentBytesRead: 64 * 1_048_576,
-  /** Octets of a record of many that say what is so where a segment begins. */
-  payloadBytes: 65_536,
-  /** Wall clock and monotonic clock may differ by so much within a record. */
+  /** Wall clock and monotonic clock may part so far within a record. */
   driftMs: 2,
   /** Round trips that differ by less than this part, and this much, are as one. */
   rttPart: 1 / 16,

@@ -4,7 +4,10 @@ import type { MadeChecks } from '#bundle/load/probed-pools.ts'
 import { journalLimits } from './limits.ts'
 import { OctetReader, OctetWriter } from './octets.ts'
 
-/** Each is one octet in the file: numbers are never given to another kind. */
+/**
+ * Each is one octet in the file: numbers are never given to another kind. Older versions wrote 8
+ * and 9, which are passed over, as any other number is.
+ */
 export const RecordKind = {
   /** First in each segment; JSON of `SegmentHead`. */
   Head: 1,
@@ -20,10 +23,6 @@ export const RecordKind = {
   Alive: 6,
   /** The node changes nothing any more: it was stopped. */
   Stop: 7,
-  /** What browsers measured, as far as it has changed, with times: see measured-entries.ts. */
-  Measured: 8,
-  /** TXT records that were written at run time, likewise: see text-entries.ts. */
-  Texts: 9,
 } as const
 export type RecordKind = (typeof RecordKind)[keyof typeof RecordKind]
 
@@ -37,11 +36,6 @@ export interface SegmentHead {
   /** `resumed`: what happened before is lost, for the reason that `lost` has. */
   readonly why: 'started' | 'rotated' | 'resumed'
   readonly lost?: string
-  /**
-   * By part of the journal: octets of its day that were there when the segment began; below 0,
-   * more had been written. Left out: by an older node.
-   */
-  readonly left?: Readonly<Record<string, number>>
 }
 
 export interface GenerationHead {

@@ -54,7 +54,7 @@ export const createNode: Part = async (deps) => {
   const resolver = createNodeResolver(settings, dataDir.path, log)
   const createThreads = await threadsByRole(settings)
   const inData = { dataDir: dataDir.path, mayWrite: mayBegin }
-  const journal = createNodeJournal({ settings, ...inData, rum, geo, log })
+  const journal = createNodeJournal({ settings, ...inData, geo, log })
   const queryLog = startQueryLog(settings, log)
   const samples = samplesOf(settings)
   const node = new DnsNode({

@@ -27,7 +27,6 @@ import { ok } from '#lib/result.ts'
 import type { Result } from '#lib/result.ts'
 import { releaseMemory } from '#system/worker/release-memory.ts'
 import { systemAfter } from '#lib/timer.ts'
-import { nothingMeasured } from '#journal/sides/measured-log.ts'
 import { BundleStore } from '#server/node/bundle-store.ts'
 import { LatencyWindow } from '#answer/counters/latency-window.ts'
 import { DnsNode } from '#server/node/node.ts'
@@ -86,8 +85,7 @@ async function start(
   const resolver = createNodeResolver(settings, dirPath, log)
   const geo = createGeo(settings, log)
   const inData = { dataDir: dirPath, mayWrite: mayBegin }
-  const unmeasured = { rum: nothingMeasured }
-  const journal = createNodeJournal({ settings, ...inData, ...unmeasured, geo: geo.source, log })
+  const journal = createNodeJournal({ settings, ...inData, geo: geo.source, log })
   const fed = { health, resolver, dynamic: texts, redirects, journal, geo: geo.feed }
   const { samples, queryLog } = watchersOf(settings, log)
   const node = new DnsNode({

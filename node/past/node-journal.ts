@@ -7,7 +7,6 @@ import { version } from '#lib/version.ts'
 import { madeChecks } from '#bundle/load/probed-pools.ts'
 import type { GeoSource } from '#inputs/geo/geo-source.ts'
 import { Journal } from '#journal/journal.ts'
-import type { MeasuredTable } from '#journal/sides/measured-log.ts'
 import { releaseOf } from '#inputs/geo/databases.ts'
 
 export function journalDirectory(dataDir: string): string {
@@ -19,8 +18,6 @@ export interface NodeJournalParts {
   /** Opened by now, or later. */
   readonly dataDir: string
   readonly geo: Pick<GeoSource, 'status'>
-  /** What browsers measure. */
-  readonly rum: MeasuredTable
   readonly log: Log
   /** Resolves when the data directory is this process's. */
   readonly mayWrite?: Promise<unknown> | undefined
@@ -28,11 +25,11 @@ export interface NodeJournalParts {
 
 /** null: the settings want none, or the node answers no DNS. */
 export function createNodeJournal(parts: NodeJournalParts): Journal | null {
-  const { settings, dataDir, geo, rum, log, mayWrite } = parts
+  const { settings, dataDir, geo, log, mayWrite } = parts
   const { journal: wanted, health } = settings
   const { enabled, maxAgeMs, maxMegabytes } = wanted
   if (!enabled || !settings.roles.includes('dns')) return null
-  const journal = new Journal({
+  return new Journal({
     directory: journalDirectory(dataDir),
     bytesMax: maxMegabytes * 1_048_576,
     ageMaxMs: maxAgeMs,
@@ -43,9 +40,6 @@ export function createNodeJournal(parts: NodeJournalParts): Journal | null {
     tables: () => databasesOf(geo),
     ...(mayWrite === undefined ? {} : { mayWrite }),
   })
-  journal.measures(rum)
-  journal.keepsTexts()
-  return journal
 }
 
 /** By setting: which release is in use. */

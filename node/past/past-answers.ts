@@ -2,13 +2,11 @@
 import type { Past, PastFault, PastQuery } from '#api/ports/past.ts'
 import { invalid } from '#judge/simulate/question-text.ts'
 import { hasRecords } from '#node/simulate/own-records.ts'
-import { nameHolding, nameSource } from '#config/name-holder.ts'
 import type { ConfigView } from '#config/view.ts'
 import type { Clock } from '#lib/clock.ts'
 import { err, ok } from '#lib/result.ts'
 import type { Result } from '#lib/result.ts'
 import type { GeoSource } from '#inputs/geo/geo-source.ts'
-import { defaultTenant } from '#schemas/objects/tenant.ts'
 import type { Journal } from '#journal/journal.ts'
 import { JobThread } from '#system/worker/job-thread.ts'
 import { repositoriesIn } from '#why/bundle-of-then.ts'
@@ -78,13 +76,9 @@ export class PastAnswers {
       return from.ok ? ok(this.#jobOf(query, tenant, from.value)) : from
     })
     if (!done.ok) return tenant === null ? done : forTenant(done.error)
-    const { shown, owner, tenant: holder, texts } = done.value
+    const { shown, owner, tenant: holder } = done.value
     if (tenant === null) return ok(shown)
-    // A name that texts alone have is nobody's service.
-    const isNamed = owner !== null || texts.length === 0
-    const isSeen =
-      (!isNamed || holder === tenant || hasRecords(config, owner, tenant)) &&
-      this.#sees(texts, tenant)
+    const isSeen = holder === tenant || hasRecords(config, owner, tenant)
     return isSeen ? ok(shown) : err({ code: 'not-found' })
   }
 
@@ -118,16 +112,6 @@ export class PastAnswers {
     if (!done.ok) return done
     this.#rows.keep(asked, done.value.rowsOf)
     return ok(done.value.history)
-  }
-
-  /** A tenant sees its own, and at its own names what the operator has written. */
-  #sees(texts: ToldPast['texts'], tenant: string): boolean {
-    const source = nameSource(this.#parts.config.snapshot())
-    const isOwn = (name: string): boolean => nameHolding(source, { tenant }, name).is === 'own'
-    return texts.every(({ name, tenantId }) => {
-      const isOperators = tenantId === defaultTenant || tenantId === ''
-      return tenantId === tenant || (isOperators && isOwn(name))
-    })
   }
 
   /** In its turn, and within its time: a disk may hang, and a database. */

@@ -11,7 +11,6 @@ import { tablesOf } from '#inputs/geo/databases.ts'
 import { readPastInstant } from '#why/instant-text.ts'
 import { lookBack } from '#why/look-back.ts'
 import type { PastReport, WhyQuestion } from '#why/look-back.ts'
-import type { PastText } from '#why/sides/texts-then.ts'
 import { printReport } from '#why/print.ts'
 
 export interface PastJob {
@@ -36,8 +35,6 @@ export interface ToldPast {
   readonly owner: string | null
   /** Whose service had the name; null: none had. */
   readonly tenant: string | null
-  /** TXT records written at run time that had a part in it. */
-  readonly texts: readonly Pick<PastText, 'name' | 'tenantId'>[]
 }
 
 export async function runPastJob(job: PastJob): Promise<Result<ToldPast, PastFault>> {
@@ -58,8 +55,7 @@ export async function runPastJob(job: PastJob): Promise<Result<ToldPast, PastFau
       : err({ code: 'unknown', reason })
   }
   const { owner, tenant: holder } = past.value.simulation
-  const texts = past.value.texts.map(({ name, tenantId }) => ({ name, tenantId }))
-  return ok({ shown: shownPast(job.query, past.value, tenant), owner, tenant: holder, texts })
+  return ok({ shown: shownPast(job.query, past.value, tenant), owner, tenant: holder })
 }
 
 function questionOf({ query, nowMs }: PastJob): Result<WhyQuestion, PastFault> {
@@ -88,11 +84,9 @@ export function shownPast(query: Omit<PastQuery, 'at'>, past: PastReport, tenant
     type: query.type.toUpperCase(),
     client: query.subnet ?? query.client ?? null,
   }
-  const forText = isOwn ? past : { ...past, shares: [], mayAnswer: [], measured: null }
-  // Only a record's own tenant is told who wrote it.
-  const texts = past.texts.filter(({ tenantId }) => tenant === null || tenantId === tenant)
+  const forText = isOwn ? past : { ...past, shares: [], mayAnswer: [] }
   const report = {
-    ...{ ...forText, commit, texts },
+    ...{ ...forText, commit },
     simulation: isOwn ? simulation : { ...simulation, service: null },
   }
   return {
@@ -104,16 +98,8 @@ export function shownPast(query: Omit<PastQuery, 'at'>, past: PastReport, tenant
     ...{ isCertain: past.isCertain, notes: past.notes },
     shares: isOwn ? past.shares : [],
     mayAnswer: isOwn ? past.mayAnswer : [],
-    measured: isOwn ? past.measured : null,
-    texts: texts.map(({ writtenBy, writtenAt, tenantId, ...text }) => ({
-      ...text,
-      ...{ tenantId: orNull(tenantId), writtenBy: orNull(writtenBy) },
-      writtenAt: orNull(writtenAt),
-    })),
     ...shownAnswer(simulation),
     service: service === null || !isOwn ? null : shownService(service),
     text: printReport(heading, report, tenant === null),
   }
 }
-
-const orNull = (text: string): string | null => (text === '' ? null : text)

@@ -6,7 +6,6 @@ import type { HandedBundle } from '#answer/serving-view.ts'
 import type { DynamicDns } from '#zones/dynamic/dynamic-dns.ts'
 import { TxtEncoder } from '#zones/dynamic/txt-encoder.ts'
 import type { EncodedTexts } from '#zones/dynamic/txt-encoder.ts'
-import type { TextsWatch } from '#journal/sides/text-log.ts'
 import { DoubleBuffer } from './generation-memory.ts'
 
 export type DynamicFeed = Pick<DynamicDns, 'texts' | 'onChange'>
@@ -14,8 +13,6 @@ export type DynamicFeed = Pick<DynamicDns, 'texts' | 'onChange'>
 export interface DynamicLinkParts {
   /** null: no TXT records are written at run time. */
   readonly dynamic?: DynamicFeed | null
-  /** Is told of each change, and of what is handed out. */
-  readonly journal?: { readonly texts: TextsWatch | null } | null
   readonly log: Log
 }
 
@@ -32,26 +29,16 @@ export class DynamicLink {
   #servedRevision = 0
   #servedSince = 0
   #left = ''
-  readonly #watch: TextsWatch | null
-  /** Whether the records could not be encoded the last time. */
-  #isFailed = false
   #isStopped = false
 
   /** @param onChange is told of each change; a write waits for it */
-  constructor({ dynamic, journal, log }: DynamicLinkParts, onChange: () => Promise<void>) {
+  constructor({ dynamic, log }: DynamicLinkParts, onChange: () => Promise<void>) {
     const feed = dynamic ?? null
     this.#log = log
     this.#feed = feed
-    this.#watch = journal?.texts ?? null
-    if (feed !== null) {
-      const { texts } = feed
-      const added = [...texts.records()]
-      this.#watch?.changed({ revision: texts.revision, added, removed: [] })
-    }
     this.#encoder = feed === null ? undefined : new TxtEncoder(feed.texts)
-    feed?.onChange(async ({ names, revision, added, removed }) => {
+    feed?.onChange(async ({ names }) => {
       this.#encoder?.changed(names)
-      this.#watch?.changed({ revision, added, removed })
       await onChange()
     })
   }
@@ -107,9 +94,6 @@ export class DynamicLink {
    */
   bundleFor(isFree: boolean): HandedBundle | null {
     const handed = this.#encoded?.handed ?? null
-    if (this.#encoded !== undefined) {
-      this.#watch?.served(this.#isFailed ? null : this.#encoded.revision)
-    }
     if (handed === null) return (this.#served = null)
     if (handed.digest === this.#served?.digest) return this.#served
     const { length } = handed.bytes
@@ -126,7 +110,6 @@ export class DynamicLink {
 
   #take(encoded: EncodedTexts): undefined {
     this.#encoded = encoded
-    this.#isFailed = false
     this.#sayWhatIsLeft(encoded)
   }
 
@@ -135,7 +118,6 @@ export class DynamicLink {
     if (!this.#isStopped)
       this.#log.error({ err: error }, 'TXT records written at run time are not served')
     const revision = this.#feed?.texts.revision ?? 0
-    this.#isFailed = true
     const nothing = { handed: null, outside: 0, leftOut: 0, hidden: 0 }
     this.#encoded = { ...nothing, revision, mainDigest: main.digest }
   }

@@ -25,7 +25,7 @@ export interface DnsNodeParts {
   /** null: no TXT records are written at run time. */
   readonly dynamic?: DynamicFeed | null
   /** What answers, and how members are, is written down; null: nobody wants to know later. */
-  readonly journal?: Pick<Journal, 'serves' | 'settled' | 'poolChanged' | 'texts'> | null
+  readonly journal?: Pick<Journal, 'serves' | 'settled' | 'poolChanged'> | null
   /** Answers HTTP from each bundle that serves. */
   readonly redirects?: Pick<RedirectServer, 'serve' | 'adopted'> | null
   /** null: nothing is known of where clients are. */

@@ -14,7 +14,7 @@ export const journal = section(
       default: true,
       description:
         'Whether the node keeps a journal in the data directory: which bundle answered from when ' +
-        'on, how members were, what browsers measured, and TXT records. No query is in it.',
+        'on, and how members were. No query is in it.',
     }),
     maxAge: duration({
       default: '30d',
@@ -24,10 +24,7 @@ export const journal = section(
     }),
     maxMegabytes: integer(1, 1_000_000, {
       default: 1_024,
-      description:
-        'How large it gets, whatever its age; the oldest part goes first. What browsers measured ' +
-        'has at most five eighths of what that leaves for each day, TXT records written at run ' +
-        'time an eighth.',
+      description: 'How large it gets, whatever its age; the oldest part goes first.',
     }),
   },
 )

@@ -8,15 +8,10 @@ import { Journal } from '#journal/journal.ts'
 import type { JournalParts } from '#journal/journal.ts'
 import { findMoment, segmentsIn } from '#journal/moment.ts'
 import type { Gap, Moment } from '#journal/moment.ts'
-import { measuredThen, textsThen } from '#journal/sides/sides-then.ts'
 import { replayState } from '#journal/replay.ts'
-import { rumNetworkText } from '#inputs/rum/rum-networks.ts'
-import { RumStore } from '#inputs/rum/rum-store.ts'
-import { wordsOfUid } from '#routing/rum/targets.ts'
 import { carryRoutingState, createRoutingState, rebuildPool } from '#routing/state/candidates.ts'
 import { firstCandidate, PoolCell } from '#routing/state/state.ts'
 import type { RoutingState } from '#routing/state/state.ts'
-import type { StoredTxtRecord } from '#state/ports/dynamic-dns.ts'
 import { bareModel, bundleOf, pool, service, zone } from './bundle-models.ts'
 import { FakeTime } from './fake-time.ts'
 
@@ -48,16 +43,9 @@ export interface StateCopy {
   readonly out: readonly number[]
   /** By pool and family: members in the order of the list. */
   readonly lists: readonly (readonly number[])[]
-  /** By network and uid: codes of averages; or why they are not known. */
-  readonly measured: Readonly<Record<string, number>> | string
-  /** TXT records, each as one text, in order; or why they are not known. */
-  readonly texts: readonly string[] | string
 }
 
-export function copyOfState(
-  bundle: Bundle,
-  state: RoutingState,
-): Omit<StateCopy, 'measured' | 'texts'> {
+export function copyOfState(bundle: Bundle, state: RoutingState): StateCopy {
   const lists: number[][] = []
   for (let row = 0; row < bundle.counts.pools; row++) {
     const copy = state.pools[row * PoolCell.Words + PoolCell.Version]! & 1
@@ -86,35 +74,19 @@ export class JournalScene {
   readonly bundles = new Map<string, Bundle>()
   readonly #parts: Partial<JournalParts>
   journal: Journal
-  /** What browsers measure, of the process. */
-  rum: RumStore
-  /** TXT records that threads answer, by id. */
-  #texts = new Map<string, StoredTxtRecord>()
   bundle: Bundle | undefined
   state: RoutingState | undefined
   #seq = 0
-  #revision = 0
 
   constructor(parts: Partial<JournalParts> = {}) {
     this.#parts = parts
-    this.rum = new RumStore(this.time.clock)
     this.journal = this.open()
   }
 
   /** As a process that starts. */
   open(): Journal {
-    this.openOlder()
-    this.rum = new RumStore(this.time.clock)
-    this.journal.measures(this.rum)
-    this.journal.keepsTexts()
-    this.#texts.clear()
-    return this.journal
-  }
-
-  /** As one of a version that kept less. */
-  openOlder(): void {
     const note = (_fields: object, message: string): void => void this.lines.push(message)
-    this.journal = new Journal({
+    return (this.journal = new Journal({
       directory: this.directory,
       bytesMax: 64 * 1_048_576,
       ageMaxMs: 30 * 86_400_000,
@@ -124,7 +96,7 @@ export class JournalScene {
       after: this.time.after,
       log: { info: note, warn: note, error: note },
       ...this.#parts,
-    })
+    }))
   }
 
   /** As a node does that swaps to a bundle; all threads have adopted it at once. */
@@ -156,40 +128,8 @@ export class JournalScene {
     this.change(member, (state) => (state.memberHealthy[member] = 1 - state.memberHealthy[member]!))
   }
 
-  /** Browsers of a network report how fast they reach a member. */
-  measure(network: number, member: number, latencyMs: number): void {
-    const client = Uint8Array.of(network >>> 16, network >>> 8, network, 1)
-    this.rum.record(client, wordsOfUid(this.bundle!, member), latencyMs)
-  }
-
-  /** TXT records begin and end to be answered. */
-  write(added: readonly StoredTxtRecord[], removed: readonly string[] = []): void {
-    this.changeTexts(added, removed)()
-  }
-
-  /** They are stored. @returns what makes threads answer them */
-  changeTexts(added: readonly StoredTxtRecord[], removed: readonly string[] = []): () => void {
-    const revision = ++this.#revision
-    this.journal.texts?.changed({ revision, added, removed })
-    return () => {
-      for (const id of removed) this.#texts.delete(id)
-      for (const record of added) this.#texts.set(record.id, record)
-      this.journal.texts?.served(revision)
-    }
-  }
-
   copy(): StateCopy {
-    const measured = [...this.rum.averages()].map(({ network, uid, code }) => {
-      return [
-        `${rumNetworkText(network)} ${Buffer.from(uid.buffer).toString('hex')}`,
-        code,
-      ] as const
-    })
-    return {
-      ...copyOfState(this.bundle!, this.state!),
-      measured: Object.fromEntries(measured.sort()),
-      texts: textsOf(this.#texts.values()),
-    }
+    return copyOfState(this.bundle!, this.state!)
   }
 
   async find(atMs: number): Promise<Moment | Gap> {
@@ -207,11 +147,7 @@ export class JournalScene {
     const bundle = this.bundles.get(moment.generation.digest)!
     const state = replayState(bundle, moment)
     if (!state.ok) return state.error
-    return {
-      ...copyOfState(bundle, state.value),
-      measured: measuredAt(moment),
-      texts: textsAt(moment),
-    }
+    return copyOfState(bundle, state.value)
   }
 
   async remove(): Promise<void> {
@@ -219,23 +155,3 @@ export class JournalScene {
     rmSync(this.directory, { recursive: true, force: true })
   }
 }
-
-function measuredAt(moment: Moment): StateCopy['measured'] {
-  const then = measuredThen(moment.measured)
-  if (then.kind === 'unkept') return then.why
-  const codes = then.value.flatMap((network) =>
-    [...network.averages].map(
-      ([uid, code]) => [`${rumNetworkText(network)} ${uid}`, code] as const,
-    ),
-  )
-  return Object.fromEntries(codes.sort())
-}
-
-function textsAt(moment: Moment): StateCopy['texts'] {
-  const then = textsThen(moment.texts)
-  return then.kind === 'unkept' ? then.why : textsOf(then.value)
-}
-
-/** In any order, and whatever their ids are. */
-const textsOf = (records: Iterable<StoredTxtRecord>): readonly string[] =>
-  [...records].map(({ id: _, ...record }) => JSON.stringify(Object.entries(record).sort())).sort()

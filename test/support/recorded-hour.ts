@@ -144,8 +144,6 @@ export class RecordedHour {
       ...{ node: 'n1', version: '0', clock, after, log },
     })
     this.#rum = new RumStore(clock)
-    this.journal.measures(this.#rum)
-    this.journal.keepsTexts()
     const health = node.monitor
     this.#log = new RecordedLog(seed, clock)
     this.#live = new LiveState({ health, journal: this.journal, clock, after, log })
@@ -199,13 +197,11 @@ export class RecordedHour {
     const removed = isThere ? [record.id] : []
     const change = { revision: this.#texts.revision + 1, added, removed }
     this.#texts.change(change)
-    this.journal.texts!.changed(change)
     this.#handTexts(this.#serving!.bundle)
   }
 
   #handTexts(bundle: Bundle): void {
     this.#handed = encodeTxtBundle(this.#texts.snapshot().records, bundle).handed
-    this.journal.texts!.served(this.#texts.revision)
   }
 
   walk(ms: number): void {

@@ -1,31 +1,17 @@
 // Tells whether two moments of a journal answer alike, without building what answers.
 import { createHash } from 'node:crypto'
 import { readEntries } from '#journal/format/changes.ts'
-import { measuredCountUntil } from '#journal/sides/measured-entries.ts'
 import type { Moment } from '#journal/moment.ts'
-import { walkTexts } from '#journal/sides/text-entries.ts'
 import { OctetReader } from '#journal/format/octets.ts'
 
 /** Equal for moments between which nothing has changed. */
-export function momentKey({
-  generation,
-  segment,
-  state,
-  changes,
-  measured,
-  texts,
-}: Moment): string {
+export function momentKey({ generation, segment, state, changes }: Moment): string {
   const hash = createHash('sha1').update(state)
-  for (const { payload } of [...changes, ...measured, ...texts]) hash.update(payload)
+  for (const { payload } of changes) hash.update(payload)
   const last = changes.at(-1)
-  const lastMeasured = measured.at(-1)
   const entries = last === undefined ? 0 : entriesUntil(last.payload, last.untilMs)
-  const averages =
-    lastMeasured === undefined ? 0 : measuredCountUntil(lastMeasured.payload, lastMeasured.untilMs)
-  const lastText = texts.at(-1)
-  const ofTexts = lastText === undefined ? 0 : walkTexts(lastText.payload, lastText.untilMs).count
   const { digest, seq } = generation
-  return `${segment.run} ${seq} ${digest} ${hash.digest('hex')} ${entries} ${averages} ${ofTexts}`
+  return `${segment.run} ${seq} ${digest} ${hash.digest('hex')} ${entries}`
 }
 
 function entriesUntil(payload: Buffer, untilMs: number): number {

@@ -5,10 +5,7 @@ import { scriptsOf } from '#judge/simulate/scripts.ts'
 import type { SimulatedScripts } from '#judge/simulate/scripts.ts'
 import { otherReleases } from '#inputs/geo/databases.ts'
 import type { Databases } from '#inputs/geo/databases.ts'
-import { unkeptWords } from '#why/explain.ts'
 import { gapText } from '#why/look-back.ts'
-import { tableThen } from '#why/sides/measured-table.ts'
-import { SidesMemory } from '#why/sides/sides-memory.ts'
 import { parseAddress } from '#dns/address.ts'
 import { err, ok } from '#lib/result.ts'
 import type { Result } from '#lib/result.ts'
@@ -20,7 +17,6 @@ import type { AnswerSettings } from '#answer/transaction.ts'
 import { Counters } from '#answer/counters/counters.ts'
 import type { Gap, Moment } from '#journal/moment.ts'
 import type { GenerationHead } from '#journal/format/records.ts'
-import { textsThen } from '#journal/sides/sides-then.ts'
 import { replayState } from '#journal/replay.ts'
 import type { ReadRecord } from '#answer/query-log/dnstap-reader.ts'
 import { momentKey } from './moment-key.ts'
@@ -84,7 +80,6 @@ export class Replay {
   readonly #tx: Transaction
   readonly #reply = new Uint8Array(replyBytesMax)
   readonly #bundles = new Map<string, Result<Bundle, string>>()
-  readonly #sides = new SidesMemory()
   #calls = 0
   #then: Then | undefined
 
@@ -125,7 +120,7 @@ export class Replay {
     }
     const { releases } = this.#parts.databases
     const { moment } = first
-    const causes = [...otherReleases(moment.tables, releases), ...causesOf(record, moment)]
+    const causes = [...otherReleases(moment.tables, releases), ...causesOf(record)]
     return { kind: 'other', then, now: first.now, causes }
   }
 
@@ -142,12 +137,10 @@ export class Replay {
     if (!state.ok) return state
     await this.close()
     const { bytes, digest } = bundle.value
-    const { rum } = this.#sides.table(moment)
-    const tables = { ...this.#parts.databases.tablesFor(bundle.value), rum }
+    const tables = this.#parts.databases.tablesFor(bundle.value)
     const scripts = scriptsOf([bundle.value], tables, moment.atMs)
     const routing = state.value.buffers
-    const { handed: dynamic } = this.#sides.texts(moment, bundle.value)
-    const generation = { number: 1, bundle: bytes, digest, dynamic, routing, tables }
+    const generation = { number: 1, bundle: bytes, digest, dynamic: null, routing, tables }
     this.#tx.adopt(createServingView(generation, { scripts }))
     this.#then = { key, state: state.value, scripts }
     return ok(null)
@@ -225,17 +218,12 @@ function turnsTried({ turn }: Asked): readonly number[] {
 }
 
 /** What a replay does not have. */
-function causesOf({ extra, type }: ReadRecord, moment: Moment): readonly string[] {
-  const measured = tableThen(moment)
-  const texts = textsThen(moment.texts)
+function causesOf({ extra, type }: ReadRecord): readonly string[] {
   const steps = typeof extra?.reason === 'string' ? extra.reason.split(',') : []
   return [
     ...(extra?.truncated === true ? ['the end of the address of the client was not logged'] : []),
-    ...(texts.kind === 'unkept' && type === 'TXT'
-      ? [`which TXT records had been written at run time ${unkeptWords[texts.why]}`]
-      : []),
-    ...(measured.kind === 'unkept' && steps.includes('rum')
-      ? [`what browsers had measured ${unkeptWords[measured.why]}`]
+    ...(type === 'TXT' || extra?.service === undefined
+      ? ['TXT records written at run time are not kept']
       : []),
     ...steps.flatMap((step) => notKept[step] ?? []),
   ]
@@ -244,6 +232,7 @@ function causesOf({ extra, type }: ReadRecord, moment: Moment): readonly string[
 const notKept: Readonly<Record<string, string>> = {
   latency: 'round trips are kept to a sixteenth',
   'latency-region': 'round trips are kept to a sixteenth',
+  rum: 'what browsers had measured is not kept',
   script: 'what a script has read beside its query is not kept',
   servfail: 'a limit of queries, as the licence sets it, is not looked at again',
 }

@@ -25,30 +25,6 @@ const Share = Type.Object({
   probability: Type.Number({ description: 'Of the answers, that it stood first in' }),
 })
 
-const Measured = Type.Object({
-  network: Type.String({ description: "The client's: a /24 of IPv4 or a /48 of IPv6" }),
-  averages: Type.Array(
-    Type.Object({
-      member: Type.String({ description: 'An address, or the host name of an alias' }),
-      latencyMs: nullable(
-        Type.Number({ description: 'null: nobody in the network had measured it' }),
-      ),
-    }),
-    { description: 'Of the candidates, as the answer went by them' },
-  ),
-})
-
-const Text = Type.Object({
-  name: Type.String({ description: 'Where it stood: a wildcard may have stood for the name' }),
-  value: Type.String({ description: 'As zone files write it' }),
-  ttl: Type.Integer({ description: 'Seconds' }),
-  tenantId: nullable(Type.String({ description: 'null: not known on a node that pulls' })),
-  writtenBy: nullable(
-    Type.String({ description: '`key:` and the name of a TSIG key, or the actor of a call' }),
-  ),
-  writtenAt: nullable(Type.String({ description: 'ISO 8601' })),
-})
-
 const Commit = Type.Object({
   id: Type.String(),
   author: nullable(Type.String({ description: 'null: not known here, or not for this caller' })),
@@ -75,10 +51,6 @@ export const PastAnswer = Type.Object(
     }),
     shares: Type.Array(Share),
     mayAnswer: Type.Array(Type.String(), { description: 'All addresses that may have been in it' }),
-    measured: nullable(Measured),
-    texts: Type.Array(Text, {
-      description: 'TXT records written at run time that had a part in it, of the own tenant',
-    }),
     notes: Type.Array(Type.String(), { description: 'What is not known of then' }),
     ...{ rcode: properties.rcode, rule: properties.rule, zone: properties.zone },
     ...{ match: properties.match, owner: properties.owner, records: properties.records },

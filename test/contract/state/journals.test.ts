@@ -8,7 +8,6 @@ import { storePart } from '#journal/segment-part.ts'
 import { silentLog } from '#test/support/api-ports.ts'
 import { journalModel, JournalScene } from '#test/support/journal-scene.ts'
 import type { StateCopy } from '#test/support/journal-scene.ts'
-import { storedTxt } from '#test/support/txt-records.ts'
 import { journalCopyLimits } from '#state/ports/journals.ts'
 import type { SegmentPart } from '#state/ports/journals.ts'
 import { persistentAdapters, useState } from '#test/support/persistent-adapters.ts'
@@ -21,17 +20,14 @@ const part = (more: Partial<SegmentPart> = {}): SegmentPart => ({
   ...more,
 })
 
-/** What a node writes in two hours: health, what browsers measured, TXT records. */
+/** What a node writes in two hours. */
 async function recorded(scene: JournalScene) {
   scene.swap(journalModel('a'))
   const copies: (readonly [number, StateCopy])[] = []
   for (let i = 0; i < 80; i++) {
     scene.flip(i % 6)
-    scene.measure(i % 7, i % 6, 1 + ((i * 7919) % 300))
-    scene.write([storedTxt([`n${i}.test.`, 'x'])], [`n${i - 9}.test. x`])
     copies.push([scene.time.clock.nowMs(), scene.copy()])
     scene.time.pass(90_000)
-    scene.rum.sweep()
     await scene.journal.flush()
   }
   return copies

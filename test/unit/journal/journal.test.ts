@@ -11,6 +11,8 @@ import {
 import { join } from 'node:path'
 import { afterEach, describe, expect, test } from 'vitest'
 import { journalLimits } from '#journal/format/limits.ts'
+import { frame, magic, readRecords, RecordKind } from '#journal/format/records.ts'
+import { findMoment, segmentsIn } from '#journal/moment.ts'
 import type { Gap, Moment } from '#journal/moment.ts'
 import { openSegment, segmentFiles, segmentPath } from '#journal/segment-files.ts'
 import { journalEpochMs, journalModel, JournalScene } from '#test/support/journal-scene.ts'
@@ -57,6 +59,30 @@ describe('a journal', () => {
     // A moment before each, what was before.
     for (const [i, [atMs]] of copies.entries()) {
       if (i > 0) expect(await scene.at(atMs - 1)).toEqual(copies[i - 1]![1])
+    }
+  })
+
+  test('of an older version is read, past records of kinds that are not known', async () => {
+    const scene = sceneWith()
+    scene.swap(journalModel('a'))
+    for (const member of [0, 1, 0]) {
+      scene.time.pass(500)
+      scene.flip(member)
+      scene.time.pass(2_000)
+      await scene.journal.flush()
+    }
+    const [file] = segmentsIn(scene.directory)
+    const { records } = readRecords(file!)
+    const older = records.flatMap((one) =>
+      [one.kind, ...(one.kind === RecordKind.Changes ? [8, 9] : [])].map((kind) =>
+        frame(kind as RecordKind, one, one.payload),
+      ),
+    )
+    const withOlder = Buffer.concat([magic, ...older])
+    expect(withOlder.length).toBeGreaterThan(file!.length)
+    for (let ms = 0; ms < 70_000; ms += 250) {
+      const atMs = journalEpochMs + ms
+      expect(findMoment([withOlder], atMs)).toEqual(findMoment([file!], atMs))
     }
   })
 

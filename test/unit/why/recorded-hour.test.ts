@@ -61,13 +61,15 @@ test('of a recorded hour every certain answer is the one that was sent', async (
       certain.set(one.name, (certain.get(one.name) ?? 0) + 1)
       continue
     }
-    expect(past.shares.map(({ member }) => member)).toContain(picks[0])
+    // What browsers measured is not kept: any candidate may have been taken.
+    const isKept = one.name !== 'fast.test.'
+    if (isKept) expect(past.shares.map(({ member }) => member)).toContain(picks[0])
     expect(past.mayAnswer).toEqual(expect.arrayContaining([...picks]))
   }
   await hour.close()
   // Something changed, and nobody is called certain who is not.
   expect(seen.size).toBeGreaterThan(recordedNames.length * 2)
-  for (const name of ['failover', 'sticky', 'scored', 'near', 'fixed', 'fast']) {
+  for (const name of ['failover', 'sticky', 'scored', 'near', 'fixed']) {
     expect(certain.get(`${name}.test.`)).toBeGreaterThan(5)
   }
   for (const name of ['weighted', 'turns', 'many']) {

@@ -13,8 +13,6 @@ const counts = {
   queries: laneCount(4_000, 300),
   swaps: laneCount(20, 6),
   flips: laneCount(200, 20),
-  reports: laneCount(2_000, 200),
-  texts: laneCount(1_000, 100),
   ms: laneCount(3_600_000, 360_000),
 }
 let hour: RecordedHour
@@ -22,11 +20,9 @@ let file: string
 
 /** At whole milliseconds of the hour, in order. */
 function plan(random: Random) {
-  const at = (count: number, kind: 'ask' | 'swap' | 'flip' | 'measure' | 'write') =>
+  const at = (count: number, kind: 'ask' | 'swap' | 'flip') =>
     Array.from({ length: count }, () => ({ ms: random.below(counts.ms), kind }))
   return [
-    ...at(counts.reports, 'measure'),
-    ...at(counts.texts, 'write'),
     ...at(counts.queries, 'ask'),
     ...at(counts.swaps, 'swap'),
     ...at(counts.flips, 'flip'),
@@ -64,8 +60,6 @@ beforeAll(async () => {
     nowMs = ms
     if (kind === 'ask') hour.askLogged(questionOf(random))
     else if (kind === 'swap') hour.swap()
-    else if (kind === 'measure') hour.measure()
-    else if (kind === 'write') hour.write()
     else hour.flip()
   }
   await hour.journal.flush()
@@ -82,13 +76,14 @@ interface Said {
 async function replayed(
   path: string,
   wanted: { name?: string; number?: number; isJson?: boolean } = {},
+  from = hour,
 ): Promise<Said> {
   const said = { out: '', err: '' }
   const writers = {
     out: (text: string) => void (said.out += text),
     err: (text: string) => void (said.err += text),
   }
-  const replay = hour.replay()
+  const replay = from.replay()
   const isSame = await replayFile(replay, { file: path, isJson: false, ...wanted }, writers)
   return { isSame, ...said }
 }
@@ -136,6 +131,33 @@ test('an answer that was another one is shown beside the one of now', async () =
   expect(out).toMatch(/^ {2}now {3}NOERROR; .*192\.0\.2\./m)
   expect(out).toContain(`${counts.queries - 1} of ${counts.queries} the same`)
   expect(out).toContain('1 another answer')
+})
+
+test('an answer by what is not kept is never called the same, and its cause is named', async () => {
+  const other = await RecordedHour.start(5)
+  other.swap()
+  for (let i = 0; i < 30; i++) {
+    other.measure()
+    other.write()
+  }
+  other.walk(1_000)
+  const client = Buffer.from([10, 0, 0, 7])
+  for (const [id, text] of [
+    'fast.test. A',
+    '_a.test. TXT',
+    '_b.test. A',
+    'x.test. TXT',
+  ].entries()) {
+    other.askLogged({ query: query(text, { id }), client, isTcp: true })
+  }
+  await other.journal.flush()
+  const { isSame, out } = await replayed(other.writeLog(), { isJson: true }, other)
+  const lines = out.trimEnd().split('\n').slice(0, -1)
+  const causes = lines.map((line) => (JSON.parse(line) as { causes: readonly string[] }).causes)
+  expect([isSame, lines.length > 0]).toEqual([false, true])
+  for (const one of causes)
+    expect(one.join()).toMatch(/TXT records written at|browsers had measured/)
+  await other.close()
 })
 
 test('a file that is cut is told, and what stands before the cut is answered again', async () => {

@@ -136,10 +136,7 @@ const running = {
     ...{ isAnnounced: true, isGuarded: false, driver: { isReachable: true } },
     counts: { announced: 3, withdrawn: 2, answered: 40, silent: 5, driverFaults: 1, overruled: 2 },
   },
-  journal: {
-    ...{ error: null, bytes: 123_456, losses: 1 },
-    limited: { measured: true, texts: false },
-  },
+  journal: { error: null, bytes: 123_456, losses: 1 },
 } satisfies MetricsSnapshot
 const idle: MetricsSnapshot = {
   ...running,

@@ -94,8 +94,8 @@ test('where turns chose, all that may have come is there', async () => {
   })
 })
 
-const noTexts = 'which TXT records had been written at run time is not in the journal of then'
-const noTimes = 'what browsers had measured is not in the journal of then'
+const noTexts = 'which TXT records had been written at run time is not in the journal'
+const noTimes = 'what browsers had measured is not in the journal'
 test.each([
   ['an address of a name that was there', 'www.example.com.', 'A', true, []],
   ['a text of a name that was there', 'www.example.com.', 'TXT', false, [noTexts]],
