@@ -29,7 +29,16 @@ const managedBy = { 'app.kubernetes.io/managed-by': 'gslbd' }
 /** Routes of one answer. */
 const pageMax = 500
 
-export function createGateway(settings: GatewaySettings): RedirectTarget {
+const clientPackage = '@kubernetes/client-node'
+const notInstalled =
+  `the package ${clientPackage} is not installed: run "npm install ${clientPackage}@2" in the ` +
+  'folder of gslbd, and start it again'
+
+/** @param load of the client, which a default install does not bring */
+export function createGateway(
+  settings: GatewaySettings,
+  load: LoadClient = () => import('@kubernetes/client-node'),
+): RedirectTarget {
   const namespace = settings.httprouteNamespace
   const where = { group, version, plural, namespace }
   return {
@@ -37,7 +46,7 @@ export function createGateway(settings: GatewaySettings): RedirectTarget {
     look: async (all, signal) => {
       const skipped = all.flatMap((one) => skippedFor(one))
       const wanted = all.filter(({ mark }) => skipped.every((other) => other.mark !== mark))
-      const client = await clientOf(settings.kubeconfig)
+      const client = await clientOf(settings.kubeconfig, load)
       if (!client.ok) return client
       const call = caller(client.value, signal)
       const there = new Map<string, HttpRoute>()
@@ -222,9 +231,18 @@ function shown(text: string): string {
   return text.slice(0, httpLimits.shownCharactersMax).replaceAll(/\s+/g, ' ').trim()
 }
 
+type LoadClient = () => Promise<typeof import('@kubernetes/client-node')>
+
 /** Loaded when it is used: it is large. */
-async function clientOf(path: string): Promise<Result<Client, string>> {
-  const { KubeConfig, CustomObjectsApi, Observable } = await import('@kubernetes/client-node')
+async function clientOf(path: string, load: LoadClient): Promise<Result<Client, string>> {
+  const loaded = await load().catch((error: unknown) => error as Error)
+  if (loaded instanceof Error) {
+    const isMissing = (loaded as { readonly code?: unknown }).code === 'ERR_MODULE_NOT_FOUND'
+    return err(
+      isMissing ? notInstalled : `${clientPackage} cannot be loaded: ${shown(loaded.message)}`,
+    )
+  }
+  const { KubeConfig, CustomObjectsApi, Observable } = loaded
   const config = new KubeConfig()
   try {
     if (path === '') config.loadFromCluster()

@@ -126,6 +126,15 @@ describe('HTTPRoutes', () => {
     expect([...api.routes.keys()].toSorted()).toEqual(rules.map(({ mark }) => mark).toSorted())
   })
 
+  test('without its client the target says which package to install', async () => {
+    const load = () =>
+      Promise.reject(Object.assign(new Error('no'), { code: 'ERR_MODULE_NOT_FOUND' }))
+    const target = createGateway({ ...settings, kubeconfig: kubeconfigFor('http://[::1]:1') }, load)
+    expect(await round(target, rules)).toContain('run "npm install @kubernetes/client-node@2"')
+    const broken = createGateway(settings, () => Promise.reject(new Error('a file is cut')))
+    expect(await round(broken, rules)).toMatch(/client-node cannot be loaded: a file is cut$/)
+  })
+
   test('a kubeconfig that is not there, is none, or points nowhere', async () => {
     const say = (kubeconfig: string) => round(createGateway({ ...settings, kubeconfig }), rules)
     expect(await say('/none/config')).toMatch(/^\/none\/config cannot be used: ENOENT/)
