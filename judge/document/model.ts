@@ -132,8 +132,6 @@ export interface FamilyMovement {
   readonly differs: number
   /** `moved` is right within this, in 19 of 20 plans; 0: exact. */
   readonly error: number
-  /** null: `moved` does not depend on where in its country a client is that was counted there. */
-  readonly within: MovedWithin | null
   /** Largest first. Where members would make thousands of them: from pool to pool. */
   readonly flows: readonly Flow[]
   /**
@@ -148,12 +146,6 @@ export interface FamilyMovement {
   readonly countriesOmitted: number
   readonly operators: readonly PlaceMovement[] | null
   readonly operatorsOmitted: number
-}
-
-/** However the clients that were counted by country are spread inside their countries. */
-export interface MovedWithin {
-  readonly least: number
-  readonly most: number
 }
 
 export interface Endpoint {

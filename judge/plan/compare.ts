@@ -9,7 +9,7 @@ import { RrType } from '#dns/rrtype.ts'
 import type { ClientSource } from '#judge/clients/cuts.ts'
 import type { ClientClasses } from '#judge/clients/partition.ts'
 import { sumMovement } from './movement.ts'
-import type { Counting, Giver, MovementLimits, PlaceNames } from './movement.ts'
+import type { Giver, MovementLimits, PlaceNames } from './movement.ts'
 import type { MovedByPlace } from './places.ts'
 import { policyWords } from '#judge/rows/settings.ts'
 import { ask } from '#judge/sides/ask.ts'
@@ -37,7 +37,6 @@ export interface ComparerParts {
   readonly placeNames: PlaceNames
   readonly viewer: Viewer
   /** How their traffic was counted; null: addresses are the weights. */
-  readonly counting: Counting | null
 }
 
 /** Bounds a comparison that a write waits for: see `Comparer.isSpent`. */
@@ -153,7 +152,7 @@ export class Comparer {
 
   #move(before: Told, after: Told, qtype: number): Compared {
     this.#forget()
-    const { base, head, partitions, limits, placeNames, counting } = this.#parts
+    const { base, head, partitions, limits, placeNames } = this.#parts
     const one = this.#giverOf(base, before, qtype)
     const other = this.#giverOf(head, after, qtype)
     const key = `${one.key} → ${other.key}`
@@ -163,7 +162,7 @@ export class Comparer {
     if (!this.#mayAsk([one, other], sources)) return notCompared
     const outcomes = this.#outcomes
     const names = { ...placeNames, placesMax: this.#moving < listingMax ? placesMax : 0 }
-    const more = [outcomes, limits, names, counting] as const
+    const more = [outcomes, limits, names] as const
     const [in4, in6] = [partitions.v4(sources), partitions.v6(sources)]
     if (!this.#mayAskFor(in4.weight.length + in6.weight.length)) return notCompared
     const v4 = sumMovement(one, other, in4, ...more)

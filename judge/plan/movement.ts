@@ -8,13 +8,7 @@ import type { MovedByPlace } from './places.ts'
 import { Reach } from '#judge/sides/chooser.ts'
 import { isNowhere } from '#judge/sides/outcome.ts'
 import type { Destination, Outcome, Outcomes } from '#judge/sides/outcome.ts'
-import type {
-  Endpoint,
-  FamilyMovement,
-  Flow,
-  MemberShare,
-  MovedWithin,
-} from '#judge/document/model.ts'
+import type { Endpoint, FamilyMovement, Flow, MemberShare } from '#judge/document/model.ts'
 
 /** What a side gives a client: a `Chooser`, or the same to everybody. */
 export interface Giver {
@@ -29,14 +23,6 @@ export interface MovementLimits {
   readonly networksMax: number
   /** The same where a script sees each address. */
   readonly scriptRunsMax: number
-}
-
-/** How the traffic of clients was counted. */
-export interface Counting {
-  /** Queries or reports that were looked at; null: all of them. */
-  readonly sampled: number | null
-  /** Inside a country clients are taken to be spread over its addresses. */
-  readonly isByCountry: boolean
 }
 
 export interface PlaceNames {
@@ -71,7 +57,6 @@ export function sumMovement<A extends Address>(
   outcomes: Outcomes,
   limits: MovementLimits,
   names: PlaceListing,
-  counting: Counting | null = null,
 ): Summed | null {
   const sums = new Sums(outcomes, partition.weight.length)
   const wide = walkClasses(before, after, partition, sums)
@@ -83,11 +68,9 @@ export function sumMovement<A extends Address>(
   askEach(before, after, partition, sums, networks, limits.networksMax)
   askEach(before, after, partition, sums, addresses, limits.scriptRunsMax)
   const total = partition.totalWeight || 1
-  const own = partition.space.isCounted === true ? counting : null
   // Sums of many parts of a whole may be a little more than it.
   const moved = Math.min(1, sums.moved / total)
-  const ofNetworks = deviations * Math.sqrt(sums.variance / total ** 2)
-  const ofSample = sampleError(moved, own?.sampled ?? null, sums)
+  const error = deviations * Math.sqrt(sums.variance / total ** 2)
   const { countries, operators } = partition
   const byCountry = countries === null ? null : movedByPlace(partition, countries, sums.movedOf)
   const byOperator = operators === null ? null : movedByPlace(partition, operators, sums.movedOf)
@@ -98,8 +81,7 @@ export function sumMovement<A extends Address>(
   const movement = {
     moved: figure(moved),
     differs: figure(Math.min(1, sums.differs / total)),
-    error: Math.min(1, Math.hypot(ofNetworks, ofSample)),
-    within: own?.isByCountry === true ? withinCountries(partition, sums, names) : null,
+    error: Math.min(1, error),
     flows: sums.flowList(total),
     members: sums.memberList(total),
     countries: inCountries.places,
@@ -110,62 +92,6 @@ export function sumMovement<A extends Address>(
   const asked = partition.weight.length + sums.asked
   return { isDifferent: sums.hasDifference, movement, byCountry, asked }
 }
-
-/**
- * How far the share of all may be from that of a sample: to the farther end of Wilson's interval.
- * It does not vanish where none of a few moves, or each. Where all clients move alike, a sample
- * does not err, and none is beyond the class that moves the least or the most.
- */
-function sampleError(share: number, sampled: number | null, { leastOf, mostOf }: Sums): number {
-  if (sampled === null) return 0
-  const square = deviations ** 2
-  const middle = (share + square / (2 * sampled)) / (1 + square / sampled)
-  const spread = Math.sqrt((share * (1 - share)) / sampled + square / (4 * sampled ** 2))
-  const half = (deviations * spread) / (1 + square / sampled)
-  const least = Math.max(
-    middle - half,
-    leastOf.reduce((one, other) => Math.min(one, other), 1),
-  )
-  const most = Math.min(
-    middle + half,
-    mostOf.reduce((one, other) => Math.max(one, other), 0),
-  )
-  const error = Math.max(share - least, most - share)
-  return error < tight ? 0 : error
-}
-
-/** All clients of a country may be where the most of it move, or the fewest. */
-function withinCountries<A extends Address>(
-  { countries, totalWeight }: Partition<A>,
-  { leastOf, mostOf }: Sums,
-  { country }: PlaceNames,
-): MovedWithin | null {
-  if (countries === null || totalWeight === 0) return null
-  const { first, place, weight } = countries
-  const bounds = new Map<string, { least: number; most: number; whole: number }>()
-  for (let number = 0; number < leastOf.length; number++) {
-    for (let at = first[number]!; at < first[number + 1]!; at++) {
-      const name = country(place[at]!)
-      // Traffic is counted by countries alone.
-      const code = name.length === 2 ? name : ''
-      const bound = bounds.get(code) ?? { least: 1, most: 0, whole: 0 }
-      bound.least = Math.min(bound.least, leastOf[number]!)
-      bound.most = Math.max(bound.most, mostOf[number]!)
-      bound.whole += weight[at]!
-      bounds.set(code, bound)
-    }
-  }
-  let [least, most] = [0, 0]
-  for (const bound of bounds.values()) {
-    least += bound.least * bound.whole
-    most += bound.most * bound.whole
-  }
-  const within = { least: Math.min(1, least / totalWeight), most: Math.min(1, most / totalWeight) }
-  return within.most - within.least < tight ? null : within
-}
-
-/** Closer, and it is one figure. */
-const tight = 1e-9
 
 /** A class whose clients do not all get the same. */
 interface WideClass {
@@ -233,9 +159,6 @@ function askEach<A extends Address>(
       moving += sums.add(number, one(words), other(words), probes.weights[i]!)
     }
     if (probes.isWhole && reach === Reach.Network) continue
-    // Nothing is known of the clients that were not asked: none of the class may move, or all.
-    sums.leastOf[number] = 0
-    sums.mostOf[number] = 1
     // Two more of each, after Agresti and Coull: that none was seen to move proves nothing.
     const asked = probes.count
     const part = (moving + 2) / (asked + 4)
@@ -280,9 +203,6 @@ class Sums {
   variance = 0
   /** By class. */
   readonly movedOf: Float64Array
-  /** By class: the least and the most of a client that moves. */
-  readonly leastOf: Float64Array
-  readonly mostOf: Float64Array
   hasDifference = false
   readonly #outcomes: Outcomes
   /** By the number of the outcome before, then by the one after. */
@@ -291,22 +211,15 @@ class Sums {
   constructor(outcomes: Outcomes, classes: number) {
     this.#outcomes = outcomes
     this.movedOf = new Float64Array(classes)
-    this.leastOf = new Float64Array(classes).fill(1)
-    this.mostOf = new Float64Array(classes)
   }
 
   /** @returns which part of them moves */
   add(number: number, before: Outcome, after: Outcome, weight: number): number {
     const pair = this.#pairOf(before, after)
     pair.weight += weight
-    if (before === after) {
-      this.leastOf[number] = 0
-      return 0
-    }
+    if (before === after) return 0
     this.hasDifference = true
     const { part } = pair
-    this.leastOf[number] = Math.min(this.leastOf[number]!, part)
-    this.mostOf[number] = Math.max(this.mostOf[number]!, part)
     this.differs += weight
     this.moved += weight * part
     this.movedOf[number]! += weight * part

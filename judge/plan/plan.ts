@@ -78,13 +78,6 @@ export function makePlan(request: PlanRequest): Plan {
   const differences = seenBy(viewer, findDifferences(base.bundle, head.bundle), request)
   const counted = traffic === null ? null : countedSpaces(traffic, geo.country)
   const partitions = new Partitions(placesOf(geo), counted ?? request.spaces)
-  const counting =
-    traffic === null
-      ? null
-      : {
-          sampled: traffic.sampled,
-          isByCountry: traffic.countries.size > 0 && geo.country !== null,
-        }
   const warnings = new Warnings()
   const onName = countedNames(request, differences.names.length * moments.length)
   for (const sentence of counted?.warnings ?? []) warnings.add(sentence)
@@ -98,7 +91,7 @@ export function makePlan(request: PlanRequest): Plan {
     const networksMax = networksFor(differences.names.length)
     const limits = { ...planLimits, networksMax, ...request.limits }
     const names = placeNames(geo)
-    const asked = { partitions, limits, placeNames: names, viewer, counting }
+    const asked = { partitions, limits, placeNames: names, viewer }
     const comparer = new Comparer({ ...sides, ...asked })
     const listed = new ListedChanges(entriesMax / moments.length)
     const sums = new TrafficSums(traffic, counted?.part6 ?? 0)

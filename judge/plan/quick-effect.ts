@@ -139,7 +139,6 @@ export class QuickEffects {
       },
       placeNames: { country: () => '', operator: () => '' },
       viewer: null,
-      counting: null,
     })
   }
 

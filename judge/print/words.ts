@@ -7,7 +7,6 @@ import type {
   Endpoint,
   ExpectedTraffic,
   FamilyMovement,
-  MovedWithin,
   PlaceMovement,
   Plan,
   PlannedAnswer,
@@ -107,7 +106,7 @@ export function movedOf({ movement, kind }: AnswerChange): string {
   return own === other ? own : `IPv4: ${own}; IPv6: ${other}`
 }
 
-function familyWords({ moved, differs, error, within, flows }: FamilyMovement): string {
+function familyWords({ moved, differs, error, flows }: FamilyMovement): string {
   const near = nearWords(error)
   const sent = sentElsewhere({ moved, flows })
   if (moved > 0 && sent === 0) {
@@ -116,15 +115,9 @@ function familyWords({ moved, differs, error, within, flows }: FamilyMovement): 
   if (sent < moved) {
     return `${percent(sent)}${near} of clients move, ${percent(moved - sent)} had no address`
   }
-  if (moved > 0) return `${percent(moved)}${near} of clients move${withinWords(within)}`
+  if (moved > 0) return `${percent(moved)}${near} of clients move`
   const none = near === '' ? 'no client moves' : `0 %${near} of clients move`
   return differs === 0 ? none : `${none}, ${percent(differs)} get another answer`
-}
-
-function withinWords(within: MovedWithin | null): string {
-  if (within === null) return ''
-  const { least, most } = within
-  return `, ${percent(least)} to ${percent(most)} by where in their countries they are`
 }
 
 /** One sentence without its full stop; '': addresses are the weights. */

@@ -49,7 +49,7 @@ export function workBetween(
   const sides = [side(base, 'base'), side(head, 'head')] as const
   const [before, after] = sides.map((one) => createSide(one, moment, null)) as [Side, Side]
   const comparer = new Comparer({
-    ...{ base: before, head: after, viewer: null, counting: null },
+    ...{ base: before, head: after, viewer: null },
     partitions: new Partitions(noPlaces),
     limits: { ...planLimits, ...limits },
     placeNames: { country: () => '', operator: () => '' },

@@ -77,13 +77,10 @@ const PlaceMovement = Type.Object({
 })
 const Places = nullable(Type.Array(PlaceMovement))
 
-const Within = Type.Object({ least: Type.Number(), most: Type.Number() })
-
 const FamilyMovement = Type.Object({
   moved: Type.Number({ description: 'Part of the clients that go elsewhere, 0 to 1' }),
   differs: Type.Number({ description: 'Part of the clients that get another answer' }),
   error: Type.Number({ description: '`moved` is right within this, in 19 of 20 plans; 0: exact' }),
-  within: nullable(Within),
   flows: Type.Array(
     Type.Object({
       from: Type.Object(Endpoint),

@@ -95,20 +95,6 @@ const rows: readonly Row[] = [
       weights.by === 'traffic' && scenarios[0]?.traffic.unit === 'queries-per-second',
   },
   {
-    name: 'a network of which another part is elsewhere',
-    change: {
-      [`${own}/pools/web.yaml`]: members(german, other).replace(
-        'members:',
-        'geoRules: [{ cidr: 10.1.0.0/16, endpoint: 192.0.2.2 }], members:',
-      ),
-    },
-    more: (at) => [
-      ...['--geoip', at('country.mmdb', germans), '--traffic'],
-      at('traffic.json', JSON.stringify({ countries: { DE: 5 } })),
-    ],
-    has: (plan) => movement(plan)?.ipv4.within,
-  },
-  {
     name: 'two instants and two healths',
     change: moved,
     more: (at) => [
