@@ -1,7 +1,7 @@
 // What a release consists of, and what stands in its way: version, changelog, tree, tag, key.
 
 export interface Facts {
-  /** Of package.json. */
+  /** As package.json has it. */
   readonly version: string
   /** Versions that other files state, as `path` to all that it has. */
   readonly stated: ReadonlyMap<string, readonly string[]>

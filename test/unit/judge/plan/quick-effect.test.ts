@@ -112,7 +112,7 @@ test('more names than may be asked are not asked', () => {
   const rows = Array.from({ length: quickLimits.namesMax + 1 }, (_, i) =>
     service(i + 1, `s${i}.example.org.`, { pool: 0 }),
   )
-  // Whoever compares asks for the places before.
+  // A comparison asks for the places first, which counts it.
   let comparisons = 0
   const places = () => (comparisons++, 'none' as const)
   const effects = new QuickEffects({ nowMs: () => nowMs, places })
