@@ -18,7 +18,12 @@ import { layerTable, withoutPadding } from './tidy/layer-table.ts'
 import { crowdViolations, roomCycleViolations } from './tidy/room-rules.ts'
 import { parseSource } from './tidy/source.ts'
 import type { Source } from './tidy/source.ts'
-import { banViolations, lockFileViolations, wordViolations } from './tidy/word-rules.ts'
+import {
+  banViolations,
+  lockFileViolations,
+  openerViolations,
+  wordViolations,
+} from './tidy/word-rules.ts'
 
 const low: Layer = { folder: 'low', says: 'x', mayImport: [], packages: [], node: ['crypto'] }
 const top: Layer = {
@@ -250,6 +255,37 @@ test.each([
   ['// lower case and no end', 1],
 ])('the opening of %j breaks %i rules', (text, count) => {
   expect(openingViolations(parseSource('low/a.ts', text))).toHaveLength(count)
+})
+
+describe('sentences of comments', () => {
+  test.each([
+    ['// Of the whole node.', 1],
+    ['/** Who asks. */', 1],
+    ['const a = 1 // Those that are left.', 1],
+    ['class A {\n  #a = 1\n  /** Of a. */\n  b = 2\n}', 3],
+    ['/** Kept for a while. Whoever asks gets it. */', 1],
+    ['/** Kept (for a while.) Of two, the first one. */', 1],
+    ['// Kept for a\n// while. Of two,\n// the first one.', 2],
+    ['/**\n * Kept for a while.\n *\n * Those of others go first.\n */', 4],
+    ['/**\n * Kept:\n * - Of a node.\n */', 3],
+    ['/**\n * @param a Of a node.\n * @returns a\n */', 2],
+    ['/** @returns Those of a node. */', 1],
+  ])('%j is refused', (text, line) => {
+    const found = openerViolations(parseSource('low/a.ts', text))
+    expect(found).toEqual([expect.stringMatching(`^low/a.ts:${line}: a sentence opens with "`)])
+  })
+
+  test.each([
+    '// The sum of all. Whose it is, nobody knows: those who ask are told.',
+    '// What is left\n// Of two words in a line.',
+    'const a = "// Of a text"',
+    'const a = `/** Of a ${b} text */ // Of it`',
+    'const a = /\\/\\/ Of a pattern/',
+    '// `Of` opens nothing. "Who" neither.',
+    '// e.g. the first.\nconst Of = 1',
+  ])('%j is right', (text) => {
+    expect(openerViolations(parseSource('low/a.ts', text))).toEqual([])
+  })
 })
 
 describe('banned constructs', () => {

@@ -30,7 +30,12 @@ import {
 import { layerTable, roomsOf, withoutPadding } from './tidy/layer-table.ts'
 import { crowdViolations, roomCycleViolations } from './tidy/room-rules.ts'
 import { folderOf, listFiles, parseSource, readSources } from './tidy/source.ts'
-import { banViolations, lockFileViolations, wordViolations } from './tidy/word-rules.ts'
+import {
+  banViolations,
+  lockFileViolations,
+  openerViolations,
+  wordViolations,
+} from './tidy/word-rules.ts'
 
 const root = join(import.meta.dirname, '..')
 const read = (path: string): string => readFileSync(join(root, path), 'utf8')
@@ -114,6 +119,10 @@ test('functions that run for every query allocate nothing that can be seen', () 
   expect(missingHotFiles(hot, paths)).toEqual([])
   const judged = sources.filter(({ path }) => isHot(path, hot))
   expect(judged.flatMap(hotPathViolations)).toEqual([])
+})
+
+test('no sentence of a comment opens with Of, Who, Whoever or Those', () => {
+  expect(sources.flatMap(openerViolations)).toEqual([])
 })
 
 test('no text speaks of what is not in this repository', () => {

@@ -153,6 +153,54 @@ const anywhere: readonly Word[] = [
   },
 ]
 
+interface Comment {
+  /** Without the marks at the ends of its lines; each mark is as many spaces. */
+  readonly text: string
+  readonly start: number
+}
+
+const literals: ReadonlySet<ts.SyntaxKind> = new Set([
+  ts.SyntaxKind.StringLiteral,
+  ts.SyntaxKind.NoSubstitutionTemplateLiteral,
+  ts.SyntaxKind.TemplateHead,
+  ts.SyntaxKind.TemplateMiddle,
+  ts.SyntaxKind.TemplateTail,
+  ts.SyntaxKind.RegularExpressionLiteral,
+  ts.SyntaxKind.JsxText,
+])
+
+const spaces = (text: string): string => text.replaceAll(/[^\n]/g, ' ')
+
+/** Finds comments outside of literals; adjacent lines of `//` are one comment. */
+function commentsOf({ ast, text }: Source): Comment[] {
+  let code = ''
+  visit(ast, (node) => {
+    const start = node.getStart()
+    if (!literals.has(node.kind) || start < code.length) return
+    code += text.slice(code.length, start) + spaces(text.slice(start, node.getEnd()))
+  })
+  code += text.slice(code.length)
+  const whole = /^[ \t]*\/\/.*(?:\n[ \t]*\/\/.*)*|\/\/.*|\/\*[^]*?\*\//gm
+  return [...code.matchAll(whole)].map(({ index, 0: found }) => ({
+    text: found.replaceAll(/^[ \t]*(?:\/\/+|\/\*+|\*(?!\/))|\*\/$/gm, spaces),
+    start: index,
+  }))
+}
+
+/** Sentences begin at the start, after a blank line, at a tag or an item, and after a sentence. */
+const opener =
+  /(?:^\s*|\n\s*\n\s*|\n\s*- |@\w+ (?:[\w.]+ )?|[.!?][)"'`]*\s+|:\s*\n\s*)(Of|Who|Whoever|Those)\b/g
+
+/** Refuses sentences that hide their subject: the reader would have to look for it elsewhere. */
+export function openerViolations(source: Source): string[] {
+  return commentsOf(source).flatMap(({ text, start }) =>
+    [...text.matchAll(opener)].map(({ index, 0: found, 1: word = '' }) => {
+      const place = at(source, start + index + found.length - word.length)
+      return `${place}: a sentence opens with "${word}"; say its subject`
+    }),
+  )
+}
+
 /** Rules for the words of any text file of the repository. */
 export function wordViolations(path: string, text: string): string[] {
   return text.split('\n').flatMap((line, index) =>
