@@ -66,7 +66,7 @@ export class Journal implements StateWatch {
   readonly #file: JournalFile
   readonly #run = randomUUID()
   #followed: Followed | undefined
-  /** Of the state; no record yet. */
+  /** Changes of the state; no record yet. */
   readonly #changes = new EntryStream()
   /** Pools whose columns are ahead of their lists. */
   readonly #unbuilt = new Set<number>()
