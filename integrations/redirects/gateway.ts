@@ -1,5 +1,6 @@
 // Redirects as HTTPRoutes of the Kubernetes Gateway API.
 import { isDeepStrictEqual } from 'node:util'
+import type * as Kubernetes from '@kubernetes/client-node'
 import type { CustomObjectsApi, Observable, ObservableMiddleware } from '@kubernetes/client-node'
 import { err, ok } from '#lib/result.ts'
 import type { Result } from '#lib/result.ts'
@@ -231,7 +232,9 @@ function shown(text: string): string {
   return text.slice(0, httpLimits.shownCharactersMax).replaceAll(/\s+/g, ' ').trim()
 }
 
-type LoadClient = () => Promise<typeof import('@kubernetes/client-node')>
+type LoadClient = () => Promise<
+  Pick<typeof Kubernetes, 'KubeConfig' | 'CustomObjectsApi' | 'Observable'>
+>
 
 /** Loaded when it is used: it is large. */
 async function clientOf(path: string, load: LoadClient): Promise<Result<Client, string>> {
