@@ -5,24 +5,37 @@ import { createAlertFacts } from '#node/status/alert-facts.ts'
 import { systemClock } from '#lib/clock.ts'
 import { ok } from '#lib/result.ts'
 import { channel } from './git.ts'
-import type { Deps, Part } from './part.ts'
+import type { Given, Outcome } from '#node/parts/part.ts'
+import type {
+  HasAlerts,
+  HasDataDir,
+  HasGit,
+  HasNode,
+  HasRecords,
+  HasRedirects,
+} from '#node/parts/part-outputs.ts'
 
-export const keepAlerts: Part = (deps) => {
-  const { settings, env, log, node, gitops, geo, health, records, dataDir } = deps
+type Needs = Given & HasDataDir & HasRecords & HasRedirects & HasNode & HasGit
+
+export const keepAlerts = (have: Needs): Outcome<HasAlerts> => {
+  const { settings, env, log, node, gitops, geo, health, records, dataDir, later } = have
   // A later part puts the licence together.
-  const licence = (): Partial<Deps>['licence'] => deps.licence
+  const licence = () => later.licence
   const facts = createAlertFacts({
     ...{ settings, node, gitops, geo, health, licence, clock: systemClock },
-    redirectTargets: () => deps.redirectPushes.status(),
+    redirectTargets: () => have.redirectPushes.status(),
     dataDirFault: () => dataDir.fault(),
-    drifted: () => deps.drifted(),
+    drifted: () => later.drifted?.() ?? [],
     // No condition needs to know what a plan says.
-    deliveries: () =>
-      createDeliveriesView(
+    deliveries: () => {
+      const keeper = later.delivery?.keeper
+      if (keeper === undefined) return []
+      return createDeliveriesView(
         channel,
-        () => deps.delivery.keeper,
+        () => keeper,
         () => '',
-      ).list(),
+      ).list()
+    },
   })
   const { state } = records
   const alerts = createNodeAlerts({ settings, env, state, facts, clock: systemClock, log })

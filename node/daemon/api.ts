@@ -31,6 +31,7 @@ import { systemAfter } from '#lib/timer.ts'
 import { driftKinds } from '#fleet/drift.ts'
 import { readNodeReport } from '#fleet/nodes/node-report.ts'
 import { readNodeWords } from '#fleet/words/node-words.ts'
+import { assert } from '#lib/assert.ts'
 import { err, ok } from '#lib/result.ts'
 import type { Result } from '#lib/result.ts'
 import { channel } from './git.ts'
@@ -42,28 +43,54 @@ import { moveLimitsOf } from '#compiler/lower/name-outline.ts'
 import type { ConfigSnapshot } from '#config/object-index.ts'
 import type { MoveLimits } from '#compiler/lower/name-outline.ts'
 import { listenerName } from '#system/sockets/handed-sockets.ts'
-import type { Deps, Part } from './part.ts'
+import type { Given, Outcome } from '#node/parts/part.ts'
+import type {
+  HasAlerts,
+  HasApi,
+  HasApiPort,
+  HasBundles,
+  HasCluster,
+  HasCommitNews,
+  HasDataDir,
+  HasDelivery,
+  HasDomains,
+  HasDynamicDns,
+  HasGit,
+  HasJournals,
+  HasLicence,
+  HasNode,
+  HasRecords,
+  HasRedirects,
+  HasRegressions,
+  HasShared,
+  Later,
+} from '#node/parts/part-outputs.ts'
+
+type OfState = HasDataDir & HasShared & HasRecords & HasDynamicDns & HasJournals
+type OfAnswers = HasNode & HasRegressions & HasRedirects & HasGit & HasCommitNews
+type OfFleet = HasAlerts & HasDomains & HasCluster & HasDelivery
+type Needs = Given & OfState & OfAnswers & OfFleet
 
 /** Made before it listens: what fails then is taken back by its own stop. */
-export const createApi: Part = (deps) => {
+export const createApi = (have: Needs): Outcome<HasApi> => {
   const load = new ThreadLoad(systemClock)
-  const sampleLoad = (): void => load.sample(deps.node.counters().map(({ threadId }) => threadId))
+  const sampleLoad = (): void => load.sample(have.node.counters().map(({ threadId }) => threadId))
   const busyRatio = (): number =>
-    Math.max(0, ...deps.node.counters().map(({ threadId }) => load.busyRatio(threadId)))
+    Math.max(0, ...have.node.counters().map(({ threadId }) => load.busyRatio(threadId)))
   const both = { sampleLoad, busyRatio }
-  if (!deps.settings.api.enabled) {
-    return ok({ gives: { api: null, operatorView: null, apiPort: null, ...both } })
+  if (!have.settings.api.enabled) {
+    return ok({ gives: { api: null, operatorView: null, ...both } })
   }
   const looks = new AskedLooks({
-    look: () => deps.gitops.poke(),
+    look: () => have.gitops.poke(),
     clock: systemClock,
     after: systemAfter,
   })
-  const parts = apiParts(deps, load, looks)
+  const parts = apiParts(have, load, looks)
   const api = createNodeApi(parts)
   if (!api.ok) return api
   return ok({
-    gives: { api: api.value, operatorView: parts.view, licence: api.value.licence, ...both },
+    gives: { api: api.value, operatorView: parts.view, ...both },
     stop: () => {
       looks.close()
       return api.value.close()
@@ -71,27 +98,30 @@ export const createApi: Part = (deps) => {
   })
 }
 
-export const listen: Part = async ({ api, before, settings }) => {
-  if (api === null) return ok({})
+export const listen = async (have: Given & HasApi): Promise<Outcome<HasApiPort>> => {
+  const { api, before, settings } = have
+  if (api === null) return ok({ gives: { apiPort: null } })
   const { listenAddr, port } = settings.api
   const [handed] = before?.sockets.take(listenerName('api', listenAddr, port)) ?? []
   const listening = await api.listen(handed)
   return listening.ok ? ok({ gives: { apiPort: listening.value.port } }) : listening
 }
 
-export const lookAtLicence: Part = (deps) => {
-  const created = deps.api === null ? licenceAlone(deps) : ok(deps.api.licence)
+type OfLicence = Given & HasRecords & HasNode & HasGit
+
+export const lookAtLicence = (have: OfLicence & HasApi): Outcome<HasLicence> => {
+  const created = have.api === null ? licenceAlone(have) : ok(have.api.licence)
   if (!created.ok) return created
   const licence = created.value
   // Not waited for: making a database takes seconds.
   licence.refresh().catch((error: unknown) => {
-    deps.log.error({ error: String(error) }, 'the licence cannot be looked at')
+    have.log.error({ error: String(error) }, 'the licence cannot be looked at')
   })
   return ok({ gives: { licence } })
 }
 
-function licenceAlone(deps: Deps): ReturnType<typeof createNodeLicence> {
-  const { settings, log, env, gitops, records, health, permit } = deps
+function licenceAlone(have: OfLicence): ReturnType<typeof createNodeLicence> {
+  const { settings, log, env, gitops, records, health, permit } = have
   return createNodeLicence({
     settings: settings.license,
     env,
@@ -105,50 +135,49 @@ function licenceAlone(deps: Deps): ReturnType<typeof createNodeLicence> {
   })
 }
 
-const areChecksOff = ({ settings, health, node }: Deps): boolean =>
+const areChecksOff = ({ settings, health, node }: Needs): boolean =>
   settings.roles.includes('dns') && health === null && node.poolsWithHealthCheck() > 0
 
-const missingGeoOf = ({ settings, node }: Deps): readonly string[] =>
+const missingGeoOf = ({ settings, node }: Needs): readonly string[] =>
   settings.roles.includes('dns') ? missingGeoOn(node) : []
 
-function apiParts(deps: Deps, load: ThreadLoad, looks: AskedLooks): NodeApiParts {
-  const { settings, log, env, node, gitops, health, shared, records, rum, permit } = deps
-  const { dynamicDns, regressions, alerts, domains } = deps
-  // Undefined while the API is being put together.
-  const api = (): NodeApi | null | undefined => deps.api
+function apiParts(have: Needs, load: ThreadLoad, looks: AskedLooks): NodeApiParts {
+  const { settings, log, env, node, gitops, health, shared, records, rum, permit } = have
+  const { dynamicDns, regressions, alerts, domains } = have
+  const api = (): NodeApi | null | undefined => have.later.api
   const requestCounts = new RequestCounts()
   const memberHealth = withHostnames(
     createMemberHealthView(health, settings.state.nodeName, systemClock),
-    deps.resolver,
+    have.resolver,
   )
   const view = createOperatorView({
     requestCounts: () => requestCounts.all(),
-    geo: () => deps.geo.status(),
+    geo: () => have.geo.status(),
     ...{ node, nodeName: settings.state.nodeName },
     ...{ gitops, health },
-    resolver: deps.resolver,
-    ...{ updates: deps.updates, notifier: deps.notifier },
+    resolver: have.resolver,
+    ...{ updates: have.updates, notifier: have.notifier },
     shared: shared.status,
     redirects: () => ({
-      listener: deps.redirects?.counts() ?? null,
-      targets: deps.redirectPushes.status(),
+      listener: have.redirects?.counts() ?? null,
+      targets: have.redirectPushes.status(),
     }),
     load,
-    canKeep: () => deps.dataDir.fault() === null,
+    canKeep: () => have.dataDir.fault() === null,
     ...{ isBackedUp: records.isBackedUp, backupAgeSeconds: records.backupAgeSeconds },
-    dataDirectory: () => dataDirectoryOf(deps),
-    journal: () => deps.journal?.status() ?? null,
+    dataDirectory: () => dataDirectoryOf(have),
+    journal: () => have.journal?.status() ?? null,
     database: records.database,
-    repository: () => deps.repacker.status(),
-    ...{ given: () => givenBy(deps), fleet: () => fleetIn(deps) },
+    repository: () => have.repacker.status(),
+    ...{ given: () => givenBy(bundlesIn(have.later)), fleet: () => fleetIn(have) },
     alerts: () => alerts.keeper.status(),
-    ...{ areChecksOff: () => areChecksOff(deps), missingGeo: () => missingGeoOf(deps) },
-    anycast: () => anycastOf(deps),
-    deliveryPhase: () => deps.delivery.keeper.view()?.state.phase ?? null,
+    ...{ areChecksOff: () => areChecksOff(have), missingGeo: () => missingGeoOf(have) },
+    anycast: () => anycastOf(have.later),
+    deliveryPhase: () => have.delivery.keeper.view()?.state.phase ?? null,
     clock: systemClock,
     ...{ branch: settings.gitops.branch, hasRemote: settings.gitops.url !== '' },
-    commitToActiveSeconds: deps.commitToActiveSeconds,
-    queryLog: () => deps.queryLog?.counts() ?? null,
+    commitToActiveSeconds: have.commitToActiveSeconds,
+    queryLog: () => have.queryLog?.counts() ?? null,
     feedClients: () => api()?.feedClients() ?? 0,
     isAudited: () => api()?.isAudited() ?? true,
     isSetupOpen: () => api()?.isSetupOpen() ?? false,
@@ -158,12 +187,12 @@ function apiParts(deps: Deps, load: ThreadLoad, looks: AskedLooks): NodeApiParts
     ...{ settings, log, view, requestCounts },
     useGaps: () => useGaps(settings, node.meter.objects()?.isTooMuch ?? false),
     config: gitops.config,
-    configWriter: guardedWriterOf(deps),
+    configWriter: guardedWriterOf(have),
     syncNow: () => looks.ask(),
-    planner: livePlannerOf(deps),
+    planner: livePlannerOf(have),
     history: gitops.history,
     memberHealth,
-    ...{ shared, records, bundles: bundlesOf(deps), deliveries: deliveriesOf(deps) },
+    ...{ shared, records, bundles: bundlesOf(have), deliveries: deliveriesOf(have) },
     ...{ dynamicDns, hiddenBy: (name) => hiddenIn(node.bundle(), name) },
     hasTextsOfOthers: (tenant, name) => dynamicDns.texts.hasOthers(tenant, name),
     testAlert: alerts.send,
@@ -172,29 +201,28 @@ function apiParts(deps: Deps, load: ThreadLoad, looks: AskedLooks): NodeApiParts
       onRegression: regressions.onRegression,
       baselineRttMs: (uid) => node.overlayClock.baselineRttMs(uid),
     },
-    simulator: simulatorOf(deps, memberHealth),
-    past: pastOf(deps),
-    clientRegions: () => deps.clientRegions?.counts() ?? null,
-    ...{ domains, cluster: deps.cluster, anycast: { status: () => anycastOf(deps) } },
-    nodeSettings: settingsViewOf(deps),
+    simulator: simulatorOf(have, memberHealth),
+    past: pastOf(have),
+    clientRegions: () => have.clientRegions?.counts() ?? null,
+    ...{ domains, cluster: have.cluster, anycast: { status: () => anycastOf(have.later) } },
+    nodeSettings: settingsViewOf(have),
     rum: createNodeRum(rum, () => node.bundle()),
     ...{ env, onRate: permit, onAgents: gitops.permitAgents, health },
   }
 }
 
 /** The last part of a start, and the first of a stop. */
-const anycastOf = ({ anycast }: Partial<Deps>): NodeAnycastStatus | null =>
-  anycast?.status() ?? null
+const anycastOf = ({ anycast }: Later): NodeAnycastStatus | null => anycast?.status() ?? null
 
-function settingsViewOf(deps: Deps): NodeApiParts['nodeSettings'] {
+function settingsViewOf(have: Needs): NodeApiParts['nodeSettings'] {
   return createSettingsView(
-    () => deps.settings,
-    () => deps.latestSettings,
+    () => have.settings,
+    () => have.latestSettings,
   )
 }
 
 function simulatorOf(
-  { node, gitops, health, settings }: Deps,
+  { node, gitops, health, settings }: Needs,
   memberHealth: NodeApiParts['memberHealth'],
 ): LiveSimulator {
   return new LiveSimulator({
@@ -208,7 +236,7 @@ function simulatorOf(
   })
 }
 
-function pastOf({ dataDir, journal, geo, gitops, settings, records }: Deps): PastAnswers {
+function pastOf({ dataDir, journal, geo, gitops, settings, records }: Needs): PastAnswers {
   const { persistent, exists } = records.state
   return new PastAnswers({
     copies: { journals: persistent.journals, exists },
@@ -218,58 +246,67 @@ function pastOf({ dataDir, journal, geo, gitops, settings, records }: Deps): Pas
   })
 }
 
-/** Looks at the parts when a request comes: a later part of the daemon brings them. */
-function bundlesOf(deps: Deps): NodeApiParts['bundles'] {
+/** A later part gives bundles, before the API listens. */
+function bundlesIn(later: Later): HasBundles {
+  const { bundleFeed, textsFeed, bundleFiles, bundleDeltas, packedBundles } = later
+  assert(bundleFeed !== undefined && textsFeed !== undefined, 'bundles are given before a request')
+  assert(bundleFiles !== undefined && bundleDeltas !== undefined, 'their files are there, too')
+  assert(packedBundles !== undefined, 'and so are the packed ones')
+  return { bundleFeed, textsFeed, bundleFiles, bundleDeltas, packedBundles }
+}
+
+function bundlesOf(have: Needs): NodeApiParts['bundles'] {
+  const given = (): HasBundles => bundlesIn(have.later)
   return {
-    told: (report) => told(deps, report),
-    heard: hearing(deps),
-    journal: (part) => deps.journals.take(part),
-    record: (channel, asking) => feedOf(deps, channel).record(channel, asking),
-    shadowFor: (asking) => deps.delivery.keeper.shadowFor(asking),
-    waitForOther: (channel, ...asked) => feedOf(deps, channel).waitForOther(...asked),
-    open: (digest) => deps.bundleFiles.open(digest),
+    told: (report) => told(have, report),
+    heard: hearing(have),
+    journal: (part) => have.journals.take(part),
+    record: (channel, asking) => feedOf(given(), channel).record(channel, asking),
+    shadowFor: (asking) => have.delivery.keeper.shadowFor(asking),
+    waitForOther: (channel, ...asked) => feedOf(given(), channel).waitForOther(...asked),
+    open: (digest) => given().bundleFiles.open(digest),
     openPacked: async (digest) => {
-      const path = await deps.packedBundles.path(digest)
-      return path === undefined ? undefined : deps.bundleFiles.openPath(path)
+      const path = await given().packedBundles.path(digest)
+      return path === undefined ? undefined : given().bundleFiles.openPath(path)
     },
-    delta: (from, to) => deps.bundleDeltas.get(from, to),
+    delta: (from, to) => given().bundleDeltas.get(from, to),
   }
 }
 
-const feedOf = ({ bundleFeed, textsFeed }: Deps, asked: string): BundleFeed =>
+const feedOf = ({ bundleFeed, textsFeed }: HasBundles, asked: string): BundleFeed =>
   asked === textsChannel(channel) ? textsFeed : bundleFeed
 
-function guardedWriterOf(deps: Deps): MovedGuard {
-  const limits = (): MoveLimits => moveLimitsIn(deps)
-  const config = (): ConfigSnapshot => deps.gitops.config.snapshot()
-  const writer = writerOf(deps)
+function guardedWriterOf(have: Needs): MovedGuard {
+  const limits = (): MoveLimits => moveLimitsIn(have)
+  const config = (): ConfigSnapshot => have.gitops.config.snapshot()
+  const writer = writerOf(have)
   return new MovedGuard({
     ...{ writer, limits, config, movedFrom: writer.movedFrom },
-    ...{ log: deps.log, clock: systemClock },
+    ...{ log: have.log, clock: systemClock },
   })
 }
 
-function livePlannerOf(deps: Deps): LivePlanner {
-  const moveLimits = (): MoveLimits => moveLimitsIn(deps)
-  return new LivePlanner({ node: () => deps.node.live(), clock: systemClock, moveLimits })
+function livePlannerOf(have: Needs): LivePlanner {
+  const moveLimits = (): MoveLimits => moveLimitsIn(have)
+  return new LivePlanner({ node: () => have.node.live(), clock: systemClock, moveLimits })
 }
 
-function moveLimitsIn({ gitops }: Deps): MoveLimits {
+function moveLimitsIn({ gitops }: Needs): MoveLimits {
   const [settings] = gitops.config.snapshot().list('Settings')
   return moveLimitsOf(settings?.object.spec.guardrails)
 }
 
-function writerOf(deps: Deps): EffectWriter {
-  const { node } = deps
+function writerOf(have: Needs): EffectWriter {
+  const { node } = have
   return new EffectWriter({
-    writer: writerInCluster(deps),
+    writer: writerInCluster(have),
     node: () => node.live(),
     clock: systemClock,
   })
 }
 
 /** What an agent without Redis finds goes to all nodes as from any other. */
-function hearing({ shared, settings, log }: Deps): NodeApiParts['bundles']['heard'] {
+function hearing({ shared, settings, log }: Needs): NodeApiParts['bundles']['heard'] {
   const instance = randomBytes(8).toString('hex')
   return async (value) => {
     const words = readNodeWords(value, systemClock.nowMs(), settings.state.nodeName)
@@ -285,7 +322,7 @@ function hearing({ shared, settings, log }: Deps): NodeApiParts['bundles']['hear
 }
 
 /** One that does not count, or does not fit in, is served all the same, as one without a name. */
-function told({ inventory, log }: Deps, value: unknown): Result<AskingNode | undefined, string> {
+function told({ inventory, log }: Needs, value: unknown): Result<AskingNode | undefined, string> {
   const report = readNodeReport(value)
   if (!report.ok) return report
   inventory.report(report.value, value as object)
@@ -298,38 +335,38 @@ function told({ inventory, log }: Deps, value: unknown): Result<AskingNode | und
   return ok({ name, labels })
 }
 
-const dataDirectoryOf = ({ settings, dataDir, node }: Deps) =>
+const dataDirectoryOf = ({ settings, dataDir, node }: Needs) =>
   dataDirectorySnapshot(settings.dataDir, dataDir.fault(), node.status())
 
 const strange = new Set<string>()
 const strangeMax = 100
 
 /** Once each, for names that anybody may invent. */
-function sayStrange(node: string, log: Deps['log']): void {
+function sayStrange(node: string, log: Given['log']): void {
   if (strange.has(node) || strange.size >= strangeMax) return
   strange.add(node)
   const what = 'a node tells of itself that is not listed, or has not signed it: it counts nowhere'
   log.warn({ node }, `${what}; "gslbd node add" makes its credential`)
 }
 
-const deliveriesOf = (deps: Deps): NodeApiParts['deliveries'] =>
+const deliveriesOf = (have: Needs): NodeApiParts['deliveries'] =>
   createDeliveriesView(
     channel,
-    () => deps.delivery.keeper,
-    () => deps.delivery.promised(),
+    () => have.delivery.keeper,
+    () => have.delivery.promised(),
   )
 
-function fleetIn(deps: Deps): FleetSnapshot {
-  const nodes = deps.drifted()
+function fleetIn(have: Needs): FleetSnapshot {
+  const nodes = have.drifted()
   const drift = Object.fromEntries(
     driftKinds.map((kind) => [kind, nodes.filter((one) => one.drift.includes(kind)).length]),
   )
-  const [delivery = null] = deliveriesOf(deps).list()
+  const [delivery = null] = deliveriesOf(have).list()
   const counted = nodes.filter(({ isCounted }) => isCounted).length
   return { nodes: counted, strangers: nodes.length - counted, drift, delivery }
 }
 
-function givenBy({ bundleFeed, textsFeed, bundleFiles }: Deps): GivenSnapshot {
+function givenBy({ bundleFeed, textsFeed, bundleFiles }: HasBundles): GivenSnapshot {
   const feeds = [bundleFeed.counts(), textsFeed.counts()]
   const files = bundleFiles.counts()
   const sum = (key: keyof FeedCounts): number => feeds.reduce((all, feed) => all + feed[key], 0)

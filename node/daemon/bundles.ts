@@ -14,11 +14,21 @@ import { BundleStore } from '#server/node/bundle-store.ts'
 import { textsChannel, textsDirectory } from '#server/texts/texts-bundle.ts'
 import { TextsPublisher } from '#server/texts/texts-publisher.ts'
 import { channel, recordTtlMs } from './git.ts'
-import type { Deps, Part } from './part.ts'
+import type { Given, Outcome } from '#node/parts/part.ts'
+import type {
+  HasBundles,
+  HasDataDir,
+  HasDelivery,
+  HasDynamicDns,
+  HasKey,
+  HasNode,
+} from '#node/parts/part-outputs.ts'
+
+type Needs = Given & HasDataDir & HasKey & HasDynamicDns
 
 /** What is on the disk is given: what a full disk did not take could not be sent either. */
-export const giveBundles: Part = (deps) => {
-  const { store, dataDir, delivery } = deps
+export const giveBundles = (have: Needs & HasNode & HasDelivery): Outcome<HasBundles> => {
+  const { store, dataDir, delivery } = have
   const { keeper, files } = delivery
   const bundleFeed = new BundleFeed({
     stored: () => recordIn(store),
@@ -28,7 +38,7 @@ export const giveBundles: Part = (deps) => {
   })
   const texts = new BundleStore(dataDir.path, textsDirectory)
   const textsFeed = new BundleFeed({ stored: () => recordIn(texts), after: systemAfter })
-  const publisher = createPublisher(deps, texts, () => textsFeed.changed())
+  const publisher = createPublisher(have, texts, () => textsFeed.changed())
   const pathOf = (digest: string): string => {
     const path = texts.bundlePath(digest)
     return existsSync(path) ? path : files.bundlePath(digest)
@@ -52,7 +62,7 @@ const recordIn = (store: BundleStore): SignedChannelRecord | undefined =>
 
 /** undefined: without an API nobody can ask for them. */
 function createPublisher(
-  { settings, dynamicDns, key, log }: Deps,
+  { settings, dynamicDns, key, log }: Needs,
   store: BundleStore,
   onStored: () => void,
 ): TextsPublisher | undefined {

@@ -14,7 +14,8 @@ import { ok } from '#lib/result.ts'
 import { noLongerThan } from '#lib/timer.ts'
 import { version } from '#lib/version.ts'
 import type { ClusterNode } from '#state/ports/cluster-nodes.ts'
-import type { Deps, Part } from './part.ts'
+import type { Given, Outcome } from '#node/parts/part.ts'
+import type { HasCluster, HasNode, HasShared } from '#node/parts/part-outputs.ts'
 
 /** The answer to the request goes out before the sockets close. */
 const restartAfterMs = 100
@@ -22,13 +23,15 @@ const leavePatienceMs = 1_000
 /** As the job does. */
 const announceMs = 5_000
 
-export const joinCluster: Part = (deps) => {
-  const { settings, shared, env, log } = deps
+type Needs = Given & HasShared & HasNode
+
+export const joinCluster = (have: Needs): Outcome<HasCluster> => {
+  const { settings, shared, env, log } = have
   const { nodeName } = settings.state
   const nodes = shared.clusterNodes
   const startedAtMs = systemClock.nowMs()
   let isRestarting = false
-  const self = (): ClusterNode => ({ ...wordOf(deps, nodeName), startedAtMs })
+  const self = (): ClusterNode => ({ ...wordOf(have, nodeName), startedAtMs })
   const takeRestart = (): string | null => {
     if (!isSupervised(env)) return unsupervised
     if (isRestarting) return null
@@ -42,13 +45,13 @@ export const joinCluster: Part = (deps) => {
   const isShared = settings.redis.url !== ''
   const inventory = createNodeInventory(
     systemClock,
-    isShared ? sharedBy(deps) : undefined,
-    listOf(deps),
+    isShared ? sharedBy(have) : undefined,
+    listOf(have),
   )
-  const watch = new DriftWatch(systemClock, () => givenBy(deps))
+  const watch = new DriftWatch(systemClock, () => givenBy(have))
   const drifted = (): ReturnType<DriftWatch['look']> => watch.look(inventory.all())
   const instance = randomBytes(8).toString('hex')
-  const report = (): NodeReport => ({ ...reportOf(deps, instance), startedAtMs })
+  const report = (): NodeReport => ({ ...reportOf(have, instance), startedAtMs })
   return ok({
     gives: {
       cluster: createClusterView({
@@ -73,7 +76,7 @@ export const joinCluster: Part = (deps) => {
     stop: async () => {
       forget()
       // One that starts again at once is not missed meanwhile.
-      if (isRestarting || deps.isReplaced) return
+      if (isRestarting || have.isReplaced) return
       inventory.report({ ...report(), isLeaving: true })
       await noLongerThan(
         leavePatienceMs,
@@ -83,31 +86,28 @@ export const joinCluster: Part = (deps) => {
   })
 }
 
-function reportOf(deps: Deps, instance: string): NodeReport {
-  const { settings, node } = deps
-  // Undefined while the API is being put together.
-  const { busyRatio = () => 0 }: Partial<Pick<Deps, 'busyRatio'>> = deps
+function reportOf(have: Needs, instance: string): NodeReport {
+  const { settings, node, later } = have
+  const busyRatio = later.busyRatio ?? (() => 0)
   const parts = { settings, node, instance, busyRatio, clock: systemClock }
   const pulled = { ...refusedHere(node, systemClock), againMs: announceMs }
   return nodeReport({ ...parts, role: 'control', startedAtMs: 0 }, pulled)
 }
 
-function givenBy(deps: Deps): ReturnType<ConstructorParameters<typeof DriftWatch>[1]> {
-  const { active, publisher } = deps.node.status()
+function givenBy(have: Needs): ReturnType<ConstructorParameters<typeof DriftWatch>[1]> {
+  const { active, publisher } = have.node.status()
   if (active === null) return undefined
-  // Undefined while the parts are put together.
-  const { delivery }: Partial<Pick<Deps, 'delivery'>> = deps
-  const view = delivery?.keeper.view()
+  const view = have.later.delivery?.keeper.view()
   if (view !== null && view !== undefined) return { publisher, ...view.state.good }
   return { publisher, seq: active.seq, digest: active.digest }
 }
 
-function listOf({ settings, log }: Deps): NodeList {
+function listOf({ settings, log }: Needs): NodeList {
   const { listFile, unlisted } = settings.node
   return new NodeList(listFile, unlisted, systemClock, log)
 }
 
-function sharedBy({ shared: { toldNodes } }: Deps): SharedReports {
+function sharedBy({ shared: { toldNodes } }: Needs): SharedReports {
   return {
     tell: (word) => toldNodes.tell(word),
     list: async () => {
@@ -117,14 +117,12 @@ function sharedBy({ shared: { toldNodes } }: Deps): SharedReports {
   }
 }
 
-function wordOf(deps: Deps, name: string): Omit<ClusterNode, 'startedAtMs'> {
-  const { node, env, settings } = deps
+function wordOf(have: Needs, name: string): Omit<ClusterNode, 'startedAtMs'> {
+  const { node, env, settings, later } = have
   const { active } = node.status()
   const counters = node.counters()
   const started = { status: active === null ? 'starting' : 'ok', reasons: [] } as const
-  // Undefined while the API is being put together; null where it is off.
-  const { operatorView }: Partial<Pick<Deps, 'operatorView'>> = deps
-  const health = operatorView?.health() ?? started
+  const health = later.operatorView?.health() ?? started
   return {
     name,
     version,
@@ -133,7 +131,7 @@ function wordOf(deps: Deps, name: string): Omit<ClusterNode, 'startedAtMs'> {
     digest: active?.digest ?? null,
     seq: active?.seq ?? 0,
     issuedAtMs: active?.issuedAtMs ?? null,
-    busyRatio: deps.busyRatio(),
+    busyRatio: later.busyRatio?.() ?? 0,
     queries: counters.reduce((sum, one) => sum + one.udpQueries + one.tcpQueries, 0),
     answersDns: settings.roles.includes('dns'),
     status: health.status,

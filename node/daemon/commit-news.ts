@@ -7,14 +7,17 @@ import { ok } from '#lib/result.ts'
 import { systemAfter } from '#lib/timer.ts'
 import { commitChannel } from '#state/sql/commit-news.ts'
 import { listenForChanges } from '#state/sql/change-listener.ts'
-import type { Deps, Part } from './part.ts'
+import type { Given, Outcome } from '#node/parts/part.ts'
+import type { HasCommitNews, HasGit, HasNode, HasRecords } from '#node/parts/part-outputs.ts'
 
 /**
  * Without a shared database nobody is told; with a repository of its own a node has nobody to wait
  * for.
  */
-export const shareCommitNews: Part = (deps) => {
-  const { settings, records, node, gitops } = deps
+export const shareCommitNews = (
+  have: Given & HasRecords & HasNode & HasGit,
+): Outcome<HasCommitNews> => {
+  const { settings, records, node, gitops } = have
   const { url } = settings.database
   const isAlone = url === '' || settings.gitops.url === ''
   if (isAlone) return ok({ gives: { commitNews: null } })
@@ -36,7 +39,7 @@ export const shareCommitNews: Part = (deps) => {
 }
 
 /** A change is answered when the other nodes have it, too; those that do not follow have gone. */
-export function writerInCluster({ gitops, commitNews }: Deps): ConfigWriter {
+export function writerInCluster({ gitops, commitNews }: HasGit & HasCommitNews): ConfigWriter {
   return {
     write: async (request) => {
       const done = await gitops.write(request)

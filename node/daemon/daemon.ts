@@ -15,8 +15,21 @@ import { keepThreadsSmall } from '#system/worker/release-memory.ts'
 import { holdDataDir, openKey, prepareDataDir, takeOver } from './data-directory.ts'
 import { createNode, openSockets, readGeoTables } from './dns.ts'
 import { createRegressions } from './overlays.ts'
-import { startParts, stopParts } from './part.ts'
-import type { Deps, Given, Part, Stops } from './part.ts'
+import { PartChain, stopParts } from '#node/parts/part.ts'
+import type { Given, Stops } from '#node/parts/part.ts'
+import type {
+  HasApi,
+  HasApiPort,
+  HasDataDir,
+  HasDnsPort,
+  HasGit,
+  HasKey,
+  HasLicence,
+  HasNode,
+  HasRedirects,
+  HasShared,
+  Later,
+} from '#node/parts/part-outputs.ts'
 import { WriteGate } from '#node/data/predecessor.ts'
 import { createRedirects, openRedirects } from './redirects.ts'
 import { keepDynamicDns, keepJournals, keepRecords, openSharedState } from './state.ts'
@@ -44,21 +57,24 @@ export interface Daemon {
 }
 
 /** Only opens what it finds: nothing runs yet, and a failure is told by the caller alone. */
-const opening: readonly Part[] = [holdDataDir, prepareDataDir, openKey, openSharedState]
+const opening = (chain: PartChain<Given>): PartChain<Opened> =>
+  chain.with(holdDataDir).with(prepareDataDir).with(openKey).with(openSharedState)
+
+type Opened = Given & HasDataDir & HasKey & HasShared
 
 /** What it takes to answer from the last bundle. */
-const answering: readonly Part[] = [
-  keepRecords,
-  keepDynamicDns,
-  keepJournals,
-  createRegressions,
-  createRedirects,
-  createNode,
-  readGeoTables,
-  openSockets,
-  openRedirects,
-  takeOver,
-]
+const answering = (chain: PartChain<Opened>) =>
+  chain
+    .with(keepRecords)
+    .with(keepDynamicDns)
+    .with(keepJournals)
+    .with(createRegressions)
+    .with(createRedirects)
+    .with(createNode)
+    .with(readGeoTables)
+    .with(openSockets)
+    .with(openRedirects)
+    .with(takeOver)
 
 /** Looks at its own key before it starts everything. Errors: a sentence for the operator. */
 export function startWholeNode(
@@ -93,59 +109,61 @@ export async function startDaemon(
 ): Promise<Result<Daemon, string>> {
   const clash = portClash(settings)
   if (clash !== undefined) return err(clash)
+  const later: Later = {}
   const given: Given = {
     ...{ settings, latestSettings: settings, log, env, prepare, before },
-    ...{ gate: new WriteGate(), isReplaced: false },
+    ...{ gate: new WriteGate(), isReplaced: false, later },
   }
-  // Each part adds what it gives, before the parts that read it.
-  const deps = given as Deps
   const stops: Stops = { first: [], last: [] }
-  const opened = await startParts(opening, deps, stops)
+  const opened = await opening(new PartChain(Promise.resolve(ok(given)), stops)).started
   if (!opened.ok) {
     await stopParts(stops.first)
     return opened
   }
   const stop = async (): Promise<void> => {
     // Threads that are still starting must not take up the time of the others.
-    const { node }: Partial<Deps> = deps
-    node?.callOffStarts()
-    deps.gate.giveUp()
+    later.node?.callOffStarts()
+    given.gate.giveUp()
     await stopParts(stops.first)
     await stopParts(stops.last.reverse())
-    if (!deps.isReplaced) log.info({}, 'gslbd has stopped')
+    if (!given.isReplaced) log.info({}, 'gslbd has stopped')
   }
-  const started = await startRunning(deps, stops)
+  const started = await startRunning(opened.value, stops)
   if (!started.ok) {
     log.error({}, started.error)
     endWithin(endPatienceMs, log)
     await stop()
     return started
   }
-  await sayThatItRuns(deps)
+  const running = started.value
+  await sayThatItRuns(running)
   return ok({
-    dnsPort: deps.dnsPort,
-    apiPort: deps.apiPort,
-    reload: (next) => reload(deps, next),
-    sockets: () => socketsOf(deps),
-    isServing: () => deps.node.status().active !== null,
+    dnsPort: running.dnsPort,
+    apiPort: running.apiPort,
+    reload: (next) => reload(running, next),
+    sockets: () => socketsOf(running),
+    isServing: () => running.node.status().active !== null,
     letGo: async () => {
-      deps.isReplaced = true
+      running.isReplaced = true
       await stopParts(stops.first)
     },
     stop,
-    isRestarting: deps.isRestarting,
+    isRestarting: running.isRestarting,
   })
 }
 
 /** The code of what does not answer is loaded when answers are given. */
-async function startRunning(deps: Deps, stops: Stops): Promise<Result<null, string>> {
-  const answers = await startParts(answering, deps, stops)
-  if (!answers.ok) return answers
+async function startRunning(opened: Opened, stops: Stops) {
+  const answers = answering(new PartChain(Promise.resolve(ok(opened)), stops))
+  const answered = await answers.started
+  if (!answered.ok) return answered
   const { following } = await import('./following.ts')
-  return startParts(following, deps, stops)
+  return following(answers).started
 }
 
-function socketsOf({ settings, node, redirects, api }: Deps): readonly ListenerSockets[] {
+type Running = Given & HasNode & HasRedirects & HasGit & HasApi
+
+function socketsOf({ settings, node, redirects, api }: Running): readonly ListenerSockets[] {
   const { listenAddr, port } = settings.api
   const descriptor = api === null ? undefined : descriptorOf(api.server)
   const descriptors = descriptor === undefined ? [] : [descriptor]
@@ -153,7 +171,8 @@ function socketsOf({ settings, node, redirects, api }: Deps): readonly ListenerS
   return [...node.sockets(), ...(redirects?.sockets() ?? []), ofApi]
 }
 
-async function sayThatItRuns({ settings, log, gitops, dnsPort, apiPort }: Deps): Promise<void> {
+async function sayThatItRuns(running: Running & HasDnsPort & HasApiPort): Promise<void> {
+  const { settings, log, gitops, dnsPort, apiPort } = running
   if (settings.api.enabled) await gitops.firstLook()
   const { roles, dns } = settings
   const { listenAddr, threads } = dns
@@ -161,22 +180,22 @@ async function sayThatItRuns({ settings, log, gitops, dnsPort, apiPort }: Deps):
   log.info({ ...said, apiPort }, 'gslbd is running')
 }
 
-async function reload(deps: Deps, next: Settings): Promise<void> {
-  const { log, licence, gitops } = deps
-  const { applied, needRestart } = changedSettings(deps.settings, next)
+async function reload(running: Running & HasLicence, next: Settings): Promise<void> {
+  const { log, licence, gitops } = running
+  const { applied, needRestart } = changedSettings(running.settings, next)
   if (needRestart.length > 0) {
     log.warn({ settings: needRestart }, 'these settings change only with a restart')
   }
-  deps.settings = reloadedSettings(deps.settings, next)
-  deps.latestSettings = next
-  const { logging, license, gitops: followed } = deps.settings
+  running.settings = reloadedSettings(running.settings, next)
+  running.latestSettings = next
+  const { logging, license, gitops: followed } = running.settings
   const { pollMs, allowedSigners } = followed
   log.setLevel(logging.level)
-  deps.redirects?.reopenLog()
+  running.redirects?.reopenLog()
   if (applied.some((setting) => setting.startsWith('license.'))) await licence.reload(license)
   if (applied.some((setting) => setting.startsWith('gitops.'))) {
     const { keepPushCheck } = await import('./git.ts')
-    keepPushCheck(deps.settings, log)
+    keepPushCheck(running.settings, log)
     await gitops.reload({ pollMs, allowedSignersPath: allowedSigners })
   } else {
     gitops.poke()

@@ -3,10 +3,11 @@
 import { openDataDirLater, openDataDirToServe } from '#node/data/data-dir.ts'
 import { openNodeKey } from '#node/data/key.ts'
 import { ok } from '#lib/result.ts'
-import type { Part } from './part.ts'
+import type { Given, Outcome } from '#node/parts/part.ts'
+import type { HasDataDir, HasKey, HasNode } from '#node/parts/part-outputs.ts'
 import { takeOverFrom } from '#node/data/predecessor.ts'
 
-export const holdDataDir: Part = ({ settings, log, before, gate }) => {
+export const holdDataDir = ({ settings, log, before, gate }: Given): Outcome<HasDataDir> => {
   const dataDir =
     before === null
       ? openDataDirToServe(settings.dataDir, log)
@@ -16,12 +17,12 @@ export const holdDataDir: Part = ({ settings, log, before, gate }) => {
   return ok({ gives: { dataDir: dataDir.value }, stop: () => dataDir.value.release() })
 }
 
-export const prepareDataDir: Part = async ({ prepare }) => {
+export const prepareDataDir = async ({ prepare }: Given): Promise<Outcome> => {
   const prepared = await prepare()
-  return prepared.ok ? ok({}) : prepared
+  return prepared.ok ? ok({ gives: {} }) : prepared
 }
 
-export const openKey: Part = ({ settings, log }) => {
+export const openKey = ({ settings, log }: Given): Outcome<HasKey> => {
   const key = openNodeKey(settings.dataDir)
   if (!key.ok) return key
   if (key.value.warning !== undefined) log.warn({}, key.value.warning)
@@ -29,9 +30,13 @@ export const openKey: Part = ({ settings, log }) => {
 }
 
 /** From here on this process stores what it learns; its sockets are answered already. */
-export const takeOver: Part = async ({ before, gate, ...parts }) => {
+export const takeOver = async ({
+  before,
+  gate,
+  ...parts
+}: Given & HasDataDir & HasNode): Promise<Outcome> => {
   const taken = await takeOverFrom(before, parts)
   if (!taken.ok) return taken
   gate.open()
-  return ok({})
+  return ok({ gives: {} })
 }

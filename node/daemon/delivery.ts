@@ -17,15 +17,27 @@ import { err, ok } from '#lib/result.ts'
 import type { Result } from '#lib/result.ts'
 import type { StoreFailure } from '#state/ports/store-result.ts'
 import { channel, recordTtlMs } from './git.ts'
-import type { Deps, Part } from './part.ts'
+import type { Given, Outcome } from '#node/parts/part.ts'
+import type {
+  HasCluster,
+  HasDataDir,
+  HasDelivery,
+  HasGit,
+  HasKey,
+  HasNode,
+  HasRecords,
+} from '#node/parts/part-outputs.ts'
 
-export const keepDelivery: Part = (deps) => {
-  const { dataDir, store, key, gitops, log } = deps
+type OfState = HasDataDir & HasKey & HasRecords
+type Needs = Given & OfState & HasNode & HasGit & HasCluster
+
+export const keepDelivery = (have: Needs): Outcome<HasDelivery> => {
+  const { dataDir, store, key, gitops, log } = have
   const files = new DeliveryFiles(dataDir.path, store)
   const records = new PlaceRecords({
     ...{ channel, ttlMs: recordTtlMs, clock: systemClock },
     // The feed is told when the record of this node is another one.
-    agentsMax: () => deps.node.status().active?.agentsMax,
+    agentsMax: () => have.node.status().active?.agentsMax,
     bytesOf: (digest) => bytesOf(files.bundlePath(digest)),
     sign: (record) => signChannelRecord(record, key.signing),
   })
@@ -33,17 +45,17 @@ export const keepDelivery: Part = (deps) => {
     files.keep(text, state)
     files.keepPassed(records.of(state.good))
   }
-  const { read, replace } = storeOf(deps)
+  const { read, replace } = storeOf(have)
   const keeper = new DeliveryKeeper({
     ...{ read, replace, keep, records, clock: systemClock, log },
-    name: deps.settings.state.nodeName,
-    mayHaveRow: () => deps.records.state.exists(),
+    name: have.settings.state.nodeName,
+    mayHaveRow: () => have.records.state.exists(),
     kept: () => files.state(),
-    made: () => madeBy(deps),
-    plan: (commit) => planIn(deps, commit),
-    nodes: () => nodesIn(deps),
-    strangers: () => deps.inventory.all().filter(({ isCounted }) => !isCounted).length,
-    onChange: () => feedOf(deps)?.changed(),
+    made: () => madeBy(have),
+    plan: (commit) => planIn(have, commit),
+    nodes: () => nodesIn(have),
+    strangers: () => have.inventory.all().filter(({ isCounted }) => !isCounted).length,
+    onChange: () => have.later.bundleFeed?.changed(),
   })
   const tick = async (): Promise<void> => {
     await keeper.tick()
@@ -51,11 +63,11 @@ export const keepDelivery: Part = (deps) => {
   }
   const promise = new DeliveryPromise({
     bundlePath: (digest) => files.bundlePath(digest),
-    tables: () => deps.node.live()?.tables,
+    tables: () => have.node.live()?.tables,
     clock: systemClock,
   })
   const promised = (): string => promise.of(keeper.view()?.state)
-  const forget = gitops.config.onChange(() => void tickQuietly(tick, deps))
+  const forget = gitops.config.onChange(() => void tickQuietly(tick, have))
   const stop = async (): Promise<void> => {
     forget()
     await promise.close()
@@ -67,12 +79,7 @@ function bytesOf(path: string | undefined): number | undefined {
   return path === undefined ? undefined : statSync(path, { throwIfNoEntry: false })?.size
 }
 
-/** It is made later than this part. */
-function feedOf(deps: Deps): Deps['bundleFeed'] | undefined {
-  return (deps as Partial<Deps>).bundleFeed
-}
-
-async function tickQuietly(tick: () => Promise<void>, { log }: Deps): Promise<void> {
+async function tickQuietly(tick: () => Promise<void>, { log }: Needs): Promise<void> {
   await tick().catch((error: unknown) =>
     log.error({ err: error }, 'the delivery was not looked at'),
   )
@@ -89,7 +96,7 @@ function renewPassed(keeper: DeliveryKeeper, files: DeliveryFiles, records: Plac
   }
 }
 
-function storeOf({ records }: Deps): Pick<DeliveryKeeperParts, 'read' | 'replace'> {
+function storeOf({ records }: Needs): Pick<DeliveryKeeperParts, 'read' | 'replace'> {
   const { deliveries } = records.state.persistent
   return {
     read: async () => sentenceOf(await deliveries.read(channel)),
@@ -102,7 +109,7 @@ function sentenceOf<T>(result: Result<T, StoreFailure>): Result<T, string> {
 }
 
 /** What nodes could be given: it is active here, and on the disk. */
-function madeBy({ node }: Deps): ReturnType<DeliveryKeeperParts['made']> {
+function madeBy({ node }: Needs): ReturnType<DeliveryKeeperParts['made']> {
   const { active, isStored } = node.status()
   if (active === null || !isStored) return undefined
   const { commit, digest, serial = 0, seq } = active
@@ -117,7 +124,7 @@ function contentOf({ compiler, counts, nameSeed, nameLabelsMax, sections }: Mani
   return hash('sha256', JSON.stringify(all)).slice(0, 32)
 }
 
-function planIn({ gitops: { config } }: Deps, commit: string): DeliveryPlan | null | undefined {
+function planIn({ gitops: { config } }: Needs, commit: string): DeliveryPlan | null | undefined {
   if (!config.isReady()) return undefined
   const snapshot = config.snapshot()
   // The view follows the bundle a moment later.
@@ -126,7 +133,7 @@ function planIn({ gitops: { config } }: Deps, commit: string): DeliveryPlan | nu
   return found === undefined ? null : deliveryPlanOf(found.object.spec)
 }
 
-function nodesIn({ inventory }: Deps): readonly DeliveryNode[] {
+function nodesIn({ inventory }: Needs): readonly DeliveryNode[] {
   return inventory.all().flatMap(({ report, ageMs, isCounted }) => {
     const { role, name, labels, instance, digest, seq, refusals, counters, shadow } = report
     if (role !== 'dns' || !isCounted) return []

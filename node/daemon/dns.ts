@@ -34,22 +34,37 @@ import { QuerySamples } from '#answer/samples/query-samples.ts'
 import type { GeoSource } from '#inputs/geo/geo-source.ts'
 import type { Settings } from '#settings/settings.ts'
 import { RumStore } from '#inputs/rum/rum-store.ts'
-import type { Deps, Part } from './part.ts'
+import type { Given, Outcome } from '#node/parts/part.ts'
+import type {
+  HasAnycast,
+  HasDataDir,
+  HasDnsPort,
+  HasDynamicDns,
+  HasKey,
+  HasNode,
+  HasRecords,
+  HasRedirects,
+  HasRegressions,
+  HasShared,
+} from '#node/parts/part-outputs.ts'
+
+type OfState = HasDataDir & HasKey & HasShared & HasRecords & HasDynamicDns
+type Needs = Given & OfState & HasRegressions & HasRedirects
 
 /** Puts the node together; it answers nothing yet. */
-export const createNode: Part = async (deps) => {
-  const { settings, log, env, dataDir, key, shared, dynamicDns, gate } = deps
+export const createNode = async (have: Needs): Promise<Outcome<HasNode>> => {
+  const { settings, log, env, dataDir, key, shared, dynamicDns, gate } = have
   const clock = systemClock
   let isResting = false
-  const updates = createUpdates(deps)
+  const updates = createUpdates(have)
   const store = new BundleStore(dataDir.path)
   const rum = new RumStore(clock)
   const queryBucket = new SharedArrayBuffer(queryBucketBytes)
-  const mayBegin = deps.before === null ? undefined : gate.opened
+  const mayBegin = have.before === null ? undefined : gate.opened
   const health = createNodeHealth(settings, shared, log, env, mayBegin)
   const { source: geo, feed: geoFeed } = createGeo(settings, log)
   health?.onChange((changes) => {
-    for (const { memberUid } of changes) deps.records.memberChanged(memberUid)
+    for (const { memberUid } of changes) have.records.memberChanged(memberUid)
   })
   const resolver = createNodeResolver(settings, dataDir.path, log)
   const createThreads = await threadsByRole(settings)
@@ -81,15 +96,15 @@ export const createNode: Part = async (deps) => {
     resolver,
     dynamic: dynamicDns,
     journal,
-    redirects: redirectsOf(deps),
+    redirects: redirectsOf(have),
     geo: geoFeed,
     clock,
     log,
-    onRegression: (event) => deps.regressions.saw(event),
+    onRegression: (event) => have.regressions.saw(event),
   })
   dynamicDns.onKeys((keys) => node.setKeys(keys.map(exchangeKey)))
-  const notifier = createNotifier(deps, node)
-  tellOfBundles(deps, node, notifier)
+  const notifier = createNotifier(have, node)
+  tellOfBundles(have, node, notifier)
   const clientRegions = samples && watchClients(samples, node, geo)
   const permit = (perSecond: number): void => new QueryBucket(queryBucket).adopt(perSecond)
   return ok({
@@ -124,7 +139,7 @@ function watchClients(samples: QuerySamples, node: DnsNode, geo: GeoSource): Cli
 }
 
 /** Secondaries and the log hear what each bundle changes. */
-function tellOfBundles({ settings, log }: Deps, node: DnsNode, notifier: Notifier): void {
+function tellOfBundles({ settings, log }: Needs, node: DnsNode, notifier: Notifier): void {
   const watch = watchZones(settings.dns, log)
   const watchGeo = settings.roles.includes('dns') ? watchMissingGeo(node, log) : () => undefined
   node.onServed(() => {
@@ -135,7 +150,7 @@ function tellOfBundles({ settings, log }: Deps, node: DnsNode, notifier: Notifie
 }
 
 /** Passes each bundle's redirects on: to the HTTP listener here, and to other servers. */
-function redirectsOf({ redirects, redirectPushes }: Deps): NonNullable<DnsNodeParts['redirects']> {
+function redirectsOf({ redirects, redirectPushes }: Needs): NonNullable<DnsNodeParts['redirects']> {
   return {
     serve: (bundle) => {
       redirects?.serve(bundle)
@@ -150,23 +165,24 @@ function exchangeKey(key: LiveTsigKey): ExchangeKey {
   return { ...key, mayTransfer: key.tenantId === defaultTenant }
 }
 
-function createUpdates(deps: Deps): Updates {
-  const { settings, log, dynamicDns } = deps
+function createUpdates(have: Needs): Updates {
+  const { settings, log, dynamicDns, later } = have
   return new Updates({
     dynamicDns,
-    bundle: () => deps.node.bundle(),
+    bundle: () => later.node?.bundle(),
     zones: updateZonesOf(settings.dns),
     mayWrite: (tenant, name) => {
       if (tenant === defaultTenant) return true
-      const { config } = deps.gitops
+      const config = later.gitops?.config
+      if (config?.isReady() !== true) return false
       const hasOthers = dynamicDns.texts.hasOthers(tenant, name)
-      return config.isReady() && mayWriteText(config.snapshot(), { tenant, name, hasOthers })
+      return mayWriteText(config.snapshot(), { tenant, name, hasOthers })
     },
     log,
   })
 }
 
-function createNotifier({ settings, log, dynamicDns }: Deps, node: DnsNode): Notifier {
+function createNotifier({ settings, log, dynamicDns }: Needs, node: DnsNode): Notifier {
   const keyName = notifyKeyOf(settings.dns)
   const { catalog } = transfersOf(settings.dns)
   return new Notifier({
@@ -184,26 +200,27 @@ function createNotifier({ settings, log, dynamicDns }: Deps, node: DnsNode): Not
 }
 
 /** Before the sockets, so that no client is answered as if it were nowhere. */
-export const readGeoTables: Part = async ({ geo }) => {
+export const readGeoTables = async ({ geo }: HasNode): Promise<Outcome> => {
   await geo.start()
-  return ok({ stop: () => geo.stop() })
+  return ok({ gives: {}, stop: () => geo.stop() })
 }
 
-export const openSockets: Part = async ({ node, before, settings }) => {
+export const openSockets = async (have: Given & HasNode): Promise<Outcome<HasDnsPort>> => {
+  const { node, before, settings } = have
   const dns = await node.start(before?.sockets)
   if (!dns.ok) return dns
   return ok({ gives: { dnsPort: settings.roles.includes('dns') ? dns.value.port : null } })
 }
 
 /** The last part, which a stop takes back first: all else goes on until the routers know. */
-export const announceAddresses: Part = (deps) => {
-  const { settings, node, dnsPort, env, log } = deps
+export const announceAddresses = (have: Given & HasNode & HasDnsPort): Outcome<HasAnycast> => {
+  const { settings, node, dnsPort, env, log } = have
   if (dnsPort === null) return ok({ gives: { anycast: null } })
-  const takesOver = deps.before !== null
+  const takesOver = have.before !== null
   const anycast = announceNode({ settings, node, dnsPort, env, log, takesOver })
   return ok({
     gives: { anycast },
-    stop: () => anycast?.stop(deps.isReplaced),
+    stop: () => anycast?.stop(have.isReplaced),
     stopLast: () => anycast?.end(),
   })
 }

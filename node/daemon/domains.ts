@@ -2,9 +2,11 @@
 import { createNodeDomains } from '#node/compose/domains.ts'
 import { systemClock } from '#lib/clock.ts'
 import { ok } from '#lib/result.ts'
-import type { Part } from './part.ts'
+import type { Given, Outcome } from '#node/parts/part.ts'
+import type { HasDomains, HasGit, HasRecords } from '#node/parts/part-outputs.ts'
 
-export const createDomains: Part = ({ settings, records, gitops, log }) => {
+export const createDomains = (have: Given & HasRecords & HasGit): Outcome<HasDomains> => {
+  const { settings, records, gitops, log } = have
   const domains = createNodeDomains({
     settings,
     store: records.state.atOnce.domains,

@@ -9,26 +9,44 @@ import { announceAddresses } from './dns.ts'
 import { createDomains } from './domains.ts'
 import { createGit, followBranch, makeRepository } from './git.ts'
 import { keepOverlays } from './overlays.ts'
-import type { Part } from './part.ts'
+import type { Given, PartChain } from '#node/parts/part.ts'
+import type {
+  HasDataDir,
+  HasDnsPort,
+  HasDynamicDns,
+  HasJournals,
+  HasKey,
+  HasNode,
+  HasRecords,
+  HasRedirects,
+  HasRegressions,
+  HasShared,
+} from '#node/parts/part-outputs.ts'
 import { runJobs } from './periodic.ts'
 import { hearBackupRequests, lookAtDynamicDns } from './state.ts'
 
-export const following: readonly Part[] = [
-  lookAtDynamicDns,
-  makeRepository,
-  createGit,
-  shareCommitNews,
-  keepAlerts,
-  createDomains,
-  joinCluster,
-  keepDelivery,
-  createApi,
-  giveBundles,
-  listen,
-  lookAtLicence,
-  followBranch,
-  keepOverlays,
-  hearBackupRequests,
-  runJobs,
-  announceAddresses,
-]
+type OfState = HasDataDir & HasKey & HasShared & HasRecords & HasDynamicDns & HasJournals
+
+/** What there is when the node answers DNS. */
+type Answering = Given & OfState & HasRegressions & HasRedirects & HasNode & HasDnsPort
+
+/** Adds the parts in their order; a stop goes the other way. */
+export const following = (chain: PartChain<Answering>) =>
+  chain
+    .with(lookAtDynamicDns)
+    .with(makeRepository)
+    .with(createGit)
+    .with(shareCommitNews)
+    .with(keepAlerts)
+    .with(createDomains)
+    .with(joinCluster)
+    .with(keepDelivery)
+    .with(createApi)
+    .with(giveBundles)
+    .with(listen)
+    .with(lookAtLicence)
+    .with(followBranch)
+    .with(keepOverlays)
+    .with(hearBackupRequests)
+    .with(runJobs)
+    .with(announceAddresses)

@@ -22,7 +22,8 @@ import type { Result } from '#lib/result.ts'
 import { systemAfter } from '#lib/timer.ts'
 import type { DnsNode } from '#server/node/node.ts'
 import { releaseMemory } from '#system/worker/release-memory.ts'
-import type { Deps, Part } from './part.ts'
+import type { Given, Outcome } from '#node/parts/part.ts'
+import type { HasDataDir, HasGit, HasKey, HasNode, HasRecords } from '#node/parts/part-outputs.ts'
 
 /** One name for the only channel of this version. */
 export const channel = 'main'
@@ -34,7 +35,8 @@ export function ensureOwnRepository({ dataDir, gitops }: Settings): Result<unkno
   return gitops.url === '' ? ensureOrigin(originPath(dataDir), gitops.branch) : ok(null)
 }
 
-export const makeRepository: Part = ({ settings, log, dataDir, node }) => {
+export const makeRepository = (have: Given & HasDataDir & HasNode): Outcome => {
+  const { settings, log, dataDir, node } = have
   const fault = dataDir.fault()
   if (fault !== null) {
     if (node.status().active === null) return err(fault)
@@ -43,7 +45,7 @@ export const makeRepository: Part = ({ settings, log, dataDir, node }) => {
   const origin = ensureOwnRepository(settings)
   if (origin.ok) keepPushCheck(settings, log)
   // A node that cannot write goes on without its repository; it serves all the same.
-  return origin.ok || fault !== null ? ok({}) : origin
+  return origin.ok || fault !== null ? ok({ gives: {} }) : origin
 }
 
 /** Without it, what is pushed is judged when it is there. */
@@ -52,20 +54,22 @@ export function keepPushCheck(settings: Settings, log: ProcessLog): void {
   if (!installed.ok) log.warn({}, installed.error)
 }
 
+type Needs = Given & HasKey & HasRecords & HasNode
+
 /** Puts the Git side together; its thread starts later, with `followBranch`. */
-export const createGit: Part = (deps) => {
-  const { node, health, log } = deps
-  const repacker = createRepacker(deps.settings, log)
+export const createGit = (have: Needs): Outcome<HasGit> => {
+  const { node, health, log, later } = have
+  const repacker = createRepacker(have.settings, log)
   const activations = new Activations(
     node,
     health === null,
     log,
-    (commit) => deps.records.commits.activated(commit),
-    () => deps.commitNews?.activated(),
-    () => deps.bundleFeed.changed(),
+    (commit) => have.records.commits.activated(commit),
+    () => later.commitNews?.activated(),
+    () => later.bundleFeed?.changed(),
   )
-  const gitops = createGitops(deps, activations)
-  deps.geoFeed.onChange(gitops.giveDatabases)
+  const gitops = createGitops(have, activations)
+  have.geoFeed.onChange(gitops.giveDatabases)
   // When a commit was read, and is active, this thread has as much to give back as the one of Git.
   const onTheClock = { clock: systemClock, after: systemAfter }
   const releases = new MemoryReleases({ ...onTheClock, release: () => releaseMemory('keep') })
@@ -80,17 +84,18 @@ export const createGit: Part = (deps) => {
   })
 }
 
-export const followBranch: Part = async ({ gitops, settings, dataDir, log }) => {
+export const followBranch = async (have: Given & HasDataDir & HasGit): Promise<Outcome> => {
+  const { gitops, settings, dataDir, log } = have
   await gitops.start()
-  if (settings.gitops.url !== '') return ok({})
+  if (settings.gitops.url !== '') return ok({ gives: {} })
   const { path } = dataDir
   const gitdir = originPath(resolve(path))
   const socket = openPushSocket({ dataDir: path, gitdir, judge: gitops.judge, log })
   return ok({ gives: {}, stop: socket.close })
 }
 
-function createGitops(deps: Deps, activations: Activations): GitopsControl {
-  const { gitops, health, dataDir } = deps.settings
+function createGitops(have: Needs, activations: Activations): GitopsControl {
+  const { gitops, health, dataDir } = have.settings
   const control = createGitopsControl({
     dataDir,
     url: gitops.url,
@@ -100,20 +105,20 @@ function createGitops(deps: Deps, activations: Activations): GitopsControl {
     allowedSignersPath: gitops.allowedSigners,
     ssh: sshAccess(gitops),
     channel,
-    signingKeyPem: deps.key.pem,
+    signingKeyPem: have.key.pem,
     recordTtlMs,
     checkPolicy: checkPolicyOfNode(health),
-    judging: judgingOf(deps.settings),
-    resume: deps.node.resumePoint(),
-    ...agentsMaxOf(deps.node),
+    judging: judgingOf(have.settings),
+    resume: have.node.resumePoint(),
+    ...agentsMaxOf(have.node),
   })
-  const tell = createGitopsLog(deps.log)
+  const tell = createGitopsLog(have.log)
   control.onStatus((status, change) => {
     activations.noteHead(status.head?.commit)
     tell(status, change)
-    deps.records.commits.statusIs(status)
+    have.records.commits.statusIs(status)
   })
-  control.onPrepare((bundle) => deps.node.prepare(bundle))
+  control.onPrepare((bundle) => have.node.prepare(bundle))
   control.onPublish((publication) => activations.add(publication))
   return control
 }

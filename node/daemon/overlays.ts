@@ -6,24 +6,24 @@ import { systemClock } from '#lib/clock.ts'
 import { Random } from '#lib/random.ts'
 import { ok } from '#lib/result.ts'
 import { systemAfter } from '#lib/timer.ts'
-import type { Deps, Part } from './part.ts'
+import type { Given, Outcome } from '#node/parts/part.ts'
+import type { HasGit, HasRegressions, HasShared } from '#node/parts/part-outputs.ts'
 
 /** Before the node, which sees them. */
-export const createRegressions: Part = (deps) => {
-  const { settings, log, shared } = deps
-  // Undefined until the node is put together.
-  const node = (): Partial<Deps>['node'] => deps.node
+export const createRegressions = (have: Given & HasShared): Outcome<HasRegressions> => {
+  const { settings, log, shared, later } = have
   const regressions = new Regressions({
     shared: shared.rolloutTrips,
     nodeName: settings.state.nodeName,
-    adopt: (trip) => node()?.overlayClock.adopt(trip),
+    adopt: (trip) => later.node?.overlayClock.adopt(trip),
     log,
   })
   return ok({ gives: { regressions } })
 }
 
 /** After the Git side: what it writes begins as a commit. */
-export const keepOverlays: Part = ({ gitops, regressions, log }) => {
+export const keepOverlays = (have: Given & HasGit & HasRegressions): Outcome => {
+  const { gitops, regressions, log } = have
   const keeper = new OverlayKeeper({
     config: gitops.config,
     write: gitops.write,
@@ -39,6 +39,7 @@ export const keepOverlays: Part = ({ gitops, regressions, log }) => {
   regressions.start()
   keeper.start()
   return ok({
+    gives: {},
     stop: async () => {
       leave()
       regressions.stop()

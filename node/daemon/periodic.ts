@@ -8,57 +8,79 @@ import { Random } from '#lib/random.ts'
 import { ok } from '#lib/result.ts'
 import { trimMemory } from '#system/worker/release-memory.ts'
 import { ensureOwnRepository } from './git.ts'
-import type { Deps, Part } from './part.ts'
+import type { Given, Outcome } from '#node/parts/part.ts'
+import type {
+  HasAlerts,
+  HasApi,
+  HasCluster,
+  HasCommitNews,
+  HasDataDir,
+  HasDelivery,
+  HasDomains,
+  HasDynamicDns,
+  HasGit,
+  HasJournals,
+  HasLicence,
+  HasNode,
+  HasRecords,
+  HasRedirects,
+} from '#node/parts/part-outputs.ts'
 
-export const runJobs: Part = (deps) => {
+type OfState = HasDataDir & HasRecords & HasDynamicDns & HasJournals
+type OfAnswers = HasNode & HasRedirects & HasGit & HasCommitNews & HasDomains
+type OfFleet = HasCluster & HasDelivery & HasAlerts & HasApi & HasLicence
+type Needs = Given & OfState & OfAnswers & OfFleet
+
+export const runJobs = (have: Needs): Outcome => {
   const runner = createJobRunner({
     jobs,
-    context: contextOf(deps),
+    context: contextOf(have),
     clock: systemClock,
     timers: systemTimers,
     random: new Random(process.pid),
-    log: deps.log,
+    log: have.log,
   })
   runner.start()
   return ok({
+    gives: {},
     stop: async () => {
       await runner.stop()
       // The only one that begins what goes on after its run.
-      await deps.repacker.stop()
+      await have.repacker.stop()
     },
   })
 }
 
-function contextOf(deps: Deps): JobContext {
-  const { records, node, store, rum, repacker, licence } = deps
-  const alarm = new RecordAlarm(deps.log)
+function contextOf(have: Needs): JobContext {
+  const { records, node, store, rum, repacker, licence } = have
+  const alarm = new RecordAlarm(have.log)
   return {
     ...records.jobs,
     checkRecordExpiry: () => alarm.check(node.status()),
     retryDisk: () => {
-      retryDataDir(deps)
+      retryDataDir(have)
       node.retryStore()
     },
     collectOldBundles: async () => void store.collect(),
-    lookAtDynamicDns: deps.lookAtDynamicDns,
-    lookAtAlerts: () => deps.alerts.keeper.look(),
-    verifyDomains: deps.verifyDomains,
+    lookAtDynamicDns: have.lookAtDynamicDns,
+    lookAtAlerts: () => have.alerts.keeper.look(),
+    verifyDomains: have.verifyDomains,
     forgetOldMeasurements: () => rum.sweep(),
     trimMemory,
     packRepository: () => repacker.look(),
     refreshLicence: () => licence.refresh(),
-    sampleThreadLoad: deps.sampleLoad,
-    lookAtDelivery: () => deps.delivery.tick(),
-    announceNode: deps.announceNode,
-    lookAtFleet: deps.lookAtFleet,
-    copyJournals: () => deps.journals.look(),
-    announceCommit: () => deps.commitNews?.tick(),
-    reconcileRedirects: () => deps.redirectPushes.tick(),
+    sampleThreadLoad: have.sampleLoad,
+    lookAtDelivery: () => have.delivery.tick(),
+    announceNode: have.announceNode,
+    lookAtFleet: have.lookAtFleet,
+    copyJournals: () => have.journals.look(),
+    announceCommit: () => have.commitNews?.tick(),
+    reconcileRedirects: () => have.redirectPushes.tick(),
   }
 }
 
 /** A disk that was full may have room again. */
-function retryDataDir({ settings, log, dataDir, gitops }: Deps): void {
+function retryDataDir({ settings, log, dataDir, gitops }: Needs): void {
   if (dataDir.fault() === null || dataDir.retry() !== null) return
   log.info({}, 'the data directory can be written again')
   const origin = ensureOwnRepository(settings)

@@ -3,13 +3,15 @@ import { RedirectPushes } from '#node/compose/redirect-targets.ts'
 import { systemClock } from '#lib/clock.ts'
 import { ok } from '#lib/result.ts'
 import { RedirectServer } from '#server/redirect/redirect-server.ts'
-import type { Part } from './part.ts'
+import type { Given, Outcome } from '#node/parts/part.ts'
+import type { HasRedirects } from '#node/parts/part-outputs.ts'
 
 /** Before the node, which hands over each bundle that serves. */
-export const createRedirects: Part = ({ settings: { redirect }, log }) => {
+export const createRedirects = ({ settings, log }: Given): Outcome<HasRedirects> => {
+  const { redirect } = settings
   const pushes = new RedirectPushes(redirect, systemClock, log)
-  const { enabled, port = 0, ...settings } = redirect
-  const parts = { settings: { ...settings, port }, clock: systemClock, log }
+  const { enabled, port = 0, ...listener } = redirect
+  const parts = { settings: { ...listener, port }, clock: systemClock, log }
   const redirects = enabled ? new RedirectServer(parts) : null
   return ok({
     gives: { redirects, redirectPushes: pushes },
@@ -19,11 +21,12 @@ export const createRedirects: Part = ({ settings: { redirect }, log }) => {
 }
 
 /** When the stored bundle serves, if there is one; until there is, requests are answered 503. */
-export const openRedirects: Part = async ({ redirects, before, log }) => {
-  if (redirects === null) return ok({})
+export const openRedirects = async (have: Given & HasRedirects): Promise<Outcome> => {
+  const { redirects, before, log } = have
+  if (redirects === null) return ok({ gives: {} })
   const started = await redirects.start(before?.sockets)
   if (!started.ok) return started
   const { port, httpsPort } = started.value
   log.info({ port, httpsPort }, 'redirects are answered')
-  return ok({})
+  return ok({ gives: {} })
 }

@@ -8,13 +8,21 @@ import { createNodeRecords } from '#node/stores/records.ts'
 import { systemClock } from '#lib/clock.ts'
 import { ok } from '#lib/result.ts'
 import { createEphemeral } from '#state/ephemeral.ts'
-import type { Deps, Part } from './part.ts'
+import type { Given, Outcome } from '#node/parts/part.ts'
+import type {
+  HasDataDir,
+  HasDynamicDns,
+  HasJournals,
+  HasRecords,
+  HasShared,
+} from '#node/parts/part-outputs.ts'
 
 /** What all keys of this program in Redis begin with. */
 const prefix = 'gslbd:'
 
 /** A Redis that is away is no error. */
-export const openSharedState: Part = ({ settings: { redis, dataDir }, log }) => {
+export const openSharedState = ({ settings, log }: Given): Outcome<HasShared> => {
+  const { redis, dataDir } = settings
   const endedSessionsFile = join(dataDir, 'node', 'ended-sessions')
   const shared = createEphemeral({ redis, prefix, clock: systemClock, log, endedSessionsFile })
   if (!shared.ok) return shared
@@ -31,11 +39,8 @@ function hitsSince(): (hits: ReadonlyMap<string, number>) => readonly string[] {
   }
 }
 
-export const keepRecords: Part = (deps) => {
+export const keepRecords = ({ settings, log, later }: Given): Outcome<HasRecords> => {
   const newHits = hitsSince()
-  const { settings, log } = deps
-  // A later part that fails ends the node before it has answered anything.
-  const later: Partial<Deps> = deps
   const takeQueries = (): ReadonlyMap<string, number> => later.node?.meter.take() ?? new Map()
   const responseHits = (): ReadonlyMap<string, number> => {
     const hits = new Map(later.node?.responseHits.counted() ?? [])
@@ -55,7 +60,8 @@ export const keepRecords: Part = (deps) => {
 }
 
 /** Before the journal itself: a stop copies what it has written last. */
-export const keepJournals: Part = ({ settings, log, records, dataDir }) => {
+export const keepJournals = (have: Given & HasRecords & HasDataDir): Outcome<HasJournals> => {
+  const { settings, log, records, dataDir } = have
   const { persistent, exists } = records.state
   const journals = new JournalKeeper({
     ...{ settings, dataDir: dataDir.path, journals: persistent.journals, exists },
@@ -64,7 +70,8 @@ export const keepJournals: Part = ({ settings, log, records, dataDir }) => {
   return ok({ gives: { journals }, stop: () => journals.stop() })
 }
 
-export const keepDynamicDns: Part = async ({ settings, log, env, records }) => {
+export const keepDynamicDns = async (have: Given & HasRecords): Promise<Outcome<HasDynamicDns>> => {
+  const { settings, log, env, records } = have
   const parts = { settings, env, state: records.state, clock: systemClock, log }
   const started = await startDynamicDns(parts)
   if (!started.ok) return started
@@ -73,13 +80,14 @@ export const keepDynamicDns: Part = async ({ settings, log, env, records }) => {
 }
 
 /** When the copy of them is answered from: the database is opened for this. */
-export const lookAtDynamicDns: Part = ({ followDynamicDns }) => {
+export const lookAtDynamicDns = ({ followDynamicDns }: HasDynamicDns): Outcome => {
   followDynamicDns()
-  return ok({})
+  return ok({ gives: {} })
 }
 
 /** For `gslbd backup`. */
-export const hearBackupRequests: Part = ({ dataDir, records, log }) => {
+export const hearBackupRequests = (have: Given & HasDataDir & HasRecords): Outcome => {
+  const { dataDir, records, log } = have
   const { close } = openBackupSocket(dataDir.path, records.backUpNow, log)
-  return ok({ stop: close })
+  return ok({ gives: {}, stop: close })
 }

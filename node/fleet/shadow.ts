@@ -1,5 +1,5 @@
 // What a node that pulls computes with another bundle, besides answering from its own.
-import type { Stop } from '#node/daemon/part.ts'
+import type { Stop } from '#node/parts/part.ts'
 import type { PulledShadow } from '#fleet/puller.ts'
 import type { ShadowReport } from '#node/status/node-report.ts'
 import type { QuerySamples } from '#answer/samples/query-samples.ts'

@@ -1,6 +1,6 @@
 // The configuration of nodes whose past is asked about: services of two tenants.
 import type { BundleModel } from '#bundle/format/model.ts'
-import { bareModel, member, pool, service, zone } from './bundle-models.ts'
+import { bareModel, healthCheck, member, pool, service, zone } from './bundle-models.ts'
 
 export const pastModel: BundleModel = {
   ...bareModel,
@@ -10,6 +10,7 @@ export const pastModel: BundleModel = {
     pool(1, [member('192.0.2.1', { priority: 1 }), member('192.0.2.2', { priority: 2 })], {
       name: 'web',
       tenant: 'acme',
+      healthCheck,
     }),
     pool(2, ['192.0.2.9'], { name: 'other', tenant: 'zenith' }),
   ],
