@@ -68,7 +68,7 @@ export interface FetchFailure {
 /** Octets that are read of an answer that says what is wrong with a request. */
 const reasonBytesMax = 1_024
 
-class Giving extends Error {
+class FetchError extends Error {
   readonly failure: FetchFailure
   constructor(code: FetchFault, message: string, more: Partial<FetchFailure> = {}) {
     super(message)
@@ -94,7 +94,7 @@ export async function fetchFile(
 
 function failureOf(error: unknown, signal: AbortSignal): FetchFailure {
   if (signal.aborted) return { code: 'stopped', message: 'this node stops' }
-  if (error instanceof Giving) return error.failure
+  if (error instanceof FetchError) return error.failure
   const { code = '', message } = error as NodeJS.ErrnoException
   if (code.startsWith('ZSTD_') || code === 'ERR_BUFFER_TOO_LARGE')
     return { code: 'bad-encoding', message: `what it sent is not Zstandard: ${message}` }
@@ -118,7 +118,7 @@ function headOf(
     })
     made(request)
     const patience = setTimeout(() => {
-      request.destroy(new Giving('too-slow', `no answer within ${headPatienceMs} ms`))
+      request.destroy(new FetchError('too-slow', `no answer within ${headPatienceMs} ms`))
     }, headPatienceMs)
     request.once('error', (error) => {
       clearTimeout(patience)
@@ -144,7 +144,8 @@ async function bodyOf(response: IncomingMessage, options: FetchOptions): Promise
   if (status !== 200) throw await refusalOf(response, options)
   const wireBytesMax = bytesMax + fleetLimits.wireSlackBytes
   const announced = Number(headers['content-length'] ?? 0)
-  if (announced > wireBytesMax) throw new Giving('too-large', `it announced ${announced} octets`)
+  if (announced > wireBytesMax)
+    throw new FetchError('too-large', `it announced ${announced} octets`)
   let wireBytes = 0
   let windowBytes = 0
   response.on('data', (chunk: Buffer) => {
@@ -153,7 +154,7 @@ async function bodyOf(response: IncomingMessage, options: FetchOptions): Promise
     // Frames of nothing: they need not become anything.
     if (wireBytes > wireBytesMax) response.destroy(tooLarge(bytesMax))
   })
-  const slow = (said: string) => void response.destroy(new Giving('too-slow', said))
+  const slow = (said: string) => void response.destroy(new FetchError('too-slow', said))
   const watch = setInterval(() => {
     if (windowBytes < rate.bytesMin) slow(`${windowBytes} octets in ${rate.windowMs} ms`)
     windowBytes = 0
@@ -168,8 +169,8 @@ async function bodyOf(response: IncomingMessage, options: FetchOptions): Promise
     const isCut = code === 'ECONNRESET' || code === 'ERR_STREAM_PREMATURE_CLOSE'
     // A compressed file that ends too early.
     const isTorn = code === 'Z_BUF_ERROR' || !response.complete
-    if (isCut || (isTorn && !(error instanceof Giving)))
-      throw new Giving('cut-short', `the connection ended after ${wireBytes} octets`)
+    if (isCut || (isTorn && !(error instanceof FetchError)))
+      throw new FetchError('cut-short', `the connection ended after ${wireBytes} octets`)
     throw error
   } finally {
     clearInterval(watch)
@@ -178,16 +179,18 @@ async function bodyOf(response: IncomingMessage, options: FetchOptions): Promise
 }
 
 /** `Retry-After` as seconds; dates come from clocks that may be wrong. */
-async function refusalOf(response: IncomingMessage, options: FetchOptions): Promise<Giving> {
+async function refusalOf(response: IncomingMessage, options: FetchOptions): Promise<FetchError> {
   const { statusCode: status = 0, headers } = response
   const seconds = /^\d{1,6}$/.exec(headers['retry-after'] ?? '')?.[0]
   if ((status !== 503 && status !== 429) || seconds === undefined) {
     // What this node has sent is wrong: the reason is in no status.
     const why = status === 400 ? await reasonIn(response, options) : ''
-    return new Giving('bad-status', `it answered ${status}${why}`, { status })
+    return new FetchError('bad-status', `it answered ${status}${why}`, { status })
   }
   const retryAfterMs = Number(seconds) * 1000
-  return new Giving('busy', `it answered ${status}: ask again in ${seconds} s`, { retryAfterMs })
+  return new FetchError('busy', `it answered ${status}: ask again in ${seconds} s`, {
+    retryAfterMs,
+  })
 }
 
 /** The sentence of a control node; '': there is none, it is long, or it takes too long to come. */
@@ -221,7 +224,7 @@ function decoded(response: IncomingMessage): Readable {
   const encoding = response.headers['content-encoding'] ?? 'identity'
   if (encoding === 'identity') return response
   if (encoding !== 'zstd')
-    throw new Giving('bad-encoding', `it uses the content encoding "${encoding.slice(0, 40)}"`)
+    throw new FetchError('bad-encoding', `it uses the content encoding "${encoding.slice(0, 40)}"`)
   return pipeline(response, createZstdDecompress(unpacking), () => undefined)
 }
 
@@ -247,8 +250,8 @@ async function collect(
   }
 }
 
-const tooLarge = (bytesMax: number): Giving =>
-  new Giving('too-large', `it sent more than ${bytesMax} octets`)
+const tooLarge = (bytesMax: number): FetchError =>
+  new FetchError('too-large', `it sent more than ${bytesMax} octets`)
 
 function patienceFor(bytes: number): number {
   const { bytesPerSecond, leastMs, mostMs } = fleetLimits.body

@@ -242,7 +242,7 @@ export class Puller {
   }
 
   /** @param digest what the source wants computed as well */
-  async #shadow(source: Source, digest: string): Promise<Result<unknown, RefusedGift>> {
+  async #shadow(source: Source, digest: string): Promise<Result<unknown, RefusedFile>> {
     const { shadow, stored } = this.#parts
     if (shadow === undefined || shadow.digest() === digest) return ok(null)
     shadow.end()
@@ -277,7 +277,7 @@ export class Puller {
   }
 
   /** Faults with a digest are refusals of what the source gave. */
-  async #take(source: Source, { bytes, tag }: Fetched): Promise<Result<Outcome, RefusedGift>> {
+  async #take(source: Source, { bytes, tag }: Fetched): Promise<Result<Outcome, RefusedFile>> {
     const signed = parsed(bytes)
     const record = this.#parts.judge(signed)
     if (!record.ok) return err({ ...record.error, digest: digestIn(signed) })
@@ -306,14 +306,14 @@ export class Puller {
     source: Source,
     signedRecord: SignedChannelRecord,
     { digest, size }: { readonly digest: string; readonly size: number | undefined },
-  ): Promise<Result<unknown, RefusedGift>> {
+  ): Promise<Result<unknown, RefusedFile>> {
     const { stored } = this.#parts
     const { bundleBytesMax: bytesMax } = this.#limits
     if (size !== undefined && size > bytesMax) {
       const message = `its record names a bundle of ${size} octets; ${bytesMax} are possible here`
       return err({ code: 'too-large', message, digest })
     }
-    const activate = async (bundle: Uint8Array): Promise<Result<unknown, RefusedGift>> => {
+    const activate = async (bundle: Uint8Array): Promise<Result<unknown, RefusedFile>> => {
       const activated = await this.#parts.activate({ signedRecord, bundle })
       return activated.ok ? activated : err({ ...activated.error, digest })
     }
@@ -357,7 +357,7 @@ export class Puller {
     return undefined
   }
 
-  #remember(source: Source, { code, message, digest }: RefusedGift): void {
+  #remember(source: Source, { code, message, digest }: RefusedFile): void {
     source.isRefused = true
     const last = this.#refusals.at(-1)
     if (last?.code === code && last.digest === digest) return
@@ -464,7 +464,7 @@ const damaged: readonly string[] = ['bad-bundle', 'digest-mismatch']
 const tellsOfReport: readonly number[] = [400, 403, 404, 405, 411, 413, 415, 501]
 
 /** Why something that a source gave was refused, and which bundle it was. */
-type RefusedGift = SourceFault & { readonly digest?: string }
+type RefusedFile = SourceFault & { readonly digest?: string }
 type PullFault = SourceFault & Pick<FetchFailure, 'retryAfterMs'>
 
 /** What a record that may be malformed says about itself; empty: nothing of use. */

@@ -6,7 +6,7 @@ export const channelPath = (name: string): string => `bundles/channels/${name}`
 /** What makes a bundle of another one that a node has. */
 export const deltaPath = (from: string, to: string): string => `bundles/deltas/${to}/${from}`
 /** Where agents say what they find. */
-export const wordsPath = 'bundles/health'
+export const agentReportPath = 'bundles/health'
 /** In an answer with a record: digest of a bundle that the node is to compute with, too. */
 export const shadowHeader = 'gslb-shadow'
 export const bundlePath = (digest: string): string => `bundles/${digest}`

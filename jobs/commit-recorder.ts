@@ -23,7 +23,7 @@ export class CommitRecorder {
   readonly #accepted = new Set<string>()
   #active = ''
   #status = ''
-  #isTold = false
+  #isLogged = false
 
   constructor(parts: CommitRecorderParts) {
     this.#parts = parts
@@ -99,11 +99,11 @@ export class CommitRecorder {
   }
 
   #isStored(done: Awaited<ReturnType<CommitRecords['activated']>>): boolean {
-    if (!done.ok && !this.#isTold) {
+    if (!done.ok && !this.#isLogged) {
       const { message } = done.error
       this.#parts.log.warn({}, `what became of commits is not stored, tried again: ${message}`)
     }
-    this.#isTold = !done.ok
+    this.#isLogged = !done.ok
     return done.ok
   }
 }

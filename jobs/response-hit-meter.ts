@@ -27,7 +27,7 @@ export class ResponseHitMeter {
   readonly #gone = new Set<string>()
   /** As the store had them last. */
   #stored: ReadonlyMap<string, number> = new Map()
-  #isTold = false
+  #isLogged = false
   #working: Promise<unknown> = Promise.resolve()
 
   constructor(parts: ResponseHitMeterParts) {
@@ -110,10 +110,10 @@ export class ResponseHitMeter {
   #tell(fault: string): void {
     const { log } = this.#parts
     const isAway = fault !== ''
-    if (isAway && !this.#isTold) {
+    if (isAway && !this.#isLogged) {
       log.warn({}, `hits of response rules and redirects are not stored yet: ${fault}`)
     }
-    if (!isAway && this.#isTold) log.info({}, 'hits of response rules and redirects are stored')
-    this.#isTold = isAway
+    if (!isAway && this.#isLogged) log.info({}, 'hits of response rules and redirects are stored')
+    this.#isLogged = isAway
   }
 }

@@ -42,7 +42,7 @@ export class UseMeter {
   #known: Set<UseKey> | null = null
   #digest = ''
   #changes = new Map<string, number>()
-  #isTold = false
+  #isLogged = false
   #flushing: Promise<void> = Promise.resolve()
 
   constructor(parts: UseMeterParts) {
@@ -123,9 +123,9 @@ export class UseMeter {
   #tell(fault: string): void {
     const { log } = this.#parts
     const isAway = fault !== ''
-    if (isAway && !this.#isTold) log.warn({}, `what answers use is not stored yet: ${fault}`)
-    if (!isAway && this.#isTold) log.info({}, 'what answers use is stored')
-    this.#isTold = isAway
+    if (isAway && !this.#isLogged) log.warn({}, `what answers use is not stored yet: ${fault}`)
+    if (!isAway && this.#isLogged) log.info({}, 'what answers use is stored')
+    this.#isLogged = isAway
   }
 }
 

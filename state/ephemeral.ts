@@ -12,7 +12,7 @@ import { createMemoryHealthSignals } from './memory/health-signals.ts'
 import { createMemoryLoginAttempts } from './memory/login-attempts.ts'
 import { createMemoryOidcNonces } from './memory/oidc-nonces.ts'
 import { createMemoryPeerHealth } from './memory/peer-health.ts'
-import { createMemoryToldNodes } from './memory/told-nodes.ts'
+import { createMemoryPullingNodes } from './memory/pulling-nodes.ts'
 import { createMemoryRolloutTrips } from './memory/rollout-trips.ts'
 import { MemorySessions } from './memory/sessions.ts'
 import { createMemoryWebSocketTokens } from './memory/websocket-tokens.ts'
@@ -22,7 +22,7 @@ import type { LoginAttempts } from './ports/login-attempts.ts'
 import type { OidcNonces } from './ports/oidc-nonces.ts'
 import type { PeerHealth } from './ports/peer-health.ts'
 import type { RolloutTrips } from './ports/rollout-trips.ts'
-import type { ToldNodes } from './ports/told-nodes.ts'
+import type { PullingNodes } from './ports/pulling-nodes.ts'
 import type { Sessions } from './ports/sessions.ts'
 import type { WebSocketTokens } from './ports/websocket-tokens.ts'
 import { createRedisClusterNodes } from './redis/cluster-nodes.ts'
@@ -37,7 +37,7 @@ import { prefixFor, Redis } from './redis/redis.ts'
 import { redisTarget } from './redis/target.ts'
 import type { RedisSettings, RedisTarget } from './redis/target.ts'
 import { createRedisRolloutTrips } from './redis/rollout-trips.ts'
-import { createRedisToldNodes } from './redis/told-nodes.ts'
+import { createRedisPullingNodes } from './redis/pulling-nodes.ts'
 import { RedisSessions } from './redis/sessions.ts'
 
 export interface EphemeralOptions {
@@ -66,7 +66,7 @@ export interface EphemeralStatus {
 
 export interface EphemeralPorts {
   readonly clusterNodes: ClusterNodes
-  readonly toldNodes: ToldNodes
+  readonly pullingNodes: PullingNodes
   readonly sessions: Sessions
   readonly nonces: OidcNonces
   readonly webSocketTokens: WebSocketTokens
@@ -104,7 +104,7 @@ function memoryPorts(clock: Clock) {
     peerHealth: createMemoryPeerHealth(),
     rolloutTrips: createMemoryRolloutTrips(),
     clusterNodes: createMemoryClusterNodes(),
-    toldNodes: createMemoryToldNodes(clock),
+    pullingNodes: createMemoryPullingNodes(clock),
   }
 }
 
@@ -129,7 +129,7 @@ export function redisPorts(redis: Redis, clock: Clock) {
     peerHealth: createRedisPeerHealth(redis),
     rolloutTrips: createRedisRolloutTrips(redis, clock),
     clusterNodes: createRedisClusterNodes(redis, clock),
-    toldNodes: createRedisToldNodes(redis, clock),
+    pullingNodes: createRedisPullingNodes(redis, clock),
   }
 }
 
@@ -153,7 +153,7 @@ function inRedis(options: EphemeralOptions, target: RedisTarget): EphemeralState
     peerHealth: shared.peerHealth,
     rolloutTrips: shared.rolloutTrips,
     clusterNodes: shared.clusterNodes,
-    toldNodes: shared.toldNodes,
+    pullingNodes: shared.pullingNodes,
     status: () => ({ kind: 'redis', ...redis.status(), localSessions: sessions.localCount }),
     close: () => {
       sessions.close()

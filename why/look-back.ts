@@ -6,8 +6,8 @@ import { err, ok } from '#lib/result.ts'
 import type { Result } from '#lib/result.ts'
 import { findMoment } from '#journal/moment.ts'
 import type { Gap, Moment, Segments } from '#journal/moment.ts'
-import { bundleOfThen, commitWords } from './bundle-of-then.ts'
-import type { BundleOfThen, CommitWords } from './bundle-of-then.ts'
+import { pastBundle, commitWords } from './past-bundle.ts'
+import type { PastBundle, CommitDetails } from './past-bundle.ts'
 import { otherDatabases, otherReleases } from '#inputs/geo/databases.ts'
 import type { Databases } from '#inputs/geo/databases.ts'
 import { explainPast } from './explain.ts'
@@ -40,11 +40,11 @@ export interface PastReport extends PastAnswer {
   readonly atMs: number
   readonly node: string
   /** null: the bundle was compiled from none. */
-  readonly commit: CommitWords | null
+  readonly commit: CommitDetails | null
   readonly digest: string
   /** From when on this bundle answered; null: longer than the journal goes back. */
   readonly sinceMs: number | null
-  readonly bundleFrom: BundleOfThen['from']
+  readonly bundleFrom: PastBundle['from']
   /** Sentences: what was not certain then, or is not known now. */
   readonly notes: readonly string[]
 }
@@ -65,7 +65,7 @@ export async function lookBack(
     return err({ reason: missingText(moment, question.atMs, parts), isGap: true })
   }
   const { generation } = moment
-  const found = await bundleOfThen(parts.dataDir, parts.gitdirs, generation)
+  const found = await pastBundle(parts.dataDir, parts.gitdirs, generation)
   if (!found.ok) return err({ reason: found.error, isGap: false })
   const { bundle, from } = found.value
   const { tablesFor, releases } = parts.databases

@@ -11,8 +11,8 @@ import { readClient, readType } from '#judge/simulate/question-text.ts'
 import { Exit, UsageError } from '#system/process/command.ts'
 import type { Command, Io } from '#system/process/command.ts'
 import { askNode } from '#cli/why/ask-node.ts'
-import type { ToldByNode } from '#cli/why/ask-node.ts'
-import { bundleOfThen, repositoriesIn } from '#why/bundle-of-then.ts'
+import type { NodeAnswer } from '#cli/why/ask-node.ts'
+import { pastBundle, repositoriesIn } from '#why/past-bundle.ts'
 import { loadDatabases } from '#inputs/geo/databases.ts'
 import { readPastInstant } from '#why/instant-text.ts'
 import { lookBack, timeText } from '#why/look-back.ts'
@@ -122,7 +122,7 @@ async function replayed(
     databases,
     momentAt: (atMs) => journal.at(atMs),
     bundleOf: async (head) => {
-      const found = await bundleOfThen(dataDir, gitdirs, head)
+      const found = await pastBundle(dataDir, gitdirs, head)
       return found.ok ? ok(found.value.bundle) : found
     },
   })
@@ -130,7 +130,7 @@ async function replayed(
   return isSame ? Exit.Ok : Exit.ErrorsFound
 }
 
-type Told = Result<ToldByNode, string>
+type Told = Result<NodeAnswer, string>
 
 async function toldThere(name: string, values: Values, io: Io): Promise<Told> {
   const { type, client: subnet, at = '', node } = values

@@ -2,7 +2,7 @@
 import { earlierIn } from '#gitops/guard/history.ts'
 import { AnsweredCommits } from '#gitops/guard/answered.ts'
 import type { AnsweredParts } from '#gitops/guard/answered.ts'
-import { broughtBetween } from '#gitops/guard/brought.ts'
+import { signersOfRange } from '#gitops/guard/override-signers.ts'
 import { candidatesFor, changedPaths } from '#gitops/guard/earlier.ts'
 import type { Answered, Blobs, EarlierStates } from '#gitops/guard/earlier.ts'
 import type { AllowedSigner } from '#gitops/trust/allowed-signers.ts'
@@ -40,11 +40,11 @@ export function answeredIn(
     const changed = [...changedPaths(now, next)]
     return await candidatesFor(states, now, changed, (tree) => blobsIn(place, tree), answered)
   }
-  const brought: AnsweredParts['brought'] = async (from, to) => {
-    const found = await broughtBetween(attestedIn(place), from, to, signers)
+  const signersIn: AnsweredParts['signersOfRange'] = async (from, to) => {
+    const found = await signersOfRange(attestedIn(place), from, to, signers)
     return found.ok ? found.value : undefined
   }
-  return new AnsweredCommits({ graph, outlineOf, brought, earlier }).has
+  return new AnsweredCommits({ graph, outlineOf, signersOfRange: signersIn, earlier }).has
 }
 
 export async function blobsOfCommit(place: GitPlace, commit: string): Promise<Blobs | undefined> {

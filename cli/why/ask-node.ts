@@ -17,7 +17,7 @@ export interface AskedPast {
 }
 
 /** @returns what the node said, with `text` for people. Errors: a sentence */
-export async function askNode(api: NodeApi, asked: AskedPast): Promise<Result<ToldByNode, string>> {
+export async function askNode(api: NodeApi, asked: AskedPast): Promise<Result<NodeAnswer, string>> {
   const told = await api.post('/api/v1/why', { body: asked, patienceMs })
   if (told.ok) return readTold(api.url, told.value)
   const { status, message } = told.error
@@ -25,13 +25,13 @@ export async function askNode(api: NodeApi, asked: AskedPast): Promise<Result<To
   return err(`${message}${await whereToAsk(api, asked.node)}`)
 }
 
-export interface ToldByNode {
+export interface NodeAnswer {
   /** Lines, for a terminal. */
   readonly text: string
   readonly shown: object
 }
 
-function readTold(url: string, value: unknown): Result<ToldByNode, string> {
+function readTold(url: string, value: unknown): Result<NodeAnswer, string> {
   const isObject = typeof value === 'object' && value !== null && 'text' in value
   if (!isObject || typeof value.text !== 'string') {
     return err(`${url}/api/v1/why gives no explanation: is it the API of gslbd, of this version?`)

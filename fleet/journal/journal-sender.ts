@@ -5,8 +5,8 @@ import type { FetchFailure } from '#fleet/fetch.ts'
 import { fleetLimits } from '#fleet/limits.ts'
 import { err, ok } from '#lib/result.ts'
 import type { Result } from '#lib/result.ts'
-import { journalPath, sentPart } from './told-part.ts'
-import type { ToldPart } from './told-part.ts'
+import { journalPath, sentPart } from './journal-upload.ts'
+import type { JournalUpload } from './journal-upload.ts'
 
 export interface JournalSenderParts {
   /** In the order in which they are tried. */
@@ -36,7 +36,7 @@ export class JournalSender {
   }
 
   /** @returns octets of the segment that are there now */
-  readonly add = async (part: ToldPart): Promise<Result<number, SendFault>> => {
+  readonly add = async (part: JournalUpload): Promise<Result<number, SendFault>> => {
     const faults: SendFault[] = []
     for (const url of this.#urls) {
       const told = await this.#post(url, part)
@@ -51,7 +51,7 @@ export class JournalSender {
     return err({ code: worst?.code ?? 'absent', message })
   }
 
-  async #post(url: string, part: ToldPart): Promise<Result<number, SendFault>> {
+  async #post(url: string, part: JournalUpload): Promise<Result<number, SendFault>> {
     const { token, patienceMs = fleetLimits.wordsPatienceMs } = this.#parts
     const base = url.endsWith('/') ? url : `${url}/`
     const answer = await fetchFile(new URL(journalPath, base), {

@@ -10,13 +10,13 @@ import type { GuardedPoint, GuardParts } from './guardrail.ts'
 import { lineTo } from './history.ts'
 
 /** What a commit has beyond another one, and who stands behind it. */
-export type Brought = Pick<GuardParts, 'commits' | 'isOfApi' | 'mayOverride'>
+export type RangeSigners = Pick<GuardParts, 'commits' | 'isOfApi' | 'mayOverride'>
 
 export interface AnsweredParts {
   readonly graph: CommitGraph
   readonly outlineOf: GuardParts['outlineOf']
   /** undefined: it cannot be told. */
-  readonly brought: (from: string, to: string) => Promise<Brought | undefined>
+  readonly signersOfRange: (from: string, to: string) => Promise<RangeSigners | undefined>
   readonly earlier: (from: string, to: string, answered: Answered) => Promise<EarlierStates>
 }
 
@@ -43,13 +43,13 @@ export class AnsweredCommits {
   }
 
   async #judge(commit: string): Promise<boolean> {
-    const { graph, brought, earlier } = this.#parts
+    const { graph, signersOfRange, earlier } = this.#parts
     const found = await graph.commit(commit)
     const outline = await this.#outlineOf(commit)
     if (!found.ok || outline === undefined) return false
     const base = await this.#answeredBefore(commit, found.value)
     if (base === 'nothing') return true
-    const since = base && (await brought(base.commit, commit))
+    const since = base && (await signersOfRange(base.commit, commit))
     if (base === undefined || since === undefined) return false
     const verdict = await judgeHead({
       graph,

@@ -16,7 +16,7 @@ import type { ObjectError } from '#gitops/git/objects/driver.ts'
 import { candidatesFor, changedPaths } from '#gitops/guard/earlier.ts'
 import type { Answered, Back, Blobs, EarlierStates, TreeBlobs } from '#gitops/guard/earlier.ts'
 import { AnsweredCommits } from '#gitops/guard/answered.ts'
-import { broughtBetween } from '#gitops/guard/brought.ts'
+import { signersOfRange } from '#gitops/guard/override-signers.ts'
 import { earlierIn } from '#gitops/guard/history.ts'
 import { backReason, guardedReason, judgeHead, removalsOf } from '#gitops/guard/guardrail.ts'
 import type { GoneBack, GuardParts } from '#gitops/guard/guardrail.ts'
@@ -268,9 +268,9 @@ function answeredIn(
   return new AnsweredCommits({
     graph,
     outlineOf,
-    brought: async (from, to) => {
-      const brought = await broughtBetween(reading, from, to, believed)
-      return brought.ok ? brought.value : undefined
+    signersOfRange: async (from, to) => {
+      const found = await signersOfRange(reading, from, to, believed)
+      return found.ok ? found.value : undefined
     },
     earlier: (from, to, answered) => earlierFor(parts, from, to, answered),
   }).has

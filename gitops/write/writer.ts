@@ -27,7 +27,7 @@ import type {
   CommitBundle,
   CommitEffects,
   EffectViewer,
-  EffectWords,
+  EffectText,
 } from '#judge/effects/commit-effect.ts'
 import { earlierBundles } from './earlier-bundles.ts'
 import type {
@@ -261,7 +261,7 @@ export class Writer {
     const changing = done.filter(({ isChanged }) => isChanged)
     const isAsked = changing.some(({ pending }) => pending.request.effectFor !== undefined)
     if (effects === undefined || !isAsked) return undefined
-    let words: EffectWords
+    let words: EffectText
     try {
       words = (await effects()).between(before, after)
     } catch (thrown) {

@@ -33,18 +33,18 @@ export function createScript(environment: Environment): Probe {
  * count as healthy.
  */
 export function createForbiddenScript(log: Log): Probe {
-  let isTold = false
+  let isLogged = false
   return {
     type: 'script',
     run({ pool }, report) {
-      if (!isTold) {
+      if (!isLogged) {
         log.warn(
           { pool },
           'a health check of type script is not run, and its members count as healthy: ' +
             'health.allowScriptChecks is false',
         )
       }
-      isTold = true
+      isLogged = true
       const timer = setImmediate(() => {
         report({ outcome: 'success', rttMs: 0, reason: '' })
       })

@@ -15,14 +15,14 @@ export interface EffectViewer {
 }
 
 /** @returns such as `moved=12.4%; names=3`. @param viewer null: all answers are counted */
-export type EffectWords = (viewer: EffectViewer | null) => string
+export type EffectText = (viewer: EffectViewer | null) => string
 
 /**
  * Compares the bundle of a commit with the one before, in bounded time.
  */
 export interface CommitEffects {
   /** @param before null: there was none */
-  readonly between: (before: CommitBundle | null, after: CommitBundle) => EffectWords
+  readonly between: (before: CommitBundle | null, after: CommitBundle) => EffectText
   /** There are other databases: lets go of those before. */
   readonly renew: () => void
 }

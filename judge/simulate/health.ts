@@ -8,7 +8,7 @@ import { rebuildPool } from '#routing/state/candidates.ts'
 import { memberNames, setHealth } from '#routing/choose/explain.ts'
 import type { AssumedHealth } from '#routing/choose/explain.ts'
 import type { RoutingState } from '#routing/state/state.ts'
-import type { HealthWords } from './question.ts'
+import type { HealthDetails } from './question.ts'
 
 /**
  * Applies `{"POOL/ADDRESS": false}`; in place of `false` also `{"healthy": true, "score": 0.5,
@@ -31,14 +31,14 @@ export function applyHealthFile(
 export interface AppliedHealth {
   readonly unknown: readonly string[]
   /** By the number of the member. */
-  readonly words: ReadonlyMap<number, HealthWords>
+  readonly words: ReadonlyMap<number, HealthDetails>
 }
 
 function wordsOf(
   bundle: Bundle,
-  told: ReadonlyMap<string, ToldHealth>,
-): ReadonlyMap<number, HealthWords> {
-  const words = new Map<number, HealthWords>()
+  told: ReadonlyMap<string, GivenHealth>,
+): ReadonlyMap<number, HealthDetails> {
+  const words = new Map<number, HealthDetails>()
   for (let member = 0; member < bundle.counts.members; member++) {
     for (const name of memberNames(bundle, member)) {
       const { words: said } = told.get(name) ?? {}
@@ -48,7 +48,7 @@ function wordsOf(
   return words
 }
 
-type ToldHealth = AssumedHealth & { readonly words?: HealthWords }
+type GivenHealth = AssumedHealth & { readonly words?: HealthDetails }
 
 /** A sentence about the first name that no member has. */
 export function unknownMember(bundle: Bundle, path: string, name: string): string {
@@ -59,7 +59,7 @@ export function unknownMember(bundle: Bundle, path: string, name: string): strin
 }
 
 /** By the names of `memberNames`. Errors: a sentence that names the path. */
-export function readHealth(path: string): Result<ReadonlyMap<string, ToldHealth>, string> {
+export function readHealth(path: string): Result<ReadonlyMap<string, GivenHealth>, string> {
   let value: unknown
   try {
     value = JSON.parse(readFileSync(path, 'utf8'))
@@ -73,11 +73,11 @@ export function readHealth(path: string): Result<ReadonlyMap<string, ToldHealth>
 export function healthIn(
   value: unknown,
   source: string,
-): Result<ReadonlyMap<string, ToldHealth>, string> {
+): Result<ReadonlyMap<string, GivenHealth>, string> {
   const remedy = 'write {"POOL/ADDRESS": true or false, …}, or {"healthy", "score", "rttMs"}'
   const shape = `${source}: ${remedy}`
   if (typeof value !== 'object' || value === null || Array.isArray(value)) return err(shape)
-  const members = new Map<string, ToldHealth>()
+  const members = new Map<string, GivenHealth>()
   for (const [name, given] of Object.entries(value)) {
     const health = healthOf(given)
     if (health === undefined) return err(shape)
@@ -94,7 +94,7 @@ const passedOver: ReadonlySet<string> = new Set([
 const reasonLengthMax = 500
 
 /** @returns undefined for what says no health */
-export function healthOf(value: unknown): ToldHealth | undefined {
+export function healthOf(value: unknown): GivenHealth | undefined {
   if (typeof value === 'boolean') return { healthy: value }
   if (typeof value !== 'object' || value === null) return undefined
   const { healthy = true, score, rttMs, ...more } = value as Record<string, unknown>

@@ -19,11 +19,11 @@ export interface SimulatedQuestion {
   /** TXT records that were written at run time; left out, or null: there are none. */
   readonly texts?: HandedBundle | null
   /** What is said of the health of members, by their number; none: nothing. */
-  readonly words?: ReadonlyMap<number, HealthWords>
+  readonly words?: ReadonlyMap<number, HealthDetails>
 }
 
 /** As the status of a member has them: the times are Unix milliseconds, 0 where not known. */
-export interface HealthWords {
+export interface HealthDetails {
   readonly reason: string
   readonly since: number
   readonly lastCheck: number

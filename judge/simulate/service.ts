@@ -23,7 +23,7 @@ import { drawManyByPolicy, traceChoice } from '#routing/choose/trace.ts'
 import type { Trace } from '#routing/choose/trace.ts'
 import type { Transaction } from '#answer/transaction.ts'
 import { aliasLinks, answerRdata } from '#judge/sides/answer-records.ts'
-import type { HealthWords, SimulatedQuestion } from './question.ts'
+import type { HealthDetails, SimulatedQuestion } from './question.ts'
 import { placeOfClient } from './place.ts'
 import type { SimulatedPlace } from './place.ts'
 import type { ScriptNote } from './scripts.ts'
@@ -53,7 +53,7 @@ export interface SimulatedService {
 }
 
 /** With what the health file says of it. */
-export type SimulatedMember = ExplainedMember & Partial<HealthWords>
+export type SimulatedMember = ExplainedMember & Partial<HealthDetails>
 
 /** How often a member stands in the answers to the same question, asked many times in a row. */
 export interface SimulatedShare {

@@ -30,7 +30,7 @@ import type { BundleFeed, FeedCounts } from '#fleet/bundle-feed.ts'
 import { systemAfter } from '#lib/timer.ts'
 import { driftKinds } from '#fleet/drift.ts'
 import { readNodeReport } from '#fleet/nodes/node-report.ts'
-import { readNodeWords } from '#fleet/words/node-words.ts'
+import { readAgentReport } from '#fleet/agent/agent-report.ts'
 import { assert } from '#lib/assert.ts'
 import { err, ok } from '#lib/result.ts'
 import type { Result } from '#lib/result.ts'
@@ -309,7 +309,7 @@ function writerOf(have: Needs): EffectWriter {
 function hearing({ shared, settings, log }: Needs): NodeApiParts['bundles']['heard'] {
   const instance = randomBytes(8).toString('hex')
   return async (value) => {
-    const words = readNodeWords(value, systemClock.nowMs(), settings.state.nodeName)
+    const words = readAgentReport(value, systemClock.nowMs(), settings.state.nodeName)
     if (!words.ok) return words
     try {
       await shared.peerHealth.publish(words.value)

@@ -107,11 +107,11 @@ function listOf({ settings, log }: Needs): NodeList {
   return new NodeList(listFile, unlisted, systemClock, log)
 }
 
-function sharedBy({ shared: { toldNodes } }: Needs): SharedReports {
+function sharedBy({ shared: { pullingNodes } }: Needs): SharedReports {
   return {
-    tell: (word) => toldNodes.tell(word),
+    tell: (word) => pullingNodes.tell(word),
     list: async () => {
-      const listed = await toldNodes.list()
+      const listed = await pullingNodes.list()
       return listed.ok ? listed.value : []
     },
   }

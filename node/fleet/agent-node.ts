@@ -11,7 +11,7 @@ import { nodeReport } from '#node/status/node-report.ts'
 import type { ReportParts } from '#node/status/node-report.ts'
 import type { NodeReport } from '#fleet/nodes/node-report.ts'
 import type { Pulled } from '#fleet/puller.ts'
-import { WordsSender } from '#fleet/words/words-sender.ts'
+import { AgentReportSender } from '#fleet/agent/report-sender.ts'
 import { systemClock } from '#lib/clock.ts'
 import { ok } from '#lib/result.ts'
 import type { Result } from '#lib/result.ts'
@@ -95,7 +95,7 @@ function wordsTo(
   token: string | null,
 ): { readonly peerHealth?: PeerHealth } {
   if (redis.url !== '') return {}
-  const { publish } = new WordsSender({ urls, token })
+  const { publish } = new AgentReportSender({ urls, token })
   return { peerHealth: { publish, load: async () => [], subscribe: () => () => undefined } }
 }
 

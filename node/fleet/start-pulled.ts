@@ -150,14 +150,14 @@ type TellingNode = Pick<PulledNode, 'settings' | 'shared' | 'puller' | 'report' 
 
 /** By Redis, where there is one: also when its bundles come from a web server. */
 function tellOthers(
-  { settings, shared: { toldNodes }, puller, report, sealed }: TellingNode,
+  { settings, shared: { pullingNodes }, puller, report, sealed }: TellingNode,
   run: Pick<Run, 'isReplaced'>,
 ): Stop {
   if (settings.redis.url === '') return () => undefined
   const tell = async (isLeaving: boolean): Promise<void> => {
     const word = { ...report(puller.pulled()), isLeaving }
     const key = `${word.name} ${word.instance}`
-    await toldNodes.tell({ key, text: JSON.stringify(sealed(word)), atMs: systemClock.nowMs() })
+    await pullingNodes.tell({ key, text: JSON.stringify(sealed(word)), atMs: systemClock.nowMs() })
   }
   const timer = setInterval(() => void tell(false), tellEveryMs)
   void tell(false)

@@ -14,7 +14,7 @@ import { generationsIn, historyOf, rowsKey, segmentsFrom } from '#journal/member
 import type { HistoryRange, MemberRow, PastSegment, RowsOf } from '#journal/member-history.ts'
 import { segmentsIn } from '#journal/moment.ts'
 import type { GenerationHead } from '#journal/format/records.ts'
-import { bundleOfThen } from '#why/bundle-of-then.ts'
+import { pastBundle } from '#why/past-bundle.ts'
 import type { NodeSegments } from './stored-segments.ts'
 
 export interface HealthJob extends HistoryRange {
@@ -31,7 +31,7 @@ export interface HealthJob extends HistoryRange {
   readonly known: RowsOf
 }
 
-export interface ToldHealth {
+export interface PastHealth {
   readonly history: HealthHistory
   readonly rowsOf: RowsOf
 }
@@ -44,7 +44,7 @@ const beginMsMax = 20_000
 export async function runHealthJob(
   job: HealthJob,
   clock: Pick<Clock, 'monotonicMs'> = systemClock,
-): Promise<Result<ToldHealth, PastFault>> {
+): Promise<Result<PastHealth, PastFault>> {
   const { journalDirectory: own, copies, fromMs, toMs } = job
   const journals = [
     ...(own === null ? [] : [segmentsFrom(segmentsIn(own), job)]),
@@ -98,7 +98,7 @@ async function rowsThen(
   job: HealthJob,
   head: GenerationHead,
 ): Promise<readonly MemberRow[] | null> {
-  const found = await bundleOfThen(job.dataDir, job.gitdirs, head)
+  const found = await pastBundle(job.dataDir, job.gitdirs, head)
   return found.ok ? rowsIn(found.value.bundle, job, head) : null
 }
 

@@ -2,7 +2,7 @@
 // nodes of the role dns tell it.
 import type { JournalFault } from '#api/ports/bundles.ts'
 import type { Settings } from '#settings/settings.ts'
-import { readToldPart, toldPartLimits } from '#fleet/journal/told-part.ts'
+import { readJournalUpload, journalUploadLimits } from '#fleet/journal/journal-upload.ts'
 import type { Clock } from '#lib/clock.ts'
 import type { Log } from '#lib/log.ts'
 import { err, ok } from '#lib/result.ts'
@@ -57,11 +57,11 @@ export class JournalKeeper {
   /** Takes a part of another node's journal. @returns octets of the segment that there are */
   async take(value: unknown): Promise<Result<{ readonly bytes: number }, JournalFault>> {
     const { settings, exists, journals, clock } = this.#parts
-    const told = readToldPart(value, settings.state.nodeName)
+    const told = readJournalUpload(value, settings.state.nodeName)
     if (!told.ok) return err({ code: 'refused', message: told.error })
     // A database is not made for this alone.
     if (!exists()) return err({ code: 'no-database' })
-    if (this.#underWay >= toldPartLimits.underWayMax) return err({ code: 'away' })
+    if (this.#underWay >= journalUploadLimits.underWayMax) return err({ code: 'away' })
     this.#underWay++
     try {
       const stored = await storePart(journals, told.value, clock.nowMs())

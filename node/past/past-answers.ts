@@ -9,13 +9,13 @@ import type { Result } from '#lib/result.ts'
 import type { GeoSource } from '#inputs/geo/geo-source.ts'
 import type { Journal } from '#journal/journal.ts'
 import { JobThread } from '#system/worker/job-thread.ts'
-import { repositoriesIn } from '#why/bundle-of-then.ts'
-import type { HealthJob, ToldHealth } from './health-job.ts'
+import { repositoriesIn } from '#why/past-bundle.ts'
+import type { HealthJob, PastHealth } from './health-job.ts'
 import { KnownRows } from './known-rows.ts'
 import { databasesOf, journalDirectory } from './node-journal.ts'
 import { timeText } from '#why/look-back.ts'
 import { pastInstant } from './past-job.ts'
-import type { PastJob, PastJournal, ToldPast } from './past-job.ts'
+import type { PastJob, PastJournal, PastAnswer } from './past-job.ts'
 import { segmentsSince, storedSegments } from './stored-segments.ts'
 import type { JournalsRead, NodeSegments } from './stored-segments.ts'
 
@@ -51,7 +51,7 @@ export const pastLimits = {
 } as const
 
 /** Each question gets the kind of outcome that it asked for. */
-type Outcome = Result<ToldPast | ToldHealth, PastFault>
+type Outcome = Result<PastAnswer | PastHealth, PastFault>
 
 export class PastAnswers {
   readonly #parts: PastAnswersParts
@@ -71,7 +71,7 @@ export class PastAnswers {
     const isOther = query.node !== undefined && query.node !== nodeName
     if (!isOther && !isAnswering) return unknown(answersNothing)
     if (!isOther && journal === null) return unknown(keepsNone)
-    const done = await this.#ask<ToldPast>(async () => {
+    const done = await this.#ask<PastAnswer>(async () => {
       const from = isOther ? await this.#copyOf(query, tenant) : await this.#own()
       return from.ok ? ok(this.#jobOf(query, tenant, from.value)) : from
     })
@@ -91,7 +91,7 @@ export class PastAnswers {
       return unknown(isAnswering ? keepsNone : answersNothing)
     }
     const asked = { tenant, members }
-    const done = await this.#ask<ToldHealth>(async () => {
+    const done = await this.#ask<PastHealth>(async () => {
       if (isOwn) await journal.flush()
       const toMs = Math.floor(clock.nowMs())
       const fromMs = toMs - rangeMs
@@ -115,7 +115,7 @@ export class PastAnswers {
   }
 
   /** In its turn, and within its time: a disk may hang, and a database. */
-  async #ask<Told extends ToldPast | ToldHealth>(
+  async #ask<Told extends PastAnswer | PastHealth>(
     jobOf: () => Promise<Result<PastJob | HealthJob, PastFault>>,
   ): Promise<Result<Told, PastFault>> {
     let fault: PastFault | undefined

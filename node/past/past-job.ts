@@ -30,14 +30,14 @@ export type PastJournal =
   | { readonly directory: string }
   | { readonly node: string; readonly segments: readonly Uint8Array[] }
 
-export interface ToldPast {
+export interface PastAnswer {
   readonly shown: object
   readonly owner: string | null
   /** Whose service had the name; null: none had. */
   readonly tenant: string | null
 }
 
-export async function runPastJob(job: PastJob): Promise<Result<ToldPast, PastFault>> {
+export async function runPastJob(job: PastJob): Promise<Result<PastAnswer, PastFault>> {
   const question = questionOf(job)
   if (!question.ok) return question
   const { nowMs, dataDir, gitdirs, geo, releases, journal, tenant } = job

@@ -11,7 +11,7 @@ export interface DatabasePlace {
 export class DatabaseWatch {
   readonly #log: Log
   readonly #placeOf: (fault: string) => DatabasePlace
-  #isTold = false
+  #isLogged = false
   #wasUp = false
 
   constructor(log: Log, placeOf: (fault: string) => DatabasePlace) {
@@ -27,11 +27,11 @@ export class DatabaseWatch {
   /** To be told of each status. At the start, who needs the database says what is missing. */
   note({ state, fault }: Pick<SqlStatus, 'state' | 'fault'>): void {
     if (state === 'up') {
-      if (this.#isTold) this.#log.info(this.#placeOf('').fields, 'the database is reached again')
-      this.#isTold = false
+      if (this.#isLogged) this.#log.info(this.#placeOf('').fields, 'the database is reached again')
+      this.#isLogged = false
       this.#wasUp = true
-    } else if (this.#wasUp && !this.#isTold) {
-      this.#isTold = true
+    } else if (this.#wasUp && !this.#isLogged) {
+      this.#isLogged = true
       const { fields, remedy } = this.#placeOf(fault ?? '')
       this.#log.error(fields, `the database is away: ${fault ?? ''} ${lost} ${remedy}`.trimEnd())
     }

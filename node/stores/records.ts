@@ -152,17 +152,17 @@ async function withinTime(flushed: Promise<void>, log: Log): Promise<void> {
 /** Tries are as many as calls while the database is away; two lines in the log are enough. */
 function roleKeeper(settings: Settings, clock: Clock, log: Log): NodeStateOptions['prepare'] {
   const system = Object.entries(builtInRoles).map(([name, permissions]) => ({ name, permissions }))
-  let isTold = false
+  let isLogged = false
   return async ({ roles }) => {
     const ensured = await roles.ensureSystem(system, clock.nowMs())
-    if (!ensured.ok && !isTold) {
+    if (!ensured.ok && !isLogged) {
       const { code, message } = ensured.error
       const { fields, remedy } = databaseOf(settings, message)
       const told = `no logins, accounts and tenant keys until the database is back: ${message}`
       log.error({ code, ...fields }, `${told} ${remedy}`.trimEnd())
     }
-    if (ensured.ok && isTold) log.info({}, 'the built-in roles are stored')
-    isTold = !ensured.ok
+    if (ensured.ok && isLogged) log.info({}, 'the built-in roles are stored')
+    isLogged = !ensured.ok
     return ensured
   }
 }

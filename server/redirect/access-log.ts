@@ -24,7 +24,7 @@ export class AccessLog {
   #lines: string[] = []
   #bytes = 0
   #isBusy = false
-  #isTold = false
+  #isLogged = false
   #wantsReopen = true
   #idle: (() => void)[] = []
 
@@ -92,16 +92,16 @@ export class AccessLog {
 
   /** Once when it fails, once when it works again. */
   #tell(error: Error | null): void {
-    if (error !== null && !this.#isTold) {
+    if (error !== null && !this.#isLogged) {
       this.#log.error(
         { file: this.#path, reason: error.message },
         'the access log of redirects cannot be written; its lines are lost until it can',
       )
     }
-    if (error === null && this.#isTold) {
+    if (error === null && this.#isLogged) {
       this.#log.info({ file: this.#path }, 'the access log of redirects is written again')
     }
-    this.#isTold = error !== null
+    this.#isLogged = error !== null
   }
 }
 

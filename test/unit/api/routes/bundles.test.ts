@@ -12,8 +12,8 @@ import { applyDelta } from '#fleet/delta.ts'
 import { BundleFeed } from '#fleet/bundle-feed.ts'
 import { BundleFiles } from '#fleet/bundle-files.ts'
 import { readNodeReport } from '#fleet/nodes/node-report.ts'
-import { readNodeWords } from '#fleet/words/node-words.ts'
-import type { NodeWords } from '#fleet/words/node-words.ts'
+import { readAgentReport } from '#fleet/agent/agent-report.ts'
+import type { AgentReport } from '#fleet/agent/agent-report.ts'
 import type { NodeReport } from '#fleet/nodes/node-report.ts'
 import { err, ok } from '#lib/result.ts'
 import type { After } from '#lib/timer.ts'
@@ -38,7 +38,7 @@ function scene({ waitersMax = 2, transfersMax = 2, isAway = false } = {}) {
   let active: SignedChannelRecord | undefined = signedRecord(key, { digest: bundle.digest })
   const timers: (() => void)[] = []
   const told: NodeReport[] = []
-  const heard: NodeWords[] = []
+  const heard: AgentReport[] = []
   const audited: string[] = []
   const after: After = (_delayMs, fn) => {
     timers.push(fn)
@@ -61,7 +61,7 @@ function scene({ waitersMax = 2, transfersMax = 2, isAway = false } = {}) {
         return report.ok ? ok(report.value) : report
       },
       heard: async (value) => {
-        const words = readNodeWords(value, 7)
+        const words = readAgentReport(value, 7)
         if (!words.ok) return words
         heard.push(words.value)
         return isAway ? err(null) : ok({ instance: 'ab'.repeat(8) })

@@ -7,7 +7,7 @@ import { loadSettings } from '#settings/settings.ts'
 import { JournalKeeper } from '#node/past/journal-keeper.ts'
 import { storedSegments } from '#node/past/stored-segments.ts'
 import { JournalSender } from '#fleet/journal/journal-sender.ts'
-import { readToldPart, toldPartLimits } from '#fleet/journal/told-part.ts'
+import { readJournalUpload, journalUploadLimits } from '#fleet/journal/journal-upload.ts'
 import { systemClock } from '#lib/clock.ts'
 import { err, ok } from '#lib/result.ts'
 import { JournalCopier } from '#journal/journal-copier.ts'
@@ -100,7 +100,7 @@ describe('a control node', () => {
     ['cut in the middle', { number: 2, octets: first.subarray(0, -1) }],
     ['no journal', { number: 2, octets: Buffer.alloc(1_000, 7) }],
     ['of the name of the control node', { node: 'c1', number: 2 }],
-    ['too long', { number: 2, octets: Buffer.alloc(toldPartLimits.octetsMax + 1) }],
+    ['too long', { number: 2, octets: Buffer.alloc(journalUploadLimits.octetsMax + 1) }],
     ['far too long', { number: 2, octets: Buffer.alloc(3_000_000) }],
   ])('refuses a part that is %s', async (_what, wrong) => {
     const { added } = journals
@@ -151,7 +151,7 @@ describe('a control node', () => {
     ['Base64 for URLs', { ...part, octets: '__8=' }],
     ['octets that are a list', { ...part, octets: [1] }],
   ])('refuses %s', (_what, value) => {
-    expect(readToldPart(value, 'c1')).toMatchObject({ ok: false })
+    expect(readJournalUpload(value, 'c1')).toMatchObject({ ok: false })
   })
 })
 

@@ -17,7 +17,7 @@ import { NodeList } from '#fleet/nodes/node-list.ts'
 import type { UnlistedWay } from '#fleet/nodes/node-list.ts'
 import type { NodeReport } from '#fleet/nodes/node-report.ts'
 import { readNodeReport } from '#fleet/nodes/node-report.ts'
-import { createMemoryToldNodes } from '#state/memory/told-nodes.ts'
+import { createMemoryPullingNodes } from '#state/memory/pulling-nodes.ts'
 import { silentLog } from '#test/support/api-ports.ts'
 import { FakeTime } from '#test/support/fake-time.ts'
 import { reportOf } from '#test/support/node-reports.ts'
@@ -98,7 +98,7 @@ function scene(way: UnlistedWay, text: string | null = line) {
   const time = new FakeTime(nowMs)
   const path = join(tempDir('node-list'), 'nodes')
   if (text !== null) writeFileSync(path, text)
-  const told = createMemoryToldNodes(time.clock)
+  const told = createMemoryPullingNodes(time.clock)
   const shared = { tell: told.tell, list: async () => valueOf(told.list()) }
   const create = () =>
     createNodeInventory(time.clock, shared, new NodeList(path, way, time.clock, silentLog))

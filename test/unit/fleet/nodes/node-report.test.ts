@@ -3,7 +3,7 @@ import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { createNodeInventory, inventoryLimits } from '#fleet/node-inventory.ts'
 import { readNodeReport, reportLimits } from '#fleet/nodes/node-report.ts'
-import { createMemoryToldNodes } from '#state/memory/told-nodes.ts'
+import { createMemoryPullingNodes } from '#state/memory/pulling-nodes.ts'
 import { valueOf } from '#test/support/store-values.ts'
 import { FakeTime } from '#test/support/fake-time.ts'
 import { reportOf } from '#test/support/node-reports.ts'
@@ -151,7 +151,7 @@ describe('the inventory', () => {
 
   test('knows what other control nodes have heard, as old as it is', async () => {
     const time = new FakeTime(1_800_000_000_000)
-    const told = createMemoryToldNodes(time.clock)
+    const told = createMemoryPullingNodes(time.clock)
     const shared = { tell: told.tell, list: async () => valueOf(told.list()) }
     const [near, far] = [
       createNodeInventory(time.clock, shared),

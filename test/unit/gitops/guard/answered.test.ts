@@ -224,7 +224,8 @@ function partsOf(graph: CommitGraph, good: readonly string[], seen: string[]): A
       seen.push(commit)
       return Promise.resolve(good.includes(commit) ? outline : undefined)
     },
-    brought: () => Promise.resolve({ commits: [], isOfApi: () => false, mayOverride: () => false }),
+    signersOfRange: () =>
+      Promise.resolve({ commits: [], isOfApi: () => false, mayOverride: () => false }),
     earlier: () => Promise.resolve([]),
   }
 }

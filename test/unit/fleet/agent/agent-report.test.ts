@@ -5,9 +5,9 @@ import type { AddressInfo } from 'node:net'
 import { json } from 'node:stream/consumers'
 import fc from 'fast-check'
 import { describe, expect, onTestFinished, test } from 'vitest'
-import { readNodeWords, wordLimits } from '#fleet/words/node-words.ts'
-import { WordsSender } from '#fleet/words/words-sender.ts'
-import type { SentWord, SentWords } from '#fleet/words/word-bodies.ts'
+import { readAgentReport, agentReportLimits } from '#fleet/agent/agent-report.ts'
+import { AgentReportSender } from '#fleet/agent/report-sender.ts'
+import type { SentVerdict, SentReport } from '#fleet/agent/report-bodies.ts'
 
 const memberUid = '0191f7a4-5b00-7000-8000-000000000001'
 const owner = { memberUid, ipAddress: '192.0.2.1' }
@@ -20,7 +20,7 @@ const words = { node: 'agent-1', site: 'fra1', changed: [word], withdrawn: [owne
 describe('words of an agent', () => {
   test('are taken with the name of who says them, and the time of who hears them', () => {
     const extra = { ...word, node: 'somebody', atMs: 1, more: true }
-    expect(readNodeWords({ ...words, changed: [extra], isAgent: false }, 77)).toEqual({
+    expect(readAgentReport({ ...words, changed: [extra], isAgent: false }, 77)).toEqual({
       ok: true,
       value: {
         ...{ node: 'agent-1', site: 'fra1', isAgent: true, atMs: 77, withdrawn: [owner] },
@@ -30,19 +30,19 @@ describe('words of an agent', () => {
   })
 
   test('have no control characters in their reasons', () => {
-    const read = readNodeWords({ ...words, changed: [{ ...word, reason: 'a\u001b[31m' }] }, 7)
+    const read = readAgentReport({ ...words, changed: [{ ...word, reason: 'a\u001b[31m' }] }, 7)
     expect(read.ok && read.value.changed[0]!.reason).toBe('a?[31m')
   })
 
   test('in the name of the node that hears them are refused, with what to do', () => {
-    const read = readNodeWords(words, 7, 'agent-1')
+    const read = readAgentReport(words, 7, 'agent-1')
     expect(read).toEqual({
       ok: false,
       error: 'node: a control node is agent-1: give the agent another state.nodeName',
     })
   })
 
-  const many = Array.from({ length: wordLimits.membersMax + 1 }, () => owner)
+  const many = Array.from({ length: agentReportLimits.membersMax + 1 }, () => owner)
   test.each<[string, string, unknown]>([
     ['nothing', 'JSON object', null],
     ['no name', 'node', { ...words, node: '' }],
@@ -63,7 +63,7 @@ describe('words of an agent', () => {
     ['a time without an end', 'changed', { ...words, changed: [{ ...word, sinceMs: 1e300 }] }],
     ['a long reason', 'changed', { ...words, changed: [{ ...word, reason: 'x'.repeat(201) }] }],
   ])('with %s are refused, and the field is named: %s', (_what, field, value) => {
-    const read = readNodeWords(value, 7)
+    const read = readAgentReport(value, 7)
     expect(read.ok ? 'taken' : read.error).toContain(field)
   })
 
@@ -80,7 +80,7 @@ describe('words of an agent', () => {
     )
     fc.assert(
       fc.property(fc.oneof(anything, almost), (value) => {
-        expect(typeof readNodeWords(value, 7).ok).toBe('boolean')
+        expect(typeof readAgentReport(value, 7).ok).toBe('boolean')
       }),
     )
   })
@@ -97,7 +97,7 @@ async function control(instance: () => string, status = () => 200) {
   const heard: Heard[] = []
   const answer = async (request: IncomingMessage, response: ServerResponse): Promise<void> => {
     const body = (await json(request)) as typeof words
-    const read = readNodeWords(body, 7)
+    const read = readAgentReport(body, 7)
     if (!read.ok) return void response.writeHead(400).end(read.error)
     const { authorization } = request.headers
     const uids = body.changed.map((one) => one.memberUid)
@@ -116,14 +116,14 @@ const uid = (i: number): string => `0191f7a4-5b00-7000-8000-${String(i).padStart
 const some = (count: number, from = 0) =>
   Array.from({ length: count }, (_, i) => ({ ...word, memberUid: uid(from + i) }))
 const update = (
-  changed: readonly SentWord[],
-  withdrawn: SentWords['withdrawn'] = [],
-): SentWords => ({ node: 'agent-1', site: 'fra1', changed, withdrawn })
+  changed: readonly SentVerdict[],
+  withdrawn: SentReport['withdrawn'] = [],
+): SentReport => ({ node: 'agent-1', site: 'fra1', changed, withdrawn })
 
 test('an agent tells what is new, and all of it again to another process', async () => {
   let instance = 'a'
   const { url, heard, counts } = await control(() => instance)
-  const { publish } = new WordsSender({ urls: [url], token: 'secret' })
+  const { publish } = new AgentReportSender({ urls: [url], token: 'secret' })
   await publish(update(some(3)))
   expect(heard[0]).toMatchObject({ authorization: 'Bearer secret', path: '/bundles/health' })
   expect(counts()).toEqual([3, 3])
@@ -141,7 +141,7 @@ test('an agent tells the first control node that takes it, in parts', async () =
     () => (isDown ? 503 : 200),
   )
   const second = await control(() => 'b')
-  const { publish } = new WordsSender({ urls: [`${first.url}/x`, second.url], token: null })
+  const { publish } = new AgentReportSender({ urls: [`${first.url}/x`, second.url], token: null })
   for (const from of [0, 1_000]) await publish(update(some(1_000, from)))
   expect([first.counts(), second.counts()]).toEqual([[], [1_000, 1_000, 1_000]])
   isDown = false
@@ -156,7 +156,7 @@ test('what nobody takes is a failure that says why, and is not lost', async () =
     () => 'a',
     () => (isDown ? 500 : 200),
   )
-  const { publish } = new WordsSender({ urls: [url], token: null })
+  const { publish } = new AgentReportSender({ urls: [url], token: null })
   await expect(publish(update(some(2)))).rejects.toThrow(/127\.0\.0\.1/)
   isDown = false
   await publish(update([]))
@@ -166,7 +166,7 @@ test('what nobody takes is a failure that says why, and is not lost', async () =
 test('an agent that was heard by two processes tells all of it again', async () => {
   let count = 0
   const { url, counts } = await control(() => (count++ < 3 ? `p${count}` : 'p3'))
-  const { publish } = new WordsSender({ urls: [url], token: null })
+  const { publish } = new AgentReportSender({ urls: [url], token: null })
   // The first of two parts was heard by a process that is not there any more.
   await publish(update(some(1_001)))
   expect(counts()).toEqual([1_000, 1, 1_000, 1])
@@ -176,7 +176,7 @@ test('an agent that was heard by two processes tells all of it again', async () 
 
 test('what does not say which process it is is told all of it each time', async () => {
   const { url, counts } = await control(() => '')
-  const { publish } = new WordsSender({ urls: [url], token: null })
+  const { publish } = new AgentReportSender({ urls: [url], token: null })
   await publish(update(some(2)))
   await publish(update([]))
   expect(counts()).toEqual([2, 2, 0, 2])
@@ -184,7 +184,7 @@ test('what does not say which process it is is told all of it each time', async 
 
 test('an agent is heard when all of its members have the longest reasons', async () => {
   const { url, counts } = await control(() => 'a')
-  const { publish } = new WordsSender({ urls: [url], token: null })
+  const { publish } = new AgentReportSender({ urls: [url], token: null })
   const changed = some(1_000).map((one) => ({ ...one, reason: '"'.repeat(1_000), node: 'agent-1' }))
   await publish(update(changed))
   const sent = counts()
@@ -194,7 +194,7 @@ test('an agent is heard when all of its members have the longest reasons', async
 
 test('a reason that is too long is cut, and costs no other word', async () => {
   const { url, counts } = await control(() => 'a')
-  const { publish } = new WordsSender({ urls: [url], token: null })
+  const { publish } = new AgentReportSender({ urls: [url], token: null })
   const long = { ...word, reason: `HTTP 500, expected ${'200, '.repeat(50)}` }
   await publish(update([long, ...some(1, 2)]))
   expect(counts()).toEqual([2, 2])

@@ -1,19 +1,19 @@
 // What an agent sends of an update: only what a control node reads, in as many bodies as its limits
 // want.
-import { wordLimits } from './node-words.ts'
-import type { MemberWord, NodeWords, Owner } from './node-words.ts'
+import { agentReportLimits } from './agent-report.ts'
+import type { AgentVerdict, AgentReport, Owner } from './agent-report.ts'
 
 /** A word as it is sent. What is left out is as if it were '', 0 and false. */
-export type SentWord = Omit<MemberWord, 'node' | 'atMs' | 'reason' | 'sinceMs' | 'isWarming'> &
-  Partial<Pick<MemberWord, 'reason' | 'sinceMs' | 'isWarming'>>
+export type SentVerdict = Omit<AgentVerdict, 'node' | 'atMs' | 'reason' | 'sinceMs' | 'isWarming'> &
+  Partial<Pick<AgentVerdict, 'reason' | 'sinceMs' | 'isWarming'>>
 
-export interface SentWords extends Pick<NodeWords, 'node' | 'withdrawn'> {
+export interface SentReport extends Pick<AgentReport, 'node' | 'withdrawn'> {
   readonly site?: string
-  readonly changed: readonly SentWord[]
+  readonly changed: readonly SentVerdict[]
 }
 
 /** Without what the reader ignores. A long reason, as of a check with many statuses, is cut. */
-export function asSent(word: SentWord): SentWord {
+export function asSent(word: SentVerdict): SentVerdict {
   const { memberUid, ipAddress, healthy, score, rttMs, reason, sinceMs, isWarming } = word
   return {
     ...{ memberUid, ipAddress, healthy, score, rttMs },
@@ -25,13 +25,13 @@ export function asSent(word: SentWord): SentWord {
 
 /** An octet a character, as the reader wants them. */
 const printable = (text: string): string =>
-  text.slice(0, wordLimits.reasonCharsMax).replace(/[^\x20-\x7e]/g, '?')
+  text.slice(0, agentReportLimits.reasonCharsMax).replace(/[^\x20-\x7e]/g, '?')
 
 /**
  * JSON of at most `bytesMax` octets and `membersMax` members each; there is always one, since it
  * confirms.
  */
-export function* bodiesOf({ node, site = '', changed, withdrawn }: SentWords): Generator<string> {
+export function* bodiesOf({ node, site = '', changed, withdrawn }: SentReport): Generator<string> {
   const head = `${JSON.stringify({ node, site }).slice(0, -1)},"changed":[`
   const middle = '],"withdrawn":['
   const end = ']}'
@@ -45,8 +45,8 @@ export function* bodiesOf({ node, site = '', changed, withdrawn }: SentWords): G
     ...withdrawn.map((owner) => ['withdrawn', JSON.stringify(ownerOf(owner))] as const),
   ]
   for (const [list, text] of texts) {
-    const isFull = lists[list].length >= wordLimits.membersMax
-    if (isFull || bytes + text.length + 1 > wordLimits.bytesMax) {
+    const isFull = lists[list].length >= agentReportLimits.membersMax
+    if (isFull || bytes + text.length + 1 > agentReportLimits.bytesMax) {
       yield body()
       Object.assign(lists, { changed: [], withdrawn: [] })
       bytes = emptyBytes

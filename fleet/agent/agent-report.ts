@@ -10,7 +10,7 @@ export interface Owner {
   readonly ipAddress: string
 }
 
-export interface MemberWord extends Owner {
+export interface AgentVerdict extends Owner {
   readonly node: string
   readonly healthy: boolean
   readonly score: number
@@ -22,16 +22,16 @@ export interface MemberWord extends Owner {
 }
 
 /** In the form of the health bus; the receiver sets the times of what is said now. */
-export interface NodeWords {
+export interface AgentReport {
   readonly node: string
   readonly site: string
   readonly isAgent: true
-  readonly changed: readonly MemberWord[]
+  readonly changed: readonly AgentVerdict[]
   readonly withdrawn: readonly Owner[]
   readonly atMs: number
 }
 
-export const wordLimits = {
+export const agentReportLimits = {
   /** Size of the JSON. */
   bytesMax: 524_288,
   /** Members in one message. */
@@ -54,7 +54,11 @@ const rttMsMax = 86_400_000
  * @param nowMs Unix epoch
  * @param own name of the node that hears it, whose words they would be taken for
  */
-export function readNodeWords(value: unknown, nowMs: number, own = ''): Result<NodeWords, string> {
+export function readAgentReport(
+  value: unknown,
+  nowMs: number,
+  own = '',
+): Result<AgentReport, string> {
   if (!isObject(value)) return err('words are a JSON object')
   const { node, site, changed, withdrawn } = value
   if (!isText(node, nameForm)) return refused('node')
@@ -84,14 +88,14 @@ function ownerIn(value: unknown): Owner | undefined {
 const isAddress = (text: string): boolean =>
   text.length <= 45 && isIP(text) !== 0 && !text.includes('%')
 
-function wordIn(value: unknown, node: string, nowMs: number): MemberWord | undefined {
+function wordIn(value: unknown, node: string, nowMs: number): AgentVerdict | undefined {
   const owner = ownerIn(value)
   if (owner === undefined || !isObject(value)) return undefined
   const { healthy, score, rttMs, reason = '', sinceMs = 0, isWarming = false } = value
   const areFlags = typeof healthy === 'boolean' && typeof isWarming === 'boolean'
   const areNumbers =
     isNumber(score, 1) && isNumber(rttMs, rttMsMax) && isNumber(sinceMs, Number.MAX_SAFE_INTEGER)
-  const isReason = typeof reason === 'string' && reason.length <= wordLimits.reasonCharsMax
+  const isReason = typeof reason === 'string' && reason.length <= agentReportLimits.reasonCharsMax
   if (!areFlags || !areNumbers || !isReason) return undefined
   const said = { healthy, score, rttMs, reason: printable(reason), sinceMs, isWarming }
   return { ...owner, node, ...said, atMs: nowMs }
@@ -103,7 +107,7 @@ const printable = (text: string): string => text.replace(/[^\x20-\x7e]/g, '?')
 const isObject = (value: unknown): value is Fields =>
   typeof value === 'object' && value !== null && !Array.isArray(value)
 const isList = (value: unknown): value is readonly unknown[] =>
-  Array.isArray(value) && value.length <= wordLimits.membersMax
+  Array.isArray(value) && value.length <= agentReportLimits.membersMax
 const isText = (value: unknown, form: RegExp): value is string =>
   typeof value === 'string' && value.length <= 253 && form.test(value)
 const isNumber = (value: unknown, max: number): value is number =>

@@ -1,6 +1,6 @@
 // What nodes that pull have told: kept for a day, the last word of each, by every store.
 import { describe, expect, test } from 'vitest'
-import { toldNodeLimits } from '#state/ports/told-nodes.ts'
+import { pullingNodeLimits } from '#state/ports/pulling-nodes.ts'
 import { ephemeralAdapters, useEphemeral } from '#test/support/ephemeral-adapters.ts'
 import { valueOf } from '#test/support/store-values.ts'
 
@@ -9,17 +9,17 @@ describe.each(ephemeralAdapters)('what nodes told, in %s', (_name, start) => {
 
   test('is the last word of each, for a day', async () => {
     const { ports, clock, pass } = store()
-    const { toldNodes } = ports
+    const { pullingNodes } = ports
     const old = { key: 'a 1', text: '{"a": "ö 1"}', atMs: clock.nowMs() }
-    const told = await toldNodes.tell(old)
+    const told = await pullingNodes.tell(old)
     if (!told.ok) return expect(told.error.code).toBe('store-away')
     const one = { ...old, text: '{"a": 2}' }
-    await valueOf(toldNodes.tell(one))
-    expect(await valueOf(toldNodes.list())).toEqual([one])
-    await pass(toldNodeLimits.forgottenMs)
+    await valueOf(pullingNodes.tell(one))
+    expect(await valueOf(pullingNodes.list())).toEqual([one])
+    await pass(pullingNodeLimits.forgottenMs)
     const two = { key: 'b 1', text: '{}', atMs: clock.nowMs() }
-    await valueOf(toldNodes.tell(two))
+    await valueOf(pullingNodes.tell(two))
     await pass(1)
-    expect(await valueOf(toldNodes.list())).toEqual([two])
+    expect(await valueOf(pullingNodes.list())).toEqual([two])
   })
 })

@@ -2,10 +2,10 @@
 // in full to a process that has not heard the rest.
 import { fetchFile } from '#fleet/fetch.ts'
 import { fleetLimits } from '#fleet/limits.ts'
-import { wordsPath } from '#fleet/tree.ts'
-import type { Owner } from './node-words.ts'
-import { asSent, bodiesOf } from './word-bodies.ts'
-import type { SentWord, SentWords } from './word-bodies.ts'
+import { agentReportPath } from '#fleet/tree.ts'
+import type { Owner } from './agent-report.ts'
+import { asSent, bodiesOf } from './report-bodies.ts'
+import type { SentVerdict, SentReport } from './report-bodies.ts'
 
 /** By which process something was heard; '': by more than one, or it did not say. */
 type Told =
@@ -19,10 +19,10 @@ export interface WordsSenderParts {
   readonly patienceMs?: number
 }
 
-export class WordsSender {
+export class AgentReportSender {
   readonly #parts: WordsSenderParts
   /** What was said and not taken back, by member. */
-  readonly #said = new Map<string, SentWord>()
+  readonly #said = new Map<string, SentVerdict>()
   /** The process that has heard all of it; '': none. */
   #heardBy = ''
 
@@ -31,7 +31,7 @@ export class WordsSender {
   }
 
   /** @throws when nobody takes it */
-  readonly publish = async (update: SentWords): Promise<void> => {
+  readonly publish = async (update: SentReport): Promise<void> => {
     const sent = { ...update, changed: update.changed.map(asSent) }
     for (const word of sent.withdrawn) this.#said.delete(keyOf(word))
     for (const word of sent.changed) this.#said.set(keyOf(word), word)
@@ -45,7 +45,7 @@ export class WordsSender {
   }
 
   /** @returns what is wrong; null: it was told */
-  async #tell(url: string, update: SentWords): Promise<string | null> {
+  async #tell(url: string, update: SentReport): Promise<string | null> {
     const heard = await this.#postAll(url, update)
     if (!heard.ok) return heard.fault
     if (heard.by !== '' && heard.by === this.#heardBy) return null
@@ -56,7 +56,7 @@ export class WordsSender {
     return null
   }
 
-  async #postAll(url: string, update: SentWords): Promise<Told> {
+  async #postAll(url: string, update: SentReport): Promise<Told> {
     const by = new Set<string>()
     for (const body of bodiesOf(update)) {
       const told = await this.#post(url, body)
@@ -70,7 +70,7 @@ export class WordsSender {
   async #post(url: string, body: string): Promise<Told> {
     const { token, patienceMs = fleetLimits.wordsPatienceMs } = this.#parts
     const base = url.endsWith('/') ? url : `${url}/`
-    const answer = await fetchFile(new URL(wordsPath, base), {
+    const answer = await fetchFile(new URL(agentReportPath, base), {
       headers: token === null ? {} : { authorization: `Bearer ${token}` },
       body,
       bytesMax: fleetLimits.recordBytesMax,

@@ -4,7 +4,7 @@ import type { AcceptParts, Hold } from '#gitops/trust/accept.ts'
 import type { AllowedSigner } from '#gitops/trust/allowed-signers.ts'
 import { ok } from '#lib/result.ts'
 import type { Result } from '#lib/result.ts'
-import type { Brought } from './answered.ts'
+import type { RangeSigners } from './answered.ts'
 
 /**
  * A commit whose key has been taken off the list since then proves neither: it is not known to be
@@ -12,12 +12,12 @@ import type { Brought } from './answered.ts'
  *
  * @param signers null: nobody has to sign, and all are believed
  */
-export async function broughtBetween(
+export async function signersOfRange(
   parts: AcceptParts,
   from: string,
   to: string,
   signers: readonly AllowedSigner[] | null,
-): Promise<Result<Brought | undefined, Hold>> {
+): Promise<Result<RangeSigners | undefined, Hold>> {
   const found = await parts.graph.newCommits(from, to)
   if (!found.ok || !found.value.descends) return ok(undefined)
   const { commits } = found.value

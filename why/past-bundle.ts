@@ -17,7 +17,7 @@ import type { GenerationHead } from '#journal/format/records.ts'
 const commitId = /^[0-9a-f]{40}$/
 
 /** A commit with its author, as the repository says. */
-export interface CommitWords {
+export interface CommitDetails {
   readonly id: string
   /** `Name <mail>`; null: the repository is not here, or does not have it. */
   readonly author: string | null
@@ -26,7 +26,7 @@ export interface CommitWords {
   readonly subject: string | null
 }
 
-export interface BundleOfThen {
+export interface PastBundle {
   readonly bundle: Bundle
   readonly from: 'the data directory' | 'the commit, compiled again'
 }
@@ -40,11 +40,11 @@ export function repositoriesIn(dataDir: string): readonly string[] {
  * @param gitdirs bare repositories, or `.git` of checkouts, that may have the commit
  * @returns errors: what is missing, and what would bring it, in sentences
  */
-export async function bundleOfThen(
+export async function pastBundle(
   dataDir: string,
   gitdirs: readonly string[],
   { digest, commit }: GenerationHead,
-): Promise<Result<BundleOfThen, string>> {
+): Promise<Result<PastBundle, string>> {
   const stored = storedBundle(dataDir, digest)
   if (stored !== undefined) return ok({ bundle: stored, from: 'the data directory' })
   const what = `the bundle of then, ${digest.slice(0, 12)}, is not kept any more`
@@ -105,7 +105,7 @@ async function compiledCommit(gitdir: string, commit: string): Promise<Result<Bu
 export async function commitWords(
   gitdirs: readonly string[],
   id: string,
-): Promise<CommitWords | null> {
+): Promise<CommitDetails | null> {
   if (id === '') return null
   for (const gitdir of commitId.test(id) ? gitdirs : []) {
     const found = await new CommitGraph(createDiskDriver(gitdir)).commit(id)

@@ -1,9 +1,9 @@
 // What an agent sends: whatever its probes found, a control node takes it.
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { readNodeWords, wordLimits } from '#fleet/words/node-words.ts'
-import { asSent, bodiesOf } from '#fleet/words/word-bodies.ts'
-import type { SentWord, SentWords } from '#fleet/words/word-bodies.ts'
+import { readAgentReport, agentReportLimits } from '#fleet/agent/agent-report.ts'
+import { asSent, bodiesOf } from '#fleet/agent/report-bodies.ts'
+import type { SentVerdict, SentReport } from '#fleet/agent/report-bodies.ts'
 import { laneCount } from '#test/support/lane.ts'
 import { anyText } from '#test/support/any-text.ts'
 
@@ -40,15 +40,15 @@ test('any update is taken whole, in bodies within the limits', () => {
   fc.assert(
     fc.property(update, ({ node, site, members, gone, words, owners }) => {
       const ofMember = (i: number) => ({ ...owners[i % owners.length]!, memberUid: uid(i) })
-      const changed: SentWord[] = Array.from({ length: members }, (_, i) =>
+      const changed: SentVerdict[] = Array.from({ length: members }, (_, i) =>
         asSent({ ...ofMember(i), ...words[i % words.length]! }),
       )
       const withdrawn = Array.from({ length: gone }, (_, i) => ofMember(members + i))
       const sent = { node, ...(site === undefined ? {} : { site }), changed, withdrawn }
       const heard: Record<'changed' | 'withdrawn', unknown[]> = { changed: [], withdrawn: [] }
       for (const body of bodiesOf(sent)) {
-        expect(Buffer.byteLength(body)).toBeLessThanOrEqual(wordLimits.bytesMax)
-        const read = readNodeWords(JSON.parse(body), 7)
+        expect(Buffer.byteLength(body)).toBeLessThanOrEqual(agentReportLimits.bytesMax)
+        const read = readAgentReport(JSON.parse(body), 7)
         if (!read.ok) throw new Error(read.error)
         expect([read.value.node, read.value.site]).toEqual([node, site ?? ''])
         heard.changed.push(...read.value.changed)
@@ -62,15 +62,15 @@ test('any update is taken whole, in bodies within the limits', () => {
   )
 })
 
-const word: SentWord = {
+const word: SentVerdict = {
   ...{ memberUid: uid(1), ipAddress: '192.0.2.1', healthy: false, score: 1, rttMs: 2 },
 }
 
 describe('the number of bodies', () => {
-  const bodies = (sent: Partial<SentWords>): number =>
+  const bodies = (sent: Partial<SentReport>): number =>
     [...bodiesOf({ node: 'a', changed: [], withdrawn: [], ...sent })].length
 
-  test.each<[string, number, Partial<SentWords>]>([
+  test.each<[string, number, Partial<SentReport>]>([
     ['one where there is nothing new: it confirms', 1, {}],
     [
       'one for the members of one message',

@@ -3,7 +3,7 @@ import { nodeNamePattern } from '#fleet/nodes/node-report.ts'
 import { err, ok } from '#lib/result.ts'
 import type { Result } from '#lib/result.ts'
 
-export interface ToldPart {
+export interface JournalUpload {
   readonly node: string
   /** Chosen by chance when the process starts. */
   readonly run: string
@@ -15,7 +15,7 @@ export interface ToldPart {
   readonly octets: Buffer
 }
 
-export const toldPartLimits = {
+export const journalUploadLimits = {
   octetsMax: 2 * 1_048_576,
   /** Size of the JSON, in which four letters stand for three octets. */
   bytesMax: 3_000_000,
@@ -27,7 +27,7 @@ export const toldPartLimits = {
 export const journalPath = 'bundles/journal'
 
 /** As JSON. */
-export const sentPart = ({ node, run, number, at, octets }: ToldPart): string =>
+export const sentPart = ({ node, run, number, at, octets }: JournalUpload): string =>
   JSON.stringify({ node, run, number, at, octets: octets.toString('base64') })
 
 const nameForm = new RegExp(nodeNamePattern)
@@ -38,7 +38,7 @@ const runForm = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/
  *
  * @param own name of the node that hears it, which has its journal itself
  */
-export function readToldPart(value: unknown, own: string): Result<ToldPart, string> {
+export function readJournalUpload(value: unknown, own: string): Result<JournalUpload, string> {
   if (typeof value !== 'object' || value === null) return err('a part is a JSON object')
   const { node, run, number, at, octets } = value as Readonly<Record<string, unknown>>
   if (!isText(node, nameForm)) return refused('node')
@@ -57,7 +57,7 @@ const refused = (field: string) => err(`${field} is missing or has another form`
 
 /** Refuses all but the one canonical form of Base64 (RFC 4648 section 4). */
 function octetsIn(text: string): Buffer | undefined {
-  const { octetsMax } = toldPartLimits
+  const { octetsMax } = journalUploadLimits
   if (text.length > Math.ceil(octetsMax / 3) * 4) return undefined
   const octets = Buffer.from(text, 'base64')
   return octets.toString('base64') === text && octets.length <= octetsMax ? octets : undefined
@@ -68,4 +68,4 @@ const isText = (value: unknown, form: RegExp): value is string =>
 const isCount = (value: unknown): value is number =>
   Number.isSafeInteger(value) &&
   (value as number) >= 0 &&
-  (value as number) <= toldPartLimits.numberMax
+  (value as number) <= journalUploadLimits.numberMax

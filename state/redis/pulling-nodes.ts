@@ -1,14 +1,14 @@
 // Keeps in Redis what nodes that pull have told: a hash with the last word of each.
 import type { Clock } from '#lib/clock.ts'
 import { err, ok } from '#lib/result.ts'
-import { toldNodeLimits } from '../ports/told-nodes.ts'
-import type { ToldNode, ToldNodes } from '../ports/told-nodes.ts'
+import { pullingNodeLimits } from '../ports/pulling-nodes.ts'
+import type { PullingNode, PullingNodes } from '../ports/pulling-nodes.ts'
 import { readHash } from './read-hash.ts'
 import type { Redis } from './redis.ts'
 
-export function createRedisToldNodes(redis: Redis, clock: Clock): ToldNodes {
+export function createRedisPullingNodes(redis: Redis, clock: Clock): PullingNodes {
   const key = redis.key('fleet', 'nodes')
-  const { forgottenMs, nodesMax, textBytesMax } = toldNodeLimits
+  const { forgottenMs, nodesMax, textBytesMax } = pullingNodeLimits
   return {
     tell: async (node) => {
       const said = await redis.command('HSET', key, node.key, `${node.atMs} ${node.text}`)
@@ -22,7 +22,7 @@ export function createRedisToldNodes(redis: Redis, clock: Clock): ToldNodes {
         return err({ code: 'store-away', message: (error as Error).message })
       }
       const oldestMs = clock.nowMs() - forgottenMs
-      const nodes: ToldNode[] = []
+      const nodes: PullingNode[] = []
       for (const [field, value] of texts) {
         const end = value.indexOf(' ')
         const atMs = end > 0 ? Number(value.slice(0, end)) : NaN

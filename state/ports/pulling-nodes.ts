@@ -1,7 +1,7 @@
 // The port by which control nodes tell each other what nodes that pull have told them.
 import type { StoreCall } from './store-result.ts'
 
-export interface ToldNode {
+export interface PullingNode {
   /** Names one process of the node. */
   readonly key: string
   /** What it said: only its writer knows the format. */
@@ -10,13 +10,13 @@ export interface ToldNode {
   readonly atMs: number
 }
 
-export interface ToldNodes {
-  readonly tell: (node: ToldNode) => StoreCall<void>
+export interface PullingNodes {
+  readonly tell: (node: PullingNode) => StoreCall<void>
   /** Nodes that were heard within `forgottenMs`, in no order: the last word of each process. */
-  readonly list: () => StoreCall<readonly ToldNode[]>
+  readonly list: () => StoreCall<readonly PullingNode[]>
 }
 
-export const toldNodeLimits = {
+export const pullingNodeLimits = {
   forgottenMs: 24 * 3_600_000,
   nodesMax: 10_000,
   textBytesMax: 16_384,
