@@ -196,7 +196,7 @@ function tableOf(line: string): TableLine | undefined {
   const { table, columns } = JSON.parse(line) as TableLine
   const known = backupTables.find((one) => one.table === table)
   if (known === undefined) throw new Error('a table that is not known')
-  const names = columns.filter((column) => (known.columns as readonly string[]).includes(column))
+  const names = columns.filter((column) => known.columns.includes(column))
   if (names.length !== columns.length) throw new Error('a column that is not known')
   return { table, columns }
 }
