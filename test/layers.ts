@@ -168,7 +168,7 @@ export const layers: readonly Layer[] = [
   },
   {
     folder: 'gitops',
-    says: 'the only folder that touches Git: poll, verify, hold, publish',
+    says: 'the Git side: poll, verify, hold, publish; what walks a history',
     mayImport: ['lib', 'schemas', 'bundle', 'diagnostics', 'compiler', 'config', 'judge'],
     packages: ['isomorphic-git'],
     node: 'any',

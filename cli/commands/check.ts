@@ -78,7 +78,7 @@ export const check: Command = {
     if (!result.ok) return Exit.ErrorsFound
     if (values.base === undefined) return Exit.Ok
     io.progress?.(`comparing with ${values.base}`)
-    const { createMovedBetween } = await import('#judge/effects/moved.ts')
+    const { createMovedBetween } = await import('#judge/effects/moved-between.ts')
     const { judgedWithout, missingDatabases } = await import('#judge/effects/unplaced.ts')
     const allowedSigners = values['allowed-signers']
     const missing = new Set<string>()

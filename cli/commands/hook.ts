@@ -2,7 +2,7 @@
 import { resolve } from 'node:path'
 import { text } from 'node:stream/consumers'
 import { parseArgs } from 'node:util'
-import { readPushCheck } from '#node/data/push-check.ts'
+import { readPushCheck } from '#node/push/install-hook.ts'
 import { askNode } from '#node/push/ask-node.ts'
 import { Exit, UsageError, variable } from '#system/process/command.ts'
 import type { Command, Io } from '#system/process/command.ts'

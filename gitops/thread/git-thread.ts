@@ -142,7 +142,7 @@ async function judgesOf(options: GitopsOptions): Promise<{
 }> {
   if (options.judging === undefined) return { policyTests: null, movedBetween: null }
   const { createPolicyTests } = await import('#judge/policy-tests/run.ts')
-  const { createMovedBetween } = await import('#judge/effects/moved.ts')
+  const { createMovedBetween } = await import('#judge/effects/moved-between.ts')
   return {
     policyTests: createPolicyTests(),
     movedBetween: createMovedBetween(options.judging.databases),

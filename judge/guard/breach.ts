@@ -5,7 +5,7 @@ import type { NameOutline } from '#compiler/lower/name-outline.ts'
 import { otherTenants, ttlJumpMax } from '#schemas/objects/guardrails.ts'
 import type { TenantGuardrails } from '#schemas/objects/guardrails.ts'
 import { beyondLimit, tallyBetween } from './change-limits.ts'
-import { movedBeyond, notBack } from './moved.ts'
+import { movedBeyond, notBack } from './moved-limit.ts'
 import { removalBetween, wordsOf } from './removal.ts'
 
 export interface Breach {

@@ -7,7 +7,7 @@ import type { GeoBuffers } from '#routing/geo/geo-tables.ts'
 import type { GeoFeed } from '#inputs/geo/geo-link.ts'
 import { GeoSource } from '#inputs/geo/geo-source.ts'
 import { noThreads } from '#server/threads/no-threads.ts'
-import type { CreateThreads, ThreadGroupParts } from '#server/threads/dns-threads.ts'
+import type { CreateThreads, ThreadGroupParts } from '#server/threads/threads-port.ts'
 import { geoPathsOf } from './named-files.ts'
 import { transfersOf } from './transfers.ts'
 

@@ -7,7 +7,7 @@ import type { Log } from '#lib/log.ts'
 import type { Network } from '#dns/network.ts'
 import { parseCidr } from '#routing/tables/cidr.ts'
 import type { NotifyTarget } from '#zones/notify/notifier.ts'
-import { setsBindRefuses } from '#zones/transfer/secondary-limits.ts'
+import { setsBindRefuses } from '#zones/transfer/sets-bind-refuses.ts'
 import { zoneNames } from '#zones/transfer/zone-records.ts'
 import type { TransferSettings } from '#zones/transfer/transfers.ts'
 

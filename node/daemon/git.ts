@@ -1,7 +1,7 @@
 // Parts: the node's own repository, and the Git side that follows a branch and hands bundles to the
 // DNS node.
 import { resolve } from 'node:path'
-import { installPushCheck } from '#node/data/push-check.ts'
+import { installPushCheck } from '#node/push/install-hook.ts'
 import { checkPolicyOfNode } from '#settings/check-policy.ts'
 import { geoPathsOf, sshAccess } from '#node/compose/named-files.ts'
 import { openPushSocket } from '#node/push/push-socket.ts'

@@ -7,7 +7,7 @@ import { makePlan } from '#judge/plan/plan.ts'
 import { shortWords } from '#judge/print/short.ts'
 import type { Moved } from '#compiler/lower/name-outline.ts'
 import type { BundleCopy } from './bundle-copy.ts'
-import { MovedNames } from '#judge/effects/moved.ts'
+import { MovedNames } from '#judge/effects/moved-between.ts'
 
 /** `digest` '': the bundle is a signed file, not as it is in memory. */
 export interface EffectJob extends BundleCopy {

@@ -1,7 +1,7 @@
 // The plan of a change that is not made, against what a node answers, as it runs in a thread.
 import { adoptBundle, loadBundle } from '#bundle/load/load.ts'
 import type { Moved, MoveLimits } from '#compiler/lower/name-outline.ts'
-import { movedBeyond, movedSentence } from '#judge/guard/moved.ts'
+import { movedBeyond, movedSentence } from '#judge/guard/moved-limit.ts'
 import type { RoutingTables } from '#routing/choose/environment.ts'
 import type { AssumedHealth } from '#routing/choose/explain.ts'
 import { packNetworks } from '#routing/tables/network-index.ts'
@@ -11,7 +11,7 @@ import type { FamilyMovement, Plan, PlannedScenario } from '#judge/document/mode
 import { seesName } from '#judge/sides/viewer.ts'
 import type { Viewer } from '#judge/sides/viewer.ts'
 import type { BundleCopy } from './bundle-copy.ts'
-import { MovedNames } from '#judge/effects/moved.ts'
+import { MovedNames } from '#judge/effects/moved-between.ts'
 
 export interface LivePlanJob extends BundleCopy {
   readonly kind: 'plan'

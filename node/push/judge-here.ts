@@ -1,6 +1,6 @@
 // Judges a push in the process of the hook: no node runs, or it does not answer.
-import type { PushCheck } from '#node/data/push-check.ts'
-import { createMovedBetween } from '#judge/effects/moved.ts'
+import type { PushCheck } from './install-hook.ts'
+import { createMovedBetween } from '#judge/effects/moved-between.ts'
 import { createPolicyTests } from '#judge/policy-tests/run.ts'
 import { stillEarlier } from '#gitops/guard/earlier.ts'
 import { createCompilePort } from '#gitops/sync/compile-adapter.ts'

@@ -36,7 +36,7 @@ import type { HandedBundle } from '#answer/serving-view.ts'
 import type { NodeMemberCounts } from '#state/ports/node-counts.ts'
 import type { HandedSockets } from '#system/sockets/handed-sockets.ts'
 import { CrashWindow } from '#system/worker/crash-window.ts'
-import type { DnsThreads } from '#server/threads/dns-threads.ts'
+import type { DnsThreads } from '#server/threads/threads-port.ts'
 import { noThreads } from '#server/threads/no-threads.ts'
 
 interface ToKeep extends Publication {

@@ -1,6 +1,6 @@
 // Threads of a node that answers no DNS: none. What it would answer can still be asked of it.
 import { ok } from '#lib/result.ts'
-import type { DnsThreads } from './dns-threads.ts'
+import type { DnsThreads } from './threads-port.ts'
 
 const noScripts = { scripts: 0, benched: 0, killed: 0 } as const
 

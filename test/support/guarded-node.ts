@@ -1,6 +1,6 @@
 // A repository, and nodes with guardrails that answer from it, as their own and as a remote.
 import { readFileSync } from 'node:fs'
-import { createMovedBetween } from '#judge/effects/moved.ts'
+import { createMovedBetween } from '#judge/effects/moved-between.ts'
 import { createLocalSource } from '#gitops/source/local-source.ts'
 import { createCompilePort } from '#gitops/sync/compile-adapter.ts'
 import { systemClock } from '#lib/clock.ts'

@@ -1,6 +1,6 @@
 // A plan of very many answers lists some of them, and counts all.
 import { expect, test } from 'vitest'
-import { MovedNames, movedOf } from '#judge/effects/moved.ts'
+import { MovedNames, movedOf } from '#judge/effects/moved-between.ts'
 import type { BundleModel } from '#bundle/format/model.ts'
 import { printPlan } from '#judge/print/text.ts'
 import { printPlanHtml } from '#judge/print/html.ts'

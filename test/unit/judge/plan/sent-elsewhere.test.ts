@@ -2,7 +2,7 @@
 // how many of them move.
 import { expect, test } from 'vitest'
 import type { BundleModel } from '#bundle/format/model.ts'
-import { MovedNames } from '#judge/effects/moved.ts'
+import { MovedNames } from '#judge/effects/moved-between.ts'
 import { shortWords } from '#judge/print/short.ts'
 import { movedOf, verdict } from '#judge/print/words.ts'
 import { bareModel, pool, service, zone } from '#test/support/bundle-models.ts'

@@ -2,7 +2,7 @@
 import { existsSync, mkdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
-import { installPushCheck, readPushCheck } from '#node/data/push-check.ts'
+import { installPushCheck, readPushCheck } from '#node/push/install-hook.ts'
 import { loadSettings } from '#settings/settings.ts'
 import type { Settings } from '#settings/settings.ts'
 import { tempDir } from '#test/support/temp-dir.ts'

@@ -1,11 +1,11 @@
 // The guardrails on moved clients, and those that are counted in one tenant alone.
 import { describe, expect, test } from 'vitest'
-import { createMovedBetween } from '#judge/effects/moved.ts'
+import { createMovedBetween } from '#judge/effects/moved-between.ts'
 import { createCompiler } from '#compiler/compile.ts'
 import { withMoves } from '#compiler/lower/name-outline.ts'
 import type { NameOutline } from '#compiler/lower/name-outline.ts'
 import { breachBetween } from '#judge/guard/breach.ts'
-import { movedBeyond } from '#judge/guard/moved.ts'
+import { movedBeyond } from '#judge/guard/moved-limit.ts'
 import { systemClock } from '#lib/clock.ts'
 import {
   asItWas,
