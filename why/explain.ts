@@ -129,29 +129,42 @@ function sharesOf(then: Past, simulation: Simulation, question: PastQuestion): P
   })
   const named = shares.filter(({ member }) => member !== noAddress)
   const possible = new Set([...service.mayAnswer, ...named.map(({ member }) => member)])
-  const chose = unknownChoices(chooser, service, question)
+  const { sentences, mayAnswer } = unknownChoices(chooser, service, question)
+  const isKnown = sentences.length === 0
   return {
-    isCertain: shares.length === 1 && chose.length === 0 && unsure.length === 0,
-    shares: chose.length > 0 ? [] : named,
-    mayAnswer: chose.length > 0 ? (service.trace?.candidates ?? []) : [...possible],
+    isCertain: shares.length === 1 && isKnown && unsure.length === 0,
+    shares: isKnown ? named : [],
+    mayAnswer: isKnown ? [...possible] : mayAnswer,
     simulation,
-    unknown: [...chose, ...unsure],
+    unknown: [...sentences, ...unsure],
   }
 }
 
-/** Sentences about steps that may have taken any candidate. */
+interface UnknownChoices {
+  readonly sentences: readonly string[]
+  /** Addresses that such a step may have taken. */
+  readonly mayAnswer: readonly string[]
+}
+
+/** Steps that went by what is not kept. A geo rule chooses before any step. */
 function unknownChoices(
-  { isMeasured, ways }: Chooser,
+  { ways }: Chooser,
   { trace }: SimulatedService,
   { otherDatabases = [] }: PastQuestion,
-): readonly string[] {
-  // A single candidate is taken in any case, and a geo rule chooses before any step.
-  if (trace === null || trace.candidates.length < 2) return []
-  const elsewhere = trace.geoRule === null ? ways.filter((way) => goesBy(way, otherDatabases)) : []
-  return [
-    ...(isMeasured ? [measuredSentence] : []),
-    ...elsewhere.map(({ name }) => `the step ${name} goes by it: it may have taken any candidate`),
-  ]
+): UnknownChoices {
+  const nothing: UnknownChoices = { sentences: [], mayAnswer: [] }
+  // A single candidate is taken in any case.
+  if (trace === null || trace.geoRule !== null || trace.candidates.length < 2) return nothing
+  const elsewhere = ways.filter((way) => goesBy(way, otherDatabases))
+  if (elsewhere.length > 0) {
+    const sentences = elsewhere.map(
+      ({ name }) => `the step ${name} goes by it: it may have taken any candidate`,
+    )
+    return { sentences, mayAnswer: trace.candidates }
+  }
+  // What the steps before it have left is known.
+  const { before = [] } = trace.steps.find(({ name }) => name === 'rum') ?? {}
+  return before.length < 2 ? nothing : { sentences: [measuredSentence], mayAnswer: before }
 }
 
 /** Whether one that was written at run time would have made another answer. */

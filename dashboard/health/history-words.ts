@@ -28,16 +28,20 @@ export function wordsOf(one: Stretch): string {
 export function summaryOf(stretches: readonly Stretch[], rangeMs: number): string {
   const lengthOf = (wanted: (state: string) => boolean): number =>
     stretches.reduce((sum, { state, from, to }) => sum + (wanted(state) ? to - from : 0), 0)
-  const knownMs = lengthOf((state) => !['unknown', 'unprobed', 'absent'].includes(state))
-  if (knownMs === 0) {
-    const isAnswered = stretches.some(({ state }) => state === 'unprobed')
-    return isAnswered ? 'not probed' : 'nothing is known of this time'
-  }
-  const share = (100 * lengthOf((state) => state === 'up')) / knownMs
+  const has = (...states: string[]): boolean =>
+    stretches.some(({ state }) => states.includes(state))
+  const isUnprobed = has('unprobed')
+  // What keeps a member out says nothing of one that is otherwise not probed.
+  const kept = isUnprobed ? ['disabled', 'maintenance', 'unresolved'] : []
+  const notCounted = ['unknown', 'unprobed', 'absent', ...kept]
+  const knownMs = lengthOf((state) => !notCounted.includes(state))
+  if (knownMs === 0 && !isUnprobed) return 'nothing is known of this time'
   const falls = stretches.filter(({ state }) => state === 'down').length
   const storms = stretches.reduce((sum, { changes }) => sum + changes, 0)
   const times = falls === 0 ? '' : `, down ${countOf(falls, 'time')}`
   const more = storms === 0 ? '' : `, ${countOf(storms, 'short change')}`
+  if (isUnprobed && !has('up', 'warming')) return `not probed${times}${more}`
+  const share = (100 * lengthOf((state) => state === 'up')) / knownMs
   const part = knownMs < rangeMs * 0.99 ? ' of what is known' : ''
   // Never 100 where it was down.
   const shown = share === 100 ? '100' : Math.min(99.99, share).toFixed(share > 99 ? 2 : 1)

@@ -19,6 +19,7 @@ export const pastModel: BundleModel = {
     service(2, 'turns.example.com.', { tenant: 'acme', pool: 0 }),
     service(3, 'theirs.example.com.', { tenant: 'zenith', pool: 1 }),
     service(4, 'fast.example.com.', { tenant: 'acme', pool: 0, filterChain: ['rum'] }),
+    service(6, 'stays.example.com.', { tenant: 'acme', pool: 0, filterChain: ['sticky', 'rum'] }),
     service(5, '*.wild.example.com.', { tenant: 'acme', pool: 0, algorithm: 'failover' }),
   ],
 }

@@ -7,6 +7,7 @@ import { otherReleases } from '#inputs/geo/databases.ts'
 import type { Databases } from '#inputs/geo/databases.ts'
 import { gapText } from '#why/look-back.ts'
 import { parseAddress } from '#dns/address.ts'
+import { HeaderOffset } from '#dns/header.ts'
 import { err, ok } from '#lib/result.ts'
 import type { Result } from '#lib/result.ts'
 import type { RoutingState } from '#routing/state/state.ts'
@@ -218,15 +219,22 @@ function turnsTried({ turn }: Asked): readonly number[] {
 }
 
 /** What a replay does not have. */
-function causesOf({ extra, type }: ReadRecord): readonly string[] {
+function causesOf(record: ReadRecord): readonly string[] {
+  const { extra } = record
   const steps = typeof extra?.reason === 'string' ? extra.reason.split(',') : []
   return [
     ...(extra?.truncated === true ? ['the end of the address of the client was not logged'] : []),
-    ...(type === 'TXT' || extra?.service === undefined
-      ? ['TXT records written at run time are not kept']
-      : []),
+    ...(mayBeTexts(record) ? ['TXT records written at run time are not kept'] : []),
     ...steps.flatMap((step) => notKept[step] ?? []),
   ]
+}
+
+/** They answer for TXT and ANY, and make names exist that would be denied. */
+function mayBeTexts({ extra, type, rcode, reply }: ReadRecord): boolean {
+  if (type === 'TXT' || type === 'ANY') return true
+  if (extra?.service !== undefined || rcode !== 'NOERROR' || reply === undefined) return false
+  const at = HeaderOffset.AnCount
+  return reply.length >= at + 2 && reply[at] === 0 && reply[at + 1] === 0
 }
 
 const notKept: Readonly<Record<string, string>> = {

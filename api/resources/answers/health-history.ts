@@ -76,7 +76,7 @@ export const HealthHistory = Type.Object(
 )
 
 const meanings: Readonly<Record<string, string>> = {
-  unprobed: 'no check of the node looked at it: it was answered, and nobody knew',
+  unprobed: 'no check of the node looked at it; what monitors of outside said is not kept',
   down: 'probes, or monitors of outside, found it down',
   warming: 'it had come back, and had not passed enough probes yet',
   maintenance: 'a maintenance window held it out',

@@ -80,7 +80,10 @@ const Places = nullable(Type.Array(PlaceMovement))
 const FamilyMovement = Type.Object({
   moved: Type.Number({ description: 'Part of the clients that go elsewhere, 0 to 1' }),
   differs: Type.Number({ description: 'Part of the clients that get another answer' }),
-  error: Type.Number({ description: '`moved` is right within this, in 19 of 20 plans; 0: exact' }),
+  error: Type.Number({
+    description:
+      '`moved` is right within this, in 19 of 20 plans; what counted samples err is not in it',
+  }),
   flows: Type.Array(
     Type.Object({
       from: Type.Object(Endpoint),
@@ -162,7 +165,8 @@ const Summary = Type.Object({
   }),
   movedMaxName: Type.String(),
   movedMaxError: Type.Number({
-    description: '`movedMax` is right within this, in 19 of 20 plans; 0: exact',
+    description:
+      '`movedMax` is right within this, in 19 of 20 plans; what counted samples err is not in it',
   }),
   laterChanges: Type.Integer(),
 })

@@ -19,6 +19,9 @@ test.each([
   [line(['unprobed', 60]), 'not probed'],
   [line(['unknown', 30], ['unprobed', 30]), 'not probed'],
   [line(['unprobed', 30], ['up', 20], ['down', 10]), 'up 66.7 % of what is known, down 1 time'],
+  [line(['unprobed', 30], ['maintenance', 10], ['unprobed', 20]), 'not probed'],
+  [line(['unprobed', 30], ['down', 10], ['unprobed', 20]), 'not probed, down 1 time'],
+  [line(['unprobed', 30], ['up', 20], ['maintenance', 10]), 'up 100 % of what is known'],
   [line(['unknown', 60]), 'nothing is known of this time'],
 ])('%j in a sentence', (stretches, words) => {
   expect(summaryOf(stretches, 60 * minuteMs)).toBe(words)

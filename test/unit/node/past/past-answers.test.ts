@@ -104,6 +104,7 @@ test.each([
   ['a name of a wildcard', 'any.wild.example.com.', 'A', false, [noTexts]],
   ['a name of another zone', 'www.example.net.', 'TXT', true, []],
   ['a choice that goes by what browsers measured', 'fast.example.com.', 'A', false, [noTimes]],
+  ['a step before it had left one member', 'stays.example.com.', 'A', true, []],
 ] as const)(
   'what is not kept makes no answer certain: %s',
   async (_, name, type, isCertain, notes) => {
