@@ -1,8 +1,9 @@
 // This repository keeps its own rules; test/tidy-rules.test.ts shows that each rule can fail.
-import { existsSync, readFileSync } from 'node:fs'
+import { existsSync, globSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { hot } from './hot-files.ts'
+import { apart, longOnly } from './support/run-config.ts'
 import {
   awaited,
   entries,
@@ -75,8 +76,16 @@ test('no files import each other in a circle', () => {
 test('between the rooms of a layer imports go one way, those of types, too', () => {
   const circles = roomCycleViolations(sources, layerFolders, rowsFolders)
   expect(circles.filter((text) => !isOfPortsOfApi(text))).toEqual([])
-  // At run time there is none. The ports of all handlers are one record, which names types of each.
+  // The ports of all handlers are one record, which names types of each.
   expect(circles.filter(isOfPortsOfApi)).toHaveLength(1)
+  expect(roomCycleViolations(sources, layerFolders, rowsFolders, 'at run time')).toEqual([])
+})
+
+test('each pattern of the lanes names a file', () => {
+  const none = [...apart, ...longOnly].filter(
+    (pattern) => globSync(pattern, { cwd: root }).length === 0,
+  )
+  expect(none).toEqual([])
 })
 
 test('a room has few files beside each other', () => {

@@ -199,8 +199,8 @@ test('the control node has no thread and no port for DNS, and says so', async ()
   expect(control.logged('gslbd is running')).toMatchObject({ roles: ['control'], port: null })
   expect(listeningPorts(control.pid)).toEqual([control.apiPort])
   const loaded = readFileSync(ofControl, 'utf8')
-  const layers = ['threads/thread-group', 'threads/responder', 'threads/stream', 'health/worker']
-  expect(layers.filter((path) => loaded.includes(`/runtime/${path}`))).toEqual([])
+  const threads = ['thread-group', 'responder', 'stream']
+  expect(threads.filter((name) => loaded.includes(`/server/threads/${name}`))).toEqual([])
   expect(loaded.includes('/gitops/thread/')).toBe(true)
   const [self, far] = await callApi<readonly object[]>(control, 'GET', '/cluster/nodes', {
     bearer,

@@ -121,7 +121,7 @@ test('an agent has no DNS, and has loaded nothing that answers', async () => {
     ...['zones/notify/', 'zones/transfer/'],
   ]
   expect(parts.filter((part) => loaded.includes(part))).toEqual([])
-  expect(loaded).toContain('/runtime/health/thread/worker.ts')
+  expect(loaded).toContain('/health/thread/worker.ts')
   expect(first!.dnsPort).toBe(0)
   expect(await (await fetch(`http://127.0.0.1:${first!.apiPort}/api/v1/ready`)).json()).toEqual({
     status: 'ready',

@@ -39,15 +39,14 @@ export const shared = {
 } satisfies ViteUserConfig['test']
 
 /** They measure or fill their own process, start threads in it, or replace what others use. */
-const apart = [
+export const apart = [
   'test/e2e/**/*.test.ts',
-  'test/unit/runtime/**/*.test.ts',
+  'test/unit/{answer,health,inputs,journal,server,system,zones}/**/*.test.ts',
   'test/contract/{ways,plain-ways}.test.ts',
   'test/property/mmdb.test.ts',
   'test/unit/api/metrics/metrics.test.ts',
   'test/unit/bundle/load/load.test.ts',
   'test/unit/compiler/hostile-files.test.ts',
-  'test/unit/gitops/write/one-fault.test.ts',
   'test/unit/state/sql.test.ts',
 ]
 /** They need other DNS servers: `npm run test:peers`. */
@@ -74,14 +73,14 @@ export const longOnly = [
   // Several starts each; their parts have tests of their own.
   'test/e2e/{daemon-health-off,daemon-script-checks,guardrail,health-rotation,push-verdict}.test.ts',
   'test/e2e/{alerts,control-lost,scripts,soa-serials}.test.ts',
-  // 10,000 connections.
+  // Disks that lose what was not flushed.
   'test/e2e/power-cut.test.ts',
   // Four processes, and waves that hold.
   'test/e2e/{invented-node,waves}.test.ts',
   // One node each, for a path whose parts have tests of their own.
   'test/e2e/daemon-{dashboard,fault,metrics,ready,refused-write}.test.ts',
   'test/e2e/{dynamic-records,fleet,geo,member-status,overlays,policy-tests}.test.ts',
-  'test/e2e/{query-log,redirects,rum,scripts-start,why-texts,write-effect}.test.ts',
+  'test/e2e/{query-log,redirects,rum,scripts-start,write-effect}.test.ts',
   'test/unit/gitops/write/refused-by-disk.test.ts',
   // A build of everything, and the steps of a CI job.
   'test/unit/{bin/build,compiler/workflow}.test.ts',

@@ -10,13 +10,14 @@ export interface RowsFolder {
   readonly table: string
 }
 
-/** Rooms of one layer that import each other in a circle, types included; a message per circle. */
+/** Rooms of one layer that import each other in a circle; a message per circle. */
 export function roomCycleViolations(
   sources: readonly Source[],
   layers: readonly string[],
   rows: readonly RowsFolder[],
+  counted: 'all' | 'at run time' = 'all',
 ): string[] {
-  const edges = roomEdges(sources, layers, rows)
+  const edges = roomEdges(sources, layers, rows, counted)
   const reached = new Map([...edges.keys()].map((room) => [room, reachOf(room, edges)]))
   const circles = new Set<string>()
   for (const [room, others] of reached) {
@@ -50,6 +51,7 @@ function roomEdges(
   sources: readonly Source[],
   layers: readonly string[],
   rows: readonly RowsFolder[],
+  counted: 'all' | 'at run time',
 ): Map<string, Set<string>> {
   const roomOf = (path: string): string => {
     const folder = posix.dirname(path)
@@ -58,7 +60,8 @@ function roomEdges(
   const edges = new Map<string, Set<string>>()
   for (const source of sources.filter(({ path }) => layers.includes(folderOf(path)))) {
     const here = roomOf(source.path)
-    for (const { target } of importsOf(source)) {
+    for (const { target, typeOnly } of importsOf(source)) {
+      if (typeOnly && counted === 'at run time') continue
       if (target === undefined || folderOf(target) !== folderOf(source.path)) continue
       if (roomOf(target) === here) continue
       edges.set(here, (edges.get(here) ?? new Set()).add(roomOf(target)))
