@@ -3,7 +3,7 @@
 import tseslint from 'typescript-eslint'
 
 export default tseslint.config(
-  { ignores: ['node_modules', 'dist', 'data', 'examples'] },
+  { ignores: ['node_modules', 'dist', 'release', 'data', 'examples'] },
   ...tseslint.configs.recommendedTypeChecked,
   {
     languageOptions: {

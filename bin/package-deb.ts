@@ -63,7 +63,7 @@ function putControl(stage: string): void {
     `Package: gslbd
 Version: ${version}
 Architecture: ${architecture ?? ''}
-Maintainer: The maintainers of gslbd <maintainers@gslbd.invalid>
+Maintainer: The maintainers of gslbd <https://github.com/gslbd/gslbd/issues>
 Homepage: https://github.com/gslbd/gslbd
 Section: net
 Priority: optional

@@ -9,9 +9,14 @@ export interface Facts {
   /** Lines of `git status --porcelain`. */
   readonly changes: readonly string[]
   readonly tags: readonly string[]
+  /** Which is released, whatever is committed meanwhile. */
+  readonly commit: string
   /** The file of the SSH key that git signs with. */
   readonly key: string | undefined
 }
+
+/** The product's; the one of the format stands further left. */
+const ofSarif = /(^ {10}"version": ")(\d[\d.]+)/gm
 
 /** Where the version stands besides package.json; the first group is what comes before it. */
 export const versionPlaces: readonly (readonly [path: string, pattern: RegExp])[] = Object.freeze([
@@ -24,6 +29,8 @@ export const versionPlaces: readonly (readonly [path: string, pattern: RegExp])[
   ['deploy/kubernetes/overlays/site/kustomization.yaml', /(newTag: )([\d.]+)/g],
   ['docs/operations/container.md', /(gslbd:)(\d[\d.]+\d)/g],
   ['docs/operations/production.md', /(gslbd[:_])(\d[\d.]+\d)/g],
+  ['test/golden/compile/delegated-mistakes/expected.sarif', ofSarif],
+  ['test/golden/compile/many-mistakes/expected.sarif', ofSarif],
 ])
 
 /** What is made, in this order, and by what. */

@@ -1,16 +1,7 @@
 // Makes a release: packages, their papers, checksums, and the signed tag. It publishes nothing.
 import { execFileSync } from 'node:child_process'
-import {
-  cpSync,
-  existsSync,
-  mkdirSync,
-  readFileSync,
-  readdirSync,
-  renameSync,
-  rmSync,
-  writeFileSync,
-} from 'node:fs'
-import { dirname, join, resolve } from 'node:path'
+import { existsSync, mkdirSync, readFileSync, readdirSync, writeFileSync } from 'node:fs'
+import { join, resolve } from 'node:path'
 import { parseArgs } from 'node:util'
 import { systemClock } from '#lib/clock.ts'
 import { Exit } from '#system/process/command.ts'
@@ -20,11 +11,12 @@ import { changesOf, releaseFaults, releaseSteps, versionPlaces } from './release
 import type { Facts } from './release-plan.ts'
 import { billOf, provenanceOf, sumOf, sumsText } from './release-papers.ts'
 import type { Bom, Sum } from './release-papers.ts'
+import { partOf, putInPlace } from './release-place.ts'
 
 const help = `npm run release -- [options]
   --plan               prints the steps and what stands in their way, and does nothing
-  --dry-run            makes every file, also where something stands in the way, and no tag
-  --output FOLDER      where the files go; dist/release without it
+  --dry-run            makes every file, whatever stands in the way; no signature, no tag
+  --output FOLDER      where the files go; release/ without it
   --without STEP       leaves out image, or deb and image, where their programs are missing
   --compression NAME   of the Debian package: xz, zstd, none
   --set-version X.Y.Z  writes the version into every file that states it, and does nothing else
@@ -43,7 +35,7 @@ const { values } = parseArgs({
 })
 const root = join(import.meta.dirname, '..')
 process.chdir(root)
-const output = resolve(values.output ?? 'dist/release')
+const output = resolve(values.output ?? 'release')
 const read = (path: string): string => readFileSync(path, 'utf8')
 /** An image has the program of a Debian package. */
 const leftOut = values.without.includes('deb') ? ['deb', 'image'] : values.without
@@ -71,10 +63,16 @@ function mayReplace(folder: string): boolean {
   return names.length === 0 || names.includes('SHA256SUMS')
 }
 
+/** Nobody takes for released what was made of a tree that is not clean. */
+const notInDryRun: ReadonlyMap<string, string> = new Map([
+  ['checksums', ' (not signed in a dry run)'],
+  ['tag', ' (not in a dry run)'],
+])
+
 function lineOf([name, does]: readonly [string, string], index: number): string {
   const isLeftOut = leftOut.includes(name)
-  const isForLater = name === 'tag' && values['dry-run']
-  const why = isLeftOut ? ' (left out)' : isForLater ? ' (not in a dry run)' : ''
+  const inDryRun = values['dry-run'] ? (notInDryRun.get(name) ?? '') : ''
+  const why = isLeftOut ? ' (left out)' : inDryRun
   return `${index + 1}. ${name}: ${named(does)}${why}`
 }
 
@@ -89,7 +87,8 @@ function factsOf(): Facts {
   const [changes, tags] = [git('status', '--porcelain'), git('tag', '--list', 'v*')].map(linesOf)
   const isSsh = setting('gpg.format') === 'ssh'
   const key = isSsh ? setting('user.signingkey') : undefined
-  return { version: version!, stated, changelog, changes: changes!, tags: tags!, key }
+  const [commit = ''] = linesOf(git('rev-parse', 'HEAD'))
+  return { version: version!, stated, changelog, changes: changes!, tags: tags!, commit, key }
 }
 
 const linesOf = (text: string): string[] => text.split('\n').filter((line) => line !== '')
@@ -114,18 +113,15 @@ async function makeAll(steps: Steps, facts: Facts): Promise<void> {
   put(files, `gslbd-${version}.cdx.json`, billOf(bom, notice()))
   steps.say('writing the provenance and the checksums')
   const sums = await sumsOf(files)
-  put(files, `gslbd-${version}.intoto.json`, provenanceOf(sums, making(startedOn)))
+  put(files, `gslbd-${version}.intoto.json`, provenanceOf(sums, making(startedOn, facts)))
   const sumsFile = join(files, 'SHA256SUMS')
   writeFileSync(sumsFile, sumsText(await sumsOf(files)))
-  if (facts.key !== undefined) {
+  if (facts.key !== undefined && !values['dry-run']) {
     await steps.run('ssh-keygen', '-Y', 'sign', '-f', facts.key, '-n', 'gslbd-release', sumsFile)
   }
-  if (!values['dry-run']) await makeTag(steps, facts)
-  rmSync(output, { recursive: true, force: true })
-  mkdirSync(dirname(output), { recursive: true })
-  const part = `${output}.part`
-  cpSync(files, part, { recursive: true })
-  renameSync(part, output)
+  await putInPlace(files, output, async () => {
+    if (!values['dry-run']) await makeTag(steps, facts)
+  })
   console.log(`${readdirSync(output).join('\n')}\nare in ${output}`)
 }
 
@@ -160,21 +156,20 @@ const sumsOf = (folder: string): Promise<Sum[]> =>
       .map((name) => sumOf(join(folder, name))),
   )
 
-function making(startedOn: number): Parameters<typeof provenanceOf>[1] {
+function making(startedOn: number, { commit }: Facts): Parameters<typeof provenanceOf>[1] {
   const programs = { node: process.versions.node, npm: outputOf('npm', '--version').trim() }
-  const [commit = ''] = linesOf(git('rev-parse', 'HEAD'))
   const lockSha256 = outputOf('sha256sum', 'package-lock.json').split(' ')[0]!
   const [start, end] = [startedOn, systemClock.nowMs()].map((at) => new Date(at).toISOString())
   const times = { startedOn: start!, finishedOn: end! }
   return { project, version: version!, commit, lockSha256, programs, ...times }
 }
 
-async function makeTag({ stage, say, run }: Steps, { changelog }: Facts): Promise<void> {
+async function makeTag({ stage, say, run }: Steps, { changelog, commit }: Facts): Promise<void> {
   say(`signing the tag v${version}`)
   const message = join(stage, 'message')
   writeFileSync(message, `gslbd ${version}\n\n${changesOf(changelog, version!)}\n`)
   const how = ['--sign', '--cleanup=whitespace', '--file', message]
-  await run('git', 'tag', ...how, `v${version}`)
+  await run('git', 'tag', ...how, `v${version}`, commit)
 }
 
 function refuse(sentence: string): void {
@@ -197,9 +192,10 @@ function setVersion(wanted: string): void {
   console.log(`the version is ${wanted}: give it a heading in CHANGELOG.md`)
 }
 
+const taken = [output, partOf(output)].find((folder) => !mayReplace(folder))
 const unknown = values.without.find((name) => name !== 'deb' && name !== 'image')
 if (values.help) console.log(help)
 else if (unknown !== undefined) refuse(`--without ${unknown}: it may be deb or image`)
 else if (values['set-version'] !== undefined) setVersion(values['set-version'])
-else if (!mayReplace(output)) refuse(`${output} has other files: name another folder`)
+else if (taken !== undefined) refuse(`${taken} has other files: name another folder`)
 else await release()

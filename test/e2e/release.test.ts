@@ -3,6 +3,7 @@ import { execFileSync } from 'node:child_process'
 import { appendFileSync, mkdirSync, readFileSync, readdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, beforeAll, expect, test } from 'vitest'
+import { changesOf } from '#bin/release-plan.ts'
 import type { Bom } from '#bin/release-papers.ts'
 import { version } from '#lib/version.ts'
 import { freshCopy } from '#test/support/fresh-copy.ts'
@@ -111,15 +112,18 @@ test('the provenance has the sums of the packages, and the commit of the tag', (
 test('the tag is annotated, says what the version does, and its signature is good', () => {
   const tag = `v${version}`
   expect(git('cat-file', '-t', tag).trim()).toBe('tag')
-  expect(git('cat-file', '-p', tag)).toContain(`gslbd ${version}\n\nThe first version.`)
+  const changes = changesOf(readFileSync(join(copy, 'CHANGELOG.md'), 'utf8'), version)
+  expect(git('cat-file', '-p', tag)).toContain(`gslbd ${version}\n\n${changes}\n`)
   const said = runIn(copy, 'bash', '-c', `git tag -v ${tag} 2>&1`)
   expect(said).toContain('Good "git" signature for ann@example.com')
 })
 
-test('the packages carry NOTICE', () => {
+test('the packages carry NOTICE, and say where to report what is wrong', () => {
   const packed = runIn(output, 'tar', '-tzf', fileOf('.tgz'))
   expect(packed.split('\n')).toContain('package/NOTICE')
   expect(runIn(output, 'dpkg-deb', '--contents', fileOf('.deb'))).toMatch(/gslbd\/NOTICE$/m)
+  const maintainer = runIn(output, 'dpkg-deb', '--field', fileOf('.deb'), 'Maintainer')
+  expect(maintainer).toContain('<https://github.com/gslbd/gslbd/issues>')
 })
 
 test('a second release of the same version stops at its tag', () => {

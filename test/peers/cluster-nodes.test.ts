@@ -1,5 +1,6 @@
 // Two nodes on one Redis: each lists both, and one restarts the other.
 import { afterAll, beforeAll, expect, test } from 'vitest'
+import { version } from '#lib/version.ts'
 import { useDaemons } from '#test/support/daemon.ts'
 import type { DaemonProcess } from '#test/support/daemon.ts'
 import { startRedis } from '#test/support/redis-server.ts'
@@ -60,7 +61,7 @@ test('each node lists all, itself first, with what each answers from', async () 
       const list = await nodesOf(name)
       return list.length === 3 && list.every(({ commit }) => commit !== null) ? list : undefined
     })
-    expect(listed[0]).toMatchObject({ name, isSelf: true, version: '0.1.0' })
+    expect(listed[0]).toMatchObject({ name, isSelf: true, version })
     expect(listed.map((one) => one.name).toSorted()).toEqual(['bare', 'far', 'near'])
     for (const one of listed) {
       expect(one.digest).toMatch(/^[0-9a-f]{64}$/)

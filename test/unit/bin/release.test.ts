@@ -1,12 +1,14 @@
 // What stands in the way of a release is said in sentences, and a dry run prints its steps.
 import { spawnSync } from 'node:child_process'
-import { readFileSync } from 'node:fs'
+import { mkdirSync, readFileSync, readdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { describe, expect, test } from 'vitest'
+import { describe, expect, onTestFinished, test } from 'vitest'
 import { changesOf, releaseFaults, releaseSteps, versionPlaces } from '#bin/release-plan.ts'
 import type { Facts } from '#bin/release-plan.ts'
 import { billOf, provenanceOf, sumsText } from '#bin/release-papers.ts'
 import type { Bom, Component } from '#bin/release-papers.ts'
+import { partOf, putInPlace } from '#bin/release-place.ts'
+import { makeTempDir, removeTempDir } from '#test/support/temp-dir.ts'
 
 const root = join(import.meta.dirname, '../../..')
 
@@ -28,6 +30,7 @@ const ready: Facts = {
   changelog,
   changes: [],
   tags: ['v0.1.0', 'v0.0.9'],
+  commit: 'c0ffee',
   key: 'keys/ann',
 }
 
@@ -82,20 +85,38 @@ test('the version stands where a release looks for it, everywhere the same', () 
   }
 })
 
+test('a release raises the version of the product in SARIF, and not the one of the format', () => {
+  for (const name of ['delegated', 'many']) {
+    const path = `test/golden/compile/${name}-mistakes/expected.sarif`
+    const [, pattern] = versionPlaces.find(([place]) => place === path)!
+    const text = readFileSync(join(root, path), 'utf8')
+    const raised = text.replaceAll(pattern, (_, before: string) => `${before}7.8.9`)
+    const versions = [...raised.matchAll(/"version": "(.*)"/g)].map(([, one]) => one)
+    expect(versions).toEqual(['2.1.0', '7.8.9'])
+  }
+})
+
 test('the plan of a dry run has every step, and what would stop it', () => {
   // Before what the person who runs the tests has set.
   const config = { GIT_CONFIG_COUNT: '1', GIT_CONFIG_KEY_0: 'gpg.format' }
   const env = { ...process.env, ...config, GIT_CONFIG_VALUE_0: 'openpgp' }
   const { stdout, stderr, status } = spawnSync(
     process.execPath,
-    ['bin/release.ts', '--plan', '--without', 'image'],
+    ['bin/release.ts', '--plan', '--dry-run', '--without', 'image'],
     { cwd: root, encoding: 'utf8', env },
   )
   const lines = stdout.trimEnd().split('\n')
   expect(lines.map((line) => line.split(':')[0])).toEqual(
     releaseSteps.map(([name], index) => `${index + 1}. ${name}`),
   )
-  expect(lines.filter((line) => line.endsWith('(left out)'))).toHaveLength(1)
+  const marks = lines.flatMap(
+    (line) => /^\d+\. (\w+): .*? \(([^()]*\b(?:out|run))\)$/.exec(line) ?? [],
+  )
+  expect(marks.filter((_, index) => index % 3 !== 0)).toEqual([
+    ...['image', 'left out'],
+    ...['checksums', 'not signed in a dry run'],
+    ...['tag', 'not in a dry run'],
+  ])
   expect(stderr).toContain('would stop: git has no SSH key to sign with')
   expect(status).toBe(1)
 })
@@ -165,4 +186,49 @@ test.each([
   const args = ['bin/release.ts', option, value]
   const { status, stderr } = spawnSync(process.execPath, args, { cwd: root, encoding: 'utf8' })
   expect({ status, stderr }).toEqual({ status: 2, stderr: `${said}\n` })
+})
+
+describe('the files of a release', () => {
+  function scene(): { readonly files: string; readonly output: string } {
+    const work = makeTempDir('release-place')
+    onTestFinished(() => removeTempDir(work))
+    const [files, output] = [join(work, 'files'), join(work, 'there/out')]
+    for (const [folder, content] of [
+      [files, 'new'],
+      [output, 'old'],
+    ] as const) {
+      mkdirSync(folder, { recursive: true })
+      writeFileSync(join(folder, 'SHA256SUMS'), content)
+    }
+    return { files, output }
+  }
+  const said = (folder: string): string => readFileSync(join(folder, 'SHA256SUMS'), 'utf8')
+
+  test('are whole on their disk before there is a tag, and appear after it', async () => {
+    const { files, output } = scene()
+    const seen: string[] = []
+    await putInPlace(files, output, () => {
+      seen.push(said(partOf(output)), said(output))
+      return Promise.resolve()
+    })
+    expect([...seen, said(output)]).toEqual(['new', 'old', 'new'])
+    expect(readdirSync(join(output, '..'))).toEqual(['out'])
+  })
+
+  test('leave the ones from before where they were, when git makes no tag', async () => {
+    const { files, output } = scene()
+    const refused = putInPlace(files, output, () => Promise.reject(new Error('no tag')))
+    await expect(refused).rejects.toThrow('no tag')
+    expect(said(output)).toBe('old')
+    expect(readdirSync(join(output, '..'))).toEqual(['out'])
+  })
+
+  test('get no tag, when their place cannot be made', async () => {
+    const { files } = scene()
+    let tags = 0
+    const output = join(files, 'SHA256SUMS', 'out')
+    const refused = putInPlace(files, output, () => Promise.resolve(void tags++))
+    await expect(refused).rejects.toThrow(/EEXIST|ENOTDIR/)
+    expect(tags).toBe(0)
+  })
 })
