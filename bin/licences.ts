@@ -1,5 +1,5 @@
 // What the licences of packages want with copies of them: licences.txt beside what a build makes.
-import { readFileSync, readdirSync } from 'node:fs'
+import { existsSync, readFileSync, readdirSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Plugin } from 'rolldown'
 
@@ -25,14 +25,47 @@ export const licences: Plugin = {
   },
 }
 
+const termsFile = /^(un)?(licen[cs]e|copying|notice)/i
+
 /** @param folder of an installed package */
 export function licenceOf(folder: string): string {
-  const about = readFileSync(join(folder, 'package.json'), 'utf8')
-  const { name, version, license } = JSON.parse(about) as Readonly<Record<string, string>>
-  const files = readdirSync(folder).filter((file) => /^(licen[cs]e|copying|notice)/i.test(file))
-  const texts = files.map((file) => readFileSync(join(folder, file), 'utf8'))
-  return `=== ${name} ${version} (${license})\n\n${texts.join('\n')}`
+  const { name, version, license } = aboutOf(folder)
+  const terms = missingTerms(folder) ?? textsOf(folder, termsFile).join('\n')
+  return `=== ${name} ${version} (${license})\n\n${terms}`
 }
+
+interface About {
+  readonly name: string
+  readonly version: string
+  readonly license: string
+  readonly author?: string | { readonly name: string }
+}
+
+const aboutOf = (folder: string): About =>
+  JSON.parse(readFileSync(join(folder, 'package.json'), 'utf8')) as About
+
+/**
+ * The standard text of the licence that a package names without having a file of it.
+ *
+ * @throws Error: bin/licences has no such text
+ */
+export function missingTerms(folder: string): string | undefined {
+  if (readdirSync(folder).some((file) => termsFile.test(file))) return undefined
+  const { name, license, author } = aboutOf(folder)
+  const standard = join(import.meta.dirname, 'licences', `${license}.txt`)
+  if (!existsSync(standard)) {
+    throw new Error(`${name} has no licence file: write the text of ${license} into ${standard}`)
+  }
+  const readme = textsOf(folder, /^readme/i).flatMap(copyrightsOf)
+  const holder = typeof author === 'object' ? author.name : author
+  const lines = readme.length > 0 ? readme : [`Copyright (c) ${holder ?? `the authors of ${name}`}`]
+  return readFileSync(standard, 'utf8').replace('COPYRIGHT', () => lines.join('\n'))
+}
+
+const textsOf = (folder: string, names: RegExp): string[] =>
+  readdirSync(folder)
+    .filter((file) => names.test(file))
+    .map((file) => readFileSync(join(folder, file), 'utf8'))
 
 /** @param text of one or more packages, as `licenceOf` writes it */
 export function carriedOf(text: string): Carried[] {

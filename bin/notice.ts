@@ -3,7 +3,7 @@ import { existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { carriedOf, licenceOf, licencesFile } from './licences.ts'
 import type { Carried } from './licences.ts'
-import { productPackages } from './program-tree.ts'
+import { postgresTerms, productPackages } from './program-tree.ts'
 import { libraryFolder } from '#api/reference/assets.ts'
 
 const root = join(import.meta.dirname, '..')
@@ -12,6 +12,8 @@ const root = join(import.meta.dirname, '..')
 export function noticeText(): string {
   const beside = productPackages().filter(isOfAllMachines).map(licenceOf)
   const node = 'Node.js: MIT, and what node_modules/node/LICENSE says of its parts'
+  const terms = readFileSync(postgresTerms, 'utf8').match(/^Portions Copyright .*$/gm) ?? []
+  const postgres = 'PostgreSQL inside @electric-sql/pglite: PostgreSQL, in its POSTGRES-LICENSE'
   return [
     intro,
     part('In the program: the texts are in dist/licences.txt', linesOf(built('.'))),
@@ -22,7 +24,7 @@ export function noticeText(): string {
     ),
     part(
       'Beside the program, in the Debian package and the image: the texts are in each folder of node_modules',
-      [node, ...linesOf(beside.join('\n'))],
+      [node, indented(postgres, terms), ...linesOf(beside.join('\n'))],
     ),
   ].join('\n')
 }
@@ -54,7 +56,10 @@ function linesOf(text: string): string[] {
 }
 
 const lineOf = ({ name, licence, copyrights }: Carried): string =>
-  [`${name}: ${licence}`, ...copyrights.map((line) => `    ${line}`)].join('\n')
+  indented(`${name}: ${licence}`, copyrights)
+
+const indented = (first: string, rest: readonly string[]): string =>
+  [first, ...rest.map((line) => `    ${line}`)].join('\n')
 
 /** Machine code of one system is a package that belongs to one with a name for all. */
 function isOfAllMachines(folder: string): boolean {

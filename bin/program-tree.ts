@@ -8,10 +8,12 @@ import {
   readFileSync,
   realpathSync,
   symlinkSync,
+  writeFileSync,
 } from 'node:fs'
 import { join, relative } from 'node:path'
 import { parseArgs } from 'node:util'
 import { external } from './bundle-program.ts'
+import { missingTerms } from './licences.ts'
 import { takeSteps } from './package-steps.ts'
 import type { Steps } from './package-steps.ts'
 
@@ -43,7 +45,12 @@ export async function putProgram(
     cpSync(from, join(home, to), { recursive: true, dereference: true, filter })
   }
   for (const name of ourOwn) copy(join(root, name), name)
-  for (const path of productPackages()) copy(path, relative(root, path))
+  for (const path of productPackages()) {
+    copy(path, relative(root, path))
+    const terms = missingTerms(path)
+    if (terms !== undefined) writeFileSync(join(home, relative(root, path), 'LICENSE'), terms)
+  }
+  copy(postgresTerms, 'node_modules/@electric-sql/pglite/POSTGRES-LICENSE')
   // The Node that the tests run with.
   copy(realpathSync(join(root, 'node_modules/.bin/node')), 'node_modules/node/bin/node')
   chmodSync(join(home, 'node_modules/node/bin/node'), 0o755)
@@ -53,6 +60,9 @@ export async function putProgram(
   mkdirSync(join(stage, 'usr/bin'), { recursive: true })
   symlinkSync('../lib/gslbd/bin/gslbd', join(stage, 'usr/bin/gslbd'))
 }
+
+/** PGlite contains PostgreSQL, whose terms its package lacks. */
+export const postgresTerms = join(root, 'bin/licences/PostgreSQL.txt')
 
 /** The package `node` fetches one for this machine, which has the text. */
 function licenceOfNode(): string {

@@ -100,6 +100,8 @@ test('it installs: program, unit, settings, man page and completions', () => {
     'usr/lib/gslbd/dist/ui/licences.txt',
     'usr/lib/gslbd/NOTICE',
     'usr/lib/gslbd/node_modules/node/LICENSE',
+    'usr/lib/gslbd/node_modules/@electric-sql/pglite/POSTGRES-LICENSE',
+    'usr/lib/gslbd/node_modules/@redis/client/LICENSE',
     // Loaded when a setting asks for it.
     'usr/lib/gslbd/node_modules/@redis/client/package.json',
     'lib/systemd/system/gslbd.service',

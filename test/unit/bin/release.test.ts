@@ -1,8 +1,9 @@
 // What stands in the way of a release is said in sentences, and a dry run prints its steps.
 import { spawnSync } from 'node:child_process'
-import { mkdirSync, readFileSync, readdirSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdirSync, readFileSync, readdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, onTestFinished, test } from 'vitest'
+import { licenceOf, missingTerms } from '#bin/licences.ts'
 import { changesOf, releaseFaults, releaseSteps, versionPlaces } from '#bin/release-plan.ts'
 import type { Facts } from '#bin/release-plan.ts'
 import { billOf, provenanceOf, sumsText } from '#bin/release-papers.ts'
@@ -230,5 +231,65 @@ describe('the files of a release', () => {
     const refused = putInPlace(files, output, () => Promise.resolve(void tags++))
     await expect(refused).rejects.toThrow(/EEXIST|ENOTDIR/)
     expect(tags).toBe(0)
+  })
+})
+
+describe('the terms of what is carried', () => {
+  const at = (name: string): string => join(root, 'node_modules', name)
+
+  test.each([
+    ['abstract-logging', 'Copyright (c) James Sumners', 'Permission is hereby granted'],
+    ['clean-git-ref', 'Copyright (c) Eli White', 'http://www.apache.org/licenses/LICENSE-2.0'],
+    ['diff3', 'Copyright (c) Tyler Wanek', 'Permission is hereby granted'],
+    ['pg-types', 'Copyright (c) 2014 Brian M. Carlson', 'Permission is hereby granted'],
+    ['pgpass', 'Copyright (c) 2013-2016 Hannes Hörl', 'Permission is hereby granted'],
+    ['@redis/client', 'Copyright (c) the authors of @redis/client', 'Permission is hereby granted'],
+    ['stream-buffers', 'released into the public domain', 'THE SOFTWARE IS PROVIDED "AS IS"'],
+  ])('%s has them without a file of the usual name', (name, holder, terms) => {
+    const text = licenceOf(at(name))
+    expect(text).toContain(holder)
+    expect(text).toContain(terms)
+    expect(text).not.toContain('COPYRIGHT\n')
+  })
+
+  test('each package that is carried has some', () => {
+    const lock = JSON.parse(readFileSync(join(root, 'package-lock.json'), 'utf8')) as {
+      readonly packages: Readonly<Record<string, { readonly dev?: boolean }>>
+    }
+    const folders = Object.entries(lock.packages)
+      .filter(([path, { dev }]) => path !== '' && dev !== true && existsSync(join(root, path)))
+      .map(([path]) => path)
+    expect(folders.length).toBeGreaterThan(100)
+    const without = folders.filter((path) => {
+      const [, ...terms] = licenceOf(join(root, path)).split('\n')
+      return terms.join('').length < 100
+    })
+    expect(without).toEqual([])
+  })
+
+  test('a licence without a standard text stops the build, with one it names the author', () => {
+    const folder = makeTempDir('package')
+    onTestFinished(() => removeTempDir(folder))
+    const says = (license: string): string | undefined => {
+      const about = { name: 'x', version: '1.0.0', license, author: { name: 'Ann' } }
+      writeFileSync(join(folder, 'package.json'), JSON.stringify(about))
+      return missingTerms(folder)
+    }
+    expect(says('ISC')).toContain('Copyright (c) Ann\n\nPermission to use, copy, modify')
+    expect(() => says('Odd')).toThrow('x has no licence file: write the text of Odd into')
+    writeFileSync(join(folder, 'UNLICENSE'), 'free')
+    expect(says('Odd')).toBeUndefined()
+  })
+
+  test('NOTICE has the copyrights of PostgreSQL, which its licence wants in all copies', () => {
+    const terms = readFileSync(join(root, 'bin/licences/PostgreSQL.txt'), 'utf8')
+    const lines = terms.match(/^Portions Copyright .*$/gm) ?? []
+    expect(lines).toHaveLength(2)
+    expect(readFileSync(join(root, 'NOTICE'), 'utf8')).toContain(
+      [
+        'PostgreSQL inside @electric-sql/pglite: PostgreSQL, in its POSTGRES-LICENSE',
+        ...lines,
+      ].join('\n    '),
+    )
   })
 })
