@@ -81,12 +81,12 @@ export async function awaitPredecessor(
   log: Log,
   patienceMs = startPatienceMs,
 ): Promise<Result<MetPredecessor | null, string>> {
-  const endMs = performance.now() + patienceMs
+  const endMs = systemClock.monotonicMs() + patienceMs
   for (let looks = 0; ; looks++) {
     const met = meetPredecessor(dataDir, log)
     const pid = holderOf(dataDir)
     const isStarting = met.ok && met.value === null && pid !== undefined
-    if (!isStarting || performance.now() >= endMs) return met
+    if (!isStarting || systemClock.monotonicMs() >= endMs) return met
     if (looks === 0)
       log.info({ pid, dataDir }, 'the process to replace is starting: waiting for it')
     await sleep(lookEveryMs)

@@ -34,7 +34,9 @@ function packagesOf(source: Source): string[] {
   visit(source.ast, (node) => {
     if (!ts.isCallExpression(node) || !ts.isPropertyAccessExpression(node.expression)) return
     const [argument] = node.arguments
-    if (node.expression.name.text !== 'resolve' || argument === undefined) return
+    const asked = node.expression.getText()
+    const isOfModules = /^(?:require|import\.meta|createRequire\(.*\))\.resolve$/.test(asked)
+    if (!isOfModules || argument === undefined) return
     if (ts.isStringLiteralLike(argument)) found.push(packageOf(argument.text))
   })
   return found

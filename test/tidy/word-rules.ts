@@ -11,7 +11,7 @@ interface Ban {
   readonly matches: (node: ts.Node) => boolean
 }
 
-const program = (path: string): boolean => ['cli', 'node', 'bench', 'bin'].includes(folderOf(path))
+const program = (path: string): boolean => ['cli', 'bench', 'bin'].includes(folderOf(path))
 const inClock = (path: string): boolean =>
   path === 'lib/clock.ts' || path === 'dashboard/api/clock.ts'
 
@@ -75,7 +75,8 @@ export const bans: readonly Ban[] = [
   {
     name: 'process.env',
     instead: 'a setting that cli/ or node/ passes in',
-    allowedIn: (path) => program(path) || isTest(path) || hidesEnvironment(path),
+    allowedIn: (path) =>
+      program(path) || folderOf(path) === 'node' || isTest(path) || hidesEnvironment(path),
     matches: (node) => isMember(node, 'process', /^env$/),
   },
   {
