@@ -1,4 +1,4 @@
-// What the licences of packages want with copies of them: licences.txt beside what a build makes.
+// Writes licences.txt beside what a build makes: the texts that must go with copies of packages.
 import { existsSync, readFileSync, readdirSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Plugin } from 'rolldown'

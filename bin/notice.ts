@@ -1,4 +1,4 @@
-// Writes NOTICE: what the packages of gslbd carry of others, from what a build has put into dist/.
+// Writes NOTICE: the works of others that the packages of gslbd carry, as a build has listed them.
 import { existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { carriedOf, licenceOf, licencesFile } from './licences.ts'

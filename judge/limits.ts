@@ -1,4 +1,4 @@
-// Limits of what judges a change, in milliseconds.
+// Limits on how changes are judged together, in milliseconds.
 
 export const judgeLimits = {
   /** What requests to the API remove within this time counts together. */

@@ -50,7 +50,7 @@ export interface PlanSummary {
   readonly movedMax: number
   /** '': none moves. */
   readonly movedMaxName: string
-  /** `movedMax` is right within this, in 19 of 20 plans; what counted samples err is not in it. */
+  /** In 19 of 20 plans `movedMax` errs by no more; errors of counted traffic are not included. */
   readonly movedMaxError: number
   readonly laterChanges: number
 }
@@ -130,7 +130,7 @@ export interface FamilyMovement {
   readonly moved: number
   /** Gets another answer: another order, TTL or probability counts, too. */
   readonly differs: number
-  /** `moved` is right within this, in 19 of 20 plans; what counted samples err is not in it. */
+  /** In 19 of 20 plans `moved` errs by no more; errors of counted traffic are not included. */
   readonly error: number
   /** Largest first. Where members would make thousands of them: from pool to pool. */
   readonly flows: readonly Flow[]

@@ -1,4 +1,4 @@
-// What the parts of the daemon give to later ones: an interface for each part.
+// Types what each part of the daemon gives to later ones: an interface for each part.
 import type { NodeAnycast } from '#node/anycast/node-anycast.ts'
 import type { NodeAlerts } from '#node/compose/alerts.ts'
 import type { NodeDomains } from '#node/compose/domains.ts'

@@ -1,4 +1,4 @@
-// Keeps in memory what nodes that pull have told, within one process.
+// Keeps the reports of nodes that pull in the memory of one process.
 import type { Clock } from '#lib/clock.ts'
 import { ok } from '#lib/result.ts'
 import { pullingNodeLimits } from '../ports/pulling-nodes.ts'

@@ -1,4 +1,4 @@
-// The port by which control nodes tell each other what nodes that pull have told them.
+// The port by which control nodes share the reports of nodes that pull.
 import type { StoreCall } from './store-result.ts'
 
 export interface PullingNode {

@@ -82,7 +82,7 @@ const FamilyMovement = Type.Object({
   differs: Type.Number({ description: 'Part of the clients that get another answer' }),
   error: Type.Number({
     description:
-      '`moved` is right within this, in 19 of 20 plans; what counted samples err is not in it',
+      '`moved` is right within this, in 19 of 20 plans; errors of counted traffic are not included',
   }),
   flows: Type.Array(
     Type.Object({
@@ -166,7 +166,7 @@ const Summary = Type.Object({
   movedMaxName: Type.String(),
   movedMaxError: Type.Number({
     description:
-      '`movedMax` is right within this, in 19 of 20 plans; what counted samples err is not in it',
+      '`movedMax` is right within this, in 19 of 20 plans; errors of counted traffic are not included',
   }),
   laterChanges: Type.Integer(),
 })
