@@ -281,7 +281,7 @@ function readOne(source: SourceFile, work: Work): PlacedFile | undefined {
   }
   const file = contentOf(source, work)
   work.findings.addForFile(path, file)
-  if (file.kind === undefined || isHomeOf(file.kind, role.role)) {
+  if (file.kind === undefined || isHomeOf(file.kind, role)) {
     return { path, tenant, file }
   }
   const at = { path, file, place: valueAt('kind') }

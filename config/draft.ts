@@ -4,7 +4,7 @@ import { sameValue } from '#compiler/yaml/same-value.ts'
 import type { JsonObject, JsonValue } from '#compiler/yaml/text.ts'
 import { err, ok } from '#lib/result.ts'
 import type { Result } from '#lib/result.ts'
-import { kindNames } from '#schemas/kinds.ts'
+import { kindNames, tenantPathOf } from '#schemas/kinds.ts'
 import type { Kind } from '#schemas/kinds.ts'
 import type { ConfigEntry, ConfigPart } from './entry.ts'
 import { partsIn } from './entry.ts'
@@ -145,10 +145,12 @@ export class Draft {
     return [...unchanged, ...now]
   }
 
-  /** Rules for the names of others are no configuration by themselves. */
+  /** What is everybody's, such as rules for the names of others, is no configuration by itself. */
   isEmpty(): boolean {
-    const others = kindNames.filter((kind) => kind !== 'ResponsePolicy' && kind !== 'Delivery')
-    return others.every((kind) => this.entries(kind).length === 0)
+    return kindNames.every((kind) => {
+      const counts = kind === 'Settings' || tenantPathOf(kind) !== undefined
+      return !counts || this.entries(kind).length === 0
+    })
   }
 
   raw(entry: ConfigEntry): RawObject {

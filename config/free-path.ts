@@ -1,6 +1,6 @@
 // Picks the path for the file of a new object.
 import type { Kind } from '#schemas/kinds.ts'
-import { kinds } from '#schemas/kinds.ts'
+import { kinds, tenantPathOf } from '#schemas/kinds.ts'
 
 /** Leaves room for a number, and for the longest file system's tools. */
 const stemLengthMax = 80
@@ -17,7 +17,9 @@ export function freePath(
   name: string,
   { isTaken, isFile }: TreePaths,
 ): string {
-  const place = kinds[kind].path.replace('<tenant>', tenant)
+  const { path: shared } = kinds[kind]
+  const form = tenant === '' ? shared : (tenantPathOf(kind) ?? shared)
+  const place = form.replace('<tenant>', tenant)
   const stem = stemOf(kind === 'Tenant' ? 'tenant' : name)
   const folder = place.slice(0, place.lastIndexOf('/'))
   // Someone may have a file of that name where the folder would be.

@@ -4,8 +4,9 @@ import type { Claimant, HeldNames, HeldZone, Holding } from '#compiler/holders/n
 import { checkName } from '#compiler/values/names.ts'
 import { enclosingNames } from '#dns/enclosing-names.ts'
 import type { ConfigEntry } from './entry.ts'
+import { namingKinds } from '#schemas/kinds.ts'
 import type { Kind } from '#schemas/kinds.ts'
-import { NameIndex, namingKinds } from './name-index.ts'
+import { NameIndex } from './name-index.ts'
 import type { ConfigSnapshot } from './object-index.ts'
 
 type Settings = ConfigEntry<'Settings'>['object']

@@ -5,16 +5,9 @@ import { enclosingNames } from '#dns/enclosing-names.ts'
 import { heldName, mayOverlap } from '#compiler/holders/name-holder.ts'
 import type { NameClaim } from '#compiler/holders/name-holder.ts'
 import { readRecords } from '#compiler/values/record-sets.ts'
-import type { Kind } from '#schemas/kinds.ts'
+import { isNaming, kinds } from '#schemas/kinds.ts'
 import { BucketMap } from './bucket-map.ts'
 import type { ConfigEntry } from './entry.ts'
-
-export const namingKinds = ['Service', 'Records', 'Redirect', 'DelegatedDomain'] as const
-export type NamingKind = (typeof namingKinds)[number]
-
-export function isNaming(kind: Kind): kind is NamingKind {
-  return (namingKinds as readonly Kind[]).includes(kind)
-}
 
 /** One name of an object. */
 export interface EntryName {
@@ -39,19 +32,14 @@ function declaredNames(entry: ConfigEntry): readonly string[] {
     const { rrsets } = readRecords((object as ConfigEntry<'Records'>['object']).spec)
     return [...new Set(rrsets.map(({ name }) => name))]
   }
-  const text = isNaming(kind) ? (object.spec as unknown as Naming)[nameFields[kind]] : undefined
+  const { takesName: field = '' } = kinds[kind]
+  const text = (object.spec as unknown as Readonly<Partial<Record<string, string>>>)[field]
   if (text === undefined) return []
   // As nearly all are written: there may be a million.
   if (text.length < plainMax && plain.test(text)) return [text]
   const { key } = kind === 'DelegatedDomain' ? checkHostName(text) : checkHostPattern(text)
   return key === undefined ? [] : [key]
 }
-
-type Naming = Readonly<Partial<Record<string, string>>>
-const nameFields = {
-  ...{ Service: 'domain', Redirect: 'sourceFqdn', DelegatedDomain: 'domain' },
-  Records: 'name',
-} as const satisfies Record<NamingKind, string>
 
 const plain = /^(?:[a-z0-9-]{1,63}\.)+$/
 const plainMax = 250

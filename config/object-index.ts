@@ -1,11 +1,11 @@
 // An immutable index of the objects of one accepted commit: by id, by name and by part.
 import { namedPoolsOf } from '#compiler/tree/fallback.ts'
-import { kindNames, kinds } from '#schemas/kinds.ts'
+import { isNaming, kindNames, kinds, namingKinds } from '#schemas/kinds.ts'
 import type { Kind } from '#schemas/kinds.ts'
 import { BucketMap } from './bucket-map.ts'
 import { partsIn } from './entry.ts'
 import type { ConfigEntry, ConfigPart } from './entry.ts'
-import { isNaming, NameIndex, namingKinds } from './name-index.ts'
+import { NameIndex } from './name-index.ts'
 import { partKindsOf } from './parts.ts'
 import type { PartKind } from './parts.ts'
 

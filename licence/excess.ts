@@ -65,7 +65,7 @@ function* excessOf(snapshot: ConfigSnapshot, tier: Tier): Generator<[ConfigEntry
   for (const kind of kindNames) {
     const { feature } = kinds[kind]
     // One tenant needs no licence: see above.
-    if (feature === null || kind === 'Tenant') continue
+    if (feature === undefined || kind === 'Tenant') continue
     for (const entry of snapshot.list(kind)) {
       for (const message of lacks([feature])) yield [entry, message]
     }

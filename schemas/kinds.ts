@@ -18,21 +18,24 @@ import { TenantSpec } from './objects/tenant.ts'
 /** What the rest of the program has to know of a kind of object, besides its schema. */
 interface KindRow {
   readonly schema: TSchema
-  /** Where its files lie, for people. */
+  /** Where its files lie, for people: those of each tenant, or else everybody's. */
   readonly path: string
+  /** Where those of a tenant lie, beside everybody's at `path`. */
+  readonly tenantPath?: string
   /** `alone`: the repository has one. `everywhere`: no two have one name, whosever they are. */
   readonly names: 'alone' | 'everywhere' | 'within-tenant'
   /** What a licence must have for each object of it. Pools and services are looked into. */
-  readonly feature: 'extra-tenants' | 'redirects' | 'response-policy' | 'rollouts' | null
+  readonly feature?: 'extra-tenants' | 'redirects' | 'response-policy' | 'rollouts'
+  /** The field with the name of DNS that an object takes: it may belong to another tenant. */
+  readonly takesName?: 'domain' | 'name' | 'sourceFqdn'
 }
 
-/** Adding a kind means one file, one row here, one fixture. */
+/** A kind is a file in `objects/` and a row here. */
 const table = {
   Settings: {
     schema: objectOf('Settings', SettingsSpec),
     path: 'gslb.yaml',
     names: 'alone',
-    feature: null,
   },
   Tenant: {
     schema: objectOf('Tenant', TenantSpec),
@@ -44,19 +47,18 @@ const table = {
     schema: objectOf('Pool', PoolSpec),
     path: 'tenants/<tenant>/pools/<name>.yaml',
     names: 'everywhere',
-    feature: null,
   },
   Service: {
     schema: objectOf('Service', ServiceSpec),
     path: 'tenants/<tenant>/services/<name>.yaml',
     names: 'everywhere',
-    feature: null,
+    takesName: 'domain',
   },
   Records: {
     schema: objectOf('Records', RecordsSpec),
     path: 'tenants/<tenant>/records/<name>.yaml',
     names: 'within-tenant',
-    feature: null,
+    takesName: 'name',
   },
   ResponsePolicy: {
     schema: objectOf('ResponsePolicy', ResponsePolicySpec),
@@ -68,19 +70,19 @@ const table = {
     schema: objectOf('Delivery', DeliverySpec),
     path: 'deliveries/<channel>.yaml',
     names: 'within-tenant',
-    feature: null,
   },
   Redirect: {
     schema: objectOf('Redirect', RedirectSpec),
     path: 'tenants/<tenant>/redirects/<name>.yaml',
     names: 'within-tenant',
     feature: 'redirects',
+    takesName: 'sourceFqdn',
   },
   DelegatedDomain: {
     schema: objectOf('DelegatedDomain', DelegatedDomainSpec),
     path: 'tenants/<tenant>/domains/<name>.yaml',
     names: 'within-tenant',
-    feature: null,
+    takesName: 'domain',
   },
   Rollout: {
     schema: objectOf('Rollout', RolloutSpec),
@@ -92,13 +94,12 @@ const table = {
     schema: objectOf('MaintenanceWindow', MaintenanceWindowSpec),
     path: 'tenants/<tenant>/maintenance-windows/<name>.yaml',
     names: 'within-tenant',
-    feature: null,
   },
   Test: {
     schema: objectOf('Test', TestSpec),
     path: 'tests/<name>.yaml',
+    tenantPath: 'tenants/<tenant>/tests/<name>.yaml',
     names: 'within-tenant',
-    feature: null,
   },
 } as const satisfies Record<string, KindRow>
 
@@ -113,6 +114,16 @@ export type SettingsObject = ObjectOf['Settings']
 
 export const kinds: { readonly [K in Kind]: KindRow } = Object.freeze(table)
 export const kindNames = Object.freeze(Object.keys(kinds)) as readonly Kind[]
+
+/** Whether its objects take names of DNS. */
+export const isNaming = (kind: Kind): boolean => kinds[kind].takesName !== undefined
+export const namingKinds: readonly Kind[] = Object.freeze(kindNames.filter(isNaming))
+
+/** Where a tenant's objects of a kind lie; undefined: no tenant has any. */
+export function tenantPathOf(kind: Kind): string | undefined {
+  const { path, tenantPath } = kinds[kind]
+  return tenantPath ?? (path.startsWith('tenants/') ? path : undefined)
+}
 
 /** One value for each kind: a set that forgets none, now and when a kind is added. */
 export function forEachKind<T>(make: (kind: Kind) => T): Record<Kind, T> {

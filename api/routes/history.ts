@@ -212,8 +212,8 @@ function restoreRefusal(context: Context, { changes }: CommitChange): Reply | un
   const { licence } = context.ports
   for (const { kind, before, after, change } of changes) {
     if (before === null) continue
-    const feature = change === 'deleted' ? kinds[kind].feature : null
-    const unlicensed = feature === null ? undefined : licence.refusal(feature)
+    const feature = change === 'deleted' ? kinds[kind].feature : undefined
+    const unlicensed = feature === undefined ? undefined : licence.refusal(feature)
     if (unlicensed !== undefined) return refused(403, unlicensed)
     const refusal =
       kind === 'Service'

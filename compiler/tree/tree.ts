@@ -6,14 +6,13 @@ import type {
   RrsetModel,
   ServiceModel,
 } from '#bundle/format/model.ts'
-import { forEachKind } from '#schemas/kinds.ts'
+import { forEachKind, kinds } from '#schemas/kinds.ts'
 import type { Kind, ObjectOf } from '#schemas/kinds.ts'
 import type { Place } from '#diagnostics/diagnostic.ts'
 import type { DiagnosticCode } from '#diagnostics/diagnostics.ts'
 import type { FindingDetail } from '#diagnostics/finding.ts'
 import { EntryIndex } from './entry-index.ts'
 import { objectUid } from '#compiler/read/identity.ts'
-import { roleOf } from '#compiler/read/layout.ts'
 import type { ReadFile } from '#compiler/read/read-file.ts'
 import { uidsIn } from '#compiler/values/written-uids.ts'
 
@@ -174,7 +173,7 @@ function faultyFiles(files: readonly PlacedFile[]): FaultyFiles {
   for (const { path, tenant, file } of files) {
     if (file.object !== undefined) continue
     if (tenant === '') {
-      settings ||= roleOf(path).role === 'settings'
+      settings ||= path === kinds.Settings.path
       continue
     }
     if (file.kind === 'Service' || file.kind === undefined) services = true

@@ -3,6 +3,7 @@
 import type { JsonObject, JsonValue } from '#compiler/yaml/text.ts'
 import { err, ok } from '#lib/result.ts'
 import type { Result } from '#lib/result.ts'
+import { tenantPathOf } from '#schemas/kinds.ts'
 import type { Kind } from '#schemas/kinds.ts'
 import { apiVersion } from '#schemas/objects/metadata.ts'
 import { tenantIdPattern } from '#schemas/forms/patterns.ts'
@@ -70,7 +71,8 @@ function applyToObject(draft: Draft, operation: ObjectOperation): Applied {
 }
 
 function createObject(draft: Draft, { kind, name, uid, ...op }: CreateObject): Applied {
-  const tenant = kind === 'ResponsePolicy' ? '' : kind === 'Tenant' ? name : op.tenant
+  const own = kind === 'Tenant' ? name : op.tenant
+  const tenant = tenantPathOf(kind) === undefined ? '' : own
   if (kind === 'Settings') return createSettings(draft, op.spec)
   if (tenant !== '' && !isTenantId(tenant)) {
     return err(

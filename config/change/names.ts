@@ -1,4 +1,5 @@
 // Judges the names that a request takes: whose they are, and what is above and below them.
+import { isNaming, kinds } from '#schemas/kinds.ts'
 import { defaultTenant } from '#schemas/objects/tenant.ts'
 import { err, ok } from '#lib/result.ts'
 import type { Result } from '#lib/result.ts'
@@ -10,16 +11,9 @@ import type { Claimant } from '#compiler/holders/name-holder.ts'
 import { readRecords } from '#compiler/values/record-sets.ts'
 import { nameHolding, nameRefusal, refusalText } from '#config/name-holder.ts'
 import type { NameRefusal, NameSource } from '#config/name-holder.ts'
-import { isNaming, namesOf } from '#config/name-index.ts'
-import type { EntryName, NameIndex, NamingKind } from '#config/name-index.ts'
+import { namesOf } from '#config/name-index.ts'
+import type { EntryName, NameIndex } from '#config/name-index.ts'
 import { pinned } from './raw.ts'
-
-const fields: Readonly<Record<NamingKind, string>> = {
-  Service: 'domain',
-  Records: 'name',
-  Redirect: 'sourceFqdn',
-  DelegatedDomain: 'domain',
-}
 
 /**
  * To be asked after the operations of a request. What it had at a name before, it may keep.
@@ -105,7 +99,7 @@ function haveSameRecords(a: Records, b: Records): boolean {
 }
 
 function textOf(entry: ConfigEntry, source: NameSource, { name, refusal }: Refused): string {
-  const field = fields[entry.kind as NamingKind]
+  const field = kinds[entry.kind].takesName
   const holding = nameHolding(source, claimantOf(entry), name)
   const isNested = entry.kind === 'DelegatedDomain' && holding.is === 'others'
   return isNested && holding.by === 'domain'

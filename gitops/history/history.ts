@@ -245,9 +245,8 @@ function visible(commit: HistoryCommit, tenant: string | null): HistoryCommit {
   return { ...commit, objects, isMore, subject: isMore ? '' : commit.subject }
 }
 
-const operatorsKinds = ['Settings', 'ResponsePolicy', 'Tenant', 'Delivery']
-
 function isVisible({ kind, tenant }: ChangedObject, viewer: string | null): boolean {
   if (viewer === null) return true
-  return tenant === viewer && !operatorsKinds.includes(kind)
+  // The object of a tenant is the operator's, though it lies in the folder.
+  return tenant === viewer && kind !== 'Tenant'
 }
