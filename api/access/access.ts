@@ -1,17 +1,23 @@
 // Decides whether a request reaches its handler: credential, origin, permission.
 import type { FastifyRequest } from 'fastify'
-import type { Authenticator, Credentials } from '#api/auth/authenticator.ts'
+import type { Authenticator, AuthenticatorParts, Credentials } from '#api/auth/authenticator.ts'
 import { bearerOf, sessionTokenOf } from './credentials.ts'
 import { defaultTenant } from '#schemas/objects/tenant.ts'
 import type { AuthPolicy } from '#api/auth/policy.ts'
 import type { Caller, Viewer } from './caller.ts'
 import { crossSite, isCrossSite, isRebound, reboundHost } from '#api/http/origin.ts'
-import type { ApiPorts } from '#api/ports/ports.ts'
 import { refused } from '#api/http/reply.ts'
 import type { Reply } from '#api/http/reply.ts'
-import type { Needs } from '#api/http/route.ts'
+import type { Permission } from './permissions.ts'
 import { unreadReply } from './unread.ts'
 import { isWebhook } from './webhook.ts'
+
+/**
+ * Says who may call: `public`, no credential looked at; `any`, every valid credential; `session`,
+ * one that belongs to a user; `system`, a system administrator; or every caller with that
+ * permission.
+ */
+export type Needs = 'public' | 'any' | 'session' | 'system' | Permission
 
 /** As a row of the table has it. */
 export interface Asked {
@@ -25,7 +31,7 @@ export interface Asked {
 
 export interface AccessParts {
   readonly authenticator: Authenticator
-  readonly ports: Pick<ApiPorts, 'auth' | 'config' | 'view'>
+  readonly ports: Pick<AuthenticatorParts, 'auth' | 'config' | 'view'>
 }
 
 export interface Admitted {

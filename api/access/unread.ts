@@ -4,14 +4,20 @@ import type { StoreFailure } from '#state/ports/store-result.ts'
 import { defaultTenant } from '#schemas/objects/tenant.ts'
 import type { Viewer } from './caller.ts'
 import { apiLimits } from '#api/http/limits.ts'
-import type { GitopsStatus, OperatorView } from '#api/ports/operator-view.ts'
 import { refused } from '#api/http/reply.ts'
 import type { Reply } from '#api/http/reply.ts'
 import { storeFailed } from '#api/http/store-reply.ts'
 import type { Tenants } from './tenants.ts'
 
-interface ViewParts {
-  readonly view: OperatorView
+/** Commits, hex, and why the newest one is not read; null: there is none. */
+interface ReadCommits {
+  readonly accepted: string | null
+  readonly active: string | null
+  readonly reason: { readonly code: string; readonly message: string } | null
+}
+
+export interface ViewParts {
+  readonly view: { readonly gitops: () => ReadCommits }
 }
 
 /** Why nobody can say yet what a credential is worth. */
@@ -38,11 +44,11 @@ export function unreadReply({ view }: ViewParts, viewer: Viewer | null): Reply {
 /** The reason may speak of files that are not for everybody's eyes, as in gitops/status. */
 const whomToAsk = '; the administrator of the system sees the reason in /api/v1/gitops/status'
 
-function reasonOf({ code, message }: NonNullable<GitopsStatus['reason']>): string {
+function reasonOf({ code, message }: NonNullable<ReadCommits['reason']>): string {
   return ` (${code}): ${message}`
 }
 
-function commitOf({ accepted, active }: Pick<GitopsStatus, 'accepted' | 'active'>): string {
+function commitOf({ accepted, active }: Omit<ReadCommits, 'reason'>): string {
   const commit = accepted ?? active
   return commit === null ? '' : ` of commit ${commit.slice(0, 10)}`
 }

@@ -8,9 +8,8 @@ import type { Reply } from '#api/http/reply.ts'
 import type { ConfigView } from '#config/view.ts'
 import type { Sessions } from '#state/ports/sessions.ts'
 import type { Tenants } from '#api/access/tenants.ts'
-import type { OperatorView } from '#api/ports/operator-view.ts'
 import { obstacleReply, tenantPresence } from '#api/access/unread.ts'
-import type { Obstacle } from '#api/access/unread.ts'
+import type { Obstacle, ViewParts } from '#api/access/unread.ts'
 import { tenantKeyPermissions } from './identities.ts'
 import type { Identities } from './identities.ts'
 import { tokenHash } from './policy.ts'
@@ -38,13 +37,12 @@ export function credentialMark({ kind, sessionHash, keyHash }: Caller): Credenti
   return keyHash === null ? 'system' : `key:${keyHash}`
 }
 
-export interface AuthenticatorParts {
+export interface AuthenticatorParts extends ViewParts {
   readonly auth: AuthPolicy
   readonly sessions: Sessions
   readonly identities: Identities
   readonly tenants: Tenants
   readonly config: ConfigView
-  readonly view: OperatorView
 }
 
 /** A session token: 32 random bytes, base64url. No other text is looked up. */

@@ -4,7 +4,7 @@ import { bearerOf } from '#api/access/credentials.ts'
 import { refused } from '#api/http/reply.ts'
 import type { Reply } from '#api/http/reply.ts'
 import { reboundHost } from '#api/http/origin.ts'
-import type { RequestFacts } from '#api/http/route.ts'
+import type { RequestFacts } from '#api/http/request-facts.ts'
 import { systemKey } from './policy.ts'
 import type { AuthPolicy, SystemKey } from './policy.ts'
 

@@ -3,11 +3,14 @@ import { randomBytes } from 'node:crypto'
 import { ok } from '#lib/result.ts'
 import type { Result } from '#lib/result.ts'
 import type { StoreFailure } from '#state/ports/store-result.ts'
-import type { User } from '#state/ports/users.ts'
-import type { ApiPorts } from '#api/ports/ports.ts'
+import type { User, Users } from '#state/ports/users.ts'
+import type { LoginAttempts } from '#state/ports/login-attempts.ts'
+import type { Clock } from '#lib/clock.ts'
+import type { AuthenticatorParts } from './authenticator.ts'
+import type { Passwords } from './passwords.ts'
 import { refused, success } from '#api/http/reply.ts'
 import type { Reply } from '#api/http/reply.ts'
-import type { RequestFacts } from '#api/http/route.ts'
+import type { RequestFacts } from '#api/http/request-facts.ts'
 import { storeFailed } from '#api/http/store-reply.ts'
 import { tenantPresence, unreadReply } from '#api/access/unread.ts'
 import { setSessionCookie } from '#api/access/credentials.ts'
@@ -16,6 +19,17 @@ import { tokenHash } from './policy.ts'
 import { unseal } from '#lib/secret-box.ts'
 import { stepOfCode } from './totp.ts'
 
+/** What opens a session for a known account. */
+export interface SessionPorts extends Omit<AuthenticatorParts, 'identities'> {
+  readonly users: Users
+  readonly loginAttempts: LoginAttempts
+  readonly clock: Clock
+}
+
+export interface LoginPorts extends SessionPorts {
+  readonly passwords: Passwords
+}
+
 export interface LoginForm {
   readonly email: string
   readonly password: string
@@ -23,7 +37,7 @@ export interface LoginForm {
 }
 
 export async function logIn(
-  ports: ApiPorts,
+  ports: LoginPorts,
   { email, password, totpCode }: LoginForm,
   request: RequestFacts,
 ): Promise<Reply> {
@@ -62,7 +76,7 @@ export const tenantIsGone =
   'the tenant of this account does not exist any more; ask a system administrator'
 
 export async function openSession(
-  { sessions, auth, clock }: ApiPorts,
+  { sessions, auth, clock }: SessionPorts,
   user: User,
 ): Promise<Result<{ readonly token: string; readonly expiresAtMs: number }, StoreFailure>> {
   const token = randomBytes(32).toString('base64url')
@@ -78,7 +92,7 @@ export async function openSession(
 
 /** @returns the refusal, or null when there is no second factor, or the code is its */
 async function secondFactor(
-  { auth, users, clock }: ApiPorts,
+  { auth, users, clock }: SessionPorts,
   user: User,
   code: string | undefined,
 ): Promise<Reply | null> {

@@ -5,20 +5,31 @@ import { nonceLimits } from '#state/ports/oidc-nonces.ts'
 import type { User } from '#state/ports/users.ts'
 import { defaultTenant } from '#schemas/objects/tenant.ts'
 import { systemAdministrator } from '#api/access/caller.ts'
-import type { ApiPorts } from '#api/ports/ports.ts'
+import type { Log } from '#lib/log.ts'
+import type { OidcNonces } from '#state/ports/oidc-nonces.ts'
 import { refused } from '#api/http/reply.ts'
 import type { Reply } from '#api/http/reply.ts'
-import type { RequestFacts } from '#api/http/route.ts'
+import type { RequestFacts } from '#api/http/request-facts.ts'
 import { storeFailed } from '#api/http/store-reply.ts'
 import { tenantPresence, unreadReply } from '#api/access/unread.ts'
 import { loginTokenOf, setLoginCookie, setSessionCookie } from '#api/access/credentials.ts'
+import type { Identities } from './identities.ts'
 import { openSession, tenantIsGone, tooMany } from './login.ts'
+import type { SessionPorts } from './login.ts'
 import { countBeginning } from './login-limits.ts'
 import { notKnownVerified, personOf } from './oidc-claims.ts'
 import type { OidcPerson } from './oidc-claims.ts'
-import type { OidcAnswer, OidcLogin } from './oidc-client.ts'
+import type { OidcAnswer, OidcClient, OidcLogin } from './oidc-client.ts'
 import type { OidcFault } from './oidc-faults.ts'
 import { tokenHash } from './policy.ts'
+
+export interface OidcPorts extends SessionPorts {
+  /** null: no single sign-on. */
+  readonly oidc: OidcClient | null
+  readonly oidcNonces: OidcNonces
+  readonly identities: Identities
+  readonly log: Log
+}
 
 /** What is kept under `state`, as JSON. */
 interface KeptLogin extends Omit<OidcLogin, 'state'> {
@@ -28,7 +39,7 @@ interface KeptLogin extends Omit<OidcLogin, 'state'> {
 
 const loginTokenForm = /^[A-Za-z0-9_-]{43}$/
 
-export async function beginLogin(ports: ApiPorts, request: RequestFacts): Promise<Reply> {
+export async function beginLogin(ports: OidcPorts, request: RequestFacts): Promise<Reply> {
   if (ports.oidc === null) return isOff
   const counted = await countBeginning(ports.loginAttempts, request.address)
   if (!counted.ok) return storeFailed(counted.error)
@@ -48,7 +59,7 @@ export async function beginLogin(ports: ApiPorts, request: RequestFacts): Promis
 }
 
 export async function finishLogin(
-  ports: ApiPorts,
+  ports: OidcPorts,
   answer: OidcAnswer,
   request: RequestFacts,
 ): Promise<Reply> {
@@ -86,13 +97,13 @@ const otherBrowser = refused(
     'auth.oidc.redirectUri; begin again there',
 )
 
-function faulty({ log }: ApiPorts, { status, sentence, reason }: OidcFault): Reply {
+function faulty({ log }: OidcPorts, { status, sentence, reason }: OidcFault): Reply {
   log.warn({ reason }, 'a login through the identity provider failed')
   return refused(status, sentence)
 }
 
 /** The account with the person's address, or a new one. Its role is what the provider says now. */
-async function accountOf(ports: ApiPorts, person: OidcPerson): Promise<User | Reply> {
+async function accountOf(ports: OidcPorts, person: OidcPerson): Promise<User | Reply> {
   const found = await ports.users.findByEmail(person.email)
   if (!found.ok) return storeFailed(found.error)
   if (found.value !== null) return admitted(ports, found.value, person)
@@ -108,7 +119,7 @@ async function accountOf(ports: ApiPorts, person: OidcPerson): Promise<User | Re
 
 const busy = 'the account is being changed; log in again'
 
-function createAccount({ users, clock }: ApiPorts, person: OidcPerson) {
+function createAccount({ users, clock }: OidcPorts, person: OidcPerson) {
   const { email, displayName, role, identity } = person
   const nowMs = clock.nowMs()
   return users.create({
@@ -128,7 +139,7 @@ const isAnothers =
   'the account with this e-mail address belongs to another identity at the provider; ask an ' +
   'administrator to delete the account if that one is gone'
 
-async function admitted(ports: ApiPorts, user: User, person: OidcPerson): Promise<User | Reply> {
+async function admitted(ports: OidcPorts, user: User, person: OidcPerson): Promise<User | Reply> {
   // The address opens an account once; after that the account is its identity's.
   if (user.oidcIdentity === null && !person.isVerified) return refused(403, notKnownVerified)
   const presence = tenantPresence(ports, user.tenantId)
@@ -144,7 +155,7 @@ async function admitted(ports: ApiPorts, user: User, person: OidcPerson): Promis
 }
 
 async function withRole(
-  { users, clock, identities, log }: ApiPorts,
+  { users, clock, identities, log }: OidcPorts,
   user: User,
   role: string,
 ): Promise<User | Reply> {

@@ -3,11 +3,9 @@
 import type { Clock } from '#lib/clock.ts'
 import { maySee, visibleTenant } from '#api/access/caller.ts'
 import type { Caller } from '#api/access/caller.ts'
-import type { Obstacle } from '#api/access/unread.ts'
+import { mayFollow } from '#api/ports/feed-port.ts'
+import type { AskCaller } from '#api/ports/feed-port.ts'
 import { closeCodes, feedLimits } from './limits.ts'
-
-/** null: it is worth nothing any more. */
-export type AskCaller = () => Promise<Caller | Obstacle | null>
 
 export interface End {
   readonly code: number
@@ -24,8 +22,6 @@ const unchecked: End = {
   reason: 'the credential cannot be checked; try again later',
 }
 
-/** The feed begins with a snapshot, and goes on with what would change it. */
-export const mayFollow = (caller: Caller): boolean => maySee(caller, 'snapshot:read')
 /** The numbers of the dashboard, as GET /dashboard/stats. */
 const mayCount = (caller: Caller): boolean => maySee(caller, 'pool:read')
 

@@ -10,7 +10,7 @@ import type { Caller } from '#api/access/caller.ts'
 import type { MemberHealthView } from '#api/ports/member-health.ts'
 import type { OverlayView } from '#api/ports/overlay-view.ts'
 import { FeedClient } from './client.ts'
-import type { FeedSocket } from './client.ts'
+import type { FeedSocket } from '#api/http/feed-socket.ts'
 import { configEvents } from './config-events.ts'
 import { EffectiveNews } from './effective-news.ts'
 import { EventLog } from './event-log.ts'
@@ -20,7 +20,7 @@ import { closeCodes, feedLimits } from './limits.ts'
 import { memberMessage, messageOf } from './messages.ts'
 import { liveMessages, snapshotMessages } from './snapshot.ts'
 import { CredentialRecheck } from './credential-recheck.ts'
-import type { AskCaller } from './credential-recheck.ts'
+import type { Arrival, FeedPort } from '#api/ports/feed-port.ts'
 
 export type StatsByTenant = (tenant: string | null) => object
 
@@ -46,15 +46,7 @@ interface CountedStats {
   readonly messages: Map<string | null, Buffer>
 }
 
-export interface Arrival {
-  readonly caller: Caller
-  /** Whether the credential is still worth what it was. */
-  readonly ask: AskCaller
-  /** Up to where the client has everything; null: it has nothing. */
-  readonly revision: string | null
-}
-
-export class Feed {
+export class Feed implements FeedPort {
   readonly #parts: FeedParts
   readonly #history: EventLog
   readonly #news: HealthNews
@@ -83,7 +75,6 @@ export class Feed {
     return this.#clients.size
   }
 
-  /** Why there is no place for one more client; null: there is. */
   whyFull(caller: Caller | null): string | null {
     const { clientsMax } = this.#parts
     if (this.#isClosing) return 'the node is shutting down'
@@ -96,10 +87,6 @@ export class Feed {
     return isFull ? 'the feed has no place for one more client of this tenant' : null
   }
 
-  /**
-   * Starts to record events. A handler that connects a client calls it before it reads anything, so
-   * that no event is missed, and not before the configuration has been read.
-   */
   listen(): void {
     if (this.#isListening) return
     this.#isListening = true

@@ -3,9 +3,6 @@
 export const feedLimits = {
   /** Life of a token; long enough to connect, too short to be passed around. */
   tokenTtlMs: 60_000,
-  /** Texts of `?token=` and `?revision=`. */
-  tokenLengthMax: 1_024,
-  revisionLengthMax: 128,
 
   /** Share of all places that one tenant may take, so that no tenant keeps the others out. */
   tenantShare: 0.5,
@@ -25,8 +22,6 @@ export const feedLimits = {
   /** A snapshot has to be through by then. */
   snapshotMsMax: 60_000,
 
-  /** Size of a message from a client; the feed has no use for any. */
-  incomingBytesMax: 1_024,
   /** Messages, pings and pongs of a client between two of our pings. */
   incomingPerPingMax: 60,
   pingMs: 30_000,

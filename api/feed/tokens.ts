@@ -8,6 +8,7 @@ import type { Result } from '#lib/result.ts'
 import type { StoreFailure } from '#state/ports/store-result.ts'
 import type { WebSocketTokens } from '#state/ports/websocket-tokens.ts'
 import type { CredentialMark } from '../auth/authenticator.ts'
+import type { FeedTokenPort } from '#api/ports/feed-port.ts'
 import { feedLimits } from './limits.ts'
 
 const algorithm = 'HS256'
@@ -15,7 +16,7 @@ const algorithm = 'HS256'
 const audience = 'gslbd-feed'
 const markForm = /^(dev|system|(session|key):[0-9a-f]{64})$/
 
-export class FeedTokens {
+export class FeedTokens implements FeedTokenPort {
   readonly #key: Uint8Array
   readonly #used: WebSocketTokens
   readonly #clock: Clock
@@ -27,7 +28,6 @@ export class FeedTokens {
     this.#clock = clock
   }
 
-  /** @returns the token and when it ends, Unix epoch */
   async issue(mark: CredentialMark): Promise<{ token: string; expiresAtMs: number }> {
     const issuedAt = Math.floor(this.#clock.nowMs() / 1_000)
     const expiresAt = issuedAt + feedLimits.tokenTtlMs / 1_000
@@ -41,16 +41,11 @@ export class FeedTokens {
     return { token, expiresAtMs: expiresAt * 1_000 }
   }
 
-  /** Whose it is; null: it is worth nothing. It stays good, if it was not used before. */
   async markOf(token: string): Promise<CredentialMark | null> {
     const claims = await this.#claimsOf(token, this.#clock.nowMs())
     return claims?.mark ?? null
   }
 
-  /**
-   * Uses it up. Errors: null, the token is worth nothing; or the store that knows the used ones is
-   * away.
-   */
   async redeem(token: string): Promise<Result<CredentialMark, StoreFailure | null>> {
     const nowMs = this.#clock.nowMs()
     const claims = await this.#claimsOf(token, nowMs)

@@ -8,8 +8,8 @@ import type { FastifyInstance } from 'fastify'
 import { WebSocketServer } from 'ws'
 import type { WebSocket } from 'ws'
 import { refuseSocket } from '#api/http/errors.ts'
-import type { FeedSocket } from './client.ts'
-import { feedLimits } from './limits.ts'
+import type { FeedSocket } from '#api/http/feed-socket.ts'
+import { apiLimits } from '#api/http/limits.ts'
 
 /** Where a handshake is possible; anywhere else `Upgrade` means nothing (RFC 9110 section 7.8). */
 export const feedPath = '/api/v1/ws'
@@ -42,7 +42,7 @@ export class Handshakes {
     clientTracking: false,
     // Most messages are short, and a dictionary for each client would cost more than it saves.
     perMessageDeflate: false,
-    maxPayload: feedLimits.incomingBytesMax,
+    maxPayload: apiLimits.feed.incomingBytesMax,
   })
 
   constructor() {

@@ -46,6 +46,8 @@ export const apiLimits = {
     ...{ reportBytesMax: 20_480, wordsBytesMax: 524_288 },
     journalBytesMax: 3_000_000,
   },
+  /** Texts of `?token=` and `?revision=`, and a message of a client, which has no use for any. */
+  feed: { tokenLengthMax: 1_024, revisionLengthMax: 128, incomingBytesMax: 1_024 },
   /** Limits of real-user measurements. */
   rum: {
     bodyBytesMax: 8 * 1024,

@@ -1,6 +1,6 @@
 // The reply of a handler: status, body, headers. Expected refusals are replies, not throws.
 import type { AuditEntry } from '#state/ports/audit.ts'
-import type { FeedSocket } from '#api/feed/client.ts'
+import type { FeedSocket } from './feed-socket.ts'
 
 export interface Reply {
   readonly status: number

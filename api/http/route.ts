@@ -3,17 +3,11 @@
 // segment.
 import type { Static, TSchema } from 'typebox'
 import type { Caller } from '#api/access/caller.ts'
-import type { Permission } from '#api/access/permissions.ts'
+import type { Needs } from '#api/access/access.ts'
 import type { LicensedFeature } from '#licence/gate.ts'
 import type { ApiPorts } from '#api/ports/ports.ts'
 import type { Reply } from './reply.ts'
-
-/**
- * Says who may call: `public`, no credential looked at; `any`, every valid credential; `session`,
- * one that belongs to a user; `system`, a system administrator; or every caller with that
- * permission.
- */
-export type Needs = 'public' | 'any' | 'session' | 'system' | Permission
+import type { RequestFacts } from './request-facts.ts'
 
 export type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE'
 
@@ -109,24 +103,6 @@ export interface RouteContext<Params = unknown, Query = unknown, Body = unknown>
   readonly isDryRun: boolean
   readonly request: RequestFacts
   readonly ports: ApiPorts
-}
-
-/** What a handler may know of the request beyond its checked parts. */
-export interface RequestFacts {
-  /** The client's own, behind trusted proxies too. */
-  readonly address: string
-  /** It came over TLS, to us or to a trusted proxy. */
-  readonly isSecure: boolean
-  /** @param name in lower case */
-  readonly header: (name: string) => string | undefined
-  /** It comes from a page of another site. */
-  readonly isOtherOrigin: boolean
-  /** A program of this machine sends it, and nobody else through it. */
-  readonly isDirectFromHere: () => boolean
-  /** It names this machine by a name that others can point here. */
-  readonly isRebound: () => boolean
-  /** It asks for a WebSocket, and may be answered with 101. */
-  readonly isHandshake: boolean
 }
 
 interface RouteSpec<P extends TSchema, Q extends TSchema, B extends TSchema> extends Omit<

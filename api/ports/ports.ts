@@ -24,8 +24,7 @@ import type { Passwords } from '#api/auth/passwords.ts'
 import type { AuthPolicy } from '#api/auth/policy.ts'
 import type { RequestCounts } from '#api/http/request-counts.ts'
 import type { ConfigWriter } from '#api/config/writer.ts'
-import type { Feed } from '#api/feed/feed.ts'
-import type { FeedTokens } from '#api/feed/tokens.ts'
+import type { FeedPort, FeedTokenPort } from './feed-port.ts'
 import type { LicenceGate } from '#licence/gate.ts'
 import type { LicenceAdmin } from '#licence/licence-admin.ts'
 import type { Bundles } from './bundles.ts'
@@ -125,8 +124,8 @@ export interface ApiPorts {
   readonly anycast: AnycastView
   /** Where `/` leads people, who come from a login: the reference, or the dashboard. */
   readonly homePath: string
-  readonly feed: Feed
-  readonly feedTokens: FeedTokens
+  readonly feed: FeedPort & { readonly clientsMax: number; readonly close: () => Promise<void> }
+  readonly feedTokens: FeedTokenPort
   readonly clock: Clock
   readonly log: Log
 }

@@ -9,7 +9,8 @@ import { apiLimits } from '#api/http/limits.ts'
 import { OverrideReason } from '#api/http/override.ts'
 import { EffectWanted, Subject } from '#api/http/write-headers.ts'
 import { paramNames } from '#api/http/route.ts'
-import type { Needs, Route } from '#api/http/route.ts'
+import type { Needs } from '#api/access/access.ts'
+import type { Route } from '#api/http/route.ts'
 import { ConflictBody, ErrorBody } from '#api/http/shapes.ts'
 import {
   answerHeaders,

@@ -8,7 +8,8 @@ import { takesCoding } from '#api/compression/accepted.ts'
 import { missing, success } from '#api/http/reply.ts'
 import type { Reply } from '#api/http/reply.ts'
 import { route } from '#api/http/route.ts'
-import type { RequestFacts, Route } from '#api/http/route.ts'
+import type { RequestFacts } from '#api/http/request-facts.ts'
+import type { Route } from '#api/http/route.ts'
 
 const tag = 'Reference'
 

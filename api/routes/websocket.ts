@@ -1,8 +1,8 @@
 // /api/v1/ws and /api/v1/ws/token: the WebSocket feed, and the tokens that open it.
 import { Type } from 'typebox'
 import { Authenticator, credentialMark } from '../auth/authenticator.ts'
-import { mayFollow } from '../feed/credential-recheck.ts'
-import { feedLimits } from '../feed/limits.ts'
+import { apiLimits } from '#api/http/limits.ts'
+import { mayFollow } from '#api/ports/feed-port.ts'
 import { feedPath } from '../feed/web-socket.ts'
 import { crossSite } from '#api/http/origin.ts'
 import { refused, success } from '#api/http/reply.ts'
@@ -48,10 +48,10 @@ const feed = route({
   summary: 'The feed of events over a WebSocket, which the token opens',
   query: Type.Object(
     {
-      token: Type.String({ minLength: 1, maxLength: feedLimits.tokenLengthMax }),
+      token: Type.String({ minLength: 1, maxLength: apiLimits.feed.tokenLengthMax }),
       revision: Type.Optional(
         Type.String({
-          maxLength: feedLimits.revisionLengthMax,
+          maxLength: apiLimits.feed.revisionLengthMax,
           description: 'The last revision that the client has: sends what came after it',
         }),
       ),

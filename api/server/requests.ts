@@ -9,7 +9,8 @@ import { refused } from '#api/http/reply.ts'
 import { effectHeader, subjectHeader } from '#api/http/write-headers.ts'
 import type { ApiPorts } from '#api/ports/ports.ts'
 import type { Reply } from '#api/http/reply.ts'
-import type { RequestFacts, Route, RouteContext } from '#api/http/route.ts'
+import type { RequestFacts } from '#api/http/request-facts.ts'
+import type { Route, RouteContext } from '#api/http/route.ts'
 import { json } from '#api/http/shapes.ts'
 
 export function contextOf(request: FastifyRequest, caller: Caller, ports: ApiPorts): RouteContext {

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { FeedClient } from '#api/feed/client.ts'
-import type { FeedSocket } from '#api/feed/client.ts'
+import type { FeedSocket } from '#api/http/feed-socket.ts'
 import { EventLog } from '#api/feed/event-log.ts'
 import { feedLimits } from '#api/feed/limits.ts'
 import { messageOf, revisionMessage } from '#api/feed/messages.ts'

@@ -1,6 +1,7 @@
 import { afterEach, describe, expect, test } from 'vitest'
 import { tokenHash } from '#api/auth/policy.ts'
 import { feedLimits } from '#api/feed/limits.ts'
+import { apiLimits } from '#api/http/limits.ts'
 import { err, ok } from '#lib/result.ts'
 import { rootKey } from '#test/support/config-world.ts'
 import {
@@ -277,7 +278,7 @@ describe('the feed ends', () => {
 
   test('with 1009 for a client that sends too much', async () => {
     const listener = await ready(await startFeed(), acme)
-    listener.socket.send('x'.repeat(feedLimits.incomingBytesMax + 1))
+    listener.socket.send('x'.repeat(apiLimits.feed.incomingBytesMax + 1))
     expect((await listener.closed)[0]).toBe(1009)
   })
 
