@@ -1,5 +1,5 @@
 // The table of routes. Adding one means one row in its file in routes/ and one set of cases.
-import type { Route } from './http/route.ts'
+import type { Route } from '#api/route/route.ts'
 import { alertRoutes } from './routes/alerts.ts'
 import { getAudit } from './routes/audit.ts'
 import { authRoutes } from './routes/auth.ts'

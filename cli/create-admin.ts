@@ -1,8 +1,8 @@
 // `gslbd serve --create-admin`: creates the first account, with a prompt on the terminal.
 import { createInterface } from 'node:readline/promises'
 import { Writable } from 'node:stream'
-import { Passwords, passwordFault } from '#api/auth/passwords.ts'
-import { systemAdministrator } from '#api/access/caller.ts'
+import { Passwords, passwordFault } from '#access/auth/passwords.ts'
+import { systemAdministrator } from '#access/caller.ts'
 import { systemClock } from '#lib/clock.ts'
 import { err, ok } from '#lib/result.ts'
 import type { Result } from '#lib/result.ts'

@@ -4,7 +4,7 @@ import { conditionNames } from '#alerts/conditions.ts'
 import { textPattern } from '#schemas/forms/patterns.ts'
 import { operatorId, severities } from '#state/ports/alerts.ts'
 import type { StoredAlert, StoredSilence } from '#state/ports/alerts.ts'
-import { UnixSeconds, body, nullable } from '#api/http/shapes.ts'
+import { UnixSeconds, body, nullable } from '#http/shapes.ts'
 
 const tenantId = nullable(Type.String({ description: 'null: the operator’s' }))
 

@@ -12,9 +12,9 @@ import type { Result } from '#lib/result.ts'
 import { textPattern } from '#schemas/forms/patterns.ts'
 import { operatorId, severities } from '#state/ports/alerts.ts'
 import type { ChannelSettings, ChannelValue, ChannelWithHealth } from '#state/ports/alerts.ts'
-import { invalid } from '#api/http/reply.ts'
-import type { Reply } from '#api/http/reply.ts'
-import { UnixSeconds, body, nullable } from '#api/http/shapes.ts'
+import { invalid } from '#http/reply.ts'
+import type { Reply } from '#http/reply.ts'
+import { UnixSeconds, body, nullable } from '#http/shapes.ts'
 
 const name = Type.String({
   minLength: 1,

@@ -7,8 +7,8 @@ import type { PartTarget } from '#config/operation.ts'
 import type { ConfigSnapshot } from '#config/object-index.ts'
 import { kinds } from '#schemas/kinds.ts'
 import type { Kind } from '#schemas/kinds.ts'
-import { sees, visibleTenant } from '#api/access/caller.ts'
-import type { Caller, Viewer } from '#api/access/caller.ts'
+import { sees, visibleTenant } from '#access/caller.ts'
+import type { Caller, Viewer } from '#access/caller.ts'
 import type { ApiPorts } from '#api/ports/ports.ts'
 
 interface Context {

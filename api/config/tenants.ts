@@ -8,8 +8,8 @@ import { tenantIdPattern } from '#schemas/forms/patterns.ts'
 import { defaultTenant, reservedTenants } from '#schemas/objects/tenant.ts'
 import { commitActor, refusalOf } from './writes.ts'
 import type { ConfigWriter } from './writer.ts'
-import { refused } from '#api/http/reply.ts'
-import type { TenantRecord, Tenants } from '#api/access/tenants.ts'
+import { refused } from '#http/reply.ts'
+import type { TenantRecord, Tenants } from '#access/tenants.ts'
 
 /** `default` exists without a file. */
 const undeclared: TenantRecord = {

@@ -15,9 +15,9 @@ import type {
 import { err, ok } from '#lib/result.ts'
 import type { Result } from '#lib/result.ts'
 import { kinds } from '#schemas/kinds.ts'
-import { actorOf, sees, visibleTenant, whoFields } from '#api/access/caller.ts'
-import type { Caller, Viewer } from '#api/access/caller.ts'
-import { overrideHeader, reasonIn, reasonWanted } from '#api/http/override.ts'
+import { actorOf, sees, visibleTenant, whoFields } from '#access/caller.ts'
+import type { Caller, Viewer } from '#access/caller.ts'
+import { overrideHeader, reasonIn, reasonWanted } from '#http/override.ts'
 import {
   effectHeader,
   effectWanted,
@@ -25,11 +25,11 @@ import {
   subjectHeader,
   subjectIn,
   subjectWanted,
-} from '#api/http/write-headers.ts'
-import { noContent, refused } from '#api/http/reply.ts'
-import { sentenceList } from '#api/http/sentence-list.ts'
-import type { Reply } from '#api/http/reply.ts'
-import type { RouteContext } from '#api/http/route.ts'
+} from '#http/write-headers.ts'
+import { noContent, refused } from '#http/reply.ts'
+import { sentenceList } from '#http/sentence-list.ts'
+import type { Reply } from '#http/reply.ts'
+import type { RouteContext } from '#api/route/route.ts'
 
 export interface Written {
   /** For the answer: the revision, and the entity tag of what is there now. */

@@ -5,7 +5,7 @@ import type { ConfigEntry } from '#config/entry.ts'
 import { domainKey } from '#config/delegation.ts'
 import { DelegatedDomainSpec } from '#schemas/objects/delegated-domain.ts'
 import type { DomainResult, OwnedDomain } from '#state/ports/domains.ts'
-import { UnixSeconds, body, nullable } from '#api/http/shapes.ts'
+import { UnixSeconds, body, nullable } from '#http/shapes.ts'
 import { plain } from '#api/resources/fields.ts'
 
 const Check = Type.Object({

@@ -2,10 +2,10 @@
 import type { ConfigEntry } from '#config/entry.ts'
 import { checkHostPattern } from '#compiler/values/names.ts'
 import { domainsBehind, domainsOwning } from '#config/record-rights.ts'
-import { refused } from '#api/http/reply.ts'
-import type { Reply } from '#api/http/reply.ts'
-import type { RouteContext } from '#api/http/route.ts'
-import { storeFailed } from '#api/http/store-reply.ts'
+import { refused } from '#http/reply.ts'
+import type { Reply } from '#http/reply.ts'
+import type { RouteContext } from '#api/route/route.ts'
+import { storeFailed } from '#http/store-reply.ts'
 import { claimOf } from './domain-json.ts'
 
 type Context = Pick<RouteContext, 'caller' | 'ports'>

@@ -2,7 +2,7 @@
 import { Type } from 'typebox'
 import type { CommitChange, HistoryCommit, ObjectChange } from '#config/history.ts'
 import type { CommitActivation, HeldCommit } from '#state/ports/commit-records.ts'
-import { UnixSeconds, nullable } from '#api/http/shapes.ts'
+import { UnixSeconds, nullable } from '#http/shapes.ts'
 
 const objectFields = {
   kind: Type.String(),

@@ -1,11 +1,11 @@
 // The port to the feed: a place for one more client, and the tokens that open it.
 import type { Result } from '#lib/result.ts'
 import type { StoreFailure } from '#state/ports/store-result.ts'
-import { maySee } from '#api/access/caller.ts'
-import type { Caller } from '#api/access/caller.ts'
-import type { Obstacle } from '#api/access/unread.ts'
-import type { CredentialMark } from '#api/auth/authenticator.ts'
-import type { FeedSocket } from '#api/http/feed-socket.ts'
+import { maySee } from '#access/caller.ts'
+import type { Caller } from '#access/caller.ts'
+import type { Obstacle } from '#access/unread.ts'
+import type { CredentialMark } from '#access/auth/authenticator.ts'
+import type { FeedSocket } from '#http/feed-socket.ts'
 
 /** null: it is worth nothing any more. */
 export type AskCaller = () => Promise<Caller | Obstacle | null>

@@ -7,7 +7,7 @@ export interface OperatorView {
   /** What the node still waits for since its start; empty: it can be used. */
   readonly unready: () => readonly HealthReason[]
   readonly gitops: () => GitopsStatus
-  /** Prometheus text; see api/metrics/metrics.ts. */
+  /** Prometheus text; see metrics/metrics.ts. */
   readonly metrics: () => Promise<string>
 }
 

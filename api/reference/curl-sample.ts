@@ -1,7 +1,7 @@
 // Writes a curl command line for a route, with its required fields.
 import type { TSchema } from 'typebox'
-import { paramNames } from '#api/http/route.ts'
-import type { Route } from '#api/http/route.ts'
+import { paramNames } from '#api/route/route.ts'
+import type { Route } from '#api/route/route.ts'
 import { sampleOrigin } from './script.ts'
 
 /** What stands for a credential in a sample; the page of a first zone sets the same variable. */

@@ -2,23 +2,23 @@
 import { STATUS_CODES } from 'node:http'
 import type { TSchema } from 'typebox'
 import { version } from '#lib/version.ts'
-import { patchTypes } from '#api/http/body.ts'
-import { sessionCookie } from '#api/access/credentials.ts'
-import { DryRun } from '#api/http/dry-run.ts'
-import { apiLimits } from '#api/http/limits.ts'
-import { OverrideReason } from '#api/http/override.ts'
-import { EffectWanted, Subject } from '#api/http/write-headers.ts'
-import { paramNames } from '#api/http/route.ts'
-import type { Needs } from '#api/access/access.ts'
-import type { Route } from '#api/http/route.ts'
-import { ConflictBody, ErrorBody } from '#api/http/shapes.ts'
+import { patchTypes } from '#http/body.ts'
+import { sessionCookie } from '#access/credentials.ts'
+import { DryRun } from '#http/dry-run.ts'
+import { apiLimits } from '#http/limits.ts'
+import { OverrideReason } from '#http/override.ts'
+import { EffectWanted, Subject } from '#http/write-headers.ts'
+import { paramNames } from '#api/route/route.ts'
+import type { Needs } from '#access/admit/admit.ts'
+import type { Route } from '#api/route/route.ts'
+import { ConflictBody, ErrorBody } from '#http/shapes.ts'
 import {
   answerHeaders,
   entityTag,
   isConfigWrite,
   refusalHeaders,
   takesDryRun,
-} from './answer-headers.ts'
+} from '#api/route/answer-headers.ts'
 import { curlSampleOf } from './curl-sample.ts'
 
 type Json = Readonly<Record<string, unknown>>

@@ -4,7 +4,7 @@ import type { Static } from 'typebox'
 import { GeoRule as GeoRuleInFile } from '#schemas/objects/geo-rule.ts'
 import type { GeoRule as GeoRuleFields } from '#schemas/objects/geo-rule.ts'
 import { withoutHostBits } from '#routing/tables/cidr.ts'
-import { UnixSeconds, body } from '#api/http/shapes.ts'
+import { UnixSeconds, body } from '#http/shapes.ts'
 import { defaulted, plain } from './fields.ts'
 import { canonical } from './member.ts'
 

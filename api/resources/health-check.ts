@@ -3,7 +3,7 @@ import { Type } from 'typebox'
 import type { Static, TSchema } from 'typebox'
 import type { JsonObject } from '#compiler/yaml/text.ts'
 import { HealthCheck as HealthCheckInFile } from '#schemas/objects/health-check.ts'
-import { body } from '#api/http/shapes.ts'
+import { body } from '#http/shapes.ts'
 import { orZero, patchOf, plain, withoutDefaults } from './fields.ts'
 import { mergePatchOf } from './merge-patch.ts'
 

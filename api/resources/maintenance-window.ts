@@ -9,7 +9,7 @@ import { windowAt } from '#routing/time/overlay.ts'
 import type { WindowState } from '#routing/time/overlay.ts'
 import { readInstant } from '#schemas/forms/instant.ts'
 import { MaintenanceWindowSpec } from '#schemas/objects/maintenance-window.ts'
-import { body } from '#api/http/shapes.ts'
+import { body } from '#http/shapes.ts'
 import { plain } from './fields.ts'
 import type { MemberPart } from './member.ts'
 

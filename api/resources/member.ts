@@ -7,7 +7,7 @@ import type { JsonObject } from '#compiler/yaml/text.ts'
 import { Member as MemberInFile } from '#schemas/objects/member.ts'
 import type { Member as MemberFields } from '#schemas/objects/member.ts'
 import type { EffectiveMember, EffectiveView } from '#config/overlays/effective.ts'
-import { body, nullable } from '#api/http/shapes.ts'
+import { body, nullable } from '#http/shapes.ts'
 import {
   defaultOf,
   defaulted,

@@ -1,7 +1,7 @@
 // The schema of a PATCH body: fields of an object, each of which may be null (RFC 7396).
 import { Type } from 'typebox'
 import type { Static, TSchema } from 'typebox'
-import { body } from '#api/http/shapes.ts'
+import { body } from '#http/shapes.ts'
 
 type Fields = Readonly<Record<string, TSchema>>
 

@@ -5,7 +5,7 @@ import type { JsonObject } from '#compiler/yaml/text.ts'
 import type { ConfigEntry } from '#config/entry.ts'
 import { Metadata } from '#schemas/objects/metadata.ts'
 import { PoolSpec } from '#schemas/objects/pool.ts'
-import { body } from '#api/http/shapes.ts'
+import { body } from '#http/shapes.ts'
 import { defaulted, optional, patchOf, plain, withoutDefaults } from './fields.ts'
 import { mergePatchOf } from './merge-patch.ts'
 

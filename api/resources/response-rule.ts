@@ -6,7 +6,7 @@ import { partsIn } from '#config/entry.ts'
 import type { ConfigEntry } from '#config/entry.ts'
 import type { PartOf } from '#config/parts.ts'
 import { ResponsePolicySpec, ResponseRule as RuleInFile } from '#schemas/objects/response-policy.ts'
-import { body } from '#api/http/shapes.ts'
+import { body } from '#http/shapes.ts'
 import { defaulted, plain } from './fields.ts'
 
 const { triggerType, triggerValue, action, actionTarget } = RuleInFile.properties

@@ -6,7 +6,7 @@ import { RegressionPolicy, RolloutSpec, RolloutStep } from '#schemas/objects/rol
 import { rolloutMoment } from '#config/overlays/schedule.ts'
 import { targetOfRollout } from '#config/overlays/targets.ts'
 import type { OverlayView } from '#api/ports/overlay-view.ts'
-import { body, nullable } from '#api/http/shapes.ts'
+import { body, nullable } from '#http/shapes.ts'
 import { defaulted, plain } from './fields.ts'
 import { utc } from './maintenance-window.ts'
 

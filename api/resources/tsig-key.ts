@@ -2,7 +2,7 @@
 import { Type } from 'typebox'
 import { tsigAlgorithmNames } from '#state/ports/dynamic-dns.ts'
 import type { StoredTsigKey } from '#state/ports/dynamic-dns.ts'
-import { UnixSeconds, body, nullable } from '#api/http/shapes.ts'
+import { UnixSeconds, body, nullable } from '#http/shapes.ts'
 
 const fields = {
   id: Type.String(),

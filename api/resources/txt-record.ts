@@ -2,7 +2,7 @@
 import { Type } from 'typebox'
 import { dynamicDnsLimits } from '#state/ports/dynamic-dns.ts'
 import type { HiddenBy, StoredTxtRecord } from '#state/ports/dynamic-dns.ts'
-import { UnixSeconds, body, nullable } from '#api/http/shapes.ts'
+import { UnixSeconds, body, nullable } from '#http/shapes.ts'
 
 export const TxtRecord = Type.Object(
   {

@@ -1,7 +1,7 @@
 // /api/v1/alerts: channels, what is wrong now and was lately, silences.
 import { Type } from 'typebox'
-import type { Caller } from '#api/access/caller.ts'
-import { scopeOf } from '#api/access/grants.ts'
+import type { Caller } from '#access/caller.ts'
+import { scopeOf } from '#access/grants.ts'
 import { Alert, NewSilence, Silence, showAlert, showSilence } from '#api/alerts/alert.ts'
 import {
   AlertChannel,
@@ -12,13 +12,13 @@ import {
   showChannel,
 } from '#api/alerts/channel.ts'
 import type { CheckedSettings } from '#api/alerts/channel.ts'
-import { NamedPaging, pageByName } from '#api/http/paging.ts'
-import { created, missing, noContent, refused, success } from '#api/http/reply.ts'
-import type { Reply } from '#api/http/reply.ts'
-import { route } from '#api/http/route.ts'
-import type { Route } from '#api/http/route.ts'
-import { Id } from '#api/http/shapes.ts'
-import { storeFailed } from '#api/http/store-reply.ts'
+import { NamedPaging, pageByName } from '#http/paging.ts'
+import { created, missing, noContent, refused, success } from '#http/reply.ts'
+import type { Reply } from '#http/reply.ts'
+import { route } from '#api/route/route.ts'
+import type { Route } from '#api/route/route.ts'
+import { Id } from '#http/shapes.ts'
+import { storeFailed } from '#http/store-reply.ts'
 import { openSettings } from '#alerts/send-by-channel.ts'
 import type { AlertMessage } from '#alerts/send/message.ts'
 import { conditions } from '#alerts/conditions.ts'

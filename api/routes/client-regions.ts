@@ -1,7 +1,7 @@
 // GET /api/v1/client-regions: where the queries of the last hour came from.
 import { Type } from 'typebox'
-import { refused, success } from '#api/http/reply.ts'
-import { route } from '#api/http/route.ts'
+import { refused, success } from '#http/reply.ts'
+import { route } from '#api/route/route.ts'
 
 const Regions = Type.Object(
   {

@@ -1,7 +1,7 @@
 // /api/v1/dashboard/stats: counts of objects, and of healthy members.
-import { success } from '#api/http/reply.ts'
+import { success } from '#http/reply.ts'
 import { DashboardStats, statsOf } from '../resources/dashboard.ts'
-import { route } from '#api/http/route.ts'
+import { route } from '#api/route/route.ts'
 
 export const getDashboardStats = route({
   method: 'GET',

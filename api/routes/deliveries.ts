@@ -1,9 +1,9 @@
 // /api/v1/deliveries: how far a change has come in the fleet, and what an operator does about it.
 import { Type } from 'typebox'
-import { missing, refused, success } from '#api/http/reply.ts'
-import { route } from '#api/http/route.ts'
-import type { Route } from '#api/http/route.ts'
-import { nullable } from '#api/http/shapes.ts'
+import { missing, refused, success } from '#http/reply.ts'
+import { route } from '#api/route/route.ts'
+import type { Route } from '#api/route/route.ts'
+import { nullable } from '#http/shapes.ts'
 import { shownActions, shownPhases } from '#api/ports/deliveries.ts'
 import type { ShownAction, ShownDelivery } from '#api/ports/deliveries.ts'
 

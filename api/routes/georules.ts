@@ -5,10 +5,10 @@ import type { ConfigPart } from '#config/entry.ts'
 import { findObject, findPart, partIn, targetOf } from '#api/config/reads.ts'
 import { remove, write, writeRefusals } from '#api/config/writes.ts'
 import type { Written } from '#api/config/writes.ts'
-import { preconditionOf } from '#api/http/if-match.ts'
-import { Paging, pageInOrder } from '#api/http/paging.ts'
-import { created, missing, refused, success } from '#api/http/reply.ts'
-import type { Reply } from '#api/http/reply.ts'
+import { preconditionOf } from '#api/route/if-match.ts'
+import { Paging, pageInOrder } from '#http/paging.ts'
+import { created, missing, refused, success } from '#http/reply.ts'
+import type { Reply } from '#http/reply.ts'
 import {
   GeoRule,
   GeoRuleChange,
@@ -17,9 +17,9 @@ import {
   showGeoRule,
 } from '../resources/geo-rule.ts'
 import { canonical } from '../resources/member.ts'
-import { route } from '#api/http/route.ts'
-import type { Route, RouteContext } from '#api/http/route.ts'
-import { Id } from '#api/http/shapes.ts'
+import { route } from '#api/route/route.ts'
+import type { Route, RouteContext } from '#api/route/route.ts'
+import { Id } from '#http/shapes.ts'
 
 const tag = 'Geo rules'
 const PoolId = Type.Object({ poolId: Id.properties.id })

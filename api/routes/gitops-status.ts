@@ -1,12 +1,12 @@
 // GET /api/v1/gitops/status: the head, accepted and active commits, and the diagnostics between
 // them.
 import { Type } from 'typebox'
-import type { Caller } from '#api/access/caller.ts'
+import type { Caller } from '#access/caller.ts'
 import { syncStates } from '#api/ports/operator-view.ts'
 import type { GitopsStatus } from '#api/ports/operator-view.ts'
-import { success } from '#api/http/reply.ts'
-import { route } from '#api/http/route.ts'
-import { nullable } from '#api/http/shapes.ts'
+import { success } from '#http/reply.ts'
+import { route } from '#api/route/route.ts'
+import { nullable } from '#http/shapes.ts'
 
 const nullableText = nullable(Type.String())
 const nullableNumber = nullable(Type.Number())

@@ -1,8 +1,8 @@
 // GET /api/v1/health: liveness, always 200. GET /api/v1/ready: readiness.
 import { Type } from 'typebox'
-import { apiLimits } from '#api/http/limits.ts'
-import { refused, success } from '#api/http/reply.ts'
-import { route } from '#api/http/route.ts'
+import { apiLimits } from '#http/limits.ts'
+import { refused, success } from '#http/reply.ts'
+import { route } from '#api/route/route.ts'
 
 const reasons = Type.Array(Type.Object({ code: Type.String(), message: Type.String() }), {
   description: 'What is wrong, and what is still to be done; empty only with ok or ready',

@@ -4,10 +4,10 @@ import type { ConfigEntry } from '#config/entry.ts'
 import type { UpdateObject } from '#config/operation.ts'
 import { findObject, targetOf } from '#api/config/reads.ts'
 import { remove, tagged, write, writeRefusals } from '#api/config/writes.ts'
-import { preconditionOf } from '#api/http/if-match.ts'
-import type { Precondition } from '#api/http/if-match.ts'
-import { missing, refused, success } from '#api/http/reply.ts'
-import type { Reply } from '#api/http/reply.ts'
+import { preconditionOf } from '#api/route/if-match.ts'
+import type { Precondition } from '#api/route/if-match.ts'
+import { missing, refused, success } from '#http/reply.ts'
+import type { Reply } from '#http/reply.ts'
 import {
   HealthCheck,
   HealthCheckBody,
@@ -15,9 +15,9 @@ import {
   patchOfHealthCheck,
   specOfHealthCheck,
 } from '../resources/health-check.ts'
-import { route } from '#api/http/route.ts'
-import type { Route, RouteContext } from '#api/http/route.ts'
-import { Id } from '#api/http/shapes.ts'
+import { route } from '#api/route/route.ts'
+import type { Route, RouteContext } from '#api/route/route.ts'
+import { Id } from '#http/shapes.ts'
 
 const tag = 'Health checks'
 

@@ -2,11 +2,11 @@
 import { Type } from 'typebox'
 import { licenceSources, licenceStatuses } from '#licence/state.ts'
 import { tokenLimits } from '#licence/token.ts'
-import { invalid, success } from '#api/http/reply.ts'
-import { route } from '#api/http/route.ts'
-import type { Route } from '#api/http/route.ts'
-import { body, nullable } from '#api/http/shapes.ts'
-import { storeAway, storeFailed } from '#api/http/store-reply.ts'
+import { invalid, success } from '#http/reply.ts'
+import { route } from '#api/route/route.ts'
+import type { Route } from '#api/route/route.ts'
+import { body, nullable } from '#http/shapes.ts'
+import { storeAway, storeFailed } from '#http/store-reply.ts'
 
 const tag = 'Licence'
 

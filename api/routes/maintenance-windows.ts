@@ -5,9 +5,9 @@ import type { Operation } from '#config/operation.ts'
 import { uuidV7 } from '#lib/uuid.ts'
 import { findObject, findPart, listObjects, targetOf } from '#api/config/reads.ts'
 import { remove, write, writeRefusals } from '#api/config/writes.ts'
-import { preconditionOf } from '#api/http/if-match.ts'
-import { NamedPaging, pageByName } from '#api/http/paging.ts'
-import { created, invalid, missing } from '#api/http/reply.ts'
+import { preconditionOf } from '#api/route/if-match.ts'
+import { NamedPaging, pageByName } from '#http/paging.ts'
+import { created, invalid, missing } from '#http/reply.ts'
 import {
   MaintenanceWindow,
   NewMaintenanceWindow,
@@ -15,9 +15,9 @@ import {
   showWindow,
   statusOf,
 } from '../resources/maintenance-window.ts'
-import { route } from '#api/http/route.ts'
-import type { Route, RouteContext } from '#api/http/route.ts'
-import { Id } from '#api/http/shapes.ts'
+import { route } from '#api/route/route.ts'
+import type { Route, RouteContext } from '#api/route/route.ts'
+import { Id } from '#http/shapes.ts'
 
 const tag = 'Maintenance windows'
 type Entry = ConfigEntry<'MaintenanceWindow'>

@@ -1,7 +1,7 @@
 // GET /metrics: the table of metrics in Prometheus' text format 0.0.4.
 import { Type } from 'typebox'
-import { success } from '#api/http/reply.ts'
-import { route } from '#api/http/route.ts'
+import { success } from '#http/reply.ts'
+import { route } from '#api/route/route.ts'
 
 export const getMetrics = route({
   method: 'GET',

@@ -1,8 +1,8 @@
 // /api/v1/auth/oidc: the two requests of a login through the identity provider.
 import { Type } from 'typebox'
-import { beginLogin, finishLogin } from '../auth/oidc-login.ts'
-import { route } from '#api/http/route.ts'
-import type { Route } from '#api/http/route.ts'
+import { beginLogin, finishLogin } from '#access/auth/oidc-login.ts'
+import { route } from '#api/route/route.ts'
+import type { Route } from '#api/route/route.ts'
 
 const tag = 'Authentication'
 

@@ -5,10 +5,10 @@ import type { Operation } from '#config/operation.ts'
 import { findObject, listObjects, targetOf } from '#api/config/reads.ts'
 import { remove, tagged, write, writeRefusals } from '#api/config/writes.ts'
 import type { Written } from '#api/config/writes.ts'
-import { conditional, preconditionOf } from '#api/http/if-match.ts'
-import { NamedPaging, pageByName } from '#api/http/paging.ts'
-import { created, missing, success } from '#api/http/reply.ts'
-import type { Reply } from '#api/http/reply.ts'
+import { conditional, preconditionOf } from '#api/route/if-match.ts'
+import { NamedPaging, pageByName } from '#http/paging.ts'
+import { created, missing, success } from '#http/reply.ts'
+import type { Reply } from '#http/reply.ts'
 import {
   NewPool,
   Pool,
@@ -18,9 +18,9 @@ import {
   showPool,
   specOfNewPool,
 } from '../resources/pool.ts'
-import { route } from '#api/http/route.ts'
-import type { Route, RouteContext } from '#api/http/route.ts'
-import { Id } from '#api/http/shapes.ts'
+import { route } from '#api/route/route.ts'
+import type { Route, RouteContext } from '#api/route/route.ts'
+import { Id } from '#http/shapes.ts'
 
 const tag = 'Pools'
 

@@ -1,17 +1,17 @@
 // /api/v1/records: the static records of a zone, one resource for each name and type.
 import { Type } from 'typebox'
 import type { Static } from 'typebox'
-import { sees } from '#api/access/caller.ts'
+import { sees } from '#access/caller.ts'
 import { partsIn } from '#config/entry.ts'
 import { rrsetOf } from '#compiler/values/record-sets.ts'
 import { findPart, targetOf } from '#api/config/reads.ts'
 import { remove, tagged, write, writeRefusals } from '#api/config/writes.ts'
 import type { Written } from '#api/config/writes.ts'
-import { preconditionOf } from '#api/http/if-match.ts'
-import { NamedPaging, dnsNameOf, pageByName, withDnsName } from '#api/http/paging.ts'
+import { preconditionOf } from '#api/route/if-match.ts'
+import { NamedPaging, dnsNameOf, pageByName, withDnsName } from '#http/paging.ts'
 import { unverifiedRefusal } from '#api/domains/record-rights.ts'
-import { created, missing, success } from '#api/http/reply.ts'
-import type { Reply } from '#api/http/reply.ts'
+import { created, missing, success } from '#http/reply.ts'
+import type { Reply } from '#http/reply.ts'
 import {
   NewRecord,
   Record,
@@ -26,9 +26,9 @@ import {
   specOfNewRecord,
 } from '../resources/record.ts'
 import type { RecordRow } from '../resources/record.ts'
-import { route } from '#api/http/route.ts'
-import type { Route, RouteContext } from '#api/http/route.ts'
-import { Id } from '#api/http/shapes.ts'
+import { route } from '#api/route/route.ts'
+import type { Route, RouteContext } from '#api/route/route.ts'
+import { Id } from '#http/shapes.ts'
 
 const tag = 'Records'
 

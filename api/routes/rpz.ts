@@ -5,9 +5,9 @@ import type { CreatePart } from '#config/operation.ts'
 import { rulesPerPolicyMax } from '#schemas/objects/response-policy.ts'
 import { partIn } from '#api/config/reads.ts'
 import { remove, write, writeRefusals } from '#api/config/writes.ts'
-import { preconditionOf } from '#api/http/if-match.ts'
-import { Paging, pageInOrder } from '#api/http/paging.ts'
-import { created, missing, refused } from '#api/http/reply.ts'
+import { preconditionOf } from '#api/route/if-match.ts'
+import { Paging, pageInOrder } from '#http/paging.ts'
+import { created, missing, refused } from '#http/reply.ts'
 import {
   NewResponseRule,
   ResponseRule,
@@ -17,9 +17,9 @@ import {
   sourceOfNewRule,
   specOfNewRule,
 } from '../resources/response-rule.ts'
-import { route } from '#api/http/route.ts'
-import type { Route, RouteContext } from '#api/http/route.ts'
-import { Id } from '#api/http/shapes.ts'
+import { route } from '#api/route/route.ts'
+import type { Route, RouteContext } from '#api/route/route.ts'
+import { Id } from '#http/shapes.ts'
 
 const tag = 'Response rules'
 

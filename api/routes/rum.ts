@@ -1,13 +1,13 @@
 // /api/v1/rum.js and /api/v1/rum/…: the RUM beacon, its measurements and their statistics.
 import { Type } from 'typebox'
 import { findPart } from '#api/config/reads.ts'
-import { apiLimits } from '#api/http/limits.ts'
-import { invalid, refused, success } from '#api/http/reply.ts'
+import { apiLimits } from '#http/limits.ts'
+import { invalid, refused, success } from '#http/reply.ts'
 import { canonical } from '../resources/member.ts'
-import { route } from '#api/http/route.ts'
-import type { Route } from '#api/http/route.ts'
+import { route } from '#api/route/route.ts'
+import type { Route } from '#api/route/route.ts'
 import { rumScript } from '#api/resources/rum-script.ts'
-import { body } from '#api/http/shapes.ts'
+import { body } from '#http/shapes.ts'
 
 const tag = 'Real-user measurement'
 const { bodyBytesMax, samplesMax, scriptCacheSeconds } = apiLimits.rum

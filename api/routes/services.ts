@@ -7,15 +7,15 @@ import type { Result } from '#lib/result.ts'
 import { findObject, listObjects, targetOf } from '#api/config/reads.ts'
 import { remove, tagged, write, writeRefusals } from '#api/config/writes.ts'
 import { unownedRefusal } from '#api/domains/record-rights.ts'
-import { conditional, preconditionOf } from '#api/http/if-match.ts'
-import type { Precondition } from '#api/http/if-match.ts'
+import { conditional, preconditionOf } from '#api/route/if-match.ts'
+import type { Precondition } from '#api/route/if-match.ts'
 import { filterNamed } from '#routing/choose/ways.ts'
-import type { Caller } from '#api/access/caller.ts'
+import type { Caller } from '#access/caller.ts'
 import { chainFeatures } from '#licence/chain-features.ts'
 import type { LicenceGate } from '#licence/gate.ts'
-import { NamedPaging, pageByName } from '#api/http/paging.ts'
-import { created, invalid, missing, refused, success } from '#api/http/reply.ts'
-import type { Reply } from '#api/http/reply.ts'
+import { NamedPaging, pageByName } from '#http/paging.ts'
+import { created, invalid, missing, refused, success } from '#http/reply.ts'
+import type { Reply } from '#http/reply.ts'
 import {
   NewService,
   Service,
@@ -25,9 +25,9 @@ import {
   patchOfService,
   showService,
 } from '../resources/service.ts'
-import { route } from '#api/http/route.ts'
-import type { Route, RouteContext } from '#api/http/route.ts'
-import { Id } from '#api/http/shapes.ts'
+import { route } from '#api/route/route.ts'
+import type { Route, RouteContext } from '#api/route/route.ts'
+import { Id } from '#http/shapes.ts'
 
 const tag = 'Services'
 

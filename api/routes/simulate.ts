@@ -1,13 +1,13 @@
 // /api/v1/simulate and /api/v1/explain/{code}: why something is answered, or refused.
 import { Type } from 'typebox'
-import { visibleTenant } from '#api/access/caller.ts'
-import { apiLimits } from '#api/http/limits.ts'
-import { invalid, missing, refused, success } from '#api/http/reply.ts'
-import type { Reply } from '#api/http/reply.ts'
+import { visibleTenant } from '#access/caller.ts'
+import { apiLimits } from '#http/limits.ts'
+import { invalid, missing, refused, success } from '#http/reply.ts'
+import type { Reply } from '#http/reply.ts'
 import type { SimulationFault } from '#api/ports/simulator.ts'
 import { Explanation, Question, Simulation } from '../resources/answers/simulation.ts'
-import { route } from '#api/http/route.ts'
-import type { Route } from '#api/http/route.ts'
+import { route } from '#api/route/route.ts'
+import type { Route } from '#api/route/route.ts'
 
 const tag = 'Explanations'
 

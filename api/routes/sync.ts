@@ -1,7 +1,7 @@
 // POST /api/v1/sync: has the node look at its branch at once.
 import { Type } from 'typebox'
-import { apiLimits } from '#api/http/limits.ts'
-import { route } from '#api/http/route.ts'
+import { apiLimits } from '#http/limits.ts'
+import { route } from '#api/route/route.ts'
 
 export const syncNow = route({
   method: 'POST',

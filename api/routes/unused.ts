@@ -1,17 +1,17 @@
 // /api/v1/unused: what no query has used for a while, and TTLs that do not fit how often answers
 // change.
 import { Type } from 'typebox'
-import { visibleTenant } from '#api/access/caller.ts'
+import { visibleTenant } from '#access/caller.ts'
 import { checkName } from '#compiler/values/names.ts'
 import { partsIn } from '#config/entry.ts'
 import type { ConfigEntry } from '#config/entry.ts'
 import { adviseTtl } from '#api/use/ttl-advice.ts'
 import { Unused, candidates, unusedSince } from '#api/use/unused.ts'
 import type { Candidate, TtlAdvice, UnusedObject } from '#api/use/unused.ts'
-import { success } from '#api/http/reply.ts'
-import { route } from '#api/http/route.ts'
-import type { Route, RouteContext } from '#api/http/route.ts'
-import { storeFailed } from '#api/http/store-reply.ts'
+import { success } from '#http/reply.ts'
+import { route } from '#api/route/route.ts'
+import type { Route, RouteContext } from '#api/route/route.ts'
+import { storeFailed } from '#http/store-reply.ts'
 import { useLimits } from '#state/ports/object-use.ts'
 import type { UseRecord } from '#state/ports/object-use.ts'
 

@@ -2,11 +2,11 @@
 import { Type } from 'typebox'
 import type { Static } from 'typebox'
 import type { ApiPorts } from '#api/ports/ports.ts'
-import { invalid, missing, refused, success } from '#api/http/reply.ts'
-import { route } from '#api/http/route.ts'
-import type { Route } from '#api/http/route.ts'
-import { Id } from '#api/http/shapes.ts'
-import { storeFailed } from '#api/http/store-reply.ts'
+import { invalid, missing, refused, success } from '#http/reply.ts'
+import { route } from '#api/route/route.ts'
+import type { Route } from '#api/route/route.ts'
+import { Id } from '#http/shapes.ts'
+import { storeFailed } from '#http/store-reply.ts'
 
 const tag = 'Usage'
 

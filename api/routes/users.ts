@@ -4,19 +4,19 @@ import { uuidV7 } from '#lib/uuid.ts'
 import type { Role } from '#state/ports/roles.ts'
 import type { StoreFailure } from '#state/ports/store-result.ts'
 import type { User, UserChange } from '#state/ports/users.ts'
-import { busy } from '../auth/login.ts'
-import { passwordFault } from '../auth/passwords.ts'
-import { systemAdministrator } from '#api/access/caller.ts'
-import type { Caller } from '#api/access/caller.ts'
-import { mayHandle, scopeOf } from '#api/access/grants.ts'
+import { busy } from '#access/auth/login.ts'
+import { passwordFault } from '#access/auth/passwords.ts'
+import { systemAdministrator } from '#access/caller.ts'
+import type { Caller } from '#access/caller.ts'
+import { mayHandle, scopeOf } from '#access/grants.ts'
 import type { ApiPorts } from '#api/ports/ports.ts'
-import { created, invalid, missing, noContent, refused, success } from '#api/http/reply.ts'
-import type { Reply } from '#api/http/reply.ts'
-import { route } from '#api/http/route.ts'
-import type { Route } from '#api/http/route.ts'
-import { Id, body } from '#api/http/shapes.ts'
-import { storeFailed } from '#api/http/store-reply.ts'
-import { tenantPresence, unreadReply } from '#api/access/unread.ts'
+import { created, invalid, missing, noContent, refused, success } from '#http/reply.ts'
+import type { Reply } from '#http/reply.ts'
+import { route } from '#api/route/route.ts'
+import type { Route } from '#api/route/route.ts'
+import { Id, body } from '#http/shapes.ts'
+import { storeFailed } from '#http/store-reply.ts'
+import { tenantPresence, unreadReply } from '#access/unread.ts'
 import {
   DisplayName,
   Email,
@@ -24,7 +24,7 @@ import {
   RoleName,
   UserJson,
   toUserJson,
-} from '#api/auth/user-json.ts'
+} from '#access/auth/user-json.ts'
 
 const tag = 'Users'
 

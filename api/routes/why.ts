@@ -1,10 +1,10 @@
 // /api/v1/why: what was answered at an instant of the past, and why.
-import { visibleTenant } from '#api/access/caller.ts'
-import { apiLimits } from '#api/http/limits.ts'
-import { invalid, missing, refused, success } from '#api/http/reply.ts'
-import type { Reply } from '#api/http/reply.ts'
-import { route } from '#api/http/route.ts'
-import type { Route } from '#api/http/route.ts'
+import { visibleTenant } from '#access/caller.ts'
+import { apiLimits } from '#http/limits.ts'
+import { invalid, missing, refused, success } from '#http/reply.ts'
+import type { Reply } from '#http/reply.ts'
+import { route } from '#api/route/route.ts'
+import type { Route } from '#api/route/route.ts'
 import type { PastFault } from '#api/ports/past.ts'
 import { PastAnswer, PastQuestion } from '../resources/answers/past.ts'
 

@@ -3,10 +3,10 @@ import type { FastifyReply, FastifyRequest } from 'fastify'
 import { uuidV7 } from '#lib/uuid.ts'
 import { auditedMethods } from '#state/ports/audit.ts'
 import type { AuditEntry } from '#state/ports/audit.ts'
-import { bearerOf, sessionTokenOf } from '#api/access/credentials.ts'
+import { bearerOf, sessionTokenOf } from '#access/credentials.ts'
 import { defaultTenant } from '#schemas/objects/tenant.ts'
-import { dryRunHeader } from '#api/http/dry-run.ts'
-import { isForPages } from '#api/http/origin.ts'
+import { dryRunHeader } from '#http/dry-run.ts'
+import { isForPages } from '#http/origin.ts'
 
 /** Where entries go; it never throws and never waits. */
 export interface AuditSink {

@@ -2,7 +2,7 @@
 // before it reads its sockets.
 import type { IncomingMessage, Server } from 'node:http'
 import type { Socket } from 'node:net'
-import { answerClientError } from '#api/http/errors.ts'
+import { answerClientError } from '#http/errors.ts'
 
 export class OwnDelay {
   /** The newest request of each connection. */

@@ -5,10 +5,10 @@ import type { Clock } from '#lib/clock.ts'
 import type { After } from '#lib/timer.ts'
 import { uuidV7 } from '#lib/uuid.ts'
 import { defaultTenant } from '#schemas/objects/tenant.ts'
-import { isForPages } from '#api/http/origin.ts'
+import { isForPages } from '#http/origin.ts'
 import { isAudited, pathOf } from './audit.ts'
 import type { AuditSink } from './audit.ts'
-import type { OnRoute } from '#api/http/origin.ts'
+import type { OnRoute } from '#http/origin.ts'
 
 export const pageAuditMs = 60_000
 

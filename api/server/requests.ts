@@ -1,17 +1,17 @@
 // Converts the framework's requests for handlers, and their replies back.
 import type { FastifyReply, FastifyRequest } from 'fastify'
-import type { Caller } from '#api/access/caller.ts'
-import { isDryRun } from '#api/http/dry-run.ts'
-import { isWaiting } from '#api/feed/web-socket.ts'
-import { isDirectFromHere, isOtherOrigin, isRebound } from '#api/http/origin.ts'
-import { overrideHeader } from '#api/http/override.ts'
-import { refused } from '#api/http/reply.ts'
-import { effectHeader, subjectHeader } from '#api/http/write-headers.ts'
+import type { Caller } from '#access/caller.ts'
+import { isDryRun } from '#http/dry-run.ts'
+import { isWaiting } from '#http/handshake/web-socket.ts'
+import { isDirectFromHere, isOtherOrigin, isRebound } from '#http/origin.ts'
+import { overrideHeader } from '#http/override.ts'
+import { refused } from '#http/reply.ts'
+import { effectHeader, subjectHeader } from '#http/write-headers.ts'
 import type { ApiPorts } from '#api/ports/ports.ts'
-import type { Reply } from '#api/http/reply.ts'
-import type { RequestFacts } from '#api/http/request-facts.ts'
-import type { Route, RouteContext } from '#api/http/route.ts'
-import { json } from '#api/http/shapes.ts'
+import type { Reply } from '#http/reply.ts'
+import type { RequestFacts } from '#http/request-facts.ts'
+import type { Route, RouteContext } from '#api/route/route.ts'
+import { json } from '#http/shapes.ts'
 
 export function contextOf(request: FastifyRequest, caller: Caller, ports: ApiPorts): RouteContext {
   const { params, query, body, id } = request

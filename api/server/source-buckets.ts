@@ -1,6 +1,6 @@
 // Token buckets per client address, for routes that need no credential.
 import type { Clock } from '#lib/clock.ts'
-import { networkOf } from '#api/auth/login-limits.ts'
+import { networkOf } from '#access/auth/login-limits.ts'
 
 export interface BucketLimits {
   readonly perSecond: number

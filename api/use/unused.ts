@@ -1,8 +1,8 @@
 // The JSON of what nobody uses: which objects no query has touched, and TTLs that do not fit.
 import { Type } from 'typebox'
 import type { Static } from 'typebox'
-import { visibleTenant } from '#api/access/caller.ts'
-import type { Caller } from '#api/access/caller.ts'
+import { visibleTenant } from '#access/caller.ts'
+import type { Caller } from '#access/caller.ts'
 import { checkHostPattern, checkName } from '#compiler/values/names.ts'
 import { partsIn } from '#config/entry.ts'
 import type { ConfigEntry } from '#config/entry.ts'

@@ -1,7 +1,7 @@
 // Composes the feed of a node: its sources, and the key of its tokens.
 import { createHash, hkdfSync, randomBytes } from 'node:crypto'
-import { Feed } from '#api/feed/feed.ts'
-import { FeedTokens } from '#api/feed/tokens.ts'
+import { Feed } from '#feed/feed.ts'
+import { FeedTokens } from '#feed/tokens.ts'
 import type { MemberHealthView } from '#api/ports/member-health.ts'
 import type { OverlayView } from '#api/ports/overlay-view.ts'
 import type { NodeFacts } from '#api/ports/node-facts.ts'

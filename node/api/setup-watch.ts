@@ -1,5 +1,5 @@
 // Knows whether the first account is still to be made, and tells the log what that takes.
-import { newSetupCode } from '#api/auth/first-setup.ts'
+import { newSetupCode } from '#access/auth/first-setup.ts'
 import type { Log } from '#lib/log.ts'
 import type { After } from '#lib/timer.ts'
 import type { Users } from '#state/ports/users.ts'

@@ -1,6 +1,6 @@
 // Refuses to start when stored TOTP secrets cannot be decrypted with GSLB_SECRET_KEY; when the
 // database is away at the start, logs an error as soon as it is back.
-import { secretKeyFault } from '#api/auth/secret-key.ts'
+import { secretKeyFault } from '#access/auth/secret-key.ts'
 import type { Log } from '#lib/log.ts'
 import { err, ok } from '#lib/result.ts'
 import type { Result } from '#lib/result.ts'

@@ -1,6 +1,6 @@
 // How the data directory of a node is: its disk, and whether what should be stored is.
 import { statfsSync } from 'node:fs'
-import type { DataDirectorySnapshot } from '#api/metrics/snapshot.ts'
+import type { DataDirectorySnapshot } from '#metrics/snapshot.ts'
 
 /** 0 to 1; null: not known. */
 export function freeRatioOf(path: string): number | null {

@@ -1,7 +1,7 @@
 // What a node of the role dns alone shows over HTTP: a page, health, readiness and metrics.
-import type { MetricsSnapshot } from '#api/metrics/snapshot.ts'
+import type { MetricsSnapshot } from '#metrics/snapshot.ts'
 import type { HealthReason } from '#api/ports/operator-view.ts'
-import { systemKey } from '#api/auth/policy.ts'
+import { systemKey } from '#access/auth/policy.ts'
 import { readSecrets } from '#node/data/secrets.ts'
 import { missingGeoOn } from '#server/node/missing-geo.ts'
 import { geoMissing, isWithdrawn, queryLogLost, redisAway } from '#node/status/health-reasons.ts'
@@ -261,7 +261,7 @@ function metricsOf(pulled: PulledNode): () => Promise<string> {
   // Loaded when somebody asks: it is 75 ms of a start, and 9 MiB.
   let metrics: { readonly text: () => Promise<string> } | undefined
   return async () => {
-    const { createMetrics } = await import('#api/metrics/metrics.ts')
+    const { createMetrics } = await import('#metrics/metrics.ts')
     metrics ??= createMetrics(snapshot)
     return metrics.text()
   }

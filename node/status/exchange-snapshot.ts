@@ -1,5 +1,5 @@
 // What the metrics show of transfers, updates, NOTIFY and signed messages.
-import type { ExchangeSnapshot } from '#api/metrics/snapshot.ts'
+import type { ExchangeSnapshot } from '#metrics/snapshot.ts'
 import { rcodeNames } from '#dns/rcode.ts'
 import type { DnsNode } from '#server/node/node.ts'
 import type { Notifier } from '#zones/notify/notifier.ts'

@@ -4,7 +4,7 @@ import type {
   MetricsSnapshot,
   OverlaySnapshot,
   ThreadSnapshot,
-} from '#api/metrics/snapshot.ts'
+} from '#metrics/snapshot.ts'
 import type { GitopsStatus, OperatorView, SyncState } from '#api/ports/operator-view.ts'
 import { rcodeNames } from '#dns/rcode.ts'
 import type { StatusDiagnostic } from '#diagnostics/status-diagnostic.ts'
@@ -74,7 +74,7 @@ export function createOperatorView(parts: ViewParts): OperatorView {
     unready: () => unreadyOf(parts),
     gitops: () => gitopsStatus(parts),
     metrics: async () => {
-      const { createMetrics } = await import('#api/metrics/metrics.ts')
+      const { createMetrics } = await import('#metrics/metrics.ts')
       metrics ??= createMetrics(() => snapshot(parts))
       return metrics.text()
     },

@@ -1,6 +1,6 @@
 // What a node serves, for its metrics: how many of each kind, and the members of each pool.
-import { metricLimits } from '#api/metrics/limits.ts'
-import type { MetricsSnapshot } from '#api/metrics/snapshot.ts'
+import { metricLimits } from '#metrics/limits.ts'
+import type { MetricsSnapshot } from '#metrics/snapshot.ts'
 import { countPoolHealth } from '#server/node/health-counts.ts'
 import type { DnsNode } from '#server/node/node.ts'
 

@@ -1,6 +1,6 @@
 // The periodic work on the database: adds usage, makes backups, trims the audit copy.
 import { resolve } from 'node:path'
-import { builtInRoles } from '#api/access/permissions.ts'
+import { builtInRoles } from '#access/permissions.ts'
 import type { JobContext } from '#jobs/table.ts'
 import { CommitRecorder } from '#jobs/commit-recorder.ts'
 import { ResponseHitMeter } from '#jobs/response-hit-meter.ts'

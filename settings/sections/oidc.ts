@@ -1,6 +1,6 @@
 // The section `auth.oidc` of gslbd.yaml: the identity provider, and the roles of its users.
-import { builtInRoleNames } from '#api/access/permissions.ts'
-import type { BuiltInRole } from '#api/access/permissions.ts'
+import { builtInRoleNames } from '#access/permissions.ts'
+import type { BuiltInRole } from '#access/permissions.ts'
 import { boolean, choice, list, mapping, section, text } from '#settings/forms/forms.ts'
 
 const callback = '/api/v1/auth/oidc/callback'

@@ -2,8 +2,8 @@
 // does what it can, and recovers by itself.
 import { setTimeout as delay } from 'node:timers/promises'
 import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest'
-import { identityLimits } from '#api/auth/identities.ts'
-import { builtInRoles } from '#api/access/permissions.ts'
+import { identityLimits } from '#access/auth/identities.ts'
+import { builtInRoles } from '#access/permissions.ts'
 import { callApi } from '#test/support/api-client.ts'
 import { useDaemons } from '#test/support/daemon.ts'
 import type { DaemonProcess } from '#test/support/daemon.ts'

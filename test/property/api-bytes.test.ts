@@ -5,7 +5,7 @@ import type { AddressInfo } from 'node:net'
 import fc from 'fast-check'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { createApp } from '#api/server/app.ts'
-import { paramNames } from '#api/http/route.ts'
+import { paramNames } from '#api/route/route.ts'
 import { routes } from '#api/routes.ts'
 import { keyOf } from '#test/support/config-world.ts'
 import {

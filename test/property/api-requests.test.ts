@@ -1,8 +1,8 @@
 import fc from 'fast-check'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { operationId } from '#api/reference/openapi.ts'
-import { paramNames } from '#api/http/route.ts'
-import type { Route } from '#api/http/route.ts'
+import { paramNames } from '#api/route/route.ts'
+import type { Route } from '#api/route/route.ts'
 import { routes } from '#api/routes.ts'
 import { keyOf } from '#test/support/config-world.ts'
 import {

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { repeatedKeyIn } from '#api/http/repeated-key.ts'
+import { repeatedKeyIn } from '#http/repeated-key.ts'
 
 /** Few, so that some stand twice, and with what is syntax outside of strings. */
 const pieces = ['a', 'b', '"', '\\', ':', '{', '}', ',', '[', '😀', '__proto__', '0', ' ']

@@ -1,7 +1,7 @@
 // Bodies of a beacon: nobody made them but a page, and a page may send anything.
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { apiLimits } from '#api/http/limits.ts'
+import { apiLimits } from '#http/limits.ts'
 import { RumHeader } from '#routing/rum/table.ts'
 import { measured, rumScene, unmeasured } from '#test/support/rum-scene.ts'
 

@@ -1,6 +1,6 @@
 // The API over a real repository on this machine, with a few tenants: what is written is a commit.
 import { generateKeyPairSync } from 'node:crypto'
-import { systemKey, tokenHash } from '#api/auth/policy.ts'
+import { systemKey, tokenHash } from '#access/auth/policy.ts'
 import { createApp } from '#api/server/app.ts'
 import { createConfigTenants } from '#api/config/tenants.ts'
 import type { ApiPorts } from '#api/ports/ports.ts'

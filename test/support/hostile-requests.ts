@@ -1,6 +1,6 @@
 // Makes requests of a client that means harm: paths, headers, bytes and credentials.
 import fc from 'fast-check'
-import { tokenHash } from '#api/auth/policy.ts'
+import { tokenHash } from '#access/auth/policy.ts'
 import { keyOf } from './config-world.ts'
 import { valueOf } from './store-values.ts'
 import type { WholeWorld } from './whole-world.ts'

@@ -1,8 +1,8 @@
 // A browser, the API and an identity provider, for tests of single sign-on.
 import type { AddressInfo } from 'node:net'
 import { afterAll, afterEach, beforeAll, beforeEach } from 'vitest'
-import { createOidcClient } from '#api/auth/oidc-client.ts'
-import type { OidcSettings } from '#api/auth/oidc-client.ts'
+import { createOidcClient } from '#access/auth/oidc-client.ts'
+import type { OidcSettings } from '#access/auth/oidc-client.ts'
 import { createWorld } from './api-world.ts'
 import type { World } from './api-world.ts'
 import { openBrowser } from './browser.ts'

@@ -44,7 +44,7 @@ export const apart = [
   'test/unit/{answer,health,inputs,journal,server,system,zones}/**/*.test.ts',
   'test/contract/{ways,plain-ways}.test.ts',
   'test/property/mmdb.test.ts',
-  'test/unit/api/metrics/metrics.test.ts',
+  'test/unit/metrics/metrics.test.ts',
   'test/unit/bundle/load/load.test.ts',
   'test/unit/compiler/hostile-files.test.ts',
   'test/unit/state/sql.test.ts',

@@ -1,7 +1,7 @@
 // The API over a repository, a database and memory, with an account for each role.
-import { Identities } from '#api/auth/identities.ts'
-import { systemKey, tokenHash } from '#api/auth/policy.ts'
-import { builtInRoles } from '#api/access/permissions.ts'
+import { Identities } from '#access/auth/identities.ts'
+import { systemKey, tokenHash } from '#access/auth/policy.ts'
+import { builtInRoles } from '#access/permissions.ts'
 import type { ApiPorts } from '#api/ports/ports.ts'
 import { explanationOf } from '#node/api/explanations.ts'
 import { systemClock } from '#lib/clock.ts'

@@ -1,7 +1,7 @@
 // The JSON of an answer of the past: what is asked, what was answered or may have been, and why.
 import { Type } from 'typebox'
 import type { Static } from 'typebox'
-import { body, nullable } from '#api/http/shapes.ts'
+import { body, nullable } from '#http/shapes.ts'
 import { Simulation } from './simulation.ts'
 
 const text = (maxLength: number, description: string, more: object = {}) =>

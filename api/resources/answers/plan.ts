@@ -1,7 +1,7 @@
 // The JSON of a plan: the writes that are not made, and which clients would get another answer.
 import { Type } from 'typebox'
 import type { Static } from 'typebox'
-import { body, nullable } from '#api/http/shapes.ts'
+import { body, nullable } from '#http/shapes.ts'
 
 export const requestsMax = 20
 const instantsMax = 8

@@ -1,7 +1,7 @@
 // The JSON of a simulated query: what is asked, the answer, and each step that led to it.
 import { Type } from 'typebox'
 import type { Static } from 'typebox'
-import { body, nullable } from '#api/http/shapes.ts'
+import { body, nullable } from '#http/shapes.ts'
 
 const text = (maxLength: number, description: string, more: object = {}) =>
   Type.String({ minLength: 1, maxLength, description, ...more })

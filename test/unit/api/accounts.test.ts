@@ -1,6 +1,6 @@
 import { describe, expect, onTestFinished, test } from 'vitest'
 import { everythingLicensed } from '#licence/gate.ts'
-import { builtInRoles, permissions } from '#api/access/permissions.ts'
+import { builtInRoles, permissions } from '#access/permissions.ts'
 import { apiKey, createWorld, sessionOf } from '#test/support/api-world.ts'
 import type { Answer, World } from '#test/support/api-world.ts'
 import { rootKey } from '#test/support/config-world.ts'

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { systemKey, tokenHash } from '#api/auth/policy.ts'
+import { systemKey, tokenHash } from '#access/auth/policy.ts'
 import { devMode } from '#test/support/api-ports.ts'
 import { apiKey, createWorld, memoryTenants, sessionOf, withKeys } from '#test/support/api-world.ts'
 import type { World } from '#test/support/api-world.ts'

@@ -1,7 +1,7 @@
 // What a body may leave out and what it may hold: the document against the server, field by field.
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { openApiOf, operationId } from '#api/reference/openapi.ts'
-import type { Route } from '#api/http/route.ts'
+import type { Route } from '#api/route/route.ts'
 import { routes } from '#api/routes.ts'
 import { rootKey } from '#test/support/config-world.ts'
 import { laneRows } from '#test/support/lane.ts'

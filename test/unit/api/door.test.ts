@@ -2,7 +2,7 @@
 import fc from 'fast-check'
 import { Secret, TOTP } from 'otpauth'
 import { expect, test } from 'vitest'
-import { stepOfCode } from '#api/auth/totp.ts'
+import { stepOfCode } from '#access/auth/totp.ts'
 import { createWorld } from '#test/support/api-world.ts'
 import { persistentAdapters, useState } from '#test/support/persistent-adapters.ts'
 

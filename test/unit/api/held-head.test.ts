@@ -1,6 +1,6 @@
 // A commit that blocks every write: what each caller is told of it.
 import { expect, test } from 'vitest'
-import type { Caller } from '#api/access/caller.ts'
+import type { Caller } from '#access/caller.ts'
 import { refusalOf } from '#api/config/writes.ts'
 import type { WriteFailure } from '#config/operation.ts'
 

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
-import { Identities, identityLimits } from '#api/auth/identities.ts'
-import type { IdentityStores } from '#api/auth/identities.ts'
+import { Identities, identityLimits } from '#access/auth/identities.ts'
+import type { IdentityStores } from '#access/auth/identities.ts'
 import { ok } from '#lib/result.ts'
 import type { StoreFailure } from '#state/ports/store-result.ts'
 import type { Result } from '#lib/result.ts'

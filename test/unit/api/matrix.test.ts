@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { openApiOf, operationId } from '#api/reference/openapi.ts'
-import type { Route } from '#api/http/route.ts'
+import type { Route } from '#api/route/route.ts'
 import { routes } from '#api/routes.ts'
 import type { Answered } from '#test/support/config-world.ts'
 import { laneRows } from '#test/support/lane.ts'

@@ -1,8 +1,8 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { personOf, roleOf } from '#api/auth/oidc-claims.ts'
-import type { Claims, OidcPolicy } from '#api/auth/oidc-claims.ts'
-import { builtInRoleNames } from '#api/access/permissions.ts'
+import { personOf, roleOf } from '#access/auth/oidc-claims.ts'
+import type { Claims, OidcPolicy } from '#access/auth/oidc-claims.ts'
+import { builtInRoleNames } from '#access/permissions.ts'
 
 const roleMapping: OidcPolicy['roleMapping'] = Object.fromEntries([
   ['admins', 'tenant_admin'],

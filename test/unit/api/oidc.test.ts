@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
-import type { OidcSettings } from '#api/auth/oidc-client.ts'
-import { loginLimits } from '#api/auth/login-limits.ts'
+import type { OidcSettings } from '#access/auth/oidc-client.ts'
+import { loginLimits } from '#access/auth/login-limits.ts'
 import { apiKey } from '#test/support/api-world.ts'
 import { openBrowser } from '#test/support/browser.ts'
 import { clientId, startIdentityProvider } from '#test/support/identity-provider.ts'

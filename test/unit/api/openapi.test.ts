@@ -3,9 +3,9 @@ import { describe, expect, test } from 'vitest'
 import { createApp } from '#api/server/app.ts'
 import { sampleBodyOf } from '#api/reference/curl-sample.ts'
 import { operationId } from '#api/reference/openapi.ts'
-import { paramNames } from '#api/http/route.ts'
+import { paramNames } from '#api/route/route.ts'
 import { routes } from '#api/routes.ts'
-import { createCheck } from '#api/http/validation.ts'
+import { createCheck } from '#http/validation.ts'
 import { portsOf } from '#test/support/api-ports.ts'
 
 interface Operation {

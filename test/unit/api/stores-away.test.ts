@@ -1,8 +1,8 @@
 // What the API answers while the database is away: 503 and when to try again, never 500.
 import fastify from 'fastify'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { apiLimits } from '#api/http/limits.ts'
-import { answerError } from '#api/http/errors.ts'
+import { apiLimits } from '#http/limits.ts'
+import { answerError } from '#http/errors.ts'
 import { operationId } from '#api/reference/openapi.ts'
 import { routes } from '#api/routes.ts'
 import { err } from '#lib/result.ts'

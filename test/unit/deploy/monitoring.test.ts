@@ -3,7 +3,7 @@ import { readFileSync, readdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
 import { parse } from 'yaml'
-import { metricRows } from '#api/metrics/table.ts'
+import { metricRows } from '#metrics/table.ts'
 
 const deploy = join(import.meta.dirname, '../../../deploy')
 const boards = readdirSync(join(deploy, 'grafana'))

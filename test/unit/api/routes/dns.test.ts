@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { unseal } from '#lib/secret-box.ts'
-import { systemKey } from '#api/auth/policy.ts'
+import { systemKey } from '#access/auth/policy.ts'
 import { dynamicDnsLimits, tsigAlgorithmNames } from '#state/ports/dynamic-dns.ts'
 import type { HiddenBy } from '#state/ports/dynamic-dns.ts'
 import { tsigAlgorithms } from '#dns/tsig/tsig-algorithms.ts'

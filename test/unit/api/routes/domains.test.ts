@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import type { DomainChecks } from '#api/ports/domain-checks.ts'
-import { apiLimits } from '#api/http/limits.ts'
+import { apiLimits } from '#http/limits.ts'
 import { err, ok } from '#lib/result.ts'
 import type { DomainCheck, DomainResult } from '#state/ports/domains.ts'
 import { keyOf, rootKey, startConfigWorld } from '#test/support/config-world.ts'

@@ -1,8 +1,8 @@
 // /metrics: who may read it, and what it counts of the API itself.
 import { describe, expect, test } from 'vitest'
 import { createApp } from '#api/server/app.ts'
-import { systemKey } from '#api/auth/policy.ts'
-import { RequestCounts } from '#api/http/request-counts.ts'
+import { systemKey } from '#access/auth/policy.ts'
+import { RequestCounts } from '#http/request-counts.ts'
 import { devMode, noSessions, portsOf } from '#test/support/api-ports.ts'
 
 const rootKey = 'k'.repeat(32)

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { systemKey } from '#api/auth/policy.ts'
+import { systemKey } from '#access/auth/policy.ts'
 import type { ApiPorts } from '#api/ports/ports.ts'
 import { ok } from '#lib/result.ts'
 import { devMode } from '#test/support/api-ports.ts'

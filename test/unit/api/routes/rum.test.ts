@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { Script } from 'node:vm'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { apiLimits } from '#api/http/limits.ts'
+import { apiLimits } from '#http/limits.ts'
 import { auditLine } from '#api/server/audit.ts'
 import { PageAudit, pageAuditMs } from '#api/server/page-audit.ts'
 import { createNodeRum } from '#node/api/rum.ts'

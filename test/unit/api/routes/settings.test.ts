@@ -1,6 +1,6 @@
 // Settings over HTTP: reads of the node's, changes of the repository's.
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { apiLimits } from '#api/http/limits.ts'
+import { apiLimits } from '#http/limits.ts'
 import { keyOf, recordsSettings, rootKey, startConfigWorld } from '#test/support/config-world.ts'
 import type { Answered, ConfigWorld } from '#test/support/config-world.ts'
 

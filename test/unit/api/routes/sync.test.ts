@@ -1,8 +1,8 @@
 // A node looks at its branch for callers with the permission, and for webhooks that are signed.
 import { createHmac } from 'node:crypto'
 import { describe, expect, test } from 'vitest'
-import { systemKey } from '#api/auth/policy.ts'
-import { apiLimits } from '#api/http/limits.ts'
+import { systemKey } from '#access/auth/policy.ts'
+import { apiLimits } from '#http/limits.ts'
 import { createApp } from '#api/server/app.ts'
 import { devMode, noSessions, portsOf } from '#test/support/api-ports.ts'
 

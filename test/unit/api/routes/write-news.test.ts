@@ -1,6 +1,6 @@
 // What a write is told besides its object: warnings that it causes, and what goes with an object.
 import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest'
-import { sentenceList } from '#api/http/sentence-list.ts'
+import { sentenceList } from '#http/sentence-list.ts'
 import { loadBundle } from '#bundle/load/load.ts'
 import { EffectWriter } from '#node/plan/effects.ts'
 import { ConfigIndex } from '#config/object-index.ts'

@@ -7,7 +7,7 @@ import { text } from 'node:stream/consumers'
 import type { FastifyInstance } from 'fastify'
 import { expect, onTestFinished, test } from 'vitest'
 import { createApp } from '#api/server/app.ts'
-import { apiLimits } from '#api/http/limits.ts'
+import { apiLimits } from '#http/limits.ts'
 import { portsOf } from '../../../support/api-ports.ts'
 
 const limitMs = 100

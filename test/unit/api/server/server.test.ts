@@ -1,7 +1,7 @@
 import { once } from 'node:events'
 import { connect } from 'node:net'
 import { afterEach, describe, expect, test } from 'vitest'
-import { apiLimits } from '#api/http/limits.ts'
+import { apiLimits } from '#http/limits.ts'
 import type { GitopsStatus, OperatorView } from '#api/ports/operator-view.ts'
 import { routes } from '#api/routes.ts'
 import { createApiServer } from '#api/server/server.ts'

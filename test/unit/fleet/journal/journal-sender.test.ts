@@ -1,7 +1,7 @@
 // A node of the role dns tells its journal to control nodes over HTTP: what they take.
 import type { AddressInfo } from 'node:net'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { systemKey } from '#api/auth/policy.ts'
+import { systemKey } from '#access/auth/policy.ts'
 import { createApp } from '#api/server/app.ts'
 import { loadSettings } from '#settings/settings.ts'
 import { JournalKeeper } from '#node/past/journal-keeper.ts'

@@ -1,6 +1,6 @@
 // Writes that wait for their turn, for as long as their clients do.
 import { expect, test } from 'vitest'
-import { apiLimits } from '#api/http/limits.ts'
+import { apiLimits } from '#http/limits.ts'
 import { gitLimits } from '#gitops/limits.ts'
 import type { WriteResult } from '#config/operation.ts'
 import { WriteQueue } from '#gitops/write/queue.ts'

@@ -1,0 +1,188 @@
+// Authenticates a request: finds the caller that a session cookie or a bearer token stands for.
+import { permissions } from '#access/permissions.ts'
+import type { Permission } from '#access/permissions.ts'
+import { defaultTenant } from '#schemas/objects/tenant.ts'
+import { isSystemAdministrator } from '#access/caller.ts'
+import type { Caller } from '#access/caller.ts'
+import type { Reply } from '#http/reply.ts'
+import type { ConfigView } from '#config/view.ts'
+import type { Sessions } from '#state/ports/sessions.ts'
+import type { Tenants } from '#access/tenants.ts'
+import { obstacleReply, tenantPresence } from '#access/unread.ts'
+import type { Obstacle, ViewParts } from '#access/unread.ts'
+import { tenantKeyPermissions } from './identities.ts'
+import type { Identities } from './identities.ts'
+import { tokenHash } from './policy.ts'
+import type { AuthPolicy } from './policy.ts'
+
+export interface Credentials {
+  /** Token of the session cookie; null: no cookie. */
+  readonly cookie: string | null
+  /** null: no bearer token. */
+  readonly bearer: string | null
+}
+
+export interface Authenticated {
+  readonly caller: Caller
+  /** `nothing`: dev mode asks for no credential. */
+  readonly by: 'cookie' | 'bearer' | 'nothing'
+}
+
+/** Which credential it was, without the credential: session and key are SHA-256, hex. */
+export type CredentialMark = 'dev' | 'system' | `session:${string}` | `key:${string}`
+
+export function credentialMark({ kind, sessionHash, keyHash }: Caller): CredentialMark {
+  if (kind === 'dev') return 'dev'
+  if (sessionHash !== null) return `session:${sessionHash}`
+  return keyHash === null ? 'system' : `key:${keyHash}`
+}
+
+export interface AuthenticatorParts extends ViewParts {
+  readonly auth: AuthPolicy
+  readonly sessions: Sessions
+  readonly identities: Identities
+  readonly tenants: Tenants
+  readonly config: ConfigView
+}
+
+/** A session token: 32 random bytes, base64url. No other text is looked up. */
+const sessionTokenForm = /^[A-Za-z0-9_-]{43}$/
+const tenantKeyForm = /^[0-9a-f]{64}$/i
+
+const unread: Obstacle = Object.freeze({ code: 'config-unread' })
+
+const everything: ReadonlySet<Permission> = new Set(permissions)
+
+export class Authenticator {
+  readonly #parts: AuthenticatorParts
+
+  constructor(parts: AuthenticatorParts) {
+    this.#parts = parts
+  }
+
+  /**
+   * @returns the caller, or the refusal: 401; 500 when a store that had to be asked is away; 503
+   * when it takes the configuration, and that has not been read
+   */
+  async authenticate({ cookie, bearer }: Credentials): Promise<Authenticated | Reply> {
+    const { systemKey } = this.#parts.auth
+    if (systemKey === null) return this.#inDevMode(cookie ?? bearer)
+    let obstacle: Obstacle | null = null
+    const attempts = [
+      ['cookie', cookie, () => this.#session(cookie)],
+      ['bearer', bearer, async () => this.#system(bearer)],
+      ['bearer', bearer, () => this.#session(bearer)],
+      ['bearer', bearer, () => this.#tenantKey(bearer)],
+    ] as const
+    for (const [by, credential, attempt] of attempts) {
+      if (credential === null) continue
+      const found = await attempt()
+      if (found === null) continue
+      if ('kind' in found) return { caller: found, by }
+      // The system key, further down, works without any store.
+      obstacle = found
+    }
+    if (obstacle !== null) return obstacleReply(this.#parts, obstacle)
+    const body = { error: 'this needs a valid credential' }
+    return { status: 401, body, headers: { 'www-authenticate': 'Bearer' } }
+  }
+
+  /** Everybody is system administrator; a session that is presented only says who it is. */
+  async #inDevMode(token: string | null): Promise<Authenticated> {
+    const found = token === null ? null : await this.#session(token)
+    const user = found !== null && 'kind' in found ? found : null
+    const caller: Caller = { ...systemCaller('dev'), ...(user && personOf(user)) }
+    return { caller, by: 'nothing' }
+  }
+
+  #system(bearer: string | null): Caller | null {
+    const isKey = bearer !== null && this.#parts.auth.systemKey?.matches(bearer) === true
+    return isKey ? systemCaller('system') : null
+  }
+
+  /** The caller of a credential that was taken before; null: it is worth nothing any more. */
+  async callerOf(mark: CredentialMark): Promise<Caller | Obstacle | null> {
+    const isDevMode = this.#parts.auth.systemKey === null
+    if (mark === 'dev') return isDevMode ? systemCaller('dev') : null
+    if (isDevMode) return null
+    if (mark === 'system') return systemCaller('system')
+    const [kind, hash = ''] = mark.split(':')
+    // To look is no request: the life of the session goes on as it was.
+    return kind === 'session' ? this.#ofSession(hash, null) : this.#ofTenantKey(hash)
+  }
+
+  async #session(token: string | null): Promise<Caller | Obstacle | null> {
+    if (token === null || !sessionTokenForm.test(token)) return null
+    const { sessionExtend, sessionTtlMs } = this.#parts.auth
+    return this.#ofSession(tokenHash(token), sessionExtend ? sessionTtlMs : null)
+  }
+
+  async #ofSession(hash: string, extendMs: number | null): Promise<Caller | Obstacle | null> {
+    const { sessions, identities } = this.#parts
+    const session = await sessions.find(hash, extendMs)
+    if (!session.ok) return session.error
+    if (session.value === null) return null
+    const user = await identities.user(session.value.userId)
+    if (!user.ok) return user.error
+    if (user.value === null) return null
+    const { userId, email, displayName, tenant, role } = user.value
+    // An account outlives its tenant, but opens nothing without it.
+    const presence = tenantPresence(this.#parts, tenant)
+    if (presence !== 'there') return presence === 'unread' ? unread : null
+    const isSystemAdmin = isSystemAdministrator(tenant, role)
+    return {
+      kind: isSystemAdmin ? 'system' : 'user',
+      tenant,
+      userId,
+      email,
+      displayName,
+      role,
+      permissions: isSystemAdmin ? everything : user.value.permissions,
+      isSystemAdmin,
+      sessionHash: hash,
+      keyHash: null,
+    }
+  }
+
+  async #tenantKey(key: string | null): Promise<Caller | Obstacle | null> {
+    if (key === null || !tenantKeyForm.test(key)) return null
+    return this.#ofTenantKey(tokenHash(key.toLowerCase()))
+  }
+
+  async #ofTenantKey(hash: string): Promise<Caller | Obstacle | null> {
+    const found = await this.#parts.identities.tenantOfKey(hash)
+    if (!found.ok) return found.error
+    // The key of a tenant that was deleted by a pull request is worth nothing.
+    const tenant = found.value
+    const presence = tenant === null ? 'gone' : tenantPresence(this.#parts, tenant)
+    if (tenant === null || presence === 'gone') return null
+    if (presence === 'unread') return unread
+    return {
+      kind: 'tenant',
+      tenant,
+      userId: null,
+      role: null,
+      permissions: tenantKeyPermissions,
+      isSystemAdmin: false,
+      sessionHash: null,
+      keyHash: hash,
+    }
+  }
+}
+
+function systemCaller(kind: 'system' | 'dev'): Caller {
+  return {
+    kind,
+    tenant: defaultTenant,
+    userId: null,
+    role: null,
+    permissions: everything,
+    isSystemAdmin: true,
+    sessionHash: null,
+    keyHash: null,
+  }
+}
+
+function personOf({ userId, email = '', displayName = '', role, sessionHash }: Caller) {
+  return { userId, email, displayName, role, sessionHash }
+}

@@ -1,0 +1,117 @@
+// Caches users and tenant keys for a few seconds, so that reads do not query the database each
+// time.
+import { ok } from '#lib/result.ts'
+import type { Result } from '#lib/result.ts'
+import type { Clock } from '#lib/clock.ts'
+import type { Roles } from '#state/ports/roles.ts'
+import type { StoreFailure } from '#state/ports/store-result.ts'
+import type { TenantKeys } from '#state/ports/tenant-keys.ts'
+import type { Users } from '#state/ports/users.ts'
+import { builtInRoles, isPermission } from '#access/permissions.ts'
+import type { Permission } from '#access/permissions.ts'
+
+export interface UserIdentity {
+  readonly userId: string
+  readonly email: string
+  readonly displayName: string
+  readonly tenant: string
+  readonly role: string
+  readonly permissions: ReadonlySet<Permission>
+}
+
+export const identityLimits = {
+  /** How late another node may notice a change; this one notices at once. */
+  keptMs: 5_000,
+  entriesMax: 10_000,
+} as const
+
+export interface IdentityStores {
+  readonly users: Users
+  readonly roles: Roles
+  readonly tenantKeys: TenantKeys
+  readonly clock: Clock
+}
+
+type Looked<T> = Promise<Result<T | null, StoreFailure>>
+
+export class Identities {
+  readonly #stores: IdentityStores
+  readonly #users: Kept<UserIdentity>
+  readonly #tenants: Kept<string>
+
+  constructor(stores: IdentityStores) {
+    this.#stores = stores
+    this.#users = new Kept(stores.clock)
+    this.#tenants = new Kept(stores.clock)
+  }
+
+  /** null: there is no such user. */
+  user(id: string): Looked<UserIdentity> {
+    return this.#users.get(id, () => this.#lookUpUser(id))
+  }
+
+  /** The tenant whose API key has this hash; null: none. */
+  tenantOfKey(hash: string): Looked<string> {
+    return this.#tenants.get(hash, () => this.#stores.tenantKeys.findTenant(hash))
+  }
+
+  /** After any change of a user, a role or a tenant's key. */
+  forget(): void {
+    this.#users.clear()
+    this.#tenants.clear()
+  }
+
+  async #lookUpUser(id: string): Looked<UserIdentity> {
+    const found = await this.#stores.users.find('every-tenant', id)
+    if (!found.ok) return found
+    if (found.value === null) return ok(null)
+    const { role, tenantId, displayName, email } = found.value
+    const stored = await this.#stores.roles.findByName(tenantId, role)
+    if (!stored.ok) return stored
+    // The store learns of built-in roles at the first start that reaches it.
+    const granted = stored.value?.permissions ?? builtIn.get(role) ?? []
+    const permissions = new Set(granted.filter(isPermission))
+    return ok({ userId: id, email, displayName, tenant: tenantId, role, permissions })
+  }
+}
+
+const builtIn: ReadonlyMap<string, readonly Permission[]> = new Map(Object.entries(builtInRoles))
+
+/** What an API key of a tenant may do. */
+export const tenantKeyPermissions: ReadonlySet<Permission> = new Set(builtInRoles.operator)
+
+/** Values that were found; what is not there is asked for each time. */
+class Kept<T> {
+  readonly #clock: Clock
+  readonly #entries = new Map<string, { readonly value: T; readonly untilMs: number }>()
+  /** A value that was read before a `clear` must not be kept after it. */
+  #generation = 0
+
+  constructor(clock: Clock) {
+    this.#clock = clock
+  }
+
+  async get(key: string, lookUp: () => Looked<T>): Looked<T> {
+    const entry = this.#entries.get(key)
+    if (entry !== undefined && entry.untilMs > this.#clock.monotonicMs()) return ok(entry.value)
+    const generation = this.#generation
+    const found = await lookUp()
+    if (!found.ok) return found
+    this.#entries.delete(key)
+    if (found.value !== null && generation === this.#generation) this.#keep(key, found.value)
+    return found
+  }
+
+  clear(): void {
+    this.#generation += 1
+    this.#entries.clear()
+  }
+
+  #keep(key: string, value: T): void {
+    if (this.#entries.size >= identityLimits.entriesMax) {
+      const [oldest = ''] = this.#entries.keys()
+      this.#entries.delete(oldest)
+    }
+    this.#entries.set(key, { value, untilMs: this.#clock.monotonicMs() + identityLimits.keptMs })
+  }
+}

@@ -1,0 +1,66 @@
+// The JSON of a user: as clients read it, and as they may write it.
+import { Type } from 'typebox'
+import type { Static } from 'typebox'
+import { hiddenSigns, textPattern } from '#schemas/forms/patterns.ts'
+import { userLimits } from '#state/ports/users.ts'
+import type { User } from '#state/ports/users.ts'
+import { passwordLimits } from './passwords.ts'
+import { UnixSeconds } from '#http/shapes.ts'
+
+/** No password, no secret: what is not named here is not sent. */
+export const UserJson = Type.Object(
+  {
+    id: Type.String(),
+    email: Type.String(),
+    displayName: Type.String(),
+    role: Type.String(),
+    tenantId: Type.String(),
+    authProvider: Type.Enum(['password', 'oidc']),
+    totpEnabled: Type.Boolean(),
+    createdAt: UnixSeconds,
+    updatedAt: UnixSeconds,
+  },
+  { title: 'User' },
+)
+export type UserJson = Static<typeof UserJson>
+
+export function toUserJson(user: User): UserJson {
+  const { id, email, displayName, role, tenantId, authProvider, totp } = user
+  return {
+    id,
+    email,
+    displayName,
+    role,
+    tenantId,
+    authProvider,
+    totpEnabled: totp?.active ?? false,
+    createdAt: Math.floor(user.createdAtMs / 1_000),
+    updatedAt: Math.floor(user.updatedAtMs / 1_000),
+  }
+}
+
+export const Email = Type.String({
+  pattern: `^[^\\s@${hiddenSigns}]+@[^\\s@${hiddenSigns}]+$`,
+  maxLength: userLimits.emailLengthMax,
+  'x-expected': `an e-mail address of at most ${userLimits.emailLengthMax} characters`,
+})
+/** For a login: any text, so that a wrong one is a failed login and nothing else. */
+export const AnyText = Type.String({
+  maxLength: 1_024,
+  // What no database keeps in a text.
+  pattern: '^[^\\u0000]*$',
+  'x-expected': 'a text of at most 1024 characters, none of them U+0000',
+})
+export const NewPassword = Type.String({
+  minLength: passwordLimits.lengthMin,
+  maxLength: passwordLimits.octetsMax,
+})
+export const DisplayName = Type.String({
+  maxLength: 200,
+  pattern: textPattern,
+  'x-expected': 'a text on one line of at most 200 characters',
+})
+export const RoleName = Type.String({
+  pattern: '^[A-Za-z0-9_][A-Za-z0-9_. -]{0,62}$',
+  'x-expected': 'a name of 1 to 63 letters, digits, spaces and _ . -',
+})

@@ -1,0 +1,77 @@
+// Finds the members that rollouts, windows and regressions have changed since the feed last told of
+// them: at each step, begin and end, by the clock.
+import { effectiveIn } from '#api/config/effective.ts'
+import type { OverlayView } from '#api/ports/overlay-view.ts'
+import type { ConfigSnapshot } from '#config/object-index.ts'
+import { OverlayIndex } from '#config/overlays/effective.ts'
+import type { EffectiveMember, EffectiveView } from '#config/overlays/effective.ts'
+import type { MemberPart } from '#api/resources/member.ts'
+
+/** Bounds how late a jump of the clock is noticed. */
+const lookMs = 5_000
+
+export interface ChangedMember {
+  readonly poolId: string
+  readonly tenant: string
+  readonly member: MemberPart
+}
+
+export class EffectiveNews {
+  readonly #overlays: OverlayView
+  /** By member: those that are not as declared, as they were told last. */
+  #told: ReadonlyMap<string, EffectiveMember> = new Map()
+
+  constructor(overlays: OverlayView) {
+    this.#overlays = overlays
+  }
+
+  /** What was told last. */
+  readonly told: EffectiveView = {
+    of: (_poolId, member) => this.#told.get(member.uid) ?? asDeclared(member),
+  }
+
+  now(config: ConfigSnapshot, nowMs: number): EffectiveView {
+    return effectiveIn(config, this.#overlays, nowMs)
+  }
+
+  /** @returns members whose files may be as they were; from now on they count as told */
+  look(config: ConfigSnapshot, nowMs: number): ChangedMember[] {
+    const view = this.now(config, nowMs)
+    const next = new Map<string, EffectiveMember>()
+    const changed: ChangedMember[] = []
+    const visit = (poolId: string, tenant: string, member: MemberPart): void => {
+      const effective = view.of(poolId, member)
+      if (effective.heldBy !== null) next.set(member.uid, effective)
+      const was = this.told.of(poolId, member)
+      if (!isSame(was, effective)) changed.push({ poolId, tenant, member })
+    }
+    const seen = new Set<string>()
+    for (const { pool, member } of OverlayIndex.of(config).membersAt(nowMs)) {
+      if (seen.has(member.uid)) continue
+      seen.add(member.uid)
+      visit(pool.uid, pool.tenant, member)
+    }
+    for (const uid of this.#told.keys()) {
+      const found = seen.has(uid) ? undefined : config.part('Member', uid)
+      if (found !== undefined) visit(found.owner.uid, found.owner.tenant, found.part)
+    }
+    this.#told = next
+    return changed
+  }
+
+  /** How long nothing changes by time alone, or up to the next look; null: there is nothing. */
+  restMs(config: ConfigSnapshot, nowMs: number): number | null {
+    const index = OverlayIndex.of(config)
+    if (index.rollouts.length + index.windows.length === 0) return null
+    const next = index.nextEventAtMs(nowMs, this.#overlays.trip)
+    return Math.min(lookMs, Math.max(0, next - nowMs))
+  }
+}
+
+function asDeclared({ weight, enabled }: MemberPart): EffectiveMember {
+  return { weight, enabled, heldBy: null }
+}
+
+function isSame(a: EffectiveMember, b: EffectiveMember): boolean {
+  return a.weight === b.weight && a.enabled === b.enabled && a.heldBy?.id === b.heldBy?.id
+}

@@ -1,0 +1,61 @@
+// The first messages of a feed: every member that the client may see, with its health.
+import { partsIn } from '#config/entry.ts'
+import { effectiveIn } from '#api/config/effective.ts'
+import type { OverlayView } from '#api/ports/overlay-view.ts'
+import { OverlayIndex } from '#config/overlays/effective.ts'
+import type { ConfigSnapshot } from '#config/object-index.ts'
+import { healthOf } from '#api/resources/health-status.ts'
+import type { MemberHealthView } from '#api/ports/member-health.ts'
+import type { MemberPart } from '#api/resources/member.ts'
+import { healthFacts } from './health-news.ts'
+import { healthMessage, memberMessage, messageOf, revisionMessage } from './messages.ts'
+
+export interface TellParts {
+  readonly config: ConfigSnapshot
+  readonly health: MemberHealthView
+  readonly overlays: OverlayView
+  /** null: all tenants. */
+  readonly tenant: string | null
+  /** Also of the health of members that no probe has looked at. */
+  readonly nowMs: number
+}
+
+export function* snapshotMessages(parts: TellParts): Generator<Buffer, void> {
+  const { config, overlays, tenant, nowMs } = parts
+  const view = effectiveIn(config, overlays, nowMs)
+  yield messageOf('snapshot', { revision: config.revision })
+  for (const [poolId, member] of membersOf(config, tenant)) {
+    yield memberMessage('snapshot', poolId, member, view)
+    yield* healthOfMember(parts, poolId, member)
+  }
+  yield revisionMessage(config.revision)
+}
+
+/** What no commit says, for who has the members: rollouts and windows of now, and the health. */
+export function* liveMessages(parts: TellParts): Generator<Buffer, void> {
+  const { config, overlays, tenant, nowMs } = parts
+  const view = effectiveIn(config, overlays, nowMs)
+  for (const { pool, member } of OverlayIndex.of(config).allMembers()) {
+    if (tenant !== null && pool.tenant !== tenant) continue
+    yield memberMessage('updated', pool.uid, member, view)
+  }
+  for (const [poolId, member] of membersOf(config, tenant)) {
+    yield* healthOfMember(parts, poolId, member)
+  }
+}
+
+function* membersOf(
+  config: ConfigSnapshot,
+  tenant: string | null,
+): Generator<readonly [poolId: string, member: MemberPart], void> {
+  for (const pool of config.list('Pool')) {
+    if (tenant !== null && pool.tenant !== tenant) continue
+    for (const member of partsIn('Member', pool)) yield [pool.uid, member]
+  }
+}
+
+function healthOfMember({ health, nowMs }: TellParts, poolId: string, member: MemberPart) {
+  const known = healthOf(health, member)
+  const atMs = known.lastCheckedMs || nowMs
+  return healthFacts(health.node, poolId, member, known, atMs).map(healthMessage)
+}

@@ -1,0 +1,98 @@
+// The WebSocket handshake (RFC 6455 section 4). It goes through the table of routes like any other
+// request; an answer of 101 upgrades the connection.
+import { ServerResponse } from 'node:http'
+import type { IncomingMessage } from 'node:http'
+import type { Socket } from 'node:net'
+import type { Duplex } from 'node:stream'
+import type { FastifyInstance } from 'fastify'
+import { WebSocketServer } from 'ws'
+import type { WebSocket } from 'ws'
+import { refuseSocket } from '#http/errors.ts'
+import type { FeedSocket } from '#http/feed-socket.ts'
+import { apiLimits } from '#http/limits.ts'
+
+/** Where a handshake is possible; anywhere else `Upgrade` means nothing (RFC 9110 section 7.8). */
+export const feedPath = '/api/v1/ws'
+
+interface Handshake {
+  readonly socket: Socket
+  readonly head: Buffer
+}
+
+/** Handshakes that have no answer yet. */
+const handshakes = new WeakMap<IncomingMessage, Handshake>()
+
+export function isHandshake(request: IncomingMessage): boolean {
+  const { method, url = '', headers } = request
+  const isFeed = method === 'GET' && url.split('?', 1)[0] === feedPath
+  // With a body, Node would hand over something that is no socket.
+  const { upgrade, 'content-length': length, 'transfer-encoding': coding } = headers
+  const hasBody = length !== undefined || coding !== undefined
+  return isFeed && !hasBody && upgrade?.toLowerCase() === 'websocket'
+}
+
+/** For an answer of 101. */
+export function isWaiting(request: IncomingMessage): boolean {
+  return handshakes.has(request)
+}
+
+export class Handshakes {
+  readonly #server = new WebSocketServer({
+    noServer: true,
+    clientTracking: false,
+    // Most messages are short, and a dictionary for each client would cost more than it saves.
+    perMessageDeflate: false,
+    maxPayload: apiLimits.feed.incomingBytesMax,
+  })
+
+  constructor() {
+    this.#server.on('wsClientError', (error, socket) => refuseSocket(socket, 400, error.message))
+  }
+
+  attach(app: FastifyInstance): void {
+    app.server.on('upgrade', (request: IncomingMessage, duplex: Duplex, head: Buffer) => {
+      const socket = duplex as Socket
+      // HTTP has let go of it: without this, a client that breaks off would end the process.
+      socket.on('error', () => socket.destroy())
+      handshakes.set(request, { socket, head })
+      const response = new ServerResponse(request)
+      response.shouldKeepAlive = false
+      response.assignSocket(socket)
+      response.on('finish', () => socket.end(() => socket.destroy()))
+      app.routing(request, response)
+    })
+  }
+
+  /** Answers 101, or refuses what is no handshake by RFC 6455 itself. */
+  complete(
+    request: IncomingMessage,
+    response: ServerResponse,
+    take: (socket: FeedSocket) => void,
+  ): void {
+    const handshake = handshakes.get(request)
+    if (handshake === undefined) throw new Error('101 is an answer to a handshake only')
+    handshakes.delete(request)
+    const { socket, head } = handshake
+    response.detachSocket(socket)
+    this.#server.handleUpgrade(request, socket, head, (webSocket) => take(feedSocket(webSocket)))
+  }
+}
+
+function feedSocket(webSocket: WebSocket): FeedSocket {
+  // What a client does wrong ends its connection with the code of RFC 6455, and nothing else.
+  webSocket.on('error', () => undefined)
+  return {
+    bufferedBytes: () => webSocket.bufferedAmount,
+    send: (message, sent) =>
+      webSocket.send(message, { binary: false }, (error) => {
+        if (!error) sent()
+      }),
+    ping: () => webSocket.ping(),
+    close: (code, reason) => webSocket.close(code, reason),
+    terminate: () => webSocket.terminate(),
+    onClosed: (handler) => void webSocket.on('close', handler),
+    onHeard: (handler) => {
+      for (const event of ['message', 'ping', 'pong'] as const) webSocket.on(event, handler)
+    },
+  }
+}
