@@ -1,4 +1,5 @@
 // Deltas that a control node gives: each is made once, for all who ask, and a few are kept.
+import { assert } from '#lib/assert.ts'
 import { fleetLimits } from './limits.ts'
 import { makeDelta } from './delta.ts'
 import { withBundleFile } from './bundle-reader.ts'
@@ -58,5 +59,6 @@ export class BundleDeltas {
       const isOver = sum() > fleetLimits.deltaCacheBytes || this.#sizes.size > fleetLimits.deltasMax
       if (isOver && this.#sizes.size > 1) this.#forget(key)
     }
+    assert(this.#sizes.size <= this.#made.size, 'a delta that is counted is kept')
   }
 }

@@ -1,5 +1,6 @@
 // What a control node gives to nodes that pull: the record of its bundle, its octets, and news.
 import { hash } from 'node:crypto'
+import { assert } from '#lib/assert.ts'
 import type { SignedChannelRecord } from '#bundle/signature/channel.ts'
 import type { After } from '#lib/timer.ts'
 import type { NodeName } from './delivery/membership.ts'
@@ -93,12 +94,14 @@ export class BundleFeed {
     await new Promise<void>((resolve) => {
       const wake = (): void => {
         callOff()
-        this.#waiters.delete(waiter)
+        const wasWaiting = this.#waiters.delete(waiter)
+        assert(wasWaiting, 'a request that waits is answered once')
         resolve()
       }
       const waiter: Waiter = { wake, tag, node, waitMs }
       const callOff = this.#parts.after(waitMs, wake)
       this.#waiters.add(waiter)
+      assert(this.#waiters.size <= this.#waitersMax, 'requests that wait are within their limit')
     })
     return true
   }

@@ -1,6 +1,7 @@
 // Opens stored bundles to send them: a few at once, each from a descriptor of its own.
 import { closeSync, createReadStream, fstatSync, openSync } from 'node:fs'
 import type { Readable } from 'node:stream'
+import { assert } from '#lib/assert.ts'
 import { fleetLimits } from './limits.ts'
 
 export interface OpenBundleFile {
@@ -39,6 +40,7 @@ export class BundleFiles {
       return undefined
     }
     this.#open++
+    assert(this.#open <= this.#transfersMax, 'transfers are within their limit')
     let isOpen = true
     const release = (): void => {
       if (isOpen) this.#open--

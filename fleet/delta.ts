@@ -2,6 +2,7 @@
 // with the octets around the same place as their dictionary. (ADR 24)
 import { constants, zstdCompress, zstdDecompress } from 'node:zlib'
 import { promisify } from 'node:util'
+import { assert } from '#lib/assert.ts'
 import { layout } from '#bundle/format/format.ts'
 import { bundleLimits } from '#bundle/format/limits.ts'
 import { err, ok } from '#lib/result.ts'
@@ -203,6 +204,7 @@ export async function applyDelta(
     at += piece.length
     dataStart += piece.data
   }
+  assert(at === total, 'the pieces fill the bundle that they were counted for')
   return dataStart === bytes.length ? ok(made) : err('it is cut short, or too long')
 }
 

@@ -1,4 +1,5 @@
 // What a control node knows of the nodes that pull from it: the last report of each, within bounds.
+import { assert } from '#lib/assert.ts'
 import type { Clock } from '#lib/clock.ts'
 import type { NodeJudge } from './nodes/node-list.ts'
 import { readNodeReport } from '#fleet/nodes/node-report.ts'
@@ -156,6 +157,8 @@ function keepIn(entries: Map<string, Entry>, one: Vouched, ageMs: number, clock:
   const clockOffsetMs = report.sentAtMs - (clock.nowMs() - ageMs)
   // It is listed since.
   if (isVouched) entries.delete(keyOf({ report, isVouched: false }))
+  const hasRoom = entries.has(key) || entries.size < inventoryLimits.nodesMax
+  assert(isVouched || hasRoom, 'nodes that nobody vouches for are within their limit')
   entries.set(key, { report, isVouched, firstAtMs, atMs, clockOffsetMs })
   return true
 }

@@ -4,6 +4,7 @@ import { rename, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { pipeline } from 'node:stream/promises'
 import { createZstdCompress } from 'node:zlib'
+import { assert } from '#lib/assert.ts'
 
 export class PackedBundles {
   readonly #directory: string
@@ -28,6 +29,7 @@ export class PackedBundles {
   }
 
   async #pack(digest: string, path: string): Promise<string | undefined> {
+    assert(!this.#running.has(digest), 'a bundle is packed once at a time')
     const part = `${path}.part`
     try {
       mkdirSync(this.#directory, { recursive: true })

@@ -1,6 +1,7 @@
 // Writes the tree of bundles into a directory for a web server: the bundle first, then its record.
 import { existsSync, mkdirSync, readFileSync, readdirSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
+import { assert } from '#lib/assert.ts'
 import { checkOrder } from '#bundle/signature/channel.ts'
 import type { ChannelRecord, SignedChannelRecord } from '#bundle/signature/channel.ts'
 import { writeDurably } from '#lib/durable-file.ts'
@@ -55,6 +56,7 @@ export async function publishTree(
   const current = new Set([record.digest, ...others.map(({ digest }) => digest)])
   const previous = others.map((other) => other.previous)
   const kept = new Set([...current, record.previous, before?.digest, ...previous])
+  assert(kept.has(record.digest), 'the bundle that the record names is kept')
   const old = readdirSync(join(directory, 'bundles')).filter(
     (name) => /^[0-9a-f]{64}$/.test(name) && !kept.has(name),
   )

@@ -1,4 +1,5 @@
 // The sources of bundles in their order: which one to ask now, and how long a failed one rests.
+import { assert } from '#lib/assert.ts'
 import { backoffMs } from '#lib/backoff.ts'
 import type { Backoff } from '#lib/backoff.ts'
 import type { Random } from '#lib/random.ts'
@@ -103,6 +104,7 @@ export class Sources {
   }
 
   failed(source: Source, fault: SourceFault, nowMs: number): void {
+    assert(this.all.includes(source), 'a source that failed is one of those that are asked')
     const fullMs = backoffMs(this.#rest, ++source.failures)
     source.fault = fault
     source.tag = undefined

@@ -2,7 +2,12 @@
 import { describe, expect, test } from 'vitest'
 import type { Layer } from './layers.ts'
 import { idleDependencies } from './tidy/dependency-rules.ts'
-import { nameViolations, openingViolations, sizeViolations } from './tidy/form-rules.ts'
+import {
+  assertionViolations,
+  nameViolations,
+  openingViolations,
+  sizeViolations,
+} from './tidy/form-rules.ts'
 import { hotPathViolations, isHot, missingHotFiles } from './tidy/hot-path-rules.ts'
 import { importsOf } from './tidy/imports.ts'
 import {
@@ -256,6 +261,15 @@ test.each([
   ['// lower case and no end', 1],
 ])('the opening of %j breaks %i rules', (text, count) => {
   expect(openingViolations(parseSource('low/a.ts', text))).toHaveLength(count)
+})
+
+test('a layer that keeps state has assertions, each with a sentence', () => {
+  const told = "assert(a, 'a number never falls')\n"
+  const judge = (text: string): string[] =>
+    assertionViolations(tree({ 'low/a.ts': text, 'top/b.ts': 'b\n' }), ['low'], 500)
+  expect(judge(`${told}b\n`)).toEqual([])
+  expect(judge(`${told}b\nc\n`)).toEqual(['low: 1 assertions in 3 lines; add 1'])
+  expect(judge("assert(a, 'fall')\nb\n")).toEqual(['low/a.ts:1: say what holds'])
 })
 
 describe('sentences of comments', () => {

@@ -17,7 +17,12 @@ import {
 } from './layers.ts'
 import { idleDependencies } from './tidy/dependency-rules.ts'
 import { tableRows } from './tidy/doc-rules.ts'
-import { nameViolations, openingViolations, sizeViolations } from './tidy/form-rules.ts'
+import {
+  assertionViolations,
+  nameViolations,
+  openingViolations,
+  sizeViolations,
+} from './tidy/form-rules.ts'
 import { hotPathViolations, isHot, missingHotFiles } from './tidy/hot-path-rules.ts'
 import {
   cycleViolations,
@@ -118,6 +123,11 @@ test('file names are kebab-case and say something', () => {
 test('every file opens with a sentence that says what it knows', () => {
   const opened = sources.filter(({ path }) => !path.endsWith('.test.ts'))
   expect(opened.flatMap(openingViolations)).toEqual([])
+})
+
+test('layers that keep state say what must hold: 4 assertions for each 1,000 lines', () => {
+  const stateful = ['gitops', 'fleet', 'health', 'node']
+  expect(assertionViolations(sources, stateful, 4)).toEqual([])
 })
 
 test('no file uses a banned construct', () => {

@@ -1,5 +1,6 @@
 // The gates of a delivery: what the nodes of its waves report since they took the bundle, compared
 // with what they did before.
+import { assert } from '#lib/assert.ts'
 import type { NodeReport } from '#fleet/nodes/node-report.ts'
 import { waveOf } from './membership.ts'
 import type { DeliveryNode } from './membership.ts'
@@ -30,6 +31,7 @@ export class Adoptions {
       if (known === undefined) this.#first.set(name, { instance, counters })
       // Its counters began anew, under this bundle.
       else if (known.instance !== instance) this.#first.set(name, { instance, counters: zero })
+      assert(!this.#lost.has(name), 'a node that answers from the bundle has not left it')
     }
   }
 
@@ -150,6 +152,7 @@ export function failedGate(
 ): Verdict | undefined {
   const { plan, waves } = state
   if (plan === null) return undefined
+  assert(views.length === waves.length, 'each wave that has begun has its view')
   for (const [wave, view] of views.entries()) {
     const { before, isShadow } = waves[wave]!
     const rows = isShadow

@@ -1,5 +1,6 @@
 // Keeps a delivery going on a control node: reads what the others have stored, takes new bundles as
 // targets, and, where this node decides, looks at the nodes of the wave.
+import { assert } from '#lib/assert.ts'
 import type { SignedChannelRecord } from '#bundle/signature/channel.ts'
 import type { Clock } from '#lib/clock.ts'
 import type { Log } from '#lib/log.ts'
@@ -225,6 +226,8 @@ export class DeliveryKeeper {
 
   async #write(state: DeliveryState, decider: string): Promise<Result<boolean, string>> {
     const seen = this.#revision
+    const isForward = state.topSeq >= (this.#state?.topSeq ?? 0)
+    assert(isForward, 'no step of a delivery takes back a number')
     const written = await this.#parts.replace(seen, { decider, state: printState(state) })
     if (!written.ok) return this.#failed(written.error)
     if (written.value) this.#apply(state, decider, seen + 1)

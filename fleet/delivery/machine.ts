@@ -61,6 +61,7 @@ export function propose(
   }
   const good = isUnderWay(state) ? takenBack(state) : state.good
   const topSeq = Math.max(state.topSeq, good.seq) + 1
+  assert(topSeq > state.topSeq, 'the number of a target was never given before')
   const target = { ...made, seq: topSeq }
   const next: DeliveryState = {
     ...state,
@@ -217,6 +218,7 @@ function afterShadow(
   nowMs: number,
 ): DeliveryState {
   const { waves } = state
+  assert(waves.at(-1)?.isShadow === true, 'a wave that answers does not go back to computing')
   const own = shadowing.filter(({ shadow }) => shadow?.digest === state.target!.digest)
   const begun = {
     ...waves.at(-1)!,
@@ -274,8 +276,10 @@ function begunAnew(
 }
 
 function renumbered(state: DeliveryState): DeliveryState {
+  const { target } = state
+  assert(target !== null, 'what gets a new number is on its way')
   const topSeq = state.topSeq + 1
-  return { ...state, topSeq, target: { ...state.target!, seq: topSeq } }
+  return { ...state, topSeq, target: { ...target, seq: topSeq } }
 }
 
 function withWave(
@@ -283,7 +287,8 @@ function withWave(
   nodes: readonly DeliveryNode[],
   nowMs: number,
 ): DeliveryState {
-  const plans = state.plan!.waves
+  assert(state.plan !== null, 'waves are those of a plan')
+  const plans = state.plan.waves
   const wave = state.waves.length
   assert(wave < plans.length, 'a delivery has no more waves than its plan')
   const live = liveOf(nodes)
@@ -314,6 +319,7 @@ function beforeOf(
 }
 
 function stopped(state: DeliveryState, verdict: Verdict, nowMs: number): Look {
+  assert(isUnderWay(state), 'a gate stops what is under way')
   if (state.plan!.onFailure === 'hold') return heldFor(state, verdict, nowMs)
   return { state: { ...back(state, nowMs), phase: 'returned', verdict }, waitsFor: '' }
 }
@@ -334,7 +340,9 @@ function takenBack({ good, target, topSeq }: DeliveryState): Place {
 }
 
 function finished(state: DeliveryState, nowMs: number): DeliveryState {
-  const good = state.target!
+  const good = state.target
+  assert(good !== null, 'what ends well was on its way')
+  assert(good.seq > state.good.seq, 'what all nodes get has a higher number than what they had')
   const done = { phase: 'done', phaseAtMs: nowMs, verdict: null } as const
   return { ...state, ...done, good, topSeq: Math.max(state.topSeq, good.seq) }
 }

@@ -1,4 +1,5 @@
 // Signs the channel records that a delivery gives: one for each bundle that is in use.
+import { assert } from '#lib/assert.ts'
 import type { ChannelRecord, SignedChannelRecord } from '#bundle/signature/channel.ts'
 import type { Clock } from '#lib/clock.ts'
 import type { Place } from './state.ts'
@@ -36,6 +37,7 @@ export class PlaceRecords {
       known?.record.bytes !== undefined || this.#parts.bytesOf(place.digest) === undefined
     if (known !== undefined && isWhole && ageMs >= 0 && ageMs < ttlMs / 2) return known
     const made = this.#made(place, nowMs)
+    assert(isOf(made.record, place), 'a record is of the place that it was made for')
     // Two are in use, and those of before.
     this.#signed = [...this.#signed.filter((one) => one !== known), made].slice(-4)
     return made

@@ -1,4 +1,5 @@
 // Lists the new commits of a head: reachable from it, and not from the last accepted commit.
+import { assert } from '#lib/assert.ts'
 import { err, ok } from '#lib/result.ts'
 import type { Result } from '#lib/result.ts'
 import { parseCommit } from './objects/commit-object.ts'
@@ -201,6 +202,7 @@ class Walk {
     if (visit === undefined) return undefined
     visit.isQueued = false
     if (!visit.isOld) this.#newQueued--
+    assert(this.#newQueued >= 0, 'new commits are counted when they are put in line')
     return visit
   }
 

@@ -15,6 +15,7 @@ import {
 } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
+import { assert } from '#lib/assert.ts'
 import { systemClock } from '#lib/clock.ts'
 import { flushDirectory } from '#lib/durable-file.ts'
 import { err, ok } from '#lib/result.ts'
@@ -95,6 +96,7 @@ export async function moveRef(
   expected: string | null,
   next: string,
 ): Promise<Result<void, RefConflict>> {
+  assert(objectId.test(next), 'a ref is moved to an object')
   const path = join(gitdir, ref)
   const lockPath = `${path}.lock`
   mkdirSync(dirname(path), { recursive: true })

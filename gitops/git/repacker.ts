@@ -5,6 +5,7 @@ import { existsSync, writeFileSync } from 'node:fs'
 import { readdir, rm, stat } from 'node:fs/promises'
 import { constants, setPriority } from 'node:os'
 import { join } from 'node:path'
+import { assert } from '#lib/assert.ts'
 import type { Clock } from '#lib/clock.ts'
 import type { Log } from '#lib/log.ts'
 import type { After } from '#lib/timer.ts'
@@ -96,6 +97,7 @@ export class Repacker {
   }
 
   async #pack(before: number): Promise<void> {
+    assert(this.#packing === undefined, 'one packing is under way at a time')
     const { gitdir, clock, log } = this.#parts
     const beganMs = clock.monotonicMs()
     await removeLeftovers(gitdir, clock)
@@ -129,6 +131,7 @@ export class Repacker {
 
   /** @returns why it has failed */
   #runGit(): Promise<Failure | undefined> {
+    assert(this.#child === undefined, 'one git packs at a time')
     let child: ChildProcess
     try {
       child = this.#spawnGit()

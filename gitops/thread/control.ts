@@ -1,6 +1,7 @@
 // The main thread's handle on the Git worker: starts it, restarts it, forwards its messages.
 import { setTimeout as sleep } from 'node:timers/promises'
 import { Worker } from 'node:worker_threads'
+import { assert } from '#lib/assert.ts'
 import { systemClock } from '#lib/clock.ts'
 import { backoffMs } from '#lib/backoff.ts'
 import { startWithSemiSpace } from '#lib/memory/semi-space.ts'
@@ -231,6 +232,7 @@ class Control implements GitopsControl {
 
   /** @param isRestart after a death */
   #spawn(isRestart = false): GitThread {
+    assert(this.#worker === undefined, 'one Git thread runs at a time')
     const heapMb = this.#options.heapMb ?? compilerHeapMb()
     const worker = this.#startThread({ options: this.#options, heapMb, isRestart })
     this.#worker = worker
@@ -269,6 +271,7 @@ class Control implements GitopsControl {
     }
     if (message.kind === 'told') return this.#asked.settle(message.id, message.answer)
     if (message.kind === 'judged') {
+      assert(message.id <= this.#lastPush, 'the thread judges a push that it was asked about')
       this.#verdicts.get(message.id)?.(message.verdict)
       return void this.#verdicts.delete(message.id)
     }

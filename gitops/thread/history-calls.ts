@@ -1,4 +1,5 @@
 // Questions about the history between the main thread and the Git thread.
+import { assert } from '#lib/assert.ts'
 import type { SourceFile } from '#compiler/read/source.ts'
 import { historyLimits } from '#config/history.ts'
 import type {
@@ -53,6 +54,7 @@ export class PendingQuestions implements ConfigHistory {
     this.#ask({ about: 'files', commit }) as Promise<Result<readonly SourceFile[], FilesFault>>
 
   settle(id: number, answer: HistoryAnswer): void {
+    assert(id > 0 && id <= this.#lastId, 'the thread answers a question that it was asked')
     this.#resolvers.get(id)?.(answer)
     this.#resolvers.delete(id)
   }

@@ -92,6 +92,8 @@ export class Prober {
     this.#generation = message.generation
     this.#rttThresholdMs = message.rttThresholdMs
     this.#lastProbes = new Float64Array(message.lastProbes)
+    const cellCount = LastProbe.Cells * message.targets.length
+    assert(this.#lastProbes.length === cellCount, 'each target has its cells')
     const nowMs = this.#parts.clock.monotonicMs()
     const previous = this.#entries
     this.#entries = new Map()
@@ -149,6 +151,7 @@ export class Prober {
     entry.cancel()
     entry.cancel = undefined
     this.#inFlight--
+    assert(this.#inFlight >= 0, 'a probe that is called off was under way')
   }
 
   /** Starts what is due, then sleeps until the next one is. */

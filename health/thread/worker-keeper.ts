@@ -1,5 +1,6 @@
 // Restarts the health worker when it ends, with exponential back-off.
 import { Worker } from 'node:worker_threads'
+import { assert } from '#lib/assert.ts'
 import { backoffMs } from '#lib/backoff.ts'
 import type { Clock } from '#lib/clock.ts'
 import type { Log } from '#lib/log.ts'
@@ -44,6 +45,7 @@ export class WorkerKeeper {
 
   start(): void {
     const { clock, log, spawn, onStart, onResults, onCrash } = this.#parts
+    assert(this.#worker === undefined, 'one health worker runs at a time')
     const worker = spawn()
     const startedMs = clock.monotonicMs()
     this.#worker = worker

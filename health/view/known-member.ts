@@ -1,4 +1,5 @@
 // One member as the main thread knows it from the worker's reports.
+import { assert } from '#lib/assert.ts'
 import type { VerdictOwner } from '#state/ports/health-verdicts.ts'
 import type { Knowledge } from '#health/verdict/member-track.ts'
 import type { FollowedHealth } from './member-health.ts'
@@ -58,6 +59,7 @@ export function forgetCounts(known: Known): void {
 
 /** Its probes begin or end; what was found of it stays, and grows old. */
 export function handOver(known: Known, isProbed: boolean, generation: number): void {
+  assert(known.isProbed !== isProbed, 'probes of a member begin or end')
   known.isProbed = isProbed
   known.sinceGeneration = generation
   known.warmupPasses = 0
@@ -73,6 +75,7 @@ export function follow(
   known: Known,
   { healthy, score, isWarming, reason, sinceMs }: FollowedHealth,
 ): { readonly isOther: boolean; readonly isOtherGate: boolean } {
+  assert(!known.isProbed, 'the word of others counts for members that are not probed here')
   const isOther = known.healthy !== healthy
   const isOtherGate = known.isWarming !== isWarming
   Object.assign(known, { healthy, score, isWarming, reason, sinceMs } satisfies Partial<Known>)
@@ -81,6 +84,7 @@ export function follow(
 
 /** @returns true when the member has passed its gate */
 export function adopt(known: Known, measure: Measure, nowMs: number): boolean {
+  assert(known.isProbed, 'a measure is that of a member that is probed here')
   if (measure.knowledge === 'known' && known.sinceMs === 0) known.sinceMs = nowMs
   // A check that is new has no word yet for what another one found.
   if (measure.reason !== '' && !known.healthy) known.reason = measure.reason

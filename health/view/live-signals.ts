@@ -1,4 +1,5 @@
 // The external signals that are in force now, by member.
+import { assert } from '#lib/assert.ts'
 import type { Clock } from '#lib/clock.ts'
 import type { Log } from '#lib/log.ts'
 import { healthSignalLimits } from '#state/ports/health-signals.ts'
@@ -119,6 +120,7 @@ export class LiveSignals {
     }
     const sources = this.#members.get(memberUid)
     if (sources?.delete(source) === true) this.#count--
+    assert(this.#count >= 0, 'signals are counted when they are kept')
     if (sources?.size === 0) this.#members.delete(memberUid)
   }
 

@@ -209,6 +209,10 @@ class Monitor implements OwnMonitor {
       cells.push(atMs, restarted.has(known) ? 0 : rttMs)
       probed.push(target)
     }
+    assert(
+      cells.length === LastProbe.Cells * probed.length,
+      'each member that is probed has its cells',
+    )
     this.#lastProbes = new Float64Array(lastProbesFor(probed.length))
     this.#lastProbes.set(cells)
     this.#probed = probed

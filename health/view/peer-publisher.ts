@@ -1,4 +1,5 @@
 // Publishes this node's verdicts to its peers: changes soon, and a heartbeat.
+import { assert } from '#lib/assert.ts'
 import type { Clock } from '#lib/clock.ts'
 import type { Log } from '#lib/log.ts'
 import type { VerdictOwner } from '#state/ports/health-verdicts.ts'
@@ -72,6 +73,7 @@ export class PeerPublisher {
 
   async #publish(batch: ReadonlyMap<string, VerdictOwner>): Promise<void> {
     const { peers, clock, log } = this.#parts
+    assert(this.#isBusy, 'one update is sent at a time')
     const update = this.#updateOf(batch)
     this.#sentAtMs = [...this.#sentAtMs, update.atMs].slice(-sentMax)
     try {

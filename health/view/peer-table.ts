@@ -1,4 +1,5 @@
 // The verdicts of the other nodes, with their age.
+import { assert } from '#lib/assert.ts'
 import type { VerdictOwner } from '#state/ports/health-verdicts.ts'
 import type { PeerUpdate, PeerVerdict } from '#state/ports/peer-health.ts'
 import { healthLimits } from '#health/limits.ts'
@@ -115,7 +116,9 @@ export class PeerTable {
   votesOf(key: string, maxAgeMs: number, nowMs: number): readonly PeerVote[] {
     const votes: PeerVote[] = []
     for (const [node, vote] of this.#members.get(key) ?? []) {
-      const isFresh = nowMs - this.#nodes.get(node)!.heardMs < maxAgeMs
+      const known = this.#nodes.get(node)
+      assert(known !== undefined, 'a vote is that of a node that is known')
+      const isFresh = nowMs - known.heardMs < maxAgeMs
       if (isFresh && !this.#muted.has(node)) votes.push(vote)
     }
     return votes
@@ -168,6 +171,7 @@ export class PeerTable {
     const votes = this.#members.get(key)
     if (votes?.delete(node) !== true) return
     this.#votes--
+    assert(this.#votes >= 0, 'votes are counted when they are kept')
     if (votes.size === 0) this.#members.delete(key)
   }
 }

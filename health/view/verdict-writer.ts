@@ -1,4 +1,5 @@
 // Writes verdicts to the store: the newest per member, one write at a time, retried.
+import { assert } from '#lib/assert.ts'
 import { backoffMs } from '#lib/backoff.ts'
 import type { Log } from '#lib/log.ts'
 import type { HealthVerdicts, StoredVerdict, VerdictOwner } from '#state/ports/health-verdicts.ts'
@@ -57,12 +58,14 @@ export class VerdictWriter {
   }
 
   async #writeBatch(): Promise<void> {
+    assert(this.#writing === undefined, 'one write is under way at a time')
     const batch = this.#pending
     this.#pending = new Map()
     const saves = [...batch.values()].flatMap((entry) => ('save' in entry ? [entry.save] : []))
     const forgets = [...batch.values()].flatMap((entry) =>
       'forget' in entry ? [entry.forget] : [],
     )
+    assert(saves.length + forgets.length === batch.size, 'each verdict of a batch is written')
     try {
       if (saves.length > 0) await this.#store.save(saves)
       if (forgets.length > 0) await this.#store.forget(forgets)

@@ -1,6 +1,7 @@
 // A second process beside the node, which withdraws its routes when the node is killed.
 import { spawn } from 'node:child_process'
 import type { ChildProcess } from 'node:child_process'
+import { assert } from '#lib/assert.ts'
 import type { Io } from '#system/process/command.ts'
 import { systemClock } from '#lib/clock.ts'
 import type { Clock } from '#lib/clock.ts'
@@ -67,6 +68,8 @@ export class Guard {
   }
 
   #start(): void {
+    assert(this.#child === undefined, 'a node has one guard')
+    assert(!this.#isOver, 'a guard that has ended is not started again')
     const child = this.#around.startProcess(this.#env)
     let isOver = false
     const lost = (why: object): void => {

@@ -1,4 +1,5 @@
 // Composes the audit log: a file or the main log, and the searchable copy.
+import { assert } from '#lib/assert.ts'
 import { auditLine } from '#api/server/audit.ts'
 import type { AuditSink } from '#api/server/audit.ts'
 import type { Log } from '#lib/log.ts'
@@ -71,6 +72,7 @@ class Copying {
   add(entry: AuditEntry): void {
     if (this.#waiting.length >= waitingMax) this.#lost += 1
     else this.#waiting.push(entry)
+    assert(this.#waiting.length <= waitingMax, 'entries that wait are within their limit')
     this.#timer ??= setTimeout(() => this.#flushSoon(), batchMs)
   }
 
@@ -93,6 +95,7 @@ class Copying {
         this.#log.warn({ waiting: this.#waiting.length }, 'the audit copy is behind')
         return
       }
+      assert(this.#waiting[0] === batch[0], 'entries leave in their order')
       this.#waiting = this.#waiting.slice(batch.length)
     }
     if (this.#lost > 0) this.#log.error({ lost: this.#lost }, 'the audit copy has gaps')

@@ -1,4 +1,5 @@
 // Composes real-user measurements for the API: the store, and the bundle that serves.
+import { assert } from '#lib/assert.ts'
 import type { RumView } from '#api/ports/rum-view.ts'
 import type { Bundle } from '#bundle/format/bundle.ts'
 import { parseAddress } from '#dns/address.ts'
@@ -18,6 +19,7 @@ export function createNodeRum(store: RumStore, bundle: () => Bundle | undefined)
       const first = turn % members.length
       turn = first + most
       const chosen = [...members, ...members].slice(first, first + most)
+      assert(chosen.length === most, 'as many members are chosen as were asked for')
       return chosen.map((member) => rumTargetOf(serving, member))
     },
     ingest: (domain, address, samples) => {

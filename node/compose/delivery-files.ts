@@ -10,6 +10,7 @@ import {
   rmSync,
 } from 'node:fs'
 import { join } from 'node:path'
+import { assert } from '#lib/assert.ts'
 import type { SignedChannelRecord } from '#bundle/signature/channel.ts'
 import type { DeliveryKeeper } from '#fleet/delivery/keeper.ts'
 import type { DeliveryState } from '#fleet/delivery/state.ts'
@@ -47,6 +48,7 @@ export class DeliveryFiles {
     for (const digest of digests) this.#take(digest)
     writeDurably(join(this.#directory, 'state.json'), text)
     const names = new Set([...digests].map((digest) => `${digest}.bundle`))
+    assert(names.has(`${good.digest}.bundle`), 'the last good bundle is kept')
     for (const name of readdirSync(join(this.#directory, 'bundles'))) {
       if (!names.has(name)) rmSync(join(this.#directory, 'bundles', name), { force: true })
     }

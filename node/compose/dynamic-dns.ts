@@ -1,5 +1,6 @@
 // Composes the TSIG keys and TXT records of a node: the store, its copy, and news of other nodes.
 import { join } from 'node:path'
+import { assert } from '#lib/assert.ts'
 import { readSecrets } from '#node/data/secrets.ts'
 import type { Settings } from '#settings/settings.ts'
 import type { Io } from '#system/process/command.ts'
@@ -67,6 +68,7 @@ export async function startDynamicDns(
     follow: () => {
       // Not waited for: opening a database takes seconds.
       const news = (): void => void look()
+      assert(listener === undefined, 'the database is listened to once')
       if (url !== '') listener = listenForChanges(url, dynamicDnsChannel, news, systemAfter)
       news()
     },

@@ -1,5 +1,6 @@
 // The whole daemon: the list of its parts, started in order and stopped in reverse order; what
 // answers is stopped last.
+import { assert } from '#lib/assert.ts'
 import { changedSettings, reloadedSettings } from '#settings/settings.ts'
 import type { Settings } from '#settings/settings.ts'
 import { endPatienceMs, endWithin } from '#node/process/end-now.ts'
@@ -144,6 +145,7 @@ export async function startDaemon(
     sockets: () => socketsOf(running),
     isServing: () => running.node.status().active !== null,
     letGo: async () => {
+      assert(!running.isReplaced, 'a process lets go once')
       running.isReplaced = true
       await stopParts(stops.first)
     },
@@ -172,7 +174,12 @@ function socketsOf({ settings, node, redirects, api }: Running): readonly Listen
 }
 
 async function sayThatItRuns(running: Running & HasDnsPort & HasApiPort): Promise<void> {
-  const { settings, log, gitops, dnsPort, apiPort } = running
+  const { settings, log, gitops, dnsPort, apiPort, api } = running
+  assert(settings.api.enabled === (api !== null), 'the API is there where the settings have it')
+  assert(
+    settings.roles.includes('dns') === (dnsPort !== null),
+    'a node of the role dns has its port',
+  )
   if (settings.api.enabled) await gitops.firstLook()
   const { roles, dns } = settings
   const { listenAddr, threads } = dns

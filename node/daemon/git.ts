@@ -1,6 +1,7 @@
 // Parts: the node's own repository, and the Git side that follows a branch and hands bundles to the
 // DNS node.
 import { resolve } from 'node:path'
+import { assert } from '#lib/assert.ts'
 import { installPushCheck } from '#node/push/install-hook.ts'
 import { checkPolicyOfNode } from '#settings/check-policy.ts'
 import { geoPathsOf, sshAccess } from '#node/compose/named-files.ts'
@@ -190,6 +191,7 @@ class Activations {
   async #activate(publication: CommitPublication): Promise<void> {
     const activated = await this.#node.activate(publication)
     if (!activated.ok) return
+    assert(this.#node.status().active !== null, 'a node with a bundle answers from one')
     this.#onServed(publication.commit)
     // A renewal of the record is news to nodes that pull.
     this.#onStored()

@@ -2,6 +2,7 @@
 // there goes to the main log.
 import { closeSync, openSync } from 'node:fs'
 import { appendFile, open, stat } from 'node:fs/promises'
+import { assert } from '#lib/assert.ts'
 import { err, ok } from '#lib/result.ts'
 import type { Result } from '#lib/result.ts'
 import type { ProcessLog } from '#node/process/log.ts'
@@ -52,6 +53,7 @@ export class AuditFile {
       return
     }
     this.#waiting.push(line)
+    assert(this.#waiting.length <= waitingMax, 'lines that wait are within their limit')
     this.#running ??= this.#drain()
   }
 

@@ -13,6 +13,7 @@ import {
   writeFileSync,
 } from 'node:fs'
 import { dirname, join } from 'node:path'
+import { assert } from '#lib/assert.ts'
 import { sweepTemporary, writeDurably } from '#lib/durable-file.ts'
 import type { Log } from '#lib/log.ts'
 import { err, ok } from '#lib/result.ts'
@@ -84,6 +85,7 @@ class HeldDirectory implements DataDir {
   #fault: string | null
 
   constructor(path: string, fault: string | null, made: readonly string[]) {
+    assert(fault === null || made.length === 0, 'a directory that is not held has no new folders')
     this.path = path
     this.#fault = fault
     this.#made = made

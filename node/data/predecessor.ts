@@ -1,4 +1,5 @@
 // What a process takes over from the one that ran before it on the same data directory.
+import { assert } from '#lib/assert.ts'
 import type { DataDir } from './data-dir.ts'
 import type { Log } from '#lib/log.ts'
 import { err, ok } from '#lib/result.ts'
@@ -47,11 +48,13 @@ export async function takeOverFrom(
 ): Promise<Result<null, string>> {
   if (before === null) return ok(null)
   if (!(await node.settled(readyPatienceMs))) return err('not all DNS threads were ready in time')
+  assert(dataDir.fault() !== null, 'the process before holds the data directory until it lets go')
   log.info({}, 'answering beside the process before, which is to free the data directory')
   const gone = await before.letGo()
   if (!gone.ok) return gone
   const fault = dataDir.retry()
   if (fault !== null) return err(fault)
+  assert(dataDir.fault() === null, 'a directory that was taken over is held')
   node.catchUp()
   return ok(null)
 }

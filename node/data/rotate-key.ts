@@ -2,6 +2,7 @@
 import { generateKeyPairSync } from 'node:crypto'
 import { rmSync } from 'node:fs'
 import { join } from 'node:path'
+import { assert } from '#lib/assert.ts'
 import { formatPublicKeyLine, privateKeyFromPem } from '#gitops/trust/openssh-key.ts'
 import { addSigner, listSigners, nodePrincipal, removeSigners } from '#gitops/trust/trust-file.ts'
 import { ok } from '#lib/result.ts'
@@ -28,6 +29,7 @@ export function rotateNodeKey(dataDir: string, signersFile: string): Result<stri
   const { privateKey } = generateKeyPairSync('ed25519')
   const pem = privateKey.export({ type: 'pkcs8', format: 'pem' }).toString()
   const { publicKey } = privateKeyFromPem(pem, 'gslbd node')
+  assert(publicKey.fingerprint !== old.fingerprint, 'a new key is another one')
   const publicKeyLine = formatPublicKeyLine(publicKey, 'gslbd node')
   if (isListed) {
     const added = addSigner(signersFile, { principal: nodePrincipal, publicKeyLine })

@@ -1,6 +1,7 @@
 // What nodes that pull have in common, whatever they do with a bundle: how they start, let go and
 // stop, whom they tell how they are, and what they look at now and then.
 import type { KeyObject } from 'node:crypto'
+import { assert } from '#lib/assert.ts'
 import { openDataDirLater, openDataDirToServe } from '#node/data/data-dir.ts'
 import type { DataDir } from '#node/data/data-dir.ts'
 import type { Daemon } from '#node/daemon/daemon.ts'
@@ -90,6 +91,7 @@ export async function startPulled(
     log.info({}, 'settings reloaded')
   }
   const letGo = (): Promise<void> => {
+    assert(!run.isReplaced, 'a process lets go once')
     run.isReplaced = true
     return stopParts(run.stops.first)
   }

@@ -1,5 +1,6 @@
 // Commits the outcome of rollouts and the member sets of maintenance windows. Every node tries; the
 // first commit wins.
+import { assert } from '#lib/assert.ts'
 import type { Operation, WriteFailure, WriteRequest, WriteResult } from '#config/operation.ts'
 import { OverlayIndex } from '#config/overlays/effective.ts'
 import type { OpenRollout, TripOf } from '#config/overlays/effective.ts'
@@ -63,6 +64,7 @@ export class OverlayKeeper {
   }
 
   start(): void {
+    assert(this.#isStopped, 'a keeper starts once')
     this.#isStopped = false
     this.#leave = this.#parts.config.onChange(() => this.look())
     this.look()
@@ -74,6 +76,7 @@ export class OverlayKeeper {
     this.#callOff()
     this.#leave()
     await Promise.all(this.#underWay)
+    assert(this.#underWay.size === 0, 'a keeper that has stopped writes nothing')
   }
 
   /** A regression of a rollout was seen: by this node, or by another one. */
@@ -100,6 +103,7 @@ export class OverlayKeeper {
   }
 
   #arm(delayMs: number): void {
+    assert(!this.#isStopped, 'a keeper that has stopped does not look again')
     this.#callOff()
     this.#callOff = this.#parts.after(delayMs, () => this.look())
   }
@@ -122,6 +126,7 @@ export class OverlayKeeper {
       if (known !== undefined) known.nextAtMs = Math.min(known.nextAtMs, nextAtMs)
       else this.#due.set(uid, { operation, nextAtMs, failures: 0, isUnderWay: false })
     }
+    assert(this.#due.size === found.size, 'each outcome to write is due once')
     this.#waits.clear()
   }
 
@@ -140,11 +145,13 @@ export class OverlayKeeper {
         this.look()
       })
       this.#underWay.add(work)
+      assert(this.#underWay.size <= writesMax, 'writes under way are within their limit')
     }
   }
 
   async #write(uid: string, due: Due, nowMs: number): Promise<void> {
     const { write, clock, log } = this.#parts
+    assert(due.isUnderWay, 'an outcome is marked before it is written')
     const operation = due.operation(nowMs)
     const done = await write({ requestId: uuidV7(nowMs), actor, operations: [operation] })
     due.isUnderWay = false

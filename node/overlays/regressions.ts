@@ -1,5 +1,6 @@
 // Spreads a regression that one node sees to all nodes, and commits it. Listeners such as alerts
 // subscribe here.
+import { assert } from '#lib/assert.ts'
 import type { OverlayView } from '#api/ports/overlay-view.ts'
 import type { TripOf } from '#config/overlays/effective.ts'
 import type { Log } from '#lib/log.ts'
@@ -84,6 +85,7 @@ export class Regressions implements Pick<OverlayView, 'trip' | 'onRegression'> {
       const [oldest] = this.#trips.keys()
       this.#trips.delete(oldest!)
     }
+    assert(this.#trips.size <= rolloutTripLimits.tripsMax, 'regressions are within their limit')
     return true
   }
 }

@@ -1,5 +1,6 @@
 // Defines a part of the daemon: a function that starts it, says what it gives to later parts, and
 // how to stop it; the chain that starts parts in order, and the loop that stops them.
+import { assert } from '#lib/assert.ts'
 import type { Io } from '#system/process/command.ts'
 import type { ProcessLog } from '#node/process/log.ts'
 import type { Predecessor, WriteGate } from '#node/data/predecessor.ts'
@@ -75,6 +76,8 @@ export class PartChain<Have extends Pick<Given, 'later'>> {
     const outcome = await part(before.value)
     if (!outcome.ok) return outcome
     const { gives, stop, stopLast } = outcome.value
+    const isNew = Object.keys(gives).every((name) => !Object.hasOwn(before.value, name))
+    assert(isNew, 'a part gives what no part before it has given')
     if (stop !== undefined) this.#stops.first.push(stop)
     if (stopLast !== undefined) this.#stops.last.push(stopLast)
     Object.assign(before.value.later, gives)

@@ -1,5 +1,6 @@
 // The health of members over time, looked up in a thread of its own: a commit may have to be
 // compiled for which row of a journal was whose.
+import { assert } from '#lib/assert.ts'
 import type { HealthHistory, NodeHistory, PastFault } from '#api/ports/past.ts'
 import { textOf, uidOf } from '#bundle/format/bundle.ts'
 import type { Bundle } from '#bundle/format/bundle.ts'
@@ -60,8 +61,11 @@ export async function runHealthJob(
   const rowsOf = await rowsByKey(job, journals, clock)
   const nodes = journals.map((segments): NodeHistory => {
     const lines = historyOf(segments, rowsOf, job.members.length, job)
+    assert(lines.length === job.members.length, 'each member has its line')
+    const last = segments.at(-1)
+    assert(last !== undefined, 'a journal that is looked at has a segment')
     return {
-      node: segments.at(-1)!.head.node,
+      node: last.head.node,
       members: lines.map((stretches, place) => ({ member: job.members[place]!, stretches })),
     }
   })

@@ -1,5 +1,6 @@
 // Journals in the database of a control node: its own, where the database is shared, and those that
 // nodes of the role dns tell it.
+import { assert } from '#lib/assert.ts'
 import type { JournalFault } from '#api/ports/bundles.ts'
 import type { Settings } from '#settings/settings.ts'
 import { readJournalUpload, journalUploadLimits } from '#fleet/journal/journal-upload.ts'
@@ -63,6 +64,7 @@ export class JournalKeeper {
     if (!exists()) return err({ code: 'no-database' })
     if (this.#underWay >= journalUploadLimits.underWayMax) return err({ code: 'away' })
     this.#underWay++
+    assert(this.#underWay <= journalUploadLimits.underWayMax, 'uploads are within their limit')
     try {
       const stored = await storePart(journals, told.value, clock.nowMs())
       if (!stored.ok) return err({ code: 'refused', message: stored.error })
@@ -70,6 +72,7 @@ export class JournalKeeper {
       return stored.value.ok ? ok({ bytes: stored.value.value }) : err({ code: 'away' })
     } finally {
       this.#underWay--
+      assert(this.#underWay >= 0, 'an upload ends once')
     }
   }
 

@@ -1,5 +1,6 @@
 // Which rows of past bundles are whose, of pools that were looked at lately: to find it out again a
 // large repository would be compiled for each.
+import { assert } from '#lib/assert.ts'
 import type { Clock } from '#lib/clock.ts'
 import type { RowsOf } from '#journal/member-history.ts'
 
@@ -45,6 +46,7 @@ export class KnownRows {
     this.#known.set(key, { rowsOf, fromMs })
     const [oldest] = this.#known.keys()
     if (this.#known.size > knownRowsLimits.askedMax) this.#known.delete(oldest!)
+    assert(this.#known.size <= knownRowsLimits.askedMax, 'what is remembered is within its limit')
   }
 
   #ageMs({ fromMs }: Known): number {

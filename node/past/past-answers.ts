@@ -1,4 +1,5 @@
 // Questions of the API about the past: asks a thread of their own, and shows what a tenant may see.
+import { assert } from '#lib/assert.ts'
 import type { Past, PastFault, PastQuery } from '#api/ports/past.ts'
 import { invalid } from '#judge/simulate/question-text.ts'
 import { hasRecords } from '#node/simulate/own-records.ts'
@@ -128,6 +129,7 @@ export class PastAnswers {
     if (fault !== undefined) return err(fault)
     if (done === 'busy') return err({ code: 'busy' })
     if (typeof done === 'string') return err({ code: 'too-slow' })
+    assert('ok' in done, 'a question about the past gets a result')
     return done as Result<Told, PastFault>
   }
 

@@ -3,6 +3,7 @@
 import { readFileSync } from 'node:fs'
 import { Socket } from 'node:net'
 import { setTimeout as sleep } from 'node:timers/promises'
+import { assert } from '#lib/assert.ts'
 import { holderOf } from '#node/data/data-dir.ts'
 import type { Predecessor } from '#node/data/predecessor.ts'
 import { systemClock } from '#lib/clock.ts'
@@ -145,10 +146,12 @@ export function ownCgroup(): string {
 
 function socketsOf(offer: Offer, descriptors: readonly number[]): ListenerSockets[] {
   let at = 0
-  return offer.sockets.map(({ name, count }) => {
+  const sockets = offer.sockets.map(({ name, count }) => {
     at += count
     return { name, descriptors: descriptors.slice(at - count, at) }
   })
+  assert(at === descriptors.length, 'each descriptor has a name')
+  return sockets
 }
 
 class Met implements MetPredecessor {

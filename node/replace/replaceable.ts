@@ -1,6 +1,7 @@
 // A daemon that another process can replace: hands its sockets over, lets go, ends; or goes on when
 // its successor does not get ready.
 import type { Socket } from 'node:net'
+import { assert } from '#lib/assert.ts'
 import type { Daemon } from '#node/daemon/daemon.ts'
 import type { Predecessor } from '#node/data/predecessor.ts'
 import type { Settings } from '#settings/settings.ts'
@@ -93,6 +94,7 @@ export class ReplaceableDaemon implements Daemon {
 
   #listen(): void {
     if (this.#descriptors === undefined || this.#isStopping) return
+    assert(this.#control === undefined, 'a process has one control socket')
     const fault = (error: Error): void => {
       this.#control = undefined
       this.#parts.log.warn({ err: error }, 'no process can replace this one: no control socket')
@@ -136,6 +138,7 @@ export class ReplaceableDaemon implements Daemon {
       this.#close(sockets.value)
       return err(`its sockets cannot be handed over: ${sent.error}`)
     }
+    assert(this.#successor === undefined, 'one process at a time replaces this one')
     this.#successor = successor
     this.#parts.log.info({ pid }, 'another process is to replace this one')
     return ok(successor)
@@ -160,6 +163,7 @@ export class ReplaceableDaemon implements Daemon {
 
   #offer({ socket, sockets }: Successor): Result<null, string> {
     const descriptors = sockets.flatMap((each) => each.descriptors)
+    assert(descriptors.length <= descriptorsMax, 'one message takes all descriptors')
     const to = descriptorOf(socket)
     if (to === undefined) return err('the connection has no descriptor')
     const { supervisor } = this.#parts
@@ -203,6 +207,7 @@ export class ReplaceableDaemon implements Daemon {
   }
 
   #take(successor: Successor, step: string): void {
+    assert(this.#successor === successor, 'only the process that was greeted takes a step')
     if (step === 'let-go' && !successor.hasPlace) {
       successor.hasPlace = true
       this.#turn = this.#makePlace(successor)
@@ -225,6 +230,7 @@ export class ReplaceableDaemon implements Daemon {
   /** A successor that hangs up before it runs has failed. */
   #lose(successor: Successor): void {
     if (this.#isReplaced || this.#isStopping) return this.#close(successor.sockets)
+    assert(this.#successor === successor, 'the process that was lost was to replace this one')
     const { log } = this.#parts
     const { pid } = successor
     log.error({ pid }, 'the process that was to replace this one has ended: this one goes on')
@@ -232,6 +238,7 @@ export class ReplaceableDaemon implements Daemon {
   }
 
   async #goOn({ sockets, hasPlace }: Successor): Promise<void> {
+    assert(!this.#isReplaced, 'a process that was replaced does not go on')
     for (let failures = 1; hasPlace && !this.#isStopping; failures++) {
       const started = await this.#again(sockets)
       if (started.ok) {

@@ -1,4 +1,5 @@
 // Simulated queries of the API: copies what the node answers from, and asks a thread of their own.
+import { assert } from '#lib/assert.ts'
 import type { MemberHealthView } from '#api/ports/member-health.ts'
 import type { SimulatedQuery, SimulationFault, Simulator } from '#api/ports/simulator.ts'
 import type { ConfigHistory, FilesFault } from '#config/history.ts'
@@ -105,6 +106,7 @@ export class LiveSimulator {
   ): Promise<Simulated> {
     const { node, nodeName, clock } = this.#parts
     for (let tries = 1; ; tries++) {
+      assert(tries <= liveLimits.triesMax, 'a query is tried a few times at most')
       const asked: Asked = {}
       // Files of a commit are read in its turn: they may be many, and no two commits' at once.
       const done = await this.#thread.run(async () => {
@@ -151,10 +153,12 @@ export class LiveSimulator {
   }
 
   #remember(commit: string, bytes: Uint8Array): void {
+    assert(commit !== '', 'a bundle is remembered by its commit')
     this.#others.delete(commit)
     this.#others.set(commit, bytes)
     const [oldest = ''] = this.#others.keys()
     if (this.#others.size > liveLimits.othersMax) this.#others.delete(oldest)
+    assert(this.#others.size <= liveLimits.othersMax, 'bundles are within their limit')
   }
 }
 

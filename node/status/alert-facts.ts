@@ -1,6 +1,7 @@
 // What conditions of alerts look at on this node.
 import { X509Certificate } from 'node:crypto'
 import { readFileSync, statSync } from 'node:fs'
+import { assert } from '#lib/assert.ts'
 import type { NodeAlertFacts } from '#alerts/cluster/alert-keeper.ts'
 import type {
   CertificateFacts,
@@ -163,7 +164,9 @@ function hasCandidate(state: RoutingState, pool: number, isWeighted: boolean): b
 
 /** Looks through all members on the main thread, like the pools. */
 export function downMembersIn(bundle: Bundle, state: RoutingState): readonly DownMember[] {
-  return unhealthyMembers(bundle, state, factsMax).map((row) => {
+  const down = unhealthyMembers(bundle, state, factsMax)
+  assert(down.length <= factsMax, 'texts are made of as many members as are told')
+  return down.map((row) => {
     const pool = bundle.memberPool[row]!
     return {
       uid: uidOf(bundle.memberUid, row),

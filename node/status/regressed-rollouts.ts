@@ -1,5 +1,6 @@
 // Rollouts that a regression has taken back: those that the files do not know of yet, and those
 // whose files say so since a short time.
+import { assert } from '#lib/assert.ts'
 import type { RegressedRollout } from '#alerts/facts.ts'
 import type { ConfigEntry } from '#config/entry.ts'
 import type { ConfigSnapshot } from '#config/object-index.ts'
@@ -25,8 +26,10 @@ export function regressedRollouts(
   const told = all.filter((entry) => isTold(entry, nowMs))
   const newest = told.length === 0 ? new Map<string, number>() : newestStarts(all)
   for (const entry of told) {
+    const newestMs = newest.get(memberOf(entry))
+    assert(newestMs !== undefined, 'a rollout that is told is one of all')
     // Somebody tries again with the same member.
-    if (startOf(entry) < newest.get(memberOf(entry))!) continue
+    if (startOf(entry) < newestMs) continue
     const { uid, name, tenant, object } = entry
     const { pool, reason = '' } = object.spec
     found.set(uid, { uid, name, tenant, pool, reason })

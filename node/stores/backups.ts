@@ -1,6 +1,7 @@
 // Takes the backups of a node that runs: when one is due, and when somebody asks for one.
 import { existsSync } from 'node:fs'
-import { join } from 'node:path'
+import { isAbsolute, join } from 'node:path'
+import { assert } from '#lib/assert.ts'
 import type { Settings } from '#settings/settings.ts'
 import type { Clock } from '#lib/clock.ts'
 import type { Log } from '#lib/log.ts'
@@ -97,6 +98,7 @@ export class Backups {
   async #take(path = '', missing: string[] = []): Promise<Result<BackupDone, string>> {
     const { clock, settings, state } = this.#parts
     if (this.#stop.signal.aborted) return err('The node is stopping.')
+    assert(path === '' || isAbsolute(path), 'a backup is written to a whole path')
     if (path !== '' && existsSync(path)) return err(`${path} is there already: name a new file.`)
     const opened = state.exists() ? await state.open() : null
     if (opened?.ok === false) return opened

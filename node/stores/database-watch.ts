@@ -1,4 +1,5 @@
 // Watches the database of a running node: logs an error when it is lost, and when it is back.
+import { assert } from '#lib/assert.ts'
 import type { Log } from '#lib/log.ts'
 import type { SqlStatus } from '#state/sql/database/sql.ts'
 
@@ -26,6 +27,7 @@ export class DatabaseWatch {
 
   /** To be told of each status. At the start, who needs the database says what is missing. */
   note({ state, fault }: Pick<SqlStatus, 'state' | 'fault'>): void {
+    assert(this.#wasUp || !this.#isLogged, 'a database that was never there is not told to be lost')
     if (state === 'up') {
       if (this.#isLogged) this.#log.info(this.#placeOf('').fields, 'the database is reached again')
       this.#isLogged = false

@@ -12,6 +12,7 @@ import {
   writeSync,
 } from 'node:fs'
 import { dirname, join, relative, sep } from 'node:path'
+import { assert } from '#lib/assert.ts'
 import { openDataDir } from '#node/data/data-dir.ts'
 import { spaced } from '#system/process/progress.ts'
 import type { Settings } from '#settings/settings.ts'
@@ -191,6 +192,7 @@ export function continueAbove(
   if (!loaded.ok) return loaded
   const state = loaded.value
   const seq = Math.max(state.seq + leap, seqAfter) + 1
+  assert(seq > state.seq && seq > seqAfter, 'a restored channel goes on above what nodes have seen')
   // Before the first publication nothing has the number, and the first adds one to it.
   const stored = state.digest === '' ? seq - 1 : seq
   saveState(statePath, { ...state, seq: stored, previous: '' })

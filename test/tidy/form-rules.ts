@@ -1,6 +1,6 @@
 // The rules about the form of a file: length, functions, columns, name, opening sentence.
 import ts from 'typescript'
-import { at, visit } from './source.ts'
+import { at, folderOf, visit } from './source.ts'
 import type { Source } from './source.ts'
 
 export interface Sizes {
@@ -70,4 +70,39 @@ export function openingViolations(source: Source): string[] {
   const opening = lines.slice(0, after === -1 ? lines.length : after).join(' ')
   const isSentence = /^\/\/ (?!eslint|prettier|@)\S+( \S+)+[.:?!]/.test(opening)
   return isSentence ? [] : [`${source.path}:1: open with a comment that says what this file knows.`]
+}
+
+/**
+ * Code that changes state says what must hold: at least so many assertions for each 1,000 lines,
+ * each with a sentence.
+ */
+export function assertionViolations(
+  sources: readonly Source[],
+  folders: readonly string[],
+  perThousandMin: number,
+): string[] {
+  return folders.flatMap((folder) => {
+    const own = sources.filter(({ path }) => folderOf(path) === folder)
+    const lines = own.reduce((sum, { text }) => sum + text.split('\n').length - 1, 0)
+    const calls = own.flatMap(assertionsIn)
+    const missing = Math.ceil((lines * perThousandMin) / 1_000) - calls.length
+    const few = `${folder}: ${calls.length} assertions in ${lines} lines; add ${missing}`
+    const mute = calls
+      .filter(({ isTold }) => !isTold)
+      .map(({ place }) => `${place}: say what holds`)
+    return missing > 0 ? [few, ...mute] : mute
+  })
+}
+
+function assertionsIn(source: Source): { readonly place: string; readonly isTold: boolean }[] {
+  const found: { place: string; isTold: boolean }[] = []
+  visit(source.ast, (node) => {
+    if (!ts.isCallExpression(node) || !/^(?:assert|unreachable)$/.test(node.expression.getText()))
+      return
+    // `unreachable` names the value, which says enough.
+    const [, sentence] = node.arguments
+    const isTold = sentence === undefined || / \S+ /.test(sentence.getText())
+    found.push({ place: at(source, node.getStart()), isTold })
+  })
+  return found
 }

@@ -1,4 +1,6 @@
 // Edits entries of a raw tree in one pass over its bytes, for folders of many thousand files.
+import { assert } from '#lib/assert.ts'
+
 export interface TreeChange {
   readonly oid: string
   readonly isFolder: boolean
@@ -103,6 +105,7 @@ function editsOf(changes: ReadonlyMap<string, TreeChange | null>): Edit[] {
 }
 
 function entryBytes(key: Buffer, { oid, isFolder: isDirectory }: TreeChange, kept: string): Buffer {
+  assert(oid.length === 2 * idBytes, 'an entry of a tree names an object')
   const name = isDirectory ? key.subarray(0, -1) : key
   // A file stays executable, a link becomes a file.
   const mode = isDirectory ? '40000' : kept.startsWith('100') ? kept : '100644'

@@ -39,10 +39,15 @@ export interface SimulatedMonitor {
   readonly lines: string[]
 }
 
-/** Started: what the store holds has been read. */
+/**
+ * Started: what the store holds has been read.
+ *
+ * @param isStarted false: the caller starts it
+ */
 export async function simulatedMonitor(
   seed = 1,
   verdicts: HealthVerdicts = createMemoryHealthVerdicts(),
+  isStarted = true,
 ): Promise<SimulatedMonitor> {
   const world = new Simulation(seed)
   const lines: string[] = []
@@ -61,7 +66,7 @@ export async function simulatedMonitor(
     workers.at(-1)!.emit('exit', 1)
     await vi.waitUntil(() => workers.length > count, { timeout: 45_000, interval: 5 })
   }
-  monitor.start()
+  if (isStarted) monitor.start()
   await new Promise((resolve) => setImmediate(resolve))
   return { world, crash, monitor, verdicts, lines }
 }

@@ -49,7 +49,7 @@ afterEach(async () => {
 
 async function join(name: string, given: Given = {}): Promise<Node> {
   const { site = 'fra1', probers = 2, policy = 'global-any-healthy' } = given
-  const simulated = await simulatedMonitor(nodes.length + 1, createMemoryHealthVerdicts())
+  const simulated = await simulatedMonitor(nodes.length + 1, createMemoryHealthVerdicts(), false)
   const { world, monitor: local } = simulated
   world.nowMs = nodes[0]?.world.nowMs ?? world.nowMs
   world.wallOffsetMs += given.clockOffMs ?? 0

@@ -40,7 +40,7 @@ class Cluster {
   }
 
   async add(name: string, outcome: Outcome, rttMs = 10): Promise<Node> {
-    const simulated = await simulatedMonitor(this.nodes.length + 1)
+    const simulated = await simulatedMonitor(this.nodes.length + 1, undefined, false)
     const { world, monitor } = simulated
     // A node that joins later starts at the time of the others.
     world.nowMs = this.nodes[0]?.simulated.world.nowMs ?? world.nowMs

@@ -252,7 +252,7 @@ describe('signals of outside monitors', () => {
   const log = { info: silent, warn: silent, error: silent }
 
   async function withSignals() {
-    const simulated = await simulatedMonitor()
+    const simulated = await simulatedMonitor(1, undefined, false)
     const { world, monitor: local } = simulated
     const signals = createMemoryHealthSignals(world.clock)
     const { clock, after } = world

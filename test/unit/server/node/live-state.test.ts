@@ -20,7 +20,7 @@ const silent = (): void => undefined
 const log = { info: silent, warn: silent, error: silent }
 
 async function rolledOut() {
-  const { world, monitor: local } = await simulatedMonitor()
+  const { world, monitor: local } = await simulatedMonitor(1, undefined, false)
   const { clock, after } = world
   const signals = createMemoryHealthSignals(clock)
   const view = { local, signals, peers: null, policy: 'local-only', quorumMinPercent: 51 } as const
