@@ -1,8 +1,8 @@
 // The man page gslbd(1), made from the table of commands. Prints it.
 import { pathToFileURL } from 'node:url'
 import { exitMeanings } from '#system/process/command.ts'
-import { commandGroups } from '#cli/commands.ts'
-import type { CommandGroup } from '#cli/commands.ts'
+import { commandGroups } from '#cli/main.ts'
+import type { CommandGroup } from '#cli/main.ts'
 import { version } from '#lib/version.ts'
 
 export async function manPage(): Promise<string> {

@@ -1,5 +1,5 @@
 // The completion of gslbd for a shell, as the command prints it.
-import { commands } from '#cli/commands.ts'
+import { commands } from '#cli/main.ts'
 import { completionOf } from '#cli/commands/completion.ts'
 import type { Shell } from '#cli/terminal/completion.ts'
 

@@ -44,6 +44,6 @@ export const hot: readonly string[] = [
   'answer/samples/query-sampler.ts',
   'answer/query-log/query-tap.ts',
   'server/threads/look-ahead.ts',
-  'server/threads/respond.ts',
+  'server/threads/responder.ts',
   'lib/random.ts',
 ]

@@ -23,6 +23,7 @@ import { layerTable, withoutPadding } from './tidy/layer-table.ts'
 import { crowdViolations, roomCycleViolations } from './tidy/room-rules.ts'
 import { parseSource } from './tidy/source.ts'
 import type { Source } from './tidy/source.ts'
+import { wayThrough } from './tidy/way-in.ts'
 import {
   banViolations,
   lockFileViolations,
@@ -68,6 +69,22 @@ describe('imports are seen', () => {
     const seen = importsOf(parseSource('low/c.ts', text)).map(({ typeOnly }) => typeOnly)
     expect(seen).toEqual([true, false])
   })
+})
+
+test('the way in is the shortest through each stop, and no type lies on it', () => {
+  const sources = tree({
+    'low/a.ts': `import './b.ts'\nimport type { d } from './d.ts'`,
+    'low/b.ts': `await import('./c.ts')\nawait import('./stop.ts')`,
+    'low/c.ts': `import './d.ts'`,
+    'low/stop.ts': `new Worker(new URL('./c.ts', import.meta.url))`,
+  })
+  expect(wayThrough(sources, ['low/a.ts', 'low/d.ts'])).toEqual(
+    ['a', 'b', 'c', 'd'].map((name) => `low/${name}.ts`),
+  )
+  expect(wayThrough(sources, ['low/a.ts', 'low/stop.ts', 'low/d.ts'])).toEqual(
+    ['a', 'b', 'stop', 'c', 'd'].map((name) => `low/${name}.ts`),
+  )
+  expect(wayThrough(sources, ['low/c.ts', 'low/a.ts'])).toEqual([])
 })
 
 describe('layers', () => {

@@ -36,6 +36,7 @@ import {
 import { layerTable, roomsOf, withoutPadding } from './tidy/layer-table.ts'
 import { crowdViolations, roomCycleViolations } from './tidy/room-rules.ts'
 import { folderOf, listFiles, parseSource, readSources } from './tidy/source.ts'
+import { wayThrough } from './tidy/way-in.ts'
 import {
   banViolations,
   lockFileViolations,
@@ -167,4 +168,18 @@ test('ARCHITECTURE.md lists the rooms of each layer', () => {
   const listed = rows.map(([layer = '', , rooms]) => [layer.replace('/', ''), rooms])
   const rooms = layers.map(({ folder }) => [folder, roomsOf(folder, paths)])
   expect(listed).toEqual(rooms.filter(([, names]) => names !== 'none'))
+})
+
+test('ARCHITECTURE.md names the six files from bin/gslbd to the answer', () => {
+  // The responder is a thread: nobody else of the product loads its file.
+  const stops = ['cli/main.ts', 'cli/commands/serve.ts', 'server/threads/responder.ts']
+  const product = sources.filter(({ path }) => layerFolders.includes(folderOf(path)))
+  const way = wayThrough(product, [...stops, 'answer/answer.ts'])
+  expect(read('bin/gslbd')).toContain(`main=$root/${way[0]}\n`)
+  expect(read(way.at(-3)!)).toContain("new Worker(new URL('./responder.ts', import.meta.url)")
+  const [, named = ''] = /^From the entry to the hot path:((?:.+\n)+)/m.exec(
+    read('ARCHITECTURE.md'),
+  )!
+  expect([...named.matchAll(/`(\w+\/[\w./-]+\.ts)`/g)].map(([, path]) => path)).toEqual(way)
+  expect(way.length).toBeLessThanOrEqual(6)
 })

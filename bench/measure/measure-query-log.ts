@@ -8,7 +8,7 @@ import { createTap } from '#answer/query-log/query-tap.ts'
 import { LogCell, ringBytes } from '#answer/query-log/ring.ts'
 import type { PacketSource } from '#system/sockets/packet-source.ts'
 import { Control } from '#server/threads/responder-control.ts'
-import { respond } from '#server/threads/respond.ts'
+import { respond } from '#server/threads/responder.ts'
 import { benchGeneration, queryKinds } from '../data/answer-mix.ts'
 import { measure } from './count-allocation.ts'
 

@@ -2,11 +2,8 @@
 import { parseArgs } from 'node:util'
 import { Exit } from '#system/process/command.ts'
 import type { Command, Io } from '#system/process/command.ts'
-import { startReplaceable } from '#node/replace/start-replaceable.ts'
-import type { StartNode } from '#node/replace/start-replaceable.ts'
-import { endPatienceMs } from '#node/process/end-now.ts'
 import { createLog, logFormOf } from '#node/process/log.ts'
-import { runUntilSignal } from '#node/daemon/run-daemon.ts'
+import { runNode } from '#node/start.ts'
 import { roleFault, roleNames } from '#settings/sections/bundle.ts'
 import type { Role } from '#settings/sections/bundle.ts'
 import { loadSettings } from '#settings/settings.ts'
@@ -85,30 +82,12 @@ export const serve: Command = {
       return (await startDetached({ args: words, dataDir, io })) ? Exit.Ok : Exit.ErrorsFound
     }
     const log = createLog(logFormOf(settings.value.logging, io), io.out, io.lostLines)
-    const start = await starterOf(settings.value)
-    const node = { settings: settings.value, log, env: io.env, start }
-    const patienceMs = endPatienceMs + drainMsOf(settings.value)
-    const run = () => startReplaceable(node, isReplacing)
-    const ended = await runUntilSignal(run, log, read, patienceMs)
+    const { value } = settings
+    const ended = await runNode({ settings: value, log, env: io.env, isReplacing, reread: read })
     if (ended.ok) return ended.value === 'restart' ? Exit.Restart : Exit.Ok
     io.err(`gslbd: ${ended.error}\n`)
     return Exit.ErrorsFound
   },
-}
-
-/**
- * A stop begins with a wait for the routers, where addresses are announced, after one for a BGP
- * daemon that cannot be told.
- */
-const drainMsOf = ({ anycast }: Settings): number =>
-  anycast.driver === 'none' ? 0 : 2 * anycast.drainMs
-
-/** Loads what the roles need, and no more. */
-async function starterOf({ roles }: Settings): Promise<StartNode> {
-  if (roles.includes('agent')) return (await import('#node/fleet/agent-node.ts')).startAgent
-  return roles.includes('control')
-    ? (await import('#node/daemon/daemon.ts')).startWholeNode
-    : (await import('#node/fleet/dns-node.ts')).startDnsNode
 }
 
 function roleOf(text: string): Role {

@@ -11,7 +11,7 @@ import { startDemoBackends } from '../demo-backends.ts'
 import type { DemoBackends } from '../demo-backends.ts'
 import { createLog, logFormOf } from '#node/process/log.ts'
 import { operatorKeyPath, prepareQuickstart } from '../quickstart.ts'
-import { runUntilSignal } from '#node/daemon/run-daemon.ts'
+import { runUntilSignal, threadsByRole } from '#node/start.ts'
 import { loadSettings } from '#settings/settings.ts'
 import type { Settings } from '#settings/settings.ts'
 
@@ -58,7 +58,9 @@ export const start: Command = {
     try {
       const ended = await runUntilSignal(
         async () => {
-          const daemon = await startDaemon(settings.value, log, prepare)
+          const createThreads = await threadsByRole(settings.value)
+          const given = { settings: settings.value, log, env: io.env, before: null, createThreads }
+          const daemon = await startDaemon(given, prepare)
           if (daemon.ok) io.out(welcome(settings.value, daemon.value, servers!))
           return daemon
         },

@@ -6,8 +6,7 @@ import { noGeoBuffers } from '#routing/geo/geo-tables.ts'
 import type { GeoBuffers } from '#routing/geo/geo-tables.ts'
 import type { GeoFeed } from '#inputs/geo/geo-link.ts'
 import { GeoSource } from '#inputs/geo/geo-source.ts'
-import { noThreads } from '#server/threads/no-threads.ts'
-import type { CreateThreads, ThreadGroupParts } from '#server/threads/threads-port.ts'
+import type { ThreadGroupParts } from '#server/threads/threads-port.ts'
 import { geoPathsOf } from './named-files.ts'
 import { transfersOf } from './transfers.ts'
 
@@ -27,13 +26,6 @@ export function createGeo(
     if (source.buffers !== noGeoBuffers) handle(source.buffers)
   }
   return { source, feed: { onChange } }
-}
-
-/** Loads what answers, where this node is to answer. */
-export async function threadsByRole({ roles }: Settings): Promise<CreateThreads> {
-  if (!roles.includes('dns')) return () => noThreads
-  const { createThreadGroup } = await import('#server/threads/thread-group.ts')
-  return createThreadGroup
 }
 
 type FromSettings = 'listenAddr' | 'port' | 'threads' | 'settings' | 'tcpLimits'

@@ -4,7 +4,6 @@ import { assert } from '#lib/assert.ts'
 import { changedSettings, reloadedSettings } from '#settings/settings.ts'
 import type { Settings } from '#settings/settings.ts'
 import { endPatienceMs, endWithin } from '#node/process/end-now.ts'
-import type { ProcessLog } from '#node/process/log.ts'
 import { believeOwnKey, unbelievedKey } from '#node/data/own-key.ts'
 import { portClash, unusedByRole } from '#node/compose/clashing-settings.ts'
 import { systemClock } from '#lib/clock.ts'
@@ -17,7 +16,7 @@ import { holdDataDir, openKey, prepareDataDir, takeOver } from './data-directory
 import { createNode, openSockets, readGeoTables } from './dns.ts'
 import { createRegressions } from './overlays.ts'
 import { PartChain, stopParts } from '#node/parts/part.ts'
-import type { Given, Stops } from '#node/parts/part.ts'
+import type { Given, NodeStart, Stops } from '#node/parts/part.ts'
 import type {
   HasApi,
   HasApiPort,
@@ -57,6 +56,9 @@ export interface Daemon {
   readonly isRestarting: () => boolean
 }
 
+/** Starts everything, or nothing. Errors: a sentence for the operator. */
+export type StartNode = (start: NodeStart) => Promise<Result<Daemon, string>>
+
 /** Only opens what it finds: nothing runs yet, and a failure is told by the caller alone. */
 const opening = (chain: PartChain<Given>): PartChain<Opened> =>
   chain.with(holdDataDir).with(prepareDataDir).with(openKey).with(openSharedState)
@@ -77,13 +79,9 @@ const answering = (chain: PartChain<Opened>) =>
     .with(openRedirects)
     .with(takeOver)
 
-/** Looks at its own key before it starts everything. Errors: a sentence for the operator. */
-export function startWholeNode(
-  settings: Settings,
-  log: ProcessLog,
-  env: Given['env'],
-  before: Given['before'] = null,
-): Promise<Result<Daemon, string>> {
+/** Looks at its own key before it starts everything. */
+export const startWholeNode: StartNode = (start) => {
+  const { settings, log } = start
   const prepare = async (): Promise<Result<null, string>> => {
     const believed = believeOwnKey(settings)
     const warning = believed.ok ? unbelievedKey(settings, systemClock) : undefined
@@ -93,26 +91,24 @@ export function startWholeNode(
   }
   // 7 MiB less at rest, and writes take as long.
   keepThreadsSmall()
-  return startDaemon(settings, log, prepare, { env, before })
+  return startDaemon(start, prepare)
 }
 
 /**
  * Starts everything, or nothing. Errors: a sentence for the operator.
  *
  * @param prepare runs when the data directory is held, before anything reads it
- * @param before the process that this one replaces; null: it replaces none
  */
 export async function startDaemon(
-  settings: Settings,
-  log: ProcessLog,
-  prepare: Given['prepare'] = async () => ok(null),
-  { env, before }: Pick<Given, 'env' | 'before'> = { env: process.env, before: null },
+  start: NodeStart,
+  prepare: Given['prepare'],
 ): Promise<Result<Daemon, string>> {
+  const { settings, log } = start
   const clash = portClash(settings)
   if (clash !== undefined) return err(clash)
   const later: Later = {}
   const given: Given = {
-    ...{ settings, latestSettings: settings, log, env, prepare, before },
+    ...{ ...start, latestSettings: settings, prepare },
     ...{ gate: new WriteGate(), isReplaced: false, later },
   }
   const stops: Stops = { first: [], last: [] }

@@ -12,7 +12,7 @@ import {
   watchZones,
 } from '#node/compose/transfers.ts'
 import { watchMissingGeo } from '#server/node/missing-geo.ts'
-import { createGeo, threadsByRole, threadsOf } from '#node/compose/dns.ts'
+import { createGeo, threadsOf } from '#node/compose/dns.ts'
 import { startQueryLog, stopAnswering } from '#node/past/start-query-log.ts'
 import { createNodeJournal } from '#node/past/node-journal.ts'
 import { mayWriteText } from '#config/name-holder.ts'
@@ -52,7 +52,7 @@ type OfState = HasDataDir & HasKey & HasShared & HasRecords & HasDynamicDns
 type Needs = Given & OfState & HasRegressions & HasRedirects
 
 /** Puts the node together; it answers nothing yet. */
-export const createNode = async (have: Needs): Promise<Outcome<HasNode>> => {
+export const createNode = (have: Needs): Outcome<HasNode> => {
   const { settings, log, env, dataDir, key, shared, dynamicDns, gate } = have
   const clock = systemClock
   let isResting = false
@@ -67,13 +67,12 @@ export const createNode = async (have: Needs): Promise<Outcome<HasNode>> => {
     for (const { memberUid } of changes) have.records.memberChanged(memberUid)
   })
   const resolver = createNodeResolver(settings, dataDir.path, log)
-  const createThreads = await threadsByRole(settings)
   const inData = { dataDir: dataDir.path, mayWrite: mayBegin }
   const journal = createNodeJournal({ settings, ...inData, geo, log })
   const queryLog = startQueryLog(settings, log)
   const samples = samplesOf(settings)
   const node = new DnsNode({
-    createThreads,
+    createThreads: have.createThreads,
     threads: {
       ...threadsOf(settings),
       seed: process.pid ^ Math.floor(clock.nowMs()),

@@ -5,7 +5,8 @@ import { readBundleToken, readNodeKey } from '#node/data/secrets.ts'
 import { takeOverFrom } from '#node/data/predecessor.ts'
 import { createNodeHealth } from '#node/compose/health.ts'
 import { createNodeResolver } from '#node/compose/resolver.ts'
-import type { StartNode } from '#node/replace/start-replaceable.ts'
+import type { StartNode } from '#node/daemon/daemon.ts'
+import type { NodeStart } from '#node/parts/part.ts'
 import type { Settings } from '#settings/settings.ts'
 import { nodeReport } from '#node/status/node-report.ts'
 import type { ReportParts } from '#node/status/node-report.ts'
@@ -19,7 +20,6 @@ import { systemAfter } from '#lib/timer.ts'
 import { BundleStore } from '#server/node/bundle-store.ts'
 import { DnsNode } from '#server/node/node.ts'
 import type { DnsNodeParts } from '#server/node/node-parts.ts'
-import { noThreads } from '#server/threads/no-threads.ts'
 import { releaseMemory } from '#system/worker/release-memory.ts'
 import type { PeerHealth } from '#state/ports/peer-health.ts'
 import { MemoryReleases } from '#lib/memory/memory-releases.ts'
@@ -27,14 +27,12 @@ import { BundleKeys } from './bundle-keys.ts'
 import type { PulledNode } from './pulled-node.ts'
 import { Pullers } from './pullers.ts'
 import { beginPulling, openOwnDataDir, openShared, startPulled, sealing } from './start-pulled.ts'
-import type { GivenToPulled, Run, StartedNode } from './start-pulled.ts'
+import type { Run, StartedNode } from './start-pulled.ts'
 
-/** Starts everything, or nothing. Errors: a sentence for the operator. */
-export const startAgent: StartNode = (settings, log, env, before) =>
-  startPulled({ settings, log, env, before }, start, { roles: ['agent'] })
+export const startAgent: StartNode = (given) => startPulled(given, start, { roles: ['agent'] })
 
-async function start(given: GivenToPulled, run: Run): Promise<Result<StartedNode, string>> {
-  const { settings, log, env, before } = given
+async function start(given: NodeStart, run: Run): Promise<Result<StartedNode, string>> {
+  const { settings, log, env, before, createThreads } = given
   const stops = run.stops.first
   const token = readBundleToken(env)
   if (!token.ok) return token
@@ -54,7 +52,7 @@ async function start(given: GivenToPulled, run: Run): Promise<Result<StartedNode
   const resolver = createNodeResolver(settings, path, log)
   const store = new BundleStore(path)
   const node = new DnsNode({
-    ...{ threads: noAnswers, createThreads: () => noThreads, usedMax: 0 },
+    ...{ threads: noAnswers, createThreads, usedMax: 0 },
     ...{ store, trusted: keys.value.trusted, health, resolver, geo: null, clock: systemClock, log },
   })
   stops.push(() => node.rest())
@@ -108,7 +106,7 @@ const noAnswers: DnsNodeParts['threads'] = {
 async function startPulling(
   ours: Omit<PulledNode, 'puller' | 'report'>,
   { token, keys }: { readonly token: string | null; readonly keys: BundleKeys },
-  given: GivenToPulled,
+  given: NodeStart,
   run: Run,
 ): Promise<Result<StartedNode, string>> {
   const { settings, log } = given

@@ -11,7 +11,8 @@ import { startQueryLog, stopAnswering } from '#node/past/start-query-log.ts'
 import { createGeo, threadsOf } from '#node/compose/dns.ts'
 import { createNodeHealth } from '#node/compose/health.ts'
 import { createNodeResolver } from '#node/compose/resolver.ts'
-import type { StartNode } from '#node/replace/start-replaceable.ts'
+import type { StartNode } from '#node/daemon/daemon.ts'
+import type { NodeStart } from '#node/parts/part.ts'
 import type { Settings } from '#settings/settings.ts'
 import { createNodeJournal } from '#node/past/node-journal.ts'
 import { nodeReport } from '#node/status/node-report.ts'
@@ -30,7 +31,6 @@ import { systemAfter } from '#lib/timer.ts'
 import { BundleStore } from '#server/node/bundle-store.ts'
 import { LatencyWindow } from '#answer/counters/latency-window.ts'
 import { DnsNode } from '#server/node/node.ts'
-import { createThreadGroup } from '#server/threads/thread-group.ts'
 import type { DnsNodeParts } from '#server/node/node-parts.ts'
 import { QuerySamples } from '#answer/samples/query-samples.ts'
 import { transfersOf } from '#node/compose/transfers.ts'
@@ -44,19 +44,18 @@ import { Pullers } from './pullers.ts'
 import { createRedirects, openRedirects } from './redirects.ts'
 import { createShadow } from './shadow.ts'
 import { beginPulling, openOwnDataDir, openShared, sealing, startPulled } from './start-pulled.ts'
-import type { GivenToPulled, Run, StartedNode } from './start-pulled.ts'
+import type { Run, StartedNode } from './start-pulled.ts'
 import { ZoneExchange } from './zone-exchange.ts'
 
 const onTheClock = { clock: systemClock, after: systemAfter } as const
 
-/** Starts everything, or nothing. Errors: a sentence for the operator. */
-export const startDnsNode: StartNode = (settings, log, env, before) => {
-  const { listenAddr, threads } = settings.dns
-  return startPulled({ settings, log, env, before }, start, { listenAddr, threads, roles: ['dns'] })
+export const startDnsNode: StartNode = (given) => {
+  const { listenAddr, threads } = given.settings.dns
+  return startPulled(given, start, { listenAddr, threads, roles: ['dns'] })
 }
 
 async function start(
-  { settings, log, env, before }: GivenToPulled,
+  { settings, log, env, before, createThreads }: NodeStart,
   run: Run,
 ): Promise<Result<StartedNode, string>> {
   const stops = run.stops.first
@@ -89,7 +88,7 @@ async function start(
   const fed = { health, resolver, dynamic: texts, redirects, journal, geo: geo.feed }
   const { samples, queryLog } = watchersOf(settings, log)
   const node = new DnsNode({
-    createThreads: createThreadGroup,
+    createThreads,
     threads: { ...threadsIn(settings, samples), queryLog: queryLog?.rings },
     ...{ store, trusted, ...fed, usedMax: 0, clock: systemClock, log },
   })

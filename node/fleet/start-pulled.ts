@@ -6,12 +6,11 @@ import { openDataDirLater, openDataDirToServe } from '#node/data/data-dir.ts'
 import type { DataDir } from '#node/data/data-dir.ts'
 import type { Daemon } from '#node/daemon/daemon.ts'
 import { stopParts } from '#node/parts/part.ts'
-import type { Stop, Stops } from '#node/parts/part.ts'
+import type { NodeStart, Stop, Stops } from '#node/parts/part.ts'
 import { WriteGate } from '#node/data/predecessor.ts'
 import type { Predecessor } from '#node/data/predecessor.ts'
 import { changedSettings, reloadedSettings } from '#settings/settings.ts'
 import type { Settings } from '#settings/settings.ts'
-import type { Io } from '#system/process/command.ts'
 import type { ProcessLog } from '#node/process/log.ts'
 import { signedReport } from '#fleet/nodes/credentials.ts'
 import { systemClock } from '#lib/clock.ts'
@@ -31,13 +30,6 @@ const tellEveryMs = 5_000
 const leavePatienceMs = 1_000
 /** What all keys of this program in Redis begin with. */
 const redisPrefix = 'gslbd:'
-
-export interface GivenToPulled {
-  readonly settings: Settings
-  readonly log: ProcessLog
-  readonly env: Io['env']
-  readonly before: Predecessor | null
-}
 
 /** What changes while it starts and stops. */
 export interface Run {
@@ -59,8 +51,8 @@ export interface StartedNode extends Pick<Daemon, 'dnsPort' | 'apiPort' | 'socke
  * @param says what the log says of it, besides its ports
  */
 export async function startPulled(
-  given: GivenToPulled,
-  start: (given: GivenToPulled, run: Run) => Promise<Result<StartedNode, string>>,
+  given: NodeStart,
+  start: (given: NodeStart, run: Run) => Promise<Result<StartedNode, string>>,
   says: Readonly<Record<string, unknown>>,
 ): Promise<Result<Daemon, string>> {
   const { settings, log } = given
@@ -131,7 +123,7 @@ export function sealing(
 /** Shows what is pulled, pulls, and tells others. Errors: a sentence for the operator. */
 export async function beginPulling(
   pulled: PulledNode,
-  { log, env, before }: Omit<GivenToPulled, 'settings'>,
+  { log, env, before }: Pick<NodeStart, 'log' | 'env' | 'before'>,
   run: Run,
   releases: Pick<MemoryReleases, 'changed'>,
 ): Promise<Result<OpenStatus, string>> {

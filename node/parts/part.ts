@@ -4,23 +4,31 @@ import { assert } from '#lib/assert.ts'
 import type { Io } from '#system/process/command.ts'
 import type { ProcessLog } from '#node/process/log.ts'
 import type { Predecessor, WriteGate } from '#node/data/predecessor.ts'
+import type { CreateThreads } from '#server/threads/threads-port.ts'
 import type { Settings } from '#settings/settings.ts'
 import { ok } from '#lib/result.ts'
 import type { Result } from '#lib/result.ts'
 import type { Later } from './part-outputs.ts'
 
+/** What a node is started with. */
+export interface NodeStart {
+  readonly settings: Settings
+  readonly log: ProcessLog
+  readonly env: Io['env']
+  /** null: this process takes nothing over. */
+  readonly before: Predecessor | null
+  /** Makes the threads that answer. */
+  readonly createThreads: CreateThreads
+}
+
 /** What there is before the first part. */
-export interface Given {
+export interface Given extends NodeStart {
   /** As they are now: a reload changes them. */
   settings: Settings
   /** As they were read last: what only a restart applies differs. */
   latestSettings: Settings
-  readonly log: ProcessLog
-  readonly env: Io['env']
   /** Runs when the data directory is held, before anything reads it. */
   readonly prepare: () => Promise<Result<null, string>>
-  /** null: this process takes nothing over. */
-  readonly before: Predecessor | null
   /** Opens when the data directory is held. */
   readonly gate: WriteGate
   /** The process is being replaced: it leaves no cluster, for its successor is there already. */

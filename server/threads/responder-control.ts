@@ -43,6 +43,7 @@ export function acknowledge(
 
 /** What a responder is started with. */
 export interface ResponderStart {
+  readonly kind: 'responder'
   readonly index: number
   readonly fd: number
   readonly endpoint: UdpEndpoint
@@ -62,6 +63,11 @@ export interface ResponderStart {
   readonly queryLog: SharedArrayBuffer | undefined
   /** Generations arrive here; read without an event loop, which a responder does not have. */
   readonly port: MessagePort
+}
+
+/** @param data what a thread was started with */
+export function isResponderStart(data: unknown): data is ResponderStart {
+  return (data as Partial<ResponderStart> | null | undefined)?.kind === 'responder'
 }
 
 /** What it tells the main thread: that it is ready, then what it hands over. */

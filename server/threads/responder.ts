@@ -1,61 +1,143 @@
-// The responder thread: receives a batch, answers it, sends it; swaps bundles between batches.
+// The responder thread, and its loop: receives a batch, answers it, sends it; between batches it
+// takes over what was published. Any source of packets will do.
 import { setFlagsFromString } from 'node:v8'
 import { parentPort, receiveMessageOnPort, workerData } from 'node:worker_threads'
 import type { MessagePort } from 'node:worker_threads'
-import { assert } from '#lib/assert.ts'
-import { systemClock } from '#lib/clock.ts'
+import * as answering from '#answer/answer.ts'
 import { BatchTimer, timedEvery } from '#answer/counters/batch-timer.ts'
 import { Counters } from '#answer/counters/counters.ts'
-import { loadLibc } from '#system/sockets/libc.ts'
-import type { Libc } from '#system/sockets/libc.ts'
 import { QueryBucket } from '#answer/query-bucket.ts'
-import { createHandOver, HandOverGate } from './hand-over.ts'
-import { JitWarmUp } from './jit-warm-up.ts'
-import { acknowledge, Control, controlCell } from './responder-control.ts'
-import type { FromResponder, ResponderStart } from './responder-control.ts'
-import { LookAhead } from './look-ahead.ts'
-import { respond } from './respond.ts'
-import { createTap } from '#answer/query-log/query-tap.ts'
+import { createTap, noTap } from '#answer/query-log/query-tap.ts'
 import type { Tap } from '#answer/query-log/query-tap.ts'
 import { QuerySampler } from '#answer/samples/query-sampler.ts'
 import { ScriptClient } from '#answer/script/client.ts'
-import { TableCollector } from '#system/worker/table-collector.ts'
-import { SchedulerSlice } from '#system/worker/scheduler-slice.ts'
-import { Transaction } from '#answer/transaction.ts'
-import { createServingView } from '#answer/serving-view.ts'
 import type { Generation } from '#answer/serving-view.ts'
+import { Transaction } from '#answer/transaction.ts'
+import { assert } from '#lib/assert.ts'
+import { systemClock } from '#lib/clock.ts'
+import { loadLibc } from '#system/sockets/libc.ts'
+import type { PacketSource } from '#system/sockets/packet-source.ts'
 import { UdpBatch } from '#system/sockets/udp-batch.ts'
+import { SchedulerSlice } from '#system/worker/scheduler-slice.ts'
+import { Adoption } from './adoption.ts'
+import { createHandOver, HandOverGate } from './hand-over.ts'
+import { LookAhead } from './look-ahead.ts'
+import { Control, controlCell, isResponderStart } from './responder-control.ts'
+import type { FromResponder, ResponderStart } from './responder-control.ts'
 
-// The answer path is many small functions, for its readers. By default V8 stops joining them into
-// one after a page of code; a larger budget takes a sixth off an answer. It counts when code is
-// compiled hot, so it must be set before the first query.
-setFlagsFromString('--max-inlined-bytecode-size=2000')
-setFlagsFromString('--max-inlined-bytecode-size-cumulative=8000')
+// Constants of this file, for the reason that answer.ts gives.
+const { answer, handedOver } = answering
 
-const start = workerData as ResponderStart
-const control = new Int32Array(start.control)
-const collector = new TableCollector()
+/** What happens between two batches. */
+export interface ResponderParts {
+  /** See responder-control.ts; `Control.Stop` in its first cell ends the loop. */
+  readonly control: Int32Array
+  readonly bucket: Pick<QueryBucket, 'take' | 'giveBack'>
+  readonly scripts: { readonly startBatch: () => void }
+  /** Is told how many packets came, to give the core away in time. */
+  readonly turns: { readonly took: (packets: number) => void }
+  /** Is told when a batch begins, and how many queries it had when its answers are sent. */
+  readonly timer: {
+    readonly begin: (source: PacketSource, queries: number) => void
+    readonly end: (queries: number) => void
+  }
+  /** Called at the end of each turn, when nobody waits for what came with it. */
+  readonly rest: (packets: number) => void
+  /** Reads for all packets of a batch at once; left out: each is read for by itself. */
+  readonly ahead?: Pick<LookAhead, 'read'>
+  /** Copies some queries and their answers; left out: none. */
+  readonly tap?: Tap
+  /** Makes the transaction adopt what is published. */
+  readonly takeOver: () => void
+  /** Gets what `answer` leaves to the handler of another thread. */
+  readonly handOver: (source: PacketSource, slot: number) => void
+}
+
+export function respond(source: PacketSource, tx: Transaction, parts: ResponderParts): void {
+  const { control, bucket, scripts, turns, timer, ahead, tap = noTap } = parts
+  const { buffer, slotBytes } = source
+  tx.source = source.clients
+  tx.sourceBytes = source.clientBytes
+  for (;;) {
+    const count = source.receive()
+    const wanted = Atomics.load(control, Control.Generation)
+    if (wanted !== (tx.view?.generation ?? 0)) {
+      if (wanted === Control.Stop && count === 0) break
+      // Before the batch, not after: a query that comes after a publication sees it.
+      if (wanted !== Control.Stop) parts.takeOver()
+    }
+    if (count === 0) {
+      parts.rest(0)
+      continue
+    }
+    timer.begin(source, count)
+    tx.counters.batch()
+    turns.took(count)
+    scripts.startBatch()
+    tx.tokens = bucket.take(count)
+    let tapped = tap.first(count)
+    const { ranges } = tx.chain
+    if (ranges !== null && ahead !== undefined && count > 1) {
+      tx.chain.ranges = null
+      ahead.read(ranges, count)
+    }
+    for (let slot = 0; slot < count; slot++) {
+      const offset = source.slotOffset(slot)
+      const length = source.queryLength(slot)
+      tx.sourceAt = source.clientOffset(slot)
+      if (slot === tapped) tap.asked(tx, buffer, offset, length, source.clientPort(slot))
+      const written = answer(tx, buffer, offset, length, buffer, offset, slotBytes)
+      if (slot === tapped) tapped = tap.answered(tx, buffer, offset, written)
+      if (written === handedOver) parts.handOver(source, slot)
+      source.setReply(slot, written > 0 ? written : 0)
+    }
+    bucket.giveBack(tx.tokens)
+    const failed = source.send(count)
+    if (failed > 0) tx.counters.sendErrors(failed)
+    timer.end(count)
+    if (wanted === Control.Stop) break
+    parts.rest(count)
+  }
+}
+
 /** Rehearsals in a turn without a query, and in one with some: each is less than a millisecond. */
 const rehearsals = { idle: 10, busy: 1 } as const
-/** undefined: nothing was adopted yet, or it is over. */
-let warmUp: JitWarmUp | undefined
-let newest: Generation | undefined
-const libc = loadLibc()
-assert(typeof libc !== 'string', 'the main thread has checked that libc loads')
-assert(parentPort !== null, 'a responder is a worker')
-run(libc, parentPort)
 
-/** @param main is told when the thread is ready */
-function run(libc: Libc, main: MessagePort): void {
+/**
+ * Runs the loop in this thread until a stop.
+ *
+ * @param main is told when the thread is ready
+ */
+function createResponder(start: ResponderStart, main: MessagePort): void {
+  // The answer path is many small functions, for its readers. By default V8 stops joining them into
+  // one after a page of code; a larger budget takes a sixth off an answer. It counts when code is
+  // compiled hot, so it must be set before the first query.
+  setFlagsFromString('--max-inlined-bytecode-size=2000')
+  setFlagsFromString('--max-inlined-bytecode-size-cumulative=8000')
+  const libc = loadLibc()
+  assert(typeof libc !== 'string', 'the main thread has checked that libc loads')
+  const control = new Int32Array(start.control)
   const counters = new Counters(start.counters)
   const tx = new Transaction(start.settings, start.seed, counters, systemClock.monotonicMs)
   tx.handsOver = true
   const scripts = new ScriptClient(start.scriptMailbox, tx.counters)
   const tap = createTap(start.queryLog, start.seed)
   const source = new UdpBatch(libc, start.fd, start.endpoint, start.settings.udpPayloadSize)
+  const adoption = new Adoption({
+    ...{ index: start.index, control, scripts },
+    adopt: (view) => {
+      tx.adopt(view)
+      tap.adopt(view)
+    },
+  })
+  const takeOver = (): void => {
+    const startedMs = systemClock.monotonicMs()
+    const generation = newestAt(start.port)
+    if (generation !== undefined) adoption.takeOver(generation, startedMs)
+  }
   Atomics.store(control, controlCell(start.index, Control.ThreadId), libc.gettid())
   // Its socket may be bound as soon as it is ready: no query is to wait for what comes first.
-  if (Atomics.load(control, Control.Generation) > 0) takeOver(tx, scripts, tap)
+  if (Atomics.load(control, Control.Generation) > 0) takeOver()
   const post = (message: FromResponder): void => main.postMessage(message)
   post('ready')
   respond(source, tx, {
@@ -69,43 +151,22 @@ function run(libc: Libc, main: MessagePort): void {
       new QuerySampler(start.querySamples, timedEvery - 1),
     ),
     ahead: new LookAhead(source),
-    rest: (packets) => warmUp?.step(packets === 0 ? rehearsals.idle : rehearsals.busy),
+    rest: (packets) => void adoption.rehearse(packets === 0 ? rehearsals.idle : rehearsals.busy),
     tap,
-    takeOver: () => takeOver(tx, scripts, tap),
+    takeOver,
     handOver: createHandOver(new HandOverGate(start.handOver), counters, post),
   })
 }
 
-/** Adopts the newest generation that the main thread has sent, and says so. */
-function takeOver(tx: Transaction, scripts: ScriptClient, tap: Tap): void {
-  const startedMs = systemClock.monotonicMs()
+/** What the main thread has sent last. */
+function newestAt(port: MessagePort): Generation | undefined {
   let last: Generation | undefined
   for (;;) {
-    const received = receiveMessageOnPort(start.port) as { message: Generation } | undefined
-    if (received === undefined) break
+    const received = receiveMessageOnPort(port) as { message: Generation } | undefined
+    if (received === undefined) return last
     last = received.message
   }
-  if (last === undefined) return
-  const generation = last
-  newest = last
-  const adopted = tx.view?.generation ?? 0
-  assert(generation.number > adopted, 'a responder is never sent back to a generation')
-  if (adopted === 0) warmUp = warmUpOf(() => adopt(tx, scripts, tap, newest ?? generation))
-  adopt(tx, scripts, tap, generation)
-  acknowledge(control, start.index, generation.number, systemClock.monotonicMs() - startedMs)
 }
 
-function warmUpOf(rehearse: () => void): JitWarmUp {
-  return new JitWarmUp(rehearse, () => {
-    warmUp = undefined
-    collector.started()
-  })
-}
-
-function adopt(tx: Transaction, scripts: ScriptClient, tap: Tap, generation: Generation): void {
-  scripts.adopt(generation.number, generation.scripts ?? null)
-  const view = createServingView(generation, { thread: start.index, scripts })
-  tx.adopt(view)
-  tap.adopt(view)
-  collector.takenOver(generation.tablesNumber ?? 0)
-}
+// Others that import this file run the loop alone.
+if (parentPort !== null && isResponderStart(workerData)) createResponder(workerData, parentPort)

@@ -6,17 +6,15 @@ import { answer, handedOver } from '#answer/answer.ts'
 import { Counters } from '#answer/counters/counters.ts'
 import { loadLibc } from '#system/sockets/libc.ts'
 import { QueryBucket } from '#answer/query-bucket.ts'
+import { Adoption } from './adoption.ts'
 import { HandOverGate } from './hand-over.ts'
 import { StreamExchange } from './stream-exchange.ts'
-import { JitWarmUp } from './jit-warm-up.ts'
-import { acknowledge, Control, controlCell } from './responder-control.ts'
+import { Control, controlCell } from './responder-control.ts'
 import type { FromStream, StreamStart, ToStream } from './stream-messages.ts'
 import { createTap } from '#answer/query-log/query-tap.ts'
 import { ScriptClient } from '#answer/script/client.ts'
-import { TableCollector } from '#system/worker/table-collector.ts'
 import { createTcpServer } from '#server/stream/tcp.ts'
 import { Transaction, Transport } from '#answer/transaction.ts'
-import { createServingView } from '#answer/serving-view.ts'
 import type { Generation } from '#answer/serving-view.ts'
 import { listenDgram } from '#server/stream/udp-dgram.ts'
 
@@ -24,6 +22,7 @@ import { listenDgram } from '#server/stream/udp-dgram.ts'
 const reportMs = 1000
 /** Between a few rehearsals of a swap and the next ones; each takes less than a millisecond. */
 const rehearsalMs = 100
+const rehearsals = 10
 
 const start = workerData as StreamStart
 const main = parentPort
@@ -39,7 +38,6 @@ const udpTx = new Transaction(start.settings, start.seed + 1, counters, monotoni
 const bucket = new QueryBucket(start.queryBucket)
 const scripts = new ScriptClient(start.scriptMailbox, tcpTx.counters)
 const tap = createTap(start.queryLog, start.seed)
-const collector = new TableCollector()
 const keepalive = tcpTx.tcpKeepalive
 const libc = loadLibc()
 if (typeof libc !== 'string') {
@@ -56,6 +54,16 @@ const exchange = new StreamExchange({
   transfers: start.transfers,
   clock: systemClock,
   askToUpdate: (id, message, keyName) => post({ kind: 'update', id, message, keyName }),
+})
+
+const adoption = new Adoption({
+  ...{ index: start.index, control, scripts },
+  adopt: (view) => {
+    exchange.adopt(view)
+    tcpTx.adopt(view)
+    if (start.withUdp) udpTx.adopt(view)
+    tap.adopt(view)
+  },
 })
 
 const server = createTcpServer({
@@ -85,8 +93,6 @@ main.on('message', (message: ToStream) => {
   else void stop()
 })
 
-/** What it answers from. */
-let newest: Generation | undefined
 let dgram: { close: () => void } | undefined
 exchange.takeKeys(start.keys)
 // Nobody is to be refused who could have been answered.
@@ -114,34 +120,10 @@ async function listen(): Promise<void> {
 }
 
 function takeOver(generation: Generation): void {
-  const adopted = tcpTx.view?.generation ?? 0
-  assert(generation.number > adopted, 'this thread is never sent back to a generation')
-  const startedMs = systemClock.monotonicMs()
-  newest = generation
-  if (adopted === 0) rehearse(new JitWarmUp(adoptAgain, () => collector.started()))
-  adopt(generation)
-  acknowledge(control, start.index, generation.number, systemClock.monotonicMs() - startedMs)
-}
-
-function rehearse(warmUp: JitWarmUp): void {
+  if (!adoption.takeOver(generation)) return
   const timer = setInterval(() => {
-    warmUp.step(10)
-    if (warmUp.isOver) clearInterval(timer)
+    if (!adoption.rehearse(rehearsals)) clearInterval(timer)
   }, rehearsalMs).unref()
-}
-
-function adoptAgain(): void {
-  if (newest !== undefined) adopt(newest)
-}
-
-function adopt(generation: Generation): void {
-  scripts.adopt(generation.number, generation.scripts ?? null)
-  const view = createServingView(generation, { thread: start.index, scripts })
-  exchange.adopt(view)
-  tcpTx.adopt(view)
-  if (start.withUdp) udpTx.adopt(view)
-  tap.adopt(view)
-  collector.takenOver(generation.tablesNumber ?? 0)
 }
 
 async function stop(): Promise<void> {

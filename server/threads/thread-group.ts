@@ -174,6 +174,7 @@ export class ThreadGroup implements DnsThreads {
     assert(this.#responders[index] === undefined, 'a responder follows one that has ended')
     const { port1, port2 } = new MessageChannel()
     const start: ResponderStart = {
+      kind: 'responder',
       index,
       fd: sockets.fdOf(index),
       endpoint: sockets.endpoint,

@@ -1,6 +1,7 @@
 // Loaded first by every thread of a daemon: each responder dies as it starts.
 import { workerData } from 'node:worker_threads'
+import { isResponderStart } from '#server/threads/responder-control.ts'
 
-if (typeof (workerData as { readonly fd?: number } | null)?.fd === 'number') {
+if (isResponderStart(workerData)) {
   throw new Error('no responder lives here')
 }

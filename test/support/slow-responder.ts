@@ -3,17 +3,14 @@
 import { writeSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import { workerData } from 'node:worker_threads'
-
-interface Responder {
-  readonly fd?: number
-}
+import { isResponderStart } from '#server/threads/responder-control.ts'
 
 const microsOfCore = (): number => {
   const { user, system } = process.threadCpuUsage()
   return user + system
 }
 
-if (typeof (workerData as Responder | null)?.fd === 'number') {
+if (isResponderStart(workerData)) {
   writeSync(1, 'a responder starts\n')
   const load = process.dlopen.bind(process)
   const endMicros = microsOfCore() + Number(process.env['SLOW_RESPONDER_MS']) * 1000

@@ -1,6 +1,6 @@
 // The table of commands as a page for people: what each does, its usage, and the exit codes.
-import { commandGroups } from '#cli/commands.ts'
-import type { CommandGroup } from '#cli/commands.ts'
+import { commandGroups } from '#cli/main.ts'
+import type { CommandGroup } from '#cli/main.ts'
 import { exitMeanings } from '#system/process/command.ts'
 
 /** docs/reference/commands.md. */
@@ -15,7 +15,7 @@ export async function commandsReference(): Promise<string> {
 
 const intro = `# Commands
 
-<!-- Generated from cli/commands.ts.
+<!-- Generated from cli/main.ts.
      Rewrite with: GSLBD_UPDATE=1 npx vitest run test/unit/cli -->
 
 \`gslbd help COMMAND\` shows the options of one, and \`gslbd completion\` completes

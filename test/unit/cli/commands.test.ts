@@ -1,7 +1,7 @@
 // Commands are shown in groups, by `gslbd help` and the man page.
 import { expect, test } from 'vitest'
 import { manPage } from '#bin/man-page.ts'
-import { commandGroups, commands } from '#cli/commands.ts'
+import { commandGroups, commands } from '#cli/main.ts'
 import { runCli } from '#test/support/run-cli.ts'
 
 test('gslbd help shows every command once, below the heading of its group', async () => {

@@ -1,7 +1,7 @@
 // Completions are made from the table of commands; bash runs its own.
 import { execFileSync } from 'node:child_process'
 import { expect, test } from 'vitest'
-import { commands } from '#cli/commands.ts'
+import { commands } from '#cli/main.ts'
 import { completedOf } from '#cli/terminal/completion.ts'
 import { runCli } from '#test/support/run-cli.ts'
 

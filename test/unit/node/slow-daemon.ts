@@ -1,6 +1,6 @@
-// A daemon that takes its time over one thing, or fails at it, for run-daemon.test.ts.
+// A daemon that takes its time over one thing, or fails at it, for start.test.ts.
 import { setTimeout as delay } from 'node:timers/promises'
-import { runUntilSignal } from '#node/daemon/run-daemon.ts'
+import { runUntilSignal } from '#node/start.ts'
 import { loadSettings } from '#settings/settings.ts'
 
 const slowAt = process.argv[2]

@@ -5,7 +5,7 @@ import { once } from 'node:events'
 import type { Readable } from 'node:stream'
 import { fileURLToPath } from 'node:url'
 import { expect, onTestFinished, test } from 'vitest'
-import { waitUntil } from '../../../support/wait-until.ts'
+import { waitUntil } from '#test/support/wait-until.ts'
 import { onlyLong } from '#test/support/lane.ts'
 
 const script = fileURLToPath(new URL('./slow-daemon.ts', import.meta.url))

@@ -4,7 +4,7 @@ import { noLimit } from '#answer/query-bucket.ts'
 import { Transaction } from '#answer/transaction.ts'
 import { Counters } from '#answer/counters/counters.ts'
 import { Control } from '#server/threads/responder-control.ts'
-import { respond } from '#server/threads/respond.ts'
+import { respond } from '#server/threads/responder.ts'
 import { decodeMessage, query } from '#test/support/dns/message.ts'
 import { BatchList } from '#test/support/batch-list.ts'
 

@@ -1,0 +1,169 @@
+// Runs a node: starts what its roles need, in the place of another process where that is wanted,
+// and ends it at a signal, or when another process has taken its place.
+import type { Predecessor } from '#node/data/predecessor.ts'
+import type { NodeStart } from '#node/parts/part.ts'
+import type { Daemon, StartNode } from '#node/daemon/daemon.ts'
+import { endPatienceMs, endWithin, giveUp } from '#node/process/end-now.ts'
+import type { ProcessLog } from '#node/process/log.ts'
+import { openSupervisor } from '#node/process/supervisor.ts'
+import { sayReady } from '#node/replace/detach.ts'
+import { awaitPredecessor } from '#node/replace/meet-predecessor.ts'
+import { ReplaceableDaemon } from '#node/replace/replaceable.ts'
+import { noThreads } from '#server/threads/no-threads.ts'
+import type { CreateThreads } from '#server/threads/threads-port.ts'
+import type { Settings } from '#settings/settings.ts'
+import { systemClock } from '#lib/clock.ts'
+import { ok } from '#lib/result.ts'
+import type { Result } from '#lib/result.ts'
+
+/**
+ * The terminal and npm both pass Ctrl-C on, so that one keystroke comes as two signals; a person
+ * takes longer to ask again.
+ */
+const echoMs = 250
+
+/** `restart`: the supervisor of the process is to start it again. */
+export type Ending = 'end' | 'restart'
+
+export interface RunningDaemon extends Pick<Daemon, 'reload' | 'stop' | 'isRestarting'> {
+  /** Resolves with the process that has taken its place. Left out: none can. */
+  readonly replaced?: Promise<number>
+}
+
+export interface NodeRun extends Pick<NodeStart, 'settings' | 'log' | 'env'> {
+  /** Where no process is to be replaced, it just starts. */
+  readonly isReplacing: boolean
+  /** Reads the settings again, at SIGHUP. */
+  readonly reread: () => Result<Settings, string[]>
+}
+
+/** @returns when it has ended. Errors: a sentence for the operator */
+export function runNode(node: NodeRun): Promise<Result<Ending, string>> {
+  const patienceMs = endPatienceMs + drainMsOf(node.settings)
+  return runUntilSignal(() => startReplaceable(node), node.log, node.reread, patienceMs)
+}
+
+/**
+ * A stop begins with a wait for the routers, where addresses are announced, after one for a BGP
+ * daemon that cannot be told.
+ */
+const drainMsOf = ({ anycast }: Settings): number =>
+  anycast.driver === 'none' ? 0 : 2 * anycast.drainMs
+
+async function startReplaceable(run: NodeRun): Promise<Result<ReplaceableDaemon, string>> {
+  const { settings, log, env, isReplacing } = run
+  const startNode = await starterOf(settings)
+  const createThreads = await threadsByRole(settings)
+  const met = isReplacing ? await awaitPredecessor(settings.dataDir, log) : ok(null)
+  if (!met.ok) return met
+  const before = met.value
+  if (isReplacing && before === null) {
+    log.info({ dataDir: settings.dataDir }, 'no process to replace here: starting as usual')
+  }
+  const daemon = await startNode({ settings, log, env, before, createThreads })
+  if (!daemon.ok) {
+    before?.giveUp()
+    return daemon
+  }
+  await before?.running()
+  const supervisor = openSupervisor({ ...env, ...before?.variables })
+  const again = (now: Settings, own: Predecessor) =>
+    startNode({ settings: now, log, env, before: own, createThreads })
+  const node = new ReplaceableDaemon(daemon.value, { settings, log, supervisor, again })
+  await sayReady(env)
+  return ok(node)
+}
+
+/** Loads what the roles need, and no more. */
+async function starterOf({ roles }: Settings): Promise<StartNode> {
+  if (roles.includes('agent')) return (await import('#node/fleet/agent-node.ts')).startAgent
+  return roles.includes('control')
+    ? (await import('#node/daemon/daemon.ts')).startWholeNode
+    : (await import('#node/fleet/dns-node.ts')).startDnsNode
+}
+
+/** Loads what answers, where this node is to answer. */
+export async function threadsByRole({ roles }: Settings): Promise<CreateThreads> {
+  if (!roles.includes('dns')) return () => noThreads
+  const { createThreadGroup } = await import('#server/threads/thread-group.ts')
+  return createThreadGroup
+}
+
+/**
+ * Starts a daemon and runs it until a signal ends it. Signals count from the first moment: one that
+ * comes during the start ends the daemon cleanly right after it. A second one, or the end of
+ * `patienceMs`, ends the process.
+ *
+ * @returns when the daemon has ended. Errors: those of `start`
+ */
+export async function runUntilSignal(
+  start: () => Promise<Result<RunningDaemon, string>>,
+  log: ProcessLog,
+  reread: () => Result<Settings, string[]>,
+  patienceMs = endPatienceMs,
+): Promise<Result<Ending, string>> {
+  let hangups: Promise<void> = Promise.resolve()
+  let early = 0
+  let reload = (): void => void early++
+  process.on('SIGHUP', () => reload())
+  const asked = firstStopSignal(log, patienceMs)
+  const daemon = await start()
+  if (!daemon.ok) return daemon
+  reload = () => {
+    hangups = hangups.then(() => reloadOnce(daemon.value, log, reread))
+  }
+  if (early > 0) reload()
+  log.info(await Promise.race([asked, replaced(daemon.value, log, patienceMs)]), 'stopping')
+  reload = () => undefined
+  await hangups
+  await daemon.value.stop()
+  return ok(daemon.value.isRestarting() ? 'restart' : 'end')
+}
+
+/** Resolves when another process has taken its place. */
+async function replaced(
+  daemon: RunningDaemon,
+  log: ProcessLog,
+  patienceMs: number,
+): Promise<{ readonly replacedBy: number }> {
+  const pid = await (daemon.replaced ?? new Promise<never>(() => undefined))
+  endWithin(patienceMs, log)
+  return { replacedBy: pid }
+}
+
+async function reloadOnce(
+  daemon: RunningDaemon,
+  log: ProcessLog,
+  reread: () => Result<Settings, string[]>,
+): Promise<void> {
+  try {
+    const settings = reread()
+    if (settings.ok) await daemon.reload(settings.value)
+    else log.error({ problems: settings.error }, 'settings not reloaded, the old ones stay')
+  } catch (error) {
+    // A reload that fails must not end a daemon that answers.
+    log.error({ err: error }, 'the reload failed; answers go on')
+  }
+}
+
+/**
+ * After it has resolved, one more signal ends the process at once: a person who asks twice is in a
+ * hurry. So does the end of `patienceMs`.
+ */
+function firstStopSignal(
+  log: ProcessLog,
+  patienceMs: number,
+): Promise<{ readonly signal: NodeJS.Signals }> {
+  return new Promise((resolve) => {
+    let askedAtMs: number | undefined
+    const onSignal = (signal: NodeJS.Signals): void => {
+      const nowMs = systemClock.monotonicMs()
+      if (askedAtMs === undefined) {
+        askedAtMs = nowMs
+        endWithin(patienceMs, log)
+      } else if (nowMs - askedAtMs > echoMs) giveUp(`${signal} came a second time`, log)
+      resolve({ signal })
+    }
+    process.on('SIGTERM', onSignal).on('SIGINT', onSignal)
+  })
+}

@@ -1,0 +1,68 @@
+// Takes what is published over into one thread that answers, and rehearses that between queries.
+import { assert } from '#lib/assert.ts'
+import { systemClock } from '#lib/clock.ts'
+import type { ScriptClient } from '#answer/script/client.ts'
+import { createServingView } from '#answer/serving-view.ts'
+import type { Generation, ServingView } from '#answer/serving-view.ts'
+import { TableCollector } from '#system/worker/table-collector.ts'
+import { JitWarmUp } from './jit-warm-up.ts'
+import { acknowledge } from './responder-control.ts'
+
+export interface AdoptingThread {
+  readonly index: number
+  /** See responder-control.ts. */
+  readonly control: Int32Array
+  readonly scripts: ScriptClient
+  /** Hands the view to all that answer from it. */
+  readonly adopt: (view: ServingView) => void
+}
+
+export class Adoption {
+  readonly #thread: AdoptingThread
+  readonly #collector = new TableCollector()
+  #newest: Generation | undefined
+  /** undefined: nothing was adopted yet, or it is over. */
+  #warmUp: JitWarmUp | undefined
+
+  constructor(thread: AdoptingThread) {
+    this.#thread = thread
+  }
+
+  /**
+   * Adopts a generation, and says so.
+   *
+   * @param startedMs since when queries wait
+   * @returns true at the first time: rehearsals are to follow
+   */
+  takeOver(generation: Generation, startedMs = systemClock.monotonicMs()): boolean {
+    const before = this.#newest
+    assert(generation.number > (before?.number ?? 0), 'no thread is sent back to a generation')
+    this.#newest = generation
+    if (before === undefined) {
+      this.#warmUp = new JitWarmUp(
+        () => this.#adopt(this.#newest ?? generation),
+        () => {
+          this.#warmUp = undefined
+          this.#collector.started()
+        },
+      )
+    }
+    this.#adopt(generation)
+    const { control, index } = this.#thread
+    acknowledge(control, index, generation.number, systemClock.monotonicMs() - startedMs)
+    return before === undefined
+  }
+
+  /** @returns false when nothing is left to rehearse */
+  rehearse(count: number): boolean {
+    this.#warmUp?.step(count)
+    return this.#warmUp !== undefined
+  }
+
+  #adopt(generation: Generation): void {
+    const { index, scripts, adopt } = this.#thread
+    scripts.adopt(generation.number, generation.scripts ?? null)
+    adopt(createServingView(generation, { thread: index, scripts }))
+    this.#collector.takenOver(generation.tablesNumber ?? 0)
+  }
+}
