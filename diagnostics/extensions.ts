@@ -107,7 +107,7 @@ export const extensionDiagnostics = {
     severity: 'warning',
     message: 'the domain %s is inside %s, which belongs to tenant "%s"',
     help: 'make sure that both owners know of it, or register it under one tenant',
-    cause: 'Whoever controls the outer domain can take the inner one back at any time.',
+    cause: 'The owner of the outer domain can take the inner one back at any time.',
     bad: '# tenants/a/domains/d.yaml: example.com\n# tenants/b/domains/d.yaml: eu.example.com',
     good: '# tenants/b/domains/d.yaml: eu.example.net',
   },

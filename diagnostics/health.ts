@@ -60,7 +60,7 @@ export const healthDiagnostics = {
     severity: 'error',
     message: 'webhookURL holds a name or password',
     help: 'remove it from the address and from the history of the repository',
-    cause: 'Whoever may read the configuration could use it; it would not be sent, either.',
+    cause: 'Everybody who may read the configuration could use it; it would not be sent, either.',
     bad: 'healthCheck: { type: webhook, webhookURL: "https://user:password@hc.example.com/" }',
     good: 'healthCheck: { type: webhook, webhookURL: "https://hc.example.com/" }',
   },
@@ -71,7 +71,7 @@ export const healthDiagnostics = {
       'name a public server, or add the address to health.webhookAllowedHosts in the settings of ' +
       'the nodes (in gslbd check: --webhook-allowed-host)',
     cause:
-      'Whoever may edit the configuration could make the nodes call servers that only they can ' +
+      'Users who may edit the configuration could make the nodes call servers that only nodes can ' +
       'reach: loopback, private and shared networks, cloud metadata. Nor is there a public ' +
       'server in a range for documentation or another special purpose, such as 192.0.2.0/24. ' +
       'A name is checked when it is asked.',
@@ -106,7 +106,7 @@ export const healthDiagnostics = {
     severity: 'error',
     message: 'the header field %s holds a secret',
     help: 'remove it here and from the history of the repository; use a clientCertificate',
-    cause: 'Whoever may read the configuration could use it.',
+    cause: 'Everybody who may read the configuration could use it.',
     bad: 'healthCheck: { type: http, tls: true, httpHeaders: { Authorization: "Bearer abc" } }',
     good: 'healthCheck: { type: http, tls: true, clientCertificate: probes }',
   },

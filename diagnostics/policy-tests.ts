@@ -52,7 +52,7 @@ export const policyTestDiagnostics = {
     severity: 'error',
     message: 'there is no member "%s", and the test "%s" expects a share of it',
     help: 'write the address of a member, or its host name where it is an alias',
-    cause: 'Who is not there has no share: one of 0 % would hold whatever is answered.',
+    cause: 'A member that is not there has no share: 0 % of it would hold whatever is answered.',
     bad: `${www}  cases:\n    - expect: { share: [{ member: 192.0.2.9, percent: 0 }] }`,
     good: `${www}  cases:\n    - expect: { share: [{ member: 192.0.2.2, percent: 50 }] }`,
   },

@@ -171,7 +171,7 @@ export const poolDiagnostics = {
     severity: 'warning',
     message: 'the certificates of the members are not checked',
     help: 'remove insecureSkipVerify, and set httpHost to the name in the certificate',
-    cause: 'Whoever can intercept a probe can make a member look healthy.',
+    cause: 'An attacker who can intercept a probe can make a member look healthy.',
     bad: 'healthCheck: { type: http, tls: true, insecureSkipVerify: true }',
     good: 'healthCheck: { type: http, tls: true, httpHost: www.example.com }',
   },

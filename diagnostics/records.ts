@@ -213,8 +213,8 @@ export const recordDiagnostics = {
     help: 'register the domain (kind: DelegatedDomain) for "%s", or write the records elsewhere',
     cause:
       'In a zone with delegated: true, a tenant writes records at and below its delegated ' +
-      'domains; of nested ones the closest to a name decides, whoever has it. Those that ' +
-      'tenants of the zone lists write everywhere.',
+      'domains; of nested ones the closest to a name decides, whoever has it. ' +
+      'Tenants that the zone lists write everywhere.',
     bad:
       '# gslb.yaml: zones: [{ name: customers.example., tenants: [default], delegated: true }]\n' +
       '# tenants/acme/records/www.yaml, and acme has no domain\nspec:\n' +

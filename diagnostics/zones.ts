@@ -99,8 +99,8 @@ export const zoneDiagnostics = {
     message: 'resolvers keep "no records" for %s seconds, and the pool "%s" fails over in %s',
     help: 'write a smaller minimum, or answer something else when all are down (onAllDown)',
     cause:
-      'Whoever asks while no member is healthy goes without for this long, although the probes ' +
-      'find a member that is back sooner.',
+      'A client that asks while no member is healthy goes without for this long, although the ' +
+      'probes find a member that is back sooner.',
     bad: 'soa: { minimum: 60 }   # and healthCheck: { intervalMs: 10000, timeoutMs: 2000 }',
     good: 'soa: { minimum: 10 }',
   },

@@ -9,7 +9,7 @@ export const timeRows = [
     type: 'histogram',
     help:
       'From the receipt of a batch of UDP queries until its answers are sent, for each query of ' +
-      'one batch in 64. Of the node alone: no network, no queue of the kernel.',
+      'one batch in 64. The time of the node alone: no network, no queue of the kernel.',
     labels: ['le'],
     read: ({ threads }: MetricsSnapshot): Sample[] => {
       const counts = new Map<number, number>()

@@ -63,8 +63,8 @@ const api = section('The HTTP API. [More](../operations/access.md).', {
   allowDevMode: boolean({
     default: false,
     description:
-      'Lets the API listen beyond this machine without GSLB_API_KEY. Whoever reaches it may ' +
-      'then change everything.',
+      'Lets the API listen beyond this machine without GSLB_API_KEY. Everybody who reaches it ' +
+      'may then change everything.',
   }),
   maxWebSocketClients: integer(0, 100_000, {
     default: 1_000,
@@ -205,8 +205,8 @@ export const SettingsFile = Type.Object(
         default: false,
         description:
           'Whether checks ask servers at private and other special-purpose addresses (RFC 6890), ' +
-          'too: for zones of an internal network. Those that gslb.yaml gives for its own name ' +
-          'servers are always asked.',
+          'too: for zones of an internal network. Addresses that gslb.yaml gives for its own ' +
+          'name servers are always asked.',
       }),
     }),
     license,

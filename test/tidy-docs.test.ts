@@ -6,6 +6,7 @@ import { layers } from './layers.ts'
 import {
   adrViolations,
   changelogViolations,
+  hiddenSubjects,
   linkViolations,
   pathViolations,
   tableRows,
@@ -30,6 +31,10 @@ describe('this repository', () => {
     expect(decisions.flatMap((path) => adrViolations(path, read(path)))).toEqual([])
     const numbers = decisions.map((path) => Number(path.split('/').at(-1)!.slice(0, 4)))
     expect(numbers).toEqual(numbers.map((_, index) => index + 1))
+  })
+
+  test('no sentence of a page opens with Of, Who, Whoever or Those', () => {
+    expect(below('', '.md').flatMap((path) => hiddenSubjects(path, read(path)))).toEqual([])
   })
 
   test('the changelog keeps its parts', () => {
@@ -78,6 +83,14 @@ describe('each rule refuses its offence', () => {
     expect(linkViolations('docs/a.md', '[x](../b.md)', nowhere)).toHaveLength(1)
     expect(linkViolations('docs/a.md', '[x](../b.md#y)', (path) => path === 'b.md')).toEqual([])
     expect(linkViolations('a.md', '[x](https://example.org) [y](#z)', nowhere)).toEqual([])
+  })
+
+  test('a sentence of a page that hides its subject', () => {
+    expect(hiddenSubjects('a.md', 'Said of it. Who asks, those of it.\n\n- Those.')).toEqual([
+      'a.md:1: a sentence opens with "Who"; say its subject',
+      'a.md:3: a sentence opens with "Those"; say its subject',
+    ])
+    expect(hiddenSubjects('a.md', '| a | Of it. |\n\nWhoever')).toHaveLength(2)
   })
 
   const adr =

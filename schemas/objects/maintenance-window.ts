@@ -15,7 +15,7 @@ export const MaintenanceWindowSpec = Type.Object(
       minLength: 1,
       maxLength: 600,
       description:
-        'A pool by name or uid; a member as `POOL/NAME`, `POOL/ADDRESS` or uid. Of the same tenant.',
+        'A pool by name or uid; a member as `POOL/NAME`, `POOL/ADDRESS` or uid; both of this tenant.',
     }),
     startAt: Instant('When the members leave.'),
     endAt: Instant('When they are back; the members that are disabled in the pool stay so.'),

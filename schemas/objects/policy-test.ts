@@ -89,7 +89,7 @@ export const Given = Type.Object(
       Type.Integer({
         minimum: 0,
         maximum: 4_294_967_295,
-        description: 'Of the random numbers: the same seed gives the same answers. Without it: 1.',
+        description: 'Starts the random numbers: the same seed gives the same answers. Default 1.',
       }),
     ),
     samples: Type.Optional(

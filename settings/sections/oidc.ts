@@ -55,8 +55,8 @@ export const oidc = section('Single sign-on. [More](../operations/access.md#sing
   roleMapping: mapping([...builtInRoleNames], {
     'x-expected': 'values of the claim, each with tenant_admin, operator or viewer',
     description:
-      'Roles by value of that claim. Of a list the first value that is here decides. Whoever is ' +
-      '`tenant_admin` in the tenant `default`, where new accounts are, is system administrator.',
+      'Roles by value of that claim. The first value of a list that is here decides. A ' +
+      '`tenant_admin` of the tenant `default`, where new accounts are, is system administrator.',
   }),
   defaultRole: choice([...builtInRoleNames], {
     default: 'viewer',

@@ -29,7 +29,7 @@ export const queryLog = section(
     }),
     sampleEvery: integer(1, 1_000_000, {
       default: 100,
-      description: 'Of so many queries one is logged, on average and at random. 1: each.',
+      description: 'One of so many queries is logged, on average and at random. 1: each.',
     }),
     truncateClients: boolean({
       default: false,

@@ -61,7 +61,7 @@ export const redis = section(
     sentinelPassword: text(1_000, {
       default: '',
       'x-secret': true,
-      description: 'Of the Sentinels. It belongs in GSLB_REDIS_SENTINEL_PASSWORD.',
+      description: 'Password of the Sentinels. It belongs in GSLB_REDIS_SENTINEL_PASSWORD.',
     }),
     cluster: boolean({
       default: false,

@@ -14,6 +14,16 @@ export function linkViolations(
     .map((target) => `${path}: the link to ${target} leads nowhere`)
 }
 
+const opener = /(?:^|\| |^- (?:\\[+-] )?|[.!?][)"'`*]* )(Of|Who|Whoever|Those)\b/gm
+
+/** Sentences that hide their subject, as in comments; the texts of the reference are in sources. */
+export function hiddenSubjects(path: string, text: string): string[] {
+  return [...text.matchAll(opener)].map(({ index, 1: word }) => {
+    const line = text.slice(0, index + 1).split('\n').length
+    return `${path}:${line}: a sentence opens with "${word}"; say its subject`
+  })
+}
+
 const adrParts = ['Context', 'Decision', 'Consequences', 'Alternatives']
 
 /** An ADR is a page: a number as in its file name, status and date, four parts in order. */
