@@ -42,7 +42,7 @@ beforeAll(async () => {
 afterAll(() => backend.close())
 
 test(
-  'every screen with what it shows, in both themes, on a desk and on a phone',
+  'every screen is complete in both themes, on a desk and on a phone',
   async () => {
     const { page, faults } = await signedIn(world.admin)
     const items = [`/pools/${world.pool}`, `/services/${world.service}`, `/members/${world.member}`]

@@ -60,7 +60,7 @@ async function keyOf(bearer: string, name: string): Promise<TsigKey> {
   return testKey(made.body.name, Buffer.from(made.body.secret, 'base64'))
 }
 
-test('over the API and by DNS UPDATE', async () => {
+test('names are held over the API and by DNS UPDATE', async () => {
   const victim = 'victim.example.com.'
   expect(await post(keys.acme, '/services', { name: 'v', domain: victim })).toBe(201)
   const challenge = `_acme-challenge.${victim}`

@@ -132,7 +132,7 @@ function siteTests(): void {
     await waitUntil('an answer of A', async () => (await answerOf(a)) === address)
   })
 
-  test('TLS: a proxy with the very file', async () => {
+  test('a proxy with the very file of the page speaks TLS', async () => {
     await put(a, '/etc/caddy/Caddyfile', block(4).replace('{', '{\n  tls internal'))
     await at(a, 'caddy start --config /etc/caddy/Caddyfile >/dev/null 2>&1')
     const root = '$HOME/.local/share/caddy/pki/authorities/local/root.crt'

@@ -55,7 +55,7 @@ test('the header: the ID of the query, QR and AA, no RA, NOERROR; RD is copied',
   }
 })
 
-test('several messages, each with the question, many records in each', async () => {
+test('several messages are sent, each with the question and many records', async () => {
   const messages = await transfer()
   expect(messages.length).toBeGreaterThan(1)
   for (const { questions, answer } of messages) {
@@ -64,7 +64,7 @@ test('several messages, each with the question, many records in each', async () 
   }
 })
 
-test('the SOA first and last, each other record once', async () => {
+test('the SOA comes first and last, each other record once', async () => {
   const records = (await transfer()).flatMap(({ answer }) => answer)
   const lines = records.map(lineOf)
   expect(records[0]?.type).toBe(6)

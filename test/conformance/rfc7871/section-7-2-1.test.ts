@@ -225,7 +225,7 @@ describe('section 7.2.2: no option in the query, none in the reply', () => {
     }
   })
 
-  test('after a query with the option, on the same connection and thread', async () => {
+  test('holds after a query with the option, on the same connection and thread', async () => {
     for (let i = 0; i < 20; i++) {
       expect(await wwwFor('10.20.30.0/24')).toEqual({ answer: other, scope: 24 })
       expect(await wwwFor(null)).toEqual({ answer: other })

@@ -258,7 +258,7 @@ describe('the chart', () => {
     })
   })
 
-  test('three control nodes, and nothing else', async () => {
+  test('makes three control nodes, and nothing else', async () => {
     const manifests = await render({
       control: { replicas: 3, storage: { size: '50Gi', className: 'fast' } },
       dns: { enabled: false },

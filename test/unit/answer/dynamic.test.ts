@@ -71,7 +71,7 @@ test.each([
   expect(said(ask(`${owner} ${type}`))).toEqual(txt(owner, Number(ttl), ...values))
 })
 
-test('records of the apex', () => {
+test('records of the apex are answered', () => {
   expect(said(ask('example.org. TXT'))).toEqual(txt('example.org.', 60, 'apex'))
 })
 

@@ -261,7 +261,7 @@ describe('POST /auth/login', () => {
     expect((await logIn(world)).status).toBe(200)
   })
 
-  test('at ever new accounts locks the address, and no other account', async () => {
+  test('attempts at ever new accounts lock the address, and no other account', async () => {
     const world = await withAdmin()
     const statuses: number[] = []
     await leave(20, world)

@@ -48,7 +48,7 @@ function writerOf(next: Uint8Array, jobMs?: number) {
 const shrunk = encode({ ...now, pools: [pool(1, ['192.0.2.1', '192.0.2.2'])] }).bytes
 const dry = { ...request, isDryRun: true } as const
 
-test('of a dry run, in short', async () => {
+test('a dry run tells its effect in short', async () => {
   const { effects } = writerOf(shrunk)
   const done = await effects.write(dry)
   expect(done).toMatchObject({ ok: true, value: { effect: 'moved=33.3%; names=1; later=1' } })

@@ -123,7 +123,7 @@ test('the base is the commit that the node answers from', async () => {
   box.git(repo, 'reset', '-q', '--hard', 'HEAD~1')
 })
 
-test('under the health that the node answers by', async () => {
+test('a plan goes by the health that the node answers by', async () => {
   health.set('192.0.2.1', { healthy: false, score: 0 })
   health.set('192.0.2.9', { isWarming: true, rttMs: 7 })
   const told = await world.call(rootKey, 'GET', '/health/members')

@@ -93,7 +93,7 @@ test('without gslb.yaml every answer of the zone is gone', async () => {
   expect(summary.names).toBeGreaterThan(0)
 })
 
-test('of bundle files and directories, in each form', async () => {
+test('bundle files and directories are planned, in each form', async () => {
   const { box, plan, move } = checkout()
   const file = box.at('old.bundle')
   const compiled = await runCli('compile', box.at('repo'), '--output', file)

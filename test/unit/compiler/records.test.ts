@@ -328,7 +328,7 @@ test('names with records count as names, once each', () => {
   expect(outline?.zones).toEqual(new Map([['example.com.', 2]]))
 })
 
-test('the TTL of name servers: of the zone, else of the defaults, else of the SOA', () => {
+test('name servers have the TTL of the zone, else of the defaults, else of the SOA', () => {
   const ttlsWith = (defaults: string): (readonly [string, number])[] => {
     const text =
       `${top('Settings', 'settings')}spec:\n  defaults: ${defaults}\n` +

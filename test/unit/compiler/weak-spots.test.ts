@@ -347,7 +347,7 @@ test.each<readonly [string, Parts, readonly string[]]>([
   expect(told(parts)).toEqual(expected)
 })
 
-test('what check shows of them', () => {
+test('check says where they are', () => {
   const folder = 'test/golden/weak-spots'
   const result = compileFixture(join(import.meta.dirname, '../../..', folder, 'input'))
   expect(new Set(result.diagnostics.map(({ code }) => code))).toEqual(new Set(codes))

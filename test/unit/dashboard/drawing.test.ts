@@ -108,7 +108,7 @@ test.each<[unknown, string]>([
   expect(yamlOf(value).trim()).toBe(text)
 })
 
-test('words for fields and spans', () => {
+test('fields and spans have their words', () => {
   expect(labelOf('filterChain')).toBe('Filter chain')
   expect(labelOf('ipAddress')).toBe('IP address')
   expect(labelOf('isPending')).toBe('Pending')

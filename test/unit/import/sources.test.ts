@@ -60,7 +60,7 @@ function recordsOf({ rrsets }: BundleModel): string[] {
 const notMapped = (out: string): string[] =>
   (out.split('not mapped; look at each:\n')[1] ?? '').split('\n').map((line) => line.trim())
 
-test('Route 53', async () => {
+test('zones of Route 53 are imported', async () => {
   const { target, out } = await imported('route53', 'route53.json')
   const model = compiled(target)
   expect(servicesOf(model)).toEqual([
@@ -86,7 +86,7 @@ test('Route 53', async () => {
   expect(pool).toContain('httpContains: fine')
 })
 
-test('octoDNS', async () => {
+test('zones of octoDNS are imported', async () => {
   const { target, out } = await imported('octodns', 'octodns/example.com.yaml')
   const model = compiled(target)
   expect(servicesOf(model)).toEqual([
@@ -117,7 +117,7 @@ test('octoDNS', async () => {
   ])
 })
 
-test('Cloudflare', async () => {
+test('zones of Cloudflare are imported', async () => {
   const { target, out } = await imported('cloudflare', 'cloudflare.json', '--origin', 'example.com')
   const model = compiled(target)
   expect(servicesOf(model)).toEqual([

@@ -128,7 +128,7 @@ describe('any body at all', () => {
     )
   })
 
-  test('of nearly the right shape, too', () => {
+  test('is judged where it has nearly the right shape, too', () => {
     const text = fc.oneof(
       fc.string({ maxLength: 300 }),
       fc.constantFrom('OK', 'Recovered', 'success'),

@@ -27,7 +27,7 @@ const value = fc.oneof(
   fc.array(fc.dictionary(names, fc.oneof(word, list)), { maxLength: 3 }),
 )
 
-test('for each setting and any value', () => {
+test('file and schema agree for each setting and any value', () => {
   const row = fc.constantFrom(...settingRows)
   fc.assert(
     fc.property(row, value, ({ schema }, any) => {

@@ -9,7 +9,7 @@ const sources = globSync('state/redis/*.ts').map((path) => readFileSync(path, 'u
 const matches = (texts: readonly string[], form: RegExp): readonly string[] =>
   [...new Set(texts.flatMap((text) => [...text.matchAll(form)].map(([, found]) => found!)))].sort()
 
-test('each table', () => {
+test('each table is named', () => {
   const made = migrations.flatMap(({ statements }) => statements)
   const there = matches(made, /create table (\w+)/g)
   expect(there.length).toBeGreaterThan(20)
@@ -17,7 +17,7 @@ test('each table', () => {
   expect(named).toEqual([...there, 'gslbd_schema'].sort())
 })
 
-test('each key', () => {
+test('each key is named', () => {
   // As they are written: the literal parts of `redis.key('peer-health', 'words', node)`.
   const calls = matches(sources, /\.key\(('[\w-]+'(?:, '[\w-]+')*)/g)
   const there = calls.map((words) => words.replaceAll("'", '').replaceAll(', ', ':')).sort()
@@ -26,7 +26,7 @@ test('each key', () => {
   expect(named).toEqual(there)
 })
 
-test('each channel', () => {
+test('each channel is named', () => {
   const there = matches(sources, /^const (?:channel|orders|answers) = '([\w-]+)'/gm)
   expect(there.length).toBeGreaterThan(3)
   const named = matches([keys.slice(keys.indexOf('Channels,'))], /`gslbd:([a-z-]+)`/g)

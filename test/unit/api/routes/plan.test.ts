@@ -317,7 +317,7 @@ test('a tenant has one plan at a time; others are not kept waiting', async () =>
   expect((await planOf(acme, [down()])).status).toBe(200)
 })
 
-test('at instants, and under the health of the node', async () => {
+test('a plan is made at instants, and under the health of the node', async () => {
   const { state } = serving.live!
   const [first] = [state.memberHealthy.indexOf(1)]
   state.memberHealthy[first] = 0

@@ -219,7 +219,7 @@ describe('gslbd top', () => {
     expect(run.out).toMatch(/^members +1 healthy, 1 unhealthy, 2 not probed$/m)
   })
 
-  test('a node that began anew: its counts since then', async () => {
+  test('a node that began anew has its counts since then', async () => {
     let count = 0
     const metrics = async () => reading(count++ === 0 ? 1_000_000 : 40, 0)
     const url = await listening({ view: { ...view, metrics } })

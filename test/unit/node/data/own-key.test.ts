@@ -23,7 +23,7 @@ function settings(gitops: Partial<Settings['gitops']> = {}, isApiOn = true): Set
   }
 }
 
-test('its own, where the API writes to the repository of the node', () => {
+test('a node believes its own key where the API writes to its repository', () => {
   const given = settings()
   expect(believeOwnKey(given).ok).toBe(true)
   const signers = listSigners(given.gitops.allowedSigners)

@@ -99,7 +99,7 @@ test('silence withdraws, with its reason; answers announce again after the hold-
   expect(scene.told).toBe('-+-+')
 })
 
-test('a bundle that nobody confirms any more, or none', async () => {
+test('a bundle that nobody confirms any more withdraws, and so does none', async () => {
   const scene = await new Scene().started()
   scene.issuedAtMs = scene.time.clock.nowMs() - 60_001
   await scene.seconds(1)

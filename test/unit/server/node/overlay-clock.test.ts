@@ -22,7 +22,7 @@ const watching = (policy: Partial<ReturnType<typeof rollout>['regressionPolicy']
 const declared = '192.0.2.1*40 192.0.2.2*40'
 
 describe('the life of a rollout', () => {
-  test('from pending to promoted, with a node down in the middle', () => {
+  test('goes from pending to promoted, with a node down in the middle', () => {
     const time = new FakeTime(at(-30))
     const steady = overlayNode(time, modelWith({}))
     const restarted = overlayNode(time, modelWith({}))
@@ -251,7 +251,7 @@ describe('the life of a window', () => {
     (node: ReturnType<typeof overlayNode>) => node.rotation(),
   ]
 
-  test('from scheduled to completed, with a node down in the middle', () => {
+  test('goes from scheduled to completed, with a node down in the middle', () => {
     const time = new FakeTime(at(-30))
     const [steady, down] = [overlayNode(time, planned), overlayNode(time, planned)]
     expect([stateOf(steady), rotation(steady)]).toEqual(['scheduled', declared])

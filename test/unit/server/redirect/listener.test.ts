@@ -78,7 +78,7 @@ describe('a request', () => {
     expect(counters.read().byStatus).toMatchObject({ '301': 3, '308': 1, '404': 1, '400': 0 })
   })
 
-  test('over IPv6 as over IPv4', async () => {
+  test('is answered over IPv6 as over IPv4', async () => {
     const { port } = await listening({ listenAddr: '::1' })
     expect((await rawHttp(port, [get('old.example', '/', close)], '::1')).statuses).toEqual([301])
   })

@@ -34,7 +34,7 @@ describe('keys', () => {
     expect(read(text)).toEqual([`t.example. hmac-sha256. ${secret}`])
   })
 
-  test('of each algorithm, and none', () => {
+  test('are read for each algorithm, and a file may have none', () => {
     const all = tsigAlgorithms.map(
       ({ name }, i) => `key k${i} ${body.replace('hmac-sha256', name)}`,
     )
