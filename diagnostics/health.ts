@@ -71,8 +71,8 @@ export const healthDiagnostics = {
       'name a public server, or add the address to health.webhookAllowedHosts in the settings of ' +
       'the nodes (in gslbd check: --webhook-allowed-host)',
     cause:
-      'Users who may edit the configuration could make the nodes call servers that only nodes can ' +
-      'reach: loopback, private and shared networks, cloud metadata. Nor is there a public ' +
+      'Users who may edit the configuration could make the nodes call servers that only nodes ' +
+      'can reach: loopback, private and shared networks, cloud metadata. Nor is there a public ' +
       'server in a range for documentation or another special purpose, such as 192.0.2.0/24. ' +
       'A name is checked when it is asked.',
     bad: 'healthCheck: { type: webhook, webhookURL: "http://169.254.169.254/" }',

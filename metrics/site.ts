@@ -41,8 +41,8 @@ export const siteRows = [
     name: 'gslbd_pool_members',
     type: 'gauge',
     help:
-      'Enabled members of a pool, by health. 1,000 pools are named; the members of all others are ' +
-      'added up, with empty labels. Alert on pools without a healthy one.',
+      'Enabled members of a pool, by health. 1,000 pools are named; the members of all others ' +
+      'are added up, with empty labels. Alert on pools without a healthy one.',
     labels: ['tenant', 'pool', 'health'],
     read: ({ poolMembers }: MetricsSnapshot) =>
       poolMembers.flatMap(({ tenant, pool, ...counts }) =>

@@ -5,11 +5,13 @@ import { loadLibc, Sys } from '#system/sockets/libc.ts'
 import type { Libc } from '#system/sockets/libc.ts'
 import { ecsBytes, subnetQuery } from '../measure/client-loop.ts'
 import { clients4 } from '../data/clients.ts'
+import { Random } from '#lib/random.ts'
 import { runForJson } from '../servers/program.ts'
 
 export interface SubnetLoad {
   readonly port: number
-  readonly qname: string
+  /** Names that are asked for, in an order that looks like none. */
+  readonly qnames: readonly string[]
   readonly seconds: number
   /**
    * Addresses that queries come from, as those of resolvers; they share the window. A socket for
@@ -54,11 +56,12 @@ class Socket {
   readonly #fd: number
   readonly #name: Uint8Array
   readonly #control = new Uint8Array(new ArrayBuffer(batchMax * controlBytes))
+  /** Octets to send, by slot. */
+  readonly #lengths: Uint32Array
   readonly #out: Messages
   readonly #in: Messages
 
-  /** @param bytes of each query */
-  constructor(libc: Libc, port: number, bytes: number) {
+  constructor(libc: Libc, port: number) {
     this.#libc = libc
     this.#fd = libc.socket(Sys.AF_INET, Sys.SOCK_DGRAM | Sys.SOCK_CLOEXEC, 0)
     const timeout = new Uint8Array(new BigInt64Array([0n, 100_000n]).buffer)
@@ -73,10 +76,17 @@ class Socket {
       control.setInt32(at + 12, Sys.IP_PKTINFO, true)
     }
     const around = { name: this.#name, control: this.#control }
-    this.#out = messagesIn(libc, this.slots, bytes, around)
-    this.#in = messagesIn(libc, this.slots, slotBytes)
+    this.#out = messagesIn(libc, this.slots, around)
+    this.#lengths = new Uint32Array(this.#out.iovecs.buffer)
+    this.#in = messagesIn(libc, this.slots)
     const words = new Uint32Array(this.#in.headers.buffer)
     this.lengthOf = (slot) => words[slot * 16 + 14]!
+  }
+
+  /** Puts a query into a slot. */
+  set(slot: number, query: Uint8Array): void {
+    this.slots.set(query, slot * slotBytes)
+    this.#lengths[slot * 4 + 2] = query.length
   }
 
   /** @param sender a number from 0; any address of 127.0.0.0/8 is of this machine */
@@ -99,7 +109,7 @@ class Socket {
 /** An array of struct mmsghdr, and what it points to. */
 interface Messages {
   readonly headers: BigUint64Array<ArrayBuffer>
-  readonly iovecs: BigUint64Array
+  readonly iovecs: BigUint64Array<ArrayBuffer>
   readonly address: bigint
 }
 
@@ -107,13 +117,12 @@ interface Messages {
 function messagesIn(
   libc: Libc,
   slots: Uint8Array,
-  bytes: number,
   around?: { readonly name: Uint8Array; readonly control: Uint8Array },
 ): Messages {
   const iovecs = new BigUint64Array(new ArrayBuffer(batchMax * 16))
   const headers = new BigUint64Array(new ArrayBuffer(batchMax * 64))
   for (let slot = 0; slot < batchMax; slot++) {
-    iovecs.set([libc.addressOf(slots) + BigInt(slot * slotBytes), BigInt(bytes)], slot * 2)
+    iovecs.set([libc.addressOf(slots) + BigInt(slot * slotBytes), BigInt(slotBytes)], slot * 2)
     const iovec = libc.addressOf(iovecs) + BigInt(slot * 16)
     headers.set([0n, 0n, iovec, 1n], slot * 8)
     if (around === undefined) continue
@@ -152,17 +161,15 @@ class Window {
   }
 }
 
-function run({ port, qname, seconds, senders = 1 }: SubnetLoad): SubnetLoadResult {
+function run({ port, qnames, seconds, senders = 1 }: SubnetLoad): SubnetLoadResult {
   const libc = loadLibc()
   if (typeof libc === 'string') throw new Error(libc)
-  const query = subnetQuery(qname, 'ecs4')
-  const socket = new Socket(libc, port, query.length)
+  const queries = qnames.map((qname) => subnetQuery(qname, 'ecs4'))
+  const random = new Random(17)
+  const socket = new Socket(libc, port)
   const { slots, lengthOf } = socket
   const waiting = new Window(senders)
-  const subnetAt = query.length - ecsBytes.ecs4
   const { octets, count: clients } = clients4()
-  // A reply is the query with one record of 16 octets in its middle; its last four have the scope.
-  const replyBytes = query.length + recordBytes
   const byMember: Record<string, number> = {}
   let [sent, answered, scopes, client, filled] = [0, 0, 0, 0, 0]
   const flush = (): void => {
@@ -173,7 +180,9 @@ function run({ port, qname, seconds, senders = 1 }: SubnetLoad): SubnetLoadResul
   }
   const put = (sender: number): void => {
     const at = filled * slotBytes
-    slots.set(query, at)
+    const query = queries[queries.length === 1 ? 0 : random.below(queries.length)]!
+    socket.set(filled, query)
+    const subnetAt = query.length - ecsBytes.ecs4
     slots[at] = sent >> 1
     slots[at + 1] = ((sent & 1) << 7) | sender
     client = (client + 1) % clients
@@ -187,11 +196,11 @@ function run({ port, qname, seconds, senders = 1 }: SubnetLoad): SubnetLoadResul
       const at = slot * slotBytes
       waiting.answered(slots[at + 1]! & 127)
       const length = lengthOf(slot)
-      const isAnswer = (slots[at + 3]! & 15) === 0 && slots[at + 7] === 1 && length >= replyBytes
+      const isAnswer = (slots[at + 3]! & 15) === 0 && slots[at + 7] === 1 && length >= replyMin
       if (!isAnswer) continue
       answered++
       scopes += slots[at + length - 4]!
-      const member = slots[at + addressOf(query.length)]!
+      const member = slots[at + length - optBytes - 1]!
       byMember[member] = (byMember[member] ?? 0) + 1
     }
     return got
@@ -214,12 +223,10 @@ function run({ port, qname, seconds, senders = 1 }: SubnetLoad): SubnetLoadResul
   return { sent, answered, seconds: (nowMs - startedMs) / 1_000, byMember, scopes }
 }
 
-/** Where the last octet of the address stands, behind header and question. */
-const addressOf = (queryBytes: number): number => queryBytes - optBytes + recordBytes - 1
-/** OPT record with a subnet of 3 octets. */
+/** OPT record with a subnet of 3 octets: the end of a reply, after the address. */
 const optBytes = 11 + 8 + 3
-/** A record with a pointer for its owner. */
-const recordBytes = 16
+/** Header, question, a record with a pointer for its owner, OPT. */
+const replyMin = 12 + 6 + 16 + optBytes
 
 if (import.meta.main) {
   process.stdout.write(`${JSON.stringify(run(JSON.parse(process.argv[2] ?? '') as SubnetLoad))}\n`)

@@ -4,7 +4,7 @@ import { cells, loadCore, serverCore } from '../answer.bench.ts'
 import type { Sample } from '../answer.bench.ts'
 import { fixed } from '../report.ts'
 import type { BenchContext, Figure, Table } from '../report.ts'
-import { geoName, startGeoGdnsd, startGeoGslbd, startGeoKnot, worldMap } from './geo-servers.ts'
+import { geoNames, startGeoGdnsd, startGeoGslbd, startGeoKnot, worldMap } from './geo-servers.ts'
 import type { GeoMap } from './geo-servers.ts'
 import { cpuPerQuery, cpuTime } from '../support/process-cpu.ts'
 import type { RunningServer } from './servers.ts'
@@ -21,25 +21,37 @@ interface GeoSample extends Sample {
   readonly meanScope: number
 }
 
+/** Many services first: what most operators have. */
+const maps = [
+  { kind: 'chain', services: 1_000 },
+  { kind: 'chain', services: 1 },
+  { kind: 'map-file', services: 1 },
+] as const
+
+const nameOf = ({ kind, services }: GeoMap): string =>
+  services === 1 ? kind : `${kind}-${services}`
+
 /** One is a forwarder; resolvers are many. */
 const senderCounts = [1, 8, 100]
 
 export async function measureGeoPair(context: BenchContext): Promise<GeoPair> {
   const tables: Table[] = []
   const figures: Record<string, Figure> = {}
-  for (const kind of ['map-file', 'chain'] as const) {
-    const map = worldMap(kind)
+  for (const { kind, services } of maps) {
+    const map = worldMap(kind, services)
     const starts = kind === 'chain' ? [startGeoGslbd, startGeoGdnsd] : everyStart
     const servers: RunningServer[] = []
     try {
       for (const start of starts) {
-        context.say(`starting a server on ${map.networks.length} networks, ${kind}`)
+        context.say(
+          `starting a server: ${services} services, ${map.networks.length} networks, ${kind}`,
+        )
         const server = await start(context.directory, serverCore, map)
         if (server !== undefined) servers.push(server)
       }
       // The compiler of V8 is done after some hundred thousand queries.
       const seconds = context.isQuick ? 3 : 6
-      for (const server of servers) await load([server], { seconds, senders: 1 })
+      for (const server of servers) await load([server], map, { seconds, senders: 1 })
       tables.push(await measure(servers, map, context, figures))
     } finally {
       for (const server of servers) await server.stop()
@@ -62,7 +74,8 @@ async function measure(
   for (const server of servers) {
     const taken: GeoSample[] = []
     say(`${server.name} alone, ${rounds} rounds`)
-    for (let i = 0; i < rounds; i++) taken.push(...(await load([server], { seconds, senders: 1 })))
+    for (let i = 0; i < rounds; i++)
+      taken.push(...(await load([server], map, { seconds, senders: 1 })))
     rows.push([server.name, 'alone', '1', ...row(taken), ''])
   }
   const [gslbd, gdnsd] = servers
@@ -75,7 +88,7 @@ async function measure(
       // The one whose load starts first has a moment alone: take turns.
       const isFirst = round % 2 === 0
       const order = isFirst ? [gslbd!, gdnsd] : [gdnsd, gslbd!]
-      const pair = await load(order, { seconds, senders })
+      const pair = await load(order, map, { seconds, senders })
       const [ours, theirs] = isFirst ? [pair[0]!, pair[1]!] : [pair[1]!, pair[0]!]
       taken[0].push(ours)
       taken[1].push(theirs)
@@ -85,7 +98,7 @@ async function measure(
     rows.push(['gslbd', 'same instant', `${senders}`, ...row(taken[0]), ratio])
     rows.push(['gdnsd', 'same instant', `${senders}`, ...row(taken[1]), '1'])
     const figure = { value: median(ratios), unit: 'ratio', n: ratios.length }
-    figures[`routing.pair.${map.kind}.${senders}`] = figure
+    figures[`routing.pair.${nameOf(map)}.${senders}`] = figure
   }
   return tableOf(rows, map)
 }
@@ -101,10 +114,12 @@ const kindNotes = {
   chain: 'gslbd: filterChain [geo-ip, failover], members in 31 countries; gdnsd: geoip plugin',
 }
 
-function tableOf(rows: readonly (readonly string[])[], { kind, networks }: GeoMap): Table {
+function tableOf(rows: readonly (readonly string[])[], map: GeoMap): Table {
+  const { kind, services, networks } = map
+  const count = services === 1 ? 'one service' : `${services} services`
   return {
     title:
-      `CPU per query, ${kind} on a map of ${networks.length} networks, ` +
+      `CPU per query, ${kind}, ${count} on a map of ${networks.length} networks, ` +
       'each query with another client subnet',
     columns: [
       'server',
@@ -131,11 +146,13 @@ function tableOf(rows: readonly (readonly string[])[], { kind, networks }: GeoMa
 /** Loads the servers, all at once. @returns a sample for each, in their order */
 async function load(
   servers: readonly RunningServer[],
+  map: GeoMap,
   run: Pick<SubnetLoad, 'seconds' | 'senders'>,
 ): Promise<GeoSample[]> {
   const before = servers.map(({ pid }) => cpuTime(pid))
+  const qnames = geoNames(map)
   const results = await Promise.all(
-    servers.map(({ port }) => subnetLoad({ port, qname: geoName, ...run }, loadCore)),
+    servers.map(({ port }) => subnetLoad({ port, qnames, ...run }, loadCore)),
   )
   return servers.map(({ pid, name }, i) => {
     const { answered, sent, scopes, seconds: took } = results[i]!

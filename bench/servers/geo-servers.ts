@@ -17,9 +17,11 @@ import type { RunningServer } from './servers.ts'
 /** The IPv4 networks of the world by country, each in one of the data centres. */
 export interface GeoMap {
   readonly kind: GeoKind
+  /** `svc0` to `svc<services - 1>`, each with members of its own in `chain`. */
+  readonly services: number
   /** Countries that have a data centre of their own; in `map-file` all take turns instead. */
   readonly countries: readonly string[]
-  /** Addresses of the members of `svc0`, by data centre. */
+  /** Addresses of the members of `svc0`, by data centre; see `addressOf` for the others. */
   readonly addresses: readonly string[]
   readonly ranges: readonly { readonly start: number; readonly end: number; readonly dc: number }[]
   readonly networks: readonly { readonly cidr: string; readonly dc: number }[]
@@ -35,7 +37,7 @@ const chainCountries =
   'US CN JP DE GB BR KR FR IN AU NL CA IT RU ES MX SE CH PL ZA TR ID AR NO BE DK FI AT SG IE NZ'
 
 /** Countries take turns, so that neighbours seldom come out alike. */
-export function worldMap(kind: GeoKind): GeoMap {
+export function worldMap(kind: GeoKind, services = 1): GeoMap {
   const { ranges: table } = new CountryTable(worldCountries())
   const countries = kind === 'chain' ? chainCountries.split(' ') : []
   const dcOf = new Map(countries.map((code, dc) => [countryRow(packCode(code)), dc]))
@@ -52,9 +54,12 @@ export function worldMap(kind: GeoKind): GeoMap {
     for (const cidr of cidrsOf(start, end)) networks.push({ cidr, dc })
   }
   const members = kind === 'chain' ? countries.length : 4
-  const addresses = Array.from({ length: members }, (_, k) => `10.0.0.${k + 1}`)
-  return { kind, countries, addresses, ranges, networks }
+  const addresses = Array.from({ length: members }, (_, k) => addressOf(0, k))
+  return { kind, services, countries, addresses, ranges, networks }
 }
+
+const addressOf = (service: number, dc: number): string =>
+  `10.${service >> 8}.${service & 255}.${dc + 1}`
 
 /** The fewest networks that make up a range. */
 export function* cidrsOf(first: number, last: number): Generator<string> {
@@ -71,6 +76,9 @@ export function* cidrsOf(first: number, last: number): Generator<string> {
 
 export const geoName = 'svc0.gslb.example.com'
 
+export const geoNames = ({ services }: GeoMap): readonly string[] =>
+  Array.from({ length: services }, (_, i) => `svc${i}.gslb.example.com`)
+
 export async function startGeoGslbd(
   directory: string,
   core: number,
@@ -81,34 +89,40 @@ export async function startGeoGslbd(
   return startGslbd([path], { core, hasCountries: map.kind === 'chain' })
 }
 
-function modelOf({ kind, countries, addresses, ranges }: GeoMap): BundleModel {
-  const model = manyServices(1, { algorithm: kind === 'chain' ? 'round-robin' : 'map-file' })
+export function modelOf({ kind, services, countries, addresses, ranges }: GeoMap): BundleModel {
+  const model = manyServices(services, { algorithm: kind === 'chain' ? 'round-robin' : 'map-file' })
   if (kind === 'map-file') {
     const v4 = ranges.map(({ start, end, dc }) => ({ start, end, endpoints: [addresses[dc]!] }))
     return { ...model, routing: { ...plainRouting, mapRules: { v4, v6: [] } } }
   }
-  const [service, pool] = [model.services[0]!, model.pools[0]!]
-  const members = countries.map((region, k) => ({
-    ...pool.members[0]!,
-    ...{ uid: benchUid(3, k), name: `m${k}`, ipAddress: addresses[k]!, priority: k + 1, region },
-  }))
   return {
     ...model,
-    pools: [{ ...pool, members }],
-    services: [{ ...service, filterChain: ['geo-ip', 'failover'] }],
+    pools: model.pools.map((pool, i) => ({
+      ...pool,
+      members: countries.map((region, k) => ({
+        ...pool.members[0]!,
+        ...{ uid: benchUid(3, i * 64 + k), name: `m${k}`, priority: k + 1, region },
+        ipAddress: addressOf(i, k),
+      })),
+    })),
+    services: model.services.map((one) => ({ ...one, filterChain: ['geo-ip', 'failover'] })),
   }
 }
 
 export async function startGeoGdnsd(
   directory: string,
   core: number,
-  { addresses, networks }: GeoMap,
+  { services, addresses, networks }: GeoMap,
 ): Promise<RunningServer | undefined> {
   if (!isServerInstalled('gdnsd')) return undefined
   const dcs = addresses.map((_, dc) => `dc${dc}`)
   // The data centre, then the first one when that is down.
   const listOf = (dc: number): string => (dc === 0 ? 'dc0' : `dc${dc}, dc0`)
   const nets = networks.map(({ cidr, dc }) => `${cidr} => [ ${listOf(dc)} ]\n`).join('')
+  const numbers = Array.from({ length: services }, (_, i) => i)
+  const resource = (service: number): string =>
+    `svc${service} => { map => world, service_types => up,\n` +
+    `  dcmap => { ${dcs.map((dc, k) => `${dc} => ${addressOf(service, k)}`).join(', ')} } }\n`
   return startPeer(
     'gdnsd',
     peers.gdnsd,
@@ -121,10 +135,10 @@ export async function startGeoGdnsd(
         `plugins => { geoip => {\n` +
         `  maps => { world => { datacenters => [ ${dcs.join(', ')} ],\n` +
         `    nets => ${home}/etc/nets } },\n` +
-        `  resources => { svc0 => { map => world, service_types => up,\n` +
-        `    dcmap => { ${dcs.map((dc, i) => `${dc} => ${addresses[i]}`).join(', ')} } } }\n} }\n`,
+        `  resources => {\n${numbers.map(resource).join('')}} } }\n`,
       'etc/nets': nets,
-      'etc/zones/gslb.example.com': `${soaAndNs}svc0 60 DYNA geoip!svc0\n`,
+      'etc/zones/gslb.example.com':
+        soaAndNs + numbers.map((i) => `svc${i} 60 DYNA geoip!svc${i}\n`).join(''),
     }),
   )
 }

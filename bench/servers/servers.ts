@@ -189,7 +189,12 @@ export async function startPeer(
   const client = new QueryClient(port)
   await client.open()
   try {
-    await client.waitFor(`svc0.${zone}`, hasAnswer, { everyMs: 20, isGivenUp: () => hasEnded })
+    await client.waitFor(`svc0.${zone}`, hasAnswer, {
+      everyMs: 20,
+      // gdnsd compares each of 31,000 addresses with all others before it answers.
+      patienceMs: 180_000,
+      isGivenUp: () => hasEnded,
+    })
   } catch (error) {
     await program.stop()
     throw new Error(`${name} did not start: ${program.errors()}`, { cause: error })

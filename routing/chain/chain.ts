@@ -4,7 +4,6 @@ import { bundleLimits } from '#bundle/format/limits.ts'
 import type { Random } from '#lib/random.ts'
 import { ScopeCache } from './scope-cache.ts'
 import { Client } from './client.ts'
-import { Outcomes } from './outcomes.ts'
 import { NetworkTables } from '#routing/tables/network-tables.ts'
 import type { RangeTable } from '#routing/tables/range-table.ts'
 import * as states from '#routing/state/state.ts'
@@ -27,7 +26,6 @@ export class Chain {
   count = 0
   readonly client = new Client()
   readonly alike: ScopeCache
-  readonly outcomes = new Outcomes()
   bundle!: Bundle
   networks = new NetworkTables(null)
   state!: RoutingState
@@ -71,7 +69,6 @@ export class Chain {
     this.state = state
     this.networks = new NetworkTables(networks)
     this.alike.clear()
-    this.outcomes.clear()
     this.ranges = null
   }
 

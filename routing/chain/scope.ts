@@ -36,6 +36,8 @@ export interface Likeness {
   readonly isAlike: (chain: Chain, value: number) => boolean
   /** All values of a group at once, 0 not among them; without it they are compared one by one. */
   readonly ofGroup?: (chain: Chain, group: number) => scopeCache.Verdict
+  /** All values below a node: it keeps what it finds by itself, and the cache has no part in it. */
+  readonly isNodeAlike?: (chain: Chain, groups: RowGroups, node: number) => boolean
 }
 
 /**
@@ -136,8 +138,14 @@ export function widen(
   const memo = chain.alike
   const { isIpv6 } = chain.client
   const groups = isIpv6 ? table.groups6 : table.groups4
-  memo.open(chain, likeness.kind, effortMax)
-  memo.findStretch(row, isIpv6)
+  const isCached = likeness.isNodeAlike === undefined
+  if (isCached) {
+    memo.open(chain, likeness.kind, effortMax)
+    memo.findStretch(row, isIpv6)
+  } else {
+    memo.first = row
+    memo.end = row + 1
+  }
   let level = 0
   if (memo.end - memo.first === 1) {
     const other = isBefore ? row + 1 : row - 1
@@ -146,7 +154,7 @@ export function widen(
       chain.need(isBefore ? bitsFrom(chain, table, other) : bitsFromBefore(chain, table, row))
       if (isBefore) memo.first = lookBefore(chain, table, groups, row, 0, likeness)
       else memo.end = lookBehind(chain, table, groups, row + 1, 0, likeness)
-      memo.keepStretch(isIpv6)
+      if (isCached) memo.keepStretch(isIpv6)
       return
     }
     // The largest part around the client that is alike as a whole; then on from both of its ends.
@@ -157,7 +165,7 @@ export function widen(
   }
   memo.first = lookBefore(chain, table, groups, memo.first, level, likeness)
   memo.end = lookBehind(chain, table, groups, memo.end, level, likeness)
-  memo.keepStretch(isIpv6)
+  if (isCached) memo.keepStretch(isIpv6)
 }
 
 /**
@@ -224,8 +232,10 @@ function isPartAlike(
   row: number,
   likeness: Likeness,
 ): boolean {
+  if (likeness.isNodeAlike !== undefined && level > 0)
+    return likeness.isNodeAlike(chain, groups, groups.nodeOf(level, row))
   const memo = chain.alike
-  if (!memo.spend(1)) return false
+  if (likeness.isNodeAlike === undefined && !memo.spend(1)) return false
   if (level === 0) return isRowAlike(chain, table, groups, row, likeness)
   const node = groups.nodeOf(level, row)
   const verdict = compareNode(chain, table, groups, node, likeness)
@@ -296,6 +306,8 @@ function isRowAlike(
   row: number,
   likeness: Likeness,
 ): boolean {
+  if (likeness.isNodeAlike !== undefined)
+    return likeness.isAlike(chain, valueOfRow(table, chain, row))
   const group = groups.groupOf(row)
   let verdict = chain.alike.verdict(group)
   if (verdict === Verdict.Unknown) verdict = compareGroup(chain, table, group, likeness)

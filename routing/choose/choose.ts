@@ -25,7 +25,7 @@ export function choose(chain: Chain, policy: Policy, poolIndex: number): number 
   chain.startScope()
   chain.answerCount = policy.answerCount
   const { byTable } = policy
-  if (byTable !== null && chooseByTable(chain, policy, byTable, poolIndex)) return 1
+  if (byTable !== null && chooseByTable(chain, policy.steps, byTable, poolIndex)) return 1
   loadCandidates(chain, policy, poolIndex)
   if (chain.count === 0) return 0
   if (!preferByGeoRule(chain)) {

@@ -5,9 +5,12 @@ import { PolicyCell } from '#bundle/format/routing-cells.ts'
 import type { PolicyText } from '#bundle/format/routing-cells.ts'
 import { parsePolicyText } from '#bundle/format/routing-text.ts'
 import { assert } from '#lib/assert.ts'
+import { createTableLikeness } from './choose-by-table.ts'
+import type { TableUse } from './choose-by-table.ts'
 import type { RoutingEnvironment } from './environment.ts'
+import { TableChoices } from './table-choices.ts'
 import { dividesByWeight } from './way.ts'
-import type { BoundTableStep, Step, Way } from './way.ts'
+import type { Step, TableStep, Way } from './way.ts'
 import { algorithmNamed, filterNamed } from './ways.ts'
 import type { FilterUse } from './ways.ts'
 
@@ -24,15 +27,6 @@ export interface Policy {
   readonly answerCount: number
   /** null: the steps have to run for each client. */
   readonly byTable: TableUse | null
-}
-
-/** What `chooseByTable` goes by. */
-export interface TableUse {
-  readonly step: BoundTableStep
-  /** Row of the bundle's policies. */
-  readonly policyRow: number
-  /** One object for all policies that were bound together. */
-  readonly owner: object
 }
 
 /** @returns the name of a step that this version does not know, or undefined */
@@ -55,28 +49,37 @@ export function createPolicies(environment: RoutingEnvironment): readonly Policy
     const text = bundle.policyRow[at + PolicyCell.Text]!
     const known = bound.get(text) ?? createSteps(environment, policyTextAt(bundle, at))
     bound.set(text, known)
-    const answerCount = bundle.policyRow[at + PolicyCell.AnswerCount]!
     policies.push({
       ...known,
       isWeighted: dividesByWeight(known.ways),
       onAllDown: bundle.policyRow[at + PolicyCell.OnAllDown]!,
       fallbackPool: bundle.policyRow[at + PolicyCell.FallbackPool]! - 1,
-      answerCount,
-      byTable: answerCount === 1 ? tableUse(environment, known, at / PolicyCell.Words) : null,
+      answerCount: bundle.policyRow[at + PolicyCell.AnswerCount]!,
+      byTable: null,
     })
   }
-  return policies
+  return withTables(bundle, policies)
+}
+
+/** Policies that go by one table share what is kept of their choices. */
+function withTables(bundle: Bundle, policies: readonly Policy[]): readonly Policy[] {
+  const tableSteps = policies.map(tableStepOf)
+  const values = tableSteps.flatMap((step, row): [number, number][] =>
+    step === undefined ? [] : [[row, step.values]],
+  )
+  if (values.length === 0) return policies
+  const choices = new TableChoices(bundle, new Map(values))
+  return policies.map((policy, row) => {
+    const step = tableSteps[row]
+    if (step === undefined) return policy
+    return { ...policy, byTable: { step, choices, likeness: createTableLikeness(choices, step) } }
+  })
 }
 
 /** Where the first step alone looks at the client, in one table, and the others repeat. */
-function tableUse(
-  owner: object,
-  { ways, steps }: Pick<Policy, 'ways' | 'steps'>,
-  policyRow: number,
-): TableUse | null {
-  const step = steps[0]?.byTable
+function tableStepOf({ ways, steps, answerCount }: Policy): TableStep | undefined {
   const isSettled = ways.slice(1).every(({ repeats }) => repeats === true)
-  return step === undefined || !isSettled ? null : { step, policyRow, owner }
+  return answerCount === 1 && isSettled ? steps[0]?.byTable : undefined
 }
 
 /** Says by row whether each policy of a bundle divides the answers by weight. */

@@ -16,5 +16,5 @@ export function createTableStep(byTable: TableStep): Step {
     needAlike(chain, ranges, row, likeness)
     act(chain)
   }
-  return Object.assign(step, { byTable: { ...byTable, likeness } })
+  return Object.assign(step, { byTable })
 }

@@ -2,7 +2,6 @@
 import type { ValueName } from '#bundle/format/routing-text.ts'
 import type { Random } from '#lib/random.ts'
 import type { Chain } from '#routing/chain/chain.ts'
-import type { Likeness } from '#routing/chain/scope.ts'
 import type { RangeTable } from '#routing/tables/range-table.ts'
 import type { RoutingQuery } from '#routing/state/query.ts'
 import type { RoutingState } from '#routing/state/state.ts'
@@ -16,24 +15,20 @@ import type { RoutingEnvironment } from './environment.ts'
 export interface Step {
   (chain: Chain): void
   /** Set when the step looks at the client in one range table and nowhere else. */
-  readonly byTable?: BoundTableStep
+  readonly byTable?: TableStep
 }
 
 /** What such a step is made of, by what the table says of the client. */
 export interface TableStep {
   readonly ranges: RangeTable
+  /** Its values are from 0 to one less. */
+  readonly values: number
   /** One of LikenessKind. */
   readonly kind: number
   /** What is to be done, as a number: two that differ do not do the same. */
   readonly actionFor: (chain: Chain, value: number) => number
   /** Does what `chain.picked` says. */
   readonly act: (chain: Chain) => void
-}
-
-/** A step that is made of such parts, for callers that run them apart. */
-export interface BoundTableStep extends TableStep {
-  /** Whether the step would do for other clients what `chain.picked` says. */
-  readonly likeness: Likeness
 }
 
 /** What a pool or the settings must have, or the way has no effect. The compiler checks each. */

@@ -46,6 +46,7 @@ export const geoIpRegion: Way = {
     }
     return createTableStep({
       ranges,
+      values: countryCode.length,
       kind: LikenessKind.Country,
       actionFor,
       act(chain) {

@@ -1,0 +1,145 @@
+// Keeps what each service that goes by one table answers for each value of that table: a column
+// for each pool and policy, filled as clients ask, and begun anew when the candidates change.
+import { serviceCell } from '#bundle/format/bundle.ts'
+import type { Bundle } from '#bundle/format/bundle.ts'
+import * as cells from '#bundle/format/cells.ts'
+import { firstPolicyCode } from '#bundle/format/routing-cells.ts'
+
+// A constant of this file, for the reason that answer/answer.ts gives.
+const { NodeCell } = cells
+
+/** The head of a column, in words. Then an octet for each value: its kind. Then the kinds. */
+const Head = { Words: 3, Version: 0, Kinds: 1, Candidates: 2 } as const
+/** A kind of answer. `Alike`: a bit for each group of values that are all of this kind. */
+const Kind = { Words: 10, Action: 0, Member: 1, Alike: 2 } as const
+/** An octet tells a kind; 0: nobody has asked for the value. */
+const kindsMax = 255
+/** Besides those of a member's region and of its country: one for each continent, and two more. */
+const commonKinds = 9
+/** All columns together: 32 MiB. What has no column runs its steps for each client. */
+const wordsMax = 8_388_608
+/** 60 µs or so: where that is used up the scope is longer than it had to be, never shorter. */
+const effortMax = 16_384
+
+/** One for all policies that are bound together, in one thread. */
+export class TableChoices {
+  /** By service * 2 + family: where its column begins, plus 1; 0: it has none. */
+  readonly #columnOf: Int32Array
+  /** The same, for how many kinds there is room. */
+  readonly #roomOf: Uint8Array
+  readonly #words: Int32Array
+  readonly #octets: Uint8Array
+  /** Where the open column is, its octets, its kinds. */
+  #at = 0
+  #octetsAt = 0
+  #kindsAt = 0
+  #room = 0
+  /** Candidates that may still be looked at for this answer, to learn kinds. */
+  effort = 0
+
+  /** @param valuesOf by row of a policy that goes by a table: how many values that has */
+  constructor(bundle: Bundle, valuesOf: ReadonlyMap<number, number>) {
+    const { services, pools } = bundle.counts
+    this.#columnOf = new Int32Array(services * 2)
+    this.#roomOf = new Uint8Array(services * 2)
+    const known = new Map<number, number>()
+    let end = 0
+    for (let service = 0; service < services; service++) {
+      const policy = serviceCell(bundle, service, NodeCell.Algorithm) - firstPolicyCode
+      const values = valuesOf.get(policy)
+      const pool = serviceCell(bundle, service, NodeCell.Pool) - 1
+      if (values === undefined || pool < 0) continue
+      for (const [family, counts] of [bundle.poolCount4, bundle.poolCount6].entries()) {
+        const members = counts[pool]!
+        const room = Math.min(kindsMax, members * 2 + commonKinds)
+        const words = Head.Words + ((values + 3) >>> 2) + room * Kind.Words
+        const key = (policy * pools + pool) * 2 + family
+        const at = known.get(key) ?? end
+        if (members === 0 || at + words > wordsMax) continue
+        if (at === end) end += words
+        known.set(key, at)
+        this.#columnOf[service * 2 + family] = at + 1
+        this.#roomOf[service * 2 + family] = room
+      }
+    }
+    this.#words = new Int32Array(end)
+    this.#octets = new Uint8Array(this.#words.buffer)
+  }
+
+  /**
+   * From now on it is about one service.
+   *
+   * @param version of the pool's lists, see PoolCell: other candidates have another one
+   * @param values of the table
+   * @returns false: it has no column
+   */
+  open(service: number, family: number, version: number, values: number): boolean {
+    const at = this.#columnOf[service * 2 + family]! - 1
+    if (at < 0) return false
+    const words = this.#words
+    this.#at = at
+    this.#octetsAt = (at + Head.Words) * 4
+    this.#kindsAt = at + Head.Words + ((values + 3) >>> 2) - Kind.Words
+    this.#room = this.#roomOf[service * 2 + family]!
+    this.effort = effortMax
+    // Stored plus one, so that 0 means empty.
+    const stored = (version + 1) | 0
+    if (words[at + Head.Version] === stored) return true
+    words.fill(0, at, this.#kindsAt + (words[at + Head.Kinds]! + 1) * Kind.Words)
+    words[at + Head.Version] = stored
+    return true
+  }
+
+  /** @returns 0: not known */
+  kindOf(value: number): number {
+    return this.#octets[this.#octetsAt + value]!
+  }
+
+  /** How many candidates there are; what is known of them has more of it than nothing. */
+  candidates(): number {
+    return this.#words[this.#at + Head.Candidates]!
+  }
+
+  /**
+   * Keeps that an action is done for a value.
+   *
+   * @returns its kind; 0: there is no room for one more
+   */
+  learn(value: number, action: number, candidates: number): number {
+    const words = this.#words
+    words[this.#at + Head.Candidates] = candidates
+    const count = words[this.#at + Head.Kinds]!
+    let kind = 1
+    while (kind <= count && words[this.#kindsAt + kind * Kind.Words] !== action) kind++
+    if (kind > this.#room) return 0
+    if (kind > count) {
+      words[this.#at + Head.Kinds] = kind
+      words[this.#kindsAt + kind * Kind.Words] = action
+    }
+    this.#octets[this.#octetsAt + value] = kind
+    return kind
+  }
+
+  action(kind: number): number {
+    return this.#words[this.#kindsAt + kind * Kind.Words + Kind.Action]!
+  }
+
+  /** The member that is answered, or -1: not known. */
+  member(kind: number): number {
+    return this.#words[this.#kindsAt + kind * Kind.Words + Kind.Member]! - 1
+  }
+
+  keepMember(kind: number, member: number): void {
+    this.#words[this.#kindsAt + kind * Kind.Words + Kind.Member] = member + 1
+  }
+
+  /** Leaves of `groups`, 32 bits, what is not known to be of this kind as a whole. */
+  openGroups(kind: number, word: number, groups: number): number {
+    return groups & ~this.#words[this.#kindsAt + kind * Kind.Words + Kind.Alike + word]!
+  }
+
+  keepAlike(kind: number, group: number): void {
+    const at = this.#kindsAt + kind * Kind.Words + Kind.Alike + (group >>> 5)
+    this.#words[at]! |= 1 << (group & 31)
+  }
+}
