@@ -2,10 +2,10 @@
 import { Type } from 'typebox'
 import type { ConfigEntry } from '#config/entry.ts'
 import { uuidV7 } from '#lib/uuid.ts'
-import { findObject, listObjects, targetOf } from '#api/config/reads.ts'
+import { objectToChange } from '#api/config/object-routes.ts'
+import { findObject, listObjects } from '#api/config/reads.ts'
 import { remove, write, writeRefusals } from '#api/config/writes.ts'
 import { apiLimits } from '#http/limits.ts'
-import { preconditionOf } from '#api/route/if-match.ts'
 import { NamedPaging, pageByName } from '#http/paging.ts'
 import { created, missing, refused, success } from '#http/reply.ts'
 import { route } from '#api/route/route.ts'
@@ -121,17 +121,13 @@ const removeDomain = route({
   ifMatch: 'the domain',
   refusals: [404, ...writeRefusals],
   handle: async (context) => {
-    const { caller, ports, isDryRun } = context
-    const entry = findObject(context, 'DelegatedDomain', context.params.id)
-    if (entry === undefined) return missing('delegated domain')
-    const condition = preconditionOf(context, entry.object)
-    if (!condition.ok) return condition.error
-    const { uid } = entry
-    const target = targetOf(caller, uid)
-    const of = { kind: 'DelegatedDomain', target, ...condition.value } as const
-    const reply = await remove(context, { verb: 'delete', ...of })
+    const { ports, isDryRun } = context
+    const found = objectToChange(context, 'DelegatedDomain', context.params.id, 'delegated domain')
+    if (!found.ok) return found.error
+    const { entry, on, condition } = found.value
+    const reply = await remove(context, { verb: 'delete', ...on, ...condition })
     // What is left of it in the store is of no object, and goes after a time.
-    if (reply.status === 204 && !isDryRun) await ports.domains.forget([uid])
+    if (reply.status === 204 && !isDryRun) await ports.domains.forget([entry.uid])
     return reply
   },
 })

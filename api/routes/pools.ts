@@ -1,13 +1,8 @@
 // /api/v1/pools: named groups of interchangeable members.
-import { Type } from 'typebox'
-import type { ConfigEntry } from '#config/entry.ts'
 import type { Operation } from '#config/operation.ts'
-import { findObject, listObjects, targetOf } from '#api/config/reads.ts'
-import { remove, tagged, write, writeRefusals } from '#api/config/writes.ts'
-import type { Written } from '#api/config/writes.ts'
-import { conditional, preconditionOf } from '#api/route/if-match.ts'
-import { NamedPaging, pageByName } from '#http/paging.ts'
-import { created, missing, success } from '#http/reply.ts'
+import { objectRoutes, objectToChange } from '#api/config/object-routes.ts'
+import { write, writeRefusals } from '#api/config/writes.ts'
+import { conditional } from '#api/route/if-match.ts'
 import type { Reply } from '#http/reply.ts'
 import {
   NewPool,
@@ -23,6 +18,11 @@ import type { Route, RouteContext } from '#api/route/route.ts'
 import { Id } from '#http/shapes.ts'
 
 const tag = 'Pools'
+const pools = objectRoutes({
+  ...{ kind: 'Pool', path: '/api/v1/pools', tag, noun: 'pool' },
+  ...{ reads: 'pool:read', deletes: 'pool:delete', schema: Pool },
+  show: (_, entry) => showPool(entry),
+})
 
 const create = route({
   method: 'POST',
@@ -31,41 +31,14 @@ const create = route({
   tag,
   summary: 'Create a pool without members; its name is unique across tenants',
   body: NewPool,
-  responses: { 201: { description: 'The pool', schema: Pool, isTagged: true } },
+  responses: { 201: pools.one },
   refusals: writeRefusals,
   handle: async (context) => {
     const { caller, body } = context
     const { tenant } = caller
     const operation = { verb: 'create', kind: 'Pool', tenant, name: body.name } as const
     const done = await write(context, { ...operation, spec: specOfNewPool(body) })
-    return done.ok ? created(shown(done.value), done.value.headers) : done.error
-  },
-})
-
-const list = route({
-  method: 'GET',
-  path: '/api/v1/pools',
-  needs: 'pool:read',
-  tag,
-  summary: 'All pools, by name',
-  query: NamedPaging,
-  responses: { 200: { description: 'Pools', schema: Type.Array(Pool) } },
-  handle: (context) => pageByName(listObjects(context, 'Pool'), context.query, showPool),
-})
-
-const get = route({
-  method: 'GET',
-  path: '/api/v1/pools/{id}',
-  needs: 'pool:read',
-  tag,
-  summary: 'One pool',
-  params: Id,
-  responses: { 200: { description: 'The pool', schema: Pool, isTagged: true } },
-  refusals: [404],
-  handle: (context) => {
-    const entry = findObject(context, 'Pool', context.params.id)
-    if (entry === undefined) return missing('pool')
-    return success(showPool(entry), { etag: tagged(entry.object) })
+    return pools.created(context, done)
   },
 })
 
@@ -77,7 +50,7 @@ const rename = route({
   summary: 'Rename a pool; its services, rollouts and windows follow, other fields stay',
   params: Id,
   body: PoolBody,
-  responses: { 200: { description: 'The pool', schema: Pool, isTagged: true } },
+  responses: { 200: pools.one },
   ifMatch: 'the pool',
   refusals: [404, ...writeRefusals],
   handle: (context) => changePool(context, context.params.id, context.body),
@@ -91,18 +64,16 @@ const patch = route({
   summary: 'Change the named fields of a pool; null takes a field back to its default',
   params: Id,
   body: PoolPatch,
-  responses: { 200: { description: 'The pool', schema: Pool, isTagged: true } },
+  responses: { 200: pools.one },
   ifMatch: 'the pool',
   refusals: [404, ...writeRefusals],
   handle: (context) => changePool(context, context.params.id, context.body),
 })
 
 async function changePool(context: RouteContext, id: string, fields: PoolPatch): Promise<Reply> {
-  const entry = findObject(context, 'Pool', id)
-  if (entry === undefined) return missing('pool')
-  const condition = preconditionOf(context, entry.object)
-  if (!condition.ok) return condition.error
-  const on = { kind: 'Pool', target: targetOf(context.caller, entry.uid) } as const
+  const found = objectToChange(context, 'Pool', id, 'pool')
+  if (!found.ok) return found.error
+  const { on, condition } = found.value
   const { name } = fields
   const spec = patchOfPool(fields)
   const operations: Operation[] = []
@@ -110,41 +81,21 @@ async function changePool(context: RouteContext, id: string, fields: PoolPatch):
   if (name === undefined || Object.keys(spec).length > 0) {
     operations.push({ verb: 'update', ...on, patch: spec })
   }
-  const done = await write(context, ...conditional(operations, condition.value))
-  return done.ok ? success(shown(done.value), done.value.headers) : done.error
+  return pools.changed(context, await write(context, ...conditional(operations, condition)))
 }
 
-function shown({ entry }: Written) {
-  return showPool(entry as ConfigEntry<'Pool'>)
-}
-
-const removePool = route({
-  method: 'DELETE',
-  path: '/api/v1/pools/{id}',
-  needs: 'pool:delete',
-  tag,
+const removePool = pools.remove({
   summary: 'Delete a pool, its members, health check, geo rules, rollouts and windows',
   details:
     'Services that use it stay, with `poolId` null: their names are answered without records ' +
     'until another pool is attached.',
-  params: Id,
-  responses: { 204: { description: 'It is gone; its services have no pool', schema: null } },
-  ifMatch: 'the pool',
-  refusals: [404, ...writeRefusals],
-  handle: async (context) => {
-    const entry = findObject(context, 'Pool', context.params.id)
-    if (entry === undefined) return missing('pool')
-    const condition = preconditionOf(context, entry.object)
-    if (!condition.ok) return condition.error
-    const target = targetOf(context.caller, entry.uid)
-    return remove(context, { verb: 'delete', kind: 'Pool', target, ...condition.value })
-  },
+  description: 'It is gone; its services have no pool',
 })
 
 export const poolRoutes: readonly Route[] = Object.freeze([
   create,
-  list,
-  get,
+  pools.list(),
+  pools.get(),
   rename,
   patch,
   removePool,

@@ -5,15 +5,15 @@ import { checkHostPattern } from '#compiler/values/names.ts'
 import type { ConfigEntry } from '#config/entry.ts'
 import { uuidV7 } from '#lib/uuid.ts'
 import { redirectCodeDefault, redirectCodes, RedirectSpec } from '#schemas/objects/redirect.ts'
-import { findObject, listObjects, targetOf } from '#api/config/reads.ts'
-import { remove, write, writeRefusals } from '#api/config/writes.ts'
+import { objectRoutes } from '#api/config/object-routes.ts'
+import { listObjects } from '#api/config/reads.ts'
+import { write, writeRefusals } from '#api/config/writes.ts'
 import { unownedRefusal } from '#api/domains/record-rights.ts'
-import { preconditionOf } from '#api/route/if-match.ts'
 import { NamedPaging, pageByName } from '#http/paging.ts'
-import { created, invalid, missing, refused } from '#http/reply.ts'
+import { invalid, refused } from '#http/reply.ts'
 import { route } from '#api/route/route.ts'
 import type { Route } from '#api/route/route.ts'
-import { body, Id } from '#http/shapes.ts'
+import { body } from '#http/shapes.ts'
 import { defaulted, plain, withoutDefaults } from '../resources/fields.ts'
 
 const tag = 'Redirects'
@@ -54,6 +54,12 @@ const NewRedirect = body({
 })
 type NewRedirect = Static<typeof NewRedirect>
 
+const redirects = objectRoutes({
+  ...{ kind: 'Redirect', path: '/api/v1/redirects', tag, noun: 'redirect', schema: RedirectRule },
+  ...{ reads: 'redirect:read', deletes: 'redirect:write' },
+  show: (_, entry) => show(entry, 0),
+})
+
 const list = route({
   method: 'GET',
   path: '/api/v1/redirects',
@@ -85,7 +91,7 @@ const create = route({
     'lead the host there. There is no change of a redirect: delete it, and add another. ' +
     'Redirects of all hosts of a domain (`*.old.example.com`) come from Git alone.',
   body: NewRedirect,
-  responses: { 201: { description: 'The redirect', schema: RedirectRule, isTagged: true } },
+  responses: { 201: redirects.one },
   refusals: writeRefusals,
   handle: async (context) => {
     const { caller, ports } = context
@@ -104,30 +110,11 @@ const create = route({
       uid,
       spec: { ...specOf(context.body), createdAt: Math.floor(nowMs / 1000) },
     })
-    if (!done.ok) return done.error
-    return created(show(done.value.entry as ConfigEntry<'Redirect'>, 0), done.value.headers)
+    return redirects.created(context, done)
   },
 })
 
-const removeRedirect = route({
-  method: 'DELETE',
-  path: '/api/v1/redirects/{id}',
-  needs: 'redirect:write',
-  tag,
-  summary: 'Delete a redirect',
-  params: Id,
-  responses: { 204: { description: 'It is gone', schema: null } },
-  ifMatch: 'the redirect',
-  refusals: [404, ...writeRefusals],
-  handle: async (context) => {
-    const entry = findObject(context, 'Redirect', context.params.id)
-    if (entry === undefined) return missing('redirect')
-    const condition = preconditionOf(context, entry.object)
-    if (!condition.ok) return condition.error
-    const target = targetOf(context.caller, entry.uid)
-    return remove(context, { verb: 'delete', kind: 'Redirect', target, ...condition.value })
-  },
-})
+const removeRedirect = redirects.remove({ summary: 'Delete a redirect' })
 
 const wildcardsInGit =
   'must be one host: redirects of all hosts of a domain (*.old.example.com) are declared in Git'

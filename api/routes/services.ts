@@ -1,11 +1,10 @@
 // /api/v1/services: a DNS name, the pool that answers for it, and how a member is chosen.
-import { Type } from 'typebox'
-import type { ConfigEntry } from '#config/entry.ts'
 import type { Operation, Target } from '#config/operation.ts'
 import { err, ok } from '#lib/result.ts'
 import type { Result } from '#lib/result.ts'
-import { findObject, listObjects, targetOf } from '#api/config/reads.ts'
-import { remove, tagged, write, writeRefusals } from '#api/config/writes.ts'
+import { objectRoutes } from '#api/config/object-routes.ts'
+import { findObject, targetOf } from '#api/config/reads.ts'
+import { write, writeRefusals } from '#api/config/writes.ts'
 import { unownedRefusal } from '#api/domains/record-rights.ts'
 import { conditional, preconditionOf } from '#api/route/if-match.ts'
 import type { Precondition } from '#api/route/if-match.ts'
@@ -13,8 +12,7 @@ import { filterNamed } from '#routing/choose/ways.ts'
 import type { Caller } from '#access/caller.ts'
 import { chainFeatures } from '#licence/chain-features.ts'
 import type { LicenceGate } from '#licence/gate.ts'
-import { NamedPaging, pageByName } from '#http/paging.ts'
-import { created, invalid, missing, refused, success } from '#http/reply.ts'
+import { invalid, missing, refused } from '#http/reply.ts'
 import type { Reply } from '#http/reply.ts'
 import {
   NewService,
@@ -30,8 +28,12 @@ import type { Route, RouteContext } from '#api/route/route.ts'
 import { Id } from '#http/shapes.ts'
 
 const tag = 'Services'
+const services = objectRoutes({
+  ...{ kind: 'Service', path: '/api/v1/services', tag, noun: 'service' },
+  ...{ reads: 'service:read', deletes: 'service:delete', schema: Service },
+  show: ({ ports }, entry) => showService(ports.config.snapshot(), entry),
+})
 
-type Entry = ConfigEntry<'Service'>
 type Asked = Pick<ServicePatch, 'domain' | 'poolId' | 'filterChain'>
 type Context = Pick<RouteContext, 'caller' | 'ports'> & { readonly body: Asked }
 
@@ -42,7 +44,7 @@ const create = route({
   tag,
   summary: 'Create a service; name and domain are unique across tenants',
   body: NewService,
-  responses: { 201: { description: 'The service', schema: Service, isTagged: true } },
+  responses: { 201: services.one },
   refusals: writeRefusals,
   handle: async (context) => {
     const { caller, ports, body } = context
@@ -60,37 +62,7 @@ const create = route({
       spec: Object.fromEntries(patch.filter(([, value]) => value !== null)),
       ...pool.value.reference,
     })
-    return done.ok
-      ? created(shown(context, done.value.entry as Entry), done.value.headers)
-      : done.error
-  },
-})
-
-const list = route({
-  method: 'GET',
-  path: '/api/v1/services',
-  needs: 'service:read',
-  tag,
-  summary: 'All services, by name',
-  query: NamedPaging,
-  responses: { 200: { description: 'Services', schema: Type.Array(Service) } },
-  handle: (context) =>
-    pageByName(listObjects(context, 'Service'), context.query, (entry) => shown(context, entry)),
-})
-
-const get = route({
-  method: 'GET',
-  path: '/api/v1/services/{id}',
-  needs: 'service:read',
-  tag,
-  summary: 'One service',
-  params: Id,
-  responses: { 200: { description: 'The service', schema: Service, isTagged: true } },
-  refusals: [404],
-  handle: (context) => {
-    const entry = findObject(context, 'Service', context.params.id)
-    if (entry === undefined) return missing('service')
-    return success(shown(context, entry), { etag: tagged(entry.object) })
+    return services.created(context, done)
   },
 })
 
@@ -103,7 +75,7 @@ const replace = route({
   details: '`onAllDown`, `answerCount` and `weakSpots` stay when they are left out.',
   params: Id,
   body: ServiceBody,
-  responses: { 200: { description: 'The service', schema: Service, isTagged: true } },
+  responses: { 200: services.one },
   ifMatch: 'the service',
   refusals: [404, ...writeRefusals],
   handle: (context) =>
@@ -124,7 +96,7 @@ const patch = route({
   summary: 'Change the named fields of a service; null takes a field back to its default',
   params: Id,
   body: ServicePatch,
-  responses: { 200: { description: 'The service', schema: Service, isTagged: true } },
+  responses: { 200: services.one },
   ifMatch: 'the service',
   refusals: [404, ...writeRefusals],
   handle: (context) =>
@@ -138,24 +110,8 @@ const patch = route({
     }),
 })
 
-const removeService = route({
-  method: 'DELETE',
-  path: '/api/v1/services/{id}',
-  needs: 'service:delete',
-  tag,
+const removeService = services.remove({
   summary: 'Delete a service; its name is no longer answered',
-  params: Id,
-  responses: { 204: { description: 'It is gone', schema: null } },
-  ifMatch: 'the service',
-  refusals: [404, ...writeRefusals],
-  handle: async (context) => {
-    const entry = findObject(context, 'Service', context.params.id)
-    if (entry === undefined) return missing('service')
-    const condition = preconditionOf(context, entry.object)
-    if (!condition.ok) return condition.error
-    const target = targetOf(context.caller, entry.uid)
-    return remove(context, { verb: 'delete', kind: 'Service', target, ...condition.value })
-  },
 })
 
 interface Change {
@@ -184,14 +140,7 @@ async function change(
   if (!condition.ok) return condition.error
   const on = { kind: 'Service', target: targetOf(caller, entry.uid) } as const
   const operations = operationsOf({ on, pool: pool.value, condition: condition.value })
-  const done = await write(context, ...operations)
-  return done.ok
-    ? success(shown(context, done.value.entry as Entry), done.value.headers)
-    : done.error
-}
-
-function shown({ ports }: Pick<RouteContext, 'ports'>, entry: Entry) {
-  return showService(ports.config.snapshot(), entry)
+  return services.changed(context, await write(context, ...operations))
 }
 
 interface AttachedPool {
@@ -238,8 +187,8 @@ export function chainRefusal(licence: LicenceGate, { filterChain }: Asked): Repl
 
 export const serviceRoutes: readonly Route[] = Object.freeze([
   create,
-  list,
-  get,
+  services.list(),
+  services.get(),
   replace,
   patch,
   removeService,
