@@ -20,8 +20,9 @@ import { ZonePage, Zones } from '../operations/zones.tsx'
 import { MemberPage } from '../screens/member.tsx'
 import { Resource } from '../resources/resource.tsx'
 import { ResourceItem } from '../resources/resource-item.tsx'
+import { rowOf } from '../resources/table.ts'
 import { Account } from './account.tsx'
-import { nameOf, pathOf } from './navigation.ts'
+import { pathOf } from './navigation.ts'
 
 type Ids = Readonly<Record<string, string>>
 
@@ -56,7 +57,7 @@ const screens: readonly (readonly [pattern: string, show: (ids: Ids) => Componen
   ],
 ]
 
-const titleOf = (name: string): string => nameOf(pathOf(name)) ?? name
+const titleOf = (name: string): string => rowOf(pathOf(name))?.name ?? name
 
 export function ScreenOf({ path }: { path: string }) {
   for (const [pattern, show] of screens) {

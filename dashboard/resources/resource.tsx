@@ -16,7 +16,7 @@ import { countOf, labelOf, wordsIn } from '../parts/words.ts'
 import { Facts, Value } from './value.tsx'
 import { itemPathOf, keyOf, shownFields } from './shape.ts'
 import type { Row } from './shape.ts'
-import { teaching } from './teaching.ts'
+import { rowOf } from './table.ts'
 
 interface ResourceProps {
   /** `/api/v1/rollouts`. */
@@ -61,7 +61,7 @@ function ResourceBody({ path, name, operation, known }: BodyProps) {
   const load = async () => (await send(path)).body
   const { value, fault, reload } = useLoad(`resource ${path}`, load, everyMs)
   const edits = useEdits()
-  const lead = teaching[path]?.[0] ?? operation.summary
+  const lead = rowOf(path)?.lead ?? operation.summary
   return (
     <Page
       title={name}
@@ -145,7 +145,7 @@ function RowList({ path, name, known, rows }: RowListProps) {
       )}
       <Card>
         {rows.length === 0 ? (
-          <Empty title={`No ${wordsIn(name)} yet`}>{teaching[path]?.[1]}</Empty>
+          <Empty title={`No ${wordsIn(name)} yet`}>{rowOf(path)?.empty}</Empty>
         ) : shown.length === 0 ? (
           <Empty title="None has these words">Clear the search to see all.</Empty>
         ) : (
