@@ -2,6 +2,7 @@
 import { etagOf } from '#config/entry.ts'
 import type { ConfigEntry } from '#config/entry.ts'
 import { isTaken } from '#config/fault.ts'
+import { partKinds, partSpecs } from '#config/parts.ts'
 import type {
   Actor,
   GuardrailName,
@@ -342,11 +343,14 @@ function sentenceOf({ code, field, message, help, file, line, other }: WriteDiag
 /** Where the file calls something else than the API does. */
 const renamed: Readonly<Record<string, string>> = { pool: 'poolId', resource: 'resourceId' }
 
+const lists = partKinds.map((kind) => partSpecs[kind].list)
+const inPart = new RegExp(`^(${lists.join('|')})\\.\\d+\\.?`)
+
 /** `spec.members.0.port` is `port` in the body of a member. */
 export function apiFieldOf(field: string): string {
   const inside = field
     .replace(/^(spec|metadata)\.?/, '')
-    .replace(/^(members|geoRules|rules|records)\.\d+\.?/, '')
+    .replace(inPart, '')
     .replace(/^healthCheck\.?/, '')
   return renamed[inside] ?? inside
 }

@@ -32,13 +32,7 @@ import type {
   UpdatePart,
   WrittenObject,
 } from '#config/operation.ts'
-import {
-  followMember,
-  followPoolName,
-  leaveMember,
-  leavePool,
-  movedGeoRules,
-} from './references.ts'
+import { followMember, followName, leaveMember, leaveObject, movedGeoRules } from './references.ts'
 import { pinned, rawParts } from './raw.ts'
 import { decideRollout, settleOver, settleRollout, specOfNewRollout, taken } from './rollouts.ts'
 import { leaveWindows, recordWindow, recordWindowsOf } from './windows.ts'
@@ -163,17 +157,15 @@ function renameObject(draft: Draft, entry: ConfigEntry, { kind, name }: RenameOb
   if (draft.holderOf(kind, entry.tenant, name) !== undefined) return err(nameTaken(kind, name))
   const raw = draft.raw(entry)
   const renamed = draft.change(entry, { ...raw, metadata: { ...pinned(entry, raw), name } })
-  if (!renamed.ok || entry.kind !== 'Pool') return written(renamed)
-  const followed = followPoolName(draft, entry as ConfigEntry<'Pool'>, name)
+  if (!renamed.ok) return renamed
+  const followed = followName(draft, entry, name)
   return followed.ok ? written(renamed) : followed
 }
 
 function deleteObject(draft: Draft, entry: ConfigEntry): Applied {
   if (entry.kind === 'Settings') return err(fault('invalid', 'Settings cannot be deleted.'))
-  if (entry.kind === 'Pool') {
-    const left = leavePool(draft, entry as ConfigEntry<'Pool'>)
-    if (!left.ok) return left
-  }
+  const left = leaveObject(draft, entry)
+  if (!left.ok) return left
   draft.remove(entry)
   return keepConfiguration(draft)
 }

@@ -5,6 +5,7 @@ import { fallbackPoolOf } from '#compiler/tree/fallback.ts'
 import type { JsonObject, JsonValue } from '#compiler/yaml/text.ts'
 import { ok } from '#lib/result.ts'
 import type { Result } from '#lib/result.ts'
+import type { Kind } from '#schemas/kinds.ts'
 import type { ConfigEntry } from '#config/entry.ts'
 import { partsIn } from '#config/entry.ts'
 import type { PartOf } from '#config/parts.ts'
@@ -38,8 +39,27 @@ function forEach<E>(entries: readonly E[], act: (entry: E) => Outcome): Outcome 
   return done
 }
 
-/** @param pool as it was; it has its new name already */
-export function followPoolName(draft: Draft, pool: Pool, name: string): Outcome {
+/** What names an object of a kind, and follows it; objects of other kinds nobody names. */
+interface References<K extends Kind> {
+  readonly follow: (draft: Draft, entry: ConfigEntry<K>, name: string) => Outcome
+  readonly leave: (draft: Draft, entry: ConfigEntry<K>) => Outcome
+}
+const references: { readonly [K in Kind]?: References<K> } = Object.freeze({
+  Pool: { follow: followPoolName, leave: leavePool },
+})
+const referencesTo = ({ kind }: ConfigEntry) => references[kind] as References<Kind> | undefined
+
+/** @param entry as it was; it has its new name already */
+export function followName(draft: Draft, entry: ConfigEntry, name: string): Outcome {
+  return referencesTo(entry)?.follow(draft, entry, name) ?? done
+}
+
+/** Before the object goes. */
+export function leaveObject(draft: Draft, entry: ConfigEntry): Outcome {
+  return referencesTo(entry)?.leave(draft, entry) ?? done
+}
+
+function followPoolName(draft: Draft, pool: Pool, name: string): Outcome {
   const services = forEach(ofTenant(draft.servicesOf(pool.name), pool), (entry) => {
     const { spec } = entry.object
     const fields: Record<string, JsonValue> = {}
@@ -64,8 +84,7 @@ export function followPoolName(draft: Draft, pool: Pool, name: string): Outcome 
   })
 }
 
-/** Before the pool goes. */
-export function leavePool(draft: Draft, pool: Pool): Outcome {
+function leavePool(draft: Draft, pool: Pool): Outcome {
   const services = forEach(ofTenant(draft.servicesOf(pool.name), pool), (entry) => {
     const { spec } = entry.object
     const isOwn = spec.pool === pool.name
