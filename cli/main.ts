@@ -109,7 +109,7 @@ export const commands: CommandGroup['commands'] = Object.freeze(
 )
 
 /** What a failed daemon has said goes out; a reader that takes nothing does not keep it. */
-const lastWordsMs = 1_000
+const flushPatienceMs = 1_000
 
 export async function main(argv: readonly string[], io: Io): Promise<Exit> {
   const [name = 'help', ...words] = asAsked(argv)
@@ -234,7 +234,7 @@ async function exitWhenWritten(exit: Exit): Promise<never> {
   const written = [process.stdout, process.stderr].map(
     (stream) => new Promise<void>((resolve) => stream.write('', () => resolve())),
   )
-  setTimeout(() => endNow(exit), lastWordsMs)
+  setTimeout(() => endNow(exit), flushPatienceMs)
   await Promise.all(written)
   endNow(exit)
 }

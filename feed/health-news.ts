@@ -52,13 +52,13 @@ export function healthFacts(
   atMs: number,
 ): HealthFacts[] {
   return nodes.map((view) => {
-    const own = view.node === ownNode ? { rttMs, lastCheckMs: lastCheckedMs } : notTold
+    const own = view.node === ownNode ? { rttMs, lastCheckMs: lastCheckedMs } : notShared
     return { ...view, isProbed, poolId, member, atMs, ...own }
   })
 }
 
 /** Other nodes do not say it. */
-const notTold = { rttMs: 0, lastCheckMs: 0 }
+const notShared = { rttMs: 0, lastCheckMs: 0 }
 
 const wordOf = ({ healthy, isProbed, score, reason }: HealthFacts): string =>
   `${healthy} ${isProbed} ${score} ${reason}`

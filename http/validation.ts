@@ -13,11 +13,11 @@ const options = {
   allowUnionTypes: true,
 } as const
 /** What to write instead, of a fault and of a text that breaks its pattern; what a form shows. */
-const ownWords = ['x-expected', 'x-form', 'x-steps']
+const ownKeywords = ['x-expected', 'x-form', 'x-steps']
 /** Fills in no default of a body: the reference shows it, and handlers know what absence means. */
-const bodies = new Ajv(options).addVocabulary(ownWords)
+const bodies = new Ajv(options).addVocabulary(ownKeywords)
 /** Parts of a URL are text: `10` is a number there. */
-const texts = new Ajv({ ...options, coerceTypes: true }).addVocabulary(ownWords)
+const texts = new Ajv({ ...options, coerceTypes: true }).addVocabulary(ownKeywords)
 
 const faultsShownMax = 5
 
@@ -77,15 +77,15 @@ function brokenRule({ keyword, params, data, parentSchema = {} }: ErrorObject): 
   return `${words}, ${shown(data)}${near}`
 }
 
-function nearest(text: string, schema: Words): string {
+function nearest(text: string, schema: JsonSchema): string {
   const near = suggest(text.slice(0, 100), valuesOf(schema).map(String))
   return near === undefined ? '' : `; did you mean "${near}"?`
 }
 
-type Words = Readonly<Record<string, unknown>>
+type JsonSchema = Readonly<Record<string, unknown>>
 
 /** What to write. The schema may say it itself, in `x-expected`. */
-function expected(schema: Words): string {
+function expected(schema: JsonSchema): string {
   const own = schema['x-expected']
   if (typeof own === 'string') return `must be ${own}`
   if (Array.isArray(schema['enum'])) return `must be one of ${valuesOf(schema).join(', ')}`
@@ -93,18 +93,18 @@ function expected(schema: Words): string {
 }
 
 /** The empty text and null are allowed in places, and no advice. */
-function valuesOf(schema: Words): readonly unknown[] {
+function valuesOf(schema: JsonSchema): readonly unknown[] {
   return (schema['enum'] as readonly unknown[]).filter((value) => value !== '' && value !== null)
 }
 
 /** `a text of 1 to 255 characters` */
-function typesOf(schema: Words): string {
+function typesOf(schema: JsonSchema): string {
   const types = [schema['type'] ?? []].flat() as string[]
-  const words = types.map((type) => `${typeWords[type] ?? type}${boundsOf(type, schema)}`)
+  const words = types.map((type) => `${typePhrases[type] ?? type}${boundsOf(type, schema)}`)
   return words.join(' or ')
 }
 
-const typeWords: Readonly<Record<string, string>> = {
+const typePhrases: Readonly<Record<string, string>> = {
   string: 'a text',
   integer: 'a whole number',
   number: 'a number',
@@ -114,7 +114,7 @@ const typeWords: Readonly<Record<string, string>> = {
   null: 'null',
 }
 
-function boundsOf(type: string, schema: Words): string {
+function boundsOf(type: string, schema: JsonSchema): string {
   const range = (least: unknown, most: unknown, unit: string): string => {
     if (least !== undefined && most !== undefined)
       return ` ${least as number} to ${most as number}${unit}`

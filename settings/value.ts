@@ -44,7 +44,10 @@ export function expected(leaf: SettingLeaf): string {
   if (leaf.enum !== undefined) return leaf.enum.join(', ').replace(/, ([^,]*)$/, ' or $1')
   switch (leaf['x-kind']) {
     case 'duration': {
-      const [least, most] = [inWords(leaf['x-minimumMs'] ?? 0), inWords(leaf['x-maximumMs'] ?? 0)]
+      const [least, most] = [
+        durationText(leaf['x-minimumMs'] ?? 0),
+        durationText(leaf['x-maximumMs'] ?? 0),
+      ]
       return `a duration from ${least} to ${most}, such as 30s or 5m`
     }
     case 'address':
@@ -156,7 +159,7 @@ function shown(value: unknown): string {
   return 'a mapping'
 }
 
-function inWords(ms: number): string {
+function durationText(ms: number): string {
   for (const [unitMs, unit] of [
     [86_400_000, 'd'],
     [3_600_000, 'h'],

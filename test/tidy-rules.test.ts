@@ -6,6 +6,7 @@ import {
   assertionViolations,
   nameViolations,
   openingViolations,
+  riddleViolations,
   sizeViolations,
 } from './tidy/form-rules.ts'
 import { hotPathViolations, isHot, missingHotFiles } from './tidy/hot-path-rules.ts'
@@ -278,6 +279,16 @@ test.each([
   ['// lower case and no end', 1],
 ])('the opening of %j breaks %i rules', (text, count) => {
   expect(openingViolations(parseSource('low/a.ts', text))).toHaveLength(count)
+})
+
+test('a name that says only that something was said', () => {
+  const judge = (path: string, text: string): number =>
+    riddleViolations(parseSource(path, text)).length
+  expect(judge('low/plan-words.ts', 'const told = 1\nfunction planWords() {}\ntype Told = 1')).toBe(
+    4,
+  )
+  expect(judge('low/a.ts', 'const swordsmen = 1\nconst toldoni = 2\nlet { told } = a')).toBe(0)
+  expect(judge('bundle/a.ts', 'const rowWords = 4')).toBe(0)
 })
 
 test('a layer that keeps state has assertions, each with a sentence', () => {

@@ -21,6 +21,7 @@ import {
   assertionViolations,
   nameViolations,
   openingViolations,
+  riddleViolations,
   sizeViolations,
 } from './tidy/form-rules.ts'
 import { hotPathViolations, isHot, missingHotFiles } from './tidy/hot-path-rules.ts'
@@ -119,6 +120,13 @@ test('files, functions and lines keep their sizes', () => {
 
 test('file names are kebab-case and say something', () => {
   expect(paths.flatMap(nameViolations)).toEqual([])
+})
+
+test('names of functions, types and files say what they are', () => {
+  // These change their names with their rooms.
+  const later = /^(?:api|gitops\/guard|judge\/guard)\//
+  const judged = sources.filter(({ path }) => !later.test(path))
+  expect(judged.flatMap(riddleViolations)).toEqual([])
 })
 
 test('every file opens with a sentence that says what it knows', () => {

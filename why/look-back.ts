@@ -6,7 +6,7 @@ import { err, ok } from '#lib/result.ts'
 import type { Result } from '#lib/result.ts'
 import { findMoment } from '#journal/moment.ts'
 import type { Gap, Moment, Segments } from '#journal/moment.ts'
-import { pastBundle, commitWords } from './past-bundle.ts'
+import { pastBundle, commitDetails } from './past-bundle.ts'
 import type { PastBundle, CommitDetails } from './past-bundle.ts'
 import { otherDatabases, otherReleases } from '#inputs/geo/databases.ts'
 import type { Databases } from '#inputs/geo/databases.ts'
@@ -81,7 +81,7 @@ export async function lookBack(
     ...past.value,
     atMs: question.atMs,
     node: moment.segment.node,
-    commit: await commitWords(parts.gitdirs, generation.commit),
+    commit: await commitDetails(parts.gitdirs, generation.commit),
     digest: generation.digest,
     sinceMs: moment.sinceMs,
     bundleFrom: from,

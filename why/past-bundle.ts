@@ -102,7 +102,7 @@ async function compiledCommit(gitdir: string, commit: string): Promise<Result<Bu
 }
 
 /** What can be said of it; never an error. */
-export async function commitWords(
+export async function commitDetails(
   gitdirs: readonly string[],
   id: string,
 ): Promise<CommitDetails | null> {

@@ -2,7 +2,7 @@
 import type { AlertEvent, Severity, StoredAlert } from '#state/ports/alerts.ts'
 import { severities } from '#state/ports/alerts.ts'
 
-export interface Told {
+export interface AlertStep {
   readonly event: AlertEvent
   readonly alert: StoredAlert
 }
@@ -14,7 +14,7 @@ export interface AlertMessage {
   /** It was asked for by a person, and nothing is wrong. */
   readonly isTest: boolean
   /** At least one. */
-  readonly told: readonly Told[]
+  readonly told: readonly AlertStep[]
 }
 
 /** The highest severity among the alerts that open; `info` where alerts only end. */
@@ -41,14 +41,14 @@ export function headline(message: AlertMessage): string {
 
 /** A paragraph for each, the severest first, ends last. */
 export function paragraphs(message: AlertMessage): readonly string[] {
-  const rank = ({ event, alert }: Told): number =>
+  const rank = ({ event, alert }: AlertStep): number =>
     event === 'resolved' ? severities.length : severities.indexOf(alert.severity)
   return message.told
     .toSorted((a, b) => rank(a) - rank(b))
     .map((told) => [`${wordOf(told)}: ${told.alert.title}`, ...linesOf(told)].join('\n'))
 }
 
-function linesOf({ event, alert }: Told): string[] {
+function linesOf({ event, alert }: AlertStep): string[] {
   const { detail, tenantId, node, condition, openedAtMs, resolvedAtMs } = alert
   const place = [
     `condition ${condition}`,
@@ -60,6 +60,6 @@ function linesOf({ event, alert }: Told): string[] {
   return [...(event === 'opened' && detail !== '' ? [detail] : []), place.join(', ')]
 }
 
-function wordOf({ event, alert }: Told): string {
+function wordOf({ event, alert }: AlertStep): string {
   return event === 'resolved' ? 'RESOLVED' : alert.severity.toUpperCase()
 }

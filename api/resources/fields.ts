@@ -2,7 +2,7 @@
 import { Type } from 'typebox'
 import type { Static, TObject, TSchema } from 'typebox'
 import type { JsonObject, JsonValue } from '#compiler/yaml/text.ts'
-import { patternWords } from '#schemas/forms/patterns.ts'
+import { patternAdvice } from '#schemas/forms/patterns.ts'
 
 type Keywords = Readonly<Record<string, unknown>>
 
@@ -11,7 +11,7 @@ export function plain<Schema extends TSchema>(schema: Schema, more: Keywords = {
   const keywords: Record<string, unknown> = { ...(schema as Keywords), ...more }
   if (!('default' in more)) delete keywords['default']
   // Words for the pattern that people know, whatever else is allowed beside it.
-  const words = patternWords[String((schema as Keywords)['pattern'])]
+  const words = patternAdvice[String((schema as Keywords)['pattern'])]
   if (words !== undefined) keywords['x-form'] ??= words
   return Type.Unsafe<Static<Schema>>(keywords)
 }

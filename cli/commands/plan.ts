@@ -15,7 +15,7 @@ import type { Plan } from '#judge/document/model.ts'
 import type { Moment } from '#judge/sides/side.ts'
 import { printPlanHtml } from '#judge/print/html.ts'
 import { printPlanMarkdown } from '#judge/print/markdown.ts'
-import { counted } from '#judge/print/words.ts'
+import { counted } from '#judge/print/phrases.ts'
 import { printPlan } from '#judge/print/text.ts'
 import type { Style } from '#judge/print/text.ts'
 import { goneBackTo } from '#cli/files/gone-back.ts'
@@ -23,7 +23,7 @@ import { createMovedBetween, MovedNames, movedOf } from '#judge/effects/moved-be
 import { healthAt, isRumUrl, isUrl, reportsAt, trafficAt } from '#cli/plan/node-facts.ts'
 import { readTraffic } from '#cli/plan/traffic.ts'
 import { createPolicyTests } from '#judge/policy-tests/run.ts'
-import { findSides } from '#cli/plan/sources.ts'
+import { findRevisions } from '#cli/plan/sources.ts'
 import type { FoundSide } from '#cli/plan/sources.ts'
 import { readHealth } from '#judge/simulate/health.ts'
 import { readTime } from '#judge/simulate/question-text.ts'
@@ -100,7 +100,7 @@ export const planCommand: Command = {
     const traffic = await trafficOf(values.traffic, io)
     if (!traffic.ok) return fail(io, Exit.Usage, `--traffic: ${traffic.error}`)
     const loading = loadTablesAside(values)
-    const sides = await findSides({
+    const sides = await findRevisions({
       ...{ directory, base: values.base, head: values.head, nowMs, io },
     })
     const tables = await loading

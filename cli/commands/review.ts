@@ -14,7 +14,7 @@ import { Exit, UsageError } from '#system/process/command.ts'
 import type { Command } from '#system/process/command.ts'
 import { shellWord } from '#lib/shell-word.ts'
 import { printPlanHtml } from '#judge/print/html.ts'
-import { verdict } from '#judge/print/words.ts'
+import { verdict } from '#judge/print/phrases.ts'
 
 const usage = `Usage: gslbd review [PATH] --base BASE [--out DIR] [options]
 
@@ -72,7 +72,7 @@ export const review: Command = {
       const { name, state, details } = step
       const summary =
         name === 'Plan'
-          ? planWords(found, step, { path, databases, out: values.out })
+          ? reviewSummary(found, step, { path, databases, out: values.out })
           : step.summary
       io.out(`${name}: ${state}: ${summary}\n${values.format === 'text' ? details : ''}`)
     }
@@ -88,7 +88,7 @@ interface PlanPlace {
 }
 
 /** A comment has the plan below its table; here is what it comes to, and where it is in full. */
-function planWords(
+function reviewSummary(
   { plan, base }: Review,
   { summary }: StepResult,
   { path, databases, out }: PlanPlace,

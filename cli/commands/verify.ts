@@ -1,6 +1,11 @@
 // `gslbd verify`: checks the signatures of the commits of a change, as a node would.
 import { parseArgs } from 'node:util'
-import { commitNamed, openGitPlace, relationOf, unrelatedWords } from '#gitops/checkout/git-tree.ts'
+import {
+  commitNamed,
+  openGitPlace,
+  relationOf,
+  unrelatedReason,
+} from '#gitops/checkout/git-tree.ts'
 import { verifyBetween } from '#cli/files/signatures.ts'
 import { Exit, UsageError } from '#system/process/command.ts'
 import type { Command, Io } from '#system/process/command.ts'
@@ -46,7 +51,7 @@ export const verify: Command = {
     if (!head.ok) return fail(io, Exit.Usage, head.error)
     const isApart = (await relationOf(place.value, base.value, head.value)) === 'unrelated'
     if (isApart && place.value.isShallow) {
-      return fail(io, Exit.Usage, unrelatedWords(place.value, values.base, values.head))
+      return fail(io, Exit.Usage, unrelatedReason(place.value, values.base, values.head))
     }
     io.progress?.(`checking signatures since ${values.base}`)
     const { signers } = readSigners(signersPath)

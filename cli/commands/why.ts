@@ -82,8 +82,8 @@ export const why: Command = {
     const [name = ''] = positionals
     const told =
       values.url === undefined
-        ? await toldHere(name, question, values, io)
-        : await toldThere(name, values, io)
+        ? await explainedHere(name, question, values, io)
+        : await explainedByNode(name, values, io)
     if (!told.ok) {
       io.err(`gslbd why: ${told.error}\n`)
       return Exit.ErrorsFound
@@ -130,9 +130,9 @@ async function replayed(
   return isSame ? Exit.Ok : Exit.ErrorsFound
 }
 
-type Told = Result<NodeAnswer, string>
+type Explained = Result<NodeAnswer, string>
 
-async function toldThere(name: string, values: Values, io: Io): Promise<Told> {
+async function explainedByNode(name: string, values: Values, io: Io): Promise<Explained> {
   const { type, client: subnet, at = '', node } = values
   for (const file of ['settings', 'data-dir', 'repository'] as const) {
     if (values[file] !== undefined) throw new UsageError(`--url needs no --${file}: leave one out`)
@@ -143,12 +143,12 @@ async function toldThere(name: string, values: Values, io: Io): Promise<Told> {
   return askNode(api.value, { name, type, at, ...client, ...(node === undefined ? {} : { node }) })
 }
 
-async function toldHere(
+async function explainedHere(
   name: string,
   question: WhyQuestion,
   values: Values,
   io: Io,
-): Promise<Told> {
+): Promise<Explained> {
   if (values.node !== undefined) throw new UsageError('--node is for --url, the API of that node')
   const report = await reportOf(question, values, io)
   if (!report.ok) return report

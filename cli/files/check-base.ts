@@ -37,7 +37,7 @@ import {
   filesOfCommit,
   openGitPlace,
   relationOf,
-  unrelatedWords,
+  unrelatedReason,
 } from '#gitops/checkout/git-tree.ts'
 import type { GitPlace } from '#gitops/checkout/git-tree.ts'
 import { verifyBetween } from './signatures.ts'
@@ -100,7 +100,7 @@ export async function compareWithBase(
   const head = await commitNamed(place, 'HEAD')
   // Which commits lead from one to the other, and what they say is meant, cannot be told.
   if (head.ok && (await relationOf(place, commit.value, head.value)) === 'unrelated') {
-    return err(`--base: ${unrelatedWords(place, base, 'HEAD')}`)
+    return err(`--base: ${unrelatedReason(place, base, 'HEAD')}`)
   }
   const { checkPolicy, policyTests, movedBetween } = parts
   const compiler = createCompiler({ checkPolicy, policyTests })

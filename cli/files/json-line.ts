@@ -13,7 +13,7 @@ export function lineIn(text: string, keys: readonly string[]): number | undefine
   let [line, depth] = [1, 0]
   let found: number | undefined
   let last = ''
-  for (const word of wordsOf(text)) {
+  for (const word of tokensOf(text)) {
     if (word === '{' || word === '[') depth++
     else if (word === '}' || word === ']') depth--
     else if (word === ':') {
@@ -26,7 +26,7 @@ export function lineIn(text: string, keys: readonly string[]): number | undefine
   return found
 }
 
-function* wordsOf(text: string): Generator<string> {
+function* tokensOf(text: string): Generator<string> {
   let end = 0
   for (let at = 0; at < text.length; at = end) {
     end = text[at] === '"' ? endOfString(text, at + 1) : endOfOther(text, at)

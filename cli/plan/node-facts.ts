@@ -98,13 +98,13 @@ export async function reportsAt(rumUrl: string, env: Io['env']): Promise<Result<
   })
 }
 
-type Told = Readonly<Record<string, unknown>>
+type Fields = Readonly<Record<string, unknown>>
 
 async function asked<T>(
   url: string,
   env: Io['env'],
   path: string,
-  read: (told: Told, api: NodeApi) => Result<T, string>,
+  read: (told: Fields, api: NodeApi) => Result<T, string>,
 ): Promise<Result<T, string>> {
   const api = openNodeApi(url, env)
   if (!api.ok) return api
@@ -112,7 +112,7 @@ async function asked<T>(
   if (!told.ok) return err(told.error.message)
   const { value } = told
   if (typeof value === 'object' && value !== null && !Array.isArray(value)) {
-    return read(value as Told, api.value)
+    return read(value as Fields, api.value)
   }
   return err(`${api.value.url}${path} is no object: is it the API of gslbd?`)
 }

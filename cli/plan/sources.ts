@@ -10,8 +10,8 @@ import {
   filesOfCommit,
   openGitPlace,
   relationOf,
-  unrelatedWords,
-  unshallowWords,
+  unrelatedReason,
+  unshallowAdvice,
 } from '#gitops/checkout/git-tree.ts'
 import type { GitPlace } from '#gitops/checkout/git-tree.ts'
 import { activeCommitAt, isUrl } from '#cli/plan/node-facts.ts'
@@ -41,7 +41,7 @@ export interface FoundSide {
   readonly blobs: Blobs | null
 }
 
-export interface FoundSides {
+export interface FoundRevisions {
   readonly base: FoundSide
   readonly head: FoundSide
   /** Sentences about how the two belong together. */
@@ -68,11 +68,13 @@ export interface SourceParts {
   readonly io: Pick<Io, 'env' | 'progress'>
 }
 
-export async function findSides(parts: SourceParts): Promise<Result<FoundSides, SourceFault>> {
+export async function findRevisions(
+  parts: SourceParts,
+): Promise<Result<FoundRevisions, SourceFault>> {
   collectSooner()
   const ahead = new ReadAhead()
   try {
-    const sides = await sidesWith(ahead, parts)
+    const sides = await revisionsWith(ahead, parts)
     // What compilers leave is as much as the plan itself will need.
     if (sides.ok && sides.value.base.bundle.bytes.length > largeBytes) shrinkHeap('keep')
     return sides
@@ -84,10 +86,10 @@ export async function findSides(parts: SourceParts): Promise<Result<FoundSides, 
 /** Octets of a bundle; of smaller ones little is left, and the time would be felt. */
 const largeBytes = 1_048_576
 
-async function sidesWith(
+async function revisionsWith(
   ahead: ReadAhead,
   { directory, base, head, nowMs, io }: SourceParts,
-): Promise<Result<FoundSides, SourceFault>> {
+): Promise<Result<FoundRevisions, SourceFault>> {
   const finder = new Finder(directory, io.env)
   io.progress?.(`reading ${base}`)
   const one = await finder.find(base, 'base')
@@ -98,7 +100,7 @@ async function sidesWith(
     head === undefined ? await finder.directory(directory, 'head') : await finder.find(head, 'head')
   if (!other.ok) return other
   io.progress?.('compiling both')
-  const [was, is] = await sidesOf([one.value, other.value], ahead)
+  const [was, is] = await revisionsOf([one.value, other.value], ahead)
   if (!was.ok) return was
   if (!is.ok) return is
   const warnings = await finder.relationWarnings(nowMs)
@@ -116,7 +118,7 @@ interface Uncompiled {
 }
 
 /** Compiles what is not compiled. What both have in common is read once. */
-async function sidesOf([base, head]: readonly [Found, Found], ahead: ReadAhead) {
+async function revisionsOf([base, head]: readonly [Found, Found], ahead: ReadAhead) {
   const compiler = createBundler()
   const all = [base, head].flatMap((found) => ('files' in found ? found.files : []))
   const read = await ahead.read(all)
@@ -185,7 +187,7 @@ class Finder {
     const commit = await place.value.graph.commit(oid)
     if (!commit.ok) {
       const words = place.value.isShallow
-        ? unshallowWords(place.value)
+        ? unshallowAdvice(place.value)
         : '"git fetch" the branch of the node'
       const where = `${url} answers from ${oid}, which this checkout does not have`
       return fault(Exit.Usage, `--${side}: ${where}: ${words}`)
@@ -231,7 +233,7 @@ class Finder {
     if (base === undefined || other === undefined || base.oid === other.oid) return ok(warnings)
     const relation = await relationOf(place, base.oid, other.oid)
     if (relation === 'unrelated') {
-      const why = unrelatedWords(place, base.ref, other.ref)
+      const why = unrelatedReason(place, base.ref, other.ref)
       return place.isShallow ? ok([...warnings, why]) : fault(Exit.Usage, why)
     }
     if (relation === 'apart') {

@@ -62,7 +62,7 @@ export function trafficIn(
   for (const name of ['seconds', 'sampled'] as const) {
     const given = told[name]
     if (given !== undefined && !(isCount(given) && given > 0)) {
-      return err(`${placeOf(name)}: ${name} is ${valueWords(given)}; write a number above 0`)
+      return err(`${placeOf(name)}: ${name} is ${valueText(given)}; write a number above 0`)
     }
   }
   const countries = countsOf(told, 'countries', placeOf, countryIn)
@@ -111,7 +111,7 @@ function countsOf(
     if (!kept.ok) return err(`${placeOf(field, key)}: ${field}: ${kept.error}`)
     if (!isCount(count)) {
       const most = trafficLimits.countMax.toLocaleString('en')
-      const what = `the count of "${shown(key)}" is ${valueWords(count)}`
+      const what = `the count of "${shown(key)}" is ${valueText(count)}`
       return err(`${placeOf(field, key)}: ${field}: ${what}; write a number from 0 to ${most}`)
     }
     counts.push([kept.value, count])
@@ -156,7 +156,7 @@ function isCount(value: unknown): value is number {
   return typeof value === 'number' && value >= 0 && value <= trafficLimits.countMax
 }
 
-function valueWords(value: unknown): string {
+function valueText(value: unknown): string {
   const isText = typeof value === 'string'
   return isText ? `the text "${shown(value)}"` : shown(JSON.stringify(value))
 }

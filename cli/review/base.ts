@@ -3,7 +3,7 @@ import {
   commitNamed,
   mergeBaseOf,
   openGitPlace,
-  unrelatedWords,
+  unrelatedReason,
 } from '#gitops/checkout/git-tree.ts'
 import { err, ok } from '#lib/result.ts'
 import type { Result } from '#lib/result.ts'
@@ -31,5 +31,5 @@ export async function reviewBase(path: string, base: string): Promise<Result<Rev
     const note = `${base} has gone on since: the change is compared with where it left it`
     return ok({ ref: shared, note })
   }
-  return err(unrelatedWords(place.value, base, 'HEAD'))
+  return err(unrelatedReason(place.value, base, 'HEAD'))
 }

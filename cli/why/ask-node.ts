@@ -19,7 +19,7 @@ export interface AskedPast {
 /** @returns what the node said, with `text` for people. Errors: a sentence */
 export async function askNode(api: NodeApi, asked: AskedPast): Promise<Result<NodeAnswer, string>> {
   const told = await api.post('/api/v1/why', { body: asked, patienceMs })
-  if (told.ok) return readTold(api.url, told.value)
+  if (told.ok) return readExplanation(api.url, told.value)
   const { status, message } = told.error
   if (status !== 400 || asked.node === undefined) return err(message)
   return err(`${message}${await whereToAsk(api, asked.node)}`)
@@ -31,7 +31,7 @@ export interface NodeAnswer {
   readonly shown: object
 }
 
-function readTold(url: string, value: unknown): Result<NodeAnswer, string> {
+function readExplanation(url: string, value: unknown): Result<NodeAnswer, string> {
   const isObject = typeof value === 'object' && value !== null && 'text' in value
   if (!isObject || typeof value.text !== 'string') {
     return err(`${url}/api/v1/why gives no explanation: is it the API of gslbd, of this version?`)

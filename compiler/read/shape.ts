@@ -2,7 +2,7 @@
 import { suggest } from '#lib/suggest.ts'
 import { plannedKeyword } from '#schemas/forms/annotations.ts'
 import type { JsonSchema } from '#schemas/json-schema.ts'
-import { patternWords } from '#schemas/forms/patterns.ts'
+import { patternAdvice } from '#schemas/forms/patterns.ts'
 import type { SchemaFault } from '#schemas/validator.ts'
 import { keyAt, valueAt } from '#diagnostics/diagnostic.ts'
 import type { Place, YamlPath } from '#diagnostics/diagnostic.ts'
@@ -104,7 +104,7 @@ function worded(fault: SchemaFault): Worded {
         String((value as unknown[]).length),
       )
     default: {
-      const args = [field, shown(value), patternWords[schema['pattern'] as string] ?? '']
+      const args = [field, shown(value), patternAdvice[schema['pattern'] as string] ?? '']
       return { code: 'field-format', place, args }
     }
   }
@@ -187,7 +187,7 @@ function howToWrite(name: string, schema: JsonSchema): string {
   return `write "${name}:" and ${what}${purpose}`
 }
 
-const typeWords: Readonly<Record<string, string>> = Object.freeze({
+const typePhrases: Readonly<Record<string, string>> = Object.freeze({
   string: 'text',
   integer: 'a whole number',
   number: 'a number',
@@ -199,7 +199,7 @@ const typeWords: Readonly<Record<string, string>> = Object.freeze({
 
 function typeNames(type: unknown): string {
   const names = Array.isArray(type) ? (type as string[]) : [String(type)]
-  return names.map((name) => typeWords[name] ?? name).join(' or ')
+  return names.map((name) => typePhrases[name] ?? name).join(' or ')
 }
 
 function rangeOf(schema: JsonSchema): string {

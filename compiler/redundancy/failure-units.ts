@@ -24,6 +24,6 @@ export function endpointOf(member: Member): string {
 }
 
 /** `the site "fra1"` */
-export function unitWords({ name }: FailureUnit, key: string): string {
+export function unitLabel({ name }: FailureUnit, key: string): string {
   return name === 'member' ? `the member ${key}` : `the ${name} "${key}"`
 }

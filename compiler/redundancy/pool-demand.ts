@@ -92,7 +92,7 @@ class KnownWays {
 }
 
 /** `www.example.com.`, `www.example.com. and 3 more names` */
-export function demandWords({ service, others }: PoolDemand): string {
+export function demandLabel({ service, others }: PoolDemand): string {
   const { domain } = service.object.spec
   if (others === 0) return domain
   return `${domain} and ${others} more ${others === 1 ? 'name' : 'names'}`

@@ -3,7 +3,7 @@
 import { valueAt } from '#diagnostics/diagnostic.ts'
 import { placeIn } from '#compiler/tree/tree.ts'
 import type { Observe } from '#compiler/tree/observe.ts'
-import { demandWords, neededFamilyOf, poolDemands } from './pool-demand.ts'
+import { demandLabel, neededFamilyOf, poolDemands } from './pool-demand.ts'
 import { canFail, needsPool, weakSpotOf } from './weak-spot.ts'
 
 export const notePoolOutages: Observe = (tree, report) => {
@@ -15,7 +15,7 @@ export const notePoolOutages: Observe = (tree, report) => {
     const isNoted = weakSpotOf(demand, family) !== undefined
     if (isNoted || !needsPool(demand, family)) continue
     const other = placeIn(pool, valueAt('spec', 'members'))
-    const args = [`the pool "${pool.object.metadata.name}"`, demandWords(demand), family.noun]
+    const args = [`the pool "${pool.object.metadata.name}"`, demandLabel(demand), family.noun]
     report('weak-spot', placeIn(service, valueAt('spec', 'pool')), { args, other })
   }
 }

@@ -1,7 +1,7 @@
 // What the failure of one unit leaves of a pool and of its fallback.
 import type { Member } from '#schemas/objects/member.ts'
 import type { Entry } from '#compiler/tree/tree.ts'
-import { endpointOf, failureUnits, unitWords } from './failure-units.ts'
+import { endpointOf, failureUnits, unitLabel } from './failure-units.ts'
 import type { FailureUnit } from './failure-units.ts'
 import type { AddressFamily, PoolDemand } from './pool-demand.ts'
 
@@ -17,9 +17,9 @@ export function weakSpotOf(demand: PoolDemand, family: AddressFamily): string | 
   for (const unit of failureUnits) {
     const key = weakKeyOf(pool, counted, unit)
     if (key === undefined) continue
-    if (fallback === undefined) return unitWords(unit, key)
+    if (fallback === undefined) return unitLabel(unit, key)
     const left = countedOf(fallback, demand, family).filter((one) => unit.keyOf(one) !== key)
-    if (isEmpty(fallback, left, unit, key)) return unitWords(unit, key)
+    if (isEmpty(fallback, left, unit, key)) return unitLabel(unit, key)
   }
   return undefined
 }

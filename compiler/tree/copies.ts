@@ -2,7 +2,7 @@
 import type { Entry } from './tree.ts'
 
 /** What people and file managers call a copy. */
-const copyWords = /(?:^|[-_. (])(?:copy|copie|kopie|backup|bak|old|orig|new|neu|tmp|\d+)\)?$/i
+const copySuffix = /(?:^|[-_. (])(?:copy|copie|kopie|backup|bak|old|orig|new|neu|tmp|\d+)\)?$/i
 
 /** @returns the copy and the original; where nobody can tell, the first of the two is older */
 export function copyAndOriginal(first: Entry, second: Entry): readonly [Entry, Entry] {
@@ -13,5 +13,5 @@ export function copyAndOriginal(first: Entry, second: Entry): readonly [Entry, E
 function likeness({ path, object }: Entry): number {
   const stem = path.slice(path.lastIndexOf('/') + 1).replace(/\.ya?ml$/, '')
   if (stem === object.metadata.name) return 2
-  return copyWords.test(stem) ? 0 : 1
+  return copySuffix.test(stem) ? 0 : 1
 }

@@ -36,10 +36,10 @@ function isLater(old: readonly JsonValue[], from: number, wanted: JsonValue): bo
 function isSame(a: JsonValue, b: JsonValue): boolean {
   if (!isObject(a) || !isObject(b)) return sameValue(a, b)
   if (typeof a['uid'] === 'string' && typeof b['uid'] === 'string') return a['uid'] === b['uid']
-  return sameValue(a, b) || tells.some((key) => isTold(a[key]) && a[key] === b[key])
+  return sameValue(a, b) || tells.some((key) => isText(a[key]) && a[key] === b[key])
 }
 
-const isTold = (value: JsonValue | undefined): boolean => typeof value === 'string' && value !== ''
+const isText = (value: JsonValue | undefined): boolean => typeof value === 'string' && value !== ''
 
 function isObject(value: JsonValue): value is JsonObject {
   return typeof value === 'object' && value !== null && !Array.isArray(value)

@@ -17,7 +17,7 @@ export function affectedBy(draft: Draft, operation: Operation): readonly string[
     if (found === undefined) return []
     const pool = found.owner as ConfigEntry<'Pool'>
     const member = found.part as Parameters<typeof overlaysOf>[2]
-    return Array.from(overlaysOf(draft, pool, member), wordsOfOverlay)
+    return Array.from(overlaysOf(draft, pool, member), overlaySentence)
   }
   if (operation.kind !== 'Pool') return []
   const pool = draft.find('Pool', operation.target)
@@ -38,7 +38,7 @@ function affectedByPool(draft: Draft, pool: ConfigEntry<'Pool'>): string[] {
     ...counted(geoRules?.length ?? 0, 'geo rule'),
     ...(healthCheck === undefined ? [] : ['its health check goes']),
   ]
-  return [...services, ...Array.from(overlaysOf(draft, pool, undefined), wordsOfOverlay), ...parts]
+  return [...services, ...Array.from(overlaysOf(draft, pool, undefined), overlaySentence), ...parts]
 }
 
 function counted(count: number, noun: string): string[] {
@@ -46,6 +46,6 @@ function counted(count: number, noun: string): string[] {
   return [count === 1 ? `1 ${noun} goes` : `${count} ${noun}s go`]
 }
 
-function wordsOfOverlay({ kind, name }: ConfigEntry): string {
+function overlaySentence({ kind, name }: ConfigEntry): string {
   return `${kind === 'Rollout' ? 'rollout' : 'maintenance window'} "${name}" goes`
 }

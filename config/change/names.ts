@@ -43,7 +43,7 @@ export function takeNames(
       // An object of another tenant: the compiler says what it lacks.
       const marked = entry.tenant === defaultTenant ? markOverlap(draft, entry) : ok(entry)
       if (!marked.ok) return marked
-    } else if (!isToldByCompiler(draft, entry, source, refused)) {
+    } else if (!isRefusedByCompiler(draft, entry, source, refused)) {
       return err(fault('conflict', textOf(entry, source, refused)))
     }
   }
@@ -72,7 +72,7 @@ function refusedName(
 }
 
 /** Rules that are older than this one say it in their own words, and refuse it as well. */
-function isToldByCompiler(
+function isRefusedByCompiler(
   draft: Draft,
   entry: ConfigEntry,
   source: NameSource,

@@ -8,26 +8,26 @@ export interface Thing {
   readonly words: string
 }
 
-const poolWords = ({ name }: Pool): string => `pool ${name}`
+const poolLabel = ({ name }: Pool): string => `pool ${name}`
 
-function memberWords(member: Member): string {
+function memberLabel(member: Member): string {
   const { port, name, poolId } = member
   const named = name === '' ? '' : ` (${name})`
   return `${targetOf(member)}:${port}${named} of ${poolOf(poolId)?.name ?? poolId}`
 }
 
 const poolThings = (): Thing[] =>
-  allPools().map((pool) => ({ id: pool.id, words: poolWords(pool) }))
+  allPools().map((pool) => ({ id: pool.id, words: poolLabel(pool) }))
 
 const memberThings = (): Thing[] =>
-  allMembers().map((member) => ({ id: member.id, words: memberWords(member) }))
+  allMembers().map((member) => ({ id: member.id, words: memberLabel(member) }))
 
 /** By the field that takes them. */
 const fields: Readonly<Record<string, () => Thing[]>> = {
   poolId: poolThings,
   memberId: memberThings,
   resourceId: () => [...poolThings(), ...memberThings()],
-  onAllDown: () => allPools().map((pool) => ({ id: `pool:${pool.name}`, words: poolWords(pool) })),
+  onAllDown: () => allPools().map((pool) => ({ id: `pool:${pool.name}`, words: poolLabel(pool) })),
   actionTarget: () => allServices().map(({ name, domain }) => ({ id: domain, words: name })),
 }
 
@@ -36,9 +36,9 @@ export const thingsFor = (field: string): Thing[] =>
   Object.hasOwn(fields, field) ? fields[field]!() : []
 
 /** What an id stands for; empty where nobody knows. */
-export function wordsOf(id: string): string {
+export function labelOfId(id: string): string {
   const pool = poolOf(id)
-  if (pool !== undefined) return poolWords(pool)
+  if (pool !== undefined) return poolLabel(pool)
   const member = memberOf(id)
-  return member === undefined ? '' : memberWords(member)
+  return member === undefined ? '' : memberLabel(member)
 }

@@ -4,7 +4,7 @@ import { operations } from '../api/document.ts'
 import { allPools, allServices } from '../api/live.ts'
 import { Dialog } from '../parts/dialog.tsx'
 import { go } from '../parts/location.ts'
-import { hasWords } from '../parts/find.ts'
+import { matchesQuery } from '../parts/find.ts'
 import { headingsOf } from './navigation.ts'
 
 interface Target {
@@ -31,7 +31,7 @@ function targetsFor(words: string): Target[] {
   }))
   const found: Target[] = []
   for (const target of [...screens, ...services, ...pools]) {
-    if (hasWords(words, [target.name, target.kind])) found.push(target)
+    if (matchesQuery(words, [target.name, target.kind])) found.push(target)
     if (found.length === shownMax) break
   }
   return found

@@ -9,7 +9,7 @@ import { BasketDialog } from '../edit/basket-dialog.tsx'
 import { path as pathNow } from '../parts/location.ts'
 import { Said } from '../parts/said.tsx'
 import { isDark, toggleTheme } from '../parts/theme.ts'
-import { countOf, spanOf } from '../parts/words.ts'
+import { countOf, spanOf } from '../parts/formats.ts'
 import { LicenceBanner } from './licence-banner.tsx'
 import { Side } from './menu.tsx'
 import { Palette } from './palette.tsx'
@@ -88,7 +88,7 @@ function Top({ isOpen, onFind, onMenu, onReview }: TopProps) {
         </button>
       )}
       <span class={`link ${link.value}`} role="status">
-        {linkWords[link.value]}
+        {linkLabels[link.value]}
       </span>
       <button
         {...{ type: 'button', class: 'quiet icon', onClick: toggleTheme }}
@@ -105,7 +105,7 @@ function Top({ isOpen, onFind, onMenu, onReview }: TopProps) {
   )
 }
 
-const linkWords = {
+const linkLabels = {
   live: 'live',
   lost: 'not connected',
   connecting: 'connecting',

@@ -4,8 +4,8 @@ import type { paths } from 'openapi-of-gslbd'
 import { send, sentence } from '../api/client.ts'
 import { operations } from '../api/document.ts'
 import { Badge, Code, Fault, Loading } from '../parts/page.tsx'
-import { countOf } from '../parts/words.ts'
-import { sideOf } from './flow-words.ts'
+import { countOf } from '../parts/formats.ts'
+import { sideOf } from './flow-labels.ts'
 
 type Plan = paths['/api/v1/plan']['post']['responses'][200]['content']['application/json']
 type Scenario = Plan['scenarios'][number]

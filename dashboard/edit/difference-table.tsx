@@ -1,5 +1,5 @@
 // Fields before and after a change, beside each other.
-import { labelOf, yamlOf } from '../parts/words.ts'
+import { labelOf, yamlOf } from '../parts/formats.ts'
 import type { Difference } from './differences.ts'
 
 interface DifferenceTableProps {

@@ -2,7 +2,7 @@
 import { allPools } from '../api/live.ts'
 import { typesOf } from '../api/schema.ts'
 import type { Schema } from '../api/schema.ts'
-import { fieldTimeOf, labelOf } from '../parts/words.ts'
+import { fieldTimeOf, labelOf } from '../parts/formats.ts'
 import { exampleOf } from './example.ts'
 import { ThingField } from './thing-field.tsx'
 

@@ -1,7 +1,7 @@
 // What a form has to know of a field that has fields of its own: its shape, its rows, its refusals.
 import { typesOf, withoutNull } from '../api/schema.ts'
 import type { Schema } from '../api/schema.ts'
-import type { Told } from '../yaml/refusal.ts'
+import type { FieldRefusal } from '../yaml/refusal.ts'
 
 export type Draft = Readonly<Record<string, unknown>>
 
@@ -9,7 +9,7 @@ export type Draft = Readonly<Record<string, unknown>>
 export interface FieldsProps {
   readonly schema: Schema
   readonly draft: Draft
-  readonly told: readonly Told[]
+  readonly told: readonly FieldRefusal[]
   /** Where the object may be left out, so may all of its fields. */
   readonly isNeeded: boolean
   readonly onChange: (draft: Draft) => void
@@ -58,10 +58,10 @@ export const withoutRow = (rows: readonly Draft[], at: number): Draft[] =>
   rows.filter((_one, i) => i !== at)
 
 /** What was said of a field itself, and of its own fields, by their names within it. */
-export function toldWithin(
-  told: readonly Told[],
+export function refusalsWithin(
+  told: readonly FieldRefusal[],
   name: string,
-): { readonly sentence: string; readonly inner: readonly Told[] } {
+): { readonly sentence: string; readonly inner: readonly FieldRefusal[] } {
   const own = told.filter(({ field }) => field === name).map(({ sentence }) => sentence)
   const inner = told
     .filter(({ field }) => field.startsWith(`${name}.`))

@@ -2,14 +2,14 @@
 import { useId } from 'preact/hooks'
 import { isNullable, typesOf, withoutNull } from '../api/schema.ts'
 import type { Schema } from '../api/schema.ts'
-import { labelOf, withoutMarks } from '../parts/words.ts'
+import { labelOf, withoutMarks } from '../parts/formats.ts'
 import { Control } from './controls.tsx'
-import { fieldsOf, innerKindOf, oneOf, rowsOf, toldWithin } from './inner-fields.ts'
+import { fieldsOf, innerKindOf, oneOf, rowsOf, refusalsWithin } from './inner-fields.ts'
 import { withField, withRow, withoutRow } from './inner-fields.ts'
 import type { Draft, FieldsProps } from './inner-fields.ts'
 import { StepsField } from './steps-field.tsx'
-import { toldOf } from '../yaml/refusal.ts'
-import type { Told } from '../yaml/refusal.ts'
+import { refusalsOf } from '../yaml/refusal.ts'
+import type { FieldRefusal } from '../yaml/refusal.ts'
 
 export type { Draft } from './inner-fields.ts'
 
@@ -22,7 +22,7 @@ interface FormProps {
 }
 
 export function SchemaForm({ schema, draft, refusal = '', onChange }: FormProps) {
-  const told = toldOf(refusal, (name) => Object.hasOwn(schema.properties ?? {}, name))
+  const told = refusalsOf(refusal, (name) => Object.hasOwn(schema.properties ?? {}, name))
   return <Fields {...{ schema, draft, told, onChange }} isNeeded />
 }
 
@@ -37,7 +37,7 @@ function Fields({ schema, draft, told, isNeeded, onChange }: FieldsProps) {
           schema={part}
           isRequired={required.has(name)}
           value={draft[name]}
-          {...toldWithin(told, name)}
+          {...refusalsWithin(told, name)}
           onChange={(value) => onChange(withField(draft, name, value))}
         />
       ))}
@@ -52,7 +52,7 @@ interface FieldProps {
   readonly value: unknown
   /** Why the API does not take it; empty: it has not said so. */
   readonly sentence: string
-  readonly inner: readonly Told[]
+  readonly inner: readonly FieldRefusal[]
   readonly onChange: (value: unknown) => void
 }
 
@@ -159,7 +159,9 @@ function Rows({ name, schema, value, inner, onChange }: FieldProps) {
                       {...{ field, part, row, id: `${id}-${i}-${field}` }}
                       label={`${labelOf(field)} of ${one.toLowerCase()} ${i + 1}`}
                       isRequired={item.required?.includes(field) ?? false}
-                      sentence={toldWithin(toldWithin(inner, String(i)).inner, field).sentence}
+                      sentence={
+                        refusalsWithin(refusalsWithin(inner, String(i)).inner, field).sentence
+                      }
                       onChange={(now) => onChange(withRow(rows, i, now))}
                     />
                   ))}

@@ -2,19 +2,19 @@
 import type { FunctionComponent } from 'preact'
 import { useId, useLayoutEffect, useRef, useState } from 'preact/hooks'
 import type { Schema, StepKind } from '../api/schema.ts'
-import { labelOf, withoutMarks } from '../parts/words.ts'
-import { toldWithin } from './inner-fields.ts'
+import { labelOf, withoutMarks } from '../parts/formats.ts'
+import { refusalsWithin } from './inner-fields.ts'
 import type { FieldsProps } from './inner-fields.ts'
 import { endBefore, kindsOf, moved, optionOf, placeAt, stepOf, textOfStep } from './steps.ts'
 import type { Step } from './steps.ts'
-import type { Told } from '../yaml/refusal.ts'
+import type { FieldRefusal } from '../yaml/refusal.ts'
 
 interface StepsProps {
   readonly name: string
   readonly schema: Schema
   readonly value: unknown
   /** What the API has said of the steps, by their numbers from 0. */
-  readonly inner: readonly Told[]
+  readonly inner: readonly FieldRefusal[]
   readonly onChange: (value: unknown) => void
   /** The form of the options of a step. */
   readonly Form: FunctionComponent<FieldsProps>
@@ -71,7 +71,7 @@ export function StepsField({ name, schema, value, inner, onChange, Form }: Steps
             />
             <StepBody
               {...{ step, Form, end: endBefore(steps, i) }}
-              sentence={toldWithin(inner, String(i)).sentence}
+              sentence={refusalsWithin(inner, String(i)).sentence}
               onChange={(text) => onChange(texts.with(i, text))}
             />
           </li>

@@ -11,7 +11,7 @@ export function barOf(standings: readonly Standing[]): Counts {
 
 export const hasFault = ({ down, split }: Counts): boolean => down + split > 0
 
-export function wordsOf({ all, up, down, split, disabled, unknown }: Counts): string {
+export function countsText({ all, up, down, split, disabled, unknown }: Counts): string {
   if (all === 0) return 'no members'
   const parts = [
     ...(up > 0 ? [`${up} up`] : []),
@@ -35,7 +35,7 @@ export function HealthBar({ counts }: { counts: Counts }) {
           <span class="down" style={part(down)} />
         </div>
       )}
-      <span class="hint">{wordsOf(counts)}</span>
+      <span class="hint">{countsText(counts)}</span>
     </div>
   )
 }

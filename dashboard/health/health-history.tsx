@@ -5,9 +5,9 @@ import { Refusal, send } from '../api/client.ts'
 import { memberOf, targetOf } from '../api/live.ts'
 import { useLoad } from '../api/load.ts'
 import { Card, Empty, Fault, Loading, Time } from '../parts/page.tsx'
-import { spanOf } from '../parts/words.ts'
-import { summaryOf, wordsOf } from './history-words.ts'
-import type { Stretch } from './history-words.ts'
+import { spanOf } from '../parts/formats.ts'
+import { summaryOf, stretchText } from './history-text.ts'
+import type { Stretch } from './history-text.ts'
 
 type History =
   paths['/api/v1/pools/{id}/health-history']['get']['responses'][200]['content']['application/json']
@@ -116,7 +116,7 @@ function HistoryRow({ memberId, node, stretches, from, to }: RowProps) {
     const at = from + ((event.clientX - left) / width) * (to - from)
     setChosen(stretches.findIndex((one) => at < one.to))
   }
-  const words = shown === undefined ? summaryOf(stretches, to - from) : wordsOf(shown)
+  const words = shown === undefined ? summaryOf(stretches, to - from) : stretchText(shown)
   return (
     <div>
       <div class="split hint">

@@ -1,6 +1,6 @@
 // Verdicts of a member as stretches on a line of time, one line for each node.
 import type { HealthChange } from '../api/trail.ts'
-import { countOf, spanOf } from '../parts/words.ts'
+import { countOf, spanOf } from '../parts/formats.ts'
 
 export interface Strip {
   readonly node: string

@@ -7,7 +7,7 @@ import type { Tone } from '../parts/page.tsx'
 import { SearchBox } from '../parts/search-box.tsx'
 import { Table } from '../parts/virtual-table.tsx'
 import type { Column } from '../parts/virtual-table.tsx'
-import { countOf, endOfTimeMs, fieldTimeOf, localOf } from '../parts/words.ts'
+import { countOf, endOfTimeMs, fieldTimeOf, localOf } from '../parts/formats.ts'
 import { heldMax, usePages } from './pages.ts'
 
 type Calls = paths['/api/v1/audit']['get']['responses'][200]['content']['application/json']

@@ -7,7 +7,7 @@ import { WorldMap } from '../map/world-map.tsx'
 import { Card, Empty, Fault, Loading, Page } from '../parts/page.tsx'
 import { Table } from '../parts/virtual-table.tsx'
 import type { Column } from '../parts/virtual-table.tsx'
-import { countOf } from '../parts/words.ts'
+import { countOf } from '../parts/formats.ts'
 import { marksOf, useLocations } from '../screens/member-map.tsx'
 
 type Coverage = paths['/api/v1/rum/status']['get']['responses'][200]['content']['application/json']

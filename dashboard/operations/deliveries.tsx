@@ -7,7 +7,7 @@ import { useEdits } from '../edit/use-edits.tsx'
 import type { Edits } from '../edit/use-edits.tsx'
 import { Badge, Card, Empty, Fault, Loading, Notice, Page, Time } from '../parts/page.tsx'
 import type { Tone } from '../parts/page.tsx'
-import { spanOf } from '../parts/words.ts'
+import { spanOf } from '../parts/formats.ts'
 
 type Delivery =
   paths['/api/v1/deliveries']['get']['responses'][200]['content']['application/json'][number]

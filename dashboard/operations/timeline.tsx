@@ -10,7 +10,7 @@ import { useEdits } from '../edit/use-edits.tsx'
 import { place, setQuery } from '../parts/location.ts'
 import { Badge, Card, Empty, Fault, Loading, Page } from '../parts/page.tsx'
 import type { Tone } from '../parts/page.tsx'
-import { localOf, utcOf } from '../parts/words.ts'
+import { localOf, utcOf } from '../parts/formats.ts'
 import { lineAround, shareOf, stretchOf, ticksOf } from './time-line.ts'
 import type { Line } from './time-line.ts'
 

@@ -7,7 +7,7 @@ import { Chart } from '../parts/chart.tsx'
 import { Card, Empty, Fault, Loading, Page, Time } from '../parts/page.tsx'
 import { Table } from '../parts/virtual-table.tsx'
 import type { Column } from '../parts/virtual-table.tsx'
-import { countOf } from '../parts/words.ts'
+import { countOf } from '../parts/formats.ts'
 
 type Row = paths['/api/v1/usage']['get']['responses'][200]['content']['application/json'][number]
 

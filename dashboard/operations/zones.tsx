@@ -6,12 +6,12 @@ import { can } from '../api/session.ts'
 import { useEdits } from '../edit/use-edits.tsx'
 import { to } from '../parts/location.ts'
 import { Card, Code, Copy, Empty, Fault, Loading, Page } from '../parts/page.tsx'
-import { hasWords } from '../parts/find.ts'
+import { matchesQuery } from '../parts/find.ts'
 import { SearchBox } from '../parts/search-box.tsx'
 import { place } from '../parts/location.ts'
 import { Table } from '../parts/virtual-table.tsx'
 import type { Column } from '../parts/virtual-table.tsx'
-import { countOf, yamlOf } from '../parts/words.ts'
+import { countOf, yamlOf } from '../parts/formats.ts'
 
 interface Zone {
   readonly name: string
@@ -57,7 +57,7 @@ export function Zones() {
   const { edit, dialogs } = useEdits()
   const words = place.value.query.get('q') ?? ''
   const rows = (value ?? [])
-    .filter((zone) => hasWords(words, [zone.name]))
+    .filter((zone) => matchesQuery(words, [zone.name]))
     .map((zone) => ({
       zone,
       services: allServices().filter(({ domain }) => isIn(zone.name, domain)).length,

@@ -1,7 +1,7 @@
 // Finds rows by words.
 
 /** Whether each word is somewhere in the texts. */
-export const hasWords = (query: string, texts: readonly string[]): boolean =>
+export const matchesQuery = (query: string, texts: readonly string[]): boolean =>
   finderOf(query)(searchedOf(texts))
 
 /** What `finderOf` looks at; made once for a row, not for each letter that is typed. */

@@ -2,7 +2,7 @@
 import type { ComponentChildren } from 'preact'
 import { useEffect, useState } from 'preact/hooks'
 import type { Standing } from '../api/live.ts'
-import { ageOf, endOfTimeMs, localOf, utcOf } from './words.ts'
+import { ageOf, endOfTimeMs, localOf, utcOf } from './formats.ts'
 
 interface PageProps {
   readonly title: string

@@ -9,10 +9,10 @@ import { useEdits } from '../edit/use-edits.tsx'
 import type { Edits } from '../edit/use-edits.tsx'
 import { place } from '../parts/location.ts'
 import { Card, Empty, Fault, Loading, Page } from '../parts/page.tsx'
-import { hasWords } from '../parts/find.ts'
+import { matchesQuery } from '../parts/find.ts'
 import { SearchBox } from '../parts/search-box.tsx'
 import { Table } from '../parts/virtual-table.tsx'
-import { countOf, labelOf, wordsIn } from '../parts/words.ts'
+import { countOf, labelOf, wordsIn } from '../parts/formats.ts'
 import { Facts, Value } from './value.tsx'
 import { itemPathOf, keyOf, shownFields } from './shape.ts'
 import type { Row } from './shape.ts'
@@ -122,7 +122,7 @@ interface RowListProps {
 
 function RowList({ path, name, known, rows }: RowListProps) {
   const words = place.value.query.get('q') ?? ''
-  const shown = rows.filter((row) => hasWords(words, [JSON.stringify(row)]))
+  const shown = rows.filter((row) => matchesQuery(words, [JSON.stringify(row)]))
   const key = keyOf(rows)
   const item = itemPathOf(path, known)
   const columns = shownFields(rows).map((field, i) => ({

@@ -2,7 +2,7 @@
 import { memberOf, poolOf, targetOf } from '../api/live.ts'
 import { Badge, Code, Time } from '../parts/page.tsx'
 import type { Tone } from '../parts/page.tsx'
-import { labelOf, textOf, yamlOf } from '../parts/words.ts'
+import { labelOf, textOf, yamlOf } from '../parts/formats.ts'
 import type { Row } from './shape.ts'
 
 const tones: Readonly<Record<string, Tone>> = {

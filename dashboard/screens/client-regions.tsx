@@ -6,7 +6,7 @@ import { can } from '../api/session.ts'
 import { nameOfCountry } from '../map/client-place.tsx'
 import { placeOf } from '../map/places.ts'
 import type { Mark } from '../map/world-map.tsx'
-import { countOf, spanOf } from '../parts/words.ts'
+import { countOf, spanOf } from '../parts/formats.ts'
 
 const path = '/api/v1/client-regions'
 export type Regions = paths[typeof path]['get']['responses'][200]['content']['application/json']
@@ -54,7 +54,7 @@ export function marksOfClients(regions: Regions | null): readonly Mark[] {
 const namedMax = 6
 
 /** The same in words, for people who see no map. */
-export function ClientWords({ regions }: { regions: Regions | null }) {
+export function ClientSummary({ regions }: { regions: Regions | null }) {
   if (regions === null) return null
   const { hasDatabase, sampled, seconds, countries } = regions
   if (!hasDatabase) {

@@ -11,7 +11,7 @@ import { Card, Empty, Page } from '../parts/page.tsx'
 import { SearchBox } from '../parts/search-box.tsx'
 import { Table } from '../parts/virtual-table.tsx'
 import type { Column } from '../parts/virtual-table.tsx'
-import { countOf } from '../parts/words.ts'
+import { countOf } from '../parts/formats.ts'
 
 export interface ListRow {
   /** What the search looks at, in small letters. */

@@ -5,13 +5,13 @@ import type { Member } from '../api/live.ts'
 import { useLoad } from '../api/load.ts'
 import { can } from '../api/session.ts'
 import { Card, Empty } from '../parts/page.tsx'
-import { ClientWords, marksOfClients, useClientRegions } from './client-regions.tsx'
-import { barOf, wordsOf } from '../health/health-bar.tsx'
+import { ClientSummary, marksOfClients, useClientRegions } from './client-regions.tsx'
+import { barOf, countsText } from '../health/health-bar.tsx'
 import { placeOf } from '../map/places.ts'
 import type { Place } from '../map/places.ts'
 import { WorldMap } from '../map/world-map.tsx'
 import type { Mark } from '../map/world-map.tsx'
-import { countOf } from '../parts/words.ts'
+import { countOf } from '../parts/formats.ts'
 
 type Locations = Readonly<Record<string, Place>>
 
@@ -77,7 +77,7 @@ export function marksOf(
       place,
       count,
       tone,
-      words: `${names}: ${counted}${wordsOf(counts)}`,
+      words: `${names}: ${counted}${countsText(counts)}`,
       path,
     } as const
   })
@@ -110,7 +110,7 @@ export function MemberMap() {
           {nowhere} of {members.length} members are not on the map: their region names no country.
         </p>
       )}
-      <ClientWords regions={regions} />
+      <ClientSummary regions={regions} />
     </Card>
   )
 }

@@ -11,7 +11,7 @@ import { trailOf } from '../api/trail.ts'
 import { useEdits } from '../edit/use-edits.tsx'
 import { Chart } from '../parts/chart.tsx'
 import { Card, Empty, Fault, Loading, Page, StandingBadge, Time } from '../parts/page.tsx'
-import { countOf } from '../parts/words.ts'
+import { countOf } from '../parts/formats.ts'
 import { Holder } from './holder.tsx'
 import { MemberActions } from './member-actions.tsx'
 import { HealthHistory } from '../health/health-history.tsx'
@@ -62,7 +62,7 @@ export function MemberPage({ id }: { id: string }) {
 }
 
 /** How they go together with the probes. */
-const signalWords: Readonly<Record<Member['externalSignalMode'], string>> = {
+const signalModeLabels: Readonly<Record<Member['externalSignalMode'], string>> = {
   and: 'and the probes must both say healthy',
   or: 'or the probes, one of them is enough',
   override: 'decide alone while there are any',
@@ -85,7 +85,7 @@ function Declared({ member }: { member: Member }) {
         <dt>Region</dt>
         <dd>{region}</dd>
         <dt>Signals from outside</dt>
-        <dd>{signalWords[externalSignalMode]}</dd>
+        <dd>{signalModeLabels[externalSignalMode]}</dd>
         {heldBy !== null && (
           <>
             <dt>Held by</dt>

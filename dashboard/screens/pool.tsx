@@ -13,7 +13,7 @@ import { Holder } from './holder.tsx'
 import { MemberActions } from './member-actions.tsx'
 import { NotKnown, isKnown } from '../parts/not-known.tsx'
 import { Badge, Card, Empty, Fault, Loading, Page, StandingBadge, Time } from '../parts/page.tsx'
-import { labelOf, textOf } from '../parts/words.ts'
+import { labelOf, textOf } from '../parts/formats.ts'
 
 const item = '/api/v1/pools/{id}'
 const checkItem = '/api/v1/pools/{id}/healthcheck'

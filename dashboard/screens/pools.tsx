@@ -28,12 +28,12 @@ const rows = ofObjects((): readonly Row[] => {
     if (poolId !== null) uses.set(poolId, (uses.get(poolId) ?? 0) + 1)
   }
   return allPools().map((pool) => {
-    const words = searchedOf([pool.name, ...membersOf(pool.id).flatMap(wordsOfMember)])
+    const words = searchedOf([pool.name, ...membersOf(pool.id).flatMap(searchTextsOf)])
     return { pool, services: uses.get(pool.id) ?? 0, words }
   })
 })
 
-const wordsOfMember = ({ ipAddress, name, hostname, region }: Member): string[] => [
+const searchTextsOf = ({ ipAddress, name, hostname, region }: Member): string[] => [
   ...[ipAddress, name, hostname ?? '', `region:${region}`],
 ]
 

@@ -84,7 +84,9 @@ function Facts({ service }: { service: Service }) {
         <dt>Addresses in an answer</dt>
         <dd>at most {answerCount}</dd>
         <dt>When all are down</dt>
-        <dd>{downWords[onAllDown] ?? `the members of ${onAllDown.replace(/^pool:/, 'pool ')}`}</dd>
+        <dd>
+          {onAllDownLabels[onAllDown] ?? `the members of ${onAllDown.replace(/^pool:/, 'pool ')}`}
+        </dd>
         <dt>TTL</dt>
         <dd>{ttl} s</dd>
       </dl>
@@ -92,7 +94,7 @@ function Facts({ service }: { service: Service }) {
   )
 }
 
-const downWords: Readonly<Record<string, string>> = {
+const onAllDownLabels: Readonly<Record<string, string>> = {
   empty: 'no records',
   all: 'every enabled member, whatever its health',
 }

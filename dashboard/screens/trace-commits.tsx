@@ -3,7 +3,7 @@ import { read } from '../api/client.ts'
 import { operations } from '../api/document.ts'
 import { useLoad } from '../api/load.ts'
 import { can } from '../api/session.ts'
-import { ageOf } from '../parts/words.ts'
+import { ageOf } from '../parts/formats.ts'
 import type { Commit } from '../history/changes.tsx'
 import type { Question } from './simulation.tsx'
 
@@ -38,7 +38,7 @@ export function CommitFields({ question, setQuestion, beside, setBeside }: Commi
         )}
         {commits.map((one) => (
           <option key={one.commit} value={one.commit}>
-            {wordsOf(one)}
+            {commitLabel(one)}
           </option>
         ))}
       </select>
@@ -54,5 +54,5 @@ export function CommitFields({ question, setQuestion, beside, setBeside }: Commi
   )
 }
 
-const wordsOf = ({ commit, subject, time }: Commit): string =>
+const commitLabel = ({ commit, subject, time }: Commit): string =>
   [commit.slice(0, 10), subject || 'changes of others', ageOf(time * 1_000)].join(' · ')

@@ -22,7 +22,10 @@ interface Kept {
   readonly words: string
 }
 
-function wordsOf({ name, type, client, subnet, at, commit }: Question, health: Health): string {
+function questionText(
+  { name, type, client, subnet, at, commit }: Question,
+  health: Health,
+): string {
   const down = Object.keys(health).map((key) => key.split('/').at(-1))
   return [
     `${name} ${type}`,
@@ -113,7 +116,7 @@ export function Trace() {
 async function answerTo(question: Question, health: Health): Promise<Kept> {
   const request = { method: 'POST', body: bodyOf(question, health) }
   const { body } = await send('/api/v1/simulate', request)
-  return { found: body as Simulation, words: wordsOf(question, health) }
+  return { found: body as Simulation, words: questionText(question, health) }
 }
 
 function bodyOf(question: Question, health: Health): Record<string, unknown> {

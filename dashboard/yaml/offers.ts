@@ -1,7 +1,7 @@
 // What may be written at a place of a YAML text: fields, values, names of what is there.
 import { typesOf, withoutNull } from '../api/schema.ts'
 import type { Schema } from '../api/schema.ts'
-import { withoutMarks } from '../parts/words.ts'
+import { withoutMarks } from '../parts/formats.ts'
 
 /** What a field may name of all that is there. */
 interface Thing {

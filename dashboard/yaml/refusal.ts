@@ -1,6 +1,6 @@
 // Takes a refusal of the API apart: which sentence of it is about which field.
 
-export interface Told {
+export interface FieldRefusal {
   /** `steps.0.weightPct`; empty: the object as a whole. */
   readonly field: string
   readonly sentence: string
@@ -13,7 +13,7 @@ const start = /(?:^|(?<=[;.] ))([A-Za-z]\w*(?:\.\w+)*): /g
  *
  * @param isField whether a first word is one of the object
  */
-export function toldOf(refusal: string, isField: (name: string) => boolean): Told[] {
+export function refusalsOf(refusal: string, isField: (name: string) => boolean): FieldRefusal[] {
   const found = [...refusal.matchAll(start)].filter(
     ([, field = ''], i) => isField(field.split('.')[0]!) || (i === 0 && field === 'body'),
   )

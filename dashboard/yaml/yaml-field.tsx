@@ -1,14 +1,14 @@
 // Edits an object as YAML: completion by its schema, and the API's sentences at their lines.
 import { useEffect, useMemo, useRef, useState } from 'preact/hooks'
 import type { Schema } from '../api/schema.ts'
-import { thingsFor, wordsOf } from '../api/things.ts'
+import { thingsFor, labelOfId } from '../api/things.ts'
 import { isDark } from '../parts/theme.ts'
 import { openCode } from './code-editor.ts'
 import type { CodeEditor } from './code-editor.ts'
 import { offersAt } from './offers.ts'
 import { read } from './reading.ts'
 import type { Fault } from './reading.ts'
-import { toldOf } from './refusal.ts'
+import { refusalsOf } from './refusal.ts'
 
 type Value = Readonly<Record<string, unknown>>
 
@@ -44,7 +44,7 @@ export function YamlField(props: YamlFieldProps) {
     const opened = openCode(host.current!, {
       ...{ text, hint, label: 'The object as YAML', example: props.example },
       isDark: isDark.value,
-      wordsOf,
+      wordsOf: labelOfId,
       offersAt: (all, at) => offersAt(all, at, latest.current.schema, thingsFor),
       onText: (now) => {
         const { value, faults: broken } = read(now)
@@ -100,5 +100,5 @@ function faultsOf(
   const { value } = reading
   const isField = (name: string): boolean =>
     Object.hasOwn(schema.properties ?? {}, name) || Object.hasOwn(value, name)
-  return toldOf(refusal, isField).map(({ field, sentence }) => reading.faultAt(field, sentence))
+  return refusalsOf(refusal, isField).map(({ field, sentence }) => reading.faultAt(field, sentence))
 }

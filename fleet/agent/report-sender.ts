@@ -8,10 +8,10 @@ import { asSent, bodiesOf } from './report-bodies.ts'
 import type { SentVerdict, SentReport } from './report-bodies.ts'
 
 /** By which process something was heard; '': by more than one, or it did not say. */
-type Told =
+type PostOutcome =
   { readonly ok: true; readonly by: string } | { readonly ok: false; readonly fault: string }
 
-export interface WordsSenderParts {
+export interface ReportSenderParts {
   /** In the order in which they are tried. */
   readonly urls: readonly string[]
   /** A secret; null: none. */
@@ -20,13 +20,13 @@ export interface WordsSenderParts {
 }
 
 export class AgentReportSender {
-  readonly #parts: WordsSenderParts
+  readonly #parts: ReportSenderParts
   /** What was said and not taken back, by member. */
   readonly #said = new Map<string, SentVerdict>()
   /** The process that has heard all of it; '': none. */
   #heardBy = ''
 
-  constructor(parts: WordsSenderParts) {
+  constructor(parts: ReportSenderParts) {
     this.#parts = parts
   }
 
@@ -56,7 +56,7 @@ export class AgentReportSender {
     return null
   }
 
-  async #postAll(url: string, update: SentReport): Promise<Told> {
+  async #postAll(url: string, update: SentReport): Promise<PostOutcome> {
     const by = new Set<string>()
     for (const body of bodiesOf(update)) {
       const told = await this.#post(url, body)
@@ -67,7 +67,7 @@ export class AgentReportSender {
     return { ok: true, by: by.size === 1 ? only : '' }
   }
 
-  async #post(url: string, body: string): Promise<Told> {
+  async #post(url: string, body: string): Promise<PostOutcome> {
     const { token, patienceMs = fleetLimits.wordsPatienceMs } = this.#parts
     const base = url.endsWith('/') ? url : `${url}/`
     const answer = await fetchFile(new URL(agentReportPath, base), {

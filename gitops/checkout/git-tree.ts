@@ -58,14 +58,14 @@ export async function commitNamed(place: GitPlace, ref: string): Promise<Result<
     return err(`${fault}; did you mean "${there}"?`)
   }
   const why = fault.replace(/\.$/, '')
-  return err(place.isShallow ? `${why}; the clone is shallow: ${unshallowWords(place)}` : fault)
+  return err(place.isShallow ? `${why}; the clone is shallow: ${unshallowAdvice(place)}` : fault)
 }
 
 /**
  * What brings the history that a shallow clone lacks. Such a clone follows one branch; a single
  * commit more would have nothing in common with it.
  */
-export function unshallowWords({ remote }: Pick<GitPlace, 'remote'>): string {
+export function unshallowAdvice({ remote }: Pick<GitPlace, 'remote'>): string {
   const inJob = '(in a job: checkout with a fetch depth of 0)'
   if (remote === '') return `fetch the rest of the history ${inJob}`
   const all = `'+refs/heads/*:refs/remotes/${remote}/*'`
@@ -76,14 +76,14 @@ export function unshallowWords({ remote }: Pick<GitPlace, 'remote'>): string {
 }
 
 /** Why two commits cannot be compared that have nothing in common here, and what to do. */
-export function unrelatedWords(
+export function unrelatedReason(
   place: Pick<GitPlace, 'isShallow' | 'remote'>,
   base: string,
   head: string,
 ): string {
   return place.isShallow
     ? `the clone is shallow, and ${base} and ${head} have no commit in common in it: ` +
-        unshallowWords(place)
+        unshallowAdvice(place)
     : `${base} and ${head} have no commit in common: give two commits of one history`
 }
 

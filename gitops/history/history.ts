@@ -27,7 +27,7 @@ import type { GitDriver } from '#gitops/git/objects/driver.ts'
 import { changedFiles } from './changed-files.ts'
 import type { ChangedFile } from './changed-files.ts'
 
-interface Told {
+interface ReadCommit {
   readonly parent: string | null
   readonly commit: HistoryCommit
   readonly files: readonly ChangedFile[]
@@ -47,7 +47,7 @@ export class History implements ConfigHistory {
   readonly #accepted: () => string | null
   readonly #limits: HistoryLimits
   /** Oldest first. What a commit changed never changes. */
-  readonly #told = new Map<string, Told>()
+  readonly #told = new Map<string, ReadCommit>()
   /** Commits and files in `#told`. */
   #kept = 0
   /** Commits and files that were read. */
@@ -156,7 +156,7 @@ export class History implements ConfigHistory {
   }
 
   /** undefined: an object is missing, or damaged. */
-  async #tell(oid: string): Promise<Told | undefined> {
+  async #tell(oid: string): Promise<ReadCommit | undefined> {
     const known = this.#told.get(oid)
     if (known !== undefined) return known
     await this.#takeTurns()
@@ -186,7 +186,7 @@ export class History implements ConfigHistory {
   }
 
   /** Another question may have told it meanwhile. */
-  #keep(oid: string, told: Told): void {
+  #keep(oid: string, told: ReadCommit): void {
     if (this.#told.has(oid)) return
     this.#told.set(oid, told)
     this.#kept += weightOf(told)
@@ -235,7 +235,7 @@ interface Changes {
   readonly isCut: boolean
 }
 
-const weightOf = ({ files }: Pick<Told, 'files'>): number => 1 + files.length
+const weightOf = ({ files }: Pick<ReadCommit, 'files'>): number => 1 + files.length
 
 /** To a tenant, its own objects; a subject that may be about others' is not shown. */
 function visible(commit: HistoryCommit, tenant: string | null): HistoryCommit {

@@ -24,10 +24,10 @@ export const committer = 'gslbd <node@gslbd>'
 
 /** One group of trailers for each operation; git-interpret-trailers(1) reads them. */
 export function commitText(requests: readonly WriteRequest[], named: Named): CommitText {
-  const told = requests.flatMap(({ operations: list }) => toldOf(list, named))
+  const told = requests.flatMap(({ operations: list }) => notableOperations(list, named))
   const [first] = told
   const isOne = told.length === 1 && first !== undefined
-  const own = isOne ? wordsOf(first, named, false) : `${told.length} changes`
+  const own = isOne ? operationText(first, named, false) : `${told.length} changes`
   // What one person says is not about the changes of others beside it.
   const given = requests.length === 1 ? requests[0]?.subject : undefined
   const trailers = requests.flatMap((request) => trailersOf(request, named, given === undefined))
@@ -46,8 +46,8 @@ function trailersOf(
   hasSubject: boolean,
 ): readonly string[] {
   return [
-    ...toldOf(list, named).flatMap((operation) => [
-      `Gslb-Operation: ${plain(wordsOf(operation, named, true))}`,
+    ...notableOperations(list, named).flatMap((operation) => [
+      `Gslb-Operation: ${plain(operationText(operation, named, true))}`,
       `Gslb-Actor: ${identity(actor)}`,
       `Gslb-Request: ${plain(requestId)}`,
     ]),
@@ -58,7 +58,7 @@ function trailersOf(
 }
 
 /** Without those that say what is so already, such as the first half of a replaced service. */
-function toldOf(operations: readonly Operation[], named: Named): readonly Operation[] {
+function notableOperations(operations: readonly Operation[], named: Named): readonly Operation[] {
   const told = operations.filter((operation) => !keepsName(operation, named))
   return told.length === 0 ? operations : told
 }
@@ -69,7 +69,7 @@ function keepsName(operation: Operation, named: Named): boolean {
 }
 
 /** @param hasIds beside the names, for programs; for people names are enough */
-function wordsOf(operation: Operation, named: Named, hasIds: boolean): string {
+function operationText(operation: Operation, named: Named, hasIds: boolean): string {
   const { verb, kind } = operation
   const label = (of: Operation['kind'], target: Target | PartTarget): string => {
     const name = nameOf(of, target, named)

@@ -141,11 +141,11 @@ type Failure = readonly [
   advice: (parts: SshAccess) => string,
 ]
 
-const sha256Words = `It names its objects by SHA-256. ${sha256Advice}`
+const sha256Sentence = `It names its objects by SHA-256. ${sha256Advice}`
 
 /** In this order: what ssh says comes before what git makes of it. */
 const failures: readonly Failure[] = [
-  [/mismatched algorithms|repository's object format/i, 'ObjectFormat', () => sha256Words],
+  [/mismatched algorithms|repository's object format/i, 'ObjectFormat', () => sha256Sentence],
   [
     /host identification has changed|host key verification failed|host key is known for/i,
     'HostKeyRefused',

@@ -32,7 +32,7 @@ const isEmpty = (value: unknown): boolean =>
   (isFields(value) && Object.keys(value).length === 0)
 
 /** Notes about unread fields of one shape; beyond that, they are counted. */
-const toldOfShapeMax = 10
+const notesOfShapeMax = 10
 const shownMax = 80
 
 export class ExportObject {
@@ -194,9 +194,9 @@ export class ExportObject {
     for (const { shape, place, text } of unread) {
       const before = told.get(shape) ?? 0
       told.set(shape, before + 1)
-      if (before >= toldOfShapeMax) continue
-      const more = counts.get(shape)! - toldOfShapeMax
-      const isLast = before === toldOfShapeMax - 1 && more > 0
+      if (before >= notesOfShapeMax) continue
+      const more = counts.get(shape)! - notesOfShapeMax
+      const isLast = before === notesOfShapeMax - 1 && more > 0
       notes.push({ is: 'not mapped', place, text: isLast ? `${text}; and ${more} more` : text })
     }
     for (const { note, count } of this.#shared.asides.values()) {

@@ -61,7 +61,7 @@ interface Name extends DueItem {
 }
 
 /** Sentences about faults, after `does not resolve: `. */
-const faultWords: Readonly<Record<LookupFault, string>> = {
+const faultSentences: Readonly<Record<LookupFault, string>> = {
   timeout: 'no name server answers in time',
   'no-such-name': 'there is no such name',
   'no-addresses': 'the name has no addresses',
@@ -226,7 +226,7 @@ export class HostnameResolver {
     const found = result.ok ? this.#usable(result) : undefined
     if (found === undefined || !found.ok) {
       const fault = result.ok ? 'unusable-addresses' : result.fault
-      this.#fail(name, fault, found?.why ?? faultWords[fault])
+      this.#fail(name, fault, found?.why ?? faultSentences[fault])
       return
     }
     const max = resolveLimits.addressesMax

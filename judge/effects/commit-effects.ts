@@ -5,7 +5,7 @@ import type { CommitBundle, CommitEffects, EffectParts } from './commit-effect.t
 import { systemClock } from '#lib/clock.ts'
 import type { GeoBuffers } from '#routing/geo/geo-tables.ts'
 import { GeoLink } from '#inputs/geo/geo-link.ts'
-import { shortWords } from '#judge/print/short.ts'
+import { shortSummary } from '#judge/print/short.ts'
 import { KnownPlaces, QuickEffects } from '#judge/plan/quick-effect.ts'
 import type { PlacesState, QuickReason } from '#judge/plan/quick-effect.ts'
 
@@ -27,7 +27,8 @@ export function createCommitEffects(parts: EffectParts, clock = systemClock): Co
       last = loaded(after)
       if (base === undefined) return () => unknownEffect('first')
       const effect = effects.between(base, last)
-      return (viewer) => (effect.ok ? shortWords(effect.of(viewer)) : unknownEffect(effect.reason))
+      return (viewer) =>
+        effect.ok ? shortSummary(effect.of(viewer)) : unknownEffect(effect.reason)
     },
     renew() {
       places.now()

@@ -11,9 +11,9 @@ import type { ClientClasses } from '#judge/clients/partition.ts'
 import { sumMovement } from './movement.ts'
 import type { Giver, MovementLimits, PlaceNames } from './movement.ts'
 import type { MovedByPlace } from './places.ts'
-import { policyWords } from '#judge/rows/settings.ts'
+import { policyLabel } from '#judge/rows/settings.ts'
 import { ask } from '#judge/sides/ask.ts'
-import type { Told } from '#judge/sides/ask.ts'
+import type { SideAnswer } from '#judge/sides/ask.ts'
 import { Chooser, Reach } from '#judge/sides/chooser.ts'
 import { isNowhere, noAddress, Outcomes } from '#judge/sides/outcome.ts'
 import type { Side } from '#judge/sides/side.ts'
@@ -117,7 +117,7 @@ export class Comparer {
     const { base, head } = this.#parts
     const before = ask(base, qname, qtype)
     const after = ask(head, qname, qtype)
-    const isTold = before.rcode !== after.rcode || textOfTold(before) !== textOfTold(after)
+    const isTold = before.rcode !== after.rcode || textOfAnswer(before) !== textOfAnswer(after)
     const hasService = before.service >= 0 || after.service >= 0
     const sends = hasService || qtype === RrType.A || qtype === RrType.AAAA
     const compared = sends && (hasService || isTold) ? this.#move(before, after, qtype) : null
@@ -150,7 +150,7 @@ export class Comparer {
     this.#outcomes = new Outcomes(this.#parts.viewer)
   }
 
-  #move(before: Told, after: Told, qtype: number): Compared {
+  #move(before: SideAnswer, after: SideAnswer, qtype: number): Compared {
     this.#forget()
     const { base, head, partitions, limits, placeNames } = this.#parts
     const one = this.#giverOf(base, before, qtype)
@@ -200,16 +200,16 @@ export class Comparer {
     return !this.#isSpent
   }
 
-  #giverOf(side: Side, told: Told, qtype: number): KeyedGiver {
+  #giverOf(side: Side, told: SideAnswer, qtype: number): KeyedGiver {
     if (told.service >= 0) {
-      const family = qtype === RrType.AAAA && !isAliasTold(told, side) ? Family.V6 : Family.V4
+      const family = qtype === RrType.AAAA && !isAliasAnswered(told, side) ? Family.V6 : Family.V4
       return new Chooser(side, told.service, family, qtype, this.#outcomes)
     }
     return this.#toEverybody(told)
   }
 
-  #toEverybody(told: Told): KeyedGiver {
-    const text = textOfTold(told)
+  #toEverybody(told: SideAnswer): KeyedGiver {
+    const text = textOfAnswer(told)
     const isEmpty = told.rcode === 'NOERROR' && text === ''
     const member = memberOf(told)
     const outcomes = this.#outcomes
@@ -229,21 +229,21 @@ export class Comparer {
     }
   }
 
-  #tenantOf(before: Told, after: Told): string {
+  #tenantOf(before: SideAnswer, after: SideAnswer): string {
     const { base, head } = this.#parts
     const [{ bundle }, { service }] = after.service >= 0 ? [head, after] : [base, before]
     const tenant = service < 0 ? '' : tenantOf(bundle, service)
     return seesTenant(this.#parts.viewer, tenant) ? tenant : ''
   }
 
-  #shown({ bundle }: Side, told: Told): PlannedAnswer {
+  #shown({ bundle }: Side, told: SideAnswer): PlannedAnswer {
     const { rcode, records, others, ttlSeconds, service } = told
     const isSeen = service >= 0 && seesTenant(this.#parts.viewer, tenantOf(bundle, service))
-    const policy = isSeen ? policyWords(bundle, bundle.serviceNode[service]!) : ''
+    const policy = isSeen ? policyLabel(bundle, bundle.serviceNode[service]!) : ''
     return { rcode, ttlSeconds, policy, records, others }
   }
 
-  #note(name: string, before: Told, after: Told): void {
+  #note(name: string, before: SideAnswer, after: SideAnswer): void {
     for (const [side, { service }] of [
       [this.#parts.base, before],
       [this.#parts.head, after],
@@ -256,15 +256,15 @@ export class Comparer {
   }
 }
 
-function isAliasTold({ service }: Told, { bundle }: Side): boolean {
+function isAliasAnswered({ service }: SideAnswer, { bundle }: Side): boolean {
   return (nodeFlags(bundle, bundle.serviceNode[service]!) & NodeFlag.Alias) !== 0
 }
 
-function textOfTold({ records, others }: Told): string {
+function textOfAnswer({ records, others }: SideAnswer): string {
   return [...records, ...(others.length === 0 ? [] : ['--', ...others])].join('\n')
 }
 
-function doAliasesDiffer(before: Told, after: Told): boolean {
+function doAliasesDiffer(before: SideAnswer, after: SideAnswer): boolean {
   const both = before.service >= 0 && after.service >= 0
   return both && before.records.join() !== after.records.join()
 }
@@ -273,7 +273,7 @@ function doAliasesDiffer(before: Told, after: Told): boolean {
  * Where clients go: to the first address of an answer, or the alias that leads out of all zones, or
  * by the addresses of a delegation.
  */
-function memberOf({ rcode, records, others, isDenied }: Told): string {
+function memberOf({ rcode, records, others, isDenied }: SideAnswer): string {
   const dataOf = (text: string): string => text.split(' ').slice(4).join(' ')
   const isAddress = (text: string): boolean => / IN (A|AAAA) /.test(text)
   const first = records.find(isAddress) ?? (isDenied ? undefined : records.at(-1))
@@ -284,11 +284,11 @@ function memberOf({ rcode, records, others, isDenied }: Told): string {
   return rcode === 'NOERROR' ? noAddress : rcode
 }
 
-function hasAnswer({ records, service, others }: Told): boolean {
+function hasAnswer({ records, service, others }: SideAnswer): boolean {
   return records.length > 0 || service >= 0 || others.length > 0
 }
 
-function kindOf(before: Told, after: Told): ChangeKind {
+function kindOf(before: SideAnswer, after: SideAnswer): ChangeKind {
   if (!hasAnswer(before) && hasAnswer(after)) return 'added'
   return hasAnswer(before) && !hasAnswer(after) ? 'removed' : 'changed'
 }

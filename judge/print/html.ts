@@ -11,19 +11,19 @@ import { mapPart, mapShapes, mapStyle } from './world-map.ts'
 import {
   amount,
   counted,
-  endpointWords,
+  endpointText,
   movedOf,
   percent,
   placeList,
   plural,
   recordLines,
-  scenarioWords,
-  sideWords,
+  scenarioText,
+  revisionText,
   tellsTraffic,
   trafficTitle,
   verdict,
-  weightWords,
-} from './words.ts'
+  weightText,
+} from './phrases.ts'
 
 const changesMax = 1_000
 const membersMax = 50
@@ -45,8 +45,8 @@ export function printPlanHtml(plan: Plan): string {
   const title = escaped(verdict(plan))
   const parts = [
     `<h1>${title}</h1>`,
-    `<p>From ${code(sideWords(base))} to ${code(sideWords(head))}</p>`,
-    ...(weightWords(weights) === '' ? [] : [`<p>${escaped(weightWords(weights))}</p>`]),
+    `<p>From ${code(revisionText(base))} to ${code(revisionText(head))}</p>`,
+    ...(weightText(weights) === '' ? [] : [`<p>${escaped(weightText(weights))}</p>`]),
     mapShapes(plan),
     ...warnings.map((sentence) => `<p class="warning">${escaped(sentence)}</p>`),
     ...scenarios.flatMap(scenarioParts),
@@ -77,7 +77,7 @@ function scenarioParts(scenario: PlannedScenario): readonly string[] {
   const { changes, traffic, omitted } = scenario
   const more = Math.max(0, changes.length - changesMax) + omitted
   return [
-    `<h2>${escaped(scenarioWords(scenario))}: ${answersDiffer(changes.length + omitted)}</h2>`,
+    `<h2>${escaped(scenarioText(scenario))}: ${answersDiffer(changes.length + omitted)}</h2>`,
     mapPart(scenario.countries),
     ...(tellsTraffic(scenario) ? trafficParts(traffic) : []),
     ...changes.slice(0, changesMax).map(changePart),
@@ -90,7 +90,7 @@ function trafficParts(traffic: ExpectedTraffic): readonly string[] {
   const rows = members.slice(0, membersMax).map((member) => {
     const [before, after] = [amount(member.before, unit), amount(member.after, unit)]
     return (
-      `<tr><td>${code(endpointWords(member))}</td><td class="n">${escaped(before)}</td>` +
+      `<tr><td>${code(endpointText(member))}</td><td class="n">${escaped(before)}</td>` +
       `<td class="n">${escaped(after)}</td></tr>`
     )
   })
@@ -122,7 +122,7 @@ function familyPart(
   const rows = members.slice(0, membersMax).map((member) => {
     const { before, after } = member
     return (
-      `<tr><td>${code(endpointWords(member))}</td>` +
+      `<tr><td>${code(endpointText(member))}</td>` +
       `<td class="n">${escaped(percent(before))}</td><td>${bar('bar was', before)}</td>` +
       `<td class="n">${escaped(percent(after))}</td><td>${bar('bar', after)}</td></tr>`
     )
@@ -130,7 +130,7 @@ function familyPart(
   const sides = '<th colspan="2">before</th><th colspan="2">after</th>'
   const head = `<tr><th>${title} clients go to</th>${sides}</tr>`
   const ways = flows.slice(0, membersMax).map(({ from, to, share }) => {
-    const words = `${endpointWords(from)} → ${endpointWords(to)}`
+    const words = `${endpointText(from)} → ${endpointText(to)}`
     return `<tr><td class="n">${escaped(percent(share))}</td><td>${escaped(words)}</td></tr>`
   })
   const places = [

@@ -5,21 +5,21 @@ import {
   counted,
   countriesTitle,
   countryList,
-  endpointWords,
+  endpointText,
   movedOf,
   isAlike,
   percent,
   placeList,
   plural,
   recordLines,
-  scenarioWords,
-  sideWords,
+  scenarioText,
+  revisionText,
   tellsCountries,
   tellsTraffic,
   trafficTitle,
   verdict,
-  weightWords,
-} from './words.ts'
+  weightText,
+} from './phrases.ts'
 
 const rowsMax = 50
 const detailsMax = 20
@@ -32,12 +32,12 @@ export function printPlanMarkdown(plan: Plan): string {
   const { base, head, weights, scenarios, later, warnings } = plan
   const parts = [
     `### ${escaped(verdict(plan))}`,
-    `From ${code(sideWords(base))} to ${code(sideWords(head))}.`,
-    ...(weightWords(weights) === '' ? [] : [`${escaped(weightWords(weights))}.`]),
+    `From ${code(revisionText(base))} to ${code(revisionText(head))}.`,
+    ...(weightText(weights) === '' ? [] : [`${escaped(weightText(weights))}.`]),
   ]
   let before: PlannedScenario | null = null
   for (const scenario of scenarios) {
-    if (scenarios.length > 1) parts.push(`**At ${scenarioWords(scenario)}**`)
+    if (scenarios.length > 1) parts.push(`**At ${scenarioText(scenario)}**`)
     if (isAlike(scenario, before)) parts.push('The same.')
     else parts.push(...scenarioParts(scenario))
     before = scenario
@@ -97,7 +97,7 @@ function trafficParts(traffic: ExpectedTraffic): readonly string[] {
     .slice(0, membersMax)
     .map(
       (member) =>
-        `| ${code(endpointWords(member))} | ${amount(member.before, unit)} | ` +
+        `| ${code(endpointText(member))} | ${amount(member.before, unit)} | ` +
         `${amount(member.after, unit)} |`,
     )
   const head = `| ${trafficTitle(traffic)} | before | after |`
@@ -115,7 +115,7 @@ function detailsOf(change: AnswerChange): string {
     lines.push('| Clients go to | before | after |', '| --- | --: | --: |')
     for (const member of members.slice(0, membersMax)) {
       const { before, after } = member
-      lines.push(`| ${code(endpointWords(member))} | ${percent(before)} | ${percent(after)} |`)
+      lines.push(`| ${code(endpointText(member))} | ${percent(before)} | ${percent(after)} |`)
     }
     lines.push(...moreMembers(members.length), '')
     for (const [title, places, omitted] of [

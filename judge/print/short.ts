@@ -7,7 +7,7 @@ type Counted = Pick<
 >
 
 /** @returns such as `moved=12.4%; names=3`, with what is not none of `added`, `removed`, `later` */
-export function shortWords(summary: Counted): string {
+export function shortSummary(summary: Counted): string {
   const { movedMax, names, addedNames, removedNames, laterChanges } = summary
   const moved = Math.round(movedMax * 1_000) / 10
   const parts = [`moved=${movedMax > 0 && moved === 0 ? '<0.1' : moved}%`, `names=${names}`]

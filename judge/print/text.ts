@@ -12,21 +12,21 @@ import {
   counted,
   countriesTitle,
   countryList,
-  endpointWords,
+  endpointText,
   movedOf,
   isAlike,
   percent,
   placeList,
   plural,
   recordLines,
-  scenarioWords,
-  sideWords,
+  scenarioText,
+  revisionText,
   tellsCountries,
   tellsTraffic,
   trafficTitle,
   verdict,
-  weightWords,
-} from './words.ts'
+  weightText,
+} from './phrases.ts'
 
 export interface TextOptions {
   /** Colours a text, or gives it back. */
@@ -46,15 +46,15 @@ export type Style = (format: Format, text: string) => string
 export function printPlan(plan: Plan, { style, answersMax }: TextOptions): string {
   const { base, head, weights, scenarios, later, warnings } = plan
   const lines = [
-    `base  ${sideWords(base)}`,
-    `head  ${sideWords(head)}`,
-    ...(weightWords(weights) === '' ? [] : [weightWords(weights)]),
+    `base  ${revisionText(base)}`,
+    `head  ${revisionText(head)}`,
+    ...(weightText(weights) === '' ? [] : [weightText(weights)]),
     '',
     style('bold', verdict(plan)),
   ]
   let before: PlannedScenario | null = null
   for (const scenario of scenarios) {
-    if (scenarios.length > 1) lines.push('', style('cyan', `at ${scenarioWords(scenario)}`))
+    if (scenarios.length > 1) lines.push('', style('cyan', `at ${scenarioText(scenario)}`))
     const isEmpty = scenarios.length > 1 && scenario.changes.length === 0
     if (isAlike(scenario, before)) lines.push('  the same')
     else if (isEmpty) lines.push('  no answer differs')
@@ -102,7 +102,7 @@ function countryLines(countries: readonly CountryMovement[], style: Style): read
 function trafficLines(traffic: ExpectedTraffic, style: Style): readonly string[] {
   const { unit, members } = traffic
   const shown = members.slice(0, membersMax)
-  const width = Math.max(...shown.map((member) => endpointWords(member).length))
+  const width = Math.max(...shown.map((member) => endpointText(member).length))
   const more = members.length - membersMax
   return [
     '',
@@ -110,7 +110,7 @@ function trafficLines(traffic: ExpectedTraffic, style: Style): readonly string[]
     ...shown.map((member) => {
       const [before, after] = [amount(member.before, unit), amount(member.after, unit)]
       const sides = `${before.padStart(8)} → ${after.padStart(8)}`
-      return `  ${endpointWords(member).padEnd(width)}  ${sides}`
+      return `  ${endpointText(member).padEnd(width)}  ${sides}`
     }),
     ...(more > 0 ? [`  … ${plural(more, 'more member')}`] : []),
   ]
@@ -144,17 +144,17 @@ function familyLines(
   style: Style,
 ): readonly string[] {
   const shown = members.slice(0, membersMax)
-  const width = Math.max(0, ...shown.map((member) => endpointWords(member).length))
+  const width = Math.max(0, ...shown.map((member) => endpointText(member).length))
   const lines = shown.map((member) => {
     const { before, after } = member
-    const words = endpointWords(member).padEnd(width)
+    const words = endpointText(member).padEnd(width)
     const shares = `${percent(before).padStart(8)} → ${percent(after).padStart(8)}`
     return `  ${words}  ${shares}  ${bar(before, after, style)}`
   })
   if (members.length > membersMax)
     lines.push(`  … ${plural(members.length - membersMax, 'more member')}`)
   for (const { from, to, share } of flows.slice(0, flowsMax)) {
-    const words = `${endpointWords(from)} → ${endpointWords(to)}`
+    const words = `${endpointText(from)} → ${endpointText(to)}`
     lines.push(`  ${percent(share).padStart(8)}  ${words}`)
   }
   const moreFlows = flows.length - flowsMax

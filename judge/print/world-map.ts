@@ -1,7 +1,7 @@
 // A map of the world, in HTML: each country is the darker the more of its clients move.
 import type { CountryMovement, Plan } from '#judge/document/model.ts'
 import { escaped } from './escaped.ts'
-import { countriesTitle, countryList } from './words.ts'
+import { countriesTitle, countryList } from './phrases.ts'
 import world from './world.json' with { type: 'json' }
 
 const listedMax = 30

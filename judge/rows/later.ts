@@ -12,7 +12,7 @@ import type { LaterChange, LaterKind } from '#judge/document/model.ts'
 import { nameOf } from './names.ts'
 import type { Differences } from './names.ts'
 import { isUpkeepAlike, overlayTexts } from './pools.ts'
-import { policyAt, policyWords } from './settings.ts'
+import { policyAt, policyLabel } from './settings.ts'
 
 const namesMax = 20
 const membersMax = 8
@@ -58,12 +58,12 @@ function poolChanges(
       const tenant = textOf(head, head.poolTenant[other]!)
       changes.push({ kind, subject, tenant, what, ...users.of(other) })
     }
-    if (isSame[pool] === 0) told('pool', memberWords(base, pool, head, other))
+    if (isSame[pool] === 0) told('pool', memberDifference(base, pool, head, other))
     if (overlays[0].get(pool) !== overlays[1].get(other)) {
       told('overlay', 'rollouts or maintenance windows differ: see them with --at')
     }
     if (!isUpkeepAlike(base, pool, head, other)) {
-      told('health-check', checkWords(base, pool, head, other))
+      told('health-check', checkDifference(base, pool, head, other))
     }
   }
   // The sort is stable: changes of one pool keep their order.
@@ -73,7 +73,7 @@ function poolChanges(
 const compared = (one: string, other: string): number => (one < other ? -1 : one > other ? 1 : 0)
 
 /** Lists the members that go and that come, and what differs in those that stay. */
-function memberWords(base: Bundle, pool: number, head: Bundle, other: number): string {
+function memberDifference(base: Bundle, pool: number, head: Bundle, other: number): string {
   const [was, is] = [membersByAddress(base, pool), membersByAddress(head, other)]
   const gone = [...was.keys()].filter((address) => !is.has(address))
   const come = [...is.keys()].filter((address) => !was.has(address))
@@ -82,7 +82,7 @@ function memberWords(base: Bundle, pool: number, head: Bundle, other: number): s
   if (come.length > 0) parts.push(`with ${listed(come)}`)
   const changed = [...is].flatMap(([address, fields]) => {
     const before = was.get(address)
-    const words = before === undefined ? '' : fieldWords(before, fields)
+    const words = before === undefined ? '' : fieldDifference(before, fields)
     return words === '' ? [] : [`${address} ${words}`]
   })
   if (changed.length > 0) parts.push(listed(changed))
@@ -112,25 +112,25 @@ function membersByAddress(bundle: Bundle, pool: number): ReadonlyMap<string, Fie
   )
 }
 
-function fieldWords(before: Fields, after: Fields): string {
+function fieldDifference(before: Fields, after: Fields): string {
   const differing = Object.keys(after).filter(
     (name) => JSON.stringify(before[name]) !== JSON.stringify(after[name]),
   )
   return differing
-    .map((name) => `${name} ${valueWords(before[name])} → ${valueWords(after[name])}`)
+    .map((name) => `${name} ${valueText(before[name])} → ${valueText(after[name])}`)
     .join(', ')
 }
 
-function valueWords(value: unknown): string {
+function valueText(value: unknown): string {
   return typeof value === 'string' ? value || '""' : JSON.stringify(value)
 }
 
 /** Secrets are not in bundles; what a check sends may be long. */
 const valueLengthMax = 60
 
-function checkWords(base: Bundle, pool: number, head: Bundle, other: number): string {
+function checkDifference(base: Bundle, pool: number, head: Bundle, other: number): string {
   const textAt = (bundle: Bundle, at: number): string => textOf(bundle, bundle.poolHealthCheck[at]!)
-  const check = probeWords(textAt(base, pool), textAt(head, other))
+  const check = probeDifference(textAt(base, pool), textAt(head, other))
   const extras = (bundle: Bundle, at: number): ReadonlyMap<string, Fields> =>
     new Map(
       Array.from(membersOf(bundle, at), (member) => {
@@ -140,21 +140,21 @@ function checkWords(base: Bundle, pool: number, head: Bundle, other: number): st
       }),
     )
   const before = extras(base, pool)
-  // `memberWords` lists members that come or go.
+  // `memberDifference` lists members that come or go.
   const members = [...extras(head, other)].flatMap(([address, fields]) => {
     const known = before.get(address)
-    const differing = known === undefined ? '' : fieldWords(known, fields)
+    const differing = known === undefined ? '' : fieldDifference(known, fields)
     return differing === '' ? [] : [`${address} ${differing}`]
   })
   return [check, listed(members)].filter((words) => words !== '').join('; ')
 }
 
-function probeWords(was: string, is: string): string {
+function probeDifference(was: string, is: string): string {
   if (was === is) return ''
   if (was === '') return 'is probed from now on: members that fail go out'
   if (is === '') return 'is not probed any more: each member counts as healthy'
   const [check, next] = [parseHealthCheck(was), parseHealthCheck(is)]
-  const words = fieldWords({ ...check }, { ...next })
+  const words = fieldDifference({ ...check }, { ...next })
   return words.length > valueLengthMax * 4 ? `${words.slice(0, valueLengthMax * 4)}…` : words
 }
 
@@ -175,8 +175,8 @@ function serviceChanges(
       was === undefined || is === undefined
         ? ''
         : shown.has(name)
-          ? fieldWords({ onAllDown: was.onAllDown }, { onAllDown: is.onAllDown })
-          : fieldWords({ ...was }, { ...is })
+          ? fieldDifference({ onAllDown: was.onAllDown }, { onAllDown: is.onAllDown })
+          : fieldDifference({ ...was }, { ...is })
     if (words === '') continue
     const service = head.nodeRow[other * NodeCell.Words + NodeCell.Service]! - 1
     changes.push({
@@ -191,7 +191,7 @@ function serviceChanges(
   return changes
 }
 
-const onAllDownWords: Readonly<Record<number, string>> = {
+const onAllDownNames: Readonly<Record<number, string>> = {
   [OnAllDownCode.Empty]: 'empty',
   [OnAllDownCode.All]: 'all',
 }
@@ -214,8 +214,8 @@ function whenDown(bundle: Bundle, node: number): WhenDown | undefined {
     at < 0 ? 'none' : textOf(bundle, bundle.poolName[at]!)
   return {
     pool: nameOfPool(pool),
-    policy: policyWords(bundle, node),
-    onAllDown: onAllDownWords[onAllDown] ?? `pool ${nameOfPool(fallbackPool)}`,
+    policy: policyLabel(bundle, node),
+    onAllDown: onAllDownNames[onAllDown] ?? `pool ${nameOfPool(fallbackPool)}`,
   }
 }
 

@@ -104,7 +104,7 @@ function waysOf(text: string): readonly Way[] {
 }
 
 /** As people write it: the algorithm, or the steps of the chain. */
-export function policyWords(bundle: Bundle, node: number): string {
+export function policyLabel(bundle: Bundle, node: number): string {
   const code = bundle.nodeRow[node * NodeCell.Words + NodeCell.Algorithm]!
   if (code < firstPolicyCode) return wayOfCode(code)?.name ?? ''
   const { text, answerCount } = policyAt(bundle, code)

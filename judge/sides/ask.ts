@@ -13,7 +13,7 @@ import { answeringNode } from './answering-node.ts'
 import { recordTexts } from './answer-records.ts'
 import type { Side } from './side.ts'
 
-export interface Told {
+export interface SideAnswer {
   readonly rcode: string
   /** As zone files write them, without the SOA that ends a denial. */
   readonly records: readonly string[]
@@ -30,7 +30,7 @@ export interface Told {
 const message = new Uint8Array(65_535)
 
 /** @param qname wire form, lower case */
-export function ask(side: Side, qname: Uint8Array, qtype: number): Told {
+export function ask(side: Side, qname: Uint8Array, qtype: number): SideAnswer {
   const { bundle, tx } = side
   const queries = tx.view!.serviceQueries
   answerTo(side, qname, qtype)

@@ -25,7 +25,7 @@ export function applyHealthFile(
   if (!healthy.ok) return healthy
   const unknown = setHealth(bundle, state, healthy.value)
   for (let pool = 0; pool < bundle.counts.pools; pool++) rebuildPool(bundle, state, pool)
-  return ok({ unknown, words: wordsOf(bundle, healthy.value) })
+  return ok({ unknown, words: healthSummary(bundle, healthy.value) })
 }
 
 export interface AppliedHealth {
@@ -34,7 +34,7 @@ export interface AppliedHealth {
   readonly words: ReadonlyMap<number, HealthDetails>
 }
 
-function wordsOf(
+function healthSummary(
   bundle: Bundle,
   told: ReadonlyMap<string, GivenHealth>,
 ): ReadonlyMap<number, HealthDetails> {

@@ -174,13 +174,13 @@ function memberText(member: SimulatedMember, withRegion: boolean): string {
     ...(rttMs === 0 ? [] : [`RTT ${rttMs.toFixed(1)} ms`]),
   ]
   const label = name === '' ? [] : [name]
-  const why = standing === 'unhealthy' ? healthWords(member) : []
+  const why = standing === 'unhealthy' ? healthTexts(member) : []
   const out = standing === 'candidate' ? [] : [standings[standing], ...why]
   return `${ipAddress.padEnd(20)} ${[...label, ...facts, ...out].join(', ')}`
 }
 
 /** Why it is unhealthy, and since when, where the health file says so. */
-function healthWords({ reason = '', since = 0 }: SimulatedMember): string[] {
+function healthTexts({ reason = '', since = 0 }: SimulatedMember): string[] {
   return [
     ...(reason === '' ? [] : [reason]),
     ...(since === 0 ? [] : [`since ${new Date(since).toISOString()}`]),

@@ -258,7 +258,7 @@ function bundlesIn(later: Later): HasBundles {
 function bundlesOf(have: Needs): NodeApiParts['bundles'] {
   const given = (): HasBundles => bundlesIn(have.later)
   return {
-    told: (report) => told(have, report),
+    told: (report) => takeReport(have, report),
     heard: hearing(have),
     journal: (part) => have.journals.take(part),
     record: (channel, asking) => feedOf(given(), channel).record(channel, asking),
@@ -322,7 +322,10 @@ function hearing({ shared, settings, log }: Needs): NodeApiParts['bundles']['hea
 }
 
 /** One that does not count, or does not fit in, is served all the same, as one without a name. */
-function told({ inventory, log }: Needs, value: unknown): Result<AskingNode | undefined, string> {
+function takeReport(
+  { inventory, log }: Needs,
+  value: unknown,
+): Result<AskingNode | undefined, string> {
   const report = readNodeReport(value)
   if (!report.ok) return report
   inventory.report(report.value, value as object)

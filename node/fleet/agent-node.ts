@@ -47,7 +47,7 @@ async function start(given: NodeStart, run: Run): Promise<Result<StartedNode, st
   stops.push(() => shared.value.close())
   const { path } = dataDir.value
   const mayBegin = before === null ? undefined : run.gate.opened
-  const told = { ...shared.value, ...wordsTo(settings, token.value) }
+  const told = { ...shared.value, ...reportsTo(settings, token.value) }
   const health = createNodeHealth(probing(settings), told, log, env, mayBegin)
   const resolver = createNodeResolver(settings, path, log)
   const store = new BundleStore(path)
@@ -88,7 +88,7 @@ const probing = (settings: Settings): Settings => ({
 })
 
 /** By Redis; without one by control nodes, and then what others say is not heard here. */
-function wordsTo(
+function reportsTo(
   { redis, bundle: { urls } }: Settings,
   token: string | null,
 ): { readonly peerHealth?: PeerHealth } {

@@ -136,7 +136,7 @@ export async function beginPulling(
   if (node.status().active !== null) releases.changed()
   stops.push(() => puller.stop())
   stops.push(tellOthers(pulled, run))
-  stops.push(lookNowAndThen(pulled, log))
+  stops.push(lookPeriodically(pulled, log))
   return status
 }
 
@@ -162,7 +162,7 @@ function tellOthers(
 }
 
 /** A disk that was full may have room again; a record may have expired. */
-function lookNowAndThen(
+function lookPeriodically(
   { node, dataDir, store }: Pick<PulledNode, 'node' | 'dataDir' | 'store'>,
   log: ProcessLog,
 ): Stop {

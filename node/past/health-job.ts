@@ -92,13 +92,13 @@ async function rowsByKey(
   for (const [key, head] of heads) {
     const known = job.known.get(key)
     if (known === undefined && clock.monotonicMs() > lateMs) continue
-    rowsOf.set(key, known === undefined ? await rowsThen(job, head) : known)
+    rowsOf.set(key, known === undefined ? await pastRows(job, head) : known)
   }
   return rowsOf
 }
 
 /** null: the bundle is not there any more. */
-async function rowsThen(
+async function pastRows(
   job: HealthJob,
   head: GenerationHead,
 ): Promise<readonly MemberRow[] | null> {

@@ -4,7 +4,7 @@ import type { RoutingTables } from '#routing/choose/environment.ts'
 import { packNetworks } from '#routing/tables/network-index.ts'
 import { ok } from '#lib/result.ts'
 import { makePlan } from '#judge/plan/plan.ts'
-import { shortWords } from '#judge/print/short.ts'
+import { shortSummary } from '#judge/print/short.ts'
 import type { Moved } from '#compiler/lower/name-outline.ts'
 import type { BundleCopy } from './bundle-copy.ts'
 import { MovedNames } from '#judge/effects/moved-between.ts'
@@ -50,5 +50,5 @@ export function effectOf({ bundle: bytes, digest, tables, next, nowMs }: EffectJ
     onChange: (change) => moved.add(change),
     listedEntriesMax: 0,
   })
-  return { text: shortWords(summary), moved: moved.all }
+  return { text: shortSummary(summary), moved: moved.all }
 }

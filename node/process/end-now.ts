@@ -6,7 +6,7 @@ import type { ProcessLog } from './log.ts'
 /** From the order to stop to the end; Kubernetes kills after 30 s, systemd after 90. */
 export const endPatienceMs = 25_000
 /** So much later the system ends the process, if even giving up did not end it. */
-const lastWordsSeconds = 3
+const alarmDelaySeconds = 3
 
 /**
  * `process.exit` cuts all threads off and waits for them: one that hangs keeps the process, and one
@@ -34,7 +34,7 @@ export function giveUp(why: string, log: ProcessLog): never {
 export function endWithin(patienceMs: number, log: ProcessLog): void {
   const giveUpLate = (): never => giveUp(`not stopped within ${patienceMs / 1000} s`, log)
   setTimeout(giveUpLate, patienceMs).unref()
-  alarm(Math.ceil(patienceMs / 1000) + lastWordsSeconds)
+  alarm(Math.ceil(patienceMs / 1000) + alarmDelaySeconds)
 }
 
 /** SIGALRM after so long. Does nothing where koffi is not to be had. */

@@ -27,15 +27,15 @@ interface Known {
  */
 export function createGitopsLog(log: ProcessLog): (status: GitopsStatus, change: string) => void {
   let known: Known = { files: new Map(), total: 0 }
-  /** Told last, with nothing else since; a worker that was started anew says it again. */
-  let acceptedTold = ''
+  /** FindingsChange last, with nothing else since; a worker that was started anew says it again. */
+  let acceptedLogged = ''
   return (status, change) => {
     if (change === '') return
     // It is no change of the status, and is told each time.
     if (change.startsWith(ownFault)) return tellFault(log, status, change)
     const accepted = status.sync === 'synced' ? (status.accepted?.commit ?? '') : ''
-    if (accepted !== '' && accepted === acceptedTold) return
-    acceptedTold = accepted
+    if (accepted !== '' && accepted === acceptedLogged) return
+    acceptedLogged = accepted
     tellHeadline(log, status, change)
     const isAccepted = status.sync === 'synced'
     // Other reasons are found before the configuration is compiled, and have no findings.
@@ -61,7 +61,7 @@ function tellFault(log: ProcessLog, { head, accepted }: GitopsStatus, line: stri
   log.error({ head: head?.commit, accepted: accepted?.commit }, line)
 }
 
-interface Told {
+interface FindingsChange {
   readonly findings: Findings
   readonly status: GitopsStatus
   /** Before this status, and after it. */
@@ -69,7 +69,7 @@ interface Told {
   readonly now: Known
 }
 
-function tellFindings(log: ProcessLog, { findings, status, known, now }: Told): void {
+function tellFindings(log: ProcessLog, { findings, status, known, now }: FindingsChange): void {
   let unchanged = 0
   for (const [identity, finding] of findings) {
     if (known.files.has(identity)) unchanged++

@@ -10,7 +10,7 @@ import { readInstant } from '#schemas/forms/instant.ts'
 /** Why a rollout is rolled back that a person has aborted. */
 const byHand = 'aborted'
 /** A record stays for ever, and what it tells does not: an alert about it ends by then. */
-export const toldForMs = 86_400_000
+export const alertedForMs = 86_400_000
 
 /**
  * @param serving rollouts of the bundle: settled ones are no part of it
@@ -23,7 +23,7 @@ export function regressedRollouts(
 ): readonly RegressedRollout[] {
   const found = new Map<string, RegressedRollout>()
   const all = config?.list('Rollout') ?? []
-  const told = all.filter((entry) => isTold(entry, nowMs))
+  const told = all.filter((entry) => isRecent(entry, nowMs))
   const newest = told.length === 0 ? new Map<string, number>() : newestStarts(all)
   for (const entry of told) {
     const newestMs = newest.get(memberOf(entry))
@@ -42,10 +42,10 @@ export function regressedRollouts(
 }
 
 /** Whether it is told; a person who settles by hand gives no reason, and knows already. */
-function isTold({ object: { spec } }: ConfigEntry<'Rollout'>, nowMs: number): boolean {
+function isRecent({ object: { spec } }: ConfigEntry<'Rollout'>, nowMs: number): boolean {
   const { settled, settledAt = '', reason = '' } = spec
   if (settled !== 'rolled_back' || reason === '' || reason === byHand) return false
-  return nowMs - (readInstant(settledAt).atMs ?? 0) < toldForMs
+  return nowMs - (readInstant(settledAt).atMs ?? 0) < alertedForMs
 }
 
 /** When the newest rollout of each member began. */

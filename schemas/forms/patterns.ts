@@ -34,7 +34,7 @@ export const commitPattern = '^[0-9a-f]{7,64}$'
 export const tenantOrOthersPattern = '^([a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?|\\*)$'
 
 /** What to write, for each pattern. */
-export const patternWords: Readonly<Record<string, string>> = Object.freeze({
+export const patternAdvice: Readonly<Record<string, string>> = Object.freeze({
   [textPattern]:
     'write it on one line, without control characters and signs that turn the direction',
   [uuidPattern]: 'write 32 hexadecimal digits as 01976c1e-7e5c-7000-8000-000000000001',

@@ -30,7 +30,7 @@ export function createBirdDriver({ socket, protocols }: BirdSettings): AnycastDr
   const say = async (verb: string | undefined): Promise<Result<DriverReply, string>> => {
     const orders = verb === undefined ? [] : protocols.map((name) => `${verb} ${name}`)
     const replies = await converse(socket, [...orders, ...looks])
-    return replies.ok ? ok(told(replies.value, orders.length)) : replies
+    return replies.ok ? ok(replyOf(replies.value, orders.length)) : replies
   }
   return {
     announce: () => say('enable'),
@@ -39,7 +39,7 @@ export function createBirdDriver({ socket, protocols }: BirdSettings): AnycastDr
   }
 }
 
-function told(replies: readonly BirdReply[], orders: number): DriverReply {
+function replyOf(replies: readonly BirdReply[], orders: number): DriverReply {
   const rows = replies.slice(orders).map(stateIn)
   const up = rows.filter(({ state }) => state !== 'down').length
   const announces = up === 0 ? 'none' : up === rows.length ? 'all' : 'some'

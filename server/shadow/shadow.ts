@@ -44,12 +44,12 @@ export const shadowLimits = {
 interface Running {
   readonly bundle: Bundle
   readonly networks: SharedArrayBuffer | null
-  sides: Sides | undefined
+  sides: ShadowPair | undefined
   compared: number
   changed: number
 }
 
-interface Sides {
+interface ShadowPair {
   readonly live: Bundle
   readonly old: ShadowSide
   readonly next: ShadowSide
@@ -104,7 +104,7 @@ export class Shadow {
   tick(): void {
     if (this.#running === undefined) return
     const queries = this.#parts.samples.drain(shadowLimits.queriesPerTick)
-    const sides = this.#sidesOf(this.#running)
+    const sides = this.#pairOf(this.#running)
     if (sides === undefined) return
     for (const query of queries) {
       const changed = this.#difference(sides, query)
@@ -116,7 +116,7 @@ export class Shadow {
   }
 
   /** Memory of what answers may be another bundle's soon: it is looked at first. */
-  #sidesOf(running: Running): Sides | undefined {
+  #pairOf(running: Running): ShadowPair | undefined {
     const live = this.#parts.live()
     if (live === undefined) return undefined
     const nowMs = this.#parts.clock.monotonicMs()
@@ -136,7 +136,7 @@ export class Shadow {
   }
 
   /** @returns the share of its answers that are others: 0 or 1 without turns and dice */
-  #difference({ old, next }: Sides, query: SampledQuery): number {
+  #difference({ old, next }: ShadowPair, query: SampledQuery): number {
     const { draws } = shadowLimits
     const surplus = new Map<string, number>()
     for (let i = 0; i < draws; i++) {

@@ -5,7 +5,7 @@ import { libraryClient } from './client.ts'
 import type { LibraryClient } from './client.ts'
 import { redisLimits } from './limits.ts'
 import type { RedisPlace, RedisTarget } from './target.ts'
-import { wordOf } from './words.ts'
+import { wordOf } from './fault-codes.ts'
 
 /** Errors: a word for the log, and where. */
 export type FoundMaster = Result<RedisPlace, { readonly word: string; readonly at: RedisPlace }>

@@ -5,7 +5,7 @@ import { libraryClient, reconnectPauseMs } from './client.ts'
 import type { LibraryClient } from './client.ts'
 import { findMaster } from './find-master.ts'
 import type { RedisPlace, RedisTarget } from './target.ts'
-import { isElsewhere, wordOf } from './words.ts'
+import { isElsewhere, wordOf } from './fault-codes.ts'
 
 /** What is used of a connection, whichever it is. */
 export interface RedisConnection {

@@ -10,7 +10,7 @@ import { FollowedConnection, plainConnection } from './followed-client.ts'
 import type { RedisConnection } from './followed-client.ts'
 import { redisLimits } from './limits.ts'
 import type { RedisPlace, RedisTarget } from './target.ts'
-import { isRefusal, wordOf } from './words.ts'
+import { isRefusal, wordOf } from './fault-codes.ts'
 
 export interface RedisOptions {
   readonly target: RedisTarget

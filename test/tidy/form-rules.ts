@@ -1,6 +1,6 @@
 // The rules about the form of a file: length, functions, columns, name, opening sentence.
 import ts from 'typescript'
-import { at, folderOf, visit } from './source.ts'
+import { at, folderOf, isTest, visit } from './source.ts'
 import type { Source } from './source.ts'
 
 export interface Sizes {
@@ -61,6 +61,31 @@ export function nameViolations(path: string): string[] {
   if (!kebab.test(name)) found.push(`${path}: file names are kebab-case`)
   if (saysNothing.test(name)) found.push(`${path}: the name says nothing; name what it knows`)
   return found
+}
+
+/** Families of names that say that something was said, and not what it is. */
+const riddles = /^told(?![a-z])|Told$|^Told$|[a-z]Then$|Sides$|^brought|Words$|^wordsOf/
+const riddleFiles = /(?:^|-)(?:told|then|words|sides|brought|gifts?)(?:-|\.)/
+/** Words of 32 bits are words. */
+const holdsBits = /^(?:answer|bundle|judge\/clients|routing|system)\//
+
+export function riddleViolations({ path, ast }: Pick<Source, 'path' | 'ast'>): string[] {
+  if (isTest(path) || holdsBits.test(path)) return []
+  const names = ast.statements.flatMap((statement) => {
+    if (ts.isVariableStatement(statement))
+      return statement.declarationList.declarations.map(({ name }) => name.getText())
+    const isNamed =
+      ts.isFunctionDeclaration(statement) ||
+      ts.isClassDeclaration(statement) ||
+      ts.isInterfaceDeclaration(statement) ||
+      ts.isTypeAliasDeclaration(statement)
+    return isNamed && statement.name !== undefined ? [statement.name.text] : []
+  })
+  const file = path.split('/').at(-1)!
+  return [
+    ...names.filter((name) => riddles.test(name)),
+    ...(riddleFiles.test(file) ? [file] : []),
+  ].map((name) => `${path}: "${name}" does not say what it is; use the name of the field`)
 }
 
 /** A file opens with one sentence: what it knows. */

@@ -2,9 +2,9 @@
 import { valueAt } from '#diagnostics/diagnostic.ts'
 import type { Way } from '#routing/choose/way.ts'
 import type { Member } from '#schemas/objects/member.ts'
-import { failureUnits, unitWords } from '#compiler/redundancy/failure-units.ts'
+import { failureUnits, unitLabel } from '#compiler/redundancy/failure-units.ts'
 import type { FailureUnit } from '#compiler/redundancy/failure-units.ts'
-import { demandWords, familiesOf, poolDemands } from '#compiler/redundancy/pool-demand.ts'
+import { demandLabel, familiesOf, poolDemands } from '#compiler/redundancy/pool-demand.ts'
 import type { AddressFamily, PoolDemand } from '#compiler/redundancy/pool-demand.ts'
 import { placeIn } from '#compiler/tree/tree.ts'
 import { targetOf } from '#compiler/values/member-target.ts'
@@ -30,7 +30,7 @@ export const memberCapacity: TreeRule = {
         told.add(member)
         const path = ['spec', 'members', members.indexOf(member), 'capacity'] as const
         const percent = String(Math.round(share * 10) / 10)
-        const args = [when, targetOf(member), percent, demandWords(demand), String(member.capacity)]
+        const args = [when, targetOf(member), percent, demandLabel(demand), String(member.capacity)]
         report('member-over-capacity', placeIn(pool, valueAt(...path)), { args })
       }
     }
@@ -98,7 +98,7 @@ function nextInOrder(members: readonly Member[], unit: FailureUnit): readonly Ov
   const key = first === undefined ? '' : unit.keyOf(first)
   const next = others.find((member) => unit.keyOf(member) !== key)
   if (key === '' || next === undefined) return []
-  return [{ member: next, share: 100, when: `when ${unitWords(unit, key)} is down` }]
+  return [{ member: next, share: 100, when: `when ${unitLabel(unit, key)} is down` }]
 }
 
 /** Each gets most when the heaviest of the others are down. */
@@ -118,7 +118,7 @@ function mostOfRest(sharing: Sharing) {
       if (down === undefined) return []
       const [key, gone] = down
       const share = (sharing(member) / (all - gone)) * 100
-      return [{ member, share, when: `when ${unitWords(unit, key)} is down` }]
+      return [{ member, share, when: `when ${unitLabel(unit, key)} is down` }]
     })
   }
 }

@@ -85,14 +85,14 @@ class EnclosingHoldings {
   }
 }
 
-interface Told {
+interface ClaimedName {
   readonly tenant: string
   readonly name: string
   readonly at: () => EntryPlace
 }
 
 function tell(
-  { tenant, name, at }: Told,
+  { tenant, name, at }: ClaimedName,
   found: Found,
   names: TreeNames,
   report: TreeReport,

@@ -2,7 +2,7 @@
 import { valueAt } from '#diagnostics/diagnostic.ts'
 import { eventsByPool } from '#compiler/lower/overlay-events.ts'
 import type { OverlayEvent } from '#compiler/lower/overlay-events.ts'
-import { demandWords, neededFamilyOf, poolDemands } from '#compiler/redundancy/pool-demand.ts'
+import { demandLabel, neededFamilyOf, poolDemands } from '#compiler/redundancy/pool-demand.ts'
 import type { AddressFamily, PoolDemand } from '#compiler/redundancy/pool-demand.ts'
 import { placeIn } from '#compiler/tree/tree.ts'
 import type { TreeRule } from './tree-rule.ts'
@@ -27,7 +27,7 @@ export const thinWindows: TreeRule = {
       if (thin === undefined) continue
       const { entry, change } = thin.event
       const place = change === 'out' ? valueAt('spec', 'startAt') : valueAt('spec', 'steps')
-      const args = [timesText(thin), pool.object.metadata.name, demandWords(demand)]
+      const args = [timesText(thin), pool.object.metadata.name, demandLabel(demand)]
       report('window-leaves-one', placeIn(entry, place), { args })
     }
   },

@@ -1,6 +1,6 @@
 // Notes names that one failure leaves without an answer.
 import { valueAt } from '#diagnostics/diagnostic.ts'
-import { demandWords, neededFamilyOf, poolDemands } from '#compiler/redundancy/pool-demand.ts'
+import { demandLabel, neededFamilyOf, poolDemands } from '#compiler/redundancy/pool-demand.ts'
 import { canFail, weakSpotOf } from '#compiler/redundancy/weak-spot.ts'
 import { placeIn } from '#compiler/tree/tree.ts'
 import type { TreeRule } from './tree-rule.ts'
@@ -15,7 +15,7 @@ export const weakSpots: TreeRule = {
       const weak = weakSpotOf(demand, family)
       if (weak === undefined) continue
       const other = placeIn(pool, valueAt('spec', 'members'))
-      const args = [weak, demandWords(demand), family.noun]
+      const args = [weak, demandLabel(demand), family.noun]
       report('weak-spot', placeIn(service, valueAt('spec', 'pool')), { args, other })
     }
   },

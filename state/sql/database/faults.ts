@@ -54,7 +54,7 @@ export function sqlFault(error: unknown): SqlFault {
   const { code, message } = partsOf(error)
   if (/^[0-9A-Z]{5}$/.test(code) && !code.startsWith('E')) {
     const kind = states.find(([prefix]) => code.startsWith(prefix))?.[1] ?? 'bug'
-    return { kind, code, words: code.startsWith('08') ? plainWords(message) : '' }
+    return { kind, code, words: code.startsWith('08') ? plainMessage(message) : '' }
   }
   if (beforeConnection.includes(code)) return { kind: 'untouched', code, words: '' }
   if (message.includes('trying to connect')) {
@@ -63,12 +63,12 @@ export function sqlFault(error: unknown): SqlFault {
   return { kind: 'unknown', code: code === '' ? 'connection lost' : code, words: '' }
 }
 
-const wordsLengthMax = 200
+const messageLengthMax = 200
 
 /** On one line, and not longer than a sentence. */
-function plainWords(message: string): string {
+function plainMessage(message: string): string {
   const line = message.replaceAll(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]+/gu, ' ').trim()
-  return line.slice(0, wordsLengthMax)
+  return line.slice(0, messageLengthMax)
 }
 
 /** `08P01: unsupported startup parameter: statement_timeout`. */

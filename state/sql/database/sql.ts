@@ -209,7 +209,7 @@ class SqlCalls implements Sql {
 }
 
 /** By SQLSTATE: what an operator would look at. */
-const serverWords: Readonly<Record<string, string>> = {
+const serverAdvice: Readonly<Record<string, string>> = {
   '25006': 'Every server that answers is a standby, which takes no writes: promote one.',
   '28P01': 'The server refuses the password.',
   '3D000': 'The server has no database of that name.',
@@ -219,7 +219,7 @@ const serverWords: Readonly<Record<string, string>> = {
 /** Clients read it: no path, no host. The log has these. */
 const unopened: Readonly<Record<SqlKind, (fault: SqlFault) => string>> = {
   postgresql: (fault) => {
-    const why = /startup parameter/.test(fault.words) ? poolerRemedy : serverWords[fault.code]
+    const why = /startup parameter/.test(fault.words) ? poolerRemedy : serverAdvice[fault.code]
     const sentence = `The database of database.url cannot be opened (${reasonOf(fault)}).`
     return why === undefined ? sentence : `${sentence} ${why}`
   },

@@ -4,7 +4,7 @@ import { createCompiler } from '#compiler/compile.ts'
 import { helpOf, messageOf } from '#diagnostics/diagnostics.ts'
 import { jsonSchemaOf } from '#schemas/json-schema.ts'
 import { kindNames } from '#schemas/kinds.ts'
-import { patternWords } from '#schemas/forms/patterns.ts'
+import { patternAdvice } from '#schemas/forms/patterns.ts'
 import { sourceFile } from './fixture.ts'
 
 const pool = (rest: string): string => `apiVersion: gslb/v1\nkind: Pool\n${rest}`
@@ -103,6 +103,6 @@ test('every pattern of the schemas has its words', () => {
     return value
   })
   // A pattern for the names of a map counts when it asks for more than any text.
-  for (const name of named) if (name in patternWords) patterns.add(name)
-  expect([...patterns].sort()).toEqual(Object.keys(patternWords).sort())
+  for (const name of named) if (name in patternAdvice) patterns.add(name)
+  expect([...patterns].sort()).toEqual(Object.keys(patternAdvice).sort())
 })

@@ -5,7 +5,7 @@ import { effectIn } from '#dashboard/api/effect.ts'
 import { placeOf } from '#dashboard/map/places.ts'
 import { lineAround, stretchOf, ticksOf } from '#dashboard/operations/time-line.ts'
 import { finderOf, searchedOf } from '#dashboard/parts/find.ts'
-import { fieldTimeOf, labelOf, spanOf, wordsIn, yamlOf } from '#dashboard/parts/words.ts'
+import { fieldTimeOf, labelOf, spanOf, wordsIn, yamlOf } from '#dashboard/parts/formats.ts'
 import { joined } from '#dashboard/history/history-line.ts'
 import { stripMs, stripsOf } from '#dashboard/health/health-strip.ts'
 

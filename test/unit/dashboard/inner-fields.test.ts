@@ -1,9 +1,9 @@
 // Forms of objects that have objects within: which become fields, and where a refusal stands.
 import { describe, expect, test } from 'vitest'
 import type { Schema } from '#dashboard/api/schema.ts'
-import { innerKindOf, oneOf, toldWithin, withField } from '#dashboard/forms/inner-fields.ts'
+import { innerKindOf, oneOf, refusalsWithin, withField } from '#dashboard/forms/inner-fields.ts'
 import { rowsOf, withRow, withoutRow } from '#dashboard/forms/inner-fields.ts'
-import { toldOf } from '#dashboard/yaml/refusal.ts'
+import { refusalsOf } from '#dashboard/yaml/refusal.ts'
 
 const number: Schema = { type: 'integer' }
 const step: Schema = { type: 'object', properties: { weightPct: number, holdSeconds: number } }
@@ -48,13 +48,15 @@ describe('a list of rows', () => {
 })
 
 test('a refusal stands at the field of the row that it is about', () => {
-  const told = toldOf(
+  const told = refusalsOf(
     'steps.1.weightPct: must be at most 100; name: is needed',
     (name) => name === 'steps' || name === 'name',
   )
-  expect(toldWithin(told, 'name').sentence).toBe('name: is needed')
-  const { sentence, inner } = toldWithin(told, 'steps')
+  expect(refusalsWithin(told, 'name').sentence).toBe('name: is needed')
+  const { sentence, inner } = refusalsWithin(told, 'steps')
   expect(sentence).toBe('')
-  expect(toldWithin(toldWithin(inner, '0').inner, 'weightPct').sentence).toBe('')
-  expect(toldWithin(toldWithin(inner, '1').inner, 'weightPct').sentence).toMatch(/at most 100/)
+  expect(refusalsWithin(refusalsWithin(inner, '0').inner, 'weightPct').sentence).toBe('')
+  expect(refusalsWithin(refusalsWithin(inner, '1').inner, 'weightPct').sentence).toMatch(
+    /at most 100/,
+  )
 })

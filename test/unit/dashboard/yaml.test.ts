@@ -2,10 +2,10 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import type { Schema } from '#dashboard/api/schema.ts'
-import { yamlOf } from '#dashboard/parts/words.ts'
+import { yamlOf } from '#dashboard/parts/formats.ts'
 import { offersAt } from '#dashboard/yaml/offers.ts'
 import { read } from '#dashboard/yaml/reading.ts'
-import { toldOf } from '#dashboard/yaml/refusal.ts'
+import { refusalsOf } from '#dashboard/yaml/refusal.ts'
 import { anyText } from '#test/support/any-text.ts'
 
 const step: Schema = {
@@ -145,7 +145,7 @@ describe('a refusal is taken apart', () => {
     ],
     ['with an address', 'see: https://a.example/', [['', 'see: https://a.example/']]],
   ])('%s', (_case, sentence, expected) => {
-    const found = toldOf(sentence, isField).map(({ field, sentence: one }) => [field, one])
+    const found = refusalsOf(sentence, isField).map(({ field, sentence: one }) => [field, one])
     expect(found).toEqual(expected)
   })
 })

@@ -8,7 +8,7 @@ import { createCommitEffects } from '#judge/effects/commit-effects.ts'
 import { systemClock } from '#lib/clock.ts'
 import { exposedCollector } from '#lib/memory/exposed-collector.ts'
 import { Random } from '#lib/random.ts'
-import { shortWords } from '#judge/print/short.ts'
+import { shortSummary } from '#judge/print/short.ts'
 import { makePlan } from '#judge/plan/plan.ts'
 import { KnownPlaces, QuickEffects } from '#judge/plan/quick-effect.ts'
 import { GeoLink } from '#inputs/geo/geo-link.ts'
@@ -104,8 +104,8 @@ test('a write says the figures that a plan with the same databases says', () => 
       ...{ base: before!, head: after!, geo, scripts: null },
       moments: [{ atMs: nowMs, health: null }],
     })
-    expect(effect.ok ? shortWords(effect.of(null)) : effect.reason).toBe(shortWords(summary))
-    said.add(shortWords(summary))
+    expect(effect.ok ? shortSummary(effect.of(null)) : effect.reason).toBe(shortSummary(summary))
+    said.add(shortSummary(summary))
     base = head
   }
   expect(said.size).toBeGreaterThan(laneCount(50, 8))

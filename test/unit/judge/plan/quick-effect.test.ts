@@ -6,7 +6,7 @@ import { createCommitEffects } from '#judge/effects/commit-effects.ts'
 import { RrType } from '#dns/rrtype.ts'
 import { systemClock } from '#lib/clock.ts'
 import { Random } from '#lib/random.ts'
-import { shortWords } from '#judge/print/short.ts'
+import { shortSummary } from '#judge/print/short.ts'
 import { QuickEffects, quickLimits } from '#judge/plan/quick-effect.ts'
 import type { PlacesState } from '#judge/plan/quick-effect.ts'
 import { bareModel, bundleOf, member, pool, service, zone } from '#test/support/bundle-models.ts'
@@ -62,8 +62,8 @@ test('a write says the figures that a plan of the same change says, one after th
     const after = bundleOf(head)
     const effect = effects.between(before, after)
     const { summary } = planBetween(base, head, { limits: quickLimits })
-    const words = effect.ok ? shortWords(effect.of(null)) : effect.reason
-    expect(words).toBe(shortWords(summary))
+    const words = effect.ok ? shortSummary(effect.of(null)) : effect.reason
+    expect(words).toBe(shortSummary(summary))
     said.add(words)
     // Sometimes another branch of the history: what was compared last is not the base.
     if (random.next() % 4 > 0) [base, before] = [head, after]
@@ -85,7 +85,7 @@ const reasonOf = (
 ): string => {
   const [one, other] = [base, head].map((each) => ('pools' in each ? bundleOf(each) : each))
   const effect = effects.between(one!, other!)
-  return effect.ok ? shortWords(effect.of(null)) : effect.reason
+  return effect.ok ? shortSummary(effect.of(null)) : effect.reason
 }
 
 test.each([
@@ -193,8 +193,8 @@ test('a name that passes from one tenant to another is of both', () => {
   for (const tenant of ['acme', 'beta', 'third']) {
     const viewer = { tenant, names: new Set<string>() }
     const { summary } = planBetween(base, head, { viewer })
-    const words = shortWords(summary)
-    expect([tenant, effect.ok && shortWords(effect.of(viewer))]).toEqual([tenant, words])
+    const words = shortSummary(summary)
+    expect([tenant, effect.ok && shortSummary(effect.of(viewer))]).toEqual([tenant, words])
     expect(words.includes('names=1')).toBe(tenant !== 'third')
   }
 })

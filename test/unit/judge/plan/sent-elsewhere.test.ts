@@ -3,8 +3,8 @@
 import { expect, test } from 'vitest'
 import type { BundleModel } from '#bundle/format/model.ts'
 import { MovedNames } from '#judge/effects/moved-between.ts'
-import { shortWords } from '#judge/print/short.ts'
-import { movedOf, verdict } from '#judge/print/words.ts'
+import { shortSummary } from '#judge/print/short.ts'
+import { movedOf, verdict } from '#judge/print/phrases.ts'
 import { bareModel, pool, service, zone } from '#test/support/bundle-models.ts'
 import { planBetween } from '#test/support/plans.ts'
 
@@ -38,7 +38,7 @@ test.each(rows)('%s', (_what, base, head, moved, headline, row) => {
   expect(plan.summary).toMatchObject({ names: 1, movedMax: moved })
   expect(guarded.all.map(({ share }) => share)).toEqual([moved])
   expect(verdict(plan).split('; ')).toContain(headline)
-  expect(shortWords(plan.summary)).toMatch(`moved=${moved * 100}%`)
+  expect(shortSummary(plan.summary)).toMatch(`moved=${moved * 100}%`)
   const [change] = plan.scenarios[0]!.changes
   expect(movedOf(change!).split(';')[0]).toContain(row)
 })

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { createAlertFacts } from '#node/status/alert-facts.ts'
 import type { AlertFactsParts } from '#node/status/alert-facts.ts'
-import { toldForMs } from '#node/status/regressed-rollouts.ts'
+import { alertedForMs } from '#node/status/regressed-rollouts.ts'
 import { FakeTime } from '#test/support/fake-time.ts'
 
 const startAt = '2026-01-31T12:00:00Z'
@@ -48,8 +48,8 @@ test.each<[what: string, rows: Rows, expected: readonly string[]]>([
     { serving: [{ ...running, state: 'rolled_back', reason }], files: [record] },
     one,
   ],
-  ['for a day', { files: [record], afterMs: toldForMs - 1 }, one],
-  ['not for longer', { files: [record], afterMs: toldForMs }, []],
+  ['for a day', { files: [record], afterMs: alertedForMs - 1 }, one],
+  ['not for longer', { files: [record], afterMs: alertedForMs }, []],
   ['not one that runs', { serving: [running] }, []],
   ['not one that a person has aborted', { files: [{ ...record, reason: 'aborted' }] }, []],
   ['not one that a person has settled', { files: [{ ...record, reason: undefined }] }, []],

@@ -51,13 +51,13 @@ export function verdict(plan: Plan): string {
   const of = apart.length === 0 ? '' : ` (${apart.join(', ')})`
   const differ = names === 1 ? 'answers' : 'answer'
   const what = `${counted(names)} of ${plural(comparedNames, 'name')} ${differ} differently${of}`
-  return `${what}; ${movedWords(plan)}${later}`
+  return `${what}; ${movedText(plan)}${later}`
 }
 
-function movedWords({ summary }: Plan): string {
+function movedText({ summary }: Plan): string {
   const { movedMax, movedMaxName, movedMaxError } = summary
-  const near = nearWords(movedMaxError)
-  const gone = goneWords(summary)
+  const near = marginText(movedMaxError)
+  const gone = goneText(summary)
   if (movedMaxName === '') {
     const where = gone === '' ? '' : ' to another answer'
     return (near === '' ? 'no client moves' : `0 %${near} of clients move`) + where + gone
@@ -66,13 +66,13 @@ function movedWords({ summary }: Plan): string {
 }
 
 /** Their clients get nothing, which is no place to move to. */
-function goneWords({ removedAnswers: count }: PlanSummary): string {
+function goneText({ removedAnswers: count }: PlanSummary): string {
   return count === 0 ? '' : `; ${plural(count, 'answer')} ${count === 1 ? 'is' : 'are'} gone`
 }
 
-const nearWords = (error: number): string => (error === 0 ? '' : ` ± ${percent(error)}`)
+const marginText = (error: number): string => (error === 0 ? '' : ` ± ${percent(error)}`)
 
-export function sideWords({ source, commit }: PlannedSide): string {
+export function revisionText({ source, commit }: PlannedSide): string {
   return commit === '' || source.startsWith(commit.slice(0, 7))
     ? source
     : `${source} (${commit.slice(0, 10)})`
@@ -86,11 +86,11 @@ export function isAlike(one: PlannedScenario, other: PlannedScenario | null): bo
   )
 }
 
-export function scenarioWords({ at, health }: PlannedScenario): string {
+export function scenarioText({ at, health }: PlannedScenario): string {
   return `${at}, ${health === 'all-up' ? 'all members up' : 'health as given'}`
 }
 
-export function endpointWords({ member, pool, region }: Endpoint): string {
+export function endpointText({ member, pool, region }: Endpoint): string {
   // A flow from pool to pool.
   if (member === '') return pool === '' ? 'members of others' : `members of ${pool}`
   const known = [pool, region === 'unknown' ? '' : region].filter((one) => one !== '')
@@ -101,13 +101,13 @@ export function endpointWords({ member, pool, region }: Endpoint): string {
 export function movedOf({ movement, kind }: AnswerChange): string {
   if (movement === null || kind !== 'changed') return kind
   const { ipv4, ipv6 } = movement
-  const own = familyWords(ipv4)
-  const other = familyWords(ipv6)
+  const own = familyText(ipv4)
+  const other = familyText(ipv6)
   return own === other ? own : `IPv4: ${own}; IPv6: ${other}`
 }
 
-function familyWords({ moved, differs, error, flows }: FamilyMovement): string {
-  const near = nearWords(error)
+function familyText({ moved, differs, error, flows }: FamilyMovement): string {
+  const near = marginText(error)
   const sent = sentElsewhere({ moved, flows })
   if (moved > 0 && sent === 0) {
     return `${percent(moved)}${near} of clients get an address, and had none`
@@ -121,7 +121,7 @@ function familyWords({ moved, differs, error, flows }: FamilyMovement): string {
 }
 
 /** One sentence without its full stop; '': addresses are the weights. */
-export function weightWords({ by, source, seconds, sampled }: ClientWeights): string {
+export function weightText({ by, source, seconds, sampled }: ClientWeights): string {
   if (by === 'addresses') return ''
   const parts = [
     ...(seconds === null ? [] : [`of ${plural(seconds, 'second')}`]),
@@ -155,7 +155,7 @@ export function placeList(places: readonly PlaceMovement[], most: number, omitte
   if (places.length === 0) return `${counted(omitted)}, not listed`
   const shown = places
     .slice(0, most)
-    .map(({ place, moved }) => `${placeWords(place)} ${percent(moved)}`)
+    .map(({ place, moved }) => `${placeText(place)} ${percent(moved)}`)
   const more = Math.max(0, places.length - most) + omitted
   return shown.join(', ') + (more > 0 ? ` and ${counted(more)} more` : '')
 }
@@ -168,13 +168,13 @@ export function countryList(countries: readonly CountryMovement[], most: number)
   const shown = countries
     .slice(0, most)
     .map(
-      ({ place, movedOfPlace, name }) => `${placeWords(place)} ${percent(movedOfPlace)} (${name})`,
+      ({ place, movedOfPlace, name }) => `${placeText(place)} ${percent(movedOfPlace)} (${name})`,
     )
   const more = countries.length - most
   return shown.join(', ') + (more > 0 ? ` and ${counted(more)} more` : '')
 }
 
-const placeWords = (place: string): string => (place === '' ? 'in no database' : place)
+const placeText = (place: string): string => (place === '' ? 'in no database' : place)
 
 /** False where a single answer differs: its own list of countries says it already. */
 export function tellsCountries({ changes, countries }: PlannedScenario): boolean {

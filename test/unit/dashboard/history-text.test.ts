@@ -1,7 +1,7 @@
 // What the dashboard says of a member's health over time.
 import { expect, test } from 'vitest'
-import { summaryOf, wordsOf } from '#dashboard/health/history-words.ts'
-import type { Stretch } from '#dashboard/health/history-words.ts'
+import { summaryOf, stretchText } from '#dashboard/health/history-text.ts'
+import type { Stretch } from '#dashboard/health/history-text.ts'
 
 const minuteMs = 60_000
 const line = (...parts: readonly (readonly [string, number])[]): readonly Stretch[] => {
@@ -29,5 +29,5 @@ test.each([
 
 test('a stretch that nobody probed is not called up', () => {
   const [one] = line(['unprobed', 60])
-  expect(wordsOf(one!)).toMatch(/^not probed for 60 min from /)
+  expect(stretchText(one!)).toMatch(/^not probed for 60 min from /)
 })

@@ -1,7 +1,7 @@
 // What the dashboard calls the ends of a flow: as the printed forms of a plan do.
 import { expect, test } from 'vitest'
-import { sideOf } from '#dashboard/edit/flow-words.ts'
-import { endpointWords } from '#judge/print/words.ts'
+import { sideOf } from '#dashboard/edit/flow-labels.ts'
+import { endpointText } from '#judge/print/phrases.ts'
 
 test.each([
   [{ member: '192.0.2.1', pool: '' }, '192.0.2.1'],
@@ -9,7 +9,7 @@ test.each([
   [{ member: '', pool: '' }, 'members of others'],
 ])('%j: %s', (side, words) => {
   expect(sideOf(side)).toBe(words)
-  expect(endpointWords({ ...side, region: 'unknown' })).toBe(words)
+  expect(endpointText({ ...side, region: 'unknown' })).toBe(words)
 })
 
 test('who comes from nowhere is of nobody', () => {

@@ -1,5 +1,5 @@
 // Puts the health of a member over time into words: of one stretch, and of all of them.
-import { countOf, localOf, spanOf } from '../parts/words.ts'
+import { countOf, localOf, spanOf } from '../parts/formats.ts'
 
 export interface Stretch {
   /** Unix milliseconds. */
@@ -16,7 +16,7 @@ const secondsOf = ({ from, to }: Stretch): number => Math.round((to - from) / 1_
 const notKnown: Readonly<Record<string, string>> = { unknown: 'not known', unprobed: 'not probed' }
 
 /** `down for 3 min from 14:02: probes found it down`. */
-export function wordsOf(one: Stretch): string {
+export function stretchText(one: Stretch): string {
   const { state, reason, changes, from } = one
   const storm = changes > 0 ? `, with ${countOf(changes, 'change')}` : ''
   const why = reason === '' ? '' : `: ${reason}`
