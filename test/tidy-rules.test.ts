@@ -21,7 +21,7 @@ import {
   unusedPackages,
 } from './tidy/layer-rules.ts'
 import { layerTable, withoutPadding } from './tidy/layer-table.ts'
-import { crowdViolations, roomCycleViolations } from './tidy/room-rules.ts'
+import { crowdViolations, roomCycleViolations, unfoundTests } from './tidy/room-rules.ts'
 import { parseSource } from './tidy/source.ts'
 import type { Source } from './tidy/source.ts'
 import { wayThrough } from './tidy/way-in.ts'
@@ -158,6 +158,17 @@ describe('rooms', () => {
     expect(roomCycleViolations(both, ['low'], rows)).toEqual([circle])
   })
 
+  test('have tests at their path, or a row that names them', () => {
+    const paths = ['test/unit/low/a/x.test.ts', 'test/unit/low/b.test.ts', 'test/e2e/c.test.ts']
+    const rooms = ['low/a', 'low/b', 'low/c']
+    expect(unfoundTests(rooms, paths, { 'low/c': ['e2e/c.test.ts'] })).toEqual([])
+    expect(unfoundTests(rooms, paths, { 'low/a': ['e2e/d.test.ts'] })).toEqual([
+      'low/c: no tests below test/unit/low/c, and no row for it',
+      'low/a: its row is not needed',
+      'low/a: no test e2e/d.test.ts',
+    ])
+  })
+
   test('may not name types of each other', () => {
     const named = tree({
       'low/a/x.ts': `import '#low/b/y.ts'`,
@@ -282,19 +293,16 @@ test.each([
 })
 
 test('a name that says only that something was said', () => {
-  const judge = (path: string, text: string): number =>
-    riddleViolations(parseSource(path, text)).length
-  expect(judge('low/plan-words.ts', 'const told = 1\nfunction planWords() {}\ntype Told = 1')).toBe(
-    4,
-  )
-  expect(judge('low/a.ts', 'const swordsmen = 1\nconst toldoni = 2\nlet { told } = a')).toBe(0)
-  expect(judge('bundle/a.ts', 'const rowWords = 4')).toBe(0)
+  const judge = (path: string, text: string) => riddleViolations(parseSource(path, text))
+  const named = 'const told = 1\nfunction planWords() {}\ntype Told = 1'
+  expect(judge('low/plan-words.ts', named)).toHaveLength(4)
+  expect(judge('low/a.ts', 'const toldoni = 2\nlet { told } = a')).toEqual([])
+  expect(judge('bundle/a.ts', 'const rowWords = 4')).toEqual([])
 })
 
 test('a layer that keeps state has assertions, each with a sentence', () => {
   const told = "assert(a, 'a number never falls')\n"
-  const judge = (text: string): string[] =>
-    assertionViolations(tree({ 'low/a.ts': text, 'top/b.ts': 'b\n' }), ['low'], 500)
+  const judge = (text: string) => assertionViolations(tree({ 'low/a.ts': text }), ['low'], 500)
   expect(judge(`${told}b\n`)).toEqual([])
   expect(judge(`${told}b\nc\n`)).toEqual(['low: 1 assertions in 3 lines; add 1'])
   expect(judge("assert(a, 'fall')\nb\n")).toEqual(['low/a.ts:1: say what holds'])

@@ -1,6 +1,6 @@
 // This repository keeps its own rules; test/tidy-rules.test.ts shows that each rule can fail.
 import { existsSync, globSync, readFileSync } from 'node:fs'
-import { join } from 'node:path'
+import { dirname, join } from 'node:path'
 import { expect, test } from 'vitest'
 import { hot } from './hot-files.ts'
 import { apart, longOnly } from './support/run-config.ts'
@@ -35,7 +35,7 @@ import {
   unusedPackages,
 } from './tidy/layer-rules.ts'
 import { layerTable, roomsOf, withoutPadding } from './tidy/layer-table.ts'
-import { crowdViolations, roomCycleViolations } from './tidy/room-rules.ts'
+import { crowdViolations, roomCycleViolations, unfoundTests } from './tidy/room-rules.ts'
 import { folderOf, listFiles, parseSource, readSources } from './tidy/source.ts'
 import { wayThrough } from './tidy/way-in.ts'
 import {
@@ -44,6 +44,7 @@ import {
   openerViolations,
   wordViolations,
 } from './tidy/word-rules.ts'
+import { testsOf } from './where.ts'
 
 const root = join(import.meta.dirname, '..')
 const read = (path: string): string => readFileSync(join(root, path), 'utf8')
@@ -97,6 +98,14 @@ test('each pattern of the lanes names a file', () => {
 
 test('a room has few files beside each other', () => {
   expect(crowdViolations(paths, layerFolders, rowsFolders, sizes.roomFilesMax)).toEqual([])
+})
+
+test('the tests of a room are found by its path, or by its row in test/where.ts', () => {
+  // The rooms of api/ are tested by resource and route.
+  const judged = paths.filter((path) => layerFolders.includes(folderOf(path)))
+  const rooms = [...new Set(judged.map((path) => dirname(path)))]
+  const own = rooms.filter((room) => folderOf(`${room}/`) !== 'api')
+  expect(unfoundTests(own, paths, testsOf)).toEqual([])
 })
 
 test('every import names a file that exists', () => {

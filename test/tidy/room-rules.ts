@@ -82,3 +82,29 @@ function reachOf(room: string, edges: ReadonlyMap<string, ReadonlySet<string>>):
   }
   return reached
 }
+
+/**
+ * The tests of a file are found by its path: test/unit/ROOM.test.ts, a folder test/unit/ROOM, or
+ * the row of its room.
+ */
+export function unfoundTests(
+  rooms: readonly string[],
+  paths: readonly string[],
+  rows: Readonly<Record<string, readonly string[]>>,
+): string[] {
+  const tests = paths.filter((path) => path.endsWith('.test.ts'))
+  const isThere = (place: string): boolean =>
+    tests.some((path) => path === place || path.startsWith(`${place}/`))
+  const isByPath = (room: string): boolean =>
+    isThere(`test/unit/${room}`) || isThere(`test/unit/${room}.test.ts`)
+  const without = rooms.filter((room) => !isByPath(room) && rows[room] === undefined)
+  const idle = Object.keys(rows).filter((room) => !rooms.includes(room) || isByPath(room))
+  const broken = Object.entries(rows).flatMap(([room, places]) =>
+    places.filter((place) => !isThere(`test/${place}`)).map((place) => `${room}: no test ${place}`),
+  )
+  return [
+    ...without.map((room) => `${room}: no tests below test/unit/${room}, and no row for it`),
+    ...idle.map((room) => `${room}: its row is not needed`),
+    ...broken,
+  ]
+}
