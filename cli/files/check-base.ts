@@ -16,8 +16,8 @@ import {
   stateGoneBackTo,
 } from '#gitops/guard/guardrail.ts'
 import type { GuardedPoint, GuardParts } from '#gitops/guard/guardrail.ts'
-import { breachBetween } from '#judge/guard/breach.ts'
-import type { Breach } from '#judge/guard/breach.ts'
+import { breachBetween } from '#judge/guard/judge.ts'
+import type { Breach } from '#judge/guard/judge.ts'
 import type { Verified } from '#gitops/trust/accept.ts'
 import type { AllowedSigner } from '#gitops/trust/allowed-signers.ts'
 import { readSigners } from '#gitops/trust/signers-file.ts'

@@ -1,35 +1,49 @@
-// Lists the names and zones of a tree, by which the guardrail measures a change.
-import { removedNamesDefault } from '#schemas/objects/guardrails.ts'
-import type { Guardrails, TenantGuardrails } from '#schemas/objects/guardrails.ts'
+// Outlines a tree: the names, pools and zones by which guardrails measure a change.
+import type { Guardrails } from '#schemas/objects/guardrails.ts'
 import { checkName } from '#compiler/values/names.ts'
 import type { Tree } from '#compiler/tree/tree.ts'
-import type { ResponsePlan } from './response-plan.ts'
-import { denialIn } from './response-plan.ts'
-import { changeOutline } from './change-outline.ts'
-import type { ChangeOutline } from './change-outline.ts'
+import { answerBits, poolAnswers, recordAnswers, serviceAnswers } from './answers.ts'
+import type { Answers, PoolAnswers } from './answers.ts'
+import { countedMembers, recordShape, serviceShape, zonesOf } from './change-outline.ts'
+import type { PoolOutline, ZoneOutline } from './change-outline.ts'
 import { Presence, withRecords, withService } from './name-standing.ts'
 import type { Standing } from './name-standing.ts'
 import type { RecordPlan } from './record-plan.ts'
+import type { ResponsePlan } from './response-plan.ts'
+import { denialIn } from './response-plan.ts'
 import type { ZonePlan } from './zone-plan.ts'
 
-/**
- * Domains of services, and names with records: lower case, with the final dot. A name that is not
- * there has nothing.
- */
-export type Names = ReadonlyMap<string, Standing>
+/** What guardrails compare of a name. */
+export interface NameFacts {
+  /** 0: nothing stands there. */
+  readonly standing: Standing
+  /** A hash: it differs where the name is answered in another way. */
+  readonly shape: number
+  /** The longest of its service and its records. */
+  readonly ttlSeconds: number
+  readonly answers: Answers
+  /** Tenant of its service, or else of its records. */
+  readonly tenant: string
+}
 
-export interface NameOutline {
-  readonly names: Names
-  /** The declared zones, with how many of the names each has. */
-  readonly zones: ReadonlyMap<string, number>
-  /** Percent of the names that the next change may remove. */
-  readonly removedNamesMax: number
-  /** The rest of what a change is measured by; worked out once, when it is asked for. */
-  readonly changes: () => ChangeOutline
-  /** Whose each name is; worked out when it is asked for. */
-  readonly tenantOf: () => ReadonlyMap<string, string>
-  /** What the next change may do in one tenant; `*`: in each that is not named. */
-  readonly tenantLimits: Readonly<Record<string, TenantGuardrails>>
+/** A map, or what looks like one. */
+export interface Facts<T> extends Iterable<readonly [name: string, facts: T]> {
+  readonly get: (name: string) => T | undefined
+  readonly size: number
+}
+
+/** What a judge compares of a state of the configuration. */
+export interface Outline {
+  /** Lower case, with the final dot. */
+  readonly names: Facts<NameFacts>
+  readonly pools: Facts<PoolOutline>
+  /** The declared ones. */
+  readonly zones: Facts<ZoneOutline>
+}
+
+/** All that a commit has, and what the next change may do to it. */
+export interface NameOutline extends Outline {
+  readonly guardrails: Guardrails | undefined
   readonly moveLimits: MoveLimits
   /** What the clients of the next change are compared with; left out: they are not. */
   readonly moves?: Moves
@@ -69,49 +83,59 @@ export function nameOutline(
   tree: Tree,
   { zones: plan, records, responses }: OutlinedPlans,
 ): NameOutline {
-  const names = new Map<string, Standing>()
+  const names = new Map<string, Writable<NameFacts>>()
+  const used = new Set<string>()
   const counts = new Uint32Array(plan.zones.length)
-  for (const [i, { file, object }] of tree.of.Service.entries()) {
+  const answersOf = new Map<string, PoolAnswers>()
+  for (const { object } of tree.of.Pool) {
+    answersOf.set(object.metadata.name, poolAnswers(object.spec))
+  }
+  for (const [i, { file, object, tenant }] of tree.of.Service.entries()) {
+    const { spec } = object
+    if (spec.pool !== null) used.add(spec.pool)
     if (file.domainKey === undefined) continue
-    names.set(file.domainKey, withService(0, presenceOf(object.spec)))
+    names.set(file.domainKey, {
+      standing: withService(0, presenceOf(spec)),
+      shape: serviceShape(spec),
+      ttlSeconds: spec.ttl,
+      answers: serviceAnswers(spec, (name) => answersOf.get(name)),
+      tenant,
+    })
     counts[plan.zoneOfService[i]!]!++
   }
   for (const [name, rrsets] of records.at) {
-    let standing = names.get(name) ?? 0
-    if (standing === 0) counts[rrsets[0]!.model.zone]!++
-    for (const { model } of rrsets) standing = withRecords(standing, model.type, 1)
-    names.set(name, standing)
+    const known = names.get(name)
+    if (known === undefined) counts[rrsets[0]!.model.zone]!++
+    const facts = known ?? { ...noFacts, tenant: rrsets[0]!.entry.tenant }
+    for (const { model } of rrsets) {
+      facts.standing = withRecords(facts.standing, model.type, 1)
+      // In whatever order they stand.
+      facts.shape = (facts.shape + recordShape(model.type, model.ttlSeconds, model.rdata)) | 0
+      facts.ttlSeconds = Math.max(facts.ttlSeconds, model.ttlSeconds)
+      facts.answers |= recordAnswers(model.type)
+    }
+    if (known === undefined) names.set(name, facts)
   }
-  const zones = new Map<string, number>()
-  for (const [i, { name, isImplied }] of plan.zones.entries()) {
-    if (!isImplied) zones.set(name, counts[i]!)
+  const denial = denialIn(responses)
+  if (denial !== undefined) {
+    for (const [name, facts] of names) if (denial(name)) facts.answers |= answerBits.denied
+  }
+  const pools = new Map<string, PoolOutline>()
+  for (const { object, tenant } of tree.of.Pool) {
+    const { name } = object.metadata
+    pools.set(name, { members: countedMembers(object.spec), isUsed: used.has(name), tenant })
   }
   const { guardrails } = tree.settings?.object.spec ?? {}
-  const removedNamesMax = guardrails?.removedNames ?? removedNamesDefault
-  let changes: ChangeOutline | undefined
-  return {
-    names,
-    zones,
-    removedNamesMax,
-    changes: () =>
-      (changes ??= changeOutline({
-        ...{ tree, records, zones: plan.zones },
-        denial: denialIn(responses),
-      })),
-    tenantOf: () => tenantsOf(tree, records),
-    tenantLimits: guardrails?.tenants ?? {},
-    moveLimits: moveLimitsOf(guardrails),
-  }
+  const zones = zonesOf(plan.zones, (i) => counts[i]! > 0)
+  return { names, pools, zones, guardrails, moveLimits: moveLimitsOf(guardrails) }
 }
 
-function tenantsOf(tree: Tree, records: RecordPlan): ReadonlyMap<string, string> {
-  const owners = new Map<string, string>()
-  for (const [name, rrsets] of records.at) owners.set(name, rrsets[0]!.entry.tenant)
-  for (const { file, tenant } of tree.of.Service) {
-    if (file.domainKey !== undefined) owners.set(file.domainKey, tenant)
-  }
-  return owners
-}
+type Writable<T> = { -readonly [K in keyof T]: T[K] }
+
+/** What is known of a name that is not there. */
+export const noFacts: NameFacts = Object.freeze({
+  ...{ standing: 0, shape: 0, ttlSeconds: 0, answers: 0, tenant: '' },
+})
 
 /** @param guardrails of the settings */
 export function moveLimitsOf(guardrails: Guardrails | undefined): MoveLimits {

@@ -6,8 +6,8 @@ import { short } from '#gitops/trust/accept.ts'
 import { overrideTrailer } from '#gitops/git/objects/commit-object.ts'
 import type { CommitGraph } from '#gitops/git/commit-graph.ts'
 import { gitLimits } from '#gitops/limits.ts'
-import { breachBetween, breachSince } from '#judge/guard/breach.ts'
-import type { Breach } from '#judge/guard/breach.ts'
+import { breachBetween } from '#judge/guard/judge.ts'
+import type { Breach } from '#judge/guard/judge.ts'
 import type { EarlierState, EarlierStates } from './earlier.ts'
 
 export interface GuardedPoint {
@@ -221,7 +221,7 @@ export async function stateGoneBackTo(
   if (breach.code === 'NamesRemoved') return undefined
   for (const state of (await earlier()).toReversed()) {
     const outline = await outlineOf(state.commit)
-    if (outline !== undefined && breachSince(outline, before, after) === undefined) return state
+    if (outline !== undefined && breachBetween(before, after, outline) === undefined) return state
   }
   return undefined
 }

@@ -14,9 +14,7 @@ import type { CommitObjects } from '#gitops/git/objects/presence.ts'
 import type { RawObject } from '#config/draft.ts'
 import type { TreePaths } from '#config/free-path.ts'
 import { NameLedger } from '#judge/requests/name-ledger.ts'
-import type { NameChanges } from '#judge/requests/name-ledger.ts'
 import { RecentChanges } from '#judge/requests/recent-changes.ts'
-import { RecentNames } from '#judge/requests/recent-names.ts'
 import { isTouchable, touchedBetween } from '#judge/requests/touched.ts'
 
 /** One file of the tree, with what the compiler made of it; null for what it does not read. */
@@ -46,17 +44,14 @@ export class AcceptedConfig implements TreePaths {
   #tree: string | null = null
   #files = new Map<string, AcceptedFile>()
   #index = ConfigIndex.empty
-  /** Which names came and went by the API. */
-  readonly recentNames: RecentNames
-  /** How names and pools were altered by it. */
-  readonly recentChanges: RecentChanges
+  /** How names and pools were altered by the API. */
+  readonly recent: RecentChanges
   #names = new NameLedger()
   /** Files and folders, lower case. */
   #taken = new Set<string>()
 
   constructor(clock: Clock) {
-    this.recentNames = new RecentNames(clock)
-    this.recentChanges = new RecentChanges(clock)
+    this.recent = new RecentChanges(clock)
   }
 
   /** null before the first commit. */
@@ -178,22 +173,14 @@ export class AcceptedConfig implements TreePaths {
     const before = [...now, ...gone]
       .map(({ kind, uid }) => this.#index.get(kind, uid))
       .filter((entry) => entry !== undefined)
-    const names = this.#names.changes(before, now)
+    const touched = touchedBetween(before, now, this.#names)
+    this.#names.apply(touched)
     // The first commit is no change, nor is one that is read anew.
-    if (this.#commit === null) return this.#names.apply(names)
-    this.#noteNames(names, removals)
-    const { recentChanges } = this
-    if (removals === 'override') recentChanges.forget()
-    else if (removals === 'api') recentChanges.record(touchedBetween(before, now))
-    else if (!recentChanges.isEmpty) recentChanges.settle(touchedBetween(before, now))
-  }
-
-  /** What Git has removed, its own guardrail has judged. */
-  #noteNames(changes: NameChanges, removals: Removals): void {
-    this.#names.apply(changes)
-    if (removals === 'override') this.recentNames.forget()
-    else if (removals === 'api') this.recentNames.record(changes)
-    else this.recentNames.settle(changes)
+    if (this.#commit === null) return
+    if (removals === 'override') this.recent.forget()
+    else if (removals === 'api') this.recent.record(touched)
+    // What Git has altered, its own guardrail has judged.
+    else this.recent.settle(touched)
   }
 
   #take(source: SourceFile, read: ReadFile | undefined): AcceptedFile {

@@ -142,10 +142,9 @@ class Selector {
 
   /** What fails here may fail only because of another that fails later: the attempt decides. */
   #applyAll(draft: Draft, batch: readonly Pending[]): Attempt {
-    const { recentNames, recentChanges, names } = this.#parts.accepted
+    const { recent, names } = this.#parts.accepted
     const memory: BatchMemory = {
-      recent: recentNames.fork(),
-      recentChanges: recentChanges.fork(),
+      recent: recent.fork(),
       names: names.fork(),
       held: undefined,
     }

@@ -1,193 +1,185 @@
 // The table of limits on what one change alters: what each measures, and how it says so.
 import { lostBetween } from '#compiler/lower/answers.ts'
-import type { Answers } from '#compiler/lower/answers.ts'
-import type {
-  ChangeLimits,
-  ChangeOutline,
-  PoolOutline,
-  ZoneOutline,
-} from '#compiler/lower/change-outline.ts'
+import type { PoolOutline, ZoneOutline } from '#compiler/lower/change-outline.ts'
+import type { NameFacts } from '#compiler/lower/name-outline.ts'
 import {
   changedNamesFree,
   ttlJumpFreeSeconds,
   zoneTtlFreeSeconds,
 } from '#schemas/objects/guardrails.ts'
-import { areTooMany, listed } from './removal.ts'
+import type { changeLimitDefaults } from '#schemas/objects/guardrails.ts'
+import { isOwn, namesIn } from './change.ts'
+import type { Change, TenantName } from './change.ts'
+import { areTooMany, listed, removalIn, totalsOf } from './removal.ts'
 
-/** A change as the limits measure it, be it a commit or the requests of some minutes. */
-export interface ChangeTally {
-  readonly pools: Iterable<PoolChange>
-  /** Pools that are judged one by one. */
-  readonly ownPools: Iterable<PoolChange>
-  /** In seconds, of names that were there before; 0: the name has none any more. */
-  readonly ttls: Iterable<readonly [name: string, before: number, now: number]>
-  /** Names that were there, are there still, and are answered otherwise. */
-  readonly changedNames: Iterable<string>
-  /** Names that were there before and are there still. */
-  readonly answers: Iterable<readonly [name: string, before: Answers, now: Answers]>
-  /** Zones that were declared before and are so still. */
-  readonly zones: Iterable<readonly [name: string, before: ZoneOutline, now: ZoneOutline]>
-  /** Before the change. Asked for only where more than one is lost or changed. */
-  readonly totals: {
-    readonly names: () => number
-    /** Pools with two members or more that services ask. */
-    readonly redundantPools: () => number
-  }
+export type LimitName = 'removedNames' | keyof typeof changeLimitDefaults
+
+/** Left out: what it measures may change. */
+export type Limits = { readonly [Name in LimitName]?: number | undefined }
+
+export interface Found {
+  /** What the change does, as the end of "Commit c0ffee …". */
+  readonly words: string
+  /** The tenant of all that the words name or count; null: there are several. */
+  readonly owner: string | null
 }
 
-/** A change to a pool that was there before; without `now` it is gone. */
-export interface PoolChange {
-  readonly name: string
-  readonly before: PoolOutline
-  readonly now: PoolOutline | undefined
+/** A request is judged by itself, and together with those of ten minutes before it. */
+export type Scope = 'alone' | 'together'
+
+interface Row {
+  readonly limit: LimitName
+  readonly scopes: readonly Scope[]
+  /** undefined: so much may change. */
+  readonly find: (change: Change, max: number, tenant: TenantName) => Found | undefined
 }
 
-export type ChangeLimit = keyof ChangeLimits
+/** In the order in which a change is told of them: the first one counts. */
+export const limitRows: readonly Row[] = Object.freeze([
+  { limit: 'removedNames', scopes: ['alone', 'together'], find: removedNames },
+  { limit: 'removedMembers', scopes: ['together'], find: removedMembers },
+  { limit: 'lostRedundancy', scopes: ['together'], find: lostRedundancy },
+  { limit: 'ttlJump', scopes: ['alone'], find: zoneTtl },
+  { limit: 'ttlJump', scopes: ['together'], find: ttlJump },
+  { limit: 'changedNames', scopes: ['together'], find: changedNames },
+  { limit: 'lostAnswers', scopes: ['alone'], find: lostAnswers },
+  { limit: 'replacedServers', scopes: ['alone'], find: replacedServers },
+])
 
-type Measure = (tally: ChangeTally, max: number) => string | undefined
+const ofMany = (words: string): Found => ({ words, owner: null })
 
-/** Each: undefined, so much may change; else what it does, as the end of "Commit c0ffee …". */
-const table: { readonly [Name in ChangeLimit]: Measure } = {
-  removedMembers: ({ ownPools }, max) => {
-    for (const { name, before, now } of ownPools) {
-      // Where the whole pool goes, other limits measure what its names lose.
-      if (now === undefined) continue
-      const left = new Set(now.members)
-      const gone = before.members.filter((member) => !left.has(member))
-      // What takes their place is no loss.
-      const lost = Math.min(gone.length, before.members.length - now.members.length)
-      if (!areTooMany(lost, before.members.length, max)) continue
-      const whose = `of the ${before.members.length} members of pool "${name}"`
-      return `takes away ${lost} ${whose} (${listed(gone)}), more than ${max} %`
-    }
-    return undefined
-  },
-  lostRedundancy: ({ pools, totals }, max) => {
-    const lost = [...pools].filter(losesRedundancy).map(({ name }) => name)
-    if (lost.length < 2) return undefined
-    const total = totals.redundantPools()
-    if (!areTooMany(lost.length, total, max)) return undefined
-    const share = `${lost.length} of ${total} pools (${listed(lost)})`
-    return `leaves ${share} with fewer than two members, more than ${max} %`
-  },
-  ttlJump: ({ ttls, zones }, max) => {
-    for (const [zone, { ttlSeconds: was }, { ttlSeconds: now }] of zones) {
-      if (now <= zoneTtlFreeSeconds || !isJump(was, now, max)) continue
-      const what = `makes the TTL of the NS or SOA records of zone ${zone}`
-      return `${what} more than ${max} times as long (from ${was} s to ${now} s)`
-    }
-    const longer = [...ttls].filter(([, ttl, now]) => isJump(ttl, now, max))
-    if (longer.length < 2) return undefined
-    const shown = longer.map(([name, ttl, now]) => `${name} from ${ttl} s to ${now} s`)
-    const times = `more than ${max} times as long`
-    return `makes the TTLs of ${longer.length} names ${times} (${listed(shown)})`
-  },
-  changedNames: ({ changedNames, totals }, max) => {
-    const changed = [...changedNames]
-    if (changed.length <= changedNamesFree) return undefined
-    const total = totals.names()
-    if (!areTooMany(changed.length, total, max)) return undefined
-    return `changes ${changed.length} of ${total} names (${listed(changed)}), more than ${max} %`
-  },
-  lostAnswers: ({ answers }, max) => {
-    const dark: string[] = []
-    for (const [name, before, now] of answers) {
-      const lost = lostBetween(before, now)
-      if (lost !== undefined) dark.push(lost === 'all' ? name : `${name}: ${lost}`)
-    }
-    if (dark.length <= max) return undefined
-    const count = `${dark.length} name${dark.length === 1 ? '' : 's'}`
-    return `leaves ${count} without an answer that could be given before (${listed(dark)})`
-  },
-  replacedServers: ({ zones }, max) => {
-    for (const [zone, { servers }, { servers: now }] of zones) {
-      const gone = servers.filter((server) => !now.includes(server))
-      const areAll = gone.length > 0 && gone.length === servers.length && max < 100
-      if (!areAll && !areTooMany(gone.length, servers.length, max)) continue
-      const whose = `${gone.length} of the ${servers.length} name servers of zone ${zone}`
-      return `replaces ${whose} (${listed(gone)})`
-    }
-    return undefined
-  },
+function removedNames(change: Change, max: number, tenant: TenantName): Found | undefined {
+  const words = removalIn(change, max, tenant)
+  return words === undefined ? undefined : ofMany(words)
 }
 
-export const isRedundant = ({ isUsed, members }: PoolOutline): boolean =>
-  isUsed && members.length > 1
-
-export function losesRedundancy({ before, now }: PoolChange): boolean {
-  return now !== undefined && isRedundant(before) && now.members.length < 2
-}
-
-export function isJump(beforeSeconds: number, nowSeconds: number, times: number): boolean {
-  return nowSeconds > ttlJumpFreeSeconds && nowSeconds > Math.max(1, beforeSeconds) * times
-}
-
-/** The first limit that a change is beyond, in words; undefined: none. */
-export function beyondLimit(
-  tally: ChangeTally,
-  limits: ChangeLimits,
-): { readonly limit: ChangeLimit; readonly words: string } | undefined {
-  for (const [name, measure] of Object.entries(table)) {
-    const limit = name as ChangeLimit
-    const words = measure(tally, limits[limit])
-    if (words !== undefined) return { limit, words }
+function removedMembers({ before, after, part }: Change, max: number): Found | undefined {
+  for (const [name, own] of (part?.own ?? before).pools) {
+    const [was, now] = [before.pools.get(name), after.pools.get(name)]
+    // Where the whole pool goes, other limits measure what its names lose.
+    if (was === undefined || now === undefined || goneOf(own, now).length === 0) continue
+    const gone = goneOf(was, now)
+    // What takes their place is no loss.
+    const lost = Math.min(gone.length, was.members.length - now.members.length)
+    if (!areTooMany(lost, was.members.length, max)) continue
+    const whose = `of the ${was.members.length} members of pool "${name}"`
+    const words = `takes away ${lost} ${whose} (${listed(gone)}), more than ${max} %`
+    return { words, owner: was.tenant }
   }
   return undefined
 }
 
-export function tallyBetween(before: ChangeOutline, after: ChangeOutline): ChangeTally {
-  return {
-    get pools() {
-      return poolsBetween(before, after)
-    },
-    get ownPools() {
-      return poolsBetween(before, after)
-    },
-    get ttls() {
-      return ttlsBetween(before, after)
-    },
-    get changedNames() {
-      return changedBetween(before, after)
-    },
-    get answers() {
-      return bothOf(before.answers, after.answers)
-    },
-    get zones() {
-      return bothOf(before.zones, after.zones)
-    },
-    totals: {
-      names: () => before.shapes.size,
-      redundantPools: () => [...before.pools.values()].filter(isRedundant).length,
-    },
-  }
+function goneOf({ members }: PoolOutline, now: PoolOutline): readonly string[] {
+  const left = new Set(now.members)
+  return members.filter((member) => !left.has(member))
 }
 
-function* poolsBetween(before: ChangeOutline, after: ChangeOutline): Generator<PoolChange> {
+function lostRedundancy(change: Change, max: number, tenant: TenantName): Found | undefined {
+  const { before, after, part } = change
+  if (part !== undefined && !losesMembers(part.own, after)) return undefined
+  const lost: string[] = []
   for (const [name, pool] of before.pools) {
-    yield { name, before: pool, now: after.pools.get(name) }
+    const now = after.pools.get(name)
+    if (now !== undefined && now.members.length < 2 && isRedundant(pool)) lost.push(name)
   }
+  if (lost.length < 2) return undefined
+  const total =
+    part?.totals.redundantPools(tenant) ??
+    [...before.pools].filter(([, pool]) => isRedundant(pool)).length
+  if (!areTooMany(lost.length, total, max)) return undefined
+  const share = `${lost.length} of ${total} pools (${listed(lost)})`
+  return ofMany(`leaves ${share} with fewer than two members, more than ${max} %`)
 }
 
-function* ttlsBetween(
-  before: ChangeOutline,
-  after: ChangeOutline,
-): Generator<readonly [string, number, number]> {
-  for (const [name, ttl] of before.ttls) yield [name, ttl, after.ttls.get(name) ?? 0]
+export const isRedundant = (pool: PoolOutline): boolean => pool.members.length > 1 && pool.isUsed
+
+function losesMembers({ pools }: Change['before'], after: Change['after']): boolean {
+  return [...pools].some(([name, own]) => {
+    const now = after.pools.get(name)
+    return now !== undefined && goneOf(own, now).length > 0
+  })
 }
 
-function* changedBetween(before: ChangeOutline, after: ChangeOutline): Generator<string> {
-  for (const [name, shape] of before.shapes) {
-    const now = after.shapes.get(name)
-    if (now !== undefined && now !== shape) yield name
+function zoneTtl(change: Change, max: number): Found | undefined {
+  for (const [zone, { ttlSeconds: was }, { ttlSeconds: now }] of zonesIn(change)) {
+    if (now <= zoneTtlFreeSeconds || !isJump(was, now, max)) continue
+    const what = `makes the TTL of the NS or SOA records of zone ${zone}`
+    return ofMany(`${what} more than ${max} times as long (from ${was} s to ${now} s)`)
   }
+  return undefined
 }
 
-function* bothOf<T>(
-  before: ReadonlyMap<string, T>,
-  after: ReadonlyMap<string, T>,
-): Generator<readonly [string, T, T]> {
-  for (const [name, was] of before) {
-    const now = after.get(name)
+function ttlJump(change: Change, max: number): Found | undefined {
+  if (!isOwn(change, isLonger)) return undefined
+  const longer: string[] = []
+  for (const [name, was, now] of namesIn(change)) {
+    if (!isLonger(was, now)) continue
+    const ttl = was.ttlSeconds === 0 ? (change.part?.otherTtl(name) ?? 0) : was.ttlSeconds
+    if (isJump(ttl, now.ttlSeconds, max))
+      longer.push(`${name} from ${ttl} s to ${now.ttlSeconds} s`)
+  }
+  if (longer.length < 2) return undefined
+  const times = `more than ${max} times as long`
+  return ofMany(`makes the TTLs of ${longer.length} names ${times} (${listed(longer)})`)
+}
+
+const isLonger = ({ ttlSeconds: was }: NameFacts, { ttlSeconds: now }: NameFacts): boolean =>
+  now > ttlJumpFreeSeconds && now > was
+
+function isJump(beforeSeconds: number, nowSeconds: number, times: number): boolean {
+  return nowSeconds > ttlJumpFreeSeconds && nowSeconds > Math.max(1, beforeSeconds) * times
+}
+
+function changedNames(change: Change, max: number, tenant: TenantName): Found | undefined {
+  const { size } = change.before.names
+  const isChanged = (was: NameFacts, now: NameFacts): boolean => was.shape !== now.shape
+  if (size <= changedNamesFree || max >= 100 || !isOwn(change, isChanged)) return undefined
+  const namesMin = tenant === null ? (change.part?.totals.namesMin ?? 0) : 0
+  // A request does not look at all that came before it.
+  if (!areTooMany(size, namesMin, max)) return undefined
+  const changed: string[] = []
+  for (const [name, was, now] of namesIn(change)) {
+    if (now.standing > 0 && isChanged(was, now)) changed.push(name)
+  }
+  if (changed.length <= changedNamesFree) return undefined
+  const total = totalsOf(change, tenant).all
+  if (!areTooMany(changed.length, total, max)) return undefined
+  return ofMany(
+    `changes ${changed.length} of ${total} names (${listed(changed)}), more than ${max} %`,
+  )
+}
+
+function lostAnswers(change: Change, max: number): Found | undefined {
+  const dark: string[] = []
+  const owners = new Set<string>()
+  for (const [name, was, now] of namesIn(change)) {
+    const lost = lostBetween(was.answers, now.answers)
+    if (lost === undefined) continue
+    dark.push(lost === 'all' ? name : `${name}: ${lost}`)
+    owners.add(was.tenant)
+  }
+  if (dark.length <= max) return undefined
+  const count = `${dark.length} name${dark.length === 1 ? '' : 's'}`
+  const words = `leaves ${count} without an answer that could be given before (${listed(dark)})`
+  const [owner = null] = owners
+  return { words, owner: owners.size === 1 ? owner : null }
+}
+
+function replacedServers(change: Change, max: number): Found | undefined {
+  for (const [zone, { servers }, { servers: now }] of zonesIn(change)) {
+    const gone = servers.filter((server) => !now.includes(server))
+    const areAll = gone.length > 0 && gone.length === servers.length && max < 100
+    if (!areAll && !areTooMany(gone.length, servers.length, max)) continue
+    const whose = `${gone.length} of the ${servers.length} name servers of zone ${zone}`
+    return ofMany(`replaces ${whose} (${listed(gone)})`)
+  }
+  return undefined
+}
+
+/** Declared before, and still. */
+function* zonesIn({ before, after }: Change): Generator<[string, ZoneOutline, ZoneOutline]> {
+  for (const [name, was] of before.zones) {
+    const now = after.zones.get(name)
     if (now !== undefined) yield [name, was, now]
   }
 }

@@ -5,6 +5,7 @@ import { otherTenants } from '#schemas/objects/guardrails.ts'
 export interface MovedBreach {
   /** As the end of "Commit c0ffee …". */
   readonly words: string
+  readonly max: number
   /** Whose limit it is; '': of the whole. */
   readonly tenant: string
   readonly name: string
@@ -20,12 +21,12 @@ export function movedBeyond(limits: MoveLimits, moved: readonly Moved[]): MovedB
     const percent = Number((share * 100).toPrecision(12))
     const whose = `sends ${rounded(percent)} % of the clients of ${name} elsewhere, more than`
     if (limits.all !== null && percent > limits.all) {
-      return { words: `${whose} ${limits.all} %`, tenant: '', name, owner: tenant }
+      return { words: `${whose} ${limits.all} %`, max: limits.all, tenant: '', name, owner: tenant }
     }
     const own = limits.tenants.get(tenant) ?? limits.tenants.get(otherTenants)
     if (own !== undefined && percent > own) {
       const words = `${whose} ${own} %, of tenant "${tenant}"`
-      return { words, tenant, name, owner: tenant }
+      return { words, max: own, tenant, name, owner: tenant }
     }
   }
   return undefined

@@ -1,5 +1,4 @@
-// Counts the names that a change removes, and compares them with the limit: the one judge of what
-// comes by Git and of what comes by the API.
+// Counts the names that a change removes, and compares them with the limit.
 import {
   isLeftWithoutPool,
   isLostBy,
@@ -10,104 +9,86 @@ import {
   presenceBy,
 } from '#compiler/lower/name-standing.ts'
 import type { Measure, PerMeasure, Standing } from '#compiler/lower/name-standing.ts'
-import type { NameOutline, Names } from '#compiler/lower/name-outline.ts'
-
-export interface Removal {
-  readonly measure: Measure
-  readonly names: readonly LostName[]
-  /** Names before. */
-  readonly total: number
-  /** Declared zones that had names and are not declared any more. */
-  readonly zones: readonly string[]
-}
+import type { Facts, NameFacts } from '#compiler/lower/name-outline.ts'
+import { isOwn, namesIn } from './change.ts'
+import type { Change, TenantName } from './change.ts'
 
 /** A name that is gone, or that answers no more since its service has no pool. */
-export interface LostName {
+interface LostName {
   readonly name: string
   readonly isLeft: boolean
 }
 
-/** What a change takes away of the names that one measure counts. */
-export interface Tally {
-  readonly names: readonly LostName[]
-  /** Names before. */
-  readonly total: number
-}
-
 const namesListed = 5
 
-/** null: so much may go. */
-export function removalBetween(before: NameOutline, after: NameOutline): Removal | null {
-  const totals = countsOf(before.names)
-  const lost = lossesOf(standingsBetween(before.names, after.names))
-  const tallies = perMeasure((measure) => ({ names: lost[measure], total: totals[measure] }))
-  const zones = [...before.zones]
-    .filter(([zone, count]) => count > 0 && !after.zones.has(zone))
-    .map(([zone]) => zone)
-  const measure = lastGone(tallies, before, after) ?? tooMany(tallies, before.removedNamesMax)
-  if (measure === undefined && zones.length === 0) return null
-  return removalOf(tallies, measure ?? 'all', zones)
+/** @returns words; undefined: so much may go */
+export function removalIn(
+  change: Change,
+  percentMax: number,
+  tenant: TenantName,
+): string | undefined {
+  const zones = goneZones(change)
+  const lost = isOwn(change, isLess) ? lossesIn(change) : perMeasure((): LostName[] => [])
+  if (zones.length === 0 && measures.every((measure) => lost[measure].length === 0))
+    return undefined
+  // A single name may go over the API, which is no mistake of a whole file.
+  const last = change.part === undefined ? lastGone(lost, change) : undefined
+  const isMany = last !== undefined || measures.some((measure) => lost[measure].length > 1)
+  const totals = isMany || zones.length > 0 ? totalsOf(change, tenant) : perMeasure(() => 0)
+  const measure =
+    last ?? measures.find((one) => areTooMany(lost[one].length, totals[one], percentMax))
+  if (measure === undefined && zones.length === 0) return undefined
+  const told = measure ?? 'all'
+  const names = lost[told].map(wordsOfName)
+  const ofNames = `${names.length} of ${plural(totals[told], nounOf[told])}`
+  const ofZones = `${zones.length} zone${zones.length === 1 ? '' : 's'} with names`
+  const parts = [
+    ...(names.length === 0 ? [] : [`${ofNames} (${listed(names)})`]),
+    ...(zones.length === 0 ? [] : [`${ofZones} (${listed(zones)})`]),
+  ]
+  return `removes ${parts.join(' and ')}`
 }
 
-export function removalOf(
-  tallies: PerMeasure<Tally>,
-  measure: Measure,
-  zones: readonly string[],
-): Removal {
-  return { measure, ...tallies[measure], zones }
-}
-
-/** The first measure by which too many names go; undefined: so many may. */
-export function tooMany(tallies: PerMeasure<Tally>, percentMax: number): Measure | undefined {
-  return measures.find((measure) => {
-    const { names, total } = tallies[measure]
-    return areTooMany(names.length, total, percentMax)
-  })
-}
-
-/** A single name may go, in a small configuration too. */
+/** A single one may go, in a small configuration too. */
 export function areTooMany(removed: number, total: number, percentMax: number): boolean {
   return removed > 1 && removed * 100 > total * percentMax
 }
 
-/** How many names each measure counts. */
-export function countsOf(names: Names): PerMeasure<number> {
+/** Names before a change, as each measure counts them. */
+export function totalsOf({ before, part }: Change, tenant: TenantName): PerMeasure<number> {
+  if (part !== undefined) return part.totals.names(tenant)
   const counts = { all: 0, balanced: 0, records: 0 }
-  for (const standing of names.values()) {
-    for (const measure of measures) counts[measure] += Number(presenceBy(measure, standing) > 0)
-  }
+  for (const [, { standing }] of before.names) addTo(counts, standing, 1)
   return counts
 }
 
-/** @param changes of each name: what stood there, and what stands there now */
-export function lossesOf(
-  changes: Iterable<readonly [name: string, before: Standing, now: Standing]>,
-): PerMeasure<readonly LostName[]> {
+export function addTo(counts: Record<Measure, number>, standing: Standing, step: 1 | -1): void {
+  for (const measure of measures) {
+    if (presenceBy(measure, standing) > Presence.Absent) counts[measure] += step
+  }
+}
+
+function isLess({ standing: was }: NameFacts, { standing: now }: NameFacts): boolean {
+  return was !== now && measures.some((measure) => isLostBy(measure, was, now))
+}
+
+function lossesIn(change: Change): PerMeasure<readonly LostName[]> {
   const lost = perMeasure((): LostName[] => [])
-  for (const [name, before, now] of changes) {
-    if (before === now) continue
+  for (const [name, { standing: was }, { standing: now }] of namesIn(change)) {
+    if (was === now) continue
     for (const measure of measures) {
-      if (!isLostBy(measure, before, now)) continue
-      lost[measure].push({ name, isLeft: isLeftWithoutPool(now) })
+      if (isLostBy(measure, was, now)) lost[measure].push({ name, isLeft: isLeftWithoutPool(now) })
     }
   }
   return lost
 }
 
-/** `3 of 4 names (a.example., b.example., c.example.) and 1 zone with names (example.)` */
-export function wordsOf({ measure, names, total, zones }: Removal): string {
-  const ofNames =
-    names.length === 0
-      ? []
-      : [
-          `${names.length} of ${plural(total, nounOf[measure])} ` +
-            `(${listed(names.map(wordsOfName))})`,
-        ]
-  const ofZones =
-    zones.length === 0
-      ? []
-      : [`${zones.length} zone${zones.length === 1 ? '' : 's'} with names (${listed(zones)})`]
-  return [...ofNames, ...ofZones].join(' and ')
+/** Declared zones that had names and are not declared any more. */
+function goneZones({ before, after }: Change): readonly string[] {
+  const gone = [...before.zones].filter(
+    ([zone, { hasNames }]) => hasNames && !after.zones.get(zone),
+  )
+  return gone.map(([zone]) => zone)
 }
 
 function plural(count: number, noun: string): string {
@@ -118,33 +99,23 @@ function wordsOfName({ name, isLeft }: LostName): string {
   return isLeft ? `${name} left without a pool` : name
 }
 
-function* standingsBetween(
-  before: Names,
-  after: Names,
-): Generator<readonly [string, Standing, Standing]> {
-  for (const [name, standing] of before) yield [name, standing, after.get(name) ?? 0]
-}
-
 /** The measure of which nothing answers any more, as something did. */
 function lastGone(
-  tallies: PerMeasure<Tally>,
-  before: NameOutline,
-  after: NameOutline,
+  lost: PerMeasure<readonly LostName[]>,
+  { before, after }: Change,
 ): Measure | undefined {
-  if (tallies.all.names.length > 0 && after.names.size === 0) return 'all'
+  if (lost.all.length > 0 && !hasAny(after.names, () => true)) return 'all'
   const kinds: readonly Measure[] = ['all', 'balanced']
-  return kinds.find(
-    (measure) =>
-      tallies[measure].names.length > 0 &&
-      hasAnswers(before.names, measure) &&
-      !hasAnswers(after.names, measure),
-  )
+  return kinds.find((measure) => {
+    const answers = ({ standing }: NameFacts) => presenceBy(measure, standing) === Presence.Answers
+    return (
+      lost[measure].length > 0 && hasAny(before.names, answers) && !hasAny(after.names, answers)
+    )
+  })
 }
 
-function hasAnswers(names: Names, measure: Measure): boolean {
-  for (const standing of names.values()) {
-    if (presenceBy(measure, standing) === Presence.Answers) return true
-  }
+function hasAny(names: Facts<NameFacts>, isOne: (facts: NameFacts) => boolean): boolean {
+  for (const [, facts] of names) if (isOne(facts)) return true
   return false
 }
 

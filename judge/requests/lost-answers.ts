@@ -1,21 +1,17 @@
 // Tells which names a request would leave without answers that they could give, though they stay.
 import { answerBits, denialBy, poolAnswers, serviceAnswers } from '#compiler/lower/answers.ts'
 import type { Answers, PoolAnswers } from '#compiler/lower/answers.ts'
-import { zonesOf } from '#compiler/lower/change-outline.ts'
-import type { ZoneOutline } from '#compiler/lower/change-outline.ts'
 import { outlineName } from '#compiler/lower/name-outline.ts'
 import { Presence, presenceBy } from '#compiler/lower/name-standing.ts'
-import { zonesDeclaredBy } from '#compiler/lower/zone-plan.ts'
 import type { Draft } from '#config/draft.ts'
 import type { ConfigEntry } from '#config/entry.ts'
 import type { NameLedger } from './name-ledger.ts'
-import type { RecentNames } from './recent-names.ts'
 
 export interface AnswerChange {
   readonly name: string
   /** Whose service it is; '': a response rule is about all. */
   readonly tenant: string
-  readonly before: Answers
+  readonly was: Answers
   readonly now: Answers
 }
 
@@ -25,25 +21,16 @@ export interface AnsweredBefore {
   readonly entries: ReadonlyMap<string, ConfigEntry>
   /** All, where the request touches one. */
   readonly policies: readonly ConfigEntry<'ResponsePolicy'>[] | undefined
-  readonly settings: ConfigEntry<'Settings'> | undefined
 }
 
-export interface NameMemory {
-  readonly names: NameLedger
-  readonly recent: RecentNames
-}
-
-/**
- * Finds names that can answer less than before. What came within the last minutes is not counted,
- * as with names that go.
- */
-export function answerChanges(
+/** @param names as before the request */
+export function* answerChanges(
   draft: Draft,
   before: AnsweredBefore,
-  { names, recent }: NameMemory,
-): readonly AnswerChange[] {
-  const found = [...byPools(draft, before), ...byRules(draft, before, names)]
-  return found.filter(({ name }) => recent.beforeOf(name) !== 0)
+  names: NameLedger,
+): Generator<AnswerChange> {
+  yield* byPools(draft, before)
+  yield* byRules(draft, before, names)
 }
 
 /** Where no pool gets weaker, only the services that the request touches are looked at. */
@@ -75,7 +62,7 @@ function* byPools(draft: Draft, { entries }: AnsweredBefore): Generator<AnswerCh
     )
     const answersNow = serviceAnswers(now!.object.spec, ofTenant)
     if (answersBefore === answersNow) continue
-    yield { name, tenant: now!.tenant, before: answersBefore, now: answersNow }
+    yield { name, tenant: now!.tenant, was: answersBefore, now: answersNow }
   }
 }
 
@@ -122,22 +109,8 @@ function* byRules(
   for (const name of names.names()) {
     if (!isNamed(name) || isDenied?.(name) !== true || wasDenied?.(name) === true) continue
     if (presenceBy('all', names.standingOf(name)) !== Presence.Answers) continue
-    yield { name, tenant: '', before: answerBits.record, now: answerBits.denied }
+    yield { name, tenant: '', was: answerBits.record, now: answerBits.denied }
   }
-}
-
-/** Zones that were declared before and are so still, where the request alters the settings. */
-export function zoneChanges(
-  draft: Draft,
-  { settings }: AnsweredBefore,
-): readonly (readonly [name: string, before: ZoneOutline, now: ZoneOutline])[] {
-  const [now] = draft.entries('Settings')
-  if (settings === undefined || now === undefined || settings.object === now.object) return []
-  const zones = zonesOf(zonesDeclaredBy(now.object))
-  return [...zonesOf(zonesDeclaredBy(settings.object))].flatMap(([name, before]) => {
-    const zone = zones.get(name)
-    return zone === undefined ? [] : [[name, before, zone] as const]
-  })
 }
 
 function isOf<K extends 'Service' | 'Pool'>(entry: ConfigEntry, kind: K): entry is ConfigEntry<K> {

@@ -1,24 +1,28 @@
 // Remembers what the API has altered of names and pools in the last minutes, so that many small
 // changes count as the large one that they are.
+import type { Facts } from '#compiler/lower/name-outline.ts'
 import type { Clock } from '#lib/clock.ts'
 import { judgeLimits } from '#judge/limits.ts'
-import type { Touched, TouchedName, TouchedPool } from './touched.ts'
+import { joinedName, joinedPool } from './touched.ts'
+import type { Pair, Touched, TouchedPool } from './touched.ts'
+import type { NameFacts } from '#compiler/lower/name-outline.ts'
 
-interface Since {
+interface Since<T> extends Pair<T> {
   readonly sinceMs: number
 }
 
+type Join<T> = (known: Pair<T>, own: Pair<T>) => Pair<T> | undefined
+
 /** As large as what was changed within the time, and no name or pool twice. */
 export class RecentChanges {
+  readonly names: Recent<NameFacts>
+  readonly pools: Recent<TouchedPool>
   readonly #clock: Clock
-  readonly #base: RecentChanges | undefined
-  #isForgotten = false
-  readonly #names = new Map<string, TouchedName & Since>()
-  readonly #pools = new Map<string, TouchedPool & Since>()
 
   constructor(clock: Clock, base?: RecentChanges) {
     this.#clock = clock
-    this.#base = base
+    this.names = new Recent(clock, joinedName, base?.names)
+    this.pools = new Recent(clock, joinedPool, base?.pools)
   }
 
   /** For requests that may yet fail. The original must stay as it is meanwhile. */
@@ -26,109 +30,120 @@ export class RecentChanges {
     return new RecentChanges(this.#clock, this)
   }
 
-  /** At least as many as `names` has. */
-  get namesCount(): number {
-    return this.#names.size + (this.#below()?.namesCount ?? 0)
-  }
-
-  /** With what `more` alters, each since before the first change of the time. */
-  *names(more: Touched): Generator<readonly [string, TouchedName]> {
-    for (const [name, own] of more.names) yield [name, joinedName(this.#nameOf(name), own)]
-    for (const each of this.#allNames()) if (!more.names.has(each[0])) yield each
-  }
-
-  *pools(more: Touched): Generator<readonly [string, TouchedPool]> {
-    for (const [name, own] of more.pools) yield [name, joinedPool(this.#poolOf(name), own)]
-    for (const each of this.#allPools()) if (!more.pools.has(each[0])) yield each
-  }
-
   /** A change by the API. */
   record({ names, pools }: Touched): void {
-    const nowMs = this.#clock.monotonicMs()
-    this.#expire(nowMs)
-    for (const [name, own] of names) {
-      const known = this.#nameOf(name)
-      this.#names.set(name, { ...joinedName(known, own), sinceMs: known?.sinceMs ?? nowMs })
-    }
-    for (const [name, own] of pools) {
-      const known = this.#poolOf(name)
-      this.#pools.set(name, { ...joinedPool(known, own), sinceMs: known?.sinceMs ?? nowMs })
-    }
+    this.names.record(names)
+    this.pools.record(pools)
   }
 
   /** A change that was judged elsewhere: what it touches starts anew. Not of a fork. */
   settle({ names, pools }: Touched): void {
-    for (const name of names.keys()) this.#names.delete(name)
-    for (const name of pools.keys()) this.#pools.delete(name)
+    this.names.settle(names)
+    this.pools.settle(pools)
   }
 
   /** Somebody vouches for all of it. */
   forget(): void {
-    this.#isForgotten = true
-    this.#names.clear()
-    this.#pools.clear()
+    this.names.forget()
+    this.pools.forget()
+  }
+}
+
+class Recent<T> {
+  readonly #clock: Clock
+  readonly #join: Join<T>
+  #base: Recent<T> | undefined
+  /** null: it is back as it was. */
+  readonly #known = new Map<string, Since<T> | null>()
+
+  constructor(clock: Clock, join: Join<T>, base?: Recent<T>) {
+    this.#clock = clock
+    this.#join = join
+    this.#base = base
   }
 
-  get isEmpty(): boolean {
-    return this.#names.size === 0 && this.#pools.size === 0 && (this.#below()?.isEmpty ?? true)
+  /** With what a request alters, each since before the first change of the time. */
+  with(own: Facts<Pair<T>>): Facts<Pair<T>> {
+    const joined = (name: string, pair: Pair<T>): Pair<T> => {
+      const known = this.#get(name)
+      return known === undefined
+        ? pair
+        : (this.#join(known, pair) ?? { was: pair.now, now: pair.now })
+    }
+    const all = (): Iterable<readonly [string, Pair<T>]> => this.#all()
+    return {
+      // At most.
+      size: own.size + this.size,
+      get: (name) => {
+        const pair = own.get(name)
+        return pair === undefined ? this.#get(name) : joined(name, pair)
+      },
+      *[Symbol.iterator]() {
+        const seen = new Set<string>()
+        for (const [name, known] of all()) {
+          const pair = own.get(name)
+          if (pair !== undefined) seen.add(name)
+          yield [name, pair === undefined ? known : joined(name, pair)] as const
+        }
+        for (const each of own) if (!seen.has(each[0])) yield each
+      },
+    }
   }
 
-  #below(): RecentChanges | undefined {
-    return this.#isForgotten ? undefined : this.#base
-  }
-
-  #nameOf(name: string): (TouchedName & Since) | undefined {
-    const below = this.#below()
-    const known = this.#names.get(name) ?? (below && below.#nameOf(name))
-    return fresh(known, this.#clock.monotonicMs())
-  }
-
-  #poolOf(name: string): (TouchedPool & Since) | undefined {
-    const below = this.#below()
-    const known = this.#pools.get(name) ?? (below && below.#poolOf(name))
-    return fresh(known, this.#clock.monotonicMs())
-  }
-
-  *#allNames(): Generator<readonly [string, TouchedName]> {
+  record(own: Facts<Pair<T>>): void {
     const nowMs = this.#clock.monotonicMs()
-    for (const each of this.#names) if (fresh(each[1], nowMs)) yield each
-    const below = this.#below()
-    if (below === undefined) return
-    for (const each of below.#allNames()) if (!this.#names.has(each[0])) yield each
+    this.#expire(nowMs)
+    for (const [name, pair] of own) {
+      const known = this.#get(name)
+      const joined = known === undefined ? pair : this.#join(known, pair)
+      if (joined !== undefined)
+        this.#known.set(name, { ...joined, sinceMs: known?.sinceMs ?? nowMs })
+      else if (this.#base === undefined) this.#known.delete(name)
+      else this.#known.set(name, null)
+    }
   }
 
-  *#allPools(): Generator<readonly [string, TouchedPool]> {
-    const nowMs = this.#clock.monotonicMs()
-    for (const each of this.#pools) if (fresh(each[1], nowMs)) yield each
-    const below = this.#below()
-    if (below === undefined) return
-    for (const each of below.#allPools()) if (!this.#pools.has(each[0])) yield each
+  settle(own: Facts<Pair<T>>): void {
+    for (const [name] of own) this.#known.delete(name)
+  }
+
+  forget(): void {
+    this.#base = undefined
+    this.#known.clear()
+  }
+
+  /** At least as many as were changed within the time. */
+  get size(): number {
+    return this.#known.size + (this.#base?.size ?? 0)
+  }
+
+  #get(name: string): Since<T> | undefined {
+    const own = this.#known.get(name)
+    if (own === null) return undefined
+    if (own !== undefined) return this.#fresh(own)
+    const base = this.#base
+    return base && base.#get(name)
+  }
+
+  *#all(): Generator<readonly [string, Since<T>]> {
+    for (const [name, own] of this.#known) {
+      if (own !== null && this.#fresh(own) !== undefined) yield [name, own]
+    }
+    const base = this.#base
+    if (base === undefined) return
+    for (const each of base.#all()) if (!this.#known.has(each[0])) yield each
+  }
+
+  #fresh(one: Since<T>): Since<T> | undefined {
+    const isOld = this.#clock.monotonicMs() - one.sinceMs >= judgeLimits.removalWindowMs
+    return isOld ? undefined : one
   }
 
   #expire(nowMs: number): void {
-    for (const map of [this.#names, this.#pools] as const) {
-      for (const [name, { sinceMs }] of map) {
-        // In the order in which they began: the rest is younger.
-        if (nowMs - sinceMs < judgeLimits.removalWindowMs) break
-        map.delete(name)
-      }
+    for (const [name, one] of this.#known) {
+      // In the order in which they began: the rest is younger.
+      if (one !== null && nowMs - one.sinceMs < judgeLimits.removalWindowMs) break
+      if (one !== null || this.#base === undefined) this.#known.delete(name)
     }
   }
-}
-
-function fresh<T extends Since>(one: T | undefined, nowMs: number): T | undefined {
-  const isOld = one !== undefined && nowMs - one.sinceMs >= judgeLimits.removalWindowMs
-  return isOld ? undefined : one
-}
-
-function joinedName(known: TouchedName | undefined, own: TouchedName): TouchedName {
-  if (known === undefined) return own
-  // What is longer than all that was touched before was there from the start.
-  const ttlBefore =
-    own.ttlBefore > known.ttlNow ? Math.max(known.ttlBefore, own.ttlBefore) : known.ttlBefore
-  return { ...own, shape: (known.shape + own.shape) | 0, ttlBefore }
-}
-
-function joinedPool(known: TouchedPool | undefined, own: TouchedPool): TouchedPool {
-  return known === undefined ? own : { ...own, before: known.before }
 }

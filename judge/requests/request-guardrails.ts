@@ -1,39 +1,27 @@
 // Checks what a request alters against the guardrails: by itself, and with those shortly before it.
-import { outlineName } from '#compiler/lower/name-outline.ts'
-import { perMeasure } from '#compiler/lower/name-standing.ts'
-import type { PerMeasure } from '#compiler/lower/name-standing.ts'
-import { enclosingZone } from '#compiler/lower/zone-plan.ts'
-import { removedNamesDefault } from '#schemas/objects/guardrails.ts'
 import type { ConfigEntry } from '#config/entry.ts'
-import { removalOf, tooMany, wordsOf } from '#judge/guard/removal.ts'
-import type { Tally } from '#judge/guard/removal.ts'
-import { judgeLimits } from '#judge/limits.ts'
 import type { Draft } from '#config/draft.ts'
 import type { Operation, WriteFailure, WriteRequest, WrittenObject } from '#config/operation.ts'
-import { answerChanges, zoneChanges } from './lost-answers.ts'
-import { changeBreach } from './request-breach.ts'
-import type { ChangeBreach } from './request-breach.ts'
-import type { NameChanges, NameLedger } from './name-ledger.ts'
+import { judge } from '#judge/guard/judge.ts'
+import type { Breach } from '#judge/guard/judge.ts'
+import { judgeLimits } from '#judge/limits.ts'
+import type { NameLedger } from './name-ledger.ts'
 import type { RecentChanges } from './recent-changes.ts'
-import { lossOf } from './recent-names.ts'
-import type { Loss, RecentNames } from './recent-names.ts'
+import { RequestOutlines } from './request-outlines.ts'
 import { isTouchable, touchedBetween } from './touched.ts'
-
-type Settings = ConfigEntry<'Settings'>
 
 /** What requests are judged by: what there is, and what came and went lately. */
 export interface GuardMemory {
   /** As before the request. */
   readonly names: NameLedger
-  readonly recent: RecentNames
-  readonly recentChanges: RecentChanges
+  readonly recent: RecentChanges
 }
 
 /** What a request may alter, as it was before. */
 export interface Guarded {
   /** Services, pools and files of records, by kind and id. */
   readonly entries: ReadonlyMap<string, ConfigEntry>
-  readonly settings: Settings | undefined
+  readonly settings: ConfigEntry<'Settings'> | undefined
   /** All response policies, where it may alter one. */
   readonly policies: readonly ConfigEntry<'ResponsePolicy'>[] | undefined
 }
@@ -75,37 +63,28 @@ function touchedBy(draft: Draft, operation: Operation): readonly ConfigEntry[] {
 }
 
 /**
- * Takes note of what the request has removed, unless that is too much. A deletion of one service
- * is meant, be it the last one; what removes several has to say so.
+ * Takes note of what the request alters, unless that is too much. A deletion of one service is
+ * meant, be it the last one; what removes several has to say so.
  */
 export function guardFailure(
   draft: Draft,
   { override }: WriteRequest,
   guarded: Guarded,
   written: readonly (WrittenObject | null)[],
-  memory: GuardMemory,
+  { names, recent }: GuardMemory,
 ): WriteFailure | undefined {
-  const { names, recent, recentChanges } = memory
   const before = [...guarded.entries.values()]
-  const now = entriesNow(draft, before, written)
-  const changes = names.changes(before, now)
-  const touched = touchedBetween(before, now)
+  const touched = touchedBetween(before, entriesNow(draft, before, written), names)
   if (override === undefined) {
-    const removed = tooMuch(draft, changes, guarded.settings, memory)
-    if (removed !== undefined) return removalFailure(removed)
     const { guardrails } = guarded.settings?.object.spec ?? {}
-    const answers = answerChanges(draft, guarded, memory)
-    const zones = zoneChanges(draft, guarded)
-    const judged = { draft, guardrails, changes, touched, answers, zones, ...memory }
-    const breach = changeBreach(judged)
-    if (breach !== undefined) return changeFailure(breach)
-    recent.record(changes)
-    recentChanges.record(touched)
-  } else {
-    recent.forget()
-    recentChanges.forget()
-  }
-  names.apply(changes)
+    const outlines = new RequestOutlines({ draft, guarded, touched, names, recent })
+    const alone = judge(outlines.alone(), guardrails, 'alone')
+    if (alone !== undefined) return failureOf(alone, true)
+    const together = judge(outlines.together(), guardrails, 'together')
+    if (together !== undefined) return failureOf(together, false)
+    recent.record(touched)
+  } else recent.forget()
+  names.apply(touched)
   return undefined
 }
 
@@ -113,26 +92,24 @@ const ifMeant =
   'If that is meant, send it again with the header X-Gslb-Override: REASON; the reason is kept ' +
   'in the commit.'
 
-function removalFailure(removed: string): WriteFailure {
-  const message =
-    `This would remove ${removed}, more than guardrails.removedNames permits. ` + ifMeant
-  return { code: 'guarded', message, operation: -1, diagnostics: [] }
-}
-
-function changeFailure({ guardrail, words, tenant, owner }: ChangeBreach): WriteFailure {
+function failureOf(breach: Breach, isAlone: boolean): WriteFailure {
+  const { limit, max, tenant, owner } = breach
   const minutes = judgeLimits.removalWindowMs / 60_000
-  const limit =
-    tenant === ''
-      ? `guardrails.${guardrail}`
-      : `guardrails.tenants, ${guardrail} of tenant "${tenant}"`
-  const isAlone = guardrail === 'lostAnswers' || guardrail === 'replacedServers'
-  const together = isAlone ? '' : `; all requests of ${minutes} minutes together`
-  const what = `This would ${words} (${limit}${together}).`
-  return {
-    ...{ code: 'guarded', guardrail, message: `${what} ${ifMeant}` },
-    ...(owner === null ? {} : { own: { tenant: owner, message: what } }),
-    ...{ operation: -1, diagnostics: [] },
+  // As after "This would".
+  const words = breach.words.replace(/^(\w+)s /, '$1 ')
+  const failure = { code: 'guarded', operation: -1, diagnostics: [] } as const
+  if (limit === 'removedNames' && tenant === null) {
+    const since = isAlone ? '' : ` within ${minutes} minutes, together with earlier requests`
+    const what = `This would ${words}${since}, more than guardrails.removedNames permits.`
+    return { ...failure, message: `${what} ${ifMeant}` }
   }
+  const whose =
+    tenant === null ? `guardrails.${limit}` : `guardrails.tenants, ${limit} of tenant "${tenant}"`
+  const together = isAlone ? '' : `; all requests of ${minutes} minutes together`
+  const most = limit === 'removedNames' ? `, more than ${max} %` : ''
+  const what = `This would ${words}${most} (${whose}${together}).`
+  const own = owner === null ? {} : { own: { tenant: owner, message: what } }
+  return { ...failure, guardrail: limit, message: `${what} ${ifMeant}`, ...own }
 }
 
 /** What a request has left of what it touches, and what it has made. */
@@ -152,62 +129,4 @@ function entriesNow(
 
 function keyOf({ kind, uid }: ConfigEntry): string {
   return `${kind} ${uid}`
-}
-
-/** @returns words for it; undefined: so much may go */
-function tooMuch(
-  draft: Draft,
-  changes: NameChanges,
-  settings: Settings | undefined,
-  { names, recent }: GuardMemory,
-): string | undefined {
-  const zones = zonesWithNames(draft, settings, names)
-  const loss = lossOf(changes)
-  if (zones.length === 0 && loss.all.names.length === 0 && loss.balanced.names.length === 0) {
-    return undefined
-  }
-  const percentMax = settings?.object.spec.guardrails?.removedNames ?? removedNamesDefault
-  const tallies = perMeasure((measure): Tally => {
-    return { names: loss[measure].names, total: names.counts[measure] }
-  })
-  const measure = tooMany(tallies, percentMax)
-  if (zones.length > 0 || measure !== undefined) {
-    return wordsOf(removalOf(tallies, measure ?? 'all', zones))
-  }
-  const whole = wholeTallies(recent.lossWith(changes), loss, names)
-  const measureThen = tooMany(whole, percentMax)
-  if (measureThen === undefined) return undefined
-  const minutes = judgeLimits.removalWindowMs / 60_000
-  const words = wordsOf(removalOf(whole, measureThen, []))
-  return `${words} within ${minutes} minutes, together with earlier requests`
-}
-
-/** Compared with what there was before the first of the recent requests. */
-function wholeTallies(
-  whole: PerMeasure<Loss>,
-  own: PerMeasure<Loss>,
-  names: NameLedger,
-): PerMeasure<Tally> {
-  return perMeasure((measure) => {
-    const left = names.counts[measure] - own[measure].surplus
-    return { names: whole[measure].names, total: left + whole[measure].surplus }
-  })
-}
-
-/** Zones that have names, and that the request takes out of the settings. */
-function zonesWithNames(draft: Draft, before: Settings | undefined, names: NameLedger): string[] {
-  const [after] = draft.entries('Settings')
-  if (before === undefined || after?.object === before.object) return []
-  const declared = new Set(after?.object.spec.zones.map(({ name }) => outlineName(name)))
-  const zones = before.object.spec.zones.map(({ name }) => outlineName(name) ?? '')
-  const gone = new Set(zones.filter((zone) => !declared.has(zone)))
-  if (gone.size === 0) return []
-  const indexOf = new Map(zones.map((zone, i) => [zone, i]))
-  const lost = new Set<string>()
-  for (const name of names.names()) {
-    const zone = zones[enclosingZone(name, indexOf) ?? -1]
-    if (zone !== undefined && gone.has(zone)) lost.add(zone)
-    if (lost.size === gone.size) break
-  }
-  return [...gone].filter((zone) => lost.has(zone))
 }

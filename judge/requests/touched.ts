@@ -1,80 +1,101 @@
 // What a change alters of names and pools, told from the objects that it touches alone.
-import { outlineName } from '#compiler/lower/name-outline.ts'
+import { outlineName, presenceOf } from '#compiler/lower/name-outline.ts'
+import type { NameFacts } from '#compiler/lower/name-outline.ts'
+import { Presence, withRecords, withService } from '#compiler/lower/name-standing.ts'
+import type { Standing } from '#compiler/lower/name-standing.ts'
 import { countedMembers, recordShape, serviceShape } from '#compiler/lower/change-outline.ts'
+import type { PoolOutline } from '#compiler/lower/change-outline.ts'
 import { readRecords } from '#compiler/values/record-sets.ts'
 import type { ConfigEntry } from '#config/entry.ts'
+import { isSame } from '#judge/guard/change.ts'
 import type { Kind } from '#schemas/kinds.ts'
 
-export interface TouchedName {
-  /** Tenant of its service, or else of its records. */
-  readonly tenant: string
-  /** What `ChangeOutline.shapes` has more for it; 0: it is answered as before. */
-  readonly shape: number
-  /** In seconds, the longest of what is touched; 0: it has none. */
-  readonly ttlBefore: number
-  readonly ttlNow: number
+/** undefined: it was not there, or is not. */
+export interface Pair<T> {
+  readonly was: T | undefined
+  readonly now: T | undefined
 }
 
-export interface TouchedPool {
-  readonly tenant: string
-  /** As `PoolOutline.members`; null: it was not there. */
-  readonly before: readonly string[] | null
-  readonly now: readonly string[] | null
-}
+export type TouchedPool = Omit<PoolOutline, 'isUsed'>
 
+/**
+ * Shapes are those of what is touched at a name: their difference is that of the name. So are TTLs,
+ * in seconds; 0: it has none.
+ */
 export interface Touched {
-  /** None that is as it was. */
-  readonly names: ReadonlyMap<string, TouchedName>
-  readonly pools: ReadonlyMap<string, TouchedPool>
+  /** None that is as it was, and both sides of each. */
+  readonly names: ReadonlyMap<string, Pair<NameFacts>>
+  readonly pools: ReadonlyMap<string, Pair<TouchedPool>>
 }
 
 export const isTouchable = (kind: Kind): boolean =>
   kind === 'Service' || kind === 'Records' || kind === 'Pool'
 
-/** @param before what a change touches, as it was @param now as it is */
-export function touchedBetween(before: Iterable<ConfigEntry>, now: Iterable<ConfigEntry>): Touched {
-  const names = new Map<string, TouchedName>()
-  const pools = new Map<string, TouchedPool>()
-  for (const entry of before) {
+/**
+ * @param before what a change touches, as it was
+ * @param now as it is
+ * @param ledger as before the change
+ */
+export function touchedBetween(
+  before: Iterable<ConfigEntry>,
+  now: Iterable<ConfigEntry>,
+  ledger: { readonly standingOf: (name: string) => Standing },
+): Touched {
+  const names = new Map<string, Record<'was' | 'now', Writable<NameFacts>>>()
+  const pools = new Map<string, Pair<TouchedPool>>()
+  const take = (entry: ConfigEntry, side: 'was' | 'now'): void => {
+    const { tenant } = entry
     if (isPool(entry)) {
-      const members = countedMembers(entry.object.spec)
-      pools.set(entry.name, { tenant: entry.tenant, before: members, now: null })
-    } else takeNames(names, entry, false)
+      const pool = { members: countedMembers(entry.object.spec), tenant }
+      const known = pools.get(entry.name) ?? { was: undefined, now: undefined }
+      pools.set(entry.name, { ...known, [side]: pool })
+      return
+    }
+    for (const { name, type, shape, ttlSeconds } of answeredBy(entry)) {
+      let pair = names.get(name)
+      if (pair === undefined) {
+        const facts = {
+          standing: ledger.standingOf(name),
+          shape: 0,
+          ttlSeconds: 0,
+          answers: 0,
+          tenant,
+        }
+        names.set(name, (pair = { was: facts, now: { ...facts } }))
+      }
+      const facts = pair[side]
+      facts.shape = (facts.shape + shape) | 0
+      facts.ttlSeconds = Math.max(facts.ttlSeconds, ttlSeconds)
+      const presence = side === 'was' ? Presence.Absent : presenceIn(entry)
+      const { standing } = pair.now
+      if (type !== null) pair.now.standing = withRecords(standing, type, side === 'was' ? -1 : 1)
+      else {
+        pair.now.standing = withService(standing, presence)
+        facts.tenant = tenant
+        if (side === 'was') pair.now.tenant = tenant
+      }
+    }
   }
-  for (const entry of now) {
-    if (isPool(entry)) {
-      const { tenant, name } = entry
-      const members = countedMembers(entry.object.spec)
-      pools.set(name, { tenant, before: pools.get(name)?.before ?? null, now: members })
-    } else takeNames(names, entry, true)
-  }
-  for (const [name, { shape, ttlBefore, ttlNow }] of names) {
-    if (shape === 0 && ttlBefore === ttlNow) names.delete(name)
-  }
+  for (const entry of before) take(entry, 'was')
+  for (const entry of now) take(entry, 'now')
+  for (const [name, pair] of names) if (isSame(pair.was, pair.now)) names.delete(name)
   return { names, pools }
 }
 
+type Writable<T> = { -readonly [K in keyof T]: T[K] }
+
 const isPool = (entry: ConfigEntry): entry is ConfigEntry<'Pool'> => entry.kind === 'Pool'
 
-function takeNames(names: Map<string, TouchedName>, entry: ConfigEntry, isNow: boolean): void {
-  for (const { name, shape, ttl } of answeredBy(entry)) {
-    const known = names.get(name)
-    const { shape: sum = 0, ttlBefore = 0, ttlNow = 0 } = known ?? {}
-    const isOwner = known === undefined || entry.kind === 'Service'
-    names.set(name, {
-      tenant: isOwner ? entry.tenant : known.tenant,
-      shape: (isNow ? sum + shape : sum - shape) | 0,
-      ttlBefore: isNow ? ttlBefore : Math.max(ttlBefore, ttl),
-      ttlNow: isNow ? Math.max(ttlNow, ttl) : ttlNow,
-    })
-  }
+function presenceIn(entry: ConfigEntry): Presence {
+  return presenceOf((entry as ConfigEntry<'Service'>).object.spec)
 }
 
 interface Answered {
   readonly name: string
+  /** That of the records; null: a service. */
+  readonly type: number | null
   readonly shape: number
-  /** In seconds. */
-  readonly ttl: number
+  readonly ttlSeconds: number
 }
 
 /** What a service, or a file of records, gives to names. */
@@ -82,11 +103,35 @@ export function* answeredBy(entry: ConfigEntry): Generator<Answered> {
   if (entry.kind === 'Service') {
     const { spec } = (entry as ConfigEntry<'Service'>).object
     const name = outlineName(spec.domain)
-    if (name !== undefined) yield { name, shape: serviceShape(spec), ttl: spec.ttl }
+    const ttlSeconds = spec.ttl
+    if (name !== undefined) yield { name, type: null, shape: serviceShape(spec), ttlSeconds }
   } else if (entry.kind === 'Records') {
     const { rrsets } = readRecords((entry as ConfigEntry<'Records'>).object.spec)
     for (const { name, type, ttlSeconds, rdata } of rrsets) {
-      yield { name, shape: recordShape(type.code, ttlSeconds, rdata), ttl: ttlSeconds }
+      const shape = recordShape(type.code, ttlSeconds, rdata)
+      yield { name, type: type.code, shape, ttlSeconds }
     }
   }
+}
+
+/** Two changes of a name as one; undefined: it is back as it was. */
+export function joinedName(
+  known: Pair<NameFacts>,
+  own: Pair<NameFacts>,
+): Pair<NameFacts> | undefined {
+  const [first, middle, start, end] = [known.was!, known.now!, own.was!, own.now!]
+  // What is longer than all that was touched before was there from the start.
+  const isOlder = start.ttlSeconds > middle.ttlSeconds
+  const ttlSeconds = isOlder ? Math.max(first.ttlSeconds, start.ttlSeconds) : first.ttlSeconds
+  const was = { ...first, ttlSeconds }
+  const now = { ...end, shape: (middle.shape + end.shape - start.shape) | 0 }
+  return isSame(was, now) ? undefined : { was, now }
+}
+
+export function joinedPool(
+  { was }: Pair<TouchedPool>,
+  { now }: Pair<TouchedPool>,
+): Pair<TouchedPool> | undefined {
+  const isBack = was !== undefined && was.members.join(' ') === now?.members.join(' ')
+  return isBack || (was === undefined && now === undefined) ? undefined : { was, now }
 }

@@ -2,7 +2,7 @@
 import { describe, expect, test } from 'vitest'
 import { createCompiler } from '#compiler/compile.ts'
 import { createCompilePort } from '#gitops/sync/compile-adapter.ts'
-import { breachBetween } from '#judge/guard/breach.ts'
+import { breachBetween } from '#judge/guard/judge.ts'
 import { gitSandbox } from '#test/support/git-sandbox.ts'
 import { reconcileBench } from '#test/support/reconcile-bench.ts'
 import { sourceFile } from '../../compiler/fixture.ts'

@@ -4,7 +4,7 @@ import { createMovedBetween } from '#judge/effects/moved-between.ts'
 import { createCompiler } from '#compiler/compile.ts'
 import { withMoves } from '#compiler/lower/name-outline.ts'
 import type { NameOutline } from '#compiler/lower/name-outline.ts'
-import { breachBetween } from '#judge/guard/breach.ts'
+import { breachBetween } from '#judge/guard/judge.ts'
 import { movedBeyond } from '#judge/guard/moved-limit.ts'
 import { systemClock } from '#lib/clock.ts'
 import {
