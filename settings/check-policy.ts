@@ -2,7 +2,7 @@
 import { isIP } from 'node:net'
 import type { HealthCheckPolicy } from '#compiler/values/health-check-policy.ts'
 import { parseCidr } from '#routing/tables/cidr.ts'
-import type { ClientCertificate } from './settings.ts'
+import type { Settings } from './settings.ts'
 import { defaultTenant } from '#schemas/objects/tenant.ts'
 import { UsageError } from '#system/process/command.ts'
 
@@ -45,7 +45,9 @@ export function checkPolicyOf(values: {
 export function checkPolicyOfNode(health: {
   readonly allowScriptChecks: boolean
   readonly webhookAllowedHosts: readonly string[]
-  readonly clientCertificates: Readonly<Record<string, Pick<ClientCertificate, 'tenants'>>>
+  readonly clientCertificates: Readonly<
+    Record<string, Pick<Settings['health']['clientCertificates'][string], 'tenants'>>
+  >
 }): HealthCheckPolicy {
   const { allowScriptChecks, webhookAllowedHosts, clientCertificates } = health
   return {

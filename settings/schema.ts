@@ -1,5 +1,4 @@
 // Every key of gslbd.yaml: its type, bounds, default and meaning, and whether SIGHUP applies it.
-import { Type } from '#settings/forms/json-schema.ts'
 import type { Schema } from '#settings/forms/json-schema.ts'
 import { healthPolicies } from '#health/view/policy.ts'
 import {
@@ -12,6 +11,7 @@ import {
   names,
   networks,
   section,
+  settled,
   text,
 } from '#settings/forms/forms.ts'
 import { valueNames } from '#bundle/format/routing-text.ts'
@@ -170,7 +170,7 @@ const gitops = section('Where the configuration comes from and whose signatures 
 })
 
 /** The file, as people write it. Defaults are here and nowhere else. */
-export const SettingsFile = Type.Object(
+export const SettingsFile = settled(
   {
     dataDir: text(4_096, {
       default: './data',
@@ -327,6 +327,13 @@ export const repositoryKeys: readonly string[] = Object.freeze(
     ...valueNames.filter((name) => SettingsFile.properties?.[name] === undefined),
   ].sort(),
 )
+
+/** Accepted, and read by nothing; with the reason. */
+export const ignoredSettings: Readonly<Record<string, string>> = Object.freeze({
+  'database.cacheTTL':
+    'No answer is read from the database: answers come from the active commit, in memory, and ' +
+    'follow a change at once.',
+})
 
 export interface SettingRow {
   /** As people say it: `dns.tcp.idleTimeout`. */

@@ -5,173 +5,27 @@ import { dirname, join, resolve } from 'node:path'
 import { parseDuration } from '#lib/duration.ts'
 import { err, ok } from '#lib/result.ts'
 import type { Result } from '#lib/result.ts'
-import type { HealthPolicy } from '#health/view/policy.ts'
-import type { ClientCertificateFiles } from '#health/probes/probe-settings.ts'
 import { variable } from '#system/process/command.ts'
 import { readSettingsText } from './file.ts'
 import type { SettingValues } from './file.ts'
+import type { ValueOf } from './forms/json-schema.ts'
 import { settingRows } from './schema.ts'
-import type { SettingRow } from './schema.ts'
+import type { SettingRow, SettingsFile } from './schema.ts'
 import { missingForOidc } from '#settings/sections/oidc.ts'
-import type { OidcSection } from '#settings/sections/oidc.ts'
-import type { AlertsSection } from '#settings/sections/alerts.ts'
 import { faultsOfAnycast } from '#settings/sections/anycast.ts'
-import type { AnycastSection } from '#settings/sections/anycast.ts'
-import type { BundleSection, Role } from '#settings/sections/bundle.ts'
-import type { NodeSection } from '#settings/sections/node.ts'
-import type { BackupSection } from '#settings/sections/backup.ts'
-import type { JournalSection } from '#settings/sections/journal.ts'
-import type { LicenseSection } from '#settings/sections/license.ts'
 import { faultsOfQueryLog } from '#settings/sections/query-log.ts'
-import type { QueryLogSection } from '#settings/sections/query-log.ts'
 import { missingForRedirect } from '#settings/sections/redirect.ts'
-import type { RedirectSection } from '#settings/sections/redirect.ts'
 import { problemOf } from './value.ts'
 
-/** The file's keys, complete: durations in milliseconds (`poll` is `pollMs`), paths absolute. */
-export interface ClientCertificate extends ClientCertificateFiles {
-  /** Tenants that may use it; left out: `default` alone. */
-  readonly tenants?: readonly string[]
-}
-
-export interface Settings {
+/**
+ * The keys of the file, complete: durations in milliseconds (`poll` is `pollMs`), paths absolute.
+ * Addresses of stores and of the repository may hold passwords: do not log.
+ */
+export interface Settings extends ValueOf<typeof SettingsFile> {
   /** Where they are from, an absolute path; undefined: no file. No setting itself. */
   readonly file: string | undefined
   /** Without a key in it the value is the default. */
   readonly origins?: SettingOrigins
-  readonly dataDir: string
-  readonly roles: readonly Role[]
-  readonly bundle: BundleSection
-  readonly node: NodeSection
-  readonly dns: {
-    readonly listenAddr: string
-    readonly port: number
-    /** 0: no fast path, node:dgram. */
-    readonly threads: number
-    readonly udpPayloadSize: number
-    /** Empty: off. */
-    readonly nsid: string
-    /** Empty: off. */
-    readonly versionBind: string
-    readonly zoneVersion: boolean
-    readonly tellsCommit: boolean
-    /** Addresses, with a port or without; empty: those of the system. */
-    readonly resolvers: readonly string[]
-    readonly allowLocalTargets: boolean
-    readonly tcp: {
-      readonly idleTimeoutMs: number
-      readonly maxConnections: number
-      readonly maxPerClient: number
-      readonly maxPipelined: number
-    }
-    /** A zone, as it was written; empty: none. */
-    readonly domain: string
-    readonly update: { readonly zones: readonly string[] }
-    /** undefined: no keys. */
-    readonly tsig: { readonly keysFile: string | undefined }
-    readonly axfr: {
-      readonly enabled: boolean
-      readonly requireTsig: boolean
-      /** Addresses and networks. */
-      readonly allow: readonly string[]
-      /** Addresses, with a port or without. */
-      readonly notify: readonly string[]
-      /** Empty: none. */
-      readonly notifyKey: string
-      /** The name of a zone; empty: none. */
-      readonly catalog: string
-    }
-  }
-  readonly api: {
-    readonly enabled: boolean
-    readonly listenAddr: string
-    readonly port: number
-    /** Addresses and networks. */
-    readonly trustedProxies: readonly string[]
-    readonly allowDevMode: boolean
-    /** 0: the feed is off. */
-    readonly maxWebSocketClients: number
-    /** undefined: no dashboard. */
-    readonly webuiPath: string | undefined
-    /** Without names there is none. */
-    readonly statusPage: { readonly names: readonly string[]; readonly title: string }
-  }
-  readonly auth: {
-    readonly sessionTTLMs: number
-    readonly sessionExtend: boolean
-    /** 10 to 14. */
-    readonly bcryptCost: number
-    readonly setupEndpoint: boolean
-    readonly oidc: OidcSection
-  }
-  /**
-   * Addresses may hold passwords: do not log. Empty: what needs nothing installed. Nobody reads
-   * `cacheTTLMs`: no answer comes from the database.
-   */
-  readonly database: {
-    readonly url: string
-    readonly cacheTTLMs: number
-    readonly connections: number
-    readonly statementTimeoutMs: number
-    readonly startupParameters: boolean
-  }
-  readonly redis: {
-    readonly url: string
-    readonly master: string
-    readonly sentinelPassword: string
-    readonly cluster: boolean
-    /** undefined: the authorities of the system. */
-    readonly ca?: string | undefined
-    readonly serverName: string
-  }
-  readonly backup: BackupSection
-  readonly journal: JournalSection
-  readonly alerts: AlertsSection
-  readonly anycast: AnycastSection
-  readonly gitops: {
-    /** Empty: the bare repository in `dataDir` is the origin. May hold credentials: do not log. */
-    readonly url: string
-    readonly branch: string
-    readonly pollMs: number
-    /** 0: never. */
-    readonly packAfterObjects: number
-    readonly requireSignature: boolean
-    readonly checkPushes: boolean
-    readonly allowedSigners: string
-    /** For a remote over SSH. */
-    readonly sshKey: string
-    readonly knownHosts: string
-  }
-  readonly domains: { readonly verifyIntervalMs: number; readonly allowPrivate: boolean }
-  readonly license: LicenseSection
-  readonly queryLog: QueryLogSection
-  readonly redirect: RedirectSection
-  readonly health: {
-    readonly enabled: boolean
-    readonly allowScriptChecks: boolean
-    /** Nodes of a site that probe a member; 0: all. */
-    readonly probers: number
-    /** Addresses and networks. */
-    readonly webhookAllowedHosts: readonly string[]
-    /** Paths, by the name that checks use. */
-    readonly clientCertificates: Readonly<Record<string, ClientCertificate>>
-  }
-  readonly state: {
-    readonly healthPolicy: HealthPolicy
-    /** 1 to 100. */
-    readonly quorumMinPercent: number
-    readonly nodeName: string
-  }
-  /** undefined: no such database. */
-  readonly geoip: { readonly dbPath: string | undefined; readonly countClients: boolean }
-  readonly asn: { readonly dbPath: string | undefined }
-  readonly latency: { readonly geoipDBPath: string | undefined }
-  readonly logging: {
-    /** `auto`: as `logFormatOf` says. */
-    readonly format: 'auto' | 'text' | 'json'
-    readonly level: 'debug' | 'info' | 'warn' | 'error'
-    readonly pseudonymous: boolean
-  }
 }
 
 /** Settings that can be given outside the file. Flags are written without their dashes. */

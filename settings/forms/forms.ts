@@ -1,7 +1,7 @@
 // Schema building blocks for the settings of gslbd.yaml.
 import { tenantIdPattern } from '#schemas/forms/patterns.ts'
 import { Type } from './json-schema.ts'
-import type { Schema } from './json-schema.ts'
+import type { Milliseconds, Of, Optional, Schema, Settled } from './json-schema.ts'
 
 /** What the text of a setting stands for, where JSON Schema has no word for it. */
 export type SettingKind =
@@ -48,7 +48,8 @@ interface DurationOptions {
   readonly reload?: boolean
 }
 
-export function duration({ minimumMs, maximumMs, reload = false, ...rest }: DurationOptions) {
+export function duration(options: DurationOptions): Milliseconds {
+  const { minimumMs, maximumMs, reload = false, ...rest } = options
   return Type.Optional(
     Type.String({
       ...rest,
@@ -59,14 +60,19 @@ export function duration({ minimumMs, maximumMs, reload = false, ...rest }: Dura
       'x-maximumMs': maximumMs,
       ...(reload ? { 'x-reload': true } : {}),
     }),
-  )
+  ) as Schema as Milliseconds
 }
 
-export const integer = (minimum: number, maximum: number, options: Record<string, unknown>) =>
-  Type.Optional(Type.Integer({ ...options, minimum, maximum }))
-export const boolean = (options: Record<string, unknown>) => Type.Optional(Type.Boolean(options))
-export const text = (maxLength: number, options: Record<string, unknown>) =>
-  Type.Optional(Type.String({ ...options, maxLength }))
+/** Without one of its own it is undefined. */
+type NoDefault = { readonly 'x-default': 'none' | 'the authorities of the system' }
+type Leaf<T, O> = Optional<O extends NoDefault ? T | undefined : T>
+type Options = Readonly<Record<string, unknown>>
+
+export const integer = <const O extends Options>(minimum: number, maximum: number, options: O) =>
+  Type.Optional(Type.Integer({ ...options, minimum, maximum })) as Leaf<number, O>
+export const boolean = (options: Options) => Type.Optional(Type.Boolean(options))
+export const text = <const O extends Options>(maxLength: number, options: O) =>
+  Type.Optional(Type.String({ ...options, maxLength })) as Leaf<string, O>
 /** The file is looked at while the node runs; a new one is taken over, a broken one is not. */
 export const database = (description: string) =>
   text(4_096, {
@@ -75,7 +81,7 @@ export const database = (description: string) =>
     'x-expected': 'the path of an MMDB file',
     description: `${description} An MMDB file, read again whenever it changes.`,
   })
-export const networks = (options: Record<string, unknown>) =>
+export const networks = (options: Options) =>
   Type.Optional(
     Type.Array(Type.String({ maxLength: 64 }), {
       ...options,
@@ -85,7 +91,7 @@ export const networks = (options: Record<string, unknown>) =>
     }),
   )
 /** Name servers: addresses, with a port or without. */
-export const resolvers = (options: Record<string, unknown>) =>
+export const resolvers = (options: Options) =>
   Type.Optional(
     Type.Array(Type.String({ maxLength: 64 }), {
       ...options,
@@ -94,7 +100,7 @@ export const resolvers = (options: Record<string, unknown>) =>
       'x-kind': 'resolvers',
     }),
   )
-export const list = (lengthMax: number, options: Record<string, unknown>) =>
+export const list = (lengthMax: number, options: Options) =>
   Type.Optional(
     Type.Array(Type.String({ minLength: 1, maxLength: lengthMax }), { ...options, maxItems: 100 }),
   )
@@ -104,9 +110,9 @@ export const namePattern = `^${label}(\\.${label})*\\.?$`
 /** Octets of a name, with the dots between its labels. RFC 1035 section 2.3.4. */
 export const nameLengthMax = 253
 /** One name. Empty: none. */
-export const name = (options: Record<string, unknown>) =>
+export const name = (options: Options) =>
   text(nameLengthMax, { ...options, default: '', pattern: `^$|${namePattern}` })
-export const names = (options: Record<string, unknown>) =>
+export const names = (options: Options) =>
   Type.Optional(
     Type.Array(Type.String({ maxLength: nameLengthMax, pattern: namePattern }), {
       ...options,
@@ -116,10 +122,7 @@ export const names = (options: Record<string, unknown>) =>
     }),
   )
 /** Names of the writer's own, each with one of a few words. */
-export const mapping = <Values extends string[]>(
-  values: readonly [...Values],
-  options: Record<string, unknown>,
-) =>
+export const mapping = <V extends string>(values: readonly V[], options: Options) =>
   Type.Optional(
     Type.Record(Type.String(), Type.Enum(values), {
       ...options,
@@ -130,7 +133,7 @@ export const mapping = <Values extends string[]>(
 const pemFile = Type.String({ maxLength: 4_096, pattern: '^/[^\\0]*$' })
 const tenantId = Type.String({ pattern: tenantIdPattern.source })
 /** Names of the writer's own, each with the files of a certificate and who may use it. */
-export const certificates = (options: Record<string, unknown>) =>
+export const certificates = (options: Options) =>
   Type.Optional(
     Type.Record(
       Type.String({ pattern: '^[a-z0-9]([a-z0-9._-]{0,61}[a-z0-9])?$' }),
@@ -150,7 +153,7 @@ export const certificates = (options: Record<string, unknown>) =>
     ),
   )
 /** The same for a server, which shows its certificate to everybody. */
-export const serverCertificates = (options: Record<string, unknown>) =>
+export const serverCertificates = (options: Options) =>
   Type.Optional(
     Type.Record(
       Type.String({ pattern: '^[a-z0-9]([a-z0-9._-]{0,61}[a-z0-9])?$' }),
@@ -165,11 +168,14 @@ export const serverCertificates = (options: Record<string, unknown>) =>
       },
     ),
   )
-export const choice = <Values extends string[]>(
-  values: readonly [...Values],
-  options: Record<string, unknown>,
-) => Type.Optional(Type.Enum(values, options))
+export const choice = <const V extends string>(values: readonly V[], options: Options) =>
+  Type.Optional(Type.Enum(values, options))
 export const section = <Properties extends Record<string, Schema>>(
   description: string,
   properties: Properties,
-) => Type.Optional(Type.Object(properties, { additionalProperties: false, description }))
+) => settled(properties, { additionalProperties: false, description })
+/** An object whose values all have defaults. */
+export const settled = <Properties extends Record<string, Schema>>(
+  properties: Properties,
+  options: Options,
+) => Type.Optional(Type.Object(properties, options) as Schema as Of<Settled<Properties>>)

@@ -1,16 +1,6 @@
 // The section `alerts` of gslbd.yaml: where messages may go, and when a condition holds.
 import { duration, integer, networks, section } from '#settings/forms/forms.ts'
 
-export interface AlertsSection {
-  /** Addresses and networks. */
-  readonly allowedHosts: readonly string[]
-  readonly groupWaitMs: number
-  readonly geoMaxAgeMs: number
-  readonly expiryWarningMs: number
-  /** 0: it is not looked at. */
-  readonly diskFreeMinPercent: number
-}
-
 const dayMs = 86_400_000
 
 export const alerts = section('Alerts. [More](../operations/alerts.md).', {

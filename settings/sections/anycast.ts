@@ -2,27 +2,7 @@
 import { isIP } from 'node:net'
 import { choice, duration, integer, list, networks, section, text } from '#settings/forms/forms.ts'
 import { Type } from '#settings/forms/json-schema.ts'
-
-export interface AnycastSection {
-  readonly driver: 'none' | 'bird' | 'exabgp'
-  /** Addresses. */
-  readonly addresses: readonly string[]
-  readonly bird: { readonly socket: string; readonly protocols: readonly string[] }
-  readonly exabgp: {
-    /** Empty: none. */
-    readonly pipe: string
-    /** Empty: the addresses. */
-    readonly routes: readonly string[]
-    readonly attributes: string
-  }
-  readonly intervalMs: number
-  readonly rise: number
-  readonly fall: number
-  readonly holdDownMs: number
-  /** 0: of any age. */
-  readonly maxBundleAgeMs: number
-  readonly drainMs: number
-}
+import type { ValueOf } from '#settings/forms/json-schema.ts'
 
 const bird = section('BIRD 2, over its control socket.', {
   socket: text(107, {
@@ -118,6 +98,7 @@ export const anycast = section(
     }),
   },
 )
+export type AnycastSection = ValueOf<typeof anycast>
 
 /** Records are renewed when half of their day is over. */
 const leastAgeMs = 13 * 3_600_000

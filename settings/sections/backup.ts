@@ -1,14 +1,6 @@
 // The section `backup` of gslbd.yaml: copies of what a control node is made of, in files.
 import { boolean, duration, integer, section, text } from '#settings/forms/forms.ts'
 
-export interface BackupSection {
-  readonly enabled: boolean
-  readonly intervalMs: number
-  /** 0: all. */
-  readonly keep: number
-  readonly directory: string
-}
-
 export const backup = section(
   'Backups: the database, keys and repository. [More](../operations/backups.md).',
   {

@@ -1,18 +1,10 @@
 // The settings `roles` and `bundle` of gslbd.yaml: what a node does, and whom it has bundles from.
 import { Type } from '#settings/forms/json-schema.ts'
+import type { ValueOf } from '#settings/forms/json-schema.ts'
 import { duration, section, text } from '#settings/forms/forms.ts'
 
 export const roleNames = ['control', 'dns', 'agent'] as const
 export type Role = (typeof roleNames)[number]
-
-export interface BundleSection {
-  /** Addresses that begin with http:// or https://, in the order in which they are asked. */
-  readonly urls: readonly string[]
-  readonly channel: string
-  readonly pollMs: number
-  /** A file with public keys. */
-  readonly keys: string
-}
 
 export const roles = Type.Optional(
   Type.Array(Type.Enum([...roleNames]), {
@@ -69,6 +61,7 @@ export const bundle = section(
     }),
   },
 )
+export type BundleSection = ValueOf<typeof bundle>
 
 /** What a node cannot start with. Errors: a sentence. */
 export function roleFault(roles: readonly Role[], { urls }: BundleSection): string | undefined {

@@ -1,12 +1,6 @@
 // The section `journal` of gslbd.yaml: what is kept for explaining answers later.
 import { boolean, duration, integer, section } from '#settings/forms/forms.ts'
 
-export interface JournalSection {
-  readonly enabled: boolean
-  readonly maxAgeMs: number
-  readonly maxMegabytes: number
-}
-
 export const journal = section(
   'What a node writes down for `gslbd why`. [More](../operations/why.md).',
   {

@@ -1,17 +1,7 @@
 // The section `license` of gslbd.yaml: the vendor's key, the token, and the limits without one.
 import { tokenLimits } from '#licence/token.ts'
 import { duration, integer, section, text } from '#settings/forms/forms.ts'
-
-export interface LicenseSection {
-  /** The token in the file: one from the environment or applied over the API goes before it. */
-  readonly key: string
-  readonly publicKey: string
-  readonly serverURL: string
-  readonly defaultFreeRPS: number
-  readonly defaultUnlicensedRPS: number
-  readonly expiredFallbackRPS: number
-  readonly refreshIntervalMs: number
-}
+import type { ValueOf } from '#settings/forms/json-schema.ts'
 
 const perSecondMax = 1_000_000_000
 const perSecond = (minimum: number, options: Record<string, unknown>) =>
@@ -65,3 +55,4 @@ export const license = section('Licences. [More](../operations/license.md).', {
       'DNS queries per second when licence or trial are over; 0: those of `defaultUnlicensedRPS`.',
   }),
 })
+export type LicenseSection = ValueOf<typeof license>

@@ -1,16 +1,9 @@
 // The setting `node` of gslbd.yaml: what a node says of itself to the others.
 import { Type } from '#settings/forms/json-schema.ts'
+import type { ValueOf } from '#settings/forms/json-schema.ts'
 import { labelKeyPattern, labelValuePattern, reportLimits } from '#fleet/nodes/node-report.ts'
 import { unlistedWays } from '#fleet/nodes/node-list.ts'
-import type { UnlistedWay } from '#fleet/nodes/node-list.ts'
 import { section, text } from '#settings/forms/forms.ts'
-
-export interface NodeSection {
-  readonly labels: Readonly<Record<string, string>>
-  /** On a control node: the nodes that count. */
-  readonly listFile: string
-  readonly unlisted: UnlistedWay
-}
 
 export const node = section(
   'What this node says of itself. Its name is `state.nodeName`. [More](../operations/fleet.md).',
@@ -50,3 +43,4 @@ export const node = section(
     ),
   },
 )
+export type NodeSection = ValueOf<typeof node>

@@ -1,7 +1,7 @@
 // The section `auth.oidc` of gslbd.yaml: the identity provider, and the roles of its users.
 import { builtInRoleNames } from '#access/permissions.ts'
-import type { BuiltInRole } from '#access/permissions.ts'
 import { boolean, choice, list, mapping, section, text } from '#settings/forms/forms.ts'
+import type { ValueOf } from '#settings/forms/json-schema.ts'
 
 const callback = '/api/v1/auth/oidc/callback'
 
@@ -74,22 +74,7 @@ export const oidc = section('Single sign-on. [More](../operations/access.md#sing
       'for a provider where nobody can set an address that is not theirs.',
   }),
 })
-
-/** The section, complete. */
-export interface OidcSection {
-  readonly enabled: boolean
-  readonly discoveryUrl: string | undefined
-  readonly clientId: string | undefined
-  /** Do not log. */
-  readonly clientSecret: string | undefined
-  readonly redirectUri: string | undefined
-  readonly scopes: readonly string[]
-  readonly roleClaim: string
-  readonly roleMapping: Readonly<Record<string, BuiltInRole>>
-  readonly defaultRole: BuiltInRole
-  readonly allowedDomains: readonly string[]
-  readonly trustEmail: boolean
-}
+export type OidcSection = ValueOf<typeof oidc>
 
 const required = ['discoveryUrl', 'clientId', 'clientSecret', 'redirectUri'] as const
 

@@ -1,16 +1,6 @@
 // The section `queryLog` of gslbd.yaml: where logged queries go, how many, and what of the client.
 import { boolean, integer, section, text } from '#settings/forms/forms.ts'
-
-export interface QueryLogSection {
-  /** undefined: none. At most one of the two is there. */
-  readonly socket: string | undefined
-  /** undefined: none. */
-  readonly file: string | undefined
-  readonly sampleEvery: number
-  readonly truncateClients: boolean
-  readonly fileMegabytes: number
-  readonly keptFiles: number
-}
+import type { ValueOf } from '#settings/forms/json-schema.ts'
 
 export const queryLog = section(
   'A log of queries and answers in dnstap form; without `socket` and `file` there is none. ' +
@@ -47,6 +37,7 @@ export const queryLog = section(
     }),
   },
 )
+export type QueryLogSection = ValueOf<typeof queryLog>
 
 /** What cannot be as it is written: sentences for the operator. */
 export function faultsOfQueryLog({ socket, file }: QueryLogSection): readonly string[] {

@@ -1,6 +1,6 @@
 // The section `redirect` of gslbd.yaml: the listener, and the servers that get the rules as well.
 import { Type } from '#settings/forms/json-schema.ts'
-import type { RedirectListenerSettings } from '#server/redirect/messages.ts'
+import type { ValueOf } from '#settings/forms/json-schema.ts'
 import {
   boolean,
   duration,
@@ -10,47 +10,6 @@ import {
   serverCertificates,
   text,
 } from '#settings/forms/forms.ts'
-
-export interface RedirectSection extends Omit<RedirectListenerSettings, 'port'> {
-  readonly enabled: boolean
-  /** undefined: none; then the listener is off. */
-  readonly port: number | undefined
-  readonly reconcileIntervalMs: number
-  readonly caddy: {
-    readonly enabled: boolean
-    readonly adminUrl: string
-    readonly serverName: string
-  }
-  readonly nginx: {
-    readonly enabled: boolean
-    readonly configDir: string | undefined
-    readonly configFile: string
-    /** Empty: nginx's own, port 80 of IPv4. */
-    readonly listen: readonly string[]
-    readonly reloadCommand: string
-  }
-  readonly gatewayAPI: {
-    readonly enabled: boolean
-    /** Empty: that of the cluster that this runs in. */
-    readonly kubeconfig: string
-    readonly gatewayName: string
-    readonly gatewayNamespace: string
-    readonly httprouteNamespace: string
-  }
-  readonly cdn: {
-    readonly enabled: boolean
-    readonly apiUrl: string
-    /** A secret. */
-    readonly apiToken: string
-    readonly zones: readonly CdnZone[]
-  }
-}
-
-export interface CdnZone {
-  readonly zoneId: string
-  /** Hosts and suffixes of them; none: every host that no other zone has. */
-  readonly domains?: readonly string[]
-}
 
 const timeout = (description: string) =>
   duration({ default: '10s', minimumMs: 1_000, maximumMs: 3_600_000, description })
@@ -217,6 +176,7 @@ export const redirect = section('HTTP redirects. [More](../operations/redirects.
   gatewayAPI,
   cdn,
 })
+export type RedirectSection = ValueOf<typeof redirect>
 
 /** What is on and lacks what it needs: sentences for the operator. */
 export function missingForRedirect(redirects: RedirectSection): readonly string[] {

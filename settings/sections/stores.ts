@@ -36,9 +36,8 @@ export const databaseSection = section(
       maximumMs: 86_400_000,
       reload: true,
       description:
-        'How old a result may be that was read for a DNS answer. It has no effect, whatever it ' +
-        'is: no answer is read from the database. Answers come from the active commit, in ' +
-        'memory, and follow a change at once.',
+        'Age of a result that was read for a DNS answer. ' +
+        '[Accepted and ignored](#accepted-and-ignored).',
     }),
   },
 )

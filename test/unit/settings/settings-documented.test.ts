@@ -1,12 +1,13 @@
 // Every setting, variable and option that the interface documents name is there, with its default.
-import { readFileSync, writeFileSync } from 'node:fs'
+import { globSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
 import { serve } from '#cli/commands/serve.ts'
 import { readSecrets } from '#node/data/secrets.ts'
 import { changedSettings, loadSettings, reloadedSettings } from '#settings/settings.ts'
 import type { Settings } from '#settings/settings.ts'
-import { settingRows } from '#settings/schema.ts'
+import { ignoredSettings, settingRows } from '#settings/schema.ts'
+import { layers } from '#test/layers.ts'
 import { tempDir } from '../../support/temp-dir.ts'
 
 /** Key, documented default (undefined: none), and another value that is taken. */
@@ -113,6 +114,17 @@ describe.each(documented)('%s', (key, byDefault, other) => {
     const { applied, needRestart } = changedSettings(load(''), load(fileWith(key, other)))
     expect([...applied, ...needRestart]).toEqual(other === byDefault ? [] : [key])
   })
+})
+
+test('what nothing reads is in the table of ignored settings, and nothing else is', () => {
+  const readers = layers.filter(({ folder }) => !['settings', 'dashboard'].includes(folder))
+  const files = globSync(readers.map(({ folder }) => `${folder}/**/*.ts`))
+  const read = new Set(files.flatMap((file) => readFileSync(file, 'utf8').match(/\w+/g) ?? []))
+  const unread = settingRows.filter(({ path, leaf }) => {
+    const unit = leaf['x-kind'] === 'duration' ? 'Ms' : ''
+    return !read.has(`${path.at(-1)}${unit}`)
+  })
+  expect(unread.map(({ key }) => key)).toEqual(Object.keys(ignoredSettings))
 })
 
 test('the short file of a node is accepted', () => {

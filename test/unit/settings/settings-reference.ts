@@ -1,6 +1,6 @@
 // The settings schema as a page for people and as JSON Schema for editors.
 import { overrides } from '#settings/settings.ts'
-import { SettingsFile, repositoryKeys, settingRows } from '#settings/schema.ts'
+import { ignoredSettings, SettingsFile, repositoryKeys, settingRows } from '#settings/schema.ts'
 import type { SettingRow } from '#settings/schema.ts'
 import { expected } from '#settings/value.ts'
 
@@ -24,13 +24,13 @@ export function settingsReference(): string {
     const title = section === '' ? '## Top level' : `## \`${section}\``
     return [title, '', ...table(heading, rows.map(cells))].join('\n')
   })
-  return [intro, ...tables, outside(), elsewhere()].join('\n\n') + '\n'
+  return [intro, ...tables, ignored(), outside(), elsewhere()].join('\n\n') + '\n'
 }
 
 const intro = `# Settings
 
 <!-- Generated from settings/schema.ts.
-     Rewrite with: GSLBD_UPDATE=1 npx vitest run test/unit/cli -->
+     Rewrite with: GSLBD_UPDATE=1 npx vitest run test/unit/settings -->
 
 A node reads one file, \`gslbd.yaml\` (\`gslbd serve --settings FILE\`). Every key has a default, so
 an empty file is valid. An unknown key is an error. For completion in an editor, begin the file with
@@ -58,6 +58,11 @@ function cells({ path, leaf }: SettingRow): readonly string[] {
     leaf['x-reload'] === true ? 'SIGHUP' : 'restart',
     leaf.description,
   ]
+}
+
+function ignored(): string {
+  const rows = Object.entries(ignoredSettings).map(([key, why]) => [`\`${key}\``, why])
+  return ['## Accepted and ignored', '', ...table(['Key', 'Why'], rows)].join('\n')
 }
 
 function outside(): string {
