@@ -79,9 +79,6 @@ const frameBytes = 8
 /** Kind and both clocks. */
 const headBytes = 17
 
-/** Octets of a record besides its payload. */
-export const recordBytes = frameBytes + headBytes
-
 /** Octets at the start of a file that are enough to read when it begins. */
 export const firstBytes = magic.length + frameBytes + headBytes
 

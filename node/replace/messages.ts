@@ -26,11 +26,6 @@ export interface Offer {
   readonly variables: Readonly<Record<string, string>>
 }
 
-export interface Refusal {
-  /** A sentence for the operator. */
-  readonly refused: string
-}
-
 /** Later lines: of the successor `let-go`, then `running`; the answers are `gone` and `ending`. */
 export type Step = 'let-go' | 'gone' | 'running' | 'ending'
 

@@ -20,8 +20,6 @@ export interface SlotAddresses {
   readonly v6: readonly string[]
 }
 
-export const noAddresses: SlotAddresses = Object.freeze({ v4: [], v6: [] })
-
 /**
  * Gives the slots of a host name their addresses. Lists are not rebuilt.
  *

@@ -3,7 +3,6 @@
 import type { Clock } from '#lib/clock.ts'
 
 /** Why addresses are not announced. */
-export const withdrawalReasons = ['starting', 'no-bundle', 'bundle-old', 'silent', 'draining']
 export type WithdrawalReason = 'starting' | 'no-bundle' | 'bundle-old' | 'silent' | 'draining'
 
 /** What one look at the node has found. */

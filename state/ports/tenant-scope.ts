@@ -3,8 +3,3 @@
 
 /** `every-tenant` is for system administrators and for the program itself. */
 export type TenantScope = { readonly tenantId: string } | 'every-tenant'
-
-/** Another tenant's row is, for the caller, one that does not exist. */
-export function isInScope(scope: TenantScope, tenantId: string): boolean {
-  return scope === 'every-tenant' || scope.tenantId === tenantId
-}
