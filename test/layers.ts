@@ -422,7 +422,6 @@ export const layers: readonly Layer[] = [
 
 /** Folders of rows, each with the room of its table: they may hold any number of files. */
 export const rowsFolders: readonly { readonly folder: string; readonly table: string }[] = [
-  { folder: 'dns/rdata', table: 'dns/rdata' },
   { folder: 'diagnostics', table: 'diagnostics' },
   { folder: 'compiler/rules/object', table: 'compiler/rules/object' },
   { folder: 'compiler/rules/tree', table: 'compiler/rules/tree' },

@@ -7,99 +7,20 @@ import { typeNumbers } from '#dns/rdata-text/type-names.ts'
 import { tokensOf } from '#dns/rdata-text/tokens.ts'
 import type { RdataFault } from '#dns/rdata-text/tokens.ts'
 import type { Result } from '#lib/result.ts'
-import { a } from './a.ts'
-import { aaaa } from './aaaa.ts'
-import { afsdb } from './afsdb.ts'
+import { fieldTypes } from './field-types.ts'
 import { apl } from './apl.ts'
 import { caa } from './caa.ts'
-import { cert } from './cert.ts'
-import { cname } from './cname.ts'
-import { csync } from './csync.ts'
-import { dhcid } from './dhcid.ts'
-import { dname } from './dname.ts'
-import { ds } from './ds.ts'
-import { eui48 } from './eui48.ts'
-import { eui64 } from './eui64.ts'
-import { hinfo } from './hinfo.ts'
 import { hip } from './hip.ts'
-import { https } from './https.ts'
 import { ipseckey } from './ipseckey.ts'
-import { isdn } from './isdn.ts'
 import { key } from './key.ts'
-import { kx } from './kx.ts'
-import { l32 } from './l32.ts'
-import { l64 } from './l64.ts'
-import { loc } from './loc.ts'
-import { lp } from './lp.ts'
-import { minfo } from './minfo.ts'
-import { mx } from './mx.ts'
 import { naptr } from './naptr.ts'
-import { nid } from './nid.ts'
-import { ns } from './ns.ts'
-import { openpgpkey } from './openpgpkey.ts'
-import { ptr } from './ptr.ts'
-import { px } from './px.ts'
-import { rp } from './rp.ts'
-import { rt } from './rt.ts'
-import { smimea } from './smimea.ts'
-import { soa } from './soa.ts'
-import { spf } from './spf.ts'
-import { srv } from './srv.ts'
-import { sshfp } from './sshfp.ts'
-import { svcb } from './svcb.ts'
-import { tlsa } from './tlsa.ts'
-import { txt } from './txt.ts'
-import { uri } from './uri.ts'
-import { x25 } from './x25.ts'
-import { zonemd } from './zonemd.ts'
 
-export const rdataTypes: readonly RdataType[] = Object.freeze([
-  a,
-  ns,
-  cname,
-  soa,
-  ptr,
-  hinfo,
-  minfo,
-  mx,
-  txt,
-  rp,
-  afsdb,
-  x25,
-  isdn,
-  rt,
-  key,
-  px,
-  aaaa,
-  loc,
-  srv,
-  naptr,
-  kx,
-  cert,
-  dname,
-  apl,
-  ds,
-  sshfp,
-  ipseckey,
-  dhcid,
-  tlsa,
-  smimea,
-  hip,
-  openpgpkey,
-  csync,
-  zonemd,
-  svcb,
-  https,
-  spf,
-  nid,
-  l32,
-  l64,
-  lp,
-  eui48,
-  eui64,
-  uri,
-  caa,
-])
+/** By their codes. */
+export const rdataTypes: readonly RdataType[] = Object.freeze(
+  [...fieldTypes, key, naptr, apl, ipseckey, hip, caa].toSorted(
+    (one, other) => one.code - other.code,
+  ),
+)
 
 const byCode = new Map(rdataTypes.map((type) => [type.code, type]))
 const byName = new Map(rdataTypes.map((type) => [type.name, type]))
