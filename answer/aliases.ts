@@ -7,7 +7,7 @@ import * as rcodes from '#dns/rcode.ts'
 import * as rrtypes from '#dns/rrtype.ts'
 import { hashFrom } from './lookup.ts'
 import { writeCname } from './records.ts'
-import { apexOffset, suffixOffset, writeRrset } from './rrsets.ts'
+import { apexOffset, signed, suffixOffset, writeRrset } from './rrsets.ts'
 import * as transaction from './transaction.ts'
 import type { Transaction } from './transaction.ts'
 import { noteName, readName } from './written-names.ts'
@@ -27,7 +27,9 @@ const { aliasesMax, qnameEnd } = transaction
 export function followCname(tx: Transaction, bundle: Bundle, node: number): boolean {
   const zone = zoneOfNode(bundle, node)
   const rrset = findRrset(bundle, node, RrType.CNAME)
-  const written = writeRrset(tx, bundle, rrset, tx.owner, apexOffset(tx, bundle, zone))
+  const before = tx.at
+  const all = writeRrset(tx, bundle, rrset, tx.owner, apexOffset(tx, bundle, zone))
+  const written = signed(tx, zone, before, all)
   if (written < 0) {
     tx.isTruncated = true
     return false
@@ -49,7 +51,7 @@ export function followCname(tx: Transaction, bundle: Bundle, node: number): bool
 
 /**
  * Writes the DNAME of a node above the name that is answered for, and the CNAME that follows from
- * it. RFC 6672 section 3.
+ * it, which is never signed. RFC 6672 sections 3 and 5.3.1.
  *
  * @param label where the node's name begins; the suffixes of qname have been hashed
  * @returns true when its target is now the name that is answered for
@@ -88,7 +90,9 @@ export function followDname(tx: Transaction, bundle: Bundle, node: number, label
 function writeDname(tx: Transaction, bundle: Bundle, node: number, rrset: number): boolean {
   for (let i = 0; i < tx.dnameCount; i++) if (tx.dnameNode[i] === node) return true
   const owner = suffixOffset(tx, nodeNameBytes(bundle, node))
-  const written = writeRrset(tx, bundle, rrset, owner, 0)
+  const before = tx.at
+  const all = writeRrset(tx, bundle, rrset, owner, 0)
+  const written = signed(tx, zoneOfNode(bundle, node), before, all)
   if (written < 0) return false
   tx.answerCount += written
   tx.dnameNode[tx.dnameCount++] = node

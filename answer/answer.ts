@@ -24,7 +24,7 @@ import { hashSuffixes, isInternet } from './question.ts'
 import { writeHinfo, writeMember } from './records.ts'
 import { answerByRule } from './response-policy.ts'
 import { apexOffset, serialBaseOf, soaTtlSeconds } from './rrsets.ts'
-import { writeDenialSoa, writeRrset, writeTargets } from './rrsets.ts'
+import { signed, writeDenialSoa, writeRrset, writeTargets } from './rrsets.ts'
 import * as transaction from './transaction.ts'
 import type { Transaction } from './transaction.ts'
 import { findRedirect, writeReferral } from './zone-cut.ts'
@@ -243,7 +243,7 @@ function answerDynamic(tx: Transaction, bundle: Bundle, zone: number, label: num
   if (tx.qtype === RrType.ANY) return answerAny(tx, bundle, zone)
   const rrset = findRrset(dynamic, tx.dynamicNode, tx.qtype)
   if (rrset < 0) return negative(tx, bundle, zone)
-  countAll(tx, writeRrset(tx, dynamic, rrset, tx.owner, 0))
+  countAll(tx, zone, tx.at, writeRrset(tx, dynamic, rrset, tx.owner, 0))
 }
 
 /**
@@ -300,7 +300,7 @@ function answerNode(tx: Transaction, bundle: Bundle, node: number): void {
   const { dynamic } = tx.view!
   if (qtype === RrType.TXT && dynamic !== undefined) {
     const text = findDynamicText(dynamic, bundle, node)
-    if (text >= 0) return countAll(tx, writeRrset(tx, dynamic, text, tx.owner, 0))
+    if (text >= 0) return countAll(tx, zone, tx.at, writeRrset(tx, dynamic, text, tx.owner, 0))
   }
   const rrset = findRrset(bundle, node, qtype)
   if (rrset >= 0) return answerRrset(tx, bundle, rrset, zone)
@@ -312,13 +312,14 @@ function answerNode(tx: Transaction, bundle: Bundle, node: number): void {
 
 /** RFC 8482 section 4.2: the same small answer for every name that exists, on UDP and TCP. */
 function answerAny(tx: Transaction, bundle: Bundle, zone: number): void {
-  count(tx, writeHinfo(tx, tx.owner, soaTtlSeconds(bundle, zone)))
+  count(tx, zone, tx.at, writeHinfo(tx, tx.owner, soaTtlSeconds(bundle, zone)))
 }
 
 /** The rrset, and the addresses of its targets that we serve ourselves as far as they fit. */
 function answerRrset(tx: Transaction, bundle: Bundle, rrset: number, zone: number): void {
+  const start = tx.at
   const written = writeRrset(tx, bundle, rrset, tx.owner, apexOffset(tx, bundle, zone))
-  countAll(tx, written)
+  countAll(tx, zone, start, written)
   if (written > 0 && (formBits[tx.qtype]! & FormBit.Target) !== 0) writeTargets(tx, bundle, false)
 }
 
@@ -343,12 +344,15 @@ function answerService(
     query.family = family
     const member = plainByCode[code]!.select(tx.view!.state, query, tx.random)
     tx.member = member
-    if (member >= 0) return count(tx, writeMember(tx, bundle, member, family, ttlSeconds))
+    if (member >= 0) {
+      return count(tx, zone, tx.at, writeMember(tx, bundle, member, family, ttlSeconds))
+    }
   } else {
     const policy = tx.view!.policies[code - firstPolicyCode]!
+    const start = tx.at
     const chosen = answerPolicy(tx, bundle, policy, service, pool, family, ttlSeconds)
     if (chosen !== 0) {
-      countAll(tx, chosen)
+      countAll(tx, zone, start, chosen)
       if (tx.aliasCount > 0 && tx.ecsScope > 0) keepFirstAlias(tx)
       return
     }
@@ -364,22 +368,27 @@ function answerService(
 /** NXDOMAIN or NODATA: the SOA goes into the authority section. RFC 2308 section 2. */
 function negative(tx: Transaction, bundle: Bundle, zone: number): void {
   tx.isAuthoritative = true
-  if (writeDenialSoa(tx, bundle, zone)) tx.authorityCount++
-  else tx.isTruncated = true
+  writeDenialSoa(tx, bundle, zone)
 }
 
 function refuse(tx: Transaction): void {
   tx.rcode = Rcode.Refused
 }
 
-function count(tx: Transaction, isWritten: boolean): void {
-  countAll(tx, isWritten ? 1 : -1)
+function count(tx: Transaction, zone: number, start: number, isWritten: boolean): void {
+  countAll(tx, zone, start, isWritten ? 1 : -1)
 }
 
-/** @param written -1: not all records fit */
-function countAll(tx: Transaction, written: number): void {
-  if (written < 0) tx.isTruncated = true
-  else tx.answerCount += written
+/**
+ * Counts an rrset of the answer, and what signs it.
+ *
+ * @param start of its first record: the argument is read before the next one is written
+ * @param written -1: not all records fit
+ */
+function countAll(tx: Transaction, zone: number, start: number, written: number): void {
+  const all = signed(tx, zone, start, written)
+  if (all < 0) tx.isTruncated = true
+  else tx.answerCount += all
 }
 
 /** RFC 2181 section 9: a truncated answer has no records at all, never half an rrset. */

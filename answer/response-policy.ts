@@ -45,9 +45,7 @@ export function answerByRule(tx: Transaction, bundle: Bundle): boolean {
   if (action === ResponseAction.Cname) return !followRule(tx, bundle, row, bits)
   tx.rcode = Rcode.NXDomain
   explain(tx, ExtendedError.Blocked, EdeText.None)
-  if (zone < 0) return true
-  if (writeDenialSoa(tx, bundle, zone)) tx.authorityCount = 1
-  else tx.isTruncated = true
+  if (zone >= 0) writeDenialSoa(tx, bundle, zone)
   return true
 }
 

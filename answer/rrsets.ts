@@ -1,5 +1,5 @@
 // Writes rrsets of the bundle into the reply, and the addresses of names that they point to.
-import { findRrset, nodeNameBytes } from '#bundle/format/bundle.ts'
+import { findRrset, nodeNameBytes, zoneOfNode } from '#bundle/format/bundle.ts'
 import type { Bundle } from '#bundle/format/bundle.ts'
 import * as format from '#bundle/format/rrsets.ts'
 import * as rrtypes from '#dns/rrtype.ts'
@@ -49,6 +49,28 @@ export function writeRrset(
     if (!isWritten) return -1
   }
   return count
+}
+
+/** A compression pointer (RFC 1035 section 4.1.4): no record of a reply has another owner. */
+const pointer = 0xc000
+
+/**
+ * Signs an rrset of a zone when it is whole, for a client that sent DO. RFC 4035 section 3.1.1.
+ *
+ * @param start of its first record in the reply's memory; the last one ends at `tx.at`
+ * @param written how many records it has; -1: they do not fit
+ * @returns the same with its signatures
+ */
+export function signed(tx: Transaction, zone: number, start: number, written: number): number {
+  return tx.isDo && written > 0 ? withSignatures(tx, zone, start, written) : written
+}
+
+/** Apart, so that an answer without DO is one piece of code without it. */
+function withSignatures(tx: Transaction, zone: number, start: number, written: number): number {
+  const { replyView, signer } = tx
+  const owner = replyView.getUint16(start) ^ pointer
+  const signatures = signer.sign(tx, zone, owner, replyView.getUint16(start + 2), start)
+  return signatures < 0 ? -1 : written + signatures
 }
 
 /** Writes a record whose rdata stands in the bundle as in a message. */
@@ -199,10 +221,10 @@ function soaOf(bundle: Bundle, zone: number): number {
 }
 
 /**
- * Writes the SOA of NXDOMAIN and NODATA: resolvers keep a denial for the smaller of its TTL and
- * MINIMUM, RFC 2308 section 3. @returns false when it does not fit
+ * Adds the SOA of NXDOMAIN and NODATA to the authority section: resolvers keep a denial for the
+ * smaller of its TTL and MINIMUM, RFC 2308 section 3.
  */
-export function writeDenialSoa(tx: Transaction, bundle: Bundle, zone: number): boolean {
+export function writeDenialSoa(tx: Transaction, bundle: Bundle, zone: number): void {
   const { rrsetData, rrsetRow } = bundle
   const row = soaOf(bundle, zone) * RrsetCell.Words
   const at = rrsetRow[row + RrsetCell.Data]!
@@ -211,7 +233,11 @@ export function writeDenialSoa(tx: Transaction, bundle: Bundle, zone: number): b
   const minimumSeconds = readU32(rrsetData, end - 4)
   const ttlSeconds = Math.min(rrsetRow[row + RrsetCell.TtlSeconds]!, minimumSeconds)
   const apex = apexOffset(tx, bundle, zone)
-  return writeNamed(tx, apex, RrType.SOA, ttlSeconds, rrsetData, rdata, end, apex)
+  const start = tx.at
+  const isWritten = writeNamed(tx, apex, RrType.SOA, ttlSeconds, rrsetData, rdata, end, apex)
+  const written = signed(tx, zone, start, isWritten ? 1 : -1)
+  if (written < 0) tx.isTruncated = true
+  else tx.authorityCount += written
 }
 
 /**
@@ -229,8 +255,8 @@ export function writeTargets(tx: Transaction, bundle: Bundle, areNeeded: boolean
     const owner = tx.targetOffset[i]!
     mark(tx.view!.usedNames, node)
     const isWhole =
-      writeAddresses(tx, bundle, node, RrType.A, owner) &&
-      writeAddresses(tx, bundle, node, RrType.AAAA, owner)
+      writeAddresses(tx, bundle, node, RrType.A, owner, isGlue) &&
+      writeAddresses(tx, bundle, node, RrType.AAAA, owner, isGlue)
     if (!isWhole && areNeeded) return false
   }
   return true
@@ -249,11 +275,14 @@ function writeAddresses(
   node: number,
   type: number,
   owner: number,
+  isGlue: boolean,
 ): boolean {
   const rrset = findRrset(bundle, node, type)
   if (rrset < 0) return true
   const before = tx.at
-  const written = writeRrset(tx, bundle, rrset, owner, 0)
+  const all = writeRrset(tx, bundle, rrset, owner, 0)
+  // RFC 4035 section 2.2: addresses below a cut are not signed.
+  const written = isGlue ? all : signed(tx, zoneOfNode(bundle, node), before, all)
   if (written < 0) tx.at = before
   else tx.additionalCount += written
   return written >= 0

@@ -8,6 +8,8 @@ import { Family } from '#routing/state/query.ts'
 import type { RoutingQuery } from '#routing/state/query.ts'
 import type { Counters } from '#answer/counters/counters.ts'
 import type { ServingView } from './serving-view.ts'
+import { noSigner } from '#answer/signing/signer.ts'
+import type { Signer } from '#answer/signing/signer.ts'
 
 export const Transport = { Udp: 0, Tcp: 1 } as const
 export type Transport = (typeof Transport)[keyof typeof Transport]
@@ -73,8 +75,10 @@ export class Transaction {
    * it is answered like any other message: without signature, transfer or update.
    */
   handsOver = false
-  /** Octets of a reply that are kept back for a signature. */
+  /** Octets of a reply that are kept back for a signature of the message. */
   reservedBytes = 0
+  /** Signs what is answered to clients with DO. */
+  signer: Signer = noSigner
 
   /** The query's memory and the reply's, which may be the same. */
   query: Uint8Array = noOctets

@@ -13,6 +13,7 @@ export const hot: readonly string[] = [
   'answer/dynamic.ts',
   'answer/records.ts',
   'answer/rrsets.ts',
+  'answer/signing/signer.ts',
   'answer/written-names.ts',
   'answer/aliases.ts',
   'answer/zone-cut.ts',

@@ -470,12 +470,15 @@ export const pure: readonly PurityRule[] = [
   // Threads that answer: what they load costs memory in each, and keeps queries waiting at a start.
   {
     from: 'server/threads/responder.ts',
-    node: ['v8', 'vm', 'module', 'crypto', 'worker_threads'],
+    node: ['v8', 'vm', 'module', 'crypto', 'util', 'worker_threads'],
     packages: [],
   },
   {
     from: 'server/threads/stream-worker.ts',
-    node: ['v8', 'vm', 'module', 'crypto', 'worker_threads', 'net', 'dgram', 'timers/promises'],
+    node: [
+      ...['v8', 'vm', 'module', 'crypto', 'util', 'worker_threads'],
+      ...['net', 'dgram', 'timers/promises'],
+    ],
     packages: [],
   },
 ]

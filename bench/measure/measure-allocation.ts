@@ -35,7 +35,7 @@ class PingPong {
     const endpoints = [open(libc), open(libc)] as const
     this.#sides = [0, 1].map((i) => {
       const endpoint = endpoints[i]!
-      return new UdpBatch(libc, endpoint.fds[0]!, endpoint, 1_232)
+      return new UdpBatch(libc, { fd: endpoint.fds[0]!, endpoint })
     }) as unknown as [UdpBatch, UdpBatch]
     for (let i = 0; i < size; i++) serve(libc, endpoints[1].fds[0]!, endpoints[0].port)
   }

@@ -3,7 +3,7 @@ import { assert } from '#lib/assert.ts'
 import type { MessagePort } from 'node:worker_threads'
 import type { AnswerSettings } from '#answer/transaction.ts'
 import type { HandedMessage } from './hand-over.ts'
-import type { UdpEndpoint } from '#system/sockets/udp-socket.ts'
+import type { SourceName, SourcePlace } from '#system/sockets/packet-sources.ts'
 
 export const Control = {
   /** Cell 0: the generation that all should serve. */
@@ -45,8 +45,9 @@ export function acknowledge(
 export interface ResponderStart {
   readonly kind: 'responder'
   readonly index: number
-  readonly fd: number
-  readonly endpoint: UdpEndpoint
+  /** Where its packets come from: a row of packet-sources.ts, and its place there. */
+  readonly source: SourceName
+  readonly place: SourcePlace
   readonly settings: AnswerSettings
   readonly seed: number
   readonly control: SharedArrayBuffer

@@ -17,7 +17,7 @@ import { assert } from '#lib/assert.ts'
 import { systemClock } from '#lib/clock.ts'
 import { loadLibc } from '#system/sockets/libc.ts'
 import type { PacketSource } from '#system/sockets/packet-source.ts'
-import { UdpBatch } from '#system/sockets/udp-batch.ts'
+import { packetSources } from '#system/sockets/packet-sources.ts'
 import { SchedulerSlice } from '#system/worker/scheduler-slice.ts'
 import { Adoption } from './adoption.ts'
 import { createHandOver, HandOverGate } from './hand-over.ts'
@@ -122,7 +122,7 @@ function createResponder(start: ResponderStart, main: MessagePort): void {
   tx.handsOver = true
   const scripts = new ScriptClient(start.scriptMailbox, tx.counters)
   const tap = createTap(start.queryLog, start.seed)
-  const source = new UdpBatch(libc, start.fd, start.endpoint, start.settings.udpPayloadSize)
+  const source = packetSources[start.source].attach(libc, start.place)
   const adoption = new Adoption({
     ...{ index: start.index, control, scripts },
     adopt: (view) => {

@@ -6,9 +6,9 @@ import type { QueryBucket } from '#answer/query-bucket.ts'
 import type { Transaction } from '#answer/transaction.ts'
 import { Exchange } from '#zones/exchange/exchange.ts'
 import type { ExchangeCounts, ExchangeKey } from '#zones/exchange/exchange.ts'
-import type { Libc } from '#system/sockets/libc.ts'
 import type { LongReply } from '#system/sockets/long-reply.ts'
-import { UdpSender } from '#system/sockets/udp-sender.ts'
+import type { LateSender } from '#system/sockets/packet-source.ts'
+import type { SourcePlace } from '#system/sockets/packet-sources.ts'
 import { Transfers } from '#zones/transfer/transfers.ts'
 import type { TransferCounts, TransferSettings } from '#zones/transfer/transfers.ts'
 import { ZoneSources } from '#zones/transfer/zone-sources.ts'
@@ -19,8 +19,8 @@ export interface StreamExchangeParts {
   readonly tx: Transaction
   readonly bucket: Pick<QueryBucket, 'take' | 'giveBack'>
   readonly gate: HandOverGate
-  /** undefined: there are no responders. */
-  readonly libc: Libc | undefined
+  /** Replies to what responders have received; undefined: there are none. */
+  readonly sender: LateSender<SourcePlace> | undefined
   readonly transfers: TransferSettings
   readonly clock: { readonly nowMs: () => number; readonly monotonicMs: () => number }
   readonly askToUpdate: (id: number, message: Uint8Array, keyName: Uint8Array) => void
@@ -29,12 +29,6 @@ export interface StreamExchangeParts {
 export interface ExchangeStats {
   readonly messages: ExchangeCounts
   readonly transfers: TransferCounts
-}
-
-/** Where a message from a responder came in. */
-export interface HandedFrom {
-  readonly fd: number
-  readonly isIpv6: boolean
 }
 
 /** An update that takes longer has failed, for its client. */
@@ -49,7 +43,6 @@ export class StreamExchange {
   readonly #exchange: Exchange
   readonly #transfers: Transfers
   readonly #sources = new ZoneSources()
-  readonly #sender: UdpSender | undefined
   readonly #reply = new Uint8Array(65_535)
   readonly #updates = new Map<number, (rcode: Rcode) => void>()
   #updateId = 0
@@ -57,8 +50,7 @@ export class StreamExchange {
 
   constructor(parts: StreamExchangeParts) {
     this.#parts = parts
-    const { clock, libc, transfers } = parts
-    this.#sender = libc === undefined ? undefined : new UdpSender(libc)
+    const { clock, transfers } = parts
     this.#transfers = new Transfers(transfers, clock.monotonicMs)
     this.#exchange = new Exchange({
       findKey: (name) => this.#keys.get(textOf(name)),
@@ -105,20 +97,21 @@ export class StreamExchange {
     }
   }
 
-  /** A message that a responder has received. */
-  handleHanded({ query, envelope, client }: HandedMessage, { fd, isIpv6 }: HandedFrom): void {
+  /** A message that a responder has received. @param from where it came in */
+  handleHanded({ query, envelope, client }: HandedMessage, from: SourcePlace): void {
     const { tx, bucket, gate } = this.#parts
     tx.source = client
     tx.sourceBytes = client.length
     tx.tokens = bucket.take(1)
-    const done = this.handleUdp(tx, query, (octets) => this.#send(fd, isIpv6, envelope, octets))
+    const done = this.handleUdp(tx, query, (octets) => this.#send(from, envelope, octets))
     bucket.giveBack(tx.tokens)
     void done.then(() => gate.leave())
   }
 
-  #send(fd: number, isIpv6: boolean, envelope: Uint8Array, octets: Uint8Array): void {
-    const isSent = this.#sender?.send(fd, isIpv6, envelope, octets) ?? false
-    if (!isSent) this.#parts.tx.counters.sendErrors(1)
+  #send(from: SourcePlace, envelope: Uint8Array, octets: Uint8Array): void {
+    const { sender, tx } = this.#parts
+    const isSent = sender?.send(from, envelope, octets) ?? false
+    if (!isSent) tx.counters.sendErrors(1)
   }
 
   #update(message: Uint8Array, key: ExchangeKey): Promise<Rcode> {

@@ -6,7 +6,8 @@ import type { TcpLimits } from '#server/stream/tcp-limits.ts'
 import type { Generation } from '#answer/serving-view.ts'
 import type { TransferSettings } from '#zones/transfer/transfers.ts'
 import type { HandedMessage } from './hand-over.ts'
-import type { ExchangeStats, HandedFrom } from './stream-exchange.ts'
+import type { ExchangeStats } from './stream-exchange.ts'
+import type { SourceName, SourcePlace } from '#system/sockets/packet-sources.ts'
 import type { AnswerSettings } from '#answer/transaction.ts'
 
 export interface StreamStart {
@@ -19,8 +20,8 @@ export interface StreamStart {
   /** What it serves before it listens; undefined: nothing is published yet. */
   readonly generation: Generation | undefined
   readonly keys: readonly ExchangeKey[]
-  /** True where there are no responder threads. */
-  readonly withUdp: boolean
+  /** Where responders take packets; undefined: there are none, and this thread takes them. */
+  readonly source: SourceName | undefined
   readonly settings: AnswerSettings
   readonly tcpLimits: Partial<TcpLimits>
   readonly seed: number
@@ -40,7 +41,7 @@ export interface StreamStart {
 export type ToStream =
   | { readonly kind: 'generation'; readonly generation: Generation }
   | { readonly kind: 'keys'; readonly keys: readonly ExchangeKey[] }
-  | { readonly kind: 'handed'; readonly message: HandedMessage; readonly from: HandedFrom }
+  | { readonly kind: 'handed'; readonly message: HandedMessage; readonly from: SourcePlace }
   | { readonly kind: 'updated'; readonly id: number; readonly rcode: Rcode }
   | { readonly kind: 'stop' }
 

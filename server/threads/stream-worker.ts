@@ -5,6 +5,7 @@ import { systemClock } from '#lib/clock.ts'
 import { answer, handedOver } from '#answer/answer.ts'
 import { Counters } from '#answer/counters/counters.ts'
 import { loadLibc } from '#system/sockets/libc.ts'
+import { packetSources } from '#system/sockets/packet-sources.ts'
 import { QueryBucket } from '#answer/query-bucket.ts'
 import { Adoption } from './adoption.ts'
 import { HandOverGate } from './hand-over.ts'
@@ -50,7 +51,10 @@ const exchange = new StreamExchange({
   tx: new Transaction(start.settings, start.seed + 2, counters, monotonicMs),
   bucket,
   gate: new HandOverGate(start.handOver),
-  libc: typeof libc === 'string' ? undefined : libc,
+  sender:
+    start.source === undefined || typeof libc === 'string'
+      ? undefined
+      : packetSources[start.source].sender(libc),
   transfers: start.transfers,
   clock: systemClock,
   askToUpdate: (id, message, keyName) => post({ kind: 'update', id, message, keyName }),
@@ -61,7 +65,7 @@ const adoption = new Adoption({
   adopt: (view) => {
     exchange.adopt(view)
     tcpTx.adopt(view)
-    if (start.withUdp) udpTx.adopt(view)
+    if (start.source === undefined) udpTx.adopt(view)
     tap.adopt(view)
   },
 })
@@ -101,7 +105,7 @@ await listen()
 
 async function listen(): Promise<void> {
   let { port } = start
-  if (start.withUdp) {
+  if (start.source === undefined) {
     const { listenAddr } = start
     const udp = await listenDgram({ tx: udpTx, bucket, tap }, listenAddr, port, (query, send) => {
       void exchange.handleUdp(udpTx, query, send)

@@ -12,6 +12,9 @@ import type { CounterSnapshot } from '#answer/counters/counters.ts'
 import { HandedSockets, listenerName } from '#system/sockets/handed-sockets.ts'
 import type { ListenerSockets } from '#system/sockets/handed-sockets.ts'
 import { loadLibc } from '#system/sockets/libc.ts'
+import type { SourcePlaces } from '#system/sockets/packet-source.ts'
+import { packetSources } from '#system/sockets/packet-sources.ts'
+import type { SourceName, SourcePlace } from '#system/sockets/packet-sources.ts'
 import type { Libc } from '#system/sockets/libc.ts'
 import { queryBucketBytes } from '#answer/query-bucket.ts'
 import { Control, controlBytes, controlCell } from './responder-control.ts'
@@ -19,7 +22,6 @@ import type { CreateThreads, DnsThreads, ThreadGroupParts } from './threads-port
 import type { FromResponder, ResponderStart } from './responder-control.ts'
 import { HandOverGate, handOverBytes } from './hand-over.ts'
 import type { HandedMessage } from './hand-over.ts'
-import { ResponderSockets } from './responder-sockets.ts'
 import { RestartPause } from '#system/worker/restart-pause.ts'
 import { ScriptHost } from '#answer/script/host.ts'
 import { StartLimiter } from '#system/worker/start-limiter.ts'
@@ -39,6 +41,8 @@ const ackPollMs = 1
 const noTransfers: TransferSettings = { enabled: false, requireTsig: false, allow: [] }
 /** Responders that start together; the sockets of the first are bound from the beginning. */
 const startsAtOnce = availableParallelism()
+/** A row of packet-sources.ts. */
+const sourceName: SourceName = 'udp'
 /** With port 0, the port that UDP got may be taken on TCP. */
 const portTries = 10
 
@@ -61,7 +65,8 @@ export class ThreadGroup implements DnsThreads {
   readonly #ports: (MessagePort | undefined)[] = []
   readonly #starts = new StartLimiter(startsAtOnce)
   #stream: AnsweringThread | undefined
-  #sockets: ResponderSockets | undefined
+  /** undefined: no responder takes packets. */
+  #places: SourcePlaces<SourcePlace> | undefined
   #tcpDescriptor: number | undefined
   /** Responders that have died once. */
   readonly #died = new Set<number>()
@@ -128,16 +133,15 @@ export class ThreadGroup implements DnsThreads {
     const { listenAddr, port, settings } = this.#parts
     const [tcp] = handed.take(listenerName('dns-tcp', listenAddr, port))
     if (this.#libc !== undefined) {
-      const [libc, bytesMax] = [this.#libc, settings.udpPayloadSize]
-      const udp = handed.take(listenerName('dns-udp', listenAddr, port))
-      const count = Math.min(this.#threads, startsAtOnce)
-      const sockets =
-        udp.length > 0
-          ? ok(ResponderSockets.adopt(libc, listenAddr, udp, this.#threads, bytesMax))
-          : ResponderSockets.open(libc, listenAddr, port, count, bytesMax)
-      if (!sockets.ok) return sockets
-      this.#sockets = sockets.value
-      this.#port = sockets.value.endpoint.port
+      const places = packetSources[sourceName].open(this.#libc, {
+        ...{ listenAddr, port, threads: this.#threads },
+        boundAtOnce: Math.min(this.#threads, startsAtOnce),
+        replyBytesMax: settings.udpPayloadSize,
+        handed: handed.take(listenerName('dns-udp', listenAddr, port)),
+      })
+      if (!places.ok) return places
+      this.#places = places.value
+      this.#port = places.value.port
     } else {
       this.#port = port
     }
@@ -169,15 +173,15 @@ export class ThreadGroup implements DnsThreads {
 
   /** @returns when it is ready, or has died */
   #startResponder(index: number): Promise<void> {
-    const sockets = this.#sockets
-    assert(sockets !== undefined, 'responders start while the sockets are open')
+    const places = this.#places
+    assert(places !== undefined, 'responders start while the sockets are open')
     assert(this.#responders[index] === undefined, 'a responder follows one that has ended')
     const { port1, port2 } = new MessageChannel()
     const start: ResponderStart = {
       kind: 'responder',
       index,
-      fd: sockets.fdOf(index),
-      endpoint: sockets.endpoint,
+      source: sourceName,
+      place: places.placeOf(index),
       settings: this.#parts.settings,
       seed: this.#parts.seed + index,
       control: this.#control,
@@ -211,7 +215,7 @@ export class ThreadGroup implements DnsThreads {
   /** From now on its socket gets queries. */
   #bind(index: number): void {
     try {
-      if (!this.#isStopping) this.#sockets?.bind(index)
+      if (!this.#isStopping) this.#places?.bind(index)
     } catch (error) {
       this.#parts.log.error({ err: error }, 'a DNS thread gets no queries; it is started again')
       void this.#responders[index]?.worker.terminate()
@@ -220,9 +224,8 @@ export class ThreadGroup implements DnsThreads {
 
   /** What a responder does not answer itself, the stream thread does, on the same socket. */
   #passOn(index: number, message: HandedMessage): void {
-    const sockets = this.#sockets
-    if (sockets === undefined || this.#stream === undefined) return this.#gate.leave()
-    const from = { fd: sockets.fdOf(index), isIpv6: sockets.endpoint.isIpv6 }
+    const from = this.#places?.placeOf(index)
+    if (from === undefined || this.#stream === undefined) return this.#gate.leave()
     this.#tellStream({ kind: 'handed', message, from })
   }
 
@@ -243,7 +246,7 @@ export class ThreadGroup implements DnsThreads {
       // Otherwise nobody is answered meanwhile, and it is told when it listens.
       generation: handedTcp === undefined ? undefined : this.#current,
       keys: this.#keys,
-      withUdp: this.#threads === 0,
+      source: this.#threads === 0 ? undefined : sourceName,
       settings: this.#parts.settings,
       tcpLimits: this.#parts.tcpLimits,
       seed: this.#parts.seed + this.#threads,
@@ -383,8 +386,7 @@ export class ThreadGroup implements DnsThreads {
 
   /** One that died reads nothing, but its socket gets queries: its successor has to answer them. */
   #haveAcknowledged(number: number): boolean {
-    for (const index of this.#sockets?.bound ?? [])
-      if (this.#adoptedBy(index) < number) return false
+    for (const index of this.#places?.bound ?? []) if (this.#adoptedBy(index) < number) return false
     for (const index of this.#died) if (this.#adoptedBy(index) < number) return false
     return true
   }
@@ -440,7 +442,7 @@ export class ThreadGroup implements DnsThreads {
   /** What may be handed to another process. */
   sockets(): readonly ListenerSockets[] {
     const { listenAddr, port } = this.#parts
-    const udp = this.#sockets?.boundFds ?? []
+    const udp = this.#places?.descriptors() ?? []
     const tcp = this.#tcpDescriptor === undefined ? [] : [this.#tcpDescriptor]
     return [
       { name: listenerName('dns-udp', listenAddr, port), descriptors: udp },
@@ -470,7 +472,7 @@ export class ThreadGroup implements DnsThreads {
   }
 
   #closeSockets(): void {
-    this.#sockets?.close()
-    this.#sockets = undefined
+    this.#places?.close()
+    this.#places = undefined
   }
 }

@@ -3,7 +3,7 @@
 import { Errno, Sys } from './libc.ts'
 import type { Libc } from './libc.ts'
 import type { PacketSource } from './packet-source.ts'
-import type { UdpEndpoint } from './udp-socket.ts'
+import type { UdpPlace } from './udp-socket.ts'
 
 /**
  * Enough to share the cost of a call. Linux frees a packet on the core that made it, and interrupts
@@ -67,8 +67,7 @@ export class UdpBatch implements PacketSource {
   /** Failed receives in a row. */
   #failures = 0
 
-  /** @param replyBytesMax the longest reply that will be written */
-  constructor(libc: Libc, fd: number, endpoint: UdpEndpoint, replyBytesMax: number) {
+  constructor(libc: Libc, { fd, endpoint }: UdpPlace) {
     const size = endpoint.isIpv6 ? sizes.v6 : sizes.v4
     this.#libc = libc
     this.#fd = fd
@@ -79,7 +78,7 @@ export class UdpBatch implements PacketSource {
     this.#controlBytes = endpoint.isWildcard ? size.control : 0
     this.#ifindexWord = size.ifindex / 4
     // An odd number of cache lines, so that the first octets of the slots spread over the cache.
-    this.slotBytes = Math.ceil(Math.max(2048, replyBytesMax) / 128) * 128 + cacheLineBytes
+    this.slotBytes = Math.ceil(Math.max(2048, endpoint.replyBytesMax) / 128) * 128 + cacheLineBytes
     this.buffer = new Uint8Array(new ArrayBuffer(batchMax * this.slotBytes))
     this.#headersAddress = libc.addressOf(this.#headers)
     const messages = libc.addressOf(this.#messages)

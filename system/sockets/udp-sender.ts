@@ -1,5 +1,7 @@
 // Sends single replies from a batched UDP socket, later than its batch and from another thread.
 import type { Libc } from './libc.ts'
+import type { LateSender } from './packet-source.ts'
+import type { UdpPlace } from './udp-socket.ts'
 
 /** struct msghdr on a 64-bit system, in words of 64 bits, and one struct iovec behind it. */
 const Word = {
@@ -15,7 +17,7 @@ const headerWords = 8
 const nameBytes = { v4: 16, v6: 28 } as const
 
 /** For one thread; each call sends one message before it returns. */
-export class UdpSender {
+export class UdpSender implements LateSender<UdpPlace> {
   readonly #libc: Libc
   readonly #words = new BigUint64Array(headerWords + 2)
   /** The kernel reads a name and control data at addresses that 8 divides. */
@@ -26,15 +28,10 @@ export class UdpSender {
     this.#libc = libc
   }
 
-  /**
-   * @param fd of the socket that the query came to
-   * @param envelope of that query; see packet-source.ts
-   * @returns false when it could not be sent
-   */
-  send(fd: number, isIpv6: boolean, envelope: Uint8Array, reply: Uint8Array): boolean {
+  send({ fd, endpoint }: UdpPlace, envelope: Uint8Array, reply: Uint8Array): boolean {
     const libc = this.#libc
     const words = this.#words
-    const split = isIpv6 ? nameBytes.v6 : nameBytes.v4
+    const split = endpoint.isIpv6 ? nameBytes.v6 : nameBytes.v4
     this.#name.set(envelope.subarray(0, split))
     this.#control.set(envelope.subarray(split))
     const address = libc.addressOf(words)

@@ -26,6 +26,12 @@ export interface UdpEndpoint {
   readonly replyBytesMax: number
 }
 
+/** One of its sockets. */
+export interface UdpPlace {
+  readonly fd: number
+  readonly endpoint: UdpEndpoint
+}
+
 /**
  * Opens `count` sockets on one address and port.
  *

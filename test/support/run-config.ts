@@ -42,7 +42,7 @@ export const shared = {
 export const apart = [
   'test/e2e/**/*.test.ts',
   'test/unit/{answer,health,inputs,journal,server,system,zones}/**/*.test.ts',
-  'test/contract/{ways,plain-ways}.test.ts',
+  'test/contract/{packet-sources,plain-ways,signers,ways}.test.ts',
   'test/property/mmdb.test.ts',
   'test/unit/metrics/metrics.test.ts',
   'test/unit/bundle/load/load.test.ts',

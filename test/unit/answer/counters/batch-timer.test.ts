@@ -2,9 +2,9 @@
 import { expect, test } from 'vitest'
 import { BatchTimer, timedEvery } from '#answer/counters/batch-timer.ts'
 import { Counters } from '#answer/counters/counters.ts'
-import { BatchList } from '#test/support/batch-list.ts'
+import { listSource } from '#test/support/memory-source.ts'
 
-const source = new BatchList([])
+const source = listSource([])
 
 /** @returns how many queries are in which class, as a text */
 function classesAfter(elapsedMs: number, batches: number): string {

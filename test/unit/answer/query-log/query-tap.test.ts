@@ -15,7 +15,7 @@ import type { Tap } from '#answer/query-log/query-tap.ts'
 import { LogCell, queryBytesMax, ringBytes, ringLimits } from '#answer/query-log/ring.ts'
 import { Control } from '#server/threads/responder-control.ts'
 import { respond } from '#server/threads/responder.ts'
-import { BatchList } from '#test/support/batch-list.ts'
+import { listSource } from '#test/support/memory-source.ts'
 import { bundleOf } from '#test/support/bundle-models.ts'
 import { query } from '#test/support/dns/message.ts'
 import { loggedModel } from '#test/support/query-log-scene.ts'
@@ -50,7 +50,7 @@ function newTap(ring: SharedArrayBuffer, seed = 7): QueryTap {
 /** A responder answers the batches. @returns the replies */
 function respondTo(tap: Tap, batches: readonly (readonly Buffer[])[]): readonly Buffer[] {
   const control = new Int32Array(new SharedArrayBuffer(16))
-  const source = new BatchList(batches, () => {
+  const source = listSource(batches, () => {
     Atomics.store(control, Control.Generation, Control.Stop)
   })
   Atomics.store(control, Control.Generation, 1)

@@ -9,7 +9,7 @@ import { loadGeo } from '#inputs/geo/load.ts'
 import { clientRegionLimits, ClientRegions } from '#answer/samples/client-regions.ts'
 import { QuerySampler } from '#answer/samples/query-sampler.ts'
 import { QuerySamples } from '#answer/samples/query-samples.ts'
-import { BatchList } from '#test/support/batch-list.ts'
+import { listSource } from '#test/support/memory-source.ts'
 import { query } from '#test/support/dns/message.ts'
 import { FakeTime } from '#test/support/fake-time.ts'
 import { writeMmdb } from '#test/support/mmdb-writer.ts'
@@ -54,7 +54,7 @@ class Scene {
 
   /** As a responder that answers a batch that is looked at. */
   give(client: readonly number[], ...packets: readonly Buffer[]): void {
-    const source = new BatchList([packets])
+    const source = listSource([packets])
     for (let slot = 0; slot < packets.length; slot++) source.clients.set(client, slot * 4)
     this.#sampler.take(source, source.receive())
     this.answered += packets.length

@@ -4,7 +4,7 @@ import { BatchTimer, timedEvery } from '#answer/counters/batch-timer.ts'
 import { ringLimits, ringQueryBytesMax } from '#answer/samples/query-ring.ts'
 import { QuerySampler } from '#answer/samples/query-sampler.ts'
 import { QuerySamples } from '#answer/samples/query-samples.ts'
-import { BatchList } from '#test/support/batch-list.ts'
+import { listSource } from '#test/support/memory-source.ts'
 import { query } from '#test/support/dns/message.ts'
 
 const packet = query('www.example.org. A')
@@ -14,7 +14,7 @@ function scene() {
   const samples = new QuerySamples(1)
   const sampler = new QuerySampler(samples.rings[0], usual)
   const give = (...packets: readonly Buffer[]): number => {
-    const source = new BatchList([packets])
+    const source = listSource([packets])
     source.clients.set([192, 0, 2, 7])
     const count = source.receive()
     return sampler.take(source, count)
@@ -85,7 +85,7 @@ test('a thread that follows a dead one goes on in its ring', () => {
   samples.turn(true)
   give(packet)
   const next = new QuerySampler(samples.rings[0], usual)
-  const source = new BatchList([[Buffer.from([9])]])
+  const source = listSource([[Buffer.from([9])]])
   next.take(source, source.receive())
   expect(samples.drain(64).map(({ query: { length } }) => length)).toEqual([packet.length, 1])
 })
@@ -95,7 +95,7 @@ test('the timer looks at the batches that the sampler asks for', () => {
   const looked: number[] = []
   const sampler = { take: (_source: unknown, count: number) => (looked.push(count), mask) }
   const timer = new BatchTimer({ timed: () => undefined }, () => 0, sampler)
-  const source = new BatchList([])
+  const source = listSource([])
   for (let batch = 0; batch < 4; batch++) timer.begin(source, batch)
   mask = 3
   for (let batch = 4; batch < 12; batch++) timer.begin(source, batch)

@@ -2,7 +2,7 @@
 import { expect, test } from 'vitest'
 import { LookAhead } from '#server/threads/look-ahead.ts'
 import { query } from '#test/support/dns/message.ts'
-import { BatchList } from '#test/support/batch-list.ts'
+import { listSource } from '#test/support/memory-source.ts'
 
 const subnet = (family: number, source: number, ...octets: number[]) => ({
   code: 8,
@@ -29,7 +29,7 @@ const rows: [string, Buffer, number[]][] = [
 ]
 
 test.each(rows)('a query %s', (_, packet, address) => {
-  const source = new BatchList([[packet, packet]])
+  const source = listSource([[packet, packet]])
   source.clients.set([...client, ...client])
   source.receive()
   const asked: number[][] = []

@@ -6,7 +6,7 @@ import { Counters } from '#answer/counters/counters.ts'
 import { Control } from '#server/threads/responder-control.ts'
 import { respond } from '#server/threads/responder.ts'
 import { decodeMessage, query } from '#test/support/dns/message.ts'
-import { BatchList } from '#test/support/batch-list.ts'
+import { listSource } from '#test/support/memory-source.ts'
 
 const settings = { udpPayloadSize: 1_232, nsid: '', versionBind: '', tcpIdleTimeoutMs: 0 }
 
@@ -15,7 +15,7 @@ test('answers the batches of any source, and ends at a stop when no packet is le
   const counters = new Counters(new SharedArrayBuffer(Counters.bytes))
   const tx = new Transaction(settings, 1, counters)
   const batches = [[query('a.test. A'), query('b.test. A')], [], [query('c.test. A')]]
-  const source = new BatchList(batches, () => {
+  const source = listSource(batches, () => {
     Atomics.store(control, Control.Generation, Control.Stop)
   })
   const took: number[] = []
@@ -46,7 +46,7 @@ test('takes over before the batch that comes after a publication', () => {
   const control = new Int32Array(new SharedArrayBuffer(16))
   const counters = new Counters(new SharedArrayBuffer(Counters.bytes))
   const tx = new Transaction(settings, 1, counters)
-  const source = new BatchList([[query('a.test. A')]], () => {
+  const source = listSource([[query('a.test. A')]], () => {
     Atomics.store(control, Control.Generation, Control.Stop)
   })
   const order: string[] = []

@@ -39,7 +39,10 @@ function openBatch(calls: Libc, listenAddr: string): { batch: UdpBatch; port: nu
   assert(endpoint.ok, 'a free port is there')
   const [fd] = endpoint.value.fds
   closers.push(() => calls.close(fd!))
-  return { batch: new UdpBatch(calls, fd!, endpoint.value, 1232), port: endpoint.value.port }
+  return {
+    batch: new UdpBatch(calls, { fd: fd!, endpoint: endpoint.value }),
+    port: endpoint.value.port,
+  }
 }
 
 async function send(
