@@ -47,7 +47,7 @@ import { unusedRoutes } from './routes/unused.ts'
 import { webSocketRoutes } from './routes/websocket.ts'
 import { whyRoutes } from './routes/why.ts'
 
-export const routes: readonly Route[] = Object.freeze<Route[]>([
+const upToPlans: readonly Route[] = [
   getHealth,
   getReady,
   ...authRoutes,
@@ -77,8 +77,9 @@ export const routes: readonly Route[] = Object.freeze<Route[]>([
   ...simulateRoutes,
   ...whyRoutes,
   ...healthHistoryRoutes,
-  ...planRoutes(() => routes),
-  ...commitRoutes(() => routes),
+]
+
+const afterPlans: readonly Route[] = [
   ...dnsRoutes,
   ...alertRoutes,
   ...usageRoutes,
@@ -94,5 +95,10 @@ export const routes: readonly Route[] = Object.freeze<Route[]>([
   getAudit,
   getClientRegions,
   ...bundleRoutes,
-  ...referenceRoutes(() => routes),
-])
+]
+
+const others = [...upToPlans, ...afterPlans]
+
+const all = [...upToPlans, ...planRoutes(others), ...commitRoutes(others), ...afterPlans]
+
+export const routes: readonly Route[] = Object.freeze([...all, ...referenceRoutes(all)])

@@ -349,3 +349,8 @@ export interface WriteDiagnostic {
 }
 
 export type WriteResult = Result<WriteSuccess, WriteFailure>
+
+/** The port by which the configuration is changed; what it wrote is durable and live. */
+export interface ConfigWriter {
+  readonly write: (request: WriteRequest) => Promise<Result<WriteSuccess, WriteFailure>>
+}

@@ -39,7 +39,10 @@ interface KeptLogin extends Omit<OidcLogin, 'state'> {
 
 const loginTokenForm = /^[A-Za-z0-9_-]{43}$/
 
-export async function beginLogin(ports: OidcPorts, request: RequestFacts): Promise<Reply> {
+export async function beginLogin(
+  ports: Pick<OidcPorts, 'oidc' | 'oidcNonces' | 'loginAttempts' | 'log'>,
+  request: RequestFacts,
+): Promise<Reply> {
   if (ports.oidc === null) return isOff
   const counted = await countBeginning(ports.loginAttempts, request.address)
   if (!counted.ok) return storeFailed(counted.error)
@@ -97,7 +100,7 @@ const otherBrowser = refused(
     'auth.oidc.redirectUri; begin again there',
 )
 
-function faulty({ log }: OidcPorts, { status, sentence, reason }: OidcFault): Reply {
+function faulty({ log }: Pick<OidcPorts, 'log'>, { status, sentence, reason }: OidcFault): Reply {
   log.warn({ reason }, 'a login through the identity provider failed')
   return refused(status, sentence)
 }

@@ -4,17 +4,13 @@ import type { ConfigSnapshot } from '#config/object-index.ts'
 import { OverlayIndex } from '#config/overlays/effective.ts'
 import type { EffectiveView } from '#config/overlays/effective.ts'
 import type { OverlayView } from '#api/ports/overlay-view.ts'
-import type { ConfigView } from '#config/view.ts'
-import type { Clock } from '#lib/clock.ts'
+import type { Ports } from '#api/ports/ports.ts'
 
-/** The ports that it needs from those of a handler. */
-export interface EffectiveParts {
-  readonly config: ConfigView
-  readonly overlays: OverlayView
-  readonly clock: Clock
-}
-
-export function effectiveNow({ config, overlays, clock }: EffectiveParts): EffectiveView {
+export function effectiveNow({
+  config,
+  overlays,
+  clock,
+}: Ports<'config' | 'overlays' | 'clock'>): EffectiveView {
   return effectiveIn(config.snapshot(), overlays, clock.nowMs())
 }
 

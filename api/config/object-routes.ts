@@ -12,6 +12,7 @@ import type { Needs } from '#access/admit/admit.ts'
 import { NamedPaging, pageByName } from '#http/paging.ts'
 import { created, missing, success } from '#http/reply.ts'
 import type { Reply } from '#http/reply.ts'
+import type { PortName } from '#api/ports/ports.ts'
 import { route } from '#api/route/route.ts'
 import type { Route, RouteContext } from '#api/route/route.ts'
 import { Id } from '#http/shapes.ts'
@@ -19,9 +20,9 @@ import { findObject, listObjects, targetOf } from './reads.ts'
 import { remove, tagged, writeRefusals } from './writes.ts'
 import type { Written } from './writes.ts'
 
-type Context = Pick<RouteContext, 'caller' | 'ports' | 'request'>
+type Context<Name extends PortName> = Pick<RouteContext<Name>, 'caller' | 'ports' | 'request'>
 
-interface ObjectResource<K extends Kind> {
+interface ObjectResource<K extends Kind, Name extends PortName> {
   readonly kind: K
   /** `/api/v1/pools` */
   readonly path: string
@@ -32,18 +33,25 @@ interface ObjectResource<K extends Kind> {
   readonly reads: Needs
   readonly deletes: Needs
   readonly schema: TSchema
-  readonly show: (context: Pick<RouteContext, 'ports'>, entry: ConfigEntry<K>) => object
+  /** For `show`, and for `first` of a deletion. */
+  readonly ports?: readonly Name[]
+  readonly show: (context: Pick<RouteContext<Name>, 'ports'>, entry: ConfigEntry<K>) => object
 }
 
-interface Deletion<K extends Kind> extends Pick<Route, 'summary' | 'details'> {
+interface Deletion<K extends Kind, Name extends PortName> extends Pick<
+  Route,
+  'summary' | 'details'
+> {
   /** What the answer says. */
   readonly description?: string
   /** What is done before, in the same commit. */
-  readonly first?: (context: Context, entry: ConfigEntry<K>) => readonly Operation[]
+  readonly first?: (context: Context<Name>, entry: ConfigEntry<K>) => readonly Operation[]
 }
 
-export function objectRoutes<K extends Kind>(resource: ObjectResource<K>) {
-  const { kind, path, tag, noun, reads, deletes, schema, show } = resource
+export function objectRoutes<K extends Kind, Name extends PortName = never>(
+  resource: ObjectResource<K, Name>,
+) {
+  const { kind, path, tag, noun, reads, deletes, schema, ports = [], show } = resource
   const short = noun.split(' ').at(-1)
   const one = { description: `The ${short}`, schema, isTagged: true } as const
   return {
@@ -57,6 +65,7 @@ export function objectRoutes<K extends Kind>(resource: ObjectResource<K>) {
         summary: `All ${tag.toLowerCase()}, by name`,
         query: NamedPaging,
         responses: { 200: { description, schema: Type.Array(schema) } },
+        ports: ['config', ...ports],
         handle: (context) =>
           pageByName(listObjects(context, kind), context.query, (entry) => show(context, entry)),
       }),
@@ -70,13 +79,14 @@ export function objectRoutes<K extends Kind>(resource: ObjectResource<K>) {
         params: Id,
         responses: { 200: one },
         refusals: [404],
+        ports: ['config', ...ports],
         handle: (context) => {
           const entry = findObject(context, kind, context.params.id)
           if (entry === undefined) return missing(noun)
           return success(show(context, entry), { etag: tagged(entry.object) })
         },
       }),
-    remove: ({ description = 'It is gone', first, ...words }: Deletion<K>): Route =>
+    remove: ({ description = 'It is gone', first, ...words }: Deletion<K, Name>): Route =>
       route({
         method: 'DELETE',
         path: `${path}/{id}`,
@@ -87,6 +97,7 @@ export function objectRoutes<K extends Kind>(resource: ObjectResource<K>) {
         responses: { 204: { description, schema: null } },
         ifMatch: `the ${short}`,
         refusals: [404, ...writeRefusals],
+        ports: ['config', 'configWriter', 'log', ...ports],
         handle: async (context) => {
           const found = objectToChange(context, kind, context.params.id, noun)
           if (!found.ok) return found.error
@@ -96,17 +107,17 @@ export function objectRoutes<K extends Kind>(resource: ObjectResource<K>) {
         },
       }),
     /** The answer to a write that has made one. */
-    created: (context: Pick<RouteContext, 'ports'>, done: Result<Written, Reply>): Reply =>
+    created: (context: Pick<RouteContext<Name>, 'ports'>, done: Result<Written, Reply>): Reply =>
       done.ok ? created(...shown(resource, context, done.value)) : done.error,
     /** The answer to a write that has changed one. */
-    changed: (context: Pick<RouteContext, 'ports'>, done: Result<Written, Reply>): Reply =>
+    changed: (context: Pick<RouteContext<Name>, 'ports'>, done: Result<Written, Reply>): Reply =>
       done.ok ? success(...shown(resource, context, done.value)) : done.error,
   }
 }
 
-function shown<K extends Kind>(
-  { show }: ObjectResource<K>,
-  context: Pick<RouteContext, 'ports'>,
+function shown<K extends Kind, Name extends PortName>(
+  { show }: ObjectResource<K, Name>,
+  context: Pick<RouteContext<Name>, 'ports'>,
   { entry, headers }: Written,
 ): [body: object, headers: Written['headers']] {
   return [show(context, entry as ConfigEntry<K>), headers]
@@ -121,7 +132,7 @@ interface ObjectToChange<K extends Kind> {
 
 /** The object that a change is about. Errors: there is none, or its If-Match is none. */
 export function objectToChange<K extends Kind>(
-  context: Context,
+  context: Context<'config'>,
   kind: K,
   id: string,
   noun: string,

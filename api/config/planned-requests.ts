@@ -5,7 +5,8 @@ import type { Result } from '#lib/result.ts'
 import { refusalOf } from '#access/admit/admit.ts'
 import { invalid, refused } from '#http/reply.ts'
 import type { Reply } from '#http/reply.ts'
-import { paramNames } from '#api/route/route.ts'
+import type { ApiPorts, PortName } from '#api/ports/ports.ts'
+import { paramNames, portsFor } from '#api/route/route.ts'
 import type { Route, RouteContext } from '#api/route/route.ts'
 import { createCheck } from '#http/validation.ts'
 import type { PlannedWrites } from './planned-writes.ts'
@@ -18,7 +19,13 @@ export interface PlannedRequest {
   readonly ifMatch?: string
 }
 
-type Context = RouteContext<unknown, unknown, { readonly requests: readonly PlannedRequest[] }>
+/** Its ports are those of each row that may be tried. */
+type Context = RouteContext<
+  PortName,
+  unknown,
+  unknown,
+  { readonly requests: readonly PlannedRequest[] }
+>
 
 /** @returns the ids of what they would make or change, '' for none. Errors: the first refusal */
 export async function tryRequests(
@@ -57,11 +64,12 @@ async function tryOne(
   const facts = { ...request, header }
   const { config } = writes
   const tenants = createConfigTenants(config, writes, ports.clock)
-  const within = { ...ports, configWriter: writes, config, tenants }
-  const early = (await row.precheck?.(facts, within)) ?? null
+  const within: ApiPorts = { ...ports, configWriter: writes, config, tenants }
+  const given = portsFor(row, within)
+  const early = (await row.precheck?.(facts, given)) ?? null
   if (early !== null) return err(early)
   const own = { params, query: {}, body: planned.body, request: facts }
-  const reply = await row.handle({ ...context, ...own, isDryRun: true, ports: within })
+  const reply = await row.handle({ ...context, ...own, isDryRun: true, ports: given })
   if (reply.status >= 300) return err(reply)
   return ok(((reply.body ?? {}) as { readonly id?: string }).id ?? '')
 }
@@ -126,6 +134,11 @@ export class WriteRoutes {
 
   constructor(rows: readonly Route[]) {
     this.#rows = rows
+  }
+
+  /** Of each row. */
+  get ports(): readonly PortName[] {
+    return [...new Set(this.#rows.flatMap(({ ports = [] }) => ports))]
   }
 
   find(method: string, path: string): Found | undefined {

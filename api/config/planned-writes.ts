@@ -1,6 +1,7 @@
 // Writes that are not made: each is tried on top of those before it, and what all give is kept.
 import type { ConfigEntry } from '#config/entry.ts'
 import type {
+  ConfigWriter,
   EarlierBundle,
   Operation,
   WriteDiagnostic,
@@ -12,7 +13,6 @@ import { withUids } from '#config/uids.ts'
 import type { ConfigView } from '#config/view.ts'
 import type { Clock } from '#lib/clock.ts'
 import { ok } from '#lib/result.ts'
-import type { ConfigWriter } from './writer.ts'
 
 export class PlannedWrites implements ConfigWriter {
   /** Warnings that would be new. */

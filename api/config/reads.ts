@@ -9,11 +9,11 @@ import { kinds } from '#schemas/kinds.ts'
 import type { Kind } from '#schemas/kinds.ts'
 import { sees, visibleTenant } from '#access/caller.ts'
 import type { Caller, Viewer } from '#access/caller.ts'
-import type { ApiPorts } from '#api/ports/ports.ts'
+import type { Ports } from '#api/ports/ports.ts'
 
 interface Context {
   readonly caller: Viewer
-  readonly ports: Pick<ApiPorts, 'config'>
+  readonly ports: Ports<'config'>
 }
 
 /** @param ref an id, or else the name of the only such object that the caller sees */

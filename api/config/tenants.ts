@@ -7,9 +7,9 @@ import { kindNames } from '#schemas/kinds.ts'
 import { tenantIdPattern } from '#schemas/forms/patterns.ts'
 import { defaultTenant, reservedTenants } from '#schemas/objects/tenant.ts'
 import { commitActor, refusalOf } from './writes.ts'
-import type { ConfigWriter } from './writer.ts'
 import { refused } from '#http/reply.ts'
 import type { TenantRecord, Tenants } from '#access/tenants.ts'
+import type { ConfigWriter } from '#config/operation.ts'
 
 /** `default` exists without a file. */
 const undeclared: TenantRecord = {

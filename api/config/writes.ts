@@ -41,7 +41,10 @@ export interface Written {
   readonly partId: string
 }
 
-type Context = Pick<RouteContext, 'caller' | 'requestId' | 'isDryRun' | 'ports'> & {
+type Context = Pick<
+  RouteContext<'configWriter' | 'log'>,
+  'caller' | 'requestId' | 'isDryRun' | 'ports'
+> & {
   /** Left out: no client asked for it. */
   readonly request?: RouteContext['request']
 }

@@ -8,7 +8,7 @@ import type { RouteContext } from '#api/route/route.ts'
 import { storeFailed } from '#http/store-reply.ts'
 import { claimOf } from './domain-json.ts'
 
-type Context = Pick<RouteContext, 'caller' | 'ports'>
+type Context = Pick<RouteContext<'config' | 'domains'>, 'caller' | 'ports'>
 type Domain = ConfigEntry<'DelegatedDomain'>
 
 /**

@@ -1,4 +1,4 @@
-// All ports of the handlers: the composition passes real ones, a test its own.
+// The names of ports and their types: a row names those that its handler gets.
 import type { HealthCheckPolicy } from '#compiler/values/health-check-policy.ts'
 import type { ConfigHistory } from '#config/history.ts'
 import type { ConfigView } from '#config/view.ts'
@@ -18,12 +18,9 @@ import type { TenantKeys } from '#state/ports/tenant-keys.ts'
 import type { Usage } from '#state/ports/usage.ts'
 import type { Users } from '#state/ports/users.ts'
 import type { Identities } from '#access/auth/identities.ts'
-import type { AuditSink } from '#api/server/audit.ts'
 import type { OidcClient } from '#access/auth/oidc-client.ts'
 import type { Passwords } from '#access/auth/passwords.ts'
 import type { AuthPolicy } from '#access/auth/policy.ts'
-import type { RequestCounts } from '#http/request-counts.ts'
-import type { ConfigWriter } from '#api/config/writer.ts'
 import type { FeedPort, FeedTokenPort } from './feed-port.ts'
 import type { LicenceGate } from '#licence/gate.ts'
 import type { LicenceAdmin } from '#licence/licence-admin.ts'
@@ -43,9 +40,10 @@ import type { RumView } from './rum-view.ts'
 import type { Past } from './past.ts'
 import type { Planner } from './planner.ts'
 import type { Simulator } from './simulator.ts'
-import type { OnePerTenant } from '#api/server/one-per-tenant.ts'
-import type { SourceBuckets } from '#api/server/source-buckets.ts'
+import type { OnePerTenant } from '#access/admit/one-per-tenant.ts'
+import type { SourceBuckets } from '#access/admit/source-buckets.ts'
 import type { Tenants } from '#access/tenants.ts'
+import type { ConfigWriter } from '#config/operation.ts'
 
 export interface ApiPorts {
   readonly view: OperatorView
@@ -72,8 +70,7 @@ export interface ApiPorts {
   readonly loginAttempts: LoginAttempts
   readonly tenants: Tenants
   readonly tenantKeys: TenantKeys
-  readonly audit: AuditSink
-  /** What of it the database has. */
+  /** What the database has of the audit log. */
   readonly auditCopy: Pick<AuditCopy, 'query'>
   readonly licence: LicenceGate
   readonly licenceAdmin: LicenceAdmin
@@ -114,18 +111,19 @@ export interface ApiPorts {
   readonly usage: Usage
   readonly objectUse: UseView
   readonly responseHits: ResponseHitTotals
-  /** Told of each authenticated request; it never throws and never waits. */
-  readonly countCall: (tenant: string) => void
-  /** Told of each request. */
-  readonly requestCounts: RequestCounts
   readonly node: NodeFacts
   readonly nodeSettings: NodeSettings
   readonly cluster: ClusterView
   readonly anycast: AnycastView
   /** Where `/` leads people, who come from a login: the reference, or the dashboard. */
   readonly homePath: string
-  readonly feed: FeedPort & { readonly clientsMax: number; readonly close: () => Promise<void> }
+  readonly feed: FeedPort
   readonly feedTokens: FeedTokenPort
   readonly clock: Clock
   readonly log: Log
 }
+
+export type PortName = keyof ApiPorts
+
+/** The ports of these names: `Ports<'users' | 'clock'>`. */
+export type Ports<Name extends PortName> = Pick<ApiPorts, Name>

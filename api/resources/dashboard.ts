@@ -5,7 +5,7 @@ import type { ConfigEntry } from '#config/entry.ts'
 import { listObjects } from '#api/config/reads.ts'
 import { isReachable } from '#api/ports/member-health.ts'
 import type { Viewer } from '#access/caller.ts'
-import type { ApiPorts } from '#api/ports/ports.ts'
+import type { Ports } from '#api/ports/ports.ts'
 import type { MemberHealthView } from '#api/ports/member-health.ts'
 import type { NodeFacts } from '#api/ports/node-facts.ts'
 import { healthOf } from './health-status.ts'
@@ -27,7 +27,7 @@ export const DashboardStats = Type.Object(
   { title: 'DashboardStats' },
 )
 
-type StatsPorts = Pick<ApiPorts, 'config' | 'memberHealth' | 'node'>
+type StatsPorts = Ports<'config' | 'memberHealth' | 'node'>
 
 export interface StatsContext {
   readonly caller: Viewer

@@ -5,7 +5,7 @@ import type { Static, TSchema } from 'typebox'
 import type { Caller } from '#access/caller.ts'
 import type { Needs } from '#access/admit/admit.ts'
 import type { LicensedFeature } from '#licence/gate.ts'
-import type { ApiPorts } from '#api/ports/ports.ts'
+import type { ApiPorts, PortName, Ports } from '#api/ports/ports.ts'
 import type { Reply } from '#http/reply.ts'
 import type { RequestFacts } from '#http/request-facts.ts'
 
@@ -83,15 +83,22 @@ export interface Route {
   readonly ifMatch?: string
   /** Without it in the licence every call is refused with 403; the handler sees to it. */
   readonly licensed?: LicensedFeature
+  /** What its handler gets: these ports, and no others. Default: none. */
+  readonly ports?: readonly PortName[]
   /** Runs for every caller who may call, before a body is read. @returns a refusal, or null */
   readonly precheck?: (
     request: RequestFacts,
-    ports: ApiPorts,
+    ports: Ports<never>,
   ) => Reply | null | Promise<Reply | null>
   readonly handle: (context: RouteContext) => Reply | Promise<Reply>
 }
 
-export interface RouteContext<Params = unknown, Query = unknown, Body = unknown> {
+export interface RouteContext<
+  Name extends PortName = never,
+  Params = unknown,
+  Query = unknown,
+  Body = unknown,
+> {
   /** A public route has a caller, too: one without any permission. */
   readonly caller: Caller
   readonly params: Params
@@ -102,26 +109,41 @@ export interface RouteContext<Params = unknown, Query = unknown, Body = unknown>
   /** A write of the configuration makes all checks, and changes nothing. */
   readonly isDryRun: boolean
   readonly request: RequestFacts
-  readonly ports: ApiPorts
+  readonly ports: Ports<Name>
 }
 
-interface RouteSpec<P extends TSchema, Q extends TSchema, B extends TSchema> extends Omit<
-  Route,
-  'params' | 'query' | 'body' | 'handle'
-> {
+interface RouteSpec<
+  P extends TSchema,
+  Q extends TSchema,
+  B extends TSchema,
+  Name extends PortName,
+> extends Omit<Route, 'params' | 'query' | 'body' | 'ports' | 'precheck' | 'handle'> {
   readonly params?: P
   readonly query?: Q
   readonly body?: B
+  readonly ports?: readonly Name[]
+  readonly precheck?: (
+    request: RequestFacts,
+    ports: Ports<Name>,
+  ) => ReturnType<NonNullable<Route['precheck']>>
   readonly handle: (
-    context: RouteContext<Static<P>, Static<Q>, Static<B>>,
-  ) => Reply | Promise<Reply>
+    context: RouteContext<Name, Static<P>, Static<Q>, Static<B>>,
+  ) => ReturnType<Route['handle']>
 }
 
-/** A row whose handler sees the types of its schemas. */
-export function route<P extends TSchema, Q extends TSchema, B extends TSchema>(
-  spec: RouteSpec<P, Q, B>,
-): Route {
+/** A row whose handler sees the types of its schemas, and the ports that it names. */
+export function route<
+  P extends TSchema,
+  Q extends TSchema,
+  B extends TSchema,
+  Name extends PortName = never,
+>(spec: RouteSpec<P, Q, B, Name>): Route {
   return Object.freeze(spec) as unknown as Route
+}
+
+/** The ports that a row names, for its handler. */
+export function portsFor({ ports: names = [] }: Route, all: ApiPorts): Ports<never> {
+  return Object.freeze(Object.fromEntries(names.map((name) => [name, all[name]])))
 }
 
 /** `/pools/{id}/members/{member}` has `id` and `member`. */

@@ -42,6 +42,7 @@ const list = route({
   summary: 'Channels by name, without their secrets, and how they do',
   query: NamedPaging,
   responses: { 200: { description: 'Channels', schema: Type.Array(AlertChannel) } },
+  ports: ['alerts'],
   handle: async ({ caller, ports, query }) => {
     const channels = await ports.alerts.listChannels(scopeOf(caller))
     if (!channels.ok) return storeFailed(channels.error)
@@ -67,6 +68,7 @@ const create = route({
   body: NewAlertChannel,
   responses: { 201: { description: 'The channel', schema: NewAlertChannelAnswer } },
   refusals: [409, 503],
+  ports: ['auth', 'alerts', 'clock'],
   handle: async ({ caller, ports, body }) => {
     const { secretKey } = ports.auth
     if (secretKey === null) return noSecretKey
@@ -101,6 +103,7 @@ const find = route({
   params: Id,
   responses: { 200: { description: 'The channel', schema: AlertChannel } },
   refusals: [404],
+  ports: ['alerts'],
   handle: async ({ caller, ports, params }) => {
     const channel = await ports.alerts.findChannel(scopeOf(caller), params.id)
     if (!channel.ok) return storeFailed(channel.error)
@@ -123,6 +126,7 @@ const update = route({
   body: ChangedAlertChannel,
   responses: { 200: { description: 'The channel', schema: NewAlertChannelAnswer } },
   refusals: [404, 409, 503],
+  ports: ['auth', 'alerts', 'clock'],
   handle: async ({ caller, ports, params, body }) => {
     const scope = scopeOf(caller)
     const before = await ports.alerts.findChannel(scope, params.id)
@@ -159,6 +163,7 @@ const remove = route({
   params: Id,
   responses: { 204: { description: 'It is gone', schema: null } },
   refusals: [404],
+  ports: ['alerts'],
   handle: async ({ caller, ports, params }) => {
     const deleted = await ports.alerts.deleteChannel(scopeOf(caller), params.id)
     if (!deleted.ok) return storeFailed(deleted.error)
@@ -188,6 +193,7 @@ const test = route({
   params: Id,
   responses: { 200: { description: 'How it went', schema: Tested } },
   refusals: [404, 429],
+  ports: ['alerts', 'testAlert', 'alertTests', 'clock'],
   handle: async ({ caller, ports, params, request }) => {
     const channel = await ports.alerts.findChannel(scopeOf(caller), params.id)
     if (!channel.ok) return storeFailed(channel.error)
@@ -230,6 +236,7 @@ const listAlerts = route({
   details: 'Also where there is no channel. Those of the operator are for system administrators.',
   query: Listed,
   responses: { 200: { description: 'Alerts', schema: Type.Array(Alert) } },
+  ports: ['alerts'],
   handle: async ({ caller, ports, query }) => {
     const { state, before = '', limit = 100 } = query
     const asked = { before, limit, ...(state === undefined ? {} : { state }) }
@@ -246,6 +253,7 @@ const listSilences = route({
   tag,
   summary: 'Silences that hold',
   responses: { 200: { description: 'Silences', schema: Type.Array(Silence) } },
+  ports: ['alerts', 'clock'],
   handle: async ({ caller, ports }) => {
     const silences = await ports.alerts.listSilences(scopeOf(caller), ports.clock.nowMs())
     return silences.ok ? success(silences.value.map(showSilence)) : storeFailed(silences.error)
@@ -266,6 +274,7 @@ const createSilence = route({
   body: NewSilence,
   responses: { 201: { description: 'The silence', schema: Silence } },
   refusals: [409],
+  ports: ['alerts', 'clock'],
   handle: async ({ caller, ports, body }) => {
     const tenantId = ownerOf(caller, body.scope)
     if (!tenantId.ok) return tenantId.error
@@ -292,6 +301,7 @@ const removeSilence = route({
   params: Id,
   responses: { 204: { description: 'It is over', schema: null } },
   refusals: [404],
+  ports: ['alerts'],
   handle: async ({ caller, ports, params }) => {
     const deleted = await ports.alerts.deleteSilence(scopeOf(caller), params.id)
     if (!deleted.ok) return storeFailed(deleted.error)

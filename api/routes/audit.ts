@@ -71,6 +71,7 @@ export const getAudit = route({
     'and yet the header X-Next-Cursor, which leads on.',
   query: Query,
   responses: { 200: { description: 'Calls', schema: Type.Array(AuditCall) } },
+  ports: ['auditCopy'],
   handle: async ({ caller, ports, query }) => {
     const after = positionIn(query.cursor)
     if (!after.ok) return after.error

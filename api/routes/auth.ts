@@ -41,6 +41,7 @@ const setup = route({
   responses: { 201: { description: 'The system administrator', schema: UserJson } },
   refusals: [401, 404, 429, 503],
   // Before the body is looked at: once there was an account, no body gets another answer.
+  ports: ['auth', 'passwords', 'users', 'loginAttempts', 'clock'],
   precheck: async (_request, { users, auth }) => {
     const hadAny = auth.setupEndpoint ? await users.hadAny() : null
     if (hadAny?.ok === false) return storeFailed(hadAny.error)
@@ -109,6 +110,17 @@ const login = route({
       ),
     }),
   },
+  ports: [
+    'view',
+    'config',
+    'auth',
+    'passwords',
+    'users',
+    'sessions',
+    'loginAttempts',
+    'tenants',
+    'clock',
+  ],
   handle: ({ ports, body, request }) => logIn(ports, body, request),
 })
 
@@ -131,6 +143,7 @@ const logout = route({
     { additionalProperties: false },
   ),
   responses: { 204: { description: 'It is over', schema: null, setsCookie: true } },
+  ports: ['sessions'],
   handle: async ({ caller: { sessionHash, userId }, ports, request, query }) => {
     if (sessionHash !== null) {
       const isEvery = query.everywhere === true && userId !== null
@@ -170,6 +183,7 @@ const me = route({
       }),
     },
   },
+  ports: ['users', 'licence'],
   handle: async ({ caller, ports }) => {
     const { kind, tenant, userId, role, permissions, isSystemAdmin } = caller
     const found = userId === null ? null : await ports.users.find('every-tenant', userId)
@@ -212,6 +226,7 @@ const config = route({
       }),
     },
   },
+  ports: ['auth', 'oidc', 'users'],
   handle: async ({ ports: { oidc, auth, users }, request }) => {
     const hadAny = await users.hadAny()
     const starting = !hadAny.ok && hadAny.error.code === 'store-starting'

@@ -57,6 +57,7 @@ const channel = route({
     304: { description: 'The record is the one of If-None-Match', schema: null },
   },
   refusals: [404, 503],
+  ports: ['bundles'],
   handle: async ({ ports: { bundles }, params, query: { wait = 0 }, request }) => {
     const { name } = params as { name: string }
     const known = request.header('if-none-match')
@@ -110,6 +111,7 @@ const tell = route({
     204: { description: 'The record is the one of `tag`', schema: null },
   },
   refusals: [404, 503],
+  ports: ['bundles'],
   handle: async ({ ports: { bundles }, params, query: { wait = 0 }, body }) => {
     const { name } = params as { name: string }
     if (bundles.record(name) === undefined) return missing('channel')
@@ -169,6 +171,7 @@ const health = route({
     },
   },
   refusals: [503],
+  ports: ['bundles'],
   handle: async ({ ports: { bundles }, body }) => {
     const heard = await bundles.heard(body)
     if (heard.ok) return success(heard.value)
@@ -209,6 +212,7 @@ const journal = route({
     },
   },
   refusals: [404, 503],
+  ports: ['bundles'],
   handle: async ({ ports: { bundles }, body }) => {
     const taken = await bundles.journal(body)
     if (taken.ok) return success(taken.value)
@@ -251,6 +255,7 @@ const bundle = route({
     304: { description: 'The client has it', schema: null },
   },
   refusals: [404, 416, 503],
+  ports: ['bundles'],
   handle: async ({ ports: { bundles }, params, request }) => {
     const { digest } = params as { digest: string }
     const entityTag = `"${digest}"`
@@ -298,6 +303,7 @@ const delta = route({
     },
   },
   refusals: [404],
+  ports: ['bundles'],
   handle: async ({ ports: { bundles }, params }) => {
     const { digest, from } = params as { digest: string; from: string }
     const areDigests = digestForm.test(digest) && digestForm.test(from) && digest !== from

@@ -34,6 +34,7 @@ export const getClientRegions = route({
     'the node answers no DNS.',
   responses: { 200: { description: 'Countries', schema: Regions } },
   refusals: [404],
+  ports: ['node'],
   handle: ({ ports }) => {
     const regions = ports.node.clientRegions()
     return regions === null ? refused(404, countsNobody) : success(regions)

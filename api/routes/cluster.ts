@@ -137,6 +137,7 @@ const list = route({
     '`redis.url`, which say it every five seconds, and nodes of the role dns, which say it when ' +
     'they ask for a bundle. They are listed for a day after they fell silent.',
   responses: { 200: { description: 'The nodes', schema: Type.Array(Node) } },
+  ports: ['cluster', 'clock'],
   handle: async ({ ports }) => {
     const nowMs = ports.clock.nowMs()
     return success((await ports.cluster.nodes()).map((node) => showNode(node, nowMs)))
@@ -170,6 +171,7 @@ const restart = route({
     },
   },
   refusals: [404, 409, 501, 503],
+  ports: ['cluster', 'log'],
   handle: async ({ ports, params, caller, requestId }) => {
     const { name } = params as { readonly name: string }
     const asked = await ports.cluster.restart(name)
@@ -192,6 +194,7 @@ const bgp = route({
   responses: {
     200: { description: 'The addresses of this node', schema: Type.Array(Announced) },
   },
+  ports: ['cluster', 'anycast'],
   handle: async ({ ports }) => {
     const status = ports.anycast.status()
     if (status === null) return success([])

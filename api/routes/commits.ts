@@ -10,7 +10,6 @@ import { body } from '#http/shapes.ts'
 import { isConfigWrite } from '#api/route/answer-headers.ts'
 import { PlannedRequest, requestsMax } from '../resources/answers/plan.ts'
 
-export const commitsPath = '/api/v1/commits'
 const bodyBytesMax = 256 * 1024
 
 const NewCommit = body({
@@ -31,12 +30,11 @@ const Committed = Type.Object(
   { title: 'Commit' },
 )
 
-/** @param table all routes, these among them; asked when the first request comes */
-export function commitRoutes(table: () => readonly Route[]): readonly Route[] {
-  let writes: WriteRoutes | undefined
+export function commitRoutes(rows: readonly Route[]): readonly Route[] {
+  const writes = new WriteRoutes(rows.filter(isConfigWrite))
   const commit = route({
     method: 'POST',
-    path: commitsPath,
+    path: '/api/v1/commits',
     needs: 'any',
     tag: 'History',
     summary: 'Several writes as one commit: all of them, or none',
@@ -50,13 +48,13 @@ export function commitRoutes(table: () => readonly Route[]): readonly Route[] {
     responses: { 201: { description: 'The commit', schema: Committed, hasRevision: true } },
     takesDryRun: true,
     refusals: [404, 412, ...writeRefusals],
+    ports: writes.ports,
     handle: async (context) => {
       const { ports } = context
       // They are of the commit: no request of it is to blame.
       const said = saidIn(context)
       if (!said.ok) return said.error
       const planned = new PlannedWrites(ports.configWriter, ports.config, ports.clock)
-      writes ??= new WriteRoutes(table().filter(isConfigWrite))
       const tried = await tryRequests(context, writes, planned)
       if (!tried.ok) return tried.error
       const done = await writeAll(context, planned.operations, {})

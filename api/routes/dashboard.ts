@@ -10,5 +10,6 @@ export const getDashboardStats = route({
   tag: 'Dashboard',
   summary: "The numbers of the caller's tenant; of all tenants for a system administrator",
   responses: { 200: { description: 'The numbers', schema: DashboardStats } },
+  ports: ['config', 'memberHealth', 'node'],
   handle: (context) => success(statsOf(context)),
 })

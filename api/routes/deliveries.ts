@@ -83,6 +83,7 @@ const list = route({
     'Only for the tenant `default`. One entry a channel; none before a `Delivery` was declared. ' +
     'Nodes are counted as the node that answers knows them.',
   responses: { 200: { description: 'The deliveries', schema: Type.Array(Delivery) } },
+  ports: ['deliveries'],
   handle: ({ ports }) => success(ports.deliveries.list().map(show)),
 })
 
@@ -107,6 +108,7 @@ const action = (name: ShownAction): Route =>
     details: 'Only for system administrators. 409: it is not possible now, and why.',
     responses: { 200: { description: 'The delivery', schema: Delivery } },
     refusals: [404, 409, 503],
+    ports: ['deliveries'],
     handle: async ({ ports, params }) => {
       const { channel } = params as { readonly channel: string }
       const acted = await ports.deliveries.act(channel, name)

@@ -45,6 +45,7 @@ const createKey = route({
   body: NewTsigKey,
   responses: { 201: { description: 'The key and its secret', schema: NewTsigKeyAnswer } },
   refusals: [409, 503],
+  ports: ['config', 'auth', 'dynamicDns', 'hasTextsOfOthers', 'clock'],
   handle: async (context) => {
     const { caller, ports, body } = context
     const { secretKey } = ports.auth
@@ -84,6 +85,7 @@ const listKeys = route({
   summary: 'TSIG keys by name, without their secrets',
   query: NamedPaging,
   responses: { 200: { description: 'Keys', schema: Type.Array(TsigKey) } },
+  ports: ['dynamicDns'],
   handle: async ({ caller, ports, query }) => {
     const keys = await ports.dynamicDns.listKeys(scopeOf(caller))
     if (!keys.ok) return storeFailed(keys.error)
@@ -101,6 +103,7 @@ const deleteKey = route({
   params: Id,
   responses: { 204: { description: 'It is gone', schema: null } },
   refusals: [404],
+  ports: ['dynamicDns'],
   handle: async ({ caller, ports, params }) => {
     const deleted = await ports.dynamicDns.deleteKey(scopeOf(caller), params.id)
     if (!deleted.ok) return storeFailed(deleted.error)
@@ -123,6 +126,7 @@ const createRecord = route({
   body: NewTxtRecord,
   responses: { 201: { description: 'The record', schema: TxtRecord } },
   refusals: [409],
+  ports: ['config', 'dynamicDns', 'hiddenBy', 'hasTextsOfOthers', 'domains', 'clock'],
   handle: async (context) => {
     const { caller, ports, body } = context
     const name = ownName(context, 'name', checkHostPattern(body.name))
@@ -162,6 +166,7 @@ const listRecords = route({
   summary: 'TXT records by name, those of DNS UPDATE among them',
   query: NamedPaging,
   responses: { 200: { description: 'Records', schema: Type.Array(TxtRecord) } },
+  ports: ['dynamicDns', 'hiddenBy'],
   handle: async ({ caller, ports, query }) => {
     const records = await ports.dynamicDns.listRecords(scopeOf(caller))
     if (!records.ok) return storeFailed(records.error)
@@ -181,6 +186,7 @@ const deleteRecord = route({
   params: Id,
   responses: { 204: { description: 'It is gone', schema: null } },
   refusals: [404],
+  ports: ['dynamicDns'],
   handle: async ({ caller, ports, params }) => {
     const deleted = await ports.dynamicDns.deleteRecord(scopeOf(caller), params.id)
     if (!deleted.ok) return storeFailed(deleted.error)
@@ -190,7 +196,7 @@ const deleteRecord = route({
 
 /** Zones may be declared later than the record. */
 function warningsOf(
-  { ports }: Pick<RouteContext, 'ports'>,
+  { ports }: Pick<RouteContext<'config'>, 'ports'>,
   { name }: { readonly name: string },
 ): Record<string, string> {
   if (zoneOf(ports.config.snapshot(), name) !== undefined) return {}
@@ -227,7 +233,7 @@ function absoluteName(field: string, { key, fault }: CheckedName): Result<string
 
 /** A name at which the caller's tenant may write, be it in a zone of ours or not. */
 function ownName(
-  { caller, ports }: Pick<RouteContext, 'caller' | 'ports'>,
+  { caller, ports }: Pick<RouteContext<'config' | 'hasTextsOfOthers'>, 'caller' | 'ports'>,
   field: string,
   checked: CheckedName,
 ): Result<string, Reply> {

@@ -35,6 +35,7 @@ const list = route({
     'asked for its NS and DS records, and its name servers whether they serve it.',
   query: NamedPaging,
   responses: { 200: { description: 'Delegated domains', schema: Type.Array(DelegatedDomain) } },
+  ports: ['config', 'domains'],
   handle: async (context) => {
     const shown: Entry[] = []
     const page = pageByName(listObjects(context, 'DelegatedDomain'), context.query, (entry) => {
@@ -64,6 +65,7 @@ const create = route({
     201: { description: 'The domain, not checked yet', schema: DelegatedDomain, isTagged: true },
   },
   refusals: writeRefusals,
+  ports: ['config', 'configWriter', 'clock', 'log'],
   handle: async (context) => {
     const { caller, ports, body } = context
     const { tenant } = caller
@@ -93,6 +95,7 @@ const verify = route({
   params: Id,
   responses: { 200: { description: 'The domain, checked', schema: DelegatedDomain } },
   refusals: [404, 429, 503],
+  ports: ['config', 'domainChecks', 'domains'],
   handle: async (context) => {
     const entry = findObject(context, 'DelegatedDomain', context.params.id)
     if (entry === undefined) return missing('delegated domain')
@@ -120,6 +123,7 @@ const removeDomain = route({
   responses: { 204: { description: 'It is gone', schema: null } },
   ifMatch: 'the domain',
   refusals: [404, ...writeRefusals],
+  ports: ['config', 'configWriter', 'domains', 'log'],
   handle: async (context) => {
     const { ports, isDryRun } = context
     const found = objectToChange(context, 'DelegatedDomain', context.params.id, 'delegated domain')

@@ -34,6 +34,7 @@ const list = route({
   query: Paging,
   responses: { 200: { description: 'Geo rules', schema: Type.Array(GeoRule) } },
   refusals: [404],
+  ports: ['config'],
   handle: (context) => {
     const pool = findObject(context, 'Pool', context.params.poolId)
     if (pool === undefined) return missing('pool')
@@ -54,6 +55,7 @@ const create = route({
   responses: { 201: { description: 'The geo rule', schema: GeoRule, isTagged: true } },
   ifMatch: 'the pool',
   refusals: [404, ...writeRefusals],
+  ports: ['config', 'configWriter', 'licence', 'clock', 'log'],
   handle: async (context) => {
     const { caller, params, body } = context
     const pool = findObject(context, 'Pool', params.poolId)
@@ -86,6 +88,7 @@ const replace = route({
   responses: { 200: { description: 'The geo rule', schema: GeoRule, isTagged: true } },
   ifMatch: 'the geo rule',
   refusals: [404, ...writeRefusals],
+  ports: ['config', 'configWriter', 'licence', 'clock', 'log'],
   handle: async (context) => {
     const { caller, params, body } = context
     const found = findPart(context, 'GeoRule', params.id)
@@ -117,6 +120,7 @@ const removeRule = route({
   responses: { 204: { description: 'It is gone', schema: null } },
   ifMatch: 'the geo rule',
   refusals: [404, ...writeRefusals],
+  ports: ['config', 'configWriter', 'log'],
   handle: async (context) => {
     const found = findPart(context, 'GeoRule', context.params.id)
     if (found === undefined) return missing('geo rule')
@@ -127,7 +131,7 @@ const removeRule = route({
   },
 })
 
-function licenceRefusal({ ports }: Pick<RouteContext, 'ports'>): Reply | undefined {
+function licenceRefusal({ ports }: Pick<RouteContext<'licence'>, 'ports'>): Reply | undefined {
   const refusal = ports.licence.refusal('geo-rules')
   return refusal === undefined ? undefined : refused(403, refusal)
 }
@@ -142,7 +146,7 @@ function isSame(
   return isHere && part.priority === priority
 }
 
-function unixSeconds({ ports }: Pick<RouteContext, 'ports'>): number {
+function unixSeconds({ ports }: Pick<RouteContext<'clock'>, 'ports'>): number {
   return Math.floor(ports.clock.nowMs() / 1000)
 }
 

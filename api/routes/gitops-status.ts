@@ -83,6 +83,7 @@ export const getGitopsStatus = route({
   tag: 'Node',
   summary: 'The commit seen, the one accepted, the one answered from, and why they differ',
   responses: { 200: { description: 'The status of the configuration', schema: status } },
+  ports: ['view'],
   handle: ({ caller, ports }) => success(visibleTo(caller, ports.view.gitops())),
 })
 

@@ -30,6 +30,7 @@ const history = route({
   query: HealthHistoryQuery,
   responses: { 200: { description: 'Stretches of each member', schema: HealthHistory } },
   refusals: [404, 429, 503],
+  ports: ['config', 'past', 'simulationSources'],
   handle: async (context) => {
     const { ports, params, query, request } = context
     const pool = findObject(context, 'Pool', params.id)

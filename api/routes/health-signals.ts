@@ -108,6 +108,7 @@ const post = route({
   shownBody: SignalBody,
   responses: { 200: { description: 'The verdict as it was taken', schema: Signal } },
   refusals: [404, 409, 503],
+  ports: ['config', 'healthSignals', 'clock'],
   handle: async (context) => {
     const { ports, params, query, body } = context
     const found = findPart(context, 'Member', params.id)
@@ -136,6 +137,7 @@ const list = route({
   params: Id,
   responses: { 200: { description: 'Signals', schema: Type.Array(Signal) } },
   refusals: [404, 503],
+  ports: ['config', 'healthSignals', 'clock'],
   handle: async (context) => {
     const { ports, params } = context
     const found = findPart(context, 'Member', params.id)

@@ -21,6 +21,7 @@ export const getHealth = route({
       schema: Type.Object({ status: Type.Enum(['ok', 'degraded', 'starting']), reasons }),
     },
   },
+  ports: ['view'],
   handle: ({ ports }) => success(ports.view.health()),
 })
 
@@ -42,6 +43,7 @@ export const getReady = route({
   },
   refusals: [503],
   refusalBodies: { 503: Type.Object({ error: Type.String(), reasons }) },
+  ports: ['view'],
   handle: ({ ports }) => {
     const waitsFor = ports.view.unready()
     if (waitsFor.length === 0) return success({ status: 'ready', reasons: [] })

@@ -32,6 +32,7 @@ const put = route({
   responses: { 200: { description: 'The health check', schema: HealthCheck, isTagged: true } },
   ifMatch: 'the pool',
   refusals: [404, ...writeRefusals],
+  ports: ['config', 'configWriter', 'checkPolicy', 'log'],
   handle: async (context) => {
     const { params, body } = context
     const pool = findObject(context, 'Pool', params.id)
@@ -54,6 +55,7 @@ const patch = route({
   responses: { 200: { description: 'The health check', schema: HealthCheck, isTagged: true } },
   ifMatch: 'the pool',
   refusals: [404, ...writeRefusals],
+  ports: ['config', 'configWriter', 'checkPolicy', 'log'],
   handle: async (context) => {
     const { caller, params, body } = context
     const pool = findObject(context, 'Pool', params.id)
@@ -91,6 +93,7 @@ const get = route({
   params: Id,
   responses: { 200: { description: 'The health check', schema: HealthCheck, isTagged: true } },
   refusals: [404],
+  ports: ['config'],
   handle: (context) => {
     const pool = findObject(context, 'Pool', context.params.id)
     if (pool === undefined) return missing('pool')
@@ -110,6 +113,7 @@ const removeCheck = route({
   responses: { 204: { description: 'It is gone', schema: null } },
   ifMatch: 'the pool',
   refusals: [404, ...writeRefusals],
+  ports: ['config', 'configWriter', 'log'],
   handle: async (context) => {
     const pool = findObject(context, 'Pool', context.params.id)
     if (pool === undefined) return missing('pool')
@@ -128,7 +132,7 @@ const removeCheck = route({
 
 /** @param fieldsOf of the update, which holds under the precondition of the request */
 async function change(
-  context: RouteContext,
+  context: RouteContext<'configWriter' | 'log'>,
   pool: ConfigEntry<'Pool'>,
   fieldsOf: (
     condition: Precondition,
@@ -150,7 +154,7 @@ async function change(
 
 /** Two controls: the setting of the node, and the permission of the caller. */
 export function scriptCheckRefusal(
-  { caller, ports }: Pick<RouteContext, 'caller' | 'ports'>,
+  { caller, ports }: Pick<RouteContext<'checkPolicy'>, 'caller' | 'ports'>,
   { type }: Pick<HealthCheckBody, 'type'>,
 ): Reply | undefined {
   if (type !== 'script') return undefined

@@ -51,7 +51,11 @@ type Page = Static<typeof Page>
 
 const Commit = Type.Object({ commit: Type.String({ minLength: 1, maxLength: 255 }) })
 
-type Context = Pick<RouteContext, 'caller' | 'ports'>
+type Context = Pick<RouteContext<'view' | 'history' | 'commitFates'>, 'caller' | 'ports'>
+type RevertContext = Pick<
+  RouteContext<'config' | 'licence' | 'checkPolicy' | 'domains' | 'clock'>,
+  'caller' | 'ports'
+>
 
 async function fatesOf({ ports }: Context, commits: readonly string[]): Promise<Fates> {
   const activations = await ports.commitFates.activationsOf(commits)
@@ -127,6 +131,7 @@ const list = route({
   query: Page,
   responses: { 200: { description: 'Commits', schema: Type.Array(HistoryEntry) } },
   refusals: [404, 503],
+  ports: ['view', 'history', 'commitFates'],
   handle: (context) => page(context, context.query, ''),
 })
 
@@ -140,6 +145,7 @@ const ofPool = route({
   query: Page,
   responses: { 200: { description: 'Commits', schema: Type.Array(HistoryEntry) } },
   refusals: [404, 503],
+  ports: ['view', 'config', 'history', 'commitFates'],
   handle: (context) => {
     const pool = findObject(context, 'Pool', context.params.id)
     return pool === undefined ? missing('pool') : page(context, context.query, pool.uid)
@@ -155,6 +161,7 @@ const get = route({
   params: Commit,
   responses: { 200: { description: 'The commit', schema: HistoryDetail } },
   refusals: [404, 503],
+  ports: ['view', 'history', 'commitFates'],
   handle: async (context) => {
     const { caller, ports, params } = context
     const found = await ports.history.changeOf(params.commit, visibleTenant(caller))
@@ -178,6 +185,7 @@ const revert = route({
   responses: { 201: { description: 'The new commit', schema: Reverted, hasRevision: true } },
   takesDryRun: true,
   refusals: [404, ...writeRefusals],
+  ports: ['config', 'configWriter', 'history', 'licence', 'checkPolicy', 'domains', 'clock', 'log'],
   handle: async (context) => {
     const { caller, ports, params } = context
     const found = await ports.history.changeOf(params.commit, visibleTenant(caller))
@@ -208,7 +216,7 @@ const revert = route({
 })
 
 /** What comes back needs what making it does. */
-function restoreRefusal(context: Context, { changes }: CommitChange): Reply | undefined {
+function restoreRefusal(context: RevertContext, { changes }: CommitChange): Reply | undefined {
   const { licence } = context.ports
   for (const { kind, before, after, change } of changes) {
     if (before === null) continue
@@ -228,7 +236,7 @@ function restoreRefusal(context: Context, { changes }: CommitChange): Reply | un
 
 /** Records and domains that come back, as those that are made. */
 async function recordsRefusal(
-  context: Context,
+  context: RevertContext,
   { changes }: CommitChange,
 ): Promise<Reply | undefined> {
   const back = changes.flatMap(({ before }) => (before === null ? [] : [before]))
@@ -248,13 +256,16 @@ type Records = ConfigEntry<'Records'>
 type Service = ConfigEntry<'Service'>
 type Pool = ConfigEntry<'Pool'>
 
-function serviceRefusal({ caller, ports }: Context, { uid, object }: Service): Reply | undefined {
+function serviceRefusal(
+  { caller, ports }: RevertContext,
+  { uid, object }: Service,
+): Reply | undefined {
   const { filterChain = [] } = object.spec
   const now = ports.config.snapshot().get('Service', uid)?.object.spec.filterChain ?? []
   return chainRefusal(ports.licence, { filterChain }) ?? scriptRefusal(caller, { filterChain }, now)
 }
 
-function poolRefusal(context: Context, before: Pool, after: Pool | null): Reply | undefined {
+function poolRefusal(context: RevertContext, before: Pool, after: Pool | null): Reply | undefined {
   const { healthCheck, geoRules, members } = before.object.spec
   const { licence } = context.ports
   const isSame = (a: unknown, b: unknown): boolean => JSON.stringify(a) === JSON.stringify(b)
@@ -273,7 +284,7 @@ function poolRefusal(context: Context, before: Pool, after: Pool | null): Reply 
 }
 
 /** A member that comes back counts as a new one does; its rollouts and windows are respected. */
-function asByHand(operation: Operation, { ports }: Context): Operation {
+function asByHand(operation: Operation, { ports }: RevertContext): Operation {
   const { kind, verb } = operation
   if (kind !== 'Member' || (verb !== 'create' && verb !== 'update')) return operation
   const timed = { ...operation, atMs: ports.clock.nowMs() }

@@ -40,6 +40,7 @@ const get = route({
   tag,
   summary: 'The licence of the installation, and why it is as it is',
   responses: { 200: { description: 'The licence', schema: License } },
+  ports: ['licenceAdmin'],
   handle: async ({ ports }) => success(await ports.licenceAdmin.current()),
 })
 
@@ -52,6 +53,7 @@ const apply = route({
   summary: 'Apply a licence token: checked, kept for all nodes, in force at once',
   body: body({ token: Type.String({ minLength: 1, maxLength: tokenLimits.charactersMax }) }),
   responses: { 200: { description: 'The licence as it is now', schema: License } },
+  ports: ['licenceAdmin'],
   handle: async ({ ports, body: { token } }) => {
     const applied = await ports.licenceAdmin.apply(token)
     if (applied.ok) return success(applied.value)

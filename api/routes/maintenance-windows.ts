@@ -23,6 +23,7 @@ const windows = objectRoutes({
   ...{ kind: 'MaintenanceWindow', path: '/api/v1/maintenance-windows' },
   ...{ tag, noun: 'maintenance window', schema: MaintenanceWindow },
   ...{ reads: 'maintenance:read', deletes: 'maintenance:write' },
+  ports: ['config', 'clock'],
   show: ({ ports }, entry) => showWindow(ports.config.snapshot(), entry, ports.clock.nowMs()),
 })
 
@@ -35,6 +36,7 @@ const create = route({
   body: NewMaintenanceWindow,
   responses: { 201: windows.one },
   refusals: writeRefusals,
+  ports: ['config', 'configWriter', 'clock', 'log'],
   handle: async (context) => {
     const { resourceType, resourceId, startAt, endAt } = context.body
     const found = resourceNamed(context, resourceType, resourceId)
@@ -53,7 +55,7 @@ const create = route({
 })
 
 function resourceNamed(
-  context: Pick<RouteContext, 'caller' | 'ports'>,
+  context: Pick<RouteContext<'config'>, 'caller' | 'ports'>,
   type: 'pool' | 'member',
   ref: string,
 ): { readonly tenant: string; readonly uid: string } | undefined {
@@ -69,7 +71,7 @@ const cancel = windows.remove({
 
 /** Cancelled, not rolled back: who is out stays out until somebody enables it. */
 function stayOut(
-  { caller, ports }: Pick<RouteContext, 'caller' | 'ports'>,
+  { caller, ports }: Pick<RouteContext<'config' | 'clock'>, 'caller' | 'ports'>,
   entry: Entry,
 ): readonly Operation[] {
   if (statusOf(entry, ports.clock.nowMs()) !== 'active') return []

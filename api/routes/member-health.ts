@@ -30,10 +30,13 @@ export const getMembersHealth = route({
     'Left out is who is healthy, of full score and without a round trip time. `gslbd plan ' +
     '--health` and `gslbd simulate --health` read the same from a file.',
   responses: { 200: { description: 'Members by name', schema: MembersHealth } },
+  ports: ['config', 'memberHealth'],
   handle: (context) => success(Object.fromEntries(toldOf(context))),
 })
 
-function toldOf(context: RouteContext): ReadonlyMap<string, ReturnType<typeof shown>> {
+function toldOf(
+  context: RouteContext<'config' | 'memberHealth'>,
+): ReadonlyMap<string, ReturnType<typeof shown>> {
   const told = new Map<string, ReturnType<typeof shown>>()
   const seen = new Set<string>()
   for (const pool of listObjects(context, 'Pool')) {

@@ -9,7 +9,7 @@ import { preconditionOf } from '#api/route/if-match.ts'
 import { Paging, pageInOrder } from '#http/paging.ts'
 import { created, missing, refused, success } from '#http/reply.ts'
 import type { Reply } from '#http/reply.ts'
-import type { ApiPorts } from '#api/ports/ports.ts'
+import type { Ports } from '#api/ports/ports.ts'
 import {
   Member,
   MemberChange,
@@ -36,6 +36,7 @@ const create = route({
   responses: { 201: { description: 'The member', schema: Member, isTagged: true } },
   ifMatch: 'the pool',
   refusals: [404, ...writeRefusals],
+  ports: ['config', 'configWriter', 'licence', 'overlays', 'clock', 'log'],
   handle: async (context) => {
     const { caller, ports, params, body } = context
     const pool = findObject(context, 'Pool', params.id)
@@ -69,6 +70,7 @@ const list = route({
   query: Paging,
   responses: { 200: { description: 'Members', schema: Type.Array(Member) } },
   refusals: [404],
+  ports: ['config', 'overlays', 'clock'],
   handle: (context) => {
     const pool = findObject(context, 'Pool', context.params.id)
     if (pool === undefined) return missing('pool')
@@ -87,6 +89,7 @@ const get = route({
   params: Id,
   responses: { 200: { description: 'The member', schema: Member, isTagged: true } },
   refusals: [404],
+  ports: ['config', 'overlays', 'clock'],
   handle: (context) => {
     const found = findPart(context, 'Member', context.params.id)
     if (found === undefined) return missing('member')
@@ -110,6 +113,7 @@ const change = route({
   responses: { 200: { description: 'The member', schema: Member, isTagged: true } },
   ifMatch: 'the member',
   refusals: [404, ...writeRefusals],
+  ports: ['config', 'configWriter', 'overlays', 'clock', 'log'],
   handle: (context) => changeMember(context, context.params.id, context.body),
 })
 
@@ -125,11 +129,12 @@ const patch = route({
   responses: { 200: { description: 'The member', schema: Member, isTagged: true } },
   ifMatch: 'the member',
   refusals: [404, ...writeRefusals],
+  ports: ['config', 'configWriter', 'overlays', 'clock', 'log'],
   handle: (context) => changeMember(context, context.params.id, context.body),
 })
 
 async function changeMember(
-  context: RouteContext,
+  context: RouteContext<'config' | 'configWriter' | 'overlays' | 'clock' | 'log'>,
   id: string,
   fields: MemberPatch,
 ): Promise<Reply> {
@@ -158,6 +163,7 @@ const removeMember = route({
   responses: { 204: { description: 'It is gone', schema: null } },
   ifMatch: 'the member',
   refusals: [404, ...writeRefusals],
+  ports: ['config', 'configWriter', 'log'],
   handle: async (context) => {
     const found = findPart(context, 'Member', context.params.id)
     if (found === undefined) return missing('member')
@@ -168,7 +174,7 @@ const removeMember = route({
   },
 })
 
-function shown(ports: ApiPorts, { entry, partId }: Written) {
+function shown(ports: Ports<'config' | 'overlays' | 'clock'>, { entry, partId }: Written) {
   return showMember(entry.uid, partIn('Member', entry, partId), effectiveNow(ports))
 }
 

@@ -19,5 +19,6 @@ export const getMetrics = route({
       contentType: 'text/plain; version=0.0.4; charset=utf-8',
     },
   },
+  ports: ['view'],
   handle: async ({ ports }) => success(await ports.view.metrics()),
 })

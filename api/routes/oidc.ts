@@ -15,6 +15,7 @@ const authorize = route({
   summary: 'Send the browser to the identity provider',
   responses: { 302: { description: 'To the identity provider', schema: null, setsCookie: true } },
   refusals: [404, 429, 502],
+  ports: ['oidc', 'oidcNonces', 'loginAttempts', 'log'],
   handle: ({ ports, request }) => beginLogin(ports, request),
 })
 
@@ -43,6 +44,20 @@ const callback = route({
     },
   },
   refusals: [401, 403, 404, 409, 502, 503],
+  ports: [
+    'view',
+    'config',
+    'auth',
+    'identities',
+    'oidc',
+    'oidcNonces',
+    'users',
+    'sessions',
+    'loginAttempts',
+    'tenants',
+    'clock',
+    'log',
+  ],
   handle: ({ ports, query, request }) => {
     // Others' parameters stay out of what is checked next.
     const { code, state, iss, error, error_description } = query

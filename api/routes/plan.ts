@@ -13,17 +13,17 @@ import type { Reply } from '#http/reply.ts'
 import { route } from '#api/route/route.ts'
 import type { Route, RouteContext } from '#api/route/route.ts'
 import type { PlanFault, PlanQuestion } from '#api/ports/planner.ts'
+import type { PortName } from '#api/ports/ports.ts'
 import { takesDryRun } from '#api/route/answer-headers.ts'
 import { NewPlan, Plan } from '../resources/answers/plan.ts'
-import { commitsPath } from './commits.ts'
 
-type Context = RouteContext<unknown, unknown, NewPlan>
+type Context = RouteContext<PortName, unknown, unknown, NewPlan>
 
 const bodyBytesMax = 256 * 1024
 
-/** @param table all routes, these among them; asked when the first request comes */
-export function planRoutes(table: () => readonly Route[]): readonly Route[] {
-  let writes: WriteRoutes | undefined
+/** @param rows what is one commit of several is planned as those, and is none of them */
+export function planRoutes(rows: readonly Route[]): readonly Route[] {
+  const writes = new WriteRoutes(rows.filter(takesDryRun))
   const plan = route({
     method: 'POST',
     path: '/api/v1/plan',
@@ -39,11 +39,12 @@ export function planRoutes(table: () => readonly Route[]): readonly Route[] {
     bodyBytesMax,
     responses: { 200: { description: 'The plan', schema: Plan } },
     refusals: [404, 409, 412, 429, 503],
+    ports: [...writes.ports, 'planner', 'plansUnderWay'],
     handle: async (context) => {
       const leave = context.ports.plansUnderWay.enter(context.caller.tenant)
       if (leave === undefined) return later(429, 'your tenant has a plan under way: wait for it')
       try {
-        return await answer(context, (writes ??= plannedRoutes(table())))
+        return await answer(context, writes)
       } finally {
         leave()
       }
@@ -51,10 +52,6 @@ export function planRoutes(table: () => readonly Route[]): readonly Route[] {
   })
   return Object.freeze([plan])
 }
-
-/** What is one commit of several is planned as those. */
-const plannedRoutes = (rows: readonly Route[]): WriteRoutes =>
-  new WriteRoutes(rows.filter((row) => takesDryRun(row) && row.path !== commitsPath))
 
 async function answer(context: Context, table: WriteRoutes): Promise<Reply> {
   const { caller, ports, body } = context

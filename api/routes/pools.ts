@@ -33,6 +33,7 @@ const create = route({
   body: NewPool,
   responses: { 201: pools.one },
   refusals: writeRefusals,
+  ports: ['configWriter', 'log'],
   handle: async (context) => {
     const { caller, body } = context
     const { tenant } = caller
@@ -53,6 +54,7 @@ const rename = route({
   responses: { 200: pools.one },
   ifMatch: 'the pool',
   refusals: [404, ...writeRefusals],
+  ports: ['config', 'configWriter', 'log'],
   handle: (context) => changePool(context, context.params.id, context.body),
 })
 
@@ -67,10 +69,15 @@ const patch = route({
   responses: { 200: pools.one },
   ifMatch: 'the pool',
   refusals: [404, ...writeRefusals],
+  ports: ['config', 'configWriter', 'log'],
   handle: (context) => changePool(context, context.params.id, context.body),
 })
 
-async function changePool(context: RouteContext, id: string, fields: PoolPatch): Promise<Reply> {
+async function changePool(
+  context: RouteContext<'config' | 'configWriter' | 'log'>,
+  id: string,
+  fields: PoolPatch,
+): Promise<Reply> {
   const found = objectToChange(context, 'Pool', id, 'pool')
   if (!found.ok) return found.error
   const { on, condition } = found.value

@@ -55,6 +55,7 @@ const create = route({
   body: NewRecord,
   responses: { 201: { description: 'The record set', schema: Record, isTagged: true } },
   refusals: writeRefusals,
+  ports: ['config', 'configWriter', 'domains', 'log'],
   handle: async (context) => {
     const { caller, body } = context
     const refusal =
@@ -76,7 +77,7 @@ const create = route({
 })
 
 /** People may have moved what was in a file of this name, and kept the file. */
-function freeName({ caller, ports }: RouteContext, name: string): string {
+function freeName({ caller, ports }: RouteContext<'config'>, name: string): string {
   const isTaken = (text: string): boolean =>
     ports.config.snapshot().find('Records', caller.tenant, text) !== undefined
   for (let free = name, n = 2; ; free = `${name} ${n++}`) if (!isTaken(free)) return free
@@ -90,6 +91,7 @@ const list = route({
   summary: 'All record sets, or those of one zone, name or type, by name',
   query: Query,
   responses: { 200: { description: 'Record sets', schema: Type.Array(Record) } },
+  ports: ['config'],
   handle: (context) => {
     const { caller, ports, query } = context
     const isWanted = filterOf(query)
@@ -115,6 +117,7 @@ const get = route({
   params: Id,
   responses: { 200: { description: 'The record set', schema: Record, isTagged: true } },
   refusals: [404],
+  ports: ['config'],
   handle: (context) => {
     const found = findPart(context, 'RecordSet', context.params.id)
     if (found === undefined) return missing('record')
@@ -133,6 +136,7 @@ const replace = route({
   responses: { 200: { description: 'The record set', schema: Record, isTagged: true } },
   ifMatch: 'the record set',
   refusals: [404, ...writeRefusals],
+  ports: ['config', 'configWriter', 'domains', 'log'],
   handle: (context) =>
     change(context, context.params.id, { ...context.body, ttl: context.body.ttl ?? null }),
 })
@@ -148,10 +152,15 @@ const patch = route({
   responses: { 200: { description: 'The record set', schema: Record, isTagged: true } },
   ifMatch: 'the record set',
   refusals: [404, ...writeRefusals],
+  ports: ['config', 'configWriter', 'domains', 'log'],
   handle: (context) => change(context, context.params.id, context.body),
 })
 
-async function change(context: RouteContext, id: string, fields: RecordPatch): Promise<Reply> {
+async function change(
+  context: RouteContext<'config' | 'configWriter' | 'domains' | 'log'>,
+  id: string,
+  fields: RecordPatch,
+): Promise<Reply> {
   const found = findPart(context, 'RecordSet', id)
   if (found === undefined) return missing('record')
   const { tenant } = found.owner
@@ -188,6 +197,7 @@ const removeRecord = route({
   responses: { 204: { description: 'It is gone', schema: null } },
   ifMatch: 'the record set',
   refusals: [404, ...writeRefusals],
+  ports: ['config', 'configWriter', 'log'],
   handle: async (context) => {
     const found = findPart(context, 'RecordSet', context.params.id)
     if (found === undefined) return missing('record')

@@ -71,6 +71,7 @@ const list = route({
     'at once.',
   query: NamedPaging,
   responses: { 200: { description: 'Redirects', schema: Type.Array(RedirectRule) } },
+  ports: ['config', 'responseHits'],
   handle: async (context) => {
     const hits = await context.ports.responseHits()
     return pageByName(listObjects(context, 'Redirect'), context.query, (entry) =>
@@ -93,6 +94,7 @@ const create = route({
   body: NewRedirect,
   responses: { 201: redirects.one },
   refusals: writeRefusals,
+  ports: ['config', 'configWriter', 'licence', 'domains', 'clock', 'log'],
   handle: async (context) => {
     const { caller, ports } = context
     const refusal = ports.licence.refusal('redirects')

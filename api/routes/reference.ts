@@ -15,10 +15,10 @@ const tag = 'Reference'
 
 export const referencePath = '/api/v1/docs'
 
-/** @param table all routes, these among them; asked when the first request comes */
-export function referenceRoutes(table: () => readonly Route[]): readonly Route[] {
+/** @param others all other routes; the document is made when the first request comes */
+export function referenceRoutes(others: readonly Route[]): readonly Route[] {
   let document: ReferenceDocument | undefined
-  return [
+  const own: readonly Route[] = [
     route({
       method: 'GET',
       path: '/',
@@ -28,6 +28,7 @@ export function referenceRoutes(table: () => readonly Route[]): readonly Route[]
       summary: 'To where people begin: the dashboard of the node, or the page of this reference',
       details: 'A login through the identity provider ends here.',
       responses: { 302: { description: 'The `Location` says where', schema: null } },
+      ports: ['homePath'],
       handle: ({ ports: { homePath } }) => ({ status: 302, headers: { location: homePath } }),
     }),
     route({
@@ -44,7 +45,8 @@ export function referenceRoutes(table: () => readonly Route[]): readonly Route[]
           contentType: 'application/json; charset=utf-8',
         },
       },
-      handle: ({ request }) => sendDocument((document ??= documentOf(table())), request),
+      handle: ({ request }) =>
+        sendDocument((document ??= documentOf([...others, ...own])), request),
     }),
     route({
       method: 'GET',
@@ -78,6 +80,7 @@ export function referenceRoutes(table: () => readonly Route[]): readonly Route[]
       handle: ({ params, request }) => fileOf(params.file, request.header('if-none-match')),
     }),
   ]
+  return own
 }
 
 /** The document of the API as it is sent, made once. */

@@ -5,7 +5,7 @@ import { uuidV7 } from '#lib/uuid.ts'
 import { roleLimits } from '#state/ports/roles.ts'
 import type { Role } from '#state/ports/roles.ts'
 import type { Caller } from '#access/caller.ts'
-import type { ApiPorts } from '#api/ports/ports.ts'
+import type { Ports } from '#api/ports/ports.ts'
 import { holdsAll, scopeOf } from '#access/grants.ts'
 import { isPermission, permissions as atoms } from '#access/permissions.ts'
 import { Name, named } from '#http/paging.ts'
@@ -45,6 +45,7 @@ const list = route({
   summary: "The built-in roles and the tenant's own",
   query: Name,
   responses: { 200: { description: 'Roles', schema: Type.Array(RoleJson) } },
+  ports: ['roles'],
   handle: async ({ caller, ports, query }) => {
     const roles = await ports.roles.list(scopeOf(caller))
     if (!roles.ok) return storeFailed(roles.error)
@@ -63,6 +64,7 @@ const create = route({
   body: body({ name: RoleName, permissions: Permissions }),
   responses: { 201: { description: 'The role', schema: RoleJson } },
   refusals: [409],
+  ports: ['roles', 'licence', 'clock'],
   handle: async ({ caller, ports, body: { name, permissions } }) => {
     const refusal = ports.licence.refusal('custom-roles')
     if (refusal !== undefined) return refused(403, refusal)
@@ -93,6 +95,7 @@ const get = route({
   params: Id,
   responses: { 200: { description: 'The role', schema: RoleJson } },
   refusals: [404],
+  ports: ['roles'],
   handle: async ({ caller, ports, params }) => {
     const role = await ports.roles.find(scopeOf(caller), params.id)
     if (!role.ok) return storeFailed(role.error)
@@ -111,6 +114,7 @@ const update = route({
   body: body({ permissions: Permissions }),
   responses: { 200: { description: 'The role', schema: RoleJson } },
   refusals: [404],
+  ports: ['identities', 'roles', 'licence', 'clock'],
   handle: async ({ caller, ports, params, body: { permissions } }) => {
     const found = await ports.roles.find(scopeOf(caller), params.id)
     if (!found.ok) return storeFailed(found.error)
@@ -144,6 +148,7 @@ const remove = route({
   params: Id,
   responses: { 204: { description: 'It is gone', schema: null } },
   refusals: [404, 409],
+  ports: ['users', 'roles'],
   handle: async ({ caller, ports, params }) => {
     const deleted = await ports.roles.delete(scopeOf(caller), params.id)
     if (deleted.ok) return deleted.value ? noContent() : missing('role')
@@ -156,7 +161,7 @@ const remove = route({
 const namedMax = 5
 
 /** Names those who have the role to who may see accounts. */
-async function inUse(caller: Caller, ports: ApiPorts, id: string): Promise<Reply> {
+async function inUse(caller: Caller, ports: Ports<'users' | 'roles'>, id: string): Promise<Reply> {
   const said = 'accounts have this role; give them another one first'
   if (!caller.isSystemAdmin && !caller.permissions.has('user:read')) return refused(409, said)
   const scope = scopeOf(caller)

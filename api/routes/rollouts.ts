@@ -14,10 +14,14 @@ const tag = 'Rollouts'
 const rollouts = objectRoutes({
   ...{ kind: 'Rollout', path: '/api/v1/rollouts', tag, noun: 'rollout' },
   ...{ reads: 'rollout:read', deletes: 'rollout:write', schema: Rollout },
+  ports: ['config', 'overlays', 'clock'],
   show: shown,
 })
 
-function shown({ ports }: Pick<RouteContext, 'ports'>, entry: ConfigEntry<'Rollout'>) {
+function shown(
+  { ports }: Pick<RouteContext<'config' | 'overlays' | 'clock'>, 'ports'>,
+  entry: ConfigEntry<'Rollout'>,
+) {
   return showRollout(ports.config.snapshot(), ports.overlays, entry, ports.clock.nowMs())
 }
 
@@ -34,6 +38,7 @@ const create = route({
   body: NewRollout,
   responses: { 201: rollouts.one },
   refusals: writeRefusals,
+  ports: ['config', 'configWriter', 'licence', 'overlays', 'clock', 'log'],
   handle: async (context) => {
     const { ports, body } = context
     const refusal = ports.licence.refusal('rollouts')
@@ -77,12 +82,16 @@ const decisions = (['pause', 'promote', 'abort'] as const).map((intent) =>
     responses: { 200: rollouts.one },
     ifMatch: 'the rollout',
     refusals: [404, ...writeRefusals],
+    ports: ['config', 'configWriter', 'overlays', 'clock', 'log'],
     handle: (context) => decide(context, context.params.id, intent),
   }),
 )
 
 async function decide(
-  context: Pick<RouteContext, 'caller' | 'ports' | 'request' | 'requestId' | 'isDryRun'>,
+  context: Pick<
+    RouteContext<'config' | 'configWriter' | 'overlays' | 'clock' | 'log'>,
+    'caller' | 'ports' | 'request' | 'requestId' | 'isDryRun'
+  >,
   id: string,
   intent: keyof typeof summaries,
 ) {

@@ -24,7 +24,7 @@ import { Id } from '#http/shapes.ts'
 const tag = 'Response rules'
 
 /** They belong to no tenant: a caller with the permission sees all. */
-const policiesOf = ({ ports }: Pick<RouteContext, 'ports'>) =>
+const policiesOf = ({ ports }: Pick<RouteContext<'config'>, 'ports'>) =>
   ports.config.snapshot().list('ResponsePolicy')
 
 const list = route({
@@ -38,6 +38,7 @@ const list = route({
     'its hits at least each five seconds; those of the node that answers are in at once.',
   query: Paging,
   responses: { 200: { description: 'Response rules', schema: Type.Array(ResponseRule) } },
+  ports: ['config', 'responseHits'],
   handle: async (context) => {
     const hits = await context.ports.responseHits()
     return pageInOrder(ruleRows(policiesOf(context)), context.query, (row) =>
@@ -60,6 +61,7 @@ const create = route({
   body: NewResponseRule,
   responses: { 201: { description: 'The rule', schema: ResponseRule, isTagged: true } },
   refusals: writeRefusals,
+  ports: ['config', 'configWriter', 'licence', 'log'],
   handle: async (context) => {
     const refusal = context.ports.licence.refusal('response-policy')
     if (refusal !== undefined) return refused(403, refusal)
@@ -102,6 +104,7 @@ const removeRule = route({
   responses: { 204: { description: 'It is gone', schema: null } },
   ifMatch: 'the rule',
   refusals: [404, ...writeRefusals],
+  ports: ['config', 'configWriter', 'log'],
   handle: async (context) => {
     const found = context.ports.config.snapshot().part('ResponseRule', context.params.id)
     if (found === undefined) return missing('response rule')

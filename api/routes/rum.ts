@@ -55,6 +55,7 @@ const config = route({
       }),
     },
   },
+  ports: ['rum'],
   handle: ({ ports, query: { domain } }) =>
     success({ domain, targets: ports.rum.targets(domain, samplesMax) }),
 })
@@ -86,6 +87,7 @@ const ingest = route({
     },
   },
   refusals: [429],
+  ports: ['rum', 'rumSources'],
   precheck: ({ address }, { rumSources }) => {
     const waitMs = rumSources.take(address)
     if (waitMs === 0) return null
@@ -124,6 +126,7 @@ const status = route({
       }),
     },
   },
+  ports: ['config', 'rum'],
   handle: (context) => {
     const find = (id: string) => findPart(context, 'Member', id)
     const { rum } = context.ports
@@ -160,6 +163,7 @@ const networks = route({
       }),
     },
   },
+  ports: ['config', 'rum'],
   handle: (context) => {
     const reports = context.ports.rum.reports((id) => findPart(context, 'Member', id) !== undefined)
     const sum = reports.values().reduce((all, count) => all + count, 0)

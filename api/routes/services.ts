@@ -31,11 +31,12 @@ const tag = 'Services'
 const services = objectRoutes({
   ...{ kind: 'Service', path: '/api/v1/services', tag, noun: 'service' },
   ...{ reads: 'service:read', deletes: 'service:delete', schema: Service },
+  ports: ['config'],
   show: ({ ports }, entry) => showService(ports.config.snapshot(), entry),
 })
 
 type Asked = Pick<ServicePatch, 'domain' | 'poolId' | 'filterChain'>
-type Context = Pick<RouteContext, 'caller' | 'ports'> & { readonly body: Asked }
+type Context = Pick<RouteContext<'config'>, 'caller' | 'ports'> & { readonly body: Asked }
 
 const create = route({
   method: 'POST',
@@ -46,6 +47,7 @@ const create = route({
   body: NewService,
   responses: { 201: services.one },
   refusals: writeRefusals,
+  ports: ['config', 'configWriter', 'licence', 'domains', 'log'],
   handle: async (context) => {
     const { caller, ports, body } = context
     const pool = poolOf(context, caller.tenant)
@@ -78,6 +80,7 @@ const replace = route({
   responses: { 200: services.one },
   ifMatch: 'the service',
   refusals: [404, ...writeRefusals],
+  ports: ['config', 'configWriter', 'licence', 'domains', 'log'],
   handle: (context) =>
     change(context, ({ on, pool: { name, reference }, condition }) => {
       const { body } = context
@@ -99,6 +102,7 @@ const patch = route({
   responses: { 200: services.one },
   ifMatch: 'the service',
   refusals: [404, ...writeRefusals],
+  ports: ['config', 'configWriter', 'licence', 'domains', 'log'],
   handle: (context) =>
     change(context, ({ on, pool: { name, reference }, condition }) => {
       const { body } = context
@@ -122,7 +126,12 @@ interface Change {
 
 /** What has to hold before a service is changed, and the answer after it was. */
 async function change(
-  context: RouteContext<{ readonly id: string }, unknown, Asked>,
+  context: RouteContext<
+    'config' | 'configWriter' | 'licence' | 'domains' | 'log',
+    { readonly id: string },
+    unknown,
+    Asked
+  >,
   operationsOf: (change: Change) => readonly Operation[],
 ): Promise<Reply> {
   const { caller, ports, params, body } = context

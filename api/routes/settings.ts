@@ -69,6 +69,7 @@ const get = route({
   responses: {
     200: { description: 'The settings', schema: ServerSettings, isTagged: true, hasRevision: true },
   },
+  ports: ['config', 'nodeSettings'],
   handle: (context) => {
     const entry = settingsIn(context)
     const { revision } = context.ports.config.snapshot()
@@ -96,6 +97,7 @@ const replace = route({
   responses: { 200: { description: 'The settings', schema: ServerSettings, isTagged: true } },
   ifMatch: 'the settings of the repository',
   refusals: writeRefusals,
+  ports: ['config', 'configWriter', 'nodeSettings', 'log'],
   handle: async (context) => {
     const entry = settingsIn(context)
     const condition = preconditionOf(context, entry?.object ?? {})
@@ -131,7 +133,7 @@ function change(
   return { verb: 'update', kind: 'Settings', target: { uid }, patch, ...condition }
 }
 
-type Context = Pick<RouteContext, 'ports'>
+type Context = Pick<RouteContext<'config' | 'nodeSettings'>, 'ports'>
 
 function settingsIn({ ports }: Context): ConfigEntry<'Settings'> | undefined {
   return ports.config.snapshot().list('Settings')[0]

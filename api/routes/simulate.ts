@@ -23,6 +23,7 @@ const simulate = route({
   body: Question,
   responses: { 200: { description: 'The answer, and the way to it', schema: Simulation } },
   refusals: [404, 429, 503],
+  ports: ['simulator', 'simulationSources'],
   handle: async ({ caller, body, ports, request }) => {
     const waitMs = ports.simulationSources.take(request.address)
     if (waitMs > 0) return later(429, Math.ceil(waitMs / 1_000), 'too many simulations: wait')
@@ -57,6 +58,7 @@ const clientOf = route({
     },
   },
   refusals: [404],
+  ports: ['simulator'],
   handle: ({ params: { country }, ports }) => {
     const subnet = ports.simulator.clientOf(country)
     if (subnet.ok) return success({ country, subnet: subnet.value })
@@ -78,6 +80,7 @@ const explain = route({
   params: Type.Object({ code: Type.String({ minLength: 1, maxLength: 64 }) }),
   responses: { 200: { description: 'Cause, help and examples', schema: Explanation } },
   refusals: [404],
+  ports: ['simulator'],
   handle: ({ params, ports }) => {
     const found = ports.simulator.explain(params.code)
     return found === undefined ? missing('code') : success(found)

@@ -12,6 +12,7 @@ import { Member, showMember } from '../resources/member.ts'
 import type { MemberPart } from '../resources/member.ts'
 import { Pool, showPool } from '../resources/pool.ts'
 import { Service, showService } from '../resources/service.ts'
+import type { Ports } from '#api/ports/ports.ts'
 import { route } from '#api/route/route.ts'
 import type { RouteContext } from '#api/route/route.ts'
 
@@ -53,14 +54,17 @@ export const getSnapshot = route({
   responses: {
     200: { description: 'One state of everything', schema: Snapshot, hasRevision: true },
   },
+  ports: ['config', 'memberHealth', 'overlays', 'node', 'clock'],
   handle: (context) => success(snapshotOf(context), revisionOf(context)),
 })
 
-function revisionOf({ ports }: RouteContext) {
+function revisionOf({ ports }: RouteContext<'config'>) {
   return { 'x-gslb-revision': ports.config.snapshot().revision }
 }
 
-function snapshotOf(context: RouteContext) {
+function snapshotOf(
+  context: RouteContext<'config' | 'memberHealth' | 'overlays' | 'node' | 'clock'>,
+) {
   const { ports } = context
   const config = ports.config.snapshot()
   const pools = listObjects(context, 'Pool')
@@ -84,7 +88,7 @@ function snapshotOf(context: RouteContext) {
   }
 }
 
-function shortHealth({ memberHealth }: RouteContext['ports'], member: MemberPart) {
+function shortHealth({ memberHealth }: Ports<'memberHealth'>, member: MemberPart) {
   const known = healthOf(memberHealth, member)
   const { isProbed: probed, score, reason, sinceMs: since, lastCheckedMs: lastChecked } = known
   return { healthy: isReachable(known), probed, score, reason, since, lastChecked }

@@ -29,6 +29,7 @@ const pool = route({
     },
   },
   refusals: [404],
+  ports: ['config', 'memberHealth', 'overlays', 'clock'],
   handle: (context) => {
     const found = findObject(context, 'Pool', context.params.id)
     if (found === undefined) return missing('pool')
@@ -50,6 +51,7 @@ const member = route({
   params: Id,
   responses: { 200: { description: 'The health', schema: HealthStatus } },
   refusals: [404],
+  ports: ['config', 'memberHealth', 'overlays', 'clock'],
   handle: (context) => {
     const found = findPart(context, 'Member', context.params.id)
     if (found === undefined) return missing('member')

@@ -26,5 +26,6 @@ export const syncNow = route({
     },
   },
   refusals: [413],
+  ports: ['syncNow'],
   handle: ({ ports }) => ({ status: 202, body: { askedAtMs: ports.syncNow() } }),
 })

@@ -8,7 +8,7 @@ import type { StoreFailure } from '#state/ports/store-result.ts'
 import { tokenHash } from '#access/auth/policy.ts'
 import { defaultTenant } from '#schemas/objects/tenant.ts'
 import { subjectOf, writeRefusals } from '#api/config/writes.ts'
-import type { ApiPorts } from '#api/ports/ports.ts'
+import type { Ports } from '#api/ports/ports.ts'
 import { Name, named } from '#http/paging.ts'
 import { created, noContent, refused, success } from '#http/reply.ts'
 import { route } from '#api/route/route.ts'
@@ -54,6 +54,7 @@ const create = route({
   takesDryRun: true,
   refusals: writeRefusals,
   refusalBodies: { 409: ConflictBody },
+  ports: ['users', 'roles', 'tenants', 'tenantKeys', 'licence', 'alerts', 'clock'],
   handle: async ({ caller, ports, body, requestId, isDryRun, request }) => {
     const refusal = ports.licence.refusal('extra-tenants')
     if (refusal !== undefined) return refused(403, refusal)
@@ -81,7 +82,7 @@ const create = route({
 /** Nobody of the tenant is told anything any more. */
 async function turnOffChannels(
   id: string,
-  { alerts, clock }: ApiPorts,
+  { alerts, clock }: Ports<'alerts' | 'clock'>,
 ): Promise<StoreFailure<string> | undefined> {
   const scope = { tenantId: id }
   const channels = await alerts.listChannels(scope)
@@ -97,7 +98,7 @@ async function turnOffChannels(
 /** What an earlier tenant of this id has left, in words; '': nothing that a new one would get. */
 async function remainsOf(
   id: string,
-  { tenants, users, roles, alerts }: ApiPorts,
+  { tenants, users, roles, alerts }: Ports<'users' | 'roles' | 'tenants' | 'alerts'>,
 ): Promise<Result<string, StoreFailure>> {
   const accounts = await users.list({ tenantId: id })
   if (!accounts.ok) return accounts
@@ -127,6 +128,7 @@ const list = route({
   summary: 'All tenants, without keys',
   query: Name,
   responses: { 200: { description: 'Tenants', schema: Type.Array(TenantJson) } },
+  ports: ['tenants'],
   handle: ({ ports, query }) => success(named(ports.tenants.list(), query)),
 })
 
@@ -145,6 +147,7 @@ const remove = route({
   takesDryRun: true,
   refusals: [404, 409],
   refusalBodies: { 409: ConflictBody },
+  ports: ['identities', 'tenants', 'tenantKeys', 'alerts', 'clock'],
   handle: async ({ caller, ports, params, requestId, isDryRun, request }) => {
     if (params.id === defaultTenant) return refused(409, 'the tenant default always exists')
     const subject = subjectOf(request.header(subjectHeader))

@@ -7,7 +7,7 @@ import { seal, unseal } from '#lib/secret-box.ts'
 import { secretKeyFault } from '#access/auth/secret-key.ts'
 import { newEnrolment, qrCode, stepOfCode } from '#access/auth/totp.ts'
 import type { Caller } from '#access/caller.ts'
-import type { ApiPorts } from '#api/ports/ports.ts'
+import type { Ports } from '#api/ports/ports.ts'
 import { invalid, missing, refused, success } from '#http/reply.ts'
 import type { Reply } from '#http/reply.ts'
 import { route } from '#api/route/route.ts'
@@ -35,6 +35,7 @@ const setup = route({
     },
   },
   refusals: [404, 409],
+  ports: ['auth', 'users', 'clock'],
   handle: async ({ caller, ports }) => {
     const { secretKey } = ports.auth
     if (secretKey === null) return noSecretKey
@@ -73,6 +74,7 @@ const verify = route({
     },
   },
   refusals: [404, 409, 429],
+  ports: ['auth', 'users', 'loginAttempts', 'clock'],
   handle: async ({ caller, ports, body }) => {
     const { secretKey } = ports.auth
     if (secretKey === null) return noSecretKey
@@ -97,14 +99,14 @@ const noSecretKey = refused(409, 'this node has no GSLB_SECRET_KEY, so it keeps 
 const beginAgain = refused(409, 'begin again with POST /api/v1/auth/totp/setup')
 const isActive = refused(409, 'TOTP is active; an administrator clears it by updating the account')
 
-async function ownAccount({ userId }: Caller, { users }: ApiPorts): Promise<User | Reply> {
+async function ownAccount({ userId }: Caller, { users }: Ports<'users'>): Promise<User | Reply> {
   const found = await users.find('every-tenant', userId ?? '')
   if (!found.ok) return storeFailed(found.error)
   return found.value ?? missing('user')
 }
 
 /** The database may have been away when the node started, and looked at the key. */
-async function wrongKey({ auth, users }: ApiPorts): Promise<Reply | null> {
+async function wrongKey({ auth, users }: Ports<'auth' | 'users'>): Promise<Reply | null> {
   const fault = await secretKeyFault(users, auth.secretKey)
   if (!fault.ok) return storeFailed(fault.error)
   return fault.value === null ? null : refused(500, `this node keeps no secrets: ${fault.value}`)
@@ -112,7 +114,7 @@ async function wrongKey({ auth, users }: ApiPorts): Promise<Reply | null> {
 
 /** @returns null when it is saved */
 async function save(
-  { users, clock }: ApiPorts,
+  { users, clock }: Ports<'users' | 'clock'>,
   { id }: User,
   totp: TotpState,
 ): Promise<Reply | null> {

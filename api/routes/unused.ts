@@ -44,6 +44,7 @@ const list = route({
     'says what is not counted. Response rules are shown to whoever sees all tenants.',
   query: Query,
   responses: { 200: { description: 'What is unused', schema: Unused } },
+  ports: ['config', 'history', 'objectUse', 'cluster', 'clock'],
   handle: async (context) => {
     const { ports, query } = context
     const days = query.days ?? daysDefault
@@ -78,7 +79,11 @@ const seconds = (ms: number): number => Math.floor(ms / 1000)
 const isNode = ({ what }: { readonly what: string }): boolean => what.startsWith('node ')
 
 /** Since when all nodes have counted, and whose answers nobody knows. */
-async function coverage({ ports }: RouteContext, { nodes }: UseRecord, nowMs: number) {
+async function coverage(
+  { ports }: RouteContext<'objectUse' | 'cluster'>,
+  { nodes }: UseRecord,
+  nowMs: number,
+) {
   const unknown: { what: string; reason: string }[] = []
   const gaps = ports.objectUse.gaps()
   if (gaps.names !== '') unknown.push({ what: 'names, members and rules', reason: gaps.names })
@@ -103,7 +108,7 @@ async function coverage({ ports }: RouteContext, { nodes }: UseRecord, nowMs: nu
 }
 
 async function advice(
-  context: RouteContext,
+  context: RouteContext<'config' | 'history' | 'clock'>,
   { changes }: UseRecord,
   fromMs: number,
 ): Promise<readonly TtlAdvice[]> {
@@ -141,7 +146,7 @@ function healthChangesOf(pool: ConfigEntry<'Pool'>, changes: UseRecord['changes'
 
 /** @returns commits by uid; null: there are too many to look at, or they cannot be read */
 async function commitsByObject(
-  { ports, caller }: RouteContext,
+  { ports, caller }: RouteContext<'history'>,
   fromSeconds: number,
 ): Promise<ReadonlyMap<string, ReadonlySet<string>> | null> {
   const found = new Map<string, Set<string>>()

@@ -1,7 +1,7 @@
 // /api/v1/usage and /api/v1/tenants/{id}/usage: usage of a tenant by the hour.
 import { Type } from 'typebox'
 import type { Static } from 'typebox'
-import type { ApiPorts } from '#api/ports/ports.ts'
+import type { Ports } from '#api/ports/ports.ts'
 import { invalid, missing, refused, success } from '#http/reply.ts'
 import { route } from '#api/route/route.ts'
 import type { Route } from '#api/route/route.ts'
@@ -44,6 +44,7 @@ const own = route({
   summary: "The caller's tenant by hours, both ends included; without a range the day so far",
   query: Range,
   responses,
+  ports: ['usage', 'clock'],
   handle: ({ caller, ports, query }) => answer(ports, caller.tenant, query),
 })
 
@@ -57,6 +58,7 @@ const ofTenant = route({
   query: Range,
   responses,
   refusals: [404],
+  ports: ['tenants', 'usage', 'clock'],
   handle: ({ ports, params, query }) =>
     ports.tenants.find(params.id) === undefined
       ? missing('tenant')
@@ -64,7 +66,7 @@ const ofTenant = route({
 })
 
 /** The default is the current UTC day. */
-async function answer({ usage, clock }: ApiPorts, tenant: string, range: Range) {
+async function answer({ usage, clock }: Ports<'usage' | 'clock'>, tenant: string, range: Range) {
   const today = new Date(clock.nowMs()).toISOString().slice(0, 10)
   const { from = `${today}T00`, to = `${today}T23` } = range
   if (from > to) return invalid('from', 'must not be after `to`')

@@ -9,7 +9,7 @@ import { passwordFault } from '#access/auth/passwords.ts'
 import { systemAdministrator } from '#access/caller.ts'
 import type { Caller } from '#access/caller.ts'
 import { mayHandle, scopeOf } from '#access/grants.ts'
-import type { ApiPorts } from '#api/ports/ports.ts'
+import type { Ports } from '#api/ports/ports.ts'
 import { created, invalid, missing, noContent, refused, success } from '#http/reply.ts'
 import type { Reply } from '#http/reply.ts'
 import { route } from '#api/route/route.ts'
@@ -36,6 +36,7 @@ const list = route({
   tag,
   summary: 'The accounts of the tenant, oldest first',
   responses: { 200: { description: 'Accounts', schema: Type.Array(UserJson) } },
+  ports: ['users'],
   handle: async ({ caller, ports }) => {
     const users = await ports.users.list(scopeOf(caller))
     return users.ok ? success(users.value.map(toUserJson)) : storeFailed(users.error)
@@ -60,6 +61,7 @@ const create = route({
   }),
   responses: { 201: { description: 'The account', schema: UserJson } },
   refusals: [409, 503],
+  ports: ['view', 'config', 'passwords', 'users', 'roles', 'tenants', 'clock'],
   handle: async ({ caller, ports, body }) => {
     const { email, displayName = '', password, role: roleName } = body
     const tenantId = body.tenantId ?? caller.tenant
@@ -102,6 +104,7 @@ const get = route({
   params: Id,
   responses: { 200: { description: 'The account', schema: UserJson } },
   refusals: [404],
+  ports: ['users'],
   handle: async ({ caller, ports, params }) => {
     const user = await ports.users.find(scopeOf(caller), params.id)
     if (!user.ok) return storeFailed(user.error)
@@ -124,6 +127,7 @@ const update = route({
   }),
   responses: { 200: { description: 'The account', schema: UserJson } },
   refusals: [404, 409, 503],
+  ports: ['identities', 'passwords', 'users', 'roles', 'sessions', 'clock'],
   handle: async ({ caller, ports, params, body }) => {
     const user = await accountToChange(caller, ports, params.id)
     if ('status' in user) return user
@@ -159,6 +163,7 @@ const remove = route({
   params: Id,
   responses: { 204: { description: 'It is gone', schema: null } },
   refusals: [404, 409],
+  ports: ['identities', 'users', 'roles', 'sessions'],
   handle: async ({ caller, ports, params }) => {
     if (params.id === caller.userId) return refused(403, 'nobody can delete their own account')
     const user = await accountToChange(caller, ports, params.id)
@@ -183,7 +188,7 @@ interface UserBody {
 
 async function changeOf(
   caller: Caller,
-  ports: ApiPorts,
+  ports: Ports<'passwords' | 'roles' | 'clock'>,
   user: User,
   { displayName, role, password }: UserBody,
 ): Promise<UserChange | Reply> {
@@ -225,7 +230,7 @@ function notChanged(failure: StoreFailure<'last-of-role'>, place: string): Reply
 
 async function accountToChange(
   caller: Caller,
-  { users, roles }: ApiPorts,
+  { users, roles }: Ports<'users' | 'roles'>,
   id: string,
 ): Promise<User | Reply> {
   const user = await users.find(scopeOf(caller), id)
@@ -241,7 +246,7 @@ async function accountToChange(
 
 async function roleToGive(
   caller: Caller,
-  { roles }: ApiPorts,
+  { roles }: Ports<'roles'>,
   tenantId: string,
   name: string,
 ): Promise<Role | Reply> {

@@ -30,6 +30,7 @@ const token = route({
       }),
     },
   },
+  ports: ['feed', 'feedTokens'],
   handle: async ({ caller, ports }) => {
     // What happens between this answer and the connection is not lost.
     ports.feed.listen()
@@ -60,6 +61,7 @@ const feed = route({
   ),
   responses: { 101: { description: 'From here on it is a WebSocket (RFC 6455)', schema: null } },
   refusals: [401, 403, 426, 503],
+  ports: ['view', 'config', 'auth', 'identities', 'sessions', 'tenants', 'feed', 'feedTokens'],
   handle: async ({ ports, query, request }) => {
     if (!request.isHandshake) {
       const answer = refused(426, 'this needs a WebSocket; connect with ws:// or wss://')

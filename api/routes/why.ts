@@ -23,6 +23,7 @@ const why = route({
   body: PastQuestion,
   responses: { 200: { description: 'The answer of then', schema: PastAnswer } },
   refusals: [404, 429, 503],
+  ports: ['past', 'simulationSources'],
   handle: async ({ caller, body, ports, request }) => {
     const waitMs = ports.simulationSources.take(request.address)
     if (waitMs > 0) return later(429, Math.ceil(waitMs / 1_000), 'too many explanations: wait')

@@ -7,6 +7,7 @@ import { uuidV7 } from '#lib/uuid.ts'
 import { admit } from '#access/admit/admit.ts'
 import type { AccessParts, Admitted, Asked } from '#access/admit/admit.ts'
 import { auditEntryOf } from './audit.ts'
+import type { AuditSink } from './audit.ts'
 import { Authenticator } from '#access/auth/authenticator.ts'
 import { whoFields } from '#access/caller.ts'
 import { setSessionCookie } from '#access/credentials.ts'
@@ -20,13 +21,15 @@ import { apiLimits } from '#http/limits.ts'
 import { pageHeaders, preflightHeaders } from '#http/origin.ts'
 import { PageAudit } from './page-audit.ts'
 import { OwnDelay } from './own-delay.ts'
-import type { ApiPorts } from '#api/ports/ports.ts'
+import type { FeedPort } from '#api/ports/feed-port.ts'
+import type { ApiPorts, Ports } from '#api/ports/ports.ts'
+import type { RequestCounts } from '#http/request-counts.ts'
 import { invalid, noContent, refused } from '#http/reply.ts'
 import { isSigned, unsignedWebhook } from '#access/admit/webhook.ts'
 import { takesDryRun } from '#api/route/answer-headers.ts'
 import type { Reply } from '#http/reply.ts'
 import { contextOf, factsOf, send, twiceIn } from './requests.ts'
-import { paramNames } from '#api/route/route.ts'
+import { paramNames, portsFor } from '#api/route/route.ts'
 import type { Route } from '#api/route/route.ts'
 import { routes } from '#api/routes.ts'
 
@@ -39,8 +42,18 @@ declare module 'fastify' {
   }
 }
 
+/** What the server uses itself, besides the ports of the routes. */
+export interface ServerPorts extends ApiPorts {
+  readonly audit: AuditSink
+  /** Told of each authenticated request; it never throws and never waits. */
+  readonly countCall: (tenant: string) => void
+  /** Told of each request. */
+  readonly requestCounts: RequestCounts
+  readonly feed: FeedPort & { readonly clientsMax: number; readonly close: () => Promise<void> }
+}
+
 /** @param trustedProxies addresses and networks whose X-Forwarded-… headers are believed */
-export function createApp(ports: ApiPorts, trustedProxies: readonly string[]): FastifyInstance {
+export function createApp(ports: ServerPorts, trustedProxies: readonly string[]): FastifyInstance {
   const ownDelay = new OwnDelay()
   const app = fastify({
     logger: false,
@@ -144,7 +157,8 @@ function addRoute(
       await guard(request, reply, row, access)
       if (reply.sent) return reply
       const twice = takesDryRun(row) ? twiceIn(request) : null
-      const refusal = twice ?? (await row.precheck?.(factsOf(request), ports)) ?? null
+      const refusal =
+        twice ?? (await row.precheck?.(factsOf(request), portsFor(row, ports))) ?? null
       return refusal === null ? undefined : send(reply, row, refusal)
     },
     preHandler: async (request, reply) => {
@@ -160,7 +174,7 @@ function addRoute(
     handler: async (request, reply) => {
       const { admitted } = request
       if (admitted === null) throw new Error('a handler runs after access was granted')
-      const answer = await row.handle(contextOf(request, admitted.caller, ports))
+      const answer = await row.handle(contextOf(request, admitted.caller, portsFor(row, ports)))
       request.noted = answer.noted ?? null
       if (answer.upgrade !== undefined) {
         handshakes.complete(request.raw, reply.hijack().raw, answer.upgrade)
@@ -191,7 +205,7 @@ function extendCookie(
   reply: FastifyReply,
   { cookieToken }: Admitted,
   answer: Reply,
-  { auth }: ApiPorts,
+  { auth }: Ports<'auth'>,
 ): void {
   if (cookieToken === null || !auth.sessionExtend) return
   if (answer.headers?.['set-cookie'] !== undefined) return

@@ -7,13 +7,16 @@ import { isDirectFromHere, isOtherOrigin, isRebound } from '#http/origin.ts'
 import { overrideHeader } from '#http/override.ts'
 import { refused } from '#http/reply.ts'
 import { effectHeader, subjectHeader } from '#http/write-headers.ts'
-import type { ApiPorts } from '#api/ports/ports.ts'
 import type { Reply } from '#http/reply.ts'
 import type { RequestFacts } from '#http/request-facts.ts'
 import type { Route, RouteContext } from '#api/route/route.ts'
 import { json } from '#http/shapes.ts'
 
-export function contextOf(request: FastifyRequest, caller: Caller, ports: ApiPorts): RouteContext {
+export function contextOf(
+  request: FastifyRequest,
+  caller: Caller,
+  ports: RouteContext['ports'],
+): RouteContext {
   const { params, query, body, id } = request
   return {
     caller,

@@ -6,15 +6,15 @@ import type { Log } from '#lib/log.ts'
 import { err, ok } from '#lib/result.ts'
 import type { Result } from '#lib/result.ts'
 import { createApp } from './app.ts'
+import type { ServerPorts } from './app.ts'
 import { apiLimits } from '#http/limits.ts'
 import { isLoopback } from '#lib/loopback.ts'
-import type { ApiPorts } from '#api/ports/ports.ts'
 import { serveStatusPage } from './status-page.ts'
 import type { StatusPage } from './status-page.ts'
 import { dashboardPath, serveDashboard, servePlaceholder } from './web-dashboard.ts'
 
 export interface ApiServerParts {
-  readonly ports: ApiPorts
+  readonly ports: ServerPorts
   readonly log: Log
   readonly listenAddr: string
   /** 0 takes a free one. */

@@ -5,7 +5,7 @@ import { partsIn } from '#config/entry.ts'
 import type { ConfigEntry } from '#config/entry.ts'
 import { effectiveNow } from '#api/config/effective.ts'
 import { isReachable } from '#api/ports/member-health.ts'
-import type { ApiPorts } from '#api/ports/ports.ts'
+import type { Ports } from '#api/ports/ports.ts'
 import { healthOf } from '#api/resources/health-status.ts'
 
 export interface StatusPage {
@@ -14,7 +14,7 @@ export interface StatusPage {
   readonly title: string
 }
 
-type Ports = Pick<ApiPorts, 'config' | 'memberHealth' | 'overlays' | 'clock'>
+type PagePorts = Ports<'config' | 'memberHealth' | 'overlays' | 'clock'>
 type Standing = 'up' | 'degraded' | 'down' | 'unknown'
 
 export const statusPath = '/status/'
@@ -31,7 +31,7 @@ const words: Readonly<Record<Standing, string>> = {
 
 /** Says nothing of pools, members, addresses or how many there are. */
 export function standingsOf(
-  ports: Ports,
+  ports: PagePorts,
   names: readonly string[],
 ): readonly { readonly name: string; readonly standing: Standing }[] {
   const snapshot = ports.config.snapshot()
@@ -60,7 +60,7 @@ export function standingsOf(
 const keyOf = (name: string): string => name.toLowerCase().replace(/\.$/, '')
 
 /** Beside the table of routes, as the dashboard is: it is no part of the API. */
-export function serveStatusPage(app: FastifyInstance, ports: Ports, page: StatusPage): void {
+export function serveStatusPage(app: FastifyInstance, ports: PagePorts, page: StatusPage): void {
   if (page.names.length === 0) return
   let made = { atMs: -Infinity, text: '', etag: '' }
   const current = () => {

@@ -13,13 +13,14 @@ import type { MemberHealthView } from '#api/ports/member-health.ts'
 import type { OperatorView } from '#api/ports/operator-view.ts'
 import type { OverlayView } from '#api/ports/overlay-view.ts'
 import type { ApiPorts } from '#api/ports/ports.ts'
+import type { ServerPorts } from '#api/server/app.ts'
 import type { RumView } from '#api/ports/rum-view.ts'
 import type { SendByChannel } from '#alerts/send-by-channel.ts'
 import { createApiServer } from '#api/server/server.ts'
 import { shippedDashboard } from '#api/server/web-dashboard.ts'
 import type { ApiServer } from '#api/server/server.ts'
-import { OnePerTenant } from '#api/server/one-per-tenant.ts'
-import { SourceBuckets } from '#api/server/source-buckets.ts'
+import { OnePerTenant } from '#access/admit/one-per-tenant.ts'
+import { SourceBuckets } from '#access/admit/source-buckets.ts'
 import { referencePath } from '#api/routes/reference.ts'
 import type { ConfigHistory } from '#config/history.ts'
 import type { ConfigView } from '#config/view.ts'
@@ -186,9 +187,9 @@ const keyOf = (text: string | null) => (text === null ? null : systemKey(text))
 function portsOf(
   parts: NodeApiParts,
   { apiKey, bundleToken, metricsToken, webhookSecret, secretKey }: NodeSecrets,
-  audit: ApiPorts['audit'],
+  audit: ServerPorts['audit'],
   setupCode: string,
-): Omit<ApiPorts, 'licence' | 'licenceAdmin'> {
+): Omit<ServerPorts, 'licence' | 'licenceAdmin'> {
   const { settings, log, view, config, configWriter, history } = parts
   const { memberHealth, overlays, records, rum, dynamicDns, domains, simulator } = parts
   const { healthSignals } = parts.shared

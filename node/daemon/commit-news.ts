@@ -1,5 +1,4 @@
 // Part: what nodes that share a PostgreSQL database tell each other of the commits that they serve.
-import type { ConfigWriter } from '#api/config/writer.ts'
 import { soaSerialOf } from '#bundle/signature/channel.ts'
 import { CommitNews } from '#gitops/sync/commit-news.ts'
 import { systemClock } from '#lib/clock.ts'
@@ -9,6 +8,7 @@ import { commitChannel } from '#state/sql/commit-news.ts'
 import { listenForChanges } from '#state/sql/change-listener.ts'
 import type { Given, Outcome } from '#node/parts/part.ts'
 import type { HasCommitNews, HasGit, HasNode, HasRecords } from '#node/parts/part-outputs.ts'
+import type { ConfigWriter } from '#config/operation.ts'
 
 /**
  * Without a shared database nobody is told; with a repository of its own a node has nobody to wait

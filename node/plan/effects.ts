@@ -1,9 +1,8 @@
 // Dry runs say their effect: what would be is planned against what answers, in a thread.
-import type { ConfigWriter } from '#api/config/writer.ts'
 import type { Clock } from '#lib/clock.ts'
 import { ok } from '#lib/result.ts'
 import type { Moved, MoveLimits } from '#compiler/lower/name-outline.ts'
-import type { EarlierBundle, WriteSuccess } from '#config/operation.ts'
+import type { ConfigWriter, EarlierBundle, WriteSuccess } from '#config/operation.ts'
 import { movedBeyond, notBack } from '#judge/guard/moved-limit.ts'
 import type { LiveNode } from '#server/node/live-node.ts'
 import { copyOfBundle } from './bundle-copy.ts'

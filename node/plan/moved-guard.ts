@@ -1,6 +1,6 @@
 // Refuses requests that send more clients elsewhere than `guardrails.movedClients` permits.
-import type { ConfigWriter } from '#api/config/writer.ts'
 import type {
+  ConfigWriter,
   EarlierBundle,
   WriteFailure,
   WriteFailureCode,

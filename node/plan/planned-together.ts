@@ -1,6 +1,5 @@
 // Plans writes that wait at the same time as one change: those that have no name in common.
-import type { ConfigWriter } from '#api/config/writer.ts'
-import type { WriteRequest, WriteResult } from '#config/operation.ts'
+import type { ConfigWriter, WriteRequest, WriteResult } from '#config/operation.ts'
 import { gitLimits } from '#gitops/limits.ts'
 import type { Clock } from '#lib/clock.ts'
 import { effectLimits } from './effects.ts'

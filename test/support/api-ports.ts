@@ -9,13 +9,13 @@ import { unprobed } from '#api/ports/member-health.ts'
 import type { MemberHealthView } from '#api/ports/member-health.ts'
 import { RequestCounts } from '#http/request-counts.ts'
 import type { OperatorView } from '#api/ports/operator-view.ts'
-import type { ApiPorts } from '#api/ports/ports.ts'
+import type { ServerPorts } from '#api/server/app.ts'
 import { apiLimits } from '#http/limits.ts'
 import type { OverlayView } from '#api/ports/overlay-view.ts'
 import type { RumView } from '#api/ports/rum-view.ts'
 import { referencePath } from '#api/routes/reference.ts'
-import { OnePerTenant } from '#api/server/one-per-tenant.ts'
-import { SourceBuckets } from '#api/server/source-buckets.ts'
+import { OnePerTenant } from '#access/admit/one-per-tenant.ts'
+import { SourceBuckets } from '#access/admit/source-buckets.ts'
 import { strictPolicy } from '#compiler/values/health-check-policy.ts'
 import { systemClock } from '#lib/clock.ts'
 import type { Log } from '#lib/log.ts'
@@ -60,7 +60,7 @@ export const plainView: OperatorView = {
   metrics: async () => 'gslbd_up 1\n',
 }
 
-export function portsOf(brought: Partial<ApiPorts>): ApiPorts {
+export function portsOf(brought: Partial<ServerPorts>): ServerPorts {
   const stores = {
     users: brought.users ?? portOf('users'),
     roles: brought.roles ?? portOf('roles'),
@@ -69,7 +69,7 @@ export function portsOf(brought: Partial<ApiPorts>): ApiPorts {
   }
   return {
     view: plainView,
-    config: { ...portOf<ApiPorts['config']>('config'), isReady: () => true },
+    config: { ...portOf<ServerPorts['config']>('config'), isReady: () => true },
     configWriter: portOf('configWriter'),
     syncNow: () => 0,
     history: portOf('history'),
@@ -131,7 +131,7 @@ export function portsOf(brought: Partial<ApiPorts>): ApiPorts {
   }
 }
 
-const noBundles: ApiPorts['bundles'] = {
+const noBundles: ServerPorts['bundles'] = {
   told: () => ok({ name: 'far-1', labels: {} }),
   heard: async () => ok({ instance: 'ab' }),
   journal: async () => ok({ bytes: 0 }),
@@ -163,7 +163,7 @@ const unprobedMembers: MemberHealthView = {
   onChange: () => () => undefined,
 }
 
-function feedOf({ config, memberHealth, overlays, clock }: Partial<ApiPorts>): Feed {
+function feedOf({ config, memberHealth, overlays, clock }: Partial<ServerPorts>): Feed {
   return new Feed({
     config: config ?? portOf('config'),
     memberHealth: memberHealth ?? unprobedMembers,

@@ -4,7 +4,7 @@ import type { AuthPolicy } from '#access/auth/policy.ts'
 import { systemKey, tokenHash } from '#access/auth/policy.ts'
 import { Passwords } from '#access/auth/passwords.ts'
 import { createApp } from '#api/server/app.ts'
-import type { ApiPorts } from '#api/ports/ports.ts'
+import type { ServerPorts } from '#api/server/app.ts'
 import { builtInRoles } from '#access/permissions.ts'
 import type { TenantRecord, Tenants, WriteOrigin } from '#access/tenants.ts'
 import { missing, refused } from '#http/reply.ts'
@@ -30,7 +30,7 @@ const passwords = new Passwords(4)
 
 export interface World {
   readonly app: ReturnType<typeof createApp>
-  readonly ports: ApiPorts
+  readonly ports: ServerPorts
   readonly time: FakeTime
   readonly audit: AuditEntry[]
   /** A request with a JSON body, if there is one. */
@@ -57,7 +57,7 @@ export type Call = (
 
 export async function createWorld(
   state: PersistentState,
-  { auth = withKeys, ...brought }: Partial<ApiPorts> = {},
+  { auth = withKeys, ...brought }: Partial<ServerPorts> = {},
   trustedProxies: readonly string[] = [],
 ): Promise<World> {
   const time = new FakeTime(startMs)

@@ -3,7 +3,7 @@ import { generateKeyPairSync } from 'node:crypto'
 import { systemKey, tokenHash } from '#access/auth/policy.ts'
 import { createApp } from '#api/server/app.ts'
 import { createConfigTenants } from '#api/config/tenants.ts'
-import type { ApiPorts } from '#api/ports/ports.ts'
+import type { ServerPorts } from '#api/server/app.ts'
 import { strictPolicy } from '#compiler/values/health-check-policy.ts'
 import type { HealthCheckPolicy } from '#compiler/values/health-check-policy.ts'
 import { createGitopsControl } from '#gitops/thread/control.ts'
@@ -50,7 +50,7 @@ export interface Answered {
 }
 
 export interface ConfigWorld {
-  readonly ports: ApiPorts
+  readonly ports: ServerPorts
   readonly app: ReturnType<typeof createApp>
   readonly control: GitopsControl
   readonly gitdir: string
@@ -84,7 +84,7 @@ export interface ConfigWorldOptions {
   /** gslb.yaml, committed by hand before the first look. */
   readonly settings?: string
   readonly checkPolicy?: HealthCheckPolicy
-  readonly ports?: Partial<ApiPorts>
+  readonly ports?: Partial<ServerPorts>
   /** Besides `default`. */
   readonly tenants?: readonly string[]
 }

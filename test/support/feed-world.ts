@@ -7,7 +7,7 @@ import type { EventLogSizes } from '#feed/event-log.ts'
 import { feedLimits } from '#feed/limits.ts'
 import { unprobed } from '#api/ports/member-health.ts'
 import type { KnownHealth, MemberHealthView } from '#api/ports/member-health.ts'
-import type { ApiPorts } from '#api/ports/ports.ts'
+import type { ServerPorts } from '#api/server/app.ts'
 import { createApiServer } from '#api/server/server.ts'
 import type { ApiServer } from '#api/server/server.ts'
 import { configEntry } from '#config/entry.ts'
@@ -87,7 +87,7 @@ export interface Listener {
 export interface FeedWorldOptions {
   readonly clientsMax?: number
   readonly sizes?: EventLogSizes
-  readonly ports?: Partial<ApiPorts>
+  readonly ports?: Partial<ServerPorts>
 }
 
 export class FeedWorld {
@@ -95,7 +95,7 @@ export class FeedWorld {
   readonly commits = createCommits()
   readonly sessions = new MemorySessions(this.time.clock)
   readonly feed: Feed
-  readonly ports: ApiPorts
+  readonly ports: ServerPorts
   readonly server: ApiServer
   /** By address; of the rest nothing is known. */
   readonly health = new Map<string, KnownHealth>()

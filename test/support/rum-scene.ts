@@ -1,7 +1,7 @@
 // An API over a bundle and a store of real-user measurements, without a network.
 import { createApp } from '#api/server/app.ts'
 import { apiLimits } from '#http/limits.ts'
-import { SourceBuckets } from '#api/server/source-buckets.ts'
+import { SourceBuckets } from '#access/admit/source-buckets.ts'
 import { createNodeRum } from '#node/api/rum.ts'
 import { RumStore } from '#inputs/rum/rum-store.ts'
 import type { AuditEntry } from '#state/ports/audit.ts'

@@ -2,7 +2,7 @@
 import { Identities } from '#access/auth/identities.ts'
 import { systemKey, tokenHash } from '#access/auth/policy.ts'
 import { builtInRoles } from '#access/permissions.ts'
-import type { ApiPorts } from '#api/ports/ports.ts'
+import type { ServerPorts } from '#api/server/app.ts'
 import { explanationOf } from '#node/api/explanations.ts'
 import { systemClock } from '#lib/clock.ts'
 import { createMemoryLoginAttempts } from '#state/memory/login-attempts.ts'
@@ -64,7 +64,7 @@ const people = [
 ] as const
 
 /** @param brought in place of what it would have */
-export async function startWholeWorld(brought: Partial<ApiPorts> = {}): Promise<WholeWorld> {
+export async function startWholeWorld(brought: Partial<ServerPorts> = {}): Promise<WholeWorld> {
   const [, adapter] = persistentAdapters[0]!
   const running = await adapter()
   await fill(running.state)

@@ -15,9 +15,8 @@ export function roomCycleViolations(
   sources: readonly Source[],
   layers: readonly string[],
   rows: readonly RowsFolder[],
-  counted: 'all' | 'at run time' = 'all',
 ): string[] {
-  const edges = roomEdges(sources, layers, rows, counted)
+  const edges = roomEdges(sources, layers, rows)
   const reached = new Map([...edges.keys()].map((room) => [room, reachOf(room, edges)]))
   const circles = new Set<string>()
   for (const [room, others] of reached) {
@@ -51,7 +50,6 @@ function roomEdges(
   sources: readonly Source[],
   layers: readonly string[],
   rows: readonly RowsFolder[],
-  counted: 'all' | 'at run time',
 ): Map<string, Set<string>> {
   const roomOf = (path: string): string => {
     const folder = posix.dirname(path)
@@ -60,8 +58,7 @@ function roomEdges(
   const edges = new Map<string, Set<string>>()
   for (const source of sources.filter(({ path }) => layers.includes(folderOf(path)))) {
     const here = roomOf(source.path)
-    for (const { target, typeOnly } of importsOf(source)) {
-      if (typeOnly && counted === 'at run time') continue
+    for (const { target } of importsOf(source)) {
       if (target === undefined || folderOf(target) !== folderOf(source.path)) continue
       if (roomOf(target) === here) continue
       edges.set(here, (edges.get(here) ?? new Set()).add(roomOf(target)))

@@ -1,9 +1,8 @@
 // Dry runs say what they would move; other writes are left alone.
 import { expect, onTestFinished, test } from 'vitest'
-import type { ConfigWriter } from '#api/config/writer.ts'
 import type { BundleModel } from '#bundle/format/model.ts'
 import { EffectWriter } from '#node/plan/effects.ts'
-import type { WriteRequest } from '#config/operation.ts'
+import type { ConfigWriter, WriteRequest } from '#config/operation.ts'
 import { systemClock } from '#lib/clock.ts'
 import { ok } from '#lib/result.ts'
 import { noRoutingTables } from '#routing/choose/environment.ts'

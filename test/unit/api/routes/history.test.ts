@@ -10,7 +10,7 @@ import { runProgram } from '#test/support/run-program.ts'
 import { waitUntil } from '#test/support/wait-until.ts'
 import { startingStatus } from '#test/support/gitops-status.ts'
 import { portOf } from '#test/support/port-of.ts'
-import type { ApiPorts } from '#api/ports/ports.ts'
+import type { ServerPorts } from '#api/server/app.ts'
 import { anySession, anyUser, plainView } from '#test/support/api-ports.ts'
 
 interface Commit {
@@ -49,7 +49,7 @@ let world: ConfigWorld
 beforeAll(async () => {
   const gitops = () => ({ ...startingStatus, active: world.git('rev-parse', 'main') })
   const view = { ...plainView, gitops }
-  const ports: Partial<ApiPorts> = {
+  const ports: Partial<ServerPorts> = {
     ...{ view, licence, commitFates },
     sessions: portOf('sessions', { find: async () => ok(anySession) }),
     users: portOf('users', { find: async () => ok(user) }),

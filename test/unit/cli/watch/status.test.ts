@@ -2,7 +2,7 @@
 import type { AddressInfo } from 'node:net'
 import { afterAll, describe, expect, test } from 'vitest'
 import { createApp } from '#api/server/app.ts'
-import type { ApiPorts } from '#api/ports/ports.ts'
+import type { ServerPorts } from '#api/server/app.ts'
 import type { GitopsStatus, OperatorView } from '#api/ports/operator-view.ts'
 import { main } from '#cli/main.ts'
 import { apiKey, withKeys } from '#test/support/api-world.ts'
@@ -48,7 +48,7 @@ const nodes = [
     members: { healthy: 5, unhealthy: 1, warming: 0, unprobed: 4 },
   }),
 ]
-const cluster: ApiPorts['cluster'] = {
+const cluster: ServerPorts['cluster'] = {
   nodes: async () => nodes,
   restart: async () => ({ ok: true, value: null }),
 }
@@ -58,7 +58,7 @@ afterAll(async () => {
   for (const close of closers) await close()
 })
 
-async function listening(brought: Partial<ApiPorts>): Promise<string> {
+async function listening(brought: Partial<ServerPorts>): Promise<string> {
   const app = createApp(portsOf({ view, cluster, ...brought }), [])
   await app.listen({ host: '127.0.0.1', port: 0 })
   closers.push(() => app.close())

@@ -1,13 +1,12 @@
 // Requests to the API that would send more clients elsewhere than `gslb.yaml` permits.
 import { describe, expect, test } from 'vitest'
-import type { ConfigWriter } from '#api/config/writer.ts'
 import { MovedGuard } from '#node/plan/moved-guard.ts'
 import { goneBackTo } from '#node/plan/effects.ts'
 import type { MovedFrom } from '#node/plan/effects.ts'
 import { ConfigIndex } from '#config/object-index.ts'
 import { systemClock } from '#lib/clock.ts'
 import type { MoveLimits } from '#compiler/lower/name-outline.ts'
-import type { WriteRequest } from '#config/operation.ts'
+import type { ConfigWriter, WriteRequest } from '#config/operation.ts'
 import { err, ok } from '#lib/result.ts'
 
 const request: WriteRequest = {

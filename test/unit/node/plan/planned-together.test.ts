@@ -1,10 +1,9 @@
 // Writes that wait for their plan at the same time: planned as one change, judged as strictly.
 import { expect, test } from 'vitest'
-import type { ConfigWriter } from '#api/config/writer.ts'
 import { MovedGuard } from '#node/plan/moved-guard.ts'
 import { togetherLimits } from '#node/plan/planned-together.ts'
 import { ConfigIndex } from '#config/object-index.ts'
-import type { Operation, WriteFailureCode, WriteRequest } from '#config/operation.ts'
+import type { ConfigWriter, Operation, WriteFailureCode, WriteRequest } from '#config/operation.ts'
 import { gitLimits } from '#gitops/limits.ts'
 import { err, ok } from '#lib/result.ts'
 import { FakeTime } from '#test/support/fake-time.ts'

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { SourceBuckets } from '#api/server/source-buckets.ts'
+import { SourceBuckets } from '#access/admit/source-buckets.ts'
 import { FakeTime } from '../../../support/fake-time.ts'
 
 const limits = { perSecond: 2, burst: 3, sourcesMax: 4 }

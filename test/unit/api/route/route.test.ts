@@ -1,0 +1,34 @@
+// What a handler gets of the ports: those that its row names.
+import { Type } from 'typebox'
+import { expect, test } from 'vitest'
+import { portsFor, route } from '#api/route/route.ts'
+import { success } from '#http/reply.ts'
+import { portsOf } from '#test/support/api-ports.ts'
+
+const shown = {
+  method: 'GET',
+  path: '/api/v1/uptime',
+  needs: 'any',
+  tag: 'Test',
+  summary: 'For how long this node runs',
+  responses: { 200: { description: 'Seconds', schema: Type.Number() } },
+} as const
+
+test('a handler gets the ports that its row names, and no others', () => {
+  const row = route({
+    ...shown,
+    ports: ['node', 'clock'],
+    handle: ({ ports }) => success([ports.node.uptimeSeconds(), Object.keys(ports)]),
+  })
+  expect(Object.keys(portsFor(row, portsOf({})))).toEqual(['node', 'clock'])
+})
+
+test('a handler that uses a port which its row does not name does not compile', () => {
+  const row = route({
+    ...shown,
+    ports: ['clock'],
+    // @ts-expect-error: the row does not name this port
+    handle: ({ ports }) => success(ports.node),
+  })
+  expect(portsFor(row, portsOf({}))).not.toHaveProperty('node')
+})
