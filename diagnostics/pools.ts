@@ -141,14 +141,6 @@ export const poolDiagnostics = {
     bad: 'healthCheck: { intervalMs: 1000, timeoutMs: 2000 }',
     good: 'healthCheck: { intervalMs: 1000, timeoutMs: 500 }',
   },
-  'health-check-status': {
-    severity: 'error',
-    message: 'no server answers with the status %s',
-    help: 'write a status from 100 to 599; 0 lets each of them count as healthy',
-    cause: 'Statuses of HTTP have three digits: no member could ever be healthy.',
-    bad: 'healthCheck: { type: http, httpExpectedStatus: 20 }',
-    good: 'healthCheck: { type: http, httpExpectedStatus: 200 }',
-  },
   'health-check-count-ignored': {
     severity: 'warning',
     message: '%s has no effect with a scoreWindow of %s',

@@ -1,10 +1,10 @@
 // The metrics of health: probes, members, outside monitors, other nodes and the bus to them.
-import { probeTypes } from '#schemas/objects/health-check.ts'
+import { probeTypeNames } from '#probes/probe-types.ts'
 import type { MetricsSnapshot } from './snapshot.ts'
 import { bounded, one } from './samples.ts'
 import type { Sample } from './samples.ts'
 
-const knownTypes: readonly string[] = probeTypes
+const knownTypes: readonly string[] = probeTypeNames
 const probeResults = 'success failure timeout local-error'.split(' ')
 
 /** Rows of the metrics table. */
@@ -12,7 +12,7 @@ export const healthRows = [
   {
     name: 'gslbd_probes_total',
     type: 'counter',
-    help: `Health probes that ended, by type (${probeTypes.join(', ')}) and result.`,
+    help: `Health probes that ended, by type (${probeTypeNames.join(', ')}) and result.`,
     labels: ['type', 'result'],
     read: ({ health }: MetricsSnapshot) =>
       Object.entries(health.probes).flatMap(([type, results]) =>

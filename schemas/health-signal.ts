@@ -2,7 +2,7 @@
 import { err, ok } from '#lib/result.ts'
 import type { Result } from '#lib/result.ts'
 import { suggest } from '#lib/suggest.ts'
-import { textPattern } from './forms/patterns.ts'
+import { textPattern } from '#lib/text/patterns.ts'
 
 export interface SignalBody {
   readonly source: string

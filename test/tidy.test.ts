@@ -5,7 +5,6 @@ import { expect, test } from 'vitest'
 import { hot } from './hot-files.ts'
 import { apart, longOnly } from './support/run-config.ts'
 import {
-  awaited,
   entries,
   layers,
   outside,
@@ -112,10 +111,7 @@ test('every file is used by something', () => {
     (JSON.parse(read('package.json')) as { scripts: Record<string, string> }).scripts,
   )
   const started = scripts.flatMap((script) => script.match(/[\w/-]+\.ts\b/g) ?? [])
-  expect(deadFileViolations(sources, layers, [...entries, ...started, ...awaited])).toEqual([])
-  // What is used by now is awaited no longer.
-  const unused = deadFileViolations(sources, layers, [...entries, ...started])
-  expect(awaited.filter((path) => !unused.some((text) => text.startsWith(`${path}:`)))).toEqual([])
+  expect(deadFileViolations(sources, layers, [...entries, ...started])).toEqual([])
 })
 
 test('files, functions and lines keep their sizes', () => {

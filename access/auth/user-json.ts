@@ -1,7 +1,7 @@
 // The JSON of a user: as clients read it, and as they may write it.
 import { Type } from 'typebox'
 import type { Static } from 'typebox'
-import { hiddenSigns, textPattern } from '#schemas/forms/patterns.ts'
+import { hiddenSigns, textPattern } from '#lib/text/patterns.ts'
 import { userLimits } from '#state/ports/users.ts'
 import type { User } from '#state/ports/users.ts'
 import { passwordLimits } from './passwords.ts'

@@ -1,7 +1,7 @@
 // Alerts and silences in the JSON of the API.
 import { Type } from 'typebox'
 import { conditionNames } from '#alerts/conditions.ts'
-import { textPattern } from '#schemas/forms/patterns.ts'
+import { textPattern } from '#lib/text/patterns.ts'
 import { operatorId, severities } from '#state/ports/alerts.ts'
 import type { StoredAlert, StoredSilence } from '#state/ports/alerts.ts'
 import { UnixSeconds, body, nullable } from '#http/shapes.ts'

@@ -2,7 +2,7 @@
 import { Type } from 'typebox'
 import type { Static, TObject, TSchema } from 'typebox'
 import type { JsonObject, JsonValue } from '#compiler/yaml/text.ts'
-import { patternAdvice } from '#schemas/forms/patterns.ts'
+import { patternAdvice } from '#lib/text/patterns.ts'
 
 type Keywords = Readonly<Record<string, unknown>>
 

@@ -9,38 +9,27 @@ import { mergePatchOf } from './merge-patch.ts'
 
 const { properties } = HealthCheckInFile
 
+/** Each field by its type alone: what is shown has no bounds. */
 export const HealthCheck = Type.Object(
-  {
-    type: Type.String(),
-    port: Type.Integer(),
-    intervalMs: Type.Integer(),
-    timeoutMs: Type.Integer(),
-    riseCount: Type.Integer(),
-    fallCount: Type.Integer(),
-    httpPath: Type.String(),
-    httpHost: Type.String(),
-    httpExpectedStatus: Type.Integer(),
-    httpContains: Type.String(),
-    tls: Type.Boolean(),
-    insecureSkipVerify: Type.Boolean(),
-    scoreWindow: Type.Integer(),
-    icmpCount: Type.Integer(),
-    scriptPath: Type.String(),
-    scriptContent: Type.String(),
-    webhookURL: Type.String(),
-    webhookMethod: Type.String(),
-    httpMethod: Type.String(),
-    httpHeaders: Type.Record(Type.String(), Type.String()),
-    httpExpectedStatuses: Type.Array(Type.Union([Type.Integer(), Type.String()])),
-    clientCertificate: Type.String(),
-    grpcService: Type.String(),
-    dnsName: Type.String(),
-    dnsType: Type.String(),
-    dnsRcode: Type.String(),
-    dnsContains: Type.String(),
-  },
+  Object.fromEntries(
+    Object.entries(properties as object as Record<string, Keywords>).map(([name, field]) => [
+      name,
+      shapeOf(field),
+    ]),
+  ),
   { title: 'HealthCheck' },
 )
+
+interface Keywords {
+  readonly type: string | readonly string[]
+  readonly items?: Keywords
+}
+
+function shapeOf({ type, items }: Keywords): TSchema {
+  if (typeof type !== 'string') return Type.Union(type.map((one) => shapeOf({ type: one })))
+  if (items !== undefined) return Type.Array(shapeOf(items))
+  return type === 'object' ? Type.Record(Type.String(), Type.String()) : Type.Unsafe({ type })
+}
 
 type Fields = { readonly [Key in keyof typeof properties]?: Static<(typeof properties)[Key]> }
 

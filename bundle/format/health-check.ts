@@ -1,68 +1,42 @@
 // The form of a health check in a bundle: canonical JSON, validated when it is read.
+import { isCount } from '#probes/check-field.ts'
+import { probeFields, probeTypeNames } from '#probes/probe-types.ts'
+import type { ProbeFieldModels } from '#probes/probe-types.ts'
 import { canonicalJson } from './canonical-json.ts'
 import type { HealthCheckModel } from './model.ts'
-
-const isCount = (value: unknown): boolean => Number.isSafeInteger(value) && (value as number) >= 0
-const isText = (value: unknown): boolean => typeof value === 'string'
-const isFlag = (value: unknown): boolean => typeof value === 'boolean'
 
 /** Beyond these, a socket throws and a timer fires at once. */
 const isPort = (value: unknown): boolean => isCount(value) && (value as number) <= 65_535
 const isTime = (value: unknown): boolean =>
   isCount(value) && (value as number) > 0 && (value as number) <= 0x7fff_ffff
 
-const types: ReadonlySet<unknown> = new Set<HealthCheckModel['type']>([
-  'tcp',
-  'http',
-  'icmp',
-  'script',
-  'webhook',
-  'grpc',
-  'dns',
-])
+/** Fields that every bundle has: the first version had them. */
+const firstFields = [
+  ...(['httpPath', 'httpHost', 'httpExpectedStatus', 'httpContains', 'tls'] as const),
+  ...(['insecureSkipVerify', 'icmpCount', 'scriptPath', 'scriptContent'] as const),
+  ...(['webhookURL', 'webhookMethod'] as const),
+] as const satisfies (keyof ProbeFieldModels)[]
 
 /** Fields that came later, with what holds where a bundle lacks them, as older ones do. */
-export const laterFields = Object.freeze({
-  httpMethod: 'GET',
-  httpHeaders: {},
-  httpExpectedStatuses: [],
-  clientCertificate: '',
-  grpcService: '',
-  dnsName: '',
-  dnsType: 'A',
-  dnsRcode: 'NOERROR',
-  dnsContains: '',
-} as const satisfies Partial<HealthCheckModel>)
+export const laterFields = Object.freeze(
+  Object.fromEntries(
+    Object.entries(probeFields)
+      .filter(([name]) => !(firstFields as readonly string[]).includes(name))
+      // An empty list is one in a bundle, too.
+      .map(([name, { schema }]) => [name, schema.default]),
+  ),
+) as object as Readonly<Omit<ProbeFieldModels, (typeof firstFields)[number]>>
 
 /** What each field must be; a newer compiler may know types that this node has not. */
-const fields: Readonly<Record<keyof HealthCheckModel, (value: unknown) => boolean>> = {
-  type: (value) => types.has(value),
+const fields: Readonly<Record<string, (value: unknown) => boolean>> = {
+  type: (value) => (probeTypeNames as readonly unknown[]).includes(value),
   port: isPort,
   intervalMs: isTime,
   timeoutMs: isTime,
-  httpPath: isText,
-  httpHost: isText,
-  httpExpectedStatus: isCount,
-  httpContains: isText,
-  tls: isFlag,
-  insecureSkipVerify: isFlag,
   riseCount: isCount,
   fallCount: isCount,
   scoreWindow: (value) => isCount(value) && (value as number) <= 1_000,
-  icmpCount: (value) => isCount(value) && (value as number) >= 1 && (value as number) <= 20,
-  scriptPath: isText,
-  scriptContent: isText,
-  webhookURL: isText,
-  webhookMethod: oneOf('POST', 'GET'),
-  httpMethod: oneOf('GET', 'HEAD', 'OPTIONS', 'POST', 'PUT'),
-  httpHeaders: isTexts,
-  httpExpectedStatuses: (value) => Array.isArray(value) && value.every(isStatusRange),
-  clientCertificate: isText,
-  grpcService: isText,
-  dnsName: isText,
-  dnsType: oneOf('A', 'AAAA', 'CNAME', 'MX', 'NS', 'PTR', 'SOA', 'TXT'),
-  dnsRcode: oneOf('NOERROR', 'NXDOMAIN', 'REFUSED', 'SERVFAIL', 'NOTIMP', 'FORMERR'),
-  dnsContains: isText,
+  ...Object.fromEntries(Object.entries(probeFields).map(([name, { fits }]) => [name, fits])),
 }
 
 /** Without fields of later versions that say nothing: what did not change stays equal. */
@@ -90,17 +64,4 @@ export function parseHealthCheck(text: string): HealthCheckModel | undefined {
   const record: Record<string, unknown> = { ...laterFields, ...value }
   const isWhole = Object.entries(fields).every(([name, fits]) => fits(record[name]))
   return isWhole ? (record as unknown as HealthCheckModel) : undefined
-}
-
-function oneOf(...values: readonly string[]): (value: unknown) => boolean {
-  return (value) => values.includes(value as string)
-}
-
-function isTexts(value: unknown): boolean {
-  if (typeof value !== 'object' || value === null || Array.isArray(value)) return false
-  return Object.values(value).every(isText)
-}
-
-function isStatusRange(value: unknown): boolean {
-  return Array.isArray(value) && value.length === 2 && value.every(isCount)
 }

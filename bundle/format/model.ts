@@ -1,6 +1,7 @@
 // The input of the encoder: the accepted configuration, resolved. Defaults are applied, names are
 // checked, references are positions in the arrays. No field is optional.
 
+import type { ProbeFieldModels, ProbeTypeName } from '#probes/probe-types.ts'
 import type { RedirectModel } from '#bundle/redirects/redirect-table.ts'
 import { plainValues } from './routing-text.ts'
 import type { RoutingValues } from './routing-text.ts'
@@ -234,46 +235,14 @@ export interface MemberModel {
 
 export type ExternalSignalMode = 'and' | 'or' | 'override'
 
-/** Field names and units of the API; every default applied. */
-export interface HealthCheckModel {
-  readonly type: 'tcp' | 'http' | 'icmp' | 'script' | 'webhook' | 'grpc' | 'dns'
-  /** Ignored by `icmp`; only passed on by `script` and `webhook`. */
+/** Field names and units of the API; every default applied. Fields of all types: `probes/`. */
+export interface HealthCheckModel extends ProbeFieldModels {
+  readonly type: ProbeTypeName
   readonly port: number
   readonly intervalMs: number
   readonly timeoutMs: number
-  readonly httpPath: string
-  /** Overrides SNI and Host; empty means the member's address. */
-  readonly httpHost: string
-  /** 0 ignores the status. */
-  readonly httpExpectedStatus: number
-  /** Empty ignores the body. */
-  readonly httpContains: string
-  readonly tls: boolean
-  readonly insecureSkipVerify: boolean
   /** Probes that make up a score; 0: no score. */
   readonly scoreWindow: number
-  /** Echo requests per probe. */
-  readonly icmpCount: number
-  /** Absolute; not looked at when `scriptContent` is set. */
-  readonly scriptPath: string
-  /** Empty: `scriptPath` is run. */
-  readonly scriptContent: string
-  readonly webhookURL: string
-  readonly webhookMethod: 'POST' | 'GET'
-  readonly httpMethod: 'GET' | 'HEAD' | 'OPTIONS' | 'POST' | 'PUT'
-  readonly httpHeaders: Readonly<Record<string, string>>
-  /** From and to, inclusive; empty: `httpExpectedStatus` counts. */
-  readonly httpExpectedStatuses: readonly (readonly [from: number, to: number])[]
-  /** Name of a client certificate in the node's settings; empty: none is sent. */
-  readonly clientCertificate: string
-  /** Empty: the whole server. */
-  readonly grpcService: string
-  /** Presentation format, with or without the final dot. */
-  readonly dnsName: string
-  readonly dnsType: 'A' | 'AAAA' | 'CNAME' | 'MX' | 'NS' | 'PTR' | 'SOA' | 'TXT'
-  readonly dnsRcode: 'NOERROR' | 'NXDOMAIN' | 'REFUSED' | 'SERVFAIL' | 'NOTIMP' | 'FORMERR'
-  /** Empty ignores the records. */
-  readonly dnsContains: string
   /** Successes in a row that make an unhealthy member healthy. */
   readonly riseCount: number
   /** Failures in a row that make a healthy member unhealthy. */

@@ -1,5 +1,6 @@
 // What a pool and the settings offer to routing: regions, locations, rules, probes.
 import { bundleLimits } from '#bundle/format/limits.ts'
+import { probeTypes } from '#probes/probe-types.ts'
 import type { HealthCheck } from '#schemas/objects/health-check.ts'
 import { isHostname, targetOf } from '#compiler/values/member-target.ts'
 import { mapRulesOf, routingModel } from './routing-model.ts'
@@ -44,13 +45,11 @@ export function settingsFacts(settings: Entry<'Settings'> | undefined): Settings
   }
 }
 
-/** Probes that connect to nothing, or to another server than the member. */
-const withoutRoundTrip: readonly string[] = ['script', 'webhook']
-
 /** @returns why a pool's probes measure no round trip, as `the pool has …`; undefined: they do */
 export function whyUnmeasured(check: Pick<HealthCheck, 'type'> | undefined): string | undefined {
   if (check === undefined) return 'no health check'
-  if (!withoutRoundTrip.includes(check.type)) return undefined
+  const { measuresNothing } = probeTypes.find(({ name }) => name === check.type)!
+  if (measuresNothing !== true) return undefined
   return `a health check of type ${check.type}, which measures no round trip`
 }
 

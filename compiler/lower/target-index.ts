@@ -1,6 +1,6 @@
 // Finds pools and members by name, address or uid.
 import { suggest } from '#lib/suggest.ts'
-import { uuidPattern } from '#schemas/forms/patterns.ts'
+import { uuidPattern } from '#lib/text/patterns.ts'
 import { MemberNames, splitResource } from '#compiler/values/member-names.ts'
 import { targetOf, targetText } from '#compiler/values/member-target.ts'
 import type { Place } from '#diagnostics/diagnostic.ts'

@@ -2,7 +2,7 @@
 import { suggest } from '#lib/suggest.ts'
 import { plannedKeyword } from '#schemas/forms/annotations.ts'
 import type { JsonSchema } from '#schemas/json-schema.ts'
-import { patternAdvice } from '#schemas/forms/patterns.ts'
+import { patternAdvice } from '#lib/text/patterns.ts'
 import type { SchemaFault } from '#schemas/validator.ts'
 import { keyAt, valueAt } from '#diagnostics/diagnostic.ts'
 import type { Place, YamlPath } from '#diagnostics/diagnostic.ts'

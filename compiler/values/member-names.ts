@@ -1,5 +1,5 @@
 // How people name a member: by name, address or uid, and in a resource as POOL/MEMBER.
-import { uuidPattern } from '#schemas/forms/patterns.ts'
+import { uuidPattern } from '#lib/text/patterns.ts'
 import { endpointKey, targetOf } from './member-target.ts'
 import type { MemberTarget } from './member-target.ts'
 

@@ -1,6 +1,7 @@
 // One pool: its members as every node finds them, what can be done with them, its probes.
 import { Fragment } from 'preact'
 import { Refusal, read } from '../api/client.ts'
+import { operations } from '../api/document.ts'
 import { useLoad } from '../api/load.ts'
 import { membersOf, poolOf, standingOf, verdictsOf, targetOf } from '../api/live.ts'
 import type { Member, Pool } from '../api/live.ts'
@@ -259,12 +260,11 @@ function HealthCheck({ pool, edits }: { pool: Pool; edits: Edits }) {
   )
 }
 
-const probeTypes = ['http', 'icmp', 'script', 'webhook', 'grpc', 'dns'] as const
-
 /** A check has the fields of every type; those of others say nothing. */
 function isOfType(field: string, type: string): boolean {
-  const owner = probeTypes.find((one) => field.startsWith(one))
-  return owner === undefined || type.startsWith(owner)
+  const { body } = operations.value?.get(`PUT ${checkItem}`) ?? {}
+  const types = (body?.properties?.['type']?.enum ?? []) as readonly string[]
+  return types.every((one) => one === '' || one === type || !field.startsWith(one))
 }
 
 const isSaid = (value: unknown): boolean =>

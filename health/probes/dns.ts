@@ -13,7 +13,6 @@ import type { Probe, ProbeTarget } from './probe.ts'
 import { answerTexts, dnsQuery, dnsTypeCodes, fitsQuery, isCut, rcodeOf } from './dns-message.ts'
 
 export const dns: Probe = {
-  type: 'dns',
   run(target, report) {
     const { dnsName, dnsType, timeoutMs } = target.check
     const attempt = new Attempt(timeoutMs, report)

@@ -12,7 +12,6 @@ import { hostOf, openMember } from './member-connection.ts'
 
 export function createGrpc(certificates: ClientCertificates): Probe {
   return {
-    type: 'grpc',
     run(target, report) {
       const attempt = new Attempt(target.check.timeoutMs, report)
       openMember(target, 'h2', certificates, attempt, (socket) => {

@@ -11,7 +11,6 @@ import { hostOf, openMember } from './member-connection.ts'
 
 export function createHttp(certificates: ClientCertificates): Probe {
   return {
-    type: 'http',
     run(target, report) {
       const attempt = new Attempt(target.check.timeoutMs, report)
       openMember(target, 'http/1.1', certificates, attempt, (socket) => {

@@ -17,7 +17,6 @@ import type { IcmpSocket, Received } from './icmp-socket.ts'
 export function createIcmp(log: Log): Probe {
   const exchange = new EchoExchange(log)
   return {
-    type: 'icmp',
     run(target, report) {
       const attempt = new EchoAttempt(target, report, exchange)
       exchange.begin(attempt)

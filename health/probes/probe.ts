@@ -35,8 +35,6 @@ export type Report = (result: ProbeResult) => void
 export type Cancel = () => void
 
 export interface Probe {
-  /** As in `healthCheck.type`. */
-  readonly type: HealthCheckModel['type']
   /** `report` is called once, never before `run` returns, at most `timeoutMs` later. */
   readonly run: (target: ProbeTarget, report: Report) => Cancel
 }

@@ -1,4 +1,6 @@
-// The table of probes. Adding one means one file in probes/, one line here, one set of cases.
+// The table of what runs probes. Adding one means one file here, one line, one set of cases; what
+// its checks say is a row of probes/probe-types.ts.
+import type { ProbeTypeName } from '#probes/probe-types.ts'
 import { systemClock } from '#lib/clock.ts'
 import type { Log } from '#lib/log.ts'
 import { ClientCertificates } from './client-certificates.ts'
@@ -12,7 +14,7 @@ import { createForbiddenScript, createScript } from './script.ts'
 import { tcp } from './tcp.ts'
 import { createWebhook } from './webhook.ts'
 
-export type ProbeTable = Readonly<Record<Probe['type'], Probe>>
+export type ProbeTable = Readonly<Record<ProbeTypeName, Probe>>
 
 export interface ProbeOptions extends ProbeSettings {
   readonly log: Log

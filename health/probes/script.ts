@@ -17,7 +17,6 @@ export function createScript(environment: Environment): Probe {
   const places = new Places(healthLimits.scriptsInFlightMax)
   const sessions = new ScriptSessions()
   return {
-    type: 'script',
     run(target, report) {
       const attempt = new Attempt(target.check.timeoutMs, report)
       places.take(attempt, (leave) => {
@@ -35,7 +34,6 @@ export function createScript(environment: Environment): Probe {
 export function createForbiddenScript(log: Log): Probe {
   let isLogged = false
   return {
-    type: 'script',
     run({ pool }, report) {
       if (!isLogged) {
         log.warn(

@@ -4,7 +4,6 @@ import { Attempt } from './attempt.ts'
 import type { Probe } from './probe.ts'
 
 export const tcp: Probe = {
-  type: 'tcp',
   run({ ipAddress, check }, report) {
     const socket = connect({ host: ipAddress, port: check.port })
     const attempt = new Attempt(check.timeoutMs, report)

@@ -20,7 +20,6 @@ export function createWebhook(allowedHosts: readonly string[]): Probe {
   const allowed = networksOf(allowedHosts)
   const lookup = new HostLookup()
   return {
-    type: 'webhook',
     run(target, report) {
       const attempt = new Attempt(target.check.timeoutMs, report)
       ask(target, attempt, lookup, allowed).catch((error: unknown) => {

@@ -1,5 +1,5 @@
 // The messages between the main thread and the health worker.
-import type { HealthCheckModel } from '#bundle/format/model.ts'
+import type { ProbeTypeName } from '#probes/probe-types.ts'
 import type { Knowledge } from '#health/verdict/member-track.ts'
 import type { Outcome, ProbeTarget } from '#health/probes/probe.ts'
 
@@ -35,7 +35,7 @@ export interface VerdictChange {
   readonly atMs: number
 }
 
-export type ProbeCounts = Record<HealthCheckModel['type'], Record<Outcome, number>>
+export type ProbeCounts = Record<ProbeTypeName, Record<Outcome, number>>
 
 /** Since the worker started. */
 export interface ProberStats {

@@ -1,4 +1,5 @@
 // Counters of health probing, summed over restarts of the worker.
+import { probeTypeNames } from '#probes/probe-types.ts'
 import type { ProbeCounts, ProberStats } from './messages.ts'
 import { outcomes } from '#health/probes/probe.ts'
 import type { Outcome } from '#health/probes/probe.ts'
@@ -9,15 +10,8 @@ export interface HealthStats extends ProberStats {
 }
 
 export function zeroProbeCounts(): ProbeCounts {
-  return {
-    tcp: zeroCounts(),
-    http: zeroCounts(),
-    icmp: zeroCounts(),
-    script: zeroCounts(),
-    webhook: zeroCounts(),
-    grpc: zeroCounts(),
-    dns: zeroCounts(),
-  }
+  const counts = probeTypeNames.map((type) => [type, zeroCounts()])
+  return Object.fromEntries(counts) as ProbeCounts
 }
 
 export const zeroStats: ProberStats = Object.freeze({
@@ -30,7 +24,7 @@ export const zeroStats: ProberStats = Object.freeze({
 /** Counters are summed; gauges are those of the living worker. */
 export function addStats(ended: ProberStats, living: ProberStats): ProberStats {
   const probes = zeroProbeCounts()
-  for (const type of Object.keys(probes) as (keyof ProbeCounts)[]) {
+  for (const type of probeTypeNames) {
     for (const outcome of outcomes) {
       probes[type][outcome] = ended.probes[type][outcome] + living.probes[type][outcome]
     }

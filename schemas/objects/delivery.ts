@@ -2,7 +2,7 @@
 import { Type } from 'typebox'
 import type { Static } from 'typebox'
 import { choice } from '#schemas/forms/annotations.ts'
-import { commitPattern } from '#schemas/forms/patterns.ts'
+import { commitPattern } from '#lib/text/patterns.ts'
 
 export const wavesMax = 16
 

@@ -2,7 +2,7 @@
 import { Type } from 'typebox'
 import type { Static } from 'typebox'
 import { plannedGroup } from '#schemas/forms/annotations.ts'
-import { tenantOrOthersPattern } from '#schemas/forms/patterns.ts'
+import { tenantOrOthersPattern } from '#lib/text/patterns.ts'
 
 /** Percent. */
 export const removedNamesDefault = 30

@@ -3,7 +3,7 @@ import { Type } from 'typebox'
 import type { Static } from 'typebox'
 import { choice } from '#schemas/forms/annotations.ts'
 import { Instant } from '#schemas/forms/instant.ts'
-import { uuidPattern } from '#schemas/forms/patterns.ts'
+import { uuidPattern } from '#lib/text/patterns.ts'
 import { membersPerPoolMax } from './pool.ts'
 
 export const MaintenanceWindowSpec = Type.Object(

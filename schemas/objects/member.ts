@@ -3,7 +3,7 @@ import { Type } from 'typebox'
 import type { Static } from 'typebox'
 import { choice } from '#schemas/forms/annotations.ts'
 import { Uid } from './metadata.ts'
-import { httpAddressPattern, textPattern } from '#schemas/forms/patterns.ts'
+import { httpAddressPattern, textPattern } from '#lib/text/patterns.ts'
 
 export const Member = Type.Object(
   {

@@ -1,7 +1,7 @@
 // The metadata of an object: its name, and the uid that survives a rename.
 import { Type } from 'typebox'
 import type { Static } from 'typebox'
-import { textPattern, uuidPattern } from '#schemas/forms/patterns.ts'
+import { textPattern, uuidPattern } from '#lib/text/patterns.ts'
 
 export const apiVersion = 'gslb/v1'
 

@@ -3,7 +3,7 @@ import { Type } from 'typebox'
 import type { Static } from 'typebox'
 import { choice } from '#schemas/forms/annotations.ts'
 import { Instant } from '#schemas/forms/instant.ts'
-import { textPattern } from '#schemas/forms/patterns.ts'
+import { textPattern } from '#lib/text/patterns.ts'
 import { Location } from './routing-settings.ts'
 
 export const casesPerTestMax = 1_000

@@ -3,7 +3,7 @@ import { Type } from 'typebox'
 import type { Static } from 'typebox'
 import { choice } from '#schemas/forms/annotations.ts'
 import { Uid } from './metadata.ts'
-import { textPattern } from '#schemas/forms/patterns.ts'
+import { textPattern } from '#lib/text/patterns.ts'
 
 /** About what a file of 1 MiB can hold; longer lists are several files with one `source`. */
 export const rulesPerPolicyMax = 20_000

@@ -1,7 +1,7 @@
 // The routing settings of the repository: endpoint locations, ASN and map rules, signals, latency.
 import { Type } from 'typebox'
 import type { Static, TSchema } from 'typebox'
-import { textPattern } from '#schemas/forms/patterns.ts'
+import { textPattern } from '#lib/text/patterns.ts'
 
 /** More than a file of 1 MiB can hold. */
 export const mapRulesMax = 40_000

@@ -2,7 +2,7 @@
 import { Type } from 'typebox'
 import type { Static } from 'typebox'
 import { choice } from '#schemas/forms/annotations.ts'
-import { onAllDownPattern } from '#schemas/forms/patterns.ts'
+import { onAllDownPattern } from '#lib/text/patterns.ts'
 
 /** Every spelling that is accepted; `routing/choose/ways.ts` resolves the aliases. */
 export const algorithms = [

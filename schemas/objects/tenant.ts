@@ -1,7 +1,7 @@
 // A tenant, the owner of pools and services; its id is the name of its folder.
 import { Type } from 'typebox'
 import type { Static } from 'typebox'
-import { textPattern } from '#schemas/forms/patterns.ts'
+import { textPattern } from '#lib/text/patterns.ts'
 
 /** Exists in every repository, with or without a folder. */
 export const defaultTenant = 'default'

@@ -1,5 +1,5 @@
 // Schema building blocks for the settings of gslbd.yaml.
-import { tenantIdPattern } from '#schemas/forms/patterns.ts'
+import { tenantIdPattern } from '#lib/text/patterns.ts'
 import { Type } from './json-schema.ts'
 import type { Milliseconds, Of, Optional, Schema, Settled } from './json-schema.ts'
 

@@ -4,12 +4,8 @@ import type { Kind, ObjectOf } from '#schemas/kinds.ts'
 import type { ObjectRule } from './object-rule.ts'
 import { delegatedDomain } from './delegated-domain.ts'
 import { deliverySense } from './delivery-sense.ts'
-import { healthCheckDns } from './health-check-dns.ts'
-import { healthCheckHttp } from './health-check-http.ts'
-import { healthCheckScript } from './health-check-script.ts'
 import { geoRules } from './geo-rules.ts'
-import { healthCheckSense } from './health-check-sense.ts'
-import { healthCheckWebhook } from './health-check-webhook.ts'
+import { healthCheck, healthCheckTypes } from './health-check.ts'
 import { memberAddress } from './member-address.ts'
 import { memberHostname } from './member-hostname.ts'
 import { memberExtras } from './member-extras.ts'
@@ -44,11 +40,8 @@ const objectRules: readonly RuleOf[Kind][] = Object.freeze([
   memberExtras,
   geoRules,
   poolMembers,
-  healthCheckSense,
-  healthCheckScript,
-  healthCheckWebhook,
-  healthCheckHttp,
-  healthCheckDns,
+  healthCheck,
+  ...healthCheckTypes,
   zoneNames,
   soaMinimum,
   routingSettings,

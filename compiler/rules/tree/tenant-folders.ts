@@ -1,5 +1,5 @@
 // Checks that each folder under tenants/ is a tenant id and has its Tenant object.
-import { tenantIdPattern } from '#schemas/forms/patterns.ts'
+import { tenantIdPattern } from '#lib/text/patterns.ts'
 import { defaultTenant, reservedTenants } from '#schemas/objects/tenant.ts'
 import { keyAt, valueAt } from '#diagnostics/diagnostic.ts'
 import type { RuleSubject, TreeRule } from './tree-rule.ts'

@@ -4,7 +4,7 @@ import { createCompiler } from '#compiler/compile.ts'
 import { helpOf, messageOf } from '#diagnostics/diagnostics.ts'
 import { jsonSchemaOf } from '#schemas/json-schema.ts'
 import { kindNames } from '#schemas/kinds.ts'
-import { patternAdvice } from '#schemas/forms/patterns.ts'
+import { patternAdvice } from '#lib/text/patterns.ts'
 import { sourceFile } from './fixture.ts'
 
 const pool = (rest: string): string => `apiVersion: gslb/v1\nkind: Pool\n${rest}`

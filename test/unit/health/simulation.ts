@@ -9,6 +9,8 @@ import type {
 } from '#health/thread/messages.ts'
 import { lastProbesFor } from '#health/thread/messages.ts'
 import type { Outcome, Probe, ProbeTarget } from '#health/probes/probe.ts'
+import type { ProbeTable } from '#health/probes/probes.ts'
+import { probeTypeNames } from '#probes/probe-types.ts'
 import { Prober } from '#health/thread/prober.ts'
 
 export interface Answer {
@@ -61,17 +63,9 @@ export class Simulation {
   }
 
   #newProber(): Prober {
-    const probe = (type: Probe['type']): Probe => ({ type, run: this.#run })
+    const probes = probeTypeNames.map((type) => [type, { run: this.#run }])
     return new Prober({
-      probes: {
-        tcp: probe('tcp'),
-        http: probe('http'),
-        icmp: probe('icmp'),
-        script: probe('script'),
-        webhook: probe('webhook'),
-        grpc: probe('grpc'),
-        dns: probe('dns'),
-      },
+      probes: Object.fromEntries(probes) as ProbeTable,
       clock: this.clock,
       random: new Random(this.#seed),
       after: this.after,

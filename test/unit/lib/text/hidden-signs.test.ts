@@ -6,7 +6,7 @@ import { expect, test } from 'vitest'
 import { NewSilence } from '#api/alerts/alert.ts'
 import { NewAlertChannel } from '#api/alerts/channel.ts'
 import { DisplayName, Email } from '#access/auth/user-json.ts'
-import { textPattern } from '#schemas/forms/patterns.ts'
+import { textPattern } from '#lib/text/patterns.ts'
 import { Metadata } from '#schemas/objects/metadata.ts'
 import { TenantSpec } from '#schemas/objects/tenant.ts'
 

@@ -1,0 +1,75 @@
+// Finds what is wrong with a health check: fields that have no effect, and what its type says.
+import { faultFinders, probeFields, probeTypes, typesWith } from '#probes/probe-types.ts'
+import { HealthCheck } from '#schemas/objects/health-check.ts'
+import { keyAt, valueAt } from '#diagnostics/diagnostic.ts'
+import type { Report } from '#diagnostics/finding.ts'
+import type { ObjectRule } from './object-rule.ts'
+
+type Field = keyof HealthCheck
+
+export const healthCheck: ObjectRule<'Pool'> = {
+  name: 'health-check',
+  kind: 'Pool',
+  check({ spec: { healthCheck: check } }, report) {
+    if (check === undefined) return
+    const { intervalMs, timeoutMs, type } = check
+    if (timeoutMs > intervalMs) {
+      const args = [String(timeoutMs), String(intervalMs)]
+      report('health-check-slow', valueAt('spec', 'healthCheck', 'timeoutMs'), { args })
+    }
+    for (const field of ['riseCount', 'fallCount'] as const) {
+      if (check.scoreWindow === 0 || isDefault(check, field)) continue
+      const args = [field, String(check.scoreWindow)]
+      report('health-check-count-ignored', keyAt('spec', 'healthCheck', field), { args })
+    }
+    if (check.insecureSkipVerify && typesWith('insecureSkipVerify').includes(type)) {
+      report('health-check-insecure', valueAt('spec', 'healthCheck', 'insecureSkipVerify'))
+    }
+    const isUseless = check.clientCertificate !== '' && !check.tls
+    if (isUseless && typesWith('clientCertificate').includes(type)) {
+      const place = keyAt('spec', 'healthCheck', 'clientCertificate')
+      report('health-check-certificate-without-tls', place)
+    }
+    reportIgnored(check, report)
+  },
+}
+
+/** What each type says of its fields. */
+export const healthCheckTypes: readonly ObjectRule<'Pool'>[] = faultFinders.map((findFaults) => ({
+  name: 'health-check-type',
+  kind: 'Pool',
+  check({ spec: { healthCheck: check } }, report) {
+    if (check === undefined) return
+    findFaults(check, (code, { path, at }, args = []) => {
+      report(code, { path: ['spec', 'healthCheck', ...path], at }, { args })
+    })
+  },
+}))
+
+/** By type: the fields that it does not look at, each with a type that does. */
+const ignoredBy = new Map(
+  probeTypes.map(({ name, port }) => [
+    name,
+    ['port', ...Object.keys(probeFields)].flatMap((field): readonly [Field, string][] => {
+      const types = field === 'port' ? ['tcp'] : typesWith(field)
+      const isIgnored = field === 'port' ? port === 'ignored' : !types.includes(name)
+      return isIgnored ? [[field as Field, types[0]!]] : []
+    }),
+  ]),
+)
+
+function reportIgnored(check: HealthCheck, report: Report): void {
+  for (const [field, advised] of ignoredBy.get(check.type)!) {
+    // A field with its default has no effect on any type: saying so helps nobody.
+    if (isDefault(check, field)) continue
+    const args = [field, check.type, advised]
+    report('health-check-ignored-field', keyAt('spec', 'healthCheck', field), { args })
+  }
+}
+
+function isDefault(check: HealthCheck, field: Field): boolean {
+  const value: unknown = check[field]
+  // Lists and maps default to empty.
+  if (typeof value === 'object' && value !== null) return Object.keys(value).length === 0
+  return value === (HealthCheck.properties[field] as { default?: unknown }).default
+}
