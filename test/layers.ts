@@ -469,6 +469,8 @@ export interface PurityRule {
   readonly packages?: readonly string[]
 }
 
+const answering = ['v8', 'vm', 'module', 'crypto', 'util', 'worker_threads']
+
 /** What a folder or a file may load through any number of run-time imports. */
 export const pure: readonly PurityRule[] = [
   { from: 'compiler', node: ['crypto', 'net'] },
@@ -478,15 +480,11 @@ export const pure: readonly PurityRule[] = [
   // Threads that answer: what they load costs memory in each, and keeps queries waiting at a start.
   {
     from: 'server/threads/responder.ts',
-    node: ['v8', 'vm', 'module', 'crypto', 'util', 'worker_threads'],
-    packages: [],
+    ...{ node: answering, packages: [] },
   },
   {
     from: 'server/threads/stream-worker.ts',
-    node: [
-      ...['v8', 'vm', 'module', 'crypto', 'util', 'worker_threads'],
-      ...['net', 'dgram', 'timers/promises'],
-    ],
+    node: [...answering, 'net', 'dgram', 'timers/promises'],
     packages: [],
   },
 ]

@@ -2,7 +2,6 @@
 
 /** By room: paths below test/, the first to look at first. */
 export const testsOf: Readonly<Record<string, readonly string[]>> = {
-  'access/admit': ['unit/api/authentication.test.ts', 'unit/api/matrix.test.ts'],
   'access/auth': [
     'unit/api/logins.test.ts',
     'unit/api/oidc.test.ts',

@@ -136,7 +136,7 @@ export class WriteRoutes {
     this.#rows = rows
   }
 
-  /** Of each row. */
+  /** All that the rows name. */
   get ports(): readonly PortName[] {
     return [...new Set(this.#rows.flatMap(({ ports = [] }) => ports))]
   }
