@@ -1,5 +1,5 @@
-// Writes names into the reply, each only as far as its end does not stand there already. RFC 1035
-// section 4.1.4.
+// Writes names into the reply with compression: an ending that already stands there becomes a
+// pointer. RFC 1035 section 4.1.4.
 import { HeaderOffset } from '#dns/header.ts'
 import * as names from '#dns/name.ts'
 import * as transaction from './transaction.ts'

@@ -184,7 +184,7 @@ export const chainDiagnostics = {
   'latency-without-check': {
     severity: 'warning',
     message: 'the pool "%s" has %s, so no round trip time is known',
-    help: 'give the pool a healthCheck of type tcp, http or icmp',
+    help: 'give the pool a healthCheck that measures time: any type but script and webhook',
     cause: 'Probes measure the time; without it the first member is always answered.',
     bad: 'algorithm: latency   # and the pool has no healthCheck',
     good: 'healthCheck: { type: tcp, port: 443 }',

@@ -1,5 +1,5 @@
-// Finds the members that rollouts, windows and regressions have changed since the feed last told of
-// them: at each step, begin and end, by the clock.
+// Finds the members that rollouts, windows and regressions have changed since the feed's last
+// message.
 import { effectiveIn } from '#api/config/effective.ts'
 import type { OverlayView } from '#api/ports/overlay-view.ts'
 import type { ConfigSnapshot } from '#config/object-index.ts'

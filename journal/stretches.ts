@@ -1,4 +1,5 @@
-// The stretches of one member on a line of time: bounded, however often it has changed.
+// Divides the time line of one member into stretches of one state: a bounded number, however often
+// it has changed.
 
 export type MemberStanding =
   | 'up'

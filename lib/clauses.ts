@@ -1,4 +1,4 @@
-// Joins clauses of a sentence, of which some come as whole sentences.
+// Joins clauses into one sentence; some of them come as whole sentences.
 
 /** `a; b`: what goes before a semicolon has no full stop. Empty texts are left out. */
 export function joinedClauses(...texts: readonly string[]): string {

@@ -1,4 +1,4 @@
-// The table of types of probes. Adding one means one file and three lines here; what runs it is a
+// The table of types of probes. Adding one means one file, and its lines here; what runs it is a
 // row of health/probes/probes.ts.
 import type { ModelOf, WrittenOf } from './check-field.ts'
 import { dns } from './dns.ts'

@@ -1,4 +1,4 @@
-// Where the tests of a room are whose path does not say it: elsewhere than below test/unit/ROOM.
+// Lists the tests of rooms whose tests are not below test/unit/ROOM.
 
 /** By room: paths below test/, the first to look at first. */
 export const testsOf: Readonly<Record<string, readonly string[]>> = {

@@ -1,5 +1,5 @@
-// Looks an instant up and answers a question of then: journal, bundle, databases and repository put
-// together.
+// Answers a question as of an instant, from the journal, the bundle, the databases and the
+// repository.
 import type { SimulatedClient } from '#judge/simulate/question.ts'
 import { joinedClauses } from '#lib/clauses.ts'
 import { err, ok } from '#lib/result.ts'

@@ -1,4 +1,4 @@
-// Compares what a process that knows nothing makes of the branch with what the nodes say.
+// Compares what the nodes say of the branch with what a fresh process makes of it.
 import { join } from 'node:path'
 import type { ReadFile } from '#compiler/read/read-file.ts'
 import { createDiskDriver } from '#gitops/git/disk-driver.ts'

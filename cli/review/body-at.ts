@@ -1,4 +1,4 @@
-// The text of a comment, of which the beginning says whose it is.
+// Reads the text of a comment from the JSON of a forge.
 
 /** @returns '' where there is none */
 export function bodyAt(row: unknown): string {

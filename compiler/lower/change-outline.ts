@@ -1,4 +1,4 @@
-// What one object gives to what guardrails compare: the shape of its names, members, servers.
+// Outlines one object as guardrails compare it: its names, members and servers.
 import type { ObjectOf } from '#schemas/kinds.ts'
 import type { PlannedZone } from './zone-plan.ts'
 

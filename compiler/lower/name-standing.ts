@@ -1,4 +1,4 @@
-// Says what stands at a name, and what a change takes from it: the measures of the guardrail.
+// Tells what a name holds and what a change removes from it, for the guardrails.
 import { RrType } from '#dns/rrtype.ts'
 import { aliasCode } from '#compiler/values/record-sets.ts'
 

@@ -1,4 +1,4 @@
-// How a compiler tells what was observed of running nodes, at the places of what it is about.
+// The hook by which a caller adds findings about running nodes to those of the rules.
 import type { Tree, TreeReport } from './tree.ts'
 
 /** Runs last, over a tree without errors. */

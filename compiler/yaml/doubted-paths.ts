@@ -1,5 +1,5 @@
-// Finds the fields of a document that stand on the lines of its mistakes: what was meant there is a
-// guess, and the rest can be judged.
+// Finds the fields on lines with mistakes of YAML: their meaning is a guess, and the rest can be
+// judged without them.
 import { isMap, isScalar, isSeq } from 'yaml'
 import type { ParsedNode } from 'yaml'
 import { LineTable } from '#diagnostics/print/position.ts'

@@ -1,4 +1,4 @@
-// Names what goes or loses something together with an object that an operation deletes.
+// Lists what else is deleted, or loses something, when an operation deletes an object.
 import { fallbackPoolOf } from '#compiler/tree/fallback.ts'
 import type { Draft } from '#config/draft.ts'
 import type { ConfigEntry } from '#config/entry.ts'

@@ -1,4 +1,4 @@
-// The words by which people know pools, members and services, beside the ids that the API takes.
+// Names pools, members and services for people, beside the ids that the API takes.
 import { allMembers, allPools, allServices, memberOf, poolOf, targetOf } from './live.ts'
 import type { Member, Pool } from './live.ts'
 

@@ -1,4 +1,4 @@
-// Keeps a screen that fails from taking the others along: what went wrong stands in its place.
+// Contains the failure of a screen: its error stands in its place, and the others go on.
 import { Component } from 'preact'
 import type { ComponentChildren } from 'preact'
 import { sentence } from '../api/client.ts'

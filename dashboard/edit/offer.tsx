@@ -1,4 +1,4 @@
-// A button for a call of the API, or in its place why the licence has no such call.
+// A button for a call of the API or, where the licence does not have the call, the reason.
 import type { ComponentChildren } from 'preact'
 import { operations } from '../api/document.ts'
 import { can, lackOf } from '../api/session.ts'

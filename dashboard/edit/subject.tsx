@@ -1,4 +1,4 @@
-// A line in the writer's words, which becomes the subject of the commit.
+// The field for the subject line of the commit.
 import { useId } from 'preact/hooks'
 
 interface SubjectProps {

@@ -1,4 +1,4 @@
-// What a reader has chosen for this browser: it stays when the page is closed, where it may.
+// Keeps a reader's choices in the storage of the browser, where it is permitted.
 
 export function keptOf(key: string): string | undefined {
   try {

@@ -1,4 +1,4 @@
-// Tells those who do not see the page what has just happened on it.
+// Announces to screen readers what has just happened on the page.
 import { signal } from '@preact/signals'
 
 const said = signal('')

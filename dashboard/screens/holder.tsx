@@ -1,4 +1,4 @@
-// What changes a member for a while, as a link to it: a rollout or a maintenance window.
+// A link to the rollout or maintenance window that changes a member for a while.
 import type { Member } from '../api/live.ts'
 
 const screens = { rollout: 'rollouts', window: 'maintenance-windows' } as const

@@ -1,5 +1,5 @@
-// Tells from the history whether a commit has answered: whether a node that was away since the day
-// before would have taken it. All nodes that have the history say the same.
+// Decides from the history alone whether a commit has answered: whether a node that was away for a
+// day would have taken it. All nodes that have the history say the same.
 import type { CommitGraph } from '#gitops/git/commit-graph.ts'
 import type { CommitObject } from '#gitops/git/objects/commit-object.ts'
 import { gitLimits } from '#gitops/limits.ts'

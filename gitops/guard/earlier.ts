@@ -1,4 +1,4 @@
-// Remembers which commits answered lately, so that a change which goes back to one is a repair.
+// Remembers which commits answered lately, so that a change back to one of them counts as a repair.
 import { gitLimits } from '#gitops/limits.ts'
 import { judgeLimits } from '#judge/limits.ts'
 

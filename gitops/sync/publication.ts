@@ -1,4 +1,5 @@
-// The type of what a publisher hands to the node: a signed channel record and its bundle.
+// What a publisher hands to the node: a signed channel record with the next sequence number, and
+// its bundle.
 import { assert } from '#lib/assert.ts'
 import type { Publication } from '#bundle/signature/publication.ts'
 

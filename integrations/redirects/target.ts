@@ -1,4 +1,4 @@
-// The interface of a server that gets redirects: it is looked at, and what differs is mended.
+// The interface of a server that gets redirects: reads what it has, and changes what differs.
 import { err, ok } from '#lib/result.ts'
 import type { Result } from '#lib/result.ts'
 import type { PushedRedirect } from './rule.ts'

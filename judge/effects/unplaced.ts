@@ -1,4 +1,4 @@
-// Tells which databases a comparison of clients lacks: those that steps of a bundle go by.
+// Names the geo databases that a comparison of clients lacks although steps go by them.
 import { loadBundle } from '#bundle/load/load.ts'
 import { goesBy } from '#inputs/geo/databases.ts'
 import { waysInPolicies } from '#routing/choose/policy.ts'

@@ -1,4 +1,4 @@
-// Sums what each member gets from the answers that differ, in queries where names are counted.
+// Sums what each member gets from the answers that differ, in queries for names with counts.
 import type { Traffic } from '#judge/clients/traffic.ts'
 import type { AnswerChange, ExpectedTraffic, MemberTraffic } from '#judge/document/model.ts'
 

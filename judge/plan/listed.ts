@@ -1,4 +1,4 @@
-// Keeps the answers that differ within a bound: of too many, those of which most clients move.
+// Bounds the list of answers that differ: keeps those that move the most clients.
 import type { AnswerChange, FamilyMovement } from '#judge/document/model.ts'
 
 /** Members, flows, places and records of a plan in all: some 250 octets of JSON each. */

@@ -1,4 +1,4 @@
-// Lists what differs and no answer shows at once: health checks, members in reserve, policies.
+// Lists differences that change no answer now: health checks, members in reserve, policies.
 import { poolOfService, redirectsOf, serviceCell, textOf } from '#bundle/format/bundle.ts'
 import { addressOfMember } from '#bundle/format/bundle.ts'
 import type { Bundle } from '#bundle/format/bundle.ts'

@@ -1,5 +1,5 @@
-// Which rows of past bundles are whose, of pools that were looked at lately: to find it out again a
-// large repository would be compiled for each.
+// Remembers which rows of past bundles belong to pools that were looked at lately: to find out
+// again takes a compilation of the repository.
 import { assert } from '#lib/assert.ts'
 import type { Clock } from '#lib/clock.ts'
 import type { RowsOf } from '#journal/member-history.ts'

@@ -1,4 +1,4 @@
-// The thread that plans for a running node, for those who have plans of one kind.
+// The thread that plans for a running node, typed by the answer that its caller expects.
 import { JobThread } from '#system/worker/job-thread.ts'
 import type { JobThreadOptions } from '#system/worker/job-thread.ts'
 import type { PlanJob } from './plan-jobs.ts'

@@ -1,5 +1,5 @@
-// After which number the channel of a restored control node goes on: above all that nodes may have
-// seen of the one that was lost.
+// Picks the first sequence number for a restored control node: above all that nodes may have seen
+// from the lost one.
 import type { Result } from '#lib/result.ts'
 import { boundedBytes } from '#lib/bounded-body.ts'
 import { err, ok } from '#lib/result.ts'

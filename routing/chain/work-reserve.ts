@@ -1,6 +1,5 @@
-// A budget of work per thread that queries may draw on beyond their own to find a scope. A query
-// after a change of candidates may need much; that many do, one after the other, must not slow the
-// others down.
+// A budget of work per thread that queries may draw on beyond their own to find a scope. After a
+// change of candidates a query may need much; many of them in a row must not slow the others down.
 
 /** One query may draw so much: a millisecond or two of work. */
 export const drawMax = 65_536

@@ -1,4 +1,4 @@
-// Connects health and candidate lists: which members a bundle has probed, and what a verdict
+// Connects health to candidate lists: which members of a bundle are probed, and what a verdict
 // changes.
 import { addressOfMember, textOf, uidOf } from '#bundle/format/bundle.ts'
 import type { Bundle } from '#bundle/format/bundle.ts'

@@ -1,5 +1,5 @@
-// What of a reply counts when two are compared: its code and its records, without TTLs and without
-// what a SOA record says, whose serial counts commits.
+// Makes the key by which two replies are compared: code and records, without TTLs and without SOA
+// data, whose serial counts commits.
 import { HeaderOffset } from '#dns/header.ts'
 import { skipMessageName } from '#dns/message-name.ts'
 import { RrType } from '#dns/rrtype.ts'

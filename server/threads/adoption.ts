@@ -1,4 +1,4 @@
-// Takes what is published over into one thread that answers, and rehearses that between queries.
+// Makes one thread that answers adopt a published generation, and rehearses that between queries.
 import { assert } from '#lib/assert.ts'
 import { systemClock } from '#lib/clock.ts'
 import type { ScriptClient } from '#answer/script/client.ts'

@@ -1,4 +1,4 @@
-// What a node needs of the threads that answer, whoever they are.
+// The port by which a node drives the threads that answer.
 import type { Rcode } from '#dns/rcode.ts'
 import type { Log } from '#lib/log.ts'
 import type { AnswerSettings } from '#answer/transaction.ts'

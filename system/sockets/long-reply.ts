@@ -1,4 +1,4 @@
-// A reply that is not written at once: of several messages, or one that is waited for.
+// The interface of a reply that is not written at once: it has several messages, or comes later.
 
 export interface LongReply {
   /**

@@ -1,4 +1,4 @@
-// Starts a program and waits for its end without blocking, for programs that ask this very process.
+// Runs a program to its end without blocking this process, which the program may ask.
 import { spawn } from 'node:child_process'
 
 export interface SaidOptions {

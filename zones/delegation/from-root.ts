@@ -1,4 +1,4 @@
-// Finds servers without a resolver: asks down from the root. RFC 1034 section 5.3.3.
+// Finds name servers without a resolver, by asking down from the root. RFC 1034 section 5.3.3.
 import { RrType } from '#dns/rrtype.ts'
 import type { Clock } from '#lib/clock.ts'
 import { err, ok } from '#lib/result.ts'

@@ -74,7 +74,7 @@ function missingFor(
   const unmeasured = field === 'maxRttDeltaMs' ? whyUnmeasured(check) : undefined
   return unmeasured === undefined
     ? undefined
-    : [unmeasured, 'a healthCheck of type tcp, http or icmp']
+    : [unmeasured, 'a healthCheck that measures time: any type but script and webhook']
 }
 
 function checkEmptied({ tree, overlays }: RuleSubject, report: TreeReport): void {

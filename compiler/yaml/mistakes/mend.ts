@@ -1,5 +1,4 @@
-// Text with the usual slips of the hand mended one after the other, so that one run shows what is
-// wrong with all of a file, and not only the first mistake of its YAML.
+// Mends common slips in YAML one after the other, so that one run shows every mistake of a file.
 import type { YAMLError } from 'yaml'
 import type { LocalSpan } from '#diagnostics/diagnostic.ts'
 import type { LocalFinding } from '#diagnostics/finding.ts'
