@@ -5,6 +5,7 @@ import { createEnvironment } from '#routing/choose/environment.ts'
 import type { RoutingTables } from '#routing/choose/environment.ts'
 import { createPolicies } from '#routing/choose/policy.ts'
 import type { Policy } from '#routing/choose/policy.ts'
+import type { ChoiceMemory } from '#routing/choose/choice-memory.ts'
 import type { ScriptPort } from '#routing/script/port.ts'
 import { RoutingState } from '#routing/state/state.ts'
 import type { RoutingBuffers } from '#routing/state/state.ts'
@@ -66,11 +67,13 @@ export interface ViewOwner {
   readonly thread?: number
   /** Without it, or null, script steps change nothing. */
   readonly scripts?: ScriptPort | null
+  /** Goes from view to view of a thread; without it the view has its own. */
+  readonly choices?: ChoiceMemory
 }
 
 export function createServingView(
   generation: Generation,
-  { thread = 0, scripts = null }: ViewOwner = {},
+  { thread = 0, scripts = null, choices }: ViewOwner = {},
 ): ServingView {
   const bundle = adoptBundle(generation.bundle, generation.digest)
   const { number, dynamic, tables, routing, responseHits, serviceQueries } = generation
@@ -81,7 +84,7 @@ export function createServingView(
     commit: Buffer.from(bundle.manifest.commit),
     dynamic: dynamic ? adoptBundle(dynamic.bytes, dynamic.digest) : undefined,
     state: new RoutingState(bundle, routing),
-    policies: createPolicies(createEnvironment(bundle, tables, scripts)),
+    policies: createPolicies(createEnvironment(bundle, tables, scripts), choices),
     networks: tables.networks ?? null,
     responseHits: hitCells(bundle, responseHits),
     serviceQueries: queryCells(bundle, thread, serviceQueries),

@@ -67,8 +67,9 @@ async function startReplaceable(run: NodeRun): Promise<Result<ReplaceableDaemon,
   }
   await before?.running()
   const supervisor = openSupervisor({ ...env, ...before?.variables })
-  const again = (now: Settings, own: Predecessor) =>
-    startNode({ settings: now, log, env, before: own, createThreads })
+  // Settings may have been read anew since: their roles say which threads it has.
+  const again = async (now: Settings, own: Predecessor) =>
+    startNode({ settings: now, log, env, before: own, createThreads: await threadsByRole(now) })
   const node = new ReplaceableDaemon(daemon.value, { settings, log, supervisor, again })
   await sayReady(env)
   return ok(node)

@@ -35,7 +35,10 @@ interface ObjectResource<K extends Kind, Name extends PortName> {
   readonly schema: TSchema
   /** For `show`, and for `first` of a deletion. */
   readonly ports?: readonly Name[]
-  readonly show: (context: Pick<RouteContext<Name>, 'ports'>, entry: ConfigEntry<K>) => object
+  readonly show: (
+    context: Pick<RouteContext<NoInfer<Name>>, 'ports'>,
+    entry: ConfigEntry<K>,
+  ) => object
 }
 
 interface Deletion<K extends Kind, Name extends PortName> extends Pick<

@@ -124,10 +124,10 @@ interface RouteSpec<
   readonly ports?: readonly Name[]
   readonly precheck?: (
     request: RequestFacts,
-    ports: Ports<Name>,
+    ports: Ports<NoInfer<Name>>,
   ) => ReturnType<NonNullable<Route['precheck']>>
   readonly handle: (
-    context: RouteContext<Name, Static<P>, Static<Q>, Static<B>>,
+    context: RouteContext<NoInfer<Name>, Static<P>, Static<Q>, Static<B>>,
   ) => ReturnType<Route['handle']>
 }
 

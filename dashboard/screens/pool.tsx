@@ -260,10 +260,14 @@ function HealthCheck({ pool, edits }: { pool: Pool; edits: Edits }) {
   )
 }
 
+const everyType = new Set(['type', 'port', 'intervalMs', 'timeoutMs', 'riseCount', 'fallCount'])
+
 /** A check has the fields of every type; those of others say nothing. */
 function isOfType(field: string, type: string): boolean {
   const { body } = operations.value?.get(`PUT ${checkItem}`) ?? {}
-  const types = (body?.properties?.['type']?.enum ?? []) as readonly string[]
+  const types = body?.properties?.['type']?.enum as readonly string[] | undefined
+  // Until the document of the API is here: what every type has.
+  if (types === undefined) return everyType.has(field)
   return types.every((one) => one === '' || one === type || !field.startsWith(one))
 }
 

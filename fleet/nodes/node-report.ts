@@ -144,7 +144,7 @@ function faultOf(report: Fields): string | undefined {
     ['labels', isObject(labels) && areLabels(labels)],
     ['version', isShort(report['version'], reportLimits.versionCharsMax)],
     ['role', nodeRoles.includes(report['role'] as NodeRole)],
-    ['seq', isCount(report['seq'])],
+    ['seq', isSeq(report['seq'])],
     ['digest', digest === null || isText(digest, digestForm)],
     ['publisher', report['publisher'] === '' || isText(report['publisher'], publisherForm)],
     ['againMs', isPause(report['againMs'])],
@@ -242,4 +242,8 @@ const isPause = (value: unknown): boolean =>
   value === undefined || (isCount(value) && (value as number) <= reportLimits.againMsMax)
 const isCount = (value: unknown): boolean =>
   typeof value === 'number' && value >= 0 && value <= countMax
+/** Far below where one more is the same number. */
+const seqMax = 2 ** 52
+const isSeq = (value: unknown): boolean =>
+  isCount(value) && Number.isInteger(value) && (value as number) <= seqMax
 const isRatio = (value: unknown): boolean => typeof value === 'number' && value >= 0 && value <= 1

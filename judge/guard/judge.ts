@@ -37,7 +37,7 @@ export function judge(
   if (breach !== undefined || Object.keys(tenants).length === 0) return breach
   // What the limits of the whole permit may be most of what one tenant has.
   for (const tenant of tenantsIn(change)) {
-    const limits = tenants[tenant] ?? tenants[otherTenants]
+    const limits = Object.hasOwn(tenants, tenant) ? tenants[tenant] : tenants[otherTenants]
     const own = limits && beyond(ofTenant(change, tenant), limits, tenant, scope)
     if (own !== undefined) return own
   }
@@ -53,6 +53,8 @@ function beyond(
   for (const { limit, scopes, find } of limitRows) {
     const max = limits[limit]
     if (max === undefined || (scope !== undefined && !scopes.includes(scope))) continue
+    // By tenant, names that came within the time are none: those are counted together.
+    if (limit === 'removedNames' && tenant !== null && scope === 'alone') continue
     const found = find(change, max, tenant)
     if (found === undefined) continue
     const code = limit === 'removedNames' ? 'NamesRemoved' : 'GuardrailReached'
@@ -107,15 +109,28 @@ function withoutBack(before: Outline, after: Outline, earlier: Outline): Outline
       })
     }
   }
-  const zones = unlessBack(before.zones, after.zones, earlier.zones)
+  // Whether a zone has names is what names say of it, not what a repair brings back.
+  const zones = unlessBack(
+    before.zones,
+    after.zones,
+    earlier.zones,
+    ({ hasNames: _, ...zone }) => zone,
+  )
   return { names, zones, pools: unlessBack(before.pools, after.pools, earlier.pools) }
 }
 
-function unlessBack<T>(before: Facts<T>, after: Facts<T>, earlier: Facts<T>): Facts<T> {
+function unlessBack<T>(
+  before: Facts<T>,
+  after: Facts<T>,
+  earlier: Facts<T>,
+  partOf: (facts: T) => unknown = (facts) => facts,
+): Facts<T> {
   const chosen = new Map<string, T>()
   for (const [name, was] of before) {
     const now = after.get(name)
-    const isBack = now !== undefined && isDeepStrictEqual(now, earlier.get(name))
+    const then = earlier.get(name)
+    const isBack =
+      now !== undefined && then !== undefined && isDeepStrictEqual(partOf(now), partOf(then))
     chosen.set(name, isBack ? now : was)
   }
   return chosen

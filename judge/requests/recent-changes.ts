@@ -3,7 +3,7 @@
 import type { Facts } from '#compiler/lower/name-outline.ts'
 import type { Clock } from '#lib/clock.ts'
 import { judgeLimits } from '#judge/limits.ts'
-import { joinedName, joinedPool } from './touched.ts'
+import { joinedName, joinedPool, settledName, takesAnew } from './touched.ts'
 import type { Pair, Touched, TouchedPool } from './touched.ts'
 import type { NameFacts } from '#compiler/lower/name-outline.ts'
 
@@ -11,7 +11,21 @@ interface Since<T> extends Pair<T> {
   readonly sinceMs: number
 }
 
-type Join<T> = (known: Pair<T>, own: Pair<T>) => Pair<T> | undefined
+interface Rules<T> {
+  /** Both changes as one; undefined: all is as it was before the first. */
+  readonly join: (known: Pair<T>, own: Pair<T>) => Pair<T> | undefined
+  /** The time of what is known begins again with this change. */
+  readonly beginsAnew: (known: Pair<T>, own: Pair<T>) => boolean
+  /** What is left of the known change after one that was judged elsewhere. */
+  readonly settle: (known: Pair<T>, own: Pair<T>) => Pair<T> | undefined
+}
+
+const ofNames: Rules<NameFacts> = { join: joinedName, beginsAnew: takesAnew, settle: settledName }
+const ofPools: Rules<TouchedPool> = {
+  join: joinedPool,
+  beginsAnew: () => false,
+  settle: () => undefined,
+}
 
 /** As large as what was changed within the time, and no name or pool twice. */
 export class RecentChanges {
@@ -21,8 +35,8 @@ export class RecentChanges {
 
   constructor(clock: Clock, base?: RecentChanges) {
     this.#clock = clock
-    this.names = new Recent(clock, joinedName, base?.names)
-    this.pools = new Recent(clock, joinedPool, base?.pools)
+    this.names = new Recent(clock, ofNames, base?.names)
+    this.pools = new Recent(clock, ofPools, base?.pools)
   }
 
   /** For requests that may yet fail. The original must stay as it is meanwhile. */
@@ -51,14 +65,14 @@ export class RecentChanges {
 
 class Recent<T> {
   readonly #clock: Clock
-  readonly #join: Join<T>
+  readonly #rules: Rules<T>
   #base: Recent<T> | undefined
   /** null: it is back as it was. */
   readonly #known = new Map<string, Since<T> | null>()
 
-  constructor(clock: Clock, join: Join<T>, base?: Recent<T>) {
+  constructor(clock: Clock, rules: Rules<T>, base?: Recent<T>) {
     this.#clock = clock
-    this.#join = join
+    this.#rules = rules
     this.#base = base
   }
 
@@ -68,7 +82,7 @@ class Recent<T> {
       const known = this.#get(name)
       return known === undefined
         ? pair
-        : (this.#join(known, pair) ?? { was: pair.now, now: pair.now })
+        : (this.#rules.join(known, pair) ?? { was: pair.now, now: pair.now })
     }
     const all = (): Iterable<readonly [string, Pair<T>]> => this.#all()
     return {
@@ -95,16 +109,24 @@ class Recent<T> {
     this.#expire(nowMs)
     for (const [name, pair] of own) {
       const known = this.#get(name)
-      const joined = known === undefined ? pair : this.#join(known, pair)
-      if (joined !== undefined)
-        this.#known.set(name, { ...joined, sinceMs: known?.sinceMs ?? nowMs })
-      else if (this.#base === undefined) this.#known.delete(name)
+      const joined = known === undefined ? pair : this.#rules.join(known, pair)
+      if (joined !== undefined) {
+        const isFirst = known === undefined || this.#rules.beginsAnew(known, pair)
+        // In the order in which they began: what begins again goes to the end.
+        if (isFirst) this.#known.delete(name)
+        this.#known.set(name, { ...joined, sinceMs: isFirst ? nowMs : known.sinceMs })
+      } else if (this.#base === undefined) this.#known.delete(name)
       else this.#known.set(name, null)
     }
   }
 
   settle(own: Facts<Pair<T>>): void {
-    for (const [name] of own) this.#known.delete(name)
+    for (const [name, pair] of own) {
+      const known = this.#known.get(name)
+      const left = known ? this.#rules.settle(known, pair) : undefined
+      if (known && left !== undefined) this.#known.set(name, { ...left, sinceMs: known.sinceMs })
+      else this.#known.delete(name)
+    }
   }
 
   forget(): void {

@@ -128,6 +128,22 @@ export function joinedName(
   return isSame(was, now) ? undefined : { was, now }
 }
 
+/** Nothing was taken of the name so far, and now something is: its time begins here. */
+export function takesAnew(known: Pair<NameFacts>, own: Pair<NameFacts>): boolean {
+  return isOfStanding(own) && !isOfStanding(known)
+}
+
+/** A change that leaves what stands at a name does not make up for what was taken of it. */
+export function settledName(
+  known: Pair<NameFacts>,
+  own: Pair<NameFacts>,
+): Pair<NameFacts> | undefined {
+  if (isOfStanding(own) || !isOfStanding(known)) return undefined
+  return { was: { ...own.now!, standing: known.was!.standing }, now: own.now }
+}
+
+const isOfStanding = ({ was, now }: Pair<NameFacts>): boolean => was!.standing !== now!.standing
+
 export function joinedPool(
   { was }: Pair<TouchedPool>,
   { now }: Pair<TouchedPool>,

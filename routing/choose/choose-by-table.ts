@@ -48,7 +48,9 @@ export function chooseByTable(
   if (edge !== 0) {
     const near = valueOfRow(ranges, chain, edge < 0 ? row - 1 : row + 1)
     if (kindOf(chain, choices, step, near) === kind) {
-      chain.picked = kind
+      const isCached = likeness.isNodeAlike === undefined
+      if (isCached && !loadAgain(chain, choices)) return false
+      chain.picked = isCached ? choices.action(kind) : kind
       widen(chain, ranges, row, edge < 0, likeness)
     } else chain.scope = Math.abs(edge)
   }
@@ -91,24 +93,30 @@ function loadAgain(chain: Chain, choices: TableChoices): boolean {
   choices.effort -= effortOfLook + chain.count
   if (chain.count > 0 && chain.version === version) return true
   choices.effort = 0
+  // The answer is one of the candidates before: the scope must not be that of those that came.
+  chain.count = choices.candidates()
   return false
 }
 
 const effortOfLook = 8
 
-/** Compares by kinds; `chain.picked` is the client's. */
+/**
+ * Compares by kinds; `chain.picked` is the client's. A group of several values may be alike in
+ * part: then the cache keeps and bounds what is found, by actions.
+ */
 export function createTableLikeness(choices: TableChoices, step: TableStep): Likeness {
-  const { ranges } = step
+  const { ranges, kind, actionFor } = step
+  if (ranges.groupStart(ranges.groups) > ranges.groups) {
+    return { kind, isAlike: (chain, value) => actionFor(chain, value) === chain.picked }
+  }
   const isGroupAlike = (chain: Chain, group: number): boolean => {
-    const end = ranges.groupStart(group + 1)
-    for (let i = ranges.groupStart(group); i < end; i++) {
-      if (kindOf(chain, choices, step, ranges.groupValue(i)) !== chain.picked) return false
-    }
+    const value = ranges.groupValue(ranges.groupStart(group))
+    if (kindOf(chain, choices, step, value) !== chain.picked) return false
     choices.keepAlike(chain.picked, group)
     return true
   }
   return {
-    kind: step.kind,
+    kind,
     isAlike: (chain, value) => kindOf(chain, choices, step, value) === chain.picked,
     isNodeAlike(chain, { nodes, nodesAt, words }, node) {
       const at = nodesAt + node * words

@@ -9,6 +9,7 @@ import { createTableLikeness } from './choose-by-table.ts'
 import type { TableUse } from './choose-by-table.ts'
 import type { RoutingEnvironment } from './environment.ts'
 import { TableChoices } from './table-choices.ts'
+import type { ChoiceMemory } from './choice-memory.ts'
 import { dividesByWeight } from './way.ts'
 import type { Step, TableStep, Way } from './way.ts'
 import { algorithmNamed, filterNamed } from './ways.ts'
@@ -40,8 +41,15 @@ export function unknownStepOf(bundle: Bundle): string | undefined {
   return undefined
 }
 
-/** All policies of a bundle, by row. Steps are bound once for each distinct chain. */
-export function createPolicies(environment: RoutingEnvironment): readonly Policy[] {
+/**
+ * All policies of a bundle, by row. Steps are bound once for each distinct chain.
+ *
+ * @param memory of the thread; left out: these policies have their own
+ */
+export function createPolicies(
+  environment: RoutingEnvironment,
+  memory?: ChoiceMemory,
+): readonly Policy[] {
   const { bundle } = environment
   const bound = new Map<number, Pick<Policy, 'ways' | 'steps'>>()
   const policies: Policy[] = []
@@ -58,17 +66,21 @@ export function createPolicies(environment: RoutingEnvironment): readonly Policy
       byTable: null,
     })
   }
-  return withTables(bundle, policies)
+  return withTables(bundle, policies, memory)
 }
 
 /** Policies that go by one table share what is kept of their choices. */
-function withTables(bundle: Bundle, policies: readonly Policy[]): readonly Policy[] {
+function withTables(
+  bundle: Bundle,
+  policies: readonly Policy[],
+  memory: ChoiceMemory | undefined,
+): readonly Policy[] {
   const tableSteps = policies.map(tableStepOf)
   const values = tableSteps.flatMap((step, row): [number, number][] =>
     step === undefined ? [] : [[row, step.values]],
   )
   if (values.length === 0) return policies
-  const choices = new TableChoices(bundle, new Map(values))
+  const choices = new TableChoices(bundle, new Map(values), memory)
   return policies.map((policy, row) => {
     const step = tableSteps[row]
     if (step === undefined) return policy

@@ -4,13 +4,17 @@ import { serviceCell } from '#bundle/format/bundle.ts'
 import type { Bundle } from '#bundle/format/bundle.ts'
 import * as cells from '#bundle/format/cells.ts'
 import { firstPolicyCode } from '#bundle/format/routing-cells.ts'
+import { ChoiceMemory } from './choice-memory.ts'
 
 // A constant of this file, for the reason that answer/answer.ts gives.
 const { NodeCell } = cells
 
-/** The head of a column, in words. Then an octet for each value: its kind. Then the kinds. */
+/** What is known of a column, in words. */
 const Head = { Words: 3, Version: 0, Kinds: 1, Candidates: 2 } as const
-/** A kind of answer. `Alike`: a bit for each group of values that are all of this kind. */
+/**
+ * A column is an octet for each value, its kind; then the kinds. `Alike`: a bit for each group of
+ * values that are all of this kind.
+ */
 const Kind = { Words: 10, Action: 0, Member: 1, Alike: 2 } as const
 /** An octet tells a kind; 0: nobody has asked for the value. */
 const kindsMax = 255
@@ -23,14 +27,17 @@ const effortMax = 16_384
 
 /** One for all policies that are bound together, in one thread. */
 export class TableChoices {
-  /** By service * 2 + family: where its column begins, plus 1; 0: it has none. */
+  /** By service * 2 + family: its column, plus 1; 0: it has none. */
   readonly #columnOf: Int32Array
-  /** The same, for how many kinds there is room. */
+  /** By column: where it begins, and for how many kinds there is room. */
+  readonly #placeOf: Int32Array
   readonly #roomOf: Uint8Array
+  readonly #heads: Int32Array
+  readonly #memory: ChoiceMemory
   readonly #words: Int32Array
   readonly #octets: Uint8Array
-  /** Where the open column is, its octets, its kinds. */
-  #at = 0
+  /** The open column: its head, its octets, its kinds. */
+  #head = 0
   #octetsAt = 0
   #kindsAt = 0
   #room = 0
@@ -38,11 +45,12 @@ export class TableChoices {
   effort = 0
 
   /** @param valuesOf by row of a policy that goes by a table: how many values that has */
-  constructor(bundle: Bundle, valuesOf: ReadonlyMap<number, number>) {
+  constructor(bundle: Bundle, valuesOf: ReadonlyMap<number, number>, memory = new ChoiceMemory()) {
     const { services, pools } = bundle.counts
     this.#columnOf = new Int32Array(services * 2)
-    this.#roomOf = new Uint8Array(services * 2)
     const known = new Map<number, number>()
+    const places: number[] = []
+    const rooms: number[] = []
     let end = 0
     for (let service = 0; service < services; service++) {
       const policy = serviceCell(bundle, service, NodeCell.Algorithm) - firstPolicyCode
@@ -52,17 +60,24 @@ export class TableChoices {
       for (const [family, counts] of [bundle.poolCount4, bundle.poolCount6].entries()) {
         const members = counts[pool]!
         const room = Math.min(kindsMax, members * 2 + commonKinds)
-        const words = Head.Words + ((values + 3) >>> 2) + room * Kind.Words
+        const words = ((values + 3) >>> 2) + room * Kind.Words
         const key = (policy * pools + pool) * 2 + family
-        const at = known.get(key) ?? end
-        if (members === 0 || at + words > wordsMax) continue
-        if (at === end) end += words
-        known.set(key, at)
-        this.#columnOf[service * 2 + family] = at + 1
-        this.#roomOf[service * 2 + family] = room
+        let column = known.get(key)
+        if (column === undefined) {
+          if (members === 0 || end + words > wordsMax) continue
+          column = places.push(end) - 1
+          rooms.push(room)
+          known.set(key, column)
+          end += words
+        }
+        this.#columnOf[service * 2 + family] = column + 1
       }
     }
-    this.#words = new Int32Array(end)
+    this.#placeOf = Int32Array.from(places)
+    this.#roomOf = Uint8Array.from(rooms)
+    this.#heads = new Int32Array(places.length * Head.Words)
+    this.#memory = memory
+    this.#words = memory.reserve(end)
     this.#octets = new Uint8Array(this.#words.buffer)
   }
 
@@ -74,19 +89,27 @@ export class TableChoices {
    * @returns false: it has no column
    */
   open(service: number, family: number, version: number, values: number): boolean {
-    const at = this.#columnOf[service * 2 + family]! - 1
-    if (at < 0) return false
-    const words = this.#words
-    this.#at = at
-    this.#octetsAt = (at + Head.Words) * 4
-    this.#kindsAt = at + Head.Words + ((values + 3) >>> 2) - Kind.Words
-    this.#room = this.#roomOf[service * 2 + family]!
+    const column = this.#columnOf[service * 2 + family]! - 1
+    if (column < 0) return false
+    const heads = this.#heads
+    if (this.#memory.owner !== this) {
+      heads.fill(0)
+      this.#memory.owner = this
+    }
+    const at = this.#placeOf[column]!
+    const valueWords = (values + 3) >>> 2
+    this.#head = column * Head.Words
+    this.#octetsAt = at * 4
+    this.#kindsAt = at + valueWords - Kind.Words
+    this.#room = this.#roomOf[column]!
     this.effort = effortMax
     // Stored plus one, so that 0 means empty.
     const stored = (version + 1) | 0
-    if (words[at + Head.Version] === stored) return true
-    words.fill(0, at, this.#kindsAt + (words[at + Head.Kinds]! + 1) * Kind.Words)
-    words[at + Head.Version] = stored
+    if (heads[this.#head + Head.Version] === stored) return true
+    this.#words.fill(0, at, at + valueWords)
+    heads[this.#head + Head.Version] = stored
+    heads[this.#head + Head.Kinds] = 0
+    heads[this.#head + Head.Candidates] = 0
     return true
   }
 
@@ -97,7 +120,7 @@ export class TableChoices {
 
   /** How many candidates there are; what is known of them has more of it than nothing. */
   candidates(): number {
-    return this.#words[this.#at + Head.Candidates]!
+    return this.#heads[this.#head + Head.Candidates]!
   }
 
   /**
@@ -107,14 +130,17 @@ export class TableChoices {
    */
   learn(value: number, action: number, candidates: number): number {
     const words = this.#words
-    words[this.#at + Head.Candidates] = candidates
-    const count = words[this.#at + Head.Kinds]!
+    const heads = this.#heads
+    heads[this.#head + Head.Candidates] = candidates
+    const count = heads[this.#head + Head.Kinds]!
     let kind = 1
     while (kind <= count && words[this.#kindsAt + kind * Kind.Words] !== action) kind++
     if (kind > this.#room) return 0
     if (kind > count) {
-      words[this.#at + Head.Kinds] = kind
-      words[this.#kindsAt + kind * Kind.Words] = action
+      const at = this.#kindsAt + kind * Kind.Words
+      heads[this.#head + Head.Kinds] = kind
+      words.fill(0, at, at + Kind.Words)
+      words[at] = action
     }
     this.#octets[this.#octetsAt + value] = kind
     return kind

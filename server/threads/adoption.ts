@@ -4,6 +4,7 @@ import { systemClock } from '#lib/clock.ts'
 import type { ScriptClient } from '#answer/script/client.ts'
 import { createServingView } from '#answer/serving-view.ts'
 import type { Generation, ServingView } from '#answer/serving-view.ts'
+import { ChoiceMemory } from '#routing/choose/choice-memory.ts'
 import { TableCollector } from '#system/worker/table-collector.ts'
 import { JitWarmUp } from './jit-warm-up.ts'
 import { acknowledge } from './responder-control.ts'
@@ -20,6 +21,7 @@ export interface AdoptingThread {
 export class Adoption {
   readonly #thread: AdoptingThread
   readonly #collector = new TableCollector()
+  readonly #choices = new ChoiceMemory()
   #newest: Generation | undefined
   /** undefined: nothing was adopted yet, or it is over. */
   #warmUp: JitWarmUp | undefined
@@ -62,7 +64,8 @@ export class Adoption {
   #adopt(generation: Generation): void {
     const { index, scripts, adopt } = this.#thread
     scripts.adopt(generation.number, generation.scripts ?? null)
-    adopt(createServingView(generation, { thread: index, scripts }))
+    const owner = { thread: index, scripts, choices: this.#choices }
+    adopt(createServingView(generation, owner))
     this.#collector.takenOver(generation.tablesNumber ?? 0)
   }
 }

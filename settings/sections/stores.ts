@@ -36,8 +36,8 @@ export const databaseSection = section(
       maximumMs: 86_400_000,
       reload: true,
       description:
-        'Age of a result that was read for a DNS answer. ' +
-        '[Accepted and ignored](#accepted-and-ignored).',
+        'Accepted and ignored: no answer is read from the database. ' +
+        '[More](settings.md#accepted-and-ignored).',
     }),
   },
 )

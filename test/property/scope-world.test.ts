@@ -16,7 +16,7 @@ import { SubdivisionRows } from '#inputs/geo/columns.ts'
 import type { RangeTable } from '#routing/tables/range-table.ts'
 import { createPolicies } from '#routing/choose/policy.ts'
 import type { Policy } from '#routing/choose/policy.ts'
-import { RoutingState } from '#routing/state/state.ts'
+import { PoolCell, RoutingState } from '#routing/state/state.ts'
 import { worldCountries, worldPlaces } from '#bench/data/geo-tables.ts'
 import { routingGeneration } from '#bench/data/routing-kinds.ts'
 import type { RoutingKind } from '#bench/data/routing-kinds.ts'
@@ -170,6 +170,8 @@ function faultsOf(subject: Subject, isIpv6: boolean, { isFresh, clients }: Run) 
   for (let i = 0; i < clients; i++) {
     if (isFresh) {
       chain.alike.clear()
+      // The same copy of the lists, as if it had been made anew.
+      chain.state.pools[pool * PoolCell.Words + PoolCell.Version]! += 2
       nowMs += 1_000
     }
     const client = startOf(table, random.below(rows), isIpv6)

@@ -25,12 +25,19 @@ export const healthCheck: ObjectRule<'Pool'> = {
     if (check.insecureSkipVerify && typesWith('insecureSkipVerify').includes(type)) {
       report('health-check-insecure', valueAt('spec', 'healthCheck', 'insecureSkipVerify'))
     }
-    const isUseless = check.clientCertificate !== '' && !check.tls
-    if (isUseless && typesWith('clientCertificate').includes(type)) {
-      const place = keyAt('spec', 'healthCheck', 'clientCertificate')
-      report('health-check-certificate-without-tls', place)
-    }
     reportIgnored(check, report)
+  },
+}
+
+/** By itself: where the name of the certificate is wrong, the rules above still have their say. */
+export const healthCheckCertificate: ObjectRule<'Pool'> = {
+  name: 'health-check-certificate',
+  kind: 'Pool',
+  check({ spec: { healthCheck: check } }, report) {
+    if (check === undefined || check.tls || check.clientCertificate === '') return
+    if (!typesWith('clientCertificate').includes(check.type)) return
+    const place = keyAt('spec', 'healthCheck', 'clientCertificate')
+    report('health-check-certificate-without-tls', place)
   },
 }
 

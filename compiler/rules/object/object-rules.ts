@@ -5,7 +5,7 @@ import type { ObjectRule } from './object-rule.ts'
 import { delegatedDomain } from './delegated-domain.ts'
 import { deliverySense } from './delivery-sense.ts'
 import { geoRules } from './geo-rules.ts'
-import { healthCheck, healthCheckTypes } from './health-check.ts'
+import { healthCheck, healthCheckCertificate, healthCheckTypes } from './health-check.ts'
 import { memberAddress } from './member-address.ts'
 import { memberHostname } from './member-hostname.ts'
 import { memberExtras } from './member-extras.ts'
@@ -41,6 +41,7 @@ const objectRules: readonly RuleOf[Kind][] = Object.freeze([
   geoRules,
   poolMembers,
   healthCheck,
+  healthCheckCertificate,
   ...healthCheckTypes,
   zoneNames,
   soaMinimum,

@@ -30,7 +30,10 @@ interface Resource {
   readonly readOnly?: readonly string[]
 }
 
-/** A new field of a schema, or of the API, fails here until it is in both or in a list. */
+/**
+ * A new field of a schema, or of the API, fails here until it is in both or in a list. Fields of a
+ * health check come from one table, which both sides are made of.
+ */
 const resources: Readonly<Record<string, Resource>> = {
   Pool: {
     file: PoolSpec,

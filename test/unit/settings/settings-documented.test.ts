@@ -116,7 +116,7 @@ describe.each(documented)('%s', (key, byDefault, other) => {
   })
 })
 
-test('what nothing reads is in the table of ignored settings, and nothing else is', () => {
+test('a setting that no layer names is in the table of ignored settings, no other is', () => {
   const readers = layers.filter(({ folder }) => !['settings', 'dashboard'].includes(folder))
   const files = globSync(readers.map(({ folder }) => `${folder}/**/*.ts`))
   const read = new Set(files.flatMap((file) => readFileSync(file, 'utf8').match(/\w+/g) ?? []))

@@ -2,6 +2,7 @@
 import { Type } from 'typebox'
 import { expect, test } from 'vitest'
 import { portsFor, route } from '#api/route/route.ts'
+import type { RouteContext } from '#api/route/route.ts'
 import { success } from '#http/reply.ts'
 import { portsOf } from '#test/support/api-ports.ts'
 
@@ -21,6 +22,14 @@ test('a handler gets the ports that its row names, and no others', () => {
     handle: ({ ports }) => success([ports.node.uptimeSeconds(), Object.keys(ports)]),
   })
   expect(Object.keys(portsFor(row, portsOf({})))).toEqual(['node', 'clock'])
+})
+
+test('a handler of another place that wants more than its row names does not compile', () => {
+  const handle = ({ ports }: Pick<RouteContext<'clock' | 'node'>, 'ports'>) =>
+    success([ports.clock, ports.node.uptimeSeconds()])
+  // @ts-expect-error: the row names one of both
+  const row = route({ ...shown, ports: ['clock'], handle })
+  expect(portsFor(row, portsOf({}))).not.toHaveProperty('node')
 })
 
 test('a handler that uses a port which its row does not name does not compile', () => {

@@ -57,6 +57,8 @@ describe('a report', () => {
     ['a label that is a number', 'labels', { ...good, labels: { site: 1 } }],
     ['another role', 'role', { ...good, role: 'king' }],
     ['a seq below zero', 'seq', { ...good, seq: -1 }],
+    ['a part of a seq', 'seq', { ...good, seq: 1.5 }],
+    ['a seq that has no next', 'seq', { ...good, seq: Number.MAX_SAFE_INTEGER }],
     ['a digest that is none', 'digest', { ...good, digest: '../../..' }],
     ['a time that is no number', 'sentAtMs', { ...good, sentAtMs: '7' }],
     ['a time without an end', 'startedAtMs', { ...good, startedAtMs: 1e300 }],

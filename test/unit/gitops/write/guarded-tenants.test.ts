@@ -135,6 +135,21 @@ const together: readonly Together[] = [
   },
 ]
 
+test('names that a tenant made within ten minutes are none when it takes them back', async () => {
+  await begin({ tenants: { acme: { removedNames: 30 } } }, 2, 6)
+  const made = [6, 7, 8, 9]
+  const spec = (n: number): JsonObject => ({ domain: `acme${n}.${recordsZone}`, pool: 'pool-acme' })
+  await write(
+    made.map((n) => ({
+      ...{ verb: 'create', kind: 'Service', tenant: 'acme', name: `acme${n}` },
+      ...{ uid: serviceOf('acme', n), spec: spec(n) },
+    })),
+  )
+  await write(
+    made.map((n) => ({ verb: 'delete', kind: 'Service', target: { uid: serviceOf('acme', n) } })),
+  )
+})
+
 test.each(together)('$guardrail counts what others did, and does not name it', async (one) => {
   await begin(one.values, 2, one.services ?? 1)
   await write(one.others)

@@ -8,6 +8,7 @@ const head = (kind: string, name: string): string =>
   `apiVersion: gslb/v1\nkind: ${kind}\nmetadata: { name: ${name} }\nspec:\n`
 
 interface Scene {
+  readonly tenant?: string
   readonly guardrails?: string
   /** More fields of zone example.com. */
   readonly zone?: string
@@ -28,6 +29,7 @@ const members = (list: readonly string[]): string =>
     : `  members:\n${list.map((one, i) => `    - { name: m${i}, port: 80, ${one} }\n`).join('')}`
 
 function outlineOf({
+  tenant = 'default',
   guardrails,
   zone = '',
   servers = ['ns1.example.org.', 'ns2.example.org.'],
@@ -38,17 +40,18 @@ function outlineOf({
   rules = [],
   records = [],
 }: Scene) {
+  const tenants = tenant === 'default' ? '' : `, tenants: [${tenant}]`
   const names = servers.map((name) => `{ name: ${name} }`).join(', ')
   const files: Record<string, string> = {
     'gslb.yaml':
-      `${head('Settings', 'settings')}  zones: [{ name: example.com.${zone} }]\n` +
+      `${head('Settings', 'settings')}  zones: [{ name: example.com.${zone}${tenants} }]\n` +
       `  defaults: { nameservers: [${names}] }\n` +
       (guardrails === undefined ? '' : `  guardrails: { ${guardrails} }\n`),
-    'tenants/default/pools/web.yaml': `${head('Pool', 'web')}${members(web)}${webMore}`,
-    'tenants/default/pools/spare.yaml': `${head('Pool', 'spare')}${members(spare)}`,
+    [`tenants/${tenant}/pools/web.yaml`]: `${head('Pool', 'web')}${members(web)}${webMore}`,
+    [`tenants/${tenant}/pools/spare.yaml`]: `${head('Pool', 'spare')}${members(spare)}`,
   }
   for (const [i, more] of services.entries()) {
-    files[`tenants/default/services/s${i}.yaml`] =
+    files[`tenants/${tenant}/services/s${i}.yaml`] =
       `${head('Service', `s${i}`)}  { domain: s${i}.example.com., ${more} }\n`
   }
   if (rules.length > 0) {
@@ -57,7 +60,7 @@ function outlineOf({
       rules.map((rule) => `    - { ${rule} }\n`).join('')
   }
   if (records.length > 0) {
-    files['tenants/default/records/static.yaml'] =
+    files[`tenants/${tenant}/records/static.yaml`] =
       `${head('Records', 'static')}  zone: example.com.\n  records:\n` +
       records.map((one) => `    - { ${one} }\n`).join('')
   }
@@ -275,6 +278,24 @@ describe('a name that loses its last answer is held, and so is what a zone itsel
     const dual = outlineOf({ web: [v4(1), v4(2), v6(3)] })
     expect(breachBetween(dual, earlier)?.words).toMatch(/IPv6/)
     expect(breachBetween(dual, earlier, earlier)).toBeUndefined()
+  })
+
+  test('a zone that got its first name meanwhile is repaired all the same', () => {
+    const before: Scene = { services: [], records: [] }
+    const other = { servers: ['ns3.example.org.', 'ns4.example.org.'] }
+    const [was, bad, back] = [before, other, {}].map(outlineOf)
+    expect(breachBetween(was!, bad!)?.limit).toBe('replacedServers')
+    expect(breachBetween(bad!, back!)?.limit).toBe('replacedServers')
+    expect(breachBetween(bad!, back!, was)).toBeUndefined()
+  })
+
+  test.each(['default', 'constructor'])('the limit of all others is that of %s', (tenant) => {
+    const guardrails = "lostAnswers: 9, tenants: { '*': { lostAnswers: 1 } }"
+    const breach = breachBetween(
+      outlineOf({ guardrails, tenant }),
+      outlineOf({ guardrails, tenant, services: Array<string>(3).fill('pool: spare') }),
+    )
+    expect(breach?.tenant).toBe(tenant)
   })
 
   test('the limit of a tenant is its own', () => {

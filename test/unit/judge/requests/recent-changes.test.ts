@@ -56,6 +56,26 @@ test('the time of a name begins with its first change, and no later one prolongs
   assert.deepEqual(lost(), [])
 })
 
+test('an edit does not begin the time of a removal that comes later', () => {
+  const { recent, lost, wait } = scene()
+  recent.record(change('a.', Answers, Answers, [1, 2]))
+  wait(judgeLimits.removalWindowMs - 1)
+  recent.record(change('a.', Answers, Absent, [2, 0]))
+  wait(judgeLimits.removalWindowMs - 1)
+  assert.deepEqual(lost(), ['a.'])
+  wait(1)
+  assert.deepEqual(lost(), [])
+})
+
+test('what another judge has seen of a name that stays does not make up for its loss', () => {
+  const { recent, lost } = scene()
+  recent.record(change('a.', Answers, Empty))
+  recent.settle(change('a.', Empty, Empty, [3, 4]))
+  assert.deepEqual(lost(), ['a.'])
+  recent.settle(change('a.', Empty, Answers, [4, 5]))
+  assert.deepEqual(lost(), [])
+})
+
 test('changes of a name are one from its first state, and none where it is back', () => {
   const { recent } = scene()
   recent.record(change('a.', Answers, Answers, [1, 3]))

@@ -121,6 +121,33 @@ describe('a policy that goes by one table', () => {
     }
   })
 
+  test.each([1, 2, 3, 4, 5, 6, 7, 8])(
+    'names no scope shorter than its answer has when members go before look %i at the candidates',
+    (look) => {
+      for (const client of clients.slice(0, 48)) {
+        const site = routingSite(modelOf(), world)
+        const { bundle, state, chain } = site
+        const before = both(site, client, 2, Family.V4).slow
+        // What is answered before and after cannot be told apart.
+        if (before.chosen[0] === regions.length - 1) continue
+        rebuildPool(bundle, state, 0)
+        const load = chain.load.bind(chain)
+        let looks = 0
+        // As another thread does between two looks: one member is left.
+        chain.load = (pool, isWeighted) => {
+          if (++looks === look) {
+            state.memberHealthy.fill(0, 0, regions.length - 1)
+            rebuildPool(bundle, state, 0)
+          }
+          load(pool, isWeighted)
+        }
+        const { addresses, scope } = site.chooseNext(client, 2)
+        if (addresses[0] === before.chosen[0]) expect(scope).toBeGreaterThanOrEqual(before.scope)
+        else expect([addresses, scope]).toEqual([[regions.length - 1], 0])
+      }
+    },
+  )
+
   test('leaves clients of a geo rule to the rule', () => {
     const rule = { start: 0x0a00_0000, end: 0x0a00_00ff, endpoints: ['192.0.1.7'] }
     const [first, ...others] = modelOf().pools

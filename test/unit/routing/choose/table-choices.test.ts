@@ -1,6 +1,7 @@
 // What is kept of the choices by a table: by pool, policy and family, until the candidates change.
 import { expect, test } from 'vitest'
 import { Family } from '#routing/state/query.ts'
+import { ChoiceMemory } from '#routing/choose/choice-memory.ts'
 import { TableChoices } from '#routing/choose/table-choices.ts'
 import { bareModel, bundleOf, member, pool, service, zone } from '#test/support/bundle-models.ts'
 
@@ -24,13 +25,14 @@ const bundle = bundleOf({
 })
 const [a, b, c, d, plain] = [0, 1, 2, 3, 4] as const
 
-const choicesOf = (): TableChoices =>
+const choicesOf = (memory?: ChoiceMemory): TableChoices =>
   new TableChoices(
     bundle,
     new Map([
       [0, values],
       [1, values],
     ]),
+    memory,
   )
 const open = (
   choices: TableChoices,
@@ -67,6 +69,24 @@ test.each([
   expect(choices.kindOf(17) === kind).toBe(isKnown)
   expect(choices.learn(17, 3, 2)).toBe(kind)
   expect(choices.openGroups(kind, 1, 0b110)).toBe(isKnown ? 0b100 : 0b110)
+})
+
+test('what follows in the same memory knows nothing, and what was there begins anew', () => {
+  const memory = new ChoiceMemory()
+  const one = choicesOf(memory)
+  open(one, a)
+  one.keepAlike(one.learn(17, 3, 2), 33)
+  const { words } = memory
+  const other = choicesOf(memory)
+  expect(memory.words).toBe(words)
+  for (const choices of [other, one]) {
+    open(choices, a)
+    expect(choices.kindOf(17)).toBe(0)
+    const kind = choices.learn(17, 5, 2)
+    expect([choices.action(kind), choices.member(kind)]).toEqual([5, -1])
+    expect(choices.openGroups(kind, 1, 0b110)).toBe(0b110)
+    choices.keepMember(kind, 1)
+  }
 })
 
 test.each([
