@@ -191,10 +191,15 @@ test('whether a script is run does not move the random numbers behind it', () =>
 
 describe('a step allocates nothing', () => {
   /** The least of many passes: others hold the compiler's work, or numbers that it still boxes. */
-  const bytesEach = (times: number, enough: number, work: () => void): number => {
+  const bytesEach = (
+    times: number,
+    enough: number,
+    work: () => void,
+    isMeant = (): boolean => true,
+  ): number => {
     const deadline = performance.now() + 10_000
     let least = Infinity
-    while (least > enough && performance.now() < deadline) {
+    while ((least > enough || !isMeant()) && performance.now() < deadline) {
       const before = getHeapStatistics().used_heap_size
       for (let i = 0; i < times; i++) work()
       const each = (getHeapStatistics().used_heap_size - before) / times
@@ -208,12 +213,14 @@ describe('a step allocates nothing', () => {
     const parts = await echo({ outcome: ScriptOutcome.Done, named: 4, order: [3, 2, 1, 0] })
     const chain = chainOfFour()
     const { client, script, strikes } = parts
-    const each = bytesEach(10_000, 2, () => {
+    const run = (): void => {
       strikes[0] = 0
       client.run(script, chain)
-    })
-    expect(each).toBeLessThanOrEqual(2)
-    expect(parts.counters.snapshot().byScriptOutcome['done']).toBeGreaterThan(1_000)
+    }
+    // On a busy machine the other thread may miss a whole pass.
+    const isAnswered = (): boolean => parts.counters.snapshot().byScriptOutcome['done']! > 1_000
+    const each = bytesEach(10_000, 2, run, isAnswered)
+    expect([each <= 2, isAnswered()]).toEqual([true, true])
   })
 
   test('in vain', () => {
