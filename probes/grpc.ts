@@ -1,4 +1,4 @@
-// Checks of type grpc.
+// Checks of type grpc, as data: the service that is asked about, and the fields shared with http.
 import { hostPattern } from '#lib/text/patterns.ts'
 import { text } from './check-field.ts'
 import type { ProbeType } from './probe-type.ts'

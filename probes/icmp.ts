@@ -1,4 +1,4 @@
-// Checks of type icmp.
+// Checks of type icmp, as data: how many echo requests a probe sends; no port.
 import { count } from './check-field.ts'
 import type { ProbeType } from './probe-type.ts'
 

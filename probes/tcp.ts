@@ -1,4 +1,4 @@
-// Checks of type tcp.
+// Checks of type tcp, as data: a connection, and no field of its own.
 import type { ProbeType } from './probe-type.ts'
 
 export const tcp = {

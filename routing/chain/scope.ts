@@ -36,7 +36,7 @@ export interface Likeness {
   readonly isAlike: (chain: Chain, value: number) => boolean
   /** All values of a group at once, 0 not among them; without it they are compared one by one. */
   readonly ofGroup?: (chain: Chain, group: number) => scopeCache.Verdict
-  /** All values below a node: it keeps what it finds by itself, and the cache has no part in it. */
+  /** Whether all values below a node are alike; with it the cache is not used. */
   readonly isNodeAlike?: (chain: Chain, groups: RowGroups, node: number) => boolean
 }
 
@@ -232,12 +232,14 @@ function isPartAlike(
   row: number,
   likeness: Likeness,
 ): boolean {
-  if (likeness.isNodeAlike !== undefined && level > 0)
-    return likeness.isNodeAlike(chain, groups, groups.nodeOf(level, row))
-  const memo = chain.alike
-  if (likeness.isNodeAlike === undefined && !memo.spend(1)) return false
-  if (level === 0) return isRowAlike(chain, table, groups, row, likeness)
+  if (level === 0) {
+    const isBounded = likeness.isNodeAlike !== undefined || chain.alike.spend(1)
+    return isBounded && isRowAlike(chain, table, groups, row, likeness)
+  }
   const node = groups.nodeOf(level, row)
+  if (likeness.isNodeAlike !== undefined) return likeness.isNodeAlike(chain, groups, node)
+  const memo = chain.alike
+  if (!memo.spend(1)) return false
   const verdict = compareNode(chain, table, groups, node, likeness)
   if (verdict !== Verdict.Mixed) return verdict === Verdict.Alike
   const key = node * 2 + (chain.client.isIpv6 ? 1 : 0)

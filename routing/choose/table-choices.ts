@@ -18,7 +18,7 @@ const Head = { Words: 3, Version: 0, Kinds: 1, Candidates: 2 } as const
 const Kind = { Words: 10, Action: 0, Member: 1, Alike: 2 } as const
 /** An octet tells a kind; 0: nobody has asked for the value. */
 const kindsMax = 255
-/** Besides those of a member's region and of its country: one for each continent, and two more. */
+/** Kinds besides a member's region and its country: one for each continent, and two more. */
 const commonKinds = 9
 /** All columns together: 32 MiB. What has no column runs its steps for each client. */
 const wordsMax = 8_388_608
@@ -118,7 +118,7 @@ export class TableChoices {
     return this.#octets[this.#octetsAt + value]!
   }
 
-  /** How many candidates there are; what is known of them has more of it than nothing. */
+  /** How many candidates the pool has; 0 before anything is learned. */
   candidates(): number {
     return this.#heads[this.#head + Head.Candidates]!
   }
@@ -159,7 +159,7 @@ export class TableChoices {
     this.#words[this.#kindsAt + kind * Kind.Words + Kind.Member] = member + 1
   }
 
-  /** Leaves of `groups`, 32 bits, what is not known to be of this kind as a whole. */
+  /** Which of 32 groups, given as bits, are not known to be of this kind as a whole. */
   openGroups(kind: number, word: number, groups: number): number {
     return groups & ~this.#words[this.#kindsAt + kind * Kind.Words + Kind.Alike + word]!
   }

@@ -15,7 +15,7 @@ const shown = {
   responses: { 200: { description: 'Seconds', schema: Type.Number() } },
 } as const
 
-test('a handler gets the ports that its row names, and no others', () => {
+test('the ports that are given for a row are those that it names, and no others', () => {
   const row = route({
     ...shown,
     ports: ['node', 'clock'],
