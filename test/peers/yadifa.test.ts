@@ -1,5 +1,6 @@
 // yadifad as a secondary server: transfers of a name with many addresses, and NOTIFY.
 import { afterAll, beforeAll, expect, test } from 'vitest'
+import type { Notifier } from '#zones/notify/notifier.ts'
 import { ask } from '#test/support/dns/client.ts'
 import { servicesConfig } from '#test/support/dns/many-addresses.ts'
 import { startNode } from '#test/support/dns/node.ts'
@@ -36,11 +37,27 @@ const addresses = async (): Promise<number> => {
   return answer.length
 }
 
+/**
+ * NOTIFY until it serves so many: yadifad 2.6.4 forgets one start in six to begin its first
+ * transfer, and a NOTIFY that comes while it transfers is forgotten as well.
+ */
+async function notifyUntilServed(count: number, notifier: Notifier): Promise<void> {
+  const isServed = async (): Promise<boolean> => {
+    if ((await addresses()) === count) return true
+    notifier.changed()
+    return false
+  }
+  await waitUntil(`${count} addresses`, isServed, { intervalMs: 3_000 })
+}
+
 test('transfers the zone with 101 addresses of a name', async () => {
-  const isServed = () => addresses().then((count) => count === 101)
-  const what = `the zone: ${secondary.output()}`
-  await waitUntil(what, () => isServed().catch(() => false), { timeoutMs: 30_000 })
-}, 60_000)
+  const notifier = notifierOf(secondary.port, [zone], key)
+  try {
+    await notifyUntilServed(101, notifier)
+  } finally {
+    notifier.stop()
+  }
+})
 
 test('takes a NOTIFY, and answers NOTAUTH to one of a zone that it does not have', async () => {
   const refused: object[] = []
@@ -48,12 +65,10 @@ test('takes a NOTIFY, and answers NOTAUTH to one of a zone that it does not have
   const notifier = notifierOf(secondary.port, zones, key, (fields) => refused.push(fields))
   try {
     await node.serve(withAddresses(2))
-    notifier.changed()
-    const isServed = async (): Promise<boolean> => (await addresses()) === 2
-    await waitUntil(`the change: ${secondary.output()}`, isServed, { timeoutMs: 30_000 })
+    await notifyUntilServed(2, notifier)
     await waitUntil('the refusal', () => refused.length > 0)
     expect(refused).toMatchObject([{ zone: 'other.example.', reason: 'rcode 9' }])
   } finally {
     notifier.stop()
   }
-}, 60_000)
+})
