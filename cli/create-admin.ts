@@ -9,7 +9,7 @@ import type { Result } from '#lib/result.ts'
 import { uuidV7 } from '#lib/uuid.ts'
 import type { NewUser } from '#state/ports/users.ts'
 import type { PersistentState } from '#state/persistent.ts'
-import { withLoneState } from '#node/stores/lone-state.ts'
+import { withLoneState } from '#node/stores/stopped-state.ts'
 import type { Settings } from '#settings/settings.ts'
 
 export interface Answers {

@@ -2,7 +2,7 @@
 import { assert } from '#lib/assert.ts'
 import { fleetLimits } from './limits.ts'
 import { makeDelta } from './delta.ts'
-import { withBundleFile } from './bundle-reader.ts'
+import { withBundleFile } from './byte-ranges.ts'
 
 export class BundleDeltas {
   readonly #pathOf: (digest: string) => string

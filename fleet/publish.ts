@@ -7,7 +7,7 @@ import type { ChannelRecord, SignedChannelRecord } from '#bundle/signature/chann
 import { writeDurably } from '#lib/durable-file.ts'
 import { err, ok } from '#lib/result.ts'
 import type { Result } from '#lib/result.ts'
-import { withBundleFile } from './bundle-reader.ts'
+import { withBundleFile } from './byte-ranges.ts'
 import { makeDelta } from './delta.ts'
 import { bundlePath, channelPath, deltaPath } from './tree.ts'
 

@@ -16,7 +16,7 @@ import { reportLimits } from '#fleet/nodes/node-report.ts'
 import type { NodeRefusal, NodeReport } from '#fleet/nodes/node-report.ts'
 import { Sources } from './sources.ts'
 import type { Source, SourceFault } from './sources.ts'
-import { withBundleFile } from './bundle-reader.ts'
+import { withBundleFile } from './byte-ranges.ts'
 import { applyDelta, deltaBytesMax } from './delta.ts'
 import { bundlePath, channelPath, deltaPath } from './tree.ts'
 

@@ -2,8 +2,8 @@
 import { parseArgs } from 'node:util'
 import { checks } from '#cli/doctor/checks.ts'
 import { bad } from '#cli/doctor/check.ts'
-import type { Check, Finding, Patient } from '#cli/doctor/check.ts'
-import { storedZones } from '#cli/doctor/patient.ts'
+import type { Check, Finding, CheckedNode } from '#cli/doctor/check.ts'
+import { storedZones } from '#cli/doctor/stored-zones.ts'
 import { printFindings } from '#cli/doctor/print.ts'
 import type { Named } from '#cli/doctor/print.ts'
 import { loadSettings } from '#settings/settings.ts'
@@ -46,12 +46,12 @@ export const doctor: Command = {
       return Exit.ErrorsFound
     }
     const zones = storedZones(settings.value.dataDir)
-    const patient = { settings: settings.value, env: io.env, zones, patienceMs }
+    const node = { settings: settings.value, env: io.env, zones, patienceMs }
     const findings: Named[] = []
     // One after the other: ports are taken for a moment, and answers come from them.
     for (const check of checks) {
       io.progress?.(`looking at ${check.name}`)
-      for (const finding of await looked(check, patient)) {
+      for (const finding of await looked(check, node)) {
         findings.push({ check: check.name, ...finding, found: plain(finding.found) })
       }
     }
@@ -64,9 +64,9 @@ export const doctor: Command = {
 }
 
 /** What one check cannot do must not hide what the others find. */
-async function looked({ look }: Check, patient: Patient): Promise<readonly Finding[]> {
+async function looked({ look }: Check, node: CheckedNode): Promise<readonly Finding[]> {
   try {
-    return await look(patient)
+    return await look(node)
   } catch (error) {
     return [bad(`it cannot be checked: ${(error as Error).message}`, 'see what the message names')]
   }

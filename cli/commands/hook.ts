@@ -63,7 +63,7 @@ async function preReceive(pushed: readonly Update[], gitdir: string, io: Io): Pr
   const push = { head: update.to, incoming, attestations }
   // A process of its own has to read and compile every file first.
   const told = await askNode(check.value.dataDir, push)
-  const judgeHere = async () => (await import('#node/push/judge-here.ts')).judgeHere
+  const judgeHere = async () => (await import('#node/push/judge-in-hook.ts')).judgeHere
   const stop = told ?? (await (await judgeHere())(push, check.value, gitdir))
   if (typeof stop === 'string') return passUnjudged(io, stop)
   // What cannot be read here may be readable for the node.

@@ -5,7 +5,7 @@ import { Rcode } from '#dns/rcode.ts'
 import { RrType } from '#dns/rrtype.ts'
 import { askServer } from '#zones/delegation/exchange.ts'
 import { bad, good, unknown } from './check.ts'
-import type { Check, Finding, Patient, StoredZone } from './check.ts'
+import type { Check, Finding, CheckedNode, StoredZone } from './check.ts'
 
 /** The first zones show as much as all. */
 const zonesMax = 3
@@ -13,20 +13,20 @@ const transports = ['udp-then-tcp', 'tcp'] as const
 
 export const answers: Check = {
   name: 'answers',
-  async look(patient) {
-    if (!patient.settings.roles.includes('dns'))
+  async look(node) {
+    if (!node.settings.roles.includes('dns'))
       return [good('this node answers no DNS, as roles says')]
-    const server = serverOf(patient)
+    const server = serverOf(node)
     const { address, port } = server
-    const zones = patient.zones.slice(0, zonesMax)
+    const zones = node.zones.slice(0, zonesMax)
     if (port === 0) return [unknown('dns.port is 0: only the log says which one it is')]
     if (zones.length === 0)
       return [unknown('there is no bundle yet whose zones could be asked for')]
-    if (!(await isListening(address, port, patient.patienceMs))) {
+    if (!(await isListening(address, port, node.patienceMs))) {
       return [unknown(`nothing listens on ${address} port ${port}: the node does not run`)]
     }
     const asked = zones.flatMap((zone) =>
-      transports.map((transport) => ask(server, zone, transport, patient.patienceMs)),
+      transports.map((transport) => ask(server, zone, transport, node.patienceMs)),
     )
     return Promise.all(asked)
   },
@@ -37,7 +37,7 @@ interface Server {
   readonly port: number
 }
 
-function serverOf({ settings: { dns } }: Patient): Server {
+function serverOf({ settings: { dns } }: CheckedNode): Server {
   const loopback: Readonly<Record<string, string>> = { '0.0.0.0': '127.0.0.1', '::': '::1' }
   return { address: loopback[dns.listenAddr] ?? dns.listenAddr, port: dns.port }
 }

@@ -13,7 +13,7 @@ export interface Finding {
   readonly todo?: string
 }
 
-export interface Patient {
+export interface CheckedNode {
   readonly settings: Settings
   readonly env: Io['env']
   /** Names of zones of the stored bundle, with the final dot. */
@@ -31,7 +31,7 @@ export interface StoredZone {
 export interface Check {
   readonly name: string
   /** Never rejects for what the world is like. */
-  readonly look: (patient: Patient) => Promise<readonly Finding[]>
+  readonly look: (node: CheckedNode) => Promise<readonly Finding[]>
 }
 
 export const good = (found: string): Finding => ({ verdict: 'good', found })

@@ -1,7 +1,7 @@
 // Whether this clock is that of the servers that the settings name.
 import { systemClock } from '#lib/clock.ts'
 import { bad, good, unknown, warning } from './check.ts'
-import type { Check, Finding, Patient } from './check.ts'
+import type { Check, Finding, CheckedNode } from './check.ts'
 
 /** The Date of HTTP counts whole seconds. RFC 9110 section 5.6.7. */
 const warnSeconds = 3
@@ -10,17 +10,19 @@ const badSeconds = 60
 
 export const clock: Check = {
   name: 'clock',
-  async look(patient) {
-    const url = sourceOf(patient)
+  async look(node) {
+    const url = sourceOf(node)
     if (url === undefined) {
       return [unknown('not compared: the settings name no server that is asked over HTTP')]
     }
-    return [await compare(url, patient.patienceMs)]
+    return [await compare(url, node.patienceMs)]
   },
 }
 
 /** Without the credentials that it may hold. */
-function sourceOf({ settings: { gitops, bundle, roles, license } }: Patient): string | undefined {
+function sourceOf({
+  settings: { gitops, bundle, roles, license },
+}: CheckedNode): string | undefined {
   const urls = roles.includes('control') ? [gitops.url, license.serverURL] : bundle.urls
   const first = urls.find((url) => url !== undefined && /^https?:/.test(url) && URL.canParse(url))
   return first === undefined ? undefined : new URL(first).origin

@@ -1,18 +1,18 @@
 // Whether the DNS of the world sends queries for our zones to the servers that the zones name.
 import { Resolver } from 'node:dns/promises'
 import { bad, good, unknown, warning } from './check.ts'
-import type { Check, Finding, Patient, StoredZone } from './check.ts'
+import type { Check, Finding, CheckedNode, StoredZone } from './check.ts'
 
 const zonesMax = 10
 
 export const delegation: Check = {
   name: 'delegation',
-  async look(patient) {
-    const zones = patient.zones.slice(0, zonesMax)
+  async look(node) {
+    const zones = node.zones.slice(0, zonesMax)
     if (zones.length === 0)
       return [unknown('there is no bundle yet whose zones could be looked up')]
-    const more = patient.zones.length - zones.length
-    const found = await Promise.all(zones.map((zone) => lookUp(zone, patient)))
+    const more = node.zones.length - zones.length
+    const found = await Promise.all(zones.map((zone) => lookUp(zone, node)))
     return more > 0 ? [...found, unknown(`${more} more zones were not looked up`)] : found
   },
 }
@@ -20,7 +20,7 @@ export const delegation: Check = {
 /** node's words for: the resolver says that there is nothing. */
 const absent: readonly string[] = ['ENOTFOUND', 'ENODATA']
 
-async function lookUp(zone: StoredZone, { settings, patienceMs }: Patient): Promise<Finding> {
+async function lookUp(zone: StoredZone, { settings, patienceMs }: CheckedNode): Promise<Finding> {
   const resolver = new Resolver({ timeout: patienceMs, tries: 1 })
   const { resolvers } = settings.dns
   if (resolvers.length > 0) resolver.setServers([...resolvers])

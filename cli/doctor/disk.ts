@@ -5,7 +5,7 @@ import { ageText } from '#cli/watch/status-screen.ts'
 import { systemClock } from '#lib/clock.ts'
 import { newestBackupMs } from '#state/backup/backups.ts'
 import { bad, good, unknown, warning } from './check.ts'
-import type { Check, Finding, Patient } from './check.ts'
+import type { Check, Finding, CheckedNode } from './check.ts'
 
 /** Fewer are a handful of bundles and commits. */
 const bytesMin = 256 * 1_048_576
@@ -44,14 +44,14 @@ function existing(path: string): string {
 
 export const backups: Check = {
   name: 'backups',
-  look: async (patient) => [newestBackup(patient)],
+  look: async (node) => [newestBackup(node)],
 }
 
 /** One that is due takes a while, and is tried again each minute. */
 const intervalsMax = 2
 const backupTodo = 'see the log, which says why none can be taken, and whether the node runs'
 
-function newestBackup({ settings }: Patient): Finding {
+function newestBackup({ settings }: CheckedNode): Finding {
   const { roles, dataDir, backup } = settings
   const { directory, intervalMs, enabled } = backup
   if (!roles.includes('control')) return good('this node has nothing that is backed up')

@@ -6,17 +6,17 @@ import { signingKeyFromPem } from '#bundle/signature/channel.ts'
 import { readSecrets } from '#node/data/secrets.ts'
 import { isLoopback } from '#lib/loopback.ts'
 import { bad, good, unknown, warning } from './check.ts'
-import type { Check, Finding, Patient } from './check.ts'
+import type { Check, Finding, CheckedNode } from './check.ts'
 
 /** Permissions of all but the owner. */
 const othersMask = 0o077
 
 export const keys: Check = {
   name: 'keys',
-  look: async (patient) => [nodeKey(patient), ...sshKey(patient), ...apiKeys(patient)],
+  look: async (node) => [nodeKey(node), ...sshKey(node), ...apiKeys(node)],
 }
 
-function nodeKey({ settings: { dataDir, roles } }: Patient): Finding {
+function nodeKey({ settings: { dataDir, roles } }: CheckedNode): Finding {
   const path = join(dataDir, 'keys', 'node.pem')
   const read = keyFile(path)
   if (read === undefined) {
@@ -35,7 +35,7 @@ function nodeKey({ settings: { dataDir, roles } }: Patient): Finding {
   }
 }
 
-function sshKey({ settings: { gitops } }: Patient): Finding[] {
+function sshKey({ settings: { gitops } }: CheckedNode): Finding[] {
   if (!isSshUrl(gitops.url)) return []
   const read = keyFile(gitops.sshKey)
   if (read === undefined) return [bad(`${gitops.sshKey} is not there`, 'make it with ssh-keygen')]
@@ -57,7 +57,7 @@ function keyFile(path: string): string | Finding | undefined {
   }
 }
 
-function apiKeys({ settings: { api, roles }, env }: Patient): Finding[] {
+function apiKeys({ settings: { api, roles }, env }: CheckedNode): Finding[] {
   if (!api.enabled) return []
   const secrets = readSecrets(env)
   // The check of the settings says what is wrong with them.

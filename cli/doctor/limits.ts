@@ -1,7 +1,7 @@
 // What the system lets a process have: open files and receive buffers.
 import { readFileSync } from 'node:fs'
 import { good, unknown, warning } from './check.ts'
-import type { Check, Finding, Patient } from './check.ts'
+import type { Check, Finding, CheckedNode } from './check.ts'
 
 /** What a node asks of the kernel for each UDP socket. */
 const receiveBytes = 4 << 20
@@ -10,10 +10,10 @@ const filesBeside = 1_024
 
 export const limits: Check = {
   name: 'limits',
-  look: async (patient) => [openFiles(patient), receiveBuffer()],
+  look: async (node) => [openFiles(node), receiveBuffer()],
 }
 
-function openFiles({ settings: { dns } }: Patient): Finding {
+function openFiles({ settings: { dns } }: CheckedNode): Finding {
   const needed = dns.tcp.maxConnections + filesBeside
   const line = textOf('/proc/self/limits')
     .split('\n')

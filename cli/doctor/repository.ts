@@ -9,14 +9,14 @@ import { createSshTransport } from '#gitops/source/ssh-transport.ts'
 import { originPath } from '#gitops/thread/options.ts'
 import { sshAccess } from '#node/compose/named-files.ts'
 import { bad, good, unknown } from './check.ts'
-import type { Check, Finding, Patient } from './check.ts'
+import type { Check, Finding, CheckedNode } from './check.ts'
 
 export const repository: Check = {
   name: 'repository',
-  async look(patient) {
-    const { roles, gitops, dataDir } = patient.settings
+  async look(node) {
+    const { roles, gitops, dataDir } = node.settings
     if (!roles.includes('control')) return [good('a node of the role dns needs none')]
-    if (gitops.url !== '') return [await remote(patient)]
+    if (gitops.url !== '') return [await remote(node)]
     const path = originPath(dataDir)
     if (!existsSync(path)) return [unknown(`${path} is not there yet: the first start makes it`)]
     return [await local(path, gitops.branch)]
@@ -32,7 +32,7 @@ async function local(path: string, branch: string): Promise<Finding> {
   return headFinding(path, branch, head.value ?? undefined)
 }
 
-async function remote({ settings: { gitops }, patienceMs }: Patient): Promise<Finding> {
+async function remote({ settings: { gitops }, patienceMs }: CheckedNode): Promise<Finding> {
   const { branch } = gitops
   const parsed = parseRemoteUrl(gitops.url, '')
   if (!parsed.ok) return bad('gitops.url is no address of a repository', parsed.error)

@@ -2,14 +2,14 @@
 import { openNodeApi } from '#cli/watch/node-api.ts'
 import { variable } from '#system/process/command.ts'
 import { good, unknown, warning } from './check.ts'
-import type { Check, Finding, Patient } from './check.ts'
+import type { Check, Finding, CheckedNode } from './check.ts'
 
 export const setup: Check = {
   name: 'setup',
-  look: async (patient) => [await lookAt(patient)],
+  look: async (node) => [await lookAt(node)],
 }
 
-async function lookAt({ settings, env }: Patient): Promise<Finding> {
+async function lookAt({ settings, env }: CheckedNode): Promise<Finding> {
   const { roles, api, auth } = settings
   if (!roles.includes('control') || !api.enabled) return good('this node has no accounts')
   if (!auth.setupEndpoint) return good('setup is closed (auth.setupEndpoint is false)')

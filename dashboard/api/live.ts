@@ -3,7 +3,7 @@ import { signal } from '@preact/signals'
 import type { paths } from 'openapi-of-gslbd'
 import { nowMs } from './clock.ts'
 import { Refusal, firstRevisions, isSessionOver, send, sentence, read } from './client.ts'
-import { forgetTrail, noteTrail } from './trail.ts'
+import { forgetTrail, noteTrail } from './health-changes.ts'
 import { isTyping, pauseMs } from './typing.ts'
 
 type Snapshot = paths['/api/v1/snapshot']['get']['responses'][200]['content']['application/json']

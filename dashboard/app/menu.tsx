@@ -2,14 +2,14 @@
 import { signal } from '@preact/signals'
 import { useId, useState } from 'preact/hooks'
 import { operations } from '../api/document.ts'
-import { keep, keptOf } from '../parts/kept.ts'
+import { storeChoice, storedChoice } from '../parts/stored-choice.ts'
 import { headingsOf } from './navigation.ts'
 import type { Entry, Heading } from './navigation.ts'
 import { Brand } from './sign-in.tsx'
 
 const key = 'gslbd-menu'
 /** Names of the groups that the reader has opened, in this browser. */
-const opened = signal<readonly string[]>((keptOf(key) ?? '').split('|'))
+const opened = signal<readonly string[]>((storedChoice(key) ?? '').split('|'))
 
 interface SideProps {
   readonly path: string
@@ -49,7 +49,7 @@ function Group({ heading: { name, entries }, path }: { heading: Heading; path: s
   const toggle = (): void => {
     const others = opened.value.filter((one) => one !== name)
     opened.value = isOpen ? others : [...others, name]
-    keep(key, opened.value.join('|'))
+    storeChoice(key, opened.value.join('|'))
     setFoldedAt(isOpen ? path : '')
   }
   return (

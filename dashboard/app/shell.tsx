@@ -7,7 +7,7 @@ import { me } from '../api/session.ts'
 import { basket } from '../edit/basket.ts'
 import { BasketDialog } from '../edit/basket-dialog.tsx'
 import { path as pathNow } from '../parts/location.ts'
-import { Said } from '../parts/said.tsx'
+import { Announcer } from '../parts/announcer.tsx'
 import { isDark, toggleTheme } from '../parts/theme.ts'
 import { countOf, spanOf } from '../parts/formats.ts'
 import { LicenceBanner } from './licence-banner.tsx'
@@ -52,7 +52,7 @@ export function Shell() {
           </Guard>
         </main>
       </div>
-      <Said />
+      <Announcer />
       {isFinding && <Palette onClose={() => setFinding(false)} />}
       {isReviewing && <BasketDialog onClose={() => setReviewing(false)} />}
       {isSessionOver.value && <SignInAgain />}

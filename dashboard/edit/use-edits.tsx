@@ -5,7 +5,7 @@ import { send, fill, sentence } from '../api/client.ts'
 import { readDocument } from '../api/document.ts'
 import { Dialog } from '../parts/dialog.tsx'
 import { Fault } from '../parts/page.tsx'
-import { say } from '../parts/said.tsx'
+import { announce } from '../parts/announcer.tsx'
 import { collectedFor } from './basket.ts'
 import { Confirm } from './confirm.tsx'
 import type { Confirming } from './confirm.tsx'
@@ -51,7 +51,7 @@ export function useEdits(): Edits {
     const found = from === undefined ? null : await send(from)
     const onDone = (): void => {
       close()
-      say(`Done: ${edit.title.replace(/\?$/, '')}.`)
+      announce(`Done: ${edit.title.replace(/\?$/, '')}.`)
       edit.onDone?.()
     }
     return { operation, ids, from, found, onDone, title: edit.title, onClose: close }

@@ -4,7 +4,7 @@ import { typesOf } from '../api/schema.ts'
 import type { Schema } from '../api/schema.ts'
 import { fieldTimeOf, labelOf } from '../parts/formats.ts'
 import { exampleOf } from './example.ts'
-import { ThingField } from './thing-field.tsx'
+import { ThingField } from './object-id-field.tsx'
 
 interface ControlProps {
   readonly id: string

@@ -1,5 +1,5 @@
 // Verdicts of a member as stretches on a line of time, one line for each node.
-import type { HealthChange } from '../api/trail.ts'
+import type { HealthChange } from '../api/health-changes.ts'
 import { countOf, spanOf } from '../parts/formats.ts'
 
 export interface Strip {

@@ -1,6 +1,6 @@
 // Light or dark: as the system has it until the reader chooses; the choice stays in this browser.
 import { effect, signal } from '@preact/signals'
-import { keep, keptOf } from './kept.ts'
+import { storeChoice, storedChoice } from './stored-choice.ts'
 
 const key = 'gslbd-theme'
 const system = matchMedia('(prefers-color-scheme: dark)')
@@ -17,10 +17,10 @@ effect(() => {
 
 export function toggleTheme(): void {
   isDark.value = !isDark.value
-  keep(key, isDark.value ? 'dark' : 'light')
+  storeChoice(key, isDark.value ? 'dark' : 'light')
 }
 
 function chosen(): boolean | undefined {
-  const kept = keptOf(key)
+  const kept = storedChoice(key)
   return kept === undefined ? undefined : kept === 'dark'
 }

@@ -4,7 +4,7 @@ import { send, fill } from '../api/client.ts'
 import { operations } from '../api/document.ts'
 import type { Operation, Operations } from '../api/document.ts'
 import { useLoad } from '../api/load.ts'
-import { Offer } from '../edit/offer.tsx'
+import { Offer } from '../edit/call-button.tsx'
 import { me } from '../api/session.ts'
 import { useEdits } from '../edit/use-edits.tsx'
 import { go } from '../parts/location.ts'
@@ -12,8 +12,8 @@ import { Card, Code, Copy, Empty, Fault, Loading, Page } from '../parts/page.tsx
 import { labelOf, yamlOf } from '../parts/formats.ts'
 import { NoDocument } from './resource.tsx'
 import { Facts, nameOf } from './value.tsx'
-import { itemPathOf, keyOf, titleOf } from './shape.ts'
-import type { Row } from './shape.ts'
+import { itemPathOf, keyOf, titleOf } from './columns.ts'
+import type { Row } from './columns.ts'
 
 interface ItemProps {
   /** Path of the list. */

@@ -3,7 +3,7 @@ import { memberOf, poolOf, targetOf } from '../api/live.ts'
 import { Badge, Code, Time } from '../parts/page.tsx'
 import type { Tone } from '../parts/page.tsx'
 import { labelOf, textOf, yamlOf } from '../parts/formats.ts'
-import type { Row } from './shape.ts'
+import type { Row } from './columns.ts'
 
 const tones: Readonly<Record<string, Tone>> = {
   ok: 'good',

@@ -11,8 +11,8 @@ import { keymap, lineNumbers, placeholder } from '@codemirror/view'
 import type { DecorationSet } from '@codemirror/view'
 import { tags } from '@lezer/highlight'
 import { nowMs } from '../api/clock.ts'
-import type { Offers } from './offers.ts'
-import type { Fault } from './reading.ts'
+import type { Offers } from './completions.ts'
+import type { Fault } from './parse-text.ts'
 
 export interface CodeEditor {
   readonly setFaults: (faults: readonly Fault[]) => void

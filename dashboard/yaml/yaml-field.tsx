@@ -1,13 +1,13 @@
 // Edits an object as YAML: completion by its schema, and the API's sentences at their lines.
 import { useEffect, useMemo, useRef, useState } from 'preact/hooks'
 import type { Schema } from '../api/schema.ts'
-import { thingsFor, labelOfId } from '../api/things.ts'
+import { thingsFor, labelOfId } from '../api/object-names.ts'
 import { isDark } from '../parts/theme.ts'
 import { openCode } from './code-editor.ts'
 import type { CodeEditor } from './code-editor.ts'
-import { offersAt } from './offers.ts'
-import { read } from './reading.ts'
-import type { Fault } from './reading.ts'
+import { offersAt } from './completions.ts'
+import { read } from './parse-text.ts'
+import type { Fault } from './parse-text.ts'
 import { refusalsOf } from './refusal.ts'
 
 type Value = Readonly<Record<string, unknown>>

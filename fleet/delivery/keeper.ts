@@ -16,7 +16,7 @@ import type { DeliveryPlan } from './plan.ts'
 import type { PlaceRecords } from './records.ts'
 import { isUnderWay } from './state.ts'
 import type { DeliveryState } from './state.ts'
-import { printState, readState } from './stored.ts'
+import { printState, readState } from './delivery-text.ts'
 
 /** As the store has it. */
 export interface SharedRow {

@@ -155,7 +155,7 @@ async function startRunning(opened: Opened, stops: Stops) {
   const answers = answering(new PartChain(Promise.resolve(ok(opened)), stops))
   const answered = await answers.started
   if (!answered.ok) return answered
-  const { following } = await import('./following.ts')
+  const { following } = await import('./after-dns.ts')
   return following(answers).started
 }
 

@@ -12,7 +12,7 @@ import type { LiveNode } from '#server/node/live-node.ts'
 import { JobThread } from '#system/worker/job-thread.ts'
 import { clientOfCountry } from './client-of-country.ts'
 import type { LiveAnswer, LiveJob } from './live-job.ts'
-import { hasRecords } from './own-records.ts'
+import { hasRecords } from './records-owner.ts'
 import type { OtherCommit } from './other-commit.ts'
 import { healthSeenBy } from './peer-health.ts'
 

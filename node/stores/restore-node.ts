@@ -27,7 +27,7 @@ import { counted } from '#judge/print/phrases.ts'
 import type { BackupFileName } from '#state/backup/format.ts'
 import { filesOf, restoreBackup } from '#state/backup/restore-backup.ts'
 import type { CheckedBackup } from '#state/backup/restore-backup.ts'
-import { withState } from './lone-state.ts'
+import { withState } from './stopped-state.ts'
 import { smallFilesOf } from './node-files.ts'
 
 export interface RestoreOptions {

@@ -7,7 +7,7 @@ import { err, ok } from '#lib/result.ts'
 import type { Result } from '#lib/result.ts'
 import type { BundleStore, StoredName } from './bundle-store.ts'
 import { refusalSentences } from './refusals.ts'
-import { servableBundle } from './servable.ts'
+import { servableBundle } from './verify-bundle.ts'
 
 export interface StoredBundlesParts {
   readonly store: BundleStore

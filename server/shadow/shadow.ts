@@ -7,7 +7,7 @@ import type { Result } from '#lib/result.ts'
 import { packNetworks } from '#routing/tables/network-index.ts'
 import type { LiveNode } from '#server/node/live-node.ts'
 import type { Refusal } from '#server/node/refusals.ts'
-import { answerableBundle } from '#server/node/servable.ts'
+import { answerableBundle } from '#server/node/verify-bundle.ts'
 import type { QuerySamples, SampledQuery } from '#answer/samples/query-samples.ts'
 import { ShadowSide } from './shadow-side.ts'
 

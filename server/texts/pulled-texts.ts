@@ -10,7 +10,7 @@ import { TxtRrsets } from '#zones/dynamic/txt-snapshot.ts'
 import type { BundleStore } from '#server/node/bundle-store.ts'
 import type { DynamicFeed } from '#server/node/dynamic-link.ts'
 import type { Refusal } from '#server/node/refusals.ts'
-import { acceptableRecord, servableBundle } from '#server/node/servable.ts'
+import { acceptableRecord, servableBundle } from '#server/node/verify-bundle.ts'
 import { readStored } from '#server/node/stored-bundles.ts'
 import { isTextsBundle, recordsOfTexts } from './texts-bundle.ts'
 

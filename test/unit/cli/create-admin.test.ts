@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { createAdmin } from '#cli/create-admin.ts'
-import { withLoneState } from '#node/stores/lone-state.ts'
+import { withLoneState } from '#node/stores/stopped-state.ts'
 import { loadSettings } from '#settings/settings.ts'
 import type { Settings } from '#settings/settings.ts'
 import { ok } from '#lib/result.ts'

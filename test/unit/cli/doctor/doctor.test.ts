@@ -15,7 +15,7 @@ import { repository } from '#cli/doctor/repository.ts'
 import { trust } from '#cli/doctor/trust.ts'
 import { delegation } from '#cli/doctor/delegation.ts'
 import { limits } from '#cli/doctor/limits.ts'
-import type { Check, Patient } from '#cli/doctor/check.ts'
+import type { Check, CheckedNode } from '#cli/doctor/check.ts'
 import { loadSettings } from '#settings/settings.ts'
 import { makeBareRepository } from '#gitops/source/origin.ts'
 import { systemClock } from '#lib/clock.ts'
@@ -30,7 +30,11 @@ import { tempDir } from '#test/support/temp-dir.ts'
 import { newPem, signerLine } from '#test/support/write-scene.ts'
 
 /** @param yaml in JSON, over a data directory of its own */
-function patientOf(dataDir: string, yaml: object = {}, env: Patient['env'] = {}): Patient {
+function checkedNode(
+  dataDir: string,
+  yaml: object = {},
+  env: CheckedNode['env'] = {},
+): CheckedNode {
   const file = join(dataDir, 'gslbd.yaml')
   writeFileSync(file, JSON.stringify({ dataDir, ...yaml }))
   const settings = loadSettings({ file, env, flags: {} })
@@ -39,8 +43,8 @@ function patientOf(dataDir: string, yaml: object = {}, env: Patient['env'] = {})
 }
 
 /** `verdict: found` and what to do, a line each. */
-async function lines(check: Check, patient: Patient): Promise<string> {
-  const findings = await check.look(patient)
+async function lines(check: Check, node: CheckedNode): Promise<string> {
+  const findings = await check.look(node)
   return findings.map(({ verdict, found, todo = '' }) => `${verdict}: ${found}; ${todo}`).join('\n')
 }
 
@@ -55,7 +59,7 @@ function withKey(mode: number, pem = newPem()): string {
 
 describe('announced addresses', () => {
   test('are no concern of a node that announces none', async () => {
-    expect(await lines(anycast, patientOf(tempDir('doctor')))).toBe(
+    expect(await lines(anycast, checkedNode(tempDir('doctor')))).toBe(
       'good: nothing is announced (anycast.driver is none); ',
     )
   })
@@ -66,7 +70,7 @@ describe('announced addresses', () => {
     const section = { driver: 'bird', addresses: ['192.0.2.1', '127.0.0.1'], bird }
     const said = await lines(
       anycast,
-      patientOf(dataDir, { anycast: section, dns: { listenAddr: '127.0.0.2' } }),
+      checkedNode(dataDir, { anycast: section, dns: { listenAddr: '127.0.0.2' } }),
     )
     expect(said.split('\n')).toEqual([
       expect.stringMatching(/^bad: 192\.0\.2\.1 is no address of this machine.*ip address add/),
@@ -84,20 +88,20 @@ describe('ports', () => {
     onTestFinished(() => void socket.close())
     const { port } = socket.address()
     const dns = { listenAddr: '127.0.0.1', port }
-    const said = await lines(ports, patientOf(tempDir('doctor'), { dns }))
+    const said = await lines(ports, checkedNode(tempDir('doctor'), { dns }))
     expect(said).toContain(`unknown: UDP ${port} of 127.0.0.1 (dns.port) is taken`)
     expect(said).toMatch(/TCP \d+ of 127\.0\.0\.1 \(dns\.port\) is/)
   })
 
   test('a node that answers no DNS needs no port for it', async () => {
-    const patient = patientOf(tempDir('doctor'), { roles: ['control'] })
-    expect(await lines(ports, patient)).toBe('')
-    expect(await lines(answers, patient)).toBe('good: this node answers no DNS, as roles says; ')
+    const node = checkedNode(tempDir('doctor'), { roles: ['control'] })
+    expect(await lines(ports, node)).toBe('')
+    expect(await lines(answers, node)).toBe('good: this node answers no DNS, as roles says; ')
   })
 
   test('an address that this machine does not have', async () => {
     const dns = { listenAddr: '192.0.2.1', port: 5_353 }
-    const said = await lines(ports, patientOf(tempDir('doctor'), { dns }))
+    const said = await lines(ports, checkedNode(tempDir('doctor'), { dns }))
     expect(said).toContain(
       'bad: UDP 5353 of 192.0.2.1 (dns.port): this machine has no such address',
     )
@@ -111,12 +115,12 @@ describe('keys', () => {
     ['that is no key', () => withKey(0o600, 'x'), 'is no Ed25519 private key in PEM'],
     ['that is not there', () => tempDir('doctor'), 'unknown: '],
   ])('a key %s', async (_title, make, part) => {
-    expect(await lines(keys, patientOf(make()))).toContain(part)
+    expect(await lines(keys, checkedNode(make()))).toContain(part)
   })
 
   test('a key for SSH that is not there', async () => {
     const gitops = { url: 'ssh://git@git.example.net/config.git' }
-    const said = await lines(keys, patientOf(tempDir('doctor'), { gitops }))
+    const said = await lines(keys, checkedNode(tempDir('doctor'), { gitops }))
     expect(said).toContain('ssh_key is not there; make it with ssh-keygen')
   })
 
@@ -127,7 +131,7 @@ describe('keys', () => {
   ])('of the API of a node of %j on %s', async (roles, listenAddr, part) => {
     const bundle = { urls: ['https://control.example.net'] }
     const yaml = { roles, api: { enabled: true, listenAddr, allowDevMode: true }, bundle }
-    expect(await lines(keys, patientOf(withKey(0o600), yaml))).toContain(part)
+    expect(await lines(keys, checkedNode(withKey(0o600), yaml))).toContain(part)
   })
 })
 
@@ -139,14 +143,14 @@ describe('trust', () => {
   ])('%s', async (_title, content, verdict, part) => {
     const dataDir = tempDir('doctor')
     if (content !== undefined) writeFileSync(join(dataDir, 'allowed_signers'), content)
-    const said = await lines(trust, patientOf(dataDir))
+    const said = await lines(trust, checkedNode(dataDir))
     expect(said).toContain(verdict)
     expect(said).toContain(part)
   })
 
   test('a node of the role dns needs the keys that sign bundles', async () => {
     const yaml = { roles: ['dns'], bundle: { urls: ['https://control.example.net'] } }
-    const said = await lines(trust, patientOf(tempDir('doctor'), yaml))
+    const said = await lines(trust, checkedNode(tempDir('doctor'), yaml))
     expect(said).toContain('bundle_keys does not exist')
   })
 })
@@ -154,11 +158,11 @@ describe('trust', () => {
 describe('repository', () => {
   test('one that is not there yet, one without the branch, and an address of nobody', async () => {
     const dataDir = tempDir('doctor')
-    expect(await lines(repository, patientOf(dataDir))).toContain('unknown: ')
+    expect(await lines(repository, checkedNode(dataDir))).toContain('unknown: ')
     makeBareRepository(join(dataDir, 'config.git'), 'main')
-    expect(await lines(repository, patientOf(dataDir))).toContain('has no branch main; push it')
+    expect(await lines(repository, checkedNode(dataDir))).toContain('has no branch main; push it')
     const GSLB_GITOPS_URL = 'http://alice:hidden@127.0.0.1:2/config.git'
-    const said = await lines(repository, patientOf(dataDir, {}, { GSLB_GITOPS_URL }))
+    const said = await lines(repository, checkedNode(dataDir, {}, { GSLB_GITOPS_URL }))
     expect(said).toContain('bad: http://127.0.0.1:2/config.git cannot be reached')
     expect(said).not.toContain('hidden')
   })
@@ -181,12 +185,14 @@ describe('journal', () => {
 
   test('one that is not there yet, one that is well, and one that was cut', async () => {
     const dataDir = tempDir('doctor')
-    expect(await lines(journal, patientOf(dataDir))).toContain('unknown: there is none yet')
+    expect(await lines(journal, checkedNode(dataDir))).toContain('unknown: there is none yet')
     const path = await written(dataDir)
-    expect(await lines(journal, patientOf(dataDir))).toContain('good: 0.0 MiB, the last record of')
+    expect(await lines(journal, checkedNode(dataDir))).toContain(
+      'good: 0.0 MiB, the last record of',
+    )
     truncateSync(path, statSync(path).size - 1)
     utimesSync(path, 1, 1)
-    expect(await lines(journal, patientOf(dataDir))).toContain(
+    expect(await lines(journal, checkedNode(dataDir))).toContain(
       'warning: the newest part of the journal ends within a record',
     )
   })
@@ -195,20 +201,20 @@ describe('journal', () => {
     [{ journal: { enabled: false } }, 'unknown: journal.enabled is false'],
     [{ roles: ['control'] }, 'unknown: this node answers no DNS'],
   ])('a node with %j has none', async (yaml, said) => {
-    expect(await lines(journal, patientOf(tempDir('doctor'), yaml))).toContain(said)
+    expect(await lines(journal, checkedNode(tempDir('doctor'), yaml))).toContain(said)
   })
 })
 
 describe('backups', () => {
   const hourMs = 3_600_000
-  const withBackup = (agoMs: number | null, enabled = true, interval = '1h'): Patient => {
+  const withBackup = (agoMs: number | null, enabled = true, interval = '1h'): CheckedNode => {
     const dataDir = withKey(0o600)
     const directory = join(dataDir, 'backups')
     if (agoMs !== null) {
       mkdirSync(directory)
       writeFileSync(join(directory, backupName(systemClock.nowMs() - agoMs)), '')
     }
-    return patientOf(dataDir, { backup: { enabled, interval, directory } })
+    return checkedNode(dataDir, { backup: { enabled, interval, directory } })
   }
 
   test.each([
@@ -222,19 +228,19 @@ describe('backups', () => {
     ['none', () => withBackup(null), /^warning: there is none in .*see the log/],
     ['none that is whole', () => withBackup(-hourMs), /^warning: there is none/],
     ['that nobody wants', () => withBackup(null, false), /^unknown: backup.enabled is false/],
-  ])('%s', async (_what, patient, said) => {
-    expect(await lines(backups, patient())).toMatch(said)
+  ])('%s', async (_what, node, said) => {
+    expect(await lines(backups, node())).toMatch(said)
   })
 
   test('a node that has stored nothing has none yet, and one of the role dns never', async () => {
     const backup = { enabled: true, directory: join(tempDir('doctor'), 'none') }
-    expect(await lines(backups, patientOf(tempDir('doctor'), { backup }))).toMatch(
+    expect(await lines(backups, checkedNode(tempDir('doctor'), { backup }))).toMatch(
       /^unknown: there is none .*has stored nothing yet/,
     )
     const bundle = { urls: ['https://control.example.net'] }
-    expect(await lines(backups, patientOf(tempDir('doctor'), { roles: ['dns'], bundle }))).toMatch(
-      /^good: this node has nothing that is backed up/,
-    )
+    expect(
+      await lines(backups, checkedNode(tempDir('doctor'), { roles: ['dns'], bundle })),
+    ).toMatch(/^good: this node has nothing that is backed up/)
   })
 })
 
@@ -248,30 +254,30 @@ describe('clock', () => {
     const { url } = await startStandIn(() => ({ status: 404, headers: { date } }))
     const said = await lines(
       clock,
-      patientOf(tempDir('doctor'), { gitops: { url: `${url}/x.git` } }),
+      checkedNode(tempDir('doctor'), { gitops: { url: `${url}/x.git` } }),
     )
     expect(said).toContain(part)
   })
 
   test('with nobody to ask, and with one who does not answer, it is unknown', async () => {
-    expect(await lines(clock, patientOf(tempDir('doctor')))).toContain('unknown: not compared')
+    expect(await lines(clock, checkedNode(tempDir('doctor')))).toContain('unknown: not compared')
     const gitops = { url: 'http://127.0.0.1:2/x.git' }
-    const said = await lines(clock, patientOf(tempDir('doctor'), { gitops }))
+    const said = await lines(clock, checkedNode(tempDir('doctor'), { gitops }))
     expect(said).toContain('unknown: not compared: http://127.0.0.1:2 does not answer')
   })
 })
 
 test('more TCP connections than open files are a warning with the number to set', async () => {
   const dns = { tcp: { maxConnections: 100_000 } }
-  const said = await lines(limits, patientOf(tempDir('doctor'), { dns }))
+  const said = await lines(limits, checkedNode(tempDir('doctor'), { dns }))
   expect(said).toMatch(/allow 101024|unlimited open files|\d{6,} open files are allowed/)
 })
 
 test('a delegation that no resolver knows of is unknown', async () => {
   const dns = { resolvers: ['127.0.0.1:2'] }
   const zones = [{ name: 'example.com.', nameservers: ['ns1.example.com.'] }]
-  const patient = { ...patientOf(tempDir('doctor'), { dns }), zones, patienceMs: 200 }
-  expect(await lines(delegation, patient)).toContain('unknown: example.com.: no resolver')
+  const node = { ...checkedNode(tempDir('doctor'), { dns }), zones, patienceMs: 200 }
+  expect(await lines(delegation, node)).toContain('unknown: example.com.: no resolver')
 })
 
 describe('the command', () => {
@@ -287,7 +293,7 @@ describe('the command', () => {
   test('ends with 0 when nothing is', async () => {
     const dataDir = withKey(0o600)
     writeFileSync(join(dataDir, 'allowed_signers'), signerLine('a@example.com', newPem()))
-    const { settings } = patientOf(dataDir, { dns: { listenAddr: '127.0.0.1', port: 0 } })
+    const { settings } = checkedNode(dataDir, { dns: { listenAddr: '127.0.0.1', port: 0 } })
     const run = await runCli('doctor', '--settings', settings.file ?? '', '--json')
     const findings = JSON.parse(run.out) as { check: string; verdict: string }[]
     const bad = findings.filter(({ verdict }) => verdict === 'bad')

@@ -5,7 +5,7 @@ import { setImmediate } from 'node:timers/promises'
 import { gzipSync } from 'node:zlib'
 
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
-import { withLoneState } from '#node/stores/lone-state.ts'
+import { withLoneState } from '#node/stores/stopped-state.ts'
 import { createNodeRecords } from '#node/stores/records.ts'
 import { loadSettings } from '#settings/settings.ts'
 import type { Settings } from '#settings/settings.ts'

@@ -1,6 +1,6 @@
 // The field for the id of a member or a pool: it is found by the words that people know.
 import { useId } from 'preact/hooks'
-import { thingsFor } from '../api/things.ts'
+import { thingsFor } from '../api/object-names.ts'
 
 interface ThingProps {
   /** `memberId` takes members alone. */

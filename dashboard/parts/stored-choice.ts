@@ -1,6 +1,6 @@
 // Keeps a reader's choices in the storage of the browser, where it is permitted.
 
-export function keptOf(key: string): string | undefined {
+export function storedChoice(key: string): string | undefined {
   try {
     return localStorage.getItem(key) ?? undefined
   } catch {
@@ -8,7 +8,7 @@ export function keptOf(key: string): string | undefined {
   }
 }
 
-export function keep(key: string, text: string): void {
+export function storeChoice(key: string, text: string): void {
   try {
     localStorage.setItem(key, text)
   } catch {
