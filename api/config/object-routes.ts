@@ -15,7 +15,6 @@ import type { Reply } from '#http/reply.ts'
 import type { PortName } from '#api/ports/ports.ts'
 import { route } from '#api/route/route.ts'
 import type { Route, RouteContext } from '#api/route/route.ts'
-import { Id } from '#http/shapes.ts'
 import { findObject, listObjects, targetOf } from './reads.ts'
 import { remove, tagged, writeRefusals } from './writes.ts'
 import type { Written } from './writes.ts'
@@ -25,7 +24,7 @@ type Context<Name extends PortName> = Pick<RouteContext<Name>, 'caller' | 'ports
 interface ObjectResource<K extends Kind, Name extends PortName> {
   readonly kind: K
   /** `/api/v1/pools` */
-  readonly path: string
+  readonly path: `/api/v1/${string}`
   /** Heading in the reference, such as `Pools`. */
   readonly tag: string
   /** What one is called, such as `pool`; in short its last word. */
@@ -60,9 +59,7 @@ export function objectRoutes<K extends Kind, Name extends PortName = never>(
   return {
     one,
     list: (description = tag): Route =>
-      route({
-        method: 'GET',
-        path,
+      route(`GET ${path}`, {
         needs: reads,
         tag,
         summary: `All ${tag.toLowerCase()}, by name`,
@@ -73,13 +70,10 @@ export function objectRoutes<K extends Kind, Name extends PortName = never>(
           pageByName(listObjects(context, kind), context.query, (entry) => show(context, entry)),
       }),
     get: (): Route =>
-      route({
-        method: 'GET',
-        path: `${path}/{id}`,
+      route(`GET ${path}/{id}`, {
         needs: reads,
         tag,
         summary: `One ${noun}`,
-        params: Id,
         responses: { 200: one },
         refusals: [404],
         ports: ['config', ...ports],
@@ -90,13 +84,10 @@ export function objectRoutes<K extends Kind, Name extends PortName = never>(
         },
       }),
     remove: ({ description = 'It is gone', first, ...words }: Deletion<K, Name>): Route =>
-      route({
-        method: 'DELETE',
-        path: `${path}/{id}`,
+      route(`DELETE ${path}/{id}`, {
         needs: deletes,
         tag,
         ...words,
-        params: Id,
         responses: { 204: { description, schema: null } },
         ifMatch: `the ${short}`,
         refusals: [404, ...writeRefusals],

@@ -122,10 +122,7 @@ interface Found {
 }
 
 type Check = (value: unknown) => string[]
-const anyId = Type.Object(
-  {},
-  { additionalProperties: Type.String({ minLength: 1, maxLength: 255 }) },
-)
+const noParams = Type.Object({})
 
 /** Routes that write the configuration, and what they take. */
 export class WriteRoutes {
@@ -156,7 +153,7 @@ export class WriteRoutes {
     let checks = this.#checks.get(row)
     if (checks === undefined) {
       checks = {
-        params: createCheck(row.params ?? anyId, 'params'),
+        params: createCheck(row.params ?? noParams, 'params'),
         body: row.body === undefined ? null : createCheck(row.body, 'body'),
       }
       this.#checks.set(row, checks)

@@ -126,7 +126,7 @@ function pathParameters({ path, params }: Route): Json[] {
     name,
     in: 'path',
     required: true,
-    schema: properties[name] ?? { type: 'string', minLength: 1, maxLength: 255 },
+    schema: properties[name],
   }))
 }
 

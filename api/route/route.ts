@@ -1,6 +1,7 @@
 // The type of a route: one row of the table in routes.ts, from which requests are checked and the
 // OpenAPI document is written. A resource has one file in routes/, named after its first path
 // segment.
+import { Type } from 'typebox'
 import type { Static, TSchema } from 'typebox'
 import type { Caller } from '#access/caller.ts'
 import type { Needs } from '#access/admit/admit.ts'
@@ -61,7 +62,7 @@ export interface Route {
   readonly summary: string
   /** Sentences: what else it does, or does not. */
   readonly details?: string
-  /** Default: text of 1 to 255 characters for each `{name}` of the path. */
+  /** Default: text of 1 to 255 characters for each `{name}` of the path. None: it has no name. */
   readonly params?: TSchema
   /** None: no query parameter is accepted. Texts become numbers and booleans. */
   readonly query?: TSchema
@@ -112,13 +113,23 @@ export interface RouteContext<
   readonly ports: Ports<Name>
 }
 
+/** Method and path, such as `GET /api/v1/pools/{id}`. */
+type Line = `${Method} /${string}`
+
+/** The texts of a path: `{id}` is `id`. */
+type ParamsOf<L extends string> = L extends `${string}{${infer Name}}${infer Rest}`
+  ? Readonly<Record<Name, string>> & ParamsOf<Rest>
+  : unknown
+
+type FromLine = 'method' | 'path'
+type Typed = 'query' | 'body' | 'ports' | 'precheck' | 'handle'
+
 interface RouteSpec<
-  P extends TSchema,
+  L extends Line,
   Q extends TSchema,
   B extends TSchema,
   Name extends PortName,
-> extends Omit<Route, 'params' | 'query' | 'body' | 'ports' | 'precheck' | 'handle'> {
-  readonly params?: P
+> extends Omit<Route, FromLine | Typed | 'tag'> {
   readonly query?: Q
   readonly body?: B
   readonly ports?: readonly Name[]
@@ -127,18 +138,34 @@ interface RouteSpec<
     ports: Ports<NoInfer<Name>>,
   ) => ReturnType<NonNullable<Route['precheck']>>
   readonly handle: (
-    context: RouteContext<NoInfer<Name>, Static<P>, Static<Q>, Static<B>>,
+    context: RouteContext<NoInfer<Name>, ParamsOf<L>, Static<Q>, Static<B>>,
   ) => ReturnType<Route['handle']>
 }
 
-/** A row whose handler sees the types of its schemas, and the ports that it names. */
+/** A row whose handler sees the types of its path and its schemas, and the ports that it names. */
 export function route<
-  P extends TSchema,
+  L extends Line,
   Q extends TSchema,
   B extends TSchema,
   Name extends PortName = never,
->(spec: RouteSpec<P, Q, B, Name>): Route {
-  return Object.freeze(spec) as unknown as Route
+>(line: L, spec: RouteSpec<L, Q, B, Name> & Pick<Route, 'tag'>): Route {
+  const [method, path = ''] = line.split(' ')
+  const names = paramNames(path)
+  const params = Type.Object(Object.fromEntries(names.map((name) => [name, textId])))
+  const own = { method, path, ...(names.length === 0 ? {} : { params }), ...spec }
+  return Object.freeze(own) as unknown as Route
+}
+
+const textId = Type.String({ minLength: 1, maxLength: 255 })
+
+/** For the rows of a resource, which have this in common. */
+export function routesOf(
+  shared: Pick<Route, 'tag' | 'withoutConfig' | 'ofPlatform' | 'withBundleToken'>,
+) {
+  return <L extends Line, Q extends TSchema, B extends TSchema, Name extends PortName = never>(
+    line: L,
+    spec: RouteSpec<L, Q, B, Name>,
+  ): Route => route(line, { ...shared, ...spec })
 }
 
 /** The ports that a row names, for its handler. */

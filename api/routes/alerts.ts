@@ -15,9 +15,8 @@ import type { CheckedSettings } from '#api/alerts/channel.ts'
 import { NamedPaging, pageByName } from '#http/paging.ts'
 import { created, missing, noContent, refused, success } from '#http/reply.ts'
 import type { Reply } from '#http/reply.ts'
-import { route } from '#api/route/route.ts'
+import { routesOf } from '#api/route/route.ts'
 import type { Route } from '#api/route/route.ts'
-import { Id } from '#http/shapes.ts'
 import { storeFailed } from '#http/store-reply.ts'
 import { openSettings } from '#alerts/send-by-channel.ts'
 import type { AlertMessage } from '#alerts/send/message.ts'
@@ -29,16 +28,12 @@ import { uuidV7 } from '#lib/uuid.ts'
 import { alertLimits, operatorId } from '#state/ports/alerts.ts'
 import type { ChannelChange, StoredAlert, StoredChannel } from '#state/ports/alerts.ts'
 
-const tag = 'Alerts'
+const route = routesOf({ tag: 'Alerts', withoutConfig: true })
 
 const noHealth = { lastSentAtMs: null, failures: 0, fault: '', retryAtMs: 0, dropped: 0, queued: 0 }
 
-const list = route({
-  method: 'GET',
-  path: '/api/v1/alerts',
+const list = route('GET /api/v1/alerts', {
   needs: 'alert:read',
-  withoutConfig: true,
-  tag,
   summary: 'Channels by name, without their secrets, and how they do',
   query: NamedPaging,
   responses: { 200: { description: 'Channels', schema: Type.Array(AlertChannel) } },
@@ -53,12 +48,8 @@ const list = route({
   },
 })
 
-const create = route({
-  method: 'POST',
-  path: '/api/v1/alerts',
+const create = route('POST /api/v1/alerts', {
   needs: 'alert:write',
-  withoutConfig: true,
-  tag,
   summary: 'Create a channel',
   details:
     'It is told of what begins from now on. It needs `GSLB_SECRET_KEY`, under which secrets are ' +
@@ -93,14 +84,9 @@ const create = route({
   },
 })
 
-const find = route({
-  method: 'GET',
-  path: '/api/v1/alerts/{id}',
+const find = route('GET /api/v1/alerts/{id}', {
   needs: 'alert:read',
-  withoutConfig: true,
-  tag,
   summary: 'A channel, without its secrets, and how it does',
-  params: Id,
   responses: { 200: { description: 'The channel', schema: AlertChannel } },
   refusals: [404],
   ports: ['alerts'],
@@ -111,18 +97,13 @@ const find = route({
   },
 })
 
-const update = route({
-  method: 'PUT',
-  path: '/api/v1/alerts/{id}',
+const update = route('PUT /api/v1/alerts/{id}', {
   needs: 'alert:write',
-  withoutConfig: true,
-  tag,
   summary: 'Change a channel; what is left out stays',
   details:
     '`settings` replaces all settings but the secret ones, which stay where they are left out. ' +
     'A secret that would be sent to another place must be written again. What failed is tried ' +
     'again at once; a channel that is turned off forgets what waits.',
-  params: Id,
   body: ChangedAlertChannel,
   responses: { 200: { description: 'The channel', schema: NewAlertChannelAnswer } },
   refusals: [404, 409, 503],
@@ -153,14 +134,9 @@ const update = route({
   },
 })
 
-const remove = route({
-  method: 'DELETE',
-  path: '/api/v1/alerts/{id}',
+const remove = route('DELETE /api/v1/alerts/{id}', {
   needs: 'alert:write',
-  withoutConfig: true,
-  tag,
   summary: 'Delete a channel and what waits for it',
-  params: Id,
   responses: { 204: { description: 'It is gone', schema: null } },
   refusals: [404],
   ports: ['alerts'],
@@ -180,17 +156,12 @@ const Tested = Type.Object(
   { title: 'AlertTest' },
 )
 
-const test = route({
-  method: 'POST',
-  path: '/api/v1/alerts/{id}/test',
+const test = route('POST /api/v1/alerts/{id}/test', {
   needs: 'alert:write',
-  withoutConfig: true,
-  tag,
   summary: 'Send a test message by a channel, now and from this node, and say how it went',
   details:
     'Also where the channel is turned off. Its queue and its failures stay as they are. An ' +
     'incident service gets an event of severity info, which a person ends.',
-  params: Id,
   responses: { 200: { description: 'How it went', schema: Tested } },
   refusals: [404, 429],
   ports: ['alerts', 'testAlert', 'alertTests', 'clock'],
@@ -226,12 +197,8 @@ const Listed = Type.Object(
   { additionalProperties: false },
 )
 
-const listAlerts = route({
-  method: 'GET',
-  path: '/api/v1/alerts/events',
+const listAlerts = route('GET /api/v1/alerts/events', {
   needs: 'alert:read',
-  withoutConfig: true,
-  tag,
   summary: 'What is wrong now, and what was within 30 days, newest first',
   details: 'Also where there is no channel. Those of the operator are for system administrators.',
   query: Listed,
@@ -245,12 +212,8 @@ const listAlerts = route({
   },
 })
 
-const listSilences = route({
-  method: 'GET',
-  path: '/api/v1/alerts/silences',
+const listSilences = route('GET /api/v1/alerts/silences', {
   needs: 'alert:read',
-  withoutConfig: true,
-  tag,
   summary: 'Silences that hold',
   responses: { 200: { description: 'Silences', schema: Type.Array(Silence) } },
   ports: ['alerts', 'clock'],
@@ -260,12 +223,8 @@ const listSilences = route({
   },
 })
 
-const createSilence = route({
-  method: 'POST',
-  path: '/api/v1/alerts/silences',
+const createSilence = route('POST /api/v1/alerts/silences', {
   needs: 'alert:write',
-  withoutConfig: true,
-  tag,
   summary: 'Hold messages back for a time',
   details:
     'It counts for the channels of its tenant. What begins meanwhile is told when it ends, if it ' +
@@ -291,14 +250,9 @@ const createSilence = route({
   },
 })
 
-const removeSilence = route({
-  method: 'DELETE',
-  path: '/api/v1/alerts/silences/{id}',
+const removeSilence = route('DELETE /api/v1/alerts/silences/{id}', {
   needs: 'alert:write',
-  withoutConfig: true,
-  tag,
   summary: 'End a silence',
-  params: Id,
   responses: { 204: { description: 'It is over', schema: null } },
   refusals: [404],
   ports: ['alerts'],

@@ -57,9 +57,7 @@ const Query = Type.Object(
   { additionalProperties: false },
 )
 
-export const getAudit = route({
-  method: 'GET',
-  path: '/api/v1/audit',
+export const getAudit = route('GET /api/v1/audit', {
   needs: 'user:read',
   withoutConfig: true,
   tag: 'Audit',

@@ -11,20 +11,16 @@ import { needsSetupCode, setupRefusal } from '#access/auth/first-setup.ts'
 import { passwordFault } from '#access/auth/passwords.ts'
 import { systemAdministrator } from '#access/caller.ts'
 import { created, invalid, missing, noContent, success } from '#http/reply.ts'
-import { route } from '#api/route/route.ts'
+import { routesOf } from '#api/route/route.ts'
 import type { Route } from '#api/route/route.ts'
 import { body, nullable } from '#http/shapes.ts'
 import { storeFailed } from '#http/store-reply.ts'
 import { AnyText, Email, NewPassword, UserJson, toUserJson } from '#access/auth/user-json.ts'
 
-const tag = 'Authentication'
+const route = routesOf({ tag: 'Authentication', withoutConfig: true })
 
-const setup = route({
-  method: 'POST',
-  path: '/api/v1/auth/setup',
+const setup = route('POST /api/v1/auth/setup', {
   needs: 'public',
-  withoutConfig: true,
-  tag,
   summary: 'Create the first account, while there never was one',
   details:
     'From the first account on it is 404 for ever, also when all accounts were deleted. ' +
@@ -77,12 +73,8 @@ const setup = route({
   },
 })
 
-const login = route({
-  method: 'POST',
-  path: '/api/v1/auth/login',
+const login = route('POST /api/v1/auth/login', {
   needs: 'public',
-  withoutConfig: true,
-  tag,
   summary: 'Begin a session',
   body: body({
     email: AnyText,
@@ -124,12 +116,8 @@ const login = route({
   handle: ({ ports, body, request }) => logIn(ports, body, request),
 })
 
-const logout = route({
-  method: 'POST',
-  path: '/api/v1/auth/logout',
+const logout = route('POST /api/v1/auth/logout', {
   needs: 'any',
-  withoutConfig: true,
-  tag,
   summary: 'End this session, on all nodes',
   details:
     'The session of the cookie goes before that of a token. A key has no session: it gets the ' +
@@ -156,12 +144,8 @@ const logout = route({
   },
 })
 
-const me = route({
-  method: 'GET',
-  path: '/api/v1/auth/me',
+const me = route('GET /api/v1/auth/me', {
   needs: 'any',
-  withoutConfig: true,
-  tag,
   summary: 'Who the credential stands for and what it may do',
   responses: {
     200: {
@@ -208,12 +192,8 @@ const me = route({
   },
 })
 
-const config = route({
-  method: 'GET',
-  path: '/api/v1/auth/config',
+const config = route('GET /api/v1/auth/config', {
   needs: 'public',
-  withoutConfig: true,
-  tag,
   summary: 'What the login page needs to know',
   responses: {
     200: {

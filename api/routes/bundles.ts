@@ -7,12 +7,12 @@ import { takesCoding } from '#http/compression/accepted.ts'
 import { apiLimits } from '#http/limits.ts'
 import { missing, refused, success } from '#http/reply.ts'
 import type { Reply } from '#http/reply.ts'
-import { route } from '#api/route/route.ts'
+import { routesOf } from '#api/route/route.ts'
 import type { RequestFacts } from '#http/request-facts.ts'
 import type { Route } from '#api/route/route.ts'
 import type { Bundles, OpenBundle } from '#api/ports/bundles.ts'
 
-const tag = 'Fleet'
+const route = routesOf({ tag: 'Fleet', withoutConfig: true, withBundleToken: true })
 const { waitSecondsMax, retryAfterSeconds, reportBytesMax, wordsBytesMax, journalBytesMax } =
   apiLimits.bundles
 const tokenNote =
@@ -40,13 +40,8 @@ const signedRecord = {
   isTagged: true,
 } as const
 
-const channel = route({
-  method: 'GET',
-  path: '/bundles/channels/{name}',
+const channel = route('GET /bundles/channels/{name}', {
   needs: 'system',
-  withBundleToken: true,
-  withoutConfig: true,
-  tag,
   summary: 'The signed record of a channel: which bundle serves',
   details:
     `${tokenNote} With If-None-Match and \`wait\` the answer comes when there is another record, ` +
@@ -58,8 +53,7 @@ const channel = route({
   },
   refusals: [404, 503],
   ports: ['bundles'],
-  handle: async ({ ports: { bundles }, params, query: { wait = 0 }, request }) => {
-    const { name } = params as { name: string }
+  handle: async ({ ports: { bundles }, params: { name }, query: { wait = 0 }, request }) => {
     const known = request.header('if-none-match')
     const before = bundles.record(name)
     if (before === undefined) return missing('channel')
@@ -80,14 +74,9 @@ const recordNow = (now: ReturnType<Bundles['record']>, before: Sent): Sent =>
 
 const takenBody = 'application/json'
 
-const tell = route({
-  method: 'POST',
-  path: '/bundles/channels/{name}',
+const tell = route('POST /bundles/channels/{name}', {
   needs: 'system',
-  withBundleToken: true,
-  withoutConfig: true,
   fromNodes: true,
-  tag,
   summary: 'The same for a node that says how it is',
   details:
     'The answer is that of GET, in its wave; 204 when the record is the one of `tag`, which ' +
@@ -112,8 +101,7 @@ const tell = route({
   },
   refusals: [404, 503],
   ports: ['bundles'],
-  handle: async ({ ports: { bundles }, params, query: { wait = 0 }, body }) => {
-    const { name } = params as { name: string }
+  handle: async ({ ports: { bundles }, params: { name }, query: { wait = 0 }, body }) => {
     if (bundles.record(name) === undefined) return missing('channel')
     const told = bundles.told(body.report)
     if (!told.ok) return refused(400, told.error)
@@ -132,14 +120,9 @@ const tell = route({
   },
 })
 
-const health = route({
-  method: 'POST',
-  path: '/bundles/health',
+const health = route('POST /bundles/health', {
   needs: 'system',
-  withBundleToken: true,
-  withoutConfig: true,
   fromNodes: true,
-  tag,
   summary: 'What a probe agent finds of members',
   details:
     'For agents without Redis. It is said to all nodes as if it had come that way. `instance` is ' +
@@ -179,14 +162,9 @@ const health = route({
   },
 })
 
-const journal = route({
-  method: 'POST',
-  path: '/bundles/journal',
+const journal = route('POST /bundles/journal', {
   needs: 'system',
-  withBundleToken: true,
-  withoutConfig: true,
   fromNodes: true,
-  tag,
   summary: 'What the journal of a node of the role dns has',
   details:
     'Whole records that follow what is there of a segment; without octets, a question how much ' +
@@ -229,13 +207,8 @@ const journal = route({
 
 const digestForm = /^[0-9a-f]{64}$/
 
-const bundle = route({
-  method: 'GET',
-  path: '/bundles/{digest}',
+const bundle = route('GET /bundles/{digest}', {
   needs: 'system',
-  withBundleToken: true,
-  withoutConfig: true,
-  tag,
   summary: 'A signed bundle, by its digest',
   details:
     `${tokenNote} It never changes. Accept-Encoding zstd is honoured; Range is, of one range of ` +
@@ -256,8 +229,7 @@ const bundle = route({
   },
   refusals: [404, 416, 503],
   ports: ['bundles'],
-  handle: async ({ ports: { bundles }, params, request }) => {
-    const { digest } = params as { digest: string }
+  handle: async ({ ports: { bundles }, params: { digest }, request }) => {
     const entityTag = `"${digest}"`
     const headers = {
       etag: entityTag,
@@ -284,13 +256,8 @@ const bundle = route({
   },
 })
 
-const delta = route({
-  method: 'GET',
-  path: '/bundles/deltas/{digest}/{from}',
+const delta = route('GET /bundles/deltas/{digest}/{from}', {
   needs: 'system',
-  withBundleToken: true,
-  withoutConfig: true,
-  tag,
   summary: 'What makes a bundle of another one that a node has',
   details:
     `${tokenNote} 404 where there is nothing to be gained, or this node has not both: ask for ` +
@@ -304,8 +271,7 @@ const delta = route({
   },
   refusals: [404],
   ports: ['bundles'],
-  handle: async ({ ports: { bundles }, params }) => {
-    const { digest, from } = params as { digest: string; from: string }
+  handle: async ({ ports: { bundles }, params: { digest, from } }) => {
     const areDigests = digestForm.test(digest) && digestForm.test(from) && digest !== from
     const made = areDigests ? await bundles.delta(from, digest) : undefined
     if (made === undefined) return missing('delta')

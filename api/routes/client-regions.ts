@@ -21,9 +21,7 @@ const Regions = Type.Object(
   { title: 'ClientRegions' },
 )
 
-export const getClientRegions = route({
-  method: 'GET',
-  path: '/api/v1/client-regions',
+export const getClientRegions = route('GET /api/v1/client-regions', {
   needs: 'cluster:status',
   withoutConfig: true,
   tag: 'Node',

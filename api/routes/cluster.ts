@@ -5,11 +5,11 @@ import { driftWords } from '#api/ports/cluster-view.ts'
 import type { RestartFault, SeenNode } from '#api/ports/cluster-view.ts'
 import { whoFields } from '#access/caller.ts'
 import { missing, refused, success } from '#http/reply.ts'
-import { route } from '#api/route/route.ts'
+import { routesOf } from '#api/route/route.ts'
 import type { Route } from '#api/route/route.ts'
 import { nullable } from '#http/shapes.ts'
 
-const tag = 'Cluster'
+const route = routesOf({ tag: 'Cluster', withoutConfig: true, ofPlatform: true })
 
 const Node = Type.Object(
   {
@@ -124,13 +124,8 @@ const Announced = Type.Object(
   { title: 'AnnouncedAddresses' },
 )
 
-const list = route({
-  method: 'GET',
-  path: '/api/v1/cluster/nodes',
+const list = route('GET /api/v1/cluster/nodes', {
   needs: 'cluster:status',
-  ofPlatform: true,
-  withoutConfig: true,
-  tag,
   summary: 'The nodes: what each answers from, how busy and how well it is',
   details:
     'Only for the tenant `default`. This node first; the others are those with the same ' +
@@ -153,13 +148,8 @@ const statusOf: Readonly<Record<RestartFault, number>> = {
 
 const restartTaken = 'a restart of the node was asked for, and it has taken it'
 
-const restart = route({
-  method: 'POST',
-  path: '/api/v1/cluster/nodes/{name}/restart',
+const restart = route('POST /api/v1/cluster/nodes/{name}/restart', {
   needs: 'cluster:restart',
-  ofPlatform: true,
-  withoutConfig: true,
-  tag,
   summary: 'Restart a node: it stops as at SIGTERM, and its supervisor starts it again',
   details:
     'Answers under way go out first. 409: nothing would start it again. 501: this node reaches ' +
@@ -172,8 +162,7 @@ const restart = route({
   },
   refusals: [404, 409, 501, 503],
   ports: ['cluster', 'log'],
-  handle: async ({ ports, params, caller, requestId }) => {
-    const { name } = params as { readonly name: string }
+  handle: async ({ ports, params: { name }, caller, requestId }) => {
     const asked = await ports.cluster.restart(name)
     if (asked.ok) ports.log.info({ node: name, requestId, ...whoFields(caller) }, restartTaken)
     if (asked.ok) return { status: 202, body: { name, status: 'restarting' } }
@@ -182,13 +171,8 @@ const restart = route({
   },
 })
 
-const bgp = route({
-  method: 'GET',
-  path: '/api/v1/bgp',
+const bgp = route('GET /api/v1/bgp', {
   needs: 'bgp:status',
-  ofPlatform: true,
-  withoutConfig: true,
-  tag,
   summary: 'Addresses that this node announces by BGP, or why it does not',
   details: 'Only for the tenant `default`. An empty list: `anycast.driver` is none.',
   responses: {

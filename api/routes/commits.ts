@@ -32,9 +32,7 @@ const Committed = Type.Object(
 
 export function commitRoutes(rows: readonly Route[]): readonly Route[] {
   const writes = new WriteRoutes(rows.filter(isConfigWrite))
-  const commit = route({
-    method: 'POST',
-    path: '/api/v1/commits',
+  const commit = route('POST /api/v1/commits', {
     needs: 'any',
     tag: 'History',
     summary: 'Several writes as one commit: all of them, or none',

@@ -3,9 +3,7 @@ import { success } from '#http/reply.ts'
 import { DashboardStats, statsOf } from '../resources/dashboard.ts'
 import { route } from '#api/route/route.ts'
 
-export const getDashboardStats = route({
-  method: 'GET',
-  path: '/api/v1/dashboard/stats',
+export const getDashboardStats = route('GET /api/v1/dashboard/stats', {
   needs: 'pool:read',
   tag: 'Dashboard',
   summary: "The numbers of the caller's tenant; of all tenants for a system administrator",

@@ -1,13 +1,13 @@
 // /api/v1/deliveries: how far a change has come in the fleet, and what an operator does about it.
 import { Type } from 'typebox'
 import { missing, refused, success } from '#http/reply.ts'
-import { route } from '#api/route/route.ts'
+import { routesOf } from '#api/route/route.ts'
 import type { Route } from '#api/route/route.ts'
 import { nullable } from '#http/shapes.ts'
 import { shownActions, shownPhases } from '#api/ports/deliveries.ts'
 import type { ShownAction, ShownDelivery } from '#api/ports/deliveries.ts'
 
-const tag = 'Fleet'
+const route = routesOf({ tag: 'Fleet', withoutConfig: true, ofPlatform: true })
 
 const Place = Type.Object({
   seq: Type.Integer({ description: 'Of its channel record' }),
@@ -71,13 +71,8 @@ const Delivery = Type.Object(
   { title: 'Delivery' },
 )
 
-const list = route({
-  method: 'GET',
-  path: '/api/v1/deliveries',
+const list = route('GET /api/v1/deliveries', {
   needs: 'delivery:read',
-  ofPlatform: true,
-  withoutConfig: true,
-  tag,
   summary: 'How far the newest change has come in the fleet',
   details:
     'Only for the tenant `default`. One entry a channel; none before a `Delivery` was declared. ' +
@@ -97,20 +92,14 @@ const says: Readonly<Record<ShownAction, string>> = {
 const faultStatus = { unknown: 404, impossible: 409, away: 503 } as const
 
 const action = (name: ShownAction): Route =>
-  route({
-    method: 'POST',
-    path: `/api/v1/deliveries/{channel}/${name}`,
+  route(`POST /api/v1/deliveries/{channel}/${name}`, {
     needs: 'delivery:write',
-    ofPlatform: true,
-    withoutConfig: true,
-    tag,
     summary: says[name],
     details: 'Only for system administrators. 409: it is not possible now, and why.',
     responses: { 200: { description: 'The delivery', schema: Delivery } },
     refusals: [404, 409, 503],
     ports: ['deliveries'],
-    handle: async ({ ports, params }) => {
-      const { channel } = params as { readonly channel: string }
+    handle: async ({ ports, params: { channel } }) => {
       const acted = await ports.deliveries.act(channel, name)
       if (acted.ok) return success(show(acted.value))
       const { code, message } = acted.error

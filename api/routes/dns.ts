@@ -17,10 +17,9 @@ import { unownedRefusal } from '#api/domains/record-rights.ts'
 import { NamedPaging, pageByName, withDnsName } from '#http/paging.ts'
 import { created, invalid, missing, noContent, refused } from '#http/reply.ts'
 import type { Reply } from '#http/reply.ts'
-import { route } from '#api/route/route.ts'
+import { routesOf } from '#api/route/route.ts'
 import type { Route, RouteContext } from '#api/route/route.ts'
 import { sentenceList } from '#http/sentence-list.ts'
-import { Id } from '#http/shapes.ts'
 import { storeFailed } from '#http/store-reply.ts'
 import { NewTsigKey, NewTsigKeyAnswer, TsigKey, showTsigKey } from '../resources/tsig-key.ts'
 import {
@@ -31,14 +30,11 @@ import {
   valueBytesMax,
 } from '../resources/txt-record.ts'
 
-const tag = 'Dynamic DNS'
+const route = routesOf({ tag: 'Dynamic DNS' })
 const secretBytes = 32
 
-const createKey = route({
-  method: 'POST',
-  path: '/api/v1/dns/tsig-keys',
+const createKey = route('POST /api/v1/dns/tsig-keys', {
   needs: 'tsig:write',
-  tag,
   summary: 'Create a TSIG key; its secret is in this answer only',
   details:
     'It needs `GSLB_SECRET_KEY`, under which secrets are stored; without it the answer is 503.',
@@ -76,12 +72,9 @@ const createKey = route({
   },
 })
 
-const listKeys = route({
-  method: 'GET',
-  path: '/api/v1/dns/tsig-keys',
+const listKeys = route('GET /api/v1/dns/tsig-keys', {
   needs: 'tsig:read',
   withoutConfig: true,
-  tag,
   summary: 'TSIG keys by name, without their secrets',
   query: NamedPaging,
   responses: { 200: { description: 'Keys', schema: Type.Array(TsigKey) } },
@@ -93,14 +86,10 @@ const listKeys = route({
   },
 })
 
-const deleteKey = route({
-  method: 'DELETE',
-  path: '/api/v1/dns/tsig-keys/{id}',
+const deleteKey = route('DELETE /api/v1/dns/tsig-keys/{id}', {
   needs: 'tsig:write',
   withoutConfig: true,
-  tag,
   summary: 'Delete a TSIG key: no update with it is carried out any more',
-  params: Id,
   responses: { 204: { description: 'It is gone', schema: null } },
   refusals: [404],
   ports: ['dynamicDns'],
@@ -111,11 +100,8 @@ const deleteKey = route({
   },
 })
 
-const createRecord = route({
-  method: 'POST',
-  path: '/api/v1/dns/txt-records',
+const createRecord = route('POST /api/v1/dns/txt-records', {
   needs: 'txt:write',
-  tag,
   summary: 'Create a TXT record',
   details:
     'A tenant writes at names that are its own or free, the tenant `default` at every name. ' +
@@ -157,12 +143,9 @@ const createRecord = route({
   },
 })
 
-const listRecords = route({
-  method: 'GET',
-  path: '/api/v1/dns/txt-records',
+const listRecords = route('GET /api/v1/dns/txt-records', {
   needs: 'txt:read',
   withoutConfig: true,
-  tag,
   summary: 'TXT records by name, those of DNS UPDATE among them',
   query: NamedPaging,
   responses: { 200: { description: 'Records', schema: Type.Array(TxtRecord) } },
@@ -176,14 +159,10 @@ const listRecords = route({
   },
 })
 
-const deleteRecord = route({
-  method: 'DELETE',
-  path: '/api/v1/dns/txt-records/{id}',
+const deleteRecord = route('DELETE /api/v1/dns/txt-records/{id}', {
   needs: 'txt:write',
   withoutConfig: true,
-  tag,
   summary: 'Delete a TXT record',
-  params: Id,
   responses: { 204: { description: 'It is gone', schema: null } },
   refusals: [404],
   ports: ['dynamicDns'],

@@ -8,9 +8,8 @@ import { remove, write, writeRefusals } from '#api/config/writes.ts'
 import { apiLimits } from '#http/limits.ts'
 import { NamedPaging, pageByName } from '#http/paging.ts'
 import { created, missing, refused, success } from '#http/reply.ts'
-import { route } from '#api/route/route.ts'
+import { routesOf } from '#api/route/route.ts'
 import type { Route } from '#api/route/route.ts'
-import { Id } from '#http/shapes.ts'
 import { storeFailed } from '#http/store-reply.ts'
 import {
   DelegatedDomain,
@@ -21,14 +20,11 @@ import {
   showDomain,
 } from '#api/domains/domain-json.ts'
 
-const tag = 'Delegated domains'
+const route = routesOf({ tag: 'Delegated domains' })
 type Entry = ConfigEntry<'DelegatedDomain'>
 
-const list = route({
-  method: 'GET',
-  path: '/api/v1/domains',
+const list = route('GET /api/v1/domains', {
   needs: 'domain:read',
-  tag,
   summary: 'All delegated domains, with what their last check found',
   details:
     'Each is checked every `domains.verifyInterval` by one node: the servers of its parent are ' +
@@ -50,11 +46,8 @@ const list = route({
   },
 })
 
-const create = route({
-  method: 'POST',
-  path: '/api/v1/domains',
+const create = route('POST /api/v1/domains', {
   needs: 'domain:write',
-  tag,
   summary: 'Register a delegated domain',
   details:
     'A domain is registered once, by one tenant; case and the trailing dot make no ' +
@@ -83,16 +76,12 @@ const create = route({
   },
 })
 
-const verify = route({
-  method: 'POST',
-  path: '/api/v1/domains/{id}/verify',
+const verify = route('POST /api/v1/domains/{id}/verify', {
   needs: 'domain:write',
-  tag,
   summary: 'Check a delegated domain now',
   details:
     'It takes as long as the servers do, at most some ten seconds. 429 after ' +
     `${apiLimits.domainChecks.burst} of a tenant in a row; 503 while four of it run, or eight in all.`,
-  params: Id,
   responses: { 200: { description: 'The domain, checked', schema: DelegatedDomain } },
   refusals: [404, 429, 503],
   ports: ['config', 'domainChecks', 'domains'],
@@ -112,14 +101,10 @@ const verify = route({
   },
 })
 
-const removeDomain = route({
-  method: 'DELETE',
-  path: '/api/v1/domains/{id}',
+const removeDomain = route('DELETE /api/v1/domains/{id}', {
   needs: 'domain:write',
-  tag,
   summary: 'Delete a delegated domain; the records in its parent stay',
   details: '409 names the records that the tenant could no longer write without it.',
-  params: Id,
   responses: { 204: { description: 'It is gone', schema: null } },
   ifMatch: 'the domain',
   refusals: [404, ...writeRefusals],

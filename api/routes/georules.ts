@@ -17,20 +17,14 @@ import {
   showGeoRule,
 } from '../resources/geo-rule.ts'
 import { canonical } from '../resources/member.ts'
-import { route } from '#api/route/route.ts'
+import { routesOf } from '#api/route/route.ts'
 import type { Route, RouteContext } from '#api/route/route.ts'
-import { Id } from '#http/shapes.ts'
 
-const tag = 'Geo rules'
-const PoolId = Type.Object({ poolId: Id.properties.id })
+const route = routesOf({ tag: 'Geo rules' })
 
-const list = route({
-  method: 'GET',
-  path: '/api/v1/pools/{poolId}/georules',
+const list = route('GET /api/v1/pools/{poolId}/georules', {
   needs: 'geo:read',
-  tag,
   summary: 'The geo rules of a pool, in the order of its file',
-  params: PoolId,
   query: Paging,
   responses: { 200: { description: 'Geo rules', schema: Type.Array(GeoRule) } },
   refusals: [404],
@@ -43,14 +37,10 @@ const list = route({
   },
 })
 
-const create = route({
-  method: 'POST',
-  path: '/api/v1/pools/{poolId}/georules',
+const create = route('POST /api/v1/pools/{poolId}/georules', {
   needs: 'geo:write',
   licensed: 'geo-rules',
-  tag,
   summary: 'Send the clients of one network to one member (tier pro)',
-  params: PoolId,
   body: NewGeoRule,
   responses: { 201: { description: 'The geo rule', schema: GeoRule, isTagged: true } },
   ifMatch: 'the pool',
@@ -76,14 +66,10 @@ const create = route({
   },
 })
 
-const replace = route({
-  method: 'PUT',
-  path: '/api/v1/georules/{id}',
+const replace = route('PUT /api/v1/georules/{id}', {
   needs: 'geo:write',
   licensed: 'geo-rules',
-  tag,
   summary: 'Replace a geo rule (tier pro)',
-  params: Id,
   body: GeoRuleChange,
   responses: { 200: { description: 'The geo rule', schema: GeoRule, isTagged: true } },
   ifMatch: 'the geo rule',
@@ -110,13 +96,9 @@ const replace = route({
   },
 })
 
-const removeRule = route({
-  method: 'DELETE',
-  path: '/api/v1/georules/{id}',
+const removeRule = route('DELETE /api/v1/georules/{id}', {
   needs: 'geo:delete',
-  tag,
   summary: 'Delete a geo rule',
-  params: Id,
   responses: { 204: { description: 'It is gone', schema: null } },
   ifMatch: 'the geo rule',
   refusals: [404, ...writeRefusals],

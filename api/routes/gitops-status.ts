@@ -75,9 +75,7 @@ const status = Type.Object({
   node,
 })
 
-export const getGitopsStatus = route({
-  method: 'GET',
-  path: '/api/v1/gitops/status',
+export const getGitopsStatus = route('GET /api/v1/gitops/status', {
   needs: 'settings:read',
   withoutConfig: true,
   tag: 'Node',

@@ -6,7 +6,6 @@ import { missing, refused, success } from '#http/reply.ts'
 import type { Reply } from '#http/reply.ts'
 import { route } from '#api/route/route.ts'
 import type { Route } from '#api/route/route.ts'
-import { Id } from '#http/shapes.ts'
 import type { PastFault } from '#api/ports/past.ts'
 import { partsIn } from '#config/entry.ts'
 import {
@@ -16,9 +15,7 @@ import {
   showHistory,
 } from '../resources/answers/health-history.ts'
 
-const history = route({
-  method: 'GET',
-  path: '/api/v1/pools/{id}/health-history',
+const history = route('GET /api/v1/pools/{id}/health-history', {
   needs: 'pool:read',
   tag: 'Pools',
   summary: 'The members of a pool over time: up, not probed, down or kept out, as nodes answered',
@@ -26,7 +23,6 @@ const history = route({
     'From the journal of this node and, for system administrators, those in its database ' +
     '(eight nodes at most). Journals are kept as long as journal.maxAge and ' +
     'journal.maxMegabytes say. What no journal has is `unknown`, with a reason.',
-  params: Id,
   query: HealthHistoryQuery,
   responses: { 200: { description: 'Stretches of each member', schema: HealthHistory } },
   refusals: [404, 429, 503],

@@ -4,11 +4,11 @@ import { parseHealthSignal, signalBodyLimits, signalFormats } from '#schemas/hea
 import type { HealthSignal } from '#state/ports/health-signals.ts'
 import { findPart } from '#api/config/reads.ts'
 import { missing, refused, success } from '#http/reply.ts'
-import { route } from '#api/route/route.ts'
+import { routesOf } from '#api/route/route.ts'
 import type { Route } from '#api/route/route.ts'
-import { Id, UnixSeconds, nullable } from '#http/shapes.ts'
+import { UnixSeconds, nullable } from '#http/shapes.ts'
 
-const tag = 'Health signals'
+const route = routesOf({ tag: 'Health signals' })
 
 const Signal = Type.Object(
   {
@@ -86,11 +86,8 @@ const SignalBody = Type.Object(
   },
 )
 
-const post = route({
-  method: 'POST',
-  path: '/api/v1/members/{id}/health-signal',
+const post = route('POST /api/v1/members/{id}/health-signal', {
   needs: 'member:write',
-  tag,
   summary: 'Say whether a member is healthy, natively or in the words of a monitor',
   details:
     'Without `format` the body names its `source` and says `healthy`. `generic` is the same with ' +
@@ -98,7 +95,6 @@ const post = route({
     '`NewStateValue`), `vendor_b` the webhook of a monitoring service (`title`, with ' +
     '`alert_transition` or `alert_type`); the default of `ttl` is that of both. Other fields are ' +
     'passed over.',
-  params: Id,
   query: Type.Object(
     { format: Type.Optional(Type.Enum([...signalFormats])) },
     { additionalProperties: false },
@@ -128,13 +124,9 @@ const post = route({
   },
 })
 
-const list = route({
-  method: 'GET',
-  path: '/api/v1/members/{id}/health-signals',
+const list = route('GET /api/v1/members/{id}/health-signals', {
   needs: 'member:read',
-  tag,
   summary: 'The unexpired signals of a member, by source',
-  params: Id,
   responses: { 200: { description: 'Signals', schema: Type.Array(Signal) } },
   refusals: [404, 503],
   ports: ['config', 'healthSignals', 'clock'],

@@ -8,9 +8,7 @@ const reasons = Type.Array(Type.Object({ code: Type.String(), message: Type.Stri
   description: 'What is wrong, and what is still to be done; empty only with ok or ready',
 })
 
-export const getHealth = route({
-  method: 'GET',
-  path: '/api/v1/health',
+export const getHealth = route('GET /api/v1/health', {
   needs: 'public',
   withoutConfig: true,
   tag: 'Node',
@@ -25,9 +23,7 @@ export const getHealth = route({
   handle: ({ ports }) => success(ports.view.health()),
 })
 
-export const getReady = route({
-  method: 'GET',
-  path: '/api/v1/ready',
+export const getReady = route('GET /api/v1/ready', {
   needs: 'public',
   withoutConfig: true,
   tag: 'Node',

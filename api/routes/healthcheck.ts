@@ -15,19 +15,14 @@ import {
   patchOfHealthCheck,
   specOfHealthCheck,
 } from '../resources/health-check.ts'
-import { route } from '#api/route/route.ts'
+import { routesOf } from '#api/route/route.ts'
 import type { Route, RouteContext } from '#api/route/route.ts'
-import { Id } from '#http/shapes.ts'
 
-const tag = 'Health checks'
+const route = routesOf({ tag: 'Health checks' })
 
-const put = route({
-  method: 'PUT',
-  path: '/api/v1/pools/{id}/healthcheck',
+const put = route('PUT /api/v1/pools/{id}/healthcheck', {
   needs: 'hc:write',
-  tag,
   summary: 'Set the health check of a pool, whole; zero values take their defaults',
-  params: Id,
   body: HealthCheckBody,
   responses: { 200: { description: 'The health check', schema: HealthCheck, isTagged: true } },
   ifMatch: 'the pool',
@@ -43,14 +38,10 @@ const put = route({
   },
 })
 
-const patch = route({
-  method: 'PATCH',
-  path: '/api/v1/pools/{id}/healthcheck',
+const patch = route('PATCH /api/v1/pools/{id}/healthcheck', {
   needs: 'hc:write',
-  tag,
   summary: 'Change the named fields of a health check; null takes a field back to its default',
   details: 'With a `type` that becomes `script`, program and text that it does not name go.',
-  params: Id,
   body: HealthCheckPatch,
   responses: { 200: { description: 'The health check', schema: HealthCheck, isTagged: true } },
   ifMatch: 'the pool',
@@ -84,13 +75,9 @@ function newScript(body: HealthCheckPatch): HealthCheckPatch {
   return { scriptPath: null, scriptContent: null, ...body }
 }
 
-const get = route({
-  method: 'GET',
-  path: '/api/v1/pools/{id}/healthcheck',
+const get = route('GET /api/v1/pools/{id}/healthcheck', {
   needs: 'hc:read',
-  tag,
   summary: 'The health check of a pool',
-  params: Id,
   responses: { 200: { description: 'The health check', schema: HealthCheck, isTagged: true } },
   refusals: [404],
   ports: ['config'],
@@ -103,13 +90,9 @@ const get = route({
   },
 })
 
-const removeCheck = route({
-  method: 'DELETE',
-  path: '/api/v1/pools/{id}/healthcheck',
+const removeCheck = route('DELETE /api/v1/pools/{id}/healthcheck', {
   needs: 'hc:delete',
-  tag,
   summary: 'Delete the health check of a pool: all its members count as healthy',
-  params: Id,
   responses: { 204: { description: 'It is gone', schema: null } },
   ifMatch: 'the pool',
   refusals: [404, ...writeRefusals],

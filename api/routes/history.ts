@@ -23,13 +23,12 @@ import {
 import type { Fates } from '#api/history/history-json.ts'
 import { created, missing, refused, success } from '#http/reply.ts'
 import type { Reply } from '#http/reply.ts'
-import { route } from '#api/route/route.ts'
+import { routesOf } from '#api/route/route.ts'
 import type { Route, RouteContext } from '#api/route/route.ts'
-import { Id } from '#http/shapes.ts'
 import { scriptCheckRefusal } from './healthcheck.ts'
 import { chainRefusal, scriptRefusal } from './services.ts'
 
-const tag = 'History'
+const route = routesOf({ tag: 'History' })
 const pageDefault = 100
 
 const Page = Type.Object(
@@ -48,8 +47,6 @@ const Page = Type.Object(
   { additionalProperties: false },
 )
 type Page = Static<typeof Page>
-
-const Commit = Type.Object({ commit: Type.String({ minLength: 1, maxLength: 255 }) })
 
 type Context = Pick<RouteContext<'view' | 'history' | 'commitFates'>, 'caller' | 'ports'>
 type RevertContext = Pick<
@@ -116,11 +113,8 @@ async function page(context: Context, { limit, cursor = '' }: Page, uid: string)
   return success(shown, next === '' ? {} : { 'x-next-cursor': next })
 }
 
-const list = route({
-  method: 'GET',
-  path: '/api/v1/history',
+const list = route('GET /api/v1/history', {
   needs: 'history:read',
-  tag,
   summary: 'Commits of the accepted configuration that changed something of yours, newest first',
   details:
     'Each commit is compared with its first parent. One question looks at ' +
@@ -135,13 +129,9 @@ const list = route({
   handle: (context) => page(context, context.query, ''),
 })
 
-const ofPool = route({
-  method: 'GET',
-  path: '/api/v1/pools/{id}/history',
+const ofPool = route('GET /api/v1/pools/{id}/history', {
   needs: 'history:read',
-  tag,
   summary: 'Commits that changed a pool, with its members, rules and health check',
-  params: Id,
   query: Page,
   responses: { 200: { description: 'Commits', schema: Type.Array(HistoryEntry) } },
   refusals: [404, 503],
@@ -152,13 +142,9 @@ const ofPool = route({
   },
 })
 
-const get = route({
-  method: 'GET',
-  path: '/api/v1/history/{commit}',
+const get = route('GET /api/v1/history/{commit}', {
   needs: 'history:read',
-  tag,
   summary: 'What a commit changed, object by object and field by field',
-  params: Commit,
   responses: { 200: { description: 'The commit', schema: HistoryDetail } },
   refusals: [404, 503],
   ports: ['view', 'history', 'commitFates'],
@@ -171,17 +157,13 @@ const get = route({
   },
 })
 
-const revert = route({
-  method: 'POST',
-  path: '/api/v1/history/{commit}/revert',
+const revert = route('POST /api/v1/history/{commit}/revert', {
   needs: 'history:write',
-  tag,
   summary: 'Take back what a commit changed, in a new commit',
   details:
     'Fields, members and rules that it changed get their values from before; other changes stay. ' +
     '409 names what was changed since and stands in the way. Of a commit that changed objects of ' +
     'several tenants, a tenant takes back its own part.',
-  params: Commit,
   responses: { 201: { description: 'The new commit', schema: Reverted, hasRevision: true } },
   takesDryRun: true,
   refusals: [404, ...writeRefusals],

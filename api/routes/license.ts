@@ -3,12 +3,12 @@ import { Type } from 'typebox'
 import { licenceSources, licenceStatuses } from '#licence/state.ts'
 import { tokenLimits } from '#licence/token.ts'
 import { invalid, success } from '#http/reply.ts'
-import { route } from '#api/route/route.ts'
+import { routesOf } from '#api/route/route.ts'
 import type { Route } from '#api/route/route.ts'
 import { body, nullable } from '#http/shapes.ts'
 import { storeAway, storeFailed } from '#http/store-reply.ts'
 
-const tag = 'Licence'
+const route = routesOf({ tag: 'Licence', withoutConfig: true })
 
 const License = Type.Object(
   {
@@ -32,24 +32,16 @@ const License = Type.Object(
   { title: 'License' },
 )
 
-const get = route({
-  method: 'GET',
-  path: '/api/v1/license',
+const get = route('GET /api/v1/license', {
   needs: 'license:read',
-  withoutConfig: true,
-  tag,
   summary: 'The licence of the installation, and why it is as it is',
   responses: { 200: { description: 'The licence', schema: License } },
   ports: ['licenceAdmin'],
   handle: async ({ ports }) => success(await ports.licenceAdmin.current()),
 })
 
-const apply = route({
-  method: 'POST',
-  path: '/api/v1/license',
+const apply = route('POST /api/v1/license', {
   needs: 'license:write',
-  withoutConfig: true,
-  tag,
   summary: 'Apply a licence token: checked, kept for all nodes, in force at once',
   body: body({ token: Type.String({ minLength: 1, maxLength: tokenLimits.charactersMax }) }),
   responses: { 200: { description: 'The licence as it is now', schema: License } },

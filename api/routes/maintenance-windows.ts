@@ -27,9 +27,7 @@ const windows = objectRoutes({
   show: ({ ports }, entry) => showWindow(ports.config.snapshot(), entry, ports.clock.nowMs()),
 })
 
-const create = route({
-  method: 'POST',
-  path: '/api/v1/maintenance-windows',
+const create = route('POST /api/v1/maintenance-windows', {
   needs: 'maintenance:write',
   tag,
   summary: 'Take a member, or each member of a pool, out of rotation for a time',

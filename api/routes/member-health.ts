@@ -20,9 +20,7 @@ const MembersHealth = Type.Record(Type.String(), Told, {
   description: 'By `TENANT/POOL/ADDRESS`; of two members with one address, the first',
 })
 
-export const getMembersHealth = route({
-  method: 'GET',
-  path: '/api/v1/health/members',
+export const getMembersHealth = route('GET /api/v1/health/members', {
   needs: 'pool:read',
   tag: 'Health',
   summary: 'The health by which this node answers, of all members that are not simply well',

@@ -19,19 +19,14 @@ import {
   showMember,
   specOfNewMember,
 } from '../resources/member.ts'
-import { route } from '#api/route/route.ts'
+import { routesOf } from '#api/route/route.ts'
 import type { Route, RouteContext } from '#api/route/route.ts'
-import { Id } from '#http/shapes.ts'
 
-const tag = 'Members'
+const route = routesOf({ tag: 'Members' })
 
-const create = route({
-  method: 'POST',
-  path: '/api/v1/pools/{id}/members',
+const create = route('POST /api/v1/pools/{id}/members', {
   needs: 'member:write',
-  tag,
   summary: 'Add a member to a pool',
-  params: Id,
   body: NewMember,
   responses: { 201: { description: 'The member', schema: Member, isTagged: true } },
   ifMatch: 'the pool',
@@ -60,13 +55,9 @@ const create = route({
   },
 })
 
-const list = route({
-  method: 'GET',
-  path: '/api/v1/pools/{id}/members',
+const list = route('GET /api/v1/pools/{id}/members', {
   needs: 'member:read',
-  tag,
   summary: 'The members of a pool, in the order of its file',
-  params: Id,
   query: Paging,
   responses: { 200: { description: 'Members', schema: Type.Array(Member) } },
   refusals: [404],
@@ -80,13 +71,9 @@ const list = route({
   },
 })
 
-const get = route({
-  method: 'GET',
-  path: '/api/v1/members/{id}',
+const get = route('GET /api/v1/members/{id}', {
   needs: 'member:read',
-  tag,
   summary: 'One member',
-  params: Id,
   responses: { 200: { description: 'The member', schema: Member, isTagged: true } },
   refusals: [404],
   ports: ['config', 'overlays', 'clock'],
@@ -99,16 +86,12 @@ const get = route({
   },
 })
 
-const change = route({
-  method: 'PUT',
-  path: '/api/v1/members/{id}',
+const change = route('PUT /api/v1/members/{id}', {
   needs: 'member:write',
-  tag,
   summary: 'Change the named fields of a member; address and port are its identity and stay',
   details:
     'While a rollout of the member is not over, its `weight` is refused with 409. ' +
     '`enabled: true` takes the member out of the maintenance windows that hold it out now.',
-  params: Id,
   body: MemberChange,
   responses: { 200: { description: 'The member', schema: Member, isTagged: true } },
   ifMatch: 'the member',
@@ -117,14 +100,10 @@ const change = route({
   handle: (context) => changeMember(context, context.params.id, context.body),
 })
 
-const patch = route({
-  method: 'PATCH',
-  path: '/api/v1/members/{id}',
+const patch = route('PATCH /api/v1/members/{id}', {
   needs: 'member:write',
-  tag,
   summary: 'Change the named fields of a member; null takes a field back to its default',
   details: 'At another address or hostname the member begins anew: nothing is known of its health.',
-  params: Id,
   body: MemberPatch,
   responses: { 200: { description: 'The member', schema: Member, isTagged: true } },
   ifMatch: 'the member',
@@ -153,13 +132,9 @@ async function changeMember(
   return done.ok ? success(shown(context.ports, done.value), done.value.headers) : done.error
 }
 
-const removeMember = route({
-  method: 'DELETE',
-  path: '/api/v1/members/{id}',
+const removeMember = route('DELETE /api/v1/members/{id}', {
   needs: 'member:delete',
-  tag,
   summary: 'Delete a member, with the geo rules, rollouts and windows that name it',
-  params: Id,
   responses: { 204: { description: 'It is gone', schema: null } },
   ifMatch: 'the member',
   refusals: [404, ...writeRefusals],

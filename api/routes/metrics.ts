@@ -3,9 +3,7 @@ import { Type } from 'typebox'
 import { success } from '#http/reply.ts'
 import { route } from '#api/route/route.ts'
 
-export const getMetrics = route({
-  method: 'GET',
-  path: '/metrics',
+export const getMetrics = route('GET /metrics', {
   needs: 'cluster:status',
   withoutConfig: true,
   withMetricsToken: true,

@@ -1,17 +1,13 @@
 // /api/v1/auth/oidc: the two requests of a login through the identity provider.
 import { Type } from 'typebox'
 import { beginLogin, finishLogin } from '#access/auth/oidc-login.ts'
-import { route } from '#api/route/route.ts'
+import { routesOf } from '#api/route/route.ts'
 import type { Route } from '#api/route/route.ts'
 
-const tag = 'Authentication'
+const route = routesOf({ tag: 'Authentication', withoutConfig: true })
 
-const authorize = route({
-  method: 'GET',
-  path: '/api/v1/auth/oidc/authorize',
+const authorize = route('GET /api/v1/auth/oidc/authorize', {
   needs: 'public',
-  withoutConfig: true,
-  tag,
   summary: 'Send the browser to the identity provider',
   responses: { 302: { description: 'To the identity provider', schema: null, setsCookie: true } },
   refusals: [404, 429, 502],
@@ -21,12 +17,8 @@ const authorize = route({
 
 const word = (description: string) => Type.Optional(Type.String({ maxLength: 4_096, description }))
 
-const callback = route({
-  method: 'GET',
-  path: '/api/v1/auth/oidc/callback',
+const callback = route('GET /api/v1/auth/oidc/callback', {
   needs: 'public',
-  withoutConfig: true,
-  tag,
   summary: 'Begin a session for somebody who comes back from the identity provider',
   // Providers add parameters of their own.
   query: Type.Object({

@@ -24,9 +24,7 @@ const bodyBytesMax = 256 * 1024
 /** @param rows what is one commit of several is planned as those, and is none of them */
 export function planRoutes(rows: readonly Route[]): readonly Route[] {
   const writes = new WriteRoutes(rows.filter(takesDryRun))
-  const plan = route({
-    method: 'POST',
-    path: '/api/v1/plan',
+  const plan = route('POST /api/v1/plan', {
     needs: 'any',
     tag: 'Explanations',
     summary: 'Which clients would get another answer after writes, of which none is made',

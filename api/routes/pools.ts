@@ -15,7 +15,6 @@ import {
 } from '../resources/pool.ts'
 import { route } from '#api/route/route.ts'
 import type { Route, RouteContext } from '#api/route/route.ts'
-import { Id } from '#http/shapes.ts'
 
 const tag = 'Pools'
 const pools = objectRoutes({
@@ -24,9 +23,7 @@ const pools = objectRoutes({
   show: (_, entry) => showPool(entry),
 })
 
-const create = route({
-  method: 'POST',
-  path: '/api/v1/pools',
+const create = route('POST /api/v1/pools', {
   needs: 'pool:write',
   tag,
   summary: 'Create a pool without members; its name is unique across tenants',
@@ -43,13 +40,10 @@ const create = route({
   },
 })
 
-const rename = route({
-  method: 'PUT',
-  path: '/api/v1/pools/{id}',
+const rename = route('PUT /api/v1/pools/{id}', {
   needs: 'pool:write',
   tag,
   summary: 'Rename a pool; its services, rollouts and windows follow, other fields stay',
-  params: Id,
   body: PoolBody,
   responses: { 200: pools.one },
   ifMatch: 'the pool',
@@ -58,13 +52,10 @@ const rename = route({
   handle: (context) => changePool(context, context.params.id, context.body),
 })
 
-const patch = route({
-  method: 'PATCH',
-  path: '/api/v1/pools/{id}',
+const patch = route('PATCH /api/v1/pools/{id}', {
   needs: 'pool:write',
   tag,
   summary: 'Change the named fields of a pool; null takes a field back to its default',
-  params: Id,
   body: PoolPatch,
   responses: { 200: pools.one },
   ifMatch: 'the pool',

@@ -26,11 +26,10 @@ import {
   specOfNewRecord,
 } from '../resources/record.ts'
 import type { RecordRow } from '../resources/record.ts'
-import { route } from '#api/route/route.ts'
+import { routesOf } from '#api/route/route.ts'
 import type { Route, RouteContext } from '#api/route/route.ts'
-import { Id } from '#http/shapes.ts'
 
-const tag = 'Records'
+const route = routesOf({ tag: 'Records' })
 
 const Query = Type.Object(
   {
@@ -41,11 +40,8 @@ const Query = Type.Object(
   { additionalProperties: false },
 )
 
-const create = route({
-  method: 'POST',
-  path: '/api/v1/records',
+const create = route('POST /api/v1/records', {
   needs: 'record:write',
-  tag,
   summary: 'Create the records of one name and type, in a file of their own',
   details:
     'Names without a final dot are relative to the zone, as in zone files, and the text of a TXT ' +
@@ -83,11 +79,8 @@ function freeName({ caller, ports }: RouteContext<'config'>, name: string): stri
   for (let free = name, n = 2; ; free = `${name} ${n++}`) if (!isTaken(free)) return free
 }
 
-const list = route({
-  method: 'GET',
-  path: '/api/v1/records',
+const list = route('GET /api/v1/records', {
   needs: 'record:read',
-  tag,
   summary: 'All record sets, or those of one zone, name or type, by name',
   query: Query,
   responses: { 200: { description: 'Record sets', schema: Type.Array(Record) } },
@@ -108,13 +101,9 @@ function filterOf({ zone, type }: Static<typeof Query>) {
     (type === undefined || row.code === code)
 }
 
-const get = route({
-  method: 'GET',
-  path: '/api/v1/records/{id}',
+const get = route('GET /api/v1/records/{id}', {
   needs: 'record:read',
-  tag,
   summary: 'One record set',
-  params: Id,
   responses: { 200: { description: 'The record set', schema: Record, isTagged: true } },
   refusals: [404],
   ports: ['config'],
@@ -125,13 +114,9 @@ const get = route({
   },
 })
 
-const replace = route({
-  method: 'PUT',
-  path: '/api/v1/records/{id}',
+const replace = route('PUT /api/v1/records/{id}', {
   needs: 'record:write',
-  tag,
   summary: 'Replace the values and the TTL of a record set; name and type stay',
-  params: Id,
   body: RecordBody,
   responses: { 200: { description: 'The record set', schema: Record, isTagged: true } },
   ifMatch: 'the record set',
@@ -141,13 +126,9 @@ const replace = route({
     change(context, context.params.id, { ...context.body, ttl: context.body.ttl ?? null }),
 })
 
-const patch = route({
-  method: 'PATCH',
-  path: '/api/v1/records/{id}',
+const patch = route('PATCH /api/v1/records/{id}', {
   needs: 'record:write',
-  tag,
   summary: 'Change the named fields of a record set; null takes its TTL back to that of the file',
-  params: Id,
   body: RecordPatch,
   responses: { 200: { description: 'The record set', schema: Record, isTagged: true } },
   ifMatch: 'the record set',
@@ -187,13 +168,9 @@ function shown({ entry, partId }: Written) {
   return showRecord({ owner: entry, part, position: 0 })
 }
 
-const removeRecord = route({
-  method: 'DELETE',
-  path: '/api/v1/records/{id}',
+const removeRecord = route('DELETE /api/v1/records/{id}', {
   needs: 'record:write',
-  tag,
   summary: 'Delete a record set; a file goes with its last one',
-  params: Id,
   responses: { 204: { description: 'It is gone', schema: null } },
   ifMatch: 'the record set',
   refusals: [404, ...writeRefusals],

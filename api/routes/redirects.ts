@@ -60,9 +60,7 @@ const redirects = objectRoutes({
   show: (_, entry) => show(entry, 0),
 })
 
-const list = route({
-  method: 'GET',
-  path: '/api/v1/redirects',
+const list = route('GET /api/v1/redirects', {
   needs: 'redirect:read',
   tag,
   summary: 'All redirects, by name, with their hits on all nodes',
@@ -80,9 +78,7 @@ const list = route({
   },
 })
 
-const create = route({
-  method: 'POST',
-  path: '/api/v1/redirects',
+const create = route('POST /api/v1/redirects', {
   needs: 'redirect:write',
   licensed: 'redirects',
   tag,

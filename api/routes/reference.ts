@@ -7,11 +7,11 @@ import { pageOf, pagePolicy } from '../reference/page.ts'
 import { takesCoding } from '#http/compression/accepted.ts'
 import { missing, success } from '#http/reply.ts'
 import type { Reply } from '#http/reply.ts'
-import { route } from '#api/route/route.ts'
+import { routesOf } from '#api/route/route.ts'
 import type { RequestFacts } from '#http/request-facts.ts'
 import type { Route } from '#api/route/route.ts'
 
-const tag = 'Reference'
+const route = routesOf({ tag: 'Reference', withoutConfig: true })
 
 export const referencePath = '/api/v1/docs'
 
@@ -19,24 +19,16 @@ export const referencePath = '/api/v1/docs'
 export function referenceRoutes(others: readonly Route[]): readonly Route[] {
   let document: ReferenceDocument | undefined
   const own: readonly Route[] = [
-    route({
-      method: 'GET',
-      path: '/',
+    route('GET /', {
       needs: 'public',
-      withoutConfig: true,
-      tag,
       summary: 'To where people begin: the dashboard of the node, or the page of this reference',
       details: 'A login through the identity provider ends here.',
       responses: { 302: { description: 'The `Location` says where', schema: null } },
       ports: ['homePath'],
       handle: ({ ports: { homePath } }) => ({ status: 302, headers: { location: homePath } }),
     }),
-    route({
-      method: 'GET',
-      path: '/api/v1/openapi.json',
+    route('GET /api/v1/openapi.json', {
       needs: 'public',
-      withoutConfig: true,
-      tag,
       summary: 'This API as an OpenAPI 3.1 document',
       responses: {
         200: {
@@ -48,12 +40,8 @@ export function referenceRoutes(others: readonly Route[]): readonly Route[] {
       handle: ({ request }) =>
         sendDocument((document ??= documentOf([...others, ...own])), request),
     }),
-    route({
-      method: 'GET',
-      path: referencePath,
+    route(`GET ${referencePath}`, {
       needs: 'public',
-      withoutConfig: true,
-      tag,
       summary: 'The same as a page, in which each route can be tried',
       responses: {
         200: {
@@ -64,12 +52,8 @@ export function referenceRoutes(others: readonly Route[]): readonly Route[] {
       },
       handle: () => success(pageOf(`${referencePath}/`), { 'content-security-policy': pagePolicy }),
     }),
-    route({
-      method: 'GET',
-      path: `${referencePath}/{file}`,
+    route(`GET ${referencePath}/{file}`, {
       needs: 'public',
-      withoutConfig: true,
-      tag,
       summary: 'A file of that page',
       params: Type.Object({ file: Type.String({ maxLength: 255, examples: [...assetNames] }) }),
       responses: {

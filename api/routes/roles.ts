@@ -11,13 +11,13 @@ import { isPermission, permissions as atoms } from '#access/permissions.ts'
 import { Name, named } from '#http/paging.ts'
 import { created, invalid, missing, noContent, refused, success } from '#http/reply.ts'
 import type { Reply } from '#http/reply.ts'
-import { route } from '#api/route/route.ts'
+import { routesOf } from '#api/route/route.ts'
 import type { Route } from '#api/route/route.ts'
-import { Id, UnixSeconds, body, nullable } from '#http/shapes.ts'
+import { UnixSeconds, body, nullable } from '#http/shapes.ts'
 import { storeFailed } from '#http/store-reply.ts'
 import { RoleName } from '#access/auth/user-json.ts'
 
-const tag = 'Roles'
+const route = routesOf({ tag: 'Roles', withoutConfig: true })
 
 const RoleJson = Type.Object(
   {
@@ -36,12 +36,8 @@ const Permissions = Type.Array(Type.String({ maxLength: 64 }), {
   maxItems: roleLimits.permissionsMax,
 })
 
-const list = route({
-  method: 'GET',
-  path: '/api/v1/roles',
+const list = route('GET /api/v1/roles', {
   needs: 'role:read',
-  withoutConfig: true,
-  tag,
   summary: "The built-in roles and the tenant's own",
   query: Name,
   responses: { 200: { description: 'Roles', schema: Type.Array(RoleJson) } },
@@ -53,13 +49,9 @@ const list = route({
   },
 })
 
-const create = route({
-  method: 'POST',
-  path: '/api/v1/roles',
+const create = route('POST /api/v1/roles', {
   needs: 'role:write',
-  withoutConfig: true,
   licensed: 'custom-roles',
-  tag,
   summary: 'Create a role of the tenant (enterprise tier)',
   body: body({ name: RoleName, permissions: Permissions }),
   responses: { 201: { description: 'The role', schema: RoleJson } },
@@ -85,14 +77,9 @@ const create = route({
   },
 })
 
-const get = route({
-  method: 'GET',
-  path: '/api/v1/roles/{id}',
+const get = route('GET /api/v1/roles/{id}', {
   needs: 'role:read',
-  withoutConfig: true,
-  tag,
   summary: 'One role',
-  params: Id,
   responses: { 200: { description: 'The role', schema: RoleJson } },
   refusals: [404],
   ports: ['roles'],
@@ -103,14 +90,9 @@ const get = route({
   },
 })
 
-const update = route({
-  method: 'PUT',
-  path: '/api/v1/roles/{id}',
+const update = route('PUT /api/v1/roles/{id}', {
   needs: 'role:write',
-  withoutConfig: true,
-  tag,
   summary: 'Replace the permissions of a role',
-  params: Id,
   body: body({ permissions: Permissions }),
   responses: { 200: { description: 'The role', schema: RoleJson } },
   refusals: [404],
@@ -138,14 +120,9 @@ const update = route({
   },
 })
 
-const remove = route({
-  method: 'DELETE',
-  path: '/api/v1/roles/{id}',
+const remove = route('DELETE /api/v1/roles/{id}', {
   needs: 'role:write',
-  withoutConfig: true,
-  tag,
   summary: 'Delete a role that nobody has',
-  params: Id,
   responses: { 204: { description: 'It is gone', schema: null } },
   refusals: [404, 409],
   ports: ['users', 'roles'],

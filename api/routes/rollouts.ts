@@ -8,7 +8,6 @@ import { invalid, refused } from '#http/reply.ts'
 import { NewRollout, Rollout, showRollout } from '../resources/rollout.ts'
 import { route } from '#api/route/route.ts'
 import type { Route, RouteContext } from '#api/route/route.ts'
-import { Id } from '#http/shapes.ts'
 
 const tag = 'Rollouts'
 const rollouts = objectRoutes({
@@ -28,9 +27,7 @@ function shown(
 /** A new rollout is pending until the next tick of the controller. */
 const pendingMs = 5_000
 
-const create = route({
-  method: 'POST',
-  path: '/api/v1/rollouts',
+const create = route('POST /api/v1/rollouts', {
   needs: 'rollout:write',
   licensed: 'rollouts',
   tag,
@@ -72,13 +69,10 @@ const summaries = {
 } as const
 
 const decisions = (['pause', 'promote', 'abort'] as const).map((intent) =>
-  route({
-    method: 'POST',
-    path: `/api/v1/rollouts/{id}/${intent}`,
+  route(`POST /api/v1/rollouts/{id}/${intent}`, {
     needs: 'rollout:write',
     tag,
     summary: summaries[intent],
-    params: Id,
     responses: { 200: rollouts.one },
     ifMatch: 'the rollout',
     refusals: [404, ...writeRefusals],

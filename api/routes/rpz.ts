@@ -17,21 +17,17 @@ import {
   sourceOfNewRule,
   specOfNewRule,
 } from '../resources/response-rule.ts'
-import { route } from '#api/route/route.ts'
+import { routesOf } from '#api/route/route.ts'
 import type { Route, RouteContext } from '#api/route/route.ts'
-import { Id } from '#http/shapes.ts'
 
-const tag = 'Response rules'
+const route = routesOf({ tag: 'Response rules' })
 
 /** They belong to no tenant: a caller with the permission sees all. */
 const policiesOf = ({ ports }: Pick<RouteContext<'config'>, 'ports'>) =>
   ports.config.snapshot().list('ResponsePolicy')
 
-const list = route({
-  method: 'GET',
-  path: '/api/v1/rpz/rules',
+const list = route('GET /api/v1/rpz/rules', {
   needs: 'rpz:read',
-  tag,
   summary: 'All response rules, in the order of their files, with their hits on all nodes',
   details:
     'An exact rule goes before every domain rule; of those the deepest one wins. Every node adds ' +
@@ -47,12 +43,9 @@ const list = route({
   },
 })
 
-const create = route({
-  method: 'POST',
-  path: '/api/v1/rpz/rules',
+const create = route('POST /api/v1/rpz/rules', {
   needs: 'rpz:write',
   licensed: 'response-policy',
-  tag,
   summary: 'Add a response rule (tier pro)',
   details:
     'It goes into a policy of its source, which is made when there is none. `actionTarget` is ' +
@@ -94,13 +87,9 @@ function policyFor(
   return { owner: { tenant: '', name }, ownerSpec: name === source ? {} : { source } }
 }
 
-const removeRule = route({
-  method: 'DELETE',
-  path: '/api/v1/rpz/rules/{id}',
+const removeRule = route('DELETE /api/v1/rpz/rules/{id}', {
   needs: 'rpz:write',
-  tag,
   summary: 'Delete a response rule; a policy goes with its last one',
-  params: Id,
   responses: { 204: { description: 'It is gone', schema: null } },
   ifMatch: 'the rule',
   refusals: [404, ...writeRefusals],

@@ -4,24 +4,21 @@ import { findPart } from '#api/config/reads.ts'
 import { apiLimits } from '#http/limits.ts'
 import { invalid, refused, success } from '#http/reply.ts'
 import { canonical } from '../resources/member.ts'
-import { route } from '#api/route/route.ts'
+import { routesOf } from '#api/route/route.ts'
 import type { Route } from '#api/route/route.ts'
 import { rumScript } from '#api/resources/rum-script.ts'
 import { body } from '#http/shapes.ts'
 
-const tag = 'Real-user measurement'
+const route = routesOf({ tag: 'Real-user measurement' })
 const { bodyBytesMax, samplesMax, scriptCacheSeconds } = apiLimits.rum
 
 /** With dots between labels of 63 octets at most, and escapes. */
 const Domain = Type.String({ minLength: 1, maxLength: 1_024 })
 
-const script = route({
-  method: 'GET',
-  path: '/api/v1/rum.js',
+const script = route('GET /api/v1/rum.js', {
   needs: 'public',
   withoutConfig: true,
   forPages: true,
-  tag,
   summary: 'The beacon: a script for pages, which says by data-domain what to measure',
   responses: {
     200: {
@@ -37,13 +34,10 @@ const script = route({
     }),
 })
 
-const config = route({
-  method: 'GET',
-  path: '/api/v1/rum/config',
+const config = route('GET /api/v1/rum/config', {
   needs: 'public',
   withoutConfig: true,
   forPages: true,
-  tag,
   summary: 'What a browser may measure for a domain; of many members some, others each time',
   query: Type.Object({ domain: Domain }, { additionalProperties: false }),
   responses: {
@@ -65,14 +59,11 @@ const Sample = body({
   latencyMs: Type.Number({ description: 'Above 0, at most 60000; otherwise it is rejected' }),
 })
 
-const ingest = route({
-  method: 'POST',
-  path: '/api/v1/rum/ingest',
+const ingest = route('POST /api/v1/rum/ingest', {
   needs: 'public',
   withoutConfig: true,
   forPages: true,
   bodyBytesMax,
-  tag,
   summary: 'What a browser has measured; its network is that of the address it comes from',
   body: body({
     domain: Domain,
@@ -103,11 +94,8 @@ const ingest = route({
   },
 })
 
-const status = route({
-  method: 'GET',
-  path: '/api/v1/rum/status',
+const status = route('GET /api/v1/rum/status', {
   needs: 'pool:read',
-  tag,
   summary: 'How much of what this node was told is fresh, about the members of the tenant',
   responses: {
     200: {
@@ -143,11 +131,8 @@ const status = route({
   },
 })
 
-const networks = route({
-  method: 'GET',
-  path: '/api/v1/rum/networks',
+const networks = route('GET /api/v1/rum/networks', {
   needs: 'pool:read',
-  tag,
   summary: 'From which networks browsers report to this node, about the members of the tenant',
   details:
     'As gslbd plan --traffic reads it. A report counts 1 when it comes, half ten minutes later, ' +

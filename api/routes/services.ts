@@ -25,7 +25,6 @@ import {
 } from '../resources/service.ts'
 import { route } from '#api/route/route.ts'
 import type { Route, RouteContext } from '#api/route/route.ts'
-import { Id } from '#http/shapes.ts'
 
 const tag = 'Services'
 const services = objectRoutes({
@@ -38,9 +37,7 @@ const services = objectRoutes({
 type Asked = Pick<ServicePatch, 'domain' | 'poolId' | 'filterChain'>
 type Context = Pick<RouteContext<'config'>, 'caller' | 'ports'> & { readonly body: Asked }
 
-const create = route({
-  method: 'POST',
-  path: '/api/v1/services',
+const create = route('POST /api/v1/services', {
   needs: 'service:write',
   tag,
   summary: 'Create a service; name and domain are unique across tenants',
@@ -68,14 +65,11 @@ const create = route({
   },
 })
 
-const replace = route({
-  method: 'PUT',
-  path: '/api/v1/services/{id}',
+const replace = route('PUT /api/v1/services/{id}', {
   needs: 'service:write',
   tag,
   summary: 'Replace a service; a field that is left out goes back to its default',
   details: '`onAllDown`, `answerCount` and `weakSpots` stay when they are left out.',
-  params: Id,
   body: ServiceBody,
   responses: { 200: services.one },
   ifMatch: 'the service',
@@ -91,13 +85,10 @@ const replace = route({
     }),
 })
 
-const patch = route({
-  method: 'PATCH',
-  path: '/api/v1/services/{id}',
+const patch = route('PATCH /api/v1/services/{id}', {
   needs: 'service:write',
   tag,
   summary: 'Change the named fields of a service; null takes a field back to its default',
-  params: Id,
   body: ServicePatch,
   responses: { 200: services.one },
   ifMatch: 'the service',

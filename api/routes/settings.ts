@@ -8,11 +8,11 @@ import type { Operation } from '#config/operation.ts'
 import { tagged, write, writeRefusals } from '#api/config/writes.ts'
 import { preconditionOf } from '#api/route/if-match.ts'
 import { refused, success } from '#http/reply.ts'
-import { route } from '#api/route/route.ts'
+import { routesOf } from '#api/route/route.ts'
 import type { Route, RouteContext } from '#api/route/route.ts'
 import { body, nullable } from '#http/shapes.ts'
 
-const tag = 'Settings'
+const route = routesOf({ tag: 'Settings', ofPlatform: true })
 
 const NodeSetting = Type.Object({
   key: Type.String(),
@@ -56,12 +56,8 @@ const ServerSettings = Type.Object(
   { title: 'Settings' },
 )
 
-const get = route({
-  method: 'GET',
-  path: '/api/v1/settings',
+const get = route('GET /api/v1/settings', {
   needs: 'settings:read',
-  ofPlatform: true,
-  tag,
   summary: 'All settings: of this node with where each comes from, and of the repository',
   details:
     'Only for the tenant `default`. Secrets and passwords in addresses are `***`. Entity tag and ' +
@@ -80,12 +76,8 @@ const get = route({
   },
 })
 
-const replace = route({
-  method: 'PUT',
-  path: '/api/v1/settings',
+const replace = route('PUT /api/v1/settings', {
   needs: 'settings:write',
-  ofPlatform: true,
-  tag,
   summary: 'Replace groups of the settings of the repository, by a commit',
   details:
     'Each group of the body is replaced whole, null removes one, and one that is left out stays. ' +

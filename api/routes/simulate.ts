@@ -6,16 +6,13 @@ import { invalid, missing, refused, success } from '#http/reply.ts'
 import type { Reply } from '#http/reply.ts'
 import type { SimulationFault } from '#api/ports/simulator.ts'
 import { Explanation, Question, Simulation } from '../resources/answers/simulation.ts'
-import { route } from '#api/route/route.ts'
+import { routesOf } from '#api/route/route.ts'
 import type { Route } from '#api/route/route.ts'
 
-const tag = 'Explanations'
+const route = routesOf({ tag: 'Explanations' })
 
-const simulate = route({
-  method: 'POST',
-  path: '/api/v1/simulate',
+const simulate = route('POST /api/v1/simulate', {
   needs: 'service:read',
-  tag,
   summary: 'What this node would answer to a query, and which step led to it',
   details:
     'It is the answer path that is asked, with a copy of the health, weights and turns of this ' +
@@ -33,11 +30,8 @@ const simulate = route({
   },
 })
 
-const clientOf = route({
-  method: 'GET',
-  path: '/api/v1/simulate/clients/{country}',
+const clientOf = route('GET /api/v1/simulate/clients/{country}', {
   needs: 'service:read',
-  tag,
   summary: 'A network of clients in a country, to simulate one of them',
   details: 'The largest of the geo database of this node, which 404 says where it has none.',
   params: Type.Object({
@@ -70,12 +64,9 @@ const clientOf = route({
 const noDatabase =
   'this node has no geo database that says where clients are: geoip.dbPath of its settings'
 
-const explain = route({
-  method: 'GET',
-  path: '/api/v1/explain/{code}',
+const explain = route('GET /api/v1/explain/{code}', {
   needs: 'any',
   withoutConfig: true,
-  tag,
   summary: 'What a code of a diagnostic, or of a commit that is not taken, means',
   params: Type.Object({ code: Type.String({ minLength: 1, maxLength: 64 }) }),
   responses: { 200: { description: 'Cause, help and examples', schema: Explanation } },

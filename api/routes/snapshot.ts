@@ -45,9 +45,7 @@ const Snapshot = Type.Object(
   { title: 'Snapshot' },
 )
 
-export const getSnapshot = route({
-  method: 'GET',
-  path: '/api/v1/snapshot',
+export const getSnapshot = route('GET /api/v1/snapshot', {
   needs: 'snapshot:read',
   tag: 'Dashboard',
   summary: "Everything of the caller's tenant; of all tenants for a system administrator",

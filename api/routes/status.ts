@@ -6,19 +6,14 @@ import { effectiveNow } from '#api/config/effective.ts'
 import { findObject, findPart } from '#api/config/reads.ts'
 import { missing, success } from '#http/reply.ts'
 import { HealthStatus, byAddress, healthOf, showHealth } from '../resources/health-status.ts'
-import { route } from '#api/route/route.ts'
+import { routesOf } from '#api/route/route.ts'
 import type { Route } from '#api/route/route.ts'
-import { Id } from '#http/shapes.ts'
 
-const tag = 'Health status'
+const route = routesOf({ tag: 'Health status' })
 
-const pool = route({
-  method: 'GET',
-  path: '/api/v1/pools/{id}/status',
+const pool = route('GET /api/v1/pools/{id}/status', {
   needs: 'pool:read',
-  tag,
   summary: 'The health of the members of a pool, by address',
-  params: Id,
   responses: {
     200: {
       description: 'Of two members with one address, the first',
@@ -42,13 +37,9 @@ const pool = route({
   },
 })
 
-const member = route({
-  method: 'GET',
-  path: '/api/v1/members/{id}/status',
+const member = route('GET /api/v1/members/{id}/status', {
   needs: 'member:read',
-  tag,
   summary: 'The health of one member',
-  params: Id,
   responses: { 200: { description: 'The health', schema: HealthStatus } },
   refusals: [404],
   ports: ['config', 'memberHealth', 'overlays', 'clock'],

@@ -3,9 +3,7 @@ import { Type } from 'typebox'
 import { apiLimits } from '#http/limits.ts'
 import { route } from '#api/route/route.ts'
 
-export const syncNow = route({
-  method: 'POST',
-  path: '/api/v1/sync',
+export const syncNow = route('POST /api/v1/sync', {
   needs: 'settings:write',
   ofPlatform: true,
   withoutConfig: true,

@@ -11,13 +11,13 @@ import { subjectOf, writeRefusals } from '#api/config/writes.ts'
 import type { Ports } from '#api/ports/ports.ts'
 import { Name, named } from '#http/paging.ts'
 import { created, noContent, refused, success } from '#http/reply.ts'
-import { route } from '#api/route/route.ts'
+import { routesOf } from '#api/route/route.ts'
 import type { Route } from '#api/route/route.ts'
-import { ConflictBody, Id, UnixSeconds, body } from '#http/shapes.ts'
+import { ConflictBody, UnixSeconds, body } from '#http/shapes.ts'
 import { storeFailed } from '#http/store-reply.ts'
 import { subjectHeader } from '#http/write-headers.ts'
 
-const tag = 'Tenants'
+const route = routesOf({ tag: 'Tenants' })
 
 /** The fields of a tenant. */
 const rpsLimitDefault = 1_000
@@ -27,12 +27,9 @@ const TenantJson = Type.Object(
   { title: 'Tenant' },
 )
 
-const create = route({
-  method: 'POST',
-  path: '/api/v1/tenants',
+const create = route('POST /api/v1/tenants', {
   needs: 'system',
   licensed: 'extra-tenants',
-  tag,
   summary: 'Create a tenant (enterprise tier); its API key is shown this once',
   body: body({
     name: Type.String({
@@ -120,11 +117,8 @@ const inherited = (id: string, remains: string): string =>
   `name: a tenant ${id} was deleted and left ${remains}, which a new one would get; delete them ` +
   'first, or take another name'
 
-const list = route({
-  method: 'GET',
-  path: '/api/v1/tenants',
+const list = route('GET /api/v1/tenants', {
   needs: 'system',
-  tag,
   summary: 'All tenants, without keys',
   query: Name,
   responses: { 200: { description: 'Tenants', schema: Type.Array(TenantJson) } },
@@ -132,17 +126,13 @@ const list = route({
   handle: ({ ports, query }) => success(named(ports.tenants.list(), query)),
 })
 
-const remove = route({
-  method: 'DELETE',
-  path: '/api/v1/tenants/{id}',
+const remove = route('DELETE /api/v1/tenants/{id}', {
   needs: 'system',
-  tag,
   summary: 'Remove the record of a tenant and end its key; what it owns stays',
   details:
     'Nothing is deleted with it: its pools and services are answered as before, and a new tenant ' +
     'of the same id is refused until its accounts, roles, alert channels and configuration are ' +
     'gone. Its alert channels are turned off.',
-  params: Id,
   responses: { 204: { description: 'It is gone', schema: null } },
   takesDryRun: true,
   refusals: [404, 409],

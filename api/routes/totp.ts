@@ -10,19 +10,15 @@ import type { Caller } from '#access/caller.ts'
 import type { Ports } from '#api/ports/ports.ts'
 import { invalid, missing, refused, success } from '#http/reply.ts'
 import type { Reply } from '#http/reply.ts'
-import { route } from '#api/route/route.ts'
+import { routesOf } from '#api/route/route.ts'
 import type { Route } from '#api/route/route.ts'
 import { body } from '#http/shapes.ts'
 import { storeFailed } from '#http/store-reply.ts'
 
-const tag = 'Authentication'
+const route = routesOf({ tag: 'Authentication', withoutConfig: true })
 
-const setup = route({
-  method: 'POST',
-  path: '/api/v1/auth/totp/setup',
+const setup = route('POST /api/v1/auth/totp/setup', {
   needs: 'session',
-  withoutConfig: true,
-  tag,
   summary: 'Begin the enrolment of an authenticator app',
   responses: {
     200: {
@@ -57,12 +53,8 @@ const setup = route({
   },
 })
 
-const verify = route({
-  method: 'POST',
-  path: '/api/v1/auth/totp/verify',
+const verify = route('POST /api/v1/auth/totp/verify', {
   needs: 'session',
-  withoutConfig: true,
-  tag,
   summary: 'Finish the enrolment with a code of the app',
   body: body({
     code: Type.String({ pattern: '^[0-9]{6}$', 'x-expected': 'the six digits of the app' }),

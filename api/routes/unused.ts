@@ -32,9 +32,7 @@ const Query = Type.Object(
   { additionalProperties: false },
 )
 
-const list = route({
-  method: 'GET',
-  path: '/api/v1/unused',
+const list = route('GET /api/v1/unused', {
   needs: 'usage:read_own',
   tag: 'Usage',
   summary: 'Names, members, rules and redirects that no query has used for 30 days; TTLs to change',

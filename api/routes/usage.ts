@@ -3,12 +3,11 @@ import { Type } from 'typebox'
 import type { Static } from 'typebox'
 import type { Ports } from '#api/ports/ports.ts'
 import { invalid, missing, refused, success } from '#http/reply.ts'
-import { route } from '#api/route/route.ts'
+import { routesOf } from '#api/route/route.ts'
 import type { Route } from '#api/route/route.ts'
-import { Id } from '#http/shapes.ts'
 import { storeFailed } from '#http/store-reply.ts'
 
-const tag = 'Usage'
+const route = routesOf({ tag: 'Usage' })
 
 const Hour = Type.String({
   pattern: '^\\d{4}-(0[1-9]|1[0-2])-(0[1-9]|[12]\\d|3[01])T([01]\\d|2[0-3])$',
@@ -35,12 +34,9 @@ const responses = {
   200: { description: 'Hours in which something was counted', schema: Type.Array(UsageRecord) },
 }
 
-const own = route({
-  method: 'GET',
-  path: '/api/v1/usage',
+const own = route('GET /api/v1/usage', {
   needs: 'usage:read_own',
   withoutConfig: true,
-  tag,
   summary: "The caller's tenant by hours, both ends included; without a range the day so far",
   query: Range,
   responses,
@@ -48,13 +44,9 @@ const own = route({
   handle: ({ caller, ports, query }) => answer(ports, caller.tenant, query),
 })
 
-const ofTenant = route({
-  method: 'GET',
-  path: '/api/v1/tenants/{id}/usage',
+const ofTenant = route('GET /api/v1/tenants/{id}/usage', {
   needs: 'system',
-  tag,
   summary: 'One tenant by hours, both ends included; without a range the day so far',
-  params: Id,
   query: Range,
   responses,
   refusals: [404],

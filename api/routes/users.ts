@@ -12,9 +12,9 @@ import { mayHandle, scopeOf } from '#access/grants.ts'
 import type { Ports } from '#api/ports/ports.ts'
 import { created, invalid, missing, noContent, refused, success } from '#http/reply.ts'
 import type { Reply } from '#http/reply.ts'
-import { route } from '#api/route/route.ts'
+import { routesOf } from '#api/route/route.ts'
 import type { Route } from '#api/route/route.ts'
-import { Id, body } from '#http/shapes.ts'
+import { body } from '#http/shapes.ts'
 import { storeFailed } from '#http/store-reply.ts'
 import { tenantPresence, unreadReply } from '#access/unread.ts'
 import {
@@ -26,14 +26,10 @@ import {
   toUserJson,
 } from '#access/auth/user-json.ts'
 
-const tag = 'Users'
+const route = routesOf({ tag: 'Users', withoutConfig: true })
 
-const list = route({
-  method: 'GET',
-  path: '/api/v1/users',
+const list = route('GET /api/v1/users', {
   needs: 'user:read',
-  withoutConfig: true,
-  tag,
   summary: 'The accounts of the tenant, oldest first',
   responses: { 200: { description: 'Accounts', schema: Type.Array(UserJson) } },
   ports: ['users'],
@@ -43,12 +39,8 @@ const list = route({
   },
 })
 
-const create = route({
-  method: 'POST',
-  path: '/api/v1/users',
+const create = route('POST /api/v1/users', {
   needs: 'user:write',
-  withoutConfig: true,
-  tag,
   summary: 'Create an account that logs in with a password',
   body: body({
     email: Email,
@@ -94,14 +86,9 @@ const create = route({
   },
 })
 
-const get = route({
-  method: 'GET',
-  path: '/api/v1/users/{id}',
+const get = route('GET /api/v1/users/{id}', {
   needs: 'user:read',
-  withoutConfig: true,
-  tag,
   summary: 'One account',
-  params: Id,
   responses: { 200: { description: 'The account', schema: UserJson } },
   refusals: [404],
   ports: ['users'],
@@ -112,14 +99,9 @@ const get = route({
   },
 })
 
-const update = route({
-  method: 'PUT',
-  path: '/api/v1/users/{id}',
+const update = route('PUT /api/v1/users/{id}', {
   needs: 'user:write',
-  withoutConfig: true,
-  tag,
   summary: 'Change an account; what is absent stays, but TOTP of others is cleared',
-  params: Id,
   body: body({
     displayName: Type.Optional(DisplayName),
     role: Type.Optional(RoleName),
@@ -153,14 +135,9 @@ const update = route({
   },
 })
 
-const remove = route({
-  method: 'DELETE',
-  path: '/api/v1/users/{id}',
+const remove = route('DELETE /api/v1/users/{id}', {
   needs: 'user:delete',
-  withoutConfig: true,
-  tag,
   summary: 'Delete an account and end its sessions',
-  params: Id,
   responses: { 204: { description: 'It is gone', schema: null } },
   refusals: [404, 409],
   ports: ['identities', 'users', 'roles', 'sessions'],

@@ -7,19 +7,16 @@ import { feedPath } from '#http/handshake/web-socket.ts'
 import { crossSite } from '#http/origin.ts'
 import { refused, success } from '#http/reply.ts'
 import type { Reply } from '#http/reply.ts'
-import { route } from '#api/route/route.ts'
+import { routesOf } from '#api/route/route.ts'
 import type { Route } from '#api/route/route.ts'
 import { storeFailed } from '#http/store-reply.ts'
 import { obstacleReply } from '#access/unread.ts'
 
-const tag = 'WebSocket'
+const route = routesOf({ tag: 'WebSocket' })
 
-const token = route({
-  method: 'GET',
-  path: '/api/v1/ws/token',
+const token = route('GET /api/v1/ws/token', {
   // The feed begins with a snapshot.
   needs: 'snapshot:read',
-  tag,
   summary: 'A token for one connection to the feed, soon',
   responses: {
     200: {
@@ -41,11 +38,8 @@ const token = route({
 
 const unauthorized = refused(401, 'token: is expired, was used, or is none of this server')
 
-const feed = route({
-  method: 'GET',
-  path: feedPath,
+const feed = route(`GET ${feedPath}`, {
   needs: 'public',
-  tag,
   summary: 'The feed of events over a WebSocket, which the token opens',
   query: Type.Object(
     {

@@ -8,9 +8,7 @@ import type { Route } from '#api/route/route.ts'
 import type { PastFault } from '#api/ports/past.ts'
 import { PastAnswer, PastQuestion } from '../resources/answers/past.ts'
 
-const why = route({
-  method: 'POST',
-  path: '/api/v1/why',
+const why = route('POST /api/v1/why', {
   needs: 'service:read',
   tag: 'Explanations',
   summary: 'What a node answered to a query at an instant of the past, and why',

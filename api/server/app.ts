@@ -29,7 +29,7 @@ import { isSigned, unsignedWebhook } from '#access/admit/webhook.ts'
 import { takesDryRun } from '#api/route/answer-headers.ts'
 import type { Reply } from '#http/reply.ts'
 import { contextOf, factsOf, send, twiceIn } from './requests.ts'
-import { paramNames, portsFor } from '#api/route/route.ts'
+import { portsFor } from '#api/route/route.ts'
 import type { Route } from '#api/route/route.ts'
 import { routes } from '#api/routes.ts'
 
@@ -117,16 +117,13 @@ export function createApp(ports: ServerPorts, trustedProxies: readonly string[])
 }
 
 const noQuery = Type.Object({}, { additionalProperties: false })
-const textId = Type.String({ minLength: 1, maxLength: 255 })
 
 function schemaOf(row: Route): object {
-  const names = paramNames(row.path)
-  const params = Type.Object(Object.fromEntries(names.map((name) => [name, textId])))
   const response = Object.entries(row.responses)
     .filter(([, { schema, contentType }]) => schema !== null && contentType === undefined)
     .map(([status, { schema }]) => [status, schema])
   return {
-    ...(names.length === 0 ? {} : { params: row.params ?? params }),
+    ...(row.params === undefined ? {} : { params: row.params }),
     querystring: row.query ?? (takesDryRun(row) ? DryRun : noQuery),
     ...(row.body === undefined ? {} : { body: row.body }),
     response: Object.fromEntries(response) as object,

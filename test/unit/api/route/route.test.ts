@@ -7,8 +7,6 @@ import { success } from '#http/reply.ts'
 import { portsOf } from '#test/support/api-ports.ts'
 
 const shown = {
-  method: 'GET',
-  path: '/api/v1/uptime',
   needs: 'any',
   tag: 'Test',
   summary: 'For how long this node runs',
@@ -16,7 +14,7 @@ const shown = {
 } as const
 
 test('the ports that are given for a row are those that it names, and no others', () => {
-  const row = route({
+  const row = route('GET /api/v1/uptime', {
     ...shown,
     ports: ['node', 'clock'],
     handle: ({ ports }) => success([ports.node.uptimeSeconds(), Object.keys(ports)]),
@@ -28,12 +26,12 @@ test('a handler of another place that wants more than its row names does not com
   const handle = ({ ports }: Pick<RouteContext<'clock' | 'node'>, 'ports'>) =>
     success([ports.clock, ports.node.uptimeSeconds()])
   // @ts-expect-error: the row names one of both
-  const row = route({ ...shown, ports: ['clock'], handle })
+  const row = route('GET /api/v1/uptime', { ...shown, ports: ['clock'], handle })
   expect(portsFor(row, portsOf({}))).not.toHaveProperty('node')
 })
 
 test('a handler that uses a port which its row does not name does not compile', () => {
-  const row = route({
+  const row = route('GET /api/v1/uptime', {
     ...shown,
     ports: ['clock'],
     // @ts-expect-error: the row does not name this port
