@@ -3,23 +3,22 @@ import type { ChannelSettings, SendOutcome } from '#state/ports/alerts.ts'
 import type { AlertMessage } from './send/message.ts'
 import type { Way } from './send/post.ts'
 
-/** Every setting that some kind has. */
-export const channelFields = [
-  'url',
-  'secret',
-  'routingKey',
-  'host',
-  'port',
-  'security',
-  'username',
-  'password',
-  'from',
-  'to',
-] as const
-export type ChannelField = (typeof channelFields)[number]
+export interface ChannelField {
+  /** Plain JSON Schema, draft 7. Kinds that have a field of one name share its schema. */
+  readonly schema: { readonly [keyword: string]: unknown; readonly description: string }
+  readonly isRequired?: true
+  /** Kept sealed, and never shown. */
+  readonly isSecret?: true
+  /** Says where secrets are sent to: a caller who changes it must write them again. */
+  readonly isPlace?: true
+  /** Made by us, and shown once, where it is left out. */
+  readonly isMade?: true
+  /** The field that takes this one along where it is left out. */
+  readonly goesWith?: string
+}
 
 export interface ChannelFault {
-  readonly field: ChannelField
+  readonly field: string
   /** What to write, after the name of the field. */
   readonly reason: string
 }
@@ -28,14 +27,8 @@ export interface ChannelKind {
   readonly kind: string
   /** One line for the reference. */
   readonly says: string
-  readonly required: readonly ChannelField[]
-  readonly optional: readonly ChannelField[]
-  /** Kept sealed, and never shown. */
-  readonly secrets: readonly ChannelField[]
-  /** Where its secrets are sent to: who changes one of these must write them again. */
-  readonly sendsSecretsTo: readonly ChannelField[]
-  /** Made by us, and shown once, where it is left out. */
-  readonly makes?: ChannelField
+  /** Its settings: what the API takes and shows, the form and the reference have them from here. */
+  readonly fields: Readonly<Record<string, ChannelField>>
   readonly noticesPerMessage: number
   /** For people: without a path, which may hold a token. */
   readonly target: (settings: ChannelSettings) => string
@@ -50,9 +43,23 @@ export interface ChannelKind {
 }
 
 /** '' where it is not there. */
-export function textOf(settings: ChannelSettings, field: ChannelField): string {
+export function textOf(settings: ChannelSettings, field: string): string {
   const value = settings[field]
   return typeof value === 'string' ? value : ''
+}
+
+/** The schema of a text: not empty, and printable ASCII where it has no other pattern. */
+export function text(bounds: ChannelField['schema']): ChannelField['schema'] {
+  return { type: 'string', minLength: 1, pattern: '^[!-~]+$', ...bounds }
+}
+
+export const url: ChannelField = {
+  schema: text({
+    maxLength: 2_000,
+    'x-expected': 'an https:// address',
+    description:
+      'Where messages are posted. http:// and internal addresses: `alerts.allowedHosts` alone',
+  }),
 }
 
 export function urlFault(settings: ChannelSettings): ChannelFault | undefined {

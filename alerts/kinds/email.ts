@@ -1,6 +1,6 @@
 // Channels that send e-mail by an SMTP server, over TLS (RFC 8314) or with STARTTLS (RFC 3207).
 import { withoutFinalDot } from '#dns/final-dot.ts'
-import { textOf } from '#alerts/channel-kind.ts'
+import { text, textOf } from '#alerts/channel-kind.ts'
 import type { ChannelFault, ChannelKind } from '#alerts/channel-kind.ts'
 import { connectTo } from '#alerts/send/connect.ts'
 import { headline, paragraphs } from '#alerts/send/message.ts'
@@ -11,17 +11,74 @@ import type { Way } from '#alerts/send/post.ts'
 import { alertLimits } from '#state/ports/alerts.ts'
 import type { ChannelSettings, SendOutcome } from '#state/ports/alerts.ts'
 
-export const mailSecurities = ['starttls', 'tls', 'none'] as const
+const mailSecurities = ['starttls', 'tls', 'none'] as const
 type MailSecurity = (typeof mailSecurities)[number]
 const ports: Readonly<Record<MailSecurity, number>> = { starttls: 587, tls: 465, none: 25 }
+
+const address = (description: string) =>
+  text({
+    minLength: 3,
+    maxLength: 254,
+    pattern: '^[^\\s<>@,;:"]+@[^\\s<>@,;:"]+$',
+    'x-expected': 'an e-mail address',
+    description,
+  })
+const login = { type: 'string', minLength: 1, maxLength: 256 } as const
+
+const fields: ChannelKind['fields'] = {
+  host: {
+    isRequired: true,
+    isPlace: true,
+    schema: text({
+      maxLength: 253,
+      pattern: '^[A-Za-z0-9]([A-Za-z0-9.:_-]*[A-Za-z0-9])?$',
+      'x-expected': 'a host name or an address',
+      description: 'The SMTP server',
+    }),
+  },
+  from: { isRequired: true, schema: address('Sender of the mail') },
+  to: {
+    isRequired: true,
+    schema: {
+      type: 'array',
+      items: address('One receiver'),
+      minItems: 1,
+      maxItems: 20,
+      description: 'Receivers of the mail',
+    },
+  },
+  port: {
+    isPlace: true,
+    schema: {
+      type: 'integer',
+      minimum: 1,
+      maximum: 65_535,
+      description: 'Its port: 587, for `tls` 465, for `none` 25',
+    },
+  },
+  security: {
+    isPlace: true,
+    schema: {
+      type: 'string',
+      enum: mailSecurities,
+      default: mailSecurities[0],
+      description:
+        '`starttls`: without STARTTLS nothing is sent. `tls`: from the first octet. `none`: to ' +
+        'servers of `alerts.allowedHosts`, without a login',
+    },
+  },
+  username: { isPlace: true, schema: { ...login, description: 'User of the login there' } },
+  password: {
+    isSecret: true,
+    goesWith: 'username',
+    schema: { ...login, description: 'Password of the login there' },
+  },
+}
 
 export const email: ChannelKind = {
   kind: 'email',
   says: 'e-mail from `from` to the addresses `to`, by the SMTP server `host`',
-  required: ['host', 'from', 'to'],
-  optional: ['port', 'security', 'username', 'password'],
-  secrets: ['password'],
-  sendsSecretsTo: ['host', 'port', 'security', 'username'],
+  fields,
   noticesPerMessage: alertLimits.noticesPerMessageMax,
   target: (settings) => `${textOf(settings, 'host')}:${portOf(settings)}`,
   fault,

@@ -1,22 +1,32 @@
 // Channels that trigger and resolve incidents by PagerDuty's Events API v2, or by what takes the
 // same.
-import { textOf, urlFault, urlTarget } from '#alerts/channel-kind.ts'
+import { text, textOf, url, urlFault, urlTarget } from '#alerts/channel-kind.ts'
 import type { ChannelKind } from '#alerts/channel-kind.ts'
 import type { AlertMessage } from '#alerts/send/message.ts'
 import { outcomeOf } from '#alerts/send/outcome.ts'
 import { post } from '#alerts/send/post.ts'
 
-export const eventsUrl = 'https://events.pagerduty.com/v2/enqueue'
+const eventsUrl = 'https://events.pagerduty.com/v2/enqueue'
 /** Characters; PagerDuty takes no more. */
 const summaryLengthMax = 1_024
 
 export const pagerduty: ChannelKind = {
   kind: 'pagerduty',
-  says: `events of the integration \`routingKey\`, posted to \`url\` (\`${eventsUrl}\`)`,
-  required: ['routingKey'],
-  optional: ['url'],
-  secrets: ['routingKey'],
-  sendsSecretsTo: ['url'],
+  says:
+    'an event of the Events API v2 for each alert and for its end, by the integration ' +
+    `\`routingKey\`, posted to \`url\` (\`${eventsUrl}\` if left out)`,
+  fields: {
+    routingKey: {
+      isRequired: true,
+      isSecret: true,
+      schema: text({
+        maxLength: 256,
+        'x-expected': 'the key of an integration',
+        description: 'Key of the integration that takes events',
+      }),
+    },
+    url: { ...url, isPlace: true },
+  },
   // An event is about one incident.
   noticesPerMessage: 1,
   target: (settings) => urlTarget({ ...settings, url: textOf(settings, 'url') || eventsUrl }),

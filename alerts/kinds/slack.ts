@@ -1,6 +1,6 @@
 // Channels that post a text to an incoming webhook as Slack has it; Mattermost, Rocket.Chat and
 // others take the same.
-import { textOf, urlFault, urlTarget } from '#alerts/channel-kind.ts'
+import { textOf, url, urlFault, urlTarget } from '#alerts/channel-kind.ts'
 import type { ChannelKind } from '#alerts/channel-kind.ts'
 import { headline, paragraphs, severityOf } from '#alerts/send/message.ts'
 import { outcomeOf } from '#alerts/send/outcome.ts'
@@ -21,11 +21,8 @@ const colors: Readonly<Record<Severity, string>> = {
 export const slack: ChannelKind = {
   kind: 'slack',
   says: 'a text, posted to the incoming webhook `url` of Slack or of what takes the same',
-  required: ['url'],
-  optional: [],
   // The URL alone permits to write into the channel.
-  secrets: ['url'],
-  sendsSecretsTo: [],
+  fields: { url: { ...url, isRequired: true, isSecret: true } },
   noticesPerMessage: noticesMax,
   target: urlTarget,
   fault: urlFault,

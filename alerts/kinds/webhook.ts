@@ -1,6 +1,6 @@
 // Channels that post our own JSON, signed with HMAC-SHA256 (RFC 2104), to an address.
 import { createHmac } from 'node:crypto'
-import { textOf, urlFault, urlTarget } from '#alerts/channel-kind.ts'
+import { text, textOf, url, urlFault, urlTarget } from '#alerts/channel-kind.ts'
 import type { ChannelKind } from '#alerts/channel-kind.ts'
 import { headline } from '#alerts/send/message.ts'
 import type { AlertMessage } from '#alerts/send/message.ts'
@@ -12,12 +12,20 @@ import type { StoredAlert } from '#state/ports/alerts.ts'
 export const webhook: ChannelKind = {
   kind: 'webhook',
   says: 'JSON, signed with `secret`, posted to `url`',
-  required: ['url'],
-  optional: ['secret'],
-  secrets: ['url', 'secret'],
-  // The secret itself is never sent.
-  sendsSecretsTo: [],
-  makes: 'secret',
+  fields: {
+    url: { ...url, isRequired: true, isSecret: true },
+    // Never sent, so that it stays where the address changes.
+    secret: {
+      isSecret: true,
+      isMade: true,
+      schema: text({
+        minLength: 16,
+        maxLength: 256,
+        'x-expected': '16 to 256 printable ASCII characters',
+        description: 'Signs the messages; left out, one is made and shown once',
+      }),
+    },
+  },
   noticesPerMessage: alertLimits.noticesPerMessageMax,
   target: urlTarget,
   fault: urlFault,

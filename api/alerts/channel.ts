@@ -2,16 +2,18 @@
 import { randomBytes } from 'node:crypto'
 import { Type } from 'typebox'
 import { channelKind, channelKinds } from '#alerts/channel-kinds.ts'
-import { channelFields } from '#alerts/channel-kind.ts'
-import type { ChannelField, ChannelKind } from '#alerts/channel-kind.ts'
+import type { ChannelKind } from '#alerts/channel-kind.ts'
 import { conditionNames } from '#alerts/conditions.ts'
-import { mailSecurities } from '#alerts/kinds/email.ts'
-import { eventsUrl } from '#alerts/kinds/pagerduty.ts'
 import { err, ok } from '#lib/result.ts'
 import type { Result } from '#lib/result.ts'
 import { textPattern } from '#lib/text/patterns.ts'
 import { operatorId, severities } from '#state/ports/alerts.ts'
-import type { ChannelSettings, ChannelValue, ChannelWithHealth } from '#state/ports/alerts.ts'
+import type {
+  ChannelSettings,
+  ChannelValue,
+  ChannelWithHealth,
+  Severity,
+} from '#state/ports/alerts.ts'
 import { invalid } from '#http/reply.ts'
 import type { Reply } from '#http/reply.ts'
 import { UnixSeconds, body, nullable } from '#http/shapes.ts'
@@ -23,92 +25,31 @@ const name = Type.String({
   'x-expected': 'one line of 1 to 100 characters',
   description: 'Of no other channel of the tenant',
 })
-const printable = '^[!-~]+$'
-const address = '^[^\\s<>@,;:"]+@[^\\s<>@,;:"]+$'
 
-const fields = {
-  url: Type.Optional(
-    Type.String({
-      minLength: 1,
-      maxLength: 2_000,
-      pattern: printable,
-      'x-expected': 'an https:// address',
-      description:
-        'Where messages are posted. http:// and internal addresses: `alerts.allowedHosts` alone. ' +
-        `Secret, but for pagerduty, where it is \`${eventsUrl}\` if left out`,
-    }),
-  ),
-  secret: Type.Optional(
-    Type.String({
-      minLength: 16,
-      maxLength: 256,
-      pattern: printable,
-      'x-expected': '16 to 256 printable ASCII characters',
-      description: 'Signs the messages of a webhook; left out, one is made and shown once. Secret',
-    }),
-  ),
-  routingKey: Type.Optional(
-    Type.String({
-      minLength: 1,
-      maxLength: 256,
-      pattern: printable,
-      'x-expected': 'the key of an integration',
-      description: 'Of the integration that takes events. Secret',
-    }),
-  ),
-  host: Type.Optional(
-    Type.String({
-      minLength: 1,
-      maxLength: 253,
-      pattern: '^[A-Za-z0-9]([A-Za-z0-9.:_-]*[A-Za-z0-9])?$',
-      'x-expected': 'a host name or an address',
-      description: 'The SMTP server',
-    }),
-  ),
-  port: Type.Optional(
-    Type.Integer({
-      minimum: 1,
-      maximum: 65_535,
-      description: 'Its port: 587, for `tls` 465, for `none` 25',
-    }),
-  ),
-  security: Type.Optional(
-    Type.Enum([...mailSecurities], {
-      default: mailSecurities[0],
-      description:
-        '`starttls`: without STARTTLS nothing is sent. `tls`: from the first octet. `none`: to ' +
-        'servers of `alerts.allowedHosts`, without a login',
-    }),
-  ),
-  username: Type.Optional(
-    Type.String({ minLength: 1, maxLength: 256, description: 'Of the login there' }),
-  ),
-  password: Type.Optional(
-    Type.String({ minLength: 1, maxLength: 256, description: 'Of the login there. Secret' }),
-  ),
-  from: Type.Optional(
-    Type.String({
-      minLength: 3,
-      maxLength: 254,
-      pattern: address,
-      'x-expected': 'an e-mail address',
-      description: 'Sender of the mail',
-    }),
-  ),
-  to: Type.Optional(
-    Type.Array(
-      Type.String({
-        minLength: 3,
-        maxLength: 254,
-        pattern: address,
-        'x-expected': 'an e-mail address',
-      }),
-      { minItems: 1, maxItems: 20, description: 'Receivers of the mail' },
-    ),
-  ),
-} satisfies Record<ChannelField, unknown>
+type Given = Readonly<Record<string, ChannelValue | undefined>>
 
-const settings = body(fields)
+const settingNames = new Set(channelKinds.flatMap((row) => Object.keys(row.fields)))
+const fields = Object.fromEntries([...settingNames].map((name) => [name, settingSchema(name)]))
+
+function settingSchema(name: string) {
+  const rows = channelKinds.filter((row) => Object.hasOwn(row.fields, name))
+  const users = rows.map(({ kind, fields: { [name]: { isRequired, isSecret } = {} } }) => {
+    const notes = [...(isRequired ? ['required'] : []), ...(isSecret ? ['secret'] : [])]
+    return `\`${kind}\`${notes.length === 0 ? '' : ` (${notes.join(', ')})`}`
+  })
+  const { schema } = rows[0]!.fields[name]!
+  return Type.Unsafe<ChannelValue>({
+    ...schema,
+    description: `${schema.description}. For ${users.join(', ')}`,
+    ...(rows.every(({ fields }) => fields[name]!.isSecret) ? { writeOnly: true } : {}),
+  })
+}
+
+const settings = Type.Unsafe<Given>({
+  type: 'object',
+  properties: fields,
+  additionalProperties: false,
+})
 const conditions = Type.Array(Type.Enum([...conditionNames]), {
   maxItems: 100,
   uniqueItems: true,
@@ -119,14 +60,10 @@ const minSeverity = Type.Enum([...severities], {
 })
 const enabled = Type.Boolean({ description: 'false: nothing is sent, and nothing waits' })
 
-const kindsList = channelKinds
-  .map(({ kind, says, required, optional }) => {
-    const more = optional.length === 0 ? '' : `, and may have ${optional.join(', ')}`
-    return `\`${kind}\`: ${says}; it has ${required.join(', ')}${more}`
-  })
-  .join('. ')
-
-const kind = Type.Enum(channelKinds.map((row) => row.kind))
+const kind = Type.Enum(
+  channelKinds.map((row) => row.kind),
+  { description: channelKinds.map(({ kind, says }) => `\`${kind}\`: ${says}`).join('. ') },
+)
 const scope = Type.Enum(['tenant', 'platform'], {
   default: 'tenant',
   description:
@@ -136,16 +73,11 @@ const scope = Type.Enum(['tenant', 'platform'], {
 
 export const NewAlertChannel = body({
   name,
-  kind: Type.Enum(
-    channelKinds.map((row) => row.kind),
-    { description: kindsList },
-  ),
+  kind,
   settings,
   conditions: Type.Optional(Type.Array(conditions.items, { ...conditions, default: [] })),
-  minSeverity: Type.Optional(
-    Type.Enum([...severities], { ...describe(minSeverity), default: 'info' }),
-  ),
-  enabled: Type.Optional(Type.Boolean({ ...describe(enabled), default: true })),
+  minSeverity: Type.Optional(Type.Unsafe<Severity>({ ...minSeverity, default: 'info' })),
+  enabled: Type.Optional(Type.Unsafe<boolean>({ ...enabled, default: true })),
   scope: Type.Optional(scope),
 })
 
@@ -157,11 +89,6 @@ export const ChangedAlertChannel = body({
   enabled: Type.Optional(enabled),
 })
 
-function describe(schema: object): { readonly description: string } {
-  const { description = '' } = schema as { readonly description?: string }
-  return { description }
-}
-
 const shown = {
   id: Type.String(),
   tenantId: nullable(Type.String({ description: 'null: the operator’s' })),
@@ -169,7 +96,13 @@ const shown = {
   name: Type.String(),
   kind,
   target: Type.String({ description: 'Where messages go, without what may be secret' }),
-  settings: Type.Object(fields, { description: 'Without the secret ones' }),
+  settings: Type.Unsafe<ChannelSettings>({
+    type: 'object',
+    properties: Object.fromEntries(
+      Object.entries(fields).filter(([, schema]) => !('writeOnly' in schema)),
+    ),
+    description: 'Without the secret ones',
+  }),
   secrets: Type.Array(Type.String(), { description: 'Names of the secret settings that it has' }),
   conditions: Type.Array(Type.String()),
   minSeverity: Type.Enum([...severities]),
@@ -196,21 +129,14 @@ export const NewAlertChannelAnswer = Type.Object(
 )
 
 export function showChannel(channel: ChannelWithHealth) {
-  const { id, tenantId, health, createdAtMs, updatedAtMs } = channel
+  const { id, name, kind, target, settings, secrets, conditions, minSeverity, enabled } = channel
+  const { tenantId, health, createdAtMs, updatedAtMs } = channel
   const isPlatform = tenantId === operatorId
   const seconds = (ms: number): number => Math.floor(ms / 1_000)
   return {
-    id,
+    ...{ id, name, kind, target, settings, secrets, conditions, minSeverity, enabled },
     tenantId: isPlatform ? null : tenantId,
     scope: isPlatform ? 'platform' : 'tenant',
-    name: channel.name,
-    kind: channel.kind,
-    target: channel.target,
-    settings: channel.settings,
-    secrets: channel.secrets,
-    conditions: channel.conditions,
-    minSeverity: channel.minSeverity,
-    enabled: channel.enabled,
     createdAt: seconds(createdAtMs),
     updatedAt: seconds(updatedAtMs),
     lastSentAt: health.lastSentAtMs === null ? null : seconds(health.lastSentAtMs),
@@ -229,8 +155,6 @@ export interface CheckedSettings {
   readonly made?: string
 }
 
-type Given = { readonly [Field in ChannelField]?: ChannelValue | undefined }
-
 /**
  * Checks the settings of a channel. Given ones replace those before; a secret that is left out
  * stays as it was.
@@ -244,33 +168,36 @@ export function checkSettings(
 ): Result<CheckedSettings, Reply> {
   const row = channelKind(kindName)
   if (row === undefined) return err(invalid('kind', 'is none of this server'))
-  const known: readonly ChannelField[] = [...row.required, ...row.optional]
-  const foreign = channelFields.find(
-    (field) => given[field] !== undefined && !known.includes(field),
+  const foreign = Object.keys(given).find(
+    (field) => given[field] !== undefined && !Object.hasOwn(row.fields, field),
   )
   if (foreign !== undefined)
     return fault(foreign, `a channel of kind ${row.kind} has no such setting`)
   const { settings: all, made } = withKept(row, given, before)
-  const missing = row.required.find((field) => all[field] === undefined)
+  const missing = namesOf(row, 'isRequired').find((field) => all[field] === undefined)
   if (missing !== undefined) return fault(missing, `is required for a channel of kind ${row.kind}`)
   const wrong = row.fault(all)
   if (wrong !== undefined) return fault(wrong.field, wrong.reason)
-  const leaked = before === undefined ? undefined : leakedBy(row, given, before, all)
-  if (leaked !== undefined) {
-    return fault(leaked.secret, `write it again, since it would be sent to another ${leaked.place}`)
+  const place = namesOf(row, 'isPlace').find((field) => all[field] !== before?.[field])
+  const secrets = namesOf(row, 'isSecret')
+  // One that a caller need not know would be sent to where the caller says.
+  const kept = secrets.find((field) => all[field] !== undefined && given[field] === undefined)
+  if (before !== undefined && place !== undefined && kept !== undefined) {
+    return fault(kept, `write it again, since it would be sent to another ${place}`)
   }
   const entries = Object.entries(all)
-  const isSecret = ([field]: [string, ChannelValue]): boolean =>
-    (row.secrets as readonly string[]).includes(field)
   return ok({
-    open: Object.fromEntries(entries.filter((entry) => !isSecret(entry))),
-    secret: Object.fromEntries(entries.filter(isSecret)),
+    open: Object.fromEntries(entries.filter(([field]) => !secrets.includes(field))),
+    secret: Object.fromEntries(entries.filter(([field]) => secrets.includes(field))),
     target: row.target(all),
     ...(made === undefined ? {} : { made }),
   })
 }
 
-const fault = (field: ChannelField, reason: string) => err(invalid(`settings.${field}`, reason))
+const fault = (field: string, reason: string) => err(invalid(`settings.${field}`, reason))
+
+const namesOf = ({ fields }: ChannelKind, what: 'isRequired' | 'isSecret' | 'isPlace' | 'isMade') =>
+  Object.keys(fields).filter((name) => fields[name]![what] === true)
 
 function withKept(
   row: ChannelKind,
@@ -278,27 +205,13 @@ function withKept(
   before: ChannelSettings | undefined,
 ): { readonly settings: ChannelSettings; readonly made?: string } {
   const all: Record<string, ChannelValue> = {}
-  for (const field of [...row.required, ...row.optional]) {
-    const value = given[field] ?? (row.secrets.includes(field) ? before?.[field] : undefined)
+  for (const [field, { isSecret, goesWith = field }] of Object.entries(row.fields)) {
+    const isKept = isSecret === true && (goesWith === field || given[goesWith] !== undefined)
+    const value = given[field] ?? (isKept ? before?.[field] : undefined)
     if (value !== undefined) all[field] = value
   }
-  // A login that is taken away takes its password along.
-  if (all['username'] === undefined && given.password === undefined) delete all['password']
-  if (row.makes === undefined || all[row.makes] !== undefined) return { settings: all }
+  const [makes] = namesOf(row, 'isMade')
+  if (makes === undefined || all[makes] !== undefined) return { settings: all }
   const made = randomBytes(32).toString('hex')
-  return { settings: { ...all, [row.makes]: made }, made }
-}
-
-/** Finds a secret that a new address would send to a caller who does not know it. */
-function leakedBy(
-  row: ChannelKind,
-  given: Given,
-  before: ChannelSettings,
-  after: ChannelSettings,
-): { readonly secret: ChannelField; readonly place: ChannelField } | undefined {
-  const place = row.sendsSecretsTo.find((field) => given[field] !== before[field])
-  const secret = row.secrets.find(
-    (field) => after[field] !== undefined && given[field] === undefined,
-  )
-  return place === undefined || secret === undefined ? undefined : { secret, place }
+  return { settings: { ...all, [makes]: made }, made }
 }

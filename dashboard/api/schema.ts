@@ -33,6 +33,8 @@ export interface Schema {
   readonly pattern?: string
   readonly examples?: readonly unknown[]
   readonly additionalProperties?: boolean | Schema
+  /** What is taken, and never shown. */
+  readonly writeOnly?: boolean
   /** Set where the text is a program. */
   readonly contentMediaType?: string
   readonly 'x-steps'?: readonly StepKind[]

@@ -60,7 +60,7 @@ const described = ({ id, name, describedBy, isFaulty, label }: ControlProps) => 
 
 function TextField(props: ControlProps) {
   const { name, schema, value, isRequired, mayBeNull, onChange } = props
-  const isSecret = /password|secret|routingKey/i.test(name)
+  const isSecret = schema.writeOnly === true || /password|secret/i.test(name)
   // The types of the library tell the two apart by what else an input may have.
   const kind = { type: isSecret ? 'password' : 'text' } as { readonly type: 'text' }
   return (

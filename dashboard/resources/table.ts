@@ -99,7 +99,7 @@ export const groups: readonly { readonly name: string; readonly rows: readonly R
       {
         ...{ path: 'alerts', name: 'Alerts' },
         lead: 'Who is told when something is wrong.',
-        empty: 'Add a webhook, a mailbox, Slack or PagerDuty, then send a test.',
+        empty: 'Add one, then send a test.',
       },
       {
         ...{ path: 'alerts/events', name: 'Alert events' },

@@ -6,13 +6,12 @@ import { Exit } from '#system/process/command.ts'
 import { main } from '#cli/main.ts'
 import { algorithms, filters } from '#routing/choose/ways.ts'
 import { cityDatabase } from '#test/support/geo-site.ts'
+import { expectTable } from '#test/support/page-table.ts'
 import { tempDir } from '#test/support/temp-dir.ts'
-import { withoutPadding } from '#test/tidy/layer-table.ts'
 import { algorithmTable, filterTable } from './ways-table.ts'
 
 const root = join(import.meta.dirname, '../../..')
-const file = join(root, 'docs/routing.md')
-const page = readFileSync(file, 'utf8')
+const page = readFileSync(join(root, 'docs/routing.md'), 'utf8')
 
 /** A command line of the page with the indented lines below it. */
 const shown = [...page.matchAll(/^ {4}\$ (.+)\n((?: {4}.*\n)+)/gm)].map(([, command, output]) => ({
@@ -56,8 +55,7 @@ describe('the tables', () => {
   const tables = [algorithmTable(), filterTable()]
 
   test.each(tables)('are those of the code: %#', (table) => {
-    if (process.env['GSLBD_UPDATE'] === '1') updateTable(table)
-    expect(withoutPadding(readFileSync(file, 'utf8'))).toContain(withoutPadding(table))
+    expectTable('docs/routing.md', table)
   })
 
   test('are followed by every alias', () => {
@@ -65,13 +63,3 @@ describe('the tables', () => {
     for (const alias of aliases) expect(page).toContain(`\`${alias}\``)
   })
 })
-
-/** Puts a table in the place of the one with the same first column. */
-function updateTable(table: string): void {
-  const lines = readFileSync(file, 'utf8').split('\n')
-  const [first = ''] = /^\| \S+/.exec(table) ?? []
-  const start = lines.findIndex((line) => line.startsWith(`${first} `))
-  const count = lines.slice(start).findIndex((line) => !line.startsWith('|'))
-  lines.splice(start, count, table)
-  writeFileSync(file, lines.join('\n'))
-}

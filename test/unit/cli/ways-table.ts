@@ -2,10 +2,11 @@
 import { filterText, filters, algorithms } from '#routing/choose/ways.ts'
 import type { Way } from '#routing/choose/way.ts'
 import { algorithms as spellings } from '#schemas/objects/service.ts'
+import { tableOf } from '#test/support/page-table.ts'
 
 export function algorithmTable(): string {
   const [byDefault] = spellings
-  return table(
+  return tableOf(
     ['`algorithm`', 'does', 'settings (default)', 'scope'],
     algorithms.map((way) => [
       `\`${way.name}\`${way.name === byDefault ? ' (default)' : ''}`,
@@ -15,7 +16,7 @@ export function algorithmTable(): string {
 }
 
 export function filterTable(): string {
-  return table(
+  return tableOf(
     ['filter', 'kind', 'does', 'settings (default)', 'scope'],
     filters.map((way) => [`\`${filterText(way)}\``, way.kind, ...pageCells(way)]),
   )
@@ -23,10 +24,4 @@ export function filterTable(): string {
 
 function pageCells({ page }: Way): readonly string[] {
   return [page.does, page.settings, page.scope]
-}
-
-/** As the formatter leaves it, but for the padding. */
-function table(head: readonly string[], rows: readonly (readonly string[])[]): string {
-  const lines = [head, head.map(() => '-'), ...rows]
-  return lines.map((cells) => `| ${cells.map((cell) => cell || ' ').join(' | ')} |`).join('\n')
 }

@@ -1,0 +1,30 @@
+// Compares a table of a page with the rows of the code; GSLBD_UPDATE=1 writes it instead.
+import { readFileSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { expect } from 'vitest'
+import { withoutPadding } from '#test/tidy/layer-table.ts'
+
+const root = join(import.meta.dirname, '../..')
+
+/** As the formatter leaves it, but for the padding. */
+export function tableOf(head: readonly string[], rows: readonly (readonly string[])[]): string {
+  const lines = [head, head.map(() => '-'), ...rows]
+  return lines.map((cells) => `| ${cells.map((cell) => cell || ' ').join(' | ')} |`).join('\n')
+}
+
+/** Run prettier after a page was written. */
+export function expectTable(page: string, table: string): void {
+  const file = join(root, page)
+  if (process.env['GSLBD_UPDATE'] === '1') updateTable(file, table)
+  expect(withoutPadding(readFileSync(file, 'utf8'))).toContain(withoutPadding(table))
+}
+
+/** Puts a table in the place of the one with the same first column. */
+function updateTable(file: string, table: string): void {
+  const lines = readFileSync(file, 'utf8').split('\n')
+  const [first = ''] = /^\| \S+/.exec(table) ?? []
+  const start = lines.findIndex((line) => line.startsWith(`${first} `))
+  const count = lines.slice(start).findIndex((line) => !line.startsWith('|'))
+  lines.splice(start, count, table)
+  writeFileSync(file, lines.join('\n'))
+}
