@@ -317,7 +317,7 @@ function checkTree({ findings, ...work }: Work): void {
     overlays: overlays!,
   }
   const subject = { ...work, tree: tree!, ...plans }
-  for (const rule of treeRules) rule.check(subject, findings.addForTree)
+  for (const rule of treeRules) rule(subject, findings.addForTree)
 }
 
 function lowerTree(work: Work): void {

@@ -18,5 +18,16 @@ export interface FindingDetail {
   readonly other?: Place
 }
 
+/** What is wrong with a text, wherever it stands. */
+export interface TextFault {
+  readonly code: DiagnosticCode
+  readonly args: readonly string[]
+  readonly suggestion: string
+}
+
 /** How a rule about one object reports. */
 export type Report = (code: DiagnosticCode, place: Place, detail?: FindingDetail) => void
+
+export function reportFault(fault: TextFault | undefined, place: Place, report: Report): void {
+  if (fault !== undefined) report(fault.code, place, fault)
+}

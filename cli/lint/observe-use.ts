@@ -1,10 +1,9 @@
 // Finds in a configuration what a node says is unused, and tells it there.
 import { recordPlace, rrsetOf } from '#compiler/values/record-sets.ts'
 import { checkName } from '#compiler/values/names.ts'
-import { placeIn } from '#compiler/tree/tree.ts'
+import { placeIn, valueIn } from '#compiler/tree/tree.ts'
 import type { Entry, EntryPlace, Tree } from '#compiler/tree/tree.ts'
 import type { Observe } from '#compiler/tree/observe.ts'
-import { valueAt } from '#diagnostics/diagnostic.ts'
 import { configEntry, partsIn } from '#config/entry.ts'
 import type { PartKind } from '#config/parts.ts'
 import { isWaiting } from './use-report.ts'
@@ -74,8 +73,8 @@ function placesIn({ of }: Tree): ReadonlyMap<string, EntryPlace> {
   for (const entry of of.Service) {
     const { domainKey } = entry.file
     if (domainKey === undefined) continue
-    add(`name ${domainKey}`, placeIn(entry, valueAt('spec', 'domain')))
-    add(`ttl ${domainKey}`, placeIn(entry, valueAt('spec', 'ttl')))
+    add(`name ${domainKey}`, valueIn(entry, 'spec', 'domain'))
+    add(`ttl ${domainKey}`, valueIn(entry, 'spec', 'ttl'))
   }
   for (const entry of of.Records) {
     const zone = checkName(entry.object.spec.zone, false).key ?? entry.object.spec.zone
@@ -86,7 +85,7 @@ function placesIn({ of }: Tree): ReadonlyMap<string, EntryPlace> {
   for (const entry of of.Pool) addParts('Member', 'member', entry, add)
   for (const entry of of.ResponsePolicy) addParts('ResponseRule', 'response-rule', entry, add)
   for (const entry of of.Redirect) {
-    add(`redirect ${entry.uid}`, placeIn(entry, valueAt('spec', 'sourceFqdn')))
+    add(`redirect ${entry.uid}`, valueIn(entry, 'spec', 'sourceFqdn'))
   }
   return places
 }
@@ -101,6 +100,6 @@ function addParts(
   const list = kind === 'Member' ? 'members' : 'rules'
   const whole = configEntry(path, '', object.kind, object)
   for (const [i, { uid }] of partsIn(kind, whole).entries()) {
-    add(`${word} ${uid}`, placeIn(entry, valueAt('spec', list, i)))
+    add(`${word} ${uid}`, valueIn(entry, 'spec', list, i))
   }
 }

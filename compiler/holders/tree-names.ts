@@ -1,6 +1,5 @@
 // The names of one tree as the rule about their holders asks for them.
-import { valueAt } from '#diagnostics/diagnostic.ts'
-import { placeIn } from '#compiler/tree/tree.ts'
+import { placeIn, valueIn } from '#compiler/tree/tree.ts'
 import type { Entry, EntryPlace, Tree } from '#compiler/tree/tree.ts'
 import { checkHostName } from '#compiler/values/names.ts'
 import { recordPlace } from '#compiler/values/record-sets.ts'
@@ -144,5 +143,5 @@ function otherClaims(tree: Tree, redirects: RedirectPlan): ClaimsByName {
 
 export function placeOfClaim({ kind, entry, index }: TreeClaim): EntryPlace {
   if (kind === 'records') return placeIn(entry, recordPlace(index ?? 0, 'name'))
-  return placeIn(entry, valueAt('spec', kind === 'service' ? 'domain' : 'sourceFqdn'))
+  return valueIn(entry, 'spec', kind === 'service' ? 'domain' : 'sourceFqdn')
 }

@@ -3,8 +3,7 @@ import { foldName, formatName } from '#dns/name.ts'
 import { RrType } from '#dns/rrtype.ts'
 import { aliasCode } from '#compiler/values/record-sets.ts'
 import { enclosingNames } from '#dns/enclosing-names.ts'
-import { valueAt } from '#diagnostics/diagnostic.ts'
-import { placeIn } from '#compiler/tree/tree.ts'
+import { valueIn } from '#compiler/tree/tree.ts'
 import type { Entry, EntryPlace, PlannedRrset, Tree } from '#compiler/tree/tree.ts'
 import { above, placeOfRrset, zoneOfName } from './record-plan.ts'
 import type { RecordPlan } from './record-plan.ts'
@@ -37,7 +36,7 @@ export function addressesOf(tree: Tree, plan: RecordPlan, name: string): Address
 
 function addressesOfService(tree: Tree, service: Entry<'Service'>): Addresses {
   if (!isAliasService(tree, service)) return { found: 'some' }
-  return { alias: placeIn(service, valueAt('spec', 'domain')) }
+  return { alias: valueIn(service, 'spec', 'domain') }
 }
 
 /** It answers a CNAME, which stands alone (RFC 1034 section 3.6.2). */

@@ -1,11 +1,10 @@
 // Indexes the response rules of a tree by name, and finds the one that answers for a name.
 import type { ResponseRuleModel } from '#bundle/format/model.ts'
-import { valueAt } from '#diagnostics/diagnostic.ts'
 import { responseRuleUid } from '#compiler/read/identity.ts'
 import { checkHostName } from '#compiler/values/names.ts'
 import { enclosingNames } from '#dns/enclosing-names.ts'
 import type { Denial } from './answers.ts'
-import { placeIn } from '#compiler/tree/tree.ts'
+import { valueIn } from '#compiler/tree/tree.ts'
 import type { Entry, EntryPlace, Tree } from '#compiler/tree/tree.ts'
 
 export interface PlannedRule {
@@ -63,7 +62,7 @@ export function placeOfRule(
   { entry, index }: PlannedRule,
   field: 'triggerValue' | 'actionTarget',
 ): EntryPlace {
-  return placeIn(entry, valueAt('spec', 'rules', index, field))
+  return valueIn(entry, 'spec', 'rules', index, field)
 }
 
 function modelsOf(entry: Entry<'ResponsePolicy'>): readonly (ResponseRuleModel | undefined)[] {

@@ -4,7 +4,8 @@ import { dividesByWeight } from '#routing/choose/way.ts'
 import type { Way } from '#routing/choose/way.ts'
 import { fallbackPoolOf } from '#compiler/tree/fallback.ts'
 import type { Entry, Tree } from '#compiler/tree/tree.ts'
-import { isHostname } from '#compiler/values/member-target.ts'
+import { addressFamilies, ipv4, ipv6 } from '#compiler/values/member-target.ts'
+import type { AddressFamily } from '#compiler/values/member-target.ts'
 import { waysOfService } from '#compiler/tree/service-ways.ts'
 
 export interface PoolDemand {
@@ -98,20 +99,7 @@ export function demandLabel({ service, others }: PoolDemand): string {
   return `${domain} and ${others} more ${others === 1 ? 'name' : 'names'}`
 }
 
-export interface AddressFamily {
-  /** What a name lacks without a member of it. */
-  readonly noun: string
-  readonly has: (member: Member) => boolean
-}
-
-const ipv4: AddressFamily = { noun: 'IPv4 address', has: (member) => isOf(member, false) }
-const ipv6: AddressFamily = { noun: 'IPv6 address', has: (member) => isOf(member, true) }
-const either: AddressFamily = { noun: 'answer', has: () => true }
-
-/** A host name may have addresses of both. */
-function isOf(member: Member, isIpv6: boolean): boolean {
-  return isHostname(member) || member.ipAddress.includes(':') === isIpv6
-}
+const either: AddressFamily = { name: 'any', noun: 'answer', has: () => true }
 
 /**
  * The family that some clients cannot do without. Where a pool has both it is IPv4, since clients
@@ -126,7 +114,18 @@ export function neededFamilyOf({ object }: Entry<'Pool'>): AddressFamily {
 /** Families that members of a pool have; `either` alone where all members have the same. */
 export function familiesOf({ object }: Entry<'Pool'>): readonly AddressFamily[] {
   const { members } = object.spec
-  const both = [ipv4, ipv6].filter(({ has }) => members.some(has))
+  const both = addressFamilies.filter(({ has }) => members.some(has))
   const isSame = both.length < 2 || members.every((one) => ipv4.has(one) && ipv6.has(one))
   return isSame ? [either] : both
+}
+
+/** Members of the family that the services of a demand may give, all healthy. */
+export function countedOf(
+  { object }: Entry<'Pool'>,
+  { isWeighted }: PoolDemand,
+  family: AddressFamily,
+): readonly Member[] {
+  return object.spec.members.filter(
+    (member) => member.enabled && family.has(member) && (member.weight > 0 || !isWeighted),
+  )
 }

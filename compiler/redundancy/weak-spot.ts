@@ -1,9 +1,12 @@
 // What the failure of one unit leaves of a pool and of its fallback.
 import type { Member } from '#schemas/objects/member.ts'
-import type { Entry } from '#compiler/tree/tree.ts'
+import { valueIn } from '#compiler/tree/tree.ts'
+import type { Entry, TreeReport } from '#compiler/tree/tree.ts'
 import { endpointOf, failureUnits, unitLabel } from './failure-units.ts'
 import type { FailureUnit } from './failure-units.ts'
-import type { AddressFamily, PoolDemand } from './pool-demand.ts'
+import type { AddressFamily } from '#compiler/values/member-target.ts'
+import { countedOf, demandLabel } from './pool-demand.ts'
+import type { PoolDemand } from './pool-demand.ts'
 
 /** Without probes nobody is ever taken to be down; and who asks all asks the dead. */
 export const canFail = ({ pool, asksAll }: PoolDemand): boolean =>
@@ -36,17 +39,6 @@ export function needsPool(demand: PoolDemand, family: AddressFamily): boolean {
   return left.length === 0 || members.filter((one) => one.enabled && isUp(one)).length < minHealthy
 }
 
-function countedOf(
-  { object }: Entry<'Pool'>,
-  { isWeighted }: PoolDemand,
-  family: AddressFamily,
-): readonly Member[] {
-  const { members } = object.spec
-  return members.filter(
-    (member) => member.enabled && family.has(member) && (member.weight > 0 || !isWeighted),
-  )
-}
-
 /** @param left of those that can be answered @param key down are the members that have it */
 function isEmpty(
   { object: { spec } }: Entry<'Pool'>,
@@ -77,4 +69,16 @@ function weakKeyOf(
     if (key !== '') counts.set(key, (counts.get(key) ?? 0) + 1)
   }
   return [...counts].find(([, count]) => enabled.length - count < spec.minHealthy)?.[0]
+}
+
+/** @param weak what fails, in words */
+export function reportWeakSpot(
+  demand: PoolDemand,
+  weak: string,
+  { noun }: AddressFamily,
+  report: TreeReport,
+): void {
+  const other = valueIn(demand.pool, 'spec', 'members')
+  const args = [weak, demandLabel(demand), noun]
+  report('weak-spot', valueIn(demand.service, 'spec', 'pool'), { args, other })
 }

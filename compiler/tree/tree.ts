@@ -8,7 +8,8 @@ import type {
 } from '#bundle/format/model.ts'
 import { forEachKind, kinds } from '#schemas/kinds.ts'
 import type { Kind, ObjectOf } from '#schemas/kinds.ts'
-import type { Place } from '#diagnostics/diagnostic.ts'
+import { keyAt, valueAt } from '#diagnostics/diagnostic.ts'
+import type { Place, YamlPath } from '#diagnostics/diagnostic.ts'
 import type { DiagnosticCode } from '#diagnostics/diagnostics.ts'
 import type { FindingDetail } from '#diagnostics/finding.ts'
 import { EntryIndex } from './entry-index.ts'
@@ -106,9 +107,13 @@ export type TreeReport = (
   detail?: Omit<FindingDetail, 'other'> & { readonly other?: EntryPlace },
 ) => void
 
-export function placeIn(entry: PlacedFile, place: Place): EntryPlace {
-  return { path: entry.path, file: entry.file, place }
-}
+export const placeIn = ({ path, file }: PlacedFile, place: Place): EntryPlace => ({
+  ...{ path, file, place },
+})
+export const valueIn = (entry: PlacedFile, ...path: YamlPath): EntryPlace =>
+  placeIn(entry, valueAt(...path))
+export const keyIn = (entry: PlacedFile, ...path: YamlPath): EntryPlace =>
+  placeIn(entry, keyAt(...path))
 
 /** What the last tree leaves for the next one, which does not depend on it. */
 export class TreeMemory {

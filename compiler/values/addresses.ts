@@ -1,44 +1,32 @@
 // Parses and normalizes the IP addresses of files, and tells which nobody can reach.
 import { formatAddress, isMappedIpv4, parseAddress } from '#dns/address.ts'
 import type { DiagnosticCode } from '#diagnostics/diagnostics.ts'
+import type { TextFault } from '#diagnostics/finding.ts'
 
 export interface CheckedAddress {
   /** The form of RFC 5952; undefined when the text is no usable address. */
   readonly canonical: string | undefined
-  readonly fault:
-    | {
-        readonly code: DiagnosticCode
-        readonly args: readonly string[]
-        readonly suggestion: string
-      }
-    | undefined
+  readonly fault: TextFault | undefined
 }
 
 export function checkAddress(text: string): CheckedAddress {
   const parsed = parseAddress(text)
-  if (!parsed.ok) {
-    return {
-      canonical: undefined,
-      fault: { code: 'address-invalid', args: [text], suggestion: addressIn(text) },
-    }
-  }
+  if (!parsed.ok) return refused('address-invalid', [text], addressIn(text))
   const octets = parsed.value
   if (isMappedIpv4(octets)) {
     const plain = formatAddress(octets.subarray(12))
-    return {
-      canonical: undefined,
-      fault: { code: 'address-mapped', args: [text, plain], suggestion: plain },
-    }
+    return refused('address-mapped', [text, plain], plain)
   }
   const why = unusable(octets)
-  if (why !== undefined) {
-    return {
-      canonical: undefined,
-      fault: { code: 'address-unusable', args: [text, why], suggestion: '' },
-    }
-  }
+  if (why !== undefined) return refused('address-unusable', [text, why], '')
   return { canonical: formatAddress(octets), fault: undefined }
 }
+
+const refused = (
+  code: DiagnosticCode,
+  args: readonly string[],
+  suggestion: string,
+): CheckedAddress => ({ canonical: undefined, fault: { code, args, suggestion } })
 
 /** With a prefix length, a port or a scheme around it; '' when there is none. */
 function addressIn(text: string): string {

@@ -22,6 +22,23 @@ export function isHostname({ ipAddress, hostname }: MemberTarget): boolean {
   return ipAddress === '' && hostname !== ''
 }
 
+export interface AddressFamily {
+  readonly name: string
+  /** What a name lacks without a member of it. */
+  readonly noun: string
+  readonly has: (member: MemberTarget) => boolean
+}
+
+/** A host name may have addresses of both. */
+const familyOf = (name: string, isIpv6: boolean): AddressFamily => ({
+  ...{ name, noun: `${name} address` },
+  has: (member) => isHostname(member) || member.ipAddress.includes(':') === isIpv6,
+})
+
+export const ipv4 = familyOf('IPv4', false)
+export const ipv6 = familyOf('IPv6', true)
+export const addressFamilies: readonly AddressFamily[] = Object.freeze([ipv4, ipv6])
+
 /**
  * @returns undefined when the text is no host name of at least two labels, or an address, or like a
  *   mistyped one: no top-level domain is a number (RFC 3696 section 2)

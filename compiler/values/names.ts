@@ -1,17 +1,11 @@
 // Parses and normalizes the domain names of files.
 import { foldName, formatName, parseName } from '#dns/name.ts'
-import type { DiagnosticCode } from '#diagnostics/diagnostics.ts'
-
-export interface NameFault {
-  readonly code: DiagnosticCode
-  readonly args: readonly string[]
-  readonly suggestion: string
-}
+import type { TextFault } from '#diagnostics/finding.ts'
 
 export interface CheckedName {
   /** Lower case with the trailing dot; undefined when no name can be made of the text. */
   readonly key: string | undefined
-  readonly fault: NameFault | undefined
+  readonly fault: TextFault | undefined
 }
 
 /** Labels of a name that people can ask for; the wildcard is looked at separately. */
@@ -83,7 +77,7 @@ export function checkMailbox(text: string): CheckedName {
   return { key: formatName(foldName(parsed.value)), fault }
 }
 
-function lengthFault(text: string, error: string): NameFault {
+function lengthFault(text: string, error: string): TextFault {
   const labels = text.split('.')
   if (error === 'label-too-long') {
     const label = labels.find((candidate) => candidate.length > 63) ?? text
@@ -100,7 +94,7 @@ function lengthFault(text: string, error: string): NameFault {
   return formFault(text)
 }
 
-function formFault(text: string): NameFault {
+function formFault(text: string): TextFault {
   if (text === '.') return invalid(text, 'it is the root', '')
   if (text.includes('@')) return invalid(text, 'a mailbox is written as a name', mailboxName(text))
   if (text.includes('://')) return invalid(text, 'it is a URL', hostOf(text))
@@ -121,6 +115,6 @@ function mailboxName(text: string): string {
   return isWritable && plain.test(`${local}.${domain}`) ? `${local}.${domain}.` : ''
 }
 
-function invalid(text: string, why: string, suggestion: string): NameFault {
+function invalid(text: string, why: string, suggestion: string): TextFault {
   return { code: 'name-invalid', args: [text, why], suggestion }
 }

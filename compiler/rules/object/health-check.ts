@@ -1,57 +1,51 @@
 // Finds what is wrong with a health check: fields that have no effect, and what its type says.
-import { faultFinders, probeFields, probeTypes, typesWith } from '#probes/probe-types.ts'
-import { HealthCheck } from '#schemas/objects/health-check.ts'
 import { keyAt, valueAt } from '#diagnostics/diagnostic.ts'
 import type { Report } from '#diagnostics/finding.ts'
+import { faultFinders, probeFields, probeTypes, typesWith } from '#probes/probe-types.ts'
+import { HealthCheck } from '#schemas/objects/health-check.ts'
 import type { ObjectRule } from './object-rule.ts'
 
 type Field = keyof HealthCheck
 
-export const healthCheck: ObjectRule<'Pool'> = {
-  name: 'health-check',
-  kind: 'Pool',
-  check({ spec: { healthCheck: check } }, report) {
-    if (check === undefined) return
-    const { intervalMs, timeoutMs, type } = check
-    if (timeoutMs > intervalMs) {
-      const args = [String(timeoutMs), String(intervalMs)]
-      report('health-check-slow', valueAt('spec', 'healthCheck', 'timeoutMs'), { args })
-    }
-    for (const field of ['riseCount', 'fallCount'] as const) {
-      if (check.scoreWindow === 0 || isDefault(check, field)) continue
-      const args = [field, String(check.scoreWindow)]
-      report('health-check-count-ignored', keyAt('spec', 'healthCheck', field), { args })
-    }
-    if (check.insecureSkipVerify && typesWith('insecureSkipVerify').includes(type)) {
-      report('health-check-insecure', valueAt('spec', 'healthCheck', 'insecureSkipVerify'))
-    }
-    reportIgnored(check, report)
-  },
+export const healthCheck: ObjectRule<'Pool'> = ({ spec: { healthCheck: check } }, report) => {
+  if (check === undefined) return
+  const { intervalMs, timeoutMs, type } = check
+  if (timeoutMs > intervalMs) {
+    const args = [String(timeoutMs), String(intervalMs)]
+    report('health-check-slow', valueAt('spec', 'healthCheck', 'timeoutMs'), { args })
+  }
+  for (const field of ['riseCount', 'fallCount'] as const) {
+    if (check.scoreWindow === 0 || isDefault(check, field)) continue
+    const args = [field, String(check.scoreWindow)]
+    report('health-check-count-ignored', keyAt('spec', 'healthCheck', field), { args })
+  }
+  if (check.insecureSkipVerify && typesWith('insecureSkipVerify').includes(type)) {
+    report('health-check-insecure', valueAt('spec', 'healthCheck', 'insecureSkipVerify'))
+  }
+  reportIgnored(check, report)
 }
 
 /** By itself: where the name of the certificate is wrong, the rules above still have their say. */
-export const healthCheckCertificate: ObjectRule<'Pool'> = {
-  name: 'health-check-certificate',
-  kind: 'Pool',
-  check({ spec: { healthCheck: check } }, report) {
-    if (check === undefined || check.tls || check.clientCertificate === '') return
-    if (!typesWith('clientCertificate').includes(check.type)) return
-    const place = keyAt('spec', 'healthCheck', 'clientCertificate')
-    report('health-check-certificate-without-tls', place)
-  },
+export const healthCheckCertificate: ObjectRule<'Pool'> = (
+  { spec: { healthCheck: check } },
+  report,
+) => {
+  if (check === undefined || check.tls || check.clientCertificate === '') return
+  if (!typesWith('clientCertificate').includes(check.type)) return
+  const place = keyAt('spec', 'healthCheck', 'clientCertificate')
+  report('health-check-certificate-without-tls', place)
 }
 
 /** What each type says of its fields. */
-export const healthCheckTypes: readonly ObjectRule<'Pool'>[] = faultFinders.map((findFaults) => ({
-  name: 'health-check-type',
-  kind: 'Pool',
-  check({ spec: { healthCheck: check } }, report) {
-    if (check === undefined) return
-    findFaults(check, (code, { path, at }, args = []) => {
-      report(code, { path: ['spec', 'healthCheck', ...path], at }, { args })
-    })
-  },
-}))
+export const healthCheckTypes: readonly ObjectRule<'Pool'>[] = faultFinders.map(
+  (findFaults) =>
+    ({ spec: { healthCheck: check } }, report) => {
+      if (check === undefined) return
+      findFaults(check, (code, { path, at }, args = []) => {
+        report(code, { path: ['spec', 'healthCheck', ...path], at }, { args })
+      })
+    },
+)
 
 /** By type: the fields that it does not look at, each with a type that does. */
 const ignoredBy = new Map(

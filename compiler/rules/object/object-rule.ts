@@ -3,8 +3,4 @@ import type { Kind, ObjectOf } from '#schemas/kinds.ts'
 import type { Report } from '#diagnostics/finding.ts'
 
 /** Looks at one object alone; its findings are kept with the file. */
-export interface ObjectRule<K extends Kind = Kind> {
-  readonly name: string
-  readonly kind: K
-  readonly check: (object: ObjectOf[K], report: Report) => void
-}
+export type ObjectRule<K extends Kind> = (object: ObjectOf[K], report: Report) => void

@@ -1,40 +1,36 @@
 // Checks the values of a policy test: names, types, addresses, places and times.
+import { checkInstant } from '#compiler/values/instants.ts'
+import { checkHostName } from '#compiler/values/names.ts'
+import { valueAt } from '#diagnostics/diagnostic.ts'
+import type { YamlPath } from '#diagnostics/diagnostic.ts'
+import { reportFault } from '#diagnostics/finding.ts'
+import type { Report } from '#diagnostics/finding.ts'
 import { parseAddress } from '#dns/address.ts'
 import { rrTypeNames } from '#dns/rrtype.ts'
 import { suggest } from '#lib/suggest.ts'
 import { isCountryCode } from '#routing/geo/countries.ts'
 import { parseCidr, withoutHostBits } from '#routing/tables/cidr.ts'
 import type { Expected, Given } from '#schemas/objects/policy-test.ts'
-import { valueAt } from '#diagnostics/diagnostic.ts'
-import type { YamlPath } from '#diagnostics/diagnostic.ts'
-import type { Report } from '#diagnostics/finding.ts'
-import { checkInstant } from '#compiler/values/instants.ts'
-import { checkHostName } from '#compiler/values/names.ts'
 import type { ObjectRule } from './object-rule.ts'
 
-export const policyTest: ObjectRule<'Test'> = {
-  name: 'policy-test',
-  kind: 'Test',
-  check({ spec }, report) {
-    checkGiven(spec.given ?? {}, ['spec', 'given'], report)
-    checkExpected(spec.expect ?? {}, ['spec', 'expect'], report)
-    for (const [i, { name, given = {}, expect = {} }] of spec.cases.entries()) {
-      const path = ['spec', 'cases', i] as const
-      checkGiven(given, [...path, 'given'], report)
-      checkExpected(expect, [...path, 'expect'], report)
-      if (given.name === undefined && spec.given?.name === undefined) {
-        report('test-name-missing', valueAt(...path), { args: [name ?? String(i + 1)] })
-      }
+export const policyTest: ObjectRule<'Test'> = ({ spec }, report) => {
+  checkGiven(spec.given ?? {}, ['spec', 'given'], report)
+  checkExpected(spec.expect ?? {}, ['spec', 'expect'], report)
+  for (const [i, { name, given = {}, expect = {} }] of spec.cases.entries()) {
+    const path = ['spec', 'cases', i] as const
+    checkGiven(given, [...path, 'given'], report)
+    checkExpected(expect, [...path, 'expect'], report)
+    if (given.name === undefined && spec.given?.name === undefined) {
+      report('test-name-missing', valueAt(...path), { args: [name ?? String(i + 1)] })
     }
-  },
+  }
 }
 
 function checkGiven(given: Given, path: YamlPath, report: Report): void {
   const say = (field: keyof Given, args: readonly string[], suggestion = ''): void =>
     report('test-value', valueAt(...path, field), { args, suggestion })
   const { name, type, client, subnet, country, at } = given
-  const fault = name === undefined ? undefined : checkHostName(name).fault
-  if (fault !== undefined) report(fault.code, valueAt(...path, 'name'), fault)
+  if (name !== undefined) reportFault(checkHostName(name).fault, valueAt(...path, 'name'), report)
   if (type !== undefined && !isType(type)) {
     const near = suggest(type, Object.values(rrTypeNames)) ?? ''
     say('type', [`"${type}" is not a known type`, 'write a type such as A or TYPE65'], near)

@@ -1,23 +1,19 @@
 // Checks the values of CAA records, which certificate authorities read. RFC 8659 section 4.
-import { parseName } from '#dns/name.ts'
 import { readRecords, recordPlace } from '#compiler/values/record-sets.ts'
 import type { Place } from '#diagnostics/diagnostic.ts'
 import type { Report } from '#diagnostics/finding.ts'
+import { parseName } from '#dns/name.ts'
 import type { ObjectRule } from './object-rule.ts'
 
 const caaCode = 257
 
-export const recordCaa: ObjectRule<'Records'> = {
-  name: 'record-caa',
-  kind: 'Records',
-  check({ spec }, report) {
-    for (const { index, type, rdata, from } of readRecords(spec).rrsets) {
-      if (type.code !== caaCode) continue
-      for (const [i, one] of rdata.entries()) {
-        checkOne(one, recordPlace(index, 'values', from[i]!), report)
-      }
+export const recordCaa: ObjectRule<'Records'> = ({ spec }, report) => {
+  for (const { index, type, rdata, from } of readRecords(spec).rrsets) {
+    if (type.code !== caaCode) continue
+    for (const [i, one] of rdata.entries()) {
+      checkOne(one, recordPlace(index, 'values', from[i]!), report)
     }
-  },
+  }
 }
 
 /**

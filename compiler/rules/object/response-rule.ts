@@ -1,20 +1,17 @@
 // Checks a response rule: a valid name, and a target where it is an alias.
-import type { ResponseRule } from '#schemas/objects/response-policy.ts'
+import { checkHostName } from '#compiler/values/names.ts'
 import { keyAt, valueAt } from '#diagnostics/diagnostic.ts'
 import type { Place } from '#diagnostics/diagnostic.ts'
+import { reportFault } from '#diagnostics/finding.ts'
 import type { Report } from '#diagnostics/finding.ts'
-import { checkHostName } from '#compiler/values/names.ts'
+import type { ResponseRule } from '#schemas/objects/response-policy.ts'
 import type { ObjectRule } from './object-rule.ts'
 
-export const responseRule: ObjectRule<'ResponsePolicy'> = {
-  name: 'response-rule',
-  kind: 'ResponsePolicy',
-  check({ spec }, report) {
-    for (const [i, rule] of spec.rules.entries()) {
-      checkTrigger(rule, valueAt('spec', 'rules', i, 'triggerValue'), report)
-      checkTarget(rule, i, report)
-    }
-  },
+export const responseRule: ObjectRule<'ResponsePolicy'> = ({ spec }, report) => {
+  for (const [i, rule] of spec.rules.entries()) {
+    checkTrigger(rule, valueAt('spec', 'rules', i, 'triggerValue'), report)
+    checkTarget(rule, i, report)
+  }
 }
 
 function checkTrigger({ triggerValue }: ResponseRule, place: Place, report: Report): void {
@@ -24,7 +21,7 @@ function checkTrigger({ triggerValue }: ResponseRule, place: Place, report: Repo
     const isPlain = checkHostName(suggestion).fault === undefined
     const args = [triggerValue]
     report('response-trigger-wildcard', place, isPlain ? { args, suggestion } : { args })
-  } else if (fault !== undefined) report(fault.code, place, fault)
+  } else reportFault(fault, place, report)
 }
 
 function checkTarget(rule: ResponseRule, index: number, report: Report): void {
@@ -35,8 +32,5 @@ function checkTarget(rule: ResponseRule, index: number, report: Report): void {
   } else if (actionTarget === '') {
     const at = keyAt('spec', 'rules', index, 'action')
     report('response-target-missing', at, { args: [triggerValue] })
-  } else {
-    const { fault } = checkHostName(actionTarget)
-    if (fault !== undefined) report(fault.code, place, fault)
-  }
+  } else reportFault(checkHostName(actionTarget).fault, place, report)
 }

@@ -1,40 +1,36 @@
 // Checks health checks against what the nodes allow: programs, addresses and webhooks.
-import { suggest } from '#lib/suggest.ts'
+import { valueIn } from '#compiler/tree/tree.ts'
+import type { HealthCheckPolicy } from '#compiler/values/health-check-policy.ts'
 import { parseAddress } from '#dns/address.ts'
 import { isForbiddenAddress } from '#dns/network.ts'
 import type { Network } from '#dns/network.ts'
+import { suggest } from '#lib/suggest.ts'
 import { networksOf } from '#routing/tables/network-list.ts'
-import { valueAt } from '#diagnostics/diagnostic.ts'
-import type { HealthCheckPolicy } from '#compiler/values/health-check-policy.ts'
 import type { TreeRule } from './tree-rule.ts'
-import { placeIn } from '#compiler/tree/tree.ts'
 
-export const healthChecksAllowed: TreeRule = {
-  name: 'health-check-allowed',
-  check({ tree, checkPolicy }, report) {
-    const allowed = networksOf(checkPolicy.webhookAllowedHosts)
-    for (const entry of tree.of.Pool) {
-      const check = entry.object.spec.healthCheck
-      if (check?.type === 'script' && !checkPolicy.allowScriptChecks) {
-        const place = placeIn(entry, valueAt('spec', 'healthCheck', 'type'))
-        const isIgnored = checkPolicy.otherScripts === 'ignored'
-        report(isIgnored ? 'health-check-script-ignored' : 'health-check-script-disabled', place)
-      }
-      const name = check?.clientCertificate ?? ''
-      const names = certificatesOf(checkPolicy, entry.tenant)
-      if (name !== '' && names !== 'any' && !names.includes(name)) {
-        const place = placeIn(entry, valueAt('spec', 'healthCheck', 'clientCertificate'))
-        const suggestion = suggest(name, names)
-        report('health-check-certificate-unknown', place, { args: [name], suggestion })
-      }
-      // Whatever the type is: it would be asked as soon as that changes.
-      const host = URL.parse(check?.webhookURL ?? '')?.hostname
-      if (host !== undefined && isInternalHost(host, allowed)) {
-        const place = placeIn(entry, valueAt('spec', 'healthCheck', 'webhookURL'))
-        report('health-check-webhook-internal', place, { args: [host] })
-      }
+export const healthChecksAllowed: TreeRule = ({ tree, checkPolicy }, report) => {
+  const allowed = networksOf(checkPolicy.webhookAllowedHosts)
+  for (const entry of tree.of.Pool) {
+    const check = entry.object.spec.healthCheck
+    if (check?.type === 'script' && !checkPolicy.allowScriptChecks) {
+      const place = valueIn(entry, 'spec', 'healthCheck', 'type')
+      const isIgnored = checkPolicy.otherScripts === 'ignored'
+      report(isIgnored ? 'health-check-script-ignored' : 'health-check-script-disabled', place)
     }
-  },
+    const name = check?.clientCertificate ?? ''
+    const names = certificatesOf(checkPolicy, entry.tenant)
+    if (name !== '' && names !== 'any' && !names.includes(name)) {
+      const place = valueIn(entry, 'spec', 'healthCheck', 'clientCertificate')
+      const suggestion = suggest(name, names)
+      report('health-check-certificate-unknown', place, { args: [name], suggestion })
+    }
+    // Whatever the type is: it would be asked as soon as that changes.
+    const host = URL.parse(check?.webhookURL ?? '')?.hostname
+    if (host !== undefined && isInternalHost(host, allowed)) {
+      const place = valueIn(entry, 'spec', 'healthCheck', 'webhookURL')
+      report('health-check-webhook-internal', place, { args: [host] })
+    }
+  }
 }
 
 /** Names that the tenant may use. */

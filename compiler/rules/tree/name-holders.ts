@@ -1,5 +1,4 @@
 // Checks that each name belongs to the tenant that uses it.
-import { valueAt } from '#diagnostics/diagnostic.ts'
 import {
   heldName,
   holdingAbove,
@@ -11,44 +10,41 @@ import {
 import type { Holding } from '#compiler/holders/name-holder.ts'
 import { placeOfClaim, treeNames } from '#compiler/holders/tree-names.ts'
 import type { TreeClaim, TreeNames } from '#compiler/holders/tree-names.ts'
-import { placeIn } from '#compiler/tree/tree.ts'
+import { valueIn } from '#compiler/tree/tree.ts'
 import type { EntryPlace, TreeReport } from '#compiler/tree/tree.ts'
 import type { RuleSubject, TreeRule } from './tree-rule.ts'
 
 type Found = Holding<TreeClaim>
 
-export const nameHolders: TreeRule = {
-  name: 'name-holders',
-  check({ tree, zones, records, redirects }, report) {
-    if (zones === undefined || records === undefined || isOfOne(tree)) return
-    const names = treeNames({ tree, zones, records, redirects })
-    const above = new EnclosingHoldings(names)
-    for (const entry of tree.of.Service) {
-      const name = entry.file.domainKey
-      if (name === undefined || !names.isAlone(entry)) continue
-      const found = above.of(entry.tenant, name)
-      const at = (): EntryPlace => placeIn(entry, valueAt('spec', 'domain'))
-      if (found.is !== 'own') tell({ tenant: entry.tenant, name, at }, found, names, report)
-    }
-    for (const claim of names.claims()) {
-      const held = heldName(claim.name)
-      const claimant = { tenant: claim.tenant, isJudged: true }
-      const seen = { names, claimant, zone: zoneOfName(names, held) }
-      const found = holdingAt(seen, held, true) ?? above.of(claim.tenant, held)
-      // That it is there twice, other rules say.
-      if (found.is === 'others' && found.by === 'claim' && isTwin(claim, found.claim)) continue
-      tell({ ...claim, at: () => placeOfClaim(claim) }, found, names, report)
-    }
-    for (const [name, entry] of names.domains) {
-      if (mayOverlap(entry.tenant, entry.object.metadata)) continue
-      const { tenant } = entry
-      const found = holdingOf(names, { tenant, isDomain: true, isJudged: true }, name)
-      // Domains inside each other are `delegated-domain-overlap`: of these the closest decides.
-      if (found.is === 'others' && found.by === 'domain') continue
-      const at = (): EntryPlace => placeIn(entry, valueAt('spec', 'domain'))
-      tell({ tenant, name, at }, found, names, report)
-    }
-  },
+export const nameHolders: TreeRule = ({ tree, zones, records, redirects }, report) => {
+  if (zones === undefined || records === undefined || isOfOne(tree)) return
+  const names = treeNames({ tree, zones, records, redirects })
+  const above = new EnclosingHoldings(names)
+  for (const entry of tree.of.Service) {
+    const name = entry.file.domainKey
+    if (name === undefined || !names.isAlone(entry)) continue
+    const found = above.of(entry.tenant, name)
+    const at = (): EntryPlace => valueIn(entry, 'spec', 'domain')
+    if (found.is !== 'own') tell({ tenant: entry.tenant, name, at }, found, names, report)
+  }
+  for (const claim of names.claims()) {
+    const held = heldName(claim.name)
+    const claimant = { tenant: claim.tenant, isJudged: true }
+    const seen = { names, claimant, zone: zoneOfName(names, held) }
+    const found = holdingAt(seen, held, true) ?? above.of(claim.tenant, held)
+    // That it is there twice, other rules say.
+    if (found.is === 'others' && found.by === 'claim' && isTwin(claim, found.claim)) continue
+    tell({ ...claim, at: () => placeOfClaim(claim) }, found, names, report)
+  }
+  for (const [name, entry] of names.domains) {
+    if (mayOverlap(entry.tenant, entry.object.metadata)) continue
+    const { tenant } = entry
+    const found = holdingOf(names, { tenant, isDomain: true, isJudged: true }, name)
+    // Domains inside each other are `delegated-domain-overlap`: of these the closest decides.
+    if (found.is === 'others' && found.by === 'domain') continue
+    const at = (): EntryPlace => valueIn(entry, 'spec', 'domain')
+    tell({ tenant, name, at }, found, names, report)
+  }
 }
 
 const isTwin = (a: TreeClaim, b: TreeClaim): boolean =>
@@ -107,6 +103,6 @@ function tell(
     return report('name-of-other', at(), { args, other: placeOfClaim(found.claim) })
   }
   const entry = names.domains.get(found.at)!
-  const other = placeIn(entry, valueAt('spec', 'domain'))
+  const other = valueIn(entry, 'spec', 'domain')
   report('name-of-other', at(), { args: [name, `the delegated domain ${found.at}`], other })
 }

@@ -1,30 +1,26 @@
-// Finds rollouts and windows that leave a pool without members at some instant.
-import { isCoarse, stepWeight } from '#routing/time/rollout.ts'
-import { dividesByWeight } from '#routing/choose/way.ts'
-import type { HealthCheck } from '#schemas/objects/health-check.ts'
-import type { Member } from '#schemas/objects/member.ts'
-import { isHostname, targetOf } from '#compiler/values/member-target.ts'
-import { keyAt, valueAt } from '#diagnostics/diagnostic.ts'
-import { fallbackPoolOf } from '#compiler/tree/fallback.ts'
-import { instantText } from '#compiler/values/instants.ts'
-import { eventsByPool } from '#compiler/lower/overlay-events.ts'
-import type { OverlayEvent } from '#compiler/lower/overlay-events.ts'
-import type { PlannedRollout } from '#compiler/lower/overlay-plan.ts'
-import { waysOfService } from '#compiler/tree/service-ways.ts'
+// Finds what rollouts and windows do to pools: none left, one left, a step without effect.
+import type { OverlayPlan, PlannedRollout } from '#compiler/lower/overlay-plan.ts'
 import { whyUnmeasured } from '#compiler/lower/routing-facts.ts'
+import { demandLabel, neededFamilyOf, poolDemands } from '#compiler/redundancy/pool-demand.ts'
+import { fallbackPoolOf } from '#compiler/tree/fallback.ts'
+import { waysOfService } from '#compiler/tree/service-ways.ts'
+import { valueIn, keyIn } from '#compiler/tree/tree.ts'
+import type { Entry, EntryPlace, PlacedFile, TreeReport } from '#compiler/tree/tree.ts'
+import { instantText } from '#compiler/values/instants.ts'
+import { addressFamilies } from '#compiler/values/member-target.ts'
+import type { AddressFamily } from '#compiler/values/member-target.ts'
+import { dividesByWeight } from '#routing/choose/way.ts'
+import { isCoarse, rolloutTimeline, stepWeight } from '#routing/time/rollout.ts'
+import type { HealthCheck } from '#schemas/objects/health-check.ts'
 import type { RuleSubject, TreeRule } from './tree-rule.ts'
-import { placeIn } from '#compiler/tree/tree.ts'
-import type { Entry, TreeReport } from '#compiler/tree/tree.ts'
 
-export const overlayEffects: TreeRule = {
-  name: 'overlay-effects',
-  check(subject, report) {
-    for (const planned of subject.overlays.rollouts) {
-      checkWeights(planned, report)
-      checkRegressions(planned, report)
-    }
-    checkEmptied(subject, report)
-  },
+/** Finds rollouts and windows that leave a pool without members at some instant. */
+export const overlayEffects: TreeRule = (subject, report) => {
+  for (const planned of subject.overlays.rollouts) {
+    checkWeights(planned, report)
+    checkRegressions(planned, report)
+  }
+  checkEmptied(subject, report)
 }
 
 function checkWeights({ entry, model }: PlannedRollout, report: TreeReport): void {
@@ -32,14 +28,14 @@ function checkWeights({ entry, model }: PlannedRollout, report: TreeReport): voi
   const { baseWeight, steps } = model
   if (baseWeight === 0) {
     const field = entry.object.spec.baseWeight === undefined ? 'pool' : 'baseWeight'
-    report('rollout-of-nothing', placeIn(entry, valueAt('spec', field)))
+    report('rollout-of-nothing', valueIn(entry, 'spec', field))
     return
   }
   const coarse = steps.findIndex((step) => isCoarse(baseWeight, step))
   if (coarse < 0) return
   const given = String(stepWeight(baseWeight, steps[coarse]!))
   const args = [String(steps[coarse]!.weightPct), String(baseWeight), given]
-  const at = placeIn(entry, valueAt('spec', 'steps', coarse, 'weightPct'))
+  const at = valueIn(entry, 'spec', 'steps', coarse, 'weightPct')
   report('rollout-coarse', at, { args })
 }
 
@@ -56,7 +52,7 @@ function checkRegressions({ entry, poolEntry, model }: PlannedRollout, report: T
     if (missing === undefined) continue
     const [has, remedy] = missing
     const args = [field, poolEntry.object.metadata.name, has, remedy]
-    report('regression-never-trips', placeIn(entry, keyAt('spec', 'regressionPolicy', field)), {
+    report('regression-never-trips', keyIn(entry, 'spec', 'regressionPolicy', field), {
       args,
     })
   }
@@ -95,18 +91,19 @@ function checkEmptied({ tree, overlays }: RuleSubject, report: TreeReport): void
     seen.add(key)
     // Where all are asked when too few are healthy, too few are enough.
     const minHealthy = onAllDown === 'all' ? 0 : pool.object.spec.minHealthy
-    for (const [family, isOfFamily] of families) {
-      const asked = { isOfFamily, isWeighted }
+    for (const family of addressFamilies) {
+      const asked = { family, isWeighted }
       const emptied = firstEmptied(pool, ofPool, asked, minHealthy)
       if (emptied === undefined) continue
       if (standIn !== undefined && standsThroughout(standIn, events, asked)) continue
-      const { metadata } = service.object
-      const args = [instantText(emptied.atMs), metadata.name, family, name!]
-      const place = emptied.change === 'out' ? valueAt('spec', 'startAt') : valueAt('spec', 'steps')
-      report('overlay-empties-service', placeIn(emptied.entry, place), { args })
+      const args = [instantText(emptied.atMs), service.object.metadata.name, family.name, name!]
+      report('overlay-empties-service', placeOf(emptied), { args })
     }
   }
 }
+
+const placeOf = ({ entry, change }: OverlayEvent): EntryPlace =>
+  valueIn(entry, 'spec', change === 'out' ? 'startAt' : 'steps')
 
 /** True when a pool has somebody to answer with, whatever rollouts and windows there are. */
 function standsThroughout(
@@ -114,33 +111,11 @@ function standsThroughout(
   events: ReadonlyMap<Entry<'Pool'>, readonly OverlayEvent[]>,
   asked: Asked,
 ): boolean {
-  const { members, minHealthy } = pool.object.spec
-  const hasMember = members.some(
-    (member) => member.enabled && weighsIn(member, asked) && hasFamily(member, asked.isOfFamily),
-  )
-  return hasMember && firstEmptied(pool, events.get(pool) ?? [], asked, minHealthy) === undefined
+  const { minHealthy } = pool.object.spec
+  const own = events.get(pool) ?? []
+  const hasMember = standingsOf(pool, own, asked).start.left > 0
+  return hasMember && firstEmptied(pool, own, asked, minHealthy) === undefined
 }
-
-/** What a service looks for. */
-interface Asked {
-  readonly isOfFamily: (ipAddress: string) => boolean
-  /** It divides its answers by weight. */
-  readonly isWeighted: boolean
-}
-
-function weighsIn({ weight }: { readonly weight: number }, { isWeighted }: Asked): boolean {
-  return weight > 0 || !isWeighted
-}
-
-/** A host name may have addresses of both. */
-function hasFamily(member: Member, isOfFamily: (ipAddress: string) => boolean): boolean {
-  return isHostname(member) || isOfFamily(targetOf(member))
-}
-
-const families: readonly (readonly [string, (ipAddress: string) => boolean])[] = [
-  ['IPv4', (ipAddress) => !ipAddress.includes(':')],
-  ['IPv6', (ipAddress) => ipAddress.includes(':')],
-]
 
 /**
  * @param minHealthy with fewer members than this, of both families, the pool answers nothing
@@ -153,21 +128,55 @@ function firstEmptied(
   asked: Asked,
   minHealthy: number,
 ): OverlayEvent | undefined {
+  const { start, later } = standingsOf(pool, events, asked)
+  const isEmpty = ({ left, ready, isOut }: Standing): boolean =>
+    left === 0 || ready < minHealthy || isOut
+  return isEmpty(start) ? undefined : later.find(isEmpty)?.event
+}
+
+/** What a service looks for. */
+interface Asked {
+  readonly family: AddressFamily
+  /** It divides its answers by weight. */
+  readonly isWeighted: boolean
+}
+
+/** What is left of a pool, every member being healthy. */
+interface Standing {
+  /** Members that a service would give. */
+  readonly left: number
+  /** Members of both families that are up, whatever they weigh. */
+  readonly ready: number
+  /** A window is over the whole pool. */
+  readonly isOut: boolean
+}
+
+interface Standings {
+  readonly start: Standing
+  /** After each instant, with the last that happened at it. */
+  readonly later: readonly (Standing & { readonly event: OverlayEvent })[]
+}
+
+function standingsOf(
+  pool: Entry<'Pool'>,
+  events: readonly OverlayEvent[],
+  { family, isWeighted }: Asked,
+): Standings {
   const members = pool.object.spec.members.map((member) => ({
-    isCounted: member.enabled && hasFamily(member, asked.isOfFamily),
+    isCounted: family.has(member),
     isEnabled: member.enabled,
     weight: member.weight,
     windows: 0,
   }))
-  const isReady = (member: (typeof members)[number]): boolean =>
-    member.isEnabled && member.windows === 0
-  const isIn = (member: (typeof members)[number]): boolean =>
-    member.isCounted && weighsIn(member, asked) && member.windows === 0
-  let inRotation = members.filter(isIn).length
+  type Counted = (typeof members)[number]
+  const isReady = ({ isEnabled, windows }: Counted): boolean => isEnabled && windows === 0
+  const isIn = (member: Counted): boolean =>
+    isReady(member) && member.isCounted && (member.weight > 0 || !isWeighted)
+  let left = members.filter(isIn).length
   let ready = members.filter(isReady).length
   let poolWindows = 0
-  if (inRotation === 0 || ready < minHealthy) return undefined
-  for (const [i, event] of events.entries()) {
+  const start = { left, ready, isOut: false }
+  const later = events.flatMap((event, i) => {
     const { change, member: position, atMs } = event
     const isWindow = change === 'out' || change === 'back'
     const step = change === 'out' ? 1 : -1
@@ -177,12 +186,111 @@ function firstEmptied(
       const [was, wasReady] = [isIn(member), isReady(member)]
       if (isWindow) member.windows += step
       else member.weight = change.weight
-      inRotation += Number(isIn(member)) - Number(was)
+      left += Number(isIn(member)) - Number(was)
       ready += Number(isReady(member)) - Number(wasReady)
     }
     const isLastOfInstant = events[i + 1]?.atMs !== atMs
-    const isEmpty = inRotation === 0 || ready < minHealthy || poolWindows > 0
-    if (isLastOfInstant && isEmpty) return event
+    return isLastOfInstant ? [{ left, ready, isOut: poolWindows > 0, event }] : []
+  })
+  return { start, later }
+}
+
+const dayMs = 86_400_000
+const horizonMs = 14 * dayMs
+
+/** Notes when windows and rollouts of the coming days leave a pool with one member. */
+export const thinWindows: TreeRule = ({ tree, overlays, nowMs }, report) => {
+  if (nowMs === null || overlays.rollouts.length + overlays.windows.length === 0) return
+  const events = eventsByPool(overlays)
+  for (const demand of poolDemands(tree)) {
+    const { pool, fallback } = demand
+    const own = events.get(pool)
+    if (own === undefined || fallback !== undefined) continue
+    const asked = { family: neededFamilyOf(pool), isWeighted: demand.isWeighted }
+    const thin = thinTimes(standingsOf(pool, own, asked)).find(
+      ({ fromMs, untilMs }) =>
+        // What began and never ends is how things are.
+        (untilMs === Infinity ? fromMs >= nowMs : untilMs > nowMs) && fromMs < nowMs + horizonMs,
+    )
+    if (thin === undefined) continue
+    const args = [timesText(thin), pool.object.metadata.name, demandLabel(demand)]
+    report('window-leaves-one', placeOf(thin.event), { args })
   }
-  return undefined
+}
+
+interface ThinTime {
+  readonly fromMs: number
+  /** Infinity: nothing ends it. */
+  readonly untilMs: number
+  /** What begins it. */
+  readonly event: OverlayEvent
+}
+
+/** When one member of several is left, of those that a service asks. */
+function thinTimes({ start, later }: Standings): readonly ThinTime[] {
+  const times: ThinTime[] = []
+  let begun: OverlayEvent | undefined = undefined as OverlayEvent | undefined
+  if (start.left < 2) return []
+  for (const { left, isOut, event } of later) {
+    if (left === 1 && !isOut) begun ??= event
+    else if (begun !== undefined) {
+      times.push({ fromMs: begun.atMs, untilMs: event.atMs, event: begun })
+      begun = undefined
+    }
+  }
+  if (begun !== undefined) times.push({ fromMs: begun.atMs, untilMs: Infinity, event: begun })
+  return times
+}
+
+const weekdays = [
+  ...['Sunday', 'Monday', 'Tuesday', 'Wednesday', 'Thursday', 'Friday', 'Saturday'],
+] as const
+
+/** `on Saturday 2026-11-28 from 02:00 to 04:00 UTC` */
+function timesText({ fromMs, untilMs }: ThinTime): string {
+  const day = (atMs: number): string =>
+    `${weekdays[new Date(atMs).getUTCDay()]} ${new Date(atMs).toISOString().slice(0, 10)}`
+  const minute = (atMs: number): string => new Date(atMs).toISOString().slice(11, 16)
+  if (untilMs === Infinity) return `from ${day(fromMs)} ${minute(fromMs)} UTC on`
+  if (day(fromMs) === day(untilMs)) {
+    return `on ${day(fromMs)} from ${minute(fromMs)} to ${minute(untilMs)} UTC`
+  }
+  return `from ${day(fromMs)} ${minute(fromMs)} to ${day(untilMs)} ${minute(untilMs)} UTC`
+}
+
+/** Something that begins or ends. */
+interface OverlayEvent {
+  readonly atMs: number
+  readonly entry: PlacedFile
+  /** -1: every member. */
+  readonly member: number
+  /** A window opens or closes, or the member gets another weight. */
+  readonly change: 'out' | 'back' | { readonly weight: number }
+}
+
+/** In the order of time; what happens at one instant is next to each other. */
+function eventsByPool({ rollouts, windows }: OverlayPlan): Map<Entry<'Pool'>, OverlayEvent[]> {
+  const events = new Map<Entry<'Pool'>, OverlayEvent[]>()
+  const add = (pool: Entry<'Pool'>, event: OverlayEvent): void => {
+    const list = events.get(pool)
+    if (list === undefined) events.set(pool, [event])
+    else list.push(event)
+  }
+  for (const { entry, poolEntry, model } of rollouts) {
+    if (model === undefined) continue
+    for (const { atMs, moment } of rolloutTimeline(model)) {
+      if (moment.weight === null) continue
+      add(poolEntry!, { atMs, entry, member: model.member, change: { weight: moment.weight } })
+    }
+  }
+  for (const { entry, poolEntry, model, held } of windows) {
+    if (model === undefined) continue
+    const { startAtMs, endAtMs } = model
+    for (const member of held ?? [model.member]) {
+      add(poolEntry!, { atMs: startAtMs, entry, member, change: 'out' })
+      add(poolEntry!, { atMs: endAtMs, entry, member, change: 'back' })
+    }
+  }
+  for (const list of events.values()) list.sort((a, b) => a.atMs - b.atMs)
+  return events
 }

@@ -1,31 +1,29 @@
 // Checks the targets of rollouts and windows: they exist, and no two overlays conflict.
-import { allowedIntents, rolloutAt } from '#routing/time/rollout.ts'
-import { valueAt } from '#diagnostics/diagnostic.ts'
-import { instantText } from '#compiler/values/instants.ts'
 import type { PlannedRollout, PlannedWindow } from '#compiler/lower/overlay-plan.ts'
-import type { TreeRule } from './tree-rule.ts'
-import { placeIn } from '#compiler/tree/tree.ts'
+import { placeIn, valueIn } from '#compiler/tree/tree.ts'
 import type { TreeReport } from '#compiler/tree/tree.ts'
+import { instantText } from '#compiler/values/instants.ts'
+import { valueAt } from '#diagnostics/diagnostic.ts'
+import { allowedIntents, rolloutAt } from '#routing/time/rollout.ts'
+import { earlier } from '#lib/sequence/earlier.ts'
+import type { TreeRule } from './tree-rule.ts'
 
-export const overlayTargets: TreeRule = {
-  name: 'overlay-targets',
-  check({ overlays, nowMs }, report) {
-    const { rollouts, windows } = overlays
-    for (const { entry, fault } of [...rollouts, ...windows]) {
-      if (fault === undefined) continue
-      const { code, place, args, suggestion } = fault
-      report(code, placeIn(entry, place), { args, suggestion })
-    }
-    checkRollouts(rollouts, report)
-    checkOverlaps(windows, report)
-    if (nowMs === null) return
-    for (const planned of rollouts) checkOver(planned, nowMs, report)
-    for (const { entry, model } of windows) {
-      if (model === undefined || model.endAtMs > nowMs) continue
-      const at = placeIn(entry, valueAt('spec', 'endAt'))
-      report('window-past', at, { args: [instantText(model.endAtMs)] })
-    }
-  },
+export const overlayTargets: TreeRule = ({ overlays, nowMs }, report) => {
+  const { rollouts, windows } = overlays
+  for (const { entry, fault } of [...rollouts, ...windows]) {
+    if (fault === undefined) continue
+    const { code, place, args, suggestion } = fault
+    report(code, placeIn(entry, place), { args, suggestion })
+  }
+  checkRollouts(rollouts, report)
+  checkOverlaps(windows, report)
+  if (nowMs === null) return
+  for (const planned of rollouts) checkOver(planned, nowMs, report)
+  for (const { entry, model } of windows) {
+    if (model === undefined || model.endAtMs > nowMs) continue
+    const at = valueIn(entry, 'spec', 'endAt')
+    report('window-past', at, { args: [instantText(model.endAtMs)] })
+  }
 }
 
 /** Notes rollouts that are over and still set the weight: that of the pool has no effect. */
@@ -33,7 +31,7 @@ function checkOver({ entry, model }: PlannedRollout, nowMs: number, report: Tree
   if (model === undefined) return
   const { state, weight } = rolloutAt(model, nowMs)
   if (weight === null || allowedIntents[state].length > 0) return
-  const at = placeIn(entry, valueAt('spec', 'startAt'))
+  const at = valueIn(entry, 'spec', 'startAt')
   report('rollout-over', at, { args: [state.replace('_', ' '), String(weight), state] })
 }
 
@@ -43,12 +41,8 @@ function checkRollouts(rollouts: readonly PlannedRollout[], report: TreeReport):
     const { entry, poolEntry, model } = planned
     if (model === undefined) continue
     const { member, memberId } = entry.object.spec
-    const key = `${model.pool}/${model.member}`
-    const first = firstOf.get(key)
-    if (first === undefined) {
-      firstOf.set(key, planned)
-      continue
-    }
+    const first = earlier(firstOf, `${model.pool}/${model.member}`, planned)
+    if (first === undefined) continue
     const args = [member ?? memberId ?? '', poolEntry!.object.metadata.name]
     const other = placeIn(first.entry, targetOf(first))
     report('rollout-member-taken', placeIn(entry, targetOf(planned)), { args, other })
@@ -77,7 +71,7 @@ function checkOverlaps(windows: readonly PlannedWindow[], report: TreeReport): v
       const what = member < 0 || rival.model!.member < 0 ? 'pool' : 'member'
       const args = [what, instantText(rival.model!.endAtMs)]
       const place = valueAt('spec', 'startAt')
-      const other = placeIn(rival.entry, valueAt('spec', 'resource'))
+      const other = valueIn(rival.entry, 'spec', 'resource')
       report('windows-overlap', placeIn(planned.entry, place), { args, other })
     }
     for (const one of member < 0 ? [key] : [key, `${pool}/any`]) {

@@ -1,9 +1,9 @@
 // Finds redirects that lead in a circle.
-import { valueAt } from '#diagnostics/diagnostic.ts'
+import { hostOf, plainHostOf } from '#bundle/redirects/redirect-target.ts'
 import { redirectFor } from '#compiler/lower/redirect-plan.ts'
 import type { PlannedRedirect, RedirectPlan } from '#compiler/lower/redirect-plan.ts'
 import { placeIn } from '#compiler/tree/tree.ts'
-import { hostOf, plainHostOf } from '#bundle/redirects/redirect-target.ts'
+import { valueAt } from '#diagnostics/diagnostic.ts'
 import type { TreeRule } from './tree-rule.ts'
 
 /** As many hosts as one sentence can hold. */
@@ -11,21 +11,18 @@ const hostsShown = 5
 
 type Next = (plan: RedirectPlan, from: PlannedRedirect) => PlannedRedirect | undefined
 
-export const redirectLoops: TreeRule = {
-  name: 'redirect-loops',
-  check({ redirects }, report) {
-    for (const first of circles(redirects, nextOverHttp)) {
-      // That is told where its object is read.
-      if (!first.model.isWildcard && nextOverHttp(redirects, first) === first) continue
-      const args = [hostsFrom(redirects, first, nextOverHttp)]
-      report('redirect-loop', placeIn(first.entry, target), { args })
-    }
-    for (const first of circles(redirects, nextOverAny)) {
-      if (isOverHttp(redirects, first)) continue
-      const args = [hostsFrom(redirects, first, nextOverAny)]
-      report('redirect-loop-https', placeIn(first.entry, target), { args })
-    }
-  },
+export const redirectLoops: TreeRule = ({ redirects }, report) => {
+  for (const first of circles(redirects, nextOverHttp)) {
+    // That is told where its object is read.
+    if (!first.model.isWildcard && nextOverHttp(redirects, first) === first) continue
+    const args = [hostsFrom(redirects, first, nextOverHttp)]
+    report('redirect-loop', placeIn(first.entry, target), { args })
+  }
+  for (const first of circles(redirects, nextOverAny)) {
+    if (isOverHttp(redirects, first)) continue
+    const args = [hostsFrom(redirects, first, nextOverAny)]
+    report('redirect-loop-https', placeIn(first.entry, target), { args })
+  }
 }
 
 const target = valueAt('spec', 'targetUrl')

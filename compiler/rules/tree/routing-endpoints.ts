@@ -1,30 +1,27 @@
 // Checks that the addresses of the routing settings are members', and that every map rule can
 // match.
-import { checkAddress } from '#compiler/values/addresses.ts'
-import { keyAt, valueAt } from '#diagnostics/diagnostic.ts'
-import type { Place } from '#diagnostics/diagnostic.ts'
-import type { NetworkRule } from '#compiler/values/network-rules.ts'
 import { memberAddresses } from '#compiler/lower/routing-facts.ts'
 import { mapRulesOf } from '#compiler/lower/routing-model.ts'
-import type { TreeRule } from './tree-rule.ts'
-import { placeIn } from '#compiler/tree/tree.ts'
+import { placeIn, valueIn } from '#compiler/tree/tree.ts'
 import type { Entry, Tree, TreeReport } from '#compiler/tree/tree.ts'
+import { checkAddress } from '#compiler/values/addresses.ts'
+import type { NetworkRule } from '#compiler/values/network-rules.ts'
+import { keyAt, valueAt } from '#diagnostics/diagnostic.ts'
+import type { Place } from '#diagnostics/diagnostic.ts'
+import type { TreeRule } from './tree-rule.ts'
 
-export const routingEndpoints: TreeRule = {
-  name: 'routing-endpoints',
-  check({ tree }, report) {
-    const { settings, faulty } = tree
-    // A pool that could not be read may have the member.
-    if (settings === undefined || faulty.poolNames.size > 0 || faulty.anyPool.size > 0) return
-    const named = namedEndpoints(settings)
-    if (named.length === 0) return
-    const poolsOf = poolsByAddress(tree, new Set(named.map(({ endpoint }) => endpoint)))
-    for (const { endpoint, place } of named) {
-      if (poolsOf.get(endpoint)!.size > 0) continue
-      report('endpoint-unknown', placeIn(settings, place), { args: [endpoint] })
-    }
-    reportShadowed(settings, poolsOf, report)
-  },
+export const routingEndpoints: TreeRule = ({ tree }, report) => {
+  const { settings, faulty } = tree
+  // A pool that could not be read may have the member.
+  if (settings === undefined || faulty.poolNames.size > 0 || faulty.anyPool.size > 0) return
+  const named = namedEndpoints(settings)
+  if (named.length === 0) return
+  const poolsOf = poolsByAddress(tree, new Set(named.map(({ endpoint }) => endpoint)))
+  for (const { endpoint, place } of named) {
+    if (poolsOf.get(endpoint)!.size > 0) continue
+    report('endpoint-unknown', placeIn(settings, place), { args: [endpoint] })
+  }
+  reportShadowed(settings, poolsOf, report)
 }
 
 interface NamedEndpoint {
@@ -86,8 +83,7 @@ function reportShadowed(
     )
     const [first] = hiding
     if (first === undefined || hiding.includes(undefined)) continue
-    const cidr = (index: number) =>
-      placeIn(settings, valueAt('spec', 'mapFile', 'rules', index, 'cidr'))
+    const cidr = (index: number) => valueIn(settings, 'spec', 'mapFile', 'rules', index, 'cidr')
     const args = [rules[rule.index]!.cidr, first.endpoint, rules[first.index]!.cidr]
     report('map-rule-shadowed', cidr(rule.index), { args, other: cidr(first.index) })
   }

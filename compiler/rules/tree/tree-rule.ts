@@ -8,10 +8,7 @@ import type { Tree, TreeReport } from '#compiler/tree/tree.ts'
 import type { ZonePlan } from '#compiler/lower/zone-plan.ts'
 
 /** Looks at the whole tree, on every compilation: must be linear in the number of objects. */
-export interface TreeRule {
-  readonly name: string
-  readonly check: (subject: RuleSubject, report: TreeReport) => void
-}
+export type TreeRule = (subject: RuleSubject, report: TreeReport) => void
 
 export interface RuleSubject {
   readonly tree: Tree

@@ -1,19 +1,15 @@
 // Finds services by weight whose members all weigh nothing, and rollouts whose weight nobody reads.
-import { dividesByWeight } from '#routing/choose/way.ts'
-import { valueAt } from '#diagnostics/diagnostic.ts'
-import { waysOfService } from '#compiler/tree/service-ways.ts'
 import { namedPoolsOf } from '#compiler/tree/fallback.ts'
-import { isHostname, targetOf } from '#compiler/values/member-target.ts'
-import type { RuleSubject, TreeRule } from './tree-rule.ts'
-import { placeIn } from '#compiler/tree/tree.ts'
+import { waysOfService } from '#compiler/tree/service-ways.ts'
+import { valueIn } from '#compiler/tree/tree.ts'
 import type { Entry, TreeReport } from '#compiler/tree/tree.ts'
+import { addressFamilies } from '#compiler/values/member-target.ts'
+import { dividesByWeight } from '#routing/choose/way.ts'
+import type { RuleSubject, TreeRule } from './tree-rule.ts'
 
-export const weights: TreeRule = {
-  name: 'weights',
-  check(subject, report) {
-    checkWeightless(subject, report)
-    checkUnread(subject, report)
-  },
+export const weights: TreeRule = (subject, report) => {
+  checkWeightless(subject, report)
+  checkUnread(subject, report)
 }
 
 function checkWeightless({ tree }: RuleSubject, report: TreeReport): void {
@@ -27,28 +23,17 @@ function checkWeightless({ tree }: RuleSubject, report: TreeReport): void {
     const family = pool === undefined ? undefined : weightlessFamily(pool)
     if (pool === undefined || family === undefined) continue
     const args = [family, name, object.metadata.name]
-    report('pool-weightless', placeIn(pool, valueAt('spec', 'members')), { args })
+    report('pool-weightless', valueIn(pool, 'spec', 'members'), { args })
   }
 }
 
 /** @returns a family that has enabled members, none of which weighs anything */
 function weightlessFamily({ object }: Entry<'Pool'>): string | undefined {
-  const weighing = new Map<string, boolean>()
-  for (const member of object.spec.members) {
-    if (!member.enabled) continue
-    // A host name may have addresses of both.
-    const families = isHostname(member) ? [...allFamilies] : [familyOf(targetOf(member))]
-    for (const family of families) {
-      weighing.set(family, weighing.get(family) === true || member.weight > 0)
-    }
-  }
-  return allFamilies.find((family) => weighing.get(family) === false)
-}
-
-const allFamilies = ['IPv4', 'IPv6'] as const
-
-function familyOf(ipAddress: string): string {
-  return ipAddress.includes(':') ? 'IPv6' : 'IPv4'
+  const enabled = object.spec.members.filter((member) => member.enabled)
+  return addressFamilies.find(({ has }) => {
+    const ofFamily = enabled.filter(has)
+    return ofFamily.length > 0 && ofFamily.every(({ weight }) => weight <= 0)
+  })?.name
 }
 
 function checkUnread({ tree, overlays }: RuleSubject, report: TreeReport): void {
@@ -68,6 +53,6 @@ function checkUnread({ tree, overlays }: RuleSubject, report: TreeReport): void 
     const { name } = poolEntry.object.metadata
     // Another finding reports a pool that no service uses.
     if (read.has(name) || !used.has(name) || entry.object.spec.settled !== undefined) continue
-    report('rollout-unread', placeIn(entry, valueAt('spec', 'pool')), { args: [name] })
+    report('rollout-unread', valueIn(entry, 'spec', 'pool'), { args: [name] })
   }
 }

@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest'
 import type { RecordPlan } from '#compiler/lower/record-plan.ts'
 import type { SourceFile } from '#compiler/read/source.ts'
 import type { RuleSubject } from '#compiler/rules/tree/tree-rule.ts'
-import { zoneCuts } from '#compiler/rules/tree/zone-cuts.ts'
+import { zoneCuts } from '#compiler/rules/tree/records.ts'
 import type { Entry, PlannedRrset } from '#compiler/tree/tree.ts'
 import { sourceFile } from './fixture.ts'
 import { compile, messagesOf, records, settings, top } from './record-files.ts'
@@ -250,7 +250,7 @@ test('20,000 zones and as many DNAMEs are not looked at in pairs', () => {
     isWhole: true,
   }
   const found: (readonly string[] | undefined)[] = []
-  zoneCuts.check({ tree: {}, records: plan } as RuleSubject, (_code, _at, detail) => {
+  zoneCuts({ tree: {}, records: plan } as RuleSubject, (_code, _at, detail) => {
     found.push(detail?.args)
   })
   expect(found).toEqual([['x.d7.example.com.', 'd7.example.com.']])

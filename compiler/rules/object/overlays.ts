@@ -1,37 +1,34 @@
-// Finds steps and intents of a rollout that do not do what they suggest.
-import { allowedIntents, rolloutAt } from '#routing/time/rollout.ts'
+// Checks the times and steps of rollouts and maintenance windows.
+import { checkInstant } from '#compiler/values/instants.ts'
 import { valueAt } from '#diagnostics/diagnostic.ts'
-import type { ObjectRule } from './object-rule.ts'
 import type { Report } from '#diagnostics/finding.ts'
+import { allowedIntents, rolloutAt } from '#routing/time/rollout.ts'
 import { readInstant } from '#schemas/forms/instant.ts'
 import type { RolloutSpec } from '#schemas/objects/rollout.ts'
-import { checkInstant } from '#compiler/values/instants.ts'
+import type { ObjectRule } from './object-rule.ts'
 
 const longDays = 90
 const daySeconds = 86_400
 
-export const rolloutSense: ObjectRule<'Rollout'> = {
-  name: 'rollout-sense',
-  kind: 'Rollout',
-  check({ spec }, report) {
-    if (spec.member === undefined && spec.memberId === undefined) {
-      report('rollout-target', valueAt('spec'), { args: ['no member'] })
-    } else if (spec.member !== undefined && spec.memberId !== undefined) {
-      report('rollout-target', valueAt('spec', 'memberId'), { args: ['a member twice'] })
-    }
-    const isTimed = checkInstant(spec.startAt, valueAt('spec', 'startAt'), report)
-    let areTimed = isTimed
-    for (const [i, { at }] of spec.intents.entries()) {
-      areTimed = checkInstant(at, valueAt('spec', 'intents', i, 'at'), report) && areTimed
-    }
-    if (spec.settledAt !== undefined) {
-      checkInstant(spec.settledAt, valueAt('spec', 'settledAt'), report)
-    }
-    // What is settled is a record of how it went.
-    if (spec.settled !== undefined) return
-    checkSteps(spec, report)
-    if (areTimed) checkIntents(spec, report)
-  },
+/** Finds steps and intents of a rollout that do not do what they suggest. */
+export const rolloutSense: ObjectRule<'Rollout'> = ({ spec }, report) => {
+  if (spec.member === undefined && spec.memberId === undefined) {
+    report('rollout-target', valueAt('spec'), { args: ['no member'] })
+  } else if (spec.member !== undefined && spec.memberId !== undefined) {
+    report('rollout-target', valueAt('spec', 'memberId'), { args: ['a member twice'] })
+  }
+  const isTimed = checkInstant(spec.startAt, valueAt('spec', 'startAt'), report)
+  let areTimed = isTimed
+  for (const [i, { at }] of spec.intents.entries()) {
+    areTimed = checkInstant(at, valueAt('spec', 'intents', i, 'at'), report) && areTimed
+  }
+  if (spec.settledAt !== undefined) {
+    checkInstant(spec.settledAt, valueAt('spec', 'settledAt'), report)
+  }
+  // What is settled is a record of how it went.
+  if (spec.settled !== undefined) return
+  checkSteps(spec, report)
+  if (areTimed) checkIntents(spec, report)
 }
 
 function checkSteps({ steps }: RolloutSpec, report: Report): void {
@@ -72,4 +69,16 @@ function checkIntents({ startAt, steps, intents }: RolloutSpec, report: Report):
     const args = [intent, state.replace('_', ' ')]
     report('rollout-intent-void', valueAt('spec', 'intents', line, 'intent'), { args })
   }
+}
+
+/** Checks that a maintenance window ends after it begins. */
+export const windowSense: ObjectRule<'MaintenanceWindow'> = (
+  { spec: { startAt, endAt } },
+  report,
+) => {
+  const place = valueAt('spec', 'endAt')
+  const isStart = checkInstant(startAt, valueAt('spec', 'startAt'), report)
+  if (!checkInstant(endAt, place, report) || !isStart) return
+  const isReversed = readInstant(endAt).atMs! <= readInstant(startAt).atMs!
+  if (isReversed) report('window-reversed', place, { args: [endAt] })
 }

@@ -1,40 +1,53 @@
-// Finds members that get more than they bear, with all up or when one failure sends them more.
-import { valueAt } from '#diagnostics/diagnostic.ts'
-import type { Way } from '#routing/choose/way.ts'
-import type { Member } from '#schemas/objects/member.ts'
+// Notes what one failure does: names without an answer, members with too much.
 import { failureUnits, unitLabel } from '#compiler/redundancy/failure-units.ts'
 import type { FailureUnit } from '#compiler/redundancy/failure-units.ts'
-import { demandLabel, familiesOf, poolDemands } from '#compiler/redundancy/pool-demand.ts'
-import type { AddressFamily, PoolDemand } from '#compiler/redundancy/pool-demand.ts'
-import { placeIn } from '#compiler/tree/tree.ts'
+import {
+  countedOf,
+  demandLabel,
+  familiesOf,
+  neededFamilyOf,
+  poolDemands,
+} from '#compiler/redundancy/pool-demand.ts'
+import { canFail, reportWeakSpot, weakSpotOf } from '#compiler/redundancy/weak-spot.ts'
+import { valueIn } from '#compiler/tree/tree.ts'
 import { targetOf } from '#compiler/values/member-target.ts'
+import type { Way } from '#routing/choose/way.ts'
+import type { Member } from '#schemas/objects/member.ts'
 import type { TreeRule } from './tree-rule.ts'
 
-export const memberCapacity: TreeRule = {
-  name: 'member-capacity',
-  check({ tree }, report) {
-    for (const demand of poolDemands(tree)) {
-      const { pool } = demand
-      const { members, healthCheck } = pool.object.spec
-      const sharing = sharingOf(demand.ways)
-      const limited = members.findIndex(({ capacity }) => capacity < capacityDefault)
-      if (limited < 0 || sharing === undefined) continue
-      const units = healthCheck === undefined ? [] : failureUnits
-      const overs = familiesOf(pool).flatMap((family) => {
-        const asked = countedOf(demand, family)
-        return [...overAlways(asked, sharing), ...overAfter(asked, sharing, units)]
-      })
-      const told = new Set<Member>()
-      for (const { member, share, when } of overs) {
-        if (told.has(member)) continue
-        told.add(member)
-        const path = ['spec', 'members', members.indexOf(member), 'capacity'] as const
-        const percent = String(Math.round(share * 10) / 10)
-        const args = [when, targetOf(member), percent, demandLabel(demand), String(member.capacity)]
-        report('member-over-capacity', placeIn(pool, valueAt(...path)), { args })
-      }
+/** Notes names that one failure leaves without an answer. */
+export const weakSpots: TreeRule = ({ tree }, report) => {
+  for (const demand of poolDemands(tree)) {
+    if (!canFail(demand)) continue
+    const family = neededFamilyOf(demand.pool)
+    const weak = weakSpotOf(demand, family)
+    if (weak !== undefined) reportWeakSpot(demand, weak, family, report)
+  }
+}
+
+/** Finds members that get more than they bear, with all up or when one failure sends them more. */
+export const memberCapacity: TreeRule = ({ tree }, report) => {
+  for (const demand of poolDemands(tree)) {
+    const { pool } = demand
+    const { members, healthCheck } = pool.object.spec
+    const sharing = sharingOf(demand.ways)
+    const limited = members.findIndex(({ capacity }) => capacity < capacityDefault)
+    if (limited < 0 || sharing === undefined) continue
+    const units = healthCheck === undefined ? [] : failureUnits
+    const overs = familiesOf(pool).flatMap((family) => {
+      const asked = countedOf(pool, demand, family)
+      return [...overAlways(asked, sharing), ...overAfter(asked, sharing, units)]
+    })
+    const told = new Set<Member>()
+    for (const { member, share, when } of overs) {
+      if (told.has(member)) continue
+      told.add(member)
+      const path = ['spec', 'members', members.indexOf(member), 'capacity'] as const
+      const percent = String(Math.round(share * 10) / 10)
+      const args = [when, targetOf(member), percent, demandLabel(demand), String(member.capacity)]
+      report('member-over-capacity', valueIn(pool, ...path), { args })
     }
-  },
+  }
 }
 
 const capacityDefault = 100
@@ -51,12 +64,6 @@ function sharingOf(ways: readonly Way[]): Sharing | typeof inOrder | undefined {
   if (way.name === 'round-robin') return () => 1
   if (way.name === 'weighted-round-robin') return ({ weight }) => weight
   return way.name === 'failover' ? inOrder : undefined
-}
-
-function countedOf({ pool, isWeighted }: PoolDemand, family: AddressFamily): readonly Member[] {
-  return pool.object.spec.members.filter(
-    (member) => member.enabled && family.has(member) && (member.weight > 0 || !isWeighted),
-  )
 }
 
 interface Over {

@@ -1,35 +1,46 @@
-// Checks the filter chain of a service: known filters, none without effect.
-import { suggest } from '#lib/suggest.ts'
-import { filterNamed, filters, filterText, spellingsOf } from '#routing/choose/ways.ts'
-import type { FilterUse } from '#routing/choose/ways.ts'
-import { scriptLimits } from '#routing/script/contract.ts'
-import { algorithms } from '#schemas/objects/service.ts'
-import { valueAt } from '#diagnostics/diagnostic.ts'
-import type { Place } from '#diagnostics/diagnostic.ts'
-import type { Report } from '#diagnostics/finding.ts'
-import type { ObjectRule } from './object-rule.ts'
+// Checks a service: its domain, its TTL, its chain.
 import { scriptAbsences } from '#compiler/scripts/script-absences.ts'
 import { scriptMistake } from '#compiler/scripts/script-syntax.ts'
+import { checkName } from '#compiler/values/names.ts'
+import { valueAt } from '#diagnostics/diagnostic.ts'
+import type { Place } from '#diagnostics/diagnostic.ts'
+import { reportFault } from '#diagnostics/finding.ts'
+import type { Report } from '#diagnostics/finding.ts'
+import { suggest } from '#lib/suggest.ts'
+import { filterNamed, filterText, filters, spellingsOf } from '#routing/choose/ways.ts'
+import type { FilterUse } from '#routing/choose/ways.ts'
+import { scriptLimits } from '#routing/script/contract.ts'
+import { ttlJumpFreeSeconds } from '#schemas/objects/guardrails.ts'
+import { algorithms } from '#schemas/objects/service.ts'
+import type { ObjectRule } from './object-rule.ts'
 
-export const serviceChain: ObjectRule<'Service'> = {
-  name: 'service-chain',
-  kind: 'Service',
-  check({ spec }, report) {
-    const { algorithm, filterChain, answerCount } = spec
-    checkAlgorithm(algorithm, filterChain.length > 0, report)
-    const uses = filterChain.map((text, i) => useOf(text, i, report))
-    const last = uses.findIndex((use) => use !== undefined && endsChoice(use))
-    for (const [i, use] of uses.entries()) {
-      if (last < 0 || i <= last || use === undefined) continue
-      const args = [use.way.name, uses[last]!.way.name]
-      report('filter-unreachable', valueAt('spec', 'filterChain', i), { args })
-    }
-    const single = uses.find((use) => use?.way.leaves === 'one')
-    if (single !== undefined && answerCount > 1) {
-      const args = [String(answerCount), single.way.name]
-      report('answer-count-of-one', valueAt('spec', 'answerCount'), { args })
-    }
-  },
+/** Checks that a service's domain is a valid query name. */
+export const serviceDomain: ObjectRule<'Service'> = ({ spec }, report) => {
+  reportFault(checkName(spec.domain, true).fault, valueAt('spec', 'domain'), report)
+}
+
+/** Points out balanced names whose answers resolvers keep for long after a member has failed. */
+export const serviceTtl: ObjectRule<'Service'> = ({ spec: { pool, ttl } }, report) => {
+  if (pool === null || ttl <= ttlJumpFreeSeconds) return
+  report('ttl-long', valueAt('spec', 'ttl'), { args: [String(ttl)] })
+}
+
+/** Checks the filter chain of a service: known filters, none without effect. */
+export const serviceChain: ObjectRule<'Service'> = ({ spec }, report) => {
+  const { algorithm, filterChain, answerCount } = spec
+  checkAlgorithm(algorithm, filterChain.length > 0, report)
+  const uses = filterChain.map((text, i) => useOf(text, i, report))
+  const last = uses.findIndex((use) => use !== undefined && endsChoice(use))
+  for (const [i, use] of uses.entries()) {
+    if (last < 0 || i <= last || use === undefined) continue
+    const args = [use.way.name, uses[last]!.way.name]
+    report('filter-unreachable', valueAt('spec', 'filterChain', i), { args })
+  }
+  const single = uses.find((use) => use?.way.leaves === 'one')
+  if (single !== undefined && answerCount > 1) {
+    const args = [String(answerCount), single.way.name]
+    report('answer-count-of-one', valueAt('spec', 'answerCount'), { args })
+  }
 }
 
 function checkAlgorithm(algorithm: string, hasChain: boolean, report: Report): void {

@@ -1,0 +1,154 @@
+// Notes what receivers of mail would not understand in records of SPF and DMARC.
+import { readRecords, recordPlace } from '#compiler/values/record-sets.ts'
+import { parseAddress } from '#dns/address.ts'
+import { RrType } from '#dns/rrtype.ts'
+import type { ObjectRule } from './object-rule.ts'
+
+/** @param doubtsOf what is odd of the texts of one name, which may have nothing to do with it */
+const mailRule =
+  (
+    code: 'spf-doubtful' | 'dmarc-doubtful',
+    doubtsOf: (texts: readonly string[], name: string) => readonly string[],
+  ): ObjectRule<'Records'> =>
+  ({ spec }, report) => {
+    for (const { index, name, type, rdata } of readRecords(spec).rrsets) {
+      if (type.code !== RrType.TXT) continue
+      for (const doubt of doubtsOf(rdata.map(textOf), name)) {
+        report(code, recordPlace(index, 'values'), { args: [name, doubt] })
+      }
+    }
+  }
+
+/** RFC 7208. */
+export const recordSpf = mailRule('spf-doubtful', (all) => {
+  const texts = all.filter((text) => /^"?\s*v\s*=\s*spf/i.test(text))
+  const doubts = texts.flatMap(doubtsOfSpf)
+  return texts.length > 1 ? [`${texts.length} of them, and receivers want one`, ...doubts] : doubts
+})
+
+/** RFC 7208 section 4.6.4: more of these and the check fails. */
+const lookupsMax = 10
+const lookups: readonly string[] = ['include', 'a', 'mx', 'ptr', 'exists', 'redirect']
+const mechanisms: readonly string[] = ['all', 'ip4', 'ip6', ...lookups.slice(0, -1)]
+
+interface Term {
+  readonly text: string
+  readonly qualifier: string
+  readonly name: string
+  readonly value: string
+  readonly isModifier: boolean
+}
+
+function doubtsOfSpf(text: string): string[] {
+  if (!/^v=spf1(?: |$)/i.test(text))
+    return ['it does not begin with "v=spf1 " and is not looked at']
+  const terms = text.split(' ').slice(1).filter(Boolean).map(termOf)
+  const doubts = terms.flatMap((term) => doubtOfTerm(term) ?? [])
+  const asked = terms.filter(({ name }) => lookups.includes(name)).length
+  if (asked > lookupsMax) doubts.push(`it needs ${asked} look-ups, and the limit is ${lookupsMax}`)
+  const end = terms.findIndex(({ name, isModifier }) => name === 'all' && !isModifier)
+  const ignored = end === -1 ? undefined : terms.slice(end + 1).find((term) => !term.isModifier)
+  if (ignored !== undefined) doubts.push(`"${ignored.text}" stands behind "all" and is not read`)
+  if (end === -1 && !terms.some(({ name }) => name === 'redirect')) {
+    doubts.push('it ends without "all" or "redirect=", and says nothing of all other senders')
+  }
+  if (end !== -1 && ['', '+'].includes(terms[end]!.qualifier)) {
+    doubts.push(`"${terms[end]!.text}" lets everybody send`)
+  }
+  return doubts
+}
+
+function termOf(text: string): Term {
+  const [, qualifier = '', name = '', sign = '', value = ''] =
+    /^([-+~?]?)([a-z][\w.-]*)?([:=/]?)(.*)$/i.exec(text) ?? []
+  return { text, qualifier, name: name.toLowerCase(), value, isModifier: sign === '=' }
+}
+
+function doubtOfTerm({ text, name, value, isModifier }: Term): string | undefined {
+  if (isModifier) return undefined
+  if (!mechanisms.includes(name)) return `"${text}" is no mechanism of SPF`
+  const isBare = (name === 'include' || name === 'exists') && value === ''
+  if (isBare) return `"${text}" names no domain`
+  if (name !== 'ip4' && name !== 'ip6') return undefined
+  const address = parseAddress(value.replace(/\/\d{1,3}$/, ''))
+  const isRight = address.ok && address.value.length === (name === 'ip4' ? 4 : 16)
+  return isRight ? undefined : `"${text}" has no IPv${name.slice(2)} address or network`
+}
+
+const label = '_dmarc.'
+/** Where a domain says that it takes the reports of another one: RFC 7489 section 7.1. */
+const consentLabels = /(?:^|\.)_report\._dmarc\./
+
+/** RFC 7489 section 6.3. */
+export const recordDmarc = mailRule('dmarc-doubtful', (texts, name) => {
+  const own = texts.filter((text) => /^v\s*=\s*DMARC1\b/i.test(text))
+  const isConsent = consentLabels.test(name)
+  const doubts = name.startsWith(label) ? doubtsAt(own, texts) : []
+  if (isConsent) doubts.push(...own.flatMap(doubtsOfConsent))
+  if (!isConsent && !name.startsWith(label) && own.length > 0) {
+    doubts.push(`it is looked for at ${label}${name} and nowhere else`)
+  }
+  return doubts
+})
+
+function doubtsAt(own: readonly string[], texts: readonly string[]): string[] {
+  if (own.length > 1) return [`${own.length} of them, and receivers want one`]
+  const [text] = own
+  if (text !== undefined) return doubtsOfDmarc(text)
+  return texts.length === 0 ? [] : ['it does not begin with "v=DMARC1;" and is not looked at']
+}
+
+/** It has no policy; `rua` in it replaces where reports go. */
+function doubtsOfConsent(text: string): string[] {
+  return tagsIn(text).doubts
+}
+
+const policies = /^(?:none|quarantine|reject)$/i
+const reports = /^mailto:[^\s,;]+(?:,\s*mailto:[^\s,;]+)*$/i
+/** What each tag may say. */
+const tags: Readonly<Record<string, RegExp>> = Object.freeze({
+  v: /^DMARC1$/,
+  p: policies,
+  sp: policies,
+  np: policies,
+  pct: /^(?:100|\d{1,2})$/,
+  adkim: /^[rs]$/i,
+  aspf: /^[rs]$/i,
+  fo: /^[01ds](?::[01ds])*$/i,
+  rf: /^\w+(?::\w+)*$/,
+  ri: /^\d{1,10}$/,
+  rua: reports,
+  ruf: reports,
+  psd: /^[nyu]$/i,
+  t: /^[ny]$/i,
+})
+
+function doubtsOfDmarc(text: string): string[] {
+  const { found, doubts } = tagsIn(text)
+  if (!found.has('p')) doubts.push('it has no policy: p=none, p=quarantine or p=reject')
+  return doubts
+}
+
+function tagsIn(text: string): { found: ReadonlySet<string>; doubts: string[] } {
+  const found = new Set<string>()
+  const doubts: string[] = []
+  for (const part of text.split(';').map((one) => one.trim())) {
+    if (part === '') continue
+    const [name = '', value = ''] = part.split('=', 2).map((one) => one.trim())
+    const tag = name.toLowerCase()
+    const form = Object.hasOwn(tags, tag) ? tags[tag] : undefined
+    if (form === undefined) doubts.push(`"${name}" is no tag of DMARC`)
+    else if (!form.test(value)) doubts.push(`"${part}" has a value that is not known`)
+    found.add(tag)
+  }
+  return { found, doubts }
+}
+
+/** All its strings, joined without blanks (RFC 7208 section 3.3), octets as Latin-1. */
+function textOf(rdata: Uint8Array): string {
+  let text = ''
+  for (let at = 0; at < rdata.length; at += rdata[at]! + 1) {
+    text += Buffer.from(rdata.subarray(at + 1, at + 1 + rdata[at]!)).toString('latin1')
+  }
+  return text
+}

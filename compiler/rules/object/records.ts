@@ -1,0 +1,107 @@
+// Checks the records of a file: their names, types, values and sizes.
+import { bundleLimits } from '#bundle/format/limits.ts'
+import { rdataForms } from '#bundle/format/rrsets.ts'
+import {
+  aliasCode,
+  hostIn,
+  isAddressName,
+  namesHost,
+  readRecords,
+  recordPlace,
+} from '#compiler/values/record-sets.ts'
+import type { ReadRrset } from '#compiler/values/record-sets.ts'
+import type { Report } from '#diagnostics/finding.ts'
+import { RrType } from '#dns/rrtype.ts'
+import type { RecordsSpec } from '#schemas/objects/records.ts'
+import type { ObjectRule } from './object-rule.ts'
+
+/** Checks the names, types and values of records, each fault at its column. */
+export const recordValues: ObjectRule<'Records'> = ({ spec }, report) => {
+  readRecords(spec, report)
+}
+
+/**
+ * Checks which types of records may stand where: at the apex, at a wildcard, and more than once.
+ */
+export const recordTypes: ObjectRule<'Records'> = ({ spec }, report) => {
+  const { zone, rrsets } = readRecords(spec)
+  for (const rrset of rrsets) {
+    checkMade(rrset, spec, zone, report)
+    checkWildcard(rrset, report)
+    const { index, type, rdata } = rrset
+    if (!singleTypes.includes(type.code) || rdata.length < 2) continue
+    const args = [rrset.name, type.name, String(rdata.length)]
+    report('record-alias-several', recordPlace(index, 'values'), { args })
+  }
+}
+
+/** RFC 2181 section 10.1, RFC 6672 section 2.4; of ALIAS, as others have it. */
+const singleTypes: readonly number[] = [RrType.CNAME, RrType.DNAME, aliasCode]
+
+/** RFC 4034, RFC 5155, RFC 8976: they cover what the zone holds at one moment. */
+const signingTypes: readonly number[] = [24, 46, 47, 48, 50, 51, 63]
+
+function checkMade(
+  { index, name, type }: ReadRrset,
+  { records }: RecordsSpec,
+  zone: string | undefined,
+  report: Report,
+): void {
+  const isApex = name === zone
+  const place = recordPlace(index, 'type')
+  if (type.code === RrType.SOA) {
+    report('record-of-settings', place, { args: ['SOA', zone ?? name, 'soa'] })
+  } else if (isApex && type.code === RrType.NS) {
+    report('record-of-settings', place, { args: ['NS', name, 'nameservers'] })
+  } else if (isApex && type.code === RrType.CNAME) {
+    report('cname-at-apex', place, { args: [name] })
+  } else if (signingTypes.includes(type.code)) {
+    report('record-of-signer', place, { args: [records[index]!.type.toUpperCase()] })
+  }
+}
+
+/** RFC 4592 sections 4.2, 4.4 and 4.6: nobody agrees on what these would mean. */
+function checkWildcard({ index, name, type }: ReadRrset, report: Report): void {
+  const isOdd = [RrType.NS, RrType.DNAME, RrType.DS].some((code) => code === type.code)
+  if (!isOdd || !name.startsWith('*.')) return
+  report('record-wildcard-type', recordPlace(index, 'type'), { args: [name, type.name] })
+}
+
+/** Checks that records which name a host do not name an address. */
+export const recordHosts: ObjectRule<'Records'> = ({ spec }, report) => {
+  const { zone = '', rrsets } = readRecords(spec)
+  for (const { index, type, rdata, from } of rrsets) {
+    if (!namesHost(type.code)) continue
+    for (const [i, octets] of rdata.entries()) {
+      if (!isAddressName(hostIn(type.code, octets), zone)) continue
+      const written = spec.records[index]!.values[from[i]!]!
+      const args = [written.trim().split(/\s+/).at(-1)!, type.name]
+      report('record-target-address', recordPlace(index, 'values', from[i]!), { args })
+    }
+  }
+}
+
+/** Checks that the records of one name and type fit one answer. */
+export const recordSize: ObjectRule<'Records'> = ({ spec }, report) => {
+  for (const rrset of readRecords(spec).rrsets) {
+    const { index, name, type, rdata } = rrset
+    const place = recordPlace(index, 'values')
+    const bytes = bytesOf(rrset)
+    if (bytes > rrsetBytesMax) {
+      const args = [type.name, name, String(bytes), String(rrsetBytesMax)]
+      report('rrset-too-large', place, { args })
+    }
+    if (type.code !== RrType.NS || rdata.length <= serversMax) continue
+    const args = [String(rdata.length), 'name servers of one name', String(serversMax)]
+    report('record-too-many', place, { args })
+  }
+}
+
+const { rrsetBytesMax, nameserversPerZoneMax: serversMax } = bundleLimits
+
+/** As a bundle counts them: each record with its header, and what is noted of names inside it. */
+function bytesOf({ type, rdata }: ReadRrset): number {
+  const form = rdataForms[type.code]
+  const perRecord = 12 + (form === undefined ? 0 : 4 + 2 * form.names)
+  return rdata.reduce((sum, { length }) => sum + length + perRecord, 0)
+}

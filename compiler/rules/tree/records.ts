@@ -1,0 +1,278 @@
+// Checks where records stand: in which zone, beside what, and below which cut.
+import { bundleLimits } from '#bundle/format/limits.ts'
+import { domainOfName, hasWholeZone } from '#compiler/lower/record-access.ts'
+import { isAliasService } from '#compiler/lower/record-lookup.ts'
+import { above, isApexAlias, placeOfRrset, zoneOfName } from '#compiler/lower/record-plan.ts'
+import type { RecordPlan } from '#compiler/lower/record-plan.ts'
+import { placeIn, valueIn } from '#compiler/tree/tree.ts'
+import type { Entry, EntryPlace, PlannedRrset, Tree, TreeReport } from '#compiler/tree/tree.ts'
+import { aliasCode, readRecords, recordPlace } from '#compiler/values/record-sets.ts'
+import { enclosingNames, isInside } from '#dns/enclosing-names.ts'
+import { foldName, formatName } from '#dns/name.ts'
+import { RrType } from '#dns/rrtype.ts'
+import { earlier } from '#lib/sequence/earlier.ts'
+import { suggest } from '#lib/suggest.ts'
+import type { TreeRule } from './tree-rule.ts'
+
+/**
+ * Checks that the zone of records is declared, open to their tenant, and the closest of its names.
+ */
+export const recordZones: TreeRule = recordRule(({ tree, plan }, report) => {
+  for (const entry of tree.of.Records) {
+    const { zone } = readRecords(entry.object.spec)
+    if (zone === undefined) continue
+    const at = valueIn(entry, 'spec', 'zone')
+    const position = plan.zoneAt.get(zone)
+    if (position === undefined) {
+      const suggestion = suggest(zone, [...plan.zoneAt.keys()])
+      report('record-zone-unknown', at, { args: [zone], suggestion })
+    } else if (!hasWholeZone(entry.tenant, plan.zones[position]!)) {
+      if (plan.zones[position]!.isByDomain) checkDomains(entry, plan, position, report)
+      else report('record-zone-not-given', at, { args: [zone, entry.tenant, entry.tenant] })
+    }
+  }
+  checkClosest(plan, report)
+})
+
+/** Each of its names is to be in a delegated domain of the tenant. */
+function checkDomains(
+  entry: Entry<'Records'>,
+  { zones, domains }: RecordPlan,
+  position: number,
+  report: TreeReport,
+): void {
+  const { tenant } = entry
+  for (const { index, name } of readRecords(entry.object.spec).rrsets) {
+    if (domainOfName(name, zones[position]!, domains)?.tenant === tenant) continue
+    const at = placeIn(entry, recordPlace(index, 'name'))
+    report('record-domain-not-own', at, { args: [name, tenant, tenant] })
+  }
+}
+
+/** The NS and DS records of a zone of ours are not of its own file: the settings, its parent. */
+function checkClosest(plan: RecordPlan, report: TreeReport): void {
+  for (const rrset of plan.rrsets) {
+    const { name, zone, type } = rrset.model
+    const closest = zoneOfName(plan, name)
+    if (closest === undefined || closest === zone) continue
+    const inner = plan.zones[closest]!.name
+    if (name === inner && type === RrType.DS) continue
+    if (name === inner && type === RrType.NS) {
+      const args = ['NS', name, 'nameservers']
+      report('record-of-settings', placeOfRrset(rrset, 'type'), { args })
+    } else {
+      report('record-in-inner-zone', placeOfRrset(rrset, 'name'), { args: [name, inner, inner] })
+    }
+  }
+}
+
+/** Checks that a name and type has one set of records, and nothing stands beside a CNAME. */
+export const recordsUnique = recordRule(({ plan }, report) => {
+  for (const rrsets of plan.at.values()) {
+    if (rrsets.length > 1) checkName(plan, rrsets, report)
+  }
+})
+
+const typesMax = bundleLimits.rrsetsPerNodeMax
+
+function checkName(plan: RecordPlan, rrsets: readonly PlannedRrset[], report: TreeReport): void {
+  const firstOf = new Map<number, PlannedRrset>()
+  for (const rrset of rrsets) {
+    const { name, type } = rrset.model
+    const first = earlier(firstOf, type, rrset)
+    if (first === undefined) continue
+    const detail = { args: [name, rrset.typeName], other: placeOfRrset(first, 'name') }
+    report('rrset-duplicate', placeOfRrset(rrset, 'name'), detail)
+  }
+  if (firstOf.size > typesMax) {
+    const args = [String(firstOf.size), 'types of one name', String(typesMax)]
+    report('record-too-many', placeOfRrset(rrsets.at(-1)!, 'type'), { args })
+  }
+  checkAddresses(firstOf, report)
+  const alias = firstOf.get(RrType.CNAME)
+  if (alias === undefined || isApexAlias(plan, alias)) return
+  // RFC 1034 section 3.6.2: also what came first is in the wrong place.
+  for (const rrset of firstOf.values()) {
+    if (rrset === alias) continue
+    const other = placeOfRrset(alias, 'type')
+    const args = [rrset.model.name, rrset.typeName]
+    report('record-beside-cname', placeOfRrset(rrset, 'type'), { args, other })
+  }
+}
+
+/** Addresses of a name come from one place. */
+function checkAddresses(firstOf: ReadonlyMap<number, PlannedRrset>, report: TreeReport): void {
+  const alias = firstOf.get(aliasCode)
+  if (alias === undefined) return
+  const other = placeOfRrset(alias, 'type')
+  for (const rrset of [firstOf.get(RrType.A), firstOf.get(RrType.AAAA)]) {
+    if (rrset === undefined) continue
+    const args = [rrset.model.name, rrset.typeName]
+    report('record-beside-alias', placeOfRrset(rrset, 'type'), { args, other })
+  }
+}
+
+/** What a service answers itself, and what would answer in place of it. */
+const takenTypes: readonly number[] = [RrType.A, RrType.AAAA, RrType.CNAME, aliasCode]
+
+/**
+ * Checks that no service and no name server of the settings has a name with addresses or a CNAME,
+ * and that nothing stands beside a service that is an alias.
+ */
+export const recordsAndServices: TreeRule = ({ tree, records: plan }, report) => {
+  if (plan === undefined || plan.rrsets.length === 0) return
+  for (const [name, other] of plan.hosts) {
+    checkTaken(plan, name, { code: 'record-is-nameserver', other }, report)
+  }
+  for (const entry of tree.of.Service) {
+    const { domainKey } = entry.file
+    if (domainKey === undefined) continue
+    const other = valueIn(entry, 'spec', 'domain')
+    const code = isAliasService(tree, entry) ? 'record-beside-cname' : 'record-beside-service'
+    checkTaken(plan, domainKey, { code, other }, report)
+    checkAbove(plan, entry, domainKey, report)
+  }
+}
+
+interface Clash {
+  readonly code: 'record-is-nameserver' | 'record-beside-service' | 'record-beside-cname'
+  readonly other: EntryPlace
+}
+
+function checkTaken(
+  plan: RecordPlan,
+  name: string,
+  { code, other }: Clash,
+  report: TreeReport,
+): void {
+  for (const rrset of plan.at.get(name) ?? []) {
+    if (isApexAlias(plan, rrset)) continue
+    if (code !== 'record-beside-cname' && !takenTypes.includes(rrset.model.type)) continue
+    report(code, placeOfRrset(rrset, 'type'), { args: [name, rrset.typeName], other })
+  }
+}
+
+function checkAbove(
+  plan: RecordPlan,
+  entry: Entry<'Service'>,
+  name: string,
+  report: TreeReport,
+): void {
+  const say = (code: 'record-below-cut' | 'record-below-dname', by: PlannedRrset): void => {
+    const other = placeOfRrset(by, 'type')
+    const args = [name, by.model.name]
+    report(code, valueIn(entry, 'spec', 'domain'), { args, other })
+  }
+  const cut = above(plan, plan.cuts, name) ?? plan.cuts.get(name)
+  if (cut !== undefined) return say('record-below-cut', cut)
+  const dname = above(plan, plan.dnames, name)
+  if (dname !== undefined) say('record-below-dname', dname)
+}
+
+/** Checks what stands at and below zone cuts and DNAMEs: glue, DS, and nothing else. */
+export const zoneCuts = recordRule(({ plan }, report) => {
+  const glueNames = new Set<string>()
+  if (plan.dnames.size > 0) checkZonesBelow(plan, report)
+  for (const cut of plan.cuts.values()) checkServers(plan, cut, glueNames, report)
+  for (const rrset of plan.rrsets) {
+    if (rrset.model.type === RrType.DS) checkSigner(plan, rrset, report)
+    if (plan.cuts.size > 0) checkCut(plan, rrset, glueNames, report)
+    const dname = above(plan, plan.dnames, rrset.model.name)
+    if (dname !== undefined) reportBelow('record-below-dname', rrset, dname, report)
+  }
+})
+
+/** Without the address of a server below the cut nobody finds it. RFC 1034 section 4.2.2. */
+function checkServers(
+  plan: RecordPlan,
+  cut: PlannedRrset,
+  glueNames: Set<string>,
+  report: TreeReport,
+): void {
+  for (const [i, rdata] of cut.model.rdata.entries()) {
+    const server = formatName(foldName(rdata))
+    glueNames.add(server)
+    if (!isInside(server, cut.model.name) || hasAddress(plan, server) || !plan.isWhole) continue
+    const args = [server, cut.model.name]
+    report('cut-glue-missing', placeOfRrset(cut, 'values', cut.from[i]!), { args })
+  }
+}
+
+function hasAddress({ at, hosts }: RecordPlan, name: string): boolean {
+  return hosts.has(name) || at.get(name)?.some(isAddress) === true
+}
+
+function isAddress({ model: { type } }: PlannedRrset): boolean {
+  return type === RrType.A || type === RrType.AAAA
+}
+
+function checkCut(
+  plan: RecordPlan,
+  rrset: PlannedRrset,
+  glueNames: ReadonlySet<string>,
+  report: TreeReport,
+): void {
+  const { name, type } = rrset.model
+  const higher = above(plan, plan.cuts, name)
+  const isGlue = isAddress(rrset) && glueNames.has(name)
+  if (higher !== undefined) {
+    if (!isGlue) reportBelow('record-below-cut', rrset, higher, report)
+    return
+  }
+  const cut = plan.cuts.get(name)
+  if (cut === undefined || type === RrType.NS || type === RrType.DS || isGlue) return
+  const args = [name, rrset.typeName]
+  const other = placeOfRrset(cut, 'type')
+  report('record-at-cut', placeOfRrset(rrset, 'type'), { args, other })
+}
+
+function reportBelow(
+  code: 'record-below-cut' | 'record-below-dname',
+  rrset: PlannedRrset,
+  by: PlannedRrset,
+  report: TreeReport,
+): void {
+  const args = [rrset.model.name, by.model.name]
+  report(code, placeOfRrset(rrset, 'name'), { args, other: placeOfRrset(by, 'type') })
+}
+
+/** No resolver reaches a zone below a DNAME. RFC 6672 section 2.3. */
+function checkZonesBelow(plan: RecordPlan, report: TreeReport): void {
+  for (const zone of plan.zoneAt.keys()) {
+    for (const outer of enclosingNames(zone)) {
+      const dname = plan.dnames.get(outer)
+      if (dname === undefined) continue
+      report('record-below-dname', placeOfRrset(dname, 'type'), { args: [zone, outer] })
+    }
+  }
+}
+
+/** RFC 4034 section 5: at the parent's side of a cut, be it to a zone of ours. */
+function checkSigner(plan: RecordPlan, rrset: PlannedRrset, report: TreeReport): void {
+  const { name, zone } = rrset.model
+  const apex = plan.zoneAt.get(name)
+  if (apex === undefined ? plan.cuts.has(name) : apex !== zone) return
+  report('ds-without-cut', placeOfRrset(rrset, 'type'), { args: [name] })
+}
+
+interface RecordSubject {
+  /** Its records and settings only. */
+  readonly tree: Tree
+  readonly plan: RecordPlan
+}
+
+/** Such a rule looks at a plan once: most commits change no record, and there may be many. */
+function recordRule(look: (subject: RecordSubject, report: TreeReport) => void): TreeRule {
+  const found = new WeakMap<RecordPlan, Parameters<TreeReport>[]>()
+  return ({ tree, records: plan }, report) => {
+    if (plan === undefined) return
+    let list = found.get(plan)
+    if (list === undefined) {
+      const kept: Parameters<TreeReport>[] = []
+      look({ tree, plan }, (...finding) => kept.push(finding))
+      found.set(plan, kept)
+      list = kept
+    }
+    for (const finding of list) report(...finding)
+  }
+}

@@ -1,0 +1,110 @@
+// Finds response rules that are there twice, in a loop, or without effect.
+import { placeOfRule, ruleAbove, ruleFor } from '#compiler/lower/response-plan.ts'
+import type { PlannedRule, ResponsePlan } from '#compiler/lower/response-plan.ts'
+import type { ZonePlan } from '#compiler/lower/zone-plan.ts'
+import type { TreeReport } from '#compiler/tree/tree.ts'
+import type { TreeRule } from './tree-rule.ts'
+
+/** As many names as one sentence can hold. */
+const namesShown = 5
+
+/** Finds loops of alias rules. */
+export const responseRuleLoops: TreeRule = ({ responses }, report) => {
+  // A rule has one target, so that each is walked over once; a walk that meets itself is a loop.
+  const walkOf = new Map<PlannedRule, number>()
+  for (const [walk, start] of responses.rules.entries()) {
+    let at: PlannedRule | undefined = start
+    while (at !== undefined && !walkOf.has(at)) {
+      walkOf.set(at, walk)
+      at = nextOf(responses, at)
+    }
+    if (at === undefined || walkOf.get(at) !== walk) continue
+    const args = [namesFrom(responses, at)]
+    report('response-cname-loop', placeOfRule(at, 'actionTarget'), { args })
+  }
+}
+
+/** The rule that answers when the target of an alias is asked for. */
+function nextOf(plan: ResponsePlan, { model }: PlannedRule): PlannedRule | undefined {
+  return model.action === 'cname' ? ruleFor(plan, model.target) : undefined
+}
+
+function namesFrom(plan: ResponsePlan, first: PlannedRule): string {
+  const names: string[] = []
+  let at = first
+  do {
+    names.push(at.model.target)
+    at = nextOf(plan, at)!
+  } while (at !== first && names.length < namesShown)
+  return [...names, at === first ? first.model.target : '…'].join(' → ')
+}
+
+/**
+ * Finds response rules without effect, and rules that would hide everything this server answers.
+ */
+export const responseRuleEffects: TreeRule = ({ tree, zones, responses }, report) => {
+  for (const rule of responses.rules) checkEffect(responses, rule, report)
+  if (responses.rules.length === 0) return
+  const hidden = reportHidden('response-rule-hides-zone', apexesOf(zones), responses, report)
+  const domains = tree.of.Service.flatMap(({ file }) => file.domainKey ?? [])
+  reportHidden('response-rule-hides-service', domains, responses, report, hidden)
+}
+
+/** Compares a rule with the one that would take its place. */
+function checkEffect(plan: ResponsePlan, rule: PlannedRule, report: TreeReport): void {
+  const { triggerType, trigger, action, target } = rule.model
+  const domain = triggerType === 'exact' ? plan.domain.get(trigger) : undefined
+  const other = (domain ?? ruleAbove(plan, trigger))?.model
+  const isSame =
+    other === undefined ? action === 'passthru' : other.action === action && other.target === target
+  if (!isSame) return
+  const why =
+    other === undefined
+      ? 'no rule would answer without it'
+      : `the domain rule for ${other.trigger} does the same`
+  const at = placeOfRule(rule, 'triggerValue')
+  report('response-rule-without-effect', at, { args: [trigger, why] })
+}
+
+/** Zones that somebody declared; the others are services, which are looked at by themselves. */
+function apexesOf(zones: ZonePlan | undefined): readonly string[] {
+  return (zones?.zones ?? []).filter(({ isImplied }) => !isImplied).map(({ name }) => name)
+}
+
+/**
+ * Reports once for each rule, with the first of the names that it answers for.
+ *
+ * @returns the rules that hide something
+ */
+function reportHidden(
+  code: 'response-rule-hides-zone' | 'response-rule-hides-service',
+  names: readonly string[],
+  plan: ResponsePlan,
+  report: TreeReport,
+  except: ReadonlyMap<PlannedRule, unknown> = new Map(),
+): ReadonlyMap<PlannedRule, unknown> {
+  const hidden = new Map<PlannedRule, { readonly first: string; more: number }>()
+  for (const name of names) {
+    const rule = ruleFor(plan, name)
+    if (rule === undefined || rule.model.action === 'passthru' || except.has(rule)) continue
+    const known = hidden.get(rule)
+    if (known === undefined) hidden.set(rule, { first: name, more: 0 })
+    else known.more++
+  }
+  for (const [rule, { first, more }] of hidden) {
+    const args = [rule.model.trigger, more === 0 ? first : `${first} (and ${more} more)`]
+    report(code, placeOfRule(rule, 'triggerValue'), { args })
+  }
+  return hidden
+}
+
+/** Checks that a name has at most one exact rule and one domain rule in all files. */
+export const responseRulesUnique: TreeRule = ({ responses }, report) => {
+  for (const rule of responses.rules) {
+    const { triggerType, trigger } = rule.model
+    const first = responses[triggerType].get(trigger)!
+    if (first === rule) continue
+    const detail = { args: [triggerType, trigger], other: placeOfRule(first, 'triggerValue') }
+    report('response-rule-duplicate', placeOfRule(rule, 'triggerValue'), detail)
+  }
+}
