@@ -230,18 +230,13 @@ export interface WriteRequest {
   readonly effectFor?: { readonly tenant: string | null }
   /** With `isDryRun`: the caller reads `bundle` and `files` of the outcome. */
   readonly wantsBundle?: true
-  /** With `wantsBundle`: `earlier` as well. */
-  readonly wantsEarlier?: true
-  /** The commit that it goes back to, as the plan of it has found. */
+  /**
+   * What `guardrails.movedClients` judges it by, as a plan of it has found; left out: the writer
+   * finds it out. null: it is not judged by that.
+   */
+  readonly moved?: readonly Moved[] | null
+  /** The commit that it goes back to. */
   readonly backTo?: string
-}
-
-/** What answered before, until another took its place. */
-export interface EarlierBundle {
-  readonly commit: string
-  /** Unix epoch. */
-  readonly untilMs: number
-  readonly bundle: Uint8Array
 }
 
 /** In the order of the operations; null for what was deleted. */
@@ -259,16 +254,14 @@ export interface WriteSuccess {
   readonly bundle?: Uint8Array
   /** With `bundle`: the files of the repository that it writes. */
   readonly files?: readonly WrittenFile[]
-  /** Where it was wanted: what the write may go back to, newest first. */
-  readonly earlier?: readonly EarlierBundle[]
+  /** The commit that it goes back to: otherwise `guardrails.movedClients` would refuse it. */
+  readonly backTo?: string
   /**
    * What it moves, such as `moved=12.4%; names=3`: for a dry run, and for a write with `effectFor`.
    * `moved=unknown`: it takes too long, for a `reason`; without one, it was to be planned, and
    * could not be in time.
    */
   readonly effect?: string
-  /** With `effect` of a dry run: the name of each tenant of which the most clients move. */
-  readonly moved?: readonly Moved[]
 }
 
 export interface WrittenFile {
@@ -296,6 +289,8 @@ export const writeFailureCodes = [
   'too-many',
   /** It alters more than `guardrails` of the settings permits, and has no override. */
   'guarded',
+  /** Whom it moves takes a plan to find out, and it has none: it may be sent again with `moved`. */
+  'unjudged',
   /** The change would not compile: see the diagnostics. */
   'invalid',
   /** The branch has a commit that is not accepted: see the diagnostics, which are those of it. */

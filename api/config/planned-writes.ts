@@ -2,7 +2,6 @@
 import type { ConfigEntry } from '#config/entry.ts'
 import type {
   ConfigWriter,
-  EarlierBundle,
   Operation,
   WriteDiagnostic,
   WriteRequest,
@@ -11,8 +10,11 @@ import type {
 import type { ConfigSnapshot } from '#config/object-index.ts'
 import { withUids } from '#config/uids.ts'
 import type { ConfigView } from '#config/view.ts'
+import type { PlanQuestion } from '#api/ports/planner.ts'
 import type { Clock } from '#lib/clock.ts'
 import { ok } from '#lib/result.ts'
+
+const planned = { isDryRun: true, wantsBundle: true } as const
 
 export class PlannedWrites implements ConfigWriter {
   /** Warnings that would be new. */
@@ -54,12 +56,11 @@ export class PlannedWrites implements ConfigWriter {
     return this.#operations
   }
 
-  /** Bundles that answered before, to which all the writes together may go back. */
-  earlier = async (): Promise<readonly EarlierBundle[]> => {
-    if (this.#tried === undefined) return []
-    const wanted = { isDryRun: true, wantsBundle: true, wantsEarlier: true } as const
-    const done = await this.#writer.write({ ...this.#tried, ...wanted })
-    return done.ok ? (done.value.earlier ?? []) : []
+  /** Whether all the writes together go back to what answered before. */
+  goesBack: PlanQuestion['goesBack'] = async (moved) => {
+    if (this.#tried === undefined) return false
+    const done = await this.#writer.write({ ...this.#tried, ...planned, moved })
+    return done.ok && done.value.backTo !== undefined
   }
 
   write: ConfigWriter['write'] = async (request) => {
@@ -69,8 +70,9 @@ export class PlannedWrites implements ConfigWriter {
     const done = await this.#writer.write({
       ...request,
       operations,
-      isDryRun: true,
-      wantsBundle: true,
+      ...planned,
+      // The plan shows it.
+      moved: null,
     })
     if (!done.ok) return done
     const { objects, warnings, bundle, files = [] } = done.value

@@ -195,6 +195,7 @@ const statusOf: Readonly<Record<WriteFailureCode, number>> = {
   'precondition-failed': 412,
   'too-many': 403,
   guarded: 409,
+  unjudged: 503,
   invalid: 400,
   'head-invalid': 409,
   'not-trusted': 409,

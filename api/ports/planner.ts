@@ -1,12 +1,12 @@
 // The port to plans: which clients would get another answer after a change that is not made.
-import type { EarlierBundle } from '#config/operation.ts'
+import type { Moved } from '#compiler/lower/name-outline.ts'
 import type { Result } from '#lib/result.ts'
 
 export interface PlanQuestion {
   /** What would answer; undefined: nothing would change. */
   readonly bundle: Uint8Array | undefined
-  /** What answered before, newest first; asked for where the plan is beyond a guardrail. */
-  readonly earlier: () => Promise<readonly EarlierBundle[]>
+  /** Whether it goes back to what answered before; asked where the plan is beyond a guardrail. */
+  readonly goesBack: (moved: readonly Moved[]) => Promise<boolean>
   /** RFC 3339; empty: now. */
   readonly at: readonly string[]
   /** Also under the health that this node sees. */

@@ -42,9 +42,9 @@ const fields = {
       'commit before is not known); without a `reason`: it could not be planned in time, so that ' +
       '`guardrails.movedClients` has not judged it, and a dry run is without the header then. ' +
       '`back`: the commit to which it goes back, so that `guardrails.movedClients` is not ' +
-      'applied; `unknown`: it could not be told in time whether it goes back to one. ' +
+      'applied. ' +
       '`together`: so many changes are in the commit; then figures are of the names of the own ' +
-      'tenant. `moved=permitted`: they were judged together, and no more is known',
+      'tenant',
     schema: { type: 'string', examples: ['moved=12.4%; names=3; later=1'] },
   },
   'X-Gslb-Dry-Run': { description: '`true`: nothing was changed', schema: text },

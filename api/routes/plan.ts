@@ -57,8 +57,8 @@ async function answer(context: Context, table: WriteRoutes): Promise<Reply> {
   const writes = new PlannedWrites(ports.configWriter, ports.config, ports.clock)
   const tried = await tryRequests(context, table, writes)
   if (!tried.ok) return tried.error
-  const { bundle, earlier } = writes
-  const question = { bundle, earlier, at, limit, withHealth: health === 'now' }
+  const { bundle, goesBack } = writes
+  const question = { bundle, goesBack, at, limit, withHealth: health === 'now' }
   const done = await ports.planner.plan({ ...question, viewer: viewerOf(context, writes) })
   if (!done.ok) return replyOf(done.error)
   const seen = {

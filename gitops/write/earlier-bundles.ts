@@ -3,13 +3,18 @@ import { isRead } from '#compiler/read/layout.ts'
 import { fileBytesMax } from '#compiler/read/source.ts'
 import type { SourceFile } from '#compiler/read/source.ts'
 import { readyForScripts } from '#compiler/scripts/script-syntax.ts'
-import type { EarlierBundle } from '#config/operation.ts'
+import type { CommitBundle } from '#judge/effects/commit-effect.ts'
 import type { GitDriver, TreeFile } from '#gitops/git/objects/driver.ts'
 import { candidatesFor } from '#gitops/guard/earlier.ts'
 import type { Blobs, EarlierStates } from '#gitops/guard/earlier.ts'
 import type { CompilePort } from '#gitops/sync/compile-port.ts'
 import type { AcceptedConfig } from './accepted.ts'
 import { filesWith } from './prepare.ts'
+
+/** What answered before, until another took its place. */
+export interface EarlierBundle extends CommitBundle {
+  readonly commit: string
+}
 
 export interface EarlierBundlesParts {
   readonly driver: GitDriver
@@ -38,12 +43,13 @@ export async function earlierBundles(
   }
   const bundles: EarlierBundle[] = []
   const states = await candidatesFor(earlier, now, [...changed].filter(isRead), blobsIn)
-  for (const { commit, tree, untilMs } of states.toReversed()) {
+  for (const { commit, tree } of states.toReversed()) {
     const changes = await changesTo(tree, now, driver)
     if (changes === undefined) continue
     const compiled = compiler.compile(filesWith(changes, accepted, compiler), commit)
     // A copy: the compiler goes on.
-    if (compiled.ok) bundles.push({ commit, untilMs, bundle: Uint8Array.from(compiled.bytes) })
+    if (!compiled.ok) continue
+    bundles.push({ commit, bytes: Uint8Array.from(compiled.bytes), digest: compiled.digest })
   }
   return bundles
 }

@@ -25,18 +25,16 @@ import type { AcceptedConfig } from './accepted.ts'
 import { noEffect, viewerOf } from '#judge/effects/commit-effect.ts'
 import type {
   CommitBundle,
+  CommitEffect,
   CommitEffects,
   EffectViewer,
-  EffectText,
 } from '#judge/effects/commit-effect.ts'
 import { earlierBundles } from './earlier-bundles.ts'
-import type {
-  EarlierBundle,
-  WriteFailure,
-  WriteFailureCode,
-  WriteRequest,
-  WrittenFile,
-} from '#config/operation.ts'
+import type { EarlierBundle } from './earlier-bundles.ts'
+import { diskFailure, failed, notInGit, pushFailure } from './failures.ts'
+import { judgeMoved, moveLimitsFor } from './moved-judge.ts'
+import type { MovedVerdict } from './moved-judge.ts'
+import type { WriteFailure, WriteRequest, WrittenFile } from '#config/operation.ts'
 import type { Prepared } from './prepare.ts'
 import { PushFairness } from './push-fairness.ts'
 import { selectRequests } from './select.ts'
@@ -83,16 +81,12 @@ export class Writer {
   /** Settles each of them. Not while the reconciler looks, and not twice at the same time. */
   async write(batch: readonly Pending[]): Promise<void> {
     const open = new Set(batch)
-    const settle = (pending: Pending, result: Parameters<Pending['settle']>[0]): void => {
+    const settle: Settle = (pending, result) => {
       if (open.delete(pending)) pending.settle(result)
     }
-    this.#isPushed = false
     this.#hasFault = false
     try {
-      for (const together of commitsOf(batch)) {
-        const failure = await this.#tryAgain(together, settle)
-        if (failure !== undefined) for (const pending of together) settle(pending, err(failure))
-      }
+      await this.#writeEach(commitsOf(batch), settle)
       assert(open.size === 0, 'each write of a batch gets an answer')
       if (this.#hasFault) this.#startOverAtTimes()
     } catch (error) {
@@ -101,6 +95,14 @@ export class Writer {
       // The look says in the status what is wrong, and goes on with what was pushed.
       this.#parts.lookLater()
       for (const pending of [...open]) settle(pending, err(failure))
+    }
+  }
+
+  async #writeEach(commits: readonly (readonly Pending[])[], settle: Settle): Promise<void> {
+    for (const together of commits) {
+      this.#isPushed = false
+      const failure = await this.#tryAgain(together, settle)
+      if (failure !== undefined) for (const pending of together) settle(pending, err(failure))
     }
   }
 
@@ -121,10 +123,7 @@ export class Writer {
     reconciler.forget()
   }
 
-  async #tryAgain(
-    batch: readonly Pending[],
-    settle: (pending: Pending, result: Parameters<Pending['settle']>[0]) => void,
-  ): Promise<WriteFailure | undefined> {
+  async #tryAgain(batch: readonly Pending[], settle: Settle): Promise<WriteFailure | undefined> {
     const { accepted, source, clock, stop } = this.#parts
     const beganMs = clock.monotonicMs()
     let rest = batch
@@ -154,6 +153,9 @@ export class Writer {
       for (const { pending, failure } of selected.value.failed) settle(pending, err(failure))
       rest = selected.value.done.map(({ pending }) => pending)
       const { prepared } = selected.value
+      const judged = await this.#judge(rest, prepared)
+      if (judged.kind === 'refused' && !isFresh) continue
+      if (judged.kind !== 'fine') return await this.#writeOtherwise(judged, rest, settle)
       if (prepared !== null && !rest.some(({ request }) => request.isDryRun === true)) {
         // Elsewhere another writer may win: each race would leave a bundle behind.
         const draft = source.isLocal ? this.#prepare(prepared) : undefined
@@ -170,14 +172,45 @@ export class Writer {
         const signed = { draft: draft ?? this.#sign(prepared), signer: signer.value }
         const effectOf = this.#accept(prepared, { ...signed, backTo: rest[0]?.request.backTo })
         // The node activates the bundle meanwhile.
-        const effect = await effectOf(selected.value)
-        await this.#tell(selected.value, accepted.commit ?? '', settle, effect)
+        const effect = await effectOf(selected.value, judged.effect)
+        this.#tell(selected.value, accepted.commit ?? '', settle, effect)
         return undefined
       }
-      await this.#tell(selected.value, accepted.commit ?? '', settle)
+      this.#tell(selected.value, accepted.commit ?? '', settle)
       return undefined
     } while (clock.monotonicMs() - beganMs < gitLimits.writeContendedMs)
     return failed('contended', 'Other writers were faster each time. Try again.')
+  }
+
+  async #judge(batch: readonly Pending[], prepared: Prepared | null): Promise<MovedVerdict> {
+    const { accepted, publisher, effects: effectsOf } = this.#parts
+    const requests = batch.map(({ request }) => request)
+    const limits = moveLimitsFor(requests, accepted.index)
+    if (prepared === null || limits === undefined || effectsOf === undefined) return fine
+    const effects = await effectsOf()
+    const after = this.#sign(prepared)
+    const effect = () => this.#between(publisher.newest, after)
+    const earlier = () => this.#earlier(prepared)
+    return await judgeMoved({ requests, limits, after, effects, effect, earlier })
+  }
+
+  /** In more commits, or as one that goes back. */
+  async #writeOtherwise(
+    judged: Exclude<MovedVerdict, { readonly kind: 'fine' }>,
+    batch: readonly Pending[],
+    settle: Settle,
+  ): Promise<WriteFailure | undefined> {
+    if (judged.kind === 'refused') return judged.failure
+    if (judged.kind === 'mixed') {
+      const half = batch.length >> 1
+      await this.#writeEach([batch.slice(0, half), batch.slice(half)], settle)
+      return undefined
+    }
+    const [one] = batch
+    assert(one !== undefined && batch.length === 1, 'one request goes back to a commit')
+    const request = { ...one.request, backTo: judged.commit }
+    const asked: Pending = { request, settle: (result) => settle(one, result) }
+    return await this.#tryAgain([asked], (pending, result) => pending.settle(result))
   }
 
   /** Fails one request, while the others go on. A refusal by the disk fails them all. */
@@ -223,12 +256,12 @@ export class Writer {
     if (accepted.commit !== before) this.#fairness.meet(clock.monotonicMs())
   }
 
-  async #tell(
+  #tell(
     { done, prepared }: Selection,
     revision: string,
-    settle: (pending: Pending, result: Parameters<Pending['settle']>[0]) => void,
+    settle: Settle,
     effect?: EffectOfRequest,
-  ): Promise<void> {
+  ): void {
     for (const { pending, isChanged, ...told } of done) {
       const wantsBundle = pending.request.wantsBundle === true && prepared !== null
       // A copy: the compiler goes on.
@@ -236,11 +269,11 @@ export class Writer {
         ? { bundle: Uint8Array.from(prepared.compiled.bytes), files: writtenFiles(prepared) }
         : {}
       const isNew = isChanged && prepared !== null
-      const wantsEarlier = wantsBundle && pending.request.wantsEarlier === true
-      const before = wantsEarlier ? { earlier: await this.#earlier(prepared) } : {}
+      const { backTo } = pending.request
+      const back = backTo === undefined ? {} : { backTo }
       const words = isNew ? effect?.(pending.request) : effectOfNothing(pending.request)
       const said = words === undefined ? {} : { effect: words }
-      settle(pending, ok({ ...told, ...more, ...before, ...said, revision, isChanged: isNew }))
+      settle(pending, ok({ ...told, ...more, ...back, ...said, revision, isChanged: isNew }))
     }
   }
 
@@ -256,18 +289,13 @@ export class Writer {
     after: CommitBundle,
     viewed: (tenant: string) => EffectViewer,
     { done }: Selection,
+    known: CommitEffect | undefined,
   ): Promise<EffectOfRequest | undefined> {
-    const { effects, reconciler } = this.#parts
     const changing = done.filter(({ isChanged }) => isChanged)
     const isAsked = changing.some(({ pending }) => pending.request.effectFor !== undefined)
-    if (effects === undefined || !isAsked) return undefined
-    let words: EffectText
-    try {
-      words = (await effects()).between(before, after)
-    } catch (thrown) {
-      reconciler.noteFault(lineOf(thrown))
-      return undefined
-    }
+    if (!isAsked) return undefined
+    const words = (known ?? (await this.#between(before, after)))?.text
+    if (words === undefined) return undefined
     const { length: together } = changing
     return ({ effectFor }) => {
       if (effectFor === undefined) return undefined
@@ -275,6 +303,18 @@ export class Writer {
       const { tenant } = effectFor
       // What others move in the same commit is not theirs to know.
       return `${words(tenant === null ? null : viewed(tenant))}; together=${together}`
+    }
+  }
+
+  async #between(
+    before: CommitBundle | null,
+    after: CommitBundle,
+  ): Promise<CommitEffect | undefined> {
+    try {
+      return (await this.#parts.effects?.())?.between(before, after)
+    } catch (thrown) {
+      this.#parts.reconciler.noteFault(lineOf(thrown))
+      return undefined
     }
   }
 
@@ -367,7 +407,7 @@ export class Writer {
   #accept(
     { commit, tree, object, changes, compiled }: Prepared,
     { draft, signer, backTo }: { draft: Draft; signer: string; backTo: string | undefined },
-  ): (selection: Selection) => Promise<EffectOfRequest | undefined> {
+  ): (selection: Selection, known?: CommitEffect) => Promise<EffectOfRequest | undefined> {
     const { publisher, accepted, reconciler, onConfig } = this.#parts
     assert(draft.commit === commit, 'the bundle was made of the commit that was pushed')
     const parent = object.parents[0] ?? null
@@ -390,9 +430,13 @@ export class Writer {
       )
       return viewerOf(tenant, [...before, ...delta.changed])
     }
-    return (selection) => this.#effectOf(newest, draft, viewed, selection)
+    return (selection, known) => this.#effectOf(newest, draft, viewed, selection, known)
   }
 }
+
+type Settle = (pending: Pending, result: Parameters<Pending['settle']>[0]) => void
+
+const fine: MovedVerdict = { kind: 'fine' }
 
 /** One line of the log. */
 function lineOf(thrown: unknown): string {
@@ -426,33 +470,12 @@ function serialAfter(accepted: AcceptedCommit | null): number {
 function commitsOf(batch: readonly Pending[]): readonly (readonly Pending[])[] {
   const [writes, alone] = [[], []] as [Pending[], Pending[]]
   for (const pending of batch) {
-    const { isDryRun, backTo } = pending.request
-    const isAlone = isDryRun === true || backTo !== undefined
+    const { isDryRun, backTo, moved } = pending.request
+    // One with a plan is judged by that of itself.
+    const isPlanned = moved !== undefined && moved !== null
+    const isAlone = isDryRun === true || backTo !== undefined || isPlanned
     if (isAlone) alone.push(pending)
     else writes.push(pending)
   }
   return [...(writes.length === 0 ? [] : [writes]), ...alone.map((one) => [one])]
-}
-
-const notInGit = 'The change is not in Git.'
-
-function failed(code: WriteFailureCode, message: string): WriteFailure {
-  return { code, message, operation: -1, diagnostics: [] }
-}
-
-function pushFailure(failure: Exclude<PushFailure, { kind: 'lost-race' }>): WriteFailure {
-  if (failure.kind === 'refused') return failed('unreachable', failure.reason)
-  const { reason } = failure.error
-  if (failure.kind === 'not-done') return failed('unreachable', `${reason} ${notInGit}`)
-  return failed('uncertain', `${reason} It is not known whether the change is in Git: look at it.`)
-}
-
-/** For the operator; undefined for what the disk has no part in. */
-function diskFailure(error: unknown, isPushed: boolean): WriteFailure | undefined {
-  const refusal = diskError(error)
-  if (refusal !== undefined && isPushed) {
-    const where = 'The change is in Git; it goes live as soon as the disk can be written.'
-    return failed('uncertain', `${refusal.reason} ${where}`)
-  }
-  return refusal && failed('unreachable', `${refusal.reason} ${notInGit}`)
 }

@@ -1,6 +1,8 @@
 // The port by which a commit that was just made tells what it does to answers.
+import type { Moved } from '#compiler/lower/name-outline.ts'
 import { readRecords } from '#compiler/values/record-sets.ts'
 import type { ConfigEntry } from '#config/entry.ts'
+import type { QuickReason } from '#judge/plan/quick-effect.ts'
 
 export interface CommitBundle {
   readonly bytes: Uint8Array
@@ -17,12 +19,27 @@ export interface EffectViewer {
 /** @returns such as `moved=12.4%; names=3`. @param viewer null: all answers are counted */
 export type EffectText = (viewer: EffectViewer | null) => string
 
+/** `first`: nothing was published before. */
+export type UnknownReason = QuickReason | 'first'
+
+export interface CommitEffect {
+  readonly text: EffectText
+  /** Each name of which clients go elsewhere, or come. */
+  readonly moved: readonly Moved[] | UnknownReason
+}
+
 /**
  * Compares the bundle of a commit with the one before, in bounded time.
  */
 export interface CommitEffects {
   /** @param before null: there was none */
-  readonly between: (before: CommitBundle | null, after: CommitBundle) => EffectText
+  readonly between: (before: CommitBundle | null, after: CommitBundle) => CommitEffect
+  /** The same of some names alone, in a configuration of any size. */
+  readonly movedOf: (
+    names: ReadonlySet<string>,
+    before: CommitBundle,
+    after: CommitBundle,
+  ) => CommitEffect['moved']
   /** There are other databases: lets go of those before. */
   readonly renew: () => void
 }

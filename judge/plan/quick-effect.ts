@@ -11,6 +11,7 @@ import { Partitions, noPlaces } from '#judge/clients/partition.ts'
 import { Tallies } from '#judge/clients/tallies.ts'
 import { Comparer } from './compare.ts'
 import { findDifferences, tenantsOfName } from '#judge/rows/names.ts'
+import type { NameDifference } from '#judge/rows/names.ts'
 import { laterChanges } from '#judge/rows/later.ts'
 import { createSide, SideMemory } from '#judge/sides/side.ts'
 import type { Moment, Side } from '#judge/sides/side.ts'
@@ -45,6 +46,7 @@ export type QuickReason = 'size' | 'names' | 'networks' | 'places'
 
 export interface QuickEffect {
   readonly ok: true
+  readonly changes: readonly AnswerChange[]
   /** Sums up what changes for a viewer. @param viewer of whose names; null: of all */
   readonly of: (viewer: Viewer) => PlanSummary
 }
@@ -89,15 +91,20 @@ export class QuickEffects {
     this.#limits = { ...quickLimits, ...limits }
   }
 
+  /** @param only names that are compared; left out: all, if they are not too many */
   between(
     base: Bundle,
     head: Bundle,
+    only?: ReadonlySet<string>,
   ): QuickEffect | { readonly ok: false; readonly reason: QuickReason } {
     const refused = (reason: QuickReason) => ({ ok: false, reason }) as const
+    const { namesMax, comparedMax } = this.#limits
     const compared = Math.max(base.counts.nodes, head.counts.nodes)
-    if (compared > this.#limits.comparedMax) return refused('size')
-    const differences = findDifferences(base, head, this.#limits.namesMax)
-    if (differences.names.length > this.#limits.namesMax) return refused('names')
+    if (only === undefined && compared > comparedMax) return refused('size')
+    const found = findDifferences(base, head, only === undefined ? namesMax : Infinity)
+    const isMeant = ({ qname }: NameDifference): boolean => only?.has(formatName(qname)) ?? true
+    const differences = { ...found, names: found.names.filter(isMeant) }
+    if (differences.names.length > namesMax) return refused('names')
     const changes: AnswerChange[] = []
     if (differences.names.length > 0) {
       const comparer = this.#comparer(base, head)
@@ -111,6 +118,7 @@ export class QuickEffects {
     const later = laterChanges(base, head, differences, shown, false)
     return {
       ok: true,
+      changes,
       of: (viewer) => {
         const totals = new Totals()
         for (const change of changes) {

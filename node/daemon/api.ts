@@ -36,11 +36,9 @@ import { err, ok } from '#lib/result.ts'
 import type { Result } from '#lib/result.ts'
 import { channel } from './git.ts'
 import { writerInCluster } from './commit-news.ts'
-import { EffectWriter } from '#node/plan/effects.ts'
 import { LivePlanner } from '#node/plan/live-plan.ts'
-import { MovedGuard } from '#node/plan/moved-guard.ts'
+import { PlannedWriter } from '#node/plan/planned-writer.ts'
 import { moveLimitsOf } from '#compiler/lower/name-outline.ts'
-import type { ConfigSnapshot } from '#config/object-index.ts'
 import type { MoveLimits } from '#compiler/lower/name-outline.ts'
 import { listenerName } from '#system/sockets/handed-sockets.ts'
 import type { Given, Outcome } from '#node/parts/part.ts'
@@ -187,7 +185,7 @@ function apiParts(have: Needs, load: ThreadLoad, looks: AskedLooks): NodeApiPart
     ...{ settings, log, view, requestCounts },
     useGaps: () => useGaps(settings, node.meter.objects()?.isTooMuch ?? false),
     config: gitops.config,
-    configWriter: guardedWriterOf(have),
+    configWriter: plannedWriterOf(have),
     syncNow: () => looks.ask(),
     planner: livePlannerOf(have),
     history: gitops.history,
@@ -276,13 +274,13 @@ function bundlesOf(have: Needs): NodeApiParts['bundles'] {
 const feedOf = ({ bundleFeed, textsFeed }: HasBundles, asked: string): BundleFeed =>
   asked === textsChannel(channel) ? textsFeed : bundleFeed
 
-function guardedWriterOf(have: Needs): MovedGuard {
-  const limits = (): MoveLimits => moveLimitsIn(have)
-  const config = (): ConfigSnapshot => have.gitops.config.snapshot()
-  const writer = writerOf(have)
-  return new MovedGuard({
-    ...{ writer, limits, config, movedFrom: writer.movedFrom },
-    ...{ log: have.log, clock: systemClock },
+function plannedWriterOf(have: Needs): PlannedWriter {
+  return new PlannedWriter({
+    writer: writerInCluster(have),
+    limits: () => moveLimitsIn(have),
+    node: () => have.node.live(),
+    log: have.log,
+    clock: systemClock,
   })
 }
 
@@ -294,15 +292,6 @@ function livePlannerOf(have: Needs): LivePlanner {
 function moveLimitsIn({ gitops }: Needs): MoveLimits {
   const [settings] = gitops.config.snapshot().list('Settings')
   return moveLimitsOf(settings?.object.spec.guardrails)
-}
-
-function writerOf(have: Needs): EffectWriter {
-  const { node } = have
-  return new EffectWriter({
-    writer: writerInCluster(have),
-    node: () => node.live(),
-    clock: systemClock,
-  })
 }
 
 /** What an agent without Redis finds goes to all nodes as from any other. */

@@ -26,7 +26,8 @@ export const keepOverlays = (have: Given & HasGit & HasRegressions): Outcome => 
   const { gitops, regressions, log } = have
   const keeper = new OverlayKeeper({
     config: gitops.config,
-    write: gitops.write,
+    // They have begun already, or come to their end.
+    write: (request) => gitops.write({ ...request, moved: null }),
     tripOf: regressions.trip,
     clock: systemClock,
     after: systemAfter,

@@ -1,7 +1,6 @@
 // Plans of the API: what would answer is compared with what this node answers, in a thread.
 import type { PlanFault, Planner, PlanQuestion } from '#api/ports/planner.ts'
-import type { Moved, MoveLimits } from '#compiler/lower/name-outline.ts'
-import { assert } from '#lib/assert.ts'
+import type { MoveLimits } from '#compiler/lower/name-outline.ts'
 import type { Clock } from '#lib/clock.ts'
 import { err, ok } from '#lib/result.ts'
 import type { Result } from '#lib/result.ts'
@@ -10,9 +9,6 @@ import type { AssumedHealth } from '#routing/choose/explain.ts'
 import type { LiveNode } from '#server/node/live-node.ts'
 import { readTime } from '#judge/simulate/question-text.ts'
 import { copyOfBundle } from './bundle-copy.ts'
-import { earlierJob, goneBackTo } from './effects.ts'
-import type { MovedFrom } from './effects.ts'
-import type { Effect } from './effect-job.ts'
 import type { JudgedPlan } from './live-plan-job.ts'
 import { PlanThread } from './plan-thread.ts'
 
@@ -30,7 +26,7 @@ export interface LivePlannerParts {
 
 export class LivePlanner implements Planner {
   readonly #parts: LivePlannerParts
-  readonly #thread: PlanThread<JudgedPlan | Effect>
+  readonly #thread: PlanThread<JudgedPlan>
 
   constructor(parts: LivePlannerParts) {
     this.#parts = parts
@@ -58,28 +54,9 @@ export class LivePlanner implements Planner {
       return { kind: 'plan', ...copyOfBundle(live), tables, ...asked }
     })
     if (typeof judged === 'string') return err({ code: judged })
-    assert('plan' in judged, 'a plan is answered with a plan')
     const { plan, moved } = judged
-    const isBack = moved.length > 0 && (await this.#goesBack(question, moved))
+    const isBack = moved.length > 0 && (await question.goesBack(moved))
     return ok(isBack ? { ...plan, guardrail: null } : plan)
-  }
-
-  /** As writes are judged. */
-  async #goesBack({ bundle, earlier }: PlanQuestion, moved: readonly Moved[]): Promise<boolean> {
-    if (bundle === undefined) return false
-    const states = { bundle, earlier: await earlier() }
-    const beyond = { limits: this.#parts.moveLimits(), moved }
-    const to = await goneBackTo(states, beyond, this.#movedFrom, this.#parts.clock)
-    // Where that cannot be planned in time, the limit is named all the same: nothing is made.
-    return typeof to === 'object'
-  }
-
-  #movedFrom: MovedFrom = async (bundle, next) => {
-    const effect = await this.#thread.run(() => {
-      const live = this.#parts.node()
-      return live && earlierJob(live, { bundle, next, nowMs: this.#parts.clock.nowMs() })
-    })
-    return typeof effect === 'string' || !('text' in effect) ? undefined : effect.moved
   }
 
   async close(): Promise<void> {

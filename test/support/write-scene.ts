@@ -93,8 +93,7 @@ export interface WriteScene {
   /** Lines for the log. */
   readonly changes: string[]
   readonly write: (...operations: Operation[]) => Promise<WriteResult>
-  /** One that was found to go back to a commit. */
-  readonly goBack: (backTo: string, ...operations: Operation[]) => Promise<WriteResult>
+  readonly send: (more: Partial<WriteRequest>, ...operations: Operation[]) => Promise<WriteResult>
   readonly poke: () => void
   readonly stop: () => Promise<void>
 }
@@ -135,7 +134,7 @@ export async function startWriteScene(options: SceneOptions): Promise<WriteScene
     },
     ...(effects && { effects: () => Promise.resolve(effects) }),
   })
-  const send = (operations: Operation[], more: Partial<WriteRequest>): Promise<WriteResult> =>
+  const send: WriteScene['send'] = (more, ...operations) =>
     new Promise((settle) => {
       const told = { ...(effects && { effectFor: { tenant: null } }), ...more }
       const request = { requestId: `request-${++lastId}`, actor: alice, operations, ...told }
@@ -148,8 +147,8 @@ export async function startWriteScene(options: SceneOptions): Promise<WriteScene
     published,
     status: () => status,
     changes,
-    write: (...operations) => send(operations, {}),
-    goBack: (backTo, ...operations) => send(operations, { backTo }),
+    write: (...operations) => send({}, ...operations),
+    send,
     poke: pipeline.poke,
     stop: pipeline.stop,
   }

@@ -2,9 +2,7 @@
 import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest'
 import { sentenceList } from '#http/sentence-list.ts'
 import { loadBundle } from '#bundle/load/load.ts'
-import { EffectWriter } from '#node/plan/effects.ts'
-import { ConfigIndex } from '#config/object-index.ts'
-import { MovedGuard } from '#node/plan/moved-guard.ts'
+import { PlannedWriter } from '#node/plan/planned-writer.ts'
 import { assert } from '#lib/assert.ts'
 import { systemClock } from '#lib/clock.ts'
 import { noRoutingTables } from '#routing/choose/environment.ts'
@@ -127,7 +125,7 @@ test('a dry run tells what it would move, compared with what answers', async () 
   const writer = world.ports.configWriter
   let would: Uint8Array | undefined
   const serving: { live?: LiveNode } = {}
-  const effects = new EffectWriter({
+  const planned = new PlannedWriter({
     writer: {
       write: async (request) => {
         const done = await writer.write(request)
@@ -135,19 +133,15 @@ test('a dry run tells what it would move, compared with what answers', async () 
         return done
       },
     },
+    limits: () => ({ all: null, tenants: new Map() }),
     node: () => serving.live,
+    log: { warn: () => undefined },
     clock: systemClock,
   })
-  const limits = () => ({ all: null, tenants: new Map() })
-  const guard = new MovedGuard({
-    ...{ writer: effects, limits, log: { warn: () => undefined } },
-    movedFrom: effects.movedFrom,
-    ...{ config: () => ConfigIndex.empty, clock: systemClock },
-  })
-  Object.assign(world.ports, { configWriter: guard })
+  Object.assign(world.ports, { configWriter: planned })
   onTestFinished(async () => {
     Object.assign(world.ports, { configWriter: writer })
-    await effects.close()
+    await planned.close()
   })
   const dry = (name: string) =>
     world.call(acme, 'POST', '/records?dryRun=true', {

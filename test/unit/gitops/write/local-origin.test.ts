@@ -409,7 +409,7 @@ test('what goes back is a commit of its own, those of the same moment share one'
   const [, one, back, other] = await Promise.all([
     at.write(create('w1')),
     at.write(create('w2')),
-    at.goBack(before, create('w3')),
+    at.send({ backTo: before }, create('w3')),
     at.write(create('w4')),
   ])
   assert(one.ok && back.ok && other.ok)

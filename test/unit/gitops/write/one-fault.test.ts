@@ -112,7 +112,7 @@ test('a write whose effect cannot be told is made, and the log says why', async 
   const between = () => {
     throw new Error(secret)
   }
-  const at = await newScene({ effects: { between, renew: () => undefined } })
+  const at = await newScene({ effects: { between, movedOf: between, renew: () => undefined } })
   const done = await at.write(create('w1'))
   expect(done.ok && [done.value.isChanged, done.value.effect]).toEqual([true, undefined])
   expect(at.changes.some((line) => line.includes(secret))).toBe(true)

@@ -2,7 +2,9 @@
 import { expect, test } from 'vitest'
 import type { Bundle } from '#bundle/format/bundle.ts'
 import type { BundleModel, ServiceModel } from '#bundle/format/model.ts'
+import type { AnswerChange } from '#judge/document/model.ts'
 import { createCommitEffects } from '#judge/effects/commit-effects.ts'
+import { MovedNames } from '#judge/effects/moved-between.ts'
 import { RrType } from '#dns/rrtype.ts'
 import { systemClock } from '#lib/clock.ts'
 import { Random } from '#lib/random.ts'
@@ -61,7 +63,11 @@ test('a write says the figures that a plan of the same change says, one after th
     const head = random.next() % 5 === 0 ? base : randomModel(random)
     const after = bundleOf(head)
     const effect = effects.between(before, after)
-    const { summary } = planBetween(base, head, { limits: quickLimits })
+    const [own, planned] = [new MovedNames(), new MovedNames()]
+    if (effect.ok) for (const change of effect.changes) own.add(change)
+    const onChange = (change: AnswerChange): void => planned.add(change)
+    const { summary } = planBetween(base, head, { limits: quickLimits, onChange })
+    expect(own.all).toEqual(planned.all)
     const words = effect.ok ? shortSummary(effect.of(null)) : effect.reason
     expect(words).toBe(shortSummary(summary))
     said.add(words)
@@ -173,14 +179,14 @@ test('whoever shares a commit hears of the own names alone', () => {
   const none = { hasDatabases: false, databases: () => null }
   const effects = createCommitEffects(none, { ...systemClock, nowMs: () => nowMs })
   const [before, after] = [bundle(model(1, 'v1')), bundle(model(2, 'v2'))]
-  const words = effects.between(before, after)
+  const { text: words } = effects.between(before, after)
   const nobody = new Set<string>()
   expect(words(null)).toBe('moved=50%; names=4; later=2')
   expect(words({ tenant: 'acme', names: nobody })).toBe('moved=50%; names=1; later=1')
   const own = new Set(['a.example.org.'])
   expect(words({ tenant: 'acme', names: own })).toBe('moved=50%; names=2; later=1')
   expect(words({ tenant: 'third', names: nobody })).toBe('moved=0%; names=0')
-  expect(effects.between(null, after)(null)).toBe('moved=unknown; reason=first')
+  expect(effects.between(null, after).text(null)).toBe('moved=unknown; reason=first')
 })
 
 test('a name that passes from one tenant to another is of both', () => {

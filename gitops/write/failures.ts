@@ -1,0 +1,27 @@
+// Says why a write was not made, or that nobody knows whether it was.
+import type { WriteFailure, WriteFailureCode } from '#config/operation.ts'
+import type { PushFailure } from '#gitops/source/config-source.ts'
+import { diskError } from '#gitops/source/disk-error.ts'
+
+export const notInGit = 'The change is not in Git.'
+
+export function failed(code: WriteFailureCode, message: string): WriteFailure {
+  return { code, message, operation: -1, diagnostics: [] }
+}
+
+export function pushFailure(failure: Exclude<PushFailure, { kind: 'lost-race' }>): WriteFailure {
+  if (failure.kind === 'refused') return failed('unreachable', failure.reason)
+  const { reason } = failure.error
+  if (failure.kind === 'not-done') return failed('unreachable', `${reason} ${notInGit}`)
+  return failed('uncertain', `${reason} It is not known whether the change is in Git: look at it.`)
+}
+
+/** For the operator; undefined for what the disk has no part in. */
+export function diskFailure(error: unknown, isPushed: boolean): WriteFailure | undefined {
+  const refusal = diskError(error)
+  if (refusal !== undefined && isPushed) {
+    const where = 'The change is in Git; it goes live as soon as the disk can be written.'
+    return failed('uncertain', `${refusal.reason} ${where}`)
+  }
+  return refusal && failed('unreachable', `${refusal.reason} ${notInGit}`)
+}

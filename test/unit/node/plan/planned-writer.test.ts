@@ -1,0 +1,185 @@
+// Writes that are planned: dry runs, those whose effect is wanted, and those not judged without.
+import { expect, onTestFinished, test } from 'vitest'
+import type { BundleModel } from '#bundle/format/model.ts'
+import type { MoveLimits } from '#compiler/lower/name-outline.ts'
+import type { WriteFailure, WriteRequest, WriteResult } from '#config/operation.ts'
+import { err, ok } from '#lib/result.ts'
+import { plannedWriteLimits, PlannedWriter } from '#node/plan/planned-writer.ts'
+import { noRoutingTables } from '#routing/choose/environment.ts'
+import { createRoutingState } from '#routing/state/candidates.ts'
+import { bareModel, bundleOf, encode, pool, service, zone } from '#test/support/bundle-models.ts'
+import { FakeTime } from '#test/support/fake-time.ts'
+
+const now: BundleModel = {
+  ...bareModel,
+  zones: [zone('example.org.')],
+  pools: [pool(1, ['192.0.2.1', '192.0.2.2', '192.0.2.3'])],
+  services: [service(1, 'www.example.org.')],
+}
+const shrunk = encode({ ...now, pools: [pool(1, ['192.0.2.1', '192.0.2.2'])] }).bytes
+const third = 'moved=33.3%; names=1; later=1'
+const moved = [
+  { name: 'www.example.org.', tenant: 'default', share: expect.closeTo(1 / 3) as number },
+]
+
+const request: WriteRequest = {
+  requestId: 'r',
+  actor: { name: 'user:1', email: 'ann@example.com', address: 'user-1@users.gslbd' },
+  operations: [],
+}
+const dry = { ...request, isDryRun: true } as const
+const wanted = { ...request, wantsEffect: true, effectFor: { tenant: null } } as const
+/** The dry run that gives what would answer. */
+const planned = { isDryRun: true, wantsBundle: true, moved: null }
+
+const told = { revision: 'c', isChanged: true, objects: [], warnings: [], affected: [] }
+const failure = (code: WriteFailure['code']): WriteResult =>
+  err({ code, message: code, operation: -1, diagnostics: [] })
+
+interface SceneParts {
+  /** What would answer. */
+  readonly next?: Uint8Array
+  readonly jobMs?: number
+  readonly limits?: MoveLimits
+  /** Left out: what is asked is done. undefined: it is done. */
+  readonly judge?: (request: WriteRequest) => WriteResult | undefined
+  /** Before the dry run gives what would answer. */
+  readonly gate?: Promise<unknown>
+}
+
+const limited: MoveLimits = { all: 30, tenants: new Map() }
+
+function scene({ next = shrunk, jobMs, limits = limited, judge, gate }: SceneParts = {}) {
+  const bundle = bundleOf(now)
+  const state = createRoutingState(bundle, 1)
+  const live = { bundle, state, tables: noRoutingTables, commit: 'c' }
+  const asked: WriteRequest[] = []
+  const warned: object[] = []
+  const time = new FakeTime(0)
+  const planner = new PlannedWriter({
+    writer: {
+      write: async (one) => {
+        asked.push(one)
+        if (one.wantsBundle === true) {
+          await gate
+          return ok({ ...told, bundle: next })
+        }
+        return judge?.(one) ?? ok(told)
+      },
+    },
+    ...{ limits: () => limits, node: () => live, clock: time.clock },
+    log: { warn: (fields, text) => void warned.push({ ...fields, text }) },
+    ...(jobMs === undefined ? {} : { jobMs }),
+  })
+  onTestFinished(() => planner.close())
+  return { write: planner.write, asked, warned, time }
+}
+
+/** As a writer that cannot tell without a plan. */
+const unjudged = ({ moved: plan }: WriteRequest): WriteResult | undefined =>
+  plan === undefined ? failure('unjudged') : undefined
+
+test('a dry run tells its effect, and is done once', async () => {
+  const { write, asked } = scene({ limits: { ...limited, all: 34 } })
+  expect(await write(dry)).toEqual(ok({ ...told, effect: third }))
+  expect(asked).toEqual([{ ...dry, ...planned }])
+  // The same thread, and a change that moves nobody.
+  expect(await write(dry)).toEqual(ok({ ...told, effect: third }))
+})
+
+test('a dry run that moves too many is judged by its plan', async () => {
+  const refused = scene({ judge: () => failure('guarded') })
+  expect(await refused.write(dry)).toEqual(failure('guarded'))
+  expect(refused.asked).toEqual([
+    { ...dry, ...planned },
+    { ...dry, moved },
+  ])
+  const backTo = 'c0ffee0000'.repeat(4)
+  const { write } = scene({ judge: () => ok({ ...told, backTo }) })
+  const effect = `${third}; back=c0ffee0000`
+  expect(await write(dry)).toMatchObject(ok({ effect }))
+})
+
+test('other writes are left alone, and so is one that its caller plans', async () => {
+  const { write, asked } = scene()
+  const own = { ...dry, wantsBundle: true, moved: null } as const
+  expect(await write(request)).toEqual(ok(told))
+  expect(await write(own)).toEqual(ok({ ...told, bundle: shrunk }))
+  expect(asked).toEqual([request, own])
+})
+
+test('one that goes back says so with the effect of its commit', async () => {
+  const backTo = 'c0ffee0000'.repeat(4)
+  const { write } = scene({ judge: () => ok({ ...told, effect: 'moved=90%', backTo }) })
+  expect(await write(request)).toMatchObject(ok({ effect: 'moved=90%; back=c0ffee0000' }))
+})
+
+test('a bundle that does not load, or a plan that takes long, costs the header alone', async () => {
+  for (const parts of [{ next: shrunk.subarray(0, 100) }, { jobMs: 0 }]) {
+    expect(await scene(parts).write(dry)).toEqual(ok(told))
+  }
+})
+
+test('one that is not judged without a plan is planned, and made with what it says', async () => {
+  const { write, asked, warned } = scene({ judge: unjudged })
+  expect(await write(request)).toEqual(ok({ ...told, effect: third }))
+  expect(asked).toEqual([request, { ...request, ...planned }, { ...request, moved }])
+  expect(warned).toEqual([])
+})
+
+test('one that cannot be planned in time is made, and says that nobody has judged it', async () => {
+  const { write, asked, warned } = scene({ judge: unjudged, jobMs: 0 })
+  expect(await write(request)).toEqual(ok({ ...told, effect: 'moved=unknown' }))
+  expect(asked.at(-1)).toEqual({ ...request, moved: null })
+  const text = expect.stringContaining('without being judged by guardrails.movedClients') as string
+  const fields = { requestId: 'r', actor: 'user:1', userEmail: 'ann@example.com', revision: 'c' }
+  expect(warned).toEqual([{ ...fields, movedClients: 30, text }])
+})
+
+test('they are planned one after the other, but for one whose turn comes too late', async () => {
+  const gate = Promise.withResolvers<undefined>()
+  const { write, asked, warned, time } = scene({ judge: unjudged, gate: gate.promise })
+  const [first, late] = ['first', 'late'].map((requestId) => write({ ...request, requestId }))
+  // Both are refused, and the first one is tried, before anything else is done.
+  await new Promise(setImmediate)
+  time.pass(plannedWriteLimits.jobMs + 1)
+  const inTime = write({ ...request, requestId: 'in time' })
+  gate.resolve(undefined)
+  const effects = [third, 'moved=unknown', third].map((effect) => ok({ ...told, effect }))
+  expect(await Promise.all([first, late, inTime])).toEqual(effects)
+  const tried = asked.filter(({ wantsBundle }) => wantsBundle === true)
+  expect(tried.map(({ requestId }) => requestId)).toEqual(['first', 'in time'])
+  expect(warned).toMatchObject([{ requestId: 'late' }])
+})
+
+test('one whose effect is wanted is planned before it is made', async () => {
+  const { write, asked } = scene()
+  expect(await write(wanted)).toEqual(ok({ ...told, effect: third }))
+  const { effectFor: _, ...untold } = wanted
+  expect(asked).toEqual([
+    { ...wanted, ...planned },
+    { ...untold, moved },
+  ])
+  const slow = scene({ jobMs: 0, limits: { ...limited, all: null } })
+  expect(await slow.write(wanted)).toEqual(ok({ ...told, effect: 'moved=unknown' }))
+  expect(slow.warned).toEqual([])
+})
+
+test('one whose effect is wanted is not planned behind four others, and made at once', async () => {
+  const gate = Promise.withResolvers<undefined>()
+  const { write, asked } = scene({ gate: gate.promise })
+  const wants = (requestId: string) => write({ ...wanted, requestId })
+  const first = ['a', 'b', 'c', 'd'].map(wants)
+  expect(await wants('e')).toEqual(ok(told))
+  expect(asked.map(({ requestId, isDryRun }) => `${requestId} ${isDryRun ?? false}`)).toEqual([
+    ...['a true', 'b true', 'c true', 'd true', 'e false'],
+  ])
+  gate.resolve(undefined)
+  for (const done of await Promise.all(first)) expect(done).toEqual(ok({ ...told, effect: third }))
+})
+
+test('one that cannot be made is refused as ever', async () => {
+  const { write, asked } = scene({ judge: () => failure('not-found') })
+  expect(await write(request)).toEqual(failure('not-found'))
+  expect(asked).toEqual([request])
+})
