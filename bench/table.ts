@@ -19,6 +19,7 @@ import { runReads } from './reads.bench.ts'
 import { runRedirects } from './redirects.bench.ts'
 import { runReplace } from './replace.bench.ts'
 import { runRouting } from './routing.bench.ts'
+import { runStart } from './start.bench.ts'
 import { runSwap } from './swap.bench.ts'
 import { runThreads } from './threads.bench.ts'
 import { runWrites } from './writes.bench.ts'
@@ -109,6 +110,11 @@ export const benchmarks: readonly Benchmark[] = Object.freeze([
     name: 'memory',
     summary: 'resident memory of a node with 10,000 services: everything in one, and role dns',
     run: runMemory,
+  },
+  {
+    name: 'start',
+    summary: 'first start and restart of 201, 2,001 and 20,001 files: CPU, memory, DNS, API',
+    run: runStart,
   },
   {
     name: 'health',
