@@ -1,4 +1,5 @@
 // The table of types of probes: what a row says reaches the schema, the bundle and the words.
+import { readFileSync } from 'node:fs'
 import { expect, test } from 'vitest'
 import { probeDiagnostics, probeFields, probeTypes, typesWith } from '#probes/probe-types.ts'
 import { HealthCheck } from '#schemas/objects/health-check.ts'
@@ -31,9 +32,17 @@ test('the schema tells what each type does, and what it does with the port', () 
     string,
     { description: string }
   >
-  for (const { name, does } of probeTypes)
+  for (const { name, does, port: use } of probeTypes) {
     expect(type!.description).toContain(`\`${name}\` ${does}`)
-  expect(port!.description).toMatch(
-    /Type `icmp` ignores it; `script` and `webhook` pass it on; `dns` mostly wants 53\.$/,
-  )
+    if (typeof use === 'number') {
+      expect(port!.description).toContain(`\`${name}\` mostly wants ${use}`)
+    }
+  }
+  expect(port!.description).toContain('`icmp` ignores it; `script` and `webhook` pass it on; ')
+})
+
+test('the page for operators has a row for each type', () => {
+  const page = readFileSync('docs/operations/health-checks.md', 'utf8')
+  const named = [...page.matchAll(/^\| `(\w+)` +\|/gm)].map(([, name]) => name)
+  expect(named).toEqual(probeTypes.map(({ name }) => name))
 })

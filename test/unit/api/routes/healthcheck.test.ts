@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { strictPolicy } from '#compiler/values/health-check-policy.ts'
+import { probeFields, probeTypeNames } from '#probes/probe-types.ts'
 import { keyOf, rootKey, startConfigWorld } from '#test/support/config-world.ts'
 import type { ConfigWorld } from '#test/support/config-world.ts'
 
@@ -13,27 +14,10 @@ const defaults = {
   timeoutMs: 2_000,
   riseCount: 1,
   fallCount: 1,
-  httpPath: '/',
-  httpHost: '',
-  httpExpectedStatus: 200,
-  httpContains: '',
-  tls: false,
-  insecureSkipVerify: false,
   scoreWindow: 0,
-  icmpCount: 3,
-  scriptPath: '',
-  scriptContent: '',
-  webhookURL: '',
-  webhookMethod: 'POST',
-  httpMethod: 'GET',
-  httpHeaders: {},
-  httpExpectedStatuses: [],
-  clientCertificate: '',
-  grpcService: '',
-  dnsName: '',
-  dnsType: 'A',
-  dnsRcode: 'NOERROR',
-  dnsContains: '',
+  ...Object.fromEntries(
+    Object.entries(probeFields).map(([name, { schema }]) => [name, schema.default]),
+  ),
 }
 
 const zeroOf = (value: unknown) =>
@@ -104,7 +88,7 @@ describe('health checks', () => {
   test.each([
     [
       { type: 'udp' },
-      'type: must be one of tcp, http, icmp, script, webhook, grpc, dns, not this text of 3 characters',
+      `type: must be one of ${probeTypeNames.join(', ')}, not this text of 3 characters`,
     ],
     [
       { port: 65_536 },
