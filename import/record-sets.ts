@@ -4,13 +4,10 @@ import { canonicalKey, printName } from '#dns/rdata-text/name-text.ts'
 import { recordTypeOf } from '#compiler/values/record-sets.ts'
 import { canonicalRdata } from '#dns/rdata/rdata-types.ts'
 import { RrType } from '#dns/rrtype.ts'
-import type { ZoneFault, ZoneRecord } from '#dns/zone-file/zone-record.ts'
+import type { ZoneFault, ZoneRecord, ZonePlace } from '#dns/zone-file/zone-record.ts'
 import { err, ok } from '#lib/result.ts'
 import type { Result } from '#lib/result.ts'
-import { withoutHidden } from './hidden-names.ts'
 import type { Imported, Note } from '#import/sources/imported.ts'
-import { isBelow } from './record-set.ts'
-import type { RecordSet } from './record-set.ts'
 
 export interface ZoneSets {
   /** Wire form in lower case. */
@@ -155,4 +152,65 @@ function complaintAbout(
   const { name: otherType } = recordTypeOf(other.type)
   const where = `in line ${other.place.line}`
   return `${name} is a CNAME and has a record of type ${otherType} ${where}, too; keep one of them`
+}
+
+const latin1 = (octets: Uint8Array): string => Buffer.from(octets).toString('latin1').toLowerCase()
+
+/**
+ * Leaves out what a delegation hides: below a zone cut only glue is the parent's (RFC 1034 section
+ * 4.2.1).
+ *
+ * @param sets sorted: what is below a name follows it
+ */
+function withoutHidden(
+  sets: readonly RecordSet[],
+  origin: Uint8Array,
+): { readonly sets: readonly RecordSet[]; readonly notes: readonly Note[] } {
+  const servers = new Set(
+    sets.filter(({ type }) => type === RrType.NS).flatMap(({ rdata }) => rdata.map(latin1)),
+  )
+  const cuts = new Map(
+    sets
+      .filter(({ type, owner }) => type === RrType.NS && owner.length !== origin.length)
+      .map((set) => [set.key, set]),
+  )
+  const notes: Note[] = []
+  let cut: RecordSet | undefined
+  const kept = sets.filter((set) => {
+    if (cut === undefined || !set.key.startsWith(cut.key)) cut = cuts.get(set.key)
+    if (cut === undefined) return true
+    const isAtCut = set.key === cut.key
+    const isGlue =
+      (set.type === RrType.A || set.type === RrType.AAAA) && servers.has(latin1(set.owner))
+    if (isGlue || (isAtCut && (set.type === RrType.NS || set.type === RrType.DS))) return true
+    const name = `${printName(set.owner, origin)} ${recordTypeOf(set.type).name}`
+    const text =
+      `${name}: ${printName(cut.owner)} is delegated in line ${cut.place.line}, and its own ` +
+      'servers answer for it'
+    notes.push({ is: 'left out', place: set.place, text })
+    return false
+  })
+  return { sets: kept, notes }
+}
+
+/** A record set of an import: all records of one owner and type. RFC 2181 section 5. */
+export interface RecordSet {
+  /** Wire form in lower case. */
+  readonly owner: Uint8Array
+  /** Sorts owners as RFC 4034 section 6.1 does. */
+  readonly key: string
+  readonly type: number
+  /** The lowest of its records. */
+  ttl: number
+  /** Each once, in the order of the file. */
+  readonly rdata: Uint8Array[]
+  /** Where its first record is written. */
+  readonly place: ZonePlace
+}
+
+/** Whether a name is another one or below it; both in lower case. */
+export function isBelow(name: Uint8Array, other: Uint8Array): boolean {
+  let at = 0
+  while (name.length - at > other.length) at += name[at]! + 1
+  return name.length - at === other.length && other.every((octet, i) => octet === name[at + i])
 }

@@ -3,7 +3,7 @@ import { printName } from '#dns/rdata-text/name-text.ts'
 import { recordTypeOf } from '#compiler/values/record-sets.ts'
 import { recordsPerFileMax } from '#schemas/objects/records.ts'
 import { apiVersion } from '#schemas/objects/metadata.ts'
-import type { RecordSet } from './record-set.ts'
+import type { RecordSet } from './record-sets.ts'
 
 /** What a file may have: record sets, pieces of YAML (keys, values, signs), and characters. */
 const piecesMax = 300_000

@@ -7,8 +7,8 @@ import { RrType } from '#dns/rrtype.ts'
 import type { ZonePlace } from '#dns/zone-file/zone-record.ts'
 import type { Note } from '#import/sources/imported.ts'
 import { defaultTenant } from '#schemas/objects/tenant.ts'
-import { isBelow } from './record-set.ts'
-import type { RecordSet } from './record-set.ts'
+import { isBelow } from './record-sets.ts'
+import type { RecordSet } from './record-sets.ts'
 import type { ZoneSets } from './record-sets.ts'
 
 export interface ZoneSettings {

@@ -1,13 +1,14 @@
 // The OpenID Connect client. The protocol is that of openid-client: discovery, code flow with PKCE,
 // `state`, `nonce`, signed ID tokens.
 import * as oidc from 'openid-client'
+import type { CustomFetch } from 'openid-client'
 import type { Clock } from '#lib/clock.ts'
 import { err, ok } from '#lib/result.ts'
 import type { Result } from '#lib/result.ts'
 import type { Claims, OidcPolicy } from './oidc-claims.ts'
 import { faultOfDiscovery, faultOfLogin } from './oidc-faults.ts'
 import type { OidcFault } from './oidc-faults.ts'
-import { boundedFetch, isOnThisMachine, oidcLimits } from './oidc-fetch.ts'
+import { boundedBytes } from '#lib/bounded-body.ts'
 
 export interface OidcSettings extends OidcPolicy {
   /** The issuer: https, or http on this machine. */
@@ -184,5 +185,40 @@ class Discovery {
       this.#kept = null
       return err(faultOfDiscovery(error))
     }
+  }
+}
+
+const oidcLimits = {
+  /** Documents of a provider are a few kilobytes; one with very many keys has tens of them. */
+  bytesMax: 1024 * 1024,
+  /** What discovery may take, and then what the rest of a login may take. */
+  discoveryMs: 4_000,
+  loginMs: 8_000,
+} as const
+
+/** The only place to which requests without TLS go. */
+function isOnThisMachine(url: string): boolean {
+  return ['localhost', '127.0.0.1', '[::1]'].includes(new URL(url).hostname)
+}
+
+/**
+ * Sends requests to the identity provider: bounded in size, TLS unless on loopback.
+ *
+ * @param deadline of a whole login; aborts whatever is on its way
+ */
+export function boundedFetch(deadline: AbortSignal): CustomFetch {
+  return async (url, options) => {
+    // What openid-client is allowed counts for every address that the provider names.
+    if (new URL(url).protocol !== 'https:' && !isOnThisMachine(url)) {
+      throw new TypeError('the provider names an address without TLS that is not on this machine')
+    }
+    const { signal } = options
+    const answer = await fetch(url, {
+      ...(options as RequestInit),
+      signal: signal === undefined ? deadline : AbortSignal.any([signal, deadline]),
+    })
+    const { status, statusText, headers } = answer
+    const bytes = await boundedBytes(answer.body, oidcLimits.bytesMax)
+    return new Response(bytes.length === 0 ? null : bytes, { status, statusText, headers })
   }
 }

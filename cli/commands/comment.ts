@@ -3,13 +3,15 @@ import { readFileSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { parseArgs } from 'node:util'
 import { commentMark, commentMax } from '#cli/review/comment-body.ts'
-import { caller, forges } from '#cli/review/forges.ts'
 import type { Call, Change, Forge, Verdict } from '#cli/review/forge.ts'
 import { textAt } from '#cli/watch/json-fields.ts'
 import { Exit, UsageError, variable } from '#system/process/command.ts'
 import type { Command, Io } from '#system/process/command.ts'
 import { err, ok } from '#lib/result.ts'
 import type { Result } from '#lib/result.ts'
+import { boundedBytes } from '#lib/bounded-body.ts'
+import { github } from '#cli/review/github.ts'
+import { gitlab } from '#cli/review/gitlab.ts'
 
 const usage = `Usage: gslbd comment DIR --forge F --repo NAME --commit ID (--number N | --find HEAD)
 
@@ -134,4 +136,32 @@ function readReview(folder: string): Result<{ body: string; verdict: Verdict }, 
 function fail(io: Io, sentence: string): Exit {
   io.err(`gslbd comment: ${sentence}\n`)
   return Exit.ErrorsFound
+}
+
+/** The table of hosting services that take the comment and the status of a review. */
+const forges: Readonly<Record<string, Forge>> = Object.freeze({ github, gitlab })
+
+const patienceMs = 20_000
+const bytesMax = 8 * 1024 * 1024
+
+function caller(forge: Forge, apiUrl: string, token: string): Call {
+  const headers = { ...forge.headers(token), 'content-type': 'application/json' }
+  return async (method, path, body) => {
+    const asked = `${method} ${apiUrl}${path.replace(/\?.*/, '')}`
+    try {
+      const response = await fetch(apiUrl + path, {
+        method,
+        headers,
+        // A redirect would send the token to whom it names.
+        redirect: 'manual',
+        signal: AbortSignal.timeout(patienceMs),
+        ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+      })
+      const bytes = Buffer.from(await boundedBytes(response.body, bytesMax))
+      if (!response.ok) return err(`${asked} was answered ${response.status}`)
+      return ok(bytes.length === 0 ? null : (JSON.parse(bytes.toString('utf8')) as unknown))
+    } catch (error) {
+      return err(`${asked} failed: ${(error as Error).message}`)
+    }
+  }
 }

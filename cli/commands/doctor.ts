@@ -2,14 +2,13 @@
 import { parseArgs } from 'node:util'
 import { checks } from '#cli/doctor/checks.ts'
 import { bad } from '#cli/doctor/check.ts'
-import type { Check, Finding, CheckedNode } from '#cli/doctor/check.ts'
+import type { Check, Finding, CheckedNode, Verdict } from '#cli/doctor/check.ts'
 import { storedZones } from '#cli/doctor/stored-zones.ts'
-import { printFindings } from '#cli/doctor/print.ts'
-import type { Named } from '#cli/doctor/print.ts'
 import { loadSettings } from '#settings/settings.ts'
 import { Exit } from '#system/process/command.ts'
 import type { Command } from '#system/process/command.ts'
-import { painterOf, plain } from '#cli/terminal/paint.ts'
+import { painterOf, plain, columns } from '#cli/terminal/paint.ts'
+import type { Cell, Paint, Tone } from '#cli/terminal/paint.ts'
 
 const usage = `Usage: gslbd doctor [--settings FILE] [--json]
 
@@ -70,4 +69,29 @@ async function looked({ look }: Check, node: CheckedNode): Promise<readonly Find
   } catch (error) {
     return [bad(`it cannot be checked: ${(error as Error).message}`, 'see what the message names')]
   }
+}
+
+interface Named extends Finding {
+  readonly check: string
+}
+
+const toneOf: Readonly<Record<Verdict, Tone>> = {
+  good: 'good',
+  warning: 'warning',
+  bad: 'bad',
+  unknown: 'quiet',
+}
+
+function printFindings(findings: readonly Named[], paint: Paint): string {
+  let last = ''
+  const rows = findings.flatMap(({ check, verdict, found, todo }): (string | Cell)[][] => {
+    const title: Cell = { text: check === last ? '' : check, tone: 'strong' }
+    last = check
+    const row = [title, { text: verdict, tone: toneOf[verdict] }, found]
+    return todo === undefined ? [row] : [row, ['', '', { text: `  ${todo}`, tone: 'strong' }]]
+  })
+  const count = (verdict: Verdict): number =>
+    findings.filter((finding) => finding.verdict === verdict).length
+  const sum = `${count('bad')} bad, ${count('warning')} warnings, ${count('unknown')} unknown`
+  return `${columns(rows, paint).join('\n')}\n\n${sum}\n`
 }

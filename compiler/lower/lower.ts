@@ -1,4 +1,5 @@
 // Lowers a checked tree to the encoder's model: defaults applied, references as positions.
+import { poolFieldsAsWritten } from '#bundle/format/model.ts'
 import type {
   BundleModel,
   MemberModel,
@@ -6,8 +7,8 @@ import type {
   PoolAsWritten,
   PoolModel,
   ServiceModel,
+  HealthCheckModel,
 } from '#bundle/format/model.ts'
-import { poolFieldsAsWritten } from '#bundle/format/model.ts'
 import { bundleLimits } from '#bundle/format/limits.ts'
 import { assert } from '#lib/assert.ts'
 import type { Member } from '#schemas/objects/member.ts'
@@ -16,7 +17,6 @@ import type { ServiceSpec } from '#schemas/objects/service.ts'
 import { algorithmNamed, filterNamed } from '#routing/choose/ways.ts'
 import { fallbackPoolOf } from '#compiler/tree/fallback.ts'
 import { aliasCode, hostIn } from '#compiler/values/record-sets.ts'
-import { healthCheckModel } from '#compiler/values/health-check-model.ts'
 import { isHostname, targetOf } from '#compiler/values/member-target.ts'
 import { memberUid, objectUid } from '#compiler/read/identity.ts'
 import type { OverlayPlan } from './overlay-plan.ts'
@@ -27,6 +27,9 @@ import { routingModel } from './routing-model.ts'
 import type { Entry, PlannedRrset, Tree } from '#compiler/tree/tree.ts'
 import { geoRangesOf } from '#compiler/values/written-rules.ts'
 import type { ZonePlan } from './zone-plan.ts'
+import type { CheckFields } from '#probes/check-field.ts'
+import { probeFields } from '#probes/probe-types.ts'
+import { HealthCheck } from '#schemas/objects/health-check.ts'
 
 export interface Plans {
   readonly zones: ZonePlan
@@ -272,4 +275,17 @@ function aliasModels({ entry: { tenant }, model }: PlannedRrset, position: numbe
       pool: position,
     },
   }
+}
+
+const checkFields: CheckFields = probeFields
+const checkNames = Object.keys(HealthCheck.properties) as (keyof HealthCheck)[]
+
+/** In the order of the schema, whatever that of the file is. */
+function healthCheckModel(check: HealthCheck | undefined): HealthCheckModel | null {
+  if (check === undefined) return null
+  const lowered = checkNames.map((name) => {
+    const lower = checkFields[name]?.lower
+    return [name, lower === undefined ? check[name] : lower(check[name])]
+  })
+  return Object.fromEntries(lowered) as HealthCheckModel
 }

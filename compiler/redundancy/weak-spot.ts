@@ -1,11 +1,10 @@
 // What the failure of one unit leaves of a pool and of its fallback.
 import type { Member } from '#schemas/objects/member.ts'
-import { valueIn } from '#compiler/tree/tree.ts'
-import type { Entry, TreeReport } from '#compiler/tree/tree.ts'
+import type { Entry } from '#compiler/tree/tree.ts'
 import { endpointOf, failureUnits, unitLabel } from './failure-units.ts'
 import type { FailureUnit } from './failure-units.ts'
 import type { AddressFamily } from '#compiler/values/member-target.ts'
-import { countedOf, demandLabel } from './pool-demand.ts'
+import { countedOf } from './pool-demand.ts'
 import type { PoolDemand } from './pool-demand.ts'
 
 /** Without probes nobody is ever taken to be down; and who asks all asks the dead. */
@@ -69,16 +68,4 @@ function weakKeyOf(
     if (key !== '') counts.set(key, (counts.get(key) ?? 0) + 1)
   }
   return [...counts].find(([, count]) => enabled.length - count < spec.minHealthy)?.[0]
-}
-
-/** @param weak what fails, in words */
-export function reportWeakSpot(
-  demand: PoolDemand,
-  weak: string,
-  { noun }: AddressFamily,
-  report: TreeReport,
-): void {
-  const other = valueIn(demand.pool, 'spec', 'members')
-  const args = [weak, demandLabel(demand), noun]
-  report('weak-spot', valueIn(demand.service, 'spec', 'pool'), { args, other })
 }

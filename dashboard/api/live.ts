@@ -4,7 +4,6 @@ import type { paths } from 'openapi-of-gslbd'
 import { nowMs } from './clock.ts'
 import { Refusal, firstRevisions, isSessionOver, send, sentence, read } from './client.ts'
 import { forgetTrail, noteTrail } from './health-changes.ts'
-import { isTyping, pauseMs } from './typing.ts'
 
 type Snapshot = paths['/api/v1/snapshot']['get']['responses'][200]['content']['application/json']
 export type Pool = Snapshot['pools'][number]
@@ -127,7 +126,7 @@ function changed(): void {
 /** A letter that is typed is not to wait for numbers. */
 function tell(pauses: number): void {
   if (isTyping() && pauses > 0) {
-    pending = setTimeout(() => tell(pauses - 1), pauseMs)
+    pending = setTimeout(() => tell(pauses - 1), typingPauseMs)
     return
   }
   pending = undefined
@@ -267,3 +266,19 @@ function put<T extends { readonly id: string }>(
   reshaped()
   changed()
 }
+
+/** Tells whether somebody is typing, so that what can wait waits for a pause. */
+const typingPauseMs = 200
+let typingPause: ReturnType<typeof setTimeout> | undefined
+
+addEventListener(
+  'keydown',
+  () => {
+    clearTimeout(typingPause)
+    typingPause = setTimeout(() => (typingPause = undefined), typingPauseMs)
+  },
+  true,
+)
+
+/** Something was typed a moment ago. */
+const isTyping = (): boolean => typingPause !== undefined

@@ -13,9 +13,12 @@ import { countOf, spanOf } from '../parts/formats.ts'
 import { LicenceBanner } from './licence-banner.tsx'
 import { Side } from './menu.tsx'
 import { Palette } from './palette.tsx'
-import { Guard } from './guard.tsx'
 import { ScreenOf } from './screens.tsx'
 import { SignInAgain } from './sign-in.tsx'
+import { Component } from 'preact'
+import type { ComponentChildren } from 'preact'
+import { sentence } from '#dashboard/api/client.ts'
+import { Fault, Page } from '#dashboard/parts/page.tsx'
 
 export function Shell() {
   const [isFinding, setFinding] = useState(false)
@@ -161,4 +164,38 @@ function useKeys(find: () => void): void {
     addEventListener('keydown', hear)
     return () => removeEventListener('keydown', hear)
   }, [])
+}
+
+interface GuardProps {
+  /** Another address is another try. */
+  readonly address: string
+  readonly children: ComponentChildren
+}
+
+interface GuardState {
+  readonly fault: string
+}
+
+/** Contains the failure of a screen: its error stands in its place, and the others go on. */
+class Guard extends Component<GuardProps, GuardState> {
+  override state: GuardState = { fault: '' }
+
+  static override getDerivedStateFromError(error: unknown): GuardState {
+    return { fault: sentence(error) }
+  }
+
+  override componentDidUpdate({ address }: GuardProps): void {
+    if (address !== this.props.address && this.state.fault !== '') this.setState({ fault: '' })
+  }
+
+  override render() {
+    const { fault } = this.state
+    if (fault === '') return this.props.children
+    const text = `A fault of the dashboard: ${fault}. Nothing was changed. Other screens go on.`
+    return (
+      <Page title="This screen has failed">
+        <Fault text={text} retry={() => this.setState({ fault: '' })} />
+      </Page>
+    )
+  }
 }

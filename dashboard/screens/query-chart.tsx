@@ -2,9 +2,9 @@
 import { useEffect, useState } from 'preact/hooks'
 import { sentence } from '../api/client.ts'
 import { nowMs } from '../api/clock.ts'
-import { readResponses } from '../api/metrics.ts'
 import { Card, Fault } from '../parts/page.tsx'
 import { Chart } from '../parts/chart.tsx'
+import { send } from '#dashboard/api/client.ts'
 
 const everyMs = 3_000
 const pointsMax = 200
@@ -81,4 +81,16 @@ function dataOf(): (number | null)[][] {
     rows[3]!.push(others)
   }
   return rows
+}
+
+/** How many responses were sent so far, by response code. */
+async function readResponses(): Promise<ReadonlyMap<string, number>> {
+  const { body } = await send('/metrics')
+  return responsesIn(String(body))
+}
+
+/** @param text as Prometheus reads it */
+function responsesIn(text: string): ReadonlyMap<string, number> {
+  const row = /^gslbd_dns_responses_total\{rcode="([^"]*)"\} (\S+)$/gm
+  return new Map([...text.matchAll(row)].map(([, code = '', count]) => [code, Number(count)]))
 }

@@ -14,9 +14,8 @@ import type { DeliveryNode, NodeName } from './membership.ts'
 import { deliveryLimits } from './plan.ts'
 import type { DeliveryPlan } from './plan.ts'
 import type { PlaceRecords } from './records.ts'
-import { isUnderWay } from './state.ts'
-import type { DeliveryState } from './state.ts'
-import { printState, readState } from './delivery-text.ts'
+import { isUnderWay, deliveryPhases } from './state.ts'
+import type { DeliveryState, DeliveryPhase } from './state.ts'
 
 /** As the store has it. */
 export interface SharedRow {
@@ -268,4 +267,30 @@ export class DeliveryKeeper {
     this.#last = done.catch(() => undefined)
     return done
   }
+}
+
+/** The form of a state as text: in the shared store, and on disk for the next start. */
+const stateFormat = 1
+
+export const printState = (state: DeliveryState): string =>
+  JSON.stringify({ format: stateFormat, ...state })
+
+/** It is written by this program alone: only its form and its version are looked at. */
+export function readState(text: string): Result<DeliveryState, string> {
+  let value: unknown
+  try {
+    value = JSON.parse(text)
+  } catch {
+    return err('the stored state of the delivery is no JSON')
+  }
+  const { format: found, ...state } = (value ?? {}) as Partial<DeliveryState> & { format?: number }
+  if (found !== stateFormat) {
+    return err(`the stored state of the delivery has format ${String(found)}: upgrade this node`)
+  }
+  const holds =
+    deliveryPhases.includes(state.phase as DeliveryPhase) &&
+    Number.isSafeInteger(state.topSeq) &&
+    Number.isSafeInteger(state.good?.seq) &&
+    Array.isArray(state.waves)
+  return holds ? ok(state as DeliveryState) : err('the stored state of the delivery is damaged')
 }

@@ -6,16 +6,21 @@ import type { VerdictOwner } from '#state/ports/health-verdicts.ts'
 import type { PeerHealth, PeerUpdate } from '#state/ports/peer-health.ts'
 import { healthLimits } from '#health/limits.ts'
 import { LiveSignals } from './live-signals.ts'
-import type { FollowedHealth, HealthMonitor, MemberHealth, OwnMonitor } from './member-health.ts'
-import type { PeerView, TargetOptions } from './member-health.ts'
+import type {
+  FollowedHealth,
+  HealthMonitor,
+  MemberHealth,
+  OwnMonitor,
+  PeerView,
+  TargetOptions,
+} from './member-health.ts'
 import type { MonitoredTarget, VerdictChange } from '#health/thread/messages.ts'
 import { PeerPublisher } from './peer-publisher.ts'
 import { PeerTable, peerStaleAfterMs } from './peer-table.ts'
 import type { PeerVote } from './peer-table.ts'
-import { decide } from './policy.ts'
+import { decide, decideUnprobed, goesBySite } from './policy.ts'
 import type { HealthPolicy } from './policy.ts'
 import { SiteShare } from './site-share.ts'
-import { believe } from './unprobed.ts'
 import { targetKey } from '#health/probes/probe.ts'
 import type { HealthStats } from '#health/thread/stats.ts'
 
@@ -332,4 +337,39 @@ class HealthView implements HealthMonitor {
 function isSame(a: MemberHealth, b: MemberHealth | undefined): boolean {
   const isSameGate = a.isWarming === b?.isWarming
   return isSameGate && a.healthy === b.healthy && a.score === b.score && a.rttMs === b.rttMs
+}
+
+interface UnprobedRule {
+  readonly policy: HealthPolicy
+  /** 1 to 100. */
+  readonly quorumMinPercent: number
+}
+
+type Believed = Omit<FollowedHealth, 'memberUid' | 'ipAddress'>
+
+/**
+ * Decides what to believe of a member that this node leaves to others: their words, by the policy.
+ *
+ * @param last what was believed until now: it stands while nobody has a word
+ * @param site those of the words that come from nodes of this node's site
+ */
+function believe(
+  { policy, quorumMinPercent }: UnprobedRule,
+  last: MemberHealth,
+  site: readonly PeerVote[],
+  peers: readonly PeerVote[],
+): Believed {
+  const counted = goesBySite(policy) && site.length > 0 ? site : peers
+  if (counted.length === 0) return last
+  const { healthy, score } = decideUnprobed(policy, last, { site, peers }, quorumMinPercent)
+  const agreeing = counted.filter((vote) => vote.healthy === healthy)
+  const times = agreeing.map(({ sinceMs }) => sinceMs).filter((sinceMs) => sinceMs > 0)
+  return {
+    healthy,
+    score,
+    // A gate is open here when it is where somebody counts.
+    isWarming: agreeing.length > 0 && agreeing.every(({ isWarming }) => isWarming),
+    reason: healthy ? '' : (agreeing.find(({ reason }) => reason !== '')?.reason ?? ''),
+    sinceMs: times.length === 0 ? 0 : Math.min(...times),
+  }
 }

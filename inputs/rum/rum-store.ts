@@ -1,12 +1,10 @@
 // Stores real-user measurements: smoothed, expiring, written where the answer path reads them.
 import { uidOf } from '#bundle/format/bundle.ts'
 import type { Bundle } from '#bundle/format/bundle.ts'
-import { parseAddress } from '#dns/address.ts'
+import { parseAddress, formatAddress, isMappedIpv4 } from '#dns/address.ts'
 import type { Clock } from '#lib/clock.ts'
 import { RumKind, rumSlots, rumTableBytes } from '#routing/rum/table.ts'
 import { membersAt, rumMembers, wordsOfUid } from '#routing/rum/targets.ts'
-import { rumNetworkOf, rumNetworkText } from './rum-networks.ts'
-import type { RumNetwork } from './rum-networks.ts'
 import { RumTableWriter } from './rum-table-writer.ts'
 
 export const rumLimits = {
@@ -255,4 +253,31 @@ export class RumStore {
 /** @returns the 16 octets as they stand in memory, which is the order that people read */
 function hexOf(uid: Uint32Array): string {
   return Buffer.from(uid.buffer, uid.byteOffset, 16).toString('hex')
+}
+
+/** As an entry of the table has it. */
+interface RumNetwork {
+  readonly high: number
+  readonly low: number
+}
+
+/** @param octets of an address: 4 or 16 */
+function rumNetworkOf(octets: Uint8Array): RumNetwork {
+  const isMapped = isMappedIpv4(octets)
+  if (octets.length === 4 || isMapped) {
+    const at = isMapped ? 12 : 0
+    return { high: (octets[at]! << 16) | (octets[at + 1]! << 8) | octets[at + 2]!, low: RumKind.V4 }
+  }
+  const high = (octets[0]! << 24) | (octets[1]! << 16) | (octets[2]! << 8) | octets[3]!
+  return { high: high >>> 0, low: RumKind.V6 | (octets[4]! << 8) | octets[5]! }
+}
+
+/** The reverse, as people write it. */
+function rumNetworkText({ high, low }: RumNetwork): string {
+  if (low === RumKind.V4) {
+    return `${formatAddress(Uint8Array.of(high >>> 16, high >>> 8, high, 0))}/24`
+  }
+  const octets = new Uint8Array(16)
+  octets.set([high >>> 24, high >>> 16, high >>> 8, high, low >>> 8, low])
+  return `${formatAddress(octets)}/48`
 }

@@ -6,10 +6,9 @@ import { joinCluster } from './cluster.ts'
 import { shareCommitNews } from './commit-news.ts'
 import { keepDelivery } from './delivery.ts'
 import { announceAddresses } from './dns.ts'
-import { createDomains } from './domains.ts'
 import { createGit, followBranch, makeRepository } from './git.ts'
 import { keepOverlays } from './overlays.ts'
-import type { Given, PartChain } from '#node/parts/part.ts'
+import type { Given, PartChain, Outcome } from '#node/parts/part.ts'
 import type {
   HasDataDir,
   HasDnsPort,
@@ -21,9 +20,14 @@ import type {
   HasRedirects,
   HasRegressions,
   HasShared,
+  HasDomains,
+  HasGit,
 } from '#node/parts/part-outputs.ts'
 import { runJobs } from './periodic.ts'
 import { hearBackupRequests, lookAtDynamicDns } from './state.ts'
+import { createNodeDomains } from '#node/compose/domains.ts'
+import { systemClock } from '#lib/clock.ts'
+import { ok } from '#lib/result.ts'
 
 type OfState = HasDataDir & HasKey & HasShared & HasRecords & HasDynamicDns & HasJournals
 
@@ -50,3 +54,19 @@ export const following = (chain: PartChain<Answering>) =>
     .with(hearBackupRequests)
     .with(runJobs)
     .with(announceAddresses)
+
+/** Part: the checks of delegated domains. */
+const createDomains = (have: Given & HasRecords & HasGit): Outcome<HasDomains> => {
+  const { settings, records, gitops, log } = have
+  const domains = createNodeDomains({
+    settings,
+    store: records.state.atOnce.domains,
+    config: gitops.config,
+    clock: systemClock,
+    log,
+  })
+  // Nobody can ask a node without an API for what only its own database knows.
+  const isAsked = settings.api.enabled || settings.database.url !== ''
+  const verifyDomains = async (): Promise<void> => (isAsked ? domains.look() : undefined)
+  return ok({ gives: { domains, verifyDomains } })
+}

@@ -4,7 +4,6 @@ import { statSync } from 'node:fs'
 import type { Manifest } from '#bundle/format/manifest.ts'
 import { DeliveryFiles } from '#node/compose/delivery-files.ts'
 import { DeliveryPromise } from '#node/plan/delivery-promise.ts'
-import { deliveryPlanOf } from '#compiler/lower/delivery-plan.ts'
 import { signChannelRecord } from '#bundle/signature/channel.ts'
 import { DeliveryKeeper } from '#fleet/delivery/keeper.ts'
 import type { DeliveryKeeperParts } from '#fleet/delivery/keeper.ts'
@@ -27,6 +26,8 @@ import type {
   HasNode,
   HasRecords,
 } from '#node/parts/part-outputs.ts'
+import { readHold, readLabels } from '#schemas/forms/wave.ts'
+import type { DeliverySpec } from '#schemas/objects/delivery.ts'
 
 type OfState = HasDataDir & HasKey & HasRecords
 type Needs = Given & OfState & HasNode & HasGit & HasCluster
@@ -139,4 +140,23 @@ function nodesIn({ inventory }: Needs): readonly DeliveryNode[] {
     if (role !== 'dns' || !isCounted) return []
     return [{ name, labels, instance, digest, seq, refusals, counters, shadow, ageMs }]
   })
+}
+
+/** @param spec one that the compiler has accepted */
+function deliveryPlanOf({ waves, gates, onFailure, decisions }: DeliverySpec) {
+  const { p99, changedAnswers = null, ...limits } = gates
+  return {
+    waves: waves.map(({ nodes, percent, hold, shadow }) => ({
+      labels: nodes === undefined ? null : (readLabels(nodes) ?? null),
+      percent: percent ?? null,
+      holdMs: readHold(hold) ?? 0,
+      shadowMs: readHold(shadow) ?? 0,
+    })),
+    gates: {
+      ...limits,
+      changedAnswers,
+      p99Us: p99 === undefined ? null : (readHold(p99) ?? 0) * 1_000,
+    },
+    ...{ onFailure, decisions },
+  }
 }

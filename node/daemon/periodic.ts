@@ -1,8 +1,7 @@
 // Part: the jobs of a running node, each on its period.
-import { RecordAlarm } from '#node/status/record-alarm.ts'
 import { createJobRunner, systemTimers } from '#jobs/runner.ts'
-import type { JobContext } from '#jobs/table.ts'
 import { jobs } from '#jobs/table.ts'
+import type { JobContext } from '#jobs/table.ts'
 import { systemClock } from '#lib/clock.ts'
 import { Random } from '#lib/random.ts'
 import { ok } from '#lib/result.ts'
@@ -25,6 +24,8 @@ import type {
   HasRecords,
   HasRedirects,
 } from '#node/parts/part-outputs.ts'
+import type { Log } from '#lib/log.ts'
+import type { NodeStatus } from '#server/node/node-status.ts'
 
 type OfState = HasDataDir & HasRecords & HasDynamicDns & HasJournals
 type OfAnswers = HasNode & HasRedirects & HasGit & HasCommitNews & HasDomains
@@ -86,4 +87,28 @@ function retryDataDir({ settings, log, dataDir, gitops }: Needs): void {
   const origin = ensureOwnRepository(settings)
   if (!origin.ok) log.error({}, origin.error)
   gitops.poke()
+}
+
+/** Raises an alarm when the channel record expires, and clears it when the record is renewed. */
+export class RecordAlarm {
+  readonly #log: Log
+  #isRaised = false
+
+  constructor(log: Log) {
+    this.#log = log
+  }
+
+  /** To be called now and then. The node serves on whatever this finds. */
+  check({ expired, active }: Pick<NodeStatus, 'expired' | 'active'>): void {
+    if (expired === this.#isRaised) return
+    this.#isRaised = expired
+    const fields = { seq: active?.seq, expiresAtMs: active?.expiresAtMs }
+    if (expired) {
+      this.#log.error(
+        fields,
+        'the channel record is past its expiry: answers go on, but nobody has confirmed them; ' +
+          'see whether the clock is right and the Git side works (GET /api/v1/gitops/status)',
+      )
+    } else this.#log.info(fields, 'the channel record is valid again')
+  }
 }

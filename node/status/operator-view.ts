@@ -21,8 +21,9 @@ import { exchangeSnapshot } from './exchange-snapshot.ts'
 import type { ExchangeParts } from './exchange-snapshot.ts'
 import { healthOf, unreadyOf } from './health-reasons.ts'
 import type { HealthParts } from './health-reasons.ts'
-import { siteSnapshot } from './site-snapshot.ts'
 import type { ThreadLoad } from './thread-load.ts'
+import { metricLimits } from '#metrics/limits.ts'
+import { countPoolHealth } from '#server/node/health-counts.ts'
 
 /** What every node has that answers queries. */
 export interface NodeViewParts extends Omit<ExchangeParts, 'node'> {
@@ -242,4 +243,17 @@ function threadSnapshots({ node, load }: NodeViewParts): ThreadSnapshot[] {
       byRcode: Object.fromEntries(named) as Record<string, number>,
     }
   })
+}
+
+/** What a node serves, for its metrics: how many of each kind, and the members of each pool. */
+function siteSnapshot(
+  node: Pick<DnsNode, 'live'>,
+): Pick<MetricsSnapshot, 'objects' | 'poolMembers'> {
+  const live = node.live()
+  if (live === undefined) return { objects: null, poolMembers: [] }
+  const { zones, services, pools } = live.bundle.counts
+  return {
+    objects: { zones, services, pools },
+    poolMembers: countPoolHealth(live.bundle, live.state, metricLimits.poolsMax),
+  }
 }

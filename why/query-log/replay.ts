@@ -20,7 +20,9 @@ import type { Gap, Moment } from '#journal/moment.ts'
 import type { GenerationHead } from '#journal/format/records.ts'
 import { replayState } from '#journal/replay.ts'
 import type { ReadRecord } from '#answer/query-log/dnstap-reader.ts'
-import { momentKey } from './moment-key.ts'
+import { createHash } from 'node:crypto'
+import { readEntries } from '#journal/format/changes.ts'
+import { OctetReader } from '#journal/format/octets.ts'
 
 export interface ReplayParts {
   /** As the node answers now: past settings are not kept. */
@@ -243,4 +245,25 @@ const notKept: Readonly<Record<string, string>> = {
   rum: 'what browsers had measured is not kept',
   script: 'what a script has read beside its query is not kept',
   servfail: 'a limit of queries, as the licence sets it, is not looked at again',
+}
+
+/** Equal for moments between which nothing has changed. */
+function momentKey({ generation, segment, state, changes }: Moment): string {
+  const hash = createHash('sha1').update(state)
+  for (const { payload } of changes) hash.update(payload)
+  const last = changes.at(-1)
+  const entries = last === undefined ? 0 : entriesUntil(last.payload, last.untilMs)
+  const { digest, seq } = generation
+  return `${segment.run} ${seq} ${digest} ${hash.digest('hex')} ${entries}`
+}
+
+function entriesUntil(payload: Buffer, untilMs: number): number {
+  let ms = 0
+  let count = 0
+  for (const entry of readEntries(new OctetReader(payload))) {
+    if (entry.kind === 'time') ms += entry.ms
+    if (ms > untilMs) return count
+    count++
+  }
+  return count
 }

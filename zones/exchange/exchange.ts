@@ -8,8 +8,12 @@ import { RrType } from '#dns/rrtype.ts'
 import { NodeFlag } from '#bundle/format/cells.ts'
 import { nodeFlags, zoneOfNode } from '#bundle/format/bundle.ts'
 import { checkTsig } from '#dns/tsig/check-tsig.ts'
-import { appendUnproven, MessageSigner, tsigBytesMax } from '#dns/tsig/sign-message.ts'
-import { unprovenBytes } from '#dns/tsig/sign-message.ts'
+import {
+  appendUnproven,
+  MessageSigner,
+  tsigBytesMax,
+  unprovenBytes,
+} from '#dns/tsig/sign-message.ts'
 import { TsigError } from '#dns/tsig/tsig-key.ts'
 import type { TsigKey } from '#dns/tsig/tsig-key.ts'
 import type { TsigRecord } from '#dns/tsig/tsig-record.ts'
@@ -23,9 +27,9 @@ import type { LongReply } from '#system/sockets/long-reply.ts'
 import { notYet } from '#zones/transfer/transfer-messages.ts'
 import type { RunningTransfer, Transfers } from '#zones/transfer/transfers.ts'
 import type { ZoneSource } from '#zones/transfer/zone-source.ts'
-import { writeHead } from './reply-head.ts'
 import { SignedUpdates } from './signed-updates.ts'
 import type { SignedUpdate } from './signed-updates.ts'
+import { readMessageName } from '#dns/message-name.ts'
 
 export interface ExchangeKey extends TsigKey {
   readonly id: string
@@ -346,4 +350,27 @@ function apexZone(tx: Transaction): number {
   const node = findName(tx, bundle)
   if (node < 0 || (nodeFlags(bundle, node) & NodeFlag.Apex) === 0) return -1
   return zoneOfNode(bundle, node)
+}
+
+/** Writes the header and the question of a reply without records. @returns octets written */
+function writeHead(message: Uint8Array, rcode: number, into: Uint8Array): number {
+  const flags = message[HeaderOffset.Flags1]!
+  const questionEnd = endOfQuestion(message)
+  into.set(message.subarray(0, questionEnd))
+  into[HeaderOffset.Flags1] = Flag1.Qr | (flags & (Flag1.OpcodeMask | Flag1.Rd))
+  into[HeaderOffset.Flags2] = rcode
+  into.fill(0, HeaderOffset.QdCount, HeaderOffset.End)
+  if (questionEnd > HeaderOffset.End) into[HeaderOffset.QdCount + 1] = 1
+  return questionEnd
+}
+
+/** Behind the header where there is no question, not one alone, or none that can be read. */
+function endOfQuestion(message: Uint8Array): number {
+  const opcode = (message[HeaderOffset.Flags1]! & Flag1.OpcodeMask) >> 3
+  const isOne = message[HeaderOffset.QdCount] === 0 && message[HeaderOffset.QdCount + 1] === 1
+  if (opcode !== Opcode.Query || !isOne) return HeaderOffset.End
+  const name = readMessageName(message, HeaderOffset.End)
+  // A pointer leads nowhere from there: nothing that has a name stands before it.
+  const isWhole = name !== undefined && name.end - HeaderOffset.End === name.wire.length
+  return isWhole && name.end + 4 <= message.length ? name.end + 4 : HeaderOffset.End
 }

@@ -8,12 +8,16 @@ import {
   neededFamilyOf,
   poolDemands,
 } from '#compiler/redundancy/pool-demand.ts'
-import { canFail, reportWeakSpot, weakSpotOf } from '#compiler/redundancy/weak-spot.ts'
+import { canFail, weakSpotOf, needsPool } from '#compiler/redundancy/weak-spot.ts'
 import { valueIn } from '#compiler/tree/tree.ts'
+import type { TreeReport } from '#compiler/tree/tree.ts'
 import { targetOf } from '#compiler/values/member-target.ts'
 import type { Way } from '#routing/choose/way.ts'
 import type { Member } from '#schemas/objects/member.ts'
 import type { TreeRule } from './tree-rule.ts'
+import type { AddressFamily } from '#compiler/values/member-target.ts'
+import type { PoolDemand } from '#compiler/redundancy/pool-demand.ts'
+import type { Observe } from '#compiler/tree/observe.ts'
 
 /** Notes names that one failure leaves without an answer. */
 export const weakSpots: TreeRule = ({ tree }, report) => {
@@ -144,4 +148,32 @@ function ranked(members: readonly Member[]): readonly Member[] {
   return members.toSorted((one, other) =>
     rank(one) < rank(other) ? -1 : rank(one) > rank(other) ? 1 : 0,
   )
+}
+
+/**
+ * Notes names that have no answer when a whole pool is down, for those who ask: most names have no
+ * fallback, and nobody wants to read that each time.
+ */
+export const notePoolOutages: Observe = (tree, report) => {
+  for (const demand of poolDemands(tree)) {
+    if (!canFail(demand)) continue
+    const { pool } = demand
+    const family = neededFamilyOf(pool)
+    // That less is enough has been noted.
+    const isNoted = weakSpotOf(demand, family) !== undefined
+    if (isNoted || !needsPool(demand, family)) continue
+    reportWeakSpot(demand, `the pool "${pool.object.metadata.name}"`, family, report)
+  }
+}
+
+/** @param weak what fails, in words */
+function reportWeakSpot(
+  demand: PoolDemand,
+  weak: string,
+  { noun }: AddressFamily,
+  report: TreeReport,
+): void {
+  const other = valueIn(demand.pool, 'spec', 'members')
+  const args = [weak, demandLabel(demand), noun]
+  report('weak-spot', valueIn(demand.service, 'spec', 'pool'), { args, other })
 }

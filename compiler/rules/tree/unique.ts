@@ -1,5 +1,4 @@
 // Checks that what is there once is declared once: names, uids, domains, channels.
-import { copyAndOriginal } from '#compiler/tree/copies.ts'
 import { placeIn, valueIn } from '#compiler/tree/tree.ts'
 import type { Entry, Tree, TreeReport } from '#compiler/tree/tree.ts'
 import { checkHostName, checkHostPattern } from '#compiler/values/names.ts'
@@ -117,4 +116,19 @@ function writtenOnce({ tree }: RuleSubject, report: TreeReport): void {
     const other = valueIn(entry, 'metadata', 'name')
     report('uid-duplicate', placeIn(first.entry, first.place), { args: [entry.uid], other })
   }
+}
+
+/** What people and file managers call a copy. */
+const copySuffix = /(?:^|[-_. (])(?:copy|copie|kopie|backup|bak|old|orig|new|neu|tmp|\d+)\)?$/i
+
+/** @returns the copy and the original; where nobody can tell, the first of the two is older */
+export function copyAndOriginal(first: Entry, second: Entry): readonly [Entry, Entry] {
+  return likeness(second) > likeness(first) ? [first, second] : [second, first]
+}
+
+/** How much a file looks like the one that the object was made in. */
+function likeness({ path, object }: Entry): number {
+  const stem = path.slice(path.lastIndexOf('/') + 1).replace(/\.ya?ml$/, '')
+  if (stem === object.metadata.name) return 2
+  return copySuffix.test(stem) ? 0 : 1
 }

@@ -1,6 +1,6 @@
 // Logins through the identity provider that come to nothing.
 import { describe, expect, test } from 'vitest'
-import { boundedFetch } from '#access/auth/oidc-fetch.ts'
+import { boundedFetch } from '#access/auth/oidc-client.ts'
 import { nonceLimits } from '#state/ports/oidc-nonces.ts'
 import { openBrowser } from '#test/support/browser.ts'
 import type { Visit } from '#test/support/browser.ts'

@@ -11,7 +11,7 @@ import { deliveryLimits } from '#fleet/delivery/plan.ts'
 import type { DeliveryPlan } from '#fleet/delivery/plan.ts'
 import { deliveryPhases } from '#fleet/delivery/state.ts'
 import type { DeliveryState } from '#fleet/delivery/state.ts'
-import { printState, readState } from '#fleet/delivery/delivery-text.ts'
+import { printState, readState } from '#fleet/delivery/keeper.ts'
 import { reportOf } from '#test/support/node-reports.ts'
 
 const gates: DeliveryPlan['gates'] = {

@@ -4,7 +4,7 @@ import { expect, test } from 'vitest'
 import { piecesMax } from '#compiler/yaml/parse/parse.ts'
 import { readMended } from '#compiler/yaml/mistakes/mend.ts'
 import { readYaml } from '#compiler/yaml/document.ts'
-import { copyAndOriginal } from '#compiler/tree/copies.ts'
+import { copyAndOriginal } from '#compiler/rules/tree/unique.ts'
 import type { Entry } from '#compiler/tree/tree.ts'
 import { laneCount, onlyLong } from '#test/support/lane.ts'
 
