@@ -1,15 +1,14 @@
 // Metrics of alerts: what begins and ends, and messages to channels.
-import { one } from './samples.ts'
-import type { MetricsSnapshot } from './snapshot.ts'
+import type { MetricRow } from './samples.ts'
 
 /** Rows of the metrics table. */
-export const alertRows = [
+export const alertRows: readonly MetricRow[] = [
   {
     name: 'gslbd_alerts_total',
     type: 'counter',
     help: 'Alerts that this node has `opened` and `resolved` for the cluster.',
     labels: ['event'],
-    read: ({ alerts }: MetricsSnapshot) =>
+    read: ({ alerts }) =>
       alerts === null
         ? []
         : (['opened', 'resolved'] as const).map((event) => ({
@@ -21,8 +20,7 @@ export const alertRows = [
     name: 'gslbd_alert_findings',
     type: 'gauge',
     help: 'What this node finds wrong now.',
-    labels: [],
-    read: ({ alerts }: MetricsSnapshot) => (alerts === null ? [] : one(alerts.findings)),
+    read: ({ alerts }) => alerts?.findings,
   },
   {
     name: 'gslbd_alert_messages_total',
@@ -31,7 +29,7 @@ export const alertRows = [
       'Messages of alerts by this node, by kind of channel: `sent`, or `failed` (tried again ' +
       'where that may help). Alert on failures by another way.',
     labels: ['kind', 'result'],
-    read: ({ alerts }: MetricsSnapshot) =>
+    read: ({ alerts }) =>
       [...(alerts?.delivered ?? [])].flatMap(([kind, counts]) =>
         (['sent', 'failed'] as const).map((result) => ({
           value: counts[result],
@@ -39,4 +37,4 @@ export const alertRows = [
         })),
       ),
   },
-] as const
+]

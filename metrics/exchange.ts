@@ -1,7 +1,6 @@
 // Metrics of transfers, updates, NOTIFY and signed messages.
-import { bounded, one } from './samples.ts'
-import type { Sample } from './samples.ts'
-import type { MetricsSnapshot } from './snapshot.ts'
+import { bounded } from './samples.ts'
+import type { MetricRow, Sample } from './samples.ts'
 
 /** What an update may end with; another one is counted as `other`. RFC 2136 section 2.2. */
 const updateRcodes =
@@ -10,7 +9,7 @@ const updateRcodes =
   )
 
 /** Rows of the metrics table. */
-export const exchangeRows = [
+export const exchangeRows: readonly MetricRow[] = [
   {
     name: 'gslbd_transfers_total',
     type: 'counter',
@@ -18,21 +17,20 @@ export const exchangeRows = [
       'Requests for a zone: `started` ones get all of it, `current` ones its SOA alone, ' +
       '`refused` ones an error; `ended` ones were cut off.',
     labels: ['result'],
-    read: ({ exchange: { transfers } }: MetricsSnapshot) => byResult({ ...transfers }),
+    read: ({ exchange: { transfers } }) => byResult({ ...transfers }),
   },
   {
     name: 'gslbd_transfers_running',
     type: 'gauge',
     help: 'Transfers of zones under way.',
-    labels: [],
-    read: ({ exchange: { transfersRunning } }: MetricsSnapshot) => one(transfersRunning),
+    read: ({ exchange: { transfersRunning } }) => transfersRunning,
   },
   {
     name: 'gslbd_updates_total',
     type: 'counter',
     help: 'Updates with a valid signature (RFC 2136), by their response code.',
     labels: ['rcode'],
-    read: ({ exchange: { updates } }: MetricsSnapshot) =>
+    read: ({ exchange: { updates } }) =>
       bounded(updates, updateRcodes).map(([rcode, value]) => ({
         value,
         labels: { rcode },
@@ -45,7 +43,7 @@ export const exchangeRows = [
       'NOTIFY messages that were `sent`, again included, and what became of them: ' +
       '`acknowledged`, or `failed` after the last try. Alert on failed ones.',
     labels: ['result'],
-    read: ({ exchange: { notify } }: MetricsSnapshot) => byResult({ ...notify }),
+    read: ({ exchange: { notify } }) => byResult({ ...notify }),
   },
   {
     name: 'gslbd_signed_messages_total',
@@ -54,9 +52,9 @@ export const exchangeRows = [
       'Messages with a TSIG record (RFC 8945), by what was found of it. `repeated` are updates ' +
       'that came before; all others but `valid` fail.',
     labels: ['result'],
-    read: ({ exchange: { signedMessages } }: MetricsSnapshot) => byResult({ ...signedMessages }),
+    read: ({ exchange: { signedMessages } }) => byResult({ ...signedMessages }),
   },
-] as const
+]
 
 function byResult(counts: Readonly<Record<string, number>>): Sample[] {
   return Object.entries(counts).map(([result, value]) => ({ value, labels: { result } }))

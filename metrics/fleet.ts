@@ -1,18 +1,17 @@
 // Metrics of bundles that travel: what this node gives, and what it pulls.
 import { shownPhases } from '#api/ports/deliveries.ts'
-import type { MetricsSnapshot } from './snapshot.ts'
-import { one } from './samples.ts'
+import type { MetricRow } from './samples.ts'
 
 /** Rows of the metrics table. */
 const nodeStates = ['adopted', 'waiting', 'refused', 'silent'] as const
 
-export const fleetRows = [
+export const fleetRows: readonly MetricRow[] = [
   {
     name: 'gslbd_bundle_pulls_total',
     type: 'counter',
     help: 'Questions to bundle sources, by how they ended: `activated`, `unchanged`, or a fault.',
     labels: ['result'],
-    read: ({ pull }: MetricsSnapshot) =>
+    read: ({ pull }) =>
       Object.entries(pull?.pulls ?? {}).map(([result, value]) => ({ value, labels: { result } })),
   },
   {
@@ -20,7 +19,7 @@ export const fleetRows = [
     type: 'gauge',
     help: 'Whether the last question to a bundle source ended well, by its place in the list.',
     labels: ['source'],
-    read: ({ pull }: MetricsSnapshot) =>
+    read: ({ pull }) =>
       (pull?.sources ?? []).map(({ fault }, source) => ({
         value: fault === null ? 1 : 0,
         labels: { source: String(source) },
@@ -30,66 +29,58 @@ export const fleetRows = [
     name: 'gslbd_bundle_contact_age_seconds',
     type: 'gauge',
     help: 'Since a bundle source last gave a record that holds.',
-    labels: [],
-    read: ({ pull }: MetricsSnapshot) =>
-      pull === null || pull.contactSecondsAgo === null ? [] : one(pull.contactSecondsAgo),
+    read: ({ pull }) => pull?.contactSecondsAgo,
   },
   {
     name: 'gslbd_bundle_pulled_bytes_total',
     type: 'counter',
     help: 'Octets of records and bundles as they came from sources.',
-    labels: [],
-    read: ({ pull }: MetricsSnapshot) => (pull === null ? [] : one(pull.wireBytes)),
+    read: ({ pull }) => pull?.wireBytes,
   },
   {
     name: 'gslbd_bundle_deltas_total',
     type: 'counter',
     help: 'Deltas from sources: `used`, or `useless`, after which the whole bundle was fetched.',
     labels: ['result'],
-    read: ({ pull }: MetricsSnapshot) =>
+    read: ({ pull }) =>
       Object.entries(pull?.deltas ?? {}).map(([result, value]) => ({ value, labels: { result } })),
   },
   {
     name: 'gslbd_bundle_waiting_nodes',
     type: 'gauge',
     help: 'Requests of other nodes that wait for a new channel record.',
-    labels: [],
-    read: ({ given }: MetricsSnapshot) => (given === null ? [] : one(given.waiting)),
+    read: ({ given }) => given?.waiting,
   },
   {
     name: 'gslbd_bundle_transfers_running',
     type: 'gauge',
     help: 'Bundles that are being sent to other nodes.',
-    labels: [],
-    read: ({ given }: MetricsSnapshot) => (given === null ? [] : one(given.sending)),
+    read: ({ given }) => given?.sending,
   },
   {
     name: 'gslbd_bundle_turned_away_total',
     type: 'counter',
     help: 'Requests of other nodes that were answered 503 because too many came at once.',
-    labels: [],
-    read: ({ given }: MetricsSnapshot) => (given === null ? [] : one(given.turnedAway)),
+    read: ({ given }) => given?.turnedAway,
   },
   {
     name: 'gslbd_fleet_nodes',
     type: 'gauge',
     help: 'Nodes that have told of themselves within a day.',
-    labels: [],
-    read: ({ fleet }: MetricsSnapshot) => (fleet === null ? [] : one(fleet.nodes)),
+    read: ({ fleet }) => fleet?.nodes,
   },
   {
     name: 'gslbd_fleet_unknown_nodes',
     type: 'gauge',
     help: 'Nodes that tell of themselves, and are not listed or have not signed it.',
-    labels: [],
-    read: ({ fleet }: MetricsSnapshot) => (fleet === null ? [] : one(fleet.strangers)),
+    read: ({ fleet }) => fleet?.strangers,
   },
   {
     name: 'gslbd_fleet_drifting_nodes',
     type: 'gauge',
     help: 'Nodes by what is wrong with them; the words of `drift` in GET /api/v1/cluster/nodes.',
     labels: ['kind'],
-    read: ({ fleet }: MetricsSnapshot) =>
+    read: ({ fleet }) =>
       Object.entries(fleet?.drift ?? {}).map(([kind, value]) => ({ value, labels: { kind } })),
   },
   {
@@ -97,7 +88,7 @@ export const fleetRows = [
     type: 'gauge',
     help: '1 for the phase of the delivery; the words of GET /api/v1/deliveries.',
     labels: ['phase'],
-    read: ({ fleet }: MetricsSnapshot) =>
+    read: ({ fleet }) =>
       fleet === null || fleet.delivery === null
         ? []
         : shownPhases.map((phase) => ({
@@ -110,7 +101,7 @@ export const fleetRows = [
     type: 'gauge',
     help: 'Nodes of the waves that have begun: adopted, waiting, refused or silent.',
     labels: ['wave', 'state'],
-    read: ({ fleet }: MetricsSnapshot) =>
+    read: ({ fleet }) =>
       (fleet?.delivery?.waves ?? []).flatMap((wave, i) =>
         (wave.hasBegun ? nodeStates : []).map((state) => ({
           value: wave[state],
@@ -118,4 +109,4 @@ export const fleetRows = [
         })),
       ),
   },
-] as const
+]

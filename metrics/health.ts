@@ -1,20 +1,19 @@
 // The metrics of health: probes, members, outside monitors, other nodes and the bus to them.
 import { probeTypeNames } from '#probes/probe-types.ts'
-import type { MetricsSnapshot } from './snapshot.ts'
-import { bounded, one } from './samples.ts'
-import type { Sample } from './samples.ts'
+import { bounded } from './samples.ts'
+import type { MetricRow, Sample } from './samples.ts'
 
 const knownTypes: readonly string[] = probeTypeNames
 const probeResults = 'success failure timeout local-error'.split(' ')
 
 /** Rows of the metrics table. */
-export const healthRows = [
+export const healthRows: readonly MetricRow[] = [
   {
     name: 'gslbd_probes_total',
     type: 'counter',
     help: `Health probes that ended, by type (${probeTypeNames.join(', ')}) and result.`,
     labels: ['type', 'result'],
-    read: ({ health }: MetricsSnapshot) =>
+    read: ({ health }) =>
       Object.entries(health.probes).flatMap(([type, results]) =>
         bounded(results, probeResults).map(([result, value]) => ({
           value,
@@ -26,29 +25,26 @@ export const healthRows = [
     name: 'gslbd_probes_late_total',
     type: 'counter',
     help: 'Probes that began later than planned: the node has more to probe than it manages.',
-    labels: [],
-    read: ({ health }: MetricsSnapshot) => one(health.late),
+    read: ({ health }) => health.late,
   },
   {
     name: 'gslbd_probe_targets',
     type: 'gauge',
     help: 'Addresses of members that this node probes.',
-    labels: [],
-    read: ({ health }: MetricsSnapshot) => one(health.targets),
+    read: ({ health }) => health.targets,
   },
   {
     name: 'gslbd_probe_worker_restarts_total',
     type: 'counter',
     help: 'Health workers that ended by themselves and were replaced.',
-    labels: [],
-    read: ({ health }: MetricsSnapshot) => one(health.workerRestarts),
+    read: ({ health }) => health.workerRestarts,
   },
   {
     name: 'gslbd_members',
     type: 'gauge',
     help: 'Enabled members of the active bundle; `warming`: healthy, but its gate is closed.',
     labels: ['health'],
-    read: ({ health: { members } }: MetricsSnapshot) => {
+    read: ({ health: { members } }) => {
       const { healthy, unhealthy, warming } = members
       return byHealth({ healthy, unhealthy, warming })
     },
@@ -57,31 +53,28 @@ export const healthRows = [
     name: 'gslbd_members_unprobed',
     type: 'gauge',
     help: 'Healthy members that nobody probes: their pool has no check that the node makes.',
-    labels: [],
-    read: ({ health: { members } }: MetricsSnapshot) => one(members.unprobed),
+    read: ({ health: { members } }) => members.unprobed,
   },
   {
     name: 'gslbd_members_signalled',
     type: 'gauge',
     help: 'Members of whom outside monitors say something now, by what they say together.',
     labels: ['health'],
-    read: ({ health: { signalled } }: MetricsSnapshot) => byHealth({ ...signalled }),
+    read: ({ health: { signalled } }) => byHealth({ ...signalled }),
   },
   {
     name: 'gslbd_peer_nodes',
     type: 'gauge',
     help: 'Other nodes whose word on members was heard lately. No sample: the node is alone.',
-    labels: [],
-    read: ({ health: { peers } }: MetricsSnapshot) => (peers === null ? [] : one(peers)),
+    read: ({ health: { peers } }) => peers,
   },
   {
     name: 'gslbd_redis_up',
     type: 'gauge',
     help: '0 while Redis is not reached and the node goes on with its own view. Alert on it.',
-    labels: [],
-    read: ({ isRedisUp }: MetricsSnapshot) => (isRedisUp === null ? [] : one(isRedisUp ? 1 : 0)),
+    read: ({ isRedisUp }) => isRedisUp,
   },
-] as const
+]
 
 const byHealth = (counts: Readonly<Record<string, number>>): Sample[] =>
   Object.entries(counts).map(([health, value]) => ({ value, labels: { health } }))

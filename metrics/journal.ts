@@ -1,29 +1,24 @@
 // Metrics of the journal from which answers are explained later.
-import type { MetricsSnapshot } from './snapshot.ts'
-import { one } from './samples.ts'
+import type { MetricRow } from './samples.ts'
 
 /** Rows of the metrics table. */
-export const journalRows = [
+export const journalRows: readonly MetricRow[] = [
   {
     name: 'gslbd_journal_writing',
     type: 'gauge',
     help: 'Whether the journal is written; 0 from a failed write on, such as on a full disk.',
-    labels: [],
-    read: ({ journal }: MetricsSnapshot) =>
-      journal === null ? [] : one(journal.error === null ? 1 : 0),
+    read: ({ journal }) => journal && journal.error === null,
   },
   {
     name: 'gslbd_journal_bytes',
     type: 'gauge',
     help: 'Octets of the journal in the data directory.',
-    labels: [],
-    read: ({ journal }: MetricsSnapshot) => (journal === null ? [] : one(journal.bytes)),
+    read: ({ journal }) => journal?.bytes,
   },
   {
     name: 'gslbd_journal_losses_total',
     type: 'counter',
     help: 'How often records of the journal were lost: to a failed write, or a disk too slow.',
-    labels: [],
-    read: ({ journal }: MetricsSnapshot) => (journal === null ? [] : one(journal.losses)),
+    read: ({ journal }) => journal?.losses,
   },
-] as const
+]

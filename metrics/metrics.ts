@@ -2,7 +2,7 @@
 import { Counter, Gauge, Registry, collectDefaultMetrics } from 'prom-client'
 import type { MetricsSnapshot } from './snapshot.ts'
 import { metricRows } from './table.ts'
-import type { MetricRow } from './table.ts'
+import type { Metric } from './samples.ts'
 
 export interface Metrics {
   /** Prometheus text format 0.0.4. */
@@ -34,12 +34,12 @@ const misnamed = [
   'nodejs_active_resources_total',
 ]
 
-type PlainRow = MetricRow & { readonly type: 'counter' | 'gauge' }
+type PlainRow = Metric & { readonly type: 'counter' | 'gauge' }
 
-const isPlain = (row: MetricRow): row is PlainRow => row.type !== 'histogram'
+const isPlain = (row: Metric): row is PlainRow => row.type !== 'histogram'
 
 /** The library's histograms take single values; ours were counted elsewhere. */
-function histogramText({ name, help, read }: MetricRow, snapshot: MetricsSnapshot): string {
+function histogramText({ name, help, read }: Metric, snapshot: MetricsSnapshot): string {
   const lines = read(snapshot).map(({ suffix = '', labels, value }) => {
     const le = labels['le'] === undefined ? '' : `{le="${labels['le']}"}`
     return `${name}${suffix}${le} ${value}\n`

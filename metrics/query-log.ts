@@ -1,9 +1,8 @@
 // Metrics of the query log: what was written, and what was lost where.
-import { one } from './samples.ts'
-import type { MetricsSnapshot } from './snapshot.ts'
+import type { MetricRow } from './samples.ts'
 
 /** Rows of the metrics table. */
-export const queryLogRows = [
+export const queryLogRows: readonly MetricRow[] = [
   {
     name: 'gslbd_query_log_records_total',
     type: 'counter',
@@ -11,7 +10,7 @@ export const queryLogRows = [
       'Queries for the query log: `written`; `full`: lost because more came than it could write; ' +
       '`away`: lost because the file or the receiver did not take them.',
     labels: ['result'],
-    read: ({ queryLog }: MetricsSnapshot) =>
+    read: ({ queryLog }) =>
       queryLog === null
         ? []
         : [
@@ -24,14 +23,12 @@ export const queryLogRows = [
     name: 'gslbd_query_log_bytes_total',
     type: 'counter',
     help: 'Octets that the query log has written.',
-    labels: [],
-    read: ({ queryLog }: MetricsSnapshot) => (queryLog === null ? [] : one(queryLog.bytes)),
+    read: ({ queryLog }) => queryLog?.bytes,
   },
   {
     name: 'gslbd_query_log_up',
     type: 'gauge',
     help: '1 while the receiver of the query log, or its file after the first record, takes them.',
-    labels: [],
-    read: ({ queryLog }: MetricsSnapshot) => (queryLog === null ? [] : one(queryLog.isUp ? 1 : 0)),
+    read: ({ queryLog }) => queryLog?.isUp,
   },
-] as const
+]

@@ -1,9 +1,8 @@
 // Metrics of the redirect listener, and of the servers that get redirects as well.
-import { one } from './samples.ts'
-import type { MetricsSnapshot } from './snapshot.ts'
+import type { MetricRow } from './samples.ts'
 
 /** Rows of the metrics table. */
-export const redirectRows = [
+export const redirectRows: readonly MetricRow[] = [
   {
     name: 'gslbd_redirect_requests_total',
     type: 'counter',
@@ -11,7 +10,7 @@ export const redirectRows = [
       'Requests to the redirect listener, by status: 301, 302, 307 and 308 are redirects, 404 is ' +
       'a host without one, 503 a node without a configuration.',
     labels: ['status'],
-    read: ({ redirects: { listener } }: MetricsSnapshot) =>
+    read: ({ redirects: { listener } }) =>
       Object.entries(listener?.byStatus ?? {}).map(([status, value]) => ({
         value,
         labels: { status },
@@ -21,16 +20,14 @@ export const redirectRows = [
     name: 'gslbd_redirect_open_connections',
     type: 'gauge',
     help: 'Open connections of the redirect listener.',
-    labels: [],
-    read: ({ redirects: { listener } }: MetricsSnapshot) =>
-      listener === null ? [] : one(listener.open),
+    read: ({ redirects: { listener } }) => listener?.open,
   },
   {
     name: 'gslbd_redirect_connections_total',
     type: 'counter',
     help: 'Connections to the redirect listener: `accepted`, or `refused` over a limit.',
     labels: ['result'],
-    read: ({ redirects: { listener } }: MetricsSnapshot) =>
+    read: ({ redirects: { listener } }) =>
       listener === null
         ? []
         : (['accepted', 'refused'] as const).map((result) => ({
@@ -42,16 +39,14 @@ export const redirectRows = [
     name: 'gslbd_redirect_log_lines_dropped_total',
     type: 'counter',
     help: 'Lines of the access log of redirects that the disk did not take. Alert on any.',
-    labels: [],
-    read: ({ redirects: { listener } }: MetricsSnapshot) =>
-      listener === null ? [] : one(listener.logDropped),
+    read: ({ redirects: { listener } }) => listener?.logDropped,
   },
   {
     name: 'gslbd_redirect_target_up',
     type: 'gauge',
     help: 'Whether the last look at a server that gets redirects went well. Alert on 0.',
     labels: ['target'],
-    read: ({ redirects: { targets } }: MetricsSnapshot) =>
+    read: ({ redirects: { targets } }) =>
       targets.flatMap(({ target, isUp }) =>
         isUp === null ? [] : [{ value: isUp ? 1 : 0, labels: { target } }],
       ),
@@ -61,7 +56,7 @@ export const redirectRows = [
     type: 'gauge',
     help: 'Redirects that were there after the last look.',
     labels: ['target'],
-    read: ({ redirects: { targets } }: MetricsSnapshot) =>
+    read: ({ redirects: { targets } }) =>
       targets.map(({ target, rules }) => ({ value: rules, labels: { target } })),
   },
   {
@@ -69,7 +64,7 @@ export const redirectRows = [
     type: 'counter',
     help: 'Redirects that somebody else had changed or taken away there, and that were mended.',
     labels: ['target'],
-    read: ({ redirects: { targets } }: MetricsSnapshot) =>
+    read: ({ redirects: { targets } }) =>
       targets.map(({ target, drift }) => ({ value: drift, labels: { target } })),
   },
-] as const
+]

@@ -1,9 +1,8 @@
 // The metrics of host names: what they resolve to, and how old what is answered may be.
-import type { MetricsSnapshot } from './snapshot.ts'
-import { one } from './samples.ts'
+import type { MetricRow } from './samples.ts'
 
 /** Rows of the metrics table. */
-export const resolveRows = [
+export const resolveRows: readonly MetricRow[] = [
   {
     name: 'gslbd_resolve_hostnames',
     type: 'gauge',
@@ -11,22 +10,21 @@ export const resolveRows = [
       'Host names of members that are looked up: `stale` ones do not resolve and keep their last ' +
       'good addresses, `unresolved` ones have none.',
     labels: ['state'],
-    read: ({ resolve: { hostnames } }: MetricsSnapshot) =>
+    read: ({ resolve: { hostnames } }) =>
       Object.entries(hostnames).map(([state, value]) => ({ value, labels: { state } })),
   },
   {
     name: 'gslbd_resolve_age_seconds',
     type: 'gauge',
     help: 'Since the addresses of the host name that is worst off were found. Alert above 600.',
-    labels: [],
-    read: ({ resolve: { ageSeconds } }: MetricsSnapshot) => one(ageSeconds),
+    read: ({ resolve: { ageSeconds } }) => ageSeconds,
   },
   {
     name: 'gslbd_resolve_failures_total',
     type: 'counter',
     help: 'Lookups of host names that gave no address to answer, by reason.',
     labels: ['reason'],
-    read: ({ resolve: { failures } }: MetricsSnapshot) =>
+    read: ({ resolve: { failures } }) =>
       Object.entries(failures).map(([reason, value]) => ({ value, labels: { reason } })),
   },
-] as const
+]

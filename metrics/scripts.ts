@@ -1,15 +1,15 @@
 // Metrics of script steps.
 import { scriptOutcomeNames } from '#routing/script/contract.ts'
-import type { MetricsSnapshot } from './snapshot.ts'
+import type { MetricRow } from './samples.ts'
 
 /** Rows of the metrics table. */
-export const scriptRows = [
+export const scriptRows: readonly MetricRow[] = [
   {
     name: 'gslbd_script_steps_total',
     type: 'counter',
     help: 'Script steps, by how they ended; all but `done` left the candidates as they were.',
     labels: ['result'],
-    read: ({ threads }: MetricsSnapshot) =>
+    read: ({ threads }) =>
       scriptOutcomeNames.map((result) => ({
         value: threads.reduce((sum, { byScriptOutcome }) => sum + byScriptOutcome[result]!, 0),
         labels: { result },
@@ -19,14 +19,12 @@ export const scriptRows = [
     name: 'gslbd_scripts_benched',
     type: 'gauge',
     help: 'Scripts left out for a while because they used up their time again and again.',
-    labels: [],
-    read: ({ scripts }: MetricsSnapshot) => [{ value: scripts.benched, labels: {} }],
+    read: ({ scripts }) => scripts.benched,
   },
   {
     name: 'gslbd_script_threads_killed_total',
     type: 'counter',
     help: 'Script threads that did not come back from a native function and were replaced.',
-    labels: [],
-    read: ({ scripts }: MetricsSnapshot) => [{ value: scripts.killed, labels: {} }],
+    read: ({ scripts }) => scripts.killed,
   },
-] as const
+]

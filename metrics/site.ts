@@ -1,41 +1,32 @@
 // The metrics of a node as a whole: what it is, what it serves, who asks its API.
-import { one } from './samples.ts'
-import type { MetricsSnapshot } from './snapshot.ts'
-
-const known =
-  (kind: 'zones' | 'services' | 'pools') =>
-  ({ objects }: MetricsSnapshot) =>
-    objects === null ? [] : one(objects[kind])
+import type { MetricRow } from './samples.ts'
 
 /** Rows of the metrics table. */
-export const siteRows = [
+export const siteRows: readonly MetricRow[] = [
   {
     name: 'gslbd_build_info',
     type: 'gauge',
     help: 'The version of this node, and its name; always 1.',
     labels: ['version', 'node'],
-    read: ({ build }: MetricsSnapshot) => [{ value: 1, labels: { ...build } }],
+    read: ({ build }) => [{ value: 1, labels: { ...build } }],
   },
   {
     name: 'gslbd_zones',
     type: 'gauge',
     help: 'Zones of the active bundle.',
-    labels: [],
-    read: known('zones'),
+    read: ({ objects }) => objects?.zones,
   },
   {
     name: 'gslbd_services',
     type: 'gauge',
     help: 'Services of the active bundle.',
-    labels: [],
-    read: known('services'),
+    read: ({ objects }) => objects?.services,
   },
   {
     name: 'gslbd_pools',
     type: 'gauge',
     help: 'Pools of the active bundle.',
-    labels: [],
-    read: known('pools'),
+    read: ({ objects }) => objects?.pools,
   },
   {
     name: 'gslbd_pool_members',
@@ -44,7 +35,7 @@ export const siteRows = [
       'Enabled members of a pool, by health. 1,000 pools are named; the members of all others ' +
       'are added up, with empty labels. Alert on pools without a healthy one.',
     labels: ['tenant', 'pool', 'health'],
-    read: ({ poolMembers }: MetricsSnapshot) =>
+    read: ({ poolMembers }) =>
       poolMembers.flatMap(({ tenant, pool, ...counts }) =>
         Object.entries(counts).map(([health, value]) => ({
           value,
@@ -59,7 +50,7 @@ export const siteRows = [
       'Requests of the API by route, as in its reference, and status. `other` is what no route ' +
       'has asked for.',
     labels: ['method', 'route', 'status'],
-    read: ({ apiRequests }: MetricsSnapshot) =>
+    read: ({ apiRequests }) =>
       apiRequests.map(({ count, method, route, status }) => ({
         value: count,
         labels: { method, route, status: String(status) },
@@ -69,9 +60,7 @@ export const siteRows = [
     name: 'gslbd_database_up',
     type: 'gauge',
     help: '0 while the database is away: nobody can log in. Alert on it.',
-    labels: [],
-    read: ({ isDatabaseUp }: MetricsSnapshot) =>
-      isDatabaseUp === null ? [] : one(isDatabaseUp ? 1 : 0),
+    read: ({ isDatabaseUp }) => isDatabaseUp,
   },
   {
     name: 'gslbd_backup_age_seconds',
@@ -79,23 +68,18 @@ export const siteRows = [
     help:
       'Since the newest backup in `backup.directory`. No sample: this node makes none, or has ' +
       'none yet. Alert above some times `backup.interval`.',
-    labels: [],
-    read: ({ backupAgeSeconds }: MetricsSnapshot) =>
-      backupAgeSeconds === null ? [] : one(backupAgeSeconds),
+    read: ({ backupAgeSeconds }) => backupAgeSeconds,
   },
   {
     name: 'gslbd_data_directory_free_ratio',
     type: 'gauge',
     help: 'What is free of the disk of the data directory, 0 to 1. Alert on little.',
-    labels: [],
-    read: ({ dataDirectory: { freeRatio } }: MetricsSnapshot) =>
-      freeRatio === null ? [] : one(freeRatio),
+    read: ({ dataDirectory: { freeRatio } }) => freeRatio,
   },
   {
     name: 'gslbd_data_directory_writable',
     type: 'gauge',
     help: '0 while the data directory does not take what is to be stored. Alert on it.',
-    labels: [],
-    read: ({ dataDirectory }: MetricsSnapshot) => one(dataDirectory.isWritable ? 1 : 0),
+    read: ({ dataDirectory }) => dataDirectory.isWritable,
   },
-] as const
+]

@@ -6,8 +6,8 @@ import { journalRows } from './journal.ts'
 import { healthRows } from './health.ts'
 import { exchangeRows } from './exchange.ts'
 import { fleetRows } from './fleet.ts'
-import { bounded, one } from './samples.ts'
-import type { Sample } from './samples.ts'
+import { bounded, metricOf } from './samples.ts'
+import type { Metric, MetricRow, Reading, Sample } from './samples.ts'
 import { queryLogRows } from './query-log.ts'
 import { redirectRows } from './redirects.ts'
 import { resolveRows } from './resolve.ts'
@@ -15,18 +15,6 @@ import { timeRows } from './times.ts'
 import { siteRows } from './site.ts'
 import { scriptRows } from './scripts.ts'
 import { syncStates } from '#api/ports/operator-view.ts'
-
-export interface MetricRow {
-  readonly name: string
-  readonly type: 'counter' | 'gauge' | 'histogram'
-  readonly help: string
-  readonly labels: readonly string[]
-  /**
-   * Samples of a histogram are its parts, each with its `suffix`. No sample means that the value
-   * is not known yet.
-   */
-  readonly read: (snapshot: MetricsSnapshot) => readonly Sample[]
-}
 
 /** Values of labels; anything else is counted as `other`, so that no client can add a series. */
 const known = {
@@ -38,7 +26,6 @@ const known = {
   window: 'scheduled active completed'.split(' '),
 } as const
 
-const ifKnown = (value: number | null): Sample[] => (value === null ? [] : one(value))
 const total = (threads: readonly ThreadSnapshot[], read: (thread: ThreadSnapshot) => number) =>
   threads.reduce((sum, thread) => sum + read(thread), 0)
 const perThread = (read: (thread: ThreadSnapshot) => number) => (snapshot: MetricsSnapshot) =>
@@ -76,36 +63,31 @@ const queries: readonly MetricRow[] = [
     name: 'gslbd_dns_dropped_total',
     type: 'counter',
     help: 'Packets that got no response: responses, fragments of a header.',
-    labels: [],
-    read: ({ threads }) => one(total(threads, ({ dropped }) => dropped)),
+    read: ({ threads }) => total(threads, ({ dropped }) => dropped),
   },
   {
     name: 'gslbd_dns_truncated_total',
     type: 'counter',
     help: 'Responses with TC set, whose client asks again over TCP.',
-    labels: [],
-    read: ({ threads }) => one(total(threads, ({ truncated }) => truncated)),
+    read: ({ threads }) => total(threads, ({ truncated }) => truncated),
   },
   {
     name: 'gslbd_dns_no_candidate_total',
     type: 'counter',
     help: 'Responses without a record because no member of the pool could answer.',
-    labels: [],
-    read: ({ threads }) => one(total(threads, ({ noCandidate }) => noCandidate)),
+    read: ({ threads }) => total(threads, ({ noCandidate }) => noCandidate),
   },
   {
     name: 'gslbd_dns_send_errors_total',
     type: 'counter',
     help: 'Responses that the kernel did not take.',
-    labels: [],
-    read: ({ threads }) => one(total(threads, ({ sendErrors }) => sendErrors)),
+    read: ({ threads }) => total(threads, ({ sendErrors }) => sendErrors),
   },
   {
     name: 'gslbd_dns_over_limit_total',
     type: 'counter',
     help: 'Queries answered SERVFAIL because they were more a second than the licence permits.',
-    labels: [],
-    read: ({ threads }) => one(total(threads, ({ overLimit }) => overLimit)),
+    read: ({ threads }) => total(threads, ({ overLimit }) => overLimit),
   },
 ]
 
@@ -156,8 +138,7 @@ const tcp: readonly MetricRow[] = [
     name: 'gslbd_tcp_connections',
     type: 'gauge',
     help: 'Open DNS connections.',
-    labels: [],
-    read: ({ tcp }) => one(tcp.open),
+    read: ({ tcp }) => tcp.open,
   },
   {
     name: 'gslbd_tcp_connection_events_total',
@@ -177,8 +158,7 @@ const feed: readonly MetricRow[] = [
     name: 'gslbd_feed_clients',
     type: 'gauge',
     help: 'Clients of the WebSocket feed that are connected to this node.',
-    labels: [],
-    read: ({ feedClients }) => one(feedClients),
+    read: ({ feedClients }) => feedClients,
   },
 ]
 
@@ -194,8 +174,7 @@ const overlays: readonly MetricRow[] = [
     name: 'gslbd_rollout_regressions_total',
     type: 'counter',
     help: 'Rollouts that this node has rolled back because of what it measured. Alert on it.',
-    labels: [],
-    read: ({ overlays: { regressions } }) => one(regressions),
+    read: ({ overlays: { regressions } }) => regressions,
   },
   {
     name: 'gslbd_maintenance_windows',
@@ -247,58 +226,51 @@ const bundle: readonly MetricRow[] = [
     name: 'gslbd_bundle_seq',
     type: 'gauge',
     help: 'Position of the active bundle in the channel of this node; 0 before the first.',
-    labels: [],
-    read: ({ bundle }) => one(bundle.seq),
+    read: ({ bundle }) => bundle.seq,
   },
   {
     name: 'gslbd_soa_serial',
     type: 'gauge',
     help: 'Serial of the SOA records, the same on all nodes that serve the same commit.',
-    labels: [],
-    read: ({ bundle }) => one(bundle.serial),
+    read: ({ bundle }) => bundle.serial,
   },
   {
     name: 'gslbd_bundle_age_seconds',
     type: 'gauge',
     help: 'Time since the channel record of the active bundle was issued.',
-    labels: [],
-    read: ({ bundle }) => ifKnown(bundle.ageSeconds),
+    read: ({ bundle }) => bundle.ageSeconds,
   },
   {
     name: 'gslbd_bundle_expired',
     type: 'gauge',
     help: '1 when the channel record is past its expiry. The node serves on; find out why.',
-    labels: [],
-    read: ({ bundle }) => one(bundle.expired ? 1 : 0),
+    read: ({ bundle }) => bundle.expired,
   },
   {
     name: 'gslbd_bundle_swaps_total',
     type: 'counter',
     help: 'Bundles that the responders changed to.',
-    labels: [],
-    read: ({ bundle }) => one(bundle.swaps),
+    read: ({ bundle }) => bundle.swaps,
   },
   {
     name: 'gslbd_bundle_swap_seconds_total',
     type: 'counter',
     help: 'Time of all swaps, each from its publication until the last responder acknowledged it.',
-    labels: [],
-    read: ({ bundle }) => one(bundle.swapSecondsTotal),
+    read: ({ bundle }) => bundle.swapSecondsTotal,
   },
   {
     name: 'gslbd_bundle_last_swap_seconds',
     type: 'gauge',
     help: 'Time of the newest swap.',
-    labels: [],
-    read: ({ bundle }) => ifKnown(bundle.swapSecondsLast),
+    read: ({ bundle }) => bundle.swapSecondsLast,
   },
 ]
 
 /** No samples of a node that follows no repository. */
 const followed =
-  (read: (gitops: GitopsSnapshot) => readonly Sample[]): MetricRow['read'] =>
+  (read: (gitops: GitopsSnapshot) => Reading): MetricRow['read'] =>
   ({ gitops }) =>
-    gitops === null ? [] : read(gitops)
+    gitops === null ? null : read(gitops)
 
 const gitops: readonly MetricRow[] = [
   {
@@ -325,22 +297,19 @@ const gitops: readonly MetricRow[] = [
     name: 'gslbd_gitops_commit_to_active_seconds',
     type: 'gauge',
     help: 'From the moment the newest accepted commit was seen until all responders used it.',
-    labels: [],
-    read: followed(({ commitToActiveSeconds }) => ifKnown(commitToActiveSeconds)),
+    read: followed(({ commitToActiveSeconds }) => commitToActiveSeconds),
   },
   {
     name: 'gslbd_gitops_contact_age_seconds',
     type: 'gauge',
     help: 'Since the remote repository last answered. Alert above some polls.',
-    labels: [],
-    read: followed(({ contactSecondsAgo }) => ifKnown(contactSecondsAgo)),
+    read: followed(({ contactSecondsAgo }) => contactSecondsAgo),
   },
   {
     name: 'gslbd_gitops_loose_objects',
     type: 'gauge',
     help: 'Objects of the repository that no pack holds yet, about.',
-    labels: [],
-    read: followed(({ looseObjects }) => ifKnown(looseObjects)),
+    read: followed(({ looseObjects }) => looseObjects),
   },
   {
     name: 'gslbd_gitops_packings_total',
@@ -355,29 +324,31 @@ const gitops: readonly MetricRow[] = [
   },
 ]
 
-export const metricRows: readonly MetricRow[] = Object.freeze([
-  ...siteRows,
-  ...queries,
-  ...timeRows,
-  ...responseRules,
-  ...scriptRows,
-  ...threads,
-  ...tcp,
-  ...feed,
-  ...exchangeRows,
-  ...queryLogRows,
-  ...redirectRows,
-  ...alertRows,
-  ...healthRows,
-  ...resolveRows,
-  ...overlays,
-  ...geo,
-  ...bundle,
-  ...gitops,
-  ...fleetRows,
-  ...anycastRows,
-  ...journalRows,
-])
+export const metricRows: readonly Metric[] = Object.freeze(
+  [
+    ...siteRows,
+    ...queries,
+    ...timeRows,
+    ...responseRules,
+    ...scriptRows,
+    ...threads,
+    ...tcp,
+    ...feed,
+    ...exchangeRows,
+    ...queryLogRows,
+    ...redirectRows,
+    ...alertRows,
+    ...healthRows,
+    ...resolveRows,
+    ...overlays,
+    ...geo,
+    ...bundle,
+    ...gitops,
+    ...fleetRows,
+    ...anycastRows,
+    ...journalRows,
+  ].map(metricOf),
+)
 
 function byState(counts: Readonly<Record<string, number>>, states: readonly string[]): Sample[] {
   return states.map((state) => ({ value: counts[state] ?? 0, labels: { state } }))

@@ -1,9 +1,8 @@
 // The metric of how long answers take: a histogram over the queries that were timed.
-import type { Sample } from './samples.ts'
-import type { MetricsSnapshot } from './snapshot.ts'
+import type { MetricRow, Sample } from './samples.ts'
 
 /** Rows of the metrics table. */
-export const timeRows = [
+export const timeRows: readonly MetricRow[] = [
   {
     name: 'gslbd_dns_answer_seconds',
     type: 'histogram',
@@ -11,7 +10,7 @@ export const timeRows = [
       'From the receipt of a batch of UDP queries until its answers are sent, for each query of ' +
       'one batch in 64. The time of the node alone: no network, no queue of the kernel.',
     labels: ['le'],
-    read: ({ threads }: MetricsSnapshot): Sample[] => {
+    read: ({ threads }) => {
       const counts = new Map<number, number>()
       let sumMs = 0
       for (const { times } of threads) {
@@ -34,4 +33,4 @@ export const timeRows = [
       ]
     },
   },
-] as const
+]
