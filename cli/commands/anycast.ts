@@ -1,7 +1,6 @@
 // `gslbd anycast`: asks the BGP daemon for the routes of a node, or withdraws them.
-import { parseArgs } from 'node:util'
 import { watchNode } from '#node/anycast/watch.ts'
-import { Exit, UsageError } from '#system/process/command.ts'
+import { commandLine, Exit, UsageError } from '#system/process/command.ts'
 import type { Command, Io } from '#system/process/command.ts'
 
 const usage = `Usage: gslbd anycast status|withdraw [--settings FILE]
@@ -21,11 +20,7 @@ export const anycast: Command = {
   summary: 'ask for the announced routes of a node, or withdraw them',
   usage,
   async run(args, io) {
-    const { positionals, values } = parseArgs({
-      args: [...args],
-      allowPositionals: true,
-      options: { settings: { type: 'string' } },
-    })
+    const { positionals, values } = commandLine(args, { settings: { type: 'string' } })
     const [verb, ...rest] = positionals
     if (rest.length > 0) throw new UsageError(`"${rest[0]}" is one too many`)
     // Started by each node that announces, and by nobody else: it waits for the node to end.

@@ -1,11 +1,10 @@
 // `gslbd attest`: signs an attestation for commits without an author's signature, such as squashed
 // ones.
 import { resolve } from 'node:path'
-import { parseArgs } from 'node:util'
 import { attestCommit, findRepository, resolveCommit } from '#gitops/source/attest.ts'
 import { createDiskDriver } from '#gitops/git/disk-driver.ts'
 import { systemClock } from '#lib/clock.ts'
-import { Exit } from '#system/process/command.ts'
+import { commandLine, Exit } from '#system/process/command.ts'
 import type { Command, Io } from '#system/process/command.ts'
 import { findSigningKey } from '#cli/files/signing-key.ts'
 
@@ -27,13 +26,9 @@ export const attest: Command = {
   summary: 'vouch for commits that are not signed by their author',
   usage,
   async run(args, io) {
-    const { positionals, values } = parseArgs({
-      args: [...args],
-      allowPositionals: true,
-      options: {
-        repo: { type: 'string', default: '.' },
-        key: { type: 'string' },
-      },
+    const { positionals, values } = commandLine(args, {
+      repo: { type: 'string', default: '.' },
+      key: { type: 'string' },
     })
     const found = findRepository(resolve(values.repo))
     if (!found.ok) return fail(io, found.error)

@@ -1,11 +1,10 @@
 // `gslbd backup`: takes a backup of this machine's control node, which may run.
 import { existsSync } from 'node:fs'
 import { join, resolve } from 'node:path'
-import { parseArgs } from 'node:util'
 import { systemClock } from '#lib/clock.ts'
 import { err, ok } from '#lib/result.ts'
 import type { Result } from '#lib/result.ts'
-import { Exit, UsageError } from '#system/process/command.ts'
+import { commandLine, Exit, UsageError } from '#system/process/command.ts'
 import type { Command } from '#system/process/command.ts'
 import { holderOf, openDataDir } from '#node/data/data-dir.ts'
 import { askForBackup } from '#node/stores/backup-socket.ts'
@@ -36,10 +35,9 @@ export const backup: Command = {
   summary: 'write all that a control node is made of to one file',
   usage,
   async run(args, io) {
-    const { positionals, values } = parseArgs({
-      args: [...args],
-      allowPositionals: true,
-      options: { settings: { type: 'string' }, 'data-dir': { type: 'string' } },
+    const { positionals, values } = commandLine(args, {
+      settings: { type: 'string' },
+      'data-dir': { type: 'string' },
     })
     const [file, ...others] = positionals
     if (others.length > 0) throw new UsageError('name one file')

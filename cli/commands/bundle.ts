@@ -1,11 +1,10 @@
 // `gslbd bundle`: shows and verifies a bundle file.
-import { parseArgs } from 'node:util'
 import type { Bundle } from '#bundle/format/bundle.ts'
 import { layout } from '#bundle/format/format.ts'
 import { suggest } from '#lib/suggest.ts'
 import { openBundleFile, readTrustedKeys } from '#cli/files/bundle-file.ts'
 import { bundleAsJson } from '#routing/print/bundle-json.ts'
-import { Exit, UsageError } from '#system/process/command.ts'
+import { commandLine, Exit, UsageError } from '#system/process/command.ts'
 import type { Command, Io } from '#system/process/command.ts'
 
 const usage = `Usage: gslbd bundle inspect FILE
@@ -30,11 +29,7 @@ export const bundle: Command = {
   summary: 'inspect, verify or dump a bundle file',
   usage,
   async run(args, io) {
-    const { positionals, values } = parseArgs({
-      args: [...args],
-      allowPositionals: true,
-      options: { trust: { type: 'string', multiple: true } },
-    })
+    const { positionals, values } = commandLine(args, { trust: { type: 'string', multiple: true } })
     const [action, path, ...rest] = positionals
     const known = actions.find((name) => name === action)
     if (known === undefined) throw new UsageError(unknownAction(action))

@@ -1,6 +1,5 @@
 // `gslbd check-settings`: checks a node's settings before it is started with them.
-import { parseArgs } from 'node:util'
-import { Exit, UsageError } from '#system/process/command.ts'
+import { commandLine, Exit, UsageError } from '#system/process/command.ts'
 import type { Command } from '#system/process/command.ts'
 import { checkStart } from '#node/compose/start-checks.ts'
 import { loadSettings } from '#settings/settings.ts'
@@ -18,7 +17,7 @@ export const checkSettings: Command = {
   summary: 'check gslbd.yaml before a node is started with it',
   usage,
   async run(args, io) {
-    const { positionals } = parseArgs({ args: [...args], allowPositionals: true, options: {} })
+    const { positionals } = commandLine(args, {})
     const [file, surplus] = positionals
     if (file === undefined) throw new UsageError('name the settings file')
     if (surplus !== undefined) throw new UsageError(`"${surplus}" is one too many: give one file`)

@@ -1,5 +1,4 @@
 // `gslbd check`: reports every mistake of a configuration directory in one run.
-import { parseArgs } from 'node:util'
 import type { MovedBetween } from '#compiler/lower/name-outline.ts'
 import { createCompiler } from '#compiler/compile.ts'
 import type { CompileResult, CompilerParts } from '#compiler/compile.ts'
@@ -13,7 +12,7 @@ import { suggest } from '#lib/suggest.ts'
 import { compareWithBase, judgedToo, notSignedYet } from '#cli/files/check-base.ts'
 import { checkPolicyOf, checkPolicyOptions, checkPolicyUsage } from '#settings/check-policy.ts'
 import { policyTestsFor } from '#judge/policy-tests/load-tests.ts'
-import { Exit, UsageError } from '#system/process/command.ts'
+import { commandLine, Exit, UsageError } from '#system/process/command.ts'
 import type { Command } from '#system/process/command.ts'
 import { readConfiguration } from '#gitops/checkout/config-directory.ts'
 
@@ -43,18 +42,14 @@ export const check: Command = {
   summary: 'check a configuration directory',
   usage,
   async run(args, io) {
-    const { positionals, values } = parseArgs({
-      args: [...args],
-      allowPositionals: true,
-      options: {
-        format: { type: 'string', default: 'text' },
-        base: { type: 'string' },
-        geoip: { type: 'string' },
-        asn: { type: 'string' },
-        'allowed-signers': { type: 'string' },
-        pools: { type: 'boolean', default: false },
-        ...checkPolicyOptions,
-      },
+    const { positionals, values } = commandLine(args, {
+      format: { type: 'string', default: 'text' },
+      base: { type: 'string' },
+      geoip: { type: 'string' },
+      asn: { type: 'string' },
+      'allowed-signers': { type: 'string' },
+      pools: { type: 'boolean', default: false },
+      ...checkPolicyOptions,
     })
     const [path, ...rest] = positionals
     if (path === undefined || rest.length > 0) throw new UsageError('give one directory')

@@ -1,11 +1,10 @@
 // `gslbd comment`: tells a hosting service what `gslbd review` found: one comment, one status.
 import { readFileSync, statSync } from 'node:fs'
 import { join } from 'node:path'
-import { parseArgs } from 'node:util'
 import { commentMark, commentMax } from '#cli/review/comment-body.ts'
 import type { Call, Change, Forge, Verdict } from '#cli/review/forge.ts'
 import { textAt } from '#cli/watch/json-fields.ts'
-import { Exit, UsageError, variable } from '#system/process/command.ts'
+import { commandLine, Exit, UsageError, variable } from '#system/process/command.ts'
 import type { Command, Io } from '#system/process/command.ts'
 import { err, ok } from '#lib/result.ts'
 import type { Result } from '#lib/result.ts'
@@ -36,19 +35,15 @@ export const comment: Command = {
   summary: 'post a review as a comment and a status',
   usage,
   async run(args, io) {
-    const { positionals, values } = parseArgs({
-      args: [...args],
-      allowPositionals: true,
-      options: {
-        forge: { type: 'string' },
-        repo: { type: 'string' },
-        commit: { type: 'string' },
-        number: { type: 'string' },
-        find: { type: 'string' },
-        api: { type: 'string' },
-        details: { type: 'string', default: '' },
-        'no-status': { type: 'boolean', default: false },
-      },
+    const { positionals, values } = commandLine(args, {
+      forge: { type: 'string' },
+      repo: { type: 'string' },
+      commit: { type: 'string' },
+      number: { type: 'string' },
+      find: { type: 'string' },
+      api: { type: 'string' },
+      details: { type: 'string', default: '' },
+      'no-status': { type: 'boolean', default: false },
     })
     const [folder, ...rest] = positionals
     if (folder === undefined || rest.length > 0) throw new UsageError('give one directory')

@@ -1,7 +1,6 @@
 // `gslbd compile`: compiles a configuration directory to a bundle file.
 import { existsSync } from 'node:fs'
 import { dirname, resolve } from 'node:path'
-import { parseArgs } from 'node:util'
 import { signBundle } from '#bundle/signature/sign.ts'
 import { createCompiler } from '#compiler/compile.ts'
 import { printText, summary } from '#diagnostics/print/text.ts'
@@ -10,7 +9,7 @@ import { err, ok } from '#lib/result.ts'
 import type { Result } from '#lib/result.ts'
 import { checkPolicyOf, checkPolicyOptions, checkPolicyUsage } from '#settings/check-policy.ts'
 import { policyTestsFor } from '#judge/policy-tests/load-tests.ts'
-import { Exit, UsageError } from '#system/process/command.ts'
+import { commandLine, Exit, UsageError } from '#system/process/command.ts'
 import type { Command } from '#system/process/command.ts'
 import { readConfiguration } from '#gitops/checkout/config-directory.ts'
 import { readSigningKey } from '#gitops/trust/key-files.ts'
@@ -31,14 +30,10 @@ export const compile: Command = {
   summary: 'compile a configuration directory into a bundle',
   usage,
   async run(args, io) {
-    const { positionals, values } = parseArgs({
-      args: [...args],
-      allowPositionals: true,
-      options: {
-        output: { type: 'string', short: 'o' },
-        key: { type: 'string' },
-        ...checkPolicyOptions,
-      },
+    const { positionals, values } = commandLine(args, {
+      output: { type: 'string', short: 'o' },
+      key: { type: 'string' },
+      ...checkPolicyOptions,
     })
     const [path, ...rest] = positionals
     if (path === undefined || rest.length > 0) throw new UsageError('give one directory')

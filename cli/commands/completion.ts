@@ -1,7 +1,6 @@
 // `gslbd completion`: what a shell needs to complete the commands and options of gslbd.
-import { parseArgs } from 'node:util'
 import { completedOf, completions, shells } from '#cli/terminal/completion.ts'
-import { Exit, UsageError } from '#system/process/command.ts'
+import { commandLine, Exit, UsageError } from '#system/process/command.ts'
 import type { Command } from '#system/process/command.ts'
 
 const usage = `Usage: gslbd completion SHELL
@@ -22,7 +21,7 @@ export const completionOf = (
   summary: 'print the completion for bash, zsh or fish',
   usage,
   async run(args, io) {
-    const { positionals } = parseArgs({ args: [...args], allowPositionals: true, options: {} })
+    const { positionals } = commandLine(args, {})
     const shell = shells.find((name) => name === positionals[0])
     if (shell === undefined || positionals.length !== 1) {
       throw new UsageError(`name one of ${shells.join(', ')}`)

@@ -1,9 +1,8 @@
 // `gslbd delivery`: how far a change has come in the fleet; pause, resume, promote and abort.
-import { parseArgs } from 'node:util'
 import { shownActions } from '#api/ports/deliveries.ts'
 import type { ShownDelivery } from '#api/ports/deliveries.ts'
 import { openNodeApi } from '#cli/watch/node-api.ts'
-import { Exit, UsageError } from '#system/process/command.ts'
+import { commandLine, Exit, UsageError } from '#system/process/command.ts'
 import type { Command } from '#system/process/command.ts'
 
 const usage = `Usage: gslbd delivery [show|pause|resume|promote|abort] [CHANNEL] [--url URL]
@@ -26,7 +25,7 @@ export const delivery: Command = {
   summary: 'show how far a change has come in the fleet; pause, promote or abort it',
   usage,
   async run(args, io) {
-    const { positionals, values } = parseArgs({ args: [...args], allowPositionals: true, options })
+    const { positionals, values } = commandLine(args, options)
     const [verb = 'show', channel = 'main', ...rest] = positionals
     const isAction = (shownActions as readonly string[]).includes(verb)
     if ((verb !== 'show' && !isAction) || rest.length > 0) {

@@ -1,10 +1,9 @@
 // `gslbd explain`: explains a diagnostic, with a wrong and a right example.
-import { parseArgs } from 'node:util'
 import { diagnosticCodes, diagnosticSpecs } from '#diagnostics/diagnostics.ts'
 import type { DiagnosticCode } from '#diagnostics/diagnostics.ts'
 import { reasonSpecs } from '#gitops/status/reasons.ts'
 import { suggest } from '#lib/suggest.ts'
-import { Exit, UsageError } from '#system/process/command.ts'
+import { commandLine, Exit, UsageError } from '#system/process/command.ts'
 import type { Command } from '#system/process/command.ts'
 
 const usage = `Usage: gslbd explain [CODE]
@@ -17,7 +16,7 @@ export const explain: Command = {
   summary: 'explain a diagnostic, or the reason for which a commit is held',
   usage,
   async run(args, io) {
-    const { positionals } = parseArgs({ args: [...args], allowPositionals: true, options: {} })
+    const { positionals } = commandLine(args, {})
     const [code, ...rest] = positionals
     if (rest.length > 0) throw new UsageError('give one code')
     if (code === undefined) {

@@ -1,5 +1,4 @@
 // `gslbd export`: writes a zone of a configuration, or its response rules, as a zone file.
-import { parseArgs } from 'node:util'
 import type { Bundle } from '#bundle/format/bundle.ts'
 import type { BundleModel } from '#bundle/format/model.ts'
 import { loadBundle } from '#bundle/load/load.ts'
@@ -10,7 +9,7 @@ import { nameOfZone } from '#routing/print/bundle-json.ts'
 import { openBundleFile } from '#cli/files/bundle-file.ts'
 import { checkPolicyOf, checkPolicyOptions, checkPolicyUsage } from '#settings/check-policy.ts'
 import { readConfiguration } from '#gitops/checkout/config-directory.ts'
-import { Exit, UsageError } from '#system/process/command.ts'
+import { commandLine, Exit, UsageError } from '#system/process/command.ts'
 import type { Command, Io } from '#system/process/command.ts'
 import { createCompiler } from '#compiler/compile.ts'
 import { printText, summary } from '#diagnostics/print/text.ts'
@@ -51,18 +50,14 @@ export const exportCommand: Command = {
   summary: 'print a zone, or the response rules, as a zone file',
   usage,
   run: async (args, io) => {
-    const { positionals, values } = parseArgs({
-      args: [...args],
-      allowPositionals: true,
-      options: {
-        config: { type: 'string' },
-        bundle: { type: 'string' },
-        serial: { type: 'string' },
-        for: { type: 'string' },
-        origin: { type: 'string' },
-        source: { type: 'string' },
-        ...checkPolicyOptions,
-      },
+    const { positionals, values } = commandLine(args, {
+      config: { type: 'string' },
+      bundle: { type: 'string' },
+      serial: { type: 'string' },
+      for: { type: 'string' },
+      origin: { type: 'string' },
+      source: { type: 'string' },
+      ...checkPolicyOptions,
     })
     const [word, text, ...rest] = positionals
     const what = whatOf(word, text, rest)

@@ -1,10 +1,9 @@
 // `gslbd hook pre-receive`: what git runs in the node's own repository before it takes a push.
 import { resolve } from 'node:path'
 import { text } from 'node:stream/consumers'
-import { parseArgs } from 'node:util'
 import { readPushCheck } from '#node/push/install-hook.ts'
 import { askNode } from '#node/push/ask-node.ts'
-import { Exit, UsageError, variable } from '#system/process/command.ts'
+import { commandLine, Exit, UsageError, variable } from '#system/process/command.ts'
 import type { Command, Io } from '#system/process/command.ts'
 import { attestationRefPrefix } from '#gitops/trust/attestation.ts'
 
@@ -22,7 +21,7 @@ export const hook: Command = {
   summary: 'judge a push before git takes it (run by git)',
   usage,
   async run(args, io) {
-    const { positionals } = parseArgs({ args: [...args], allowPositionals: true, options: {} })
+    const { positionals } = commandLine(args, {})
     if (positionals.join(' ') !== 'pre-receive') throw new UsageError('the hook is pre-receive')
     const pushed = updatesIn(await text(process.stdin))
     try {

@@ -1,7 +1,6 @@
 // `gslbd import`: turns a zone of another server into files of a configuration repository.
 import { existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { parseArgs } from 'node:util'
 import { shownPlace } from '#import/sources/imported.ts'
 import type { ImportSource, Note } from '#import/sources/imported.ts'
 import { planImport, settingsWith } from '#import/plan.ts'
@@ -9,7 +8,7 @@ import type { ImportPlan, PlannedFile, SettingsChange } from '#import/plan.ts'
 import { includesBeside, readSourceFile } from '#import/source-file.ts'
 import { importSources } from '#import/sources/sources.ts'
 import { makeOutputFolder } from '#cli/files/output-folder.ts'
-import { Exit, UsageError } from '#system/process/command.ts'
+import { commandLine, Exit, UsageError } from '#system/process/command.ts'
 import type { Command, Io } from '#system/process/command.ts'
 import { printYaml } from '#compiler/yaml/edit.ts'
 import { parseName } from '#dns/name.ts'
@@ -52,17 +51,13 @@ export const importCommand: Command = {
   summary: 'turn a zone of another server into configuration',
   usage,
   run: (args, io) => {
-    const { positionals, values } = parseArgs({
-      args: [...args],
-      allowPositionals: true,
-      options: {
-        output: { type: 'string', short: 'o', default: '.' },
-        origin: { type: 'string' },
-        tenant: { type: 'string', default: 'default' },
-        write: { type: 'boolean', default: false },
-        force: { type: 'boolean', default: false },
-        'dry-run': { type: 'boolean', default: false },
-      },
+    const { positionals, values } = commandLine(args, {
+      output: { type: 'string', short: 'o', default: '.' },
+      origin: { type: 'string' },
+      tenant: { type: 'string', default: 'default' },
+      write: { type: 'boolean', default: false },
+      force: { type: 'boolean', default: false },
+      'dry-run': { type: 'boolean', default: false },
     })
     const [word, path, ...rest] = positionals
     const source = sourceNamed(word)

@@ -2,7 +2,6 @@
 import { createPublicKey, generateKeyPairSync, randomBytes } from 'node:crypto'
 import { existsSync, writeFileSync } from 'node:fs'
 import { resolve } from 'node:path'
-import { parseArgs } from 'node:util'
 import { tiers, tokenTiers } from '#licence/tiers.ts'
 import type { TokenTier } from '#licence/tiers.ts'
 import {
@@ -14,7 +13,7 @@ import {
 } from '#licence/token.ts'
 import type { LicencePayload } from '#licence/token.ts'
 import { systemClock } from '#lib/clock.ts'
-import { Exit, UsageError, variable } from '#system/process/command.ts'
+import { commandLine, Exit, UsageError, variable } from '#system/process/command.ts'
 import type { Command, Io } from '#system/process/command.ts'
 import { readSigningKey } from '#gitops/trust/key-files.ts'
 
@@ -56,7 +55,7 @@ export const license: Command = {
   summary: "make a vendor's key, issue a licence with it, show one",
   usage,
   async run(args, io) {
-    const { positionals, values } = parseArgs({ args: [...args], allowPositionals: true, options })
+    const { positionals, values } = commandLine(args, options)
     const [verb, ...rest] = positionals
     if (verb === 'keygen' && rest.length === 0) return keygen(resolve(values.output), io)
     if (verb === 'issue' && rest.length === 0) return issue(values, io)

@@ -1,6 +1,5 @@
 // `gslbd lint`: what nodes have counted about a configuration: what is unused, and TTLs that do
 // not fit.
-import { parseArgs } from 'node:util'
 import { createCompiler } from '#compiler/compile.ts'
 import { formats } from '#diagnostics/print/formats.ts'
 import { summary } from '#diagnostics/print/text.ts'
@@ -10,7 +9,7 @@ import { checkPolicyOf, checkPolicyOptions, checkPolicyUsage } from '#settings/c
 import { observeUse } from '#cli/lint/observe-use.ts'
 import { readUseReport, remarksOn } from '#cli/lint/use-report.ts'
 import type { UseReport } from '#cli/lint/use-report.ts'
-import { Exit, UsageError } from '#system/process/command.ts'
+import { commandLine, Exit, UsageError } from '#system/process/command.ts'
 import type { Command, Io } from '#system/process/command.ts'
 import { openNodeApi } from '#cli/watch/node-api.ts'
 
@@ -47,7 +46,7 @@ export const lint: Command = {
   summary: 'say what no query has used, and which TTLs do not fit',
   usage,
   async run(args, io) {
-    const { positionals, values } = parseArgs({ args: [...args], allowPositionals: true, options })
+    const { positionals, values } = commandLine(args, options)
     const [path, ...rest] = positionals
     if (rest.length > 0) throw new UsageError('give one directory')
     if (!values.unused) throw new UsageError('say what to look for: --unused')

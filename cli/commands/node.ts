@@ -1,8 +1,7 @@
 // `gslbd node`: credentials of the nodes that pull, and the list of those that count.
 import { existsSync, readFileSync } from 'node:fs'
 import { dirname, join, resolve } from 'node:path'
-import { parseArgs } from 'node:util'
-import { Exit, UsageError, variable } from '#system/process/command.ts'
+import { commandLine, Exit, UsageError, variable } from '#system/process/command.ts'
 import type { Command, Io } from '#system/process/command.ts'
 import { isNodeName, labelsOf, newNodeToken, readNodeList } from '#fleet/nodes/credentials.ts'
 import type { ListedNode } from '#fleet/nodes/credentials.ts'
@@ -40,7 +39,7 @@ export const node: Command = {
   summary: 'list the nodes that pull, and make their credentials',
   usage,
   async run(args, io) {
-    const { positionals, values } = parseArgs({ args: [...args], allowPositionals: true, options })
+    const { positionals, values } = commandLine(args, options)
     const dataDir = resolve(values['data-dir'] ?? variable(io.env, 'GSLB_DATA_DIR') ?? './data')
     const file = resolve(values.file ?? join(dataDir, 'nodes'))
     const [verb, name = '', ...rest] = positionals

@@ -1,5 +1,5 @@
 // `gslbd plan`: shows which clients get another answer after a change.
-import { parseArgs, styleText } from 'node:util'
+import { styleText } from 'node:util'
 import { systemClock } from '#lib/clock.ts'
 import { ok } from '#lib/result.ts'
 import type { Result } from '#lib/result.ts'
@@ -30,7 +30,7 @@ import { readTime } from '#judge/simulate/question-text.ts'
 import { scriptsOf } from '#judge/simulate/scripts.ts'
 import { loadTablesAside } from '#judge/simulate/tables.ts'
 import { spaced } from '#system/process/progress.ts'
-import { Exit, UsageError } from '#system/process/command.ts'
+import { commandLine, Exit, UsageError } from '#system/process/command.ts'
 import type { Command, Io } from '#system/process/command.ts'
 
 const usage = `Usage: gslbd plan [PATH] --base BASE [options]
@@ -87,7 +87,7 @@ export const planCommand: Command = {
   summary: 'say which clients get another answer after a change',
   usage,
   async run(args, io) {
-    const { positionals, values } = parseArgs({ args: [...args], allowPositionals: true, options })
+    const { positionals, values } = commandLine(args, options)
     const [directory = '.', ...rest] = positionals
     if (rest.length > 0) throw new UsageError('give one directory')
     if (values.base === undefined) throw new UsageError('give --base: what is there now')

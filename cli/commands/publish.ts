@@ -1,5 +1,4 @@
 // `gslbd publish`: writes the bundle that serves, or a compiled one, for any web server.
-import { parseArgs } from 'node:util'
 import { signChannelRecord, verifyChannelRecord } from '#bundle/signature/channel.ts'
 import type {
   ChannelRecord,
@@ -11,7 +10,7 @@ import type { Publication } from '#bundle/signature/publication.ts'
 import { DeliveryFiles } from '#node/compose/delivery-files.ts'
 import { openBundleFile } from '#cli/files/bundle-file.ts'
 import { readSigningKey } from '#gitops/trust/key-files.ts'
-import { Exit, UsageError } from '#system/process/command.ts'
+import { commandLine, Exit, UsageError } from '#system/process/command.ts'
 import type { Command, Io } from '#system/process/command.ts'
 import { publishTree, publishedRecord } from '#fleet/publish.ts'
 import { systemClock } from '#lib/clock.ts'
@@ -45,16 +44,12 @@ export const publish: Command = {
   summary: 'write the bundle for a web server, from which nodes pull it',
   usage,
   async run(args, io) {
-    const { positionals, values } = parseArgs({
-      args: [...args],
-      allowPositionals: true,
-      options: {
-        'data-dir': { type: 'string' },
-        bundle: { type: 'string' },
-        key: { type: 'string' },
-        channel: { type: 'string' },
-        valid: { type: 'string' },
-      },
+    const { positionals, values } = commandLine(args, {
+      'data-dir': { type: 'string' },
+      bundle: { type: 'string' },
+      key: { type: 'string' },
+      channel: { type: 'string' },
+      valid: { type: 'string' },
     })
     const [directory, ...rest] = positionals
     if (directory === undefined || rest.length > 0) throw new UsageError('give one directory')

@@ -1,8 +1,7 @@
 // `gslbd query-log print`: the records of a query log, as lines or as JSON.
-import { parseArgs } from 'node:util'
 import { recordJson, recordLine } from '#why/query-log/print.ts'
 import { readQueryLog } from '#why/query-log/read-file.ts'
-import { Exit, UsageError } from '#system/process/command.ts'
+import { commandLine, Exit, UsageError } from '#system/process/command.ts'
 import type { Command } from '#system/process/command.ts'
 
 const usage = `Usage: gslbd query-log print [--json] [--name NAME] FILE...
@@ -22,10 +21,9 @@ export const queryLogCommand: Command = {
   summary: 'print the queries that a node has logged',
   usage,
   async run(args, io) {
-    const { positionals, values } = parseArgs({
-      args: [...args],
-      allowPositionals: true,
-      options: { json: { type: 'boolean', default: false }, name: { type: 'string' } },
+    const { positionals, values } = commandLine(args, {
+      json: { type: 'boolean', default: false },
+      name: { type: 'string' },
     })
     const [verb, ...files] = positionals
     if (verb !== 'print') throw new UsageError('write: gslbd query-log print FILE')

@@ -1,7 +1,6 @@
 // `gslbd redirects diff`: what would be changed on the servers of others that get redirects.
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
-import { parseArgs } from 'node:util'
 import { redirectsOf } from '#bundle/format/bundle.ts'
 import { loadBundle } from '#bundle/load/load.ts'
 import type { RedirectModel } from '#bundle/redirects/redirect-table.ts'
@@ -17,7 +16,7 @@ import { namedBy } from '#server/node/refusals.ts'
 import { readConfiguration } from '#gitops/checkout/config-directory.ts'
 import { redirectTargets } from '#node/compose/redirect-targets.ts'
 import { loadSettings } from '#settings/settings.ts'
-import { Exit, UsageError } from '#system/process/command.ts'
+import { commandLine, Exit, UsageError } from '#system/process/command.ts'
 import type { Command, Io } from '#system/process/command.ts'
 
 const usage = `Usage: gslbd redirects diff --settings FILE [PATH]
@@ -37,11 +36,7 @@ export const redirectsCommand: Command = {
   summary: 'compare the servers that get redirects with the configuration',
   usage,
   async run(args, io) {
-    const { positionals, values } = parseArgs({
-      args: [...args],
-      allowPositionals: true,
-      options: { settings: { type: 'string' } },
-    })
+    const { positionals, values } = commandLine(args, { settings: { type: 'string' } })
     const [verb, path, ...rest] = positionals
     if (verb !== 'diff' || rest.length > 0) throw new UsageError('write: gslbd redirects diff')
     if (values.settings === undefined) throw new UsageError('name the settings: --settings FILE')

@@ -1,14 +1,13 @@
 // `gslbd restore`: restores a backup into the empty data directory of a stopped node.
 import { existsSync } from 'node:fs'
 import { join, resolve } from 'node:path'
-import { parseArgs } from 'node:util'
 import { systemClock } from '#lib/clock.ts'
 import { err, ok } from '#lib/result.ts'
 import type { Result } from '#lib/result.ts'
 import { statePathOf } from '#gitops/thread/options.ts'
 import { checkBackup, restoreBackup } from '#state/backup/restore-backup.ts'
 import type { CheckedBackup } from '#state/backup/restore-backup.ts'
-import { Exit, UsageError, variable } from '#system/process/command.ts'
+import { commandLine, Exit, UsageError, variable } from '#system/process/command.ts'
 import type { Command, Io } from '#system/process/command.ts'
 import { openDataDir } from '#node/data/data-dir.ts'
 import { withLoneState } from '#node/stores/stopped-state.ts'
@@ -50,17 +49,13 @@ export const restore: Command = {
   summary: 'bring a node back from a backup',
   usage,
   async run(args, io) {
-    const { positionals, values } = parseArgs({
-      args: [...args],
-      allowPositionals: true,
-      options: {
-        settings: { type: 'string' },
-        'data-dir': { type: 'string' },
-        'seq-after': { type: 'string' },
-        ask: { type: 'string', multiple: true },
-        force: { type: 'boolean' },
-        'only-database': { type: 'boolean' },
-      },
+    const { positionals, values } = commandLine(args, {
+      settings: { type: 'string' },
+      'data-dir': { type: 'string' },
+      'seq-after': { type: 'string' },
+      ask: { type: 'string', multiple: true },
+      force: { type: 'boolean' },
+      'only-database': { type: 'boolean' },
     })
     const [file, ...others] = positionals
     const { settings: settingsFile, 'data-dir': dataDir, ...rest } = values

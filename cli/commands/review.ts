@@ -1,7 +1,6 @@
 // `gslbd review`: everything that a reviewer of a change wants to know, in files for a forge.
 import { rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { parseArgs } from 'node:util'
 import { folderFault } from '#gitops/checkout/config-directory.ts'
 import { makeOutputFolder } from '#cli/files/output-folder.ts'
 import { commentBody, verdictOf } from '#cli/review/comment-body.ts'
@@ -10,7 +9,7 @@ import type { Review, StepResult } from '#cli/review/steps.ts'
 import { check } from './check.ts'
 import { planCommand } from './plan.ts'
 import { verify } from './verify.ts'
-import { Exit, UsageError } from '#system/process/command.ts'
+import { commandLine, Exit, UsageError } from '#system/process/command.ts'
 import type { Command } from '#system/process/command.ts'
 import { shellWord } from '#lib/shell-word.ts'
 import { printPlanHtml } from '#judge/print/html.ts'
@@ -36,17 +35,13 @@ export const review: Command = {
   summary: 'check and plan a change for its reviewers',
   usage,
   async run(args, io) {
-    const { positionals, values } = parseArgs({
-      args: [...args],
-      allowPositionals: true,
-      options: {
-        base: { type: 'string' },
-        out: { type: 'string' },
-        'allowed-signers': { type: 'string' },
-        geoip: { type: 'string' },
-        asn: { type: 'string' },
-        format: { type: 'string', default: 'text' },
-      },
+    const { positionals, values } = commandLine(args, {
+      base: { type: 'string' },
+      out: { type: 'string' },
+      'allowed-signers': { type: 'string' },
+      geoip: { type: 'string' },
+      asn: { type: 'string' },
+      format: { type: 'string', default: 'text' },
     })
     const [path = '.', ...rest] = positionals
     if (rest.length > 0) throw new UsageError('give one directory')

@@ -1,5 +1,4 @@
 // `gslbd simulate`: shows what the server would answer to one question, and why.
-import { parseArgs } from 'node:util'
 import type { Bundle } from '#bundle/format/bundle.ts'
 import { loadBundle } from '#bundle/load/load.ts'
 import { lenientPolicy } from '#settings/check-policy.ts'
@@ -13,7 +12,7 @@ import type { Result } from '#lib/result.ts'
 import { createRoutingState } from '#routing/state/candidates.ts'
 import type { RoutingState } from '#routing/state/state.ts'
 import { openBundleFile } from '#cli/files/bundle-file.ts'
-import { Exit, UsageError } from '#system/process/command.ts'
+import { commandLine, Exit, UsageError } from '#system/process/command.ts'
 import type { Command } from '#system/process/command.ts'
 import { hasConfiguration, readConfiguration } from '#gitops/checkout/config-directory.ts'
 import { printSimulation } from '#judge/simulate/print.ts'
@@ -75,7 +74,7 @@ export const simulateCommand: Command = {
   summary: 'say what would be answered, and why',
   usage,
   async run(args, io) {
-    const { positionals, values } = parseArgs({ args: [...args], allowPositionals: true, options })
+    const { positionals, values } = commandLine(args, options)
     const asked = questionOf(positionals, values)
     const isJson = values.format === 'json'
     if (!isJson && values.format !== 'text') throw new UsageError('--format is text or json')

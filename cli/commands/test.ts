@@ -1,5 +1,4 @@
 // `gslbd test`: asks the policy tests of a configuration directory, and shows why one fails.
-import { parseArgs } from 'node:util'
 import { createCompiler } from '#compiler/compile.ts'
 import { printText } from '#diagnostics/print/text.ts'
 import { checkPolicyOf, checkPolicyOptions, checkPolicyUsage } from '#settings/check-policy.ts'
@@ -9,7 +8,7 @@ import { reportOf } from '#judge/policy-tests/report.ts'
 import type { TestReport } from '#judge/policy-tests/report.ts'
 import { createPolicyTests } from '#judge/policy-tests/run.ts'
 import type { PolicyTestRun } from '#judge/policy-tests/run.ts'
-import { Exit, UsageError } from '#system/process/command.ts'
+import { commandLine, Exit, UsageError } from '#system/process/command.ts'
 import type { Command } from '#system/process/command.ts'
 
 const usage = `Usage: gslbd test [PATTERN] [options]
@@ -32,15 +31,11 @@ export const test: Command = {
   summary: 'ask the policy tests of a configuration directory',
   usage,
   async run(args, io) {
-    const { positionals, values } = parseArgs({
-      args: [...args],
-      allowPositionals: true,
-      options: {
-        config: { type: 'string', default: '.' },
-        coverage: { type: 'boolean', default: false },
-        format: { type: 'string', default: 'text' },
-        ...checkPolicyOptions,
-      },
+    const { positionals, values } = commandLine(args, {
+      config: { type: 'string', default: '.' },
+      coverage: { type: 'boolean', default: false },
+      format: { type: 'string', default: 'text' },
+      ...checkPolicyOptions,
     })
     const [pattern = '', ...rest] = positionals
     if (rest.length > 0) throw new UsageError('give one pattern')

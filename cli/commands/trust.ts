@@ -1,13 +1,12 @@
 // `gslbd trust`: edits the signers that this node trusts, and shows what it last accepted.
 import { existsSync, readFileSync } from 'node:fs'
 import { dirname, join, resolve } from 'node:path'
-import { parseArgs } from 'node:util'
 import type { AllowedSigner } from '#gitops/trust/allowed-signers.ts'
 import { formatPublicKeyLine, parsePublicKeyLine } from '#gitops/trust/openssh-key.ts'
 import { statePathOf } from '#gitops/thread/options.ts'
 import { emptyState, loadState, saveState } from '#gitops/sync/stored-state.ts'
 import { addSigner, listSigners, nodePrincipal, removeSigners } from '#gitops/trust/trust-file.ts'
-import { Exit, UsageError, variable } from '#system/process/command.ts'
+import { commandLine, Exit, UsageError, variable } from '#system/process/command.ts'
 import type { Command, Io } from '#system/process/command.ts'
 import { openDataDir } from '#node/data/data-dir.ts'
 import { howToBelieve, publicKeyOfNode } from '#node/data/own-key.ts'
@@ -47,10 +46,9 @@ export const trust: Command = {
   summary: 'list or extend the keys whose commits are accepted',
   usage,
   async run(args, io) {
-    const { positionals, values } = parseArgs({
-      args: [...args],
-      allowPositionals: true,
-      options: { 'data-dir': { type: 'string' }, file: { type: 'string' } },
+    const { positionals, values } = commandLine(args, {
+      'data-dir': { type: 'string' },
+      file: { type: 'string' },
     })
     const dataDir = resolve(values['data-dir'] ?? variable(io.env, 'GSLB_DATA_DIR') ?? './data')
     const options = { dataDir, file: resolve(values.file ?? join(dataDir, 'allowed_signers')) }

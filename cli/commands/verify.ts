@@ -1,5 +1,4 @@
 // `gslbd verify`: checks the signatures of the commits of a change, as a node would.
-import { parseArgs } from 'node:util'
 import {
   commitNamed,
   openGitPlace,
@@ -7,7 +6,7 @@ import {
   unrelatedReason,
 } from '#gitops/checkout/git-tree.ts'
 import { verifyBetween } from '#cli/files/signatures.ts'
-import { Exit, UsageError } from '#system/process/command.ts'
+import { commandLine, Exit, UsageError } from '#system/process/command.ts'
 import type { Command, Io } from '#system/process/command.ts'
 import { short } from '#gitops/trust/accept.ts'
 import { readSigners } from '#gitops/trust/signers-file.ts'
@@ -29,14 +28,10 @@ export const verify: Command = {
   summary: 'check the signatures of the commits of a change',
   usage,
   async run(args, io) {
-    const { positionals, values } = parseArgs({
-      args: [...args],
-      allowPositionals: true,
-      options: {
-        base: { type: 'string' },
-        head: { type: 'string', default: 'HEAD' },
-        'allowed-signers': { type: 'string' },
-      },
+    const { positionals, values } = commandLine(args, {
+      base: { type: 'string' },
+      head: { type: 'string', default: 'HEAD' },
+      'allowed-signers': { type: 'string' },
     })
     const [path = '.', ...rest] = positionals
     if (rest.length > 0) throw new UsageError('give one directory')

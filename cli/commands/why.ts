@@ -1,5 +1,4 @@
 // `gslbd why`: explains an answer that was given, from the journal of a node.
-import { parseArgs } from 'node:util'
 import { threadsOf } from '#node/compose/dns.ts'
 import { geoPathsOf } from '#node/compose/named-files.ts'
 import { JournalMoments } from '#why/query-log/journal-moments.ts'
@@ -8,7 +7,7 @@ import { Replay } from '#why/query-log/replay.ts'
 import { loadSettings } from '#settings/settings.ts'
 import type { Settings } from '#settings/settings.ts'
 import { readClient, readType } from '#judge/simulate/question-text.ts'
-import { Exit, UsageError } from '#system/process/command.ts'
+import { commandLine, Exit, UsageError } from '#system/process/command.ts'
 import type { Command, Io } from '#system/process/command.ts'
 import { askNode } from '#cli/why/ask-node.ts'
 import type { NodeAnswer } from '#cli/why/ask-node.ts'
@@ -76,7 +75,7 @@ export const why: Command = {
   summary: 'say what was answered at an instant of the past, and why; replay a query log',
   usage,
   async run(args, io) {
-    const { positionals, values } = parseArgs({ args: [...args], allowPositionals: true, options })
+    const { positionals, values } = commandLine(args, options)
     if (values.record !== undefined) return await replayed(values.record, positionals, values, io)
     const question = questionOf(positionals, values)
     const [name = ''] = positionals

@@ -1,5 +1,7 @@
 // The type of a command of `gslbd`: a name, a usage line, and a function from arguments to an exit
 // code.
+import { parseArgs } from 'node:util'
+import type { ParseArgsOptionsConfig } from 'node:util'
 
 /** Exit codes are a contract: scripts and CI read them. */
 export const Exit = {
@@ -54,3 +56,8 @@ export interface Command {
 
 /** Thrown by a command for a wrong call; `main` prints it with the usage and exits 2. */
 export class UsageError extends Error {}
+
+/** @returns options, and arguments that are none. Throws what `main` prints for a wrong call */
+export function commandLine<T extends ParseArgsOptionsConfig>(args: readonly string[], options: T) {
+  return parseArgs({ args: [...args], allowPositionals: true, options })
+}
