@@ -4,7 +4,7 @@ import type { StoreFailure } from '#state/ports/store-result.ts'
 import { defaultTenant } from '#schemas/objects/tenant.ts'
 import type { Viewer } from './caller.ts'
 import { apiLimits } from '#http/limits.ts'
-import { refused } from '#http/reply.ts'
+import { later } from '#http/reply.ts'
 import type { Reply } from '#http/reply.ts'
 import { storeFailed } from '#http/store-reply.ts'
 import type { Tenants } from './tenants.ts'
@@ -37,8 +37,7 @@ export function unreadReply({ view }: ViewParts, viewer: Viewer | null): Reply {
     reason === null
       ? `${what} is being read; try again in a moment`
       : `${what} cannot be read${isAdmin ? reasonOf(reason) : whomToAsk}`
-  const retryAfter = reason === null ? readingSeconds : unreadableSeconds
-  return { ...refused(503, sentence), headers: { 'retry-after': String(retryAfter) } }
+  return later(503, sentence, reason === null ? readingSeconds : unreadableSeconds)
 }
 
 /** The reason may speak of files that are not for everybody's eyes, as in gitops/status. */

@@ -34,6 +34,12 @@ export function refused(
   return { status, body: { error, ...more } }
 }
 
+/** @param seconds after which to try again */
+export function later(status: 429 | 503, sentence: string, seconds: number): Reply {
+  const headers = { 'retry-after': String(Math.ceil(seconds)) }
+  return { ...refused(status, sentence), headers }
+}
+
 /** A 400 names the field and says what to write. */
 export const invalid = (field: string, reason: string): Reply => refused(400, `${field}: ${reason}`)
 export const missing = (what: string): Reply => refused(404, `there is no such ${what}`)

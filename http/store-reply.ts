@@ -1,13 +1,13 @@
 // Maps store failures to replies.
 import type { StoreFailure } from '#state/ports/store-result.ts'
 import { apiLimits } from './limits.ts'
-import { refused } from './reply.ts'
+import { later, refused } from './reply.ts'
 import type { Reply } from './reply.ts'
 
 /** For failures that the handler has no words of its own for. */
 export function storeFailed({ code, message }: StoreFailure<string>): Reply {
   if (code === 'store-refused') return refused(400, message)
-  if (code === 'store-starting') return later(message, apiLimits.retryAfter.readingSeconds)
+  if (code === 'store-starting') return later(503, message, apiLimits.retryAfter.readingSeconds)
   if (code === 'store-away') return storeAway(message)
   return refused(500, `the request was not carried out: ${message}`)
 }
@@ -15,9 +15,5 @@ export function storeFailed({ code, message }: StoreFailure<string>): Reply {
 /** The database, or Redis, does not come, fails, or does not answer in time. */
 export function storeAway(message: string): Reply {
   const { storeSeconds } = apiLimits.retryAfter
-  return later(`this cannot be read or kept at the moment: ${message}`, storeSeconds)
-}
-
-function later(sentence: string, seconds: number): Reply {
-  return { ...refused(503, sentence), headers: { 'retry-after': String(seconds) } }
+  return later(503, `this cannot be read or kept at the moment: ${message}`, storeSeconds)
 }

@@ -8,7 +8,7 @@ import type { LoginAttempts } from '#state/ports/login-attempts.ts'
 import type { Clock } from '#lib/clock.ts'
 import type { AuthenticatorParts } from './authenticator.ts'
 import type { Passwords } from './passwords.ts'
-import { refused, success } from '#http/reply.ts'
+import { later, refused, success } from '#http/reply.ts'
 import type { Reply } from '#http/reply.ts'
 import type { RequestFacts } from '#http/request-facts.ts'
 import { storeFailed } from '#http/store-reply.ts'
@@ -116,12 +116,8 @@ async function secondFactor(
 
 export function tooMany(waitMs: number): Reply {
   const seconds = Math.max(1, Math.ceil(waitMs / 1_000))
-  const answer = refused(429, `too many attempts; try again in ${seconds} seconds`)
-  return { ...answer, headers: { 'retry-after': String(seconds) } }
+  return later(429, `too many attempts; try again in ${seconds} seconds`, seconds)
 }
 
 /** More passwords to check than this node keeps in line. */
-export const busy: Reply = {
-  ...refused(503, 'too many logins at once; try again in a second'),
-  headers: { 'retry-after': '1' },
-}
+export const busy = later(503, 'too many logins at once; try again in a second', 1)

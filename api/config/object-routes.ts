@@ -16,7 +16,7 @@ import type { PortName } from '#api/ports/ports.ts'
 import { route } from '#api/route/route.ts'
 import type { Route, RouteContext } from '#api/route/route.ts'
 import { findObject, listObjects, targetOf } from './reads.ts'
-import { remove, tagged, writeRefusals } from './writes.ts'
+import { remove, tagged } from './writes.ts'
 import type { Written } from './writes.ts'
 
 type Context<Name extends PortName> = Pick<RouteContext<Name>, 'caller' | 'ports' | 'request'>
@@ -75,7 +75,6 @@ export function objectRoutes<K extends Kind, Name extends PortName = never>(
         tag,
         summary: `One ${noun}`,
         responses: { 200: one },
-        refusals: [404],
         ports: ['config', ...ports],
         handle: (context) => {
           const entry = findObject(context, kind, context.params.id)
@@ -90,7 +89,6 @@ export function objectRoutes<K extends Kind, Name extends PortName = never>(
         ...words,
         responses: { 204: { description, schema: null } },
         ifMatch: `the ${short}`,
-        refusals: [404, ...writeRefusals],
         ports: ['config', 'configWriter', 'log', ...ports],
         handle: async (context) => {
           const found = objectToChange(context, kind, context.params.id, noun)

@@ -27,7 +27,7 @@ import {
   subjectIn,
   subjectWanted,
 } from '#http/write-headers.ts'
-import { noContent, refused } from '#http/reply.ts'
+import { later, noContent, refused } from '#http/reply.ts'
 import { sentenceList } from '#http/sentence-list.ts'
 import type { Reply } from '#http/reply.ts'
 import type { RouteContext } from '#api/route/route.ts'
@@ -48,9 +48,6 @@ type Context = Pick<
   /** Left out: no client asked for it. */
   readonly request?: RouteContext['request']
 }
-
-/** Statuses of refusals of a write, for the tables of routes; 412 goes with `ifMatch` there. */
-export const writeRefusals = [409, 503] as const
 
 /** For operations of which the last one leaves something behind. Errors: the answer. */
 export async function write(
@@ -236,8 +233,7 @@ export function refusalOf(
   }
   if (isForOperator(code) && !caller.isSystemAdmin) return failedForOthers(code, requestId)
   const said = code === 'guarded' ? guardedFor(caller, failure) : message
-  const reply = refused(status, said)
-  return status === 503 ? { ...reply, headers: { 'retry-after': '1' } } : reply
+  return status === 503 ? later(503, said, 1) : refused(status, said)
 }
 
 const affectedMax = 5

@@ -191,9 +191,11 @@ function successes(row: Route): Json {
 /** Statuses of all refusals of a route, in order. */
 export function refusalsOf(row: Route): readonly number[] {
   const { needs, body, query, path, ifMatch, refusals: own = [] } = row
-  const hasInput = body !== undefined || query !== undefined || path.includes('{')
+  const isOfOne = path.includes('{')
   const all = new Set<number>(own)
-  if (hasInput) all.add(400)
+  if (body !== undefined || query !== undefined || isOfOne) all.add(400)
+  if (isOfOne) all.add(404)
+  if (takesDryRun(row)) all.add(409)
   if (ifMatch !== undefined) all.add(412)
   if (body !== undefined) all.add(413).add(415)
   if (needs !== 'public') all.add(401)

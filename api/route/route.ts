@@ -74,7 +74,7 @@ export interface Route {
   readonly bodyBytesMax?: number
   /** By status. */
   readonly responses: Readonly<Record<number, RouteResponse>>
-  /** Statuses of refusals beyond 400, 401, 403 that follow from the other columns, and 500. */
+  /** Statuses of refusals that do not follow from the other columns, as `refusalsOf` says. */
   readonly refusals?: readonly number[]
   /** By status, where a refusal may have more than `error`. */
   readonly refusalBodies?: Readonly<Record<number, TSchema>>

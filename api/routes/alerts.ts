@@ -13,10 +13,9 @@ import {
 } from '#api/alerts/channel.ts'
 import type { CheckedSettings } from '#api/alerts/channel.ts'
 import { NamedPaging, pageByName } from '#http/paging.ts'
-import { created, missing, noContent, refused, success } from '#http/reply.ts'
+import { created, later, missing, noContent, refused, success } from '#http/reply.ts'
 import type { Reply } from '#http/reply.ts'
 import { routesOf } from '#api/route/route.ts'
-import type { Route } from '#api/route/route.ts'
 import { storeFailed } from '#http/store-reply.ts'
 import { openSettings } from '#alerts/send-by-channel.ts'
 import type { AlertMessage } from '#alerts/send/message.ts'
@@ -58,7 +57,7 @@ const create = route('POST /api/v1/alerts', {
       .join('. ')}.`,
   body: NewAlertChannel,
   responses: { 201: { description: 'The channel', schema: NewAlertChannelAnswer } },
-  refusals: [409, 503],
+  refusals: [409],
   ports: ['auth', 'alerts', 'clock'],
   handle: async ({ caller, ports, body }) => {
     const { secretKey } = ports.auth
@@ -88,7 +87,6 @@ const find = route('GET /api/v1/alerts/{id}', {
   needs: 'alert:read',
   summary: 'A channel, without its secrets, and how it does',
   responses: { 200: { description: 'The channel', schema: AlertChannel } },
-  refusals: [404],
   ports: ['alerts'],
   handle: async ({ caller, ports, params }) => {
     const channel = await ports.alerts.findChannel(scopeOf(caller), params.id)
@@ -106,7 +104,7 @@ const update = route('PUT /api/v1/alerts/{id}', {
     'again at once; a channel that is turned off forgets what waits.',
   body: ChangedAlertChannel,
   responses: { 200: { description: 'The channel', schema: NewAlertChannelAnswer } },
-  refusals: [404, 409, 503],
+  refusals: [409],
   ports: ['auth', 'alerts', 'clock'],
   handle: async ({ caller, ports, params, body }) => {
     const scope = scopeOf(caller)
@@ -138,7 +136,6 @@ const remove = route('DELETE /api/v1/alerts/{id}', {
   needs: 'alert:write',
   summary: 'Delete a channel and what waits for it',
   responses: { 204: { description: 'It is gone', schema: null } },
-  refusals: [404],
   ports: ['alerts'],
   handle: async ({ caller, ports, params }) => {
     const deleted = await ports.alerts.deleteChannel(scopeOf(caller), params.id)
@@ -163,14 +160,15 @@ const test = route('POST /api/v1/alerts/{id}/test', {
     'Also where the channel is turned off. Its queue and its failures stay as they are. An ' +
     'incident service gets an event of severity info, which a person ends.',
   responses: { 200: { description: 'How it went', schema: Tested } },
-  refusals: [404, 429],
+  refusals: [429],
   ports: ['alerts', 'testAlert', 'alertTests', 'clock'],
   handle: async ({ caller, ports, params, request }) => {
     const channel = await ports.alerts.findChannel(scopeOf(caller), params.id)
     if (!channel.ok) return storeFailed(channel.error)
     if (channel.value === null) return noChannel
     const waitMs = ports.alertTests.take(request.address)
-    if (waitMs > 0) return tooManyTests(waitMs)
+    if (waitMs > 0)
+      return later(429, 'too many tests of alert channels; wait a moment', waitMs / 1_000)
     const startedMs = ports.clock.monotonicMs()
     const outcome = await ports.testAlert(
       channel.value,
@@ -254,7 +252,6 @@ const removeSilence = route('DELETE /api/v1/alerts/silences/{id}', {
   needs: 'alert:write',
   summary: 'End a silence',
   responses: { 204: { description: 'It is over', schema: null } },
-  refusals: [404],
   ports: ['alerts'],
   handle: async ({ caller, ports, params }) => {
     const deleted = await ports.alerts.deleteSilence(scopeOf(caller), params.id)
@@ -270,11 +267,6 @@ const noSecretKey = refused(
   'this node has no GSLB_SECRET_KEY, under which the secrets of alert channels are stored; set ' +
     'it to the same 64 hexadecimal digits on every node (openssl rand -hex 32 makes some)',
 )
-
-function tooManyTests(waitMs: number): Reply {
-  const headers = { 'retry-after': String(Math.ceil(waitMs / 1_000)) }
-  return { ...refused(429, 'too many tests of alert channels; wait a moment'), headers }
-}
 
 function ownerOf(caller: Caller, scope: 'tenant' | 'platform' = 'tenant'): Result<string, Reply> {
   if (scope === 'tenant') return ok(caller.tenant)
@@ -303,7 +295,7 @@ function testMessage({ tenantId, name }: StoredChannel, nowMs: number): AlertMes
   return { id: uuidV7(nowMs), sentAtMs: nowMs, isTest: true, told: [{ event: 'opened', alert }] }
 }
 
-export const alertRoutes: readonly Route[] = Object.freeze([
+export const alertRoutes = Object.freeze([
   list,
   create,
   listAlerts,

@@ -12,7 +12,6 @@ import { passwordFault } from '#access/auth/passwords.ts'
 import { systemAdministrator } from '#access/caller.ts'
 import { created, invalid, missing, noContent, success } from '#http/reply.ts'
 import { routesOf } from '#api/route/route.ts'
-import type { Route } from '#api/route/route.ts'
 import { body, nullable } from '#http/shapes.ts'
 import { storeFailed } from '#http/store-reply.ts'
 import { AnyText, Email, NewPassword, UserJson, toUserJson } from '#access/auth/user-json.ts'
@@ -35,7 +34,7 @@ const setup = route('POST /api/v1/auth/setup', {
     ),
   }),
   responses: { 201: { description: 'The system administrator', schema: UserJson } },
-  refusals: [401, 404, 429, 503],
+  refusals: [401, 404, 429],
   // Before the body is looked at: once there was an account, no body gets another answer.
   ports: ['auth', 'passwords', 'users', 'loginAttempts', 'clock'],
   precheck: async (_request, { users, auth }) => {
@@ -93,7 +92,7 @@ const login = route('POST /api/v1/auth/login', {
       }),
     },
   },
-  refusals: [401, 429, 503],
+  refusals: [401, 429],
   refusalBodies: {
     401: Type.Object({
       error: Type.String(),
@@ -216,4 +215,4 @@ const config = route('GET /api/v1/auth/config', {
   },
 })
 
-export const authRoutes: readonly Route[] = Object.freeze([setup, login, logout, me, config])
+export const authRoutes = Object.freeze([setup, login, logout, me, config])

@@ -5,11 +5,10 @@ import { createZstdCompress } from 'node:zlib'
 import { Type } from 'typebox'
 import { takesCoding } from '#http/compression/accepted.ts'
 import { apiLimits } from '#http/limits.ts'
-import { missing, refused, success } from '#http/reply.ts'
+import { later, missing, refused, success } from '#http/reply.ts'
 import type { Reply } from '#http/reply.ts'
 import { routesOf } from '#api/route/route.ts'
 import type { RequestFacts } from '#http/request-facts.ts'
-import type { Route } from '#api/route/route.ts'
 import type { Bundles, OpenBundle } from '#api/ports/bundles.ts'
 
 const route = routesOf({ tag: 'Fleet', withoutConfig: true, withBundleToken: true })
@@ -51,15 +50,14 @@ const channel = route('GET /bundles/channels/{name}', {
     200: signedRecord,
     304: { description: 'The record is the one of If-None-Match', schema: null },
   },
-  refusals: [404, 503],
   ports: ['bundles'],
   handle: async ({ ports: { bundles }, params: { name }, query: { wait = 0 }, request }) => {
     const known = request.header('if-none-match')
     const before = bundles.record(name)
     if (before === undefined) return missing('channel')
-    if (before === 'later') return busy()
+    if (before === 'later') return busy
     if (known === before.tag && !(await bundles.waitForOther(name, known, wait * 1000))) {
-      return busy()
+      return busy
     }
     const { text, tag: entityTag } = recordNow(bundles.record(name), before)
     const headers = { etag: entityTag, 'cache-control': 'no-cache', 'accept-post': takenBody }
@@ -99,7 +97,6 @@ const tell = route('POST /bundles/channels/{name}', {
     200: signedRecord,
     204: { description: 'The record is the one of `tag`', schema: null },
   },
-  refusals: [404, 503],
   ports: ['bundles'],
   handle: async ({ ports: { bundles }, params: { name }, query: { wait = 0 }, body }) => {
     if (bundles.record(name) === undefined) return missing('channel')
@@ -107,9 +104,9 @@ const tell = route('POST /bundles/channels/{name}', {
     if (!told.ok) return refused(400, told.error)
     const node = told.value
     const before = bundles.record(name, node)
-    if (before === undefined || before === 'later') return busy()
+    if (before === undefined || before === 'later') return busy
     const isSame = body.tag === before.tag
-    if (isSame && !(await bundles.waitForOther(name, before.tag, wait * 1000, node))) return busy()
+    if (isSame && !(await bundles.waitForOther(name, before.tag, wait * 1000, node))) return busy
     const { text, tag: entityTag } = recordNow(bundles.record(name, node), before)
     const shadow = bundles.shadowFor(node)
     const headers = {
@@ -153,12 +150,11 @@ const health = route('POST /bundles/health', {
       schema: Type.Object({ instance: Type.String() }),
     },
   },
-  refusals: [503],
   ports: ['bundles'],
   handle: async ({ ports: { bundles }, body }) => {
     const heard = await bundles.heard(body)
     if (heard.ok) return success(heard.value)
-    return heard.error === null ? busy() : refused(400, heard.error)
+    return heard.error === null ? busy : refused(400, heard.error)
   },
 })
 
@@ -189,7 +185,7 @@ const journal = route('POST /bundles/journal', {
       }),
     },
   },
-  refusals: [404, 503],
+  refusals: [404],
   ports: ['bundles'],
   handle: async ({ ports: { bundles }, body }) => {
     const taken = await bundles.journal(body)
@@ -200,7 +196,7 @@ const journal = route('POST /bundles/journal', {
       case 'no-database':
         return refused(404, 'this node keeps no journals: it has no database yet')
       case 'away':
-        return notKept()
+        return notKept
     }
   },
 })
@@ -227,7 +223,7 @@ const bundle = route('GET /bundles/{digest}', {
     },
     304: { description: 'The client has it', schema: null },
   },
-  refusals: [404, 416, 503],
+  refusals: [416],
   ports: ['bundles'],
   handle: async ({ ports: { bundles }, params: { digest }, request }) => {
     const entityTag = `"${digest}"`
@@ -243,7 +239,7 @@ const bundle = route('GET /bundles/{digest}', {
     const packed = takesPacked ? await bundles.openPacked(digest) : undefined
     const file = packed ?? bundles.open(digest)
     if (file === undefined) return missing('bundle')
-    if (file === 'busy') return busy()
+    if (file === 'busy') return busy
     if (request.header('if-none-match') === entityTag) {
       file.close()
       return { status: 304, headers }
@@ -269,7 +265,6 @@ const delta = route('GET /bundles/deltas/{digest}/{from}', {
       contentType: 'application/octet-stream',
     },
   },
-  refusals: [404],
   ports: ['bundles'],
   handle: async ({ ports: { bundles }, params: { digest, from } }) => {
     const areDigests = digestForm.test(digest) && digestForm.test(from) && digest !== from
@@ -323,21 +318,11 @@ function rangeOf(header: string, last: number): readonly [number, number] | null
   return end < start ? undefined : [start, end]
 }
 
-function notKept(): Reply {
-  const answer = refused(503, 'the database is away, or too many nodes tell at once')
-  return { ...answer, headers: { 'retry-after': String(retryAfterSeconds) } }
-}
+const notKept = later(
+  503,
+  'the database is away, or too many nodes tell at once',
+  retryAfterSeconds,
+)
+const busy = later(503, 'too many nodes ask at once; ask again later', retryAfterSeconds)
 
-function busy(): Reply {
-  const answer = refused(503, 'too many nodes ask at once; ask again later')
-  return { ...answer, headers: { 'retry-after': String(retryAfterSeconds) } }
-}
-
-export const bundleRoutes: readonly Route[] = Object.freeze([
-  channel,
-  tell,
-  health,
-  journal,
-  bundle,
-  delta,
-])
+export const bundleRoutes = Object.freeze([channel, tell, health, journal, bundle, delta])

@@ -6,7 +6,6 @@ import type { RestartFault, SeenNode } from '#api/ports/cluster-view.ts'
 import { whoFields } from '#access/caller.ts'
 import { missing, refused, success } from '#http/reply.ts'
 import { routesOf } from '#api/route/route.ts'
-import type { Route } from '#api/route/route.ts'
 import { nullable } from '#http/shapes.ts'
 
 const route = routesOf({ tag: 'Cluster', withoutConfig: true, ofPlatform: true })
@@ -160,7 +159,7 @@ const restart = route('POST /api/v1/cluster/nodes/{name}/restart', {
       schema: Type.Object({ name: Type.String(), status: Type.Literal('restarting') }),
     },
   },
-  refusals: [404, 409, 501, 503],
+  refusals: [409, 501],
   ports: ['cluster', 'log'],
   handle: async ({ ports, params: { name }, caller, requestId }) => {
     const asked = await ports.cluster.restart(name)
@@ -232,4 +231,4 @@ function showNode(node: SeenNode, nowMs: number) {
   }
 }
 
-export const clusterRoutes: readonly Route[] = Object.freeze([list, restart, bgp])
+export const clusterRoutes = Object.freeze([list, restart, bgp])

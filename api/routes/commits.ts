@@ -2,7 +2,7 @@
 import { Type } from 'typebox'
 import { WriteRoutes, tryRequests } from '#api/config/planned-requests.ts'
 import { PlannedWrites } from '#api/config/planned-writes.ts'
-import { saidIn, writeAll, writeRefusals } from '#api/config/writes.ts'
+import { saidIn, writeAll } from '#api/config/writes.ts'
 import { created } from '#http/reply.ts'
 import { route } from '#api/route/route.ts'
 import type { Route } from '#api/route/route.ts'
@@ -45,7 +45,7 @@ export function commitRoutes(rows: readonly Route[]): readonly Route[] {
     bodyBytesMax,
     responses: { 201: { description: 'The commit', schema: Committed, hasRevision: true } },
     takesDryRun: true,
-    refusals: [404, 412, ...writeRefusals],
+    refusals: [404, 412],
     ports: writes.ports,
     handle: async (context) => {
       const { ports } = context

@@ -97,7 +97,7 @@ const action = (name: ShownAction): Route =>
     summary: says[name],
     details: 'Only for system administrators. 409: it is not possible now, and why.',
     responses: { 200: { description: 'The delivery', schema: Delivery } },
-    refusals: [404, 409, 503],
+    refusals: [409],
     ports: ['deliveries'],
     handle: async ({ ports, params: { channel } }) => {
       const acted = await ports.deliveries.act(channel, name)
@@ -115,7 +115,4 @@ function show({ phaseSinceMs, verdict, ...delivery }: ShownDelivery) {
   }
 }
 
-export const deliveryRoutes: readonly Route[] = Object.freeze([
-  list,
-  ...shownActions.map((name) => action(name)),
-])
+export const deliveryRoutes = Object.freeze([list, ...shownActions.map((name) => action(name))])

@@ -18,7 +18,7 @@ import { NamedPaging, pageByName, withDnsName } from '#http/paging.ts'
 import { created, invalid, missing, noContent, refused } from '#http/reply.ts'
 import type { Reply } from '#http/reply.ts'
 import { routesOf } from '#api/route/route.ts'
-import type { Route, RouteContext } from '#api/route/route.ts'
+import type { RouteContext } from '#api/route/route.ts'
 import { sentenceList } from '#http/sentence-list.ts'
 import { storeFailed } from '#http/store-reply.ts'
 import { NewTsigKey, NewTsigKeyAnswer, TsigKey, showTsigKey } from '../resources/tsig-key.ts'
@@ -40,7 +40,7 @@ const createKey = route('POST /api/v1/dns/tsig-keys', {
     'It needs `GSLB_SECRET_KEY`, under which secrets are stored; without it the answer is 503.',
   body: NewTsigKey,
   responses: { 201: { description: 'The key and its secret', schema: NewTsigKeyAnswer } },
-  refusals: [409, 503],
+  refusals: [409],
   ports: ['config', 'auth', 'dynamicDns', 'hasTextsOfOthers', 'clock'],
   handle: async (context) => {
     const { caller, ports, body } = context
@@ -91,7 +91,6 @@ const deleteKey = route('DELETE /api/v1/dns/tsig-keys/{id}', {
   withoutConfig: true,
   summary: 'Delete a TSIG key: no update with it is carried out any more',
   responses: { 204: { description: 'It is gone', schema: null } },
-  refusals: [404],
   ports: ['dynamicDns'],
   handle: async ({ caller, ports, params }) => {
     const deleted = await ports.dynamicDns.deleteKey(scopeOf(caller), params.id)
@@ -164,7 +163,6 @@ const deleteRecord = route('DELETE /api/v1/dns/txt-records/{id}', {
   withoutConfig: true,
   summary: 'Delete a TXT record',
   responses: { 204: { description: 'It is gone', schema: null } },
-  refusals: [404],
   ports: ['dynamicDns'],
   handle: async ({ caller, ports, params }) => {
     const deleted = await ports.dynamicDns.deleteRecord(scopeOf(caller), params.id)
@@ -235,7 +233,7 @@ function byName<T extends { readonly name: string; readonly id: string }>(all: r
     .sort((a, b) => order(a.name, b.name) || order(a.id, b.id))
 }
 
-export const dnsRoutes: readonly Route[] = Object.freeze([
+export const dnsRoutes = Object.freeze([
   createKey,
   listKeys,
   deleteKey,

@@ -4,12 +4,11 @@ import type { ConfigEntry } from '#config/entry.ts'
 import { uuidV7 } from '#lib/uuid.ts'
 import { objectToChange } from '#api/config/object-routes.ts'
 import { findObject, listObjects } from '#api/config/reads.ts'
-import { remove, write, writeRefusals } from '#api/config/writes.ts'
+import { remove, write } from '#api/config/writes.ts'
 import { apiLimits } from '#http/limits.ts'
 import { NamedPaging, pageByName } from '#http/paging.ts'
-import { created, missing, refused, success } from '#http/reply.ts'
+import { created, later, missing, success } from '#http/reply.ts'
 import { routesOf } from '#api/route/route.ts'
-import type { Route } from '#api/route/route.ts'
 import { storeFailed } from '#http/store-reply.ts'
 import {
   DelegatedDomain,
@@ -57,7 +56,6 @@ const create = route('POST /api/v1/domains', {
   responses: {
     201: { description: 'The domain, not checked yet', schema: DelegatedDomain, isTagged: true },
   },
-  refusals: writeRefusals,
   ports: ['config', 'configWriter', 'clock', 'log'],
   handle: async (context) => {
     const { caller, ports, body } = context
@@ -83,21 +81,17 @@ const verify = route('POST /api/v1/domains/{id}/verify', {
     'It takes as long as the servers do, at most some ten seconds. 429 after ' +
     `${apiLimits.domainChecks.burst} of a tenant in a row; 503 while four of it run, or eight in all.`,
   responses: { 200: { description: 'The domain, checked', schema: DelegatedDomain } },
-  refusals: [404, 429, 503],
+  refusals: [429],
   ports: ['config', 'domainChecks', 'domains'],
   handle: async (context) => {
     const entry = findObject(context, 'DelegatedDomain', context.params.id)
     if (entry === undefined) return missing('delegated domain')
     const waitMs = context.ports.domainChecks.take(entry.tenant)
-    if (waitMs > 0) {
-      const often = refused(429, 'too many checks of domains: wait')
-      return { ...often, headers: { 'retry-after': String(Math.ceil(waitMs / 1_000)) } }
-    }
+    if (waitMs > 0) return later(429, 'too many checks of domains: wait', waitMs / 1_000)
     const found = await context.ports.domains.verify(claimOf(entry))
     if (found.ok) return success(showDomain(entry, found.value))
     if (found.error !== 'busy') return storeFailed(found.error)
-    const busy = refused(503, 'other domains are being checked already: try again in a moment')
-    return { ...busy, headers: { 'retry-after': '5' } }
+    return later(503, 'other domains are being checked already: try again in a moment', 5)
   },
 })
 
@@ -107,7 +101,6 @@ const removeDomain = route('DELETE /api/v1/domains/{id}', {
   details: '409 names the records that the tenant could no longer write without it.',
   responses: { 204: { description: 'It is gone', schema: null } },
   ifMatch: 'the domain',
-  refusals: [404, ...writeRefusals],
   ports: ['config', 'configWriter', 'domains', 'log'],
   handle: async (context) => {
     const { ports, isDryRun } = context
@@ -121,4 +114,4 @@ const removeDomain = route('DELETE /api/v1/domains/{id}', {
   },
 })
 
-export const domainRoutes: readonly Route[] = Object.freeze([list, create, verify, removeDomain])
+export const domainRoutes = Object.freeze([list, create, verify, removeDomain])

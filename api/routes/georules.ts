@@ -3,7 +3,7 @@ import { Type } from 'typebox'
 import { partsIn } from '#config/entry.ts'
 import type { ConfigPart } from '#config/entry.ts'
 import { findObject, findPart, partIn, targetOf } from '#api/config/reads.ts'
-import { remove, write, writeRefusals } from '#api/config/writes.ts'
+import { remove, write } from '#api/config/writes.ts'
 import type { Written } from '#api/config/writes.ts'
 import { preconditionOf } from '#api/route/if-match.ts'
 import { Paging, pageInOrder } from '#http/paging.ts'
@@ -18,7 +18,7 @@ import {
 } from '../resources/geo-rule.ts'
 import { canonical } from '../resources/member.ts'
 import { routesOf } from '#api/route/route.ts'
-import type { Route, RouteContext } from '#api/route/route.ts'
+import type { RouteContext } from '#api/route/route.ts'
 
 const route = routesOf({ tag: 'Geo rules' })
 
@@ -27,7 +27,6 @@ const list = route('GET /api/v1/pools/{poolId}/georules', {
   summary: 'The geo rules of a pool, in the order of its file',
   query: Paging,
   responses: { 200: { description: 'Geo rules', schema: Type.Array(GeoRule) } },
-  refusals: [404],
   ports: ['config'],
   handle: (context) => {
     const pool = findObject(context, 'Pool', context.params.poolId)
@@ -44,7 +43,6 @@ const create = route('POST /api/v1/pools/{poolId}/georules', {
   body: NewGeoRule,
   responses: { 201: { description: 'The geo rule', schema: GeoRule, isTagged: true } },
   ifMatch: 'the pool',
-  refusals: [404, ...writeRefusals],
   ports: ['config', 'configWriter', 'licence', 'clock', 'log'],
   handle: async (context) => {
     const { caller, params, body } = context
@@ -73,7 +71,6 @@ const replace = route('PUT /api/v1/georules/{id}', {
   body: GeoRuleChange,
   responses: { 200: { description: 'The geo rule', schema: GeoRule, isTagged: true } },
   ifMatch: 'the geo rule',
-  refusals: [404, ...writeRefusals],
   ports: ['config', 'configWriter', 'licence', 'clock', 'log'],
   handle: async (context) => {
     const { caller, params, body } = context
@@ -101,7 +98,6 @@ const removeRule = route('DELETE /api/v1/georules/{id}', {
   summary: 'Delete a geo rule',
   responses: { 204: { description: 'It is gone', schema: null } },
   ifMatch: 'the geo rule',
-  refusals: [404, ...writeRefusals],
   ports: ['config', 'configWriter', 'log'],
   handle: async (context) => {
     const found = findPart(context, 'GeoRule', context.params.id)
@@ -136,4 +132,4 @@ function shown({ entry, partId }: Written) {
   return showGeoRule(entry.uid, partIn('GeoRule', entry, partId))
 }
 
-export const geoRuleRoutes: readonly Route[] = Object.freeze([list, create, replace, removeRule])
+export const geoRuleRoutes = Object.freeze([list, create, replace, removeRule])

@@ -2,10 +2,9 @@
 import { visibleTenant } from '#access/caller.ts'
 import { findObject } from '#api/config/reads.ts'
 import { apiLimits } from '#http/limits.ts'
-import { missing, refused, success } from '#http/reply.ts'
+import { later, missing, refused, success } from '#http/reply.ts'
 import type { Reply } from '#http/reply.ts'
 import { route } from '#api/route/route.ts'
-import type { Route } from '#api/route/route.ts'
 import type { PastFault } from '#api/ports/past.ts'
 import { partsIn } from '#config/entry.ts'
 import {
@@ -25,7 +24,7 @@ const history = route('GET /api/v1/pools/{id}/health-history', {
     'journal.maxMegabytes say. What no journal has is `unknown`, with a reason.',
   query: HealthHistoryQuery,
   responses: { 200: { description: 'Stretches of each member', schema: HealthHistory } },
-  refusals: [404, 429, 503],
+  refusals: [429],
   ports: ['config', 'past', 'simulationSources'],
   handle: async (context) => {
     const { ports, params, query, request } = context
@@ -36,7 +35,7 @@ const history = route('GET /api/v1/pools/{id}/health-history', {
     const members = member === undefined ? all : all.filter((uid) => uid === member)
     if (member !== undefined && members.length === 0) return missing('member')
     const waitMs = ports.simulationSources.take(request.address)
-    if (waitMs > 0) return later(429, Math.ceil(waitMs / 1_000), 'too many looks back: wait')
+    if (waitMs > 0) return later(429, 'too many looks back: wait', waitMs / 1_000)
     const found = await ports.past.health({
       tenant: pool.tenant,
       members: members.slice(0, historyLimits.membersMax),
@@ -49,16 +48,12 @@ const history = route('GET /api/v1/pools/{id}/health-history', {
 })
 
 function refusalOf(fault: PastFault): Reply {
-  if (fault.code === 'busy') return later(503, 1, 'other explanations are waiting: try again')
+  if (fault.code === 'busy') return later(503, 'other explanations are waiting: try again', 1)
   if (fault.code === 'away') {
-    return later(503, apiLimits.retryAfter.readingSeconds, fault.reason)
+    return later(503, fault.reason, apiLimits.retryAfter.readingSeconds)
   }
-  if (fault.code === 'too-slow') return later(503, 1, 'the look back took too long and was ended')
+  if (fault.code === 'too-slow') return later(503, 'the look back took too long and was ended', 1)
   return refused(404, fault.code === 'unknown' ? fault.reason : 'nothing is known of the past')
 }
 
-function later(status: number, seconds: number, sentence: string): Reply {
-  return { ...refused(status, sentence), headers: { 'retry-after': String(seconds) } }
-}
-
-export const healthHistoryRoutes: readonly Route[] = Object.freeze([history])
+export const healthHistoryRoutes = Object.freeze([history])

@@ -5,7 +5,6 @@ import type { HealthSignal } from '#state/ports/health-signals.ts'
 import { findPart } from '#api/config/reads.ts'
 import { missing, refused, success } from '#http/reply.ts'
 import { routesOf } from '#api/route/route.ts'
-import type { Route } from '#api/route/route.ts'
 import { UnixSeconds, nullable } from '#http/shapes.ts'
 
 const route = routesOf({ tag: 'Health signals' })
@@ -103,7 +102,7 @@ const post = route('POST /api/v1/members/{id}/health-signal', {
   body: Type.Object({}, { additionalProperties: true }),
   shownBody: SignalBody,
   responses: { 200: { description: 'The verdict as it was taken', schema: Signal } },
-  refusals: [404, 409, 503],
+  refusals: [409],
   ports: ['config', 'healthSignals', 'clock'],
   handle: async (context) => {
     const { ports, params, query, body } = context
@@ -128,7 +127,6 @@ const list = route('GET /api/v1/members/{id}/health-signals', {
   needs: 'member:read',
   summary: 'The unexpired signals of a member, by source',
   responses: { 200: { description: 'Signals', schema: Type.Array(Signal) } },
-  refusals: [404, 503],
   ports: ['config', 'healthSignals', 'clock'],
   handle: async (context) => {
     const { ports, params } = context
@@ -154,4 +152,4 @@ function shown({ source, healthy, score, postedAtMs, expiresAtMs }: HealthSignal
   }
 }
 
-export const healthSignalRoutes: readonly Route[] = Object.freeze([post, list])
+export const healthSignalRoutes = Object.freeze([post, list])

@@ -37,7 +37,6 @@ export const getReady = route('GET /api/v1/ready', {
       schema: Type.Object({ status: Type.Literal('ready'), reasons }),
     },
   },
-  refusals: [503],
   refusalBodies: { 503: Type.Object({ error: Type.String(), reasons }) },
   ports: ['view'],
   handle: ({ ports }) => {

@@ -3,7 +3,7 @@ import { etagOf } from '#config/entry.ts'
 import type { ConfigEntry } from '#config/entry.ts'
 import type { UpdateObject } from '#config/operation.ts'
 import { findObject, targetOf } from '#api/config/reads.ts'
-import { remove, tagged, write, writeRefusals } from '#api/config/writes.ts'
+import { remove, tagged, write } from '#api/config/writes.ts'
 import { preconditionOf } from '#api/route/if-match.ts'
 import type { Precondition } from '#api/route/if-match.ts'
 import { missing, refused, success } from '#http/reply.ts'
@@ -16,7 +16,7 @@ import {
   specOfHealthCheck,
 } from '../resources/health-check.ts'
 import { routesOf } from '#api/route/route.ts'
-import type { Route, RouteContext } from '#api/route/route.ts'
+import type { RouteContext } from '#api/route/route.ts'
 
 const route = routesOf({ tag: 'Health checks' })
 
@@ -26,7 +26,6 @@ const put = route('PUT /api/v1/pools/{id}/healthcheck', {
   body: HealthCheckBody,
   responses: { 200: { description: 'The health check', schema: HealthCheck, isTagged: true } },
   ifMatch: 'the pool',
-  refusals: [404, ...writeRefusals],
   ports: ['config', 'configWriter', 'checkPolicy', 'log'],
   handle: async (context) => {
     const { params, body } = context
@@ -45,7 +44,6 @@ const patch = route('PATCH /api/v1/pools/{id}/healthcheck', {
   body: HealthCheckPatch,
   responses: { 200: { description: 'The health check', schema: HealthCheck, isTagged: true } },
   ifMatch: 'the pool',
-  refusals: [404, ...writeRefusals],
   ports: ['config', 'configWriter', 'checkPolicy', 'log'],
   handle: async (context) => {
     const { caller, params, body } = context
@@ -79,7 +77,6 @@ const get = route('GET /api/v1/pools/{id}/healthcheck', {
   needs: 'hc:read',
   summary: 'The health check of a pool',
   responses: { 200: { description: 'The health check', schema: HealthCheck, isTagged: true } },
-  refusals: [404],
   ports: ['config'],
   handle: (context) => {
     const pool = findObject(context, 'Pool', context.params.id)
@@ -95,7 +92,6 @@ const removeCheck = route('DELETE /api/v1/pools/{id}/healthcheck', {
   summary: 'Delete the health check of a pool: all its members count as healthy',
   responses: { 204: { description: 'It is gone', schema: null } },
   ifMatch: 'the pool',
-  refusals: [404, ...writeRefusals],
   ports: ['config', 'configWriter', 'log'],
   handle: async (context) => {
     const pool = findObject(context, 'Pool', context.params.id)
@@ -149,4 +145,4 @@ export function scriptCheckRefusal(
 
 const scriptsAreForAdmins = 'admin access required: only a system administrator sets script checks'
 
-export const healthCheckRoutes: readonly Route[] = Object.freeze([put, patch, get, removeCheck])
+export const healthCheckRoutes = Object.freeze([put, patch, get, removeCheck])

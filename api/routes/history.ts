@@ -11,7 +11,7 @@ import { revertOperations } from '#config/revert.ts'
 import { kinds } from '#schemas/kinds.ts'
 import { visibleTenant } from '#access/caller.ts'
 import { findObject } from '#api/config/reads.ts'
-import { writeAll, writeRefusals } from '#api/config/writes.ts'
+import { writeAll } from '#api/config/writes.ts'
 import {
   HistoryDetail,
   HistoryEntry,
@@ -21,10 +21,10 @@ import {
   showHeld,
 } from '#api/history/history-json.ts'
 import type { Fates } from '#api/history/history-json.ts'
-import { created, missing, refused, success } from '#http/reply.ts'
+import { created, later, missing, refused, success } from '#http/reply.ts'
 import type { Reply } from '#http/reply.ts'
 import { routesOf } from '#api/route/route.ts'
-import type { Route, RouteContext } from '#api/route/route.ts'
+import type { RouteContext } from '#api/route/route.ts'
 import { scriptCheckRefusal } from './healthcheck.ts'
 import { chainRefusal, scriptRefusal } from './services.ts'
 
@@ -91,7 +91,7 @@ function failed(fault: HistoryFault): Reply {
   if (fault === 'not-found') return missing('commit')
   const why =
     fault === 'busy' ? 'too many ask for the history' : 'the history cannot be read at the moment'
-  return { ...refused(503, `${why}: try again in a moment`), headers: { 'retry-after': '1' } }
+  return later(503, `${why}: try again in a moment`, 1)
 }
 
 async function page(context: Context, { limit, cursor = '' }: Page, uid: string): Promise<Reply> {
@@ -124,7 +124,7 @@ const list = route('GET /api/v1/history', {
     'see held commits, by their time.',
   query: Page,
   responses: { 200: { description: 'Commits', schema: Type.Array(HistoryEntry) } },
-  refusals: [404, 503],
+  refusals: [404],
   ports: ['view', 'history', 'commitFates'],
   handle: (context) => page(context, context.query, ''),
 })
@@ -134,7 +134,6 @@ const ofPool = route('GET /api/v1/pools/{id}/history', {
   summary: 'Commits that changed a pool, with its members, rules and health check',
   query: Page,
   responses: { 200: { description: 'Commits', schema: Type.Array(HistoryEntry) } },
-  refusals: [404, 503],
   ports: ['view', 'config', 'history', 'commitFates'],
   handle: (context) => {
     const pool = findObject(context, 'Pool', context.params.id)
@@ -146,7 +145,6 @@ const get = route('GET /api/v1/history/{commit}', {
   needs: 'history:read',
   summary: 'What a commit changed, object by object and field by field',
   responses: { 200: { description: 'The commit', schema: HistoryDetail } },
-  refusals: [404, 503],
   ports: ['view', 'history', 'commitFates'],
   handle: async (context) => {
     const { caller, ports, params } = context
@@ -166,7 +164,6 @@ const revert = route('POST /api/v1/history/{commit}/revert', {
     'several tenants, a tenant takes back its own part.',
   responses: { 201: { description: 'The new commit', schema: Reverted, hasRevision: true } },
   takesDryRun: true,
-  refusals: [404, ...writeRefusals],
   ports: ['config', 'configWriter', 'history', 'licence', 'checkPolicy', 'domains', 'clock', 'log'],
   handle: async (context) => {
     const { caller, ports, params } = context
@@ -275,4 +272,4 @@ function asByHand(operation: Operation, { ports }: RevertContext): Operation {
   return { ...timed, limit: { partsMax: most.membersMax, message: most.refusal } } as Operation
 }
 
-export const historyRoutes: readonly Route[] = Object.freeze([list, get, revert, ofPool])
+export const historyRoutes = Object.freeze([list, get, revert, ofPool])

@@ -4,7 +4,6 @@ import { licenceSources, licenceStatuses } from '#licence/state.ts'
 import { tokenLimits } from '#licence/token.ts'
 import { invalid, success } from '#http/reply.ts'
 import { routesOf } from '#api/route/route.ts'
-import type { Route } from '#api/route/route.ts'
 import { body, nullable } from '#http/shapes.ts'
 import { storeAway, storeFailed } from '#http/store-reply.ts'
 
@@ -55,4 +54,4 @@ const apply = route('POST /api/v1/license', {
   },
 })
 
-export const licenseRoutes: readonly Route[] = Object.freeze([get, apply])
+export const licenseRoutes = Object.freeze([get, apply])

@@ -4,7 +4,7 @@ import type { Operation } from '#config/operation.ts'
 import { uuidV7 } from '#lib/uuid.ts'
 import { objectRoutes } from '#api/config/object-routes.ts'
 import { findObject, findPart, targetOf } from '#api/config/reads.ts'
-import { write, writeRefusals } from '#api/config/writes.ts'
+import { write } from '#api/config/writes.ts'
 import { invalid } from '#http/reply.ts'
 import {
   MaintenanceWindow,
@@ -14,7 +14,7 @@ import {
   statusOf,
 } from '../resources/maintenance-window.ts'
 import { route } from '#api/route/route.ts'
-import type { Route, RouteContext } from '#api/route/route.ts'
+import type { RouteContext } from '#api/route/route.ts'
 
 const tag = 'Maintenance windows'
 type Entry = ConfigEntry<'MaintenanceWindow'>
@@ -33,7 +33,6 @@ const create = route('POST /api/v1/maintenance-windows', {
   summary: 'Take a member, or each member of a pool, out of rotation for a time',
   body: NewMaintenanceWindow,
   responses: { 201: windows.one },
-  refusals: writeRefusals,
   ports: ['config', 'configWriter', 'clock', 'log'],
   handle: async (context) => {
     const { resourceType, resourceId, startAt, endAt } = context.body
@@ -80,8 +79,4 @@ function stayOut(
   return [{ verb: 'disable-members', kind: 'Pool', target: targetOf(caller, pool.uid), members }]
 }
 
-export const maintenanceWindowRoutes: readonly Route[] = Object.freeze([
-  create,
-  windows.list('Windows'),
-  cancel,
-])
+export const maintenanceWindowRoutes = Object.freeze([create, windows.list('Windows'), cancel])

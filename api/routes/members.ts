@@ -3,7 +3,7 @@ import { Type } from 'typebox'
 import { partsIn } from '#config/entry.ts'
 import { effectiveNow } from '#api/config/effective.ts'
 import { findObject, findPart, partIn, targetOf } from '#api/config/reads.ts'
-import { remove, tagged, write, writeRefusals } from '#api/config/writes.ts'
+import { remove, tagged, write } from '#api/config/writes.ts'
 import type { Written } from '#api/config/writes.ts'
 import { preconditionOf } from '#api/route/if-match.ts'
 import { Paging, pageInOrder } from '#http/paging.ts'
@@ -20,7 +20,7 @@ import {
   specOfNewMember,
 } from '../resources/member.ts'
 import { routesOf } from '#api/route/route.ts'
-import type { Route, RouteContext } from '#api/route/route.ts'
+import type { RouteContext } from '#api/route/route.ts'
 
 const route = routesOf({ tag: 'Members' })
 
@@ -30,7 +30,6 @@ const create = route('POST /api/v1/pools/{id}/members', {
   body: NewMember,
   responses: { 201: { description: 'The member', schema: Member, isTagged: true } },
   ifMatch: 'the pool',
-  refusals: [404, ...writeRefusals],
   ports: ['config', 'configWriter', 'licence', 'overlays', 'clock', 'log'],
   handle: async (context) => {
     const { caller, ports, params, body } = context
@@ -60,7 +59,6 @@ const list = route('GET /api/v1/pools/{id}/members', {
   summary: 'The members of a pool, in the order of its file',
   query: Paging,
   responses: { 200: { description: 'Members', schema: Type.Array(Member) } },
-  refusals: [404],
   ports: ['config', 'overlays', 'clock'],
   handle: (context) => {
     const pool = findObject(context, 'Pool', context.params.id)
@@ -75,7 +73,6 @@ const get = route('GET /api/v1/members/{id}', {
   needs: 'member:read',
   summary: 'One member',
   responses: { 200: { description: 'The member', schema: Member, isTagged: true } },
-  refusals: [404],
   ports: ['config', 'overlays', 'clock'],
   handle: (context) => {
     const found = findPart(context, 'Member', context.params.id)
@@ -95,7 +92,6 @@ const change = route('PUT /api/v1/members/{id}', {
   body: MemberChange,
   responses: { 200: { description: 'The member', schema: Member, isTagged: true } },
   ifMatch: 'the member',
-  refusals: [404, ...writeRefusals],
   ports: ['config', 'configWriter', 'overlays', 'clock', 'log'],
   handle: (context) => changeMember(context, context.params.id, context.body),
 })
@@ -107,7 +103,6 @@ const patch = route('PATCH /api/v1/members/{id}', {
   body: MemberPatch,
   responses: { 200: { description: 'The member', schema: Member, isTagged: true } },
   ifMatch: 'the member',
-  refusals: [404, ...writeRefusals],
   ports: ['config', 'configWriter', 'overlays', 'clock', 'log'],
   handle: (context) => changeMember(context, context.params.id, context.body),
 })
@@ -137,7 +132,6 @@ const removeMember = route('DELETE /api/v1/members/{id}', {
   summary: 'Delete a member, with the geo rules, rollouts and windows that name it',
   responses: { 204: { description: 'It is gone', schema: null } },
   ifMatch: 'the member',
-  refusals: [404, ...writeRefusals],
   ports: ['config', 'configWriter', 'log'],
   handle: async (context) => {
     const found = findPart(context, 'Member', context.params.id)
@@ -153,11 +147,4 @@ function shown(ports: Ports<'config' | 'overlays' | 'clock'>, { entry, partId }:
   return showMember(entry.uid, partIn('Member', entry, partId), effectiveNow(ports))
 }
 
-export const memberRoutes: readonly Route[] = Object.freeze([
-  create,
-  list,
-  get,
-  change,
-  patch,
-  removeMember,
-])
+export const memberRoutes = Object.freeze([create, list, get, change, patch, removeMember])

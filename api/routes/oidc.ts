@@ -2,7 +2,6 @@
 import { Type } from 'typebox'
 import { beginLogin, finishLogin } from '#access/auth/oidc-login.ts'
 import { routesOf } from '#api/route/route.ts'
-import type { Route } from '#api/route/route.ts'
 
 const route = routesOf({ tag: 'Authentication', withoutConfig: true })
 
@@ -35,7 +34,7 @@ const callback = route('GET /api/v1/auth/oidc/callback', {
       setsCookie: true,
     },
   },
-  refusals: [401, 403, 404, 409, 502, 503],
+  refusals: [401, 403, 404, 409, 502],
   ports: [
     'view',
     'config',
@@ -57,4 +56,4 @@ const callback = route('GET /api/v1/auth/oidc/callback', {
   },
 })
 
-export const oidcRoutes: readonly Route[] = Object.freeze([authorize, callback])
+export const oidcRoutes = Object.freeze([authorize, callback])

@@ -8,7 +8,7 @@ import { WriteRoutes, tryRequests } from '#api/config/planned-requests.ts'
 import { PlannedWrites } from '#api/config/planned-writes.ts'
 import { seenWarnings } from '#api/config/writes.ts'
 import { apiLimits } from '#http/limits.ts'
-import { invalid, refused, success } from '#http/reply.ts'
+import { invalid, later, success } from '#http/reply.ts'
 import type { Reply } from '#http/reply.ts'
 import { route } from '#api/route/route.ts'
 import type { Route, RouteContext } from '#api/route/route.ts'
@@ -36,11 +36,11 @@ export function planRoutes(rows: readonly Route[]): readonly Route[] {
     body: NewPlan,
     bodyBytesMax,
     responses: { 200: { description: 'The plan', schema: Plan } },
-    refusals: [404, 409, 412, 429, 503],
+    refusals: [404, 409, 412, 429],
     ports: [...writes.ports, 'planner', 'plansUnderWay'],
     handle: async (context) => {
       const leave = context.ports.plansUnderWay.enter(context.caller.tenant)
-      if (leave === undefined) return later(429, 'your tenant has a plan under way: wait for it')
+      if (leave === undefined) return later(429, 'your tenant has a plan under way: wait for it', 1)
       try {
         return await answer(context, writes)
       } finally {
@@ -97,15 +97,11 @@ function replyOf(fault: PlanFault): Reply {
     case 'invalid':
       return invalid(fault.field, fault.reason)
     case 'busy':
-      return later(503, 'other plans are waiting: try again')
+      return later(503, 'other plans are waiting: try again', 1)
     case 'no-bundle':
       return later(503, 'this node answers nothing yet', apiLimits.retryAfter.readingSeconds)
     case 'too-slow':
     case 'failed':
-      return later(503, 'the plan took too much time or memory and was ended: use `gslbd plan`')
+      return later(503, 'the plan took too much time or memory and was ended: use `gslbd plan`', 1)
   }
-}
-
-function later(status: number, sentence: string, seconds = 1): Reply {
-  return { ...refused(status, sentence), headers: { 'retry-after': String(seconds) } }
 }

@@ -1,7 +1,7 @@
 // /api/v1/pools: named groups of interchangeable members.
 import type { Operation } from '#config/operation.ts'
 import { objectRoutes, objectToChange } from '#api/config/object-routes.ts'
-import { write, writeRefusals } from '#api/config/writes.ts'
+import { write } from '#api/config/writes.ts'
 import { conditional } from '#api/route/if-match.ts'
 import type { Reply } from '#http/reply.ts'
 import {
@@ -14,7 +14,7 @@ import {
   specOfNewPool,
 } from '../resources/pool.ts'
 import { route } from '#api/route/route.ts'
-import type { Route, RouteContext } from '#api/route/route.ts'
+import type { RouteContext } from '#api/route/route.ts'
 
 const tag = 'Pools'
 const pools = objectRoutes({
@@ -29,7 +29,6 @@ const create = route('POST /api/v1/pools', {
   summary: 'Create a pool without members; its name is unique across tenants',
   body: NewPool,
   responses: { 201: pools.one },
-  refusals: writeRefusals,
   ports: ['configWriter', 'log'],
   handle: async (context) => {
     const { caller, body } = context
@@ -47,7 +46,6 @@ const rename = route('PUT /api/v1/pools/{id}', {
   body: PoolBody,
   responses: { 200: pools.one },
   ifMatch: 'the pool',
-  refusals: [404, ...writeRefusals],
   ports: ['config', 'configWriter', 'log'],
   handle: (context) => changePool(context, context.params.id, context.body),
 })
@@ -59,7 +57,6 @@ const patch = route('PATCH /api/v1/pools/{id}', {
   body: PoolPatch,
   responses: { 200: pools.one },
   ifMatch: 'the pool',
-  refusals: [404, ...writeRefusals],
   ports: ['config', 'configWriter', 'log'],
   handle: (context) => changePool(context, context.params.id, context.body),
 })
@@ -90,7 +87,7 @@ const removePool = pools.remove({
   description: 'It is gone; its services have no pool',
 })
 
-export const poolRoutes: readonly Route[] = Object.freeze([
+export const poolRoutes = Object.freeze([
   create,
   pools.list(),
   pools.get(),

@@ -5,7 +5,7 @@ import { sees } from '#access/caller.ts'
 import { partsIn } from '#config/entry.ts'
 import { rrsetOf } from '#compiler/values/record-sets.ts'
 import { findPart, targetOf } from '#api/config/reads.ts'
-import { remove, tagged, write, writeRefusals } from '#api/config/writes.ts'
+import { remove, tagged, write } from '#api/config/writes.ts'
 import type { Written } from '#api/config/writes.ts'
 import { preconditionOf } from '#api/route/if-match.ts'
 import { NamedPaging, dnsNameOf, pageByName, withDnsName } from '#http/paging.ts'
@@ -27,7 +27,7 @@ import {
 } from '../resources/record.ts'
 import type { RecordRow } from '../resources/record.ts'
 import { routesOf } from '#api/route/route.ts'
-import type { Route, RouteContext } from '#api/route/route.ts'
+import type { RouteContext } from '#api/route/route.ts'
 
 const route = routesOf({ tag: 'Records' })
 
@@ -50,7 +50,6 @@ const create = route('POST /api/v1/records', {
     '409 until the last check of that domain has found it verified.',
   body: NewRecord,
   responses: { 201: { description: 'The record set', schema: Record, isTagged: true } },
-  refusals: writeRefusals,
   ports: ['config', 'configWriter', 'domains', 'log'],
   handle: async (context) => {
     const { caller, body } = context
@@ -105,7 +104,6 @@ const get = route('GET /api/v1/records/{id}', {
   needs: 'record:read',
   summary: 'One record set',
   responses: { 200: { description: 'The record set', schema: Record, isTagged: true } },
-  refusals: [404],
   ports: ['config'],
   handle: (context) => {
     const found = findPart(context, 'RecordSet', context.params.id)
@@ -120,7 +118,6 @@ const replace = route('PUT /api/v1/records/{id}', {
   body: RecordBody,
   responses: { 200: { description: 'The record set', schema: Record, isTagged: true } },
   ifMatch: 'the record set',
-  refusals: [404, ...writeRefusals],
   ports: ['config', 'configWriter', 'domains', 'log'],
   handle: (context) =>
     change(context, context.params.id, { ...context.body, ttl: context.body.ttl ?? null }),
@@ -132,7 +129,6 @@ const patch = route('PATCH /api/v1/records/{id}', {
   body: RecordPatch,
   responses: { 200: { description: 'The record set', schema: Record, isTagged: true } },
   ifMatch: 'the record set',
-  refusals: [404, ...writeRefusals],
   ports: ['config', 'configWriter', 'domains', 'log'],
   handle: (context) => change(context, context.params.id, context.body),
 })
@@ -173,7 +169,6 @@ const removeRecord = route('DELETE /api/v1/records/{id}', {
   summary: 'Delete a record set; a file goes with its last one',
   responses: { 204: { description: 'It is gone', schema: null } },
   ifMatch: 'the record set',
-  refusals: [404, ...writeRefusals],
   ports: ['config', 'configWriter', 'log'],
   handle: async (context) => {
     const found = findPart(context, 'RecordSet', context.params.id)
@@ -185,11 +180,4 @@ const removeRecord = route('DELETE /api/v1/records/{id}', {
   },
 })
 
-export const recordRoutes: readonly Route[] = Object.freeze([
-  create,
-  list,
-  get,
-  replace,
-  patch,
-  removeRecord,
-])
+export const recordRoutes = Object.freeze([create, list, get, replace, patch, removeRecord])

@@ -7,12 +7,11 @@ import { uuidV7 } from '#lib/uuid.ts'
 import { redirectCodeDefault, redirectCodes, RedirectSpec } from '#schemas/objects/redirect.ts'
 import { objectRoutes } from '#api/config/object-routes.ts'
 import { listObjects } from '#api/config/reads.ts'
-import { write, writeRefusals } from '#api/config/writes.ts'
+import { write } from '#api/config/writes.ts'
 import { unownedRefusal } from '#api/domains/record-rights.ts'
 import { NamedPaging, pageByName } from '#http/paging.ts'
 import { invalid, refused } from '#http/reply.ts'
 import { route } from '#api/route/route.ts'
-import type { Route } from '#api/route/route.ts'
 import { body } from '#http/shapes.ts'
 import { defaulted, plain, withoutDefaults } from '../resources/fields.ts'
 
@@ -89,7 +88,6 @@ const create = route('POST /api/v1/redirects', {
     'Redirects of all hosts of a domain (`*.old.example.com`) come from Git alone.',
   body: NewRedirect,
   responses: { 201: redirects.one },
-  refusals: writeRefusals,
   ports: ['config', 'configWriter', 'licence', 'domains', 'clock', 'log'],
   handle: async (context) => {
     const { caller, ports } = context
@@ -147,4 +145,4 @@ function sentCode(code: number): number {
   return redirectCodes.find((one) => one === code) ?? redirectCodeDefault
 }
 
-export const redirectRoutes: readonly Route[] = Object.freeze([list, create, removeRedirect])
+export const redirectRoutes = Object.freeze([list, create, removeRedirect])

@@ -60,7 +60,6 @@ export function referenceRoutes(others: readonly Route[]): readonly Route[] {
         200: { description: 'The file', schema: Type.String(), contentType: 'text/plain' },
         304: { description: 'It is as before: its `ETag` is in `If-None-Match`', schema: null },
       },
-      refusals: [404],
       handle: ({ params, request }) => fileOf(params.file, request.header('if-none-match')),
     }),
   ]

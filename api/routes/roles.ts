@@ -12,7 +12,6 @@ import { Name, named } from '#http/paging.ts'
 import { created, invalid, missing, noContent, refused, success } from '#http/reply.ts'
 import type { Reply } from '#http/reply.ts'
 import { routesOf } from '#api/route/route.ts'
-import type { Route } from '#api/route/route.ts'
 import { UnixSeconds, body, nullable } from '#http/shapes.ts'
 import { storeFailed } from '#http/store-reply.ts'
 import { RoleName } from '#access/auth/user-json.ts'
@@ -81,7 +80,6 @@ const get = route('GET /api/v1/roles/{id}', {
   needs: 'role:read',
   summary: 'One role',
   responses: { 200: { description: 'The role', schema: RoleJson } },
-  refusals: [404],
   ports: ['roles'],
   handle: async ({ caller, ports, params }) => {
     const role = await ports.roles.find(scopeOf(caller), params.id)
@@ -95,7 +93,6 @@ const update = route('PUT /api/v1/roles/{id}', {
   summary: 'Replace the permissions of a role',
   body: body({ permissions: Permissions }),
   responses: { 200: { description: 'The role', schema: RoleJson } },
-  refusals: [404],
   ports: ['identities', 'roles', 'licence', 'clock'],
   handle: async ({ caller, ports, params, body: { permissions } }) => {
     const found = await ports.roles.find(scopeOf(caller), params.id)
@@ -124,7 +121,7 @@ const remove = route('DELETE /api/v1/roles/{id}', {
   needs: 'role:write',
   summary: 'Delete a role that nobody has',
   responses: { 204: { description: 'It is gone', schema: null } },
-  refusals: [404, 409],
+  refusals: [409],
   ports: ['users', 'roles'],
   handle: async ({ caller, ports, params }) => {
     const deleted = await ports.roles.delete(scopeOf(caller), params.id)
@@ -176,4 +173,4 @@ function toRoleJson({ createdAtMs, updatedAtMs, ...role }: Role) {
   }
 }
 
-export const roleRoutes: readonly Route[] = Object.freeze([list, create, get, update, remove])
+export const roleRoutes = Object.freeze([list, create, get, update, remove])

@@ -3,11 +3,11 @@ import type { ConfigEntry } from '#config/entry.ts'
 import { uuidV7 } from '#lib/uuid.ts'
 import { objectRoutes, objectToChange } from '#api/config/object-routes.ts'
 import { findPart, targetOf } from '#api/config/reads.ts'
-import { write, writeRefusals } from '#api/config/writes.ts'
+import { write } from '#api/config/writes.ts'
 import { invalid, refused } from '#http/reply.ts'
 import { NewRollout, Rollout, showRollout } from '../resources/rollout.ts'
 import { route } from '#api/route/route.ts'
-import type { Route, RouteContext } from '#api/route/route.ts'
+import type { RouteContext } from '#api/route/route.ts'
 
 const tag = 'Rollouts'
 const rollouts = objectRoutes({
@@ -34,7 +34,6 @@ const create = route('POST /api/v1/rollouts', {
   summary: "Begin a timed ramp of a member's weight (tier pro)",
   body: NewRollout,
   responses: { 201: rollouts.one },
-  refusals: writeRefusals,
   ports: ['config', 'configWriter', 'licence', 'overlays', 'clock', 'log'],
   handle: async (context) => {
     const { ports, body } = context
@@ -75,7 +74,6 @@ const decisions = (['pause', 'promote', 'abort'] as const).map((intent) =>
     summary: summaries[intent],
     responses: { 200: rollouts.one },
     ifMatch: 'the rollout',
-    refusals: [404, ...writeRefusals],
     ports: ['config', 'configWriter', 'overlays', 'clock', 'log'],
     handle: (context) => decide(context, context.params.id, intent),
   }),
@@ -101,9 +99,4 @@ async function decide(
   return rollouts.changed(context, done)
 }
 
-export const rolloutRoutes: readonly Route[] = Object.freeze([
-  rollouts.list(),
-  create,
-  rollouts.get(),
-  ...decisions,
-])
+export const rolloutRoutes = Object.freeze([rollouts.list(), create, rollouts.get(), ...decisions])

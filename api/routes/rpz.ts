@@ -4,7 +4,7 @@ import type { ConfigEntry } from '#config/entry.ts'
 import type { CreatePart } from '#config/operation.ts'
 import { rulesPerPolicyMax } from '#schemas/objects/response-policy.ts'
 import { partIn } from '#api/config/reads.ts'
-import { remove, write, writeRefusals } from '#api/config/writes.ts'
+import { remove, write } from '#api/config/writes.ts'
 import { preconditionOf } from '#api/route/if-match.ts'
 import { Paging, pageInOrder } from '#http/paging.ts'
 import { created, missing, refused } from '#http/reply.ts'
@@ -18,7 +18,7 @@ import {
   specOfNewRule,
 } from '../resources/response-rule.ts'
 import { routesOf } from '#api/route/route.ts'
-import type { Route, RouteContext } from '#api/route/route.ts'
+import type { RouteContext } from '#api/route/route.ts'
 
 const route = routesOf({ tag: 'Response rules' })
 
@@ -53,7 +53,6 @@ const create = route('POST /api/v1/rpz/rules', {
     'add another.',
   body: NewResponseRule,
   responses: { 201: { description: 'The rule', schema: ResponseRule, isTagged: true } },
-  refusals: writeRefusals,
   ports: ['config', 'configWriter', 'licence', 'log'],
   handle: async (context) => {
     const refusal = context.ports.licence.refusal('response-policy')
@@ -92,7 +91,6 @@ const removeRule = route('DELETE /api/v1/rpz/rules/{id}', {
   summary: 'Delete a response rule; a policy goes with its last one',
   responses: { 204: { description: 'It is gone', schema: null } },
   ifMatch: 'the rule',
-  refusals: [404, ...writeRefusals],
   ports: ['config', 'configWriter', 'log'],
   handle: async (context) => {
     const found = context.ports.config.snapshot().part('ResponseRule', context.params.id)
@@ -104,4 +102,4 @@ const removeRule = route('DELETE /api/v1/rpz/rules/{id}', {
   },
 })
 
-export const responseRuleRoutes: readonly Route[] = Object.freeze([list, create, removeRule])
+export const responseRuleRoutes = Object.freeze([list, create, removeRule])

@@ -2,10 +2,9 @@
 import { Type } from 'typebox'
 import { findPart } from '#api/config/reads.ts'
 import { apiLimits } from '#http/limits.ts'
-import { invalid, refused, success } from '#http/reply.ts'
+import { invalid, later, success } from '#http/reply.ts'
 import { canonical } from '../resources/member.ts'
 import { routesOf } from '#api/route/route.ts'
-import type { Route } from '#api/route/route.ts'
 import { rumScript } from '#api/resources/rum-script.ts'
 import { body } from '#http/shapes.ts'
 
@@ -82,8 +81,7 @@ const ingest = route('POST /api/v1/rum/ingest', {
   precheck: ({ address }, { rumSources }) => {
     const waitMs = rumSources.take(address)
     if (waitMs === 0) return null
-    const headers = { 'retry-after': String(Math.ceil(waitMs / 1_000)) }
-    return { ...refused(429, 'too many measurements from this address; wait a moment'), headers }
+    return later(429, 'too many measurements from this address; wait a moment', waitMs / 1_000)
   },
   handle: ({ ports, request, body: { domain, samples } }) => {
     const accepted = ports.rum.ingest(domain, request.address, samples)
@@ -159,4 +157,4 @@ const networks = route('GET /api/v1/rum/networks', {
   },
 })
 
-export const rumRoutes: readonly Route[] = Object.freeze([script, config, ingest, status, networks])
+export const rumRoutes = Object.freeze([script, config, ingest, status, networks])

@@ -4,7 +4,7 @@ import { err, ok } from '#lib/result.ts'
 import type { Result } from '#lib/result.ts'
 import { objectRoutes } from '#api/config/object-routes.ts'
 import { findObject, targetOf } from '#api/config/reads.ts'
-import { write, writeRefusals } from '#api/config/writes.ts'
+import { write } from '#api/config/writes.ts'
 import { unownedRefusal } from '#api/domains/record-rights.ts'
 import { conditional, preconditionOf } from '#api/route/if-match.ts'
 import type { Precondition } from '#api/route/if-match.ts'
@@ -24,7 +24,7 @@ import {
   showService,
 } from '../resources/service.ts'
 import { route } from '#api/route/route.ts'
-import type { Route, RouteContext } from '#api/route/route.ts'
+import type { RouteContext } from '#api/route/route.ts'
 
 const tag = 'Services'
 const services = objectRoutes({
@@ -43,7 +43,6 @@ const create = route('POST /api/v1/services', {
   summary: 'Create a service; name and domain are unique across tenants',
   body: NewService,
   responses: { 201: services.one },
-  refusals: writeRefusals,
   ports: ['config', 'configWriter', 'licence', 'domains', 'log'],
   handle: async (context) => {
     const { caller, ports, body } = context
@@ -73,7 +72,6 @@ const replace = route('PUT /api/v1/services/{id}', {
   body: ServiceBody,
   responses: { 200: services.one },
   ifMatch: 'the service',
-  refusals: [404, ...writeRefusals],
   ports: ['config', 'configWriter', 'licence', 'domains', 'log'],
   handle: (context) =>
     change(context, ({ on, pool: { name, reference }, condition }) => {
@@ -92,7 +90,6 @@ const patch = route('PATCH /api/v1/services/{id}', {
   body: ServicePatch,
   responses: { 200: services.one },
   ifMatch: 'the service',
-  refusals: [404, ...writeRefusals],
   ports: ['config', 'configWriter', 'licence', 'domains', 'log'],
   handle: (context) =>
     change(context, ({ on, pool: { name, reference }, condition }) => {
@@ -185,7 +182,7 @@ export function chainRefusal(licence: LicenceGate, { filterChain }: Asked): Repl
   return undefined
 }
 
-export const serviceRoutes: readonly Route[] = Object.freeze([
+export const serviceRoutes = Object.freeze([
   create,
   services.list(),
   services.get(),

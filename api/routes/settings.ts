@@ -5,11 +5,11 @@ import { SettingsSpec } from '#schemas/objects/settings.ts'
 import { etagOf } from '#config/entry.ts'
 import type { ConfigEntry } from '#config/entry.ts'
 import type { Operation } from '#config/operation.ts'
-import { tagged, write, writeRefusals } from '#api/config/writes.ts'
+import { tagged, write } from '#api/config/writes.ts'
 import { preconditionOf } from '#api/route/if-match.ts'
 import { refused, success } from '#http/reply.ts'
 import { routesOf } from '#api/route/route.ts'
-import type { Route, RouteContext } from '#api/route/route.ts'
+import type { RouteContext } from '#api/route/route.ts'
 import { body, nullable } from '#http/shapes.ts'
 
 const route = routesOf({ tag: 'Settings', ofPlatform: true })
@@ -88,7 +88,6 @@ const replace = route('PUT /api/v1/settings', {
   ),
   responses: { 200: { description: 'The settings', schema: ServerSettings, isTagged: true } },
   ifMatch: 'the settings of the repository',
-  refusals: writeRefusals,
   ports: ['config', 'configWriter', 'nodeSettings', 'log'],
   handle: async (context) => {
     const entry = settingsIn(context)
@@ -135,4 +134,4 @@ function shown({ ports }: Context, entry: ConfigEntry<'Settings'> | undefined) {
   return { node: ports.nodeSettings.list(), repository: entry?.object.spec ?? null }
 }
 
-export const settingsRoutes: readonly Route[] = Object.freeze([get, replace])
+export const settingsRoutes = Object.freeze([get, replace])

@@ -2,12 +2,11 @@
 import { Type } from 'typebox'
 import { visibleTenant } from '#access/caller.ts'
 import { apiLimits } from '#http/limits.ts'
-import { invalid, missing, refused, success } from '#http/reply.ts'
+import { invalid, later, missing, refused, success } from '#http/reply.ts'
 import type { Reply } from '#http/reply.ts'
 import type { SimulationFault } from '#api/ports/simulator.ts'
 import { Explanation, Question, Simulation } from '../resources/answers/simulation.ts'
 import { routesOf } from '#api/route/route.ts'
-import type { Route } from '#api/route/route.ts'
 
 const route = routesOf({ tag: 'Explanations' })
 
@@ -19,11 +18,11 @@ const simulate = route('POST /api/v1/simulate', {
     'node: nothing changes. Other names than those of the tenant do not exist.',
   body: Question,
   responses: { 200: { description: 'The answer, and the way to it', schema: Simulation } },
-  refusals: [404, 429, 503],
+  refusals: [404, 429],
   ports: ['simulator', 'simulationSources'],
   handle: async ({ caller, body, ports, request }) => {
     const waitMs = ports.simulationSources.take(request.address)
-    if (waitMs > 0) return later(429, Math.ceil(waitMs / 1_000), 'too many simulations: wait')
+    if (waitMs > 0) return later(429, 'too many simulations: wait', waitMs / 1_000)
     const { type = 'A', seed = 1, ...others } = body
     const done = await ports.simulator.simulate({ type, seed, ...others }, visibleTenant(caller))
     return done.ok ? success(done.value) : refusalOf(done.error)
@@ -51,7 +50,6 @@ const clientOf = route('GET /api/v1/simulate/clients/{country}', {
       ),
     },
   },
-  refusals: [404],
   ports: ['simulator'],
   handle: ({ params: { country }, ports }) => {
     const subnet = ports.simulator.clientOf(country)
@@ -70,7 +68,6 @@ const explain = route('GET /api/v1/explain/{code}', {
   summary: 'What a code of a diagnostic, or of a commit that is not taken, means',
   params: Type.Object({ code: Type.String({ minLength: 1, maxLength: 64 }) }),
   responses: { 200: { description: 'Cause, help and examples', schema: Explanation } },
-  refusals: [404],
   ports: ['simulator'],
   handle: ({ params, ports }) => {
     const found = ports.simulator.explain(params.code)
@@ -85,16 +82,12 @@ function refusalOf(fault: SimulationFault): Reply {
     case 'not-found':
       return missing('name')
     case 'busy':
-      return later(503, 1, 'other simulations are waiting: try again')
+      return later(503, 'other simulations are waiting: try again', 1)
     case 'no-bundle':
-      return later(503, apiLimits.retryAfter.readingSeconds, 'this node answers nothing yet')
+      return later(503, 'this node answers nothing yet', apiLimits.retryAfter.readingSeconds)
     case 'too-slow':
-      return later(503, 1, 'the simulation took too long and was ended')
+      return later(503, 'the simulation took too long and was ended', 1)
   }
 }
 
-function later(status: number, seconds: number, sentence: string): Reply {
-  return { ...refused(status, sentence), headers: { 'retry-after': String(seconds) } }
-}
-
-export const simulateRoutes: readonly Route[] = Object.freeze([simulate, clientOf, explain])
+export const simulateRoutes = Object.freeze([simulate, clientOf, explain])

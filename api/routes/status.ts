@@ -7,7 +7,6 @@ import { findObject, findPart } from '#api/config/reads.ts'
 import { missing, success } from '#http/reply.ts'
 import { HealthStatus, byAddress, healthOf, showHealth } from '../resources/health-status.ts'
 import { routesOf } from '#api/route/route.ts'
-import type { Route } from '#api/route/route.ts'
 
 const route = routesOf({ tag: 'Health status' })
 
@@ -23,7 +22,6 @@ const pool = route('GET /api/v1/pools/{id}/status', {
       }),
     },
   },
-  refusals: [404],
   ports: ['config', 'memberHealth', 'overlays', 'clock'],
   handle: (context) => {
     const found = findObject(context, 'Pool', context.params.id)
@@ -41,7 +39,6 @@ const member = route('GET /api/v1/members/{id}/status', {
   needs: 'member:read',
   summary: 'The health of one member',
   responses: { 200: { description: 'The health', schema: HealthStatus } },
-  refusals: [404],
   ports: ['config', 'memberHealth', 'overlays', 'clock'],
   handle: (context) => {
     const found = findPart(context, 'Member', context.params.id)
@@ -52,4 +49,4 @@ const member = route('GET /api/v1/members/{id}/status', {
   },
 })
 
-export const statusRoutes: readonly Route[] = Object.freeze([pool, member])
+export const statusRoutes = Object.freeze([pool, member])

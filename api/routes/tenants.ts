@@ -7,12 +7,11 @@ import { textPattern } from '#lib/text/patterns.ts'
 import type { StoreFailure } from '#state/ports/store-result.ts'
 import { tokenHash } from '#access/auth/policy.ts'
 import { defaultTenant } from '#schemas/objects/tenant.ts'
-import { subjectOf, writeRefusals } from '#api/config/writes.ts'
+import { subjectOf } from '#api/config/writes.ts'
 import type { Ports } from '#api/ports/ports.ts'
 import { Name, named } from '#http/paging.ts'
 import { created, noContent, refused, success } from '#http/reply.ts'
 import { routesOf } from '#api/route/route.ts'
-import type { Route } from '#api/route/route.ts'
 import { ConflictBody, UnixSeconds, body } from '#http/shapes.ts'
 import { storeFailed } from '#http/store-reply.ts'
 import { subjectHeader } from '#http/write-headers.ts'
@@ -49,7 +48,6 @@ const create = route('POST /api/v1/tenants', {
     },
   },
   takesDryRun: true,
-  refusals: writeRefusals,
   refusalBodies: { 409: ConflictBody },
   ports: ['users', 'roles', 'tenants', 'tenantKeys', 'licence', 'alerts', 'clock'],
   handle: async ({ caller, ports, body, requestId, isDryRun, request }) => {
@@ -135,7 +133,6 @@ const remove = route('DELETE /api/v1/tenants/{id}', {
     'gone. Its alert channels are turned off.',
   responses: { 204: { description: 'It is gone', schema: null } },
   takesDryRun: true,
-  refusals: [404, 409],
   refusalBodies: { 409: ConflictBody },
   ports: ['identities', 'tenants', 'tenantKeys', 'alerts', 'clock'],
   handle: async ({ caller, ports, params, requestId, isDryRun, request }) => {
@@ -154,4 +151,4 @@ const remove = route('DELETE /api/v1/tenants/{id}', {
   },
 })
 
-export const tenantRoutes: readonly Route[] = Object.freeze([create, list, remove])
+export const tenantRoutes = Object.freeze([create, list, remove])

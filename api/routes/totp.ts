@@ -11,7 +11,6 @@ import type { Ports } from '#api/ports/ports.ts'
 import { invalid, missing, refused, success } from '#http/reply.ts'
 import type { Reply } from '#http/reply.ts'
 import { routesOf } from '#api/route/route.ts'
-import type { Route } from '#api/route/route.ts'
 import { body } from '#http/shapes.ts'
 import { storeFailed } from '#http/store-reply.ts'
 
@@ -115,4 +114,4 @@ async function save(
   return saved.value === null ? missing('user') : null
 }
 
-export const totpRoutes: readonly Route[] = Object.freeze([setup, verify])
+export const totpRoutes = Object.freeze([setup, verify])

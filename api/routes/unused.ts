@@ -10,7 +10,7 @@ import { Unused, candidates, unusedSince } from '#api/use/unused.ts'
 import type { Candidate, TtlAdvice, UnusedObject } from '#api/use/unused.ts'
 import { success } from '#http/reply.ts'
 import { route } from '#api/route/route.ts'
-import type { Route, RouteContext } from '#api/route/route.ts'
+import type { RouteContext } from '#api/route/route.ts'
 import { storeFailed } from '#http/store-reply.ts'
 import { useLimits } from '#state/ports/object-use.ts'
 import type { UseRecord } from '#state/ports/object-use.ts'
@@ -169,4 +169,4 @@ async function commitsByObject(
 const union = (a: ReadonlySet<string> = new Set(), b: ReadonlySet<string> = new Set()): number =>
   a.union(b).size
 
-export const unusedRoutes: readonly Route[] = Object.freeze([list])
+export const unusedRoutes = Object.freeze([list])

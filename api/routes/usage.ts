@@ -4,7 +4,6 @@ import type { Static } from 'typebox'
 import type { Ports } from '#api/ports/ports.ts'
 import { invalid, missing, refused, success } from '#http/reply.ts'
 import { routesOf } from '#api/route/route.ts'
-import type { Route } from '#api/route/route.ts'
 import { storeFailed } from '#http/store-reply.ts'
 
 const route = routesOf({ tag: 'Usage' })
@@ -49,7 +48,6 @@ const ofTenant = route('GET /api/v1/tenants/{id}/usage', {
   summary: 'One tenant by hours, both ends included; without a range the day so far',
   query: Range,
   responses,
-  refusals: [404],
   ports: ['tenants', 'usage', 'clock'],
   handle: ({ ports, params, query }) =>
     ports.tenants.find(params.id) === undefined
@@ -68,4 +66,4 @@ async function answer({ usage, clock }: Ports<'usage' | 'clock'>, tenant: string
   return storeFailed(found.error)
 }
 
-export const usageRoutes: readonly Route[] = Object.freeze([own, ofTenant])
+export const usageRoutes = Object.freeze([own, ofTenant])

@@ -13,7 +13,6 @@ import type { Ports } from '#api/ports/ports.ts'
 import { created, invalid, missing, noContent, refused, success } from '#http/reply.ts'
 import type { Reply } from '#http/reply.ts'
 import { routesOf } from '#api/route/route.ts'
-import type { Route } from '#api/route/route.ts'
 import { body } from '#http/shapes.ts'
 import { storeFailed } from '#http/store-reply.ts'
 import { tenantPresence, unreadReply } from '#access/unread.ts'
@@ -52,7 +51,7 @@ const create = route('POST /api/v1/users', {
     ),
   }),
   responses: { 201: { description: 'The account', schema: UserJson } },
-  refusals: [409, 503],
+  refusals: [409],
   ports: ['view', 'config', 'passwords', 'users', 'roles', 'tenants', 'clock'],
   handle: async ({ caller, ports, body }) => {
     const { email, displayName = '', password, role: roleName } = body
@@ -90,7 +89,6 @@ const get = route('GET /api/v1/users/{id}', {
   needs: 'user:read',
   summary: 'One account',
   responses: { 200: { description: 'The account', schema: UserJson } },
-  refusals: [404],
   ports: ['users'],
   handle: async ({ caller, ports, params }) => {
     const user = await ports.users.find(scopeOf(caller), params.id)
@@ -108,7 +106,7 @@ const update = route('PUT /api/v1/users/{id}', {
     password: Type.Optional(NewPassword),
   }),
   responses: { 200: { description: 'The account', schema: UserJson } },
-  refusals: [404, 409, 503],
+  refusals: [409],
   ports: ['identities', 'passwords', 'users', 'roles', 'sessions', 'clock'],
   handle: async ({ caller, ports, params, body }) => {
     const user = await accountToChange(caller, ports, params.id)
@@ -139,7 +137,7 @@ const remove = route('DELETE /api/v1/users/{id}', {
   needs: 'user:delete',
   summary: 'Delete an account and end its sessions',
   responses: { 204: { description: 'It is gone', schema: null } },
-  refusals: [404, 409],
+  refusals: [409],
   ports: ['identities', 'users', 'roles', 'sessions'],
   handle: async ({ caller, ports, params }) => {
     if (params.id === caller.userId) return refused(403, 'nobody can delete their own account')
@@ -234,4 +232,4 @@ async function roleToGive(
   return refused(403, 'permission denied: this role may do more than your account')
 }
 
-export const userRoutes: readonly Route[] = Object.freeze([list, create, get, update, remove])
+export const userRoutes = Object.freeze([list, create, get, update, remove])

@@ -5,10 +5,8 @@ import { apiLimits } from '#http/limits.ts'
 import { mayFollow } from '#api/ports/feed-port.ts'
 import { feedPath } from '#http/handshake/web-socket.ts'
 import { crossSite } from '#http/origin.ts'
-import { refused, success } from '#http/reply.ts'
-import type { Reply } from '#http/reply.ts'
+import { later, refused, success } from '#http/reply.ts'
 import { routesOf } from '#api/route/route.ts'
-import type { Route } from '#api/route/route.ts'
 import { storeFailed } from '#http/store-reply.ts'
 import { obstacleReply } from '#access/unread.ts'
 
@@ -54,7 +52,7 @@ const feed = route(`GET ${feedPath}`, {
     { additionalProperties: false },
   ),
   responses: { 101: { description: 'From here on it is a WebSocket (RFC 6455)', schema: null } },
-  refusals: [401, 403, 426, 503],
+  refusals: [401, 403, 426],
   ports: ['view', 'config', 'auth', 'identities', 'sessions', 'tenants', 'feed', 'feedTokens'],
   handle: async ({ ports, query, request }) => {
     if (!request.isHandshake) {
@@ -63,7 +61,7 @@ const feed = route(`GET ${feedPath}`, {
     }
     if (request.isOtherOrigin) return crossSite
     const full = ports.feed.whyFull(null)
-    if (full !== null) return later(full)
+    if (full !== null) return later(503, full, 10)
     const mark = await ports.feedTokens.markOf(query.token)
     if (mark === null) return unauthorized
     const authenticator = new Authenticator(ports)
@@ -74,7 +72,7 @@ const feed = route(`GET ${feedPath}`, {
     // The role may have lost it since the token was given out.
     if (!mayFollow(caller)) return refused(403, 'permission denied: this needs snapshot:read')
     const fullForIt = ports.feed.whyFull(caller)
-    if (fullForIt !== null) return later(fullForIt)
+    if (fullForIt !== null) return later(503, fullForIt, 10)
     // Last, so that who is told to come later can come with the same token.
     const redeemed = await ports.feedTokens.redeem(query.token)
     if (!redeemed.ok) return redeemed.error === null ? unauthorized : storeFailed(redeemed.error)
@@ -86,8 +84,4 @@ const feed = route(`GET ${feedPath}`, {
   },
 })
 
-function later(why: string): Reply {
-  return { ...refused(503, why), headers: { 'retry-after': '10' } }
-}
-
-export const webSocketRoutes: readonly Route[] = Object.freeze([token, feed])
+export const webSocketRoutes = Object.freeze([token, feed])

@@ -1,10 +1,9 @@
 // /api/v1/why: what was answered at an instant of the past, and why.
 import { visibleTenant } from '#access/caller.ts'
 import { apiLimits } from '#http/limits.ts'
-import { invalid, missing, refused, success } from '#http/reply.ts'
+import { invalid, later, missing, refused, success } from '#http/reply.ts'
 import type { Reply } from '#http/reply.ts'
 import { route } from '#api/route/route.ts'
-import type { Route } from '#api/route/route.ts'
 import type { PastFault } from '#api/ports/past.ts'
 import { PastAnswer, PastQuestion } from '../resources/answers/past.ts'
 
@@ -20,11 +19,11 @@ const why = route('POST /api/v1/why', {
     'administrators.',
   body: PastQuestion,
   responses: { 200: { description: 'The answer of then', schema: PastAnswer } },
-  refusals: [404, 429, 503],
+  refusals: [404, 429],
   ports: ['past', 'simulationSources'],
   handle: async ({ caller, body, ports, request }) => {
     const waitMs = ports.simulationSources.take(request.address)
-    if (waitMs > 0) return later(429, Math.ceil(waitMs / 1_000), 'too many explanations: wait')
+    if (waitMs > 0) return later(429, 'too many explanations: wait', waitMs / 1_000)
     const { type = 'A', ...others } = body
     const done = await ports.past.why({ type, ...others }, visibleTenant(caller))
     return done.ok ? success(done.value) : refusalOf(done.error)
@@ -40,16 +39,12 @@ function refusalOf(fault: PastFault): Reply {
     case 'unknown':
       return refused(404, fault.reason)
     case 'away':
-      return later(503, apiLimits.retryAfter.readingSeconds, fault.reason)
+      return later(503, fault.reason, apiLimits.retryAfter.readingSeconds)
     case 'busy':
-      return later(503, 1, 'other explanations are waiting: try again')
+      return later(503, 'other explanations are waiting: try again', 1)
     case 'too-slow':
-      return later(503, 1, 'the explanation took too long and was ended')
+      return later(503, 'the explanation took too long and was ended', 1)
   }
 }
 
-function later(status: number, seconds: number, sentence: string): Reply {
-  return { ...refused(status, sentence), headers: { 'retry-after': String(seconds) } }
-}
-
-export const whyRoutes: readonly Route[] = Object.freeze([why])
+export const whyRoutes = Object.freeze([why])
