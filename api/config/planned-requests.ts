@@ -83,7 +83,7 @@ function filled(planned: PlannedRequest, ids: readonly string[]): Result<Planned
     const [, position] = /^\$(\d{1,2})$/.exec(text) ?? []
     if (position === undefined) return text
     const id = ids[Number(position)] ?? ''
-    if (id === '') faults.push(`${place}: ${danglingWords(Number(position), ids)}`)
+    if (id === '') faults.push(`${place}: ${danglingReason(Number(position), ids)}`)
     return id
   }
   const filledIn = (body: object): unknown =>
@@ -103,7 +103,7 @@ function filled(planned: PlannedRequest, ids: readonly string[]): Result<Planned
 }
 
 /** @param ids of the requests before */
-function danglingWords(position: number, ids: readonly string[]): string {
+function danglingReason(position: number, ids: readonly string[]): string {
   const what = `"$${position}" stands for the id of what requests.${position} makes`
   if (position < ids.length) return `${what}, and it makes nothing that has one`
   if (ids.length === 0) return `${what}, and no request comes before this one`

@@ -60,7 +60,10 @@ export async function write(
   const last = objects.at(-1) ?? null
   if (last === null) throw new Error('a write that deletes goes through `remove`')
   const { entry, part } = last
-  const headers = { ...toldOf(done.value, context.caller), etag: tagged(part ?? entry.object) }
+  const headers = {
+    ...outcomeHeaders(done.value, context.caller),
+    etag: tagged(part ?? entry.object),
+  }
   return ok({ headers, entry, partId: (part?.['uid'] ?? '') as string })
 }
 
@@ -70,11 +73,11 @@ export async function remove(
   ...operations: readonly Operation[]
 ): Promise<Reply> {
   const done = await submit(context, operations, {}, 409)
-  return done.ok ? noContent(toldOf(done.value, context.caller)) : done.error
+  return done.ok ? noContent(outcomeHeaders(done.value, context.caller)) : done.error
 }
 
 /** What a write is told besides its object. */
-function toldOf(
+function outcomeHeaders(
   { revision, warnings, affected, effect }: WriteSuccess,
   caller: Caller,
 ): Readonly<Record<string, string>> {
@@ -97,7 +100,7 @@ export async function writeAll(
 ): Promise<Result<Pick<Written, 'headers'> & { readonly revision: string }, Reply>> {
   const done = await submit(context, operations, more)
   if (!done.ok) return done
-  return ok({ revision: done.value.revision, headers: toldOf(done.value, context.caller) })
+  return ok({ revision: done.value.revision, headers: outcomeHeaders(done.value, context.caller) })
 }
 
 const revisionHeader = 'x-gslb-revision'
@@ -146,12 +149,12 @@ export function saidIn({
   const subject = subjectOf(request?.header(subjectHeader))
   if (!subject.ok) return subject
   const said = { ...override.value, ...subject.value }
-  const told = { ...said, effectFor: { tenant: visibleTenant(caller) } }
+  const withEffect = { ...said, effectFor: { tenant: visibleTenant(caller) } }
   const given = request?.header(effectHeader)
-  if (given === undefined) return ok(told)
+  if (given === undefined) return ok(withEffect)
   const isWanted = isEffectWanted(given)
   if (isWanted === undefined) return err(refused(400, effectWanted))
-  return ok(isWanted ? { ...told, wantsEffect: true } : said)
+  return ok(isWanted ? { ...withEffect, wantsEffect: true } : said)
 }
 
 /** Why names may go that the guardrails keep. They are of the whole, and so is who may say it. */
@@ -222,7 +225,7 @@ export function refusalOf(
   const { code, message, diagnostics } = failure
   const status = statusOf[code]
   if (code === 'invalid' && diagnostics.length > 0) {
-    const sentences = told(diagnostics, caller).slice(0, sentencesMax).map(sentenceOf)
+    const sentences = diagnosticsFor(diagnostics, caller).slice(0, sentencesMax).map(sentenceOf)
     return refused(invalid, sentences.length > 0 ? sentences.join(' ') : message)
   }
   const conflict = diagnostics.find((one) => code === 'conflict' && isTaken(one.code))
@@ -316,7 +319,7 @@ function visible(list: readonly WriteDiagnostic[], caller: Viewer): WriteDiagnos
  * The settings are nobody's, and nothing was wrong with them before: a tenant is told what its own
  * change would break there, but not where.
  */
-function told(list: readonly WriteDiagnostic[], caller: Viewer): WriteDiagnostic[] {
+function diagnosticsFor(list: readonly WriteDiagnostic[], caller: Viewer): WriteDiagnostic[] {
   const shown = new Set(visible(list, caller))
   return list
     .filter(

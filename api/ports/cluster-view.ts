@@ -22,11 +22,11 @@ export interface SeenNode extends ClusterNode {
     readonly atMs: number
   }[]
   /** What is wrong with it as one of a fleet. */
-  readonly drift: readonly (typeof driftWords)[number][]
+  readonly drift: readonly (typeof driftCodes)[number][]
 }
 
 /** As in `fleet/drift.ts`; a test compares them. */
-export const driftWords = [
+export const driftCodes = [
   'missing',
   'behind',
   'split-seq',

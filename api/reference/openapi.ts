@@ -67,7 +67,7 @@ function operationOf(row: Route): Json {
     operationId: operationId(row),
     tags: [tag],
     summary,
-    description: inWords(row),
+    description: descriptionOf(row),
     security: needs === 'public' ? [] : [{ bearer: [] }, { cookie: [] }],
     'x-permission': needs,
     ...(licensed === undefined ? {} : { 'x-licensed-feature': licensed }),
@@ -103,11 +103,11 @@ export function operationId({ method, path }: Route): string {
 const capital = (word: string): string => word.slice(0, 1).toUpperCase() + word.slice(1)
 
 /** Says who may call it, and what else there is to say. */
-export function inWords({ needs, details }: Route): string {
-  return details === undefined ? needsInWords(needs) : `${needsInWords(needs)} ${details}`
+export function descriptionOf({ needs, details }: Route): string {
+  return details === undefined ? needsSentence(needs) : `${needsSentence(needs)} ${details}`
 }
 
-function needsInWords(needs: Needs): string {
+function needsSentence(needs: Needs): string {
   if (needs === 'public') return 'Needs no credential.'
   if (needs === 'any') return 'Needs any valid credential.'
   if (needs === 'session') return 'Needs the session of a user.'
@@ -205,14 +205,14 @@ export function refusalsOf(row: Route): readonly number[] {
   return [...all].toSorted((a, b) => a - b)
 }
 
-function refusalInWords(row: Route, status: number): string {
-  if (status === 409 && isConfigWrite(row)) return conflictInWords
+function refusalDescription(row: Route, status: number): string {
+  if (status === 409 && isConfigWrite(row)) return configConflict
   if (status === 413) return `The body is larger than ${bodyBytesMaxOf(row)} octets`
   if (status === 415) return 'The body is not JSON, not in UTF-8, or compressed'
   return STATUS_CODES[status] ?? 'Refused'
 }
 
-const conflictInWords =
+const configConflict =
   'Conflict: with what is there, with a commit that is held, or with the guardrails, unless ' +
   '`X-Gslb-Override` has the reason'
 
@@ -221,7 +221,7 @@ function refusals(row: Route): Json {
     refusalsOf(row).map((status) => [
       status,
       {
-        description: refusalInWords(row, status),
+        description: refusalDescription(row, status),
         ...refusalHeaders(status),
         content: { 'application/json': { schema: refusalSchema(row, status) } },
       },

@@ -37,7 +37,7 @@ type Fields = { readonly [Key in keyof typeof properties]?: Static<(typeof prope
 export const HealthCheckBody = Type.Unsafe<Fields>(
   body(
     Object.fromEntries(
-      Object.entries({ ...properties, ...inWords() } as Record<string, TSchema>).map(
+      Object.entries({ ...properties, ...describedFields() } as Record<string, TSchema>).map(
         ([name, schema]) => [name, orZero(schema)],
       ),
     ),
@@ -57,7 +57,7 @@ export const HealthCheckPatch = mergePatchOf(
 export type HealthCheckPatch = { readonly [Key in keyof Fields]?: Fields[Key] | null }
 
 /** What to write in a field that holds several. */
-function inWords(): Record<string, TSchema> {
+function describedFields(): Record<string, TSchema> {
   const { httpExpectedStatuses, httpHeaders } = properties
   const status = 'a status such as 200 or a range such as "200-299"'
   const value = 'printable ASCII, 1024 characters at most, without blanks at its ends'

@@ -1,7 +1,7 @@
 // /api/v1/cluster/nodes: the nodes of the cluster, and restarts. /api/v1/bgp: announced routes.
 import { Type } from 'typebox'
 import type { AnnouncedAddresses } from '#api/ports/anycast-view.ts'
-import { driftWords } from '#api/ports/cluster-view.ts'
+import { driftCodes } from '#api/ports/cluster-view.ts'
 import type { RestartFault, SeenNode } from '#api/ports/cluster-view.ts'
 import { whoFields } from '#access/caller.ts'
 import { missing, refused, success } from '#http/reply.ts'
@@ -69,7 +69,7 @@ const Node = Type.Object(
     isKnown: Type.Boolean({
       description: 'false: it is not listed, or has not signed what it says, and counts nowhere',
     }),
-    drift: Type.Array(Type.Enum([...driftWords]), {
+    drift: Type.Array(Type.Enum([...driftCodes]), {
       description:
         'What is wrong with it as one of a fleet: silent, behind for five minutes, another ' +
         'bundle under the same seq, a clock off by more than a second, refusing, its name taken twice',

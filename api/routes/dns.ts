@@ -123,7 +123,7 @@ const createRecord = route('POST /api/v1/dns/txt-records', {
       return invalid('value', `must be at most ${valueBytesMax} octets in UTF-8`)
     }
     const hidden = ports.hiddenBy(name.value)
-    if (hidden !== undefined) return refused(409, `name: ${name.value} ${hiddenWords[hidden]}`)
+    if (hidden !== undefined) return refused(409, `name: ${name.value} ${hiddenReasons[hidden]}`)
     const nowMs = ports.clock.nowMs()
     const record = {
       id: uuidV7(nowMs),
@@ -181,7 +181,7 @@ function warningsOf(
   return { 'x-gslb-warnings': sentenceList([{ text, code: 'txt-outside-zones' }]) }
 }
 
-const hiddenWords: Readonly<Record<HiddenBy, string>> = {
+const hiddenReasons: Readonly<Record<HiddenBy, string>> = {
   alias: 'is an alias (CNAME), so that nobody would get the record; write it where the alias leads',
   delegation: 'is delegated to other servers, so that nobody would get the record; write it there',
   dname: 'is below a DNAME, so that nobody would get the record; write it where that leads',

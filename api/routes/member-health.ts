@@ -9,13 +9,13 @@ import type { KnownHealth } from '#api/ports/member-health.ts'
 import { targetOf } from '#compiler/values/member-target.ts'
 import { healthOf } from '../resources/health-status.ts'
 
-const Told = Type.Object({
+const MemberHealth = Type.Object({
   healthy: Type.Boolean({ description: 'May be answered: healthy, and warmed up' }),
   score: Type.Number(),
   rttMs: Type.Number({ description: 'The least of all nodes; 0: not measured often enough' }),
 })
 
-const MembersHealth = Type.Record(Type.String(), Told, {
+const MembersHealth = Type.Record(Type.String(), MemberHealth, {
   title: 'MembersHealth',
   description: 'By `TENANT/POOL/ADDRESS`; of two members with one address, the first',
 })
@@ -29,13 +29,13 @@ export const getMembersHealth = route('GET /api/v1/health/members', {
     '--health` and `gslbd simulate --health` read the same from a file.',
   responses: { 200: { description: 'Members by name', schema: MembersHealth } },
   ports: ['config', 'memberHealth'],
-  handle: (context) => success(Object.fromEntries(toldOf(context))),
+  handle: (context) => success(Object.fromEntries(notableHealth(context))),
 })
 
-function toldOf(
+function notableHealth(
   context: RouteContext<'config' | 'memberHealth'>,
 ): ReadonlyMap<string, ReturnType<typeof shown>> {
-  const told = new Map<string, ReturnType<typeof shown>>()
+  const notable = new Map<string, ReturnType<typeof shown>>()
   const seen = new Set<string>()
   for (const pool of listObjects(context, 'Pool')) {
     for (const member of partsIn('Member', pool)) {
@@ -43,10 +43,10 @@ function toldOf(
       if (seen.has(key)) continue
       seen.add(key)
       const one = shown(healthOf(context.ports.memberHealth, member))
-      if (!one.healthy || one.score !== 1 || one.rttMs !== 0) told.set(key, one)
+      if (!one.healthy || one.score !== 1 || one.rttMs !== 0) notable.set(key, one)
     }
   }
-  return told
+  return notable
 }
 
 function shown({ healthy, isWarming, score, rttMs, globalRttMs }: KnownHealth) {

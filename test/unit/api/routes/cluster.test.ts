@@ -9,7 +9,7 @@ import type { ClusterNode, ClusterNodes } from '#state/ports/cluster-nodes.ts'
 import { portsOf } from '#test/support/api-ports.ts'
 import { DriftWatch, driftKinds } from '#fleet/drift.ts'
 import { createNodeInventory } from '#fleet/node-inventory.ts'
-import { driftWords } from '#api/ports/cluster-view.ts'
+import { driftCodes } from '#api/ports/cluster-view.ts'
 import { reportOf } from '#test/support/node-reports.ts'
 import { FakeTime } from '#test/support/fake-time.ts'
 
@@ -168,7 +168,7 @@ describe('nodes that pull', () => {
   })
 
   test('have the words for what is wrong that the fleet has', () => {
-    expect(driftWords).toEqual(driftKinds)
+    expect(driftCodes).toEqual(driftKinds)
   })
 })
 
