@@ -1,103 +1,124 @@
-// The routes that objects of a kind have in common: their list, one by its id, its deletion.
+// The routes that objects of a kind, or their parts, have in common: the list, one by its id,
+// changes of it, its deletion.
 import { Type } from 'typebox'
-import type { TSchema } from 'typebox'
-import type { ConfigEntry } from '#config/entry.ts'
-import type { Operation, Target } from '#config/operation.ts'
+import type { Static, TSchema } from 'typebox'
+import type { ConfigEntry, ConfigPart } from '#config/entry.ts'
+import { partSpecs } from '#config/parts.ts'
+import type { PartKind } from '#config/parts.ts'
+import type { Operation, PartTarget } from '#config/operation.ts'
 import { err, ok } from '#lib/result.ts'
 import type { Result } from '#lib/result.ts'
 import type { Kind } from '#schemas/kinds.ts'
-import { preconditionOf } from '#api/route/if-match.ts'
+import { conditional, preconditionOf } from '#api/route/if-match.ts'
 import type { Precondition } from '#api/route/if-match.ts'
 import type { Needs } from '#access/admit/admit.ts'
 import { NamedPaging, pageByName } from '#http/paging.ts'
 import { created, missing, success } from '#http/reply.ts'
 import type { Reply } from '#http/reply.ts'
 import type { PortName } from '#api/ports/ports.ts'
-import { route } from '#api/route/route.ts'
+import { routesOf } from '#api/route/route.ts'
 import type { Route, RouteContext } from '#api/route/route.ts'
-import { findObject, listObjects, targetOf } from './reads.ts'
-import { remove, tagged } from './writes.ts'
+import { findObject, findPart, listObjects, partIn, targetOf } from './reads.ts'
+import { remove, tagged, write } from './writes.ts'
 import type { Written } from './writes.ts'
 
 type Context<Name extends PortName> = Pick<RouteContext<Name>, 'caller' | 'ports' | 'request'>
 
-interface ObjectResource<K extends Kind, Name extends PortName> {
+/** An object of a kind, or a part with the object that has it. */
+type Item<K extends Kind | PartKind> = K extends Kind
+  ? ConfigEntry<K>
+  : K extends PartKind
+    ? ConfigPart<K>
+    : never
+
+interface Resource<K extends Kind | PartKind, Name extends PortName> {
   readonly kind: K
   /** `/api/v1/pools` */
   readonly path: `/api/v1/${string}`
   /** Heading in the reference, such as `Pools`. */
   readonly tag: string
-  /** What one is called, such as `pool`; in short its last word. */
+  /** What one is called, such as `pool`. */
   readonly noun: string
+  /** What it is called where there is none; default: the same. */
+  readonly absent?: string
   readonly reads: Needs
-  readonly deletes: Needs
+  readonly writes: Needs
+  /** Default: as `writes`. */
+  readonly deletes?: Needs
   readonly schema: TSchema
   /** For `show`, and for `first` of a deletion. */
   readonly ports?: readonly Name[]
-  readonly show: (
-    context: Pick<RouteContext<NoInfer<Name>>, 'ports'>,
-    entry: ConfigEntry<K>,
-  ) => object
+  readonly show: (context: Pick<RouteContext<NoInfer<Name>>, 'ports'>, item: Item<K>) => object
 }
 
-interface Deletion<K extends Kind, Name extends PortName> extends Pick<
+interface Deletion<K extends Kind | PartKind, Name extends PortName> extends Pick<
   Route,
   'summary' | 'details'
 > {
   /** What the answer says. */
   readonly description?: string
   /** What is done before, in the same commit. */
-  readonly first?: (context: Context<Name>, entry: ConfigEntry<K>) => readonly Operation[]
+  readonly first?: (context: Context<Name>, item: Item<K>) => readonly Operation[]
 }
 
-export function objectRoutes<K extends Kind, Name extends PortName = never>(
-  resource: ObjectResource<K, Name>,
+/** For an operation: what it is about. */
+export interface On<K> {
+  readonly kind: K
+  readonly target: PartTarget
+}
+
+interface Write<Body extends TSchema, More extends PortName> extends Pick<
+  Route,
+  'summary' | 'details' | 'licensed'
+> {
+  readonly body: Body
+  /** Besides those of the resource. */
+  readonly ports?: readonly More[]
+}
+
+type WriteContext<Name extends PortName, Body extends TSchema> = RouteContext<
+  Name,
+  unknown,
+  unknown,
+  Static<Body>
+>
+
+interface Creation<
+  Name extends PortName,
+  Body extends TSchema,
+  More extends PortName,
+> extends Write<Body, More> {
+  /** What makes it, or the refusal. */
+  readonly operation: (
+    context: WriteContext<Name | NoInfer<More>, Body>,
+  ) => Operation | Reply | Promise<Operation | Reply>
+}
+
+type Changes = readonly Operation[] | Reply
+
+interface Change<
+  K extends Kind | PartKind,
+  Name extends PortName,
+  Body extends TSchema,
+  More extends PortName,
+> extends Write<Body, More> {
+  /** What the change is, of which the first has the precondition; or its refusal. */
+  readonly operations: (
+    context: WriteContext<'config' | Name | NoInfer<More>, Body>,
+    item: Item<K>,
+    on: On<K>,
+  ) => Changes | Promise<Changes>
+}
+
+export function objectRoutes<K extends Kind | PartKind, Name extends PortName = never>(
+  resource: Resource<K, Name>,
 ) {
-  const { kind, path, tag, noun, reads, deletes, schema, ports = [], show } = resource
-  const short = noun.split(' ').at(-1)
-  const one = { description: `The ${short}`, schema, isTagged: true } as const
   return {
-    one,
-    list: (description = tag): Route =>
-      route(`GET ${path}`, {
-        needs: reads,
-        tag,
-        summary: `All ${tag.toLowerCase()}, by name`,
-        query: NamedPaging,
-        responses: { 200: { description, schema: Type.Array(schema) } },
-        ports: ['config', ...ports],
-        handle: (context) =>
-          pageByName(listObjects(context, kind), context.query, (entry) => show(context, entry)),
-      }),
-    get: (): Route =>
-      route(`GET ${path}/{id}`, {
-        needs: reads,
-        tag,
-        summary: `One ${noun}`,
-        responses: { 200: one },
-        ports: ['config', ...ports],
-        handle: (context) => {
-          const entry = findObject(context, kind, context.params.id)
-          if (entry === undefined) return missing(noun)
-          return success(show(context, entry), { etag: tagged(entry.object) })
-        },
-      }),
-    remove: ({ description = 'It is gone', first, ...words }: Deletion<K, Name>): Route =>
-      route(`DELETE ${path}/{id}`, {
-        needs: deletes,
-        tag,
-        ...words,
-        responses: { 204: { description, schema: null } },
-        ifMatch: `the ${short}`,
-        ports: ['config', 'configWriter', 'log', ...ports],
-        handle: async (context) => {
-          const found = objectToChange(context, kind, context.params.id, noun)
-          if (!found.ok) return found.error
-          const { entry, on, condition } = found.value
-          const before = first?.(context, entry) ?? []
-          return remove(context, ...before, { verb: 'delete', ...on, ...condition })
-        },
-      }),
+    one: answerOf(resource),
+    /** For rows that are like no other. */
+    route: routesOf({ tag: resource.tag }),
+    ...readingRoutes(resource),
+    ...writingRoutes(resource),
     /** The answer to a write that has made one. */
     created: (context: Pick<RouteContext<Name>, 'ports'>, done: Result<Written, Reply>): Reply =>
       done.ok ? created(...shown(resource, context, done.value)) : done.error,
@@ -107,32 +128,152 @@ export function objectRoutes<K extends Kind, Name extends PortName = never>(
   }
 }
 
-function shown<K extends Kind, Name extends PortName>(
-  { show }: ObjectResource<K, Name>,
+function answerOf({ noun, schema }: { readonly noun: string; readonly schema: TSchema }) {
+  return { description: `The ${noun}`, schema, isTagged: true } as const
+}
+
+function readingRoutes<K extends Kind | PartKind, Name extends PortName>(
+  resource: Resource<K, Name>,
+) {
+  const { kind, path, tag, noun, absent = noun, reads: needs, schema, ports = [], show } = resource
+  const route = routesOf({ tag })
+  return {
+    list: (description = tag): Route =>
+      route(`GET ${path}`, {
+        needs,
+        summary: `All ${tag.toLowerCase()}, by name`,
+        query: NamedPaging,
+        responses: { 200: { description, schema: Type.Array(schema) } },
+        ports: ['config', ...ports],
+        handle: (context) =>
+          pageByName(listObjects(context, kind as Kind), context.query, (entry) =>
+            show(context, entry as Item<K>),
+          ),
+      }),
+    get: (): Route =>
+      route(`GET ${path}/{id}`, {
+        needs,
+        summary: `One ${noun}`,
+        responses: { 200: answerOf(resource) },
+        ports: ['config', ...ports],
+        handle: (context) => {
+          const item = find(context, kind, context.params.id)
+          if (item === undefined) return missing(absent)
+          return success(show(context, item), { etag: tagged(stateOf(item)) })
+        },
+      }),
+  }
+}
+
+function writingRoutes<K extends Kind | PartKind, Name extends PortName>(
+  resource: Resource<K, Name>,
+) {
+  const { kind, path, tag, noun, absent = noun, writes, deletes = writes, ports = [] } = resource
+  const route = routesOf({ tag })
+  const ifMatch = `the ${noun}`
+  return {
+    create: <Body extends TSchema, More extends PortName = never>({
+      operation,
+      ports: more = [],
+      ...row
+    }: Creation<Name, Body, More>): Route =>
+      route(`POST ${path}`, {
+        ...row,
+        needs: writes,
+        responses: { 201: answerOf(resource) },
+        ports: ['configWriter', 'log', ...ports, ...more],
+        handle: async (context) => {
+          const asked = await operation(context)
+          if ('status' in asked) return asked
+          const done = await write(context, asked)
+          return done.ok ? created(...shown(resource, context, done.value)) : done.error
+        },
+      }),
+    change: <Body extends TSchema, More extends PortName = never>(
+      method: 'PUT' | 'PATCH',
+      { operations, ports: more = [], ...row }: Change<K, Name, Body, More>,
+    ): Route =>
+      route(`${method} ${path}/{id}`, {
+        ...row,
+        needs: writes,
+        responses: { 200: answerOf(resource) },
+        ifMatch,
+        ports: ['config', 'configWriter', 'log', ...ports, ...more],
+        handle: async (context) => {
+          const item = find(context, kind, context.params.id)
+          if (item === undefined) return missing(absent)
+          const asked = await operations(context, item, onOf(context, kind, item))
+          if ('status' in asked) return asked
+          const condition = preconditionOf(context, stateOf(item))
+          if (!condition.ok) return condition.error
+          const done = await write(context, ...conditional(asked, condition.value))
+          return done.ok ? success(...shown(resource, context, done.value)) : done.error
+        },
+      }),
+    remove: ({ description = 'It is gone', first, ...row }: Deletion<K, Name>): Route =>
+      route(`DELETE ${path}/{id}`, {
+        ...row,
+        needs: deletes,
+        responses: { 204: { description, schema: null } },
+        ifMatch,
+        ports: ['config', 'configWriter', 'log', ...ports],
+        handle: async (context) => {
+          const found = itemToChange(context, kind, context.params.id, absent)
+          if (!found.ok) return found.error
+          const { item, on, condition } = found.value
+          const before = first?.(context, item) ?? []
+          const operation = { verb: 'delete', ...on, ...condition } as Operation
+          return remove(context, ...before, operation)
+        },
+      }),
+  }
+}
+
+function shown<K extends Kind | PartKind, Name extends PortName>(
+  { kind, show }: Resource<K, Name>,
   context: Pick<RouteContext<Name>, 'ports'>,
-  { entry, headers }: Written,
+  { entry, partId, headers }: Written,
 ): [body: object, headers: Written['headers']] {
-  return [show(context, entry as ConfigEntry<K>), headers]
+  const item = isPart(kind) ? { owner: entry, part: partIn(kind, entry, partId) } : entry
+  return [show(context, item as Item<K>), headers]
 }
 
-interface ObjectToChange<K extends Kind> {
-  readonly entry: ConfigEntry<K>
-  /** For the operation. */
-  readonly on: { readonly kind: K; readonly target: Target }
-  readonly condition: Precondition
-}
+const isPart = (kind: Kind | PartKind): kind is PartKind => kind in partSpecs
 
-/** The object that a change is about. Errors: there is none, or its If-Match is none. */
-export function objectToChange<K extends Kind>(
+function find<K extends Kind | PartKind>(
   context: Context<'config'>,
   kind: K,
   id: string,
-  noun: string,
-): Result<ObjectToChange<K>, Reply> {
-  const entry = findObject(context, kind, id)
-  if (entry === undefined) return err(missing(noun))
-  const condition = preconditionOf(context, entry.object)
+): Item<K> | undefined {
+  const found = isPart(kind) ? findPart(context, kind, id) : findObject(context, kind, id)
+  return found as Item<K> | undefined
+}
+
+/** What its entity tag is of. */
+function stateOf(item: ConfigEntry | ConfigPart): object {
+  return 'part' in item ? item.part : item.object
+}
+
+function onOf<K>({ caller }: Context<never>, kind: K, item: ConfigEntry | ConfigPart): On<K> {
+  return { kind, target: targetOf(caller, 'part' in item ? item.part.uid : item.uid) }
+}
+
+interface ItemToChange<K extends Kind | PartKind> {
+  readonly item: Item<K>
+  readonly on: On<K>
+  readonly condition: Precondition
+}
+
+/** The object or part that a change is about. Errors: there is none, or its If-Match is none. */
+export function itemToChange<K extends Kind | PartKind>(
+  context: Context<'config'>,
+  kind: K,
+  id: string,
+  absent: string,
+): Result<ItemToChange<K>, Reply> {
+  const item = find(context, kind, id)
+  if (item === undefined) return err(missing(absent))
+  const condition = preconditionOf(context, stateOf(item))
   if (!condition.ok) return condition
-  const on = { kind, target: targetOf(context.caller, entry.uid) }
-  return ok({ entry, on, condition: condition.value })
+  return ok({ item, on: onOf(context, kind, item), condition: condition.value })
 }

@@ -28,7 +28,7 @@ function withoutFileLinks(key, value) {
 }
 
 // All that a reader may look for; every word must be there.
-function searchedText(path, method, operation, tag) {
+function entryText(path, method, operation, tag) {
   const text = [tag, method, path, JSON.stringify(operation)]
   return text.join(' ').toLowerCase()
 }
@@ -38,7 +38,7 @@ function search() {
   const textOf = (entry, tag) => {
     const key = entry.get('method') + ' ' + entry.get('path')
     if (!known.has(key)) {
-      known.set(key, searchedText(entry.get('path'), entry.get('method'), entry.get('operation'), tag))
+      known.set(key, entryText(entry.get('path'), entry.get('method'), entry.get('operation'), tag))
     }
     return known.get(key)
   }

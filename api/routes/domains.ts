@@ -2,7 +2,7 @@
 import { Type } from 'typebox'
 import type { ConfigEntry } from '#config/entry.ts'
 import { uuidV7 } from '#lib/uuid.ts'
-import { objectToChange } from '#api/config/object-routes.ts'
+import { itemToChange } from '#api/config/object-routes.ts'
 import { findObject, listObjects } from '#api/config/reads.ts'
 import { remove, write } from '#api/config/writes.ts'
 import { apiLimits } from '#http/limits.ts'
@@ -104,12 +104,12 @@ const removeDomain = route('DELETE /api/v1/domains/{id}', {
   ports: ['config', 'configWriter', 'domains', 'log'],
   handle: async (context) => {
     const { ports, isDryRun } = context
-    const found = objectToChange(context, 'DelegatedDomain', context.params.id, 'delegated domain')
+    const found = itemToChange(context, 'DelegatedDomain', context.params.id, 'delegated domain')
     if (!found.ok) return found.error
-    const { entry, on, condition } = found.value
+    const { item, on, condition } = found.value
     const reply = await remove(context, { verb: 'delete', ...on, ...condition })
     // What is left of it in the store is of no object, and goes after a time.
-    if (reply.status === 204 && !isDryRun) await ports.domains.forget([entry.uid])
+    if (reply.status === 204 && !isDryRun) await ports.domains.forget([item.uid])
     return reply
   },
 })

@@ -2,12 +2,12 @@
 import { Type } from 'typebox'
 import { partsIn } from '#config/entry.ts'
 import type { ConfigPart } from '#config/entry.ts'
-import { findObject, findPart, partIn, targetOf } from '#api/config/reads.ts'
-import { remove, write } from '#api/config/writes.ts'
-import type { Written } from '#api/config/writes.ts'
+import { objectRoutes } from '#api/config/object-routes.ts'
+import { findObject, targetOf } from '#api/config/reads.ts'
+import { write } from '#api/config/writes.ts'
 import { preconditionOf } from '#api/route/if-match.ts'
 import { Paging, pageInOrder } from '#http/paging.ts'
-import { created, missing, refused, success } from '#http/reply.ts'
+import { missing, refused } from '#http/reply.ts'
 import type { Reply } from '#http/reply.ts'
 import {
   GeoRule,
@@ -17,12 +17,21 @@ import {
   showGeoRule,
 } from '../resources/geo-rule.ts'
 import { canonical } from '../resources/member.ts'
-import { routesOf } from '#api/route/route.ts'
 import type { RouteContext } from '#api/route/route.ts'
 
-const route = routesOf({ tag: 'Geo rules' })
+const rules = objectRoutes({
+  kind: 'GeoRule',
+  path: '/api/v1/georules',
+  tag: 'Geo rules',
+  noun: 'geo rule',
+  reads: 'geo:read',
+  writes: 'geo:write',
+  deletes: 'geo:delete',
+  schema: GeoRule,
+  show: (_, { owner, part }) => showGeoRule(owner.uid, part),
+})
 
-const list = route('GET /api/v1/pools/{poolId}/georules', {
+const list = rules.route('GET /api/v1/pools/{poolId}/georules', {
   needs: 'geo:read',
   summary: 'The geo rules of a pool, in the order of its file',
   query: Paging,
@@ -31,17 +40,18 @@ const list = route('GET /api/v1/pools/{poolId}/georules', {
   handle: (context) => {
     const pool = findObject(context, 'Pool', context.params.poolId)
     if (pool === undefined) return missing('pool')
-    const rules = partsIn('GeoRule', pool)
-    return pageInOrder(rules, context.query, (rule) => showGeoRule(pool.uid, rule))
+    return pageInOrder(partsIn('GeoRule', pool), context.query, (rule) =>
+      showGeoRule(pool.uid, rule),
+    )
   },
 })
 
-const create = route('POST /api/v1/pools/{poolId}/georules', {
+const create = rules.route('POST /api/v1/pools/{poolId}/georules', {
   needs: 'geo:write',
   licensed: 'geo-rules',
   summary: 'Send the clients of one network to one member (tier pro)',
   body: NewGeoRule,
-  responses: { 201: { description: 'The geo rule', schema: GeoRule, isTagged: true } },
+  responses: { 201: rules.one },
   ifMatch: 'the pool',
   ports: ['config', 'configWriter', 'licence', 'clock', 'log'],
   handle: async (context) => {
@@ -60,54 +70,25 @@ const create = route('POST /api/v1/pools/{poolId}/georules', {
       spec: { ...normalRule(body), createdAt: now, updatedAt: now },
       ...condition.value,
     })
-    return done.ok ? created(shown(done.value), done.value.headers) : done.error
+    return rules.created(context, done)
   },
 })
 
-const replace = route('PUT /api/v1/georules/{id}', {
-  needs: 'geo:write',
+const replace = rules.change('PUT', {
   licensed: 'geo-rules',
   summary: 'Replace a geo rule (tier pro)',
   body: GeoRuleChange,
-  responses: { 200: { description: 'The geo rule', schema: GeoRule, isTagged: true } },
-  ifMatch: 'the geo rule',
-  ports: ['config', 'configWriter', 'licence', 'clock', 'log'],
-  handle: async (context) => {
-    const { caller, params, body } = context
-    const found = findPart(context, 'GeoRule', params.id)
-    if (found === undefined) return missing('geo rule')
+  ports: ['licence', 'clock'],
+  operations: (context, found, on) => {
     const refusal = licenceRefusal(context)
     if (refusal !== undefined) return refusal
-    const condition = preconditionOf(context, found.part)
-    if (!condition.ok) return condition.error
-    const fields = normalRule(body)
+    const fields = normalRule(context.body)
     const time = isSame(found, fields) ? {} : { updatedAt: unixSeconds(context) }
-    const done = await write(context, {
-      verb: 'update',
-      kind: 'GeoRule',
-      target: targetOf(caller, found.part.uid),
-      patch: { ...fields, ...time },
-      ...condition.value,
-    })
-    return done.ok ? success(shown(done.value), done.value.headers) : done.error
+    return [{ verb: 'update', ...on, patch: { ...fields, ...time } }]
   },
 })
 
-const removeRule = route('DELETE /api/v1/georules/{id}', {
-  needs: 'geo:delete',
-  summary: 'Delete a geo rule',
-  responses: { 204: { description: 'It is gone', schema: null } },
-  ifMatch: 'the geo rule',
-  ports: ['config', 'configWriter', 'log'],
-  handle: async (context) => {
-    const found = findPart(context, 'GeoRule', context.params.id)
-    if (found === undefined) return missing('geo rule')
-    const condition = preconditionOf(context, found.part)
-    if (!condition.ok) return condition.error
-    const target = targetOf(context.caller, found.part.uid)
-    return remove(context, { verb: 'delete', kind: 'GeoRule', target, ...condition.value })
-  },
-})
+const removeRule = rules.remove({ summary: 'Delete a geo rule' })
 
 function licenceRefusal({ ports }: Pick<RouteContext<'licence'>, 'ports'>): Reply | undefined {
   const refusal = ports.licence.refusal('geo-rules')
@@ -126,10 +107,6 @@ function isSame(
 
 function unixSeconds({ ports }: Pick<RouteContext<'clock'>, 'ports'>): number {
   return Math.floor(ports.clock.nowMs() / 1000)
-}
-
-function shown({ entry, partId }: Written) {
-  return showGeoRule(entry.uid, partIn('GeoRule', entry, partId))
 }
 
 export const geoRuleRoutes = Object.freeze([list, create, replace, removeRule])

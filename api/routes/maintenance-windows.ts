@@ -4,7 +4,6 @@ import type { Operation } from '#config/operation.ts'
 import { uuidV7 } from '#lib/uuid.ts'
 import { objectRoutes } from '#api/config/object-routes.ts'
 import { findObject, findPart, targetOf } from '#api/config/reads.ts'
-import { write } from '#api/config/writes.ts'
 import { invalid } from '#http/reply.ts'
 import {
   MaintenanceWindow,
@@ -13,41 +12,39 @@ import {
   showWindow,
   statusOf,
 } from '../resources/maintenance-window.ts'
-import { route } from '#api/route/route.ts'
 import type { RouteContext } from '#api/route/route.ts'
 
-const tag = 'Maintenance windows'
 type Entry = ConfigEntry<'MaintenanceWindow'>
 
 const windows = objectRoutes({
-  ...{ kind: 'MaintenanceWindow', path: '/api/v1/maintenance-windows' },
-  ...{ tag, noun: 'maintenance window', schema: MaintenanceWindow },
-  ...{ reads: 'maintenance:read', deletes: 'maintenance:write' },
+  kind: 'MaintenanceWindow',
+  path: '/api/v1/maintenance-windows',
+  tag: 'Maintenance windows',
+  noun: 'window',
+  absent: 'maintenance window',
+  reads: 'maintenance:read',
+  writes: 'maintenance:write',
+  schema: MaintenanceWindow,
   ports: ['config', 'clock'],
   show: ({ ports }, entry) => showWindow(ports.config.snapshot(), entry, ports.clock.nowMs()),
 })
 
-const create = route('POST /api/v1/maintenance-windows', {
-  needs: 'maintenance:write',
-  tag,
+const create = windows.create({
   summary: 'Take a member, or each member of a pool, out of rotation for a time',
   body: NewMaintenanceWindow,
-  responses: { 201: windows.one },
-  ports: ['config', 'configWriter', 'clock', 'log'],
-  handle: async (context) => {
+  operation: (context) => {
     const { resourceType, resourceId, startAt, endAt } = context.body
     const found = resourceNamed(context, resourceType, resourceId)
     if (found === undefined) return invalid('resourceId', `there is no such ${resourceType}`)
     const uid = uuidV7(context.ports.clock.nowMs())
-    const done = await write(context, {
+    return {
       verb: 'create',
       kind: 'MaintenanceWindow',
       tenant: found.tenant,
       name: `window-${uid}`,
       uid,
       spec: { resourceType, resource: found.uid, startAt, endAt },
-    })
-    return windows.created(context, done)
+    }
   },
 })
 

@@ -1,9 +1,7 @@
 // /api/v1/pools: named groups of interchangeable members.
 import type { Operation } from '#config/operation.ts'
-import { objectRoutes, objectToChange } from '#api/config/object-routes.ts'
-import { write } from '#api/config/writes.ts'
-import { conditional } from '#api/route/if-match.ts'
-import type { Reply } from '#http/reply.ts'
+import { objectRoutes } from '#api/config/object-routes.ts'
+import type { On } from '#api/config/object-routes.ts'
 import {
   NewPool,
   Pool,
@@ -13,62 +11,40 @@ import {
   showPool,
   specOfNewPool,
 } from '../resources/pool.ts'
-import { route } from '#api/route/route.ts'
-import type { RouteContext } from '#api/route/route.ts'
 
-const tag = 'Pools'
 const pools = objectRoutes({
-  ...{ kind: 'Pool', path: '/api/v1/pools', tag, noun: 'pool' },
-  ...{ reads: 'pool:read', deletes: 'pool:delete', schema: Pool },
+  kind: 'Pool',
+  path: '/api/v1/pools',
+  tag: 'Pools',
+  noun: 'pool',
+  reads: 'pool:read',
+  writes: 'pool:write',
+  deletes: 'pool:delete',
+  schema: Pool,
   show: (_, entry) => showPool(entry),
 })
 
-const create = route('POST /api/v1/pools', {
-  needs: 'pool:write',
-  tag,
+const create = pools.create({
   summary: 'Create a pool without members; its name is unique across tenants',
   body: NewPool,
-  responses: { 201: pools.one },
-  ports: ['configWriter', 'log'],
-  handle: async (context) => {
-    const { caller, body } = context
-    const { tenant } = caller
-    const operation = { verb: 'create', kind: 'Pool', tenant, name: body.name } as const
-    const done = await write(context, { ...operation, spec: specOfNewPool(body) })
-    return pools.created(context, done)
+  operation: ({ caller: { tenant }, body }) => {
+    return { verb: 'create', kind: 'Pool', tenant, name: body.name, spec: specOfNewPool(body) }
   },
 })
 
-const rename = route('PUT /api/v1/pools/{id}', {
-  needs: 'pool:write',
-  tag,
+const rename = pools.change('PUT', {
   summary: 'Rename a pool; its services, rollouts and windows follow, other fields stay',
   body: PoolBody,
-  responses: { 200: pools.one },
-  ifMatch: 'the pool',
-  ports: ['config', 'configWriter', 'log'],
-  handle: (context) => changePool(context, context.params.id, context.body),
+  operations: ({ body }, _, on) => changesOf(body, on),
 })
 
-const patch = route('PATCH /api/v1/pools/{id}', {
-  needs: 'pool:write',
-  tag,
+const patch = pools.change('PATCH', {
   summary: 'Change the named fields of a pool; null takes a field back to its default',
   body: PoolPatch,
-  responses: { 200: pools.one },
-  ifMatch: 'the pool',
-  ports: ['config', 'configWriter', 'log'],
-  handle: (context) => changePool(context, context.params.id, context.body),
+  operations: ({ body }, _, on) => changesOf(body, on),
 })
 
-async function changePool(
-  context: RouteContext<'config' | 'configWriter' | 'log'>,
-  id: string,
-  fields: PoolPatch,
-): Promise<Reply> {
-  const found = objectToChange(context, 'Pool', id, 'pool')
-  if (!found.ok) return found.error
-  const { on, condition } = found.value
+function changesOf(fields: PoolPatch, on: On<'Pool'>): readonly Operation[] {
   const { name } = fields
   const spec = patchOfPool(fields)
   const operations: Operation[] = []
@@ -76,7 +52,7 @@ async function changePool(
   if (name === undefined || Object.keys(spec).length > 0) {
     operations.push({ verb: 'update', ...on, patch: spec })
   }
-  return pools.changed(context, await write(context, ...conditional(operations, condition)))
+  return operations
 }
 
 const removePool = pools.remove({

@@ -4,13 +4,14 @@ import type { Static } from 'typebox'
 import { sees } from '#access/caller.ts'
 import { partsIn } from '#config/entry.ts'
 import { rrsetOf } from '#compiler/values/record-sets.ts'
-import { findPart, targetOf } from '#api/config/reads.ts'
-import { remove, tagged, write } from '#api/config/writes.ts'
-import type { Written } from '#api/config/writes.ts'
-import { preconditionOf } from '#api/route/if-match.ts'
+import { objectRoutes } from '#api/config/object-routes.ts'
+import type { On } from '#api/config/object-routes.ts'
+import { tagged, write } from '#api/config/writes.ts'
+import type { ConfigPart } from '#config/entry.ts'
+import type { Operation } from '#config/operation.ts'
 import { NamedPaging, dnsNameOf, pageByName, withDnsName } from '#http/paging.ts'
 import { unverifiedRefusal } from '#api/domains/record-rights.ts'
-import { created, missing, success } from '#http/reply.ts'
+import { created } from '#http/reply.ts'
 import type { Reply } from '#http/reply.ts'
 import {
   NewRecord,
@@ -26,10 +27,19 @@ import {
   specOfNewRecord,
 } from '../resources/record.ts'
 import type { RecordRow } from '../resources/record.ts'
-import { routesOf } from '#api/route/route.ts'
 import type { RouteContext } from '#api/route/route.ts'
 
-const route = routesOf({ tag: 'Records' })
+const records = objectRoutes({
+  kind: 'RecordSet',
+  path: '/api/v1/records',
+  tag: 'Records',
+  noun: 'record set',
+  absent: 'record',
+  reads: 'record:read',
+  writes: 'record:write',
+  schema: Record,
+  show: (_, found) => showRecord(found),
+})
 
 const Query = Type.Object(
   {
@@ -40,7 +50,7 @@ const Query = Type.Object(
   { additionalProperties: false },
 )
 
-const create = route('POST /api/v1/records', {
+const create = records.route('POST /api/v1/records', {
   needs: 'record:write',
   summary: 'Create the records of one name and type, in a file of their own',
   details:
@@ -49,7 +59,7 @@ const create = route('POST /api/v1/records', {
     'the name be in its delegated domain, where the zone permits that (`zones[].delegated`): ' +
     '409 until the last check of that domain has found it verified.',
   body: NewRecord,
-  responses: { 201: { description: 'The record set', schema: Record, isTagged: true } },
+  responses: { 201: records.one },
   ports: ['config', 'configWriter', 'domains', 'log'],
   handle: async (context) => {
     const { caller, body } = context
@@ -78,7 +88,7 @@ function freeName({ caller, ports }: RouteContext<'config'>, name: string): stri
   for (let free = name, n = 2; ; free = `${name} ${n++}`) if (!isTaken(free)) return free
 }
 
-const list = route('GET /api/v1/records', {
+const list = records.route('GET /api/v1/records', {
   needs: 'record:read',
   summary: 'All record sets, or those of one zone, name or type, by name',
   query: Query,
@@ -100,84 +110,51 @@ function filterOf({ zone, type }: Static<typeof Query>) {
     (type === undefined || row.code === code)
 }
 
-const get = route('GET /api/v1/records/{id}', {
-  needs: 'record:read',
-  summary: 'One record set',
-  responses: { 200: { description: 'The record set', schema: Record, isTagged: true } },
-  ports: ['config'],
-  handle: (context) => {
-    const found = findPart(context, 'RecordSet', context.params.id)
-    if (found === undefined) return missing('record')
-    return success(showRecord(found), { etag: tagged(found.part) })
+const replace = records.change('PUT', {
+  summary: 'Replace the values and the TTL of a record set; name and type stay',
+  body: RecordBody,
+  ports: ['domains'],
+  operations: (context, found, on) => {
+    const { body } = context
+    return changesOf(context, found, on, { ...body, ttl: body.ttl ?? null })
   },
 })
 
-const replace = route('PUT /api/v1/records/{id}', {
-  needs: 'record:write',
-  summary: 'Replace the values and the TTL of a record set; name and type stay',
-  body: RecordBody,
-  responses: { 200: { description: 'The record set', schema: Record, isTagged: true } },
-  ifMatch: 'the record set',
-  ports: ['config', 'configWriter', 'domains', 'log'],
-  handle: (context) =>
-    change(context, context.params.id, { ...context.body, ttl: context.body.ttl ?? null }),
-})
-
-const patch = route('PATCH /api/v1/records/{id}', {
-  needs: 'record:write',
+const patch = records.change('PATCH', {
   summary: 'Change the named fields of a record set; null takes its TTL back to that of the file',
   body: RecordPatch,
-  responses: { 200: { description: 'The record set', schema: Record, isTagged: true } },
-  ifMatch: 'the record set',
-  ports: ['config', 'configWriter', 'domains', 'log'],
-  handle: (context) => change(context, context.params.id, context.body),
+  ports: ['domains'],
+  operations: (context, found, on) => changesOf(context, found, on, context.body),
 })
 
-async function change(
-  context: RouteContext<'config' | 'configWriter' | 'domains' | 'log'>,
-  id: string,
+async function changesOf(
+  context: RouteContext<'config' | 'domains'>,
+  found: ConfigPart<'RecordSet'>,
+  on: On<'RecordSet'>,
   fields: RecordPatch,
-): Promise<Reply> {
-  const found = findPart(context, 'RecordSet', id)
-  if (found === undefined) return missing('record')
+): Promise<readonly Operation[] | Reply> {
   const { tenant } = found.owner
   const refusal =
     changedIdentity(found, fields) ??
     (await unverifiedRefusal(context, tenant, [showRecord(found).name]))
   if (refusal !== undefined) return refusal
-  const condition = preconditionOf(context, found.part)
-  if (!condition.ok) return condition.error
   const { ttl, values } = fields
-  const done = await write(context, {
-    verb: 'update',
-    kind: 'RecordSet',
-    target: targetOf(context.caller, found.part.uid),
-    patch: { ...(ttl === undefined ? {} : { ttl }), ...(values === undefined ? {} : { values }) },
-    ...condition.value,
-  })
-  return done.ok ? success(shown(done.value), done.value.headers) : done.error
+  const patch = {
+    ...(ttl === undefined ? {} : { ttl }),
+    ...(values === undefined ? {} : { values }),
+  }
+  return [{ verb: 'update', ...on, patch }]
 }
 
-function shown({ entry, partId }: Written) {
-  const part = partsIn('RecordSet', entry).find(({ uid }) => uid === partId)
-  if (part === undefined) throw new Error(`the record set ${partId} was written and is not there`)
-  return showRecord({ owner: entry, part, position: 0 })
-}
-
-const removeRecord = route('DELETE /api/v1/records/{id}', {
-  needs: 'record:write',
+const removeRecord = records.remove({
   summary: 'Delete a record set; a file goes with its last one',
-  responses: { 204: { description: 'It is gone', schema: null } },
-  ifMatch: 'the record set',
-  ports: ['config', 'configWriter', 'log'],
-  handle: async (context) => {
-    const found = findPart(context, 'RecordSet', context.params.id)
-    if (found === undefined) return missing('record')
-    const condition = preconditionOf(context, found.part)
-    if (!condition.ok) return condition.error
-    const target = targetOf(context.caller, found.part.uid)
-    return remove(context, { verb: 'delete', kind: 'RecordSet', target, ...condition.value })
-  },
 })
 
-export const recordRoutes = Object.freeze([create, list, get, replace, patch, removeRecord])
+export const recordRoutes = Object.freeze([
+  create,
+  list,
+  records.get(),
+  replace,
+  patch,
+  removeRecord,
+])

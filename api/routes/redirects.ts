@@ -7,15 +7,11 @@ import { uuidV7 } from '#lib/uuid.ts'
 import { redirectCodeDefault, redirectCodes, RedirectSpec } from '#schemas/objects/redirect.ts'
 import { objectRoutes } from '#api/config/object-routes.ts'
 import { listObjects } from '#api/config/reads.ts'
-import { write } from '#api/config/writes.ts'
 import { unownedRefusal } from '#api/domains/record-rights.ts'
 import { NamedPaging, pageByName } from '#http/paging.ts'
 import { invalid, refused } from '#http/reply.ts'
-import { route } from '#api/route/route.ts'
 import { body } from '#http/shapes.ts'
 import { defaulted, plain, withoutDefaults } from '../resources/fields.ts'
-
-const tag = 'Redirects'
 
 const { sourceFqdn, targetUrl, preservePath, hstsMaxAge, hstsIncludeSubDomains } =
   RedirectSpec.properties
@@ -54,14 +50,18 @@ const NewRedirect = body({
 type NewRedirect = Static<typeof NewRedirect>
 
 const redirects = objectRoutes({
-  ...{ kind: 'Redirect', path: '/api/v1/redirects', tag, noun: 'redirect', schema: RedirectRule },
-  ...{ reads: 'redirect:read', deletes: 'redirect:write' },
+  kind: 'Redirect',
+  path: '/api/v1/redirects',
+  tag: 'Redirects',
+  noun: 'redirect',
+  reads: 'redirect:read',
+  writes: 'redirect:write',
+  schema: RedirectRule,
   show: (_, entry) => show(entry, 0),
 })
 
-const list = route('GET /api/v1/redirects', {
+const list = redirects.route('GET /api/v1/redirects', {
   needs: 'redirect:read',
-  tag,
   summary: 'All redirects, by name, with their hits on all nodes',
   details:
     'Every node adds its hits at least each five seconds; those of the node that answers are in ' +
@@ -77,19 +77,16 @@ const list = route('GET /api/v1/redirects', {
   },
 })
 
-const create = route('POST /api/v1/redirects', {
-  needs: 'redirect:write',
+const create = redirects.create({
   licensed: 'redirects',
-  tag,
   summary: 'Send the browsers of a host elsewhere (tier paid)',
   details:
     'The listener of this node answers it when the request returns. A record or a service has to ' +
     'lead the host there. There is no change of a redirect: delete it, and add another. ' +
     'Redirects of all hosts of a domain (`*.old.example.com`) come from Git alone.',
   body: NewRedirect,
-  responses: { 201: redirects.one },
-  ports: ['config', 'configWriter', 'licence', 'domains', 'clock', 'log'],
-  handle: async (context) => {
+  ports: ['config', 'licence', 'domains', 'clock'],
+  operation: async (context) => {
     const { caller, ports } = context
     const refusal = ports.licence.refusal('redirects')
     if (refusal !== undefined) return refused(403, refusal)
@@ -98,15 +95,14 @@ const create = route('POST /api/v1/redirects', {
     if (unowned !== undefined) return unowned
     const nowMs = ports.clock.nowMs()
     const uid = uuidV7(nowMs)
-    const done = await write(context, {
+    return {
       verb: 'create',
       kind: 'Redirect',
       tenant: caller.tenant,
       name: `redirect-${uid}`,
       uid,
       spec: { ...specOf(context.body), createdAt: Math.floor(nowMs / 1000) },
-    })
-    return redirects.created(context, done)
+    }
   },
 })
 

@@ -1,18 +1,21 @@
 // /api/v1/rollouts: timed ramps of one member's weight.
 import type { ConfigEntry } from '#config/entry.ts'
 import { uuidV7 } from '#lib/uuid.ts'
-import { objectRoutes, objectToChange } from '#api/config/object-routes.ts'
+import { objectRoutes, itemToChange } from '#api/config/object-routes.ts'
 import { findPart, targetOf } from '#api/config/reads.ts'
 import { write } from '#api/config/writes.ts'
 import { invalid, refused } from '#http/reply.ts'
 import { NewRollout, Rollout, showRollout } from '../resources/rollout.ts'
-import { route } from '#api/route/route.ts'
 import type { RouteContext } from '#api/route/route.ts'
 
-const tag = 'Rollouts'
 const rollouts = objectRoutes({
-  ...{ kind: 'Rollout', path: '/api/v1/rollouts', tag, noun: 'rollout' },
-  ...{ reads: 'rollout:read', deletes: 'rollout:write', schema: Rollout },
+  kind: 'Rollout',
+  path: '/api/v1/rollouts',
+  tag: 'Rollouts',
+  noun: 'rollout',
+  reads: 'rollout:read',
+  writes: 'rollout:write',
+  schema: Rollout,
   ports: ['config', 'overlays', 'clock'],
   show: shown,
 })
@@ -27,15 +30,12 @@ function shown(
 /** A new rollout is pending until the next tick of the controller. */
 const pendingMs = 5_000
 
-const create = route('POST /api/v1/rollouts', {
-  needs: 'rollout:write',
+const create = rollouts.create({
   licensed: 'rollouts',
-  tag,
   summary: "Begin a timed ramp of a member's weight (tier pro)",
   body: NewRollout,
-  responses: { 201: rollouts.one },
-  ports: ['config', 'configWriter', 'licence', 'overlays', 'clock', 'log'],
-  handle: async (context) => {
+  ports: ['licence'],
+  operation: (context) => {
     const { ports, body } = context
     const refusal = ports.licence.refusal('rollouts')
     if (refusal !== undefined) return refused(403, refusal)
@@ -43,7 +43,7 @@ const create = route('POST /api/v1/rollouts', {
     if (found === undefined) return invalid('memberId', 'there is no such member')
     const nowMs = ports.clock.nowMs()
     const uid = uuidV7(nowMs)
-    const done = await write(context, {
+    return {
       verb: 'begin',
       kind: 'Rollout',
       tenant: found.owner.tenant,
@@ -56,8 +56,7 @@ const create = route('POST /api/v1/rollouts', {
         ...(body.regressionPolicy === undefined ? {} : { regressionPolicy: body.regressionPolicy }),
       },
       atMs: nowMs,
-    })
-    return rollouts.created(context, done)
+    }
   },
 })
 
@@ -68,9 +67,8 @@ const summaries = {
 } as const
 
 const decisions = (['pause', 'promote', 'abort'] as const).map((intent) =>
-  route(`POST /api/v1/rollouts/{id}/${intent}`, {
+  rollouts.route(`POST /api/v1/rollouts/{id}/${intent}`, {
     needs: 'rollout:write',
-    tag,
     summary: summaries[intent],
     responses: { 200: rollouts.one },
     ifMatch: 'the rollout',
@@ -87,11 +85,11 @@ async function decide(
   id: string,
   intent: keyof typeof summaries,
 ) {
-  const found = objectToChange(context, 'Rollout', id, 'rollout')
+  const found = itemToChange(context, 'Rollout', id, 'rollout')
   if (!found.ok) return found.error
-  const { entry, on, condition } = found.value
+  const { item, on, condition } = found.value
   // What a regression has ended is over, also before that is in the file.
-  if (shown(context, entry).state === 'rolled_back') {
+  if (shown(context, item).state === 'rolled_back') {
     return refused(409, `${intent} is not possible: the rollout is rolled back`)
   }
   const atMs = context.ports.clock.nowMs()
