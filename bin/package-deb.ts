@@ -68,7 +68,7 @@ Homepage: https://github.com/gslbd/gslbd
 Section: net
 Priority: optional
 Depends: adduser, libatomic1, libc6, libstdc++6
-Recommends: git
+Recommends: ca-certificates, git
 Description: authoritative DNS server with global load balancing
  Configured by signed YAML in Git, which is compiled into immutable bundles.
 `,

@@ -76,25 +76,25 @@ export const gitLimits = {
   writeBatchMax: 512,
   /** Operations of one request. */
   writeOperationsMax: 64,
-  /** One that waited longer for its turn is given back: its client does not wait forever. */
-  writeWaitMs: 8_000,
+  /** A write that waits for its turn, or is overtaken, for so long is given back to its client. */
+  writeMs: 24_000,
   /** A branch that another push has locked is looked at again, each pause twice the one before. */
   remoteLockPausesMs: [40, 80, 160, 320, 640, 1_280],
   /** How long the status tells of a write that failed by a mistake of ours. */
   faultShownMs: 3_600_000,
   /** After such a write the accepted commit is read anew, but not for each of many requests. */
   startOverPauseMs: 60_000,
-  /** A write that is overtaken for so long is given back. */
-  writeContendedMs: 15_000,
   /** Longest random pause before another try: after a longer one a writer only loses again. */
   writeRetryMs: 40,
   /** Commits that one node pushes to a remote in a row before it lets others have their turn. */
   writeWinsMax: 8,
   /** The same when another one has written within `writeRivalsMs`. */
   writeWinsAmongRivalsMax: 2,
-  writeRivalsMs: 10_000,
-  /** The longest time of a push that counts for how long others get. */
-  writeRoundMaxMs: 1_000,
+  writeRivalsMs: 30_000,
+  /** The same after pushes in a row for so long: a writer that always loses is met by nobody. */
+  writeRowMs: 5_000,
+  /** A node makes room for others for at most so long: its own writes wait meanwhile. */
+  writeRoomMaxMs: 12_000,
   /** Git may pack for so long. 20,000 commits with folders of 10,000 files took half a minute. */
   repackMs: 30 * 60_000,
   /** Git may write a repository to a backup, or read it from one, for so long. */

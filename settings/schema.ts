@@ -116,8 +116,8 @@ const gitops = section('Where the configuration comes from and whose signatures 
     description:
       'Address of the configuration repository: https://, http://, ssh://git@host/path or ' +
       'git@host:path. Empty: the bare repository `config.git` in the data directory is the ' +
-      'origin. An address with a password belongs in GSLB_GITOPS_URL, not in the file. SSH needs ' +
-      'the programs git and ssh. [More](../operations/trust.md#credentials).',
+      'origin. An address with a password belongs in GSLB_GITOPS_URL, not in the file. It needs ' +
+      'the program git, and for SSH also ssh. [More](../operations/trust.md#credentials).',
   }),
   sshKey: text(4_096, {
     'x-kind': 'path',

@@ -177,7 +177,7 @@ export const layers: readonly Layer[] = [
     folder: 'gitops',
     says: 'the Git side: poll, verify, hold, publish; what walks a history',
     mayImport: ['lib', 'schemas', 'bundle', 'diagnostics', 'compiler', 'config', 'judge'],
-    packages: ['isomorphic-git'],
+    packages: [],
     node: 'any',
   },
   {

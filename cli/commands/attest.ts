@@ -39,7 +39,7 @@ export const attest: Command = {
     const driver = createDiskDriver(gitdir)
     const refs: string[] = []
     for (const name of positionals.length === 0 ? ['HEAD'] : positionals) {
-      const commit = await resolveCommit(driver, name)
+      const commit = resolveCommit(driver, name)
       if (!commit.ok) return fail(io, commit.error)
       const nowSeconds = Math.floor(systemClock.nowMs() / 1000)
       const ref = await attestCommit(driver, commit.value, nowSeconds, key)

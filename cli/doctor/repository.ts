@@ -1,13 +1,12 @@
 // Whether the repository can be read, and has the branch.
 import { existsSync } from 'node:fs'
 import { createLocalSource } from '#gitops/source/local-source.ts'
-import { createHttpTransport } from '#gitops/source/http-transport.ts'
-import { defaultHttpLimits, explain } from '#gitops/source/http-client.ts'
+import { defaultRemoteLimits } from '#gitops/source/git-program.ts'
 import { findGitdir } from '#gitops/source/origin.ts'
 import { parseRemoteUrl } from '#gitops/source/remote-url.ts'
-import { createSshTransport } from '#gitops/source/ssh-transport.ts'
+import { createGitTransport } from '#gitops/source/git-transport.ts'
 import { originPath } from '#gitops/thread/options.ts'
-import { sshAccess } from '#node/compose/named-files.ts'
+import { gitAccess } from '#node/compose/named-files.ts'
 import { bad, good, unknown } from './check.ts'
 import type { Check, Finding, CheckedNode } from './check.ts'
 
@@ -38,17 +37,21 @@ async function remote({ settings: { gitops }, patienceMs }: CheckedNode): Promis
   if (!parsed.ok) return bad('gitops.url is no address of a repository', parsed.error)
   if (parsed.value.kind === 'path') return local(parsed.value.path, branch)
   const { url } = parsed.value
-  const limits = { ...defaultHttpLimits, idleMs: patienceMs, totalMs: patienceMs }
-  const stop = AbortSignal.timeout(patienceMs)
-  const transport =
-    parsed.value.kind === 'http'
-      ? createHttpTransport({ url, authorization: parsed.value.authorization, limits, stop })
-      : createSshTransport({ url, access: sshAccess(gitops), limits, stop })
+  const limits = { ...defaultRemoteLimits, idleMs: patienceMs, totalMs: patienceMs }
+  const credentials = parsed.value.kind === 'http' ? parsed.value.credentials : ''
+  const { signal: stop } = new AbortController()
+  const transport = createGitTransport({
+    url,
+    credentials,
+    access: gitAccess(gitops),
+    limits,
+    stop,
+  })
   const ref = `refs/heads/${branch}`
   try {
     return headFinding(url, branch, (await transport.list(ref)).get(ref))
   } catch (error) {
-    return bad(explain(error, url).message, 'see gitops.url and the network')
+    return bad((error as Error).message, 'see gitops.url and the network')
   }
 }
 

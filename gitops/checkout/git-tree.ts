@@ -48,7 +48,7 @@ function remoteOf(gitdir: string): string {
 /** A commit that is here. Errors: a sentence. */
 export async function commitNamed(place: GitPlace, ref: string): Promise<Result<string, string>> {
   const { driver, graph, remote } = place
-  const named = await resolveCommit(driver, ref)
+  const named = resolveCommit(driver, ref)
   const commit = named.ok ? await graph.commit(named.value) : named
   if (named.ok && commit.ok) return named
   const fault = named.ok ? `"${ref}" is ${named.value}, which is not here` : named.error

@@ -1,7 +1,7 @@
 // Makes an attestation in a person's repository: finds the commit, signs, stores the ref.
-import fs, { existsSync, readFileSync } from 'node:fs'
+import { spawnSync } from 'node:child_process'
+import { existsSync, readFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
-import git from 'isomorphic-git'
 import { err, ok } from '#lib/result.ts'
 import type { Result } from '#lib/result.ts'
 import { digestOfTree } from '#gitops/trust/accept.ts'
@@ -40,53 +40,22 @@ function isBare(gitdir: string): boolean {
   }
 }
 
-const stepsMax = 10_000
-
 /**
- * @param name a full or short object id, `HEAD`, a branch or a tag, and steps such as `~2` or `^`
- *   behind it (gitrevisions(7)). Errors: a sentence.
+ * @param name what git takes (gitrevisions(7)): an object id, `HEAD`, a branch or a tag, and steps
+ *   such as `~2` or `^`. Errors: a sentence.
  */
-export async function resolveCommit(
-  driver: GitDriver,
-  name: string,
-): Promise<Result<string, string>> {
-  const { gitdir } = driver
-  const [, base = '', steps = ''] = /^([^~^]*)((?:[~^]\d*)*)$/.exec(name) ?? []
-  const start = await startOf(gitdir, base)
-  if (start === undefined) {
-    return err(
-      `"${name}" is not a commit of ${gitdir}; give a commit id, HEAD, a branch or a tag, with ` +
-        '~N for its Nth ancestor',
-    )
-  }
-  const graph = new CommitGraph(driver)
-  let oid = start
-  for (const [, sign, digits = ''] of steps.matchAll(/([~^])(\d*)/g)) {
-    const n = digits === '' ? 1 : Number(digits)
-    if (n > stepsMax) return err(`"${name}" goes back further than ${stepsMax} commits`)
-    const parents = sign === '~' ? Array<number>(n).fill(1) : n === 0 ? [] : [n]
-    for (const which of parents) {
-      const commit = await graph.commit(oid)
-      if (!commit.ok) return err(commit.error.reason)
-      const parent = commit.value.parents[which - 1]
-      if (parent === undefined) return err(`"${name}" goes back beyond the first commit`)
-      oid = parent
-    }
-  }
-  return ok(oid)
-}
-
-/** @returns the commit; undefined when there is none, or more than one. */
-async function startOf(gitdir: string, name: string): Promise<string | undefined> {
-  try {
-    const oid = /^[0-9a-f]{4,39}$/.test(name)
-      ? await git.expandOid({ fs, gitdir, oid: name })
-      : await git.resolveRef({ fs, gitdir, ref: name })
-    // A tag with a message is an object of its own that names the commit.
-    return (await git.readCommit({ fs, gitdir, oid })).oid
-  } catch {
-    return undefined
-  }
+export function resolveCommit({ gitdir }: GitDriver, name: string): Result<string, string> {
+  const question = ['rev-parse', '--verify', '--quiet', '--end-of-options', `${name}^{commit}`]
+  const told = spawnSync('git', ['-c', 'safe.directory=*', '--git-dir', gitdir, ...question], {
+    encoding: 'utf8',
+  })
+  if (told.error !== undefined)
+    return err(`git cannot be asked for "${name}" (${told.error.message})`)
+  if (told.status === 0) return ok(told.stdout.trim())
+  return err(
+    `"${name}" is not a commit of ${gitdir}; give a commit id, HEAD, a branch or a tag, with ` +
+      '~N for its Nth ancestor',
+  )
 }
 
 /**

@@ -1,18 +1,43 @@
 // Runs the git program without this machine's settings, with limits on time and output.
 import { spawn } from 'node:child_process'
 import type { ChildProcess } from 'node:child_process'
-import { RemoteError } from './http-client.ts'
-import type { HttpLimits } from './http-client.ts'
+import type { SourceError } from './config-source.ts'
 import { gitLimits } from '#gitops/limits.ts'
+
+/** Thrown on the way out of a call of git; `remote-source.ts` turns it into a value. */
+export class RemoteError extends Error implements SourceError {
+  readonly code: SourceError['code']
+  readonly reason: string
+
+  constructor({ code, reason }: SourceError) {
+    super(reason)
+    this.code = code
+    this.reason = reason
+  }
+}
+
+export interface RemoteLimits {
+  readonly idleMs: number
+  readonly totalMs: number
+  readonly bytesMax: number
+}
+
+export const defaultRemoteLimits: RemoteLimits = {
+  idleMs: gitLimits.networkIdleMs,
+  totalMs: gitLimits.networkTotalMs,
+  bytesMax: gitLimits.responseBytesMax,
+}
 
 export interface GitProgram {
   /** Name of the remote for messages, without credentials. */
   readonly name: string
   /** Where programs are looked for. */
   readonly searchPath: string
-  /** What git runs for SSH, as a line for the shell. */
-  readonly sshCommand: string
-  readonly limits: HttpLimits
+  /** The only ones that it may speak, also where an address leads elsewhere. */
+  readonly protocols: readonly string[]
+  /** What git gets besides: how it reaches the remote, and what it says there who we are. */
+  readonly env: Readonly<Record<string, string>>
+  readonly limits: RemoteLimits
   readonly stop: AbortSignal
 }
 
@@ -25,23 +50,27 @@ export interface GitOutcome {
 /** No hooks, no other protocol, nothing in the background. */
 const alone = [
   'protocol.allow=never',
-  'protocol.ssh.allow=always',
   'core.hooksPath=/dev/null',
   'gc.auto=0',
   'maintenance.auto=false',
   'fetch.unpackLimit=1',
   'pack.threads=1',
-].flatMap((setting) => ['-c', setting])
+]
 
 /** `ulimit -f` counts in blocks: a pack without end stops there. */
 const blockBytes = 512
+/** A list of refs is held in memory before it is printed; `ulimit -v` counts in KiB. */
+const listMemory = 'ulimit -v 1048576 && '
 const limited = 'ulimit -f "$1" && shift && exec git "$@"'
 
 /** @throws RemoteError when it takes too long, says too much or is not there */
 export async function runGit(program: GitProgram, args: readonly string[]): Promise<GitOutcome> {
-  const { name, searchPath, sshCommand, limits, stop } = program
+  const { name, searchPath, protocols, env, limits, stop } = program
   const blocks = String(Math.ceil(limits.bytesMax / blockBytes))
-  const child = spawn('/bin/sh', ['-c', limited, 'git', blocks, ...alone, ...args], {
+  const line = args[0] === 'ls-remote' ? listMemory + limited : limited
+  const allowed = protocols.map((protocol) => `protocol.${protocol}.allow=always`)
+  const settings = [...alone, ...allowed].flatMap((setting) => ['-c', setting])
+  const child = spawn('/bin/sh', ['-c', line, 'git', blocks, ...settings, ...args], {
     // Its own group: what git has started is ended with it.
     detached: true,
     stdio: ['ignore', 'pipe', 'pipe'],
@@ -53,8 +82,7 @@ export async function runGit(program: GitProgram, args: readonly string[]): Prom
       GIT_CONFIG_GLOBAL: '/dev/null',
       GIT_ATTR_NOSYSTEM: '1',
       GIT_TERMINAL_PROMPT: '0',
-      GIT_SSH_VARIANT: 'ssh',
-      GIT_SSH_COMMAND: sshCommand,
+      ...env,
     },
   })
   let failure: RemoteError | undefined
@@ -62,8 +90,7 @@ export async function runGit(program: GitProgram, args: readonly string[]): Prom
     failure ??= error
     kill(child)
   }
-  const reason = `${name} did not answer in time. Check the network and the Git server.`
-  const tooSlow = (): void => end(new RemoteError({ code: 'Timeout', reason }))
+  const tooSlow = (): void => end(lateAnswer(name))
   const idle = setTimeout(tooSlow, limits.idleMs)
   const total = setTimeout(tooSlow, limits.totalMs)
   const stopped = new RemoteError({
@@ -87,6 +114,11 @@ export async function runGit(program: GitProgram, args: readonly string[]): Prom
     clearTimeout(total)
     stop.removeEventListener('abort', onStop)
   }
+}
+
+export function lateAnswer(name: string): RemoteError {
+  const reason = `${name} did not answer in time. Check the network and the Git server.`
+  return new RemoteError({ code: 'Timeout', reason })
 }
 
 function kill(child: ChildProcess): void {

@@ -9,41 +9,24 @@ import type { ConfigSource, Push, PushFailure, SourceError } from './config-sour
 import { createDiskDriver } from '#gitops/git/disk-driver.ts'
 import { diskError } from './disk-error.ts'
 import type { GitDriver } from '#gitops/git/objects/driver.ts'
-import { explain, RemoteError } from './http-client.ts'
-import type { HttpLimits } from './http-client.ts'
+import { RemoteError } from './git-program.ts'
+import { createGitTransport } from './git-transport.ts'
+import type { GitTransport, Remote } from './git-transport.ts'
 import { gitLimits } from '#gitops/limits.ts'
 import { makeBareRepository } from './origin.ts'
-import { createHttpTransport } from './http-transport.ts'
 import { packCount } from '#gitops/git/objects/pack-set.ts'
-import type { RemoteTransport } from './remote-transport.ts'
-import { createSshTransport } from './ssh-transport.ts'
-import type { SshAccess } from './ssh-transport.ts'
 
-export interface RemoteOptions {
-  /** Without credentials. */
-  readonly url: string
-  /** Value of the Authorization header, or ''. */
-  readonly authorization: string
-  /** For an address of SSH; without it, HTTP is spoken. */
-  readonly ssh?: SshAccess
+export interface RemoteOptions extends Remote {
   readonly branch: string
   /** Where the mirror lives; owned by this source alone. */
   readonly gitdir: string
-  readonly limits: HttpLimits
-  readonly stop: AbortSignal
 }
 
 /** What Git says of a branch that somebody else is moving at that moment. */
 const lockedReason = /failed to update ref|\block\b/
 
 export function createRemoteSource(options: RemoteOptions): ConfigSource {
-  const { ssh, ...http } = options
-  const { url, limits, stop } = options
-  const transport =
-    ssh === undefined
-      ? createHttpTransport(http)
-      : createSshTransport({ url, access: ssh, limits, stop })
-  return new RemoteSource(options, transport)
+  return new RemoteSource(options)
 }
 
 class RemoteSource implements ConfigSource {
@@ -51,15 +34,15 @@ class RemoteSource implements ConfigSource {
   readonly isLocal = false
   readonly repairAdvice = 'The mirror is fetched anew by itself.'
   readonly #options: RemoteOptions
-  readonly #transport: RemoteTransport
+  readonly #transport: GitTransport
   readonly #headRef: string
   #mirror: GitDriver
 
-  constructor(options: RemoteOptions, transport: RemoteTransport) {
+  constructor(options: RemoteOptions) {
     this.#options = options
     this.name = options.url
     this.#headRef = `refs/heads/${options.branch}`
-    this.#transport = transport
+    this.#transport = createGitTransport(options)
     this.#mirror = openMirror(options.gitdir)
   }
 
@@ -87,15 +70,6 @@ class RemoteSource implements ConfigSource {
   async fetch(head: string): Promise<Result<void, SourceError>> {
     if (packCount(this.#options.gitdir) >= gitLimits.mirrorPacksMax) this.discard()
     if ((await this.#mirror.readCommit(head)).ok) return ok(undefined)
-    const { branch } = this.#options
-    // Only the local branch is announced as had: put it where the remote was last seen, or a branch
-    // that went another way would make every fetch carry the whole history.
-    const seen = this.#mirror.readRef(`refs/remotes/origin/${branch}`)
-    if (seen !== null) {
-      const path = join(this.#options.gitdir, this.#headRef)
-      mkdirSync(dirname(path), { recursive: true })
-      writeFileSync(path, `${seen}\n`)
-    }
     const fetched = await this.#fetchRef(this.#headRef)
     // What the remote sent builds on objects that the mirror should have.
     if (!fetched.ok && fetched.error.code === 'Unreadable') this.discard()
@@ -205,37 +179,13 @@ function sourceErrorOf(error: unknown, name: string): SourceError {
   // A fetch fails with it when the mirror cannot be written.
   const refusal = diskError(error)
   if (refusal !== undefined) return refusal
-  const { code, message } = error as { code?: string; message: string }
-  if (code === 'SmartHttpError' || code === 'ParseError') {
-    return {
-      code: 'NotGit',
-      reason:
-        `${name} does not answer as a Git server does. Check gitops.url: it may be a web ` +
-        'page, or need a login.',
-    }
-  }
-  if (code === 'NotFoundError') {
-    return { code: 'Unreadable', reason: `${name} changed while it was read: ${message}` }
-  }
-  if (typeof code === 'string' && /^[A-Z][a-z]/.test(code)) {
-    return { code: 'Unreadable', reason: `${name} could not be read: ${message}` }
-  }
-  return explain(error, name)
+  return { code: 'Unreadable', reason: `${name} could not be read: ${(error as Error).message}` }
 }
 
-/**
- * The refspec is fixed: whatever the remote says, only its branches are written, under
- * refs/remotes.
- */
 function openMirror(gitdir: string): GitDriver {
   if (!existsSync(join(gitdir, 'HEAD'))) {
     removeMirror(gitdir)
     makeBareRepository(gitdir, 'main')
-    const remote = '[remote "origin"]\n\tfetch = +refs/heads/*:refs/remotes/origin/*\n'
-    writeFileSync(
-      join(gitdir, 'config'),
-      `[core]\n\trepositoryformatversion = 0\n\tbare = true\n${remote}`,
-    )
   }
   return createDiskDriver(gitdir)
 }

@@ -10,8 +10,8 @@ export type RemoteUrl =
       readonly kind: 'http'
       /** Without credentials: for requests and for people. */
       readonly url: string
-      /** Value of the Authorization header; '' without credentials. */
-      readonly authorization: string
+      /** `user:password`, or ''. */
+      readonly credentials: string
     }
   /** `ssh://git@host:port/path` or `git@host:path`; has no password. */
   | { readonly kind: 'ssh'; readonly url: string }
@@ -37,7 +37,7 @@ export function parseRemoteUrl(text: string, authToken: string): Result<RemoteUr
   url.username = ''
   url.password = ''
   url.hash = ''
-  return ok({ kind: 'http', url: url.href.replace(/\/+$/, ''), authorization: basic(given) })
+  return ok({ kind: 'http', url: url.href.replace(/\/+$/, ''), credentials: pairOf(given) })
 }
 
 const user = '[A-Za-z0-9_][A-Za-z0-9_.+-]{0,63}'
@@ -61,9 +61,8 @@ function decoded(text: string): string {
   }
 }
 
-function basic(credentials: string): string {
-  if (credentials === '') return ''
+function pairOf(credentials: string): string {
+  if (credentials === '' || credentials.includes(':')) return credentials
   // Forges take a token as the password of any user; GitHub documents this user's name.
-  const pair = credentials.includes(':') ? credentials : `x-access-token:${credentials}`
-  return `Basic ${Buffer.from(pair).toString('base64')}`
+  return `x-access-token:${credentials}`
 }

@@ -4,14 +4,14 @@ import type { HealthCheckPolicy } from '#compiler/values/health-check-policy.ts'
 import { err, ok } from '#lib/result.ts'
 import type { Err, Result } from '#lib/result.ts'
 import type { ConfigSource, SourceError } from '#gitops/source/config-source.ts'
-import { defaultHttpLimits } from '#gitops/source/http-client.ts'
+import { defaultRemoteLimits } from '#gitops/source/git-program.ts'
 import { createLocalSource } from '#gitops/source/local-source.ts'
 import { ensureOrigin, findGitdir } from '#gitops/source/origin.ts'
 import type { Position } from '#gitops/sync/publication.ts'
 import { isBranchName, releaseDeadLocks } from '#gitops/git/refs.ts'
 import { createRemoteSource } from '#gitops/source/remote-source.ts'
 import { parseRemoteUrl } from '#gitops/source/remote-url.ts'
-import type { SshAccess } from '#gitops/source/ssh-transport.ts'
+import type { GitAccess } from '#gitops/source/git-transport.ts'
 
 export interface GitopsOptions {
   readonly dataDir: string
@@ -22,8 +22,8 @@ export interface GitopsOptions {
   readonly pollMs: number
   readonly requireSignature: boolean
   readonly allowedSignersPath: string
-  /** For a remote over SSH. */
-  readonly ssh?: SshAccess
+  /** For a remote. */
+  readonly access?: GitAccess
   /** For an HTTP remote: `user:password` or a token. */
   readonly authToken?: string
   /** Name in the channel record. */
@@ -85,15 +85,12 @@ export function openSource(
     const gitdir = findGitdir(remote.value.path)
     return gitdir.ok ? local(gitdir.value, branch) : unreadable(gitdir.error)
   }
-  const shared = { branch, gitdir: mirrorPath(dataDir), limits: defaultHttpLimits, stop }
-  if (remote.value.kind === 'http') {
-    const { url, authorization } = remote.value
-    return ok({ source: createRemoteSource({ ...shared, url, authorization }), localGitdir: null })
-  }
   const { url } = remote.value
-  const { ssh } = options
-  if (ssh === undefined) return err({ code: 'BadUrl', reason: `${url} needs a key for SSH.` })
-  const source = createRemoteSource({ ...shared, url, authorization: '', ssh })
+  const { access } = options
+  if (access === undefined) return err({ code: 'BadUrl', reason: `${url} needs git and a key.` })
+  const credentials = remote.value.kind === 'http' ? remote.value.credentials : ''
+  const shared = { branch, gitdir: mirrorPath(dataDir), limits: defaultRemoteLimits, stop }
+  const source = createRemoteSource({ ...shared, url, credentials, access })
   return ok({ source, localGitdir: null })
 }
 

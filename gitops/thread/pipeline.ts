@@ -34,7 +34,7 @@ import { Mutex } from '#gitops/sync/mutex.ts'
 import { watchPaths } from '#gitops/sync/watch.ts'
 import { AcceptedConfig } from '#gitops/write/accepted.ts'
 import { WriteQueue } from '#gitops/write/queue.ts'
-import type { Pending } from '#gitops/write/select.ts'
+import type { Asked } from '#gitops/write/select.ts'
 import { Writer } from '#gitops/write/writer.ts'
 import type { WriterParts } from '#gitops/write/writer.ts'
 
@@ -59,7 +59,7 @@ export interface Pipeline {
   readonly poke: () => void
   /** See `Publisher`. */
   readonly permitAgents: (count: number) => void
-  readonly write: (pending: Pending) => void
+  readonly write: (asked: Asked) => void
   /** Judges a push to the repository of this node. null: it cannot do so now. Never rejects. */
   readonly judge: (push: PushedHead) => Promise<Stop | null>
   /** Never rejects. */

@@ -1,4 +1,5 @@
 // Says why a write was not made, or that nobody knows whether it was.
+import { gitLimits } from '#gitops/limits.ts'
 import type { WriteFailure, WriteFailureCode } from '#config/operation.ts'
 import type { PushFailure } from '#gitops/source/config-source.ts'
 import { diskError } from '#gitops/source/disk-error.ts'
@@ -7,6 +8,16 @@ export const notInGit = 'The change is not in Git.'
 
 export function failed(code: WriteFailureCode, message: string): WriteFailure {
   return { code, message, operation: -1, diagnostics: [] }
+}
+
+export function contended(tries: number): WriteFailure {
+  const seconds = gitLimits.writeMs / 1000
+  return failed(
+    'contended',
+    `Others moved the branch first at each of ${tries} tries, for ${seconds} seconds. ` +
+      `${notInGit} Send it again. If this happens often, send more operations in one request, ` +
+      'or write through one node.',
+  )
 }
 
 export function pushFailure(failure: Exclude<PushFailure, { kind: 'lost-race' }>): WriteFailure {

@@ -10,27 +10,38 @@ import { gitLimits } from '#gitops/limits.ts'
 export class PushFairness {
   #metAtMs = -Infinity
   #wins = 0
+  #rowFromMs = 0
   #wonAtMs = -Infinity
   /** From the beginning of a try to its answer, the last time. */
   #roundMs = 0
+  #fetchMs = 0
 
-  /** Somebody else wrote. @param nowMs of the monotonic clock, as below */
-  meet(nowMs: number): void {
+  /**
+   * Somebody else wrote.
+   *
+   * @param nowMs of the monotonic clock, as below
+   * @param fetchMs how long it took to get that; left out: it is to be fetched
+   */
+  meet(nowMs: number, fetchMs = this.#fetchMs): void {
     this.#metAtMs = nowMs
     this.#wins = 0
+    this.#fetchMs = fetchMs
   }
 
   win(nowMs: number, roundMs: number): void {
-    this.#wins++
+    if (this.#wins++ === 0) this.#rowFromMs = nowMs - roundMs
     this.#wonAtMs = nowMs
-    this.#roundMs = Math.min(roundMs, gitLimits.writeRoundMaxMs)
+    this.#roundMs = roundMs
   }
 
   /** Before a new batch; 0: it is this node's turn. @param random 0 up to, not including, 1 */
   yieldMs(nowMs: number, random: number): number {
-    const { writeRivalsMs, writeWinsMax, writeWinsAmongRivalsMax } = gitLimits
-    const isAmongRivals = nowMs - this.#metAtMs < writeRivalsMs
-    const room = this.#roundMs * (roundsOfOthers + random)
+    const { writeRivalsMs, writeRowMs, writeWinsMax, writeWinsAmongRivalsMax } = gitLimits
+    const isAmongRivals =
+      nowMs - this.#metAtMs < writeRivalsMs || nowMs - this.#rowFromMs >= writeRowMs
+    const others =
+      Math.max(this.#fetchMs, this.#roundMs) + this.#roundMs * (roundsOfOthers + random)
+    const room = Math.min(others, gitLimits.writeRoomMaxMs)
     // A node that was idle for so long has made room already.
     const idleMs = nowMs - this.#wonAtMs
     if (idleMs >= room) this.#wins = 0
@@ -40,5 +51,5 @@ export class PushFairness {
   }
 }
 
-/** One that is lost already, then a fetch and a push of another node. */
-const roundsOfOthers = 3
+/** A push that is lost already, then, behind the fetch, one that is not. */
+const roundsOfOthers = 2

@@ -2,7 +2,7 @@
 import type { Clock } from '#lib/clock.ts'
 import { err } from '#lib/result.ts'
 import { gitLimits } from '../limits.ts'
-import type { Pending } from './select.ts'
+import type { Asked, Pending } from './select.ts'
 
 export interface WriteQueueParts {
   readonly clock: Clock
@@ -12,14 +12,9 @@ export interface WriteQueueParts {
   readonly write: (batch: readonly Pending[]) => Promise<void>
 }
 
-interface Waiting {
-  readonly pending: Pending
-  readonly sinceMs: number
-}
-
 export class WriteQueue {
   readonly #parts: WriteQueueParts
-  #waiting: Waiting[] = []
+  #waiting: Pending[] = []
   #running: Promise<void> | undefined
   #isStopped = false
 
@@ -27,16 +22,16 @@ export class WriteQueue {
     this.#parts = parts
   }
 
-  add(pending: Pending): void {
-    if (this.#isStopped) return refuse(pending, 'unavailable', 'The node is stopping.')
+  add(asked: Asked): void {
+    if (this.#isStopped) return refuse(asked, 'unavailable', 'The node is stopping.')
     if (this.#waiting.length >= gitLimits.writeQueueMax) {
-      return refuse(pending, 'busy', 'Too many writes are waiting. Try again in a moment.')
+      return refuse(asked, 'busy', 'Too many writes are waiting. Try again in a moment.')
     }
-    const isDryRun = pending.request.isDryRun === true
+    const isDryRun = asked.request.isDryRun === true
     if (isDryRun && this.#dryRuns() >= gitLimits.dryRunQueueMax) {
-      return refuse(pending, 'busy', 'Too many dry runs are waiting. Try again in a moment.')
+      return refuse(asked, 'busy', 'Too many dry runs are waiting. Try again in a moment.')
     }
-    this.#waiting.push({ pending, sinceMs: this.#parts.clock.monotonicMs() })
+    this.#waiting.push({ ...asked, sinceMs: this.#parts.clock.monotonicMs() })
     this.#running ??= this.#run().finally(() => {
       this.#running = undefined
     })
@@ -45,7 +40,7 @@ export class WriteQueue {
   /** Ends the batch under way and refuses the rest. */
   async stop(): Promise<void> {
     this.#isStopped = true
-    for (const { pending } of this.#waiting.splice(0)) {
+    for (const pending of this.#waiting.splice(0)) {
       refuse(pending, 'unavailable', 'The node is stopping; the change was not made.')
     }
     await this.#running
@@ -63,19 +58,19 @@ export class WriteQueue {
   }
 
   #dryRuns(): number {
-    return this.#waiting.filter(({ pending }) => pending.request.isDryRun === true).length
+    return this.#waiting.filter(({ request }) => request.isDryRun === true).length
   }
 
   /**
    * Writes share a commit, dry runs share nothing: a turn does few of them, and no write waits for
    * the others.
    */
-  #takeTurn(): Waiting[] {
-    const turn: Waiting[] = []
-    const left: Waiting[] = []
+  #takeTurn(): Pending[] {
+    const turn: Pending[] = []
+    const left: Pending[] = []
     let dryRuns = 0
     for (const waiting of this.#waiting) {
-      const isDryRun = waiting.pending.request.isDryRun === true
+      const isDryRun = waiting.request.isDryRun === true
       const isLater = isDryRun && dryRuns >= gitLimits.dryRunsPerTurn
       if (isLater || turn.length >= gitLimits.writeBatchMax) left.push(waiting)
       else turn.push(waiting)
@@ -89,8 +84,8 @@ export class WriteQueue {
   #takeTimely(): Pending[] {
     const nowMs = this.#parts.clock.monotonicMs()
     const batch: Pending[] = []
-    for (const { pending, sinceMs } of this.#takeTurn()) {
-      if (nowMs - sinceMs <= gitLimits.writeWaitMs) batch.push(pending)
+    for (const pending of this.#takeTurn()) {
+      if (nowMs - pending.sinceMs <= gitLimits.writeMs) batch.push(pending)
       else
         refuse(pending, 'busy', 'Other writes took too long; the change was not made. Try again.')
     }
@@ -98,6 +93,6 @@ export class WriteQueue {
   }
 }
 
-function refuse({ settle }: Pending, code: 'unavailable' | 'busy', message: string): void {
+function refuse({ settle }: Asked, code: 'unavailable' | 'busy', message: string): void {
   settle(err({ code, message, operation: -1, diagnostics: [] }))
 }

@@ -27,9 +27,14 @@ import type {
 } from '#config/operation.ts'
 
 /** A request with the promise that waits for it. */
-export interface Pending {
+export interface Asked {
   readonly request: WriteRequest
   readonly settle: (result: WriteResult) => void
+}
+
+export interface Pending extends Asked {
+  /** By the monotonic clock. */
+  readonly sinceMs: number
 }
 
 export interface Selection {

@@ -31,7 +31,7 @@ import type {
 } from '#judge/effects/commit-effect.ts'
 import { earlierBundles } from './earlier-bundles.ts'
 import type { EarlierBundle } from './earlier-bundles.ts'
-import { diskFailure, failed, notInGit, pushFailure } from './failures.ts'
+import { contended, diskFailure, failed, notInGit, pushFailure } from './failures.ts'
 import { judgeMoved, moveLimitsFor } from './moved-judge.ts'
 import type { MovedVerdict } from './moved-judge.ts'
 import type { WriteFailure, WriteRequest, WrittenFile } from '#config/operation.ts'
@@ -125,17 +125,18 @@ export class Writer {
 
   async #tryAgain(batch: readonly Pending[], settle: Settle): Promise<WriteFailure | undefined> {
     const { accepted, source, clock, stop } = this.#parts
-    const beganMs = clock.monotonicMs()
+    let tries = 0
     let rest = batch
     let isFresh = source.isLocal
     let pauseMs = this.#yieldMs()
-    do {
+    for (; rest.length > 0; rest = this.#timely(rest, settle, tries)) {
       if (pauseMs > 0) {
         await this.#lookAgain(pauseMs)
         if (stop.aborted) break
         isFresh = true
       }
       pauseMs = this.#retryMs()
+      tries++
       const triedMs = clock.monotonicMs()
       const unready = await this.#makeReady()
       if (unready !== undefined) return unready
@@ -178,8 +179,18 @@ export class Writer {
       }
       this.#tell(selected.value, accepted.commit ?? '', settle)
       return undefined
-    } while (clock.monotonicMs() - beganMs < gitLimits.writeContendedMs)
-    return failed('contended', 'Other writers were faster each time. Try again.')
+    }
+    return contended(tries)
+  }
+
+  /** Gives back what was overtaken for as long as a client waits. @returns the others */
+  #timely(batch: readonly Pending[], settle: Settle, tries: number): readonly Pending[] {
+    const nowMs = this.#parts.clock.monotonicMs()
+    return batch.filter((pending) => {
+      const isTimely = nowMs - pending.sinceMs < gitLimits.writeMs
+      if (!isTimely) settle(pending, err(contended(tries)))
+      return isTimely
+    })
   }
 
   async #judge(batch: readonly Pending[], prepared: Prepared | null): Promise<MovedVerdict> {
@@ -209,7 +220,7 @@ export class Writer {
     const [one] = batch
     assert(one !== undefined && batch.length === 1, 'one request goes back to a commit')
     const request = { ...one.request, backTo: judged.commit }
-    const asked: Pending = { request, settle: (result) => settle(one, result) }
+    const asked: Pending = { ...one, request, settle: (result) => settle(one, result) }
     return await this.#tryAgain([asked], (pending, result) => pending.settle(result))
   }
 
@@ -252,8 +263,10 @@ export class Writer {
     await sleep(pauseMs, undefined, { signal: stop }).catch(() => undefined)
     if (stop.aborted) return
     const before = accepted.commit
+    const fromMs = clock.monotonicMs()
     await reconciler.check()
-    if (accepted.commit !== before) this.#fairness.meet(clock.monotonicMs())
+    const nowMs = clock.monotonicMs()
+    if (accepted.commit !== before) this.#fairness.meet(nowMs, nowMs - fromMs)
   }
 
   #tell(

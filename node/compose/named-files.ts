@@ -1,6 +1,6 @@
 // The files that the settings name for parts of a node: geo databases, what SSH needs, and others.
 import { statSync } from 'node:fs'
-import type { SshAccess } from '#gitops/source/ssh-transport.ts'
+import type { GitAccess } from '#gitops/source/git-transport.ts'
 import type { GeoSourceParts } from '#inputs/geo/geo-source.ts'
 import { settingRows } from '#settings/schema.ts'
 import type { Settings } from '#settings/settings.ts'
@@ -14,9 +14,9 @@ export function geoPathsOf({ geoip, asn, latency }: Settings): GeoSourceParts['p
   }
 }
 
-export function sshAccess({ sshKey, knownHosts }: Settings['gitops']): SshAccess {
-  const searchPath = process.env['PATH'] ?? ''
-  return { keyPath: sshKey, knownHostsPath: knownHosts, searchPath }
+export function gitAccess({ sshKey, knownHosts }: Settings['gitops']): GitAccess {
+  const { PATH: searchPath = '', NODE_EXTRA_CA_CERTS: extraCasPath } = process.env
+  return { keyPath: sshKey, knownHostsPath: knownHosts, searchPath, extraCasPath }
 }
 
 /** Every other path is that of a file. */

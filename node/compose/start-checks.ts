@@ -1,7 +1,7 @@
 // What a node checks of its settings and its environment before it starts with them.
 import { devModeFault } from '#api/server/server.ts'
 import { dashboardFault } from '#api/server/web-dashboard.ts'
-import { missingSshFile } from '#gitops/source/ssh-transport.ts'
+import { missingSshFile } from '#gitops/source/git-transport.ts'
 import { isSshUrl } from '#gitops/source/remote-url.ts'
 import { systemClock } from '#lib/clock.ts'
 import type { Log } from '#lib/log.ts'
@@ -16,7 +16,7 @@ import { roleFault } from '#settings/sections/bundle.ts'
 import type { Settings } from '#settings/settings.ts'
 import { licenceOptionsOf } from './licence.ts'
 import { portClash, unusedByRole } from './clashing-settings.ts'
-import { directoriesForFiles, geoPathsOf, sshAccess } from './named-files.ts'
+import { directoriesForFiles, geoPathsOf, gitAccess } from './named-files.ts'
 
 export interface StartFindings {
   /** Sentences: a node does not start. */
@@ -113,6 +113,6 @@ function unusableCertificates({ health }: Settings): string[] {
 
 function missingKeys({ gitops }: Settings): string[] {
   if (!isSshUrl(gitops.url)) return []
-  const missing = missingSshFile(sshAccess(gitops), gitops.url)
+  const missing = missingSshFile(gitAccess(gitops), gitops.url)
   return missing === undefined ? [] : [missing.reason]
 }

@@ -4,7 +4,7 @@ import { resolve } from 'node:path'
 import { assert } from '#lib/assert.ts'
 import { installPushCheck } from '#node/push/install-hook.ts'
 import { checkPolicyOfNode } from '#settings/check-policy.ts'
-import { geoPathsOf, sshAccess } from '#node/compose/named-files.ts'
+import { geoPathsOf, gitAccess } from '#node/compose/named-files.ts'
 import { openPushSocket } from '#node/push/push-socket.ts'
 import type { Settings } from '#settings/settings.ts'
 import { createGitopsLog } from '#node/status/gitops-log.ts'
@@ -104,7 +104,7 @@ function createGitops(have: Needs, activations: Activations): GitopsControl {
     pollMs: gitops.pollMs,
     requireSignature: gitops.requireSignature,
     allowedSignersPath: gitops.allowedSigners,
-    ssh: sshAccess(gitops),
+    access: gitAccess(gitops),
     channel,
     signingKeyPem: have.key.pem,
     recordTtlMs,

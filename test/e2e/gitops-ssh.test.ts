@@ -36,8 +36,8 @@ function source(more: { url?: string; knownHostsPath?: string; keyPath?: string 
   const stop = new AbortController()
   return createRemoteSource({
     url,
-    authorization: '',
-    ssh: { ...server, ...files, searchPath: process.env['PATH'] ?? '' },
+    credentials: '',
+    access: { ...server, ...files, searchPath: process.env['PATH'] ?? '' },
     branch: 'main',
     gitdir: join(site.path, 'mirror.git'),
     limits: { idleMs: 30_000, totalMs: 60_000, bytesMax: 100_000_000 },
@@ -142,8 +142,8 @@ test('a server that accepts and says nothing is given up in bounded time', async
   const { port } = silent.address() as AddressInfo
   const one = createRemoteSource({
     url: `ssh://git@127.0.0.1:${port}/config.git`,
-    authorization: '',
-    ssh: { ...server, searchPath: process.env['PATH'] ?? '' },
+    credentials: '',
+    access: { ...server, searchPath: process.env['PATH'] ?? '' },
     branch: 'main',
     gitdir: join(site.path, 'mirror.git'),
     limits: { idleMs: 1_000, totalMs: 20_000, bytesMax: 1_000_000 },

@@ -8,7 +8,9 @@ import { createInterface } from 'node:readline'
 import { onTestFinished, test } from 'vitest'
 import type { GitSandbox } from '#test/support/git-sandbox.ts'
 import type { Operation } from '#config/operation.ts'
-import { laneCount } from '#test/support/lane.ts'
+import { gitLimits } from '#gitops/limits.ts'
+import { systemClock } from '#lib/clock.ts'
+import { laneCount, onlyLong } from '#test/support/lane.ts'
 import { countFrom } from '#test/support/random.ts'
 import { assertStraight, contestedRemote } from '#test/support/contested-remote.ts'
 import { waitUntil } from '#test/support/wait-until.ts'
@@ -142,6 +144,45 @@ test('a push that meets the lock of another one goes on after it', async () => {
   assert.deepEqual(scene.prepared, [], 'what may lose is not stored')
 })
 
+onlyLong(() => {
+  test('a write is tried for as long as clients wait, then says why it was not made', async () => {
+    const { box, pems, bob, signers, gitdir, server, url } = await contestedRemote()
+    let aheadMs = 0
+    const scene = await startWriteScene({
+      dataDir: box.at('data'),
+      pem: pems.two,
+      url,
+      allowedSignersPath: signers,
+      // However busy the machine is.
+      clock: { ...systemClock, monotonicMs: () => aheadMs },
+    })
+    onTestFinished(() => scene.stop())
+    box.git(box.path, 'clone', '-q', gitdir, 'checkout')
+    const checkout = box.at('checkout')
+    let overtakes = 0
+    server.onRequest = () => {
+      if (overtakes === 0 || !server.requests.at(-1)?.endsWith('/git-receive-pack')) return
+      overtakes--
+      aheadMs += gitLimits.writeMs * 0.4
+      box.git(checkout, 'pull', '-q', '--ff-only')
+      const commit = ['commit', '-q', '-S', '--allow-empty', '-m', 'by hand']
+      box.git(checkout, ...box.signWith(bob), ...commit)
+      box.git(checkout, 'push', '-q', 'origin', 'main')
+    }
+    const create = (name: string) =>
+      scene.write({ verb: 'create', kind: 'Pool', tenant: 'default', name, spec: {} })
+    overtakes = 2
+    const late = await create('late')
+    assert(late.ok, JSON.stringify(late))
+    overtakes = 3
+    const never = await create('never')
+    assert(!never.ok)
+    assert.equal(never.error.code, 'contended')
+    assert.match(never.error.message, /at each of 3 tries.*not in Git. Send it again/)
+    assert.deepEqual([...poolsIn(box, gitdir)], ['late'])
+  })
+})
+
 test('a remote that is down, refuses or cannot be written to: an error that says so', async () => {
   const { box, pems, signers, gitdir, server, url } = await contestedRemote()
   const scene = await startWriteScene({
@@ -163,11 +204,11 @@ test('a remote that is down, refuses or cannot be written to: an error that says
     assert.equal(box.git(gitdir, 'rev-parse', 'main'), head)
   }
   server.behave = { status: 500 }
-  await refusedWith('unreachable', /answered 500/)
+  await refusedWith('unreachable', /returned error: 500/)
   server.behave = { status: 403 }
-  await refusedWith('unreachable', /answered 403/)
+  await refusedWith('unreachable', /returned error: 403/)
   server.behave = 'cut'
-  await refusedWith('unreachable', /cannot be reached/)
+  await refusedWith('unreachable', /Empty reply/)
   server.behave = 'serve'
   box.git(gitdir, 'config', 'http.receivepack', 'false')
   await refusedWith('unreachable', /403/)

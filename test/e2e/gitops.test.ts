@@ -17,7 +17,7 @@ import type { GitopsControl } from '#gitops/thread/control.ts'
 import type { GitopsOptions } from '#gitops/thread/options.ts'
 import type { CommitPublication } from '#gitops/sync/publication.ts'
 import { main } from '#cli/main.ts'
-import { gitHttpServer } from '#test/support/git-http-server.ts'
+import { gitHttpServer, httpAccess } from '#test/support/git-http-server.ts'
 import { gitEnvironment, gitSandbox } from '#test/support/git-sandbox.ts'
 import type { GitSandbox } from '#test/support/git-sandbox.ts'
 import { newSigningKey } from '#test/support/reconcile-bench.ts'
@@ -47,6 +47,7 @@ async function node(box: GitSandbox, more: Partial<GitopsOptions> = {}) {
   const control: GitopsControl = createGitopsControl({
     dataDir: box.at('data'),
     url: '',
+    access: httpAccess,
     branch: 'main',
     pollMs: 30_000,
     requireSignature: true,

@@ -21,12 +21,14 @@ export interface GitHttpServer {
     | 'hang-in-body'
     | 'web-page'
     | 'cut'
-    | { readonly status: number }
+    | { readonly status: number; readonly location?: string }
     | UnansweredPush
   /** Called when a request is counted, before it is looked how to behave. */
   onRequest: () => void
   /** `Basic …` that is required; '' for none. */
   authorization: string
+  /** Speaks version 2 of the protocol to those that ask for it. */
+  isModern: boolean
   readonly close: () => Promise<void>
 }
 
@@ -36,6 +38,13 @@ export interface UnansweredPush {
   readonly push: 'dropped' | 'done'
   readonly onPush: () => void
 }
+
+/** What a node needs for it: the program git. */
+export const httpAccess = {
+  keyPath: '',
+  knownHostsPath: '',
+  searchPath: process.env['PATH'] ?? '',
+} as const
 
 /** @param root folder that holds the repositories */
 export async function gitHttpServer(root: string): Promise<GitHttpServer> {
@@ -51,6 +60,7 @@ export async function gitHttpServer(root: string): Promise<GitHttpServer> {
     behave: 'serve',
     onRequest: () => undefined,
     authorization: '',
+    isModern: true,
     close: async () => {
       server.closeAllConnections()
       await new Promise((resolve) => server.close(resolve))
@@ -71,18 +81,20 @@ export async function gitHttpServer(root: string): Promise<GitHttpServer> {
       return void response.write('001e# service=git-upload-pack\n')
     }
     if (typeof behave === 'object' && 'status' in behave) {
-      return void response.writeHead(behave.status).end('no')
+      const { status, location } = behave
+      const headers = location === undefined ? {} : { location: location + request.url }
+      return void response.writeHead(status, headers).end('no')
     }
     if (state.authorization !== '' && request.headers.authorization !== state.authorization) {
       return void response.writeHead(401, { 'www-authenticate': 'Basic realm="git"' }).end()
     }
     if (typeof behave === 'object' && isPush(request)) {
       if (behave.push === 'dropped') return behave.onPush()
-      const cgi = runBackend(root, request)
+      const cgi = runBackend(root, request, state)
       cgi.stdout.resume()
       return void cgi.on('close', behave.onPush)
     }
-    relay(runBackend(root, request), response)
+    relay(runBackend(root, request, state), response)
   }
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
   port = (server.address() as AddressInfo).port
@@ -99,7 +111,7 @@ function isPush({ method, url = '' }: IncomingMessage): boolean {
 type Backend = ChildProcessByStdio<Writable, Readable, null>
 
 /** One CGI call, RFC 3875. */
-function runBackend(root: string, request: IncomingMessage): Backend {
+function runBackend(root: string, request: IncomingMessage, { isModern }: GitHttpServer): Backend {
   const url = new URL(request.url ?? '/', 'http://localhost')
   const cgi = spawn('git', ['http-backend'], {
     env: {
@@ -112,7 +124,7 @@ function runBackend(root: string, request: IncomingMessage): Backend {
       QUERY_STRING: url.search.slice(1),
       CONTENT_TYPE: request.headers['content-type'] ?? '',
       HTTP_CONTENT_ENCODING: request.headers['content-encoding'] ?? '',
-      GIT_PROTOCOL: String(request.headers['git-protocol'] ?? ''),
+      GIT_PROTOCOL: isModern ? String(request.headers['git-protocol'] ?? '') : '',
     },
     stdio: ['pipe', 'pipe', 'ignore'],
   })

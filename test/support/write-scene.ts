@@ -16,10 +16,12 @@ import { unknownStatus } from '#gitops/status/status.ts'
 import type { Operation, WriteRequest, WriteResult } from '#config/operation.ts'
 import { withUids } from '#config/uids.ts'
 import { systemClock } from '#lib/clock.ts'
+import type { Clock } from '#lib/clock.ts'
 import { Random } from '#lib/random.ts'
 import { testSeed } from './random.ts'
 import { newSigningKey } from './reconcile-bench.ts'
 import { waitUntil } from './wait-until.ts'
+import { httpAccess } from './git-http-server.ts'
 
 export const settingsYaml = `# Zones of the tests.
 apiVersion: gslb/v1
@@ -57,6 +59,8 @@ export interface SceneOptions {
   readonly pollMs?: number
   /** Left out: no write tells its effect. With them each does. */
   readonly effects?: CommitEffects
+  /** Left out: the system's. */
+  readonly clock?: Clock
   /** Left out: that of a node. */
   readonly compiler?: RememberingCompiler
 }
@@ -113,6 +117,7 @@ export async function startWriteScene(options: SceneOptions): Promise<WriteScene
     options: {
       dataDir,
       url: options.url ?? '',
+      access: httpAccess,
       branch: 'main',
       pollMs: options.pollMs ?? 60_000,
       requireSignature: true,
@@ -123,7 +128,7 @@ export async function startWriteScene(options: SceneOptions): Promise<WriteScene
       resume: null,
     },
     compiler: options.compiler ?? createCompilePort(),
-    clock: systemClock,
+    clock: options.clock ?? systemClock,
     random: () => random.next() / 2 ** 32,
     onPrepare: (bundle) => prepared.push(bundle),
     onPublish: (publication) => published.push(publication),

@@ -33,7 +33,7 @@ beforeAll(() => {
   return removeAll
 })
 
-test('names of commits mean what they mean to git', async () => {
+test('names of commits mean what they mean to git', () => {
   const { git, driver } = made
   const id = git('rev-parse', 'HEAD')
   const names = [
@@ -43,7 +43,7 @@ test('names of commits mean what they mean to git', async () => {
   ]
   for (const name of names) {
     assert.deepEqual(
-      await resolveCommit(driver, name),
+      resolveCommit(driver, name),
       { ok: true, value: git('rev-parse', `${name}^{commit}`) },
       name,
     )
@@ -51,16 +51,15 @@ test('names of commits mean what they mean to git', async () => {
 })
 
 const wrong: readonly [name: string, error: RegExp][] = [
-  ['HEAD~9', /^"HEAD~9" goes back beyond the first commit$/],
-  ['HEAD^3', /goes back beyond the first commit/],
-  ['HEAD~99999999', /goes back further than 10000 commits/],
+  ['HEAD~9', /^"HEAD~9" is not a commit of/],
+  ['HEAD^3', /is not a commit of/],
   ['nowhere', /^"nowhere" is not a commit of .*; give a commit id, HEAD, a branch or a tag/],
-  ['HEAD@{1}', /is not a commit of/],
+  ['--all', /is not a commit of/],
   ['', /is not a commit of/],
 ]
 for (const [name, error] of wrong) {
-  test(`"${name}" is refused with a reason`, async () => {
-    const resolved = await resolveCommit(made.driver, name)
+  test(`"${name}" is refused with a reason`, () => {
+    const resolved = resolveCommit(made.driver, name)
     assert(!resolved.ok)
     assert.match(resolved.error, error)
   })

@@ -1,11 +1,12 @@
 import assert from 'node:assert/strict'
+import { readdirSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import { test } from 'vitest'
 import type { ConfigSource } from '#gitops/source/config-source.ts'
 import { gitLimits } from '#gitops/limits.ts'
 import { createRemoteSource } from '#gitops/source/remote-source.ts'
 import { parseRemoteUrl } from '#gitops/source/remote-url.ts'
-import { gitHttpServer } from '../../../support/git-http-server.ts'
+import { gitHttpServer, httpAccess } from '../../../support/git-http-server.ts'
 import type { GitHttpServer } from '../../../support/git-http-server.ts'
 import { gitSandbox } from '../../../support/git-sandbox.ts'
 import { laneRows, onlyLong } from '../../../support/lane.ts'
@@ -20,7 +21,7 @@ interface Scene {
   readonly bench: Bench
   /** Commits a signed change and puts it on the server; returns the commit. */
   readonly push: () => string
-  readonly open: (url?: string, data?: string) => ConfigSource
+  readonly open: (url?: string, data?: string, searchPath?: string) => ConfigSource
   /** From now on a server that is silent for a moment is given up. */
   readonly hurry: () => void
   /** No longer. */
@@ -47,12 +48,17 @@ async function scene(): Promise<Scene> {
   const server = await gitHttpServer(box.at('root'))
   const stop = new AbortController()
   const limits = { idleMs: 20_000, totalMs: 120_000, bytesMax: 1_000_000 }
-  const open = (url = server.url('config.git'), data = 'data'): ConfigSource => {
+  const open = (
+    url = server.url('config.git'),
+    data = 'data',
+    searchPath: string = httpAccess.searchPath,
+  ): ConfigSource => {
     const parsed = parseRemoteUrl(url, '')
     assert(parsed.ok && parsed.value.kind === 'http')
     return createRemoteSource({
       url: parsed.value.url,
-      authorization: parsed.value.authorization,
+      credentials: parsed.value.credentials,
+      access: { ...httpAccess, searchPath },
       branch: 'main',
       gitdir: box.at(data, 'gitops/mirror.git'),
       limits,
@@ -133,14 +139,14 @@ const failures: readonly [
     'missing credentials',
     (s) => (s.authorization = credentials),
     'Unauthorized',
-    /401.*GSLB_GITOPS_URL/,
+    /Username.*GSLB_GITOPS_URL/,
   ],
   ['a forbidden repository', (s) => (s.behave = { status: 403 }), 'Unauthorized', /403/],
   [
     'a repository that is not there',
     (s) => (s.behave = { status: 404 }),
     'NotFound',
-    /404.*gitops.url/,
+    /not found.*gitops.url/,
   ],
   ['a server error', (s) => (s.behave = { status: 500 }), 'ServerError', /500/],
   ['a request limit', (s) => (s.behave = { status: 429 }), 'TooManyRequests', /429.*gitops.poll/],
@@ -151,14 +157,14 @@ const failures: readonly [
     'Timeout',
     /did not answer in time/,
   ],
+  ['a connection that is cut', (s) => (s.behave = 'cut'), 'ConnectionFailed', /Empty reply/],
+  ['a web page', (s) => (s.behave = 'web-page'), 'NotGit', /It does not answer as a Git server/],
   [
-    'a connection that is cut',
-    (s) => (s.behave = 'cut'),
+    'a port where nobody listens',
+    (s) => s.close(),
     'ConnectionFailed',
-    /closed the connection/,
+    /connect.*Check that the Git server runs/,
   ],
-  ['a web page', (s) => (s.behave = 'web-page'), 'NotGit', /does not answer as a Git server/],
-  ['a port where nobody listens', (s) => s.close(), 'ConnectionFailed', /connection was refused/],
 ]
 // One of each code, and of what is an answer and what is none.
 const shortFailures = new Set(failures.map(([, , code]) => failures.find((row) => row[2] === code)))
@@ -201,7 +207,7 @@ onlyLong(() => {
 })
 
 onlyLong(() => {
-  test('an answer without end is cut off', async () => {
+  test('an answer without end is cut off, and leaves nothing on the disk', async () => {
     const { box, push, server, open } = await scene()
     for (let i = 0; i < 3; i++) {
       box.run('sh', ['-c', `head -c 700000 /dev/urandom > ${box.at(`repo/big${i}.yaml`)}`])
@@ -213,7 +219,10 @@ onlyLong(() => {
       dataDir: box.at('other'),
       allowedSignersPath: box.at('allowed_signers'),
     })
-    assert.equal((await bench.check()).code, 'TooLarge')
+    const status = await bench.check()
+    assert.equal(status.code, 'TooLarge', status.reason)
+    assert.match(status.reason, /larger than 1000000 bytes/)
+    assert.deepEqual(readdirSync(box.at('other/gitops/mirror.git/objects/pack')), [])
   })
 })
 
@@ -235,6 +244,42 @@ test('credentials of the URL are sent, and shown nowhere', async () => {
   const onDisk = box.run('sh', ['-c', `grep -rl s3cret ${box.at('other')} || true`])
   assert.equal(onDisk, '')
   assert(!JSON.stringify([status, bench.changes]).includes('s3cret'))
+})
+
+test('credentials do not follow to where the address leads', async () => {
+  const { box, push, server, open } = await scene()
+  push()
+  const other = await gitHttpServer(box.at('root'))
+  other.authorization = credentials
+  server.behave = { status: 302, location: new URL(other.url('')).origin }
+  const url = server.url('config.git').replace('//', '//reader:s3cret@')
+  const head = await open(url, 'other').head()
+  assert(!head.ok && head.error.code === 'Unauthorized')
+  other.authorization = ''
+  assert((await open(url, 'other').head()).ok)
+})
+
+test('a server of the older protocol is followed, with commits and without', async () => {
+  const { box, bench, push, server, open } = await scene()
+  server.isModern = false
+  box.git(box.path, 'init', '-q', '--bare', '-b', 'main', 'root/empty.git')
+  assert.deepEqual(await open(server.url('empty.git'), 'other').head(), { ok: true, value: null })
+  const first = push()
+  const asked = server.requests.length
+  assert.deepEqual(await open().head(), { ok: true, value: first })
+  assert.equal(server.requests.length - asked, 1)
+  assert.equal((await bench.check()).accepted?.commit, first)
+})
+
+test('without the program git a fetch says what to install', async () => {
+  const { push, server, open } = await scene()
+  const head = push()
+  const fetched = await open(server.url('config.git'), 'other', '/nowhere').fetch(head)
+  assert(!fetched.ok && fetched.error.code === 'ConnectionFailed')
+  assert.match(
+    fetched.error.reason,
+    /git is not on the PATH of gslbd. Install it: apt-get install git/,
+  )
 })
 
 test('the next start serves the accepted commit without the remote', async () => {

@@ -3,7 +3,7 @@ import { expect, test } from 'vitest'
 import { gitLimits } from '#gitops/limits.ts'
 import { PushFairness } from '#gitops/write/push-fairness.ts'
 
-const { writeWinsMax, writeWinsAmongRivalsMax, writeRivalsMs, writeRoundMaxMs } = gitLimits
+const { writeWinsMax, writeWinsAmongRivalsMax, writeRivalsMs, writeRoomMaxMs } = gitLimits
 const roundMs = 100
 
 /** Pushes back to back from `fromMs` on until it makes room. @returns pushes, and the room */
@@ -40,7 +40,18 @@ test('pauses between its writes are room enough', () => {
   }
 })
 
+test('pushes of seconds make room after a few, though nobody was met', () => {
+  expect(pushUntilRoom(new PushFairness(), 0, 3_000).wins).toBe(writeWinsAmongRivalsMax)
+})
+
 test('a remote that takes a minute for a push does not make it wait for minutes', () => {
   const { yieldMs } = pushUntilRoom(new PushFairness(), 0, 60_000)
-  expect(yieldMs).toBeLessThan(4 * writeRoundMaxMs)
+  expect(yieldMs).toBeLessThanOrEqual(writeRoomMaxMs)
+})
+
+test('where a fetch takes long, the room is long enough for one', () => {
+  const fairness = new PushFairness()
+  fairness.meet(0, 20 * roundMs)
+  fairness.meet(0)
+  expect(pushUntilRoom(fairness, 0, roundMs).yieldMs).toBeGreaterThan(22 * roundMs)
 })
