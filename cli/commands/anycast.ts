@@ -1,6 +1,6 @@
 // `gslbd anycast`: asks the BGP daemon for the routes of a node, or withdraws them.
 import { watchNode } from '#node/anycast/watch.ts'
-import { commandLine, Exit, UsageError } from '#system/process/command.ts'
+import { endWith, commandLine, Exit, UsageError } from '#system/process/command.ts'
 import type { Command, Io } from '#system/process/command.ts'
 
 const usage = `Usage: gslbd anycast status|withdraw [--settings FILE]
@@ -47,20 +47,14 @@ async function tell(verb: 'status' | 'withdraw', file: string | undefined, io: I
   const { loadSettings } = await import('#settings/settings.ts')
   const { driverOf } = await import('#node/anycast/drivers.ts')
   const settings = loadSettings({ file, env: io.env, flags: {} })
-  if (!settings.ok) {
-    io.err(`${settings.error.join('\n')}\n`)
-    return Exit.ErrorsFound
-  }
+  if (!settings.ok) return endWith(io, Exit.ErrorsFound, settings.error.join('\n'))
   const driver = driverOf(settings.value.anycast)
   if (driver === null) {
     io.out('The settings announce nothing: anycast.driver is none.\n')
     return Exit.Ok
   }
   const told = await (verb === 'status' ? driver.look() : driver.withdraw())
-  if (!told.ok) {
-    io.err(`gslbd anycast: ${told.error}\n`)
-    return Exit.ErrorsFound
-  }
+  if (!told.ok) return endWith(io, Exit.ErrorsFound, `gslbd anycast: ${told.error}`)
   const { announces, text } = told.value
   io.out(
     `${announces === null ? '' : `announced: ${announces}. `}${text || 'it cannot be asked'}\n`,

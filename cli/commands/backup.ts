@@ -4,7 +4,7 @@ import { join, resolve } from 'node:path'
 import { systemClock } from '#lib/clock.ts'
 import { err, ok } from '#lib/result.ts'
 import type { Result } from '#lib/result.ts'
-import { commandLine, Exit, UsageError } from '#system/process/command.ts'
+import { endWith, commandLine, Exit, UsageError } from '#system/process/command.ts'
 import type { Command } from '#system/process/command.ts'
 import { holderOf, openDataDir } from '#node/data/data-dir.ts'
 import { askForBackup } from '#node/stores/backup-socket.ts'
@@ -43,16 +43,10 @@ export const backup: Command = {
     if (others.length > 0) throw new UsageError('name one file')
     const { settings: settingsFile, ...flags } = values
     const settings = loadSettings({ file: settingsFile, env: io.env, flags })
-    if (!settings.ok) {
-      io.err(`${settings.error.join('\n')}\n`)
-      return Exit.ErrorsFound
-    }
+    if (!settings.ok) return endWith(io, Exit.ErrorsFound, settings.error.join('\n'))
     io.progress?.('taking a backup')
     const taken = await take(settings.value, file === undefined ? '' : resolve(file))
-    if (!taken.ok) {
-      io.err(`gslbd backup: ${taken.error}\n`)
-      return Exit.ErrorsFound
-    }
+    if (!taken.ok) return endWith(io, Exit.ErrorsFound, `gslbd backup: ${taken.error}`)
     const { path, rows, missing } = taken.value
     io.out(`${path}\n`)
     io.err(`${rows} rows; keep it where you keep secrets: it has private keys\n`)

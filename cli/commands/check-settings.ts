@@ -1,5 +1,5 @@
 // `gslbd check-settings`: checks a node's settings before it is started with them.
-import { commandLine, Exit, UsageError } from '#system/process/command.ts'
+import { endWith, commandLine, Exit, UsageError } from '#system/process/command.ts'
 import type { Command } from '#system/process/command.ts'
 import { checkStart } from '#node/compose/start-checks.ts'
 import { loadSettings } from '#settings/settings.ts'
@@ -22,10 +22,7 @@ export const checkSettings: Command = {
     if (file === undefined) throw new UsageError('name the settings file')
     if (surplus !== undefined) throw new UsageError(`"${surplus}" is one too many: give one file`)
     const settings = loadSettings({ file, env: io.env, flags: {} })
-    if (!settings.ok) {
-      io.err(`${settings.error.join('\n')}\n`)
-      return Exit.ErrorsFound
-    }
+    if (!settings.ok) return endWith(io, Exit.ErrorsFound, settings.error.join('\n'))
     const { errors, warnings } = await checkStart(settings.value, io.env)
     for (const warning of warnings) io.err(`${file}: warning: ${warning}\n`)
     if (errors.length > 0) {

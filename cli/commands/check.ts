@@ -12,7 +12,7 @@ import { suggest } from '#lib/suggest.ts'
 import { compareWithBase, judgedToo, notSignedYet } from '#cli/files/check-base.ts'
 import { checkPolicyOf, checkPolicyOptions, checkPolicyUsage } from '#settings/check-policy.ts'
 import { policyTestsFor } from '#judge/policy-tests/load-tests.ts'
-import { commandLine, Exit, UsageError } from '#system/process/command.ts'
+import { endWith, commandLine, Exit, UsageError } from '#system/process/command.ts'
 import type { Command } from '#system/process/command.ts'
 import { readConfiguration } from '#gitops/checkout/config-directory.ts'
 
@@ -90,10 +90,7 @@ export const check: Command = {
     }
     const checked = { ...result, files: files.value }
     const compared = await compareWithBase(path, values.base, checked, judging)
-    if (!compared.ok) {
-      io.err(`gslbd check: ${compared.error}\n`)
-      return Exit.Usage
-    }
+    if (!compared.ok) return endWith(io, Exit.Usage, `gslbd check: ${compared.error}`)
     const { isHeld, sentence, hasUncommitted } = compared.value
     // What programs read has no place for it.
     const tell = values.format === 'text' ? io.out : io.err

@@ -9,7 +9,7 @@ import { err, ok } from '#lib/result.ts'
 import type { Result } from '#lib/result.ts'
 import { checkPolicyOf, checkPolicyOptions, checkPolicyUsage } from '#settings/check-policy.ts'
 import { policyTestsFor } from '#judge/policy-tests/load-tests.ts'
-import { commandLine, Exit, UsageError } from '#system/process/command.ts'
+import { endWith, commandLine, Exit, UsageError } from '#system/process/command.ts'
 import type { Command } from '#system/process/command.ts'
 import { readConfiguration } from '#gitops/checkout/config-directory.ts'
 import { readSigningKey } from '#gitops/trust/key-files.ts'
@@ -52,10 +52,7 @@ export const compile: Command = {
     const policyTests = await policyTestsFor(files.value)
     const result = createCompiler({ checkPolicy, policyTests }).compile(files.value, { commit: '' })
     io.err(printText(result))
-    if (!result.ok) {
-      io.err(`\n${summary(result)}\n`)
-      return Exit.ErrorsFound
-    }
+    if (!result.ok) return endWith(io, Exit.ErrorsFound, `\n${summary(result)}`)
     const { bytes, digest } = result.bundle
     if (key !== undefined) signBundle(bytes, key.value)
     const written = write(values.output, bytes)

@@ -2,7 +2,7 @@
 import { shownActions } from '#api/ports/deliveries.ts'
 import type { ShownDelivery } from '#api/ports/deliveries.ts'
 import { openNodeApi } from '#cli/watch/node-api.ts'
-import { commandLine, Exit, UsageError } from '#system/process/command.ts'
+import { endWith, commandLine, Exit, UsageError } from '#system/process/command.ts'
 import type { Command } from '#system/process/command.ts'
 
 const usage = `Usage: gslbd delivery [show|pause|resume|promote|abort] [CHANNEL] [--url URL]
@@ -36,10 +36,7 @@ export const delivery: Command = {
     const asked = isAction
       ? await api.value.post(`/api/v1/deliveries/${encodeURIComponent(channel)}/${verb}`)
       : await api.value.json('/api/v1/deliveries')
-    if (!asked.ok) {
-      io.err(`gslbd delivery: ${asked.error.message}\n`)
-      return Exit.ErrorsFound
-    }
+    if (!asked.ok) return endWith(io, Exit.ErrorsFound, `gslbd delivery: ${asked.error.message}`)
     if (values.json) io.out(`${JSON.stringify(asked.value)}\n`)
     const all = [asked.value].flat() as readonly Shown[]
     const found = all.filter((one) => one.channel === channel)

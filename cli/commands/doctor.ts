@@ -5,7 +5,7 @@ import { bad } from '#cli/doctor/check.ts'
 import type { Check, Finding, CheckedNode, Verdict } from '#cli/doctor/check.ts'
 import { storedZones } from '#cli/doctor/stored-zones.ts'
 import { loadSettings } from '#settings/settings.ts'
-import { Exit } from '#system/process/command.ts'
+import { endWith, Exit } from '#system/process/command.ts'
 import type { Command } from '#system/process/command.ts'
 import { painterOf, plain, columns } from '#cli/terminal/paint.ts'
 import type { Cell, Paint, Tone } from '#cli/terminal/paint.ts'
@@ -40,10 +40,7 @@ export const doctor: Command = {
     const { values } = parseArgs({ args: [...args], options })
     const flags = { 'data-dir': values['data-dir'] }
     const settings = loadSettings({ file: values.settings, env: io.env, flags })
-    if (!settings.ok) {
-      io.err(`${settings.error.join('\n')}\n`)
-      return Exit.ErrorsFound
-    }
+    if (!settings.ok) return endWith(io, Exit.ErrorsFound, settings.error.join('\n'))
     const zones = storedZones(settings.value.dataDir)
     const node = { settings: settings.value, env: io.env, zones, patienceMs }
     const findings: Named[] = []

@@ -3,7 +3,7 @@ import { resolve } from 'node:path'
 import { text } from 'node:stream/consumers'
 import { readPushCheck } from '#node/push/install-hook.ts'
 import { askNode } from '#node/push/ask-node.ts'
-import { commandLine, Exit, UsageError, variable } from '#system/process/command.ts'
+import { endWith, commandLine, Exit, UsageError, variable } from '#system/process/command.ts'
 import type { Command, Io } from '#system/process/command.ts'
 import { attestationRefPrefix } from '#gitops/trust/attestation.ts'
 
@@ -54,8 +54,8 @@ async function preReceive(pushed: readonly Update[], gitdir: string, io: Io): Pr
   const update = pushed.find(({ ref }) => ref === `refs/heads/${branch}`)
   if (update === undefined) return Exit.Ok
   if (update.to === null) {
-    io.err(`gslbd: refused: the node answers from the branch "${branch}"; it stays.\n`)
-    return Exit.ErrorsFound
+    const text = `gslbd: refused: the node answers from the branch "${branch}"; it stays.`
+    return endWith(io, Exit.ErrorsFound, text)
   }
   const attestations = attestedBy(pushed)
   const incoming = variable(io.env, 'GIT_QUARANTINE_PATH') ?? null

@@ -16,7 +16,7 @@ import { namedBy } from '#server/node/refusals.ts'
 import { readConfiguration } from '#gitops/checkout/config-directory.ts'
 import { redirectTargets } from '#node/compose/redirect-targets.ts'
 import { loadSettings } from '#settings/settings.ts'
-import { commandLine, Exit, UsageError } from '#system/process/command.ts'
+import { endWith, commandLine, Exit, UsageError } from '#system/process/command.ts'
 import type { Command, Io } from '#system/process/command.ts'
 
 const usage = `Usage: gslbd redirects diff --settings FILE [PATH]
@@ -41,20 +41,14 @@ export const redirectsCommand: Command = {
     if (verb !== 'diff' || rest.length > 0) throw new UsageError('write: gslbd redirects diff')
     if (values.settings === undefined) throw new UsageError('name the settings: --settings FILE')
     const settings = loadSettings({ file: values.settings, env: io.env, flags: {} })
-    if (!settings.ok) {
-      io.err(`${settings.error.join('\n')}\n`)
-      return Exit.ErrorsFound
-    }
+    if (!settings.ok) return endWith(io, Exit.ErrorsFound, settings.error.join('\n'))
     const targets = redirectTargets(settings.value.redirect)
     if (targets.length === 0) {
       io.out('no server gets redirects by these settings\n')
       return Exit.Ok
     }
     const models = path === undefined ? stored(settings.value.dataDir) : await compiled(path)
-    if (!models.ok) {
-      io.err(`gslbd redirects: ${models.error}\n`)
-      return Exit.ErrorsFound
-    }
+    if (!models.ok) return endWith(io, Exit.ErrorsFound, `gslbd redirects: ${models.error}`)
     const wanted = pushedOf(models.value)
     let differs = false
     for (const target of targets) differs = (await show(target, wanted, io)) || differs

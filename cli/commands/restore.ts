@@ -7,7 +7,7 @@ import type { Result } from '#lib/result.ts'
 import { statePathOf } from '#gitops/thread/options.ts'
 import { checkBackup, restoreBackup } from '#state/backup/restore-backup.ts'
 import type { CheckedBackup } from '#state/backup/restore-backup.ts'
-import { commandLine, Exit, UsageError, variable } from '#system/process/command.ts'
+import { endWith, commandLine, Exit, UsageError, variable } from '#system/process/command.ts'
 import type { Command, Io } from '#system/process/command.ts'
 import { openDataDir } from '#node/data/data-dir.ts'
 import { withLoneState } from '#node/stores/stopped-state.ts'
@@ -77,10 +77,7 @@ export const restore: Command = {
       env: io.env,
       flags: { 'data-dir': dataDir },
     })
-    if (!settings.ok) {
-      io.err(`${settings.error.join('\n')}\n`)
-      return Exit.ErrorsFound
-    }
+    if (!settings.ok) return endWith(io, Exit.ErrorsFound, settings.error.join('\n'))
     const said = await (file === undefined
       ? renumber(settings.value, options, io)
       : restoreFile(settings.value, resolve(file), options, io))

@@ -9,7 +9,7 @@ import type { Review, StepResult } from '#cli/review/steps.ts'
 import { check } from './check.ts'
 import { planCommand } from './plan.ts'
 import { verify } from './verify.ts'
-import { commandLine, Exit, UsageError } from '#system/process/command.ts'
+import { endWith, commandLine, Exit, UsageError } from '#system/process/command.ts'
 import type { Command } from '#system/process/command.ts'
 import { shellWord } from '#lib/shell-word.ts'
 import { printPlanHtml } from '#judge/print/html.ts'
@@ -50,10 +50,7 @@ export const review: Command = {
       throw new UsageError('--format is text or github')
     const fault =
       folderFault(path) ?? (values.out === undefined ? undefined : outputFault(values.out))
-    if (fault !== undefined) {
-      io.err(`gslbd review: ${fault}\n`)
-      return Exit.Usage
-    }
+    if (fault !== undefined) return endWith(io, Exit.Usage, `gslbd review: ${fault}`)
     const databases = [
       ...(values.geoip === undefined ? [] : ['--geoip', values.geoip]),
       ...(values.asn === undefined ? [] : ['--asn', values.asn]),

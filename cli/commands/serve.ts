@@ -1,6 +1,6 @@
 // `gslbd serve`: runs a node until a signal ends it.
 import { parseArgs } from 'node:util'
-import { Exit } from '#system/process/command.ts'
+import { endWith, Exit } from '#system/process/command.ts'
 import type { Command, Io } from '#system/process/command.ts'
 import { createLog, logFormOf } from '#node/process/log.ts'
 import { runNode } from '#node/start.ts'
@@ -64,10 +64,7 @@ export const serve: Command = {
     const roles = role === undefined ? undefined : role.map(roleOf)
     const read = () => withRoles(loadSettings({ file, env: io.env, flags }), roles)
     const settings = read()
-    if (!settings.ok) {
-      io.err(`${settings.error.join('\n')}\n`)
-      return Exit.ErrorsFound
-    }
+    if (!settings.ok) return endWith(io, Exit.ErrorsFound, settings.error.join('\n'))
     if (isFirstAccount) {
       const { askOnTerminal, createAdmin } = await import('../create-admin.ts')
       const created = await createAdmin(settings.value, askOnTerminal)

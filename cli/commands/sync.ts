@@ -1,7 +1,7 @@
 // `gslbd sync`: has a node look at its branch now, waits for the look, and prints its verdict.
 import { setTimeout as sleep } from 'node:timers/promises'
 import { parseArgs } from 'node:util'
-import { Exit, UsageError } from '#system/process/command.ts'
+import { endWith, Exit, UsageError } from '#system/process/command.ts'
 import type { Command } from '#system/process/command.ts'
 import { listAt, numberAt, textAt } from '#cli/watch/json-fields.ts'
 import { openNodeApi } from '#cli/watch/node-api.ts'
@@ -42,10 +42,7 @@ export const sync: Command = {
       throw new UsageError(`--wait is a number of seconds, 1 to ${waitSecondsMax}`)
     }
     const status = await statusAfterLook(api.value, waitSeconds)
-    if (!status.ok) {
-      io.err(`gslbd sync: ${status.error}\n`)
-      return Exit.ErrorsFound
-    }
+    if (!status.ok) return endWith(io, Exit.ErrorsFound, `gslbd sync: ${status.error}`)
     io.out(`${verdictLines(status.value).join('\n')}\n`)
     return textAt(status.value, 'sync') === 'synced' ? Exit.Ok : Exit.ErrorsFound
   },

@@ -8,7 +8,7 @@ import { reportOf } from '#judge/policy-tests/report.ts'
 import type { TestReport } from '#judge/policy-tests/report.ts'
 import { createPolicyTests } from '#judge/policy-tests/run.ts'
 import type { PolicyTestRun } from '#judge/policy-tests/run.ts'
-import { commandLine, Exit, UsageError } from '#system/process/command.ts'
+import { endWith, commandLine, Exit, UsageError } from '#system/process/command.ts'
 import type { Command } from '#system/process/command.ts'
 
 const usage = `Usage: gslbd test [PATTERN] [options]
@@ -42,10 +42,7 @@ export const test: Command = {
     const format = formats.find((one) => one === values.format)
     if (format === undefined) throw new UsageError('--format is text, json or junit')
     const files = await readConfiguration(values.config)
-    if (!files.ok) {
-      io.err(`gslbd test: ${files.error}\n`)
-      return Exit.Usage
-    }
+    if (!files.ok) return endWith(io, Exit.Usage, `gslbd test: ${files.error}`)
     let run: PolicyTestRun | undefined
     const policyTests = createPolicyTests({
       isWanted: ({ entry, title }) => isIn(pattern, `${entry.path} ${title}`),

@@ -1,7 +1,7 @@
 // `gslbd top`: what a node answers now, again and again.
 import { parseArgs } from 'node:util'
 import { setTimeout as wait } from 'node:timers/promises'
-import { Exit, UsageError, variable } from '#system/process/command.ts'
+import { endWith, Exit, UsageError, variable } from '#system/process/command.ts'
 import type { Command } from '#system/process/command.ts'
 import { painterOf } from '#cli/terminal/paint.ts'
 import { readMetrics } from '#cli/watch/metrics-text.ts'
@@ -49,10 +49,7 @@ export const top: Command = {
     const repetition = repetitionOf(values.interval, values.times)
     const paint = painterOf(io)
     const first = await readingOf(api)
-    if (!first.ok) {
-      io.err(`gslbd top: ${first.error}\n`)
-      return Exit.ErrorsFound
-    }
+    if (!first.ok) return endWith(io, Exit.ErrorsFound, `gslbd top: ${first.error}`)
     let before = first.value
     await wait(repetition.intervalMs)
     const look = async (): Promise<Look> => {

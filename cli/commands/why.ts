@@ -7,7 +7,7 @@ import { Replay } from '#why/query-log/replay.ts'
 import { loadSettings } from '#settings/settings.ts'
 import type { Settings } from '#settings/settings.ts'
 import { readClient, readType } from '#judge/simulate/question-text.ts'
-import { commandLine, Exit, UsageError } from '#system/process/command.ts'
+import { endWith, commandLine, Exit, UsageError } from '#system/process/command.ts'
 import type { Command, Io } from '#system/process/command.ts'
 import { askNode } from '#cli/why/ask-node.ts'
 import type { NodeAnswer } from '#cli/why/ask-node.ts'
@@ -83,10 +83,7 @@ export const why: Command = {
       values.url === undefined
         ? await explainedHere(name, question, values, io)
         : await explainedByNode(name, values, io)
-    if (!told.ok) {
-      io.err(`gslbd why: ${told.error}\n`)
-      return Exit.ErrorsFound
-    }
+    if (!told.ok) return endWith(io, Exit.ErrorsFound, `gslbd why: ${told.error}`)
     const { text, shown } = told.value
     io.out(values.json ? `${JSON.stringify(shown, null, 2)}\n` : text)
     return Exit.Ok
@@ -110,10 +107,7 @@ async function replayed(
   }
   const number = digits === undefined ? undefined : Number(digits)
   const node = nodeOf(values, io)
-  if (!node.ok) {
-    io.err(`gslbd why: ${node.error}\n`)
-    return Exit.ErrorsFound
-  }
+  if (!node.ok) return endWith(io, Exit.ErrorsFound, `gslbd why: ${node.error}`)
   const { settings, dataDir, gitdirs, databases } = node.value
   const journal = new JournalMoments(journalDirectory(dataDir))
   const replay = new Replay({

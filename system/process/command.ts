@@ -61,3 +61,9 @@ export class UsageError extends Error {}
 export function commandLine<T extends ParseArgsOptionsConfig>(args: readonly string[], options: T) {
   return parseArgs({ args: [...args], allowPositionals: true, options })
 }
+
+/** Says why a command ends. @returns `exit` */
+export function endWith(io: Io, exit: Exit, text: string): Exit {
+  io.err(`${text}\n`)
+  return exit
+}
