@@ -23,8 +23,12 @@ export const gitLimits = {
   earlierStatesMax: 16,
   /** How lately. */
   earlierStateMs: 24 * 3_600_000,
-  /** Commits among these that one change may go back to, each for some of its files. */
+  /** Commits among these that one request may go back to, each for some of its files. */
   earlierLooksMax: 4,
+  /** Commits that one change may say it goes back to; more are not looked at. */
+  backNamesMax: 16,
+  /** Commits among which one of them is looked for that has fewer digits. */
+  backWalkedMax: 64,
   /** With a remote: commits for which one change finds out whether they have answered. */
   answeredMax: 16,
   /** Commits that are compiled for that. */

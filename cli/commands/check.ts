@@ -84,12 +84,8 @@ export const check: Command = {
     }
     // Without a base, and without tests, no answer path is loaded.
     const { createPolicyTests } = await import('#judge/policy-tests/run.ts')
-    const judging = {
-      ...{ checkPolicy, movedBetween, allowedSigners, nowMs: systemClock.nowMs() },
-      policyTests: createPolicyTests(),
-    }
-    const checked = { ...result, files: files.value }
-    const compared = await compareWithBase(path, values.base, checked, judging)
+    const judging = { checkPolicy, movedBetween, allowedSigners, policyTests: createPolicyTests() }
+    const compared = await compareWithBase(path, values.base, result, judging)
     if (!compared.ok) return endWith(io, Exit.Usage, `gslbd check: ${compared.error}`)
     const { isHeld, sentence, hasUncommitted } = compared.value
     // What programs read has no place for it.

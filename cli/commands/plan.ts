@@ -3,9 +3,8 @@ import { styleText } from 'node:util'
 import { systemClock } from '#lib/clock.ts'
 import { ok } from '#lib/result.ts'
 import type { Result } from '#lib/result.ts'
-import type { Bundle } from '#bundle/format/bundle.ts'
 import { backWords } from '#gitops/guard/guardrail.ts'
-import { movedBeyond, notBack } from '#judge/guard/moved-limit.ts'
+import { movedBeyond } from '#judge/guard/moved-limit.ts'
 import type { MoveLimits } from '#compiler/lower/name-outline.ts'
 import type { AssumedHealth } from '#routing/choose/explain.ts'
 import { makePlan, planLimits } from '#judge/plan/plan.ts'
@@ -19,7 +18,7 @@ import { counted } from '#judge/print/phrases.ts'
 import { printPlan } from '#judge/print/text.ts'
 import type { Style } from '#judge/print/text.ts'
 import { goneBackTo } from '#cli/files/gone-back.ts'
-import { createMovedBetween, MovedNames, movedOf } from '#judge/effects/moved-between.ts'
+import { createMovedBetween, MovedNames } from '#judge/effects/moved-between.ts'
 import { healthAt, isRumUrl, isUrl, reportsAt, trafficAt } from '#cli/plan/node-facts.ts'
 import { readTraffic } from '#cli/plan/traffic.ts'
 import { createPolicyTests } from '#judge/policy-tests/run.ts'
@@ -112,27 +111,26 @@ export const planCommand: Command = {
     const doing = 'comparing what clients get'
     io.progress?.(doing)
     const tell = spaced(io.progress, systemClock)
-    const requestFrom = (from: typeof base): PlanRequest => ({
-      ...{ base: from, head, scripts },
+    const asked: PlanRequest = {
+      ...{ base, head, scripts },
       moments: momentsOf(instants, health.value),
       geo: head.tables.geo,
       traffic: traffic.value,
       onName: (number, all) => tell(() => `${doing}: name ${counted(number)} of ${counted(all)}`),
       ...(values.exact ? { limits: { networksMax: 2 ** 25 } } : {}),
-    })
+    }
     const moved = new MovedNames()
-    const made = makePlan({ ...requestFrom(base), onChange: (change) => moved.add(change) })
+    const made = makePlan({ ...asked, onChange: (change) => moved.add(change) })
     const limits = maxMoved === null ? base.moveLimits : limitOf(maxMoved)
     const beyond = movedBeyond(limits, moved.all)
-    const isWithin = (bundle: Bundle): boolean => {
-      const from = { ...base, bundle, tables: tables.value(bundle) }
-      const left = notBack(moved.all, movedOf(requestFrom(from)))
-      return movedBeyond(limits, left) === undefined
-    }
     const goneBack = () => {
       io.progress?.('looking whether it goes back to what answered before')
       return goneBackTo({
-        ...{ directory, base, head, nowMs, policyTests: createPolicyTests(), isWithin },
+        directory,
+        base: base.bundle.manifest.commit,
+        head: head.bundle.manifest.commit,
+        blobs: head.blobs,
+        policyTests: createPolicyTests(),
         movedBetween: createMovedBetween(values),
       })
     }
@@ -143,7 +141,7 @@ export const planCommand: Command = {
     const plan = { ...made, warnings: [...sides.value.warnings, ...made.warnings, ...stopped] }
     io.out(print(plan))
     if (beyond === undefined) return Exit.Ok
-    const words = back === undefined ? beyond.words : backWords({ breach: beyond, to: back })
+    const words = back === undefined ? beyond.words : backWords(beyond, back)
     io.err(`gslbd plan: this change ${words}\n`)
     return back === undefined ? Exit.Guardrail : Exit.Ok
   },

@@ -5,15 +5,12 @@ import type { HealthCheckPolicy } from '#compiler/values/health-check-policy.ts'
 import { withMoves } from '#compiler/lower/name-outline.ts'
 import type { MovedBetween, NameOutline } from '#compiler/lower/name-outline.ts'
 import type { CommitGraph } from '#gitops/git/commit-graph.ts'
-import { candidatesFor, changedPaths } from '#gitops/guard/earlier.ts'
-import type { Blobs, EarlierStates } from '#gitops/guard/earlier.ts'
 import {
   backReason,
-  backWords,
   guardedReason,
   judgeHead,
   overrideCommand,
-  stateGoneBackTo,
+  repairAdvice,
 } from '#gitops/guard/guardrail.ts'
 import type { GuardedPoint, GuardParts } from '#gitops/guard/guardrail.ts'
 import { breachBetween } from '#judge/guard/judge.ts'
@@ -21,17 +18,10 @@ import type { Breach } from '#judge/guard/judge.ts'
 import type { Verified } from '#gitops/trust/accept.ts'
 import type { AllowedSigner } from '#gitops/trust/allowed-signers.ts'
 import { readSigners } from '#gitops/trust/signers-file.ts'
-import type { SourceFile } from '#compiler/read/source.ts'
 import type { PolicyTests } from '#compiler/tree/policy-tests.ts'
 import { err, ok } from '#lib/result.ts'
 import type { Result } from '#lib/result.ts'
-import {
-  answeredIn,
-  blobsIn,
-  blobsOfCommit,
-  blobsOfFiles,
-  earlierCommits,
-} from './earlier-commits.ts'
+import { repairsIn } from './earlier-commits.ts'
 import {
   commitNamed,
   filesOfCommit,
@@ -68,20 +58,13 @@ export interface ComparisonParts {
   readonly movedBetween: MovedBetween
   /** A file; undefined: anybody who says that a change is meant is believed. */
   readonly allowedSigners: string | undefined
-  /** Unix epoch. */
-  readonly nowMs: number
 }
 
 /** What is in the directory. */
-export interface Checked extends Pick<CompileSuccess, 'outline' | 'bundle'> {
-  readonly files: readonly SourceFile[]
-}
+export type Checked = Pick<CompileSuccess, 'outline' | 'bundle'>
 
 /** A copy: the compiler goes on in the memory of its own. */
-function comparable(
-  { outline, bundle }: Pick<CompileSuccess, 'outline' | 'bundle'>,
-  movedBetween: MovedBetween,
-): NameOutline {
+function comparable({ outline, bundle }: Checked, movedBetween: MovedBetween): NameOutline {
   return withMoves(outline(), Uint8Array.from(bundle.bytes), movedBetween)
 }
 
@@ -124,20 +107,14 @@ export async function compareWithBase(
       ? await judge.line({ commit: head.value, outline: committed })
       : undefined
   if (line !== undefined && !line.ok) return ok({ ...heldFor(line.error), hasUncommitted })
-  const directory = { outline: now, blobs: blobsOfFiles(after.files) }
   const told =
     line === undefined
-      ? await judge.directory(directory)
-      : await judge.commits(line.value, hasUncommitted ? directory : undefined)
+      ? judge.directory(now)
+      : await judge.commits(line.value, hasUncommitted ? now : undefined)
   return ok({ ...told, hasUncommitted })
 }
 
-interface Directory {
-  readonly outline: NameOutline
-  readonly blobs: Blobs
-}
-
-interface BaseJudgeParts extends Pick<ComparisonParts, 'allowedSigners' | 'nowMs'> {
+interface BaseJudgeParts extends Pick<ComparisonParts, 'allowedSigners'> {
   readonly place: GitPlace
   readonly base: GuardedPoint & { readonly name: string }
   readonly outlineOf: (commit: string) => Promise<NameOutline | undefined>
@@ -168,7 +145,7 @@ class BaseJudge {
       mayOverride: (oid) => signed.value?.overriding.has(oid) ?? true,
       // As it will be pushed.
       isOneChange: true,
-      earlier: (from, to) => this.#earlier(from, to),
+      repairOf: repairsIn(place, outlineOf, this.#signers()).of,
     })
   }
 
@@ -176,50 +153,26 @@ class BaseJudge {
    * @param directory what is not committed yet, judged with the commits, as the push that it will
    *   be; undefined: all is
    */
-  async commits(line: GuardParts, directory: Directory | undefined): Promise<Comparison> {
+  async commits(line: GuardParts, directory: NameOutline | undefined): Promise<Comparison> {
     const { graph, head, commits, mayOverride } = line
     const { base } = this.#parts
-    const { held, back } = await judgeHead(
-      directory === undefined ? line : this.#lineWith(line, directory),
+    const { held, backs } = await judgeHead(
+      directory === undefined ? line : { ...line, uncommitted: directory },
     )
     if (held !== undefined)
       return held.commit === '' ? heldSo(held.breach) : heldFor(guardedReason(held))
-    if (back !== undefined) return back.commit === '' ? backSo(back) : passedFor(backReason(back))
-    const meant = breachBetween(base.outline, directory?.outline ?? head.outline)
+    if (backs.length > 0) return passedFor(backs.map(backReason).join(' '))
+    const meant = breachBetween(base.outline, directory ?? head.outline)
     if (meant === undefined) return passedFor('')
     const reason = await overrideAmong(graph, commits.filter(mayOverride))
     const sentence = `since ${base.name} this ${meant.words}, as meant: ${reason}`
     return { isHeld: false, sentence: reason === '' ? '' : sentence }
   }
 
-  #lineWith(line: GuardParts, { outline, blobs }: Directory): GuardParts {
-    return {
-      ...line,
-      uncommitted: outline,
-      earlier: (from, to) => this.#earlier(from, to === '' ? blobs : to),
-    }
-  }
-
   /** No commits lead there that can be judged. */
-  async directory({ outline, blobs }: Directory): Promise<Comparison> {
-    const from = this.#parts.base
-    const breach = breachBetween(from.outline, outline)
-    if (breach === undefined) return passedFor('')
-    const change = { before: from.outline, after: outline, breach }
-    const earlier = (): Promise<EarlierStates> => this.#earlier(from.commit, blobs)
-    const to = await stateGoneBackTo(change, earlier, this.#parts.outlineOf)
-    return to === undefined ? heldSo(breach) : backSo({ breach, to })
-  }
-
-  async #earlier(from: string, to: string | Blobs): Promise<EarlierStates> {
-    const { place, nowMs, outlineOf } = this.#parts
-    const now = await blobsOfCommit(place, from)
-    const next = typeof to === 'string' ? await blobsOfCommit(place, to) : to
-    if (now === undefined || next === undefined) return []
-    const earlier = await earlierCommits(place, from, nowMs)
-    const changed = [...changedPaths(now, next)]
-    const answered = answeredIn(place, outlineOf, this.#signers())
-    return await candidatesFor(earlier, now, changed, (tree) => blobsIn(place, tree), answered)
+  directory(outline: NameOutline): Comparison {
+    const breach = breachBetween(this.#parts.base.outline, outline)
+    return breach === undefined ? passedFor('') : heldSo(breach)
   }
 
   #signers(): readonly AllowedSigner[] | null {
@@ -264,13 +217,10 @@ const heldFor = (why: string): Comparison => ({
 })
 
 /** What is not committed does it. */
-const backSo = (back: Parameters<typeof backWords>[0]): Comparison =>
-  passedFor(`This ${backWords(back)}`)
-
-const heldSo = ({ words }: Breach): Comparison =>
+const heldSo = (breach: Breach): Comparison =>
   heldFor(
-    `This ${words}. If that is meant, say so in the commit that does it, ` +
-      `or in one after it: ${overrideCommand}`,
+    `This ${breach.words}. ${repairAdvice(breach)}If that is meant, say so in the commit that ` +
+      `does it, or in one after it: ${overrideCommand}`,
   )
 
 /** What the newest commit that has the trailer says; '': none has. */

@@ -1,79 +1,59 @@
 // Finds out whether a planned change goes back to what answered before, as the guardrails do.
-import { loadBundle } from '#bundle/load/load.ts'
-import type { Bundle } from '#bundle/format/bundle.ts'
 import { createCompiler } from '#compiler/compile.ts'
-import type { Compiler } from '#compiler/compile.ts'
 import { withMoves } from '#compiler/lower/name-outline.ts'
 import type { MovedBetween, NameOutline } from '#compiler/lower/name-outline.ts'
 import type { PolicyTests } from '#compiler/tree/policy-tests.ts'
-import { candidatesFor, changedPaths } from '#gitops/guard/earlier.ts'
-import type { Answered, Blobs, EarlierState, EarlierStates } from '#gitops/guard/earlier.ts'
+import { changedPaths } from '#gitops/guard/earlier.ts'
+import type { Blobs, EarlierState } from '#gitops/guard/earlier.ts'
 import { gitLimits } from '#gitops/limits.ts'
 import { lenientPolicy } from '#settings/check-policy.ts'
-import { answeredIn, blobsIn, earlierCommits } from './earlier-commits.ts'
-import { filesOfCommit, openGitPlace } from '#gitops/checkout/git-tree.ts'
-import type { GitPlace } from '#gitops/checkout/git-tree.ts'
+import { blobsIn, repairsIn } from './earlier-commits.ts'
+import { commitNamed, filesOfCommit, openGitPlace } from '#gitops/checkout/git-tree.ts'
 
 export interface PlannedChange {
   /** In the checkout that has the commits. */
   readonly directory: string
-  readonly base: Side & { readonly bundle: Bundle }
-  readonly head: Side
-  readonly nowMs: number
+  /** Commits; head '': what is checked out. */
+  readonly base: string
+  readonly head: string
+  /** Blob ids of the files of the head; null: they are not known. */
+  readonly blobs: Blobs | null
   /** What failed them has answered nowhere. */
   readonly policyTests: PolicyTests
   /** Counts whom earlier commits moved: a node may have held one for that. */
   readonly movedBetween: MovedBetween
-  /** Whether what moves too many clients goes back to there. */
-  readonly isWithin: (earlier: Bundle) => boolean
 }
 
-interface Side {
-  /** Blob ids of its files; null: they are not known. */
-  readonly blobs: Blobs | null
-}
-
-/** undefined: it does not, or the base is no commit, before which nothing is known. */
+/** undefined: it does not, or no commits lead from the base to the head. */
 export async function goneBackTo(change: PlannedChange): Promise<EarlierState | undefined> {
-  const { directory, base, head, nowMs, policyTests, movedBetween, isWithin } = change
-  const { commit } = base.bundle.manifest
+  const { directory, base, head, blobs, policyTests, movedBetween } = change
   const found = openGitPlace(directory)
-  if (commit === '' || !found.ok) return undefined
+  if (base === '' || blobs === null || !found.ok) return undefined
   const place = found.value
-  const earlier = await earlierCommits(place, commit, nowMs)
-  const changed = base.blobs && head.blobs && [...changedPaths(base.blobs, head.blobs)]
+  const { graph } = place
+  const oid = await commitNamed(place, head || 'HEAD')
+  const to = oid.ok ? await graph.commit(oid.value) : oid
+  if (!oid.ok || !to.ok) return undefined
+  const committed = await blobsIn(place, to.value.tree)
+  // What is in no commit says nothing.
+  if (committed === undefined || !changedPaths(committed, blobs).next().done) return undefined
+  const brought = await graph.newCommits(base, oid.value)
+  if (!brought.ok || !brought.value.descends) return undefined
+  const names: string[] = []
+  for (const one of brought.value.commits) {
+    const commit = await graph.commit(one)
+    if (commit.ok) names.push(...commit.value.back)
+  }
   const compiler = createCompiler({ checkPolicy: lenientPolicy, policyTests, listsRemarks: false })
-  const answered = answeredIn(place, outlinesBy(compiler, place, movedBetween), null)
-  const blobsOf = (tree: string): Promise<Blobs | undefined> => blobsIn(place, tree)
-  const states =
-    base.blobs === null || changed === null
-      ? await lastAnswered(earlier, answered)
-      : await candidatesFor(earlier, base.blobs, changed, blobsOf, answered)
-  for (const state of states.toReversed()) {
-    const files = await filesOfCommit(place, state.commit)
-    const result = files.ok ? compiler.compile(files.value, { commit: state.commit }) : undefined
-    const bundle = result?.ok === true ? loadBundle(result.bundle.bytes) : undefined
-    if (bundle?.ok === true && isWithin(bundle.value)) return state
-  }
-  return undefined
-}
-
-/** As many as are looked at for one change. */
-async function lastAnswered(earlier: EarlierStates, answered: Answered): Promise<EarlierStates> {
-  const found: EarlierState[] = []
-  for (const state of earlier.toReversed()) {
-    if (found.length === gitLimits.earlierLooksMax) break
-    if (await answered(state.commit)) found.unshift(state)
-  }
-  return found
-}
-
-/** The compiler goes on in the memory of its own. */
-const outlinesBy =
-  (compiler: Compiler, place: GitPlace, movedBetween: MovedBetween) =>
-  async (commit: string): Promise<NameOutline | undefined> => {
+  const outlineOf = async (commit: string): Promise<NameOutline | undefined> => {
     const files = await filesOfCommit(place, commit)
     const result = files.ok ? compiler.compile(files.value, { commit }) : undefined
     if (result?.ok !== true) return undefined
+    // A copy: the compiler goes on in the memory of its own.
     return withMoves(result.outline(), Uint8Array.from(result.bundle.bytes), movedBetween)
   }
+  const distinct = [...new Set(names)].slice(-gitLimits.backNamesMax)
+  const named = { from: base, to: oid.value, names: distinct }
+  const repair = await repairsIn(place, outlineOf, null).of(named)
+  return typeof repair === 'string' ? undefined : repair.state
+}

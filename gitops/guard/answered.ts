@@ -4,7 +4,7 @@ import type { CommitGraph } from '#gitops/git/commit-graph.ts'
 import type { CommitObject } from '#gitops/git/objects/commit-object.ts'
 import { gitLimits } from '#gitops/limits.ts'
 import type { NameOutline } from '#compiler/lower/name-outline.ts'
-import type { Answered, EarlierStates } from './earlier.ts'
+import type { Answered, NamedChange, Repair } from './earlier.ts'
 import { judgeHead } from './guardrail.ts'
 import type { GuardedPoint, GuardParts } from './guardrail.ts'
 import { lineTo } from './history.ts'
@@ -17,7 +17,7 @@ export interface AnsweredParts {
   readonly outlineOf: GuardParts['outlineOf']
   /** undefined: it cannot be told. */
   readonly signersOfRange: (from: string, to: string) => Promise<RangeSigners | undefined>
-  readonly earlier: (from: string, to: string, answered: Answered) => Promise<EarlierStates>
+  readonly repairOf: (change: NamedChange, answered: Answered) => Promise<Repair | string>
 }
 
 /** For one change, so that what it costs to judge another one does not alter the verdict. */
@@ -43,7 +43,7 @@ export class AnsweredCommits {
   }
 
   async #judge(commit: string): Promise<boolean> {
-    const { graph, signersOfRange, earlier } = this.#parts
+    const { graph, signersOfRange, repairOf } = this.#parts
     const found = await graph.commit(commit)
     const outline = await this.#outlineOf(commit)
     if (!found.ok || outline === undefined) return false
@@ -58,7 +58,7 @@ export class AnsweredCommits {
       head: { commit, outline },
       outlineOf: this.#outlineOf,
       isOneChange: false,
-      earlier: (from, to) => earlier(from, to, this.has),
+      repairOf: (change) => repairOf(change, this.has),
     })
     return verdict.held === undefined
   }

@@ -22,7 +22,21 @@ export interface Succession {
    */
   readonly isRoutine: boolean
   /** Left out: the guardrails have found no commit that it goes back to. */
-  readonly back?: Back
+  readonly backs?: readonly Back[]
+}
+
+/** A change, with the commits that it says it goes back to; see `CommitObject`. */
+export interface NamedChange {
+  readonly from: string
+  readonly to: string
+  readonly names: readonly string[]
+}
+
+/** What a change goes back to. */
+export interface Repair {
+  readonly state: EarlierState
+  /** Files that it alters. */
+  readonly paths: readonly string[]
 }
 
 /** A change goes back to a commit. */
@@ -42,22 +56,26 @@ export type EarlierStates = readonly EarlierState[]
  */
 export function earlierAfter(
   earlier: EarlierStates,
-  { before, tree, isRoutine, back }: Succession,
+  { before, tree, isRoutine, backs = [] }: Succession,
   nowMs: number,
 ): EarlierStates {
   const young = stillEarlier(earlier, nowMs)
   if (tree === before.tree) return young
   const whole = young.findIndex((one) => one.tree === tree && one.takenBack === undefined)
   if (whole >= 0) return young.slice(0, whole)
-  const at = young.findIndex((one) => one.commit === back?.commit)
-  const paths = at < 0 ? [] : (back?.paths ?? [])
-  if (paths.length > gitLimits.takenBackFilesMax) return young.slice(0, at + 1)
-  const kept = young.map((one, i) => (i > at ? without(one, paths) : one))
+  const added = { commit: before.commit, tree: before.tree, untilMs: nowMs }
+  let all: EarlierStates = [...young, added]
+  for (const { commit, paths } of backs) {
+    const at = young.findIndex((one) => one.commit === commit)
+    if (at < 0) continue
+    if (paths.length > gitLimits.takenBackFilesMax) return young.slice(0, at + 1)
+    all = all.map((one, i) => (i > at ? without(one, paths) : one))
+  }
+  const kept = all.slice(0, -1)
   const last = kept.at(-1)
   const isCounted = last !== undefined && nowMs - last.untilMs < judgeLimits.removalWindowMs
   if (isRoutine && isCounted) return kept
-  const added = { commit: before.commit, tree: before.tree, untilMs: nowMs }
-  return [...kept, without(added, paths)].slice(-gitLimits.earlierStatesMax)
+  return all.slice(-gitLimits.earlierStatesMax)
 }
 
 function without(state: EarlierState, paths: readonly string[]): EarlierState {
@@ -92,18 +110,15 @@ export type TreeBlobs = (tree: string) => Promise<Blobs | undefined>
 export type Answered = (commit: string) => Promise<boolean>
 
 /**
- * Finds the earlier states that a change can go back to, oldest first: for each file that it
+ * Finds the earlier states that a request can go back to, oldest first: for each file that it
  * changes, the last state in which the file was different. Older states are no repair: a pool grows
  * member by member, and the loss of all but the first one is a mistake.
- *
- * @param answered asked where the list may have others; left out: it has none
  */
 export async function candidatesFor(
   earlier: EarlierStates,
   now: Blobs,
   changed: readonly string[],
   blobsOf: TreeBlobs,
-  answered?: Answered,
 ): Promise<EarlierStates> {
   const found: EarlierState[] = []
   let open = changed
@@ -114,7 +129,6 @@ export async function candidatesFor(
     if (blobs === undefined) continue
     const same = open.filter((path) => blobs.get(path) === now.get(path))
     if (same.length === open.length) continue
-    if (answered !== undefined && !(await answered(state.commit))) continue
     found.unshift(state)
     open = same
   }

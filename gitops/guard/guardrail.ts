@@ -3,12 +3,12 @@ import type { NameOutline } from '#compiler/lower/name-outline.ts'
 import { assert } from '#lib/assert.ts'
 import { overrideNamespace } from '#gitops/trust/allowed-signers.ts'
 import { short } from '#gitops/trust/accept.ts'
-import { overrideTrailer } from '#gitops/git/objects/commit-object.ts'
+import { backTrailer, overrideTrailer } from '#gitops/git/objects/commit-object.ts'
 import type { CommitGraph } from '#gitops/git/commit-graph.ts'
 import { gitLimits } from '#gitops/limits.ts'
-import { breachBetween } from '#judge/guard/judge.ts'
+import { breachBetween, removesNames } from '#judge/guard/judge.ts'
 import type { Breach } from '#judge/guard/judge.ts'
-import type { EarlierState, EarlierStates } from './earlier.ts'
+import type { EarlierState, NamedChange, Repair } from './earlier.ts'
 
 export interface GuardedPoint {
   readonly commit: string
@@ -34,23 +34,21 @@ export interface GuardParts {
    * Otherwise each commit is judged by itself, as on a node that saw it come.
    */
   readonly isOneChange: boolean
-  /** What answered before, and a change from one commit to the other may go back to. */
-  readonly earlier: (from: string, to: string) => Promise<EarlierStates>
+  /** See `Repairs`. */
+  readonly repairOf: (change: NamedChange) => Promise<Repair | string>
 }
 
-/** At most one of the two. */
 export interface GuardVerdict {
   readonly held?: GuardedCommit
-  readonly back?: GoneBack
+  /** Without `held`: what was let pass for that. */
+  readonly backs: readonly GoneBack[]
 }
 
 /** A commit that alters more than the limits permit, to what answered before. */
 export interface GoneBack {
-  /** The change is all from there to `commit`. */
-  readonly since: string
   readonly commit: string
   readonly breach: Breach
-  readonly to: EarlierState
+  readonly repair: Repair
 }
 
 export interface GuardedCommit {
@@ -60,33 +58,37 @@ export interface GuardedCommit {
   readonly breach: Breach
   /** A commit that says that it is meant, by somebody who may not; '': there is none. */
   readonly vainOverride: string
+  /** Sentences: why what it says it goes back to is none, or what it may say; or ''. */
+  readonly vainBack: string
 }
 
 /**
- * The first change that alters too much, and that nobody vouches for; {}: there is none. A commit
+ * The first change that alters too much, and that nobody vouches for, if there is one. A commit
  * of the API was judged when it was made, request by request: a node that saw many of them
  * together must not take them for one.
  */
 export async function judgeHead(parts: GuardParts): Promise<GuardVerdict> {
   const { accepted, head, uncommitted = head.outline } = parts
-  if (breachBetween(accepted.outline, uncommitted) === undefined) return {}
+  if (breachBetween(accepted.outline, uncommitted) === undefined) return { backs: [] }
   const { line, vainOverride } = await mainLine(parts)
   const judge = new Judge(parts, line)
   const found = await judge.judgeAll()
-  if (found !== undefined) return { held: { ...found, vainOverride } }
-  return judge.back === undefined ? {} : { back: judge.back }
+  const { backs, vainBack } = judge
+  return found === undefined ? { backs } : { held: { ...found, vainOverride, vainBack }, backs: [] }
 }
 
-type FoundBreach = Omit<GuardedCommit, 'vainOverride'>
+type FoundBreach = Omit<GuardedCommit, 'vainOverride' | 'vainBack'>
 
 interface LinePoint {
   readonly commit: string
   readonly isOfApi: boolean
   /** It, or a commit that it merges, says that what was done up to here is meant. */
   readonly isOverride: boolean
+  /** What it, or a commit that it merges, says it goes back to. */
+  readonly back: readonly string[]
 }
 
-const notCommitted: LinePoint = { commit: '', isOfApi: false, isOverride: false }
+const notCommitted: LinePoint = { commit: '', isOfApi: false, isOverride: false, back: [] }
 
 /** Positions are those of the line; -1 is the accepted commit. */
 class Judge {
@@ -94,8 +96,8 @@ class Judge {
   readonly #line: readonly LinePoint[]
   readonly #known = new Map<number, NameOutline | undefined>()
   #looksLeft: number = gitLimits.guardLooksMax
-  /** The last one found. */
-  back: GoneBack | undefined
+  readonly backs: GoneBack[] = []
+  vainBack = ''
 
   constructor(parts: GuardParts, line: readonly LinePoint[]) {
     const { accepted, head, uncommitted } = parts
@@ -133,8 +135,21 @@ class Judge {
 
   async #judgeOne(from: number, to: number, breach: Breach): Promise<FoundBreach | undefined> {
     if (this.#line[to]!.isOfApi || (await this.#goesBack(from, to, breach))) return undefined
+    const at = await this.#repairAmong(from, to)
+    if (at !== undefined) return (await this.judge(from, at - 1)) ?? this.judge(at, to)
     const [base, last] = await this.#narrowest(from, to, breach)
     return this.#found(base, last, breach)
+  }
+
+  /** A commit of a change that is a repair by itself: what was done before and after is judged. */
+  async #repairAmong(from: number, to: number): Promise<number | undefined> {
+    if (to - from === 1 || (await this.#removesNames(from, to))) return undefined
+    for (let at = to; at > from; at--) {
+      if (this.#line[at]!.back.length === 0) continue
+      const breach = await this.#breach(at - 1, at)
+      if (breach !== undefined && (await this.#goesBack(at - 1, at, breach))) return at
+    }
+    return undefined
   }
 
   /** Where all of it is done: mostly by one commit of many. */
@@ -180,15 +195,25 @@ class Judge {
     return breachBetween(before, after)
   }
 
+  /** Names may not go, whatever was before them. What is not committed says nothing. */
   async #goesBack(from: number, to: number, breach: Breach): Promise<boolean> {
-    const { earlier, outlineOf } = this.#parts
-    const [base, commit] = [this.#commitAt(from), this.#commitAt(to)]
+    const commit = this.#commitAt(to)
+    if (commit === '' || (await this.#removesNames(from, to))) return false
+    const { backNamesMax } = gitLimits
+    // Said in the change, or in a commit after it, as an override is.
+    const names = new Set(this.#line.slice(from + 1).flatMap(({ back }) => back))
+    const repair = await this.#parts.repairOf({
+      ...{ from: this.#commitAt(from), to: commit, names: [...names].slice(0, backNamesMax) },
+    })
+    if (typeof repair === 'string') this.vainBack ||= repair
+    else this.backs.push({ commit, breach, repair })
+    return typeof repair !== 'string'
+  }
+
+  async #removesNames(from: number, to: number): Promise<boolean> {
     const [before, after] = [await this.#outline(from), await this.#outline(to)]
     assert(before !== undefined && after !== undefined, 'a breach is between two outlines')
-    const change = { before, after, breach }
-    const state = await stateGoneBackTo(change, () => earlier(base, commit), outlineOf)
-    if (state !== undefined) this.back = { since: base, commit, breach, to: state }
-    return state !== undefined
+    return removesNames(before, after)
   }
 
   async #outline(at: number): Promise<NameOutline | undefined> {
@@ -199,31 +224,6 @@ class Judge {
     }
     return this.#known.get(at)
   }
-}
-
-/** A change that the limits do not permit. */
-export interface JudgedChange {
-  readonly before: NameOutline
-  readonly after: NameOutline
-  readonly breach: Breach
-}
-
-/**
- * Finds the earlier state to which a change leads back: it moves back the clients that later
- * commits moved away. undefined: it leads elsewhere.
- */
-export async function stateGoneBackTo(
-  { before, after, breach }: JudgedChange,
-  earlier: () => Promise<EarlierStates>,
-  outlineOf: GuardParts['outlineOf'],
-): Promise<EarlierState | undefined> {
-  // Names go, whatever was before them.
-  if (breach.code === 'NamesRemoved') return undefined
-  for (const state of (await earlier()).toReversed()) {
-    const outline = await outlineOf(state.commit)
-    if (outline !== undefined && breachBetween(before, after, outline) === undefined) return state
-  }
-  return undefined
 }
 
 /**
@@ -252,31 +252,32 @@ async function mainLine({
   const brought = new Set(commits)
   let vainOverride = ''
   for (const id of ids) {
-    const overrides = await overridesOf(id, { graph, brought, seen })
+    const { overrides, back } = await saidBy(id, { graph, brought, seen })
     const isOverride = overrides.some(mayOverride)
     vainOverride = overrides.find((one) => !mayOverride(one)) ?? vainOverride
-    line.push({ commit: id, isOfApi: isOfApi(id), isOverride })
+    line.push({ commit: id, isOfApi: isOfApi(id), isOverride, back })
   }
   return { line, vainOverride }
 }
 
-/** Lists the overrides in the line: the commit itself, and commits that it merges. */
-async function overridesOf(
+/** Lists the trailers of a point of the line: of the commit itself, and of commits it merges. */
+async function saidBy(
   id: string,
   { graph, brought, seen }: { graph: CommitGraph; brought: Set<string>; seen: Set<string> },
-): Promise<readonly string[]> {
+): Promise<{ readonly overrides: readonly string[]; readonly back: readonly string[] }> {
   const found = new Set([id])
-  const overrides: string[] = []
+  const [overrides, back] = [[], []] as [string[], string[]]
   for (const oid of found) {
     seen.add(oid)
     const commit = await graph.commit(oid)
     if (!commit.ok) continue
     if (commit.value.override !== '') overrides.push(oid)
+    back.push(...commit.value.back)
     for (const parent of commit.value.parents) {
       if (brought.has(parent) && !seen.has(parent)) found.add(parent)
     }
   }
-  return overrides
+  return { overrides, back }
 }
 
 /** What has judged the names that accepted commits removed. */
@@ -302,7 +303,8 @@ export async function removalsOf({
 }
 
 /** Sentences. */
-export function guardedReason({ commit, since, breach, vainOverride }: GuardedCommit): string {
+export function guardedReason(held: GuardedCommit): string {
+  const { commit, since, breach, vainOverride, vainBack } = held
   const [who, takeBack] =
     since === ''
       ? [`Commit ${short(commit)}`, `git revert ${short(commit)}`]
@@ -311,7 +313,8 @@ export function guardedReason({ commit, since, breach, vainOverride }: GuardedCo
     `${who} ${breach.words}. If that is meant, push a signed commit after it that says so: ` +
     `${overrideCommand}. Otherwise take it back: ${takeBack}. The commit accepted before ` +
     'goes on serving.' +
-    (vainOverride === '' ? '' : ` ${notAllowed(vainOverride)}`)
+    (vainOverride === '' ? '' : ` ${notAllowed(vainOverride)}`) +
+    (vainBack === '' ? '' : ` ${vainBack}`)
   )
 }
 
@@ -320,20 +323,14 @@ const backFrom = (since: string, commit: string): string =>
   `git diff --binary ${short(since)} ${short(commit)} | git apply -R --index, then commit`
 
 /** A sentence. */
-export function backReason({ commit, since: _since, ...back }: GoneBack): string {
-  return `Commit ${short(commit)} ${backWords(back)}`
+export function backReason({ commit, breach, repair: { state } }: GoneBack): string {
+  return `Commit ${short(commit)} ${backWords(breach, state)}`
 }
 
 /** Its end. */
-export function backWords({
-  breach,
-  to,
-}: {
-  readonly breach: Pick<Breach, 'words'>
-  readonly to: EarlierState
-}): string {
+export function backWords({ words }: Pick<Breach, 'words'>, to: EarlierState): string {
   return (
-    `${breach.words}; it goes back to commit ${short(to.commit)}, which answered until ` +
+    `${words}; it goes back to commit ${short(to.commit)}, which answered until ` +
     `${instantOf(to.untilMs)}, so that limit is not applied.`
   )
 }
@@ -351,3 +348,11 @@ function notAllowed(commit: string): string {
 
 export const overrideCommand =
   'git commit --allow-empty -S -m "Meant as it is" ' + `--trailer "${overrideTrailer}: the reason"`
+
+/** Ends in a space; '': there is none. */
+export const repairAdvice = ({ code }: Pick<Breach, 'code'>): string =>
+  code === 'NamesRemoved' ? '' : `${repairCommand} `
+
+const repairCommand =
+  'If it goes back to what answered within a day, say to which commit, in it or after it: ' +
+  `git commit --allow-empty -S -m "Back" --trailer "${backTrailer}: COMMIT", or git revert.`

@@ -23,7 +23,8 @@ interface Passed {
  * The commits below one, by first parents, each until the time of the next. One that was held may
  * be among them: see `AnsweredCommits`.
  *
- * @param nowMs Unix epoch; what answered lately before then is listed
+ * @param nowMs Unix epoch; what answered lately before then is listed. A commit that claims to be
+ *   older than those below it makes none of them younger.
  */
 export async function earlierIn(
   { graph, blobsOf }: History,
@@ -33,7 +34,9 @@ export async function earlierIn(
   let earlier: EarlierStates = []
   let before: (Passed & { readonly blobs: Blobs }) | undefined
   const known = new Map<string, Blobs>()
+  let latestMs = nowMs
   for (const one of await lineTo(graph, commit, nowMs)) {
+    latestMs = Math.max(latestMs, one.atMs)
     const blobs = await blobsOf(one.tree)
     if (blobs === undefined) break
     if (before !== undefined) {
@@ -43,17 +46,17 @@ export async function earlierIn(
         !isTakenBack(state, changed) &&
         changed.every((path) => known.get(state.commit)?.get(path) === blobs.get(path))
       const to = changed.length === 0 ? undefined : earlier.findLast(isSame)?.commit
-      const back = to === undefined ? {} : { back: { commit: to, paths: changed } }
+      const backs = to === undefined ? [] : [{ commit: to, paths: changed }]
       // A commit that alters no configuration takes the place of nothing.
       const tree = changed.length === 0 ? before.tree : one.tree
       const { isRoutine, atMs } = one
-      earlier = earlierAfter(earlier, { before, tree, isRoutine, ...back }, atMs)
+      earlier = earlierAfter(earlier, { before, tree, isRoutine, backs }, atMs)
       const kept = new Set(earlier.map((state) => state.commit))
       for (const each of known.keys()) if (!kept.has(each)) known.delete(each)
     }
     before = { ...one, blobs }
   }
-  return stillEarlier(earlier, nowMs)
+  return stillEarlier(earlier, latestMs)
 }
 
 /** Up to a commit, oldest first; the first of them was there before what answered lately. */

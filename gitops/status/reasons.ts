@@ -98,7 +98,8 @@ export const reasonSpecs: Readonly<Record<HoldCode | SourceCode, ReasonSpec>> = 
     remedy:
       'When it is meant, push a signed commit after it: git commit --allow-empty -S -m "Meant ' +
       'as it is" --trailer "Gslb-Override: the reason". Otherwise take it back with ' +
-      'git revert. "gslbd check DIR --base REF" says it before a push.',
+      'git revert. When it goes back to what answered within a day, the trailer is ' +
+      '"Gslb-Back: COMMIT". "gslbd check DIR --base REF" says it before a push.',
   },
   BranchMissing: {
     sync: 'held',

@@ -61,7 +61,7 @@ export async function judgePush(push: PushParts): Promise<Stop> {
     const stop = await step.run(parts, run)
     if (stop !== undefined) return stop
   }
-  return run.compiled === undefined ? synced : syncedWith(run.compiled, run.back)
+  return run.compiled === undefined ? synced : syncedWith(run.compiled, run.backs)
 }
 
 async function outlineOf(

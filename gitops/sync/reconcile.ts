@@ -196,7 +196,7 @@ export class Reconciler {
       const { publisher } = this.#parts
       assert(run.compiled !== undefined, 'a run that nothing has stopped has compiled its head')
       assert(publisher.accepted?.commit === run.head, 'a run that nothing has stopped accepts')
-      this.#restored = syncedWith(run.compiled, run.back)
+      this.#restored = syncedWith(run.compiled, run.backs)
       this.#outline = run.compiled.outline
       this.#unread = undefined
       const { tree } = run.commit

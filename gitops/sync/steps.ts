@@ -13,11 +13,9 @@ import type { CommitObject } from '#gitops/git/objects/commit-object.ts'
 import type { CompiledBundle, CompileFailure, CompilePort, SourceReader } from './compile-port.ts'
 import type { ConfigSource, SourceError } from '#gitops/source/config-source.ts'
 import type { ObjectError } from '#gitops/git/objects/driver.ts'
-import { candidatesFor, changedPaths } from '#gitops/guard/earlier.ts'
-import type { Answered, Back, Blobs, EarlierStates, TreeBlobs } from '#gitops/guard/earlier.ts'
-import { AnsweredCommits } from '#gitops/guard/answered.ts'
+import type { Blobs } from '#gitops/guard/earlier.ts'
+import { Repairs } from '#gitops/guard/repair.ts'
 import { signersOfRange } from '#gitops/guard/override-signers.ts'
-import { earlierIn } from '#gitops/guard/history.ts'
 import { backReason, guardedReason, judgeHead, removalsOf } from '#gitops/guard/guardrail.ts'
 import type { GoneBack, GuardParts } from '#gitops/guard/guardrail.ts'
 import { historySize } from '#gitops/git/history-size.ts'
@@ -67,8 +65,8 @@ export interface Run {
   files: readonly SourceFile[]
   compiled: CompiledBundle | undefined
   draft: Draft | undefined
-  /** Where it goes back to, if the guardrails have let it pass for that. */
-  back: GoneBack | undefined
+  /** What the guardrails have let pass because it goes back. */
+  backs: readonly GoneBack[]
   /** Outline of the accepted commit; undefined: it has none, or it is not known. */
   before: CompiledBundle['outline'] | undefined
 }
@@ -145,7 +143,7 @@ export async function fetchHead(
     files: [],
     compiled: undefined,
     draft: undefined,
-    back: undefined,
+    backs: [],
     before: undefined,
   })
 }
@@ -241,87 +239,43 @@ async function guard(parts: JudgeParts, run: Run): Promise<Stop | undefined> {
     outlineOf,
     // With a remote, another node may have answered from any of the commits.
     isOneChange: source.isLocal,
-    earlier: (from, to) =>
-      earlierFor(parts, from, to, answeredIn(parts, run, reading.parts, outlineOf)),
+    repairOf: repairsIn(parts, run, reading.parts, outlineOf).of,
   })
   const failure = reading.failure()
   if (failure !== undefined) return unreachable(failure)
-  const { held: found, back } = verdict
+  const { held: found, backs } = verdict
   if (found !== undefined) return held({ code: found.breach.code, reason: guardedReason(found) })
-  run.back = back
+  run.backs = backs
   if (isHeadCompiled) return undefined
   // Its bundle was in the memory of the compiler, and what is accepted is read from there.
   return (await enumerate(parts, run)) ?? compile(parts, run)
 }
 
-/** undefined: this node has a list of what it answered from. */
-function answeredIn(
+function repairsIn(
   parts: JudgeParts,
   run: Run,
   reading: AcceptParts,
   outlineOf: GuardParts['outlineOf'],
-): Answered | undefined {
-  const { source, graph, requireSignature } = parts
+): Repairs {
+  const { source, graph, publisher, requireSignature } = parts
   const { signers } = run.signersFile
-  if (source.isLocal) return undefined
   const believed = requireSignature ? (signers.ok ? signers.value : []) : null
-  return new AnsweredCommits({
+  return new Repairs({
     graph,
     outlineOf,
+    blobsOf: (tree) => blobsIn(parts, tree),
+    ...(source.isLocal ? { earlier: publisher.earlier } : {}),
     signersOfRange: async (from, to) => {
       const found = await signersOfRange(reading, from, to, believed)
       return found.ok ? found.value : undefined
     },
-    earlier: (from, to, answered) => earlierFor(parts, from, to, answered),
-  }).has
-}
-
-async function earlierFor(
-  parts: JudgeParts,
-  from: string,
-  to: string,
-  answered: Answered | undefined,
-): Promise<EarlierStates> {
-  const blobs = await blobsBetween(parts, from, to)
-  if (blobs === undefined) return []
-  const changed = [...changedPaths(...blobs)]
-  const blobsOf: TreeBlobs = (tree) => blobsIn(parts, tree)
-  const earlier = await earlierBefore(parts, { from, to }, blobsOf)
-  return await candidatesFor(earlier, blobs[0], changed, blobsOf, answered)
-}
-
-/**
- * The states that answered before a commit. With a remote every node derives the same ones from the
- * history, since no node has seen them all.
- */
-async function earlierBefore(
-  { source, publisher, graph }: JudgeParts,
-  { from, to }: { readonly from: string; readonly to: string },
-  blobsOf: TreeBlobs,
-): Promise<EarlierStates> {
-  if (source.isLocal) return publisher.earlier
-  const commit = await graph.commit(to)
-  if (!commit.ok) return []
-  return await earlierIn({ graph, blobsOf }, from, commit.value.committer.seconds * 1_000)
-}
-
-/** undefined: one cannot be read. */
-async function blobsBetween(
-  parts: JudgeParts,
-  from: string,
-  to: string,
-): Promise<readonly [before: Blobs, after: Blobs] | undefined> {
-  const [before, after] = [await parts.graph.commit(from), await parts.graph.commit(to)]
-  if (!before.ok || !after.ok) return undefined
-  const now = await blobsIn(parts, before.value.tree)
-  const next = await blobsIn(parts, after.value.tree)
-  return now && next && [now, next]
+  })
 }
 
 async function blobsIn({ source, compiler }: JudgeParts, tree: string): Promise<Blobs | undefined> {
   const files = await source.driver.readTree(tree)
   if (!files.ok) return undefined
-  const read = files.value.filter(({ path }) => compiler.isRead(path))
+  const read = files.value.filter(({ path, kind }) => kind === 'file' && compiler.isRead(path))
   return new Map(read.map(({ path, oid }) => [path, oid]))
 }
 
@@ -340,15 +294,12 @@ async function publish(parts: StepParts, run: Run): Promise<Stop | undefined> {
   assert(run.draft.commit === run.head, 'the head is published, and no other commit')
   const { signer, serial } = run
   const { tree } = run.commit
-  const back = run.back && (await backOf(parts, run.back))
-  const succession = { isRoutine: await isRoutine(parts, run), ...(back && { back }) }
+  const backs = run.backs.map(({ repair }) => ({
+    ...{ commit: repair.state.commit, paths: repair.paths },
+  }))
+  const succession = { isRoutine: await isRoutine(parts, run), backs }
   parts.publisher.publish(run.draft, { signer, serial, tree, succession })
   return undefined
-}
-
-async function backOf(parts: JudgeParts, { since, commit, to }: GoneBack): Promise<Back> {
-  const blobs = await blobsBetween(parts, since, commit)
-  return { commit: to.commit, paths: blobs === undefined ? [] : [...changedPaths(...blobs)] }
 }
 
 /** See `Succession`. */
@@ -397,8 +348,11 @@ function branchMissing({ branch, source }: JudgeParts, accepted: string | null):
 }
 
 /** The end of a run that went well; warnings stay in the status. */
-export function syncedWith({ diagnostics, total }: CompiledBundle, back?: GoneBack): Stop {
-  const note = back === undefined ? '' : backReason(back)
+export function syncedWith(
+  { diagnostics, total }: CompiledBundle,
+  backs: readonly GoneBack[] = [],
+): Stop {
+  const note = backs.map(backReason).join(' ')
   return { ...synced, note, diagnostics, diagnosticsTotal: total }
 }
 

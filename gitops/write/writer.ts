@@ -429,8 +429,8 @@ export class Writer {
     // Handed over before anything else: what waits for the answer waits for the activation.
     const removals = object.override === '' ? 'api' : 'override'
     const paths = [...changes.keys()].filter(isRead)
-    const back = backTo === undefined ? {} : { back: { commit: backTo, paths } }
-    const succession = { isRoutine: removals === 'api', ...back }
+    const backs = backTo === undefined ? [] : [{ commit: backTo, paths }]
+    const succession = { isRoutine: removals === 'api', backs }
     const serial = serialAfter(publisher.accepted)
     publisher.publish(draft, { signer, serial, tree, succession })
     const { read } = compiled

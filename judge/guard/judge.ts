@@ -1,6 +1,5 @@
 // Judges a change by the guardrails: the one judge of commits, pushes, requests and `check --base`.
-import { isDeepStrictEqual } from 'node:util'
-import type { Facts, NameFacts, NameOutline, Outline } from '#compiler/lower/name-outline.ts'
+import type { NameOutline } from '#compiler/lower/name-outline.ts'
 import {
   changeLimitDefaults,
   otherTenants,
@@ -11,7 +10,7 @@ import { ofTenant, tenantsIn } from './change.ts'
 import type { Change, TenantName } from './change.ts'
 import { limitRows } from './change-limits.ts'
 import type { Found, LimitName, Limits, Scope } from './change-limits.ts'
-import { movedBeyond, notBack } from './moved-limit.ts'
+import { movedBeyond } from './moved-limit.ts'
 
 export interface Breach extends Found {
   readonly code: 'NamesRemoved' | 'GuardrailReached'
@@ -30,27 +29,29 @@ export function judge(
   change: Change,
   guardrails: Guardrails | undefined,
   scope?: Scope,
+  rows = limitRows,
 ): Breach | undefined {
   const { tenants = {} } = guardrails ?? {}
   const whole = { removedNames: removedNamesDefault, ...changeLimitDefaults, ...guardrails }
-  const breach = beyond(change, whole, null, scope)
+  const breach = beyond(rows, change, whole, null, scope)
   if (breach !== undefined || Object.keys(tenants).length === 0) return breach
   // What the limits of the whole permit may be most of what one tenant has.
   for (const tenant of tenantsIn(change)) {
     const limits = Object.hasOwn(tenants, tenant) ? tenants[tenant] : tenants[otherTenants]
-    const own = limits && beyond(ofTenant(change, tenant), limits, tenant, scope)
+    const own = limits && beyond(rows, ofTenant(change, tenant), limits, tenant, scope)
     if (own !== undefined) return own
   }
   return undefined
 }
 
 function beyond(
+  rows: typeof limitRows,
   change: Change,
   limits: Limits,
   tenant: TenantName,
   scope: Scope | undefined,
 ): Breach | undefined {
-  for (const { limit, scopes, find } of limitRows) {
+  for (const { limit, scopes, find } of rows) {
     const max = limits[limit]
     if (max === undefined || (scope !== undefined && !scopes.includes(scope))) continue
     // By tenant, names that came within the time are none: those are counted together.
@@ -63,75 +64,25 @@ function beyond(
   return undefined
 }
 
-/**
- * What a commit, a push or a directory does beyond the limits of the commit before.
- *
- * @param earlier what goes back to it is no change, but for names that go
- */
-export function breachBetween(
-  before: NameOutline,
-  after: NameOutline,
-  earlier?: NameOutline,
-): Breach | undefined {
-  const was = earlier === undefined ? before : withoutBack(before, after, earlier)
-  const breach = judge({ before: was, after }, before.guardrails) ?? moveIn(before, after, earlier)
+/** What a commit, a push or a directory does beyond the limits of the commit before. */
+export function breachBetween(before: NameOutline, after: NameOutline): Breach | undefined {
+  const breach = judge({ before, after }, before.guardrails) ?? moveIn(before, after)
   if (breach === undefined || breach.tenant === null) return breach
   return { ...breach, words: `${breach.words}, of tenant "${breach.tenant}"` }
 }
 
-function moveIn(
-  { moves, moveLimits }: NameOutline,
-  after: NameOutline,
-  earlier: NameOutline | undefined,
-): Breach | undefined {
+const removalRows = limitRows.filter(({ limit }) => limit === 'removedNames')
+
+/** More than may, of all or of a tenant. A repair may not do so either. */
+export function removesNames(before: NameOutline, after: NameOutline): boolean {
+  return judge({ before, after }, before.guardrails, undefined, removalRows) !== undefined
+}
+
+function moveIn({ moves, moveLimits }: NameOutline, after: NameOutline): Breach | undefined {
   if (moves === undefined || after.moves === undefined) return undefined
   if (moveLimits.all === null && moveLimits.tenants.size === 0) return undefined
-  const { bundle } = after.moves
-  const found = movedBeyond(moveLimits, notBack(moves.to(bundle), earlier?.moves?.to(bundle)))
+  const found = movedBeyond(moveLimits, moves.to(after.moves.bundle))
   if (found === undefined) return undefined
   const { words, owner, max } = found
   return { code: 'GuardrailReached', limit: 'movedClients', max, words, owner, tenant: null }
-}
-
-/** The state before, as if what goes back to the earlier one had been so. */
-function withoutBack(before: Outline, after: Outline, earlier: Outline): Outline {
-  const names = new Map<string, NameFacts>()
-  for (const [name, was] of before.names) {
-    const [now, then] = [after.names.get(name), earlier.names.get(name)]
-    if (now === undefined || then === undefined) names.set(name, was)
-    else {
-      const { shape, ttlSeconds, answers } = now
-      names.set(name, {
-        ...was,
-        ...(shape === then.shape ? { shape } : {}),
-        ...(ttlSeconds === then.ttlSeconds ? { ttlSeconds } : {}),
-        ...(answers === then.answers ? { answers } : {}),
-      })
-    }
-  }
-  // Whether a zone has names is what names say of it, not what a repair brings back.
-  const zones = unlessBack(
-    before.zones,
-    after.zones,
-    earlier.zones,
-    ({ hasNames: _, ...zone }) => zone,
-  )
-  return { names, zones, pools: unlessBack(before.pools, after.pools, earlier.pools) }
-}
-
-function unlessBack<T>(
-  before: Facts<T>,
-  after: Facts<T>,
-  earlier: Facts<T>,
-  partOf: (facts: T) => unknown = (facts) => facts,
-): Facts<T> {
-  const chosen = new Map<string, T>()
-  for (const [name, was] of before) {
-    const now = after.get(name)
-    const then = earlier.get(name)
-    const isBack =
-      now !== undefined && then !== undefined && isDeepStrictEqual(partOf(now), partOf(then))
-    chosen.set(name, isBack ? now : was)
-  }
-  return chosen
 }

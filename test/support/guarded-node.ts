@@ -1,5 +1,5 @@
 // A repository, and nodes with guardrails that answer from it, as their own and as a remote.
-import { readFileSync } from 'node:fs'
+import { readFileSync, writeFileSync } from 'node:fs'
 import { createMovedBetween } from '#judge/effects/moved-between.ts'
 import { createLocalSource } from '#gitops/source/local-source.ts'
 import { createCompilePort } from '#gitops/sync/compile-adapter.ts'
@@ -68,11 +68,15 @@ export function guardedNode(clock: Clock = systemClock, requireSignature = true)
     box.git(repo, ...box.signWith(alice), 'commit', '-q', '-S', '--allow-empty', ...parts)
     return box.git(repo, 'rev-parse', 'HEAD')
   }
+  const git = (...args: readonly string[]) => box.git(repo, ...box.signWith(alice), ...args)
+  const look = async () => {
+    const { sync, code, note, reason, accepted } = await bench.check()
+    return { sync, code, note, reason, commit: accepted?.commit ?? '', changes: bench.changes }
+  }
   /** Pushed, and looked at. */
   const push = async (...change: Parameters<typeof commit>) => {
     commit(...change)
-    const { sync, code, note, reason, accepted } = await bench.check()
-    return { sync, code, note, reason, commit: accepted?.commit ?? '', changes: bench.changes }
+    return await look()
   }
   /** Where nobody has to sign, `node@gslbd` is believed. */
   const byApi = async (...change: Parameters<typeof commit>) => {
@@ -89,13 +93,7 @@ export function guardedNode(clock: Clock = systemClock, requireSignature = true)
     box.run('env', [date, 'git', '-C', repo, ...box.signWith(alice), ...amend])
   }
   const restart = (): void => void (bench = started())
-  /** As an earlier release has left its state. */
-  const upgrade = (): void => {
-    const path = box.at('data/gitops/state.json')
-    const state = JSON.parse(readFileSync(path, 'utf8')) as object
-    box.write('data/gitops/state.json', JSON.stringify({ ...state, ...unknownThen }))
-    restart()
-  }
+  const upgrade = (): void => asOfOldRelease(box.at('data/gitops/state.json'))
   /** Another one, that has the same repository as its remote. */
   const beside = (dataDir: string, itsClock: Clock) =>
     reconcileBench({
@@ -107,14 +105,20 @@ export function guardedNode(clock: Clock = systemClock, requireSignature = true)
       clock: itsClock,
       requireSignature,
     })
-  return { push, commit, commitOf, beside, byApi, restart, upgrade, permit }
+  return { push, commit, commitOf, beside, byApi, restart, upgrade, permit, git, look }
 }
 
-const unknownThen = { tree: undefined, earlier: undefined }
+/** As an earlier release has left its state. */
+function asOfOldRelease(path: string): void {
+  const state = JSON.parse(readFileSync(path, 'utf8')) as object
+  writeFileSync(path, JSON.stringify({ ...state, tree: undefined, earlier: undefined }))
+}
+
 export const day = 86_400_000
 export const handClock = (atMs: number) => ({ nowMs: () => atMs, monotonicMs: () => 0 })
 export const asItWas: Record<string, string> = {}
 export const meant = 'Gslb-Override: a new shop'
+export const backTo = (commit: string) => `Gslb-Back: ${commit}`
 export const few = { web: [1, 2, 3, 4], shop: [5] }
 export const before = filesOf({ default: few }, 'movedClients: 50')
 export const moved = filesOf({ default: { ...few, shop: [6] } }, 'movedClients: 50')

@@ -13,6 +13,11 @@ export interface CommitObject {
   readonly subject: string
   /** The reason of `Gslb-Override`, at most 200 characters; empty: no trailer, or no reason. */
   readonly override: string
+  /**
+   * Commits that it says it goes back to, in the words of `git revert` or in `Gslb-Back`; `ID^`: to
+   * the one before.
+   */
+  readonly back: readonly string[]
   /** Armored text of the `gpgsig` header; empty when unsigned. */
   readonly signature: string
   /** The object without its `gpgsig` header: what was signed. */
@@ -61,13 +66,16 @@ export function parseCommit(raw: Uint8Array): Result<CommitObject, string> {
     return err('has more than one signature header')
   }
   const [signature] = signatures
+  const message = bytes.subarray(messageStart)
+  const encoding = named('encoding')[0]?.value ?? ''
   return ok({
     tree,
     parents,
     author,
     committer,
     subject: subjectOf(bytes, messageStart),
-    override: overrideOf(bytes.subarray(messageStart), named('encoding')[0]?.value ?? ''),
+    override: overrideOf(message, encoding),
+    back: backOf(message, encoding),
     signature: signature?.value ?? '',
     payload:
       signature === undefined
@@ -123,9 +131,23 @@ function subjectOf(bytes: Buffer, start: number): string {
 export const overrideTrailer = 'Gslb-Override'
 
 /** The first that gives a reason. */
-function overrideOf(message: Uint8Array, encoding: string): string {
+function overrideOf(message: Buffer, encoding: string): string {
   const reasons = trailerValues(message, overrideTrailer, encoding)
   return reasons.map((reason) => printable(reason.slice(0, 200)).trim()).find(Boolean) ?? ''
+}
+
+export const backTrailer = 'Gslb-Back'
+const backShape = /^[0-9a-f]{7,40}\^?$/
+/** As `git revert` writes it; with the second commit, of a merge. */
+const revertLine =
+  /^This reverts commit ([0-9a-f]{7,40})\b(?:, reversing\r?\nchanges made to ([0-9a-f]{7,40})\b)?/gm
+
+function backOf(message: Buffer, encoding: string): readonly string[] {
+  const given = trailerValues(message, backTrailer, encoding)
+  const named = given.filter((one) => backShape.test(one))
+  const reverts = message.toString('latin1').matchAll(revertLine)
+  for (const [, reverted, before] of reverts) named.push(before ?? `${reverted}^`)
+  return named.slice(0, gitLimits.backNamesMax)
 }
 
 /** What anyone may write in a commit must not steer a terminal. */

@@ -21,9 +21,10 @@ function checkout(folder: string) {
     box.git(repo, 'commit', '-q', '--allow-empty', ...parts)
   }
   commit('first')
+  const head = (): string => box.git(repo, 'rev-parse', 'HEAD')
   box.git(repo, 'tag', 'base')
   const check = (...more: string[]) => runCli('check', box.at('repo', folder), ...more)
-  return { box, repo, commit, check }
+  return { box, repo, commit, head, check }
 }
 
 for (const folder of ['', 'dns/']) {
@@ -234,23 +235,26 @@ test('commits are judged as one push, and an override vouches for nothing after 
   expect((await check('--base', 'six')).exit).toBe(3)
 })
 
-test('a change that goes back to what answered before is not held, committed or not', async () => {
-  const { box, commit, check } = checkout('')
+test('a commit that names what answered, and goes back to it, is not held', async () => {
+  const { box, commit, head, check } = checkout('')
   const limited = settings.replace('spec: {', 'spec: { guardrails: { movedClients: 60 },')
   box.write('repo/gslb.yaml', limited)
   commit('a limit')
+  const good = head()
   box.write(`repo/${poolPath}`, poolYaml('192.0.2.2'))
   commit('move', 'Gslb-Override: a new site')
+  const bad = head()
   for (const n of [1, 2, 3, 4, 5]) {
     box.write('repo/README.md', `${n}`)
     commit('beside it')
   }
   box.write(`repo/${poolPath}`, poolYaml('192.0.2.1'))
-  const words =
-    /guardrail: (This|Commit \w+) sends 100 % .*it goes back to commit \w+, which answered/
+  const words = /guardrail: Commit \w+ sends 100 % .*it goes back to commit \w+, which answered/
   const said = await check('--base', 'HEAD')
-  expect([said.exit, said.out]).toEqual([0, expect.stringMatching(words)])
-  commit('back')
+  const advice = expect.stringContaining('--trailer "Gslb-Back: COMMIT"') as string
+  expect([said.exit, said.out]).toEqual([3, advice])
+  expect((await runCli('plan', box.at('repo'), '--base', 'HEAD')).exit).toBe(3)
+  commit('back', `This reverts commit ${bad}.`)
   const then = await check('--base', 'HEAD~1')
   expect([then.exit, then.out]).toEqual([0, expect.stringMatching(words)])
   const review = await runCli('review', box.at('repo'), '--base', 'HEAD~1')
@@ -263,16 +267,20 @@ test('a change that goes back to what answered before is not held, committed or 
   const bundle = box.at('back.bundle')
   expect((await runCli('compile', box.at('repo'), '-o', bundle)).exit).toBe(0)
   const planned = ['plan', box.at('repo'), '--base', 'HEAD~1', '--head', bundle]
-  expect(await runCli(...planned)).toMatchObject({
-    exit: 0,
-    err: expect.stringMatching(/sends 100 % .* goes back to commit/) as string,
-  })
+  // A file says nothing of where it goes back to.
+  expect((await runCli(...planned)).exit).toBe(3)
   const strict = ['--base', 'HEAD~1', '--max-moved', '60']
   expect((await runCli('plan', box.at('repo'), ...strict)).exit).toBe(3)
-  // The bad change once more is no way back.
+  // The bad change once more is no way back, nor is a part of it.
   box.write(`repo/${poolPath}`, poolYaml('192.0.2.2'))
-  expect((await check('--base', 'HEAD')).exit).toBe(3)
-  expect((await runCli('plan', box.at('repo'), '--base', 'HEAD')).exit).toBe(3)
+  commit('once more', `Gslb-Back: ${bad}`)
+  const again = await check('--base', 'HEAD~1')
+  expect([again.exit, again.out]).toEqual([3, expect.stringContaining('taken back since')])
+  expect((await runCli('plan', box.at('repo'), '--base', 'HEAD~1')).exit).toBe(3)
+  box.write(`repo/${poolPath}`, poolYaml('192.0.2.3'))
+  commit('elsewhere', `Gslb-Back: ${good}`)
+  const other = await check('--base', 'HEAD~2')
+  expect([other.exit, other.out]).toEqual([3, expect.stringContaining('is not as it was then')])
 })
 
 test('what a node made is not held against whoever has changes that are in no commit', async () => {
@@ -296,67 +304,51 @@ test('what a node made is not held against whoever has changes that are in no co
 })
 
 test('a change that goes back to what a node would have held is none', async () => {
-  const { box, commit, check } = checkout('')
+  const { box, repo, commit, head, check } = checkout('')
   const limited = settings.replace('spec: {', 'spec: { guardrails: { movedClients: 60 },')
   box.write('repo/gslb.yaml', limited)
-  commit('a limit')
+  box.git(repo, 'commit', '-q', '-a', '--amend', '-m', 'first, with a limit')
   box.write(`repo/${poolPath}`, poolYaml('192.0.2.2'))
   commit('move')
+  const bad = head()
   box.write(`repo/${poolPath}`, poolYaml('192.0.2.1'))
   box.write(`repo/${servicePath.replace('www', 'a')}`, serviceYaml('a.example.com.', 'a'))
   commit('back, and a name')
   box.write(`repo/${poolPath}`, poolYaml('192.0.2.2'))
-  const said = await check('--base', 'HEAD')
-  expect([said.exit, said.out]).toEqual([3, expect.stringContaining('sends 100 %')])
-  commit('move')
+  commit('move', `Gslb-Back: ${bad}`)
+  const said = await check('--base', 'HEAD~1')
+  const words = `${bad.slice(0, 10)}: nothing answered with these files`
+  expect([said.exit, said.out]).toEqual([3, expect.stringContaining(words)])
   expect(await runCli('plan', box.at('repo'), '--base', 'HEAD~1')).toMatchObject({
     exit: 3,
     err: expect.stringMatching(/sends 100 % .* more than 60 %\n$/) as string,
   })
 })
 
-test('a bundle file that goes back to what a node would have held is none', async () => {
-  const { box, repo, commit, check } = checkout('')
-  const limited = settings.replace('spec: {', 'spec: { guardrails: { movedClients: 60 },')
-  box.write('repo/gslb.yaml', limited)
-  box.git(repo, 'commit', '-q', '-a', '--amend', '-m', 'first, with a limit')
-  box.write(`repo/${poolPath}`, poolYaml('192.0.2.2'))
-  commit('move')
-  box.write(`repo/${poolPath}`, poolYaml('192.0.2.1'))
-  box.write(`repo/${servicePath}`, serviceYaml('www.example.com.').replace('ttl: 5', 'ttl: 6'))
-  commit('back, and a TTL')
-  box.write(`repo/${poolPath}`, poolYaml('192.0.2.2'))
-  expect((await check('--base', 'HEAD')).exit).toBe(3)
-  const bundle = box.at('moved.bundle')
-  expect((await runCli('compile', repo, '-o', bundle)).exit).toBe(0)
-  expect(await runCli('plan', repo, '--base', 'HEAD', '--head', bundle)).toMatchObject({
-    exit: 3,
-    err: expect.stringMatching(/sends 100 % .* more than 60 %\n$/) as string,
-  })
-})
-
 test('a change that goes back to what failed its policy tests is none', async () => {
-  const { box, commit, check } = checkout('')
+  const { box, repo, commit, head, check } = checkout('')
   const limited = settings.replace('spec: {', 'spec: { guardrails: { movedClients: 60 },')
-  const expecting = (address: string): string =>
+  const expecting =
     'apiVersion: gslb/v1\nkind: Test\nmetadata: { name: www }\nspec:\n' +
-    `  cases: [{ given: { name: www.example.com }, expect: { members: [${address}] } }]\n`
+    '  cases: [{ given: { name: www.example.com }, expect: { members: [192.0.2.1] } }]\n'
   box.write('repo/gslb.yaml', limited)
-  box.write('repo/tests/www.yaml', expecting('192.0.2.1'))
+  box.write('repo/tests/www.yaml', expecting)
   commit('a limit and a test')
   box.write(`repo/${poolPath}`, poolYaml('192.0.2.2'))
   commit('move', 'Gslb-Override: meant')
+  const bad = head()
   const alone = await check()
   expect([alone.exit, alone.out]).toEqual([1, expect.stringContaining('test-failed')])
   box.write(`repo/${poolPath}`, poolYaml('192.0.2.1'))
   box.write(`repo/${servicePath}`, serviceYaml('www.example.com.').replace('ttl: 5', 'ttl: 6'))
-  commit('back, and a TTL')
+  box.git(repo, 'rm', '-q', 'tests/www.yaml')
+  commit('back, and a TTL, without the test')
   box.write(`repo/${poolPath}`, poolYaml('192.0.2.2'))
-  box.write('repo/tests/www.yaml', expecting('192.0.2.2'))
-  const said = await check('--base', 'HEAD')
-  expect([said.exit, said.out]).toEqual([3, expect.stringContaining('sends 100 %')])
-  expect(said.out).not.toContain('goes back')
-  expect(await runCli('plan', box.at('repo'), '--base', 'HEAD')).toMatchObject({
+  commit('move', `Gslb-Back: ${bad}`)
+  const said = await check('--base', 'HEAD~1')
+  const words = `${bad.slice(0, 10)}: nothing answered with these files`
+  expect([said.exit, said.out]).toEqual([3, expect.stringContaining(words)])
+  expect(await runCli('plan', box.at('repo'), '--base', 'HEAD~1')).toMatchObject({
     exit: 3,
     err: expect.stringMatching(/sends 100 % .* more than 60 %\n$/) as string,
   })

@@ -10,6 +10,7 @@ import { gitLimits } from '#gitops/limits.ts'
 import { ok } from '#lib/result.ts'
 import { systemClock } from '#lib/clock.ts'
 import {
+  backTo,
   before,
   day,
   few,
@@ -32,17 +33,20 @@ function fleet(...options: Parameters<typeof guardedNode>) {
     const { sync, code } = await node.check()
     return code || sync
   }
+  /** The last commit of these files. */
+  const commits = new Map<object, string>()
+  const idOf = (files: object): string => commits.get(files)!
   /** What the one says that sees each commit. */
   const push = async (...change: Parameters<typeof scene.commit>) => {
-    scene.commit(...change)
+    commits.set(change[0], scene.commit(...change))
     return await verdict(here)
   }
-  /** What all say. */
-  const all = async (...change: Parameters<typeof scene.commit>) => {
+  /** What all say of a change that goes back to a commit, and says so. */
+  const allBack = async (to: Record<string, string>, files = to) => {
     const fresh = scene.beside(`fresh${count++}`, handClock(day))
     // It begins with what came before.
     await fresh.check()
-    scene.commit(...change)
+    scene.commit(files, backTo(idOf(to)))
     return [await verdict(here), await verdict(away), await verdict(fresh)]
   }
   const meanwhile = () => verdict(away)
@@ -51,7 +55,11 @@ function fleet(...options: Parameters<typeof guardedNode>) {
     scene.commitOf(day + 3_600_000, ...change)
     return await verdict(here)
   }
-  return { ...scene, push, pushOld, all, meanwhile }
+  const byApi = async (files: Record<string, string>) => {
+    await scene.byApi(files)
+    commits.set(files, scene.git('rev-parse', 'HEAD'))
+  }
+  return { ...scene, byApi, push, pushOld, allBack, idOf, meanwhile }
 }
 
 const sites = (pools: Pools) => filesOf({ default: { ...few, ...pools } }, 'movedClients: 50')
@@ -64,64 +72,65 @@ const synced = Array(3).fill('synced')
 
 describe('of a remote, a commit that was held', () => {
   test('is no state to go back to', async () => {
-    const { push, all, meanwhile } = fleet()
+    const { push, allBack, meanwhile } = fleet()
     await push(before)
     await meanwhile()
     expect(await push(moved)).toBe('GuardrailReached')
     expect(await push(mended)).toBe('synced')
-    expect(await all(movedOnly)).toEqual(held)
+    expect(await allBack(moved, movedOnly)).toEqual(held)
   })
 
   test('is none with what was built on it, nor is what goes back to it', async () => {
-    const { push, all, meanwhile } = fleet()
+    const { push, allBack, meanwhile } = fleet()
     await push(before)
     await meanwhile()
     expect(await push(moved)).toBe('GuardrailReached')
     expect(await push(movedOnly)).toBe('GuardrailReached')
     expect(await push(mended)).toBe('synced')
-    expect(await all(movedOnly)).toEqual(held)
+    expect(await allBack(moved, movedOnly)).toEqual(held)
     expect(await push(sites({ web: [1, 2, 3, 4, 7, 8] }))).toBe('synced')
-    expect(await all(sites({ web: [1, 2, 3, 4, 7, 8], shop: [6] }))).toEqual(held)
+    const again = sites({ web: [1, 2, 3, 4, 7, 8], shop: [6] })
+    expect(await allBack(movedOnly, again)).toEqual(held)
   })
 
   test('does not hide what answered before it', async () => {
-    const { push, all, meanwhile } = fleet()
+    const { push, allBack, meanwhile } = fleet()
     await push(before)
     await meanwhile()
     expect(await push(moved)).toBe('GuardrailReached')
     expect(await push(sites({ shop: [7] }), meant)).toBe('synced')
-    expect(await all(before)).toEqual(synced)
+    expect(await allBack(before)).toEqual(synced)
   })
 
   test('is none with the word of somebody who may not override', async () => {
-    const { push, all, meanwhile, permit } = fleet()
+    const { push, allBack, meanwhile, permit } = fleet()
     permit('git')
     await push(before)
     await meanwhile()
     expect(await push(moved, meant)).toBe('GuardrailReached')
     expect(await push(mended)).toBe('synced')
-    expect(await all(movedOnly)).toEqual(held)
+    expect(await allBack(moved, movedOnly)).toEqual(held)
   })
 
   test('is none right above one with errors of the day before', async () => {
-    const { push, pushOld, all, meanwhile } = fleet()
+    const { push, pushOld, allBack, meanwhile } = fleet()
     await push(before)
     await meanwhile()
     expect(await pushOld(broken)).toBe('CompileFailed')
     expect(await push(moved)).toBe('GuardrailReached')
     expect(await push(mended)).toBe('synced')
-    expect(await all(movedOnly)).toEqual(held)
+    expect(await allBack(moved, movedOnly)).toEqual(held)
   })
 
   test('is none with what was built on it, above one with errors of the day before', async () => {
-    const { push, pushOld, all, meanwhile } = fleet()
+    const { push, pushOld, allBack, meanwhile } = fleet()
     await push(before)
     await meanwhile()
     expect(await pushOld(broken)).toBe('CompileFailed')
     expect(await push(moved)).toBe('GuardrailReached')
     expect(await push(sites({ shop: [6], web: [1, 2, 3, 4, 8] }))).toBe('GuardrailReached')
     expect(await push(mended)).toBe('synced')
-    expect(await all(movedOnly)).toEqual(held)
+    expect(await allBack(moved, movedOnly)).toEqual(held)
   })
 })
 
@@ -130,41 +139,42 @@ describe('of a remote, a commit that answered', () => {
     ['with an override'],
     ['with an override, and what was built on it', sites({ web: [1, 2, 3, 4, 8], shop: [6] })],
   ])('%s is a state to go back to', async (_label, ...then) => {
-    const { push, all, meanwhile } = fleet()
+    const { push, allBack, meanwhile } = fleet()
     await push(before)
     await meanwhile()
     expect(await push(moved, meant)).toBe('synced')
     for (const files of then) expect(await push(files)).toBe('synced')
     expect(await push(sites({ shop: [9] }), meant)).toBe('synced')
-    expect(await all(moved)).toEqual(synced)
+    expect(await allBack(moved)).toEqual(synced)
   })
 
   test('is one with errors below it', async () => {
-    const { push, all, meanwhile } = fleet()
+    const { push, allBack, meanwhile } = fleet()
     expect(await push(broken)).toBe('CompileFailed')
     await push(before)
     await meanwhile()
     expect(await push(sites({ shop: [9] }), meant)).toBe('synced')
-    expect(await all(before)).toEqual(synced)
+    expect(await allBack(before)).toEqual(synced)
   })
 
   test('is one by a request, where nobody has to sign', async () => {
-    const { push, all, meanwhile, byApi } = fleet(systemClock, false)
+    const { push, allBack, meanwhile, byApi } = fleet(systemClock, false)
     await push(before)
     await meanwhile()
     await byApi(moved)
     expect(await push(sites({ shop: [9] }), meant)).toBe('synced')
-    expect(await all(moved)).toEqual(synced)
+    expect(await allBack(moved)).toEqual(synced)
   })
 
   test('is one that was a repair itself', async () => {
-    const { push, all, meanwhile } = fleet()
+    const { push, allBack, meanwhile, idOf } = fleet()
     await push(before)
     await meanwhile()
     expect(await push(moved, meant)).toBe('synced')
-    expect(await push(sites({}))).toBe('synced')
+    const repair = filesOf({ default: few }, 'movedClients: 50')
+    expect(await push(repair, backTo(idOf(before)))).toBe('synced')
     expect(await push(sites({ shop: [9] }), meant)).toBe('synced')
-    expect(await all(before)).toEqual(synced)
+    expect(await allBack(before)).toEqual(synced)
   })
 })
 
@@ -226,6 +236,6 @@ function partsOf(graph: CommitGraph, good: readonly string[], seen: string[]): A
     },
     signersOfRange: () =>
       Promise.resolve({ commits: [], isOfApi: () => false, mayOverride: () => false }),
-    earlier: () => Promise.resolve([]),
+    repairOf: () => Promise.resolve(''),
   }
 }

@@ -1,0 +1,152 @@
+// Finds out whether a change is a repair: it names a commit, each file that it alters is again as
+// it was there, and something with those files has answered lately. The name alone proves nothing.
+import type { CommitGraph } from '#gitops/git/commit-graph.ts'
+import { backTrailer } from '#gitops/git/objects/commit-object.ts'
+import type { CommitObject } from '#gitops/git/objects/commit-object.ts'
+import { gitLimits } from '#gitops/limits.ts'
+import { short } from '#gitops/trust/accept.ts'
+import { AnsweredCommits } from './answered.ts'
+import type { AnsweredParts } from './answered.ts'
+import { changedPaths, isTakenBack } from './earlier.ts'
+import type { Answered, Blobs, EarlierState, EarlierStates, NamedChange } from './earlier.ts'
+import type { Repair, TreeBlobs } from './earlier.ts'
+import { earlierIn } from './history.ts'
+
+export interface RepairParts extends Pick<AnsweredParts, 'outlineOf' | 'signersOfRange'> {
+  readonly graph: CommitGraph
+  readonly blobsOf: TreeBlobs
+  /**
+   * What this node has answered from. Left out: it is read from the history, which all nodes of a
+   * remote have, since no node has seen them all.
+   */
+  readonly earlier?: EarlierStates
+}
+
+interface Alteration {
+  /** Files that it alters. */
+  readonly paths: readonly string[]
+  readonly after: Blobs
+  /** What answered before, oldest first, each with its files, and what it alters after them. */
+  readonly states: EarlierStates
+  readonly blobs: readonly Blobs[]
+}
+
+export class Repairs {
+  readonly #parts: RepairParts
+
+  constructor(parts: RepairParts) {
+    this.#parts = parts
+  }
+
+  /** Errors: sentences that say why what it names is none, or what to name; or ''. */
+  of = async (change: NamedChange): Promise<Repair | string> => {
+    if (change.names.length === 0) return await this.#advice(change)
+    if (this.#parts.earlier !== undefined) return await this.#find(change)
+    const answered = new AnsweredCommits({ ...this.#parts, repairOf: this.#find })
+    return await this.#find(change, answered.has)
+  }
+
+  async #advice(change: NamedChange): Promise<string> {
+    const altered = await this.#altered(change)
+    const alike = altered && (await lastAlike(altered, undefined))
+    if (alike === undefined) return ''
+    const trailer = `--trailer "${backTrailer}: ${short(alike.state.commit)}"`
+    return (
+      `It has the files of commit ${short(alike.state.commit)} again: if it goes back to that, ` +
+      `say so, in it or after it: git commit --allow-empty -S -m "Back" ${trailer}.`
+    )
+  }
+
+  #find = async (change: NamedChange, answered?: Answered): Promise<Repair | string> => {
+    if (change.names.length === 0) return ''
+    const altered = await this.#altered(change)
+    if (altered === undefined) return 'Its files cannot be compared.'
+    let why = ''
+    for (const name of change.names) {
+      const other = await this.#otherThan(name, change.from, altered)
+      if (other === '') return (await lastAlike(altered, answered)) ?? noWay(name, isNone)
+      why ||= noWay(name, other)
+    }
+    return why
+  }
+
+  /** A clause: what differs from the commit of that name; '': no file. */
+  async #otherThan(name: string, from: string, { paths, after }: Alteration): Promise<string> {
+    const commit = await this.#commitOf(name, from)
+    const blobs = commit && (await this.#parts.blobsOf(commit.tree))
+    if (blobs === undefined) return 'there is no such commit'
+    const other = paths.find((path) => blobs.get(path) !== after.get(path))
+    return other === undefined ? '' : `${other} is not as it was then`
+  }
+
+  async #altered({ from, to }: NamedChange): Promise<Alteration | undefined> {
+    const { graph, blobsOf } = this.#parts
+    const [before, after] = [await graph.commit(from), await graph.commit(to)]
+    if (!before.ok || !after.ok) return undefined
+    const was = await blobsOf(before.value.tree)
+    const is = await blobsOf(after.value.tree)
+    if (was === undefined || is === undefined) return undefined
+    const paths = [...changedPaths(was, is)]
+    const atMs = after.value.committer.seconds * 1_000
+    const states: EarlierState[] = []
+    const blobs: Blobs[] = []
+    for (const state of this.#parts.earlier ?? (await earlierIn(this.#parts, from, atMs))) {
+      const its = await blobsOf(state.tree)
+      if (its === undefined) continue
+      states.push(state)
+      blobs.push(its)
+    }
+    return { paths, after: is, states, blobs: [...blobs, was] }
+  }
+
+  async #commitOf(name: string, from: string): Promise<CommitObject | undefined> {
+    const { graph } = this.#parts
+    const id = name.replace('^', '')
+    let at: string | undefined = id.length === 40 ? id : from
+    // Fewer digits are of a commit below, by first parents.
+    for (let walked = 0; at !== undefined && walked < gitLimits.backWalkedMax; walked++) {
+      const found = await graph.commit(at)
+      if (!found.ok) return undefined
+      const [parent] = found.value.parents
+      if (at.startsWith(id)) {
+        if (name === id) return found.value
+        const before = parent === undefined ? undefined : await graph.commit(parent)
+        return before?.ok === true ? before.value : undefined
+      }
+      at = parent
+    }
+    return undefined
+  }
+}
+
+const isNone = 'nothing answered with these files within a day, or it has been taken back since'
+
+/** The last state with these files, if that has answered; undefined, too: it was taken back. */
+async function lastAlike(
+  { paths, after, states, blobs }: Alteration,
+  answered: Answered | undefined,
+): Promise<Repair | undefined> {
+  for (const [at, state] of [...states.entries()].toReversed()) {
+    if (paths.some((path) => blobs[at]!.get(path) !== after.get(path))) continue
+    if (isTakenBack(state, paths) || wasTakenBack(blobs, at, paths)) return undefined
+    if (answered === undefined || (await answered(state.commit))) return { state, paths }
+  }
+  return undefined
+}
+
+const noWay = (name: string, why: string): string =>
+  `It does not go back to ${shown(name)}: ${why}.`
+
+const shown = (name: string): string =>
+  name.endsWith('^') ? `the commit before ${short(name)}` : short(name)
+
+/** Whether one of the files was later again as it had been before this state. */
+function wasTakenBack(all: readonly Blobs[], at: number, paths: readonly string[]): boolean {
+  return paths.some((path) => {
+    const own = all[at]!.get(path)
+    const older = new Set(all.slice(0, at).map((blobs) => blobs.get(path)))
+    const later = all.slice(at + 1).map((blobs) => blobs.get(path))
+    // A file that went may be what is to be repaired.
+    return later.some((blob) => blob !== undefined && blob !== own && older.has(blob))
+  })
+}
