@@ -235,8 +235,6 @@ export interface WriteRequest {
    * finds it out. null: it is not judged by that.
    */
   readonly moved?: readonly Moved[] | null
-  /** The commit that it goes back to. */
-  readonly backTo?: string
 }
 
 /** In the order of the operations; null for what was deleted. */

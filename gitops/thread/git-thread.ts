@@ -158,8 +158,12 @@ function effectsOf({ judging }: GitopsOptions, databases: () => NodeDatabases | 
     const { createCommitEffects } = await import('#judge/effects/commit-effects.ts')
     return createCommitEffects({ hasDatabases, databases })
   }
+  const readAgain = (thrown: unknown): never => {
+    effects = undefined
+    throw thrown
+  }
   return {
-    ofWrites: { effects: () => (effects ??= read()) },
+    ofWrites: { effects: () => (effects ??= read().catch(readAgain)) },
     renew: () => void effects?.then((read) => read.renew()).catch(() => undefined),
   }
 }

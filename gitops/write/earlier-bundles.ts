@@ -1,4 +1,4 @@
-// Compiles the commits that answered before and that a write can go back to, for its plan.
+// Compiles the commits that answered before and that a write can go back to, one by one.
 import { isRead } from '#compiler/read/layout.ts'
 import { fileBytesMax } from '#compiler/read/source.ts'
 import type { SourceFile } from '#compiler/read/source.ts'
@@ -30,10 +30,10 @@ export interface EarlierBundlesParts {
  *
  * @param changed paths of the files that the write changes
  */
-export async function earlierBundles(
+export async function* earlierBundles(
   { driver, compiler, accepted, earlier }: EarlierBundlesParts,
   changed: Iterable<string>,
-): Promise<readonly EarlierBundle[]> {
+): AsyncGenerator<EarlierBundle> {
   const now = new Map<string, string>()
   for (const [path, { source }] of accepted.files) if (isRead(path)) now.set(path, source.blobId)
   const blobsIn = async (tree: string): Promise<Blobs | undefined> => {
@@ -41,7 +41,6 @@ export async function earlierBundles(
     if (!files.ok) return undefined
     return new Map(files.value.filter(isFileRead).map(({ path, oid }) => [path, oid]))
   }
-  const bundles: EarlierBundle[] = []
   const states = await candidatesFor(earlier, now, [...changed].filter(isRead), blobsIn)
   for (const { commit, tree } of states.toReversed()) {
     const changes = await changesTo(tree, now, driver)
@@ -49,9 +48,8 @@ export async function earlierBundles(
     const compiled = compiler.compile(filesWith(changes, accepted, compiler), commit)
     // A copy: the compiler goes on.
     if (!compiled.ok) continue
-    bundles.push({ commit, bytes: Uint8Array.from(compiled.bytes), digest: compiled.digest })
+    yield { commit, bytes: Uint8Array.from(compiled.bytes), digest: compiled.digest }
   }
-  return bundles
 }
 
 const isFileRead = ({ path, kind }: TreeFile): boolean => kind === 'file' && isRead(path)

@@ -10,6 +10,14 @@ export function failed(code: WriteFailureCode, message: string): WriteFailure {
   return { code, message, operation: -1, diagnostics: [] }
 }
 
+/** It was not begun for as long as its client waits. */
+export const late = failed(
+  'busy',
+  'Other writes took too long; the change was not made. Try again.',
+)
+
+export const stopping = failed('unavailable', 'The node is stopping; the change was not made.')
+
 export function contended(tries: number): WriteFailure {
   const seconds = gitLimits.writeMs / 1000
   return failed(

@@ -3,14 +3,18 @@ import { moveLimitsOf } from '#compiler/lower/name-outline.ts'
 import type { Moved, MoveLimits } from '#compiler/lower/name-outline.ts'
 import type { ConfigSnapshot } from '#config/object-index.ts'
 import type { WriteFailure, WriteRequest } from '#config/operation.ts'
-import type { CommitBundle, CommitEffect, CommitEffects } from '#judge/effects/commit-effect.ts'
-import { movedBeyond, movedSentence, notBack } from '#judge/guard/moved-limit.ts'
+import type { CommitEffect } from '#judge/effects/commit-effect.ts'
+import { movedBeyond, movedSentence } from '#judge/guard/moved-limit.ts'
 import type { MovedBreach } from '#judge/guard/moved-limit.ts'
-import type { EarlierBundle } from './earlier-bundles.ts'
 
 /** `mixed`: some of them may be refused, and each is to be judged by fewer, down to itself. */
 export type MovedVerdict =
-  | { readonly kind: 'fine'; readonly effect?: CommitEffect | undefined }
+  | {
+      readonly kind: 'fine'
+      readonly effect?: CommitEffect | undefined
+      /** The commit that it goes back to: otherwise it would be refused. */
+      readonly backTo?: string
+    }
   | { readonly kind: 'mixed' }
   | { readonly kind: 'refused'; readonly failure: WriteFailure }
   | { readonly kind: 'back'; readonly commit: string }
@@ -18,12 +22,10 @@ export type MovedVerdict =
 export interface MovedQuestion {
   readonly requests: readonly WriteRequest[]
   readonly limits: MoveLimits
-  readonly after: CommitBundle
-  readonly effects: CommitEffects
-  /** From what was accepted last. */
+  /** From what was accepted last; undefined: it could not be told. */
   readonly effect: () => Promise<CommitEffect | undefined>
-  /** What answered lately, newest first. */
-  readonly earlier: () => Promise<readonly EarlierBundle[]>
+  /** The commit to which these names go back; undefined: to none, or it could not be told. */
+  readonly goneBackTo: (beyond: readonly Moved[]) => Promise<string | undefined>
 }
 
 /** undefined: none of the requests is limited. */
@@ -37,42 +39,37 @@ export function moveLimitsFor(
   return limits.all === null && limits.tenants.size === 0 ? undefined : limits
 }
 
-const isJudged = ({ moved, override, backTo }: WriteRequest): boolean =>
-  moved !== null && override === undefined && backTo === undefined
+const isJudged = ({ moved, override }: WriteRequest): boolean =>
+  moved !== null && override === undefined
 
 /** What moves nobody too far together does not alone, but where one takes back another. */
 export async function judgeMoved(question: MovedQuestion): Promise<MovedVerdict> {
   const { requests, limits } = question
   const isAlone = requests.length === 1
-  const known = isAlone ? requests[0]!.moved : undefined
-  const effect = known ? undefined : await question.effect()
-  const moved = known ?? effect?.moved
+  const effect = await question.effect()
+  const moved = movedOf(effect, isAlone ? requests[0]?.moved : undefined)
   if (moved === undefined || typeof moved === 'string') {
     // With fewer requests it would not be known, either.
-    const isOfAny = moved === undefined || moved === 'first' || moved === 'size'
-    const isOfAll = isAlone || (isOfAny && requests.every(isJudged))
-    return isOfAll ? { kind: 'refused', failure: unjudged } : { kind: 'mixed' }
+    const isNeverTold = moved === undefined || moved === 'first' || moved === 'size'
+    const isForAll = isAlone || (isNeverTold && requests.every(isJudged))
+    return isForAll ? { kind: 'refused', failure: unjudged } : { kind: 'mixed' }
   }
   const breach = movedBeyond(limits, moved)
   if (breach === undefined) return { kind: 'fine', effect }
   if (!isAlone) return { kind: 'mixed' }
-  const commit = await goneBackTo(question, moved)
+  const beyond = moved.filter((one) => movedBeyond(limits, [one]) !== undefined)
+  const commit = await question.goneBackTo(beyond)
   if (commit !== undefined) return { kind: 'back', commit }
   return { kind: 'refused', failure: movedTooMany(breach) }
 }
 
-/** undefined: the names that move too many are not back, or that takes too long to find out. */
-async function goneBackTo(
-  { limits, after, effects, earlier }: MovedQuestion,
-  moved: readonly Moved[],
-): Promise<string | undefined> {
-  const beyond = moved.filter((one) => movedBeyond(limits, [one]) !== undefined)
-  const names = new Set(beyond.map(({ name }) => name))
-  for (const { commit, ...before } of await earlier()) {
-    const since = effects.movedOf(names, before, after)
-    if (typeof since !== 'string' && notBack(beyond, since).length === 0) return commit
-  }
-  return undefined
+/** By a plan only where the effect does not say it: others may have written since the plan. */
+function movedOf(
+  effect: CommitEffect | undefined,
+  planned: WriteRequest['moved'],
+): CommitEffect['moved'] | undefined {
+  const told = effect?.moved
+  return Array.isArray(told) ? told : (planned ?? told)
 }
 
 const unjudged: WriteFailure = {

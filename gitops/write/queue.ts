@@ -1,7 +1,9 @@
 // The queue of writes: those that arrive during a commit become the next one.
 import type { Clock } from '#lib/clock.ts'
 import { err } from '#lib/result.ts'
+import type { WriteFailure } from '#config/operation.ts'
 import { gitLimits } from '../limits.ts'
+import { failed, late, stopping } from './failures.ts'
 import type { Asked, Pending } from './select.ts'
 
 export interface WriteQueueParts {
@@ -23,13 +25,13 @@ export class WriteQueue {
   }
 
   add(asked: Asked): void {
-    if (this.#isStopped) return refuse(asked, 'unavailable', 'The node is stopping.')
+    if (this.#isStopped) return refuse(asked, stopping)
     if (this.#waiting.length >= gitLimits.writeQueueMax) {
-      return refuse(asked, 'busy', 'Too many writes are waiting. Try again in a moment.')
+      return refuse(asked, tooMany('writes'))
     }
     const isDryRun = asked.request.isDryRun === true
     if (isDryRun && this.#dryRuns() >= gitLimits.dryRunQueueMax) {
-      return refuse(asked, 'busy', 'Too many dry runs are waiting. Try again in a moment.')
+      return refuse(asked, tooMany('dry runs'))
     }
     this.#waiting.push({ ...asked, sinceMs: this.#parts.clock.monotonicMs() })
     this.#running ??= this.#run().finally(() => {
@@ -40,9 +42,7 @@ export class WriteQueue {
   /** Ends the batch under way and refuses the rest. */
   async stop(): Promise<void> {
     this.#isStopped = true
-    for (const pending of this.#waiting.splice(0)) {
-      refuse(pending, 'unavailable', 'The node is stopping; the change was not made.')
-    }
+    for (const pending of this.#waiting.splice(0)) refuse(pending, stopping)
     await this.#running
   }
 
@@ -86,13 +86,15 @@ export class WriteQueue {
     const batch: Pending[] = []
     for (const pending of this.#takeTurn()) {
       if (nowMs - pending.sinceMs <= gitLimits.writeMs) batch.push(pending)
-      else
-        refuse(pending, 'busy', 'Other writes took too long; the change was not made. Try again.')
+      else refuse(pending, late)
     }
     return batch
   }
 }
 
-function refuse({ settle }: Asked, code: 'unavailable' | 'busy', message: string): void {
-  settle(err({ code, message, operation: -1, diagnostics: [] }))
+const tooMany = (what: string): WriteFailure =>
+  failed('busy', `Too many ${what} are waiting. Try again in a moment.`)
+
+function refuse({ settle }: Asked, failure: WriteFailure): void {
+  settle(err(failure))
 }

@@ -23,16 +23,18 @@ import type { AcceptedCommit } from '#gitops/status/status.ts'
 import { nodePrincipal } from '#gitops/trust/trust-file.ts'
 import type { AcceptedConfig } from './accepted.ts'
 import { noEffect, viewerOf } from '#judge/effects/commit-effect.ts'
-import type {
-  CommitBundle,
-  CommitEffect,
-  CommitEffects,
-  EffectViewer,
-} from '#judge/effects/commit-effect.ts'
-import { earlierBundles } from './earlier-bundles.ts'
-import type { EarlierBundle } from './earlier-bundles.ts'
-import { contended, diskFailure, failed, notInGit, pushFailure } from './failures.ts'
-import { judgeMoved, moveLimitsFor } from './moved-judge.ts'
+import type { CommitBundle, CommitEffect, EffectViewer } from '#judge/effects/commit-effect.ts'
+import { CommitJudge } from './commit-judge.ts'
+import type { CommitJudgeParts } from './commit-judge.ts'
+import {
+  contended,
+  diskFailure,
+  failed,
+  late,
+  notInGit,
+  pushFailure,
+  stopping,
+} from './failures.ts'
 import type { MovedVerdict } from './moved-judge.ts'
 import type { WriteFailure, WriteRequest, WrittenFile } from '#config/operation.ts'
 import type { Prepared } from './prepare.ts'
@@ -40,7 +42,7 @@ import { PushFairness } from './push-fairness.ts'
 import { selectRequests } from './select.ts'
 import type { Pending, Selection } from './select.ts'
 
-export interface WriterParts {
+export interface WriterParts extends CommitJudgeParts {
   readonly source: ConfigSource
   readonly compiler: RememberingCompiler
   readonly publisher: Publisher
@@ -61,12 +63,11 @@ export interface WriterParts {
   readonly lookLater: () => void
   /** After the commit was handed over, before anybody is told that it was written. */
   readonly onConfig: (delta: ConfigDelta) => void
-  /** Asked for by the first write that tells its effect; left out: none does. */
-  readonly effects?: () => Promise<CommitEffects>
 }
 
 export class Writer {
   readonly #parts: WriterParts
+  readonly #judge: CommitJudge
   readonly #fairness = new PushFairness()
   /** By the write under way. */
   #isPushed = false
@@ -76,6 +77,7 @@ export class Writer {
 
   constructor(parts: WriterParts) {
     this.#parts = parts
+    this.#judge = new CommitJudge(parts, (thrown) => parts.reconciler.noteFault(lineOf(thrown)))
   }
 
   /** Settles each of them. Not while the reconciler looks, and not twice at the same time. */
@@ -98,10 +100,14 @@ export class Writer {
     }
   }
 
-  async #writeEach(commits: readonly (readonly Pending[])[], settle: Settle): Promise<void> {
+  async #writeEach(
+    commits: readonly (readonly Pending[])[],
+    settle: Settle,
+    back?: WayBack,
+  ): Promise<void> {
     for (const together of commits) {
       this.#isPushed = false
-      const failure = await this.#tryAgain(together, settle)
+      const failure = await this.#tryAgain(together, settle, back)
       if (failure !== undefined) for (const pending of together) settle(pending, err(failure))
     }
   }
@@ -123,18 +129,22 @@ export class Writer {
     reconciler.forget()
   }
 
-  async #tryAgain(batch: readonly Pending[], settle: Settle): Promise<WriteFailure | undefined> {
+  async #tryAgain(
+    batch: readonly Pending[],
+    settle: Settle,
+    back: WayBack | undefined,
+  ): Promise<WriteFailure | undefined> {
     const { accepted, source, clock, stop } = this.#parts
     let tries = 0
-    let rest = batch
+    let rest = this.#timely(batch, settle, tries)
     let isFresh = source.isLocal
     let pauseMs = this.#yieldMs()
     for (; rest.length > 0; rest = this.#timely(rest, settle, tries)) {
       if (pauseMs > 0) {
         await this.#lookAgain(pauseMs)
-        if (stop.aborted) break
         isFresh = true
       }
+      if (stop.aborted) return stopping
       pauseMs = this.#retryMs()
       tries++
       const triedMs = clock.monotonicMs()
@@ -144,19 +154,21 @@ export class Writer {
       const atSeconds = Math.max(0, Math.floor(this.#parts.clock.nowMs() / 1000))
       const signer = this.#signer(atSeconds)
       if (!signer.ok) return failed('not-trusted', signer.error)
-      const onFault = (thrown: unknown): WriteFailure => this.#fault(thrown)
-      const { diagnostics } = this.#parts.reconciler.status
-      const parts = { ...this.#parts, driver: source.driver, diagnostics, onFault }
-      const selected = await selectRequests(parts, rest, atSeconds)
+      const selected = await this.#select(rest, atSeconds)
       if (!selected.ok) return this.#notRead(selected.error)
       // Somebody may just have made what was not found: only a fresh look is a reason to refuse.
       if (selected.value.failed.length > 0 && !isFresh) continue
+      const { prepared, done } = selected.value
+      const isBack = back !== undefined && back.base === accepted.commit
+      const judged = isBack ? fine(back) : await this.#judge.judge(done, prepared)
+      const isFinal = isFresh || judged.kind !== 'refused' || judged.failure.code === 'unjudged'
+      if (!isFinal) continue
+      if (judged.kind !== 'fine') {
+        await this.#writeOtherwise(judged, { done, batch: rest }, settle)
+        return undefined
+      }
       for (const { pending, failure } of selected.value.failed) settle(pending, err(failure))
-      rest = selected.value.done.map(({ pending }) => pending)
-      const { prepared } = selected.value
-      const judged = await this.#judge(rest, prepared)
-      if (judged.kind === 'refused' && !isFresh) continue
-      if (judged.kind !== 'fine') return await this.#writeOtherwise(judged, rest, settle)
+      rest = done.map(({ pending }) => pending)
       if (prepared !== null && !rest.some(({ request }) => request.isDryRun === true)) {
         // Elsewhere another writer may win: each race would leave a bundle behind.
         const draft = source.isLocal ? this.#prepare(prepared) : undefined
@@ -171,57 +183,53 @@ export class Writer {
         this.#isPushed = true
         this.#fairness.win(nowMs, nowMs - triedMs)
         const signed = { draft: draft ?? this.#sign(prepared), signer: signer.value }
-        const effectOf = this.#accept(prepared, { ...signed, backTo: rest[0]?.request.backTo })
+        const effectOf = this.#accept(prepared, { ...signed, backTo: judged.backTo })
         // The node activates the bundle meanwhile.
         const effect = await effectOf(selected.value, judged.effect)
-        this.#tell(selected.value, accepted.commit ?? '', settle, effect)
+        this.#tell(selected.value, settle, judged.backTo, effect)
         return undefined
       }
-      this.#tell(selected.value, accepted.commit ?? '', settle)
+      this.#tell(selected.value, settle, judged.backTo)
       return undefined
     }
     return contended(tries)
   }
 
-  /** Gives back what was overtaken for as long as a client waits. @returns the others */
+  async #select(batch: readonly Pending[], atSeconds: number): Promise<Result<Selection, string>> {
+    const { diagnostics } = this.#parts.reconciler.status
+    const { driver } = this.#parts.source
+    const onFault = (thrown: unknown): WriteFailure => this.#fault(thrown)
+    return await selectRequests({ ...this.#parts, driver, diagnostics, onFault }, batch, atSeconds)
+  }
+
+  /** Gives back what waited, or was overtaken, for as long as a client. @returns the others */
   #timely(batch: readonly Pending[], settle: Settle, tries: number): readonly Pending[] {
     const nowMs = this.#parts.clock.monotonicMs()
     return batch.filter((pending) => {
       const isTimely = nowMs - pending.sinceMs < gitLimits.writeMs
-      if (!isTimely) settle(pending, err(contended(tries)))
+      if (!isTimely) settle(pending, err(tries === 0 ? late : contended(tries)))
       return isTimely
     })
   }
 
-  async #judge(batch: readonly Pending[], prepared: Prepared | null): Promise<MovedVerdict> {
-    const { accepted, publisher, effects: effectsOf } = this.#parts
-    const requests = batch.map(({ request }) => request)
-    const limits = moveLimitsFor(requests, accepted.index)
-    if (prepared === null || limits === undefined || effectsOf === undefined) return fine
-    const effects = await effectsOf()
-    const after = this.#sign(prepared)
-    const effect = () => this.#between(publisher.newest, after)
-    const earlier = () => this.#earlier(prepared)
-    return await judgeMoved({ requests, limits, after, effects, effect, earlier })
-  }
-
-  /** In more commits, or as one that goes back. */
+  /** In more commits, or as one that goes back. What failed beside it is tried without it. */
   async #writeOtherwise(
     judged: Exclude<MovedVerdict, { readonly kind: 'fine' }>,
-    batch: readonly Pending[],
+    { done, batch }: { readonly done: Selection['done']; readonly batch: readonly Pending[] },
     settle: Settle,
-  ): Promise<WriteFailure | undefined> {
-    if (judged.kind === 'refused') return judged.failure
+  ): Promise<void> {
     if (judged.kind === 'mixed') {
       const half = batch.length >> 1
-      await this.#writeEach([batch.slice(0, half), batch.slice(half)], settle)
-      return undefined
+      return await this.#writeEach([batch.slice(0, half), batch.slice(half)], settle)
     }
-    const [one] = batch
-    assert(one !== undefined && batch.length === 1, 'one request goes back to a commit')
-    const request = { ...one.request, backTo: judged.commit }
-    const asked: Pending = { ...one, request, settle: (result) => settle(one, result) }
-    return await this.#tryAgain([asked], (pending, result) => pending.settle(result))
+    const judgedOnes = done.map(({ pending }) => pending)
+    if (judged.kind === 'refused') {
+      for (const pending of judgedOnes) settle(pending, err(judged.failure))
+    } else {
+      const { commit: base } = this.#parts.accepted
+      await this.#writeEach([judgedOnes], settle, { commit: judged.commit, base })
+    }
+    await this.#writeEach([batch.filter((one) => !judgedOnes.includes(one))], settle)
   }
 
   /** Fails one request, while the others go on. A refusal by the disk fails them all. */
@@ -271,10 +279,12 @@ export class Writer {
 
   #tell(
     { done, prepared }: Selection,
-    revision: string,
     settle: Settle,
+    backTo: string | undefined,
     effect?: EffectOfRequest,
   ): void {
+    const revision = this.#parts.accepted.commit ?? ''
+    const back = backTo === undefined ? {} : { backTo }
     for (const { pending, isChanged, ...told } of done) {
       const wantsBundle = pending.request.wantsBundle === true && prepared !== null
       // A copy: the compiler goes on.
@@ -282,19 +292,10 @@ export class Writer {
         ? { bundle: Uint8Array.from(prepared.compiled.bytes), files: writtenFiles(prepared) }
         : {}
       const isNew = isChanged && prepared !== null
-      const { backTo } = pending.request
-      const back = backTo === undefined ? {} : { backTo }
       const words = isNew ? effect?.(pending.request) : effectOfNothing(pending.request)
       const said = words === undefined ? {} : { effect: words }
       settle(pending, ok({ ...told, ...more, ...back, ...said, revision, isChanged: isNew }))
     }
-  }
-
-  async #earlier({ changes }: Prepared): Promise<readonly EarlierBundle[]> {
-    const { source, publisher, compiler, accepted } = this.#parts
-    const { driver } = source
-    const { earlier } = publisher
-    return await earlierBundles({ driver, compiler, accepted, earlier }, changes.keys())
   }
 
   async #effectOf(
@@ -307,7 +308,7 @@ export class Writer {
     const changing = done.filter(({ isChanged }) => isChanged)
     const isAsked = changing.some(({ pending }) => pending.request.effectFor !== undefined)
     if (!isAsked) return undefined
-    const words = (known ?? (await this.#between(before, after)))?.text
+    const words = (known ?? (await this.#judge.between(before, after)))?.text
     if (words === undefined) return undefined
     const { length: together } = changing
     return ({ effectFor }) => {
@@ -316,18 +317,6 @@ export class Writer {
       const { tenant } = effectFor
       // What others move in the same commit is not theirs to know.
       return `${words(tenant === null ? null : viewed(tenant))}; together=${together}`
-    }
-  }
-
-  async #between(
-    before: CommitBundle | null,
-    after: CommitBundle,
-  ): Promise<CommitEffect | undefined> {
-    try {
-      return (await this.#parts.effects?.())?.between(before, after)
-    } catch (thrown) {
-      this.#parts.reconciler.noteFault(lineOf(thrown))
-      return undefined
     }
   }
 
@@ -449,7 +438,13 @@ export class Writer {
 
 type Settle = (pending: Pending, result: Parameters<Pending['settle']>[0]) => void
 
-const fine: MovedVerdict = { kind: 'fine' }
+/** The commit to which a request goes back, from `base`: from elsewhere it is judged anew. */
+interface WayBack {
+  readonly commit: string
+  readonly base: string | null
+}
+
+const fine = ({ commit }: WayBack) => ({ kind: 'fine', effect: undefined, backTo: commit }) as const
 
 /** One line of the log. */
 function lineOf(thrown: unknown): string {
@@ -476,17 +471,14 @@ function serialAfter(accepted: AcceptedCommit | null): number {
   return accepted.serial === 0 ? 0 : accepted.serial + 1
 }
 
-/**
- * What only looks is looked at alone, on what the others have left. What goes back is a commit of
- * its own: its files are those that go back.
- */
+/** What only looks is looked at alone, on what the others have left. */
 function commitsOf(batch: readonly Pending[]): readonly (readonly Pending[])[] {
   const [writes, alone] = [[], []] as [Pending[], Pending[]]
   for (const pending of batch) {
-    const { isDryRun, backTo, moved } = pending.request
+    const { isDryRun, moved } = pending.request
     // One with a plan is judged by that of itself.
     const isPlanned = moved !== undefined && moved !== null
-    const isAlone = isDryRun === true || backTo !== undefined || isPlanned
+    const isAlone = isDryRun === true || isPlanned
     if (isAlone) alone.push(pending)
     else writes.push(pending)
   }

@@ -58,7 +58,7 @@ export interface SceneOptions {
   readonly allowedSignersPath?: string
   readonly pollMs?: number
   /** Left out: no write tells its effect. With them each does. */
-  readonly effects?: CommitEffects
+  readonly effects?: CommitEffects | Promise<CommitEffects>
   /** Left out: the system's. */
   readonly clock?: Clock
   /** Left out: that of a node. */

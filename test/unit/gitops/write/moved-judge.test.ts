@@ -1,11 +1,16 @@
 // Requests that `guardrails.movedClients` judges as their commit is made.
 import { expect, onTestFinished, test } from 'vitest'
+import type { JsonObject } from '#compiler/yaml/text.ts'
 import type { Operation, WriteRequest, WriteResult } from '#config/operation.ts'
+import { etagOf } from '#config/entry.ts'
+import { gitLimits } from '#gitops/limits.ts'
+import type { CommitEffects } from '#judge/effects/commit-effect.ts'
 import { createCommitEffects } from '#judge/effects/commit-effects.ts'
 import { quickLimits } from '#judge/plan/quick-effect.ts'
+import { FakeTime } from '#test/support/fake-time.ts'
 import { gitSandbox } from '#test/support/git-sandbox.ts'
 import { filesOf } from '#test/support/guarded-node.ts'
-import { newPem, seedOrigin, startWriteScene } from '#test/support/write-scene.ts'
+import { newPem, seedOrigin, signerLine, startWriteScene } from '#test/support/write-scene.ts'
 import type { SceneOptions } from '#test/support/write-scene.ts'
 
 const tenant = 'default'
@@ -14,9 +19,9 @@ const limited = filesOf({ default: pools }, 'movedClients: 50')
 const effects = () => createCommitEffects({ hasDatabases: false, databases: () => null })
 
 async function scene(files = limited, parts: Partial<SceneOptions> = {}) {
-  const options = { dataDir: gitSandbox().at('data'), pem: newPem(), effects: effects() }
+  const options = { dataDir: gitSandbox().at('data'), pem: newPem(), effects: effects(), ...parts }
   await seedOrigin(options, files)
-  const at = await startWriteScene({ ...options, ...parts })
+  const at = await startWriteScene(options)
   onTestFinished(() => at.stop())
   /** What comes at the same moment shares a commit. */
   const together = async (...requests: readonly Asked[]): Promise<readonly string[]> =>
@@ -34,8 +39,10 @@ const wordOf = (done: WriteResult): string =>
 /** Members by their last octet. */
 const members = (name: string, ...octets: readonly number[]): Operation => {
   const rows = octets.map((n) => ({ name: `m${n}`, ipAddress: `192.0.2.${n}`, port: 80 }))
-  return { verb: 'update', kind: 'Pool', target: { tenant, name }, patch: { members: rows } }
+  return update(name, { members: rows })
 }
+const update = (name: string, patch: JsonObject) =>
+  ({ verb: 'update', kind: 'Pool', target: { tenant, name }, patch }) as const
 const addMember = (name: string, octet: number): Operation => {
   const spec = { ipAddress: `192.0.2.${octet}`, port: 80 }
   return { verb: 'create', kind: 'Member', owner: { tenant, name }, spec }
@@ -121,6 +128,98 @@ test('what takes a plan to find out is not judged without one', async () => {
   const back = await send({ moved: [{ ...moved[0]!, share: 1 }] }, members('shop', 5))
   expect(back.ok && back.value.backTo).toMatch(/^[0-9a-f]{40}$/)
   expect(wordOf(await send({ moved: [{ ...moved[0]!, share: 0.5 }] }, large))).toMatch('moved=')
+})
+
+test('what failed beside a refused one is judged without it', async () => {
+  const { together, view, commits } = await scene()
+  const { object } = view.snapshot().find('Pool', tenant, 'shop')!
+  const patch = { members: object.spec.members, healthCheck: { type: 'tcp' } }
+  const harmless = { ...update('shop', patch), ifMatch: etagOf(object) }
+  const wrong = { ...update('shop', {}), ifMatch: 'another' }
+  const done = await together([members('shop', 6)], [harmless], [wrong])
+  expect(done).toEqual(['guarded', expect.stringMatching(/^moved=0%/), 'precondition-failed'])
+  expect(commits()).toBe(1)
+})
+
+test('what was found to go back is judged anew where another commit came first', async () => {
+  const box = gitSandbox()
+  const [real, pem, dataDir, origin] = [
+    effects(),
+    newPem(),
+    box.at('data'),
+    box.at('data/config.git'),
+  ]
+  const alice = box.sshKey('alice')
+  box.write(
+    'data/allowed_signers',
+    `${signerLine('node@gslbd', pem)}alice@example.com ${alice.publicLine}\n`,
+  )
+  const steps: (() => void)[] = []
+  const watched: CommitEffects = {
+    ...real,
+    movedOf: (...asked) => {
+      steps.shift()?.()
+      return real.movedOf(...asked)
+    },
+  }
+  const { write, send, view } = await scene(limited, { dataDir, pem, effects: watched })
+  expect(wordOf(await send({ override }, members('shop', 6)))).toMatch('moved=100%')
+  box.git(box.path, 'clone', '-q', '-b', 'main', origin, 'copy')
+  const path = 'tenants/default/pools/shop.yaml'
+  box.write(`copy/${path}`, box.git(box.at('copy'), 'show', `HEAD:${path}`).replaceAll('.6', '.7'))
+  box.git(box.at('copy'), ...box.signWith(alice), 'commit', '-aqS', '-m', 'other')
+  steps.push(() => void box.git(origin, 'fetch', '-q', box.at('copy'), 'main:main'))
+  expect(wordOf(await write(members('shop', 5)))).toBe('guarded')
+  expect(steps).toEqual([])
+  const { members: kept = [] } = view.snapshot().find('Pool', tenant, 'shop')!.object.spec
+  expect(kept.map(({ ipAddress }) => ipAddress)).toEqual(['192.0.2.7'])
+})
+
+test('a turn with many refusals ends as soon as its clients give up', async () => {
+  const names = Array.from({ length: 64 }, (_, i) => `p${i}`)
+  const files = filesOf({ default: Object.fromEntries(names.map((name) => [name, [1]])) })
+  const time = new FakeTime(Date.now())
+  const real = effects()
+  const between: CommitEffects['between'] = (...asked) => {
+    time.pass(1_000)
+    return real.between(...asked)
+  }
+  const parts = { effects: { ...real, between }, clock: time.clock }
+  const settings = limited['gslb.yaml']!
+  const { together } = await scene({ ...files, 'gslb.yaml': settings }, parts)
+  const sinceMs = time.clock.monotonicMs()
+  const done = await together(...names.map((name): Asked => [members(name, 2)]))
+  const passedMs = time.clock.monotonicMs() - sinceMs
+  expect(passedMs).toBe(gitLimits.writeMs)
+  expect(new Set(done)).toEqual(new Set(['guarded', 'busy']))
+  expect(done.slice(-32)).toEqual(Array(32).fill('busy'))
+})
+
+test('a plan is not believed where the commit itself says what it moves', async () => {
+  const { send } = await scene()
+  const moved = [{ tenant, name: 'shop.example.com.', share: 0 }]
+  expect(wordOf(await send({ moved }, members('shop', 6)))).toBe('guarded')
+  expect(wordOf(await send({ moved: [{ ...moved[0]!, share: 1 }] }, addMember('shop', 6)))).toBe(
+    'moved=50%; names=1; later=1',
+  )
+})
+
+test('a mistake on the way back is a refusal, of that request alone', async () => {
+  const movedOf = () => {
+    throw new Error('a mistake')
+  }
+  const { together, send, changes } = await scene(limited, { effects: { ...effects(), movedOf } })
+  expect(wordOf(await send({ override }, members('shop', 6)))).toMatch('moved=100%')
+  const done = await together([members('shop', 5)], [addMember('web', 6)])
+  expect(done).toEqual(['guarded', 'moved=20%; names=1; later=1'])
+  expect(changes.some((line) => line.includes('a mistake'))).toBe(true)
+})
+
+test('a judge that cannot be had costs the judgement alone', async () => {
+  const none = Promise.reject<CommitEffects>(new Error('a mistake'))
+  none.catch(() => undefined)
+  const { together } = await scene(limited, { effects: none })
+  expect(await together([addMember('web', 6)])).toEqual(['unjudged'])
 })
 
 test('a mistake of ours costs the judgement, not the write', async () => {

@@ -1,0 +1,81 @@
+// Judges a commit that is not pushed yet by what it moves, and says what a commit does to answers.
+import type { Moved } from '#compiler/lower/name-outline.ts'
+import type { ConfigSource } from '#gitops/source/config-source.ts'
+import type { CompilePort } from '#gitops/sync/compile-port.ts'
+import type { Publisher } from '#gitops/sync/publisher.ts'
+import type { CommitBundle, CommitEffect, CommitEffects } from '#judge/effects/commit-effect.ts'
+import { notBack } from '#judge/guard/moved-limit.ts'
+import type { AcceptedConfig } from './accepted.ts'
+import { earlierBundles } from './earlier-bundles.ts'
+import { judgeMoved, moveLimitsFor } from './moved-judge.ts'
+import type { MovedVerdict } from './moved-judge.ts'
+import type { Prepared } from './prepare.ts'
+import type { Done } from './select.ts'
+
+export interface CommitJudgeParts {
+  readonly source: Pick<ConfigSource, 'driver'>
+  readonly compiler: CompilePort
+  readonly publisher: Publisher
+  readonly accepted: AcceptedConfig
+  /** Asked for by the first write that tells its effect, or is judged by it; left out: none is. */
+  readonly effects?: () => Promise<CommitEffects>
+}
+
+export class CommitJudge {
+  readonly #parts: CommitJudgeParts
+  readonly #noteFault: (thrown: unknown) => void
+
+  /** @param noteFault told of mistakes of ours, which cost the judgement and no write */
+  constructor(parts: CommitJudgeParts, noteFault: (thrown: unknown) => void) {
+    this.#parts = parts
+    this.#noteFault = noteFault
+  }
+
+  /** The compiler may have compiled another commit then: what is prepared is prepared anew. */
+  async judge(done: readonly Done[], prepared: Prepared | null): Promise<MovedVerdict> {
+    const { accepted, publisher, effects } = this.#parts
+    const requests = done.map(({ pending }) => pending.request)
+    const limits = moveLimitsFor(requests, accepted.index)
+    if (prepared === null || limits === undefined || effects === undefined) return { kind: 'fine' }
+    const after = publisher.sign(prepared.commit, prepared.compiled)
+    const effect = () => this.between(publisher.newest, after)
+    const goneBackTo = (beyond: readonly Moved[]) =>
+      this.#tried((told) => this.#goneBackTo(told, beyond, prepared, after))
+    return await judgeMoved({ requests, limits, effect, goneBackTo })
+  }
+
+  /** @returns undefined: no write tells its effect, or it could not be told */
+  async between(
+    before: CommitBundle | null,
+    after: CommitBundle,
+  ): Promise<CommitEffect | undefined> {
+    return await this.#tried((effects) => effects.between(before, after))
+  }
+
+  async #tried<T>(work: (effects: CommitEffects) => T | Promise<T>): Promise<T | undefined> {
+    try {
+      const effects = await this.#parts.effects?.()
+      return effects && (await work(effects))
+    } catch (thrown) {
+      this.#noteFault(thrown)
+      return undefined
+    }
+  }
+
+  /** undefined: these names are not back, or that takes too long to find out. */
+  async #goneBackTo(
+    effects: CommitEffects,
+    beyond: readonly Moved[],
+    { changes }: Prepared,
+    after: CommitBundle,
+  ): Promise<string | undefined> {
+    const { source, publisher, compiler, accepted } = this.#parts
+    const parts = { driver: source.driver, compiler, accepted, earlier: publisher.earlier }
+    const names = new Set(beyond.map(({ name }) => name))
+    for await (const { commit, ...before } of earlierBundles(parts, changes.keys())) {
+      const since = effects.movedOf(names, before, after)
+      if (typeof since !== 'string' && notBack(beyond, since).length === 0) return commit
+    }
+    return undefined
+  }
+}
