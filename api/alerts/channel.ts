@@ -181,8 +181,11 @@ export function checkSettings(
   const place = namesOf(row, 'isPlace').find((field) => all[field] !== before?.[field])
   const secrets = namesOf(row, 'isSecret')
   // One that a caller need not know would be sent to where the caller says.
-  const kept = secrets.find((field) => all[field] !== undefined && given[field] === undefined)
-  if (before !== undefined && place !== undefined && kept !== undefined) {
+  const kept = secrets.find(
+    (field) =>
+      given[field] === undefined && all[field] !== undefined && before?.[field] !== undefined,
+  )
+  if (place !== undefined && kept !== undefined) {
     return fault(kept, `write it again, since it would be sent to another ${place}`)
   }
   const entries = Object.entries(all)

@@ -1,9 +1,9 @@
-// The routes that objects of a kind, or their parts, have in common: the list, one by its id,
-// changes of it, its deletion.
+// The routes that objects of a kind, or their parts, have in common: the list, one by its id, its
+// creation, changes, deletion.
 import { Type } from 'typebox'
 import type { Static, TSchema } from 'typebox'
 import type { ConfigEntry, ConfigPart } from '#config/entry.ts'
-import { partSpecs } from '#config/parts.ts'
+import { isPartKind } from '#config/parts.ts'
 import type { PartKind } from '#config/parts.ts'
 import type { Operation, PartTarget } from '#config/operation.ts'
 import { err, ok } from '#lib/result.ts'
@@ -46,7 +46,7 @@ interface Resource<K extends Kind | PartKind, Name extends PortName> {
   /** Default: as `writes`. */
   readonly deletes?: Needs
   readonly schema: TSchema
-  /** For `show`, and for `first` of a deletion. */
+  /** For `show`, and for every write. */
   readonly ports?: readonly Name[]
   readonly show: (context: Pick<RouteContext<NoInfer<Name>>, 'ports'>, item: Item<K>) => object
 }
@@ -120,11 +120,9 @@ export function objectRoutes<K extends Kind | PartKind, Name extends PortName = 
     ...readingRoutes(resource),
     ...writingRoutes(resource),
     /** The answer to a write that has made one. */
-    created: (context: Pick<RouteContext<Name>, 'ports'>, done: Result<Written, Reply>): Reply =>
-      done.ok ? created(...shown(resource, context, done.value)) : done.error,
+    created: answerTo(resource, created),
     /** The answer to a write that has changed one. */
-    changed: (context: Pick<RouteContext<Name>, 'ports'>, done: Result<Written, Reply>): Reply =>
-      done.ok ? success(...shown(resource, context, done.value)) : done.error,
+    changed: answerTo(resource, success),
   }
 }
 
@@ -185,8 +183,7 @@ function writingRoutes<K extends Kind | PartKind, Name extends PortName>(
         handle: async (context) => {
           const asked = await operation(context)
           if ('status' in asked) return asked
-          const done = await write(context, asked)
-          return done.ok ? created(...shown(resource, context, done.value)) : done.error
+          return answerTo(resource, created)(context, await write(context, asked))
         },
       }),
     change: <Body extends TSchema, More extends PortName = never>(
@@ -207,7 +204,7 @@ function writingRoutes<K extends Kind | PartKind, Name extends PortName>(
           const condition = preconditionOf(context, stateOf(item))
           if (!condition.ok) return condition.error
           const done = await write(context, ...conditional(asked, condition.value))
-          return done.ok ? success(...shown(resource, context, done.value)) : done.error
+          return answerTo(resource, success)(context, done)
         },
       }),
     remove: ({ description = 'It is gone', first, ...row }: Deletion<K, Name>): Route =>
@@ -216,7 +213,7 @@ function writingRoutes<K extends Kind | PartKind, Name extends PortName>(
         needs: deletes,
         responses: { 204: { description, schema: null } },
         ifMatch,
-        ports: ['config', 'configWriter', 'log', ...ports],
+        ports: ['config', 'configWriter', 'log', ...(first === undefined ? [] : ports)],
         handle: async (context) => {
           const found = itemToChange(context, kind, context.params.id, absent)
           if (!found.ok) return found.error
@@ -229,23 +226,25 @@ function writingRoutes<K extends Kind | PartKind, Name extends PortName>(
   }
 }
 
-function shown<K extends Kind | PartKind, Name extends PortName>(
+/** Answers a write with what was written, as the resource shows it. */
+function answerTo<K extends Kind | PartKind, Name extends PortName>(
   { kind, show }: Resource<K, Name>,
-  context: Pick<RouteContext<Name>, 'ports'>,
-  { entry, partId, headers }: Written,
-): [body: object, headers: Written['headers']] {
-  const item = isPart(kind) ? { owner: entry, part: partIn(kind, entry, partId) } : entry
-  return [show(context, item as Item<K>), headers]
+  reply: typeof created,
+) {
+  return (context: Pick<RouteContext<Name>, 'ports'>, done: Result<Written, Reply>): Reply => {
+    if (!done.ok) return done.error
+    const { entry, partId, headers } = done.value
+    const item = isPartKind(kind) ? { owner: entry, part: partIn(kind, entry, partId) } : entry
+    return reply(show(context, item as Item<K>), headers)
+  }
 }
-
-const isPart = (kind: Kind | PartKind): kind is PartKind => kind in partSpecs
 
 function find<K extends Kind | PartKind>(
   context: Context<'config'>,
   kind: K,
   id: string,
 ): Item<K> | undefined {
-  const found = isPart(kind) ? findPart(context, kind, id) : findObject(context, kind, id)
+  const found = isPartKind(kind) ? findPart(context, kind, id) : findObject(context, kind, id)
   return found as Item<K> | undefined
 }
 

@@ -99,7 +99,7 @@ export const groups: readonly { readonly name: string; readonly rows: readonly R
       {
         ...{ path: 'alerts', name: 'Alerts' },
         lead: 'Who is told when something is wrong.',
-        empty: 'Add one, then send a test.',
+        empty: 'Add a channel, then send a test.',
       },
       {
         ...{ path: 'alerts/events', name: 'Alert events' },

@@ -1,4 +1,4 @@
-// Checks rules for networks of clients, of pools and of the settings.
+// Checks rules for networks and autonomous systems of clients, and the places of endpoints.
 import { bundleLimits } from '#bundle/format/limits.ts'
 import { checkAddress } from '#compiler/values/addresses.ts'
 import { endpointKey, hostnameKey, targetOf } from '#compiler/values/member-target.ts'

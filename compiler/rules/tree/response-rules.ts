@@ -1,4 +1,5 @@
-// Finds response rules that are there twice, in a loop, or without effect.
+// Finds response rules that are there twice, in a loop, without effect, or that hide a zone or a
+// service.
 import { placeOfRule, ruleAbove, ruleFor } from '#compiler/lower/response-plan.ts'
 import type { PlannedRule, ResponsePlan } from '#compiler/lower/response-plan.ts'
 import type { ZonePlan } from '#compiler/lower/zone-plan.ts'

@@ -19,7 +19,7 @@ import { uniqueRules } from './unique.ts'
 import { weights } from './weights.ts'
 import { defaultsPresent, nameserverGlue, servicesOutsideZones, soaFailover } from './zones.ts'
 
-/** Run on every compilation. */
+/** Run on every compilation, in this order: of too many findings the first ones are told. */
 export const treeRules: readonly TreeRule[] = Object.freeze([
   ...uniqueRules,
   ...[tenantFolders, zoneTenants, delegatedDomains, nameHolders],

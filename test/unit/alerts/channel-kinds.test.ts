@@ -41,8 +41,12 @@ test.each(channelKinds)(
       true,
     ])
     for (const { goesWith } of Object.values(fields)) {
-      if (goesWith !== undefined) expect(names).toContain(goesWith)
+      if (goesWith === undefined) continue
+      expect(names).toContain(goesWith)
+      // What is kept goes by what is given, and a secret may be kept itself.
+      expect(fields[goesWith]!.isSecret ?? false).toBe(false)
     }
+    expect(names.filter((name) => fields[name]!.isMade).length).toBeLessThanOrEqual(1)
   },
 )
 

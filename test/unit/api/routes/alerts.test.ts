@@ -73,6 +73,15 @@ describe('a channel', () => {
     expect((await call(acme, 'GET', `/alerts/${id}`)).body).not.toHaveProperty('secret')
   })
 
+  test('of PagerDuty does not take its key along to another address', async () => {
+    const settings = { routingKey: 'R0UTE', url: 'https://events.example.net/v2/enqueue' }
+    const made = await call(acme, 'POST', '/alerts', { name: 'pd', kind: 'pagerduty', settings })
+    const moved = { url: 'https://evil.example/' }
+    const answer = await call(acme, 'PUT', `/alerts/${made.body.id}`, { settings: moved })
+    expect(answer).toMatchObject({ status: 400 })
+    expect(answer.body.error).toMatch(/^settings\.routingKey: write it again/)
+  })
+
   test('keeps what is left out, and its secrets where they stay where they are', async () => {
     const made = await call(acme, 'POST', '/alerts', {
       ...{ name: 'mail', kind: 'email', settings: mail() },
@@ -85,7 +94,13 @@ describe('a channel', () => {
     expect(changed.status).toBe(200)
     expect(await secretsOf(id)).toMatchObject({ password: 'passw0rd-x', to: ['c@example.net'] })
     // Somebody who does not know the password points the channel at a server of their own.
-    for (const stolen of [{ host: 'evil.example' }, { port: 2_525 }, { username: 'v' }]) {
+    const places = [
+      { host: 'evil.example' },
+      { port: 2_525 },
+      { username: 'v' },
+      { security: 'tls' },
+    ]
+    for (const stolen of places) {
       const answer = await call(acme, 'PUT', path, { settings: { ...open, ...stolen } })
       expect(answer).toMatchObject({ status: 400 })
       expect(answer.body.error).toMatch(/^settings\.password: write it again/)
