@@ -235,6 +235,8 @@ export interface WriteRequest {
    * finds it out. null: it is not judged by that.
    */
   readonly moved?: readonly Moved[] | null
+  /** For so long its client has waited already, for a plan of it. */
+  readonly waitedMs?: number
 }
 
 /** In the order of the operations; null for what was deleted. */

@@ -33,7 +33,8 @@ export class WriteQueue {
     if (isDryRun && this.#dryRuns() >= gitLimits.dryRunQueueMax) {
       return refuse(asked, tooMany('dry runs'))
     }
-    this.#waiting.push({ ...asked, sinceMs: this.#parts.clock.monotonicMs() })
+    const sinceMs = this.#parts.clock.monotonicMs() - (asked.request.waitedMs ?? 0)
+    this.#waiting.push({ ...asked, sinceMs })
     this.#running ??= this.#run().finally(() => {
       this.#running = undefined
     })

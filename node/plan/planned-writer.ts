@@ -1,9 +1,10 @@
-// Plans writes in a thread: dry runs, those whose effect is wanted, and those not judged without.
+// Plans writes in threads: dry runs, those whose effect is wanted, and those not judged without.
 import type { MoveLimits } from '#compiler/lower/name-outline.ts'
 import type { ConfigWriter, WriteRequest, WriteResult } from '#config/operation.ts'
 import { short } from '#gitops/trust/accept.ts'
 import { noEffect } from '#judge/effects/commit-effect.ts'
 import { movedBeyond } from '#judge/guard/moved-limit.ts'
+import { assert } from '#lib/assert.ts'
 import type { Clock } from '#lib/clock.ts'
 import type { Log } from '#lib/log.ts'
 import { ok } from '#lib/result.ts'
@@ -11,6 +12,7 @@ import type { LiveNode } from '#server/node/live-node.ts'
 import { copyOfBundle } from './bundle-copy.ts'
 import type { Effect } from './effect-job.ts'
 import { PlanThread } from './plan-thread.ts'
+import type { NotDone } from '#system/worker/job-thread.ts'
 
 /** What is beyond them goes without a plan, and is not judged by `guardrails.movedClients`. */
 export const plannedWriteLimits = {
@@ -34,8 +36,8 @@ export interface PlannedWriterParts {
 interface Planned {
   /** Result of the dry run. */
   readonly tried: WriteResult
-  /** undefined: it could not be planned in time, or nothing changes. */
-  readonly effect?: Effect | undefined
+  /** Left out: nothing changes. */
+  readonly effect?: Effect | NotDone
 }
 
 /**
@@ -46,6 +48,8 @@ interface Planned {
 export class PlannedWriter implements ConfigWriter {
   readonly #parts: PlannedWriterParts
   readonly #thread: PlanThread<Effect>
+  /** What judges does not wait behind dry runs. */
+  readonly #judging: PlanThread<Effect>
   /** Plans that are wanted, and not made yet. */
   #underWay = 0
   /** Until all plans that judge are made. */
@@ -55,49 +59,68 @@ export class PlannedWriter implements ConfigWriter {
     this.#parts = parts
     const { jobMs = plannedWriteLimits.jobMs } = parts
     this.#thread = new PlanThread({ ...plannedWriteLimits, jobMs })
+    this.#judging = new PlanThread({ waitingMax: 1, jobMs })
   }
 
   write: ConfigWriter['write'] = async (request) => {
-    const { writer } = this.#parts
+    const { writer, clock } = this.#parts
     // The caller plans it itself.
     if (request.wantsBundle === true) return await writer.write(request)
     if (request.isDryRun === true) return await this.#tried(request)
+    const sinceMs = clock.monotonicMs()
     // Behind so many others it would wait for its turn until it is too late to be made.
     const isBusy = this.#underWay >= plannedWriteLimits.waitingMax
     if (request.wantsEffect === true && !isBusy) {
-      return await this.#made(request, await this.#planned(request))
+      const planned = await this.#planned(request, this.#thread)
+      if (planned.effect !== 'busy') return await this.#made(request, planned, sinceMs)
     }
-    const made = await writer.write(request)
-    if (made.ok) return withEffect(made, made.value.effect)
-    if (made.error.code !== 'unjudged') return made
-    return await this.#made(request, await this.#inTurn(request))
+    const made = await this.#asEver(request, sinceMs)
+    if (made.ok || made.error.code !== 'unjudged') return made
+    return await this.#made(request, await this.#inTurn(request), sinceMs)
   }
 
   async close(): Promise<void> {
-    await this.#thread.close()
+    await Promise.all([this.#thread.close(), this.#judging.close()])
+  }
+
+  /** Judged by the writer, which also tells the effect. */
+  async #asEver(request: WriteRequest, sinceMs: number): Promise<WriteResult> {
+    const made = await this.#parts.writer.write(this.#waited(request, sinceMs))
+    return made.ok ? withEffect(made, made.value.effect) : made
+  }
+
+  #waited(request: WriteRequest, sinceMs: number): WriteRequest {
+    const waitedMs = this.#parts.clock.monotonicMs() - sinceMs
+    return waitedMs === 0 ? request : { ...request, waitedMs }
   }
 
   async #tried(request: WriteRequest): Promise<WriteResult> {
-    const { tried, effect } = await this.#planned(request)
-    if (!tried.ok || effect === undefined) return tried
-    const isFine = movedBeyond(this.#parts.limits(), effect.moved) === undefined
-    if (isFine) return withEffect(tried, effect.text)
-    return withEffect(
-      await this.#parts.writer.write({ ...request, moved: effect.moved }),
-      effect.text,
-    )
+    const { tried, effect } = await this.#planned(request, this.#thread)
+    if (!tried.ok || !isEffect(effect)) return tried
+    const { moved, text } = effect
+    const isFine = movedBeyond(this.#parts.limits(), moved) === undefined
+    return withEffect(isFine ? tried : await this.#parts.writer.write({ ...request, moved }), text)
   }
 
   /** @param planned undefined: there was no time for it */
-  async #made(request: WriteRequest, planned: Planned | undefined): Promise<WriteResult> {
-    if (planned?.tried.ok === false) return planned.tried
-    const effect = planned?.effect
-    const { effectFor: _planned, ...untold } = request
-    const judged = { ...untold, moved: effect?.moved ?? null }
-    const made = await this.#parts.writer.write(judged)
+  async #made(
+    request: WriteRequest,
+    planned: Planned | undefined,
+    sinceMs: number,
+  ): Promise<WriteResult> {
+    if (planned !== undefined) {
+      const { tried } = planned
+      if (!tried.ok) return tried
+      // There is nothing to plan; if that is no longer so, the writer judges it.
+      if (!tried.value.isChanged) return await this.#asEver(request, sinceMs)
+    }
+    const effect = isEffect(planned?.effect) ? planned.effect : undefined
+    const { effectFor, ...untold } = this.#waited(request, sinceMs)
+    const made = await this.#parts.writer.write({ ...untold, moved: effect?.moved ?? null })
     if (!made.ok) return made
     const { isChanged, revision } = made.value
     if (effect === undefined && isChanged) this.#warn(request, revision)
+    if (effectFor === undefined) return made
     return withEffect(made, effect?.text ?? (isChanged ? unknownEffect : noEffect))
   }
 
@@ -115,36 +138,52 @@ export class PlannedWriter implements ConfigWriter {
     const sinceMs = clock.monotonicMs()
     const planned = this.#turn.then(async () => {
       const isLate = clock.monotonicMs() - sinceMs > jobMs
-      return isLate ? undefined : await this.#planned(request)
+      return isLate ? undefined : await this.#planned(request, this.#judging)
     })
     this.#turn = planned.catch(() => undefined)
     return await planned
   }
 
-  async #planned(request: WriteRequest): Promise<Planned> {
+  async #planned(request: WriteRequest, thread: PlanThread<Effect>): Promise<Planned> {
     this.#underWay++
     try {
-      const wanted = { isDryRun: true, wantsBundle: true, moved: null } as const
-      const done = await this.#parts.writer.write({ ...request, ...wanted })
-      if (!done.ok) return { tried: done }
-      const { bundle, files: _files, ...tried } = done.value
-      return { tried: ok(tried), effect: bundle && (await this.#effectOf(bundle)) }
+      // Once more where the node has answered from another commit than the dry run stands on.
+      for (const isLast of [false, true]) {
+        const wanted = { isDryRun: true, wantsBundle: true, moved: null } as const
+        const done = await this.#parts.writer.write({ ...request, ...wanted })
+        if (!done.ok) return { tried: done }
+        const { bundle, files: _files, ...tried } = done.value
+        if (bundle === undefined) return { tried: ok(tried) }
+        const effect = await this.#effectOf(bundle, isLast ? undefined : tried.revision, thread)
+        if (effect !== undefined) return { tried: ok(tried), effect }
+      }
     } finally {
       this.#underWay--
     }
+    assert(false, 'the last plan is made on whatever answers')
   }
 
-  async #effectOf(next: Uint8Array): Promise<Effect | undefined> {
+  /** @returns undefined: another commit than `base` answers. @param base undefined: any may */
+  async #effectOf(
+    next: Uint8Array,
+    base: string | undefined,
+    thread: PlanThread<Effect>,
+  ): Promise<Effect | NotDone | undefined> {
     const { node, clock } = this.#parts
-    const effect = await this.#thread.run(() => {
+    let isOther = false
+    const effect = await thread.run(() => {
       const live = node()
       if (live === undefined) return undefined
+      isOther = base !== undefined && live.commit !== base
+      if (isOther) return undefined
       const { tables } = live
       return { kind: 'effect', ...copyOfBundle(live), tables, next, nowMs: clock.nowMs() }
     })
-    return typeof effect === 'string' ? undefined : effect
+    return isOther ? undefined : effect
   }
 }
+
+const isEffect = (effect: Planned['effect']): effect is Effect => typeof effect === 'object'
 
 function withEffect(done: WriteResult, effect: string | undefined): WriteResult {
   if (!done.ok || effect === undefined) return done

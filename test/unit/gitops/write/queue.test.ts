@@ -68,6 +68,15 @@ test('what waited for too long is refused before anything is written', async () 
   expect(batches).toEqual([1])
 })
 
+test('what has waited for a plan waits for so much less', async () => {
+  const { add, batches, freeAt } = blockedQueue()
+  const results = [add(0, { waitedMs: writeMs - 10 }), add(0, { waitedMs: writeMs - 20 })]
+  await new Promise(setImmediate)
+  freeAt(15)
+  expect(await Promise.all(results)).toMatchObject([{ error: { code: 'busy' } }, written])
+  expect(batches).toEqual([1])
+})
+
 test('a write that keeps losing is answered before its request ends', () => {
   const lockMs = remoteLockPausesMs.reduce((sum, ms) => sum + ms, 0)
   expect(writeMs + lockMs).toBeLessThan(apiLimits.handlerTimeoutMs)

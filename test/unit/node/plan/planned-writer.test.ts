@@ -28,7 +28,8 @@ const request: WriteRequest = {
   operations: [],
 }
 const dry = { ...request, isDryRun: true } as const
-const wanted = { ...request, wantsEffect: true, effectFor: { tenant: null } } as const
+const telling = { ...request, effectFor: { tenant: null } } as const
+const wanted = { ...telling, wantsEffect: true } as const
 /** The dry run that gives what would answer. */
 const planned = { isDryRun: true, wantsBundle: true, moved: null }
 
@@ -45,11 +46,16 @@ interface SceneParts {
   readonly judge?: (request: WriteRequest) => WriteResult | undefined
   /** Before the dry run gives what would answer. */
   readonly gate?: Promise<unknown>
+  /** Dry runs change nothing. */
+  readonly isSame?: true
+  /** From which the node answers, one time after the other. */
+  readonly commits?: string[]
 }
 
 const limited: MoveLimits = { all: 30, tenants: new Map() }
 
-function scene({ next = shrunk, jobMs, limits = limited, judge, gate }: SceneParts = {}) {
+function scene(parts: SceneParts = {}) {
+  const { next = shrunk, jobMs, limits = limited, judge, gate, isSame, commits = [] } = parts
   const bundle = bundleOf(now)
   const state = createRoutingState(bundle, 1)
   const live = { bundle, state, tables: noRoutingTables, commit: 'c' }
@@ -62,12 +68,17 @@ function scene({ next = shrunk, jobMs, limits = limited, judge, gate }: ScenePar
         asked.push(one)
         if (one.wantsBundle === true) {
           await gate
+          if (isSame) return ok({ ...told, isChanged: false })
           return ok({ ...told, bundle: next })
         }
         return judge?.(one) ?? ok(told)
       },
     },
-    ...{ limits: () => limits, node: () => live, clock: time.clock },
+    ...{
+      limits: () => limits,
+      node: () => ({ ...live, commit: commits.shift() ?? 'c' }),
+      clock: time.clock,
+    },
     log: { warn: (fields, text) => void warned.push({ ...fields, text }) },
     ...(jobMs === undefined ? {} : { jobMs }),
   })
@@ -122,14 +133,16 @@ test('a bundle that does not load, or a plan that takes long, costs the header a
 
 test('one that is not judged without a plan is planned, and made with what it says', async () => {
   const { write, asked, warned } = scene({ judge: unjudged })
-  expect(await write(request)).toEqual(ok({ ...told, effect: third }))
-  expect(asked).toEqual([request, { ...request, ...planned }, { ...request, moved }])
+  expect(await write(telling)).toEqual(ok({ ...told, effect: third }))
+  expect(asked).toEqual([telling, { ...telling, ...planned }, { ...request, moved }])
+  // The effect is told where it is wanted alone.
+  expect(await write(request)).toEqual(ok(told))
   expect(warned).toEqual([])
 })
 
 test('one that cannot be planned in time is made, and says that nobody has judged it', async () => {
   const { write, asked, warned } = scene({ judge: unjudged, jobMs: 0 })
-  expect(await write(request)).toEqual(ok({ ...told, effect: 'moved=unknown' }))
+  expect(await write(telling)).toEqual(ok({ ...told, effect: 'moved=unknown' }))
   expect(asked.at(-1)).toEqual({ ...request, moved: null })
   const text = expect.stringContaining('without being judged by guardrails.movedClients') as string
   const fields = { requestId: 'r', actor: 'user:1', userEmail: 'ann@example.com', revision: 'c' }
@@ -139,17 +152,43 @@ test('one that cannot be planned in time is made, and says that nobody has judge
 test('they are planned one after the other, but for one whose turn comes too late', async () => {
   const gate = Promise.withResolvers<undefined>()
   const { write, asked, warned, time } = scene({ judge: unjudged, gate: gate.promise })
-  const [first, late] = ['first', 'late'].map((requestId) => write({ ...request, requestId }))
+  const [first, late] = ['first', 'late'].map((requestId) => write({ ...telling, requestId }))
   // Both are refused, and the first one is tried, before anything else is done.
   await new Promise(setImmediate)
   time.pass(plannedWriteLimits.jobMs + 1)
-  const inTime = write({ ...request, requestId: 'in time' })
+  const inTime = write({ ...telling, requestId: 'in time' })
   gate.resolve(undefined)
   const effects = [third, 'moved=unknown', third].map((effect) => ok({ ...told, effect }))
   expect(await Promise.all([first, late, inTime])).toEqual(effects)
   const tried = asked.filter(({ wantsBundle }) => wantsBundle === true)
   expect(tried.map(({ requestId }) => requestId)).toEqual(['first', 'in time'])
   expect(warned).toMatchObject([{ requestId: 'late' }])
+  const made = asked.filter(({ isDryRun, moved: plan }) => plan !== undefined && !isDryRun)
+  const waited = made.map(({ requestId, waitedMs = 0 }) => `${requestId} ${waitedMs}`)
+  const lateMs = plannedWriteLimits.jobMs + 1
+  expect(waited.toSorted()).toEqual([`first ${lateMs}`, 'in time 0', `late ${lateMs}`])
+})
+
+test('what is judged by a plan does not wait behind dry runs, and is judged', async () => {
+  const { write, warned } = scene({ judge: unjudged })
+  const looks = Array.from({ length: plannedWriteLimits.waitingMax }, () => write(dry))
+  expect(await write(telling)).toEqual(ok({ ...told, effect: third }))
+  expect(warned).toEqual([])
+  await Promise.all(looks)
+})
+
+test('a plan from another commit than its own is made once more', async () => {
+  const { write, asked } = scene({ commits: ['b'], limits: { ...limited, all: 34 } })
+  expect(await write(dry)).toEqual(ok({ ...told, effect: third }))
+  expect(asked).toHaveLength(2)
+  const other = scene({ commits: ['b', 'b'] })
+  expect(await other.write(dry)).toEqual(ok({ ...told, effect: third }))
+})
+
+test('what would change nothing is judged by the writer if it does', async () => {
+  const { write, asked } = scene({ isSame: true })
+  expect(await write(wanted)).toEqual(ok(told))
+  expect(asked.at(-1)).toEqual(wanted)
 })
 
 test('one whose effect is wanted is planned before it is made', async () => {
