@@ -1,4 +1,4 @@
-// The port by which a commit that was just made tells what it does to answers.
+// The port by which a commit, made or about to be, tells what it does to answers.
 import type { Moved } from '#compiler/lower/name-outline.ts'
 import { readRecords } from '#compiler/values/record-sets.ts'
 import type { ConfigEntry } from '#config/entry.ts'
@@ -34,7 +34,7 @@ export interface CommitEffect {
 export interface CommitEffects {
   /** @param before null: there was none */
   readonly between: (before: CommitBundle | null, after: CommitBundle) => CommitEffect
-  /** The same of some names alone, in a configuration of any size. */
+  /** The same of some names alone, in a configuration of any size: few may differ. */
   readonly movedOf: (
     names: ReadonlySet<string>,
     before: CommitBundle,

@@ -20,12 +20,14 @@ import type { Viewer } from '#judge/sides/viewer.ts'
 import { Totals } from './totals.ts'
 import type { AnswerChange, PlanSummary } from '#judge/document/model.ts'
 
-/** A write that changes more than this does not tell its effect, and says why. */
+/** A write that changes more than this does not tell its effect, and is judged by a plan. */
 export const quickLimits = Object.freeze({
   /** Names of the larger bundle: comparing two of so many takes 0.1 s where few differ. */
   comparedMax: 200_000,
   /** Names that may differ. */
   namesMax: 256,
+  /** The same where some of them alone are compared: the others are found, and left alone. */
+  foundMax: 16_384,
   /** Classes of clients, and networks one by one, that are asked for, of all names: some 0.1 s. */
   asksMax: 65_536,
   /** Rows of client networks that are put in classes, of all names. */
@@ -98,10 +100,12 @@ export class QuickEffects {
     only?: ReadonlySet<string>,
   ): QuickEffect | { readonly ok: false; readonly reason: QuickReason } {
     const refused = (reason: QuickReason) => ({ ok: false, reason }) as const
-    const { namesMax, comparedMax } = this.#limits
+    const { namesMax, foundMax, comparedMax } = this.#limits
     const compared = Math.max(base.counts.nodes, head.counts.nodes)
     if (only === undefined && compared > comparedMax) return refused('size')
-    const found = findDifferences(base, head, only === undefined ? namesMax : Infinity)
+    const most = only === undefined ? namesMax : foundMax
+    const found = findDifferences(base, head, most)
+    if (found.names.length > most) return refused('names')
     const isMeant = ({ qname }: NameDifference): boolean => only?.has(formatName(qname)) ?? true
     const differences = { ...found, names: found.names.filter(isMeant) }
     if (differences.names.length > namesMax) return refused('names')

@@ -130,6 +130,19 @@ test('more names than may be asked are not asked', () => {
   expect([reasonOf(effects, fewer, fewerNow), comparisons]).toEqual([said, 1])
 })
 
+test('a few of very many names that differ are not looked for', () => {
+  const rows = Array.from({ length: 3 }, (_, i) =>
+    service(i + 1, `s${i}.example.org.`, { pool: 0 }),
+  )
+  const [base, head] = [bundleOf(modelOf(rows, [two[0]!])), bundleOf(modelOf(rows))]
+  const parts = { nowMs: () => nowMs, places: () => 'none' as const }
+  const some = new Set(['s0.example.org.'])
+  const found = (foundMax: number) =>
+    new QuickEffects(parts, { foundMax }).between(base, head, some)
+  expect(found(rows.length)).toMatchObject({ ok: true, changes: [{ name: 's0.example.org.' }] })
+  expect(found(rows.length - 1)).toEqual({ ok: false, reason: 'names' })
+})
+
 test('what asks too many clients ends before it has', () => {
   const rows = Array.from({ length: 40 }, (_, i) =>
     service(i + 1, `s${i}.example.org.`, { filterChain: ['sticky'], pool: i }),
