@@ -99,6 +99,8 @@ export const gitLimits = {
   writeRowMs: 5_000,
   /** A node makes room for others for at most so long: its own writes wait meanwhile. */
   writeRoomMaxMs: 12_000,
+  /** Git may look for the commit that a name means for so long. */
+  revisionMs: 15_000,
   /** Git may pack for so long. 20,000 commits with folders of 10,000 files took half a minute. */
   repackMs: 30 * 60_000,
   /** Git may write a repository to a backup, or read it from one, for so long. */

@@ -7,6 +7,7 @@ import { systemClock } from '#lib/clock.ts'
 import { commandLine, Exit } from '#system/process/command.ts'
 import type { Command, Io } from '#system/process/command.ts'
 import { findSigningKey } from '#cli/files/signing-key.ts'
+import { searchPath } from '#cli/files/search-path.ts'
 
 const usage = `Usage: gslbd attest [--repo DIR] [--key FILE] [COMMIT…]
 
@@ -39,7 +40,7 @@ export const attest: Command = {
     const driver = createDiskDriver(gitdir)
     const refs: string[] = []
     for (const name of positionals.length === 0 ? ['HEAD'] : positionals) {
-      const commit = resolveCommit(driver, name)
+      const commit = resolveCommit(driver, name, searchPath())
       if (!commit.ok) return fail(io, commit.error)
       const nowSeconds = Math.floor(systemClock.nowMs() / 1000)
       const ref = await attestCommit(driver, commit.value, nowSeconds, key)

@@ -10,6 +10,7 @@ import { commandLine, Exit, UsageError } from '#system/process/command.ts'
 import type { Command, Io } from '#system/process/command.ts'
 import { short } from '#gitops/trust/accept.ts'
 import { readSigners } from '#gitops/trust/signers-file.ts'
+import { searchPath } from '#cli/files/search-path.ts'
 
 const usage = `Usage: gslbd verify [PATH] --base BASE --allowed-signers FILE [--head HEAD]
 
@@ -38,7 +39,7 @@ export const verify: Command = {
     if (values.base === undefined) throw new UsageError('give --base: what is accepted')
     const signersPath = values['allowed-signers']
     if (signersPath === undefined) throw new UsageError('give --allowed-signers')
-    const place = openGitPlace(path)
+    const place = openGitPlace(path, searchPath())
     if (!place.ok) return fail(io, Exit.Usage, place.error)
     const base = await commitNamed(place.value, values.base)
     const head = base.ok ? await commitNamed(place.value, values.head) : base

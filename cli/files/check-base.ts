@@ -31,6 +31,7 @@ import {
 } from '#gitops/checkout/git-tree.ts'
 import type { GitPlace } from '#gitops/checkout/git-tree.ts'
 import { verifyBetween } from './signatures.ts'
+import { searchPath } from './search-path.ts'
 
 /** How the sentence begins that says that the base is no measure. */
 export const notCompared = 'not compared: '
@@ -75,7 +76,7 @@ export async function compareWithBase(
   after: Checked,
   parts: ComparisonParts,
 ): Promise<Result<BaseComparison, string>> {
-  const found = openGitPlace(path)
+  const found = openGitPlace(path, searchPath())
   if (!found.ok) return err(`--base needs a checkout of git: ${found.error}`)
   const place = found.value
   const commit = await commitNamed(place, base)

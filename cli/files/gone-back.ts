@@ -9,6 +9,7 @@ import { gitLimits } from '#gitops/limits.ts'
 import { lenientPolicy } from '#settings/check-policy.ts'
 import { blobsIn, repairsIn } from './earlier-commits.ts'
 import { commitNamed, filesOfCommit, openGitPlace } from '#gitops/checkout/git-tree.ts'
+import { searchPath } from './search-path.ts'
 
 export interface PlannedChange {
   /** In the checkout that has the commits. */
@@ -27,7 +28,7 @@ export interface PlannedChange {
 /** undefined: it does not, or no commits lead from the base to the head. */
 export async function goneBackTo(change: PlannedChange): Promise<EarlierState | undefined> {
   const { directory, base, head, blobs, policyTests, movedBetween } = change
-  const found = openGitPlace(directory)
+  const found = openGitPlace(directory, searchPath())
   if (base === '' || blobs === null || !found.ok) return undefined
   const place = found.value
   const { graph } = place

@@ -30,6 +30,7 @@ import { shrinkHeap } from '#lib/memory/exposed-collector.ts'
 import { collectSooner } from '#lib/memory/heap-growth.ts'
 import { err, ok } from '#lib/result.ts'
 import type { Result } from '#lib/result.ts'
+import { searchPath } from '#cli/files/search-path.ts'
 
 export interface FoundSide {
   /** As it was asked for. */
@@ -210,7 +211,7 @@ class Finder {
 
   #openPlace(): Result<GitPlace, string> {
     if (this.#place !== undefined) return ok(this.#place)
-    const opened = openGitPlace(this.#directory)
+    const opened = openGitPlace(this.#directory, searchPath())
     if (opened.ok) this.#place = opened.value
     return opened
   }

@@ -13,6 +13,7 @@ import {
 } from '#gitops/checkout/git-tree.ts'
 import { err, ok } from '#lib/result.ts'
 import type { Result } from '#lib/result.ts'
+import { searchPath } from '#cli/files/search-path.ts'
 
 export interface ReviewParts {
   readonly path: string
@@ -221,7 +222,7 @@ interface ReviewBase {
  * sentence; also that the two have nothing in common here.
  */
 async function reviewBase(path: string, base: string): Promise<Result<ReviewBase, string>> {
-  const place = openGitPlace(path)
+  const place = openGitPlace(path, searchPath())
   if (!place.ok) return err(`--base needs a checkout of git: ${place.error}`)
   const commit = await commitNamed(place.value, base)
   if (!commit.ok) return err(`the base is not here: ${commit.error}`)

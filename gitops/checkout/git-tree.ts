@@ -22,10 +22,15 @@ export interface GitPlace {
   readonly isShallow: boolean
   /** Where it came from; '' when it has no remote. */
   readonly remote: string
+  /** Where git is looked for. */
+  readonly searchPath: string
 }
 
-/** @param path of a directory. Errors: a clause. */
-export function openGitPlace(path: string): Result<GitPlace, string> {
+/**
+ * @param path of a directory. Errors: a clause.
+ * @param searchPath where git is looked for
+ */
+export function openGitPlace(path: string, searchPath: string): Result<GitPlace, string> {
   const fault = folderFault(path)
   if (fault !== undefined) return err(fault)
   const folder = realpathSync(path)
@@ -35,7 +40,8 @@ export function openGitPlace(path: string): Result<GitPlace, string> {
   const driver = createDiskDriver(gitdir)
   const isShallow = existsSync(join(gitdir, 'shallow'))
   const remote = remoteOf(gitdir)
-  return ok({ driver, graph: new CommitGraph(driver), place: placeIn(folder), isShallow, remote })
+  const graph = new CommitGraph(driver)
+  return ok({ driver, graph, place: placeIn(folder), isShallow, remote, searchPath })
 }
 
 function remoteOf(gitdir: string): string {
@@ -47,8 +53,8 @@ function remoteOf(gitdir: string): string {
 
 /** A commit that is here. Errors: a sentence. */
 export async function commitNamed(place: GitPlace, ref: string): Promise<Result<string, string>> {
-  const { driver, graph, remote } = place
-  const named = resolveCommit(driver, ref)
+  const { driver, graph, remote, searchPath } = place
+  const named = resolveCommit(driver, ref, searchPath)
   const commit = named.ok ? await graph.commit(named.value) : named
   if (named.ok && commit.ok) return named
   const fault = named.ok ? `"${ref}" is ${named.value}, which is not here` : named.error

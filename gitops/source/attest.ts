@@ -9,6 +9,8 @@ import { attestationRefPrefix, makeAttestation } from '#gitops/trust/attestation
 import { CommitGraph } from '#gitops/git/commit-graph.ts'
 import type { GitDriver } from '#gitops/git/objects/driver.ts'
 import type { SshPrivateKey } from '#gitops/trust/openssh-key.ts'
+import { gitLimits } from '#gitops/limits.ts'
+import { gitEnvironment } from './git-program.ts'
 import { findGitdir } from './origin.ts'
 
 /**
@@ -41,13 +43,22 @@ function isBare(gitdir: string): boolean {
 }
 
 /**
+ * @param searchPath where git is looked for
  * @param name what git takes (gitrevisions(7)): an object id, `HEAD`, a branch or a tag, and steps
  *   such as `~2` or `^`. Errors: a sentence.
  */
-export function resolveCommit({ gitdir }: GitDriver, name: string): Result<string, string> {
+export function resolveCommit(
+  { gitdir }: GitDriver,
+  name: string,
+  searchPath: string,
+): Result<string, string> {
   const question = ['rev-parse', '--verify', '--quiet', '--end-of-options', `${name}^{commit}`]
-  const told = spawnSync('git', ['-c', 'safe.directory=*', '--git-dir', gitdir, ...question], {
+  // It may be a stranger's repository.
+  const told = spawnSync('git', ['--git-dir', gitdir, ...question], {
     encoding: 'utf8',
+    env: gitEnvironment(searchPath, []),
+    timeout: gitLimits.revisionMs,
+    killSignal: 'SIGKILL',
   })
   if (told.error !== undefined)
     return err(`git cannot be asked for "${name}" (${told.error.message})`)

@@ -47,9 +47,8 @@ export interface GitOutcome {
   readonly said: string
 }
 
-/** No hooks, no other protocol, nothing in the background. */
+/** No hooks, nothing in the background. */
 const alone = [
-  'protocol.allow=never',
   'core.hooksPath=/dev/null',
   'gc.auto=0',
   'maintenance.auto=false',
@@ -63,27 +62,38 @@ const blockBytes = 512
 const listMemory = 'ulimit -v 1048576 && '
 const limited = 'ulimit -f "$1" && shift && exec git "$@"'
 
+/**
+ * Without the settings of this machine and of the person. Whatever a repository's own say, git
+ * speaks no other protocols than these, and fetches nothing that is missing by itself.
+ */
+export function gitEnvironment(
+  searchPath: string,
+  protocols: readonly string[],
+): Record<string, string> {
+  return {
+    PATH: searchPath,
+    LC_ALL: 'C',
+    HOME: '/nonexistent',
+    GIT_CONFIG_NOSYSTEM: '1',
+    GIT_CONFIG_GLOBAL: '/dev/null',
+    GIT_ATTR_NOSYSTEM: '1',
+    GIT_TERMINAL_PROMPT: '0',
+    GIT_NO_LAZY_FETCH: '1',
+    GIT_ALLOW_PROTOCOL: protocols.join(':'),
+  }
+}
+
 /** @throws RemoteError when it takes too long, says too much or is not there */
 export async function runGit(program: GitProgram, args: readonly string[]): Promise<GitOutcome> {
   const { name, searchPath, protocols, env, limits, stop } = program
   const blocks = String(Math.ceil(limits.bytesMax / blockBytes))
-  const line = args[0] === 'ls-remote' ? listMemory + limited : limited
-  const allowed = protocols.map((protocol) => `protocol.${protocol}.allow=always`)
-  const settings = [...alone, ...allowed].flatMap((setting) => ['-c', setting])
+  const line = args.includes('ls-remote') ? listMemory + limited : limited
+  const settings = alone.flatMap((setting) => ['-c', setting])
   const child = spawn('/bin/sh', ['-c', line, 'git', blocks, ...settings, ...args], {
     // Its own group: what git has started is ended with it.
     detached: true,
     stdio: ['ignore', 'pipe', 'pipe'],
-    env: {
-      PATH: searchPath,
-      LC_ALL: 'C',
-      HOME: '/nonexistent',
-      GIT_CONFIG_NOSYSTEM: '1',
-      GIT_CONFIG_GLOBAL: '/dev/null',
-      GIT_ATTR_NOSYSTEM: '1',
-      GIT_TERMINAL_PROMPT: '0',
-      ...env,
-    },
+    env: { ...gitEnvironment(searchPath, protocols), ...env },
   })
   let failure: RemoteError | undefined
   const end = (error: RemoteError): void => {

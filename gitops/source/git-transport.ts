@@ -69,8 +69,11 @@ export function createGitTransport(remote: Remote): GitTransport {
       const quick = isHttp ? await httpRefs(remote, prefix) : undefined
       if (quick !== undefined) return quick
       const pattern = prefix.endsWith('/') ? `${prefix}*` : prefix
-      // What the server says of itself, and whether it is one of Git, is only in the trace.
-      const outcome = await run(['ls-remote', '--', url, pattern], { GIT_TRACE_PACKET: '1' })
+      // Outside any repository. What the server says of itself, and whether it is
+      // one of Git, is only in the trace.
+      const outcome = await run(['--git-dir=/dev/null', 'ls-remote', '--', url, pattern], {
+        GIT_TRACE_PACKET: '1',
+      })
       const said = outcome.said.replaceAll(/^.*packet: .*\n?/gm, '')
       check({ ...outcome, said })
       if (outcome.said === said) throw new RemoteError(failureOf(notGit, url, access))
@@ -163,9 +166,12 @@ function httpEnvironment({ url, credentials, access }: Remote): GitProgram['env'
   const colon = credentials.indexOf(':')
   return {
     ...cas,
-    GIT_CONFIG_COUNT: '1',
-    GIT_CONFIG_KEY_0: `credential.${new URL(url).origin}.helper`,
-    GIT_CONFIG_VALUE_0:
+    GIT_CONFIG_COUNT: '2',
+    // Empty: no other helper is asked, or told them.
+    GIT_CONFIG_KEY_0: 'credential.helper',
+    GIT_CONFIG_VALUE_0: '',
+    GIT_CONFIG_KEY_1: `credential.${new URL(url).origin}.helper`,
+    GIT_CONFIG_VALUE_1:
       '!say() { printf "username=%s\\npassword=%s\\n" "$GSLB_U" "$GSLB_P"; }; say',
     GSLB_U: credentials.slice(0, colon),
     GSLB_P: credentials.slice(colon + 1),
@@ -328,7 +334,8 @@ function detailOf(said: string): string {
     .filter((line) => /\S/.test(line) && !/^(remote:|@@)/.test(line))
   const telling = lines.filter((line) => failures.some(([says]) => says.test(line)))
   const [first = lines.at(-1) ?? 'git ended without a word'] = telling
-  const line = printable(first.replaceAll(/^[\s@]+|[\s@]+$/g, ''))
+  const words = first.replaceAll(/^[\s@]+|[\s@]+$/g, '')
+  const line = printable(words.replace(/^fatal: (unable to access '.*?': )?/, ''))
   return /[.!]$/.test(line) ? line : `${line}.`
 }
 

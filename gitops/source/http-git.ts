@@ -6,14 +6,15 @@ import type { StagedObjects } from '#gitops/git/objects/driver.ts'
 import { gitLimits } from '#gitops/limits.ts'
 import type { Push } from './config-source.ts'
 import { lateAnswer } from './git-program.ts'
+import type { RemoteLimits } from './git-program.ts'
 
 export interface HttpRemote {
   /** Without credentials. */
   readonly url: string
   /** `user:password`, or ''. */
   readonly credentials: string
-  /** Each call throws a `RemoteError` after so long without an octet. */
-  readonly limits: { readonly idleMs: number }
+  /** Each call throws a `RemoteError` after so long without an octet, and after so long in all. */
+  readonly limits: Pick<RemoteLimits, 'idleMs' | 'totalMs'>
   readonly stop: AbortSignal
 }
 
@@ -71,7 +72,9 @@ async function attempt<T>(
   act: (ask: (question: Question) => Promise<string[]>) => Promise<T>,
 ): Promise<T | undefined> {
   const late = new AbortController()
-  const idle = setTimeout(() => late.abort(), limits.idleMs)
+  const giveUp = (): void => late.abort()
+  const idle = setTimeout(giveUp, limits.idleMs)
+  const total = setTimeout(giveUp, limits.totalMs)
   const signal = AbortSignal.any([stop, late.signal])
   const headers = { 'git-protocol': 'version=2', ...authorization(credentials) }
   const ask = async ({ path, service, body: sent }: Question): Promise<string[]> => {
@@ -100,6 +103,7 @@ async function attempt<T>(
     return undefined
   } finally {
     clearTimeout(idle)
+    clearTimeout(total)
     // What was not read ends, too.
     late.abort()
   }

@@ -43,7 +43,7 @@ beforeAll(async () => {
 })
 
 async function compiled(): Promise<Bundle> {
-  const place = openGitPlace(box.at('repo'))
+  const place = openGitPlace(box.at('repo'), process.env['PATH'] ?? '')
   const read = place.ok ? await filesOfCommit(place.value, commit) : place
   if (!read.ok) throw new Error(read.error)
   const result = createCompiler({ checkPolicy: lenientPolicy }).compile(read.value, { commit })

@@ -1,9 +1,11 @@
 import assert from 'node:assert/strict'
-import { mkdirSync } from 'node:fs'
-import { beforeAll, test } from 'vitest'
+import { chmodSync, mkdirSync, readFileSync } from 'node:fs'
+import { beforeAll, onTestFinished, test, vi } from 'vitest'
 import { findRepository, resolveCommit } from '#gitops/source/attest.ts'
 import { createDiskDriver } from '#gitops/git/disk-driver.ts'
 import { gitSandbox } from '../../../support/git-sandbox.ts'
+
+const searchPath = process.env['PATH'] ?? ''
 
 /** A checkout with a merge on top of three commits, two tags and a side branch. */
 function scene(atEnd: (remove: () => void) => void) {
@@ -43,7 +45,7 @@ test('names of commits mean what they mean to git', () => {
   ]
   for (const name of names) {
     assert.deepEqual(
-      resolveCommit(driver, name),
+      resolveCommit(driver, name, searchPath),
       { ok: true, value: git('rev-parse', `${name}^{commit}`) },
       name,
     )
@@ -59,7 +61,7 @@ const wrong: readonly [name: string, error: RegExp][] = [
 ]
 for (const [name, error] of wrong) {
   test(`"${name}" is refused with a reason`, () => {
-    const resolved = resolveCommit(made.driver, name)
+    const resolved = resolveCommit(made.driver, name, searchPath)
     assert(!resolved.ok)
     assert.match(resolved.error, error)
   })
@@ -78,4 +80,18 @@ test('a repository is found from anywhere in its checkout, and told from a bare 
   const missing = findRepository(box.at('elsewhere'))
   assert(!missing.ok)
   assert.match(missing.error, /elsewhere is not a Git repository/)
+})
+
+test("a stranger's repository is read without this machine's settings, and fetches nothing", () => {
+  const { box, driver } = made
+  box.write('bin/git', '#!/bin/sh\n{ printf "%s " "$@"; echo; /usr/bin/env; } >"$0.log"\n')
+  chmodSync(box.at('bin/git'), 0o755)
+  vi.stubEnv('GIT_CONFIG_PARAMETERS', "'a.b=c'")
+  onTestFinished(() => void vi.unstubAllEnvs())
+  resolveCommit(driver, 'HEAD', box.at('bin'))
+  const [words = '', ...env] = readFileSync(box.at('bin/git.log'), 'utf8').split('\n')
+  assert.match(words, /^--git-dir \S+ rev-parse /)
+  for (const line of ['GIT_ALLOW_PROTOCOL=', 'GIT_NO_LAZY_FETCH=1', 'GIT_CONFIG_GLOBAL=/dev/null'])
+    assert(env.includes(line), line)
+  assert(!env.some((line) => line.startsWith('GIT_CONFIG_PARAMETERS=')))
 })

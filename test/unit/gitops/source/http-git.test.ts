@@ -1,6 +1,10 @@
-// The lines of Git's answers over HTTP: read when they are whole, refused otherwise.
-import { expect, test } from 'vitest'
-import { packetLines } from '#gitops/source/http-git.ts'
+// Git's answers over HTTP: read when they are whole and in time, refused otherwise.
+import { createServer } from 'node:http'
+import type { ServerResponse } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { expect, onTestFinished, test } from 'vitest'
+import { httpRefs, packetLines } from '#gitops/source/http-git.ts'
+import type { HttpRemote } from '#gitops/source/http-git.ts'
 import { Random } from '#lib/random.ts'
 import { laneCount } from '#test/support/lane.ts'
 import { testSeed } from '#test/support/random.ts'
@@ -38,4 +42,29 @@ test('whatever octets change, lines come out or an error', () => {
       expect((error as Error).message).toMatch(/no packet|the end is missing/)
     }
   }
+})
+
+/** @param totalMs that a call may take */
+async function remote(
+  answer: (response: ServerResponse) => void,
+  totalMs = 60_000,
+): Promise<HttpRemote> {
+  const server = createServer((_, response) => answer(response))
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  onTestFinished(() => {
+    server.closeAllConnections()
+    server.close()
+  })
+  const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
+  const { signal: stop } = new AbortController()
+  return { url, credentials: '', limits: { idleMs: 60_000, totalMs }, stop }
+}
+
+test('a server that sends an octet now and then is given up, too', async () => {
+  const trickling = await remote((response) => {
+    response.writeHead(200, { 'content-type': 'application/x-git-upload-pack-advertisement' })
+    const beat = setInterval(() => response.write('0'), 20)
+    response.on('close', () => clearInterval(beat))
+  }, 300)
+  await expect(httpRefs(trickling, 'refs/heads/')).rejects.toThrow('did not answer in time')
 })

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { readdirSync } from 'node:fs'
+import { chmodSync, existsSync, readdirSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import { test } from 'vitest'
 import type { ConfigSource } from '#gitops/source/config-source.ts'
@@ -257,6 +257,21 @@ test('credentials do not follow to where the address leads', async () => {
   assert(!head.ok && head.error.code === 'Unauthorized')
   other.authorization = ''
   assert((await open(url, 'other').head()).ok)
+})
+
+test('credentials are not told to a helper of the repository that gslbd starts in', async () => {
+  const { box, push, server, open } = await scene()
+  push()
+  server.authorization = 'Basic b3RoZXI='
+  const repo = box.at('repo')
+  box.git(repo, 'config', 'credential.helper', `!cat >>${box.at('told')}; :`)
+  const program = box.run('sh', ['-c', 'command -v git'])
+  box.write('bin/git', `#!/bin/sh\ncd ${repo} && exec ${program} "$@"\n`)
+  chmodSync(box.at('bin/git'), 0o755)
+  const url = server.url('config.git').replace('//', '//reader:s3cret@')
+  const head = await open(url, 'other', `${box.at('bin')}:${httpAccess.searchPath}`).head()
+  assert(!head.ok && head.error.code === 'Unauthorized')
+  assert(!existsSync(box.at('told')))
 })
 
 test('a server of the older protocol is followed, with commits and without', async () => {
