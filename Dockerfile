@@ -10,7 +10,7 @@ COPY . .
 RUN node bin/program-tree.ts --output /program
 
 FROM ${BASE}
-# Libraries of Node; git and ssh for remotes over SSH and for backups; a user of its own.
+# Libraries of Node; git and ssh for remotes and for backups; a user of its own.
 RUN if ! command -v git >/dev/null; then \
     apt-get update && apt-get install --yes --no-install-recommends \
       ca-certificates git libatomic1 libstdc++6 openssh-client && rm -rf /var/lib/apt/lists/*; \

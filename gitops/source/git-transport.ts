@@ -1,6 +1,6 @@
 // Git over SSH and HTTP(S) with the git program: pinned host keys, the node's own key or token, no
 // prompts. What HTTP can do without a process is tried first.
-import { existsSync, readdirSync, rmSync, statSync } from 'node:fs'
+import { existsSync, mkdirSync, readdirSync, renameSync, rmSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { sha256Advice } from '#gitops/git/repository-format.ts'
 import type { GitDriver } from '#gitops/git/objects/driver.ts'
@@ -36,7 +36,7 @@ export interface Remote {
 export interface GitTransport {
   /** Refs that start with `prefix`, as the remote has them now. Moves no objects. */
   list(prefix: string): Promise<ReadonlyMap<string, string>>
-  /** Brings a ref and its history into the mirror. */
+  /** Brings a ref and its history into the mirror; what fails leaves nothing there. */
   fetch(gitdir: string, ref: string): Promise<void>
   /**
    * Moves `ref` from where the push expects it.
@@ -89,14 +89,8 @@ export function createGitTransport(remote: Remote): GitTransport {
       const [, branch] = /^refs\/heads\/(.+)$/.exec(ref) ?? []
       const refspec = branch === undefined ? ref : `+${ref}:refs/remotes/origin/${branch}`
       const quiet = ['--no-tags', '--no-write-fetch-head', '--no-recurse-submodules', '--refmap=']
-      const clear = leftoversFrom(join(gitdir, 'objects/pack'))
-      try {
-        check(
-          await run([`--git-dir=${gitdir}`, 'fetch', '--progress', ...quiet, '--', url, refspec]),
-        )
-      } catch (error) {
-        throw clear() < limits.bytesMax ? error : tooLarge(url, limits)
-      }
+      const words = [`--git-dir=${gitdir}`, 'fetch', '--progress', ...quiet, '--', url, refspec]
+      await fetchApart(gitdir, program, async (apart) => check(await run(words, apart)))
     },
     async push(mirror, ref, push) {
       const quick = isHttp ? await httpPush(remote, ref, push) : undefined
@@ -117,9 +111,12 @@ export function createGitTransport(remote: Remote): GitTransport {
 
 function refusalOf(reason: string): string {
   if (reason === '') return ''
+  const refusal = `The Git server refused the commit: ${printable(reason)}.`
+  // It could not store what it was sent.
+  if (reason.startsWith('unpack')) return refusal
   return (
-    `The Git server refused the commit: ${printable(reason)}. The branch may be protected, ` +
-    'or the key or token may only read; allow it to push.'
+    `${refusal} The branch may be protected, or the key or token may only read; allow it ` +
+    'to push.'
   )
 }
 
@@ -129,19 +126,35 @@ function protocolsOf(url: string): readonly string[] {
   return url.startsWith('http:') ? ['http', 'https'] : ['ssh']
 }
 
-/** @returns removes what git has begun since and not ended, and tells the bytes of the largest. */
-function leftoversFrom(folder: string): () => number {
-  const list = (): string[] => readdirSync(folder).filter((name) => name.startsWith('tmp_pack_'))
-  const before = new Set(list())
-  return () => {
-    let bytesMax = 0
-    for (const name of list()) {
-      if (before.has(name)) continue
-      const path = join(folder, name)
-      bytesMax = Math.max(bytesMax, statSync(path, { throwIfNoEntry: false })?.size ?? 0)
-      rmSync(path, { force: true })
+/**
+ * What arrives goes into the mirror when it is whole. Git may pack there meanwhile: its unfinished
+ * files are not told from those of a fetch.
+ */
+async function fetchApart(
+  gitdir: string,
+  { name, limits }: GitProgram,
+  fetch: (apart: GitProgram['env']) => Promise<void>,
+): Promise<void> {
+  const apart = join(gitdir, 'arriving')
+  const packs = join(apart, 'pack')
+  const objects = join(gitdir, 'objects')
+  rmSync(apart, { recursive: true, force: true })
+  mkdirSync(packs, { recursive: true })
+  try {
+    await fetch({
+      GIT_OBJECT_DIRECTORY: apart,
+      GIT_ALTERNATE_OBJECT_DIRECTORIES: JSON.stringify(objects),
+    })
+    // The index comes last: with it the objects are there.
+    const isIndex = (file: string): number => Number(file.endsWith('.idx'))
+    for (const file of readdirSync(packs).toSorted((a, b) => isIndex(a) - isIndex(b))) {
+      renameSync(join(packs, file), join(objects, 'pack', file))
     }
-    return bytesMax
+  } catch (error) {
+    const sizes = readdirSync(packs).map((file) => statSync(join(packs, file)).size)
+    throw Math.max(0, ...sizes) < limits.bytesMax ? error : tooLarge(name, limits)
+  } finally {
+    rmSync(apart, { recursive: true, force: true })
   }
 }
 
@@ -254,6 +267,11 @@ const sha256Sentence = `It names its objects by SHA-256. ${sha256Advice}`
 
 /** In this order: what ssh says comes before what git makes of it. */
 const failures: readonly Failure[] = [
+  [
+    /^(?:error|fatal): .*(?:unable to create|insufficient permission|read-only file system)/im,
+    'Unreadable',
+    () => 'Check the disk of the data directory, and the owner and mode of what is in it.',
+  ],
   [/mismatched algorithms|repository's object format/i, 'ObjectFormat', () => sha256Sentence],
   [
     /host identification has changed|host key verification failed|host key is known for/i,
@@ -262,7 +280,7 @@ const failures: readonly Failure[] = [
       `Its host key is not one that is believed. If it is the right server, ${pinAdvice(knownHostsPath)}`,
   ],
   [
-    /permission denied|unprotected private key|load key|too many authentication failures/i,
+    /permission denied \(|unprotected private key|load key|too many authentication failures/i,
     'Unauthorized',
     ({ keyPath }) =>
       `It did not let the key ${keyPath} (gitops.sshKey) in. Give the server its public half, ` +

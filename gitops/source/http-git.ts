@@ -59,10 +59,17 @@ export function httpPush(
   return attempt(remote, async (ask) => {
     const command = `${expected ?? zeroId} ${commit} ${ref}\0 report-status object-format=sha1`
     const body = Buffer.concat([Buffer.from(`${packet(command)}0000`), packOf(objects)])
-    const lines = await ask({ path: `/git-${service}`, service, body })
-    if (lines.includes(`ok ${ref}`)) return ''
-    return lines.find((line) => line.startsWith(`ng ${ref} `))?.slice(`ng ${ref} `.length)
+    return reasonIn(await ask({ path: `/git-${service}`, service, body }), ref)
   })
+}
+
+/** Reads report-status, gitprotocol-pack(5). '': the ref has moved; undefined: it does not say. */
+export function reasonIn(lines: readonly string[], ref: string): string | undefined {
+  const [unpacked = ''] = lines
+  if (!unpacked.startsWith('unpack ')) return undefined
+  if (unpacked !== 'unpack ok') return unpacked
+  if (lines.includes(`ok ${ref}`)) return ''
+  return lines.find((line) => line.startsWith(`ng ${ref} `))?.slice(`ng ${ref} `.length)
 }
 
 const zeroId = '0'.repeat(40)
@@ -77,7 +84,14 @@ async function attempt<T>(
   const total = setTimeout(giveUp, limits.totalMs)
   const signal = AbortSignal.any([stop, late.signal])
   const headers = { 'git-protocol': 'version=2', ...authorization(credentials) }
-  const ask = async ({ path, service, body: sent }: Question): Promise<string[]> => {
+  const ask = async (question: Question): Promise<string[]> =>
+    packetLines(
+      await hear(question).catch(() => {
+        throw new Unusable('no answer')
+      }),
+    )
+  /** @throws what fetch does */
+  const hear = async ({ path, service, body: sent }: Question): Promise<Buffer> => {
     const more = {
       method: 'POST',
       headers: { ...headers, 'content-type': `application/x-git-${service}-request` },
@@ -87,18 +101,19 @@ async function attempt<T>(
     const { status, headers: told, body } = await fetch(url + path, init)
     const kind = sent === undefined ? 'advertisement' : 'result'
     const isGit = told.get('content-type') === `application/x-git-${service}-${kind}`
-    if (status !== 200 || !isGit) throw new Error('not as asked for')
+    if (status !== 200 || !isGit) throw new Unusable('not as asked for')
     const heard = async function* (): AsyncGenerator<Uint8Array> {
       for await (const part of (body ?? []) as AsyncIterable<Uint8Array>) {
         idle.refresh()
         yield part
       }
     }
-    return packetLines(Buffer.from(await boundedBytes(heard(), gitLimits.programOutputBytesMax)))
+    return Buffer.from(await boundedBytes(heard(), gitLimits.programOutputBytesMax))
   }
   try {
     return await act(ask)
-  } catch {
+  } catch (error) {
+    if (!(error instanceof Unusable)) throw error
     if (late.signal.aborted) throw lateAnswer(url)
     return undefined
   } finally {
@@ -129,25 +144,28 @@ export function packetLines(bytes: Buffer): string[] {
   for (let at = 0; at < bytes.length;) {
     const head = bytes.toString('latin1', at, at + 4)
     const length = /^[0-9a-f]{4}$/i.test(head) ? Number.parseInt(head, 16) : -1
-    if (length < 0 || length === 3 || at + length > bytes.length) throw new Error('no packet')
+    if (length < 0 || length === 3 || at + length > bytes.length) throw new Unusable('no packet')
     isEnded = length === 0
     if (length >= 4) lines.push(bytes.toString('utf8', at + 4, at + length).replace(/\n$/, ''))
     at += Math.max(4, length)
   }
-  if (!isEnded) throw new Error('the end is missing')
+  if (!isEnded) throw new Unusable('the end is missing')
   return lines
 }
 
 /** @throws where a line is no ref */
-function refsIn(lines: readonly string[], prefix: string): ReadonlyMap<string, string> {
+export function refsIn(lines: readonly string[], prefix: string): ReadonlyMap<string, string> {
   const refs = new Map<string, string>()
   for (const line of lines) {
     const [, oid = '', ref = ''] = /^([0-9a-f]{40}) ([^\s\0]+)(?:\0.*)?$/.exec(line) ?? []
-    if (ref === '') throw new Error('not a ref')
+    if (ref === '') throw new Unusable('not a ref')
     if (ref.startsWith(prefix)) refs.set(ref, oid)
   }
   return refs
 }
+
+/** An answer that cannot be used. */
+class Unusable extends Error {}
 
 const objectTypes = { commit: 1, tree: 2, blob: 3 } as const
 

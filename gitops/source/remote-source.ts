@@ -72,7 +72,10 @@ class RemoteSource implements ConfigSource {
     if ((await this.#mirror.readCommit(head)).ok) return ok(undefined)
     const fetched = await this.#fetchRef(this.#headRef)
     // What the remote sent builds on objects that the mirror should have.
-    if (!fetched.ok && fetched.error.code === 'Unreadable') this.discard()
+    if (!fetched.ok && fetched.error.code === 'Unreadable') {
+      // Where the disk refuses that, too, the first reason is the one to tell.
+      await this.#ask(async () => this.discard())
+    }
     return fetched
   }
 

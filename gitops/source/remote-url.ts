@@ -62,7 +62,8 @@ function decoded(text: string): string {
 }
 
 function pairOf(credentials: string): string {
-  if (credentials === '' || credentials.includes(':')) return credentials
-  // Forges take a token as the password of any user; GitHub documents this user's name.
-  return `x-access-token:${credentials}`
+  if (credentials === '' || credentials.indexOf(':') > 0) return credentials
+  // Forges take a token as the password of any user, but git sends none without a user; GitHub
+  // documents this one's name.
+  return `x-access-token:${credentials.replace(/^:/, '')}`
 }

@@ -37,10 +37,10 @@ export class PushFairness {
   /** Before a new batch; 0: it is this node's turn. @param random 0 up to, not including, 1 */
   yieldMs(nowMs: number, random: number): number {
     const { writeRivalsMs, writeRowMs, writeWinsMax, writeWinsAmongRivalsMax } = gitLimits
-    const isAmongRivals =
-      nowMs - this.#metAtMs < writeRivalsMs || nowMs - this.#rowFromMs >= writeRowMs
+    const isMet = nowMs - this.#metAtMs < writeRivalsMs
+    const isAmongRivals = isMet || nowMs - this.#rowFromMs >= writeRowMs
     const others =
-      Math.max(this.#fetchMs, this.#roundMs) + this.#roundMs * (roundsOfOthers + random)
+      Math.max(isMet ? this.#fetchMs : 0, this.#roundMs) + this.#roundMs * (roundsOfOthers + random)
     const room = Math.min(others, gitLimits.writeRoomMaxMs)
     // A node that was idle for so long has made room already.
     const idleMs = nowMs - this.#wonAtMs

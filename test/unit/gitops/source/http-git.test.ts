@@ -3,7 +3,7 @@ import { createServer } from 'node:http'
 import type { ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { expect, onTestFinished, test } from 'vitest'
-import { httpRefs, packetLines } from '#gitops/source/http-git.ts'
+import { httpRefs, packetLines, reasonIn, refsIn } from '#gitops/source/http-git.ts'
 import type { HttpRemote } from '#gitops/source/http-git.ts'
 import { Random } from '#lib/random.ts'
 import { laneCount } from '#test/support/lane.ts'
@@ -67,4 +67,29 @@ test('a server that sends an octet now and then is given up, too', async () => {
     response.on('close', () => clearInterval(beat))
   }, 300)
   await expect(httpRefs(trickling, 'refs/heads/')).rejects.toThrow('did not answer in time')
+})
+
+const main = 'refs/heads/main'
+test.each([
+  [['unpack ok', `ok ${main}`], ''],
+  [['unpack ok', `ng ${main} protected branch`], 'protected branch'],
+  [['unpack no space left', `ok ${main}`], 'unpack no space left'],
+  [
+    ['unpack index-pack abnormal exit', `ng ${main} unpacker error`],
+    'unpack index-pack abnormal exit',
+  ],
+  [['unpack ok', 'ok refs/heads/other'], undefined],
+  [['unpack ok'], undefined],
+  [[`ok ${main}`], undefined],
+  [[], undefined],
+])('a push that is answered by %j: %j', (lines, reason) => {
+  expect(reasonIn(lines, main)).toBe(reason)
+})
+
+test('refs are read up to what the server says of itself; another line is refused', () => {
+  const oid = 'a'.repeat(40)
+  const lines = [`${oid} HEAD\0agent=g`, `${oid} ${main}`, `${oid} refs/tags/v1`]
+  expect(Array.from(refsIn(lines, 'refs/heads/'))).toEqual([[main, oid]])
+  for (const line of ['', oid, `${oid.slice(1)} ${main}`, `${oid} ${main} x`, `ERR ${main}`])
+    expect(() => refsIn([line], ''), line).toThrow('not a ref')
 })

@@ -274,6 +274,38 @@ test('credentials are not told to a helper of the repository that gslbd starts i
   assert(!existsSync(box.at('told')))
 })
 
+const broken: readonly [title: string, said: string, code: string, says: RegExp][] = [
+  ['cut', 'fatal: early EOF', 'ConnectionFailed', /early EOF. Look at the Git server/],
+  [
+    'refused by the disk',
+    'error: unable to create temporary file: Permission denied',
+    'Unreadable',
+    /unable to create.*Check the disk of the data directory/,
+  ],
+]
+for (const [title, said, code, says] of broken) {
+  test(`a fetch that is ${title} says so, and leaves alone what git packs meanwhile`, async () => {
+    const { box, push, server, open } = await scene()
+    const head = push()
+    const packing = box.at('other/gitops/mirror.git/objects/pack/tmp_pack_1')
+    box.write('bin/git', `#!/bin/sh\ntruncate -s 1000000 ${packing}; echo "${said}" >&2; exit 1\n`)
+    chmodSync(box.at('bin/git'), 0o755)
+    const searchPath = `${box.at('bin')}:${httpAccess.searchPath}`
+    const fetched = await open(server.url('config.git'), 'other', searchPath).fetch(head)
+    assert(!fetched.ok)
+    assert.equal(fetched.error.code, code)
+    assert.match(fetched.error.reason, says)
+    // A mirror that cannot be used is fetched anew.
+    assert.equal(existsSync(packing), code !== 'Unreadable')
+  })
+}
+
+test('a token without a user gets one: git sends none without', () => {
+  const parsed = parseRemoteUrl('https://:t0ken@git.example.com/config.git', '')
+  assert(parsed.ok && parsed.value.kind === 'http')
+  assert.equal(parsed.value.credentials, 'x-access-token:t0ken')
+})
+
 test('a server of the older protocol is followed, with commits and without', async () => {
   const { box, bench, push, server, open } = await scene()
   server.isModern = false

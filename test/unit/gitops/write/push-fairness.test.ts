@@ -54,4 +54,6 @@ test('where a fetch takes long, the room is long enough for one', () => {
   fairness.meet(0, 20 * roundMs)
   fairness.meet(0)
   expect(pushUntilRoom(fairness, 0, roundMs).yieldMs).toBeGreaterThan(22 * roundMs)
+  const { yieldMs } = pushUntilRoom(fairness, writeRivalsMs, roundMs)
+  expect(yieldMs, 'when the other one is gone').toBeLessThan(5 * roundMs)
 })
