@@ -5,7 +5,7 @@ import type { MovedBetween, NameOutline } from '#compiler/lower/name-outline.ts'
 import type { PolicyTests } from '#compiler/tree/policy-tests.ts'
 import { changedPaths } from '#gitops/guard/earlier.ts'
 import type { Blobs, EarlierState } from '#gitops/guard/earlier.ts'
-import { gitLimits } from '#gitops/limits.ts'
+import { judgeHead } from '#gitops/guard/guardrail.ts'
 import { lenientPolicy } from '#settings/check-policy.ts'
 import { blobsIn, repairsIn } from './earlier-commits.ts'
 import { commitNamed, filesOfCommit, openGitPlace } from '#gitops/checkout/git-tree.ts'
@@ -40,11 +40,6 @@ export async function goneBackTo(change: PlannedChange): Promise<EarlierState | 
   if (committed === undefined || !changedPaths(committed, blobs).next().done) return undefined
   const brought = await graph.newCommits(base, oid.value)
   if (!brought.ok || !brought.value.descends) return undefined
-  const names: string[] = []
-  for (const one of brought.value.commits) {
-    const commit = await graph.commit(one)
-    if (commit.ok) names.push(...commit.value.back)
-  }
   const compiler = createCompiler({ checkPolicy: lenientPolicy, policyTests, listsRemarks: false })
   const outlineOf = async (commit: string): Promise<NameOutline | undefined> => {
     const files = await filesOfCommit(place, commit)
@@ -53,8 +48,15 @@ export async function goneBackTo(change: PlannedChange): Promise<EarlierState | 
     // A copy: the compiler goes on in the memory of its own.
     return withMoves(result.outline(), Uint8Array.from(result.bundle.bytes), movedBetween)
   }
-  const distinct = [...new Set(names)].slice(-gitLimits.backNamesMax)
-  const named = { from: base, to: oid.value, names: distinct }
-  const repair = await repairsIn(place, outlineOf, null).of(named)
-  return typeof repair === 'string' ? undefined : repair.state
+  const [before, after] = [await outlineOf(base), await outlineOf(oid.value)]
+  if (before === undefined || after === undefined) return undefined
+  const { backs } = await judgeHead({
+    ...{ graph, commits: brought.value.commits, outlineOf, isOneChange: true },
+    accepted: { commit: base, outline: before },
+    head: { commit: oid.value, outline: after },
+    isOfApi: () => false,
+    mayOverride: () => false,
+    repairOf: repairsIn(place, outlineOf, null).of,
+  })
+  return backs.at(-1)?.repair.state
 }

@@ -30,6 +30,8 @@ export interface NamedChange {
   readonly from: string
   readonly to: string
   readonly names: readonly string[]
+  /** Whether what it does beyond the limits is again as that commit had it, by facts. */
+  readonly isBack: (commit: string) => Promise<boolean>
 }
 
 /** What a change goes back to. */

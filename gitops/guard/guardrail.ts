@@ -86,9 +86,13 @@ interface LinePoint {
   readonly isOverride: boolean
   /** What it, or a commit that it merges, says it goes back to. */
   readonly back: readonly string[]
+  /** The same, as `git revert` writes it by itself: nobody means more than this point. */
+  readonly reverts: readonly string[]
 }
 
-const notCommitted: LinePoint = { commit: '', isOfApi: false, isOverride: false, back: [] }
+const notCommitted: LinePoint = {
+  ...{ commit: '', isOfApi: false, isOverride: false, back: [], reverts: [] },
+}
 
 /** Positions are those of the line; -1 is the accepted commit. */
 class Judge {
@@ -145,7 +149,8 @@ class Judge {
   async #repairAmong(from: number, to: number): Promise<number | undefined> {
     if (to - from === 1 || (await this.#removesNames(from, to))) return undefined
     for (let at = to; at > from; at--) {
-      if (this.#line[at]!.back.length === 0) continue
+      const { back, reverts } = this.#line[at]!
+      if (back.length + reverts.length === 0) continue
       const breach = await this.#breach(at - 1, at)
       if (breach !== undefined && (await this.#goesBack(at - 1, at, breach))) return at
     }
@@ -189,25 +194,37 @@ class Judge {
     return middle
   }
 
-  async #breach(from: number, to: number): Promise<Breach | undefined> {
+  async #breach(from: number, to: number, earlier?: NameOutline): Promise<Breach | undefined> {
     const [before, after] = [await this.#outline(from), await this.#outline(to)]
     if (before === undefined || after === undefined) return undefined
-    return breachBetween(before, after)
+    return breachBetween(before, after, earlier)
   }
 
   /** Names may not go, whatever was before them. What is not committed says nothing. */
   async #goesBack(from: number, to: number, breach: Breach): Promise<boolean> {
     const commit = this.#commitAt(to)
     if (commit === '' || (await this.#removesNames(from, to))) return false
-    const { backNamesMax } = gitLimits
-    // Said in the change, or in a commit after it, as an override is.
-    const names = new Set(this.#line.slice(from + 1).flatMap(({ back }) => back))
     const repair = await this.#parts.repairOf({
-      ...{ from: this.#commitAt(from), to: commit, names: [...names].slice(0, backNamesMax) },
+      from: this.#commitAt(from),
+      to: commit,
+      names: this.#namesFor(from, to),
+      // Other files may have changed since, so that these mean something else.
+      isBack: async (earlier) => {
+        const then = await this.#look(earlier)
+        return then !== undefined && (await this.#breach(from, to, then)) === undefined
+      },
     })
     if (typeof repair === 'string') this.vainBack ||= repair
     else this.backs.push({ commit, breach, repair })
     return typeof repair !== 'string'
+  }
+
+  /** Newest first. Said in the change, or by a trailer of a commit after it, as an override is. */
+  #namesFor(from: number, to: number): readonly string[] {
+    const said = this.#line.slice(from + 1).toReversed()
+    const names = said.flatMap(({ back }) => back)
+    if (to - from === 1) names.push(...this.#line[to]!.reverts)
+    return [...new Set(names)].slice(0, gitLimits.backNamesMax)
   }
 
   async #removesNames(from: number, to: number): Promise<boolean> {
@@ -218,11 +235,13 @@ class Judge {
 
   async #outline(at: number): Promise<NameOutline | undefined> {
     if (!this.#known.has(at)) {
-      const isLooked = this.#looksLeft-- > 0
-      const { commit } = this.#line[at]!
-      this.#known.set(at, isLooked ? await this.#parts.outlineOf(commit) : undefined)
+      this.#known.set(at, await this.#look(this.#line[at]!.commit))
     }
     return this.#known.get(at)
+  }
+
+  async #look(commit: string): Promise<NameOutline | undefined> {
+    return this.#looksLeft-- > 0 ? await this.#parts.outlineOf(commit) : undefined
   }
 }
 
@@ -252,10 +271,10 @@ async function mainLine({
   const brought = new Set(commits)
   let vainOverride = ''
   for (const id of ids) {
-    const { overrides, back } = await saidBy(id, { graph, brought, seen })
+    const { overrides, ...names } = await saidBy(id, { graph, brought, seen })
     const isOverride = overrides.some(mayOverride)
     vainOverride = overrides.find((one) => !mayOverride(one)) ?? vainOverride
-    line.push({ commit: id, isOfApi: isOfApi(id), isOverride, back })
+    line.push({ commit: id, isOfApi: isOfApi(id), isOverride, ...names })
   }
   return { line, vainOverride }
 }
@@ -264,20 +283,21 @@ async function mainLine({
 async function saidBy(
   id: string,
   { graph, brought, seen }: { graph: CommitGraph; brought: Set<string>; seen: Set<string> },
-): Promise<{ readonly overrides: readonly string[]; readonly back: readonly string[] }> {
+): Promise<Pick<LinePoint, 'back' | 'reverts'> & { readonly overrides: readonly string[] }> {
   const found = new Set([id])
-  const [overrides, back] = [[], []] as [string[], string[]]
+  const [overrides, back, reverts] = [[], [], []] as [string[], string[], string[]]
   for (const oid of found) {
     seen.add(oid)
     const commit = await graph.commit(oid)
     if (!commit.ok) continue
     if (commit.value.override !== '') overrides.push(oid)
     back.push(...commit.value.back)
+    reverts.push(...commit.value.reverts)
     for (const parent of commit.value.parents) {
       if (brought.has(parent) && !seen.has(parent)) found.add(parent)
     }
   }
-  return { overrides, back }
+  return { overrides, back, reverts }
 }
 
 /** What has judged the names that accepted commits removed. */

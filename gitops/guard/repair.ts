@@ -2,7 +2,6 @@
 // it was there, and something with those files has answered lately. The name alone proves nothing.
 import type { CommitGraph } from '#gitops/git/commit-graph.ts'
 import { backTrailer } from '#gitops/git/objects/commit-object.ts'
-import type { CommitObject } from '#gitops/git/objects/commit-object.ts'
 import { gitLimits } from '#gitops/limits.ts'
 import { short } from '#gitops/trust/accept.ts'
 import { AnsweredCommits } from './answered.ts'
@@ -26,8 +25,9 @@ interface Alteration {
   /** Files that it alters. */
   readonly paths: readonly string[]
   readonly after: Blobs
-  /** What answered before, oldest first, each with its files, and what it alters after them. */
+  /** What answered before. */
   readonly states: EarlierStates
+  /** Files of each of them, and then of what it alters. */
   readonly blobs: readonly Blobs[]
 }
 
@@ -40,19 +40,24 @@ export class Repairs {
 
   /** Errors: sentences that say why what it names is none, or what to name; or ''. */
   of = async (change: NamedChange): Promise<Repair | string> => {
-    if (change.names.length === 0) return await this.#advice(change)
-    if (this.#parts.earlier !== undefined) return await this.#find(change)
-    const answered = new AnsweredCommits({ ...this.#parts, repairOf: this.#find })
-    return await this.#find(change, answered.has)
+    const answered =
+      this.#parts.earlier === undefined
+        ? new AnsweredCommits({ ...this.#parts, repairOf: this.#find }).has
+        : undefined
+    if (change.names.length > 0) return await this.#find(change, answered)
+    return await this.#advice(change, answered)
   }
 
-  async #advice(change: NamedChange): Promise<string> {
+  async #advice(change: NamedChange, answered: Answered | undefined): Promise<string> {
     const altered = await this.#altered(change)
-    const alike = altered && (await lastAlike(altered, undefined))
-    if (alike === undefined) return ''
-    const trailer = `--trailer "${backTrailer}: ${short(alike.state.commit)}"`
+    const { commit } = (altered && (await lastAlike(altered, answered)))?.state ?? {}
+    if (altered === undefined || commit === undefined) return ''
+    // What is said must hold when it is done.
+    const repair = await this.#find({ ...change, names: [commit] }, answered)
+    if (typeof repair === 'string') return ''
+    const trailer = `--trailer "${backTrailer}: ${commit}"`
     return (
-      `It has the files of commit ${short(alike.state.commit)} again: if it goes back to that, ` +
+      `It has the files of commit ${short(commit)} again: if it goes back to that, ` +
       `say so, in it or after it: git commit --allow-empty -S -m "Back" ${trailer}.`
     )
   }
@@ -63,18 +68,29 @@ export class Repairs {
     if (altered === undefined) return 'Its files cannot be compared.'
     let why = ''
     for (const name of change.names) {
-      const other = await this.#otherThan(name, change.from, altered)
-      if (other === '') return (await lastAlike(altered, answered)) ?? noWay(name, isNone)
+      const other = await this.#otherThan(name, change, altered)
+      if (other === '') {
+        const repair = await lastAlike(altered, answered)
+        if (repair === undefined) return noWay(name, nothingAnswered)
+        return (await change.isBack(repair.state.commit)) ? repair : noWay(name, meansOther)
+      }
       why ||= noWay(name, other)
     }
     return why
   }
 
   /** A clause: what differs from the commit of that name; '': no file. */
-  async #otherThan(name: string, from: string, { paths, after }: Alteration): Promise<string> {
-    const commit = await this.#commitOf(name, from)
-    const blobs = commit && (await this.#parts.blobsOf(commit.tree))
-    if (blobs === undefined) return 'there is no such commit'
+  async #otherThan(
+    name: string,
+    { from, to }: NamedChange,
+    { paths, after, states }: Alteration,
+  ): Promise<string> {
+    const { graph, blobsOf } = this.#parts
+    const id = await this.#idOf(name, from, states)
+    const commit = id === undefined ? undefined : await graph.commit(id)
+    const blobs = commit?.ok === true ? await blobsOf(commit.value.tree) : undefined
+    if (id === undefined || blobs === undefined) return 'there is no such commit'
+    if (!(await graph.isAncestor(id, to))) return 'that is not below it'
     const other = paths.find((path) => blobs.get(path) !== after.get(path))
     return other === undefined ? '' : `${other} is not as it was then`
   }
@@ -99,27 +115,26 @@ export class Repairs {
     return { paths, after: is, states, blobs: [...blobs, was] }
   }
 
-  async #commitOf(name: string, from: string): Promise<CommitObject | undefined> {
+  async #idOf(name: string, from: string, states: EarlierStates): Promise<string | undefined> {
     const { graph } = this.#parts
     const id = name.replace('^', '')
-    let at: string | undefined = id.length === 40 ? id : from
+    const listed = states.findLast(({ commit }) => commit.startsWith(id))?.commit
+    let at: string | undefined = listed ?? (id.length === 40 ? id : from)
     // Fewer digits are of a commit below, by first parents.
     for (let walked = 0; at !== undefined && walked < gitLimits.backWalkedMax; walked++) {
       const found = await graph.commit(at)
       if (!found.ok) return undefined
       const [parent] = found.value.parents
-      if (at.startsWith(id)) {
-        if (name === id) return found.value
-        const before = parent === undefined ? undefined : await graph.commit(parent)
-        return before?.ok === true ? before.value : undefined
-      }
+      if (at.startsWith(id)) return name === id ? at : parent
       at = parent
     }
     return undefined
   }
 }
 
-const isNone = 'nothing answered with these files within a day, or it has been taken back since'
+const nothingAnswered =
+  'nothing answered with these files within a day, or it has been taken back since'
+const meansOther = 'what is beyond the limit is not as it was then: other files have changed since'
 
 /** The last state with these files, if that has answered; undefined, too: it was taken back. */
 async function lastAlike(

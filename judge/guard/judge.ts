@@ -1,5 +1,6 @@
 // Judges a change by the guardrails: the one judge of commits, pushes, requests and `check --base`.
-import type { NameOutline } from '#compiler/lower/name-outline.ts'
+import { isDeepStrictEqual } from 'node:util'
+import type { Facts, NameFacts, NameOutline, Outline } from '#compiler/lower/name-outline.ts'
 import {
   changeLimitDefaults,
   otherTenants,
@@ -10,7 +11,7 @@ import { ofTenant, tenantsIn } from './change.ts'
 import type { Change, TenantName } from './change.ts'
 import { limitRows } from './change-limits.ts'
 import type { Found, LimitName, Limits, Scope } from './change-limits.ts'
-import { movedBeyond } from './moved-limit.ts'
+import { movedBeyond, notBack } from './moved-limit.ts'
 
 export interface Breach extends Found {
   readonly code: 'NamesRemoved' | 'GuardrailReached'
@@ -64,9 +65,18 @@ function beyond(
   return undefined
 }
 
-/** What a commit, a push or a directory does beyond the limits of the commit before. */
-export function breachBetween(before: NameOutline, after: NameOutline): Breach | undefined {
-  const breach = judge({ before, after }, before.guardrails) ?? moveIn(before, after)
+/**
+ * What a commit, a push or a directory does beyond the limits of the commit before.
+ *
+ * @param earlier what goes back to it is no change, but for names that go
+ */
+export function breachBetween(
+  before: NameOutline,
+  after: NameOutline,
+  earlier?: NameOutline,
+): Breach | undefined {
+  const was = earlier === undefined ? before : withoutBack(before, after, earlier)
+  const breach = judge({ before: was, after }, before.guardrails) ?? moveIn(before, after, earlier)
   if (breach === undefined || breach.tenant === null) return breach
   return { ...breach, words: `${breach.words}, of tenant "${breach.tenant}"` }
 }
@@ -78,11 +88,59 @@ export function removesNames(before: NameOutline, after: NameOutline): boolean {
   return judge({ before, after }, before.guardrails, undefined, removalRows) !== undefined
 }
 
-function moveIn({ moves, moveLimits }: NameOutline, after: NameOutline): Breach | undefined {
+function moveIn(
+  { moves, moveLimits }: NameOutline,
+  after: NameOutline,
+  earlier: NameOutline | undefined,
+): Breach | undefined {
   if (moves === undefined || after.moves === undefined) return undefined
   if (moveLimits.all === null && moveLimits.tenants.size === 0) return undefined
-  const found = movedBeyond(moveLimits, moves.to(after.moves.bundle))
+  const { bundle } = after.moves
+  const found = movedBeyond(moveLimits, notBack(moves.to(bundle), earlier?.moves?.to(bundle)))
   if (found === undefined) return undefined
   const { words, owner, max } = found
   return { code: 'GuardrailReached', limit: 'movedClients', max, words, owner, tenant: null }
+}
+
+/** The state before, as if what goes back to the earlier one had been so. */
+function withoutBack(before: Outline, after: Outline, earlier: Outline): Outline {
+  const names = new Map<string, NameFacts>()
+  for (const [name, was] of before.names) {
+    const [now, then] = [after.names.get(name), earlier.names.get(name)]
+    if (now === undefined || then === undefined) names.set(name, was)
+    else {
+      const { shape, ttlSeconds, answers } = now
+      names.set(name, {
+        ...was,
+        ...(shape === then.shape ? { shape } : {}),
+        ...(ttlSeconds === then.ttlSeconds ? { ttlSeconds } : {}),
+        ...(answers === then.answers ? { answers } : {}),
+      })
+    }
+  }
+  // Whether a zone has names is what names say of it, not what a repair brings back.
+  const zones = unlessBack(
+    before.zones,
+    after.zones,
+    earlier.zones,
+    ({ hasNames: _, ...zone }) => zone,
+  )
+  return { names, zones, pools: unlessBack(before.pools, after.pools, earlier.pools) }
+}
+
+function unlessBack<T>(
+  before: Facts<T>,
+  after: Facts<T>,
+  earlier: Facts<T>,
+  partOf: (facts: T) => unknown = (facts) => facts,
+): Facts<T> {
+  const chosen = new Map<string, T>()
+  for (const [name, was] of before) {
+    const now = after.get(name)
+    const then = earlier.get(name)
+    const isBack =
+      now !== undefined && then !== undefined && isDeepStrictEqual(partOf(now), partOf(then))
+    chosen.set(name, isBack ? now : was)
+  }
+  return chosen
 }

@@ -13,11 +13,10 @@ export interface CommitObject {
   readonly subject: string
   /** The reason of `Gslb-Override`, at most 200 characters; empty: no trailer, or no reason. */
   readonly override: string
-  /**
-   * Commits that it says it goes back to, in the words of `git revert` or in `Gslb-Back`; `ID^`: to
-   * the one before.
-   */
+  /** Commits that it says it goes back to, in `Gslb-Back`; `ID^`: to the one before. */
   readonly back: readonly string[]
+  /** The same, in the words of `git revert`. */
+  readonly reverts: readonly string[]
   /** Armored text of the `gpgsig` header; empty when unsigned. */
   readonly signature: string
   /** The object without its `gpgsig` header: what was signed. */
@@ -76,6 +75,7 @@ export function parseCommit(raw: Uint8Array): Result<CommitObject, string> {
     subject: subjectOf(bytes, messageStart),
     override: overrideOf(message, encoding),
     back: backOf(message, encoding),
+    reverts: revertsOf(message),
     signature: signature?.value ?? '',
     payload:
       signature === undefined
@@ -143,11 +143,13 @@ const revertLine =
   /^This reverts commit ([0-9a-f]{7,40})\b(?:, reversing\r?\nchanges made to ([0-9a-f]{7,40})\b)?/gm
 
 function backOf(message: Buffer, encoding: string): readonly string[] {
-  const given = trailerValues(message, backTrailer, encoding)
-  const named = given.filter((one) => backShape.test(one))
-  const reverts = message.toString('latin1').matchAll(revertLine)
-  for (const [, reverted, before] of reverts) named.push(before ?? `${reverted}^`)
-  return named.slice(0, gitLimits.backNamesMax)
+  const given = trailerValues(message, backTrailer, encoding).map((one) => one.toLowerCase())
+  return given.filter((one) => backShape.test(one)).slice(0, gitLimits.backNamesMax)
+}
+
+function revertsOf(message: Buffer): readonly string[] {
+  const reverts = message.toString('latin1').matchAll(revertLine).take(gitLimits.backNamesMax)
+  return Array.from(reverts, ([, reverted, before]) => before ?? `${reverted}^`)
 }
 
 /** What anyone may write in a commit must not steer a terminal. */

@@ -37,6 +37,7 @@ describe('a commit that names what answered, and goes back to it', () => {
 
   test.each<[how: string, says: (first: string, bad: string) => string]>([
     ['the first octets of its name', (first) => backTo(first.slice(0, 7))],
+    ['upper case', (first) => backTo(first.toUpperCase())],
     ['the one before another', (_, bad) => backTo(`${bad}^`)],
     ['the words of git revert', (_, bad) => `This reverts commit ${bad}.`],
     ['those of its option reference', (_, bad) => `This reverts commit ${bad.slice(0, 7)} (a, b).`],
@@ -73,8 +74,22 @@ describe('a commit that names what answered, and goes back to it', () => {
     await push(moved, meant)
     const unnamed = await push(before)
     expect(unnamed.code).toBe(held)
-    expect(unnamed.reason).toContain(`"Gslb-Back: ${first.commit.slice(0, 10)}"`)
+    expect(unnamed.reason).toContain(`"Gslb-Back: ${first.commit}"`)
     expect((await push(asItWas, backTo(first.commit))).sync).toBe('synced')
+  })
+
+  test('may say so as the reason advises, after more commits than are looked at', async () => {
+    const { push, git } = node(systemClock, false)
+    await push(before)
+    let { commit } = await push(moved, meant)
+    const tree = git('rev-parse', 'HEAD^{tree}')
+    for (let i = 0; i < 65; i++) commit = git('commit-tree', '-m', 'x', '-p', commit, tree)
+    git('reset', '-q', '--soft', commit)
+    expect((await push(asItWas)).sync).toBe('synced')
+    const { code, reason } = await push(before)
+    const advice = /Gslb-Back: \w+/.exec(reason)?.[0] ?? ''
+    expect([code, advice]).toEqual([held, expect.stringMatching(/ \w{40}$/)])
+    expect((await push(asItWas, advice.slice(0, 24))).sync).toBe('synced')
   })
 
   test('is known after other commits, of which each keeps what it did', async () => {
@@ -175,6 +190,21 @@ describe('one push', () => {
     expect((await push(asItWas, backTo(last))).code).toBe(held)
   })
 
+  test('is not what git revert says of another change in it', async () => {
+    const { push, commit, git, look } = node()
+    await push(to({ web: [1], shop: [5] }))
+    const other = await push(to({ web: [2], shop: [5] }), meant)
+    await push(to({ web: [2], shop: [6] }), meant)
+    commit(to({ web: [2], shop: [5] }))
+    const accident = git('rev-parse', 'HEAD')
+    git('revert', '--no-edit', '-S', other.commit)
+    const { code, reason } = await look()
+    expect([code, reason]).toEqual([
+      held,
+      expect.stringContaining(`Commit ${accident.slice(0, 10)}`),
+    ])
+  })
+
   test('removes no more names because a repair is in the midst of it', async () => {
     const { push, commit } = node()
     const names = { a: [1], b: [2], c: [3], d: [4], e: [5] }
@@ -199,6 +229,49 @@ describe('a name is worth nothing', () => {
     const { code, reason } = await push(before, backTo(name))
     expect(code).toBe(held)
     expect(reason).toContain(`${name.slice(0, 10)}: there is no such commit`)
+  })
+
+  test.each([
+    ['lost all', [[], [11]]],
+    ['had others', [[9], [11, 12, 13, 14]]],
+  ])('where what uses its files has changed since: %s', async (_label, [old, fresh]) => {
+    const { push, git, look } = node()
+    const pools = (octets: readonly number[] = [], pool = 'shop') => {
+      const files = to({ ...few, fresh: octets })
+      delete files['tenants/default/services/fresh.yaml']
+      const path = 'tenants/default/services/shop.yaml'
+      return { ...files, [path]: files[path]!.replace('pool: shop', `pool: ${pool}`) }
+    }
+    await push(pools(old))
+    const grown = await push(pools(fresh), meant)
+    expect((await push(pools(fresh, 'fresh'), meant)).sync).toBe('synced')
+    git('revert', '--no-edit', '-S', grown.commit)
+    const { code, reason } = await look()
+    expect([code, reason]).toEqual([held, expect.stringContaining('other files have changed')])
+    // What cannot be followed is not advised.
+    git('reset', '-q', '--hard', 'HEAD^')
+    expect((await push(pools(old, 'fresh'))).reason).not.toContain('has the files of commit')
+  })
+
+  test('that is no commit below it', async () => {
+    const { push, git } = node()
+    const first = await push(before)
+    await push(moved, meant)
+    const tree = `${first.commit}^{tree}`
+    const elsewhere = git('commit-tree', '-S', '-m', 'x', tree)
+    const { code, reason } = await push(before, backTo(elsewhere))
+    expect([code, reason]).toEqual([held, expect.stringContaining('that is not below it')])
+  })
+
+  test('of many, but for the newest', async () => {
+    const { push, commit } = node()
+    const first = await push(before)
+    await push(moved, meant)
+    commit(before)
+    for (let i = 0; i < 17; i++) commit(asItWas, backTo(`${i}`.padStart(40, '0')))
+    const { code, reason } = await push(asItWas, backTo('f'.repeat(40)))
+    expect([code, reason]).toEqual([held, expect.stringContaining('ffffffffff: there is no')])
+    expect((await push(asItWas, backTo(first.commit))).sync).toBe('synced')
   })
 
   test('of a commit that was held', async () => {

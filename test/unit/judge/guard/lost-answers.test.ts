@@ -271,6 +271,15 @@ describe('a name that loses its last answer is held, and so is what a zone itsel
   test.each(held)('neither it nor its repair removes names: %s', (_, before, after) => {
     const [was, bad] = [outlineOf(before), outlineOf(after)]
     expect([removesNames(was, bad), removesNames(bad, was)]).toEqual([false, false])
+    expect(breachBetween(bad, was, was)).toBeUndefined()
+  })
+
+  test('a zone that got its first name meanwhile is repaired all the same', () => {
+    const before: Scene = { services: [], records: [] }
+    const other = { servers: ['ns3.example.org.', 'ns4.example.org.'] }
+    const [was, bad, back] = [before, other, {}].map(outlineOf)
+    expect(breachBetween(bad!, back!)?.limit).toBe('replacedServers')
+    expect(breachBetween(bad!, back!, was)).toBeUndefined()
   })
 
   test.each(['default', 'constructor'])('the limit of all others is that of %s', (tenant) => {

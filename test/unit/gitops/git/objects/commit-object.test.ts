@@ -43,26 +43,27 @@ test('reads tree, parents, times and subject', () => {
 })
 
 const [one, other] = ['a'.repeat(40), 'b'.repeat(40)] as const
-const named: readonly [message: string, back: readonly string[]][] = [
-  [`Revert "x"\n\nThis reverts commit ${one}.\n`, [`${one}^`]],
-  [`x\n\nThis reverts commit ${one}, reversing\nchanges made to ${other}.\n`, [other]],
-  ['x\n\nThis reverts commit aaaaaaa (x, 2026-01-01).\n', ['aaaaaaa^']],
+const named: readonly [message: string, back: readonly string[], reverts?: string[]][] = [
+  [`Revert "x"\n\nThis reverts commit ${one}.\n`, [], [`${one}^`]],
+  [`x\n\nThis reverts commit ${one}, reversing\nchanges made to ${other}.\n`, [], [other]],
+  ['x\n\nThis reverts commit aaaaaaa (x, 2026-01-01).\n', [], ['aaaaaaa^']],
   [`x\n\nGslb-Back: ${one}\n`, [one]],
   ['x\n\ngslb-back: aaaaaaa^\nGslb-Back: bbbbbbb\n', ['aaaaaaa^', 'bbbbbbb']],
-  [`x\n\nGslb-Back: ${other}\n\nThis reverts commit ${one}.\n`, [`${one}^`]],
-  [`x\n\nThis reverts commit ${one}.\n\nGslb-Back: ${other}\n`, [other, `${one}^`]],
+  [`x\n\nGslb-Back: ${other}\n\nThis reverts commit ${one}.\n`, [], [`${one}^`]],
+  [`x\n\nThis reverts commit ${one}.\n\nGslb-Back: ${other}\n`, [other], [`${one}^`]],
+  [`x\n\nGslb-Back: ${one.toUpperCase()}\n`, [one]],
   ['x\n\nGslb-Back: HEAD\n', []],
   ['x\n\nGslb-Back: aaaaaa\n', []],
   [`x\n\nGslb-Back: ${one}a\n`, []],
   [`x, and this reverts commit ${one}.\n`, []],
   [`x\n\nThis reverts commit ${'a'.repeat(6)}.\n`, []],
-  [`x\n\n${`This reverts commit ${one}.\n`.repeat(99)}`, Array<string>(16).fill(`${one}^`)],
+  [`x\n\n${`This reverts commit ${one}.\n`.repeat(99)}`, [], Array<string>(16).fill(`${one}^`)],
 ]
-for (const [message, back] of named) {
+for (const [message, back, reverts = []] of named) {
   test(`reads what a commit goes back to: ${JSON.stringify(message.slice(0, 90))}`, () => {
     const commit = parseCommit(Buffer.from(plain.replace('subject\n\nbody\n', message)))
     assert(commit.ok)
-    assert.deepEqual(commit.value.back, back)
+    assert.deepEqual([commit.value.back, commit.value.reverts], [back, reverts])
   })
 }
 
@@ -145,8 +146,9 @@ test('whatever a message says, it names commits, and few of them', () => {
   fc.assert(
     fc.property(fc.string({ unit, maxLength: 60 }), (message) => {
       const commit = parseCommit(Buffer.from(plain.replace('body\n', () => message)))
-      assert(commit.ok && commit.value.back.length <= 16)
-      for (const name of commit.value.back) assert.match(name, /^[0-9a-f]{7,40}\^?$/)
+      assert(commit.ok && commit.value.back.length <= 16 && commit.value.reverts.length <= 16)
+      for (const name of [...commit.value.back, ...commit.value.reverts])
+        assert.match(name, /^[0-9a-f]{7,40}\^?$/)
     }),
   )
 })
