@@ -181,10 +181,10 @@ test('with the remote down a write is a 500 that says so; reads and DNS go on', 
   expect((await write('first')).status).toBe(201)
 
   const faults = [
-    ['is broken', () => (server.behave = { status: 503 }), /answered 503/],
-    ['breaks off', () => (server.behave = 'cut'), /connection/],
+    ['is broken', () => (server.behave = { status: 503 }), /error: 503/],
+    ['breaks off', () => (server.behave = 'cut'), /Empty reply/],
     ['is no Git server', () => (server.behave = 'web-page'), /Git/],
-    ['is gone', () => server.close(), /refused/],
+    ['is gone', () => server.close(), /Failed to connect/],
   ] as const
   for (const [fault, make, words] of faults) {
     await make()
