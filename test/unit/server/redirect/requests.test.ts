@@ -46,13 +46,17 @@ beforeAll(async () => {
 })
 afterAll(() => listener.stop())
 
+/** One that a busy machine sends too late for its 200 ms is a 408, and asked again. */
+const nextIsAnswered = (): Promise<void> =>
+  expect.poll(async () => (await rawHttp(port, [good])).statuses).toEqual([301])
+
 test.each(corpus)('%s', async (name) => {
   const { text, statuses } = await rawHttp(port, [readFileSync(join(directory, name), 'latin1')])
   expect(statuses).toEqual([Number(name.split('.').at(-1))])
   for (const [, location] of text.matchAll(/^Location: (.*)\r$/gm)) {
     expect(location).toMatch(/^https:\/\/new\.example(\/[!-~]*)?$/)
   }
-  expect((await rawHttp(port, [good])).statuses).toEqual([301])
+  await nextIsAnswered()
 })
 
 test('whatever comes, the connection ends and the next one is answered', async () => {
@@ -64,7 +68,7 @@ test('whatever comes, the connection ends and the next one is answered', async (
   await fc.assert(
     fc.asyncProperty(fc.array(piece, { maxLength: 6 }), async (pieces) => {
       await rawHttp(port, [pieces.join('')])
-      expect((await rawHttp(port, [good])).statuses).toEqual([301])
+      await nextIsAnswered()
     }),
     { numRuns: laneCount(200, 8) },
   )
