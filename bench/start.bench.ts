@@ -1,16 +1,14 @@
 // A node's first start and its restarts with many files: CPU until nothing runs, memory, and how
 // soon it answers DNS and the API.
-import { appendFileSync, existsSync, mkdirSync, writeFileSync } from 'node:fs'
+import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { callApi } from '#test/support/api-client.ts'
 import { waitUntil } from '#test/support/wait-until.ts'
-import { poolFiles } from './data/pool-files.ts'
 import { fixed, mib } from './report.ts'
 import type { BenchContext, Figure, Report } from './report.ts'
-import { systemKey } from './servers/api-daemon.ts'
-import { ConfigRepository } from './servers/config-repository.ts'
+import { pushPools, systemKey } from './servers/api-daemon.ts'
 import { nodeFlags, startProgram } from './servers/program.ts'
 import type { Program } from './servers/program.ts'
 import { cpuTime, residentBytes } from './support/process-cpu.ts'
@@ -34,7 +32,7 @@ export async function runStart({ isQuick, directory, say }: BenchContext): Promi
     const settings = prepare(home)
     say(`${pools} pools: first start`)
     const cache = join(home, 'compiled')
-    const first = await start(settings, cache, (dataDir) => push(home, dataDir, pools))
+    const first = await start(settings, cache, (dataDir) => pushPools(home, dataDir, pools))
     const again: Start[] = []
     for (let i = 0; i < (isQuick ? 1 : 3); i++) {
       say(`${pools} pools: restart ${i + 1}`)
@@ -72,20 +70,6 @@ function prepare(home: string): string {
   const dns = { listenAddr: '127.0.0.1', port: 0, threads: 1 }
   writeFileSync(settings, JSON.stringify({ dataDir, dns, api: { enabled: true, port: 0 } }))
   return settings
-}
-
-async function push(home: string, dataDir: string, pools: number): Promise<void> {
-  const repository = new ConfigRepository(home)
-  const key = await repository.makeKey()
-  const origin = join(dataDir, 'config.git')
-  await waitUntil('the origin', () => existsSync(join(origin, 'HEAD')), patience)
-  // It believes its own key first: writes are commits of its own.
-  const signers = join(dataDir, 'allowed_signers')
-  await waitUntil('its own key', () => existsSync(signers), patience)
-  appendFileSync(signers, key)
-  await repository.open(origin)
-  repository.write(poolFiles(pools))
-  await repository.commitAndPush(['.'])
 }
 
 /** @param compileCache what V8 has compiled: `bin/gslbd` keeps it as well */

@@ -289,7 +289,7 @@ export const writeFailureCodes = [
   'too-many',
   /** It alters more than `guardrails` of the settings permits, and has no override. */
   'guarded',
-  /** Whom it moves takes a plan to find out, and it has none: it may be sent again with `moved`. */
+  /** It takes a plan to find out which clients it moves: it may be sent again with `moved`. */
   'unjudged',
   /** The change would not compile: see the diagnostics. */
   'invalid',

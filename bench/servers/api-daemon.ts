@@ -32,8 +32,6 @@ export async function startApiDaemon(
 ): Promise<ApiDaemon> {
   const dataDir = join(home, 'data')
   mkdirSync(dataDir, { recursive: true })
-  const repository = new ConfigRepository(home)
-  const key = await repository.makeKey()
   const settings = join(home, 'gslbd.yaml')
   const dns = { listenAddr: '127.0.0.1', port: 0, threads: 1 }
   writeFileSync(settings, JSON.stringify({ dataDir, dns, api: { enabled: true, port: 0 } }))
@@ -41,15 +39,7 @@ export async function startApiDaemon(
   const env = { GSLB_API_KEY: systemKey }
   const program = startProgram(process.execPath, args, { core, env })
   try {
-    const origin = join(dataDir, 'config.git')
-    await waitUntil('the origin', () => existsSync(join(origin, 'HEAD')), patience)
-    // It believes its own key first: writes are commits of its own.
-    const signers = join(dataDir, 'allowed_signers')
-    await waitUntil('its own key', () => existsSync(signers), patience)
-    appendFileSync(signers, key)
-    await repository.open(origin)
-    repository.write(poolFiles(pools))
-    await repository.commitAndPush(['.'])
+    await pushPools(home, dataDir, pools)
     const running = /^\{.*"gslbd is running".*\}$/m
     const line = await waitUntil('the daemon', () => running.exec(program.output())?.[0], patience)
     const { apiPort } = JSON.parse(line) as { apiPort: number }
@@ -60,6 +50,21 @@ export async function startApiDaemon(
     await program.stop()
     throw whatItSaid(program, error)
   }
+}
+
+/** Pushes `pools` pools, each with a service, to a daemon that has just started. */
+export async function pushPools(home: string, dataDir: string, pools: number): Promise<void> {
+  const repository = new ConfigRepository(home)
+  const key = await repository.makeKey()
+  const origin = join(dataDir, 'config.git')
+  await waitUntil('the origin', () => existsSync(join(origin, 'HEAD')), patience)
+  // It believes its own key first: writes are commits of its own.
+  const signers = join(dataDir, 'allowed_signers')
+  await waitUntil('its own key', () => existsSync(signers), patience)
+  appendFileSync(signers, key)
+  await repository.open(origin)
+  repository.write(poolFiles(pools))
+  await repository.commitAndPush(['.'])
 }
 
 export interface Listed {

@@ -42,7 +42,7 @@ export function moveLimitsFor(
 const isJudged = ({ moved, override }: WriteRequest): boolean =>
   moved !== null && override === undefined
 
-/** What moves nobody too far together does not alone, but where one takes back another. */
+/** Requests that together stay within the limit are not judged one by one. */
 export async function judgeMoved(question: MovedQuestion): Promise<MovedVerdict> {
   const { requests, limits } = question
   const isAlone = requests.length === 1
@@ -74,7 +74,7 @@ function movedOf(
 
 const unjudged: WriteFailure = {
   code: 'unjudged',
-  message: 'Whom it moves takes a plan to find out. Try again.',
+  message: 'It takes a plan to find out which clients it moves.',
   operation: -1,
   diagnostics: [],
 }

@@ -1,4 +1,5 @@
-// Plans writes in threads: dry runs, those whose effect is wanted, and those not judged without.
+// Plans in threads what a write moves, before it is made: for dry runs, where the effect is wanted,
+// and where the writer of commits cannot tell by itself.
 import type { MoveLimits } from '#compiler/lower/name-outline.ts'
 import type { ConfigWriter, WriteRequest, WriteResult } from '#config/operation.ts'
 import { short } from '#gitops/trust/accept.ts'
@@ -41,9 +42,9 @@ interface Planned {
 }
 
 /**
- * The writer below judges what a request moves where that is quickly found out. What takes longer
- * is planned here, and made with what the plan says; what cannot be planned in time is made, and
- * says that it was not judged: the limit is for mistakes.
+ * The writer of commits judges what a request moves where that is found out quickly. A request that
+ * takes longer is planned here first, and made with what the plan says. One that cannot be planned
+ * in time is made unjudged, and its answer says so: the limit is there for mistakes.
  */
 export class PlannedWriter implements ConfigWriter {
   readonly #parts: PlannedWriterParts
@@ -74,7 +75,7 @@ export class PlannedWriter implements ConfigWriter {
       const planned = await this.#planned(request, this.#thread)
       if (planned.effect !== 'busy') return await this.#made(request, planned, sinceMs)
     }
-    const made = await this.#asEver(request, sinceMs)
+    const made = await this.#byWriter(request, sinceMs)
     if (made.ok || made.error.code !== 'unjudged') return made
     return await this.#made(request, await this.#inTurn(request), sinceMs)
   }
@@ -83,8 +84,8 @@ export class PlannedWriter implements ConfigWriter {
     await Promise.all([this.#thread.close(), this.#judging.close()])
   }
 
-  /** Judged by the writer, which also tells the effect. */
-  async #asEver(request: WriteRequest, sinceMs: number): Promise<WriteResult> {
+  /** Without a plan: the writer of commits judges it, and tells the effect. */
+  async #byWriter(request: WriteRequest, sinceMs: number): Promise<WriteResult> {
     const made = await this.#parts.writer.write(this.#waited(request, sinceMs))
     return made.ok ? withEffect(made, made.value.effect) : made
   }
@@ -112,7 +113,7 @@ export class PlannedWriter implements ConfigWriter {
       const { tried } = planned
       if (!tried.ok) return tried
       // There is nothing to plan; if that is no longer so, the writer judges it.
-      if (!tried.value.isChanged) return await this.#asEver(request, sinceMs)
+      if (!tried.value.isChanged) return await this.#byWriter(request, sinceMs)
     }
     const effect = isEffect(planned?.effect) ? planned.effect : undefined
     const { effectFor, ...untold } = this.#waited(request, sinceMs)

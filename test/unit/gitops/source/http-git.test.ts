@@ -1,4 +1,5 @@
 // Git's answers over HTTP: read when they are whole and in time, refused otherwise.
+import { readdirSync, readFileSync } from 'node:fs'
 import { createServer } from 'node:http'
 import type { ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
@@ -28,6 +29,14 @@ test('each beginning of an answer is refused but those that end a list', () => {
     }
   })
   expect(whole).toEqual(['001e# service=git-upload-pack\n0000'.length])
+})
+
+const corpus = new URL('../../../fuzz/corpus/git-pkt-lines/', import.meta.url)
+const readable = { 'high-octets': ['\u{fffd}'.repeat(4)] }
+test.each(readdirSync(corpus))('odd lines: %s', (name) => {
+  const bytes = readFileSync(new URL(name, corpus))
+  if (name in readable) expect(packetLines(bytes)).toEqual(readable[name as keyof typeof readable])
+  else expect(() => packetLines(bytes)).toThrow(/no packet|the end is missing/)
 })
 
 test('whatever octets change, lines come out or an error', () => {
