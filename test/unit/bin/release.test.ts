@@ -239,8 +239,6 @@ describe('the terms of what is carried', () => {
 
   test.each([
     ['abstract-logging', 'Copyright (c) James Sumners', 'Permission is hereby granted'],
-    ['clean-git-ref', 'Copyright (c) Eli White', 'http://www.apache.org/licenses/LICENSE-2.0'],
-    ['diff3', 'Copyright (c) Tyler Wanek', 'Permission is hereby granted'],
     ['pg-types', 'Copyright (c) 2014 Brian M. Carlson', 'Permission is hereby granted'],
     ['pgpass', 'Copyright (c) 2013-2016 Hannes Hörl', 'Permission is hereby granted'],
     ['@redis/client', 'Copyright (c) the authors of @redis/client', 'Permission is hereby granted'],
