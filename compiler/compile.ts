@@ -6,6 +6,7 @@ import { bundleLimits } from '#bundle/format/limits.ts'
 import { loadBundle } from '#bundle/load/load.ts'
 import type { BundleModel } from '#bundle/format/model.ts'
 import { assert } from '#lib/assert.ts'
+import type { Tell } from '#lib/log.ts'
 import { plainCodeOf } from '#routing/choose/ways.ts'
 import { kinds } from '#schemas/kinds.ts'
 import { valueAt } from '#diagnostics/diagnostic.ts'
@@ -86,6 +87,8 @@ export interface CompilerParts {
   readonly policyTests: PolicyTests | null
   /** null: nobody has looked at running nodes. */
   readonly observe: Observe | null
+  /** null: nobody wants to know how far it is. */
+  readonly tell: Tell | null
   /** False: warnings and notes are counted, not listed: finding their lines costs time. */
   readonly listsRemarks: boolean
 }
@@ -100,6 +103,7 @@ const defaultParts: CompilerParts = {
   },
   policyTests: null,
   observe: null,
+  tell: null,
   listsRemarks: true,
 }
 
@@ -109,7 +113,7 @@ const defaultParts: CompilerParts = {
  */
 export function createCompiler(parts: Partial<CompilerParts> = {}): Compiler {
   const all = { ...defaultParts, ...parts }
-  const { checkPolicy, subdivisions, limits, load, policyTests, observe, listsRemarks } = all
+  const { checkPolicy, subdivisions, limits, load, policyTests, observe, tell, listsRemarks } = all
   const read = new FileMemory()
   let before: readonly PlacedFile[] = []
   const memory = {
@@ -134,6 +138,7 @@ export function createCompiler(parts: Partial<CompilerParts> = {}): Compiler {
         load,
         policyTests,
         observe,
+        tell,
         read,
         before,
         memory,
@@ -141,6 +146,7 @@ export function createCompiler(parts: Partial<CompilerParts> = {}): Compiler {
         findings: new Findings(),
       }
       for (const stage of stages) {
+        tell?.(`compiling: ${stage.does}`)
         stage.run(work)
         // Reading and checking go on to the end, so that one run shows every error.
         if (stage.stopsOnError && work.findings.errorCount > 0) break
@@ -187,6 +193,7 @@ interface Work {
   readonly load: CompilerParts['load']
   readonly policyTests: PolicyTests | null
   readonly observe: Observe | null
+  readonly tell: Tell | null
   readonly read: FileMemory
   /** What the last compilation placed, by path. */
   readonly before: readonly PlacedFile[]
@@ -206,20 +213,21 @@ interface Work {
 }
 
 interface Stage {
-  readonly name: string
+  /** For people who wait. */
+  readonly does: string
   readonly stopsOnError: boolean
   readonly run: (work: Work) => void
 }
 
 const stages: readonly Stage[] = Object.freeze([
-  { name: 'read', stopsOnError: false, run: readFiles },
-  { name: 'bind', stopsOnError: false, run: bindTree },
-  { name: 'check', stopsOnError: true, run: checkTree },
-  { name: 'lower', stopsOnError: true, run: lowerTree },
-  { name: 'encode', stopsOnError: true, run: encodeModel },
-  { name: 'self-test', stopsOnError: true, run: selfTest },
-  { name: 'policy-tests', stopsOnError: true, run: askTests },
-  { name: 'observe', stopsOnError: true, run: tellObserved },
+  { does: 'reading files', stopsOnError: false, run: readFiles },
+  { does: 'joining files', stopsOnError: false, run: bindTree },
+  { does: 'checking', stopsOnError: true, run: checkTree },
+  { does: 'replacing names', stopsOnError: true, run: lowerTree },
+  { does: 'making the bundle', stopsOnError: true, run: encodeModel },
+  { does: 'reading the bundle', stopsOnError: true, run: selfTest },
+  { does: 'asking policy tests', stopsOnError: true, run: askTests },
+  { does: 'looking at what is used', stopsOnError: true, run: tellObserved },
 ])
 
 function readFiles(work: Work): void {
@@ -229,7 +237,8 @@ function readFiles(work: Work): void {
   const sorted = work.files.toSorted((a, b) => (a.path < b.path ? -1 : a.path > b.path ? 1 : 0))
   const { before } = work
   let at = 0
-  for (const source of sorted) {
+  for (const [i, source] of sorted.entries()) {
+    work.tell?.('compiling: file', i + 1, sorted.length)
     // Mostly it is the same string: comparing what is not equal costs more.
     while (at < before.length && before[at]!.path !== source.path) {
       if (before[at]!.path > source.path) break

@@ -17,6 +17,7 @@ import { rulesFiles } from './rules-yaml.ts'
 import { zoneSettingsOf } from './zone-settings.ts'
 import { hash } from 'node:crypto'
 import { createCompiler } from '#compiler/compile.ts'
+import type { CompilerParts } from '#compiler/compile.ts'
 import { helpOf, messageOf } from '#diagnostics/diagnostics.ts'
 import type { SourceFile } from '#compiler/read/source.ts'
 import { lenientPolicy } from '#settings/check-policy.ts'
@@ -40,9 +41,11 @@ export interface ImportPlan {
 export function planImport(
   imported: Imported,
   tenant: string,
+  tell: CompilerParts['tell'] = null,
 ): Result<ImportPlan, readonly ZoneFault[]> {
   const { responseRules } = imported
   if (responseRules !== undefined) return ok(planRules(imported, responseRules))
+  tell?.('making files of the records')
   const grouped = recordSetsOf(imported)
   if (!grouped.ok) return grouped
   const { zone: settings, sets, notes } = zoneSettingsOf(grouped.value, tenant)
@@ -62,7 +65,7 @@ export function planImport(
     holds: kind === 'Pool' ? 'a pool' : `a service: ${spec['domain'] as string}`,
   }))
   const checked = [...records, ...objects.map((file) => ({ ...file, places: [] }))]
-  const faults = faultsOfPlan(settings, checked)
+  const faults = faultsOfPlan(settings, checked, tell)
   if (faults.length > 0) return err(faults)
   return ok({
     zone,
@@ -149,14 +152,19 @@ interface CheckedFile {
  *
  * @param zone item of `spec.zones`
  */
-function faultsOfPlan(zone: JsonObject, files: readonly CheckedFile[]): ZoneFault[] {
+function faultsOfPlan(
+  zone: JsonObject,
+  files: readonly CheckedFile[],
+  tell: CompilerParts['tell'],
+): ZoneFault[] {
   const kind = { apiVersion, kind: 'Settings', metadata: { name: 'settings' } }
   // A zone without NS records is told; the settings that it goes to may have servers for all zones.
   const nameservers = zone['nameservers'] ?? [{ name: 'ns.invalid.' }]
   const settings = printYaml({ ...kind, spec: { zones: [{ ...zone, nameservers }] } })
   const sources = [sourceFile('gslb.yaml', settings)]
   for (const { path, text } of files) sources.push(sourceFile(path, text))
-  const result = createCompiler({ checkPolicy: lenientPolicy }).compile(sources, { commit: '' })
+  const compiler = createCompiler({ checkPolicy: lenientPolicy, tell })
+  const result = compiler.compile(sources, { commit: '' })
   if (result.ok) return []
   const placesOf = new Map(files.map(({ path, places }) => [path, places]))
   return result.diagnostics.flatMap((diagnostic) => {

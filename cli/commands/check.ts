@@ -55,17 +55,16 @@ export const check: Command = {
     if (path === undefined || rest.length > 0) throw new UsageError('give one directory')
     const print = formatNamed(values.format)
     const checkPolicy = checkPolicyOf(values)
-    io.progress?.(`reading ${path}`)
-    const files = await readConfiguration(path)
+    const tell = io.progress ?? null
+    const files = await readConfiguration(path, io.progress)
     const subdivisions = await subdivisionsOf(values.geoip)
     if (!files.ok || !subdivisions.ok) {
       for (const read of [files, subdivisions]) if (!read.ok) io.err(`gslbd check: ${read.error}\n`)
       return Exit.Usage
     }
-    io.progress?.(`compiling ${files.value.length} files`)
     const policyTests = await policyTestsFor(files.value)
     const observe = values.pools ? notePoolOutages : null
-    const parts = { checkPolicy, policyTests, observe, ...subdivisions.value }
+    const parts = { checkPolicy, policyTests, observe, tell, ...subdivisions.value }
     const compiler = createCompiler(parts)
     const result = compiler.compile(files.value, { commit: '', nowMs: systemClock.nowMs() })
     io.out(print(result))
@@ -84,15 +83,21 @@ export const check: Command = {
     }
     // Without a base, and without tests, no answer path is loaded.
     const { createPolicyTests } = await import('#judge/policy-tests/run.ts')
-    const judging = { checkPolicy, movedBetween, allowedSigners, policyTests: createPolicyTests() }
+    const judging = {
+      checkPolicy,
+      tell,
+      movedBetween,
+      allowedSigners,
+      policyTests: createPolicyTests(),
+    }
     const compared = await compareWithBase(path, values.base, result, judging)
     if (!compared.ok) return endWith(io, Exit.Usage, `gslbd check: ${compared.error}`)
     const { isHeld, sentence, hasUncommitted } = compared.value
     // What programs read has no place for it.
-    const tell = values.format === 'text' ? io.out : io.err
-    if (sentence !== '') tell(`${sentence}\n`)
-    if (missing.size > 0) tell(`${judgedWithout}give ${[...missing].join(' and ')}\n`)
-    if (hasUncommitted) tell(`${allowedSigners === undefined ? judgedToo : notSignedYet}\n`)
+    const say = values.format === 'text' ? io.out : io.err
+    if (sentence !== '') say(`${sentence}\n`)
+    if (missing.size > 0) say(`${judgedWithout}give ${[...missing].join(' and ')}\n`)
+    if (hasUncommitted) say(`${allowedSigners === undefined ? judgedToo : notSignedYet}\n`)
     return isHeld ? Exit.Guardrail : Exit.Ok
   },
 }

@@ -45,12 +45,11 @@ export const compile: Command = {
     }
     const key = values.key === undefined ? undefined : readSigningKey(values.key)
     if (key?.ok === false) return fail(key.error)
-    io.progress?.(`reading ${path}`)
-    const files = await readConfiguration(path)
+    const files = await readConfiguration(path, io.progress)
     if (!files.ok) return fail(files.error)
-    io.progress?.(`compiling ${files.value.length} files`)
     const policyTests = await policyTestsFor(files.value)
-    const result = createCompiler({ checkPolicy, policyTests }).compile(files.value, { commit: '' })
+    const compiler = createCompiler({ checkPolicy, policyTests, tell: io.progress ?? null })
+    const result = compiler.compile(files.value, { commit: '' })
     io.err(printText(result))
     if (!result.ok) return endWith(io, Exit.ErrorsFound, `\n${summary(result)}`)
     const { bytes, digest } = result.bundle

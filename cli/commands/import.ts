@@ -98,8 +98,9 @@ function importFrom(source: ImportSource, path: string, options: Options, io: Io
   if (!file.ok) return fail(Exit.Usage, `${path} ${file.error}`)
   const { origin } = options
   const include = includesBeside(path)
-  const imported = source.read(file.value, { include, ...(origin === undefined ? {} : { origin }) })
-  const plan = imported.ok ? planImport(imported.value, options.tenant) : imported
+  const how = { include, tell: io.progress, ...(origin === undefined ? {} : { origin }) }
+  const imported = source.read(file.value, how)
+  const plan = imported.ok ? planImport(imported.value, options.tenant, io.progress) : imported
   if (!plan.ok) {
     for (const fault of plan.error) io.err(`${shownPlace(fault)}: ${fault.message}\n`)
     return fail(Exit.ErrorsFound, 'nothing was written')
@@ -116,9 +117,8 @@ function importFrom(source: ImportSource, path: string, options: Options, io: Io
     const sentences = taken.map((one) => `${join(options.output, one.path)} is there already`)
     return fail(Exit.ErrorsFound, ...sentences, 'nothing was written; --force overwrites')
   }
-  io.progress?.(`writing ${files.length} files to ${options.output}`)
   try {
-    if (!options.dryRun) writeAll(options.output, files)
+    if (!options.dryRun) writeAll(options.output, files, io)
   } catch (error) {
     return fail(Exit.Usage, `${options.output} cannot be written: ${String(error)}`)
   }
@@ -148,10 +148,13 @@ function filesToWrite(
   ]
 }
 
-function writeAll(output: string, files: readonly PlannedFile[]): void {
+function writeAll(output: string, files: readonly PlannedFile[], io: Io): void {
   const fault = makeOutputFolder(output)
   if (fault !== undefined) throw new Error(fault)
-  for (const { path, text } of files) writeDurably(join(output, path), text)
+  for (const [i, { path, text }] of files.entries()) {
+    io.progress?.(`writing to ${output}: file`, i + 1, files.length)
+    writeDurably(join(output, path), text)
+  }
 }
 
 function tell(

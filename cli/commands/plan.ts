@@ -14,7 +14,6 @@ import type { Plan } from '#judge/document/model.ts'
 import type { Moment } from '#judge/sides/side.ts'
 import { printPlanHtml } from '#judge/print/html.ts'
 import { printPlanMarkdown } from '#judge/print/markdown.ts'
-import { counted } from '#judge/print/phrases.ts'
 import { printPlan } from '#judge/print/text.ts'
 import type { Style } from '#judge/print/text.ts'
 import { goneBackTo } from '#cli/files/gone-back.ts'
@@ -28,7 +27,6 @@ import { readHealth } from '#judge/simulate/health.ts'
 import { readTime } from '#judge/simulate/question-text.ts'
 import { scriptsOf } from '#judge/simulate/scripts.ts'
 import { loadTablesAside } from '#judge/simulate/tables.ts'
-import { spaced } from '#system/process/progress.ts'
 import { commandLine, Exit, UsageError } from '#system/process/command.ts'
 import type { Command, Io } from '#system/process/command.ts'
 
@@ -110,13 +108,12 @@ export const planCommand: Command = {
     const scripts = scriptsOf([base.bundle, head.bundle], base.tables, instants[0]!)
     const doing = 'comparing what clients get'
     io.progress?.(doing)
-    const tell = spaced(io.progress, systemClock)
     const asked: PlanRequest = {
       ...{ base, head, scripts },
       moments: momentsOf(instants, health.value),
       geo: head.tables.geo,
       traffic: traffic.value,
-      onName: (number, all) => tell(() => `${doing}: name ${counted(number)} of ${counted(all)}`),
+      onName: (number, all) => io.progress?.(`${doing}: name`, number, all),
       ...(values.exact ? { limits: { networksMax: 2 ** 25 } } : {}),
     }
     const moved = new MovedNames()

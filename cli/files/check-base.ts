@@ -1,7 +1,6 @@
 // `gslbd check --base`: applies the guardrails to a directory, compared with a commit.
 import { createCompiler } from '#compiler/compile.ts'
-import type { CompileSuccess } from '#compiler/compile.ts'
-import type { HealthCheckPolicy } from '#compiler/values/health-check-policy.ts'
+import type { CompilerParts, CompileSuccess } from '#compiler/compile.ts'
 import { withMoves } from '#compiler/lower/name-outline.ts'
 import type { MovedBetween, NameOutline } from '#compiler/lower/name-outline.ts'
 import type { CommitGraph } from '#gitops/git/commit-graph.ts'
@@ -52,8 +51,7 @@ export interface BaseComparison extends Comparison {
   readonly hasUncommitted: boolean
 }
 
-export interface ComparisonParts {
-  readonly checkPolicy: HealthCheckPolicy
+export interface ComparisonParts extends Pick<CompilerParts, 'checkPolicy' | 'tell'> {
   /** What failed them has answered nowhere. */
   readonly policyTests: PolicyTests
   readonly movedBetween: MovedBetween
@@ -86,8 +84,8 @@ export async function compareWithBase(
   if (head.ok && (await relationOf(place, commit.value, head.value)) === 'unrelated') {
     return err(`--base: ${unrelatedReason(place, base, 'HEAD')}`)
   }
-  const { checkPolicy, policyTests, movedBetween } = parts
-  const compiler = createCompiler({ checkPolicy, policyTests })
+  const { movedBetween, ...how } = parts
+  const compiler = createCompiler(how)
   const outlineOf = async (oid: string): Promise<NameOutline | undefined> => {
     const files = await filesOfCommit(place, oid)
     const outcome = files.ok ? compiler.compile(files.value, { commit: '' }) : undefined

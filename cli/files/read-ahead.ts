@@ -4,6 +4,7 @@ import { isRead } from '#compiler/read/layout.ts'
 import type { ReadFile } from '#compiler/read/read-file.ts'
 import { fileBytesMax } from '#compiler/read/source.ts'
 import type { SourceFile } from '#compiler/read/source.ts'
+import type { Tell } from '#lib/log.ts'
 import { readChunks } from './read-job.ts'
 import type { ReadJob } from './read-job.ts'
 
@@ -36,14 +37,18 @@ export class ReadAhead {
   }
 
   /** @returns what each file says, by blob id; nothing of files that are too few to need help */
-  async read(files: readonly SourceFile[]): Promise<ReadonlyMap<string, ReadFile>> {
+  async read(files: readonly SourceFile[], tell?: Tell): Promise<ReadonlyMap<string, ReadFile>> {
     const found = new Map<string, ReadFile>()
     const job = jobOf(files)
     this.expect(job.blobIds.length)
     const worker = this.#worker
     if (worker === undefined) return found
     worker.postMessage(job)
-    for (const file of readChunks(job)) found.set(file.blobId, file)
+    for (const file of readChunks(job)) {
+      found.set(file.blobId, file)
+      const { length } = job.blobIds
+      tell?.('compiling: file', Math.min(job.next[0]!, length), length)
+    }
     // Where it has failed, the compiler reads what is missing.
     for (const file of await this.#helped) found.set(file.blobId, file)
     this.close()

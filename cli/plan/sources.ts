@@ -21,7 +21,7 @@ import { loadBundle } from '#bundle/load/load.ts'
 import type { Bundle } from '#bundle/format/bundle.ts'
 import { ReadAhead } from '#cli/files/read-ahead.ts'
 import { createCompiler } from '#compiler/compile.ts'
-import type { Compiler } from '#compiler/compile.ts'
+import type { Compiler, CompilerParts } from '#compiler/compile.ts'
 import { printText } from '#diagnostics/print/text.ts'
 import type { MoveLimits } from '#compiler/lower/name-outline.ts'
 import type { SourceFile } from '#compiler/read/source.ts'
@@ -100,8 +100,7 @@ async function revisionsWith(
   const other =
     head === undefined ? await finder.directory(directory, 'head') : await finder.find(head, 'head')
   if (!other.ok) return other
-  io.progress?.('compiling both')
-  const [was, is] = await revisionsOf([one.value, other.value], ahead)
+  const [was, is] = await revisionsOf([one.value, other.value], ahead, io.progress)
   if (!was.ok) return was
   if (!is.ok) return is
   const warnings = await finder.relationWarnings(nowMs)
@@ -119,10 +118,14 @@ interface Uncompiled {
 }
 
 /** Compiles what is not compiled. What both have in common is read once. */
-async function revisionsOf([base, head]: readonly [Found, Found], ahead: ReadAhead) {
-  const compiler = createBundler()
+async function revisionsOf(
+  [base, head]: readonly [Found, Found],
+  ahead: ReadAhead,
+  tell: Io['progress'],
+) {
+  const compiler = createBundler(tell ?? null)
   const all = [base, head].flatMap((found) => ('files' in found ? found.files : []))
-  const read = await ahead.read(all)
+  const read = await ahead.read(all, tell)
   const sideOf = (found: Found): Result<FoundSide, SourceFault> => {
     if ('bundle' in found) return ok(found)
     for (const { blobId } of found.files) {
@@ -258,11 +261,12 @@ interface Bundler extends Pick<Compiler, 'compile' | 'learn'> {
 }
 
 /** Its self-test reads each bundle as a node does: no need to do so again. */
-function createBundler(): Bundler {
+function createBundler(tell: CompilerParts['tell']): Bundler {
   let loaded: Bundle | undefined
   const compiler = createCompiler({
     checkPolicy: lenientPolicy,
     listsRemarks: false,
+    tell,
     load: ({ bytes }, known) => {
       const found = loadBundle(bytes, undefined, known)
       if (!found.ok) return JSON.stringify(found.error)

@@ -135,7 +135,9 @@ async function listenTo(
     err: (text) => void (err += text),
     env,
     isTerminal: false,
-    ...(progress && { progress: (doing) => progress(`${command.name}: ${doing}`) }),
+    ...(progress && {
+      progress: (doing, ...count) => progress(`${command.name}: ${doing}`, ...count),
+    }),
   })
   return { exit, out, err }
 }

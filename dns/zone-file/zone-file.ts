@@ -8,6 +8,7 @@ import { hasOwnForm, rdataTypeNamed } from '#dns/rdata/rdata-types.ts'
 import { RrType } from '#dns/rrtype.ts'
 import { err, ok } from '#lib/result.ts'
 import type { Result } from '#lib/result.ts'
+import type { Tell } from '#lib/log.ts'
 import { entriesOf } from './entries.ts'
 import type { Entry } from './entries.ts'
 import { generatedLines, readGenerate } from './generate.ts'
@@ -33,6 +34,10 @@ export interface ZoneFileOptions {
    * are not known here, and TSIG, which `dig` prints behind a signed transfer.
    */
   readonly leaveOut?: ReadonlySet<number>
+  /**
+   * Hears now and then how far the first file is.
+   */
+  readonly tell?: Tell | undefined
   /**
    * Brings the file of an $INCLUDE.
    *
@@ -70,6 +75,9 @@ export function parseZoneFile(source: ZoneSource, options: ZoneFileOptions = {})
   return { records, faults, isCut, leftOut, placeOf: (index) => parser.placeOf(index) }
 }
 
+/** Between two words about how far a file is. */
+const entriesApart = 1_000
+
 /** One file while it is read. */
 interface FileState {
   readonly path: string
@@ -105,6 +113,7 @@ class ZoneFileParser {
   readonly leftOut = new Map<string, LeftOut>()
   readonly #include: ZoneFileOptions['include']
   readonly #leaveOut: ZoneFileOptions['leaveOut']
+  readonly #tell: ZoneFileOptions['tell']
   #defaultTtl: number | undefined
   #lastTtl: number | undefined
   #bytesLeft: number = zoneFileLimits.bytesMax
@@ -112,8 +121,9 @@ class ZoneFileParser {
   /** In the order in which they were begun. */
   readonly #files: FileState[] = []
 
-  constructor({ include, leaveOut, ttl }: ZoneFileOptions) {
+  constructor({ include, leaveOut, tell, ttl }: ZoneFileOptions) {
     this.#include = include
+    this.#tell = tell
     this.#leaveOut = leaveOut
     this.#lastTtl = ttl
   }
@@ -148,8 +158,13 @@ class ZoneFileParser {
       ownerText: undefined,
     }
     this.#files.push(file)
-    for (const entry of entriesOf(text.value.text)) {
+    const { text: characters } = text.value
+    let entries = 0
+    for (const entry of entriesOf(characters)) {
       if (this.isCut) return
+      if (index === 0 && entries++ % entriesApart === 0) {
+        this.#tell?.(`reading ${path}: character`, entry.endColumn, characters.length)
+      }
       this.#entry(file, entry)
     }
   }

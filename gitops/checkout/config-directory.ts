@@ -9,6 +9,7 @@ import type { SourceFile } from '#compiler/read/source.ts'
 import { readyForScripts } from '#compiler/scripts/script-syntax.ts'
 import { err, ok } from '#lib/result.ts'
 import type { Result } from '#lib/result.ts'
+import type { Tell } from '#lib/log.ts'
 
 /** Far more than a configuration has; a wrong directory, such as `/`, is not read to its end. */
 const entriesMax = 200_000
@@ -18,17 +19,21 @@ const strayEntriesMax = 10_000
 /** As `readConfigDirectory`; what it gives is ready to be compiled. */
 export async function readConfiguration(
   root: string,
+  tell?: Tell,
 ): Promise<Result<readonly SourceFile[], string>> {
-  const read = readConfigDirectory(root)
+  const read = readConfigDirectory(root, tell)
   if (read.ok) await readyForScripts(read.value)
   return read
 }
 
 /** Reads what the compiler reads; lists the rest. Errors: a sentence that names the path. */
-export function readConfigDirectory(root: string): Result<readonly SourceFile[], string> {
+export function readConfigDirectory(
+  root: string,
+  tell?: Tell,
+): Result<readonly SourceFile[], string> {
   const fault = folderFault(root)
   if (fault !== undefined) return err(fault)
-  return hasConfiguration(root) ? readTree(root) : ok(listStray(root))
+  return hasConfiguration(root) ? readTree(root, tell) : ok(listStray(root))
 }
 
 /** Why a path is no directory to read from, as a sentence; undefined: it is one. */
@@ -74,7 +79,7 @@ function* walk(root: string, onUnreadable: (folder: string, error: unknown) => v
   }
 }
 
-function readTree(root: string): Result<readonly SourceFile[], string> {
+function readTree(root: string, tell?: Tell): Result<readonly SourceFile[], string> {
   const files: SourceFile[] = []
   let where = root
   try {
@@ -84,6 +89,7 @@ function readTree(root: string): Result<readonly SourceFile[], string> {
     })
     for (const { path, absolute, entry } of found) {
       where = absolute
+      tell?.(`reading ${root}: file`, files.length + 1)
       if (files.length === entriesMax)
         return err(
           `${root} has more than ${entriesMax} files; give a directory of configuration only`,

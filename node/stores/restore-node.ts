@@ -14,16 +14,14 @@ import {
 import { dirname, join, relative, sep } from 'node:path'
 import { assert } from '#lib/assert.ts'
 import { openDataDir } from '#node/data/data-dir.ts'
-import { spaced } from '#system/process/progress.ts'
+import type { Tell } from '#lib/log.ts'
 import type { Settings } from '#settings/settings.ts'
 import { readRepositoryBundle } from '#gitops/source/repository-bundle.ts'
 import { loadState, saveState } from '#gitops/sync/stored-state.ts'
 import { originPath, statePathOf } from '#gitops/thread/options.ts'
-import { systemClock } from '#lib/clock.ts'
 import { flushDirectory } from '#lib/durable-file.ts'
 import { err, ok } from '#lib/result.ts'
 import type { Result } from '#lib/result.ts'
-import { counted } from '#judge/print/phrases.ts'
 import type { BackupFileName } from '#state/backup/format.ts'
 import { filesOf, restoreBackup } from '#state/backup/restore-backup.ts'
 import type { CheckedBackup } from '#state/backup/restore-backup.ts'
@@ -39,7 +37,7 @@ export interface RestoreOptions {
   readonly leap: number
   readonly searchPath: string
   readonly nowMs: number
-  readonly progress?: ((doing: string) => void) | undefined
+  readonly progress?: Tell | undefined
 }
 
 export interface Restored {
@@ -137,8 +135,7 @@ export function rowTeller(
   { rows }: CheckedBackup,
   progress: RestoreOptions['progress'],
 ): (count: number) => void {
-  const tell = spaced(progress, systemClock)
-  return (count) => tell(() => `restoring the database: row ${counted(count)} of ${counted(rows)}`)
+  return (count) => progress?.('restoring the database: row', count, rows)
 }
 
 /** Files for the owner alone; people who push may read the others, too. */

@@ -2,6 +2,7 @@
 // code.
 import { parseArgs } from 'node:util'
 import type { ParseArgsOptionsConfig } from 'node:util'
+import type { Tell } from '#lib/log.ts'
 
 /** Exit codes are a contract: scripts and CI read them. */
 export const Exit = {
@@ -35,8 +36,8 @@ export interface Io {
   readonly lostLines?: () => number
   readonly env: Readonly<Record<string, string | undefined>>
   readonly isTerminal: boolean
-  /** Says on stderr what long work is doing, in a few words, until something is printed. */
-  readonly progress?: (doing: string) => void
+  /** Says on stderr what long work is doing, and how far it is, until something is printed. */
+  readonly progress?: Tell
 }
 
 /** The value of an environment variable. Set but empty is how container files say "not set". */

@@ -1,15 +1,16 @@
-// Says what long work is doing: on a terminal in one line, of which the next line that is printed
-// takes the place; elsewhere in a line now and then.
+// Says what long work is doing, how far it is and how long it still takes: on a terminal in one
+// line, of which the next line that is printed takes the place; elsewhere in a line now and then.
 
 import type { Clock } from '#lib/clock.ts'
+import type { Tell } from '#lib/log.ts'
 import type { After } from '#lib/timer.ts'
 
 /** Starts the line anew, and empties it. */
 const erase = '\r\u001B[K'
 
 export interface Progress {
-  /** @param doing a few words, such as `reading 40,000 files` */
-  readonly say: (doing: string) => void
+  /** What is counted may be told as often as it changes: it is written as often as people read. */
+  readonly say: Tell
   /** Takes the line away while something else is printed; its seconds go on. */
   readonly pause: () => void
   /** Writes the line again that `pause` took away. */
@@ -21,25 +22,8 @@ export interface Progress {
 /** Least time between two lines: people read no faster. */
 const apartMs = 200
 
-/**
- * For what is said again and again: the first time, and then not more often than it can be read.
- *
- * @returns takes what makes the words, which is not called in vain
- */
-export function spaced(
-  say: Progress['say'] | undefined,
-  { monotonicMs }: Pick<Clock, 'monotonicMs'>,
-): (words: () => string) => void {
-  let saidMs = -Infinity
-  return (words) => {
-    if (say === undefined || monotonicMs() - saidMs < apartMs) return
-    saidMs = monotonicMs()
-    say(words())
-  }
-}
-
 /** Work that takes no longer gets no line in a file, and no seconds on a terminal. */
-const quietMs = 3_000
+const quietMs = 2_000
 /** Between two lines where a line stays. */
 const linesApartMs = 10_000
 const secondMs = 1_000
@@ -52,23 +36,30 @@ export interface ProgressPlace {
   readonly after: After
 }
 
+interface Doing {
+  readonly words: string
+  readonly sinceMs: number
+  readonly done: number | undefined
+  readonly all: number | undefined
+}
+
 export function openProgress({ write, isTerminal, clock, after }: ProgressPlace): Progress {
   const { monotonicMs } = clock
-  let doing: { readonly words: string; readonly sinceMs: number } | undefined
-  let [lineDueMs, isShown] = [Infinity, false]
+  let doing: Doing | undefined
+  let [lineDueMs, shownMs, isShown] = [Infinity, -Infinity, false]
   let callOff = (): void => undefined
   const show = (): void => {
     if (doing === undefined) return
     const nowMs = monotonicMs()
-    const tookMs = nowMs - doing.sinceMs
-    const took = tookMs < quietMs ? '' : ` ${Math.floor(tookMs / secondMs)} s`
+    const line = lineOf(doing, nowMs)
     if (isTerminal) {
-      write(`${erase}${doing.words} …${took}`)
+      write(erase + line)
       isShown = true
     } else if (nowMs >= lineDueMs) {
-      write(`${doing.words} …${took}\n`)
+      write(`${line}\n`)
       lineDueMs = nowMs + linesApartMs
     }
+    shownMs = nowMs
     callOff()
     callOff = after(secondMs, show)
   }
@@ -80,12 +71,13 @@ export function openProgress({ write, isTerminal, clock, after }: ProgressPlace)
   return {
     pause,
     resume: show,
-    say: (words) => {
+    say: (words, done, all) => {
       const nowMs = monotonicMs()
       // From the first word on; what blocks the loop is told when the next word comes.
       if (lineDueMs === Infinity) lineDueMs = nowMs + quietMs
-      doing = { words, sinceMs: nowMs }
-      show()
+      const isCount = doing?.words === words
+      doing = { words, sinceMs: isCount ? doing!.sinceMs : nowMs, done, all }
+      if (!isCount || nowMs - shownMs >= apartMs) show()
     },
     clear: () => {
       pause()
@@ -93,3 +85,18 @@ export function openProgress({ write, isTerminal, clock, after }: ProgressPlace)
     },
   }
 }
+
+function lineOf({ words, sinceMs, done, all }: Doing, nowMs: number): string {
+  const tookMs = nowMs - sinceMs
+  const count = done === undefined ? '' : ` ${counted(done)}`
+  const ofAll = all === undefined ? '' : ` of ${counted(all)}`
+  const line = `${words}${count}${ofAll} …`
+  if (tookMs < quietMs) return line
+  const took = `${line} ${Math.floor(tookMs / secondMs)} s`
+  if (done === undefined || all === undefined) return took
+  // As fast as until now.
+  const leftMs = (tookMs / done) * (all - done)
+  return `${took}, ${counted(Math.ceil(leftMs / secondMs))} s left`
+}
+
+const counted = (count: number): string => count.toLocaleString('en')

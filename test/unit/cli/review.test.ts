@@ -147,8 +147,8 @@ describe('the example, whose comments are kept beside its changes', () => {
     const steps = said.map((doing) => doing.replace(/[0-9a-f]{40}|main|\d+/g, 'X'))
     expect(steps).toEqual(
       expect.arrayContaining([
-        ...['looking for X', 'verify: checking signatures since X', 'check: compiling X files'],
-        ...['check: comparing with X', 'plan: compiling both', 'plan: comparing what clients get'],
+        ...['looking for X', 'verify: checking signatures since X', 'check: compiling: file'],
+        ...['check: comparing with X', 'plan: compiling: file', 'plan: comparing what clients get'],
       ]),
     )
   })
