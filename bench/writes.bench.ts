@@ -20,7 +20,7 @@ const whats: Readonly<Record<string, string>> = {
   create: 'makes a service',
   delete: 'deletes a service',
   rename: 'renames a pool',
-  effect: 'changes a pool, planned before it is made',
+  effect: 'changes a pool, and asks for its effect',
   member: 'adds a member',
   'new-pool': 'makes a pool',
   'delete-pool': 'deletes a pool',

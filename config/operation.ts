@@ -221,23 +221,22 @@ export interface WriteRequest {
   readonly reverts?: string
   /** All checks, and nothing is written. */
   readonly isDryRun?: true
-  /** Planned before it is made, so that its outcome says its `effect`, whatever that takes. */
-  readonly wantsEffect?: true
   /**
    * The outcome has its `effect`: with a tenant, on that tenant's names alone where the commit also
-   * changes those of others; null: on all names. Left out: the effect is not told.
+   * changes those of others; null: on all names. Left out: the effect is not worked out for it.
    */
   readonly effectFor?: { readonly tenant: string | null }
   /** With `isDryRun`: the caller reads `bundle` and `files` of the outcome. */
   readonly wantsBundle?: true
-  /**
-   * What `guardrails.movedClients` judges it by, as a plan of it has found; left out: the writer
-   * finds it out. null: it is not judged by that.
-   */
-  readonly moved?: readonly Moved[] | null
+  /** Left out: `guardrails.movedClients` judges it by the effect of its commit. */
+  readonly judgement?: MovedJudgement
   /** For so long its client has waited already, for a plan of it. */
   readonly waitedMs?: number
 }
+
+/** By `nobody`: it was judged elsewhere, or there was no time for it. */
+export type MovedJudgement =
+  { readonly by: 'plan'; readonly moved: readonly Moved[] } | { readonly by: 'nobody' }
 
 /** In the order of the operations; null for what was deleted. */
 export interface WriteSuccess {
@@ -258,8 +257,7 @@ export interface WriteSuccess {
   readonly backTo?: string
   /**
    * What it moves, such as `moved=12.4%; names=3`: for a dry run, and for a write with `effectFor`.
-   * `moved=unknown`: it takes too long, for a `reason`; without one, it was to be planned, and
-   * could not be in time.
+   * `moved=unknown`: it was to be planned, and could not be in time.
    */
   readonly effect?: string
 }
@@ -289,8 +287,6 @@ export const writeFailureCodes = [
   'too-many',
   /** It alters more than `guardrails` of the settings permits, and has no override. */
   'guarded',
-  /** It takes a plan to find out which clients it moves: it may be sent again with `moved`. */
-  'unjudged',
   /** The change would not compile: see the diagnostics. */
   'invalid',
   /** The branch has a commit that is not accepted: see the diagnostics, which are those of it. */
@@ -347,5 +343,15 @@ export type WriteResult = Result<WriteSuccess, WriteFailure>
 
 /** The port by which the configuration is changed; what it wrote is durable and live. */
 export interface ConfigWriter {
-  readonly write: (request: WriteRequest) => Promise<Result<WriteSuccess, WriteFailure>>
+  readonly write: (request: WriteRequest) => Promise<WriteResult>
+}
+
+/** It takes a plan to find out what it moves: it may be sent again with a `judgement`. */
+export type NeedsPlan = Omit<WriteFailure, 'code'> & { readonly code: 'needs-plan' }
+
+export type CommitResult = Result<WriteSuccess, WriteFailure | NeedsPlan>
+
+/** The port to what makes commits. */
+export interface CommitWriter {
+  readonly write: (request: WriteRequest) => Promise<CommitResult>
 }

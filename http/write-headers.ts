@@ -6,7 +6,9 @@ export const subjectHeader = 'x-gslb-subject'
 const lengthMax = 120
 /** The answer has one of this name. */
 export const effectHeader = 'x-gslb-effect'
-const [wantedWord, unwantedWord] = ['wanted', 'unwanted']
+const wantedWord = 'wanted'
+/** As without the header. */
+const unwantedWord = 'unwanted'
 
 export const Subject = Type.String({ minLength: 1, maxLength: lengthMax, pattern: '\\S' })
 
@@ -33,7 +35,7 @@ export const subjectWanted =
 export const EffectWanted = Type.Union([Type.Literal(wantedWord), Type.Literal(unwantedWord)])
 
 /** undefined: it is neither. */
-export function isEffectWanted(given: string): boolean | undefined {
+export function isEffectWanted(given: string = unwantedWord): boolean | undefined {
   const word = given.trim().toLowerCase()
   return word === wantedWord ? true : word === unwantedWord ? false : undefined
 }

@@ -59,7 +59,8 @@ export class PlannedWrites implements ConfigWriter {
   /** Whether all the writes together go back to what answered before. */
   goesBack: PlanQuestion['goesBack'] = async (moved) => {
     if (this.#tried === undefined) return false
-    const done = await this.#writer.write({ ...this.#tried, ...planned, moved })
+    const judgement = { by: 'plan', moved } as const
+    const done = await this.#writer.write({ ...this.#tried, ...planned, judgement })
     return done.ok && done.value.backTo !== undefined
   }
 
@@ -72,7 +73,7 @@ export class PlannedWrites implements ConfigWriter {
       operations,
       ...planned,
       // The plan shows it.
-      moved: null,
+      judgement: { by: 'nobody' },
     })
     if (!done.ok) return done
     const { objects, warnings, bundle, files = [] } = done.value

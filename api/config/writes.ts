@@ -141,7 +141,7 @@ export function saidIn({
   caller,
   request,
 }: Pick<Context, 'caller' | 'request'>): Result<
-  Pick<WriteRequest, 'override' | 'subject' | 'wantsEffect' | 'effectFor'>,
+  Pick<WriteRequest, 'override' | 'subject' | 'effectFor'>,
   Reply
 > {
   const override = overrideOf(caller, request?.header(overrideHeader))
@@ -149,12 +149,9 @@ export function saidIn({
   const subject = subjectOf(request?.header(subjectHeader))
   if (!subject.ok) return subject
   const said = { ...override.value, ...subject.value }
-  const withEffect = { ...said, effectFor: { tenant: visibleTenant(caller) } }
-  const given = request?.header(effectHeader)
-  if (given === undefined) return ok(withEffect)
-  const isWanted = isEffectWanted(given)
+  const isWanted = isEffectWanted(request?.header(effectHeader))
   if (isWanted === undefined) return err(refused(400, effectWanted))
-  return ok(isWanted ? { ...withEffect, wantsEffect: true } : said)
+  return ok(isWanted ? { ...said, effectFor: { tenant: visibleTenant(caller) } } : said)
 }
 
 /** Why names may go that the guardrails keep. They are of the whole, and so is who may say it. */
@@ -195,7 +192,6 @@ const statusOf: Readonly<Record<WriteFailureCode, number>> = {
   'precondition-failed': 412,
   'too-many': 403,
   guarded: 409,
-  unjudged: 503,
   invalid: 400,
   'head-invalid': 409,
   'not-trusted': 409,

@@ -163,9 +163,9 @@ const ofSubject =
   'commit has changes of others, too, it is the trailer `Gslb-Subject`.'
 
 const ofEffect =
-  '`wanted` has the change planned before it is made, with all tables of the node, which takes ' +
-  'as long as a dry run more: the answer then has figures where it would say `moved=unknown` ' +
-  'with a `reason`. `unwanted` leaves the header of the answer out.'
+  '`wanted`: the answer says in its `X-Gslb-Effect` what the change does to answers. That takes ' +
+  'some time, and the time of a dry run where more than a few names are to be compared. Without ' +
+  'it, or with `unwanted`, only a dry run says so.'
 
 const ofOverride =
   'Why more may change within ten minutes than `guardrails` of the settings permits; without ' +

@@ -37,10 +37,9 @@ const fields = {
       'The largest part of the clients of a name that moves, how many names answer ' +
       'differently (`names`, of them `added` and `removed`), and how many changes may show ' +
       '`later`. ' +
-      '`moved=unknown`: it was not worked out, since it depends on `places` or takes too many ' +
-      '`names`, `networks` or a configuration of too large a `size` (`reason`; `first`: the ' +
-      'commit before is not known); without a `reason`: it could not be planned in time, so that ' +
-      '`guardrails.movedClients` has not judged it, and a dry run is without the header then. ' +
+      'Of a dry run, and of a write that asks for it. ' +
+      '`moved=unknown`: it could not be planned in time, so that `guardrails.movedClients` has ' +
+      'not judged it, and a dry run is without the header then. ' +
       '`back`: the commit to which it goes back, so that `guardrails.movedClients` is not ' +
       'applied. ' +
       '`together`: so many changes are in the commit; then figures are of the names of the own ' +

@@ -20,7 +20,7 @@ import { unknownStatus } from '#gitops/status/status.ts'
 import type { GitopsStatus } from '#gitops/status/status.ts'
 import type { FromWorker, ToWorker, WorkerStart } from './git-thread.ts'
 import { compilerHeapMb, resourceLimitsOf, semiSpaceMb } from './worker-memory.ts'
-import type { WriteRequest, WriteResult } from '#config/operation.ts'
+import type { CommitResult, WriteRequest } from '#config/operation.ts'
 import type { ConfigHistory } from '#config/history.ts'
 import { PendingQuestions } from './history-calls.ts'
 import type { NodeDatabases } from '#judge/effects/commit-effect.ts'
@@ -57,7 +57,7 @@ export interface GitopsControl {
   /** The accepted configuration, as far as it is active here. */
   readonly config: ConfigView
   /** Into Git and live, or why not. Never rejects. */
-  readonly write: (request: WriteRequest) => Promise<WriteResult>
+  readonly write: (request: WriteRequest) => Promise<CommitResult>
   /** Judges a push to the repository of this node. null: it cannot do so now. Never rejects. */
   readonly judge: (push: PushedHead) => Promise<Stop | null>
   /** What commits did to objects. */
@@ -182,7 +182,7 @@ class Control implements GitopsControl {
 
   status = (): GitopsStatus => this.#status
 
-  write = (request: WriteRequest): Promise<WriteResult> => {
+  write = (request: WriteRequest): Promise<CommitResult> => {
     const worker = this.#worker
     if (worker === undefined) {
       return Promise.resolve(writeFailed('unavailable', 'The configuration worker is starting.'))

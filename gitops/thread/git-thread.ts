@@ -22,7 +22,7 @@ import type { CommitPublication } from '#gitops/sync/publication.ts'
 import type { PushedHead } from '#gitops/sync/push-judge.ts'
 import type { Stop } from '#gitops/sync/steps.ts'
 import type { GitopsStatus } from '#gitops/status/status.ts'
-import type { WriteRequest, WriteResult } from '#config/operation.ts'
+import type { CommitResult, WriteRequest } from '#config/operation.ts'
 
 export interface WorkerStart {
   readonly options: GitopsOptions
@@ -53,7 +53,7 @@ export type FromWorker =
   | { readonly kind: 'config'; readonly news: ConfigNews }
   | { readonly kind: 'told'; readonly id: number; readonly answer: HistoryAnswer }
   | { readonly kind: 'judged'; readonly id: number; readonly verdict: Stop | null }
-  | { readonly kind: 'written'; readonly id: number; readonly result: WriteResult }
+  | { readonly kind: 'written'; readonly id: number; readonly result: CommitResult }
   /** Nothing was to be done for a while, and it has given back what its work had taken. */
   | { readonly kind: 'rested' }
 

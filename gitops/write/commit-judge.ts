@@ -3,7 +3,7 @@ import type { Moved } from '#compiler/lower/name-outline.ts'
 import type { ConfigSource } from '#gitops/source/config-source.ts'
 import type { CompilePort } from '#gitops/sync/compile-port.ts'
 import type { Publisher } from '#gitops/sync/publisher.ts'
-import type { CommitBundle, CommitEffect, CommitEffects } from '#judge/effects/commit-effect.ts'
+import type { CommitBundle, CommitEffects } from '#judge/effects/commit-effect.ts'
 import { notBack } from '#judge/guard/moved-limit.ts'
 import type { AcceptedConfig } from './accepted.ts'
 import { earlierBundles } from './earlier-bundles.ts'
@@ -17,7 +17,7 @@ export interface CommitJudgeParts {
   readonly compiler: CompilePort
   readonly publisher: Publisher
   readonly accepted: AcceptedConfig
-  /** Asked for by the first write that tells its effect, or is judged by it; left out: none is. */
+  /** Made for the first write that is judged by its effect, or asks for it; left out: none is. */
   readonly effects?: () => Promise<CommitEffects>
 }
 
@@ -38,18 +38,11 @@ export class CommitJudge {
     const limits = moveLimitsFor(requests, accepted.index)
     if (prepared === null || limits === undefined || effects === undefined) return { kind: 'fine' }
     const after = publisher.sign(prepared.commit, prepared.compiled)
-    const effect = () => this.between(publisher.newest, after)
+    const before = publisher.newest
+    const effect = () => this.#tried((effectsOf) => effectsOf.between(before, after))
     const goneBackTo = (beyond: readonly Moved[]) =>
       this.#tried((told) => this.#goneBackTo(told, beyond, prepared, after))
     return await judgeMoved({ requests, limits, effect, goneBackTo })
-  }
-
-  /** @returns undefined: no write tells its effect, or it could not be told */
-  async between(
-    before: CommitBundle | null,
-    after: CommitBundle,
-  ): Promise<CommitEffect | undefined> {
-    return await this.#tried((effects) => effects.between(before, after))
   }
 
   async #tried<T>(work: (effects: CommitEffects) => T | Promise<T>): Promise<T | undefined> {

@@ -2,7 +2,7 @@
 import { moveLimitsOf } from '#compiler/lower/name-outline.ts'
 import type { Moved, MoveLimits } from '#compiler/lower/name-outline.ts'
 import type { ConfigSnapshot } from '#config/object-index.ts'
-import type { WriteFailure, WriteRequest } from '#config/operation.ts'
+import type { NeedsPlan, WriteFailure, WriteRequest } from '#config/operation.ts'
 import type { CommitEffect } from '#judge/effects/commit-effect.ts'
 import { movedBeyond, movedSentence } from '#judge/guard/moved-limit.ts'
 import type { MovedBreach } from '#judge/guard/moved-limit.ts'
@@ -16,8 +16,8 @@ export type MovedVerdict =
       readonly backTo?: string
     }
   | { readonly kind: 'mixed' }
-  | { readonly kind: 'refused'; readonly failure: WriteFailure }
-  | { readonly kind: 'back'; readonly commit: string }
+  | { readonly kind: 'refused'; readonly failure: WriteFailure | NeedsPlan }
+  | { readonly kind: 'back'; readonly commit: string; readonly effect: CommitEffect | undefined }
 
 export interface MovedQuestion {
   readonly requests: readonly WriteRequest[]
@@ -28,52 +28,61 @@ export interface MovedQuestion {
   readonly goneBackTo: (beyond: readonly Moved[]) => Promise<string | undefined>
 }
 
-/** undefined: none of the requests is limited. */
+const unlimited: MoveLimits = { all: null, tenants: new Map() }
+
+/** undefined: no request is judged by what it moves, or is to be told that. */
 export function moveLimitsFor(
   requests: readonly WriteRequest[],
   config: ConfigSnapshot,
 ): MoveLimits | undefined {
-  if (!requests.some(isJudged)) return undefined
   const [settings] = config.list('Settings')
   const limits = moveLimitsOf(settings?.object.spec.guardrails)
-  return limits.all === null && limits.tenants.size === 0 ? undefined : limits
+  const isLimited = limits.all !== null || limits.tenants.size > 0
+  if (isLimited && requests.some(isJudged)) return limits
+  return requests.some(asksForEffect) ? unlimited : undefined
 }
 
-const isJudged = ({ moved, override }: WriteRequest): boolean =>
-  moved !== null && override === undefined
+const isJudged = ({ judgement, override }: WriteRequest): boolean =>
+  judgement?.by !== 'nobody' && override === undefined
+
+/** The figures of a dry run come from a plan. */
+const asksForEffect = ({ effectFor, judgement, isDryRun }: WriteRequest): boolean =>
+  effectFor !== undefined && judgement === undefined && isDryRun !== true
 
 /** Requests that together stay within the limit are not judged one by one. */
 export async function judgeMoved(question: MovedQuestion): Promise<MovedVerdict> {
   const { requests, limits } = question
   const isAlone = requests.length === 1
   const effect = await question.effect()
-  const moved = movedOf(effect, isAlone ? requests[0]?.moved : undefined)
+  const moved = movedOf(effect, isAlone ? requests[0]?.judgement : undefined)
   if (moved === undefined || typeof moved === 'string') {
     // With fewer requests it would not be known, either.
     const isNeverTold = moved === undefined || moved === 'first' || moved === 'size'
-    const isForAll = isAlone || (isNeverTold && requests.every(isJudged))
-    return isForAll ? { kind: 'refused', failure: unjudged } : { kind: 'mixed' }
+    const isMeant = (one: WriteRequest): boolean =>
+      asksForEffect(one) || (limits !== unlimited && isJudged(one))
+    const isForAll = isAlone || (isNeverTold && requests.every(isMeant))
+    return isForAll ? { kind: 'refused', failure: needsPlan } : { kind: 'mixed' }
   }
   const breach = movedBeyond(limits, moved)
   if (breach === undefined) return { kind: 'fine', effect }
   if (!isAlone) return { kind: 'mixed' }
   const beyond = moved.filter((one) => movedBeyond(limits, [one]) !== undefined)
   const commit = await question.goneBackTo(beyond)
-  if (commit !== undefined) return { kind: 'back', commit }
+  if (commit !== undefined) return { kind: 'back', commit, effect }
   return { kind: 'refused', failure: movedTooMany(breach) }
 }
 
 /** By a plan only where the effect does not say it: others may have written since the plan. */
 function movedOf(
   effect: CommitEffect | undefined,
-  planned: WriteRequest['moved'],
+  judgement: WriteRequest['judgement'],
 ): CommitEffect['moved'] | undefined {
-  const told = effect?.moved
-  return Array.isArray(told) ? told : (planned ?? told)
+  const moved = effect?.moved
+  return judgement?.by === 'plan' && !Array.isArray(moved) ? judgement.moved : moved
 }
 
-const unjudged: WriteFailure = {
-  code: 'unjudged',
+const needsPlan: NeedsPlan = {
+  code: 'needs-plan',
   message: 'It takes a plan to find out which clients it moves.',
   operation: -1,
   diagnostics: [],

@@ -2,14 +2,14 @@
 import { assert } from '#lib/assert.ts'
 import { err } from '#lib/result.ts'
 import { gitLimits } from '../limits.ts'
-import type { WriteFailureCode, WriteResult } from '#config/operation.ts'
+import type { CommitResult, WriteFailureCode } from '#config/operation.ts'
 
 export class PendingWrites {
-  readonly #resolvers = new Map<number, (result: WriteResult) => void>()
+  readonly #resolvers = new Map<number, (result: CommitResult) => void>()
   #lastId = 0
 
   /** @param send gives the write away under its number */
-  add(send: (id: number) => void): Promise<WriteResult> {
+  add(send: (id: number) => void): Promise<CommitResult> {
     if (this.#resolvers.size >= gitLimits.writeQueueMax) {
       const message = 'Too many writes are waiting. Try again in a moment.'
       return Promise.resolve(writeFailed('busy', message))
@@ -21,7 +21,7 @@ export class PendingWrites {
     })
   }
 
-  settle(id: number, result: WriteResult): void {
+  settle(id: number, result: CommitResult): void {
     assert(id > 0 && id <= this.#lastId, 'the worker answers a write that it was given')
     this.#resolvers.get(id)?.(result)
     this.#resolvers.delete(id)
@@ -37,6 +37,6 @@ export class PendingWrites {
   }
 }
 
-export function writeFailed(code: WriteFailureCode, message: string): WriteResult {
+export function writeFailed(code: WriteFailureCode, message: string): CommitResult {
   return err({ code, message, operation: -1, diagnostics: [] })
 }

@@ -22,14 +22,14 @@ import type {
   WriteDiagnostic,
   WriteFailure,
   WriteRequest,
-  WriteResult,
+  CommitResult,
   WrittenObject,
 } from '#config/operation.ts'
 
 /** A request with the promise that waits for it. */
 export interface Asked {
   readonly request: WriteRequest
-  readonly settle: (result: WriteResult) => void
+  readonly settle: (result: CommitResult) => void
 }
 
 export interface Pending extends Asked {

@@ -23,7 +23,7 @@ import type { AcceptedCommit } from '#gitops/status/status.ts'
 import { nodePrincipal } from '#gitops/trust/trust-file.ts'
 import type { AcceptedConfig } from './accepted.ts'
 import { noEffect, viewerOf } from '#judge/effects/commit-effect.ts'
-import type { CommitBundle, CommitEffect, EffectViewer } from '#judge/effects/commit-effect.ts'
+import type { CommitEffect, EffectViewer } from '#judge/effects/commit-effect.ts'
 import { CommitJudge } from './commit-judge.ts'
 import type { CommitJudgeParts } from './commit-judge.ts'
 import {
@@ -161,7 +161,7 @@ export class Writer {
       const { prepared, done } = selected.value
       const isBack = back !== undefined && back.base === accepted.commit
       const judged = isBack ? fine(back) : await this.#judge.judge(done, prepared)
-      const isFinal = isFresh || judged.kind !== 'refused' || judged.failure.code === 'unjudged'
+      const isFinal = isFresh || judged.kind !== 'refused' || judged.failure.code === 'needs-plan'
       if (!isFinal) continue
       if (judged.kind !== 'fine') {
         await this.#writeOtherwise(judged, { done, batch: rest }, settle)
@@ -183,9 +183,8 @@ export class Writer {
         this.#isPushed = true
         this.#fairness.win(nowMs, nowMs - triedMs)
         const signed = { draft: draft ?? this.#sign(prepared), signer: signer.value }
-        const effectOf = this.#accept(prepared, { ...signed, backTo: judged.backTo })
-        // The node activates the bundle meanwhile.
-        const effect = await effectOf(selected.value, judged.effect)
+        const viewed = this.#accept(prepared, { ...signed, backTo: judged.backTo })
+        const effect = effectOfRequest(done, judged.effect, viewed)
         this.#tell(selected.value, settle, judged.backTo, effect)
         return undefined
       }
@@ -227,7 +226,7 @@ export class Writer {
       for (const pending of judgedOnes) settle(pending, err(judged.failure))
     } else {
       const { commit: base } = this.#parts.accepted
-      await this.#writeEach([judgedOnes], settle, { commit: judged.commit, base })
+      await this.#writeEach([judgedOnes], settle, { ...judged, base })
     }
     await this.#writeEach([batch.filter((one) => !judgedOnes.includes(one))], settle)
   }
@@ -295,28 +294,6 @@ export class Writer {
       const words = isNew ? effect?.(pending.request) : effectOfNothing(pending.request)
       const said = words === undefined ? {} : { effect: words }
       settle(pending, ok({ ...told, ...more, ...back, ...said, revision, isChanged: isNew }))
-    }
-  }
-
-  async #effectOf(
-    before: CommitBundle | null,
-    after: CommitBundle,
-    viewed: (tenant: string) => EffectViewer,
-    { done }: Selection,
-    known: CommitEffect | undefined,
-  ): Promise<EffectOfRequest | undefined> {
-    const changing = done.filter(({ isChanged }) => isChanged)
-    const isAsked = changing.some(({ pending }) => pending.request.effectFor !== undefined)
-    if (!isAsked) return undefined
-    const words = (known ?? (await this.#judge.between(before, after)))?.text
-    if (words === undefined) return undefined
-    const { length: together } = changing
-    return ({ effectFor }) => {
-      if (effectFor === undefined) return undefined
-      if (together === 1) return words(null)
-      const { tenant } = effectFor
-      // What others move in the same commit is not theirs to know.
-      return `${words(tenant === null ? null : viewed(tenant))}; together=${together}`
     }
   }
 
@@ -409,12 +386,12 @@ export class Writer {
   #accept(
     { commit, tree, object, changes, compiled }: Prepared,
     { draft, signer, backTo }: { draft: Draft; signer: string; backTo: string | undefined },
-  ): (selection: Selection, known?: CommitEffect) => Promise<EffectOfRequest | undefined> {
+  ): (tenant: string) => EffectViewer {
     const { publisher, accepted, reconciler, onConfig } = this.#parts
     assert(draft.commit === commit, 'the bundle was made of the commit that was pushed')
     const parent = object.parents[0] ?? null
     assert(parent === accepted.commit, 'the commit that was pushed stands on the accepted one')
-    const { newest, index } = { newest: publisher.newest, index: accepted.index }
+    const { index } = accepted
     // Handed over before anything else: what waits for the answer waits for the activation.
     const removals = object.override === '' ? 'api' : 'override'
     const paths = [...changes.keys()].filter(isRead)
@@ -426,13 +403,12 @@ export class Writer {
     const delta = accepted.extend({ commit, tree, changes, read, removals })
     onConfig(delta)
     reconciler.adopt(commit, object, compiled)
-    const viewed = (tenant: string): EffectViewer => {
+    return (tenant) => {
       const before = [...delta.changed, ...delta.removed].flatMap(
         ({ kind, uid }) => index.get(kind, uid) ?? [],
       )
       return viewerOf(tenant, [...before, ...delta.changed])
     }
-    return (selection, known) => this.#effectOf(newest, draft, viewed, selection, known)
   }
 }
 
@@ -441,10 +417,11 @@ type Settle = (pending: Pending, result: Parameters<Pending['settle']>[0]) => vo
 /** The commit to which a request goes back, from `base`: from elsewhere it is judged anew. */
 interface WayBack {
   readonly commit: string
+  readonly effect: CommitEffect | undefined
   readonly base: string | null
 }
 
-const fine = ({ commit }: WayBack) => ({ kind: 'fine', effect: undefined, backTo: commit }) as const
+const fine = ({ commit, effect }: WayBack) => ({ kind: 'fine', effect, backTo: commit }) as const
 
 /** One line of the log. */
 function lineOf(thrown: unknown): string {
@@ -454,6 +431,24 @@ function lineOf(thrown: unknown): string {
 
 /** undefined: who asked does not hear of it. */
 type EffectOfRequest = (request: WriteRequest) => string | undefined
+
+/** @param viewed what a tenant sees of the commit */
+function effectOfRequest(
+  done: Selection['done'],
+  effect: CommitEffect | undefined,
+  viewed: (tenant: string) => EffectViewer,
+): EffectOfRequest | undefined {
+  const text = effect?.text
+  if (text === undefined) return undefined
+  const together = done.filter(({ isChanged }) => isChanged).length
+  return ({ effectFor }) => {
+    if (effectFor === undefined) return undefined
+    if (together === 1) return text(null)
+    const { tenant } = effectFor
+    // What others move in the same commit is not theirs to know.
+    return `${text(tenant === null ? null : viewed(tenant))}; together=${together}`
+  }
+}
 
 const effectOfNothing: EffectOfRequest = ({ effectFor, isDryRun }) =>
   effectFor === undefined || isDryRun === true ? undefined : noEffect
@@ -475,10 +470,8 @@ function serialAfter(accepted: AcceptedCommit | null): number {
 function commitsOf(batch: readonly Pending[]): readonly (readonly Pending[])[] {
   const [writes, alone] = [[], []] as [Pending[], Pending[]]
   for (const pending of batch) {
-    const { isDryRun, moved } = pending.request
-    // One with a plan is judged by that of itself.
-    const isPlanned = moved !== undefined && moved !== null
-    const isAlone = isDryRun === true || isPlanned
+    const { isDryRun, judgement } = pending.request
+    const isAlone = isDryRun === true || judgement?.by === 'plan'
     if (isAlone) alone.push(pending)
     else writes.push(pending)
   }

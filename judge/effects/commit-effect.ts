@@ -23,9 +23,10 @@ export type EffectText = (viewer: EffectViewer | null) => string
 export type UnknownReason = QuickReason | 'first'
 
 export interface CommitEffect {
-  readonly text: EffectText
   /** Each name of which clients go elsewhere, or come. */
   readonly moved: readonly Moved[] | UnknownReason
+  /** Left out: it is not known. */
+  readonly text?: EffectText
 }
 
 /**

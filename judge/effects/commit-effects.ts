@@ -1,14 +1,7 @@
 // Says what a commit does to answers, for the thread that has made it.
 import type { Bundle } from '#bundle/format/bundle.ts'
 import { adoptBundle } from '#bundle/load/load.ts'
-import type {
-  CommitBundle,
-  CommitEffect,
-  CommitEffects,
-  EffectParts,
-  EffectText,
-  UnknownReason,
-} from './commit-effect.ts'
+import type { CommitBundle, CommitEffect, CommitEffects, EffectParts } from './commit-effect.ts'
 import { MovedNames } from './moved-between.ts'
 import { systemClock } from '#lib/clock.ts'
 import type { GeoBuffers } from '#routing/geo/geo-tables.ts'
@@ -16,9 +9,6 @@ import { GeoLink } from '#inputs/geo/geo-link.ts'
 import { shortSummary } from '#judge/print/short.ts'
 import { KnownPlaces, QuickEffects } from '#judge/plan/quick-effect.ts'
 import type { PlacesState } from '#judge/plan/quick-effect.ts'
-
-/** What a write that was made says where its effect is not known, and why. */
-export const unknownEffect = (reason: UnknownReason): string => `moved=unknown; reason=${reason}`
 
 export function createCommitEffects(parts: EffectParts, clock = systemClock): CommitEffects {
   const places = new PlacesNow(parts)
@@ -32,11 +22,10 @@ export function createCommitEffects(parts: EffectParts, clock = systemClock): Co
     between(before, after) {
       const base = before === null ? undefined : loaded(before)
       last = loaded(after)
-      if (base === undefined) return { text: () => unknownEffect('first'), moved: 'first' }
+      if (base === undefined) return { moved: 'first' }
       const effect = effects.between(base, last)
-      const text: EffectText = (viewer) =>
-        effect.ok ? shortSummary(effect.of(viewer)) : unknownEffect(effect.reason)
-      return { text, moved: movedBy(effect) }
+      const moved = movedBy(effect)
+      return effect.ok ? { moved, text: (viewer) => shortSummary(effect.of(viewer)) } : { moved }
     },
     movedOf: (names, before, after) =>
       movedBy(effects.between(loaded(before), loaded(after), names)),

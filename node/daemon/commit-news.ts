@@ -8,7 +8,7 @@ import { commitChannel } from '#state/sql/commit-news.ts'
 import { listenForChanges } from '#state/sql/change-listener.ts'
 import type { Given, Outcome } from '#node/parts/part.ts'
 import type { HasCommitNews, HasGit, HasNode, HasRecords } from '#node/parts/part-outputs.ts'
-import type { ConfigWriter } from '#config/operation.ts'
+import type { CommitWriter } from '#config/operation.ts'
 
 /**
  * Without a shared database nobody is told; with a repository of its own a node has nobody to wait
@@ -39,7 +39,7 @@ export const shareCommitNews = (
 }
 
 /** A change is answered when the other nodes have it, too; those that do not follow have gone. */
-export function writerInCluster({ gitops, commitNews }: HasGit & HasCommitNews): ConfigWriter {
+export function writerInCluster({ gitops, commitNews }: HasGit & HasCommitNews): CommitWriter {
   return {
     write: async (request) => {
       const done = await gitops.write(request)

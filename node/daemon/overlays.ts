@@ -27,7 +27,7 @@ export const keepOverlays = (have: Given & HasGit & HasRegressions): Outcome => 
   const keeper = new OverlayKeeper({
     config: gitops.config,
     // They have begun already, or come to their end.
-    write: (request) => gitops.write({ ...request, moved: null }),
+    write: (request) => gitops.write({ ...request, judgement: { by: 'nobody' } }),
     tripOf: regressions.trip,
     clock: systemClock,
     after: systemAfter,

@@ -1,7 +1,13 @@
 // Commits the outcome of rollouts and the member sets of maintenance windows. Every node tries; the
 // first commit wins.
 import { assert } from '#lib/assert.ts'
-import type { Operation, WriteFailure, WriteRequest, WriteResult } from '#config/operation.ts'
+import type {
+  CommitResult,
+  NeedsPlan,
+  Operation,
+  WriteFailure,
+  WriteRequest,
+} from '#config/operation.ts'
 import { OverlayIndex } from '#config/overlays/effective.ts'
 import type { OpenRollout, TripOf } from '#config/overlays/effective.ts'
 import type { ConfigView } from '#config/view.ts'
@@ -14,7 +20,7 @@ import { uuidV7 } from '#lib/uuid.ts'
 
 export interface OverlayKeeperParts {
   readonly config: ConfigView
-  readonly write: (request: WriteRequest) => Promise<WriteResult>
+  readonly write: (request: WriteRequest) => Promise<CommitResult>
   /** The regression that ended a rollout whose file does not say yet that it is over. */
   readonly tripOf: TripOf
   readonly clock: Clock
@@ -165,7 +171,7 @@ export class OverlayKeeper {
   }
 
   /** What is decided is in force all the same; a person is told once. */
-  #tell(uid: string, { code, message }: WriteFailure): void {
+  #tell(uid: string, { code, message }: WriteFailure | NeedsPlan): void {
     if (code === this.#toldCode || code === 'not-found') return
     this.#toldCode = code
     this.#parts.log.warn(

@@ -1,14 +1,21 @@
 // Plans in threads what a write moves, before it is made: for dry runs, where the effect is wanted,
 // and where the writer of commits cannot tell by itself.
 import type { MoveLimits } from '#compiler/lower/name-outline.ts'
-import type { ConfigWriter, WriteRequest, WriteResult } from '#config/operation.ts'
+import type {
+  CommitResult,
+  CommitWriter,
+  ConfigWriter,
+  MovedJudgement,
+  WriteRequest,
+  WriteResult,
+} from '#config/operation.ts'
 import { short } from '#gitops/trust/accept.ts'
 import { noEffect } from '#judge/effects/commit-effect.ts'
 import { movedBeyond } from '#judge/guard/moved-limit.ts'
 import { assert } from '#lib/assert.ts'
 import type { Clock } from '#lib/clock.ts'
 import type { Log } from '#lib/log.ts'
-import { ok } from '#lib/result.ts'
+import { err, ok } from '#lib/result.ts'
 import type { LiveNode } from '#server/node/live-node.ts'
 import { copyOfBundle } from './bundle-copy.ts'
 import type { Effect } from './effect-job.ts'
@@ -24,7 +31,7 @@ export const plannedWriteLimits = {
 } as const
 
 export interface PlannedWriterParts {
-  readonly writer: ConfigWriter
+  readonly writer: CommitWriter
   readonly limits: () => MoveLimits
   /** What answers now; undefined: nothing. */
   readonly node: () => LiveNode | undefined
@@ -66,33 +73,39 @@ export class PlannedWriter implements ConfigWriter {
   write: ConfigWriter['write'] = async (request) => {
     const { writer, clock } = this.#parts
     // The caller plans it itself.
-    if (request.wantsBundle === true) return await writer.write(request)
+    if (request.wantsBundle === true) {
+      return await this.#judged(request, request.judgement ?? byNobody)
+    }
     if (request.isDryRun === true) return await this.#tried(request)
     const sinceMs = clock.monotonicMs()
-    // Behind so many others it would wait for its turn until it is too late to be made.
-    const isBusy = this.#underWay >= plannedWriteLimits.waitingMax
-    if (request.wantsEffect === true && !isBusy) {
-      const planned = await this.#planned(request, this.#thread)
-      if (planned.effect !== 'busy') return await this.#made(request, planned, sinceMs)
-    }
-    const made = await this.#byWriter(request, sinceMs)
-    if (made.ok || made.error.code !== 'unjudged') return made
-    return await this.#made(request, await this.#inTurn(request), sinceMs)
+    const made = unlessPlanned(await writer.write(request))
+    if (made !== undefined) return withEffect(made, made.ok ? made.value.effect : undefined)
+    const planned = this.#isLimited(request)
+      ? await this.#inTurn(request)
+      : await this.#unlessBusy(request)
+    return await this.#made(request, planned, sinceMs)
   }
 
   async close(): Promise<void> {
     await Promise.all([this.#thread.close(), this.#judging.close()])
   }
 
-  /** Without a plan: the writer of commits judges it, and tells the effect. */
-  async #byWriter(request: WriteRequest, sinceMs: number): Promise<WriteResult> {
-    const made = await this.#parts.writer.write(this.#waited(request, sinceMs))
-    return made.ok ? withEffect(made, made.value.effect) : made
+  /** It comes from a plan, so that no other one is needed. */
+  async #judged(request: WriteRequest, judgement: MovedJudgement): Promise<WriteResult> {
+    const made = unlessPlanned(await this.#parts.writer.write({ ...request, judgement }))
+    assert(made !== undefined, 'a write that has a judgement needs no plan')
+    return made
   }
 
-  #waited(request: WriteRequest, sinceMs: number): WriteRequest {
-    const waitedMs = this.#parts.clock.monotonicMs() - sinceMs
-    return waitedMs === 0 ? request : { ...request, waitedMs }
+  /** undefined: behind so many others it would wait until it is too late to be made. */
+  async #unlessBusy(request: WriteRequest): Promise<Planned | undefined> {
+    if (this.#underWay >= plannedWriteLimits.waitingMax) return undefined
+    return await this.#planned(request, this.#thread)
+  }
+
+  #isLimited({ override }: WriteRequest): boolean {
+    const { all, tenants } = this.#parts.limits()
+    return (all !== null || tenants.size > 0) && override === undefined
   }
 
   async #tried(request: WriteRequest): Promise<WriteResult> {
@@ -100,7 +113,8 @@ export class PlannedWriter implements ConfigWriter {
     if (!tried.ok || !isEffect(effect)) return tried
     const { moved, text } = effect
     const isFine = movedBeyond(this.#parts.limits(), moved) === undefined
-    return withEffect(isFine ? tried : await this.#parts.writer.write({ ...request, moved }), text)
+    const judged = isFine ? tried : await this.#judged(request, { by: 'plan', moved })
+    return withEffect(judged, text)
   }
 
   /** @param planned undefined: there was no time for it */
@@ -109,28 +123,28 @@ export class PlannedWriter implements ConfigWriter {
     planned: Planned | undefined,
     sinceMs: number,
   ): Promise<WriteResult> {
+    const { effectFor, ...untold } = request
+    const tellsEffect = effectFor !== undefined
     if (planned !== undefined) {
       const { tried } = planned
       if (!tried.ok) return tried
-      // There is nothing to plan; if that is no longer so, the writer judges it.
-      if (!tried.value.isChanged) return await this.#byWriter(request, sinceMs)
+      // Others have made the same change meanwhile.
+      if (!tried.value.isChanged) return withEffect(tried, tellsEffect ? noEffect : undefined)
     }
     const effect = isEffect(planned?.effect) ? planned.effect : undefined
-    const { effectFor, ...untold } = this.#waited(request, sinceMs)
-    const made = await this.#parts.writer.write({ ...untold, moved: effect?.moved ?? null })
+    const waitedMs = this.#parts.clock.monotonicMs() - sinceMs
+    const judgement = effect ? ({ by: 'plan', moved: effect.moved } as const) : byNobody
+    const made = await this.#judged({ ...untold, waitedMs }, judgement)
     if (!made.ok) return made
     const { isChanged, revision } = made.value
-    if (effect === undefined && isChanged) this.#warn(request, revision)
-    if (effectFor === undefined) return made
-    return withEffect(made, effect?.text ?? (isChanged ? unknownEffect : noEffect))
+    if (effect === undefined && isChanged && this.#isLimited(request)) this.#warn(request, revision)
+    const text = effect?.text ?? (isChanged ? unknownEffect : noEffect)
+    return withEffect(made, tellsEffect ? text : undefined)
   }
 
-  #warn({ requestId, actor, override }: WriteRequest, revision: string): void {
-    const { all, tenants } = this.#parts.limits()
-    if ((all === null && tenants.size === 0) || override !== undefined) return
-    const { name, email: userEmail = '' } = actor
-    const fields = { requestId, actor: name, userEmail, revision }
-    this.#parts.log.warn({ ...fields, movedClients: all }, notJudged)
+  #warn({ requestId, actor: { name, email = '' } }: WriteRequest, revision: string): void {
+    const fields = { requestId, actor: name, userEmail: email, revision }
+    this.#parts.log.warn({ ...fields, movedClients: this.#parts.limits().all }, notJudged)
   }
 
   /** One plan after the other. @returns undefined: its turn has come too late */
@@ -150,8 +164,8 @@ export class PlannedWriter implements ConfigWriter {
     try {
       // Once more where the node has answered from another commit than the dry run stands on.
       for (const isLast of [false, true]) {
-        const wanted = { isDryRun: true, wantsBundle: true, moved: null } as const
-        const done = await this.#parts.writer.write({ ...request, ...wanted })
+        const wanted = { ...request, isDryRun: true, wantsBundle: true } as const
+        const done = await this.#judged(wanted, byNobody)
         if (!done.ok) return { tried: done }
         const { bundle, files: _files, ...tried } = done.value
         if (bundle === undefined) return { tried: ok(tried) }
@@ -182,6 +196,15 @@ export class PlannedWriter implements ConfigWriter {
     })
     return isOther ? undefined : effect
   }
+}
+
+const byNobody = { by: 'nobody' } as const
+
+/** undefined: it needs a plan. */
+export function unlessPlanned(done: CommitResult): WriteResult | undefined {
+  if (done.ok) return done
+  const { code, ...failure } = done.error
+  return code === 'needs-plan' ? undefined : err({ ...failure, code })
 }
 
 const isEffect = (effect: Planned['effect']): effect is Effect => typeof effect === 'object'

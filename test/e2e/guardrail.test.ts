@@ -167,7 +167,8 @@ test('a request that moves too many clients is refused, until one says why', asy
   const old = { ipAddress: '192.0.2.1', port: 80 }
   Object.assign(plan.requests[0]!, { body: old })
   expect((await planned()).body.guardrail).toBe(null)
-  const repair = await callApi(daemon, 'PATCH', member, { body: old })
+  const wanted = { 'x-gslb-effect': 'wanted' }
+  const repair = await callApi(daemon, 'PATCH', member, { body: old, headers: wanted })
   expect([repair.status, repair.headers['x-gslb-effect']]).toEqual([
     200,
     expect.stringMatching(/^moved=100%; names=1; .*back=[0-9a-f]{10}$/),

@@ -28,9 +28,9 @@ beforeAll(async () => {
 })
 afterAll(() => site.remove())
 
-async function call(method: string, path: string, body?: object) {
+async function call(method: string, path: string, body?: object, effect = 'unwanted') {
   const url = `http://127.0.0.1:${daemon.apiPort}/api/v1${path}`
-  const headers = { 'content-type': 'application/json' }
+  const headers = { 'content-type': 'application/json', 'x-gslb-effect': effect }
   const sent = body === undefined ? {} : { headers, body: JSON.stringify(body) }
   const response = await fetch(url, { method, ...sent })
   const told = await response.json()
@@ -48,7 +48,7 @@ async function change(name: string, parts: object): Promise<readonly (string | n
   for (let again = 0; dry.effect === null && again < 10; again++) {
     dry = await call('PUT', `${path}?dryRun=true`, body)
   }
-  const made = await call('PUT', path, body)
+  const made = await call('PUT', path, body, 'wanted')
   expect([dry.status, made.status], JSON.stringify(made.told)).toEqual([200, 200])
   return [dry.effect, made.effect]
 }

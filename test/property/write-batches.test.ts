@@ -7,7 +7,7 @@ import { join } from 'node:path'
 import fc from 'fast-check'
 import { afterAll, beforeAll, test } from 'vitest'
 import { kindNames } from '#schemas/kinds.ts'
-import type { Operation, WriteResult } from '#config/operation.ts'
+import type { CommitResult, Operation } from '#config/operation.ts'
 import { createCompilePort } from '#gitops/sync/compile-adapter.ts'
 import { SourceReader } from '#gitops/sync/compile-port.ts'
 import { createDiskDriver } from '#gitops/git/disk-driver.ts'
@@ -131,7 +131,7 @@ function seen({ view, published }: WriteScene): { digest: string; objects: strin
   return { digest, objects: objects.toSorted() }
 }
 
-function assertSettled(requests: readonly Request[], results: readonly WriteResult[]): void {
+function assertSettled(requests: readonly Request[], results: readonly CommitResult[]): void {
   for (const [i, result] of results.entries()) {
     const { isBad, operations } = requests[i]!
     const said = JSON.stringify([operations, result])

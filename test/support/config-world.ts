@@ -10,8 +10,11 @@ import { createGitopsControl } from '#gitops/thread/control.ts'
 import type { GitopsControl } from '#gitops/thread/control.ts'
 import { originPath } from '#gitops/thread/options.ts'
 import { ensureOrigin } from '#gitops/source/origin.ts'
+import type { CommitWriter, ConfigWriter } from '#config/operation.ts'
+import { assert } from '#lib/assert.ts'
 import { systemClock } from '#lib/clock.ts'
 import { ok } from '#lib/result.ts'
+import { unlessPlanned } from '#node/plan/planned-writer.ts'
 import { devMode, noSessions, portsOf } from './api-ports.ts'
 import { gitThreadHere } from './git-thread-here.ts'
 import { runProgram } from './run-program.ts'
@@ -103,12 +106,13 @@ export async function startConfigWorld({
   const control = startControl(dataDir, checkPolicy)
   if (settings !== undefined) commitSettings(gitdir, settings)
   await control.start()
-  const tenants = createConfigTenants(control.config, control, systemClock)
+  const configWriter = writerOf(control)
+  const tenants = createConfigTenants(control.config, configWriter, systemClock)
   const tenantOf = new Map(['default', 'acme', 'zenith'].map((id) => [tokenHash(keyOf(id)), id]))
   const ports = portsOf({
     auth: { ...devMode, systemKey: systemKey(rootKey) },
     config: control.config,
-    configWriter: control,
+    configWriter,
     history: control.history,
     checkPolicy,
     tenants,
@@ -158,6 +162,17 @@ function commitSettings(gitdir: string, settings: string): void {
   const tree = git(`100644 blob ${blob}\tgslb.yaml\n`, 'mktree')
   const person = ['-c', 'user.name=ann', '-c', 'user.email=ann@example.com']
   git('', 'update-ref', 'refs/heads/main', git('', ...person, 'commit-tree', '-m', 'x', tree))
+}
+
+/** As a writer for what asks for no effect: nothing needs a plan. */
+export function writerOf(control: CommitWriter): ConfigWriter {
+  return {
+    write: async (request) => {
+      const done = unlessPlanned(await control.write(request))
+      assert(done !== undefined, 'no limit on moved clients is set')
+      return done
+    },
+  }
 }
 
 function startControl(dataDir: string, checkPolicy: HealthCheckPolicy): GitopsControl {

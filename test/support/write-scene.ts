@@ -13,7 +13,7 @@ import { startPipeline } from '#gitops/thread/pipeline.ts'
 import type { CommitPublication } from '#gitops/sync/publication.ts'
 import type { GitopsStatus } from '#gitops/status/status.ts'
 import { unknownStatus } from '#gitops/status/status.ts'
-import type { Operation, WriteRequest, WriteResult } from '#config/operation.ts'
+import type { CommitResult, Operation, WriteRequest } from '#config/operation.ts'
 import { withUids } from '#config/uids.ts'
 import { systemClock } from '#lib/clock.ts'
 import type { Clock } from '#lib/clock.ts'
@@ -57,8 +57,10 @@ export interface SceneOptions {
   readonly url?: string
   readonly allowedSignersPath?: string
   readonly pollMs?: number
-  /** Left out: no write tells its effect. With them each does. */
+  /** Left out: no write tells its effect. */
   readonly effects?: CommitEffects | Promise<CommitEffects>
+  /** Whether writes do not say otherwise; left out: with `effects`. */
+  readonly asksForEffect?: boolean
   /** Left out: the system's. */
   readonly clock?: Clock
   /** Left out: that of a node. */
@@ -96,8 +98,8 @@ export interface WriteScene {
   readonly status: () => GitopsStatus
   /** Lines for the log. */
   readonly changes: string[]
-  readonly write: (...operations: Operation[]) => Promise<WriteResult>
-  readonly send: (more: Partial<WriteRequest>, ...operations: Operation[]) => Promise<WriteResult>
+  readonly write: (...operations: Operation[]) => Promise<CommitResult>
+  readonly send: (more: Partial<WriteRequest>, ...operations: Operation[]) => Promise<CommitResult>
   readonly poke: () => void
   readonly stop: () => Promise<void>
 }
@@ -111,7 +113,7 @@ export async function startWriteScene(options: SceneOptions): Promise<WriteScene
   const changes: string[] = []
   let status = unknownStatus
   let lastId = 0
-  const { effects } = options
+  const { effects, asksForEffect = effects !== undefined } = options
   const random = new Random(testSeed)
   const pipeline = startPipeline({
     options: {
@@ -141,7 +143,7 @@ export async function startWriteScene(options: SceneOptions): Promise<WriteScene
   })
   const send: WriteScene['send'] = (more, ...operations) =>
     new Promise((settle) => {
-      const told = { ...(effects && { effectFor: { tenant: null } }), ...more }
+      const told = { ...(asksForEffect && { effectFor: { tenant: null } }), ...more }
       const request = { requestId: `request-${++lastId}`, actor: alice, operations, ...told }
       pipeline.write({ request: withUids(request, systemClock), settle })
     })

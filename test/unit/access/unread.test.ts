@@ -12,6 +12,7 @@ import { originPath, statePathOf } from '#gitops/thread/options.ts'
 import type { GitopsOptions } from '#gitops/thread/options.ts'
 import { ensureOrigin } from '#gitops/source/origin.ts'
 import { systemClock } from '#lib/clock.ts'
+import { writerOf } from '../../support/config-world.ts'
 import { portsOf } from '../../support/api-ports.ts'
 import { gitSandbox } from '../../support/git-sandbox.ts'
 import { startingStatus } from '../../support/gitops-status.ts'
@@ -193,8 +194,8 @@ describe('a node with a repository of its own', () => {
     onTestFinished(control.stop)
     const ports = portsOf({
       config: control.config,
-      configWriter: control,
-      tenants: createConfigTenants(control.config, control, systemClock),
+      configWriter: writerOf(control),
+      tenants: createConfigTenants(control.config, writerOf(control), systemClock),
       view: { ...whole.world.ports.view, gitops: () => startingStatus },
     })
     const app = createApp(ports, [])

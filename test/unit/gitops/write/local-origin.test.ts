@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import { readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { onTestFinished, test } from 'vitest'
-import type { Operation, WriteResult, WriteSuccess } from '#config/operation.ts'
+import type { CommitResult, Operation, WriteSuccess } from '#config/operation.ts'
 import { etagOf } from '#config/entry.ts'
 import { ensureOrigin } from '#gitops/source/origin.ts'
 import { gitSandbox } from '#test/support/git-sandbox.ts'
@@ -67,12 +67,12 @@ async function scene(
   }
 }
 
-function success(result: WriteResult): WriteSuccess {
+function success(result: CommitResult): WriteSuccess {
   assert(result.ok, JSON.stringify(result))
   return result.value
 }
 
-function failure(result: WriteResult): string {
+function failure(result: CommitResult): string {
   assert(!result.ok, 'the write is refused')
   return result.error.code
 }
@@ -408,7 +408,7 @@ test('what has a plan is a commit of its own, others of the same moment share on
   const [, one, planned, other] = await Promise.all([
     at.write(create('w1')),
     at.write(create('w2')),
-    at.send({ moved: [] }, create('w3')),
+    at.send({ judgement: { by: 'plan', moved: [] } }, create('w3')),
     at.write(create('w4')),
   ])
   assert(one.ok && planned.ok && other.ok)

@@ -1,7 +1,8 @@
 // Requests that `guardrails.movedClients` judges as their commit is made.
 import { expect, onTestFinished, test } from 'vitest'
+import type { Moved } from '#compiler/lower/name-outline.ts'
 import type { JsonObject } from '#compiler/yaml/text.ts'
-import type { Operation, WriteRequest, WriteResult } from '#config/operation.ts'
+import type { CommitResult, Operation, WriteRequest } from '#config/operation.ts'
 import { etagOf } from '#config/entry.ts'
 import { gitLimits } from '#gitops/limits.ts'
 import type { CommitEffects } from '#judge/effects/commit-effect.ts'
@@ -33,7 +34,7 @@ async function scene(files = limited, parts: Partial<SceneOptions> = {}) {
 }
 
 type Asked = readonly [operation: Operation, more?: Partial<WriteRequest>]
-const wordOf = (done: WriteResult): string =>
+const wordOf = (done: CommitResult): string =>
   done.ok ? (done.value.effect ?? 'made') : done.error.code
 
 /** Members by their last octet. */
@@ -48,6 +49,7 @@ const addMember = (name: string, octet: number): Operation => {
   return { verb: 'create', kind: 'Member', owner: { tenant, name }, spec }
 }
 const override = 'a new shop'
+const byPlan = (moved: readonly Moved[]) => ({ judgement: { by: 'plan', moved } }) as const
 
 test('of requests that come together only those that move too many are refused', async () => {
   const { together, commits, view } = await scene()
@@ -114,20 +116,20 @@ test('what takes a plan to find out is not judged without one', async () => {
   })
   const large = members('shop', 6)
   expect(await together([large], [addMember('web', 8)])).toEqual([
-    'unjudged',
+    'needs-plan',
     'moved=20%; names=1; later=1',
   ])
   expect(commits()).toBe(1)
   const moved = [{ tenant, name: 's0.example.com.', share: 0.6 }]
-  expect(wordOf(await send({ moved }, large))).toBe('guarded')
-  expect(await together([large, { moved: null }], [addMember('web', 9)])).toEqual([
-    'moved=unknown; reason=names',
+  expect(wordOf(await send(byPlan(moved), large))).toBe('guarded')
+  expect(await together([large, { judgement: { by: 'nobody' } }], [addMember('web', 9)])).toEqual([
+    'made',
     'moved=16.7%; names=1; later=1',
   ])
   // By rows alone: it is exactly what it was.
-  const back = await send({ moved: [{ ...moved[0]!, share: 1 }] }, members('shop', 5))
+  const back = await send(byPlan([{ ...moved[0]!, share: 1 }]), members('shop', 5))
   expect(back.ok && back.value.backTo).toMatch(/^[0-9a-f]{40}$/)
-  expect(wordOf(await send({ moved: [{ ...moved[0]!, share: 0.5 }] }, large))).toMatch('moved=')
+  expect(wordOf(await send(byPlan([{ ...moved[0]!, share: 0.5 }]), large))).toBe('made')
 })
 
 test('what failed beside a refused one is judged without it', async () => {
@@ -198,8 +200,8 @@ test('a turn with many refusals ends as soon as its clients give up', async () =
 test('a plan is not believed where the commit itself says what it moves', async () => {
   const { send } = await scene()
   const moved = [{ tenant, name: 'shop.example.com.', share: 0 }]
-  expect(wordOf(await send({ moved }, members('shop', 6)))).toBe('guarded')
-  expect(wordOf(await send({ moved: [{ ...moved[0]!, share: 1 }] }, addMember('shop', 6)))).toBe(
+  expect(wordOf(await send(byPlan(moved), members('shop', 6)))).toBe('guarded')
+  expect(wordOf(await send(byPlan([{ ...moved[0]!, share: 1 }]), addMember('shop', 6)))).toBe(
     'moved=50%; names=1; later=1',
   )
 })
@@ -219,7 +221,7 @@ test('a judge that cannot be had costs the judgement alone', async () => {
   const none = Promise.reject<CommitEffects>(new Error('a mistake'))
   none.catch(() => undefined)
   const { together } = await scene(limited, { effects: none })
-  expect(await together([addMember('web', 6)])).toEqual(['unjudged'])
+  expect(await together([addMember('web', 6)])).toEqual(['needs-plan'])
 })
 
 test('a mistake of ours costs the judgement, not the write', async () => {
@@ -229,7 +231,27 @@ test('a mistake of ours costs the judgement, not the write', async () => {
   const broken = { between, movedOf: between, renew: () => undefined }
   const { together, changes } = await scene(limited, { effects: broken })
   const asked = members('shop', 6)
-  expect(await together([asked], [addMember('web', 6)])).toEqual(['unjudged', 'unjudged'])
-  expect(await together([asked, { moved: null }])).toEqual(['made'])
+  expect(await together([asked], [addMember('web', 6)])).toEqual(['needs-plan', 'needs-plan'])
+  expect(await together([asked, { judgement: { by: 'nobody' } }])).toEqual(['made'])
   expect(changes.some((line) => line.includes('a mistake'))).toBe(true)
+})
+
+test('without a limit the effect is worked out for those who ask alone', async () => {
+  const real = effects()
+  let asked = 0
+  const between: CommitEffects['between'] = (...of) => {
+    asked++
+    return real.between(...of)
+  }
+  const parts = { effects: { ...real, between }, asksForEffect: false }
+  const { write, send } = await scene(filesOf({ default: pools }), parts)
+  expect(wordOf(await write(addMember('web', 6)))).toBe('made')
+  expect(asked).toBe(0)
+  const asking = { effectFor: { tenant: null } }
+  const effect = 'moved=16.7%; names=1; later=1'
+  expect(wordOf(await send(asking, addMember('web', 7)))).toBe(effect)
+  expect(asked).toBe(1)
+  const limits = await scene(limited, { effects: effects(), asksForEffect: false })
+  expect(wordOf(await limits.send({ ...asking, override }, members('shop', 6)))).toMatch('100%')
+  expect(wordOf(await limits.write(members('shop', 7)))).toBe('guarded')
 })

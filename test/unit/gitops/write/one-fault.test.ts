@@ -107,13 +107,3 @@ test('after a compiler that fails for ever the next write is made, and health te
   expect(at.status()).toMatchObject({ sync: 'synced', code: '' })
   expect(at.status().faultAtMs).toBeGreaterThan(0)
 })
-
-test('a write whose effect cannot be told is made, and the log says why', async () => {
-  const between = () => {
-    throw new Error(secret)
-  }
-  const at = await newScene({ effects: { between, movedOf: between, renew: () => undefined } })
-  const done = await at.write(create('w1'))
-  expect(done.ok && [done.value.isChanged, done.value.effect]).toEqual([true, undefined])
-  expect(at.changes.some((line) => line.includes(secret))).toBe(true)
-})

@@ -2,7 +2,7 @@
 // again on the commit of a writer that was faster.
 import assert from 'node:assert/strict'
 import { onTestFinished, test } from 'vitest'
-import type { Operation, WriteResult } from '#config/operation.ts'
+import type { CommitResult, Operation } from '#config/operation.ts'
 import { contestedRemote } from '#test/support/contested-remote.ts'
 import { gitSandbox } from '#test/support/git-sandbox.ts'
 import { poolPath, poolYaml } from '#test/support/site.ts'
@@ -26,7 +26,7 @@ function adding(host: number): Operation {
   }
 }
 
-const outcomes = (results: readonly WriteResult[]): string[] =>
+const outcomes = (results: readonly CommitResult[]): string[] =>
   results.map((result) => (result.ok ? 'done' : result.error.code))
 
 async function localScene(): Promise<WriteScene> {

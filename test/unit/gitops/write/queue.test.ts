@@ -2,14 +2,14 @@
 import { expect, test } from 'vitest'
 import { apiLimits } from '#http/limits.ts'
 import { gitLimits } from '#gitops/limits.ts'
-import type { WriteResult } from '#config/operation.ts'
+import type { CommitResult } from '#config/operation.ts'
 import { WriteQueue } from '#gitops/write/queue.ts'
 import type { Pending } from '#gitops/write/select.ts'
 import { Mutex } from '#gitops/sync/mutex.ts'
 import { ok } from '#lib/result.ts'
 
 const { writeMs, remoteLockPausesMs } = gitLimits
-const written: WriteResult = ok({
+const written: CommitResult = ok({
   revision: 'c0ffee',
   isChanged: true,
   objects: [],
@@ -32,7 +32,7 @@ function blockedQueue() {
       for (const { settle } of batch) settle(written)
     },
   })
-  const add = (atMs: number, more: Partial<Pending['request']> = {}): Promise<WriteResult> => {
+  const add = (atMs: number, more: Partial<Pending['request']> = {}): Promise<CommitResult> => {
     nowMs = atMs
     return new Promise((settle) => {
       queue.add({ request: { operations: [], ...more } as unknown as Pending['request'], settle })

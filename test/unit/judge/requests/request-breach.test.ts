@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import type { JsonObject } from '#compiler/yaml/text.ts'
-import type { Operation, WriteFailure, WriteRequest } from '#config/operation.ts'
+import type { NeedsPlan, Operation, WriteFailure, WriteRequest } from '#config/operation.ts'
 import { keyOf, recordsZone, rootKey, startConfigWorld } from '#test/support/config-world.ts'
 import type { ConfigWorld } from '#test/support/config-world.ts'
 
@@ -347,7 +347,9 @@ describe('a request', () => {
   })
 })
 
-function failureOf(done: Awaited<ReturnType<ConfigWorld['control']['write']>>): WriteFailure {
+function failureOf(
+  done: Awaited<ReturnType<ConfigWorld['control']['write']>>,
+): WriteFailure | NeedsPlan {
   assert(!done.ok)
   return done.error
 }

@@ -2,7 +2,7 @@
 import { expect, onTestFinished, test } from 'vitest'
 import type { BundleModel } from '#bundle/format/model.ts'
 import type { MoveLimits } from '#compiler/lower/name-outline.ts'
-import type { WriteFailure, WriteRequest, WriteResult } from '#config/operation.ts'
+import type { CommitResult, WriteFailure, WriteRequest } from '#config/operation.ts'
 import { err, ok } from '#lib/result.ts'
 import { plannedWriteLimits, PlannedWriter } from '#node/plan/planned-writer.ts'
 import { noRoutingTables } from '#routing/choose/environment.ts'
@@ -29,12 +29,13 @@ const request: WriteRequest = {
 }
 const dry = { ...request, isDryRun: true } as const
 const telling = { ...request, effectFor: { tenant: null } } as const
-const wanted = { ...telling, wantsEffect: true } as const
+const byNobody = { judgement: { by: 'nobody' } } as const
 /** The dry run that gives what would answer. */
-const planned = { isDryRun: true, wantsBundle: true, moved: null }
+const planned = { isDryRun: true, wantsBundle: true, ...byNobody }
+const byPlan = { judgement: { by: 'plan', moved } }
 
 const told = { revision: 'c', isChanged: true, objects: [], warnings: [], affected: [] }
-const failure = (code: WriteFailure['code']): WriteResult =>
+const failure = (code: WriteFailure['code'] | 'needs-plan'): CommitResult =>
   err({ code, message: code, operation: -1, diagnostics: [] })
 
 interface SceneParts {
@@ -43,7 +44,7 @@ interface SceneParts {
   readonly jobMs?: number
   readonly limits?: MoveLimits
   /** Left out: what is asked is done. undefined: it is done. */
-  readonly judge?: (request: WriteRequest) => WriteResult | undefined
+  readonly judge?: (request: WriteRequest) => CommitResult | undefined
   /** Before the dry run gives what would answer. */
   readonly gate?: Promise<unknown>
   /** Dry runs change nothing. */
@@ -87,8 +88,8 @@ function scene(parts: SceneParts = {}) {
 }
 
 /** As a writer that cannot tell without a plan. */
-const unjudged = ({ moved: plan }: WriteRequest): WriteResult | undefined =>
-  plan === undefined ? failure('unjudged') : undefined
+const needsPlan = ({ judgement }: WriteRequest): CommitResult | undefined =>
+  judgement === undefined ? failure('needs-plan') : undefined
 
 test('a dry run tells its effect, and is done once', async () => {
   const { write, asked } = scene({ limits: { ...limited, all: 34 } })
@@ -103,7 +104,7 @@ test('a dry run that moves too many is judged by its plan', async () => {
   expect(await refused.write(dry)).toEqual(failure('guarded'))
   expect(refused.asked).toEqual([
     { ...dry, ...planned },
-    { ...dry, moved },
+    { ...dry, ...byPlan },
   ])
   const backTo = 'c0ffee0000'.repeat(4)
   const { write } = scene({ judge: () => ok({ ...told, backTo }) })
@@ -113,7 +114,7 @@ test('a dry run that moves too many is judged by its plan', async () => {
 
 test('other writes are left alone, and so is one that its caller plans', async () => {
   const { write, asked } = scene()
-  const own = { ...dry, wantsBundle: true, moved: null } as const
+  const own = { ...dry, wantsBundle: true, ...byNobody } as const
   expect(await write(request)).toEqual(ok(told))
   expect(await write(own)).toEqual(ok({ ...told, bundle: shrunk }))
   expect(asked).toEqual([request, own])
@@ -132,18 +133,22 @@ test('a bundle that does not load, or a plan that takes long, costs the header a
 })
 
 test('one that is not judged without a plan is planned, and made with what it says', async () => {
-  const { write, asked, warned } = scene({ judge: unjudged })
+  const { write, asked, warned } = scene({ judge: needsPlan })
   expect(await write(telling)).toEqual(ok({ ...told, effect: third }))
-  expect(asked).toEqual([telling, { ...telling, ...planned }, { ...request, moved }])
+  expect(asked).toEqual([
+    telling,
+    { ...telling, ...planned },
+    { ...request, waitedMs: 0, ...byPlan },
+  ])
   // The effect is told where it is wanted alone.
   expect(await write(request)).toEqual(ok(told))
   expect(warned).toEqual([])
 })
 
 test('one that cannot be planned in time is made, and says that nobody has judged it', async () => {
-  const { write, asked, warned } = scene({ judge: unjudged, jobMs: 0 })
+  const { write, asked, warned } = scene({ judge: needsPlan, jobMs: 0 })
   expect(await write(telling)).toEqual(ok({ ...told, effect: 'moved=unknown' }))
-  expect(asked.at(-1)).toEqual({ ...request, moved: null })
+  expect(asked.at(-1)).toEqual({ ...request, waitedMs: 0, ...byNobody })
   const text = expect.stringContaining('without being judged by guardrails.movedClients') as string
   const fields = { requestId: 'r', actor: 'user:1', userEmail: 'ann@example.com', revision: 'c' }
   expect(warned).toEqual([{ ...fields, movedClients: 30, text }])
@@ -151,7 +156,7 @@ test('one that cannot be planned in time is made, and says that nobody has judge
 
 test('they are planned one after the other, but for one whose turn comes too late', async () => {
   const gate = Promise.withResolvers<undefined>()
-  const { write, asked, warned, time } = scene({ judge: unjudged, gate: gate.promise })
+  const { write, asked, warned, time } = scene({ judge: needsPlan, gate: gate.promise })
   const [first, late] = ['first', 'late'].map((requestId) => write({ ...telling, requestId }))
   // Both are refused, and the first one is tried, before anything else is done.
   await new Promise(setImmediate)
@@ -163,14 +168,14 @@ test('they are planned one after the other, but for one whose turn comes too lat
   const tried = asked.filter(({ wantsBundle }) => wantsBundle === true)
   expect(tried.map(({ requestId }) => requestId)).toEqual(['first', 'in time'])
   expect(warned).toMatchObject([{ requestId: 'late' }])
-  const made = asked.filter(({ isDryRun, moved: plan }) => plan !== undefined && !isDryRun)
+  const made = asked.filter(({ isDryRun, judgement }) => judgement !== undefined && !isDryRun)
   const waited = made.map(({ requestId, waitedMs = 0 }) => `${requestId} ${waitedMs}`)
   const lateMs = plannedWriteLimits.jobMs + 1
   expect(waited.toSorted()).toEqual([`first ${lateMs}`, 'in time 0', `late ${lateMs}`])
 })
 
 test('what is judged by a plan does not wait behind dry runs, and is judged', async () => {
-  const { write, warned } = scene({ judge: unjudged })
+  const { write, warned } = scene({ judge: needsPlan })
   const looks = Array.from({ length: plannedWriteLimits.waitingMax }, () => write(dry))
   expect(await write(telling)).toEqual(ok({ ...told, effect: third }))
   expect(warned).toEqual([])
@@ -185,36 +190,27 @@ test('a plan from another commit than its own is made once more', async () => {
   expect(await other.write(dry)).toEqual(ok({ ...told, effect: third }))
 })
 
-test('what would change nothing is judged by the writer if it does', async () => {
-  const { write, asked } = scene({ isSame: true })
-  expect(await write(wanted)).toEqual(ok(told))
-  expect(asked.at(-1)).toEqual(wanted)
+test('what others have made meanwhile needs no plan', async () => {
+  const { write, asked } = scene({ isSame: true, judge: needsPlan })
+  const same = { ...told, isChanged: false }
+  expect(await write(telling)).toEqual(ok({ ...same, effect: 'moved=0%; names=0' }))
+  expect(asked).toEqual([telling, { ...telling, ...planned }])
+  expect(await write(request)).toEqual(ok(same))
 })
 
-test('one whose effect is wanted is planned before it is made', async () => {
-  const { write, asked } = scene()
-  expect(await write(wanted)).toEqual(ok({ ...told, effect: third }))
-  const { effectFor: _, ...untold } = wanted
-  expect(asked).toEqual([
-    { ...wanted, ...planned },
-    { ...untold, moved },
-  ])
-  const slow = scene({ jobMs: 0, limits: { ...limited, all: null } })
-  expect(await slow.write(wanted)).toEqual(ok({ ...told, effect: 'moved=unknown' }))
-  expect(slow.warned).toEqual([])
-})
-
-test('one whose effect is wanted is not planned behind four others, and made at once', async () => {
+test('without a limit it is planned for its effect alone, but not behind four others', async () => {
   const gate = Promise.withResolvers<undefined>()
-  const { write, asked } = scene({ gate: gate.promise })
-  const wants = (requestId: string) => write({ ...wanted, requestId })
-  const first = ['a', 'b', 'c', 'd'].map(wants)
-  expect(await wants('e')).toEqual(ok(told))
-  expect(asked.map(({ requestId, isDryRun }) => `${requestId} ${isDryRun ?? false}`)).toEqual([
-    ...['a true', 'b true', 'c true', 'd true', 'e false'],
-  ])
+  const free = { ...limited, all: null }
+  const { write, asked, warned } = scene({ judge: needsPlan, gate: gate.promise, limits: free })
+  const first = ['a', 'b', 'c', 'd'].map((requestId) => write({ ...telling, requestId }))
+  await new Promise(setImmediate)
+  const late = await write({ ...telling, requestId: 'e' })
+  expect(late).toEqual(ok({ ...told, effect: 'moved=unknown' }))
   gate.resolve(undefined)
   for (const done of await Promise.all(first)) expect(done).toEqual(ok({ ...told, effect: third }))
+  const tried = asked.filter(({ wantsBundle }) => wantsBundle === true)
+  expect(tried.map(({ requestId }) => requestId)).toEqual(['a', 'b', 'c', 'd'])
+  expect(warned).toEqual([])
 })
 
 test('one that cannot be made is refused as ever', async () => {
