@@ -145,7 +145,7 @@ export const layers: readonly Layer[] = [
     folder: 'compiler',
     says: 'files in; a bundle or diagnostics out. No network, no clock, no disk',
     mayImport: ['lib', 'dns', 'probes', 'schemas', 'bundle', 'routing', 'diagnostics'],
-    packages: ['yaml'],
+    packages: ['yaml', 'js-yaml'],
     node: ['crypto'],
   },
   {

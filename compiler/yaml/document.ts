@@ -10,6 +10,7 @@ import { readMended } from './mistakes/mend.ts'
 import type { Mended } from './mistakes/mend.ts'
 import { depthMax, piecesMax } from './parse/parse.ts'
 import type { Excess } from './parse/parse.ts'
+import { plainValue } from './parse/plain.ts'
 
 export interface YamlDocument {
   /** Undefined for a file of comments. */
@@ -23,8 +24,27 @@ export interface YamlDocument {
   readonly doubted: () => readonly YamlPath[]
 }
 
-/** @param doubted see `readMended` */
+/**
+ * Where nothing is doubtful, places are looked for when there is something to say.
+ *
+ * @param doubted see `readMended`
+ */
 export function readYaml(text: string, doubted: readonly number[] = []): YamlDocument {
+  const value = doubted.length === 0 ? plainValue(text) : undefined
+  if (value === undefined) return readWithPlaces(text, doubted)
+  let placed: YamlDocument | undefined
+  const withPlaces = (): YamlDocument => (placed ??= readWithPlaces(text))
+  return {
+    value,
+    findings: [],
+    isWhole: true,
+    spanOf: (place) => withPlaces().spanOf(place),
+    doubted: () => withPlaces().doubted(),
+  }
+}
+
+/** As `readYaml`, by the parser that keeps the place of everything. */
+export function readWithPlaces(text: string, doubted: readonly number[] = []): YamlDocument {
   const mended = readMended(text, doubted)
   const { document, excess } = mended
   const reader = new ValueReader()

@@ -1,0 +1,116 @@
+import fc from 'fast-check'
+import { globSync, readFileSync } from 'node:fs'
+import { expect, test } from 'vitest'
+import { readWithPlaces } from '#compiler/yaml/document.ts'
+import { plainValue } from '#compiler/yaml/parse/plain.ts'
+import { laneCount } from '#test/support/lane.ts'
+
+const root = `${import.meta.dirname}/../..`
+const written = globSync('{examples,test/fixtures,test/golden}/**/*.yaml', { cwd: root }).map(
+  (path) => readFileSync(`${root}/${path}`, 'utf8'),
+)
+
+/** What YAML has, and what looks like it. */
+const scalars = [
+  ...['a', 'b c', '1', '01', '-0', '1.5', '5.', '0x1F', '1e3', '9'.repeat(400), '.inf', '~', ''],
+  ...['true', 'No', 'null', '2026-01-01', '10.0.0.1', '2001:db8::1', '"q, r"', "'it''s'", '"\\n"'],
+  ...['"\\ud800"', '"a\n  b"', 'a\n  b', 'a\n\n  b', '- x', '-', '?', '? a', 'x:y', 'a#b', '"a"#b'],
+  ...['*a', '&a b', '!t b', '@', '%', '[a: b]', '{ p:443 }', '|\n   a\n  b', '>-\n  a\n\n   b\n c'],
+]
+const gaps = [
+  '\n',
+  '\n  ',
+  '\n    ',
+  '\n- ',
+  '\n  - ',
+  ' ',
+  ': ',
+  ':',
+  ':\n  ',
+  ':\n- ',
+  ', ',
+  ' # c\n',
+]
+const odd = [
+  '\r\n',
+  '\t',
+  '\n---\n',
+  '\n...\n',
+  '<<: ',
+  '\u00a0',
+  '\u2028',
+  '\ufeff',
+  '"',
+  "'",
+  '[',
+  '}',
+]
+const soup = fc
+  .array(fc.constantFrom(...scalars, ...gaps, ...gaps, ...odd), { maxLength: 16 })
+  .map((parts) => parts.join(''))
+
+/** Most of them are YAML. */
+const { flow } = fc.letrec<{ flow: string }>((tie) => {
+  const blank = fc.constantFrom('', ' ', ' ', '\n    ', ' # c\n     ')
+  const item = fc.tuple(blank, tie('flow'), blank).map((parts) => parts.join(''))
+  const key = fc.constantFrom('a', '"b"', 'c d', '1', '', '[k]', 'toString')
+  const pair = fc.tuple(blank, key, fc.constantFrom(': ', ':', ''), item)
+  const end = fc.constantFrom('', ',', ' , ')
+  return {
+    flow: fc.oneof(
+      { depthSize: 'small' },
+      fc.constantFrom(...scalars),
+      fc.tuple(fc.array(item, { maxLength: 3 }), end).map(([all, e]) => `[${all.join()}${e}]`),
+      fc
+        .tuple(fc.array(pair, { maxLength: 3 }), end)
+        .map(([all, e]) => `{${all.map((parts) => parts.join('')).join()}${e}}`),
+    ),
+  }
+})
+const block = fc
+  .array(fc.tuple(fc.constantFrom('a: ', 'b:\n  - ', 'c:\n  d: ', '"e" : ', ''), flow))
+  .map((lines) => lines.map((parts) => parts.join('')).join('\n'))
+
+const cut = fc
+  .tuple(fc.constantFrom(...written), fc.nat(), fc.nat(9), fc.constantFrom(...scalars, ...odd))
+  .map(([text, seed, length, put]) => {
+    const at = seed % (text.length + 1)
+    return text.slice(0, at) + put + text.slice(at + length)
+  })
+
+function expectSame(text: string): void {
+  const plain = plainValue(text)
+  if (plain === undefined) return
+  const { value, findings, isWhole } = readWithPlaces(text)
+  expect(findings).toEqual([])
+  expect(isWhole).toBe(true)
+  expect(plain).toStrictEqual(value)
+}
+
+test('what is read as plain values is what the parser that keeps places reads', () => {
+  for (const text of written) expectSame(text)
+  const texts = fc.oneof(soup, block, cut)
+  fc.assert(fc.property(texts, expectSame), { numRuns: laneCount(100_000, 2_000) })
+})
+
+test('examples are read as plain values, each of them', () => {
+  const texts = globSync('examples/**/*.yaml', { cwd: root })
+  expect(texts.length).toBeGreaterThan(20)
+  for (const path of texts) {
+    expect(plainValue(readFileSync(`${root}/${path}`, 'utf8')), path).toBeDefined()
+  }
+})
+
+/** Each is good YAML, or nearly so, and says something that needs its place, or another reader. */
+const doubtful = [
+  ...['a: 1\na: 2', 'a: &x 1', 'a: *x', 'a: !!str 1', '<<: {}', '1: a', '? a\n: b', '[a]: b'],
+  ...['a: 1\n---\nb: 2', '%YAML 1.1\n---\na: 1', 'a: 1e999', 'a: 0o17', 'a: "\\ud800"', '- a', ''],
+  ...[`a: ${'9'.repeat(400)}`, '{ port:443 }', 'a:\tb', `a${' '.repeat(1100)}: b`, '__proto__: 1'],
+  ...[`a: ${'['.repeat(20)}${']'.repeat(20)}`, `a: [${'[],'.repeat(90_000)}]`],
+]
+test.each(doubtful.map((text) => [text.slice(0, 24), text]))(
+  'is left to the parser that keeps places: %j',
+  (_, text) => {
+    expect(plainValue(text)).toBeUndefined()
+  },
+)
