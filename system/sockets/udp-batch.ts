@@ -36,6 +36,10 @@ const segmentBytesMax = 1232
 /** Names and control data of neighbouring packets do not share a cache line's half. */
 const nameStride = 32
 const controlStride = 64
+/** By the low bits of a client's port, where to look for a message to it. A power of two. */
+const portSlots = 64
+/** Words of a message: an iovec for each reply. */
+const partsWords = batchMax * Iovec.Words
 
 export class UdpBatch implements PacketSource {
   readonly buffer: Uint8Array
@@ -52,16 +56,23 @@ export class UdpBatch implements PacketSource {
   readonly #control = new Uint32Array(new ArrayBuffer(batchMax * controlStride))
   readonly #iovecs = new Uint32Array(new ArrayBuffer(batchMax * Iovec.Words * 4))
   readonly #headers = new Uint32Array(new ArrayBuffer(batchMax * Header.Words * 4))
-  /** What is sent: a message for each run of replies to one client, made of their slots' parts. */
+  /** What is sent: a message for the replies to one client, with room for as many as may come. */
   readonly #messages = new Uint32Array(new ArrayBuffer(batchMax * Header.Words * 4))
+  readonly #parts = new Uint32Array(new ArrayBuffer(batchMax * batchMax * Iovec.Words * 4))
+  /** Octets of the reply in a slot; 0: none. */
+  readonly #lengths = new Uint16Array(batchMax)
   /**
    * Addresses of the headers and messages. A number of that size is an object to V8: made for each
    * call, it would be the only thing that a responder leaves to the collector.
    */
   readonly #headersAddress: bigint
   readonly #messageAddresses: readonly bigint[]
-  /** By message, the slot of its first reply. */
+  /** By message: the slot of its first reply, its octets, those that each part but the last has. */
   readonly #firstSlots = new Uint8Array(batchMax)
+  readonly #bytes = new Uint32Array(batchMax)
+  readonly #segmentBytes = new Uint16Array(batchMax)
+  /** The last message of this batch, or of an older one, to a client with such a port. */
+  readonly #byPort = new Uint8Array(portSlots)
   /** Whether the kernel cuts messages; off for good when a way out cannot carry it. */
   #isJoining: boolean
   /** Failed receives in a row. */
@@ -94,6 +105,7 @@ export class UdpBatch implements PacketSource {
   #layOut(): void {
     const libc = this.#libc
     const pointers = new BigUint64Array(this.#headers.buffer)
+    const messages = new BigUint64Array(this.#messages.buffer)
     const iovecs = new BigUint64Array(this.#iovecs.buffer)
     const address = (view: ArrayBufferView, offset: number): bigint =>
       libc.addressOf(view) + BigInt(offset)
@@ -107,6 +119,8 @@ export class UdpBatch implements PacketSource {
       pointers[header + 3] = 1n
       pointers[header + 4] = address(this.#control, slot * controlStride)
       pointers[header + 5] = BigInt(this.#controlBytes)
+      messages[header + 1] = BigInt(this.#nameBytes)
+      messages[header + 2] = address(this.#parts, slot * partsWords * 4)
       const segment = this.#segmentWord(slot)
       this.#control[segment + Segment.Words.Length] = Segment.Length
       this.#control[segment + Segment.Words.Level] = Sys.SOL_UDP
@@ -165,7 +179,7 @@ export class UdpBatch implements PacketSource {
   }
 
   setReply(slot: number, length: number): void {
-    this.#iovecs[slot * Iovec.Words + Iovec.LengthLow] = length
+    this.#lengths[slot] = length
     // The reply may leave by another interface than the query came in by.
     if (this.#controlBytes > 0) this.#control[slot * (controlStride / 4) + this.#ifindexWord] = 0
   }
@@ -194,57 +208,68 @@ export class UdpBatch implements PacketSource {
   /** Makes messages of the replies in the first `count` slots. @returns how many */
   #join(count: number): number {
     let messages = 0
-    /** The first slot of the last message, the slot after it, its octets; those of a segment. */
-    let first = 0
-    let end = -1
-    let bytes = 0
-    let segmentBytes = 0
     for (let slot = 0; slot < count; slot++) {
-      const length = this.#iovecs[slot * Iovec.Words + Iovec.LengthLow]!
+      const length = this.#lengths[slot]!
       if (length === 0) continue
-      const isNext =
-        slot === end &&
-        length <= segmentBytes &&
-        bytes === (slot - first) * segmentBytes &&
-        this.#isSameClient(first, slot)
-      if (isNext) {
-        this.#extend(messages - 1, first, segmentBytes)
-        bytes += length
+      // What an older batch has left here is no message of this one, or one to another client.
+      const port = this.#names[slot * nameStride + 3]! & (portSlots - 1)
+      const known = this.#byPort[port]!
+      if (known < messages && this.#takes(known, slot, length)) {
+        this.#add(known, slot, length)
       } else {
-        this.#start(messages++, slot)
-        first = slot
-        bytes = length
-        segmentBytes = this.#isJoining && length <= segmentBytesMax ? length : 0
+        this.#byPort[port] = messages
+        this.#start(messages++, slot, length)
       }
-      end = slot + 1
     }
     return messages
   }
 
-  /** A message of one reply: the parts of its slot, which the kernel may have changed. */
-  #start(message: number, slot: number): void {
+  /** Whether a message is to the client of a slot, and all its parts are as long as the first. */
+  #takes(message: number, slot: number, length: number): boolean {
+    const segmentBytes = this.#segmentBytes[message]!
+    const parts = this.#messages[message * Header.Words + Header.IovecCount]!
+    return (
+      length <= segmentBytes &&
+      this.#bytes[message] === parts * segmentBytes &&
+      this.#isSameClient(this.#firstSlots[message]!, slot)
+    )
+  }
+
+  /** A message of one reply. */
+  #start(message: number, slot: number, length: number): void {
     const to = message * Header.Words
     const from = slot * Header.Words
-    this.#firstSlots[message] = slot
     const messages = this.#messages
     const headers = this.#headers
     messages[to + Header.Name] = headers[from + Header.Name]!
     messages[to + Header.Name + 1] = headers[from + Header.Name + 1]!
-    messages[to + Header.NameBytes] = this.#nameBytes
-    messages[to + Header.Iovecs] = headers[from + Header.Iovecs]!
-    messages[to + Header.Iovecs + 1] = headers[from + Header.Iovecs + 1]!
     messages[to + Header.IovecCount] = 1
     messages[to + Header.Control] = headers[from + Header.Control]!
     messages[to + Header.Control + 1] = headers[from + Header.Control + 1]!
     messages[to + Header.ControlBytes] = this.#controlBytes
+    this.#firstSlots[message] = slot
+    this.#bytes[message] = length
+    this.#segmentBytes[message] = this.#isJoining && length <= segmentBytesMax ? length : 0
+    this.#setPart(message * partsWords, slot, length)
   }
 
-  /** One more reply of the slots from `first` on. */
-  #extend(message: number, first: number, segmentBytes: number): void {
+  /** One more reply to the same client. */
+  #add(message: number, slot: number, length: number): void {
     const at = message * Header.Words
-    this.#messages[at + Header.IovecCount] = this.#messages[at + Header.IovecCount]! + 1
+    const parts = this.#messages[at + Header.IovecCount]!
+    this.#setPart(message * partsWords + parts * Iovec.Words, slot, length)
+    this.#bytes[message] = this.#bytes[message]! + length
+    this.#messages[at + Header.IovecCount] = parts + 1
     this.#messages[at + Header.ControlBytes] = this.#controlBytes + Segment.Bytes
-    this.#control[this.#segmentWord(first) + Segment.Words.Size] = segmentBytes
+    const segment = this.#segmentWord(this.#firstSlots[message]!)
+    this.#control[segment + Segment.Words.Size] = this.#segmentBytes[message]!
+  }
+
+  #setPart(part: number, slot: number, length: number): void {
+    const iovec = slot * Iovec.Words
+    this.#parts[part] = this.#iovecs[iovec]!
+    this.#parts[part + 1] = this.#iovecs[iovec + 1]!
+    this.#parts[part + Iovec.LengthLow] = length
   }
 
   /** Whether two slots came from one address and port, to one address of ours. */
@@ -281,19 +306,21 @@ export class UdpBatch implements PacketSource {
     const isUncut = code === Errno.EIO || code === Errno.EINVAL || code === Errno.EMSGSIZE
     if (replies === 1 || !isUncut) return replies
     this.#isJoining = false
-    const first = this.#firstSlots[message]!
+    this.#messages[at + Header.IovecCount] = 1
+    this.#messages[at + Header.ControlBytes] = this.#controlBytes
+    const first = message * partsWords
     let failed = 0
-    for (let slot = first; slot < first + replies; slot++) {
-      this.#start(message, slot)
+    for (let reply = 0; reply < replies; reply++) {
+      const part = first + reply * Iovec.Words
+      this.#parts.copyWithin(first, part, part + Iovec.Words)
       if (this.#libc.sendmmsg(this.#fd, this.#messageAddresses[message]!, 1, 0) !== 1) failed++
     }
     return failed
   }
 
-  /** Resets what the kernel and the replies have changed to what a receive needs. */
+  /** Resets what the kernel has changed to what a receive needs. */
   #restore(count: number): void {
     for (let slot = 0; slot < count; slot++) {
-      this.#iovecs[slot * Iovec.Words + Iovec.LengthLow] = this.slotBytes
       this.#headers[slot * Header.Words + Header.NameBytes] = this.#nameBytes
       this.#headers[slot * Header.Words + Header.ControlBytes] = this.#controlBytes
     }

@@ -97,6 +97,13 @@ const orders: readonly (readonly [
     ['one', '-', 'two', 'six', '-', '-', 'ten'].map((text) => [0, text]),
   ],
   ['long replies', ['x', 'y', 'z'].map((letter) => [0, letter.repeat(1231)])],
+  [
+    'clients that take turns, lengths that rise and fall, some without a reply',
+    Array.from({ length: 24 }, (_, i) => [
+      i % 2,
+      i % 7 === 3 ? '-' : 'q'.repeat(1 + ((i * 5) % 4)),
+    ]),
+  ],
   ['more than a batch', Array.from({ length: 60 }, (_, i) => [i % 3 === 0 ? 1 : 0, `q${i % 10}`])],
 ]
 
@@ -125,7 +132,7 @@ test('replies to one client leave as one message', async () => {
   }
   const { batch, port } = openBatch(counting, '127.0.0.1')
   const [a, b] = [await openClient('127.0.0.1'), await openClient('127.0.0.1')]
-  for (const client of [a, a, a, b, b]) await send(client, port, '127.0.0.1', 'same')
+  for (const client of [a, b, a, a, b]) await send(client, port, '127.0.0.1', 'same')
   echo(batch, 5)
   expect(sent).toEqual([2])
 })
