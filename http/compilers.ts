@@ -2,7 +2,7 @@
 // take 0.4 s of CPU time longer.
 import fastJsonStringify from 'fast-json-stringify'
 import type { FastifyServerOptions } from 'fastify'
-import type { TSchema } from 'typebox'
+import type { TSchema } from '#lib/schema/type.ts'
 import { createCheck } from './validation.ts'
 import type { Part } from './validation.ts'
 

@@ -1,5 +1,5 @@
 // `?dryRun=true`: checks and answers a change of the configuration without a commit.
-import { Type } from 'typebox'
+import { Type } from '#lib/schema/type.ts'
 
 /** In every answer to a dry run, refusals too. */
 export const dryRunHeader = 'x-gslb-dry-run'

@@ -1,5 +1,5 @@
 // The request header X-Gslb-Override: why names may go that the guardrails would keep.
-import { Type } from 'typebox'
+import { Type } from '#lib/schema/type.ts'
 
 /** In lower case, as requests have it. */
 export const overrideHeader = 'x-gslb-override'

@@ -1,6 +1,6 @@
 // Narrows lists by `?limit=`, `?cursor=` and `?name=`; without them a list is whole.
-import { Type } from 'typebox'
-import type { Static } from 'typebox'
+import { Type } from '#lib/schema/type.ts'
+import type { Static } from '#lib/schema/type.ts'
 import { err, ok } from '#lib/result.ts'
 import type { Result } from '#lib/result.ts'
 import { invalid, success } from './reply.ts'

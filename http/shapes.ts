@@ -1,6 +1,6 @@
 // Small schemas that many routes share.
-import { Type } from 'typebox'
-import type { Static, TSchema } from 'typebox'
+import { Type } from '#lib/schema/type.ts'
+import type { Static, TSchema } from '#lib/schema/type.ts'
 
 export const json = 'application/json; charset=utf-8'
 

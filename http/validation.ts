@@ -1,7 +1,7 @@
 // Validates a part of a request against its schema; the error names the field.
 import { Ajv } from 'ajv'
 import type { ErrorObject, ValidateFunction } from 'ajv'
-import type { TSchema } from 'typebox'
+import type { TSchema } from '#lib/schema/type.ts'
 import { suggest } from '#lib/suggest.ts'
 
 /** Where a value stands; `body` also names the whole of it. */

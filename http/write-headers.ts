@@ -1,5 +1,5 @@
 // The request headers that any write may have: its subject, and whether its effect is wanted.
-import { Type } from 'typebox'
+import { Type } from '#lib/schema/type.ts'
 
 /** In lower case, as requests have it. */
 export const subjectHeader = 'x-gslb-subject'

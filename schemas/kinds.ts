@@ -1,6 +1,6 @@
 // The table of kinds of a configuration repository: the schema, place and names of each.
-import { Type } from 'typebox'
-import type { Static, TSchema } from 'typebox'
+import { Type } from '#lib/schema/type.ts'
+import type { Static, TSchema } from '#lib/schema/type.ts'
 import { DelegatedDomainSpec } from './objects/delegated-domain.ts'
 import { DeliverySpec } from './objects/delivery.ts'
 import { MaintenanceWindowSpec } from './objects/maintenance-window.ts'

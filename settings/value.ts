@@ -4,10 +4,10 @@ import { unreachable } from '#lib/assert.ts'
 import { isSshUrl } from '#gitops/source/remote-url.ts'
 import { parseDuration } from '#lib/duration.ts'
 import { parseCidr } from '#routing/tables/cidr.ts'
+import { fitsSchema } from '#lib/schema/check.ts'
 import { suggest } from '#lib/suggest.ts'
 import { nameLengthMax, namePattern } from '#settings/forms/forms.ts'
 import type { SettingLeaf, SettingValue } from '#settings/forms/forms.ts'
-import { fitsSchema } from '#settings/forms/json-schema.ts'
 import type { SettingRow } from './schema.ts'
 
 /** @returns a sentence about `value`, or undefined when it fits. */

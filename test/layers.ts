@@ -39,7 +39,7 @@ export const layers: readonly Layer[] = [
     folder: 'schemas',
     says: 'every shape that a person or a client can write',
     mayImport: ['lib', 'dns/name.ts', 'probes'],
-    packages: ['typebox', 'ajv'],
+    packages: [],
     node: ['net'],
   },
   {
@@ -219,14 +219,14 @@ export const layers: readonly Layer[] = [
     folder: 'http',
     says: 'what requests and answers are made of, before it is known who asks',
     mayImport: ['lib', 'state/ports'],
-    packages: ['ajv', 'fast-json-stringify', 'fastify', 'typebox', 'ws'],
+    packages: ['ajv', 'fast-json-stringify', 'fastify', 'ws'],
     node: ['http', 'net', 'stream', 'util', 'zlib'],
   },
   {
     folder: 'access',
     says: 'who asks, and what they may: credentials, logins, roles',
     mayImport: ['lib', 'schemas', 'config', 'state/ports', 'http'],
-    packages: ['bcrypt', 'cookie', 'fastify', 'openid-client', 'otpauth', 'qrcode', 'typebox'],
+    packages: ['bcrypt', 'cookie', 'fastify', 'openid-client', 'otpauth', 'qrcode'],
     node: ['crypto', 'net', 'url'],
   },
   {
@@ -246,7 +246,7 @@ export const layers: readonly Layer[] = [
       'http',
       'access',
     ],
-    packages: ['@fastify/static', 'fastify', 'typebox'],
+    packages: ['@fastify/static', 'fastify'],
     node: 'any',
   },
   {
@@ -291,7 +291,7 @@ export const layers: readonly Layer[] = [
       'licence',
       'access/permissions.ts',
     ],
-    packages: ['ajv'],
+    packages: [],
     node: ['fs', 'net', 'os', 'path'],
   },
   {

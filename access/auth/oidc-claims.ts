@@ -1,8 +1,8 @@
 // Maps the claims of an identity provider to a user.
 import { domainToASCII } from 'node:url'
-import { Value } from 'typebox/value'
 import { err, ok } from '#lib/result.ts'
 import type { Result } from '#lib/result.ts'
+import { fitsSchema } from '#lib/schema/check.ts'
 import type { BuiltInRole } from '#access/permissions.ts'
 import { DisplayName, Email } from './user-json.ts'
 
@@ -37,7 +37,7 @@ export function personOf(claims: Claims, policy: OidcPolicy): Result<OidcPerson,
   if (!isText(iss, issuerForm) || !isText(sub, subjectForm)) {
     return err('the identity provider gives no subject of at most 255 characters on one line')
   }
-  if (typeof email !== 'string' || !Value.Check(Email, email)) {
+  if (typeof email !== 'string' || !fitsSchema(Email, email)) {
     return err('the identity provider gives no e-mail address; it needs the scope "email"')
   }
   // Some providers write it as a text.
@@ -54,7 +54,7 @@ export function personOf(claims: Claims, policy: OidcPolicy): Result<OidcPerson,
     email,
     identity: `${iss} ${sub}`,
     isVerified,
-    displayName: typeof name === 'string' && Value.Check(DisplayName, name) ? name : '',
+    displayName: typeof name === 'string' && fitsSchema(DisplayName, name) ? name : '',
     role: roleOf(claims, policy),
   })
 }

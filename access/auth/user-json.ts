@@ -1,6 +1,6 @@
 // The JSON of a user: as clients read it, and as they may write it.
-import { Type } from 'typebox'
-import type { Static } from 'typebox'
+import { Type } from '#lib/schema/type.ts'
+import type { Static } from '#lib/schema/type.ts'
 import { hiddenSigns, textPattern } from '#lib/text/patterns.ts'
 import { userLimits } from '#state/ports/users.ts'
 import type { User } from '#state/ports/users.ts'

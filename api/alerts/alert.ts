@@ -1,5 +1,5 @@
 // Alerts and silences in the JSON of the API.
-import { Type } from 'typebox'
+import { Type } from '#lib/schema/type.ts'
 import { conditionNames } from '#alerts/conditions.ts'
 import { textPattern } from '#lib/text/patterns.ts'
 import { operatorId, severities } from '#state/ports/alerts.ts'

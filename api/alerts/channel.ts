@@ -1,6 +1,6 @@
 // An alert channel in the JSON of the API; its secret settings are taken, and never shown.
 import { randomBytes } from 'node:crypto'
-import { Type } from 'typebox'
+import { Type } from '#lib/schema/type.ts'
 import { channelKind, channelKinds } from '#alerts/channel-kinds.ts'
 import type { ChannelKind } from '#alerts/channel-kind.ts'
 import { conditionNames } from '#alerts/conditions.ts'

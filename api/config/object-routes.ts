@@ -1,7 +1,7 @@
 // The routes that objects of a kind, or their parts, have in common: the list, one by its id, its
 // creation, changes, deletion.
-import { Type } from 'typebox'
-import type { Static, TSchema } from 'typebox'
+import { Type } from '#lib/schema/type.ts'
+import type { Static, TSchema } from '#lib/schema/type.ts'
 import type { ConfigEntry, ConfigPart } from '#config/entry.ts'
 import { isPartKind } from '#config/parts.ts'
 import type { PartKind } from '#config/parts.ts'

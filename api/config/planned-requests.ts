@@ -1,5 +1,5 @@
 // Requests that stand for those of other routes: each is checked and tried as its own route does.
-import { Type } from 'typebox'
+import { Type } from '#lib/schema/type.ts'
 import { err, ok } from '#lib/result.ts'
 import type { Result } from '#lib/result.ts'
 import { refusalOf } from '#access/admit/admit.ts'

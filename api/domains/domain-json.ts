@@ -1,6 +1,6 @@
 // The JSON of a delegated domain: what Git declares of it, and what its last check found.
-import { Type } from 'typebox'
-import type { Static } from 'typebox'
+import { Type } from '#lib/schema/type.ts'
+import type { Static } from '#lib/schema/type.ts'
 import type { ConfigEntry } from '#config/entry.ts'
 import { domainKey } from '#config/delegation.ts'
 import { DelegatedDomainSpec } from '#schemas/objects/delegated-domain.ts'

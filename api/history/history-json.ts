@@ -1,5 +1,5 @@
 // The JSON of a commit in the history, and of what it changed, field by field.
-import { Type } from 'typebox'
+import { Type } from '#lib/schema/type.ts'
 import type { CommitChange, HistoryCommit, ObjectChange } from '#config/history.ts'
 import type { CommitActivation, HeldCommit } from '#state/ports/commit-records.ts'
 import { UnixSeconds, nullable } from '#http/shapes.ts'

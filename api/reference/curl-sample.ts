@@ -1,5 +1,5 @@
 // Writes a curl command line for a route, with its required fields.
-import type { TSchema } from 'typebox'
+import type { TSchema } from '#lib/schema/type.ts'
 import { paramNames } from '#api/route/route.ts'
 import type { Route } from '#api/route/route.ts'
 import { sampleOrigin } from './script.ts'

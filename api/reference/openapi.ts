@@ -1,6 +1,6 @@
 // Generates the OpenAPI 3.1 document from the table of routes.
 import { STATUS_CODES } from 'node:http'
-import type { TSchema } from 'typebox'
+import type { TSchema } from '#lib/schema/type.ts'
 import { version } from '#lib/version.ts'
 import { patchTypes } from '#http/body.ts'
 import { sessionCookie } from '#access/credentials.ts'

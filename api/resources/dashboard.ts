@@ -1,5 +1,5 @@
 // Computes the numbers of the dashboard, over what the caller may see.
-import { Type } from 'typebox'
+import { Type } from '#lib/schema/type.ts'
 import { partsIn } from '#config/entry.ts'
 import type { ConfigEntry } from '#config/entry.ts'
 import { listObjects } from '#api/config/reads.ts'

@@ -1,6 +1,6 @@
 // Derives the schema of a body's field from that of the file: same limits, no defaults filled in.
-import { Type } from 'typebox'
-import type { Static, TObject, TSchema } from 'typebox'
+import { Type } from '#lib/schema/type.ts'
+import type { Static, TObject, TSchema } from '#lib/schema/type.ts'
 import type { JsonObject, JsonValue } from '#compiler/yaml/text.ts'
 import { patternAdvice } from '#lib/text/patterns.ts'
 
@@ -55,7 +55,7 @@ function numberOrZero({ type, minimum, maximum, default: standard }: Keywords): 
 }
 
 function defaultIn(schema: TSchema): Keywords {
-  const value = (schema as Keywords)['default']
+  const { default: value } = schema as { readonly default?: unknown }
   return value === undefined ? {} : { default: value }
 }
 

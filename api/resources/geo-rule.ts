@@ -1,6 +1,6 @@
 // The JSON of a geo rule: as the API shows it, and as it accepts it.
-import { Type } from 'typebox'
-import type { Static } from 'typebox'
+import { Type } from '#lib/schema/type.ts'
+import type { Static } from '#lib/schema/type.ts'
 import { GeoRule as GeoRuleInFile } from '#schemas/objects/geo-rule.ts'
 import type { GeoRule as GeoRuleFields } from '#schemas/objects/geo-rule.ts'
 import { withoutHostBits } from '#routing/tables/cidr.ts'

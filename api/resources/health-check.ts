@@ -1,6 +1,6 @@
 // The JSON of a health check: as the API shows it, and as it accepts it.
-import { Type } from 'typebox'
-import type { Static, TSchema } from 'typebox'
+import { Type } from '#lib/schema/type.ts'
+import type { Static, TSchema } from '#lib/schema/type.ts'
 import type { JsonObject } from '#compiler/yaml/text.ts'
 import { HealthCheck as HealthCheckInFile } from '#schemas/objects/health-check.ts'
 import { body } from '#http/shapes.ts'

@@ -1,5 +1,5 @@
 // The JSON of a member's health.
-import { Type } from 'typebox'
+import { Type } from '#lib/schema/type.ts'
 import { isReachable } from '#api/ports/member-health.ts'
 import type { KnownHealth, MemberHealthView } from '#api/ports/member-health.ts'
 import { isHostname, targetOf } from '#compiler/values/member-target.ts'

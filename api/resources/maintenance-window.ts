@@ -1,5 +1,5 @@
 // The JSON of a maintenance window: as the API shows it, and as it accepts it.
-import { Type } from 'typebox'
+import { Type } from '#lib/schema/type.ts'
 import type { ConfigEntry } from '#config/entry.ts'
 import type { ConfigSnapshot } from '#config/object-index.ts'
 import { membersOfWindow, placedWindow } from '#config/overlays/effective.ts'

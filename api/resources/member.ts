@@ -1,6 +1,6 @@
 // The JSON of a member: as the API shows it, and as it accepts it.
-import { Type } from 'typebox'
-import type { Static } from 'typebox'
+import { Type } from '#lib/schema/type.ts'
+import type { Static } from '#lib/schema/type.ts'
 import { checkAddress } from '#compiler/values/addresses.ts'
 import { hostnameKey, isHostname, targetOf } from '#compiler/values/member-target.ts'
 import type { JsonObject } from '#compiler/yaml/text.ts'

@@ -1,6 +1,6 @@
 // The schema of a PATCH body: fields of an object, each of which may be null (RFC 7396).
-import { Type } from 'typebox'
-import type { Static, TSchema } from 'typebox'
+import { Type } from '#lib/schema/type.ts'
+import type { Static, TSchema } from '#lib/schema/type.ts'
 import { body } from '#http/shapes.ts'
 
 type Fields = Readonly<Record<string, TSchema>>

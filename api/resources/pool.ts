@@ -1,6 +1,6 @@
 // The JSON of a pool: as the API shows it, and as it accepts it.
-import { Type } from 'typebox'
-import type { Static } from 'typebox'
+import { Type } from '#lib/schema/type.ts'
+import type { Static } from '#lib/schema/type.ts'
 import type { JsonObject } from '#compiler/yaml/text.ts'
 import type { ConfigEntry } from '#config/entry.ts'
 import { Metadata } from '#schemas/objects/metadata.ts'

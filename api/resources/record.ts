@@ -1,6 +1,6 @@
 // The JSON of a record set: as the API shows it, and as it accepts it.
-import { Type } from 'typebox'
-import type { Static } from 'typebox'
+import { Type } from '#lib/schema/type.ts'
+import type { Static } from '#lib/schema/type.ts'
 import { fullName, isDoubled, nameInZone, rrsetOf, typeName } from '#compiler/values/record-sets.ts'
 import { checkName } from '#compiler/values/names.ts'
 import type { JsonObject } from '#compiler/yaml/text.ts'

@@ -1,6 +1,6 @@
 // The JSON of a response rule: as the API shows it, and as it accepts it.
-import { Type } from 'typebox'
-import type { Static } from 'typebox'
+import { Type } from '#lib/schema/type.ts'
+import type { Static } from '#lib/schema/type.ts'
 import { checkHostName } from '#compiler/values/names.ts'
 import { partsIn } from '#config/entry.ts'
 import type { ConfigEntry } from '#config/entry.ts'

@@ -1,5 +1,5 @@
 // A TSIG key in the JSON of the API; its secret is shown once.
-import { Type } from 'typebox'
+import { Type } from '#lib/schema/type.ts'
 import { tsigAlgorithmNames } from '#state/ports/dynamic-dns.ts'
 import type { StoredTsigKey } from '#state/ports/dynamic-dns.ts'
 import { UnixSeconds, body, nullable } from '#http/shapes.ts'

@@ -1,5 +1,5 @@
 // A TXT record in the JSON of the API: its value is one text, whatever strings it has on the wire.
-import { Type } from 'typebox'
+import { Type } from '#lib/schema/type.ts'
 import { dynamicDnsLimits } from '#state/ports/dynamic-dns.ts'
 import type { HiddenBy, StoredTxtRecord } from '#state/ports/dynamic-dns.ts'
 import { UnixSeconds, body, nullable } from '#http/shapes.ts'

@@ -1,8 +1,8 @@
 // The type of a route: one row of the table in routes.ts, from which requests are checked and the
 // OpenAPI document is written. A resource has one file in routes/, named after its first path
 // segment.
-import { Type } from 'typebox'
-import type { Static, TSchema } from 'typebox'
+import { Type } from '#lib/schema/type.ts'
+import type { Static, TSchema } from '#lib/schema/type.ts'
 import type { Caller } from '#access/caller.ts'
 import type { Needs } from '#access/admit/admit.ts'
 import type { LicensedFeature } from '#licence/gate.ts'

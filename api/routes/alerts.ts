@@ -1,5 +1,5 @@
 // /api/v1/alerts: channels, what is wrong now and was lately, silences.
-import { Type } from 'typebox'
+import { Type } from '#lib/schema/type.ts'
 import type { Caller } from '#access/caller.ts'
 import { scopeOf } from '#access/grants.ts'
 import { Alert, NewSilence, Silence, showAlert, showSilence } from '#api/alerts/alert.ts'

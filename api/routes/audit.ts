@@ -1,6 +1,6 @@
 // GET /api/v1/audit: the calls that changed something, or tried to, as the database has them.
-import { Type } from 'typebox'
-import type { Static } from 'typebox'
+import { Type } from '#lib/schema/type.ts'
+import type { Static } from '#lib/schema/type.ts'
 import { visibleTenant } from '#access/caller.ts'
 import { cursorOf, noCursor, readCursor } from '#http/paging.ts'
 import { success } from '#http/reply.ts'

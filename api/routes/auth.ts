@@ -1,5 +1,5 @@
 // /api/v1/auth: first-run setup, login, logout, the current user.
-import { Type } from 'typebox'
+import { Type } from '#lib/schema/type.ts'
 import { licensedFeatures } from '#licence/gate.ts'
 import { uuidV7 } from '#lib/uuid.ts'
 import type { NewUser } from '#state/ports/users.ts'

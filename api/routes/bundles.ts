@@ -2,7 +2,7 @@
 import { pipeline } from 'node:stream'
 import type { Readable } from 'node:stream'
 import { createZstdCompress } from 'node:zlib'
-import { Type } from 'typebox'
+import { Type } from '#lib/schema/type.ts'
 import { takesCoding } from '#http/compression/accepted.ts'
 import { apiLimits } from '#http/limits.ts'
 import { later, missing, refused, success } from '#http/reply.ts'

@@ -1,5 +1,5 @@
 // GET /api/v1/client-regions: where the queries of the last hour came from.
-import { Type } from 'typebox'
+import { Type } from '#lib/schema/type.ts'
 import { refused, success } from '#http/reply.ts'
 import { route } from '#api/route/route.ts'
 

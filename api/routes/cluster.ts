@@ -1,5 +1,5 @@
 // /api/v1/cluster/nodes: the nodes of the cluster, and restarts. /api/v1/bgp: announced routes.
-import { Type } from 'typebox'
+import { Type } from '#lib/schema/type.ts'
 import type { AnnouncedAddresses } from '#api/ports/anycast-view.ts'
 import { driftCodes } from '#api/ports/cluster-view.ts'
 import type { RestartFault, SeenNode } from '#api/ports/cluster-view.ts'

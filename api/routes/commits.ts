@@ -1,5 +1,5 @@
 // /api/v1/commits: several writes as one commit, of which all are made or none.
-import { Type } from 'typebox'
+import { Type } from '#lib/schema/type.ts'
 import { WriteRoutes, tryRequests } from '#api/config/planned-requests.ts'
 import { PlannedWrites } from '#api/config/planned-writes.ts'
 import { saidIn, writeAll } from '#api/config/writes.ts'

@@ -1,5 +1,5 @@
 // /api/v1/deliveries: how far a change has come in the fleet, and what an operator does about it.
-import { Type } from 'typebox'
+import { Type } from '#lib/schema/type.ts'
 import { missing, refused, success } from '#http/reply.ts'
 import { routesOf } from '#api/route/route.ts'
 import type { Route } from '#api/route/route.ts'

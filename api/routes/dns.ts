@@ -1,6 +1,6 @@
 // /api/v1/dns: TSIG keys, and the TXT records that clients with such keys write, too.
 import { randomBytes } from 'node:crypto'
-import { Type } from 'typebox'
+import { Type } from '#lib/schema/type.ts'
 import { checkHostName, checkHostPattern } from '#compiler/values/names.ts'
 import type { CheckedName } from '#compiler/values/names.ts'
 import { nameSource, refusalText, textRefusal, zoneOf } from '#config/name-holder.ts'

@@ -1,5 +1,5 @@
 // /api/v1/domains: domains that their owners have delegated to this cluster, and their checks.
-import { Type } from 'typebox'
+import { Type } from '#lib/schema/type.ts'
 import type { ConfigEntry } from '#config/entry.ts'
 import { uuidV7 } from '#lib/uuid.ts'
 import { itemToChange } from '#api/config/object-routes.ts'

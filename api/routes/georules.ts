@@ -1,5 +1,5 @@
 // /api/v1/pools/{poolId}/georules and /api/v1/georules: which clients prefer which member.
-import { Type } from 'typebox'
+import { Type } from '#lib/schema/type.ts'
 import { partsIn } from '#config/entry.ts'
 import type { ConfigPart } from '#config/entry.ts'
 import { objectRoutes } from '#api/config/object-routes.ts'

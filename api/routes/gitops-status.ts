@@ -1,6 +1,6 @@
 // GET /api/v1/gitops/status: the head, accepted and active commits, and the diagnostics between
 // them.
-import { Type } from 'typebox'
+import { Type } from '#lib/schema/type.ts'
 import type { Caller } from '#access/caller.ts'
 import { syncStates } from '#api/ports/operator-view.ts'
 import type { GitopsStatus } from '#api/ports/operator-view.ts'

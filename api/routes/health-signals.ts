@@ -1,5 +1,5 @@
 // /api/v1/members/{id}/health-signal(s): external health signals of a member.
-import { Type } from 'typebox'
+import { Type } from '#lib/schema/type.ts'
 import { parseHealthSignal, signalBodyLimits, signalFormats } from '#schemas/health-signal.ts'
 import type { HealthSignal } from '#state/ports/health-signals.ts'
 import { findPart } from '#api/config/reads.ts'

@@ -1,5 +1,5 @@
 // GET /api/v1/health: liveness, always 200. GET /api/v1/ready: readiness.
-import { Type } from 'typebox'
+import { Type } from '#lib/schema/type.ts'
 import { apiLimits } from '#http/limits.ts'
 import { refused, success } from '#http/reply.ts'
 import { route } from '#api/route/route.ts'

@@ -1,6 +1,6 @@
 // /api/v1/history: what commits changed, and taking one back; also the history of a pool.
-import { Type } from 'typebox'
-import type { Static } from 'typebox'
+import { Type } from '#lib/schema/type.ts'
+import type { Static } from '#lib/schema/type.ts'
 import type { ConfigEntry } from '#config/entry.ts'
 import { historyLimits } from '#config/history.ts'
 import type { CommitChange, HistoryFault, HistoryPage } from '#config/history.ts'

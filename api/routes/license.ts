@@ -1,5 +1,5 @@
 // /api/v1/license: the licence of the installation, and its token.
-import { Type } from 'typebox'
+import { Type } from '#lib/schema/type.ts'
 import { licenceSources, licenceStatuses } from '#licence/state.ts'
 import { tokenLimits } from '#licence/token.ts'
 import { invalid, success } from '#http/reply.ts'

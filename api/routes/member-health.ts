@@ -1,5 +1,5 @@
 // GET /api/v1/health/members: the health of all members, as `gslbd plan --health` reads it.
-import { Type } from 'typebox'
+import { Type } from '#lib/schema/type.ts'
 import { partsIn } from '#config/entry.ts'
 import { listObjects } from '#api/config/reads.ts'
 import { success } from '#http/reply.ts'

@@ -1,5 +1,5 @@
 // /api/v1/pools/{id}/members and /api/v1/members: the backends of a pool.
-import { Type } from 'typebox'
+import { Type } from '#lib/schema/type.ts'
 import { partsIn } from '#config/entry.ts'
 import { effectiveNow } from '#api/config/effective.ts'
 import { objectRoutes } from '#api/config/object-routes.ts'

@@ -1,5 +1,5 @@
 // /api/v1/auth/oidc: the two requests of a login through the identity provider.
-import { Type } from 'typebox'
+import { Type } from '#lib/schema/type.ts'
 import { beginLogin, finishLogin } from '#access/auth/oidc-login.ts'
 import { routesOf } from '#api/route/route.ts'
 

@@ -1,6 +1,6 @@
 // /api/v1/records: the static records of a zone, one resource for each name and type.
-import { Type } from 'typebox'
-import type { Static } from 'typebox'
+import { Type } from '#lib/schema/type.ts'
+import type { Static } from '#lib/schema/type.ts'
 import { sees } from '#access/caller.ts'
 import { partsIn } from '#config/entry.ts'
 import { rrsetOf } from '#compiler/values/record-sets.ts'

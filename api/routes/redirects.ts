@@ -1,6 +1,6 @@
 // /api/v1/redirects: hosts whose browsers are sent elsewhere.
-import { Type } from 'typebox'
-import type { Static } from 'typebox'
+import { Type } from '#lib/schema/type.ts'
+import type { Static } from '#lib/schema/type.ts'
 import { checkHostPattern } from '#compiler/values/names.ts'
 import type { ConfigEntry } from '#config/entry.ts'
 import { uuidV7 } from '#lib/uuid.ts'

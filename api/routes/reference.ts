@@ -1,6 +1,6 @@
 // /, /api/v1/openapi.json and /api/v1/docs: the reference of this API, for people and for programs.
 import { gzipSync } from 'node:zlib'
-import { Type } from 'typebox'
+import { Type } from '#lib/schema/type.ts'
 import { assetNames, assetOf } from '../reference/assets.ts'
 import { openApiOf } from '../reference/openapi.ts'
 import { pageOf, pagePolicy } from '../reference/page.ts'

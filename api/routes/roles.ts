@@ -1,5 +1,5 @@
 // /api/v1/roles: the built-in roles, and the tenant's own.
-import { Type } from 'typebox'
+import { Type } from '#lib/schema/type.ts'
 import { suggest } from '#lib/suggest.ts'
 import { uuidV7 } from '#lib/uuid.ts'
 import { roleLimits } from '#state/ports/roles.ts'

@@ -1,5 +1,5 @@
 // /api/v1/rpz/rules: response rules, which hold for the names of all tenants.
-import { Type } from 'typebox'
+import { Type } from '#lib/schema/type.ts'
 import type { ConfigEntry } from '#config/entry.ts'
 import type { CreatePart } from '#config/operation.ts'
 import { rulesPerPolicyMax } from '#schemas/objects/response-policy.ts'

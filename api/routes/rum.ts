@@ -1,5 +1,5 @@
 // /api/v1/rum.js and /api/v1/rum/…: the RUM beacon, its measurements and their statistics.
-import { Type } from 'typebox'
+import { Type } from '#lib/schema/type.ts'
 import { findPart } from '#api/config/reads.ts'
 import { apiLimits } from '#http/limits.ts'
 import { invalid, later, success } from '#http/reply.ts'

@@ -1,5 +1,5 @@
 // /api/v1/settings: the settings of this node's process, and those of the repository, gslb.yaml.
-import { Type } from 'typebox'
+import { Type } from '#lib/schema/type.ts'
 import type { JsonObject, JsonValue } from '#compiler/yaml/text.ts'
 import { SettingsSpec } from '#schemas/objects/settings.ts'
 import { etagOf } from '#config/entry.ts'

@@ -1,5 +1,5 @@
 // /api/v1/simulate and /api/v1/explain/{code}: why something is answered, or refused.
-import { Type } from 'typebox'
+import { Type } from '#lib/schema/type.ts'
 import { visibleTenant } from '#access/caller.ts'
 import { apiLimits } from '#http/limits.ts'
 import { invalid, later, missing, refused, success } from '#http/reply.ts'

@@ -1,5 +1,5 @@
 // /api/v1/snapshot: all objects that a dashboard needs at its start, in one response.
-import { Type } from 'typebox'
+import { Type } from '#lib/schema/type.ts'
 import { partsIn } from '#config/entry.ts'
 import { effectiveNow } from '#api/config/effective.ts'
 import { listObjects } from '#api/config/reads.ts'

@@ -1,6 +1,6 @@
 // /api/v1/pools/{id}/status and /api/v1/members/{id}/status: health of members, as each node sees
 // it.
-import { Type } from 'typebox'
+import { Type } from '#lib/schema/type.ts'
 import { partsIn } from '#config/entry.ts'
 import { effectiveNow } from '#api/config/effective.ts'
 import { findObject, findPart } from '#api/config/reads.ts'

@@ -1,5 +1,5 @@
 // POST /api/v1/sync: has the node look at its branch at once.
-import { Type } from 'typebox'
+import { Type } from '#lib/schema/type.ts'
 import { apiLimits } from '#http/limits.ts'
 import { route } from '#api/route/route.ts'
 

@@ -1,6 +1,6 @@
 // /api/v1/tenants: the tenants of this installation, for system administrators.
 import { randomBytes } from 'node:crypto'
-import { Type } from 'typebox'
+import { Type } from '#lib/schema/type.ts'
 import { ok } from '#lib/result.ts'
 import type { Result } from '#lib/result.ts'
 import { textPattern } from '#lib/text/patterns.ts'

@@ -1,5 +1,5 @@
 // /api/v1/auth/totp: an authenticator app as the second factor of one's own account.
-import { Type } from 'typebox'
+import { Type } from '#lib/schema/type.ts'
 import type { TotpState, User } from '#state/ports/users.ts'
 import { countEnrolment, forgetEnrolment } from '#access/auth/login-limits.ts'
 import { tooMany } from '#access/auth/login.ts'

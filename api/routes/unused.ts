@@ -1,6 +1,6 @@
 // /api/v1/unused: what no query has used for a while, and TTLs that do not fit how often answers
 // change.
-import { Type } from 'typebox'
+import { Type } from '#lib/schema/type.ts'
 import { visibleTenant } from '#access/caller.ts'
 import { checkName } from '#compiler/values/names.ts'
 import { partsIn } from '#config/entry.ts'

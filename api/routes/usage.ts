@@ -1,6 +1,6 @@
 // /api/v1/usage and /api/v1/tenants/{id}/usage: usage of a tenant by the hour.
-import { Type } from 'typebox'
-import type { Static } from 'typebox'
+import { Type } from '#lib/schema/type.ts'
+import type { Static } from '#lib/schema/type.ts'
 import type { Ports } from '#api/ports/ports.ts'
 import { invalid, missing, refused, success } from '#http/reply.ts'
 import { routesOf } from '#api/route/route.ts'

@@ -1,5 +1,5 @@
 // /api/v1/users: the accounts of a tenant.
-import { Type } from 'typebox'
+import { Type } from '#lib/schema/type.ts'
 import { uuidV7 } from '#lib/uuid.ts'
 import type { Role } from '#state/ports/roles.ts'
 import type { StoreFailure } from '#state/ports/store-result.ts'

@@ -1,5 +1,5 @@
 // /api/v1/ws and /api/v1/ws/token: the WebSocket feed, and the tokens that open it.
-import { Type } from 'typebox'
+import { Type } from '#lib/schema/type.ts'
 import { Authenticator, credentialMark } from '#access/auth/authenticator.ts'
 import { apiLimits } from '#http/limits.ts'
 import { mayFollow } from '#api/ports/feed-port.ts'

@@ -2,7 +2,7 @@
 // one error format.
 import { fastify } from 'fastify'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
-import { Type } from 'typebox'
+import { Type } from '#lib/schema/type.ts'
 import { uuidV7 } from '#lib/uuid.ts'
 import { admit } from '#access/admit/admit.ts'
 import type { AccessParts, Admitted, Asked } from '#access/admit/admit.ts'

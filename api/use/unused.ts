@@ -1,6 +1,6 @@
 // The JSON of what nobody uses: which objects no query has touched, and TTLs that do not fit.
-import { Type } from 'typebox'
-import type { Static } from 'typebox'
+import { Type } from '#lib/schema/type.ts'
+import type { Static } from '#lib/schema/type.ts'
 import { visibleTenant } from '#access/caller.ts'
 import type { Caller } from '#access/caller.ts'
 import { checkHostPattern, checkName } from '#compiler/values/names.ts'

@@ -1,9 +1,8 @@
 // Turns schema errors into findings: the field, what it must be, what was probably meant.
 import { suggest } from '#lib/suggest.ts'
 import { plannedKeyword } from '#schemas/forms/annotations.ts'
-import type { JsonSchema } from '#schemas/json-schema.ts'
 import { patternAdvice } from '#lib/text/patterns.ts'
-import type { SchemaFault } from '#schemas/validator.ts'
+import type { JsonSchema, SchemaFault } from '#lib/schema/check.ts'
 import { keyAt, valueAt } from '#diagnostics/diagnostic.ts'
 import type { Place, YamlPath } from '#diagnostics/diagnostic.ts'
 import type { DiagnosticCode } from '#diagnostics/diagnostics.ts'
@@ -31,12 +30,12 @@ export function reportFaults(faults: readonly SchemaFault[], report: Report): vo
 
 /** Paths of the fields whose values cannot be trusted, with missing and misspelt ones. */
 export function faultyPaths(faults: readonly SchemaFault[]): YamlPath[] {
-  return faults.map(({ keyword, path, params, schema }) => {
-    if (keyword === 'required') return [...path, String(params['missingProperty'])]
+  return faults.map(({ keyword, path, name = '', schema }) => {
+    if (keyword === 'required') return [...path, name]
     if (keyword !== 'additionalProperties') return path
     // Whatever else was meant by it, its neighbours may be judged wrongly without it.
     const known = Object.keys(schema['properties'] as JsonSchema)
-    const meant = suggest(String(params['additionalProperty']), known)
+    const meant = suggest(name, known)
     return meant === undefined ? path : [...path, meant]
   })
 }
@@ -49,16 +48,15 @@ interface Worded {
 }
 
 function worded(fault: SchemaFault): Worded {
-  const { path, params, schema, value } = fault
+  const { path, keyword, name = '', schema, value } = fault
   const field = fieldName(path)
   const place = valueAt(...path)
-  const limit = params['limit'] as number
+  const limit = schema[keyword] as number
   if (isPlanned(fault)) return planned(fault)
-  switch (fault.keyword) {
+  switch (keyword) {
     case 'additionalProperties':
       return unknownField(fault)
     case 'required': {
-      const name = String(params['missingProperty'])
       const args = [name, howToWrite(name, propertyOf(schema, name))]
       const isItem = typeof path.at(-1) === 'number'
       return { code: 'field-missing', place: isItem ? place : keyAt(...path), args }
@@ -92,7 +90,7 @@ function worded(fault: SchemaFault): Worded {
       return length(
         field,
         place,
-        lengthWord(fault.keyword, limit, 'character'),
+        lengthWord(keyword, limit, 'character'),
         String((value as string).length),
       )
     case 'minItems':
@@ -100,7 +98,7 @@ function worded(fault: SchemaFault): Worded {
       return length(
         field,
         place,
-        lengthWord(fault.keyword, limit, 'entry'),
+        lengthWord(keyword, limit, 'entry'),
         String((value as unknown[]).length),
       )
     default: {
@@ -110,8 +108,7 @@ function worded(fault: SchemaFault): Worded {
   }
 }
 
-function unknownField({ path, params, schema }: SchemaFault): Worded {
-  const name = String(params['additionalProperty'])
+function unknownField({ path, name = '', schema }: SchemaFault): Worded {
   const place = keyAt(...path, name)
   if (path.length === 0 && isOfSpec(name, schema)) {
     return { code: 'field-outside-spec', place, args: [name] }

@@ -1,5 +1,5 @@
 // The annotations that our schemas carry beyond JSON Schema, such as "not implemented yet".
-import { Type } from 'typebox'
+import { Type } from '#lib/schema/type.ts'
 
 /** On a field: `true`, what it may hold belongs to a later version. */
 export const plannedKeyword = 'x-planned'

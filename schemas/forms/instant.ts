@@ -1,5 +1,5 @@
 // The schema and the parser of an instant (RFC 3339).
-import { Type } from 'typebox'
+import { Type } from '#lib/schema/type.ts'
 
 /** Whether the text names an instant is a rule's question, which can say what is wrong with it. */
 export function Instant(description: string) {

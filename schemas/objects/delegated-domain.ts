@@ -1,6 +1,6 @@
 // A domain that its owner has delegated to this server.
-import { Type } from 'typebox'
-import type { Static } from 'typebox'
+import { Type } from '#lib/schema/type.ts'
+import type { Static } from '#lib/schema/type.ts'
 
 export const DelegatedDomainSpec = Type.Object(
   {

@@ -1,6 +1,6 @@
 // A delivery: in which waves nodes that pull get a new bundle, and what sends it back.
-import { Type } from 'typebox'
-import type { Static } from 'typebox'
+import { Type } from '#lib/schema/type.ts'
+import type { Static } from '#lib/schema/type.ts'
 import { choice } from '#schemas/forms/annotations.ts'
 import { commitPattern } from '#lib/text/patterns.ts'
 

@@ -1,6 +1,6 @@
 // A geo rule of a pool: clients of one network prefer one member.
-import { Type } from 'typebox'
-import type { Static } from 'typebox'
+import { Type } from '#lib/schema/type.ts'
+import type { Static } from '#lib/schema/type.ts'
 import { Uid } from './metadata.ts'
 
 /** The history is in Git; these save readers from asking it. */

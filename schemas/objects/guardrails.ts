@@ -1,6 +1,6 @@
 // The guardrail settings: how much one change may alter without confirmation.
-import { Type } from 'typebox'
-import type { Static } from 'typebox'
+import { Type } from '#lib/schema/type.ts'
+import type { Static } from '#lib/schema/type.ts'
 import { plannedGroup } from '#schemas/forms/annotations.ts'
 import { tenantOrOthersPattern } from '#lib/text/patterns.ts'
 

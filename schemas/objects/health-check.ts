@@ -1,7 +1,6 @@
 // A health check: how the members of a pool are probed.
-import { Type } from 'typebox'
-import type { Static } from 'typebox'
-import type { TUnsafe } from 'typebox'
+import { Type } from '#lib/schema/type.ts'
+import type { Of, Static } from '#lib/schema/type.ts'
 import { probeFields, probeTypeNames, probeTypes } from '#probes/probe-types.ts'
 import type { WrittenProbeFields } from '#probes/probe-types.ts'
 import type { ProbeType } from '#probes/probe-type.ts'
@@ -52,7 +51,7 @@ const Basics = {
   }),
 }
 
-type ProbeFields = { [Name in keyof WrittenProbeFields]: TUnsafe<WrittenProbeFields[Name]> }
+type ProbeFields = { [Name in keyof WrittenProbeFields]: Of<WrittenProbeFields[Name]> }
 
 const ofTypes = Object.fromEntries(
   Object.entries(probeFields).map(([name, { schema }]) => [name, Type.Unsafe({ ...schema })]),

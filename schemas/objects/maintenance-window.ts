@@ -1,6 +1,6 @@
 // A maintenance window: a time in which members are out of rotation.
-import { Type } from 'typebox'
-import type { Static } from 'typebox'
+import { Type } from '#lib/schema/type.ts'
+import type { Static } from '#lib/schema/type.ts'
 import { choice } from '#schemas/forms/annotations.ts'
 import { Instant } from '#schemas/forms/instant.ts'
 import { uuidPattern } from '#lib/text/patterns.ts'

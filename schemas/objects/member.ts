@@ -1,6 +1,6 @@
 // A member: a backend server of a pool.
-import { Type } from 'typebox'
-import type { Static } from 'typebox'
+import { Type } from '#lib/schema/type.ts'
+import type { Static } from '#lib/schema/type.ts'
 import { choice } from '#schemas/forms/annotations.ts'
 import { Uid } from './metadata.ts'
 import { httpAddressPattern, textPattern } from '#lib/text/patterns.ts'

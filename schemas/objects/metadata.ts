@@ -1,6 +1,6 @@
 // The metadata of an object: its name, and the uid that survives a rename.
-import { Type } from 'typebox'
-import type { Static } from 'typebox'
+import { Type } from '#lib/schema/type.ts'
+import type { Static } from '#lib/schema/type.ts'
 import { textPattern, uuidPattern } from '#lib/text/patterns.ts'
 
 export const apiVersion = 'gslb/v1'

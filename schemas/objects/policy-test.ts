@@ -1,6 +1,6 @@
 // A policy test: what clients have to get, in which situation; a commit that fails one is held.
-import { Type } from 'typebox'
-import type { Static } from 'typebox'
+import { Type } from '#lib/schema/type.ts'
+import type { Static } from '#lib/schema/type.ts'
 import { choice } from '#schemas/forms/annotations.ts'
 import { Instant } from '#schemas/forms/instant.ts'
 import { textPattern } from '#lib/text/patterns.ts'

@@ -1,6 +1,6 @@
 // A pool: interchangeable members, and how they are probed.
-import { Type } from 'typebox'
-import type { Static } from 'typebox'
+import { Type } from '#lib/schema/type.ts'
+import type { Static } from '#lib/schema/type.ts'
 import { GeoRule } from './geo-rule.ts'
 import { choice } from '#schemas/forms/annotations.ts'
 import { HealthCheck } from './health-check.ts'

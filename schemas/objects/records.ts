@@ -1,6 +1,6 @@
 // Static records of one zone, as zone files have them: rrsets by name and type.
-import { Type } from 'typebox'
-import type { Static } from 'typebox'
+import { Type } from '#lib/schema/type.ts'
+import type { Static } from '#lib/schema/type.ts'
 
 /** A file of 1 MiB has room for about as many. */
 export const recordsPerFileMax = 10_000

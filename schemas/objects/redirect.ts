@@ -1,6 +1,6 @@
 // An HTTP redirect by host name.
-import { Type } from 'typebox'
-import type { Static } from 'typebox'
+import { Type } from '#lib/schema/type.ts'
+import type { Static } from '#lib/schema/type.ts'
 
 export const redirectCodes = [301, 302, 307, 308] as const
 export const redirectCodeDefault = 301

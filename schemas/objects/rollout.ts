@@ -1,6 +1,6 @@
 // A rollout: a timed ramp of one member's weight.
-import { Type } from 'typebox'
-import type { Static } from 'typebox'
+import { Type } from '#lib/schema/type.ts'
+import type { Static } from '#lib/schema/type.ts'
 import { choice } from '#schemas/forms/annotations.ts'
 import { Instant } from '#schemas/forms/instant.ts'
 import { Uid } from './metadata.ts'

@@ -1,6 +1,6 @@
 // The routing settings of the repository: endpoint locations, ASN and map rules, signals, latency.
-import { Type } from 'typebox'
-import type { Static, TSchema } from 'typebox'
+import { Type } from '#lib/schema/type.ts'
+import type { Static, TSchema } from '#lib/schema/type.ts'
 import { textPattern } from '#lib/text/patterns.ts'
 
 /** More than a file of 1 MiB can hold. */

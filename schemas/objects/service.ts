@@ -1,6 +1,6 @@
 // A service: a DNS name, the pool that answers for it, and how a member is chosen.
-import { Type } from 'typebox'
-import type { Static } from 'typebox'
+import { Type } from '#lib/schema/type.ts'
+import type { Static } from '#lib/schema/type.ts'
 import { choice } from '#schemas/forms/annotations.ts'
 import { onAllDownPattern } from '#lib/text/patterns.ts'
 

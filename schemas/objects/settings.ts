@@ -1,7 +1,7 @@
 // The settings of the whole repository: zones, defaults for names outside them, routing,
 // guardrails.
-import { Type } from 'typebox'
-import type { Static } from 'typebox'
+import { Type } from '#lib/schema/type.ts'
+import type { Static } from '#lib/schema/type.ts'
 import { Guardrails } from './guardrails.ts'
 import { routingSettings } from './routing-settings.ts'
 import { Nameservers, NsTtl, Soa, Zone } from './zone.ts'

@@ -1,6 +1,6 @@
 // A tenant, the owner of pools and services; its id is the name of its folder.
-import { Type } from 'typebox'
-import type { Static } from 'typebox'
+import { Type } from '#lib/schema/type.ts'
+import type { Static } from '#lib/schema/type.ts'
 import { textPattern } from '#lib/text/patterns.ts'
 
 /** Exists in every repository, with or without a folder. */

@@ -1,6 +1,6 @@
 // A zone: its apex, its name servers and the numbers of its SOA record (RFC 1035 section 3.3.13).
-import { Type } from 'typebox'
-import type { Static } from 'typebox'
+import { Type } from '#lib/schema/type.ts'
+import type { Static } from '#lib/schema/type.ts'
 
 /**
  * Used where neither the zone nor `defaults` says otherwise. What Zonemaster recommends, but for

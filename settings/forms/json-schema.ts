@@ -1,6 +1,4 @@
-// JSON Schema for settings, as plain data, and its check. A node that only answers reads its
-// settings and nothing else, and the library of types that other schemas use takes 18 MiB.
-import { Ajv } from 'ajv'
+// JSON Schema for settings, as plain data.
 
 export interface Schema {
   readonly type?: 'string' | 'integer' | 'boolean' | 'array' | 'object'
@@ -75,10 +73,3 @@ export const Type = Object.freeze({
     return copy as Optional<T>
   },
 })
-
-// Settings have keywords of their own beside those of JSON Schema, such as `x-default`.
-// That they are schemas, a test checks: here it would take 40 ms of each start.
-const ajv = new Ajv({ strict: false, logger: false, validateSchema: false })
-
-/** Whether a value has the form of a schema. */
-export const fitsSchema = (schema: Schema, value: unknown): boolean => ajv.validate(schema, value)

@@ -1,6 +1,6 @@
 // The JSON Schema of a plan as JSON: what the API promises, and `gslbd plan --format json` prints.
 import { Ajv2020 } from 'ajv/dist/2020.js'
-import type { Static } from 'typebox'
+import type { Static } from '#lib/schema/type.ts'
 import { Plan as ApiPlan } from '#api/resources/answers/plan.ts'
 import type { Plan } from '#judge/document/model.ts'
 

@@ -1,6 +1,6 @@
 // The JSON of the health of members over time.
-import { Type } from 'typebox'
-import type { Static } from 'typebox'
+import { Type } from '#lib/schema/type.ts'
+import type { Static } from '#lib/schema/type.ts'
 import type { HealthHistory as Found, HealthStretch } from '#api/ports/past.ts'
 
 export const historyLimits = {

@@ -1,6 +1,6 @@
 // The JSON of an answer of the past: what is asked, what was answered or may have been, and why.
-import { Type } from 'typebox'
-import type { Static } from 'typebox'
+import { Type } from '#lib/schema/type.ts'
+import type { Static } from '#lib/schema/type.ts'
 import { body, nullable } from '#http/shapes.ts'
 import { Simulation } from './simulation.ts'
 

@@ -1,6 +1,6 @@
 // The JSON of a plan: the writes that are not made, and which clients would get another answer.
-import { Type } from 'typebox'
-import type { Static } from 'typebox'
+import { Type } from '#lib/schema/type.ts'
+import type { Static } from '#lib/schema/type.ts'
 import { body, nullable } from '#http/shapes.ts'
 
 export const requestsMax = 20

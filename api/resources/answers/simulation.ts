@@ -1,6 +1,6 @@
 // The JSON of a simulated query: what is asked, the answer, and each step that led to it.
-import { Type } from 'typebox'
-import type { Static } from 'typebox'
+import { Type } from '#lib/schema/type.ts'
+import type { Static } from '#lib/schema/type.ts'
 import { body, nullable } from '#http/shapes.ts'
 
 const text = (maxLength: number, description: string, more: object = {}) =>

@@ -1,5 +1,5 @@
-import { Type } from 'typebox'
-import type { TObject } from 'typebox'
+import { Type } from '#lib/schema/type.ts'
+import type { TObject } from '#lib/schema/type.ts'
 import { describe, expect, test } from 'vitest'
 import { operationId } from '#api/reference/openapi.ts'
 import { routes } from '#api/routes.ts'

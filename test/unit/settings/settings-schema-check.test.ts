@@ -1,10 +1,12 @@
 // The check of settings against their schema says what a library of JSON Schema says.
-import { Value } from 'typebox/value'
+import { Ajv } from 'ajv'
 import * as fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { fitsSchema } from '#settings/forms/json-schema.ts'
+import { fitsSchema } from '#lib/schema/check.ts'
 import type { Schema } from '#settings/forms/json-schema.ts'
 import { SettingsFile, settingRows } from '#settings/schema.ts'
+
+const ajv = new Ajv({ strict: false, strictNumbers: true, logger: false })
 
 const word = fc.constantFrom(
   '',
@@ -31,7 +33,7 @@ test('file and schema agree for each setting and any value', () => {
   const row = fc.constantFrom(...settingRows)
   fc.assert(
     fc.property(row, value, ({ schema }, any) => {
-      expect(fitsSchema(schema, any)).toBe(Value.Check({ ...schema }, any))
+      expect(fitsSchema(schema, any)).toBe(ajv.validate(schema, any))
     }),
     { numRuns: 3_000 },
   )
@@ -48,5 +50,5 @@ test.each<[string, Schema, unknown, boolean]>([
   ['characters beyond 16 bits, each as one', { type: 'string', maxLength: 1 }, '𝒳', true],
 ])('%s', (_, schema, given, fits) => {
   expect(fitsSchema(schema, given)).toBe(fits)
-  expect(Value.Check({ ...schema }, given)).toBe(fits)
+  expect(ajv.validate(schema, given)).toBe(fits)
 })

@@ -1,5 +1,5 @@
 // What a handler gets of the ports: those that its row names.
-import { Type } from 'typebox'
+import { Type } from '#lib/schema/type.ts'
 import { expect, test } from 'vitest'
 import { portsFor, route } from '#api/route/route.ts'
 import type { RouteContext } from '#api/route/route.ts'

@@ -1,0 +1,74 @@
+// Makes JSON Schemas, and tells the type checker what each is the schema of.
+
+declare const is: unique symbol
+declare const absent: unique symbol
+
+/** A JSON Schema, as plain data. */
+export interface TSchema {
+  /** For the type checker alone. */
+  readonly [is]: unknown
+}
+/** What a schema is the schema of. */
+export type Static<S extends TSchema> = S[typeof is]
+
+/** The schema of a `T`. */
+export type Of<T> = TSchema & { readonly [is]: T }
+/** May be left out of the object that has it. */
+type Optional<S> = S & { readonly [absent]: true }
+type Properties = Readonly<Record<string, TSchema>>
+type ObjectOf<P extends Properties> = Flat<
+  {
+    -readonly [K in keyof P as P[K] extends Optional<unknown> ? never : K]: Static<P[K]>
+  } & { -readonly [K in keyof P as P[K] extends Optional<unknown> ? K : never]?: Static<P[K]> }
+>
+type Flat<T> = { [K in keyof T]: T[K] }
+
+export interface TObject<P extends Properties = Properties> extends TSchema {
+  readonly [is]: ObjectOf<P>
+  readonly properties: P
+}
+
+type Options = Readonly<Record<string, unknown>>
+
+const optional = new WeakSet<TSchema>()
+
+function made<T>(keywords: Options, options: Options): Of<T> {
+  return { ...keywords, ...options } as unknown as Of<T>
+}
+
+/** Each gives a schema with `options` as they are. */
+export const Type = Object.freeze({
+  String: (options: Options = {}) => made<string>({ type: 'string' }, options),
+  Integer: (options: Options = {}) => made<number>({ type: 'integer' }, options),
+  Number: (options: Options = {}) => made<number>({ type: 'number' }, options),
+  Boolean: (options: Options = {}) => made<boolean>({ type: 'boolean' }, options),
+  Null: (options: Options = {}) => made<null>({ type: 'null' }, options),
+  Unknown: (options: Options = {}) => made<unknown>({}, options),
+  /** A schema that is there, of values that the type checker is told. */
+  Unsafe: <T = unknown>(keywords: object) => made<T>({}, { ...keywords }),
+  Literal: <const V extends string | number | boolean>(value: V, options: Options = {}) =>
+    made<V>({ type: typeof value, const: value }, options),
+  Enum: <const V extends string>(values: readonly V[], options: Options = {}) =>
+    made<V>({ enum: values }, options),
+  Union: <const S extends readonly TSchema[]>(anyOf: S, options: Options = {}) =>
+    made<Static<S[number]>>({ anyOf }, options),
+  Array: <S extends TSchema>(items: S, options: Options = {}) =>
+    made<Static<S>[]>({ type: 'array', items }, options) as Of<Static<S>[]> & { readonly items: S },
+  /** An object whose keys fit the pattern of `key`. */
+  Record: <S extends TSchema>(key: TSchema, of: S, options: Options = {}) => {
+    const { pattern = '^.*$' } = key as { readonly pattern?: string }
+    const patternProperties = { [pattern]: of }
+    return made<Record<string, Static<S>>>({ type: 'object', patternProperties }, options)
+  },
+  Object: <P extends Properties>(properties: P, options: Options = {}) => {
+    const required = Object.keys(properties).filter((name) => !optional.has(properties[name]!))
+    const needs = required.length === 0 ? {} : { required }
+    const keywords = { type: 'object', ...needs, properties }
+    return made<ObjectOf<P>>(keywords, options) as TObject<P>
+  },
+  Optional: <S extends TSchema>(schema: S): Optional<S> => {
+    const copy = { ...schema }
+    optional.add(copy)
+    return copy as Optional<S>
+  },
+})
