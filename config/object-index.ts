@@ -232,7 +232,7 @@ class ListChanges {
 }
 
 /** By code units: the same on every machine, whatever its locale. */
-function byName(a: ConfigEntry, b: ConfigEntry): number {
+export function byName(a: ConfigEntry, b: ConfigEntry): number {
   if (a.name !== b.name) return a.name < b.name ? -1 : 1
   return a.uid < b.uid ? -1 : a.uid > b.uid ? 1 : 0
 }

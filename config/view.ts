@@ -1,5 +1,6 @@
 // The view of the accepted configuration on the main thread: no Git, no SQL, no waiting.
 import { assert } from '#lib/assert.ts'
+import { KeptSnapshot } from './kept-objects.ts'
 import { ConfigIndex } from './object-index.ts'
 import type { ConfigDelta, ConfigSnapshot } from './object-index.ts'
 import type { ConfigEntry } from './entry.ts'
@@ -27,6 +28,8 @@ export interface ConfigView {
 export interface ConfigNews extends ConfigDelta {
   /** The delta has every object: what it does not name is gone. */
   readonly isWhole: boolean
+  /** In the place of `changed`, where that is everything; see `encodeObjects`. */
+  readonly objects?: Uint8Array
 }
 
 /** No commit was ever accepted here: the branch has none yet, or the one that it has is held. */
@@ -38,13 +41,13 @@ export const noConfig: ConfigNews = Object.freeze({
 })
 
 export class LiveConfigView implements ConfigView {
-  #index = ConfigIndex.empty
+  #now: ConfigIndex | KeptSnapshot = ConfigIndex.empty
   #isReady = false
   readonly #handlers = new Set<(change: ConfigChange) => void>()
 
   snapshot = (): ConfigSnapshot => {
     assert(this.#isReady, 'nobody looks at the configuration before it has been read')
-    return this.#index
+    return this.#now
   }
 
   isReady = (): boolean => this.#isReady
@@ -54,15 +57,20 @@ export class LiveConfigView implements ConfigView {
     return () => this.#handlers.delete(handler)
   }
 
-  apply({ isWhole, ...news }: ConfigNews): void {
+  apply({ isWhole, objects, ...news }: ConfigNews): void {
     // A worker that starts anew says it again.
     if (news.revision === '' && this.#isReady) return
-    const before = this.#index
-    const delta = isWhole ? before.deltaTo(news.revision, news.changed) : news
-    const after = before.with(delta)
     const isFirst = !this.#isReady
     this.#isReady = true
-    this.#index = after
+    if (objects !== undefined) {
+      const kept = new KeptSnapshot(news.revision, objects)
+      if (isFirst) return void (this.#now = kept)
+      news = { ...news, changed: [...kept.index().all()] }
+    }
+    const before = this.#now instanceof KeptSnapshot ? this.#now.index() : this.#now
+    const delta = isWhole ? before.deltaTo(news.revision, news.changed) : news
+    const after = before.with(delta)
+    this.#now = after
     if (isFirst || this.#handlers.size === 0) return
     const change = { before, after, ...sorted(before, delta) }
     for (const handler of this.#handlers) handler(change)

@@ -113,6 +113,10 @@ export const gitLimits = {
   repackMessageMax: 1_000,
   /** Unfinished packs of this age belong to nobody: a push that takes longer is given up. */
   leftoverMs: 24 * 3_600_000,
+  /** What was read of the accepted commit, for the next start; more is read anew. */
+  keptBytesMax: 512 * 1024 * 1024,
+  /** While commits go on coming, it is written so often; and when the node stops. */
+  keptEveryMs: 10 * 60_000,
   /** Listed in the status; the rest is counted. */
   diagnosticsMax: 100,
 } as const

@@ -10,6 +10,12 @@ export function signedManifest(bytes: Uint8Array): Buffer {
   return Buffer.concat([Buffer.from(layout.signatureDomain), manifest])
 }
 
+/** The id of the key that has signed a bundle; not verified. */
+export function signerOf(bytes: Uint8Array): string {
+  const block = bytes.subarray(bytes.length - layout.signatureBytes)
+  return Buffer.from(block.subarray(8, 24)).toString('latin1')
+}
+
 /** Fills the signature block at the end of an encoded bundle. The digest does not change. */
 export function signBundle(bytes: Uint8Array, key: SigningKey): void {
   const block = bytes.subarray(bytes.length - layout.signatureBytes)

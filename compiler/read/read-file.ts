@@ -110,11 +110,28 @@ function checkObject(blobId: string, text: string, yaml: YamlDocument): ReadFile
     ...unread(blobId, text, findings),
     ...claim,
     object,
-    domainKey:
-      kind === 'Service'
-        ? checkName((object as ObjectOf['Service']).spec.domain, true).key
-        : undefined,
+    domainKey: domainKeyOf(kind, object),
   }
+}
+
+function domainKeyOf(kind: Kind | undefined, object: ObjectOf[Kind]): string | undefined {
+  if (kind !== 'Service') return undefined
+  return checkName((object as ObjectOf['Service']).spec.domain, true).key
+}
+
+/** What cannot be had from the rest of a file that was read. */
+export type KeptReading = Pick<ReadFile, 'blobId' | 'text' | 'findings' | 'findingsLeftOut'> & {
+  readonly kind: Kind
+  readonly object: ObjectOf[Kind]
+}
+
+/** The same as `readFile` gave, of what was kept of it. */
+export function readingOf({ blobId, text, kind, object, ...kept }: KeptReading): ReadFile {
+  const { name } = object.metadata
+  const { findings, findingsLeftOut } = kept
+  const found = findings.length === 0 ? {} : { findings, findingsLeftOut }
+  const domainKey = domainKeyOf(kind, object)
+  return { ...unread(blobId, text, noFindings), ...found, kind, name, object, domainKey }
 }
 
 /** What its rules say of the rest of an object whose form is wrong in places. */

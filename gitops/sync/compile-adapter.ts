@@ -33,6 +33,7 @@ export function createCompilePort(
   return {
     has: (blobId) => compiler.has(blobId),
     forget: () => void (compiler = create()),
+    learn: (files) => files.forEach((file) => compiler.learn(file)),
     isRead,
     compile(files, commit) {
       const result = compiler.compile(files, { commit })

@@ -14,6 +14,8 @@ export interface CompilePort {
   readonly has: (blobId: string) => boolean
   /** True when the content of the path matters to the compiler. */
   readonly isRead: (path: string) => boolean
+  /** Takes files that were read before. */
+  readonly learn?: (files: readonly ReadFile[]) => void
   readonly compile: (files: readonly SourceFile[], commit: string) => CompileOutcome
 }
 
@@ -59,6 +61,12 @@ export class SourceReader {
   constructor(driver: () => GitDriver, compiler: CompilePort) {
     this.#driver = driver
     this.#compiler = compiler
+  }
+
+  /** Files that need not be read, if they are still there. */
+  learn(files: readonly ReadFile[]): void {
+    this.#compiler.learn?.(files)
+    for (const { blobId, text } of files) this.#sizes.set(blobId, Buffer.byteLength(text))
   }
 
   /** The same, where other objects are there as well. */

@@ -15,6 +15,12 @@ export interface Position {
   readonly digest: string
 }
 
+/** What the node runs. */
+export interface ServedPosition extends Position {
+  /** In shared memory, where the node has it at hand. Taken away by who needs it. */
+  bundle?: Uint8Array | undefined
+}
+
 export interface NextPosition {
   readonly seq: number
   /** Digest that `seq - 1` named, when it is known. */

@@ -1,14 +1,14 @@
 // Signs bundles and channel records, and stores each before it is handed over.
 import { signChannelRecord } from '#bundle/signature/channel.ts'
 import type { ChannelRecord, SigningKey } from '#bundle/signature/channel.ts'
-import { signBundle } from '#bundle/signature/sign.ts'
+import { signBundle, signerOf } from '#bundle/signature/sign.ts'
 import { earlierAfter, stillEarlier } from '#gitops/guard/earlier.ts'
 import type { EarlierStates, Succession } from '#gitops/guard/earlier.ts'
 import { assert } from '#lib/assert.ts'
 import type { Clock } from '#lib/clock.ts'
 import type { CompiledBundle } from './compile-port.ts'
 import { nextPosition } from './publication.ts'
-import type { Position, CommitPublication } from './publication.ts'
+import type { CommitPublication, Position, ServedPosition } from './publication.ts'
 import type { AcceptedCommit } from '#gitops/status/status.ts'
 import { saveState } from './stored-state.ts'
 import type { StoredState } from './stored-state.ts'
@@ -16,8 +16,7 @@ import type { StoredState } from './stored-state.ts'
 export interface PublisherParts {
   readonly state: StoredState
   readonly statePath: string
-  /** What the node runs. */
-  readonly resume: Position | null
+  readonly resume: ServedPosition | null
   readonly channel: string
   readonly key: SigningKey
   readonly recordTtlMs: number
@@ -55,12 +54,17 @@ export class Publisher {
   /** In the newest record. */
   #recordSerial = 0
   #agentsMax: number
+  /** What the node served when this process began. */
+  #served: Uint8Array | undefined
 
   constructor(parts: PublisherParts) {
     this.#parts = parts
     this.#agentsMax = parts.agentsMax ?? Infinity
     this.#state = parts.state
     this.#node = parts.resume
+    this.#served = parts.resume?.bundle
+    // Kept here alone: it is of no use once there is another one.
+    if (parts.resume !== null) parts.resume.bundle = undefined
   }
 
   get accepted(): AcceptedCommit | null {
@@ -85,6 +89,21 @@ export class Publisher {
     return { commit, digest: compiled.digest, bytes }
   }
 
+  /** The stored publication, if it is the one that the node serves: it need not be made again. */
+  get stored(): Pick<StoredState, 'commit' | 'tree' | 'digest'> | undefined {
+    const { commit, tree, seq, serial, digest } = this.#state
+    const isServed = this.#node?.seq === seq && this.#node.digest === digest
+    const bytes = this.#served
+    if (bytes === undefined || !isServed || serial === 0) return undefined
+    return signerOf(bytes) === this.#parts.key.keyId ? { commit, tree, digest } : undefined
+  }
+
+  /** Goes on with `stored`. */
+  resume(): void {
+    assert(this.stored !== undefined, 'what is gone on with is served')
+    this.#bytes = this.#served
+  }
+
   /**
    * State first, hand-over second: after a crash between the two, the next start publishes the same
    * digest under the same seq. @throws the file system's error; nothing was handed over then.
@@ -102,6 +121,7 @@ export class Publisher {
     saveState(this.#parts.statePath, next)
     this.#state = next
     this.#bytes = draft.bytes
+    this.#served = undefined
     if (isNews || serial !== this.#recordSerial) this.#handOver(draft.bytes)
     else this.renewWhenDue()
   }

@@ -11,6 +11,7 @@ import type { Push, SourceError } from '#gitops/source/config-source.ts'
 import { diskError } from '#gitops/source/disk-error.ts'
 import { judgePush } from './push-judge.ts'
 import type { PushedHead } from './push-judge.ts'
+import type { KeptPort } from './kept-commit.ts'
 import { SourceReader } from './compile-port.ts'
 import type { CompiledBundle, ReadAt } from './compile-port.ts'
 import type { ObjectError } from '#gitops/git/objects/driver.ts'
@@ -40,6 +41,8 @@ export interface ReconcilerParts extends Omit<StepParts, 'graph' | 'reader'> {
   readonly report: (status: GitopsStatus, change: string) => void
   /** Told once of each accepted commit, right after it was compiled and handed over. */
   readonly onAccepted?: (accepted: AcceptedTree) => void
+  /** Left out, each process reads the accepted commit. */
+  readonly kept?: KeptPort
   /** Whether what was accepted is still in the repository; asked while it is the head. */
   readonly inspect?: () => Result<void, SourceError>
 }
@@ -62,6 +65,10 @@ export class Reconciler {
    * the head.
    */
   #restored: Stop | undefined
+  /** What a process before has read is served, and not yet read by this one. */
+  #isKept = false
+  /** Once something is amiss, only Git is believed. */
+  #mayResume = true
   /** Names of the accepted commit; undefined: it is none, or it has errors now. */
   #outline: CompiledBundle['outline'] | undefined
   /** Why the accepted commit cannot be read here, as of the last try. */
@@ -115,8 +122,25 @@ export class Reconciler {
     this.#parts.report(this.#status, line)
   }
 
+  /**
+   * Reads and compiles what a process before has kept: something is to be built on it. Costs
+   * nothing when it was done. Not during `check`.
+   */
+  async load(): Promise<void> {
+    if (!this.#isKept) return
+    this.forget()
+    await this.#restore()
+  }
+
+  /** What is said of the accepted commit while it is the head; undefined: it was not read. */
+  get restored(): Stop | undefined {
+    return this.#isKept ? undefined : this.#restored
+  }
+
   /** The next look reads the accepted commit anew. Not during `check`. */
   forget(): void {
+    this.#isKept = false
+    this.#mayResume = false
     this.#restored = undefined
     this.#held = undefined
     this.#outline = undefined
@@ -128,6 +152,7 @@ export class Reconciler {
    */
   async judge(push: PushedHead): Promise<Stop> {
     const { source, publisher, reader } = this.#parts
+    await this.load()
     const known = { reader, before: this.#outline }
     const { gitdir } = source.driver
     const { accepted, earlier } = publisher
@@ -178,6 +203,7 @@ export class Reconciler {
     const { run } = fetched as { run: Run }
     this.#see(run.head, run.commit)
     if (run.head === accepted) return this.#unreadStop() ?? this.#unchangedStop()
+    await this.load()
     const stop = await this.#judge(run)
     // A history without it does not bring it back.
     if (stop.sync !== 'held' || stop.code === 'HistoryRewritten') return stop
@@ -267,14 +293,32 @@ export class Reconciler {
     if (this.#restored !== undefined) return
     if (accepted === null) this.#restored = synced
     else {
+      if (await this.#resume(accepted)) return
       const stop = await this.#tried(accepted.commit, () => this.#restoreCommit(accepted))
       this.#restored ??= stop
     }
   }
 
+  /** Goes on with what a process before has left. @returns false: it has to be read */
+  async #resume({ commit }: AcceptedCommit): Promise<boolean> {
+    const { kept, publisher, graph } = this.#parts
+    const { stored } = publisher
+    const found = this.#mayResume && stored ? kept?.find(stored) : undefined
+    const there = found && (await graph.commit(commit))
+    if (found === undefined || there?.ok !== true || there.value.tree !== found.head.tree)
+      return false
+    this.#see(commit, there.value)
+    publisher.resume()
+    this.#isKept = true
+    this.#restored = syncedWith(found.head)
+    kept?.take(found)
+    return true
+  }
+
   async #restoreCommit(accepted: AcceptedCommit): Promise<undefined> {
-    const { publisher, graph, reader, compiler } = this.#parts
+    const { publisher, graph, reader, compiler, kept } = this.#parts
     const commit = await graph.commit(accepted.commit)
+    if (commit.ok && kept !== undefined) reader.learn(kept.readings())
     const files = commit.ok ? await reader.read(commit.value.tree) : commit
     // Where a remote's mirror was lost, the fetch that follows brings it.
     this.#unread = commit.ok && files.ok ? undefined : (files as Err<ObjectError>).error

@@ -349,7 +349,7 @@ function branchMissing({ branch, source }: JudgeParts, accepted: string | null):
 
 /** The end of a run that went well; warnings stay in the status. */
 export function syncedWith(
-  { diagnostics, total }: CompiledBundle,
+  { diagnostics, total }: Pick<CompiledBundle, 'diagnostics' | 'total'>,
   backs: readonly GoneBack[] = [],
 ): Stop {
   const note = backs.map(backReason).join(' ')

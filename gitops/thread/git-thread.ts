@@ -12,6 +12,7 @@ import type { CommitEffects, NodeDatabases } from '#judge/effects/commit-effect.
 import { CommitTrials } from '#gitops/sync/commit-trials.ts'
 import type { HistoryAnswer, HistoryAsked } from './history-calls.ts'
 import { createCompilePort } from '#gitops/sync/compile-adapter.ts'
+import { gitLimits } from '#gitops/limits.ts'
 import { noConfig } from '#config/view.ts'
 import type { ConfigNews } from '#config/view.ts'
 import { trialsPathOf } from './options.ts'
@@ -72,15 +73,23 @@ export async function runGitThread({ start, port, shrink, onEnd }: GitThreadPart
   const releases = new MemoryReleases({
     clock: systemClock,
     after: systemAfter,
-    release: () => {
-      shrink()
-      port.postMessage({ kind: 'rested' } satisfies FromWorker)
-    },
+    release: () =>
+      void keeps().finally(() => {
+        shrink()
+        port.postMessage({ kind: 'rested' } satisfies FromWorker)
+      }),
   })
   const tell = (message: FromWorker): void => {
     port.postMessage(message)
     // A look at a branch that is as before leaves nothing behind.
     if (message.kind !== 'status' || message.change !== '') releases.changed()
+  }
+  let keptMs = -Infinity
+  const keeps = async (): Promise<void> => {
+    const nowMs = systemClock.monotonicMs()
+    if (nowMs - keptMs < gitLimits.keptEveryMs) return
+    keptMs = nowMs
+    await pipeline.keep()
   }
   /** Spreads the polls of a fleet; nothing secret. */
   const random = new Random(randomInt(2 ** 32))

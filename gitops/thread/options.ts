@@ -7,7 +7,7 @@ import type { ConfigSource, SourceError } from '#gitops/source/config-source.ts'
 import { defaultRemoteLimits } from '#gitops/source/git-program.ts'
 import { createLocalSource } from '#gitops/source/local-source.ts'
 import { ensureOrigin, findGitdir } from '#gitops/source/origin.ts'
-import type { Position } from '#gitops/sync/publication.ts'
+import type { ServedPosition } from '#gitops/sync/publication.ts'
 import { isBranchName, releaseDeadLocks } from '#gitops/git/refs.ts'
 import { createRemoteSource } from '#gitops/source/remote-source.ts'
 import { parseRemoteUrl } from '#gitops/source/remote-url.ts'
@@ -40,7 +40,7 @@ export interface GitopsOptions {
   /** How answers are judged; left out, no test is asked, no client counted, no effect told. */
   readonly judging?: Judging
   /** What the node activated last. */
-  readonly resume: Position | null
+  readonly resume: ServedPosition | null
 }
 
 export interface Judging {
@@ -64,6 +64,7 @@ export interface OpenSource {
 export const originPath = (dataDir: string): string => join(dataDir, 'config.git')
 export const mirrorPath = (dataDir: string): string => join(dataDir, 'gitops', 'mirror.git')
 export const trialsPathOf = (dataDir: string): string => join(dataDir, 'gitops', 'trials.json')
+export const keptPathOf = (dataDir: string): string => join(dataDir, 'gitops', 'kept')
 export const statePathOf = (dataDir: string): string => join(dataDir, 'gitops', 'state.json')
 
 /** Errors: `BadUrl` for a setting, `Unreadable` for a repository on this machine. */

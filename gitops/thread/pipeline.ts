@@ -1,5 +1,6 @@
 // The whole Git side in one thread: opens the source, and reconciles when something may have
 // changed.
+import { hash } from 'node:crypto'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { signingKeyFromPem } from '#bundle/signature/channel.ts'
@@ -13,14 +14,16 @@ import { History } from '#gitops/history/history.ts'
 import type { CommitTrials } from '#gitops/sync/commit-trials.ts'
 import type { RememberingCompiler } from '#gitops/sync/compile-adapter.ts'
 import type { ConfigNews } from '#config/view.ts'
-import type { SourceError } from '#gitops/source/config-source.ts'
+import type { ConfigSource, SourceError } from '#gitops/source/config-source.ts'
 import { diskError } from '#gitops/source/disk-error.ts'
+import type { CommitObjects } from '#gitops/git/objects/presence.ts'
 import { gitLimits } from '#gitops/limits.ts'
 import { privateKeyFromPem } from '#gitops/trust/openssh-key.ts'
-import { openSource, statePathOf } from './options.ts'
+import { keptPathOf, openSource, statePathOf } from './options.ts'
 import type { GitopsOptions, OpenSource } from './options.ts'
 import type { CommitPublication } from '#gitops/sync/publication.ts'
 import { Publisher } from '#gitops/sync/publisher.ts'
+import type { AcceptedTree } from '#gitops/sync/reconcile.ts'
 import { Reconciler } from '#gitops/sync/reconcile.ts'
 import { Runner } from '#gitops/sync/runner.ts'
 import { held, unreachable } from '#gitops/sync/steps.ts'
@@ -28,7 +31,11 @@ import type { PushedHead } from '#gitops/sync/push-judge.ts'
 import type { Stop } from '#gitops/sync/steps.ts'
 import { unknownStatus } from '#gitops/status/status.ts'
 import type { GitopsStatus } from '#gitops/status/status.ts'
+import { keptObject } from '#gitops/sync/kept-file.ts'
+import { KeptCommit } from '#gitops/sync/kept-commit.ts'
+import { programStamp } from '#gitops/sync/program-stamp.ts'
 import { loadState, resetCommand } from '#gitops/sync/stored-state.ts'
+import { encodeObjects } from '#config/kept-objects.ts'
 import type { StoredState } from '#gitops/sync/stored-state.ts'
 import { Mutex } from '#gitops/sync/mutex.ts'
 import { watchPaths } from '#gitops/sync/watch.ts'
@@ -64,6 +71,8 @@ export interface Pipeline {
   readonly judge: (push: PushedHead) => Promise<Stop | null>
   /** Never rejects. */
   readonly history: (question: HistoryAsked) => Promise<HistoryAnswer>
+  /** Leaves what was read of the accepted commit to the next start. Never rejects. */
+  readonly keep: () => Promise<void>
   readonly stop: () => Promise<void>
 }
 
@@ -112,6 +121,7 @@ export function startPipeline(parts: PipelineParts): Pipeline {
     },
     history: async (question) => pipeline?.history(question) ?? err('unavailable'),
     judge: async (push) => pipeline?.judge(push) ?? null,
+    keep: async () => pipeline?.keep(),
     async stop() {
       clearInterval(timer)
       await pipeline?.stop()
@@ -147,25 +157,23 @@ function run(
   let status = unknownStatus
   const accepted = new AcceptedConfig(clock)
   const mutex = new Mutex()
-  const inspect = (): Result<void, SourceError> => {
-    const objects = accepted.objects()
-    return objects === null ? ok(undefined) : source.inspect(objects)
-  }
+  const kept = openKept(parts, (line) => onStatus(status, line))
+  const objects = (): CommitObjects | null => accepted.objects() ?? kept.objects()
+  const inspect = (): Result<void, SourceError> => inspected(source, objects())
   const reconciler = new Reconciler({
     ...{ source, compiler, publisher, clock, branch },
-    ...(trials && { trials }),
-    requireSignature,
-    allowedSignersPath,
+    ...{ requireSignature, allowedSignersPath, kept, inspect, ...(trials && { trials }) },
     resetCommand: resetCommand(options.dataDir),
     report: (next, change) => {
       status = { ...next, nextCheckAtMs: status.nextCheckAtMs }
       onStatus(status, change)
     },
-    onAccepted: (tree) =>
-      onConfig({ isWhole: accepted.commit === null, ...accepted.replace(tree) }),
-    inspect,
+    onAccepted: (tree) => {
+      const news = newsOf(tree, accepted, kept)
+      if (news !== undefined) onConfig(news)
+    },
   })
-  const history = new History(source.driver, () => accepted.commit)
+  const history = new History(source.driver, () => objects()?.commit ?? null)
   const lookLater = (): void => runner.poke()
   const shared = { source, publisher, reconciler, accepted, inspect }
   const queue = openWrites(parts, { ...shared, mutex, abort, lookLater })
@@ -188,12 +196,14 @@ function run(
   const lookForLost = localGitdir === null ? ignore : lookLater
   const renewal = keepRenewed(publisher, recordTtlMs, lookForLost)
   runner.poke()
+  const keep = (): Promise<void> => keepAccepted(kept, shared)
   return {
     poke: () => runner.poke(),
     permitAgents: (count) => publisher.permitAgents(count),
     write: (pending) => queue.add(pending),
     history: (question) => askHistory(history, question),
     judge: (push) => mutex.take(() => reconciler.judge(push)).catch(() => null),
+    keep,
     async stop() {
       watch.close()
       clearInterval(renewal)
@@ -201,8 +211,56 @@ function run(
       await Promise.race([queue.stop(), sleep(stopPatienceMs)])
       abort.abort()
       await runner.stop()
+      await keep()
     },
   }
+}
+
+function openKept(
+  { options, onConfig }: Pick<PipelineParts, 'options' | 'onConfig'>,
+  note: (line: string) => void,
+): KeptCommit {
+  const { dataDir, signingKeyPem, checkPolicy, judging } = options
+  const settings = JSON.stringify({ checkPolicy, asksTests: judging !== undefined })
+  const stamp = hash('sha256', `${programStamp()} ${settings}`)
+  const key = signingKeyFromPem(signingKeyPem)
+  const parts = { path: keptPathOf(dataDir), key, stamp, note }
+  return new KeptCommit(parts, (revision, objects) =>
+    onConfig({ isWhole: true, revision, changed: [], removed: [], objects }),
+  )
+}
+
+const inspected = (source: ConfigSource, all: CommitObjects | null): Result<void, SourceError> =>
+  all === null ? ok(undefined) : source.inspect(all)
+
+async function keepAccepted(
+  kept: KeptCommit,
+  { publisher, reconciler, accepted }: Pick<WriterParts, 'publisher' | 'reconciler' | 'accepted'>,
+): Promise<void> {
+  const [published, restored, tree] = [publisher.accepted, reconciler.restored, accepted.tree]
+  if (restored?.sync !== 'synced' || published === null || tree === null) return
+  if (accepted.commit !== published.commit) return
+  const { diagnostics, diagnosticsTotal: total } = restored
+  const { commit, digest } = published
+  await kept.keep({ commit, tree, digest, diagnostics, total }, () => accepted.read())
+}
+
+/** undefined: they were told as they were kept. */
+function newsOf(
+  tree: AcceptedTree,
+  accepted: AcceptedConfig,
+  kept: KeptCommit,
+): ConfigNews | undefined {
+  const isFirst = accepted.commit === null
+  const told = kept.release()
+  const delta = accepted.replace(tree)
+  if (!isFirst) return { isWhole: false, ...delta }
+  return told === tree.commit ? undefined : wholeOf(tree)
+}
+
+function wholeOf({ commit, read }: AcceptedTree): ConfigNews {
+  const objects = encodeObjects(read.flatMap(({ path, file }) => keptObject(path, file) ?? []))
+  return { isWhole: true, revision: commit, changed: [], removed: [], objects }
 }
 
 function keepRenewed(

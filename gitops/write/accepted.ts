@@ -94,6 +94,13 @@ export class AcceptedConfig implements TreePaths {
     return { commit: this.#commit, tree: this.#tree, blobs: this.#blobs() }
   }
 
+  /** What the compiler has read. */
+  read(): ReadAt[] {
+    return Array.from(this.#files, ([path, { read }]) =>
+      read === null ? [] : { path, file: read },
+    ).flat()
+  }
+
   *#blobs(): Generator<string> {
     for (const { source, read } of this.#files.values()) if (read !== null) yield source.blobId
   }

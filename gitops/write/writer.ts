@@ -300,6 +300,7 @@ export class Writer {
   /** The accepted commit must be the head: nobody builds on what is not accepted. */
   async #makeReady(): Promise<WriteFailure | undefined> {
     const { source, accepted, reconciler, inspect, lookLater } = this.#parts
+    await reconciler.load()
     const head = source.isLocal ? await source.head() : ok(accepted.commit)
     const isHead = head.ok && head.value === accepted.commit
     const isSynced = isHead && accepted.commit !== null && reconciler.status.sync === 'synced'

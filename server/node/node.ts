@@ -388,9 +388,10 @@ export class DnsNode {
   }
 
   /** What a publisher must continue from: the newest seq, and the digest that really serves. */
-  resumePoint(): { seq: number; digest: string } | null {
-    const newest = this.#newest
-    return newest === undefined ? null : { seq: newest.seq, digest: this.#active?.digest ?? '' }
+  resumePoint(): { seq: number; digest: string; bundle?: Uint8Array } | null {
+    if (this.#newest === undefined) return null
+    const [{ seq }, digest, bundle] = [this.#newest, this.#active?.digest ?? '', this.bundle()]
+    return { seq, digest, ...(bundle?.digest === digest && { bundle: bundle.bytes }) }
   }
 
   status(): NodeStatus {
@@ -417,7 +418,6 @@ export class DnsNode {
     return (await this.#threads.adopted(this.#generation, patienceMs)) === 'by all'
   }
 
-  /** The one that answers now. */
   bundle(): Bundle | undefined {
     return this.#serving?.bundle
   }

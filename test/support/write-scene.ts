@@ -10,7 +10,7 @@ import { originPath } from '#gitops/thread/options.ts'
 import { ensureOrigin, seedRepository } from '#gitops/source/origin.ts'
 import type { CommitEffects } from '#judge/effects/commit-effect.ts'
 import { startPipeline } from '#gitops/thread/pipeline.ts'
-import type { CommitPublication } from '#gitops/sync/publication.ts'
+import type { CommitPublication, ServedPosition } from '#gitops/sync/publication.ts'
 import type { GitopsStatus } from '#gitops/status/status.ts'
 import { unknownStatus } from '#gitops/status/status.ts'
 import type { CommitResult, Operation, WriteRequest } from '#config/operation.ts'
@@ -65,6 +65,8 @@ export interface SceneOptions {
   readonly clock?: Clock
   /** Left out: that of a node. */
   readonly compiler?: RememberingCompiler
+  /** Left out: the node serves nothing yet. */
+  readonly resume?: ServedPosition
 }
 
 /** An origin in `dataDir` whose first commit the node's key signed; trusts that key. */
@@ -127,7 +129,7 @@ export async function startWriteScene(options: SceneOptions): Promise<WriteScene
       channel: 'main',
       signingKeyPem: pem,
       recordTtlMs: 86_400_000,
-      resume: null,
+      resume: options.resume ?? null,
     },
     compiler: options.compiler ?? createCompilePort(),
     clock: options.clock ?? systemClock,

@@ -1,0 +1,109 @@
+// The accepted commit as a process before has left it: what is served needs no second compilation,
+// until something is to be built on it.
+import { writeFile } from 'node:fs/promises'
+import type { SigningKey } from '#bundle/signature/channel.ts'
+import type { ReadFile } from '#compiler/read/read-file.ts'
+import type { CommitObjects } from '#gitops/git/objects/presence.ts'
+import { makeDurably } from '#lib/durable-file.ts'
+import type { ReadAt } from './compile-port.ts'
+import { blobsIn, encodeKept, readingsIn, readKept } from './kept-file.ts'
+import type { Kept, KeptHead } from './kept-file.ts'
+
+export interface KeptCommitParts {
+  /** `gitops/kept` in the data directory. */
+  readonly path: string
+  readonly key: SigningKey
+  /** See `KeptHead`. */
+  readonly stamp: string
+  /** Told once why the file is thrown away. */
+  readonly note: (line: string) => void
+}
+
+/** What the reconciler asks. */
+export interface KeptPort {
+  /** undefined: this commit was not kept, or not with this bundle. */
+  readonly find: (wanted: Pick<KeptHead, 'commit' | 'tree' | 'digest'>) => Kept | undefined
+  /** Told when `found` is taken in the place of a compilation. */
+  readonly take: (found: Kept) => void
+  /** Files of that commit or of an earlier one, to be read no second time. */
+  readonly readings: () => readonly ReadFile[]
+}
+
+export class KeptCommit implements KeptPort {
+  readonly #parts: KeptCommitParts
+  readonly #onTaken: (revision: string, objects: Uint8Array) => void
+  /** Told of, and not read by this process. */
+  #taken: CommitObjects | null = null
+  /** What was wrong once is not looked at again. */
+  #isDoubted = false
+  /** The commit in the file. */
+  #commit = ''
+
+  constructor(parts: KeptCommitParts, onTaken: (revision: string, objects: Uint8Array) => void) {
+    this.#parts = parts
+    this.#onTaken = onTaken
+  }
+
+  /** null: none was taken, or it has been read meanwhile. */
+  objects(): CommitObjects | null {
+    return this.#taken
+  }
+
+  /** They are read now. @returns the commit that was told of; undefined: none */
+  release(): string | undefined {
+    const commit = this.#taken?.commit
+    this.#taken = null
+    return commit
+  }
+
+  find: KeptPort['find'] = ({ commit, tree, digest }) => {
+    const kept = this.#read()
+    if (kept === undefined) return undefined
+    const { head } = kept
+    return head.commit === commit && head.tree === tree && head.digest === digest ? kept : undefined
+  }
+
+  take: KeptPort['take'] = ({ head: { commit, tree }, ids, objects }) => {
+    const own = Uint8Array.from(ids)
+    const blobs = { [Symbol.iterator]: () => blobsIn(own) }
+    this.#taken = { commit, tree, blobs }
+    const shared = new Uint8Array(new SharedArrayBuffer(objects.length))
+    shared.set(objects)
+    this.#onTaken(commit, shared)
+  }
+
+  readings: KeptPort['readings'] = () => {
+    const kept = this.#read()
+    return kept === undefined ? [] : readingsIn(kept)
+  }
+
+  /** Never rejects: a disk that takes nothing is told of elsewhere. */
+  async keep(head: Omit<KeptHead, 'stamp'>, read: () => readonly ReadAt[]): Promise<void> {
+    const { path, key, stamp } = this.#parts
+    if (head.commit === this.#commit) return
+    this.#commit = head.commit
+    const bytes = encodeKept({ stamp, ...head }, read(), key)
+    if (bytes === undefined) return
+    try {
+      await makeDurably(path, (temporary) => writeFile(temporary, bytes, { mode: 0o600 }))
+    } catch {
+      this.#commit = ''
+    }
+  }
+
+  #read(): Kept | undefined {
+    const { path, key, stamp, note } = this.#parts
+    if (this.#isDoubted) return undefined
+    const read = readKept(path, key)
+    const isOurs = read.ok && read.value?.head.stamp === stamp
+    if (isOurs) {
+      this.#commit = read.value.head.commit
+      return read.value
+    }
+    const reason = read.ok ? 'is of another version of gslbd, or of other settings' : read.error
+    this.#isDoubted = true
+    const isThere = !read.ok || read.value !== null
+    if (isThere) note(`${path} ${reason}; it is made anew, and the accepted commit read from Git`)
+    return undefined
+  }
+}

@@ -1,0 +1,143 @@
+// What was read of the accepted commit, in a file that this node signs: its next start neither
+// parses nor compiles. Whatever is wrong with the file, the commit is read anew.
+import { hash, sign, verify } from 'node:crypto'
+import { closeSync, fstatSync, openSync, readFileSync } from 'node:fs'
+import type { SigningKey } from '#bundle/signature/channel.ts'
+import { readingOf } from '#compiler/read/read-file.ts'
+import type { ReadFile } from '#compiler/read/read-file.ts'
+import { decodeObjects, encodeObjects } from '#config/kept-objects.ts'
+import type { KeptObject } from '#config/kept-objects.ts'
+import { gitLimits } from '#gitops/limits.ts'
+import type { HeadDiagnostic } from '#gitops/status/status.ts'
+import { err, ok } from '#lib/result.ts'
+import type { Result } from '#lib/result.ts'
+import { kindNames } from '#schemas/kinds.ts'
+import type { ReadAt } from './compile-port.ts'
+
+/** What was read by what, and what came out. */
+export interface KeptHead {
+  /** The program and its options: others may say other things of the same files. */
+  readonly stamp: string
+  readonly commit: string
+  readonly tree: string
+  /** That of the bundle, hex. */
+  readonly digest: string
+  readonly diagnostics: readonly HeadDiagnostic[]
+  readonly total: number
+}
+
+export interface Kept {
+  readonly head: KeptHead
+  /** Blobs, 20 octets each. */
+  readonly ids: Uint8Array
+  /** As `encodeObjects` gives them. */
+  readonly objects: Uint8Array
+  /** In JSON, in the order of `objects`. */
+  readonly texts: Uint8Array
+}
+
+/** A file's text, with its findings where it has any. */
+type Text = string | readonly [string, ReadFile['findings'], ReadFile['findingsLeftOut']]
+
+const magic = Buffer.from('gslbd kept 1\n')
+const signatureBytes = 64
+const bodyAt = magic.length + signatureBytes
+const idBytes = 20
+
+/** @returns undefined: it is too large, or not of one piece */
+export function encodeKept(
+  head: KeptHead,
+  read: readonly ReadAt[],
+  key: SigningKey,
+): Buffer | undefined {
+  const files: (KeptObject & { readonly file: ReadFile })[] = []
+  for (const { path, file } of read) {
+    const one = keptObject(path, file)
+    if (one === undefined) return undefined
+    files.push({ ...one, file })
+  }
+  const sorted = kindNames.flatMap((kind) => files.filter((file) => file.kind === kind))
+  const ids = Buffer.from(sorted.map(({ blobId }) => blobId).join(''), 'hex')
+  const objects = encodeObjects(sorted)
+  const texts = Buffer.from(JSON.stringify(sorted.map(({ file }) => textOf(file))))
+  const lengths = { ids: ids.length, objects: objects.length }
+  const line = Buffer.from(`${JSON.stringify({ ...head, lengths })}\n`)
+  const body = Buffer.concat([line, ids, objects, texts])
+  if (bodyAt + body.length > gitLimits.keptBytesMax) return undefined
+  return Buffer.concat([magic, sign(null, signed(body), key.privateKey), body])
+}
+
+/** undefined: the file says nothing that can be used. */
+export function keptObject(
+  path: string,
+  { blobId, kind, object }: ReadFile,
+): KeptObject | undefined {
+  return kind === undefined || object === undefined ? undefined : { path, blobId, kind, object }
+}
+
+function textOf({ text, findings, findingsLeftOut }: ReadFile): Text {
+  return findings.length === 0 ? text : [text, findings, findingsLeftOut]
+}
+
+function signed(body: Uint8Array): Buffer {
+  return Buffer.from(`gslb/kept/v1\0${hash('sha256', body)}`)
+}
+
+/** null: there is none. Errors: a clause about the file. */
+export function readKept(path: string, key: SigningKey): Result<Kept | null, string> {
+  let bytes
+  try {
+    bytes = readWhole(path)
+  } catch (error) {
+    const { code, message } = error as NodeJS.ErrnoException
+    return code === 'ENOENT' ? ok(null) : err(`cannot be read: ${message}`)
+  }
+  return bytes === undefined ? err('is too large') : decodeKept(bytes, key)
+}
+
+function readWhole(path: string): Buffer | undefined {
+  const fd = openSync(path, 'r')
+  try {
+    return fstatSync(fd).size > gitLimits.keptBytesMax ? undefined : readFileSync(fd)
+  } finally {
+    closeSync(fd)
+  }
+}
+
+/** Errors: a clause about the file. */
+export function decodeKept(bytes: Buffer, key: SigningKey): Result<Kept, string> {
+  const body = bytes.subarray(bodyAt)
+  if (!bytes.subarray(0, magic.length).equals(magic)) return err('is of another form')
+  const signature = bytes.subarray(magic.length, bodyAt)
+  if (!verify(null, signed(body), key.publicKey, signature)) {
+    return err('does not have the signature of this node: it is damaged, or from elsewhere')
+  }
+  // What follows this node has written itself.
+  const end = body.indexOf('\n')
+  const { lengths, ...head } = JSON.parse(body.toString('utf8', 0, end)) as KeptHead & {
+    readonly lengths: { readonly ids: number; readonly objects: number }
+  }
+  const objectsAt = end + 1 + lengths.ids
+  const textsAt = objectsAt + lengths.objects
+  const ids = body.subarray(end + 1, objectsAt)
+  const objects = body.subarray(objectsAt, textsAt)
+  return ok({ head, ids, objects, texts: body.subarray(textsAt) })
+}
+
+/** As the compiler would read them. */
+export function readingsIn({ objects, texts }: Pick<Kept, 'objects' | 'texts'>): ReadFile[] {
+  const all = JSON.parse(Buffer.from(texts).toString()) as Text[]
+  const kept = kindNames.flatMap((kind) => decodeObjects(objects, kind))
+  return kept.map((one, index) => {
+    const text = all[index]!
+    const [own, findings, findingsLeftOut] = typeof text === 'string' ? [text, [], noneLeft] : text
+    return readingOf({ ...one, text: own, findings, findingsLeftOut })
+  })
+}
+
+const noneLeft = Object.freeze({ error: 0, warning: 0, note: 0 })
+
+export function* blobsIn(ids: Uint8Array): Generator<string> {
+  const hex = Buffer.from(ids).toString('hex')
+  for (let at = 0; at < hex.length; at += 2 * idBytes) yield hex.slice(at, at + 2 * idBytes)
+}

@@ -1,0 +1,225 @@
+// A restart takes up what the process before has read and compiled; where that is in doubt, it
+// reads the commit anew, and all else is the same.
+import assert from 'node:assert/strict'
+import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { test } from 'vitest'
+import { signingKeyFromPem } from '#bundle/signature/channel.ts'
+import type { Operation } from '#config/operation.ts'
+import { loosePath } from '#gitops/git/objects/object-store.ts'
+import { createCompilePort } from '#gitops/sync/compile-adapter.ts'
+import type { RememberingCompiler } from '#gitops/sync/compile-adapter.ts'
+import { decodeKept, encodeKept } from '#gitops/sync/kept-file.ts'
+import { keptPathOf, originPath, statePathOf } from '#gitops/thread/options.ts'
+import { kindNames } from '#schemas/kinds.ts'
+import { gitSandbox } from '#test/support/git-sandbox.ts'
+import { newPem, seedOrigin, settingsYaml, startWriteScene } from '#test/support/write-scene.ts'
+import type { SceneOptions, WriteScene } from '#test/support/write-scene.ts'
+
+const pool = (name: string): string => `apiVersion: gslb/v1
+kind: Pool
+metadata: { name: ${name} }
+spec:
+  members:
+    - { name: a, ipAddress: 192.0.2.1, port: 443, weight: 0 }
+`
+const service = `apiVersion: gslb/v1
+kind: Service
+metadata: { name: www }
+spec: { domain: WWW.example.com., pool: one }
+`
+const files = {
+  'gslb.yaml': settingsYaml,
+  'README.md': 'not read',
+  'tenants/default/pools/one.yaml': pool('one'),
+  'tenants/default/services/www.yaml': service,
+}
+const create = (name: string): Operation => ({
+  ...{ verb: 'create', kind: 'Pool', tenant: 'default', name },
+  spec: { members: [{ ipAddress: '192.0.2.99', port: 80 }] },
+})
+
+/** Counts compilations, and the files whose octets it was given. */
+function counting() {
+  const real = createCompilePort()
+  const count = { compiled: 0, read: 0 }
+  const compiler: RememberingCompiler = {
+    ...real,
+    compile: (given, commit) => {
+      count.compiled++
+      count.read += given.filter(({ bytes }) => bytes !== null).length
+      return real.compile(given, commit)
+    },
+  }
+  return { count, compiler }
+}
+
+interface Left {
+  readonly options: SceneOptions
+  readonly first: WriteScene
+  readonly kept: string
+}
+
+/** A node that has run, and has stopped. */
+async function left(): Promise<Left> {
+  const options = { dataDir: gitSandbox().at('data'), pem: newPem() }
+  await seedOrigin(options, files)
+  const first = await startWriteScene(options)
+  await first.stop()
+  return { options, first, kept: keptPathOf(options.dataDir) }
+}
+
+async function restart({ options, first }: Left) {
+  const { bundle, signedRecord } = first.published.at(-1)!
+  const { seq, digest } = signedRecord.record
+  const { count, compiler } = counting()
+  const scene = await startWriteScene({ ...options, compiler, resume: { seq, digest, bundle } })
+  return { scene, count }
+}
+
+function assertSame(scene: WriteScene, first: WriteScene): void {
+  const [now, before] = [scene.view.snapshot(), first.view.snapshot()]
+  assert.equal(now.revision, before.revision)
+  for (const kind of kindNames) assert.deepEqual(now.list(kind), before.list(kind))
+  const [entry] = before.list('Pool')
+  assert.deepEqual(now.get('Pool', entry!.uid), entry)
+  assert.deepEqual(now.servicesOf('one'), before.servicesOf('one'))
+  assert.deepEqual(shown(scene), shown(first))
+}
+
+function shown({ status }: WriteScene) {
+  const { head, accepted, sync, diagnostics, diagnosticsTotal } = status()
+  return { head, accepted, sync, diagnostics, diagnosticsTotal }
+}
+
+test('a restart compiles nothing, and serves readers the same', async () => {
+  const before = await left()
+  const { scene, count } = await restart(before)
+  assert.deepEqual(count, { compiled: 0, read: 0 })
+  assertSame(scene, before.first)
+  const [record, old] = [scene, before.first].map(({ published }) => published.at(-1)!)
+  assert.equal(record!.signedRecord.record.digest, old!.signedRecord.record.digest)
+  assert.equal(record!.signedRecord.record.seq, old!.signedRecord.record.seq)
+  await scene.stop()
+})
+
+test('the first write reads no file again, and its bundle is that of any node', async () => {
+  const before = await left()
+  const { scene, count } = await restart(before)
+  const written = await scene.write(create('two'))
+  assert(written.ok)
+  assert.equal(count.compiled, 2)
+  assert.equal(count.read, 1)
+  assert.deepEqual(
+    scene.view
+      .snapshot()
+      .list('Pool')
+      .map(({ name }) => name),
+    ['one', 'two'],
+  )
+  await scene.stop()
+  rmSync(before.kept)
+  const fresh = await startWriteScene(before.options)
+  const digestOf = ({ published }: WriteScene) => published.at(-1)!.signedRecord.record.digest
+  assert.equal(digestOf(fresh), digestOf(scene))
+  await fresh.stop()
+})
+
+test('a commit after the one that was kept reads what is new in it', async () => {
+  const before = await left()
+  const kept = readFileSync(before.kept)
+  const second = await restart(before)
+  assert((await second.scene.write(create('two'))).ok)
+  await second.scene.stop()
+  // As after a crash: the file is of the commit before.
+  writeFileSync(before.kept, kept)
+  const { scene, count } = await restart({ ...before, first: second.scene })
+  assert.deepEqual(count, { compiled: 1, read: 1 })
+  assertSame(scene, second.scene)
+  await scene.stop()
+})
+
+const bad: Readonly<Record<string, (kept: Buffer, pem: string) => Buffer>> = {
+  empty: () => Buffer.alloc(0),
+  cut: (kept) => kept.subarray(0, kept.length - 1),
+  flipped: (kept) => {
+    const flipped = Buffer.from(kept)
+    flipped[flipped.length - 20]! ^= 1
+    return flipped
+  },
+  'of another version': (kept, pem) => {
+    const key = signingKeyFromPem(pem)
+    const read = decodeKept(kept, key)
+    assert(read.ok)
+    return encodeKept({ ...read.value.head, stamp: 'another' }, [], key)!
+  },
+}
+
+for (const [name, spoil] of Object.entries(bad)) {
+  test(`a file that is ${name} is thrown away with one line`, async () => {
+    const before = await left()
+    writeFileSync(before.kept, spoil(readFileSync(before.kept), before.options.pem))
+    const { scene, count } = await restart(before)
+    assert.equal(count.compiled, 1)
+    assertSame(scene, before.first)
+    const lines = scene.changes.filter((line) => line.includes(before.kept))
+    assert.equal(lines.length, 1)
+    assert.match(lines[0]!, /; it is made anew, and the accepted commit read from Git$/)
+    await scene.stop()
+    const again = await restart(before)
+    assert.equal(again.count.compiled, 0)
+    await again.scene.stop()
+  })
+}
+
+test('a bundle that is not the one of the file is not believed', async () => {
+  const before = await left()
+  const { bundle, signedRecord } = before.first.published.at(-1)!
+  const { seq } = signedRecord.record
+  const { count, compiler } = counting()
+  const resume = { seq, digest: '0'.repeat(64), bundle }
+  const scene = await startWriteScene({ ...before.options, compiler, resume })
+  assert.equal(count.compiled, 1)
+  assert.equal(scene.published.at(-1)!.signedRecord.record.seq, seq + 1)
+  await scene.stop()
+})
+
+test('an object that was lost meanwhile is told, though nothing reads it', async () => {
+  const before = await left()
+  const { blobId } = before.first.view.snapshot().list('Pool')[0]!
+  const lost = loosePath(originPath(before.options.dataDir), blobId)
+  const bytes = readFileSync(lost)
+  rmSync(lost)
+  const { scene } = await restart(before)
+  assert.equal(scene.status().code, 'Unreadable')
+  assert.match(scene.status().reason, new RegExp(blobId))
+  const refused = await scene.write(create('two'))
+  assert(!refused.ok && refused.error.code === 'unreachable')
+  writeFileSync(lost, bytes)
+  assert((await scene.write(create('two'))).ok)
+  await scene.stop()
+})
+
+test('a head that is new at a restart is judged against what was kept', async () => {
+  const before = await left()
+  const state = statePathOf(before.options.dataDir)
+  const [old, kept] = [readFileSync(state), readFileSync(before.kept)]
+  const second = await restart(before)
+  assert((await second.scene.write(create('two'))).ok)
+  await second.scene.stop()
+  writeFileSync(state, old)
+  writeFileSync(before.kept, kept)
+  const { scene, count } = await restart(before)
+  assert.deepEqual(count, { compiled: 2, read: 1 })
+  assert.equal(scene.status().sync, 'synced')
+  assert.equal(scene.view.snapshot().list('Pool').length, 2)
+  await scene.stop()
+})
+
+test('a disk that does not take the file stops nothing', async () => {
+  const options = { dataDir: gitSandbox().at('data'), pem: newPem() }
+  await seedOrigin(options, files)
+  mkdirSync(keptPathOf(options.dataDir), { recursive: true })
+  const scene = await startWriteScene(options)
+  assert((await scene.write(create('two'))).ok)
+  await scene.stop()
+})
