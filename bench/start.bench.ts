@@ -93,8 +93,10 @@ async function start(
     const apiMs = performance.now() - startedMs
     await waitUntil('rest', () => isAtRest(node), patience)
     const { now, peak } = residentBytes(node.pid)
+    // Threads that have ended are in no schedstat.
+    const cpu = cpuTime(node.pid)
     return {
-      cpuSeconds: cpuTime(node.pid).totalNs / 1e9,
+      cpuSeconds: (cpu.userTicks + cpu.systemTicks) / ticksPerSecond,
       dnsMs,
       apiMs,
       peakBytes: peak,
@@ -116,6 +118,7 @@ async function hasPools(apiPort: number): Promise<boolean> {
   return Array.isArray(reply.body) && reply.body.length > 0
 }
 
+const ticksPerSecond = 100
 const restMs = 3_000
 
 async function isAtRest(node: Program): Promise<boolean> {

@@ -4,6 +4,7 @@ import { cpSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { bundleProgram } from './bundle-program.ts'
 import { buildDashboard, writeTypes } from './dashboard.ts'
+import { writeDatabaseTemplate } from './database-template.ts'
 import { libraryFiles, libraryFolder, shippedFolder } from '#api/reference/assets.ts'
 
 const root = join(import.meta.dirname, '..')
@@ -20,6 +21,7 @@ const { name, version, type } = JSON.parse(
 
 rmSync(dist, { recursive: true, force: true })
 await bundleProgram(dist)
+await writeDatabaseTemplate()
 // What `gslbd start` begins with.
 cpSync(join(root, 'examples'), join(dist, 'examples'), { recursive: true })
 

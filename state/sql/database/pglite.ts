@@ -3,6 +3,7 @@ import { existsSync } from 'node:fs'
 import { dirname } from 'node:path'
 import type { PGlite } from '@electric-sql/pglite'
 import { Kysely, PGliteDialect } from 'kysely'
+import { shippedTemplates } from './database-template.ts'
 import { sqlFault } from './faults.ts'
 import { makeDatabase } from './make-database.ts'
 import { causeIn, openPglite } from './open-pglite.ts'
@@ -12,10 +13,14 @@ import type { Tables } from './tables.ts'
 /**
  * @param directory two processes must never open it at once: its opener holds the data directory
  *   (`node/data/data-dir.ts`), and the database is inside
+ * @param templates of an empty one
  */
-export function pgliteDriver(directory: string): SqlDriver {
+export function pgliteDriver(
+  directory: string,
+  templates: readonly string[] = shippedTemplates,
+): SqlDriver {
   return async (signal) => {
-    if (!existsSync(directory)) await made(directory, signal)
+    if (!existsSync(directory)) await made(directory, signal, templates)
     const pglite = await openPglite(directory)
     let broken = false
     const watched = watch(pglite, () => (broken = true))
@@ -31,9 +36,13 @@ export function pgliteDriver(directory: string): SqlDriver {
   }
 }
 
-async function made(directory: string, signal: AbortSignal): Promise<void> {
+async function made(
+  directory: string,
+  signal: AbortSignal,
+  templates: readonly string[],
+): Promise<void> {
   try {
-    await makeDatabase(directory, signal)
+    await makeDatabase(directory, signal, templates)
   } catch (error) {
     throw signal.aborted ? error : (causeIn(dirname(directory)) ?? error)
   }

@@ -4,8 +4,9 @@ import { readFileSync, readdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { beforeAll, expect, onTestFinished, test } from 'vitest'
 import { noticeText } from '#bin/notice.ts'
+import { unpackTemplate } from '#state/sql/database/database-template.ts'
 import { useDaemons } from '#test/support/daemon.ts'
-import { makeTempDir, removeTempDir } from '#test/support/temp-dir.ts'
+import { makeTempDir, removeTempDir, tempDir } from '#test/support/temp-dir.ts'
 import { expectCommitted } from '../schemas/committed-file.ts'
 
 const root = join(import.meta.dirname, '../../..')
@@ -35,6 +36,12 @@ test('dist has the dashboard, and its files as browsers take them', () => {
   const files = readdirSync(join(root, 'dist/ui'), { recursive: true, encoding: 'utf8' })
   expect(files).toEqual(expect.arrayContaining(['index.html', 'index.html.br', 'index.html.gz']))
   expect(files).toContain('licences.txt')
+})
+
+test('dist has the empty database that a first start unpacks', async () => {
+  const { signal } = new AbortController()
+  const directory = join(tempDir('database'), 'database')
+  expect(await unpackTemplate(join(root, 'dist/database.zst'), directory, signal)).toBe(true)
 })
 
 test('NOTICE names what dist carries (npm run notice writes it)', () => {

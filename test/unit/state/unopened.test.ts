@@ -3,7 +3,6 @@ import { existsSync, readdirSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { systemClock } from '#lib/clock.ts'
-import { createPersistent } from '#state/persistent.ts'
 import { pgliteDriver } from '#state/sql/database/pglite.ts'
 import { openSql } from '#state/sql/database/sql.ts'
 import { tempDir } from '#test/support/temp-dir.ts'
@@ -43,20 +42,17 @@ test('a database whose making is called off leaves nothing, and is no fault', as
   const dataDir = tempDir('called-off')
   const told: string[] = []
   const ending = new AbortController()
-  const opening = createPersistent({
-    url: '',
-    dataDir,
-    node: 'n1',
-    clock: systemClock,
-    onStatus: ({ state }) => told.push(state),
-    signal: ending.signal,
-  })
+  // Without a template.
+  const driver = pgliteDriver(join(dataDir, 'database'), [])
+  const onStatus = ({ state }: { readonly state: string }) => told.push(state)
+  const opening = openSql('embedded', driver, systemClock, onStatus, ending.signal)
   // Making one takes seconds; the loop of this thread goes on meanwhile.
   await waitUntil('the making', () => existsSync(join(dataDir, 'database.new')))
   ending.abort()
   const opened = await opening
   if (!opened.ok) throw new Error(opened.error)
-  expect(await opened.value.users.hasAny()).toMatchObject({
+  const { repeatable } = opened.value
+  expect(await repeatable((db) => db.selectFrom('users').selectAll().execute())).toMatchObject({
     error: { code: 'store-away', message: 'The database was closed.' },
   })
   expect(readdirSync(dataDir)).toEqual([])

@@ -1,0 +1,110 @@
+// An empty embedded database as one file of the program, which a first start unpacks.
+import { createHash } from 'node:crypto'
+import { readdirSync, readFileSync, statSync } from 'node:fs'
+import { mkdir, open, readFile } from 'node:fs/promises'
+import { createRequire } from 'node:module'
+import { dirname, join } from 'node:path'
+import { promisify } from 'node:util'
+import { constants, zstdCompressSync, zstdDecompress } from 'node:zlib'
+import { flushDirectory } from '#lib/durable-file.ts'
+import { migrations } from './migrations.ts'
+
+/** Beside the program of a package, or where a checkout builds it. */
+const places = ['../../../database.zst', '../../../dist/database.zst'] as const
+export const shippedTemplates = places.map((place) => join(import.meta.dirname, place))
+
+/** Another schema or another PostgreSQL cannot use the file. */
+export function templateDigest(): string {
+  const library = dirname(createRequire(import.meta.url).resolve('@electric-sql/pglite'))
+  const { version } = JSON.parse(readFileSync(join(library, '../package.json'), 'utf8')) as {
+    readonly version: string
+  }
+  return createHash('sha256')
+    .update(JSON.stringify([version, migrations]))
+    .digest('hex')
+}
+
+/** The first line of what is packed. */
+interface Head {
+  readonly digest: string
+  readonly folders: readonly string[]
+  readonly files: readonly PackedFile[]
+}
+
+interface PackedFile {
+  readonly path: string
+  readonly bytes: number
+  /** PostgreSQL writes its log in files of 16 MiB; the zeros at the end of one are not packed. */
+  readonly packedBytes: number
+}
+
+/** @param directory a database that nobody has open */
+export function packDatabase(directory: string): Buffer {
+  const folders: string[] = []
+  const files: PackedFile[] = []
+  const contents: Buffer[] = []
+  for (const path of readdirSync(directory, { recursive: true, encoding: 'utf8' }).sort()) {
+    if (statSync(join(directory, path)).isDirectory()) folders.push(path)
+    else if (path !== 'postmaster.pid') {
+      const content = readFileSync(join(directory, path))
+      const packedBytes = content.findLastIndex((octet) => octet !== 0) + 1
+      files.push({ path, bytes: content.length, packedBytes })
+      contents.push(content.subarray(0, packedBytes))
+    }
+  }
+  const head: Head = { digest: templateDigest(), folders, files }
+  const { ZSTD_c_checksumFlag, ZSTD_c_compressionLevel } = constants
+  const params = { [ZSTD_c_checksumFlag]: 1, [ZSTD_c_compressionLevel]: 19 }
+  return zstdCompressSync(Buffer.concat([Buffer.from(`${JSON.stringify(head)}\n`), ...contents]), {
+    params,
+  })
+}
+
+const decompressed = promisify(zstdDecompress)
+const templateBytesMax = 64 * 1024 * 1024
+
+/**
+ * Everything is flushed: what is renamed to be the database is one after a power cut, too.
+ *
+ * @param directory is not there yet
+ * @returns false: the file is not there, is damaged, or is of another schema or PostgreSQL
+ * @throws the error of the file system that takes the files; the reason of `signal`
+ */
+export async function unpackTemplate(
+  file: string,
+  directory: string,
+  signal: AbortSignal,
+): Promise<boolean> {
+  let octets: Buffer
+  try {
+    octets = await decompressed(await readFile(file), { maxOutputLength: templateBytesMax })
+  } catch {
+    return false
+  }
+  const headBytes = octets.indexOf('\n') + 1
+  const head = JSON.parse(octets.toString('utf8', 0, headBytes)) as Head
+  if (head.digest !== templateDigest()) return false
+  await mkdir(directory, { recursive: true })
+  // A folder comes before what is in it.
+  for (const folder of head.folders) await mkdir(join(directory, folder))
+  let at = headBytes
+  for (const { path, bytes, packedBytes } of head.files) {
+    signal.throwIfAborted()
+    const content = octets.subarray(at, (at += packedBytes))
+    await write(join(directory, path), content, bytes)
+  }
+  for (const folder of ['', ...head.folders]) flushDirectory(join(directory, folder))
+  return true
+}
+
+/** With zeros up to `bytes`: a hole would need room later, when the disk may have none. */
+async function write(path: string, content: Buffer, bytes: number): Promise<void> {
+  const file = await open(path, 'wx')
+  try {
+    await file.writeFile(content)
+    if (content.length < bytes) await file.writeFile(Buffer.alloc(bytes - content.length))
+    await file.sync()
+  } finally {
+    await file.close()
+  }
+}
