@@ -1,7 +1,7 @@
 // Measures what a query leaves on the heap: in our own code, in the batch calls, and as collections
 // under load.
 import { fileURLToPath } from 'node:url'
-import { loadCore, serverCore } from './answer.bench.ts'
+import { loadCore, serverCore } from './servers/duel.ts'
 import { fixed } from './report.ts'
 import type { BenchContext, Figure, Report, Table } from './report.ts'
 import { dnsperf } from './load/dnsperf.ts'

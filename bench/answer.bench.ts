@@ -1,22 +1,24 @@
 // CPU time per query, of gslbd and of its peers: each in turn, then gslbd and gdnsd at the same
 // instant.
+import { mkdirSync } from 'node:fs'
+import { join } from 'node:path'
 import { fixed } from './report.ts'
 import type { BenchContext, Figure, Report, Table } from './report.ts'
 import { dnsperf, ednsModes } from './load/dnsperf.ts'
 import type { DnsperfResult, EdnsMode } from './load/dnsperf.ts'
 import { cpuPerQuery, cpuTime } from './support/process-cpu.ts'
-import type { CpuPerQuery } from './support/process-cpu.ts'
+import { cells, duel, figureOf, grow, growthTable, loadCore } from './servers/duel.ts'
+import { sampleColumns, serverCore } from './servers/duel.ts'
+import type { Growth, Load, Sample } from './servers/duel.ts'
 import { isServerInstalled, serverNames, startServer, writeQueryFile } from './servers/servers.ts'
 import type { RunningServer, ServerName } from './servers/servers.ts'
-import { median, range } from './support/statistics.ts'
+import { range } from './support/statistics.ts'
 
 const names = 10_000
-export const serverCore = 0
-export const loadCore = 1
-
-export interface Sample extends CpuPerQuery {
-  readonly queriesPerSecond: number
-}
+/** How growth is shown; the last one is what everything else is measured with. */
+const counts = [1, 10, 100, 1_000, names]
+/** Sockets of a load balancer that has a few for each server. */
+const fewClients = 8
 
 interface Round {
   readonly queryFile: string
@@ -25,33 +27,52 @@ interface Round {
   readonly clients?: number
 }
 
-/**
- * One client is a load balancer or a forwarder: many queries of a batch have one source. Resolvers
- * are many sources.
- */
-const pairModes: readonly {
-  readonly figure: string
-  readonly edns: EdnsMode
-  readonly clients: number
-}[] = [
-  ...ednsModes.map((edns) => ({ figure: edns.name, edns, clients: 1 })),
-  { figure: 'resolvers', edns: ednsModes[1], clients: 100 },
-]
+const [none, edns, ecs] = ednsModes
+/** One client is a forwarder: all queries of a batch have one source. Resolvers are many. */
+const pairModes = [
+  { figure: 'none', edns: none, clients: fewClients },
+  { figure: 'edns', edns, clients: fewClients },
+  { figure: 'ecs', edns: ecs, clients: fewClients },
+  { figure: 'forwarder', edns, clients: 1 },
+  { figure: 'resolvers', edns, clients: 100 },
+] as const
 
 export async function runAnswer(context: BenchContext): Promise<Report> {
+  const growth = isServerInstalled('gdnsd') ? await measureGrowth(context) : undefined
   const queryFile = writeQueryFile(context.directory, names)
   const servers = await startInstalled(context, serverNames)
   try {
     for (const { port } of servers) await dnsperf({ port, queryFile, seconds: 2, core: loadCore })
     const inTurn = await runInTurn(context, servers, queryFile)
-    const gslbd = servers.find(({ name }) => name === 'gslbd')!
-    const gdnsd = servers.find(({ name }) => name === 'gdnsd')
-    if (gdnsd === undefined) return { tables: [inTurn, missingPair], figures: {} }
-    const pair = await runPairs(context, [gslbd, gdnsd], queryFile)
-    return { tables: [inTurn, pair.table], figures: pair.figures }
+    if (growth === undefined) return { tables: [inTurn, missingPair], figures: {} }
+    const of = (name: ServerName) => servers.find((server) => server.name === name)!
+    const pair = await runPairs(context, [of('gslbd'), of('gdnsd')], queryFile)
+    return { tables: [growth, pair.table, inTurn], figures: pair.figures }
   } finally {
     for (const server of servers) await server.stop()
   }
+}
+
+async function measureGrowth(context: BenchContext): Promise<Table> {
+  const grown: Growth[] = []
+  for (const services of counts) {
+    const directory = join(context.directory, String(services))
+    mkdirSync(directory)
+    const options = { directory, names: services, core: serverCore }
+    const queryFile = writeQueryFile(context.directory, services)
+    const servers: RunningServer[] = []
+    try {
+      for (const name of ['gslbd', 'gdnsd'] as const) servers.push(await startServer(name, options))
+      const run: Load<Sample> = (order, seconds) =>
+        load(order, { queryFile, edns, clients: fewClients, seconds })
+      grown.push(await grow(services, servers, context, run))
+    } finally {
+      for (const server of servers) await server.stop()
+    }
+  }
+  return growthTable('Round robin, CPU per query and memory', grown, [
+    `EDNS, ${fewClients} client sockets, a pool of four members for each service`,
+  ])
 }
 
 /** Every server that this machine has, all on one core; an idle one costs next to nothing. */
@@ -94,49 +115,13 @@ async function runInTurn(
   )
   return {
     title: `CPU per query, each server in turn (${names} names, 1 UDP thread)`,
-    columns: [
-      'server',
-      'EDNS',
-      'n',
-      'user µs',
-      'system µs',
-      'total µs',
-      'total min-max',
-      'queries/s',
-      '',
-    ],
+    columns: ['server', 'EDNS', 'n', ...sampleColumns, ''],
     rows,
     notes: [
       'server and load have a core each; medians; all threads and children of the server',
       'Knot and NSD serve a static zone of one address for each name',
     ],
   }
-}
-
-export function cells(samples: readonly Sample[]): string[] {
-  const of = (pick: (sample: Sample) => number): number => median(samples.map(pick))
-  return [
-    fixed(
-      of((sample) => sample.userMicros),
-      2,
-    ),
-    fixed(
-      of((sample) => sample.systemMicros),
-      2,
-    ),
-    fixed(
-      of((sample) => sample.totalMicros),
-      2,
-    ),
-    range(
-      samples.map((sample) => sample.totalMicros),
-      2,
-    ),
-    fixed(
-      of((sample) => sample.queriesPerSecond),
-      0,
-    ),
-  ]
 }
 
 const missingPair: Table = {
@@ -148,55 +133,32 @@ const missingPair: Table = {
 
 async function runPairs(
   { isQuick, say }: BenchContext,
-  [gslbd, gdnsd]: readonly [RunningServer, RunningServer],
+  pair: readonly [RunningServer, RunningServer],
   queryFile: string,
 ): Promise<{ table: Table; figures: Record<string, Figure> }> {
-  const rounds = isQuick ? 2 : 8
+  const run = { rounds: isQuick ? 2 : 8, seconds: isQuick ? 1 : 6 }
   const rows: string[][] = []
   const figures: Record<string, Figure> = {}
-  for (const { figure, edns, clients } of pairModes) {
-    const ratios: number[] = []
-    const [ours, theirs]: [Sample[], Sample[]] = [[], []]
-    for (let round = 0; round < rounds; round++) {
-      say(
-        `at the same instant, EDNS ${edns.name}, clients ${clients}, round ${round + 1} of ${rounds}`,
-      )
-      // The one whose load starts first has a moment alone: take turns.
-      const isFirst = round % 2 === 0
-      const order = isFirst ? [gslbd, gdnsd] : [gdnsd, gslbd]
-      const pair = await load(order, { queryFile, edns, clients, seconds: isQuick ? 1 : 6 })
-      const [our, their] = isFirst ? [pair[0]!, pair[1]!] : [pair[1]!, pair[0]!]
-      ours.push(our)
-      theirs.push(their)
-      ratios.push(our.totalMicros / their.totalMicros)
-    }
-    for (const [name, samples] of [
-      ['gslbd', ours],
-      ['gdnsd', theirs],
-    ] as const) {
-      const ratio = name === 'gslbd' ? [fixed(median(ratios), 3), range(ratios, 3)] : ['1', '']
-      rows.push([name, edns.name, String(clients), String(rounds), ...cells(samples), ...ratio])
-    }
-    figures[`answer.pair.${figure}`] = { value: median(ratios), unit: 'ratio', n: rounds }
+  for (const { figure, ...mode } of pairModes) {
+    say(`at the same instant, EDNS ${mode.edns.name}, clients ${mode.clients}`)
+    const loadBoth: Load<Sample> = (order, seconds) => load(order, { queryFile, ...mode, seconds })
+    // Code that a mode is the first to need is compiled in a round that does not count.
+    await loadBoth(pair, run.seconds)
+    const taken = await duel(pair, run, loadBoth)
+    const found = (figures[`answer.pair.${figure}`] = figureOf(taken))
+    const facts = [mode.edns.name, String(mode.clients), String(run.rounds)]
+    const ratio = [fixed(found.value, 3), range(taken.ratios, 3)]
+    rows.push(['gslbd', ...facts, ...cells(taken.ours), ...ratio])
+    rows.push(['gdnsd', ...facts, ...cells(taken.theirs), '1', ''])
   }
   const table: Table = {
-    title:
-      'CPU per query, gslbd and gdnsd at the same instant on one core, the same load offered to each',
-    columns: [
-      'server',
-      'EDNS',
-      'clients',
-      'n',
-      'user µs',
-      'system µs',
-      'total µs',
-      'total min-max',
-      'queries/s',
-      'ratio',
-      'ratio min-max',
-    ],
+    title: `CPU per query of ${names} services, gslbd and gdnsd at the same instant on one core`,
+    columns: ['server', 'EDNS', 'clients', 'n', ...sampleColumns, 'ratio', 'ratio min-max'],
     rows,
-    notes: ['the ratio is taken in each round; its median counts, not the ratio of medians'],
+    notes: [
+      'the ratio is taken in each round; its median counts, not the ratio of medians',
+      'ecs: EDNS with one client subnet, which round robin echoes with the scope 0',
+    ],
   }
   return { table, figures }
 }

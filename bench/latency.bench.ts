@@ -1,7 +1,8 @@
 // Latency at a fixed rate, of gslbd and of gdnsd: each alone, then both at the same instant on one
 // core.
 import { setTimeout as sleep } from 'node:timers/promises'
-import { loadCore, startInstalled } from './answer.bench.ts'
+import { startInstalled } from './answer.bench.ts'
+import { loadCore } from './servers/duel.ts'
 import { fixed } from './report.ts'
 import type { BenchContext, Figure, Report, Table } from './report.ts'
 import { dnsperf } from './load/dnsperf.ts'

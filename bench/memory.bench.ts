@@ -7,6 +7,13 @@ import { waitUntil } from '#test/support/wait-until.ts'
 import { mib } from './report.ts'
 import type { BenchContext, Figure, Report } from './report.ts'
 import { systemKey, whatItSaid } from './servers/api-daemon.ts'
+import { chainWay, planFiles } from './data/plan-files.ts'
+import { worldPath } from './data/geo-tables.ts'
+import { manyFiles } from './data/many-files.ts'
+import type { ConfigFile } from './data/many-files.ts'
+import { subnetLoad } from './load/subnet-load.ts'
+import { loadCore } from './servers/duel.ts'
+import { worldMap } from './servers/geo-servers.ts'
 import { ConfigRepository, probeName } from './servers/config-repository.ts'
 import { residentBytes } from './support/process-cpu.ts'
 import { runToEnd, startProgram } from './servers/program.ts'
@@ -35,20 +42,40 @@ export async function runMemory({ isQuick, directory, say }: BenchContext): Prom
   const installed = await install(join(directory, 'program'))
   say(`${services} services: the first start`)
   const home = join(directory, 'all')
-  await fill(installed, home, services)
+  await fill(installed, home, manyFiles(services))
   // Code that a start compiles is in the cache from the second one on.
   await measured(installed, settingsOf(home), 5_000)
   say('a node that is everything, at rest')
   const all = await measured(installed, settingsOf(home), isQuick ? 3_000 : 60_000)
-  const tree = join(directory, 'tree')
+  const restMs = isQuick ? 2_000 : 10_000
+  const dns = await measuredFar(installed, home, restMs)
+  const map = worldMap('chain', isQuick ? 10 : 1_000)
+  say(
+    `${map.services} services in ${map.countries.length} countries each, a node that only answers`,
+  )
+  const geoHome = join(directory, 'geo')
+  const ways = { ways: [chainWay], regions: map.countries }
+  await fill(installed, geoHome, planFiles(map.services, 0, ways))
+  const geo = await measuredFar(installed, geoHome, restMs, map.services)
+  return reportOf(services, { all, dns, geo })
+}
+
+/** @param asked services that clients of all the world have asked for first */
+async function measuredFar(
+  installed: Installed,
+  home: string,
+  restMs: number,
+  asked = 0,
+): Promise<Taken> {
+  const tree = `${home}-tree`
   await runToEnd(installed.gslbd, ['publish', tree, '--data-dir', dataOf(home)], installed)
   const server = await serveTree(tree)
-  const far = await farHome(join(directory, 'far'), dataOf(home), server.url)
+  const geoip = asked === 0 ? {} : { geoip: { dbPath: worldPath } }
+  const far = await farHome(`${home}-far`, dataOf(home), { url: server.url, geoip })
+  const qnames = Array.from({ length: asked }, (_, i) => `s${i}.example.com`)
   try {
     await measured(installed, settingsOf(far), 5_000)
-    say('a node that only answers, at rest')
-    const dns = await measured(installed, settingsOf(far), isQuick ? 2_000 : 10_000)
-    return reportOf(services, { all, dns })
+    return await measured(installed, settingsOf(far), restMs, qnames)
   } finally {
     await server.close()
   }
@@ -58,6 +85,7 @@ function reportOf(services: number, taken: Readonly<Record<string, Taken>>): Rep
   const titles: Readonly<Record<string, string>> = {
     all: 'everything in one (Git, API, database), without probes',
     dns: 'role `dns`',
+    geo: 'role `dns`, 1,000 services of 31 members each by country, asked by all the world',
   }
   const figures: Record<string, Figure> = {}
   const megabytes = (bytes: number): number => bytes / 1_048_576
@@ -73,7 +101,7 @@ function reportOf(services: number, taken: Readonly<Record<string, Taken>>): Rep
   return {
     tables: [
       {
-        title: `Resident memory of a node with ${services.toLocaleString('en')} services`,
+        title: `Resident memory of a node; ${services} services where none are named`,
         columns: ['node', 'at rest MiB', 'highest MiB'],
         rows,
         notes: [
@@ -105,7 +133,11 @@ const dataOf = (home: string): string => join(home, 'data')
 const settingsOf = (home: string): string => join(home, 'gslbd.yaml')
 
 /** A data directory with the commit of many services, its bundle and its database. */
-async function fill(installed: Installed, home: string, services: number): Promise<void> {
+async function fill(
+  installed: Installed,
+  home: string,
+  files: Iterable<ConfigFile>,
+): Promise<void> {
   const dataDir = dataOf(home)
   mkdirSync(dataDir, { recursive: true })
   const repository = new ConfigRepository(home)
@@ -119,7 +151,7 @@ async function fill(installed: Installed, home: string, services: number): Promi
     const origin = join(dataDir, 'config.git')
     await waitUntil('the origin', () => existsSync(join(origin, 'HEAD')), patience)
     await repository.open(origin)
-    repository.writeMany(services, address)
+    repository.writeWithProbe(files, address)
     await repository.commitAndPush(['.'])
     const client = new QueryClient(port)
     await client.open()
@@ -130,13 +162,18 @@ async function fill(installed: Installed, home: string, services: number): Promi
   })
 }
 
-async function farHome(home: string, from: string, url: string): Promise<string> {
+async function farHome(
+  home: string,
+  from: string,
+  { url, geoip }: { readonly url: string; readonly geoip: object },
+): Promise<string> {
   mkdirSync(home, { recursive: true })
   const key = join(from, 'keys/node.pem')
   const keys = join(home, 'bundle_keys')
   await runToEnd('openssl', ['pkey', '-in', key, '-pubout', '-out', keys])
   const settings = {
     ...{ dataDir: dataOf(home), roles: ['dns'], bundle: { urls: [url], keys } },
+    ...geoip,
     ...{ dns: { listenAddr: '127.0.0.1', port: 0, threads: 1 } },
     ...{ api: { enabled: true, port: 0 }, health: { enabled: false } },
   }
@@ -144,8 +181,15 @@ async function farHome(home: string, from: string, url: string): Promise<string>
   return home
 }
 
-async function measured(installed: Installed, settings: string, restMs: number): Promise<Taken> {
-  return await running(installed, settings, async ({ pid }) => {
+/** @param qnames asked for by clients of all the world before the rest */
+async function measured(
+  installed: Installed,
+  settings: string,
+  restMs: number,
+  qnames: readonly string[] = [],
+): Promise<Taken> {
+  return await running(installed, settings, async ({ pid }, port) => {
+    if (qnames.length > 0) await subnetLoad({ port, qnames, seconds: restMs / 1_000 }, loadCore)
     await sleep(restMs)
     const { now, peak } = residentBytes(pid)
     return { restBytes: now, highestBytes: peak }

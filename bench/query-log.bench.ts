@@ -2,7 +2,7 @@
 // writes the log, by how many queries are logged.
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { loadCore, serverCore } from './answer.bench.ts'
+import { loadCore, serverCore } from './servers/duel.ts'
 import { fixed } from './report.ts'
 import type { BenchContext, Figure, Report, Table } from './report.ts'
 import type { Allocated } from './measure/count-allocation.ts'

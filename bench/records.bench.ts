@@ -1,7 +1,6 @@
 // Static records: CPU per query beside NSD at the same instant, and the start of a zone of a
 // million of them beside NSD and Knot: its time and memory.
-import { cells, load, loadCore, serverCore } from './answer.bench.ts'
-import type { Sample } from './answer.bench.ts'
+import { load } from './answer.bench.ts'
 import { fixed, mib } from './report.ts'
 import type { BenchContext, Figure, Report, Table } from './report.ts'
 import { dnsperf, ednsModes } from './load/dnsperf.ts'
@@ -13,9 +12,10 @@ import {
   staticZoneText,
   writeQuestions,
 } from './data/static-zone.ts'
+import { cells, duel, figureOf, loadCore, sampleColumns, serverCore } from './servers/duel.ts'
 import { isServerInstalled, peers, startGslbd, startPeer } from './servers/servers.ts'
 import type { RunningServer } from './servers/servers.ts'
-import { median, range } from './support/statistics.ts'
+import { range } from './support/statistics.ts'
 
 const pairNames = 10_000
 const clients = 8
@@ -57,30 +57,21 @@ async function runPairs({ isQuick, directory, say }: BenchContext) {
   const { server: nsd } = await startStatic('nsd', directory, pairNames)
   const rows: string[][] = []
   const figures: Record<string, Figure> = {}
-  const rounds = isQuick ? 2 : 8
+  const run = { rounds: isQuick ? 2 : 8, seconds: isQuick ? 1 : 6 }
   try {
     for (const [kind, question] of Object.entries(staticQuestions)) {
       const queryFile = writeQuestions(directory, kind, pairNames, question)
       for (const { port } of [gslbd, nsd]) {
         await dnsperf({ port, queryFile, seconds: 2, core: loadCore })
       }
-      const ratios: number[] = []
-      const samples: readonly [Sample[], Sample[]] = [[], []]
-      for (let round = 0; round < rounds; round++) {
-        say(`${kind}, round ${round + 1} of ${rounds}`)
-        // The one whose load starts first has a moment alone: take turns.
-        const order = round % 2 === 0 ? [gslbd, nsd] : [nsd, gslbd]
-        const seconds = isQuick ? 1 : 6
-        const taken = await load(order, { queryFile, edns: ednsModes[1], clients, seconds })
-        const [ours, theirs] = round % 2 === 0 ? [taken[0]!, taken[1]!] : [taken[1]!, taken[0]!]
-        samples[0].push(ours)
-        samples[1].push(theirs)
-        ratios.push(ours.totalMicros / theirs.totalMicros)
-      }
-      const ratio = [fixed(median(ratios), 3), range(ratios, 3)]
-      rows.push(['gslbd', kind, String(rounds), ...cells(samples[0]), ...ratio])
-      rows.push(['nsd', kind, String(rounds), ...cells(samples[1]), '1', ''])
-      figures[`records.pair.${kind}`] = { value: median(ratios), unit: 'ratio', n: rounds }
+      say(`${kind}, ${run.rounds} rounds`)
+      const taken = await duel([gslbd, nsd], run, (order, seconds) =>
+        load(order, { queryFile, edns: ednsModes[1], clients, seconds }),
+      )
+      const found = (figures[`records.pair.${kind}`] = figureOf(taken))
+      const ratio = [fixed(found.value, 3), range(taken.ratios, 3)]
+      rows.push(['gslbd', kind, String(run.rounds), ...cells(taken.ours), ...ratio])
+      rows.push(['nsd', kind, String(run.rounds), ...cells(taken.theirs), '1', ''])
     }
   } finally {
     await gslbd.stop()
@@ -90,10 +81,9 @@ async function runPairs({ isQuick, directory, say }: BenchContext) {
 }
 
 function pairTable(rows: readonly string[][]): Table {
-  const sample = ['user µs', 'system µs', 'total µs', 'total min-max', 'queries/s']
   return {
     title: 'CPU per query for static records, gslbd and NSD at the same instant on one core',
-    columns: ['server', 'question', 'n', ...sample, 'ratio', 'ratio min-max'],
+    columns: ['server', 'question', 'n', ...sampleColumns, 'ratio', 'ratio min-max'],
     rows,
     notes: [
       `${pairNames} names of ${recordsPerName} records, ${clients} client sockets, EDNS; 1 UDP thread`,

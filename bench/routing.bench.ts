@@ -30,7 +30,7 @@ export async function runRouting(context: BenchContext): Promise<Report> {
   ])
   const pair = await measureGeoPair(context)
   const figures = { ...costFigures(result), ...scriptFigures(scripts), ...pair.figures }
-  return { tables: [costTable(result), scriptTable(scripts), ...pair.tables], figures }
+  return { tables: [...pair.tables, costTable(result), scriptTable(scripts)], figures }
 }
 
 function costTable({ kinds, rounds, operations, rows }: RoutingResult): Table {

@@ -10,18 +10,23 @@ const settings = `${head('Settings', 'settings')}spec:
       nameservers: [{ name: ns1.example.com., addresses: ["192.0.2.1"] }]
       soa: { mname: ns1.example.com., rname: hostmaster.example.com. }
 `
-const ways = [
-  'filterChain: [geo-ip, failover]',
+export const chainWay = 'filterChain: [geo-ip, failover]'
+const plannedWays = [
+  chainWay,
   'filterChain: [geo-ip, sticky]',
   'filterChain: [sticky]',
   'algorithm: round-robin',
   'algorithm: weighted-round-robin',
   'algorithm: failover',
 ]
-const regions = ['DE', 'US', 'JP']
+const plannedRegions: readonly string[] = ['DE', 'US', 'JP']
 
 /** @param changed so many pools, over all of them, have another first member; 0: all files */
-export function* planFiles(services: number, changed: number): Generator<ConfigFile> {
+export function* planFiles(
+  services: number,
+  changed: number,
+  { ways = plannedWays, regions = plannedRegions } = {},
+): Generator<ConfigFile> {
   if (changed === 0) yield { path: 'gslb.yaml', text: settings }
   const step = changed === 0 ? 1 : Math.floor(services / changed)
   for (let i = 0; i < services; i += step) {

@@ -6,7 +6,8 @@ import { startProgram } from '../servers/program.ts'
 export const ednsModes = Object.freeze([
   { name: 'none', flags: [] },
   { name: 'edns', flags: ['-e'] },
-  { name: 'edns+do', flags: ['-D'] },
+  // 192.0.2.0/24. RFC 7871.
+  { name: 'ecs', flags: ['-e', '-E', '8:00011800c00002'] },
 ] as const)
 export type EdnsMode = (typeof ednsModes)[number]
 

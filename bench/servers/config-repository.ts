@@ -53,7 +53,12 @@ export class ConfigRepository {
 
   /** Writes the configuration of `services` services and of the probe. */
   writeMany(services: number, probeAddress: string): void {
-    this.write(manyFiles(services))
+    this.writeWithProbe(manyFiles(services), probeAddress)
+  }
+
+  /** Writes a configuration and the service of the probe. */
+  writeWithProbe(files: Iterable<ConfigFile>, probeAddress: string): void {
+    this.write(files)
     this.#write({
       path: 'tenants/default/services/probe.yaml',
       text: `apiVersion: gslb/v1

@@ -1,16 +1,16 @@
 // gslbd beside its peers on one map of half a million networks, with client subnets all over the
 // address space: each alone, then gslbd and gdnsd at the same instant.
-import { cells, loadCore, serverCore } from '../answer.bench.ts'
-import type { Sample } from '../answer.bench.ts'
 import { fixed } from '../report.ts'
 import type { BenchContext, Figure, Table } from '../report.ts'
+import { cells, duel, figureOf, grow, growthTable, loadCore } from './duel.ts'
+import { sampleColumns, serverCore } from './duel.ts'
+import type { Growth, Load, Sample } from './duel.ts'
 import { geoNames, startGeoGdnsd, startGeoGslbd, startGeoKnot, worldMap } from './geo-servers.ts'
-import type { GeoMap } from './geo-servers.ts'
+import type { GeoKind, GeoMap } from './geo-servers.ts'
 import { cpuPerQuery, cpuTime } from '../support/process-cpu.ts'
 import type { RunningServer } from './servers.ts'
 import { median, range } from '../support/statistics.ts'
 import { subnetLoad } from '../load/subnet-load.ts'
-import type { SubnetLoad } from '../load/subnet-load.ts'
 
 export interface GeoPair {
   readonly tables: readonly Table[]
@@ -21,12 +21,24 @@ interface GeoSample extends Sample {
   readonly meanScope: number
 }
 
+interface Measured {
+  readonly kind: GeoKind
+  readonly services: number
+  /** Besides growth: each server alone, and with each number of senders. */
+  readonly isWhole?: boolean
+}
+
 /** Many services first: what most operators have. */
-const maps = [
-  { kind: 'chain', services: 1_000 },
+const maps: readonly Measured[] = [
+  { kind: 'chain', services: 1_000, isWhole: true },
   { kind: 'chain', services: 1 },
-  { kind: 'map-file', services: 1 },
-] as const
+  { kind: 'chain', services: 10 },
+  { kind: 'chain', services: 100 },
+  { kind: 'chain', services: 10_000 },
+  { kind: 'map-file', services: 1, isWhole: true },
+]
+/** gdnsd compares each address with all others before it answers: 310,000 take it an hour. */
+const peerServicesMax = 1_000
 
 const nameOf = ({ kind, services }: GeoMap): string =>
   services === 1 ? kind : `${kind}-${services}`
@@ -36,31 +48,38 @@ const senderCounts = [1, 8, 100]
 
 export async function measureGeoPair(context: BenchContext): Promise<GeoPair> {
   const tables: Table[] = []
+  const grown: Growth[] = []
   const figures: Record<string, Figure> = {}
-  for (const { kind, services } of maps) {
+  for (const { kind, services, isWhole } of maps) {
     const map = worldMap(kind, services)
-    const starts = kind === 'chain' ? [startGeoGslbd, startGeoGdnsd] : everyStart
     const servers: RunningServer[] = []
     try {
-      for (const start of starts) {
+      for (const start of startsOf(map)) {
         context.say(
           `starting a server: ${services} services, ${map.networks.length} networks, ${kind}`,
         )
         const server = await start(context.directory, serverCore, map)
         if (server !== undefined) servers.push(server)
       }
-      // The compiler of V8 is done after some hundred thousand queries.
-      const seconds = context.isQuick ? 3 : 6
-      for (const server of servers) await load([server], map, { seconds, senders: 1 })
-      tables.push(await measure(servers, map, context, figures))
+      // The compiler of V8 is done after some hundred thousand queries: these begin with them.
+      const growth = await grow(services, servers.slice(0, 2), context, loadOf(map, 8))
+      if (kind === 'chain') grown.push(growth)
+      if (isWhole === true) tables.push(await measure(servers, map, context, figures))
     } finally {
       for (const server of servers) await server.stop()
     }
   }
-  return { tables, figures }
+  const growth = growthTable('[geo-ip, failover], CPU per query and memory', grown, [
+    '31 members for each service, 8 senders, each query with another client subnet',
+    `without gdnsd above ${peerServicesMax} services: it compares each address with all others first`,
+  ])
+  return { tables: [growth, ...tables], figures }
 }
 
-const everyStart = [startGeoGslbd, startGeoGdnsd, startGeoKnot]
+function startsOf({ kind, services }: GeoMap) {
+  if (kind !== 'chain') return [startGeoGslbd, startGeoGdnsd, startGeoKnot]
+  return services > peerServicesMax ? [startGeoGslbd] : [startGeoGslbd, startGeoGdnsd]
+}
 
 async function measure(
   servers: readonly RunningServer[],
@@ -68,37 +87,22 @@ async function measure(
   { isQuick, say }: Pick<BenchContext, 'isQuick' | 'say'>,
   figures: Record<string, Figure>,
 ): Promise<Table> {
-  const rounds = isQuick ? 3 : 8
-  const seconds = isQuick ? 1 : 4
+  const run = { rounds: isQuick ? 3 : 8, seconds: isQuick ? 1 : 4 }
   const rows: string[][] = []
   for (const server of servers) {
-    const taken: GeoSample[] = []
-    say(`${server.name} alone, ${rounds} rounds`)
-    for (let i = 0; i < rounds; i++)
-      taken.push(...(await load([server], map, { seconds, senders: 1 })))
-    rows.push([server.name, 'alone', '1', ...row(taken), ''])
+    say(`${server.name} alone, ${run.rounds} rounds`)
+    const { ours } = await duel([server], run, loadOf(map, 1))
+    rows.push([server.name, 'alone', '1', ...row(ours), ''])
   }
-  const [gslbd, gdnsd] = servers
-  if (gdnsd?.name !== 'gdnsd') return tableOf(rows, map)
+  const pair = servers.slice(0, 2)
+  if (pair[1]?.name !== 'gdnsd') return tableOf(rows, map)
   for (const senders of senderCounts) {
-    const taken: [GeoSample[], GeoSample[]] = [[], []]
-    const ratios: number[] = []
-    for (let round = 0; round < rounds; round++) {
-      say(`at the same instant, ${senders} senders, round ${round + 1} of ${rounds}`)
-      // The one whose load starts first has a moment alone: take turns.
-      const isFirst = round % 2 === 0
-      const order = isFirst ? [gslbd!, gdnsd] : [gdnsd, gslbd!]
-      const pair = await load(order, map, { seconds, senders })
-      const [ours, theirs] = isFirst ? [pair[0]!, pair[1]!] : [pair[1]!, pair[0]!]
-      taken[0].push(ours)
-      taken[1].push(theirs)
-      ratios.push(ours.totalMicros / theirs.totalMicros)
-    }
-    const ratio = `${fixed(median(ratios), 3)} (${range(ratios, 3)})`
-    rows.push(['gslbd', 'same instant', `${senders}`, ...row(taken[0]), ratio])
-    rows.push(['gdnsd', 'same instant', `${senders}`, ...row(taken[1]), '1'])
-    const figure = { value: median(ratios), unit: 'ratio', n: ratios.length }
-    figures[`routing.pair.${nameOf(map)}.${senders}`] = figure
+    say(`at the same instant, ${senders} senders, ${run.rounds} rounds`)
+    const taken = await duel(pair, run, loadOf(map, senders))
+    const found = (figures[`routing.pair.${nameOf(map)}.${senders}`] = figureOf(taken))
+    const ratio = `${fixed(found.value, 3)} (${range(taken.ratios, 3)})`
+    rows.push(['gslbd', 'same instant', `${senders}`, ...row(taken.ours), ratio])
+    rows.push(['gdnsd', 'same instant', `${senders}`, ...row(taken.theirs), '1'])
   }
   return tableOf(rows, map)
 }
@@ -121,19 +125,7 @@ function tableOf(rows: readonly (readonly string[])[], map: GeoMap): Table {
     title:
       `CPU per query, ${kind}, ${count} on a map of ${networks.length} networks, ` +
       'each query with another client subnet',
-    columns: [
-      'server',
-      '',
-      'senders',
-      'n',
-      'user µs',
-      'system µs',
-      'total µs',
-      'total min-max',
-      'queries/s',
-      'mean scope',
-      'ratio',
-    ],
+    columns: ['server', '', 'senders', 'n', ...sampleColumns, 'mean scope', 'ratio'],
     rows,
     notes: [
       kindNotes[kind],
@@ -143,24 +135,21 @@ function tableOf(rows: readonly (readonly string[])[], map: GeoMap): Table {
   }
 }
 
-/** Loads the servers, all at once. @returns a sample for each, in their order */
-async function load(
-  servers: readonly RunningServer[],
-  map: GeoMap,
-  run: Pick<SubnetLoad, 'seconds' | 'senders'>,
-): Promise<GeoSample[]> {
-  const before = servers.map(({ pid }) => cpuTime(pid))
-  const qnames = geoNames(map)
-  const results = await Promise.all(
-    servers.map(({ port }) => subnetLoad({ port, qnames, ...run }, loadCore)),
-  )
-  return servers.map(({ pid, name }, i) => {
-    const { answered, sent, scopes, seconds: took } = results[i]!
-    if (answered < sent / 2) throw new Error(`${name} answered ${answered} of ${sent} queries`)
-    return {
-      ...cpuPerQuery(before[i]!, cpuTime(pid), answered),
-      queriesPerSecond: answered / took,
-      meanScope: scopes / answered,
-    }
-  })
-}
+const loadOf =
+  (map: GeoMap, senders: number): Load<GeoSample> =>
+  async (servers, seconds) => {
+    const before = servers.map(({ pid }) => cpuTime(pid))
+    const qnames = geoNames(map)
+    const results = await Promise.all(
+      servers.map(({ port }) => subnetLoad({ port, qnames, seconds, senders }, loadCore)),
+    )
+    return servers.map(({ pid, name }, i) => {
+      const { answered, sent, scopes, seconds: took } = results[i]!
+      if (answered < sent / 2) throw new Error(`${name} answered ${answered} of ${sent} queries`)
+      return {
+        ...cpuPerQuery(before[i]!, cpuTime(pid), answered),
+        queriesPerSecond: answered / took,
+        meanScope: scopes / answered,
+      }
+    })
+  }

@@ -33,13 +33,13 @@ export interface GeoMap {
  */
 export type GeoKind = 'map-file' | 'chain'
 
-const chainCountries =
+const chainCodes =
   'US CN JP DE GB BR KR FR IN AU NL CA IT RU ES MX SE CH PL ZA TR ID AR NO BE DK FI AT SG IE NZ'
 
 /** Countries take turns, so that neighbours seldom come out alike. */
 export function worldMap(kind: GeoKind, services = 1): GeoMap {
   const { ranges: table } = new CountryTable(worldCountries())
-  const countries = kind === 'chain' ? chainCountries.split(' ') : []
+  const countries = kind === 'chain' ? chainCodes.split(' ') : []
   const dcOf = new Map(countries.map((code, dc) => [countryRow(packCode(code)), dc]))
   const ranges: { start: number; end: number; dc: number }[] = []
   const networks: { cidr: string; dc: number }[] = []

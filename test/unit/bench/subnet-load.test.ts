@@ -32,7 +32,8 @@ test.each([1, 100])(
       subnets.add(query.subarray(-3).toString('hex'))
       server.send(replyTo(query), port, address)
     })
-    const qnames = ['svc0.example', 'svc10.example']
+    // More than one argument of a program can hold.
+    const qnames = Array.from({ length: 10_000 }, (_, i) => `svc${i}.gslb.example`)
     const run = { port: server.address().port, qnames, seconds: 0.2, senders }
     // This process may be the one that is slow: what it has not read yet comes from nobody.
     const { sent, answered, byMember, scopes } = await waitUntil('answers to all', async () => {
