@@ -7,7 +7,7 @@ WORKDIR /source
 COPY package.json package-lock.json ./
 RUN npm ci --no-audit --no-fund
 COPY . .
-RUN node bin/program-tree.ts --output /program
+RUN bin/node/pin && node bin/program-tree.ts --output /program
 
 FROM ${BASE}
 # Libraries of Node; git and ssh for remotes and for backups; a user of its own.

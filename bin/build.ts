@@ -31,7 +31,7 @@ for (const name of libraryFiles) {
 }
 
 await buildDashboard()
-await writeTypes()
+writeTypes()
 
 writeFileSync(
   join(dist, 'package.json'),

@@ -3,10 +3,11 @@ import { mkdirSync, readFileSync, readdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { parseArgs } from 'node:util'
 import { brotliCompressSync, constants, gzipSync } from 'node:zlib'
-import openapiTS, { astToString } from 'openapi-typescript'
 import { openApiOf } from '#api/reference/openapi.ts'
 import { routes } from '#api/routes.ts'
 import { licences } from './licences.ts'
+import { responseTypes } from './response-types.ts'
+import type { Described } from './response-types.ts'
 
 const root = join(import.meta.dirname, '..')
 
@@ -45,17 +46,16 @@ function compress(folder: string): void {
   }
 }
 
-export async function writeTypes(): Promise<void> {
-  const document = JSON.stringify(openApiOf(routes))
-  const text = astToString(await openapiTS(document))
+export function writeTypes(): void {
+  const document = JSON.parse(JSON.stringify(openApiOf(routes))) as Described
   mkdirSync(join(root, 'dist'), { recursive: true })
-  writeFileSync(join(root, 'dist/openapi.d.ts'), text)
+  writeFileSync(join(root, 'dist/openapi.d.ts'), responseTypes(document))
 }
 
 if (import.meta.main) {
   const { values } = parseArgs({
     options: { types: { type: 'boolean' }, into: { type: 'string' } },
   })
-  if (values.into === undefined) await writeTypes()
+  if (values.into === undefined) writeTypes()
   if (values.types !== true) await buildDashboard(values.into)
 }

@@ -3,7 +3,6 @@ import {
   chmodSync,
   cpSync,
   existsSync,
-  globSync,
   mkdirSync,
   readFileSync,
   realpathSync,
@@ -52,9 +51,10 @@ export async function putProgram(
   }
   copy(postgresTerms, 'node_modules/@electric-sql/pglite/POSTGRES-LICENSE')
   // The Node that the tests run with.
-  copy(realpathSync(join(root, 'node_modules/.bin/node')), 'node_modules/node/bin/node')
+  const node = realpathSync(join(root, 'node_modules/.bin/node'))
+  copy(node, 'node_modules/node/bin/node')
   chmodSync(join(home, 'node_modules/node/bin/node'), 0o755)
-  copy(licenceOfNode(), 'node_modules/node/LICENSE')
+  copy(join(node, '../../LICENSE'), 'node_modules/node/LICENSE')
   mkdirSync(join(home, 'node_modules/.bin'), { recursive: true })
   symlinkSync('../node/bin/node', join(home, 'node_modules/.bin/node'))
   mkdirSync(join(stage, 'usr/bin'), { recursive: true })
@@ -63,13 +63,6 @@ export async function putProgram(
 
 /** PGlite contains PostgreSQL, whose terms its package lacks. */
 export const postgresTerms = join(root, 'bin/licences/PostgreSQL.txt')
-
-/** The package `node` fetches one for this machine, which has the text. */
-function licenceOfNode(): string {
-  const [file] = globSync('node_modules/node/node_modules/node-*/LICENSE', { cwd: root })
-  if (file === undefined) throw new Error('the licence of Node is not installed: run "npm ci"')
-  return join(root, file)
-}
 
 function packageAt(folder: string): Package {
   return JSON.parse(readFileSync(join(folder, 'package.json'), 'utf8')) as Package

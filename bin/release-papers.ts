@@ -6,6 +6,7 @@ import { pipeline } from 'node:stream/promises'
 
 export interface Component {
   readonly 'bom-ref': string
+  readonly type?: string
   readonly name: string
   readonly version: string
   readonly purl: string
@@ -30,12 +31,13 @@ const development = 'cdx:npm:package:development'
  *
  * @param bom of npm, of everything that is installed
  * @param notice which names what is carried
+ * @param node version of the Node that is carried, which is no package of the project
  */
-export function billOf(bom: Bom, notice: string): Bom {
+export function billOf(bom: Bom, notice: string, node: string): Bom {
   const named = new Set([...notice.matchAll(/^(\S+): /gm)].map(([, name]) => name))
   const isCarried = ({ name, properties = [] }: Component): boolean =>
-    name === 'node' || named.has(name) || !properties.some((one) => one.name === development)
-  const components = bom.components.filter(isCarried).map(asRequired)
+    named.has(name) || !properties.some((one) => one.name === development)
+  const components = [...bom.components.filter(isCarried), nodeOf(node)].map(asRequired)
   const refs = new Set([bom.metadata.component, ...components].map((one) => one['bom-ref']))
   const dependencies = bom.dependencies
     .filter(({ ref }) => refs.has(ref))
@@ -45,6 +47,17 @@ export function billOf(bom: Bom, notice: string): Bom {
   const name = component['bom-ref'].replace(/@[^@]*$/, '')
   const metadata = { ...bom.metadata, component: { ...component, name } }
   return { ...bom, metadata, components, dependencies }
+}
+
+function nodeOf(version: string): Component {
+  const type = 'application'
+  return {
+    'bom-ref': `node@${version}`,
+    type,
+    name: 'node',
+    version,
+    purl: `pkg:generic/node@${version}`,
+  }
 }
 
 /** In the result nothing is for developers. */

@@ -110,7 +110,7 @@ async function makeAll(steps: Steps, facts: Facts): Promise<void> {
   const how = ['--sbom-type', 'application', '--package-lock-only']
   const args = ['sbom', '--sbom-format', 'cyclonedx', ...how]
   const bom = JSON.parse(outputOf('npm', ...args)) as Bom
-  put(files, `gslbd-${version}.cdx.json`, billOf(bom, notice()))
+  put(files, `gslbd-${version}.cdx.json`, billOf(bom, notice(), process.versions.node))
   steps.say('writing the provenance and the checksums')
   const sums = await sumsOf(files)
   put(files, `gslbd-${version}.intoto.json`, provenanceOf(sums, making(startedOn, facts)))

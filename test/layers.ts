@@ -198,7 +198,7 @@ export const layers: readonly Layer[] = [
     folder: 'integrations',
     says: 'servers of others that get what is declared here: compared, and mended',
     mayImport: ['lib', 'bundle/redirects'],
-    packages: ['@kubernetes/client-node'],
+    packages: ['yaml'],
     node: 'any',
   },
   {
@@ -449,8 +449,8 @@ export const outside: readonly string[] = ['test', 'bench', 'bin', 'examples', '
 
 /** Dependencies that nothing imports, each with what runs it. */
 export const programs: Readonly<Record<string, string>> = {
+  '@types/node': 'npm run types',
   eslint: 'npm run lint',
-  node: 'the Node that every script and program runs on',
 }
 
 /** What a folder must not reach through any number of imports, types included. */

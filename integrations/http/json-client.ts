@@ -2,6 +2,7 @@
 import { request as httpRequest } from 'node:http'
 import type { IncomingMessage } from 'node:http'
 import { request as httpsRequest } from 'node:https'
+import type { ConnectionOptions } from 'node:tls'
 import { boundedBytes } from '#lib/bounded-body.ts'
 import { err, ok } from '#lib/result.ts'
 import type { Result } from '#lib/result.ts'
@@ -12,6 +13,10 @@ export interface JsonRequest {
   readonly headers?: Readonly<Record<string, string>>
   readonly body?: unknown
   readonly signal: AbortSignal
+  readonly tls?: Pick<
+    ConnectionOptions,
+    'ca' | 'cert' | 'key' | 'rejectUnauthorized' | 'servername'
+  >
   /** Statuses that are answers, besides those below 300. */
   readonly statuses?: readonly number[]
 }
@@ -51,7 +56,9 @@ export async function askJson(
   const status = response.statusCode ?? 0
   const isAnswer = status < 300 || (asked.statuses ?? []).includes(status)
   const parsed = parse(text)
-  const shown = text.slice(0, httpLimits.shownCharactersMax).replaceAll(/\s+/g, ' ').trim()
+  const { message } = Object(parsed.ok ? parsed.value : undefined) as { message?: unknown }
+  const said = typeof message === 'string' ? message : text
+  const shown = said.slice(0, httpLimits.shownCharactersMax).replaceAll(/\s+/g, ' ').trim()
   const what = `${asked.method} ${new URL(asked.url).pathname}`
   if (!isAnswer) return err(`${host} answered ${status} to ${what}${hintOf(status)}: ${shown}`)
   if (!parsed.ok) return err(`${host} answered ${what} with something that is no JSON: ${shown}`)
@@ -60,7 +67,7 @@ export async function askJson(
 }
 
 async function exchange(
-  { url, method, headers, body }: JsonRequest,
+  { url, method, headers, body, tls }: JsonRequest,
   signal: AbortSignal,
 ): Promise<{ response: IncomingMessage; text: string }> {
   const content = body === undefined ? undefined : JSON.stringify(body)
@@ -70,6 +77,7 @@ async function exchange(
     method,
     signal,
     agent: false,
+    ...tls,
     headers: {
       accept: 'application/json',
       ...(content === undefined

@@ -1,10 +1,11 @@
 // Redirects as HTTPRoutes of the Kubernetes Gateway API.
 import { isDeepStrictEqual } from 'node:util'
-import type * as Kubernetes from '@kubernetes/client-node'
-import type { CustomObjectsApi, Observable, ObservableMiddleware } from '@kubernetes/client-node'
 import { err, ok } from '#lib/result.ts'
 import type { Result } from '#lib/result.ts'
-import { httpLimits } from '#integrations/http/json-client.ts'
+import { askJson } from '#integrations/http/json-client.ts'
+import type { JsonRequest } from '#integrations/http/json-client.ts'
+import { kubernetesAccess } from '#integrations/http/kubeconfig.ts'
+import type { KubernetesAccess } from '#integrations/http/kubeconfig.ts'
 import { isMark, patternOf } from './rule.ts'
 import type { PushedRedirect } from './rule.ts'
 import { changesOf, writeEach } from './target.ts'
@@ -25,47 +26,31 @@ interface HttpRoute {
 
 const group = 'gateway.networking.k8s.io'
 const version = 'v1'
-const plural = 'httproutes'
 const managedBy = { 'app.kubernetes.io/managed-by': 'gslbd' }
 /** Routes of one answer. */
 const pageMax = 500
 
-const clientPackage = '@kubernetes/client-node'
-const notInstalled =
-  `the package ${clientPackage} is not installed: run "npm install ${clientPackage}@2" in the ` +
-  'folder of gslbd, and start it again'
-
-/** @param load of the client, which a default install does not bring */
-export function createGateway(
-  settings: GatewaySettings,
-  load: LoadClient = () => import('@kubernetes/client-node'),
-): RedirectTarget {
-  const namespace = settings.httprouteNamespace
-  const where = { group, version, plural, namespace }
+export function createGateway(settings: GatewaySettings, env: NodeJS.ProcessEnv): RedirectTarget {
+  const namespace = encodeURIComponent(settings.httprouteNamespace)
+  const base = `/apis/${group}/${version}/namespaces/${namespace}/httproutes`
   return {
     name: 'gateway-api',
     look: async (all, signal) => {
       const skipped = all.flatMap((one) => skippedFor(one))
       const wanted = all.filter(({ mark }) => skipped.every((other) => other.mark !== mark))
-      const client = await clientOf(settings.kubeconfig, load)
-      if (!client.ok) return client
-      const call = caller(client.value, signal)
+      const access = kubernetesAccess(settings.kubeconfig, env)
+      if (!access.ok) return access
+      const call = caller(access.value, signal)
       const there = new Map<string, HttpRoute>()
+      const query = new URLSearchParams({
+        labelSelector: Object.entries(managedBy)[0]!.join('='),
+        limit: String(pageMax),
+      })
       for (let next: string | undefined = ''; next !== undefined;) {
-        const labelSelector = Object.entries(managedBy).map((pair) => pair.join('='))[0]!
-        const page = await call((api, options) =>
-          api.listNamespacedCustomObject(
-            {
-              ...where,
-              labelSelector,
-              limit: pageMax,
-              ...(next === '' ? {} : { _continue: next! }),
-            },
-            options,
-          ),
-        )
+        if (next !== '') query.set('continue', next)
+        const page = await call('GET', `${base}?${query.toString()}`)
         if (!page.ok) return page
-        const { items, metadata } = page.value as {
+        const { items, metadata } = Object(page.value) as {
           readonly items?: readonly HttpRoute[]
           readonly metadata?: { readonly continue?: string }
         }
@@ -81,17 +66,13 @@ export function createGateway(
         changes,
         skipped,
         apply: (applying) => {
-          const send = caller(client.value, applying)
-          const write = ({ verb, mark }: Change) =>
-            send((api, options) => {
-              if (verb === 'delete') {
-                return api.deleteNamespacedCustomObject({ ...where, name: mark }, options)
-              }
-              const body = routeOf(byMark.get(mark)!, settings, there.get(mark))
-              return verb === 'create'
-                ? api.createNamespacedCustomObject({ ...where, body }, options)
-                : api.replaceNamespacedCustomObject({ ...where, name: mark, body }, options)
-            })
+          const send = caller(access.value, applying)
+          const write = ({ verb, mark }: Change) => {
+            const path = `${base}/${mark}`
+            if (verb === 'delete') return send('DELETE', path)
+            const body = routeOf(byMark.get(mark)!, settings, there.get(mark))
+            return verb === 'create' ? send('POST', base, body) : send('PUT', path, body)
+          }
           return writeEach(changes, write, applying)
         },
       })
@@ -165,97 +146,20 @@ function isSame(spec: Readonly<Record<string, unknown>>, route: HttpRoute): bool
   return Object.entries(spec).every(([key, value]) => isDeepStrictEqual(route.spec[key], value))
 }
 
-interface Client {
-  readonly api: CustomObjectsApi
-  readonly Observable: new <T>(promise: Promise<T>) => Observable<T>
-}
-
-type Options = Parameters<CustomObjectsApi['listNamespacedCustomObject']>[1]
-type Call = (
-  send: (api: CustomObjectsApi, options: Options) => Promise<unknown>,
-) => Promise<Result<unknown, string>>
-
-/** Each request in bounded time. */
-function caller({ api, Observable }: Client, signal: AbortSignal): Call {
-  return async (send) => {
-    const limit = AbortSignal.any([signal, AbortSignal.timeout(httpLimits.timeoutMs)])
-    const bounds: ObservableMiddleware = {
-      pre: (context) => {
-        context.setSignal(limit)
-        return new Observable(Promise.resolve(context))
-      },
-      post: (context) => new Observable(Promise.resolve(context)),
-    }
-    const options: Options = { middleware: [bounds], middlewareMergeStrategy: 'append' }
+function caller({ server, credentials }: KubernetesAccess, signal: AbortSignal) {
+  return async (
+    method: JsonRequest['method'],
+    path: string,
+    body?: object,
+  ): Promise<Result<unknown, string>> => {
+    let given: Awaited<ReturnType<typeof credentials>>
     try {
-      return ok(await send(api, options))
+      given = await credentials(signal)
     } catch (error) {
-      if (signal.aborted) return err('Kubernetes took too long, all requests together')
-      if (limit.aborted) {
-        return err(`Kubernetes did not answer within ${httpLimits.timeoutMs / 1000} s`)
-      }
-      return err(`Kubernetes refused: ${reasonOf(error)}`)
+      return err(`Kubernetes cannot be asked: ${(error as Error).message}`)
     }
-  }
-}
-
-function reasonOf(error: unknown): string {
-  const { code, body, message, cause } = error as {
-    readonly code?: number | string
-    readonly body?: unknown
-    readonly message?: string
-    readonly cause?: NodeJS.ErrnoException
-  }
-  const said = messageIn(body)
-  if (code === 401 || code === 403) return `${code} (look at the credentials)${colon(said)}`
-  // The client's own message has all headers in it.
-  const own = typeof code === 'number' ? '' : (cause?.code ?? message ?? '')
-  const text = said ?? (typeof body === 'string' ? body : own)
-  return code === undefined ? shown(text) : `${code}${colon(text)}`
-}
-
-/** The message of a Status, which the client gives as text in some answers. */
-function messageIn(body: unknown): string | undefined {
-  try {
-    const status = (typeof body === 'string' ? JSON.parse(body) : body) as { message?: unknown }
-    return typeof status?.message === 'string' ? status.message : undefined
-  } catch {
-    return undefined
-  }
-}
-
-function colon(text: string | undefined): string {
-  return text === undefined || text === '' ? '' : `: ${shown(text)}`
-}
-
-function shown(text: string): string {
-  return text.slice(0, httpLimits.shownCharactersMax).replaceAll(/\s+/g, ' ').trim()
-}
-
-type LoadClient = () => Promise<
-  Pick<typeof Kubernetes, 'KubeConfig' | 'CustomObjectsApi' | 'Observable'>
->
-
-/** Loaded when it is used: it is large. */
-async function clientOf(path: string, load: LoadClient): Promise<Result<Client, string>> {
-  const loaded = await load().catch((error: unknown) => error as Error)
-  if (loaded instanceof Error) {
-    const isMissing = (loaded as { readonly code?: unknown }).code === 'ERR_MODULE_NOT_FOUND'
-    return err(
-      isMissing ? notInstalled : `${clientPackage} cannot be loaded: ${shown(loaded.message)}`,
-    )
-  }
-  const { KubeConfig, CustomObjectsApi, Observable } = loaded
-  const config = new KubeConfig()
-  try {
-    if (path === '') config.loadFromCluster()
-    else config.loadFromFile(path)
-    if (config.getCurrentCluster() === null) return err(`${path} has no cluster to talk to`)
-    return ok({ api: config.makeApiClient(CustomObjectsApi), Observable })
-  } catch (error) {
-    const place = path === '' ? 'the account of the pod' : path
-    // The lines after the first are those of the file, which has secrets.
-    const [reason = ''] = (error as Error).message.split('\n')
-    return err(`${place} cannot be used: ${shown(reason)}`)
+    const url = `${server}${path}`
+    const answer = await askJson({ url, method, signal, ...given, ...(body && { body }) })
+    return answer.ok ? ok(answer.value.json) : err(`Kubernetes: ${answer.error}`)
   }
 }

@@ -24,7 +24,7 @@ export function redirectTargets({
   return [
     ...(caddy.enabled ? [createCaddy(caddy)] : []),
     ...(nginx.enabled ? [createNginx({ ...nginx, configDir })] : []),
-    ...(gatewayAPI.enabled ? [createGateway(gatewayAPI)] : []),
+    ...(gatewayAPI.enabled ? [createGateway(gatewayAPI, process.env)] : []),
     ...(cdn.enabled ? [createCdn(cdn)] : []),
   ]
 }

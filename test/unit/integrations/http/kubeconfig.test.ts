@@ -1,0 +1,177 @@
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { createServer } from 'node:https'
+import type { AddressInfo } from 'node:net'
+import { join } from 'node:path'
+import type { TLSSocket } from 'node:tls'
+import fc from 'fast-check'
+import { describe, expect, onTestFinished, test } from 'vitest'
+import { askJson } from '#integrations/http/json-client.ts'
+import { kubernetesAccess } from '#integrations/http/kubeconfig.ts'
+import { tempDir } from '#test/support/temp-dir.ts'
+
+const { signal } = new AbortController()
+const tls = (name: string): string =>
+  readFileSync(join(import.meta.dirname, '../../../fixtures/tls', `${name}.pem`), 'utf8')
+const base64 = (text: string): string => Buffer.from(text).toString('base64')
+
+interface Written {
+  readonly cluster?: object
+  readonly user?: object
+}
+
+const configOf = ({ cluster = {}, user = {} }: Written): string =>
+  JSON.stringify({
+    ...{ 'current-context': 'x' },
+    contexts: [{ name: 'x', context: { cluster: 'c', user: 'u' } }],
+    clusters: [{ name: 'c', cluster: { server: 'https://127.0.0.1:1/', ...cluster } }],
+    users: [{ name: 'u', user }],
+  })
+
+function written(folder: string, text: string): string {
+  const path = join(folder, 'config')
+  writeFileSync(path, text)
+  return path
+}
+
+/** @returns the credentials, or why there are none */
+async function credentialsOf(config: Written, folder = tempDir('kubeconfig')) {
+  const access = kubernetesAccess(written(folder, configOf(config)), process.env)
+  if (!access.ok) return access.error
+  return await access.value.credentials(signal).catch((error: unknown) => (error as Error).message)
+}
+
+describe('a user of a kubeconfig', () => {
+  test.each<[what: string, user: object, headers: object]>([
+    ['nobody', {}, {}],
+    ['a token', { token: 'hush' }, { authorization: 'Bearer hush' }],
+    ['a token in a file', { tokenFile: 'token' }, { authorization: 'Bearer filed' }],
+    ['a password', { username: 'a', password: 'b' }, { authorization: 'Basic YTpi' }],
+    [
+      'a program',
+      { exec: { command: './make', args: ['x y'], env: [{ name: 'GIVEN', value: 'e' }] } },
+      { authorization: 'Bearer x y-e-ExecCredential' },
+    ],
+  ])('has %s', async (_what, user, headers) => {
+    const folder = tempDir('kubeconfig')
+    writeFileSync(join(folder, 'token'), 'filed\n')
+    const kind = `$(printf %s "$KUBERNETES_EXEC_INFO" | sed 's/.*kind":"\\([A-Za-z]*\\).*/\\1/')`
+    const credential = `{"status":{"token":"%s-%s-%s"}}`
+    const script = `#!/bin/sh\nprintf '${credential}' "$1" "$GIVEN" "${kind}"\n`
+    writeFileSync(join(folder, 'make'), script, { mode: 0o755 })
+    expect(await credentialsOf({ user }, folder)).toEqual({ headers, tls: {} })
+  })
+
+  test('a program is run once in a round', async () => {
+    const folder = tempDir('kubeconfig')
+    const script = '#!/bin/sh\necho x >>"$(dirname "$0")/runs"\necho \'{"status":{"token":"t"}}\'\n'
+    writeFileSync(join(folder, 'make'), script, { mode: 0o755 })
+    const path = written(folder, configOf({ user: { exec: { command: './make' } } }))
+    const access = kubernetesAccess(path, process.env)
+    for (let i = 0; i < 3; i++) if (access.ok) await access.value.credentials(signal)
+    expect(readFileSync(join(folder, 'runs'), 'utf8')).toBe('x\n')
+  })
+
+  test.each([
+    ['./none', /^\.\/none of the kubeconfig has failed: ENOENT$/],
+    ['false', /^false of the kubeconfig has failed: 1$/],
+    ['true', /^true of the kubeconfig has failed: it says no JSON$/],
+  ])('a program %s that fails is told, without its words', async (command, says) => {
+    expect(await credentialsOf({ user: { exec: { command } } })).toMatch(says)
+  })
+})
+
+test('a server with a name and a certificate of its own, which asks for one', async () => {
+  const [cert, key] = [tls('named.cert'), tls('named.key')]
+  const options = { cert, key, requestCert: true, ca: tls('addressed.cert') }
+  const server = createServer(options, ({ socket }, response) => {
+    const { subjectaltname } = (socket as TLSSocket).getPeerCertificate()
+    response.end(JSON.stringify({ subjectaltname }))
+  }).listen(0, '127.0.0.1')
+  await new Promise((resolve) => server.once('listening', resolve))
+  onTestFinished(() => void server.close())
+  const { port } = server.address() as AddressInfo
+  const ask = async (cluster: object) => {
+    const folder = tempDir('kubeconfig')
+    writeFileSync(join(folder, 'client.pem'), tls('addressed.cert'))
+    const user = {
+      'client-certificate': 'client.pem',
+      'client-key-data': base64(tls('addressed.key')),
+    }
+    const of = { cluster: { server: `https://127.0.0.1:${port}`, ...cluster }, user }
+    const access = kubernetesAccess(written(folder, configOf(of)), {})
+    if (!access.ok) return access.error
+    const given = await access.value.credentials(signal)
+    const answer = await askJson({
+      url: `${access.value.server}/x`,
+      method: 'GET',
+      signal,
+      ...given,
+    })
+    return answer.ok ? JSON.stringify(answer.value.json) : answer.error
+  }
+  const ours = { 'certificate-authority-data': base64(cert) }
+  expect(await ask({ ...ours, 'tls-server-name': 'www.example.com' })).toContain('127.0.0.1')
+  expect(await ask({ 'insecure-skip-tls-verify': true })).toContain('127.0.0.1')
+  expect(await ask(ours)).toContain('cannot be asked: ERR_TLS_CERT_ALTNAME_INVALID')
+  expect(await ask({})).toMatch(/cannot be asked: \w*(SELF_SIGNED|UNABLE_TO_VERIFY)/)
+})
+
+test('the account of a pod has its token read before each request', async () => {
+  const folder = join(tempDir('pod'), 'account')
+  mkdirSync(folder)
+  writeFileSync(join(folder, 'ca.crt'), tls('named.cert'))
+  writeFileSync(join(folder, 'token'), 'one\n')
+  const env = { KUBERNETES_SERVICE_HOST: 'fd00::1', KUBERNETES_SERVICE_PORT: '6443' }
+  const access = kubernetesAccess('', env, folder)
+  if (!access.ok) throw new Error(access.error)
+  expect(access.value.server).toBe('https://[fd00::1]:6443')
+  const first = await access.value.credentials(signal)
+  expect(first).toEqual({
+    headers: { authorization: 'Bearer one' },
+    tls: { ca: tls('named.cert') },
+  })
+  writeFileSync(join(folder, 'token'), 'two\n')
+  const { headers } = await access.value.credentials(signal)
+  expect(headers).toEqual({ authorization: 'Bearer two' })
+  const elsewhere = kubernetesAccess('', {}, folder)
+  expect(elsewhere.ok ? '' : elsewhere.error).toMatch(/^the account of the pod .* this is no pod$/)
+})
+
+test.each<[text: string, says: RegExp]>([
+  ['', /it has no context ""$/],
+  ['<html>', /it has no context ""$/],
+  [configOf({}).replace('"u"', '"other"'), /it has no user "other"$/],
+  [configOf({}).replace('"c"', '"other"'), /it has no cluster "other"$/],
+  [configOf({ cluster: { server: 'x' } }), /it has no server$/],
+  [configOf({ cluster: { server: 'ftp://x' } }), /it has no server$/],
+  [configOf({ cluster: { 'proxy-url': 'http://x' } }), /proxy-url is not known here$/],
+  [configOf({ cluster: { 'certificate-authority': '/none' } }), /ENOENT/],
+  [configOf({ user: { 'auth-provider': {} } }), /auth-provider is not known here$/],
+  ['users:\n- user: { token: hush\n- x: [\n', /cannot be used: [^\n]+$/],
+  ['x'.repeat(1_048_577), /has more than 1048576 octets$/],
+])('a file %j is refused', (text, says) => {
+  const access = kubernetesAccess(written(tempDir('kubeconfig'), text), {})
+  expect(access.ok ? 'taken' : access.error).toMatch(says)
+  expect(access.ok ? '' : access.error).not.toContain('hush')
+})
+
+test('whatever a file holds, it is taken or refused', async () => {
+  const folder = tempDir('kubeconfig')
+  const keys = ['current-context', 'contexts', 'clusters', 'users', 'name', 'context', 'cluster']
+  const key = fc.constantFrom(...keys, 'user', 'server', 'token', 'exec', 'args')
+  const { value } = fc.letrec((tie) => ({
+    value: fc.oneof(
+      { depthSize: 'small' },
+      fc.constantFrom(null, true, 7, '', 'x', 'https://x'),
+      fc.array(tie('value'), { maxLength: 3 }),
+      fc.dictionary(key, tie('value'), { maxKeys: 5 }),
+    ),
+  }))
+  await fc.assert(
+    fc.asyncProperty(value, async (config) => {
+      const access = kubernetesAccess(written(folder, JSON.stringify(config)), {})
+      if (access.ok) await access.value.credentials(signal).catch(() => undefined)
+      else expect(access.error).toContain('cannot be used: ')
+    }),
+  )
+})
