@@ -6,7 +6,7 @@ import type { ReadFile } from '#compiler/read/read-file.ts'
 import type { CommitObjects } from '#gitops/git/objects/presence.ts'
 import { makeDurably } from '#lib/durable-file.ts'
 import type { ReadAt } from './compile-port.ts'
-import { blobsIn, encodeKept, readingsIn, readKept } from './kept-file.ts'
+import { encodeKept, objectsOf, readingsIn, readKept } from './kept-file.ts'
 import type { Kept, KeptHead } from './kept-file.ts'
 
 export interface KeptCommitParts {
@@ -63,13 +63,12 @@ export class KeptCommit implements KeptPort {
     return head.commit === commit && head.tree === tree && head.digest === digest ? kept : undefined
   }
 
-  take: KeptPort['take'] = ({ head: { commit, tree }, ids, objects }) => {
-    const own = Uint8Array.from(ids)
-    const blobs = { [Symbol.iterator]: () => blobsIn(own) }
-    this.#taken = { commit, tree, blobs }
+  take: KeptPort['take'] = (found) => {
+    const { objects } = found
+    this.#taken = objectsOf(found)
     const shared = new Uint8Array(new SharedArrayBuffer(objects.length))
     shared.set(objects)
-    this.#onTaken(commit, shared)
+    this.#onTaken(found.head.commit, shared)
   }
 
   readings: KeptPort['readings'] = () => {

@@ -7,6 +7,7 @@ import { readingOf } from '#compiler/read/read-file.ts'
 import type { ReadFile } from '#compiler/read/read-file.ts'
 import { decodeObjects, encodeObjects } from '#config/kept-objects.ts'
 import type { KeptObject } from '#config/kept-objects.ts'
+import type { CommitObjects } from '#gitops/git/objects/presence.ts'
 import { gitLimits } from '#gitops/limits.ts'
 import type { HeadDiagnostic } from '#gitops/status/status.ts'
 import { err, ok } from '#lib/result.ts'
@@ -136,6 +137,15 @@ export function readingsIn({ objects, texts }: Pick<Kept, 'objects' | 'texts'>):
 }
 
 const noneLeft = Object.freeze({ error: 0, warning: 0, note: 0 })
+
+/** What its commit cannot do without. */
+export function objectsOf({
+  head: { commit, tree },
+  ids,
+}: Pick<Kept, 'head' | 'ids'>): CommitObjects {
+  const own = Uint8Array.from(ids)
+  return { commit, tree, blobs: { [Symbol.iterator]: () => blobsIn(own) } }
+}
 
 export function* blobsIn(ids: Uint8Array): Generator<string> {
   const hex = Buffer.from(ids).toString('hex')

@@ -12,6 +12,7 @@ import { diskError } from '#gitops/source/disk-error.ts'
 import { judgePush } from './push-judge.ts'
 import type { PushedHead } from './push-judge.ts'
 import type { KeptPort } from './kept-commit.ts'
+import { objectsOf } from './kept-file.ts'
 import { SourceReader } from './compile-port.ts'
 import type { CompiledBundle, ReadAt } from './compile-port.ts'
 import type { ObjectError } from '#gitops/git/objects/driver.ts'
@@ -128,7 +129,9 @@ export class Reconciler {
    */
   async load(): Promise<void> {
     if (!this.#isKept) return
+    const { kept } = this.#parts
     this.forget()
+    if (kept !== undefined) this.#parts.reader.learn(kept.readings())
     await this.#restore()
   }
 
@@ -301,24 +304,28 @@ export class Reconciler {
 
   /** Goes on with what a process before has left. @returns false: it has to be read */
   async #resume({ commit }: AcceptedCommit): Promise<boolean> {
-    const { kept, publisher, graph } = this.#parts
+    const { kept, publisher, graph, source } = this.#parts
     const { stored } = publisher
-    const found = this.#mayResume && stored ? kept?.find(stored) : undefined
+    if (!this.#mayResume || kept === undefined || stored === undefined) return false
+    const found = kept.find(stored)
     const there = found && (await graph.commit(commit))
-    if (found === undefined || there?.ok !== true || there.value.tree !== found.head.tree)
-      return false
+    if (found === undefined || there?.ok !== true || there.value.tree !== stored.tree) return false
+    // What is amiss is found out, and told, where all is read.
+    this.#mayResume = source.inspect(objectsOf(found)).ok
+    if (!this.#mayResume) return false
     this.#see(commit, there.value)
     publisher.resume()
     this.#isKept = true
     this.#restored = syncedWith(found.head)
-    kept?.take(found)
+    kept.take(found)
     return true
   }
 
   async #restoreCommit(accepted: AcceptedCommit): Promise<undefined> {
     const { publisher, graph, reader, compiler, kept } = this.#parts
     const commit = await graph.commit(accepted.commit)
-    if (commit.ok && kept !== undefined) reader.learn(kept.readings())
+    const isServed = this.#mayResume && publisher.stored !== undefined
+    if (commit.ok && isServed) reader.learn(kept?.readings() ?? [])
     const files = commit.ok ? await reader.read(commit.value.tree) : commit
     // Where a remote's mirror was lost, the fetch that follows brings it.
     this.#unread = commit.ok && files.ok ? undefined : (files as Err<ObjectError>).error
