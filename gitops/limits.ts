@@ -88,6 +88,8 @@ export const gitLimits = {
   faultShownMs: 3_600_000,
   /** After such a write the accepted commit is read anew, but not for each of many requests. */
   startOverPauseMs: 60_000,
+  /** A look so soon after objects were found to be there does not look for them again. */
+  inspectPauseMs: 1_000,
   /** Longest random pause before another try: after a longer one a writer only loses again. */
   writeRetryMs: 40,
   /** Commits that one node pushes to a remote in a row before it lets others have their turn. */

@@ -159,10 +159,11 @@ function run(
   const mutex = new Mutex()
   const kept = openKept(parts, (line) => onStatus(status, line))
   const objects = (): CommitObjects | null => accepted.objects() ?? kept.objects()
-  const inspect = (): Result<void, SourceError> => inspected(source, objects())
+  const { inspect, inspectAtTimes } = inspections(source, objects, clock)
   const reconciler = new Reconciler({
     ...{ source, compiler, publisher, clock, branch },
-    ...{ requireSignature, allowedSignersPath, kept, inspect, ...(trials && { trials }) },
+    ...{ requireSignature, allowedSignersPath, kept, ...(trials && { trials }) },
+    inspect: inspectAtTimes,
     resetCommand: resetCommand(options.dataDir),
     report: (next, change) => {
       status = { ...next, nextCheckAtMs: status.nextCheckAtMs }
@@ -230,8 +231,21 @@ function openKept(
   )
 }
 
-const inspected = (source: ConfigSource, all: CommitObjects | null): Result<void, SourceError> =>
-  all === null ? ok(undefined) : source.inspect(all)
+/** Each write inspects, and makes the watch of the branch look: that look need not. */
+function inspections(source: ConfigSource, objects: () => CommitObjects | null, clock: Clock) {
+  let inspectedAtMs = -Infinity
+  const inspect = (): Result<void, SourceError> => {
+    const all = objects()
+    const there = all === null ? ok(undefined) : source.inspect(all)
+    if (there.ok) inspectedAtMs = clock.monotonicMs()
+    return there
+  }
+  const inspectAtTimes = (): Result<void, SourceError> => {
+    const agoMs = clock.monotonicMs() - inspectedAtMs
+    return agoMs < gitLimits.inspectPauseMs ? ok(undefined) : inspect()
+  }
+  return { inspect, inspectAtTimes }
+}
 
 async function keepAccepted(
   kept: KeptCommit,

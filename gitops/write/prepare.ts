@@ -5,6 +5,7 @@ import { readyForScripts } from '#compiler/scripts/script-syntax.ts'
 import { editYaml, printYaml } from '#compiler/yaml/edit.ts'
 import { assert } from '#lib/assert.ts'
 import { err, ok } from '#lib/result.ts'
+import { lowerBound } from '#lib/sequence/lower-bound.ts'
 import type { Result } from '#lib/result.ts'
 import { formatCommit, parseCommit } from '#gitops/git/objects/commit-object.ts'
 import type { CommitObject } from '#gitops/git/objects/commit-object.ts'
@@ -84,9 +85,10 @@ export async function prepareCommit(
   const commit = objectIdOf('commit', raw)
   const compiled = compiler.compile(filesWith(changes, accepted, compiler), commit)
   if (!compiled.ok) return err(compiled)
-  const wasRead = new Set(compiled.read.map(({ path }) => path))
+  const { read } = compiled
   for (const [path, file] of changes) {
-    const isRight = !isRead(path) || wasRead.has(path) === (file !== null)
+    const at = lowerBound(read.length, (i) => read[i]!.path < path)
+    const isRight = !isRead(path) || (read[at]?.path === path) === (file !== null)
     assert(isRight, 'the compiler has read what a write changes')
   }
   const object = parseCommit(raw)

@@ -4,7 +4,7 @@ import { readdirSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { systemClock } from '#lib/clock.ts'
 import type { ObjectStore } from './object-store.ts'
-import { isFolder, parseTree } from './tree-object.ts'
+import { folderIdsIn } from './tree-object.ts'
 
 export interface CommitObjects {
   readonly commit: string
@@ -20,8 +20,8 @@ const codes = 128
 const settledMs = 50
 
 /**
- * Looks for each object once, and later only for those in folders that have changed: cheap enough
- * to be asked before each write. Content is not read.
+ * Looks for each object once, and later lists the folders that have changed: cheap enough to be
+ * asked before each write. Content is not read.
  */
 export class Presence {
   readonly #gitdir: string
@@ -45,10 +45,12 @@ export class Presence {
     const isSame = (folder: string): boolean => stamps.get(folder) === this.#stamps.get(folder)
     const isPackSame = isSame('pack')
     const changed = new Folders(loose.filter((folder) => !isPackSame || !isSame(folder)))
+    const isListed = this.#stamps.size === 0 ? () => false : this.#lists()
     // Until all was found again, everything is looked for.
     this.#stamps = new Map()
     this.#store.rescan()
-    const isGone = (oid: string): boolean => changed.hasIdOf(oid) && !this.#store.has(oid)
+    const isGone = (oid: string): boolean =>
+      changed.hasIdOf(oid) && !isListed(oid) && !this.#store.has(oid)
     const folders = new Map<string, readonly string[]>()
     const gone = isGone(commit) ? commit : this.#missingFolder(tree, isGone, folders)
     if (gone !== undefined) return gone
@@ -77,9 +79,21 @@ export class Presence {
 
   #foldersIn(tree: string): string[] | undefined {
     const raw = this.#rawOf(tree) ?? this.#store.read(tree)?.content
-    const entries = raw === undefined ? undefined : parseTree(raw)
-    if (entries?.ok !== true) return undefined
-    return entries.value.filter(isFolder).map(({ oid }) => oid)
+    return raw === undefined ? undefined : folderIdsIn(raw)
+  }
+
+  /** Whether an object has a file; each folder is listed once, when it is asked for. */
+  #lists(): (oid: string) => boolean {
+    const files = new Map<string, ReadonlySet<string>>()
+    return (oid) => {
+      const folder = oid.slice(0, 2)
+      let inside = files.get(folder)
+      if (inside === undefined) {
+        inside = new Set(namesIn(join(this.#gitdir, 'objects', folder)))
+        files.set(folder, inside)
+      }
+      return inside.has(oid.slice(2))
+    }
   }
 
   #readStamps(): Map<string, number> {

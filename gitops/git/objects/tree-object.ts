@@ -40,6 +40,23 @@ export function parseTree(raw: Uint8Array): Result<TreeEntry[], string> {
   return ok(entries)
 }
 
+/** @returns the ids of the folders in it, without a look at the names; undefined: it ends early */
+export function folderIdsIn(raw: Uint8Array): string[] | undefined {
+  const bytes = Buffer.from(raw.buffer, raw.byteOffset, raw.byteLength)
+  const ids: string[] = []
+  for (let offset = 0; offset < bytes.length;) {
+    const end = bytes.indexOf(0, offset)
+    const next = end + 21
+    if (end === -1 || next > bytes.length) return undefined
+    // No other mode begins so.
+    if (bytes[offset] === folderMark) ids.push(bytes.toString('hex', end + 1, next))
+    offset = next
+  }
+  return ids
+}
+
+const folderMark = 0x34
+
 function nameOf(bytes: Uint8Array): string | undefined {
   let name
   try {
