@@ -25,14 +25,18 @@ export interface PoolDemand {
 /** A cache, since several rules ask for the demands of one tree. */
 const known = new WeakMap<Tree, readonly PoolDemand[]>()
 
-/** The demands of services whose `weakSpots` is on, in the order of their files. */
+/** The demands on pools at risk. */
 export function poolDemands(tree: Tree): readonly PoolDemand[] {
   let demands = known.get(tree)
-  if (demands === undefined) known.set(tree, (demands = collected(tree)))
+  if (demands === undefined) known.set(tree, (demands = demandsOn(tree, isAtRisk)))
   return demands
 }
 
-function collected(tree: Tree): readonly PoolDemand[] {
+/** The demands of services whose `weakSpots` is on, in the order of their files. */
+export function demandsOn(
+  tree: Tree,
+  isMeant: (pool: Entry<'Pool'>) => boolean,
+): readonly PoolDemand[] {
   const demands: PoolDemand[] = []
   /** The first demand on each pool; most pools have no other one. */
   const firstOf = new Map<Entry<'Pool'>, PoolDemand>()
@@ -42,7 +46,7 @@ function collected(tree: Tree): readonly PoolDemand[] {
     const { spec } = service.object
     if (!spec.weakSpots || spec.pool === null) continue
     const pool = tree.poolNamed.get(spec.pool)
-    if (pool?.tenant !== service.tenant) continue
+    if (pool?.tenant !== service.tenant || !isMeant(pool)) continue
     const ways = waysOf.service(spec)
     const first = firstOf.get(pool)
     const isFirst = first?.ways === ways && onAllDownOf(first) === spec.onAllDown
@@ -66,6 +70,13 @@ function collected(tree: Tree): readonly PoolDemand[] {
   }
   return demands
 }
+
+/** Its members can be down, or bear less than all clients: else there is nothing to say. */
+const isAtRisk = ({ object: { spec } }: Entry<'Pool'>): boolean =>
+  spec.healthCheck !== undefined || spec.members.some(({ capacity }) => capacity < capacityDefault)
+
+/** In percent: a member that bears all clients of its pool. */
+export const capacityDefault = 100
 
 type Spec = Entry<'Service'>['object']['spec']
 

@@ -13,6 +13,15 @@ export const canFail = ({ pool, asksAll }: PoolDemand): boolean =>
 
 /** @returns the least whose failure leaves nobody, in words; undefined: there is none */
 export function weakSpotOf(demand: PoolDemand, family: AddressFamily): string | undefined {
+  const { pool, fallback, isWeighted } = demand
+  const known = pool.derived.weakSpot
+  if (known?.isWeighted === isWeighted && known.fallback === fallback) return known.found
+  const found = sought(demand, family)
+  pool.derived.weakSpot = { isWeighted, fallback, found }
+  return found
+}
+
+function sought(demand: PoolDemand, family: AddressFamily): string | undefined {
   const { pool, fallback } = demand
   const counted = countedOf(pool, demand, family)
   if (isEmpty(pool, counted)) return undefined

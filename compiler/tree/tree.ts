@@ -33,6 +33,12 @@ export interface Derived {
   pool?: PoolModel
   /** For a service; valid while the rows that it names are the same. */
   service?: ServiceModel
+  /** For a pool: what leaves nobody, as services asked of it last. */
+  weakSpot?: {
+    readonly isWeighted: boolean
+    readonly fallback: Entry<'Pool'> | undefined
+    readonly found: string | undefined
+  }
   /** Undefined in place of a rule whose names are none. */
   responseRules?: readonly (ResponseRuleModel | undefined)[]
   /** Undefined where the host is none. */

@@ -161,9 +161,8 @@ function run(
   const objects = (): CommitObjects | null => accepted.objects() ?? kept.objects()
   const { inspect, inspectAtTimes } = inspections(source, objects, clock)
   const reconciler = new Reconciler({
-    ...{ source, compiler, publisher, clock, branch },
+    ...{ source, compiler, publisher, clock, branch, inspect: inspectAtTimes },
     ...{ requireSignature, allowedSignersPath, kept, ...(trials && { trials }) },
-    inspect: inspectAtTimes,
     resetCommand: resetCommand(options.dataDir),
     report: (next, change) => {
       status = { ...next, nextCheckAtMs: status.nextCheckAtMs }

@@ -12,20 +12,21 @@ export const healthChecksAllowed: TreeRule = ({ tree, checkPolicy }, report) => 
   const allowed = networksOf(checkPolicy.webhookAllowedHosts)
   for (const entry of tree.of.Pool) {
     const check = entry.object.spec.healthCheck
-    if (check?.type === 'script' && !checkPolicy.allowScriptChecks) {
+    if (check === undefined) continue
+    if (check.type === 'script' && !checkPolicy.allowScriptChecks) {
       const place = valueIn(entry, 'spec', 'healthCheck', 'type')
       const isIgnored = checkPolicy.otherScripts === 'ignored'
       report(isIgnored ? 'health-check-script-ignored' : 'health-check-script-disabled', place)
     }
-    const name = check?.clientCertificate ?? ''
-    const names = certificatesOf(checkPolicy, entry.tenant)
-    if (name !== '' && names !== 'any' && !names.includes(name)) {
+    const { clientCertificate: name, webhookURL } = check
+    const names = name === '' ? 'any' : certificatesOf(checkPolicy, entry.tenant)
+    if (names !== 'any' && !names.includes(name)) {
       const place = valueIn(entry, 'spec', 'healthCheck', 'clientCertificate')
       const suggestion = suggest(name, names)
       report('health-check-certificate-unknown', place, { args: [name], suggestion })
     }
     // Whatever the type is: it would be asked as soon as that changes.
-    const host = URL.parse(check?.webhookURL ?? '')?.hostname
+    const host = webhookURL === '' ? undefined : URL.parse(webhookURL)?.hostname
     if (host !== undefined && isInternalHost(host, allowed)) {
       const place = valueIn(entry, 'spec', 'healthCheck', 'webhookURL')
       report('health-check-webhook-internal', place, { args: [host] })

@@ -1,7 +1,7 @@
 // Finds what rollouts and windows do to pools: none left, one left, a step without effect.
 import type { OverlayPlan, PlannedRollout } from '#compiler/lower/overlay-plan.ts'
 import { whyUnmeasured } from '#compiler/lower/routing-facts.ts'
-import { demandLabel, neededFamilyOf, poolDemands } from '#compiler/redundancy/pool-demand.ts'
+import { demandLabel, neededFamilyOf, demandsOn } from '#compiler/redundancy/pool-demand.ts'
 import { fallbackPoolOf } from '#compiler/tree/fallback.ts'
 import { waysOfService } from '#compiler/tree/service-ways.ts'
 import { valueIn, keyIn } from '#compiler/tree/tree.ts'
@@ -202,7 +202,7 @@ const horizonMs = 14 * dayMs
 export const thinWindows: TreeRule = ({ tree, overlays, nowMs }, report) => {
   if (nowMs === null || overlays.rollouts.length + overlays.windows.length === 0) return
   const events = eventsByPool(overlays)
-  for (const demand of poolDemands(tree)) {
+  for (const demand of demandsOn(tree, (pool) => events.has(pool))) {
     const { pool, fallback } = demand
     const own = events.get(pool)
     if (own === undefined || fallback !== undefined) continue

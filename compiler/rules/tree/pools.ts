@@ -14,6 +14,10 @@ import type { RuleSubject, TreeRule } from './tree-rule.ts'
 export const poolReferences: TreeRule = ({ tree }, report) => {
   const namesOf = new Map<string, string[]>()
   for (const entry of tree.of.Service) {
+    const { pool, onAllDown } = entry.object.spec
+    // Most name one pool, which is there.
+    const isUsual = pool !== null && tree.poolNamed.get(pool)?.tenant === entry.tenant
+    if (isUsual && fallbackPoolOf({ onAllDown }) === undefined) continue
     for (const reference of referencesOf(entry)) {
       if (isKnown(tree, entry.tenant, reference.name)) continue
       let names = namesOf.get(entry.tenant)
@@ -74,12 +78,17 @@ export const poolsUsed: TreeRule = ({ tree }, report) => {
   if (tree.faulty.services) return
   const used = new Set<string>()
   for (const { object } of tree.of.Service) {
-    for (const name of namedPoolsOf(object.spec)) used.add(name)
+    const { pool } = object.spec
+    const fallback = fallbackPoolOf(object.spec)
+    if (pool !== null) used.add(pool)
+    if (fallback !== undefined) used.add(fallback)
   }
-  const meant = misspelt(tree, used)
+  let meant: ReadonlySet<string> | undefined
   for (const entry of tree.of.Pool) {
     const { name } = entry.object.metadata
-    if (used.has(name) || meant.has(name)) continue
+    if (used.has(name)) continue
+    meant ??= misspelt(tree, used)
+    if (meant.has(name)) continue
     report('pool-unused', valueIn(entry, 'metadata', 'name'), { args: [name] })
   }
 }

@@ -2,6 +2,7 @@
 import { failureUnits, unitLabel } from '#compiler/redundancy/failure-units.ts'
 import type { FailureUnit } from '#compiler/redundancy/failure-units.ts'
 import {
+  capacityDefault,
   countedOf,
   demandLabel,
   familiesOf,
@@ -53,8 +54,6 @@ export const memberCapacity: TreeRule = ({ tree }, report) => {
     }
   }
 }
-
-const capacityDefault = 100
 
 /** How a way divides clients among members, where that does not depend on the client. */
 type Sharing = (member: Member) => number

@@ -21,10 +21,10 @@ export const serviceRouting: TreeRule = ({ tree, subdivisions }, report) => {
   const byRegion = new Set<Entry<'Pool'>>()
   for (const entry of tree.of.Service) {
     const { spec } = entry.object
-    const pool = spec.pool === null ? undefined : tree.poolNamed.get(spec.pool)
-    if (pool?.tenant !== entry.tenant || pool.object.spec.members.length === 0) continue
     const steps = stepsOf(entry)
     if (steps.length === 0 && spec.answerCount === 1) continue
+    const pool = spec.pool === null ? undefined : tree.poolNamed.get(spec.pool)
+    if (pool?.tenant !== entry.tenant || pool.object.spec.members.length === 0) continue
     if (!tree.faulty.settings) settings ??= settingsFacts(tree.settings)
     const facts = known.get(pool) ?? poolFacts(pool, settings)
     known.set(pool, facts)
@@ -148,13 +148,15 @@ interface Family {
  * of them; a secondary server gets all, and cannot answer them.
  */
 export const serviceSizes: TreeRule = ({ tree }, report) => {
+  const isLarge = ({ object }: Entry<'Pool'>): boolean => object.spec.members.length >= membersMin
+  if (!tree.of.Pool.some(isLarge)) return
   const known = new Map<Entry<'Pool'>, readonly Family[]>()
   for (const entry of tree.of.Service) {
     const { spec } = entry.object
     const { domainKey } = entry.file
     const pool = spec.pool === null ? undefined : tree.poolNamed.get(spec.pool)
     if (domainKey === undefined || pool?.tenant !== entry.tenant) continue
-    if (pool.object.spec.members.length < membersMin) continue
+    if (!isLarge(pool)) continue
     const families = known.get(pool) ?? familiesOf(pool)
     known.set(pool, families)
     for (const { type, count, bytes } of families) {

@@ -5,6 +5,7 @@ import { valueIn } from '#compiler/tree/tree.ts'
 import type { Entry, TreeReport } from '#compiler/tree/tree.ts'
 import { addressFamilies } from '#compiler/values/member-target.ts'
 import { dividesByWeight } from '#routing/choose/way.ts'
+import type { Member } from '#schemas/objects/member.ts'
 import type { RuleSubject, TreeRule } from './tree-rule.ts'
 
 export const weights: TreeRule = (subject, report) => {
@@ -13,6 +14,8 @@ export const weights: TreeRule = (subject, report) => {
 }
 
 function checkWeightless({ tree }: RuleSubject, report: TreeReport): void {
+  const isSuspect = ({ enabled, weight }: Member): boolean => enabled && weight <= 0
+  if (!tree.of.Pool.some(({ object }) => object.spec.members.some(isSuspect))) return
   const seen = new Set<string>()
   for (const { object } of tree.of.Service) {
     const { pool: name } = object.spec
