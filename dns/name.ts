@@ -36,7 +36,7 @@ const escapeShape = /^(?:\d{3}|[\x21-\x2f\x3a-\x7e])/
 export function parseName(text: string): Result<Uint8Array, NameError> {
   if (text === '') return err('empty')
   if (text === '.') return ok(new Uint8Array(1))
-  const wire = new Uint8Array(nameLimits.bytesMax + 1)
+  const wire = parsed
   let labelStart = 0
   let end = 1
   for (let i = 0; i < text.length; i++) {
@@ -67,12 +67,36 @@ export function parseName(text: string): Result<Uint8Array, NameError> {
     end++
   }
   if (end > nameLimits.bytesMax) return err('name-too-long')
+  wire[end - 1] = 0
   return ok(wire.slice(0, end))
 }
+
+/** Where a name is put together; what is returned is a copy. */
+const parsed = new Uint8Array(nameLimits.bytesMax + 1)
 
 /** Prints a wire name that has been checked, with a final dot; unusual octets as `\DDD`. */
 export function formatName(wire: Uint8Array, offset = 0): string {
   if (wire[offset] === 0) return '.'
+  // Put together as octets: of a text that grows by a sign each V8 keeps every part.
+  let end = 0
+  for (let at = offset; wire[at] !== 0;) {
+    const next = at + wire[at]! + 1
+    for (at++; at < next; at++) {
+      const octet = wire[at]!
+      if (octet <= 0x20 || octet >= 0x7f || octet === dot || octet === backslash) {
+        return formatOddName(wire, offset)
+      }
+      printed[end++] = octet
+    }
+    printed[end++] = dot
+  }
+  return printed.toString('latin1', 0, end)
+}
+
+/** No name without an escape is longer when it is printed. */
+const printed = Buffer.alloc(nameLimits.bytesMax)
+
+function formatOddName(wire: Uint8Array, offset: number): string {
   let text = ''
   for (let at = offset; wire[at] !== 0; at += wire[at]! + 1) {
     for (let i = 1; i <= wire[at]!; i++) text += formatOctet(wire[at + i]!)
@@ -89,7 +113,9 @@ function formatOctet(octet: number): string {
 
 /** A copy with A to Z in lower case. */
 export function foldName(wire: Uint8Array): Uint8Array {
-  return wire.map((octet) => foldTable[octet]!)
+  const folded = wire.slice()
+  for (let i = 0; i < folded.length; i++) folded[i] = foldTable[folded[i]!]!
+  return folded
 }
 
 /** Compares octets: for names in one letter case, equal octets are the same name. */

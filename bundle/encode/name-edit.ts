@@ -203,7 +203,7 @@ class Splice {
     const index = this.#texts.length
     const nameOffset = this.#nameBytes
     const blank = { service: -1, rrsets: [], firstRrset: 0 }
-    writeNode(this.#nodeRow, index, wire, { zone, flags, nameOffset, ...blank })
+    writeNode(this.#nodeRow, index, wire, { zone, flags, ...blank }, nameOffset)
     this.#names.set(wire, nameOffset)
     this.#nameBytes += wire.length
     this.#texts.push(name)

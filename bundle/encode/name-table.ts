@@ -10,6 +10,7 @@ import {
   rrsetCountShift,
 } from '#bundle/format/cells.ts'
 import { bundleLimits } from '#bundle/format/limits.ts'
+import { withOneMore } from '#lib/sequence/one-more.ts'
 import { wireOf } from './record-pool.ts'
 
 /** One owner name while the tables are built. */
@@ -117,8 +118,7 @@ export class NameTable {
   /** Adds an rrset to the node of `name`, and says in its flags what that means for answers. */
   addRrset(name: string, zone: number, rrset: NodeRrset): void {
     const node = this.add(name, zone)
-    if (node.rrsets === noRrsets) node.rrsets = [rrset]
-    else (node.rrsets as NodeRrset[]).push(rrset)
+    node.rrsets = withOneMore(node.rrsets, rrset)
     // RFC 4592 sections 4.2 and 4.4: there is no cut and no subtree at the label `*`.
     const isWildcard = name.startsWith('*.')
     const isApex = (node.flags & NodeFlag.Apex) !== 0
@@ -194,7 +194,7 @@ export function layNames(nodes: readonly NameNode[]): LaidNames {
     // One long name may be more than twice what was there.
     if (end > names.length) names = Buffer.concat([names], Math.max(names.length * 2, end))
     names.set(wire, at)
-    writeNode(nodeRow, i, wire, { ...node, nameOffset: at })
+    writeNode(nodeRow, i, wire, node, at)
     at += wire.length
   }
   return {
@@ -210,12 +210,11 @@ export function writeNode(
   nodeRow: Uint32Array,
   index: number,
   wire: Uint8Array,
-  node: Pick<NameNode, 'zone' | 'flags' | 'service' | 'rrsets' | 'firstRrset'> & {
-    nameOffset: number
-  },
+  node: Pick<NameNode, 'zone' | 'flags' | 'service' | 'rrsets' | 'firstRrset'>,
+  nameOffset: number,
 ): void {
   const row = index * NodeCell.Words
-  const { zone, flags, service, rrsets, firstRrset, nameOffset } = node
+  const { zone, flags, service, rrsets, firstRrset } = node
   nodeRow[row + NodeCell.NameOffset] = nameOffset
   nodeRow[row + NodeCell.NameBytesAndFlags] =
     wire.length | (flags << nodeFlagShift) | (rrsets.length << rrsetCountShift)

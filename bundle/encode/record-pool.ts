@@ -1,30 +1,70 @@
 // A pool of octets in which equal data is stored once, and names in their wire form.
-import { foldName, isAtOrBelow, parseName } from '#dns/name.ts'
+import { randomInt } from 'node:crypto'
+import { foldTable, parseName } from '#dns/name.ts'
 import { assert } from '#lib/assert.ts'
 
-/** Octets that grow, with each distinct run kept once. */
+/** Of an entry in the table: `End` is one more than where it ends, and 0 in a free slot. */
+const Slot = { Words: 4, End: 0, Hash: 1, Length: 2, Kind: 3 } as const
+
+/** Names that are made to meet under one seed part under another. */
+const seed = randomInt(2 ** 32)
+
+function hashOf(entry: Uint8Array, kind: number, length: number): number {
+  let hash = seed ^ kind
+  for (let i = 0; i < length; i++) {
+    hash = Math.imul(hash ^ entry[i]!, 0x9e3779b1 | 0)
+    hash ^= hash >>> 15
+  }
+  return hash >>> 0
+}
+
+/**
+ * Octets that grow, with each distinct run kept once. Its table holds numbers: a million texts as
+ * keys of a map would take 100 MB.
+ */
 export class RecordPool {
-  readonly #offsets = new Map<string, number>()
-  #octets = Buffer.alloc(4096)
+  #octets = new Uint8Array(4096)
   #length = 0
+  #slots: Uint32Array<ArrayBuffer> = new Uint32Array(1024 * Slot.Words)
+  #entries = 0
 
   /**
    * @param kind entries of two kinds never share octets
-   * @returns the offset of `entry` in the pool
+   * @param length as many of the octets of `entry` count
+   * @returns the offset of them in the pool
    */
-  add(entry: Buffer, kind = ''): number {
-    const key = kind + entry.toString('latin1')
-    const known = this.#offsets.get(key)
-    if (known !== undefined) return known
-    if (this.#length + entry.length > this.#octets.length) {
-      const larger = Buffer.alloc(Math.max(this.#octets.length * 2, this.#length + entry.length))
-      this.#octets.copy(larger, 0, 0, this.#length)
+  add(entry: Uint8Array, kind = 0, length = entry.length): number {
+    const hash = hashOf(entry, kind, length)
+    const slots = this.#slots
+    let slot = slotAfter(slots, hash)
+    for (; slots[slot + Slot.End] !== 0; slot = slotAfter(slots, slot / Slot.Words + 1)) {
+      if (slots[slot + Slot.Hash] !== hash || slots[slot + Slot.Kind] !== kind) continue
+      const start = slots[slot + Slot.End]! - 1 - length
+      if (slots[slot + Slot.Length] === length && this.#isAt(start, entry, length)) return start
+    }
+    const offset = this.#append(entry, length)
+    slots[slot + Slot.End] = this.#length + 1
+    slots[slot + Slot.Hash] = hash
+    slots[slot + Slot.Length] = length
+    slots[slot + Slot.Kind] = kind
+    if (++this.#entries * 2 * Slot.Words > slots.length) this.#slots = twiceAsMany(slots)
+    return offset
+  }
+
+  #isAt(start: number, entry: Uint8Array, length: number): boolean {
+    for (let i = 0; i < length; i++) if (this.#octets[start + i] !== entry[i]) return false
+    return true
+  }
+
+  #append(entry: Uint8Array, length: number): number {
+    const offset = this.#length
+    this.#length += length
+    if (this.#length > this.#octets.length) {
+      const larger = new Uint8Array(Math.max(this.#octets.length * 2, this.#length))
+      larger.set(this.#octets)
       this.#octets = larger
     }
-    const offset = this.#length
-    entry.copy(this.#octets, offset)
-    this.#length += entry.length
-    this.#offsets.set(key, offset)
+    for (let i = 0; i < length; i++) this.#octets[offset + i] = entry[i]!
     return offset
   }
 
@@ -33,9 +73,34 @@ export class RecordPool {
   }
 }
 
-/** Whether `name` can be cut at `zone`, in any letter case. Nothing is cut at the root. */
+/** The slot with this number; the last one is followed by the first. */
+function slotAfter(slots: Uint32Array, count: number): number {
+  return (count & (slots.length / Slot.Words - 1)) * Slot.Words
+}
+
+function twiceAsMany(before: Uint32Array): Uint32Array<ArrayBuffer> {
+  const slots = new Uint32Array(before.length * 2)
+  for (let at = 0; at < before.length; at += Slot.Words) {
+    if (before[at + Slot.End] === 0) continue
+    let slot = slotAfter(slots, before[at + Slot.Hash]!)
+    while (slots[slot + Slot.End] !== 0) slot = slotAfter(slots, slot / Slot.Words + 1)
+    for (let i = 0; i < Slot.Words; i++) slots[slot + i] = before[at + i]!
+  }
+  return slots
+}
+
+/**
+ * Whether `name` can be cut at `zone`, in any letter case. Nothing is cut at the root.
+ *
+ * @param zone in lower case
+ */
 export function isInZone(name: Uint8Array, zone: Uint8Array): boolean {
-  return zone.length > 1 && isAtOrBelow(foldName(name), foldName(zone))
+  if (zone.length === 1) return false
+  let at = 0
+  while (name.length - at > zone.length) at += name[at]! + 1
+  if (name.length - at !== zone.length) return false
+  for (let i = 0; i < zone.length; i++) if (foldTable[name[at + i]!] !== zone[i]) return false
+  return true
 }
 
 /** For names that the compiler has already checked. */

@@ -29,9 +29,8 @@ export class ResponseColumns {
       const wire = wireOf(trigger)
       const targetWire = action === 'cname' ? wireOf(target) : undefined
       const at = i * ResponseCell.Words
-      this.#rows[at + ResponseCell.Trigger] = names.add(Buffer.from(wire))
-      this.#rows[at + ResponseCell.Target] =
-        targetWire === undefined ? 0 : names.add(Buffer.from(targetWire))
+      this.#rows[at + ResponseCell.Trigger] = names.add(wire)
+      this.#rows[at + ResponseCell.Target] = targetWire === undefined ? 0 : names.add(targetWire)
       this.#rows[at + ResponseCell.Bits] =
         wire.length |
         ((targetWire?.length ?? 0) << ResponseBits.TargetShift) |

@@ -4,7 +4,8 @@ import { RrType } from '#dns/rrtype.ts'
 import { assert } from '#lib/assert.ts'
 import { NodeFlag } from '#bundle/format/cells.ts'
 import type { SoaModel } from '#bundle/format/model.ts'
-import { formBits, glueBit, rdataForms, RrsetCell, storedName } from '#bundle/format/rrsets.ts'
+import { formBits, glueBit, rdataForms, rdataLayout, RrsetCell } from '#bundle/format/rrsets.ts'
+import type { RdataForm } from '#bundle/format/rrsets.ts'
 import type { NameNode, NodeRrset } from './name-table.ts'
 import { isInZone, RecordPool, wireOf } from './record-pool.ts'
 
@@ -20,25 +21,26 @@ export function rrsetColumns(nodes: readonly NameNode[], find: FindNode) {
   const targets = new Targets(find)
   const rows = new RecordPool()
   const data = new RecordPool()
+  const run = new Octets()
+  const records = new Octets()
   for (const node of nodes) {
     if (node.rrsets.length === 0) continue
     const sorted = node.rrsets.toSorted((a, b) => a.type - b.type)
-    const run = Buffer.alloc(sorted.length * rowBytes)
+    run.clear()
     const isCut = (node.flags & NodeFlag.Cut) !== 0
     const glueOwner = isCut ? wireOf(node.name) : undefined
     for (const [i, rrset] of sorted.entries()) {
       const { type, ttlSeconds, rdata, apex } = rrset
       assert(sorted[i + 1]?.type !== type, `${node.name} has one rrset of type ${type}`)
       assert(rdata.length > 0, `the rrset of type ${type} at ${node.name} has records`)
-      const records = rdata.map((one) => storedRecord(type, one, apex, targets, glueOwner))
+      records.clear()
+      for (const one of rdata) writeRecord(records, type, one, { apex, targets, glueOwner })
       // Rows that share octets are read in one form.
-      const form = `${formBits[type]} ${rdata.length}`
-      const offset = data.add(Buffer.concat(records), form)
-      for (const [cell, value] of [type, ttlSeconds, offset, rdata.length].entries()) {
-        run.writeUInt32LE(value, i * rowBytes + cell * 4)
-      }
+      const form = (formBits[type]! << 16) | rdata.length
+      const offset = data.add(records.octets, form, records.length)
+      for (const value of [type, ttlSeconds, offset, rdata.length]) run.littleEndian(value)
     }
-    node.firstRrset = rows.add(run) / rowBytes
+    node.firstRrset = rows.add(run.octets, 0, run.length) / rowBytes
   }
   const { buffer, byteOffset, byteLength } = rows.bytes()
   return {
@@ -74,32 +76,77 @@ class Targets {
 
 const isAddress = ({ type }: NodeRrset): boolean => type === RrType.A || type === RrType.AAAA
 
-/** @param glueOwner the owner, where the rrset is of a cut */
-function storedRecord(
-  type: number,
-  rdata: Uint8Array,
-  apex: Uint8Array,
-  targets: Targets,
-  glueOwner: Uint8Array | undefined,
-): Buffer {
-  const form = rdataForms[type]
-  if (form === undefined) return withLength([rdata])
-  const parts: Uint8Array[] = [rdata.subarray(0, form.before)]
-  let at = form.before
-  for (let i = 0; i < form.names; i++) {
-    const end = endOfName(rdata, at)
-    const name = rdata.subarray(at, end)
-    if (i === form.names - 1 && form.hasTarget) {
-      const number = targets.numberOf(name)
-      const isGlue = number > 0 && glueOwner !== undefined && isInZone(name, glueOwner)
-      parts.unshift(u32(isGlue ? number + glueBit : number))
+interface RecordContext {
+  readonly apex: Uint8Array
+  readonly targets: Targets
+  /** The owner, where the rrset is of a cut. */
+  readonly glueOwner: Uint8Array | undefined
+}
+
+/** Octets that are written one after the other, in the same memory for each entry. */
+class Octets {
+  octets = new Uint8Array(4096)
+  length = 0
+
+  clear(): void {
+    this.length = 0
+  }
+
+  add(octet: number): void {
+    if (this.length === this.octets.length) {
+      const larger = new Uint8Array(this.length * 2)
+      larger.set(this.octets)
+      this.octets = larger
     }
-    parts.push(form.isCompressed ? cutName(name, apex) : cutName(name, undefined))
+    this.octets[this.length++] = octet
+  }
+
+  part(octets: Uint8Array, from: number, end: number): void {
+    for (let i = from; i < end; i++) this.add(octets[i]!)
+  }
+
+  littleEndian(value: number): void {
+    for (let shift = 0; shift < 32; shift += 8) this.add((value >>> shift) & 255)
+  }
+}
+
+function writeRecord(out: Octets, type: number, rdata: Uint8Array, context: RecordContext): void {
+  const start = out.length
+  for (let i = 0; i < rdataLayout.lengthBytes; i++) out.add(0)
+  const form = rdataForms[type]
+  if (form === undefined) out.part(rdata, 0, rdata.length)
+  else writeForm(out, form, rdata, context)
+  const length = out.length - start - rdataLayout.lengthBytes
+  assert(length <= 0xffff, 'the rdata of a record has a length of 16 bits')
+  out.octets[start] = length >>> 8
+  out.octets[start + 1] = length & 255
+}
+
+function writeForm(
+  out: Octets,
+  form: RdataForm,
+  rdata: Uint8Array,
+  { apex, targets, glueOwner }: RecordContext,
+): void {
+  const { before, names, after, isCompressed, hasTarget } = form
+  if (hasTarget) {
+    let last = before
+    for (let i = 1; i < names; i++) last = endOfName(rdata, last)
+    const name = rdata.subarray(last, endOfName(rdata, last))
+    const number = targets.numberOf(name)
+    const isGlue = number > 0 && glueOwner !== undefined && isInZone(name, glueOwner)
+    const target = isGlue ? number + glueBit : number
+    for (let shift = 24; shift >= 0; shift -= 8) out.add((target >>> shift) & 255)
+  }
+  out.part(rdata, 0, before)
+  let at = before
+  for (let i = 0; i < names; i++) {
+    const end = endOfName(rdata, at)
+    writeCut(out, rdata.subarray(at, end), isCompressed ? apex : undefined)
     at = end
   }
-  assert(at + form.after === rdata.length, `rdata of type ${type} has the form of its type`)
-  parts.push(rdata.subarray(at))
-  return withLength(parts)
+  assert(at + after === rdata.length, 'rdata has the form of its type')
+  out.part(rdata, at, rdata.length)
 }
 
 function endOfName(octets: Uint8Array, start: number): number {
@@ -113,19 +160,13 @@ function endOfName(octets: Uint8Array, start: number): number {
 }
 
 /** Cuts `name` at `apex` when it is at or below it. The case of the labels is kept. */
-function cutName(name: Uint8Array, apex: Uint8Array | undefined): Buffer {
+function writeCut(out: Octets, name: Uint8Array, apex: Uint8Array | undefined): void {
   const isBelow = apex !== undefined && isInZone(name, apex)
-  const labels = name.subarray(0, name.length - (isBelow ? apex.length : 1))
-  const head = Buffer.alloc(storedName.labels)
-  head[storedName.prefixBytes] = labels.length
-  head[storedName.endsAtApex] = isBelow ? 1 : 0
-  return Buffer.concat([head, labels])
-}
-
-function withLength(parts: readonly Uint8Array[]): Buffer {
-  const length = Buffer.alloc(2)
-  length.writeUInt16BE(parts.reduce((sum, part) => sum + part.length, 0))
-  return Buffer.concat([length, ...parts])
+  const labelBytes = name.length - (isBelow ? apex.length : 1)
+  // As `storedName` says.
+  out.add(labelBytes)
+  out.add(isBelow ? 1 : 0)
+  out.part(name, 0, labelBytes)
 }
 
 function u32(value: number): Buffer {

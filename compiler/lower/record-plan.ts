@@ -1,5 +1,6 @@
 // Indexes the static records of a tree by name, with its zone cuts and aliases.
 import { RrType } from '#dns/rrtype.ts'
+import { withOneMore } from '#lib/sequence/one-more.ts'
 import { aliasCode } from '#compiler/values/record-sets.ts'
 import { enclosingNames, isInside } from '#dns/enclosing-names.ts'
 import { readRecords, recordPlace } from '#compiler/values/record-sets.ts'
@@ -86,18 +87,22 @@ function planRecords(
         )
     for (const rrset of writable) rrsets.push(rrset)
   }
-  const at = new Map<string, PlannedRrset[]>()
-  const aliases = rrsets.filter(({ model }) => aliasTypes.includes(model.type))
-  const addressAliases = rrsets.filter(({ model }) => model.type === aliasCode)
-  const pointers = rrsets.filter(({ model }) => pointerTypes.includes(model.type))
-  const bindings = rrsets.filter(({ model }) => bindingTypes.includes(model.type))
+  const at = new Map<string, readonly PlannedRrset[]>()
+  const aliases: PlannedRrset[] = []
+  const addressAliases: PlannedRrset[] = []
+  const pointers: PlannedRrset[] = []
+  const bindings: PlannedRrset[] = []
   const cuts = new Map<string, PlannedRrset>()
   const dnames = new Map<string, PlannedRrset>()
   for (const rrset of rrsets) {
     const { name, type } = rrset.model
     const others = at.get(name)
-    if (others === undefined) at.set(name, [rrset])
-    else others.push(rrset)
+    const all = others === undefined ? [rrset] : withOneMore(others, rrset)
+    if (all !== others) at.set(name, all)
+    if (aliasTypes.includes(type)) aliases.push(rrset)
+    else if (type === aliasCode) addressAliases.push(rrset)
+    else if (pointerTypes.includes(type)) pointers.push(rrset)
+    else if (bindingTypes.includes(type)) bindings.push(rrset)
     const isCut = type === RrType.NS && !zoneAt.has(name)
     const special = isCut ? cuts : type === RrType.DNAME ? dnames : undefined
     if (special !== undefined && !special.has(name)) special.set(name, rrset)

@@ -1,6 +1,6 @@
 // Reads the records of one file: names and rdata in wire form, and each fault at its place.
 import { parseAddress } from '#dns/address.ts'
-import { foldName, formatName, parseName } from '#dns/name.ts'
+import { foldName, formatName, isAtOrBelow, parseName } from '#dns/name.ts'
 import { readName } from '#dns/rdata-text/name-text.ts'
 import { nameField } from '#dns/rdata-text/field.ts'
 import { rdataType } from '#dns/rdata-text/rdata-type.ts'
@@ -88,10 +88,16 @@ export function readRecords(spec: RecordsSpec, report?: Report): ReadRecords {
   const { key: zone, fault } = checkName(spec.zone, false)
   if (fault !== undefined) say(fault.code, valueAt('spec', 'zone'), fault)
   const origin = zone === undefined ? undefined : parseName(zone)
-  if (origin?.ok === true) {
+  if (zone !== undefined && origin?.ok === true) {
+    let last: RecordSet | undefined
     for (const [index, set] of spec.records.entries()) {
-      const rrset = readRrset({ set, index, origin: origin.value, spec, report: say })
+      const faultsBefore = faults.length
+      const ownerOfLast = set.name === last?.name ? rrsets.at(-1)?.name : undefined
+      const reading = { set, index, zone, origin: origin.value, spec, report: say }
+      const rrset = readRrset(reading, ownerOfLast)
       if (rrset !== undefined) rrsets.push(rrset)
+      // What is said of a name is said of each of its sets.
+      last = faults.length === faultsBefore ? set : undefined
     }
   }
   const isWhole = rrsets.length === spec.records.length
@@ -103,15 +109,17 @@ export function readRecords(spec: RecordsSpec, report?: Report): ReadRecords {
 interface Reading {
   readonly set: RecordSet
   readonly index: number
+  readonly zone: string
   /** Wire form of the zone's name. */
   readonly origin: Uint8Array
   readonly spec: RecordsSpec
   readonly report: Report
 }
 
-function readRrset(reading: Reading): ReadRrset | undefined {
+/** @param ownerOfLast of the set before, where it has the same name */
+function readRrset(reading: Reading, ownerOfLast: string | undefined): ReadRrset | undefined {
   const { set, index, spec, report } = reading
-  const name = ownerOf(reading)
+  const name = ownerOfLast ?? ownerOf(reading)
   const type = recordTypeNamed(set.type)
   if (type === undefined) reportType(set, index, report)
   if (name === undefined || type === undefined) return undefined
@@ -129,23 +137,23 @@ function columnIn(place: Place, column: number): Place {
   return { ...place, character: column - 1 }
 }
 
-function ownerOf({ set, index, origin, report }: Reading): string | undefined {
+function ownerOf({ set, index, zone, origin, report }: Reading): string | undefined {
   const { name: text } = set
-  const place = recordPlace(index, 'name')
+  const place = (): Place => recordPlace(index, 'name')
   const read = readOwner(text, origin)
   if ('expected' in read) {
-    report('record-name-invalid', columnIn(place, read.column), { args: [text, read.expected] })
+    report('record-name-invalid', columnIn(place(), read.column), { args: [text, read.expected] })
     return undefined
   }
-  const zone = formatName(origin)
-  const name = formatName(foldName(read.wire))
-  if (!endsIn(foldName(read.wire), origin)) {
-    report('record-outside-zone', place, { args: [text, zone] })
+  const wire = foldName(read.wire)
+  if (!isAtOrBelow(wire, origin)) {
+    report('record-outside-zone', place(), { args: [text, zone] })
     return undefined
   }
+  const name = formatName(wire)
   // Written for the whole name by people who forgot its dot.
   if (isDoubled(zone, text)) {
-    report('record-name-doubled', place, { args: [name, `${text}.`], suggestion: `${text}.` })
+    report('record-name-doubled', place(), { args: [name, `${text}.`], suggestion: `${text}.` })
   }
   return name
 }
@@ -154,13 +162,6 @@ function readOwner(text: string, origin: Uint8Array): { readonly wire: Uint8Arra
   const values = new ValueReader({ tokens: [], endColumn: 1 }, origin)
   const wire = readName(values, { text, isQuoted: false, column: 1 }, 'a name')
   return wire === undefined ? values.fault! : { wire }
-}
-
-/** @param origin both in lower case, on the wire */
-function endsIn(name: Uint8Array, origin: Uint8Array): boolean {
-  let at = 0
-  while (name.length - at > origin.length) at += name[at]! + 1
-  return name.length - at === origin.length && origin.every((octet, i) => octet === name[at + i])
 }
 
 /** Which set a record belongs to. What is no name or type, which rules tell, stands for itself. */
@@ -194,6 +195,7 @@ export function nameInZone(zone: string, name: string): string {
 
 /** A name that has its zone twice, because its final dot was forgotten. */
 export function isDoubled(zone: string, text: string): boolean {
+  if (text.length + 1 < zone.length) return false
   return !text.endsWith('.') && `.${text.toLowerCase()}.`.endsWith(`.${zone}`)
 }
 
@@ -219,13 +221,17 @@ const onlyFirst: readonly number[] = Object.freeze([0])
 
 interface ReadValue {
   readonly rdata: Uint8Array
-  readonly canonical: Buffer
   readonly i: number
 }
 
 function readValues(reading: Reading, type: RdataType): Pick<ReadRrset, 'rdata' | 'from'> {
   const { set, index, report } = reading
-  const sorted = rightValues(reading, type)
+  const right = rightValues(reading, type)
+  if (right.length === 1 && right[0]!.i === 0) return { rdata: [right[0]!.rdata], from: onlyFirst }
+  const sorted = right.map((value) => {
+    const canonical = canonicalRdata(type, value.rdata)
+    return { ...value, canonical: bufferOf(canonical) }
+  })
   sorted.sort((a, b) => Buffer.compare(a.canonical, b.canonical) || a.i - b.i)
   const unlike = sorted.filter(({ canonical, i }, at) => {
     const twin = sorted[at - 1]
@@ -242,17 +248,14 @@ function readValues(reading: Reading, type: RdataType): Pick<ReadRrset, 'rdata' 
 function rightValues({ set, index, origin, report }: Reading, type: RdataType): ReadValue[] {
   const right: ReadValue[] = []
   for (const [i, text] of set.values.entries()) {
-    const place = recordPlace(index, 'values', i)
     const read = parseRdata(type, text, origin)
     if (!read.ok) {
       const { column, expected } = read.error
       const args = [type.name, String(column), expected, rdataExample(type)]
-      report('record-value-invalid', columnIn(place, column), { args })
-      continue
+      report('record-value-invalid', columnIn(recordPlace(index, 'values', i), column), { args })
+    } else if (!textTypes.includes(type.code) || isQuoted(text, index, i, report)) {
+      right.push({ rdata: read.value, i })
     }
-    const isRight = !textTypes.includes(type.code) || isQuoted(text, place, report)
-    if (!isRight) continue
-    right.push({ rdata: read.value, canonical: bufferOf(canonicalRdata(type, read.value)), i })
   }
   return right
 }
@@ -261,11 +264,13 @@ function bufferOf(octets: Uint8Array): Buffer {
   return Buffer.from(octets.buffer, octets.byteOffset, octets.byteLength)
 }
 
-function isQuoted(text: string, place: Place, report: Report): boolean {
+function isQuoted(text: string, index: number, i: number, report: Report): boolean {
+  if (!text.includes(' ') && !/\s/.test(text)) return true
   const read = tokensOf(text)
   if (!read.ok || read.value.tokens.length < 2) return true
   if (read.value.tokens.every(({ isQuoted: quoted }) => quoted)) return true
   const whole = `'"${text.replaceAll(/\\?"/g, '').replaceAll("'", "''")}"'`
+  const place = recordPlace(index, 'values', i)
   report('record-text-unquoted', place, { args: [String(read.value.tokens.length), whole] })
   return false
 }

@@ -10,6 +10,7 @@ import {
   recordPlace,
 } from '#compiler/values/record-sets.ts'
 import type { ReadRrset } from '#compiler/values/record-sets.ts'
+import type { Place } from '#diagnostics/diagnostic.ts'
 import type { Report } from '#diagnostics/finding.ts'
 import { RrType } from '#dns/rrtype.ts'
 import type { RecordsSpec } from '#schemas/objects/records.ts'
@@ -48,22 +49,23 @@ function checkMade(
   report: Report,
 ): void {
   const isApex = name === zone
-  const place = recordPlace(index, 'type')
+  const place = (): Place => recordPlace(index, 'type')
   if (type.code === RrType.SOA) {
-    report('record-of-settings', place, { args: ['SOA', zone ?? name, 'soa'] })
+    report('record-of-settings', place(), { args: ['SOA', zone ?? name, 'soa'] })
   } else if (isApex && type.code === RrType.NS) {
-    report('record-of-settings', place, { args: ['NS', name, 'nameservers'] })
+    report('record-of-settings', place(), { args: ['NS', name, 'nameservers'] })
   } else if (isApex && type.code === RrType.CNAME) {
-    report('cname-at-apex', place, { args: [name] })
+    report('cname-at-apex', place(), { args: [name] })
   } else if (signingTypes.includes(type.code)) {
-    report('record-of-signer', place, { args: [records[index]!.type.toUpperCase()] })
+    report('record-of-signer', place(), { args: [records[index]!.type.toUpperCase()] })
   }
 }
 
+const oddWildcards: readonly number[] = [RrType.NS, RrType.DNAME, RrType.DS]
+
 /** RFC 4592 sections 4.2, 4.4 and 4.6: nobody agrees on what these would mean. */
 function checkWildcard({ index, name, type }: ReadRrset, report: Report): void {
-  const isOdd = [RrType.NS, RrType.DNAME, RrType.DS].some((code) => code === type.code)
-  if (!isOdd || !name.startsWith('*.')) return
+  if (!name.startsWith('*.') || !oddWildcards.includes(type.code)) return
   report('record-wildcard-type', recordPlace(index, 'type'), { args: [name, type.name] })
 }
 
@@ -85,15 +87,14 @@ export const recordHosts: ObjectRule<'Records'> = ({ spec }, report) => {
 export const recordSize: ObjectRule<'Records'> = ({ spec }, report) => {
   for (const rrset of readRecords(spec).rrsets) {
     const { index, name, type, rdata } = rrset
-    const place = recordPlace(index, 'values')
     const bytes = bytesOf(rrset)
     if (bytes > rrsetBytesMax) {
       const args = [type.name, name, String(bytes), String(rrsetBytesMax)]
-      report('rrset-too-large', place, { args })
+      report('rrset-too-large', recordPlace(index, 'values'), { args })
     }
     if (type.code !== RrType.NS || rdata.length <= serversMax) continue
     const args = [String(rdata.length), 'name servers of one name', String(serversMax)]
-    report('record-too-many', place, { args })
+    report('record-too-many', recordPlace(index, 'values'), { args })
   }
 }
 

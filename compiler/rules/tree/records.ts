@@ -51,8 +51,14 @@ function checkDomains(
 
 /** The NS and DS records of a zone of ours are not of its own file: the settings, its parent. */
 function checkClosest(plan: RecordPlan, report: TreeReport): void {
+  const outer = new Set<number>()
+  for (const zone of plan.zoneAt.keys()) {
+    for (const name of enclosingNames(zone)) outer.add(plan.zoneAt.get(name) ?? -1)
+  }
+  if (plan.zoneAt.has('.')) outer.add(plan.zoneAt.get('.')!)
   for (const rrset of plan.rrsets) {
     const { name, zone, type } = rrset.model
+    if (!outer.has(zone)) continue
     const closest = zoneOfName(plan, name)
     if (closest === undefined || closest === zone) continue
     const inner = plan.zones[closest]!.name
