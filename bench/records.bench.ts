@@ -1,5 +1,9 @@
-// Static records: CPU per query beside NSD at the same instant, and the start of a zone of a
-// million of them beside NSD and Knot: its time and memory.
+// Static records: CPU per query beside NSD at the same instant, what importing and checking up to a
+// million of them costs, and the start of such a zone beside NSD and Knot.
+import { spawnSync } from 'node:child_process'
+import { mkdirSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { assert } from '#lib/assert.ts'
 import { load } from './answer.bench.ts'
 import { fixed, mib } from './report.ts'
 import type { BenchContext, Figure, Report, Table } from './report.ts'
@@ -13,6 +17,7 @@ import {
   writeQuestions,
 } from './data/static-zone.ts'
 import { cells, duel, figureOf, loadCore, sampleColumns, serverCore } from './servers/duel.ts'
+import { commandFlags } from './servers/program.ts'
 import { isServerInstalled, peers, startGslbd, startPeer } from './servers/servers.ts'
 import type { RunningServer } from './servers/servers.ts'
 import { range } from './support/statistics.ts'
@@ -22,10 +27,65 @@ const clients = 8
 
 export async function runRecords(context: BenchContext): Promise<Report> {
   const names = context.isQuick ? 25_000 : 250_000
+  const growth = runGrowth(context)
   const starts = await runStarts(context, names)
-  if (!isServerInstalled('nsd')) return { tables: [starts], figures: {} }
+  const tables = [growth.table, starts]
+  if (!isServerInstalled('nsd')) return { tables, figures: growth.figures }
   const { table, figures } = await runPairs(context)
-  return { tables: [table, starts], figures }
+  return { tables: [table, ...tables], figures: { ...growth.figures, ...figures } }
+}
+
+/** Names of the zone whose cost has a budget; it has four records for each. */
+const budgetNames = 2_500
+
+function runGrowth({ isQuick, directory, say }: BenchContext) {
+  const rows: string[][] = []
+  const figures: Record<string, Figure> = {}
+  for (const names of isQuick ? [budgetNames] : [250, budgetNames, 25_000, 250_000]) {
+    const records = names * recordsPerName
+    const home = join(directory, `growth-${names}`)
+    mkdirSync(home)
+    const file = join(home, 'zone')
+    writeFileSync(file, staticZoneText(names))
+    const configuration = join(home, 'configuration')
+    const commands = { import: ['zone', file, '-o', configuration], check: [configuration] }
+    for (const [command, args] of Object.entries(commands)) {
+      say(`${records} records: ${command}`)
+      const { cpuMs, peakBytes } = costOf([command, ...args])
+      const each = fixed((cpuMs * 1_000) / records, 1)
+      rows.push([command, String(records), fixed(cpuMs, 0), each, mib(peakBytes)])
+      if (names !== budgetNames) continue
+      figures[`records.${command}.${records}`] = { value: cpuMs, unit: 'ms', n: 1 }
+    }
+  }
+  const table: Table = {
+    title: 'A zone file becomes configuration, and the configuration is checked',
+    columns: ['command', 'records', 'CPU ms', 'CPU µs per record', 'peak MiB'],
+    rows,
+    notes: ['user and system time of all threads, from the start of the program to its end'],
+  }
+  return { table, figures }
+}
+
+const tellCost =
+  "process.on('exit', () => process.stderr.write(`\\n${JSON.stringify(process.resourceUsage())}`))"
+
+function costOf(args: readonly string[]): { readonly cpuMs: number; readonly peakBytes: number } {
+  const first = ['--import', `data:text/javascript,${encodeURIComponent(tellCost)}`]
+  const main = join(import.meta.dirname, '../cli/main.ts')
+  const { stderr, status } = spawnSync(
+    process.execPath,
+    [...commandFlags, ...first, main, ...args],
+    {
+      encoding: 'utf8',
+    },
+  )
+  assert(status === 0, `gslbd ${args.join(' ')} ends well: ${stderr}`)
+  const told = JSON.parse(stderr.trimEnd().split('\n').at(-1)!) as NodeJS.ResourceUsage
+  return {
+    cpuMs: (told.userCPUTime + told.systemCPUTime) / 1_000,
+    peakBytes: told.maxRSS * 1_024,
+  }
 }
 
 type Static = 'gslbd' | 'nsd' | 'knot'

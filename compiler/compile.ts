@@ -47,6 +47,8 @@ export interface CompileOptions {
   readonly commit: string
   /** Unix epoch, for the warnings about what is past; left out, there are none. */
   readonly nowMs?: number
+  /** Ends before a bundle is made, and is no success then. */
+  readonly isOnlyChecked?: boolean
 }
 
 /** On success the diagnostics are warnings and notes. */
@@ -126,7 +128,7 @@ export function createCompiler(parts: Partial<CompilerParts> = {}): Compiler {
   return {
     has: (blobId) => read.has(blobId),
     learn: (file) => read.learn(file),
-    compile: (files, { commit, nowMs }) => {
+    compile: (files, { commit, nowMs, isOnlyChecked = false }) => {
       read.begin()
       const work: Work = {
         files,
@@ -145,7 +147,7 @@ export function createCompiler(parts: Partial<CompilerParts> = {}): Compiler {
         loaded,
         findings: new Findings(),
       }
-      for (const stage of stages) {
+      for (const stage of isOnlyChecked ? checkingStages : stages) {
         tell?.(`compiling: ${stage.does}`)
         stage.run(work)
         // Reading and checking go on to the end, so that one run shows every error.
@@ -155,7 +157,7 @@ export function createCompiler(parts: Partial<CompilerParts> = {}): Compiler {
       before = work.placed ?? []
       loaded = work.loaded
       const report = work.findings.report(listsRemarks)
-      if (work.findings.errorCount > 0) return { ok: false, ...report }
+      if (work.findings.errorCount > 0 || isOnlyChecked) return { ok: false, ...report }
       assert(work.model !== undefined, 'a compilation without errors has a model')
       assert(work.bundle !== undefined, 'a compilation without errors has a bundle')
       const { tree, zones, records, responses, model, bundle, placed } = work
@@ -229,6 +231,11 @@ const stages: readonly Stage[] = Object.freeze([
   { does: 'asking policy tests', stopsOnError: true, run: askTests },
   { does: 'looking at what is used', stopsOnError: true, run: tellObserved },
 ])
+
+const checkingStages = stages.slice(
+  0,
+  stages.findIndex(({ run }) => run === lowerTree),
+)
 
 function readFiles(work: Work): void {
   const placed: PlacedFile[] = []

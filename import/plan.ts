@@ -17,8 +17,10 @@ import { rulesFiles } from './rules-yaml.ts'
 import { zoneSettingsOf } from './zone-settings.ts'
 import { hash } from 'node:crypto'
 import { createCompiler } from '#compiler/compile.ts'
-import type { CompilerParts } from '#compiler/compile.ts'
+import type { Compiler, CompilerParts } from '#compiler/compile.ts'
 import { helpOf, messageOf } from '#diagnostics/diagnostics.ts'
+import { readPrinted } from '#compiler/read/read-file.ts'
+import { fileBytesMax } from '#compiler/read/source.ts'
 import type { SourceFile } from '#compiler/read/source.ts'
 import { lenientPolicy } from '#settings/check-policy.ts'
 
@@ -53,19 +55,23 @@ export function planImport(
   const zone = formatName(origin)
   const stem = zone === '.' ? 'root' : zone.slice(0, -1)
   let before = 0
-  const records = recordsFiles(stem, origin, sets).map(({ number, text, sets: count }) => ({
-    path: `tenants/${tenant}/records/${fileStem(number === 1 ? stem : `${stem}-${number}`)}.yaml`,
-    text,
-    holds: count === 1 ? '1 record set' : `${count} record sets`,
-    places: sets.slice(before, (before += count)).map(({ place }) => place),
-  }))
-  const objects = imported.objects.map(({ kind, name, spec }) => ({
-    path: kinds[kind].path.replace('<tenant>', tenant).replace('<name>', fileStem(name)),
-    text: printYaml({ apiVersion, kind, metadata: { name }, spec }),
-    holds: kind === 'Pool' ? 'a pool' : `a service: ${spec['domain'] as string}`,
-  }))
-  const checked = [...records, ...objects.map((file) => ({ ...file, places: [] }))]
-  const faults = faultsOfPlan(settings, checked, tell)
+  const check = new PlanCheck(settings, tell)
+  const records = recordsFiles(stem, origin, sets).map(({ number, text, value, sets: count }) => {
+    const name = fileStem(number === 1 ? stem : `${stem}-${number}`)
+    const path = `tenants/${tenant}/records/${name}.yaml`
+    const first = before
+    before += count
+    check.add(path, text, { value, placeOf: (index) => sets[first + index]?.place })
+    return { path, text, holds: count === 1 ? '1 record set' : `${count} record sets` }
+  })
+  const objects = imported.objects.map(({ kind, name, spec }) => {
+    const path = kinds[kind].path.replace('<tenant>', tenant).replace('<name>', fileStem(name))
+    const text = printYaml({ apiVersion, kind, metadata: { name }, spec })
+    check.add(path, text)
+    const holds = kind === 'Pool' ? 'a pool' : `a service: ${spec['domain'] as string}`
+    return { path, text, holds }
+  })
+  const faults = check.faults()
   if (faults.length > 0) return err(faults)
   return ok({
     zone,
@@ -139,46 +145,55 @@ function nameOf(zone: JsonValue): string {
   return typeof name === 'string' ? `${name.toLowerCase().replace(/\.$/, '')}.` : ''
 }
 
-interface CheckedFile {
-  readonly path: string
-  readonly text: string
-  /** Where each record set of the file was written. */
-  readonly places: readonly ZonePlace[]
+/** What a file of records was printed from. */
+interface Printed {
+  readonly value: JsonObject
+  /** Where a record set of the file was written. */
+  readonly placeOf: (index: number) => ZonePlace | undefined
 }
 
 /**
  * What `gslbd check` would refuse of a configuration that has this zone alone, at its place in the
  * source.
- *
- * @param zone item of `spec.zones`
  */
-function faultsOfPlan(
-  zone: JsonObject,
-  files: readonly CheckedFile[],
-  tell: CompilerParts['tell'],
-): ZoneFault[] {
-  const kind = { apiVersion, kind: 'Settings', metadata: { name: 'settings' } }
-  // A zone without NS records is told; the settings that it goes to may have servers for all zones.
-  const nameservers = zone['nameservers'] ?? [{ name: 'ns.invalid.' }]
-  const settings = printYaml({ ...kind, spec: { zones: [{ ...zone, nameservers }] } })
-  const sources = [sourceFile('gslb.yaml', settings)]
-  for (const { path, text } of files) sources.push(sourceFile(path, text))
-  const compiler = createCompiler({ checkPolicy: lenientPolicy, tell })
-  const result = compiler.compile(sources, { commit: '' })
-  if (result.ok) return []
-  const placesOf = new Map(files.map(({ path, places }) => [path, places]))
-  return result.diagnostics.flatMap((diagnostic) => {
-    if (diagnostic.severity !== 'error') return []
-    const { field, spans } = diagnostic
-    const { path } = spans[0]
-    const index = Number(/^spec\.records[.[](\d+)/.exec(field)?.[1] ?? 0)
-    const place = placesOf.get(path)?.[index] ?? { path, line: 1, column: 1 }
-    return [{ ...place, message: `${messageOf(diagnostic)}; to do: ${helpOf(diagnostic)}` }]
-  })
-}
+class PlanCheck {
+  readonly #compiler: Compiler
+  readonly #sources: SourceFile[] = []
+  readonly #printed = new Map<string, Printed>()
 
-function sourceFile(path: string, text: string): SourceFile {
-  const bytes = Buffer.from(text)
-  const blobId = hash('sha1', Buffer.concat([Buffer.from(`blob ${bytes.length}\0`), bytes]))
-  return { path, blobId, kind: 'file', sizeBytes: bytes.length, bytes }
+  /** @param zone item of `spec.zones` */
+  constructor(zone: JsonObject, tell: CompilerParts['tell']) {
+    this.#compiler = createCompiler({ checkPolicy: lenientPolicy, tell })
+    const kind = { apiVersion, kind: 'Settings', metadata: { name: 'settings' } }
+    // A zone without NS records is told; the settings that it goes to may have servers for all.
+    const nameservers = zone['nameservers'] ?? [{ name: 'ns.invalid.' }]
+    this.add('gslb.yaml', printYaml({ ...kind, spec: { zones: [{ ...zone, nameservers }] } }))
+  }
+
+  /** @param printed what `text` reads as, so that it need not be read */
+  add(path: string, text: string, printed?: Printed): void {
+    const bytes = Buffer.from(text)
+    const blobId = hash('sha1', Buffer.concat([Buffer.from(`blob ${bytes.length}\0`), bytes]))
+    const file = { path, blobId, kind: 'file', sizeBytes: bytes.length } as const
+    // What is too large is told before it is read.
+    const isKnown = printed !== undefined && bytes.length <= fileBytesMax
+    if (isKnown) this.#compiler.learn(readPrinted(blobId, text, printed.value))
+    if (printed !== undefined) this.#printed.set(path, printed)
+    this.#sources.push({ ...file, bytes: isKnown ? null : bytes })
+  }
+
+  faults(): ZoneFault[] {
+    const { diagnostics } = this.#compiler.compile(this.#sources, {
+      commit: '',
+      isOnlyChecked: true,
+    })
+    return diagnostics.flatMap((diagnostic) => {
+      if (diagnostic.severity !== 'error') return []
+      const { field, spans } = diagnostic
+      const { path } = spans[0]
+      const index = Number(/^spec\.records[.[](\d+)/.exec(field)?.[1] ?? 0)
+      const place = this.#printed.get(path)?.placeOf(index) ?? { path, line: 1, column: 1 }
+      return [{ ...place, message: `${messageOf(diagnostic)}; to do: ${helpOf(diagnostic)}` }]
+    })
+  }
 }

@@ -1,5 +1,5 @@
 // Puts the records of an import together to record sets of one zone, and says what cannot be one.
-import { foldName } from '#dns/name.ts'
+import { foldName, isAtOrBelow } from '#dns/name.ts'
 import { canonicalKey, printName } from '#dns/rdata-text/name-text.ts'
 import { recordTypeOf } from '#compiler/values/record-sets.ts'
 import { canonicalRdata } from '#dns/rdata/rdata-types.ts'
@@ -73,7 +73,7 @@ class Collector {
   #add(record: ZoneRecord, index: number): void {
     const { type, ttl } = record
     const owner = foldName(record.owner)
-    if (!isBelow(owner, this.origin)) {
+    if (!isAtOrBelow(owner, this.origin)) {
       const [name, zone] = [printName(record.owner), printName(this.origin)]
       return this.#fault(index, `${name} is not in the zone ${zone}: remove the record`)
     }
@@ -84,9 +84,9 @@ class Collector {
     const key = `${Buffer.from(owner).toString('latin1')}\0${type}`
     const set = this.sets.get(key)
     if (set === undefined) {
-      const place = this.#imported.placeOf(index)
-      const rdata = [record.rdata]
-      this.sets.set(key, { owner, key: canonicalKey(owner), type, ttl, rdata, place })
+      const { placeOf } = this.#imported
+      const parts = { owner, key: canonicalKey(owner), type, ttl, rdata: [record.rdata] }
+      this.sets.set(key, new CollectedSet(parts, placeOf, index))
       return
     }
     this.#addTo(set, record, index)
@@ -208,9 +208,31 @@ export interface RecordSet {
   readonly place: ZonePlace
 }
 
-/** Whether a name is another one or below it; both in lower case. */
-export function isBelow(name: Uint8Array, other: Uint8Array): boolean {
-  let at = 0
-  while (name.length - at > other.length) at += name[at]! + 1
-  return name.length - at === other.length && other.every((octet, i) => octet === name[at + i])
+/** Its place is looked for when it is asked for. */
+class CollectedSet implements RecordSet {
+  readonly owner: Uint8Array
+  readonly key: string
+  readonly type: number
+  ttl: number
+  readonly rdata: Uint8Array[]
+  readonly #placeOf: Imported['placeOf']
+  readonly #index: number
+
+  constructor(
+    { owner, key, type, ttl, rdata }: Omit<RecordSet, 'place'>,
+    placeOf: Imported['placeOf'],
+    index: number,
+  ) {
+    this.owner = owner
+    this.key = key
+    this.type = type
+    this.ttl = ttl
+    this.rdata = rdata
+    this.#placeOf = placeOf
+    this.#index = index
+  }
+
+  get place(): ZonePlace {
+    return this.#placeOf(this.#index)
+  }
 }

@@ -3,6 +3,8 @@ import { printName } from '#dns/rdata-text/name-text.ts'
 import { recordTypeOf } from '#compiler/values/record-sets.ts'
 import { recordsPerFileMax } from '#schemas/objects/records.ts'
 import { apiVersion } from '#schemas/objects/metadata.ts'
+import type { RecordSet as WrittenSet } from '#schemas/objects/records.ts'
+import type { JsonObject } from '#compiler/yaml/text.ts'
 import type { RecordSet } from './record-sets.ts'
 
 /** What a file may have: record sets, pieces of YAML (keys, values, signs), and characters. */
@@ -15,6 +17,8 @@ export interface RecordsFile {
   /** From 1. */
   readonly number: number
   readonly text: string
+  /** As `text` reads. */
+  readonly value: JsonObject
   readonly sets: number
 }
 
@@ -30,17 +34,22 @@ export function recordsFiles(
     const number = files.length + 1
     const name = number === 1 ? zone : `${zone}-${number}`
     const lines = head(name, printName(origin), ttl)
+    const records: JsonObject[] = []
     const first = at
     for (let pieces = 0, characters = 0; at < sets.length; at++) {
       const set = sets[at]!
-      const text = recordText(set, origin, ttl)
+      const record = recordOf(set, origin, ttl)
+      const text = recordText(record)
       pieces += piecesOfSet + piecesOfValue * set.rdata.length
       characters += text.length
       const isFull = pieces > piecesMax || characters > charactersMax
       if (at > first && (isFull || at - first >= recordsPerFileMax)) break
       lines.push(text)
+      records.push({ ...record })
     }
-    files.push({ number, text: `${lines.join('\n')}\n`, sets: at - first })
+    const spec = { zone: printName(origin), ttl, records }
+    const value = { apiVersion, kind: 'Records', metadata: { name }, spec }
+    files.push({ number, text: `${lines.join('\n')}\n`, value, sets: at - first })
   }
   return files
 }
@@ -69,11 +78,17 @@ function commonTtl(sets: readonly RecordSet[], from: number): number {
 
 const lineLengthMax = 96
 
-function recordText({ owner, type, ttl, rdata }: RecordSet, origin: Uint8Array, ttlOfAll: number) {
-  const { name, print } = recordTypeOf(type)
-  const values = rdata.map((one) => scalar(print(one, origin)))
-  const own = ttl === ttlOfAll ? [] : [`ttl: ${ttl}`]
-  const fields = [`name: ${scalar(printName(owner, origin))}`, `type: ${name}`, ...own]
+function recordOf(set: RecordSet, origin: Uint8Array, ttlOfAll: number): WrittenSet {
+  const { name: type, print } = recordTypeOf(set.type)
+  const name = printName(set.owner, origin)
+  const values = set.rdata.map((one) => print(one, origin))
+  return set.ttl === ttlOfAll ? { name, type, values } : { name, type, ttl: set.ttl, values }
+}
+
+function recordText({ name, type, ttl, values: texts }: WrittenSet): string {
+  const values = texts.map(scalar)
+  const own = ttl === undefined ? [] : [`ttl: ${ttl}`]
+  const fields = [`name: ${scalar(name)}`, `type: ${type}`, ...own]
   const line = `    - { ${fields.join(', ')}, values: [${values.join(', ')}] }`
   if (line.length <= lineLengthMax) return line
   const list = values.map((value) => `        - ${value}`)

@@ -1,13 +1,12 @@
 // What the SOA record and the name servers of an imported zone become in the settings.
 import type { JsonObject } from '#compiler/yaml/text.ts'
 import { formatAddress } from '#dns/address.ts'
-import { formatName } from '#dns/name.ts'
+import { foldName, formatName, isAtOrBelow } from '#dns/name.ts'
 import { rdataTypeOf } from '#dns/rdata/rdata-types.ts'
 import { RrType } from '#dns/rrtype.ts'
 import type { ZonePlace } from '#dns/zone-file/zone-record.ts'
 import type { Note } from '#import/sources/imported.ts'
 import { defaultTenant } from '#schemas/objects/tenant.ts'
-import { isBelow } from './record-sets.ts'
 import type { RecordSet } from './record-sets.ts'
 import type { ZoneSets } from './record-sets.ts'
 
@@ -25,17 +24,17 @@ export function zoneSettingsOf({ origin, soa, sets }: ZoneSets, tenant: string):
   const isApex = (set: RecordSet): boolean => set.owner.length === origin.length
   const ns = sets.find((set) => set.type === RrType.NS && isApex(set))
   if (ns !== undefined) taken.add(ns)
+  const servers = new Set(ns?.rdata.map((rdata) => formatName(foldName(rdata))))
   const addressSets = new Map<string, RecordSet[]>()
   for (const set of sets) {
     if (set.type !== RrType.A && set.type !== RrType.AAAA) continue
     const name = formatName(set.owner)
+    if (!servers.has(name)) continue
     addressSets.set(name, [...(addressSets.get(name) ?? []), set])
   }
   const nameservers = (ns?.rdata ?? []).map((rdata) => {
     const name = formatName(rdata).toLowerCase()
-    const own = isBelow(new Uint8Array(rdata).map(lower), origin)
-      ? addressSets.get(name)
-      : undefined
+    const own = isAtOrBelow(foldName(rdata), origin) ? addressSets.get(name) : undefined
     // The settings have one TTL for servers and their addresses: others stay records.
     const kept = own?.every(({ ttl }) => ttl === ns!.ttl) === true ? own : []
     for (const set of kept) taken.add(set)
@@ -53,8 +52,6 @@ export function zoneSettingsOf({ origin, soa, sets }: ZoneSets, tenant: string):
   if (ns === undefined) notes.push(noNameservers(origin, soa?.place ?? sets[0]?.place))
   return { zone, sets: sets.filter((set) => !taken.has(set)), notes }
 }
-
-const lower = (octet: number): number => (octet >= 0x41 && octet <= 0x5a ? octet + 32 : octet)
 
 function soaOf({ rdata, ttl }: RecordSet): JsonObject {
   const [mname, rname, , refresh, retry, expire, minimum] = soaFields(rdata[0]!)

@@ -3,7 +3,7 @@ import { randomInt } from 'node:crypto'
 import { foldTable, parseName } from '#dns/name.ts'
 import { assert } from '#lib/assert.ts'
 
-/** Of an entry in the table: `End` is one more than where it ends, and 0 in a free slot. */
+/** An entry in the table. `End` is one more than where it ends, and 0 in a free slot. */
 const Slot = { Words: 4, End: 0, Hash: 1, Length: 2, Kind: 3 } as const
 
 /** Names that are made to meet under one seed part under another. */

@@ -16,7 +16,7 @@ import { checksOf } from '#compiler/rules/object/object-rules.ts'
 import { lookAround } from './partial.ts'
 import { faultyPaths, reportFaults, shown } from './shape.ts'
 import { withLookalikes } from './lookalikes.ts'
-import { readYaml } from '#compiler/yaml/document.ts'
+import { asPlain, readYaml } from '#compiler/yaml/document.ts'
 import type { YamlDocument } from '#compiler/yaml/document.ts'
 
 export interface ReadFile {
@@ -73,6 +73,11 @@ export function readFile(blobId: string, bytes: Uint8Array): ReadFile {
   }
   const check = (yaml: YamlDocument): ReadFile => readDocument(blobId, text, yaml)
   return withLookalikes(check(readYaml(text)), check)
+}
+
+/** As `readFile` of a text that was printed from `value`, and reads as it. */
+export function readPrinted(blobId: string, text: string, value: unknown): ReadFile {
+  return readDocument(blobId, text, asPlain(text, value))
 }
 
 function readDocument(blobId: string, text: string, yaml: YamlDocument): ReadFile {

@@ -31,7 +31,11 @@ export interface YamlDocument {
  */
 export function readYaml(text: string, doubted: readonly number[] = []): YamlDocument {
   const value = doubted.length === 0 ? plainValue(text) : undefined
-  if (value === undefined) return readWithPlaces(text, doubted)
+  return value === undefined ? readWithPlaces(text, doubted) : asPlain(text, value)
+}
+
+/** The document of a text that reads as `value`, with nothing to be said of it. */
+export function asPlain(text: string, value: unknown): YamlDocument {
   let placed: YamlDocument | undefined
   const withPlaces = (): YamlDocument => (placed ??= readWithPlaces(text))
   return {

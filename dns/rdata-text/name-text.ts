@@ -124,14 +124,16 @@ function printOctet(octet: number): string {
  * case aside, a name before those below it.
  */
 export function canonicalKey(wire: Uint8Array): string {
-  const labels: string[] = []
+  // Filled from its end on, since the last label comes first.
+  let end = wire.length - 1
   for (let at = 0; wire[at] !== 0; at += wire[at]! + 1) {
-    let label = ''
+    key[--end] = 0
     // One more than each octet, so that zero is free for the end of a label.
-    for (let i = 1; i <= wire[at]!; i++) {
-      label += String.fromCharCode(foldTable[wire[at + i]!]! + 1)
-    }
-    labels.push(`${label}\0`)
+    end -= wire[at]!
+    for (let i = 1; i <= wire[at]!; i++) key[end + i - 1] = foldTable[wire[at + i]!]! + 1
   }
-  return labels.reverse().join('')
+  return keyOctets.toString('utf16le', 0, (wire.length - 1) * 2)
 }
+
+const key = new Uint16Array(nameLimits.bytesMax)
+const keyOctets = Buffer.from(key.buffer)

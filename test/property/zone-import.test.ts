@@ -9,7 +9,11 @@ import type { EncodedBundle } from '#bundle/encode/encode.ts'
 import { loadBundle } from '#bundle/load/load.ts'
 import { exportZone } from '#zones/export/zone-export.ts'
 import { readSourceFile } from '#import/source-file.ts'
+import { readYaml } from '#compiler/yaml/document.ts'
 import { planImport, settingsWith } from '#import/plan.ts'
+import { recordSetsOf } from '#import/record-sets.ts'
+import { recordsFiles } from '#import/records-yaml.ts'
+import type { Imported } from '#import/sources/imported.ts'
 import { zoneFileSource } from '#import/sources/zone-file.ts'
 import { createCompiler } from '#compiler/compile.ts'
 import { printText } from '#diagnostics/print/text.ts'
@@ -57,6 +61,7 @@ function throughConfiguration(text: string): string[] {
   const file = readSourceFile(path)
   const imported = file.ok ? zoneFileSource.read(file.value, {}) : undefined
   if (imported?.ok !== true) throw new Error(JSON.stringify(imported))
+  expectPrinted(imported.value)
   const plan = planImport(imported.value, 'default')
   if (!plan.ok) throw new Error(JSON.stringify(plan.error))
   const settings = settingsWith(undefined, plan.value.settings)
@@ -74,6 +79,15 @@ function throughConfiguration(text: string): string[] {
   )
   if (!result.ok) throw new Error(printText(result))
   return linesOf(exportZone(bundleIn(result.bundle), 'example.com.', 1)!.records)
+}
+
+/** Only what they were printed from is checked. */
+function expectPrinted(imported: Imported): void {
+  const grouped = recordSetsOf(imported)
+  if (!grouped.ok) throw new Error(JSON.stringify(grouped))
+  for (const { text, value } of recordsFiles('a', grouped.value.origin, grouped.value.sets)) {
+    expect(readYaml(text).value).toEqual(value)
+  }
 }
 
 const label = fc.stringMatching(/^[a-z0-9]([a-z0-9-]{0,10}[a-z0-9])?$/)
