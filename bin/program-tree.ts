@@ -18,7 +18,7 @@ import type { Steps } from './package-steps.ts'
 
 const root = join(import.meta.dirname, '..')
 /** Declarations and maps are for those who write programs: 60 MB of 150. */
-const notProgram = /\.(?:d\.[cm]?ts|map)$/
+export const notProgram = /\.(?:d\.[cm]?ts|map)$/
 
 const ourOwn = ['dist', 'bin/gslbd', 'package.json', 'LICENSE', 'NOTICE'] as const
 

@@ -1,9 +1,10 @@
 // What stands in the way of a release is said in sentences, and a dry run prints its steps.
 import { spawnSync } from 'node:child_process'
-import { existsSync, mkdirSync, readFileSync, readdirSync, writeFileSync } from 'node:fs'
+import { existsSync, lstatSync, mkdirSync, readFileSync, readdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, onTestFinished, test } from 'vitest'
 import { licenceOf, missingTerms } from '#bin/licences.ts'
+import { notProgram, productPackages } from '#bin/program-tree.ts'
 import { changesOf, releaseFaults, releaseSteps, versionPlaces } from '#bin/release-plan.ts'
 import type { Facts } from '#bin/release-plan.ts'
 import { billOf, provenanceOf, sumsText } from '#bin/release-papers.ts'
@@ -290,4 +291,17 @@ describe('the terms of what is carried', () => {
       ].join('\n    '),
     )
   })
+})
+
+test('the packages that the Debian package and the image carry weigh at most 40 MB', () => {
+  const sizes = productPackages().flatMap((folder) =>
+    readdirSync(folder, { recursive: true, encoding: 'utf8' })
+      .filter((path) => !notProgram.test(path))
+      .map((path) => lstatSync(join(folder, path)))
+      .map((entry) => (entry.isFile() ? entry.size : 0)),
+  )
+  const bytes = sizes.reduce((sum, size) => sum + size, 0)
+  expect(bytes).toBeGreaterThan(10_000_000)
+  // With the program itself, 13 MB, they stay below 60.
+  expect(bytes).toBeLessThan(40_000_000)
 })
