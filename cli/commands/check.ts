@@ -9,7 +9,6 @@ import { systemClock } from '#lib/clock.ts'
 import { ok } from '#lib/result.ts'
 import type { Result } from '#lib/result.ts'
 import { suggest } from '#lib/suggest.ts'
-import { compareWithBase, judgedToo, notSignedYet } from '#cli/files/check-base.ts'
 import { checkPolicyOf, checkPolicyOptions, checkPolicyUsage } from '#settings/check-policy.ts'
 import { policyTestsFor } from '#judge/policy-tests/load-tests.ts'
 import { endWith, commandLine, Exit, UsageError } from '#system/process/command.ts'
@@ -72,6 +71,8 @@ export const check: Command = {
     if (!result.ok) return Exit.ErrorsFound
     if (values.base === undefined) return Exit.Ok
     io.progress?.(`comparing with ${values.base}`)
+    // Without a base nothing that reads Git is loaded.
+    const base = await import('#cli/files/check-base.ts')
     const { createMovedBetween } = await import('#judge/effects/moved-between.ts')
     const { judgedWithout, missingDatabases } = await import('#judge/effects/unplaced.ts')
     const allowedSigners = values['allowed-signers']
@@ -90,14 +91,15 @@ export const check: Command = {
       allowedSigners,
       policyTests: createPolicyTests(),
     }
-    const compared = await compareWithBase(path, values.base, result, judging)
+    const compared = await base.compareWithBase(path, values.base, result, judging)
     if (!compared.ok) return endWith(io, Exit.Usage, `gslbd check: ${compared.error}`)
     const { isHeld, sentence, hasUncommitted } = compared.value
     // What programs read has no place for it.
     const say = values.format === 'text' ? io.out : io.err
     if (sentence !== '') say(`${sentence}\n`)
     if (missing.size > 0) say(`${judgedWithout}give ${[...missing].join(' and ')}\n`)
-    if (hasUncommitted) say(`${allowedSigners === undefined ? judgedToo : notSignedYet}\n`)
+    if (hasUncommitted)
+      say(`${allowedSigners === undefined ? base.judgedToo : base.notSignedYet}\n`)
     return isHeld ? Exit.Guardrail : Exit.Ok
   },
 }

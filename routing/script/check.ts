@@ -2,7 +2,6 @@
 import { assert } from '#lib/assert.ts'
 import { err } from '#lib/result.ts'
 import type { Result } from '#lib/result.ts'
-import { loadScriptEngine } from './engine.ts'
 import type { ScriptEngine, ScriptFault } from './engine.ts'
 
 /** undefined: not loaded. */
@@ -17,10 +16,16 @@ const unread = 'it was not read, since two others of these files are nested too 
  * fifty milliseconds of CPU time for each of two engines, which most trees do not need.
  */
 export function loadScriptCheck(): Promise<void> {
-  loading ??= Promise.all([loadScriptEngine(), loadScriptEngine()]).then((loaded) => {
+  loading ??= Promise.all([anotherEngine(), anotherEngine()]).then((loaded) => {
     engines = loaded
   })
   return loading
+}
+
+/** Where no script is checked, nothing of the engine is loaded. */
+async function anotherEngine(): Promise<ScriptEngine> {
+  const { loadScriptEngine } = await import('./engine.ts')
+  return loadScriptEngine()
 }
 
 export const isScriptCheckLoaded = (): boolean => engines !== undefined
@@ -37,7 +42,7 @@ export function checkScript(body: string): Result<null, ScriptFault> {
   const checked = engine.check(body)
   if (!engine.isBroken) return checked
   engines.shift()
-  void loadScriptEngine().then((fresh) => engines?.push(fresh))
+  void anotherEngine().then((fresh) => engines?.push(fresh))
   return refused(tooDeep)
 }
 

@@ -1,7 +1,9 @@
 // The type of a command of `gslbd`: a name, a usage line, and a function from arguments to an exit
 // code.
-import { parseArgs } from 'node:util'
 import type { ParseArgsOptionsConfig } from 'node:util'
+
+// An import asks for each name of the module, and some load much: diffs, colours, a terminal.
+const { parseArgs } = process.getBuiltinModule('node:util')
 import type { Tell } from '#lib/log.ts'
 
 /** Exit codes are a contract: scripts and CI read them. */
