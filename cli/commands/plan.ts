@@ -3,7 +3,7 @@ import { styleText } from 'node:util'
 import { systemClock } from '#lib/clock.ts'
 import { ok } from '#lib/result.ts'
 import type { Result } from '#lib/result.ts'
-import { backWords } from '#gitops/guard/guardrail.ts'
+import { backClause } from '#gitops/guard/guardrail.ts'
 import { movedBeyond } from '#judge/guard/moved-limit.ts'
 import type { MoveLimits } from '#compiler/lower/name-outline.ts'
 import type { AssumedHealth } from '#routing/choose/explain.ts'
@@ -138,7 +138,7 @@ export const planCommand: Command = {
     const plan = { ...made, warnings: [...sides.value.warnings, ...made.warnings, ...stopped] }
     io.out(print(plan))
     if (beyond === undefined) return Exit.Ok
-    const words = back === undefined ? beyond.words : backWords(beyond, back)
+    const words = back === undefined ? beyond.words : backClause(beyond, back)
     io.err(`gslbd plan: this change ${words}\n`)
     return back === undefined ? Exit.Guardrail : Exit.Ok
   },

@@ -344,11 +344,11 @@ const backFrom = (since: string, commit: string): string =>
 
 /** A sentence. */
 export function backReason({ commit, breach, repair: { state } }: GoneBack): string {
-  return `Commit ${short(commit)} ${backWords(breach, state)}`
+  return `Commit ${short(commit)} ${backClause(breach, state)}`
 }
 
 /** Its end. */
-export function backWords({ words }: Pick<Breach, 'words'>, to: EarlierState): string {
+export function backClause({ words }: Pick<Breach, 'words'>, to: EarlierState): string {
   return (
     `${words}; it goes back to commit ${short(to.commit)}, which answered until ` +
     `${instantOf(to.untilMs)}, so that limit is not applied.`

@@ -39,7 +39,7 @@ export function removalIn(
     last ?? measures.find((one) => areTooMany(lost[one].length, totals[one], percentMax))
   if (measure === undefined && zones.length === 0) return undefined
   const told = measure ?? 'all'
-  const names = lost[told].map(wordsOfName)
+  const names = lost[told].map(lostNameText)
   const ofNames = `${names.length} of ${plural(totals[told], nounOf[told])}`
   const ofZones = `${zones.length} zone${zones.length === 1 ? '' : 's'} with names`
   const parts = [
@@ -95,7 +95,7 @@ function plural(count: number, noun: string): string {
   return `${count} ${count === 1 ? noun : noun.replace('name', 'names')}`
 }
 
-function wordsOfName({ name, isLeft }: LostName): string {
+function lostNameText({ name, isLeft }: LostName): string {
   return isLeft ? `${name} left without a pool` : name
 }
 
