@@ -131,7 +131,7 @@ function updatesOf(
 type Parts = ReadonlyMap<string, JsonObject>
 type Fields = Readonly<Record<string, JsonValue | undefined>>
 
-const fieldsOf = ({ object }: ConfigEntry): Fields => object.spec as unknown as Fields
+const fieldsOf = ({ object }: ConfigEntry): Fields => object.spec
 
 function patchOf(
   before: Fields,

@@ -9,7 +9,7 @@ import {
   readlinkSync,
   writeFileSync,
 } from 'node:fs'
-import { join } from 'node:path'
+import { dirname, join } from 'node:path'
 import { expect, test } from 'vitest'
 import { tempDir } from '#test/support/temp-dir.ts'
 
@@ -31,11 +31,8 @@ printf '${made}' >node_modules/node-x/bin/node; chmod 755 node_modules/node-x/bi
   writeFileSync(npm, `#!/bin/sh\necho "$@" >>${root}/asked\n${install}\n`)
   chmodSync(npm, 0o755)
   const PATH = `${tools}:${process.env['PATH'] ?? ''}`
-  const pin = () =>
-    spawnSync(join(root, 'bin/node/pin'), {
-      encoding: 'utf8',
-      env: { PATH, XDG_CACHE_HOME: cache },
-    })
+  const pin = (env: Readonly<Record<string, string>> = { XDG_CACHE_HOME: cache }) =>
+    spawnSync(join(root, 'bin/node/pin'), { encoding: 'utf8', env: { PATH, ...env } })
   const asked = () => readFileSync(join(root, 'asked'), 'utf8').split('\n').length - 1
   return { root, cache: join(cache, 'gslbd'), pin, asked }
 }
@@ -50,6 +47,16 @@ test('Node is fetched once, without its headers, and linked', () => {
   const link = join(root, 'node_modules/.bin/node')
   expect(readlinkSync(link)).toBe(join(cache, folder, 'bin/node'))
   expect(readFileSync(link, 'utf8')).toBe('one')
+})
+
+test.each([
+  ['has no home', {}],
+  ['has a home that cannot be written', { HOME: '/dev/null' }],
+])('a user who %s has Node in the checkout', (_, env) => {
+  const { root, pin } = checkout('one')
+  expect(pin(env)).toMatchObject({ status: 0, stderr: '' })
+  const link = readlinkSync(join(root, 'node_modules/.bin/node'))
+  expect(dirname(dirname(dirname(link)))).toBe(join(root, 'node_modules/.cache'))
 })
 
 test('another lock file is another Node', () => {
