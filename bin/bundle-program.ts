@@ -3,6 +3,7 @@ import { dirname, join, relative, resolve } from 'node:path'
 import { rolldown } from 'rolldown'
 import type { Plugin } from 'rolldown'
 import { licences } from './licences.ts'
+import { readyChecks } from './ready-checks.ts'
 
 const root = join(import.meta.dirname, '..')
 
@@ -43,7 +44,7 @@ export async function bundleProgram(folder: string): Promise<void> {
     input: { [start]: join(root, `${start}.ts`) },
     platform: 'node',
     external: [...external],
-    plugins: [places, licences],
+    plugins: [readyChecks, places, licences],
   })
   await program.write({
     dir: folder,

@@ -1,7 +1,12 @@
 // Builds the JSON Schema of each kind, for editors and for the validator.
-import type { JsonSchema, JsonValue } from '#lib/schema/check.ts'
 import { kinds } from './kinds.ts'
 import type { Kind } from './kinds.ts'
+
+type JsonValue =
+  null | boolean | number | string | readonly JsonValue[] | { readonly [key: string]: JsonValue }
+export interface JsonSchema {
+  readonly [keyword: string]: JsonValue
+}
 
 /**
  * A field with a default may be left out, so it is not required of a writer. In the types it is

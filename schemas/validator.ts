@@ -1,17 +1,56 @@
 // Checks an object against the schema of its kind, fills in defaults, and reports every error.
-import { checkOf } from '#lib/schema/check.ts'
-import type { SchemaFault } from '#lib/schema/check.ts'
+import type { ErrorObject, ValidateFunction } from 'ajv'
+import { checkOf } from './checks.ts'
 import { jsonSchemaOf } from './json-schema.ts'
+import type { JsonSchema } from './json-schema.ts'
 import type { Kind } from './kinds.ts'
 
-const checks = new Map<Kind, ReturnType<typeof checkOf>>()
+export interface SchemaFault {
+  readonly keyword: string
+  /** Keys and positions from the top of the object to the faulty value. */
+  readonly path: readonly (string | number)[]
+  /** The field that is missing, or unknown. */
+  readonly name?: string
+  /** The schema of the faulty value. */
+  readonly schema: JsonSchema
+  readonly value: unknown
+}
+
+const checks = new Map<Kind, ValidateFunction>()
 
 /** Checks `value` and fills in its defaults in place. @returns faults, empty when it is right. */
 export function validate(kind: Kind, value: unknown): readonly SchemaFault[] {
   let check = checks.get(kind)
   if (check === undefined) {
-    check = checkOf(jsonSchemaOf(kind), 'fill')
+    check = checkOf('kind', kind, () => jsonSchemaOf(kind))
     checks.set(kind, check)
   }
-  return check(value)
+  if (check(value)) return []
+  return (check.errors ?? []).map((error) => faultOf(error, value))
+}
+
+function faultOf({ keyword, instancePath, params, ...error }: ErrorObject, root: unknown) {
+  const name = (params['missingProperty'] ?? params['additionalProperty']) as string | undefined
+  return {
+    keyword,
+    path: pathOf(instancePath, root),
+    ...(name === undefined ? {} : { name }),
+    schema: error.parentSchema as JsonSchema,
+    value: error.data,
+  }
+}
+
+/** A JSON pointer as keys; a step into an array becomes a number. */
+function pathOf(pointer: string, root: unknown): (string | number)[] {
+  if (pointer === '') return []
+  let here: unknown = root
+  return pointer
+    .slice(1)
+    .split('/')
+    .map((part) => {
+      const key = part.replaceAll('~1', '/').replaceAll('~0', '~')
+      const step = Array.isArray(here) ? Number(key) : key
+      here = (here as Record<string | number, unknown> | undefined)?.[step]
+      return step
+    })
 }

@@ -4,7 +4,7 @@ import { unreachable } from '#lib/assert.ts'
 import { isSshUrl } from '#gitops/source/remote-url.ts'
 import { parseDuration } from '#lib/duration.ts'
 import { parseCidr } from '#routing/tables/cidr.ts'
-import { fitsSchema } from '#lib/schema/check.ts'
+import { checkOf } from '#schemas/checks.ts'
 import { suggest } from '#lib/suggest.ts'
 import { nameLengthMax, namePattern } from '#settings/forms/forms.ts'
 import type { SettingLeaf, SettingValue } from '#settings/forms/forms.ts'
@@ -16,7 +16,8 @@ export function problemOf(
   value: unknown,
   from: 'file' | 'outside',
 ): string | undefined {
-  const fits = fitsSchema(row.schema, value) && kindFits(row.leaf, value as SettingValue)
+  const check = checkOf('setting', row.key, () => row.schema)
+  const fits = check(value) && kindFits(row.leaf, value as SettingValue)
   const isEntry = entryForms[row.leaf['x-kind'] ?? '']
   if (!fits && isEntry !== undefined && Array.isArray(value)) {
     const misfit: unknown = value.find((entry) => !isEntry(String(entry)))

@@ -39,8 +39,8 @@ export const layers: readonly Layer[] = [
     folder: 'schemas',
     says: 'every shape that a person or a client can write',
     mayImport: ['lib', 'dns/name.ts', 'probes'],
-    packages: [],
-    node: ['net'],
+    packages: ['ajv'],
+    node: ['module', 'net'],
   },
   {
     folder: 'bundle',
@@ -473,7 +473,7 @@ const answering = ['v8', 'vm', 'module', 'crypto', 'util', 'worker_threads']
 
 /** What a folder or a file may load through any number of run-time imports. */
 export const pure: readonly PurityRule[] = [
-  { from: 'compiler', node: ['crypto', 'net'] },
+  { from: 'compiler', node: ['crypto', 'module', 'net'] },
   { from: 'routing', node: ['crypto'] },
   { from: 'bundle', node: ['crypto'] },
   { from: 'dns', node: ['crypto'] },

@@ -2,7 +2,7 @@
 import { domainToASCII } from 'node:url'
 import { err, ok } from '#lib/result.ts'
 import type { Result } from '#lib/result.ts'
-import { fitsSchema } from '#lib/schema/check.ts'
+import { createCheck } from '#http/validation.ts'
 import type { BuiltInRole } from '#access/permissions.ts'
 import { DisplayName, Email } from './user-json.ts'
 
@@ -31,13 +31,16 @@ export interface OidcPerson {
   readonly role: BuiltInRole
 }
 
+const faultsOfEmail = createCheck(Email, 'body')
+const faultsOfName = createCheck(DisplayName, 'body')
+
 /** Errors: a sentence for the person, who is not let in. */
 export function personOf(claims: Claims, policy: OidcPolicy): Result<OidcPerson, string> {
   const { iss, sub, email, email_verified: verified, name } = claims
   if (!isText(iss, issuerForm) || !isText(sub, subjectForm)) {
     return err('the identity provider gives no subject of at most 255 characters on one line')
   }
-  if (typeof email !== 'string' || !fitsSchema(Email, email)) {
+  if (typeof email !== 'string' || faultsOfEmail(email).length > 0) {
     return err('the identity provider gives no e-mail address; it needs the scope "email"')
   }
   // Some providers write it as a text.
@@ -54,7 +57,7 @@ export function personOf(claims: Claims, policy: OidcPolicy): Result<OidcPerson,
     email,
     identity: `${iss} ${sub}`,
     isVerified,
-    displayName: typeof name === 'string' && fitsSchema(DisplayName, name) ? name : '',
+    displayName: typeof name === 'string' && faultsOfName(name).length === 0 ? name : '',
     role: roleOf(claims, policy),
   })
 }

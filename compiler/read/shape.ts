@@ -1,8 +1,9 @@
 // Turns schema errors into findings: the field, what it must be, what was probably meant.
 import { suggest } from '#lib/suggest.ts'
 import { plannedKeyword } from '#schemas/forms/annotations.ts'
+import type { JsonSchema } from '#schemas/json-schema.ts'
 import { patternAdvice } from '#lib/text/patterns.ts'
-import type { JsonSchema, SchemaFault } from '#lib/schema/check.ts'
+import type { SchemaFault } from '#schemas/validator.ts'
 import { keyAt, valueAt } from '#diagnostics/diagnostic.ts'
 import type { Place, YamlPath } from '#diagnostics/diagnostic.ts'
 import type { DiagnosticCode } from '#diagnostics/diagnostics.ts'

@@ -1,5 +1,5 @@
 // Suggests the right value for one of the wrong type: the number in `5m`, `true` for `yes`.
-import type { JsonSchema } from '#lib/schema/check.ts'
+import type { JsonSchema } from '#schemas/json-schema.ts'
 
 export interface ValueHint {
   /** A clause: what to do. */

@@ -127,7 +127,7 @@ test('a change by the API of a control node is answered by a node that pulls', a
   await isServed('api', '192.0.2.77')
   expect(await node.health()).toBe('ok')
   // Until somebody asks for metrics.
-  expect(readFileSync(modules, 'utf8')).not.toMatch(/\/node_modules\/(prom-client|ajv)\//)
+  expect(readFileSync(modules, 'utf8')).not.toContain('/node_modules/prom-client/')
   expect((await node.metrics()).get('gslbd_bundle_source_up{source="0"}')).toBe(1)
 })
 

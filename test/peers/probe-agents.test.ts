@@ -112,9 +112,7 @@ test('an agent has no DNS, and has loaded nothing that answers', async () => {
   const loaded = readFileSync(modules, 'utf8')
   const parts = [
     // Echo requests need koffi.
-    ...['fastify', '@electric-sql', 'pg', 'prom-client', 'ajv'].map(
-      (name) => `/node_modules/${name}/`,
-    ),
+    ...['fastify', '@electric-sql', 'pg', 'prom-client'].map((name) => `/node_modules/${name}/`),
     ...['compiler/compile.ts', 'gitops/sync', 'state/sql', 'api/server', 'node/fleet/dns-node.ts'],
     ...['server/threads/thread-group.ts', 'answer/answer.ts', 'inputs/geo/geo-source.ts'],
     ...['server/redirect/', 'server/shadow/', 'server/texts/pulled-texts.ts'],

@@ -1,9 +1,16 @@
 // The built JavaScript runs by itself and says what the source says.
 import { execFileSync } from 'node:child_process'
-import { readFileSync, readdirSync, writeFileSync } from 'node:fs'
+import { globSync, readFileSync, readdirSync, writeFileSync } from 'node:fs'
+import { createRequire } from 'node:module'
 import { join } from 'node:path'
+import type { ValidateFunction } from 'ajv'
+import { load } from 'js-yaml'
 import { beforeAll, expect, onTestFinished, test } from 'vitest'
 import { noticeText } from '#bin/notice.ts'
+import { checkOf } from '#schemas/checks.ts'
+import { jsonSchemaOf } from '#schemas/json-schema.ts'
+import { kindNames } from '#schemas/kinds.ts'
+import { settingRows } from '#settings/schema.ts'
 import { unpackTemplate } from '#state/sql/database/database-template.ts'
 import { useDaemons } from '#test/support/daemon.ts'
 import { makeTempDir, removeTempDir, tempDir } from '#test/support/temp-dir.ts'
@@ -19,6 +26,54 @@ beforeAll(() => {
 
 test('gslbd help is the same from dist and from the source', () => {
   expect(node('dist/cli/main.js', 'help')).toBe(node('cli/main.ts', 'help'))
+})
+
+const checksIn = (file: string) =>
+  createRequire(import.meta.url)(join(root, `dist/schemas/checks/${file}.cjs`)) as Readonly<
+    Record<string, ValidateFunction>
+  >
+const odd = [null, true, -1, 0, 1e10, NaN, '', 'a', '/x', '𝒳'.repeat(254), [], ['a'], {}, { a: {} }]
+
+/** @returns `value` with `one` in the place of one of its parts, for each part */
+function changed(value: unknown, one: unknown): unknown[] {
+  if (typeof value !== 'object' || value === null) return [one]
+  const within = Object.entries(value).flatMap(([key, part]) =>
+    [...changed(part, one), undefined].map((other) => {
+      const copy = Array.isArray(value) ? [...(value as unknown[])] : { ...value }
+      return Object.assign(copy, { [key]: other })
+    }),
+  )
+  return [one, { ...value, unknown: one }, ...within]
+}
+
+test.each(kindNames)('dist finds the faults and has the defaults of a %s', (kind) => {
+  const examples = globSync('examples/**/*.yaml', { cwd: root })
+    .map((path) => load(readFileSync(join(root, path), 'utf8')) as { readonly kind: string })
+    .filter((example) => example.kind === kind)
+  const least = { apiVersion: 'gslb/v1', kind, metadata: { name: 'x' }, spec: {} }
+  const [ready, own] = [checksIn(kind)[kind]!, checkOf('kind', kind, () => jsonSchemaOf(kind))]
+  for (const example of [least, ...examples.slice(0, 3)]) {
+    for (const value of [example, ...odd.flatMap((one) => changed(example, one))]) {
+      const [inDist, here] = [structuredClone(value), structuredClone(value)]
+      expect(ready(inDist)).toBe(own(here))
+      expect([ready.errors, inDist]).toEqual([own.errors, here])
+    }
+  }
+})
+
+test('dist takes the settings that the source takes', () => {
+  const checks = checksIn('of-settings')
+  expect(Object.keys(checks)).toEqual(settingRows.map(({ key }) => key))
+  for (const { key, schema, leaf } of settingRows) {
+    const own = checkOf('setting', key, () => schema)
+    const values = [...odd, leaf.default, ...(leaf.enum ?? []), leaf.minimum, leaf.maximum]
+    for (const value of values) expect([key, checks[key]!(value)]).toEqual([key, own(value)])
+  }
+})
+
+test('gslbd check says the same from dist and from the source', () => {
+  const check = ['check', 'examples/quickstart']
+  expect(node('dist/cli/main.js', ...check)).toBe(node('cli/main.ts', ...check))
 })
 
 test('dist has two files of Swagger UI for the reference, and their licences', () => {

@@ -1,7 +1,7 @@
 // The reference page of the configuration files, written from the schemas.
 import { plannedKeyword } from '#schemas/forms/annotations.ts'
 import { jsonSchemaOf } from '#schemas/json-schema.ts'
-import type { JsonSchema } from '#lib/schema/check.ts'
+import type { JsonSchema } from '#schemas/json-schema.ts'
 import { kindNames, kinds } from '#schemas/kinds.ts'
 import type { Kind } from '#schemas/kinds.ts'
 

@@ -1,0 +1,52 @@
+// Puts the checks of schemas into the program ready-made, so that no start makes them: files of the
+// code that Ajv writes, each loaded when a check in it is first asked for.
+import { readFileSync } from 'node:fs'
+import { createRequire } from 'node:module'
+import { join } from 'node:path'
+import { Ajv } from 'ajv'
+import standalone from 'ajv/dist/standalone/index.js'
+import type { Plugin } from 'rolldown'
+import { optionsOf } from '#schemas/checks.ts'
+import { jsonSchemaOf } from '#schemas/json-schema.ts'
+import { kindNames } from '#schemas/kinds.ts'
+import { settingRows } from '#settings/schema.ts'
+
+/** What schemas/checks.ts is in the program; a name is what its callers give. */
+const loader = `
+import { createRequire } from 'node:module'
+const load = createRequire(import.meta.url)
+export const checkOf = (use, name) =>
+  load('./checks/' + (use === 'kind' ? name : 'of-settings') + '.cjs')[name]
+`
+
+export const readyChecks: Plugin = {
+  name: 'ready-checks',
+  load: (id) => (id === join(import.meta.dirname, '../schemas/checks.ts') ? loader : null),
+  generateBundle() {
+    for (const [name, source] of filesOfChecks()) {
+      this.emitFile({ type: 'asset', fileName: `schemas/checks/${name}.cjs`, source })
+    }
+  },
+}
+
+function filesOfChecks(): Map<string, string> {
+  const files = new Map<string, string>()
+  const { resolve } = createRequire(import.meta.url)
+  const write = (file: string, ajv: Ajv, names: readonly string[]): void => {
+    const code = standalone.default(ajv, Object.fromEntries(names.map((name) => [name, name])))
+    // The words of Ajv that the code needs go with it.
+    const needs = /require\("(ajv\/dist\/runtime\/(\w+))"\)/g
+    for (const [, path = '', word = ''] of code.matchAll(needs)) {
+      files.set(word, readFileSync(resolve(path), 'utf8'))
+    }
+    files.set(file, code.replaceAll(needs, 'require("./$2.cjs")'))
+  }
+  const code = { source: true }
+  for (const kind of kindNames) {
+    const schemas = { [kind]: jsonSchemaOf(kind) }
+    write(kind, new Ajv({ ...optionsOf.kind, code, schemas }), [kind])
+  }
+  const schemas = Object.fromEntries(settingRows.map(({ key, schema }) => [key, schema]))
+  write('of-settings', new Ajv({ ...optionsOf.setting, code, schemas }), Object.keys(schemas))
+  return files
+}

@@ -1,0 +1,42 @@
+// Makes the checks of schemas with Ajv. In dist/ the code that Ajv has made of them at the build
+// stands in the place of this file (bin/ready-checks.ts).
+import { createRequire } from 'node:module'
+import type { Ajv, Options, ValidateFunction } from 'ajv'
+import { plannedKeyword } from './forms/annotations.ts'
+
+/** What a schema describes: an object of the configuration, or the value of a setting. */
+export type Use = 'kind' | 'setting'
+
+// That ours are schemas, a test checks: here it would take half of the time of compiling them.
+const common: Options = { messages: false, validateSchema: false }
+
+export const optionsOf: Readonly<Record<Use, Options>> = Object.freeze({
+  kind: {
+    ...common,
+    allErrors: true,
+    useDefaults: true,
+    verbose: true,
+    strict: true,
+    allowUnionTypes: true,
+    strictRequired: false,
+    keywords: [plannedKeyword],
+  },
+  // They have keywords of their own beside those of JSON Schema, such as `x-default`.
+  setting: { ...common, strict: false, strictNumbers: true },
+})
+
+const makers = new Map<Use, Ajv>()
+
+/** @param name of a kind, or the key of a setting; the build has made the check of each */
+export function checkOf(use: Use, name: string, schemaOf: () => object): ValidateFunction {
+  void name
+  let maker = makers.get(use)
+  if (maker === undefined) {
+    // What checks nothing does not load it.
+    const ajv = createRequire(import.meta.url)('ajv') as { readonly Ajv: typeof Ajv }
+    maker = new ajv.Ajv(optionsOf[use])
+    makers.set(use, maker)
+  }
+  // One schema is compiled once.
+  return maker.compile(schemaOf())
+}
