@@ -305,7 +305,6 @@ export class UdpBatch implements PacketSource {
     const replies = this.#messages[at + Header.IovecCount]!
     const isUncut = code === Errno.EIO || code === Errno.EINVAL || code === Errno.EMSGSIZE
     if (replies === 1 || !isUncut) return replies
-    this.#isJoining = false
     this.#messages[at + Header.IovecCount] = 1
     this.#messages[at + Header.ControlBytes] = this.#controlBytes
     const first = message * partsWords
@@ -315,6 +314,8 @@ export class UdpBatch implements PacketSource {
       this.#parts.copyWithin(first, part, part + Iovec.Words)
       if (this.#libc.sendmmsg(this.#fd, this.#messageAddresses[message]!, 1, 0) !== 1) failed++
     }
+    // Where none goes out, it is not for being joined: a sender that cannot be answered.
+    if (failed < replies) this.#isJoining = false
     return failed
   }
 

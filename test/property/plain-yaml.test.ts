@@ -15,6 +15,7 @@ const scalars = [
   ...['a', 'b c', '1', '01', '-0', '1.5', '5.', '0x1F', '1e3', '9'.repeat(400), '.inf', '~', ''],
   ...['true', 'No', 'null', '2026-01-01', '10.0.0.1', '2001:db8::1', '"q, r"', "'it''s'", '"\\n"'],
   ...['"\\ud800"', '"a\n  b"', 'a\n  b', 'a\n\n  b', '- x', '-', '?', '? a', 'x:y', 'a#b', '"a"#b'],
+  ...['|1\n  ', '>2-\n   \n', '|+\n  ', '  ---\nk: 1', ' --- # c'],
   ...['*a', '&a b', '!t b', '@', '%', '[a: b]', '{ p:443 }', '|\n   a\n  b', '>-\n  a\n\n   b\n c'],
 ]
 const gaps = [
@@ -105,6 +106,16 @@ test('examples are read as plain values, each of them', () => {
 const doubtful = [
   ...['a: 1\na: 2', 'a: &x 1', 'a: *x', 'a: !!str 1', '<<: {}', '1: a', '? a\n: b', '[a]: b'],
   ...['a: 1\n---\nb: 2', '%YAML 1.1\n---\na: 1', 'a: 1e999', 'a: 0o17', 'a: "\\ud800"', '- a', ''],
+  ...[
+    '  ---\na: 1',
+    ' --- # c\na: 1',
+    'a: |1\n  \n',
+    'a: >-2\n   \n',
+    'a: |+\n  ',
+    "a:\n- 'b'c: d",
+    'a:\n- [b]c: d',
+    "a:\n- - 'b'- c",
+  ],
   ...[`a: ${'9'.repeat(400)}`, '{ port:443 }', 'a:\tb', `a${' '.repeat(1100)}: b`, '__proto__: 1'],
   ...[`a: ${'['.repeat(20)}${']'.repeat(20)}`, `a: [${'[],'.repeat(90_000)}]`],
 ]
@@ -114,3 +125,8 @@ test.each(doubtful.map((text) => [text.slice(0, 24), text]))(
     expect(plainValue(text)).toBeUndefined()
   },
 )
+
+test('a number of any length with a letter behind it costs as much as other text', () => {
+  const text = `${'9'.repeat(1_000_000)}x`
+  expect(plainValue(`a: ${text}`)).toEqual({ a: text })
+})

@@ -1,13 +1,14 @@
 // Reads YAML in which nothing is doubtful as plain values, without places, at a tenth of the cost.
-import { EVENT_ID, getScalarValue, parseEvents, SCALAR_STYLE } from 'js-yaml'
-import type { Event, ScalarEvent } from 'js-yaml'
+import { COLLECTION_STYLE, EVENT_ID, getScalarValue, parseEvents, SCALAR_STYLE } from 'js-yaml'
+import type { Event, MappingEvent, ScalarEvent, SequenceEvent } from 'js-yaml'
 import { shared } from '#lib/memory/string-memory.ts'
 import { piecesMax } from './parse.ts'
 
 /**
  * What two readers of YAML may take differently, or what this configuration leaves out: signs that
- * look like others, tags and anchors, explicit keys, merges, directives, ends of documents, escapes
- * of half a character, and rows of blanks in which a key gets too long.
+ * look like others, tags and anchors, explicit keys, merges, directives, ends of documents and
+ * indented starts, blocks that name their indentation or keep blanks, escapes of half a character,
+ * and rows of blanks in which a key gets too long.
  */
 const doubtful = new RegExp(
   [
@@ -16,7 +17,8 @@ const doubtful = new RegExp(
     '(?:^|[\\s,[{:])[&!]',
     '(?:^|[\\s,[{])\\?(?:\\s|$)',
     '<<',
-    '^(?:%|\\.\\.\\.)',
+    '^(?:%|\\.\\.\\.| +---(?:\\s|$))',
+    '[|>](?:[+]|-?[1-9])',
     '\\\\[uU]',
     ' {200}',
   ].join('|'),
@@ -43,6 +45,9 @@ export function plainValue(text: string): object | undefined {
   return new Composer(text).compose(events)
 }
 
+/** In a line before the first item or key: dashes of lists, and a quote. */
+const beforeFirst = new Set(' -"\'')
+
 type Container = unknown[] | Record<string, unknown>
 
 /** Signs of a collection: its brackets, the dash or comma before it, a comma at its end. */
@@ -53,6 +58,8 @@ const scalarPieces = 3
 class Composer {
   readonly #text: string
   readonly #stack: Container[] = []
+  /** Whether it has no brackets, for each on the stack. */
+  readonly #isBlock: boolean[] = []
   /** The key whose value comes next, for each on the stack. */
   readonly #keys: (string | undefined)[] = []
   #isDoubtful = false
@@ -77,11 +84,12 @@ class Composer {
       case EVENT_ID.SCALAR:
         return this.#scalar(event)
       case EVENT_ID.MAPPING:
-        return this.#open({})
+        return this.#open({}, event)
       case EVENT_ID.SEQUENCE:
-        return this.#open([])
+        return this.#open([], event)
       case EVENT_ID.POP:
         this.#stack.pop()
+        this.#isBlock.pop()
         this.#keys.pop()
         return
       case EVENT_ID.ALIAS:
@@ -90,10 +98,11 @@ class Composer {
     }
   }
 
-  #open(container: Container): void {
+  #open(container: Container, { start, style }: MappingEvent | SequenceEvent): void {
     this.#pieces += collectionPieces
-    this.#add(container)
+    this.#add(container, start)
     this.#stack.push(container)
+    this.#isBlock.push(style === COLLECTION_STYLE.BLOCK)
     this.#keys.push(undefined)
   }
 
@@ -101,7 +110,7 @@ class Composer {
     const isPlain = event.style === SCALAR_STYLE.PLAIN
     this.#pieces += isPlain ? scalarPieces - 1 : scalarPieces
     const source = getScalarValue(this.#text, event)
-    this.#add(isPlain ? this.#resolved(source) : shared(source))
+    this.#add(isPlain ? this.#resolved(source) : shared(source), event.valueStart)
   }
 
   #resolved(source: string): unknown {
@@ -112,11 +121,22 @@ class Composer {
     return shared(source)
   }
 
-  #add(value: unknown): void {
+  /** @param start of what the value was read from */
+  #add(value: unknown, start: number): void {
     const container = this.#stack.at(-1)
+    // A key has none when its value comes next.
+    const isFirst = this.#isBlock.at(-1) === true && this.#keys.at(-1) === undefined
+    if (isFirst && !this.#isFirstOnLine(start)) this.#isDoubtful = true
     if (container === undefined) this.#root = value
     else if (Array.isArray(container)) container.push(value)
     else this.#addTo(container, value)
+  }
+
+  /** js-yaml lets a block go on behind a quoted text or a bracket that ends an item of another. */
+  #isFirstOnLine(start: number): boolean {
+    let at = start - 1
+    while (at >= 0 && beforeFirst.has(this.#text[at]!)) at--
+    return at < 0 || this.#text[at] === '\n' || this.#text[at] === '\r'
   }
 
   #addTo(container: Record<string, unknown>, value: unknown): void {
@@ -147,4 +167,4 @@ const maybeNumber = /^[-+.\d]/
 const usualNumber = /^-?(?:0|[1-9]\d{0,14})(?:\.\d{1,9})?$/
 /** And more: what this says of others need not be right. */
 const anyNumber =
-  /^[-+]?(?:\d+\.?\d*|\.\d+|0[xX][\da-fA-F]+|0[oO][0-7]+)(?:[eE].*)?$|^[-+]?\.[a-zA-Z]+$/
+  /^[-+]?(?:\d+(?:\.\d*)?|\.\d+|0[xX][\da-fA-F]+|0[oO][0-7]+)(?:[eE].*)?$|^[-+]?\.[a-zA-Z]+$/

@@ -63,6 +63,18 @@ export function packDatabase(directory: string): Buffer {
 const decompressed = promisify(zstdDecompress)
 const templateBytesMax = 64 * 1024 * 1024
 
+/** @returns undefined: the file is not there, is damaged, or is of another schema or PostgreSQL */
+async function readTemplate(file: string) {
+  try {
+    const octets = await decompressed(await readFile(file), { maxOutputLength: templateBytesMax })
+    const headBytes = octets.indexOf('\n') + 1
+    const head = JSON.parse(octets.toString('utf8', 0, headBytes)) as Head
+    return head.digest === templateDigest() ? { octets, headBytes, head } : undefined
+  } catch {
+    return undefined
+  }
+}
+
 /**
  * Everything is flushed: what is renamed to be the database is one after a power cut, too.
  *
@@ -75,18 +87,13 @@ export async function unpackTemplate(
   directory: string,
   signal: AbortSignal,
 ): Promise<boolean> {
-  let octets: Buffer
-  try {
-    octets = await decompressed(await readFile(file), { maxOutputLength: templateBytesMax })
-  } catch {
-    return false
-  }
-  const headBytes = octets.indexOf('\n') + 1
-  const head = JSON.parse(octets.toString('utf8', 0, headBytes)) as Head
-  if (head.digest !== templateDigest()) return false
-  await mkdir(directory, { recursive: true })
+  const template = await readTemplate(file)
+  if (template === undefined) return false
+  const { octets, headBytes, head } = template
+  // As initdb makes them: for nobody else.
+  await mkdir(directory, { recursive: true, mode: 0o700 })
   // A folder comes before what is in it.
-  for (const folder of head.folders) await mkdir(join(directory, folder))
+  for (const folder of head.folders) await mkdir(join(directory, folder), { mode: 0o700 })
   let at = headBytes
   for (const { path, bytes, packedBytes } of head.files) {
     signal.throwIfAborted()
@@ -99,7 +106,7 @@ export async function unpackTemplate(
 
 /** With zeros up to `bytes`: a hole would need room later, when the disk may have none. */
 async function write(path: string, content: Buffer, bytes: number): Promise<void> {
-  const file = await open(path, 'wx')
+  const file = await open(path, 'wx', 0o600)
   try {
     await file.writeFile(content)
     if (content.length < bytes) await file.writeFile(Buffer.alloc(bytes - content.length))

@@ -33,6 +33,14 @@ test('an unpacked database has the schema, and keeps what it is given', async ()
   }
 })
 
+test('what is unpacked is for its owner alone', async () => {
+  const directory = join(tempDir('modes'), 'database')
+  await unpackTemplate(template, directory, signal)
+  const names = ['', ...readdirSync(directory, { recursive: true, encoding: 'utf8' })]
+  const shared = names.filter((name) => (statSync(join(directory, name)).mode & 0o077) !== 0)
+  expect(shared).toEqual([])
+})
+
 test('its log of 16 MiB has room on the disk, and nothing says where it was made', async () => {
   const directory = join(tempDir('files'), 'database')
   expect(await unpackTemplate(template, directory, signal)).toBe(true)
@@ -63,6 +71,8 @@ test.each<[string, () => Buffer]>([
   ['flipped at the end', () => flipped(octets.length - 1)],
   ['of another program', () => gzipSync('x')],
   ['of another schema or PostgreSQL', other],
+  ['packed, and without a head', () => zstdCompressSync('null\nx')],
+  ['packed, and empty', () => zstdCompressSync('')],
   ['larger than any database of ours', () => zstdCompressSync(Buffer.alloc(2 ** 26 + 1))],
 ])('a template that is %s is not taken, and leaves nothing', async (_, make) => {
   const folder = tempDir('bad')

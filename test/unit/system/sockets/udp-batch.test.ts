@@ -13,6 +13,7 @@ const libc = loadLibc()
 assert(typeof libc !== 'string', 'the tests run on Linux')
 const EPERM = 1
 const EIO = 5
+const EINVAL = 22
 const closers: (() => void)[] = []
 afterEach(() => {
   for (const close of closers.splice(0)) close()
@@ -180,6 +181,26 @@ test('what a firewall refuses is counted, and replies are joined again', async (
   expect(echo(batch, 3)).toBe(0)
   await waitUntil('the replies', () => client.replies.length === 3)
   expect(sent).toEqual([1, 1])
+})
+
+test('a client whom nothing reaches does not end joining for others', async () => {
+  const sent: number[] = []
+  const refusing: Libc = {
+    ...libc,
+    errno: () => EINVAL,
+    sendmmsg: (fd, messages, count, flags) => {
+      sent.push(count)
+      return sent.length <= 4 ? -1 : libc.sendmmsg(fd, messages, count, flags)
+    },
+  }
+  const { batch, port } = openBatch(refusing, '127.0.0.1')
+  const client = await openClient('127.0.0.1')
+  for (const failed of [3, 0]) {
+    for (const text of ['one', 'two', 'six']) await send(client, port, '127.0.0.1', text)
+    expect(echo(batch, 3)).toBe(failed)
+  }
+  // The joined one and three alone, none of which left; then one that is joined.
+  expect(sent).toEqual([1, 1, 1, 1, 1])
 })
 
 test('a reply that cannot leave is counted, and those after it leave', async () => {
