@@ -1,6 +1,7 @@
 // Writes dist/: the program as JavaScript in few files, for the packages and the image.
 // Node strips no types below node_modules, and few files take less CPU time and memory than many.
-import { cpSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { hash } from 'node:crypto'
+import { cpSync, globSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { bundleProgram } from './bundle-program.ts'
 import { buildDashboard, writeTypes } from './dashboard.ts'
@@ -33,7 +34,19 @@ for (const name of libraryFiles) {
 await buildDashboard()
 writeTypes()
 
+/** Tells this build from others; see `programStamp`. */
+const contents = contentsOf([
+  join(root, 'package-lock.json'),
+  ...globSync('**/*.{js,cjs}', { cwd: dist })
+    .sort()
+    .map((path) => join(dist, path)),
+])
 writeFileSync(
   join(dist, 'package.json'),
-  `${JSON.stringify({ name, version, type, private: true }, null, 2)}\n`,
+  `${JSON.stringify({ name, version, type, private: true, contents }, null, 2)}\n`,
 )
+
+/** Hex. */
+function contentsOf(files: readonly string[]): string {
+  return hash('sha256', files.map((path) => hash('sha256', readFileSync(path))).join('\n'))
+}

@@ -22,19 +22,29 @@ type Row = readonly [path: string, blobId: string, object: ObjectOf[Kind]]
 const sizeBytes = 4
 const headBytes = kindNames.length * sizeBytes
 
-/** In shared memory. For each kind its octets in JSON, behind a table of their lengths. */
-export function encodeObjects(files: Iterable<KeptObject>): Uint8Array {
+/**
+ * In shared memory. For each kind its octets in JSON, behind a table of their lengths.
+ *
+ * @returns undefined: they are more than `bytesMax`
+ */
+export function encodeObjects(
+  files: Iterable<KeptObject>,
+  bytesMax: number,
+): Uint8Array | undefined {
   const rows = new Map<Kind, Row[]>()
   for (const { path, blobId, kind, object } of files) {
     const list = rows.get(kind) ?? []
     rows.set(kind, list)
     list.push([path, blobId, object])
   }
-  const lists = kindNames.map((kind) => {
-    const list = rows.get(kind)
-    return Buffer.from(list === undefined ? '' : JSON.stringify(list))
-  })
-  const total = lists.reduce((sum, { length }) => sum + length, headBytes)
+  let total = headBytes
+  const lists: Buffer[] = []
+  for (const kind of kindNames) {
+    const list = encodeList(rows.get(kind) ?? [], bytesMax - total)
+    if (list === undefined) return undefined
+    lists.push(list)
+    total += list.length
+  }
   const bytes = new Uint8Array(new SharedArrayBuffer(total))
   const head = new DataView(bytes.buffer)
   let at = headBytes
@@ -44,6 +54,24 @@ export function encodeObjects(files: Iterable<KeptObject>): Uint8Array {
     at += list.length
   }
   return bytes
+}
+
+/**
+ * In JSON. Made value by value: all of them may exceed the longest string that V8 has.
+ *
+ * @returns undefined: they are more than `bytesMax`; without octets for no values
+ */
+export function encodeList(values: readonly unknown[], bytesMax: number): Buffer | undefined {
+  const pieces: Buffer[] = []
+  let total = 0
+  for (const [index, value] of values.entries()) {
+    const end = index === values.length - 1 ? ']' : ''
+    const piece = Buffer.from(`${index === 0 ? '[' : ','}${JSON.stringify(value)}${end}`)
+    total += piece.length
+    if (total > bytesMax) return undefined
+    pieces.push(piece)
+  }
+  return Buffer.concat(pieces, total)
 }
 
 /** Files of one kind. @param bytes as `encodeObjects` gives them */

@@ -15,7 +15,7 @@ export interface KeptCommitParts {
   readonly key: SigningKey
   /** See `KeptHead`. */
   readonly stamp: string
-  /** Told once why the file is thrown away. */
+  /** Told once why the file is thrown away, and once why it cannot be written. */
   readonly note: (line: string) => void
 }
 
@@ -38,6 +38,7 @@ export class KeptCommit implements KeptPort {
   #isDoubted = false
   /** The commit in the file. */
   #commit = ''
+  #isRefusalTold = false
 
   constructor(parts: KeptCommitParts, onTaken: (revision: string, objects: Uint8Array) => void) {
     this.#parts = parts
@@ -76,17 +77,22 @@ export class KeptCommit implements KeptPort {
     return kept === undefined ? [] : readingsIn(kept)
   }
 
-  /** Never rejects: a disk that takes nothing is told of elsewhere. */
+  /** Never rejects: what fails is told. */
   async keep(head: Omit<KeptHead, 'stamp'>, read: () => readonly ReadAt[]): Promise<void> {
-    const { path, key, stamp } = this.#parts
+    const { path, key, stamp, note } = this.#parts
     if (head.commit === this.#commit) return
     this.#commit = head.commit
-    const bytes = encodeKept({ stamp, ...head }, read(), key)
-    if (bytes === undefined) return
     try {
+      const bytes = encodeKept({ stamp, ...head }, read(), key)
+      if (bytes === undefined) return
       await makeDurably(path, (temporary) => writeFile(temporary, bytes, { mode: 0o600 }))
-    } catch {
+      this.#isRefusalTold = false
+    } catch (error) {
       this.#commit = ''
+      if (this.#isRefusalTold) return
+      this.#isRefusalTold = true
+      const { message } = error as Error
+      note(`${path} cannot be written, and the next start takes longer: ${message}`)
     }
   }
 

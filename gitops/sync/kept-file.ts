@@ -5,7 +5,7 @@ import { closeSync, fstatSync, openSync, readFileSync } from 'node:fs'
 import type { SigningKey } from '#bundle/signature/channel.ts'
 import { readingOf } from '#compiler/read/read-file.ts'
 import type { ReadFile } from '#compiler/read/read-file.ts'
-import { decodeObjects, encodeObjects } from '#config/kept-objects.ts'
+import { decodeObjects, encodeList, encodeObjects } from '#config/kept-objects.ts'
 import type { KeptObject } from '#config/kept-objects.ts'
 import type { CommitObjects } from '#gitops/git/objects/presence.ts'
 import { gitLimits } from '#gitops/limits.ts'
@@ -51,6 +51,9 @@ export function encodeKept(
   read: readonly ReadAt[],
   key: SigningKey,
 ): Buffer | undefined {
+  const { keptBytesMax } = gitLimits
+  const chars = read.reduce((sum, { file }) => sum + file.text.length, 0)
+  if (chars > keptBytesMax) return undefined
   const files: (KeptObject & { readonly file: ReadFile })[] = []
   for (const { path, file } of read) {
     const one = keptObject(path, file)
@@ -59,12 +62,16 @@ export function encodeKept(
   }
   const sorted = kindNames.flatMap((kind) => files.filter((file) => file.kind === kind))
   const ids = Buffer.from(sorted.map(({ blobId }) => blobId).join(''), 'hex')
-  const objects = encodeObjects(sorted)
-  const texts = Buffer.from(JSON.stringify(sorted.map(({ file }) => textOf(file))))
+  const objects = encodeObjects(sorted, keptBytesMax - chars)
+  const texts = encodeList(
+    sorted.map(({ file }) => textOf(file)),
+    keptBytesMax,
+  )
+  if (objects === undefined || texts === undefined) return undefined
   const lengths = { ids: ids.length, objects: objects.length }
   const line = Buffer.from(`${JSON.stringify({ ...head, lengths })}\n`)
   const body = Buffer.concat([line, ids, objects, texts])
-  if (bodyAt + body.length > gitLimits.keptBytesMax) return undefined
+  if (bodyAt + body.length > keptBytesMax) return undefined
   return Buffer.concat([magic, sign(null, signed(body), key.privateKey), body])
 }
 
@@ -127,7 +134,7 @@ export function decodeKept(bytes: Buffer, key: SigningKey): Result<Kept, string>
 
 /** As the compiler would read them. */
 export function readingsIn({ objects, texts }: Pick<Kept, 'objects' | 'texts'>): ReadFile[] {
-  const all = JSON.parse(Buffer.from(texts).toString()) as Text[]
+  const all = texts.length === 0 ? [] : (JSON.parse(Buffer.from(texts).toString()) as Text[])
   const kept = kindNames.flatMap((kind) => decodeObjects(objects, kind))
   return kept.map((one, index) => {
     const text = all[index]!

@@ -56,6 +56,8 @@ export class Publisher {
   #agentsMax: number
   /** What the node served when this process began. */
   #served: Uint8Array | undefined
+  /** By this process. */
+  #isSaved = false
 
   constructor(parts: PublisherParts) {
     this.#parts = parts
@@ -98,10 +100,25 @@ export class Publisher {
     return signerOf(bytes) === this.#parts.key.keyId ? { commit, tree, digest } : undefined
   }
 
-  /** Goes on with `stored`. */
+  /** Goes on with `stored`, under a new record. */
   resume(): void {
     assert(this.stored !== undefined, 'what is gone on with is served')
     this.#bytes = this.#served
+    this.renewWhenDue()
+  }
+
+  /**
+   * Stores the state once in each process: a disk that takes nothing is found out before something
+   * is to be accepted. @throws the file system's error
+   */
+  save(): void {
+    if (!this.#isSaved && this.#state.commit !== '') this.#save(this.#state)
+  }
+
+  #save(state: StoredState): void {
+    saveState(this.#parts.statePath, state)
+    this.#state = state
+    this.#isSaved = true
   }
 
   /**
@@ -117,9 +134,7 @@ export class Publisher {
     assert(seq > before || digest === served, 'a number of a channel names one bundle')
     assert(seq >= (this.#node?.seq ?? 0), 'nothing is published below what the node runs')
     const told = { commit, tree, signer, seq, serial, digest, previous }
-    const next = { ...told, earlier: this.#earlierAfter(tree, succession) }
-    saveState(this.#parts.statePath, next)
-    this.#state = next
+    this.#save({ ...told, earlier: this.#earlierAfter(tree, succession) })
     this.#bytes = draft.bytes
     this.#served = undefined
     if (isNews || serial !== this.#recordSerial) this.#handOver(draft.bytes)

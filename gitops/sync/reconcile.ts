@@ -98,6 +98,7 @@ export class Reconciler {
     try {
       // Before asking the remote: without a network, the accepted commit still serves.
       await this.#restore()
+      this.#parts.publisher.save()
       stop = await this.#look()
       // A branch without commits waits for what was refused, too.
       const isWell = stop.sync === 'synced' || stop.code === 'BranchMissing'

@@ -13,6 +13,7 @@ import type { HistoryAnswer, HistoryAsked } from './history-calls.ts'
 import { History } from '#gitops/history/history.ts'
 import type { CommitTrials } from '#gitops/sync/commit-trials.ts'
 import type { RememberingCompiler } from '#gitops/sync/compile-adapter.ts'
+import type { ConfigDelta } from '#config/object-index.ts'
 import type { ConfigNews } from '#config/view.ts'
 import type { ConfigSource, SourceError } from '#gitops/source/config-source.ts'
 import { diskError } from '#gitops/source/disk-error.ts'
@@ -268,12 +269,18 @@ function newsOf(
   const told = kept.release()
   const delta = accepted.replace(tree)
   if (!isFirst) return { isWhole: false, ...delta }
-  return told === tree.commit ? undefined : wholeOf(tree)
+  return told === tree.commit ? undefined : wholeOf(tree, delta)
 }
 
-function wholeOf({ commit, read }: AcceptedTree): ConfigNews {
-  const objects = encodeObjects(read.flatMap(({ path, file }) => keptObject(path, file) ?? []))
-  return { isWhole: true, revision: commit, changed: [], removed: [], objects }
+/** In octets, unless those are too many. @param delta with all objects */
+export function wholeOf(
+  { read }: Pick<AcceptedTree, 'read'>,
+  delta: ConfigDelta,
+  bytesMax: number = gitLimits.keptBytesMax,
+): ConfigNews {
+  const all = read.flatMap(({ path, file }) => keptObject(path, file) ?? [])
+  const objects = encodeObjects(all, bytesMax)
+  return { isWhole: true, ...delta, ...(objects && { changed: [], objects }) }
 }
 
 function keepRenewed(

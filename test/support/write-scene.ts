@@ -67,6 +67,8 @@ export interface SceneOptions {
   readonly compiler?: RememberingCompiler
   /** Left out: the node serves nothing yet. */
   readonly resume?: ServedPosition
+  /** What the main thread hears. */
+  readonly onTold?: (what: 'publication' | 'config') => void
 }
 
 /** An origin in `dataDir` whose first commit the node's key signed; trusts that key. */
@@ -135,8 +137,14 @@ export async function startWriteScene(options: SceneOptions): Promise<WriteScene
     clock: options.clock ?? systemClock,
     random: () => random.next() / 2 ** 32,
     onPrepare: (bundle) => prepared.push(bundle),
-    onPublish: (publication) => published.push(publication),
-    onConfig: (news) => view.apply(news),
+    onPublish: (publication) => {
+      published.push(publication)
+      options.onTold?.('publication')
+    },
+    onConfig: (news) => {
+      view.apply(news)
+      options.onTold?.('config')
+    },
     onStatus: (next, change) => {
       status = next
       if (change !== '') changes.push(change)

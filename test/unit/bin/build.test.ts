@@ -28,6 +28,13 @@ test('gslbd help is the same from dist and from the source', () => {
   expect(node('dist/cli/main.js', 'help')).toBe(node('cli/main.ts', 'help'))
 })
 
+test('dist says what tells it from other builds', () => {
+  const { contents } = JSON.parse(readFileSync(join(root, 'dist/package.json'), 'utf8')) as {
+    readonly contents: unknown
+  }
+  expect(contents).toMatch(/^[0-9a-f]{64}$/)
+})
+
 const checksIn = (file: string) =>
   createRequire(import.meta.url)(join(root, `dist/schemas/checks/${file}.cjs`)) as Readonly<
     Record<string, ValidateFunction>

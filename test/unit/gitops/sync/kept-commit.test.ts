@@ -1,19 +1,24 @@
 // A restart takes up what the process before has read and compiled; where that is in doubt, it
 // reads the commit anew, and all else is the same.
 import assert from 'node:assert/strict'
-import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
 import { test } from 'vitest'
 import { signingKeyFromPem } from '#bundle/signature/channel.ts'
+import { readFile } from '#compiler/read/read-file.ts'
 import type { Operation } from '#config/operation.ts'
 import { loosePath } from '#gitops/git/objects/object-store.ts'
 import { createCompilePort } from '#gitops/sync/compile-adapter.ts'
 import type { RememberingCompiler } from '#gitops/sync/compile-adapter.ts'
+import { KeptCommit } from '#gitops/sync/kept-commit.ts'
 import { decodeKept, encodeKept } from '#gitops/sync/kept-file.ts'
 import { keptPathOf, originPath, statePathOf } from '#gitops/thread/options.ts'
 import { kindNames } from '#schemas/kinds.ts'
+import { gitHttpServer } from '#test/support/git-http-server.ts'
 import { gitSandbox } from '#test/support/git-sandbox.ts'
 import { newPem, seedOrigin, settingsYaml, startWriteScene } from '#test/support/write-scene.ts'
 import type { SceneOptions, WriteScene } from '#test/support/write-scene.ts'
+import { waitUntil } from '#test/support/wait-until.ts'
 
 const pool = (name: string): string => `apiVersion: gslb/v1
 kind: Pool
@@ -69,11 +74,15 @@ async function left(): Promise<Left> {
 }
 
 async function restart({ options, first }: Left) {
-  const { bundle, signedRecord } = first.published.at(-1)!
-  const { seq, digest } = signedRecord.record
   const { count, compiler } = counting()
-  const scene = await startWriteScene({ ...options, compiler, resume: { seq, digest, bundle } })
+  const scene = await startWriteScene({ ...options, compiler, resume: servedBy(first) })
   return { scene, count }
+}
+
+function servedBy({ published }: WriteScene) {
+  const { bundle, signedRecord } = published.at(-1)!
+  const { seq, digest } = signedRecord.record
+  return { seq, digest, bundle }
 }
 
 function assertSame(scene: WriteScene, first: WriteScene): void {
@@ -99,6 +108,27 @@ test('a restart compiles nothing, and serves readers the same', async () => {
   const [record, old] = [scene, before.first].map(({ published }) => published.at(-1)!)
   assert.equal(record!.signedRecord.record.digest, old!.signedRecord.record.digest)
   assert.equal(record!.signedRecord.record.seq, old!.signedRecord.record.seq)
+  await scene.stop()
+})
+
+test('a restart signs its record, then tells of objects, then asks the remote', async () => {
+  const box = gitSandbox()
+  const pem = newPem()
+  const remote = { dataDir: box.at('remote'), pem }
+  await seedOrigin(remote, files)
+  const server = await gitHttpServer(remote.dataDir)
+  const allowedSignersPath = join(remote.dataDir, 'allowed_signers')
+  const url = server.url('config.git')
+  const options = { dataDir: box.at('data'), pem, url, allowedSignersPath }
+  const first = await startWriteScene(options)
+  await first.stop()
+  const told: string[] = []
+  server.behave = 'cut'
+  server.onRequest = () => told.push('question')
+  const onTold = (what: string): number => told.push(what)
+  const scene = await startWriteScene({ ...options, resume: servedBy(first), onTold })
+  assert.deepEqual(told.slice(0, 3), ['publication', 'config', 'question'])
+  assert.equal(scene.published.length, 1)
   await scene.stop()
 })
 
@@ -218,8 +248,54 @@ test('a head that is new at a restart is judged against what was kept', async ()
 test('a disk that does not take the file stops nothing', async () => {
   const options = { dataDir: gitSandbox().at('data'), pem: newPem() }
   await seedOrigin(options, files)
-  mkdirSync(keptPathOf(options.dataDir), { recursive: true })
+  const kept = keptPathOf(options.dataDir)
+  mkdirSync(kept, { recursive: true })
   const scene = await startWriteScene(options)
   assert((await scene.write(create('two'))).ok)
   await scene.stop()
+  const lines = scene.changes.filter((line) => line.startsWith(kept))
+  assert.equal(lines.length, 1)
+  assert.match(lines[0]!, /cannot be written, and the next start takes longer: E/)
+})
+
+test('a restart on a disk that takes nothing serves all, and says so until it does', async () => {
+  const before = await left()
+  const state = statePathOf(before.options.dataDir)
+  const aside = `${state}.aside`
+  const starting = restart(before)
+  // No file can be renamed to a folder.
+  renameSync(state, aside)
+  mkdirSync(state)
+  const { scene } = await starting
+  assert.deepEqual([scene.status().sync, scene.status().code], ['unreachable', 'Unreadable'])
+  assert.equal(scene.changes.length, 1)
+  assert.equal(scene.published.length, 1)
+  assert.equal(scene.view.snapshot().list('Pool').length, 1)
+  rmSync(state, { recursive: true })
+  renameSync(aside, state)
+  scene.poke()
+  await waitUntil('the disk is used again', () => scene.status().sync === 'synced')
+  assert.match(scene.changes.at(-1)!, /^the repository can be used again/)
+  await scene.stop()
+})
+
+test('more text than fits into a file is not kept, and nothing is told', async () => {
+  const path = keptPathOf(gitSandbox().path)
+  const notes: string[] = []
+  const note = (line: string): void => void notes.push(line)
+  const parts = { path, key: signingKeyFromPem(newPem()), stamp: 'a', note }
+  const kept = new KeptCommit(parts, () => undefined)
+  const head = { commit: 'b', tree: 'c', digest: 'd', diagnostics: [], total: 0 }
+  const file = readFile('0'.repeat(40), Buffer.from(pool('one')))
+  // It has no octets yet, and gets none.
+  const large = { path: 'one.yaml', file: { ...file, text: 'x'.repeat(2 ** 28) } }
+  await kept.keep(head, () => [large, large, large])
+  assert.equal(kept.find(head), undefined)
+  // A mistake of ours ends nothing, either; it is told once.
+  for (const commit of ['e', 'f']) {
+    await kept.keep({ ...head, commit }, () => {
+      throw new RangeError('Invalid string length')
+    })
+  }
+  assert.equal(notes.length, 1)
 })

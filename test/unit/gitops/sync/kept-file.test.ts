@@ -7,8 +7,10 @@ import { test } from 'vitest'
 import { loadScriptCheck } from '#routing/script/check.ts'
 import { readFile } from '#compiler/read/read-file.ts'
 import { objectIdOf } from '#gitops/git/disk-driver.ts'
-import { blobsIn, decodeKept, encodeKept, readingsIn } from '#gitops/sync/kept-file.ts'
+import { decodeObjects, encodeList, encodeObjects } from '#config/kept-objects.ts'
+import { blobsIn, decodeKept, encodeKept, keptObject, readingsIn } from '#gitops/sync/kept-file.ts'
 import { Random } from '#lib/random.ts'
+import { kindNames } from '#schemas/kinds.ts'
 import { countFrom, testSeed } from '#test/support/random.ts'
 import { newSigningKey } from '#test/support/reconcile-bench.ts'
 
@@ -56,6 +58,25 @@ test('what is kept of a file is what was read of it', () => {
 test('a commit with a file that says nothing is not kept', () => {
   const file = readFile('0'.repeat(40), Buffer.from('kind: ['))
   assert.equal(encodeKept(head, [{ path: 'gslb.yaml', file }], key), undefined)
+})
+
+test('a list of values is their JSON, up to a size', () => {
+  for (const values of [[1], ['ä', { a: [] }, null]]) {
+    const whole = Buffer.from(JSON.stringify(values))
+    assert.deepEqual(encodeList(values, whole.length), whole)
+    assert.equal(encodeList(values, whole.length - 1), undefined)
+  }
+  assert.equal(encodeList([], 0)?.length, 0)
+})
+
+test('objects are encoded if they fit', () => {
+  const objects = readings.slice(0, 9).flatMap(({ path, file }) => keptObject(path, file) ?? [])
+  const bytes = encodeObjects(objects, 1e6)!
+  const again = kindNames.flatMap((kind) =>
+    decodeObjects(encodeObjects(objects, bytes.length)!, kind),
+  )
+  assert.deepEqual(new Set(again), new Set(objects))
+  assert.equal(encodeObjects(objects, bytes.length - 1), undefined)
 })
 
 test('a file that is cut, flipped, of another key or of nobody is refused', () => {

@@ -1,12 +1,33 @@
 import assert from 'node:assert/strict'
 import { renameSync, rmSync, symlinkSync } from 'node:fs'
 import { test } from 'vitest'
+import { readFile } from '#compiler/read/read-file.ts'
+import { configEntry } from '#config/entry.ts'
+import { LiveConfigView } from '#config/view.ts'
 import { createCompilePort } from '#gitops/sync/compile-adapter.ts'
-import { startPipeline } from '#gitops/thread/pipeline.ts'
+import { startPipeline, wholeOf } from '#gitops/thread/pipeline.ts'
 import type { GitopsStatus } from '#gitops/status/status.ts'
 import { systemClock } from '#lib/clock.ts'
 import { gitSandbox } from '../../../support/git-sandbox.ts'
 import { newSigningKey } from '../../../support/reconcile-bench.ts'
+import { settingsYaml } from '../../../support/write-scene.ts'
+
+test('objects that are too many octets are handed over as they are', () => {
+  const file = readFile('0'.repeat(40), Buffer.from(settingsYaml))
+  const { kind, object, blobId } = file
+  assert(kind !== undefined && object !== undefined)
+  const entry = configEntry('gslb.yaml', blobId, kind, object)
+  const delta = { revision: 'a', changed: [entry], removed: [] }
+  const read = [{ path: 'gslb.yaml', file }]
+  const [octets, whole] = [wholeOf({ read }, delta), wholeOf({ read }, delta, 100)]
+  assert.deepEqual([octets.changed.length, whole.objects], [0, undefined])
+  const seen = [octets, whole].map((news) => {
+    const view = new LiveConfigView()
+    view.apply(news)
+    return view.snapshot().list(kind)
+  })
+  assert.deepEqual(seen, [[entry], [entry]])
+})
 
 test('a repository that cannot be read is told once, and taken up when it can', async () => {
   const box = gitSandbox()

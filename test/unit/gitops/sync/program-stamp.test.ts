@@ -1,0 +1,28 @@
+// A build differs from another by what is in it, not by times and sizes of its files.
+import assert from 'node:assert/strict'
+import { test } from 'vitest'
+import { programStamp } from '#gitops/sync/program-stamp.ts'
+import { gitSandbox } from '#test/support/git-sandbox.ts'
+
+test('a build is told by the hash that it has of its files and packages', () => {
+  const box = gitSandbox()
+  const stampOf = (contents: string): string => {
+    box.write('dist/package.json', JSON.stringify({ contents }))
+    return programStamp(box.at('dist'))
+  }
+  const stamps = ['a', 'b', 'a'].map(stampOf)
+  assert.equal(stamps[0], stamps[2])
+  assert.notEqual(stamps[0], stamps[1])
+})
+
+test('sources are told by their files and packages', () => {
+  const box = gitSandbox()
+  box.write('src/package.json', '{}')
+  const stamps = ['lib/a.ts', 'gitops/sync/b.ts', 'package-lock.json'].map((name) => {
+    box.write(`src/${name}`, '')
+    return programStamp(box.at('src'))
+  })
+  assert.equal(new Set(stamps).size, 3)
+  assert.equal(programStamp(box.at('src')), stamps[2])
+  assert.equal(programStamp(), programStamp())
+})
