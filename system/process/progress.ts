@@ -75,7 +75,9 @@ export function openProgress({ write, isTerminal, clock, after }: ProgressPlace)
       const nowMs = monotonicMs()
       // From the first word on; what blocks the loop is told when the next word comes.
       if (lineDueMs === Infinity) lineDueMs = nowMs + quietMs
-      const isCount = doing?.words === words
+      // What is counted from its start again took no time until now.
+      const isCount =
+        doing?.words === words && doing.all === all && (doing.done ?? 0) <= (done ?? 0)
       doing = { words, sinceMs: isCount ? doing!.sinceMs : nowMs, done, all }
       if (!isCount || nowMs - shownMs >= apartMs) show()
     },

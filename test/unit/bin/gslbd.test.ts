@@ -145,7 +145,7 @@ test('a Node is asked for its version once, and again when it is another one', (
   const questions = () => readFileSync(join(root, 'log'), 'utf8').match(/^--version$/gm)?.length
   be('26.1.0', Date.now() - 60_000)
   expect([start(), start(), questions()]).toEqual([0, 0, 1])
-  be('20.1.0', Date.now() + 60_000)
+  be('20.1.0', Date.now() - 3_600_000)
   expect([start(), questions()]).toEqual([70, 2])
 })
 
@@ -160,6 +160,14 @@ test('who cannot write beside the packages has compiled code in a home of their 
     }).stdout
   expect(cacheOf(home)).toBe(`${home}/.cache/gslbd\n`)
   expect(cacheOf(join(home, 'away'))).toBe(`${root}/node_modules/.cache/gslbd\n`)
+})
+
+test('a pinned Node that another user has for themselves is named', () => {
+  const root = install({ 'cli/main.ts': '' })
+  mkdirSync(join(root, 'node_modules/.bin'), { recursive: true })
+  symlinkSync('/home/of/another/node', join(root, 'node_modules/.bin/node'))
+  const { status, stderr } = run(join(root, 'bin/gslbd'), ['help'])
+  expect([status, stderr]).toEqual([70, expect.stringContaining('leads to /home/of/another/node')])
 })
 
 test('what Node itself says of wrong NODE_OPTIONS is what is printed', () => {

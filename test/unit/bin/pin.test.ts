@@ -49,14 +49,20 @@ test('Node is fetched once, without its headers, and linked', () => {
   expect(readFileSync(link, 'utf8')).toBe('one')
 })
 
-test.each([
-  ['has no home', {}],
-  ['has a home that cannot be written', { HOME: '/dev/null' }],
-])('a user who %s has Node in the checkout', (_, env) => {
+test('where the cache cannot be written, Node is in the checkout', () => {
   const { root, pin } = checkout('one')
-  expect(pin(env)).toMatchObject({ status: 0, stderr: '' })
+  expect(pin({ XDG_CACHE_HOME: '/dev/null' })).toMatchObject({ status: 0, stderr: '' })
   const link = readlinkSync(join(root, 'node_modules/.bin/node'))
   expect(dirname(dirname(dirname(link)))).toBe(join(root, 'node_modules/.cache'))
+})
+
+test('a cache that others may write is not used', () => {
+  const { root, cache, pin } = checkout('one')
+  mkdirSync(cache, { recursive: true })
+  chmodSync(cache, 0o777)
+  expect(pin()).toMatchObject({ status: 0, stderr: '' })
+  const link = readlinkSync(join(root, 'node_modules/.bin/node'))
+  expect(link.startsWith(join(root, 'node_modules/.cache'))).toBe(true)
 })
 
 test('another lock file is another Node', () => {

@@ -42,6 +42,19 @@ describe('the line of progress', () => {
     expect(text).toBe([...shown, 'reading b …'].map((line) => erase + line).join(''))
   })
 
+  test('a count that begins anew has the seconds of the new one', () => {
+    const { text } = written(true, ({ say }, time) => {
+      say('compiling: file', 1, 4_000)
+      time.block(9_000)
+      say('compiling: file', 4_000, 4_000)
+      for (let i = 1; i <= 3_000; i++) {
+        say('compiling: file', i, 4_000)
+        time.block(1)
+      }
+    })
+    expect(text.split(erase).at(-1)).toMatch(/^compiling: file 2,\d+ of 4,000 … 2 s, 2 s left$/)
+  })
+
   test('a count is written as often as it can be read, with the seconds that are left', () => {
     const { text } = written(true, ({ say }, time) => {
       for (let i = 1; i <= 4_000; i++) {
@@ -139,11 +152,14 @@ describe('the line of progress', () => {
   })
 })
 
-const compiling = [
+const checking = [
   'compiling: reading files',
   'compiling: file N of N',
   'compiling: joining files',
   'compiling: checking',
+]
+const compiling = [
+  ...checking,
   'compiling: replacing names',
   'compiling: making the bundle',
   'compiling: reading the bundle',
@@ -165,7 +181,7 @@ describe('what long commands do', () => {
   })
   afterAll(() => rmSync(folder, { recursive: true }))
 
-  const making = ['making files of the records', ...compiling]
+  const making = ['making files of the records', ...checking]
   const writing = 'writing to FOLDER/out: file N of N'
 
   test.each<[argv: readonly string[], expected: readonly string[]]>([
