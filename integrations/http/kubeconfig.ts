@@ -1,9 +1,10 @@
 // Finds how to reach a Kubernetes API: by a kubeconfig file, or as the account of a pod.
 import { execFile } from 'node:child_process'
+import type { ExecFileException } from 'node:child_process'
 import { readFileSync } from 'node:fs'
 import { dirname, resolve } from 'node:path'
 import { promisify } from 'node:util'
-import { parse } from 'yaml'
+import { parseDocument } from 'yaml'
 import { err, ok } from '#lib/result.ts'
 import type { Result } from '#lib/result.ts'
 import { httpLimits } from './json-client.ts'
@@ -26,20 +27,21 @@ type Fields = Readonly<Record<string, unknown>>
  * @param path empty: the account of the pod
  * @param env of programs that make credentials, and what tells a pod its API
  * @returns what serves for a few minutes: a program that makes credentials is run once. Errors: a
- *   sentence without a word of the file
+ *   sentence without a secret of the file
+ * @param timeoutMs of such a program
  */
 export function kubernetesAccess(
   path: string,
   env: NodeJS.ProcessEnv,
   account: string = podAccount,
+  timeoutMs: number = httpLimits.timeoutMs,
 ): Result<KubernetesAccess, string> {
   const place = path === '' ? 'the account of the pod' : path
   try {
-    return ok(path === '' ? ofPod(env, account) : ofFile(path, env))
+    return ok(path === '' ? ofPod(env, account) : ofFile(path, env, timeoutMs))
   } catch (error) {
-    // The lines after the first are those of the file, which has secrets.
-    const [reason = ''] = (error as Error).message.split('\n')
-    return err(`${place} cannot be used: ${reason.slice(0, httpLimits.shownCharactersMax)}`)
+    const reason = (error as Error).message.slice(0, httpLimits.shownCharactersMax)
+    return err(`${place} cannot be used: ${reason}`)
   }
 }
 
@@ -56,49 +58,82 @@ function ofPod(env: NodeJS.ProcessEnv, account: string): KubernetesAccess {
   }
 }
 
-function ofFile(path: string, env: NodeJS.ProcessEnv): KubernetesAccess {
-  const config = fieldsOf(parse(readText(path)))
+function ofFile(path: string, env: NodeJS.ProcessEnv, timeoutMs: number): KubernetesAccess {
+  const config = fieldsOf(yamlValue(readText(path)))
   const context = named(config, 'context', textIn(config, 'current-context'))
   const cluster = named(config, 'cluster', textIn(context, 'cluster'))
   const user = textIn(context, 'user') === '' ? {} : named(config, 'user', textIn(context, 'user'))
   for (const key of ['auth-provider', 'as', 'proxy-url']) {
-    if (key in user || key in cluster) throw new Error(`${key} is not known here`)
+    if (isThere(user, key) || isThere(cluster, key)) throw new Error(`${key} is not known here`)
   }
   const server = textIn(cluster, 'server').replace(/\/$/, '')
   if (!/^https?:$/.test(URL.parse(server)?.protocol ?? '')) throw new Error('it has no server')
   const folder = dirname(path)
-  /** As text in base64, or in a file that is named from the folder of this one; '': neither. */
-  const pem = (fields: Fields, key: string): string => {
-    const data = textIn(fields, `${key}-data`)
-    const file = textIn(fields, key)
-    if (data !== '') return Buffer.from(data, 'base64').toString()
-    return file === '' ? '' : readText(resolve(folder, file))
-  }
-  const ca = pem(cluster, 'certificate-authority')
+  const ca = pemIn(cluster, 'certificate-authority', folder)()
   const servername = textIn(cluster, 'tls-server-name')
   const base = {
     ...(ca && { ca }),
     ...(servername && { servername }),
-    ...(cluster['insecure-skip-tls-verify'] === true ? { rejectUnauthorized: false } : {}),
+    ...(isTrueIn(cluster, 'insecure-skip-tls-verify') ? { rejectUnauthorized: false } : {}),
   }
+  const program = isThere(user, 'exec') ? programOf(fieldsIn(user, 'exec'), folder) : undefined
+  const certOf = pemIn(user, 'client-certificate', folder)
+  const keyOf = pemIn(user, 'client-key', folder)
+  const tokenOf = fileIn(user, 'tokenFile', folder)
+  const ownToken = textIn(user, 'token')
+  const name = textIn(user, 'username')
+  const login = Buffer.from(`${name}:${textIn(user, 'password')}`).toString('base64')
   let made: Promise<ExecCredential> | undefined
-  const exec = async (signal: AbortSignal): Promise<ExecCredential> =>
-    'exec' in user ? execCredential(fieldsOf(user['exec']), folder, env, signal) : {}
   return {
     server,
     credentials: async (signal) => {
-      const given = await (made ??= exec(signal))
-      const cert = given.clientCertificateData ?? pem(user, 'client-certificate')
-      const key = given.clientKeyData ?? pem(user, 'client-key')
-      const file = textIn(user, 'tokenFile')
-      const token =
-        given.token ?? (file === '' ? textIn(user, 'token') : readText(resolve(folder, file)))
-      const name = textIn(user, 'username')
-      const login = Buffer.from(`${name}:${textIn(user, 'password')}`).toString('base64')
+      made ??= program && execCredential(program, env, timeoutMs, signal)
+      const given: ExecCredential = (await made) ?? {}
+      const cert = given.clientCertificateData ?? certOf()
+      const key = given.clientKeyData ?? keyOf()
+      const token = given.token ?? tokenOf?.() ?? ownToken
       const headers =
         token !== '' ? bearer(token) : name === '' ? {} : { authorization: `Basic ${login}` }
       return { headers, tls: { ...base, ...(cert && { cert }), ...(key && { key }) } }
     },
+  }
+}
+
+/** @throws what is wrong, and where: the words of the library have those of the file */
+function yamlValue(text: string): unknown {
+  let told = 'it is no YAML that can be used'
+  try {
+    // Not 'silent': of several documents that takes the first.
+    const document = parseDocument(text, { logLevel: 'error' })
+    const [mistake] = [...document.errors, ...document.warnings]
+    if (mistake === undefined) return document.toJS()
+    const [at] = mistake.linePos ?? []
+    told = `${told}: ${mistake.code}${at ? ` in line ${at.line}, column ${at.col}` : ''}`
+  } catch {
+    // An alias to nothing, or too many, or too deep.
+  }
+  throw new Error(told)
+}
+
+interface Program {
+  readonly command: string
+  readonly path: string
+  readonly args: readonly string[]
+  readonly env: Readonly<Record<string, string>>
+  readonly apiVersion: string
+}
+
+function programOf(exec: Fields, folder: string): Program {
+  const command = textIn(exec, 'command')
+  const args = listIn(exec, 'args')
+  if (!args.every((one) => typeof one === 'string')) throw new Error('one of args is no text')
+  const own = listIn(exec, 'env').map(fieldsOf)
+  return {
+    command,
+    path: command.includes('/') ? resolve(folder, command) : command,
+    args,
+    env: Object.fromEntries(own.map((one) => [textIn(one, 'name'), textIn(one, 'value')])),
+    apiVersion: textIn(exec, 'apiVersion'),
   }
 }
 
@@ -110,37 +145,63 @@ interface ExecCredential {
 
 /** Runs the program of a cloud that makes credentials (client.authentication.k8s.io). */
 async function execCredential(
-  exec: Fields,
-  folder: string,
+  program: Program,
   env: NodeJS.ProcessEnv,
+  timeoutMs: number,
   signal: AbortSignal,
 ): Promise<ExecCredential> {
-  const command = textIn(exec, 'command')
-  const args = listIn(exec, 'args').map(String)
-  const own = listIn(exec, 'env').map(fieldsOf)
+  try {
+    return credentialOf(await outputOf(program, env, timeoutMs, signal))
+  } catch (error) {
+    const { message } = error as Error
+    throw new Error(`${program.command} of the kubeconfig has failed: ${message}`, { cause: error })
+  }
+}
+
+async function outputOf(
+  { path, args, env: own, apiVersion }: Program,
+  env: NodeJS.ProcessEnv,
+  timeoutMs: number,
+  signal: AbortSignal,
+): Promise<string> {
   const info = {
-    apiVersion: exec['apiVersion'],
+    ...(apiVersion && { apiVersion }),
     kind: 'ExecCredential',
     spec: { interactive: false },
   }
   try {
-    const { stdout } = await promisify(execFile)(
-      command.includes('/') ? resolve(folder, command) : command,
-      args,
-      {
-        ...{ signal, timeout: httpLimits.timeoutMs, maxBuffer: fileBytesMax },
-        env: {
-          ...env,
-          ...Object.fromEntries(own.map((one) => [textIn(one, 'name'), textIn(one, 'value')])),
-          KUBERNETES_EXEC_INFO: JSON.stringify(info),
-        },
-      },
-    )
-    return fieldsOf(fieldsOf(JSON.parse(stdout))['status'])
+    const { stdout } = await promisify(execFile)(path, args, {
+      // A program can ignore SIGTERM.
+      ...{ signal, timeout: timeoutMs, killSignal: 'SIGKILL', maxBuffer: fileBytesMax },
+      env: { ...env, ...own, KUBERNETES_EXEC_INFO: JSON.stringify(info) },
+    })
+    return stdout
   } catch (error) {
-    // Its words may have secrets.
-    const { code = 'it says no JSON' } = error as { readonly code?: number | string }
-    throw new Error(`${command} of the kubeconfig has failed: ${code}`, { cause: error })
+    // Its words may have secrets. What says too much is killed as well, and has a code.
+    const { code, killed, signal: by } = error as ExecFileException
+    const isLate = killed === true && typeof code !== 'string'
+    const late = `it did not end within ${timeoutMs / 1000} s`
+    throw new Error(isLate ? late : String(code ?? by), { cause: error })
+  }
+}
+
+/** @throws what it lacks, without its words */
+function credentialOf(stdout: string): ExecCredential {
+  let said: unknown
+  try {
+    said = JSON.parse(stdout)
+  } catch (error) {
+    throw new Error('it says no JSON', { cause: error })
+  }
+  const status = fieldsIn(fieldsOf(said), 'status')
+  const token = textIn(status, 'token')
+  const cert = textIn(status, 'clientCertificateData')
+  const key = textIn(status, 'clientKeyData')
+  if ((cert === '') !== (key === '')) throw new Error('it gives a certificate or a key alone')
+  if (token === '' && cert === '') throw new Error('it gives no token, and no certificate')
+  return {
+    ...(token && { token }),
+    ...(cert && { clientCertificateData: cert, clientKeyData: key }),
   }
 }
 
@@ -155,14 +216,53 @@ const bearer = (token: string) => ({ authorization: `Bearer ${token.trim()}` })
 const fieldsOf = (value: unknown): Fields =>
   typeof value === 'object' && value !== null && !Array.isArray(value) ? (value as Fields) : {}
 
-const listIn = (fields: Fields, key: string): readonly unknown[] => {
-  const value = fields[key]
-  return Array.isArray(value) ? (value as readonly unknown[]) : []
+/** null is as good as absent, here and below. */
+const isThere = (fields: Fields, key: string): boolean => (fields[key] ?? undefined) !== undefined
+
+function fieldsIn(fields: Fields, key: string): Fields {
+  const value = fields[key] ?? {}
+  if (typeof value !== 'object' || Array.isArray(value)) throw new Error(`${key} has no fields`)
+  return value as Fields
+}
+
+function listIn(fields: Fields, key: string): readonly unknown[] {
+  const value = fields[key] ?? []
+  if (!Array.isArray(value)) throw new Error(`${key} is no list`)
+  return value as readonly unknown[]
 }
 
 function textIn(fields: Fields, key: string): string {
-  const value = fields[key]
-  return typeof value === 'string' ? value : ''
+  const value = fields[key] ?? ''
+  if (typeof value !== 'string') throw new Error(`${key} is no text`)
+  return value
+}
+
+function isTrueIn(fields: Fields, key: string): boolean {
+  const value = fields[key] ?? false
+  if (typeof value !== 'boolean') throw new Error(`${key} is neither true nor false`)
+  return value
+}
+
+/** @returns reads the file that a field names from the folder; undefined: it names none */
+function fileIn(fields: Fields, key: string, folder: string): (() => string) | undefined {
+  const file = textIn(fields, key)
+  if (file === '') return undefined
+  return () => {
+    try {
+      return readText(resolve(folder, file))
+    } catch (error) {
+      // Not the path: a key may stand in its place.
+      const { code = 'it is too large' } = error as NodeJS.ErrnoException
+      throw new Error(`the file of ${key} cannot be read: ${code}`, { cause: error })
+    }
+  }
+}
+
+/** @returns reads what is text in base64, or in a file; '': neither */
+function pemIn(fields: Fields, key: string, folder: string): () => string {
+  const data = textIn(fields, `${key}-data`)
+  const read = fileIn(fields, key, folder)
+  return () => (data === '' ? (read?.() ?? '') : Buffer.from(data, 'base64').toString())
 }
 
 /** The item of a list such as `clusters`, of which each has a name. */
@@ -171,5 +271,5 @@ function named(config: Fields, kind: 'cluster' | 'context' | 'user', name: strin
     .map(fieldsOf)
     .find((item) => item['name'] === name)
   if (found === undefined) throw new Error(`it has no ${kind} "${name}"`)
-  return fieldsOf(found[kind])
+  return fieldsIn(found, kind)
 }

@@ -78,6 +78,56 @@ describe('a user of a kubeconfig', () => {
   ])('a program %s that fails is told, without its words', async (command, says) => {
     expect(await credentialsOf({ user: { exec: { command } } })).toMatch(says)
   })
+
+  test.each<[status: unknown, says: string]>([
+    [undefined, 'it gives no token, and no certificate'],
+    [{ token: null, clientCertificateData: '' }, 'it gives no token, and no certificate'],
+    ['hush', 'status has no fields'],
+    [{ token: 12_345 }, 'token is no text'],
+    [{ token: 'hush', clientCertificateData: ['hush'] }, 'clientCertificateData is no text'],
+    [{ token: 'hush', clientKeyData: true }, 'clientKeyData is no text'],
+    [{ clientKeyData: 'hush' }, 'it gives a certificate or a key alone'],
+    [{ token: 'hush', clientCertificateData: 'c' }, 'it gives a certificate or a key alone'],
+  ])('a program that says the status %j is refused', async (status, says) => {
+    const exec = { command: 'echo', args: [JSON.stringify({ status })] }
+    const told = await credentialsOf({ user: { exec } })
+    expect(told).toBe(`echo of the kubeconfig has failed: ${says}`)
+  })
+
+  test('a program can give a certificate with its key, and no token', async () => {
+    const status = { token: null, clientCertificateData: 'c', clientKeyData: 'k' }
+    const exec = { command: 'echo', args: [JSON.stringify({ status })] }
+    const given = await credentialsOf({ user: { exec } })
+    expect(given).toEqual({ headers: {}, tls: { cert: 'c', key: 'k' } })
+  })
+
+  test('a program that ignores SIGTERM is ended in time', async () => {
+    const folder = tempDir('kubeconfig')
+    const script = "trap '' TERM; for i in 1 2 3 4; do sleep 0.5; done"
+    const exec = { command: 'sh', args: ['-c', script] }
+    const path = written(folder, configOf({ user: { exec } }))
+    const access = kubernetesAccess(path, process.env, '', 200)
+    if (!access.ok) throw new Error(access.error)
+    await expect(access.value.credentials(signal)).rejects.toThrow(
+      /^sh of the kubeconfig has failed: it did not end within 0\.2 s$/,
+    )
+  })
+
+  test('a program that says too much, or that another ends, is not told as late', async () => {
+    const ran = (script: string) =>
+      credentialsOf({ user: { exec: { command: 'sh', args: ['-c', script] } } })
+    expect(await ran('head -c 2000000 /dev/zero')).toContain('failed: ERR_CHILD_PROCESS_STDIO')
+    expect(await ran('kill -TERM $$')).toMatch(/failed: SIGTERM$/)
+  })
+
+  test.each([
+    ['client-key', 'ENAMETOOLONG'],
+    ['tokenFile', 'ENOENT'],
+  ])('a secret in place of the file %s is not told', async (key, code) => {
+    const secret = key === 'tokenFile' ? 'hush' : 'hush'.repeat(100)
+    const told = await credentialsOf({ user: { [key]: secret } })
+    expect(told).toBe(`the file of ${key} cannot be read: ${code}`)
+  })
 })
 
 test('a server with a name and a certificate of its own, which asks for one', async () => {
@@ -147,12 +197,68 @@ test.each<[text: string, says: RegExp]>([
   [configOf({ cluster: { 'proxy-url': 'http://x' } }), /proxy-url is not known here$/],
   [configOf({ cluster: { 'certificate-authority': '/none' } }), /ENOENT/],
   [configOf({ user: { 'auth-provider': {} } }), /auth-provider is not known here$/],
-  ['users:\n- user: { token: hush\n- x: [\n', /cannot be used: [^\n]+$/],
+  [configOf({ cluster: { 'tls-server-name': 7 } }), /: tls-server-name is no text$/],
+  [
+    configOf({ cluster: { 'insecure-skip-tls-verify': 'true' } }),
+    /: insecure-skip-tls-verify is neither true nor false$/,
+  ],
+  [
+    configOf({ cluster: { 'certificate-authority-data': 7 } }),
+    /: certificate-authority-data is no text$/,
+  ],
+  [configOf({ user: { exec: 'hush' } }), /: exec has no fields$/],
+  [configOf({ user: { exec: { args: 'hush' } } }), /: args is no list$/],
+  [configOf({ user: { exec: { args: [7] } } }), /: one of args is no text$/],
+  [configOf({ user: { exec: { env: [{ name: 'x', value: 7 }] } } }), /: value is no text$/],
+  ['contexts: 7', /: contexts is no list$/],
+  ['current-context: 7', /: current-context is no text$/],
+  ['users:\n- user: { token: hush\n- x: [\n', /: \w[\w ]+ used: [A-Z_]+ in line 3, column \d+$/],
+  ['password: *hush', /: it is no YAML that can be used$/],
+  ['password: !hush x', /: TAG_RESOLVE_FAILED in line 1, column 11$/],
+  ['%hush\n---\nx: 1', /: BAD_DIRECTIVE in line 1, column 1$/],
+  ['x: 1\n---\nx: hush', /: it is no YAML that can be used: MULTIPLE_DOCS in line 2, column 1$/],
   ['x'.repeat(1_048_577), /has more than 1048576 octets$/],
 ])('a file %j is refused', (text, says) => {
   const access = kubernetesAccess(written(tempDir('kubeconfig'), text), {})
   expect(access.ok ? 'taken' : access.error).toMatch(says)
   expect(access.ok ? '' : access.error).not.toContain('hush')
+})
+
+test.each([
+  'token',
+  'tokenFile',
+  'username',
+  'password',
+  'client-certificate',
+  'client-certificate-data',
+  'client-key',
+  'client-key-data',
+])('a %s that is no text is refused, and null is as good as absent', async (key) => {
+  for (const value of [12_345, true, ['hush'], { hush: 1 }]) {
+    expect(await credentialsOf({ user: { [key]: value } })).toMatch(
+      `cannot be used: ${key} is no text`,
+    )
+  }
+  expect(await credentialsOf({ user: { [key]: null } })).toEqual({ headers: {}, tls: {} })
+})
+
+test('a null is as good as absent', async () => {
+  const cluster = { 'tls-server-name': null, 'insecure-skip-tls-verify': null, 'proxy-url': null }
+  const user = { exec: null, 'auth-provider': null, token: 't' }
+  const headers = { authorization: 'Bearer t' }
+  expect(await credentialsOf({ cluster, user })).toEqual({ headers, tls: {} })
+})
+
+test('nothing of a file is told by a warning', async () => {
+  const told: string[] = []
+  const tell = (warning: Error) => void told.push(warning.message)
+  process.on('warning', tell)
+  onTestFinished(() => void process.off('warning', tell))
+  for (const text of ['password: !hush x', '? [hush]\n: x', '%hush\n---\nx: 1']) {
+    kubernetesAccess(written(tempDir('kubeconfig'), text), {})
+  }
+  await new Promise((done) => setImmediate(done))
+  expect(told).toEqual([])
 })
 
 test('whatever a file holds, it is taken or refused', async () => {
