@@ -42,7 +42,9 @@ describe('after a restart', () => {
     await first.stop()
     const { node, port, log } = await start({ dataDir })
     expect(await askGeneration(port)).toBe(answerOf(2))
-    expect(node.resumePoint()).toEqual({ seq: 2, digest: at(2).signedRecord.record.digest })
+    const { signedRecord, bundle } = at(2)
+    const { digest } = signedRecord.record
+    expect(node.resumePoint()).toEqual({ seq: 2, digest, bundle })
     expect(errorsOf(log)).toEqual([])
   })
 
