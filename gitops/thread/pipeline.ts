@@ -237,7 +237,7 @@ function inspections(source: ConfigSource, objects: () => CommitObjects | null, 
   const inspect = (): Result<void, SourceError> => {
     const all = objects()
     const there = all === null ? ok(undefined) : source.inspect(all)
-    if (there.ok) inspectedAtMs = clock.monotonicMs()
+    inspectedAtMs = there.ok ? clock.monotonicMs() : -Infinity
     return there
   }
   const inspectAtTimes = (): Result<void, SourceError> => {
