@@ -167,7 +167,10 @@ test('a pinned Node that another user has for themselves is named', () => {
   mkdirSync(join(root, 'node_modules/.bin'), { recursive: true })
   symlinkSync('/nowhere/of/another/node', join(root, 'node_modules/.bin/node'))
   const { status, stderr } = run(join(root, 'bin/gslbd'), ['help'])
-  expect([status, stderr]).toEqual([70, expect.stringContaining('leads to /nowhere/of/another/node')])
+  expect([status, stderr]).toEqual([
+    70,
+    expect.stringContaining('leads to /nowhere/of/another/node'),
+  ])
 })
 
 test('what Node itself says of wrong NODE_OPTIONS is what is printed', () => {
