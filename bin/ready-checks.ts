@@ -1,5 +1,5 @@
-// Puts the checks of schemas into the program ready-made, so that no start makes them: files of the
-// code that Ajv writes, each loaded when a check in it is first asked for.
+// Writes the checks that Ajv generates from the schemas into dist/, so that no start generates
+// them; a file is loaded when a check in it is first asked for.
 import { readFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import { join } from 'node:path'

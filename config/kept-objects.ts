@@ -1,5 +1,5 @@
-// The objects of one commit as octets: they are handed to another thread, or to a later process,
-// at the price of a copy, and read kind by kind when somebody asks.
+// Encodes the objects of one commit as octets, for another thread or a later process, which decodes
+// a kind when it is first asked for.
 import { kindNames } from '#schemas/kinds.ts'
 import type { Kind, ObjectOf } from '#schemas/kinds.ts'
 import { shareStrings } from '#lib/memory/string-memory.ts'

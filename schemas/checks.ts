@@ -1,5 +1,5 @@
-// Makes the checks of schemas with Ajv. In dist/ the code that Ajv has made of them at the build
-// stands in the place of this file (bin/ready-checks.ts).
+// Makes the checks of schemas with Ajv. In dist/ this file is replaced by checks that Ajv generated
+// at the build (bin/ready-checks.ts).
 import { createRequire } from 'node:module'
 import type { Ajv, Options, ValidateFunction } from 'ajv'
 import { plannedKeyword } from './forms/annotations.ts'

@@ -1,4 +1,4 @@
-// Servers loaded at the same instant on one core, round by round: what a query costs each, and how
+// Loads servers at the same instant on one core and compares what a query costs them; and shows how
 // that and memory grow with the number of services.
 import { fixed, mib } from '../report.ts'
 import type { BenchContext, Figure, Table } from '../report.ts'

@@ -1,5 +1,5 @@
-// The accepted commit as a process before has left it: what is served needs no second compilation,
-// until something is to be built on it.
+// Takes up the accepted commit from `gitops/kept` at a start, and writes it there for the next one:
+// nothing is compiled until something is to be built on it.
 import { writeFile } from 'node:fs/promises'
 import type { SigningKey } from '#bundle/signature/channel.ts'
 import type { ReadFile } from '#compiler/read/read-file.ts'

@@ -1,5 +1,5 @@
-// What was read of the accepted commit, in a file that this node signs: its next start neither
-// parses nor compiles. Whatever is wrong with the file, the commit is read anew.
+// Encodes and decodes `gitops/kept`: the files of the accepted commit as the compiler has read
+// them, signed by this node. If anything is wrong with the file, the commit is read from Git.
 import { hash, sign, verify } from 'node:crypto'
 import { closeSync, fstatSync, openSync, readFileSync } from 'node:fs'
 import type { SigningKey } from '#bundle/signature/channel.ts'

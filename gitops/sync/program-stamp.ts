@@ -1,4 +1,4 @@
-// Tells this build of the program from others: what one has made, another need not make alike.
+// Identifies this build of the program, so that it does not use what another build has kept.
 import { hash } from 'node:crypto'
 import { readdirSync, readFileSync, statSync } from 'node:fs'
 import { join } from 'node:path'

@@ -1,4 +1,4 @@
-// Makes JSON Schemas, and tells the type checker what each is the schema of.
+// Builds JSON Schemas as plain data, each with the TypeScript type of what it describes.
 
 declare const is: unique symbol
 declare const absent: unique symbol

@@ -1,4 +1,4 @@
-// Adds to short lists of which there are a million.
+// Appends to a short list without the spare room that V8 adds: there may be a million such lists.
 
 /** Beyond this, copying the list for each of its items would take longer than memory is worth. */
 const shortMax = 4
