@@ -9,7 +9,6 @@ import { afterAll, beforeAll, expect, test } from 'vitest'
 import { callApi } from '#test/support/api-client.ts'
 import { useDaemons } from '#test/support/daemon.ts'
 import type { DaemonProcess } from '#test/support/daemon.ts'
-import { placeDatabase } from '#test/support/database-template.ts'
 import { startSecondary } from '#test/support/dns/secondary.ts'
 import type { Secondary } from '#test/support/dns/secondary.ts'
 import { freePort } from '#test/support/free-port.ts'
@@ -43,7 +42,6 @@ beforeAll(async () => {
   site = await Site.make('fleet-exchange')
   site.trustNode()
   await site.push()
-  await placeDatabase(site.dataDir)
   // As tsig-keygen prints it.
   const text = `key "${key.name}" {\n\talgorithm hmac-sha256;\n\tsecret "${key.secret}";\n};\n`
   writeFileSync(keyFile, text, { mode: 0o600 })
