@@ -1,15 +1,19 @@
-// Prints record sets as YAML of kind Records, in files that the compiler can read whole.
+// Prints record sets as files of kind Records that the compiler can read whole: as YAML for people,
+// or, where one file has not room for them, as JSON with a line for each.
 import { printName } from '#dns/rdata-text/name-text.ts'
 import { recordTypeOf } from '#compiler/values/record-sets.ts'
 import { recordsPerFileMax } from '#schemas/objects/records.ts'
 import { apiVersion } from '#schemas/objects/metadata.ts'
 import type { RecordSet as WrittenSet } from '#schemas/objects/records.ts'
+import { fileBytesMax } from '#compiler/read/source.ts'
+import { jsonLines } from '#compiler/yaml/parse/json-lines.ts'
 import type { JsonObject } from '#compiler/yaml/text.ts'
 import type { RecordSet } from './record-sets.ts'
 
 /** What a file may have: record sets, pieces of YAML (keys, values, signs), and characters. */
 const piecesMax = 300_000
-const charactersMax = 16 * 1024 * 1024
+/** With room for the names in its head; all characters are ASCII. */
+const charactersMax = fileBytesMax - 8_192
 const piecesOfSet = 24
 const piecesOfValue = 3
 
@@ -29,27 +33,30 @@ export function recordsFiles(
   sets: readonly RecordSet[],
 ): RecordsFile[] {
   const files: RecordsFile[] = []
+  const isLong = sets.length > recordsPerFileMax
+  const ttl = commonTtl(sets)
   for (let at = 0; at < sets.length;) {
-    const ttl = commonTtl(sets, at)
     const number = files.length + 1
     const name = number === 1 ? zone : `${zone}-${number}`
-    const lines = head(name, printName(origin), ttl)
-    const records: JsonObject[] = []
+    const lines: string[] = []
+    const records: WrittenSet[] = []
     const first = at
     for (let pieces = 0, characters = 0; at < sets.length; at++) {
       const set = sets[at]!
       const record = recordOf(set, origin, ttl)
-      const text = recordText(record)
+      const text = isLong ? JSON.stringify(record) : recordText(record)
       pieces += piecesOfSet + piecesOfValue * set.rdata.length
-      characters += text.length
+      characters += text.length + 2
       const isFull = pieces > piecesMax || characters > charactersMax
       if (at > first && (isFull || at - first >= recordsPerFileMax)) break
       lines.push(text)
-      records.push({ ...record })
+      records.push(record)
     }
     const spec = { zone: printName(origin), ttl, records }
     const value = { apiVersion, kind: 'Records', metadata: { name }, spec }
-    files.push({ number, text: `${lines.join('\n')}\n`, value, sets: at - first })
+    const start = head(name, printName(origin), ttl)
+    const text = isLong ? jsonLines(value) : `${[...start, ...lines].join('\n')}\n`
+    files.push({ number, text, value, sets: at - first })
   }
   return files
 }
@@ -67,13 +74,10 @@ function head(name: string, zone: string, ttl: number): string[] {
 }
 
 /** The TTL that most of the sets have; it is written once. */
-function commonTtl(sets: readonly RecordSet[], from: number): number {
+function commonTtl(sets: readonly RecordSet[]): number {
   const counts = new Map<number, number>()
-  for (let i = from; i < sets.length; i++) {
-    const { ttl } = sets[i]!
-    counts.set(ttl, (counts.get(ttl) ?? 0) + 1)
-  }
-  return [...counts].reduce((best, one) => (one[1] > best[1] ? one : best))[0]
+  for (const { ttl } of sets) counts.set(ttl, (counts.get(ttl) ?? 0) + 1)
+  return [...counts].reduce((best, one) => (one[1] > best[1] ? one : best), [0, 0])[0]
 }
 
 const lineLengthMax = 96

@@ -6,6 +6,7 @@ import { sameValue } from './same-value.ts'
 import { alignItems } from './align.ts'
 import { readYaml } from './document.ts'
 import { lineAfter, lineStart, startOfComments, YamlLayout } from './layout.ts'
+import { jsonLines, jsonLinesValue } from './parse/json-lines.ts'
 import { blockText, flowText, printing } from './text.ts'
 import type { JsonObject, JsonValue } from './text.ts'
 
@@ -21,7 +22,8 @@ export function printYaml(value: JsonObject): string {
  * @param value as `readYaml` would give it; a key that is missing goes
  */
 export function editYaml(text: string, value: JsonObject): string {
-  const spliced = splice(text, value)
+  const isJson = jsonLinesValue(text) !== undefined
+  const spliced = isJson ? jsonLines(value) : splice(text, value)
   if (spliced !== undefined && readsAs(spliced, value)) return spliced
   // Unusual layouts: the library prints anew, which keeps the comments and not the blanks.
   const printed = reprint(text, value)

@@ -2,6 +2,7 @@ import fc from 'fast-check'
 import { globSync, readFileSync } from 'node:fs'
 import { expect, test } from 'vitest'
 import { readWithPlaces } from '#compiler/yaml/document.ts'
+import { jsonLines, jsonLinesValue } from '#compiler/yaml/parse/json-lines.ts'
 import { plainValue } from '#compiler/yaml/parse/plain.ts'
 import { laneCount } from '#test/support/lane.ts'
 
@@ -79,6 +80,22 @@ const cut = fc
     return text.slice(0, at) + put + text.slice(at + length)
   })
 
+const jsonObject = fc.dictionary(
+  fc.oneof(fc.constantFrom('name', '', '1', 'a:', '<<', '__proto__', 'x'.repeat(101)), fc.string()),
+  fc.oneof(
+    fc.jsonValue({ depthSize: 'small' }),
+    fc.constantFrom('},{"name":', '[{"name":', '\\u0041', ' '.repeat(200)),
+    fc.array(fc.record({ name: fc.string(), values: fc.array(fc.jsonValue()) })),
+  ),
+)
+const jsonText = fc
+  .tuple(jsonObject, fc.nat(), fc.nat(3), fc.constantFrom('', '', '', ' ', '"a":1,', ',', '\\/'))
+  .map(([value, seed, length, put]) => {
+    const text = jsonLines(value)
+    const at = put === '' ? text.length : seed % text.length
+    return text.slice(0, at) + put + text.slice(at + length)
+  })
+
 function expectSame(text: string): void {
   const plain = plainValue(text)
   if (plain === undefined) return
@@ -90,7 +107,7 @@ function expectSame(text: string): void {
 
 test('what is read as plain values is what the parser that keeps places reads', () => {
   for (const text of written) expectSame(text)
-  const texts = fc.oneof(soup, block, cut)
+  const texts = fc.oneof(soup, block, cut, jsonText)
   fc.assert(fc.property(texts, expectSame), { numRuns: laneCount(100_000, 2_000) })
 })
 
@@ -100,6 +117,34 @@ test('examples are read as plain values, each of them', () => {
   for (const path of texts) {
     expect(plainValue(readFileSync(`${root}/${path}`, 'utf8')), path).toBeDefined()
   }
+})
+
+const rows = {
+  a: 1,
+  list: [
+    { name: 'x },{"name":', n: [] },
+    { name: '\\"', n: [null, -1.5e-9] },
+  ],
+}
+
+test('what is printed as JSON has a line for each item, and is read as JSON', () => {
+  const text = jsonLines(rows)
+  expect(text.split('\n')).toHaveLength(4)
+  expect(jsonLinesValue(text)).toStrictEqual(rows)
+  expect(readWithPlaces(text).value).toStrictEqual(rows)
+})
+
+test.each([
+  ['a key twice', '{"a":1,"a":1}\n'],
+  ['other blanks', '{"a": 1}\n'],
+  ['numbers in another form', '{"a":1.0}\n'],
+  ['escapes that need none', '{"a":"\\u0041\\/"}\n'],
+  ['half of an object', '{"a":1\n'],
+  ['more than an object', '{"a":1}\n{"a":1}\n'],
+  ['deep nesting', `{"a":${'['.repeat(16)}${']'.repeat(16)}}\n`],
+  ['more pieces than a file may have', jsonLines({ a: Array.from({ length: 117_000 }, () => 1) })],
+])('what is not printed so is not read as JSON: %s', (_, text) => {
+  expect(jsonLinesValue(text)).toBeUndefined()
 })
 
 /** Each is good YAML, or nearly so, and says something that needs its place, or another reader. */

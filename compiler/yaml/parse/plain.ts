@@ -3,6 +3,7 @@
 import { COLLECTION_STYLE, EVENT_ID, getScalarValue, parseEvents, SCALAR_STYLE } from 'js-yaml'
 import type { Event, MappingEvent, ScalarEvent, SequenceEvent } from 'js-yaml'
 import { shared } from '#lib/memory/string-memory.ts'
+import { depthMax, jsonLinesValue, keyCharactersMax } from './json-lines.ts'
 import { piecesMax } from './parse.ts'
 
 /**
@@ -26,17 +27,14 @@ const doubtful = new RegExp(
   'm',
 )
 
-/** No field of any schema is nested so deep. */
-const depthMax = 16
-/** No field of any schema has a longer name. */
-const keyCharactersMax = 100
-
 /**
  * @returns the same value as the parser that keeps places, which then finds nothing to say;
  *   undefined: that one has to read the text
  */
 export function plainValue(text: string): object | undefined {
   if (doubtful.test(text)) return undefined
+  const json = jsonLinesValue(text)
+  if (json !== undefined) return json
   let events: readonly Event[]
   try {
     events = parseEvents(text, { maxDepth: depthMax })

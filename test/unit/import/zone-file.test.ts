@@ -2,6 +2,8 @@
 import { mkdirSync, readFileSync, readdirSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
+import { fileBytesMax } from '#compiler/read/source.ts'
+import { jsonLinesValue } from '#compiler/yaml/parse/json-lines.ts'
 import { readYaml } from '#compiler/yaml/document.ts'
 import { Exit } from '#system/process/command.ts'
 import { runCli } from '#test/support/run-cli.ts'
@@ -82,11 +84,16 @@ describe('a zone file becomes', () => {
   })
 
   test('files that the compiler reads whole, however many records there are', async () => {
-    const many = Array.from({ length: 30_000 }, (_, i) => `h${i} A 192.0.2.${i % 250}\n`)
+    const many = Array.from({ length: 30_000 }, (_, i) =>
+      i < 9_000 ? `h${i} TXT "${'x'.repeat(200)}"\n` : `h${i} A 192.0.2.${i % 250}\n`,
+    )
     const { target, out } = await imported(head + many.join(''))
     const files = readdirSync(join(target, 'tenants/default/records'))
     expect(files.length).toBeGreaterThan(1)
     const sets = files.flatMap((file) => {
+      const text = readFileSync(join(target, 'tenants/default/records', file), 'utf8')
+      expect(jsonLinesValue(text)).toBeDefined()
+      expect(text.length).toBeLessThanOrEqual(fileBytesMax)
       const { records, zone } = yamlAt(target, 'tenants/default/records', file)
       expect(zone).toBe('example.com.')
       return records

@@ -4,6 +4,7 @@ import fc from 'fast-check'
 import { describe, test } from 'vitest'
 import { editYaml, printYaml } from '#compiler/yaml/edit.ts'
 import { readYaml } from '#compiler/yaml/document.ts'
+import { jsonLines } from '#compiler/yaml/parse/json-lines.ts'
 import type { JsonObject, JsonValue } from '#compiler/yaml/text.ts'
 import { anyText } from '#test/support/any-text.ts'
 
@@ -195,6 +196,15 @@ const { value: anyValue } = fc.letrec<{ value: JsonValue }>((tie) => ({
   ),
 }))
 const object = fc.dictionary(key, anyValue, { minKeys: 1, maxKeys: 4, noNullPrototype: true })
+
+test('a list in lines of JSON stays one', () => {
+  const records = Array.from({ length: 3 }, (_, i) => ({ name: `n${i}`, values: ['192.0.2.1'] }))
+  const before = jsonLines({ spec: { records } })
+  const after = editYaml(before, { spec: { records: records.slice(1) } })
+  assert.equal(after, before.replace('{"name":"n0","values":["192.0.2.1"]},\n', ''))
+  const odd = { spec: { records: [{ name: 'a\u2028b\u007f' }] } }
+  assert.deepEqual(readYaml(editYaml(before, odd)).value, odd)
+})
 
 test('what is printed reads as it was meant, and so does every edit', () => {
   fc.assert(
