@@ -1,11 +1,13 @@
 // The entry of the Git worker thread; all Git and compile work happens here.
 import { parentPort, workerData } from 'node:worker_threads'
 import { assert } from '#lib/assert.ts'
+import { yieldToAnswers } from '#lib/thread/background-thread.ts'
 import { shrinkHeap } from '#lib/memory/exposed-collector.ts'
 import { runGitThread } from './git-thread.ts'
 import type { WorkerStart } from './git-thread.ts'
 
 assert(parentPort !== null, 'gitops/thread/worker.ts runs in a worker thread')
+yieldToAnswers()
 await runGitThread({
   start: workerData as WorkerStart,
   port: parentPort,

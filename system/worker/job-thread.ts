@@ -94,6 +94,7 @@ export class JobThread<Job extends object, Answer extends object> {
 
   #start(): Worker {
     const worker = new Worker(this.#options.file, {
+      name: 'gslbd-job',
       env: {},
       resourceLimits: { maxOldGenerationSizeMb: jobThreadLimits.heapMegabytes },
     })

@@ -6,6 +6,7 @@ import { once } from 'node:events'
 import { existsSync, mkdirSync, readFileSync, readdirSync, statSync, writeFileSync } from 'node:fs'
 import { createServer } from 'node:net'
 import type { AddressInfo, Server } from 'node:net'
+import { getPriority } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { commands } from '#cli/main.ts'
@@ -152,6 +153,23 @@ const cannotStart: readonly StartCase[] = [
     says: () => ['keys/node.pem', 'cannot be used', 'restore it, or remove it'],
   },
 ]
+
+test('what answers goes before what reads Git and compiles', () => {
+  const tasks = `/proc/${daemon.pid}/task`
+  const threads = readdirSync(tasks).map((task) => {
+    const [, name = '', rest = ''] =
+      /^\d+ \((.*)\) (.*)$/s.exec(readFileSync(join(tasks, task, 'stat'), 'utf8')) ?? []
+    // After the name: state is field 3, nice 19.
+    return [name, Number(rest.split(' ')[16])] as const
+  })
+  const { gitops, ...others } = Object.fromEntries(threads)
+  expect(Object.keys(others)).toEqual(
+    expect.arrayContaining(['dns-0', 'dns-stream', 'libuv-worker', 'node-V8Worker']),
+  )
+  const own = getPriority()
+  expect(gitops).toBe(Math.min(19, own + 10))
+  expect(new Set(Object.values(others))).toEqual(new Set([own]))
+})
 
 describe('commands that look at a node', () => {
   test('gslbd status shows it, and gslbd top reads its metrics', async () => {

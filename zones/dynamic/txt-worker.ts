@@ -3,6 +3,7 @@ import { parentPort } from 'node:worker_threads'
 import { adoptBundle } from '#bundle/load/load.ts'
 import type { HandedBundle } from '#answer/serving-view.ts'
 import { assert } from '#lib/assert.ts'
+import { yieldToAnswers } from '#lib/thread/background-thread.ts'
 import { encodeTxtBundle } from './txt-bundle.ts'
 import type { TxtBundle } from './txt-bundle.ts'
 import { inOrder } from './txt-snapshot.ts'
@@ -11,6 +12,7 @@ import type { FromTxtWorker, ToTxtWorker } from './txt-messages.ts'
 
 const main = parentPort
 assert(main !== null, 'the encoder of TXT records runs in a thread')
+yieldToAnswers()
 /** By name on the wire. */
 const rrsets = new Map<string, TxtRrset>()
 let ordered: readonly TxtRrset[] | undefined
