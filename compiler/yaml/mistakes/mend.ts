@@ -3,7 +3,7 @@ import type { YAMLError } from 'yaml'
 import type { LocalSpan } from '#diagnostics/diagnostic.ts'
 import type { LocalFinding } from '#diagnostics/finding.ts'
 import { lookalikesAt, lookalikesNear } from './lookalikes.ts'
-import { mergeConflicts, mistakeIn } from './mistakes.ts'
+import { indentedMark, mergeConflicts, mistakeIn } from './mistakes.ts'
 import type { Mistake } from './mistake.ts'
 import { Patch } from './patch.ts'
 import { parseYaml, piecesMax } from '#compiler/yaml/parse/parse.ts'
@@ -43,9 +43,9 @@ class Mender {
 
   constructor(original: string) {
     this.#patch = Patch.of(original)
-    const conflicts = mergeConflicts(original, mistakesMax + 1)
-    this.#isFull = conflicts.length > mistakesMax
-    this.#take(conflicts.slice(0, mistakesMax))
+    const found = [...indentedMark(original), ...mergeConflicts(original, mistakesMax + 1)]
+    this.#isFull = found.length > mistakesMax
+    this.#take(found.slice(0, mistakesMax))
     this.#parsed = this.#read(this.#patch)
   }
 

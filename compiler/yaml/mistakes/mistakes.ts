@@ -140,6 +140,19 @@ export function tabs(text: string, { pos: [at] }: Pick<YAMLError, 'pos'>): Mista
   return { ...mistake('yaml-tab', [first, 1], args, ...edits), isGuess: true }
 }
 
+/** Indented, the mark of a document is the first word of a text that goes on below. */
+export function indentedMark(text: string): readonly Mistake[] {
+  for (const { start, text: words } of linesOf(text)) {
+    if (/^\s*(?:#|$)/.test(words)) continue
+    const indent = /^ +(?=---(?:\s|$))/.exec(words)?.[0].length ?? 0
+    if (indent === 0) return []
+    const sentence = '"---" begins a document only where its line begins: remove what is before it'
+    const edit = { at: start, remove: indent, insert: '' }
+    return [mistake('yaml-syntax', [start + indent, 3], [sentence], edit)]
+  }
+  return []
+}
+
 /** Each with both sides: the first is read on, as what was there before. */
 export function mergeConflicts(text: string, max: number): readonly Mistake[] {
   if (!/^<{7}(?: |\r?$)/m.test(text)) return []

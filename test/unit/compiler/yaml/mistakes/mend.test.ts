@@ -5,6 +5,7 @@ import { piecesMax } from '#compiler/yaml/parse/parse.ts'
 import { readMended } from '#compiler/yaml/mistakes/mend.ts'
 import { readYaml } from '#compiler/yaml/document.ts'
 import { copyAndOriginal } from '#compiler/rules/tree/unique.ts'
+import type { LocalFinding } from '#diagnostics/finding.ts'
 import type { Entry } from '#compiler/tree/tree.ts'
 import { laneCount, onlyLong } from '#test/support/lane.ts'
 
@@ -36,6 +37,16 @@ test('the places of values behind a mistake are those of the original', () => {
   const { start, end } = readYaml(text).spanOf({ path: ['b'], at: 'value' })
   expect(text.slice(start, end)).toBe('"two"')
 })
+
+test.each(['  ---\na: b\n', '# c\n\n ---\na: b\n', ' --- # c\n a: b\n'])(
+  'the indented mark %j is told at its place, and what is below it is read',
+  (text) => {
+    const [{ code, args, spans }] = readMended(text).findings as [LocalFinding]
+    expect([code, args[0]]).toEqual(['yaml-syntax', expect.stringContaining('remove what is')])
+    expect(spans).toEqual([{ start: text.indexOf('---'), end: text.indexOf('---') + 3 }])
+    expect(readYaml(text).value).toEqual({ a: 'b' })
+  },
+)
 
 test('two conflicts are two mistakes', () => {
   const conflict = (n: number): string => `<<<<<<< HEAD\na${n}: 1\n=======\na${n}: 2\n>>>>>>> x\n`
