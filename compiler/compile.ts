@@ -33,7 +33,7 @@ import { planRedirects } from '#compiler/lower/redirect-plan.ts'
 import type { RedirectPlan } from '#compiler/lower/redirect-plan.ts'
 import { planResponses } from '#compiler/lower/response-plan.ts'
 import type { ResponsePlan } from '#compiler/lower/response-plan.ts'
-import { fileBytesMax } from './read/source.ts'
+import { fileBytesMax, overweight } from './read/source.ts'
 import type { SourceFile } from './read/source.ts'
 import type { Observe } from './tree/observe.ts'
 import type { PolicyTests } from './tree/policy-tests.ts'
@@ -239,6 +239,15 @@ const checkingStages = stages.slice(
 
 function readFiles(work: Work): void {
   const placed: PlacedFile[] = []
+  const { configurationBytesMax } = work.limits
+  const weight = overweight(work.files, configurationBytesMax)
+  if (weight !== undefined) {
+    const { bytes, heaviest, heaviestBytes } = weight
+    const args = [bytes, configurationBytesMax, heaviestBytes].map(String)
+    work.findings.addForPath('configuration-too-large', 'gslb.yaml', [...args, heaviest])
+    work.placed = placed
+    return
+  }
   const outside: string[] = []
   // By code units: the order must not depend on who lists the files, or where.
   const sorted = work.files.toSorted((a, b) => (a.path < b.path ? -1 : a.path > b.path ? 1 : 0))

@@ -15,6 +15,18 @@ export const fileDiagnostics = {
       '# gslb.yaml\napiVersion: gslb/v1\nkind: Settings\n' +
       'metadata: { name: settings }\nspec: {}',
   },
+  'configuration-too-large': {
+    severity: 'error',
+    message: 'the configuration has %s bytes, the limit is %s',
+    help:
+      'remove what is no configuration, or give some zones a repository and nodes of their own; ' +
+      'most of it, %s bytes, is in %s',
+    cause:
+      'All files together are limited, so that a mistaken commit costs bounded time and memory. ' +
+      'Nothing of it is read; the last good configuration goes on serving.',
+    bad: '# tenants/default/services/ with 100,000 files of 64 KiB',
+    good: '# three million records, or 200,000 services',
+  },
   'file-too-large': {
     severity: 'error',
     message: 'the file has %s bytes, the limit is %s',

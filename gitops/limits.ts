@@ -40,6 +40,8 @@ export const gitLimits = {
   /** Entries of one accepted tree, all folders together. */
   treeEntriesMax: 500_000,
   treeDepthMax: 32,
+  /** Files of a directory: far more than a configuration has, and `/` is not read to its end. */
+  directoryFilesMax: 200_000,
   treeBytesMax: 16 * 1024 * 1024,
   /** Any object, as read from a repository: a delta of a few octets may make gigabytes. */
   objectBytesMax: 64 * 1024 * 1024,

@@ -1,4 +1,5 @@
 // The compiler's input: the files of one tree, as Git lists them.
+import { isRead } from './layout.ts'
 
 export interface SourceFile {
   /** From the root of the tree, with `/` between the parts. */
@@ -13,3 +14,30 @@ export interface SourceFile {
 
 /** Far above any sensible object; keeps the cost of a mistaken commit small. */
 export const fileBytesMax = 1_048_576
+
+/** Octets of all that is read, and where most of it is. */
+export interface Weight {
+  readonly bytes: number
+  /** A folder. */
+  readonly heaviest: string
+  readonly heaviestBytes: number
+}
+
+/** What one file has too much is told of that file. @returns undefined: not above `bytesMax` */
+export function overweight(files: readonly SourceFile[], bytesMax: number): Weight | undefined {
+  // The sizes alone say it of almost any tree.
+  if (files.reduce((sum, { sizeBytes }) => sum + sizeBytes, 0) <= bytesMax) return undefined
+  const folders = new Map<string, number>()
+  let bytes = 0
+  for (const { path, sizeBytes } of files) {
+    if (sizeBytes > fileBytesMax || !isRead(path)) continue
+    const folder = path.replace(/\/[^/]*$/, '')
+    folders.set(folder, (folders.get(folder) ?? 0) + sizeBytes)
+    bytes += sizeBytes
+  }
+  if (bytes <= bytesMax) return undefined
+  const [[heaviest, heaviestBytes]] = [...folders].toSorted(([, a], [, b]) => b - a) as [Folder]
+  return { bytes, heaviest, heaviestBytes }
+}
+
+type Folder = [path: string, bytes: number]

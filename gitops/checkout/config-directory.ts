@@ -3,6 +3,7 @@ import { hash } from 'node:crypto'
 import { lstatSync, readFileSync, readdirSync, statSync } from 'node:fs'
 import type { Dirent } from 'node:fs'
 import { join } from 'node:path'
+import { bundleLimits } from '#bundle/format/limits.ts'
 import { hidesConfiguration, isRead } from '#compiler/read/layout.ts'
 import { fileBytesMax } from '#compiler/read/source.ts'
 import type { SourceFile } from '#compiler/read/source.ts'
@@ -10,9 +11,18 @@ import { readyForScripts } from '#compiler/scripts/script-syntax.ts'
 import { err, ok } from '#lib/result.ts'
 import type { Result } from '#lib/result.ts'
 import type { Tell } from '#lib/log.ts'
+import { gitLimits } from '#gitops/limits.ts'
 
-/** Far more than a configuration has; a wrong directory, such as `/`, is not read to its end. */
-const entriesMax = 200_000
+/** What tests replace. */
+export interface DirectoryLimits {
+  readonly filesMax: number
+  readonly bytesMax: number
+}
+
+const usualLimits: DirectoryLimits = {
+  filesMax: gitLimits.directoryFilesMax,
+  bytesMax: bundleLimits.configurationBytesMax,
+}
 /** Looked at where there is no configuration, to say where it may be. */
 const strayEntriesMax = 10_000
 
@@ -26,14 +36,18 @@ export async function readConfiguration(
   return read
 }
 
-/** Reads what the compiler reads; lists the rest. Errors: a sentence that names the path. */
+/**
+ * Reads what the compiler reads; lists the rest, and what is too much: that the compiler refuses by
+ * its size. Errors: a sentence that names the path.
+ */
 export function readConfigDirectory(
   root: string,
   tell?: Tell,
+  limits = usualLimits,
 ): Result<readonly SourceFile[], string> {
   const fault = folderFault(root)
   if (fault !== undefined) return err(fault)
-  return hasConfiguration(root) ? readTree(root, tell) : ok(listStray(root))
+  return hasConfiguration(root) ? readTree(root, limits, tell) : ok(listStray(root))
 }
 
 /** Why a path is no directory to read from, as a sentence; undefined: it is one. */
@@ -79,8 +93,13 @@ function* walk(root: string, onUnreadable: (folder: string, error: unknown) => v
   }
 }
 
-function readTree(root: string, tell?: Tell): Result<readonly SourceFile[], string> {
+function readTree(
+  root: string,
+  { filesMax, bytesMax }: DirectoryLimits,
+  tell?: Tell,
+): Result<readonly SourceFile[], string> {
   const files: SourceFile[] = []
+  let left = bytesMax
   let where = root
   try {
     const found = walk(root, (folder, error) => {
@@ -90,12 +109,15 @@ function readTree(root: string, tell?: Tell): Result<readonly SourceFile[], stri
     for (const { path, absolute, entry } of found) {
       where = absolute
       tell?.(`reading ${root}: file`, files.length + 1)
-      if (files.length === entriesMax)
+      if (files.length === filesMax)
         return err(
-          `${root} has more than ${entriesMax} files; give a directory of configuration only`,
+          `${root} has more than ${filesMax} files; give a directory of configuration only`,
         )
-      const isPlain = entry.isFile() || entry.isSymbolicLink()
-      if (isPlain) files.push(sourceFile(absolute, path, entry))
+      if (entry.isFile() || entry.isSymbolicLink()) {
+        const file = sourceFile(absolute, path, entry, left)
+        if (file.sizeBytes <= fileBytesMax && isRead(path)) left -= file.sizeBytes
+        files.push(file)
+      }
       // Git does not see one either; where configuration belongs, somebody expects it to count.
       else if (isRead(path) || hidesConfiguration(path))
         return err(`${absolute} is ${kindOf(entry)}, not a file; remove it`)
@@ -123,11 +145,12 @@ function kindOf(entry: Dirent): string {
   return entry.isSocket() ? 'a socket' : 'a device'
 }
 
-function sourceFile(absolute: string, path: string, entry: Dirent): SourceFile {
+/** @param left octets that may still be read */
+function sourceFile(absolute: string, path: string, entry: Dirent, left: number): SourceFile {
   if (entry.isSymbolicLink())
     return { path, blobId: '', kind: 'symlink', sizeBytes: 0, bytes: null }
   const sizeBytes = lstatSync(absolute).size
-  if (!isRead(path) || sizeBytes > fileBytesMax) {
+  if (!isRead(path) || sizeBytes > Math.min(fileBytesMax, left)) {
     return { path, blobId: '', kind: 'file', sizeBytes, bytes: null }
   }
   const bytes = readFileSync(absolute)

@@ -1,12 +1,15 @@
 // Reads the configuration of a commit from the checkout that a directory is in.
 import { existsSync, readFileSync, realpathSync } from 'node:fs'
 import { dirname, join, relative } from 'node:path'
+import { bundleLimits } from '#bundle/format/limits.ts'
 import { isRead } from '#compiler/read/layout.ts'
+import { fileBytesMax } from '#compiler/read/source.ts'
 import type { SourceFile } from '#compiler/read/source.ts'
 import { readyForScripts } from '#compiler/scripts/script-syntax.ts'
 import { CommitGraph } from '#gitops/git/commit-graph.ts'
 import { createDiskDriver } from '#gitops/git/disk-driver.ts'
 import type { GitDriver } from '#gitops/git/objects/driver.ts'
+import { loadFile } from '#gitops/sync/compile-port.ts'
 import { findRepository, resolveCommit } from '#gitops/source/attest.ts'
 import { err, ok } from '#lib/result.ts'
 import type { Result } from '#lib/result.ts'
@@ -114,16 +117,19 @@ export async function filesOfCommit(
   const tree = await driver.readTree(commit.value.tree)
   if (!tree.ok) return err(tree.error.reason)
   const files: SourceFile[] = []
-  for (const { path: whole, oid: blobId, kind } of tree.value) {
-    if (!whole.startsWith(place)) continue
-    const path = whole.slice(place.length)
+  let left: number = bundleLimits.configurationBytesMax
+  for (const entry of tree.value) {
+    if (!entry.path.startsWith(place)) continue
+    const { oid: blobId, kind } = entry
+    const path = entry.path.slice(place.length)
     if (kind !== 'file' || !isRead(path)) {
       files.push({ path, blobId, kind, sizeBytes: 0, bytes: null })
       continue
     }
-    const blob = await driver.readBlob(blobId)
-    if (!blob.ok) return err(blob.error.reason)
-    files.push({ path, blobId, kind, sizeBytes: blob.value.length, bytes: blob.value })
+    const file = await loadFile(driver, { ...entry, path }, left)
+    if ('reason' in file) return err(file.reason)
+    if (file.sizeBytes <= fileBytesMax) left -= file.sizeBytes
+    files.push(file)
   }
   await readyForScripts(files)
   return ok(files)

@@ -1,4 +1,5 @@
 // The port to the compiler, and the files of a commit as its input.
+import { bundleLimits } from '#bundle/format/limits.ts'
 import type { NameOutline } from '#compiler/lower/name-outline.ts'
 import type { ReadFile } from '#compiler/read/read-file.ts'
 import { fileBytesMax } from '#compiler/read/source.ts'
@@ -56,11 +57,18 @@ export interface CompileFailure {
 export class SourceReader {
   readonly #driver: () => GitDriver
   readonly #compiler: CompilePort
+  readonly #bytesMax: number
   #sizes = new Map<string, number>()
 
-  constructor(driver: () => GitDriver, compiler: CompilePort) {
+  /** @param bytesMax of all files; tests give another one, as to the compiler */
+  constructor(
+    driver: () => GitDriver,
+    compiler: CompilePort,
+    bytesMax: number = bundleLimits.configurationBytesMax,
+  ) {
     this.#driver = driver
     this.#compiler = compiler
+    this.#bytesMax = bytesMax
   }
 
   /** Files that need not be read, if they are still there. */
@@ -71,7 +79,7 @@ export class SourceReader {
 
   /** The same, where other objects are there as well. */
   over(driver: GitDriver): SourceReader {
-    const reader = new SourceReader(() => driver, this.#compiler)
+    const reader = new SourceReader(() => driver, this.#compiler, this.#bytesMax)
     reader.#sizes = this.#sizes
     return reader
   }
@@ -81,10 +89,14 @@ export class SourceReader {
     const listed = await this.#driver().readTree(tree)
     if (!listed.ok) return listed
     const files: SourceFile[] = []
+    /** A few contents in a hundred thousand files cost no more than these few. */
+    const loaded = new Map<string, SourceFile>()
+    let left = this.#bytesMax
     // One after the other: sixteen at once took as long, the work is inflating, not waiting.
     for (const entry of listed.value) {
-      const file = this.#remembered(entry) ?? (await this.#load(entry))
+      const file = this.#remembered(entry) ?? (await this.#load(entry, left, loaded))
       if ('reason' in file) return err(file)
+      if (file.sizeBytes <= fileBytesMax) left -= file.sizeBytes
       files.push(file)
     }
     this.#sizes = new Map(files.map((file) => [file.blobId, file.sizeBytes]))
@@ -102,14 +114,31 @@ export class SourceReader {
     return { path, blobId, kind, sizeBytes, bytes: null }
   }
 
-  async #load({ path, oid: blobId, kind }: TreeFile): Promise<SourceFile | ObjectError> {
-    const bytes = await this.#driver().readBlob(blobId, fileBytesMax)
-    if (!bytes.ok) {
-      const { sizeBytes, ...error } = bytes.error
-      // The compiler refuses it by its size, with its path.
-      if (sizeBytes !== undefined) return { path, blobId, kind, sizeBytes, bytes: null }
-      return { ...error, reason: `${error.reason} It is the file ${path}.` }
-    }
-    return { path, blobId, kind, sizeBytes: bytes.value.length, bytes: bytes.value }
+  async #load(
+    entry: TreeFile,
+    left: number,
+    loaded: Map<string, SourceFile>,
+  ): Promise<SourceFile | ObjectError> {
+    const same = loaded.get(entry.oid)
+    if (same !== undefined) return { ...same, path: entry.path }
+    const file = await loadFile(this.#driver(), entry, left)
+    if (!('reason' in file)) loaded.set(entry.oid, file)
+    return file
   }
+}
+
+/** @param left octets that may still be read; of what has more, the size alone is found out */
+export async function loadFile(
+  driver: GitDriver,
+  { path, oid: blobId, kind }: TreeFile,
+  left: number,
+): Promise<SourceFile | ObjectError> {
+  const bytes = await driver.readBlob(blobId, Math.max(0, Math.min(fileBytesMax, left)))
+  if (!bytes.ok) {
+    const { sizeBytes, ...error } = bytes.error
+    // The compiler refuses it by its size, with its path; or all files, by what they have together.
+    if (sizeBytes !== undefined) return { path, blobId, kind, sizeBytes, bytes: null }
+    return { ...error, reason: `${error.reason} It is the file ${path}.` }
+  }
+  return { path, blobId, kind, sizeBytes: bytes.value.length, bytes: bytes.value }
 }

@@ -1,12 +1,15 @@
-// A file far beyond what may be read, in a signed commit: held with its name.
-import { readdirSync, statSync } from 'node:fs'
+// A file, and a tree, far beyond what may be read, in a signed commit: held in a sentence.
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { readFileSync, readdirSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterEach, beforeEach, expect, test } from 'vitest'
+import { bundleLimits } from '#bundle/format/limits.ts'
 import { callApi } from '#test/support/api-client.ts'
 import { useDaemons } from '#test/support/daemon.ts'
 import type { DaemonProcess } from '#test/support/daemon.ts'
 import { gitHttpServer } from '#test/support/git-http-server.ts'
-import { laneCount } from '#test/support/lane.ts'
+import { laneCount, onlyLong } from '#test/support/lane.ts'
 import { Site } from '#test/support/site.ts'
 import { waitUntil } from '#test/support/wait-until.ts'
 
@@ -37,13 +40,18 @@ async function pushHuge(bytes: number): Promise<string> {
   return commit
 }
 
-async function expectHeld(daemon: DaemonProcess, commit: string, bytes: number): Promise<void> {
+async function expectHeld(
+  daemon: DaemonProcess,
+  commit: string,
+  bytes: number,
+  told = { code: 'file-too-large', file: path },
+): Promise<void> {
   const status = await waitUntil('the verdict', async () => {
     const next = await daemon.gitops()
     return next.head === commit && next.reason !== null && next
   })
   expect([status.sync, status.reason?.code]).toEqual(['held', 'CompileFailed'])
-  expect(status.diagnostics).toMatchObject([{ code: 'file-too-large', file: path }])
+  expect(status.diagnostics).toMatchObject([told])
   expect(status.diagnostics[0]?.message).toContain(String(bytes))
   const write = await callApi<object>(daemon, 'POST', '/pools', {
     body: { name: 'one' },
@@ -90,3 +98,54 @@ test(
   },
   patienceMs,
 )
+
+/** Files of so many contents, which git packs to a few megabytes. */
+async function pushManyFiles(files: number, contents: number, bytes: number): Promise<string> {
+  const importer = spawn('git', ['-C', site.checkout, 'fast-import', '--quiet'], {
+    stdio: ['pipe', 'inherit', 'inherit'],
+  })
+  const ended = once(importer, 'close')
+  const filler = '#'.repeat(bytes - 8)
+  const write = async (text: string): Promise<void> => {
+    if (!importer.stdin.write(text)) await once(importer.stdin, 'drain')
+  }
+  for (let i = 1; i <= contents; i++) {
+    await write(`blob\nmark :${i}\ndata ${bytes}\n${filler}${String(i).padStart(8, '0')}\n`)
+  }
+  await write('commit refs/heads/many\ncommitter x <x@example.com> 0 +0000\ndata 0\n')
+  await write('from refs/heads/main^0\n')
+  for (let i = 0; i < files; i++) {
+    await write(`M 100644 :${(i % contents) + 1} tenants/default/services/${i}.yaml\n`)
+  }
+  importer.stdin.end('\n')
+  expect(await ended).toEqual([0, null])
+  await site.git('read-tree', 'many')
+  const commit = await site.commitIndex('many')
+  await site.push()
+  return commit
+}
+
+const peakMiB = (pid: number): number => {
+  const [, kib] = /^VmHWM:\s+(\d+) kB$/m.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))!
+  return Number(kib) / 1024
+}
+
+onlyLong(() => {
+  test(
+    '100,000 files of 64 KiB are held, and take no more memory than what may be read',
+    async () => {
+      const daemon = await start('serve', '--settings', site.settingsFile)
+      await waitUntil('sync', async () => (await daemon.gitops()).sync === 'synced')
+      const before = peakMiB(daemon.pid)
+      const commit = await pushManyFiles(100_000, 8_000, 65_536)
+      const told = { code: 'configuration-too-large', file: 'gslb.yaml' }
+      await expectHeld(daemon, commit, 100_000 * 65_536, told)
+      const { help } = (await daemon.gitops()).diagnostics[0]!
+      expect(help).toContain('tenants/default/services')
+      const more = peakMiB(daemon.pid) - before
+      process.stderr.write(`100,000 files of 64 KiB: ${Math.round(more)} MiB at the highest\n`)
+      expect(more).toBeLessThan(bundleLimits.configurationBytesMax / 2 ** 20 + 150)
+    },
+    patienceMs,
+  )
+})

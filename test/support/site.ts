@@ -137,6 +137,11 @@ export class Site {
   /** Commits everything in the checkout. @returns the commit */
   async commit(message: string, how: 'signed' | 'unsigned' = 'signed'): Promise<string> {
     await this.git('add', '-A')
+    return this.commitIndex(message, how)
+  }
+
+  /** Commits what git was told to, whatever is in the checkout. @returns the commit */
+  async commitIndex(message: string, how: 'signed' | 'unsigned' = 'signed'): Promise<string> {
     const signing = ['-c', 'gpg.format=ssh', '-c', `user.signingkey=${this.keyPath}`]
     const sign = how === 'signed' ? ['-S'] : []
     await this.git(...signing, 'commit', '-q', ...sign, '-m', message)

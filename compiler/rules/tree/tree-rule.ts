@@ -35,6 +35,7 @@ export interface SubdivisionSource {
 
 /** What one bundle may hold; `bundle/format/limits.ts` has the values. */
 export interface CompileLimits {
+  readonly configurationBytesMax: number
   readonly zonesMax: number
   readonly servicesMax: number
   readonly poolsMax: number

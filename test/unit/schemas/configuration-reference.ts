@@ -10,7 +10,8 @@ const introduction = `# Configuration files
 Written from the schemas by \`GSLBD_UPDATE=1 npx vitest run test/unit/schemas\`; do not edit.
 
 Each YAML file declares one object: \`apiVersion: gslb/v1\`, a \`kind\`, \`metadata\`, a \`spec\`.
-Files are YAML 1.2, at most 1 MiB, without anchors, aliases, tags, merge keys and duplicate keys.
+Files are YAML 1.2, at most 1 MiB each and 256 MiB together (three million records), without
+anchors, aliases, tags, merge keys and duplicate keys.
 Unknown fields are refused. Editors check while you type with a first line such as
 \`# yaml-language-server: $schema=…/schemas/json/pool.json\`.
 

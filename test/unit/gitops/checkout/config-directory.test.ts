@@ -15,6 +15,8 @@ import {
 import { createServer } from 'node:net'
 import { join } from 'node:path'
 import { expect, onTestFinished, test } from 'vitest'
+import { bundleLimits } from '#bundle/format/limits.ts'
+import { createCompiler } from '#compiler/compile.ts'
 import { readConfigDirectory } from '#gitops/checkout/config-directory.ts'
 import { runCli } from '../../../support/run-cli.ts'
 import { tempDir } from '../../../support/temp-dir.ts'
@@ -71,6 +73,36 @@ test('without configuration, what lies below is listed, and links are not follow
   symlinkSync('/', join(path, 'root'))
   const files = readConfigDirectory(path)
   expect(files.ok && files.value.map((file) => file.path)).toEqual(['site/gslb.yaml'])
+})
+
+test('a directory of more files than the limit is refused in a sentence', () => {
+  const path = example()
+  const entries = readdirSync(path, { recursive: true, withFileTypes: true })
+  const count = entries.filter((entry) => entry.isFile()).length
+  const read = (filesMax: number) =>
+    readConfigDirectory(path, undefined, { filesMax, bytesMax: 1_000_000 })
+  expect(read(count)).toMatchObject({ ok: true, value: { length: count } })
+  const words = `has more than ${count - 1} files; give a directory of configuration only`
+  expect(read(count - 1)).toEqual({ ok: false, error: `${path} ${words}` })
+})
+
+test('what is above the octets of all files is listed unread, and the compiler refuses it', () => {
+  const path = example()
+  const read = (bytesMax: number) => {
+    const files = readConfigDirectory(path, undefined, { filesMax: 1_000, bytesMax })
+    if (!files.ok) throw new Error(files.error)
+    const limits = { ...bundleLimits, configurationBytesMax: bytesMax }
+    const { diagnostics } = createCompiler({ limits }).compile(files.value, { commit: '' })
+    const held = files.value.reduce((sum, { bytes }) => sum + (bytes?.length ?? 0), 0)
+    return { held, codes: diagnostics.map(({ code }) => code) }
+  }
+  // A file that nothing reads counts for nothing.
+  writeFileSync(join(path, 'data.bin'), Buffer.alloc(100_000))
+  const { held } = read(50_000)
+  expect(read(held)).toEqual({ held, codes: [] })
+  const above = read(held - 1)
+  expect(above.codes).toEqual(['configuration-too-large'])
+  expect(above.held).toBeLessThan(held)
 })
 
 test('simulate without configuration says so', async () => {

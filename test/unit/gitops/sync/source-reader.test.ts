@@ -1,0 +1,52 @@
+// The files of a commit: those above what all may have together are not read, and refused.
+import { execFileSync } from 'node:child_process'
+import { expect, test } from 'vitest'
+import { bundleLimits } from '#bundle/format/limits.ts'
+import { createCompiler } from '#compiler/compile.ts'
+import { isRead } from '#compiler/read/layout.ts'
+import { createDiskDriver } from '#gitops/git/disk-driver.ts'
+import { SourceReader } from '#gitops/sync/compile-port.ts'
+import { tempDir } from '#test/support/temp-dir.ts'
+
+const object = (kind: string, name: string, spec: string): Buffer =>
+  Buffer.from(`apiVersion: gslb/v1\nkind: ${kind}\nmetadata: { name: ${name} }\nspec: ${spec}\n`)
+const pools = ['a', 'b', 'c'].map((name): [string, Buffer] => [
+  `tenants/default/pools/${name}.yaml`,
+  object('Pool', name, '{ members: [{ ipAddress: 192.0.2.1, port: 443 }] }'),
+])
+const contents = new Map([...pools, ['README.md', Buffer.alloc(10_000, '#')] as const])
+const total = pools.reduce((sum, [, { length }]) => sum + length, 0)
+
+async function commitOf(files: ReadonlyMap<string, Uint8Array>) {
+  const gitdir = tempDir('reader')
+  execFileSync('git', ['init', '-q', '--bare', gitdir])
+  const driver = createDiskDriver(gitdir)
+  const tree = await driver.writeFiles(null, files)
+  if (!tree.ok) throw new Error(tree.error.reason)
+  return { driver, tree: tree.value }
+}
+
+test.each([
+  ['exactly what they may', 0, []],
+  ['an octet more', -1, ['configuration-too-large']],
+  ['far more', -total + 10, ['configuration-too-large']],
+])('all files of a commit have %s', async (_what, difference, codes) => {
+  const { driver, tree } = await commitOf(contents)
+  const bytesMax = total + difference
+  const compiler = createCompiler({
+    limits: { ...bundleLimits, configurationBytesMax: bytesMax },
+    listsRemarks: false,
+  })
+  const port = { has: compiler.has, isRead, compile: () => expect.unreachable() }
+  const reader = new SourceReader(() => driver, port, bytesMax)
+  // The second time the compiler knows what it has taken.
+  for (let time = 0; time < 2; time++) {
+    const files = await reader.read(tree)
+    if (!files.ok) throw new Error(files.error.reason)
+    const held = files.value.reduce((sum, { bytes }) => sum + (bytes?.length ?? 0), 0)
+    expect(held).toBeLessThanOrEqual(bytesMax)
+    const { diagnostics } = compiler.compile(files.value, { commit: '' })
+    expect(diagnostics.map(({ code }) => code)).toEqual(codes)
+    for (const { args } of diagnostics) expect(args).toContain(String(total))
+  }
+})
