@@ -1,4 +1,5 @@
 // Makes the program few files: those a process or a thread starts with, and what they share.
+import { existsSync, readFileSync } from 'node:fs'
 import { dirname, join, relative, resolve } from 'node:path'
 import { rolldown } from 'rolldown'
 import type { Plugin } from 'rolldown'
@@ -7,21 +8,31 @@ import { readyChecks } from './ready-checks.ts'
 
 const root = join(import.meta.dirname, '..')
 
-/** Packages that load machine code, WebAssembly, workers or files from beside their own. */
-export const external: readonly RegExp[] = [
-  /^(koffi|bcrypt|pino|thread-stream|swagger-ui-dist|quickjs-emscripten-core)$/,
-  /^@(electric-sql|jitl|redis)\//,
-]
+/** Machine code: what an install brings beside the program. */
+const { dependencies } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')) as {
+  readonly dependencies: Readonly<Record<string, string>>
+}
 
 /** What `bin/gslbd` runs. */
 const start = 'cli/main'
+
+const ownFile = /new URL\("(?:\.\/)?([\w-]+\.(?:data|wasm))",import\.meta\.url\)/g
 
 /** A file finds its neighbours where its source had them, and threads start with files of ours. */
 const places: Plugin = {
   name: 'places',
   transform(code, id) {
     const path = relative(root, id)
-    if (/^\.\.|node_modules/.test(path) || !code.includes('import.meta.')) return null
+    if (path.startsWith('..') || !code.includes('import.meta.')) return null
+    if (path.startsWith('node_modules')) {
+      // A package finds its own files beside the code that is made of it.
+      for (const [, name = ''] of code.matchAll(ownFile)) {
+        const file = join(dirname(id), name)
+        if (!existsSync(file)) continue
+        this.emitFile({ type: 'asset', fileName: `program/${name}`, source: readFileSync(file) })
+      }
+      return null
+    }
     const name = path.replace(/\.ts$/, '')
     // Every file that is made lies in a folder of dist/.
     return code
@@ -43,8 +54,10 @@ export async function bundleProgram(folder: string): Promise<void> {
     cwd: root,
     input: { [start]: join(root, `${start}.ts`) },
     platform: 'node',
-    external: [...external],
+    external: Object.keys(dependencies),
     plugins: [readyChecks, places, licences],
+    // The code of WebAssembly has some, which is never reached.
+    checks: { eval: false },
   })
   await program.write({
     dir: folder,

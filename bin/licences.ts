@@ -25,13 +25,18 @@ export const licences: Plugin = {
   },
 }
 
+const terms = join(import.meta.dirname, 'licences')
 const termsFile = /^(un)?(licen[cs]e|copying|notice)/i
 
 /** @param folder of an installed package */
 export function licenceOf(folder: string): string {
   const { name, version, license } = aboutOf(folder)
-  const terms = missingTerms(folder) ?? textsOf(folder, termsFile).join('\n')
-  return `=== ${name} ${version} (${license})\n\n${terms}`
+  const texts = [missingTerms(folder) ?? textsOf(folder, termsFile).join('\n')]
+  // It contains PostgreSQL, whose terms its package lacks.
+  if (name === '@electric-sql/pglite') {
+    texts.push(readFileSync(join(terms, 'PostgreSQL.txt'), 'utf8'))
+  }
+  return `=== ${name} ${version} (${license})\n\n${texts.join('\n')}`
 }
 
 interface About {
@@ -52,7 +57,7 @@ const aboutOf = (folder: string): About =>
 export function missingTerms(folder: string): string | undefined {
   if (readdirSync(folder).some((file) => termsFile.test(file))) return undefined
   const { name, license, author } = aboutOf(folder)
-  const standard = join(import.meta.dirname, 'licences', `${license}.txt`)
+  const standard = join(terms, `${license}.txt`)
   if (!existsSync(standard)) {
     throw new Error(`${name} has no licence file: write the text of ${license} into ${standard}`)
   }
@@ -80,7 +85,7 @@ export function carriedOf(text: string): Carried[] {
 
 /** Lines such as "Copyright (c) 2020 Ann", each once; the blanks of a form are none. */
 function copyrightsOf(terms: string): string[] {
-  const lines = terms.matchAll(/^\W*(copyright\b(?=.*(?:\(c\)|©|\b\d{4}\b)).*)$/gim)
+  const lines = terms.matchAll(/^\W*((?:portions )?copyright\b(?=.*(?:\(c\)|©|\b\d{4}\b)).*)$/gim)
   const said = [...lines].map(([, line = '']) => line.replaceAll(/\s+/g, ' ').trim())
   return [...new Set(said.filter((line) => !/[[{](?:yyyy|year)[\]}]/i.test(line)))]
 }

@@ -3,7 +3,7 @@ import { existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { carriedOf, licenceOf, licencesFile } from './licences.ts'
 import type { Carried } from './licences.ts'
-import { postgresTerms, productPackages } from './program-tree.ts'
+import { productPackages } from './program-tree.ts'
 import { libraryFolder } from '#api/reference/assets.ts'
 
 const root = join(import.meta.dirname, '..')
@@ -12,8 +12,6 @@ const root = join(import.meta.dirname, '..')
 export function noticeText(): string {
   const beside = productPackages().filter(isOfAllMachines).map(licenceOf)
   const node = 'Node.js: MIT, and what node_modules/node/LICENSE says of its parts'
-  const terms = readFileSync(postgresTerms, 'utf8').match(/^Portions Copyright .*$/gm) ?? []
-  const postgres = 'PostgreSQL inside @electric-sql/pglite: PostgreSQL, in its POSTGRES-LICENSE'
   return [
     intro,
     part('In the program: the texts are in dist/licences.txt', linesOf(built('.'))),
@@ -22,10 +20,10 @@ export function noticeText(): string {
       'In the reference of the API: the texts are in dist/api/reference/assets',
       linesOf(licenceOf(libraryFolder())),
     ),
-    part(
-      'Beside the program, in the Debian package and the image: the texts are in each folder of node_modules',
-      [node, indented(postgres, terms), ...linesOf(beside.join('\n'))],
-    ),
+    part('Beside the program: the texts are in each folder of node_modules', [
+      node,
+      ...linesOf(beside.join('\n')),
+    ]),
   ].join('\n')
 }
 
@@ -56,10 +54,7 @@ function linesOf(text: string): string[] {
 }
 
 const lineOf = ({ name, licence, copyrights }: Carried): string =>
-  indented(`${name}: ${licence}`, copyrights)
-
-const indented = (first: string, rest: readonly string[]): string =>
-  [first, ...rest.map((line) => `    ${line}`)].join('\n')
+  [`${name}: ${licence}`, ...copyrights.map((line) => `    ${line}`)].join('\n')
 
 /** Machine code of one system is a package that belongs to one with a name for all. */
 function isOfAllMachines(folder: string): boolean {

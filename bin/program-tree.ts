@@ -11,16 +11,18 @@ import {
 } from 'node:fs'
 import { join, relative } from 'node:path'
 import { parseArgs } from 'node:util'
-import { external } from './bundle-program.ts'
 import { missingTerms } from './licences.ts'
 import { takeSteps } from './package-steps.ts'
 import type { Steps } from './package-steps.ts'
 
 const root = join(import.meta.dirname, '..')
-/** Declarations and maps are for those who write programs: 60 MB of 150. */
-export const notProgram = /\.(?:d\.[cm]?ts|map)$/
+/** Declarations and maps are for those who write programs. */
+const notProgram = /\.(?:d\.[cm]?ts|map)$/
 
-const ourOwn = ['dist', 'bin/gslbd', 'package.json', 'LICENSE', 'NOTICE'] as const
+export const ourOwn = ['dist', 'bin/gslbd', 'package.json', 'LICENSE', 'NOTICE'] as const
+
+/** What an installation takes on a disk, without Node. */
+export const installedBytesMax = 60_000_000
 
 interface Package {
   readonly version: string
@@ -49,7 +51,6 @@ export async function putProgram(
     const terms = missingTerms(path)
     if (terms !== undefined) writeFileSync(join(home, relative(root, path), 'LICENSE'), terms)
   }
-  copy(postgresTerms, 'node_modules/@electric-sql/pglite/POSTGRES-LICENSE')
   // The Node that the tests run with.
   const node = realpathSync(join(root, 'node_modules/.bin/node'))
   copy(node, 'node_modules/node/bin/node')
@@ -60,9 +61,6 @@ export async function putProgram(
   mkdirSync(join(stage, 'usr/bin'), { recursive: true })
   symlinkSync('../lib/gslbd/bin/gslbd', join(stage, 'usr/bin/gslbd'))
 }
-
-/** PGlite contains PostgreSQL, whose terms its package lacks. */
-export const postgresTerms = join(root, 'bin/licences/PostgreSQL.txt')
 
 function packageAt(folder: string): Package {
   return JSON.parse(readFileSync(join(folder, 'package.json'), 'utf8')) as Package
@@ -79,8 +77,7 @@ export function productPackages(): readonly string[] {
     const { dependencies, optionalDependencies } = packageAt(folder)
     Object.keys({ ...dependencies, ...optionalDependencies }).forEach(add)
   }
-  const names = Object.keys(packageAt(root).dependencies ?? {})
-  names.filter((name) => external.some((pattern) => pattern.test(name))).forEach(add)
+  Object.keys(packageAt(root).dependencies ?? {}).forEach(add)
   return [...found.values()]
 }
 

@@ -1,10 +1,8 @@
 // One connection to one Redis, as the library makes it.
-import { createRequire } from 'node:module'
-import type * as RedisClient from '@redis/client'
 import { redisLimits } from './limits.ts'
 import type { RedisPlace, RedisTarget } from './target.ts'
 
-export type LibraryClient = ReturnType<typeof libraryClient>
+export type LibraryClient = Awaited<ReturnType<typeof libraryClient>>
 
 export interface ClientOptions {
   readonly target: RedisTarget
@@ -17,9 +15,10 @@ export interface ClientOptions {
 
 const protocol = { RESP: 2 } as const
 
-export function libraryClient({ target, place, reconnects, isSentinel = false }: ClientOptions) {
+export async function libraryClient(options: ClientOptions) {
+  const { target, place, reconnects, isSentinel = false } = options
   // Here and not above: a node without Redis does not load its 478 files.
-  const library = createRequire(import.meta.url)('@redis/client') as typeof RedisClient
+  const { RedisClient } = await import('@redis/client')
   const { username, password, sentinelPassword, database } = target
   const user = isSentinel
     ? { username: '', password: sentinelPassword }
@@ -27,7 +26,7 @@ export function libraryClient({ target, place, reconnects, isSentinel = false }:
   const given = Object.entries(user).filter(([, value]) => value !== '' && value !== 0)
   // The library makes a class with 500 commands for each set of options that is not the last one:
   // tens of milliseconds. With options that are always the same it makes one.
-  return library.RedisClient.factory(protocol)({
+  return RedisClient.factory(protocol)({
     ...Object.fromEntries(given),
     ...protocol,
     disableOfflineQueue: true,

@@ -26,7 +26,7 @@ type Ask = (client: LibraryClient, at: RedisPlace) => Promise<RedisPlace | strin
 
 async function asked(target: RedisTarget, at: RedisPlace, ask: Ask): Promise<FoundMaster> {
   const isSentinel = target.kind === 'sentinels'
-  const client = libraryClient({ target, place: at, reconnects: false, isSentinel })
+  const client = await libraryClient({ target, place: at, reconnects: false, isSentinel })
   client.on('error', () => undefined)
   const late = Promise.withResolvers<string>()
   const timer = setTimeout(() => late.resolve('TIMEOUT'), redisLimits.findTimeoutMs)

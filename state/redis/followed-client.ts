@@ -28,21 +28,29 @@ export interface ConnectionHandlers {
 /** To the only Redis there is: the library reconnects. */
 export function plainConnection(target: RedisTarget): RedisConnection {
   const [place] = target.hosts
-  const client = libraryClient({ target, place: place!, reconnects: true })
+  const making = libraryClient({ target, place: place!, reconnects: true })
+  let client: LibraryClient | undefined
+  let isClosed = false
+  const open = async ({ onReady, onFault }: ConnectionHandlers): Promise<void> => {
+    client = await making
+    if (isClosed) return
+    client.on('ready', onReady).on('error', (error: unknown) => onFault(wordOf(error), place!))
+    // It rejects only when it is closed before it ever was connected.
+    await client.connect().catch(() => undefined)
+  }
   return {
     get isReady() {
-      return client.isReady
+      return client?.isReady ?? false
     },
     place: place!,
-    open: ({ onReady, onFault }) => {
-      client.on('ready', onReady).on('error', (error: unknown) => onFault(wordOf(error), place!))
-      // It rejects only when it is closed before it ever was connected.
-      client.connect().catch(() => undefined)
-    },
-    send: (words) => client.sendCommand([...words]),
-    subscribe: (channel, hear) => client.subscribe(channel, hear),
+    open: (handlers) => void open(handlers),
+    send: async (words) => (await making).sendCommand([...words]),
+    subscribe: async (channel, hear) => (await making).subscribe(channel, hear),
     leave: () => undefined,
-    destroy: () => destroyQuietly(client),
+    destroy: () => {
+      isClosed = true
+      if (client !== undefined) destroyQuietly(client)
+    },
   }
 }
 
@@ -112,7 +120,8 @@ export class FollowedConnection implements RedisConnection {
   /** @returns when the connection is over: whether it was ready */
   async #use({ onReady, onFault }: ConnectionHandlers): Promise<boolean> {
     const { place } = this
-    const client = libraryClient({ target: this.#target, place, reconnects: false })
+    const client = await libraryClient({ target: this.#target, place, reconnects: false })
+    if (this.#isClosed) return false
     const over = Promise.withResolvers<undefined>()
     let wasReady = false
     // It does not reconnect by itself: each error is its last.

@@ -4,10 +4,11 @@ import { dirname, join, relative, resolve } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { rolldown } from 'rolldown'
 import type { Plugin } from 'rolldown'
-import { external } from '#bin/bundle-program.ts'
 
 const root = join(import.meta.dirname, '../..')
 const dayMs = 24 * 60 * 60_000
+/** Packages that load machine code, or files from beside their own. */
+const external = [/^(bcrypt|koffi|quickjs-emscripten-core)$/, /^@(electric-sql|jitl)\//]
 
 /** Reference in the bundle of each file that a thread starts with. */
 const threads = new Map<string, string>()
@@ -45,7 +46,7 @@ async function build(folder: string): Promise<void> {
     cwd: root,
     input: { main: join(root, 'cli/main.ts') },
     platform: 'node',
-    external: [...external],
+    external,
     plugins: [places],
   })
   // Two processes may build at the same time: the first one is as good as the second.

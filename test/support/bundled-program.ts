@@ -9,12 +9,10 @@ import { layers } from '../layers.ts'
 
 const root = join(import.meta.dirname, '../..')
 const builder = join(import.meta.dirname, 'build-program.ts')
-const packages = join(root, 'bin/bundle-program.ts')
 
 /** Changes with whatever the bundle is made of. */
 function fingerprint(): string {
-  const hash = createHash('sha256')
-  for (const path of [builder, packages]) hash.update(readFileSync(path))
+  const hash = createHash('sha256').update(readFileSync(builder))
   const sources = layers.map(({ folder }) => `${folder}/**/*.ts`)
   for (const path of globSync([...sources, 'package-lock.json'], { cwd: root })) {
     const { mtimeMs, size } = statSync(join(root, path))

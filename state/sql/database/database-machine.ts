@@ -1,8 +1,7 @@
 // The code of the embedded database, compiled so that it stays small.
 import { readFileSync } from 'node:fs'
-import { createRequire } from 'node:module'
-import { dirname, join } from 'node:path'
 import { setFlagsFromString } from 'node:v8'
+import { pgliteFile } from './library-files.ts'
 
 /** V8's own; a function is compiled once more, for speed, when it has used it up. */
 export const usualBudget = 13_000_000
@@ -23,8 +22,7 @@ let machine: object | undefined
  */
 export function databaseMachine(): object {
   if (machine !== undefined) return machine
-  const library = createRequire(import.meta.url).resolve('@electric-sql/pglite')
-  const bytes = readFileSync(join(dirname(library), 'pglite.wasm'))
+  const bytes = readFileSync(pgliteFile('pglite.wasm'))
   setFlagsFromString(`--wasm-tiering-budget=${endlessBudget}`)
   try {
     machine = new WebAssembly.Module(bytes)

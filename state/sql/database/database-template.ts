@@ -2,11 +2,11 @@
 import { createHash } from 'node:crypto'
 import { readdirSync, readFileSync, statSync } from 'node:fs'
 import { mkdir, open, readFile } from 'node:fs/promises'
-import { createRequire } from 'node:module'
-import { dirname, join } from 'node:path'
+import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { constants, zstdCompressSync, zstdDecompress } from 'node:zlib'
 import { flushDirectory } from '#lib/durable-file.ts'
+import { pgliteFile } from './library-files.ts'
 import { migrations } from './migrations.ts'
 
 /** Beside the program of a package, or where a checkout builds it. */
@@ -15,13 +15,8 @@ export const shippedTemplates = places.map((place) => join(import.meta.dirname, 
 
 /** Another schema or another PostgreSQL cannot use the file. */
 export function templateDigest(): string {
-  const library = dirname(createRequire(import.meta.url).resolve('@electric-sql/pglite'))
-  const { version } = JSON.parse(readFileSync(join(library, '../package.json'), 'utf8')) as {
-    readonly version: string
-  }
-  return createHash('sha256')
-    .update(JSON.stringify([version, migrations]))
-    .digest('hex')
+  const machine = readFileSync(pgliteFile('pglite.wasm'))
+  return createHash('sha256').update(JSON.stringify(migrations)).update(machine).digest('hex')
 }
 
 /** The first line of what is packed. */

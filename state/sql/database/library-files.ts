@@ -1,6 +1,6 @@
 // The files that come with the embedded database (time zones, collations, scripts): 6 MiB, most of
 // them for the first start alone. They are read from the disk when the database asks for one.
-import { fstatSync, openSync, readSync } from 'node:fs'
+import { existsSync, fstatSync, openSync, readSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import { dirname, join } from 'node:path'
 
@@ -25,7 +25,7 @@ export class LibraryFiles {
 
   /** @throws the error of the file system */
   constructor() {
-    file ??= openSync(libraryFile(), 'r')
+    file ??= openSync(pgliteFile('pglite.data'), 'r')
     this.#octets = read(file, 0, fstatSync(file).size).buffer
   }
 
@@ -72,9 +72,11 @@ export class LibraryFiles {
   }
 }
 
-function libraryFile(): string {
-  const library = createRequire(import.meta.url).resolve('@electric-sql/pglite')
-  return join(dirname(library), 'pglite.data')
+/** Beside the built program, or where `npm ci` has put it. */
+export function pgliteFile(name: string): string {
+  const built = join(import.meta.dirname, '../../../program', name)
+  if (existsSync(built)) return built
+  return join(dirname(createRequire(import.meta.url).resolve('@electric-sql/pglite')), name)
 }
 
 function read(from: number, offset: number, length: number): Uint8Array<ArrayBuffer> {

@@ -1,12 +1,13 @@
 // The built JavaScript runs by itself and says what the source says.
 import { execFileSync } from 'node:child_process'
-import { globSync, readFileSync, readdirSync, writeFileSync } from 'node:fs'
+import { globSync, lstatSync, readFileSync, readdirSync, writeFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
-import { join } from 'node:path'
+import { join, relative } from 'node:path'
 import type { ValidateFunction } from 'ajv'
 import { load } from 'js-yaml'
 import { beforeAll, expect, onTestFinished, test } from 'vitest'
 import { noticeText } from '#bin/notice.ts'
+import { installedBytesMax, ourOwn, productPackages } from '#bin/program-tree.ts'
 import { checkOf } from '#schemas/checks.ts'
 import { jsonSchemaOf } from '#schemas/json-schema.ts'
 import { kindNames } from '#schemas/kinds.ts'
@@ -104,6 +105,20 @@ test('dist has the empty database that a first start unpacks', async () => {
   const { signal } = new AbortController()
   const directory = join(tempDir('database'), 'database')
   expect(await unpackTemplate(join(root, 'dist/database.zst'), directory, signal)).toBe(true)
+})
+
+test('an installation has two packages beside the program, and takes at most 60 MB', () => {
+  const machineCode = productPackages().map((folder) => relative(root, folder))
+  expect(machineCode).toEqual(expect.arrayContaining(['node_modules/bcrypt', 'node_modules/koffi']))
+  const bytesOf = (path: string): number => {
+    const entry = lstatSync(path)
+    if (!entry.isDirectory()) return entry.size
+    return readdirSync(path).reduce((sum, name) => sum + bytesOf(join(path, name)), 0)
+  }
+  const paths = [...ourOwn, ...machineCode].map((path) => join(root, path))
+  const bytes = paths.reduce((sum, path) => sum + bytesOf(path), 0)
+  expect(bytes).toBeGreaterThan(20_000_000)
+  expect(bytes).toBeLessThan(installedBytesMax)
 })
 
 test('NOTICE names what dist carries (npm run notice writes it)', () => {

@@ -65,12 +65,13 @@ test('in a Cluster all keys lie in one slot', () => {
   expect(prefixFor(targetOf({ url: 'redis://a' }), 'gslbd:')).toBe('gslbd:')
 })
 
-test('connections to several places share the class of the library', () => {
+test('connections to several places share the class of the library', async () => {
   const target = targetOf({ url: 'redis://a,b:5', master: 'm' })
-  const [one, other] = target.hosts.map((place) => {
-    const client = libraryClient({ target, place, reconnects: false, isSentinel: true })
+  const made = target.hosts.map(async (place) => {
+    const client = await libraryClient({ target, place, reconnects: false, isSentinel: true })
     return classOf(classOf(client))
   })
+  const [one, other] = await Promise.all(made)
   expect(one).toHaveProperty('sendCommand')
   expect(other).toBe(one)
 })
