@@ -10,6 +10,7 @@ import {
   rrsetCountShift,
 } from '#bundle/format/cells.ts'
 import { bundleLimits } from '#bundle/format/limits.ts'
+import type { RrsetModel } from '#bundle/format/model.ts'
 import { withOneMore } from '#lib/sequence/one-more.ts'
 import { wireOf } from './record-pool.ts'
 
@@ -28,14 +29,7 @@ export interface NameNode {
   index: number
 }
 
-export interface NodeRrset {
-  readonly type: number
-  readonly ttlSeconds: number
-  /** Wire form. */
-  readonly rdata: readonly Uint8Array[]
-  /** Wire form of the apex of the zone that holds it. */
-  readonly apex: Uint8Array
-}
+export type NodeRrset = Pick<RrsetModel, 'type' | 'ttlSeconds' | 'rdata' | 'zone'>
 
 const noRrsets: readonly NodeRrset[] = Object.freeze([])
 

@@ -25,8 +25,15 @@ function hashOf(entry: Uint8Array, kind: number, length: number): number {
 export class RecordPool {
   #octets = new Uint8Array(4096)
   #length = 0
-  #slots: Uint32Array<ArrayBuffer> = new Uint32Array(1024 * Slot.Words)
+  #slots: Uint32Array<ArrayBuffer>
   #entries = 0
+
+  /** @param entries as many as may come, or fewer */
+  constructor(entries = 0) {
+    let slots = 1024
+    while (slots < entries * 2) slots *= 2
+    this.#slots = new Uint32Array(slots * Slot.Words)
+  }
 
   /**
    * @param kind entries of two kinds never share octets

@@ -15,26 +15,33 @@ const rowBytes = RrsetCell.Words * 4
  * Gives each node its rows.
  *
  * @param nodes in their final order, so that the octets depend on it
+ * @param apexes wire names of the zones of the model
  * @param find the node of a name as the model writes it
  */
-export function rrsetColumns(nodes: readonly NameNode[], find: FindNode) {
+export function rrsetColumns(
+  nodes: readonly NameNode[],
+  apexes: readonly Uint8Array[],
+  find: FindNode,
+) {
   const targets = new Targets(find)
-  const rows = new RecordPool()
-  const data = new RecordPool()
+  const rows = new RecordPool(nodes.length)
+  const data = new RecordPool(nodes.length)
   const run = new Octets()
   const records = new Octets()
   for (const node of nodes) {
     if (node.rrsets.length === 0) continue
-    const sorted = node.rrsets.toSorted((a, b) => a.type - b.type)
+    const sorted =
+      node.rrsets.length === 1 ? node.rrsets : node.rrsets.toSorted((a, b) => a.type - b.type)
     run.clear()
     const isCut = (node.flags & NodeFlag.Cut) !== 0
     const glueOwner = isCut ? wireOf(node.name) : undefined
     for (const [i, rrset] of sorted.entries()) {
-      const { type, ttlSeconds, rdata, apex } = rrset
+      const { type, ttlSeconds, rdata, zone } = rrset
       assert(sorted[i + 1]?.type !== type, `${node.name} has one rrset of type ${type}`)
       assert(rdata.length > 0, `the rrset of type ${type} at ${node.name} has records`)
       records.clear()
-      for (const one of rdata) writeRecord(records, type, one, { apex, targets, glueOwner })
+      const context = { apex: apexes[zone]!, targets, glueOwner }
+      for (const one of rdata) writeRecord(records, type, one, context)
       // Rows that share octets are read in one form.
       const form = (formBits[type]! << 16) | rdata.length
       const offset = data.add(records.octets, form, records.length)
@@ -176,10 +183,10 @@ function u32(value: number): Buffer {
 }
 
 /** The records of a zone's SOA rrset; the node adds its serial to the base that stands here. */
-export function soaRrset({ mname, rname, ...soa }: SoaModel, apex: Uint8Array): NodeRrset {
+export function soaRrset({ mname, rname, ...soa }: SoaModel, zone: number): NodeRrset {
   const { serialBase, ttlSeconds, refreshSeconds, retrySeconds, expireSeconds } = soa
   const { minimumSeconds } = soa
   const numbers = [serialBase, refreshSeconds, retrySeconds, expireSeconds, minimumSeconds]
   const rdata = Buffer.concat([wireOf(mname), wireOf(rname), ...numbers.map(u32)])
-  return { type: RrType.SOA, ttlSeconds, rdata: [rdata], apex }
+  return { type: RrType.SOA, ttlSeconds, rdata: [rdata], zone }
 }

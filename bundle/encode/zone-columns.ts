@@ -147,11 +147,9 @@ function layOut(
 ) {
   const table = new NameTable(model.zones.map((zone) => zone.name))
   const apexWires = model.zones.map((zone) => wireOf(zone.name))
-  addZones(table, model.zones, apexWires)
+  addZones(table, model.zones)
   addHosts(table, model.zones, apexWires)
-  for (const { name, zone, type, ttlSeconds, rdata } of model.rrsets) {
-    table.addRrset(name, zone, { type, ttlSeconds, rdata, apex: apexWires[zone]! })
-  }
+  for (const rrset of model.rrsets) table.addRrset(rrset.name, rrset.zone, rrset)
   const serviceNodes = services.map((service, row) => {
     const node = table.add(service.domain, service.zone)
     assert(node.service < 0, `${service.domain} belongs to one service`)
@@ -165,7 +163,7 @@ function layOut(
   const rowOfZone = new Uint32Array(model.zones.length)
   for (const [row, apex] of apexes.entries()) rowOfZone[apex.zone] = row
   const parents = apexes.map((apex) => table.zoneParents[apex.zone]!)
-  const rrsets = rrsetColumns(nodes, (name) => table.find(name))
+  const rrsets = rrsetColumns(nodes, apexWires, (name) => table.find(name))
   for (const node of nodes) node.zone = rowOfZone[node.zone]!
   const laid = layNames(nodes)
   const { nameIndex, nameSeed } = nameIndexOf(laid, isGoodSeed)
@@ -185,23 +183,19 @@ function layOut(
   }
 }
 
-function addZones(
-  table: NameTable,
-  zones: readonly ZoneModel[],
-  apexWires: readonly Uint8Array[],
-): void {
+function addZones(table: NameTable, zones: readonly ZoneModel[]): void {
   for (const [i, { name, soa, nsTtlSeconds, nameservers }] of zones.entries()) {
-    const apex = apexWires[i]!
-    table.addRrset(name, i, soaRrset(soa, apex))
+    table.addRrset(name, i, soaRrset(soa, i))
     const servers = new Set(nameservers.map((server) => server.name))
     if (servers.size === 0) continue
     const rdata = Array.from(servers, wireOf)
-    table.addRrset(name, i, { type: RrType.NS, ttlSeconds: nsTtlSeconds, rdata, apex })
+    table.addRrset(name, i, { type: RrType.NS, ttlSeconds: nsTtlSeconds, rdata, zone: i })
   }
 }
 
 interface Host {
-  readonly apex: Uint8Array
+  /** The zone that says them. */
+  readonly zone: number
   readonly ttlSeconds: number
   readonly addresses: readonly string[]
 }
@@ -221,18 +215,18 @@ function addHosts(
     const apex = apexWires[i]!
     for (const { name, addresses } of withAddresses) {
       const known = hosts.get(name)
-      const isFarther = known !== undefined && known.apex.length > apex.length
+      const isFarther = known !== undefined && apexWires[known.zone]!.length > apex.length
       if (isFarther || !isInZone(wireOf(name), apex)) continue
-      hosts.set(name, { apex, ttlSeconds: zone.nsTtlSeconds, addresses })
+      hosts.set(name, { zone: i, ttlSeconds: zone.nsTtlSeconds, addresses })
     }
   }
-  for (const [name, { apex, ttlSeconds, addresses }] of hosts) {
+  for (const [name, { zone, ttlSeconds, addresses }] of hosts) {
     const octets = Array.from(new Set(addresses), addressOctets)
     for (const [type, bytes] of addressTypes) {
       const rdata = octets.filter(({ length }) => length === bytes)
       if (rdata.length === 0) continue
       // The server may stand below a cut to another zone of ours, which then answers for it.
-      table.addRrset(name, table.enclosingZone(name), { type, ttlSeconds, rdata, apex })
+      table.addRrset(name, table.enclosingZone(name), { type, ttlSeconds, rdata, zone })
     }
   }
 }

@@ -1,4 +1,6 @@
 // Indexes the static records of a tree by name, with its zone cuts and aliases.
+import type { RrsetModel } from '#bundle/format/model.ts'
+import type { ReadRrset } from '#compiler/values/read-rrset.ts'
 import { RrType } from '#dns/rrtype.ts'
 import { withOneMore } from '#lib/sequence/one-more.ts'
 import { aliasCode } from '#compiler/values/record-sets.ts'
@@ -121,16 +123,55 @@ export function plannedOf(entry: Entry<'Records'>, zone: number): readonly Plann
   const known = entry.derived.records
   if (known?.zone === zone) return known.rrsets
   const rrsets = readRecords(entry.object.spec).rrsets.map(
-    ({ index, from, name, type, ttlSeconds, rdata }): PlannedRrset => ({
-      entry,
-      index,
-      from,
-      typeName: type.name,
-      model: { name, zone, type: type.code, ttlSeconds, rdata },
-    }),
+    (read): PlannedRrset => new PlannedOfFile(entry, zone, read),
   )
   entry.derived.records = { zone, rrsets }
   return rrsets
+}
+
+/** One object that says both what is planned and its model: there may be a million. */
+class PlannedOfFile implements PlannedRrset, RrsetModel {
+  readonly entry: Entry<'Records'>
+  readonly zone: number
+  readonly #read: ReadRrset
+
+  constructor(entry: Entry<'Records'>, zone: number, read: ReadRrset) {
+    this.entry = entry
+    this.zone = zone
+    this.#read = read
+  }
+
+  get model(): RrsetModel {
+    return this
+  }
+
+  get index(): number {
+    return this.#read.index
+  }
+
+  get from(): readonly number[] {
+    return this.#read.from
+  }
+
+  get typeName(): string {
+    return this.#read.type.name
+  }
+
+  get name(): string {
+    return this.#read.name
+  }
+
+  get type(): number {
+    return this.#read.type.code
+  }
+
+  get ttlSeconds(): number {
+    return this.#read.ttlSeconds
+  }
+
+  get rdata(): readonly Uint8Array[] {
+    return this.#read.rdata
+  }
 }
 
 function hostsOf(

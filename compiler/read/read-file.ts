@@ -5,6 +5,7 @@ import { apiVersion } from '#schemas/objects/metadata.ts'
 import { kindNames } from '#schemas/kinds.ts'
 import type { Kind, ObjectOf } from '#schemas/kinds.ts'
 import { validate } from '#schemas/validator.ts'
+import type { RecordsSpec } from '#schemas/objects/records.ts'
 import type { SchemaFault } from '#schemas/validator.ts'
 import { keyAt, valueAt } from '#diagnostics/diagnostic.ts'
 import type { LocalSpan, Place, SeverityCounts, YamlPath } from '#diagnostics/diagnostic.ts'
@@ -16,6 +17,7 @@ import { checksOf } from '#compiler/rules/object/object-rules.ts'
 import { lookAround } from './partial.ts'
 import { faultyPaths, reportFaults, shown } from './shape.ts'
 import { withLookalikes } from './lookalikes.ts'
+import { isJsonLines } from '#compiler/yaml/parse/json-lines.ts'
 import { asPlain, readYaml } from '#compiler/yaml/document.ts'
 import type { YamlDocument } from '#compiler/yaml/document.ts'
 
@@ -111,12 +113,27 @@ function checkObject(blobId: string, text: string, yaml: YamlDocument): ReadFile
     return { ...unread(blobId, text, findings), ...claim }
   }
   for (const check of checksOf(meant, report)) check(object)
+  if (kind === 'Records') keepAsText(object as ObjectOf['Records'], text)
   return {
     ...unread(blobId, text, findings),
     ...claim,
     object,
     domainKey: domainKeyOf(kind, object),
   }
+}
+
+/** There may be a million records in lines of JSON, and few ask for more than was read of them. */
+function keepAsText(object: ObjectOf['Records'], text: string): void {
+  if (!isJsonLines(object)) return
+  let last: WeakRef<RecordsSpec['records']> | undefined
+  const get = (): RecordsSpec['records'] => {
+    const before = last?.deref()
+    if (before !== undefined) return before
+    const { records } = (JSON.parse(text) as ObjectOf['Records']).spec
+    last = new WeakRef(records)
+    return records
+  }
+  Object.defineProperty(object.spec, 'records', { get, enumerable: true, configurable: true })
 }
 
 function domainKeyOf(kind: Kind | undefined, object: ObjectOf[Kind]): string | undefined {

@@ -1,6 +1,6 @@
 // Reads the records of one file: names and rdata in wire form, and each fault at its place.
 import { parseAddress } from '#dns/address.ts'
-import { foldName, formatName, isAtOrBelow, parseName } from '#dns/name.ts'
+import { foldName, formatName, isAtOrBelow, nameLimits, parseName } from '#dns/name.ts'
 import { readName } from '#dns/rdata-text/name-text.ts'
 import { nameField } from '#dns/rdata-text/field.ts'
 import { rdataType } from '#dns/rdata-text/rdata-type.ts'
@@ -17,6 +17,7 @@ import { valueAt } from '#diagnostics/diagnostic.ts'
 import type { Place } from '#diagnostics/diagnostic.ts'
 import type { FindingDetail, Report } from '#diagnostics/finding.ts'
 import type { DiagnosticCode } from '#diagnostics/diagnostics.ts'
+import { RdataOctets, ReadRrset } from './read-rrset.ts'
 import { rdataExample } from './rdata-examples.ts'
 import { checkName } from './names.ts'
 import { isInside } from '#dns/enclosing-names.ts'
@@ -40,22 +41,8 @@ export function recordTypeOf(code: number): RdataType {
   return code === aliasCode ? aliasRecord : rdataTypeOf(code)
 }
 
-/** The records of one name and type, as a file says them. */
-export interface ReadRrset {
-  /** Position in the `records` of the file. */
-  readonly index: number
-  /** Lower case, presentation form, final dot. */
-  readonly name: string
-  readonly type: RdataType
-  readonly ttlSeconds: number
-  /** In canonical order (RFC 4034 section 6.3), each once; without values that are wrong. */
-  readonly rdata: readonly Uint8Array[]
-  /** For each rdata its position in the field `values` of the file. */
-  readonly from: readonly number[]
-}
-
 export interface ReadRecords {
-  /** As `name`; undefined: it is no name. */
+  /** As the names of its rrsets; undefined: it is no name. */
   readonly zone: string | undefined
   readonly rrsets: readonly ReadRrset[]
   /** False: there are records of which not even name and type are known. */
@@ -85,6 +72,7 @@ export function readRecords(spec: RecordsSpec, report?: Report): ReadRecords {
     report?.(code, place, detail)
   }
   const rrsets: ReadRrset[] = []
+  const octets = new RdataOctets()
   const { key: zone, fault } = checkName(spec.zone, false)
   if (fault !== undefined) say(fault.code, valueAt('spec', 'zone'), fault)
   const origin = zone === undefined ? undefined : parseName(zone)
@@ -93,13 +81,14 @@ export function readRecords(spec: RecordsSpec, report?: Report): ReadRecords {
     for (const [index, set] of spec.records.entries()) {
       const faultsBefore = faults.length
       const ownerOfLast = set.name === last?.name ? rrsets.at(-1)?.name : undefined
-      const reading = { set, index, zone, origin: origin.value, spec, report: say }
+      const reading = { set, index, zone, origin: origin.value, spec, octets, report: say }
       const rrset = readRrset(reading, ownerOfLast)
       if (rrset !== undefined) rrsets.push(rrset)
       // What is said of a name is said of each of its sets.
       last = faults.length === faultsBefore ? set : undefined
     }
   }
+  octets.end()
   const isWhole = rrsets.length === spec.records.length
   const read = { zone, rrsets, isWhole, faults }
   known.set(spec, read)
@@ -113,18 +102,19 @@ interface Reading {
   /** Wire form of the zone's name. */
   readonly origin: Uint8Array
   readonly spec: RecordsSpec
+  readonly octets: RdataOctets
   readonly report: Report
 }
 
 /** @param ownerOfLast of the set before, where it has the same name */
 function readRrset(reading: Reading, ownerOfLast: string | undefined): ReadRrset | undefined {
-  const { set, index, spec, report } = reading
+  const { set, index, spec, octets, report } = reading
   const name = ownerOfLast ?? ownerOf(reading)
   const type = recordTypeNamed(set.type)
   if (type === undefined) reportType(set, index, report)
   if (name === undefined || type === undefined) return undefined
   const ttlSeconds = set.ttl ?? spec.ttl
-  return { index, name, type, ttlSeconds, ...readValues(reading, type) }
+  return new ReadRrset({ index, name, type, ttlSeconds }, readValues(reading, type), octets)
 }
 
 /** A place in one of the records. */
@@ -137,8 +127,15 @@ function columnIn(place: Place, column: number): Place {
   return { ...place, character: column - 1 }
 }
 
+/** Labels in lower case, as nearly all names are written. */
+const usualOwner = /^[a-z0-9_-]{1,63}(?:\.[a-z0-9_-]{1,63})*$/
+
 function ownerOf({ set, index, zone, origin, report }: Reading): string | undefined {
   const { name: text } = set
+  const isShort = text.length + 1 + origin.length <= nameLimits.bytesMax
+  if (isShort && usualOwner.test(text) && !isDoubled(zone, text)) {
+    return `${text}.${zone}`
+  }
   const place = (): Place => recordPlace(index, 'name')
   const read = readOwner(text, origin)
   if ('expected' in read) {

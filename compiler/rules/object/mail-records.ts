@@ -11,9 +11,10 @@ const mailRule =
     doubtsOf: (texts: readonly string[], name: string) => readonly string[],
   ): ObjectRule<'Records'> =>
   ({ spec }, report) => {
-    for (const { index, name, type, rdata } of readRecords(spec).rrsets) {
-      if (type.code !== RrType.TXT) continue
-      for (const doubt of doubtsOf(rdata.map(textOf), name)) {
+    for (const rrset of readRecords(spec).rrsets) {
+      if (rrset.type.code !== RrType.TXT) continue
+      const { index, name } = rrset
+      for (const doubt of doubtsOf(rrset.rdata.map(textOf), name)) {
         report(code, recordPlace(index, 'values'), { args: [name, doubt] })
       }
     }
@@ -146,9 +147,10 @@ function tagsIn(text: string): { found: ReadonlySet<string>; doubts: string[] } 
 
 /** All its strings, joined without blanks (RFC 7208 section 3.3), octets as Latin-1. */
 function textOf(rdata: Uint8Array): string {
+  const octets = Buffer.from(rdata.buffer, rdata.byteOffset, rdata.length)
   let text = ''
   for (let at = 0; at < rdata.length; at += rdata[at]! + 1) {
-    text += Buffer.from(rdata.subarray(at + 1, at + 1 + rdata[at]!)).toString('latin1')
+    text += octets.toString('latin1', at + 1, at + 1 + rdata[at]!)
   }
   return text
 }

@@ -8,9 +8,10 @@ import type { ObjectRule } from './object-rule.ts'
 const caaCode = 257
 
 export const recordCaa: ObjectRule<'Records'> = ({ spec }, report) => {
-  for (const { index, type, rdata, from } of readRecords(spec).rrsets) {
-    if (type.code !== caaCode) continue
-    for (const [i, one] of rdata.entries()) {
+  for (const rrset of readRecords(spec).rrsets) {
+    if (rrset.type.code !== caaCode) continue
+    const { index, from } = rrset
+    for (const [i, one] of rrset.rdata.entries()) {
       checkOne(one, recordPlace(index, 'values', from[i]!), report)
     }
   }

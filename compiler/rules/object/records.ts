@@ -9,7 +9,7 @@ import {
   readRecords,
   recordPlace,
 } from '#compiler/values/record-sets.ts'
-import type { ReadRrset } from '#compiler/values/record-sets.ts'
+import type { ReadRrset } from '#compiler/values/read-rrset.ts'
 import type { Place } from '#diagnostics/diagnostic.ts'
 import type { Report } from '#diagnostics/finding.ts'
 import { RrType } from '#dns/rrtype.ts'
@@ -29,9 +29,9 @@ export const recordTypes: ObjectRule<'Records'> = ({ spec }, report) => {
   for (const rrset of rrsets) {
     checkMade(rrset, spec, zone, report)
     checkWildcard(rrset, report)
-    const { index, type, rdata } = rrset
-    if (!singleTypes.includes(type.code) || rdata.length < 2) continue
-    const args = [rrset.name, type.name, String(rdata.length)]
+    const { index, type, from } = rrset
+    if (!singleTypes.includes(type.code) || from.length < 2) continue
+    const args = [rrset.name, type.name, String(from.length)]
     report('record-alias-several', recordPlace(index, 'values'), { args })
   }
 }
@@ -72,9 +72,10 @@ function checkWildcard({ index, name, type }: ReadRrset, report: Report): void {
 /** Checks that records which name a host do not name an address. */
 export const recordHosts: ObjectRule<'Records'> = ({ spec }, report) => {
   const { zone = '', rrsets } = readRecords(spec)
-  for (const { index, type, rdata, from } of rrsets) {
+  for (const rrset of rrsets) {
+    const { index, type, from } = rrset
     if (!namesHost(type.code)) continue
-    for (const [i, octets] of rdata.entries()) {
+    for (const [i, octets] of rrset.rdata.entries()) {
       if (!isAddressName(hostIn(type.code, octets), zone)) continue
       const written = spec.records[index]!.values[from[i]!]!
       const args = [written.trim().split(/\s+/).at(-1)!, type.name]
@@ -86,14 +87,14 @@ export const recordHosts: ObjectRule<'Records'> = ({ spec }, report) => {
 /** Checks that the records of one name and type fit one answer. */
 export const recordSize: ObjectRule<'Records'> = ({ spec }, report) => {
   for (const rrset of readRecords(spec).rrsets) {
-    const { index, name, type, rdata } = rrset
+    const { index, name, type, from } = rrset
     const bytes = bytesOf(rrset)
     if (bytes > rrsetBytesMax) {
       const args = [type.name, name, String(bytes), String(rrsetBytesMax)]
       report('rrset-too-large', recordPlace(index, 'values'), { args })
     }
-    if (type.code !== RrType.NS || rdata.length <= serversMax) continue
-    const args = [String(rdata.length), 'name servers of one name', String(serversMax)]
+    if (type.code !== RrType.NS || from.length <= serversMax) continue
+    const args = [String(from.length), 'name servers of one name', String(serversMax)]
     report('record-too-many', recordPlace(index, 'values'), { args })
   }
 }
@@ -101,8 +102,8 @@ export const recordSize: ObjectRule<'Records'> = ({ spec }, report) => {
 const { rrsetBytesMax, nameserversPerZoneMax: serversMax } = bundleLimits
 
 /** As a bundle counts them: each record with its header, and what is noted of names inside it. */
-function bytesOf({ type, rdata }: ReadRrset): number {
+function bytesOf({ type, from, rdataBytes }: ReadRrset): number {
   const form = rdataForms[type.code]
   const perRecord = 12 + (form === undefined ? 0 : 4 + 2 * form.names)
-  return rdata.reduce((sum, { length }) => sum + length + perRecord, 0)
+  return rdataBytes + from.length * perRecord
 }

@@ -2,10 +2,17 @@
 // JSON is YAML, too; `JSON.parse` needs a tenth of the time.
 import { piecesMax } from './parse.ts'
 
+/** Values that were printed, or read, so. */
+const printed = new WeakSet()
+
+/** What the text of such a value says can be had again at any time, by `JSON.parse`. */
+export const isJsonLines = (value: object): boolean => printed.has(value)
+
 /** Nobody writes a long list by hand; a change of one item is a change of one line. */
 export function jsonLines(value: object): string {
   // Inside a text the quotes would stand behind backslashes.
   const text = JSON.stringify(value)
+  printed.add(value)
   return `${text.replaceAll('[{"name":', '[\n{"name":').replaceAll(',{"name":', ',\n{"name":')}\n`
 }
 
@@ -21,8 +28,9 @@ export function jsonLinesValue(text: string): object | undefined {
   } catch {
     return undefined
   }
-  const isSame = jsonLines(value as object) === text && piecesOf(value, 0) <= piecesMax
-  return isSame ? (value as object) : undefined
+  if (typeof value !== 'object' || value === null) return undefined
+  const isSame = jsonLines(value) === text && piecesOf(value, 0) <= piecesMax
+  return isSame ? value : undefined
 }
 
 /** No field of any schema is nested so deep. */
