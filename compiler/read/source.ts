@@ -15,6 +15,10 @@ export interface SourceFile {
 /** Far above any sensible object; keeps the cost of a mistaken commit small. */
 export const fileBytesMax = 1_048_576
 
+/** Files that are refused by what they have together: nobody needs what was read of them. */
+export const unread = (files: readonly SourceFile[]): readonly SourceFile[] =>
+  files.map((file) => ({ ...file, bytes: null }))
+
 /** Octets of all that is read, and where most of it is. */
 export interface Weight {
   readonly bytes: number

@@ -5,7 +5,7 @@ import type { Dirent } from 'node:fs'
 import { join } from 'node:path'
 import { bundleLimits } from '#bundle/format/limits.ts'
 import { hidesConfiguration, isRead } from '#compiler/read/layout.ts'
-import { fileBytesMax } from '#compiler/read/source.ts'
+import { fileBytesMax, unread } from '#compiler/read/source.ts'
 import type { SourceFile } from '#compiler/read/source.ts'
 import { readyForScripts } from '#compiler/scripts/script-syntax.ts'
 import { err, ok } from '#lib/result.ts'
@@ -122,7 +122,7 @@ function readTree(
       else if (isRead(path) || hidesConfiguration(path))
         return err(`${absolute} is ${kindOf(entry)}, not a file; remove it`)
     }
-    return ok(files)
+    return ok(left < 0 ? unread(files) : files)
   } catch (error) {
     return err(failure(where, error))
   }

@@ -3,7 +3,7 @@ import { existsSync, readFileSync, realpathSync } from 'node:fs'
 import { dirname, join, relative } from 'node:path'
 import { bundleLimits } from '#bundle/format/limits.ts'
 import { isRead } from '#compiler/read/layout.ts'
-import { fileBytesMax } from '#compiler/read/source.ts'
+import { fileBytesMax, unread } from '#compiler/read/source.ts'
 import type { SourceFile } from '#compiler/read/source.ts'
 import { readyForScripts } from '#compiler/scripts/script-syntax.ts'
 import { CommitGraph } from '#gitops/git/commit-graph.ts'
@@ -131,6 +131,7 @@ export async function filesOfCommit(
     if (file.sizeBytes <= fileBytesMax) left -= file.sizeBytes
     files.push(file)
   }
+  if (left < 0) return ok(unread(files))
   await readyForScripts(files)
   return ok(files)
 }

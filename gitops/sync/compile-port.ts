@@ -2,7 +2,7 @@
 import { bundleLimits } from '#bundle/format/limits.ts'
 import type { NameOutline } from '#compiler/lower/name-outline.ts'
 import type { ReadFile } from '#compiler/read/read-file.ts'
-import { fileBytesMax } from '#compiler/read/source.ts'
+import { fileBytesMax, unread } from '#compiler/read/source.ts'
 import type { SourceFile } from '#compiler/read/source.ts'
 import { readyForScripts } from '#compiler/scripts/script-syntax.ts'
 import { err, ok } from '#lib/result.ts'
@@ -100,6 +100,7 @@ export class SourceReader {
       files.push(file)
     }
     this.#sizes = new Map(files.map((file) => [file.blobId, file.sizeBytes]))
+    if (left < 0) return ok(unread(files))
     await readyForScripts(files)
     return ok(files)
   }

@@ -113,7 +113,7 @@ async function pushManyFiles(files: number, contents: number, bytes: number): Pr
     await write(`blob\nmark :${i}\ndata ${bytes}\n${filler}${String(i).padStart(8, '0')}\n`)
   }
   await write('commit refs/heads/many\ncommitter x <x@example.com> 0 +0000\ndata 0\n')
-  await write('from refs/heads/main^0\n')
+  await write('from refs/heads/main^0\ndeleteall\n')
   for (let i = 0; i < files; i++) {
     await write(`M 100644 :${(i % contents) + 1} tenants/default/services/${i}.yaml\n`)
   }

@@ -44,7 +44,7 @@ test.each([
     const files = await reader.read(tree)
     if (!files.ok) throw new Error(files.error.reason)
     const held = files.value.reduce((sum, { bytes }) => sum + (bytes?.length ?? 0), 0)
-    expect(held).toBeLessThanOrEqual(bytesMax)
+    expect(held).toBe(difference === 0 && time === 0 ? total : 0)
     const { diagnostics } = compiler.compile(files.value, { commit: '' })
     expect(diagnostics.map(({ code }) => code)).toEqual(codes)
     for (const { args } of diagnostics) expect(args).toContain(String(total))
