@@ -56,7 +56,8 @@ export function planImport(
   const stem = zone === '.' ? 'root' : zone.slice(0, -1)
   let before = 0
   const check = new PlanCheck(settings, tell)
-  const records = recordsFiles(stem, origin, sets).map(({ number, text, value, sets: count }) => {
+  const records = Array.from(recordsFiles(stem, origin, sets), (file) => {
+    const { number, text, value, sets: count } = file
     const name = fileStem(number === 1 ? stem : `${stem}-${number}`)
     const path = `tenants/${tenant}/records/${name}.yaml`
     const first = before

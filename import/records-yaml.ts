@@ -26,17 +26,15 @@ export interface RecordsFile {
   readonly sets: number
 }
 
-/** @param zone its name without the final dot */
-export function recordsFiles(
+/** One after the other, so that nobody has to hold them all. @param zone without the final dot */
+export function* recordsFiles(
   zone: string,
   origin: Uint8Array,
   sets: readonly RecordSet[],
-): RecordsFile[] {
-  const files: RecordsFile[] = []
+): Generator<RecordsFile> {
   const isLong = sets.length > recordsPerFileMax
   const ttl = commonTtl(sets)
-  for (let at = 0; at < sets.length;) {
-    const number = files.length + 1
+  for (let at = 0, number = 1; at < sets.length; number++) {
     const name = number === 1 ? zone : `${zone}-${number}`
     const lines: string[] = []
     const records: WrittenSet[] = []
@@ -56,9 +54,8 @@ export function recordsFiles(
     const value = { apiVersion, kind: 'Records', metadata: { name }, spec }
     const start = head(name, printName(origin), ttl)
     const text = isLong ? jsonLines(value) : `${[...start, ...lines].join('\n')}\n`
-    files.push({ number, text, value, sets: at - first })
+    yield { number, text, value, sets: at - first }
   }
-  return files
 }
 
 function head(name: string, zone: string, ttl: number): string[] {
