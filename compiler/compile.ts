@@ -53,7 +53,11 @@ export interface CompileOptions {
 
 /** On success the diagnostics are warnings and notes. */
 export type CompileResult = CompileSuccess | CompileFailure
-export interface CompileSuccess extends DiagnosticReport {
+interface CompileReport extends DiagnosticReport {
+  /** At another time there may be other diagnostics of the same files. */
+  readonly dependsOnTime: boolean
+}
+export interface CompileSuccess extends CompileReport {
   readonly ok: true
   readonly model: BundleModel
   readonly bundle: EncodedBundle
@@ -64,7 +68,7 @@ export interface CompileSuccess extends DiagnosticReport {
   /** What was read, sorted by path. */
   readonly read: readonly PlacedFile[]
 }
-export interface CompileFailure extends DiagnosticReport {
+export interface CompileFailure extends CompileReport {
   readonly ok: false
 }
 
@@ -156,7 +160,11 @@ export function createCompiler(parts: Partial<CompilerParts> = {}): Compiler {
       read.end()
       before = work.placed ?? []
       loaded = work.loaded
-      const report = work.findings.report(listsRemarks)
+      const { rollouts, windows } = work.overlays!
+      const report = {
+        ...work.findings.report(listsRemarks),
+        dependsOnTime: rollouts.length + windows.length > 0,
+      }
       if (work.findings.errorCount > 0 || isOnlyChecked) return { ok: false, ...report }
       assert(work.model !== undefined, 'a compilation without errors has a model')
       assert(work.bundle !== undefined, 'a compilation without errors has a bundle')

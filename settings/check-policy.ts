@@ -21,12 +21,14 @@ export const checkPolicyUsage = `  --allow-script-checks
                       as on nodes with it in health.clientCertificates, for the tenant or
                       for all; may be given often`
 
-/** @throws UsageError for what is neither an address nor a network */
-export function checkPolicyOf(values: {
+export interface CheckPolicyValues {
   readonly 'allow-script-checks': boolean
   readonly 'webhook-allowed-host'?: readonly string[] | undefined
   readonly 'client-certificate'?: readonly string[] | undefined
-}): HealthCheckPolicy {
+}
+
+/** @throws UsageError for what is neither an address nor a network */
+export function checkPolicyOf(values: CheckPolicyValues): HealthCheckPolicy {
   const webhookAllowedHosts = values['webhook-allowed-host'] ?? []
   for (const text of webhookAllowedHosts) {
     if (isIP(text) === 0 && !parseCidr(text).ok)

@@ -1,18 +1,20 @@
 // `gslbd check`: reports every mistake of a configuration directory in one run.
 import type { MovedBetween } from '#compiler/lower/name-outline.ts'
-import { createCompiler } from '#compiler/compile.ts'
-import type { CompileResult, CompilerParts } from '#compiler/compile.ts'
+import type { CompileResult, CompilerParts, CompileSuccess } from '#compiler/compile.ts'
+import type { SourceFile } from '#compiler/read/source.ts'
 import { formats } from '#diagnostics/print/formats.ts'
-import { notePoolOutages } from '#compiler/rules/tree/redundancy.ts'
 import { summary } from '#diagnostics/print/text.ts'
 import { systemClock } from '#lib/clock.ts'
 import { ok } from '#lib/result.ts'
 import type { Result } from '#lib/result.ts'
 import { suggest } from '#lib/suggest.ts'
 import { checkPolicyOf, checkPolicyOptions, checkPolicyUsage } from '#settings/check-policy.ts'
+import type { CheckPolicyValues } from '#settings/check-policy.ts'
 import { policyTestsFor } from '#judge/policy-tests/load-tests.ts'
 import { endWith, commandLine, Exit, UsageError } from '#system/process/command.ts'
-import type { Command } from '#system/process/command.ts'
+import type { Command, Io } from '#system/process/command.ts'
+import { KeptOutcome } from '#cli/files/kept-outcome.ts'
+import type { Outcome } from '#cli/files/kept-outcome.ts'
 import { readConfiguration } from '#gitops/checkout/config-directory.ts'
 
 const usage = `Usage: gslbd check PATH [options]
@@ -54,54 +56,92 @@ export const check: Command = {
     if (path === undefined || rest.length > 0) throw new UsageError('give one directory')
     const print = formatNamed(values.format)
     const checkPolicy = checkPolicyOf(values)
-    const tell = io.progress ?? null
-    const files = await readConfiguration(path, io.progress)
-    const subdivisions = await subdivisionsOf(values.geoip)
+    const { format, pools, geoip, base } = values
+    // What a database or a commit says is not in the files.
+    const isKept = geoip === undefined && base === undefined
+    const note = (line: string): void => io.err(`gslbd check: info: ${line}\n`)
+    const memory = isKept ? new KeptOutcome(io.env, note) : undefined
+    let known: Outcome | undefined
+    const files = await readConfiguration(path, io.progress, (found) => {
+      known = memory?.find(found, { format, pools, checkPolicy })
+      return known !== undefined
+    })
+    const subdivisions = await subdivisionsOf(geoip)
     if (!files.ok || !subdivisions.ok) {
       for (const read of [files, subdivisions]) if (!read.ok) io.err(`gslbd check: ${read.error}\n`)
       return Exit.Usage
     }
-    const policyTests = await policyTestsFor(files.value)
-    const observe = values.pools ? notePoolOutages : null
-    const parts = { checkPolicy, policyTests, observe, tell, ...subdivisions.value }
-    const compiler = createCompiler(parts)
-    const result = compiler.compile(files.value, { commit: '', nowMs: systemClock.nowMs() })
-    io.out(print(result))
-    if (values.format === 'text') io.out(`${verdict(result)}\n`)
-    if (!result.ok) return Exit.ErrorsFound
-    if (values.base === undefined) return Exit.Ok
-    io.progress?.(`comparing with ${values.base}`)
-    // Without a base nothing that reads Git is loaded.
-    const base = await import('#cli/files/check-base.ts')
-    const { createMovedBetween } = await import('#judge/effects/moved-between.ts')
-    const { judgedWithout, missingDatabases } = await import('#judge/effects/unplaced.ts')
-    const allowedSigners = values['allowed-signers']
-    const missing = new Set<string>()
-    const between = createMovedBetween(values)
-    const movedBetween: MovedBetween = (before, after) => {
-      for (const option of missingDatabases([before, after], values)) missing.add(option)
-      return between(before, after)
+    if (known !== undefined) {
+      io.out(known.out)
+      return known.exit
     }
-    // Without a base, and without tests, no answer path is loaded.
-    const { createPolicyTests } = await import('#judge/policy-tests/run.ts')
-    const judging = {
-      checkPolicy,
-      tell,
-      movedBetween,
-      allowedSigners,
-      policyTests: createPolicyTests(),
-    }
-    const compared = await base.compareWithBase(path, values.base, result, judging)
-    if (!compared.ok) return endWith(io, Exit.Usage, `gslbd check: ${compared.error}`)
-    const { isHeld, sentence, hasUncommitted } = compared.value
-    // What programs read has no place for it.
-    const say = values.format === 'text' ? io.out : io.err
-    if (sentence !== '') say(`${sentence}\n`)
-    if (missing.size > 0) say(`${judgedWithout}give ${[...missing].join(' and ')}\n`)
-    if (hasUncommitted)
-      say(`${allowedSigners === undefined ? base.judgedToo : base.notSignedYet}\n`)
-    return isHeld ? Exit.Guardrail : Exit.Ok
+    const result = await compiled(files.value, {
+      ...{ checkPolicy, tell: io.progress ?? null, ...subdivisions.value },
+      ...(pools && {
+        observe: (await import('#compiler/rules/tree/redundancy.ts')).notePoolOutages,
+      }),
+    })
+    const out = print(result) + (format === 'text' ? `${verdict(result)}\n` : '')
+    io.out(out)
+    const exit = result.ok ? Exit.Ok : Exit.ErrorsFound
+    if (!result.dependsOnTime) await memory?.keep({ out, exit })
+    return result.ok && base !== undefined ? compare(path, base, result, values, io) : exit
   },
+}
+
+async function compiled(
+  files: readonly SourceFile[],
+  parts: Partial<CompilerParts>,
+): Promise<CompileResult> {
+  const policyTests = await policyTestsFor(files)
+  const { createCompiler } = await import('#compiler/compile.ts')
+  const options = { commit: '', nowMs: systemClock.nowMs() }
+  return createCompiler({ ...parts, policyTests }).compile(files, options)
+}
+
+interface CompareOptions extends CheckPolicyValues {
+  readonly format: string
+  readonly geoip?: string | undefined
+  readonly asn?: string | undefined
+  readonly 'allowed-signers'?: string | undefined
+}
+
+async function compare(
+  path: string,
+  ref: string,
+  after: CompileSuccess,
+  values: CompareOptions,
+  io: Io,
+): Promise<Exit> {
+  io.progress?.(`comparing with ${ref}`)
+  // Without a base nothing that reads Git is loaded.
+  const base = await import('#cli/files/check-base.ts')
+  const { createMovedBetween } = await import('#judge/effects/moved-between.ts')
+  const { judgedWithout, missingDatabases } = await import('#judge/effects/unplaced.ts')
+  const allowedSigners = values['allowed-signers']
+  const missing = new Set<string>()
+  const between = createMovedBetween(values)
+  const movedBetween: MovedBetween = (before, now) => {
+    for (const option of missingDatabases([before, now], values)) missing.add(option)
+    return between(before, now)
+  }
+  // Without a base, and without tests, no answer path is loaded.
+  const { createPolicyTests } = await import('#judge/policy-tests/run.ts')
+  const compared = await base.compareWithBase(path, ref, after, {
+    checkPolicy: checkPolicyOf(values),
+    tell: io.progress ?? null,
+    movedBetween,
+    allowedSigners,
+    policyTests: createPolicyTests(),
+  })
+  if (!compared.ok) return endWith(io, Exit.Usage, `gslbd check: ${compared.error}`)
+  const { isHeld, sentence, hasUncommitted } = compared.value
+  // What programs read has no place for it.
+  const say = values.format === 'text' ? io.out : io.err
+  if (sentence !== '') say(`${sentence}\n`)
+  if (missing.size > 0) say(`${judgedWithout}give ${[...missing].join(' and ')}\n`)
+  if (hasUncommitted) say(`${allowedSigners === undefined ? base.judgedToo : base.notSignedYet}\n`)
+  return isHeld ? Exit.Guardrail : Exit.Ok
 }
 
 /** Without a database the answer path is not loaded. */

@@ -1,6 +1,6 @@
 // Reads a configuration directory as compiler input, with the blob ids that Git would give.
 import { hash } from 'node:crypto'
-import { lstatSync, readFileSync, readdirSync, statSync } from 'node:fs'
+import { closeSync, lstatSync, openSync, readSync, readdirSync, statSync } from 'node:fs'
 import type { Dirent } from 'node:fs'
 import { join } from 'node:path'
 import { bundleLimits } from '#bundle/format/limits.ts'
@@ -23,16 +23,23 @@ const usualLimits: DirectoryLimits = {
   filesMax: gitLimits.directoryFilesMax,
   bytesMax: bundleLimits.configurationBytesMax,
 }
+/** Few files are read before anybody wonders. */
+const filesBetweenWords = 256
 /** Looked at where there is no configuration, to say where it may be. */
 const strayEntriesMax = 10_000
 
-/** As `readConfigDirectory`; what it gives is ready to be compiled. */
+/**
+ * As `readConfigDirectory`; what it gives is ready to be compiled.
+ *
+ * @param isKnown asked of the files: what is known of them already is not compiled
+ */
 export async function readConfiguration(
   root: string,
   tell?: Tell,
+  isKnown: (files: readonly SourceFile[]) => boolean = () => false,
 ): Promise<Result<readonly SourceFile[], string>> {
   const read = readConfigDirectory(root, tell)
-  if (read.ok) await readyForScripts(read.value)
+  if (read.ok && !isKnown(read.value)) await readyForScripts(read.value)
   return read
 }
 
@@ -75,6 +82,8 @@ interface Found {
 
 /** Files, links and what else is not a directory; Git's own folder is left out. */
 function* walk(root: string, onUnreadable: (folder: string, error: unknown) => void) {
+  // With one `/` at its end.
+  const top = join(root, '/')
   // Level by level: what is near the top comes first.
   const folders = ['']
   for (const folder of folders) {
@@ -87,7 +96,7 @@ function* walk(root: string, onUnreadable: (folder: string, error: unknown) => v
     }
     for (const entry of entries) {
       const path = folder === '' ? entry.name : `${folder}/${entry.name}`
-      if (!entry.isDirectory()) yield { path, absolute: join(root, path), entry } satisfies Found
+      if (!entry.isDirectory()) yield { path, absolute: top + path, entry } satisfies Found
       else if (entry.name !== '.git') folders.push(path)
     }
   }
@@ -99,6 +108,7 @@ function readTree(
   tell?: Tell,
 ): Result<readonly SourceFile[], string> {
   const files: SourceFile[] = []
+  const space = new FileSpace()
   let left = bytesMax
   let where = root
   try {
@@ -106,15 +116,17 @@ function readTree(
       where = folder
       throw error
     })
-    for (const { path, absolute, entry } of found) {
+    for (const one of found) {
+      const { path, absolute, entry } = one
       where = absolute
-      tell?.(`reading ${root}: file`, files.length + 1)
+      if (files.length % filesBetweenWords === filesBetweenWords - 1)
+        tell?.(`reading ${root}: file`, files.length + 1)
       if (files.length === filesMax)
         return err(
           `${root} has more than ${filesMax} files; give a directory of configuration only`,
         )
       if (entry.isFile() || entry.isSymbolicLink()) {
-        const file = sourceFile(absolute, path, entry, left)
+        const file = sourceFile(one, space, left)
         if (file.sizeBytes <= fileBytesMax && isRead(path)) left -= file.sizeBytes
         files.push(file)
       }
@@ -146,15 +158,63 @@ function kindOf(entry: Dirent): string {
 }
 
 /** @param left octets that may still be read */
-function sourceFile(absolute: string, path: string, entry: Dirent, left: number): SourceFile {
+function sourceFile({ path, absolute, entry }: Found, space: FileSpace, left: number): SourceFile {
   if (entry.isSymbolicLink())
     return { path, blobId: '', kind: 'symlink', sizeBytes: 0, bytes: null }
-  const sizeBytes = lstatSync(absolute).size
-  if (!isRead(path) || sizeBytes > Math.min(fileBytesMax, left)) {
-    return { path, blobId: '', kind: 'file', sizeBytes, bytes: null }
+  const bytes = isRead(path) ? space.read(absolute, Math.min(fileBytesMax, left)) : null
+  if (bytes !== null) return new FileInDirectory(path, bytes)
+  return { path, blobId: '', kind: 'file', sizeBytes: lstatSync(absolute).size, bytes }
+}
+
+/** Fewer and larger pieces of memory than one for each file. */
+const spaceBytes = 8 * fileBytesMax
+
+/** What small files are read into, one behind the other. */
+class FileSpace {
+  #octets = new Uint8Array(0)
+  #at = 0
+
+  /** null: it has more than `bytesMax`, at most `fileBytesMax`. */
+  read(path: string, bytesMax: number): Uint8Array | null {
+    if (this.#octets.length - this.#at <= fileBytesMax) {
+      this.#octets = new Uint8Array(spaceBytes)
+      this.#at = 0
+    }
+    const fd = openSync(path, 'r')
+    try {
+      let end = this.#at
+      const endMax = end + Math.max(0, bytesMax)
+      for (let count = -1; count !== 0 && end <= endMax; end += count) {
+        count = readSync(fd, this.#octets, end, endMax + 1 - end, null)
+      }
+      if (end > endMax) return null
+      const bytes = this.#octets.subarray(this.#at, end)
+      this.#at = end
+      return bytes
+    } finally {
+      closeSync(fd)
+    }
   }
-  const bytes = readFileSync(absolute)
-  return { path, blobId: gitBlobId(bytes), kind: 'file', sizeBytes: bytes.length, bytes }
+}
+
+/** Git's id of it is worked out when it is asked for. */
+class FileInDirectory implements SourceFile {
+  readonly path: string
+  readonly kind = 'file'
+  readonly sizeBytes: number
+  readonly bytes: Uint8Array
+  #blobId = ''
+
+  constructor(path: string, bytes: Uint8Array) {
+    this.path = path
+    this.bytes = bytes
+    this.sizeBytes = bytes.length
+  }
+
+  get blobId(): string {
+    this.#blobId ||= gitBlobId(this.bytes)
+    return this.#blobId
+  }
 }
 
 function gitBlobId(bytes: Uint8Array): string {

@@ -1,14 +1,11 @@
 // Identifies this build of the program, so that it does not use what another build has kept.
 import { hash } from 'node:crypto'
 import { readdirSync, readFileSync, statSync } from 'node:fs'
-import { join } from 'node:path'
+import { basename, dirname, join } from 'node:path'
 import { version } from '#lib/version.ts'
 
-/** Sources that read a configuration and compile it, and their packages. */
-const sources = [
-  ...['lib', 'dns', 'probes', 'schemas', 'bundle', 'routing', 'diagnostics', 'compiler'],
-  ...['config', 'judge', 'gitops', 'package-lock.json'],
-]
+/** Folders of sources that say nothing of a configuration. */
+const others = ['dashboard', 'bin', 'test', 'bench']
 
 /**
  * By what the build says of its files and packages; of sources by their names, sizes and times; and
@@ -17,11 +14,17 @@ const sources = [
  * @param root of the sources, or what the build has made of them
  */
 export function programStamp(root = join(import.meta.dirname, '../..')): string {
-  const { contents } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')) as {
-    readonly contents?: string
-  }
-  const files = contents ?? sources.flatMap((name) => filesIn(join(root, name))).join('\n')
+  const { contents, imports = {} } = JSON.parse(
+    readFileSync(join(root, 'package.json'), 'utf8'),
+  ) as { readonly contents?: string; readonly imports?: Readonly<Record<string, string>> }
+  const folders = Object.values(imports).map((pattern) => basename(dirname(pattern)))
+  const files = contents ?? filesOf(root, folders)
   return hash('sha256', [version, process.version, process.arch, files].join('\n'))
+}
+
+function filesOf(root: string, folders: readonly string[]): string {
+  const sources = folders.filter((name) => !others.includes(name))
+  return [...sources, 'package-lock.json'].flatMap((name) => filesIn(join(root, name))).join('\n')
 }
 
 /** One, if it is no folder. */

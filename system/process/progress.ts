@@ -51,12 +51,12 @@ export function openProgress({ write, isTerminal, clock, after }: ProgressPlace)
   const show = (): void => {
     if (doing === undefined) return
     const nowMs = monotonicMs()
-    const line = lineOf(doing, nowMs)
+    // The first number that is printed takes 20 ms: Node loads how languages write them.
     if (isTerminal) {
-      write(erase + line)
+      write(erase + lineOf(doing, nowMs))
       isShown = true
     } else if (nowMs >= lineDueMs) {
-      write(`${line}\n`)
+      write(`${lineOf(doing, nowMs)}\n`)
       lineDueMs = nowMs + linesApartMs
     }
     shownMs = nowMs

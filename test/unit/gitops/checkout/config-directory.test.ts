@@ -66,6 +66,15 @@ test.each([
   expect(out).toContain('there is no configuration')
 })
 
+test('many files are told of while they are read', () => {
+  const path = tempDir('many')
+  for (let i = 0; i < 600; i++) writeFileSync(join(path, `${i}.txt`), '')
+  writeFileSync(join(path, 'gslb.yaml'), '')
+  const told: unknown[] = []
+  readConfigDirectory(path, (...words) => void told.push(words))
+  expect(told).toEqual([256, 512].map((count) => [`reading ${path}: file`, count]))
+})
+
 test('without configuration, what lies below is listed, and links are not followed', () => {
   const path = tempDir('above')
   mkdirSync(join(path, 'site'))

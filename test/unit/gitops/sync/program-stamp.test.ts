@@ -17,12 +17,15 @@ test('a build is told by the hash that it has of its files and packages', () => 
 
 test('sources are told by their files and packages', () => {
   const box = gitSandbox()
-  box.write('src/package.json', '{}')
-  const stamps = ['lib/a.ts', 'gitops/sync/b.ts', 'package-lock.json'].map((name) => {
+  const imports = { '#lib/*': './lib/*', '#cli/*': './cli/*', '#test/*': './test/*' }
+  box.write('src/package.json', JSON.stringify({ imports }))
+  const stampWith = (name: string): string => {
     box.write(`src/${name}`, '')
     return programStamp(box.at('src'))
-  })
+  }
+  const stamps = ['lib/a.ts', 'cli/files/b.ts', 'package-lock.json'].map(stampWith)
   assert.equal(new Set(stamps).size, 3)
   assert.equal(programStamp(box.at('src')), stamps[2])
+  assert.equal(stampWith('test/a.test.ts'), stamps[2])
   assert.equal(programStamp(), programStamp())
 })
