@@ -24,7 +24,7 @@ const usualLimits: DirectoryLimits = {
   bytesMax: bundleLimits.configurationBytesMax,
 }
 /** Few files are read before anybody wonders. */
-const filesBetweenWords = 256
+const progressEachFiles = 256
 /** Looked at where there is no configuration, to say where it may be. */
 const strayEntriesMax = 10_000
 
@@ -119,7 +119,7 @@ function readTree(
     for (const one of found) {
       const { path, absolute, entry } = one
       where = absolute
-      if (files.length % filesBetweenWords === filesBetweenWords - 1)
+      if (files.length % progressEachFiles === progressEachFiles - 1)
         tell?.(`reading ${root}: file`, files.length + 1)
       if (files.length === filesMax)
         return err(
