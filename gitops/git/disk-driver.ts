@@ -20,7 +20,8 @@ export type ObjectType = 'blob' | 'tree' | 'commit'
 /** @param incoming folder of objects that a push brings, and that are not in the repository yet */
 export function createDiskDriver(gitdir: string, incoming: string | null = null): GitDriver {
   const store = new ObjectStore(gitdir)
-  const stores = [store, ...(incoming === null ? [] : [new ObjectStore(gitdir, incoming)])]
+  // What is asked for is mostly what a push brings.
+  const stores = [...(incoming === null ? [] : [new ObjectStore(gitdir, incoming)]), store]
   const read = async (
     oid: string,
     type: ObjectType,

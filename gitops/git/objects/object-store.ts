@@ -13,6 +13,8 @@ const emptyTree = '4b825dc642cb6eb9a060e54bf8d69288fbee4904'
 export class ObjectStore {
   readonly #objects: string
   readonly #packs: PackSet
+  /** The last one had no file: those read with it have none either, mostly. */
+  #arePacked = false
 
   /** @param objects where git keeps what a push brings, until it is taken */
   constructor(gitdir: string, objects = join(gitdir, 'objects')) {
@@ -65,7 +67,17 @@ export class ObjectStore {
 
   #look(oid: string, bytesMax: number): StoredObject | undefined {
     const base = (id: string): StoredObject | undefined => this.read(id)
+    if (this.#arePacked) {
+      try {
+        const packed = this.#packs.read(oid, base, bytesMax)
+        if (packed !== undefined) return packed
+      } catch (error) {
+        if (error instanceof Oversized) throw error
+        // It may have a file as well; if not, what is wrong shows again.
+      }
+    }
     const loose = readLooseObject(fileOf(this.#objects, oid), bytesMax)
+    this.#arePacked = loose === undefined
     return loose ?? this.#packs.read(oid, base, bytesMax)
   }
 }

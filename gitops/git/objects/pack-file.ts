@@ -1,4 +1,4 @@
-// Reads one pack file and its index by position; neither is held in memory.
+// Reads one pack file and its index by position; pieces of both are held in memory.
 import { closeSync, fstatSync, openSync, readSync } from 'node:fs'
 import { inflateSync } from 'node:zlib'
 import { assert } from '#lib/assert.ts'
@@ -26,10 +26,17 @@ const magic = 0xff74_4f63
 const namesAt = 8 + 256 * 4
 const idBytes = 20
 const wholeTypes: readonly (PackedType | undefined)[] = [, 'commit', 'tree', 'blob', 'tag']
-/** Ids of one bucket that are read at once; larger packs are searched row by row. */
+/** Ids of one bucket that are read at once, 24 KB; larger packs are searched row by row. */
 const bucketIdsMax = 1_024
-/** Each takes 20 KB at most. */
-const bucketsMax = 16
+const bucketsMax = 256
+/** Twice so much is read at once: objects that are asked for together lie together. */
+const stepBytes = 8 * 1_024
+
+/** Ids that follow each other in the index, and where in the pack their objects begin. */
+interface Bucket {
+  readonly ids: Buffer
+  readonly offsets: Buffer
+}
 const offsetDelta = 6
 const idDelta = 7
 
@@ -40,8 +47,13 @@ export class PackFile {
   /** How many ids begin with an octet up to this one. */
   readonly #fanout: Buffer
   readonly #count: number
-  /** By their first octet, ids that were read for `has`. */
-  readonly #buckets = new Map<number, Buffer>()
+  readonly #offsetsAt: number
+  /** By their first octet. */
+  readonly #buckets = new Map<number, Bucket>()
+  readonly #window = Buffer.allocUnsafeSlow(2 * stepBytes)
+  /** The piece of the pack that is in the window. */
+  #windowAt = 0
+  #windowEnd = 0
 
   /**
    * @param path without `.idx` or `.pack`
@@ -55,6 +67,7 @@ export class PackFile {
         throw new Error(`${path}.idx is no index of version 2`)
       this.#fanout = head.subarray(8)
       this.#count = this.#fanout.readUInt32BE(255 * 4)
+      this.#offsetsAt = namesAt + this.#count * (idBytes + 4)
       this.#pack = openSync(`${path}.pack`, 'r')
     } catch (error) {
       closeSync(this.#index)
@@ -68,54 +81,53 @@ export class PackFile {
     closeSync(this.#pack)
   }
 
-  /** Whether the object is in this pack; quick where many ids with the same first octet follow. */
+  /** Whether the object is in this pack. */
   has(oid: string): boolean {
-    const id = Buffer.from(oid, 'hex')
-    const { low, high } = this.#rowsOf(id[0]!)
-    if (high <= low) return false
-    if (high - low > bucketIdsMax) return this.find(oid) !== undefined
-    const ids = this.#bucket(id[0]!, low, high)
-    let [first, end] = [0, high - low]
-    while (first < end) {
-      const middle = (first + end) >>> 1
-      const at = middle * idBytes
-      const order = id.compare(ids, at, at + idBytes)
-      if (order === 0) return true
-      if (order < 0) end = middle
-      else first = middle + 1
-    }
-    return false
-  }
-
-  #bucket(first: number, low: number, high: number): Buffer {
-    let ids = this.#buckets.get(first)
-    if (ids === undefined) {
-      ids = this.#row(namesAt + low * idBytes, 0, (high - low) * idBytes)
-      const [oldest] = this.#buckets.keys()
-      if (this.#buckets.size === bucketsMax) this.#buckets.delete(oldest!)
-      this.#buckets.set(first, ids)
-    }
-    return ids
-  }
-
-  /** Rows of the ids that begin with the octet `first`; `high` is the one behind the last. */
-  #rowsOf(first: number): { readonly low: number; readonly high: number } {
-    const low = first === 0 ? 0 : this.#fanout.readUInt32BE((first - 1) * 4)
-    return { low, high: this.#fanout.readUInt32BE(first * 4) }
+    return this.#placeOf(oid) !== undefined
   }
 
   /** @returns where the object begins; undefined when it is not in this pack */
   find(oid: string): number | undefined {
+    const place = this.#placeOf(oid)
+    return place && this.#offset(place.bucket.offsets.readUInt32BE(place.row * 4))
+  }
+
+  #placeOf(oid: string): { readonly bucket: Bucket; readonly row: number } | undefined {
     const id = Buffer.from(oid, 'hex')
-    let { low, high } = this.#rowsOf(id[0]!)
-    while (low < high) {
+    const first = id[0]!
+    const isSmall = this.#count <= bucketIdsMax
+    let low = isSmall || first === 0 ? 0 : this.#fanout.readUInt32BE((first - 1) * 4)
+    let high = isSmall ? this.#count : this.#fanout.readUInt32BE(first * 4)
+    while (high - low > bucketIdsMax) {
       const middle = (low + high) >>> 1
-      const order = Buffer.compare(id, this.#row(namesAt, middle, idBytes))
-      if (order === 0) return this.#offset(middle)
+      const order = id.compare(this.#row(namesAt, middle, idBytes))
       if (order < 0) high = middle
-      else low = middle + 1
+      else low = middle
+    }
+    if (high <= low) return undefined
+    const bucket = this.#bucket(low, high)
+    let [from, end] = [0, high - low]
+    while (from < end) {
+      const row = (from + end) >>> 1
+      const order = id.compare(bucket.ids, row * idBytes, (row + 1) * idBytes)
+      if (order === 0) return { bucket, row }
+      if (order < 0) end = row
+      else from = row + 1
     }
     return undefined
+  }
+
+  /** A pack of some hundred thousand objects has more of them than are held. */
+  #bucket(low: number, high: number): Bucket {
+    const known = this.#buckets.get(low)
+    if (known !== undefined) return known
+    const bucket = {
+      ids: this.#row(namesAt + low * idBytes, 0, (high - low) * idBytes),
+      offsets: this.#row(this.#offsetsAt + low * 4, 0, (high - low) * 4),
+    }
+    if (this.#buckets.size === bucketsMax) this.#buckets.clear()
+    this.#buckets.set(low, bucket)
+    return bucket
   }
 
   #row(tableAt: number, row: number, rowBytes: number): Buffer {
@@ -124,18 +136,16 @@ export class PackFile {
     return bytes
   }
 
-  #offset(row: number): number {
-    const offsetsAt = namesAt + this.#count * (idBytes + 4)
-    const offset = this.#row(offsetsAt, row, 4).readUInt32BE()
+  #offset(offset: number): number {
     if (offset < 0x8000_0000) return offset
     // Beyond two gigabytes there is a table of its own.
-    const farAt = offsetsAt + this.#count * 4
+    const farAt = this.#offsetsAt + this.#count * 4
     return Number(this.#row(farAt, offset - 0x8000_0000, 8).readBigUInt64BE())
   }
 
   /** @throws Oversized, or what is wrong with it */
   entry(at: number): PackEntry {
-    const bytes = readAt(this.#pack, at, 64)
+    const bytes = this.#read(at, 64)
     let next = 0
     const octet = (): number => bytes[next++] ?? damaged('it is cut short')
     let last = octet()
@@ -169,7 +179,7 @@ export class PackFile {
     // What zlib may add, and more; how long the octets are is not written anywhere.
     const boundBytes = sizeBytes + (sizeBytes >> 8) + 256
     const wantedBytes = Math.min(boundBytes, this.#packBytes - dataAt)
-    const bytes = readAt(this.#pack, dataAt, Math.max(wantedBytes, 0))
+    const bytes = this.#read(dataAt, Math.max(wantedBytes, 0))
     const content = inflateSync(bytes, {
       maxOutputLength: sizeBytes + 1,
       // By itself zlib takes 16 kilobytes for a file of 200 octets, and they stay as long as it.
@@ -178,10 +188,29 @@ export class PackFile {
     if (content.length !== sizeBytes) damaged('it is not as long as it says')
     return content
   }
+
+  /** @returns octets of the pack, as they are until the next call */
+  #read(at: number, length: number): Buffer {
+    if (length > stepBytes) return readAt(this.#pack, at, length)
+    const end = Math.min(at + length, this.#packBytes)
+    if (at < this.#windowAt || end > this.#windowEnd) {
+      this.#windowAt = at - (at % stepBytes)
+      const read = readAt(this.#pack, this.#windowAt, 2 * stepBytes, this.#window)
+      this.#windowEnd = this.#windowAt + read.length
+    }
+    return this.#window.subarray(
+      at - this.#windowAt,
+      Math.min(end, this.#windowEnd) - this.#windowAt,
+    )
+  }
 }
 
-function readAt(fd: number, at: number, length: number): Buffer {
-  const bytes = Buffer.allocUnsafe(length)
+function readAt(
+  fd: number,
+  at: number,
+  length: number,
+  bytes = Buffer.allocUnsafe(length),
+): Buffer {
   let read = 0
   while (read < length) {
     const count = readSync(fd, bytes, read, length - read, at + read)

@@ -1,8 +1,16 @@
 // Objects as git leaves them: loose, in packs, as deltas, moved from one to the other meanwhile.
-import { chmodSync, readdirSync, readFileSync, readlinkSync, rmSync, writeFileSync } from 'node:fs'
+import fs, {
+  chmodSync,
+  readdirSync,
+  readFileSync,
+  readlinkSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs'
+import { syncBuiltinESMExports } from 'node:module'
 import { join } from 'node:path'
 import fc from 'fast-check'
-import { expect, test } from 'vitest'
+import { expect, test, vi } from 'vitest'
 import { createDiskDriver } from '#gitops/git/disk-driver.ts'
 import { ObjectStore } from '#gitops/git/objects/object-store.ts'
 import { applyDelta } from '#gitops/git/objects/pack-file.ts'
@@ -92,6 +100,24 @@ for (const [name, ...commands] of layouts) {
     expect(await byDriver(gitdir, wanted)).toEqual(wanted)
   })
 }
+
+test('objects that lie in one pack are read together, and no file is looked for', () => {
+  const { box, gitdir } = history()
+  box.git(gitdir, 'repack', '-a', '-d', '-q')
+  const wanted = byGit(box, gitdir)
+  const store = new ObjectStore(gitdir)
+  const spies = (['openSync', 'readSync', 'readdirSync'] as const).map((name) => vi.spyOn(fs, name))
+  syncBuiltinESMExports()
+  try {
+    for (const [oid] of wanted) expect(store.read(oid)).toBeDefined()
+    const calls = spies.reduce((sum, { mock }) => sum + mock.calls.length, 0)
+    expect(calls).toBeGreaterThan(2)
+    expect(calls).toBeLessThan(wanted.length / 4)
+  } finally {
+    for (const spy of spies) spy.mockRestore()
+    syncBuiltinESMExports()
+  }
+})
 
 test('a reader finds what is packed, packed anew and let out again meanwhile', async () => {
   const { box, gitdir } = history()
