@@ -1,6 +1,7 @@
 // Runs a node: starts what its roles need, in the place of another process where that is wanted,
 // and ends it at a signal, or when another process has taken its place.
 import type { Predecessor } from '#node/data/predecessor.ts'
+import { startCalledOff } from '#node/parts/part.ts'
 import type { NodeStart } from '#node/parts/part.ts'
 import type { Daemon, StartNode } from '#node/daemon/daemon.ts'
 import { endPatienceMs, endWithin, giveUp } from '#node/process/end-now.ts'
@@ -40,7 +41,8 @@ export interface NodeRun extends Pick<NodeStart, 'settings' | 'log' | 'env'> {
 /** @returns when it has ended. Errors: a sentence for the operator */
 export function runNode(node: NodeRun): Promise<Result<Ending, string>> {
   const patienceMs = endPatienceMs + drainMsOf(node.settings)
-  return runUntilSignal(() => startReplaceable(node), node.log, node.reread, patienceMs)
+  const start = (calledOff: AbortSignal) => startReplaceable(node, calledOff)
+  return runUntilSignal(start, node.log, node.reread, patienceMs)
 }
 
 /**
@@ -50,7 +52,10 @@ export function runNode(node: NodeRun): Promise<Result<Ending, string>> {
 const drainMsOf = ({ anycast }: Settings): number =>
   anycast.driver === 'none' ? 0 : 2 * anycast.drainMs
 
-async function startReplaceable(run: NodeRun): Promise<Result<ReplaceableDaemon, string>> {
+async function startReplaceable(
+  run: NodeRun,
+  calledOff: AbortSignal,
+): Promise<Result<ReplaceableDaemon, string>> {
   const { settings, log, env, isReplacing } = run
   const startNode = await starterOf(settings)
   const createThreads = await threadsByRole(settings)
@@ -60,7 +65,7 @@ async function startReplaceable(run: NodeRun): Promise<Result<ReplaceableDaemon,
   if (isReplacing && before === null) {
     log.info({ dataDir: settings.dataDir }, 'no process to replace here: starting as usual')
   }
-  const daemon = await startNode({ settings, log, env, before, createThreads })
+  const daemon = await startNode({ settings, log, env, before, createThreads, calledOff })
   if (!daemon.ok) {
     before?.giveUp()
     return daemon
@@ -92,13 +97,13 @@ export async function threadsByRole({ roles }: Settings): Promise<CreateThreads>
 
 /**
  * Starts a daemon and runs it until a signal ends it. Signals count from the first moment: one that
- * comes during the start ends the daemon cleanly right after it. A second one, or the end of
+ * comes during the start calls it off. A second one, or the end of
  * `patienceMs`, ends the process.
  *
  * @returns when the daemon has ended. Errors: those of `start`
  */
 export async function runUntilSignal(
-  start: () => Promise<Result<RunningDaemon, string>>,
+  start: (calledOff: AbortSignal) => Promise<Result<RunningDaemon, string>>,
   log: ProcessLog,
   reread: () => Result<Settings, string[]>,
   patienceMs = endPatienceMs,
@@ -108,8 +113,10 @@ export async function runUntilSignal(
   let reload = (): void => void early++
   process.on('SIGHUP', () => reload())
   const asked = firstStopSignal(log, patienceMs)
-  const daemon = await start()
-  if (!daemon.ok) return daemon
+  const calling = new AbortController()
+  void asked.then(() => calling.abort())
+  const daemon = await start(calling.signal)
+  if (!daemon.ok) return daemon.error === startCalledOff ? ok('end') : daemon
   reload = () => {
     hangups = hangups.then(() => reloadOnce(daemon.value, log, reread))
   }

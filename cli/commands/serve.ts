@@ -35,10 +35,9 @@ Runs a node: answers DNS, probes members, follows the configuration repository.
                        is a pipe, which ends then, on to where the process before wrote its own
   --create-admin       ask for an e-mail address and a password, create the first account and exit
 
-SIGTERM and SIGINT stop it cleanly, one that comes during the start right after it; SIGHUP reads
-the settings again. A second SIGTERM or SIGINT, or 25 seconds without an end, cuts off what is under
-way (exit 1). A node that announces its addresses withdraws them first, and waits for anycast.drain
-besides.`
+SIGTERM and SIGINT stop it cleanly, also while it starts; SIGHUP reads the settings again. A second
+SIGTERM or SIGINT, or 25 seconds without an end, cuts off what is under way (exit 1). A node that
+announces its addresses withdraws them first, and waits for anycast.drain besides.`
 
 export const serve: Command = {
   name: 'serve',

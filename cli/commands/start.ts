@@ -57,10 +57,10 @@ export const start: Command = {
     }
     try {
       const ended = await runUntilSignal(
-        async () => {
+        async (calledOff) => {
           const createThreads = await threadsByRole(settings.value)
-          const given = { settings: settings.value, log, env: io.env, before: null, createThreads }
-          const daemon = await startDaemon(given, prepare)
+          const given = { ...{ settings: settings.value, log, env: io.env }, before: null }
+          const daemon = await startDaemon({ ...given, createThreads, calledOff }, prepare)
           if (daemon.ok) io.out(welcome(settings.value, daemon.value, servers!))
           return daemon
         },

@@ -66,7 +66,8 @@ export interface GitopsControl {
   readonly reload: (options: Partial<Omit<GitopsOptions, 'resume'>>) => Promise<void>
 }
 
-const stopPatienceMs = 5_000
+/** Without a write under way it may read a commit, which the next start does again. */
+const stopPatienceMs = { writing: 5_000, reading: 2_000 } as const
 const ignore = (): void => undefined
 const restarts = { firstMs: 500, mostMs: gitLimits.backoffMaxMs } as const
 /** Most configurations are read by then. */
@@ -155,10 +156,11 @@ class Control implements GitopsControl {
     if (worker === undefined) return
     const ended = new Promise<void>((resolve) => worker.once('exit', () => resolve()))
     worker.postMessage({ kind: 'stop' } satisfies ToWorker)
+    const patienceMs = stopPatienceMs[this.#writes.size > 0 ? 'writing' : 'reading']
     const timer = setTimeout(() => {
       excuseTrials(trialsPathOf(this.#options.dataDir))
       void worker.terminate()
-    }, stopPatienceMs)
+    }, patienceMs)
     await ended
     clearTimeout(timer)
     this.#afterActivation(() => this.#writes.abandon())

@@ -8,6 +8,10 @@ export class PendingWrites {
   readonly #resolvers = new Map<number, (result: CommitResult) => void>()
   #lastId = 0
 
+  get size(): number {
+    return this.#resolvers.size
+  }
+
   /** @param send gives the write away under its number */
   add(send: (id: number) => void): Promise<CommitResult> {
     if (this.#resolvers.size >= gitLimits.writeQueueMax) {

@@ -15,7 +15,7 @@ import { keepThreadsSmall } from '#system/worker/release-memory.ts'
 import { holdDataDir, openKey, prepareDataDir, takeOver } from './data-directory.ts'
 import { createNode, openSockets, readGeoTables } from './dns.ts'
 import { createRegressions } from './overlays.ts'
-import { PartChain, stopParts } from '#node/parts/part.ts'
+import { PartChain, startCalledOff, stopParts } from '#node/parts/part.ts'
 import type { Given, NodeStart, Stops } from '#node/parts/part.ts'
 import type {
   HasApi,
@@ -55,6 +55,8 @@ export interface Daemon {
   /** The API has asked for a restart: the supervisor of the process is to start it again. */
   readonly isRestarting: () => boolean
 }
+
+const stopped = 'gslbd has stopped'
 
 /** Starts everything, or nothing. Errors: a sentence for the operator. */
 export type StartNode = (start: NodeStart) => Promise<Result<Daemon, string>>
@@ -115,6 +117,7 @@ export async function startDaemon(
   const opened = await opening(new PartChain(Promise.resolve(ok(given)), stops)).started
   if (!opened.ok) {
     await stopParts(stops.first)
+    if (opened.error === startCalledOff) log.info({}, stopped)
     return opened
   }
   const stop = async (): Promise<void> => {
@@ -123,11 +126,11 @@ export async function startDaemon(
     given.gate.giveUp()
     await stopParts(stops.first)
     await stopParts(stops.last.reverse())
-    if (!given.isReplaced) log.info({}, 'gslbd has stopped')
+    if (!given.isReplaced) log.info({}, stopped)
   }
   const started = await startRunning(opened.value, stops)
   if (!started.ok) {
-    log.error({}, started.error)
+    if (started.error !== startCalledOff) log.error({}, started.error)
     endWithin(endPatienceMs, log)
     await stop()
     return started
@@ -170,13 +173,16 @@ function socketsOf({ settings, node, redirects, api }: Running): readonly Listen
 }
 
 async function sayThatItRuns(running: Running & HasDnsPort & HasApiPort): Promise<void> {
-  const { settings, log, gitops, dnsPort, apiPort, api } = running
+  const { settings, log, gitops, dnsPort, apiPort, api, calledOff } = running
   assert(settings.api.enabled === (api !== null), 'the API is there where the settings have it')
   assert(
     settings.roles.includes('dns') === (dnsPort !== null),
     'a node of the role dns has its port',
   )
-  if (settings.api.enabled) await gitops.firstLook()
+  if (settings.api.enabled && calledOff?.aborted !== true) {
+    const whenCalledOff = new Promise((resolve) => calledOff?.addEventListener('abort', resolve))
+    await Promise.race([gitops.firstLook(), whenCalledOff])
+  }
   const { roles, dns } = settings
   const { listenAddr, threads } = dns
   const said = dnsPort === null ? { roles, port: null } : { listenAddr, port: dnsPort, threads }

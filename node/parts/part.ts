@@ -6,7 +6,7 @@ import type { ProcessLog } from '#node/process/log.ts'
 import type { Predecessor, WriteGate } from '#node/data/predecessor.ts'
 import type { CreateThreads } from '#server/threads/threads-port.ts'
 import type { Settings } from '#settings/settings.ts'
-import { ok } from '#lib/result.ts'
+import { err, ok } from '#lib/result.ts'
 import type { Result } from '#lib/result.ts'
 import type { Later } from './part-outputs.ts'
 
@@ -19,7 +19,12 @@ export interface NodeStart {
   readonly before: Predecessor | null
   /** Makes the threads that answer. */
   readonly createThreads: CreateThreads
+  /** Aborted: no further part is to start. Left out: nobody calls the start off. */
+  readonly calledOff?: AbortSignal
 }
+
+/** The error of a start that was called off: nothing is wrong. */
+export const startCalledOff = 'the start was called off'
 
 /** What there is before the first part. */
 export interface Given extends NodeStart {
@@ -61,7 +66,7 @@ export interface Stops {
  * its parameter: where no earlier part gives that, `with` does not compile. One that fails leaves
  * nothing behind: what has to be taken back belongs to a part before it.
  */
-export class PartChain<Have extends Pick<Given, 'later'>> {
+export class PartChain<Have extends Pick<Given, 'later' | 'calledOff'>> {
   readonly #stops: Stops
   /** What the parts have given, in one object. */
   readonly started: Promise<Result<Have, string>>
@@ -81,6 +86,7 @@ export class PartChain<Have extends Pick<Given, 'later'>> {
   ): Promise<Result<Have & Outputs, string>> {
     const before = await this.started
     if (!before.ok) return before
+    if (before.value.calledOff?.aborted === true) return err(startCalledOff)
     const outcome = await part(before.value)
     if (!outcome.ok) return outcome
     const { gives, stop, stopLast } = outcome.value

@@ -343,13 +343,12 @@ onlyLong(() => {
 })
 
 onlyLong(() => {
-  test('a SIGTERM during the start ends it cleanly as soon as it runs', async () => {
+  test('a SIGTERM during the start calls it off', async () => {
     const starting = spawn('serve', '--settings', site.settingsFile)
     const lock = join(site.dataDir, 'lock')
     await waitUntil('its lock', () => readFileSync(lock, 'utf8').startsWith(`${starting.pid} `))
     starting.signal('SIGHUP')
     expect(await starting.stop()).toEqual({ code: 0, signal: null })
-    expect(starting.log().map(({ msg }) => msg)).toContain('gslbd is running')
     expect(starting.log().at(-1)?.msg).toBe('gslbd has stopped')
   })
 })

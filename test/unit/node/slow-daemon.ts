@@ -1,5 +1,6 @@
 // A daemon that takes its time over one thing, or fails at it, for start.test.ts.
 import { setTimeout as delay } from 'node:timers/promises'
+import { startCalledOff } from '#node/parts/part.ts'
 import { runUntilSignal } from '#node/start.ts'
 import { loadSettings } from '#settings/settings.ts'
 
@@ -40,8 +41,14 @@ const log = {
 }
 
 const ended = await runUntilSignal(
-  async () => {
+  async (calledOff) => {
     say('starting')
+    if (slowAt === 'start until called off') {
+      await new Promise((resolve) => {
+        keepAlive = setInterval(() => calledOff.aborted && resolve(null), 5)
+      })
+      return { ok: false, error: startCalledOff }
+    }
     if (slowAt === 'start') await delay(pauseMs)
     say('running')
     keepAlive = setInterval(() => undefined, 1_000)

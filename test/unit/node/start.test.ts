@@ -17,8 +17,8 @@ interface Child {
 }
 
 /**
- * @param order what the daemon is slow at: `start`, `reload` or `stop`; `reload fails`; `stop
- *   without a pause`, in which nothing else of it can run
+ * @param order what the daemon is slow at: `start`, `start until called off`, `reload` or `stop`;
+ *   `reload fails`; `stop without a pause`, in which nothing else of it can run
  * @param patienceMs from the first signal to the end
  */
 function run(order: string, ...patienceMs: readonly number[]): Child {
@@ -73,6 +73,14 @@ test('a hangup and a stop during the start are worked off after it', async () =>
   expect(lines.slice(0, 2)).toEqual(['starting', 'running'])
   expect(lines.filter((line) => line.startsWith('reload'))).toHaveLength(2)
   expect(lines.at(-1)).toBe('stopped')
+})
+
+test('a stop calls a start off, which is no fault', async () => {
+  const { process: child, said, untilSaid } = run('start until called off')
+  await untilSaid('starting')
+  child.kill('SIGTERM')
+  expect(await once(child, 'exit')).toEqual([0, null])
+  expect(said()).toBe('starting\n')
 })
 
 test('reloads come one after the other, and a stop waits for the one under way', async () => {

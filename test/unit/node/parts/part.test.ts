@@ -1,11 +1,12 @@
 import { expect, test } from 'vitest'
-import { PartChain, stopParts } from '#node/parts/part.ts'
+import { PartChain, startCalledOff, stopParts } from '#node/parts/part.ts'
 import type { Outcome, Stops } from '#node/parts/part.ts'
 import type { Later } from '#node/parts/part-outputs.ts'
 import { err, ok } from '#lib/result.ts'
 
 interface Start {
   readonly later: Later
+  readonly calledOff?: AbortSignal
 }
 
 const lines: string[] = []
@@ -55,6 +56,20 @@ test('a part that needs what no part before it gives does not compile', () => {
   // @ts-expect-error: nobody gives a port
   const wrong = (): unknown => chainOf(noStops()).with(reader)
   expect(wrong).toBeTypeOf('function')
+})
+
+test('a start that is called off starts no further part, and what has started stops', async () => {
+  lines.length = 0
+  const [stops, calling] = [noStops(), new AbortController()]
+  const callOff = (): Outcome => {
+    calling.abort()
+    return ok({ gives: {} })
+  }
+  const chain = chainOf(stops, { later: {}, calledOff: calling.signal })
+  const started = await chain.with(part('a')).with(callOff).with(part('b')).started
+  expect(started).toEqual(err(startCalledOff))
+  await stopParts(stops.first)
+  expect(lines).toEqual(['start a', 'stop a'])
 })
 
 test('after a part that failed none starts; those before it can be stopped', async () => {
