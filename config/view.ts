@@ -64,7 +64,8 @@ export class LiveConfigView implements ConfigView {
     this.#isReady = true
     if (objects !== undefined) {
       const kept = new KeptSnapshot(news.revision, objects)
-      if (isFirst) return void (this.#now = kept)
+      // After none, everything is new: who asks for what decides what is read.
+      if (this.#now.revision === '') return this.#begin(kept, isFirst)
       news = { ...news, changed: [...kept.index().all()] }
     }
     const before = this.#now instanceof KeptSnapshot ? this.#now.index() : this.#now
@@ -72,7 +73,23 @@ export class LiveConfigView implements ConfigView {
     const after = before.with(delta)
     this.#now = after
     if (isFirst || this.#handlers.size === 0) return
-    const change = { before, after, ...sorted(before, delta) }
+    this.#tell({ before, after, ...sorted(before, delta) })
+  }
+
+  #begin(after: KeptSnapshot, isFirst: boolean): void {
+    const before = this.#now
+    this.#now = after
+    if (isFirst) return
+    const created = (): readonly ConfigEntry[] => [...after.index().all()]
+    this.#tell({
+      ...{ before, after, updated: [], deleted: [] },
+      get created() {
+        return created()
+      },
+    })
+  }
+
+  #tell(change: ConfigChange): void {
     for (const handler of this.#handlers) handler(change)
   }
 }
