@@ -261,7 +261,8 @@ function readFiles(work: Work): void {
   const sorted = work.files.toSorted((a, b) => (a.path < b.path ? -1 : a.path > b.path ? 1 : 0))
   const { before } = work
   let at = 0
-  for (const [i, source] of sorted.entries()) {
+  for (let i = 0; i < sorted.length; i++) {
+    const source = sorted[i]!
     work.tell?.('compiling: file', i + 1, sorted.length)
     // Mostly it is the same string: comparing what is not equal costs more.
     while (at < before.length && before[at]!.path !== source.path) {
@@ -322,10 +323,14 @@ function readOne(source: SourceFile, work: Work): PlacedFile | undefined {
   return unreadable
 }
 
-function contentOf({ blobId, bytes, path }: SourceFile, work: Work): ReadFile {
-  const known = work.read.get(blobId)
-  if (known === undefined) assert(bytes !== null, `the bytes of ${path} are given, or known`)
-  const file = known ?? readFile(blobId, bytes!)
+function contentOf(source: SourceFile, work: Work): ReadFile {
+  const { blobId, path } = source
+  let file = work.read.get(blobId)
+  if (file === undefined) {
+    const { bytes } = source
+    assert(bytes !== null, `the bytes of ${path} are given, or known`)
+    file = readFile(blobId, bytes)
+  }
   work.read.keep(file)
   return file
 }

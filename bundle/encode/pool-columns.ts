@@ -20,6 +20,7 @@ export interface PoolRow {
   readonly count4: number
   /** Canonical JSON; '' when there is none. */
   readonly healthCheck: string
+  readonly hasGeoRules: boolean
 }
 
 interface MemberRow {
@@ -129,7 +130,8 @@ export function poolRow(pool: PoolModel): PoolRow {
   const memberUids = new Uint8Array(members.length * 16)
   for (const [i, { member }] of members.entries()) writeUid(memberUids, i * 16, member.uid)
   const healthCheck = pool.healthCheck === null ? '' : healthCheckText(pool.healthCheck)
-  return { members, memberUids, count4: v4.length, healthCheck }
+  const hasGeoRules = pool.geoRules.v4.length + pool.geoRules.v6.length > 0
+  return { members, memberUids, count4: v4.length, healthCheck, hasGeoRules }
 }
 
 const noOctets4 = new Uint8Array(4)

@@ -54,15 +54,19 @@ function laidOut({ pools, rows, routing, endpoints, strings }: Subject) {
   const mapTableRow = ranges.add(routing.mapRules, (endpoint) => endpoints.rowOf(endpoint))
   assert(mapTableRow === mapTable, 'the map rules come first')
   const end = { pool: 0, member: 0, address6: 0 }
-  for (const row of rows.rows) advance(end, row)
+  // Counted loops: there are thousands, and `for of` makes an object for each until it is hot.
+  for (let i = 0; i < rows.rows.length; i++) advance(end, rows.rows[i]!)
   const columns = emptyPoolColumns(rows.uids, end)
   const extra = new MemberExtraRows(strings)
   const hostnames = new HostnameRows()
   const place = { pool: 0, member: 0, address6: 0 }
-  for (const row of rows.rows) {
-    const pool = pools[rows.positions[place.pool]!]!
+  for (let i = 0; i < rows.rows.length; i++) {
+    const row = rows.rows[i]!
+    const pool = pools[rows.positions[i]!]!
     writePool(columns, place, pool, row, { strings, endpoints, extra, hostnames })
-    columns.poolNetworks[place.pool] = networksOf(pool, row.members, place.member, ranges)
+    if (row.hasGeoRules) {
+      columns.poolNetworks[i] = networksOf(pool, row.members, place.member, ranges)
+    }
     advance(place, row)
   }
   return {
@@ -74,18 +78,13 @@ function laidOut({ pools, rows, routing, endpoints, strings }: Subject) {
   }
 }
 
-function hasGeoRules({ geoRules }: PoolModel): boolean {
-  return geoRules.v4.length + geoRules.v6.length > 0
-}
-
-/** The table of a pool's geo rules, row + 1; 0: it has none. Their lists hold member indices. */
+/** The table of a pool's geo rules, row + 1. Their lists hold member indices. */
 function networksOf(
   pool: PoolModel,
   members: readonly { readonly member: MemberModel }[],
   firstRow: number,
   ranges: ClientRangeColumns,
 ): number {
-  if (!hasGeoRules(pool)) return 0
   const rows = new Map<string, number[]>()
   for (const [i, { member }] of members.entries()) {
     const known = rows.get(member.ipAddress || member.hostname)

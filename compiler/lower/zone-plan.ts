@@ -57,10 +57,12 @@ export function planZones(tree: Tree): ZonePlan | undefined {
   const declared = declaredZones(tree.settings?.object, tree.settings?.file)
   const zones = [...declared.zones]
   const implied = new Map<string, number>()
-  const zoneOfService = new Int32Array(tree.of.Service.length).fill(-1)
-  for (const [i, { file }] of tree.of.Service.entries()) {
-    if (file.domainKey === undefined) continue
-    const apex = file.domainKey.startsWith('*.') ? file.domainKey.slice(2) : file.domainKey
+  const services = tree.of.Service
+  const zoneOfService = new Int32Array(services.length).fill(-1)
+  for (let i = 0; i < services.length; i++) {
+    const { domainKey } = services[i]!.file
+    if (domainKey === undefined) continue
+    const apex = domainKey.startsWith('*.') ? domainKey.slice(2) : domainKey
     const zone = enclosingZone(apex, declared.indexOf) ?? implied.get(apex)
     if (zone !== undefined) {
       zoneOfService[i] = zone

@@ -39,8 +39,8 @@ export class FileMemory {
   /** Forgets what does not belong to this compilation. */
   end(): void {
     if (this.#count === this.#files.size) return
-    for (const [blobId, file] of this.#files) {
+    this.#files.forEach((file, blobId) => {
       if (file.memo.round !== this.#round) this.#files.delete(blobId)
-    }
+    })
   }
 }

@@ -4,6 +4,7 @@ import type { ReadFile } from '#compiler/read/read-file.ts'
 import type { SourceFile } from '#compiler/read/source.ts'
 import type { Clock } from '#lib/clock.ts'
 import { assert } from '#lib/assert.ts'
+import { lowerBound } from '#lib/sequence/lower-bound.ts'
 import { configEntry } from '#config/entry.ts'
 import type { ConfigEntry } from '#config/entry.ts'
 import { ConfigIndex } from '#config/object-index.ts'
@@ -18,16 +19,32 @@ import { RecentChanges } from '#judge/requests/recent-changes.ts'
 import { isTouchable, touchedBetween } from '#judge/requests/touched.ts'
 
 /** One file of the tree, with what the compiler made of it; null for what it does not read. */
-export interface AcceptedFile {
-  readonly source: SourceFile
+export class AcceptedFile implements SourceFile {
+  readonly path: string
+  readonly blobId: string
+  readonly kind: SourceFile['kind']
+  readonly sizeBytes: number
   readonly read: ReadFile | null
+
+  constructor({ path, blobId, kind, sizeBytes }: SourceFile, read: ReadFile | null) {
+    this.path = path
+    this.blobId = blobId
+    this.kind = kind
+    this.sizeBytes = sizeBytes
+    this.read = read
+  }
+
+  /** For a compiler that has forgotten the file: kept beside the text they would be there twice. */
+  get bytes(): Uint8Array | null {
+    return this.read === null ? null : Buffer.from(this.read.text)
+  }
 }
 
 export interface AcceptedCommit {
   readonly commit: string
   readonly tree: string
   readonly files: readonly SourceFile[]
-  /** Files of this commit, as it was compiled. */
+  /** Files of this commit, as it was compiled: sorted by path. */
   readonly read: readonly ReadAt[]
   readonly removals: Removals
 }
@@ -43,6 +60,8 @@ export class AcceptedConfig implements TreePaths {
   #commit: string | null = null
   #tree: string | null = null
   #files = new Map<string, AcceptedFile>()
+  /** The same, sorted by path. */
+  #sorted: readonly AcceptedFile[] = []
   #index = ConfigIndex.empty
   /** How names and pools were altered by the API. */
   readonly recent: RecentChanges
@@ -83,6 +102,7 @@ export class AcceptedConfig implements TreePaths {
     this.#commit = null
     this.#tree = null
     this.#files = new Map()
+    this.#sorted = []
     this.#taken = new Set()
     this.#index = ConfigIndex.empty
     this.#names = new NameLedger()
@@ -91,7 +111,12 @@ export class AcceptedConfig implements TreePaths {
   /** What it cannot do without; null before the first commit. */
   objects(): CommitObjects | null {
     if (this.#commit === null || this.#tree === null) return null
-    return { commit: this.#commit, tree: this.#tree, blobs: this.#blobs() }
+    const blobs: string[] = []
+    for (let i = 0; i < this.#sorted.length; i++) {
+      const { read, blobId } = this.#sorted[i]!
+      if (read !== null) blobs.push(blobId)
+    }
+    return { commit: this.#commit, tree: this.#tree, blobs }
   }
 
   /** What the compiler has read. */
@@ -101,8 +126,23 @@ export class AcceptedConfig implements TreePaths {
     ).flat()
   }
 
-  *#blobs(): Generator<string> {
-    for (const { source, read } of this.#files.values()) if (read !== null) yield source.blobId
+  /** The files of this commit with `changes`, sorted by path; null removes a file. */
+  filesWith<File extends SourceFile>(
+    changes: ReadonlyMap<string, File | null>,
+  ): (AcceptedFile | File)[] {
+    const before = this.#sorted
+    const files: (AcceptedFile | File)[] = []
+    let at = 0
+    const keepUpTo = (end: number): void => {
+      while (at < end) files.push(before[at++]!)
+    }
+    for (const [path, file] of [...changes].sort(([a], [b]) => (a < b ? -1 : 1))) {
+      keepUpTo(lowerBound(before.length, (i) => before[i]!.path < path))
+      if (before[at]?.path === path) at++
+      if (file !== null) files.push(file)
+    }
+    keepUpTo(before.length)
+    return files
   }
 
   isTaken = (path: string): boolean => this.#taken.has(path.toLowerCase())
@@ -128,16 +168,16 @@ export class AcceptedConfig implements TreePaths {
       if (entry !== undefined) entries.push(entry)
     }
     this.#files = next
+    this.#sorted = [...next.values()].sort((a, b) => (a.path < b.path ? -1 : 1))
     return this.#advance(commit, tree, this.#index.deltaTo(commit, entries), removals)
   }
 
   extend({ commit, tree, changes, read, removals }: WrittenCommit): ConfigDelta {
     assert(commit !== this.#commit, 'a write makes another commit')
     assert(changes.size > 0, 'a commit of this node changes a file')
-    const readAt = new Map<string, ReadFile>()
-    for (const { path, file } of read) if (changes.has(path)) readAt.set(path, file)
     const changed: ConfigEntry[] = []
     const gone: ConfigEntry[] = []
+    const taken = new Map<string, AcceptedFile | null>()
     for (const [path, source] of changes) {
       const before = this.#files.get(path)
       const old = before === undefined ? undefined : this.#entryOf(before)
@@ -145,14 +185,18 @@ export class AcceptedConfig implements TreePaths {
       if (source === null) {
         this.#files.delete(path)
         this.#taken.delete(path.toLowerCase())
+        taken.set(path, null)
       } else {
-        const file = this.#take(source, readAt.get(path))
+        const at = lowerBound(read.length, (i) => read[i]!.path < path)
+        const file = this.#take(source, read[at]?.path === path ? read[at].file : undefined)
         this.#files.set(path, file)
+        taken.set(path, file)
         const entry = this.#entryOf(file)
         if (entry !== undefined) changed.push(entry)
       }
       if (old !== undefined) gone.push(old)
     }
+    this.#sorted = this.filesWith(taken)
     const kept = new Set(changed.map(({ kind, uid }) => `${kind} ${uid}`))
     const removed = gone.filter(({ kind, uid }) => !kept.has(`${kind} ${uid}`))
     return this.#advance(commit, tree, { revision: commit, changed, removed }, removals)
@@ -197,11 +241,10 @@ export class AcceptedConfig implements TreePaths {
       if (this.#taken.has(folder)) break
       this.#taken.add(folder)
     }
-    // The bytes are in the read file's text: kept twice they would double the memory.
-    return { source: { ...source, bytes: null }, read: read ?? null }
+    return new AcceptedFile(source, read ?? null)
   }
 
-  #entryOf({ source: { path, blobId }, read }: AcceptedFile): ConfigEntry | undefined {
+  #entryOf({ path, blobId, read }: AcceptedFile): ConfigEntry | undefined {
     if (read?.kind === undefined || read.object === undefined) return undefined
     const old = this.#known(path, blobId)
     return old ?? configEntry(path, blobId, read.kind, read.object)
@@ -210,7 +253,7 @@ export class AcceptedConfig implements TreePaths {
   /** The entry of the same content in the same place: equal for readers and cheap for threads. */
   #known(path: string, blobId: string): ConfigEntry | undefined {
     const before = this.#files.get(path)
-    if (before?.source.blobId !== blobId || before.read?.kind === undefined) return undefined
+    if (before?.blobId !== blobId || before.read?.kind === undefined) return undefined
     const { kind, object, memo } = before.read
     const entry = object === undefined ? undefined : this.#index.get(kind, memo.uid)
     return entry?.blobId === blobId && entry.path === path ? entry : undefined

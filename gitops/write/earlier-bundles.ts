@@ -9,7 +9,6 @@ import { candidatesFor } from '#gitops/guard/earlier.ts'
 import type { Blobs, EarlierStates } from '#gitops/guard/earlier.ts'
 import type { CompilePort } from '#gitops/sync/compile-port.ts'
 import type { AcceptedConfig } from './accepted.ts'
-import { filesWith } from './prepare.ts'
 
 /** What answered before, until another took its place. */
 export interface EarlierBundle extends CommitBundle {
@@ -35,7 +34,7 @@ export async function* earlierBundles(
   changed: Iterable<string>,
 ): AsyncGenerator<EarlierBundle> {
   const now = new Map<string, string>()
-  for (const [path, { source }] of accepted.files) if (isRead(path)) now.set(path, source.blobId)
+  for (const [path, { blobId }] of accepted.files) if (isRead(path)) now.set(path, blobId)
   const blobsIn = async (tree: string): Promise<Blobs | undefined> => {
     const files = await driver.readTree(tree)
     if (!files.ok) return undefined
@@ -45,7 +44,7 @@ export async function* earlierBundles(
   for (const { commit, tree } of states.toReversed()) {
     const changes = await changesTo(tree, now, driver)
     if (changes === undefined) continue
-    const compiled = compiler.compile(filesWith(changes, accepted, compiler), commit)
+    const compiled = compiler.compile(accepted.filesWith(changes), commit)
     // A copy: the compiler goes on.
     if (!compiled.ok) continue
     yield { commit, bytes: Uint8Array.from(compiled.bytes), digest: compiled.digest }

@@ -83,7 +83,7 @@ export async function prepareCommit(
     (payload) => makeSshSignature(payload, 'git', key),
   )
   const commit = objectIdOf('commit', raw)
-  const compiled = compiler.compile(filesWith(changes, accepted, compiler), commit)
+  const compiled = compiler.compile(accepted.filesWith(changes), commit)
   if (!compiled.ok) return err(compiled)
   const { read } = compiled
   for (const [path, file] of changes) {
@@ -126,27 +126,6 @@ function changedFiles(
     const bytes = Buffer.from(text)
     const blobId = objectIdOf('blob', bytes)
     files.set(path, { path, blobId, kind: 'file', sizeBytes: bytes.length, bytes })
-  }
-  return files
-}
-
-/** The files of the accepted commit with `changes`; null removes a file. */
-export function filesWith(
-  changes: ReadonlyMap<string, SourceFile | null>,
-  accepted: AcceptedConfig,
-  compiler: CompilePort,
-): SourceFile[] {
-  const files: SourceFile[] = []
-  for (const [path, { source, read }] of accepted.files) {
-    if (changes.has(path)) continue
-    // A compilation that failed has forgotten the files that it did not see.
-    const isForgotten = read !== null && !compiler.has(source.blobId)
-    files.push(isForgotten ? { ...source, bytes: Buffer.from(read.text) } : source)
-  }
-  for (const file of changes.values()) {
-    if (file === null) continue
-    assert(file.bytes !== null, 'a file that a write changes has its octets')
-    files.push(file)
   }
   return files
 }

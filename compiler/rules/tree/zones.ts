@@ -92,7 +92,8 @@ export const soaFailover: TreeRule = ({ tree, zones }, report) => {
   if (settings === undefined || zones === undefined) return
   const pathOf = minimumPaths(settings)
   const fastest = new Map<YamlPath, Failover & { readonly minimumSeconds: number }>()
-  for (const [i, service] of tree.of.Service.entries()) {
+  const services = tree.of.Service
+  for (let i = 0; i < services.length; i++) {
     const zone = zones.zones[zones.zoneOfService[i]!]
     if (zone === undefined) continue
     const { minimumSeconds } = zone.soa
@@ -100,7 +101,7 @@ export const soaFailover: TreeRule = ({ tree, zones }, report) => {
     if (minimumSeconds > soaMinimumSecondsMax || minimumSeconds <= soaDefaults.minimum) continue
     const path = pathOf(zone.isImplied ? undefined : zone.name)
     if (path === undefined) continue
-    const failover = failoverOf(tree, service)
+    const failover = failoverOf(tree, services[i]!)
     if (failover === undefined || minimumSeconds * 1_000 <= failover.ms) continue
     if ((fastest.get(path)?.ms ?? Infinity) <= failover.ms) continue
     fastest.set(path, { ...failover, minimumSeconds })

@@ -9,6 +9,7 @@ import { readFile } from '#compiler/read/read-file.ts'
 import type { Operation } from '#config/operation.ts'
 import { loosePath } from '#gitops/git/objects/object-store.ts'
 import { createCompilePort } from '#gitops/sync/compile-adapter.ts'
+import type { SourceFile } from '#compiler/read/source.ts'
 import type { RememberingCompiler } from '#gitops/sync/compile-adapter.ts'
 import { KeptCommit } from '#gitops/sync/kept-commit.ts'
 import { decodeKept, encodeKept } from '#gitops/sync/kept-file.ts'
@@ -51,7 +52,8 @@ function counting() {
     ...real,
     compile: (given, commit) => {
       count.compiled++
-      count.read += given.filter(({ bytes }) => bytes !== null).length
+      const isNew = ({ blobId, bytes }: SourceFile) => !real.has(blobId) && bytes !== null
+      count.read += given.filter(isNew).length
       return real.compile(given, commit)
     },
   }
