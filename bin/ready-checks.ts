@@ -46,7 +46,7 @@ function filesOfChecks(): Map<string, string> {
     const schemas = { [kind]: jsonSchemaOf(kind) }
     write(kind, new Ajv({ ...optionsOf.kind, code, schemas }), [kind])
   }
-  const schemas = Object.fromEntries(settingRows.map(({ key, schema }) => [key, schema]))
+  const schemas = Object.fromEntries(settingRows.map(({ key, leaf }) => [key, leaf]))
   write('of-settings', new Ajv({ ...optionsOf.setting, code, schemas }), Object.keys(schemas))
   return files
 }

@@ -1,5 +1,4 @@
 // Every key of gslbd.yaml: its type, bounds, default and meaning, and whether SIGHUP applies it.
-import type { Schema } from '#settings/forms/json-schema.ts'
 import { healthPolicies } from '#health/view/policy.ts'
 import {
   boolean,
@@ -312,9 +311,15 @@ export const SettingsFile = settled(
   },
 )
 
+/** A section, or without properties a setting. */
+interface Tree {
+  readonly properties?: Readonly<Record<string, Tree>>
+}
+const tree = SettingsFile as Tree
+
 /**
  * Settings that change answers: they are in the repository, so that all nodes agree. They are named
- * here since their schemas load a library that a node which only answers does without.
+ * here, so that a node which only answers does not load their schemas.
  */
 export const repositoryKeys: readonly string[] = Object.freeze(
   [
@@ -324,7 +329,7 @@ export const repositoryKeys: readonly string[] = Object.freeze(
     'latency.minRTTThresholdMs',
     'latency.regionBonusMultiplier',
     'mapFile',
-    ...valueNames.filter((name) => SettingsFile.properties?.[name] === undefined),
+    ...valueNames.filter((name) => !keysUnder([]).includes(name)),
   ].sort(),
 )
 
@@ -340,16 +345,15 @@ export interface SettingRow {
   readonly key: string
   readonly path: readonly string[]
   readonly leaf: SettingLeaf
-  readonly schema: Schema
 }
 
 /** Every setting, in the order of the schema. */
-export const settingRows: readonly SettingRow[] = Object.freeze([...rowsOf(SettingsFile, [])])
+export const settingRows: readonly SettingRow[] = Object.freeze([...rowsOf(tree, [])])
 
-function* rowsOf(schema: Schema, path: readonly string[]): Generator<SettingRow> {
+function* rowsOf(schema: Tree, path: readonly string[]): Generator<SettingRow> {
   const { properties } = schema
   if (properties === undefined) {
-    yield { key: path.join('.'), path, leaf: schema as SettingLeaf, schema }
+    yield { key: path.join('.'), path, leaf: schema as SettingLeaf }
     return
   }
   for (const [name, child] of Object.entries(properties)) yield* rowsOf(child, [...path, name])
@@ -357,7 +361,7 @@ function* rowsOf(schema: Schema, path: readonly string[]): Generator<SettingRow>
 
 /** Names that may stand under `path`, for a did-you-mean. */
 export function keysUnder(path: readonly string[]): readonly string[] {
-  let node: Schema | undefined = SettingsFile
+  let node: Tree | undefined = tree
   for (const name of path) node = node?.properties?.[name]
   return Object.keys(node?.properties ?? {})
 }

@@ -8,7 +8,7 @@ import type { Result } from '#lib/result.ts'
 import { variable } from '#system/process/command.ts'
 import { readSettingsText } from './file.ts'
 import type { SettingValues } from './file.ts'
-import type { ValueOf } from './forms/json-schema.ts'
+import type { Static } from '#lib/schema/type.ts'
 import { settingRows } from './schema.ts'
 import type { SettingRow, SettingsFile } from './schema.ts'
 import { missingForOidc } from '#settings/sections/oidc.ts'
@@ -21,7 +21,7 @@ import { problemOf } from './value.ts'
  * The keys of the file, complete: durations in milliseconds (`poll` is `pollMs`), paths absolute.
  * Addresses of stores and of the repository may hold passwords: do not log.
  */
-export interface Settings extends ValueOf<typeof SettingsFile> {
+export interface Settings extends Static<typeof SettingsFile> {
   /** Where they are from, an absolute path; undefined: no file. No setting itself. */
   readonly file: string | undefined
   /** Without a key in it the value is the default. */

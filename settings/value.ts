@@ -16,7 +16,7 @@ export function problemOf(
   value: unknown,
   from: 'file' | 'outside',
 ): string | undefined {
-  const check = checkOf('setting', row.key, () => row.schema)
+  const check = checkOf('setting', row.key, () => row.leaf)
   const fits = check(value) && kindFits(row.leaf, value as SettingValue)
   const isEntry = entryForms[row.leaf['x-kind'] ?? '']
   if (!fits && isEntry !== undefined && Array.isArray(value)) {

@@ -14,7 +14,7 @@ export type Static<S extends TSchema> = S[typeof is]
 /** The schema of a `T`. */
 export type Of<T> = TSchema & { readonly [is]: T }
 /** May be left out of the object that has it. */
-type Optional<S> = S & { readonly [absent]: true }
+export type Optional<S> = S & { readonly [absent]: true }
 type Properties = Readonly<Record<string, TSchema>>
 type ObjectOf<P extends Properties> = Flat<
   {

@@ -1,7 +1,19 @@
 // Schema building blocks for the settings of gslbd.yaml.
 import { tenantIdPattern } from '#lib/text/patterns.ts'
-import { Type } from './json-schema.ts'
-import type { Milliseconds, Of, Optional, Schema, Settled } from './json-schema.ts'
+import { Type } from '#lib/schema/type.ts'
+import type { Of, Optional, Static, TSchema } from '#lib/schema/type.ts'
+
+declare const milliseconds: unique symbol
+
+/** Written as a duration; its value has `Ms` behind its name. */
+type Milliseconds = Optional<Of<number>> & { readonly [milliseconds]: true }
+type Properties = Readonly<Record<string, TSchema>>
+/** What an object has when defaults are in: nothing is left out. */
+type Settled<P extends Properties> = {
+  readonly [K in keyof P as P[K] extends Milliseconds ? `${K & string}Ms` : K]: Readonly<
+    Static<P[K]>
+  >
+}
 
 /** What the text of a setting stands for, where JSON Schema has no word for it. */
 export type SettingKind =
@@ -60,12 +72,12 @@ export function duration(options: DurationOptions): Milliseconds {
       'x-maximumMs': maximumMs,
       ...(reload ? { 'x-reload': true } : {}),
     }),
-  ) as Schema as Milliseconds
+  ) as TSchema as Milliseconds
 }
 
 /** Without one of its own it is undefined. */
 type NoDefault = { readonly 'x-default': 'none' | 'the authorities of the system' }
-type Leaf<T, O> = Optional<O extends NoDefault ? T | undefined : T>
+type Leaf<T, O> = Optional<Of<O extends NoDefault ? T | undefined : T>>
 type Options = Readonly<Record<string, unknown>>
 
 export const integer = <const O extends Options>(minimum: number, maximum: number, options: O) =>
@@ -170,12 +182,8 @@ export const serverCertificates = (options: Options) =>
   )
 export const choice = <const V extends string>(values: readonly V[], options: Options) =>
   Type.Optional(Type.Enum(values, options))
-export const section = <Properties extends Record<string, Schema>>(
-  description: string,
-  properties: Properties,
-) => settled(properties, { additionalProperties: false, description })
+export const section = <P extends Properties>(description: string, properties: P) =>
+  settled(properties, { additionalProperties: false, description })
 /** An object whose values all have defaults. */
-export const settled = <Properties extends Record<string, Schema>>(
-  properties: Properties,
-  options: Options,
-) => Type.Optional(Type.Object(properties, options) as Schema as Of<Settled<Properties>>)
+export const settled = <P extends Properties>(properties: P, options: Options) =>
+  Type.Optional(Type.Object(properties, options) as TSchema as Of<Settled<P>>)

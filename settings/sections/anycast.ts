@@ -1,8 +1,8 @@
 // The settings of announced service addresses: `anycast` in gslbd.yaml.
 import { isIP } from 'node:net'
 import { choice, duration, integer, list, networks, section, text } from '#settings/forms/forms.ts'
-import { Type } from '#settings/forms/json-schema.ts'
-import type { ValueOf } from '#settings/forms/json-schema.ts'
+import { Type } from '#lib/schema/type.ts'
+import type { Static } from '#lib/schema/type.ts'
 
 const bird = section('BIRD 2, over its control socket.', {
   socket: text(107, {
@@ -98,7 +98,7 @@ export const anycast = section(
     }),
   },
 )
-export type AnycastSection = ValueOf<typeof anycast>
+export type AnycastSection = Static<typeof anycast>
 
 /** Records are renewed when half of their day is over. */
 const leastAgeMs = 13 * 3_600_000

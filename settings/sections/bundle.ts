@@ -1,6 +1,6 @@
 // The settings `roles` and `bundle` of gslbd.yaml: what a node does, and whom it has bundles from.
-import { Type } from '#settings/forms/json-schema.ts'
-import type { ValueOf } from '#settings/forms/json-schema.ts'
+import { Type } from '#lib/schema/type.ts'
+import type { Static } from '#lib/schema/type.ts'
 import { duration, section, text } from '#settings/forms/forms.ts'
 
 export const roleNames = ['control', 'dns', 'agent'] as const
@@ -61,7 +61,7 @@ export const bundle = section(
     }),
   },
 )
-export type BundleSection = ValueOf<typeof bundle>
+export type BundleSection = Static<typeof bundle>
 
 /** What a node cannot start with. Errors: a sentence. */
 export function roleFault(roles: readonly Role[], { urls }: BundleSection): string | undefined {

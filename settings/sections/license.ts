@@ -1,7 +1,7 @@
 // The section `license` of gslbd.yaml: the vendor's key, the token, and the limits without one.
 import { tokenLimits } from '#licence/token.ts'
 import { duration, integer, section, text } from '#settings/forms/forms.ts'
-import type { ValueOf } from '#settings/forms/json-schema.ts'
+import type { Static } from '#lib/schema/type.ts'
 
 const perSecondMax = 1_000_000_000
 const perSecond = (minimum: number, options: Record<string, unknown>) =>
@@ -55,4 +55,4 @@ export const license = section('Licences. [More](../operations/license.md).', {
       'DNS queries per second when licence or trial are over; 0: those of `defaultUnlicensedRPS`.',
   }),
 })
-export type LicenseSection = ValueOf<typeof license>
+export type LicenseSection = Static<typeof license>

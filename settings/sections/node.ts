@@ -1,5 +1,5 @@
 // The setting `node` of gslbd.yaml: what a node says of itself to the others.
-import { Type } from '#settings/forms/json-schema.ts'
+import { Type } from '#lib/schema/type.ts'
 import { labelKeyPattern, labelValuePattern, reportLimits } from '#fleet/nodes/node-report.ts'
 import { unlistedWays } from '#fleet/nodes/node-list.ts'
 import { section, text } from '#settings/forms/forms.ts'

@@ -1,7 +1,7 @@
 // The section `auth.oidc` of gslbd.yaml: the identity provider, and the roles of its users.
 import { builtInRoleNames } from '#access/permissions.ts'
 import { boolean, choice, list, mapping, section, text } from '#settings/forms/forms.ts'
-import type { ValueOf } from '#settings/forms/json-schema.ts'
+import type { Static } from '#lib/schema/type.ts'
 
 const callback = '/api/v1/auth/oidc/callback'
 
@@ -74,7 +74,7 @@ export const oidc = section('Single sign-on. [More](../operations/access.md#sing
       'for a provider where nobody can set an address that is not theirs.',
   }),
 })
-export type OidcSection = ValueOf<typeof oidc>
+export type OidcSection = Static<typeof oidc>
 
 const required = ['discoveryUrl', 'clientId', 'clientSecret', 'redirectUri'] as const
 

@@ -1,6 +1,6 @@
 // The section `queryLog` of gslbd.yaml: where logged queries go, how many, and what of the client.
 import { boolean, integer, section, text } from '#settings/forms/forms.ts'
-import type { ValueOf } from '#settings/forms/json-schema.ts'
+import type { Static } from '#lib/schema/type.ts'
 
 export const queryLog = section(
   'A log of queries and answers in dnstap form; without `socket` and `file` there is none. ' +
@@ -37,7 +37,7 @@ export const queryLog = section(
     }),
   },
 )
-export type QueryLogSection = ValueOf<typeof queryLog>
+export type QueryLogSection = Static<typeof queryLog>
 
 /** What cannot be as it is written: sentences for the operator. */
 export function faultsOfQueryLog({ socket, file }: QueryLogSection): readonly string[] {

@@ -1,6 +1,6 @@
 // The section `redirect` of gslbd.yaml: the listener, and the servers that get the rules as well.
-import { Type } from '#settings/forms/json-schema.ts'
-import type { ValueOf } from '#settings/forms/json-schema.ts'
+import { Type } from '#lib/schema/type.ts'
+import type { Static } from '#lib/schema/type.ts'
 import {
   boolean,
   duration,
@@ -176,7 +176,7 @@ export const redirect = section('HTTP redirects. [More](../operations/redirects.
   gatewayAPI,
   cdn,
 })
-export type RedirectSection = ValueOf<typeof redirect>
+export type RedirectSection = Static<typeof redirect>
 
 /** What is on and lacks what it needs: sentences for the operator. */
 export function missingForRedirect(redirects: RedirectSection): readonly string[] {

@@ -72,8 +72,8 @@ test.each(kindNames)('dist finds the faults and has the defaults of a %s', (kind
 test('dist takes the settings that the source takes', () => {
   const checks = checksIn('of-settings')
   expect(Object.keys(checks)).toEqual(settingRows.map(({ key }) => key))
-  for (const { key, schema, leaf } of settingRows) {
-    const own = checkOf('setting', key, () => schema)
+  for (const { key, leaf } of settingRows) {
+    const own = checkOf('setting', key, () => leaf)
     const values = [...odd, leaf.default, ...(leaf.enum ?? []), leaf.minimum, leaf.maximum]
     for (const value of values) expect([key, checks[key]!(value)]).toEqual([key, own(value)])
   }

@@ -33,7 +33,7 @@ test('a node that runs no scripts takes the commit, and says what it leaves out'
 
 test('a tenant may use the client certificates that the node gives it', () => {
   const files = filesOf('health-check-certificate-unknown')
-  const isTaken = (tenants?: readonly string[]): boolean => {
+  const isTaken = (tenants?: string[]): boolean => {
     const certificate = tenants === undefined ? {} : { tenants }
     const health = { allowScriptChecks: false, webhookAllowedHosts: [] }
     const policy = checkPolicyOfNode({ ...health, clientCertificates: { nobody: certificate } })
