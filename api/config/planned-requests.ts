@@ -9,7 +9,7 @@ import type { ApiPorts, PortName } from '#api/ports/ports.ts'
 import { paramNames, portsFor } from '#api/route/route.ts'
 import type { Route, RouteContext } from '#api/route/route.ts'
 import { createCheck } from '#http/validation.ts'
-import type { PlannedWrites } from './planned-writes.ts'
+import type { TrialWriter } from './trial-writer.ts'
 import { createConfigTenants } from './tenants.ts'
 
 export interface PlannedRequest {
@@ -31,12 +31,12 @@ type Context = RouteContext<
 export async function tryRequests(
   context: Context,
   table: WriteRoutes,
-  writes: PlannedWrites,
+  trial: TrialWriter,
 ): Promise<Result<readonly string[], Reply>> {
   const ids: string[] = []
   for (const [i, planned] of context.body.requests.entries()) {
     const whole = filled(planned, ids)
-    const tried = whole.ok ? await tryOne(context, table, writes, whole.value) : whole
+    const tried = whole.ok ? await tryOne(context, table, trial, whole.value) : whole
     if (!tried.ok) return err(named(tried.error, `requests.${i}`))
     ids.push(tried.value)
   }
@@ -47,7 +47,7 @@ export async function tryRequests(
 async function tryOne(
   context: Context,
   table: WriteRoutes,
-  writes: PlannedWrites,
+  trial: TrialWriter,
   planned: PlannedRequest,
 ): Promise<Result<string, Reply>> {
   const { caller, ports, request } = context
@@ -62,9 +62,9 @@ async function tryOne(
   const header = (name: string): string | undefined =>
     name === 'if-match' ? planned.ifMatch : request.header(name)
   const facts = { ...request, header }
-  const { config } = writes
-  const tenants = createConfigTenants(config, writes, ports.clock)
-  const within: ApiPorts = { ...ports, configWriter: writes, config, tenants }
+  const { config } = trial
+  const tenants = createConfigTenants(config, trial, ports.clock)
+  const within: ApiPorts = { ...ports, configWriter: trial, config, tenants }
   const given = portsFor(row, within)
   const early = (await row.precheck?.(facts, given)) ?? null
   if (early !== null) return err(early)

@@ -1,7 +1,7 @@
 // /api/v1/commits: several writes as one commit, of which all are made or none.
 import { Type } from '#lib/schema/type.ts'
 import { WriteRoutes, tryRequests } from '#api/config/planned-requests.ts'
-import { PlannedWrites } from '#api/config/planned-writes.ts'
+import { TrialWriter } from '#api/config/trial-writer.ts'
 import { saidIn, writeAll } from '#api/config/writes.ts'
 import { created } from '#http/reply.ts'
 import { route } from '#api/route/route.ts'
@@ -52,10 +52,10 @@ export function commitRoutes(rows: readonly Route[]): readonly Route[] {
       // They are of the commit: no request of it is to blame.
       const said = saidIn(context)
       if (!said.ok) return said.error
-      const planned = new PlannedWrites(ports.configWriter, ports.config, ports.clock)
-      const tried = await tryRequests(context, writes, planned)
+      const trial = new TrialWriter(ports.configWriter, ports.config, ports.clock)
+      const tried = await tryRequests(context, writes, trial)
       if (!tried.ok) return tried.error
-      const done = await writeAll(context, planned.operations, {})
+      const done = await writeAll(context, trial.operations, {})
       if (!done.ok) return done.error
       const { revision, headers } = done.value
       return created({ commit: revision, ids: tried.value }, headers)

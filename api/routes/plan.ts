@@ -5,7 +5,7 @@ import type { ConfigEntry } from '#config/entry.ts'
 import type { WrittenFile } from '#config/operation.ts'
 import { visibleTenant } from '#access/caller.ts'
 import { WriteRoutes, tryRequests } from '#api/config/planned-requests.ts'
-import { PlannedWrites } from '#api/config/planned-writes.ts'
+import { TrialWriter } from '#api/config/trial-writer.ts'
 import { seenWarnings } from '#api/config/writes.ts'
 import { apiLimits } from '#http/limits.ts'
 import { invalid, later, success } from '#http/reply.ts'
@@ -54,32 +54,32 @@ export function planRoutes(rows: readonly Route[]): readonly Route[] {
 async function answer(context: Context, table: WriteRoutes): Promise<Reply> {
   const { caller, ports, body } = context
   const { at = [], health = 'all-up', limit = 100 } = body
-  const writes = new PlannedWrites(ports.configWriter, ports.config, ports.clock)
-  const tried = await tryRequests(context, table, writes)
+  const trial = new TrialWriter(ports.configWriter, ports.config, ports.clock)
+  const tried = await tryRequests(context, table, trial)
   if (!tried.ok) return tried.error
-  const { bundle, goesBack } = writes
+  const { bundle, goesBack } = trial
   const question = { bundle, goesBack, at, limit, withHealth: health === 'now' }
-  const done = await ports.planner.plan({ ...question, viewer: viewerOf(context, writes) })
+  const done = await ports.planner.plan({ ...question, viewer: viewerOf(context, trial) })
   if (!done.ok) return replyOf(done.error)
   const seen = {
-    files: seenFiles(context, writes),
-    diagnostics: seenWarnings(writes.warnings, caller),
+    files: seenFiles(context, trial),
+    diagnostics: seenWarnings(trial.warnings, caller),
   }
   return success({ ...done.value, ...seen })
 }
 
 /** A tenant sees those of its folder. */
-function seenFiles({ caller }: Context, { files }: PlannedWrites): readonly WrittenFile[] {
+function seenFiles({ caller }: Context, { files }: TrialWriter): readonly WrittenFile[] {
   const tenant = visibleTenant(caller)
   return tenant === null ? files : files.filter(({ path }) => path.startsWith(`tenants/${tenant}/`))
 }
 
 /** Whose names are shown, with those that it would have. */
-function viewerOf({ caller, ports }: Context, writes: PlannedWrites): PlanQuestion['viewer'] {
+function viewerOf({ caller, ports }: Context, trial: TrialWriter): PlanQuestion['viewer'] {
   const tenant = visibleTenant(caller)
   if (tenant === null) return null
   const names = new Set<string>()
-  for (const snapshot of [ports.config.snapshot(), writes.config.snapshot()]) {
+  for (const snapshot of [ports.config.snapshot(), trial.config.snapshot()]) {
     for (const file of snapshot.list('Records')) {
       if (file.tenant === tenant) for (const name of namesIn(file)) names.add(name)
     }

@@ -12,7 +12,7 @@ type Scenario = Plan['scenarios'][number]
 type Change = Scenario['changes'][number]
 type Side = Change['before']
 
-export interface PlannedWrite {
+export interface PlannedRequest {
   readonly method: string
   readonly path: string
   readonly body?: unknown
@@ -20,7 +20,7 @@ export interface PlannedWrite {
 }
 
 /** Asked for by hand: a plan takes seconds, and a tenant has one at a time. */
-export function Answers({ writes, word }: { writes: readonly PlannedWrite[]; word: string }) {
+export function Answers({ writes, word }: { writes: readonly PlannedRequest[]; word: string }) {
   const [plan, setPlan] = useState<Plan | null>(null)
   const [fault, setFault] = useState('')
   const [isBusy, setBusy] = useState(false)

@@ -3,10 +3,10 @@ import { effect, signal } from '@preact/signals'
 import { operations } from '../api/document.ts'
 import type { Operation } from '../api/document.ts'
 import { me } from '../api/session.ts'
-import type { PlannedWrite } from './answers.tsx'
+import type { PlannedRequest } from './answers.tsx'
 import type { Draft } from '../forms/schema-form.tsx'
 
-export interface Collected extends PlannedWrite {
+export interface Collected extends PlannedRequest {
   readonly title: string
   /** As it was when the edit began; null: there was none. */
   readonly before: Draft | null
@@ -43,7 +43,7 @@ export function collectedFor(method: string, path: string): Collected | undefine
   return basket.value.find((one) => isSame(one, { method, path }))
 }
 
-function isSame(one: PlannedWrite, other: PlannedWrite): boolean {
+function isSame(one: PlannedRequest, other: PlannedRequest): boolean {
   return one.path === other.path && one.method === other.method && one.method !== 'POST'
 }
 
@@ -55,7 +55,7 @@ export function replace(edit: Collected, by: Collected): void {
   basket.value = basket.value.map((one) => (one === edit ? by : one))
 }
 
-export const requestOf = ({ method, path, body, ifMatch = '' }: Collected): PlannedWrite => ({
+export const requestOf = ({ method, path, body, ifMatch = '' }: Collected): PlannedRequest => ({
   ...{ method, path },
   ...(body === undefined ? {} : { body }),
   ...(ifMatch === '' ? {} : { ifMatch }),

@@ -43,7 +43,7 @@ import type { NodeSecrets } from '#node/data/secrets.ts'
 import type { NodeRecords } from '#node/stores/records.ts'
 import { faultOfDashboard } from '#node/compose/start-checks.ts'
 import type { LivePlanner } from '#node/plan/live-plan.ts'
-import type { PlannedWriter } from '#node/plan/planned-writer.ts'
+import type { JudgingWriter } from '#node/plan/judging-writer.ts'
 import type { LiveSimulator } from '#node/simulate/live.ts'
 import type { PastAnswers } from '#node/past/past-answers.ts'
 import { explanationOf } from './explanations.ts'
@@ -58,7 +58,7 @@ export interface NodeApiParts {
   readonly view: OperatorView
   readonly config: ConfigView
   readonly planner: LivePlanner
-  readonly configWriter: PlannedWriter
+  readonly configWriter: JudgingWriter
   readonly history: ConfigHistory
   readonly memberHealth: MemberHealthView
   readonly shared: EphemeralState

@@ -37,7 +37,7 @@ import type { Result } from '#lib/result.ts'
 import { channel } from './git.ts'
 import { writerInCluster } from './commit-news.ts'
 import { LivePlanner } from '#node/plan/live-plan.ts'
-import { PlannedWriter } from '#node/plan/planned-writer.ts'
+import { JudgingWriter } from '#node/plan/judging-writer.ts'
 import { moveLimitsOf } from '#compiler/lower/name-outline.ts'
 import type { MoveLimits } from '#compiler/lower/name-outline.ts'
 import { listenerName } from '#system/sockets/handed-sockets.ts'
@@ -185,7 +185,7 @@ function apiParts(have: Needs, load: ThreadLoad, looks: AskedLooks): NodeApiPart
     ...{ settings, log, view, requestCounts },
     useGaps: () => useGaps(settings, node.meter.objects()?.isTooMuch ?? false),
     config: gitops.config,
-    configWriter: plannedWriterOf(have),
+    configWriter: judgingWriterOf(have),
     syncNow: () => looks.ask(),
     planner: livePlannerOf(have),
     history: gitops.history,
@@ -274,8 +274,8 @@ function bundlesOf(have: Needs): NodeApiParts['bundles'] {
 const feedOf = ({ bundleFeed, textsFeed }: HasBundles, asked: string): BundleFeed =>
   asked === textsChannel(channel) ? textsFeed : bundleFeed
 
-function plannedWriterOf(have: Needs): PlannedWriter {
-  return new PlannedWriter({
+function judgingWriterOf(have: Needs): JudgingWriter {
+  return new JudgingWriter({
     writer: writerInCluster(have),
     limits: () => moveLimitsIn(have),
     node: () => have.node.live(),

@@ -2,7 +2,7 @@
 import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest'
 import { sentenceList } from '#http/sentence-list.ts'
 import { loadBundle } from '#bundle/load/load.ts'
-import { PlannedWriter } from '#node/plan/planned-writer.ts'
+import { JudgingWriter } from '#node/plan/judging-writer.ts'
 import { assert } from '#lib/assert.ts'
 import { systemClock } from '#lib/clock.ts'
 import { noRoutingTables } from '#routing/choose/environment.ts'
@@ -125,7 +125,7 @@ test('a dry run tells what it would move, compared with what answers', async () 
   const writer = world.ports.configWriter
   let would: Uint8Array | undefined
   const serving: { live?: LiveNode } = {}
-  const planned = new PlannedWriter({
+  const judging = new JudgingWriter({
     writer: {
       write: async (request) => {
         const done = await writer.write(request)
@@ -138,10 +138,10 @@ test('a dry run tells what it would move, compared with what answers', async () 
     log: { warn: () => undefined },
     clock: systemClock,
   })
-  Object.assign(world.ports, { configWriter: planned })
+  Object.assign(world.ports, { configWriter: judging })
   onTestFinished(async () => {
     Object.assign(world.ports, { configWriter: writer })
-    await planned.close()
+    await judging.close()
   })
   const dry = (name: string) =>
     world.call(acme, 'POST', '/records?dryRun=true', {

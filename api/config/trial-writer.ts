@@ -1,4 +1,4 @@
-// Writes that are not made: each is tried on top of those before it, and what all give is kept.
+// Tries writes without making them, each on top of those before it, and keeps what all would give.
 import type { ConfigEntry } from '#config/entry.ts'
 import type {
   ConfigWriter,
@@ -14,9 +14,9 @@ import type { PlanQuestion } from '#api/ports/planner.ts'
 import type { Clock } from '#lib/clock.ts'
 import { ok } from '#lib/result.ts'
 
-const planned = { isDryRun: true, wantsBundle: true } as const
+const trial = { isDryRun: true, wantsBundle: true } as const
 
-export class PlannedWrites implements ConfigWriter {
+export class TrialWriter implements ConfigWriter {
   /** Warnings that would be new. */
   warnings: readonly WriteDiagnostic[] = []
   /** What would answer; undefined: nothing would change. */
@@ -60,7 +60,7 @@ export class PlannedWrites implements ConfigWriter {
   goesBack: PlanQuestion['goesBack'] = async (moved) => {
     if (this.#tried === undefined) return false
     const judgement = { by: 'plan', moved } as const
-    const done = await this.#writer.write({ ...this.#tried, ...planned, judgement })
+    const done = await this.#writer.write({ ...this.#tried, ...trial, judgement })
     return done.ok && done.value.backTo !== undefined
   }
 
@@ -71,7 +71,7 @@ export class PlannedWrites implements ConfigWriter {
     const done = await this.#writer.write({
       ...request,
       operations,
-      ...planned,
+      ...trial,
       // The plan shows it.
       judgement: { by: 'nobody' },
     })

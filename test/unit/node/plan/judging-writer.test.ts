@@ -4,7 +4,7 @@ import type { BundleModel } from '#bundle/format/model.ts'
 import type { MoveLimits } from '#compiler/lower/name-outline.ts'
 import type { CommitResult, WriteFailure, WriteRequest } from '#config/operation.ts'
 import { err, ok } from '#lib/result.ts'
-import { plannedWriteLimits, PlannedWriter } from '#node/plan/planned-writer.ts'
+import { judgingLimits, JudgingWriter } from '#node/plan/judging-writer.ts'
 import { noRoutingTables } from '#routing/choose/environment.ts'
 import { createRoutingState } from '#routing/state/candidates.ts'
 import { bareModel, bundleOf, encode, pool, service, zone } from '#test/support/bundle-models.ts'
@@ -63,7 +63,7 @@ function scene(parts: SceneParts = {}) {
   const asked: WriteRequest[] = []
   const warned: object[] = []
   const time = new FakeTime(0)
-  const planner = new PlannedWriter({
+  const judging = new JudgingWriter({
     writer: {
       write: async (one) => {
         asked.push(one)
@@ -83,8 +83,8 @@ function scene(parts: SceneParts = {}) {
     log: { warn: (fields, text) => void warned.push({ ...fields, text }) },
     ...(jobMs === undefined ? {} : { jobMs }),
   })
-  onTestFinished(() => planner.close())
-  return { write: planner.write, asked, warned, time }
+  onTestFinished(() => judging.close())
+  return { write: judging.write, asked, warned, time }
 }
 
 /** As a writer that cannot tell without a plan. */
@@ -160,7 +160,7 @@ test('they are planned one after the other, but for one whose turn comes too lat
   const [first, late] = ['first', 'late'].map((requestId) => write({ ...telling, requestId }))
   // Both are refused, and the first one is tried, before anything else is done.
   await new Promise(setImmediate)
-  time.pass(plannedWriteLimits.jobMs + 1)
+  time.pass(judgingLimits.jobMs + 1)
   const inTime = write({ ...telling, requestId: 'in time' })
   gate.resolve(undefined)
   const effects = [third, 'moved=unknown', third].map((effect) => ok({ ...told, effect }))
@@ -170,13 +170,13 @@ test('they are planned one after the other, but for one whose turn comes too lat
   expect(warned).toMatchObject([{ requestId: 'late' }])
   const made = asked.filter(({ isDryRun, judgement }) => judgement !== undefined && !isDryRun)
   const waited = made.map(({ requestId, waitedMs = 0 }) => `${requestId} ${waitedMs}`)
-  const lateMs = plannedWriteLimits.jobMs + 1
+  const lateMs = judgingLimits.jobMs + 1
   expect(waited.toSorted()).toEqual([`first ${lateMs}`, 'in time 0', `late ${lateMs}`])
 })
 
 test('what is judged by a plan does not wait behind dry runs, and is judged', async () => {
   const { write, warned } = scene({ judge: needsPlan })
-  const looks = Array.from({ length: plannedWriteLimits.waitingMax }, () => write(dry))
+  const looks = Array.from({ length: judgingLimits.waitingMax }, () => write(dry))
   expect(await write(telling)).toEqual(ok({ ...told, effect: third }))
   expect(warned).toEqual([])
   await Promise.all(looks)

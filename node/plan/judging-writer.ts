@@ -1,5 +1,5 @@
-// Plans in threads what a write moves, before it is made: for dry runs, where the effect is wanted,
-// and where the writer of commits cannot tell by itself.
+// Judges by a plan in a thread what a write moves, before it is made: for dry runs, where the effect
+// is wanted, and where the writer of commits cannot tell by itself.
 import type { MoveLimits } from '#compiler/lower/name-outline.ts'
 import type {
   CommitResult,
@@ -23,21 +23,21 @@ import { PlanThread } from './plan-thread.ts'
 import type { NotDone } from '#system/worker/job-thread.ts'
 
 /** What is beyond them goes without a plan, and is not judged by `guardrails.movedClients`. */
-export const plannedWriteLimits = {
+export const judgingLimits = {
   /** Plans at once, the one under way among them. */
   waitingMax: 4,
   /** For one plan, and before it for its turn; docs/operations/plan.md and trust.md say so. */
   jobMs: 10_000,
 } as const
 
-export interface PlannedWriterParts {
+export interface JudgingWriterParts {
   readonly writer: CommitWriter
   readonly limits: () => MoveLimits
   /** What answers now; undefined: nothing. */
   readonly node: () => LiveNode | undefined
   readonly log: Pick<Log, 'warn'>
   readonly clock: Clock
-  /** Default `plannedWriteLimits.jobMs`. */
+  /** Default `judgingLimits.jobMs`. */
   readonly jobMs?: number
 }
 
@@ -53,8 +53,8 @@ interface Planned {
  * takes longer is planned here first, and made with what the plan says. One that cannot be planned
  * in time is made unjudged, and its answer says so: the limit is there for mistakes.
  */
-export class PlannedWriter implements ConfigWriter {
-  readonly #parts: PlannedWriterParts
+export class JudgingWriter implements ConfigWriter {
+  readonly #parts: JudgingWriterParts
   readonly #thread: PlanThread<Effect>
   /** What judges does not wait behind dry runs. */
   readonly #judging: PlanThread<Effect>
@@ -63,10 +63,10 @@ export class PlannedWriter implements ConfigWriter {
   /** Until all plans that judge are made. */
   #turn: Promise<unknown> = Promise.resolve()
 
-  constructor(parts: PlannedWriterParts) {
+  constructor(parts: JudgingWriterParts) {
     this.#parts = parts
-    const { jobMs = plannedWriteLimits.jobMs } = parts
-    this.#thread = new PlanThread({ ...plannedWriteLimits, jobMs })
+    const { jobMs = judgingLimits.jobMs } = parts
+    this.#thread = new PlanThread({ ...judgingLimits, jobMs })
     this.#judging = new PlanThread({ waitingMax: 1, jobMs })
   }
 
@@ -99,7 +99,7 @@ export class PlannedWriter implements ConfigWriter {
 
   /** undefined: behind so many others it would wait until it is too late to be made. */
   async #unlessBusy(request: WriteRequest): Promise<Planned | undefined> {
-    if (this.#underWay >= plannedWriteLimits.waitingMax) return undefined
+    if (this.#underWay >= judgingLimits.waitingMax) return undefined
     return await this.#planned(request, this.#thread)
   }
 
@@ -149,7 +149,7 @@ export class PlannedWriter implements ConfigWriter {
 
   /** One plan after the other. @returns undefined: its turn has come too late */
   async #inTurn(request: WriteRequest): Promise<Planned | undefined> {
-    const { clock, jobMs = plannedWriteLimits.jobMs } = this.#parts
+    const { clock, jobMs = judgingLimits.jobMs } = this.#parts
     const sinceMs = clock.monotonicMs()
     const planned = this.#turn.then(async () => {
       const isLate = clock.monotonicMs() - sinceMs > jobMs
