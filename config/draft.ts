@@ -2,6 +2,7 @@
 import { namedPoolsOf } from '#compiler/tree/fallback.ts'
 import { sameValue } from '#compiler/yaml/same-value.ts'
 import type { JsonObject, JsonValue } from '#compiler/yaml/text.ts'
+import { isFields } from '#lib/json.ts'
 import { err, ok } from '#lib/result.ts'
 import type { Result } from '#lib/result.ts'
 import { kindNames, tenantPathOf } from '#schemas/kinds.ts'
@@ -274,13 +275,9 @@ function partUids(entry: ConfigEntry): string[] {
 export function merged(fields: JsonObject, patch: JsonObject): JsonObject {
   const deep = Object.entries(patch).map(([key, value]): [string, JsonValue] => {
     const before = Object.hasOwn(fields, key) ? fields[key] : undefined
-    return [key, isObject(value) ? merged(isObject(before) ? before : {}, value) : value]
+    return [key, isFields(value) ? merged(isFields(before) ? before : {}, value) : value]
   })
   return patched(fields, Object.fromEntries(deep))
-}
-
-function isObject(value: JsonValue | undefined): value is JsonObject {
-  return typeof value === 'object' && value !== null && !Array.isArray(value)
 }
 
 /** Fields set whole; null removes. */

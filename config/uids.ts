@@ -5,6 +5,7 @@ import type { Clock } from '#lib/clock.ts'
 import { uuidV7 } from '#lib/uuid.ts'
 import { isPartKind, partKindsOf, partSpecs } from './parts.ts'
 import type { Operation, WriteRequest } from './operation.ts'
+import { isFields } from '#lib/json.ts'
 
 export function withUids(request: WriteRequest, clock: Clock): WriteRequest {
   const mint = (): string => uuidV7(clock.nowMs())
@@ -35,12 +36,8 @@ function withPartUids({ kind }: Operation, fields: JsonObject, mint: () => strin
     const parts = next[list]
     if (!Array.isArray(parts)) continue
     next[list] = (parts as readonly JsonValue[]).map((part) =>
-      isObject(part) && part['uid'] === undefined ? { ...part, uid: mint() } : part,
+      isFields(part) && part['uid'] === undefined ? { ...part, uid: mint() } : part,
     )
   }
   return next
-}
-
-function isObject(value: JsonValue): value is JsonObject {
-  return typeof value === 'object' && value !== null && !Array.isArray(value)
 }

@@ -4,6 +4,7 @@ import type { Clock } from '#lib/clock.ts'
 import type { NodeJudge } from './nodes/node-list.ts'
 import { readNodeReport } from '#fleet/nodes/node-report.ts'
 import type { NodeReport } from '#fleet/nodes/node-report.ts'
+import { parseJson } from '#lib/json.ts'
 
 export interface KnownNode {
   /** For a listed node with the labels of the list. */
@@ -114,7 +115,7 @@ export function createNodeInventory(
     refresh: async () => {
       const words = (await shared?.list()) ?? []
       for (const { text, atMs } of words) {
-        const told = parsed(text)
+        const told = parseJson(text)
         const report = readNodeReport(told)
         if (!report.ok) continue
         const { role } = report.value
@@ -172,14 +173,6 @@ const keyOf = ({ report, isVouched }: Vouched): string =>
   `${sharedKeyOf(report)} ${isVouched ? 'vouched' : ''}`
 
 /** Another version of gslbd may have written it. */
-function parsed(text: string): unknown {
-  try {
-    return JSON.parse(text)
-  } catch {
-    return undefined
-  }
-}
-
 export function missingAfterMs({ againMs }: Pick<NodeReport, 'againMs'>): number {
   const { misses, slowMs, missingMs } = inventoryLimits
   return againMs === undefined ? missingMs : misses * againMs + slowMs

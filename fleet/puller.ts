@@ -6,6 +6,8 @@ import type { Backoff } from '#lib/backoff.ts'
 import type { Clock } from '#lib/clock.ts'
 import type { Log } from '#lib/log.ts'
 import type { Random } from '#lib/random.ts'
+import { parseJson } from '#lib/json.ts'
+import type { Fields } from '#lib/json.ts'
 import { err, ok } from '#lib/result.ts'
 import type { Err, Result } from '#lib/result.ts'
 import type { After } from '#lib/timer.ts'
@@ -472,16 +474,9 @@ function digestIn(signed: unknown): string {
   const { digest } = ((signed as { record?: unknown } | undefined)?.record ?? {}) as Fields
   return typeof digest === 'string' && /^[0-9a-f]{64}$/.test(digest) ? digest : ''
 }
-type Fields = Readonly<Record<string, unknown>>
 
 const bearing = (token: string | null): Readonly<Record<string, string>> =>
   token === null ? {} : { authorization: `Bearer ${token}` }
 
 /** Anything that is no JSON is malformed, as `judge` says. */
-function parsed(bytes: Uint8Array): unknown {
-  try {
-    return JSON.parse(Buffer.from(bytes).toString('utf8'))
-  } catch {
-    return undefined
-  }
-}
+const parsed = (bytes: Uint8Array): unknown => parseJson(Buffer.from(bytes).toString('utf8'))

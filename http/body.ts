@@ -2,6 +2,7 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 import { isForPages } from './origin.ts'
 import { repeatedKeyIn } from './repeated-key.ts'
+import { parseJson } from '#lib/json.ts'
 
 const utf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true })
 
@@ -50,12 +51,8 @@ function parse(request: FastifyRequest, bytes: Buffer): unknown {
   } catch {
     return new Refusal(400, 'body: is not UTF-8')
   }
-  let value: unknown
-  try {
-    value = JSON.parse(text) as unknown
-  } catch {
-    return new Refusal(400, 'body: is not JSON')
-  }
+  const value = parseJson(text)
+  if (value === undefined) return new Refusal(400, 'body: is not JSON')
   // Text in UTF-8 can have half a character in an escape only.
   const half = /\\u[Dd][89A-Fa-f]/.test(text) ? halfCharacterIn(value) : undefined
   if (half !== undefined) return refusalOf(half, halfCharacter)

@@ -8,6 +8,8 @@ import type { ZoneFault, ZonePlace } from '#dns/zone-file/zone-record.ts'
 import { kinds } from '#schemas/kinds.ts'
 import { apiVersion } from '#schemas/objects/metadata.ts'
 import { assert } from '#lib/assert.ts'
+import { isFields } from '#lib/json.ts'
+import type { Fields } from '#lib/json.ts'
 import { err, ok } from '#lib/result.ts'
 import type { Result } from '#lib/result.ts'
 import type { Imported, ImportedRule, Note } from '#import/sources/imported.ts'
@@ -132,17 +134,14 @@ export function settingsWith(
   return ok({ is: 'added', text: editYaml(before, next) })
 }
 
-function field(value: unknown, key: string): JsonObject | undefined {
-  const found = isObject(value) ? value[key] : undefined
-  return isObject(found) ? found : undefined
+function field(value: unknown, key: string): Fields | undefined {
+  const found = isFields(value) ? value[key] : undefined
+  return isFields(found) ? found : undefined
 }
-
-const isObject = (value: unknown): value is JsonObject =>
-  typeof value === 'object' && value !== null && !Array.isArray(value)
 
 /** As names are compared: the final dot may be missing. */
 function nameOf(zone: JsonValue): string {
-  const name = isObject(zone) ? zone['name'] : undefined
+  const name = isFields(zone) ? zone['name'] : undefined
   return typeof name === 'string' ? `${name.toLowerCase().replace(/\.$/, '')}.` : ''
 }
 

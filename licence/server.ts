@@ -2,6 +2,7 @@
 // Without an answer in time nothing changes.
 import { boundedBytes } from '#lib/bounded-body.ts'
 import type { TrialKind } from '#state/ports/licences.ts'
+import { fieldsOf, parseJson } from '#lib/json.ts'
 
 export interface LicenceServer {
   /** @param baseUrl empty: there is no server, and the trial is `offline` */
@@ -72,11 +73,7 @@ async function ask(
 }
 
 function verdictOf(text: string): Verdict {
-  try {
-    const body = JSON.parse(text) as { valid?: unknown; error?: unknown } | null
-    if (body?.valid === true) return 'valid'
-    return body?.valid === false && body.error === 'revoked' ? 'revoked' : 'unknown'
-  } catch {
-    return 'unknown'
-  }
+  const { valid, error } = fieldsOf(parseJson(text))
+  if (valid === true) return 'valid'
+  return valid === false && error === 'revoked' ? 'revoked' : 'unknown'
 }

@@ -2,6 +2,7 @@
 // it has no header, so nobody can choose another algorithm.
 import { createPublicKey, sign, verify } from 'node:crypto'
 import type { KeyObject } from 'node:crypto'
+import { isFields, parseJson } from '#lib/json.ts'
 import { err, ok } from '#lib/result.ts'
 import type { Result } from '#lib/result.ts'
 import { tokenTiers } from './tiers.ts'
@@ -120,16 +121,9 @@ function octetsOf(text: string): Buffer {
 }
 
 function payloadOf(octets: Buffer): Result<LicencePayload, TokenRefusal> {
-  let value: unknown
-  try {
-    value = JSON.parse(octets.toString('utf8'))
-  } catch {
-    return refuse('rejected', 'its payload is no JSON')
-  }
-  if (typeof value !== 'object' || value === null || Array.isArray(value)) {
-    return refuse('rejected', 'its payload is no JSON object')
-  }
-  const fields = value as Partial<Record<string, unknown>>
+  const fields = parseJson(octets.toString('utf8'))
+  if (fields === undefined) return refuse('rejected', 'its payload is no JSON')
+  if (!isFields(fields)) return refuse('rejected', 'its payload is no JSON object')
   const wrong = Object.keys(checks).find((name) => checks[name]!(fields[name]) === false)
   if (wrong !== undefined) {
     const what = fields[wrong] === undefined ? 'is missing' : 'is not what a licence has there'

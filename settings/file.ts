@@ -5,6 +5,8 @@ import type { LocalFinding } from '#diagnostics/finding.ts'
 import { LineTable } from '#diagnostics/print/position.ts'
 import { readYaml } from '#compiler/yaml/document.ts'
 import type { YamlDocument } from '#compiler/yaml/document.ts'
+import { isFields } from '#lib/json.ts'
+import type { Fields } from '#lib/json.ts'
 import { err, ok } from '#lib/result.ts'
 import type { Result } from '#lib/result.ts'
 import { suggest } from '#lib/suggest.ts'
@@ -77,7 +79,7 @@ class Reader {
 
   readRoot(value: unknown): void {
     if (value === undefined || value === null) return
-    if (isMapping(value)) return this.#readMap(value, [])
+    if (isFields(value)) return this.#readMap(value, [])
     this.#addAt([], 'value', 'the file is not a mapping; write sections such as "dns:"')
   }
 
@@ -85,7 +87,7 @@ class Reader {
     this.add(this.#spanOf({ path, at }).start, sentence)
   }
 
-  #readMap(mapping: Mapping, path: readonly string[]): void {
+  #readMap(mapping: Fields, path: readonly string[]): void {
     for (const [name, value] of Object.entries(mapping)) {
       const here = [...path, name]
       const full = here.join('.')
@@ -100,7 +102,7 @@ class Reader {
       const problem = problemOf(row, value, 'file')
       if (problem === undefined) this.values.set(full, value as SettingValue)
       else this.#addAt(path, 'value', problem)
-    } else if (isMapping(value)) {
+    } else if (isFields(value)) {
       this.#readMap(value, path)
     } else if (value !== null) {
       // A section whose keys are all commented out is null, and empty.
@@ -119,10 +121,4 @@ class Reader {
       ? `there is no setting ${full}; remove it, or use one of: ${known}`
       : `there is no setting ${full}; did you mean "${near}"?`
   }
-}
-
-type Mapping = Readonly<Record<string, unknown>>
-
-function isMapping(value: unknown): value is Mapping {
-  return typeof value === 'object' && value !== null && !Array.isArray(value)
 }

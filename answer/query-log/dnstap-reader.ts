@@ -12,6 +12,7 @@ import type { Fields } from '#lib/protobuf.ts'
 import { DnstapField, DnstapType, MessageField, MessageType, SocketProtocol } from './dnstap.ts'
 import type { Extra } from './dnstap.ts'
 import { optionPlaces } from './message-records.ts'
+import { isFields, parseJson } from '#lib/json.ts'
 
 /** What a record says; what it does not say, or nobody can read, is undefined. */
 export interface ReadRecord {
@@ -112,12 +113,6 @@ function rcodeOf(reply: Uint8Array): string | undefined {
 }
 
 function extraOf(octets: Uint8Array | undefined): Partial<Extra> | undefined {
-  if (octets === undefined) return undefined
-  try {
-    const value: unknown = JSON.parse(Buffer.from(octets).toString('utf8'))
-    const isObject = typeof value === 'object' && value !== null && !Array.isArray(value)
-    return isObject ? value : undefined
-  } catch {
-    return undefined
-  }
+  const value = octets === undefined ? undefined : parseJson(Buffer.from(octets).toString('utf8'))
+  return isFields(value) ? value : undefined
 }

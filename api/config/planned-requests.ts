@@ -1,5 +1,6 @@
 // Requests that stand for those of other routes: each is checked and tried as its own route does.
 import { Type } from '#lib/schema/type.ts'
+import { isFields } from '#lib/json.ts'
 import { err, ok } from '#lib/result.ts'
 import type { Result } from '#lib/result.ts'
 import { refusalOf } from '#access/admit/admit.ts'
@@ -96,8 +97,7 @@ function filled(planned: PlannedRequest, ids: readonly string[]): Result<Planned
   const parts = planned.path.split('/')
   const path = parts.map((part) => idOf(part, 'path')).join('/')
   const { body } = planned
-  const isObject = typeof body === 'object' && body !== null && !Array.isArray(body)
-  const whole = isObject ? { ...planned, path, body: filledIn(body) } : { ...planned, path }
+  const whole = isFields(body) ? { ...planned, path, body: filledIn(body) } : { ...planned, path }
   const [fault] = faults
   return fault === undefined ? ok(whole) : err(refused(400, fault))
 }

@@ -6,6 +6,7 @@ import { HealthCheck as HealthCheckInFile } from '#schemas/objects/health-check.
 import { body } from '#http/shapes.ts'
 import { orZero, patchOf, plain, withoutDefaults } from './fields.ts'
 import { mergePatchOf } from './merge-patch.ts'
+import { isFields } from '#lib/json.ts'
 
 const { properties } = HealthCheckInFile
 
@@ -93,16 +94,12 @@ export function specOfHealthCheck(fields: HealthCheckBody): JsonObject {
 
 /** For the group in the file: null removes a field. */
 export function patchOfHealthCheck(fields: HealthCheckPatch): JsonObject {
+  // A map is merged key by key: an empty one changes nothing.
   const said = Object.entries(fields).map(([name, value]) => [
     name,
-    isUnset(name, value) && !isMap(value) ? null : value,
+    isUnset(name, value) && !isFields(value) ? null : value,
   ])
   return patchOf(Object.fromEntries(said) as JsonObject, HealthCheckInFile)
-}
-
-/** Merged key by key: an empty one changes nothing. */
-function isMap(value: unknown): boolean {
-  return typeof value === 'object' && value !== null && !Array.isArray(value)
 }
 
 /** A client that writes an empty value means the default. */

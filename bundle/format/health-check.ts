@@ -4,6 +4,7 @@ import { probeFields, probeTypeNames } from '#probes/probe-types.ts'
 import type { ProbeFieldModels } from '#probes/probe-types.ts'
 import { canonicalJson } from './canonical-json.ts'
 import type { HealthCheckModel } from './model.ts'
+import { isFields, parseJson } from '#lib/json.ts'
 
 /** Beyond these, a socket throws and a timer fires at once. */
 const isPort = (value: unknown): boolean => isCount(value) && (value as number) <= 65_535
@@ -54,13 +55,8 @@ function isLaterDefault(name: string, value: unknown): boolean {
 
 /** @returns undefined when the text is no health check that this version can run */
 export function parseHealthCheck(text: string): HealthCheckModel | undefined {
-  let value: unknown
-  try {
-    value = JSON.parse(text)
-  } catch {
-    return undefined
-  }
-  if (typeof value !== 'object' || value === null) return undefined
+  const value = parseJson(text)
+  if (!isFields(value)) return undefined
   const record: Record<string, unknown> = { ...laterFields, ...value }
   const isWhole = Object.entries(fields).every(([name, fits]) => fits(record[name]))
   return isWhole ? (record as unknown as HealthCheckModel) : undefined

@@ -5,6 +5,7 @@ import type { BundleColumns } from './bundle.ts'
 import { RolloutCell, WindowCell } from './cells.ts'
 import { bundleLimits } from './limits.ts'
 import type { RolloutModel, WindowModel } from './model.ts'
+import { parseJson } from '#lib/json.ts'
 
 export type RolloutText = Omit<RolloutModel, 'pool' | 'member'>
 export interface WindowText extends Omit<WindowModel, 'pool' | 'member' | 'members'> {
@@ -140,24 +141,16 @@ function isInOrder(value: unknown): boolean {
 
 /** @returns undefined when the text is no rollout that this version can follow */
 export function parseRollout(text: string): RolloutText | undefined {
-  const value = parsed(text)
+  const value = parseJson(text)
   return isRollout(value) ? (value as RolloutText) : undefined
 }
 
 /** @returns undefined when the text is no window that this version can keep */
 export function parseWindow(text: string): WindowText | undefined {
-  const value = parsed(text)
+  const value = parseJson(text)
   if (!isWindow(value)) return undefined
   const window = value as WindowText
   return window.startAtMs < window.endAtMs ? window : undefined
-}
-
-function parsed(text: string): unknown {
-  try {
-    return JSON.parse(text)
-  } catch {
-    return undefined
-  }
 }
 
 /** @returns the first fault as half a sentence; texts and members have been checked */

@@ -1,6 +1,7 @@
 // The routing parts of a bundle that are JSON text: policies, and the settings of ways.
 import { bundleLimits } from './limits.ts'
 import type { PolicyText } from '#bundle/format/routing-cells.ts'
+import { isFields, parseJson } from '#lib/json.ts'
 
 /** Settings of the filter `signal-weight`. */
 export interface SignalsModel {
@@ -16,8 +17,6 @@ export interface LatencyModel {
   readonly minRttThresholdMs: number
   readonly fallbackRegion: string
 }
-
-type Fields = Record<string, unknown>
 
 interface ValueRow<Value> {
   /** The value when the repository sets none. */
@@ -72,8 +71,8 @@ const isText = (value: unknown): boolean => typeof value === 'string'
 
 /** @returns undefined when the text is no policy of this version */
 export function parsePolicyText(text: string): PolicyText | undefined {
-  const value = fieldsOf(text)
-  if (value === undefined || !isText(value['algorithm'])) return undefined
+  const value = parseJson(text)
+  if (!isFields(value) || !isText(value['algorithm'])) return undefined
   const chain = value['filterChain']
   if (!Array.isArray(chain) || !chain.every(isStep)) return undefined
   if (chain.length > bundleLimits.filtersPerChainMax) return undefined
@@ -86,25 +85,13 @@ function isStep(value: unknown): boolean {
 
 /** @returns undefined when the text does not hold the routing settings of this version */
 export function parseRoutingText(text: string): RoutingText | undefined {
-  const value = fieldsOf(text)
-  const rules = value?.['asnRules']
-  if (value === undefined || !Array.isArray(rules) || !rules.every(isAsnRule)) return undefined
+  const value = parseJson(text)
+  if (!isFields(value)) return undefined
+  const { asnRules: rules } = value
+  if (!Array.isArray(rules) || !rules.every(isAsnRule)) return undefined
   if (rules.length > bundleLimits.asnRulesMax) return undefined
   const isWhole = valueNames.every((name) => valueTable[name].isWhole(value[name]))
   return isWhole ? (value as unknown as RoutingText) : undefined
-}
-
-function fieldsOf(text: string): Fields | undefined {
-  try {
-    const value: unknown = JSON.parse(text)
-    return isFields(value) ? value : undefined
-  } catch {
-    return undefined
-  }
-}
-
-function isFields(value: unknown): value is Fields {
-  return typeof value === 'object' && value !== null && !Array.isArray(value)
 }
 
 function isAsnRule(value: unknown): boolean {

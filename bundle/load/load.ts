@@ -1,6 +1,7 @@
 // Loads a bundle and checks it: one loader for the compiler, the start and the swap.
 import { hash, verify } from 'node:crypto'
 import { assert } from '#lib/assert.ts'
+import { parseJson } from '#lib/json.ts'
 import { err, ok } from '#lib/result.ts'
 import type { Result } from '#lib/result.ts'
 import type { Bundle, BundleColumns } from '#bundle/format/bundle.ts'
@@ -192,12 +193,8 @@ function checkSignature(
 
 function readManifest(bytes: Uint8Array, manifestBytes: number): Result<Manifest, BundleError> {
   const text = Buffer.from(bytes.subarray(layout.headerBytes, layout.headerBytes + manifestBytes))
-  let value: unknown
-  try {
-    value = JSON.parse(text.toString('utf8'))
-  } catch {
-    return fail('malformed', 'the manifest is not JSON')
-  }
+  const value = parseJson(text.toString('utf8'))
+  if (value === undefined) return fail('malformed', 'the manifest is not JSON')
   return isManifest(value)
     ? ok(value)
     : fail('malformed', 'the manifest has not the fields of a manifest')

@@ -6,6 +6,8 @@ import { plain } from '#cli/terminal/paint.ts'
 import { openNodeApi } from '#cli/watch/node-api.ts'
 import type { NodeApi } from '#cli/watch/node-api.ts'
 import type { Io } from '#system/process/command.ts'
+import { isFields } from '#lib/json.ts'
+import type { Fields } from '#lib/json.ts'
 import { err, ok } from '#lib/result.ts'
 import type { Result } from '#lib/result.ts'
 import type { AssumedHealth } from '#routing/choose/explain.ts'
@@ -98,8 +100,6 @@ export async function reportsAt(rumUrl: string, env: Io['env']): Promise<Result<
   })
 }
 
-type Fields = Readonly<Record<string, unknown>>
-
 async function asked<T>(
   url: string,
   env: Io['env'],
@@ -110,9 +110,6 @@ async function asked<T>(
   if (!api.ok) return api
   const told = await api.value.json(path)
   if (!told.ok) return err(told.error.message)
-  const { value } = told
-  if (typeof value === 'object' && value !== null && !Array.isArray(value)) {
-    return read(value as Fields, api.value)
-  }
+  if (isFields(told.value)) return read(told.value, api.value)
   return err(`${api.value.url}${path} is no object: is it the API of gslbd?`)
 }

@@ -2,6 +2,7 @@
 import { readFileSync, statSync } from 'node:fs'
 import { lineIn } from '#cli/files/json-line.ts'
 import { foldName, formatName, parseName } from '#dns/name.ts'
+import { isFields } from '#lib/json.ts'
 import { err, ok } from '#lib/result.ts'
 import type { Result } from '#lib/result.ts'
 import type { CountedNetwork, Traffic } from '#judge/clients/traffic.ts'
@@ -48,28 +49,27 @@ export function trafficIn(
   source: string,
   placeOf: PlaceOf = () => source,
 ): Result<Traffic, string> {
-  const told = objectOf(value)
-  if (told === null) {
+  if (!isFields(value)) {
     return err(`${source}: write an object such as {"seconds": 3600, "countries": {"DE": 1200}}`)
   }
   const known: readonly string[] = fields
-  const strange = Object.keys(told).find((name) => !known.includes(name))
+  const strange = Object.keys(value).find((name) => !known.includes(name))
   if (strange !== undefined) {
     return err(
       `${placeOf(strange)}: there is no field "${shown(strange)}"; write ${fields.join(', ')}`,
     )
   }
   for (const name of ['seconds', 'sampled'] as const) {
-    const given = told[name]
+    const given = value[name]
     if (given !== undefined && !(isCount(given) && given > 0)) {
       return err(`${placeOf(name)}: ${name} is ${valueText(given)}; write a number above 0`)
     }
   }
-  const countries = countsOf(told, 'countries', placeOf, countryIn)
+  const countries = countsOf(value, 'countries', placeOf, countryIn)
   if (!countries.ok) return countries
-  const names = countsOf(told, 'names', placeOf, nameIn)
+  const names = countsOf(value, 'names', placeOf, nameIn)
   if (!names.ok) return names
-  const networks = countsOf(told, 'networks', placeOf, networkIn)
+  const networks = countsOf(value, 'networks', placeOf, networkIn)
   if (!networks.ok) return networks
   const { networksMax, namesMax } = trafficLimits
   if (networks.value.length > networksMax) {
@@ -82,8 +82,8 @@ export function trafficIn(
   }
   return ok({
     source,
-    seconds: (told['seconds'] as number | undefined) ?? null,
-    sampled: (told['sampled'] as number | undefined) ?? null,
+    seconds: (value['seconds'] as number | undefined) ?? null,
+    sampled: (value['sampled'] as number | undefined) ?? null,
     countries: summed(countries.value),
     names: summed(names.value),
     networks: networks.value.flatMap(([network, count]): readonly CountedNetwork[] => {
@@ -103,8 +103,8 @@ function countsOf(
   read: (key: string) => Result<string, string>,
 ): Result<Counts, string> {
   if (told[field] === undefined) return ok([])
-  const given = objectOf(told[field])
-  if (given === null) return err(`${placeOf(field)}: ${field} must be an object of counts`)
+  const given = told[field]
+  if (!isFields(given)) return err(`${placeOf(field)}: ${field} must be an object of counts`)
   const counts: (readonly [string, number])[] = []
   for (const [key, count] of Object.entries(given)) {
     const kept = read(key)
@@ -145,11 +145,6 @@ function nameIn(text: string): Result<string, string> {
   }
   const kept = formatName(foldName(name.value))
   return ok(type === '' ? kept : `${kept} ${type.toUpperCase()}`)
-}
-
-function objectOf(value: unknown): Readonly<Record<string, unknown>> | null {
-  const isOne = typeof value === 'object' && value !== null && !Array.isArray(value)
-  return isOne ? (value as Record<string, unknown>) : null
 }
 
 function isCount(value: unknown): value is number {

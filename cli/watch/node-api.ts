@@ -5,6 +5,7 @@ import type { Io } from '#system/process/command.ts'
 import { plain } from '#cli/terminal/paint.ts'
 import { boundedBytes } from '#lib/bounded-body.ts'
 import { joinedClauses } from '#lib/clauses.ts'
+import { fieldsOf, parseJson } from '#lib/json.ts'
 import { err, ok } from '#lib/result.ts'
 import type { Result } from '#lib/result.ts'
 
@@ -81,12 +82,9 @@ export function openNodeApi(
     read(url, path, { request: { headers }, taken, keyUse })
   const parsed = (path: string, found: Result<string, ApiFault>): Result<unknown, ApiFault> => {
     if (!found.ok) return found
-    try {
-      return ok(JSON.parse(found.value) as unknown)
-    } catch {
-      const message = `${url}${path} gives no JSON: is it the API of gslbd?`
-      return err({ status: 200, message })
-    }
+    const value = parseJson(found.value)
+    if (value !== undefined) return ok(value)
+    return err({ status: 200, message: `${url}${path} gives no JSON: is it the API of gslbd?` })
   }
   const json = async (path: string, taken?: readonly number[]) =>
     parsed(path, await text(path, taken))
@@ -160,12 +158,8 @@ function helpOf(status: number, { variable: keyName, missing }: KeyUse): string 
 }
 
 function saidIn(body: string): string {
-  try {
-    const { error } = JSON.parse(body) as { readonly error?: unknown }
-    return typeof error === 'string' ? ` ${plain(error.slice(0, 300))}` : ''
-  } catch {
-    return ''
-  }
+  const { error } = fieldsOf(parseJson(body))
+  return typeof error === 'string' ? ` ${plain(error.slice(0, 300))}` : ''
 }
 
 function reasonOf(error: unknown, waitMs: number): string {

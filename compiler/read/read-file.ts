@@ -20,6 +20,7 @@ import { withLookalikes } from './lookalikes.ts'
 import { isJsonLines } from '#compiler/yaml/parse/json-lines.ts'
 import { asPlain, readYaml } from '#compiler/yaml/document.ts'
 import type { YamlDocument } from '#compiler/yaml/document.ts'
+import { isFields } from '#lib/json.ts'
 
 export interface ReadFile {
   readonly blobId: string
@@ -83,7 +84,7 @@ export function readPrinted(blobId: string, text: string, value: unknown): ReadF
 }
 
 function readDocument(blobId: string, text: string, yaml: YamlDocument): ReadFile {
-  if (yaml.findings.length > 0 && !(yaml.isWhole && isObject(yaml.value))) {
+  if (yaml.findings.length > 0 && !(yaml.isWhole && isFields(yaml.value))) {
     return { ...unread(blobId, text, yaml.findings), ...claimOf(yaml.value) }
   }
   if (yaml.value === undefined || yaml.value === null) {
@@ -166,17 +167,13 @@ function checkAround(
   lookAround(object, faulty, checksOf(kind, report))
 }
 
-function isObject(value: unknown): boolean {
-  return typeof value === 'object' && value !== null && !Array.isArray(value)
-}
-
 /** `meant`: what to go on with, where the header is wrong and still says what the rest is. */
 function checkHeader(
   value: unknown,
   report: Report,
 ): { readonly kind: Kind | undefined; readonly meant: Kind | undefined } {
   const top: Place = { path: [], at: 'value' }
-  if (!isObject(value)) {
+  if (!isFields(value)) {
     report('object-not-mapping', top, { args: [shown(value)] })
     return { kind: undefined, meant: undefined }
   }

@@ -1,6 +1,7 @@
 // Aligns two lists of items: kept, removed and added ones.
 import { sameValue } from './same-value.ts'
-import type { JsonObject, JsonValue } from './text.ts'
+import type { JsonValue } from './text.ts'
+import { isFields } from '#lib/json.ts'
 
 export interface Alignment {
   /** Positions before and after, both ascending. */
@@ -34,13 +35,9 @@ function isLater(old: readonly JsonValue[], from: number, wanted: JsonValue): bo
 }
 
 function isSame(a: JsonValue, b: JsonValue): boolean {
-  if (!isObject(a) || !isObject(b)) return sameValue(a, b)
+  if (!isFields(a) || !isFields(b)) return sameValue(a, b)
   if (typeof a['uid'] === 'string' && typeof b['uid'] === 'string') return a['uid'] === b['uid']
   return sameValue(a, b) || tells.some((key) => isText(a[key]) && a[key] === b[key])
 }
 
 const isText = (value: JsonValue | undefined): boolean => typeof value === 'string' && value !== ''
-
-function isObject(value: JsonValue): value is JsonObject {
-  return typeof value === 'object' && value !== null && !Array.isArray(value)
-}

@@ -9,6 +9,7 @@ import { lineAfter, lineStart, startOfComments, YamlLayout } from './layout.ts'
 import { jsonLines, jsonLinesValue } from './parse/json-lines.ts'
 import { blockText, flowText, printing } from './text.ts'
 import type { JsonObject, JsonValue } from './text.ts'
+import { isFields } from '#lib/json.ts'
 
 /** @param value of a whole file. */
 export function printYaml(value: JsonObject): string {
@@ -110,7 +111,7 @@ class Editor {
   #pair(map: YAMLMap.Parsed, pair: YAMLMap.Parsed['items'][number], next: JsonValue): void {
     const node = pair.value
     if (sameValue(plain(node), next)) return
-    if (isMap(node) && isObject(next) && node.items.length > 0) {
+    if (isMap(node) && isFields(next) && node.items.length > 0) {
       return this.map(node, next)
     }
     if (isSeq(node) && Array.isArray(next) && node.items.length > 0 && next.length > 0) {
@@ -194,7 +195,7 @@ class Editor {
   #item(seq: YAMLSeq.Parsed, at: number, next: JsonValue): void {
     const node = seq.items[at]
     if (sameValue(plain(node), next)) return
-    if (isMap(node) && isObject(next)) return this.map(node, next)
+    if (isMap(node) && isFields(next)) return this.map(node, next)
     if (!this.#layout.isOneLine(node) || node?.range === undefined) return this.#giveUp()
     this.#replace(node.range[0], node.range[1], flowText(next))
   }
@@ -242,7 +243,7 @@ function reprint(text: string, value: JsonObject): string {
 
 function setNode(document: Document.Parsed, path: readonly string[], next: JsonValue): void {
   const node = path.length === 0 ? document.contents : document.getIn(path, true)
-  if (!isMap(node) || !isObject(next)) {
+  if (!isMap(node) || !isFields(next)) {
     if (!sameValue(plain(node as ParsedNode | null), next)) document.setIn(path, next)
     return
   }
@@ -258,10 +259,6 @@ function wantsLines(value: JsonValue): boolean {
   if (typeof value === 'string') return value.includes('\n')
   if (typeof value !== 'object' || value === null) return false
   return Object.keys(value).length > 0
-}
-
-function isObject(value: JsonValue): value is JsonObject {
-  return typeof value === 'object' && value !== null && !Array.isArray(value)
 }
 
 /** As `readYaml` gives it: an empty value is null. */

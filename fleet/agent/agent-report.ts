@@ -1,5 +1,6 @@
 // What a probe agent says of members to a control node over HTTP, and the check of what came.
 import { isIP } from 'node:net'
+import { isFields } from '#lib/json.ts'
 import { err, ok } from '#lib/result.ts'
 import type { Result } from '#lib/result.ts'
 import { nodeNamePattern } from '#fleet/nodes/node-report.ts'
@@ -40,8 +41,6 @@ export const agentReportLimits = {
   reasonCharsMax: 200,
 } as const
 
-type Fields = Readonly<Record<string, unknown>>
-
 const nameForm = new RegExp(nodeNamePattern)
 const siteForm = /^([A-Za-z0-9]([A-Za-z0-9._-]{0,61}[A-Za-z0-9])?)?$/
 const uidForm = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/
@@ -59,7 +58,7 @@ export function readAgentReport(
   nowMs: number,
   own = '',
 ): Result<AgentReport, string> {
-  if (!isObject(value)) return err('words are a JSON object')
+  if (!isFields(value)) return err('words are a JSON object')
   const { node, site, changed, withdrawn } = value
   if (!isText(node, nameForm)) return refused('node')
   if (node === own)
@@ -77,7 +76,7 @@ export function readAgentReport(
 const refused = (field: string) => err(`${field} is missing or has another form`)
 
 function ownerIn(value: unknown): Owner | undefined {
-  if (!isObject(value)) return undefined
+  if (!isFields(value)) return undefined
   const { memberUid, ipAddress } = value
   const isOwner =
     isText(memberUid, uidForm) && typeof ipAddress === 'string' && isAddress(ipAddress)
@@ -90,7 +89,7 @@ const isAddress = (text: string): boolean =>
 
 function wordIn(value: unknown, node: string, nowMs: number): AgentVerdict | undefined {
   const owner = ownerIn(value)
-  if (owner === undefined || !isObject(value)) return undefined
+  if (owner === undefined || !isFields(value)) return undefined
   const { healthy, score, rttMs, reason = '', sinceMs = 0, isWarming = false } = value
   const areFlags = typeof healthy === 'boolean' && typeof isWarming === 'boolean'
   const areNumbers =
@@ -104,8 +103,6 @@ function wordIn(value: unknown, node: string, nowMs: number): AgentVerdict | und
 /** It comes from another machine and goes into logs and pages. */
 const printable = (text: string): string => text.replace(/[^\x20-\x7e]/g, '?')
 
-const isObject = (value: unknown): value is Fields =>
-  typeof value === 'object' && value !== null && !Array.isArray(value)
 const isList = (value: unknown): value is readonly unknown[] =>
   Array.isArray(value) && value.length <= agentReportLimits.membersMax
 const isText = (value: unknown, form: RegExp): value is string =>

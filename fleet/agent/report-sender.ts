@@ -6,6 +6,7 @@ import { agentReportPath } from '#fleet/tree.ts'
 import type { Owner } from './agent-report.ts'
 import { asSent, bodiesOf } from './report-bodies.ts'
 import type { SentVerdict, SentReport } from './report-bodies.ts'
+import { fieldsOf, parseJson } from '#lib/json.ts'
 
 /** By which process something was heard; '': by more than one, or it did not say. */
 type PostOutcome =
@@ -87,10 +88,6 @@ const keyOf = ({ memberUid, ipAddress }: Owner): string => `${memberUid} ${ipAdd
 
 /** A receiver that is no control node names no instance: it is told everything each time. */
 function heardBy(bytes: Uint8Array): string {
-  try {
-    const { instance } = JSON.parse(Buffer.from(bytes).toString()) as { instance?: unknown }
-    return typeof instance === 'string' ? instance : ''
-  } catch {
-    return ''
-  }
+  const { instance } = fieldsOf(parseJson(Buffer.from(bytes).toString()))
+  return typeof instance === 'string' ? instance : ''
 }

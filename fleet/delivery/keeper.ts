@@ -4,6 +4,7 @@ import { assert } from '#lib/assert.ts'
 import type { SignedChannelRecord } from '#bundle/signature/channel.ts'
 import type { Clock } from '#lib/clock.ts'
 import type { Log } from '#lib/log.ts'
+import { fieldsOf, parseJson } from '#lib/json.ts'
 import { err, ok } from '#lib/result.ts'
 import type { Result } from '#lib/result.ts'
 import { Adoptions, viewsOf } from './gates.ts'
@@ -277,13 +278,11 @@ export const printState = (state: DeliveryState): string =>
 
 /** It is written by this program alone: only its form and its version are looked at. */
 export function readState(text: string): Result<DeliveryState, string> {
-  let value: unknown
-  try {
-    value = JSON.parse(text)
-  } catch {
-    return err('the stored state of the delivery is no JSON')
+  const value = parseJson(text)
+  if (value === undefined) return err('the stored state of the delivery is no JSON')
+  const { format: found, ...state } = fieldsOf(value) as Partial<DeliveryState> & {
+    format?: number
   }
-  const { format: found, ...state } = (value ?? {}) as Partial<DeliveryState> & { format?: number }
   if (found !== stateFormat) {
     return err(`the stored state of the delivery has format ${String(found)}: upgrade this node`)
   }

@@ -3,6 +3,7 @@
 import { fetchFile } from '#fleet/fetch.ts'
 import type { FetchFailure } from '#fleet/fetch.ts'
 import { fleetLimits } from '#fleet/limits.ts'
+import { fieldsOf, parseJson } from '#lib/json.ts'
 import { err, ok } from '#lib/result.ts'
 import type { Result } from '#lib/result.ts'
 import { journalPath, sentPart } from './journal-upload.ts'
@@ -79,10 +80,6 @@ function codeOf({ status = 0 }: FetchFailure): SendFault['code'] {
 }
 
 function bytesIn(octets: Uint8Array): number | undefined {
-  try {
-    const { bytes } = JSON.parse(Buffer.from(octets).toString()) as { bytes?: unknown }
-    return Number.isSafeInteger(bytes) && (bytes as number) >= 0 ? (bytes as number) : undefined
-  } catch {
-    return undefined
-  }
+  const { bytes } = fieldsOf(parseJson(Buffer.from(octets).toString()))
+  return Number.isSafeInteger(bytes) && (bytes as number) >= 0 ? (bytes as number) : undefined
 }

@@ -1,4 +1,6 @@
 // What a node tells of itself when it asks for a bundle, and the check of what came over the wire.
+import { isFields } from '#lib/json.ts'
+import type { Fields } from '#lib/json.ts'
 import { err, ok } from '#lib/result.ts'
 import type { Result } from '#lib/result.ts'
 
@@ -110,7 +112,7 @@ const countMax = Number.MAX_SAFE_INTEGER
  * the field.
  */
 export function readNodeReport(value: unknown): Result<NodeReport, string> {
-  if (!isObject(value)) return err('a report is a JSON object')
+  if (!isFields(value)) return err('a report is a JSON object')
   const fault = faultOf(value)
   if (fault !== undefined) return err(`${fault} is missing or has another form`)
   const report = value as unknown as NodeReport
@@ -133,15 +135,13 @@ export function readNodeReport(value: unknown): Result<NodeReport, string> {
   })
 }
 
-type Fields = Readonly<Record<string, unknown>>
-
 /** The first field that is not as it should be. */
 function faultOf(report: Fields): string | undefined {
   const { labels, refusals, counters, digest, issuedAtMs } = report
   const rows: readonly (readonly [string, boolean])[] = [
     ['name', isText(report['name'], nameForm)],
     ['instance', isText(report['instance'], instanceForm)],
-    ['labels', isObject(labels) && areLabels(labels)],
+    ['labels', isFields(labels) && areLabels(labels)],
     ['version', isShort(report['version'], reportLimits.versionCharsMax)],
     ['role', nodeRoles.includes(report['role'] as NodeRole)],
     ['seq', isSeq(report['seq'])],
@@ -155,7 +155,7 @@ function faultOf(report: Fields): string | undefined {
     ['sentAtMs', isCount(report['sentAtMs'])],
     ['busyRatio', isRatio(report['busyRatio'])],
     ['refusals', Array.isArray(refusals) && areRefusals(refusals)],
-    ['counters', isObject(counters) && areCounters(counters)],
+    ['counters', isFields(counters) && areCounters(counters)],
     ['shadow', isShadow(report['shadow'])],
   ]
   return rows.find(([, holds]) => !holds)?.[0]
@@ -174,7 +174,7 @@ function areRefusals(refusals: readonly unknown[]): boolean {
     refusals.length <= reportLimits.refusalsMax &&
     refusals.every(
       (one) =>
-        isObject(one) &&
+        isFields(one) &&
         (one['digest'] === '' || isText(one['digest'], digestForm)) &&
         isText(one['code'], codeForm) &&
         isShort(one['reason'], reportLimits.reasonCharsMax) &&
@@ -216,7 +216,7 @@ function countersOf(counters: NodeCounters): NodeCounters {
 function isShadow(shadow: unknown): boolean {
   if (shadow === undefined || shadow === null) return true
   return (
-    isObject(shadow) &&
+    isFields(shadow) &&
     isText(shadow['digest'], digestForm) &&
     isCount(shadow['compared']) &&
     isCount(shadow['changed'])
@@ -232,8 +232,6 @@ function shadowOf(shadow: NodeShadow | null | undefined): NodeShadow | null {
 /** It comes from another machine and goes into logs and pages. */
 const printable = (text: string): string => text.replace(/[^\x20-\x7e]/g, '?')
 
-const isObject = (value: unknown): value is Fields =>
-  typeof value === 'object' && value !== null && !Array.isArray(value)
 const isText = (value: unknown, form: RegExp): boolean =>
   typeof value === 'string' && form.test(value)
 const isShort = (value: unknown, charsMax: number): boolean =>

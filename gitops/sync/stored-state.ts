@@ -4,6 +4,7 @@ import { resolve } from 'node:path'
 import type { EarlierState, EarlierStates } from '#gitops/guard/earlier.ts'
 import { assert } from '#lib/assert.ts'
 import { writeDurably } from '#lib/durable-file.ts'
+import { fieldsOf, isFields, parseJson } from '#lib/json.ts'
 import { err, ok } from '#lib/result.ts'
 import type { Result } from '#lib/result.ts'
 import { shellWord } from '#lib/shell-word.ts'
@@ -64,16 +65,10 @@ export function resetCommand(dataDir: string): string {
 }
 
 function stateOf(text: string): StoredState | undefined {
-  let value: unknown
-  try {
-    value = JSON.parse(text)
-  } catch {
-    return undefined
-  }
-  if (typeof value !== 'object' || value === null) return undefined
+  const value = parseJson(text)
+  if (!isFields(value)) return undefined
   // Written before there was a serial: it is counted.
-  const { commit, signer, seq, serial = 0, digest, previous } = value as Record<string, unknown>
-  const { tree = '', earlier = [] } = value as Record<string, unknown>
+  const { commit, signer, seq, serial = 0, digest, previous, tree = '', earlier = [] } = value
   if (!isObjectId(commit) || !isObjectId(tree)) return undefined
   if (!Array.isArray(earlier) || !earlier.every(isEarlier)) return undefined
   if (typeof digest !== 'string' || !/^(?:[0-9a-f]{64})?$/.test(digest)) return undefined
@@ -88,8 +83,7 @@ function isObjectId(value: unknown): value is string {
 }
 
 function isEarlier(value: unknown): value is EarlierState {
-  if (typeof value !== 'object' || value === null) return false
-  const { commit, tree, untilMs, takenBack = [] } = value as Record<string, unknown>
+  const { commit, tree, untilMs, takenBack = [] } = fieldsOf(value)
   const arePaths = Array.isArray(takenBack) && takenBack.every((one) => typeof one === 'string')
   return isObjectId(commit) && isObjectId(tree) && Number.isSafeInteger(untilMs) && arePaths
 }

@@ -2,8 +2,8 @@
 import { isAlias, isMap, isNode, isScalar, isSeq } from 'yaml'
 import type { Document, Node } from 'yaml'
 import type { ZonePlace } from '#dns/zone-file/zone-record.ts'
-
-type Fields = Readonly<Record<string, unknown>>
+import { isFields } from '#lib/json.ts'
+import type { Fields } from '#lib/json.ts'
 
 /** What became of a field, as a line for people. */
 export interface FieldNote {
@@ -19,9 +19,6 @@ interface Shared {
   /** By the shape of a path: fields that say nothing about answers. */
   readonly asides: Map<string, { readonly note: FieldNote; count: number }>
 }
-
-const isFields = (value: unknown): value is Fields =>
-  typeof value === 'object' && value !== null && !Array.isArray(value)
 
 /** Such a value says nothing to any reader. */
 const isEmpty = (value: unknown): boolean =>

@@ -4,6 +4,7 @@ import type { IncomingMessage } from 'node:http'
 import { request as httpsRequest } from 'node:https'
 import type { ConnectionOptions } from 'node:tls'
 import { boundedBytes } from '#lib/bounded-body.ts'
+import { parseJson } from '#lib/json.ts'
 import { err, ok } from '#lib/result.ts'
 import type { Result } from '#lib/result.ts'
 
@@ -99,11 +100,8 @@ async function exchange(
 
 function parse(text: string): Result<unknown, null> {
   if (text.trim() === '') return ok(undefined)
-  try {
-    return ok(JSON.parse(text))
-  } catch {
-    return err(null)
-  }
+  const value = parseJson(text)
+  return value === undefined ? err(null) : ok(value)
 }
 
 function hintOf(status: number): string {

@@ -5,6 +5,8 @@ import { readFileSync } from 'node:fs'
 import { dirname, resolve } from 'node:path'
 import { promisify } from 'node:util'
 import { parseDocument } from 'yaml'
+import { fieldsOf, parseJson } from '#lib/json.ts'
+import type { Fields } from '#lib/json.ts'
 import { err, ok } from '#lib/result.ts'
 import type { Result } from '#lib/result.ts'
 import { httpLimits } from './json-client.ts'
@@ -20,8 +22,6 @@ export interface KubernetesAccess {
 /** What Kubernetes puts into each pod. */
 const podAccount = '/var/run/secrets/kubernetes.io/serviceaccount'
 const fileBytesMax = 1_048_576
-
-type Fields = Readonly<Record<string, unknown>>
 
 /**
  * @param path empty: the account of the pod
@@ -187,12 +187,8 @@ async function outputOf(
 
 /** @throws what it lacks, without its words */
 function credentialOf(stdout: string): ExecCredential {
-  let said: unknown
-  try {
-    said = JSON.parse(stdout)
-  } catch (error) {
-    throw new Error('it says no JSON', { cause: error })
-  }
+  const said = parseJson(stdout)
+  if (said === undefined) throw new Error('it says no JSON')
   const status = fieldsIn(fieldsOf(said), 'status')
   const token = textIn(status, 'token')
   const cert = textIn(status, 'clientCertificateData')
@@ -212,9 +208,6 @@ function readText(path: string): string {
 }
 
 const bearer = (token: string) => ({ authorization: `Bearer ${token.trim()}` })
-
-const fieldsOf = (value: unknown): Fields =>
-  typeof value === 'object' && value !== null && !Array.isArray(value) ? (value as Fields) : {}
 
 /** null is as good as absent, here and below. */
 const isThere = (fields: Fields, key: string): boolean => (fields[key] ?? undefined) !== undefined

@@ -3,6 +3,8 @@ import { crc32 } from 'node:zlib'
 import type { MadeChecks } from '#bundle/load/probed-pools.ts'
 import { journalLimits } from './limits.ts'
 import { OctetReader, OctetWriter } from './octets.ts'
+import { isFields, parseJson } from '#lib/json.ts'
+import type { Fields } from '#lib/json.ts'
 
 /**
  * Each is one octet in the file: numbers are never given to another kind. Older versions wrote 8
@@ -159,14 +161,9 @@ function recordAt(file: Buffer, at: number): JournalRecord | undefined {
 }
 
 /** undefined: it is no JSON object. */
-export function jsonOf(payload: Buffer): Readonly<Record<string, unknown>> | undefined {
-  try {
-    const value: unknown = JSON.parse(payload.toString('utf8'))
-    const isObject = typeof value === 'object' && value !== null && !Array.isArray(value)
-    return isObject ? (value as Readonly<Record<string, unknown>>) : undefined
-  } catch {
-    return undefined
-  }
+export function jsonOf(payload: Buffer): Fields | undefined {
+  const value = parseJson(payload.toString('utf8'))
+  return isFields(value) ? value : undefined
 }
 
 export function segmentHead({ kind, payload }: JournalRecord): SegmentHead | undefined {

@@ -16,6 +16,7 @@ import type { DeliveryKeeper } from '#fleet/delivery/keeper.ts'
 import type { DeliveryState } from '#fleet/delivery/state.ts'
 import { writeDurably } from '#lib/durable-file.ts'
 import type { BundleStore } from '#server/node/bundle-store.ts'
+import { parseJson } from '#lib/json.ts'
 
 /** What the other parts use of it. */
 export interface NodeDelivery {
@@ -64,11 +65,7 @@ export class DeliveryFiles {
   /** As it was stored, not verified. undefined: nothing was delivered in waves. */
   passed(): unknown {
     const text = textOf(join(this.#directory, 'passed.json'))
-    try {
-      return text === undefined ? undefined : JSON.parse(text)
-    } catch {
-      return null
-    }
+    return text === undefined ? undefined : (parseJson(text) ?? null)
   }
 
   /** Path of a bundle that this node serves, or of one that nodes are given besides. */

@@ -1,6 +1,7 @@
 // What the hook of a push asks the running node, and its answer: one line of JSON each.
 import type { PushedHead } from '#gitops/sync/push-judge.ts'
 import type { Stop } from '#gitops/sync/steps.ts'
+import { fieldsOf, parseJson } from '#lib/json.ts'
 import { err, ok } from '#lib/result.ts'
 import type { Result } from '#lib/result.ts'
 
@@ -16,7 +17,7 @@ export type Verdict = Pick<Stop, 'sync' | 'code' | 'reason' | 'note'> & {
 
 /** Errors: the line is not understood, for whatever reason. */
 export function readPushedHead(line: string): Result<PushedHead, string> {
-  const { head, incoming, attestations } = fieldsOf(line)
+  const { head, incoming, attestations } = fieldsOf(parseJson(line))
   const isPlace = incoming === null || typeof incoming === 'string'
   const isWhole = typeof head === 'string' && objectId.test(head) && isPlace
   if (!isWhole || !Array.isArray(attestations)) return err('the question is not understood')
@@ -33,7 +34,7 @@ export function readPushedHead(line: string): Result<PushedHead, string> {
 /** undefined: the node cannot judge it now, or says what is not understood. */
 export function readVerdict(line: string): Verdict | undefined {
   // A node of another version may not know the note.
-  const { sync, code, reason, note = '', diagnostics } = fieldsOf(line)
+  const { sync, code, reason, note = '', diagnostics } = fieldsOf(parseJson(line))
   const isWhole = [sync, code, reason, note].every((one) => typeof one === 'string')
   if (!isWhole || !Array.isArray(diagnostics)) return undefined
   const areLines = diagnostics.every((one: unknown) => typeof textOf(one) === 'string')
@@ -46,12 +47,3 @@ export const questionLine = ({ head, incoming, attestations }: PushedHead): stri
 
 const textOf = (value: unknown): unknown =>
   typeof value === 'object' && value !== null && 'text' in value ? value.text : undefined
-
-function fieldsOf(line: string): Readonly<Record<string, unknown>> {
-  try {
-    const value: unknown = JSON.parse(line)
-    return typeof value === 'object' && value !== null ? { ...value } : {}
-  } catch {
-    return {}
-  }
-}

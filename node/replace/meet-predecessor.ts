@@ -9,6 +9,7 @@ import type { Predecessor } from '#node/data/predecessor.ts'
 import { systemClock } from '#lib/clock.ts'
 import { version } from '#lib/version.ts'
 import type { Log } from '#lib/log.ts'
+import { parseJson } from '#lib/json.ts'
 import { err, ok } from '#lib/result.ts'
 import type { Result } from '#lib/result.ts'
 import { noLongerThan } from '#lib/timer.ts'
@@ -17,7 +18,7 @@ import type { Descriptors, Received } from '#system/sockets/descriptors.ts'
 import { HandedSockets } from '#system/sockets/handed-sockets.ts'
 import type { ListenerSockets } from '#system/sockets/handed-sockets.ts'
 import { openControlPath } from '#node/data/control-path.ts'
-import { lineOf, protocol, readLines, readOffer, stepOf, valueOf } from './messages.ts'
+import { lineOf, protocol, readLines, readOffer, stepOf } from './messages.ts'
 import type { Hello, Offer, Step } from './messages.ts'
 
 export interface MetPredecessor extends Predecessor {
@@ -126,7 +127,7 @@ function ask(
   if (!sent.ok) return err(silent)
   const received = descriptors.receive(socket)
   if (!received.ok) return err(received.error === 'EAGAIN' ? silent : received.error)
-  const offer = readOffer(valueOf(Buffer.from(received.value.octets).toString()))
+  const offer = readOffer(parseJson(Buffer.from(received.value.octets).toString()))
   const counted = offer.ok ? offer.value.sockets.reduce((sum, { count }) => sum + count, 0) : 0
   if (offer.ok && counted === received.value.descriptors.length) {
     return ok({ offer: offer.value, received: received.value })

@@ -1,5 +1,6 @@
 // What a process and its successor say to each other: one JSON object a line, in this order.
 import type { Socket } from 'node:net'
+import { fieldsOf, parseJson } from '#lib/json.ts'
 import { err, ok } from '#lib/result.ts'
 import type { Result } from '#lib/result.ts'
 
@@ -62,10 +63,6 @@ export function stepOf(value: unknown): string {
   return typeof step === 'string' ? step : ''
 }
 
-function fieldsOf(value: unknown): Readonly<Record<string, unknown>> {
-  return typeof value === 'object' && value !== null ? { ...value } : {}
-}
-
 const isNumber = (value: unknown): value is number => Number.isSafeInteger(value)
 
 /** Calls `take` with each line's value; who sends what is no JSON, or too much, is cut off. */
@@ -76,19 +73,10 @@ export function readLines(socket: Socket, take: (value: unknown) => void): void 
     for (let end = text.indexOf('\n'); end >= 0; end = text.indexOf('\n')) {
       const line = text.slice(0, end)
       text = text.slice(end + 1)
-      const value = valueOf(line)
+      const value = parseJson(line)
       if (value === undefined) socket.destroy()
       else take(value)
     }
     if (text.length > lineBytesMax) socket.destroy()
   })
-}
-
-/** undefined: it is no JSON. */
-export function valueOf(line: string): unknown {
-  try {
-    return JSON.parse(line) as unknown
-  } catch {
-    return undefined
-  }
 }

@@ -3,6 +3,7 @@ import { isAbsolute } from 'node:path'
 import { askLineSocket, openLineSocket } from '#node/data/line-socket.ts'
 import type { LineSocket } from '#node/data/line-socket.ts'
 import type { Log } from '#lib/log.ts'
+import { fieldsOf, parseJson } from '#lib/json.ts'
 import { err, ok } from '#lib/result.ts'
 import type { Result } from '#lib/result.ts'
 import type { AskedBackup, Backups } from './backups.ts'
@@ -42,22 +43,13 @@ export async function askForBackup(
 }
 
 function readAnswer(line: string): Result<AskedBackup, string> | undefined {
-  const { ok: isOk, value, error } = fieldsOf(line)
+  const { ok: isOk, value, error } = fieldsOf(parseJson(line))
   if (isOk === false && typeof error === 'string') return err(error)
   return isOk === true ? ok(value as AskedBackup) : undefined
 }
 
 /** undefined: it is no question. */
 function pathIn(line: string): string | undefined {
-  const { path } = fieldsOf(line)
+  const { path } = fieldsOf(parseJson(line))
   return typeof path === 'string' && (path === '' || isAbsolute(path)) ? path : undefined
-}
-
-function fieldsOf(line: string): Readonly<Record<string, unknown>> {
-  try {
-    const value: unknown = JSON.parse(line)
-    return typeof value === 'object' && value !== null ? { ...value } : {}
-  } catch {
-    return {}
-  }
 }

@@ -6,6 +6,7 @@ import { sweepTemporary, writeDurably } from '#lib/durable-file.ts'
 import type { Clock } from '#lib/clock.ts'
 import type { Log } from '#lib/log.ts'
 import type { LastAddresses, LastGood } from '../ports/last-addresses.ts'
+import { isFields, parseJson } from '#lib/json.ts'
 
 export const lastAddressesLimits = {
   /** A larger file is not read. */
@@ -66,14 +67,9 @@ function read(path: string, log: Log): Map<string, LastGood> {
 }
 
 function lastGoodIn(line: string): LastGood | undefined {
-  let value: unknown
-  try {
-    value = JSON.parse(line)
-  } catch {
-    return undefined
-  }
-  if (typeof value !== 'object' || value === null) return undefined
-  const { hostname, v4, v6, atMs } = value as Record<string, unknown>
+  const value = parseJson(line)
+  if (!isFields(value)) return undefined
+  const { hostname, v4, v6, atMs } = value
   if (typeof hostname !== 'string' || typeof atMs !== 'number') return undefined
   if (!areAddresses(v4, isIPv4) || !areAddresses(v6, isIPv6)) return undefined
   return { hostname, v4, v6, atMs }

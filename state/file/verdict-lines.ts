@@ -1,5 +1,6 @@
 // Parses and prints health verdicts as lines of JSON; the last line of a member wins.
 import type { StoredVerdict, VerdictOwner } from '../ports/health-verdicts.ts'
+import { isFields, parseJson } from '#lib/json.ts'
 
 export type VerdictMap = Map<string, StoredVerdict>
 
@@ -51,16 +52,9 @@ export function readVerdictLines(text: string, into: VerdictMap): number {
 }
 
 function readLine(line: string, into: VerdictMap): boolean {
-  let value: unknown
-  try {
-    value = JSON.parse(line)
-  } catch {
-    return false
-  }
-  if (typeof value !== 'object' || value === null) return false
-  const { memberUid, ipAddress, healthy, warming, reason, atMs, forgotten } = value as {
-    [Key in keyof StoredVerdict | 'forgotten']?: unknown
-  }
+  const value = parseJson(line)
+  if (!isFields(value)) return false
+  const { memberUid, ipAddress, healthy, warming, reason, atMs, forgotten } = value
   if (typeof memberUid !== 'string' || typeof ipAddress !== 'string') return false
   const key = verdictKey({ memberUid, ipAddress })
   if (forgotten === true) {

@@ -1,6 +1,7 @@
 // The nodes of the cluster in Redis: a hash of what each says, and messages for restarts.
 import { randomUUID } from 'node:crypto'
 import type { Clock } from '#lib/clock.ts'
+import { fieldsOf, parseJson } from '#lib/json.ts'
 import { err, ok } from '#lib/result.ts'
 import { clusterNodeLimits } from '../ports/cluster-nodes.ts'
 import type { ClusterNode, ClusterNodes } from '../ports/cluster-nodes.ts'
@@ -54,8 +55,8 @@ export function createRedisClusterNodes(redis: Redis, clock: Clock): ClusterNode
       const id = randomUUID()
       const answered = Promise.withResolvers<string | null | undefined>()
       const leave = redis.subscribe(answers, (text) => {
-        const answer = objectIn<Answer>(text)
-        if (answer?.id === id) answered.resolve(answer.fault)
+        const answer = fieldsOf(parseJson(text)) as Partial<Answer>
+        if (answer.id === id) answered.resolve(answer.fault)
       })
       const timer = setTimeout(() => answered.resolve(undefined), restartAnswerMs)
       try {
@@ -69,8 +70,8 @@ export function createRedisClusterNodes(redis: Redis, clock: Clock): ClusterNode
     },
     onRestart: (name, take) =>
       redis.subscribe(orders, (text) => {
-        const order = objectIn<Order>(text)
-        if (order?.node !== name || typeof order.id !== 'string') return
+        const order = fieldsOf(parseJson(text)) as Partial<Order>
+        if (order.node !== name || typeof order.id !== 'string') return
         void publish(answers, { id: order.id, fault: take() })
       }),
   }
@@ -78,20 +79,11 @@ export function createRedisClusterNodes(redis: Redis, clock: Clock): ClusterNode
 
 /** undefined: another version of gslbd, or somebody else, wrote it. */
 function nodeIn(text: string): ClusterNode | undefined {
-  const node = objectIn<ClusterNode>(text)
-  const { name, version, status } = node ?? {}
+  const node = fieldsOf(parseJson(text)) as Partial<ClusterNode>
+  const { name, version, status } = node
   const areTexts = [name, version, status].every((one) => typeof one === 'string')
-  const { atMs, startedAtMs, seq, busyRatio, queries } = node ?? {}
+  const { atMs, startedAtMs, seq, busyRatio, queries } = node
   const areNumbers = [atMs, startedAtMs, seq, busyRatio, queries].every(Number.isFinite)
-  const hasLists = Array.isArray(node?.reasons) && typeof node.members === 'object'
-  return areTexts && areNumbers && hasLists ? node : undefined
-}
-
-function objectIn<T extends object>(text: string): T | undefined {
-  try {
-    const value: unknown = JSON.parse(text)
-    return typeof value === 'object' && value !== null ? (value as T) : undefined
-  } catch {
-    return undefined
-  }
+  const hasLists = Array.isArray(node.reasons) && typeof node.members === 'object'
+  return areTexts && areNumbers && hasLists ? (node as ClusterNode) : undefined
 }

@@ -1,5 +1,6 @@
 // Regressions of rollouts in Redis, shared by all nodes.
 import type { Clock } from '#lib/clock.ts'
+import { fieldsOf, parseJson } from '#lib/json.ts'
 import { ok } from '#lib/result.ts'
 import { rolloutTripLimits } from '../ports/rollout-trips.ts'
 import type { RolloutTrips, SharedTrip } from '../ports/rollout-trips.ts'
@@ -57,13 +58,8 @@ export function createRedisRolloutTrips(redis: Redis, clock: Clock): RolloutTrip
 
 /** undefined: another version of gslbd, or somebody else, wrote it. */
 function tripIn(text: string): SharedTrip | undefined {
-  let value: unknown
-  try {
-    value = JSON.parse(text)
-  } catch {
-    return undefined
-  }
-  const { rolloutUid, startAtMs, atMs, reason, node } = (value ?? {}) as Partial<SharedTrip>
+  const trip: Partial<SharedTrip> = fieldsOf(parseJson(text))
+  const { rolloutUid, startAtMs, atMs, reason, node } = trip
   const areTexts = [rolloutUid, reason, node].every((one) => typeof one === 'string')
   if (!areTexts || !Number.isFinite(startAtMs) || !Number.isFinite(atMs)) return undefined
   const said = reason!.slice(0, rolloutTripLimits.reasonLengthMax)

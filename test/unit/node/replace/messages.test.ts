@@ -1,7 +1,8 @@
 // What a process and its successor say is read strictly: neither trusts the other's version.
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { lineOf, protocol, readHello, readOffer, stepOf, valueOf } from '#node/replace/messages.ts'
+import { lineOf, protocol, readHello, readOffer, stepOf } from '#node/replace/messages.ts'
+import { parseJson } from '#lib/json.ts'
 
 const hello = { protocol, pid: 7, uid: 1000, cgroup: '0::/\n' }
 const offer = {
@@ -12,9 +13,9 @@ const offer = {
 }
 
 test('a line is read as it was written', () => {
-  expect(readHello(valueOf(lineOf(hello).toString()))).toEqual({ ok: true, value: hello })
-  expect(readOffer(valueOf(lineOf(offer).toString()))).toEqual({ ok: true, value: offer })
-  expect(stepOf(valueOf(lineOf({ step: 'gone' }).toString()))).toBe('gone')
+  expect(readHello(parseJson(lineOf(hello).toString()))).toEqual({ ok: true, value: hello })
+  expect(readOffer(parseJson(lineOf(offer).toString()))).toEqual({ ok: true, value: offer })
+  expect(stepOf(parseJson(lineOf({ step: 'gone' }).toString()))).toBe('gone')
 })
 
 test.each([
