@@ -7,6 +7,7 @@ import { loadBundle } from '#bundle/load/load.ts'
 import type { BundleModel } from '#bundle/format/model.ts'
 import { assert } from '#lib/assert.ts'
 import type { Tell } from '#lib/log.ts'
+import { byCodeUnits } from '#lib/sequence/order.ts'
 import { plainCodeOf } from '#routing/choose/ways.ts'
 import { kinds } from '#schemas/kinds.ts'
 import { valueAt } from '#diagnostics/diagnostic.ts'
@@ -257,8 +258,8 @@ function readFiles(work: Work): void {
     return
   }
   const outside: string[] = []
-  // By code units: the order must not depend on who lists the files, or where.
-  const sorted = work.files.toSorted((a, b) => (a.path < b.path ? -1 : a.path > b.path ? 1 : 0))
+  // The order must not depend on who lists the files, or where.
+  const sorted = work.files.toSorted((a, b) => byCodeUnits(a.path, b.path))
   const { before } = work
   let at = 0
   for (let i = 0; i < sorted.length; i++) {

@@ -14,6 +14,7 @@ import type { ReadFile } from './read/read-file.ts'
 import type { EntryPlace, TreeReport } from './tree/tree.ts'
 import { readYaml } from './yaml/document.ts'
 import type { YamlDocument } from './yaml/document.ts'
+import { byCodeUnits } from '#lib/sequence/order.ts'
 
 /** A span, or a place whose span is looked up only when the finding is shown. */
 type Where = SourceSpan | EntryPlace
@@ -68,7 +69,7 @@ export class Findings {
   report(listsRemarks = true): DiagnosticReport {
     const wanted = listsRemarks ? this.#findings : this.#findings.filter(isError)
     const byPath = withFewNotes(
-      wanted.toSorted((a, b) => rank(a) - rank(b) || compare(a.where[0].path, b.where[0].path)),
+      wanted.toSorted((a, b) => rank(a) - rank(b) || byCodeUnits(a.where[0].path, b.where[0].path)),
     )
     const resolver = new SpanResolver()
     const diagnostics = byPath
@@ -76,10 +77,10 @@ export class Findings {
       .map((finding) => this.#resolve(finding, resolver))
       .toSorted(
         (a, b) =>
-          compare(a.spans[0].path, b.spans[0].path) ||
+          byCodeUnits(a.spans[0].path, b.spans[0].path) ||
           a.spans[0].start - b.spans[0].start ||
-          compare(a.code, b.code) ||
-          compare(a.args.join(), b.args.join()),
+          byCodeUnits(a.code, b.code) ||
+          byCodeUnits(a.args.join(), b.args.join()),
       )
     const shown = new Set(diagnostics.flatMap(({ spans }) => spans.map(({ path }) => path)))
     const sources = new Map([...this.#texts].filter(([path]) => shown.has(path)))
@@ -121,11 +122,6 @@ function withFewNotes(findings: readonly Finding[]): Finding[] {
     times.set(code, time)
     return time <= notesPerCodeMax
   })
-}
-
-/** By code units: the same on every machine, whatever its locale. */
-function compare(a: string, b: string): number {
-  return a < b ? -1 : a > b ? 1 : 0
 }
 
 /**

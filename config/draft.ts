@@ -8,10 +8,8 @@ import type { Result } from '#lib/result.ts'
 import { kindNames, tenantPathOf } from '#schemas/kinds.ts'
 import type { Kind } from '#schemas/kinds.ts'
 import type { ConfigEntry, ConfigPart } from './entry.ts'
-import { partsIn } from './entry.ts'
-import { nameKey, partOf } from './object-index.ts'
+import { nameKey, partOf, partUids } from './object-index.ts'
 import type { ConfigIndex } from './object-index.ts'
-import { partKindsOf } from './parts.ts'
 import type { PartKind } from './parts.ts'
 import { checkObject } from './check-object.ts'
 import { fault, faultOf } from './fault.ts'
@@ -263,12 +261,8 @@ export class Draft {
   }
 }
 
-function keyOf({ kind, uid }: ConfigEntry): string {
+export function keyOf({ kind, uid }: ConfigEntry): string {
   return `${kind} ${uid}`
-}
-
-function partUids(entry: ConfigEntry): string[] {
-  return partKindsOf(entry.kind).flatMap((kind) => partsIn(kind, entry).map(({ uid }) => uid))
 }
 
 /** A merge patch (RFC 7396): objects are merged at every depth, null removes, all else is set. */

@@ -8,6 +8,7 @@ import type { ConfigEntry, ConfigPart } from './entry.ts'
 import { NameIndex } from './name-index.ts'
 import { partKindsOf } from './parts.ts'
 import type { PartKind } from './parts.ts'
+import { byCodeUnits } from '#lib/sequence/order.ts'
 
 /** What one commit did to the objects. */
 export interface ConfigDelta {
@@ -192,7 +193,7 @@ export function partOf<K extends PartKind>(
   return position === -1 ? undefined : { owner, part: parts[position]!, position }
 }
 
-function partUids(entry: ConfigEntry): string[] {
+export function partUids(entry: ConfigEntry): string[] {
   return partKindsOf(entry.kind).flatMap((kind) => partsIn(kind, entry).map(({ uid }) => uid))
 }
 
@@ -231,8 +232,10 @@ class ListChanges {
   }
 }
 
-/** By code units: the same on every machine, whatever its locale. */
-export function byName(a: ConfigEntry, b: ConfigEntry): number {
-  if (a.name !== b.name) return a.name < b.name ? -1 : 1
-  return a.uid < b.uid ? -1 : a.uid > b.uid ? 1 : 0
+interface Named {
+  readonly name: string
+  readonly uid: string
 }
+
+export const byName = (a: Named, b: Named): number =>
+  byCodeUnits(a.name, b.name) || byCodeUnits(a.uid, b.uid)

@@ -1,4 +1,5 @@
 // The JSON of a record set: as the API shows it, and as it accepts it.
+import { byName } from '#config/object-index.ts'
 import { Type } from '#lib/schema/type.ts'
 import type { Static } from '#lib/schema/type.ts'
 import { fullName, isDoubled, nameInZone, rrsetOf, typeName } from '#compiler/values/record-sets.ts'
@@ -90,7 +91,7 @@ const rowsOf = new WeakMap<readonly ConfigEntry<'Records'>[], readonly RecordRow
 export function recordRows(files: readonly ConfigEntry<'Records'>[]): readonly RecordRow[] {
   let rows = rowsOf.get(files)
   if (rows === undefined) {
-    rows = files.flatMap(rowsIn).sort(inOrder)
+    rows = files.flatMap(rowsIn).sort(byName)
     rowsOf.set(files, rows)
   }
   return rows
@@ -103,11 +104,6 @@ function rowsIn(owner: ConfigEntry<'Records'>): RecordRow[] {
     const set = rrsetOf(zone, part.name, part.type)
     return { owner, part, position, uid: part.uid, zone, name: set.name, code: set.code }
   })
-}
-
-function inOrder(a: RecordRow, b: RecordRow): number {
-  if (a.name !== b.name) return a.name < b.name ? -1 : 1
-  return a.uid < b.uid ? -1 : a.uid > b.uid ? 1 : 0
 }
 
 /** What the file of a new record set says. */

@@ -1,4 +1,5 @@
 // /api/v1/alerts: channels, what is wrong now and was lately, silences.
+import { byName } from '#config/object-index.ts'
 import { Type } from '#lib/schema/type.ts'
 import type { Caller } from '#access/caller.ts'
 import { scopeOf } from '#access/grants.ts'
@@ -40,10 +41,8 @@ const list = route('GET /api/v1/alerts', {
   handle: async ({ caller, ports, query }) => {
     const channels = await ports.alerts.listChannels(scopeOf(caller))
     if (!channels.ok) return storeFailed(channels.error)
-    const order = (a: string, b: string): number => (a < b ? -1 : Number(a > b))
     const rows = channels.value.map((channel) => ({ ...channel, uid: channel.id }))
-    rows.sort((a, b) => order(a.name, b.name) || order(a.uid, b.uid))
-    return pageByName(rows, query, showChannel)
+    return pageByName(rows.sort(byName), query, showChannel)
   },
 })
 

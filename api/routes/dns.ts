@@ -4,6 +4,7 @@ import { Type } from '#lib/schema/type.ts'
 import { checkHostName, checkHostPattern } from '#compiler/values/names.ts'
 import type { CheckedName } from '#compiler/values/names.ts'
 import { nameSource, refusalText, textRefusal, zoneOf } from '#config/name-holder.ts'
+import { byName } from '#config/object-index.ts'
 import { err, ok } from '#lib/result.ts'
 import type { Result } from '#lib/result.ts'
 import { seal } from '#lib/secret-box.ts'
@@ -82,7 +83,7 @@ const listKeys = route('GET /api/v1/dns/tsig-keys', {
   handle: async ({ caller, ports, query }) => {
     const keys = await ports.dynamicDns.listKeys(scopeOf(caller))
     if (!keys.ok) return storeFailed(keys.error)
-    return pageByName(byName(keys.value), withDnsName(query), showTsigKey)
+    return pageByName(inOrder(keys.value), withDnsName(query), showTsigKey)
   },
 })
 
@@ -152,7 +153,7 @@ const listRecords = route('GET /api/v1/dns/txt-records', {
   handle: async ({ caller, ports, query }) => {
     const records = await ports.dynamicDns.listRecords(scopeOf(caller))
     if (!records.ok) return storeFailed(records.error)
-    return pageByName(byName(records.value), withDnsName(query), (record) =>
+    return pageByName(inOrder(records.value), withDnsName(query), (record) =>
       showTxtRecord(record, ports.hiddenBy(record.name)),
     )
   },
@@ -226,11 +227,8 @@ function ownName(
 }
 
 /** As `pageByName` takes them. */
-function byName<T extends { readonly name: string; readonly id: string }>(all: readonly T[]) {
-  const order = (a: string, b: string): number => (a < b ? -1 : Number(a > b))
-  return all
-    .map((one) => ({ ...one, uid: one.id }))
-    .sort((a, b) => order(a.name, b.name) || order(a.id, b.id))
+function inOrder<T extends { readonly name: string; readonly id: string }>(all: readonly T[]) {
+  return all.map((one) => ({ ...one, uid: one.id })).sort(byName)
 }
 
 export const dnsRoutes = Object.freeze([

@@ -52,6 +52,7 @@ export interface AcceptedTree {
   readonly commit: string
   readonly tree: string
   readonly files: readonly SourceFile[]
+  /** Files of this commit, as it was compiled: sorted by path. */
   readonly read: readonly ReadAt[]
   readonly removals: Removals
 }

@@ -1,6 +1,7 @@
 // The options of the Git side, and the source of commits that they describe.
 import { join } from 'node:path'
 import type { HealthCheckPolicy } from '#compiler/values/health-check-policy.ts'
+import type { GeoPaths } from '#judge/simulate/tables.ts'
 import { err, ok } from '#lib/result.ts'
 import type { Err, Result } from '#lib/result.ts'
 import type { ConfigSource, SourceError } from '#gitops/source/config-source.ts'
@@ -44,15 +45,9 @@ export interface GitopsOptions {
 }
 
 export interface Judging {
-  readonly databases: Databases
+  readonly databases: GeoPaths
   /** Whether there are databases that tell where clients are, see `GitopsControl.giveDatabases`. */
   readonly hasDatabases: boolean
-}
-
-/** Paths of those that tell where clients are. */
-export interface Databases {
-  readonly geoip?: string | undefined
-  readonly asn?: string | undefined
 }
 
 export interface OpenSource {

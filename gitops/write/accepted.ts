@@ -11,6 +11,7 @@ import { ConfigIndex } from '#config/object-index.ts'
 import type { ConfigDelta } from '#config/object-index.ts'
 import type { Removals } from '#gitops/guard/guardrail.ts'
 import type { ReadAt } from '#gitops/sync/compile-port.ts'
+import type { AcceptedTree } from '#gitops/sync/reconcile.ts'
 import type { CommitObjects } from '#gitops/git/objects/presence.ts'
 import type { RawObject } from '#config/draft.ts'
 import type { TreePaths } from '#config/free-path.ts'
@@ -40,17 +41,8 @@ export class AcceptedFile implements SourceFile {
   }
 }
 
-export interface AcceptedCommit {
-  readonly commit: string
-  readonly tree: string
-  readonly files: readonly SourceFile[]
-  /** Files of this commit, as it was compiled: sorted by path. */
-  readonly read: readonly ReadAt[]
-  readonly removals: Removals
-}
-
 /** A commit of this node, on top of the one accepted before. */
-export interface WrittenCommit extends Omit<AcceptedCommit, 'files'> {
+export interface WrittenCommit extends Omit<AcceptedTree, 'files'> {
   /** null: the file is gone. */
   readonly changes: ReadonlyMap<string, SourceFile | null>
 }
@@ -156,7 +148,7 @@ export class AcceptedConfig implements TreePaths {
   }
 
   /** A commit that came from elsewhere. @returns what is new in it */
-  replace({ commit, tree, files, read, removals }: AcceptedCommit): ConfigDelta {
+  replace({ commit, tree, files, read, removals }: AcceptedTree): ConfigDelta {
     const readAt = new Map(read.map(({ path, file }) => [path, file]))
     const next = new Map<string, AcceptedFile>()
     const entries: ConfigEntry[] = []

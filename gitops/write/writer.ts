@@ -23,7 +23,8 @@ import type { AcceptedCommit } from '#gitops/status/status.ts'
 import { nodePrincipal } from '#gitops/trust/trust-file.ts'
 import type { AcceptedConfig } from './accepted.ts'
 import { noEffect, viewerOf } from '#judge/effects/commit-effect.ts'
-import type { CommitEffect, EffectViewer } from '#judge/effects/commit-effect.ts'
+import type { CommitEffect } from '#judge/effects/commit-effect.ts'
+import type { TenantViewer } from '#judge/sides/viewer.ts'
 import { CommitJudge } from './commit-judge.ts'
 import type { CommitJudgeParts } from './commit-judge.ts'
 import {
@@ -387,7 +388,7 @@ export class Writer {
   #accept(
     { commit, tree, object, changes, compiled }: Prepared,
     { draft, signer, backTo }: { draft: Draft; signer: string; backTo: string | undefined },
-  ): (tenant: string) => EffectViewer {
+  ): (tenant: string) => TenantViewer {
     const { publisher, accepted, reconciler, onConfig } = this.#parts
     assert(draft.commit === commit, 'the bundle was made of the commit that was pushed')
     const parent = object.parents[0] ?? null
@@ -437,7 +438,7 @@ type EffectOfRequest = (request: WriteRequest) => string | undefined
 function effectOfRequest(
   done: Selection['done'],
   effect: CommitEffect | undefined,
-  viewed: (tenant: string) => EffectViewer,
+  viewed: (tenant: string) => TenantViewer,
 ): EffectOfRequest | undefined {
   const text = effect?.text
   if (text === undefined) return undefined

@@ -139,7 +139,7 @@ export interface FamilyMovement {
    * moves, or all do, they count as it is meant to spread them, which `error` does not tell; so do
    * `flows`.
    */
-  readonly members: readonly MemberShare[]
+  readonly members: readonly MemberTraffic[]
   /** Largest first; null: no database. */
   readonly countries: readonly PlaceMovement[] | null
   /** Further ones, of which fewer clients move; beyond the first movements all of them. */
@@ -162,11 +162,6 @@ export interface Flow {
   readonly from: Endpoint
   readonly to: Endpoint
   readonly share: number
-}
-
-export interface MemberShare extends Endpoint {
-  readonly before: number
-  readonly after: number
 }
 
 export interface PlaceMovement {

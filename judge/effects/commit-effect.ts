@@ -3,21 +3,18 @@ import type { Moved } from '#compiler/lower/name-outline.ts'
 import { readRecords } from '#compiler/values/record-sets.ts'
 import type { ConfigEntry } from '#config/entry.ts'
 import type { QuickReason } from '#judge/plan/quick-effect.ts'
+import type { TenantViewer, Viewer } from '#judge/sides/viewer.ts'
 
 export interface CommitBundle {
   readonly bytes: Uint8Array
   readonly digest: string
 }
 
-/** Whose answers are counted, in a commit with changes of others. */
-export interface EffectViewer {
-  readonly tenant: string
-  /** Names of its own without a service, absolute and in lower case: where it has records. */
-  readonly names: ReadonlySet<string>
-}
-
-/** @returns such as `moved=12.4%; names=3`. @param viewer null: all answers are counted */
-export type EffectText = (viewer: EffectViewer | null) => string
+/**
+ * @param viewer whose answers are counted, in a commit with changes of others; null: all are
+ * @returns such as `moved=12.4%; names=3`
+ */
+export type EffectText = (viewer: Viewer) => string
 
 /** `first`: nothing was published before. */
 export type UnknownReason = QuickReason | 'first'
@@ -59,7 +56,7 @@ export interface EffectParts {
 export const noEffect = 'moved=0%; names=0'
 
 /** @param entries of which a commit changes something, as they were and as they are */
-export function viewerOf(tenant: string, entries: Iterable<ConfigEntry>): EffectViewer {
+export function viewerOf(tenant: string, entries: Iterable<ConfigEntry>): TenantViewer {
   const names = new Set<string>()
   for (const entry of entries) {
     if (entry.kind !== 'Records' || entry.tenant !== tenant) continue

@@ -8,7 +8,7 @@ import type { MovedByPlace } from './places.ts'
 import { Reach } from '#judge/sides/chooser.ts'
 import { isNowhere } from '#judge/sides/outcome.ts'
 import type { Destination, Outcome, Outcomes } from '#judge/sides/outcome.ts'
-import type { Endpoint, FamilyMovement, Flow, MemberShare } from '#judge/document/model.ts'
+import type { Endpoint, FamilyMovement, Flow, MemberTraffic } from '#judge/document/model.ts'
 
 /** What a side gives a client: a `Chooser`, or the same to everybody. */
 export interface Giver {
@@ -244,7 +244,7 @@ class Sums {
     return shares.every(({ destination }) => isNowhere(this.#outcomes.destinations[destination]!))
   }
 
-  memberList(total: number): MemberShare[] {
+  memberList(total: number): MemberTraffic[] {
     const shares = new Map<number, { before: number; after: number }>()
     const at = (destination: number): { before: number; after: number } => {
       let share = shares.get(destination)

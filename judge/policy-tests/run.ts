@@ -21,6 +21,7 @@ import { policyTestLimits } from './limits.ts'
 import { casesOf, placeOfCase, placeOfExpected, placeOfGiven, samplesOf } from './test-case.ts'
 import type { PolicyCase } from './test-case.ts'
 import { traceLine } from './trace-line.ts'
+import { byCodeUnits } from '#lib/sequence/order.ts'
 
 export interface CaseResult {
   readonly case: PolicyCase
@@ -80,7 +81,7 @@ function runAll(bundle: Bundle, cases: readonly PolicyCase[], report: TreeReport
   const asker = new Asker(bundle, new Set(shares.map(({ member }) => addressIn(member))))
   // Cases of one scene run in a row: setting up another scene costs more than a question.
   const keys = new Map(cases.map((one) => [one, sceneKeyOf(one.given)]))
-  const ordered = cases.toSorted((a, b) => compare(keys.get(a)!, keys.get(b)!))
+  const ordered = cases.toSorted((a, b) => byCodeUnits(keys.get(a)!, keys.get(b)!))
   const results = new Map<PolicyCase, CaseResult>()
   try {
     for (const one of ordered) results.set(one, runOne(asker, one, report))
@@ -88,10 +89,6 @@ function runAll(bundle: Bundle, cases: readonly PolicyCase[], report: TreeReport
     asker.close()
   }
   return cases.map((one) => results.get(one)!)
-}
-
-function compare(a: string, b: string): number {
-  return a < b ? -1 : a > b ? 1 : 0
 }
 
 type Tell = (

@@ -1,5 +1,6 @@
 // Checks what a request alters against the guardrails: by itself, and with those shortly before it.
 import type { ConfigEntry } from '#config/entry.ts'
+import { keyOf } from '#config/draft.ts'
 import type { Draft } from '#config/draft.ts'
 import type { Operation, WriteFailure, WriteRequest, WrittenObject } from '#config/operation.ts'
 import { judge } from '#judge/guard/judge.ts'
@@ -125,8 +126,4 @@ function entriesNow(
     if (entry !== undefined) now.set(keyOf(one), entry)
   }
   return [...now.values()]
-}
-
-function keyOf({ kind, uid }: ConfigEntry): string {
-  return `${kind} ${uid}`
 }

@@ -13,6 +13,7 @@ import { nameOf } from './names.ts'
 import type { Differences } from './names.ts'
 import { isUpkeepAlike, overlayTexts } from './pools.ts'
 import { policyAt, policyLabel } from './settings.ts'
+import { byCodeUnits } from '#lib/sequence/order.ts'
 
 const namesMax = 20
 const membersMax = 8
@@ -67,10 +68,8 @@ function poolChanges(
     }
   }
   // The sort is stable: changes of one pool keep their order.
-  return changes.sort((one, other) => compared(one.subject, other.subject))
+  return changes.sort((one, other) => byCodeUnits(one.subject, other.subject))
 }
-
-const compared = (one: string, other: string): number => (one < other ? -1 : one > other ? 1 : 0)
 
 /** Lists the members that go and that come, and what differs in those that stay. */
 function memberDifference(base: Bundle, pool: number, head: Bundle, other: number): string {

@@ -11,7 +11,8 @@ import type { GeoLoadRequest } from '#inputs/geo/load.ts'
 import { loadGeoInThread } from '#inputs/geo/load-thread.ts'
 import { GeoLink } from '#inputs/geo/geo-link.ts'
 
-interface GeoPaths {
+/** Paths of the databases that tell where clients are. */
+export interface GeoPaths {
   readonly geoip?: string | undefined
   readonly asn?: string | undefined
 }

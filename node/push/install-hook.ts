@@ -5,7 +5,7 @@ import type { HealthCheckPolicy } from '#compiler/values/health-check-policy.ts'
 import { checkPolicyOfNode } from '#settings/check-policy.ts'
 import type { Settings } from '#settings/settings.ts'
 import { originPath } from '#gitops/thread/options.ts'
-import type { Databases } from '#gitops/thread/options.ts'
+import type { GeoPaths } from '#judge/simulate/tables.ts'
 import { writeDurably } from '#lib/durable-file.ts'
 import { err, ok } from '#lib/result.ts'
 import type { Result } from '#lib/result.ts'
@@ -17,7 +17,7 @@ export interface PushCheck {
   readonly requireSignature: boolean
   readonly allowedSigners: string
   readonly checkPolicy: HealthCheckPolicy
-  readonly databases: Databases
+  readonly databases: GeoPaths
 }
 
 const mark = '# Written by gslbd at each start, while gitops.checkPushes is on.'

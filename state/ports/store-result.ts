@@ -16,3 +16,10 @@ export interface StoreFailure<Code extends string = never> {
 
 /** Never rejects: what can go wrong outside the program is a value. */
 export type StoreCall<T, Code extends string = never> = Promise<Result<T, StoreFailure<Code>>>
+
+/** For ports that reject where most give a value. */
+export async function orReject<T>(call: StoreCall<T>): Promise<T> {
+  const result = await call
+  if (!result.ok) throw new Error(result.error.message)
+  return result.value
+}

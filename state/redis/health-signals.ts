@@ -2,7 +2,7 @@
 import type { Clock } from '#lib/clock.ts'
 import { healthSignalLimits } from '../ports/health-signals.ts'
 import type { HealthSignal, HealthSignals } from '../ports/health-signals.ts'
-import type { StoreCall } from '../ports/store-result.ts'
+import { orReject } from '../ports/store-result.ts'
 import { readHash } from './read-hash.ts'
 import { redisScript } from './redis.ts'
 import type { Redis } from './redis.ts'
@@ -82,11 +82,4 @@ export function createRedisHealthSignals(redis: Redis, clock: Clock): HealthSign
       }
     },
   }
-}
-
-/** These ports reject where the newer ones give a value. */
-export async function orReject<T>(call: StoreCall<T>): Promise<T> {
-  const result = await call
-  if (!result.ok) throw new Error(result.error.message)
-  return result.value
 }

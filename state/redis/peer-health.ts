@@ -1,7 +1,7 @@
 // The health bus between nodes, through Redis.
 import type { VerdictOwner } from '../ports/health-verdicts.ts'
 import type { PeerHealth, PeerUpdate, PeerVerdict } from '../ports/peer-health.ts'
-import { orReject } from './health-signals.ts'
+import { orReject } from '../ports/store-result.ts'
 import { redisLimits } from './limits.ts'
 import { readHash } from './read-hash.ts'
 import { redisScript } from './redis.ts'

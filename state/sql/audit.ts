@@ -5,8 +5,8 @@ import { assert } from '#lib/assert.ts'
 import { auditLimits } from '../ports/audit.ts'
 import type { AuditCopy, AuditEntry, AuditFilter } from '../ports/audit.ts'
 import type { AuditPage, AuditPosition, AuditQuery } from '../ports/audit.ts'
-import { sqlLimits } from './database/limits.ts'
 import { inScope } from './database/scope.ts'
+import { slices } from './database/slices.ts'
 import type { Sql } from './database/sql.ts'
 import type { AuditEntriesTable, Db, Tables } from './database/tables.ts'
 
@@ -15,10 +15,10 @@ export function createSqlAudit(database: Sql): AuditCopy {
     append: (entries) => {
       assert(entries.length <= auditLimits.entriesPerAppendMax, 'an append is bounded')
       return database.repeatable(async (db) => {
-        for (let i = 0; i < entries.length; i += sqlLimits.rowsPerStatement) {
+        for (const some of slices(entries)) {
           await db
             .insertInto('audit_entries')
-            .values(entries.slice(i, i + sqlLimits.rowsPerStatement).map(rowOf))
+            .values(some.map(rowOf))
             .onConflict((conflict) => conflict.column('id').doNothing())
             .execute()
         }

@@ -3,6 +3,7 @@ import { assert } from '#lib/assert.ts'
 import { domainLimits } from '../ports/domains.ts'
 import type { DomainResult, Domains } from '../ports/domains.ts'
 import { sqlLimits } from './database/limits.ts'
+import { slices } from './database/slices.ts'
 import type { Sql } from './database/sql.ts'
 
 export function createSqlDomains(database: Sql): Domains {
@@ -96,9 +97,4 @@ function put(database: Sql, uid: string, result: DomainResult): ReturnType<Domai
     const tooOldMs = verifiedAtMs - domainLimits.keptMs
     await db.deleteFrom('domain_checks').where('verified_at_ms', '<', tooOldMs).execute()
   })
-}
-
-function* slices<T>(all: readonly T[]): Generator<T[]> {
-  const size = sqlLimits.rowsPerStatement
-  for (let i = 0; i < all.length; i += size) yield all.slice(i, i + size)
 }

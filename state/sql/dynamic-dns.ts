@@ -14,7 +14,7 @@ import type {
   TxtDelta,
   TxtFault,
 } from '../ports/dynamic-dns.ts'
-import { sqlLimits } from './database/limits.ts'
+import { slices } from './database/slices.ts'
 import { inScope } from './database/scope.ts'
 import type { Sql } from './database/sql.ts'
 import type { Db, TsigKeysTable, TxtRecordsTable } from './database/tables.ts'
@@ -199,8 +199,7 @@ async function change(
   if (added.length > 0 && !(await hasRoom(db, tenantId, added.length - removed.length))) {
     return 'too-many-records'
   }
-  for (let i = 0; i < removed.length; i += sqlLimits.rowsPerStatement) {
-    const some = removed.slice(i, i + sqlLimits.rowsPerStatement)
+  for (const some of slices(removed)) {
     await db.deleteFrom('txt_records').where('id', 'in', some).execute()
   }
   if (added.length > 0) await db.insertInto('txt_records').values(added.map(recordRow)).execute()

@@ -1,7 +1,7 @@
 // Health verdicts in the table `health_verdicts`, with rows per node.
 import type { HealthVerdicts, StoredVerdict } from '../ports/health-verdicts.ts'
-import type { StoreCall } from '../ports/store-result.ts'
-import { sqlLimits } from './database/limits.ts'
+import { orReject } from '../ports/store-result.ts'
+import { slices } from './database/slices.ts'
 import type { Sql } from './database/sql.ts'
 
 /** @param node  the node's name, which it keeps over restarts */
@@ -29,10 +29,10 @@ export function createSqlHealthVerdicts(database: Sql, node: string): HealthVerd
       const rows = [...new Map(verdicts.map((one) => [keyOf(one), rowOf(node, one)])).values()]
       return orReject(
         database.repeatable(async (db) => {
-          for (let i = 0; i < rows.length; i += sqlLimits.rowsPerStatement) {
+          for (const some of slices(rows)) {
             await db
               .insertInto('health_verdicts')
-              .values(rows.slice(i, i + sqlLimits.rowsPerStatement))
+              .values(some)
               .onConflict((conflict) =>
                 conflict.columns(['node', 'member_uid', 'ip_address']).doUpdateSet((from) => ({
                   healthy: from.ref('excluded.healthy'),
@@ -71,10 +71,3 @@ const rowOf = (node: string, verdict: StoredVerdict) => ({
   warming: verdict.warming,
   at_ms: verdict.atMs,
 })
-
-/** This port rejects where the others give a value. */
-async function orReject<T>(call: StoreCall<T>): Promise<T> {
-  const result = await call
-  if (!result.ok) throw new Error(result.error.message)
-  return result.value
-}

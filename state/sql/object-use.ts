@@ -2,7 +2,7 @@
 import { sql } from 'kysely'
 import { useLimits } from '../ports/object-use.ts'
 import type { ObjectUses, UseRecord, UseReport } from '../ports/object-use.ts'
-import { sqlLimits } from './database/limits.ts'
+import { slices } from './database/slices.ts'
 import type { Sql } from './database/sql.ts'
 import type { Db } from './database/tables.ts'
 
@@ -115,9 +115,4 @@ async function read(db: Db, fromMs: number): Promise<UseRecord> {
     ),
     changes,
   }
-}
-
-function* slices<T>(all: readonly T[]): Generator<T[]> {
-  const size = sqlLimits.rowsPerStatement
-  for (let i = 0; i < all.length; i += size) yield all.slice(i, i + size)
 }

@@ -3,7 +3,7 @@ import { sql } from 'kysely'
 import { assert } from '#lib/assert.ts'
 import { responseHitLimits } from '../ports/response-hits.ts'
 import type { ResponseHitBatch, ResponseHits } from '../ports/response-hits.ts'
-import { sqlLimits } from './database/limits.ts'
+import { slices } from './database/slices.ts'
 import type { Sql } from './database/sql.ts'
 import type { Db } from './database/tables.ts'
 
@@ -61,9 +61,4 @@ async function addOnce(db: Db, { id, nowMs, hits }: ResponseHitBatch): Promise<v
     .deleteFrom('response_hits')
     .where('at_ms', '<', nowMs - countKeptMs)
     .execute()
-}
-
-function* slices<T>(all: readonly T[]): Generator<T[]> {
-  const size = sqlLimits.rowsPerStatement
-  for (let i = 0; i < all.length; i += size) yield all.slice(i, i + size)
 }

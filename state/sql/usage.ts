@@ -2,10 +2,11 @@
 import { sql } from 'kysely'
 import { assert } from '#lib/assert.ts'
 import { err } from '#lib/result.ts'
+import { byCodeUnits } from '#lib/sequence/order.ts'
 import type { StoreCall } from '../ports/store-result.ts'
 import { usageLimits } from '../ports/usage.ts'
 import type { Usage, UsageBatch, UsageRecord } from '../ports/usage.ts'
-import { sqlLimits } from './database/limits.ts'
+import { slices } from './database/slices.ts'
 import type { Sql } from './database/sql.ts'
 import type { Db } from './database/tables.ts'
 
@@ -50,11 +51,10 @@ async function addOnce(db: Db, { id, nowMs, records }: UsageBatch): Promise<void
     .onConflict((conflict) => conflict.column('id').doNothing())
     .executeTakeFirst()
   if (numInsertedOrUpdatedRows === 0n) return
-  const rows = [...summed(records).values()]
-  for (let i = 0; i < rows.length; i += sqlLimits.rowsPerStatement) {
+  for (const some of slices([...summed(records).values()])) {
     await db
       .insertInto('usage_hours')
-      .values(rows.slice(i, i + sqlLimits.rowsPerStatement))
+      .values(some)
       .onConflict((conflict) =>
         conflict.columns(['tenant_id', 'period']).doUpdateSet({
           dns_queries: sql<number>`usage_hours.dns_queries + excluded.dns_queries`,
@@ -70,7 +70,7 @@ async function addOnce(db: Db, { id, nowMs, records }: UsageBatch): Promise<void
 /** One row for each tenant and hour, in one order for all nodes, so that none waits in a circle. */
 function summed(records: readonly UsageRecord[]) {
   const byHour = new Map<string, ReturnType<typeof rowOf>>()
-  const ordered = records.toSorted((a, b) => compare(keyOf(a), keyOf(b)))
+  const ordered = records.toSorted((a, b) => byCodeUnits(keyOf(a), keyOf(b)))
   for (const record of ordered) {
     const row = byHour.get(keyOf(record)) ?? rowOf(record)
     row.dns_queries += record.dnsQueries
@@ -81,7 +81,6 @@ function summed(records: readonly UsageRecord[]) {
 }
 
 const keyOf = ({ tenantId, period }: UsageRecord): string => `${period} ${tenantId}`
-const compare = (a: string, b: string): number => (a < b ? -1 : a > b ? 1 : 0)
 const rowOf = ({ tenantId, period }: UsageRecord) => ({
   tenant_id: tenantId,
   period,

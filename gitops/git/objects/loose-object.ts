@@ -1,7 +1,8 @@
 // Reads one loose object from disk, after a check of the size in its header.
-import { closeSync, fstatSync, openSync, readSync } from 'node:fs'
+import { closeSync, fstatSync, openSync } from 'node:fs'
 import { constants, inflateSync } from 'node:zlib'
 import { Oversized } from './oversized.ts'
+import { readAt } from './read-at.ts'
 import type { StoredObject } from './pack-set.ts'
 
 /** Enough for the header of any object; most objects of a configuration are shorter. */
@@ -62,15 +63,4 @@ function headerOf(start: Buffer): { type: StoredObject['type']; end: number; siz
   const header = /^(commit|tree|blob|tag) (\d+)$/.exec(start.toString('latin1', 0, end))
   if (end === -1 || header === null) throw new Error('it is no loose object')
   return { type: header[1] as StoredObject['type'], end, sizeBytes: Number(header[2]) }
-}
-
-function readAt(fd: number, at: number, length: number): Buffer {
-  const bytes = Buffer.allocUnsafe(length)
-  let read = 0
-  while (read < length) {
-    const count = readSync(fd, bytes, read, length - read, at + read)
-    if (count === 0) break
-    read += count
-  }
-  return bytes.subarray(0, read)
 }

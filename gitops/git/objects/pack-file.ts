@@ -1,9 +1,10 @@
 // Reads one pack file and its index by position; pieces of both are held in memory.
-import { closeSync, fstatSync, openSync, readSync } from 'node:fs'
+import { closeSync, fstatSync, openSync } from 'node:fs'
 import { inflateSync } from 'node:zlib'
 import { assert } from '#lib/assert.ts'
 import { gitLimits } from '#gitops/limits.ts'
 import { Oversized } from './oversized.ts'
+import { readAt } from './read-at.ts'
 
 export type PackedType = 'commit' | 'tree' | 'blob' | 'tag'
 
@@ -203,21 +204,6 @@ export class PackFile {
       Math.min(end, this.#windowEnd) - this.#windowAt,
     )
   }
-}
-
-function readAt(
-  fd: number,
-  at: number,
-  length: number,
-  bytes = Buffer.allocUnsafe(length),
-): Buffer {
-  let read = 0
-  while (read < length) {
-    const count = readSync(fd, bytes, read, length - read, at + read)
-    if (count === 0) break
-    read += count
-  }
-  return bytes.subarray(0, read)
 }
 
 function damaged(what: string): never {

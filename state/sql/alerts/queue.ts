@@ -13,8 +13,8 @@ import type {
   Severity,
   StoredAlert,
 } from '#state/ports/alerts.ts'
-import { sqlLimits } from '#state/sql/database/limits.ts'
 import { inScope } from '#state/sql/database/scope.ts'
+import { slices } from '#state/sql/database/slices.ts'
 import type { Sql } from '#state/sql/database/sql.ts'
 import type { AlertNoticesTable, AlertsTable, Db } from '#state/sql/database/tables.ts'
 import { holdTerm } from './cluster.ts'
@@ -141,13 +141,7 @@ async function queue(db: Db, notices: readonly NewNotice[], nowMs: number): Prom
       ...{ message_id: '', ready_at_ms: readyAtMs, created_at_ms: nowMs },
     })
   }
-  const size = sqlLimits.rowsPerStatement
-  for (let i = 0; i < rows.length; i += size) {
-    await db
-      .insertInto('alert_notices')
-      .values(rows.slice(i, i + size))
-      .execute()
-  }
+  for (const some of slices(rows)) await db.insertInto('alert_notices').values(some).execute()
   for (const [id, count] of dropped) await addDropped(db, id, count)
 }
 
