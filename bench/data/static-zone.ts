@@ -3,12 +3,12 @@
 import { writeFileSync } from 'node:fs'
 import { encodeBundle } from '#bundle/encode/encode.ts'
 import type { BundleModel, RrsetModel } from '#bundle/format/model.ts'
-import { parseName } from '#dns/name.ts'
 import { parseRdata, rdataTypeNamed } from '#dns/rdata/rdata-types.ts'
 import { plainCodeOf } from '#routing/choose/ways.ts'
 import { benchModel } from './encode-bundle.ts'
 import { runForJson } from '../servers/program.ts'
 import { soaAndNs } from '../servers/servers.ts'
+import { wireName } from '#test/support/dns/wire-name.ts'
 
 export const staticZoneName = 'gslb.example.com'
 
@@ -42,11 +42,10 @@ export function staticZoneText(names: number): string {
 
 /** @param more records beside those of the names */
 export function staticZoneModel(names: number, more: readonly WrittenRecord[] = []): BundleModel {
-  const origin = parseName(`${staticZoneName}.`)
-  if (!origin.ok) throw new Error(origin.error)
+  const origin = wireName(`${staticZoneName}.`)
   const rrset = ([name, typeName, text]: WrittenRecord): RrsetModel => {
     const type = rdataTypeNamed(typeName)!
-    const rdata = parseRdata(type, text, origin.value)
+    const rdata = parseRdata(type, text, origin)
     if (!rdata.ok) throw new Error(rdata.error.expected)
     const owner = `${name}.${staticZoneName}.`
     return { name: owner, zone: 0, type: type.code, ttlSeconds: 60, rdata: [rdata.value] }

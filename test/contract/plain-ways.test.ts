@@ -11,7 +11,7 @@ import { algorithmNamed, plainByCode, wayOfCode, ways } from '#routing/choose/wa
 import { Family } from '#routing/state/query.ts'
 import type { RoutingQuery } from '#routing/state/query.ts'
 import { allocatedBytesPerCall } from '#test/support/allocated-bytes.ts'
-import { bareModel, bundleOf, member, pool, service } from '#test/support/bundle-models.ts'
+import { bundleOf, member, pool, service } from '#test/support/bundle-models.ts'
 import type { RoutingWork } from '#test/support/routing-worker.ts'
 
 type Members = readonly (string | MemberModel)[]
@@ -19,7 +19,6 @@ type Members = readonly (string | MemberModel)[]
 /** Pools with one service each; unhealthy members by their place in the table. */
 function setUp(pools: readonly Members[], unhealthy: readonly number[] = []) {
   const bundle = bundleOf({
-    ...bareModel,
     zones: [{ name: 'test.', soa: zoneSoa, nsTtlSeconds: 1, nameservers: [] }],
     pools: pools.map((members, i) => pool(i + 1, members)),
     services: pools.map((_, i) => service(i + 1, `s${i}.test.`, { pool: i })),

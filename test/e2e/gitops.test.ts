@@ -20,7 +20,7 @@ import { main } from '#cli/main.ts'
 import { gitHttpServer, httpAccess } from '#test/support/git-http-server.ts'
 import { gitEnvironment, gitSandbox } from '#test/support/git-sandbox.ts'
 import type { GitSandbox } from '#test/support/git-sandbox.ts'
-import { newSigningKey } from '#test/support/reconcile-bench.ts'
+import { newSigningKey } from '#test/support/bundle-models.ts'
 import { onlyLong } from '#test/support/lane.ts'
 
 const key = newSigningKey()

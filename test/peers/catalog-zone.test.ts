@@ -1,6 +1,5 @@
 // Knot DNS and BIND take all zones of a node from its catalog zone. RFC 9432.
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { parseName } from '#dns/name.ts'
 import { Rcode } from '#dns/rcode.ts'
 import { tsigAlgorithm } from '#dns/tsig/tsig-algorithms.ts'
 import { ask } from '#test/support/dns/client.ts'
@@ -11,23 +10,20 @@ import { notifierOf, startSecondary } from '#test/support/dns/secondary.ts'
 import type { Secondary } from '#test/support/dns/secondary.ts'
 import { freePort } from '#test/support/free-port.ts'
 import { waitUntil } from '#test/support/wait-until.ts'
+import { wireName } from '#test/support/dns/wire-name.ts'
 
-const wire = (name: string): Uint8Array => {
-  const parsed = parseName(name)
-  return parsed.ok ? parsed.value : expect.unreachable(parsed.error)
-}
 const catalog = 'catalog.example.net.'
 const name = 'key.example.'
 const secret = Buffer.alloc(32, 7)
 const key = {
-  ...{ id: name, name: wire(name), algorithm: tsigAlgorithm('hmac-sha256.')!, secret },
+  ...{ id: name, name: wireName(name), algorithm: tsigAlgorithm('hmac-sha256.')!, secret },
   ...{ scope: null, mayTransfer: true },
 }
 const [first, ...others] = conformanceConfig.zones.map((zone) => zone.name)
 
 let node: RunningNode
 beforeAll(async () => {
-  const transfers = { enabled: true, requireTsig: true, allow: [], catalog: wire(catalog) }
+  const transfers = { enabled: true, requireTsig: true, allow: [], catalog: wireName(catalog) }
   node = await startNode(conformanceConfig, { transfers })
   node.node.setKeys([key])
 })

@@ -3,7 +3,6 @@ import { createSocket } from 'node:dgram'
 import { once } from 'node:events'
 import { readFileSync } from 'node:fs'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { parseName } from '#dns/name.ts'
 import { tsigAlgorithm, tsigAlgorithms } from '#dns/tsig/tsig-algorithms.ts'
 import { bareModel, newSigningKey, pool, service, zone } from '#test/support/bundle-models.ts'
 import { ask } from '#test/support/dns/client.ts'
@@ -13,13 +12,10 @@ import { policyReaders, startReader } from '#test/support/policy-readers.ts'
 import { saidBy } from '#test/support/said-by.ts'
 import { waitUntil } from '#test/support/wait-until.ts'
 import { tableRows } from '../tidy/doc-rules.ts'
+import { wireName } from '#test/support/dns/wire-name.ts'
 
 const page = readFileSync(new URL('../../docs/compatibility.md', import.meta.url), 'utf8')
 const secret = Buffer.alloc(32, 7).toString('base64')
-const wire = (name: string): Uint8Array => {
-  const parsed = parseName(name)
-  return parsed.ok ? parsed.value : expect.unreachable(parsed.error)
-}
 const algorithms = ['hmac-md5.sig-alg.reg.int.', ...tsigAlgorithms.map(({ name }) => name)]
 
 /** Asks, or sends an update, with a key that has no algorithm. */
@@ -53,13 +49,13 @@ describe('keys without an algorithm', () => {
     await once(socket, 'listening')
     const said = send(client, socket.address().port)
     const [datagram] = (await once(socket, 'message')) as [Buffer]
-    expect(algorithms.filter((name) => datagram.includes(wire(name)))).toEqual([algorithm])
+    expect(algorithms.filter((name) => datagram.includes(wireName(name)))).toEqual([algorithm])
     socket.close()
     await said
   })
 
   test.each(rows)('%s %s is believed with SHA-256 alone', async (client, _version, algorithm) => {
-    const key = { name: wire('key.example.'), algorithm: tsigAlgorithm('hmac-sha256.')! }
+    const key = { name: wireName('key.example.'), algorithm: tsigAlgorithm('hmac-sha256.')! }
     const server = await startTsigServer({
       find: () => ({ ...key, secret: Buffer.from(secret, 'base64') }),
       now: () => Math.floor(Date.now() / 1_000),

@@ -4,7 +4,6 @@ import { expect, onTestFinished, test } from 'vitest'
 import { startDynamicDns } from '#node/compose/dynamic-dns.ts'
 import type { NodeDynamicDns } from '#node/compose/dynamic-dns.ts'
 import { createNodeState } from '#node/stores/state.ts'
-import { parseName } from '#dns/name.ts'
 import { systemClock } from '#lib/clock.ts'
 import { ok } from '#lib/result.ts'
 import { seal } from '#lib/secret-box.ts'
@@ -14,11 +13,11 @@ import type { PostgresServer } from '#test/support/postgres-server.ts'
 import { valueOf } from '#test/support/store-values.ts'
 import { makeTempDir, removeTempDir } from '#test/support/temp-dir.ts'
 import { waitUntil } from '#test/support/wait-until.ts'
+import { wireName } from '#test/support/dns/wire-name.ts'
 
 const secretKey = Buffer.alloc(32, 7)
 const env = { GSLB_SECRET_KEY: secretKey.toString('hex') }
-const name = parseName('k.example.')
-const wire = name.ok ? name.value : new Uint8Array()
+const wire = wireName('k.example.')
 const key = {
   ...{ id: 'k', tenantId: 'acme', name: 'k.example.', algorithm: 'hmac-sha256.', scope: null },
   ...{ secretCiphertext: seal(secretKey, Buffer.alloc(32).toString('base64')), createdAtMs: 1 },

@@ -1,7 +1,6 @@
 // An exported policy zone: the resolvers of others decide by it as a node does.
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { exportRpz } from '#zones/export/rpz-export.ts'
-import { parseName } from '#dns/name.ts'
 import { Rcode } from '#dns/rcode.ts'
 import { RrType } from '#dns/rrtype.ts'
 import { zoneLines } from '#dns/zone-file/zone-writer.ts'
@@ -11,6 +10,7 @@ import { buildNode, publish } from '#test/support/node-under-test.ts'
 import { policyReaders, startReader } from '#test/support/policy-readers.ts'
 import type { StartedReader } from '#test/support/policy-readers.ts'
 import { naiveMatch, rule } from '#test/support/response-rules.ts'
+import { wireName } from '#test/support/dns/wire-name.ts'
 
 const alias = (target: string) => ({ action: 'cname' as const, target })
 const passes = { action: 'passthru' } as const
@@ -93,9 +93,7 @@ describe.each(policyReaders)('$name', (reader) => {
   beforeAll(async () => {
     const { records, remarks } = exportRpz(rules, 'rpz.test.', 1)
     expect(remarks).toEqual([])
-    const origin = parseName('rpz.test.')
-    if (!origin.ok) throw new Error('not a name')
-    const lines = [...zoneLines(records, { origin: origin.value, names: 'relative' })]
+    const lines = [...zoneLines(records, { origin: wireName('rpz.test.'), names: 'relative' })]
     started = await startReader(reader, lines.join(''), ports[0]!)
   })
   afterAll(() => started.end())

@@ -2,7 +2,7 @@
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { foldName, formatName, parseName } from '#dns/name.ts'
+import { foldName, formatName } from '#dns/name.ts'
 import { canonicalRdata, rdataTypeOf } from '#dns/rdata/rdata-types.ts'
 import { tsigAlgorithm } from '#dns/tsig/tsig-algorithms.ts'
 import { parseZoneFile } from '#dns/zone-file/zone-file.ts'
@@ -14,18 +14,15 @@ import { saidBy } from '#test/support/said-by.ts'
 import { tempDir } from '#test/support/temp-dir.ts'
 import { zoneOfAllTypes } from '#test/support/dns/zone-of-all-types.ts'
 import { zoneOfAllWays } from '#test/support/dns/zone-of-all-ways.ts'
+import { wireName } from '#test/support/dns/wire-name.ts'
 
 const zone = { name: 'example.com.', text: zoneOfAllTypes(4) + zoneOfAllWays }
 const secret = Buffer.from('0123456789abcdefghijklmnopqrstuv')
-const wire = (name: string): Uint8Array => {
-  const parsed = parseName(name)
-  return parsed.ok ? parsed.value : expect.unreachable(parsed.error)
-}
 const keyOf = (name: string, scope: Uint8Array | null) => ({
-  ...{ id: name, name: wire(name), algorithm: tsigAlgorithm('hmac-sha256.')!, secret, scope },
+  ...{ id: name, name: wireName(name), algorithm: tsigAlgorithm('hmac-sha256.')!, secret, scope },
   mayTransfer: true,
 })
-const keys = [keyOf('key.example.', null), keyOf('narrow.example.', wire('www.example.com.'))]
+const keys = [keyOf('key.example.', null), keyOf('narrow.example.', wireName('www.example.com.'))]
 const keyOption = (name: string, octets = secret): string =>
   `hmac-sha256:${name}:${octets.toString('base64')}`
 /** What a program says of an answer whose MAC it does not believe. */
@@ -50,7 +47,7 @@ const open = { enabled: true, requireTsig: false, allow: [] }
 
 /** Owner, type and data of each record, in any order. */
 function recordSet(text: string): string[] {
-  const origin = wire('example.com.')
+  const origin = wireName('example.com.')
   const lines = text.split('\n').filter((line) => !/TSIG/.test(line))
   const octets = Buffer.from(lines.join('\n'))
   const { records, faults } = parseZoneFile({ path: 'transfer', octets }, { origin })

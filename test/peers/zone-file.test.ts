@@ -3,7 +3,6 @@ import { execFileSync } from 'node:child_process'
 import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { parseName } from '#dns/name.ts'
 import { printName } from '#dns/rdata-text/name-text.ts'
 import { canonicalRdata, rdataTypeOf, rdataTypes } from '#dns/rdata/rdata-types.ts'
 import { parseZoneFile } from '#dns/zone-file/zone-file.ts'
@@ -15,9 +14,9 @@ import { referenceServers } from '#test/support/dns/reference.ts'
 import { zoneOfAllTypes } from '#test/support/dns/zone-of-all-types.ts'
 import { rightSubstitutions, wrongSubstitutions } from '#test/support/dns/substitutions.ts'
 import { makeTempDir, removeTempDir } from '#test/support/temp-dir.ts'
+import { wireName } from '#test/support/dns/wire-name.ts'
 
-const name = parseName('example.com.')
-const origin = name.ok ? name.value : new Uint8Array(1)
+const origin = wireName('example.com.')
 
 function recordsOf(text: string): readonly ZoneRecord[] {
   const octets = Buffer.from(text)

@@ -10,7 +10,7 @@ import { loadBundle } from '#bundle/load/load.ts'
 import { memberExtraOf } from '#bundle/format/member-extra.ts'
 import type { BundleModel } from '#bundle/format/model.ts'
 import { signBundle } from '#bundle/signature/sign.ts'
-import { foldName, parseName } from '#dns/name.ts'
+import { foldName } from '#dns/name.ts'
 import { plainCodeOf } from '#routing/choose/ways.ts'
 import { Counters } from '#answer/counters/counters.ts'
 import { findClosestEncloser, findName, findSuffix, findWildcard } from '#answer/lookup.ts'
@@ -33,6 +33,7 @@ import {
   zoneOfNode,
 } from '#test/support/bundle-read.ts'
 import { laneCount } from '#test/support/lane.ts'
+import { wireName } from '#test/support/dns/wire-name.ts'
 
 /** The services, pools and members of a bundle, read back. */
 function readBack(bundle: Bundle) {
@@ -121,9 +122,7 @@ const tx = new Transaction(
 
 /** Reads `name` as a responder reads a question. */
 function ask(bundle: Bundle, name: string): void {
-  const wire = parseName(name)
-  if (!wire.ok) throw new Error(wire.error)
-  const query = Buffer.concat([Buffer.alloc(12), wire.value, Buffer.of(0, 1, 0, 1)])
+  const query = Buffer.concat([Buffer.alloc(12), wireName(name), Buffer.of(0, 1, 0, 1)])
   tx.bind(query, query)
   tx.nameSeed = bundle.nameSeed
   expect(readQuestion(tx, query, 12, query.length)).toBe(query.length)

@@ -167,13 +167,14 @@ export const smallModel: BundleModel = {
   ],
 }
 
-export function encode(model: BundleModel): EncodedBundle {
-  return encodeBundle(model, plainCodeOf)
+/** @param parts of a repository with nothing else in it */
+export function encode(parts: Partial<BundleModel>): EncodedBundle {
+  return encodeBundle({ ...bareModel, ...parts }, plainCodeOf)
 }
 
 /** Encodes and loads; throws when the loader refuses what the encoder wrote. */
-export function bundleOf(model: BundleModel): Bundle {
-  const loaded = loadBundle(encode(model).bytes)
+export function bundleOf(parts: Partial<BundleModel>): Bundle {
+  const loaded = loadBundle(encode(parts).bytes)
   if (!loaded.ok) throw new Error(loaded.error.message)
   return loaded.value
 }

@@ -10,7 +10,7 @@ import { createGitopsControl } from '#gitops/thread/control.ts'
 import type { GitopsControl } from '#gitops/thread/control.ts'
 import { originPath } from '#gitops/thread/options.ts'
 import { ensureOrigin } from '#gitops/source/origin.ts'
-import type { CommitWriter, ConfigWriter } from '#config/operation.ts'
+import type { CommitWriter, ConfigWriter, Operation, WriteRequest } from '#config/operation.ts'
 import { assert } from '#lib/assert.ts'
 import { systemClock } from '#lib/clock.ts'
 import { ok } from '#lib/result.ts'
@@ -82,6 +82,16 @@ spec:
       nameservers: [{ name: ns1.example.net. }]
       tenants: [default, acme, zenith]
 `
+
+export const writeRequest = (
+  operations: readonly Operation[],
+  override?: string,
+): WriteRequest => ({
+  requestId: 'request',
+  actor: { name: 'test', address: 'test@users.gslbd' },
+  operations,
+  ...(override === undefined ? {} : { override }),
+})
 
 export interface ConfigWorldOptions {
   /** gslb.yaml, committed by hand before the first look. */

@@ -1,8 +1,7 @@
 // A reconciler over a real repository, with a compiler that only hashes, and a list of what it
 // published.
-import { generateKeyPairSync, hash } from 'node:crypto'
+import { hash } from 'node:crypto'
 import { join } from 'node:path'
-import { signingKeyFromPem } from '#bundle/signature/channel.ts'
 import type { SigningKey } from '#bundle/signature/channel.ts'
 import type { CompilePort } from '#gitops/sync/compile-port.ts'
 import type { ConfigSource } from '#gitops/source/config-source.ts'
@@ -14,6 +13,7 @@ import { loadState, resetCommand } from '#gitops/sync/stored-state.ts'
 import type { GitopsStatus } from '#gitops/status/status.ts'
 import { systemClock } from '#lib/clock.ts'
 import type { Clock } from '#lib/clock.ts'
+import { newSigningKey } from './bundle-models.ts'
 
 export interface BenchOptions {
   readonly gitdir: string
@@ -34,11 +34,6 @@ export interface Bench {
   readonly changes: string[]
   readonly compiler: HashingCompiler
   readonly check: () => Promise<GitopsStatus>
-}
-
-export function newSigningKey(): SigningKey {
-  const { privateKey } = generateKeyPairSync('ed25519')
-  return signingKeyFromPem(privateKey.export({ type: 'pkcs8', format: 'pem' }).toString())
 }
 
 export function reconcileBench(options: BenchOptions): Bench {

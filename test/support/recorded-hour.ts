@@ -13,7 +13,6 @@ import { Replay } from '#why/query-log/replay.ts'
 import { tablesOf } from '#inputs/geo/databases.ts'
 import { explainPast, PastMemory } from '#why/explain.ts'
 import type { PastAnswer } from '#why/explain.ts'
-import { parseName } from '#dns/name.ts'
 import { err, ok } from '#lib/result.ts'
 import { RrType } from '#dns/rrtype.ts'
 import { Random } from '#lib/random.ts'
@@ -44,6 +43,7 @@ import { maintenance, rollout } from './overlay-node.ts'
 import { RecordedLog, loggedSettings } from './recorded-log.ts'
 import type { LoggedQuestion } from './recorded-log.ts'
 import { geoBuffersOf } from './routing-site.ts'
+import { wireName } from '#test/support/dns/wire-name.ts'
 
 export const recordedNames = [
   ...['failover', 'weighted', 'turns', 'sticky', 'scored', 'near', 'many', 'fixed', 'fast'],
@@ -220,7 +220,7 @@ export class RecordedHour {
     const octets = Uint8Array.of(10, this.#random.below(8) * 32, this.#random.below(2), 7)
     const client = { octets, prefixBits: 32 }
     state.serviceCursor.fill(this.#random.below(1_000_000))
-    const question = { qname: qnameOf(name), qtype: RrType.A, client, seed: this.#random.next() }
+    const question = { qname: wireName(name), qtype: RrType.A, client, seed: this.#random.next() }
     const tables = this.#tables(bundle)
     const parts = { ...question, count: 0, tables, scripts: null, texts: this.#handed }
     const given = simulate(bundle, state, parts, this.#memory)
@@ -260,7 +260,7 @@ export class RecordedHour {
     const moment = findMoment(segmentsIn(this.#directory), atMs)
     if (moment.kind === 'gap') return moment.why
     const bundle = this.#bundles.get(moment.generation.digest)!
-    const question = { qname: qnameOf(name), qtype: RrType.A, client }
+    const question = { qname: wireName(name), qtype: RrType.A, client }
     const past = await explainPast(bundle, moment, tablesOf(geo)(bundle), question, this.#past)
     return past.ok ? past.value : past.error
   }
@@ -271,10 +271,4 @@ export class RecordedHour {
     await this.journal.stop()
     rmSync(this.#directory, { recursive: true, force: true })
   }
-}
-
-function qnameOf(name: string): Uint8Array {
-  const qname = parseName(name)
-  if (!qname.ok) throw new Error(`${name} is a name`)
-  return qname.value
 }

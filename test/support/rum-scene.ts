@@ -6,7 +6,7 @@ import { createNodeRum } from '#node/api/rum.ts'
 import { RumStore } from '#inputs/rum/rum-store.ts'
 import type { AuditEntry } from '#state/ports/audit.ts'
 import { portsOf } from './api-ports.ts'
-import { bareModel, bundleOf, member, pool, service, uid, zone } from './bundle-models.ts'
+import { bundleOf, member, pool, service, uid, zone } from './bundle-models.ts'
 import { FakeTime } from './fake-time.ts'
 
 /** Two members of `www.example.org.` may be measured, the third may not. */
@@ -16,7 +16,6 @@ export const membersOfMany = 40
 
 const rumUrl = (number: number): string => `https://m${number}.example.org/ping`
 const bundle = bundleOf({
-  ...bareModel,
   zones: [zone('example.org.')],
   pools: [
     pool(1, [

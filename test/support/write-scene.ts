@@ -19,7 +19,7 @@ import { systemClock } from '#lib/clock.ts'
 import type { Clock } from '#lib/clock.ts'
 import { Random } from '#lib/random.ts'
 import { testSeed } from './random.ts'
-import { newSigningKey } from './reconcile-bench.ts'
+import { newSigningKey } from './bundle-models.ts'
 import { waitUntil } from './wait-until.ts'
 import { httpAccess } from './git-http-server.ts'
 

@@ -20,7 +20,8 @@ import { silentLog } from '#test/support/api-ports.ts'
 import { decodeMessage } from '#test/support/dns/message.ts'
 import type { Message } from '#test/support/dns/message.ts'
 import { modelOf } from '#test/support/dns/model.ts'
-import { testKey, wireName } from '#test/support/dns/signed.ts'
+import { testKey } from '#test/support/dns/signed.ts'
+import { wireName } from '#test/support/dns/wire-name.ts'
 
 const corpus = join(import.meta.dirname, '..', 'corpus')
 

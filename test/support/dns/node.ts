@@ -1,6 +1,5 @@
 // A whole node of ours, threads and sockets included, that serves a static configuration.
-import { generateKeyPairSync } from 'node:crypto'
-import { signChannelRecord, signingKeyFromPem } from '#bundle/signature/channel.ts'
+import { signChannelRecord } from '#bundle/signature/channel.ts'
 import type { SigningKey } from '#bundle/signature/channel.ts'
 import { encodeBundle } from '#bundle/encode/encode.ts'
 import { signBundle } from '#bundle/signature/sign.ts'
@@ -18,6 +17,7 @@ import type { TransferSettings } from '#zones/transfer/transfers.ts'
 import { modelOf } from './model.ts'
 import type { Served } from './model.ts'
 import type { RunningServer } from './reference.ts'
+import { newSigningKey } from '../bundle-models.ts'
 
 /** What an operator sets and a client can see. */
 export interface NodeSettings {
@@ -44,7 +44,7 @@ export interface RunningNode extends RunningServer {
 
 export async function startNode(config: Served, settings: NodeSettings = {}): Promise<RunningNode> {
   const listenAddr = settings.listenAddr ?? '127.0.0.1'
-  const key = newKey()
+  const key = newSigningKey()
   const errors: string[] = []
   const node = new DnsNode({
     createThreads: createThreadGroup,
@@ -113,11 +113,6 @@ function publicationOf(config: Served, key: SigningKey, seq: number): Publicatio
     expiresAtMs: issuedAtMs + 3_600_000,
   }
   return { signedRecord: signChannelRecord(record, key), bundle: bytes }
-}
-
-function newKey(): SigningKey {
-  const { privateKey } = generateKeyPairSync('ed25519')
-  return signingKeyFromPem(privateKey.export({ type: 'pkcs8', format: 'pem' }).toString())
 }
 
 function errorsInto(errors: string[]): Log {

@@ -11,7 +11,7 @@ import { systemAfter } from '#lib/timer.ts'
 import { Notifier } from '#zones/notify/notifier.ts'
 import { makeTempDir, removeTempDir } from '#test/support/temp-dir.ts'
 import type { Endpoint } from './client.ts'
-import { wireName } from './signed.ts'
+import { wireName } from '#test/support/dns/wire-name.ts'
 
 export interface SecondaryKey {
   /** With the final dot. */

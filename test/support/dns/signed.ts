@@ -1,16 +1,10 @@
 // Messages that are signed with TSIG, and updates.
-import { parseName } from '#dns/name.ts'
 import { MessageSigner, tsigBytesMax } from '#dns/tsig/sign-message.ts'
 import { tsigAlgorithm } from '#dns/tsig/tsig-algorithms.ts'
 import type { TsigKey } from '#dns/tsig/tsig-key.ts'
 import { encodeMessage } from './message.ts'
 import { a } from './record.ts'
-
-export function wireName(name: string): Uint8Array {
-  const parsed = parseName(name)
-  if (!parsed.ok) throw new Error(`${name}: ${parsed.error}`)
-  return parsed.value
-}
+import { wireName } from '#test/support/dns/wire-name.ts'
 
 export const testSecret = Buffer.from('0123456789abcdefghijklmnopqrstuv')
 

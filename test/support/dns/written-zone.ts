@@ -1,10 +1,11 @@
 // A zone as a zone file: served by others as it is, and by us as the model that comes of it.
 import type { BundleModel, RrsetModel } from '#bundle/format/model.ts'
-import { formatName, foldName, parseName } from '#dns/name.ts'
+import { formatName, foldName } from '#dns/name.ts'
 import { canonicalRdata, rdataTypeOf } from '#dns/rdata/rdata-types.ts'
 import { parseZoneFile } from '#dns/zone-file/zone-file.ts'
 import type { ZoneRecord } from '#dns/zone-file/zone-record.ts'
 import { bareModel } from '#test/support/bundle-models.ts'
+import { wireName } from '#test/support/dns/wire-name.ts'
 
 export interface WrittenZone {
   /** Lower case with a final dot. */
@@ -14,10 +15,8 @@ export interface WrittenZone {
 
 /** The records of the file, owners in lower case. @throws when it has a fault */
 export function recordsOf({ name, text }: WrittenZone): readonly ZoneRecord[] {
-  const origin = parseName(name)
-  if (!origin.ok) throw new Error(origin.error)
   const source = { path: name, octets: Buffer.from(text) }
-  const { records, faults } = parseZoneFile(source, { origin: origin.value })
+  const { records, faults } = parseZoneFile(source, { origin: wireName(name) })
   if (faults.length > 0) throw new Error(JSON.stringify(faults))
   return Array.from(records, (record) => ({ ...record, owner: foldName(record.owner) }))
 }

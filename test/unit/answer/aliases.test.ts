@@ -8,7 +8,7 @@ import { answer } from '#answer/answer.ts'
 import { Counters } from '#answer/counters/counters.ts'
 import { createServingView } from '#answer/serving-view.ts'
 import { Transaction, Transport } from '#answer/transaction.ts'
-import { bareModel, bundleOf, pool, service, zone } from '#test/support/bundle-models.ts'
+import { bundleOf, pool, service, zone } from '#test/support/bundle-models.ts'
 import { ecs } from '#test/support/dns/ecs.ts'
 import { decodeMessage, query } from '#test/support/dns/message.ts'
 import type { QueryParts } from '#test/support/dns/message.ts'
@@ -29,7 +29,6 @@ const longService = `${label('d')}.${label('e', 60)}.example.org.`
 const eight = Array.from({ length: 8 }, (_, i) => `192.0.2.${i + 11}`)
 const eightRules = { v4: [{ start: first4, end: first4 + 255, endpoints: eight }], v6: [] }
 const bundle = bundleOf({
-  ...bareModel,
   zones: [zone('example.org.')],
   pools: [
     pool(1, ['192.0.2.1', '192.0.2.2'], { geoRules }),

@@ -8,7 +8,7 @@ import { Transaction } from '#answer/transaction.ts'
 import { Counters } from '#answer/counters/counters.ts'
 import { serialOf, soaRecord } from '#zones/transfer/zone-records.ts'
 import { ZoneSource } from '#zones/transfer/zone-source.ts'
-import { bareModel, bundleOf, soa, zone } from '#test/support/bundle-models.ts'
+import { bundleOf, soa, zone } from '#test/support/bundle-models.ts'
 import { decodeMessage, query } from '#test/support/dns/message.ts'
 
 const zoneVersion = 19
@@ -21,7 +21,6 @@ describe.each([
   ['the upper half', 0x8000_0000, 1, 0x8000_0001],
 ])('a zone whose serial begins with %s', (_title, serialBase, serial, expected) => {
   const bundle = bundleOf({
-    ...bareModel,
     zones: [zone('other.'), zone('test.', { soa: { ...soa, serialBase } })],
   })
   const state = createRoutingState(bundle, serial)

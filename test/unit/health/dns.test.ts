@@ -9,11 +9,11 @@ import type { Answer, Packet } from 'dns-packet'
 import fc from 'fast-check'
 import { afterEach, describe, expect, test } from 'vitest'
 import type { HealthCheckModel } from '#bundle/format/model.ts'
-import { parseName } from '#dns/name.ts'
 import { answerTexts, dnsQuery, dnsTypeCodes, fitsQuery } from '#health/probes/dns-message.ts'
 import { probeTarget, unlessStalled } from './check.ts'
 import { probeOne, wordsOf } from './probe-one.ts'
 import { testProbes } from './probe-table.ts'
+import { wireName } from '#test/support/dns/wire-name.ts'
 
 const { probes } = testProbes()
 const cleanups: (() => unknown)[] = []
@@ -310,9 +310,8 @@ describe('an answer that was cut is asked for over TCP', () => {
   })
 })
 
-const wire = parseName(name)
-if (!wire.ok) throw new Error(wire.error)
-const query = dnsQuery(7, wire.value, dnsTypeCodes.TXT)
+const wire = wireName(name)
+const query = dnsQuery(7, wire, dnsTypeCodes.TXT)
 
 test('no octets after a question make the reader throw or take long', () => {
   const types = Object.values(dnsTypeCodes)
@@ -328,7 +327,7 @@ test('no octets after a question make the reader throw or take long', () => {
   let whole = 0
   fc.assert(
     fc.property(records, fc.nat(8), fc.constantFrom(...types), (given, count, type) => {
-      const asked = dnsQuery(7, wire.value, type)
+      const asked = dnsQuery(7, wire, type)
       const head = Buffer.from(asked)
       head[2] = 0x80
       head.writeUInt16BE(count, 6)
@@ -349,7 +348,7 @@ test('no octets after a question make the reader throw or take long', () => {
 })
 
 test('a message of 64 KiB of names that point to each other is read in bounded time', () => {
-  const asked = dnsQuery(7, wire.value, dnsTypeCodes.NS)
+  const asked = dnsQuery(7, wire, dnsTypeCodes.NS)
   const head = Buffer.from(asked)
   head[2] = 0x80
   // A chain of pointers, each to the one before, as long as pointers reach.

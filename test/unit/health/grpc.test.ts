@@ -17,10 +17,10 @@ import {
   startTcpBackend,
   testCertificate,
 } from '#test/support/backend.ts'
-import type { Backend } from '#test/support/backend.ts'
 import { unlessStalled } from './check.ts'
 import { probeOne, wordsOf } from './probe-one.ts'
 import { testProbes } from './probe-table.ts'
+import { use } from '#test/support/used-backend.ts'
 
 const fixture = (name: string): string =>
   join(import.meta.dirname, '../../fixtures/tls', `${name}.pem`)
@@ -52,12 +52,6 @@ async function startGrpc(credentials = ServerCredentials.createInsecure()): Prom
     server.forceShutdown()
   })
   return { port, health }
-}
-
-async function use<B extends Backend>(starting: Promise<B>): Promise<B> {
-  const backend = await starting
-  cleanups.push(() => backend.close())
-  return backend
 }
 
 async function ask(port: number, given: Partial<HealthCheckModel> = {}): Promise<string> {

@@ -1,5 +1,5 @@
 // What a webhook is asked, which answers count, and servers that answer badly.
-import { afterEach, describe, expect, test } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import type { HealthCheckModel } from '#bundle/format/model.ts'
 import type { ProbeResult } from '#health/probes/probe.ts'
 import {
@@ -8,20 +8,9 @@ import {
   startTcpBackend,
   testCertificate,
 } from '#test/support/backend.ts'
-import type { Backend } from '#test/support/backend.ts'
 import { probeTarget, unlessStalled } from './check.ts'
 import { testProbes } from './probe-table.ts'
-
-const running: Backend[] = []
-afterEach(async () => {
-  await Promise.all(running.splice(0).map((backend) => backend.close()))
-})
-
-async function use<B extends Backend>(starting: Promise<B>): Promise<B> {
-  const backend = await starting
-  running.push(backend)
-  return backend
-}
+import { use } from '#test/support/used-backend.ts'
 
 const { probes } = testProbes({ webhookAllowedHosts: ['127.0.0.1', '::1/128'] })
 

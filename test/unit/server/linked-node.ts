@@ -8,14 +8,7 @@ import { Family } from '#routing/state/query.ts'
 import { HealthLink } from '#server/node/health-link.ts'
 import type { HealthMonitor } from '#health/view/monitor.ts'
 import type { Outcome } from '#health/probes/probe.ts'
-import {
-  bareModel,
-  bundleOf,
-  healthCheck,
-  member,
-  pool,
-  zone,
-} from '#test/support/bundle-models.ts'
+import { bundleOf, healthCheck, member, pool, zone } from '#test/support/bundle-models.ts'
 import type { SimulatedMonitor } from '../health/simulated-monitor.ts'
 
 export const check = {
@@ -37,7 +30,7 @@ export function bundleWith(
     return member(address, { uid: `00000000-0000-4000-8000-${digits}`, ...given })
   })
   const pools = [pool(1, [], { members: models, healthCheck: check, ...parts })]
-  return bundleOf({ ...bareModel, zones: [zone('test.')], pools })
+  return bundleOf({ zones: [zone('test.')], pools })
 }
 
 export class LinkedNode {

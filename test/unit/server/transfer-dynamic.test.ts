@@ -2,12 +2,13 @@
 import { expect, test } from 'vitest'
 import { encodeBundle } from '#bundle/encode/encode.ts'
 import { adoptBundle } from '#bundle/load/load.ts'
-import { formatName, parseName } from '#dns/name.ts'
+import { formatName } from '#dns/name.ts'
 import { RrType, rrTypeNames } from '#dns/rrtype.ts'
 import { encodeTxtBundle } from '#zones/dynamic/txt-bundle.ts'
 import { zoneRecords } from '#zones/transfer/zone-records.ts'
 import { ZoneSource } from '#zones/transfer/zone-source.ts'
 import { modelOf } from '#test/support/dns/model.ts'
+import { wireName } from '#test/support/dns/wire-name.ts'
 
 const text = `
 @ 60 IN SOA ns root 1 2 3 4 5
@@ -35,10 +36,6 @@ const rows: readonly [string, readonly string[]][] = [
   ['other.example.org.', []],
 ]
 
-const wire = (name: string): Uint8Array => {
-  const parsed = parseName(name)
-  return parsed.ok ? parsed.value : expect.unreachable(parsed.error)
-}
 const textOf = (string: string): Buffer =>
   Buffer.from(`${String.fromCharCode(string.length)}${string}`)
 
@@ -47,7 +44,7 @@ function transferred(): Map<string, string[]> {
   const main = adoptBundle(bytes, digest)
   const written = rows
     .filter(([name]) => !name.startsWith('static.'))
-    .map(([name]) => ({ name: wire(name), ttlSeconds: 120, values: [textOf('dynamic')] }))
+    .map(([name]) => ({ name: wireName(name), ttlSeconds: 120, values: [textOf('dynamic')] }))
   const { handed } = encodeTxtBundle(written, main)
   const dynamic = adoptBundle(handed!.bytes, handed!.digest)
   const shown = new Map<string, string[]>()

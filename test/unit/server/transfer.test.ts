@@ -1,6 +1,5 @@
 // Transfers of a zone: who gets one, and who does not. RFC 5936, RFC 1995.
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { parseName } from '#dns/name.ts'
 import { tsigAlgorithm } from '#dns/tsig/tsig-algorithms.ts'
 import { MessageSigner } from '#dns/tsig/sign-message.ts'
 import { conformanceConfig } from '#test/support/dns/fixture.ts'
@@ -10,22 +9,19 @@ import type { Message } from '#test/support/dns/message.ts'
 import { startNode } from '#test/support/dns/node.ts'
 import type { RunningNode } from '#test/support/dns/node.ts'
 import { a, lineOf, linesOf } from '#test/support/dns/record.ts'
+import { wireName } from '#test/support/dns/wire-name.ts'
 
-const wire = (name: string): Uint8Array => {
-  const parsed = parseName(name)
-  return parsed.ok ? parsed.value : expect.unreachable(parsed.error)
-}
 const secret = Buffer.alloc(32, 7)
 const keyOf = (name: string, scope: Uint8Array | null, mayTransfer = true) => ({
-  ...{ id: name, name: wire(name), algorithm: tsigAlgorithm('hmac-sha256.')!, secret, scope },
+  ...{ id: name, name: wireName(name), algorithm: tsigAlgorithm('hmac-sha256.')!, secret, scope },
   mayTransfer,
 })
 const whole = keyOf('whole.example.', null)
-const narrow = keyOf('narrow.example.', wire('_acme-challenge.www.example.org.'))
-const within = keyOf('within.example.', wire('org.'))
+const narrow = keyOf('narrow.example.', wireName('_acme-challenge.www.example.org.'))
+const within = keyOf('within.example.', wireName('org.'))
 /** As the daemon makes them of the keys of tenants. */
 const tenants = keyOf('tenants.example.', null, false)
-const tenantsNarrow = keyOf('tenants-narrow.example.', wire('example.org.'), false)
+const tenantsNarrow = keyOf('tenants-narrow.example.', wireName('example.org.'), false)
 const keys = [whole, narrow, within, tenants, tenantsNarrow]
 type Key = typeof whole
 
@@ -64,7 +60,7 @@ const loopback = { octets: Uint8Array.of(127, 0, 0, 0), prefixBits: 8 }
 const elsewhere = { octets: Uint8Array.of(192, 0, 2, 0), prefixBits: 24 }
 const open = {
   ...{ enabled: true, requireTsig: false, allow: [loopback] },
-  catalog: wire('catalog.example.net.'),
+  catalog: wireName('catalog.example.net.'),
 }
 const ixfr = 'example.org. IXFR'
 const catalogAxfr = 'catalog.example.net. AXFR'

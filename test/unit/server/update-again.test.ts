@@ -1,6 +1,5 @@
 // A signed update that comes twice, through the sockets of a node. RFC 8945 section 5.2.3.
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { parseName } from '#dns/name.ts'
 import { MessageSigner } from '#dns/tsig/sign-message.ts'
 import { tsigAlgorithm } from '#dns/tsig/tsig-algorithms.ts'
 import { exchangeUdp, TcpClient } from '#test/support/dns/client.ts'
@@ -10,10 +9,10 @@ import { startNode } from '#test/support/dns/node.ts'
 import type { RunningNode } from '#test/support/dns/node.ts'
 import { a } from '#test/support/dns/record.ts'
 import { Rcode } from '#dns/rcode.ts'
+import { wireName } from '#test/support/dns/wire-name.ts'
 
-const name = parseName('key.example.')
 const key = {
-  ...{ id: 'k', name: name.ok ? name.value : expect.unreachable(), scope: null },
+  ...{ id: 'k', name: wireName('key.example.'), scope: null },
   ...{ algorithm: tsigAlgorithm('hmac-sha256.')!, secret: Buffer.alloc(32, 7), mayTransfer: true },
 }
 

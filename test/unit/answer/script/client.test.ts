@@ -12,11 +12,11 @@ import { keepInOrder } from '#routing/script/reorder.ts'
 import { Counters } from '#answer/counters/counters.ts'
 import { ScriptClient } from '#answer/script/client.ts'
 import { MailCell, Mailbox, strikesMax } from '#answer/script-mailbox.ts'
-import { bareModel, bundleOf, pool } from '#test/support/bundle-models.ts'
+import { bundleOf, pool } from '#test/support/bundle-models.ts'
 import type { EchoWork } from '#test/support/script-echo.ts'
 
 const addresses = ['192.0.2.1', '192.0.2.2', '192.0.2.3', '192.0.2.4']
-const bundle = bundleOf({ ...bareModel, pools: [pool(1, addresses)] })
+const bundle = bundleOf({ pools: [pool(1, addresses)] })
 
 function chainOfFour(): Chain {
   const chain = new Chain(new Random(1))

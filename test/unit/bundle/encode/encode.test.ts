@@ -10,7 +10,6 @@ import { bundleLimits } from '#bundle/format/limits.ts'
 import { parentName } from '#bundle/encode/name-table.ts'
 import { version } from '#lib/version.ts'
 import {
-  bareModel,
   bundleOf,
   encode,
   healthCheck,
@@ -38,7 +37,7 @@ const zoneNameOf = (bundle: Bundle, name: string): string =>
 describe('names', () => {
   test('of nearly 255 octets are kept in a bundle that has few', () => {
     const name = `${`${'x'.repeat(63)}.`.repeat(3)}${'y'.repeat(56)}.ab.`
-    expect(namesOf(bundleOf({ ...bareModel, zones: [zone(name)] }))).toContain(name)
+    expect(namesOf(bundleOf({ zones: [zone(name)] }))).toContain(name)
   })
 
   test('that enclose a service exist, empty, up to the apex', () => {
@@ -61,7 +60,6 @@ describe('names', () => {
 
   test('belong to the closest zone, and an apex knows its parent', () => {
     const bundle = bundleOf({
-      ...bareModel,
       zones: [zone('org.'), zone('a.b.example.org.'), zone('example.org.')],
       pools: [],
       services: [
@@ -95,7 +93,7 @@ describe('names', () => {
     const nameservers = [{ name: 'ns1.sub.example.org.', addresses: ['192.0.2.1'] }]
     const inner = zone('sub.example.org.')
     const outer = zone('example.org.', { nameservers })
-    const bundle = bundleOf({ ...bareModel, pools: [], services: [], zones: [outer, inner] })
+    const bundle = bundleOf({ pools: [], services: [], zones: [outer, inner] })
     expect(zoneNameOf(bundle, 'ns1.sub.example.org.')).toBe('sub.example.org.')
   })
 
@@ -106,7 +104,7 @@ describe('names', () => {
       zone('sub.example.org.', { nameservers: [server('192.0.2.2')] }),
     ]
     for (const order of [zones, zones.toReversed()]) {
-      const bundle = bundleOf({ ...bareModel, pools: [], services: [], zones: order })
+      const bundle = bundleOf({ pools: [], services: [], zones: order })
       const rrsets = rrsetsOfNode(bundle, nodeOf(bundle, 'ns.sub.example.org.'))
       expect(rrsets).toEqual([
         { type: 1, ttlSeconds: soa.ttlSeconds, rdata: [Uint8Array.of(192, 0, 2, 2)] },
@@ -117,7 +115,7 @@ describe('names', () => {
   test('of name servers elsewhere are not ours', () => {
     const nameservers = [{ name: 'ns.example.net.', addresses: ['192.0.2.1'] }]
     const zones = [zone('example.org.', { nameservers })]
-    const bundle = bundleOf({ ...bareModel, pools: [], services: [], zones })
+    const bundle = bundleOf({ pools: [], services: [], zones })
     expect(namesOf(bundle)).toEqual(['example.org.'])
   })
 
@@ -175,8 +173,8 @@ describe('pools and members', () => {
 
 test('zones with the same SOA and name servers share their octets', () => {
   const zones = Array.from({ length: 50 }, (_, i) => zone(`z${i}.test.`, { soa }))
-  const one = bundleOf({ ...bareModel, pools: [], services: [], zones: zones.slice(0, 1) })
-  const many = bundleOf({ ...bareModel, pools: [], services: [], zones })
+  const one = bundleOf({ pools: [], services: [], zones: zones.slice(0, 1) })
+  const many = bundleOf({ pools: [], services: [], zones })
   expect(many.rrsetData).toEqual(one.rrsetData)
   expect(many.rrsetRow).toEqual(one.rrsetRow)
 })
@@ -199,7 +197,7 @@ test('the digest names the content, and the manifest says what it was made from'
 })
 
 test('a bundle of nothing can be loaded', () => {
-  const bundle = bundleOf({ ...bareModel, zones: [], pools: [], services: [] })
+  const bundle = bundleOf({ zones: [], pools: [], services: [] })
   expect(bundle.counts.nodes).toBe(0)
 })
 

@@ -14,7 +14,6 @@ import { PolicyCell } from '#bundle/format/routing-cells.ts'
 import { signBundle } from '#bundle/signature/sign.ts'
 import { plainCodeOf } from '#routing/choose/ways.ts'
 import {
-  bareModel,
   bundleOf,
   encode,
   healthCheck,
@@ -419,7 +418,7 @@ describe('columns are refused whose digests fit but', () => {
 
   test('a name stands above the zone that it says it is in', () => {
     const zones = [zone('org.'), zone('a.example.org.')]
-    const { bytes: file } = encode({ ...bareModel, zones })
+    const { bytes: file } = encode({ zones })
     // In the order of their names: a.example.org., example.org. and org.
     const loaded = loadBundle(withElement(file, 'nodeRow', NodeCell.Words + cell.zone, 0))
     expect(loaded.ok ? 'loaded' : loaded.error.message).toContain('node 1 is above its zone')

@@ -7,7 +7,7 @@ import { rrsetAt, rrsetsOfNode, typesOfNode } from '#bundle/load/rrset-values.ts
 import { formatName } from '#dns/name.ts'
 import { rdataTypes } from '#dns/rdata/rdata-types.ts'
 import { modelOfWritten, recordsOf, rrsetsOf } from '#test/support/dns/written-zone.ts'
-import { bareModel, bundleOf, pool, service, zone } from '#test/support/bundle-models.ts'
+import { bundleOf, pool, service, zone } from '#test/support/bundle-models.ts'
 import { namesOf, zoneOfNode } from '#test/support/bundle-read.ts'
 import { staticZone } from '#test/support/dns/static-zone.ts'
 import { zoneOfAllTypes } from '#test/support/dns/zone-of-all-types.ts'
@@ -43,7 +43,6 @@ test('flags say what stands at a cut, below it, below a DNAME and at an alias', 
 
 describe('the types that a client may get', () => {
   const bundle = bundleOf({
-    ...bareModel,
     zones: [zone('org.'), zone('example.org.')],
     pools: [pool(1, ['192.0.2.1']), pool(2, ['2001:db8::1'])],
     services: [

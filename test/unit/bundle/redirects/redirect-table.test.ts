@@ -6,17 +6,12 @@ import type { BundleColumns } from '#bundle/format/bundle.ts'
 import { loadBundle } from '#bundle/load/load.ts'
 import { findRedirect, RedirectBits, RedirectCell } from '#bundle/redirects/redirect-table.ts'
 import type { RedirectModel } from '#bundle/redirects/redirect-table.ts'
-import { parseName } from '#dns/name.ts'
 import { bundleOf, encode, smallModel } from '#test/support/bundle-models.ts'
 import { withElement } from '#test/support/damaged-bundle.ts'
 import { arbitraryHost, arbitraryRedirects, redirect } from '#test/support/redirects.ts'
+import { wireName } from '#test/support/dns/wire-name.ts'
 
 const byUid = (a: RedirectModel, b: RedirectModel): number => (a.uid < b.uid ? -1 : 1)
-const wire = (host: string): Uint8Array => {
-  const parsed = parseName(host)
-  if (!parsed.ok) throw new Error(host)
-  return parsed.value
-}
 
 test('redirects come back from the bundle, in the order of their uids', () => {
   fc.assert(
@@ -44,7 +39,7 @@ test('the redirect of a host is its own, else the deepest wildcard above it', ()
       const own = sorted.find((one) => !one.isWildcard && one.host === host)
       const expected = own ?? deepest
       const bundle = bundleOf({ ...smallModel, redirects })
-      expect(findRedirect(bundle, wire(host))).toBe(
+      expect(findRedirect(bundle, wireName(host))).toBe(
         expected === undefined ? -1 : sorted.indexOf(expected),
       )
     }),
@@ -57,7 +52,7 @@ test('of ten thousand redirects each is found', () => {
   )
   const bundle = bundleOf({ ...smallModel, redirects })
   const found = redirects.map(({ host, isWildcard }) =>
-    findRedirect(bundle, wire(isWildcard ? `x.${host}` : host)),
+    findRedirect(bundle, wireName(isWildcard ? `x.${host}` : host)),
   )
   expect(found).toEqual(redirects.map((_, i) => i))
 })

@@ -5,7 +5,7 @@ import { PastAnswers } from '#node/past/past-answers.ts'
 import { noGeoBuffers } from '#routing/geo/geo-tables.ts'
 import { createRoutingState } from '#routing/state/candidates.ts'
 import { BundleStore } from '#server/node/bundle-store.ts'
-import { bareModel, bundleOf, pool, service, zone } from '#test/support/bundle-models.ts'
+import { bundleOf, pool, service, zone } from '#test/support/bundle-models.ts'
 import { rootKey, startConfigWorld } from '#test/support/config-world.ts'
 import type { ConfigWorld } from '#test/support/config-world.ts'
 import { FakeTime } from '#test/support/fake-time.ts'
@@ -17,7 +17,6 @@ import { journalAt } from '#test/support/journals.ts'
 import { viewOf } from '#test/support/config-view.ts'
 
 const bundle = bundleOf({
-  ...bareModel,
   commit: 'c'.repeat(40),
   zones: [zone('example.com.')],
   pools: [pool(1, ['192.0.2.1'], { name: 'web' })],

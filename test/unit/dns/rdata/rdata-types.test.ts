@@ -1,18 +1,13 @@
 import { readdirSync, readFileSync } from 'node:fs'
 import { describe, expect, test } from 'vitest'
-import { parseName } from '#dns/name.ts'
 import { canonicalRdata, parseRdata, rdataTypeNamed, rdataTypes } from '#dns/rdata/rdata-types.ts'
 import type { RdataType } from '#dns/rdata-text/rdata-type.ts'
+import { wireName } from '#test/support/dns/wire-name.ts'
 
 const typeOf = (name: string): RdataType => {
   const type = rdataTypeNamed(name)
   if (type === undefined) throw new Error(`${name} is no type`)
   return type
-}
-const wireName = (text: string): Uint8Array => {
-  const name = parseName(text)
-  if (!name.ok) throw new Error(name.error)
-  return name.value
 }
 const origin = wireName('example.com.')
 const hexOf = (octets: Uint8Array): string => Buffer.from(octets).toString('hex')

@@ -1,8 +1,8 @@
 // The collected TSIG messages, good and hostile.
 import { readdirSync, readFileSync } from 'node:fs'
-import { parseName } from '#dns/name.ts'
 import { tsigAlgorithm } from '#dns/tsig/tsig-algorithms.ts'
 import type { TsigKey } from '#dns/tsig/tsig-key.ts'
+import { wireName } from '#test/support/dns/wire-name.ts'
 
 const folder = new URL('../../../fuzz/corpus/tsig/', import.meta.url)
 
@@ -25,9 +25,7 @@ export const corpusSecret = Buffer.from('0123456789abcdefghijklmnopqrstuv')
 export const corpusSeconds = 0x6b03c040
 
 export function keyOf(name: string, algorithm = 'hmac-sha256.', secret = corpusSecret): TsigKey {
-  const wire = parseName(name)
-  if (!wire.ok) throw new Error(name)
-  return { name: wire.value, algorithm: tsigAlgorithm(algorithm)!, secret }
+  return { name: wireName(name), algorithm: tsigAlgorithm(algorithm)!, secret }
 }
 
 /** A keyring of some keys. */

@@ -1,6 +1,5 @@
 import { readdirSync, readFileSync } from 'node:fs'
 import { describe, expect, test } from 'vitest'
-import { parseName } from '#dns/name.ts'
 import { printName } from '#dns/rdata-text/name-text.ts'
 import { rdataTypeOf } from '#dns/rdata/rdata-types.ts'
 import { RecordList } from '#dns/zone-file/record-list.ts'
@@ -8,9 +7,9 @@ import { parseZoneFile } from '#dns/zone-file/zone-file.ts'
 import type { ZoneFileOptions } from '#dns/zone-file/zone-file.ts'
 import { zoneFileLimits } from '#dns/zone-file/zone-record.ts'
 import { err, ok } from '#lib/result.ts'
+import { wireName } from '#test/support/dns/wire-name.ts'
 
-const name = parseName('example.com.')
-const origin = name.ok ? name.value : new Uint8Array(1)
+const origin = wireName('example.com.')
 
 function parse(text: string | Uint8Array, options: ZoneFileOptions = { origin }) {
   return parseZoneFile({ path: 'zone', octets: Buffer.from(text as string) }, options)

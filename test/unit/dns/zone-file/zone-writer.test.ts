@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest'
-import { parseName } from '#dns/name.ts'
 import { parseZoneFile } from '#dns/zone-file/zone-file.ts'
 import { anyReader, zoneReaders } from '#dns/zone-file/zone-readers.ts'
 import { zoneLines } from '#dns/zone-file/zone-writer.ts'
+import { wireName } from '#test/support/dns/wire-name.ts'
 
 function printed(
   origin: string,
@@ -10,14 +10,11 @@ function printed(
   text: string,
   reader = anyReader,
 ): string {
-  const wire = parseName(origin)
-  if (!wire.ok) throw new Error(wire.error)
+  const wire = wireName(origin)
   const octets = Buffer.from(text)
-  const { records, faults } = parseZoneFile({ path: 'zone', octets }, { origin: wire.value })
+  const { records, faults } = parseZoneFile({ path: 'zone', octets }, { origin: wire })
   expect(faults).toEqual([])
-  return [...zoneLines(records, { origin: wire.value, names, reader })]
-    .join('')
-    .replaceAll('\t', ' ')
+  return [...zoneLines(records, { origin: wire, names, reader })].join('').replaceAll('\t', ' ')
 }
 
 test('names are in the canonical order of RFC 4034 section 6.1', () => {

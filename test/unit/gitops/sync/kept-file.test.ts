@@ -12,7 +12,7 @@ import { blobsIn, decodeKept, encodeKept, keptObject, readingsIn } from '#gitops
 import { Random } from '#lib/random.ts'
 import { kindNames } from '#schemas/kinds.ts'
 import { countFrom, testSeed } from '#test/support/random.ts'
-import { newSigningKey } from '#test/support/reconcile-bench.ts'
+import { newSigningKey } from '#test/support/bundle-models.ts'
 
 const root = join(import.meta.dirname, '../../../..')
 const key = newSigningKey()

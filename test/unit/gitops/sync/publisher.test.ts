@@ -8,7 +8,7 @@ import type { Position, CommitPublication } from '#gitops/sync/publication.ts'
 import { Publisher } from '#gitops/sync/publisher.ts'
 import { emptyState, loadState, saveState } from '#gitops/sync/stored-state.ts'
 import { gitSandbox } from '../../../support/git-sandbox.ts'
-import { newSigningKey } from '../../../support/reconcile-bench.ts'
+import { newSigningKey } from '../../../support/bundle-models.ts'
 
 const [a, b, c] = ['a', 'b', 'c'].map((letter) => letter.repeat(64)) as [string, string, string]
 const at = (seq: number, digest: string, previous = ''): Position & { previous: string } => ({

@@ -9,7 +9,7 @@ import { startPipeline, wholeOf } from '#gitops/thread/pipeline.ts'
 import type { GitopsStatus } from '#gitops/status/status.ts'
 import { systemClock } from '#lib/clock.ts'
 import { gitSandbox } from '../../../support/git-sandbox.ts'
-import { newSigningKey } from '../../../support/reconcile-bench.ts'
+import { newSigningKey } from '../../../support/bundle-models.ts'
 import { settingsYaml } from '../../../support/write-scene.ts'
 
 test('objects that are too many octets are handed over as they are', () => {

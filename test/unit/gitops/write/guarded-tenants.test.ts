@@ -4,30 +4,24 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { refusalOf } from '#api/config/writes.ts'
 import type { JsonObject } from '#compiler/yaml/text.ts'
 import type { GuardrailName, Operation, WriteFailure } from '#config/operation.ts'
-import { keyOf, recordsZone, rootKey, startConfigWorld } from '#test/support/config-world.ts'
+import {
+  keyOf,
+  recordsSettings,
+  recordsZone,
+  rootKey,
+  startConfigWorld,
+  writeRequest,
+} from '#test/support/config-world.ts'
 import type { Answered, ConfigWorld } from '#test/support/config-world.ts'
-
-const settings = `apiVersion: gslb/v1
-kind: Settings
-metadata: { name: settings }
-spec:
-  zones:
-    - name: ${recordsZone}
-      nameservers: [{ name: ns1.example.net. }]
-      tenants: [default, acme, zenith]
-`
 
 let site: ConfigWorld
 beforeAll(async () => {
-  site = await startConfigWorld({ settings })
+  site = await startConfigWorld({ settings: recordsSettings })
 })
 afterAll(() => site.close())
 
 async function write(operations: readonly Operation[], override?: string): Promise<void> {
-  const done = await site.control.write({
-    ...{ requestId: 'request', actor: { name: 'test', address: 'test@users.gslbd' }, operations },
-    ...(override === undefined ? {} : { override }),
-  })
+  const done = await site.control.write(writeRequest(operations, override))
   assert(done.ok, JSON.stringify(done))
 }
 

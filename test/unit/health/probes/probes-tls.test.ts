@@ -1,11 +1,12 @@
 import { getCACertificates, setDefaultCACertificates } from 'node:tls'
-import { afterEach, beforeAll, describe, expect, test } from 'vitest'
+import { beforeAll, describe, expect, test } from 'vitest'
 import type { HealthCheckModel } from '#bundle/format/model.ts'
 import type { ProbeResult } from '#health/probes/probe.ts'
 import { startHttpBackend, testCertificate } from '../../../support/backend.ts'
-import type { Backend, Certificate } from '../../../support/backend.ts'
+import type { Certificate } from '../../../support/backend.ts'
 import { probeTarget } from '../check.ts'
 import { testProbes } from '../probe-table.ts'
+import { use } from '#test/support/used-backend.ts'
 
 const { probes } = testProbes()
 
@@ -17,17 +18,6 @@ const unknown = testCertificate('unknown')
 beforeAll(() => {
   setDefaultCACertificates([...getCACertificates('bundled'), named.cert, addressed.cert])
 })
-
-const running: Backend[] = []
-afterEach(async () => {
-  await Promise.all(running.splice(0).map((backend) => backend.close()))
-})
-
-async function use<B extends Backend>(starting: Promise<B>): Promise<B> {
-  const backend = await starting
-  running.push(backend)
-  return backend
-}
 
 function probe(check: Partial<HealthCheckModel>, ipAddress?: string): Promise<ProbeResult> {
   const target = probeTarget('m1', check, ipAddress)

@@ -1,4 +1,4 @@
-import { afterEach, describe, expect, test } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import type { HealthCheckModel } from '#bundle/format/model.ts'
 import type { ProbeResult } from '#health/probes/probe.ts'
 import {
@@ -10,19 +10,9 @@ import {
 import type { Backend, HttpBackend } from '../../../support/backend.ts'
 import { probeTarget, unlessStalled } from '../check.ts'
 import { testProbes } from '../probe-table.ts'
+import { use } from '#test/support/used-backend.ts'
 
 const { probes } = testProbes()
-
-const running: Backend[] = []
-afterEach(async () => {
-  await Promise.all(running.splice(0).map((backend) => backend.close()))
-})
-
-async function use<B extends Backend>(starting: Promise<B>): Promise<B> {
-  const backend = await starting
-  running.push(backend)
-  return backend
-}
 
 function probe(check: Partial<HealthCheckModel>, ipAddress?: string): Promise<ProbeResult> {
   const target = probeTarget('m1', check, ipAddress)

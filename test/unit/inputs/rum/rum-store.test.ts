@@ -10,21 +10,12 @@ import { Chain } from '#routing/chain/chain.ts'
 import { RumHeader, RumResult, RumTable } from '#routing/rum/table.ts'
 import { rumMembers, rumTargetOf, wordsOfUid } from '#routing/rum/targets.ts'
 import { isRumLatency, rumLimits, RumStore } from '#inputs/rum/rum-store.ts'
-import {
-  bareModel,
-  bundleOf,
-  member,
-  pool,
-  service,
-  uid,
-  zone,
-} from '../../../support/bundle-models.ts'
+import { bundleOf, member, pool, service, uid, zone } from '../../../support/bundle-models.ts'
 
 const members = [1, 2, 3, 4].map((number) =>
   member(`192.0.2.${number}`, { uid: uid(number), rumUrl: `https://m${number}.example.org/` }),
 )
 const bundle = bundleOf({
-  ...bareModel,
   zones: [zone('example.org.')],
   pools: [
     pool(1, [

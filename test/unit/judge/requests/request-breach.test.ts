@@ -3,27 +3,16 @@
 import assert from 'node:assert/strict'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import type { JsonObject } from '#compiler/yaml/text.ts'
-import type { NeedsPlan, Operation, WriteFailure, WriteRequest } from '#config/operation.ts'
-import { keyOf, recordsZone, rootKey, startConfigWorld } from '#test/support/config-world.ts'
+import type { NeedsPlan, Operation, WriteFailure } from '#config/operation.ts'
+import {
+  keyOf,
+  recordsSettings,
+  recordsZone,
+  rootKey,
+  startConfigWorld,
+  writeRequest,
+} from '#test/support/config-world.ts'
 import type { ConfigWorld } from '#test/support/config-world.ts'
-
-const actor = { name: 'test', address: 'test@users.gslbd' }
-const request = (operations: readonly Operation[], override?: string): WriteRequest => ({
-  requestId: 'request',
-  actor,
-  operations,
-  ...(override === undefined ? {} : { override }),
-})
-
-const settings = `apiVersion: gslb/v1
-kind: Settings
-metadata: { name: settings }
-spec:
-  zones:
-    - name: ${recordsZone}
-      nameservers: [{ name: ns1.example.net. }]
-      tenants: [default, acme, zenith]
-`
 
 const tenant = 'acme'
 const memberIds = (pool: string): readonly number[] => (pool === 'web' ? [1, 2, 3, 4] : [5, 6])
@@ -42,7 +31,7 @@ const operationsMax = 60
 
 let site: ConfigWorld
 beforeAll(async () => {
-  site = await startConfigWorld({ settings })
+  site = await startConfigWorld({ settings: recordsSettings })
 })
 afterAll(() => site.close())
 
@@ -74,7 +63,7 @@ async function begin({ guardrails = {}, services = 3 }: Partial<Case> = {}): Pro
   operations.push({ verb: 'create', kind: 'Records', tenant, name: 'static', spec })
   while (operations.length > 0) {
     const some = operations.splice(0, operationsMax)
-    const written = await site.control.write(request(some, 'the beginning'))
+    const written = await site.control.write(writeRequest(some, 'the beginning'))
     assert(written.ok, JSON.stringify(written))
   }
   return site
@@ -321,10 +310,10 @@ describe('a request', () => {
   test.each(cases)('$label', async ({ requests, refused, ...scene }) => {
     const { control, git } = await begin(scene)
     for (const operations of requests.slice(0, -1)) {
-      const done = await control.write(request(operations))
+      const done = await control.write(writeRequest(operations))
       assert(done.ok, JSON.stringify(done))
     }
-    const last = request(requests.at(-1)!)
+    const last = writeRequest(requests.at(-1)!)
     const before = git('rev-parse', 'main')
     const dry = await control.write({ ...last, isDryRun: true })
     const real = await control.write(last)
@@ -357,25 +346,25 @@ function failureOf(
 test('an override starts anew', async () => {
   const { control } = await begin()
   for (const operation of [disable('web', 1), disable('web', 2)]) {
-    assert((await control.write(request([operation]))).ok)
+    assert((await control.write(writeRequest([operation]))).ok)
   }
-  assert((await control.write(request([disable('web', 3)], 'meant'))).ok)
-  assert((await control.write(request([edit('web', 3, { enabled: true })]))).ok)
-  assert((await control.write(request([disable('web', 3)]))).ok, 'one of two that are left')
+  assert((await control.write(writeRequest([disable('web', 3)], 'meant'))).ok)
+  assert((await control.write(writeRequest([edit('web', 3, { enabled: true })]))).ok)
+  assert((await control.write(writeRequest([disable('web', 3)]))).ok, 'one of two that are left')
 })
 
 test('of requests that share a commit those are refused that would take too many', async () => {
   const { control } = await begin()
-  const all = [1, 2, 3, 4].map((n) => control.write(request([disable('web', n)])))
+  const all = [1, 2, 3, 4].map((n) => control.write(writeRequest([disable('web', n)])))
   const done = await Promise.all(all)
   expect(done.map(({ ok }) => ok)).toEqual([true, true, false, false])
 })
 
 test('who does nothing of the kind is not refused for what others did', async () => {
   const { control } = await begin({ guardrails: { removedMembers: 0 } })
-  assert((await control.write(request([disable('web', 1), disable('web', 2)], 'meant'))).ok)
+  assert((await control.write(writeRequest([disable('web', 1), disable('web', 2)], 'meant'))).ok)
   for (const operation of [addMember('web', 9), edit('web', 3, { weight: 5 }), ...turn(0, 1)]) {
-    assert((await control.write(request([operation]))).ok)
+    assert((await control.write(writeRequest([operation]))).ok)
   }
 })
 

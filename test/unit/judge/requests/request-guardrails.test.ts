@@ -2,13 +2,14 @@
 import assert from 'node:assert/strict'
 import { onTestFinished, test } from 'vitest'
 import { createCompilePort } from '#gitops/sync/compile-adapter.ts'
-import type { Operation, WriteRequest } from '#config/operation.ts'
+import type { Operation } from '#config/operation.ts'
 import {
   keyOf,
   recordsSettings,
   recordsZone,
   rootKey,
   startConfigWorld,
+  writeRequest,
 } from '#test/support/config-world.ts'
 import type { ConfigWorld } from '#test/support/config-world.ts'
 import { gitSandbox } from '#test/support/git-sandbox.ts'
@@ -16,7 +17,6 @@ import { reconcileBench } from '#test/support/reconcile-bench.ts'
 import { onlyLong } from '#test/support/lane.ts'
 
 const count = 4
-const actor = { name: 'test', address: 'test@users.gslbd' }
 const target = (i: number) => ({ tenant: 'acme', name: `s${i}` })
 const remove = (i: number): Operation => ({ verb: 'delete', kind: 'Service', target: target(i) })
 
@@ -28,23 +28,16 @@ async function world({ isOld = false } = {}): Promise<ConfigWorld> {
     const spec = { domain: `s${i}.example.com.` }
     return { verb: 'create', kind: 'Service', ...target(i), spec }
   })
-  const first = request(operations, isOld ? 'the beginning' : undefined)
+  const first = writeRequest(operations, isOld ? 'the beginning' : undefined)
   const written = await made.control.write(first)
   assert(written.ok, JSON.stringify(written))
   return made
 }
 
-const request = (operations: readonly Operation[], override?: string): WriteRequest => ({
-  requestId: 'request',
-  actor,
-  operations,
-  ...(override === undefined ? {} : { override }),
-})
-
 test('a request that removes too much is refused with what it would remove', async () => {
   const { control, git } = await world()
   const before = git('rev-parse', 'main')
-  const refused = await control.write(request([remove(0), remove(1)]))
+  const refused = await control.write(writeRequest([remove(0), remove(1)]))
   assert(!refused.ok)
   assert.equal(refused.error.code, 'guarded')
   assert.match(
@@ -52,7 +45,7 @@ test('a request that removes too much is refused with what it would remove', asy
     /remove 2 of 4 names \(s0\.example\.com\., s1\.example\.com\.\)/,
   )
   assert.equal(git('rev-parse', 'main'), before)
-  const done = await control.write(request([remove(0), remove(1)], 'both were\nmoved'))
+  const done = await control.write(writeRequest([remove(0), remove(1)], 'both were\nmoved'))
   assert(done.ok, JSON.stringify(done))
   assert.equal(
     git('log', '-1', '--format=%(trailers:key=Gslb-Override)', 'main'),
@@ -64,7 +57,7 @@ onlyLong(() => {
   test('a dry run is refused or permitted as the write would be', async () => {
     const { control, git } = await world()
     const before = git('rev-parse', 'main')
-    const removal = request([remove(0), remove(1)])
+    const removal = writeRequest([remove(0), remove(1)])
     const [dry, real] = [
       await control.write({ ...removal, isDryRun: true }),
       await control.write(removal),
@@ -86,7 +79,7 @@ test('a name that another service of the request takes over stays', async () => 
     patch: { domain },
   })
   const done = await control.write(
-    request([patch(0, 's9.example.com.'), patch(1, 'S0.example.com.')]),
+    writeRequest([patch(0, 's9.example.com.'), patch(1, 'S0.example.com.')]),
   )
   assert(done.ok, JSON.stringify(done))
 })
@@ -102,7 +95,7 @@ test('requests for one service each are done together; a node that was away foll
     compiler: createCompilePort(),
   })
   assert.equal((await away.check()).sync, 'synced')
-  const all = Array.from({ length: count }, (_, i) => control.write(request([remove(i)])))
+  const all = Array.from({ length: count }, (_, i) => control.write(writeRequest([remove(i)])))
   for (const done of await Promise.all(all)) assert(done.ok, JSON.stringify(done))
   const status = await away.check()
   assert.deepEqual([status.sync, status.accepted?.commit], ['synced', git('rev-parse', 'main')])
@@ -110,11 +103,11 @@ test('requests for one service each are done together; a node that was away foll
 
 test('many requests may not remove what one may not; an override starts anew', async () => {
   const { control, git } = await world({ isOld: true })
-  const one = await control.write(request([remove(0)]))
+  const one = await control.write(writeRequest([remove(0)]))
   assert(one.ok, JSON.stringify(one))
   const before = git('rev-parse', 'main')
-  const dry = await control.write({ ...request([remove(1)]), isDryRun: true })
-  const real = await control.write(request([remove(1)]))
+  const dry = await control.write({ ...writeRequest([remove(1)]), isDryRun: true })
+  const real = await control.write(writeRequest([remove(1)]))
   assert(!real.ok)
   assert.deepEqual([dry, real.error.code], [real, 'guarded'])
   assert(
@@ -126,16 +119,16 @@ test('many requests may not remove what one may not; an override starts anew', a
     real.error.message,
   )
   assert.equal(git('rev-parse', 'main'), before)
-  const meant = await control.write(request([remove(1)], 'moved'))
+  const meant = await control.write(writeRequest([remove(1)], 'moved'))
   assert(meant.ok, JSON.stringify(meant))
-  assert((await control.write(request([remove(2)]))).ok, 'one of the two that are left')
-  const last = await control.write(request([remove(3)]))
+  assert((await control.write(writeRequest([remove(2)]))).ok, 'one of the two that are left')
+  const last = await control.write(writeRequest([remove(3)]))
   assert.equal(!last.ok && last.error.code, 'guarded')
 })
 
 test('of requests that share a commit those are refused that would remove too much', async () => {
   const { control } = await world({ isOld: true })
-  const all = Array.from({ length: count }, (_, i) => control.write(request([remove(i)])))
+  const all = Array.from({ length: count }, (_, i) => control.write(writeRequest([remove(i)])))
   const done = await Promise.all(all)
   assert.deepEqual(
     done.map(({ ok }) => ok),
@@ -155,10 +148,10 @@ onlyLong(() => {
       }
     }
     for (const operation of [remove(0), create(0), remove(0), create(0), create(9), remove(9)]) {
-      const done = await control.write(request([operation]))
+      const done = await control.write(writeRequest([operation]))
       assert(done.ok, JSON.stringify(done))
     }
-    assert((await control.write(request([remove(1)]))).ok)
+    assert((await control.write(writeRequest([remove(1)]))).ok)
   })
 })
 
@@ -176,7 +169,7 @@ onlyLong(() => {
         patch: { pool: 'web' },
       })
     }
-    const made = await control.write(request(operations, 'from here on'))
+    const made = await control.write(writeRequest(operations, 'from here on'))
     assert(made.ok, JSON.stringify(made))
     const list = (await call(rootKey, 'GET', '/pools')).list
     const path = `/pools/${list[0]?.id}`
@@ -204,12 +197,14 @@ onlyLong(() => {
       return { verb: 'update', kind: 'Service', target: target(i), patch: { pool: to } }
     }
     const made: Operation = { verb: 'create', kind: 'Pool', ...pool, spec: {} }
-    const old = await control.write(request([made, set(0, 'web'), set(1, 'web')], 'from here on'))
+    const old = await control.write(
+      writeRequest([made, set(0, 'web'), set(1, 'web')], 'from here on'),
+    )
     assert(old.ok, JSON.stringify(old))
     for (const operation of [set(0, null), remove(0)]) {
-      assert((await control.write(request([operation]))).ok)
+      assert((await control.write(writeRequest([operation]))).ok)
     }
-    const second = await control.write(request([set(1, null)]))
+    const second = await control.write(writeRequest([set(1, null)]))
     assert.match(second.ok ? '' : second.error.message, /2 of 4 names \(s0\.[^ ]*, s1\.[^ ]* left/)
   })
 })
@@ -241,7 +236,7 @@ async function mixedWorld(): Promise<ConfigWorld> {
   })
   const spec = { zone: recordsZone, records }
   const file: Operation = { verb: 'create', kind: 'Records', tenant: 'acme', name: 'static', spec }
-  const written = await made.control.write(request([...services, file], 'the beginning'))
+  const written = await made.control.write(writeRequest([...services, file], 'the beginning'))
   assert(written.ok, JSON.stringify(written))
   return made
 }
@@ -249,13 +244,13 @@ async function mixedWorld(): Promise<ConfigWorld> {
 onlyLong(() => {
   test('static names do not hide the loss of balanced ones', async () => {
     const { control } = await mixedWorld()
-    const refused = await control.write(request([remove(0), remove(1)]))
+    const refused = await control.write(writeRequest([remove(0), remove(1)]))
     assert.match(
       refused.ok ? '' : refused.error.message,
       /would remove 2 of 4 balanced names \(s0\.records\.example\., s1\.records\.example\.\), more/,
     )
-    assert((await control.write(request([remove(0)]))).ok)
-    const second = await control.write(request([remove(1)]))
+    assert((await control.write(writeRequest([remove(0)]))).ok)
+    const second = await control.write(writeRequest([remove(1)]))
     assert.match(
       second.ok ? '' : second.error.message,
       /2 of 4 balanced names .* within 10 minutes/,

@@ -1,13 +1,9 @@
 import { expect, test } from 'vitest'
 import { watchCatalog } from '#node/compose/transfers.ts'
-import { parseName } from '#dns/name.ts'
+import { wireName } from '#test/support/dns/wire-name.ts'
 
-const wire = (name: string): Uint8Array => {
-  const parsed = parseName(name)
-  return parsed.ok ? parsed.value : expect.unreachable(parsed.error)
-}
-const catalog = wire('catalog.example.')
-const others = [wire('example.com.'), wire('x.catalog.example.')]
+const catalog = wireName('catalog.example.')
+const others = [wireName('example.com.'), wireName('x.catalog.example.')]
 
 function watching(name: Uint8Array | undefined): {
   readonly lines: string[]

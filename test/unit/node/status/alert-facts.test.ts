@@ -2,15 +2,7 @@ import { expect, test } from 'vitest'
 import { emptyPoolsIn, flappingIn } from '#node/status/alert-facts.ts'
 import { createRoutingState } from '#routing/state/candidates.ts'
 import { alertLimits } from '#state/ports/alerts.ts'
-import {
-  bareModel,
-  bundleOf,
-  member,
-  pool,
-  service,
-  uid,
-  zone,
-} from '#test/support/bundle-models.ts'
+import { bundleOf, member, pool, service, uid, zone } from '#test/support/bundle-models.ts'
 
 const zones = [zone('example.org.')]
 
@@ -22,7 +14,7 @@ test('an empty pool is told of once, if a service answers from it', () => {
     pool(4, []),
   ]
   const services = [0, 1, 1, 2].map((at, i) => service(i, `w${i}.example.org.`, { pool: at }))
-  const bundle = bundleOf({ ...bareModel, zones, pools, services })
+  const bundle = bundleOf({ zones, pools, services })
   const found = emptyPoolsIn(bundle, createRoutingState(bundle, 1))
   const all = { tenant: 'default' }
   expect(found.toSorted((a, b) => (a.name < b.name ? -1 : 1))).toEqual([
@@ -35,7 +27,7 @@ test('a pool of members that weigh nothing is empty where a service goes by weig
   const pools = [1, 2, 3].map((at) => pool(at, [member(`192.0.2.${at}`, { weight: 0 })]))
   const ways = [{}, { algorithm: 'weighted-round-robin' }, { filterChain: ['sticky-weighted'] }]
   const services = ways.map((way, i) => service(i, `w${i}.example.org.`, { pool: i, ...way }))
-  const bundle = bundleOf({ ...bareModel, zones, pools, services })
+  const bundle = bundleOf({ zones, pools, services })
   const found = emptyPoolsIn(bundle, createRoutingState(bundle, 1))
   expect(found.map(({ name }) => name).toSorted()).toEqual(['pool-2', 'pool-3'])
 })
@@ -45,7 +37,7 @@ test('of more empty pools than alerts tell of, only so many are put into words',
   const count = findingsPerNodeMax + 20
   const pools = Array.from({ length: count }, (_, i) => pool(i, []))
   const services = pools.map((_, i) => service(i, `w${i}.example.org.`, { pool: i }))
-  const bundle = bundleOf({ ...bareModel, zones, pools, services })
+  const bundle = bundleOf({ zones, pools, services })
   expect(emptyPoolsIn(bundle, createRoutingState(bundle, 1))).toHaveLength(findingsPerNodeMax + 1)
 })
 
@@ -57,7 +49,7 @@ test('a flapping member is found by its whole uid; one that is gone is nobody', 
     pool(1, [member('192.0.2.1', { uid: sameEnd })]),
     pool(2, [member('192.0.2.2', { uid: known })]),
   ]
-  const bundle = bundleOf({ ...bareModel, zones, pools })
+  const bundle = bundleOf({ zones, pools })
   const flapping = [known, gone].map((one) => ({ uid: one, address: '192.0.2.2', changes: 7 }))
   expect(flappingIn(bundle, flapping)).toEqual([
     expect.objectContaining({ uid: known, pool: 'pool-2', tenant: 'default', changes: 7 }),

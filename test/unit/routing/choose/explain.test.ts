@@ -10,10 +10,9 @@ import {
 import { ways } from '#routing/choose/ways.ts'
 import { Family } from '#routing/state/query.ts'
 import { MemberOut } from '#routing/state/state.ts'
-import { bareModel, bundleOf, member, pool, service, zone } from '../../../support/bundle-models.ts'
+import { bundleOf, member, pool, service, zone } from '../../../support/bundle-models.ts'
 
 const bundle = bundleOf({
-  ...bareModel,
   zones: [zone('test.')],
   pools: [
     pool(1, [

@@ -3,7 +3,7 @@ import { expect, test } from 'vitest'
 import { Family } from '#routing/state/query.ts'
 import { ChoiceMemory } from '#routing/choose/choice-memory.ts'
 import { TableChoices } from '#routing/choose/table-choices.ts'
-import { bareModel, bundleOf, member, pool, service, zone } from '#test/support/bundle-models.ts'
+import { bundleOf, member, pool, service, zone } from '#test/support/bundle-models.ts'
 
 const values = 300
 const chain = { filterChain: ['geo-ip'] }
@@ -12,7 +12,6 @@ const pools = [
   pool(2, [member('192.0.2.3')]),
 ]
 const bundle = bundleOf({
-  ...bareModel,
   zones: [zone('test.')],
   pools,
   services: [

@@ -3,7 +3,7 @@ import { expect, test } from 'vitest'
 import { countryOfPlace, placeCode, placeName } from '#bundle/format/routing-cells.ts'
 import { CountryTable } from '#routing/geo/geo-tables.ts'
 import { regionTable, regionsWithSubdivisions } from '#routing/geo/region-table.ts'
-import { bareModel, bundleOf, member, pool } from '#test/support/bundle-models.ts'
+import { bundleOf, member, pool } from '#test/support/bundle-models.ts'
 import { geoBuffersOf } from '#test/support/routing-site.ts'
 
 const database = geoBuffersOf({
@@ -21,7 +21,7 @@ const database = geoBuffersOf({
 
 function regionsOf(...regions: string[]): ReadonlySet<number> {
   const members = regions.map((region, i) => member(`192.0.2.${i + 1}`, { region }))
-  return regionsWithSubdivisions(bundleOf({ ...bareModel, pools: [pool(1, members)] }))
+  return regionsWithSubdivisions(bundleOf({ pools: [pool(1, members)] }))
 }
 
 /** What each range from 10.0.0.0 on is told as. */

@@ -10,19 +10,10 @@ import { loadScriptEngine } from '#routing/script/engine.ts'
 import type { ScriptEngine } from '#routing/script/engine.ts'
 import { positionsNamed, scriptQuestionOf } from '#routing/script/input.ts'
 import { keepPools } from '#routing/script/kept-pools.ts'
-import {
-  bareModel,
-  bundleOf,
-  member,
-  pool,
-  service,
-  uid,
-  zone,
-} from '#test/support/bundle-models.ts'
+import { bundleOf, member, pool, service, uid, zone } from '#test/support/bundle-models.ts'
 import { geoBuffersOf } from '#test/support/routing-site.ts'
 
 const bundle = bundleOf({
-  ...bareModel,
   zones: [zone('example.org.')],
   pools: [
     pool(1, [
@@ -126,7 +117,6 @@ describe('a large pool is kept in the engine', () => {
     Array.from({ length: size }, (_, i) => member(`198.51.100.${i}`, { uid: uid(first + i) })),
   )
   const large = bundleOf({
-    ...bareModel,
     zones: [zone('example.org.')],
     pools: [pool(1, members), pool(2, small), pool(3, others!), pool(4, sorry!)],
     services: [

@@ -4,10 +4,10 @@ import { explainPool } from '#routing/choose/explain.ts'
 import { firstCandidate, MemberOut, PoolCell } from '#routing/state/state.ts'
 import type { RoutingState } from '#routing/state/state.ts'
 import { Family } from '#routing/state/query.ts'
-import { bareModel, bundleOf, member, pool, zone } from '../../../support/bundle-models.ts'
+import { bundleOf, member, pool, zone } from '../../../support/bundle-models.ts'
 
 const withPool = (...given: Parameters<typeof pool>) =>
-  bundleOf({ ...bareModel, zones: [zone('test.')], pools: [pool(...given)] })
+  bundleOf({ zones: [zone('test.')], pools: [pool(...given)] })
 
 /** The members that may answer, by family. */
 function lists(state: RoutingState): readonly number[][] {
@@ -94,7 +94,6 @@ describe('the state of the next bundle', () => {
     state.memberWeight[3] = 9
     // One member less, the others in another order: rows move.
     const after = bundleOf({
-      ...bareModel,
       zones: [zone('test.')],
       pools: [pool(1, [], { members: [2, 1, 0].map((i) => pool(1, members).members[i]!) })],
     })

@@ -35,7 +35,6 @@ const ruled = (number: number, networks = 100, turn = 0): PoolModel =>
 
 function bundleWith(pools: readonly PoolModel[], mapRules: ClientRanges = { v4: [], v6: [] }) {
   return bundleOf({
-    ...bareModel,
     zones: [zone('test.')],
     pools,
     services: [service(1, 'a.test.')],

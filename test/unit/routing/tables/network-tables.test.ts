@@ -10,7 +10,7 @@ import { preferByGeoRule } from '#routing/choose/choose.ts'
 import { preferMapped } from '#routing/ways/map-file.ts'
 import { packNetworks } from '#routing/tables/network-index.ts'
 import { listOfRow, networkRow } from '#routing/chain/networks.ts'
-import { bareModel, bundleOf, pool, service, zone } from '../../../support/bundle-models.ts'
+import { bundleOf, pool, service, zone } from '../../../support/bundle-models.ts'
 
 const endpoints = ['192.0.2.1', '192.0.2.2', '192.0.2.3']
 
@@ -49,7 +49,6 @@ test.each([
   const ranges = randomRanges(random, count)
   const both = (all: ClientRange<number>[]): ClientRanges => ({ v4: all, v6: asIpv6(all, shift) })
   const bundle = bundleOf({
-    ...bareModel,
     zones: [zone('test.')],
     pools: [
       pool(1, endpoints),
@@ -105,7 +104,6 @@ test.each([
     v6: asIpv6(likeRanges(random, count6), 64n),
   })
   const bundle = bundleOf({
-    ...bareModel,
     zones: [zone('test.')],
     pools: [pool(1, endpoints, { geoRules: rules() })],
     services: [service(1, 'a.test.')],

@@ -7,21 +7,12 @@ import { createEnvironment, noRoutingTables } from '#routing/choose/environment.
 import { rum } from '#routing/ways/rum.ts'
 import { rumMembers, wordsOfUid } from '#routing/rum/targets.ts'
 import { RumStore } from '#inputs/rum/rum-store.ts'
-import {
-  bareModel,
-  bundleOf,
-  member,
-  pool,
-  service,
-  uid,
-  zone,
-} from '#test/support/bundle-models.ts'
+import { bundleOf, member, pool, service, uid, zone } from '#test/support/bundle-models.ts'
 
 const measured = [1, 2, 3].map((number) =>
   member(`192.0.2.${number}`, { uid: uid(number), rumUrl: 'https://m.example.org/' }),
 )
 const bundle = bundleOf({
-  ...bareModel,
   zones: [zone('example.org.')],
   pools: [pool(1, measured)],
   services: [service(1, 'www.example.org.', { filterChain: ['rum'], pool: 0 })],

@@ -3,16 +3,12 @@ import { createSocket } from 'node:dgram'
 import type { Socket } from 'node:dgram'
 import { once } from 'node:events'
 import { expect, onTestFinished, test } from 'vitest'
-import { parseName } from '#dns/name.ts'
 import { systemClock } from '#lib/clock.ts'
 import { askSelf } from '#server/anycast/self-query.ts'
 import { freePort } from '#test/support/free-port.ts'
+import { wireName } from '#test/support/dns/wire-name.ts'
 
-const name = (() => {
-  const parsed = parseName('example.com.')
-  if (!parsed.ok) throw new Error('a name')
-  return parsed.value
-})()
+const name = wireName('example.com.')
 
 /** A busy machine may be late with an answer; where none is to come, nobody waits for long. */
 const patient = 60_000

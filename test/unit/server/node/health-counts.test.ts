@@ -2,11 +2,10 @@
 import { expect, test } from 'vitest'
 import { createRoutingState } from '#routing/state/candidates.ts'
 import { countHealth } from '#server/node/health-counts.ts'
-import { bareModel, bundleOf, healthCheck, pool } from '#test/support/bundle-models.ts'
+import { bundleOf, healthCheck, pool } from '#test/support/bundle-models.ts'
 
 const script = { ...healthCheck, type: 'script', scriptContent: 'exit 0' } as const
 const bundle = bundleOf({
-  ...bareModel,
   pools: [
     pool(1, ['192.0.2.1'], { healthCheck }),
     pool(2, ['192.0.2.2'], { healthCheck: script }),

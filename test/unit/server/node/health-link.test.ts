@@ -5,7 +5,7 @@ import { createHealthView } from '#health/view/view.ts'
 import { createMemoryHealthSignals } from '#state/memory/health-signals.ts'
 import { createMemoryHealthVerdicts } from '../../../support/memory-health-verdicts.ts'
 import { simulatedMonitor } from '../../health/simulated-monitor.ts'
-import { bareModel, bundleOf, pool, uid, zone } from '../../../support/bundle-models.ts'
+import { bundleOf, pool, uid, zone } from '../../../support/bundle-models.ts'
 import { bundleWith, check, LinkedNode } from '../linked-node.ts'
 
 type Parts = Partial<MemberModel>
@@ -22,7 +22,7 @@ test('of the checks of a bundle, those that the last one had are not read again'
     const pools = ports.map((port, i) => {
       return pool(1 + i, [`192.0.2.${1 + i}`], { healthCheck: { ...check, port } })
     })
-    const bundle = bundleOf({ ...bareModel, zones: [zone('test.')], pools })
+    const bundle = bundleOf({ zones: [zone('test.')], pools })
     parse.mockClear()
     node.install(bundle)
     return parse.mock.calls.filter(([text]) => text.includes('intervalMs')).length

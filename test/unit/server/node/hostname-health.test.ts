@@ -4,7 +4,7 @@ import { createRoutingState, isReady, rebuildPool } from '#routing/state/candida
 import { addressNow, fillSlots } from '#routing/state/slots.ts'
 import { HealthLink } from '#server/node/health-link.ts'
 import type { Outcome } from '#health/probes/probe.ts'
-import { bareModel, bundleOf, member, pool, zone } from '#test/support/bundle-models.ts'
+import { bundleOf, member, pool, zone } from '#test/support/bundle-models.ts'
 import { simulatedMonitor } from '../../health/simulated-monitor.ts'
 import { check } from '../linked-node.ts'
 
@@ -18,7 +18,7 @@ async function setUp(parts: Partial<PoolModel>) {
   })
   const members = [member('', { hostname: 'lb.example.net.' })]
   const pools = [pool(1, members, { healthCheck: check, ...parts })]
-  const bundle = bundleOf({ ...bareModel, zones: [zone('test.')], pools })
+  const bundle = bundleOf({ zones: [zone('test.')], pools })
   const state = createRoutingState(bundle, 1)
   let found = { v4: [] as string[], v6: [] as string[], error: '' }
   const statusOf = () => ({ ...found, resolvedAtMs: 0, unused: 0 })

@@ -7,7 +7,7 @@ import type { GeoBuffers } from '#routing/geo/geo-tables.ts'
 import { packNetworks } from '#routing/tables/network-index.ts'
 import { GeoLink } from '#inputs/geo/geo-link.ts'
 import { TableNumbers } from '#system/worker/table-collector.ts'
-import { bareModel, bundleOf, pool, service, zone } from '../../../support/bundle-models.ts'
+import { bundleOf, pool, service, zone } from '../../../support/bundle-models.ts'
 
 const endpoints = ['192.0.2.1', '192.0.2.2']
 
@@ -24,7 +24,6 @@ function rulesOf(networks: number): ClientRanges {
 /** @param ttlSeconds sets apart bundles of the same rules */
 function bundle(networks: number, ttlSeconds: number): Bundle {
   return bundleOf({
-    ...bareModel,
     zones: [zone('test.')],
     pools: [pool(1, endpoints, { geoRules: rulesOf(networks) })],
     services: [service(1, 'a.test.', { ttlSeconds })],

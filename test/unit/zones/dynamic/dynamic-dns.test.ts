@@ -1,7 +1,6 @@
 import { readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
-import { parseName } from '#dns/name.ts'
 import { err } from '#lib/result.ts'
 import { seal } from '#lib/secret-box.ts'
 import { DynamicDns, copyDelayMs } from '#zones/dynamic/dynamic-dns.ts'
@@ -11,6 +10,7 @@ import { FakeTime } from '#test/support/fake-time.ts'
 import { persistentAdapters, useState } from '#test/support/persistent-adapters.ts'
 import { codeOf, valueOf } from '#test/support/store-values.ts'
 import { makeTempDir, removeTempDir } from '#test/support/temp-dir.ts'
+import { wireName } from '#test/support/dns/wire-name.ts'
 
 const secretKey = Buffer.alloc(32, 7)
 const secret = Buffer.from('0123456789abcdefghijklmnopqrstuv')
@@ -49,10 +49,6 @@ async function node(
   return made
 }
 
-const wire = (text: string): Uint8Array => {
-  const name = parseName(text)
-  return name.ok ? name.value : expect.unreachable()
-}
 const keyOf = (id: string, parts: Partial<StoredTsigKey> = {}): StoredTsigKey => ({
   ...{ id, tenantId: 'acme', name: `${id}.example.`, algorithm: 'hmac-sha256.', scope: null },
   ...{ secretCiphertext: seal(secretKey, secret.toString('base64')), createdAtMs: 1 },
@@ -75,11 +71,11 @@ describe('a key', () => {
   test('is found by its name in wire form, with its secret, as soon as it is made', async () => {
     const here = await node()
     await valueOf(here.createKey(keyOf('k', { scope: 'www.example.' })))
-    expect(here.find(wire('k.example.'))).toMatchObject({
-      ...{ id: 'k', tenantId: 'acme', secret, scope: wire('www.example.') },
+    expect(here.find(wireName('k.example.'))).toMatchObject({
+      ...{ id: 'k', tenantId: 'acme', secret, scope: wireName('www.example.') },
       algorithm: { name: 'hmac-sha256.' },
     })
-    expect(here.find(wire('x.example.'))).toBeUndefined()
+    expect(here.find(wireName('x.example.'))).toBeUndefined()
   })
 
   test('is gone when its deletion resolves, and an update under way fails', async () => {
@@ -88,7 +84,7 @@ describe('a key', () => {
     const deleting = here.deleteKey({ tenantId: 'acme' }, 'k')
     const updating = codeOf(here.apply('k', [add('late')]))
     await valueOf(deleting)
-    expect(here.find(wire('k.example.'))).toBeUndefined()
+    expect(here.find(wireName('k.example.'))).toBeUndefined()
     expect(await updating).toBe('key-gone')
   })
 
@@ -100,7 +96,7 @@ describe('a key', () => {
     await valueOf(maker.createKey(keyOf('k')))
     const here = await node('here', { key })
     expect(await here.refresh()).toBe(true)
-    expect(here.find(wire('k.example.'))).toBeUndefined()
+    expect(here.find(wireName('k.example.'))).toBeUndefined()
     expect(lines.join()).toContain(says)
     expect(lines.join()).not.toContain(secret.toString('base64'))
   })
@@ -139,10 +135,10 @@ describe('records', () => {
     expect(shown(there)).toEqual([])
     expect(await there.refresh()).toBe(true)
     expect(there.snapshot()).toEqual(here.snapshot())
-    expect(there.find(wire('k.example.'))?.id).toBe('k')
+    expect(there.find(wireName('k.example.'))?.id).toBe('k')
     await valueOf(there.deleteKey('every-tenant', 'k'))
     await here.refresh()
-    expect(here.find(wire('k.example.'))).toBeUndefined()
+    expect(here.find(wireName('k.example.'))).toBeUndefined()
   })
 
   test('written by two nodes at once are all there on both', async () => {
@@ -179,7 +175,7 @@ describe('the copy', () => {
     await filled()
     const again = await node('copy', { store: away })
     expect([again.isKnown(), shown(again)]).toEqual([true, ['a 60 token']])
-    expect(again.find(wire('k.example.'))?.secret).toEqual(secret)
+    expect(again.find(wireName('k.example.'))?.secret).toEqual(secret)
     expect(await again.refresh()).toBe(false)
     expect(await again.refresh()).toBe(false)
     expect(shown(again)).toEqual(['a 60 token'])
@@ -232,6 +228,6 @@ describe('the copy', () => {
     await valueOf(here.createKey(keyOf('k')))
     here.stop()
     expect(lines.join()).toContain('cannot be written')
-    expect(here.find(wire('k.example.'))?.id).toBe('k')
+    expect(here.find(wireName('k.example.'))?.id).toBe('k')
   })
 })

@@ -9,9 +9,10 @@ import { checkTsig } from '#dns/tsig/check-tsig.ts'
 import type { TsigKey } from '#dns/tsig/tsig-key.ts'
 import { coalesceMs, Notifier, retryMs } from '#zones/notify/notifier.ts'
 import { decodeMessage } from '#test/support/dns/message.ts'
-import { testKey, wireName } from '#test/support/dns/signed.ts'
+import { testKey } from '#test/support/dns/signed.ts'
 import { FakeTime } from '#test/support/fake-time.ts'
 import { waitUntil } from '#test/support/wait-until.ts'
+import { wireName } from '#test/support/dns/wire-name.ts'
 
 const nowMs = 1_700_000_000_000
 let time: FakeTime

@@ -2,7 +2,6 @@
 import { expect, test } from 'vitest'
 import { encodeBundle } from '#bundle/encode/encode.ts'
 import { adoptBundle } from '#bundle/load/load.ts'
-import { parseName } from '#dns/name.ts'
 import { tsigAlgorithm } from '#dns/tsig/tsig-algorithms.ts'
 import { err, ok } from '#lib/result.ts'
 import type { LiveTsigKey } from '#zones/dynamic/live-keys.ts'
@@ -12,14 +11,16 @@ import type { Log } from '#lib/log.ts'
 import type { TxtChange } from '#state/ports/dynamic-dns.ts'
 import { silentLog } from '#test/support/api-ports.ts'
 import { modelOf } from '#test/support/dns/model.ts'
+import { wireName } from '#test/support/dns/wire-name.ts'
 
-const wire = (name: string): Uint8Array => {
-  const parsed = parseName(name)
-  return parsed.ok ? parsed.value : expect.unreachable(parsed.error)
-}
-const zone = wire('example.com.')
+const zone = wireName('example.com.')
 const key: LiveTsigKey = {
-  ...{ id: 'k', tenantId: 'acme', name: wire('k.example.'), scope: wire('_acme.example.com.') },
+  ...{
+    id: 'k',
+    tenantId: 'acme',
+    name: wireName('k.example.'),
+    scope: wireName('_acme.example.com.'),
+  },
   ...{ algorithm: tsigAlgorithm('hmac-sha256.')!, secret: new Uint8Array(32) },
 }
 const text =
@@ -39,7 +40,7 @@ function record(name: Uint8Array, type: number, klass: number, rdata: string): B
   fixed.writeUInt16BE(rdata.length, 8)
   return Buffer.concat([name, fixed, Buffer.from(rdata, 'latin1')])
 }
-const below = wire('_acme.example.com.')
+const below = wireName('_acme.example.com.')
 const addText = (value: string, name = below): Buffer =>
   record(name, 16, 1, `${String.fromCharCode(value.length)}${value}`)
 
@@ -94,13 +95,17 @@ const rows: readonly [string, Sections, number][] = [
   ['501 changes', { updates: many(501) }, 5],
   ['as many as fit into a message', { updates: many(2_000) }, 5],
   ['a text of two octets too few', { updates: [record(below, 16, 1, '\x05abc')] }, 1],
-  ['a zone that takes no updates', { apex: wire('example.net.') }, 9],
-  ['a name that is no zone', { apex: wire('www.example.com.') }, 9],
-  ['a name outside the zone', { updates: [addText('x', wire('a.example.net.'))] }, 10],
-  ['a name above the scope of the key', { updates: [addText('x', wire('b.example.com.'))] }, 5],
-  ['a name of another tenant', { updates: [addText('x', wire('no._acme.example.com.'))] }, 5],
-  ['a name that must not be there', { needs: [record(wire('www.example.com.'), 255, 254, '')] }, 6],
-  ['a name that must be there', { needs: [record(wire('w.example.com.'), 255, 255, '')] }, 3],
+  ['a zone that takes no updates', { apex: wireName('example.net.') }, 9],
+  ['a name that is no zone', { apex: wireName('www.example.com.') }, 9],
+  ['a name outside the zone', { updates: [addText('x', wireName('a.example.net.'))] }, 10],
+  ['a name above the scope of the key', { updates: [addText('x', wireName('b.example.com.'))] }, 5],
+  ['a name of another tenant', { updates: [addText('x', wireName('no._acme.example.com.'))] }, 5],
+  [
+    'a name that must not be there',
+    { needs: [record(wireName('www.example.com.'), 255, 254, '')] },
+    6,
+  ],
+  ['a name that must be there', { needs: [record(wireName('w.example.com.'), 255, 255, '')] }, 3],
 ]
 test.each(rows)('%s', async (_what, sections, rcode) => {
   const { send, values } = updatesWith()
@@ -130,24 +135,24 @@ test.each(['child._acme.example.com.', 'a.child._acme.example.com.'])(
   async (name) => {
     const { send, values } = updatesWith()
     const rest = addText('y')
-    expect(await send({ updates: [rest, addText('x', wire(name))] })).toBe(10)
-    expect(await send({ updates: [rest, record(wire(name), 16, 255, '')] })).toBe(10)
+    expect(await send({ updates: [rest, addText('x', wireName(name))] })).toBe(10)
+    expect(await send({ updates: [rest, record(wireName(name), 16, 255, '')] })).toBe(10)
     expect(values).toEqual([])
   },
 )
 
 test.each(hiddenRows)('texts at %s are not taken: %s', async (_what, name, rcode) => {
   const { send, values } = updatesWith()
-  expect(await send({ updates: [addText('x', wire(name))] })).toBe(rcode)
+  expect(await send({ updates: [addText('x', wireName(name))] })).toBe(rcode)
   expect(values).toEqual([])
 })
 
 test('beside an alias, other changes are carried out; deletions always are', async () => {
   const { send, values } = updatesWith()
-  const alias = addText('x', wire('c._acme.example.com.'))
+  const alias = addText('x', wireName('c._acme.example.com.'))
   expect(await send({ updates: [alias, addText('y')] })).toBe(0)
   expect(values).toHaveLength(1)
-  const gone = record(wire('x.d._acme.example.com.'), 16, 255, '')
+  const gone = record(wireName('x.d._acme.example.com.'), 16, 255, '')
   expect(await send({ updates: [gone] })).toBe(0)
 })
 
@@ -155,7 +160,7 @@ test.each(['d._acme.example.com.', 'x.w._acme.example.com.', 'new._acme.example.
   'texts at %s are answered, and taken',
   async (name) => {
     const { send, values } = updatesWith()
-    expect(await send({ updates: [addText('x', wire(name))] })).toBe(0)
+    expect(await send({ updates: [addText('x', wireName(name))] })).toBe(0)
     expect(values).toHaveLength(1)
   },
 )
