@@ -2,7 +2,7 @@
 import { namedPoolsOf } from '#compiler/tree/fallback.ts'
 import { sameValue } from '#compiler/yaml/same-value.ts'
 import type { JsonObject, JsonValue } from '#compiler/yaml/text.ts'
-import { isFields } from '#lib/json.ts'
+import { isFields } from '#lib/text/json.ts'
 import { err, ok } from '#lib/result.ts'
 import type { Result } from '#lib/result.ts'
 import { kindNames, tenantPathOf } from '#schemas/kinds.ts'

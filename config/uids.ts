@@ -5,7 +5,7 @@ import type { Clock } from '#lib/clock.ts'
 import { uuidV7 } from '#lib/uuid.ts'
 import { isPartKind, partKindsOf, partSpecs } from './parts.ts'
 import type { Operation, WriteRequest } from './operation.ts'
-import { isFields } from '#lib/json.ts'
+import { isFields } from '#lib/text/json.ts'
 
 export function withUids(request: WriteRequest, clock: Clock): WriteRequest {
   const mint = (): string => uuidV7(clock.nowMs())

@@ -4,7 +4,7 @@ import type { Clock } from '#lib/clock.ts'
 import type { NodeJudge } from './nodes/node-list.ts'
 import { readNodeReport } from '#fleet/nodes/node-report.ts'
 import type { NodeReport } from '#fleet/nodes/node-report.ts'
-import { parseJson } from '#lib/json.ts'
+import { parseJson } from '#lib/text/json.ts'
 
 export interface KnownNode {
   /** For a listed node with the labels of the list. */

@@ -2,7 +2,7 @@
 // Without an answer in time nothing changes.
 import { boundedBytes } from '#lib/bounded-body.ts'
 import type { TrialKind } from '#state/ports/licences.ts'
-import { fieldsOf, parseJson } from '#lib/json.ts'
+import { fieldsOf, parseJson } from '#lib/text/json.ts'
 
 export interface LicenceServer {
   /** @param baseUrl empty: there is no server, and the trial is `offline` */

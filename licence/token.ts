@@ -2,7 +2,7 @@
 // it has no header, so nobody can choose another algorithm.
 import { createPublicKey, sign, verify } from 'node:crypto'
 import type { KeyObject } from 'node:crypto'
-import { isFields, parseJson } from '#lib/json.ts'
+import { isFields, parseJson } from '#lib/text/json.ts'
 import { err, ok } from '#lib/result.ts'
 import type { Result } from '#lib/result.ts'
 import { tokenTiers } from './tiers.ts'

@@ -12,7 +12,7 @@ import type { Fields } from '#lib/protobuf.ts'
 import { DnstapField, DnstapType, MessageField, MessageType, SocketProtocol } from './dnstap.ts'
 import type { Extra } from './dnstap.ts'
 import { optionPlaces } from './message-records.ts'
-import { isFields, parseJson } from '#lib/json.ts'
+import { isFields, parseJson } from '#lib/text/json.ts'
 
 /** What a record says; what it does not say, or nobody can read, is undefined. */
 export interface ReadRecord {

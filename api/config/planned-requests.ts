@@ -1,6 +1,6 @@
 // Requests that stand for those of other routes: each is checked and tried as its own route does.
 import { Type } from '#lib/schema/type.ts'
-import { isFields } from '#lib/json.ts'
+import { isFields } from '#lib/text/json.ts'
 import { err, ok } from '#lib/result.ts'
 import type { Result } from '#lib/result.ts'
 import { refusalOf } from '#access/admit/admit.ts'

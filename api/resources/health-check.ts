@@ -6,7 +6,7 @@ import { HealthCheck as HealthCheckInFile } from '#schemas/objects/health-check.
 import { body } from '#http/shapes.ts'
 import { orZero, patchOf, plain, withoutDefaults } from './fields.ts'
 import { mergePatchOf } from './merge-patch.ts'
-import { isFields } from '#lib/json.ts'
+import { isFields } from '#lib/text/json.ts'
 
 const { properties } = HealthCheckInFile
 

@@ -4,7 +4,7 @@ import { probeFields, probeTypeNames } from '#probes/probe-types.ts'
 import type { ProbeFieldModels } from '#probes/probe-types.ts'
 import { canonicalJson } from './canonical-json.ts'
 import type { HealthCheckModel } from './model.ts'
-import { isFields, parseJson } from '#lib/json.ts'
+import { isFields, parseJson } from '#lib/text/json.ts'
 
 /** Beyond these, a socket throws and a timer fires at once. */
 const isPort = (value: unknown): boolean => isCount(value) && (value as number) <= 65_535

@@ -5,7 +5,7 @@ import type { BundleColumns } from './bundle.ts'
 import { RolloutCell, WindowCell } from './cells.ts'
 import { bundleLimits } from './limits.ts'
 import type { RolloutModel, WindowModel } from './model.ts'
-import { parseJson } from '#lib/json.ts'
+import { parseJson } from '#lib/text/json.ts'
 
 export type RolloutText = Omit<RolloutModel, 'pool' | 'member'>
 export interface WindowText extends Omit<WindowModel, 'pool' | 'member' | 'members'> {

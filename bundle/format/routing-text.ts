@@ -1,7 +1,7 @@
 // The routing parts of a bundle that are JSON text: policies, and the settings of ways.
 import { bundleLimits } from './limits.ts'
 import type { PolicyText } from '#bundle/format/routing-cells.ts'
-import { isFields, parseJson } from '#lib/json.ts'
+import { isFields, parseJson } from '#lib/text/json.ts'
 
 /** Settings of the filter `signal-weight`. */
 export interface SignalsModel {

@@ -1,7 +1,7 @@
 // Loads a bundle and checks it: one loader for the compiler, the start and the swap.
 import { hash, verify } from 'node:crypto'
 import { assert } from '#lib/assert.ts'
-import { parseJson } from '#lib/json.ts'
+import { parseJson } from '#lib/text/json.ts'
 import { err, ok } from '#lib/result.ts'
 import type { Result } from '#lib/result.ts'
 import type { Bundle, BundleColumns } from '#bundle/format/bundle.ts'

@@ -2,7 +2,7 @@
 import { readFileSync, statSync } from 'node:fs'
 import { lineIn } from '#cli/files/json-line.ts'
 import { foldName, formatName, parseName } from '#dns/name.ts'
-import { isFields } from '#lib/json.ts'
+import { isFields } from '#lib/text/json.ts'
 import { err, ok } from '#lib/result.ts'
 import type { Result } from '#lib/result.ts'
 import type { CountedNetwork, Traffic } from '#judge/clients/traffic.ts'

@@ -5,7 +5,7 @@ import type { Io } from '#system/process/command.ts'
 import { plain } from '#cli/terminal/paint.ts'
 import { boundedBytes } from '#lib/bounded-body.ts'
 import { joinedClauses } from '#lib/clauses.ts'
-import { fieldsOf, parseJson } from '#lib/json.ts'
+import { fieldsOf, parseJson } from '#lib/text/json.ts'
 import { err, ok } from '#lib/result.ts'
 import type { Result } from '#lib/result.ts'
 

@@ -20,7 +20,7 @@ import { withLookalikes } from './lookalikes.ts'
 import { isJsonLines } from '#compiler/yaml/parse/json-lines.ts'
 import { asPlain, readYaml } from '#compiler/yaml/document.ts'
 import type { YamlDocument } from '#compiler/yaml/document.ts'
-import { isFields } from '#lib/json.ts'
+import { isFields } from '#lib/text/json.ts'
 
 export interface ReadFile {
   readonly blobId: string

@@ -1,7 +1,7 @@
 // Aligns two lists of items: kept, removed and added ones.
 import { sameValue } from './same-value.ts'
 import type { JsonValue } from './text.ts'
-import { isFields } from '#lib/json.ts'
+import { isFields } from '#lib/text/json.ts'
 
 export interface Alignment {
   /** Positions before and after, both ascending. */

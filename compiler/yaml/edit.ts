@@ -9,7 +9,7 @@ import { lineAfter, lineStart, startOfComments, YamlLayout } from './layout.ts'
 import { jsonLines, jsonLinesValue } from './parse/json-lines.ts'
 import { blockText, flowText, printing } from './text.ts'
 import type { JsonObject, JsonValue } from './text.ts'
-import { isFields } from '#lib/json.ts'
+import { isFields } from '#lib/text/json.ts'
 
 /** @param value of a whole file. */
 export function printYaml(value: JsonObject): string {

@@ -1,6 +1,6 @@
 // What a probe agent says of members to a control node over HTTP, and the check of what came.
 import { isIP } from 'node:net'
-import { isFields } from '#lib/json.ts'
+import { isFields } from '#lib/text/json.ts'
 import { err, ok } from '#lib/result.ts'
 import type { Result } from '#lib/result.ts'
 import { nodeNamePattern } from '#fleet/nodes/node-report.ts'

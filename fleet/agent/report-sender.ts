@@ -6,7 +6,7 @@ import { agentReportPath } from '#fleet/tree.ts'
 import type { Owner } from './agent-report.ts'
 import { asSent, bodiesOf } from './report-bodies.ts'
 import type { SentVerdict, SentReport } from './report-bodies.ts'
-import { fieldsOf, parseJson } from '#lib/json.ts'
+import { fieldsOf, parseJson } from '#lib/text/json.ts'
 
 /** By which process something was heard; '': by more than one, or it did not say. */
 type PostOutcome =

@@ -3,7 +3,7 @@
 import { fetchFile } from '#fleet/fetch.ts'
 import type { FetchFailure } from '#fleet/fetch.ts'
 import { fleetLimits } from '#fleet/limits.ts'
-import { fieldsOf, parseJson } from '#lib/json.ts'
+import { fieldsOf, parseJson } from '#lib/text/json.ts'
 import { err, ok } from '#lib/result.ts'
 import type { Result } from '#lib/result.ts'
 import { journalPath, sentPart } from './journal-upload.ts'

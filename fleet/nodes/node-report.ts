@@ -1,6 +1,6 @@
 // What a node tells of itself when it asks for a bundle, and the check of what came over the wire.
-import { isFields } from '#lib/json.ts'
-import type { Fields } from '#lib/json.ts'
+import { isFields } from '#lib/text/json.ts'
+import type { Fields } from '#lib/text/json.ts'
 import { err, ok } from '#lib/result.ts'
 import type { Result } from '#lib/result.ts'
 

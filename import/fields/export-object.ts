@@ -2,8 +2,8 @@
 import { isAlias, isMap, isNode, isScalar, isSeq } from 'yaml'
 import type { Document, Node } from 'yaml'
 import type { ZonePlace } from '#dns/zone-file/zone-record.ts'
-import { isFields } from '#lib/json.ts'
-import type { Fields } from '#lib/json.ts'
+import { isFields } from '#lib/text/json.ts'
+import type { Fields } from '#lib/text/json.ts'
 
 /** What became of a field, as a line for people. */
 export interface FieldNote {

@@ -3,8 +3,8 @@ import { crc32 } from 'node:zlib'
 import type { MadeChecks } from '#bundle/load/probed-pools.ts'
 import { journalLimits } from './limits.ts'
 import { OctetReader, OctetWriter } from './octets.ts'
-import { isFields, parseJson } from '#lib/json.ts'
-import type { Fields } from '#lib/json.ts'
+import { isFields, parseJson } from '#lib/text/json.ts'
+import type { Fields } from '#lib/text/json.ts'
 
 /**
  * Each is one octet in the file: numbers are never given to another kind. Older versions wrote 8

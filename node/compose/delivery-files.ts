@@ -16,7 +16,7 @@ import type { DeliveryKeeper } from '#fleet/delivery/keeper.ts'
 import type { DeliveryState } from '#fleet/delivery/state.ts'
 import { writeDurably } from '#lib/durable-file.ts'
 import type { BundleStore } from '#server/node/bundle-store.ts'
-import { parseJson } from '#lib/json.ts'
+import { parseJson } from '#lib/text/json.ts'
 
 /** What the other parts use of it. */
 export interface NodeDelivery {

@@ -1,5 +1,5 @@
-// Judges by a plan in a thread what a write moves, before it is made: for dry runs, where the effect
-// is wanted, and where the writer of commits cannot tell by itself.
+// Judges what a write moves by a plan in a thread, before it is made: for dry runs, where its
+// effect is wanted, and where the writer of commits cannot tell by itself.
 import type { MoveLimits } from '#compiler/lower/name-outline.ts'
 import type {
   CommitResult,

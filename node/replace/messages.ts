@@ -1,6 +1,6 @@
 // What a process and its successor say to each other: one JSON object a line, in this order.
 import type { Socket } from 'node:net'
-import { fieldsOf, parseJson } from '#lib/json.ts'
+import { fieldsOf, parseJson } from '#lib/text/json.ts'
 import { err, ok } from '#lib/result.ts'
 import type { Result } from '#lib/result.ts'
 

@@ -6,7 +6,7 @@ import { sweepTemporary, writeDurably } from '#lib/durable-file.ts'
 import type { Clock } from '#lib/clock.ts'
 import type { Log } from '#lib/log.ts'
 import type { LastAddresses, LastGood } from '../ports/last-addresses.ts'
-import { isFields, parseJson } from '#lib/json.ts'
+import { isFields, parseJson } from '#lib/text/json.ts'
 
 export const lastAddressesLimits = {
   /** A larger file is not read. */

@@ -1,6 +1,6 @@
 // Parses and prints health verdicts as lines of JSON; the last line of a member wins.
 import type { StoredVerdict, VerdictOwner } from '../ports/health-verdicts.ts'
-import { isFields, parseJson } from '#lib/json.ts'
+import { isFields, parseJson } from '#lib/text/json.ts'
 
 export type VerdictMap = Map<string, StoredVerdict>
 

@@ -1,7 +1,7 @@
 // The nodes of the cluster in Redis: a hash of what each says, and messages for restarts.
 import { randomUUID } from 'node:crypto'
 import type { Clock } from '#lib/clock.ts'
-import { fieldsOf, parseJson } from '#lib/json.ts'
+import { fieldsOf, parseJson } from '#lib/text/json.ts'
 import { err, ok } from '#lib/result.ts'
 import { clusterNodeLimits } from '../ports/cluster-nodes.ts'
 import type { ClusterNode, ClusterNodes } from '../ports/cluster-nodes.ts'

@@ -1,6 +1,6 @@
 // Regressions of rollouts in Redis, shared by all nodes.
 import type { Clock } from '#lib/clock.ts'
-import { fieldsOf, parseJson } from '#lib/json.ts'
+import { fieldsOf, parseJson } from '#lib/text/json.ts'
 import { ok } from '#lib/result.ts'
 import { rolloutTripLimits } from '../ports/rollout-trips.ts'
 import type { RolloutTrips, SharedTrip } from '../ports/rollout-trips.ts'

@@ -6,7 +6,7 @@ import { auditLimits } from '../ports/audit.ts'
 import type { AuditCopy, AuditEntry, AuditFilter } from '../ports/audit.ts'
 import type { AuditPage, AuditPosition, AuditQuery } from '../ports/audit.ts'
 import { inScope } from './database/scope.ts'
-import { slices } from './database/slices.ts'
+import { slices } from './database/limits.ts'
 import type { Sql } from './database/sql.ts'
 import type { AuditEntriesTable, Db, Tables } from './database/tables.ts'
 

@@ -2,8 +2,7 @@
 import { assert } from '#lib/assert.ts'
 import { domainLimits } from '../ports/domains.ts'
 import type { DomainResult, Domains } from '../ports/domains.ts'
-import { sqlLimits } from './database/limits.ts'
-import { slices } from './database/slices.ts'
+import { slices, sqlLimits } from './database/limits.ts'
 import type { Sql } from './database/sql.ts'
 
 export function createSqlDomains(database: Sql): Domains {

@@ -14,7 +14,7 @@ import type {
   TxtDelta,
   TxtFault,
 } from '../ports/dynamic-dns.ts'
-import { slices } from './database/slices.ts'
+import { slices } from './database/limits.ts'
 import { inScope } from './database/scope.ts'
 import type { Sql } from './database/sql.ts'
 import type { Db, TsigKeysTable, TxtRecordsTable } from './database/tables.ts'

@@ -1,7 +1,7 @@
 // Health verdicts in the table `health_verdicts`, with rows per node.
 import type { HealthVerdicts, StoredVerdict } from '../ports/health-verdicts.ts'
 import { orReject } from '../ports/store-result.ts'
-import { slices } from './database/slices.ts'
+import { slices } from './database/limits.ts'
 import type { Sql } from './database/sql.ts'
 
 /** @param node  the node's name, which it keeps over restarts */

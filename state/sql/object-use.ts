@@ -2,7 +2,7 @@
 import { sql } from 'kysely'
 import { useLimits } from '../ports/object-use.ts'
 import type { ObjectUses, UseRecord, UseReport } from '../ports/object-use.ts'
-import { slices } from './database/slices.ts'
+import { slices } from './database/limits.ts'
 import type { Sql } from './database/sql.ts'
 import type { Db } from './database/tables.ts'
 

@@ -3,7 +3,7 @@ import { sql } from 'kysely'
 import { assert } from '#lib/assert.ts'
 import { responseHitLimits } from '../ports/response-hits.ts'
 import type { ResponseHitBatch, ResponseHits } from '../ports/response-hits.ts'
-import { slices } from './database/slices.ts'
+import { slices } from './database/limits.ts'
 import type { Sql } from './database/sql.ts'
 import type { Db } from './database/tables.ts'
 

@@ -6,7 +6,7 @@ import { byCodeUnits } from '#lib/sequence/order.ts'
 import type { StoreCall } from '../ports/store-result.ts'
 import { usageLimits } from '../ports/usage.ts'
 import type { Usage, UsageBatch, UsageRecord } from '../ports/usage.ts'
-import { slices } from './database/slices.ts'
+import { slices } from './database/limits.ts'
 import type { Sql } from './database/sql.ts'
 import type { Db } from './database/tables.ts'
 

@@ -14,7 +14,7 @@ import type {
   StoredAlert,
 } from '#state/ports/alerts.ts'
 import { inScope } from '#state/sql/database/scope.ts'
-import { slices } from '#state/sql/database/slices.ts'
+import { slices } from '#state/sql/database/limits.ts'
 import type { Sql } from '#state/sql/database/sql.ts'
 import type { AlertNoticesTable, AlertsTable, Db } from '#state/sql/database/tables.ts'
 import { holdTerm } from './cluster.ts'

@@ -16,3 +16,9 @@ export const sqlLimits = {
   reopenPauseMs: 500,
   rowsPerStatement: 500,
 } as const
+
+/** Parts that one statement may have. */
+export function* slices<T>(all: readonly T[]): Generator<readonly T[]> {
+  const size = sqlLimits.rowsPerStatement
+  for (let i = 0; i < all.length; i += size) yield all.slice(i, i + size)
+}

@@ -2,7 +2,7 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { lineOf, protocol, readHello, readOffer, stepOf } from '#node/replace/messages.ts'
-import { parseJson } from '#lib/json.ts'
+import { parseJson } from '#lib/text/json.ts'
 
 const hello = { protocol, pid: 7, uid: 1000, cgroup: '0::/\n' }
 const offer = {
