@@ -153,7 +153,7 @@ export class Repacker {
       this.#end(child)
     })
     child.once('error', (error) => {
-      // Also told of a signal that was not delivered: then the process still runs.
+      // The event also comes when a signal cannot be delivered: then the process still runs.
       if (child.pid === undefined) resolve(couldNotStart(error))
     })
     child.once('close', (code, signal) => {
@@ -202,7 +202,7 @@ function couldNotStart(error: unknown): Failure {
   return { outcome: 'failed', reason: `git cannot be started (${code === '' ? message : code})` }
 }
 
-/** So that responders and writes go first. */
+/** Lowers the priority of git, so that responders and writes go first. */
 function giveWay({ pid }: ChildProcess): void {
   if (pid === undefined) return
   try {
@@ -211,7 +211,7 @@ function giveWay({ pid }: ChildProcess): void {
     const group = `/proc/${pid}/autogroup`
     if (existsSync(group)) writeFileSync(group, `${constants.priority.PRIORITY_LOW}`)
   } catch {
-    // It has ended, or this system does not let us.
+    // The process has ended, or this system does not permit it.
   }
 }
 

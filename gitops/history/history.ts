@@ -33,7 +33,7 @@ interface ReadCommit {
   readonly files: readonly ChangedFile[]
   /** Octets of its files as they were and as they are. */
   readonly bytes: number
-  /** It has more than was read. */
+  /** True: the commit has more files than were read. */
   readonly isCut: boolean
 }
 
@@ -131,7 +131,7 @@ export class History implements ConfigHistory {
 
   /** undefined: it is not in the history of the accepted commit, as far as that is looked at. */
   async #inLine(commit: string): Promise<CommitObject | undefined> {
-    // One that is nowhere is not looked for through all of them.
+    // A commit that does not exist is not searched for through the whole history.
     const found = commitId.test(commit) ? await this.#graph.commit(commit) : undefined
     if (found?.ok !== true) return undefined
     let at = this.#accepted()

@@ -112,7 +112,7 @@ export function createGitTransport(remote: Remote): GitTransport {
 function refusalOf(reason: string): string {
   if (reason === '') return ''
   const refusal = `The Git server refused the commit: ${printable(reason)}.`
-  // It could not store what it was sent.
+  // The server could not store the objects: neither branch nor key is to blame.
   if (reason.startsWith('unpack')) return refusal
   return (
     `${refusal} The branch may be protected, or the key or token may only read; allow it ` +

@@ -118,7 +118,7 @@ class RemoteSource implements ConfigSource {
     return false
   }
 
-  /** So that the next fetch need not bring them. A mirror that cannot keep them is fetched anew. */
+  /** Stores what was pushed in the mirror, too: the next fetch need not bring it. */
   async #keep({ commit, objects }: Push): Promise<void> {
     const seen = join(this.#options.gitdir, `refs/remotes/origin/${this.#options.branch}`)
     try {

@@ -27,7 +27,7 @@ export const commitNewsLimits = {
 interface Peer {
   count: number
   heardMs: number
-  /** It did not follow in time: nobody waits for it until it has caught up. */
+  /** The peer did not follow in time: no write waits for it until it has caught up. */
   isLate: boolean
 }
 

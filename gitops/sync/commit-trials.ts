@@ -20,12 +20,12 @@ export interface TrialParts {
 
 interface Trial {
   readonly commit: string
-  /** It was read well before, so that a killed process says nothing about it. */
+  /** The commit was read before without a crash: a process that is killed proves nothing. */
   readonly isAccepted: boolean
   /** True from before the commit is read until there is a verdict. */
   readonly isUnderWay: boolean
   readonly threadDeaths: number
-  /** Also of a process that was killed for another reason: more of them are needed. */
+  /** Deaths that may have another cause than the commit: more of them are needed. */
   readonly processDeaths: number
   readonly heapMb: number
   readonly version: string

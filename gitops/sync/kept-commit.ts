@@ -50,7 +50,7 @@ export class KeptCommit implements KeptPort {
     return this.#taken
   }
 
-  /** They are read now. @returns the commit that was told of; undefined: none */
+  /** Drops what was kept. @returns its commit; undefined: none was kept */
   release(): string | undefined {
     const commit = this.#taken?.commit
     this.#taken = null

@@ -21,7 +21,7 @@ export interface KeptHead {
   readonly stamp: string
   readonly commit: string
   readonly tree: string
-  /** That of the bundle, hex. */
+  /** SHA-256 of the bundle, hex. */
   readonly digest: string
   readonly diagnostics: readonly HeadDiagnostic[]
   readonly total: number

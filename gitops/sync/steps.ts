@@ -86,7 +86,7 @@ export const synced: Stop = Object.freeze({
   diagnosticsTotal: 0,
 })
 
-/** They change nothing. */
+/** The steps that judge a head and change nothing. */
 export const judgingSteps: readonly Step<JudgeParts>[] = Object.freeze([
   { name: 'descend', run: descend },
   { name: 'verify', run: verify },

@@ -77,7 +77,7 @@ function stateOf(text: string): StoredState | undefined {
   return { commit, tree, signer, seq, serial, digest, previous, earlier }
 }
 
-/** Or ''. */
+/** Whether it is an object id, or '' for none. */
 function isObjectId(value: unknown): value is string {
   return typeof value === 'string' && /^(?:[0-9a-f]{40})?$/.test(value)
 }

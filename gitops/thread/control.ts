@@ -72,7 +72,7 @@ const ignore = (): void => undefined
 const restarts = { firstMs: 500, mostMs: gitLimits.backoffMaxMs } as const
 /** Most configurations are read by then. */
 const firstLookMs = 2_000
-/** That wait for a verdict; those who push more are told by a process of their own. */
+/** Pushes that wait for a verdict; further ones are judged in the process of their hook. */
 const pushesMax = 4
 /** A worker that ran this long has shown that it can: the next crash starts the pauses anew. */
 const stableMs = 60_000

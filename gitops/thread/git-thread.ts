@@ -63,7 +63,7 @@ export interface GitThreadParts {
   readonly port: Pick<MessagePort, 'on' | 'postMessage'>
   /** Gives back what its work had taken. */
   readonly shrink: () => void
-  /** It was told to stop, and has. */
+  /** Called when the thread has stopped, as it was told. */
   readonly onEnd: () => void
 }
 

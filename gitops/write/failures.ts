@@ -10,7 +10,7 @@ export function failed(code: WriteFailureCode, message: string): WriteFailure {
   return { code, message, operation: -1, diagnostics: [] }
 }
 
-/** It was not begun for as long as its client waits. */
+/** For a write that was not begun before its client stopped waiting. */
 export const late = failed(
   'busy',
   'Other writes took too long; the change was not made. Try again.',

@@ -70,9 +70,9 @@ export class Writer {
   readonly #parts: WriterParts
   readonly #judge: CommitJudge
   readonly #fairness = new PushFairness()
-  /** By the write under way. */
+  /** Whether the write under way has been pushed. */
   #isPushed = false
-  /** One of its requests has shown a mistake of ours. */
+  /** Whether a request of the write under way has failed an assertion. */
   #hasFault = false
   #startedOverMs = -Infinity
 
@@ -171,7 +171,7 @@ export class Writer {
       for (const { pending, failure } of selected.value.failed) settle(pending, err(failure))
       rest = done.map(({ pending }) => pending)
       if (prepared !== null && !rest.some(({ request }) => request.isDryRun === true)) {
-        // Elsewhere another writer may win: each race would leave a bundle behind.
+        // With a remote, another writer may win: each lost race would leave a bundle behind.
         const draft = source.isLocal ? this.#prepare(prepared) : undefined
         const pushed = await this.#push(prepared)
         const nowMs = clock.monotonicMs()

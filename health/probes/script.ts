@@ -79,7 +79,7 @@ class Places {
     this.#waiting.push(() => {
       if (attempt.isOver) return
       this.#free--
-      // One that waited for a moment only has had its time.
+      // After a short wait, the attempt has had its time: a timeout is then the member's.
       if (systemClock.monotonicMs() - startedMs <= healthLimits.stallMs) attempt.excuse = ''
       enter(leave)
     })
@@ -137,7 +137,7 @@ function start(
     else attempt.fail(signal === null ? `exit code ${code}` : `killed by ${signal}`)
   })
   child.once('error', (error) => {
-    // Also told of a kill that failed; then the process still runs, and its exit will come.
+    // The event also comes when a kill fails: then the process still runs, and its exit follows.
     if (child.pid === undefined) end()
     fail(attempt, error)
   })

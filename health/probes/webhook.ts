@@ -68,7 +68,7 @@ async function addressesOf(
   const { addresses, started } = lookup.ask(host)
   attempt.excuse = 'this node waits for too many slow name servers'
   void started.then(() => {
-    // One that waited for a moment only has had its time.
+    // After a short wait, the attempt has had its time: a timeout is then the member's.
     if (systemClock.monotonicMs() - askedMs <= healthLimits.stallMs) attempt.excuse = ''
   })
   return addresses

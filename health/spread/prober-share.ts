@@ -87,7 +87,7 @@ export class ProberShare {
       return !isCovered
     }
     const sinceMs = this.#lacking.get(key) ?? nowMs
-    // One after the other, so that not all take on the same member at once.
+    // Nodes take their turns, so that not all of them take on the same member at once.
     const turn = before - this.#probers + 1
     const isOurTurn = nowMs - sinceMs >= patienceMs * turn
     if (isOurTurn) this.#lacking.delete(key)

@@ -46,11 +46,11 @@ export interface ProberStats {
   readonly probes: ProbeCounts
 }
 
-/** All that the worker must know of whom it probes. */
+/** What the worker must know of its targets. */
 export interface TargetSet {
   /** Counts the target sets of one monitor; results say which set they know. */
   readonly generation: number
-  /** All targets: one that is missing is no longer probed. */
+  /** All targets: the worker stops to probe one that is missing. */
   readonly targets: readonly MonitoredTarget[]
   /** Keys (`targetKey`) of targets that a worker new to them takes as unhealthy. */
   readonly unhealthyKeys: readonly string[]

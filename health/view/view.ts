@@ -32,9 +32,9 @@ export interface HealthPeers {
   /** How many nodes of a site probe a member; 0: all. Under `local-only` all do. */
   readonly probers: number
   readonly bus: PeerHealth
-  /** This node is a probe agent. Left out: it is none. */
+  /** True: this node is a probe agent. */
   readonly isAgent?: boolean
-  /** It only hears agents: nobody hears it. Left out: others do. */
+  /** True: this node hears agents, and no other node hears it. */
   readonly isLone?: boolean
 }
 

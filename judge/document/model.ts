@@ -60,7 +60,7 @@ export interface PlannedScenario {
   readonly at: string
   readonly health: 'all-up' | 'given'
   readonly traffic: ExpectedTraffic
-  /** All of whose clients some move, most first; null: no database. */
+  /** Countries of whose clients some move, most first; null: no database. */
   readonly countries: readonly CountryMovement[] | null
   /** In the order of names. Where there are too many, those that move the most clients. */
   readonly changes: readonly AnswerChange[]

@@ -26,7 +26,7 @@ export function* changesOf(
       const change = comparer.compare(difference.qname, type)
       if (change !== null) own.push(change)
     }
-    // That a name which is gone has no address of the other family either is not said.
+    // A name that is gone is listed once, and not again for a family it had no address of.
     const shown = own.filter((change) => !isOfNothing(change))
     yield* shown.length > 0 ? shown : own
   }

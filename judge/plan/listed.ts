@@ -13,7 +13,7 @@ interface Kept {
 
 /** The changes of one scenario, in the order in which they came. */
 export class ListedChanges {
-  /** All that were added. */
+  /** Changes that were added, listed or not. */
   count = 0
   readonly #entriesMax: number
   #kept: Kept[] = []

@@ -40,7 +40,7 @@ export interface PlaceListing extends PlaceNames {
 const deviations = 1.96
 
 export interface Summed {
-  /** Also where the clients with another answer count nothing. */
+  /** True also where the clients that get another answer have no weight. */
   readonly isDifferent: boolean
   readonly movement: FamilyMovement
   /** null: no database. */

@@ -163,7 +163,7 @@ export class QuickEffects {
     const before = known ?? sideOf(base, places, moment, one)
     const after = sideOf(head, places, moment, before.tx === other.tx ? one : other)
     const { rollouts, windows } = overlaysOf(head)
-    // These go by the time, and are looked at anew.
+    // Rollouts and windows depend on the time: a side with any is not kept.
     const isLasting = rollouts.length + windows.length === 0
     this.#last = isLasting ? { bundle: head, places, side: after } : undefined
     return [before, after]

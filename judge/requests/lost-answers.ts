@@ -92,7 +92,7 @@ function poolsIn(draft: Draft): (tenant: string) => (name: string) => PoolAnswer
   }
 }
 
-/** All names are looked at once, where the request alters rules that speak of one of ours. */
+/** Looks at all names once, where the request alters a rule that is about one of them. */
 function* byRules(
   draft: Draft,
   { policies }: AnsweredBefore,

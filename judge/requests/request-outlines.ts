@@ -66,7 +66,7 @@ export class RequestOutlines {
     const { draft } = this.#parts
     const outlined = ({ members, tenant }: TouchedPool, name: string): PoolOutline => ({
       ...{ members, tenant },
-      // It matters only where the pool is left with too few members.
+      // Worked out when asked: only a pool that is left with too few members needs it.
       get isUsed() {
         return isAsked(draft, name)
       },

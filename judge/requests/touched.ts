@@ -23,7 +23,7 @@ export type TouchedPool = Omit<PoolOutline, 'isUsed'>
  * in seconds; 0: it has none.
  */
 export interface Touched {
-  /** None that is as it was, and both sides of each. */
+  /** Only names that differ, each as it was and as it is. */
   readonly names: ReadonlyMap<string, Pair<NameFacts>>
   readonly pools: ReadonlyMap<string, Pair<TouchedPool>>
 }
@@ -92,7 +92,7 @@ function presenceIn(entry: ConfigEntry): Presence {
 
 interface Answered {
   readonly name: string
-  /** That of the records; null: a service. */
+  /** Type of the records; null: a service answers. */
   readonly type: number | null
   readonly shape: number
   readonly ttlSeconds: number

@@ -23,7 +23,7 @@ const { mapTable } = clientRanges
 
 /** The clients for whom an outcome holds, besides the one that was asked for. */
 export const Reach = {
-  /** All whose tables say the same. */
+  /** All clients of whom every table says the same. */
   Class: 0,
   /** The client's network. */
   Network: 1,

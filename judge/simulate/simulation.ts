@@ -198,7 +198,7 @@ function find(tx: Transaction, bundle: Bundle) {
 /** @returns where the name, or what encloses it, begins among TXT records written at run time */
 function findTexts(tx: Transaction, bundle: Bundle, dynamic: Bundle | undefined): number {
   findDynamic(tx, dynamic)
-  // That has hashed the name with the seed of the others.
+  // `findDynamic` hashes the name with the seed of the TXT records: hash it for `bundle` again.
   if (dynamic !== undefined) hashSuffixes(tx, bundle.nameLabelsMax)
   return tx.dynamicLabel
 }

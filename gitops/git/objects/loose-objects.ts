@@ -38,7 +38,7 @@ export function deflateAhead(
 function deflateObject(type: StagedObject['type'], content: Uint8Array): Promise<Buffer> {
   const whole = Buffer.concat([Buffer.from(`${type} ${content.length}\0`), content])
   if (content.length <= bigBytes) return deflated(whole, { level: 6 })
-  // One piece: after each, zlib waits for this thread, which may be busy.
+  // In one chunk: after each, zlib waits for this thread, which may be busy.
   return deflated(whole, { level: 1, chunkSize: whole.length + 1024 })
 }
 
@@ -52,7 +52,7 @@ export function isThere(path: string): boolean {
     utimesSync(path, seconds, seconds)
     return true
   } catch {
-    // It is somebody else's, or it is not there.
+    // The file belongs to another user, or is not there.
     return existsSync(path)
   }
 }

@@ -37,8 +37,8 @@ export class ObjectStore {
       // A pack may be gone from under us; what is wrong with the object shows again.
       this.#packs.close()
     }
-    // It may have been packed, or its pack replaced, since the last look; or been let out of a pack
-    // that went, which is where git puts what no ref reaches.
+    // Since the last look the object may have been packed, or its pack replaced; or git has written
+    // it as a loose object again, since no ref reaches it.
     this.#packs.rescan()
     const tree: StoredObject = { type: 'tree', content: Buffer.alloc(0) }
     return this.#look(oid, bytesMax) ?? (oid === emptyTree ? tree : undefined)
