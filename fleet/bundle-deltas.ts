@@ -9,7 +9,7 @@ export class BundleDeltas {
   /** By both digests; the last used is the last. undefined: there is none to give. */
   readonly #made = new Map<string, Promise<Uint8Array | undefined>>()
   readonly #sizes = new Map<string, number>()
-  /** One is made after the other. */
+  /** The last one that was begun: deltas are made one after the other. */
   #last: Promise<unknown> = Promise.resolve()
   #pending = 0
 

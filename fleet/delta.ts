@@ -20,7 +20,7 @@ export interface BundleReader {
 }
 
 export const deltaLimits = {
-  /** One that is larger is no use: the whole bundle is cached. */
+  /** A larger delta is of no use: the whole bundle can be cached. */
   bytesMax: 64 * 1024 * 1024,
   pieceBytes: 1024 * 1024,
   /** How far a dictionary reaches beyond its piece. zstd takes at most 16 MiB of one. */

@@ -36,7 +36,7 @@ export const driftLimits = {
   clockOffsetMs: 1_000,
 } as const
 
-/** It remembers since when what is given now is given. */
+/** Finds nodes that drift, and remembers since when the present bundle is given. */
 export class DriftWatch {
   readonly #clock: Clock
   readonly #given: () => GivenBundle | undefined

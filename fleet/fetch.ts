@@ -17,7 +17,7 @@ const nodeHttps = () => process.getBuiltinModule('node:https')
 export type FetchFault =
   | 'unreachable'
   | 'bad-status'
-  /** It said when to ask again. */
+  /** The server said when to ask again. */
   | 'busy'
   | 'too-large'
   | 'too-slow'

@@ -19,11 +19,11 @@ export const fleetLimits = {
   retryAfterMsMax: 300_000,
   /** After that it is asked for what there is now, without waiting for a change, so many times. */
   plainAsksWhenBusy: 10,
-  /** One that did not take a report after all is not sent another for so long. */
+  /** A source that refused a report is sent none for so long. */
   reportRestMs: 600_000,
   /** For a control node to take what an agent finds. */
   wordsPatienceMs: 5_000,
-  /** A stop tells of itself for no longer. */
+  /** How long a node that stops tries to tell so. */
   leavePatienceMs: 1_000,
   /** Deltas that are kept, their octets, and how many may wait to be made. */
   deltasMax: 8,

@@ -9,7 +9,7 @@ import { parseJson } from '#lib/text/json.ts'
 export interface KnownNode {
   /** For a listed node with the labels of the list. */
   readonly report: NodeReport
-  /** It is listed and has signed the report, or those that are not count, too. */
+  /** True where it is listed and has signed the report, or where unlisted nodes count, too. */
   readonly isCounted: boolean
   /** Since it last said so. */
   readonly ageMs: number
@@ -56,7 +56,7 @@ export const inventoryLimits = {
   /** A node that does say may miss once, and a network may be slow. */
   misses: 2,
   slowMs: 5_000,
-  /** One that was silent for so long is forgotten. */
+  /** A node that was silent for so long is forgotten. */
   forgottenMs: 24 * 3_600_000,
 } as const
 
@@ -156,7 +156,7 @@ function keepIn(entries: Map<string, Entry>, one: Vouched, ageMs: number, clock:
   }
   const firstAtMs = before?.firstAtMs ?? atMs
   const clockOffsetMs = report.sentAtMs - (clock.nowMs() - ageMs)
-  // It is listed since.
+  // The node was listed after it had first reported.
   if (isVouched) entries.delete(keyOf({ report, isVouched: false }))
   const hasRoom = entries.has(key) || entries.size < inventoryLimits.nodesMax
   assert(isVouched || hasRoom, 'nodes that nobody vouches for are within their limit')
@@ -190,7 +190,7 @@ function knownOf(
     const all = byName.get(name)!
     const newest = all.reduce((a, b) => (b.firstAtMs >= a.firstAtMs ? b : a))
     const isLate = ({ atMs, report }: Entry): boolean => nowMs - atMs > missingAfterMs(report)
-    // It spoke after the newest one had begun to.
+    // Another process of this name still reported after the newest one had begun.
     const others = all.filter(
       (one) => one !== newest && one.atMs >= newest.firstAtMs && !isLate(one),
     )

@@ -205,9 +205,9 @@ export class Puller {
     this.#sources.worked(source)
     this.#contactAtMs = nowMs
     if (source.plainAsks > 0) source.plainAsks--
-    // One that has waited itself is asked again at once; a plain file server answers at once.
+    // A source that waits for changes itself is asked again at once; a file server is not.
     const waitedMs = nowMs - beganMs
-    // One that takes reports answers sooner while it wants them often.
+    // A source that takes reports answers sooner while it wants them often.
     const enoughMs = source.takesReports ? fleetLimits.reportMsMin : (waited * 1000) / 2
     const hasWaited = pulled.value === 'unchanged' && waitedMs >= enoughMs
     if (pulled.value === 'activated' || (waited > 0 && hasWaited)) return 0

@@ -112,7 +112,7 @@ export class Sources {
     source.restsUntilMs = nowMs + fullMs / 2 + this.#random.below(Math.ceil(fullMs / 2) + 1)
   }
 
-  /** It works, and has too many who ask. They come back apart: after one to two times `restMs`. */
+  /** For a source that works, and is asked by too many: they return after one to two `restMs`. */
   busy(source: Source, restMs: number, nowMs: number): void {
     source.restsUntilMs = nowMs + restMs + this.#random.below(Math.ceil(restMs) + 1)
     source.plainAsks = fleetLimits.plainAsksWhenBusy

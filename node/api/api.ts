@@ -154,7 +154,7 @@ export function createNodeApi(parts: NodeApiParts): Result<NodeApi, string> {
     listen: async (handed) => {
       const checked = await secretKeyCheck.atStart()
       if (!checked.ok) return checked
-      // One on another server may keep us waiting; requests then find out themselves.
+      // A database on another server is not waited for: requests find out whether it is there.
       const begun = settings.database.url === '' ? state.begin() : undefined
       // Opening takes a second, making one takes seconds: what is asked meanwhile is 503.
       if (state.exists()) await begun

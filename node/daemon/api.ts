@@ -310,7 +310,7 @@ function hearing({ shared, settings, log }: Needs): NodeApiParts['bundles']['hea
   }
 }
 
-/** One that does not count, or does not fit in, is served all the same, as one without a name. */
+/** A node that does not count, or for which there is no room, is served like one without a name. */
 function takeReport(
   { inventory, log }: Needs,
   value: unknown,

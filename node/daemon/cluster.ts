@@ -75,7 +75,7 @@ export const joinCluster = (have: Needs): Outcome<HasCluster> => {
     },
     stop: async () => {
       forget()
-      // One that starts again at once is not missed meanwhile.
+      // A node that starts again at once does not say that it leaves: nobody misses it meanwhile.
       if (isRestarting || have.isReplaced) return
       inventory.report({ ...report(), isLeaving: true })
       await noLongerThan(

@@ -43,7 +43,7 @@ export interface Daemon {
   readonly reload: (settings: Settings) => Promise<void>
   /** What may be handed to another process. */
   readonly sockets: () => readonly ListenerSockets[]
-  /** It answers from a bundle. */
+  /** Whether the daemon answers from a bundle. */
   readonly isServing: () => boolean
   /**
    * Stops everything but the answers, which go on from what there is, and frees the data directory

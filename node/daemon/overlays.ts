@@ -26,7 +26,7 @@ export const keepOverlays = (have: Given & HasGit & HasRegressions): Outcome => 
   const { gitops, regressions, log } = have
   const keeper = new OverlayKeeper({
     config: gitops.config,
-    // They have begun already, or come to their end.
+    // Rollouts and windows that have begun or ended answer already: there is nothing to judge.
     write: (request) => gitops.write({ ...request, judgement: { by: 'nobody' } }),
     tripOf: regressions.trip,
     clock: systemClock,

@@ -57,7 +57,7 @@ type Simulated = Result<LiveAnswer['shown'] & { readonly node: string }, Simulat
 /** What a turn has found, besides what its thread says. */
 interface Asked {
   live?: LiveNode
-  /** That answers. */
+  /** The commit that answers. */
   commit?: string
   fault?: SimulationFault
 }

@@ -31,7 +31,7 @@ export function createGitopsLog(log: ProcessLog): (status: GitopsStatus, change:
   let acceptedLogged = ''
   return (status, change) => {
     if (change === '') return
-    // It is no change of the status, and is told each time.
+    // A fault of our own changes no status, and is logged each time.
     if (change.startsWith(ownFault)) return tellFault(log, status, change)
     const accepted = status.sync === 'synced' ? (status.accepted?.commit ?? '') : ''
     if (accepted !== '' && accepted === acceptedLogged) return

@@ -44,7 +44,7 @@ interface Row {
   /** A function where one reason has several causes. */
   readonly message: string | ((parts: HealthParts) => string)
   readonly holds: (parts: HealthParts) => boolean
-  /** It is to be done, and nothing is wrong meanwhile. */
+  /** True: something is to be done, and nothing is wrong until then. */
   readonly isNotice?: true
 }
 

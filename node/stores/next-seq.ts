@@ -44,7 +44,7 @@ async function askNode(url: string): Promise<Result<number, string>> {
     const response = await fetch(address, { signal, redirect: 'error' })
     const text = Buffer.from(await boundedBytes(response.body, answerBytesMax)).toString()
     const { newest } = JSON.parse(text) as { newest?: { seq?: unknown } | null }
-    // It has never had a bundle.
+    // The node has never had a bundle.
     if (newest === null) return ok(0)
     const seq = newest?.seq
     if (typeof seq === 'number' && isSeq(seq)) return ok(seq)

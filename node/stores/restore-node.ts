@@ -168,7 +168,7 @@ function placesOf(
 ): ReadonlyMap<string, string> {
   const small = [...smallFilesOf(settings)].filter(([name]) => files.has(name))
   const places = new Map<string, string>(small)
-  // It is in the backup only with what else is needed to go on above it.
+  // A backup has this file only together with the files that are needed to go on from it.
   places.set('gitops/state.json', statePathOf(settings.dataDir))
   if (files.has('config.bundle')) places.set('config.git', originPath(settings.dataDir))
   return places

@@ -125,7 +125,7 @@ export class BundleStore {
     const records = (['active', 'previous'] as const).map(
       (name) => this.record(name) as SignedChannelRecord | null | undefined,
     )
-    // It may be readable the next time (no descriptor left, a failing disk) and name one of them.
+    // A record that cannot be read now may be readable later, and name one of the bundles.
     if (records.includes(null)) return 0
     const kept = new Set([...records.map((signed) => signed?.record?.digest), this.#added])
     const files = readdirSync(join(this.#directory, 'bundles'))

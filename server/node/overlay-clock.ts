@@ -269,7 +269,7 @@ export class OverlayClock {
     this.#logWindows(moment)
   }
 
-  /** One that is not begun yet is no news. */
+  /** A window that has not begun is not logged. */
   #logWindows({ windows }: OverlayMoment): void {
     const before = this.#windowsShown
     this.#windowsShown = new Map(windows.map(({ window, moment }) => [window.uid, moment.state]))

@@ -16,7 +16,7 @@ import { replyKey } from './reply-key.ts'
 
 const settings = { udpPayloadSize: 65_535, nsid: '', versionBind: '', tcpIdleTimeoutMs: 0 }
 const replyMax = 65_535
-/** It counts commits: no answer is said to differ for it. */
+/** The same on both sides: a serial counts commits, and makes no answer differ. */
 const serial = 1
 
 export class ShadowSide {

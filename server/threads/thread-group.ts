@@ -384,7 +384,7 @@ export class ThreadGroup implements DnsThreads {
     return 'by all'
   }
 
-  /** One that died reads nothing, but its socket gets queries: its successor has to answer them. */
+  /** The successors of dead threads must adopt, too: their sockets still get queries. */
   #haveAcknowledged(number: number): boolean {
     for (const index of this.#places?.bound ?? []) if (this.#adoptedBy(index) < number) return false
     for (const index of this.#died) if (this.#adoptedBy(index) < number) return false
@@ -400,7 +400,7 @@ export class ThreadGroup implements DnsThreads {
     let slowest = this.#adoptedBy(this.#threads)
     for (let i = 0; i < this.#threads; i++) {
       const responder = this.#responders[i]
-      // One that has not started reads nothing, and will begin with the newest.
+      // A thread that has not started reads nothing, and will begin with the newest bundle.
       if (responder === undefined) continue
       slowest = Math.min(slowest, Math.max(responder.startedWith, this.#adoptedBy(i)))
     }

@@ -27,7 +27,7 @@ export class Waker {
     this.#libc = libc
     this.#cells = cells
     this.#threads = threads
-    // It stays: it does nothing, keeps no process alive, and is the same for all.
+    // The listener stays: it does nothing, keeps no process alive, and serves all wakers.
     if (!process.listeners(signal).includes(handled)) process.on(signal, handled)
   }
 

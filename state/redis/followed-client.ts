@@ -35,7 +35,7 @@ export function plainConnection(target: RedisTarget): RedisConnection {
     client = await making
     if (isClosed) return
     client.on('ready', onReady).on('error', (error: unknown) => onFault(wordOf(error), place!))
-    // It rejects only when it is closed before it ever was connected.
+    // This rejects only when the client is closed before it was ever connected.
     await client.connect().catch(() => undefined)
   }
   return {

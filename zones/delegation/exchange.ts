@@ -103,7 +103,7 @@ function queryOf({ name, type }: Question, hasEdns: boolean): Query {
 async function judged(got: Promise<Result<Buffer, Refusal>>, { asked }: Query): Asked {
   const message = await got
   if (!message.ok) return message
-  // One that is cut may end anywhere. RFC 2181 section 9.
+  // A truncated message may end anywhere (RFC 2181 section 9).
   const isCut = (message.value[HeaderOffset.Flags1]! & Flag1.Tc) !== 0
   const answered = readResponse(message.value, asked.length)
   if (answered !== undefined) return ok(answered)

@@ -138,7 +138,7 @@ class SqlCalls implements Sql {
       }
       this.#is('refused', migrated.error)
     } catch (error) {
-      // One that was called off is no fault.
+      // An opening that was called off is no fault.
       if (!this.#closed) this.#is('away', unopened[this.#kind](sqlFault(error)))
     }
     await connection?.close().catch(() => undefined)
