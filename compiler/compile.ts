@@ -134,6 +134,8 @@ export function createCompiler(parts: Partial<CompilerParts> = {}): Compiler {
     has: (blobId) => read.has(blobId),
     learn: (file) => read.learn(file),
     compile: (files, { commit, nowMs, isOnlyChecked = false }) => {
+      const tooLarge = tooLargeReport(files, limits, listsRemarks)
+      if (tooLarge !== undefined) return tooLarge
       read.begin()
       const work: Work = {
         files,
@@ -183,6 +185,21 @@ export function createCompiler(parts: Partial<CompilerParts> = {}): Compiler {
       }
     },
   }
+}
+
+/** Nothing of it is read, and what is remembered stays for the commit that mends it. */
+function tooLargeReport(
+  files: readonly SourceFile[],
+  { configurationBytesMax }: CompileLimits,
+  listsRemarks: boolean,
+): CompileFailure | undefined {
+  const weight = overweight(files, configurationBytesMax)
+  if (weight === undefined) return undefined
+  const { bytes, heaviest, heaviestBytes } = weight
+  const args = [bytes, configurationBytesMax, heaviestBytes].map(String)
+  const findings = new Findings()
+  findings.addForPath('configuration-too-large', 'gslb.yaml', [...args, heaviest])
+  return { ok: false, ...findings.report(listsRemarks), dependsOnTime: false }
 }
 
 /** What stages leave for the next compilation. */
@@ -248,15 +265,6 @@ const checkingStages = stages.slice(
 
 function readFiles(work: Work): void {
   const placed: PlacedFile[] = []
-  const { configurationBytesMax } = work.limits
-  const weight = overweight(work.files, configurationBytesMax)
-  if (weight !== undefined) {
-    const { bytes, heaviest, heaviestBytes } = weight
-    const args = [bytes, configurationBytesMax, heaviestBytes].map(String)
-    work.findings.addForPath('configuration-too-large', 'gslb.yaml', [...args, heaviest])
-    work.placed = placed
-    return
-  }
   const outside: string[] = []
   // The order must not depend on who lists the files, or where.
   const sorted = work.files.toSorted((a, b) => byCodeUnits(a.path, b.path))

@@ -20,7 +20,7 @@ export const fileDiagnostics = {
     message: 'the configuration has %s bytes, the limit is %s',
     help:
       'remove what is no configuration, or give some zones a repository and nodes of their own; ' +
-      'most of it, %s bytes, is in %s',
+      'the largest folder, with %s bytes, is %s',
     cause:
       'All files together are limited, so that a mistaken commit costs bounded time and memory. ' +
       'Nothing of it is read; the last good configuration goes on serving.',

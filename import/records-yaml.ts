@@ -1,5 +1,5 @@
 // Prints record sets as files of kind Records that the compiler can read whole: as YAML for people,
-// or, where one file has not room for them, as JSON with a line for each.
+// or, where they are more than one file may have, as JSON with a line for each.
 import { printName } from '#dns/rdata-text/name-text.ts'
 import { recordTypeOf } from '#compiler/values/record-sets.ts'
 import { recordsPerFileMax } from '#schemas/objects/records.ts'

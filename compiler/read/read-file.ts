@@ -123,15 +123,16 @@ function checkObject(blobId: string, text: string, yaml: YamlDocument): ReadFile
   }
 }
 
-/** There may be a million records in lines of JSON, and few ask for more than was read of them. */
+/** The records of the one file that was asked last; a file has at most 1 MiB. */
+let asked: { readonly text: string; readonly records: RecordsSpec['records'] } | undefined
+
+/** Lines of JSON may have a million records; what the compiler has read once, others seldom ask. */
 function keepAsText(object: ObjectOf['Records'], text: string): void {
   if (!isJsonLines(object)) return
-  let last: WeakRef<RecordsSpec['records']> | undefined
   const get = (): RecordsSpec['records'] => {
-    const before = last?.deref()
-    if (before !== undefined) return before
+    if (asked?.text === text) return asked.records
     const { records } = (JSON.parse(text) as ObjectOf['Records']).spec
-    last = new WeakRef(records)
+    asked = { text, records }
     return records
   }
   Object.defineProperty(object.spec, 'records', { get, enumerable: true, configurable: true })

@@ -99,7 +99,9 @@ export class SourceReader {
       if (file.sizeBytes <= fileBytesMax) left -= file.sizeBytes
       files.push(file)
     }
-    this.#sizes = new Map(files.map((file) => [file.blobId, file.sizeBytes]))
+    // What is not read has no size here, and may have the octets of what is.
+    const read = files.filter(({ kind, path }) => kind === 'file' && this.#compiler.isRead(path))
+    this.#sizes = new Map(read.map((file) => [file.blobId, file.sizeBytes]))
     if (left < 0) return ok(unread(files))
     await readyForScripts(files)
     return ok(files)

@@ -134,6 +134,11 @@ test('what is printed as JSON has a line for each item, and is read as JSON', ()
   expect(readWithPlaces(text).value).toStrictEqual(rows)
 })
 
+test('signs of nesting inside a text are none', () => {
+  const text = jsonLines({ '[[[[\\"[[[[': '{"[[\\'.repeat(40) })
+  expect(jsonLinesValue(text)).toStrictEqual(readWithPlaces(text).value)
+})
+
 test.each([
   ['a key twice', '{"a":1,"a":1}\n'],
   ['other blanks', '{"a": 1}\n'],
@@ -142,6 +147,11 @@ test.each([
   ['half of an object', '{"a":1\n'],
   ['more than an object', '{"a":1}\n{"a":1}\n'],
   ['deep nesting', `{"a":${'['.repeat(16)}${']'.repeat(16)}}\n`],
+  [
+    'deep nesting of keys that are numbers',
+    `{"a":${'{"1":'.repeat(9_000)}1${'}'.repeat(9_000)}}\n`,
+  ],
+  ['deep nesting behind a quote', `{"\\"":${'{"toJSON":'.repeat(9_000)}1${'}'.repeat(9_000)}}\n`],
   ['more pieces than a file may have', jsonLines({ a: Array.from({ length: 117_000 }, () => 1) })],
 ])('what is not printed so is not read as JSON: %s', (_, text) => {
   expect(jsonLinesValue(text)).toBeUndefined()

@@ -17,11 +17,11 @@ export function jsonLines(value: object): string {
 }
 
 /**
- * Reads what `jsonLines` prints. What is printed as it was read has each key once, and says nothing
- * in a way in which YAML would take it otherwise, as far as the text holds no doubtful signs.
+ * Reads what `jsonLines` prints. What is printed as it was read has each key once, and is the same
+ * as YAML where `plainValue` finds no doubtful sign.
  */
 export function jsonLinesValue(text: string): object | undefined {
-  if (!text.startsWith('{"')) return undefined
+  if (!text.startsWith('{"') || isDeep(text)) return undefined
   let value: unknown
   try {
     value = JSON.parse(text)
@@ -29,7 +29,7 @@ export function jsonLinesValue(text: string): object | undefined {
     return undefined
   }
   if (typeof value !== 'object' || value === null) return undefined
-  const isSame = jsonLines(value) === text && piecesOf(value, 0) <= piecesMax
+  const isSame = piecesOf(value) <= piecesMax && jsonLines(value) === text
   return isSame ? value : undefined
 }
 
@@ -38,18 +38,36 @@ export const depthMax = 16
 /** No field of any schema has a longer name. */
 export const keyCharactersMax = 100
 
-/** As many as YAML has, or more. Infinity: it is nested too deeply, or has a long key. */
-function piecesOf(value: unknown, depth: number): number {
+const quote = 0x22
+const backslash = 0x5c
+const [openList, closeList, openMapping, closeMapping] = [0x5b, 0x5d, 0x7b, 0x7d]
+
+/** Asked first: printing goes as deep as the value, and parsing 1 MiB of brackets takes 0.5 s. */
+function isDeep(text: string): boolean {
+  let depth = 0
+  let isQuoted = false
+  for (let i = 0; i < text.length; i++) {
+    const code = text.charCodeAt(i)
+    if (code === quote) isQuoted = !isQuoted
+    else if (isQuoted) i += code === backslash ? 1 : 0
+    else if (code === openMapping || code === openList) {
+      if (++depth > depthMax) return true
+    } else if (code === closeMapping || code === closeList) depth--
+  }
+  return false
+}
+
+/** As many as YAML has, or more. Infinity: it has a long key. */
+function piecesOf(value: unknown): number {
   if (typeof value !== 'object' || value === null) return 3
-  if (depth === depthMax) return Infinity
   let pieces = 4
   if (Array.isArray(value)) {
-    for (const item of value) pieces += piecesOf(item, depth + 1)
+    for (const item of value) pieces += piecesOf(item)
     return pieces
   }
   for (const key in value) {
     if (key.length > keyCharactersMax) return Infinity
-    pieces += 3 + piecesOf((value as Record<string, unknown>)[key], depth + 1)
+    pieces += 3 + piecesOf((value as Record<string, unknown>)[key])
   }
   return pieces
 }

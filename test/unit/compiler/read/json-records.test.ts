@@ -77,6 +77,14 @@ test('its records are there for whoever asks, as often as they ask', () => {
   expect({ ...object!.spec }).toEqual(file.spec)
 })
 
+test.each([
+  ['lines of JSON are', jsonLines(fileOf(some)), true],
+  ['YAML is not', printYaml(fileOf(some)), false],
+])('%s kept as text alone', (_, text, isKept) => {
+  const { spec } = readFile('', Buffer.from(text)).object!
+  expect(Object.getOwnPropertyDescriptor(spec, 'records')).toHaveProperty(isKept ? 'get' : 'value')
+})
+
 test('a name that is written as usual is the same as by the reader of all names', () => {
   const label = fc.constantFrom(
     'a',

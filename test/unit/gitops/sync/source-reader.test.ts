@@ -14,7 +14,9 @@ const pools = ['a', 'b', 'c'].map((name): [string, Buffer] => [
   `tenants/default/pools/${name}.yaml`,
   object('Pool', name, '{ members: [{ ipAddress: 192.0.2.1, port: 443 }] }'),
 ])
-const contents = new Map([...pools, ['README.md', Buffer.alloc(10_000, '#')] as const])
+/** A copy of what is read, where nothing is: it counts for nothing. */
+const copy = ['tenants/zz.txt', pools[0]![1]] as const
+const contents = new Map([...pools, ['README.md', Buffer.alloc(10_000, '#')] as const, copy])
 const total = pools.reduce((sum, [, { length }]) => sum + length, 0)
 
 async function commitOf(files: ReadonlyMap<string, Uint8Array>) {
@@ -45,8 +47,27 @@ test.each([
     if (!files.ok) throw new Error(files.error.reason)
     const held = files.value.reduce((sum, { bytes }) => sum + (bytes?.length ?? 0), 0)
     expect(held).toBe(difference === 0 && time === 0 ? total : 0)
+    expect(files.value.reduce((sum, { sizeBytes }) => sum + sizeBytes, 0)).toBe(total)
     const { diagnostics } = compiler.compile(files.value, { commit: '' })
     expect(diagnostics.map(({ code }) => code)).toEqual(codes)
     for (const { args } of diagnostics) expect(args).toContain(String(total))
   }
+})
+
+test('a commit that has too much makes the compiler forget nothing', async () => {
+  const { driver, tree } = await commitOf(contents)
+  const compiler = createCompiler({
+    limits: { ...bundleLimits, configurationBytesMax: total },
+    listsRemarks: false,
+  })
+  const port = { has: compiler.has, isRead, compile: () => expect.unreachable() }
+  const read = await new SourceReader(() => driver, port).read(tree)
+  const files = read.ok ? read.value : []
+  const known = files.filter(({ bytes }) => bytes !== null)
+  expect(known).toHaveLength(pools.length)
+  compiler.compile(files, { commit: '' })
+  const more = { ...known[0]!, path: 'tenants/default/pools/d.yaml' }
+  const { diagnostics } = compiler.compile([...files, more], { commit: '' })
+  expect(diagnostics).toMatchObject([{ code: 'configuration-too-large' }])
+  expect(known.filter(({ blobId }) => !compiler.has(blobId))).toEqual([])
 })

@@ -5,12 +5,15 @@ import { expect, test } from 'vitest'
 import { listFiles } from '#test/tidy/source.ts'
 
 const root = join(import.meta.dirname, '../../../..')
-/** A query, a probe, a record of a query, or a person at a command waits for these. */
+/** A query, a probe, a record of a query, or a request with a limit of time waits for these. */
 const first = [
   'answer/query-log/worker.ts',
   'answer/script/worker.ts',
   'cli/files/read-worker.ts',
   'health/thread/worker.ts',
+  'node/past/past-worker.ts',
+  'node/plan/plan-worker.ts',
+  'node/simulate/live-worker.ts',
   'server/redirect/worker.ts',
   'server/threads/responder.ts',
   'server/threads/stream-worker.ts',
