@@ -9,6 +9,7 @@ import { assert } from '#lib/assert.ts'
 import type { Tell } from '#lib/log.ts'
 import { byCodeUnits } from '#lib/sequence/order.ts'
 import { plainCodeOf } from '#routing/choose/ways.ts'
+import { scriptBodiesOf } from '#routing/script/bodies.ts'
 import { kinds } from '#schemas/kinds.ts'
 import { valueAt } from '#diagnostics/diagnostic.ts'
 import type { DiagnosticReport } from '#diagnostics/diagnostic.ts'
@@ -163,11 +164,7 @@ export function createCompiler(parts: Partial<CompilerParts> = {}): Compiler {
       read.end()
       before = work.placed ?? []
       loaded = work.loaded
-      const { rollouts, windows } = work.overlays!
-      const report = {
-        ...work.findings.report(listsRemarks),
-        dependsOnTime: rollouts.length + windows.length > 0,
-      }
+      const report = { ...work.findings.report(listsRemarks), dependsOnTime: dependsOnTime(work) }
       if (work.findings.errorCount > 0 || isOnlyChecked) return { ok: false, ...report }
       assert(work.model !== undefined, 'a compilation without errors has a model')
       assert(work.bundle !== undefined, 'a compilation without errors has a bundle')
@@ -185,6 +182,13 @@ export function createCompiler(parts: Partial<CompilerParts> = {}): Compiler {
       }
     },
   }
+}
+
+/** A script in a policy test is stopped when it takes long, and the test is then not judged. */
+function dependsOnTime({ overlays, policyTests, loaded }: Work): boolean {
+  const { rollouts, windows } = overlays!
+  const isTimed = policyTests !== null && loaded !== undefined && scriptBodiesOf(loaded).length > 0
+  return isTimed || rollouts.length + windows.length > 0
 }
 
 /** Nothing of it is read, and what is remembered stays for the commit that mends it. */

@@ -1,7 +1,7 @@
 // Runs a node: starts what its roles need, in the place of another process where that is wanted,
 // and ends it at a signal, or when another process has taken its place.
 import type { Predecessor } from '#node/data/predecessor.ts'
-import { startCalledOff } from '#node/parts/part.ts'
+import { startCalledOff } from '#node/data/called-off.ts'
 import type { NodeStart } from '#node/parts/part.ts'
 import type { Daemon, StartNode } from '#node/daemon/daemon.ts'
 import { endPatienceMs, endWithin, giveUp } from '#node/process/end-now.ts'
@@ -97,8 +97,7 @@ export async function threadsByRole({ roles }: Settings): Promise<CreateThreads>
 
 /**
  * Starts a daemon and runs it until a signal ends it. Signals count from the first moment: one that
- * comes during the start calls it off. A second one, or the end of
- * `patienceMs`, ends the process.
+ * comes during the start calls it off. A second one, or the end of `patienceMs`, ends the process.
  *
  * @returns when the daemon has ended. Errors: those of `start`
  */
@@ -116,7 +115,11 @@ export async function runUntilSignal(
   const calling = new AbortController()
   void asked.then(() => calling.abort())
   const daemon = await start(calling.signal)
-  if (!daemon.ok) return daemon.error === startCalledOff ? ok('end') : daemon
+  if (!daemon.ok && daemon.error === startCalledOff) {
+    log.info(await asked, startCalledOff)
+    return ok('end')
+  }
+  if (!daemon.ok) return daemon
   reload = () => {
     hangups = hangups.then(() => reloadOnce(daemon.value, log, reread))
   }

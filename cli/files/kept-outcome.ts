@@ -70,7 +70,11 @@ export class KeptOutcome {
     if (kept.ok && kept.value?.stamp === KeptOutcome.#stamp) return kept.value
     const reason = kept.ok ? 'is of another version of gslbd' : kept.error
     this.#note(`${path} ${reason}; it is thrown away, and everything checked`)
-    rmSync(path, { force: true, recursive: true })
+    try {
+      rmSync(path, { force: true, recursive: true })
+    } catch {
+      // `keep` says that nothing can be written there.
+    }
     return undefined
   }
 
@@ -106,10 +110,11 @@ function nameOf(files: readonly SourceFile[], asked: unknown): string {
 function cacheFolder(env: Io['env']): string | undefined {
   const [own, home] = [variable(env, 'XDG_CACHE_HOME'), variable(env, 'HOME')]
   const user = own !== undefined && isAbsolute(own) ? own : home
-  if (user === undefined || !isAbsolute(user) || !isOurs(user)) return undefined
+  if (user === undefined || !isAbsolute(user)) return undefined
   const cache = join(user === home ? join(user, '.cache') : user, 'gslbd')
   const folder = join(cache, 'checks')
   try {
+    if (!isOurs(user)) return undefined
     mkdirSync(folder, { recursive: true, mode: 0o700 })
     return isOurs(cache) && isOurs(folder) ? folder : undefined
   } catch {
@@ -117,7 +122,7 @@ function cacheFolder(env: Io['env']): string | undefined {
   }
 }
 
-/** As `bin/node/pin` asks. */
+/** As `bin/node/pin` asks. @throws where it may not be looked at */
 function isOurs(folder: string): boolean {
   const found = lstatSync(folder, { throwIfNoEntry: false })
   return found?.isDirectory() === true && isOwn(found)

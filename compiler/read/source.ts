@@ -17,7 +17,7 @@ export const fileBytesMax = 1_048_576
 
 /** Files that are refused by what they have together: nobody needs what was read of them. */
 export const unread = (files: readonly SourceFile[]): readonly SourceFile[] =>
-  files.map((file) => ({ ...file, bytes: null }))
+  files.map(({ path, kind, sizeBytes }) => ({ path, blobId: '', kind, sizeBytes, bytes: null }))
 
 /** Octets of all that is read, and where most of it is. */
 export interface Weight {

@@ -15,7 +15,8 @@ import { keepThreadsSmall } from '#system/worker/release-memory.ts'
 import { holdDataDir, openKey, prepareDataDir, takeOver } from './data-directory.ts'
 import { createNode, openSockets, readGeoTables } from './dns.ts'
 import { createRegressions } from './overlays.ts'
-import { PartChain, startCalledOff, stopParts } from '#node/parts/part.ts'
+import { startCalledOff, whenCalledOff } from '#node/data/called-off.ts'
+import { PartChain, stopParts } from '#node/parts/part.ts'
 import type { Given, NodeStart, Stops } from '#node/parts/part.ts'
 import type {
   HasApi,
@@ -130,8 +131,11 @@ export async function startDaemon(
   }
   const started = await startRunning(opened.value, stops)
   if (!started.ok) {
-    if (started.error !== startCalledOff) log.error({}, started.error)
-    endWithin(endPatienceMs, log)
+    // The signal that called it off has set its own end.
+    if (started.error !== startCalledOff) {
+      log.error({}, started.error)
+      endWithin(endPatienceMs, log)
+    }
     await stop()
     return started
   }
@@ -179,10 +183,8 @@ async function sayThatItRuns(running: Running & HasDnsPort & HasApiPort): Promis
     settings.roles.includes('dns') === (dnsPort !== null),
     'a node of the role dns has its port',
   )
-  if (settings.api.enabled && calledOff?.aborted !== true) {
-    const whenCalledOff = new Promise((resolve) => calledOff?.addEventListener('abort', resolve))
-    await Promise.race([gitops.firstLook(), whenCalledOff])
-  }
+  if (settings.api.enabled) await Promise.race([gitops.firstLook(), whenCalledOff(calledOff)])
+  if (calledOff?.aborted === true) return
   const { roles, dns } = settings
   const { listenAddr, threads } = dns
   const said = dnsPort === null ? { roles, port: null } : { listenAddr, port: dnsPort, threads }

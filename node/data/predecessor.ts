@@ -1,5 +1,6 @@
 // What a process takes over from the one that ran before it on the same data directory.
 import { assert } from '#lib/assert.ts'
+import { startCalledOff, whenCalledOff } from './called-off.ts'
 import type { DataDir } from './data-dir.ts'
 import type { Log } from '#lib/log.ts'
 import { err, ok } from '#lib/result.ts'
@@ -38,16 +39,26 @@ export class WriteGate {
 /** Many threads on a busy machine take long to start; the process before answers meanwhile. */
 const readyPatienceMs = 120_000
 
+interface Successor {
+  readonly node: Pick<DnsNode, 'settled' | 'catchUp'>
+  readonly dataDir: Pick<DataDir, 'fault' | 'retry'>
+  readonly log: Pick<Log, 'info'>
+  readonly calledOff?: AbortSignal | undefined
+}
+
 /**
- * Takes the data directory, when this process answers beside the one before. Errors: a sentence for
- * the operator
+ * Takes the data directory, when this process answers beside the one before. A start that was
+ * called off leaves that one as it is. Errors: a sentence for the operator
  */
 export async function takeOverFrom(
-  before: Predecessor | null,
-  { node, dataDir, log }: { readonly node: DnsNode; readonly dataDir: DataDir; readonly log: Log },
+  before: Pick<Predecessor, 'letGo'> | null,
+  { node, dataDir, log, calledOff }: Successor,
 ): Promise<Result<null, string>> {
+  const settled = before === null ? true : node.settled(readyPatienceMs)
+  const isReady = await Promise.race([settled, whenCalledOff(calledOff)])
+  if (calledOff?.aborted === true) return err(startCalledOff)
   if (before === null) return ok(null)
-  if (!(await node.settled(readyPatienceMs))) return err('not all DNS threads were ready in time')
+  if (isReady !== true) return err('not all DNS threads were ready in time')
   assert(dataDir.fault() !== null, 'the process before holds the data directory until it lets go')
   log.info({}, 'answering beside the process before, which is to free the data directory')
   const gone = await before.letGo()

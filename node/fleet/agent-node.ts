@@ -59,7 +59,7 @@ async function start(given: NodeStart, run: Run): Promise<Result<StartedNode, st
   run.stops.last.push(() => node.stop())
   const opened = await node.start(before?.sockets)
   if (!opened.ok) return opened
-  const taken = await takeOverFrom(before, { node, dataDir: dataDir.value, log })
+  const taken = await takeOverFrom(before, { ...given, node, dataDir: dataDir.value })
   if (!taken.ok) return taken
   run.gate.open()
   const ours = { settings, dataDir: dataDir.value, shared: shared.value, health, resolver, store }

@@ -54,10 +54,8 @@ export const startDnsNode: StartNode = (given) => {
   return startPulled(given, start, { listenAddr, threads, roles: ['dns'] })
 }
 
-async function start(
-  { settings, log, env, before, createThreads }: NodeStart,
-  run: Run,
-): Promise<Result<StartedNode, string>> {
+async function start(given: NodeStart, run: Run): Promise<Result<StartedNode, string>> {
+  const { settings, log, env, before, createThreads } = given
   const stops = run.stops.first
   const token = readBundleToken(env)
   if (!token.ok) return token
@@ -102,7 +100,7 @@ async function start(
   run.stops.last.push(() => stopAnswering(node, queryLog))
   await geo.source.start()
   stops.push(() => geo.source.stop())
-  const opened = await openSockets({ node, redirects, dataDir: dataDir.value }, before, run, log)
+  const opened = await openSockets({ ...given, node, redirects, dataDir: dataDir.value }, run)
   if (!opened.ok) return opened
   const parts = { settings, dataDir: dataDir.value, shared: shared.value, health, resolver }
   const own = {
@@ -126,17 +124,15 @@ async function start(
 
 /** Opens the sockets, or takes those of the process before, and then its data directory. */
 async function openSockets(
-  parts: Pick<PulledNode, 'node' | 'redirects' | 'dataDir'>,
-  before: Predecessor | null,
+  parts: Pick<PulledNode, 'node' | 'redirects' | 'dataDir'> & NodeStart,
   run: Run,
-  log: ProcessLog,
 ): Promise<Result<{ port: number }, string>> {
-  const { node, redirects, dataDir } = parts
+  const { node, redirects, before, log } = parts
   const opened = await node.start(before?.sockets)
   if (!opened.ok) return opened
   const redirecting = await openRedirects(redirects, log, before?.sockets)
   if (!redirecting.ok) return redirecting
-  const taken = await takeOverFrom(before, { node, dataDir, log })
+  const taken = await takeOverFrom(before, parts)
   if (!taken.ok) return taken
   run.gate.open()
   return opened

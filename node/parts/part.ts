@@ -3,6 +3,7 @@
 import { assert } from '#lib/assert.ts'
 import type { Io } from '#system/process/command.ts'
 import type { ProcessLog } from '#node/process/log.ts'
+import { startCalledOff } from '#node/data/called-off.ts'
 import type { Predecessor, WriteGate } from '#node/data/predecessor.ts'
 import type { CreateThreads } from '#server/threads/threads-port.ts'
 import type { Settings } from '#settings/settings.ts'
@@ -22,9 +23,6 @@ export interface NodeStart {
   /** Aborted: no further part is to start. Left out: nobody calls the start off. */
   readonly calledOff?: AbortSignal
 }
-
-/** The error of a start that was called off: nothing is wrong. */
-export const startCalledOff = 'the start was called off'
 
 /** What there is before the first part. */
 export interface Given extends NodeStart {
@@ -62,9 +60,10 @@ export interface Stops {
 }
 
 /**
- * Parts that start one after the other, up to the first that fails. A part names what it needs in
- * its parameter: where no earlier part gives that, `with` does not compile. One that fails leaves
- * nothing behind: what has to be taken back belongs to a part before it.
+ * Parts that start one after the other, up to the first that fails, or until the start is called
+ * off. A part names what it needs in its parameter: where no earlier part gives that, `with` does
+ * not compile. One that fails leaves nothing behind: what has to be taken back belongs to a part
+ * before it.
  */
 export class PartChain<Have extends Pick<Given, 'later' | 'calledOff'>> {
   readonly #stops: Stops

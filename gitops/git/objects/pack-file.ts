@@ -196,12 +196,15 @@ export class PackFile {
     const end = Math.min(at + length, this.#packBytes)
     if (at < this.#windowAt || end > this.#windowEnd) {
       this.#windowAt = at - (at % stepBytes)
+      // A read that fails leaves nothing to be believed.
+      this.#windowEnd = 0
       const read = readAt(this.#pack, this.#windowAt, 2 * stepBytes, this.#window)
       this.#windowEnd = this.#windowAt + read.length
     }
+    const from = at - this.#windowAt
     return this.#window.subarray(
-      at - this.#windowAt,
-      Math.min(end, this.#windowEnd) - this.#windowAt,
+      from,
+      Math.max(from, Math.min(end, this.#windowEnd) - this.#windowAt),
     )
   }
 }

@@ -135,6 +135,32 @@ test('what depends on more than the files is not kept', async () => {
   }
 })
 
+test('what a clock may stop is not kept: a script in a policy test', async () => {
+  const { tree, check, checks, write } = place()
+  mkdirSync(join(tree, 'tests'))
+  const head = (kind: string): string =>
+    `apiVersion: gslb/v1\nkind: ${kind}\nmetadata: { name: s }\n`
+  const chain = '["script:result = candidates", failover]'
+  write(
+    'tenants/default/services/s.yaml',
+    `${head('Service')}spec: { domain: s.example.com., pool: web, ttl: 60, filterChain: ${chain} }\n`,
+  )
+  write(
+    'tests/s.yaml',
+    `${head('Test')}spec: { given: { name: s.example.com }, cases: [{ expect: { ttl: 60 } }] }\n`,
+  )
+  const { exit, out } = await check()
+  assert.equal(exit, 0, out)
+  assert.deepEqual(existsSync(checks) ? readdirSync(checks) : [], [])
+})
+
+test('a cache that cannot be looked at gets nothing, and says nothing', async () => {
+  const { cache, tree } = place()
+  symlinkSync('loop', join(cache, 'loop'))
+  const { exit, err } = await runCliWith({ XDG_CACHE_HOME: join(cache, 'loop/x') }, 'check', tree)
+  assert.deepEqual({ exit, err }, { exit: 0, err: '' })
+})
+
 test('of a small configuration nothing is kept, and no folder is made', async () => {
   const { cache } = place()
   const env = { XDG_CACHE_HOME: cache }

@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest'
-import { PartChain, startCalledOff, stopParts } from '#node/parts/part.ts'
+import { startCalledOff } from '#node/data/called-off.ts'
+import { PartChain, stopParts } from '#node/parts/part.ts'
 import type { Outcome, Stops } from '#node/parts/part.ts'
 import type { Later } from '#node/parts/part-outputs.ts'
 import { err, ok } from '#lib/result.ts'

@@ -5,6 +5,7 @@ import fs, {
   readFileSync,
   readlinkSync,
   rmSync,
+  truncateSync,
   writeFileSync,
 } from 'node:fs'
 import { syncBuiltinESMExports } from 'node:module'
@@ -13,7 +14,7 @@ import fc from 'fast-check'
 import { expect, test, vi } from 'vitest'
 import { createDiskDriver } from '#gitops/git/disk-driver.ts'
 import { ObjectStore } from '#gitops/git/objects/object-store.ts'
-import { applyDelta } from '#gitops/git/objects/pack-file.ts'
+import { applyDelta, PackFile } from '#gitops/git/objects/pack-file.ts'
 import { packCount } from '#gitops/git/objects/pack-set.ts'
 import { gitSandbox } from '../../../../support/git-sandbox.ts'
 import type { GitSandbox } from '../../../../support/git-sandbox.ts'
@@ -223,6 +224,24 @@ test('a pack with changed octets gives what was stored, or an error', async () =
     { numRuns: 200 },
   )
   expect(await byDriver(gitdir, blobs)).toEqual(blobs)
+})
+
+test('behind the end of a pack that is cut nothing is read', () => {
+  const { box, gitdir } = history()
+  box.git(gitdir, 'repack', '-a', '-d', '-q', '-f')
+  const folder = join(gitdir, 'objects/pack')
+  const [index = ''] = readdirSync(folder).filter((file) => file.endsWith('.idx'))
+  const path = join(folder, index.slice(0, -'.idx'.length))
+  const { length } = readFileSync(`${path}.pack`)
+  chmodSync(`${path}.pack`, 0o644)
+  truncateSync(`${path}.pack`, length - 400)
+  const pack = new PackFile(path)
+  // The window is filled from the start.
+  pack.entry(12)
+  for (let at = length - 400; at < length; at++) {
+    expect(() => pack.entry(at)).toThrow('in its pack it is cut short')
+  }
+  pack.close()
 })
 
 const badIndexes: readonly [name: string, change: (good: Buffer) => Buffer | 'version 1'][] = [
