@@ -4,7 +4,7 @@ export const bundleLimits = {
   /** Whole file. Far above a million services with four members each (about 300 MB). */
   bytesMax: 2_000_000_000,
   manifestBytesMax: 1_000_000,
-  /** All files that are read. A million records have 75 MB; 10,000 services and pools, 14. */
+  /** All files that are read. A million records have 75 MB; 10,000 services and pools 14 MB. */
   configurationBytesMax: 256 * 1024 * 1024,
   zonesMax: 4_000_000,
   servicesMax: 4_000_000,

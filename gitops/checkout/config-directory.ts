@@ -109,7 +109,7 @@ function readTree(
 ): Result<readonly SourceFile[], string> {
   const files: SourceFile[] = []
   const space = new FileSpace()
-  let left = bytesMax
+  let leftBytes = bytesMax
   let where = root
   try {
     const found = walk(root, (folder, error) => {
@@ -126,15 +126,15 @@ function readTree(
           `${root} has more than ${filesMax} files; give a directory of configuration only`,
         )
       if (entry.isFile() || entry.isSymbolicLink()) {
-        const file = sourceFile(one, space, left)
-        if (file.sizeBytes <= fileBytesMax && isRead(path)) left -= file.sizeBytes
+        const file = sourceFile(one, space, leftBytes)
+        if (file.sizeBytes <= fileBytesMax && isRead(path)) leftBytes -= file.sizeBytes
         files.push(file)
       }
       // Git does not see one either; where configuration belongs, somebody expects it to count.
       else if (isRead(path) || hidesConfiguration(path))
         return err(`${absolute} is ${kindOf(entry)}, not a file; remove it`)
     }
-    return ok(left < 0 ? unread(files) : files)
+    return ok(leftBytes < 0 ? unread(files) : files)
   } catch (error) {
     return err(failure(where, error))
   }
@@ -157,11 +157,15 @@ function kindOf(entry: Dirent): string {
   return entry.isSocket() ? 'a socket' : 'a device'
 }
 
-/** @param left octets that may still be read */
-function sourceFile({ path, absolute, entry }: Found, space: FileSpace, left: number): SourceFile {
+/** @param leftBytes octets that may still be read */
+function sourceFile(
+  { path, absolute, entry }: Found,
+  space: FileSpace,
+  leftBytes: number,
+): SourceFile {
   if (entry.isSymbolicLink())
     return { path, blobId: '', kind: 'symlink', sizeBytes: 0, bytes: null }
-  const bytes = isRead(path) ? space.read(absolute, Math.min(fileBytesMax, left)) : null
+  const bytes = isRead(path) ? space.read(absolute, Math.min(fileBytesMax, leftBytes)) : null
   if (bytes !== null) return new FileInDirectory(path, bytes)
   return { path, blobId: '', kind: 'file', sizeBytes: lstatSync(absolute).size, bytes }
 }

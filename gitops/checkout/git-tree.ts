@@ -117,7 +117,7 @@ export async function filesOfCommit(
   const tree = await driver.readTree(commit.value.tree)
   if (!tree.ok) return err(tree.error.reason)
   const files: SourceFile[] = []
-  let left: number = bundleLimits.configurationBytesMax
+  let leftBytes: number = bundleLimits.configurationBytesMax
   for (const entry of tree.value) {
     if (!entry.path.startsWith(place)) continue
     const { oid: blobId, kind } = entry
@@ -126,12 +126,12 @@ export async function filesOfCommit(
       files.push({ path, blobId, kind, sizeBytes: 0, bytes: null })
       continue
     }
-    const file = await loadFile(driver, { ...entry, path }, left)
+    const file = await loadFile(driver, { ...entry, path }, leftBytes)
     if ('reason' in file) return err(file.reason)
-    if (file.sizeBytes <= fileBytesMax) left -= file.sizeBytes
+    if (file.sizeBytes <= fileBytesMax) leftBytes -= file.sizeBytes
     files.push(file)
   }
-  if (left < 0) return ok(unread(files))
+  if (leftBytes < 0) return ok(unread(files))
   await readyForScripts(files)
   return ok(files)
 }

@@ -91,18 +91,18 @@ export class SourceReader {
     const files: SourceFile[] = []
     /** A few contents in a hundred thousand files cost no more than these few. */
     const loaded = new Map<string, SourceFile>()
-    let left = this.#bytesMax
+    let leftBytes = this.#bytesMax
     // One after the other: sixteen at once took as long, the work is inflating, not waiting.
     for (const entry of listed.value) {
-      const file = this.#remembered(entry) ?? (await this.#load(entry, left, loaded))
+      const file = this.#remembered(entry) ?? (await this.#load(entry, leftBytes, loaded))
       if ('reason' in file) return err(file)
-      if (file.sizeBytes <= fileBytesMax) left -= file.sizeBytes
+      if (file.sizeBytes <= fileBytesMax) leftBytes -= file.sizeBytes
       files.push(file)
     }
     // What is not read has no size here, and may have the octets of what is.
     const read = files.filter(({ kind, path }) => kind === 'file' && this.#compiler.isRead(path))
     this.#sizes = new Map(read.map((file) => [file.blobId, file.sizeBytes]))
-    if (left < 0) return ok(unread(files))
+    if (leftBytes < 0) return ok(unread(files))
     await readyForScripts(files)
     return ok(files)
   }
@@ -119,24 +119,24 @@ export class SourceReader {
 
   async #load(
     entry: TreeFile,
-    left: number,
+    leftBytes: number,
     loaded: Map<string, SourceFile>,
   ): Promise<SourceFile | ObjectError> {
     const same = loaded.get(entry.oid)
     if (same !== undefined) return { ...same, path: entry.path }
-    const file = await loadFile(this.#driver(), entry, left)
+    const file = await loadFile(this.#driver(), entry, leftBytes)
     if (!('reason' in file)) loaded.set(entry.oid, file)
     return file
   }
 }
 
-/** @param left octets that may still be read; of what has more, the size alone is found out */
+/** @param leftBytes octets that may still be read; of what has more, the size alone is found out */
 export async function loadFile(
   driver: GitDriver,
   { path, oid: blobId, kind }: TreeFile,
-  left: number,
+  leftBytes: number,
 ): Promise<SourceFile | ObjectError> {
-  const bytes = await driver.readBlob(blobId, Math.max(0, Math.min(fileBytesMax, left)))
+  const bytes = await driver.readBlob(blobId, Math.max(0, Math.min(fileBytesMax, leftBytes)))
   if (!bytes.ok) {
     const { sizeBytes, ...error } = bytes.error
     // The compiler refuses it by its size, with its path; or all files, by what they have together.

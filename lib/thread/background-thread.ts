@@ -3,7 +3,7 @@ import { lstat } from 'node:fs'
 import { getPriority, setPriority } from 'node:os'
 
 /** Beside a thread that never rests, one with this much more of nice gets a tenth of the core. */
-const yielded = 10
+const niceSteps = 10
 const niceMax = 19
 
 /**
@@ -17,7 +17,7 @@ export function yieldToAnswers(): void {
   // The threads of libuv's pool serve all others, and have the nice value of who asks them first.
   lstat('/', () => undefined)
   try {
-    setPriority(Math.min(niceMax, getPriority() + yielded))
+    setPriority(Math.min(niceMax, getPriority() + niceSteps))
   } catch {
     // Work goes on as it would have without this.
   }
