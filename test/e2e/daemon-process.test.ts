@@ -351,7 +351,9 @@ onlyLong(() => {
     await waitUntil('its lock', () => readFileSync(lock, 'utf8').startsWith(`${starting.pid} `))
     starting.signal('SIGHUP')
     expect(await starting.stop()).toEqual({ code: 0, signal: null })
-    expect(starting.log().at(-1)?.msg).toBe('gslbd has stopped')
+    const said = starting.log().slice(-2)
+    expect(said.map(({ msg }) => msg)).toEqual(['gslbd has stopped', 'the start was called off'])
+    expect(said.at(-1)).toMatchObject({ signal: 'SIGTERM' })
   })
 })
 
