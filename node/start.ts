@@ -113,13 +113,9 @@ export async function runUntilSignal(
   process.on('SIGHUP', () => reload())
   const asked = firstStopSignal(log, patienceMs)
   const calling = new AbortController()
-  void asked.then(() => calling.abort())
+  void asked.then((signal) => calling.abort(signal))
   const daemon = await start(calling.signal)
-  if (!daemon.ok && daemon.error === startCalledOff) {
-    log.info(await asked, startCalledOff)
-    return ok('end')
-  }
-  if (!daemon.ok) return daemon
+  if (!daemon.ok) return daemon.error === startCalledOff ? ok('end') : daemon
   reload = () => {
     hangups = hangups.then(() => reloadOnce(daemon.value, log, reread))
   }

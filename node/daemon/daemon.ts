@@ -15,7 +15,7 @@ import { keepThreadsSmall } from '#system/worker/release-memory.ts'
 import { holdDataDir, openKey, prepareDataDir, takeOver } from './data-directory.ts'
 import { createNode, openSockets, readGeoTables } from './dns.ts'
 import { createRegressions } from './overlays.ts'
-import { startCalledOff, whenCalledOff } from '#node/data/called-off.ts'
+import { startCalledOff, tellCalledOff, whenCalledOff } from '#node/data/called-off.ts'
 import { PartChain, stopParts } from '#node/parts/part.ts'
 import type { Given, NodeStart, Stops } from '#node/parts/part.ts'
 import type {
@@ -117,8 +117,10 @@ export async function startDaemon(
   const stops: Stops = { first: [], last: [] }
   const opened = await opening(new PartChain(Promise.resolve(ok(given)), stops)).started
   if (!opened.ok) {
+    const isCalledOff = opened.error === startCalledOff
+    if (isCalledOff) tellCalledOff(log, start.calledOff)
     await stopParts(stops.first)
-    if (opened.error === startCalledOff) log.info({}, stopped)
+    if (isCalledOff) log.info({}, stopped)
     return opened
   }
   const stop = async (): Promise<void> => {
@@ -132,7 +134,8 @@ export async function startDaemon(
   const started = await startRunning(opened.value, stops)
   if (!started.ok) {
     // The signal that called it off has set its own end.
-    if (started.error !== startCalledOff) {
+    if (started.error === startCalledOff) tellCalledOff(log, start.calledOff)
+    else {
       log.error({}, started.error)
       endWithin(endPatienceMs, log)
     }

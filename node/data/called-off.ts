@@ -1,4 +1,5 @@
 // A start that is called off by a signal: nothing is wrong, and no further part starts.
+import type { Log } from '#lib/log.ts'
 
 /** The error of such a start. */
 export const startCalledOff = 'the start was called off'
@@ -9,4 +10,9 @@ export function whenCalledOff(calledOff: AbortSignal | undefined): Promise<void>
     if (calledOff?.aborted === true) resolve()
     else calledOff?.addEventListener('abort', () => resolve(), { once: true })
   })
+}
+
+/** The reason says which signal it was. */
+export function tellCalledOff(log: Pick<Log, 'info'>, calledOff: AbortSignal | undefined): void {
+  log.info({ ...(calledOff?.reason as object | undefined) }, startCalledOff)
 }

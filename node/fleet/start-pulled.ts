@@ -3,6 +3,7 @@
 import type { KeyObject } from 'node:crypto'
 import { assert } from '#lib/assert.ts'
 import { openDataDirLater, openDataDirToServe } from '#node/data/data-dir.ts'
+import { startCalledOff, tellCalledOff } from '#node/data/called-off.ts'
 import type { DataDir } from '#node/data/data-dir.ts'
 import type { Daemon } from '#node/daemon/daemon.ts'
 import { stopParts } from '#node/parts/part.ts'
@@ -66,6 +67,7 @@ export async function startPulled(
     if (!run.isReplaced) log.info({}, 'gslbd has stopped')
   }
   if (!started.ok) {
+    if (started.error === startCalledOff) tellCalledOff(log, given.calledOff)
     await stop()
     return started
   }

@@ -7,6 +7,7 @@ import { createCompiler } from '#compiler/compile.ts'
 import type { CompileResult } from '#compiler/compile.ts'
 import type { SourceFile } from '#compiler/read/source.ts'
 import { laneCount } from '#test/support/lane.ts'
+import { plainModel } from '#test/support/plain-model.ts'
 
 const runs = laneCount(30, 6)
 
@@ -206,7 +207,7 @@ const options = { commit: 'c'.repeat(40), nowMs: 0 }
 /** All that a caller can see. */
 function seen(result: CompileResult) {
   const { ok, diagnostics, total, counts, sources } = result
-  const made = result.ok ? { digest: result.bundle.digest, model: result.model } : null
+  const made = result.ok ? { digest: result.bundle.digest, model: plainModel(result.model) } : null
   return { ok, diagnostics, total, counts, sources: [...sources].sort(), made }
 }
 

@@ -2,8 +2,8 @@
 import { existsSync, readdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
-import type { RrsetModel } from '#bundle/format/model.ts'
 import { formats } from '#diagnostics/print/formats.ts'
+import { plainModel } from '#test/support/plain-model.ts'
 import { expectCommitted } from '../schemas/committed-file.ts'
 import { compileFixture } from './fixture.ts'
 
@@ -14,8 +14,7 @@ for (const name of readdirSync(root)) {
     const result = compileFixture(join(root, name, 'input'))
     const folder = `test/golden/compile/${name}`
     if (result.ok) {
-      const rrsets = result.model.rrsets.map(plainRrset)
-      const model = JSON.stringify({ ...result.model, rrsets }, asHex, 2)
+      const model = JSON.stringify(plainModel(result.model), asHex, 2)
       expectCommitted(`${folder}/expected.model.json`, `${model}\n`)
       return
     }
@@ -25,15 +24,6 @@ for (const name of readdirSync(root)) {
     expect(existsSync(join(root, name, 'expected.model.json'))).toBe(false)
   })
 }
-
-/** What the bundle is made of, without what the compiler knows besides. */
-const plainRrset = ({ name, zone, type, ttlSeconds, rdata }: RrsetModel): RrsetModel => ({
-  name,
-  zone,
-  type,
-  ttlSeconds,
-  rdata,
-})
 
 function asHex(_key: string, value: unknown): unknown {
   if (value instanceof Uint8Array) return Buffer.from(value).toString('hex')
