@@ -66,7 +66,7 @@ export interface GitopsControl {
   readonly reload: (options: Partial<Omit<GitopsOptions, 'resume'>>) => Promise<void>
 }
 
-/** A commit that is being read is read again at the next start; what is written then is not. */
+/** A first commit that is cut off is read again at the next start; a write would be lost. */
 const stopPatienceMs = { writing: 5_000, reading: 2_000 } as const
 const ignore = (): void => undefined
 const restarts = { firstMs: 500, mostMs: gitLimits.backoffMaxMs } as const
@@ -156,8 +156,9 @@ class Control implements GitopsControl {
     if (worker === undefined) return
     const ended = new Promise<void>((resolve) => worker.once('exit', () => resolve()))
     worker.postMessage({ kind: 'stop' } satisfies ToWorker)
-    const isWriting = this.#writes.size > 0 || this.#status.sync === 'synced'
-    const patienceMs = stopPatienceMs[isWriting ? 'writing' : 'reading']
+    // A thread that is synced still writes what the next start takes up.
+    const mayWrite = this.#writes.size > 0 || this.#status.sync === 'synced'
+    const patienceMs = stopPatienceMs[mayWrite ? 'writing' : 'reading']
     const timer = setTimeout(() => {
       excuseTrials(trialsPathOf(this.#options.dataDir))
       void worker.terminate()

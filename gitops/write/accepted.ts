@@ -4,6 +4,7 @@ import type { ReadFile } from '#compiler/read/read-file.ts'
 import type { SourceFile } from '#compiler/read/source.ts'
 import type { Clock } from '#lib/clock.ts'
 import { assert } from '#lib/assert.ts'
+import { byCodeUnits } from '#lib/sequence/order.ts'
 import { lowerBound } from '#lib/sequence/lower-bound.ts'
 import { configEntry } from '#config/entry.ts'
 import type { ConfigEntry } from '#config/entry.ts'
@@ -128,7 +129,7 @@ export class AcceptedConfig implements TreePaths {
     const keepUpTo = (end: number): void => {
       while (at < end) files.push(before[at++]!)
     }
-    for (const [path, file] of [...changes].sort(([a], [b]) => (a < b ? -1 : 1))) {
+    for (const [path, file] of [...changes].sort(([a], [b]) => byCodeUnits(a, b))) {
       keepUpTo(lowerBound(before.length, (i) => before[i]!.path < path))
       if (before[at]?.path === path) at++
       if (file !== null) files.push(file)
@@ -160,7 +161,7 @@ export class AcceptedConfig implements TreePaths {
       if (entry !== undefined) entries.push(entry)
     }
     this.#files = next
-    this.#sorted = [...next.values()].sort((a, b) => (a.path < b.path ? -1 : 1))
+    this.#sorted = [...next.values()].sort((a, b) => byCodeUnits(a.path, b.path))
     return this.#advance(commit, tree, this.#index.deltaTo(commit, entries), removals)
   }
 

@@ -1,10 +1,10 @@
-// A start that is called off by a signal: nothing is wrong, and no further part starts.
+// How a start is called off by a signal: nothing is wrong, and no further part starts.
 import type { Log } from '#lib/log.ts'
 
 /** The error of such a start. */
 export const startCalledOff = 'the start was called off'
 
-/** Never, without a signal. */
+/** Resolves when the start is called off; without a signal never. */
 export function whenCalledOff(calledOff: AbortSignal | undefined): Promise<void> {
   return new Promise((resolve) => {
     if (calledOff?.aborted === true) resolve()

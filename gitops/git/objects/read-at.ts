@@ -1,4 +1,4 @@
-// Reads octets of an open file at a place.
+// Reads octets of an open file from a given offset.
 import { readSync } from 'node:fs'
 
 /**
