@@ -111,8 +111,11 @@ export class Reconciler {
     this.#conclude(stop, lookedFromMs)
   }
 
-  /** Told until the disk takes what it has refused now, or another commit. Not during `check`. */
-  refuse(push: Push, error: SourceError): void {
+  /**
+   * Told until the disk takes what it has refused now, or another commit. Not during `check`.
+   * @param push undefined: the next look tells
+   */
+  refuse(error: SourceError, push: Push | undefined = this.#undone): void {
     this.#undone = push
     this.#conditions = []
     this.#conclude(unreachable(error))

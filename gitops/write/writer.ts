@@ -94,8 +94,11 @@ export class Writer {
       if (this.#hasFault) this.#startOverAtTimes()
     } catch (error) {
       const failure = this.#failureOf(error)
-      if (diskError(error) === undefined) this.#startOver()
-      // The look says in the status what is wrong, and goes on with what was pushed.
+      const refusal = diskError(error)
+      if (refusal === undefined) this.#startOver()
+      // Before those who wrote are told: they may ask for the status.
+      else this.#parts.reconciler.refuse(refusal)
+      // The look goes on with what was pushed, and says what is still wrong.
       this.#parts.lookLater()
       for (const pending of [...open]) settle(pending, err(failure))
     }
@@ -369,7 +372,7 @@ export class Writer {
     failure: Exclude<PushFailure, { kind: 'lost-race' }>,
   ): WriteFailure {
     if (failure.kind === 'not-done') {
-      this.#parts.reconciler.refuse(this.#pushOf(prepared), failure.error)
+      this.#parts.reconciler.refuse(failure.error, this.#pushOf(prepared))
       this.#parts.lookLater()
     }
     return pushFailure(failure)

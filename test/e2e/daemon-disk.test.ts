@@ -1,7 +1,7 @@
 // A node whose data directory cannot be written when it starts: it serves what it has.
 import { existsSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
+import { afterAll, afterEach, beforeAll, describe, expect, onTestFinished, test } from 'vitest'
 import { useDaemons } from '#test/support/daemon.ts'
 import type { DaemonProcess } from '#test/support/daemon.ts'
 import { laneRows } from '#test/support/lane.ts'
@@ -87,6 +87,7 @@ describe('a data directory that', () => {
 
   test('becomes full while the node runs is an error in the log and the health', async () => {
     const sign = join(site.path, 'full')
+    onTestFinished(() => rmSync(sign, { force: true }))
     const module = unwritable(site.dataDir, 'ENOSPC', sign)
     const daemon = spawnWith(module, 'serve', '--settings', site.settingsFile)
     await daemon.running()
