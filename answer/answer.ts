@@ -13,6 +13,7 @@ import * as ways from '#routing/choose/ways.ts'
 import * as routingQuery from '#routing/state/query.ts'
 import type { Family } from '#routing/state/query.ts'
 import { followCname, followDname, followWritten, keepFirstAlias } from './aliases.ts'
+import * as jar from '#answer/cookies/cookie-jar.ts'
 import { answerPolicy } from './answer-policy.ts'
 import { answerChaos } from './chaos.ts'
 import { findDynamic, findDynamicText } from './dynamic.ts'
@@ -32,6 +33,7 @@ import { findRedirect, writeReferral } from './zone-cut.ts'
 // To V8 an imported name is a variable: it is read, and the shape of its object checked, at each
 // use. A constant of the file itself is a number in the code; that takes a sixth off an answer.
 const { NodeCell, NodeFlag } = cells
+const { CookieKind } = jar
 const { FormBit, formBits } = rrsetFormat
 const { Flag1, HeaderOffset, QClass } = header
 const { Rcode } = rcodes
@@ -68,7 +70,7 @@ export function answer(
     queryLength < HeaderOffset.End ||
     (query[queryOffset + HeaderOffset.Flags1]! & Flag1.Qr) !== 0
   ) {
-    tx.counters.query(tx.transport)
+    tx.counters.query(tx.transport, CookieKind.None)
     tx.counters.drop()
     return 0
   }
@@ -80,7 +82,7 @@ export function answer(
   const questionEnd = readMessage(tx, query, queryOffset, end, opcode)
   // The handler counts it.
   if (tx.isForHandler && tx.handsOver) return handedOver
-  tx.counters.query(tx.transport)
+  tx.counters.query(tx.transport, tx.cookieKind)
 
   copyHeader(query, queryOffset, reply, replyOffset)
   const headLength = questionEnd < 0 ? HeaderOffset.End : questionEnd - queryOffset

@@ -1,4 +1,5 @@
 // Parses and writes the OPT record. RFC 6891 and the RFCs of the options.
+import * as jar from '#answer/cookies/cookie-jar.ts'
 import * as codes from '#dns/edns-codes.ts'
 import * as rrtypes from '#dns/rrtype.ts'
 import * as transaction from './transaction.ts'
@@ -7,6 +8,7 @@ import type { Transaction } from './transaction.ts'
 // Constants of this file, for the reason that answer.ts gives.
 const { EdnsOption, ednsDoBit, ExtendedError } = codes
 const { RrType } = rrtypes
+const { cookieBytes, CookieKind } = jar
 const { Tcp: tcp } = transaction.Transport
 
 /** Root name, type, class, TTL, RDLENGTH. */
@@ -89,6 +91,8 @@ function readOptions(tx: Transaction, from: number, end: number): boolean {
       // RFC 9660 section 3.1: the question's option has no data.
       if (length !== 0) return false
       tx.wantsZoneVersion = tx.hasZoneVersion
+    } else if (code === EdnsOption.Cookie) {
+      if (!readCookie(tx, data, length)) return false
     } else if (code === EdnsOption.ExtendedError) {
       tx.wantsCommit = tx.tellsCommit
     } else if (code === EdnsOption.TcpKeepalive) {
@@ -98,6 +102,21 @@ function readOptions(tx: Transaction, from: number, end: number): boolean {
     }
   }
   return true
+}
+
+/** RFC 7873 section 5.2: the first of several is looked at. */
+function readCookie(tx: Transaction, at: number, length: number): boolean {
+  if (tx.cookieKind !== CookieKind.None || !tx.cookies.isOn()) return true
+  const isWhole = tx.cookies.read(tx.queryView, at, length)
+  tx.cookieKind = isWhole ? CookieKind.ClientOnly : CookieKind.Malformed
+  return isWhole
+}
+
+/** Checks the cookie that was read. Also where the message is malformed: its reply has one, too. */
+export function checkCookie(tx: Transaction): void {
+  if (tx.cookieKind !== CookieKind.ClientOnly) return
+  tx.cookieKind = tx.cookies.check(tx.source, tx.sourceAt, tx.sourceBytes)
+  tx.hasValidCookie = tx.cookieKind === CookieKind.Valid
 }
 
 /** RFC 7871 section 6 and 7.1.2: a client that breaks a rule gets FORMERR. */
@@ -138,6 +157,7 @@ export function optBytes(tx: Transaction): number {
   let bytes = optHeaderBytes
   if (tx.wantsNsid && tx.nsid.length > 0) bytes += optionHeaderBytes + tx.nsid.length
   if (tx.ecsAddressBytes >= 0) bytes += optionHeaderBytes + subnetHeaderBytes + tx.ecsAddressBytes
+  if (tx.cookieKind >= CookieKind.ClientOnly) bytes += optionHeaderBytes + cookieBytes
   if (tx.wantsKeepalive) bytes += optionHeaderBytes + 2
   if (tx.wantsZoneVersion) bytes += optionHeaderBytes + zoneVersionBytes
   return bytes
@@ -162,6 +182,7 @@ function writeOptions(tx: Transaction, from: number, replyMax: number): number {
   let at = from
   if (tx.wantsNsid && tx.nsid.length > 0) at = writeNsid(tx, at)
   if (tx.ecsAddressBytes >= 0) at = writeClientSubnet(tx, at)
+  if (tx.cookieKind >= CookieKind.ClientOnly) at = writeCookie(tx, at)
   if (tx.wantsKeepalive) at = writeKeepalive(tx, at)
   if (tx.zoneLabels >= 0) at = writeZoneVersion(tx, at)
   if (tx.extendedError >= 0) at = writeExtendedError(tx, at, replyMax)
@@ -201,6 +222,14 @@ function writeClientSubnet(tx: Transaction, from: number): number {
   const rest = (end - at) * 8
   if (rest > 0) replyView.setInt32(end - 4, (before << rest) | (ecsWords[word]! >>> (32 - rest)))
   return end
+}
+
+/** RFC 7873 section 5.2: with the client's cookie, so that it knows the reply for one to it. */
+function writeCookie(tx: Transaction, at: number): number {
+  const data = at + optionHeaderBytes
+  tx.replyView.setInt32(at, (EdnsOption.Cookie << 16) | cookieBytes)
+  tx.cookies.write(tx.replyView, data)
+  return data + cookieBytes
 }
 
 function writeKeepalive(tx: Transaction, at: number): number {

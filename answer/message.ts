@@ -1,17 +1,21 @@
 // Checks the form of a query message around its question: counts, trailing records, and the rcode
 // that they call for.
+import * as jar from '#answer/cookies/cookie-jar.ts'
 import * as codes from '#dns/edns-codes.ts'
 import * as header from '#dns/header.ts'
 import * as rcodes from '#dns/rcode.ts'
 import { RrType } from '#dns/rrtype.ts'
-import { EdeText, explain, isLoneOpt, readOpt } from './edns.ts'
+import { checkCookie, EdeText, explain, isLoneOpt, readOpt } from './edns.ts'
 import { readQuestion } from './question.ts'
+import * as transaction from './transaction.ts'
 import type { Transaction } from './transaction.ts'
 
 // Constants of this file, for the reason that answer.ts gives.
 const { ExtendedError } = codes
 const { HeaderOffset, Opcode } = header
 const { Rcode } = rcodes
+const { CookieKind } = jar
+const { Udp: udp } = transaction.Transport
 
 /**
  * Reads question and OPT record, and sets the rcode that the form of the message calls for.
@@ -38,6 +42,7 @@ export function readMessage(
   const additional = queryView.getUint16(start + HeaderOffset.ArCount)
   // Whatever else is wrong, a client that sends OPT gets OPT: RFC 6891 section 6.1.1.
   const isFine = questionEnd >= 0 && readRecords(tx, query, questionEnd, end, ignored, additional)
+  checkCookie(tx)
   if (opcode !== Opcode.Query) {
     // An update without a signature may change nothing; what is signed is for the handler.
     tx.rcode = opcode === Opcode.Update ? Rcode.Refused : Rcode.NotImp
@@ -48,12 +53,25 @@ export function readMessage(
     tx.qtype = 0
     return -1
   }
-  // RFC 9619: a query has one question. (None at all is for DNS cookies, which are not offered.)
-  if (!isFine || !isOne) tx.rcode = Rcode.FormErr
+  // RFC 9619: a query has one question. RFC 7873 section 5.4: or none, and a cookie.
+  const asksForCookie = questions === 0 && tx.cookieKind !== CookieKind.None
+  if (!isFine || (!isOne && !asksForCookie)) tx.rcode = Rcode.FormErr
   else if (tx.qtype === RrType.IXFR || tx.qtype === RrType.AXFR) tx.isForHandler = true
   else if (tx.qtype === RrType.SOA && isCatalog(tx)) tx.isForHandler = true
   else if (tx.ednsVersion !== 0) tx.rcode = Rcode.BadVers
+  else if (isBadCookie(tx, isOne)) tx.rcode = Rcode.BadCookie
   return isOne ? questionEnd : -1
+}
+
+/**
+ * Whether the client is to ask again with the cookie of this reply. RFC 7873 section 5.2.3 and 5.4:
+ * where nothing else is asked, it is told so of any cookie that is not valid.
+ */
+function isBadCookie(tx: Transaction, hasQuestion: boolean): boolean {
+  const { cookieKind } = tx
+  if (cookieKind === CookieKind.None || tx.hasValidCookie) return false
+  if (!hasQuestion) return cookieKind !== CookieKind.ClientOnly
+  return tx.transport === udp && tx.cookies.enforces()
 }
 
 /** Whether the question names the catalog zone, of which the handler knows. */

@@ -8,6 +8,7 @@ import { Family } from '#routing/state/query.ts'
 import type { RoutingQuery } from '#routing/state/query.ts'
 import type { Counters } from '#answer/counters/counters.ts'
 import type { ServingView } from './serving-view.ts'
+import { CookieJar, CookieKind } from '#answer/cookies/cookie-jar.ts'
 import { noSigner } from '#answer/signing/signer.ts'
 import type { Signer } from '#answer/signing/signer.ts'
 
@@ -45,6 +46,8 @@ export interface AnswerSettings {
   readonly takesUpdates?: boolean
   /** Apex of the catalog zone, in wire form and lower case. Left out: there is none. */
   readonly catalog?: Uint8Array | undefined
+  /** Secrets of DNS cookies; see cookies/secret-cells.ts. Left out: there are none. */
+  readonly cookies?: SharedArrayBuffer | undefined
   /** Announced to TCP clients that ask. RFC 7828. */
   readonly tcpIdleTimeoutMs: number
 }
@@ -65,6 +68,7 @@ export class Transaction {
   /** Empty: there is none. */
   readonly catalog: Uint8Array
   readonly udpPayloadSize: number
+  readonly cookies: CookieJar
   /** Units of 100 ms. */
   tcpKeepalive: number
   transport: Transport = Transport.Udp
@@ -128,6 +132,9 @@ export class Transaction {
   wantsKeepalive = false
   wantsZoneVersion = false
   wantsCommit = false
+  cookieKind: CookieKind = CookieKind.None
+  /** The client has shown that it gets what is sent to its address. RFC 7873. */
+  hasValidCookie = false
   /** Labels of the apex of the zone that has the question; -1: none of ours, or nobody asks. */
   zoneLabels = -1
   /** What its SOA serial begins with. */
@@ -204,6 +211,7 @@ export class Transaction {
     this.hasZoneVersion = settings.zoneVersion === true
     this.tellsCommit = settings.tellsCommit === true
     this.takesUpdates = settings.takesUpdates !== false
+    this.cookies = new CookieJar(settings.cookies)
     this.catalog = Uint8Array.from(settings.catalog ?? [])
     this.udpPayloadSize = settings.udpPayloadSize
     this.tcpKeepalive = Math.min(65_535, Math.round(settings.tcpIdleTimeoutMs / 100))
@@ -241,6 +249,8 @@ export class Transaction {
     this.wantsKeepalive = false
     this.wantsZoneVersion = false
     this.wantsCommit = false
+    this.cookieKind = CookieKind.None
+    this.hasValidCookie = false
     this.zoneLabels = -1
     this.ecsAddressBytes = -1
     this.ecsScope = 0

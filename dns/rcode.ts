@@ -14,6 +14,8 @@ export const Rcode = {
   NotAuth: 9,
   NotZone: 10,
   BadVers: 16,
+  /** RFC 7873 section 8. */
+  BadCookie: 23,
 } as const
 export type Rcode = (typeof Rcode)[keyof typeof Rcode]
 
@@ -31,4 +33,5 @@ export const rcodeNames: Readonly<Record<number, string>> = {
   9: 'NOTAUTH',
   10: 'NOTZONE',
   16: 'BADVERS',
+  23: 'BADCOOKIE',
 }

@@ -21,7 +21,7 @@ const known = {
   qtype: 'A NS CNAME SOA PTR HINFO MX TXT AAAA SRV DS DNSKEY SVCB HTTPS AXFR IXFR ANY CAA'.split(
     ' ',
   ),
-  rcode: 'NOERROR FORMERR SERVFAIL NXDOMAIN NOTIMP REFUSED NOTAUTH BADVERS'.split(' '),
+  rcode: 'NOERROR FORMERR SERVFAIL NXDOMAIN NOTIMP REFUSED NOTAUTH BADVERS BADCOOKIE'.split(' '),
   rollout: 'pending running paused promoted rolled_back'.split(' '),
   window: 'scheduled active completed'.split(' '),
 } as const
@@ -88,6 +88,19 @@ const queries: readonly MetricRow[] = [
     type: 'counter',
     help: 'Queries answered SERVFAIL because they were more a second than the licence permits.',
     read: ({ threads }) => total(threads, ({ overLimit }) => overLimit),
+  },
+  {
+    name: 'gslbd_dns_cookies_total',
+    type: 'counter',
+    help:
+      'Queries by what they say of DNS cookies: `none`, `malformed`, `client` (it has none of ' +
+      'ours yet), `valid`, `expired` or `invalid`.',
+    labels: ['cookie'],
+    read: ({ threads }) =>
+      Object.keys(threads[0]?.byCookie ?? {}).map((cookie) => ({
+        value: total(threads, ({ byCookie }) => byCookie[cookie]!),
+        labels: { cookie },
+      })),
   },
 ]
 

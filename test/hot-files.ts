@@ -19,6 +19,8 @@ export const hot: readonly string[] = [
   'answer/zone-cut.ts',
   'answer/response-policy.ts',
   'answer/edns.ts',
+  'answer/cookies/cookie-jar.ts',
+  'dns/siphash.ts',
   'answer/chaos.ts',
   'routing/ways/',
   'routing/chain/chain.ts',

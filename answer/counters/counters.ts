@@ -1,4 +1,6 @@
 // Counters in shared memory: one row per thread, written by it alone, summed on scrape.
+import { cookieKindNames } from '#answer/cookies/cookie-jar.ts'
+import type { CookieKind } from '#answer/cookies/cookie-jar.ts'
 import { rrTypeNames } from '#dns/rrtype.ts'
 import { scriptOutcomeNames } from '#routing/script/contract.ts'
 import type { ScriptOutcome } from '#routing/script/contract.ts'
@@ -32,7 +34,9 @@ const Slot = {
 
 /** Upper ends of the classes of time; slower ones are in one class more. */
 const timeBoundsMs = [0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 50] as const
-const slotCount = Slot.Time + 1 + timeBoundsMs.length + 1
+/** Queries by what they say of cookies. */
+const cookieSlot = Slot.Time + 1 + timeBoundsMs.length + 1
+const slotCount = cookieSlot + cookieKindNames.length
 
 /** Doubles hold whole numbers up to 2^53, and a store of eight aligned octets is never torn. */
 export class Counters {
@@ -44,8 +48,9 @@ export class Counters {
 
   static bytes = slotCount * 8
 
-  query(transport: number): void {
+  query(transport: number, cookie: CookieKind): void {
     this.#slots[transport]! += 1
+    this.#slots[cookieSlot + cookie]! += 1
   }
   drop(): void {
     this.#slots[Slot.Dropped]! += 1
@@ -95,6 +100,8 @@ export class Counters {
     for (const [i, name] of scriptOutcomeNames.entries()) {
       byScriptOutcome[name] = at(Slot.Script + i)
     }
+    const byCookie: Record<string, number> = {}
+    for (const [kind, name] of cookieKindNames.entries()) byCookie[name] = at(cookieSlot + kind)
     return {
       udpQueries: at(Slot.UdpQueries),
       tcpQueries: at(Slot.TcpQueries),
@@ -107,6 +114,7 @@ export class Counters {
       byRcode,
       byType,
       byScriptOutcome,
+      byCookie,
       times: {
         sumMs: at(Slot.Time),
         classes: [...timeBoundsMs, Infinity].map((uptoMs, row) => ({

@@ -15,6 +15,8 @@ export interface ThreadCounts {
   readonly overLimit: number
   /** By mnemonic: A, AAAA … */
   readonly byType: Readonly<Record<string, number>>
+  /** Queries by what they say of DNS cookies: none, malformed, client, valid, expired, invalid. */
+  readonly byCookie: Readonly<Record<string, number>>
   /** Script steps, by how they ended. */
   readonly byScriptOutcome: Readonly<Record<string, number>>
   /** Times of the UDP queries that were timed: a small sample of all. */

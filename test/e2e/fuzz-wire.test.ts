@@ -4,6 +4,7 @@ import type { Socket } from 'node:dgram'
 import { once } from 'node:events'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { Random } from '#lib/random.ts'
+import { cookieCells } from '#test/support/dns/cookies.ts'
 import { createAnswerer } from '#test/support/dns/answerer.ts'
 import { ask, TcpClient } from '#test/support/dns/client.ts'
 import type { Endpoint } from '#test/support/dns/client.ts'
@@ -25,7 +26,7 @@ const timeout = 60_000 + count * 4
 
 const corpus = dnsMessageCorpus()
 const seeds = [...corpus.map(({ bytes }) => bytes), ...listedQueries.map(({ bytes }) => bytes)]
-const settings = { nsid: 'fuzz', versionBind: 'fuzz' }
+const settings = { nsid: 'fuzz', versionBind: 'fuzz', cookies: cookieCells() }
 
 interface Fault {
   readonly complaint: string

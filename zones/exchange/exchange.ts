@@ -17,6 +17,7 @@ import {
 import { TsigError } from '#dns/tsig/tsig-key.ts'
 import type { TsigKey } from '#dns/tsig/tsig-key.ts'
 import type { TsigRecord } from '#dns/tsig/tsig-record.ts'
+import { CookieKind } from '#answer/cookies/cookie-jar.ts'
 import { answer, sizeLimit } from '#answer/answer.ts'
 import { writeOpt } from '#answer/edns.ts'
 import { findName } from '#answer/lookup.ts'
@@ -186,7 +187,7 @@ export class Exchange {
       into[HeaderOffset.Flags2] = (into[HeaderOffset.Flags2]! & ~Flag2.RcodeMask) | running
       return length
     }
-    tx.counters.query(tx.transport)
+    tx.counters.query(tx.transport, tx.cookieKind)
     tx.counters.reply(Rcode.NoError, qtype)
     return {
       next: (octets) => writeNext(running, octets, Math.min(room, octets.length - reserved)),
@@ -196,7 +197,7 @@ export class Exchange {
 
   #update(tx: Transaction, message: Uint8Array, signature: Signature): LongReply {
     const { counters, transport } = tx
-    counters.query(transport)
+    counters.query(transport, CookieKind.None)
     let isDone = false
     return {
       next: (into) => {
@@ -244,9 +245,11 @@ export class Exchange {
 
   /** Counts the message and its reply, which has no records but OPT. */
   #bare(tx: Transaction, message: Uint8Array, rcode: Rcode, into: Uint8Array): number {
-    tx.counters.query(tx.transport)
+    const head = writeHead(message, rcode & Flag2.RcodeMask, into)
+    const length = writeItsOpt(tx, message, into, head, rcode)
+    tx.counters.query(tx.transport, tx.cookieKind)
     tx.counters.reply(rcode, tx.qtype)
-    return writeItsOpt(tx, message, into, writeHead(message, rcode & Flag2.RcodeMask, into), rcode)
+    return length
   }
 }
 

@@ -62,7 +62,7 @@ function readable(query: Buffer): Message | undefined {
   }
 }
 
-const rcodes = [0, 1, 3, 4, 5, 16]
+const rcodes = [0, 1, 3, 4, 5, 16, 23]
 
 function complaintAboutMessage(query: Buffer, reply: Message, isTcp: boolean): string | undefined {
   const flags = query.readUInt8(2)

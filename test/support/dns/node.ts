@@ -25,6 +25,8 @@ export interface NodeSettings {
   readonly versionBind?: string
   readonly zoneVersion?: boolean
   readonly tellsCommit?: boolean
+  /** See cookies.ts beside this file. Left out: cookies are not looked at. */
+  readonly cookies?: SharedArrayBuffer
   /** Default 127.0.0.1. */
   readonly listenAddr?: string
   /** 0: UDP through node:dgram. Default 1: batches, where the machine has them. */
@@ -58,6 +60,7 @@ export async function startNode(config: Served, settings: NodeSettings = {}): Pr
         versionBind: settings.versionBind ?? '',
         zoneVersion: settings.zoneVersion ?? false,
         tellsCommit: settings.tellsCommit ?? false,
+        cookies: settings.cookies,
         tcpIdleTimeoutMs: settings.tcpLimits?.idleTimeoutMs ?? tcpLimits.idleTimeoutMs,
         catalog: settings.transfers?.catalog,
       },

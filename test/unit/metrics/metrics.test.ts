@@ -35,6 +35,7 @@ const thread: ThreadSnapshot = {
   byRcode: { NOERROR: 8, NXDOMAIN: 4 },
   byType: { A: 7, AAAA: 5, OTHER: 1 },
   byScriptOutcome: { ...noScriptSteps, done: 6, timeout: 2 },
+  byCookie: { none: 5, malformed: 1, client: 3, valid: 2, expired: 1, invalid: 0 },
   times: {
     sumMs: 12,
     classes: [
