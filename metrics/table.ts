@@ -18,6 +18,7 @@ import { syncStates } from '#api/ports/operator-view.ts'
 
 /** Values of labels; anything else is counted as `other`, so that no client can add a series. */
 const known = {
+  outcome: ['client', 'own', 'missing', 'malformed', 'stranger'],
   qtype: 'A NS CNAME SOA PTR HINFO MX TXT AAAA SRV DS DNSKEY SVCB HTTPS AXFR IXFR ANY CAA'.split(
     ' ',
   ),
@@ -82,6 +83,15 @@ const queries: readonly MetricRow[] = [
     type: 'counter',
     help: 'Responses that the kernel did not take.',
     read: ({ threads }) => total(threads, ({ sendErrors }) => sendErrors),
+  },
+  {
+    name: 'gslbd_dns_proxy_headers_total',
+    type: 'counter',
+    help:
+      'Datagrams and connections by their PROXY header, where dns.proxyProtocol names proxies: ' +
+      "taken as the client's, the proxy's own, or refused as missing, malformed, of a stranger.",
+    labels: ['outcome'],
+    read: ({ threads }) => sumBy(threads, 'byProxyOutcome', 'outcome'),
   },
   {
     name: 'gslbd_dns_over_limit_total',
@@ -369,8 +379,8 @@ function byState(counts: Readonly<Record<string, number>>, states: readonly stri
 
 function sumBy(
   threads: readonly ThreadSnapshot[],
-  field: 'byRcode' | 'byType',
-  label: 'rcode' | 'qtype',
+  field: 'byRcode' | 'byType' | 'byProxyOutcome',
+  label: 'rcode' | 'qtype' | 'outcome',
 ): Sample[] {
   const sums: Record<string, number> = {}
   for (const thread of threads) {

@@ -48,5 +48,9 @@ export const hot: readonly string[] = [
   'answer/query-log/query-tap.ts',
   'server/threads/look-ahead.ts',
   'server/threads/responder.ts',
+  'system/sockets/crc32c.ts',
+  'system/sockets/proxy-gate.ts',
+  'system/sockets/proxy-header.ts',
+  'system/sockets/proxy-source.ts',
   'lib/random.ts',
 ]

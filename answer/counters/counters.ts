@@ -5,6 +5,8 @@ import { rrTypeNames } from '#dns/rrtype.ts'
 import { scriptOutcomeNames } from '#routing/script/contract.ts'
 import type { ScriptOutcome } from '#routing/script/contract.ts'
 import type { ThreadCounts } from '#state/ports/node-counts.ts'
+import { proxyOutcomeNames } from '#system/sockets/proxy-gate.ts'
+import type { ProxyOutcome } from '#system/sockets/proxy-gate.ts'
 
 /** Slots by rcode; codes that this server never sends share the last one. */
 const rcodeSlots = 24
@@ -28,8 +30,11 @@ const Slot = {
   Rcode: 8,
   Type: 8 + rcodeSlots,
   Script: 8 + rcodeSlots + typeNumbers.length + 1,
+  /** By `ProxyOutcome`. */
+  Proxy: 8 + rcodeSlots + typeNumbers.length + 1 + scriptOutcomeNames.length,
   /** Time of all timed queries in milliseconds, then how many, by `timeBoundsMs`. */
-  Time: 8 + rcodeSlots + typeNumbers.length + 1 + scriptOutcomeNames.length,
+  Time:
+    8 + rcodeSlots + typeNumbers.length + 1 + scriptOutcomeNames.length + proxyOutcomeNames.length,
 } as const
 
 /** Upper ends of the classes of time; slower ones are in one class more. */
@@ -73,6 +78,9 @@ export class Counters {
   script(outcome: ScriptOutcome): void {
     this.#slots[Slot.Script + outcome]! += 1
   }
+  proxyHeader(outcome: ProxyOutcome): void {
+    this.#slots[Slot.Proxy + outcome]! += 1
+  }
   /** Counts one batch of queries with the time that it took; see batch-timer.ts. */
   timed(elapsedMs: number, queries: number): void {
     let row = 0
@@ -102,6 +110,10 @@ export class Counters {
     }
     const byCookie: Record<string, number> = {}
     for (const [kind, name] of cookieKindNames.entries()) byCookie[name] = at(cookieSlot + kind)
+    const byProxyOutcome: Record<string, number> = {}
+    for (const [i, name] of proxyOutcomeNames.entries()) {
+      byProxyOutcome[name] = at(Slot.Proxy + i)
+    }
     return {
       udpQueries: at(Slot.UdpQueries),
       tcpQueries: at(Slot.TcpQueries),
@@ -115,6 +127,7 @@ export class Counters {
       byType,
       byScriptOutcome,
       byCookie,
+      byProxyOutcome,
       times: {
         sumMs: at(Slot.Time),
         classes: [...timeBoundsMs, Infinity].map((uptoMs, row) => ({

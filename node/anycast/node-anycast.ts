@@ -1,11 +1,14 @@
 // Puts together what announces the addresses of a node: its settings, its answers, its guard.
 import type { Settings } from '#settings/settings.ts'
 import type { Io } from '#system/process/command.ts'
+import { parseAddress } from '#dns/address.ts'
+import { isInNetwork } from '#dns/network.ts'
 import { systemClock } from '#lib/clock.ts'
 import type { Log } from '#lib/log.ts'
 import { systemAfter } from '#lib/timer.ts'
 import { Anycast } from '#server/anycast/anycast.ts'
 import type { AnycastStatus } from '#server/anycast/anycast.ts'
+import { networksOf } from '#node/compose/transfers.ts'
 import { askSelf } from '#server/anycast/self-query.ts'
 import type { DnsNode } from '#server/node/node.ts'
 import { zoneName } from '#zones/transfer/zone-records.ts'
@@ -50,12 +53,20 @@ export function announceNode(parts: NodeAnycastParts): NodeAnycast | null {
   const guard = new Guard(section, env, log)
   const patienceMs = Math.min(section.intervalMs, patienceMsMax)
   const name = nameIn(parts.node)
+  const proxies = settings.dns.proxyProtocol.flatMap(networksOf)
+  const isProxy = (address: string): boolean => {
+    const octets = parseAddress(address)
+    return octets.ok && proxies.some((network) => isInNetwork(octets.value, network))
+  }
   const anycast = new Anycast({
     settings: section,
     ...{ driver, takesOver, log, clock: systemClock, after: systemAfter },
     issuedAtMs: () => parts.node.status().active?.issuedAtMs ?? null,
     askSelf: (address) =>
-      askSelf({ address, port: dnsPort, name: name(), patienceMs }, systemClock),
+      askSelf(
+        { address, port: dnsPort, name: name(), patienceMs, isProxy: isProxy(address) },
+        systemClock,
+      ),
   })
   anycast.start()
   return {

@@ -8,7 +8,7 @@ import type { GeoFeed } from '#inputs/geo/geo-link.ts'
 import { GeoSource } from '#inputs/geo/geo-source.ts'
 import type { ThreadGroupParts } from '#server/threads/threads-port.ts'
 import { geoPathsOf } from './named-files.ts'
-import { transfersOf } from './transfers.ts'
+import { networksOf, transfersOf } from './transfers.ts'
 
 export function createGeo(
   settings: Settings,
@@ -28,7 +28,7 @@ export function createGeo(
   return { source, feed: { onChange } }
 }
 
-type FromSettings = 'listenAddr' | 'port' | 'threads' | 'settings' | 'tcpLimits'
+type FromSettings = 'listenAddr' | 'port' | 'threads' | 'settings' | 'tcpLimits' | 'proxies'
 
 export function threadsOf({ dns, roles }: Settings): Pick<ThreadGroupParts, FromSettings> {
   return {
@@ -45,6 +45,7 @@ export function threadsOf({ dns, roles }: Settings): Pick<ThreadGroupParts, From
       tcpIdleTimeoutMs: dns.tcp.idleTimeoutMs,
       catalog: transfersOf(dns).catalog,
     },
+    proxies: dns.proxyProtocol.flatMap(networksOf),
     tcpLimits: {
       idleTimeoutMs: dns.tcp.idleTimeoutMs,
       connectionsMax: dns.tcp.maxConnections,

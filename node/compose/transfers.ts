@@ -20,7 +20,7 @@ export function transfersOf({ axfr }: Dns): TransferSettings {
 }
 
 /** None of a text that is no network; the settings were checked. */
-function networksOf(text: string): Network[] {
+export function networksOf(text: string): Network[] {
   const address = parseAddress(text)
   if (address.ok) return [{ octets: address.value, prefixBits: address.value.length * 8 }]
   const network = parseCidr(text)

@@ -3,6 +3,7 @@ import { randomInt } from 'node:crypto'
 import { createSocket } from 'node:dgram'
 import { isIPv6 } from 'node:net'
 import type { Clock } from '#lib/clock.ts'
+import { ownProxyHeader } from '#system/sockets/proxy-header.ts'
 import { dnsQuery, dnsTypeCodes, fitsQuery } from '#health/probes/dns-message.ts'
 
 export interface SelfAnswer {
@@ -18,6 +19,8 @@ export interface SelfQuestion {
   /** Wire form. */
   readonly name: Uint8Array
   readonly patienceMs: number
+  /** The address lies in a network of proxies, which are to send a PROXY header. */
+  readonly isProxy?: boolean
 }
 
 /**
@@ -25,12 +28,13 @@ export interface SelfQuestion {
  * has the address as well can answer it.
  */
 export function askSelf(
-  { address, port, name, patienceMs }: SelfQuestion,
+  { address, port, name, patienceMs, isProxy = false }: SelfQuestion,
   clock: Clock,
 ): Promise<SelfAnswer> {
   return new Promise((resolve) => {
     const startedAtMs = clock.monotonicMs()
     const query = dnsQuery(randomInt(0x1_0000), name, dnsTypeCodes.SOA)
+    const datagram = isProxy ? [ownProxyHeader, query] : query
     const socket = createSocket({ type: isIPv6(address) ? 'udp6' : 'udp4' })
     let isOver = false
     const end = (fault: string | null): void => {
@@ -54,7 +58,7 @@ export function askSelf(
       // Node calls this for an error as well, and then emits none; its types know no parameter.
       socket.connect(port, address, (error?: NodeJS.ErrnoException | null) => {
         if (error) end(faultOf(error, address))
-        else if (!isOver) socket.send(query)
+        else if (!isOver) socket.send(datagram)
       })
     })
   })

@@ -2,16 +2,10 @@
 import type { Socket } from 'node:net'
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import type { LongReply } from '#system/sockets/long-reply.ts'
+import type { ConnectionStart, TcpClient } from './connection-start.ts'
 import { MessageReader } from './tcp-framing.ts'
 import type { ReplyBatch, ReplyBatchPool } from './tcp-framing.ts'
 import type { TcpLimits } from './tcp-limits.ts'
-
-/** The peer of a connection. */
-export interface TcpClient {
-  /** 16 octets; IPv4 as ::ffff:a.b.c.d */
-  readonly address: Uint8Array
-  readonly port: number
-}
 
 /**
  * Answers one message. `query` and `reply` never overlap; `reply` holds `replyMax` bytes.
@@ -59,13 +53,21 @@ export interface TcpShared {
   readonly nowMs: () => number
   /** Called when the connection completed a message: it is now the youngest. */
   readonly onActive: (connection: TcpConnection) => void
+  /**
+   * Called when it is known whose connection one of a proxy is.
+   *
+   * @returns false: that client has too many
+   */
+  readonly onClient: (connection: TcpConnection, client: TcpClient) => boolean
 }
 
 const never = -1
 
 export class TcpConnection {
   readonly socket: Socket
-  readonly client: TcpClient
+  #client: TcpClient
+  /** undefined: the connection has begun. */
+  #start: ConnectionStart | undefined
   readonly #shared: TcpShared
   readonly #reader = new MessageReader()
   #batch: ReplyBatch | undefined
@@ -80,9 +82,16 @@ export class TcpConnection {
   #writingSinceMs = never
   #finishedAtMs = never
 
-  constructor(socket: Socket, client: TcpClient, shared: TcpShared) {
+  /** @param start looks for a PROXY header; undefined: there are no proxies */
+  constructor(
+    socket: Socket,
+    client: TcpClient,
+    shared: TcpShared,
+    start: ConnectionStart | undefined,
+  ) {
     this.socket = socket
-    this.client = client
+    this.#client = client
+    this.#start = start
     this.#shared = shared
     this.#lastActiveMs = shared.nowMs()
     socket.on('data', (chunk: Buffer) => this.#take(chunk))
@@ -144,8 +153,28 @@ export class TcpConnection {
   #take(chunk: Buffer): void {
     this.#shared.stats.bytesReceived += chunk.length
     if (this.#finishedAtMs !== never) return
-    this.#reader.push(chunk)
+    const messages = this.#start === undefined ? chunk : this.#begin(this.#start, chunk)
+    if (messages === undefined) return
+    this.#reader.push(messages)
     this.#run()
+  }
+
+  /** @returns what follows a PROXY header; undefined: more must come, or the connection is over */
+  #begin(start: ConnectionStart, chunk: Uint8Array): Uint8Array | undefined {
+    const began = start.take(chunk)
+    if (began === null) {
+      if (this.#partialSinceMs === never) this.#partialSinceMs = this.#shared.nowMs()
+      return undefined
+    }
+    this.#start = undefined
+    this.#partialSinceMs = never
+    if (began === 'refused') {
+      this.socket.destroy()
+      return undefined
+    }
+    if (began.client !== null) this.#client = began.client
+    const isTaken = !start.isProxy || this.#shared.onClient(this, this.#client)
+    return isTaken ? began.rest : undefined
   }
 
   /** Answers what has come, at most one turn's worth. */
@@ -175,7 +204,7 @@ export class TcpConnection {
     stats.queries++
     let length: number | LongReply = 0
     try {
-      length = answer(query, queryLength, reply, reply.length, this.client)
+      length = answer(query, queryLength, reply, reply.length, this.#client)
     } catch {
       // A fault of ours costs this client its connection, not the others theirs.
       stats.failures++

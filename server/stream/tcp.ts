@@ -5,9 +5,12 @@ import { isMappedIpv4, parseAddress } from '#dns/address.ts'
 import { err, ok } from '#lib/result.ts'
 import type { Result } from '#lib/result.ts'
 import { descriptorOf } from '#system/sockets/handed-sockets.ts'
+import type { ProxyGate } from '#system/sockets/proxy-gate.ts'
 import { whyNotListening } from '#system/sockets/listen-fault.ts'
+import { ConnectionStart } from './connection-start.ts'
+import type { TcpClient } from './connection-start.ts'
 import { TcpConnection } from './tcp-connection.ts'
-import type { AnswerStream, TcpClient, TcpShared, TcpStats } from './tcp-connection.ts'
+import type { AnswerStream, TcpShared, TcpStats } from './tcp-connection.ts'
 import { ReplyBatchPool } from './tcp-framing.ts'
 import { tcpLimits, tcpMessageBytesMax } from './tcp-limits.ts'
 import type { TcpLimits } from './tcp-limits.ts'
@@ -18,6 +21,8 @@ export interface TcpServerParts {
   readonly monotonicMs: () => number
   /** What differs from `tcpLimits`. */
   readonly limits?: Partial<TcpLimits>
+  /** Left out: there are no proxies. */
+  readonly gate?: ProxyGate | undefined
 }
 
 export interface TcpServer {
@@ -42,6 +47,8 @@ export interface TcpListening {
 }
 
 const leaveEveryMs = 50
+/** The key of connections of proxies that have named no client yet. */
+const unnamed = ''
 
 /** Builds a server that is not listening yet. */
 export function createTcpServer(parts: TcpServerParts): TcpServer {
@@ -50,6 +57,7 @@ export function createTcpServer(parts: TcpServerParts): TcpServer {
 
 class Listener implements TcpServer {
   readonly #server: Server
+  readonly #gate: ProxyGate | undefined
   readonly #shared: TcpShared
   /** To the client's key. Least recently active first: a Map keeps the order of insertion. */
   readonly #connections = new Map<TcpConnection, string>()
@@ -58,7 +66,8 @@ class Listener implements TcpServer {
   #closed: Promise<void> | undefined
   #onEmpty = (): void => undefined
 
-  constructor({ answer, monotonicMs, limits }: TcpServerParts) {
+  constructor({ answer, monotonicMs, limits, gate }: TcpServerParts) {
+    this.#gate = gate
     this.#shared = {
       answer,
       query: new Uint8Array(tcpMessageBytesMax),
@@ -68,6 +77,7 @@ class Listener implements TcpServer {
       limits: { ...tcpLimits, ...limits },
       nowMs: monotonicMs,
       onActive: (connection) => this.#makeYoungest(connection),
+      onClient: (connection, named) => this.#name(connection, named),
     }
     // Half-open: a client that has sent its last query still gets its answers.
     this.#server = createServer({ allowHalfOpen: true, noDelay: true }, (socket) =>
@@ -137,20 +147,45 @@ class Listener implements TcpServer {
     const client = clientOf(socket)
     // Gone between the kernel's accept and ours.
     if (client === undefined) return void socket.destroy()
-    const key = clientKey(client.address)
-    if (this.#countOf(key) >= limits.connectionsPerClientMax && !this.#evictIdle(key)) {
+    const isProxy = this.#gate?.isProxy(client.address, 0, client.address.length) === true
+    const start = this.#gate === undefined ? undefined : new ConnectionStart(this.#gate, isProxy)
+    // A proxy has as many connections as the clients that it speaks for.
+    const key = isProxy ? unnamed : clientKey(client.address)
+    if (!isProxy && !this.#hasRoomFor(key)) {
       stats.refused++
       socket.destroy()
       return
     }
     if (this.#connections.size >= limits.connectionsMax && !this.#evictIdle()) this.#evictOldest()
-    const connection = new TcpConnection(socket, client, this.#shared)
+    const connection = new TcpConnection(socket, client, this.#shared, start)
     this.#connections.set(connection, key)
-    this.#countByClient.set(key, this.#countOf(key) + 1)
+    this.#countUp(key)
     stats.accepted++
     stats.open++
     socket.once('close', () => this.#forget(connection))
     if (this.isClosing) connection.finishWhenIdle()
+  }
+
+  /** A proxy has said for whom it speaks, or that it speaks for itself. */
+  #name(connection: TcpConnection, client: TcpClient): boolean {
+    // Evicted while its header was on the way.
+    if (!this.#connections.has(connection)) return false
+    const key = clientKey(client.address)
+    if (!this.#hasRoomFor(key)) {
+      this.#shared.stats.refused++
+      this.#forget(connection)
+      connection.socket.destroy()
+      return false
+    }
+    this.#countDown(unnamed)
+    this.#countUp(key)
+    this.#connections.set(connection, key)
+    return true
+  }
+
+  #hasRoomFor(key: string): boolean {
+    const { connectionsPerClientMax } = this.#shared.limits
+    return this.#countOf(key) < connectionsPerClientMax || this.#evictIdle(key)
   }
 
   #countOf(key: string): number {
@@ -184,10 +219,18 @@ class Listener implements TcpServer {
     if (key === undefined) return
     this.#connections.delete(connection)
     this.#shared.stats.open--
+    this.#countDown(key)
+    if (this.#connections.size === 0) this.#onEmpty()
+  }
+
+  #countUp(key: string): void {
+    this.#countByClient.set(key, this.#countOf(key) + 1)
+  }
+
+  #countDown(key: string): void {
     const left = this.#countOf(key) - 1
     if (left > 0) this.#countByClient.set(key, left)
     else this.#countByClient.delete(key)
-    if (this.#connections.size === 0) this.#onEmpty()
   }
 
   #makeYoungest(connection: TcpConnection): void {

@@ -8,6 +8,8 @@ import type { Result } from '#lib/result.ts'
 import { answer, handedOver } from '#answer/answer.ts'
 import type { Tap } from '#answer/query-log/query-tap.ts'
 import { whyNotListening } from '#system/sockets/listen-fault.ts'
+import { Admission } from '#system/sockets/proxy-gate.ts'
+import type { ProxyGate } from '#system/sockets/proxy-gate.ts'
 import type { QueryBucket } from '#answer/query-bucket.ts'
 import type { Transaction } from '#answer/transaction.ts'
 
@@ -20,6 +22,8 @@ export interface DgramAnswerer {
   readonly tx: Transaction
   readonly bucket: QueryBucket
   readonly tap: Tap
+  /** Left out: there are no proxies. */
+  readonly gate?: ProxyGate | undefined
 }
 
 /**
@@ -27,7 +31,7 @@ export interface DgramAnswerer {
  * that the system prefers: bind to one address on a machine that has several.
  */
 export async function listenDgram(
-  { tx, bucket, tap }: DgramAnswerer,
+  { tx, bucket, tap, gate }: DgramAnswerer,
   listenAddr: string,
   port: number,
   handOver: HandOverDgram,
@@ -48,16 +52,22 @@ export async function listenDgram(
     return err(whyNotListening('UDP', listenAddr, port, fault.code ?? fault.message))
   }
   socket.on('error', () => tx.counters.sendErrors(1))
-  socket.on('message', (query, from) => {
+  socket.on('message', (datagram, from) => {
     if (from.port === 0) return
-    const client = parseAddress(from.address.split('%')[0]!)
-    if (!client.ok) return
-    tx.source = client.value
-    tx.sourceBytes = client.value.length
+    const sender = parseAddress(from.address.split('%')[0]!)
+    if (!sender.ok) return
+    const opened = { query: datagram, address: sender.value, port: from.port }
+    const {
+      query,
+      address,
+      port: clientPort,
+    } = gate === undefined ? opened : openDatagram(gate, opened)
+    tx.source = address
+    tx.sourceBytes = address.length
     const reply = Buffer.allocUnsafe(replyBytesMax)
     tx.tokens = bucket.take(1)
     const isTapped = tap.first(1) === 0
-    if (isTapped) tap.asked(tx, query, 0, query.length, from.port)
+    if (isTapped) tap.asked(tx, query, 0, query.length, clientPort)
     const length = answer(tx, query, 0, query.length, reply, 0, reply.length)
     if (isTapped) tap.answered(tx, reply, 0, length)
     bucket.giveBack(tx.tokens)
@@ -71,4 +81,23 @@ export async function listenDgram(
     else if (length > 0) send(reply.subarray(0, length))
   })
   return ok({ socket, port: socket.address().port })
+}
+
+interface OpenedDatagram {
+  readonly query: Uint8Array
+  /** 4 or 16 octets. */
+  readonly address: Uint8Array
+  readonly port: number
+}
+
+/** Takes off the PROXY header. The query is empty where it is refused. */
+function openDatagram(gate: ProxyGate, datagram: OpenedDatagram): OpenedDatagram {
+  const { query, address } = datagram
+  const isProxy = gate.isProxy(address, 0, address.length)
+  const taken = gate.admitDatagram(query, 0, query.length, isProxy)
+  if (taken === Admission.Refused) return { ...datagram, query: query.subarray(0, 0) }
+  const { header } = gate
+  const message = { ...datagram, query: query.subarray(taken) }
+  if (taken === 0 || !header.isClient) return message
+  return { ...message, address: header.address, port: header.port }
 }

@@ -2,6 +2,7 @@
 import { assert } from '#lib/assert.ts'
 import type { MessagePort } from 'node:worker_threads'
 import type { AnswerSettings } from '#answer/transaction.ts'
+import type { Network } from '#dns/network.ts'
 import type { HandedMessage } from './hand-over.ts'
 import type { SourceName, SourcePlace } from '#system/sockets/packet-sources.ts'
 
@@ -48,6 +49,8 @@ export interface ResponderStart {
   /** Where its packets come from: a row of packet-sources.ts, and its place there. */
   readonly source: SourceName
   readonly place: SourcePlace
+  /** Networks of proxies; none: it takes no PROXY header. */
+  readonly proxies: readonly Network[]
   readonly settings: AnswerSettings
   readonly seed: number
   readonly control: SharedArrayBuffer

@@ -18,6 +18,8 @@ import { systemClock } from '#lib/clock.ts'
 import { loadLibc } from '#system/sockets/libc.ts'
 import type { PacketSource } from '#system/sockets/packet-source.ts'
 import { packetSources } from '#system/sockets/packet-sources.ts'
+import { ProxyGate } from '#system/sockets/proxy-gate.ts'
+import { ProxySource } from '#system/sockets/proxy-source.ts'
 import { SchedulerSlice } from '#system/worker/scheduler-slice.ts'
 import { Adoption } from './adoption.ts'
 import { createHandOver, HandOverGate } from './hand-over.ts'
@@ -122,7 +124,10 @@ function createResponder(start: ResponderStart, main: MessagePort): void {
   tx.handsOver = true
   const scripts = new ScriptClient(start.scriptMailbox, tx.counters)
   const tap = createTap(start.queryLog, start.seed)
-  const source = packetSources[start.source].attach(libc, start.place)
+  const direct = packetSources[start.source].attach(libc, start.place)
+  const { proxies } = start
+  const source =
+    proxies.length === 0 ? direct : new ProxySource(direct, new ProxyGate(proxies, counters))
   const adoption = new Adoption({
     ...{ index: start.index, control, scripts },
     adopt: (view) => {

@@ -1,5 +1,6 @@
 // The messages between the main thread and the stream thread.
 import type { Rcode } from '#dns/rcode.ts'
+import type { Network } from '#dns/network.ts'
 import type { ExchangeKey } from '#zones/exchange/exchange.ts'
 import type { TcpStats } from '#server/stream/tcp-connection.ts'
 import type { TcpLimits } from '#server/stream/tcp-limits.ts'
@@ -22,6 +23,8 @@ export interface StreamStart {
   readonly keys: readonly ExchangeKey[]
   /** Where responders take packets; undefined: there are none, and this thread takes them. */
   readonly source: SourceName | undefined
+  /** Networks of proxies; none: it takes no PROXY header. */
+  readonly proxies: readonly Network[]
   readonly settings: AnswerSettings
   readonly tcpLimits: Partial<TcpLimits>
   readonly seed: number

@@ -6,6 +6,7 @@ import { answer, handedOver } from '#answer/answer.ts'
 import { Counters } from '#answer/counters/counters.ts'
 import { loadLibc } from '#system/sockets/libc.ts'
 import { packetSources } from '#system/sockets/packet-sources.ts'
+import { ProxyGate } from '#system/sockets/proxy-gate.ts'
 import { QueryBucket } from '#answer/query-bucket.ts'
 import { Adoption } from './adoption.ts'
 import { HandOverGate } from './hand-over.ts'
@@ -39,6 +40,7 @@ const udpTx = new Transaction(start.settings, start.seed + 1, counters, monotoni
 const bucket = new QueryBucket(start.queryBucket)
 const scripts = new ScriptClient(start.scriptMailbox, tcpTx.counters)
 const tap = createTap(start.queryLog, start.seed)
+const gate = start.proxies.length === 0 ? undefined : new ProxyGate(start.proxies, counters)
 const keepalive = tcpTx.tcpKeepalive
 const libc = loadLibc()
 if (typeof libc !== 'string') {
@@ -73,6 +75,7 @@ const adoption = new Adoption({
 const server = createTcpServer({
   monotonicMs,
   limits: start.tcpLimits,
+  gate,
   answer: (query, queryLength, reply, replyMax, client) => {
     // RFC 7828 section 3.3.2: on the way out, clients are asked to leave.
     tcpTx.tcpKeepalive = server.isClosing ? 0 : keepalive
@@ -107,9 +110,14 @@ async function listen(): Promise<void> {
   let { port } = start
   if (start.source === undefined) {
     const { listenAddr } = start
-    const udp = await listenDgram({ tx: udpTx, bucket, tap }, listenAddr, port, (query, send) => {
-      void exchange.handleUdp(udpTx, query, send)
-    })
+    const udp = await listenDgram(
+      { tx: udpTx, bucket, tap, gate },
+      listenAddr,
+      port,
+      (query, send) => {
+        void exchange.handleUdp(udpTx, query, send)
+      },
+    )
     if (!udp.ok) return post({ kind: 'failed', message: udp.error })
     dgram = udp.value.socket
     port = udp.value.port

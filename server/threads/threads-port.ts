@@ -1,4 +1,5 @@
 // The port by which a node drives the threads that answer.
+import type { Network } from '#dns/network.ts'
 import type { Rcode } from '#dns/rcode.ts'
 import type { Log } from '#lib/log.ts'
 import type { AnswerSettings } from '#answer/transaction.ts'
@@ -21,6 +22,8 @@ export interface ThreadGroupParts {
   readonly threads: number
   readonly settings: AnswerSettings
   readonly tcpLimits: Partial<TcpLimits>
+  /** Networks of proxies, which send a PROXY header. Left out: there are none. */
+  readonly proxies?: readonly Network[]
   readonly seed: number
   /** The table of a RumStore; without it browsers measure nothing. */
   readonly rum?: SharedArrayBuffer | null

@@ -93,12 +93,12 @@ export const database = (description: string) =>
     'x-expected': 'the path of an MMDB file',
     description: `${description} An MMDB file, read again whenever it changes.`,
   })
-export const networks = (options: Options) =>
+export const networks = (options: Options, itemsMax = 1_000) =>
   Type.Optional(
     Type.Array(Type.String({ maxLength: 64 }), {
       ...options,
       default: [],
-      maxItems: 1_000,
+      maxItems: itemsMax,
       'x-kind': 'networks',
     }),
   )

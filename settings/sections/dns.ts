@@ -11,6 +11,9 @@ import {
   text,
 } from '#settings/forms/forms.ts'
 
+/** Each is compared with the sender of each packet. */
+const proxyNetworksMax = 64
+
 const tcp = section('DNS over TCP (RFC 7766).', {
   idleTimeout: duration({
     default: '10s',
@@ -154,6 +157,15 @@ export const dns = section('The DNS listener.', {
   }),
   update,
   tsig,
+  proxyProtocol: networks(
+    {
+      description:
+        'Networks of load balancers in front, which send a header of the PROXY protocol, version ' +
+        '2, over UDP and TCP. From them each connection and datagram must begin with one; from ' +
+        'others none is taken. Empty: there are none. [More](../operations/load-balancers.md).',
+    },
+    proxyNetworksMax,
+  ),
   tcp,
   axfr,
 })

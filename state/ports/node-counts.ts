@@ -19,6 +19,8 @@ export interface ThreadCounts {
   readonly byCookie: Readonly<Record<string, number>>
   /** Script steps, by how they ended. */
   readonly byScriptOutcome: Readonly<Record<string, number>>
+  /** Beginnings of connections and datagrams, where proxies are named, by what became of them. */
+  readonly byProxyOutcome: Readonly<Record<string, number>>
   /** Times of the UDP queries that were timed: a small sample of all. */
   readonly times: {
     readonly sumMs: number

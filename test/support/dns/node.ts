@@ -33,6 +33,7 @@ export interface NodeSettings {
   readonly threads?: number
   readonly tcpLimits?: Partial<TcpLimits>
   readonly transfers?: TransferSettings
+  readonly proxies?: ThreadGroupParts['proxies']
   readonly onUpdate?: ThreadGroupParts['onUpdate']
   /** TXT records that are written at run time. */
   readonly dynamic?: DynamicFeed
@@ -66,6 +67,7 @@ export async function startNode(config: Served, settings: NodeSettings = {}): Pr
       },
       tcpLimits: settings.tcpLimits ?? {},
       ...(settings.transfers === undefined ? {} : { transfers: settings.transfers }),
+      ...(settings.proxies === undefined ? {} : { proxies: settings.proxies }),
       ...(settings.onUpdate === undefined ? {} : { onUpdate: settings.onUpdate }),
       seed: 1,
     },

@@ -36,6 +36,7 @@ const thread: ThreadSnapshot = {
   byType: { A: 7, AAAA: 5, OTHER: 1 },
   byScriptOutcome: { ...noScriptSteps, done: 6, timeout: 2 },
   byCookie: { none: 5, malformed: 1, client: 3, valid: 2, expired: 1, invalid: 0 },
+  byProxyOutcome: { client: 3, own: 1, missing: 0, malformed: 2, stranger: 0 },
   times: {
     sumMs: 12,
     classes: [

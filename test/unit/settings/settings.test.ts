@@ -69,7 +69,7 @@ describe('defaults', () => {
           threads: availableParallelism(),
           udpPayloadSize: 1232,
           ...{ nsid: '', versionBind: '', zoneVersion: true, tellsCommit: false },
-          ...{ resolvers: [], allowLocalTargets: false },
+          ...{ resolvers: [], allowLocalTargets: false, proxyProtocol: [] },
           tcp: { idleTimeoutMs: 10_000, maxConnections: 1000, maxPerClient: 50, maxPipelined: 64 },
           ...{ domain: '', update: { zones: [] }, tsig: noKeys, axfr: noTransfers },
         },
@@ -260,7 +260,7 @@ describe('a mistake is named with its place and its remedy', () => {
       '1:6: dns is a section; write its keys below it, indented: listenAddr, port, ' +
         'threads, udpPayloadSize, nsid, versionBind, zoneVersion, tellsCommit, resolvers, ' +
         'allowLocalTargets, domain, ' +
-        'update, tsig, tcp, axfr',
+        'update, tsig, proxyProtocol, tcp, axfr',
     ],
     [
       'a list for the file',

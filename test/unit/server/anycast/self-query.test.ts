@@ -6,6 +6,7 @@ import { expect, onTestFinished, test } from 'vitest'
 import { systemClock } from '#lib/clock.ts'
 import { askSelf } from '#server/anycast/self-query.ts'
 import { freePort } from '#test/support/free-port.ts'
+import { localHeader } from '#test/support/proxy-writer.ts'
 import { wireName } from '#test/support/dns/wire-name.ts'
 
 const name = wireName('example.com.')
@@ -48,6 +49,17 @@ test.each([
 ])('%s is an answer', async (_what, rcode) => {
   const port = await server((query) => [answered(query, rcode)])
   expect(await ask(port, patient)).toEqual({ fault: null, tookMs: expect.any(Number) as number })
+})
+
+test('at an address of a proxy the query comes behind a header', async () => {
+  const seen: Buffer[] = []
+  const port = await server((datagram) => {
+    seen.push(datagram.subarray(0, 16))
+    return [answered(datagram.subarray(16), 0)]
+  })
+  const question = { address: '127.0.0.1', port, name, patienceMs: patient, isProxy: true }
+  expect((await askSelf(question, systemClock)).fault).toBe(null)
+  expect(seen).toEqual([localHeader()])
 })
 
 test.each([
