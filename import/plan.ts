@@ -1,6 +1,7 @@
 // Turns an import into files of a configuration repository. Nothing is written here.
 import { editYaml, printYaml } from '#compiler/yaml/edit.ts'
 import { readYaml } from '#compiler/yaml/document.ts'
+import { jsonLines } from '#compiler/yaml/parse/json-lines.ts'
 import { sameValue } from '#compiler/yaml/same-value.ts'
 import type { JsonObject, JsonValue } from '#compiler/yaml/text.ts'
 import { formatName } from '#dns/name.ts'
@@ -13,23 +14,23 @@ import type { Fields } from '#lib/text/json.ts'
 import { err, ok } from '#lib/result.ts'
 import type { Result } from '#lib/result.ts'
 import type { Imported, ImportedRule, Note } from '#import/sources/imported.ts'
+import { doubtfulSets } from './doubtful-sets.ts'
 import { recordSetsOf } from './record-sets.ts'
-import { recordsFiles } from './records-yaml.ts'
+import { recordsFiles, SetPrinter } from './records-yaml.ts'
 import { rulesFiles } from './rules-yaml.ts'
+import type { RecordSet } from './set-list.ts'
 import { zoneSettingsOf } from './zone-settings.ts'
-import { hash } from 'node:crypto'
 import { createCompiler } from '#compiler/compile.ts'
 import type { Compiler, CompilerParts } from '#compiler/compile.ts'
 import { helpOf, messageOf } from '#diagnostics/diagnostics.ts'
 import { readPrinted } from '#compiler/read/read-file.ts'
-import { fileBytesMax } from '#compiler/read/source.ts'
 import type { SourceFile } from '#compiler/read/source.ts'
 import { lenientPolicy } from '#settings/check-policy.ts'
 
 export interface PlannedFile {
   /** In the repository. */
   readonly path: string
-  readonly text: string
+  readonly octets: Uint8Array
   /** What it holds, for people: `12 record sets`. */
   readonly holds: string
 }
@@ -52,27 +53,38 @@ export function planImport(
   tell?.('making files of the records')
   const grouped = recordSetsOf(imported)
   if (!grouped.ok) return grouped
-  const { zone: settings, sets, notes } = zoneSettingsOf(grouped.value, tenant)
+  const { zone: settings, sets, servers, notes } = zoneSettingsOf(grouped.value, tenant)
   const { origin } = grouped.value
   const zone = formatName(origin)
   const stem = zone === '.' ? 'root' : zone.slice(0, -1)
-  let before = 0
   const check = new PlanCheck(settings, tell)
-  const records = Array.from(recordsFiles(stem, origin, sets), (file) => {
-    const { number, text, value, sets: count } = file
+  // What is beside services depends on them, too.
+  const hasObjects = imported.objects.length > 0
+  const isDoubtful = hasObjects ? undefined : doubtfulSets(sets, origin, servers)
+  const printer = new SetPrinter(sets, origin)
+  let next = 0
+  const records = Array.from(recordsFiles(stem, sets, printer), (file) => {
+    const { number, octets, sets: count } = file
     const name = fileStem(number === 1 ? stem : `${stem}-${number}`)
     const path = `tenants/${tenant}/records/${name}.yaml`
-    const first = before
-    before += count
-    check.add(path, text, { value, placeOf: (index) => sets[first + index]?.place })
-    return { path, text, holds: count === 1 ? '1 record set' : `${count} record sets` }
+    const first = sets.at(next)
+    const checked: RecordSet[] = []
+    for (const end = next + count; next < end; next++) {
+      if (isDoubtful?.[next] !== 0) checked.push(sets.at(next))
+    }
+    const value = printer.fileOf(
+      file.name,
+      checked.map((set) => printer.printed(set)),
+    )
+    check.addRecords(path, octets.length, value, (index) => (checked[index] ?? first).place)
+    return { path, octets, holds: count === 1 ? '1 record set' : `${count} record sets` }
   })
   const objects = imported.objects.map(({ kind, name, spec }) => {
     const path = kinds[kind].path.replace('<tenant>', tenant).replace('<name>', fileStem(name))
-    const text = printYaml({ apiVersion, kind, metadata: { name }, spec })
-    check.add(path, text)
+    const octets = Buffer.from(printYaml({ apiVersion, kind, metadata: { name }, spec }))
+    check.add(path, octets)
     const holds = kind === 'Pool' ? 'a pool' : `a service: ${spec['domain'] as string}`
-    return { path, text, holds }
+    return { path, octets, holds }
   })
   const faults = check.faults()
   if (faults.length > 0) return err(faults)
@@ -91,7 +103,7 @@ function planRules({ origin, notes }: Imported, rules: readonly ImportedRule[]):
   const source = zone === '.' ? 'rpz' : zone.slice(0, -1)
   const files = rulesFiles(source, rules).map(({ name, text, rules: count }) => ({
     path: kinds.ResponsePolicy.path.replace('<source>', fileStem(name)),
-    text,
+    octets: Buffer.from(text),
     holds: count === 1 ? '1 response rule' : `${count} response rules`,
   }))
   return { zone, settings: null, files, notes }
@@ -145,12 +157,8 @@ function nameOf(zone: JsonValue): string {
   return typeof name === 'string' ? `${name.toLowerCase().replace(/\.$/, '')}.` : ''
 }
 
-/** What a file of records was printed from. */
-interface Printed {
-  readonly value: JsonObject
-  /** Where a record set of the file was written. */
-  readonly placeOf: (index: number) => ZonePlace | undefined
-}
+/** Where a record set of a file was written, by its position; -1: the file itself. */
+type PlaceOf = (index: number) => ZonePlace
 
 /**
  * What `gslbd check` would refuse of a configuration that has this zone alone, at its place in the
@@ -159,27 +167,30 @@ interface Printed {
 class PlanCheck {
   readonly #compiler: Compiler
   readonly #sources: SourceFile[] = []
-  readonly #printed = new Map<string, Printed>()
+  readonly #placeOf = new Map<string, PlaceOf>()
 
   /** @param zone item of `spec.zones` */
   constructor(zone: JsonObject, tell: CompilerParts['tell']) {
-    this.#compiler = createCompiler({ checkPolicy: lenientPolicy, tell })
+    this.#compiler = createCompiler({ checkPolicy: lenientPolicy, tell, listsRemarks: false })
     const kind = { apiVersion, kind: 'Settings', metadata: { name: 'settings' } }
     // A zone without NS records is told; the settings that it goes to may have servers for all.
     const nameservers = zone['nameservers'] ?? [{ name: 'ns.invalid.' }]
-    this.add('gslb.yaml', printYaml({ ...kind, spec: { zones: [{ ...zone, nameservers }] } }))
+    const text = printYaml({ ...kind, spec: { zones: [{ ...zone, nameservers }] } })
+    this.add('gslb.yaml', Buffer.from(text))
   }
 
-  /** @param printed what `text` reads as, so that it need not be read */
-  add(path: string, text: string, printed?: Printed): void {
-    const bytes = Buffer.from(text)
-    const blobId = hash('sha1', Buffer.concat([Buffer.from(`blob ${bytes.length}\0`), bytes]))
-    const file = { path, blobId, kind: 'file', sizeBytes: bytes.length } as const
-    // What is too large is told before it is read.
-    const isKnown = printed !== undefined && bytes.length <= fileBytesMax
-    if (isKnown) this.#compiler.learn(readPrinted(blobId, text, printed.value))
-    if (printed !== undefined) this.#printed.set(path, printed)
-    this.#sources.push({ ...file, bytes: isKnown ? null : bytes })
+  add(path: string, bytes: Uint8Array): void {
+    this.#sources.push({ path, blobId: path, kind: 'file', sizeBytes: bytes.length, bytes })
+  }
+
+  /**
+   * @param sizeBytes of the whole file
+   * @param value what is looked at of it, and need not be read
+   */
+  addRecords(path: string, sizeBytes: number, value: object, placeOf: PlaceOf): void {
+    this.#compiler.learn(readPrinted(path, jsonLines(value), value))
+    this.#placeOf.set(path, placeOf)
+    this.#sources.push({ path, blobId: path, kind: 'file', sizeBytes, bytes: null })
   }
 
   faults(): ZoneFault[] {
@@ -191,8 +202,8 @@ class PlanCheck {
       if (diagnostic.severity !== 'error') return []
       const { field, spans } = diagnostic
       const { path } = spans[0]
-      const index = Number(/^spec\.records[.[](\d+)/.exec(field)?.[1] ?? 0)
-      const place = this.#printed.get(path)?.placeOf(index) ?? { path, line: 1, column: 1 }
+      const index = Number(/^spec\.records[.[](\d+)/.exec(field)?.[1] ?? -1)
+      const place = this.#placeOf.get(path)?.(index) ?? { path, line: 1, column: 1 }
       return [{ ...place, message: `${messageOf(diagnostic)}; to do: ${helpOf(diagnostic)}` }]
     })
   }

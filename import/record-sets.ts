@@ -1,21 +1,24 @@
 // Puts the records of an import together to record sets of one zone, and says what cannot be one.
-import { foldName, isAtOrBelow } from '#dns/name.ts'
-import { canonicalKey, printName } from '#dns/rdata-text/name-text.ts'
+import { foldName, isAtOrBelow, nameLimits } from '#dns/name.ts'
+import { printName } from '#dns/rdata-text/name-text.ts'
 import { recordTypeOf } from '#compiler/values/record-sets.ts'
 import { canonicalRdata } from '#dns/rdata/rdata-types.ts'
 import { RrType } from '#dns/rrtype.ts'
-import type { ZoneFault, ZoneRecord, ZonePlace } from '#dns/zone-file/zone-record.ts'
+import type { ZoneFault } from '#dns/zone-file/zone-record.ts'
 import { err, ok } from '#lib/result.ts'
 import type { Result } from '#lib/result.ts'
 import type { Imported, Note } from '#import/sources/imported.ts'
+import { OwnerKeys } from './owner-order.ts'
+import { RecordSets } from './set-list.ts'
+import type { RecordSet } from './set-list.ts'
 
 export interface ZoneSets {
   /** Wire form in lower case. */
   readonly origin: Uint8Array
   /** Undefined where the source has none. */
   readonly soa: RecordSet | undefined
-  /** Sorted by owner and type, without the SOA. */
-  readonly sets: readonly RecordSet[]
+  /** Without the SOA. */
+  readonly sets: RecordSets
   readonly notes: readonly Note[]
 }
 
@@ -27,212 +30,274 @@ const outsideOfAnswer = 12 + 4 + 11
 const recordHeaderBytes = 12
 
 export function recordSetsOf(imported: Imported): Result<ZoneSets, readonly ZoneFault[]> {
-  const collector = new Collector(imported)
+  const zone = imported.origin ?? ownerOfSoa(imported)
+  if (zone === undefined) {
+    const message = 'expected a SOA record, which says the name of the zone; or give --origin NAME'
+    return err([{ ...imported.placeOf(0), message }])
+  }
+  const origin = foldName(zone)
+  const collector = new Collector(imported, origin)
+  const all = collector.sets()
   if (collector.faults.length > 0) return err(collector.faults)
-  const all = [...collector.sets.values()].sort((a, b) =>
-    a.key === b.key ? a.type - b.type : a.key < b.key ? -1 : 1,
-  )
-  const faults = faultsOfSets(all, collector.origin)
+  const faults = faultsOfSets(all, origin)
   if (faults.length > 0) return err(faults)
-  const soa = all.find(({ type }) => type === RrType.SOA)
-  const { sets, notes } = withoutHidden(all, collector.origin)
+  const apex = all.ofOwner(origin).map((i) => all.at(i))
+  const { sets, notes } = withoutHidden(all, origin)
   return ok({
-    origin: collector.origin,
-    soa,
-    sets: sets.filter((set) => set !== soa),
+    origin,
+    soa: apex.find(({ type }) => type === RrType.SOA),
+    sets: sets.filter(({ type }) => type !== RrType.SOA),
     notes: [...collector.notes, ...notes],
   })
 }
 
+function ownerOfSoa({ records }: Imported): Uint8Array | undefined {
+  for (let index = 0; index < records.length; index++) {
+    if (records.typeOf(index) === RrType.SOA) return records.ownerOf(index)
+  }
+  return undefined
+}
+
+/** Something that is said of a record. */
+interface Said<What> {
+  readonly index: number
+  readonly what: What
+}
+
+/** In the order of the file. */
+const inOrder = <What>(list: readonly Said<What>[]): What[] =>
+  list.toSorted((a, b) => a.index - b.index).map(({ what }) => what)
+
 class Collector {
-  readonly faults: ZoneFault[] = []
-  readonly notes: Note[] = []
-  readonly origin: Uint8Array
-  readonly sets = new Map<string, RecordSet>()
   readonly #imported: Imported
-  /** Canonical rdata of sets with more than a few records: looking through them would be slow. */
-  readonly #seen = new Map<RecordSet, Set<string>>()
+  readonly #origin: Uint8Array
+  readonly #faults: Said<ZoneFault>[] = []
+  readonly #notes: Said<Note>[] = []
+  readonly #keys: OwnerKeys
+  readonly #keyOf: Uint32Array
 
-  constructor(imported: Imported) {
+  constructor(imported: Imported, origin: Uint8Array) {
     this.#imported = imported
-    this.origin = foldName(imported.origin ?? this.#ownerOfSoa())
-    for (let index = 0; index < imported.records.length; index++) {
-      if (this.faults.length >= faultsMax) break
-      this.#add(imported.records.at(index), index)
-    }
+    this.#origin = origin
+    this.#keys = new OwnerKeys(origin.length)
+    this.#keyOf = new Uint32Array(imported.records.length)
   }
 
-  #ownerOfSoa(): Uint8Array {
+  get faults(): ZoneFault[] {
+    return inOrder(this.#faults).slice(0, faultsMax)
+  }
+
+  get notes(): Note[] {
+    return inOrder(this.#notes)
+  }
+
+  sets(): RecordSets {
     const { records, placeOf } = this.#imported
-    for (const { type, owner } of records) if (type === RrType.SOA) return owner
-    const message = 'expected a SOA record, which says the name of the zone; or give --origin NAME'
-    this.faults.push({ ...placeOf(0), message })
-    return new Uint8Array(1)
+    const [keys, keyOf] = [this.#keys, this.#keyOf]
+    const order = this.#ofZone()
+    keys.sort(order, keyOf)
+    this.#sortTypes(order)
+    const starts = new Uint32Array(order.length + 1)
+    const ttls = new Uint32Array(order.length)
+    let [count, used] = [0, 0]
+    for (let from = 0, to = 0; from < order.length; from = to) {
+      to = from + 1
+      while (to < order.length && this.#isOfSet(order[from]!, order[to]!)) to++
+      starts[count] = used
+      const set = this.#setOf(order.subarray(from, to))
+      ttls[count++] = set.ttl
+      // Never beyond what was read.
+      for (const index of set.unlike) order[used++] = index
+    }
+    starts[count] = used
+    const columns = { records, placeOf, keys, keyOf, order, starts, ttls }
+    return new RecordSets(
+      columns,
+      new Uint32Array(count).map((_, number) => number),
+    )
   }
 
-  #add(record: ZoneRecord, index: number): void {
-    const { type, ttl } = record
-    const owner = foldName(record.owner)
-    if (!isAtOrBelow(owner, this.origin)) {
-      const [name, zone] = [printName(record.owner), printName(this.origin)]
-      return this.#fault(index, `${name} is not in the zone ${zone}: remove the record`)
-    }
-    if (type === RrType.SOA && owner.length !== this.origin.length) {
-      const zone = printName(this.origin)
-      return this.#fault(index, `a SOA record stands at ${zone} alone, not at ${printName(owner)}`)
-    }
-    const key = `${Buffer.from(owner).toString('latin1')}\0${type}`
-    const set = this.sets.get(key)
-    if (set === undefined) {
-      const { placeOf } = this.#imported
-      const parts = { owner, key: canonicalKey(owner), type, ttl, rdata: [record.rdata] }
-      this.sets.set(key, new CollectedSet(parts, placeOf, index))
-      return
-    }
-    this.#addTo(set, record, index)
-  }
-
-  #addTo(set: RecordSet, { type, ttl, rdata }: ZoneRecord, index: number): void {
-    const octets = (one: Uint8Array): string =>
-      Buffer.from(canonicalRdata(recordTypeOf(type), one)).toString('latin1')
-    let seen = this.#seen.get(set)
-    if (seen === undefined) this.#seen.set(set, (seen = new Set(set.rdata.map(octets))))
-    const text = octets(rdata)
-    if (!seen.has(text)) {
-      if (type === RrType.SOA) {
-        const { line } = set.place
-        return this.#fault(index, `a second SOA record; the first one is in line ${line}`)
+  /** @returns the records that can be of the zone */
+  #ofZone(): Uint32Array {
+    const { records } = this.#imported
+    const order = new Uint32Array(records.length)
+    let count = 0
+    let [lastAt, owner, isInside, key] = [-1, this.#origin, true, 0]
+    for (let index = 0; index < records.length; index++) {
+      if (records.ownerAt(index) !== lastAt) {
+        lastAt = records.ownerAt(index)
+        owner = foldName(records.ownerOf(index))
+        isInside = isAtOrBelow(owner, this.#origin)
+        if (isInside) key = this.#keys.add(owner)
       }
-      seen.add(text)
-      set.rdata.push(rdata)
+      const fault = isInside ? this.#faultOf(index, owner) : this.#outside(index)
+      if (fault !== undefined) {
+        this.#say(index, fault)
+        if (this.#faults.length >= faultsMax) break
+        continue
+      }
+      this.#keyOf[index] = key
+      order[count++] = index
     }
-    if (ttl === set.ttl) return
-    const [low, high] = [Math.min(ttl, set.ttl), Math.max(ttl, set.ttl)]
-    set.ttl = low
-    const name = `${printName(set.owner, this.origin)} ${recordTypeOf(type).name}`
-    const records = 'for all of its records'
-    const said = `${name}: TTL ${low} ${records}, some had ${high} (RFC 2181 section 5.2)`
-    this.notes.push({ is: 'changed', place: this.#imported.placeOf(index), text: said })
+    return order.subarray(0, count)
   }
 
-  #fault(index: number, message: string): void {
-    this.faults.push({ ...this.#imported.placeOf(index), message })
+  #outside(index: number): string {
+    const owner = this.#imported.records.ownerOf(index)
+    const [name, zone] = [printName(owner), printName(this.#origin)]
+    return `${name} is not in the zone ${zone}: remove the record`
+  }
+
+  #faultOf(index: number, owner: Uint8Array): string | undefined {
+    const isSoa = this.#imported.records.typeOf(index) === RrType.SOA
+    if (!isSoa || owner.length === this.#origin.length) return undefined
+    return `a SOA record stands at ${printName(this.#origin)} alone, not at ${printName(owner)}`
+  }
+
+  /** @param order by owner; then those of one owner are by type, too */
+  #sortTypes(order: Uint32Array): void {
+    const { records } = this.#imported
+    for (let from = 0, to = 0; from < order.length; from = to) {
+      let isSorted = true
+      for (to = from + 1; to < order.length && this.#isOfOwner(order[from]!, order[to]!); to++) {
+        isSorted &&= records.typeOf(order[to - 1]!) <= records.typeOf(order[to]!)
+      }
+      if (isSorted) continue
+      const own = order.subarray(from, to)
+      own.sort((a, b) => records.typeOf(a) - records.typeOf(b) || a - b)
+    }
+  }
+
+  #isOfOwner(one: number, other: number): boolean {
+    return this.#keys.compare(this.#keyOf[one]!, this.#keyOf[other]!) === 0
+  }
+
+  #isOfSet(one: number, other: number): boolean {
+    const { records } = this.#imported
+    return records.typeOf(one) === records.typeOf(other) && this.#isOfOwner(one, other)
+  }
+
+  /** @param indexes of its records */
+  #setOf(indexes: Uint32Array): { readonly ttl: number; readonly unlike: Iterable<number> } {
+    const { records, placeOf } = this.#imported
+    const [first] = indexes
+    let ttl = records.ttlOf(first!)
+    if (indexes.length === 1) return { ttl, unlike: indexes }
+    const type = recordTypeOf(records.typeOf(first!))
+    const seen = new Map<string, number>()
+    for (const index of indexes) {
+      const octets = Buffer.from(canonicalRdata(type, records.rdataOf(index))).toString('latin1')
+      if (!seen.has(octets)) {
+        if (type.code === RrType.SOA && index !== first) {
+          const { line } = placeOf(first!)
+          this.#say(index, `a second SOA record; the first one is in line ${line}`)
+          continue
+        }
+        seen.set(octets, index)
+      }
+      const own = records.ttlOf(index)
+      if (own === ttl) continue
+      const [low, high] = [Math.min(own, ttl), Math.max(own, ttl)]
+      ttl = low
+      const name = `${printName(foldName(records.ownerOf(index)), this.#origin)} ${type.name}`
+      const all = 'for all of its records'
+      const text = `${name}: TTL ${low} ${all}, some had ${high} (RFC 2181 section 5.2)`
+      this.#notes.push({ index, what: { is: 'changed', place: placeOf(index), text } })
+    }
+    return { ttl, unlike: seen.values() }
+  }
+
+  #say(index: number, message: string): void {
+    this.#faults.push({ index, what: { ...this.#imported.placeOf(index), message } })
   }
 }
 
 /** @param sets sorted, so that those of one owner are neighbours */
-function faultsOfSets(sets: readonly RecordSet[], origin: Uint8Array): ZoneFault[] {
+function faultsOfSets(sets: RecordSets, origin: Uint8Array): ZoneFault[] {
   const faults: ZoneFault[] = []
-  for (const [i, set] of sets.entries()) {
-    if (faults.length >= faultsMax) break
-    const message = complaintAbout(set, sets[i - 1], sets[i + 1], origin)
+  for (let i = 0; i < sets.length && faults.length < faultsMax; i++) {
+    const set = sets.at(i)
+    const message =
+      tooLong(set) ?? (set.type === RrType.CNAME ? besideAlias(sets, i, origin) : undefined)
     if (message !== undefined) faults.push({ ...set.place, message })
   }
   return faults
 }
 
-function complaintAbout(
-  { owner, key, type, rdata }: RecordSet,
-  before: RecordSet | undefined,
-  after: RecordSet | undefined,
-  origin: Uint8Array,
-): string | undefined {
-  const name = printName(owner)
-  const bytes = rdata.reduce((sum, one) => sum + recordHeaderBytes + one.length, 0)
+function tooLong(set: RecordSet): string | undefined {
+  const { type, recordCount } = set
+  const bytes = recordCount * recordHeaderBytes + set.rdataBytes
+  // Nearly always: the owner need not be looked at.
+  if (bytes + nameLimits.bytesMax <= messageBytesMax - outsideOfAnswer) return undefined
+  const { owner } = set
   const bytesMax = messageBytesMax - outsideOfAnswer - owner.length
-  if (bytes > bytesMax) {
-    const set = `the ${rdata.length} ${recordTypeOf(type).name} records of ${name}`
-    return `${set} take ${bytes} octets, and an answer has room for ${bytesMax}: make them fewer`
-  }
-  if (type !== RrType.CNAME) return undefined
+  if (bytes <= bytesMax) return undefined
+  const records = `the ${recordCount} ${recordTypeOf(type).name} records of ${printName(owner)}`
+  return `${records} take ${bytes} octets, and an answer has room for ${bytesMax}: make them fewer`
+}
+
+/** What is wrong with a CNAME at its place. */
+function besideAlias(sets: RecordSets, index: number, origin: Uint8Array): string | undefined {
+  const alias = sets.at(index)
+  const { owner, recordCount } = alias
+  const name = printName(owner)
   if (owner.length === origin.length) return `${name} is the zone itself and cannot be a CNAME`
-  if (rdata.length > 1) return `${name} has ${rdata.length} CNAME records; keep one`
-  const other = [before, after].find((one) => one?.key === key)
+  if (recordCount > 1) return `${name} has ${recordCount} CNAME records; keep one`
+  const neighbours = [index - 1, index + 1].filter((i) => i >= 0 && i < sets.length)
+  const other = neighbours.map((i) => sets.at(i)).find((set) => set.hasOwnerOf(alias))
   if (other === undefined) return undefined
   const { name: otherType } = recordTypeOf(other.type)
   const where = `in line ${other.place.line}`
   return `${name} is a CNAME and has a record of type ${otherType} ${where}, too; keep one of them`
 }
 
+/** Names that others answer for: at a zone cut, and below it. RFC 1034 section 4.2.1. */
+export interface CutNames {
+  readonly cut: RecordSet
+  /** Their sets; what is below a name follows it. */
+  readonly from: number
+  readonly to: number
+}
+
+export function* cutsIn(sets: RecordSets, origin: Uint8Array): Generator<CutNames> {
+  for (let at = 0; at < sets.length; at++) {
+    const cut = sets.at(at)
+    if (cut.type !== RrType.NS || cut.owner.length === origin.length) continue
+    const { owner } = cut
+    let [from, to] = [at, at + 1]
+    while (from > 0 && sets.at(from - 1).hasOwnerOf(cut)) from--
+    while (to < sets.length && isAtOrBelow(sets.at(to).owner, owner)) to++
+    yield { cut, from, to }
+    at = to - 1
+  }
+}
+
 const latin1 = (octets: Uint8Array): string => Buffer.from(octets).toString('latin1').toLowerCase()
 
-/**
- * Leaves out what a delegation hides: below a zone cut only glue is the parent's (RFC 1034 section
- * 4.2.1).
- *
- * @param sets sorted: what is below a name follows it
- */
+/** Leaves out what a delegation hides: below a zone cut only glue is the parent's. */
 function withoutHidden(
-  sets: readonly RecordSet[],
+  sets: RecordSets,
   origin: Uint8Array,
-): { readonly sets: readonly RecordSet[]; readonly notes: readonly Note[] } {
-  const servers = new Set(
-    sets.filter(({ type }) => type === RrType.NS).flatMap(({ rdata }) => rdata.map(latin1)),
-  )
-  const cuts = new Map(
-    sets
-      .filter(({ type, owner }) => type === RrType.NS && owner.length !== origin.length)
-      .map((set) => [set.key, set]),
-  )
+): { readonly sets: RecordSets; readonly notes: readonly Note[] } {
+  const servers = new Set<string>()
+  for (const set of sets) {
+    if (set.type === RrType.NS) for (const rdata of set.rdata) servers.add(latin1(rdata))
+  }
   const notes: Note[] = []
-  let cut: RecordSet | undefined
-  const kept = sets.filter((set) => {
-    if (cut === undefined || !set.key.startsWith(cut.key)) cut = cuts.get(set.key)
-    if (cut === undefined) return true
-    const isAtCut = set.key === cut.key
-    const isGlue =
-      (set.type === RrType.A || set.type === RrType.AAAA) && servers.has(latin1(set.owner))
-    if (isGlue || (isAtCut && (set.type === RrType.NS || set.type === RrType.DS))) return true
-    const name = `${printName(set.owner, origin)} ${recordTypeOf(set.type).name}`
-    const text =
-      `${name}: ${printName(cut.owner)} is delegated in line ${cut.place.line}, and its own ` +
-      'servers answer for it'
-    notes.push({ is: 'left out', place: set.place, text })
-    return false
-  })
-  return { sets: kept, notes }
-}
-
-/** A record set of an import: all records of one owner and type. RFC 2181 section 5. */
-export interface RecordSet {
-  /** Wire form in lower case. */
-  readonly owner: Uint8Array
-  /** Sorts owners as RFC 4034 section 6.1 does. */
-  readonly key: string
-  readonly type: number
-  /** The lowest of its records. */
-  ttl: number
-  /** Each once, in the order of the file. */
-  readonly rdata: Uint8Array[]
-  /** Where its first record is written. */
-  readonly place: ZonePlace
-}
-
-/** Its place is looked for when it is asked for. */
-class CollectedSet implements RecordSet {
-  readonly owner: Uint8Array
-  readonly key: string
-  readonly type: number
-  ttl: number
-  readonly rdata: Uint8Array[]
-  readonly #placeOf: Imported['placeOf']
-  readonly #index: number
-
-  constructor(
-    { owner, key, type, ttl, rdata }: Omit<RecordSet, 'place'>,
-    placeOf: Imported['placeOf'],
-    index: number,
-  ) {
-    this.owner = owner
-    this.key = key
-    this.type = type
-    this.ttl = ttl
-    this.rdata = rdata
-    this.#placeOf = placeOf
-    this.#index = index
+  const hidden = new Set<number>()
+  for (const { cut, from, to } of cutsIn(sets, origin)) {
+    for (let i = from; i < to; i++) {
+      const set = sets.at(i)
+      const { owner, type } = set
+      const isGlue = (type === RrType.A || type === RrType.AAAA) && servers.has(latin1(owner))
+      const isOfCut = set.hasOwnerOf(cut) && (type === RrType.NS || type === RrType.DS)
+      if (isGlue || isOfCut) continue
+      const text =
+        `${printName(owner, origin)} ${recordTypeOf(type).name}: ${printName(cut.owner)} is ` +
+        `delegated in line ${cut.place.line}, and its own servers answer for it`
+      notes.push({ is: 'left out', place: set.place, text })
+      hidden.add(i)
+    }
   }
-
-  get place(): ZonePlace {
-    return this.#placeOf(this.#index)
-  }
+  return { sets: hidden.size === 0 ? sets : sets.filter((_, i) => !hidden.has(i)), notes }
 }

@@ -6,9 +6,7 @@ import { recordsPerFileMax } from '#schemas/objects/records.ts'
 import { apiVersion } from '#schemas/objects/metadata.ts'
 import type { RecordSet as WrittenSet } from '#schemas/objects/records.ts'
 import { fileBytesMax } from '#compiler/read/source.ts'
-import { jsonLines } from '#compiler/yaml/parse/json-lines.ts'
-import type { JsonObject } from '#compiler/yaml/text.ts'
-import type { RecordSet } from './record-sets.ts'
+import type { RecordSet, RecordSets } from './set-list.ts'
 
 /** What a file may have: record sets, pieces of YAML (keys, values, signs), and characters. */
 const piecesMax = 300_000
@@ -20,71 +18,109 @@ const piecesOfValue = 3
 export interface RecordsFile {
   /** From 1. */
   readonly number: number
-  readonly text: string
-  /** As `text` reads. */
-  readonly value: JsonObject
+  /** That of the object in it. */
+  readonly name: string
+  readonly octets: Uint8Array
   readonly sets: number
 }
 
 /** One after the other, so that nobody has to hold them all. @param zone without the final dot */
 export function* recordsFiles(
   zone: string,
-  origin: Uint8Array,
-  sets: readonly RecordSet[],
+  sets: RecordSets,
+  printer: SetPrinter,
 ): Generator<RecordsFile> {
   const isLong = sets.length > recordsPerFileMax
-  const ttl = commonTtl(sets)
+  const print = isLong ? jsonText : recordText
   for (let at = 0, number = 1; at < sets.length; number++) {
-    const name = number === 1 ? zone : `${zone}-${number}`
     const lines: string[] = []
-    const records: WrittenSet[] = []
     const first = at
     for (let pieces = 0, characters = 0; at < sets.length; at++) {
-      const set = sets[at]!
-      const record = recordOf(set, origin, ttl)
-      const text = isLong ? JSON.stringify(record) : recordText(record)
-      pieces += piecesOfSet + piecesOfValue * set.rdata.length
+      const set = sets.at(at)
+      const text = print(printer.printed(set))
+      pieces += piecesOfSet + piecesOfValue * set.recordCount
       characters += text.length + 2
       const isFull = pieces > piecesMax || characters > charactersMax
       if (at > first && (isFull || at - first >= recordsPerFileMax)) break
       lines.push(text)
-      records.push(record)
     }
-    const spec = { zone: printName(origin), ttl, records }
-    const value = { apiVersion, kind: 'Records', metadata: { name }, spec }
-    const start = head(name, printName(origin), ttl)
-    const text = isLong ? jsonLines(value) : `${[...start, ...lines].join('\n')}\n`
-    yield { number, text, value, sets: at - first }
+    const name = number === 1 ? zone : `${zone}-${number}`
+    const head = printer.fileOf(name, [])
+    const text = isLong ? jsonFile(head, lines) : yamlFile(head, lines)
+    yield { number, name, octets: Buffer.from(text), sets: at - first }
   }
 }
 
-function head(name: string, zone: string, ttl: number): string[] {
-  return [
-    `apiVersion: ${apiVersion}`,
-    'kind: Records',
-    `metadata: { name: ${scalar(name)} }`,
-    'spec:',
-    `  zone: ${scalar(zone)}`,
-    `  ttl: ${ttl}`,
-    '  records:',
-  ]
+/** Prints the values of record sets, and what the files of a zone say of all of them. */
+export class SetPrinter {
+  readonly #origin: Uint8Array
+  /** That most of the sets have; it is written once. */
+  readonly #ttl: number
+  /** Neighbours mostly have one owner. */
+  #last: RecordSet | undefined
+  #lastName = ''
+
+  constructor(sets: RecordSets, origin: Uint8Array) {
+    this.#origin = origin
+    this.#ttl = commonTtl(sets)
+  }
+
+  printed(set: RecordSet): WrittenSet {
+    if (this.#last === undefined || !set.hasOwnerOf(this.#last)) {
+      this.#lastName = printName(set.owner, this.#origin)
+    }
+    this.#last = set
+    const [name, { name: type, print }] = [this.#lastName, recordTypeOf(set.type)]
+    const values = set.rdata.map((one) => print(one, this.#origin))
+    return set.ttl === this.#ttl ? { name, type, values } : { name, type, ttl: set.ttl, values }
+  }
+
+  fileOf(name: string, records: readonly WrittenSet[]) {
+    const spec = { zone: printName(this.#origin), ttl: this.#ttl, records }
+    return { apiVersion, kind: 'Records', metadata: { name }, spec } as const
+  }
 }
 
-/** The TTL that most of the sets have; it is written once. */
-function commonTtl(sets: readonly RecordSet[]): number {
+/** Objects without their records, which are lines. */
+type RecordsHead = ReturnType<SetPrinter['fileOf']>
+
+/** As `jsonLines` prints it. In one step: V8 keeps the parts of a text that is put together. */
+function jsonFile(head: RecordsHead, lines: string[]): string {
+  lines[0] = `${JSON.stringify(head).replace(/\]\}\}$/, '')}\n${lines[0]}`
+  lines[lines.length - 1] += ']}}\n'
+  return lines.join(',\n')
+}
+
+function jsonText({ name, type, ttl, values }: WrittenSet): string {
+  const own = ttl === undefined ? '' : `"ttl":${ttl},`
+  return `{"name":${quoted(name)},"type":"${type}",${own}"values":[${values.map(quoted).join()}]}`
+}
+
+/** Presentation form is printable ASCII, which needs no escapes but those of quotes. */
+function quoted(text: string): string {
+  return text.includes('"') || text.includes('\\') ? JSON.stringify(text) : `"${text}"`
+}
+
+function yamlFile({ metadata, spec }: RecordsHead, lines: readonly string[]): string {
+  const head = [
+    `apiVersion: ${apiVersion}`,
+    'kind: Records',
+    `metadata: { name: ${scalar(metadata.name)} }`,
+    'spec:',
+    `  zone: ${scalar(spec.zone)}`,
+    `  ttl: ${spec.ttl}`,
+    '  records:',
+  ]
+  return `${[...head, ...lines].join('\n')}\n`
+}
+
+function commonTtl(sets: RecordSets): number {
   const counts = new Map<number, number>()
   for (const { ttl } of sets) counts.set(ttl, (counts.get(ttl) ?? 0) + 1)
   return [...counts].reduce((best, one) => (one[1] > best[1] ? one : best), [0, 0])[0]
 }
 
 const lineLengthMax = 96
-
-function recordOf(set: RecordSet, origin: Uint8Array, ttlOfAll: number): WrittenSet {
-  const { name: type, print } = recordTypeOf(set.type)
-  const name = printName(set.owner, origin)
-  const values = set.rdata.map((one) => print(one, origin))
-  return set.ttl === ttlOfAll ? { name, type, values } : { name, type, ttl: set.ttl, values }
-}
 
 function recordText({ name, type, ttl, values: texts }: WrittenSet): string {
   const values = texts.map(scalar)
@@ -110,7 +146,6 @@ const plain = new RegExp(
 )
 const words = /^(?:true|false|null|yes|no|on|off|y|n)$/i
 
-/** Presentation form is printable ASCII, which needs no escapes but those of quotes. */
 function scalar(text: string): string {
   if (plain.test(text) && !words.test(text)) return text
   return text.includes('"') && !text.includes("'") ? `'${text}'` : JSON.stringify(text)

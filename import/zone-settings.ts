@@ -7,38 +7,36 @@ import { RrType } from '#dns/rrtype.ts'
 import type { ZonePlace } from '#dns/zone-file/zone-record.ts'
 import type { Note } from '#import/sources/imported.ts'
 import { defaultTenant } from '#schemas/objects/tenant.ts'
-import type { RecordSet } from './record-sets.ts'
 import type { ZoneSets } from './record-sets.ts'
+import type { RecordSet, RecordSets } from './set-list.ts'
 
 export interface ZoneSettings {
   /** An item of `spec.zones`. */
   readonly zone: JsonObject
   /** Without what the settings say. */
-  readonly sets: readonly RecordSet[]
+  readonly sets: RecordSets
+  /** Names of its servers, in wire form. */
+  readonly servers: readonly Uint8Array[]
   readonly notes: readonly Note[]
 }
 
+const addressTypes: readonly number[] = [RrType.A, RrType.AAAA]
+
 /** @param tenant whose records they become; all but the default one have to be named */
 export function zoneSettingsOf({ origin, soa, sets }: ZoneSets, tenant: string): ZoneSettings {
-  const taken = new Set<RecordSet>()
-  const isApex = (set: RecordSet): boolean => set.owner.length === origin.length
-  const ns = sets.find((set) => set.type === RrType.NS && isApex(set))
-  if (ns !== undefined) taken.add(ns)
-  const servers = new Set(ns?.rdata.map((rdata) => formatName(foldName(rdata))))
-  const addressSets = new Map<string, RecordSet[]>()
-  for (const set of sets) {
-    if (set.type !== RrType.A && set.type !== RrType.AAAA) continue
-    const name = formatName(set.owner)
-    if (!servers.has(name)) continue
-    addressSets.set(name, [...(addressSets.get(name) ?? []), set])
-  }
-  const nameservers = (ns?.rdata ?? []).map((rdata) => {
+  const isAddress = (i: number): boolean => addressTypes.includes(sets.at(i).type)
+  const nsAt = sets.ofOwner(origin).find((i) => sets.at(i).type === RrType.NS)
+  const ns = nsAt === undefined ? undefined : sets.at(nsAt)
+  const taken = new Set(nsAt === undefined ? [] : [nsAt])
+  const servers = ns?.rdata ?? []
+  const nameservers = servers.map((rdata) => {
     const name = formatName(rdata).toLowerCase()
-    const own = isAtOrBelow(foldName(rdata), origin) ? addressSets.get(name) : undefined
+    const owner = foldName(rdata)
+    const own = isAtOrBelow(owner, origin) ? sets.ofOwner(owner).filter(isAddress) : []
     // The settings have one TTL for servers and their addresses: others stay records.
-    const kept = own?.every(({ ttl }) => ttl === ns!.ttl) === true ? own : []
-    for (const set of kept) taken.add(set)
-    const addresses = kept.flatMap((set) => set.rdata.map((one) => formatAddress(one)))
+    const kept = own.every((i) => sets.at(i).ttl === ns!.ttl) ? own : []
+    for (const i of kept) taken.add(i)
+    const addresses = kept.flatMap((i) => sets.at(i).rdata.map((one) => formatAddress(one)))
     return addresses.length === 0 ? { name } : { name, addresses }
   })
   const zone = {
@@ -49,8 +47,11 @@ export function zoneSettingsOf({ origin, soa, sets }: ZoneSets, tenant: string):
     ...(tenant === defaultTenant ? {} : { tenants: [tenant] }),
   }
   const notes = notesOf(soa)
-  if (ns === undefined) notes.push(noNameservers(origin, soa?.place ?? sets[0]?.place))
-  return { zone, sets: sets.filter((set) => !taken.has(set)), notes }
+  if (ns === undefined)
+    notes.push(
+      noNameservers(origin, soa?.place ?? (sets.length === 0 ? undefined : sets.at(0).place)),
+    )
+  return { zone, sets: sets.filter((_, i) => !taken.has(i)), servers, notes }
 }
 
 function soaOf({ rdata, ttl }: RecordSet): JsonObject {

@@ -13,6 +13,7 @@ import type { Command, Io } from '#system/process/command.ts'
 import { printYaml } from '#compiler/yaml/edit.ts'
 import { parseName } from '#dns/name.ts'
 import { writeDurably } from '#lib/durable-file.ts'
+import { ok } from '#lib/result.ts'
 import type { Result } from '#lib/result.ts'
 import { suggest } from '#lib/suggest.ts'
 
@@ -93,13 +94,9 @@ function importFrom(source: ImportSource, path: string, options: Options, io: Io
     for (const sentence of sentences) io.err(`gslbd import: ${sentence}\n`)
     return exit
   }
-  io.progress?.(`reading ${path}`)
-  const file = readSourceFile(path)
-  if (!file.ok) return fail(Exit.Usage, `${path} ${file.error}`)
-  const { origin } = options
-  const include = includesBeside(path)
-  const how = { include, tell: io.progress, ...(origin === undefined ? {} : { origin }) }
-  const imported = source.read(file.value, how)
+  const read = readSource(source, path, options, io)
+  if (!read.ok) return fail(Exit.Usage, `${path} ${read.error}`)
+  const imported = read.value
   const plan = imported.ok ? planImport(imported.value, options.tenant, io.progress) : imported
   if (!plan.ok) {
     for (const fault of plan.error) io.err(`${shownPlace(fault)}: ${fault.message}\n`)
@@ -126,6 +123,21 @@ function importFrom(source: ImportSource, path: string, options: Options, io: Io
   return Exit.Ok
 }
 
+/** A function of its own: the octets of the file are not needed any more when it returns. */
+function readSource(
+  source: ImportSource,
+  path: string,
+  { origin }: Options,
+  io: Io,
+): Result<ReturnType<ImportSource['read']>, string> {
+  io.progress?.(`reading ${path}`)
+  const file = readSourceFile(path)
+  if (!file.ok) return file
+  const include = includesBeside(path)
+  const how = { include, tell: io.progress, ...(origin === undefined ? {} : { origin }) }
+  return ok(source.read(file.value, how))
+}
+
 function isThere({ output }: Options, path: string): boolean {
   return existsSync(join(output, path))
 }
@@ -143,7 +155,11 @@ function filesToWrite(
   const isLeft = settings.is === 'declared' || settings.is === 'kept'
   if (isLeft || (settings.is === 'added' && !write)) return files
   return [
-    { path: 'gslb.yaml', text: settings.text, holds: own === null ? 'settings' : 'the zone' },
+    {
+      path: 'gslb.yaml',
+      octets: Buffer.from(settings.text),
+      holds: own === null ? 'settings' : 'the zone',
+    },
     ...files,
   ]
 }
@@ -151,9 +167,9 @@ function filesToWrite(
 function writeAll(output: string, files: readonly PlannedFile[], io: Io): void {
   const fault = makeOutputFolder(output)
   if (fault !== undefined) throw new Error(fault)
-  for (const [i, { path, text }] of files.entries()) {
+  for (const [i, { path, octets }] of files.entries()) {
     io.progress?.(`writing to ${output}: file`, i + 1, files.length)
-    writeDurably(join(output, path), text)
+    writeDurably(join(output, path), octets)
   }
 }
 

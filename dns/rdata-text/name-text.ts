@@ -107,7 +107,8 @@ export function printName(wire: Uint8Array, origin?: Uint8Array): string {
 
 function endsIn(wire: Uint8Array, at: number, origin: Uint8Array): boolean {
   if (wire.length - at !== origin.length) return false
-  return origin.every((octet, i) => octet === wire[at + i])
+  for (let i = 0; i < origin.length; i++) if (origin[i] !== wire[at + i]) return false
+  return true
 }
 
 /** Signs that mean something in a zone file. RFC 1035 section 5.1. */

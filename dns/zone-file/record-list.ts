@@ -56,20 +56,41 @@ export class RecordList implements Iterable<ZoneRecord> {
   }
 
   at(index: number): ZoneRecord {
-    const rows = this.#rows[Math.floor(index / rowsOfChunk)]!
-    const start = (index % rowsOfChunk) * cells
-    return {
-      owner: this.#nameAt(rows[start + cell.owner]!),
-      ttl: rows[start + cell.ttl]!,
-      type: rows[start + cell.type]!,
-      rdata: this.#octetsAt(rows[start + cell.rdata]!, rows[start + cell.rdataBytes]!),
-    }
+    const [ttl, type] = [this.ttlOf(index), this.typeOf(index)]
+    return { owner: this.ownerOf(index), ttl, type, rdata: this.rdataOf(index) }
+  }
+
+  ownerOf(index: number): Uint8Array {
+    return this.#nameAt(this.ownerAt(index))
+  }
+
+  /** Where its owner is: neighbours with the same number have the same one. */
+  ownerAt(index: number): number {
+    return this.#cell(index, cell.owner)
+  }
+
+  ttlOf(index: number): number {
+    return this.#cell(index, cell.ttl)
+  }
+
+  typeOf(index: number): number {
+    return this.#cell(index, cell.type)
+  }
+
+  rdataOf(index: number): Uint8Array {
+    return this.#octetsAt(this.#cell(index, cell.rdata), this.rdataBytesOf(index))
+  }
+
+  rdataBytesOf(index: number): number {
+    return this.#cell(index, cell.rdataBytes)
   }
 
   originOf(index: number): RecordOrigin {
-    const rows = this.#rows[Math.floor(index / rowsOfChunk)]!
-    const start = (index % rowsOfChunk) * cells
-    return { text: rows[start + cell.text]!, position: rows[start + cell.position]! }
+    return { text: this.#cell(index, cell.text), position: this.#cell(index, cell.position) }
+  }
+
+  #cell(index: number, column: number): number {
+    return this.#rows[Math.floor(index / rowsOfChunk)]![(index % rowsOfChunk) * cells + column]!
   }
 
   *[Symbol.iterator](): Generator<ZoneRecord> {

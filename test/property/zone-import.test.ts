@@ -12,15 +12,20 @@ import { readSourceFile } from '#import/source-file.ts'
 import { readYaml } from '#compiler/yaml/document.ts'
 import { planImport, settingsWith } from '#import/plan.ts'
 import { recordSetsOf } from '#import/record-sets.ts'
-import { recordsFiles } from '#import/records-yaml.ts'
+import { zoneSettingsOf } from '#import/zone-settings.ts'
+import { recordsFiles, SetPrinter } from '#import/records-yaml.ts'
 import type { Imported } from '#import/sources/imported.ts'
 import { zoneFileSource } from '#import/sources/zone-file.ts'
 import { createCompiler } from '#compiler/compile.ts'
+import { messageOf } from '#diagnostics/diagnostics.ts'
+import { lenientPolicy } from '#settings/check-policy.ts'
+import { printYaml } from '#compiler/yaml/edit.ts'
 import { printText } from '#diagnostics/print/text.ts'
 import { parseName } from '#dns/name.ts'
 import { parseZoneFile } from '#dns/zone-file/zone-file.ts'
 import { zoneLines } from '#dns/zone-file/zone-writer.ts'
 import type { ZoneRecords } from '#dns/zone-file/zone-writer.ts'
+import { sourceFile } from '#test/unit/compiler/fixture.ts'
 import { laneCount } from '#test/support/lane.ts'
 import { makeTempDir, removeTempDir } from '#test/support/temp-dir.ts'
 
@@ -66,14 +71,15 @@ function throughConfiguration(text: string): string[] {
   if (!plan.ok) throw new Error(JSON.stringify(plan.error))
   const settings = settingsWith(undefined, plan.value.settings)
   if (!settings.ok || !('text' in settings.value)) throw new Error('no settings')
-  const files = [{ path: 'gslb.yaml', text: settings.value.text }, ...plan.value.files]
+  const octets = Buffer.from(settings.value.text)
+  const files = [{ path: 'gslb.yaml', octets }, ...plan.value.files]
   const result = createCompiler().compile(
-    files.map(({ path: at, text: content }) => ({
+    files.map(({ path: at, octets: content }) => ({
       path: at,
       blobId: hash('sha1', content),
       kind: 'file' as const,
       sizeBytes: content.length,
-      bytes: Buffer.from(content),
+      bytes: content,
     })),
     { commit: '' },
   )
@@ -85,8 +91,11 @@ function throughConfiguration(text: string): string[] {
 function expectPrinted(imported: Imported): void {
   const grouped = recordSetsOf(imported)
   if (!grouped.ok) throw new Error(JSON.stringify(grouped))
-  for (const { text, value } of recordsFiles('a', grouped.value.origin, grouped.value.sets)) {
-    expect(readYaml(text).value).toEqual(value)
+  const { sets, origin: of } = grouped.value
+  const printer = new SetPrinter(sets, of)
+  for (const { name: file, octets } of recordsFiles('a', sets, printer)) {
+    const all = Array.from(sets, (set) => printer.printed(set))
+    expect(readYaml(Buffer.from(octets).toString()).value).toEqual(printer.fileOf(file, all))
   }
 }
 
@@ -134,3 +143,47 @@ test('a zone comes back from its configuration', () => {
     { numRuns: laneCount(500, 30) },
   )
 })
+
+/** Names that meet, and what may be wrong with them. */
+const meeting = ['a', 'b', 'a.b', '*', '*.a', 'ns1', 'sub', 'ns.sub', 'x.sub', 'none', 'SUB']
+const target = fc.constantFrom(...meeting, 'c.a', 'x.none', 'ns.example.net.', '192.0.2.1', '.')
+const clashing = fc.oneof(
+  ...['CNAME', 'MX 1', 'SRV 1 2 3', 'NS', 'PTR', 'DNAME', 'HTTPS 1'].map((type) =>
+    target.map((name) => `${type} ${name}`),
+  ),
+  ...['A', 'A', 'AAAA'].map((type) => fc.constant(`${type} ${type === 'A' ? '192.0.2.7' : '::1'}`)),
+  fc.constantFrom(`DS 1 13 2 ${'ab'.repeat(32)}`, 'CAA 0 issue "a b"', 'TXT "v=spf1 x"'),
+)
+
+test('an import is refused for what a check of all its files would refuse', () => {
+  const clashes = fc.array(fc.tuple(fc.constantFrom('@', ...meeting), clashing), { maxLength: 12 })
+  fc.assert(
+    fc.property(clashes, fc.constantFrom(300, 60), (records, seconds) => {
+      const lines = [`ns1 ${seconds} A 192.0.2.53`, ...records.map((one) => one.join(' '))]
+      const zone = `${head}${lines.join('\n')}\n`
+      const read = zoneFileSource.read({ path: 'zone', octets: Buffer.from(zone) }, {})
+      const grouped = read.ok ? recordSetsOf(read.value) : read
+      if (!read.ok || !grouped.ok) return
+      const { zone: settings, sets } = zoneSettingsOf(grouped.value, 'default')
+      const [file] = recordsFiles('a', sets, new SetPrinter(sets, grouped.value.origin))
+      const files = [
+        sourceFile('gslb.yaml', printYaml({ ...settingsHead, spec: { zones: [settings] } })),
+        sourceFile(
+          'tenants/default/records/example.com.yaml',
+          Buffer.from(file?.octets ?? []).toString(),
+        ),
+      ]
+      const { diagnostics } = createCompiler({ checkPolicy: lenientPolicy }).compile(
+        file === undefined ? files.slice(0, 1) : files,
+        { commit: '', isOnlyChecked: true },
+      )
+      const errors = diagnostics.filter(({ severity }) => severity === 'error').map(messageOf)
+      const plan = planImport(read.value, 'default')
+      const faults = plan.ok ? [] : plan.error.map(({ message }) => message.split('; to do: ')[0])
+      expect(faults).toEqual(errors)
+    }),
+    { numRuns: laneCount(2_000, 200) },
+  )
+})
+
+const settingsHead = { apiVersion: 'gslb/v1', kind: 'Settings', metadata: { name: 'settings' } }

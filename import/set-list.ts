@@ -1,0 +1,133 @@
+// Record sets of one zone: made of records when they are asked for, in the order of their owners.
+import { foldName } from '#dns/name.ts'
+import type { RecordList } from '#dns/zone-file/record-list.ts'
+import type { ZonePlace } from '#dns/zone-file/zone-record.ts'
+import type { Imported } from './sources/imported.ts'
+import type { OwnerKeys } from './owner-order.ts'
+
+/** What record sets are made of: an object for each of a million would be too much. */
+export interface SetColumns {
+  readonly records: RecordList
+  readonly placeOf: Imported['placeOf']
+  readonly keys: OwnerKeys
+  /** By record. */
+  readonly keyOf: Uint32Array
+  /** Numbers of records, those of a set beside each other, in the order of the file. */
+  readonly order: Uint32Array
+  /** By set, where its records begin; and one more, where the last of them ends. */
+  readonly starts: Uint32Array
+  /** By set: the lowest of its records. */
+  readonly ttls: Uint32Array
+}
+
+/** A record set of an import: all records of one owner and type. RFC 2181 section 5. */
+export class RecordSet {
+  readonly #columns: SetColumns
+  readonly #number: number
+
+  constructor(columns: SetColumns, number: number) {
+    this.#columns = columns
+    this.#number = number
+  }
+
+  /** Wire form in lower case. */
+  get owner(): Uint8Array {
+    return foldName(this.#columns.records.ownerOf(this.#first))
+  }
+
+  get type(): number {
+    return this.#columns.records.typeOf(this.#first)
+  }
+
+  get ttl(): number {
+    return this.#columns.ttls[this.#number]!
+  }
+
+  get recordCount(): number {
+    return this.#columns.starts[this.#number + 1]! - this.#columns.starts[this.#number]!
+  }
+
+  /** Octets of its rdata, without their lengths. */
+  get rdataBytes(): number {
+    const { records, order, starts } = this.#columns
+    let bytes = 0
+    const end = starts[this.#number + 1]!
+    for (let at = starts[this.#number]!; at < end; at++) bytes += records.rdataBytesOf(order[at]!)
+    return bytes
+  }
+
+  /** Each once, in the order of the file. */
+  get rdata(): Uint8Array[] {
+    const { records, order, starts } = this.#columns
+    const rdata: Uint8Array[] = []
+    const end = starts[this.#number + 1]!
+    for (let at = starts[this.#number]!; at < end; at++) rdata.push(records.rdataOf(order[at]!))
+    return rdata
+  }
+
+  /** Where its first record is written. */
+  get place(): ZonePlace {
+    return this.#columns.placeOf(this.#first)
+  }
+
+  hasOwnerOf(other: RecordSet): boolean {
+    return this.#columns.keys.compare(this.#key, other.#key) === 0
+  }
+
+  get #first(): number {
+    return this.#columns.order[this.#columns.starts[this.#number]!]!
+  }
+
+  get #key(): number {
+    return this.#columns.keyOf[this.#first]!
+  }
+}
+
+/** Sorted by owner and type. */
+export class RecordSets implements Iterable<RecordSet> {
+  readonly #columns: SetColumns
+  /** Numbers of the sets that are left. */
+  readonly #numbers: Uint32Array
+
+  constructor(columns: SetColumns, numbers: Uint32Array) {
+    this.#columns = columns
+    this.#numbers = numbers
+  }
+
+  get length(): number {
+    return this.#numbers.length
+  }
+
+  at(index: number): RecordSet {
+    return new RecordSet(this.#columns, this.#numbers[index]!)
+  }
+
+  *[Symbol.iterator](): Generator<RecordSet> {
+    for (let index = 0; index < this.length; index++) yield this.at(index)
+  }
+
+  filter(keep: (set: RecordSet, index: number) => boolean): RecordSets {
+    const numbers = this.#numbers.filter((_, index) => keep(this.at(index), index))
+    return new RecordSets(this.#columns, numbers)
+  }
+
+  /** Where the sets of an owner are. @param owner at or below the name of the zone */
+  ofOwner(owner: Uint8Array): readonly number[] {
+    const { keys } = this.#columns
+    const key = keys.lookFor(owner)
+    let [low, high] = [0, this.length]
+    while (low < high) {
+      const middle = (low + high) >> 1
+      if (keys.compare(this.#keyAt(middle), key) < 0) low = middle + 1
+      else high = middle
+    }
+    const found: number[] = []
+    for (; low < this.length && keys.compare(this.#keyAt(low), key) === 0; low++) found.push(low)
+    return found
+  }
+
+  #keyAt(index: number): number {
+    const { keyOf, order, starts } = this.#columns
+    return keyOf[order[starts[this.#numbers[index]!]!]!]!
+  }
+}
