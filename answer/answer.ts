@@ -1,6 +1,12 @@
 // The hot path: one query in, one reply out, in the order of the DNS message. RFC 1034 section
 // 4.3.2.
-import { findRrset, nodeFlags, serviceOfNode, zoneOfNode } from '#bundle/format/bundle.ts'
+import {
+  findRrset,
+  nodeFlags,
+  nodeNameBytes,
+  serviceOfNode,
+  zoneOfNode,
+} from '#bundle/format/bundle.ts'
 import type { Bundle } from '#bundle/format/bundle.ts'
 import * as cells from '#bundle/format/cells.ts'
 import * as rrsetFormat from '#bundle/format/rrsets.ts'
@@ -18,8 +24,9 @@ import { answerPolicy } from './answer-policy.ts'
 import { answerChaos } from './chaos.ts'
 import { findDynamic, findDynamicText } from './dynamic.ts'
 import { EdeText, explain, optBytes, writeOpt } from './edns.ts'
-import { findClosestEncloser, findName, findSuffix, findWildcard } from './lookup.ts'
+import { findClosestEncloser, findName, findSuffix, findWildcard, hashFrom } from './lookup.ts'
 import { mark } from '#answer/counters/mark.ts'
+import * as limits from '#answer/rate-limit/limits.ts'
 import { readMessage } from './message.ts'
 import { hashSuffixes, isInternet } from './question.ts'
 import { writeHinfo, writeMember } from './records.ts'
@@ -41,7 +48,8 @@ const { metaTypeMax, metaTypeMin, RrType } = rrtypes
 const { plainByCode } = ways
 const { firstPolicyCode } = routing
 const { V4: v4, V6: v6 } = routingQuery.Family
-const { Transport } = transaction
+const { qnameEnd, Transport } = transaction
+const { Drop, Pass } = limits.Verdict
 
 /** What a UDP client without EDNS can take. RFC 1035 section 4.2.1. */
 const plainUdpBytes = 512
@@ -94,6 +102,11 @@ export function answer(
   const limit = replyOffset + Math.min(replyMax, sizeLimit(tx) - tx.reservedBytes)
   tx.recordsEnd = limit - optBytes(tx)
   if (tx.rcode === Rcode.NoError && questionEnd >= 0) resolve(tx)
+  if (tx.limiter !== null && !tx.hasValidCookie) {
+    const verdict = tx.limiter.judge(tx)
+    if (verdict === Drop) return 0
+    if (verdict !== Pass) slip(tx)
+  }
   if (tx.isTruncated) dropRecords(tx, replyOffset + headLength)
   if (tx.hasOpt) writeOpt(tx, limit)
   finishHeader(tx, questionEnd >= 0)
@@ -217,6 +230,7 @@ function answerName(tx: Transaction, bundle: Bundle, exact: number): boolean {
       return false
     }
     tx.isFromWildcard = true
+    group(tx, tx.suffixHash[label]!)
   }
   if ((nodeFlags(bundle, node) & NodeFlag.HasCname) !== 0) {
     mark(tx.view!.usedNames, node)
@@ -238,14 +252,34 @@ function answerDynamic(tx: Transaction, bundle: Bundle, zone: number, label: num
   const { dynamic } = tx.view!
   if (dynamic === undefined || tx.dynamicNode < 0 || tx.dynamicLabel > label) {
     tx.rcode = Rcode.NXDomain
+    if (tx.limiter !== null) group(tx, hashOfApex(tx, bundle, zone, label))
     return negative(tx, bundle, zone)
   }
   tx.isAuthoritative = true
-  if (tx.dynamicLabel > 0) tx.isFromWildcard = true
+  if (tx.dynamicLabel > 0) {
+    tx.isFromWildcard = true
+    group(tx, hashFrom(tx, tx.labelOffset[tx.dynamicLabel]!))
+  }
   if (tx.qtype === RrType.ANY) return answerAny(tx, bundle, zone)
   const rrset = findRrset(dynamic, tx.dynamicNode, tx.qtype)
   if (rrset < 0) return negative(tx, bundle, zone)
   countAll(tx, zone, tx.at, writeRrset(tx, dynamic, rrset, tx.owner, 0))
+}
+
+/** Names below the apex of a zone, or another one, that are all answered alike. */
+function group(tx: Transaction, hash: number): void {
+  if (tx.aliasCount > 0) return
+  tx.isGrouped = true
+  // That name itself has another answer.
+  tx.group = ~hash
+}
+
+/** @param from label at which a name in the zone begins */
+function hashOfApex(tx: Transaction, bundle: Bundle, zone: number, from: number): number {
+  const start = qnameEnd - nodeNameBytes(bundle, bundle.zoneNode[zone]!)
+  let label = from
+  while (label < tx.labelCount && tx.labelOffset[label] !== start) label++
+  return tx.suffixHash[label]!
 }
 
 /**
@@ -269,6 +303,7 @@ function answerAlias(tx: Transaction, bundle: Bundle, node: number): boolean {
 function answerElsewhere(tx: Transaction, bundle: Bundle, label: number): boolean {
   const node = findSuffix(tx, bundle, label)
   mark(tx.view!.usedNames, node)
+  group(tx, tx.suffixHash[label]!)
   if ((nodeFlags(bundle, node) & NodeFlag.Cut) !== 0) {
     writeReferral(tx, bundle, node)
     return false
@@ -391,6 +426,15 @@ function countAll(tx: Transaction, zone: number, start: number, written: number)
   const all = signed(tx, zone, start, written)
   if (all < 0) tx.isTruncated = true
   else tx.answerCount += all
+}
+
+/** In the place of an answer beyond a rate limit: nothing that is longer than the query. */
+function slip(tx: Transaction): void {
+  tx.isTruncated = true
+  tx.wantsNsid = false
+  tx.wantsCommit = false
+  tx.zoneLabels = -1
+  tx.extendedError = -1
 }
 
 /** RFC 2181 section 9: a truncated answer has no records at all, never half an rrset. */

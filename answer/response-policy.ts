@@ -39,6 +39,8 @@ export function answerByRule(tx: Transaction, bundle: Bundle): boolean {
   // For a name of nobody's, or of somebody else's, there is no authority to claim and no SOA.
   const zone = zoneAround(tx, bundle)
   if (tx.aliasCount === 0) {
+    tx.isGrouped = true
+    tx.group = rule
     tx.isForeign = zone < 0
     tx.isAuthoritative = zone >= 0
   }

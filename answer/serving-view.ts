@@ -52,6 +52,8 @@ export interface ServingView {
   readonly policies: readonly Policy[]
   /** What `packNetworks` gives; null: client networks are searched from end to end. */
   readonly networks: SharedArrayBuffer | null
+  /** Networks of clients that are not limited; see rate-limit/limiter.ts. */
+  readonly rateLimitExempt: readonly string[]
   /** See response-hits.ts. */
   readonly responseHits: Int32Array
   /** See query-meter.ts. */
@@ -78,14 +80,16 @@ export function createServingView(
   const bundle = adoptBundle(generation.bundle, generation.digest)
   const { number, dynamic, tables, routing, responseHits, serviceQueries } = generation
   const marks = useMarks(bundle, serviceQueries)
+  const environment = createEnvironment(bundle, tables, scripts)
   return {
     generation: number,
     bundle,
     commit: Buffer.from(bundle.manifest.commit),
     dynamic: dynamic ? adoptBundle(dynamic.bytes, dynamic.digest) : undefined,
     state: new RoutingState(bundle, routing),
-    policies: createPolicies(createEnvironment(bundle, tables, scripts), choices),
+    policies: createPolicies(environment, choices),
     networks: tables.networks ?? null,
+    rateLimitExempt: environment.settings.rateLimitExempt ?? [],
     responseHits: hitCells(bundle, responseHits),
     serviceQueries: queryCells(bundle, thread, serviceQueries),
     usedNames: marks.names,

@@ -9,6 +9,7 @@ import type { RoutingQuery } from '#routing/state/query.ts'
 import type { Counters } from '#answer/counters/counters.ts'
 import type { ServingView } from './serving-view.ts'
 import { CookieJar, CookieKind } from '#answer/cookies/cookie-jar.ts'
+import type { RateLimiter } from '#answer/rate-limit/limiter.ts'
 import { noSigner } from '#answer/signing/signer.ts'
 import type { Signer } from '#answer/signing/signer.ts'
 
@@ -81,6 +82,8 @@ export class Transaction {
   handsOver = false
   /** Octets of a reply that are kept back for a signature of the message. */
   reservedBytes = 0
+  /** Says which answers over UDP go out; null: all do. */
+  limiter: RateLimiter | null = null
   /** Signs what is answered to clients with DO. */
   signer: Signer = noSigner
 
@@ -165,6 +168,10 @@ export class Transaction {
   /** The answer, or an alias in it, was made from a wildcard. RFC 4035 section 3.1.3.3. */
   isFromWildcard = false
 
+  /** Names without end have one answer: `group` is the same for all of them. */
+  isGrouped = false
+  group = 0
+
   /** Nodes of the DNAME records that are in the reply. */
   dnameCount = 0
   readonly dnameNode = new Int32Array(aliasesMax + 1)
@@ -222,6 +229,7 @@ export class Transaction {
     this.view = view
     this.nameSeed = view.bundle.nameSeed
     this.chain.adopt(view.bundle, view.state, view.networks)
+    this.limiter?.adopt(view.rateLimitExempt)
   }
 
   /** Words are read and written through views; a socket keeps its memory, and so its views. */
@@ -260,6 +268,7 @@ export class Transaction {
     this.isForeign = false
     this.dnameCount = 0
     this.isFromWildcard = false
+    this.isGrouped = false
     this.rcode = 0
     this.isAuthoritative = false
     this.isTruncated = false

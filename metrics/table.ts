@@ -114,6 +114,30 @@ const queries: readonly MetricRow[] = [
   },
 ]
 
+const rateLimits: readonly MetricRow[] = [
+  {
+    name: 'gslbd_dns_rate_limited_total',
+    type: 'counter',
+    help:
+      'Answers beyond a limit of `dns.rrl`, by class: `drop`: not sent; `slip`: sent empty, with ' +
+      'TC; `would`: sent all the same, for a dry run.',
+    labels: ['class', 'action'],
+    read: ({ threads }) =>
+      (threads[0]?.rateLimited ?? []).map(({ class: name, action }, i) => ({
+        value: threads.reduce((sum, { rateLimited }) => sum + rateLimited[i]!.count, 0),
+        labels: { class: name, action },
+      })),
+  },
+  {
+    name: 'gslbd_dns_rate_limit_crowded_total',
+    type: 'counter',
+    help:
+      'Answers for which `dns.rrl` had no bucket of their own: where it rises, ' +
+      '`dns.rrl.tableSize` is too small.',
+    read: ({ threads }) => threads.reduce((sum, { rateCrowded }) => sum + rateCrowded, 0),
+  },
+]
+
 /** A label for each source of response rules would be as many series as people write files. */
 const sourcesMax = 100
 
@@ -351,6 +375,7 @@ export const metricRows: readonly Metric[] = Object.freeze(
   [
     ...siteRows,
     ...queries,
+    ...rateLimits,
     ...timeRows,
     ...responseRules,
     ...scriptRows,

@@ -282,7 +282,7 @@ export const layers: readonly Layer[] = [
       'bundle/format',
       'routing/tables',
       'system/process',
-      'health',
+      ...['answer/rate-limit/limits.ts', 'health'],
       'server/redirect',
       'diagnostics',
       'compiler',

@@ -7,6 +7,7 @@ import type { ScriptOutcome } from '#routing/script/contract.ts'
 import type { ThreadCounts } from '#state/ports/node-counts.ts'
 import { proxyOutcomeNames } from '#system/sockets/proxy-gate.ts'
 import type { ProxyOutcome } from '#system/sockets/proxy-gate.ts'
+import { answerClassNames, limitActions } from '#answer/rate-limit/limits.ts'
 
 /** Slots by rcode; codes that this server never sends share the last one. */
 const rcodeSlots = 24
@@ -41,7 +42,11 @@ const Slot = {
 const timeBoundsMs = [0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 50] as const
 /** Queries by what they say of cookies. */
 const cookieSlot = Slot.Time + 1 + timeBoundsMs.length + 1
-const slotCount = cookieSlot + cookieKindNames.length
+/** Answers beyond a rate limit, by class and then by what was done. */
+const limitedSlot = cookieSlot + cookieKindNames.length
+const actions = limitActions.length
+const crowdedSlot = limitedSlot + answerClassNames.length * actions
+const slotCount = crowdedSlot + 1
 
 /** Doubles hold whole numbers up to 2^53, and a store of eight aligned octets is never torn. */
 export class Counters {
@@ -74,6 +79,14 @@ export class Counters {
   }
   overLimit(): void {
     this.#slots[Slot.OverLimit]! += 1
+  }
+  /** @param kind index of `answerClassNames` @param action index of `limitActions` */
+  rateLimited(kind: number, action: number): void {
+    this.#slots[limitedSlot + kind * actions + action]! += 1
+  }
+  /** A bucket of answers was another network's or name's a moment ago: the table is too small. */
+  rateCrowded(): void {
+    this.#slots[crowdedSlot]! += 1
   }
   script(outcome: ScriptOutcome): void {
     this.#slots[Slot.Script + outcome]! += 1
@@ -128,6 +141,8 @@ export class Counters {
       byScriptOutcome,
       byCookie,
       byProxyOutcome,
+      rateLimited: this.#rateLimited(),
+      rateCrowded: at(crowdedSlot),
       times: {
         sumMs: at(Slot.Time),
         classes: [...timeBoundsMs, Infinity].map((uptoMs, row) => ({
@@ -136,6 +151,15 @@ export class Counters {
         })),
       },
     }
+  }
+
+  #rateLimited(): ThreadCounts['rateLimited'] {
+    return answerClassNames.flatMap((name, kind) =>
+      limitActions.map((action, i) => ({
+        ...{ class: name, action },
+        count: this.#slots[limitedSlot + kind * actions + i]!,
+      })),
+    )
   }
 }
 

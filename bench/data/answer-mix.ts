@@ -8,6 +8,9 @@ import { noRoutingTables } from '#routing/choose/environment.ts'
 import { createRoutingState } from '#routing/state/candidates.ts'
 import { answer } from '#answer/answer.ts'
 import { Counters } from '#answer/counters/counters.ts'
+import { RateLimiter } from '#answer/rate-limit/limiter.ts'
+import { createRateMemory } from '#answer/rate-limit/rate-memory.ts'
+import { createMachineClock } from '#lib/clock.ts'
 import { Transaction } from '#answer/transaction.ts'
 import { createServingView } from '#answer/serving-view.ts'
 import type { Generation } from '#answer/serving-view.ts'
@@ -104,25 +107,61 @@ function generationOf(model: BundleModel): Generation {
   return { number: 1, bundle: bytes, digest, routing, tables: noRoutingTables }
 }
 
+const v4Bytes = 4
+/** As many as a batch has under load. */
+const batchQueries = 32
+
+/** A limiter as its thread has it, and clients that come in turn. */
+export interface LimitedClients {
+  readonly limiter: RateLimiter
+  /** How many networks ask. */
+  readonly networks: number
+}
+
+/** @param networks that ask @param perSecond answers of each class, to each of them */
+export function limitedClients(networks: number, perSecond: number, slip = 2): LimitedClients {
+  const nowMs = createMachineClock()
+  const all = perSecond
+  const classes = { answer: all, referral: all, nodata: all, nxdomain: all, error: all, all: 0 }
+  const rates = { perSecond: classes, windowMs: 1_000, slip, isDryRun: false }
+  const settings = { rates, ipv4Bits: 24, ipv6Bits: 56, buckets: 131_072, exempt: [] }
+  const memory = createRateMemory(settings, 1, 1, nowMs())
+  const counters = new Counters(new SharedArrayBuffer(Counters.bytes))
+  return { limiter: new RateLimiter(memory, 0, 1, counters, nowMs), networks }
+}
+
 /** What a responder thread has, but for the socket. */
 export class AnswerLoop {
   readonly #tx: Transaction
   /** Query and reply are the same octets, as in a batch. */
   readonly #slot = new Uint8Array(2_048)
+  /** Addresses of clients, one behind the other. */
+  readonly #clients: Uint8Array
+  #client = 0
 
-  constructor(generation: Generation, seed: number) {
+  constructor(generation: Generation, seed: number, limited: LimitedClients | null = null) {
     const settings = { udpPayloadSize: 1_232, nsid: '', versionBind: '', tcpIdleTimeoutMs: 10_000 }
     this.#tx = new Transaction(settings, seed, new Counters(new SharedArrayBuffer(Counters.bytes)))
+    this.#tx.limiter = limited?.limiter ?? null
     this.#tx.adopt(createServingView(generation))
+    const clients = limited?.networks ?? 1
+    this.#clients = new Uint8Array(clients * v4Bytes)
+    for (let i = 0; i < clients; i++) this.#clients.set([10 + (i >> 16), i >> 8, i], i * v4Bytes)
+    this.#tx.source = this.#clients
   }
 
   /** @returns octets of all replies */
   run(query: Uint8Array, times: number): number {
     const slot = this.#slot
+    const tx = this.#tx
     let octets = 0
     for (let i = 0; i < times; i++) {
+      if (i % batchQueries === 0 && tx.limiter !== null) tx.limiter.startBatch()
+      this.#client += v4Bytes
+      if (this.#client >= this.#clients.length) this.#client = 0
+      tx.sourceAt = this.#client
       for (let at = 0; at < query.length; at++) slot[at] = query[at]!
-      octets += answer(this.#tx, slot, 0, query.length, slot, 0, slot.length)
+      octets += answer(tx, slot, 0, query.length, slot, 0, slot.length)
     }
     return octets
   }

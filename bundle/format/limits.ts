@@ -41,6 +41,8 @@ export const bundleLimits = {
   policyBytesMax: 7_340_032,
   addressesPerNameserverMax: 16,
   asnRulesMax: 10_000,
+  /** Networks that no node limits. */
+  rateLimitExemptMax: 1_000,
   /** UTF-16 units. */
   asnOrgLengthMax: 255,
   /** A settings file, of 1 MiB at most, cannot name more. */

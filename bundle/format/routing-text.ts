@@ -64,6 +64,8 @@ export interface RoutingText extends RoutingValues {
     /** Row in `endpointVector`. */
     readonly endpoint: number
   }[]
+  /** Networks of clients that no node limits: `192.0.2.0/24`. Left out: none. */
+  readonly rateLimitExempt?: readonly string[]
 }
 
 const isNumber = (value: unknown): boolean => Number.isFinite(value)
@@ -90,9 +92,19 @@ export function parseRoutingText(text: string): RoutingText | undefined {
   const { asnRules: rules } = value
   if (!Array.isArray(rules) || !rules.every(isAsnRule)) return undefined
   if (rules.length > bundleLimits.asnRulesMax) return undefined
+  if (!isExemptList(value['rateLimitExempt'])) return undefined
   const isWhole = valueNames.every((name) => valueTable[name].isWhole(value[name]))
   return isWhole ? (value as unknown as RoutingText) : undefined
 }
+
+function isExemptList(value: unknown): boolean {
+  if (value === undefined) return true
+  if (!Array.isArray(value) || value.length > bundleLimits.rateLimitExemptMax) return false
+  return value.every((text) => isText(text) && (text as string).length <= cidrLengthMax)
+}
+
+/** `ffff:ffff:ffff:ffff:ffff:ffff:255.255.255.255/128` */
+const cidrLengthMax = 49
 
 function isAsnRule(value: unknown): boolean {
   if (!isFields(value)) return false

@@ -206,6 +206,7 @@ async function reload(running: Running & HasLicence, next: Settings): Promise<vo
   const { pollMs, allowedSigners } = followed
   log.setLevel(logging.level)
   running.redirects?.reopenLog()
+  running.rateLimit?.reload(running.settings)
   if (applied.some((setting) => setting.startsWith('license.'))) await licence.reload(license)
   if (applied.some((setting) => setting.startsWith('gitops.'))) {
     const { keepPushCheck } = await import('./git.ts')

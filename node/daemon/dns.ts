@@ -13,6 +13,7 @@ import {
 } from '#node/compose/transfers.ts'
 import { watchMissingGeo } from '#server/node/missing-geo.ts'
 import { createGeo, threadsOf } from '#node/compose/dns.ts'
+import { createRateLimit } from '#node/compose/rate-limit.ts'
 import { startQueryLog, stopAnswering } from '#node/past/start-query-log.ts'
 import { createNodeJournal } from '#node/past/node-journal.ts'
 import { mayWriteText } from '#config/name-holder.ts'
@@ -71,13 +72,13 @@ export const createNode = (have: Needs): Outcome<HasNode> => {
   const journal = createNodeJournal({ settings, ...inData, geo, log })
   const queryLog = startQueryLog(settings, log)
   const samples = samplesOf(settings)
+  const rateLimit = createRateLimit(settings, log)
   const node = new DnsNode({
     createThreads: have.createThreads,
     threads: {
       ...threadsOf(settings),
       seed: process.pid ^ Math.floor(clock.nowMs()),
-      rum: rum.buffer,
-      queryBucket,
+      ...{ rum: rum.buffer, queryBucket, rateLimit: rateLimit?.memory },
       ...{ queryLog: queryLog?.rings, querySamples: samples?.rings },
       transfers: transfersOf(settings.dns),
       onUpdate: async (message, keyName) => {
@@ -89,10 +90,8 @@ export const createNode = (have: Needs): Outcome<HasNode> => {
         return mayStore ? updates.carryOut(message, keyName) : Rcode.ServFail
       },
     },
-    store,
+    ...{ store, health, resolver },
     trusted: [key.signing],
-    health,
-    resolver,
     dynamic: dynamicDns,
     journal,
     redirects: redirectsOf(have),
@@ -102,6 +101,7 @@ export const createNode = (have: Needs): Outcome<HasNode> => {
     onRegression: (event) => have.regressions.saw(event),
   })
   dynamicDns.onKeys((keys) => node.setKeys(keys.map(exchangeKey)))
+  rateLimit?.watch(node)
   const notifier = createNotifier(have, node)
   tellOfBundles(have, node, notifier)
   const clientRegions = samples && watchClients(samples, node, geo)
@@ -109,12 +109,13 @@ export const createNode = (have: Needs): Outcome<HasNode> => {
   return ok({
     gives: {
       ...{ store, rum, health, resolver, geo, geoFeed, journal, node, permit },
-      ...{ queryLog, updates, notifier, clientRegions },
+      ...{ queryLog, updates, notifier, clientRegions, rateLimit },
     },
     stop: async () => {
       isResting = true
       notifier.stop()
       clientRegions?.stop()
+      rateLimit?.stop()
       await node.rest()
       await journal?.stop()
     },

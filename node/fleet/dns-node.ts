@@ -9,6 +9,8 @@ import { takeOverFrom } from '#node/data/predecessor.ts'
 import type { Predecessor } from '#node/data/predecessor.ts'
 import { startQueryLog, stopAnswering } from '#node/past/start-query-log.ts'
 import { createGeo, threadsOf } from '#node/compose/dns.ts'
+import { createRateLimit } from '#node/compose/rate-limit.ts'
+import type { NodeRateLimit } from '#node/compose/rate-limit.ts'
 import { createNodeHealth } from '#node/compose/health.ts'
 import { createNodeResolver } from '#node/compose/resolver.ts'
 import type { StartNode } from '#node/daemon/daemon.ts'
@@ -84,12 +86,14 @@ async function start(given: NodeStart, run: Run): Promise<Result<StartedNode, st
   const inData = { dataDir: dirPath, mayWrite: mayBegin }
   const journal = createNodeJournal({ settings, ...inData, geo: geo.source, log })
   const fed = { health, resolver, dynamic: texts, redirects, journal, geo: geo.feed }
-  const { samples, queryLog } = watchersOf(settings, log)
+  const { samples, queryLog, rateLimit } = watchersOf(settings, log)
   const node = new DnsNode({
     createThreads,
-    threads: { ...threadsIn(settings, samples), queryLog: queryLog?.rings },
+    threads: { ...threadsIn(settings, samples, rateLimit), queryLog: queryLog?.rings },
     ...{ store, trusted, ...fed, usedMax: 0, clock: systemClock, log },
   })
+  stops.push(() => rateLimit?.stop())
+  rateLimit?.watch(node)
   const exchange = new ZoneExchange(settings.dns, node, log)
   const keys = exchange.readKeys()
   if (!keys.ok) return keys
@@ -112,7 +116,8 @@ async function start(given: NodeStart, run: Run): Promise<Result<StartedNode, st
   const around = { log, env, before, run, dnsPort: opened.value.port }
   const pulling = await startPulling(ours, around)
   if (!pulling.ok) return pulling
-  const reread = (): void => {
+  const reread = (now: Settings): void => {
+    rateLimit?.reload(now)
     bundleKeys.value.reread(log)
     pulling.value.askAgain()
     redirects?.reopenLog()
@@ -195,11 +200,17 @@ type Pulling = Pick<StartedNode, 'apiPort' | 'sockets' | 'isServing'> & Pick<Pul
 const watchersOf = (settings: Settings, log: ProcessLog) => ({
   samples: new QuerySamples(settings.dns.threads),
   queryLog: startQueryLog(settings, log),
+  rateLimit: createRateLimit(settings, log),
 })
 
-const threadsIn = (settings: Settings, samples: QuerySamples): DnsNodeParts['threads'] => ({
+const threadsIn = (
+  settings: Settings,
+  samples: QuerySamples,
+  rateLimit: NodeRateLimit | null,
+): DnsNodeParts['threads'] => ({
   ...threadsOf(settings),
   querySamples: samples.rings,
+  rateLimit: rateLimit?.memory,
   transfers: transfersOf(settings.dns),
   seed: randomInt(0x1_0000_0000),
 })

@@ -43,7 +43,8 @@ export interface Run {
 
 export interface StartedNode extends Pick<Daemon, 'dnsPort' | 'apiPort' | 'sockets' | 'isServing'> {
   /** What files say besides the settings. */
-  readonly reread: () => void
+  /** Called with the settings that hold from now on. */
+  readonly reread: (now: Settings) => void
 }
 
 /**
@@ -81,7 +82,7 @@ export async function startPulled(
     }
     now = reloadedSettings(now, next)
     log.setLevel(now.logging.level)
-    reread()
+    reread(now)
     log.info({}, 'settings reloaded')
   }
   const letGo = (): Promise<void> => {

@@ -1,6 +1,7 @@
 // Types what each part of the daemon gives to later ones: an interface for each part.
 import type { NodeAnycast } from '#node/anycast/node-anycast.ts'
 import type { NodeAlerts } from '#node/compose/alerts.ts'
+import type { NodeRateLimit } from '#node/compose/rate-limit.ts'
 import type { NodeDomains } from '#node/compose/domains.ts'
 import type { ClusterView } from '#api/ports/cluster-view.ts'
 import type { OperatorView } from '#api/ports/operator-view.ts'
@@ -89,6 +90,8 @@ export interface HasNode {
   readonly geoFeed: GeoFeed
   /** null: the settings want none, or the node answers nobody. */
   readonly clientRegions: ClientRegions | null
+  /** null: it is off, or the node answers nobody. */
+  readonly rateLimit: NodeRateLimit | null
   /** null: the settings want none. */
   readonly journal: Journal | null
   /** null: it is off. */

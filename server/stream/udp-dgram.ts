@@ -66,6 +66,7 @@ export async function listenDgram(
     tx.sourceBytes = address.length
     const reply = Buffer.allocUnsafe(replyBytesMax)
     tx.tokens = bucket.take(1)
+    tx.limiter?.startBatch()
     const isTapped = tap.first(1) === 0
     if (isTapped) tap.asked(tx, query, 0, query.length, clientPort)
     const length = answer(tx, query, 0, query.length, reply, 0, reply.length)

@@ -1,6 +1,7 @@
 // Control words in shared memory between the main thread and the responders.
 import { assert } from '#lib/assert.ts'
 import type { MessagePort } from 'node:worker_threads'
+import type { RateMemory } from '#answer/rate-limit/rate-memory.ts'
 import type { AnswerSettings } from '#answer/transaction.ts'
 import type { Network } from '#dns/network.ts'
 import type { HandedMessage } from './hand-over.ts'
@@ -57,6 +58,8 @@ export interface ResponderStart {
   readonly counters: SharedArrayBuffer
   /** See query-bucket.ts. */
   readonly queryBucket: SharedArrayBuffer
+  /** Without it no answer is held back. */
+  readonly rateLimit: RateMemory | undefined
   /** See script/mailbox.ts. */
   readonly scriptMailbox: SharedArrayBuffer
   /** See hand-over.ts. */

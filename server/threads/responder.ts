@@ -7,6 +7,7 @@ import * as answering from '#answer/answer.ts'
 import { BatchTimer, timedEvery } from '#answer/counters/batch-timer.ts'
 import { Counters } from '#answer/counters/counters.ts'
 import { QueryBucket } from '#answer/query-bucket.ts'
+import { RateLimiter } from '#answer/rate-limit/limiter.ts'
 import { createTap, noTap } from '#answer/query-log/query-tap.ts'
 import type { Tap } from '#answer/query-log/query-tap.ts'
 import { QuerySampler } from '#answer/samples/query-sampler.ts'
@@ -14,7 +15,7 @@ import { ScriptClient } from '#answer/script/client.ts'
 import type { Generation } from '#answer/serving-view.ts'
 import { Transaction } from '#answer/transaction.ts'
 import { assert } from '#lib/assert.ts'
-import { systemClock } from '#lib/clock.ts'
+import { createMachineClock, systemClock } from '#lib/clock.ts'
 import { loadLibc } from '#system/sockets/libc.ts'
 import type { PacketSource } from '#system/sockets/packet-source.ts'
 import { packetSources } from '#system/sockets/packet-sources.ts'
@@ -77,6 +78,7 @@ export function respond(source: PacketSource, tx: Transaction, parts: ResponderP
     turns.took(count)
     scripts.startBatch()
     tx.tokens = bucket.take(count)
+    if (tx.limiter !== null) tx.limiter.startBatch()
     let tapped = tap.first(count)
     const { ranges } = tx.chain
     if (ranges !== null && ahead !== undefined && count > 1) {
@@ -122,6 +124,10 @@ function createResponder(start: ResponderStart, main: MessagePort): void {
   const counters = new Counters(start.counters)
   const tx = new Transaction(start.settings, start.seed, counters, systemClock.monotonicMs)
   tx.handsOver = true
+  if (start.rateLimit !== undefined) {
+    const { rateLimit, index, seed } = start
+    tx.limiter = new RateLimiter(rateLimit, index, seed, counters, createMachineClock())
+  }
   const scripts = new ScriptClient(start.scriptMailbox, tx.counters)
   const tap = createTap(start.queryLog, start.seed)
   const direct = packetSources[start.source].attach(libc, start.place)

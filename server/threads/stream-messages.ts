@@ -9,6 +9,7 @@ import type { TransferSettings } from '#zones/transfer/transfers.ts'
 import type { HandedMessage } from './hand-over.ts'
 import type { ExchangeStats } from './stream-exchange.ts'
 import type { SourceName, SourcePlace } from '#system/sockets/packet-sources.ts'
+import type { RateMemory } from '#answer/rate-limit/rate-memory.ts'
 import type { AnswerSettings } from '#answer/transaction.ts'
 
 export interface StreamStart {
@@ -32,6 +33,8 @@ export interface StreamStart {
   readonly counters: SharedArrayBuffer
   /** See query-bucket.ts. */
   readonly queryBucket: SharedArrayBuffer
+  /** Without it no answer is held back. */
+  readonly rateLimit: RateMemory | undefined
   /** See script/mailbox.ts. */
   readonly scriptMailbox: SharedArrayBuffer
   /** See hand-over.ts. */

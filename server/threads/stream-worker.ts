@@ -1,7 +1,7 @@
 // The stream thread: DNS over TCP, and UDP through node:dgram on systems without batches.
 import { parentPort, workerData } from 'node:worker_threads'
 import { assert } from '#lib/assert.ts'
-import { systemClock } from '#lib/clock.ts'
+import { createMachineClock, systemClock } from '#lib/clock.ts'
 import { answer, handedOver } from '#answer/answer.ts'
 import { Counters } from '#answer/counters/counters.ts'
 import { loadLibc } from '#system/sockets/libc.ts'
@@ -13,6 +13,7 @@ import { HandOverGate } from './hand-over.ts'
 import { StreamExchange } from './stream-exchange.ts'
 import { Control, controlCell } from './responder-control.ts'
 import type { FromStream, StreamStart, ToStream } from './stream-messages.ts'
+import { RateLimiter } from '#answer/rate-limit/limiter.ts'
 import { createTap } from '#answer/query-log/query-tap.ts'
 import { ScriptClient } from '#answer/script/client.ts'
 import { createTcpServer } from '#server/stream/tcp.ts'
@@ -49,6 +50,10 @@ if (typeof libc !== 'string') {
 
 tcpTx.handsOver = true
 udpTx.handsOver = true
+if (start.rateLimit !== undefined) {
+  const { rateLimit, index, seed } = start
+  udpTx.limiter = new RateLimiter(rateLimit, index, seed, counters, createMachineClock())
+}
 const exchange = new StreamExchange({
   tx: new Transaction(start.settings, start.seed + 2, counters, monotonicMs),
   bucket,

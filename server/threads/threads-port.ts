@@ -2,6 +2,7 @@
 import type { Network } from '#dns/network.ts'
 import type { Rcode } from '#dns/rcode.ts'
 import type { Log } from '#lib/log.ts'
+import type { RateMemory } from '#answer/rate-limit/rate-memory.ts'
 import type { AnswerSettings } from '#answer/transaction.ts'
 import type { TcpLimits } from '#server/stream/tcp-limits.ts'
 import type { TransferSettings } from '#zones/transfer/transfers.ts'
@@ -29,6 +30,8 @@ export interface ThreadGroupParts {
   readonly rum?: SharedArrayBuffer | null
   /** The cells of a QueryBucket; without it no query is too many. */
   readonly queryBucket?: SharedArrayBuffer
+  /** Without it no answer is held back. */
+  readonly rateLimit?: RateMemory | undefined
   /** The rings of QuerySamples; without them nobody looks at queries. */
   readonly querySamples?: readonly SharedArrayBuffer[] | undefined
   /** The rings of a QueryLog; without them no query is logged. */

@@ -10,6 +10,7 @@ import {
   section,
   text,
 } from '#settings/forms/forms.ts'
+import { rrl } from './rrl.ts'
 
 /** Each is compared with the sender of each packet. */
 const proxyNetworksMax = 64
@@ -168,4 +169,5 @@ export const dns = section('The DNS listener.', {
   ),
   tcp,
   axfr,
+  rrl,
 })

@@ -13,6 +13,14 @@ export interface ThreadCounts {
   readonly sendErrors: number
   /** Answered SERVFAIL because the licence permits no more queries a second. */
   readonly overLimit: number
+  /** Answers beyond a rate limit, by class and by what was done with them. */
+  readonly rateLimited: readonly {
+    readonly class: string
+    readonly action: string
+    readonly count: number
+  }[]
+  /** Answers for which the table of rate limits had no bucket of their own. */
+  readonly rateCrowded: number
   /** By mnemonic: A, AAAA … */
   readonly byType: Readonly<Record<string, number>>
   /** Queries by what they say of DNS cookies: none, malformed, client, valid, expired, invalid. */

@@ -32,6 +32,11 @@ const thread: ThreadSnapshot = {
   batches: 5,
   sendErrors: 6,
   overLimit: 7,
+  rateLimited: [
+    { class: 'answer', action: 'drop', count: 3 },
+    { class: 'answer', action: 'slip', count: 2 },
+  ],
+  rateCrowded: 1,
   byRcode: { NOERROR: 8, NXDOMAIN: 4 },
   byType: { A: 7, AAAA: 5, OTHER: 1 },
   byScriptOutcome: { ...noScriptSteps, done: 6, timeout: 2 },

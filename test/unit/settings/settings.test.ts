@@ -72,6 +72,7 @@ describe('defaults', () => {
           ...{ resolvers: [], allowLocalTargets: false, proxyProtocol: [] },
           tcp: { idleTimeoutMs: 10_000, maxConnections: 1000, maxPerClient: 50, maxPipelined: 64 },
           ...{ domain: '', update: { zones: [] }, tsig: noKeys, axfr: noTransfers },
+          rrl: expect.objectContaining({ enabled: false }) as object,
         },
         api: {
           ...{ enabled: false, listenAddr: '127.0.0.1', port: 8080 },
@@ -259,8 +260,7 @@ describe('a mistake is named with its place and its remedy', () => {
       'dns: 53',
       '1:6: dns is a section; write its keys below it, indented: listenAddr, port, ' +
         'threads, udpPayloadSize, nsid, versionBind, zoneVersion, tellsCommit, resolvers, ' +
-        'allowLocalTargets, domain, ' +
-        'update, tsig, proxyProtocol, tcp, axfr',
+        'allowLocalTargets, domain, update, tsig, proxyProtocol, tcp, axfr, rrl',
     ],
     [
       'a list for the file',
