@@ -2,7 +2,7 @@
 import { createHash } from 'node:crypto'
 import type { Bundle } from '#bundle/format/bundle.ts'
 import { isResolved, slotCount, slotOfMember } from '#bundle/format/hostnames.ts'
-import { membersOf } from '#routing/state/candidates.ts'
+import { endOfMembers } from '#routing/state/candidates.ts'
 import { MemberOut, slotOffset } from '#routing/state/state.ts'
 import type { RoutingState } from '#routing/state/state.ts'
 import { writeMember } from '#journal/format/changes.ts'
@@ -39,7 +39,9 @@ export class KnownColumns {
   /** Writes what differs in a pool, and knows it from then on. @returns how many members differ */
   writePool(state: RoutingState, pool: number, to: OctetWriter): number {
     let changed = 0
-    for (const member of membersOf(this.#bundle, pool)) {
+    const bundle = this.#bundle
+    const end = endOfMembers(bundle, pool)
+    for (let member = bundle.poolMemberStart[pool]!; member < end; member++) {
       const change = this.#changeOf(state, member)
       if (change === undefined) continue
       writeMember(to, member, change)

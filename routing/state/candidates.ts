@@ -92,11 +92,20 @@ function forEachPair(
   let i = 0
   let j = 0
   while (i < left.length && j < right.length) {
-    const order = left.compare(right, j, j + 16, i, i + 16)
+    const order = orderOf(left, i, right, j)
     if (order === 0) visit(i / 16, j / 16)
     if (order <= 0) i += 16
     if (order >= 0) j += 16
   }
+}
+
+/** A loop: two uids mostly differ in their first octet, and asking the system costs more. */
+function orderOf(left: Uint8Array, i: number, right: Uint8Array, j: number): number {
+  for (let at = 0; at < 16; at++) {
+    const order = left[i + at]! - right[j + at]!
+    if (order !== 0) return order
+  }
+  return 0
 }
 
 function carryMembers(
@@ -106,27 +115,19 @@ function carryMembers(
   state: RoutingState,
   poolAfter: number,
 ): void {
-  const keyOf = (bundle: Bundle, member: number): string =>
-    Buffer.from(bundle.memberUid.subarray(member * 16, member * 16 + 16)).toString('latin1') +
-    (isAlias(bundle, member)
-      ? addressOfMember(bundle, member)
-      : Buffer.from(memberOctets(bundle, member)).toString('latin1'))
   const { bundle, state: old } = previous
-  const marked = new Map<string, number>()
-  for (const member of membersOf(bundle, poolBefore)) {
-    // Which address a slot has is said when the state is prepared, and then how it is.
-    const isPlain =
-      isResolved(bundle, member) ||
-      (old.memberHealthy[member] === 1 &&
-        old.memberScore[member] === 1 &&
-        old.memberRttMs[member] === 0 &&
-        (old.memberOut[member]! & MemberOut.Warming) === 0)
-    if (!isPlain) marked.set(keyOf(bundle, member), member)
+  // Most pools have none: what is made for each of thousands is garbage at each write.
+  let marked: Map<string, number> | undefined
+  const end = endOfMembers(bundle, poolBefore)
+  for (let member = bundle.poolMemberStart[poolBefore]!; member < end; member++) {
+    if (isAsAtFirst(bundle, old, member)) continue
+    marked ??= new Map()
+    marked.set(keyOfMember(bundle, member), member)
   }
-  if (marked.size === 0) return
+  if (marked === undefined) return
   for (const member of membersOf(next, poolAfter)) {
     if (isResolved(next, member)) continue
-    const was = marked.get(keyOf(next, member))
+    const was = marked.get(keyOfMember(next, member))
     if (was === undefined) continue
     state.memberHealthy[member] = old.memberHealthy[was]!
     state.memberScore[member] = old.memberScore[was]!
@@ -135,11 +136,34 @@ function carryMembers(
   }
 }
 
+/** Which address a slot has is said when the state is prepared, and then how it is. */
+function isAsAtFirst(bundle: Bundle, state: RoutingState, member: number): boolean {
+  return (
+    isResolved(bundle, member) ||
+    (state.memberHealthy[member] === 1 &&
+      state.memberScore[member] === 1 &&
+      state.memberRttMs[member] === 0 &&
+      (state.memberOut[member]! & MemberOut.Warming) === 0)
+  )
+}
+
+function keyOfMember(bundle: Bundle, member: number): string {
+  const uid = Buffer.from(bundle.memberUid.subarray(member * 16, member * 16 + 16))
+  const target = isAlias(bundle, member)
+    ? addressOfMember(bundle, member)
+    : Buffer.from(memberOctets(bundle, member)).toString('latin1')
+  return uid.toString('latin1') + target
+}
+
 /** The member indices of a pool. */
 export function* membersOf(bundle: Bundle, pool: number): Generator<number> {
-  const start = bundle.poolMemberStart[pool]!
-  const end = start + bundle.poolCount4[pool]! + bundle.poolCount6[pool]!
-  for (let member = start; member < end; member++) yield member
+  const end = endOfMembers(bundle, pool)
+  for (let member = bundle.poolMemberStart[pool]!; member < end; member++) yield member
+}
+
+/** The index after that of the last member of a pool. */
+export function endOfMembers(bundle: Bundle, pool: number): number {
+  return bundle.poolMemberStart[pool]! + bundle.poolCount4[pool]! + bundle.poolCount6[pool]!
 }
 
 /** Builds the copy of a pool's lists that nobody reads, then makes it the current one. */
@@ -151,7 +175,7 @@ export function rebuildPool(bundle: Bundle, state: RoutingState, pool: number): 
   const copy = (version & 1) ^ 1
   const start = bundle.poolMemberStart[pool]!
   const count4 = bundle.poolCount4[pool]!
-  const end = start + count4 + bundle.poolCount6[pool]!
+  const end = endOfMembers(bundle, pool)
   assert(end <= state.memberCount, 'the members of a pool are in the state of their bundle')
   state.pools[row + PoolCell.Start + Family.V4] = start
   state.pools[row + PoolCell.Start + Family.V6] = start + count4
