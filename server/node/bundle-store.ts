@@ -8,8 +8,10 @@ import {
   readFileSync,
   readSync,
   readdirSync,
+  renameSync,
   rmSync,
 } from 'node:fs'
+import { rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { bundleLimits } from '#bundle/format/limits.ts'
 import type { SignedChannelRecord } from '#bundle/signature/channel.ts'
@@ -93,7 +95,6 @@ export class BundleStore {
       writeDurably(this.#path('previous.json'), JSON.stringify(serving))
     }
     writeDurably(this.#path('active.json'), JSON.stringify(signed))
-    // A write is answered first: removing megabytes takes the disk milliseconds.
     setImmediate(() => this.#collectQuietly())
   }
 
@@ -122,22 +123,35 @@ export class BundleStore {
 
   /** Removes the bundles that neither record names, nor will soon. @returns how many */
   collect(): number {
+    const garbage = this.#garbage()
+    for (const path of garbage) rmSync(path, { force: true })
+    return garbage.length
+  }
+
+  #garbage(): readonly string[] {
     const records = (['active', 'previous'] as const).map(
       (name) => this.record(name) as SignedChannelRecord | null | undefined,
     )
     // A record that cannot be read now may be readable later, and name one of the bundles.
-    if (records.includes(null)) return 0
+    if (records.includes(null)) return []
     const kept = new Set([...records.map((signed) => signed?.record?.digest), this.#added])
     const files = readdirSync(join(this.#directory, 'bundles'))
     const garbage = files.filter((file) => !kept.has(file.replace(/\.bundle$/, '')))
-    for (const file of garbage) rmSync(join(this.#directory, 'bundles', file), { force: true })
-    return garbage.length
+    return garbage.map((file) => join(this.#directory, 'bundles', file))
   }
 
-  /** A disk that cannot remove has stored what it had to; there is a job for the rest. */
+  /**
+   * A disk that cannot remove has stored what it had to; there is a job for the rest. Removing
+   * megabytes takes the disk milliseconds, in which this thread has a write to answer: they get
+   * another name here, since the same bundle may come again, and are removed meanwhile.
+   */
   #collectQuietly(): void {
     try {
-      this.collect()
+      for (const path of this.#garbage()) {
+        const old = path.replace(/\.bundle$/, '.old')
+        if (old !== path) renameSync(path, old)
+        rm(old, { force: true }).catch(ignore)
+      }
     } catch {
       return
     }
@@ -161,6 +175,8 @@ export class BundleStore {
     }
   }
 }
+
+const ignore = (): void => undefined
 
 /** Reads a file into shared memory without a second copy. */
 function readShared(path: string): Result<Uint8Array, string> {
