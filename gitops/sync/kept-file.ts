@@ -151,7 +151,7 @@ export function objectsOf({
   ids,
 }: Pick<Kept, 'head' | 'ids'>): CommitObjects {
   const own = Uint8Array.from(ids)
-  return { commit, tree, blobs: { [Symbol.iterator]: () => blobsIn(own) } }
+  return { commit, tree, findBlob: (test) => blobsIn(own).find(test) }
 }
 
 export function* blobsIn(ids: Uint8Array): Generator<string> {

@@ -54,7 +54,9 @@ export class AcceptedConfig implements TreePaths {
   #tree: string | null = null
   #files = new Map<string, AcceptedFile>()
   /** The same, sorted by path. */
-  #sorted: readonly AcceptedFile[] = []
+  #sorted: AcceptedFile[] = []
+  /** Room for the next such list: a new one for each write is much for the garbage collector. */
+  #spare: SourceFile[] = []
   #index = ConfigIndex.empty
   /** How names and pools were altered by the API. */
   readonly recent: RecentChanges
@@ -96,6 +98,7 @@ export class AcceptedConfig implements TreePaths {
     this.#tree = null
     this.#files = new Map()
     this.#sorted = []
+    this.#spare = []
     this.#taken = new Set()
     this.#index = ConfigIndex.empty
     this.#names = new NameLedger()
@@ -104,12 +107,16 @@ export class AcceptedConfig implements TreePaths {
   /** What it cannot do without; null before the first commit. */
   objects(): CommitObjects | null {
     if (this.#commit === null || this.#tree === null) return null
-    const blobs: string[] = []
-    for (let i = 0; i < this.#sorted.length; i++) {
-      const { read, blobId } = this.#sorted[i]!
-      if (read !== null) blobs.push(blobId)
+    const files = this.#sorted
+    // Each write asks: a list of many thousands, made anew, would be garbage at once.
+    const findBlob: CommitObjects['findBlob'] = (test) => {
+      for (let i = 0; i < files.length; i++) {
+        const { read, blobId } = files[i]!
+        if (read !== null && test(blobId)) return blobId
+      }
+      return undefined
     }
-    return { commit: this.#commit, tree: this.#tree, blobs }
+    return { commit: this.#commit, tree: this.#tree, findBlob }
   }
 
   /** What the compiler has read. */
@@ -119,22 +126,28 @@ export class AcceptedConfig implements TreePaths {
     ).flat()
   }
 
-  /** The files of this commit with `changes`, sorted by path; null removes a file. */
+  /**
+   * The files of this commit with `changes`, sorted by path; null removes a file.
+   *
+   * @returns a list that the next call writes to
+   */
   filesWith<File extends SourceFile>(
     changes: ReadonlyMap<string, File | null>,
-  ): (AcceptedFile | File)[] {
+  ): readonly (AcceptedFile | File)[] {
     const before = this.#sorted
-    const files: (AcceptedFile | File)[] = []
+    const files = this.#spare as (AcceptedFile | File)[]
     let at = 0
+    let count = 0
     const keepUpTo = (end: number): void => {
-      while (at < end) files.push(before[at++]!)
+      while (at < end) files[count++] = before[at++]!
     }
     for (const [path, file] of [...changes].sort(([a], [b]) => byCodeUnits(a, b))) {
       keepUpTo(lowerBound(before.length, (i) => before[i]!.path < path))
       if (before[at]?.path === path) at++
-      if (file !== null) files.push(file)
+      if (file !== null) files[count++] = file
     }
     keepUpTo(before.length)
+    files.length = count
     return files
   }
 
@@ -161,6 +174,7 @@ export class AcceptedConfig implements TreePaths {
       if (entry !== undefined) entries.push(entry)
     }
     this.#files = next
+    this.#spare = []
     this.#sorted = [...next.values()].sort((a, b) => byCodeUnits(a.path, b.path))
     return this.#advance(commit, tree, this.#index.deltaTo(commit, entries), removals)
   }
@@ -172,8 +186,8 @@ export class AcceptedConfig implements TreePaths {
     const gone: ConfigEntry[] = []
     const taken = new Map<string, AcceptedFile | null>()
     for (const [path, source] of changes) {
-      const before = this.#files.get(path)
-      const old = before === undefined ? undefined : this.#entryOf(before)
+      const file = this.#files.get(path)
+      const old = file === undefined ? undefined : this.#entryOf(file)
       assert(source === null || source.path === path, 'a file is listed under its own path')
       if (source === null) {
         this.#files.delete(path)
@@ -181,15 +195,17 @@ export class AcceptedConfig implements TreePaths {
         taken.set(path, null)
       } else {
         const at = lowerBound(read.length, (i) => read[i]!.path < path)
-        const file = this.#take(source, read[at]?.path === path ? read[at].file : undefined)
-        this.#files.set(path, file)
-        taken.set(path, file)
-        const entry = this.#entryOf(file)
+        const next = this.#take(source, read[at]?.path === path ? read[at].file : undefined)
+        this.#files.set(path, next)
+        taken.set(path, next)
+        const entry = this.#entryOf(next)
         if (entry !== undefined) changed.push(entry)
       }
       if (old !== undefined) gone.push(old)
     }
-    this.#sorted = this.filesWith(taken)
+    const before = this.#sorted
+    this.#sorted = this.filesWith(taken) as AcceptedFile[]
+    this.#spare = before
     const kept = new Set(changed.map(({ kind, uid }) => `${kind} ${uid}`))
     const removed = gone.filter(({ kind, uid }) => !kept.has(`${kind} ${uid}`))
     return this.#advance(commit, tree, { revision: commit, changed, removed }, removals)

@@ -9,11 +9,13 @@ import { folderIdsIn } from './tree-object.ts'
 export interface CommitObjects {
   readonly commit: string
   readonly tree: string
-  /** Blobs of the files that belong to the configuration. */
-  readonly blobs: Iterable<string>
+  /** The first blob of the files that belong to the configuration for which `test` is true. */
+  readonly findBlob: (test: (oid: string) => boolean) => string | undefined
 }
 
 const loose = Array.from({ length: 256 }, (_, i) => i.toString(16).padStart(2, '0'))
+/** All folders, those of loose objects first. */
+const folderNames: readonly string[] = [...loose, 'pack']
 /** Above the code of any digit of an id. */
 const codes = 128
 /** A folder may change twice within the time that its file system can tell apart. */
@@ -27,8 +29,10 @@ export class Presence {
   readonly #gitdir: string
   readonly #store: ObjectStore
   readonly #rawOf: (tree: string) => Uint8Array | undefined
-  /** Times of the folders when all was there. */
-  #stamps: ReadonlyMap<string, number> = new Map()
+  /** In the order of `folderNames`. */
+  readonly #folderPaths: readonly string[]
+  /** Times of the folders when all was there, in the same order; undefined: something may lack. */
+  #stamps: Float64Array | undefined
   /** Folders of each folder, of the last look. */
   #folders: ReadonlyMap<string, readonly string[]> = new Map()
 
@@ -37,24 +41,27 @@ export class Presence {
     this.#gitdir = gitdir
     this.#store = store
     this.#rawOf = rawOf
+    this.#folderPaths = folderNames.map((folder) => join(gitdir, 'objects', folder))
   }
 
   /** @returns one that is gone; undefined when none is. @throws as `ObjectStore.read` does */
-  firstMissing({ commit, tree, blobs }: CommitObjects): string | undefined {
+  firstMissing({ commit, tree, findBlob }: CommitObjects): string | undefined {
     const stamps = this.#readStamps()
-    const isSame = (folder: string): boolean => stamps.get(folder) === this.#stamps.get(folder)
-    const isPackSame = isSame('pack')
-    const changed = new Folders(loose.filter((folder) => !isPackSame || !isSame(folder)))
-    const isListed = this.#stamps.size === 0 ? () => false : this.#lists()
+    const before = this.#stamps
+    const isSame = (at: number): boolean => before !== undefined && stamps[at] === before[at]
+    const isPackSame = isSame(loose.length)
+    const changed = new Folders(loose.filter((_, at) => !isPackSame || !isSame(at)))
+    const isListed = before === undefined ? () => false : this.#lists()
     // Until all was found again, everything is looked for.
-    this.#stamps = new Map()
+    this.#stamps = undefined
     this.#store.rescan()
     const isGone = (oid: string): boolean =>
       changed.hasIdOf(oid) && !isListed(oid) && !this.#store.has(oid)
     const folders = new Map<string, readonly string[]>()
     const gone = isGone(commit) ? commit : this.#missingFolder(tree, isGone, folders)
     if (gone !== undefined) return gone
-    for (const blob of blobs) if (isGone(blob)) return blob
+    const goneBlob = findBlob(isGone)
+    if (goneBlob !== undefined) return goneBlob
     this.#stamps = stamps
     this.#folders = folders
     return undefined
@@ -96,18 +103,16 @@ export class Presence {
     }
   }
 
-  #readStamps(): Map<string, number> {
+  #readStamps(): Float64Array {
     const nowMs = systemClock.nowMs()
     const objects = join(this.#gitdir, 'objects')
     // A young repository has few of the 256 folders.
     const there = new Set(namesIn(objects))
-    return new Map(
-      [...loose, 'pack'].map((folder) => {
-        if (!there.has(folder)) return [folder, -1]
-        const atMs = statSync(join(objects, folder), { throwIfNoEntry: false })?.mtimeMs ?? -1
-        return [folder, Math.abs(nowMs - atMs) < settledMs ? NaN : atMs]
-      }),
-    )
+    return Float64Array.from(this.#folderPaths, (path, at) => {
+      if (!there.has(folderNames[at]!)) return -1
+      const atMs = statSync(path, { throwIfNoEntry: false })?.mtimeMs ?? -1
+      return Math.abs(nowMs - atMs) < settledMs ? NaN : atMs
+    })
   }
 }
 

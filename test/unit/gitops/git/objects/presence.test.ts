@@ -35,7 +35,8 @@ async function repository() {
   }
   const store = new CountingStore(gitdir)
   const presence = new Presence(gitdir, store, () => undefined)
-  const missing = () => presence.firstMissing({ commit, tree, blobs })
+  const missing = () =>
+    presence.firstMissing({ commit, tree, findBlob: (test) => blobs.find(test) })
   return { gitdir, driver, store, missing, blobs, tree }
 }
 
