@@ -268,11 +268,11 @@ const checkingStages = stages.slice(
 )
 
 function readFiles(work: Work): void {
-  const placed: PlacedFile[] = []
-  const outside: string[] = []
-  // The order must not depend on who lists the files, or where.
-  const sorted = work.files.toSorted((a, b) => byCodeUnits(a.path, b.path))
   const { before } = work
+  const sorted = sortedByPath(work.files, before)
+  const placed = new Array<PlacedFile>(sorted.length)
+  const outside: string[] = []
+  let count = 0
   let at = 0
   for (let i = 0; i < sorted.length; i++) {
     const source = sorted[i]!
@@ -283,12 +283,36 @@ function readFiles(work: Work): void {
       at++
     }
     const one = unchanged(source, before[at], work) ?? readOne(source, work)
-    if (one !== undefined) placed.push(one)
+    if (one !== undefined) placed[count++] = one
     else if (roleOf(source.path).role === 'outside') outside.push(source.path)
   }
-  if (placed.length === 0) reportMissing(work)
+  placed.length = count
+  if (count === 0) reportMissing(work)
   else for (const path of outside) work.findings.addForPath('file-outside', path)
   work.placed = placed
+}
+
+/**
+ * The order must not depend on who lists the files, or where. Mostly they are sorted: their paths
+ * are, to the object, those of the compilation before.
+ */
+function sortedByPath(
+  files: readonly SourceFile[],
+  before: readonly PlacedFile[],
+): readonly SourceFile[] {
+  let at = 0
+  let wasKnown = false
+  for (let i = 0; i < files.length; i++) {
+    const { path } = files[i]!
+    if (before[at]?.path !== path) while (at < before.length && before[at]!.path < path) at++
+    const isKnown = before[at]?.path === path
+    if (isKnown) at++
+    // Two of a sorted list, one after the other, need not be compared.
+    const isInOrder = i === 0 || (isKnown && wasKnown) || files[i - 1]!.path < path
+    if (!isInOrder) return files.toSorted((a, b) => byCodeUnits(a.path, b.path))
+    wasKnown = isKnown
+  }
+  return files
 }
 
 /** Alone: in the wrong directory, a warning for each YAML file would bury it. */

@@ -14,7 +14,11 @@ export const testsOf: Readonly<Record<string, readonly string[]>> = {
   'compiler/redundancy': ['unit/compiler/weak-spots.test.ts'],
   'compiler/rules/object': ['unit/compiler/mistakes.test.ts'],
   'compiler/rules/tree': ['unit/compiler/mistakes.test.ts', 'unit/compiler/records.test.ts'],
-  'compiler/tree': ['unit/compiler/compile.test.ts', 'unit/compiler/response-rules.test.ts'],
+  'compiler/tree': [
+    'unit/compiler/compile.test.ts',
+    'unit/compiler/response-rules.test.ts',
+    'unit/compiler/service-pools.test.ts',
+  ],
   'config/change': ['property/config-writes.test.ts', 'unit/gitops/write/queue.test.ts'],
   'config/overlays': ['unit/node/overlays/overlay-keeper.test.ts', 'unit/feed/effective.test.ts'],
   'dashboard/api': ['unit/dashboard/drawing.test.ts', 'e2e/dashboard.test.ts'],

@@ -19,6 +19,7 @@ import { RedirectMemory } from './redirect-columns.ts'
 import { ResponseColumns } from './response-columns.ts'
 import { RowMemory } from './rows.ts'
 import { StringMemory, StringTable } from '#bundle/format/string-table.ts'
+import type { AskedTexts } from '#bundle/format/string-table.ts'
 import { ZoneMemory } from './zone-columns.ts'
 
 export interface EncodedBundle {
@@ -39,8 +40,15 @@ export class EncoderMemory {
   readonly services = new RowMemory<ServiceModel, ServiceModel>()
   readonly zones = new ZoneMemory()
   readonly redirects = new RedirectMemory()
+  serviceNames: ServiceNames | undefined
   /** Its sections must not change. */
   last: EncodedBundle | undefined
+}
+
+/** The names of services in this order, one text for each. */
+interface ServiceNames {
+  readonly order: readonly ServiceModel[]
+  readonly asked: AskedTexts
 }
 
 /**
@@ -80,7 +88,7 @@ export function encodeBundle(
     nodeRow,
     serviceNode: zones.serviceNode,
     serviceUid: services.uids,
-    ...serviceTexts(order, strings),
+    ...serviceTexts(order, strings, memory),
     ...pools.columns,
     ...pools.ranges,
     policyRow: policies.rows(),
@@ -106,11 +114,22 @@ export function encodeBundle(
   return (memory.last = assemble(columns, head, memory.last))
 }
 
-function serviceTexts(order: readonly ServiceModel[], strings: StringTable) {
+function serviceTexts(
+  order: readonly ServiceModel[],
+  strings: StringTable,
+  memory: Pick<EncoderMemory, 'serviceNames'>,
+) {
   const serviceName = new Uint32Array(order.length)
   const serviceTenant = new Uint32Array(order.length)
   // All names first: the texts are numbered in the order in which they come.
-  for (let i = 0; i < order.length; i++) serviceName[i] = strings.add(order[i]!.name)
+  const from = strings.askedCount
+  const known = memory.serviceNames
+  if (known?.order !== order || !strings.repeat(known.asked, serviceName)) {
+    for (let i = 0; i < order.length; i++) serviceName[i] = strings.add(order[i]!.name)
+  }
+  const asked = strings.askedSince(from)
+  // Two names that are the same, side by side, are asked for once.
+  memory.serviceNames = asked.count === order.length ? { order, asked } : undefined
   for (let i = 0; i < order.length; i++) serviceTenant[i] = strings.add(order[i]!.tenant)
   return { serviceName, serviceTenant }
 }

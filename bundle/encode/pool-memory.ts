@@ -36,7 +36,7 @@ export class PoolMemory {
     const last = this.#last
     const isSame = last?.routing === routing && last.rows === rows && strings.repeat(last.asked)
     const tables = isSame ? last.tables : laidOut({ pools, rows, routing, endpoints, strings })
-    this.#last = { tables, rows, routing, asked: strings.mark() }
+    this.#last = { tables, rows, routing, asked: strings.askedSince(0) }
     return tables
   }
 }

@@ -70,6 +70,7 @@ export class RowMemory<Item extends Identified, Row> {
 
   /** @param items the same object stands for the same content */
   rowsOf(items: readonly Item[], make: (item: Item) => Row): Rows<Row> {
+    if (items === this.#items) return this.#last
     this.#last =
       this.#withSameUids(items, make) ?? this.#edited(items, make) ?? this.#sorted(items, make)
     this.#items = items

@@ -12,7 +12,6 @@ export interface StringColumns {
 }
 
 const emptyTable = {
-  idOfNumber: [0],
   columns: { stringOffset: Uint32Array.of(0, 0), stringBytes: new Uint8Array(0) },
 } as const
 
@@ -30,8 +29,14 @@ export class StringMemory {
   /** Room for the next order: arrays of this size are work for the garbage collector. */
   spare: number[] = []
   readonly numberOfId: number[] = [0]
-  /** The id of each number in the last table: the order of the texts in `columns`. */
-  idOfNumber: readonly number[] = emptyTable.idOfNumber
+  /**
+   * The id of each number in the last table, in the first `numberCount` places: the order of the
+   * texts in `columns`.
+   */
+  idOfNumber: number[] = [0]
+  numberCount = 1
+  /** Room for those of the next table. */
+  spareIds: number[] = []
   columns: StringColumns = emptyTable.columns
   /** Number of the table that `asked` belongs to: it counts the tables. */
   table = 0
@@ -51,15 +56,18 @@ export class StringMemory {
     this.texts.length = 1
     this.numberOfId.length = 1
     this.askedCount = 0
-    this.idOfNumber = emptyTable.idOfNumber
+    this.idOfNumber = [0]
+    this.numberCount = 1
     this.columns = emptyTable.columns
     this.table++
   }
 }
 
-/** The first texts that a table was asked for. */
+/** Texts that a table was asked for, one after the other. */
 export interface AskedTexts {
   readonly table: number
+  /** How many were asked before them. */
+  readonly from: number
   readonly count: number
 }
 
@@ -72,8 +80,9 @@ export class StringTable {
   #isSame = true
   readonly #asked: number[]
   #askedCount = 0
-  /** The id of each number. */
-  readonly #idOfNumber: number[] = [0]
+  /** The id of each number, in the first places. */
+  readonly #idOfNumber: number[]
+  #numberCount = 1
   /** What was asked for last: a column often has a run of the same. */
   #last = ''
   #lastNumber = 0
@@ -83,6 +92,8 @@ export class StringTable {
     this.#before = memory.asked
     this.#beforeCount = memory.askedCount
     this.#asked = memory.spare
+    this.#idOfNumber = memory.spareIds
+    this.#idOfNumber[0] = 0
     memory.numberOfId.fill(0)
   }
 
@@ -95,21 +106,30 @@ export class StringTable {
     return this.#lastNumber
   }
 
-  /** What has been asked so far, for `repeat` of the next table. */
-  mark(): AskedTexts {
-    return { table: this.#memory.table + 1, count: this.#askedCount }
+  /** How many texts have been asked so far. */
+  get askedCount(): number {
+    return this.#askedCount
+  }
+
+  /** What has been asked since `from`, for `repeat` of the next table. */
+  askedSince(from: number): AskedTexts {
+    return { table: this.#memory.table + 1, from, count: this.#askedCount - from }
   }
 
   /**
-   * Asks for the first texts that the table before was asked for; nothing was asked yet. All have
-   * the numbers that they had.
+   * Asks for texts that the table before was asked for, without comparing them.
    *
+   * @param numbers gets the number of each
    * @returns false: they are no longer known
    */
-  repeat({ table, count }: AskedTexts): boolean {
+  repeat({ table, from, count }: AskedTexts, numbers?: Uint32Array): boolean {
     if (table !== this.#memory.table) return false
-    for (let i = 0; i < count; i++) this.#numberOf(this.#before[i]!)
-    this.#at = count
+    if (from !== this.#at) this.#isSame = false
+    for (let i = 0; i < count; i++) {
+      const number = this.#numberOf(this.#before[from + i]!)
+      if (numbers !== undefined) numbers[i] = number
+    }
+    this.#at = from + count
     return true
   }
 
@@ -132,9 +152,9 @@ export class StringTable {
     const { numberOfId } = this.#memory
     const known = numberOfId[id]!
     if (known > 0) return known
-    const number = this.#idOfNumber.length
+    const number = this.#numberCount++
     numberOfId[id] = number
-    this.#idOfNumber.push(id)
+    this.#idOfNumber[number] = id
     return number
   }
 
@@ -147,35 +167,38 @@ export class StringTable {
     memory.asked = this.#asked
     memory.askedCount = this.#askedCount
     memory.columns = columns
+    memory.spareIds = memory.idOfNumber
     memory.idOfNumber = this.#idOfNumber
+    memory.numberCount = this.#numberCount
     memory.table++
-    if (memory.texts.length > this.#idOfNumber.length + idleIdsMax) memory.clear()
+    if (memory.texts.length > this.#numberCount + idleIdsMax) memory.clear()
     return columns
   }
 
   /** Copies the columns of the table before, up to the first new number and after the last one. */
   #newColumns(): StringColumns {
-    const { texts, idOfNumber: before, columns: last } = this.#memory
+    const { texts, idOfNumber: before, numberCount: beforeCount, columns: last } = this.#memory
     const ids = this.#idOfNumber
-    const shorter = Math.min(ids.length, before.length)
+    const count = this.#numberCount
+    const shift = beforeCount - count
+    const shorter = Math.min(count, beforeCount)
     let start = 0
     while (start < shorter && ids[start] === before[start]) start++
-    let same = 0
-    while (same < shorter - start && ids.at(-1 - same) === before.at(-1 - same)) same++
-    const end = ids.length - same
+    let end = count
+    const least = start + Math.max(0, -shift)
+    while (end > least && ids[end - 1] === before[end - 1 + shift]) end--
     const middle = ids.slice(start, end).map((id) => texts[id]!)
     const middleBytes = Buffer.from(middle.join(''), 'utf8')
     // One octet for each unit: nearly always, and fifty times as fast to know.
     const isPlain = middleBytes.length === middle.reduce((sum, { length }) => sum + length, 0)
-    const stringOffset = new Uint32Array(ids.length + 1)
+    const stringOffset = new Uint32Array(count + 1)
     stringOffset.set(last.stringOffset.subarray(0, start + 1))
     for (const [i, text] of middle.entries()) {
       const bytes = isPlain ? text.length : Buffer.byteLength(text)
       stringOffset[start + i + 1] = stringOffset[start + i]! + bytes
     }
-    const shift = before.length - ids.length
     const restStart = last.stringOffset[end + shift]!
-    for (let i = end; i < ids.length; i++) {
+    for (let i = end; i < count; i++) {
       stringOffset[i + 1] = stringOffset[end]! + last.stringOffset[i + 1 + shift]! - restStart
     }
     const head = last.stringBytes.subarray(0, stringOffset[start])

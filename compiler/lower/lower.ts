@@ -11,6 +11,7 @@ import type {
 } from '#bundle/format/model.ts'
 import { bundleLimits } from '#bundle/format/limits.ts'
 import { assert } from '#lib/assert.ts'
+import { SteadyList } from '#lib/sequence/steady-list.ts'
 import type { Member } from '#schemas/objects/member.ts'
 import type { PoolSpec } from '#schemas/objects/pool.ts'
 import type { ServiceSpec } from '#schemas/objects/service.ts'
@@ -41,6 +42,8 @@ export interface Plans {
 
 /** The positions of pools, and whether what the last model says by them still holds. */
 export class LowerMemory {
+  readonly pools = new SteadyList<PoolModel>()
+  readonly services = new SteadyList<ServiceModel>()
   #pools: readonly Entry<'Pool'>[] = []
   #indexOf = new Map<string, number>()
 
@@ -55,7 +58,8 @@ export class LowerMemory {
       this.#indexOf = new Map(pools.map((entry, i) => [nameOf(entry), i]))
       return { indexOfPool: this.#indexOf, isStable: false }
     }
-    const changed = pools.flatMap((entry, i) => (entry === before[i] ? [] : [i]))
+    const changed: number[] = []
+    for (let i = 0; i < pools.length; i++) if (pools[i] !== before[i]) changed.push(i)
     const isStable = changed.every((i) => (this.#indexOf.get(nameOf(pools[i]!)) ?? i) === i)
     for (const i of changed) this.#indexOf.delete(nameOf(before[i]!))
     for (const i of changed) this.#indexOf.set(nameOf(pools[i]!), i)
@@ -78,19 +82,16 @@ export function lower(
   memory = new LowerMemory(),
 ): BundleModel {
   const { indexOfPool, isStable } = memory.positions(tree.of.Pool)
-  const services = tree.of.Service.map((entry, i): ServiceModel => {
-    const { service: known } = entry.derived
+  memory.pools.begin()
+  memory.services.begin()
+  for (let i = 0; i < tree.of.Pool.length; i++) memory.pools.add(poolModel(tree.of.Pool[i]!))
+  for (let i = 0; i < tree.of.Service.length; i++) {
+    const entry = tree.of.Service[i]!
     const zone = plan.zoneOfService[i]!
-    if (isStable && known?.zone === zone) return known
-    const { spec } = entry.object
-    const pool = spec.pool === null ? -1 : indexOfPool.get(spec.pool)
-    assert(pool !== undefined, 'the pool of a service without errors exists')
-    const rows = { zone, pool, onAllDown: onAllDownOf(spec, indexOfPool) }
-    if (known !== undefined && hasRows(known, rows)) return known
-    // The rest is what the entry itself says.
-    const model = known === undefined ? serviceModel(entry, rows) : { ...known, ...rows }
-    return (entry.derived.service = model)
-  })
+    const { service: known } = entry.derived
+    const isKnown = isStable && known?.zone === zone
+    memory.services.add(isKnown ? known : loweredService(entry, zone, indexOfPool))
+  }
   const zones = plan.zones.map(({ name, soa, nsTtlSeconds, nameservers }) => ({
     name,
     soa,
@@ -98,13 +99,17 @@ export function lower(
     nameservers,
   }))
   const first = tree.of.Pool.length
-  const aliases = records.addressAliases.map((rrset, i) => loweredAlias(rrset, first + i))
+  for (const [i, rrset] of records.addressAliases.entries()) {
+    const { pool, service } = loweredAlias(rrset, first + i)
+    memory.pools.add(pool)
+    memory.services.add(service)
+  }
   const rrsets = records.rrsets.filter(({ model }) => model.type !== aliasCode)
   return {
     commit,
     zones,
-    pools: [...tree.of.Pool.map(poolModel), ...aliases.map(({ pool }) => pool)],
-    services: [...services, ...aliases.map(({ service }) => service)],
+    pools: memory.pools.take(),
+    services: memory.services.take(),
     rrsets: rrsets.map(({ model }) => model),
     routing: routingModel(tree.settings),
     responseRules: responses.rules.map(({ model }) => model),
@@ -112,6 +117,23 @@ export function lower(
     rollouts: overlays.rollouts.map(modelOf),
     windows: overlays.windows.map(modelOf),
   }
+}
+
+/** The model before, where it says the same. */
+function loweredService(
+  entry: Entry<'Service'>,
+  zone: number,
+  indexOfPool: ReadonlyMap<string, number>,
+): ServiceModel {
+  const { service: known } = entry.derived
+  const { spec } = entry.object
+  const pool = spec.pool === null ? -1 : indexOfPool.get(spec.pool)
+  assert(pool !== undefined, 'the pool of a service without errors exists')
+  const rows = { zone, pool, onAllDown: onAllDownOf(spec, indexOfPool) }
+  if (known !== undefined && hasRows(known, rows)) return known
+  // The rest is what the entry itself says.
+  const model = known === undefined ? serviceModel(entry, rows) : { ...known, ...rows }
+  return (entry.derived.service = model)
 }
 
 /** What a service says by way of other objects. */

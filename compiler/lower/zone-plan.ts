@@ -4,12 +4,13 @@ import type { SettingsObject } from '#schemas/kinds.ts'
 import { soaDefaults } from '#schemas/objects/zone.ts'
 import type { Nameserver, Soa } from '#schemas/objects/zone.ts'
 import { checkAddress } from '#compiler/values/addresses.ts'
+import { editsOf } from '#lib/sequence/list-edits.ts'
 import type { YamlPath } from '#diagnostics/diagnostic.ts'
 import { checkMailbox, checkName } from '#compiler/values/names.ts'
 import { isInside } from '#dns/enclosing-names.ts'
 import type { RecordZone } from './record-access.ts'
 import type { ReadFile } from '#compiler/read/read-file.ts'
-import type { Tree } from '#compiler/tree/tree.ts'
+import type { Entry, Tree } from '#compiler/tree/tree.ts'
 
 export interface PlannedZone extends RecordZone {
   readonly soa: SoaModel
@@ -48,6 +49,39 @@ interface DeclaredZones {
   readonly indexOf: ReadonlyMap<string, number>
   readonly defaults: ZoneParts
   readonly hasDefaults: boolean
+  readonly services: DeclaredZoneOfService
+}
+
+/** The zone of each service, kept for as long as the settings stay. */
+class DeclaredZoneOfService {
+  #services: readonly Entry<'Service'>[] = []
+  #zones = new Int32Array(0)
+
+  /** @returns by position of the service; -1 where no declared zone encloses it. Not to change. */
+  of(services: readonly Entry<'Service'>[], indexOf: ReadonlyMap<string, number>): Int32Array {
+    const zones = new Int32Array(services.length).fill(-1)
+    const edits = editsOf(this.#services, services)
+    const look = (at: number): void => {
+      const { domainKey } = services[at]!.file
+      if (domainKey !== undefined) zones[at] = enclosingZone(apexOf(domainKey), indexOf) ?? -1
+    }
+    if (edits === undefined) for (let at = 0; at < services.length; at++) look(at)
+    else {
+      const { moved, came } = edits
+      for (let at = 0; at < moved.length; at++) {
+        if (moved[at]! >= 0) zones[moved[at]!] = this.#zones[at]!
+      }
+      for (const at of came) look(at)
+    }
+    this.#services = services
+    this.#zones = zones
+    return zones
+  }
+}
+
+/** Where the zone of a service may begin: a wildcard stands for what is below. */
+function apexOf(domainKey: string): string {
+  return domainKey.startsWith('*.') ? domainKey.slice(2) : domainKey
 }
 
 const noRecords = Object.freeze({ isImplied: true, recordTenants: [], isByDomain: false })
@@ -58,12 +92,13 @@ export function planZones(tree: Tree): ZonePlan | undefined {
   const zones = [...declared.zones]
   const implied = new Map<string, number>()
   const services = tree.of.Service
-  const zoneOfService = new Int32Array(services.length).fill(-1)
+  const zoneOfService = declared.services.of(services, declared.indexOf).slice()
   for (let i = 0; i < services.length; i++) {
+    if (zoneOfService[i]! >= 0) continue
     const { domainKey } = services[i]!.file
     if (domainKey === undefined) continue
-    const apex = domainKey.startsWith('*.') ? domainKey.slice(2) : domainKey
-    const zone = enclosingZone(apex, declared.indexOf) ?? implied.get(apex)
+    const apex = apexOf(domainKey)
+    const zone = implied.get(apex)
     if (zone !== undefined) {
       zoneOfService[i] = zone
       continue
@@ -118,7 +153,8 @@ function declaredZones(
     const own = { isImplied: false, recordTenants, isByDomain, nsTtl, serialBase }
     zones.push(zoneOf(key, parts, own))
   }
-  const result = { zones, indexOf, defaults, hasDefaults: given !== undefined }
+  const services = new DeclaredZoneOfService()
+  const result = { zones, indexOf, defaults, hasDefaults: given !== undefined, services }
   if (file !== undefined) file.memo.settings = result
   return result
 }

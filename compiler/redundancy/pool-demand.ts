@@ -42,11 +42,12 @@ export function demandsOn(
   const firstOf = new Map<Entry<'Pool'>, PoolDemand>()
   const furtherOf = new Map<string, PoolDemand>()
   const waysOf = new KnownWays()
-  for (const service of tree.of.Service) {
+  // A counted loop: it asks of each of many thousands, at each write.
+  for (let i = 0; i < tree.of.Service.length; i++) {
+    const service = tree.of.Service[i]!
     const { spec } = service.object
-    if (!spec.weakSpots || spec.pool === null) continue
-    const pool = tree.poolNamed.get(spec.pool)
-    if (pool?.tenant !== service.tenant || !isMeant(pool)) continue
+    const pool = tree.poolOf[i]
+    if (!spec.weakSpots || pool?.tenant !== service.tenant || !isMeant(pool)) continue
     const ways = waysOf.service(spec)
     const first = firstOf.get(pool)
     const isFirst = first?.ways === ways && onAllDownOf(first) === spec.onAllDown

@@ -22,6 +22,7 @@ export class EntryIndex<E extends object> {
 
   /** In no order. Changed by the next call. */
   firstOf(entries: readonly E[]): ReadonlyMap<string, E> {
+    if (this.#isUnique && entries === this.#entries) return this.#first
     this.#isUnique = (this.#isUnique && this.#edit(entries)) || this.#build(entries)
     this.#entries = entries
     return this.#first

@@ -6,13 +6,15 @@ import type {
   RrsetModel,
   ServiceModel,
 } from '#bundle/format/model.ts'
-import { forEachKind, kinds } from '#schemas/kinds.ts'
+import { SteadyList } from '#lib/sequence/steady-list.ts'
+import { forEachKind, kindNames, kinds } from '#schemas/kinds.ts'
 import type { Kind, ObjectOf } from '#schemas/kinds.ts'
 import { keyAt, valueAt } from '#diagnostics/diagnostic.ts'
 import type { Place, YamlPath } from '#diagnostics/diagnostic.ts'
 import type { DiagnosticCode } from '#diagnostics/diagnostics.ts'
 import type { FindingDetail } from '#diagnostics/finding.ts'
 import { EntryIndex } from './entry-index.ts'
+import { ServicePools } from './service-pools.ts'
 import { objectUid } from '#compiler/read/identity.ts'
 import type { ReadFile } from '#compiler/read/read-file.ts'
 import { uidsIn } from '#compiler/values/written-uids.ts'
@@ -31,6 +33,8 @@ export interface Entry<K extends Kind = Kind> {
 /** What later stages make of an entry, kept for as long as the entry stays in its place. */
 export interface Derived {
   pool?: PoolModel
+  /** For a pool: the last round of `poolsUsed` in which a service named it. */
+  usedInRound?: number
   /** For a service; valid while the rows that it names are the same. */
   service?: ServiceModel
   /** For a pool: what leaves nobody, as services asked of it last. */
@@ -60,8 +64,13 @@ export interface PlannedRrset {
 
 export interface Tree {
   readonly settings: Entry<'Settings'> | undefined
-  /** By kind, sorted by path. */
+  /** By kind, sorted by path; the same list as in the tree before while it has the same. */
   readonly of: { readonly [K in Kind]: readonly Entry<K>[] }
+  /**
+   * The first pool of the name that a service gives, of whichever tenant; by position in
+   * `of.Service`.
+   */
+  readonly poolOf: readonly (Entry<'Pool'> | undefined)[]
   /** The first pool of each name. These maps are in no order. */
   readonly poolNamed: ReadonlyMap<string, Entry<'Pool'>>
   readonly serviceNamed: ReadonlyMap<string, Entry<'Service'>>
@@ -123,8 +132,10 @@ export const keyIn = (entry: PlacedFile, ...path: YamlPath): EntryPlace =>
 
 /** What the last tree leaves for the next one, which does not depend on it. */
 export class TreeMemory {
+  readonly lists = forEachKind(() => new SteadyList<Entry>())
   readonly pools = new EntryIndex<Entry<'Pool'>>(nameOf)
   readonly services = new EntryIndex<Entry<'Service'>>(nameOf)
+  readonly poolOf = new ServicePools<Entry<'Pool'>>()
   readonly domains = new EntryIndex<Entry<'Service'>>(({ file: { domainKey } }) =>
     domainKey === undefined ? [] : [domainKey],
   )
@@ -142,22 +153,29 @@ function nameOf({ object }: Entry): readonly string[] {
 
 /**
  * @param files sorted by path, so that "the first" means the same everywhere
- * @param memory the maps of the tree before are no longer those of that tree
+ * @param memory the maps of the tree before, and its `poolOf`, are no longer those of that tree
  */
 export function buildTree(files: readonly PlacedFile[], memory = new TreeMemory()): Tree {
-  const entries = forEachKind((): Entry[] => []) as { [K in Kind]: Entry<K>[] }
   const folders = new Map<string, PlacedFile>()
-  for (const placed of files) {
+  for (const kind of kindNames) memory.lists[kind].begin()
+  let lastTenant = ''
+  for (let i = 0; i < files.length; i++) {
+    const placed = files[i]!
     const { tenant, file } = placed
-    if (tenant !== '' && !folders.has(tenant)) folders.set(tenant, placed)
+    // The files of a tenant stand together.
+    if (tenant !== lastTenant && tenant !== '' && !folders.has(tenant)) folders.set(tenant, placed)
+    lastTenant = tenant
     if (file.object === undefined || file.kind === undefined) continue
     const entry = (placed.entry ??= entryOf(placed, file.kind, file.object))
-    ;(entries[file.kind] as Entry[]).push(entry)
+    memory.lists[file.kind].add(entry)
   }
+  const entries = forEachKind((kind) => memory.lists[kind].take()) as unknown as Tree['of']
+  const poolNamed = memory.pools.firstOf(entries.Pool)
   return {
     settings: entries.Settings[0],
     of: entries,
-    poolNamed: memory.pools.firstOf(entries.Pool),
+    poolOf: memory.poolOf.of(entries.Service, entries.Pool, poolNamed),
+    poolNamed,
     serviceNamed: memory.services.firstOf(entries.Service),
     serviceAt: memory.domains.firstOf(entries.Service),
     folders,

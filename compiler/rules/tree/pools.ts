@@ -13,11 +13,11 @@ import type { RuleSubject, TreeRule } from './tree-rule.ts'
 /** Checks that the pools of a service exist and belong to its tenant. */
 export const poolReferences: TreeRule = ({ tree }, report) => {
   const namesOf = new Map<string, string[]>()
-  for (const entry of tree.of.Service) {
-    const { pool, onAllDown } = entry.object.spec
+  for (let i = 0; i < tree.of.Service.length; i++) {
+    const entry = tree.of.Service[i]!
     // Most name one pool, which is there.
-    const isUsual = pool !== null && tree.poolNamed.get(pool)?.tenant === entry.tenant
-    if (isUsual && fallbackPoolOf({ onAllDown }) === undefined) continue
+    const isUsual = tree.poolOf[i]?.tenant === entry.tenant
+    if (isUsual && fallbackPoolOf(entry.object.spec) === undefined) continue
     for (const reference of referencesOf(entry)) {
       if (isKnown(tree, entry.tenant, reference.name)) continue
       let names = namesOf.get(entry.tenant)
@@ -72,22 +72,31 @@ function poolName(entry: Entry<'Pool'>): string {
   return entry.object.metadata.name
 }
 
+/** Counted over all trees: marks that were left by another tree say nothing. */
+let rounds = 0
+
 /** Finds pools that no service uses. */
 export const poolsUsed: TreeRule = ({ tree }, report) => {
   // A service that could not be read may be the one that uses it.
   if (tree.faulty.services) return
-  const used = new Set<string>()
-  for (const { object } of tree.of.Service) {
-    const { pool } = object.spec
-    const fallback = fallbackPoolOf(object.spec)
-    if (pool !== null) used.add(pool)
-    if (fallback !== undefined) used.add(fallback)
+  const round = ++rounds
+  // A mark on the pool: a set of many thousand names would be made, and thrown away, each time.
+  const others = new Set<string>()
+  for (let i = 0; i < tree.of.Service.length; i++) {
+    const { spec } = tree.of.Service[i]!.object
+    const fallback = fallbackPoolOf(spec)
+    const pool = tree.poolOf[i]
+    if (pool !== undefined) pool.derived.usedInRound = round
+    else if (spec.pool !== null) others.add(spec.pool)
+    if (fallback !== undefined) others.add(fallback)
   }
   let meant: ReadonlySet<string> | undefined
   for (const entry of tree.of.Pool) {
+    if (entry.derived.usedInRound === round) continue
     const { name } = entry.object.metadata
-    if (used.has(name)) continue
-    meant ??= misspelt(tree, used)
+    // The first of several of one name has the mark.
+    if (others.has(name) || tree.poolNamed.get(name)?.derived.usedInRound === round) continue
+    meant ??= misspelt(tree, others)
     if (meant.has(name)) continue
     report('pool-unused', valueIn(entry, 'metadata', 'name'), { args: [name] })
   }
@@ -96,7 +105,11 @@ export const poolsUsed: TreeRule = ({ tree }, report) => {
 /** More unknown names than this are no slips of the hand. */
 const slipsMax = 20
 
-/** Pools that an unknown name was probably meant for: the name has its own message. */
+/**
+ * Pools that an unknown name was probably meant for: the name has its own message.
+ *
+ * @param used all names that services use, or at least those that no pool has
+ */
 function misspelt(tree: Tree, used: ReadonlySet<string>): ReadonlySet<string> {
   const unknown: string[] = []
   for (const name of used) if (!tree.poolNamed.has(name)) unknown.push(name)

@@ -22,7 +22,9 @@ export const nameserverGlue: TreeRule = (subject, report) => {
   const glue = checkGlue(subject.zones, subject, report)
   checkUnused(subject.tree.settings, glue, report)
   if (glue.hosts.size === 0) return
-  for (const entry of subject.tree.of.Service) {
+  const services = subject.tree.of.Service
+  for (let i = 0; i < services.length; i++) {
+    const entry = services[i]!
     const key = entry.file.domainKey
     const other = key === undefined ? undefined : glue.hosts.get(key)
     if (other === undefined) continue
