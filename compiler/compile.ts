@@ -51,6 +51,8 @@ export interface CompileOptions {
   readonly nowMs?: number
   /** Ends before a bundle is made, and is no success then. */
   readonly isOnlyChecked?: boolean
+  /** Nobody else needs the bytes of the files: they are let go as soon as they are read. */
+  readonly takesBytes?: boolean
 }
 
 /** On success the diagnostics are warnings and notes. */
@@ -134,12 +136,13 @@ export function createCompiler(parts: Partial<CompilerParts> = {}): Compiler {
   return {
     has: (blobId) => read.has(blobId),
     learn: (file) => read.learn(file),
-    compile: (files, { commit, nowMs, isOnlyChecked = false }) => {
+    compile: (files, { commit, nowMs, isOnlyChecked = false, takesBytes = false }) => {
       const tooLarge = tooLargeReport(files, limits, listsRemarks)
       if (tooLarge !== undefined) return tooLarge
       read.begin()
       const work: Work = {
         files,
+        takesBytes,
         commit,
         nowMs: nowMs ?? null,
         limits,
@@ -217,6 +220,7 @@ interface Memory {
 /** One compilation, filled in stage by stage. */
 interface Work {
   readonly files: readonly SourceFile[]
+  readonly takesBytes: boolean
   readonly commit: string
   readonly nowMs: number | null
   readonly limits: CompileLimits
@@ -367,6 +371,7 @@ function contentOf(source: SourceFile, work: Work): ReadFile {
     const { bytes } = source
     assert(bytes !== null, `the bytes of ${path} are given, or known`)
     file = readFile(blobId, bytes)
+    if (work.takesBytes) source.bytes = null
   }
   work.read.keep(file)
   return file

@@ -95,7 +95,7 @@ async function compiled(
 ): Promise<CompileResult> {
   const policyTests = await policyTestsFor(files)
   const { createCompiler } = await import('#compiler/compile.ts')
-  const options = { commit: '', nowMs: systemClock.nowMs() }
+  const options = { commit: '', nowMs: systemClock.nowMs(), takesBytes: true }
   return createCompiler({ ...parts, policyTests }).compile(files, options)
 }
 

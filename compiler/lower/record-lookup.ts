@@ -17,9 +17,10 @@ export function addressesOf(tree: Tree, plan: RecordPlan, name: string): Address
   const service = tree.serviceAt.get(name)
   if (service !== undefined) return addressesOfService(tree, service)
   if (plan.hosts.has(name)) return { found: 'some' }
+  // All records are in zones: looking for a wildcard above the name would find nothing.
+  if (zoneOfName(plan, name) === undefined) return { found: 'elsewhere' }
   const alias = aliasAt(tree, plan, name)
   if (alias !== undefined) return { alias: placeOfRrset(alias, 'type') }
-  if (zoneOfName(plan, name) === undefined) return { found: 'elsewhere' }
   if (plan.cuts.has(name) || above(plan, plan.cuts, name) !== undefined) {
     return { found: 'elsewhere' }
   }

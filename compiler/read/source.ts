@@ -9,7 +9,7 @@ export interface SourceFile {
   readonly kind: 'file' | 'symlink' | 'submodule'
   readonly sizeBytes: number
   /** May be null for a file that is not read, and when the compiler `has` the blob. */
-  readonly bytes: Uint8Array | null
+  bytes: Uint8Array | null
 }
 
 /** Far above any sensible object; keeps the cost of a mistaken commit small. */

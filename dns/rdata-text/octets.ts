@@ -36,6 +36,13 @@ export class OctetWriter {
     }
   }
 
+  /** The same for characters of ASCII. */
+  ascii(text: string): void {
+    for (let i = 0; i < text.length && this.length <= rdataBytesMax; i++) {
+      this.#push(text.charCodeAt(i))
+    }
+  }
+
   done(): Uint8Array {
     return this.#octets.slice(0, this.length)
   }

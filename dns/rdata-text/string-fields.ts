@@ -51,6 +51,11 @@ export function stringsField(says: string): Field {
 
 function parseString(values: ValueReader, out: OctetWriter, says: string, shape?: Shape): void {
   const token = values.take(says)
+  if (token !== undefined && isPlain(token.text)) {
+    if (shape !== undefined && !shape.test(token.text)) return values.fail(token.column, says)
+    out.number(token.text.length, 1)
+    return out.ascii(token.text)
+  }
   const read = token && readString(values, token)
   if (token === undefined || read === undefined) return
   const { octets, columns } = read
@@ -61,6 +66,13 @@ function parseString(values: ValueReader, out: OctetWriter, says: string, shape?
   if (shape !== undefined && !shape.test(latin1(octets))) return values.fail(token.column, says)
   out.number(octets.length, 1)
   out.octets(octets)
+}
+
+const plain = /^[\x20\x21\x23-\x5b\x5d-\x7e]*$/
+
+/** Nearly all texts are: what is written is what is meant, and short enough. */
+function isPlain(text: string): boolean {
+  return text.length <= stringBytesMax && plain.test(text)
 }
 
 /** The octets up to the end, without a length before them. */

@@ -25,14 +25,12 @@ export const recordTargets: TreeRule = ({ tree, records: plan }, report) => {
       // RFC 7505 and RFC 2782: the root says that there is no such server.
       if (target === '.') continue
       const addresses = addressesOf(tree, plan, target)
+      if ('found' in addresses && addresses.found !== 'none') continue
       const at = placeOfRrset(rrset, 'values', rrset.from[i]!)
       const args = [target, rrset.typeName]
       if ('alias' in addresses) {
         report('record-target-alias', at, { args, other: addresses.alias })
-      } else if (
-        addresses.found === 'none' &&
-        !isAddressName(target, plan.zones[rrset.model.zone]!.name)
-      ) {
+      } else if (!isAddressName(target, plan.zones[rrset.model.zone]!.name)) {
         const suggestion = undoubled(plan, target)
         report('record-target-missing', at, { args, suggestion })
       }
@@ -109,13 +107,14 @@ export const aliasChains: TreeRule = ({ tree, records: plan }, report) => {
     const { name, type } = rrset.model
     const start = type === RrType.CNAME ? name : `${anyLabel}${name}`
     const { names, circle } = walk(tree, plan, start)
+    if (circle.length === 0 && names.length <= aliasesMax + 1) continue
     const at = placeOfRrset(rrset, 'values', 0)
     const way = names.map((one) => one.replace(anyLabel, '')).join(' → ')
     if (circle.length > 0) {
       // Each leads back to itself: the first in the alphabet tells.
       const isTeller = circle.includes(rrset) && circle.every((one) => name <= one.model.name)
       if (isTeller) report('alias-loop', at, { args: [way] })
-    } else if (names.length > aliasesMax + 1) {
+    } else {
       report('alias-chain-long', at, { args: [name, String(aliasesMax), way] })
     }
   }
