@@ -30,7 +30,10 @@ export function createGeo(
 
 type FromSettings = 'listenAddr' | 'port' | 'threads' | 'settings' | 'tcpLimits' | 'proxies'
 
-export function threadsOf({ dns, roles }: Settings): Pick<ThreadGroupParts, FromSettings> {
+export function threadsOf(
+  { dns, roles }: Settings,
+  cookies?: SharedArrayBuffer,
+): Pick<ThreadGroupParts, FromSettings> {
   return {
     listenAddr: dns.listenAddr,
     port: dns.port,
@@ -41,6 +44,7 @@ export function threadsOf({ dns, roles }: Settings): Pick<ThreadGroupParts, From
       versionBind: dns.versionBind,
       zoneVersion: dns.zoneVersion,
       tellsCommit: dns.tellsCommit,
+      cookies,
       takesUpdates: roles.includes('control'),
       tcpIdleTimeoutMs: dns.tcp.idleTimeoutMs,
       catalog: transfersOf(dns).catalog,

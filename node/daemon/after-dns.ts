@@ -17,6 +17,7 @@ import type {
   HasKey,
   HasNode,
   HasRecords,
+  HasCookies,
   HasRedirects,
   HasRegressions,
   HasShared,
@@ -32,7 +33,7 @@ import { ok } from '#lib/result.ts'
 type OfState = HasDataDir & HasKey & HasShared & HasRecords & HasDynamicDns & HasJournals
 
 /** What there is when the node answers DNS. */
-type Answering = Given & OfState & HasRegressions & HasRedirects & HasNode & HasDnsPort
+type Answering = Given & OfState & HasRegressions & HasRedirects & HasCookies & HasNode & HasDnsPort
 
 /** Adds the parts in their order; a stop goes the other way. */
 export const following = (chain: PartChain<Answering>) =>

@@ -13,7 +13,7 @@ import { descriptorOf, listenerName } from '#system/sockets/handed-sockets.ts'
 import type { ListenerSockets } from '#system/sockets/handed-sockets.ts'
 import { keepThreadsSmall } from '#system/worker/release-memory.ts'
 import { holdDataDir, openKey, prepareDataDir, takeOver } from './data-directory.ts'
-import { createNode, openSockets, readGeoTables } from './dns.ts'
+import { createNode, openCookies, openSockets, readGeoTables } from './dns.ts'
 import { createRegressions } from './overlays.ts'
 import { startCalledOff, tellCalledOff, whenCalledOff } from '#node/data/called-off.ts'
 import { PartChain, stopParts } from '#node/parts/part.ts'
@@ -21,6 +21,7 @@ import type { Given, NodeStart, Stops } from '#node/parts/part.ts'
 import type {
   HasApi,
   HasApiPort,
+  HasCookies,
   HasDataDir,
   HasDnsPort,
   HasGit,
@@ -76,6 +77,7 @@ const answering = (chain: PartChain<Opened>) =>
     .with(keepJournals)
     .with(createRegressions)
     .with(createRedirects)
+    .with(openCookies)
     .with(createNode)
     .with(readGeoTables)
     .with(openSockets)
@@ -169,7 +171,7 @@ async function startRunning(opened: Opened, stops: Stops) {
   return following(answers).started
 }
 
-type Running = Given & HasNode & HasRedirects & HasGit & HasApi
+type Running = Given & HasNode & HasRedirects & HasCookies & HasGit & HasApi
 
 function socketsOf({ settings, node, redirects, api }: Running): readonly ListenerSockets[] {
   const { listenAddr, port } = settings.api
@@ -207,6 +209,7 @@ async function reload(running: Running & HasLicence, next: Settings): Promise<vo
   log.setLevel(logging.level)
   running.redirects?.reopenLog()
   running.rateLimit?.reload(running.settings)
+  running.cookies.reread()
   if (applied.some((setting) => setting.startsWith('license.'))) await licence.reload(license)
   if (applied.some((setting) => setting.startsWith('gitops.'))) {
     const { keepPushCheck } = await import('./git.ts')

@@ -1,5 +1,6 @@
 // Parts: the DNS node, the geo tables that its threads answer from, its sockets, and its addresses.
 import { announceNode } from '#node/anycast/node-anycast.ts'
+import { startCookies } from '#node/compose/cookies.ts'
 import { createNodeHealth } from '#node/compose/health.ts'
 import { createNodeResolver } from '#node/compose/resolver.ts'
 import {
@@ -38,6 +39,7 @@ import { RumStore } from '#inputs/rum/rum-store.ts'
 import type { Given, Outcome } from '#node/parts/part.ts'
 import type {
   HasAnycast,
+  HasCookies,
   HasDataDir,
   HasDnsPort,
   HasDynamicDns,
@@ -50,7 +52,13 @@ import type {
 } from '#node/parts/part-outputs.ts'
 
 type OfState = HasDataDir & HasKey & HasShared & HasRecords & HasDynamicDns
-type Needs = Given & OfState & HasRegressions & HasRedirects
+type Needs = Given & OfState & HasRegressions & HasRedirects & HasCookies
+
+export const openCookies = (have: Given & HasDataDir): Outcome<HasCookies> => {
+  const cookies = startCookies({ ...have, clock: systemClock })
+  if (!cookies.ok) return cookies
+  return ok({ gives: { cookies: cookies.value }, stopLast: cookies.value.stop })
+}
 
 /** Puts the node together; it answers nothing yet. */
 export const createNode = (have: Needs): Outcome<HasNode> => {
@@ -76,7 +84,7 @@ export const createNode = (have: Needs): Outcome<HasNode> => {
   const node = new DnsNode({
     createThreads: have.createThreads,
     threads: {
-      ...threadsOf(settings),
+      ...threadsOf(settings, have.cookies.cells),
       seed: process.pid ^ Math.floor(clock.nowMs()),
       ...{ rum: rum.buffer, queryBucket, rateLimit: rateLimit?.memory },
       ...{ queryLog: queryLog?.rings, querySamples: samples?.rings },

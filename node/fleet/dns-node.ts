@@ -1,6 +1,7 @@
 // A node of the role dns alone: it answers from bundles that it pulls, without Git, compiler, SQL
 // and API.
 import { randomBytes, randomInt } from 'node:crypto'
+import type { KeyObject } from 'node:crypto'
 import { announceNode } from '#node/anycast/node-anycast.ts'
 import type { NodeAnycast } from '#node/anycast/node-anycast.ts'
 import { readBundleToken, readNodeKey } from '#node/data/secrets.ts'
@@ -9,8 +10,9 @@ import { takeOverFrom } from '#node/data/predecessor.ts'
 import type { Predecessor } from '#node/data/predecessor.ts'
 import { startQueryLog, stopAnswering } from '#node/past/start-query-log.ts'
 import { createGeo, threadsOf } from '#node/compose/dns.ts'
+import { startCookies } from '#node/compose/cookies.ts'
+import type { NodeCookies } from '#node/compose/cookies.ts'
 import { createRateLimit } from '#node/compose/rate-limit.ts'
-import type { NodeRateLimit } from '#node/compose/rate-limit.ts'
 import { createNodeHealth } from '#node/compose/health.ts'
 import { createNodeResolver } from '#node/compose/resolver.ts'
 import type { StartNode } from '#node/daemon/daemon.ts'
@@ -59,11 +61,10 @@ export const startDnsNode: StartNode = (given) => {
 async function start(given: NodeStart, run: Run): Promise<Result<StartedNode, string>> {
   const { settings, log, env, before, createThreads } = given
   const stops = run.stops.first
-  const token = readBundleToken(env)
-  if (!token.ok) return token
-  const nodeKey = readNodeKey(env)
-  if (!nodeKey.ok) return nodeKey
-  warnOfUnused(settings, token.value, log)
+  const secrets = readOwnSecrets(env)
+  if (!secrets.ok) return secrets
+  const { token, nodeKey } = secrets.value
+  warnOfUnused(settings, token, log)
   const bundleKeys = BundleKeys.open(settings.bundle.keys)
   if (!bundleKeys.ok) return bundleKeys
   const { trusted } = bundleKeys.value
@@ -86,10 +87,12 @@ async function start(given: NodeStart, run: Run): Promise<Result<StartedNode, st
   const inData = { dataDir: dirPath, mayWrite: mayBegin }
   const journal = createNodeJournal({ settings, ...inData, geo: geo.source, log })
   const fed = { health, resolver, dynamic: texts, redirects, journal, geo: geo.feed }
-  const { samples, queryLog, rateLimit } = watchersOf(settings, log)
+  const watchers = watchersOf(settings, log)
+  const { samples, queryLog, rateLimit } = watchers
+  const cookies = startCookies({ ...given, dataDir: dataDir.value, clock: systemClock })
+  if (!cookies.ok) return cookies
   const node = new DnsNode({
-    createThreads,
-    threads: { ...threadsIn(settings, samples, rateLimit), queryLog: queryLog?.rings },
+    ...{ createThreads, threads: threadsIn(settings, watchers, cookies.value) },
     ...{ store, trusted, ...fed, usedMax: 0, clock: systemClock, log },
   })
   stops.push(() => rateLimit?.stop())
@@ -98,10 +101,10 @@ async function start(given: NodeStart, run: Run): Promise<Result<StartedNode, st
   const keys = exchange.readKeys()
   if (!keys.ok) return keys
   stops.push(() => exchange.notifier.stop())
-  stops.push(tellJournal({ settings, dataDir: dirPath, token: token.value }, log))
+  stops.push(tellJournal({ settings, dataDir: dirPath, token }, log))
   stops.push(() => journal?.stop())
   stops.push(() => node.rest())
-  run.stops.last.push(() => stopAnswering(node, queryLog))
+  run.stops.last.push(() => stopAnswering(node, queryLog), cookies.value.stop)
   await geo.source.start()
   stops.push(() => geo.source.stop())
   const opened = await openSockets({ ...given, node, redirects, dataDir: dataDir.value }, run)
@@ -111,20 +114,29 @@ async function start(given: NodeStart, run: Run): Promise<Result<StartedNode, st
     ...{ store, journal, textsStore, node, texts, exchange, redirects },
     ...{ geo: geo.source, queryLog, samples },
   }
-  const sealed = sealing(settings, shared.value.status, nodeKey.value)
-  const ours = { ...parts, ...own, sealed, token: token.value, trusted }
-  const around = { log, env, before, run, dnsPort: opened.value.port }
-  const pulling = await startPulling(ours, around)
+  const sealed = sealing(settings, shared.value.status, nodeKey)
+  const ours = { ...parts, ...own, sealed, token, trusted }
+  const pulling = await startPulling(ours, { log, env, before, run, dnsPort: opened.value.port })
   if (!pulling.ok) return pulling
   const reread = (now: Settings): void => {
     rateLimit?.reload(now)
     bundleKeys.value.reread(log)
+    cookies.value.reread()
     pulling.value.askAgain()
     redirects?.reopenLog()
-    const read = exchange.readKeys()
-    if (!read.ok) log.error({}, `${read.error}; the keys before stay`)
+    exchange.rereadKeys()
   }
   return ok({ dnsPort: opened.value.port, ...pulling.value, reread })
+}
+
+/** What this node shows others. Errors: a sentence. */
+function readOwnSecrets(
+  env: Io['env'],
+): Result<{ readonly token: string | null; readonly nodeKey: KeyObject | null }, string> {
+  const token = readBundleToken(env)
+  if (!token.ok) return token
+  const nodeKey = readNodeKey(env)
+  return nodeKey.ok ? ok({ token: token.value, nodeKey: nodeKey.value }) : nodeKey
 }
 
 /** Opens the sockets, or takes those of the process before, and then its data directory. */
@@ -205,11 +217,12 @@ const watchersOf = (settings: Settings, log: ProcessLog) => ({
 
 const threadsIn = (
   settings: Settings,
-  samples: QuerySamples,
-  rateLimit: NodeRateLimit | null,
+  { samples, queryLog, rateLimit }: ReturnType<typeof watchersOf>,
+  cookies: NodeCookies,
 ): DnsNodeParts['threads'] => ({
-  ...threadsOf(settings),
+  ...threadsOf(settings, cookies.cells),
   querySamples: samples.rings,
+  queryLog: queryLog?.rings,
   rateLimit: rateLimit?.memory,
   transfers: transfersOf(settings.dns),
   seed: randomInt(0x1_0000_0000),

@@ -67,4 +67,10 @@ export class ZoneExchange {
     this.#log.info({ keys: known.length }, 'TSIG keys are read')
     return ok(null)
   }
+
+  /** The same at SIGHUP: what is wrong is in the log. */
+  rereadKeys(): void {
+    const read = this.readKeys()
+    if (!read.ok) this.#log.error({}, `${read.error}; the keys before stay`)
+  }
 }

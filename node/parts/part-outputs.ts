@@ -1,6 +1,7 @@
 // Types what each part of the daemon gives to later ones: an interface for each part.
 import type { NodeAnycast } from '#node/anycast/node-anycast.ts'
 import type { NodeAlerts } from '#node/compose/alerts.ts'
+import type { NodeCookies } from '#node/compose/cookies.ts'
 import type { NodeRateLimit } from '#node/compose/rate-limit.ts'
 import type { NodeDomains } from '#node/compose/domains.ts'
 import type { ClusterView } from '#api/ports/cluster-view.ts'
@@ -76,6 +77,10 @@ export interface HasRedirects {
   /** null: the listener is off. */
   readonly redirects: RedirectServer | null
   readonly redirectPushes: RedirectPushes
+}
+
+export interface HasCookies {
+  readonly cookies: NodeCookies
 }
 
 export interface HasNode {

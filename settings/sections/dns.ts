@@ -91,6 +91,33 @@ const tsig = section('TSIG keys (RFC 8945) of a node that only answers.', {
   }),
 })
 
+const cookies = section(
+  'DNS cookies (RFC 7873, RFC 9018), by which clients show that an address is theirs. ' +
+    '[More](../operations/cookies.md).',
+  {
+    enabled: boolean({
+      default: true,
+      description:
+        'Whether replies to queries with a cookie have one. Off, the option is not looked at.',
+    }),
+    enforce: boolean({
+      default: false,
+      description:
+        'Whether who sends a cookie over UDP that is not valid gets BADCOOKIE and a new one in ' +
+        'the place of an answer. A client that sends none, or asks over TCP, is answered.',
+    }),
+    secretsFile: text(4_096, {
+      'x-kind': 'path',
+      'x-default': 'a secret for each day, made of one that the nodes of a fleet share',
+      'x-expected': 'the path of a file with a line of 32 hexadecimal digits, or two',
+      description:
+        'File with the secret that makes cookies, as the first of at most two lines of 32 ' +
+        'hexadecimal digits, and another one whose cookies are valid, too: for name servers of ' +
+        'other makers beside this one. Read again at SIGHUP.',
+    }),
+  },
+)
+
 export const dns = section('The DNS listener.', {
   listenAddr: text(45, {
     default: '0.0.0.0',
@@ -167,6 +194,7 @@ export const dns = section('The DNS listener.', {
     },
     proxyNetworksMax,
   ),
+  cookies,
   tcp,
   axfr,
   rrl,

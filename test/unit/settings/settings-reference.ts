@@ -95,7 +95,9 @@ const environmentOnly: readonly (readonly string[])[] = [
   ],
   [
     '`GSLB_BUNDLE_TOKEN`',
-    'What nodes that pull bundles show, and what a control node asks of them. [More](../operations/fleet.md).',
+    'What nodes that pull bundles show, and what a control node asks of them. ' +
+      '[More](../operations/fleet.md). The secrets of [DNS cookies](../operations/cookies.md) ' +
+      'are made of one of 32 characters or more.',
   ],
   [
     '`GSLB_NODE_TOKEN`',

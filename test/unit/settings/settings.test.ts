@@ -29,7 +29,7 @@ function problems(text: string): readonly string[] {
   return read.ok ? [] : read.error
 }
 
-const noKeys = { keysFile: undefined }
+const cookies = { enabled: true, enforce: false, secretsFile: undefined }
 const poolDefaults = { connections: 8, statementTimeoutMs: 10_000, startupParameters: true }
 const noTransfers = {
   ...{ enabled: false, requireTsig: false, allow: [], notify: [], notifyKey: '', catalog: '' },
@@ -69,9 +69,9 @@ describe('defaults', () => {
           threads: availableParallelism(),
           udpPayloadSize: 1232,
           ...{ nsid: '', versionBind: '', zoneVersion: true, tellsCommit: false },
-          ...{ resolvers: [], allowLocalTargets: false, proxyProtocol: [] },
+          ...{ resolvers: [], allowLocalTargets: false, proxyProtocol: [], axfr: noTransfers },
           tcp: { idleTimeoutMs: 10_000, maxConnections: 1000, maxPerClient: 50, maxPipelined: 64 },
-          ...{ domain: '', update: { zones: [] }, tsig: noKeys, axfr: noTransfers },
+          ...{ domain: '', update: { zones: [] }, tsig: { keysFile: undefined }, cookies },
           rrl: expect.objectContaining({ enabled: false }) as object,
         },
         api: {
@@ -260,7 +260,7 @@ describe('a mistake is named with its place and its remedy', () => {
       'dns: 53',
       '1:6: dns is a section; write its keys below it, indented: listenAddr, port, ' +
         'threads, udpPayloadSize, nsid, versionBind, zoneVersion, tellsCommit, resolvers, ' +
-        'allowLocalTargets, domain, update, tsig, proxyProtocol, tcp, axfr, rrl',
+        'allowLocalTargets, domain, update, tsig, proxyProtocol, cookies, tcp, axfr, rrl',
     ],
     [
       'a list for the file',
