@@ -41,6 +41,8 @@ export class EncoderMemory {
   readonly zones = new ZoneMemory()
   readonly redirects = new RedirectMemory()
   serviceNames: ServiceNames | undefined
+  /** Room for the rows of names, the largest column: they are copied into each bundle. */
+  nodeRow = new Uint32Array(0)
   /** Its sections must not change. */
   last: EncodedBundle | undefined
 }
@@ -69,7 +71,7 @@ export function encodeBundle(
   const responses = new ResponseColumns(model.responseRules, strings)
   const isGoodSeed = (seed: number): boolean => responses.indexUnder(seed) !== undefined
   const zones = memory.zones.columns(model, order, isGoodSeed)
-  const nodeRow = zones.columns.nodeRow.slice()
+  const nodeRow = copied(zones.columns.nodeRow, memory)
   for (let i = 0; i < order.length; i++) {
     const service = order[i]!
     const poolRow = service.pool < 0 ? -1 : pools.indexOfPool[service.pool]!
@@ -112,6 +114,13 @@ export function encodeBundle(
   const { commit } = model
   const head = { commit, counts, nameSeed: zones.nameSeed, nameLabelsMax: deepestName(columns) }
   return (memory.last = assemble(columns, head, memory.last))
+}
+
+/** A new column for each write would count against the heap until the next long collection. */
+function copied(rows: Uint32Array, memory: EncoderMemory): Uint32Array {
+  if (memory.nodeRow.length !== rows.length) memory.nodeRow = new Uint32Array(rows.length)
+  memory.nodeRow.set(rows)
+  return memory.nodeRow
 }
 
 function serviceTexts(
