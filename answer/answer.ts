@@ -30,6 +30,7 @@ import * as limits from '#answer/rate-limit/limits.ts'
 import { readMessage } from './message.ts'
 import { hashSuffixes, isInternet } from './question.ts'
 import { writeHinfo, writeMember } from './records.ts'
+import { answerKey, deny, failUnsigned, isKeyType } from './denial.ts'
 import { answerByRule } from './response-policy.ts'
 import { apexOffset, serialBaseOf, soaTtlSeconds } from './rrsets.ts'
 import { signed, writeDenialSoa, writeRrset, writeTargets } from './rrsets.ts'
@@ -102,6 +103,7 @@ export function answer(
   const limit = replyOffset + Math.min(replyMax, sizeLimit(tx) - tx.reservedBytes)
   tx.recordsEnd = limit - optBytes(tx)
   if (tx.rcode === Rcode.NoError && questionEnd >= 0) resolve(tx)
+  if (tx.isUnsignable) failUnsigned(tx, replyOffset + headLength)
   if (tx.limiter !== null && !tx.hasValidCookie) {
     const verdict = tx.limiter.judge(tx)
     if (verdict === Drop) return 0
@@ -119,7 +121,8 @@ export function sizeLimit(tx: Transaction): number {
   if (tx.transport === Transport.Tcp) return 65_535
   if (!tx.hasOpt) return plainUdpBytes
   // RFC 6891 section 6.2.3: less than 512 means 512.
-  return Math.min(Math.max(tx.clientPayloadSize, plainUdpBytes), tx.udpPayloadSize)
+  const most = tx.isDo ? tx.signedPayloadSize : tx.udpPayloadSize
+  return Math.min(Math.max(tx.clientPayloadSize, plainUdpBytes), most)
 }
 
 /** From question to records. */
@@ -231,6 +234,7 @@ function answerName(tx: Transaction, bundle: Bundle, exact: number): boolean {
     }
     tx.isFromWildcard = true
     group(tx, tx.suffixHash[label]!)
+    tx.isAnyName = true
   }
   if ((nodeFlags(bundle, node) & NodeFlag.HasCname) !== 0) {
     mark(tx.view!.usedNames, node)
@@ -253,16 +257,17 @@ function answerDynamic(tx: Transaction, bundle: Bundle, zone: number, label: num
   if (dynamic === undefined || tx.dynamicNode < 0 || tx.dynamicLabel > label) {
     tx.rcode = Rcode.NXDomain
     if (tx.limiter !== null) group(tx, hashOfApex(tx, bundle, zone, label))
-    return negative(tx, bundle, zone)
+    return negative(tx, bundle, zone, -1)
   }
   tx.isAuthoritative = true
   if (tx.dynamicLabel > 0) {
     tx.isFromWildcard = true
     group(tx, hashFrom(tx, tx.labelOffset[tx.dynamicLabel]!))
+    tx.isAnyName = true
   }
   if (tx.qtype === RrType.ANY) return answerAny(tx, bundle, zone)
   const rrset = findRrset(dynamic, tx.dynamicNode, tx.qtype)
-  if (rrset < 0) return negative(tx, bundle, zone)
+  if (rrset < 0) return negative(tx, bundle, zone, -1)
   countAll(tx, zone, tx.at, writeRrset(tx, dynamic, rrset, tx.owner, 0))
 }
 
@@ -319,6 +324,11 @@ function isServable(tx: Transaction): boolean {
   const { qtype } = tx
   if (qtype < metaTypeMin || qtype > metaTypeMax || qtype === RrType.ANY) return true
   tx.rcode = qtype === RrType.AXFR || qtype === RrType.IXFR ? Rcode.Refused : Rcode.NotImp
+  if (qtype === RrType.NXNAME) {
+    // RFC 9824 section 3.5.
+    tx.rcode = Rcode.FormErr
+    explain(tx, ExtendedError.InvalidQueryType, EdeText.None)
+  }
   return false
 }
 
@@ -332,8 +342,11 @@ function answerNode(tx: Transaction, bundle: Bundle, node: number): void {
   tx.isAuthoritative = true
   if (service >= 0 && qtype === RrType.A) return answerService(tx, bundle, node, service, v4)
   if (service >= 0 && qtype === RrType.AAAA) return answerService(tx, bundle, node, service, v6)
-  const zone = zoneOfNode(bundle, node)
+  const zone = zoneAnswering(bundle, node, qtype)
   if (qtype === RrType.ANY) return answerAny(tx, bundle, zone)
+  if (isKeyType(qtype) && (nodeFlags(bundle, node) & NodeFlag.Signed) !== 0) {
+    return answerKey(tx, bundle, zone)
+  }
   const { dynamic } = tx.view!
   if (qtype === RrType.TXT && dynamic !== undefined) {
     const text = findDynamicText(dynamic, bundle, node)
@@ -341,10 +354,15 @@ function answerNode(tx: Transaction, bundle: Bundle, node: number): void {
   }
   const rrset = findRrset(bundle, node, qtype)
   if (rrset >= 0) return answerRrset(tx, bundle, rrset, zone)
-  // RFC 4035 section 3.1.4.1: DS belongs to the parent's side of the cut.
+  negative(tx, bundle, zone, node)
+}
+
+/** RFC 4035 section 3.1.4.1: DS belongs to the parent's side of the cut. */
+function zoneAnswering(bundle: Bundle, node: number, qtype: number): number {
+  const zone = zoneOfNode(bundle, node)
   const isDsOfApex = qtype === RrType.DS && (nodeFlags(bundle, node) & NodeFlag.Apex) !== 0
   const parent = isDsOfApex ? bundle.zoneParent[zone]! : -1
-  negative(tx, bundle, parent >= 0 ? parent : zone)
+  return parent >= 0 ? parent : zone
 }
 
 /** RFC 8482 section 4.2: the same small answer for every name that exists, on UDP and TCP. */
@@ -371,7 +389,7 @@ function answerService(
   const row = node * NodeCell.Words
   const zone = nodeRow[row + NodeCell.Zone]!
   const pool = nodeRow[row + NodeCell.Pool]! - 1
-  if (pool < 0) return negative(tx, bundle, zone)
+  if (pool < 0) return negative(tx, bundle, zone, node)
   const ttlSeconds = nodeRow[row + NodeCell.TtlSeconds]!
   const code = nodeRow[row + NodeCell.Algorithm]!
   if (code < firstPolicyCode) {
@@ -399,13 +417,22 @@ function answerService(
     tx.counters.noCandidate()
     explain(tx, ExtendedError.Other, EdeText.NoHealthyMember)
   }
-  negative(tx, bundle, zone)
+  negative(tx, bundle, zone, node)
 }
 
-/** NXDOMAIN or NODATA: the SOA goes into the authority section. RFC 2308 section 2. */
-function negative(tx: Transaction, bundle: Bundle, zone: number): void {
+/**
+ * NXDOMAIN or NODATA: the SOA goes into the authority section. RFC 2308 section 2.
+ *
+ * @param node the one of the name, or of the wildcard that stands for it; -1: the first tree has
+ *   none
+ */
+function negative(tx: Transaction, bundle: Bundle, zone: number, node: number): void {
   tx.isAuthoritative = true
-  writeDenialSoa(tx, bundle, zone)
+  const { qtype } = tx
+  if (tx.isDo || qtype === RrType.NSEC || qtype === RrType.RRSIG) {
+    if (tx.signer.signs(zone)) return deny(tx, bundle, zone, node)
+  }
+  writeDenialSoa(tx, bundle, zone, true)
 }
 
 function refuse(tx: Transaction): void {

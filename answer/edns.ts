@@ -6,7 +6,7 @@ import * as transaction from './transaction.ts'
 import type { Transaction } from './transaction.ts'
 
 // Constants of this file, for the reason that answer.ts gives.
-const { EdnsOption, ednsDoBit, ExtendedError } = codes
+const { EdnsOption, ednsCoBit, ednsDoBit, ExtendedError } = codes
 const { RrType } = rrtypes
 const { cookieBytes, CookieKind } = jar
 const { Tcp: tcp } = transaction.Transport
@@ -30,6 +30,7 @@ export const extendedErrorTexts: readonly Uint8Array[] = [
   'no bundle',
   'query limit',
   'updates go to a control node',
+  'no key to sign this zone with',
 ].map((text) => Buffer.from(text))
 export const EdeText = {
   None: 0,
@@ -37,6 +38,7 @@ export const EdeText = {
   NoBundle: 2,
   QueryLimit: 3,
   UpdatesElsewhere: 4,
+  NoKey: 5,
 } as const
 
 /** True when an OPT record is all the rest of the message; its owner is the root. */
@@ -54,6 +56,7 @@ function readOptHeader(tx: Transaction, at: number): void {
   const versionAndFlags = tx.queryView.getInt32(at + 2)
   tx.ednsVersion = (versionAndFlags >> 16) & 0xff
   tx.isDo = (versionAndFlags & ednsDoBit) !== 0
+  tx.isCompactOk = (versionAndFlags & ednsCoBit) !== 0
 }
 
 /**
@@ -166,6 +169,8 @@ export function optBytes(tx: Transaction): number {
 /** Writes the OPT record at `tx.at`; `optBytes` were kept back for it. */
 export function writeOpt(tx: Transaction, replyMax: number): void {
   const { replyView, udpPayloadSize, at } = tx
+  // RFC 9824 section 5.1: an answer says whether its response code goes by the client's flag.
+  const compact = tx.isCompactOk && tx.isDo && tx.view?.isSigning === true ? ednsCoBit : 0
   // Root name, type, class.
   replyView.setInt32(at, (RrType.OPT << 8) | (udpPayloadSize >> 8))
   replyView.setInt32(at + 4, (udpPayloadSize << 24) | ((tx.rcode >> 4) << 16))
@@ -173,7 +178,7 @@ export function writeOpt(tx: Transaction, replyMax: number): void {
   const hasData = tx.hasOptions || tx.extendedError >= 0
   const end = hasData ? writeOptions(tx, rdata, replyMax) : rdata
   // RFC 3225 section 3: DO is copied; RFC 6891 section 6.1.4: the other flags are zero.
-  replyView.setInt32(at + 7, ((tx.isDo ? ednsDoBit : 0) << 16) | (end - rdata))
+  replyView.setInt32(at + 7, (((tx.isDo ? ednsDoBit : 0) | compact) << 16) | (end - rdata))
   tx.at = end
   tx.additionalCount++
 }

@@ -145,14 +145,26 @@ export function writeCname(
   return true
 }
 
+/** Writes a record whose rdata stands as in a message. @returns false when it does not fit */
+export function writeRdata(
+  tx: Transaction,
+  owner: number,
+  type: number,
+  ttlSeconds: number,
+  rdata: Uint8Array,
+): boolean {
+  if (!writeRrHeader(tx, owner, type, ttlSeconds, rdata.length)) return false
+  const { reply, at } = tx
+  for (let i = 0; i < rdata.length; i++) reply[at + i] = rdata[i]!
+  tx.at = at + rdata.length
+  return true
+}
+
 /** RFC 8482 section 4.2: CPU "RFC8482", OS "". */
 const hinfoRdata = Uint8Array.from([7, 0x52, 0x46, 0x43, 0x38, 0x34, 0x38, 0x32, 0])
 
 export function writeHinfo(tx: Transaction, owner: number, ttlSeconds: number): boolean {
-  if (!writeRrHeader(tx, owner, RrType.HINFO, ttlSeconds, hinfoRdata.length)) return false
-  for (let i = 0; i < hinfoRdata.length; i++) tx.reply[tx.at + i] = hinfoRdata[i]!
-  tx.at += hinfoRdata.length
-  return true
+  return writeRdata(tx, owner, RrType.HINFO, ttlSeconds, hinfoRdata)
 }
 
 /** A CHAOS TXT record of one string. The settings keep it below 256 octets. */

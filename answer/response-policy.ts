@@ -47,7 +47,7 @@ export function answerByRule(tx: Transaction, bundle: Bundle): boolean {
   if (action === ResponseAction.Cname) return !followRule(tx, bundle, row, bits)
   tx.rcode = Rcode.NXDomain
   explain(tx, ExtendedError.Blocked, EdeText.None)
-  if (zone >= 0) writeDenialSoa(tx, bundle, zone)
+  if (zone >= 0) writeDenialSoa(tx, bundle, zone, false)
   return true
 }
 

@@ -2,9 +2,11 @@
 import { findRrset, nodeNameBytes, zoneOfNode } from '#bundle/format/bundle.ts'
 import type { Bundle } from '#bundle/format/bundle.ts'
 import * as format from '#bundle/format/rrsets.ts'
+import { writeNsec } from '#dns/dnssec/denial.ts'
 import * as rrtypes from '#dns/rrtype.ts'
 import { mark } from '#answer/counters/mark.ts'
 import { endRdata, qnameOffset, writeRrHeader } from './records.ts'
+import * as seam from '#answer/signing/signer.ts'
 import * as transaction from './transaction.ts'
 import type { Transaction } from './transaction.ts'
 import * as writtenNames from './written-names.ts'
@@ -15,6 +17,7 @@ const { FormBit, formBits, glueBit, rdataLayout, RrsetCell, storedName } = forma
 const { RrType } = rrtypes
 const { targetsMax } = transaction
 const { pointerMax, root } = writtenNames
+const { cannotSign } = seam
 
 /**
  * Writes the records of an rrset, and notes those of their targets that have addresses.
@@ -70,6 +73,7 @@ function withSignatures(tx: Transaction, zone: number, start: number, written: n
   const { replyView, signer } = tx
   const owner = replyView.getUint16(start) ^ pointer
   const signatures = signer.sign(tx, zone, owner, replyView.getUint16(start + 2), start)
+  if (signatures === cannotSign) tx.isUnsignable = true
   return signatures < 0 ? -1 : written + signatures
 }
 
@@ -221,23 +225,64 @@ function soaOf(bundle: Bundle, zone: number): number {
 }
 
 /**
- * Adds the SOA of NXDOMAIN and NODATA to the authority section: resolvers keep a denial for the
- * smaller of its TTL and MINIMUM, RFC 2308 section 3.
+ * Seconds for which resolvers keep a denial: the smaller of the TTL of the SOA and its MINIMUM. RFC
+ * 2308 section 3, RFC 9077 section 3.
  */
-export function writeDenialSoa(tx: Transaction, bundle: Bundle, zone: number): void {
-  const { rrsetData, rrsetRow } = bundle
-  const row = soaOf(bundle, zone) * RrsetCell.Words
+function denialSeconds({ rrsetData, rrsetRow }: Bundle, soa: number): number {
+  const row = soa * RrsetCell.Words
   const at = rrsetRow[row + RrsetCell.Data]!
+  const end = at + rdataLayout.lengthBytes + ((rrsetData[at]! << 8) | rrsetData[at + 1]!)
+  return Math.min(rrsetRow[row + RrsetCell.TtlSeconds]!, readU32(rrsetData, end - 4))
+}
+
+/**
+ * Adds the SOA of NXDOMAIN and NODATA to the authority section.
+ *
+ * @param isOfZone false: a response rule says so, and nothing of what it says is signed
+ */
+export function writeDenialSoa(
+  tx: Transaction,
+  bundle: Bundle,
+  zone: number,
+  isOfZone: boolean,
+): void {
+  const { rrsetData, rrsetRow } = bundle
+  const soa = soaOf(bundle, zone)
+  const at = rrsetRow[soa * RrsetCell.Words + RrsetCell.Data]!
   const rdata = at + rdataLayout.lengthBytes
   const end = rdata + ((rrsetData[at]! << 8) | rrsetData[at + 1]!)
-  const minimumSeconds = readU32(rrsetData, end - 4)
-  const ttlSeconds = Math.min(rrsetRow[row + RrsetCell.TtlSeconds]!, minimumSeconds)
+  const ttlSeconds = denialSeconds(bundle, soa)
   const apex = apexOffset(tx, bundle, zone)
   const start = tx.at
   const isWritten = writeNamed(tx, apex, RrType.SOA, ttlSeconds, rrsetData, rdata, end, apex)
-  const written = signed(tx, zone, start, isWritten ? 1 : -1)
+  const all = isWritten ? 1 : -1
+  const written = isOfZone ? signed(tx, zone, start, all) : all
   if (written < 0) tx.isTruncated = true
   else tx.authorityCount += written
+}
+
+/**
+ * Writes the NSEC record of a name that has the types in `tx.nameTypes`, with its signature for a
+ * client that sent DO. RFC 9824 section 3.
+ *
+ * @param owner offset of the name from the start of the message
+ * @param name where it begins in `tx.qname`
+ * @returns how many records; -1: they do not fit
+ */
+export function writeNsecRecord(
+  tx: Transaction,
+  bundle: Bundle,
+  zone: number,
+  owner: number,
+  name: number,
+): number {
+  const { types, count, rdata } = tx.nameTypes
+  const bytes = writeNsec(rdata, 0, tx.qname, name, types, count)
+  const ttlSeconds = denialSeconds(bundle, soaOf(bundle, zone))
+  const start = tx.at
+  if (!writeRrHeader(tx, owner, RrType.NSEC, ttlSeconds, bytes)) return -1
+  copy(tx, rdata, 0, bytes)
+  return signed(tx, zone, start, 1)
 }
 
 /**
@@ -280,10 +325,16 @@ function writeAddresses(
   const rrset = findRrset(bundle, node, type)
   if (rrset < 0) return true
   const before = tx.at
+  const { isUnsignable } = tx
   const all = writeRrset(tx, bundle, rrset, owner, 0)
   // RFC 4035 section 2.2: addresses below a cut are not signed.
   const written = isGlue ? all : signed(tx, zoneOfNode(bundle, node), before, all)
-  if (written < 0) tx.at = before
-  else tx.additionalCount += written
-  return written >= 0
+  if (written >= 0) {
+    tx.additionalCount += written
+    return true
+  }
+  tx.at = before
+  // It may be of another zone than the answer, which can do without it.
+  tx.isUnsignable = isUnsignable
+  return false
 }

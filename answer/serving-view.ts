@@ -13,6 +13,9 @@ import { queryCells } from '#answer/counters/query-meter.ts'
 import { hitCells } from '#answer/counters/response-hits.ts'
 import { useMarks } from '#answer/counters/use-marks.ts'
 import type { ScriptSet } from './script-mailbox.ts'
+import type { Signer } from '#answer/signing/signer.ts'
+import { SigningMemory } from '#answer/signing/signing-memory.ts'
+import type { HandedSigning } from '#answer/signing/signing-keys.ts'
 
 /** A bundle and its state, as they travel between threads. */
 export interface Generation {
@@ -29,6 +32,8 @@ export interface Generation {
   readonly scripts?: ScriptSet | null
   /** Cells of response-hits.ts for the bundle's rules; without it nobody reads the counts. */
   readonly responseHits?: SharedArrayBuffer
+  /** Keys and signatures; without them, or null, what is to be signed cannot be answered. */
+  readonly signing?: HandedSigning | null
   /** Marks and cells of query-meter.ts for the bundle; without it nobody reads the counts. */
   readonly serviceQueries?: SharedArrayBuffer
 }
@@ -61,6 +66,9 @@ export interface ServingView {
   /** By node and by member; see use-marks.ts. */
   readonly usedNames: Int32Array
   readonly usedMembers: Int32Array
+  readonly signer: Signer
+  /** There are keys. */
+  readonly isSigning: boolean
 }
 
 /** Transactions of one thread may share a view. */
@@ -71,11 +79,13 @@ export interface ViewOwner {
   readonly scripts?: ScriptPort | null
   /** Goes from view to view of a thread; without it the view has its own. */
   readonly choices?: ChoiceMemory
+  /** The same of keys. */
+  readonly signing?: SigningMemory
 }
 
 export function createServingView(
   generation: Generation,
-  { thread = 0, scripts = null, choices }: ViewOwner = {},
+  { thread = 0, scripts = null, choices, signing = new SigningMemory() }: ViewOwner = {},
 ): ServingView {
   const bundle = adoptBundle(generation.bundle, generation.digest)
   const { number, dynamic, tables, routing, responseHits, serviceQueries } = generation
@@ -94,5 +104,6 @@ export function createServingView(
     serviceQueries: queryCells(bundle, thread, serviceQueries),
     usedNames: marks.names,
     usedMembers: marks.members,
+    ...signing.signerOf(bundle, generation.signing ?? null),
   }
 }

@@ -10,6 +10,7 @@ import type { Counters } from '#answer/counters/counters.ts'
 import type { ServingView } from './serving-view.ts'
 import { CookieJar, CookieKind } from '#answer/cookies/cookie-jar.ts'
 import type { RateLimiter } from '#answer/rate-limit/limiter.ts'
+import { NameTypes } from '#answer/signing/name-types.ts'
 import { noSigner } from '#answer/signing/signer.ts'
 import type { Signer } from '#answer/signing/signer.ts'
 
@@ -18,6 +19,9 @@ export type Transport = (typeof Transport)[keyof typeof Transport]
 
 /** Where every qname ends in its memory, a whole number of words. */
 export const qnameEnd = 256
+
+/** A UDP reply with signatures that is larger comes by TCP, whatever the settings say. RFC 9715. */
+const signedBytesMax = 1_232
 
 /** In one reply: RFC 1034 section 5.2.2 leaves the rest to the resolver. */
 export const aliasesMax = 8
@@ -70,6 +74,8 @@ export class Transaction {
   readonly catalog: Uint8Array
   readonly udpPayloadSize: number
   readonly cookies: CookieJar
+  /** The same for clients with DO. */
+  signedPayloadSize: number
   /** Units of 100 ms. */
   tcpKeepalive: number
   transport: Transport = Transport.Udp
@@ -84,8 +90,10 @@ export class Transaction {
   reservedBytes = 0
   /** Says which answers over UDP go out; null: all do. */
   limiter: RateLimiter | null = null
-  /** Signs what is answered to clients with DO. */
+  /** Signs what is answered to clients with DO; each view has its own. */
   signer: Signer = noSigner
+  /** The types of a name that is denied. */
+  readonly nameTypes = new NameTypes()
 
   /** The query's memory and the reply's, which may be the same. */
   query: Uint8Array = noOctets
@@ -128,6 +136,8 @@ export class Transaction {
   hasOpt = false
   ednsVersion = 0
   isDo = false
+  /** The client knows compact denial: NXDOMAIN is no contradiction to it. RFC 9824 section 5.1. */
+  isCompactOk = false
   clientPayloadSize = 0
   /** False: the fields from here to `ecsWords` say nothing. */
   hasOptions = false
@@ -167,6 +177,9 @@ export class Transaction {
   isForeign = false
   /** The answer, or an alias in it, was made from a wildcard. RFC 4035 section 3.1.3.3. */
   isFromWildcard = false
+  isAnyName = false
+  /** Something would have to be signed, and its key is not here. */
+  isUnsignable = false
 
   /** Names without end have one answer: `group` is the same for all of them. */
   isGrouped = false
@@ -221,12 +234,18 @@ export class Transaction {
     this.cookies = new CookieJar(settings.cookies)
     this.catalog = Uint8Array.from(settings.catalog ?? [])
     this.udpPayloadSize = settings.udpPayloadSize
+    this.signedPayloadSize = settings.udpPayloadSize
     this.tcpKeepalive = Math.min(65_535, Math.round(settings.tcpIdleTimeoutMs / 100))
   }
 
   /** Answers from another view. Called between two batches, never inside a query. */
   adopt(view: ServingView): void {
     this.view = view
+    this.signer = view.signer
+    const { udpPayloadSize } = this
+    this.signedPayloadSize = view.isSigning
+      ? Math.min(udpPayloadSize, signedBytesMax)
+      : udpPayloadSize
     this.nameSeed = view.bundle.nameSeed
     this.chain.adopt(view.bundle, view.state, view.networks)
     this.limiter?.adopt(view.rateLimitExempt)
@@ -251,6 +270,7 @@ export class Transaction {
     this.hasOpt = false
     this.ednsVersion = 0
     this.isDo = false
+    this.isCompactOk = false
     this.clientPayloadSize = 0
     this.hasOptions = false
     this.wantsNsid = false
@@ -269,6 +289,8 @@ export class Transaction {
     this.dnameCount = 0
     this.isFromWildcard = false
     this.isGrouped = false
+    this.isAnyName = false
+    this.isUnsignable = false
     this.rcode = 0
     this.isAuthoritative = false
     this.isTruncated = false

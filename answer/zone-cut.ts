@@ -4,12 +4,15 @@ import type { Bundle } from '#bundle/format/bundle.ts'
 import * as cells from '#bundle/format/cells.ts'
 import * as rrtypes from '#dns/rrtype.ts'
 import { findSuffix } from './lookup.ts'
-import { apexOffset, suffixOffset, writeRrset, writeTargets } from './rrsets.ts'
+import { apexOffset, signed, suffixOffset, writeNsecRecord } from './rrsets.ts'
+import { writeRrset, writeTargets } from './rrsets.ts'
+import * as transaction from './transaction.ts'
 import type { Transaction } from './transaction.ts'
 
 // Constants of this file, for the reason that answer.ts gives.
 const { NodeFlag } = cells
 const { RrType } = rrtypes
+const { qnameEnd } = transaction
 
 /**
  * RFC 1034 section 4.3.2, step 3b: on the way down from the apex, the first name at which this zone
@@ -43,22 +46,42 @@ export function findRedirect(tx: Transaction, bundle: Bundle, node: number, labe
 /**
  * Writes the NS records of a cut into the authority section, and the addresses without which nobody
  * could follow them. DS is for those who validate, and it proves nothing without the signature of a
- * signed zone, of which RFC 4035 section 3.1.4 speaks: here no zone is signed, and it stays away.
+ * signed zone, of which RFC 4035 section 3.1.4 speaks: where the zone is not, it stays away.
  */
 export function writeReferral(tx: Transaction, bundle: Bundle, cut: number): void {
   const rrset = findRrset(bundle, cut, RrType.NS)
   const owner = suffixOffset(tx, nodeNameBytes(bundle, cut))
-  const written = writeRrset(
-    tx,
-    bundle,
-    rrset,
-    owner,
-    apexOffset(tx, bundle, zoneOfNode(bundle, cut)),
-  )
-  if (written < 0 || !writeTargets(tx, bundle, true)) {
+  const zone = zoneOfNode(bundle, cut)
+  const written = writeRrset(tx, bundle, rrset, owner, apexOffset(tx, bundle, zone))
+  const isProved = written >= 0 && tx.isDo && tx.signer.signs(zone)
+  const proof = isProved ? proveCut(tx, bundle, zone, cut, owner) : 0
+  if (written < 0 || proof < 0 || !writeTargets(tx, bundle, true)) {
     tx.isTruncated = true
     return
   }
-  tx.authorityCount += written
+  tx.authorityCount += written + proof
   writeTargets(tx, bundle, false)
+}
+
+/**
+ * Writes the DS records of a cut, or the proof that there are none. RFC 4035 section 3.1.4.1, RFC
+ * 9824 section 3.4.
+ *
+ * @returns how many records; -1: they do not fit
+ */
+function proveCut(
+  tx: Transaction,
+  bundle: Bundle,
+  zone: number,
+  cut: number,
+  owner: number,
+): number {
+  const rrset = findRrset(bundle, cut, RrType.DS)
+  if (rrset >= 0) {
+    const start = tx.at
+    return signed(tx, zone, start, writeRrset(tx, bundle, rrset, owner, 0))
+  }
+  tx.nameTypes.begin(RrType.DS)
+  tx.nameTypes.addNode(bundle, cut, false)
+  return writeNsecRecord(tx, bundle, zone, owner, qnameEnd - nodeNameBytes(bundle, cut))
 }

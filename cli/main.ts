@@ -72,6 +72,7 @@ export const commandGroups: readonly CommandGroup[] = Object.freeze([
       publish: async () => (await import('./commands/publish.ts')).publish,
       redirects: async () => (await import('./commands/redirects.ts')).redirectsCommand,
       anycast: async () => (await import('./commands/anycast.ts')).anycast,
+      dnssec: async () => (await import('./commands/dnssec.ts')).dnssec,
     },
   },
   {

@@ -76,6 +76,16 @@ export const responseRuleDiagnostics = {
       'rules:\n  - { triggerType: domain, triggerValue: example.com, action: nxdomain }',
     good: 'rules:\n  - { triggerType: domain, triggerValue: old.example.com, action: nxdomain }',
   },
+  'response-rule-in-signed-zone': {
+    severity: 'warning',
+    message: 'the rule for %s answers in the signed zone %s, and its answers are not signed',
+    help: 'remove the rule, or write what is wanted as records of the zone',
+    cause: 'A resolver that validates takes such an answer for a forged one, and gives SERVFAIL.',
+    bad:
+      '# gslb.yaml signs the zone example.com.\n' +
+      'rules:\n  - { triggerType: domain, triggerValue: old.example.com, action: nxdomain }',
+    good: 'rules:\n  - { triggerType: domain, triggerValue: bad.example, action: nxdomain }',
+  },
   'response-rule-hides-service': {
     severity: 'warning',
     message: 'the rule for %s answers instead of %s',

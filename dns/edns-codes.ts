@@ -11,6 +11,8 @@ export const EdnsOption = {
 
 /** Top bit of the second half of the OPT TTL. RFC 3225 section 3. */
 export const ednsDoBit = 0x8000
+/** The bit below it: compact answers are understood. RFC 9824 section 5.1. */
+export const ednsCoBit = 0x4000
 
 /** RFC 8914 section 4. */
 export const ExtendedError = {
@@ -24,4 +26,6 @@ export const ExtendedError = {
   NotAuthoritative: 20,
   /** 4.22: the operation or qtype is not supported. */
   NotSupported: 21,
+  /** RFC 9824 section 9: a type that is not asked for. */
+  InvalidQueryType: 30,
 } as const

@@ -14,8 +14,14 @@ export const RrType = {
   DNAME: 39, // RFC 6672 section 2.1
   OPT: 41, // RFC 6891 section 6.1.1
   DS: 43, // RFC 4034 section 5
+  RRSIG: 46, // RFC 4034 section 3
+  NSEC: 47, // RFC 4034 section 4
+  DNSKEY: 48, // RFC 4034 section 2
+  CDS: 59, // RFC 7344 section 3.1
+  CDNSKEY: 60, // RFC 7344 section 3.2
   SVCB: 64, // RFC 9460
   HTTPS: 65, // RFC 9460 section 9
+  NXNAME: 128, // RFC 9824 section 2
   TSIG: 250, // RFC 8945 section 4.2
   IXFR: 251, // RFC 1995
   AXFR: 252, // RFC 5936

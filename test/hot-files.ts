@@ -4,7 +4,7 @@
 export const hot: readonly string[] = [
   'answer/answer.ts',
   'answer/answer-policy.ts',
-  'answer/query-bucket.ts',
+  'answer/counters/query-bucket.ts',
   'answer/message.ts',
   'answer/transaction.ts',
   'answer/question.ts',
@@ -14,6 +14,9 @@ export const hot: readonly string[] = [
   'answer/records.ts',
   'answer/rrsets.ts',
   'answer/signing/signer.ts',
+  'answer/signing/name-types.ts',
+  'answer/signing/rrset-digest.ts',
+  'answer/denial.ts',
   'answer/written-names.ts',
   'answer/aliases.ts',
   'answer/zone-cut.ts',

@@ -75,7 +75,7 @@ export const layers: readonly Layer[] = [
     says: 'how a packet becomes an answer; what is counted, sampled and logged of it',
     mayImport: ['lib', 'dns', 'bundle', 'routing', 'system', 'state/ports'],
     packages: [],
-    node: ['fs', 'net', 'os', 'worker_threads'],
+    node: ['crypto', 'fs', 'net', 'os', 'worker_threads'],
   },
   {
     folder: 'health',

@@ -9,7 +9,6 @@ export const testsOf: Readonly<Record<string, readonly string[]>> = {
   ],
   'alerts/cluster': ['unit/alerts/keeper.test.ts'],
   'alerts/send': ['unit/alerts/kinds.test.ts', 'unit/alerts/keeper.test.ts'],
-  'answer/signing': ['contract/signers.test.ts'],
   'compiler/holders': ['unit/compiler/name-holders.test.ts'],
   'compiler/redundancy': ['unit/compiler/weak-spots.test.ts'],
   'compiler/rules/object': ['unit/compiler/mistakes.test.ts'],

@@ -1,4 +1,4 @@
-// The seam for signatures: what signs rrsets as they are answered, and what keeps signatures.
+// The seam for signatures: what signs rrsets as they are answered.
 
 /** What a signer sees of the reply that is being written: its transaction. */
 export interface OpenReply {
@@ -10,10 +10,17 @@ export interface OpenReply {
   at: number
   /** Where records must end. */
   readonly recordsEnd: number
+  /** A client has thought of the name: there may be any number of them. */
+  readonly isAnyName: boolean
 }
 
-/** Signs on the answer path: it waits for nobody, and allocates nothing. */
+/** In place of a count: the zone is to be signed, and its key is not here. */
+export const cannotSign = -2
+
+/** Signs on the answer path: it waits for nobody, and what it has signed before costs no memory. */
 export interface Signer {
+  /** Whether answers of a zone are signed, or must be. @param zone row in the bundle */
+  signs(zone: number): boolean
   /**
    * Writes RRSIG records behind an rrset of one of our zones, for a client that sent DO. They name
    * the zone whole (RFC 4034 section 3.1.7).
@@ -21,24 +28,21 @@ export interface Signer {
    * @param zone row of the zone in the bundle
    * @param owner offset of the owner name from the start of the message
    * @param start of the first record in `to.reply`; the last one ends at `to.at`
-   * @returns how many were written; -1: they do not fit
+   * @returns how many were written; -1: they do not fit; `cannotSign`
    */
   sign(to: OpenReply, zone: number, owner: number, type: number, start: number): number
-}
-
-/** What a signer keeps of its work, in memory that is laid out once. */
-export interface SignatureCache {
-  /** Rdata of RRSIG records. */
-  readonly octets: Uint8Array
   /**
-   * @param signed holds, in its first `bytes` octets, an rrset in canonical form (RFC 4034 section
-   *   6) and what else a signature covers
-   * @returns where in `octets` its signature begins; -1: it is not kept
+   * Rdata of a record of the zone's key.
+   *
+   * @param type DNSKEY, CDS or CDNSKEY
+   * @returns undefined: the key is not here
    */
-  find(signed: Uint8Array, bytes: number): number
-  /** Keeps a signature, in the place of another where there is no room. @returns as `find` */
-  keep(signed: Uint8Array, bytes: number, signature: Uint8Array): number
+  keyRdata(zone: number, type: number): Uint8Array | undefined
 }
 
 /** No zone is signed. */
-export const noSigner: Signer = Object.freeze({ sign: () => 0 })
+export const noSigner: Signer = Object.freeze({
+  signs: () => false,
+  sign: () => 0,
+  keyRdata: () => undefined,
+})

@@ -1,6 +1,6 @@
 // A process that measures the loop of a responder over a source of packets in memory: with no tap,
 // or with one that logs one query in so many. Run by the benchmark `query-log`, once for each.
-import { noLimit } from '#answer/query-bucket.ts'
+import { noLimit } from '#answer/counters/query-bucket.ts'
 import { createServingView } from '#answer/serving-view.ts'
 import { Transaction } from '#answer/transaction.ts'
 import { Counters } from '#answer/counters/counters.ts'

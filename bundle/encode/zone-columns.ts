@@ -3,6 +3,7 @@ import { RrType } from '#dns/rrtype.ts'
 import { assert } from '#lib/assert.ts'
 import { NodeCell, NodeFlag } from '#bundle/format/cells.ts'
 import type { BundleModel, ServiceModel, ZoneModel } from '#bundle/format/model.ts'
+import { keyPlaceholder } from '#bundle/format/rrsets.ts'
 import { NameEdit } from './name-edit.ts'
 import { layNames, nameIndexOf, NameTable } from './name-table.ts'
 import { isInZone, wireOf } from './record-pool.ts'
@@ -132,7 +133,8 @@ function areAlike<T>(
 
 function isSameZone(a: ZoneModel, b: ZoneModel): boolean {
   const hasSameTtl = a.nsTtlSeconds === b.nsTtlSeconds
-  return a.name === b.name && a.soa === b.soa && a.nameservers === b.nameservers && hasSameTtl
+  const isAlike = hasSameTtl && a.algorithm === b.algorithm
+  return a.name === b.name && a.soa === b.soa && a.nameservers === b.nameservers && isAlike
 }
 
 function isSameName(a: ServiceModel, b: ServiceModel): boolean {
@@ -184,13 +186,27 @@ function layOut(
 }
 
 function addZones(table: NameTable, zones: readonly ZoneModel[]): void {
-  for (const [i, { name, soa, nsTtlSeconds, nameservers }] of zones.entries()) {
+  for (const [i, { name, soa, nsTtlSeconds, nameservers, algorithm }] of zones.entries()) {
     table.addRrset(name, i, soaRrset(soa, i))
+    if (algorithm !== undefined) addPlaceholder(table, i, name, algorithm, soa.ttlSeconds)
     const servers = new Set(nameservers.map((server) => server.name))
     if (servers.size === 0) continue
     const rdata = Array.from(servers, wireOf)
     table.addRrset(name, i, { type: RrType.NS, ttlSeconds: nsTtlSeconds, rdata, zone: i })
   }
+}
+
+/** Says that a zone is signed. */
+function addPlaceholder(
+  table: NameTable,
+  zone: number,
+  name: string,
+  algorithm: number,
+  ttlSeconds: number,
+): void {
+  const rdata = [keyPlaceholder(algorithm)]
+  table.addRrset(name, zone, { type: RrType.DNSKEY, ttlSeconds, rdata, zone })
+  table.add(name, zone).flags |= NodeFlag.Signed
 }
 
 interface Host {

@@ -40,6 +40,8 @@ export const NodeFlag = {
   HasCname: 32,
   /** Its service answers an alias, whatever type is asked for. */
   Alias: 64,
+  /** The zone of this apex is signed; see bundle/load/zone-signing.ts. */
+  Signed: 128,
 } as const
 
 export const MemberFlag = {

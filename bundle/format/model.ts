@@ -145,6 +145,8 @@ export interface ZoneModel {
   /** TTL of the NS rrset and of the addresses of its servers. */
   readonly nsTtlSeconds: number
   readonly nameservers: readonly NameserverModel[]
+  /** Number of the algorithm that it is signed with. Left out: it is not signed. */
+  readonly algorithm?: number
 }
 
 /**

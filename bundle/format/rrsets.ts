@@ -76,3 +76,15 @@ export const formBits: Uint8Array = (() => {
   }
   return bits
 })()
+
+/**
+ * Flags, protocol and algorithm of the DNSKEY rrset of a signed zone. The key itself is in no
+ * bundle: the node that answers puts the whole record in its place.
+ *
+ * @param algorithm its number in DNSKEY records
+ */
+export function keyPlaceholder(algorithm: number): Uint8Array {
+  return Uint8Array.of(1, 1, 3, algorithm)
+}
+
+export const keyPlaceholderBytes = 4

@@ -79,7 +79,7 @@ const checks: readonly Check[] = Object.freeze([
   quick(checkOverlays),
   reading(['rrsetRow', 'rrsetData', 'targetNode'], checkRrsets),
   reading(['names', 'nodeRow', 'zoneNode', 'zoneParent'], checkNames),
-  reading(['nodeRow', 'rrsetRow', 'zoneNode'], checkNodeRrsets),
+  reading(['nodeRow', 'rrsetRow', 'rrsetData', 'zoneNode'], checkNodeRrsets),
   reading(['names', 'nodeRow', 'nameIndex'], checkNameIndex),
   quick(checkResponseRows),
   quick(checkResponseIndex),

@@ -15,6 +15,7 @@ import {
   storedName,
 } from '#bundle/format/rrsets.ts'
 import type { RdataForm } from '#bundle/format/rrsets.ts'
+import { zoneAlgorithm } from '#bundle/load/zone-signing.ts'
 
 type RowColumns = Pick<BundleColumns, 'rrsetRow' | 'rrsetData' | 'targetNode'>
 
@@ -144,7 +145,7 @@ function readU32(data: Uint8Array, at: number): number {
   return ((data[at]! << 24) | (data[at + 1]! << 16) | (data[at + 2]! << 8) | data[at + 3]!) >>> 0
 }
 
-type NodeColumns = Pick<BundleColumns, 'nodeRow' | 'rrsetRow' | 'zoneNode'>
+type NodeColumns = Pick<BundleColumns, 'nodeRow' | 'rrsetRow' | 'rrsetData' | 'zoneNode'>
 
 /** Checks that a node's flags say what its rows say. */
 export function checkNodeRrsets(c: NodeColumns, { counts }: Manifest): string | undefined {
@@ -167,6 +168,9 @@ export function checkNodeRrsets(c: NodeColumns, { counts }: Manifest): string | 
     const isPlain = count === 0 && (flags & ofRrsets) === 0
     if (!isPlain && !hasFlags(c, node, flags)) {
       return `node ${node} has flags that its rrsets deny`
+    }
+    if ((flags & NodeFlag.Signed) !== 0 && (!isApex || zoneAlgorithm(c, zone) < 0)) {
+      return `node ${node} is signed without an algorithm`
     }
   }
   return undefined

@@ -92,11 +92,9 @@ export function lower(
     const isKnown = isStable && known?.zone === zone
     memory.services.add(isKnown ? known : loweredService(entry, zone, indexOfPool))
   }
-  const zones = plan.zones.map(({ name, soa, nsTtlSeconds, nameservers }) => ({
-    name,
-    soa,
-    nsTtlSeconds,
-    nameservers,
+  const zones = plan.zones.map(({ name, soa, nsTtlSeconds, nameservers, algorithm }) => ({
+    ...{ name, soa, nsTtlSeconds, nameservers },
+    ...(algorithm !== undefined && { algorithm }),
   }))
   const first = tree.of.Pool.length
   for (const [i, rrset] of records.addressAliases.entries()) {

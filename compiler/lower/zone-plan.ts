@@ -2,11 +2,12 @@
 import type { NameserverModel, SoaModel } from '#bundle/format/model.ts'
 import type { SettingsObject } from '#schemas/kinds.ts'
 import { soaDefaults } from '#schemas/objects/zone.ts'
-import type { Nameserver, Soa } from '#schemas/objects/zone.ts'
+import type { Nameserver, Soa, Zone } from '#schemas/objects/zone.ts'
 import { checkAddress } from '#compiler/values/addresses.ts'
 import { editsOf } from '#lib/sequence/list-edits.ts'
 import type { YamlPath } from '#diagnostics/diagnostic.ts'
 import { checkMailbox, checkName } from '#compiler/values/names.ts'
+import { signingAlgorithms } from '#dns/dnssec/algorithms.ts'
 import { isInside } from '#dns/enclosing-names.ts'
 import type { RecordZone } from './record-access.ts'
 import type { ReadFile } from '#compiler/read/read-file.ts'
@@ -20,6 +21,8 @@ export interface PlannedZone extends RecordZone {
   readonly nameserversAt: YamlPath | undefined
   /** Not declared: a name outside every declared zone. */
   readonly isImplied: boolean
+  /** Number of the algorithm that it is signed with. Left out: it is not signed. */
+  readonly algorithm?: number
 }
 
 export interface ZonePlan {
@@ -150,13 +153,30 @@ function declaredZones(
     const parts = declaredParts(zone, i, given, defaults)
     const nsTtl = zone.nsTtl ?? given?.nsTtl
     const { tenants: recordTenants, delegated: isByDomain = false, serialBase } = zone
-    const own = { isImplied: false, recordTenants, isByDomain, nsTtl, serialBase }
+    const own = {
+      isImplied: false,
+      recordTenants,
+      isByDomain,
+      nsTtl,
+      serialBase,
+      ...signedBy(zone),
+    }
     zones.push(zoneOf(key, parts, own))
   }
   const services = new DeclaredZoneOfService()
   const result = { zones, indexOf, defaults, hasDefaults: given !== undefined, services }
   if (file !== undefined) file.memo.settings = result
   return result
+}
+
+/** RFC 8624 section 3.1: P-256 is what every validator must know. */
+const defaultAlgorithm = 'ecdsap256sha256'
+
+function signedBy({ dnssec }: Pick<Zone, 'dnssec'>): Pick<PlannedZone, 'algorithm'> {
+  if (dnssec?.enabled !== true) return {}
+  const name = dnssec.algorithm ?? defaultAlgorithm
+  const algorithm = signingAlgorithms.find((one) => one.name === name)
+  return algorithm === undefined ? {} : { algorithm: algorithm.number }
 }
 
 function declaredParts(
@@ -173,7 +193,7 @@ function declaredParts(
   return partsOf(nameservers, at, [zone.soa, given?.soa])
 }
 
-interface ZoneOwn extends Omit<RecordZone, 'name'>, Pick<PlannedZone, 'isImplied'> {
+interface ZoneOwn extends Omit<RecordZone, 'name'>, Pick<PlannedZone, 'isImplied' | 'algorithm'> {
   /** Undefined: that of the SOA record. */
   readonly nsTtl: number | undefined
   readonly serialBase?: number

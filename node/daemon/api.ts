@@ -170,6 +170,7 @@ function apiParts(have: Needs, load: ThreadLoad, looks: AskedLooks): NodeApiPart
     ...{ given: () => givenBy(bundlesIn(have.later)), fleet: () => fleetIn(have) },
     alerts: () => alerts.keeper.status(),
     ...{ areChecksOff: () => areChecksOff(have), missingGeo: () => missingGeoOf(have) },
+    missingKeys: () => (settings.roles.includes('dns') ? have.signing.missing() : []),
     anycast: () => anycastOf(have.later),
     deliveryPhase: () => have.delivery.keeper.view()?.state.phase ?? null,
     clock: systemClock,

@@ -15,6 +15,7 @@ import {
 import { watchMissingGeo } from '#server/node/missing-geo.ts'
 import { createGeo, threadsOf } from '#node/compose/dns.ts'
 import { createRateLimit } from '#node/compose/rate-limit.ts'
+import { createZoneKeys } from '#node/compose/zone-keys.ts'
 import { startQueryLog, stopAnswering } from '#node/past/start-query-log.ts'
 import { createNodeJournal } from '#node/past/node-journal.ts'
 import { mayWriteText } from '#config/name-holder.ts'
@@ -25,7 +26,7 @@ import { systemAfter } from '#lib/timer.ts'
 import { defaultTenant } from '#schemas/objects/tenant.ts'
 import { Notifier } from '#zones/notify/notifier.ts'
 import { Updates } from '#zones/update/updates.ts'
-import { QueryBucket, queryBucketBytes } from '#answer/query-bucket.ts'
+import { QueryBucket, queryBucketBytes } from '#answer/counters/query-bucket.ts'
 import type { LiveTsigKey } from '#zones/dynamic/live-keys.ts'
 import type { ExchangeKey } from '#zones/exchange/exchange.ts'
 import { BundleStore } from '#server/node/bundle-store.ts'
@@ -81,6 +82,7 @@ export const createNode = (have: Needs): Outcome<HasNode> => {
   const queryLog = startQueryLog(settings, log)
   const samples = samplesOf(settings)
   const rateLimit = createRateLimit(settings, log)
+  const signing = createZoneKeys(settings, dataDir.path, env, log)
   const node = new DnsNode({
     createThreads: have.createThreads,
     threads: {
@@ -102,7 +104,7 @@ export const createNode = (have: Needs): Outcome<HasNode> => {
     trusted: [key.signing],
     dynamic: dynamicDns,
     journal,
-    redirects: redirectsOf(have),
+    ...{ redirects: redirectsOf(have), signing },
     geo: geoFeed,
     clock,
     log,
@@ -117,7 +119,7 @@ export const createNode = (have: Needs): Outcome<HasNode> => {
   return ok({
     gives: {
       ...{ store, rum, health, resolver, geo, geoFeed, journal, node, permit },
-      ...{ queryLog, updates, notifier, clientRegions, rateLimit },
+      ...{ queryLog, updates, notifier, clientRegions, rateLimit, signing },
     },
     stop: async () => {
       isResting = true

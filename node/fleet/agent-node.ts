@@ -71,6 +71,7 @@ async function start(given: NodeStart, run: Run): Promise<Result<StartedNode, st
     geo: null,
     journal: null,
     anycast: () => null,
+    missingKeys: () => [],
     sealed: sealing(settings, shared.value.status, nodeKey.value),
   }
   return startPulling(

@@ -14,6 +14,7 @@ import { startCookies } from '#node/compose/cookies.ts'
 import type { NodeCookies } from '#node/compose/cookies.ts'
 import { createRateLimit } from '#node/compose/rate-limit.ts'
 import { createNodeHealth } from '#node/compose/health.ts'
+import { createZoneKeys } from '#node/compose/zone-keys.ts'
 import { createNodeResolver } from '#node/compose/resolver.ts'
 import type { StartNode } from '#node/daemon/daemon.ts'
 import type { NodeStart } from '#node/parts/part.ts'
@@ -73,8 +74,8 @@ async function start(given: NodeStart, run: Run): Promise<Result<StartedNode, st
   const shared = openShared(settings, log)
   if (!shared.ok) return shared
   stops.push(() => shared.value.close())
-  const store = new BundleStore(dataDir.value.path)
-  const dirPath = dataDir.value.path
+  const { path: dirPath } = dataDir.value
+  const store = new BundleStore(dirPath)
   const textsStore = new BundleStore(dirPath, textsDirectory)
   const texts = new PulledTexts({ store: textsStore, trusted, log })
   await texts.start()
@@ -91,9 +92,10 @@ async function start(given: NodeStart, run: Run): Promise<Result<StartedNode, st
   const { samples, queryLog, rateLimit } = watchers
   const cookies = startCookies({ ...given, dataDir: dataDir.value, clock: systemClock })
   if (!cookies.ok) return cookies
+  const signing = createZoneKeys(settings, dirPath, env, log)
   const node = new DnsNode({
     ...{ createThreads, threads: threadsIn(settings, watchers, cookies.value) },
-    ...{ store, trusted, ...fed, usedMax: 0, clock: systemClock, log },
+    ...{ store, trusted, ...fed, signing, usedMax: 0, clock: systemClock, log },
   })
   stops.push(() => rateLimit?.stop())
   rateLimit?.watch(node)
@@ -102,8 +104,7 @@ async function start(given: NodeStart, run: Run): Promise<Result<StartedNode, st
   if (!keys.ok) return keys
   stops.push(() => exchange.notifier.stop())
   stops.push(tellJournal({ settings, dataDir: dirPath, token }, log))
-  stops.push(() => journal?.stop())
-  stops.push(() => node.rest())
+  for (const part of [() => journal?.stop(), () => node.rest()]) stops.push(part)
   run.stops.last.push(() => stopAnswering(node, queryLog), cookies.value.stop)
   await geo.source.start()
   stops.push(() => geo.source.stop())
@@ -112,7 +113,7 @@ async function start(given: NodeStart, run: Run): Promise<Result<StartedNode, st
   const parts = { settings, dataDir: dataDir.value, shared: shared.value, health, resolver }
   const own = {
     ...{ store, journal, textsStore, node, texts, exchange, redirects },
-    ...{ geo: geo.source, queryLog, samples },
+    ...{ geo: geo.source, queryLog, samples, missingKeys: () => signing.missing() },
   }
   const sealed = sealing(settings, shared.value.status, nodeKey)
   const ours = { ...parts, ...own, sealed, token, trusted }

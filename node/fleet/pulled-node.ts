@@ -39,6 +39,8 @@ export interface PulledNode {
   readonly puller: Pullers
   /** null: its addresses are not announced. */
   readonly anycast: () => NodeAnycastStatus | null
+  /** A sentence for each zone that is to be signed and has no key here. */
+  readonly missingKeys: () => readonly string[]
   /** What this process says of itself. */
   readonly report: (pulled: Pulled) => NodeReport
   /** The same as it is sent. */

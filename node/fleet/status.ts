@@ -4,7 +4,14 @@ import type { HealthReason } from '#api/ports/operator-view.ts'
 import { systemKey } from '#access/auth/policy.ts'
 import { readSecrets } from '#node/data/secrets.ts'
 import { missingGeoOn } from '#server/node/missing-geo.ts'
-import { geoMissing, isWithdrawn, queryLogLost, redisAway } from '#node/status/health-reasons.ts'
+import {
+  geoMissing,
+  isWithdrawn,
+  keyMissing,
+  queryLogLost,
+  redisAway,
+  saidOfKeys,
+} from '#node/status/health-reasons.ts'
 import { dataDirectorySnapshot } from '#node/data/disk-use.ts'
 import { nodeSnapshot } from '#node/status/operator-view.ts'
 import { ThreadLoad } from '#node/status/thread-load.ts'
@@ -150,6 +157,7 @@ function healthOf(pulled: PulledNode): { status: string; reasons: readonly Healt
   if (active === null) return { status: 'starting', reasons: [noBundle] }
   const { sources } = puller.status()
   const missing = missingGeoOn(node)
+  const keys = pulled.missingKeys()
   const rows: readonly (readonly [boolean, HealthReason])[] = [
     [
       refused !== null,
@@ -202,6 +210,7 @@ function healthOf(pulled: PulledNode): { status: string; reasons: readonly Healt
       },
     ],
     [missing.length > 0, { code: geoMissing, message: missing.join(' ') }],
+    [keys.length > 0, { code: keyMissing, message: saidOfKeys(keys) }],
     [pulled.queryLog?.counts().isFailing === true, { code: 'query-log', message: queryLogLost }],
     [shared.status().state === 'away', { code: 'redis-away', message: redisAway }],
   ]

@@ -34,6 +34,7 @@ import type { Journal } from '#journal/journal.ts'
 import type { HealthMonitor } from '#health/view/monitor.ts'
 import type { BundleStore } from '#server/node/bundle-store.ts'
 import type { DnsNode } from '#server/node/node.ts'
+import type { ZoneKeys } from '#server/signing/zone-keys.ts'
 import type { QueryLog } from '#answer/query-log/query-log.ts'
 import type { HostnameResolver } from '#inputs/resolve/hostname-resolver.ts'
 import type { RedirectServer } from '#server/redirect/redirect-server.ts'
@@ -101,6 +102,8 @@ export interface HasNode {
   readonly journal: Journal | null
   /** null: it is off. */
   readonly queryLog: QueryLog | null
+  /** Keys of zones that are signed. */
+  readonly signing: ZoneKeys
   readonly updates: Updates
   readonly notifier: Notifier
   /** Sets how many DNS queries a second the licence permits; 0: no limit. */

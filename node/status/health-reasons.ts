@@ -28,6 +28,8 @@ export interface HealthParts {
   readonly areChecksOff: () => boolean
   /** A sentence for each geo database that the configuration goes by and that is not there. */
   readonly missingGeo: () => readonly string[]
+  /** A sentence for each zone that is to be signed and has no key here. */
+  readonly missingKeys: () => readonly string[]
   /** null: no addresses are announced. */
   readonly anycast: () => AnycastFacts | null
 }
@@ -57,6 +59,16 @@ export const queryLogLost =
   'The query log cannot be written: its records are lost until it can. See the log.'
 
 export const geoMissing = 'geo-missing'
+export const keyMissing = 'zone-key-missing'
+
+/** What is said of zones without a key, however many there are. */
+export function saidOfKeys(missing: readonly string[]): string {
+  const shown = missing.slice(0, keysShown).join('; ')
+  const more = missing.length - keysShown
+  return `Clients that validate get SERVFAIL: ${shown}${more > 0 ? `; and ${more} more` : ''}.`
+}
+
+const keysShown = 3
 
 const noBundle: Row = {
   code: 'no-bundle',
@@ -158,6 +170,11 @@ const degradations: readonly Row[] = [
     code: geoMissing,
     message: ({ missingGeo }) => missingGeo().join(' '),
     holds: ({ missingGeo }) => missingGeo().length > 0,
+  },
+  {
+    code: keyMissing,
+    message: ({ missingKeys }) => saidOfKeys(missingKeys()),
+    holds: ({ missingKeys }) => missingKeys().length > 0,
   },
   {
     code: 'checks-off',

@@ -89,6 +89,26 @@ export const NsTtl = (without: string) =>
     }),
   )
 
+export const Dnssec = Type.Object(
+  {
+    enabled: Type.Boolean({
+      default: true,
+      description: 'Whether answers of the zone are signed. The keys stay on the nodes.',
+    }),
+    algorithm: Type.Optional(
+      Type.Union([Type.Literal('ecdsap256sha256'), Type.Literal('ed25519')], {
+        description:
+          'What keys and signatures are made by: ECDSA with P-256 (algorithm 13), or Ed25519 ' +
+          '(15). Without it: `ecdsap256sha256`, which every validator knows.',
+      }),
+    ),
+  },
+  {
+    additionalProperties: false,
+    description: 'Signatures (DNSSEC) by one key that signs keys and data (CSK).',
+  },
+)
+
 export const Zone = Type.Object(
   {
     name: Type.String({ minLength: 1, description: 'Apex of the zone, with its trailing dot.' }),
@@ -121,6 +141,7 @@ export const Zone = Type.Object(
           'zone (`kind: DelegatedDomain`); of nested ones the closest decides. Without it: no.',
       }),
     ),
+    dnssec: Type.Optional(Dnssec),
   },
   { additionalProperties: false, description: 'A zone that this server is authoritative for.' },
 )

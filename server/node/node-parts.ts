@@ -8,6 +8,7 @@ import type { Journal } from '#journal/journal.ts'
 import type { RedirectServer } from '#server/redirect/redirect-server.ts'
 import type { HostnameResolver } from '#inputs/resolve/hostname-resolver.ts'
 import type { CreateThreads, ThreadGroupParts } from '#server/threads/threads-port.ts'
+import type { ZoneKeys } from '#server/signing/zone-keys.ts'
 import type { BundleStore } from './bundle-store.ts'
 import type { DynamicFeed } from './dynamic-link.ts'
 import type { RegressionEvent } from './overlay-clock.ts'
@@ -28,6 +29,8 @@ export interface DnsNodeParts {
   readonly journal?: Pick<Journal, 'serves' | 'settled' | 'poolChanged'> | null
   /** Answers HTTP from each bundle that serves. */
   readonly redirects?: Pick<RedirectServer, 'serve' | 'adopted'> | null
+  /** Keys of zones that are signed; left out: they are answered SERVFAIL. */
+  readonly signing?: Pick<ZoneKeys, 'handedFor' | 'onChange' | 'stop'> | null
   /** null: nothing is known of where clients are. */
   readonly geo: GeoFeed | null
   /** Names, and members, that wait to be taken as used; 0: nobody takes them. */

@@ -93,6 +93,7 @@ export class DnsNode {
   readonly #memory: GenerationMemory
   readonly #meter: QueryMeter
   readonly scriptStatus = () => this.#threads.scripts.status()
+  readonly counters = () => this.#threads.counters()
   /** What may be handed to another process. */
   readonly sockets = () => this.#threads.sockets()
   readonly #hits = new ResponseHits()
@@ -112,6 +113,7 @@ export class DnsNode {
     this.#stored = parts.store && { ...parts, store: parts.store, onRecord }
     this.#live = new LiveState({ ...parts, after: systemAfter })
     this.#geo = new GeoLink(parts.geo, () => this.#publish())
+    parts.signing?.onChange(() => this.#publish())
     this.#dynamic = new DynamicLink(parts, () => this.#serveDynamic())
     this.#threads = parts.createThreads({
       ...parts.threads,
@@ -363,8 +365,8 @@ export class DnsNode {
       dynamic,
       routing: state.buffers,
       tables: this.#tables,
-      responseHits: this.#hits.buffer,
-      serviceQueries: this.#meter.buffer,
+      signing: this.#parts.signing?.handedFor(bundle) ?? null,
+      ...{ responseHits: this.#hits.buffer, serviceQueries: this.#meter.buffer },
     })
   }
 
@@ -438,10 +440,6 @@ export class DnsNode {
     return { bundle, state, tables, commit: this.#active?.commit ?? '' }
   }
 
-  counters(): ReturnType<DnsThreads['counters']> {
-    return this.#threads.counters()
-  }
-
   get tcpStats(): DnsThreads['tcpStats'] {
     return this.#threads.tcpStats
   }
@@ -488,6 +486,7 @@ export class DnsNode {
 
   async #rest(): Promise<void> {
     this.#live.stop()
+    this.#parts.signing?.stop()
     this.#parts.resolver?.stop()
     await this.#parts.health?.stop()
     await this.#dynamic.stop()

@@ -10,7 +10,7 @@ import type { Tap } from '#answer/query-log/query-tap.ts'
 import { whyNotListening } from '#system/sockets/listen-fault.ts'
 import { Admission } from '#system/sockets/proxy-gate.ts'
 import type { ProxyGate } from '#system/sockets/proxy-gate.ts'
-import type { QueryBucket } from '#answer/query-bucket.ts'
+import type { QueryBucket } from '#answer/counters/query-bucket.ts'
 import type { Transaction } from '#answer/transaction.ts'
 
 const replyBytesMax = 4096

@@ -2,6 +2,7 @@
 import { assert } from '#lib/assert.ts'
 import { systemClock } from '#lib/clock.ts'
 import type { ScriptClient } from '#answer/script/client.ts'
+import { SigningMemory } from '#answer/signing/signing-memory.ts'
 import { createServingView } from '#answer/serving-view.ts'
 import type { Generation, ServingView } from '#answer/serving-view.ts'
 import { ChoiceMemory } from '#routing/choose/choice-memory.ts'
@@ -22,6 +23,7 @@ export class Adoption {
   readonly #thread: AdoptingThread
   readonly #collector = new TableCollector()
   readonly #choices = new ChoiceMemory()
+  readonly #signing = new SigningMemory()
   #newest: Generation | undefined
   /** undefined: nothing was adopted yet, or it is over. */
   #warmUp: JitWarmUp | undefined
@@ -64,7 +66,8 @@ export class Adoption {
   #adopt(generation: Generation): void {
     const { index, scripts, adopt } = this.#thread
     scripts.adopt(generation.number, generation.scripts ?? null)
-    const owner = { thread: index, scripts, choices: this.#choices }
+    const memories = { choices: this.#choices, signing: this.#signing }
+    const owner = { thread: index, scripts, ...memories }
     adopt(createServingView(generation, owner))
     this.#collector.takenOver(generation.tablesNumber ?? 0)
   }

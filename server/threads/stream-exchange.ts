@@ -2,7 +2,7 @@
 // responders' sockets as well.
 import { Rcode } from '#dns/rcode.ts'
 import type { ServingView } from '#answer/serving-view.ts'
-import type { QueryBucket } from '#answer/query-bucket.ts'
+import type { QueryBucket } from '#answer/counters/query-bucket.ts'
 import type { Transaction } from '#answer/transaction.ts'
 import { Exchange } from '#zones/exchange/exchange.ts'
 import type { ExchangeCounts, ExchangeKey } from '#zones/exchange/exchange.ts'

@@ -1,6 +1,6 @@
 // The limit of queries a second on real sockets: one bucket for all threads and both transports.
 import { expect, test } from 'vitest'
-import { QueryBucket, queryBucketBytes } from '#answer/query-bucket.ts'
+import { QueryBucket, queryBucketBytes } from '#answer/counters/query-bucket.ts'
 import { newSigningKey } from '#test/support/bundle-models.ts'
 import { answerOf, askGeneration, generation, publish } from '#test/support/node-under-test.ts'
 import { startedNode } from '#test/support/started-node.ts'

@@ -1,6 +1,6 @@
 // A thread that takes tokens from a shared bucket as fast as it can, and counts them.
 import { workerData } from 'node:worker_threads'
-import { QueryBucket } from '#answer/query-bucket.ts'
+import { QueryBucket } from '#answer/counters/query-bucket.ts'
 
 export interface TakerData {
   readonly bucket: SharedArrayBuffer

@@ -1,5 +1,5 @@
 // A signer without keys, whose signatures are checksums, and a cache in which it keeps them.
-import type { OpenReply, SignatureCache, Signer } from '#answer/signing/signer.ts'
+import type { OpenReply, Signer } from '#answer/signing/signer.ts'
 
 const rrsigType = 46
 /** Pointer, type, class, TTL, RDLENGTH. */
@@ -13,7 +13,7 @@ const checksumBytes = 4
 const privateAlgorithm = 253
 
 /** Remembers as many signatures as it has slots; one more takes the slot of another. */
-export class SlotCache implements SignatureCache {
+export class SlotCache {
   readonly octets: Uint8Array
   readonly #slots: number
   readonly #keys: Uint8Array
@@ -57,21 +57,30 @@ function checksum(octets: Uint8Array, bytes: number): number {
 export class FakeSigner implements Signer {
   readonly #zone: number
   readonly #name: Uint8Array
-  readonly #cache: SignatureCache
+  readonly #cache: SlotCache
   readonly #signed = new Uint8Array(signedBytesMax)
   readonly #rdata = new Uint8Array(rdataBytesMax)
 
   /** @param name of the zone, in wire form */
-  constructor(zone: number, name: Uint8Array, cache: SignatureCache) {
+  constructor(zone: number, name: Uint8Array, cache: SlotCache) {
     this.#zone = zone
     this.#name = name
     this.#cache = cache
   }
 
+  /** Denials stay as they are: what is proved is another matter. */
+  signs(): boolean {
+    return false
+  }
+
+  keyRdata(): undefined {
+    return undefined
+  }
+
   sign(to: OpenReply, zone: number, owner: number, type: number, start: number): number {
     if (zone !== this.#zone) return 0
     const { reply, replyView } = to
-    const ttlSeconds = replyView.getUint32(start + 4)
+    const ttlSeconds = replyView.getUint32(start + 6)
     const rdataBytes = fixedBytes + this.#name.length + checksumBytes
     if (to.at + headerBytes + rdataBytes > to.recordsEnd) return -1
     const bytes = this.#cover(to, owner, start)

@@ -47,6 +47,8 @@ export function exportZone(
     for (const rrset of rrsetsOfNode(bundle, node)) {
       // DS at an apex is the parent's.
       if (node === apex && rrset.type === RrType.DS) continue
+      // What is there of a key is the nodes' own.
+      if (node === apex && rrset.type === RrType.DNSKEY) continue
       const rdata = rrset.type === RrType.SOA ? withSerial(rrset.rdata, serial) : rrset.rdata
       records.push(...recordsOf(owner, { ...rrset, rdata }))
     }

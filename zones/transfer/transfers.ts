@@ -1,4 +1,7 @@
 // Decides who may transfer a zone, and limits how many do at once. RFC 5936, RFC 1995.
+import { nodeFlags } from '#bundle/format/bundle.ts'
+import type { Bundle } from '#bundle/format/bundle.ts'
+import { NodeFlag } from '#bundle/format/cells.ts'
 import { isMappedIpv4 } from '#dns/address.ts'
 import { HeaderOffset, QClass } from '#dns/header.ts'
 import { foldName, isAtOrBelow, sameOctets } from '#dns/name.ts'
@@ -149,6 +152,8 @@ export class Transfers {
     if (isRefused || qclass !== QClass.In) return Rcode.Refused
     if (source === undefined) return Rcode.ServFail
     if (found === undefined) return Rcode.NotAuth
+    // The records alone, without keys and signatures: a secondary would answer what is bogus.
+    if (request.zone >= 0 && isSigned(source.bundle, request.zone)) return Rcode.Refused
     if (key === null) return Rcode.NoError
     if (!key.mayTransfer) return Rcode.Refused
     if (key.scope === null) return Rcode.NoError
@@ -221,4 +226,8 @@ function isCurrent(clientSerial: number, serial: number): boolean {
 function clientKey(client: Uint8Array): string {
   const isIpv6 = client.length === 16 && !isMappedIpv4(client)
   return Buffer.from(isIpv6 ? client.subarray(0, 8) : client.subarray(-4)).toString('hex')
+}
+
+function isSigned(bundle: Bundle, zone: number): boolean {
+  return (nodeFlags(bundle, bundle.zoneNode[zone]!) & NodeFlag.Signed) !== 0
 }

@@ -2,6 +2,7 @@
 // service.
 import { placeOfRule, ruleAbove, ruleFor } from '#compiler/lower/response-plan.ts'
 import type { PlannedRule, ResponsePlan } from '#compiler/lower/response-plan.ts'
+import { enclosingZone } from '#compiler/lower/zone-plan.ts'
 import type { ZonePlan } from '#compiler/lower/zone-plan.ts'
 import type { TreeReport } from '#compiler/tree/tree.ts'
 import type { TreeRule } from './tree-rule.ts'
@@ -46,9 +47,23 @@ function namesFrom(plan: ResponsePlan, first: PlannedRule): string {
 export const responseRuleEffects: TreeRule = ({ tree, zones, responses }, report) => {
   for (const rule of responses.rules) checkEffect(responses, rule, report)
   if (responses.rules.length === 0) return
+  if (zones !== undefined) reportUnsigned(zones, responses, report)
   const hidden = reportHidden('response-rule-hides-zone', apexesOf(zones), responses, report)
   const domains = tree.of.Service.flatMap(({ file }) => file.domainKey ?? [])
   reportHidden('response-rule-hides-service', domains, responses, report, hidden)
+}
+
+/** What a rule says in a zone that is signed cannot be validated. */
+function reportUnsigned({ zones }: ZonePlan, { rules }: ResponsePlan, report: TreeReport): void {
+  if (zones.every(({ algorithm }) => algorithm === undefined)) return
+  const declared = new Map(zones.map((zone, i) => [zone.name, i]))
+  for (const rule of rules) {
+    const { action, trigger } = rule.model
+    const zone = action === 'passthru' ? undefined : enclosingZone(trigger, declared)
+    if (zone === undefined || zones[zone]!.algorithm === undefined) continue
+    const args = [trigger, zones[zone]!.name]
+    report('response-rule-in-signed-zone', placeOfRule(rule, 'triggerValue'), { args })
+  }
 }
 
 /** Compares a rule with the one that would take its place. */

@@ -10,7 +10,8 @@ import type { WrittenZone } from './written-zone.ts'
 /** What servers are started with. */
 export type Served = StaticConfig | WrittenZone
 
-export function modelOf(config: Served): BundleModel {
+export function modelOf(config: Served | BundleModel): BundleModel {
+  if ('rrsets' in config) return config
   if ('text' in config) return modelOfWritten(config)
   return {
     commit: config.commit ?? '',

@@ -1,11 +1,13 @@
 // A whole node of ours, threads and sockets included, that serves a static configuration.
 import { signChannelRecord } from '#bundle/signature/channel.ts'
 import type { SigningKey } from '#bundle/signature/channel.ts'
+import type { BundleModel } from '#bundle/format/model.ts'
 import { encodeBundle } from '#bundle/encode/encode.ts'
 import { signBundle } from '#bundle/signature/sign.ts'
 import { systemClock } from '#lib/clock.ts'
 import type { Log } from '#lib/log.ts'
 import { plainCodeOf } from '#routing/choose/ways.ts'
+import type { DnsNodeParts } from '#server/node/node-parts.ts'
 import { DnsNode } from '#server/node/node.ts'
 import { createThreadGroup } from '#server/threads/thread-group.ts'
 import type { DynamicFeed } from '#server/node/dynamic-link.ts'
@@ -37,15 +39,22 @@ export interface NodeSettings {
   readonly onUpdate?: ThreadGroupParts['onUpdate']
   /** TXT records that are written at run time. */
   readonly dynamic?: DynamicFeed
+  /** Keys of zones that are signed. */
+  readonly signing?: DnsNodeParts['signing']
+  /** Default 1,232. */
+  readonly udpPayloadSize?: number
 }
 
 export interface RunningNode extends RunningServer {
   readonly node: DnsNode
   /** Serves another configuration, with the next serial. */
-  readonly serve: (config: Served) => Promise<void>
+  readonly serve: (config: Served | BundleModel) => Promise<void>
 }
 
-export async function startNode(config: Served, settings: NodeSettings = {}): Promise<RunningNode> {
+export async function startNode(
+  config: Served | BundleModel,
+  settings: NodeSettings = {},
+): Promise<RunningNode> {
   const listenAddr = settings.listenAddr ?? '127.0.0.1'
   const key = newSigningKey()
   const errors: string[] = []
@@ -56,7 +65,7 @@ export async function startNode(config: Served, settings: NodeSettings = {}): Pr
       port: 0,
       threads: settings.threads ?? 1,
       settings: {
-        udpPayloadSize: 1_232,
+        udpPayloadSize: settings.udpPayloadSize ?? 1_232,
         nsid: settings.nsid ?? '',
         versionBind: settings.versionBind ?? '',
         zoneVersion: settings.zoneVersion ?? false,
@@ -76,13 +85,14 @@ export async function startNode(config: Served, settings: NodeSettings = {}): Pr
     health: null,
     geo: null,
     dynamic: settings.dynamic ?? null,
+    signing: settings.signing ?? null,
     clock: systemClock,
     log: errorsInto(errors),
   })
   const started = await node.start()
   if (!started.ok) throw new Error(started.error)
   let seq = 0
-  const serve = async (served: Served): Promise<void> => {
+  const serve = async (served: Served | BundleModel): Promise<void> => {
     const activated = await node.activate(publicationOf(served, key, ++seq))
     if (!activated.ok) throw new Error(activated.error.message)
   }
@@ -100,7 +110,7 @@ export async function startNode(config: Served, settings: NodeSettings = {}): Pr
   }
 }
 
-function publicationOf(config: Served, key: SigningKey, seq: number): Publication {
+function publicationOf(config: Served | BundleModel, key: SigningKey, seq: number): Publication {
   const { bytes, digest } = encodeBundle(modelOf(config), (name) => {
     const code = plainCodeOf(name)
     if (code < 0) throw new Error(`${name} is no plain algorithm`)

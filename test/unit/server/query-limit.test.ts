@@ -2,7 +2,7 @@
 import { beforeEach, describe, expect, test } from 'vitest'
 import { answer } from '#answer/answer.ts'
 import { Counters } from '#answer/counters/counters.ts'
-import { noLimit } from '#answer/query-bucket.ts'
+import { noLimit } from '#answer/counters/query-bucket.ts'
 import { Transaction } from '#answer/transaction.ts'
 import { decodeMessage, query } from '#test/support/dns/message.ts'
 

@@ -32,6 +32,7 @@ function said(
     deliveryPhase: () => null,
     areChecksOff: () => wanted === 'checks-off',
     missingGeo: () => missingGeo,
+    missingKeys: () => [],
     anycast: () => null,
   }
   return healthOf(parts).reasons.find(({ code }) => code === wanted)?.message

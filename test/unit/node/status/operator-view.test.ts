@@ -110,6 +110,7 @@ const keptBy = (disk: Disk) => ({
   isSetupOpen: () => disk.isSetupOpen ?? false,
   areChecksOff: () => false,
   missingGeo: () => [],
+  missingKeys: () => [],
   deliveryPhase: () => disk.deliveryPhase ?? null,
   redirects: () => ({ listener: null, targets: [] }),
   alerts: () => null,

@@ -1,6 +1,6 @@
 // The loop of a responder over a source of packets that is no socket.
 import { expect, test } from 'vitest'
-import { noLimit } from '#answer/query-bucket.ts'
+import { noLimit } from '#answer/counters/query-bucket.ts'
 import { Transaction } from '#answer/transaction.ts'
 import { Counters } from '#answer/counters/counters.ts'
 import { Control } from '#server/threads/responder-control.ts'

@@ -1,9 +1,9 @@
 import { once } from 'node:events'
 import { Worker } from 'node:worker_threads'
 import { describe, expect, test } from 'vitest'
-import { noLimit, QueryBucket, queryBucketBytes } from '#answer/query-bucket.ts'
-import type { TakerData } from '../../support/bucket-taker.ts'
-import { waitUntil } from '../../support/wait-until.ts'
+import { noLimit, QueryBucket, queryBucketBytes } from '#answer/counters/query-bucket.ts'
+import type { TakerData } from '../../../support/bucket-taker.ts'
+import { waitUntil } from '../../../support/wait-until.ts'
 
 function bucketAt(startMs: number) {
   const shared = new SharedArrayBuffer(queryBucketBytes)
@@ -116,7 +116,7 @@ describe('the bucket of queries a second', () => {
     const counts = new Int32Array(data.counts)
     time[0] = 5_000
     new QueryBucket(data.bucket, () => time[0]!).adopt(rate)
-    const file = new URL('../../support/bucket-taker.ts', import.meta.url)
+    const file = new URL('../../../support/bucket-taker.ts', import.meta.url)
     const workers = [data, { ...data, batch: 24 }].map(
       (workerData) => new Worker(file, { workerData }),
     )

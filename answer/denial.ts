@@ -1,0 +1,124 @@
+// What a signed zone answers beyond its records: its key, and denials in the compact way, by one
+// NSEC record at the name that was asked for. RFC 9824.
+import { findRrset, nodeFlags, zoneOfNode } from '#bundle/format/bundle.ts'
+import type { Bundle } from '#bundle/format/bundle.ts'
+import * as cells from '#bundle/format/cells.ts'
+import { ExtendedError } from '#dns/edns-codes.ts'
+import * as rcodes from '#dns/rcode.ts'
+import * as rrtypes from '#dns/rrtype.ts'
+import { findDynamicText } from './dynamic.ts'
+import { EdeText, explain } from './edns.ts'
+import { writeRdata } from './records.ts'
+import { signed, soaTtlSeconds, writeDenialSoa, writeNsecRecord } from './rrsets.ts'
+import * as seam from '#answer/signing/signer.ts'
+import type { Transaction } from './transaction.ts'
+
+// Constants of this file, for the reason that answer.ts gives.
+const { NodeFlag } = cells
+const { Rcode } = rcodes
+const { RrType } = rrtypes
+const { cannotSign } = seam
+
+/**
+ * NXDOMAIN or NODATA of a zone that is signed. For a client that validates the name exists, even
+ * where it does not: section 3.1. What is asked for by NSEC or RRSIG is there, too.
+ *
+ * @param node the one of the name, or of the wildcard that stands for it; -1: the first tree has
+ *   none, and then `tx.rcode` says whether the second has
+ */
+export function deny(tx: Transaction, bundle: Bundle, zone: number, node: number): void {
+  const { qtype } = tx
+  const isUnknown = tx.rcode === Rcode.NXDomain
+  const isOfSigner = qtype === RrType.NSEC || qtype === RrType.RRSIG
+  if (isUnknown && !tx.isDo) return writeDenialSoa(tx, bundle, zone, true)
+  listTypes(tx, bundle, zone, node, isOfSigner ? 0 : qtype)
+  // Section 5.1: the code of before is for those that know of this denial.
+  if (isUnknown && (!tx.isCompactOk || isOfSigner)) tx.rcode = Rcode.NoError
+  if (isOfSigner) {
+    tx.isAnyName ||= isUnknown
+    return answerProof(tx, bundle, zone)
+  }
+  writeDenialSoa(tx, bundle, zone, true)
+  tx.isAnyName ||= isUnknown
+  const written = writeNsecRecord(tx, bundle, zone, tx.owner, tx.qnameStart)
+  if (written < 0) tx.isTruncated = true
+  else tx.authorityCount += written
+}
+
+/** @param without the type that is denied; 0: none */
+function listTypes(
+  tx: Transaction,
+  bundle: Bundle,
+  zone: number,
+  node: number,
+  without: number,
+): void {
+  const { nameTypes, rcode } = tx
+  const { dynamic } = tx.view!
+  nameTypes.begin(without)
+  if (node >= 0) {
+    const isParent = zoneOfNode(bundle, node) !== zone
+    nameTypes.addNode(bundle, node, isParent)
+    if (dynamic === undefined || isParent) return
+    const isPlain = (nodeFlags(bundle, node) & (NodeFlag.Alias | NodeFlag.Cut)) === 0
+    if (isPlain && findDynamicText(dynamic, bundle, node) >= 0) nameTypes.add(RrType.TXT)
+  } else if (rcode === Rcode.NXDomain) {
+    nameTypes.add(RrType.NXNAME)
+  } else if (dynamic !== undefined && findRrset(dynamic, tx.dynamicNode, RrType.TXT) >= 0) {
+    nameTypes.add(RrType.TXT)
+  }
+}
+
+/** The NSEC record of a name as the answer, or its signature alone: RFC 8482 section 4.1. */
+function answerProof(tx: Transaction, bundle: Bundle, zone: number): void {
+  const start = tx.at
+  const { isDo } = tx
+  if (tx.qtype === RrType.RRSIG) tx.isDo = false
+  const written = writeNsecRecord(tx, bundle, zone, tx.owner, tx.qnameStart)
+  tx.isDo = isDo
+  if (written < 0) {
+    tx.isTruncated = true
+    return
+  }
+  tx.answerCount += written
+  if (tx.qtype === RrType.NSEC) return
+  const end = tx.at
+  const signatures = tx.signer.sign(tx, zone, tx.owner, RrType.NSEC, start)
+  if (signatures === cannotSign) tx.isUnsignable = true
+  if (signatures < 0) tx.isTruncated = true
+  // What is signed gives its place to what signs it.
+  const { reply } = tx
+  for (let i = end; i < tx.at; i++) reply[start + i - end] = reply[i]!
+  tx.at = start + tx.at - end
+}
+
+export function isKeyType(qtype: number): boolean {
+  return qtype === RrType.DNSKEY || qtype === RrType.CDS || qtype === RrType.CDNSKEY
+}
+
+/** From the key of a zone that is signed: the record at its apex. RFC 7344 section 4. */
+export function answerKey(tx: Transaction, bundle: Bundle, zone: number): void {
+  const rdata = tx.signer.keyRdata(zone, tx.qtype)
+  if (rdata === undefined) {
+    tx.isUnsignable = true
+    return
+  }
+  const start = tx.at
+  const isWritten = writeRdata(tx, tx.owner, tx.qtype, soaTtlSeconds(bundle, zone), rdata)
+  const written = signed(tx, zone, start, isWritten ? 1 : -1)
+  if (written < 0) tx.isTruncated = true
+  else tx.answerCount += written
+}
+
+/** A zone that is to be signed is never answered without its key. */
+export function failUnsigned(tx: Transaction, recordsStart: number): void {
+  tx.at = recordsStart
+  tx.answerCount = 0
+  tx.authorityCount = 0
+  tx.additionalCount = 0
+  tx.ecsScope = 0
+  tx.isTruncated = false
+  tx.isAuthoritative = false
+  tx.rcode = Rcode.ServFail
+  explain(tx, ExtendedError.NotReady, EdeText.NoKey)
+}

@@ -1,0 +1,117 @@
+// What was signed: signatures by a digest of what they cover, in memory that all threads share.
+import { randomFillSync } from 'node:crypto'
+
+/**
+ * Words of the memory: the time in seconds since 1970, a seed of four words, then slots.
+ *
+ * A slot: a version that is odd while it is written; a digest of two words; when the signature
+ * begins to be valid; its octets. A digest has slots of one set alone.
+ */
+const Head = { NowSeconds: 0, Seed: 4, Words: 8 } as const
+const Slot = { Version: 0, Digest: 1, Inception: 3, Signature: 4, Words: 20 } as const
+const setSlots = 4
+const signatureWords = Slot.Words - Slot.Signature
+
+/** Octets of every signature: algorithms 13 and 15 have as many. */
+export const signatureBytes = signatureWords * 4
+
+/** Slots; powers of two. Names that clients think of take no place from the others. */
+export const signatureLimits = { ofZone: 65_536, ofAnyName: 16_384 } as const
+
+const slotsMax = signatureLimits.ofZone + signatureLimits.ofAnyName
+
+/** For all threads of a node. @param nowSeconds since 1970 */
+export function createSignatureMemory(nowSeconds: number): SharedArrayBuffer {
+  const memory = new SharedArrayBuffer((Head.Words + slotsMax * Slot.Words) * 4)
+  const words = new Int32Array(memory)
+  randomFillSync(words.subarray(Head.Seed, Head.Words))
+  words[Head.NowSeconds] = nowSeconds
+  return memory
+}
+
+/** Answers are signed for this time from now on. */
+export function setSignatureTime(memory: SharedArrayBuffer, nowSeconds: number): void {
+  Atomics.store(new Int32Array(memory), Head.NowSeconds, nowSeconds | 0)
+}
+
+/** One thread's way into the memory. */
+export class SignatureTable {
+  readonly #words: Int32Array
+  /** What `find` has found. */
+  readonly octets: Uint8Array
+  readonly #found = new Int32Array(signatureWords)
+  readonly seed0: number
+  readonly seed1: number
+  #turn = 0
+
+  constructor(memory: SharedArrayBuffer) {
+    this.#words = new Int32Array(memory)
+    this.octets = new Uint8Array(this.#found.buffer)
+    this.seed0 = this.#words[Head.Seed]!
+    this.seed1 = this.#words[Head.Seed + 1]!
+  }
+
+  /** Seconds since 1970, as 32 bits. */
+  get nowSeconds(): number {
+    return this.#words[Head.NowSeconds]!
+  }
+
+  /**
+   * @param inception the signature must begin then
+   * @returns true: the signature is in `octets`
+   */
+  find(digest0: number, digest1: number, inception: number, isAnyName: boolean): boolean {
+    const words = this.#words
+    const set = setOf(digest0, isAnyName)
+    for (let i = 0; i < setSlots; i++) {
+      const at = set + i * Slot.Words
+      if (words[at + Slot.Digest] !== digest0 || words[at + Slot.Digest + 1] !== digest1) continue
+      const version = Atomics.load(words, at)
+      if ((version & 1) !== 0 || words[at + Slot.Inception] !== inception) continue
+      const from = at + Slot.Signature
+      for (let word = 0; word < signatureWords; word++) this.#found[word] = words[from + word]!
+      // Another thread may have taken the slot meanwhile.
+      const isWhole =
+        words[at + Slot.Digest] === digest0 &&
+        words[at + Slot.Digest + 1] === digest1 &&
+        words[at + Slot.Inception] === inception
+      if (isWhole && Atomics.load(words, at) === version) return true
+    }
+    return false
+  }
+
+  /** Keeps what is in `octets`, in the place of another signature where there is no room. */
+  keep(digest0: number, digest1: number, inception: number, isAnyName: boolean): void {
+    const words = this.#words
+    const set = setOf(digest0, isAnyName)
+    // An older signature of the same, else a free place, else each in its turn.
+    let slot = this.#turn++ & (setSlots - 1)
+    for (let i = 0; i < setSlots; i++) {
+      const at = set + i * Slot.Words
+      const isSame = words[at + Slot.Digest] === digest0 && words[at + Slot.Digest + 1] === digest1
+      if (isSame || words[at] === 0) {
+        slot = i
+        if (isSame) break
+      }
+    }
+    const at = set + slot * Slot.Words
+    const version = Atomics.load(words, at)
+    // Another thread writes it: the signature is made once more when it is asked for again.
+    if ((version & 1) !== 0) return
+    if (Atomics.compareExchange(words, at, version, version | 1) !== version) return
+    words[at + Slot.Digest] = digest0
+    words[at + Slot.Digest + 1] = digest1
+    words[at + Slot.Inception] = inception
+    const to = at + Slot.Signature
+    for (let word = 0; word < signatureWords; word++) words[to + word] = this.#found[word]!
+    Atomics.store(words, at, (version + 2) & 0x7fff_fffe)
+  }
+}
+
+/** Where the slots for a digest begin. */
+function setOf(digest: number, isAnyName: boolean): number {
+  const { ofZone, ofAnyName } = signatureLimits
+  const sets = (isAnyName ? ofAnyName : ofZone) / setSlots
+  const first = isAnyName ? ofZone : 0
+  return Head.Words + (first + (digest & (sets - 1)) * setSlots) * Slot.Words
+}

@@ -1,0 +1,30 @@
+// Makes the signer of each view of a thread; what is large or slow to make goes from one to the
+// next.
+import type { Bundle } from '#bundle/format/bundle.ts'
+import { RrsetDigest } from './rrset-digest.ts'
+import { SignatureTable } from './signature-table.ts'
+import type { Signer } from './signer.ts'
+import { KeyMemory } from './signing-keys.ts'
+import type { HandedSigning } from './signing-keys.ts'
+import { KeylessSigner, ZoneSigner } from './zone-signer.ts'
+
+export class SigningMemory {
+  readonly #keys = new KeyMemory()
+  #digest: RrsetDigest | undefined
+  #table: SignatureTable | undefined
+
+  /** @param handed null: there are no keys */
+  signerOf(
+    bundle: Bundle,
+    handed: HandedSigning | null,
+  ): { readonly signer: Signer; readonly isSigning: boolean } {
+    const keys = handed === null ? [] : this.#keys.keysOf(handed)
+    if (handed === null || keys.length === 0) {
+      return { signer: new KeylessSigner(bundle), isSigning: false }
+    }
+    // A node has one memory of signatures for as long as it runs.
+    this.#table ??= new SignatureTable(handed.signatures)
+    this.#digest ??= new RrsetDigest()
+    return { signer: new ZoneSigner(bundle, keys, this.#table, this.#digest), isSigning: true }
+  }
+}

@@ -1,0 +1,48 @@
+// Which zones of a bundle are to be signed, and by which algorithm: a flag of the apex says so, and
+// the beginning of a DNSKEY record.
+import { formatName } from '#dns/name.ts'
+import { RrType } from '#dns/rrtype.ts'
+import { findRrset, nodeFlags, nodeNameBytes } from '#bundle/format/bundle.ts'
+import type { Bundle, BundleColumns } from '#bundle/format/bundle.ts'
+import { NodeCell, NodeFlag } from '#bundle/format/cells.ts'
+import { keyPlaceholderBytes, rdataLayout, RrsetCell } from '#bundle/format/rrsets.ts'
+
+/** The algorithm that a zone is to be signed with, or -1. */
+export function zoneAlgorithm(
+  bundle: Pick<BundleColumns, 'nodeRow' | 'rrsetRow' | 'rrsetData' | 'zoneNode'>,
+  zone: number,
+): number {
+  const rrset = findRrset(bundle, bundle.zoneNode[zone]!, RrType.DNSKEY)
+  if (rrset < 0) return -1
+  const at = bundle.rrsetRow[rrset * RrsetCell.Words + RrsetCell.Data]!
+  const length = (bundle.rrsetData[at]! << 8) | bundle.rrsetData[at + 1]!
+  if (length !== keyPlaceholderBytes) return -1
+  return bundle.rrsetData[at + rdataLayout.lengthBytes + keyPlaceholderBytes - 1]!
+}
+
+export interface SignedZone {
+  /** In lower case, with the trailing dot. */
+  readonly name: string
+  /** The same in wire form. */
+  readonly wire: Uint8Array
+  readonly algorithm: number
+}
+
+/** The zones of a bundle that are to be signed. */
+export function signedZones(bundle: Bundle): SignedZone[] {
+  const { rrsetRow, zoneNode, nodeRow, names } = bundle
+  let hasAny = false
+  // Nodes with equal rrsets share rows: these are few, where zones are many.
+  for (let row = 0; row < rrsetRow.length && !hasAny; row += RrsetCell.Words) {
+    hasAny = rrsetRow[row + RrsetCell.Type] === RrType.DNSKEY
+  }
+  const zones: SignedZone[] = []
+  for (let zone = 0; hasAny && zone < zoneNode.length; zone++) {
+    const node = zoneNode[zone]!
+    if ((nodeFlags(bundle, node) & NodeFlag.Signed) === 0) continue
+    const from = nodeRow[node * NodeCell.Words + NodeCell.NameOffset]!
+    const wire = names.slice(from, from + nodeNameBytes(bundle, node))
+    zones.push({ name: formatName(wire), wire, algorithm: zoneAlgorithm(bundle, zone) })
+  }
+  return zones
+}

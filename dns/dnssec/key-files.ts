@@ -1,0 +1,134 @@
+// Key files of other servers: the pair of files that BIND has for a key, and the PEM file that Knot
+// has.
+import { createPrivateKey } from 'node:crypto'
+import { err, ok } from '#lib/result.ts'
+import type { Result } from '#lib/result.ts'
+import { formatName, parseName } from '#dns/name.ts'
+import { signingAlgorithm, signingAlgorithms } from './algorithms.ts'
+import { entryFlags, zoneKey } from './zone-key.ts'
+import type { ZoneKey } from './zone-key.ts'
+
+/** A key and the zone that it is for. */
+export interface KeyOfZone {
+  /** In wire form. */
+  readonly zone: Uint8Array
+  readonly key: ZoneKey
+}
+
+/** The pair of files, and what their names begin with: `Kexample.org.+013+30225`. */
+export interface BindKeyFiles {
+  readonly stem: string
+  /** `.key` */
+  readonly record: string
+  /** `.private` */
+  readonly secret: string
+}
+
+const formatLine = 'Private-key-format: v1.3'
+/** BIND's files have less than a tenth. */
+const textBytesMax = 16_384
+
+/** @param atMs when it was made, and is used from */
+export function bindKeyFiles({ zone, key }: KeyOfZone, atMs: number): BindKeyFiles {
+  const { algorithm, privateKey, rdata, flags, tag } = key
+  const name = formatName(zone)
+  const time = new Date(atMs).toISOString().replace(/\D/g, '').slice(0, 14)
+  const number = `${algorithm.number}`.padStart(3, '0')
+  const octets = Buffer.from(rdata.subarray(4)).toString('base64')
+  const secret = Buffer.from(algorithm.privateOctets(privateKey)).toString('base64')
+  const times = ['Created', 'Publish', 'Activate'].map((word) => `${word}: ${time}`)
+  return {
+    stem: `K${name.toLowerCase()}+${number}+${`${tag}`.padStart(5, '0')}`,
+    record: `${[
+      `; keyid ${tag}, for ${name}`,
+      ...times.map((line) => `; ${line}`),
+      `${name} IN DNSKEY ${flags} 3 ${algorithm.number} ${octets}`,
+    ].join('\n')}\n`,
+    secret: `${[
+      formatLine,
+      `Algorithm: ${algorithm.number} (${algorithm.mnemonic})`,
+      `PrivateKey: ${secret}`,
+      ...times,
+    ].join('\n')}\n`,
+  }
+}
+
+/** Errors: a sentence that says which of the two files is wrong, and why. */
+export function readBindKey(record: string, secret: string): Result<KeyOfZone, string> {
+  const declared = readRecord(record)
+  if (!declared.ok) return declared
+  const { zone, flags, algorithm, octets } = declared.value
+  const key = readSecret(secret, flags)
+  if (!key.ok) return key
+  const { rdata } = key.value
+  const isSame =
+    key.value.algorithm.number === algorithm && Buffer.compare(rdata.subarray(4), octets) === 0
+  if (!isSame) return err('the private key is not the one of the DNSKEY record in the .key file')
+  return ok({ zone, key: key.value })
+}
+
+interface DeclaredKey {
+  readonly zone: Uint8Array
+  readonly flags: number
+  readonly algorithm: number
+  readonly octets: Uint8Array
+}
+
+const recordShape = /^(\S+)\s+(?:\d+\s+)?(?:IN\s+)?DNSKEY\s+(\d{1,5})\s+3\s+(\d{1,3})\s+(\S.*)$/i
+
+function readRecord(text: string): Result<DeclaredKey, string> {
+  if (text.length > textBytesMax) return err('the .key file is longer than a key')
+  const lines = text.split('\n').map((line) => line.replace(/;.*/, '').trim())
+  const [line, ...more] = lines.filter((one) => one !== '')
+  const found = recordShape.exec(line ?? '')
+  if (found === null || more.length > 0) return err('the .key file is not one DNSKEY record')
+  const [owner, flags, algorithm, base64] = found.slice(1) as [string, string, string, string]
+  const zone = parseName(owner)
+  if (!zone.ok) return err('the .key file has no zone name before its DNSKEY record')
+  const value = { zone: zone.value, flags: Number(flags), algorithm: Number(algorithm) }
+  if (!isZoneKey(value.flags)) {
+    return err(`the key has the flags ${flags}; a key of a zone in use has 256 or 257`)
+  }
+  return ok({ ...value, octets: Buffer.from(base64.replace(/\s+/g, ''), 'base64') })
+}
+
+/** RFC 4034 section 2.1.1, without the bit for a revoked key. RFC 5011 section 7. */
+const isZoneKey = (flags: number): boolean => flags === 256 || flags === entryFlags
+
+function readSecret(text: string, flags: number): Result<ZoneKey, string> {
+  if (text.length > textBytesMax) return err('the .private file is longer than a key')
+  const fields = new Map(
+    text.split('\n').flatMap((line) => {
+      const [, word, value] = /^([\w-]+):\s*(.*?)\s*$/.exec(line) ?? []
+      return word === undefined ? [] : [[word.toLowerCase(), value!] as const]
+    }),
+  )
+  if (!/^v1\.\d+$/.test(fields.get('private-key-format') ?? '')) {
+    return err('the .private file does not begin with "Private-key-format: v1.3"')
+  }
+  const number = /^\d{1,3}/.exec(fields.get('algorithm') ?? '')?.[0]
+  const algorithm = number === undefined ? undefined : signingAlgorithm(Number(number))
+  if (algorithm === undefined) {
+    return err(`the key is of algorithm ${number ?? 'none'}; ${known} can sign here`)
+  }
+  const octets = Buffer.from(fields.get('privatekey') ?? '', 'base64')
+  const isWhole = octets.length === algorithm.privateBytes
+  const privateKey = isWhole ? algorithm.privateFrom(octets) : undefined
+  if (privateKey === undefined) return err('the .private file has no private key of its algorithm')
+  return ok(zoneKey(privateKey, flags)!)
+}
+
+const known = signingAlgorithms.map(({ number, mnemonic }) => `${number} (${mnemonic})`).join(', ')
+
+/** A PKCS#8 file, as Knot keeps keys. Errors: a sentence. */
+export function readPemKey(pem: string, flags = entryFlags): Result<ZoneKey, string> {
+  if (pem.length > textBytesMax) return err('the PEM file is longer than a key')
+  try {
+    const key = zoneKey(createPrivateKey(pem), flags)
+    return key === undefined
+      ? err(`the key is of another algorithm; ${known} can sign here`)
+      : ok(key)
+  } catch {
+    return err('the file is not a private key in PEM, without a password')
+  }
+}

@@ -1,0 +1,89 @@
+// The key files of a node: in the form of BIND, the private halves sealed where the node has a key
+// for secrets.
+import { mkdirSync, readdirSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { bindKeyFiles, readBindKey } from '#dns/dnssec/key-files.ts'
+import type { KeyOfZone } from '#dns/dnssec/key-files.ts'
+import { foldName, formatName } from '#dns/name.ts'
+import { writeDurably } from '#lib/durable-file.ts'
+import { err, ok } from '#lib/result.ts'
+import type { Result } from '#lib/result.ts'
+import { seal, unseal } from '#lib/secret-box.ts'
+
+/** Inside the data directory. */
+export const keyFolder = 'dnssec'
+
+export interface StoredKeys {
+  /** By name, in lower case with the trailing dot. */
+  readonly found: ReadonlyMap<string, KeyOfZone>
+  /** Why there is none: a sentence. */
+  readonly faults: ReadonlyMap<string, string>
+}
+
+/** One zone has a few files; what is beyond is not looked at. */
+const filesMax = 100_000
+
+/** @param secretKey of GSLB_SECRET_KEY; null: not set */
+export function readStoredKeys(directory: string, secretKey: Uint8Array | null): StoredKeys {
+  const found = new Map<string, KeyOfZone>()
+  const faults = new Map<string, string>()
+  for (const file of keyFilesIn(directory)) {
+    const name = /^K(.+)\+\d{3}\+\d{5}\.key$/.exec(file)![1]!.toLowerCase()
+    const path = join(directory, file)
+    const read = readPair(path, secretKey)
+    if (!read.ok) {
+      faults.set(name, `${path}: ${read.error}`)
+    } else if (found.has(name)) {
+      faults.set(name, `${directory} has two keys of ${name}: move the one away that is not used`)
+    } else {
+      found.set(formatName(foldName(read.value.zone)), read.value)
+    }
+  }
+  // What is doubtful signs nothing.
+  for (const name of faults.keys()) found.delete(name)
+  return { found, faults }
+}
+
+function keyFilesIn(directory: string): string[] {
+  try {
+    const all = readdirSync(directory).filter((name) => /^K.+\+\d{3}\+\d{5}\.key$/.test(name))
+    return all.sort().slice(0, filesMax)
+  } catch {
+    // There is no such directory before there is a key.
+    return []
+  }
+}
+
+function readPair(path: string, secretKey: Uint8Array | null): Result<KeyOfZone, string> {
+  try {
+    const record = readFileSync(path, 'utf8')
+    const secret = opened(readFileSync(path.replace(/key$/, 'private'), 'utf8'), secretKey)
+    return secret.ok ? readBindKey(record, secret.value) : secret
+  } catch (error) {
+    return err(error instanceof Error ? error.message : String(error))
+  }
+}
+
+function opened(text: string, secretKey: Uint8Array | null): Result<string, string> {
+  if (text.startsWith('Private-key-format')) return ok(text)
+  if (secretKey === null) return err('the private key is sealed, and GSLB_SECRET_KEY is not set')
+  const plain = unseal(secretKey, text.trim())
+  return plain.ok ? plain : err('GSLB_SECRET_KEY is not the one that the private key was sealed by')
+}
+
+/** @returns the path of the public half */
+export function storeKey(
+  directory: string,
+  key: KeyOfZone,
+  secretKey: Uint8Array | null,
+  nowMs: number,
+): string {
+  mkdirSync(directory, { recursive: true, mode: 0o700 })
+  const { stem, record, secret } = bindKeyFiles(key, nowMs)
+  const path = join(directory, stem)
+  const kept = secretKey === null ? secret : `${seal(secretKey, secret)}\n`
+  // The private half first: without it the other one is no key.
+  writeDurably(`${path}.private`, kept, 0o600)
+  writeDurably(`${path}.key`, record, 0o644)
+  return `${path}.key`
+}

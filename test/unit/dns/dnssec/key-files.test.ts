@@ -1,0 +1,90 @@
+// Key files of BIND and Knot: what is read back, and what is said of files that are no keys.
+import { readdirSync, readFileSync } from 'node:fs'
+import { generateKeyPairSync } from 'node:crypto'
+import { describe, expect, test } from 'vitest'
+import { signingAlgorithms } from '#dns/dnssec/algorithms.ts'
+import { bindKeyFiles, readBindKey, readPemKey } from '#dns/dnssec/key-files.ts'
+import { generateZoneKey } from '#dns/dnssec/zone-key.ts'
+import { formatName } from '#dns/name.ts'
+import { wireName } from '#test/support/dns/wire-name.ts'
+
+const zone = wireName('Example.org')
+const atMs = Date.UTC(2026, 10, 29, 17, 53, 44)
+
+describe.each(signingAlgorithms)('$name', (algorithm) => {
+  const key = generateZoneKey(algorithm)
+  const files = bindKeyFiles({ zone, key }, atMs)
+  const read = readBindKey(files.record, files.secret)
+
+  test('what is written for BIND is read back', () => {
+    expect(read).toMatchObject({ ok: true, value: { key: { tag: key.tag, flags: 257 } } })
+    expect(read.ok && formatName(read.value.zone)).toBe('Example.org.')
+    expect(read.ok && Buffer.from(read.value.key.rdata).equals(key.rdata)).toBe(true)
+    const tag = `${key.tag}`.padStart(5, '0')
+    expect(files.stem).toBe(`Kexample.org.+0${algorithm.number}+${tag}`)
+    expect(files.secret).toContain('Created: 20261129175344')
+  })
+
+  test('a PEM file of it is read', () => {
+    const pem = key.privateKey.export({ format: 'pem', type: 'pkcs8' }).toString()
+    expect(readPemKey(pem)).toMatchObject({ ok: true, value: { tag: key.tag } })
+    expect(readPemKey(pem, 256)).toMatchObject({ ok: true, value: { flags: 256 } })
+  })
+
+  const other = bindKeyFiles({ zone, key: generateZoneKey(algorithm) }, atMs)
+  test.each([
+    ['another key', files.record, other.secret, /not the one of the DNSKEY/],
+    ['two records', files.record + other.record, files.secret, /not one DNSKEY record/],
+    ['no record', '', files.secret, /not one DNSKEY record/],
+    ['no secret', files.record, '', /does not begin with/],
+    ['another version', files.record, files.secret.replace('v1.3', 'v2.0'), /does not begin/],
+    [
+      'RSA',
+      files.record,
+      files.secret.replace(/Algorithm.*/, 'Algorithm: 8 (RSASHA256)'),
+      /of algorithm 8; 13 \(/,
+    ],
+    [
+      'cut off',
+      files.record,
+      files.secret.replace(/PrivateKey: ..../, 'PrivateKey: '),
+      /no private key/,
+    ],
+    ['a revoked key', files.record.replace(' 257 ', ' 385 '), files.secret, /flags 385/],
+    ['a bad owner', files.record.replaceAll('Example', 'a..b'), files.secret, /no zone name/],
+    ['too long', files.record, files.secret + ' '.repeat(20_000), /longer than a key/],
+    ['too long a record', files.record + ' '.repeat(20_000), files.secret, /longer than a key/],
+  ])('%s: refused with its reason', (_name, record, secret, reason) => {
+    expect(readBindKey(record, secret)).toEqual({ ok: false, error: expect.stringMatching(reason) })
+  })
+})
+
+test('a scalar of zero is no key of P-256', () => {
+  const [p256] = signingAlgorithms
+  expect(p256!.privateFrom(new Uint8Array(32))).toBeUndefined()
+  expect(p256!.privateFrom(new Uint8Array(32).fill(0xff))).toBeUndefined()
+})
+
+test.each([
+  ['text', 'no key', /not a private key/],
+  ['a long text', 'x'.repeat(20_000), /longer than a key/],
+  [
+    'a key of RSA',
+    generateKeyPairSync('rsa', { modulusLength: 2_048 })
+      .privateKey.export({ format: 'pem', type: 'pkcs8' })
+      .toString(),
+    /of another algorithm/,
+  ],
+])('%s is no PEM file for us', (_name, pem, reason) => {
+  expect(readPemKey(pem)).toEqual({ ok: false, error: expect.stringMatching(reason) })
+})
+
+const corpus = new URL('../../../fuzz/corpus/key-files/', import.meta.url)
+
+test.each(readdirSync(corpus))('the corpus, %s: read or refused, in either place', (name) => {
+  const text = readFileSync(new URL(name, corpus), 'utf8')
+  const files = bindKeyFiles({ zone, key: generateZoneKey(signingAlgorithms[0]!) }, atMs)
+  expect(readBindKey(text, files.secret).ok).toBe(false)
+  expect(readBindKey(files.record, text).ok).toBe(false)
+  expect(readPemKey(text).ok).toBe(false)
+})

@@ -1,0 +1,128 @@
+// The keys of a node: which files count, what is made where there is none, and what is said.
+import { readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { afterEach, beforeEach, expect, test, vi } from 'vitest'
+import { signingAlgorithm } from '#dns/dnssec/algorithms.ts'
+import { generateZoneKey } from '#dns/dnssec/zone-key.ts'
+import { readStoredKeys, storeKey } from '#server/signing/key-store.ts'
+import { ZoneKeys } from '#server/signing/zone-keys.ts'
+import type { ZoneKeysParts } from '#server/signing/zone-keys.ts'
+import { bundleOf, zone } from '#test/support/bundle-models.ts'
+import { bareModel } from '#test/support/bundle-models.ts'
+import { wireName } from '#test/support/dns/wire-name.ts'
+import { makeTempDir, removeTempDir } from '#test/support/temp-dir.ts'
+
+const name = 'example.org.'
+const keyOf = (algorithm = 13) => ({
+  zone: wireName(name),
+  key: generateZoneKey(signingAlgorithm(algorithm)!),
+})
+const bundle = bundleOf({
+  ...bareModel,
+  zones: [{ ...zone(name), algorithm: 13 }, zone('plain.example.')],
+})
+const secretKey = Buffer.alloc(32, 7)
+
+let directory = ''
+const opened: ZoneKeys[] = []
+beforeEach(() => {
+  vi.useFakeTimers()
+  directory = join(makeTempDir('keys'), 'dnssec')
+})
+afterEach(() => {
+  for (const keys of opened.splice(0)) keys.stop()
+  vi.useRealTimers()
+  removeTempDir(join(directory, '..'))
+})
+
+function open(parts: Partial<ZoneKeysParts> = {}): ZoneKeys {
+  const log = { info: () => {}, warn: () => {}, error: () => {} }
+  const clock = { nowMs: () => Date.now() }
+  const own = { directory, secretKey: null, mayGenerate: false, clock, log }
+  const keys = new ZoneKeys({ ...own, ...parts })
+  opened.push(keys)
+  return keys
+}
+
+test('a first key is made where that is permitted, for its owner alone', () => {
+  const keys = open({ mayGenerate: true })
+  expect(keys.handedFor(bundle)?.number).toBe(1)
+  expect(keys.missing()).toEqual([])
+  const files = readdirSync(directory)
+  expect(files).toHaveLength(2)
+  const secret = files.find((file) => file.endsWith('.private'))!
+  expect(statSync(join(directory, secret)).mode & 0o777).toBe(0o600)
+  // The next process has the same one, and a bundle that changes nothing of it makes none.
+  expect(keys.handedFor(bundle)?.number).toBe(1)
+  expect(open({ mayGenerate: true }).handedFor(bundle)).not.toBeNull()
+  expect(readdirSync(directory)).toEqual(files)
+})
+
+test('where it is not, the zone is said to have none, until the key comes', () => {
+  const keys = open()
+  let changes = 0
+  keys.onChange(() => changes++)
+  expect(keys.handedFor(bundle)).toBeNull()
+  expect(keys.missing()).toEqual([`${directory} has no key of ${name}: bring it there`])
+  vi.advanceTimersByTime(30_000)
+  expect(changes).toBe(0)
+  storeKey(directory, keyOf(), null, 0)
+  vi.advanceTimersByTime(30_000)
+  expect(changes).toBe(1)
+  expect(keys.handedFor(bundle)).not.toBeNull()
+  expect(keys.missing()).toEqual([])
+})
+
+test('a zone that is not signed any more needs none', () => {
+  const keys = open()
+  keys.handedFor(bundle)
+  expect(keys.handedFor(bundleOf({ ...bareModel, zones: [zone(name)] }))).toBeNull()
+  expect(keys.missing()).toEqual([])
+})
+
+test('a private key is sealed by the key for secrets, and read with it alone', () => {
+  const path = storeKey(directory, keyOf(), secretKey, 0)
+  expect(readFileSync(path.replace(/key$/, 'private'), 'utf8')).toMatch(/^v1\.\S+\n$/)
+  expect(readStoredKeys(directory, secretKey).found.get(name)?.key.algorithm.number).toBe(13)
+  for (const [other, why] of [
+    [null, /GSLB_SECRET_KEY is not set/],
+    [Buffer.alloc(32), /not the one/],
+  ] as const) {
+    const { found, faults } = readStoredKeys(directory, other)
+    expect(found.size).toBe(0)
+    expect(faults.get(name)).toMatch(why)
+  }
+})
+
+test.each([
+  ['two keys', () => storeKey(directory, keyOf(), null, 0), /has two keys of example.org/],
+  [
+    'a private half that is damaged',
+    () => {
+      const file = readdirSync(directory).find((one) => one.endsWith('.private'))!
+      writeFileSync(join(directory, file), 'Private-key-format: v1.3\n')
+    },
+    /of algorithm none/,
+  ],
+  [
+    'no private half',
+    () => {
+      const file = readdirSync(directory).find((one) => one.endsWith('.private'))!
+      rmSync(join(directory, file))
+    },
+    /ENOENT/,
+  ],
+])('%s: nothing is signed, nothing is made, and it is said', (_name, damage, reason) => {
+  storeKey(directory, keyOf(), null, 0)
+  damage()
+  const keys = open({ mayGenerate: true })
+  expect(keys.handedFor(bundle)).toBeNull()
+  expect(keys.missing()).toEqual([expect.stringMatching(reason)])
+})
+
+test('a key of another algorithm than the zone is to be signed by is none', () => {
+  storeKey(directory, keyOf(15), null, 0)
+  const keys = open({ mayGenerate: true })
+  expect(keys.handedFor(bundle)).toBeNull()
+  expect(keys.missing()[0]).toMatch(/is of ed25519, .* by ecdsap256sha256/)
+})
