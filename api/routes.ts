@@ -33,6 +33,7 @@ import { getSnapshot } from './routes/snapshot.ts'
 import { healthSignalRoutes } from './routes/health-signals.ts'
 import { maintenanceWindowRoutes } from './routes/maintenance-windows.ts'
 import { redirectRoutes } from './routes/redirects.ts'
+import { rateLimitRoutes } from './routes/rrl.ts'
 import { responseRuleRoutes } from './routes/rpz.ts'
 import { historyRoutes } from './routes/history.ts'
 import { rumRoutes } from './routes/rum.ts'
@@ -70,6 +71,7 @@ const upToPlans: readonly Route[] = [
   ...maintenanceWindowRoutes,
   ...rolloutRoutes,
   ...responseRuleRoutes,
+  ...rateLimitRoutes,
   ...redirectRoutes,
   ...domainRoutes,
   ...historyRoutes,

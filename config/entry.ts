@@ -54,23 +54,20 @@ function specWithUids(kind: Kind, uid: string, spec: ObjectOf[Kind]['spec']): ob
   const withParts: Record<string, unknown> = { ...spec }
   for (const partKind of partKinds) {
     const { list } = partSpecs[partKind]
-    withParts[list] = withUids(
-      partKind,
-      { uid, spec },
-      withParts[list] as readonly PartOf[PartKind][],
-    )
+    const parts = withParts[list] as readonly PartOf[PartKind][] | undefined
+    if (parts !== undefined) withParts[list] = withUids(partKind, { uid, spec }, parts)
   }
   return withParts
 }
 
+type WithUid<K extends PartKind> = PartOf[K] & { readonly uid: string }
+
 /** The parts of one kind; empty for an object that has none of it. */
-export function partsIn<K extends PartKind>(
-  kind: K,
-  entry: ConfigEntry,
-): readonly (PartOf[K] & { readonly uid: string })[] {
+export function partsIn<K extends PartKind>(kind: K, entry: ConfigEntry): readonly WithUid<K>[] {
   if (partSpecs[kind].owner !== entry.kind) return []
   const spec = entry.object.spec as Record<string, unknown>
-  return spec[partSpecs[kind].list] as readonly (PartOf[K] & { readonly uid: string })[]
+  const parts = spec[partSpecs[kind].list] as readonly WithUid<K>[] | undefined
+  return parts ?? []
 }
 
 /** A strong entity tag (RFC 9110 section 8.8.3) of an object or a part, without the quotes. */

@@ -1,10 +1,12 @@
-// The parts of objects that have their own ids: members, geo rules, response rules, record sets.
+// The parts of objects that have their own ids: members, geo rules, response rules, exempt
+// networks, record sets.
 import { targetOf } from '#compiler/values/member-target.ts'
 import { rrsetOf } from '#compiler/values/record-sets.ts'
 import { derivedUid, memberUid, responseRuleUid, rrsetUid } from '#compiler/read/identity.ts'
 import type { GeoRule } from '#schemas/objects/geo-rule.ts'
 import type { Kind, ObjectOf } from '#schemas/kinds.ts'
 import type { Member } from '#schemas/objects/member.ts'
+import type { ExemptNetwork } from '#schemas/objects/settings.ts'
 import type { RecordSet, RecordsSpec } from '#schemas/objects/records.ts'
 import type { ResponseRule } from '#schemas/objects/response-policy.ts'
 
@@ -12,6 +14,7 @@ export interface PartOf {
   readonly Member: Member
   readonly GeoRule: GeoRule
   readonly ResponseRule: ResponseRule
+  readonly ExemptNetwork: ExemptNetwork
   readonly RecordSet: RecordSet & { readonly uid?: string }
 }
 export type PartKind = keyof PartOf
@@ -55,6 +58,13 @@ export const partSpecs: { readonly [K in PartKind]: PartSpec<K> } = Object.freez
     isLastTheOwner: true,
     derive: ({ uid }, { triggerType, triggerValue }) =>
       responseRuleUid(uid, triggerType, `${triggerValue.toLowerCase().replace(/\.$/, '')}.`),
+  },
+  ExemptNetwork: {
+    owner: 'Settings',
+    list: 'rateLimitExempt',
+    isIdWritten: true,
+    derive: (settings, { cidr }, nth) =>
+      derivedUid('exempt-network', settings.uid, cidr, String(nth)),
   },
   RecordSet: {
     owner: 'Records',

@@ -37,8 +37,9 @@ const group = (type: 'object' | 'array', name: string) =>
   })
 
 const names = Object.keys(SettingsSpec.properties) as (keyof typeof SettingsSpec.properties)[]
+const lists: ReadonlySet<string> = new Set(['zones', 'rateLimitExempt'])
 const groups = Object.fromEntries(
-  names.map((name) => [name, group(name === 'zones' ? 'array' : 'object', name)]),
+  names.map((name) => [name, group(lists.has(name) ? 'array' : 'object', name)]),
 )
 
 const Repository = Type.Object(

@@ -108,5 +108,8 @@ export function routingText(routing: RoutingModel, endpoints: EndpointTable): st
     org,
     endpoint: endpoints.rowOf(endpoint),
   }))
-  return canonicalJson({ asnRules, ...routingValues(routing) } as unknown as Json)
+  const { rateLimitExempt = [] } = routing
+  // A repository without such networks has the very text that it had before there were any.
+  const exempt = rateLimitExempt.length === 0 ? {} : { rateLimitExempt }
+  return canonicalJson({ asnRules, ...routingValues(routing), ...exempt } as unknown as Json)
 }

@@ -96,6 +96,8 @@ export interface RoutingModel extends RoutingValues {
   readonly asnRules: readonly AsnRuleModel[]
   /** `geoip.endpointLocations`. */
   readonly endpointLocations: readonly EndpointLocationModel[]
+  /** Networks of clients that no node limits. Left out: none. */
+  readonly rateLimitExempt?: readonly string[]
 }
 
 /** A repository that says nothing of it; the values are the defaults. */

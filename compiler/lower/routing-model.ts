@@ -22,6 +22,7 @@ export function routingModel(settings: Entry<'Settings'> | undefined): RoutingMo
     mapRules: mapRulesOf(settings).ranges,
     asnRules: asnRulesOf(settings.object.spec),
     endpointLocations: endpointLocationsOf(settings.object.spec),
+    rateLimitExempt: (settings.object.spec.rateLimitExempt ?? []).map(({ cidr }) => cidr),
     signals: signals ?? plainRouting.signals,
     latency:
       latency === undefined

@@ -2,7 +2,9 @@
 // guardrails.
 import { Type } from '#lib/schema/type.ts'
 import type { Static } from '#lib/schema/type.ts'
+import { textPattern } from '#lib/text/patterns.ts'
 import { Guardrails } from './guardrails.ts'
+import { Uid } from './metadata.ts'
 import { routingSettings } from './routing-settings.ts'
 import { Nameservers, NsTtl, Soa, Zone } from './zone.ts'
 
@@ -19,6 +21,22 @@ export const SettingsDefaults = Type.Object(
 )
 export type SettingsDefaults = Static<typeof SettingsDefaults>
 
+export const ExemptNetwork = Type.Object(
+  {
+    cidr: Type.String({
+      minLength: 1,
+      maxLength: 49,
+      description: 'IPv4 or IPv6 network of clients, such as 192.0.2.0/24; other bits are zero.',
+    }),
+    comment: Type.Optional(
+      Type.String({ maxLength: 255, pattern: textPattern, description: 'Whose it is, and why.' }),
+    ),
+    uid: Type.Optional(Uid),
+  },
+  { additionalProperties: false, description: 'A network that is not limited by `dns.rrl`.' },
+)
+export type ExemptNetwork = Static<typeof ExemptNetwork>
+
 export const SettingsSpec = Type.Object(
   {
     defaults: Type.Optional(SettingsDefaults),
@@ -32,6 +50,12 @@ export const SettingsSpec = Type.Object(
       }),
     ),
     ...routingSettings,
+    rateLimitExempt: Type.Optional(
+      Type.Array(ExemptNetwork, {
+        maxItems: 1_000,
+        description: 'Networks of clients that no node limits; a node may have more of its own.',
+      }),
+    ),
     guardrails: Type.Optional(Guardrails),
   },
   { additionalProperties: false, description: 'What holds for the whole repository.' },

@@ -61,7 +61,9 @@ export const rrl = section(
     }),
     ipv6PrefixLength: integer(16, 64, { default: 56, description: 'The same for IPv6.' }),
     exempt: networks({
-      description: 'Networks of clients that are not limited by this node.',
+      description:
+        'Networks of clients that are not limited by this node. Those of all nodes are in ' +
+        '`rateLimitExempt` of gslb.yaml.',
     }),
     tableSize: integer(bucketsMin, bucketsMax, {
       default: 131_072,

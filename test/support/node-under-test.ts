@@ -5,6 +5,7 @@ import type { BundleModel } from '#bundle/format/model.ts'
 import { signBundle } from '#bundle/signature/sign.ts'
 import { systemClock } from '#lib/clock.ts'
 import type { Clock } from '#lib/clock.ts'
+import type { RateMemory } from '#answer/rate-limit/rate-memory.ts'
 import type { Log } from '#lib/log.ts'
 import { BundleStore } from '#server/node/bundle-store.ts'
 import type { GeoFeed } from '#inputs/geo/geo-link.ts'
@@ -36,6 +37,7 @@ export interface NodeOptions {
   readonly clock?: Clock
   readonly queryBucket?: SharedArrayBuffer
   readonly queryLog?: readonly SharedArrayBuffer[]
+  readonly rateLimit?: RateMemory
 }
 
 /** A node that is not started yet, with what it logs. */
@@ -55,6 +57,7 @@ export function buildNode(options: NodeOptions): { node: DnsNode; log: LogLine[]
       seed: 1,
       ...(options.queryBucket === undefined ? {} : { queryBucket: options.queryBucket }),
       queryLog: options.queryLog,
+      rateLimit: options.rateLimit,
     },
     store: options.dataDir === undefined ? null : new BundleStore(options.dataDir),
     trusted: [options.trusted],

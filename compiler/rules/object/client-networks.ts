@@ -55,6 +55,13 @@ export const routingSettings: ObjectRule<'Settings'> = ({ spec }, report) => {
   checkMap(spec, report)
   checkAsn(spec, report)
   checkLocations(spec, report)
+  checkExempt(spec, report)
+}
+
+function checkExempt({ rateLimitExempt = [] }: SettingsSpec, report: Report): void {
+  for (const [i, { cidr }] of rateLimitExempt.entries()) {
+    checkCidr(cidr, ['spec', 'rateLimitExempt', i, 'cidr'], report)
+  }
 }
 
 function checkMap({ mapFile }: SettingsSpec, report: Report): void {
