@@ -62,8 +62,8 @@ export const rrl = section(
     ipv6PrefixLength: integer(16, 64, { default: 56, description: 'The same for IPv6.' }),
     exempt: networks({
       description:
-        'Networks of clients that are not limited by this node. Those of all nodes are in ' +
-        '`rateLimitExempt` of gslb.yaml.',
+        'Networks of clients that are not limited by this node. `rateLimitExempt` of ' +
+        'gslb.yaml has those of all nodes.',
     }),
     tableSize: integer(bucketsMin, bucketsMax, {
       default: 131_072,

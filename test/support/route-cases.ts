@@ -123,6 +123,12 @@ const responseRule = async (world: ConfigWorld): Promise<Params> => {
   return { id: answer.body.id }
 }
 
+const newExemptNetwork = () => ({ cidr: `10.${++count >> 8}.${count & 255}.0/24` })
+const exemptNetwork = async (world: ConfigWorld): Promise<Params> => {
+  const answer = await world.call(rootKey, 'POST', '/rrl/allowlist', newExemptNetwork())
+  return { id: answer.body.id }
+}
+
 const newAlertChannel = () => ({
   name: unique('channel'),
   kind: 'webhook',
@@ -315,6 +321,9 @@ export const routeCases: Readonly<Record<string, RouteCase>> = {
   getRpzRules: { needs: 'rpz:read' },
   postRpzRules: { needs: 'rpz:write', body: newResponseRule },
   deleteRpzRulesById: { needs: 'rpz:write', make: responseRule },
+  getRrlAllowlist: { needs: 'rrl:read', ofPlatform: true },
+  postRrlAllowlist: { needs: 'rrl:write', ofPlatform: true, body: newExemptNetwork },
+  deleteRrlAllowlistById: { needs: 'rrl:write', ofPlatform: true, make: exemptNetwork },
   getRedirects: { needs: 'redirect:read' },
   postRedirects: { needs: 'redirect:write', body: newRedirect },
   deleteRedirectsById: { needs: 'redirect:write', make: redirected },

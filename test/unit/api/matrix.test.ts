@@ -22,6 +22,7 @@ const managed = 'pool member service hc geo'
 const written = 'rollout maintenance record tsig txt redirect alert domain'
 const viewing = [
   ...everythingOf(`${managed} ${written}`, 'read'),
+  'rrl:read',
   'role:read',
   'settings:read',
   'snapshot:read',
@@ -54,6 +55,7 @@ interface Actor {
 /** Permissions for the whole node: no role of a tenant has them. */
 const governing = [
   ...everythingOf('rpz', 'read', 'write'),
+  'rrl:write',
   'settings:write',
   'cluster:restart',
   'delivery:write',
