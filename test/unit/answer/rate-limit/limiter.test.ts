@@ -160,6 +160,15 @@ describe('networks', () => {
     expect(limited().length).toBe(isExempt ? 0 : 1)
   })
 
+  test('those of the configuration come with the bundle, besides those of the settings', () => {
+    const routing = { ...written.routing, rateLimitExempt: ['203.0.113.0/24'] }
+    const limits = { exempt: ['192.0.2.7'] }
+    const { count } = limitedPath({ model: { ...model, routing }, limits })
+    expect(count(9, 'www.example.org. A', '203.0.113.9')).toBe(9)
+    expect(count(9, 'www.example.org. A', '192.0.2.7')).toBe(9)
+    expect(count(9, 'www.example.org. A', '192.0.2.8')).toBe(perSecond)
+  })
+
   test('an exempt client takes nothing from its neighbours', () => {
     const { count } = path({ limits: { exempt: ['192.0.2.7'] } })
     expect(count(100, 'www.example.org. A', '192.0.2.7')).toBe(100)
