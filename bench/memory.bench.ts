@@ -1,8 +1,7 @@
 // Measures a node's resident memory at rest and at its highest, with the program of the packages.
-import { copyFileSync, existsSync, mkdirSync, symlinkSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { bundleProgram } from '#bin/bundle-program.ts'
 import { waitUntil } from '#test/support/wait-until.ts'
 import { mib } from './report.ts'
 import type { BenchContext, Figure, Report } from './report.ts'
@@ -15,6 +14,8 @@ import { subnetLoad } from './load/subnet-load.ts'
 import { loadCore } from './servers/duel.ts'
 import { worldMap } from './servers/geo-servers.ts'
 import { ConfigRepository, probeName } from './servers/config-repository.ts'
+import { installProgram } from './servers/installed.ts'
+import type { Installed } from './servers/installed.ts'
 import { residentBytes } from './support/process-cpu.ts'
 import { runToEnd, startProgram } from './servers/program.ts'
 import type { Program } from './servers/program.ts'
@@ -22,7 +23,6 @@ import { bundleToken, runningPorts } from './servers/pulling-nodes.ts'
 import { answersWith, QueryClient } from './load/query-client.ts'
 import { serveTree } from './servers/tree-server.ts'
 
-const root = join(import.meta.dirname, '..')
 const address = '192.0.2.1'
 const patience = { timeoutMs: 120_000 } as const
 
@@ -31,15 +31,11 @@ interface Taken {
   readonly highestBytes: number
 }
 
-/** A program in a folder of its own, with a cache that nobody else fills. */
-interface Installed {
-  readonly gslbd: string
-  readonly env: Readonly<Record<string, string>>
-}
-
 export async function runMemory({ isQuick, directory, say }: BenchContext): Promise<Report> {
   const services = isQuick ? 100 : 10_000
-  const installed = await install(join(directory, 'program'))
+  const program = await installProgram(join(directory, 'program'))
+  const keys = { GSLB_API_KEY: systemKey, GSLB_BUNDLE_TOKEN: bundleToken }
+  const installed: Installed = { ...program, env: { ...program.env, ...keys } }
   say(`${services} services: the first start`)
   const home = join(directory, 'all')
   await fill(installed, home, manyFiles(services))
@@ -111,21 +107,6 @@ function reportOf(services: number, taken: Readonly<Record<string, Taken>>): Rep
       },
     ],
     figures,
-  }
-}
-
-async function install(folder: string): Promise<Installed> {
-  mkdirSync(join(folder, 'bin'), { recursive: true })
-  await bundleProgram(join(folder, 'dist'))
-  for (const file of ['bin/gslbd', 'package.json']) {
-    copyFileSync(join(root, file), join(folder, file))
-  }
-  copyFileSync(join(root, 'package.json'), join(folder, 'dist/package.json'))
-  symlinkSync(join(root, 'node_modules'), join(folder, 'node_modules'))
-  const cache = join(folder, 'cache')
-  return {
-    gslbd: join(folder, 'bin/gslbd'),
-    env: { NODE_COMPILE_CACHE: cache, GSLB_API_KEY: systemKey, GSLB_BUNDLE_TOKEN: bundleToken },
   }
 }
 

@@ -1,4 +1,4 @@
-// Many pools of one member as people write them, each with a service of its own.
+// Many pools of one member as people write them, and the services that have them.
 import type { ConfigFile } from './many-files.ts'
 
 const head = (kind: string, name: string): string =>
@@ -11,14 +11,16 @@ const settings = `${head('Settings', 'settings')}spec:
       soa: { mname: ns1.example.com., rname: hostmaster.example.com. }
 `
 
-/** Settings, then pools `p0`, `p1` … with services `s0`, `s1` … */
-export function* poolFiles(pools: number): Generator<ConfigFile> {
+/** Settings, pools `p0`, `p1` … and services `s0`, `s1` …, which have the pools by turns. */
+export function* poolFiles(pools: number, services = pools): Generator<ConfigFile> {
   yield { path: 'gslb.yaml', text: settings }
   for (let i = 0; i < pools; i++) {
     const member = `    - { name: m, ipAddress: 10.${i >> 8}.${i & 255}.1, port: 443 }\n`
     const pool = `${head('Pool', `p${i}`)}spec:\n  members:\n${member}`
     yield { path: `tenants/default/pools/p${i}.yaml`, text: pool }
-    const spec = `spec: { domain: s${i}.example.com., pool: p${i} }\n`
+  }
+  for (let i = 0; i < services; i++) {
+    const spec = `spec: { domain: s${i}.example.com., pool: p${i % pools} }\n`
     const service = `${head('Service', `s${i}`)}${spec}`
     yield { path: `tenants/default/services/s${i}.yaml`, text: service }
   }

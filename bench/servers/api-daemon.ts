@@ -52,8 +52,13 @@ export async function startApiDaemon(
   }
 }
 
-/** Pushes `pools` pools, each with a service, to a daemon that has just started. */
-export async function pushPools(home: string, dataDir: string, pools: number): Promise<void> {
+/** Pushes pools, with their services, to a daemon that has just started. */
+export async function pushPools(
+  home: string,
+  dataDir: string,
+  pools: number,
+  services = pools,
+): Promise<void> {
   const repository = new ConfigRepository(home)
   const key = await repository.makeKey()
   const origin = join(dataDir, 'config.git')
@@ -63,7 +68,7 @@ export async function pushPools(home: string, dataDir: string, pools: number): P
   await waitUntil('its own key', () => existsSync(signers), patience)
   appendFileSync(signers, key)
   await repository.open(origin)
-  repository.write(poolFiles(pools))
+  repository.write(poolFiles(pools, services))
   await repository.commitAndPush(['.'])
 }
 
