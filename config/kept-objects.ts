@@ -56,17 +56,24 @@ export function encodeObjects(
   return bytes
 }
 
+/** A piece for each of many small values would take more than they do. */
+const pieceChars = 65_536
+
 /**
- * In JSON. Made value by value: all of them may exceed the longest string that V8 has.
+ * In JSON. Made piece by piece: all of them may exceed the longest string that V8 has.
  *
  * @returns undefined: they are more than `bytesMax`; without octets for no values
  */
 export function encodeList(values: readonly unknown[], bytesMax: number): Buffer | undefined {
   const pieces: Buffer[] = []
   let total = 0
+  let text = ''
   for (const [index, value] of values.entries()) {
-    const end = index === values.length - 1 ? ']' : ''
-    const piece = Buffer.from(`${index === 0 ? '[' : ','}${JSON.stringify(value)}${end}`)
+    const isLast = index === values.length - 1
+    text += `${index === 0 ? '[' : ','}${JSON.stringify(value)}${isLast ? ']' : ''}`
+    if (text.length < pieceChars && !isLast) continue
+    const piece = Buffer.from(text)
+    text = ''
     total += piece.length
     if (total > bytesMax) return undefined
     pieces.push(piece)

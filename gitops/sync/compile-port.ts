@@ -77,6 +77,11 @@ export class SourceReader {
     for (const { blobId, text } of files) this.#sizes.set(blobId, Buffer.byteLength(text))
   }
 
+  /** Nothing is known of the last commit any more. */
+  forget(): void {
+    this.#sizes = new Map()
+  }
+
   /** The same, where other objects are there as well. */
   over(driver: GitDriver): SourceReader {
     const reader = new SourceReader(() => driver, this.#compiler, this.#bytesMax)

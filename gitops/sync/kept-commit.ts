@@ -4,9 +4,10 @@ import { writeFile } from 'node:fs/promises'
 import type { SigningKey } from '#bundle/signature/channel.ts'
 import type { ReadFile } from '#compiler/read/read-file.ts'
 import type { CommitObjects } from '#gitops/git/objects/presence.ts'
+import { assert } from '#lib/assert.ts'
 import { makeDurably } from '#lib/durable-file.ts'
 import type { ReadAt } from './compile-port.ts'
-import { encodeKept, objectsOf, readingsIn, readKept } from './kept-file.ts'
+import { blobIds, encodeKept, objectsOf, readingsIn, readKept } from './kept-file.ts'
 import type { Kept, KeptHead } from './kept-file.ts'
 
 export interface KeptCommitParts {
@@ -29,11 +30,16 @@ export interface KeptPort {
   readonly readings: () => readonly ReadFile[]
 }
 
+/** `nothing new`: the file has this commit already, or none was accepted. */
+export type Keeping = 'kept' | 'not kept' | 'nothing new'
+
 export class KeptCommit implements KeptPort {
   readonly #parts: KeptCommitParts
   readonly #onTaken: (revision: string, objects: Uint8Array) => void
   /** Told of, and not read by this process. */
   #taken: CommitObjects | null = null
+  /** Objects of a commit that were told of, until they are in the file. */
+  #told: { readonly commit: string; readonly objects: Uint8Array } | undefined
   /** What was wrong once is not looked at again. */
   #isDoubted = false
   /** The commit in the file. */
@@ -77,23 +83,40 @@ export class KeptCommit implements KeptPort {
     return kept === undefined ? [] : readingsIn(kept)
   }
 
+  /** @param objects of a commit that was read, as `encodeObjects` gives them for its files */
+  tell(commit: string, objects: Uint8Array): void {
+    this.#told = { commit, objects }
+  }
+
   /** Never rejects: what fails is told. */
-  async keep(head: Omit<KeptHead, 'stamp'>, read: () => readonly ReadAt[]): Promise<void> {
+  async keep(head: Omit<KeptHead, 'stamp'>, read: () => readonly ReadAt[]): Promise<Keeping> {
     const { path, key, stamp, note } = this.#parts
-    if (head.commit === this.#commit) return
+    if (head.commit === this.#commit) return 'nothing new'
     this.#commit = head.commit
+    const encoded = this.#told?.commit === head.commit ? this.#told.objects : undefined
+    this.#told = undefined
     try {
-      const bytes = encodeKept({ stamp, ...head }, read(), key)
-      if (bytes === undefined) return
-      await makeDurably(path, (temporary) => writeFile(temporary, bytes, { mode: 0o600 }))
+      const pieces = encodeKept({ stamp, ...head }, read(), key, encoded)
+      if (pieces === undefined) return 'not kept'
+      await makeDurably(path, (temporary) => writeFile(temporary, pieces, { mode: 0o600 }))
       this.#isRefusalTold = false
+      this.#isDoubted = false
+      return 'kept'
     } catch (error) {
       this.#commit = ''
-      if (this.#isRefusalTold) return
+      if (this.#isRefusalTold) return 'not kept'
       this.#isRefusalTold = true
       const { message } = error as Error
       note(`${path} cannot be written, and the next start takes longer: ${message}`)
+      return 'not kept'
     }
+  }
+
+  /** What is in the file is not in memory any more. @param objects of its commit */
+  putAway(objects: CommitObjects): void {
+    assert(objects.commit === this.#commit, 'what is put away is in the file')
+    const { commit, tree, blobs } = objects
+    this.#taken = objectsOf({ head: { commit, tree }, ids: blobIds(blobs) })
   }
 
   #read(): Kept | undefined {

@@ -1,6 +1,6 @@
 // Encodes and decodes `gitops/kept`: the files of the accepted commit as the compiler has read
 // them, signed by this node. If anything is wrong with the file, the commit is read from Git.
-import { hash, sign, verify } from 'node:crypto'
+import { createHash, sign, verify } from 'node:crypto'
 import { closeSync, fstatSync, openSync, readFileSync } from 'node:fs'
 import type { SigningKey } from '#bundle/signature/channel.ts'
 import { readingOf } from '#compiler/read/read-file.ts'
@@ -45,24 +45,23 @@ const signatureBytes = 64
 const bodyAt = magic.length + signatureBytes
 const idBytes = 20
 
-/** @returns undefined: it is too large, or not of one piece */
+/**
+ * @param encoded the objects of these files, if `encodeObjects` has made them already
+ * @returns its octets in pieces; undefined: it is too large, or has not all
+ */
 export function encodeKept(
   head: KeptHead,
   read: readonly ReadAt[],
   key: SigningKey,
-): Buffer | undefined {
+  encoded?: Uint8Array,
+): readonly Uint8Array[] | undefined {
   const { keptBytesMax } = gitLimits
   const chars = read.reduce((sum, { file }) => sum + file.text.length, 0)
   if (chars > keptBytesMax) return undefined
-  const files: (KeptObject & { readonly file: ReadFile })[] = []
-  for (const { path, file } of read) {
-    const one = keptObject(path, file)
-    if (one === undefined) return undefined
-    files.push({ ...one, file })
-  }
-  const sorted = kindNames.flatMap((kind) => files.filter((file) => file.kind === kind))
-  const ids = Buffer.from(sorted.map(({ blobId }) => blobId).join(''), 'hex')
-  const objects = encodeObjects(sorted, keptBytesMax - chars)
+  if (read.some(({ path, file }) => keptObject(path, file) === undefined)) return undefined
+  const sorted = kindNames.flatMap((kind) => read.filter(({ file }) => file.kind === kind))
+  const ids = blobIds(sorted.map(({ file }) => file.blobId))
+  const objects = encoded ?? encodeObjects(keptObjects(sorted), keptBytesMax - chars)
   const texts = encodeList(
     sorted.map(({ file }) => textOf(file)),
     keptBytesMax,
@@ -70,25 +69,29 @@ export function encodeKept(
   if (objects === undefined || texts === undefined) return undefined
   const lengths = { ids: ids.length, objects: objects.length }
   const line = Buffer.from(`${JSON.stringify({ ...head, lengths })}\n`)
-  const body = Buffer.concat([line, ids, objects, texts])
-  if (bodyAt + body.length > keptBytesMax) return undefined
-  return Buffer.concat([magic, sign(null, signed(body), key.privateKey), body])
+  const body = [line, ids, objects, texts]
+  const bodyBytes = body.reduce((sum, { length }) => sum + length, 0)
+  if (bodyAt + bodyBytes > keptBytesMax) return undefined
+  return [magic, sign(null, signed(body), key.privateKey), ...body]
 }
 
 /** undefined: the file says nothing that can be used. */
-export function keptObject(
-  path: string,
-  { blobId, kind, object }: ReadFile,
-): KeptObject | undefined {
+function keptObject(path: string, { blobId, kind, object }: ReadFile): KeptObject | undefined {
   return kind === undefined || object === undefined ? undefined : { path, blobId, kind, object }
+}
+
+export function keptObjects(read: readonly ReadAt[]): KeptObject[] {
+  return read.flatMap(({ path, file }) => keptObject(path, file) ?? [])
 }
 
 function textOf({ text, findings, findingsLeftOut }: ReadFile): Text {
   return findings.length === 0 ? text : [text, findings, findingsLeftOut]
 }
 
-function signed(body: Uint8Array): Buffer {
-  return Buffer.from(`gslb/kept/v1\0${hash('sha256', body)}`)
+function signed(body: readonly Uint8Array[]): Buffer {
+  const digest = createHash('sha256')
+  for (const piece of body) digest.update(piece)
+  return Buffer.from(`gslb/kept/v1\0${digest.digest('hex')}`)
 }
 
 /** null: there is none. Errors: a clause about the file. */
@@ -117,7 +120,7 @@ export function decodeKept(bytes: Buffer, key: SigningKey): Result<Kept, string>
   const body = bytes.subarray(bodyAt)
   if (!bytes.subarray(0, magic.length).equals(magic)) return err('is of another form')
   const signature = bytes.subarray(magic.length, bodyAt)
-  if (!verify(null, signed(body), key.publicKey, signature)) {
+  if (!verify(null, signed([body]), key.publicKey, signature)) {
     return err('does not have the signature of this node: it is damaged, or from elsewhere')
   }
   // What follows this node has written itself.
@@ -149,9 +152,16 @@ const noneLeft = Object.freeze({ error: 0, warning: 0, note: 0 })
 export function objectsOf({
   head: { commit, tree },
   ids,
-}: Pick<Kept, 'head' | 'ids'>): CommitObjects {
+}: {
+  readonly head: Pick<KeptHead, 'commit' | 'tree'>
+  readonly ids: Uint8Array
+}): CommitObjects {
   const own = Uint8Array.from(ids)
   return { commit, tree, findBlob: (test) => blobsIn(own).find(test) }
+}
+
+export function blobIds(blobs: Iterable<string>): Uint8Array {
+  return Buffer.from([...blobs].join(''), 'hex')
 }
 
 export function* blobsIn(ids: Uint8Array): Generator<string> {

@@ -140,6 +140,19 @@ export class Reconciler {
     await this.#restore()
   }
 
+  /**
+   * Forgets the files of the accepted commit, which is the head, once they are kept: `load` reads
+   * them again. The compiler and who else has them are told by the caller. Not during `check`.
+   */
+  unload(): void {
+    const { commit } = this.#parts.publisher.accepted ?? {}
+    assert(this.restored?.sync === 'synced', 'what is put away has been read')
+    assert(this.#status.head?.commit === commit, 'what is put away is the head')
+    this.#isKept = true
+    this.#outline = undefined
+    this.#parts.reader.forget()
+  }
+
   /** What is said of the accepted commit while it is the head; undefined: it was not read. */
   get restored(): Stop | undefined {
     return this.#isKept ? undefined : this.#restored

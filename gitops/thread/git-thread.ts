@@ -33,9 +33,6 @@ export interface WorkerStart {
   readonly isRestart: boolean
 }
 
-/** Objects of one piece of news; a write, whose caller waits, has fewer. */
-const objectsBeforeShrink = 1_000
-
 export type ToWorker =
   | { readonly kind: 'poke' }
   | { readonly kind: 'stop' }
@@ -63,12 +60,15 @@ export interface GitThreadParts {
   readonly port: Pick<MessagePort, 'on' | 'postMessage'>
   /** Gives back what its work had taken. */
   readonly shrink: () => void
+  /** Collects garbage before more is made. */
+  readonly collect: () => void
   /** Called when the thread has stopped, as it was told. */
   readonly onEnd: () => void
 }
 
 /** Runs until it is told to stop: the thread is its own, or a test's. */
-export async function runGitThread({ start, port, shrink, onEnd }: GitThreadParts): Promise<void> {
+export async function runGitThread(parts: GitThreadParts): Promise<void> {
+  const { start, port, shrink, collect, onEnd } = parts
   const { options, heapMb, isRestart } = start
   const releases = new MemoryReleases({
     clock: systemClock,
@@ -88,8 +88,7 @@ export async function runGitThread({ start, port, shrink, onEnd }: GitThreadPart
   const keeps = async (): Promise<void> => {
     const nowMs = systemClock.monotonicMs()
     if (nowMs - keptMs < gitLimits.keptEveryMs) return
-    keptMs = nowMs
-    await pipeline.keep()
+    if ((await pipeline.keep()) !== 'nothing new') keptMs = nowMs
   }
   /** Spreads the polls of a fleet; nothing secret. */
   const random = new Random(randomInt(2 ** 32))
@@ -108,11 +107,8 @@ export async function runGitThread({ start, port, shrink, onEnd }: GitThreadPart
       if (hasNoConfig(status, options)) tell({ kind: 'config', news: noConfig })
       tell({ kind: 'status', status, change })
     },
-    onConfig: (news) => {
-      // The main thread now makes copies of them: first goes what reading them has left behind.
-      if (news.changed.length > objectsBeforeShrink) shrink()
-      tell({ kind: 'config', news })
-    },
+    onConfig: (news) => tell({ kind: 'config', news }),
+    collect,
     ...effects.ofWrites,
   })
   port.on('message', (message: ToWorker) => {

@@ -32,8 +32,9 @@ import type { PushedHead } from '#gitops/sync/push-judge.ts'
 import type { Stop } from '#gitops/sync/steps.ts'
 import { unknownStatus } from '#gitops/status/status.ts'
 import type { GitopsStatus } from '#gitops/status/status.ts'
-import { keptObject } from '#gitops/sync/kept-file.ts'
+import { keptObjects } from '#gitops/sync/kept-file.ts'
 import { KeptCommit } from '#gitops/sync/kept-commit.ts'
+import type { Keeping } from '#gitops/sync/kept-commit.ts'
 import { programStamp } from '#gitops/sync/program-stamp.ts'
 import { loadState, resetCommand } from '#gitops/sync/stored-state.ts'
 import { encodeObjects } from '#config/kept-objects.ts'
@@ -61,6 +62,8 @@ export interface PipelineParts {
   readonly onConfig: (news: ConfigNews) => void
   /** See `WriterParts`. */
   readonly effects?: WriterParts['effects']
+  /** Collects what reading a large commit has left behind. */
+  readonly collect?: () => void
 }
 
 export interface Pipeline {
@@ -72,8 +75,11 @@ export interface Pipeline {
   readonly judge: (push: PushedHead) => Promise<Stop | null>
   /** Never rejects. */
   readonly history: (question: HistoryAsked) => Promise<HistoryAnswer>
-  /** Leaves what was read of the accepted commit to the next start. Never rejects. */
-  readonly keep: () => Promise<void>
+  /**
+   * Leaves what was read of the accepted commit to the next start; and forgets it, as after a
+   * start, while nothing was built on it. Never rejects.
+   */
+  readonly keep: () => Promise<Keeping>
   readonly stop: () => Promise<void>
 }
 
@@ -82,6 +88,9 @@ const renewEveryMs = 60_000
 
 /** For the commit under way when the node stops. */
 const stopPatienceMs = 3_000
+
+/** What is done with as many takes as much again as reading them has left behind. */
+const filesBeforeCollect = 1_000
 
 /** What cannot even be opened is tried again this often; a poke tries at once. */
 const reopenEveryMs = 10_000
@@ -122,7 +131,7 @@ export function startPipeline(parts: PipelineParts): Pipeline {
     },
     history: async (question) => pipeline?.history(question) ?? err('unavailable'),
     judge: async (push) => pipeline?.judge(push) ?? null,
-    keep: async () => pipeline?.keep(),
+    keep: async () => (await pipeline?.keep()) ?? 'nothing new',
     async stop() {
       clearInterval(timer)
       await pipeline?.stop()
@@ -152,13 +161,19 @@ function run(
   state: StoredState,
   abort: AbortController,
 ): Pipeline {
-  const { options, compiler, clock, random, trials, onStatus, onConfig } = parts
+  const { options, compiler, clock, random, trials, onStatus } = parts
   const { branch, requireSignature, allowedSignersPath, recordTtlMs } = options
   const publisher = openPublisher(parts, state)
   let status = unknownStatus
   const accepted = new AcceptedConfig(clock)
   const mutex = new Mutex()
   const kept = openKept(parts, (line) => onStatus(status, line))
+  /** The commit that this thread has read, while nothing was built on it. */
+  let untouched: string | null = null
+  const onConfig = (news: ConfigNews): void => {
+    untouched = news.isWhole ? news.revision : null
+    parts.onConfig(news)
+  }
   const objects = (): CommitObjects | null => accepted.objects() ?? kept.objects()
   const { inspect, inspectAtTimes } = inspections(source, objects, clock)
   const reconciler = new Reconciler({
@@ -170,14 +185,15 @@ function run(
       onStatus(status, change)
     },
     onAccepted: (tree) => {
-      const news = newsOf(tree, accepted, kept)
+      untouched = null
+      const news = newsOf(tree, accepted, kept, parts.collect)
       if (news !== undefined) onConfig(news)
     },
   })
   const history = new History(source.driver, () => objects()?.commit ?? null)
   const lookLater = (): void => runner.poke()
   const shared = { source, publisher, reconciler, accepted, inspect }
-  const queue = openWrites(parts, { ...shared, mutex, abort, lookLater })
+  const queue = openWrites({ ...parts, onConfig }, { ...shared, mutex, abort, lookLater })
   const runner = new Runner({
     look: async () => {
       await mutex.take(() => reconciler.check())
@@ -197,14 +213,21 @@ function run(
   const lookForLost = localGitdir === null ? ignore : lookLater
   const renewal = keepRenewed(publisher, recordTtlMs, lookForLost)
   runner.poke()
-  const keep = (): Promise<void> => keepAccepted(kept, shared)
+  const keep = (collect?: () => void): Promise<Keeping> => keepAccepted(kept, shared, collect)
   return {
     poke: () => runner.poke(),
     permitAgents: (count) => publisher.permitAgents(count),
     write: (pending) => queue.add(pending),
     history: (question) => askHistory(history, question),
     judge: (push) => mutex.take(() => reconciler.judge(push)).catch(() => null),
-    keep,
+    async keep() {
+      const keeping = await keep(parts.collect)
+      await mutex.take(async () => {
+        const isSame = untouched !== null && untouched === accepted.commit
+        if (keeping === 'kept' && isSame) putAway(kept, { ...shared, compiler })
+      })
+      return keeping
+    },
     async stop() {
       watch.close()
       clearInterval(renewal)
@@ -250,13 +273,31 @@ function inspections(source: ConfigSource, objects: () => CommitObjects | null, 
 async function keepAccepted(
   kept: KeptCommit,
   { publisher, reconciler, accepted }: Pick<WriterParts, 'publisher' | 'reconciler' | 'accepted'>,
-): Promise<void> {
+  collect?: () => void,
+): Promise<Keeping> {
   const [published, restored, tree] = [publisher.accepted, reconciler.restored, accepted.tree]
-  if (restored?.sync !== 'synced' || published === null || tree === null) return
-  if (accepted.commit !== published.commit) return
+  if (restored?.sync !== 'synced' || published === null || tree === null) return 'nothing new'
+  if (accepted.commit !== published.commit) return 'nothing new'
   const { diagnostics, diagnosticsTotal: total } = restored
   const { commit, digest } = published
-  await kept.keep({ commit, tree, digest, diagnostics, total }, () => accepted.read())
+  return kept.keep({ commit, tree, digest, diagnostics, total }, () => {
+    if (accepted.files.size > filesBeforeCollect) collect?.()
+    return accepted.read()
+  })
+}
+
+/** As after a start: what is kept is read when something is to be built on it. */
+function putAway(
+  kept: KeptCommit,
+  { reconciler, accepted, compiler }: Pick<WriterParts, 'reconciler' | 'accepted' | 'compiler'>,
+): void {
+  const objects = accepted.objects()
+  const { sync, head } = reconciler.status
+  if (sync !== 'synced' || objects === null || head?.commit !== objects.commit) return
+  kept.putAway(objects)
+  reconciler.unload()
+  accepted.forget()
+  compiler.forget()
 }
 
 /** undefined: they were told as they were kept. */
@@ -264,12 +305,18 @@ function newsOf(
   tree: AcceptedTree,
   accepted: AcceptedConfig,
   kept: KeptCommit,
+  collect: PipelineParts['collect'],
 ): ConfigNews | undefined {
   const isFirst = accepted.commit === null
   const told = kept.release()
+  const isNews = told !== tree.commit
+  if (isFirst && isNews && tree.read.length > filesBeforeCollect) collect?.()
   const delta = accepted.replace(tree)
   if (!isFirst) return { isWhole: false, ...delta }
-  return told === tree.commit ? undefined : wholeOf(tree, delta)
+  if (!isNews) return undefined
+  const news = wholeOf(tree, delta)
+  if (news.objects !== undefined) kept.tell(tree.commit, news.objects)
+  return news
 }
 
 /** In octets, unless those are too many. @param delta with all objects */
@@ -278,8 +325,7 @@ export function wholeOf(
   delta: ConfigDelta,
   bytesMax: number = gitLimits.keptBytesMax,
 ): ConfigNews {
-  const all = read.flatMap(({ path, file }) => keptObject(path, file) ?? [])
-  const objects = encodeObjects(all, bytesMax)
+  const objects = encodeObjects(keptObjects(read), bytesMax)
   return { isWhole: true, ...delta, ...(objects && { changed: [], objects }) }
 }
 

@@ -2,7 +2,7 @@
 import { parentPort, workerData } from 'node:worker_threads'
 import { assert } from '#lib/assert.ts'
 import { yieldToAnswers } from '#lib/thread/background-thread.ts'
-import { shrinkHeap } from '#lib/memory/exposed-collector.ts'
+import { collectGarbage, shrinkHeap } from '#lib/memory/exposed-collector.ts'
 import { runGitThread } from './git-thread.ts'
 import type { WorkerStart } from './git-thread.ts'
 
@@ -12,6 +12,7 @@ await runGitThread({
   start: workerData as WorkerStart,
   port: parentPort,
   shrink: () => shrinkHeap('keep'),
+  collect: collectGarbage,
   // Not `port.close()`: idle connections to the remote would keep the thread for seconds.
   onEnd: () => process.exit(0),
 })

@@ -119,11 +119,9 @@ export class AcceptedConfig implements TreePaths {
     return { commit: this.#commit, tree: this.#tree, findBlob }
   }
 
-  /** What the compiler has read. */
+  /** What the compiler has read, sorted by path. */
   read(): ReadAt[] {
-    return Array.from(this.#files, ([path, { read }]) =>
-      read === null ? [] : { path, file: read },
-    ).flat()
+    return this.#sorted.flatMap(({ path, read }) => (read === null ? [] : { path, file: read }))
   }
 
   /**

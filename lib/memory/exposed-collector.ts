@@ -6,7 +6,7 @@ import { runInNewContext } from 'node:vm'
 export type Collect = (options?: {
   readonly type: 'major'
   readonly execution: 'sync'
-  readonly flavor: 'last-resort'
+  readonly flavor?: 'last-resort'
 }) => void
 
 /** The flag holds for the process and stays: one thread must not take it from another. */
@@ -16,6 +16,15 @@ export function exposedCollector(): Collect {
 }
 
 let collect: Collect | undefined
+
+/**
+ * Collects the garbage of this thread, and leaves all else where it is: what is to be made next
+ * takes its place. To make the heap small takes new room for what is moved.
+ */
+export function collectGarbage(): void {
+  collect ??= exposedCollector()
+  collect({ type: 'major', execution: 'sync' })
+}
 
 /**
  * Collects all garbage of this thread and makes its heap small: some tens of milliseconds.

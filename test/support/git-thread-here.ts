@@ -19,6 +19,7 @@ export function gitThreadHere(start: WorkerStart): GitThread {
     start: structuredClone(start),
     port,
     shrink: () => undefined,
+    collect: () => undefined,
     onEnd: end,
   }).then(() => events.emit('online'))
   const thread = {

@@ -11,6 +11,7 @@ import { ensureOrigin, seedRepository } from '#gitops/source/origin.ts'
 import type { CommitEffects } from '#judge/effects/commit-effect.ts'
 import { startPipeline } from '#gitops/thread/pipeline.ts'
 import type { CommitPublication, ServedPosition } from '#gitops/sync/publication.ts'
+import type { Keeping } from '#gitops/sync/kept-commit.ts'
 import type { GitopsStatus } from '#gitops/status/status.ts'
 import { unknownStatus } from '#gitops/status/status.ts'
 import type { CommitResult, Operation, WriteRequest } from '#config/operation.ts'
@@ -105,6 +106,8 @@ export interface WriteScene {
   readonly write: (...operations: Operation[]) => Promise<CommitResult>
   readonly send: (more: Partial<WriteRequest>, ...operations: Operation[]) => Promise<CommitResult>
   readonly poke: () => void
+  /** As when the thread has been quiet for a moment. */
+  readonly keep: () => Promise<Keeping>
   readonly stop: () => Promise<void>
 }
 
@@ -167,6 +170,7 @@ export async function startWriteScene(options: SceneOptions): Promise<WriteScene
     write: (...operations) => send({}, ...operations),
     send,
     poke: pipeline.poke,
+    keep: pipeline.keep,
     stop: pipeline.stop,
   }
 }

@@ -156,6 +156,68 @@ test('the first write reads no file again, and its bundle is that of any node', 
   await fresh.stop()
 })
 
+/** A node that has read its first commit, and has been quiet. */
+async function rested() {
+  const options = { dataDir: gitSandbox().at('data'), pem: newPem() }
+  await seedOrigin(options, files)
+  const { count, compiler } = counting()
+  let forgotten = 0
+  const forget = (): void => {
+    forgotten++
+    compiler.forget()
+  }
+  const scene = await startWriteScene({ ...options, compiler: { ...compiler, forget } })
+  const before = { status: scene.status(), snapshot: scene.view.snapshot() }
+  assert.equal(await scene.keep(), 'kept')
+  assert.equal(forgotten, 1)
+  return { options, scene, count, before, forgotten: () => forgotten }
+}
+
+test('a first commit is put away once it is kept, and is read for the first write', async () => {
+  const { options, scene, count, before, forgotten } = await rested()
+  assert.deepEqual(count, { compiled: 1, read: 3 })
+  assert.equal(scene.view.snapshot(), before.snapshot)
+  assert.deepEqual(scene.status(), before.status)
+  assert.equal(await scene.keep(), 'nothing new')
+  assert((await scene.write(create('two'))).ok)
+  assert.deepEqual(count, { compiled: 3, read: 4 })
+  assert.deepEqual(namesOf(scene), ['one', 'two'])
+  // Another write is likely: it finds all as it was.
+  assert.equal(await scene.keep(), 'kept')
+  assert((await scene.write(create('three'))).ok)
+  assert.deepEqual([count.compiled, forgotten()], [4, 1])
+  assert.deepEqual(namesOf(scene), ['one', 'three', 'two'])
+  await scene.stop()
+  const fresh = await startWriteScene(options)
+  const digestOf = ({ published }: WriteScene) => published.at(-1)!.signedRecord.record.digest
+  assert.equal(digestOf(fresh), digestOf(scene))
+  await fresh.stop()
+})
+
+test('a first commit that was put away is read from Git where its file is damaged', async () => {
+  const { options, scene, count } = await rested()
+  writeFileSync(keptPathOf(options.dataDir), 'damaged')
+  assert((await scene.write(create('two'))).ok)
+  assert.deepEqual([count.compiled, namesOf(scene)], [3, ['one', 'two']])
+  await scene.stop()
+})
+
+test('an object that was lost since a first commit was put away is told', async () => {
+  const { options, scene } = await rested()
+  const { blobId } = scene.view.snapshot().list('Pool')[0]!
+  rmSync(loosePath(originPath(options.dataDir), blobId))
+  const refused = await scene.write(create('two'))
+  assert(!refused.ok && refused.error.code === 'unreachable')
+  await waitUntil('the status', () => scene.status().code === 'Unreadable')
+  await scene.stop()
+})
+
+const namesOf = ({ view }: WriteScene): string[] =>
+  view
+    .snapshot()
+    .list('Pool')
+    .map(({ name }) => name)
+
 test('a commit after the one that was kept reads what is new in it', async () => {
   const before = await left()
   const kept = readFileSync(before.kept)
@@ -182,7 +244,7 @@ const bad: Readonly<Record<string, (kept: Buffer, pem: string) => Buffer>> = {
     const key = signingKeyFromPem(pem)
     const read = decodeKept(kept, key)
     assert(read.ok)
-    return encodeKept({ ...read.value.head, stamp: 'another' }, [], key)!
+    return Buffer.concat(encodeKept({ ...read.value.head, stamp: 'another' }, [], key)!)
   },
 }
 

@@ -8,7 +8,7 @@ import { loadScriptCheck } from '#routing/script/check.ts'
 import { readFile } from '#compiler/read/read-file.ts'
 import { objectIdOf } from '#gitops/git/disk-driver.ts'
 import { decodeObjects, encodeList, encodeObjects } from '#config/kept-objects.ts'
-import { blobsIn, decodeKept, encodeKept, keptObject, readingsIn } from '#gitops/sync/kept-file.ts'
+import { blobsIn, decodeKept, encodeKept, keptObjects, readingsIn } from '#gitops/sync/kept-file.ts'
 import { Random } from '#lib/random.ts'
 import { kindNames } from '#schemas/kinds.ts'
 import { countFrom, testSeed } from '#test/support/random.ts'
@@ -41,7 +41,7 @@ const readings = texts().flatMap((text, index) => {
 test('what is kept of a file is what was read of it', () => {
   assert(readings.length > 500)
   assert(readings.some(({ file }) => file.findings.length > 0))
-  const bytes = encodeKept(head, readings, key)!
+  const bytes = Buffer.concat(encodeKept(head, readings, key)!)
   const kept = decodeKept(bytes, key)
   assert(kept.ok)
   assert.deepEqual(kept.value.head, head)
@@ -70,7 +70,7 @@ test('a list of values is their JSON, up to a size', () => {
 })
 
 test('objects are encoded if they fit', () => {
-  const objects = readings.slice(0, 9).flatMap(({ path, file }) => keptObject(path, file) ?? [])
+  const objects = keptObjects(readings.slice(0, 9))
   const bytes = encodeObjects(objects, 1e6)!
   const again = kindNames.flatMap((kind) =>
     decodeObjects(encodeObjects(objects, bytes.length)!, kind),
@@ -80,7 +80,7 @@ test('objects are encoded if they fit', () => {
 })
 
 test('a file that is cut, flipped, of another key or of nobody is refused', () => {
-  const bytes = encodeKept(head, readings.slice(0, 3), key)!
+  const bytes = Buffer.concat(encodeKept(head, readings.slice(0, 3), key)!)
   assert.equal(decodeKept(bytes, newSigningKey()).ok, false)
   for (let length = 0; length < bytes.length; length++) {
     assert.equal(decodeKept(bytes.subarray(0, length), key).ok, false)
