@@ -195,49 +195,48 @@ function run(
   const shared = { source, publisher, reconciler, accepted, inspect }
   const queue = openWrites({ ...parts, onConfig }, { ...shared, mutex, abort, lookLater })
   const runner = new Runner({
+    ...{ ...pausesOf(options, localGitdir), random },
     look: async () => {
       await mutex.take(() => reconciler.check())
       return reconciler.status.sync === 'unreachable' ? 'failed' : 'reached'
     },
-    pollMs: localGitdir === null ? options.pollMs : Infinity,
-    retryMaxMs: localGitdir === null ? gitLimits.backoffMaxMs : gitLimits.localBackoffMaxMs,
-    random,
     onScheduled: (delayMs) => {
-      const nextCheckAtMs = delayMs === 0 ? 0 : Math.floor(clock.nowMs() + delayMs)
-      status = { ...status, nextCheckAtMs }
+      status = { ...status, nextCheckAtMs: delayMs && Math.floor(clock.nowMs() + delayMs) }
       onStatus(status, '')
     },
   })
   const watch = watchPaths(watched(options, localGitdir), () => runner.poke())
-  // Nothing tells of an object of our own repository that is lost: it is looked for.
-  const lookForLost = localGitdir === null ? ignore : lookLater
-  const renewal = keepRenewed(publisher, recordTtlMs, lookForLost)
+  const renewal = keepRenewed(publisher, recordTtlMs, localGitdir === null ? ignore : lookLater)
   runner.poke()
-  const keep = (collect?: () => void): Promise<Keeping> => keepAccepted(kept, shared, collect)
+  const rest = { ...shared, compiler, mutex, collect: parts.collect }
   return {
     poke: () => runner.poke(),
     permitAgents: (count) => publisher.permitAgents(count),
     write: (pending) => queue.add(pending),
     history: (question) => askHistory(history, question),
     judge: (push) => mutex.take(() => reconciler.judge(push)).catch(() => null),
-    async keep() {
-      const keeping = await keep(parts.collect)
-      await mutex.take(async () => {
-        const isSame = untouched !== null && untouched === accepted.commit
-        if (keeping === 'kept' && isSame) putAway(kept, { ...shared, compiler })
-      })
-      return keeping
-    },
+    keep: () => keepAndPutAway(kept, rest, () => untouched === accepted.commit),
     async stop() {
       watch.close()
       clearInterval(renewal)
-      // A commit under way ends first: whoever asked for it gets its answer.
-      await Promise.race([queue.stop(), sleep(stopPatienceMs)])
-      abort.abort()
+      await stopWrites(queue, abort)
       await runner.stop()
-      await keep()
+      await keepAccepted(kept, shared)
     },
   }
+}
+
+/** A commit under way ends first: whoever asked for it gets its answer. */
+async function stopWrites(queue: WriteQueue, abort: AbortController): Promise<void> {
+  await Promise.race([queue.stop(), sleep(stopPatienceMs)])
+  abort.abort()
+}
+
+function pausesOf({ pollMs }: GitopsOptions, localGitdir: string | null) {
+  const { backoffMaxMs, localBackoffMaxMs } = gitLimits
+  return localGitdir === null
+    ? { pollMs, retryMaxMs: backoffMaxMs }
+    : { pollMs: Infinity, retryMaxMs: localBackoffMaxMs }
 }
 
 function openKept(
@@ -273,7 +272,7 @@ function inspections(source: ConfigSource, objects: () => CommitObjects | null, 
 async function keepAccepted(
   kept: KeptCommit,
   { publisher, reconciler, accepted }: Pick<WriterParts, 'publisher' | 'reconciler' | 'accepted'>,
-  collect?: () => void,
+  collect?: (() => void) | undefined,
 ): Promise<Keeping> {
   const [published, restored, tree] = [publisher.accepted, reconciler.restored, accepted.tree]
   if (restored?.sync !== 'synced' || published === null || tree === null) return 'nothing new'
@@ -284,6 +283,23 @@ async function keepAccepted(
     if (accepted.files.size > filesBeforeCollect) collect?.()
     return accepted.read()
   })
+}
+
+type RestParts = Pick<WriterParts, 'publisher' | 'reconciler' | 'accepted' | 'compiler'> & {
+  readonly mutex: Mutex
+  readonly collect: PipelineParts['collect']
+}
+
+async function keepAndPutAway(
+  kept: KeptCommit,
+  parts: RestParts,
+  isUntouched: () => boolean,
+): Promise<Keeping> {
+  const keeping = await keepAccepted(kept, parts, parts.collect)
+  await parts.mutex.take(async () => {
+    if (keeping === 'kept' && isUntouched()) putAway(kept, parts)
+  })
+  return keeping
 }
 
 /** As after a start: what is kept is read when something is to be built on it. */
@@ -329,6 +345,7 @@ export function wholeOf(
   return { isWhole: true, ...delta, ...(objects && { changed: [], objects }) }
 }
 
+/** Nothing tells of an object of our own repository that is lost: it is looked for. */
 function keepRenewed(
   publisher: Publisher,
   recordTtlMs: number,
