@@ -112,11 +112,10 @@ export class KeptCommit implements KeptPort {
     }
   }
 
-  /** What is in the file is not in memory any more. @param objects of its commit */
-  putAway(objects: CommitObjects): void {
-    assert(objects.commit === this.#commit, 'what is put away is in the file')
-    const { commit, tree, blobs } = objects
-    this.#taken = objectsOf({ head: { commit, tree }, ids: blobIds(blobs) })
+  /** What is in the file is not in memory any more. @param blobs ids, of files of its commit */
+  putAway(head: Pick<KeptHead, 'commit' | 'tree'>, blobs: readonly string[]): void {
+    assert(head.commit === this.#commit, 'what is put away is in the file')
+    this.#taken = objectsOf({ head, ids: blobIds(blobs) })
   }
 
   #read(): Kept | undefined {

@@ -160,8 +160,8 @@ export function objectsOf({
   return { commit, tree, findBlob: (test) => blobsIn(own).find(test) }
 }
 
-export function blobIds(blobs: Iterable<string>): Uint8Array {
-  return Buffer.from([...blobs].join(''), 'hex')
+export function blobIds(blobs: readonly string[]): Uint8Array {
+  return Buffer.from(blobs.join(''), 'hex')
 }
 
 export function* blobsIn(ids: Uint8Array): Generator<string> {

@@ -307,10 +307,11 @@ function putAway(
   kept: KeptCommit,
   { reconciler, accepted, compiler }: Pick<WriterParts, 'reconciler' | 'accepted' | 'compiler'>,
 ): void {
-  const objects = accepted.objects()
+  const { commit, tree } = accepted
   const { sync, head } = reconciler.status
-  if (sync !== 'synced' || objects === null || head?.commit !== objects.commit) return
-  kept.putAway(objects)
+  if (commit === null || tree === null || sync !== 'synced' || head?.commit !== commit) return
+  const blobs = accepted.read().map(({ file }) => file.blobId)
+  kept.putAway({ commit, tree }, blobs)
   reconciler.unload()
   accepted.forget()
   compiler.forget()
