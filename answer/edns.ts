@@ -14,6 +14,8 @@ const { Tcp: tcp } = transaction.Transport
 /** Root name, type, class, TTL, RDLENGTH. */
 const optHeaderBytes = 11
 const optionHeaderBytes = 4
+/** RFC 8467 section 4.1: blocks of replies. */
+const paddingBlockBytes = 468
 /** Family, source, scope. */
 const subnetHeaderBytes = 4
 /** Label count, type, serial. RFC 9660 section 2. */
@@ -98,6 +100,9 @@ function readOptions(tx: Transaction, from: number, end: number): boolean {
       if (!readCookie(tx, data, length)) return false
     } else if (code === EdnsOption.ExtendedError) {
       tx.wantsCommit = tx.tellsCommit
+    } else if (code === EdnsOption.Padding) {
+      // RFC 7830 section 6: in the open it would help nobody.
+      tx.wantsPadding = tx.isEncrypted
     } else if (code === EdnsOption.TcpKeepalive) {
       // RFC 7828 section 3.2.1: empty from a client; on UDP it means nothing.
       if (tx.transport === tcp && length !== 0) return false
@@ -192,6 +197,7 @@ function writeOptions(tx: Transaction, from: number, replyMax: number): number {
   if (tx.zoneLabels >= 0) at = writeZoneVersion(tx, at)
   if (tx.extendedError >= 0) at = writeExtendedError(tx, at, replyMax)
   if (tx.wantsCommit) at = writeCommit(tx, at, replyMax)
+  if (tx.wantsPadding) at = writePadding(tx, at, replyMax)
   return at
 }
 
@@ -265,6 +271,17 @@ function writeCommit(tx: Transaction, at: number, replyMax: number): number {
   for (let i = 0; i < commitPrefix.length; i++) tx.reply[text + i] = commitPrefix[i]!
   const from = text + commitPrefix.length
   for (let i = 0; i < commit.length; i++) tx.reply[from + i] = commit[i]!
+  return data + length
+}
+
+/** The last option: fills the message up to a whole number of blocks. RFC 8467 section 4.1. */
+function writePadding(tx: Transaction, at: number, replyMax: number): number {
+  const room = replyMax - at - optionHeaderBytes
+  if (room < 0) return at
+  const over = (at + optionHeaderBytes - tx.replyStart) % paddingBlockBytes
+  const length = Math.min(over === 0 ? 0 : paddingBlockBytes - over, room)
+  const data = writeOptionHeader(tx.reply, at, EdnsOption.Padding, length)
+  for (let i = 0; i < length; i++) tx.reply[data + i] = 0
   return data + length
 }
 

@@ -79,6 +79,8 @@ export class Transaction {
   /** Units of 100 ms. */
   tcpKeepalive: number
   transport: Transport = Transport.Udp
+  /** The query came through TLS. */
+  isEncrypted = false
   /** How many queries of this batch may still be answered; `noLimit` of query-bucket.ts. */
   tokens = -1
   /**
@@ -145,6 +147,8 @@ export class Transaction {
   wantsKeepalive = false
   wantsZoneVersion = false
   wantsCommit = false
+  /** The reply is to have a length that says little: it travels encrypted, and so did a padding. */
+  wantsPadding = false
   cookieKind: CookieKind = CookieKind.None
   /** The client has shown that it gets what is sent to its address. RFC 7873. */
   hasValidCookie = false
@@ -277,6 +281,7 @@ export class Transaction {
     this.wantsKeepalive = false
     this.wantsZoneVersion = false
     this.wantsCommit = false
+    this.wantsPadding = false
     this.cookieKind = CookieKind.None
     this.hasValidCookie = false
     this.zoneLabels = -1

@@ -5,6 +5,7 @@ export const EdnsOption = {
   ClientSubnet: 8, // RFC 7871
   Cookie: 10, // RFC 7873
   TcpKeepalive: 11, // RFC 7828
+  Padding: 12, // RFC 7830
   ExtendedError: 15, // RFC 8914
   ZoneVersion: 19, // RFC 9660
 } as const

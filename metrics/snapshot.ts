@@ -82,7 +82,23 @@ export interface ThreadSnapshot extends ThreadCounts {
   readonly byRcode: Readonly<Record<string, number>>
 }
 
-export interface TcpSnapshot {
+export interface TcpSnapshot extends ConnectionSnapshot {
+  /** DNS over TLS; null: there is none. */
+  readonly secure: SecureSnapshot | null
+}
+
+export interface SecureSnapshot {
+  readonly tcp: ConnectionSnapshot & {
+    readonly queries: number
+    /** Completed ones, and how many of them resumed a session. */
+    readonly handshakes: number
+    readonly resumed: number
+    readonly handshakesFailed: number
+  }
+  readonly certificate: { readonly expiresAtMs: number }
+}
+
+export interface ConnectionSnapshot {
   readonly open: number
   readonly accepted: number
   readonly refused: number

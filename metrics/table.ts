@@ -13,6 +13,7 @@ import { redirectRows } from './redirects.ts'
 import { resolveRows } from './resolve.ts'
 import { timeRows } from './times.ts'
 import { siteRows } from './site.ts'
+import { tlsRows } from './tls.ts'
 import { scriptRows } from './scripts.ts'
 import { syncStates } from '#api/ports/operator-view.ts'
 
@@ -393,6 +394,7 @@ export const metricRows: readonly Metric[] = Object.freeze(
     ...bundle,
     ...gitops,
     ...fleetRows,
+    ...tlsRows,
     ...anycastRows,
     ...journalRows,
   ].map(metricOf),

@@ -14,6 +14,7 @@ import type { SettingRow, SettingsFile } from './schema.ts'
 import { missingForOidc } from '#settings/sections/oidc.ts'
 import { faultsOfAnycast } from '#settings/sections/anycast.ts'
 import { faultsOfQueryLog } from '#settings/sections/query-log.ts'
+import { missingForTls } from '#settings/sections/dns.ts'
 import { missingForRedirect } from '#settings/sections/redirect.ts'
 import { problemOf } from './value.ts'
 
@@ -72,6 +73,7 @@ export function loadSettings(sources: SettingSources): Result<Settings, string[]
   const missing = [
     ...missingForOidc(settings.auth.oidc),
     ...missingForRedirect(settings.redirect),
+    ...missingForTls(settings.dns),
     ...faultsOfAnycast(settings.anycast),
     ...faultsOfQueryLog(settings.queryLog),
   ]

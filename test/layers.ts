@@ -484,7 +484,7 @@ export const pure: readonly PurityRule[] = [
   },
   {
     from: 'server/threads/stream-worker.ts',
-    node: [...answering, 'net', 'dgram', 'timers/promises'],
+    node: [...answering, 'net', 'dgram', 'timers/promises', 'fs', 'tls'],
     packages: [],
   },
 ]

@@ -28,7 +28,7 @@ export function createGeo(
   return { source, feed: { onChange } }
 }
 
-type FromSettings = 'listenAddr' | 'port' | 'threads' | 'settings' | 'tcpLimits' | 'proxies'
+type FromSettings = 'listenAddr' | 'port' | 'threads' | 'settings' | 'tcpLimits' | 'proxies' | 'tls'
 
 export function threadsOf(
   { dns, roles }: Settings,
@@ -49,6 +49,7 @@ export function threadsOf(
       tcpIdleTimeoutMs: dns.tcp.idleTimeoutMs,
       catalog: transfersOf(dns).catalog,
     },
+    ...tlsOf(dns),
     proxies: dns.proxyProtocol.flatMap(networksOf),
     tcpLimits: {
       idleTimeoutMs: dns.tcp.idleTimeoutMs,
@@ -57,4 +58,10 @@ export function threadsOf(
       messagesPerTurnMax: dns.tcp.maxPipelined,
     },
   }
+}
+
+function tlsOf({
+  tls: { port, certFile, keyFile },
+}: Settings['dns']): Pick<ThreadGroupParts, 'tls'> {
+  return certFile === undefined || keyFile === undefined ? {} : { tls: { port, certFile, keyFile } }
 }

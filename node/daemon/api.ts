@@ -172,6 +172,7 @@ function apiParts(have: Needs, load: ThreadLoad, looks: AskedLooks): NodeApiPart
     ...{ areChecksOff: () => areChecksOff(have), missingGeo: () => missingGeoOf(have) },
     missingKeys: () => (settings.roles.includes('dns') ? have.signing.missing() : []),
     anycast: () => anycastOf(have.later),
+    certificate: () => node.tcpStats?.secure?.certificate ?? null,
     deliveryPhase: () => have.delivery.keeper.view()?.state.phase ?? null,
     clock: systemClock,
     ...{ branch: settings.gitops.branch, hasRemote: settings.gitops.url !== '' },

@@ -5,7 +5,9 @@ import { systemKey } from '#access/auth/policy.ts'
 import { readSecrets } from '#node/data/secrets.ts'
 import { missingGeoOn } from '#server/node/missing-geo.ts'
 import {
+  certificateFaulty,
   geoMissing,
+  isFaulty,
   isWithdrawn,
   keyMissing,
   queryLogLost,
@@ -208,6 +210,10 @@ function healthOf(pulled: PulledNode): { status: string; reasons: readonly Healt
         code: 'journal-ended',
         message: 'The journal cannot be written: answers cannot be explained later. See the log.',
       },
+    ],
+    [
+      isFaulty(pulled.node.tcpStats?.secure?.certificate ?? null),
+      { code: 'tls-certificate', message: certificateFaulty },
     ],
     [missing.length > 0, { code: geoMissing, message: missing.join(' ') }],
     [keys.length > 0, { code: keyMissing, message: saidOfKeys(keys) }],

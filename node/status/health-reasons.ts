@@ -2,6 +2,7 @@
 import type { HealthReason, HealthStatus } from '#api/ports/operator-view.ts'
 import type { GitopsControl } from '#gitops/thread/control.ts'
 import type { DnsNode } from '#server/node/node.ts'
+import type { CertificateStatus } from '#server/stream/tls-certificate.ts'
 import type { EphemeralStatus } from '#state/ephemeral.ts'
 import type { DatabaseView } from '#node/stores/records.ts'
 
@@ -30,6 +31,8 @@ export interface HealthParts {
   readonly missingGeo: () => readonly string[]
   /** A sentence for each zone that is to be signed and has no key here. */
   readonly missingKeys: () => readonly string[]
+  /** null: there is no DNS over TLS. */
+  readonly certificate: () => Pick<CertificateStatus, 'fault' | 'isEnding'> | null
   /** null: no addresses are announced. */
   readonly anycast: () => AnycastFacts | null
 }
@@ -57,6 +60,13 @@ export const redisAway =
 
 export const queryLogLost =
   'The query log cannot be written: its records are lost until it can. See the log.'
+
+export const certificateFaulty =
+  'The certificate of dns.tls expires within 14 days, or its new files cannot be used. See the log.'
+
+/** @param certificate null: there is no DNS over TLS */
+export const isFaulty = (certificate: ReturnType<HealthParts['certificate']>): boolean =>
+  certificate !== null && (certificate.fault !== null || certificate.isEnding)
 
 export const geoMissing = 'geo-missing'
 export const keyMissing = 'zone-key-missing'
@@ -144,6 +154,11 @@ const degradations: readonly Row[] = [
     code: 'bgp-unguarded',
     message: 'If this node were killed now, its addresses might stay announced. See the log.',
     holds: ({ anycast }) => anycast()?.isGuarded === false,
+  },
+  {
+    code: 'tls-certificate',
+    message: certificateFaulty,
+    holds: ({ certificate }) => isFaulty(certificate()),
   },
   {
     code: 'backup-failed',

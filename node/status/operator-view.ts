@@ -165,6 +165,7 @@ export function nodeSnapshot(parts: NodeViewParts): Omit<MetricsSnapshot, Elsewh
       accepted: tcp?.accepted ?? 0,
       refused: tcp?.refused ?? 0,
       evicted: tcp?.evicted ?? 0,
+      secure: tcp?.secure ?? null,
     },
     health: {
       probes: stats === undefined ? {} : { ...stats.probes },

@@ -1,5 +1,8 @@
-// One TCP connection: parses messages, answers them, and reads no faster than the client does.
+// One TCP connection, plain or with TLS: parses messages, answers them, and reads no faster than
+// the client does.
 import type { Socket } from 'node:net'
+import { TLSSocket } from 'node:tls'
+import type { SecureContext } from 'node:tls'
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import type { LongReply } from '#system/sockets/long-reply.ts'
 import type { ConnectionStart, TcpClient } from './connection-start.ts'
@@ -38,6 +41,10 @@ export interface TcpStats {
   dropped: number
   bytesReceived: number
   bytesSent: number
+  /** With TLS: handshakes that were done, those of them that resumed a session, the others. */
+  handshakes: number
+  resumed: number
+  handshakesFailed: number
   /** The answer function threw: a fault of ours, contained to its connection. */
   failures: number
 }
@@ -50,6 +57,8 @@ export interface TcpShared {
   readonly batches: ReplyBatchPool
   readonly stats: TcpStats
   readonly limits: TcpLimits
+  /** With what TLS begins on a connection; undefined: there is none. */
+  readonly secure: (() => SecureContext | undefined) | undefined
   readonly nowMs: () => number
   /** Called when the connection completed a message: it is now the youngest. */
   readonly onActive: (connection: TcpConnection) => void
@@ -62,9 +71,11 @@ export interface TcpShared {
 }
 
 const never = -1
+/** RFC 7858 names no protocol; RFC 9103 section 7.1 does. */
+const alpn = 'dot'
 
 export class TcpConnection {
-  readonly socket: Socket
+  #socket: Socket
   #client: TcpClient
   /** undefined: the connection has begun. */
   #start: ConnectionStart | undefined
@@ -89,11 +100,20 @@ export class TcpConnection {
     shared: TcpShared,
     start: ConnectionStart | undefined,
   ) {
-    this.socket = socket
+    this.#socket = socket
     this.#client = client
     this.#start = start
     this.#shared = shared
     this.#lastActiveMs = shared.nowMs()
+    if (start === undefined && shared.secure !== undefined) this.#startTls()
+    else this.#hear(socket)
+  }
+
+  get socket(): Socket {
+    return this.#socket
+  }
+
+  #hear(socket: Socket): void {
     socket.on('data', (chunk: Buffer) => this.#take(chunk))
     socket.on('end', () => {
       this.#hasPeerEnded = true
@@ -101,6 +121,35 @@ export class TcpConnection {
     })
     // A reset by the peer is no news: 'close' follows.
     socket.on('error', () => undefined)
+  }
+
+  /** From now on messages come through TLS. A handshake has the time of a message. */
+  #startTls(): void {
+    const { secure, stats, nowMs } = this.#shared
+    const plain = this.#socket
+    plain.removeAllListeners('data').removeAllListeners('end')
+    plain.on('error', () => undefined)
+    const secureContext = secure?.()
+    const options = {
+      isServer: true,
+      ALPNProtocols: [alpn],
+      ...(secureContext && { secureContext }),
+    }
+    const socket = new TLSSocket(plain, options)
+    this.#socket = socket
+    this.#partialSinceMs = nowMs()
+    let isSecure = false
+    socket.once('secure', () => {
+      isSecure = true
+      stats.handshakes++
+      if (socket.isSessionReused()) stats.resumed++
+      this.#partialSinceMs = never
+      this.#lastActiveMs = nowMs()
+    })
+    socket.once('close', () => {
+      if (!isSecure) stats.handshakesFailed++
+    })
+    this.#hear(socket)
   }
 
   /** Nothing half read, nothing unsent. */
@@ -173,8 +222,13 @@ export class TcpConnection {
       return undefined
     }
     if (began.client !== null) this.#client = began.client
-    const isTaken = !start.isProxy || this.#shared.onClient(this, this.#client)
-    return isTaken ? began.rest : undefined
+    if (start.isProxy && !this.#shared.onClient(this, this.#client)) return undefined
+    if (this.#shared.secure === undefined) return began.rest
+    // What has come is the beginning of the handshake.
+    this.socket.pause()
+    if (began.rest.length > 0) this.socket.unshift(began.rest)
+    this.#startTls()
+    return undefined
   }
 
   /** Answers what has come, at most one turn's worth. */

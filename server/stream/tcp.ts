@@ -1,6 +1,7 @@
 // The TCP server of a node: accepts, limits and closes connections. RFC 7766, RFC 9210.
 import { createServer } from 'node:net'
 import type { AddressInfo, Server, Socket } from 'node:net'
+import type { SecureContext } from 'node:tls'
 import { isMappedIpv4, parseAddress } from '#dns/address.ts'
 import { err, ok } from '#lib/result.ts'
 import type { Result } from '#lib/result.ts'
@@ -23,6 +24,10 @@ export interface TcpServerParts {
   readonly limits?: Partial<TcpLimits>
   /** Left out: there are no proxies. */
   readonly gate?: ProxyGate | undefined
+  /** Names the port in what is said to the operator. Left out: dns.port. */
+  readonly portKey?: string
+  /** With what TLS begins on each connection; left out: there is none. */
+  readonly secure?: () => SecureContext | undefined
 }
 
 export interface TcpServer {
@@ -58,6 +63,7 @@ export function createTcpServer(parts: TcpServerParts): TcpServer {
 class Listener implements TcpServer {
   readonly #server: Server
   readonly #gate: ProxyGate | undefined
+  readonly #portKey: string | undefined
   readonly #shared: TcpShared
   /** To the client's key. Least recently active first: a Map keeps the order of insertion. */
   readonly #connections = new Map<TcpConnection, string>()
@@ -66,7 +72,8 @@ class Listener implements TcpServer {
   #closed: Promise<void> | undefined
   #onEmpty = (): void => undefined
 
-  constructor({ answer, monotonicMs, limits, gate }: TcpServerParts) {
+  constructor({ answer, monotonicMs, limits, gate, secure, portKey }: TcpServerParts) {
+    this.#portKey = portKey
     this.#gate = gate
     this.#shared = {
       answer,
@@ -75,6 +82,7 @@ class Listener implements TcpServer {
       batches: new ReplyBatchPool(),
       stats: emptyStats(),
       limits: { ...tcpLimits, ...limits },
+      secure,
       nowMs: monotonicMs,
       onActive: (connection) => this.#makeYoungest(connection),
       onClient: (connection, named) => this.#name(connection, named),
@@ -108,7 +116,7 @@ class Listener implements TcpServer {
       })
     })
     if (fault !== undefined)
-      return err(whyNotListening('TCP', address, port, fault.code ?? fault.message))
+      return err(whyNotListening('TCP', address, port, fault.code ?? fault.message, this.#portKey))
     // Out of file descriptors while accepting: the kernel keeps the client waiting, we go on.
     this.#server.on('error', () => undefined)
     const shortest = Math.min(limits.idleTimeoutMs, limits.messageTimeoutMs, limits.writeTimeoutMs)
@@ -279,6 +287,9 @@ function emptyStats(): TcpStats {
     dropped: 0,
     bytesReceived: 0,
     bytesSent: 0,
+    handshakes: 0,
+    resumed: 0,
+    handshakesFailed: 0,
     failures: 0,
   }
 }

@@ -2,7 +2,11 @@
 import type { Rcode } from '#dns/rcode.ts'
 import type { Network } from '#dns/network.ts'
 import type { ExchangeKey } from '#zones/exchange/exchange.ts'
+import type { TcpListening } from '#server/stream/tcp.ts'
 import type { TcpStats } from '#server/stream/tcp-connection.ts'
+import type { TlsFiles } from '#server/stream/tls-certificate.ts'
+import type { LogMessage } from '#system/worker/worker-log.ts'
+import type { SecureStats } from './stream-stats.ts'
 import type { TcpLimits } from '#server/stream/tcp-limits.ts'
 import type { Generation } from '#answer/serving-view.ts'
 import type { TransferSettings } from '#zones/transfer/transfers.ts'
@@ -12,6 +16,15 @@ import type { SourceName, SourcePlace } from '#system/sockets/packet-sources.ts'
 import type { RateMemory } from '#answer/rate-limit/rate-memory.ts'
 import type { AnswerSettings } from '#answer/transaction.ts'
 
+/** DNS over TLS. */
+export interface TlsStart extends TlsFiles {
+  readonly port: number
+  /** A socket that listens there already. */
+  readonly handed: number | undefined
+  /** Without a certificate the thread does not start. Else it serves the rest, and tries again. */
+  readonly mustLoad: boolean
+}
+
 export interface StreamStart {
   /** Its place among the threads in the control words: behind the responders. */
   readonly index: number
@@ -19,6 +32,8 @@ export interface StreamStart {
   readonly port: number
   /** A socket that listens there already, of the process before; undefined: there is none. */
   readonly handedTcp: number | undefined
+  /** undefined: there is no DNS over TLS. */
+  readonly tls: TlsStart | undefined
   /** What it serves before it listens; undefined: nothing is published yet. */
   readonly generation: Generation | undefined
   readonly keys: readonly ExchangeKey[]
@@ -57,9 +72,16 @@ export type FromStream =
       readonly port: number
       /** The TCP socket's; undefined: it cannot be handed to another process. */
       readonly descriptor: number | undefined
+      readonly tls: TcpListening | undefined
     }
   | { readonly kind: 'failed'; readonly message: string }
-  | { readonly kind: 'stats'; readonly tcp: TcpStats; readonly exchange: ExchangeStats }
+  | LogMessage
+  | {
+      readonly kind: 'stats'
+      readonly tcp: TcpStats
+      readonly secure: SecureStats | undefined
+      readonly exchange: ExchangeStats
+    }
   | {
       readonly kind: 'update'
       readonly id: number

@@ -1,9 +1,18 @@
 // Sums the counters of the stream thread over its restarts, so that no counter goes back.
 import type { TcpStats } from '#server/stream/tcp-connection.ts'
+import type { CertificateStatus } from '#server/stream/tls-certificate.ts'
 import type { ExchangeStats } from './stream-exchange.ts'
+
+/** DNS over TLS. */
+export interface SecureStats {
+  readonly tcp: TcpStats
+  readonly certificate: CertificateStatus
+}
 
 export interface StreamCounts {
   readonly tcp: TcpStats
+  /** undefined: there is none. */
+  readonly secure?: SecureStats | undefined
   readonly exchange: ExchangeStats
 }
 
@@ -28,9 +37,13 @@ export class StreamStats {
     const before = this.#before
     const now = this.#now
     if (before === undefined) return now
-    const { tcp, exchange } = before
+    const { tcp, secure, exchange } = before
     return {
-      tcp: { ...sum(tcp, now?.tcp), open: now?.tcp.open ?? 0 },
+      tcp: sumOfTcp(tcp, now?.tcp),
+      secure: secure && {
+        tcp: sumOfTcp(secure.tcp, now?.secure?.tcp),
+        certificate: now?.secure?.certificate ?? secure.certificate,
+      },
       exchange: {
         messages: sum(exchange.messages, now?.exchange.messages),
         transfers: {
@@ -41,6 +54,11 @@ export class StreamStats {
     }
   }
 }
+
+const sumOfTcp = (before: TcpStats, now: TcpStats | undefined): TcpStats => ({
+  ...sum(before, now),
+  open: now?.open ?? 0,
+})
 
 function sum<Counts extends object>(before: Counts, now: Counts | undefined): Counts {
   const more = (now ?? {}) as Readonly<Record<string, number>>

@@ -1,4 +1,4 @@
-// The stream thread: DNS over TCP, and UDP through node:dgram on systems without batches.
+// The stream thread: DNS over TCP and TLS, and UDP through node:dgram on systems without batches.
 import { parentPort, workerData } from 'node:worker_threads'
 import { assert } from '#lib/assert.ts'
 import { createMachineClock, systemClock } from '#lib/clock.ts'
@@ -17,6 +17,12 @@ import { RateLimiter } from '#answer/rate-limit/limiter.ts'
 import { createTap } from '#answer/query-log/query-tap.ts'
 import { ScriptClient } from '#answer/script/client.ts'
 import { createTcpServer } from '#server/stream/tcp.ts'
+import type { TcpListening } from '#server/stream/tcp.ts'
+import type { AnswerStream } from '#server/stream/tcp-connection.ts'
+import { certificateLimits, TlsCertificate } from '#server/stream/tls-certificate.ts'
+import { logThrough } from '#system/worker/worker-log.ts'
+import { ok } from '#lib/result.ts'
+import type { Result } from '#lib/result.ts'
 import { Transaction, Transport } from '#answer/transaction.ts'
 import type { Generation } from '#answer/serving-view.ts'
 import { listenDgram } from '#server/stream/udp-dgram.ts'
@@ -77,25 +83,39 @@ const adoption = new Adoption({
   },
 })
 
+const log = logThrough(post)
 const server = createTcpServer({
-  monotonicMs,
-  limits: start.tcpLimits,
-  gate,
-  answer: (query, queryLength, reply, replyMax, client) => {
-    // RFC 7828 section 3.3.2: on the way out, clients are asked to leave.
-    tcpTx.tcpKeepalive = server.isClosing ? 0 : keepalive
-    tcpTx.source = client.address
-    tcpTx.tokens = bucket.take(1)
-    const isTapped = tap.first(1) === 0
-    if (isTapped) tap.asked(tcpTx, query, 0, queryLength, client.port)
-    const length = answer(tcpTx, query, 0, queryLength, reply, 0, replyMax)
-    if (isTapped) tap.answered(tcpTx, reply, 0, length)
-    const written =
-      length === handedOver ? exchange.handle(tcpTx, query.slice(0, queryLength), reply) : length
-    bucket.giveBack(tcpTx.tokens)
-    return written
-  },
+  ...{ monotonicMs, limits: start.tcpLimits, gate },
+  answer: (...parts) => answerStream(server.isClosing, false, ...parts),
 })
+const certificate = start.tls && new TlsCertificate(start.tls, log, systemClock.nowMs)
+const secureServer =
+  certificate &&
+  createTcpServer({
+    ...{ monotonicMs, limits: start.tcpLimits, gate, portKey: 'dns.tls.port' },
+    secure: () => certificate.context,
+    answer: (...parts) => answerStream(server.isClosing, true, ...parts),
+  })
+
+function answerStream(
+  isClosing: boolean,
+  isEncrypted: boolean,
+  ...[query, queryLength, reply, replyMax, client]: Parameters<AnswerStream>
+): ReturnType<AnswerStream> {
+  // RFC 7828 section 3.3.2: on the way out, clients are asked to leave.
+  tcpTx.tcpKeepalive = isClosing ? 0 : keepalive
+  tcpTx.isEncrypted = isEncrypted
+  tcpTx.source = client.address
+  tcpTx.tokens = bucket.take(1)
+  const isTapped = tap.first(1) === 0
+  if (isTapped) tap.asked(tcpTx, query, 0, queryLength, client.port)
+  const length = answer(tcpTx, query, 0, queryLength, reply, 0, replyMax)
+  if (isTapped) tap.answered(tcpTx, reply, 0, length)
+  const written =
+    length === handedOver ? exchange.handle(tcpTx, query.slice(0, queryLength), reply) : length
+  bucket.giveBack(tcpTx.tokens)
+  return written
+}
 
 main.on('message', (message: ToStream) => {
   if (message.kind === 'generation') takeOver(message.generation)
@@ -129,11 +149,30 @@ async function listen(): Promise<void> {
   }
   const tcp = await server.listen(start.listenAddr, port, start.handedTcp)
   if (!tcp.ok) return post({ kind: 'failed', message: tcp.error })
-  post({ kind: 'listening', ...tcp.value })
+  const tls = await listenSecurely()
+  if (!tls.ok) return post({ kind: 'failed', message: tls.error })
+  post({ kind: 'listening', ...tcp.value, tls: tls.value })
   const report = (): void => {
-    post({ kind: 'stats', tcp: { ...server.stats }, exchange: exchange.stats() })
+    const secure = secureServer &&
+      certificate && { tcp: { ...secureServer.stats }, certificate: certificate.status }
+    post({ kind: 'stats', tcp: { ...server.stats }, secure, exchange: exchange.stats() })
   }
   setInterval(report, reportMs).unref()
+}
+
+/** @returns undefined where there is no DNS over TLS */
+async function listenSecurely(): Promise<Result<TcpListening | undefined, string>> {
+  const { tls, listenAddr } = start
+  if (tls === undefined || certificate === undefined || secureServer === undefined) {
+    return ok(undefined)
+  }
+  const loaded = certificate.load()
+  if (!loaded.ok && tls.mustLoad) return loaded
+  if (!loaded.ok) log.error({}, loaded.error)
+  setInterval(() => certificate.look(), certificateLimits.everyMs).unref()
+  const listening = await secureServer.listen(listenAddr, tls.port, tls.handed)
+  if (listening.ok) log.info({ port: listening.value.port }, 'DNS over TLS listens')
+  return listening
 }
 
 function takeOver(generation: Generation): void {
@@ -145,6 +184,6 @@ function takeOver(generation: Generation): void {
 
 async function stop(): Promise<void> {
   dgram?.close()
-  await server.close()
+  await Promise.all([server.close(), secureServer?.close()])
   main?.close()
 }

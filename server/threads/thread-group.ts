@@ -32,7 +32,7 @@ import type { TransferSettings } from '#zones/transfer/transfers.ts'
 import { Rcode } from '#dns/rcode.ts'
 import type { FromStream, StreamStart, StreamUpdate, ToStream } from './stream-messages.ts'
 import { TableNumbers } from '#system/worker/table-collector.ts'
-import type { TcpStats } from '#server/stream/tcp-connection.ts'
+import { TlsPlace } from './tls-place.ts'
 import type { Generation } from '#answer/serving-view.ts'
 import { Waker } from './waker.ts'
 
@@ -68,6 +68,7 @@ export class ThreadGroup implements DnsThreads {
   /** undefined: no responder takes packets. */
   #places: SourcePlaces<SourcePlace> | undefined
   #tcpDescriptor: number | undefined
+  readonly #tls: TlsPlace
   /** Responders that have died once. */
   readonly #died = new Set<number>()
   #port = 0
@@ -81,6 +82,7 @@ export class ThreadGroup implements DnsThreads {
 
   constructor(parts: ThreadGroupParts) {
     this.#parts = parts
+    this.#tls = new TlsPlace(parts)
     const libc = parts.threads === 0 ? 'dns.threads is 0' : loadLibc()
     this.#libc = typeof libc === 'string' ? undefined : libc
     this.#threads = this.#libc === undefined ? 0 : parts.threads
@@ -132,6 +134,7 @@ export class ThreadGroup implements DnsThreads {
   async #open(handed: HandedSockets): Promise<Result<{ port: number }, string>> {
     const { listenAddr, port, settings } = this.#parts
     const [tcp] = handed.take(listenerName('dns-tcp', listenAddr, port))
+    const tls = this.#tls.take(handed)
     if (this.#libc !== undefined) {
       const places = packetSources[sourceName].open(this.#libc, {
         ...{ listenAddr, port, threads: this.#threads },
@@ -148,7 +151,7 @@ export class ThreadGroup implements DnsThreads {
     // Another port may have to be tried: then no responder may have the sockets of this one.
     const isSure = port !== 0
     if (isSure) this.#queueResponders()
-    const stream = await this.#startStream(tcp)
+    const stream = await this.#startStream(tcp, tls)
     if (!stream.ok) {
       await (isSure ? this.stop() : this.#closeSockets())
       return stream
@@ -239,12 +242,14 @@ export class ThreadGroup implements DnsThreads {
     Atomics.store(this.#cells, controlCell(index, Control.ThreadId), 0)
   }
 
-  async #startStream(handedTcp?: number): Promise<Result<null, string>> {
+  async #startStream(handedTcp?: number, handedTls?: number): Promise<Result<null, string>> {
     const start: StreamStart = {
       index: this.#threads,
       listenAddr: this.#parts.listenAddr,
       port: this.#port,
       handedTcp,
+      // One that has served goes on without what is lost with a thread.
+      tls: this.#tls.start(handedTls, this.#streamStats.total === undefined),
       // Otherwise nobody is answered meanwhile, and it is told when it listens.
       generation: handedTcp === undefined ? undefined : this.#current,
       keys: this.#keys,
@@ -273,7 +278,12 @@ export class ThreadGroup implements DnsThreads {
     const { generation } = start
     const stream = new AnsweringThread(worker, generation?.number ?? 0)
     const first = await new Promise<FromStream>((resolve) => {
-      worker.once('message', resolve)
+      const hear = (message: FromStream): void => {
+        if (message.kind === 'log') return this.#hear(worker, message)
+        worker.off('message', hear)
+        resolve(message)
+      }
+      worker.on('message', hear)
       worker.once('error', (error: Error) => resolve({ kind: 'failed', message: error.message }))
     })
     if (first.kind !== 'listening') {
@@ -282,6 +292,7 @@ export class ThreadGroup implements DnsThreads {
     }
     this.#port = first.port
     this.#tcpDescriptor = first.descriptor
+    this.#tls.bound = first.tls
     this.#stream = stream
     worker.on('message', (message: FromStream) => {
       this.#hear(worker, message)
@@ -329,6 +340,8 @@ export class ThreadGroup implements DnsThreads {
       this.#streamStats.take(message)
     } else if (message.kind === 'update') {
       void this.#update(stream, message)
+    } else if (message.kind === 'log') {
+      this.#parts.log[message.level](message.fields, message.message)
     }
   }
 
@@ -435,8 +448,9 @@ export class ThreadGroup implements DnsThreads {
     }))
   }
 
-  get tcpStats(): TcpStats | undefined {
-    return this.#streamStats.total?.tcp
+  get tcpStats(): DnsThreads['tcpStats'] {
+    const total = this.#streamStats.total
+    return total && { ...total.tcp, secure: total.secure }
   }
 
   get exchangeStats(): ExchangeStats | undefined {
@@ -451,6 +465,7 @@ export class ThreadGroup implements DnsThreads {
     return [
       { name: listenerName('dns-udp', listenAddr, port), descriptors: udp },
       { name: listenerName('dns-tcp', listenAddr, port), descriptors: tcp },
+      ...this.#tls.sockets(),
     ]
   }
 

@@ -12,8 +12,10 @@ import type { Generation } from '#answer/serving-view.ts'
 import type { ScriptStatus } from '#answer/script/host.ts'
 import type { HandedSockets, ListenerSockets } from '#system/sockets/handed-sockets.ts'
 import type { TcpStats } from '#server/stream/tcp-connection.ts'
+import type { TlsFiles } from '#server/stream/tls-certificate.ts'
 import type { Result } from '#lib/result.ts'
 import type { ExchangeStats } from './stream-exchange.ts'
+import type { SecureStats } from './stream-stats.ts'
 
 export interface ThreadGroupParts {
   readonly listenAddr: string
@@ -23,6 +25,8 @@ export interface ThreadGroupParts {
   readonly threads: number
   readonly settings: AnswerSettings
   readonly tcpLimits: Partial<TcpLimits>
+  /** DNS over TLS, at the same address. Left out: there is none. */
+  readonly tls?: TlsFiles & { readonly port: number }
   /** Networks of proxies, which send a PROXY header. Left out: there are none. */
   readonly proxies?: readonly Network[]
   readonly seed: number
@@ -55,7 +59,7 @@ export type CreateThreads = (parts: ThreadGroupParts) => DnsThreads
 export interface DnsThreads {
   /** 0: none is open. */
   readonly port: number
-  readonly tcpStats: TcpStats | undefined
+  readonly tcpStats: (TcpStats & { readonly secure?: SecureStats | undefined }) | undefined
   readonly exchangeStats: ExchangeStats | undefined
   readonly scripts: { readonly status: () => ScriptStatus }
   /** Opens the sockets, or takes those of the process before. */

@@ -1,4 +1,5 @@
 // The settings of the DNS listener: `dns` in gslbd.yaml.
+import type { Static } from '#lib/schema/type.ts'
 import {
   boolean,
   duration,
@@ -38,6 +39,29 @@ const tcp = section('DNS over TCP (RFC 7766).', {
       'Queries of one connection that are answered before the other connections get their turn.',
   }),
 })
+
+const pemFile = (description: string) =>
+  text(4_096, {
+    'x-kind': 'path',
+    'x-default': 'none',
+    'x-expected': 'the path of a file in PEM form',
+    description,
+  })
+
+const tls = section(
+  'DNS over TLS (RFC 7858), with the limits of `dns.tcp`. [More](../operations/dns-over-tls.md).',
+  {
+    port: integer(0, 65_535, {
+      default: 853,
+      description: 'TCP port, at `dns.listenAddr`. 0 takes a free one and logs it.',
+    }),
+    certFile: pemFile(
+      'File with the certificate, and those that lead to its root; with `keyFile` it turns DNS ' +
+        'over TLS on. Both are read again when they change.',
+    ),
+    keyFile: pemFile('File with its private key.'),
+  },
+)
 
 const axfr = section(
   'Transfers of zones to secondary servers (RFC 5936, RFC 1996). ' +
@@ -196,6 +220,17 @@ export const dns = section('The DNS listener.', {
   ),
   cookies,
   tcp,
+  tls,
   axfr,
   rrl,
 })
+
+/** What is on and lacks what it needs: sentences for the operator. */
+export function missingForTls({
+  tls: { certFile, keyFile },
+}: Static<typeof dns>): readonly string[] {
+  if ((certFile === undefined) === (keyFile === undefined)) return []
+  const [missing, there] =
+    certFile === undefined ? ['certFile', 'keyFile'] : ['keyFile', 'certFile']
+  return [`dns.tls.${missing} is missing; write it, or take dns.tls.${there} away`]
+}

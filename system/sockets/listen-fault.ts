@@ -12,7 +12,8 @@ export function whyNotListening(
   listenAddr: string,
   port: number,
   fault: string,
+  portKey = 'dns.port',
 ): string {
-  const place = `${listenAddr} port ${port} (dns.listenAddr, dns.port)`
-  return `cannot listen on ${transport} ${place}: ${advice[fault] ?? fault}`
+  const place = `${listenAddr} port ${port} (dns.listenAddr, ${portKey})`
+  return `cannot listen on ${transport} ${place}: ${(advice[fault] ?? fault).replace('dns.port', portKey)}`
 }

@@ -295,6 +295,8 @@ function optOf(tx: Transaction, into: Uint8Array): Uint8Array {
   if (!tx.hasOpt) return none
   tx.replyStart = 0
   tx.at = 0
+  // The record stands in messages of many lengths.
+  tx.wantsPadding = false
   writeOpt(tx, into.length)
   return into.slice(0, tx.at)
 }

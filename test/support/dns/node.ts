@@ -36,6 +36,7 @@ export interface NodeSettings {
   readonly tcpLimits?: Partial<TcpLimits>
   readonly transfers?: TransferSettings
   readonly proxies?: ThreadGroupParts['proxies']
+  readonly tls?: ThreadGroupParts['tls']
   readonly onUpdate?: ThreadGroupParts['onUpdate']
   /** TXT records that are written at run time. */
   readonly dynamic?: DynamicFeed
@@ -76,6 +77,7 @@ export async function startNode(
       },
       tcpLimits: settings.tcpLimits ?? {},
       ...(settings.transfers === undefined ? {} : { transfers: settings.transfers }),
+      ...(settings.tls === undefined ? {} : { tls: settings.tls }),
       ...(settings.proxies === undefined ? {} : { proxies: settings.proxies }),
       ...(settings.onUpdate === undefined ? {} : { onUpdate: settings.onUpdate }),
       seed: 1,

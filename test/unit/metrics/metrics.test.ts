@@ -69,7 +69,16 @@ const running = {
   given: { waiting: 4, sending: 1, turnedAway: 5 },
   fleet: { nodes: 3, strangers: 2, drift: { missing: 1, clock: 0 }, delivery },
   threads: [thread, { ...thread, thread: 1, busyRatio: 0.5 }],
-  tcp: { open: 1, accepted: 9, refused: 2, evicted: 3 },
+  tcp: {
+    ...{ open: 1, accepted: 9, refused: 2, evicted: 3 },
+    secure: {
+      tcp: {
+        ...{ open: 4, accepted: 8, refused: 1, evicted: 0, queries: 40 },
+        ...{ handshakes: 6, resumed: 2, handshakesFailed: 1 },
+      },
+      certificate: { expiresAtMs: 1_800_000_000_000 },
+    },
+  },
   health: {
     probes: {
       tcp: { success: 20, failure: 1 },

@@ -42,8 +42,7 @@ const noSources = {
 const defaultStores = {
   database: { url: '', cacheTTLMs: 30_000, ...poolDefaults },
   redis: {
-    ...{ url: '', master: '', sentinelPassword: '', cluster: false },
-    ...{ ca: undefined, serverName: '' },
+    ...{ url: '', master: '', sentinelPassword: '', cluster: false, ca: undefined, serverName: '' },
   },
 }
 
@@ -69,9 +68,10 @@ describe('defaults', () => {
           threads: availableParallelism(),
           udpPayloadSize: 1232,
           ...{ nsid: '', versionBind: '', zoneVersion: true, tellsCommit: false },
-          ...{ resolvers: [], allowLocalTargets: false, proxyProtocol: [], axfr: noTransfers },
+          ...{ resolvers: [], allowLocalTargets: false, proxyProtocol: [] },
           tcp: { idleTimeoutMs: 10_000, maxConnections: 1000, maxPerClient: 50, maxPipelined: 64 },
           ...{ domain: '', update: { zones: [] }, tsig: { keysFile: undefined }, cookies },
+          ...{ axfr: noTransfers, tls: expect.objectContaining({ port: 853 }) as object },
           rrl: expect.objectContaining({ enabled: false }) as object,
         },
         api: {
@@ -260,7 +260,7 @@ describe('a mistake is named with its place and its remedy', () => {
       'dns: 53',
       '1:6: dns is a section; write its keys below it, indented: listenAddr, port, ' +
         'threads, udpPayloadSize, nsid, versionBind, zoneVersion, tellsCommit, resolvers, ' +
-        'allowLocalTargets, domain, update, tsig, proxyProtocol, cookies, tcp, axfr, rrl',
+        'allowLocalTargets, domain, update, tsig, proxyProtocol, cookies, tcp, tls, axfr, rrl',
     ],
     [
       'a list for the file',

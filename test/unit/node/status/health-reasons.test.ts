@@ -13,6 +13,7 @@ function said(
   isServing: boolean,
   wanted = 'git-held',
   missingGeo: readonly string[] = [],
+  certificate: ReturnType<HealthParts['certificate']> = null,
 ): string | undefined {
   const node = { active: isServing ? {} : null, refused: null, expired: false, isStored: true }
   const parts: HealthParts = {
@@ -34,6 +35,7 @@ function said(
     missingGeo: () => missingGeo,
     missingKeys: () => [],
     anycast: () => null,
+    certificate: () => certificate,
   }
   return healthOf(parts).reasons.find(({ code }) => code === wanted)?.message
 }
@@ -111,6 +113,16 @@ test('a geo database that is missing is a reason, in its words', () => {
   const sentences = ['There is no geo database.', 'And no other.']
   expect(said({}, true, 'geo-missing', sentences)).toBe(sentences.join(' '))
   expect(said({}, true, 'geo-missing')).toBeUndefined()
+})
+
+test.each([
+  ['none', null, false],
+  ['one that is well', { fault: null, isEnding: false }, false],
+  ['one that expires soon', { fault: null, isEnding: true }, true],
+  ['one whose files cannot be used', { fault: 'ENOENT', isEnding: false }, true],
+])('a certificate of DNS over TLS: %s', (_what, certificate, isTold) => {
+  const told = said({}, true, 'tls-certificate', [], certificate)
+  expect(told !== undefined).toBe(isTold)
 })
 
 test('checks that nobody makes are a notice', () => {

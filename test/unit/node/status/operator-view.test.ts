@@ -115,6 +115,7 @@ const keptBy = (disk: Disk) => ({
   redirects: () => ({ listener: null, targets: [] }),
   alerts: () => null,
   anycast: () => disk.anycast ?? null,
+  certificate: () => null,
   database: () => disk.database ?? { isUp: true, wasThere: true },
 })
 

@@ -7,6 +7,7 @@ const counts = (count: number): StreamCounts => ({
     ...{ open: count, accepted: count, refused: 0, evicted: 0, idleTimeouts: 0 },
     ...{ messageTimeouts: 0, writeTimeouts: 0, queries: count, replies: count, dropped: 0 },
     ...{ bytesReceived: 0, bytesSent: 0, failures: 0 },
+    ...{ handshakes: 0, resumed: 0, handshakesFailed: 0 },
   },
   exchange: {
     messages: {

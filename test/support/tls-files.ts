@@ -1,0 +1,16 @@
+// Certificates of a test in files, made by openssl.
+import { execFileSync } from 'node:child_process'
+import { join } from 'node:path'
+import type { TlsFiles } from '#server/stream/tls-certificate.ts'
+
+/** @param name of its subject @param days until it ends; below 1 it has ended */
+export function makeTlsFiles(directory: string, name: string, days = 90): TlsFiles {
+  const files = { certFile: join(directory, 'cert.pem'), keyFile: join(directory, 'key.pem') }
+  const key = ['-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:P-256', '-nodes']
+  const out = ['-keyout', files.keyFile, '-out', files.certFile]
+  const about = ['-subj', `/CN=${name}`, '-addext', `subjectAltName=DNS:${name}`]
+  execFileSync('openssl', ['req', '-x509', ...key, ...out, '-days', String(days), ...about], {
+    stdio: 'ignore',
+  })
+  return files
+}

@@ -1,0 +1,218 @@
+// DNS over TLS at the listener: handshakes, good and bad, sessions, limits, and certificates that
+// are replaced while it serves.
+import { once } from 'node:events'
+import { writeFileSync } from 'node:fs'
+import { connect as connectPlain } from 'node:net'
+import type { Socket } from 'node:net'
+import { connect } from 'node:tls'
+import type { ConnectionOptions, TLSSocket } from 'node:tls'
+import { afterEach, expect, onTestFinished, test } from 'vitest'
+import { createTcpServer } from '#server/stream/tcp.ts'
+import type { TcpServer } from '#server/stream/tcp.ts'
+import type { TcpLimits } from '#server/stream/tcp-limits.ts'
+import { TlsCertificate } from '#server/stream/tls-certificate.ts'
+import { ProxyGate } from '#system/sockets/proxy-gate.ts'
+import { framed } from '#test/support/dns/client.ts'
+import { proxyHeader } from '#test/support/proxy-writer.ts'
+import { tempDir } from '#test/support/temp-dir.ts'
+import { makeTlsFiles } from '#test/support/tls-files.ts'
+import { waitUntil } from '#test/support/wait-until.ts'
+
+const servers: TcpServer[] = []
+afterEach(async () => {
+  await Promise.all(servers.splice(0).map((server) => server.close()))
+})
+
+interface World {
+  readonly server: TcpServer
+  readonly port: number
+  readonly directory: string
+  readonly certificate: TlsCertificate
+  /** Messages of the log, with their levels. */
+  readonly said: string[]
+  readonly at: { nowMs: number }
+}
+
+async function start(limits: Partial<TcpLimits> = {}, gate?: ProxyGate): Promise<World> {
+  const directory = tempDir('tls')
+  const said: string[] = []
+  const level = (name: string) => (_fields: object, message: string) => {
+    said.push(`${name}: ${message}`)
+  }
+  const log = { info: level('info'), warn: level('warn'), error: level('error') }
+  const at = { nowMs: Date.now() }
+  const files = makeTlsFiles(directory, 'one.example')
+  const certificate = new TlsCertificate(files, log, () => at.nowMs)
+  expect(certificate.load().ok).toBe(true)
+  const server = createTcpServer({
+    // Says who asks by the last octet of the address.
+    answer: (query, length, reply, _max, { address }) => {
+      reply.set(query.subarray(0, length))
+      reply[2] = address[15]!
+      return length
+    },
+    monotonicMs: () => performance.now(),
+    limits: { closeTimeoutMs: 500, ...limits },
+    gate,
+    secure: () => certificate.context,
+  })
+  servers.push(server)
+  const listening = await server.listen('127.0.0.1', 0)
+  if (!listening.ok) throw new Error(listening.error)
+  return { server, port: listening.value.port, directory, certificate, said, at }
+}
+
+/** What each connection was last given to resume it. */
+const sessions = new WeakMap<TLSSocket, Buffer>()
+
+async function secured(options: ConnectionOptions): Promise<TLSSocket> {
+  const socket = connect({ host: '127.0.0.1', rejectUnauthorized: false, ...options })
+  socket.on('error', () => undefined)
+  socket.on('session', (session: Buffer) => void sessions.set(socket, session))
+  onTestFinished(() => void socket.destroy())
+  await once(socket, 'secureConnect')
+  return socket
+}
+
+async function asked(socket: TLSSocket): Promise<Buffer> {
+  socket.write(framed(Buffer.alloc(12, 1)))
+  const [chunk] = (await once(socket, 'data')) as [Buffer]
+  return chunk
+}
+
+function plain(port: number): Socket {
+  const socket = connectPlain(port, '127.0.0.1')
+  socket.on('error', () => undefined)
+  onTestFinished(() => void socket.destroy())
+  return socket
+}
+
+const subject = (socket: TLSSocket): unknown => socket.getPeerCertificate().subject.CN
+
+test.each(['TLSv1.2', 'TLSv1.3'] as const)(
+  '%s: many queries, and a session again',
+  async (version) => {
+    const { server, port } = await start()
+    let session: Buffer | undefined
+    for (const isAgain of [false, true]) {
+      const socket = await secured({
+        ...{ port, minVersion: version, maxVersion: version, ALPNProtocols: ['dot'] },
+        ...(session === undefined ? {} : { session }),
+      })
+      for (let i = 0; i < 3; i++) expect(await asked(socket)).toHaveLength(14)
+      expect([socket.alpnProtocol, socket.isSessionReused()]).toEqual(['dot', isAgain])
+      session = sessions.get(socket)
+      socket.end()
+      await once(socket, 'close')
+    }
+    expect(server.stats).toMatchObject({
+      handshakes: 2,
+      resumed: 1,
+      handshakesFailed: 0,
+      queries: 6,
+    })
+    await waitUntil('closed', () => server.stats.open === 0)
+  },
+)
+
+test('no handshake, half of one, or one for another protocol ends, and is counted', async () => {
+  const { server, port } = await start({ messageTimeoutMs: 100 })
+  const garbage = plain(port)
+  garbage.write('GET / HTTP/1.1\r\n\r\n')
+  await once(garbage, 'close')
+  const half = plain(port)
+  // The head of a record of 512 octets, and nothing of it.
+  half.write(Buffer.from([0x16, 3, 1, 2, 0, 1]))
+  const silent = plain(port)
+  await Promise.all([once(half, 'close'), once(silent, 'close')])
+  const old = secured({
+    port,
+    maxVersion: 'TLSv1.1',
+    minVersion: 'TLSv1',
+    ciphers: 'DEFAULT@SECLEVEL=0',
+  })
+  await expect(old).rejects.toThrow()
+  await expect(secured({ port, ALPNProtocols: ['h2'] })).rejects.toThrow(/alert|protocol/)
+  await waitUntil('all are gone', () => server.stats.open === 0)
+  expect(server.stats).toMatchObject({ handshakes: 0, handshakesFailed: 5, messageTimeouts: 2 })
+})
+
+test('connections in a handshake count for their client', async () => {
+  const { server, port } = await start({ connectionsPerClientMax: 2 })
+  const [first, second] = [plain(port), plain(port)]
+  await waitUntil('two', () => server.stats.open === 2)
+  await once(plain(port), 'close')
+  expect(server.stats).toMatchObject({ open: 2, refused: 1 })
+  first.destroy()
+  second.destroy()
+})
+
+test('a PROXY header comes before the handshake', async () => {
+  const proxies = [{ octets: Uint8Array.of(127, 0, 0, 0), prefixBits: 8 }]
+  const { server, port } = await start({}, new ProxyGate(proxies, { proxyHeader: () => undefined }))
+  for (const cuts of [false, true]) {
+    const socket = plain(port)
+    const header = proxyHeader('192.0.2.77', 1)
+    for (const octet of cuts ? header : []) socket.write(Buffer.from([octet]))
+    if (!cuts) socket.write(header)
+    expect((await asked(await secured({ socket })))[4]).toBe(77)
+    socket.destroy()
+  }
+  const without = connect({ host: '127.0.0.1', port, rejectUnauthorized: false })
+  await expect(once(without, 'secureConnect')).rejects.toThrow()
+  await waitUntil('all are gone', () => server.stats.open === 0)
+})
+
+test('a certificate that is replaced is taken over, and one that is broken is not', async () => {
+  const { port, directory, certificate, said } = await start()
+  const before = await secured({ port })
+  expect(subject(before)).toBe('one.example')
+  const { certFile, keyFile } = makeTlsFiles(directory, 'two.example')
+  certificate.look()
+  expect(subject(await secured({ port }))).toBe('two.example')
+  expect(await asked(before)).toHaveLength(14)
+  expect(said).toEqual(['info: the certificate of dns.tls was taken over'])
+  for (const [file, text] of [
+    [certFile, 'no certificate'],
+    [certFile, 'x'.repeat(300_000)],
+    [keyFile, ''],
+  ] as const) {
+    writeFileSync(file, text)
+    certificate.look()
+    certificate.look()
+    expect(subject(await secured({ port }))).toBe('two.example')
+    expect(certificate.status.fault).not.toBe(null)
+  }
+  expect(said.slice(1)).toContain(
+    'error: the certificate of dns.tls cannot be used; the one before serves',
+  )
+  makeTlsFiles(directory, 'three.example')
+  certificate.look()
+  expect(subject(await secured({ port }))).toBe('three.example')
+  expect(certificate.status.fault).toBe(null)
+})
+
+test('a certificate whose end is near, or past, is told of once, and serves', async () => {
+  const { port, certificate, said, at } = await start()
+  const dayMs = 86_400_000
+  expect(certificate.status.isEnding).toBe(false)
+  for (const days of [77, 78, 91, 92]) {
+    at.nowMs = Date.now() + days * dayMs
+    certificate.look()
+  }
+  expect(said).toEqual([
+    'warn: the certificate of dns.tls expires soon',
+    'error: the certificate of dns.tls has expired',
+  ])
+  expect(certificate.status.isEnding).toBe(true)
+  expect(await asked(await secured({ port }))).toHaveLength(14)
+})
+
+test('a start without files says what is missing', () => {
+  const files = { certFile: '/nowhere/cert.pem', keyFile: '/nowhere/key.pem' }
+  const log = { info: () => undefined, warn: () => undefined, error: () => undefined }
+  expect(new TlsCertificate(files, log, Date.now).load()).toEqual({
+    ok: false,
+    error: 'dns.tls: /nowhere/cert.pem with /nowhere/key.pem cannot be used: ENOENT',
+  })
+})
