@@ -151,9 +151,7 @@ function apiParts(have: Needs, load: ThreadLoad, looks: AskedLooks): NodeApiPart
   const view = createOperatorView({
     requestCounts: () => requestCounts.all(),
     geo: () => have.geo.status(),
-    ...{ node, nodeName: settings.state.nodeName },
-    ...{ gitops, health },
-    resolver: have.resolver,
+    ...{ node, nodeName: settings.state.nodeName, gitops, health, resolver: have.resolver },
     ...{ updates: have.updates, notifier: have.notifier },
     shared: shared.status,
     redirects: () => ({

@@ -157,7 +157,6 @@ function healthOf(pulled: PulledNode): { status: string; reasons: readonly Healt
   const { node, dataDir, puller, shared } = pulled
   const { active, expired, refused, isStored } = node.status()
   if (active === null) return { status: 'starting', reasons: [noBundle] }
-  const { sources } = puller.status()
   const missing = missingGeoOn(node)
   const keys = pulled.missingKeys()
   const rows: readonly (readonly [boolean, HealthReason])[] = [
@@ -183,7 +182,7 @@ function healthOf(pulled: PulledNode): { status: string; reasons: readonly Healt
       },
     ],
     [
-      sources.every(({ fault }) => fault !== null),
+      puller.status().sources.every(({ fault }) => fault !== null),
       {
         code: 'no-source',
         message: 'No bundle source is of use: the last good bundle serves. See the log.',

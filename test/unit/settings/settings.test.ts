@@ -119,8 +119,7 @@ describe('defaults', () => {
           nodeName: hostname(),
         },
         geoip: { dbPath: undefined, countClients: true },
-        asn: { dbPath: undefined },
-        latency: { geoipDBPath: undefined },
+        ...{ asn: { dbPath: undefined }, latency: { geoipDBPath: undefined } },
         logging: { format: 'auto', level: 'info', pseudonymous: false },
       },
     })
