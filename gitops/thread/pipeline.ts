@@ -272,7 +272,7 @@ function inspections(source: ConfigSource, objects: () => CommitObjects | null, 
 async function keepAccepted(
   kept: KeptCommit,
   { publisher, reconciler, accepted }: Pick<WriterParts, 'publisher' | 'reconciler' | 'accepted'>,
-  collect?: (() => void) | undefined,
+  collect?: () => void,
 ): Promise<Keeping> {
   const [published, restored, tree] = [publisher.accepted, reconciler.restored, accepted.tree]
   if (restored?.sync !== 'synced' || published === null || tree === null) return 'nothing new'
