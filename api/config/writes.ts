@@ -343,7 +343,7 @@ function sentenceOf({ code, field, message, help, file, line, other }: WriteDiag
 const renamed: Readonly<Record<string, string>> = { pool: 'poolId', resource: 'resourceId' }
 
 const lists = partKinds.map((kind) => partSpecs[kind].list)
-const inPart = new RegExp(`^(${lists.join('|')})\\.\\d+\\.?`)
+const inPart = new RegExp(`^(${lists.join('|')})\\.\\d+\\.`)
 
 /** `spec.members.0.port` is `port` in the body of a member. */
 export function apiFieldOf(field: string): string {

@@ -57,8 +57,9 @@ function signedNotes(leftOut: readonly LeftOut[]): Note[] {
   const first = leftOut.find(({ type }) => signatures.includes(type))
   if (first === undefined) return []
   const text =
-    'the zone is signed, and gslbd does not sign (yet): remove its DS records in the zone above ' +
-    'first, and wait until their TTL is over; else validating resolvers answer SERVFAIL'
+    'the zone is signed: first give its key to the nodes and set dnssec of the zone, or remove ' +
+    'its DS records in the zone above and wait until their TTL is over; else validating resolvers ' +
+    'answer SERVFAIL'
   return [{ is: 'not mapped', place: first.place, text }]
 }
 

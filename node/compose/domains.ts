@@ -24,6 +24,8 @@ export interface NodeDomainsParts {
   }
   readonly store: Domains
   readonly config: Pick<ConfigView, 'isReady' | 'snapshot'>
+  /** See `ZoneKeys`. */
+  readonly dsOf: (zone: string) => readonly string[] | undefined
   readonly clock: Clock
   readonly log: Log
   /** Servers of the root zone; other ones in tests. */
@@ -39,6 +41,12 @@ export interface NodeDomains extends DomainChecks {
 
 const dnsPort = 53
 
+/** A control node that does not answer need not have the keys. */
+function dsWanted(ds: ReturnType<NodeDomainsParts['dsOf']>): readonly string[] | null {
+  if (ds === undefined) return []
+  return ds.length === 0 ? null : ds
+}
+
 export function createNodeDomains(parts: NodeDomainsParts): NodeDomains {
   const { settings, store, config, clock, log, hints = rootHints, port = dnsPort } = parts
   const { resolvers, allowLocalTargets: allowLocal } = settings.dns
@@ -53,8 +61,7 @@ export function createNodeDomains(parts: NodeDomainsParts): NodeDomains {
     const questions = new Questions({ port, allowLocal, allowPrivate, own, askMs, clock })
     const finder =
       resolvers.length > 0 ? createResolverFinder(resolvers, hints) : walk.finder(questions)
-    // Zones are not signed: no DS is expected.
-    const wanted = { domain, nameservers, ds: [] }
+    const wanted = { domain, nameservers, ds: dsWanted(parts.dsOf(domain)) }
     const result = await checkDelegation(wanted, { finder, questions, nowMs: clock.nowMs })
     return { ...result, domain: claimed }
   }

@@ -57,12 +57,13 @@ export const following = (chain: PartChain<Answering>) =>
     .with(announceAddresses)
 
 /** Part: the checks of delegated domains. */
-const createDomains = (have: Given & HasRecords & HasGit): Outcome<HasDomains> => {
-  const { settings, records, gitops, log } = have
+const createDomains = (have: Given & HasRecords & HasGit & HasNode): Outcome<HasDomains> => {
+  const { settings, records, gitops, signing, log } = have
   const domains = createNodeDomains({
     settings,
     store: records.state.atOnce.domains,
     config: gitops.config,
+    dsOf: (zone) => signing.dsOf(zone),
     clock: systemClock,
     log,
   })

@@ -5,8 +5,10 @@ import { signedZones } from '#bundle/load/zone-signing.ts'
 import type { SignedZone } from '#bundle/load/zone-signing.ts'
 import { signingAlgorithm } from '#dns/dnssec/algorithms.ts'
 import type { KeyOfZone } from '#dns/dnssec/key-files.ts'
-import { generateZoneKey } from '#dns/dnssec/zone-key.ts'
+import { DigestType, dsRdata, generateZoneKey } from '#dns/dnssec/zone-key.ts'
 import { formatName } from '#dns/name.ts'
+import { rdataTypeOf } from '#dns/rdata/rdata-types.ts'
+import { RrType } from '#dns/rrtype.ts'
 import type { Clock } from '#lib/clock.ts'
 import type { Log } from '#lib/log.ts'
 import { createSignatureMemory, setSignatureTime } from '#answer/signing/signature-table.ts'
@@ -23,6 +25,8 @@ export interface ZoneKeysParts {
   readonly clock: Pick<Clock, 'nowMs'>
   readonly log: Log
 }
+
+const digests = Object.values(DigestType)
 
 const tickMs = 1_000
 /** Between two looks for keys that are not there. */
@@ -51,6 +55,20 @@ export class ZoneKeys {
   /** A sentence for each zone of the bundle before that cannot be signed. */
   missing(): readonly string[] {
     return this.#missing
+  }
+
+  /**
+   * The DS records that the parent of a zone may have, in presentation form.
+   *
+   * @param name lower case, with the final dot
+   * @returns undefined: the bundle before does not sign it; none: its key is not here
+   */
+  dsOf(name: string): readonly string[] | undefined {
+    if (!this.#zones.some((zone) => zone.name === name)) return undefined
+    const { print } = rdataTypeOf(RrType.DS)
+    return this.#used
+      .filter(({ zone }) => formatName(zone).toLowerCase() === name)
+      .flatMap(({ zone, key }) => digests.map((digest) => print(dsRdata(zone, key, digest))))
   }
 
   /** @returns null: no zone is to be signed, or no key of any is here */

@@ -87,6 +87,7 @@ describe.each(referenceServers)('a parent on $name', (program) => {
           isReady: () => world.control.config.isReady(),
           snapshot: () => world.control.config.snapshot(),
         },
+        dsOf: () => undefined,
         clock: systemClock,
         log: silentLog,
         hints: [{ name: 'a.root.', addresses: [rootHost] }],

@@ -16,8 +16,11 @@ export interface WantedDelegation {
   readonly domain: string
   /** The name servers that the zone has here, which its parent should name as well. */
   readonly nameservers: readonly ServerName[]
-  /** DS records of our keys in presentation form; none: the zone is not signed. */
-  readonly ds: readonly string[]
+  /**
+   * DS records of our keys in presentation form; none: the zone is not signed. null: it is signed
+   * by keys that are not here, and any DS is believed.
+   */
+  readonly ds: readonly string[] | null
 }
 
 export interface CheckParts {
@@ -171,6 +174,7 @@ function digestsIn({ answer }: Answered, domain: string): readonly string[] {
 }
 
 function dsFaults(digests: readonly string[], { ds }: WantedDelegation): readonly Fault[] {
+  if (ds === null) return []
   if (ds.length === 0) {
     if (digests.length === 0) return []
     const harm = 'validating resolvers take every answer for a forgery: remove it'
@@ -268,13 +272,16 @@ function resultOf(
     checks.some((one) => one.role === role && one.ns.length > 0)
   const nsOk = decisive.length === 0 && hasAnswer('parent') && hasAnswer('nameserver')
   const parents = checks.filter(({ role, ns }) => role === 'parent' && ns.length > 0)
-  const areDsGood = parents.every((one) => one.ds.some((digest) => ds.includes(digest)))
+  const areDsGood = parents.every((one) =>
+    one.ds.some((digest) => ds === null || ds.includes(digest)),
+  )
+  const dsExpected = ds === null || ds.length > 0
   const first = decisive[0] ?? faulty.find(({ code }) => ofDs.has(code)) ?? faulty[0]
   return {
     domain,
     nsOk,
-    dsOk: ds.length > 0 && parents.length > 0 && areDsGood,
-    dsExpected: ds.length > 0,
+    dsOk: dsExpected && parents.length > 0 && areDsGood,
+    dsExpected,
     error: first?.error ?? '',
     checks,
     verifiedAtMs,

@@ -125,7 +125,7 @@ describe('a zone file becomes', () => {
       '  zone:13:1: old.sub A: sub.example.com. is delegated in line 10, and its own servers answer for it',
       '',
       'not mapped; look at each:',
-      '  zone:7:1: the zone is signed, and gslbd does not sign (yet): remove its DS records in the zone above first, and wait until their TTL is over; else validating resolvers answer SERVFAIL',
+      '  zone:7:1: the zone is signed: first give its key to the nodes and set dnssec of the zone, or remove its DS records in the zone above and wait until their TTL is over; else validating resolvers answer SERVFAIL',
       '',
     ])
   })

@@ -153,7 +153,7 @@ test.each([
   ['CO alone', { dnssecOk: false, flags: 0x4000 }, 3],
   ['nothing', { dnssecOk: false }, 3],
 ])('a name that does not exist, for a client that sends %s: %i', (_name, opt, rcode) => {
-  const reply = answering().ask(full('none A'), { opt } as QueryParts)
+  const reply = answering().ask(full('none A'), { opt })
   expect(reply.rcode).toBe(rcode)
   expect(signaturesIn(reply)).toHaveLength(opt.dnssecOk ? 2 : 0)
 })

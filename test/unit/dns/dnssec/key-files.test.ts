@@ -55,7 +55,10 @@ describe.each(signingAlgorithms)('$name', (algorithm) => {
     ['too long', files.record, files.secret + ' '.repeat(20_000), /longer than a key/],
     ['too long a record', files.record + ' '.repeat(20_000), files.secret, /longer than a key/],
   ])('%s: refused with its reason', (_name, record, secret, reason) => {
-    expect(readBindKey(record, secret)).toEqual({ ok: false, error: expect.stringMatching(reason) })
+    expect(readBindKey(record, secret)).toEqual({
+      ok: false,
+      error: expect.stringMatching(reason) as string,
+    })
   })
 })
 
@@ -76,7 +79,7 @@ test.each([
     /of another algorithm/,
   ],
 ])('%s is no PEM file for us', (_name, pem, reason) => {
-  expect(readPemKey(pem)).toEqual({ ok: false, error: expect.stringMatching(reason) })
+  expect(readPemKey(pem)).toEqual({ ok: false, error: expect.stringMatching(reason) as string })
 })
 
 const corpus = new URL('../../../fuzz/corpus/key-files/', import.meta.url)

@@ -43,18 +43,33 @@ test.each([
   ['a name deep in it', `a.b.${shared}`, true],
   ['a domain in another zone: its own, which nobody has made', `shop.${plain}`, false],
 ])('%s', async (_, domain, nsOk) => {
-  const domains = createNodeDomains({
+  const domains = domainsWith(() => undefined)
+  const found = await domains.verify({ uid: domain, domain, tenant: 'default' })
+  expect(found).toMatchObject({ ok: true, value: { domain, nsOk } })
+})
+
+test.each([
+  ['is not signed', undefined, false],
+  ['is signed by a key that is here', ['1 13 2 ab'], true],
+  ['is signed by a key that is on other nodes', [], true],
+])('of a zone that %s', async (_, ds, dsExpected) => {
+  const domains = domainsWith((zone) => (zone === shared ? ds : undefined))
+  const found = await domains.verify({ uid: shared, domain: shared, tenant: 'default' })
+  expect(found).toMatchObject({ ok: true, value: { dsExpected } })
+})
+
+function domainsWith(dsOf: (zone: string) => readonly string[] | undefined) {
+  return createNodeDomains({
     settings: {
       dns: { resolvers: [], allowLocalTargets: true },
       domains: { verifyIntervalMs: 600_000, allowPrivate: false },
     },
     store,
     config: viewOf(settings),
+    dsOf,
     clock: systemClock,
     log: silentLog,
     hints: [{ name: 'a.root.', addresses: ['127.0.0.2'] }],
     port: world.port,
   })
-  const found = await domains.verify({ uid: domain, domain, tenant: 'default' })
-  expect(found).toMatchObject({ ok: true, value: { domain, nsOk } })
-})
+}

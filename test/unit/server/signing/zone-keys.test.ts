@@ -73,6 +73,22 @@ test('where it is not, the zone is said to have none, until the key comes', () =
   expect(keys.missing()).toEqual([])
 })
 
+test('its parent may have a DS of its key by either digest', () => {
+  const keys = open({ mayGenerate: true })
+  expect(keys.dsOf(name)).toBeUndefined()
+  keys.handedFor(bundle)
+  const found = keys.dsOf(name) ?? []
+  expect(found.map((ds) => ds.split(' ').slice(1, 3))).toEqual([
+    ['13', '2'],
+    ['13', '4'],
+  ])
+  expect(keys.dsOf('plain.example.')).toBeUndefined()
+  const elsewhere = open()
+  rmSync(directory, { recursive: true })
+  elsewhere.handedFor(bundle)
+  expect(elsewhere.dsOf(name)).toEqual([])
+})
+
 test('a zone that is not signed any more needs none', () => {
   const keys = open()
   keys.handedFor(bundle)

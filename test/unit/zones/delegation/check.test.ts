@@ -245,6 +245,18 @@ describe('of a signed zone', () => {
   })
 })
 
+test.each([
+  ['a DS', digest, true],
+  ['none', undefined, false],
+])(
+  'of a zone that is signed by keys elsewhere, the parent may have %s',
+  async (_what, ds, dsOk) => {
+    await world.serve(parent, parentOf({ [domain]: { ns: names, glue, ...(ds && { ds }) } }))
+    const found = await world.check({ ...wanted, ds: null })
+    expect(found).toMatchObject({ nsOk: true, dsOk, dsExpected: true, error: '' })
+  },
+)
+
 test('addresses of this machine are not asked where the settings do not permit it', async () => {
   const found = await world.check(wanted, false)
   expect(found.nsOk).toBe(false)
