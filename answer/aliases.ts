@@ -154,6 +154,7 @@ function enterName(tx: Transaction, start: number): boolean {
   tx.labelCount = labels
   tx.qnameHash = hashFrom(tx, start)
   tx.owner = tx.nameOffset
+  tx.isAnyName = false
   for (let i = 0; i < tx.aliasCount; i++) if (tx.leftHash[i] === tx.qnameHash) return false
   return true
 }

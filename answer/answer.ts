@@ -407,6 +407,7 @@ function answerService(
     const start = tx.at
     const chosen = answerPolicy(tx, bundle, policy, service, pool, family, ttlSeconds)
     if (chosen !== 0) {
+      tx.isAnyName ||= chosen > 1
       countAll(tx, zone, start, chosen)
       if (tx.aliasCount > 0 && tx.ecsScope > 0) keepFirstAlias(tx)
       return

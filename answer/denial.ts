@@ -29,6 +29,7 @@ const { cannotSign } = seam
 export function deny(tx: Transaction, bundle: Bundle, zone: number, node: number): void {
   const { qtype } = tx
   const isUnknown = tx.rcode === Rcode.NXDomain
+  tx.isUnknownName = isUnknown
   const isOfSigner = qtype === RrType.NSEC || qtype === RrType.RRSIG
   if (isUnknown && !tx.isDo) return writeDenialSoa(tx, bundle, zone, true)
   listTypes(tx, bundle, zone, node, isOfSigner ? 0 : qtype)
@@ -38,8 +39,11 @@ export function deny(tx: Transaction, bundle: Bundle, zone: number, node: number
     tx.isAnyName ||= isUnknown
     return answerProof(tx, bundle, zone)
   }
+  const isAnyName = tx.isAnyName || isUnknown
+  // The SOA is the zone's.
+  tx.isAnyName = false
   writeDenialSoa(tx, bundle, zone, true)
-  tx.isAnyName ||= isUnknown
+  tx.isAnyName = isAnyName
   const written = writeNsecRecord(tx, bundle, zone, tx.owner, tx.qnameStart)
   if (written < 0) tx.isTruncated = true
   else tx.authorityCount += written

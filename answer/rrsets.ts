@@ -1,6 +1,7 @@
 // Writes rrsets of the bundle into the reply, and the addresses of names that they point to.
-import { findRrset, nodeNameBytes, zoneOfNode } from '#bundle/format/bundle.ts'
+import { findRrset, nodeFlags, nodeNameBytes, zoneOfNode } from '#bundle/format/bundle.ts'
 import type { Bundle } from '#bundle/format/bundle.ts'
+import * as cells from '#bundle/format/cells.ts'
 import * as format from '#bundle/format/rrsets.ts'
 import { writeNsec } from '#dns/dnssec/denial.ts'
 import * as rrtypes from '#dns/rrtype.ts'
@@ -13,6 +14,7 @@ import * as writtenNames from './written-names.ts'
 import { firstPlace, writeName } from './written-names.ts'
 
 // Constants of this file, for the reason that answer.ts gives.
+const { NodeFlag } = cells
 const { FormBit, formBits, glueBit, rdataLayout, RrsetCell, storedName } = format
 const { RrType } = rrtypes
 const { targetsMax } = transaction
@@ -327,8 +329,10 @@ function writeAddresses(
   const before = tx.at
   const { isUnsignable } = tx
   const all = writeRrset(tx, bundle, rrset, owner, 0)
-  // RFC 4035 section 2.2: addresses below a cut are not signed.
-  const written = isGlue ? all : signed(tx, zoneOfNode(bundle, node), before, all)
+  // RFC 4035 section 2.2: addresses below a cut are not signed, whatever names them.
+  const flags = nodeFlags(bundle, node)
+  const isOfChild = (flags & (NodeFlag.Cut | NodeFlag.Below)) !== 0 && (flags & NodeFlag.Apex) === 0
+  const written = isGlue || isOfChild ? all : signed(tx, zoneOfNode(bundle, node), before, all)
   if (written >= 0) {
     tx.additionalCount += written
     return true

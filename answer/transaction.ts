@@ -182,6 +182,8 @@ export class Transaction {
   /** The answer, or an alias in it, was made from a wildcard. RFC 4035 section 3.1.3.3. */
   isFromWildcard = false
   isAnyName = false
+  /** It does not exist, whatever the rcode says of it. RFC 9824. */
+  isUnknownName = false
   /** Something would have to be signed, and its key is not here. */
   isUnsignable = false
 
@@ -255,6 +257,10 @@ export class Transaction {
     this.limiter?.adopt(view.rateLimitExempt)
   }
 
+  get isOverTcp(): boolean {
+    return this.transport === Transport.Tcp
+  }
+
   /** Words are read and written through views; a socket keeps its memory, and so its views. */
   bind(query: Uint8Array, reply: Uint8Array): void {
     this.query = query
@@ -267,6 +273,7 @@ export class Transaction {
   reset(): void {
     this.qnameStart = qnameEnd
     this.qnameBytes = 0
+    this.qnameHash = 0
     this.labelCount = 0
     this.qtype = 0
     this.qclass = 0
@@ -295,6 +302,7 @@ export class Transaction {
     this.isFromWildcard = false
     this.isGrouped = false
     this.isAnyName = false
+    this.isUnknownName = false
     this.isUnsignable = false
     this.rcode = 0
     this.isAuthoritative = false

@@ -272,7 +272,7 @@ export function* cutsIn(sets: RecordSets, origin: Uint8Array): Generator<CutName
   }
 }
 
-const latin1 = (octets: Uint8Array): string => Buffer.from(octets).toString('latin1').toLowerCase()
+const latin1 = (octets: Uint8Array): string => Buffer.from(foldName(octets)).toString('latin1')
 
 /** Leaves out what a delegation hides: below a zone cut only glue is the parent's. */
 function withoutHidden(

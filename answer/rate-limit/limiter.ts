@@ -29,6 +29,8 @@ export interface LimitedAnswer {
   readonly sourceAt: number
   readonly sourceBytes: number
   readonly rcode: number
+  /** Also where the rcode of the answer is NOERROR. RFC 9824. */
+  readonly isUnknownName: boolean
   readonly isAuthoritative: boolean
   readonly isTruncated: boolean
   readonly answerCount: number
@@ -170,7 +172,7 @@ export class RateLimiter {
 /** RFC 2308 section 2 tells a referral from NODATA by its sections. */
 function classOf(answer: LimitedAnswer): AnswerClass {
   const { rcode } = answer
-  if (rcode === Rcode.NXDomain) return Class.NxDomain
+  if (rcode === Rcode.NXDomain || answer.isUnknownName) return Class.NxDomain
   if (rcode !== Rcode.NoError) return Class.Error
   if (answer.answerCount > 0) return Class.Answer
   if (!answer.isAuthoritative) return Class.Referral

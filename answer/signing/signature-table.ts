@@ -16,7 +16,12 @@ const signatureWords = Slot.Words - Slot.Signature
 export const signatureBytes = signatureWords * 4
 
 /** Slots; powers of two. Names that clients think of take no place from the others. */
-export const signatureLimits = { ofZone: 65_536, ofAnyName: 16_384 } as const
+export const signatureLimits = {
+  ofZone: 65_536,
+  ofAnyName: 16_384,
+  /** That a thread makes for such names over UDP: a tenth of its time. */
+  newPerSecond: 1_000,
+} as const
 
 const slotsMax = signatureLimits.ofZone + signatureLimits.ofAnyName
 
@@ -43,6 +48,9 @@ export class SignatureTable {
   readonly seed0: number
   readonly seed1: number
   #turn = 0
+  /** The second that `#left` is about. */
+  #second = 0
+  #left = 0
 
   constructor(memory: SharedArrayBuffer) {
     this.#words = new Int32Array(memory)
@@ -54,6 +62,18 @@ export class SignatureTable {
   /** Seconds since 1970, as 32 bits. */
   get nowSeconds(): number {
     return this.#words[Head.NowSeconds]!
+  }
+
+  /** Takes one of `newPerSecond`. @returns false: there is none left */
+  takeOne(): boolean {
+    const second = this.nowSeconds
+    if (second !== this.#second) {
+      this.#second = second
+      this.#left = signatureLimits.newPerSecond
+    }
+    if (this.#left === 0) return false
+    this.#left--
+    return true
   }
 
   /**
@@ -69,7 +89,8 @@ export class SignatureTable {
       const version = Atomics.load(words, at)
       if ((version & 1) !== 0 || words[at + Slot.Inception] !== inception) continue
       const from = at + Slot.Signature
-      for (let word = 0; word < signatureWords; word++) this.#found[word] = words[from + word]!
+      for (let word = 0; word < signatureWords; word++)
+        this.#found[word] = Atomics.load(words, from + word)
       // Another thread may have taken the slot meanwhile.
       const isWhole =
         words[at + Slot.Digest] === digest0 &&

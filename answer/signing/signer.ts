@@ -10,7 +10,8 @@ export interface OpenReply {
   at: number
   /** Where records must end. */
   readonly recordsEnd: number
-  /** A client has thought of the name: there may be any number of them. */
+  readonly isOverTcp: boolean
+  /** A client has thought of the name, or of members several are drawn: there is no end of sets. */
   readonly isAnyName: boolean
 }
 

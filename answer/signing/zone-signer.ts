@@ -86,6 +86,8 @@ export class ZoneSigner implements Signer {
     const { digest0, digest1 } = digest
     const inception = inceptionAt(table.nowSeconds, digest1)
     if (!table.find(digest0, digest1, inception, to.isAnyName)) {
+      // Truncated, the client comes by TCP, whose connections are bounded.
+      if (to.isAnyName && !to.isOverTcp && !table.takeOne()) return -1
       this.#make(key, type, inception)
       table.keep(digest0, digest1, inception, to.isAnyName)
     }

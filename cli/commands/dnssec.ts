@@ -42,13 +42,18 @@ export const dnssec: Command = {
       throw new UsageError('write keygen, ds or status')
     }
     if ((name === undefined) !== (verb === 'status')) throw new UsageError('name one zone')
-    const place = await placeOf(values.settings, io)
-    if (typeof place === 'string') return endWith(io, Exit.ErrorsFound, place)
-    if (verb === 'status') return status(place, io)
-    const zone = parseName(name!)
+    const zone = parseName(name ?? '.')
     if (!zone.ok) throw new UsageError(`"${name}" is no name of a zone`)
     const wire = foldName(zone.value)
-    return verb === 'ds' ? ds(wire, place, io) : keygen(wire, values.algorithm, place, io)
+    const place = await placeOf(values.settings, io)
+    if (typeof place === 'string') return endWith(io, Exit.ErrorsFound, place)
+    try {
+      if (verb === 'status') return status(place, io)
+      return verb === 'ds' ? ds(wire, place, io) : keygen(wire, values.algorithm, place, io)
+    } catch (error) {
+      if ((error as NodeJS.ErrnoException).syscall === undefined) throw error
+      return endWith(io, Exit.ErrorsFound, `gslbd dnssec: ${(error as Error).message}`)
+    }
   },
 }
 

@@ -41,6 +41,7 @@ export class KeptCommit implements KeptPort {
   /** Objects of a commit that were told of, until they are in the file. */
   #told: { readonly commit: string; readonly objects: Uint8Array } | undefined
   /** What was wrong once is not looked at again. */
+  #writing: Promise<unknown> = Promise.resolve()
   #isDoubted = false
   /** The commit in the file. */
   #commit = ''
@@ -91,14 +92,20 @@ export class KeptCommit implements KeptPort {
   /** Never rejects: what fails is told. */
   async keep(head: Omit<KeptHead, 'stamp'>, read: () => readonly ReadAt[]): Promise<Keeping> {
     const { path, key, stamp, note } = this.#parts
-    if (head.commit === this.#commit) return 'nothing new'
+    if (head.commit === this.#commit) {
+      // A stop must not cut it off.
+      await this.#writing
+      return 'nothing new'
+    }
     this.#commit = head.commit
     const encoded = this.#told?.commit === head.commit ? this.#told.objects : undefined
     this.#told = undefined
     try {
       const pieces = encodeKept({ stamp, ...head }, read(), key, encoded)
       if (pieces === undefined) return 'not kept'
-      await makeDurably(path, (temporary) => writeFile(temporary, pieces, { mode: 0o600 }))
+      const writing = makeDurably(path, (to) => writeFile(to, pieces, { mode: 0o600 }))
+      this.#writing = writing.catch(() => undefined)
+      await writing
       this.#isRefusalTold = false
       this.#isDoubted = false
       return 'kept'

@@ -133,7 +133,8 @@ export class Reconciler {
    * nothing when it was done. Not during `check`.
    */
   async load(): Promise<void> {
-    if (!this.#isKept) return
+    // Where it could not be read before, it is tried again: guardrails look at it.
+    if (!this.#isKept) return await this.#restore()
     const { kept } = this.#parts
     this.forget()
     if (kept !== undefined) this.#parts.reader.learn(kept.readings())
@@ -225,6 +226,7 @@ export class Reconciler {
     this.#see(run.head, run.commit)
     if (run.head === accepted) return this.#unreadStop() ?? this.#unchangedStop()
     await this.load()
+    this.#see(run.head, run.commit)
     const stop = await this.#judge(run)
     // A history without it does not bring it back.
     if (stop.sync !== 'held' || stop.code === 'HistoryRewritten') return stop

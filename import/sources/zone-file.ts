@@ -58,8 +58,8 @@ function signedNotes(leftOut: readonly LeftOut[]): Note[] {
   if (first === undefined) return []
   const text =
     'the zone is signed: first give its key to the nodes and set dnssec of the zone, or remove ' +
-    'its DS records in the zone above and wait until their TTL is over; else validating resolvers ' +
-    'answer SERVFAIL'
+    'its DS records in the zone above and wait until their TTL is over; else validating ' +
+    'resolvers answer SERVFAIL'
   return [{ is: 'not mapped', place: first.place, text }]
 }
 

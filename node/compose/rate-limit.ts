@@ -16,10 +16,12 @@ export class NodeRateLimit {
   readonly #log: Log
   #watch: RateWatch | undefined
 
-  constructor({ dns }: Settings, log: Log) {
+  constructor({ dns, anycast }: Settings, log: Log) {
     const { ipv4PrefixLength, ipv6PrefixLength, tableSize, exempt } = dns.rrl
     const settings = {
-      ...{ rates: ratesOf(dns.rrl), buckets: tableSize, exempt },
+      ...{ rates: ratesOf(dns.rrl), buckets: tableSize },
+      // A node that announces addresses asks itself from them.
+      exempt: [...exempt, ...anycast.addresses.map(networkOf)],
       ...{ ipv4Bits: ipv4PrefixLength, ipv6Bits: ipv6PrefixLength },
     }
     // Threads that answer UDP, and the one that answers TCP.
@@ -51,6 +53,8 @@ export class NodeRateLimit {
     this.#watch?.stop()
   }
 }
+
+const networkOf = (address: string): string => `${address}/${address.includes(':') ? 128 : 32}`
 
 /** @returns null: it is off, or this node answers nobody */
 export function createRateLimit(settings: Settings, log: Log): NodeRateLimit | null {

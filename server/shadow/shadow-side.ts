@@ -8,6 +8,7 @@ import { RoutingState } from '#routing/state/state.ts'
 import { applyOverlays, overlaysAt } from '#routing/time/overlay.ts'
 import { answer } from '#answer/answer.ts'
 import { createServingView } from '#answer/serving-view.ts'
+import { noSigner } from '#answer/signing/signer.ts'
 import { Transaction, Transport } from '#answer/transaction.ts'
 import { Counters } from '#answer/counters/counters.ts'
 import type { LiveNode } from '#server/node/live-node.ts'
@@ -43,6 +44,8 @@ export class ShadowSide {
     const { bytes, digest } = bundle
     const generation = { number: 1, bundle: bytes, digest, routing: carried.buffers, tables }
     this.#tx.adopt(createServingView(generation))
+    // Both sides have the keys: what may differ is what they sign.
+    this.#tx.signer = noSigner
   }
 
   /** @param seed of its dice: the same for both sides */

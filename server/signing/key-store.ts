@@ -23,7 +23,10 @@ export interface StoredKeys {
 /** One zone has a few files; what is beyond is not looked at. */
 const filesMax = 100_000
 
-/** @param secretKey of GSLB_SECRET_KEY; null: not set */
+/**
+ * @param secretKey of GSLB_SECRET_KEY; null: not set
+ * @throws the error of a directory that is there and cannot be read
+ */
 export function readStoredKeys(directory: string, secretKey: Uint8Array | null): StoredKeys {
   const found = new Map<string, KeyOfZone>()
   const faults = new Map<string, string>()
@@ -48,9 +51,10 @@ function keyFilesIn(directory: string): string[] {
   try {
     const all = readdirSync(directory).filter((name) => /^K.+\+\d{3}\+\d{5}\.key$/.test(name))
     return all.sort().slice(0, filesMax)
-  } catch {
+  } catch (error) {
     // There is no such directory before there is a key.
-    return []
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return []
+    throw error
   }
 }
 

@@ -15,6 +15,7 @@ import { createSignatureMemory, setSignatureTime } from '#answer/signing/signatu
 import { packKeys } from '#answer/signing/signing-keys.ts'
 import type { HandedSigning } from '#answer/signing/signing-keys.ts'
 import { readStoredKeys, storeKey } from './key-store.ts'
+import type { StoredKeys } from './key-store.ts'
 
 export interface ZoneKeysParts {
   readonly directory: string
@@ -79,7 +80,7 @@ export class ZoneKeys {
       return (this.#handed = null)
     }
     this.#keepTime()
-    this.#take(false)
+    this.#take()
     return this.#handed
   }
 
@@ -95,16 +96,16 @@ export class ZoneKeys {
     this.#timer = setInterval(() => {
       setSignatureTime(memory, nowSeconds())
       this.#ticks = (this.#ticks + 1) % lookTicks
-      if (this.#ticks === 0 && this.#missing.length > 0 && this.#take(true)) this.#onChange()
+      if (this.#ticks === 0 && this.#missing.length > 0 && this.#take()) this.#onChange()
     }, tickMs).unref()
   }
 
   /** @returns whether the keys are others than before */
-  #take(isAgain: boolean): boolean {
-    const { directory, secretKey, log } = this.#parts
+  #take(): boolean {
+    const { directory, log } = this.#parts
     const known = new Map(this.#used.map((one) => [formatName(one.zone).toLowerCase(), one]))
     const isThere = (zone: SignedZone): boolean => hasAlgorithm(known.get(zone.name), zone)
-    const stored = this.#zones.every(isThere) ? undefined : readStoredKeys(directory, secretKey)
+    const stored = this.#zones.every(isThere) ? undefined : this.#read()
     const used: KeyOfZone[] = []
     const missing: string[] = []
     for (const zone of this.#zones) {
@@ -120,7 +121,7 @@ export class ZoneKeys {
     }
     const isOther =
       used.length !== this.#used.length || used.some((one, i) => one !== this.#used[i])
-    if (missing.length > 0 && (!isAgain || isOther)) {
+    if (missing.length > 0 && missing.join() !== this.#missing.join()) {
       log.error({ missing }, 'zones that are to be signed have no key: they are answered SERVFAIL')
     }
     this.#missing = missing
@@ -128,6 +129,17 @@ export class ZoneKeys {
     const number = (this.#handed?.number ?? this.#number) + (isOther ? 1 : 0)
     if (isOther || this.#handed === null) this.#hand(number)
     return isOther
+  }
+
+  /** A folder that cannot be read may have every key: none is made. */
+  #read(): StoredKeys {
+    const { directory, secretKey } = this.#parts
+    try {
+      return readStoredKeys(directory, secretKey)
+    } catch (error) {
+      const said = `${directory} cannot be read: ${(error as Error).message}`
+      return { found: new Map(), faults: new Map(this.#zones.map(({ name }) => [name, said])) }
+    }
   }
 
   #number = 0

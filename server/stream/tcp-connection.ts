@@ -93,6 +93,8 @@ export class TcpConnection {
   #writingSinceMs = never
   #finishedAtMs = never
 
+  #isHandshaking = false
+
   /** @param start looks for a PROXY header; undefined: there are no proxies */
   constructor(
     socket: Socket,
@@ -138,16 +140,20 @@ export class TcpConnection {
     const socket = new TLSSocket(plain, options)
     this.#socket = socket
     this.#partialSinceMs = nowMs()
-    let isSecure = false
+    this.#isHandshaking = true
+    // Node tells of errors after the handshake, and of a client that begins it again and again, by
+    // this event alone, and leaves the socket open.
+    socket.on('_tlsError', () => socket.destroy())
     socket.once('secure', () => {
-      isSecure = true
+      this.#isHandshaking = false
       stats.handshakes++
       if (socket.isSessionReused()) stats.resumed++
       this.#partialSinceMs = never
       this.#lastActiveMs = nowMs()
+      if (this.#mustFinish) this.finish()
     })
     socket.once('close', () => {
-      if (!isSecure) stats.handshakesFailed++
+      if (this.#isHandshaking) stats.handshakesFailed++
     })
     this.#hear(socket)
   }
@@ -171,7 +177,8 @@ export class TcpConnection {
   /** Finishes at once when idle, else after the message under way. */
   finishWhenIdle(): void {
     this.#mustFinish = true
-    if (this.isIdle) this.finish()
+    if (this.#isHandshaking) this.socket.destroy()
+    else if (this.isIdle) this.finish()
   }
 
   /** Closes a connection whose answers have gone out, when its client has had time to do so. */

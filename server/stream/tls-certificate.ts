@@ -57,6 +57,7 @@ export class TlsCertificate {
       this.#pair = this.#read()
     } catch (error) {
       const { certFile, keyFile } = this.#files
+      this.#fault = reasonOf(error)
       return err(`dns.tls: ${certFile} with ${keyFile} cannot be used: ${reasonOf(error)}`)
     }
     this.#tellEnd()
@@ -72,7 +73,8 @@ export class TlsCertificate {
       this.#fault = null
     } catch (error) {
       const reason = reasonOf(error)
-      if (this.#fault !== reason) this.#log.error({ ...this.#files, reason }, kept)
+      if (this.#fault !== reason)
+        this.#log.error({ ...this.#files, reason }, this.#pair ? kept : none)
       this.#fault = reason
     }
     this.#tellEnd()
@@ -89,7 +91,8 @@ export class TlsCertificate {
   }
 
   #tellEnd(): void {
-    const expiresAtMs = this.#pair?.expiresAtMs ?? 0
+    if (this.#pair === undefined) return
+    const { expiresAtMs } = this.#pair
     const leftMs = expiresAtMs - this.#nowMs()
     const is = leftMs <= 0 ? 'over' : leftMs <= certificateLimits.warnMs ? 'near' : ''
     const told = is === '' ? '' : `${is} ${expiresAtMs}`
@@ -112,6 +115,7 @@ export class TlsCertificate {
 }
 
 const taken = 'the certificate of dns.tls was taken over'
+const none = 'the certificate of dns.tls cannot be used; no client is answered over TLS'
 const kept = 'the certificate of dns.tls cannot be used; the one before serves'
 
 function pemOf(path: string): string {

@@ -249,7 +249,7 @@ export class ThreadGroup implements DnsThreads {
       port: this.#port,
       handedTcp,
       // One that has served goes on without what is lost with a thread.
-      tls: this.#tls.start(handedTls, this.#streamStats.total === undefined),
+      tls: this.#tls.start(handedTls, this.#tls.bound === undefined),
       // Otherwise nobody is answered meanwhile, and it is told when it listens.
       generation: handedTcp === undefined ? undefined : this.#current,
       keys: this.#keys,

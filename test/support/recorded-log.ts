@@ -14,6 +14,7 @@ import { ControlType, controlFrame, frameHead } from '#answer/query-log/frame-st
 import { LoggedQueries } from '#answer/query-log/logged-queries.ts'
 import { QueryTap } from '#answer/query-log/query-tap.ts'
 import { LogCell, ringBytes } from '#answer/query-log/ring.ts'
+import { cookieCells } from '#test/support/dns/cookies.ts'
 
 export const loggedSettings = {
   ...{ udpPayloadSize: 1_232, nsid: 'n1', versionBind: '', tcpIdleTimeoutMs: 10_000 },
@@ -41,7 +42,7 @@ export class RecordedLog {
     new Int32Array(this.#ring)[LogCell.SampleEvery] = 1
     this.#tap = new QueryTap(this.#ring, seed, nowMs)
     const counters = new Counters(new SharedArrayBuffer(Counters.bytes))
-    this.#tx = new Transaction(loggedSettings, seed, counters)
+    this.#tx = new Transaction({ ...loggedSettings, cookies: cookieCells() }, seed, counters)
     this.#logged = new LoggedQueries([this.#ring], { nowMs, machineMs: nowMs })
   }
 

@@ -7,7 +7,9 @@ import { otherReleases } from '#inputs/geo/databases.ts'
 import type { Databases } from '#inputs/geo/databases.ts'
 import { gapText } from '#why/look-back.ts'
 import { parseAddress } from '#dns/address.ts'
+import { EdnsOption } from '#dns/edns-codes.ts'
 import { HeaderOffset } from '#dns/header.ts'
+import { RrType } from '#dns/rrtype.ts'
 import { err, ok } from '#lib/result.ts'
 import type { Result } from '#lib/result.ts'
 import type { RoutingState } from '#routing/state/state.ts'
@@ -115,6 +117,7 @@ export class Replay {
       for (const turnsOff of turnsTried(asked.value)) {
         const now = this.#answer(asked.value, record, turnsOff)
         if (Buffer.compare(now, then) === 0) return { kind: 'same', turnsOff, healthOffMs }
+        if (this.#tx.isUnsignable) return unknown(signedZone)
         first ??= { now: Uint8Array.from(now), moment }
       }
     }
@@ -173,6 +176,8 @@ export class Replay {
   }
 }
 
+const signedZone = 'its zone is signed, and signatures are not made again'
+
 const unknown = (reason: string): Replayed => ({ kind: 'unknown', reason })
 
 /** Whatever another program has put there. Errors: a sentence. */
@@ -200,9 +205,39 @@ function askedOf({
     ...{ atMs: askedMs, digest, node, seed: seed >>> 0, query },
     turn: typeof turn === 'number' ? turn : undefined,
     client: Uint8Array.from(source.value),
-    reply: reply ?? new Uint8Array(0),
+    reply: withoutCookie(reply ?? new Uint8Array(0)),
   })
 }
+
+const optHead = [0, 0, RrType.OPT]
+
+/** The reply without its DNS cookie: no replay has the secret of that day. */
+function withoutCookie(reply: Uint8Array): Uint8Array {
+  const octets = Buffer.from(reply)
+  // Our OPT record is the last one, and begins where its length says so.
+  let opt = octets.lastIndexOf(Buffer.from(optHead))
+  while (opt >= 0 && !endsMessage(octets, opt)) {
+    opt = opt === 0 ? -1 : octets.lastIndexOf(Buffer.from(optHead), opt - 1)
+  }
+  if (opt < 0) return reply
+  for (let at = opt + optHeaderBytes; at + 4 <= octets.length;) {
+    const end = at + 4 + octets.readUInt16BE(at + 2)
+    if (octets.readUInt16BE(at) === EdnsOption.Cookie) {
+      octets.writeUInt16BE(octets.readUInt16BE(opt + 9) - (end - at), opt + 9)
+      return Uint8Array.from(Buffer.concat([octets.subarray(0, at), octets.subarray(end)]))
+    }
+    at = end
+  }
+  return reply
+}
+
+function endsMessage(octets: Buffer, opt: number): boolean {
+  const options = opt + optHeaderBytes
+  return options <= octets.length && options + octets.readUInt16BE(opt + 9) === octets.length
+}
+
+/** Root name, type, class, TTL and length. RFC 6891 section 6.1.2. */
+const optHeaderBytes = 11
 
 /** Why a moment is not that of the record: a sentence. */
 function misfitOf(moment: Moment | Gap, { digest, node, atMs }: Asked): string | undefined {

@@ -333,10 +333,14 @@ function answerQuery(
   into: Uint8Array,
   reserved: number,
 ): number {
+  const { limiter } = tx
   tx.handsOver = false
+  // What has a signature or is over TCP is not limited.
+  tx.limiter = null
   tx.reservedBytes = reserved
   const length = answer(tx, message, 0, message.length, into, 0, into.length - reserved)
   tx.handsOver = true
+  tx.limiter = limiter
   tx.reservedBytes = 0
   return length
 }

@@ -41,6 +41,7 @@ toapp 300 CNAME app
 deep.empty.non 300 A 192.0.2.1
 old 300 DNAME new
 host.new 300 A 192.0.2.44
+mx 300 MX 10 ns1.sub
 sub 300 NS ns1.sub
 ns1.sub 300 A 127.0.0.1
 safe 300 NS ns1.safe

@@ -29,13 +29,14 @@ function plan(random: Random) {
   ].sort((a, b) => a.ms - b.ms)
 }
 
-/** A resolver's question over UDP or TCP, with or without client subnet, NSID, or a name. */
+/** A resolver's question over UDP or TCP, with or without options of EDNS, or a name. */
 function questionOf(random: Random) {
   const octets = Buffer.from([10, random.below(8) * 32, random.below(2), 7])
   const subnet = Buffer.concat([Buffer.from([0, 1, 24, 0]), octets.subarray(0, 3)])
   const options = [
     ...(random.below(2) === 0 ? [{ code: 8, data: subnet }] : []),
     ...(random.below(4) === 0 ? [{ code: 3, data: Buffer.alloc(0) }] : []),
+    ...(random.below(4) === 0 ? [{ code: 10, data: Buffer.from('a cookie') }] : []),
   ]
   const opt = random.below(3) === 0 ? {} : { opt: { udpSize: 1_232, options } }
   const others = ['none.test.', 'elsewhere.', '_a.test.', '_b.test.', 'a.x.test.']

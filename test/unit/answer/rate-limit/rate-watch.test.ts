@@ -31,6 +31,7 @@ function watched(isDryRun = false) {
       ...{ source: address.value, sourceAt: 0, sourceBytes: address.value.length, rcode: 3 },
       ...{ isAuthoritative: true, isTruncated: false, answerCount: 0, authorityCount: 1 },
       ...{ qnameHash: 1, aliasCount: 0, leftHash: new Int32Array(1), isGrouped: false, group: 0 },
+      isUnknownName: false,
     }
     limiters[thread]!.startBatch()
     for (let n = 0; n < 4; n++) limiters[thread]!.judge(answer)

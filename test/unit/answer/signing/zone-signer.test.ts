@@ -7,6 +7,7 @@ import { answer } from '#answer/answer.ts'
 import { Counters } from '#answer/counters/counters.ts'
 import { createServingView } from '#answer/serving-view.ts'
 import { createSignatureMemory, setSignatureTime } from '#answer/signing/signature-table.ts'
+import { signatureLimits } from '#answer/signing/signature-table.ts'
 import { packKeys } from '#answer/signing/signing-keys.ts'
 import { validity } from '#answer/signing/zone-signer.ts'
 import { Transaction, Transport } from '#answer/transaction.ts'
@@ -37,7 +38,7 @@ const nowSeconds = 1_900_000_000
 const routing = createRoutingState(bundle, 1).buffers
 
 interface Answering {
-  readonly ask: (question: string, parts?: QueryParts) => Message
+  readonly ask: (question: string, parts?: QueryParts & { tcp?: boolean }) => Message
   readonly repeat: (packet: Uint8Array, times: number) => void
   readonly at: (seconds: number) => void
 }
@@ -256,4 +257,23 @@ test('a signed reply is truncated at the size of the client, and at 1,232 octets
       expect(reply.tc).toBe(length > Math.max(512, udpSize))
     }
   }
+})
+
+test('addresses of a delegated zone are not signed, whatever names them', () => {
+  const reply = answering().ask(full('mx MX'))
+  expect(typesIn(reply.additional)).toContain('A')
+  expect(signaturesIn(reply)).toHaveLength(1)
+})
+
+test('names that clients think of get so many new signatures in a second, and TC over UDP', () => {
+  const { ask, at } = answering()
+  const names = Array.from({ length: signatureLimits.newPerSecond + 5 }, (_, i) => `n${i} A`)
+  const cut = names.map((name) => ask(full(name)).tc)
+  expect(cut.indexOf(true)).toBe(signatureLimits.newPerSecond)
+  // What was signed before, names of the zone, and TCP are answered all the same.
+  expect(ask(full('n1 A')).tc).toBe(false)
+  expect(ask(full('www A')).tc).toBe(false)
+  expect(signaturesIn(ask(full('other A'), { tcp: true }))).toHaveLength(2)
+  at(nowSeconds + 1)
+  expect(signaturesIn(ask(full('more A')))).toHaveLength(2)
 })

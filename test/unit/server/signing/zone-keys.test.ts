@@ -89,6 +89,21 @@ test('its parent may have a DS of its key by either digest', () => {
   expect(elsewhere.dsOf(name)).toEqual([])
 })
 
+test('no second key is made where the folder cannot be read, which is said once', () => {
+  writeFileSync(directory, 'a file in its place')
+  const said: unknown[] = []
+  const error = (fields: unknown) => void said.push(fields)
+  const keys = open({ mayGenerate: true, log: { info: () => {}, warn: () => {}, error } })
+  expect(keys.handedFor(bundle)).toBeNull()
+  expect(keys.missing()).toEqual([expect.stringContaining(`${directory} cannot be read`)])
+  expect(keys.handedFor(bundle)).toBeNull()
+  vi.advanceTimersByTime(60_000)
+  expect(said).toHaveLength(1)
+  rmSync(directory)
+  vi.advanceTimersByTime(10_000)
+  expect(keys.missing()).toEqual([])
+})
+
 test('a zone that is not signed any more needs none', () => {
   const keys = open()
   keys.handedFor(bundle)

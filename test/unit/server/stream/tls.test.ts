@@ -216,3 +216,39 @@ test('a start without files says what is missing', () => {
     error: 'dns.tls: /nowhere/cert.pem with /nowhere/key.pem cannot be used: ENOENT',
   })
 })
+
+test('a client that begins its handshake again and again is cut off', async () => {
+  const { server, port } = await start()
+  const socket = await secured({ port, maxVersion: 'TLSv1.2' })
+  const closed = once(socket, 'close')
+  const again = (): void => {
+    if (!socket.destroyed) socket.renegotiate({ rejectUnauthorized: false }, () => again())
+  }
+  again()
+  await closed
+  await waitUntil('closed', () => server.stats.open === 0)
+})
+
+test('a close does not wait for half a handshake', async () => {
+  const { server, port } = await start({ messageTimeoutMs: 60_000, closeTimeoutMs: 60_000 })
+  plain(port).write(Buffer.from([22, 3, 1]))
+  await waitUntil('the connection', () => server.stats.open === 1)
+  await server.close()
+  expect(server.stats).toMatchObject({ open: 0, handshakesFailed: 1 })
+})
+
+test('files that cannot be used from the start are a fault', () => {
+  const said: string[] = []
+  const log = {
+    info: () => {},
+    warn: () => {},
+    error: (_: object, text: string) => said.push(text),
+  }
+  const directory = tempDir('tls')
+  const files = { certFile: `${directory}/none.pem`, keyFile: `${directory}/none.key` }
+  const certificate = new TlsCertificate(files, log, () => 0)
+  expect(certificate.load().ok).toBe(false)
+  expect(certificate.status).toEqual({ fault: 'ENOENT', expiresAtMs: 0, isEnding: false })
+  certificate.look()
+  expect(said).toEqual([])
+})
