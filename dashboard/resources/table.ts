@@ -64,6 +64,11 @@ export const groups: readonly { readonly name: string; readonly rows: readonly R
         empty: 'Begin one when a member is new or changed, and watch it grow.',
       },
       { path: 'rum/status', name: 'User measurement', screen: '/coverage' },
+      {
+        ...{ path: 'rrl/allowlist', name: 'Never rate limited' },
+        lead: 'Networks of clients that response rate limiting leaves alone on all nodes.',
+        empty: 'Add the networks of large resolvers that many people share.',
+      },
     ],
   },
   {

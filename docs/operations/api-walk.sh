@@ -255,6 +255,14 @@ call 200 GET /rpz/rules
 wants '"hitCount":0'
 call 204 DELETE "/rpz/rules/$denial"
 
+# Networks of clients that no node limits.
+call 201 POST /rrl/allowlist '{"cidr":"192.0.2.0/24","comment":"our resolvers"}'
+exempt=$(field id)
+call 409 POST /rrl/allowlist '{"cidr":"192.0.2.0/24"}'
+call 200 GET /rrl/allowlist
+wants '"cidr":"192.0.2.0/24"'
+call 204 DELETE "/rrl/allowlist/$exempt"
+
 # Hosts whose browsers are sent elsewhere.
 call 201 POST /redirects '{"sourceFqdn":"Old.Example.com.","targetUrl":"https://www.example.com/"}'
 redirect=$(field id)

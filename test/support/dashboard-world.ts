@@ -209,6 +209,7 @@ async function fillAccess(make: Make): Promise<void> {
     ...{ name: 'team chat', kind: 'slack', enabled: false, conditions: ['held-commit', 'drift'] },
     settings: { url: 'https://hooks.example.com/services/T0/B0' },
   })
+  await make('/rrl/allowlist', { cidr: '198.51.100.0/24', comment: 'a resolver of many people' })
   await make('/alerts/silences', {
     ...{ seconds: 7_200, condition: 'member-flapping', reason: 'the switch is being replaced' },
   })
