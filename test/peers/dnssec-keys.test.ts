@@ -129,7 +129,8 @@ describe.each(signingAlgorithms)('$mnemonic', (algorithm) => {
       ),
     )
     writeFileSync(file, `${text.join('\n')}\n`)
-    const said = await run('dnssec-signzone', '-S', '-z', '-K', folder, '-o', 'example.org', file)
+    const where = ['-K', folder, '-d', folder, '-o', 'example.org']
+    const said = await run('dnssec-signzone', '-S', '-z', ...where, file)
     expect(said).toMatch(/fully signed/)
     const ds = await run('ldns-key2ds', '-n', '-2', `${path}.key`)
     expect(ds).toContain(`DS\t${key.tag} ${algorithm.number} 2 `)
