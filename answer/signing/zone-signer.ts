@@ -26,7 +26,7 @@ export const validity = {
   /** For clients whose clock is late. */
   backdated: 3_600,
   period: 259_200,
-  /** RFC 6781 section 4.4.2 has days in mind: what is left at a period's end is 4 of them. */
+  /** RFC 6781 section 4.4.2 has days in mind: nearly 4 of them are left at a period's end. */
   total: 604_800,
 } as const
 
