@@ -5,7 +5,6 @@ import { runBundle } from './bundle.bench.ts'
 import { runCommit } from './commit.bench.ts'
 import { runCompile } from './compile.bench.ts'
 import { runFleet } from './fleet.bench.ts'
-import { runGeo } from './geo.bench.ts'
 import { runHealth } from './health-table.ts'
 import { runLatency } from './latency.bench.ts'
 import { runMemory } from './memory.bench.ts'
@@ -125,11 +124,6 @@ export const benchmarks: readonly Benchmark[] = Object.freeze([
     name: 'probing',
     summary: 'answer latency beside 30,000 HTTP probes every 10 s, and without them',
     run: runProbing,
-  },
-  {
-    name: 'geo',
-    summary: 'ns per lookup in the table of the world and in a million ranges; load time, memory',
-    run: runGeo,
   },
   {
     name: 'fleet',
