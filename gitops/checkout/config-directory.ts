@@ -13,7 +13,7 @@ import type { Result } from '#lib/result.ts'
 import type { Tell } from '#lib/log.ts'
 import { gitLimits } from '#gitops/limits.ts'
 
-/** What tests replace. */
+/** Limits of a read; tests pass smaller ones. */
 export interface DirectoryLimits {
   readonly filesMax: number
   readonly bytesMax: number
@@ -23,15 +23,17 @@ const usualLimits: DirectoryLimits = {
   filesMax: gitLimits.directoryFilesMax,
   bytesMax: bundleLimits.configurationBytesMax,
 }
-/** Few files are read before anybody wonders. */
+/** Progress is reported after each 256 files: fewer are read before anybody wonders. */
 const progressEachFiles = 256
-/** Looked at where there is no configuration, to say where it may be. */
+/**
+ * How many entries are searched for a configuration elsewhere, to say in the error where it may be.
+ */
 const strayEntriesMax = 10_000
 
 /**
- * As `readConfigDirectory`; what it gives is ready to be compiled.
+ * Reads a directory as `readConfigDirectory` does, and compiles the files ahead where it can.
  *
- * @param isKnown asked of the files: what is known of them already is not compiled
+ * @param isKnown asked of each file: a file that the compiler knows already is not compiled
  */
 export async function readConfiguration(
   root: string,
@@ -44,8 +46,8 @@ export async function readConfiguration(
 }
 
 /**
- * Reads what the compiler reads; lists the rest, and what is too much: that the compiler refuses by
- * its size. Errors: a sentence that names the path.
+ * Reads the files that the compiler needs. Lists the others, and what exceeds a limit: the compiler
+ * refuses that by its size. Errors: a sentence that names the path.
  */
 export function readConfigDirectory(
   root: string,
@@ -57,7 +59,7 @@ export function readConfigDirectory(
   return hasConfiguration(root) ? readTree(root, limits, tell) : ok(listStray(root))
 }
 
-/** Why a path is no directory to read from, as a sentence; undefined: it is one. */
+/** Says why a path cannot be read as a directory, in a sentence; undefined: it can. */
 export function folderFault(path: string): string | undefined {
   try {
     if (statSync(path).isDirectory()) return undefined
@@ -67,7 +69,7 @@ export function folderFault(path: string): string | undefined {
   }
 }
 
-/** Whether a directory looks like the top of a configuration; its content may still be wrong. */
+/** Whether a directory looks like the top of a configuration. Its content may still be wrong. */
 export function hasConfiguration(root: string): boolean {
   return ['gslb.yaml', 'tenants'].some(
     (name) => lstatSync(join(root, name), { throwIfNoEntry: false }) !== undefined,
@@ -80,11 +82,11 @@ interface Found {
   readonly entry: Dirent
 }
 
-/** Files, links and what else is not a directory; Git's own folder is left out. */
+/** Yields files, links and other entries that are no directory. Git's own folder is left out. */
 function* walk(root: string, onUnreadable: (folder: string, error: unknown) => void) {
-  // With one `/` at its end.
+  // The root, with exactly one `/` at its end.
   const top = join(root, '/')
-  // Level by level: what is near the top comes first.
+  // Folders are walked level by level, so that what is near the top comes first.
   const folders = ['']
   for (const folder of folders) {
     let entries: Dirent[]
@@ -130,7 +132,8 @@ function readTree(
         if (file.sizeBytes <= fileBytesMax && isRead(path)) leftBytes -= file.sizeBytes
         files.push(file)
       }
-      // Git does not see one either; where configuration belongs, somebody expects it to count.
+      // A folder that cannot be read matters where configuration belongs; elsewhere Git ignores it,
+      // too.
       else if (isRead(path) || hidesConfiguration(path))
         return err(`${absolute} is ${kindOf(entry)}, not a file; remove it`)
     }
@@ -140,7 +143,9 @@ function readTree(
   }
 }
 
-/** Names alone: the compiler says that there is no configuration, and where some seems to be. */
+/**
+ * Lists names alone: the compiler says that there is no configuration, and where some seems to be.
+ */
 function listStray(root: string): readonly SourceFile[] {
   const files: SourceFile[] = []
   let entries = 0
@@ -170,15 +175,15 @@ function sourceFile(
   return { path, blobId: '', kind: 'file', sizeBytes: lstatSync(absolute).size, bytes }
 }
 
-/** Fewer and larger pieces of memory than one for each file. */
+/** How much memory is allocated at once: a buffer for each file would be many small pieces. */
 const spaceBytes = 8 * fileBytesMax
 
-/** What small files are read into, one behind the other. */
+/** The memory that small files are read into, one behind the other. */
 class FileSpace {
   #octets = new Uint8Array(0)
   #at = 0
 
-  /** null: it has more than `bytesMax`, at most `fileBytesMax`. */
+  /** @returns null when the file has more than `bytesMax`, at most `fileBytesMax` */
   read(path: string, bytesMax: number): Uint8Array | null {
     if (this.#octets.length - this.#at <= fileBytesMax) {
       this.#octets = new Uint8Array(spaceBytes)
@@ -201,7 +206,7 @@ class FileSpace {
   }
 }
 
-/** Git's id of it is worked out when it is asked for. */
+/** A file of a directory; its blob id is worked out when it is asked for. */
 class FileInDirectory implements SourceFile {
   readonly path: string
   readonly kind = 'file'

@@ -15,23 +15,24 @@ import { err, ok } from '#lib/result.ts'
 import type { Result } from '#lib/result.ts'
 import { folderFault } from './config-directory.ts'
 
-/** A repository, and where in its trees a configuration lies. */
+/** A repository, and the folder of its trees that holds the configuration. */
 export interface GitPlace {
   readonly driver: GitDriver
   readonly graph: CommitGraph
   /** '' at the top of the checkout, else such as `dns/`. */
   readonly place: string
-  /** History was left out when it was cloned. */
+  /** True when the clone lacks a part of the history. */
   readonly isShallow: boolean
-  /** Where it came from; '' when it has no remote. */
+  /** Name of the remote that it was cloned from; '' when it has no remote. */
   readonly remote: string
-  /** Where git is looked for. */
+  /** The PATH on which git is looked for. */
   readonly searchPath: string
 }
 
 /**
- * @param path of a directory. Errors: a clause.
- * @param searchPath where git is looked for
+ * @param path of a directory
+ *
+ * @param searchPath the PATH on which git is looked for. Errors: a clause
  */
 export function openGitPlace(path: string, searchPath: string): Result<GitPlace, string> {
   const fault = folderFault(path)
@@ -54,14 +55,14 @@ function remoteOf(gitdir: string): string {
   return names.includes('origin') ? 'origin' : (names[0] ?? '')
 }
 
-/** A commit that is here. Errors: a sentence. */
+/** Finds a commit that the repository has. Errors: a sentence. */
 export async function commitNamed(place: GitPlace, ref: string): Promise<Result<string, string>> {
   const { driver, graph, remote, searchPath } = place
   const named = resolveCommit(driver, ref, searchPath)
   const commit = named.ok ? await graph.commit(named.value) : named
   if (named.ok && commit.ok) return named
   const fault = named.ok ? `"${ref}" is ${named.value}, which is not here` : named.error
-  // One that was fetched is known by the name of its remote, too.
+  // A branch that was fetched is known by the name of its remote, too.
   const there = `${remote}/${ref}`
   if (driver.readRef(`refs/remotes/${there}`) !== null) {
     return err(`${fault}; did you mean "${there}"?`)
@@ -71,8 +72,8 @@ export async function commitNamed(place: GitPlace, ref: string): Promise<Result<
 }
 
 /**
- * What brings the history that a shallow clone lacks. Such a clone follows one branch; a single
- * commit more would have nothing in common with it.
+ * The git command that fetches the missing history of a shallow clone. Such a clone follows one
+ * branch, and a single commit more would have nothing in common with it.
  */
 export function unshallowAdvice({ remote }: Pick<GitPlace, 'remote'>): string {
   const inJob = '(in a job: checkout with a fetch depth of 0)'
@@ -84,7 +85,9 @@ export function unshallowAdvice({ remote }: Pick<GitPlace, 'remote'>): string {
   )
 }
 
-/** Why two commits cannot be compared that have nothing in common here, and what to do. */
+/**
+ * Says why two commits cannot be compared when the clone has no common ancestor, and what to do.
+ */
 export function unrelatedReason(
   place: Pick<GitPlace, 'isShallow' | 'remote'>,
   base: string,
@@ -107,7 +110,7 @@ function placeIn(folder: string): string {
   }
 }
 
-/** What the compiler reads of a commit, ready to be compiled. Errors: a sentence. */
+/** The files of a commit that the compiler reads, ready to be compiled. Errors: a sentence. */
 export async function filesOfCommit(
   { driver, graph, place }: Pick<GitPlace, 'driver' | 'graph' | 'place'>,
   oid: string,
@@ -152,7 +155,9 @@ export async function relationOf(
   return shared === base ? 'descends' : 'apart'
 }
 
-/** The newest commit that both are, or have in their history; undefined: none is here. */
+/**
+ * The newest commit that is in both histories, or is one of the two; undefined: the clone has none.
+ */
 export async function mergeBaseOf(
   { graph }: Pick<GitPlace, 'graph'>,
   base: string,
@@ -166,14 +171,14 @@ export async function mergeBaseOf(
     if (isShared) shared.push(oid)
     return isShared
   })
-  // A shared commit from which another shared one descends is not the newest.
+  // A shared commit is not the newest when another shared one descends from it.
   const parents: string[] = []
   for (const oid of shared) parents.push(...(await parentsOf(graph, oid)))
   const older = await ancestorsOf(graph, parents)
   return shared.find((oid) => !older.has(oid))
 }
 
-/** With themselves. What a shallow clone lacks is left out, and what is behind an end. */
+/** Lists the commits and their ancestors. Commits that a shallow clone lacks are left out. */
 async function ancestorsOf(
   graph: CommitGraph,
   heads: readonly string[],

@@ -9,7 +9,7 @@ import { gitLimits } from '#gitops/limits.ts'
 
 interface Node {
   readonly parents: readonly string[]
-  /** Committer's time: orders the walk, decides nothing. */
+  /** The committer's time. It orders the walk and decides nothing else. */
   readonly seconds: number
 }
 
@@ -32,7 +32,7 @@ export class CommitGraph {
     this.#driver = driver
   }
 
-  /** The parsed commit. `refused`: it is there and is not acceptable to anyone. */
+  /** The parsed commit. `refused`: the object is there, and no node may accept it. */
   async commit(oid: string): Promise<Result<CommitObject, ObjectError>> {
     const raw = await this.#driver.readCommit(oid)
     if (!raw.ok) return raw
@@ -41,7 +41,7 @@ export class CommitGraph {
     return err({ kind: 'refused', reason: `Commit ${oid} ${commit.error}.` })
   }
 
-  /** `accepted` null: the head alone, whatever lies below it. */
+  /** @param accepted null: only the head is new, whatever lies below it */
   async newCommits(
     accepted: string | null,
     head: string,
@@ -52,7 +52,7 @@ export class CommitGraph {
     if (!base.ok && base.error.kind === 'missing') {
       const reached = await this.#reaches(head, accepted)
       if (!reached.ok) return reached
-      // The history has it, so it was lost here.
+      // The history names the commit, so the repository has lost its object.
       return reached.value ? base : ok({ commits: [], descends: false })
     }
     const walk = new Walk()
@@ -76,7 +76,7 @@ export class CommitGraph {
     return ok({ commits: walk.newOnes(), descends })
   }
 
-  /** Exact, and as long as the history: asked only before a commit is refused. */
+  /** Walks the whole history: exact and slow, so it is asked only before a commit is refused. */
   async isAncestor(oid: string, accepted: string): Promise<boolean> {
     if (this.#ancestors?.of !== accepted) {
       const all = new Set([accepted])
@@ -91,8 +91,8 @@ export class CommitGraph {
   }
 
   /**
-   * How many of the commits of `newCommits` are new. Wrong clocks may have brought in others;
-   * whatever has the accepted commit in its history is not one of them.
+   * Counts how many commits of `newCommits` are really new. Wrong clocks may have added old ones; a
+   * commit that has the accepted one in its history is new.
    */
   async countNew(accepted: string, commits: readonly string[]): Promise<number> {
     const later = await this.laterThan(accepted, commits)
@@ -119,14 +119,17 @@ export class CommitGraph {
     return later
   }
 
-  /** Whether `oid`, which need not be here, is in the history of `head`. As long as that. */
+  /**
+   * Whether `oid`, whose object may be absent, is in the history of `head`. Walks the whole
+   * history.
+   */
   async #reaches(head: string, oid: string): Promise<Result<boolean, ObjectError>> {
     const all = new Set([head])
     for (const next of all) {
       if (next === oid) return ok(true)
       if (all.size > gitLimits.walkedCommitsMax) return ok(false)
       const node = await this.#node(next)
-      // The whole history of the head should be here.
+      // An object of the head's history should be in the repository: its absence is an error.
       if (!node.ok) return node
       for (const parent of node.value.parents) all.add(parent)
     }
@@ -152,10 +155,10 @@ interface Visit {
   isQueued: boolean
 }
 
-/** Two colours, newest first, until no commit of the new colour waits. */
+/** A walk in two colours (new and old), newest commit first. It ends when only old ones wait. */
 class Walk {
   readonly #visits = new Map<string, Visit>()
-  /** By time, the newest last. */
+  /** Commits to visit, by time; the newest is last. */
   readonly #queue: Visit[] = []
   #newQueued = 0
 
@@ -168,9 +171,7 @@ class Walk {
     return visit !== undefined && (visit.isOld || !isOld)
   }
 
-  /**
-   * A commit seen as new and then found to be old goes through the queue again, for its parents.
-   */
+  /** A commit that was seen as new and turns out to be old is queued again, to mark its parents. */
   mark(oid: string, node: Result<Node, ObjectError>, isOld: boolean): void {
     const visit = this.#visits.get(oid)
     if (visit === undefined) {

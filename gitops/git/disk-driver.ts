@@ -20,14 +20,14 @@ export type ObjectType = 'blob' | 'tree' | 'commit'
 /** @param incoming folder of objects that a push brings, and that are not in the repository yet */
 export function createDiskDriver(gitdir: string, incoming: string | null = null): GitDriver {
   const store = new ObjectStore(gitdir)
-  // What is asked for is mostly what a push brings.
+  // Objects of the push come first: most questions are about them.
   const stores = [...(incoming === null ? [] : [new ObjectStore(gitdir, incoming)]), store]
   const read = async (
     oid: string,
     type: ObjectType,
     bytesMax: number = gitLimits.objectBytesMax,
   ): Promise<Result<Buffer, ObjectError>> => readObject({ gitdir, stores, oid, type, bytesMax })
-  /** Folders of the last two plans: what was planned is usually what the next plan starts from. */
+  /** Folders of the last two plans: the next plan usually starts from one of them. */
   let planned: [ReadonlyMap<string, Uint8Array>, ReadonlyMap<string, Uint8Array>] = [
     new Map(),
     new Map(),
@@ -127,7 +127,7 @@ export function objectIdOf(type: ObjectType, content: Uint8Array): string {
   return createHash('sha1').update(`${type} ${content.length}\0`).update(content).digest('hex')
 }
 
-/** Whole or not at all: a crash must not leave half an object. */
+/** Writes the object whole or not at all: a crash must not leave half of it. */
 function writeObject(gitdir: string, type: ObjectType, content: Uint8Array): string {
   const oid = objectIdOf(type, content)
   const path = loosePath(gitdir, oid)
@@ -137,7 +137,7 @@ function writeObject(gitdir: string, type: ObjectType, content: Uint8Array): str
       writeDurably(path, deflateSync(wrapped), 0o444)
     } catch (error) {
       if ((error as NodeJS.ErrnoException).code !== 'ENOENT') throw error
-      // Git, packing, has removed the empty folder that it was to be in.
+      // A git that packs has removed the empty folder meanwhile: the second try makes it again.
       writeDurably(path, deflateSync(wrapped), 0o444)
     }
   }

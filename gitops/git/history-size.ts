@@ -7,15 +7,15 @@ import { gitLimits } from '#gitops/limits.ts'
 
 export interface HistoryBelow {
   readonly commit: string
-  /** 0: not known. */
+  /** Number of commits; 0: not known. */
   readonly size: number
 }
 
 /**
  * Counts as `git rev-list --count HEAD` does. A commit counts more than each of its ancestors,
- * whatever the clocks and the order of parents, so a serial made of it always rises.
+ * whatever the clocks and the order of parents, so a serial made of the count always rises.
  *
- * @param accepted what was counted before, in the history of `head`
+ * @param accepted the commit whose size is known, in the history of `head`
  * @param commits those that `head` has beyond it, as `CommitGraph` finds them
  */
 export async function historySize(
@@ -28,7 +28,7 @@ export async function historySize(
   return ok(accepted.size + (await parts.graph.countNew(accepted.commit, commits)))
 }
 
-/** Looks at the parents only: the history below the first head is not judged. */
+/** Counts by parents alone: the commits below the first head are not verified. */
 async function countAll(
   driver: Pick<GitDriver, 'readCommit'>,
   head: string,
@@ -37,7 +37,7 @@ async function countAll(
   let count = 0
   for (const oid of seen) {
     const raw = await driver.readCommit(oid)
-    // A clone with a part of the history has nothing below.
+    // A shallow clone ends here: the parent is not in the repository.
     if (!raw.ok && raw.error.kind === 'missing') continue
     if (!raw.ok) return raw
     count++
@@ -54,7 +54,10 @@ const tooLong: ObjectError = {
     'with the same files.',
 }
 
-/** `tree`, a space, 40 digits and a line feed; then a line for each parent. */
+/**
+ * Length of the first line of a commit: `tree`, a space, 40 digits and a line feed. A line for each
+ * parent follows.
+ */
 const treeLineBytes = 46
 const parentLineBytes = 48
 

@@ -26,7 +26,8 @@ import { gitLimits } from '#gitops/limits.ts'
 const objectId = /^[0-9a-f]{40}$/
 
 /**
- * What git-check-ref-format(1) allows, less what nobody uses: no spaces, no signs but `. _ - /`.
+ * Allows what git-check-ref-format(1) allows, less what nobody uses: no spaces, no signs but `. _ -
+ * /`.
  */
 export function isBranchName(name: string): boolean {
   if (!/^[A-Za-z0-9_][A-Za-z0-9._/-]{0,199}$/.test(name) || name === 'HEAD') return false
@@ -75,7 +76,10 @@ function readText(path: string): string | undefined {
 
 const absent: readonly string[] = ['ENOENT', 'ENOTDIR', 'EISDIR']
 
-/** A ref that may not be read is not one that does not exist. @throws the file system's error. */
+/**
+ * Returns undefined for an absent file. A ref that may not be read is an error, not absent. @throws
+ * the file system's error.
+ */
 function orAbsent<T>(read: () => T): T | undefined {
   try {
     return read()
@@ -125,18 +129,21 @@ export async function moveRef(
   }
 }
 
-/** Beside the lock, a second name of the same file: says whose it is. */
+/**
+ * Prefix of a second name of the lock file, beside the lock: it tells which process made the lock.
+ */
 const ownLockPrefix = 'gslbd-lock.'
 
 /**
- * Removes locks of processes that were killed while they held them, this one's predecessor among
- * them. Not while this process moves refs. A lock of git's own has no second name and stays.
+ * Removes locks of processes that were killed while they held them, a former run of this one among
+ * them. Must not run while this process moves refs. A lock made by git has no second name and
+ * stays.
  */
 export function releaseDeadLocks(gitdir: string, refs: readonly string[]): void {
   for (const name of readdirSync(gitdir)) {
     if (!name.startsWith(ownLockPrefix)) continue
     const pid = Number(name.slice(ownLockPrefix.length).split('.', 1)[0])
-    // A container's only process has the same id each time.
+    // In a container a process gets the same id at each start: its own id belongs to a dead one.
     if (pid !== process.pid && isAlive(pid)) continue
     const mine = join(gitdir, name)
     const inode = statSync(mine, { throwIfNoEntry: false })?.ino
@@ -163,7 +170,7 @@ async function lock(path: string, mine: string): Promise<number | undefined> {
   const fd = openSync(mine, 'wx')
   for (let waitedMs = 0; waitedMs <= gitLimits.lockWaitMs; waitedMs += stepMs) {
     try {
-      // As exclusive as creating it.
+      // A hard link fails where the file exists, so it is as exclusive as creating the file.
       linkSync(mine, path)
       return fd
     } catch (error) {
@@ -185,7 +192,8 @@ function giveUp(fd: number, mine: string): void {
 }
 
 /**
- * A process that was killed leaves its lock. Renaming first makes sure that only one remover wins.
+ * Removes the lock of a process that was killed. It is renamed first, so that only one remover
+ * wins.
  */
 function removeStale(path: string): void {
   const ageMs =

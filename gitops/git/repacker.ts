@@ -13,9 +13,9 @@ import { gitLimits } from '#gitops/limits.ts'
 
 export interface RepackerParts {
   readonly gitdir: string
-  /** 0: never; they are counted all the same. */
+  /** How many loose objects start a packing. 0: none does; they are counted all the same. */
   readonly afterObjects: number
-  /** Where git is looked for: the PATH of this process. */
+  /** The PATH on which git is looked for. */
   readonly searchPath: string
   readonly clock: Clock
   readonly after: After
@@ -23,12 +23,12 @@ export interface RepackerParts {
 }
 
 export interface RepackerStatus {
-  /** About; as of the last look. null: nobody has looked. */
+  /** An estimate, as of the last look. null: there was no look yet. */
   readonly looseObjects: number | null
   readonly packings: Readonly<Record<PackingOutcome, number>>
 }
 
-/** `no-git`: there is none on the PATH; counted once. */
+/** `no-git`: there is no git on the PATH; counted once. */
 export type PackingOutcome = 'done' | 'failed' | 'no-git'
 
 interface Failure {
@@ -36,7 +36,10 @@ interface Failure {
   readonly reason: string
 }
 
-/** Like git's own `gc --auto`: ids are spread evenly, so a part of the folders tells of all. */
+/**
+ * Folders that are counted, as by git's own `gc --auto`: ids are spread evenly, so 16 of 256
+ * folders tell of all.
+ */
 const sampled = Array.from({ length: 16 }, (_, i) => `${i.toString(16)}7`)
 const folderCount = 256
 
@@ -45,7 +48,7 @@ const folderCount = 256
  * object is packed anew often. Nothing is thrown away, whatever refs say; no ref is touched.
  */
 const repack = ['repack', '--geometric=2', '-d', '-l', '-n', '-q']
-/** One core, at the lowest priority, and little memory. */
+/** Packing uses one core, at the lowest priority, and little memory. */
 const modestly = ['-c', 'pack.threads=1', '-c', 'pack.windowMemory=128m']
 
 export class Repacker {
@@ -66,7 +69,10 @@ export class Repacker {
     return { looseObjects: this.#looseObjects, packings: { ...this.#packings } }
   }
 
-  /** Counts; begins to pack when it is time, and does not wait for the end. Never throws. */
+  /**
+   * Counts the loose objects; starts a packing when there are too many, and does not wait for its
+   * end. Never throws.
+   */
   async look(): Promise<void> {
     const { gitdir, afterObjects, clock } = this.#parts
     const looseObjects = await countLoose(gitdir)
@@ -76,7 +82,7 @@ export class Repacker {
     if (this.#isStopped || this.#packing !== undefined) return
     this.#packing = this.#pack(looseObjects)
       .catch((error: Error) => {
-        // Nobody waits for it who could handle an error: it would end the node.
+        // Handled here: nobody awaits the promise, and an unhandled error would end the node.
         this.#fail({ outcome: 'failed', reason: error.message }, looseObjects)
       })
       .finally(() => {
@@ -114,14 +120,14 @@ export class Repacker {
     this.#looseObjects = after
     const ms = Math.round(clock.monotonicMs() - beganMs)
     log.info({ gitdir, before, after, ms }, 'the repository was packed')
-    // What git has left loose it would leave the next time as well.
+    // Packing did not help: git would leave the same objects loose the next time.
     if (after >= before) this.#notBeforeMs = clock.monotonicMs() + gitLimits.repackPauseMs
   }
 
   #fail({ outcome, reason }: Failure, looseObjects: number): void {
     const { gitdir, clock, log } = this.#parts
     this.#notBeforeMs = clock.monotonicMs() + gitLimits.repackPauseMs
-    // A node that has no git is not to look like one where packing fails again and again.
+    // Logged once where git is missing: that is not a packing that fails again and again.
     if (outcome === 'failed' || this.#packings[outcome] === 0) this.#packings[outcome]++
     if (reason === this.#told) return
     this.#told = reason
@@ -129,21 +135,21 @@ export class Repacker {
     log.warn({ gitdir, looseObjects }, `the repository is not packed: ${reason}; ${advice}`)
   }
 
-  /** @returns why it has failed */
+  /** @returns why git failed; undefined when it did not */
   #runGit(): Promise<Failure | undefined> {
     assert(this.#child === undefined, 'one git packs at a time')
     let child: ChildProcess
     try {
       child = this.#spawnGit()
     } catch (error) {
-      // Some errors are thrown, others told of later.
+      // spawn throws some errors, and emits others.
       return Promise.resolve(couldNotStart(error))
     }
     this.#child = child
     const { promise, resolve } = Promise.withResolvers<Failure | undefined>()
     giveWay(child)
     let said = ''
-    // Without free descriptors there is none; the error follows.
+    // Without free descriptors there is no stderr; the error event follows.
     child.stderr?.setEncoding('utf8').on('data', (text: string) => {
       said = `${said}${text}`.slice(0, gitLimits.repackMessageMax)
     })
@@ -153,7 +159,7 @@ export class Repacker {
       this.#end(child)
     })
     child.once('error', (error) => {
-      // The event also comes when a signal cannot be delivered: then the process still runs.
+      // The event also comes when a signal cannot be delivered: the process then still runs.
       if (child.pid === undefined) resolve(couldNotStart(error))
     })
     child.once('close', (code, signal) => {
@@ -168,14 +174,14 @@ export class Repacker {
     })
   }
 
-  /** @throws the system's error, for want of memory or rights, and Node's, of arguments */
+  /** @throws the system's error for lack of memory or rights, or Node's for bad arguments */
   #spawnGit(): ChildProcess {
     const { gitdir, searchPath } = this.#parts
     return spawn('git', ['--git-dir', gitdir, ...modestly, ...repack], {
-      // A group of its own, so that what git starts ends with it.
+      // A process group of its own, so that helpers of git end with it.
       detached: true,
       stdio: ['ignore', 'ignore', 'pipe'],
-      // Nobody's settings but the repository's.
+      // Only settings of the repository count, not those of the machine or a person.
       env: {
         PATH: searchPath,
         LC_ALL: 'C',
@@ -185,7 +191,7 @@ export class Repacker {
     })
   }
 
-  /** Git takes away what it has begun, where it can. */
+  /** Asks git to end: it removes its unfinished files where it can. */
   #end(child: ChildProcess): void {
     signalGroup(child, 'SIGTERM')
     const kill = (): void => signalGroup(child, 'SIGKILL')
@@ -207,7 +213,7 @@ function giveWay({ pid }: ChildProcess): void {
   if (pid === undefined) return
   try {
     setPriority(pid, constants.priority.PRIORITY_LOW)
-    // Where Linux shares the processor among groups of processes, it is the group's that counts.
+    // Linux may share the processor among groups of processes: then the group's priority counts.
     const group = `/proc/${pid}/autogroup`
     if (existsSync(group)) writeFileSync(group, `${constants.priority.PRIORITY_LOW}`)
   } catch {
@@ -220,13 +226,13 @@ function signalGroup({ pid }: ChildProcess, signal: NodeJS.Signals): void {
   try {
     process.kill(-pid, signal)
   } catch {
-    // Nobody of the group is left.
+    // No process of the group is left.
   }
 }
 
 async function countLoose(gitdir: string): Promise<number> {
   const counts = sampled.map(async (folder) => {
-    // A folder that is not there has no objects.
+    // A folder that does not exist has no objects.
     const names = await readdir(join(gitdir, 'objects', folder)).catch(() => [])
     return names.length
   })
@@ -234,7 +240,9 @@ async function countLoose(gitdir: string): Promise<number> {
   return Math.round((seen * folderCount) / sampled.length)
 }
 
-/** What a git that was killed has left of a pack; git itself takes some of it away, after weeks. */
+/**
+ * Removes unfinished packs of a git that was killed. Git itself removes some of them, after weeks.
+ */
 async function removeLeftovers(gitdir: string, clock: Clock): Promise<void> {
   const folder = join(gitdir, 'objects', 'pack')
   const names = await readdir(folder).catch(() => [])
@@ -245,7 +253,7 @@ async function removeLeftovers(gitdir: string, clock: Clock): Promise<void> {
       const { mtimeMs } = await stat(path)
       if (clock.nowMs() - mtimeMs > gitLimits.leftoverMs) await rm(path, { force: true })
     } catch {
-      // Its owner took it away first, or it may not be removed: it is room on the disk, no more.
+      // Its owner removed it first, or it may not be removed: it only takes room on the disk.
     }
   }
 }

@@ -7,7 +7,10 @@ export const sha256Advice =
   'gslbd reads SHA-1, which is what "git init" makes: make a repository with "git init ' +
   '--object-format=sha1" and commit the files to it, signed.'
 
-/** @returns sentences; undefined: it is one. @throws the file system's error */
+/**
+ * @returns what is wrong, in sentences; undefined: the repository can be read. @throws the file
+ * system's error
+ */
 export function formatFault(gitdir: string): string | undefined {
   const format = extensionsOf(readFileSync(join(gitdir, 'config'), 'utf8'))
   const objects = format.get('objectformat') ?? 'sha1'
@@ -23,7 +26,7 @@ export function formatFault(gitdir: string): string | undefined {
   )
 }
 
-/** The section `[extensions]`: git-config(1); keys in lower case. */
+/** The section `[extensions]` of git-config(1), with keys in lower case. */
 function extensionsOf(config: string): ReadonlyMap<string, string> {
   const found = new Map<string, string>()
   let isInside = false

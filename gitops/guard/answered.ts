@@ -1,5 +1,5 @@
-// Decides from the history alone whether a commit has answered: whether a node that was away for a
-// day would have taken it. All nodes that have the history say the same.
+// Decides from the history alone whether a commit ever answered, in the view of a node that was
+// away for a day. All nodes that have the history come to the same result.
 import type { CommitGraph } from '#gitops/git/commit-graph.ts'
 import type { CommitObject } from '#gitops/git/objects/commit-object.ts'
 import { gitLimits } from '#gitops/limits.ts'
@@ -9,18 +9,21 @@ import { judgeHead } from './guardrail.ts'
 import type { GuardedPoint, GuardParts } from './guardrail.ts'
 import { lineTo } from './history.ts'
 
-/** What a commit has beyond another one, and who stands behind it. */
+/** Commits of a range, and their signers. */
 export type RangeSigners = Pick<GuardParts, 'commits' | 'isOfApi' | 'mayOverride'>
 
 export interface AnsweredParts {
   readonly graph: CommitGraph
   readonly outlineOf: GuardParts['outlineOf']
-  /** undefined: it cannot be told. */
+  /** @returns undefined: the signers cannot be found out */
   readonly signersOfRange: (from: string, to: string) => Promise<RangeSigners | undefined>
   readonly repairOf: (change: NamedChange, answered: Answered) => Promise<Repair | string>
 }
 
-/** For one change, so that what it costs to judge another one does not alter the verdict. */
+/**
+ * Answers for one change only, so that the cost of judging another change does not alter the
+ * verdict.
+ */
 export class AnsweredCommits {
   readonly #parts: AnsweredParts
   readonly #known = new Map<string, boolean>()
@@ -30,12 +33,16 @@ export class AnsweredCommits {
     this.#parts = parts
   }
 
-  /** What cannot be told in so many looks has not: somebody has to vouch for it. */
+  /**
+   * A commit that cannot be decided within the limit of looks counts as not answered: somebody must
+   * vouch for it.
+   */
   has: Answered = async (commit) => {
     const known = this.#known.get(commit)
     if (known !== undefined) return known
     if (this.#known.size === gitLimits.answeredMax) return false
-    // Judging it asks for older ones alone.
+    // Set to false before it is judged, which asks for older commits only, so that no walk can
+    // repeat.
     this.#known.set(commit, false)
     const has = await this.#judge(commit)
     this.#known.set(commit, has)
@@ -64,8 +71,8 @@ export class AnsweredCommits {
   }
 
   /**
-   * What the node had that was away since the day before. One with errors has answered nowhere: the
-   * nodes had what was below it. undefined: it cannot be told.
+   * The commit that a node had which was away for the day before. A commit with errors answered
+   * nowhere: nodes kept the one below it. undefined: it cannot be decided.
    */
   async #answeredBefore(
     commit: string,
@@ -83,7 +90,7 @@ export class AnsweredCommits {
       if (this.#isOutOfLooks) return undefined
       next = found.value.parents[0]
     }
-    // Nothing answered up to there: the first one that may have is above.
+    // No commit up to here answered, so the first one that may have is later.
     for (const one of later) {
       const outline = await this.#outlineOf(one.commit)
       if (outline !== undefined) return { commit: one.commit, outline }

@@ -13,9 +13,11 @@ export interface CommitObject {
   readonly subject: string
   /** The reason of `Gslb-Override`, at most 200 characters; empty: no trailer, or no reason. */
   readonly override: string
-  /** Commits that it says it goes back to, in `Gslb-Back`; `ID^`: to the one before. */
+  /**
+   * Values of `Gslb-Back`: commits that this one says it goes back to; `ID^` is the parent of one.
+   */
   readonly back: readonly string[]
-  /** The same, in the words of `git revert`. */
+  /** Commits that the message reverts, in the words of `git revert`. */
   readonly reverts: readonly string[]
   /** Armored text of the `gpgsig` header; empty when unsigned. */
   readonly signature: string
@@ -26,7 +28,7 @@ export interface CommitObject {
 export interface Identity {
   /** `Name <mail>`, as written. */
   readonly name: string
-  /** Seconds since the epoch. Claimed by whoever made the commit. */
+  /** Seconds since the epoch, as the author of the commit claims. */
   readonly seconds: number
 }
 
@@ -34,8 +36,9 @@ const objectId = /^[0-9a-f]{40}$/
 const identityShape = /^(.*>) (\d{1,12}) [+-]\d{4}$/
 
 /**
- * Stricter than git on purpose: a header that two readers could take differently is refused, so
- * that what was signed is what is compiled. Errors: a clause that continues "the commit …".
+ * Parses a commit more strictly than git: a header that two readers could take differently is
+ * refused, so that what was signed is what is compiled. Errors: a clause that continues "the commit
+ * …".
  */
 export function parseCommit(raw: Uint8Array): Result<CommitObject, string> {
   if (raw.length > gitLimits.commitBytesMax)
@@ -130,7 +133,7 @@ function subjectOf(bytes: Buffer, start: number): string {
 
 export const overrideTrailer = 'Gslb-Override'
 
-/** The first that gives a reason. */
+/** The reason of the first override trailer that has one. */
 function overrideOf(message: Buffer, encoding: string): string {
   const reasons = trailerValues(message, overrideTrailer, encoding)
   return reasons.map((reason) => printable(reason.slice(0, 200)).trim()).find(Boolean) ?? ''
@@ -138,7 +141,7 @@ function overrideOf(message: Buffer, encoding: string): string {
 
 export const backTrailer = 'Gslb-Back'
 const backShape = /^[0-9a-f]{7,40}\^?$/
-/** As `git revert` writes it; with the second commit, of a merge. */
+/** The sentence that `git revert` writes; for a merge it names a second commit. */
 const revertLine =
   /^This reverts commit ([0-9a-f]{7,40})\b(?:, reversing\r?\nchanges made to ([0-9a-f]{7,40})\b)?/gm
 
@@ -152,7 +155,7 @@ function revertsOf(message: Buffer): readonly string[] {
   return Array.from(reverts, ([, reverted, before]) => before ?? `${reverted}^`)
 }
 
-/** What anyone may write in a commit must not steer a terminal. */
+/** Replaces control characters: text of a commit must not steer a terminal. */
 function printable(text: string): string {
   return text.replace(/\p{Cc}/gu, '?')
 }
@@ -166,8 +169,8 @@ export interface CommitDraft {
 }
 
 /**
- * The object without a signature, times in UTC. `sign` returns the armored signature over it, or
- * ''.
+ * Formats a commit, with times in UTC. `sign` gets the object without a signature, and returns the
+ * armored signature over it, or ''.
  */
 export function formatCommit(draft: CommitDraft, sign: (payload: Buffer) => string): Buffer {
   const line = ({ name, seconds }: Identity): string => `${name} ${seconds} +0000`

@@ -5,7 +5,7 @@ import type { CommitObjects } from './presence.ts'
 
 export type EntryKind = 'file' | 'symlink' | 'submodule'
 
-/** One entry of a whole tree; folders are opened, so `path` has slashes. */
+/** A file of a whole tree; `path` has slashes, since folders are opened. */
 export interface TreeFile {
   readonly path: string
   /** Git's file mode, six digits. */
@@ -15,14 +15,14 @@ export interface TreeFile {
 }
 
 /**
- * `missing`: the store does not have it. `damaged`: it is there, and is not what its name says.
- * `oversized`: it says that it is larger than the reader takes.
+ * `missing`: the store does not have the object. `damaged`: its content does not match its id.
+ * `oversized`: its header claims more than the reader takes.
  */
 export interface ObjectError {
   readonly kind: 'missing' | 'damaged' | 'refused' | 'oversized'
   /** With `oversized`: the size that the object claims. */
   readonly sizeBytes?: number
-  /** A sentence. */
+  /** A sentence that says what is wrong. */
   readonly reason: string
 }
 
@@ -35,11 +35,11 @@ export interface RefConflict {
 export interface StagedObject {
   readonly type: 'blob' | 'tree' | 'commit'
   readonly content: Uint8Array
-  /** As the store will have it, under way on another thread. */
+  /** The compressed form, in which the store will write it; another thread works on it. */
   readonly deflated?: Promise<Uint8Array> | undefined
 }
 
-/** Objects that are not in the store yet, by id. */
+/** Objects by id that the store does not have yet. */
 export type StagedObjects = ReadonlyMap<string, StagedObject>
 
 /** Object ids are 40 lower-case hex digits; refs are whole names such as `refs/heads/main`. */
@@ -68,13 +68,13 @@ export interface GitDriver {
     baseTree: string | null,
     changes: ReadonlyMap<string, Uint8Array | null>,
   ): Promise<Result<string, ObjectError>>
-  /** As `writeFiles`, and nothing is written: the objects that would be. */
+  /** Returns the objects that `writeFiles` would write, and writes nothing. */
   planFiles(
     baseTree: string | null,
     changes: ReadonlyMap<string, Uint8Array | null>,
   ): Promise<Result<{ readonly tree: string; readonly objects: StagedObjects }, ObjectError>>
   writeObject(type: 'blob' | 'tree' | 'commit', content: Uint8Array): string
-  /** All of them are on the disk when it resolves. @throws the file system's error. */
+  /** Resolves when all objects are on the disk. @throws the file system's error. */
   writeObjects(objects: StagedObjects): Promise<void>
   /** Compare-and-swap under Git's own lock file; null means "does not exist". */
   moveRef(ref: string, expected: string | null, next: string): Promise<Result<void, RefConflict>>

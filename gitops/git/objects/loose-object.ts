@@ -5,14 +5,14 @@ import { Oversized } from './oversized.ts'
 import { readAt } from './read-at.ts'
 import type { StoredObject } from './pack-set.ts'
 
-/** Enough for the header of any object; most objects of a configuration are shorter. */
+/** Octets of the first read: enough for the header of any object, and for most whole objects. */
 const firstBytes = 4_096
-/** What zlib makes at most of so many octets. */
+/** The most octets that zlib can inflate from the first read: at best 1 to 1032. */
 const inflatedBytesMax = firstBytes * 1_032
 const headerBytesMax = 32
 
 /**
- * Not checked against its id.
+ * The content is not checked against the id.
  *
  * @returns undefined when there is no such file
  * @throws Oversized, the file system's error, or what is wrong with the object
@@ -39,7 +39,10 @@ export function readLooseObject(path: string, bytesMax: number): StoredObject | 
   }
 }
 
-/** What zlib may add is little; a file that goes on behind it is not read to its end. */
+/**
+ * The most octets that a compressed object of this size can have: a longer file is not read to its
+ * end.
+ */
 function deflatedMax(sizeBytes: number, fileBytes: number): number {
   return Math.max(firstBytes, Math.min(fileBytes, sizeBytes + (sizeBytes >> 8) + 1_024))
 }
@@ -54,7 +57,7 @@ function objectOf(whole: Buffer, bytesMax: number): StoredObject {
   if (sizeBytes > bytesMax) throw new Oversized(sizeBytes)
   const content = whole.subarray(end + 1)
   if (sizeBytes !== content.length) throw new Error('it is no loose object')
-  // What zlib gives of a small file is a piece of 16 kilobytes, which would stay as long as it.
+  // zlib returns at least 16 KiB of memory, even for a small file: a copy lets that go.
   return { type, content: content.length < 4_096 ? Buffer.from(content) : content }
 }
 

@@ -9,18 +9,21 @@ import { deflate } from 'node:zlib'
 import { systemClock } from '#lib/clock.ts'
 import type { StagedObject, StagedObjects } from './driver.ts'
 
-/** Off the thread: a folder of ten thousand files takes as long as the flushes beside it. */
+/**
+ * Compresses in another thread: a folder of ten thousand files takes as long as the flushes beside
+ * it.
+ */
 const deflated = promisify(deflate) as (bytes: Uint8Array, options: object) => Promise<Buffer>
 
-/** Each needs git to remove an empty folder in the moment after it was made. */
+/** How often a folder is made again: git may remove an empty folder just after it was made. */
 const folderTriesMax = 8
-/** Flushes wait for the disk, which takes several at once. */
+/** How many flushes run at the same time: the disk takes several at once. */
 const atOnce = 16
-/** Ids do not compress, and a big folder is little else. */
+/** Folders above this size are compressed ahead. Their ids hardly compress. */
 const bigBytes = 32 * 1024
 
 /**
- * Begins what takes longest of writing a big object; its commit is compiled meanwhile.
+ * Begins to compress a big object, the slowest part of its write, while its commit is compiled.
  *
  * @returns undefined when it is small
  */
@@ -30,7 +33,8 @@ export function deflateAhead(
 ): Promise<Uint8Array> | undefined {
   if (content.length <= bigBytes) return undefined
   const ahead = deflateObject(type, content)
-  // A caller that awaits it gets the error. Often nobody does, since the commit does not compile.
+  // A caller that awaits the promise gets the error. Often nobody does, since the commit does not
+  // compile.
   ahead.catch(() => undefined)
   return ahead
 }
@@ -38,13 +42,14 @@ export function deflateAhead(
 function deflateObject(type: StagedObject['type'], content: Uint8Array): Promise<Buffer> {
   const whole = Buffer.concat([Buffer.from(`${type} ${content.length}\0`), content])
   if (content.length <= bigBytes) return deflated(whole, { level: 6 })
-  // In one chunk: after each, zlib waits for this thread, which may be busy.
+  // The output is one chunk: zlib waits for this thread after each, and the thread may be busy.
   return deflated(whole, { level: 1, chunkSize: whole.length + 1024 })
 }
 
 /**
- * Whether an object is there, and will be: a `git gc` removes what no ref reaches when it is two
- * weeks old, and does not know that it is about to be referred to again.
+ * Whether an object is there and will stay: its time is set to now, because `git gc` removes
+ * objects without a ref after two weeks, and does not know that a new commit will refer to this
+ * one.
  */
 export function isThere(path: string): boolean {
   const seconds = systemClock.nowMs() / 1000
@@ -52,12 +57,12 @@ export function isThere(path: string): boolean {
     utimesSync(path, seconds, seconds)
     return true
   } catch {
-    // The file belongs to another user, or is not there.
+    // The file belongs to another user (then it exists), or is absent.
     return existsSync(path)
   }
 }
 
-/** @throws the file system's error; what was written by then is only not referred to. */
+/** @throws the file system's error; objects written by then stay, and nothing refers to them */
 export async function writeLooseObjects(gitdir: string, objects: StagedObjects): Promise<void> {
   const folders = new Set<string>()
   const missing = Array.from(objects, ([oid, object]) => ({
@@ -69,7 +74,7 @@ export async function writeLooseObjects(gitdir: string, objects: StagedObjects):
     await Promise.all(group.map(({ path, ...object }) => write(path, object)))
     for (const { path } of group) folders.add(dirname(path))
   }
-  // The folders themselves may be new.
+  // The folder of the folders is flushed as well, since some may be new.
   if (folders.size > 0) folders.add(join(gitdir, 'objects'))
   const waiting = [...folders]
   for (let at = 0; at < waiting.length; at += atOnce) {
@@ -77,13 +82,13 @@ export async function writeLooseObjects(gitdir: string, objects: StagedObjects):
   }
 }
 
-/** Makes the renames in a folder survive a power cut. */
+/** Flushes a folder, so that renames in it survive a power cut. */
 async function flush(folder: string): Promise<void> {
   let directory
   try {
     directory = await open(folder, 'r')
   } catch (error) {
-    // Git has packed all that was in it, and flushed the pack.
+    // Git has packed all objects of the folder, and has flushed the pack.
     if (isAbsent(error)) return
     throw error
   }
@@ -96,7 +101,7 @@ async function flush(folder: string): Promise<void> {
 
 async function write(path: string, { type, content, ...object }: StagedObject): Promise<void> {
   const folder = dirname(path)
-  // `git gc` removes what is left of such files after a crash.
+  // The name that git uses: `git gc` removes such files after a crash.
   const temporary = join(folder, `tmp_obj_${randomBytes(6).toString('hex')}`)
   try {
     const file = await openNew(temporary)
@@ -113,7 +118,10 @@ async function write(path: string, { type, content, ...object }: StagedObject): 
   }
 }
 
-/** Git removes a folder when the last object in it was packed, also before we are in it. */
+/**
+ * Opens a new file, and makes its folder as often as needed: git removes a folder when its last
+ * object was packed.
+ */
 async function openNew(path: string): Promise<FileHandle> {
   for (let tries = 0; ; tries++) {
     try {

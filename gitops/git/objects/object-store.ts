@@ -7,16 +7,19 @@ import { Oversized } from './oversized.ts'
 import { PackSet } from './pack-set.ts'
 import type { StoredObject } from './pack-set.ts'
 
-/** Git knows it everywhere, so nothing needs to have stored it. */
+/** The empty tree. Git knows it everywhere, so no repository needs to have stored it. */
 const emptyTree = '4b825dc642cb6eb9a060e54bf8d69288fbee4904'
 
 export class ObjectStore {
   readonly #objects: string
   readonly #packs: PackSet
-  /** The last one had no file: those read with it have none either, mostly. */
+  /**
+   * True when the last object had no file of its own: objects read together are mostly packed
+   * together.
+   */
   #arePacked = false
 
-  /** @param objects where git keeps what a push brings, until it is taken */
+  /** @param objects where git keeps the objects of a push until the push is taken */
   constructor(gitdir: string, objects = join(gitdir, 'objects')) {
     this.#objects = objects
     this.#packs = new PackSet(objects)
@@ -34,27 +37,27 @@ export class ObjectStore {
       if (found !== undefined) return found
     } catch (error) {
       if (error instanceof Oversized) throw error
-      // A pack may be gone from under us; what is wrong with the object shows again.
+      // The pack may have been removed meanwhile: a fault of the object itself shows again below.
       this.#packs.close()
     }
-    // Since the last look the object may have been packed, or its pack replaced; or git has written
-    // it as a loose object again, since no ref reaches it.
+    // Since the last look the object may have been packed, its pack replaced, or the object
+    // unpacked by git because no ref reaches it.
     this.#packs.rescan()
     const tree: StoredObject = { type: 'tree', content: Buffer.alloc(0) }
     return this.#look(oid, bytesMax) ?? (oid === emptyTree ? tree : undefined)
   }
 
-  /** Looks which packs there are; `has` does not. */
+  /** Lists the packs again; `has` does not do so. */
   rescan(): void {
     this.#packs.rescan()
   }
 
-  /** Whether it has a file, or is in one of the packs of the last look. */
+  /** Whether the object has a file, or is in a pack of the last look. */
   has(oid: string): boolean {
     if (oid === emptyTree) return true
     let fault: Error | undefined
     try {
-      // Most are in packs, and what was read of those is in memory.
+      // Packs are asked first: most objects are in packs, whose indices are in memory.
       if (this.#packs.has(oid)) return true
     } catch (error) {
       fault = error as Error
@@ -73,7 +76,7 @@ export class ObjectStore {
         if (packed !== undefined) return packed
       } catch (error) {
         if (error instanceof Oversized) throw error
-        // It may have a file as well; if not, what is wrong shows again.
+        // The object may have a file as well; if it has none, the fault of the pack shows again.
       }
     }
     const loose = readLooseObject(fileOf(this.#objects, oid), bytesMax)

@@ -1,6 +1,6 @@
 // The error for an object that is larger than the reader accepts; the object may be sound.
 
-/** Thrown before the object is inflated. */
+/** Thrown from the header alone, before the object is inflated. */
 export class Oversized extends Error {
   readonly sizeBytes: number
 

@@ -18,9 +18,9 @@ export type PackEntry = EntryBody & {
 
 type EntryBody =
   | { readonly kind: 'whole'; readonly type: PackedType }
-  /** To the object that begins at `base` of the same pack. */
+  /** A delta to the object at offset `base` of the same pack. */
   | { readonly kind: 'delta'; readonly base: number }
-  /** To the object of that id, in this pack or elsewhere. */
+  /** A delta to the object with that id, in this pack or elsewhere. */
   | { readonly kind: 'delta-to-id'; readonly base: string }
 
 const magic = 0xff74_4f63
@@ -30,10 +30,10 @@ const wholeTypes: readonly (PackedType | undefined)[] = [, 'commit', 'tree', 'bl
 /** Ids of one bucket that are read at once, 24 KB; larger packs are searched row by row. */
 const bucketIdsMax = 1_024
 const bucketsMax = 256
-/** Twice so much is read at once: objects that are asked for together lie together. */
+/** Half of what is read of a pack at once: objects that are asked for together lie together. */
 const stepBytes = 8 * 1_024
 
-/** Ids that follow each other in the index, and where in the pack their objects begin. */
+/** Ids that follow each other in the index, with the offsets of their objects. */
 interface Bucket {
   readonly ids: Buffer
   readonly offsets: Buffer
@@ -45,14 +45,14 @@ export class PackFile {
   readonly #index: number
   readonly #pack: number
   readonly #packBytes: number
-  /** How many ids begin with an octet up to this one. */
+  /** For each first octet: how many ids begin with it or a lower one. */
   readonly #fanout: Buffer
   readonly #count: number
   readonly #offsetsAt: number
-  /** By their first octet. */
+  /** Ids that were read, by their first octet. */
   readonly #buckets = new Map<number, Bucket>()
   readonly #window = Buffer.allocUnsafeSlow(2 * stepBytes)
-  /** The piece of the pack that is in the window. */
+  /** Offset of the pack where the piece in memory begins. */
   #windowAt = 0
   #windowEnd = 0
 
@@ -118,7 +118,7 @@ export class PackFile {
     return undefined
   }
 
-  /** A pack of some hundred thousand objects has more of them than are held. */
+  /** Reads the ids of one bucket. Buckets of a large pack are not held in memory. */
   #bucket(low: number, high: number): Bucket {
     const known = this.#buckets.get(low)
     if (known !== undefined) return known
@@ -139,7 +139,7 @@ export class PackFile {
 
   #offset(offset: number): number {
     if (offset < 0x8000_0000) return offset
-    // Beyond two gigabytes there is a table of its own.
+    // Offsets beyond two gigabytes are in a table of their own.
     const farAt = this.#offsetsAt + this.#count * 4
     return Number(this.#row(farAt, offset - 0x8000_0000, 8).readBigUInt64BE())
   }
@@ -170,20 +170,21 @@ export class PackFile {
       last = octet()
       distance = (distance + 1) * 128 + (last & 127)
     }
-    // Always backwards: a chain of such deltas ends.
+    // A base must lie before its delta, so that a chain of deltas ends.
     if (distance <= 0 || distance >= at) damaged('its base is outside the pack')
     return { kind: 'delta', base: at - distance, sizeBytes, dataAt: at + next }
   }
 
   /** @throws what is wrong with it */
   inflate({ sizeBytes, dataAt }: PackEntry): Buffer {
-    // What zlib may add, and more; how long the octets are is not written anywhere.
+    // The most octets that the compressed object can have. Their true number is not stored.
     const boundBytes = sizeBytes + (sizeBytes >> 8) + 256
     const wantedBytes = Math.min(boundBytes, this.#packBytes - dataAt)
     const bytes = this.#read(dataAt, Math.max(wantedBytes, 0))
     const content = inflateSync(bytes, {
       maxOutputLength: sizeBytes + 1,
-      // By itself zlib takes 16 kilobytes for a file of 200 octets, and they stay as long as it.
+      // By default zlib allocates 16 kilobytes for an object of 200 octets, and keeps them as long
+      // as it.
       chunkSize: Math.max(sizeBytes + 1, 64),
     })
     if (content.length !== sizeBytes) damaged('it is not as long as it says')
@@ -196,7 +197,7 @@ export class PackFile {
     const end = Math.min(at + length, this.#packBytes)
     if (at < this.#windowAt || end > this.#windowEnd) {
       this.#windowAt = at - (at % stepBytes)
-      // A read that fails leaves nothing to be believed.
+      // After a read that failed, the window holds nothing valid.
       this.#windowEnd = 0
       const read = readAt(this.#pack, this.#windowAt, 2 * stepBytes, this.#window)
       this.#windowEnd = this.#windowAt + read.length
@@ -238,7 +239,7 @@ export function deltaHead(delta: Buffer): DeltaHead {
 }
 
 /**
- * The object that a delta makes of its base.
+ * Applies a delta to its base.
  *
  * @throws Oversized, or what is wrong with the delta
  */

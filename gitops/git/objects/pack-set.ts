@@ -18,28 +18,28 @@ interface Place {
 }
 
 /**
- * Descriptors of a pack that was replaced keep its room on the disk, and what was read last is
- * megabytes: they are gone before the thread gives memory back.
+ * Packs are closed after so long without a read: a replaced pack occupies the disk while it is
+ * open, and the pieces in memory are megabytes. They are gone before the thread gives memory back.
  */
 const idleMs = quietMs / 2
 
 export class PackSet {
   readonly #folder: string
-  /** By name, without its ending; undefined until something is looked for in it. */
+  /** Packs by name without its ending; undefined until something is looked for in the pack. */
   readonly #packs = new Map<string, PackFile | undefined>()
-  /** Objects are often deltas to those read just before. */
+  /** Objects read just before: deltas are often made against these. */
   readonly #recent = new Map<PackFile, Map<number, StoredObject>>()
   #recentBytes = 0
   #idle: NodeJS.Timeout | undefined
 
-  /** @param objects the folder of that name in a repository, or one like it */
+  /** @param objects a folder `objects` of a repository, or one like it */
   constructor(objects: string) {
     this.#folder = join(objects, 'pack')
   }
 
-  /** Looks which packs there are. */
+  /** Lists the packs again. */
   rescan(): void {
-    // A pack without an index is not there yet.
+    // A pack without an index is still being written.
     const names = new Set(namesOf(this.#folder, 'idx'))
     for (const [name, pack] of this.#packs) if (!names.has(name)) this.#drop(name, pack)
     for (const name of names) {
@@ -49,9 +49,10 @@ export class PackSet {
 
   /**
    * @param readElsewhere reads the base of a delta that is not in the same pack
-   * @returns undefined when none of the packs of the last look has it
-   * @throws Oversized, the file system's error, or what is wrong with the object, or with a pack
-   *   that may have it when no other one has
+   *
+   * @returns undefined when no pack of the last look has it
+   * @throws Oversized, the file system's error, or what is wrong with the object; or with a pack
+   * that may have it, when no other one has
    */
   read(
     oid: string,
@@ -77,7 +78,7 @@ export class PackSet {
         break
       }
       if (isAsked) {
-        // Its size is in its delta, and known before any base of it is read.
+        // The delta says how large the object is: checked before any base is read.
         const delta = next.pack.inflate(entry)
         checkSize(deltaHead(delta).resultBytes, bytesMax)
         deltas.push({ place: next, entry, delta })
@@ -101,12 +102,12 @@ export class PackSet {
     return object
   }
 
-  /** Whether one of the packs of the last look has it. @throws as `read` does */
+  /** Whether a pack of the last look has the object. @throws as `read` does */
   has(oid: string): boolean {
     return this.#search((pack) => pack.has(oid) || undefined) !== undefined
   }
 
-  /** What is read later opens them again. */
+  /** Closes all packs; the next read opens them again. */
   close(): void {
     clearTimeout(this.#idle)
     this.#idle = undefined
@@ -124,7 +125,11 @@ export class PackSet {
     })
   }
 
-  /** @returns what is found in the first pack that has it */
+  /**
+   * Asks each pack.
+   *
+   * @returns the result of the first pack that has it
+   */
   #search<T>(look: (pack: PackFile) => T | undefined): T | undefined {
     let fault: Error | undefined
     for (const [name, opened] of this.#packs) {
@@ -133,7 +138,7 @@ export class PackSet {
         const found = pack && look(pack)
         if (found !== undefined) return found
       } catch (error) {
-        // A bad index hides what is in its own pack, not what is in others.
+        // A bad index hides the objects of its own pack, not those of others: the search goes on.
         fault ??= error as Error
       }
     }
@@ -149,7 +154,7 @@ export class PackSet {
       return pack
     } catch (error) {
       if ((error as NodeJS.ErrnoException).code !== 'ENOENT') throw error
-      // Replaced since the last look.
+      // The pack was replaced since the last look.
       this.#packs.delete(name)
       return undefined
     }
@@ -182,14 +187,17 @@ function checkSize(sizeBytes: number, bytesMax: number): void {
   if (sizeBytes > bytesMax) throw new Oversized(sizeBytes)
 }
 
-/** Packs in the repository. */
+/** Counts the packs of the repository. */
 export const packCount = (gitdir: string): number =>
   namesOf(join(gitdir, 'objects', 'pack'), 'pack').length
 
-/** Not what git has begun: `.tmp-…`. `git maintenance` calls its packs `loose-…`. */
+/**
+ * Names of finished packs. Git writes others as `.tmp-…`; `git maintenance` calls its packs
+ * `loose-…`.
+ */
 const finished = /^((?:pack|loose)-[0-9a-f]{40})\.(idx|pack)$/
 
-/** Without their ending. */
+/** Names of packs, without their ending. */
 function namesOf(folder: string, ending: 'idx' | 'pack'): string[] {
   try {
     const matches = readdirSync(folder).map((file) => finished.exec(file))

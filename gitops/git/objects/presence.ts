@@ -16,9 +16,12 @@ export interface CommitObjects {
 const loose = Array.from({ length: 256 }, (_, i) => i.toString(16).padStart(2, '0'))
 /** All folders, those of loose objects first. */
 const folderNames: readonly string[] = [...loose, 'pack']
-/** Above the code of any digit of an id. */
+/** Size of a table that is indexed by the code of a hex digit. */
 const codes = 128
-/** A folder may change twice within the time that its file system can tell apart. */
+/**
+ * A folder's time is trusted when it is this old: it may change twice within the resolution of the
+ * file system's clock.
+ */
 const settledMs = 50
 
 /**
@@ -29,14 +32,17 @@ export class Presence {
   readonly #gitdir: string
   readonly #store: ObjectStore
   readonly #rawOf: (tree: string) => Uint8Array | undefined
-  /** In the order of `folderNames`. */
+  /** Paths of the folders, in the order of `folderNames`. */
   readonly #folderPaths: readonly string[]
-  /** Times of the folders when all was there, in the same order; undefined: something may lack. */
+  /**
+   * Times of the folders when all objects were there, in the same order; undefined: one may be
+   * missing.
+   */
   #stamps: Float64Array | undefined
-  /** Folders of each folder, of the last look. */
+  /** Names of the folders inside each folder, as of the last look. */
   #folders: ReadonlyMap<string, readonly string[]> = new Map()
 
-  /** @param rawOf folders that are in memory */
+  /** @param rawOf returns a folder (a tree object) that is in memory */
   constructor(gitdir: string, store: ObjectStore, rawOf: (tree: string) => Uint8Array | undefined) {
     this.#gitdir = gitdir
     this.#store = store
@@ -44,7 +50,7 @@ export class Presence {
     this.#folderPaths = folderNames.map((folder) => join(gitdir, 'objects', folder))
   }
 
-  /** @returns one that is gone; undefined when none is. @throws as `ObjectStore.read` does */
+  /** @returns an object that is gone; undefined when none is. @throws as `ObjectStore.read` does */
   firstMissing({ commit, tree, findBlob }: CommitObjects): string | undefined {
     const stamps = this.#readStamps()
     const before = this.#stamps
@@ -52,7 +58,7 @@ export class Presence {
     const isPackSame = isSame(loose.length)
     const changed = new Folders(loose.filter((_, at) => !isPackSame || !isSame(at)))
     const isListed = before === undefined ? () => false : this.#lists()
-    // Until all was found again, everything is looked for.
+    // Cleared first: unless all are found, the next call looks for each object again.
     this.#stamps = undefined
     this.#store.rescan()
     const isGone = (oid: string): boolean =>
@@ -89,7 +95,7 @@ export class Presence {
     return raw === undefined ? undefined : folderIdsIn(raw)
   }
 
-  /** Whether an object has a file; each folder is listed once, when it is asked for. */
+  /** Answers whether an object has a file. Each folder is listed once, when it is asked for. */
   #lists(): (oid: string) => boolean {
     const files = new Map<string, ReadonlySet<string>>()
     return (oid) => {
@@ -106,7 +112,7 @@ export class Presence {
   #readStamps(): Float64Array {
     const nowMs = systemClock.nowMs()
     const objects = join(this.#gitdir, 'objects')
-    // A young repository has few of the 256 folders.
+    // Folders that exist: a young repository has few of the 256.
     const there = new Set(namesIn(objects))
     return Float64Array.from(this.#folderPaths, (path, at) => {
       if (!there.has(folderNames[at]!)) return -1
@@ -116,7 +122,7 @@ export class Presence {
   }
 }
 
-/** Some of the 256 folders. A node asks of each object of its configuration, at each write. */
+/** A set of the 256 folders. A node asks it for each object of its configuration, at each write. */
 class Folders {
   readonly #has = new Uint8Array(codes * codes)
 
@@ -124,7 +130,7 @@ class Folders {
     for (const name of names) this.#has[placeOf(name)] = 1
   }
 
-  /** Whether the object would lie in one of them. */
+  /** Whether the object would lie in one of these folders. */
   hasIdOf(oid: string): boolean {
     return this.#has[placeOf(oid)] === 1
   }
@@ -132,7 +138,7 @@ class Folders {
 
 const placeOf = (oid: string): number => oid.charCodeAt(0) * codes + oid.charCodeAt(1)
 
-/** @returns none where the folder cannot be read */
+/** @returns no names where the folder cannot be read */
 function namesIn(folder: string): string[] {
   try {
     return readdirSync(folder)

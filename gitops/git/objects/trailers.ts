@@ -3,22 +3,25 @@
 // whoever runs it, so that two nodes could disagree, and costs a process for each commit.
 
 const cutLine = '# ------------------------ >8 ------------------------\n'
-/** One of these makes trailers of a paragraph that has other lines, too: three of four at most. */
+/**
+ * A paragraph that has one of these lines is a block of trailers, even if up to three of four lines
+ * are none.
+ */
 const madeByGit = ['Signed-off-by: ', '(cherry picked from commit ']
 /** White space and letters are those of ASCII, as in git. */
 const blankLine = /^[ \t\r]*$/
 const trailerLine = /^[A-Za-z0-9-]+[ \t]*:/
 
 /**
- * The values of one key, whose case does not matter, folded lines made one.
+ * Finds the values of one key, in any case, with folded lines joined.
  *
  * @param message what follows the headers of the commit
  * @param encoding of the message; '': UTF-8
  */
 export function trailerValues(message: Uint8Array, key: string, encoding = ''): readonly string[] {
-  // Octets as characters: a line is never split, nor made longer, by what another encoding means.
+  // Each octet becomes a character, so that no other encoding can split or join lines.
   const text = octetsOf(message, encoding).split('\0', 1)[0] ?? ''
-  // As nearly all: no commit of a history needs more than this look.
+  // Nearly all messages end here: no commit of a history needs more than this look.
   if (!text.toLowerCase().includes(key.toLowerCase())) return []
   const lines = linesOf(text)
   while (lines[0] !== undefined && isBlank(lines[0])) lines.shift()
@@ -33,7 +36,7 @@ export function trailerValues(message: Uint8Array, key: string, encoding = ''): 
   return values
 }
 
-/** In UTF-8, as git shows it. What we cannot read has no trailers. */
+/** The text in UTF-8, as git shows it. A message in an unknown encoding has no trailers. */
 function octetsOf(message: Uint8Array, encoding: string): string {
   const bytes = Buffer.from(message.buffer, message.byteOffset, message.byteLength)
   if (encoding === '' || /^utf-?8$/i.test(encoding)) return bytes.toString('latin1')
@@ -44,14 +47,14 @@ function octetsOf(message: Uint8Array, encoding: string): string {
   }
 }
 
-/** Each with its line feed. */
+/** Lines, each with its line feed. */
 const linesOf = (text: string): string[] => text.match(/[^\n]*\n|[^\n]+$/g) ?? []
 
 const isBlank = (line: string): boolean => blankLine.test(line.replace(/\n$/, ''))
 const isComment = (line: string): boolean => line.startsWith('#')
 const isSpace = (text: string, at: number): boolean => ' \t\r\n'.includes(text.charAt(at))
 
-/** By hand: an expression for white space up to the end takes the square of its length. */
+/** Written as a loop: a regular expression for white space at the end takes quadratic time. */
 function trimmed(text: string): string {
   let end = text.length
   while (end > 0 && isSpace(text, end - 1)) end--
@@ -61,8 +64,8 @@ function trimmed(text: string): string {
 }
 
 /**
- * Without what an editor's commit message ends with: comments, empty lines, a list of conflicts,
- * and all below a cut line.
+ * Finds the end of the text, before what an editor's commit message ends with: comments, empty
+ * lines, a list of conflicts, and all below a cut line.
  */
 function endOfText(lines: readonly string[]): number {
   const cut = lines.indexOf(cutLine)
@@ -90,7 +93,7 @@ function startOfTrailers(lines: readonly string[]): number {
   let isOfGit = false
   let trailers = 0
   let others = 0
-  // Lines that a trailer above them may go on with.
+  // Lines that may continue a trailer above them.
   let folded = 0
   let isInParagraph = false
   for (let i = lines.length - 1; i >= (titleEnd === -1 ? lines.length : titleEnd); i--) {
@@ -119,7 +122,7 @@ function startOfTrailers(lines: readonly string[]): number {
   return lines.length
 }
 
-/** Each trailer with the lines that go on with it. */
+/** Joins each trailer with its continuation lines. */
 function unwrapped(lines: readonly string[]): readonly string[] {
   const found: string[] = []
   let isTrailer = false

@@ -48,7 +48,7 @@ export function folderIdsIn(raw: Uint8Array): string[] | undefined {
     const end = bytes.indexOf(0, offset)
     const next = end + 21
     if (end === -1 || next > bytes.length) return undefined
-    // No other mode begins so.
+    // Only the mode of a folder begins with this octet.
     if (bytes[offset] === folderMark) ids.push(bytes.toString('hex', end + 1, next))
     offset = next
   }

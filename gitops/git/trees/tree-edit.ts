@@ -9,12 +9,11 @@ export interface TreeChange {
 const idBytes = 20
 const space = 0x20
 const slash = 0x2f
-/** The first octet of a folder's mode, and of no other. */
+/** First octet of the mode of a folder; no other mode begins with it. */
 const folderMark = 0x34
 
 /**
- * @returns the ids of the folders that there are; undefined when the bytes are no tree in Git's
- * order
+ * @returns the ids of the folders in the tree; undefined when the bytes are no tree in Git's order
  */
 export function foldersIn(
   raw: Uint8Array,
@@ -31,7 +30,8 @@ export function foldersIn(
 }
 
 /**
- * @param changes by name; null: what has the name goes, if there is something
+ * @param changes by name; null removes the entry of that name, if there is one
+ *
  * @returns undefined when the bytes are no tree in Git's order
  */
 export function editTree(
@@ -90,12 +90,15 @@ function walk(raw: Uint8Array, visit: (span: Readonly<Span>) => void): boolean {
 }
 
 interface Edit {
-  /** As Git sorts: a folder's name ends in a slash. */
+  /** Key in Git's order: the name of a folder ends in a slash. */
   readonly key: Buffer
   readonly change: TreeChange | null
 }
 
-/** In Git's order. What becomes a folder is no file any more, and the other way round. */
+/**
+ * Sorts the edits in Git's order. A name that becomes a folder loses its file, and the other way
+ * round.
+ */
 function editsOf(changes: ReadonlyMap<string, TreeChange | null>): Edit[] {
   const edits = Array.from(changes, ([name, change]): [Edit, Edit] => [
     { key: Buffer.from(name), change: change?.isFolder === true ? null : change },
@@ -107,7 +110,7 @@ function editsOf(changes: ReadonlyMap<string, TreeChange | null>): Edit[] {
 function entryBytes(key: Buffer, { oid, isFolder: isDirectory }: TreeChange, kept: string): Buffer {
   assert(oid.length === 2 * idBytes, 'an entry of a tree names an object')
   const name = isDirectory ? key.subarray(0, -1) : key
-  // A file stays executable, a link becomes a file.
+  // An executable file stays executable; a link becomes a file.
   const mode = isDirectory ? '40000' : kept.startsWith('100') ? kept : '100644'
   return Buffer.concat([Buffer.from(`${mode} `), name, Buffer.of(0), Buffer.from(oid, 'hex')])
 }

@@ -30,7 +30,10 @@ export class TreeWalker {
     this.#read = read
   }
 
-  /** A folder of the last walk: the first write after it would spend its time on reading. */
+  /**
+   * The raw folder, if the last walk read it: otherwise the first write after it would have to read
+   * it again.
+   */
   rawOf(oid: string): Uint8Array | undefined {
     return this.#known.get(oid)?.raw
   }
@@ -39,7 +42,7 @@ export class TreeWalker {
     const walk: Walk = { files: [], folders: new Map(), visits: 0 }
     const failed = await this.#add(walk, '', rootOid, 0)
     if (failed !== undefined) return err(failed)
-    // Only the last walk's folders stay, so that the memory follows the tree.
+    // Only folders of the last walk stay, so that memory follows the size of the tree.
     this.#known = walk.folders
     return ok(walk.files)
   }
@@ -57,7 +60,7 @@ export class TreeWalker {
     if (!folder.ok) return folder.error
     walk.folders.set(oid, folder.value)
     for (const entry of folder.value.entries) {
-      // A few tree objects can name each other many times over, so what is counted is the visits.
+      // Visits are counted, not objects: a few trees can name each other very many times.
       if (++walk.visits > gitLimits.treeEntriesMax) {
         return refused(`the commit has more than ${gitLimits.treeEntriesMax} files and folders`)
       }

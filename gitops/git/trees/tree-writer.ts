@@ -28,7 +28,7 @@ export async function writeChangedTree(
   return root.ok ? ok(root.value ?? store.write('tree', new Uint8Array())) : root
 }
 
-/** @returns null when nothing is left in the folder: Git has no empty folders. */
+/** @returns null when nothing is left in the folder: Git stores no empty folders */
 async function writeFolder(
   base: string | null,
   changes: FileChanges,
@@ -59,7 +59,7 @@ async function writeFolder(
 }
 
 interface OldFolder {
-  /** In Git's order. */
+  /** The tree object, in Git's order. */
   readonly raw: Uint8Array
   readonly folders: ReadonlyMap<string, string>
 }
@@ -74,7 +74,7 @@ async function readFolder(
   if (!read.ok) return read
   const folders = foldersIn(read.value, names)
   if (folders !== undefined) return ok({ raw: read.value, folders })
-  // Somebody's tool wrote it in an order of its own.
+  // The tree is not in Git's order: some other tool wrote it.
   const parsed = parseTree(read.value)
   if (!parsed.ok) return err({ kind: 'refused', reason: `Tree ${oid} ${parsed.error}.` })
   const raw = formatTree(parsed.value)
