@@ -1,126 +1,131 @@
 // What the Git side accepts, in bytes, counts and milliseconds.
 
 export const gitLimits = {
-  /** A raw commit object. Git's own messages are below a few kilobytes. */
+  /** Octets of a raw commit object. Git's own messages are below a few kilobytes. */
   commitBytesMax: 256 * 1024,
   commitHeadersMax: 1_000,
   parentsMax: 64,
-  /** An armored SSH signature of Ed25519 is about 300 bytes. */
+  /** Octets of an armored SSH signature; one of Ed25519 has about 300. */
   signatureBytesMax: 8 * 1024,
   attestationBytesMax: 16 * 1024,
   allowedSignersBytesMax: 1024 * 1024,
   allowedSignersLinesMax: 10_000,
-  /** OpenSSH's: a longer pattern makes its whole list match nothing. */
+  /** OpenSSH's limit: a longer pattern makes its whole list match nothing. */
   signerPatternBytesMax: 1_022,
   keyFileBytesMax: 16 * 1024,
   /** Commits that one push may bring; each is verified by itself. */
   newCommitsMax: 10_000,
   /** Commits of a whole history, counted for the serial of SOA records. */
   historyCommitsMax: 10_000_000,
-  /** Commits that are compiled to find the one that removes names. */
+  /** Commits that are compiled to find the one that breaks a guardrail. */
   guardLooksMax: 64,
   /** Commits that answered lately, which a change may go back to. */
   earlierStatesMax: 16,
-  /** How lately. */
+  /** How long ago a commit may have answered to count as an earlier state. */
   earlierStateMs: 24 * 3_600_000,
-  /** Commits among these that one request may go back to, each for some of its files. */
+  /** Earlier states that one request may go back to, each for some of its files. */
   earlierLooksMax: 4,
-  /** Commits that one change may say it goes back to; more are not looked at. */
+  /** Commits that one change may name as what it goes back to; more are ignored. */
   backNamesMax: 16,
-  /** Commits among which one of them is looked for that has fewer digits. */
+  /** Commits that are searched for a named one that is abbreviated. */
   backWalkedMax: 64,
-  /** With a remote: commits for which one change finds out whether they have answered. */
+  /** With a remote: commits for which one change finds out whether they answered. */
   answeredMax: 16,
-  /** Commits that are compiled for that. */
+  /** Commits that are compiled to find that out. */
   answeredLooksMax: 128,
-  /** Files that go back in one change; after more, what came between is forgotten. */
+  /** Files that go back in one change; when there are more, states in between are forgotten. */
   takenBackFilesMax: 64,
-  /** Commits looked at to find those. */
+  /** Commits that a walk through the history visits. */
   walkedCommitsMax: 500_000,
   /** Entries of one accepted tree, all folders together. */
   treeEntriesMax: 500_000,
   treeDepthMax: 32,
-  /** Files of a directory: far more than a configuration has, and `/` is not read to its end. */
+  /**
+   * Files read from a directory: far more than a configuration has, so that `/` is not read whole.
+   */
   directoryFilesMax: 200_000,
   treeBytesMax: 16 * 1024 * 1024,
-  /** Any object, as read from a repository: a delta of a few octets may make gigabytes. */
+  /** Octets of any object of a repository: a delta of a few octets may inflate to gigabytes. */
   objectBytesMax: 64 * 1024 * 1024,
-  /** From an object in a pack to the whole one it is made of; what git itself permits. */
+  /** Length of a chain of deltas in a pack; git's own limit. */
   deltasMax: 4_095,
-  /** Objects of packs, kept for a moment as bases of others. */
+  /** Octets of inflated objects of packs that are kept as bases of others. */
   recentObjectsBytesMax: 32 * 1024 * 1024,
-  /** Attestations a remote may announce; more are not looked at. */
+  /** Attestations that a remote may list; more are ignored. */
   attestationRefsMax: 20_000,
-  /** A remote that sends nothing for this long is given up. */
+  /** How long a remote may send nothing before it is given up. */
   networkIdleMs: 15_000,
-  /** A whole request, first clone included. */
+  /** Duration of a whole request, the first clone included. */
   networkTotalMs: 600_000,
   responseBytesMax: 1024 * 1024 * 1024,
-  /** What the git program may print of a remote: refs, or progress. */
+  /** Octets that the git program may print about a remote: refs, or progress. */
   programOutputBytesMax: 16 * 1024 * 1024,
-  /** Characters of what a remote says, in a message. */
+  /** Characters of a remote's message that are shown. */
   remoteWordsMax: 200,
-  /** Each fetch adds a pack to the mirror, and each is looked into: start over. */
+  /** Each fetch adds a pack to the mirror, and each read searches all: the mirror is made anew. */
   mirrorPacksMax: 100,
-  /** A `.lock` file this old belongs to a process that died. */
+  /** A `.lock` file of this age belongs to a process that died. */
   staleLockMs: 60_000,
   lockWaitMs: 1_000,
   backoffMaxMs: 300_000,
-  /** The same for a repository on this machine, which nobody has to be spared. */
+  /** The longest pause for a repository on this machine, which needs no sparing. */
   localBackoffMaxMs: 5_000,
-  /** Deaths of the thread that compiles on one commit, before that is held. */
+  /** How often the compiling thread may die on one commit before the commit is held. */
   threadDeathsMax: 2,
-  /** The same with deaths of the process, which may have been killed for another reason. */
+  /** How often the process may die on it: a process may have been killed for another reason. */
   processDeathsMax: 3,
-  /** Writes that wait for their commit; more are told to come back. */
+  /** Writes that wait for their commit; further ones are refused as busy. */
   writeQueueMax: 2_048,
-  /** Dry runs that wait at the same time; more are told to come back. */
+  /** Dry runs that wait at the same time; further ones are refused as busy. */
   dryRunQueueMax: 64,
-  /** Dry runs between two commits: each compiles by itself. */
+  /** Dry runs that are done between two commits: each compiles by itself. */
   dryRunsPerTurn: 4,
-  /** Requests that one commit carries. */
+  /** Requests in one commit. */
   writeBatchMax: 512,
-  /** Operations of one request. */
+  /** Operations in one request. */
   writeOperationsMax: 64,
-  /** A write that waits for its turn, or is overtaken, for so long is given back to its client. */
+  /** How long a write may wait for its turn, or lose races, before its client gets an answer. */
   writeMs: 24_000,
-  /** A branch that another push has locked is looked at again, each pause twice the one before. */
+  /** Pauses before another look at a branch that another push has locked. */
   remoteLockPausesMs: [40, 80, 160, 320, 640, 1_280],
-  /** How long the status tells of a write that failed by a mistake of ours. */
+  /** How long the status shows a write that failed by a bug. */
   faultShownMs: 3_600_000,
-  /** After such a write the accepted commit is read anew, but not for each of many requests. */
+  /**
+   * Pause between two re-reads of the accepted commit after such a write: many requests may cause
+   * it.
+   */
   startOverPauseMs: 60_000,
-  /** A look so soon after objects were found to be there does not look for them again. */
+  /** For so long after objects were checked for presence, they are not checked again. */
   inspectPauseMs: 1_000,
   /** Longest random pause before another try: after a longer one a writer only loses again. */
   writeRetryMs: 40,
-  /** Commits that one node pushes to a remote in a row before it lets others have their turn. */
+  /** Commits that one node pushes to a remote in a row before it yields to other writers. */
   writeWinsMax: 8,
-  /** The same when another one has written within `writeRivalsMs`. */
+  /** The same, when another node has written within `writeRivalsMs`. */
   writeWinsAmongRivalsMax: 2,
   writeRivalsMs: 30_000,
-  /** The same after pushes in a row for so long: a writer that always loses is met by nobody. */
+  /** How long a node pushes in a row before it yields: a writer that always loses is never seen. */
   writeRowMs: 5_000,
-  /** A node makes room for others for at most so long: its own writes wait meanwhile. */
+  /** How long a node yields at most, since its own writes wait meanwhile. */
   writeRoomMaxMs: 12_000,
-  /** Git may look for the commit that a name means for so long. */
+  /** How long git may search for the commit that a name means. */
   revisionMs: 15_000,
-  /** Git may pack for so long. 20,000 commits with folders of 10,000 files took half a minute. */
+  /** How long git may pack. 20,000 commits with folders of 10,000 files took half a minute. */
   repackMs: 30 * 60_000,
-  /** Git may write a repository to a backup, or read it from one, for so long. */
+  /** How long git may write a repository to a backup, or read it from one. */
   bundleMs: 30 * 60_000,
-  /** From being asked to end until it is killed; within what a job has when the node stops. */
+  /** From asking git to end until it is killed; shorter than what a job has when the node stops. */
   repackEndMs: 2_000,
-  /** Before git is asked again when it was of no use. */
+  /** Pause after a packing that was of no use. */
   repackPauseMs: 10 * 60_000,
-  /** Characters that are kept of what git says about a failure. */
+  /** Characters of git's message about a failure that are kept. */
   repackMessageMax: 1_000,
-  /** Unfinished packs of this age belong to nobody: a push that takes longer is given up. */
+  /** Age at which an unfinished pack belongs to nobody: a push of that length is given up. */
   leftoverMs: 24 * 3_600_000,
-  /** What was read of the accepted commit, for the next start; more is read anew. */
+  /** Octets of the accepted commit kept for the next start; a larger one is read from Git. */
   keptBytesMax: 512 * 1024 * 1024,
-  /** While commits go on coming, it is written so often; and when the node stops. */
+  /** How often it is written while commits go on coming. It is written at a stop as well. */
   keptEveryMs: 10 * 60_000,
-  /** Listed in the status; the rest is counted. */
+  /** Diagnostics listed in the status; the others are counted. */
   diagnosticsMax: 100,
 } as const

@@ -2,46 +2,46 @@
 import { gitLimits } from '#gitops/limits.ts'
 import { judgeLimits } from '#judge/limits.ts'
 
-/** A commit that answered until another one took its place. */
+/** A commit that answered, until another one took its place. */
 export interface EarlierState {
   readonly commit: string
   readonly tree: string
-  /** Unix epoch. */
+  /** When another commit took its place, since the Unix epoch. */
   readonly untilMs: number
-  /** Paths of files of which a later change took back what they were then; left out: of none. */
+  /** Files that a later change took back to what they were then; left out: none. */
   readonly takenBack?: readonly string[]
 }
 
-/** A commit takes the place of another one. */
+/** One commit takes the place of another. */
 export interface Succession {
   readonly before: Pick<EarlierState, 'commit' | 'tree'>
   readonly tree: string
   /**
-   * True: it has only API requests without an override. All such requests within ten minutes count
-   * as one change.
+   * True when it holds only API requests without an override. All such requests within ten minutes
+   * count as one change.
    */
   readonly isRoutine: boolean
-  /** Left out: the guardrails have found no commit that it goes back to. */
+  /** The commits that it goes back to, as the guardrails found; left out: none. */
   readonly backs?: readonly Back[]
 }
 
-/** A change, with the commits that it says it goes back to; see `CommitObject`. */
+/** A change, with the commits that it names as what it goes back to; see `CommitObject`. */
 export interface NamedChange {
   readonly from: string
   readonly to: string
   readonly names: readonly string[]
-  /** Whether what it does beyond the limits is again as that commit had it, by facts. */
+  /** Whether what it does beyond the limits is, by facts, as that commit had it. */
   readonly isBack: (commit: string) => Promise<boolean>
 }
 
-/** What a change goes back to. */
+/** The state that a change goes back to, and the files in which it does. */
 export interface Repair {
   readonly state: EarlierState
-  /** Files that it alters. */
+  /** Paths of the files that the change alters. */
   readonly paths: readonly string[]
 }
 
-/** A change goes back to a commit. */
+/** A commit that a change goes back to. */
 export interface Back {
   readonly commit: string
   /** Paths of the files that the change alters. */
@@ -52,9 +52,10 @@ export interface Back {
 export type EarlierStates = readonly EarlierState[]
 
 /**
- * What came after the commit that a change goes back to is no way back for the files of that
- * change. So the repair of a bad change needs nobody to vouch for it, the same change once more
- * does, and bad changes of other files can still be taken back, in any order.
+ * Lists the earlier states after a succession. States that came after the commit that a change goes
+ * back to are no way back for the files of that change: the repair of a bad change needs nobody to
+ * vouch for it, the same bad change once more does, and bad changes of other files can still be
+ * taken back, in any order.
  */
 export function earlierAfter(
   earlier: EarlierStates,
@@ -86,18 +87,18 @@ function without(state: EarlierState, paths: readonly string[]): EarlierState {
   return { ...state, takenBack }
 }
 
-/** Whether a change of these files must not go back to it. */
+/** Whether a change of these files may not go back to this state. */
 export function isTakenBack({ takenBack = [] }: EarlierState, changed: readonly string[]): boolean {
   const paths = new Set(takenBack)
   return changed.some((path) => paths.has(path))
 }
 
-/** A clock that was set back makes nothing older. */
+/** Drops states that are too old. A clock that was set back makes no state older. */
 export function stillEarlier(earlier: EarlierStates, nowMs: number): EarlierStates {
   return earlier.filter(({ untilMs }) => nowMs - untilMs < gitLimits.earlierStateMs)
 }
 
-/** Object ids of what the compiler reads, by path. */
+/** Object ids of the files that the compiler reads, by path. */
 export type Blobs = ReadonlyMap<string, string>
 
 export function* changedPaths(before: Blobs, after: Blobs): Generator<string> {
@@ -105,7 +106,7 @@ export function* changedPaths(before: Blobs, after: Blobs): Generator<string> {
   for (const path of after.keys()) if (!before.has(path)) yield path
 }
 
-/** undefined: the tree cannot be read. */
+/** @returns undefined: the tree cannot be read */
 export type TreeBlobs = (tree: string) => Promise<Blobs | undefined>
 
 /** Whether a commit has answered anywhere. */

@@ -19,32 +19,35 @@ export interface GuardParts {
   readonly graph: CommitGraph
   readonly accepted: GuardedPoint
   readonly head: GuardedPoint
-  /** What is in no commit yet, after the head: a change of commit ''. Left out: nothing is. */
+  /**
+   * The outline of a request that is in no commit yet; judged after the head, as commit ''. Left
+   * out: there is none.
+   */
   readonly uncommitted?: NameOutline
-  /** What `head` brings. */
+  /** Commits that `head` adds to the accepted one. */
   readonly commits: readonly string[]
-  /** Signed by a node: the API made it, and judged it then. */
+  /** Whether a node signed the commit: the API made it then, and judged it. */
   readonly isOfApi: (commit: string) => boolean
-  /** Its signer may say that what is beyond the guardrails is meant. */
+  /** Whether its signer may declare that a change beyond the guardrails is meant. */
   readonly mayOverride: (commit: string) => boolean
-  /** Outline of a commit before `head`; undefined: it has errors, or cannot be read. */
+  /** Names of a commit below `head`; undefined: the commit has errors, or cannot be read. */
   readonly outlineOf: (commit: string) => Promise<NameOutline | undefined>
   /**
    * True: no commit in between has answered anywhere, so all of them are judged as one change.
-   * Otherwise each commit is judged by itself, as on a node that saw it come.
+   * False: each commit is judged by itself, as on a node that saw each of them come.
    */
   readonly isOneChange: boolean
-  /** See `Repairs`. */
+  /** Finds what a change goes back to; see `Repairs`. */
   readonly repairOf: (change: NamedChange) => Promise<Repair | string>
 }
 
 export interface GuardVerdict {
   readonly held?: GuardedCommit
-  /** Without `held`: what was let pass for that. */
+  /** Without `held`: the changes that were let pass since they go back. */
   readonly backs: readonly GoneBack[]
 }
 
-/** A commit that alters more than the limits permit, to what answered before. */
+/** A commit beyond the limits that is accepted, since it goes back to what answered before. */
 export interface GoneBack {
   readonly commit: string
   readonly breach: Breach
@@ -53,19 +56,19 @@ export interface GoneBack {
 
 export interface GuardedCommit {
   readonly commit: string
-  /** The commit from which on all do it together; '': this one does it alone. */
+  /** The first commit of the range that breaks the limit together; '': `commit` does so alone. */
   readonly since: string
   readonly breach: Breach
-  /** A commit that says that it is meant, by somebody who may not; '': there is none. */
+  /** The commit that declares the change as meant, by a signer who may not; '': there is none. */
   readonly vainOverride: string
-  /** Sentences: why what it says it goes back to is none, or what it may say; or ''. */
+  /** Sentences or '': why the commit that it names is no way back, or what it may name. */
   readonly vainBack: string
 }
 
 /**
- * The first change that alters too much, and that nobody vouches for, if there is one. A commit
- * of the API was judged when it was made, request by request: a node that saw many of them
- * together must not take them for one.
+ * Finds the first change that exceeds the limits and that nobody vouches for. A commit of the API
+ * was judged when it was made, request by request: a node that sees many of them together must not
+ * take them for one change.
  */
 export async function judgeHead(parts: GuardParts): Promise<GuardVerdict> {
   const { accepted, head, uncommitted = head.outline } = parts
@@ -82,11 +85,11 @@ type FoundBreach = Omit<GuardedCommit, 'vainOverride' | 'vainBack'>
 interface LinePoint {
   readonly commit: string
   readonly isOfApi: boolean
-  /** It, or a commit that it merges, says that what was done up to here is meant. */
+  /** True: this point, or a commit that it merges, declares all changes up to here as meant. */
   readonly isOverride: boolean
-  /** What it, or a commit that it merges, says it goes back to. */
+  /** Commits that this point, or a commit that it merges, names as what it goes back to. */
   readonly back: readonly string[]
-  /** The same, as `git revert` writes it by itself: nobody means more than this point. */
+  /** Commits in a `git revert` message: they count for the change of this point alone. */
   readonly reverts: readonly string[]
 }
 
@@ -94,7 +97,7 @@ const notCommitted: LinePoint = {
   ...{ commit: '', isOfApi: false, isOverride: false, back: [], reverts: [] },
 }
 
-/** Positions are those of the line; -1 is the accepted commit. */
+/** Judges ranges of the line. Positions are indices of the line; -1 is the accepted commit. */
 class Judge {
   readonly #parts: GuardParts
   readonly #line: readonly LinePoint[]
@@ -116,7 +119,7 @@ class Judge {
     return this.judge(await this.#released(), this.#line.length - 1)
   }
 
-  /** Everything up to the last override is released, if it can be told what that left. */
+  /** Position of the last override whose outline is known: it releases everything up to it. */
   async #released(): Promise<number> {
     for (let at = this.#line.length - 1; at >= 0; at--) {
       if (this.#line[at]!.isOverride && (await this.#outline(at)) !== undefined) return at
@@ -124,7 +127,7 @@ class Judge {
     return -1
   }
 
-  /** Looks into halves of what alters too much; most steps are never looked at. */
+  /** Judges a range, and its halves only when the range exceeds the limits. */
   async judge(from: number, to: number): Promise<FoundBreach | undefined> {
     if (from >= to) return undefined
     const breach = await this.#breach(from, to)
@@ -132,7 +135,7 @@ class Judge {
     const isOne = to - from === 1 || (this.#parts.isOneChange && !this.#hasApi(from, to))
     if (isOne) return await this.#judgeOne(from, to, breach)
     const middle = this.#middle(from, to)
-    // What has errors, or is one too many to look at, is judged with its neighbours.
+    // A point with errors, or beyond the limit of looks, is judged together with its neighbours.
     if ((await this.#outline(middle)) === undefined) return this.#found(from, to, breach)
     return (await this.judge(from, middle)) ?? this.judge(middle, to)
   }
@@ -145,7 +148,10 @@ class Judge {
     return this.#found(base, last, breach)
   }
 
-  /** A commit of a change that is a repair by itself: what was done before and after is judged. */
+  /**
+   * Position of a commit in the range that is a repair by itself: the changes before it and after
+   * it are judged each.
+   */
   async #repairAmong(from: number, to: number): Promise<number | undefined> {
     if (to - from === 1 || (await this.#removesNames(from, to))) return undefined
     for (let at = to; at > from; at--) {
@@ -157,7 +163,7 @@ class Judge {
     return undefined
   }
 
-  /** Where all of it is done: mostly by one commit of many. */
+  /** Narrows the range to what breaks the limit: mostly one commit of many. */
   async #narrowest(from: number, to: number, { words }: Breach): Promise<[number, number]> {
     let [base, last] = [from, to]
     while (last - base > 1) {
@@ -182,7 +188,7 @@ class Judge {
     return this.#line.slice(from + 1, to + 1).some(({ isOfApi }) => isOfApi)
   }
 
-  /** Where one change is not torn: beside a commit of the API that is near the middle. */
+  /** A position near the middle where the range may be split: beside a commit of the API. */
   #middle(from: number, to: number): number {
     const middle = (from + to) >> 1
     if (!this.#parts.isOneChange) return middle
@@ -200,7 +206,10 @@ class Judge {
     return breachBetween(before, after, earlier)
   }
 
-  /** Names may not go, whatever was before them. What is not committed says nothing. */
+  /**
+   * Whether the change is a repair. Removed names are no repair, whatever was before them, and a
+   * request in no commit names nothing.
+   */
   async #goesBack(from: number, to: number, breach: Breach): Promise<boolean> {
     const commit = this.#commitAt(to)
     if (commit === '' || (await this.#removesNames(from, to))) return false
@@ -208,7 +217,8 @@ class Judge {
       from: this.#commitAt(from),
       to: commit,
       names: this.#namesFor(from, to),
-      // Other files may have changed since, so that these mean something else.
+      // The names are compared, too: other files may have changed, so that these mean something
+      // else.
       isBack: async (earlier) => {
         const then = await this.#look(earlier)
         return then !== undefined && (await this.#breach(from, to, then)) === undefined
@@ -219,7 +229,10 @@ class Judge {
     return typeof repair !== 'string'
   }
 
-  /** Newest first. Said in the change, or by a trailer of a commit after it, as an override is. */
+  /**
+   * The commits named by the change, or by a trailer of a later commit, as an override may be.
+   * Newest first.
+   */
   #namesFor(from: number, to: number): readonly string[] {
     const said = this.#line.slice(from + 1).toReversed()
     const names = said.flatMap(({ back }) => back)
@@ -246,8 +259,8 @@ class Judge {
 }
 
 /**
- * From the accepted commit to the head, oldest first, by first parents where they lead there.
- * Whatever else a point brings is merged by it.
+ * Lists the points from the accepted commit to the head, oldest first, along first parents where
+ * they lead there. Each other commit belongs to the point that merges it.
  */
 async function mainLine({
   graph,
@@ -279,7 +292,7 @@ async function mainLine({
   return { line, vainOverride }
 }
 
-/** Lists the trailers of a point of the line: of the commit itself, and of commits it merges. */
+/** Lists the trailers of a point: those of its commit, and of the commits that it merges. */
 async function saidBy(
   id: string,
   { graph, brought, seen }: { graph: CommitGraph; brought: Set<string>; seen: Set<string> },
@@ -302,11 +315,13 @@ async function saidBy(
 
 /** What has judged the names that accepted commits removed. */
 export type Removals =
-  /** Nodes: each request was judged when it was made, by itself and with those shortly before. */
+  /**
+   * `api`: signed by nodes; each request was judged when it was made, with those shortly before.
+   */
   | 'api'
-  /** The guardrail for commits, which has judged them. */
+  /** `git`: the guardrail for commits has judged them. */
   | 'git'
-  /** A person, for all that was removed up to here. */
+  /** `override`: a person vouches for all that was removed up to here. */
   | 'override'
 
 export async function removalsOf({
@@ -322,7 +337,7 @@ export async function removalsOf({
   return commits.every(isOfApi) ? 'api' : 'git'
 }
 
-/** Sentences. */
+/** Says why a commit is held, in sentences. */
 export function guardedReason(held: GuardedCommit): string {
   const { commit, since, breach, vainOverride, vainBack } = held
   const [who, takeBack] =
@@ -338,16 +353,16 @@ export function guardedReason(held: GuardedCommit): string {
   )
 }
 
-/** For a range of commits `git revert` is no help: it refuses merges. */
+/** How to go back from a range of commits: `git revert` refuses merges. */
 const backFrom = (since: string, commit: string): string =>
   `git diff --binary ${short(since)} ${short(commit)} | git apply -R --index, then commit`
 
-/** A sentence. */
+/** Says in a sentence why a commit beyond the limits was accepted. */
 export function backReason({ commit, breach, repair: { state } }: GoneBack): string {
   return `Commit ${short(commit)} ${backClause(breach, state)}`
 }
 
-/** Its end. */
+/** The last clause of `backReason`. */
 export function backClause({ words }: Pick<Breach, 'words'>, to: EarlierState): string {
   return (
     `${words}; it goes back to commit ${short(to.commit)}, which answered until ` +
@@ -355,7 +370,7 @@ export function backClause({ words }: Pick<Breach, 'words'>, to: EarlierState): 
   )
 }
 
-/** In minutes, UTC. */
+/** A time in minutes, UTC. */
 const instantOf = (atMs: number): string =>
   `${new Date(atMs).toISOString().slice(0, 16).replace('T', ' ')} UTC`
 
@@ -369,7 +384,7 @@ function notAllowed(commit: string): string {
 export const overrideCommand =
   'git commit --allow-empty -S -m "Meant as it is" ' + `--trailer "${overrideTrailer}: the reason"`
 
-/** Ends in a space; '': there is none. */
+/** How to make a repair; ends in a space, or is '' where a repair is not possible. */
 export const repairAdvice = ({ code }: Pick<Breach, 'code'>): string =>
   code === 'NamesRemoved' ? '' : `${repairCommand} `
 

@@ -1,4 +1,5 @@
-// Lists what answered before a commit, as far as the history tells: the same for all who have it.
+// Lists the commits that answered before a commit, from the history alone: equal on all nodes that
+// have it.
 import type { CommitGraph } from '#gitops/git/commit-graph.ts'
 import { gitLimits } from '#gitops/limits.ts'
 import { committer } from '#gitops/message/commit-message.ts'
@@ -20,11 +21,11 @@ interface Passed {
 }
 
 /**
- * The commits below one, by first parents, each until the time of the next. One that was held may
- * be among them: see `AnsweredCommits`.
+ * Lists the commits below one, along first parents, each until the time of the next. A commit that
+ * was held may be among them: see `AnsweredCommits`.
  *
- * @param nowMs Unix epoch; what answered lately before then is listed. A commit that claims to be
- *   older than those below it makes none of them younger.
+ * @param nowMs Unix epoch; states that answered within a day before then are listed. A commit that
+ * claims to be older than those below it makes none of them older.
  */
 export async function earlierIn(
   { graph, blobsOf }: History,
@@ -47,7 +48,7 @@ export async function earlierIn(
         changed.every((path) => known.get(state.commit)?.get(path) === blobs.get(path))
       const to = changed.length === 0 ? undefined : earlier.findLast(isSame)?.commit
       const backs = to === undefined ? [] : [{ commit: to, paths: changed }]
-      // A commit that alters no configuration takes the place of nothing.
+      // A commit that alters no configuration answers with the tree before it.
       const tree = changed.length === 0 ? before.tree : one.tree
       const { isRoutine, atMs } = one
       earlier = earlierAfter(earlier, { before, tree, isRoutine, backs }, atMs)
@@ -59,7 +60,9 @@ export async function earlierIn(
   return stillEarlier(earlier, latestMs)
 }
 
-/** Up to a commit, oldest first; the first of them was there before what answered lately. */
+/**
+ * Lists the commits up to one, oldest first; the first of them is older than the day that counts.
+ */
 export async function lineTo(
   graph: CommitGraph,
   head: string,

@@ -1,4 +1,4 @@
-// Tells who signed commits that are already in the history, and who of them may override.
+// Finds out who signed commits that are already in the history, and which signers may override.
 import { saidOfNodes, signersAmong } from '#gitops/trust/accept.ts'
 import type { AcceptParts, Hold } from '#gitops/trust/accept.ts'
 import type { AllowedSigner } from '#gitops/trust/allowed-signers.ts'
@@ -7,10 +7,10 @@ import type { Result } from '#lib/result.ts'
 import type { RangeSigners } from './answered.ts'
 
 /**
- * A commit whose key has been taken off the list since then proves neither: it is not known to be
- * of the API, and cannot override.
+ * Checks signatures against the list of now: a commit whose key has been removed since is not known
+ * to be of the API, and cannot override.
  *
- * @param signers null: nobody has to sign, and all are believed
+ * @param signers null: no signature is required, and all commits are believed
  */
 export async function signersOfRange(
   parts: AcceptParts,

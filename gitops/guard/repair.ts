@@ -1,5 +1,5 @@
-// Finds out whether a change is a repair: it names a commit, each file that it alters is again as
-// it was there, and something with those files has answered lately. The name alone proves nothing.
+// Decides whether a change is a repair: it names a commit, each file that it alters is again as it
+// was in that commit, and a state with those files answered lately. The name alone proves nothing.
 import type { CommitGraph } from '#gitops/git/commit-graph.ts'
 import { backTrailer } from '#gitops/git/objects/commit-object.ts'
 import { gitLimits } from '#gitops/limits.ts'
@@ -15,19 +15,19 @@ export interface RepairParts extends Pick<AnsweredParts, 'outlineOf' | 'signersO
   readonly graph: CommitGraph
   readonly blobsOf: TreeBlobs
   /**
-   * What this node has answered from. Left out: it is read from the history, which all nodes of a
-   * remote have, since no node has seen them all.
+   * States that this node answered from. Left out: they are read from the history, which all nodes
+   * of a remote have, since no node has seen all of them.
    */
   readonly earlier?: EarlierStates
 }
 
 interface Alteration {
-  /** Files that it alters. */
+  /** Paths of the files that the change alters. */
   readonly paths: readonly string[]
   readonly after: Blobs
-  /** What answered before. */
+  /** The states that answered before. */
   readonly states: EarlierStates
-  /** Files of each of them, and then of what it alters. */
+  /** Blobs of each of these states, and last those of the change itself. */
   readonly blobs: readonly Blobs[]
 }
 
@@ -38,7 +38,10 @@ export class Repairs {
     this.#parts = parts
   }
 
-  /** Errors: sentences that say why what it names is none, or what to name; or ''. */
+  /**
+   * Finds the repair that a change is. Errors: sentences that say why the commit that it names is
+   * no way back, or which to name; or ''.
+   */
   of = async (change: NamedChange): Promise<Repair | string> => {
     const answered =
       this.#parts.earlier === undefined
@@ -52,7 +55,7 @@ export class Repairs {
     const altered = await this.#altered(change)
     const { commit } = (altered && (await lastAlike(altered, answered)))?.state ?? {}
     if (altered === undefined || commit === undefined) return ''
-    // What is said must hold when it is done.
+    // The advice is given only if the repair would be accepted with it.
     const repair = await this.#find({ ...change, names: [commit] }, answered)
     if (typeof repair === 'string') return ''
     const trailer = `--trailer "${backTrailer}: ${commit}"`
@@ -79,7 +82,7 @@ export class Repairs {
     return why
   }
 
-  /** A clause: what differs from the commit of that name; '': no file. */
+  /** Says in a clause which file differs from the commit of that name; '': none does. */
   async #otherThan(
     name: string,
     { from, to }: NamedChange,
@@ -120,7 +123,7 @@ export class Repairs {
     const id = name.replace('^', '')
     const listed = states.findLast(({ commit }) => commit.startsWith(id))?.commit
     let at: string | undefined = listed ?? (id.length === 40 ? id : from)
-    // Fewer digits are of a commit below, by first parents.
+    // An abbreviated id is looked for below, along first parents.
     for (let walked = 0; at !== undefined && walked < gitLimits.backWalkedMax; walked++) {
       const found = await graph.commit(at)
       if (!found.ok) return undefined
@@ -136,7 +139,10 @@ const nothingAnswered =
   'nothing answered with these files within a day, or it has been taken back since'
 const meansOther = 'what is beyond the limit is not as it was then: other files have changed since'
 
-/** The last state with these files, if that has answered; undefined, too: it was taken back. */
+/**
+ * The last state with the same files, if it has answered; undefined otherwise, also when it was
+ * taken back.
+ */
 async function lastAlike(
   { paths, after, states, blobs }: Alteration,
   answered: Answered | undefined,
@@ -155,13 +161,13 @@ const noWay = (name: string, why: string): string =>
 const shown = (name: string): string =>
   name.endsWith('^') ? `the commit before ${short(name)}` : short(name)
 
-/** Whether one of the files was later again as it had been before this state. */
+/** Whether one of the files later went back to what it was before this state. */
 function wasTakenBack(all: readonly Blobs[], at: number, paths: readonly string[]): boolean {
   return paths.some((path) => {
     const own = all[at]!.get(path)
     const older = new Set(all.slice(0, at).map((blobs) => blobs.get(path)))
     const later = all.slice(at + 1).map((blobs) => blobs.get(path))
-    // A file that went may be what is to be repaired.
+    // A file that was removed later may be what the change repairs.
     return later.some((blob) => blob !== undefined && blob !== own && older.has(blob))
   })
 }

@@ -8,12 +8,16 @@ import { gitLimits } from '#gitops/limits.ts'
 
 export interface ChangedFile {
   readonly path: string
-  /** Ids of blobs; null: there is none. */
+  /** Ids of blobs; null: the file does not exist on that side. */
   readonly before: string | null
   readonly after: string | null
 }
 
-/** In the order of their paths. @param before null: an empty tree */
+/**
+ * Lists the changed files, ordered by path.
+ *
+ * @param before null: an empty tree
+ */
 export async function changedFiles(
   driver: Pick<GitDriver, 'readFolder'>,
   before: string | null,

@@ -31,14 +31,14 @@ interface ReadCommit {
   readonly parent: string | null
   readonly commit: HistoryCommit
   readonly files: readonly ChangedFile[]
-  /** Octets of its files as they were and as they are. */
+  /** Octets of its changed files, before and after, together. */
   readonly bytes: number
-  /** True: the commit has more files than were read. */
+  /** True: the commit changes more files than were read. */
   readonly isCut: boolean
 }
 
 const commitId = /^[0-9a-f]{40}$/
-/** The loop of the thread gets its turn after so many commits and files. */
+/** How many commits and files are read before other work of the thread gets its turn. */
 const turnEvery = 50
 
 export class History implements ConfigHistory {
@@ -46,11 +46,11 @@ export class History implements ConfigHistory {
   readonly #graph: CommitGraph
   readonly #accepted: () => string | null
   readonly #limits: HistoryLimits
-  /** Oldest first. What a commit changed never changes. */
+  /** Commits read so far, oldest first. They never go stale: a commit is immutable. */
   readonly #told = new Map<string, ReadCommit>()
-  /** Commits and files in `#told`. */
+  /** How many commits and files `#told` holds. */
   #kept = 0
-  /** Commits and files that were read. */
+  /** How many commits and files were read. */
   #read = 0
 
   constructor(driver: GitDriver, accepted: () => string | null, limits = historyLimits) {
@@ -129,9 +129,9 @@ export class History implements ConfigHistory {
     return ok(files)
   }
 
-  /** undefined: it is not in the history of the accepted commit, as far as that is looked at. */
+  /** @returns undefined: the commit is not in the history of the accepted one, within the limit */
   async #inLine(commit: string): Promise<CommitObject | undefined> {
-    // A commit that does not exist is not searched for through the whole history.
+    // A commit that does not exist is not searched for in the whole history.
     const found = commitId.test(commit) ? await this.#graph.commit(commit) : undefined
     if (found?.ok !== true) return undefined
     let at = this.#accepted()
@@ -143,7 +143,7 @@ export class History implements ConfigHistory {
     return undefined
   }
 
-  /** Before each commit and each file: reading them waits for nothing else. */
+  /** Yields before each commit and each file: reads are synchronous, so nothing else would run. */
   async #takeTurns(): Promise<void> {
     if (++this.#read % turnEvery === 0) await turn()
   }
@@ -155,7 +155,7 @@ export class History implements ConfigHistory {
     return found.ok ? (found.value.parents[0] ?? null) : null
   }
 
-  /** undefined: an object is missing, or damaged. */
+  /** @returns undefined: an object is missing or damaged */
   async #tell(oid: string): Promise<ReadCommit | undefined> {
     const known = this.#told.get(oid)
     if (known !== undefined) return known
@@ -185,7 +185,7 @@ export class History implements ConfigHistory {
     return told
   }
 
-  /** Another question may have told it meanwhile. */
+  /** Another question may have read the commit meanwhile. */
   #keep(oid: string, told: ReadCommit): void {
     if (this.#told.has(oid)) return
     this.#told.set(oid, told)
@@ -197,7 +197,10 @@ export class History implements ConfigHistory {
     }
   }
 
-  /** A file that has moved is one object, unless it is another tenant's now. */
+  /**
+   * Lists the changes of objects. A file that moved is one object, unless it now belongs to another
+   * tenant.
+   */
   async #changesIn(files: readonly ChangedFile[]): Promise<Changes> {
     const pairs = new Map<string, { before: ConfigEntry | null; after: ConfigEntry | null }>()
     let bytes = 0
@@ -231,13 +234,13 @@ export class History implements ConfigHistory {
 interface Changes {
   readonly changes: readonly ObjectChange[]
   readonly bytes: number
-  /** A file is missing, or too large with those before it. */
+  /** True: a file is missing, or the files together are too large. */
   readonly isCut: boolean
 }
 
 const weightOf = ({ files }: Pick<ReadCommit, 'files'>): number => 1 + files.length
 
-/** To a tenant, its own objects; a subject that may be about others' is not shown. */
+/** Shows a tenant its own objects only. A subject that may speak of others' objects is hidden. */
 function visible(commit: HistoryCommit, tenant: string | null): HistoryCommit {
   if (tenant === null) return commit
   const objects = commit.objects.filter((one) => isVisible(one, tenant))
@@ -247,6 +250,6 @@ function visible(commit: HistoryCommit, tenant: string | null): HistoryCommit {
 
 function isVisible({ kind, tenant }: ChangedObject, viewer: string | null): boolean {
   if (viewer === null) return true
-  // The object of a tenant is the operator's, though it lies in the folder.
+  // The Tenant object belongs to the operator, though its file lies in the tenant's folder.
   return tenant === viewer && kind !== 'Tenant'
 }

@@ -1,4 +1,4 @@
-// Formats the messages of the API's commits: who asked for what.
+// Formats the messages of commits that the API makes: who asked for what.
 import type { Kind } from '#schemas/kinds.ts'
 import { overrideTrailer } from '#gitops/git/objects/commit-object.ts'
 import type { ConfigEntry, ConfigPart } from '#config/entry.ts'
@@ -14,7 +14,7 @@ export interface CommitText {
   readonly message: string
 }
 
-/** Where an operation's object or part is looked up: as it was, or else as it is to be. */
+/** Looks up the object or part of an operation: as it was before, or else as it will be. */
 export interface Named {
   readonly get: (kind: Kind, uid: string) => ConfigEntry | undefined
   readonly part: (kind: PartKind, uid: string) => ConfigPart | undefined
@@ -22,13 +22,16 @@ export interface Named {
 
 export const committer = 'gslbd <node@gslbd>'
 
-/** One group of trailers for each operation; git-interpret-trailers(1) reads them. */
+/**
+ * Formats a commit message. Each operation has its own group of trailers, readable by
+ * git-interpret-trailers(1).
+ */
 export function commitText(requests: readonly WriteRequest[], named: Named): CommitText {
   const told = requests.flatMap(({ operations: list }) => notableOperations(list, named))
   const [first] = told
   const isOne = told.length === 1 && first !== undefined
   const own = isOne ? operationText(first, named, false) : `${told.length} changes`
-  // What one person says is not about the changes of others beside it.
+  // The subject of a request does not describe other requests in the same commit.
   const given = requests.length === 1 ? requests[0]?.subject : undefined
   const trailers = requests.flatMap((request) => trailersOf(request, named, given === undefined))
   const authors = new Set(requests.map(({ actor }) => authorOf(actor)))
@@ -39,7 +42,7 @@ export function commitText(requests: readonly WriteRequest[], named: Named): Com
   }
 }
 
-/** @param hasSubject that of the commit is not the request's own */
+/** @param hasSubject true: the subject of the commit is not the one of this request */
 function trailersOf(
   { actor, requestId, operations: list, subject, override, reverts }: WriteRequest,
   named: Named,
@@ -57,7 +60,7 @@ function trailersOf(
   ]
 }
 
-/** Without those that say what is so already, such as the first half of a replaced service. */
+/** Leaves out operations that follow from others, such as the first half of a replaced service. */
 function notableOperations(operations: readonly Operation[], named: Named): readonly Operation[] {
   const told = operations.filter((operation) => !keepsName(operation, named))
   return told.length === 0 ? operations : told
@@ -68,7 +71,7 @@ function keepsName(operation: Operation, named: Named): boolean {
   return nameOf(operation.kind, operation.target, named) === operation.name
 }
 
-/** @param hasIds beside the names, for programs; for people names are enough */
+/** @param hasIds true: adds ids beside names, for programs; names are enough for people */
 function operationText(operation: Operation, named: Named, hasIds: boolean): string {
   const { verb, kind } = operation
   const label = (of: Operation['kind'], target: Target | PartTarget): string => {
@@ -111,13 +114,13 @@ function nameOfPart(part: ConfigPart['part']): string {
   return part.name || part.ipAddress || part.hostname
 }
 
-/** As people know them, beside the address that the trailers have. */
+/** The person's name as people know it; trailers have the address as well. */
 function authorOf({ displayName = '', name, address }: Actor): string {
   const isGiven = displayName.replace(/[<>\p{Cc}\p{Cf}\s]/gu, '') !== ''
   return identity({ name: isGiven ? displayName : name, address })
 }
 
-/** No control characters, and nothing that ends a name or an address early. */
+/** Removes control characters, and characters that would end a name or an address early. */
 export function identity({ name, address }: Actor): string {
   const clean = (text: string): string => plain(text.replace(/[<>]/g, '')).trim()
   return `${clean(name) || 'unknown'} <${clean(address).replace(/\s/g, '') || 'unknown@gslbd'}>`
