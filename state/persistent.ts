@@ -20,6 +20,7 @@ import type { SharedSettings } from './ports/settings.ts'
 import type { TenantKeys } from './ports/tenant-keys.ts'
 import type { Usage } from './ports/usage.ts'
 import type { Users } from './ports/users.ts'
+import type { ZoneKeyStore } from './ports/zone-keys.ts'
 import { createSqlAlerts } from './sql/alerts/store.ts'
 import { createSqlAudit } from './sql/audit.ts'
 import { createSqlCommitNews } from './sql/commit-news.ts'
@@ -43,6 +44,7 @@ import type { Sql, SqlStatus } from './sql/database/sql.ts'
 import { createSqlTenantKeys } from './sql/tenant-keys.ts'
 import { createSqlUsage } from './sql/usage.ts'
 import { createSqlUsers } from './sql/users.ts'
+import { createSqlZoneKeys } from './sql/dnssec/zone-keys.ts'
 
 export interface PersistentOptions {
   /** `database.url`; empty: the database inside the process. A secret. */
@@ -78,6 +80,7 @@ export interface PersistentState {
   readonly deliveries: Deliveries
   readonly objectUses: ObjectUses
   readonly journals: Journals
+  readonly zoneKeys: ZoneKeyStore
   /** The database itself, for backups. */
   readonly sql: Sql
   readonly status: () => SqlStatus
@@ -129,6 +132,7 @@ export function persistentState(sql: Sql, node: string): PersistentState {
     deliveries: createSqlDeliveries(sql),
     objectUses: createSqlObjectUses(sql),
     journals: createSqlJournals(sql),
+    zoneKeys: createSqlZoneKeys(sql),
     sql,
     status: sql.status,
     close: sql.close,

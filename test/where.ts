@@ -60,6 +60,7 @@ export const testsOf: Readonly<Record<string, readonly string[]>> = {
   'state/redis': ['unit/state/redis-target.test.ts', 'contract/state'],
   'state/sql/alerts': ['unit/state/sql.test.ts', 'contract/state'],
   'state/sql/database': ['unit/state/sql.test.ts', 'unit/state/database-machine.test.ts'],
+  'state/sql/dnssec': ['contract/state/zone-keys.test.ts'],
   'state/sql/migrations': ['unit/state/sql.test.ts', 'unit/state/stores-page.test.ts'],
   'why/query-log': ['unit/why/replay.test.ts', 'unit/why/recorded-hour.test.ts'],
   'zones/transfer': ['unit/server/transfer.test.ts', 'unit/server/transfer-limits.test.ts'],

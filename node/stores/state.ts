@@ -46,6 +46,7 @@ const persistentPorts = [
   'deliveries',
   'objectUses',
   'journals',
+  'zoneKeys',
 ] as const
 type PersistentPort = (typeof persistentPorts)[number]
 

@@ -81,5 +81,7 @@ export const backupTables: readonly BackupTable[] = Object.freeze([
   row('object_uses', { object_key: true, seen_ms: true, used_ms: true }),
   row('node_uses', { node: true, since_ms: true, until_ms: true, is_stopped: true }),
   row('member_changes', { node: true, member_uid: true, day: true, changes: true }),
+  // Without their revision: see `swap` in state/sql/dnssec/zone-keys.ts.
+  row('zone_keys', { zone: true, version: true, keys: true, updated_at_ms: true }),
   row('dynamic_dns', { id: true, keys_revision: true, records_revision: true }),
 ])

@@ -3,6 +3,7 @@ import { sql } from 'kysely'
 import { err, ok } from '#lib/result.ts'
 import type { Result } from '#lib/result.ts'
 import { markRestoredAccounts } from '#state/sql/database/first-account.ts'
+import { beginRestoredRevision } from '#state/sql/dnssec/zone-keys.ts'
 import { schemaVersion } from '#state/sql/database/migrations.ts'
 import type { Sql } from '#state/sql/database/sql.ts'
 import type { Db } from '#state/sql/database/tables.ts'
@@ -36,6 +37,7 @@ export async function restoreBackup(
       await insertAll(transaction, path, onRows)
       // A backup of an older schema has accounts, and no mark.
       await markRestoredAccounts(transaction)
+      await beginRestoredRevision(transaction)
       return true
     }),
   )

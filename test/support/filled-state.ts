@@ -50,6 +50,14 @@ export async function fill(state: PersistentState): Promise<void> {
   const found = { nsOk: true, dsOk: false, dsExpected: false, error: '', checks: [] }
   const checked = { domain: 'example.net.', ...found, verifiedAtMs: 2 ** 45 }
   await valueOf(state.domains.put('d1', checked))
+  const sealedKey = {
+    role: 'csk',
+    publicKey: 'AQED',
+    secretCiphertext: 'v1.s',
+    times: { createdMs: 1 },
+  }
+  const zoneKey = { tag: 1, algorithm: 13, flags: 257, ...sealedKey }
+  await valueOf(state.zoneKeys.swap('example.net.', 0, [zoneKey], 1))
   const owner = { memberUid: 'm1', ipAddress: '192.0.2.1' }
   await healthVerdicts.save([{ ...owner, healthy: false, warming: true, atMs: 9 }])
 }
@@ -73,6 +81,7 @@ export async function everything(state: PersistentState): Promise<unknown> {
     await valueOf(state.alerts.lease()),
     await valueOf(state.alerts.due(1, [])),
     [...(await valueOf(state.domains.results(['d1'])))],
+    (await valueOf(state.zoneKeys.load())).zones,
   ]
 }
 

@@ -27,6 +27,8 @@ const names: readonly (keyof Tables)[] = [
   'alert_reports',
   'alert_lease',
   'domain_checks',
+  'zone_keys',
+  'zone_key_revision',
   'commit_activations',
   'held_commits',
   'deliveries',

@@ -14,6 +14,7 @@ import { objectUse } from '#state/sql/migrations/0011-object-use.ts'
 import { journals } from '#state/sql/migrations/0012-journals.ts'
 import { txtWriters } from '#state/sql/migrations/0013-txt-writers.ts'
 import { auditUsers } from '#state/sql/migrations/0014-audit-users.ts'
+import { zoneKeys } from '#state/sql/migrations/0015-zone-keys.ts'
 
 export const migrations: readonly Migration[] = Object.freeze([
   accounts,
@@ -30,6 +31,7 @@ export const migrations: readonly Migration[] = Object.freeze([
   journals,
   txtWriters,
   auditUsers,
+  zoneKeys,
 ])
 
 /** The schema that this program writes. */

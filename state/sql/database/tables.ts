@@ -213,6 +213,19 @@ export interface AlertLeaseTable {
   readonly beat: number
 }
 
+export interface ZoneKeysTable {
+  readonly zone: string
+  readonly version: number
+  /** JSON: an array of keys, their private halves sealed. */
+  readonly keys: string
+  readonly updated_at_ms: number
+}
+
+export interface ZoneKeyRevisionTable {
+  readonly id: number
+  readonly revision: number
+}
+
 export interface DomainChecksTable {
   readonly uid: string
   readonly domain: string
@@ -314,6 +327,8 @@ export interface Tables {
   readonly alert_reports: AlertReportsTable
   readonly alert_lease: AlertLeaseTable
   readonly domain_checks: DomainChecksTable
+  readonly zone_keys: ZoneKeysTable
+  readonly zone_key_revision: ZoneKeyRevisionTable
   readonly deliveries: DeliveriesTable
   readonly commit_activations: CommitActivationsTable
   readonly held_commits: HeldCommitsTable
