@@ -30,7 +30,7 @@ import * as limits from '#answer/rate-limit/limits.ts'
 import { readMessage } from './message.ts'
 import { hashSuffixes, isInternet } from './question.ts'
 import { writeHinfo, writeMember } from './records.ts'
-import { answerKey, deny, failUnsigned, isKeyType } from './denial.ts'
+import { answerKeys, deny, failUnsigned, isKeyType } from './denial.ts'
 import { answerByRule } from './response-policy.ts'
 import { apexOffset, serialBaseOf, soaTtlSeconds } from './rrsets.ts'
 import { signed, writeDenialSoa, writeRrset, writeTargets } from './rrsets.ts'
@@ -345,7 +345,8 @@ function answerNode(tx: Transaction, bundle: Bundle, node: number): void {
   const zone = zoneAnswering(bundle, node, qtype)
   if (qtype === RrType.ANY) return answerAny(tx, bundle, zone)
   if (isKeyType(qtype) && (nodeFlags(bundle, node) & NodeFlag.Signed) !== 0) {
-    return answerKey(tx, bundle, zone)
+    if (!answerKeys(tx, bundle, zone)) negative(tx, bundle, zone, node)
+    return
   }
   const { dynamic } = tx.view!
   if (qtype === RrType.TXT && dynamic !== undefined) {

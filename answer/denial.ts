@@ -63,7 +63,9 @@ function listTypes(
   if (node >= 0) {
     const isParent = zoneOfNode(bundle, node) !== zone
     nameTypes.addNode(bundle, node, isParent)
-    if (dynamic === undefined || isParent) return
+    if (isParent) return
+    if ((nodeFlags(bundle, node) & NodeFlag.Signed) !== 0) addForParent(tx, zone)
+    if (dynamic === undefined) return
     const isPlain = (nodeFlags(bundle, node) & (NodeFlag.Alias | NodeFlag.Cut)) === 0
     if (isPlain && findDynamicText(dynamic, bundle, node) >= 0) nameTypes.add(RrType.TXT)
   } else if (rcode === Rcode.NXDomain) {
@@ -71,6 +73,14 @@ function listTypes(
   } else if (dynamic !== undefined && findRrset(dynamic, tx.dynamicNode, RrType.TXT) >= 0) {
     nameTypes.add(RrType.TXT)
   }
+}
+
+/** What the keys of a zone say at its apex for its parent. */
+function addForParent({ signer, nameTypes }: Transaction, zone: number): void {
+  const keys = signer.keyRdata(zone, RrType.CDS)
+  if (keys === undefined || keys.length === 0) return
+  nameTypes.add(RrType.CDS)
+  nameTypes.add(RrType.CDNSKEY)
 }
 
 /** The NSEC record of a name as the answer, or its signature alone: RFC 8482 section 4.1. */
@@ -100,18 +110,29 @@ export function isKeyType(qtype: number): boolean {
   return qtype === RrType.DNSKEY || qtype === RrType.CDS || qtype === RrType.CDNSKEY
 }
 
-/** From the key of a zone that is signed: the record at its apex. RFC 7344 section 4. */
-export function answerKey(tx: Transaction, bundle: Bundle, zone: number): void {
-  const rdata = tx.signer.keyRdata(zone, tx.qtype)
-  if (rdata === undefined) {
+/**
+ * From the keys of a zone that is signed: the records at its apex. RFC 7344 section 4.
+ *
+ * @returns false, with nothing written: there are none of this type
+ */
+export function answerKeys(tx: Transaction, bundle: Bundle, zone: number): boolean {
+  const { qtype } = tx
+  const keys = tx.signer.keyRdata(zone, qtype)
+  if (keys === undefined) {
     tx.isUnsignable = true
-    return
+    return true
   }
+  if (keys.length === 0) return false
+  const ttlSeconds = soaTtlSeconds(bundle, zone)
   const start = tx.at
-  const isWritten = writeRdata(tx, tx.owner, tx.qtype, soaTtlSeconds(bundle, zone), rdata)
-  const written = signed(tx, zone, start, isWritten ? 1 : -1)
+  let all = 0
+  while (all >= 0 && all < keys.length) {
+    all = writeRdata(tx, tx.owner, qtype, ttlSeconds, keys[all]!) ? all + 1 : -1
+  }
+  const written = signed(tx, zone, start, all)
   if (written < 0) tx.isTruncated = true
   else tx.answerCount += written
+  return true
 }
 
 /** A zone that is to be signed is never answered without its key. */

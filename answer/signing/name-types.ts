@@ -57,10 +57,6 @@ export class NameTypes {
       }
     }
     if (isCut) return
-    if ((flags & NodeFlag.Signed) !== 0) {
-      this.add(RrType.CDS)
-      this.add(RrType.CDNSKEY)
-    }
     if (serviceOfNode(bundle, node) >= 0) this.#addService(bundle, node * NodeCell.Words)
   }
 

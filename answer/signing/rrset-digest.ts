@@ -31,16 +31,12 @@ export class RrsetDigest {
   /** Octets in `octets`; -1: they are too many. */
   #end = 0
 
-  /**
-   * @param salt tells one key from another
-   * @returns false: it is larger than what can be signed here
-   */
+  /** @returns false: it is larger than what can be signed here */
   read(
     to: OpenReply,
     owner: number,
     type: number,
     start: number,
-    salt: number,
     seed0: number,
     seed1: number,
   ): boolean {
@@ -51,7 +47,7 @@ export class RrsetDigest {
     this.ownerBytes = this.#end - 8
     this.#fill()
     this.ttlSeconds = replyView.getUint32(start + ttlAt)
-    this.#words[0] = type ^ salt
+    this.#words[0] = type
     this.#words[1] = this.ttlSeconds
     this.recordCount = 0
     for (let at = start; at < end;) {

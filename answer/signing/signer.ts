@@ -15,7 +15,7 @@ export interface OpenReply {
   readonly isAnyName: boolean
 }
 
-/** In place of a count: the zone is to be signed, and its key is not here. */
+/** In place of a count: the zone is to be signed, and a key of it is not here. */
 export const cannotSign = -2
 
 /** Signs on the answer path: it waits for nobody, and what it has signed before costs no memory. */
@@ -33,12 +33,12 @@ export interface Signer {
    */
   sign(to: OpenReply, zone: number, owner: number, type: number, start: number): number
   /**
-   * Rdata of a record of the zone's key.
+   * Rdata of the records of a zone's keys.
    *
    * @param type DNSKEY, CDS or CDNSKEY
-   * @returns undefined: the key is not here
+   * @returns undefined: no key is here
    */
-  keyRdata(zone: number, type: number): Uint8Array | undefined
+  keyRdata(zone: number, type: number): readonly Uint8Array[] | undefined
 }
 
 /** No zone is signed. */

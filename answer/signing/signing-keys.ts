@@ -2,89 +2,217 @@
 // never in a bundle.
 import { createPrivateKey } from 'node:crypto'
 import type { KeyObject } from 'node:crypto'
-import { foldName } from '#dns/name.ts'
+import { foldName, formatName } from '#dns/name.ts'
 import { RrType } from '#dns/rrtype.ts'
-import { DigestType, dsRdata, zoneKey } from '#dns/dnssec/zone-key.ts'
+import { signingAlgorithm } from '#dns/dnssec/algorithms.ts'
+import { DigestType, dsRdata, keyTag } from '#dns/dnssec/zone-key.ts'
 import type { ZoneKey } from '#dns/dnssec/zone-key.ts'
-import type { KeyOfZone } from '#dns/dnssec/key-files.ts'
+import { assert } from '#lib/assert.ts'
 
 /** What a generation has, where its node signs. */
 export interface HandedSigning {
   /** Another one: the keys are others. From 1. */
   readonly number: number
+  /** See `packKeys`. */
   readonly keys: SharedArrayBuffer
   /** See signature-table.ts. */
   readonly signatures: SharedArrayBuffer
 }
 
-/** A key as a thread has it. */
-export interface SigningKey {
-  /** In wire form and lower case. */
+/** Bits: what a key of a zone is there for. The one key of a zone (CSK) has them all. */
+export const KeyUse = {
+  /** It is one of the DNSKEY records. */
+  Published: 1,
+  /** It signs all but the records of keys: of several, each does. */
+  SignsRecords: 2,
+  /** It signs DNSKEY, CDS and CDNSKEY: of several, each does. */
+  SignsKeys: 4,
+  /** The parent is to have its DS: CDS and CDNSKEY say so. RFC 7344. */
+  InCds: 8,
+} as const
+export const everyUse = KeyUse.Published | KeyUse.SignsRecords | KeyUse.SignsKeys | KeyUse.InCds
+const signsAny = KeyUse.SignsRecords | KeyUse.SignsKeys
+
+/** A key of a zone, and what for; each zone has some. */
+export interface HandedKey {
+  /** In wire form. */
   readonly zone: Uint8Array
-  readonly key: ZoneKey
-  /** Tells its signatures from those of other keys. */
-  readonly salt: number
-  readonly rdataOf: Readonly<Record<number, Uint8Array>>
+  readonly key: {
+    /** Rdata of DNSKEY; of any algorithm where it signs nothing here. */
+    readonly rdata: Uint8Array
+    /** Or PKCS#8 in DER; null: another signs with it (RFC 8901), or nobody does now. */
+    readonly privateKey: KeyObject | Uint8Array | null
+  }
+  /** Bits of `KeyUse`. */
+  readonly use: number
 }
 
-/** For each key: lengths of its zone's name and of its PKCS#8 form, flags, then both. */
-const headBytes = 6
+/** A key as a thread has it. */
+export class SigningKey {
+  readonly algorithm: number
+  readonly tag: number
+  /** Tells its signatures from those of other keys. */
+  readonly salt: number
+  readonly #rdata: Uint8Array
+  readonly #secret: Buffer
+  #key: ZoneKey | undefined
 
-export function packKeys(keys: readonly KeyOfZone[]): SharedArrayBuffer {
-  const parts = keys.flatMap(({ zone, key }) => {
-    const secret = key.privateKey.export({ format: 'der', type: 'pkcs8' })
-    const head = Buffer.alloc(headBytes)
-    head.writeUInt16BE(zone.length, 0)
-    head.writeUInt16BE(secret.length, 2)
-    head.writeUInt16BE(key.flags, 4)
-    return [head, foldName(zone), secret]
+  constructor(rdata: Uint8Array, secret: Buffer) {
+    this.algorithm = rdata[3]!
+    this.tag = keyTag(rdata)
+    this.salt = Buffer.from(rdata).readInt32BE(4)
+    this.#rdata = rdata
+    this.#secret = secret
+  }
+
+  /** Reading it takes 100 µs: the first signature that is made waits for it. */
+  get key(): ZoneKey {
+    this.#key ??= {
+      // It signs here: that was so when it was packed.
+      algorithm: signingAlgorithm(this.algorithm)!,
+      flags: Buffer.from(this.#rdata).readUInt16BE(0),
+      tag: this.tag,
+      rdata: this.#rdata,
+      privateKey: createPrivateKey({ key: this.#secret, format: 'der', type: 'pkcs8' }),
+    }
+    return this.#key
+  }
+}
+
+/** The keys of a zone as a thread has them. */
+export interface ZoneKeySet {
+  /** In wire form and lower case. */
+  readonly zone: Uint8Array
+  /** What signs records, and what signs those of keys. */
+  readonly ofRecords: readonly SigningKey[]
+  readonly ofKeys: readonly SigningKey[]
+  /** By type: DNSKEY, CDS, CDNSKEY. */
+  readonly rdataOf: Readonly<Record<number, readonly Uint8Array[]>>
+}
+
+/**
+ * A zone: octets of all of it, length of its name, 1 where its DS is to go; the name; its keys. A
+ * key: what for, lengths of its rdata and of its private half, both.
+ */
+const zoneHeadBytes = 6
+const keyHeadBytes = 5
+
+/** @param leaving zones whose DS their parents are to delete: RFC 8078 section 4 */
+export function packKeys(
+  keys: readonly HandedKey[],
+  leaving: readonly Uint8Array[] = [],
+): SharedArrayBuffer {
+  const left = new Set(leaving.map((zone) => formatName(foldName(zone))))
+  const zones = new Map<string, { readonly wire: Uint8Array; readonly parts: Buffer[] }>()
+  for (const key of keys) {
+    const wire = foldName(key.zone)
+    const name = formatName(wire)
+    const zone = zones.get(name) ?? { wire, parts: [] }
+    zone.parts.push(packKey(key))
+    zones.set(name, zone)
+  }
+  const chunks = Array.from(zones, ([name, { wire, parts }]) => {
+    const head = Buffer.alloc(zoneHeadBytes)
+    const chunk = Buffer.concat([head, wire, ...parts])
+    chunk.writeUInt32BE(chunk.length, 0)
+    chunk[4] = wire.length
+    chunk[5] = left.has(name) ? 1 : 0
+    return chunk
   })
-  const octets = Buffer.concat(parts)
+  const octets = Buffer.concat(chunks)
   const memory = new SharedArrayBuffer(octets.length)
   new Uint8Array(memory).set(octets)
   return memory
 }
 
-function unpackKeys(memory: SharedArrayBuffer): readonly SigningKey[] {
-  const octets = Buffer.from(new Uint8Array(memory))
-  const keys: SigningKey[] = []
-  for (let at = 0; at < octets.length;) {
-    const zoneEnd = at + headBytes + octets.readUInt16BE(at)
-    const end = zoneEnd + octets.readUInt16BE(at + 2)
-    const zone = Uint8Array.from(octets.subarray(at + headBytes, zoneEnd))
-    const key = octets.subarray(zoneEnd, end)
-    const secret = createPrivateKey({ key, format: 'der', type: 'pkcs8' })
-    keys.push(signingKey(zone, secret, octets.readUInt16BE(at + 4)))
+function packKey({ key: { rdata, privateKey }, use }: HandedKey): Buffer {
+  const isSigner = (use & signsAny) !== 0
+  const canSign = privateKey !== null && signingAlgorithm(rdata[3]!) !== undefined
+  assert(!isSigner || canSign, 'a key that signs has a private half of an algorithm that is known')
+  const secret = isSigner && privateKey !== null ? secretOctets(privateKey) : Buffer.alloc(0)
+  const head = Buffer.alloc(keyHeadBytes)
+  head[0] = use
+  head.writeUInt16BE(rdata.length, 1)
+  head.writeUInt16BE(secret.length, 3)
+  return Buffer.concat([head, rdata, secret])
+}
+
+function secretOctets(key: KeyObject | Uint8Array): Uint8Array {
+  return key instanceof Uint8Array ? key : key.export({ format: 'der', type: 'pkcs8' })
+}
+
+function unpackZone(octets: Buffer): ZoneKeySet {
+  const nameEnd = zoneHeadBytes + octets[4]!
+  const zone = Uint8Array.from(octets.subarray(zoneHeadBytes, nameEnd))
+  const published: Uint8Array[] = []
+  const wanted: Uint8Array[] = []
+  const ofRecords: SigningKey[] = []
+  const ofKeys: SigningKey[] = []
+  for (let at = nameEnd; at < octets.length;) {
+    const use = octets[at]!
+    const secretAt = at + keyHeadBytes + octets.readUInt16BE(at + 1)
+    const end = secretAt + octets.readUInt16BE(at + 3)
+    const rdata = Uint8Array.from(octets.subarray(at + keyHeadBytes, secretAt))
+    if ((use & KeyUse.Published) !== 0) published.push(rdata)
+    if ((use & KeyUse.InCds) !== 0) wanted.push(rdata)
+    if ((use & signsAny) !== 0) {
+      const key = new SigningKey(rdata, octets.subarray(secretAt, end))
+      if ((use & KeyUse.SignsRecords) !== 0) ofRecords.push(key)
+      if ((use & KeyUse.SignsKeys) !== 0) ofKeys.push(key)
+    }
     at = end
   }
-  return keys
+  const rdataOf = octets[5] === 1 ? noDs : dsOf(zone, wanted)
+  return { zone, ofRecords, ofKeys, rdataOf: { ...rdataOf, [RrType.DNSKEY]: published } }
 }
 
-function signingKey(zone: Uint8Array, secret: KeyObject, flags: number): SigningKey {
-  // It was one when it was packed.
-  const key = zoneKey(secret, flags)!
+type RdataOf = Readonly<Record<number, readonly Uint8Array[]>>
+
+function dsOf(zone: Uint8Array, keys: readonly Uint8Array[]): RdataOf {
   return {
-    zone,
-    key,
-    salt: Buffer.from(key.rdata).readInt32BE(4),
-    rdataOf: {
-      [RrType.DNSKEY]: key.rdata,
-      [RrType.CDNSKEY]: key.rdata,
-      [RrType.CDS]: dsRdata(zone, key, DigestType.Sha256),
-    },
+    [RrType.CDS]: keys.map((rdata) => dsRdata(zone, { rdata }, DigestType.Sha256)),
+    [RrType.CDNSKEY]: keys,
   }
 }
 
-/** Keeps the keys of a thread from generation to generation: reading one takes 100 µs. */
+/** RFC 8078 section 4: these say that there is to be none. */
+const noDs: RdataOf = {
+  [RrType.CDS]: [Uint8Array.of(0, 0, 0, 0, 0)],
+  [RrType.CDNSKEY]: [Uint8Array.of(0, 0, 3, 0, 0)],
+}
+
+interface KnownZone {
+  readonly octets: Buffer
+  readonly keys: ZoneKeySet
+}
+
+function readZone(chunk: Buffer): KnownZone {
+  // A copy: keys of other zones that are gone do not stay in memory for it.
+  const octets = Buffer.from(chunk)
+  return { octets, keys: unpackZone(octets) }
+}
+
+/** Keeps the keys of a thread from generation to generation; a zone is read when it is another. */
 export class KeyMemory {
   #number = 0
-  #keys: readonly SigningKey[] = []
+  #zones: ReadonlyMap<string, KnownZone> = new Map()
+  #keys: readonly ZoneKeySet[] = []
 
-  keysOf({ number, keys }: HandedSigning): readonly SigningKey[] {
-    if (number !== this.#number) {
-      this.#keys = unpackKeys(keys)
-      this.#number = number
+  keysOf({ number, keys }: HandedSigning): readonly ZoneKeySet[] {
+    if (number === this.#number) return this.#keys
+    const octets = Buffer.from(new Uint8Array(keys))
+    const zones = new Map<string, KnownZone>()
+    for (let at = 0; at < octets.length;) {
+      const end = at + octets.readUInt32BE(at)
+      const chunk = octets.subarray(at, end)
+      const name = chunk.toString('latin1', zoneHeadBytes, zoneHeadBytes + chunk[4]!)
+      const known = this.#zones.get(name)
+      zones.set(name, known?.octets.equals(chunk) === true ? known : readZone(chunk))
+      at = end
     }
+    this.#zones = zones
+    this.#keys = Array.from(zones.values(), (zone) => zone.keys)
+    this.#number = number
     return this.#keys
   }
 }

@@ -18,13 +18,13 @@ export class SigningMemory {
     bundle: Bundle,
     handed: HandedSigning | null,
   ): { readonly signer: Signer; readonly isSigning: boolean } {
-    const keys = handed === null ? [] : this.#keys.keysOf(handed)
-    if (handed === null || keys.length === 0) {
+    const zones = handed === null ? [] : this.#keys.keysOf(handed)
+    if (handed === null || zones.length === 0) {
       return { signer: new KeylessSigner(bundle), isSigning: false }
     }
     // A node has one memory of signatures for as long as it runs.
     this.#table ??= new SignatureTable(handed.signatures)
     this.#digest ??= new RrsetDigest()
-    return { signer: new ZoneSigner(bundle, keys, this.#table, this.#digest), isSigning: true }
+    return { signer: new ZoneSigner(bundle, zones, this.#table, this.#digest), isSigning: true }
   }
 }

@@ -2,7 +2,6 @@
 import { nodeFlags, zoneOfNode } from '#bundle/format/bundle.ts'
 import type { Bundle } from '#bundle/format/bundle.ts'
 import * as cells from '#bundle/format/cells.ts'
-import { zoneAlgorithm } from '#bundle/load/zone-signing.ts'
 import { hashName, sameOctets } from '#dns/name.ts'
 import { labelsOf, rrsigFixedBytes, signRrset } from '#dns/dnssec/rrsig.ts'
 import * as rrtypes from '#dns/rrtype.ts'
@@ -11,7 +10,7 @@ import { signatureBytes } from './signature-table.ts'
 import type { SignatureTable } from './signature-table.ts'
 import * as seam from './signer.ts'
 import type { OpenReply, Signer } from './signer.ts'
-import type { SigningKey } from './signing-keys.ts'
+import type { SigningKey, ZoneKeySet } from './signing-keys.ts'
 
 // Constants of this file, for the reason that answer.ts gives.
 const { NodeCell, NodeFlag } = cells
@@ -31,32 +30,29 @@ export const validity = {
 } as const
 
 const headerBytes = 12
-const noZones = new Int32Array(0)
 
 export class ZoneSigner implements Signer {
   readonly #bundle: Bundle
-  readonly #keys: readonly SigningKey[]
+  readonly #zones: readonly ZoneKeySet[]
   readonly #table: SignatureTable
   readonly #digest: RrsetDigest
-  /** By zone: 1 + row in `#keys`. Empty: there is no key. */
-  readonly #keyOfZone: Int32Array
+  /** By zone: 1 + row in `#zones`. */
+  readonly #keysOfZone: Int32Array
 
   constructor(
     bundle: Bundle,
-    keys: readonly SigningKey[],
+    zones: readonly ZoneKeySet[],
     table: SignatureTable,
     digest: RrsetDigest,
   ) {
     this.#bundle = bundle
-    this.#keys = keys
+    this.#zones = zones
     this.#table = table
     this.#digest = digest
-    this.#keyOfZone = keys.length === 0 ? noZones : new Int32Array(bundle.counts.zones)
-    for (const [i, { zone, key }] of keys.entries()) {
+    this.#keysOfZone = new Int32Array(bundle.counts.zones)
+    for (const [i, { zone }] of zones.entries()) {
       const row = signedZoneNamed(bundle, zone)
-      if (row >= 0 && zoneAlgorithm(bundle, row) === key.algorithm.number) {
-        this.#keyOfZone[row] = i + 1
-      }
+      if (row >= 0) this.#keysOfZone[row] = i + 1
     }
   }
 
@@ -64,40 +60,57 @@ export class ZoneSigner implements Signer {
     return isSigned(this.#bundle, zone)
   }
 
-  keyRdata(zone: number, type: number): Uint8Array | undefined {
-    const key = this.#keyOf(zone)
-    return key === undefined ? undefined : key.rdataOf[type]
+  keyRdata(zone: number, type: number): readonly Uint8Array[] | undefined {
+    return this.#keysOf(zone)?.rdataOf[type]
   }
 
-  #keyOf(zone: number): SigningKey | undefined {
-    const row = zone < this.#keyOfZone.length ? this.#keyOfZone[zone]! : 0
-    return row === 0 ? undefined : this.#keys[row - 1]
+  #keysOf(zone: number): ZoneKeySet | undefined {
+    const row = this.#keysOfZone[zone]!
+    return row === 0 ? undefined : this.#zones[row - 1]
   }
 
   sign(to: OpenReply, zone: number, owner: number, type: number, start: number): number {
     if (!this.signs(zone)) return 0
-    const key = this.#keyOf(zone)
-    if (key === undefined) return cannotSign
-    const rdataBytes = rrsigFixedBytes + key.zone.length + signatureBytes
-    if (to.at + headerBytes + rdataBytes > to.recordsEnd) return -1
-    const digest = this.#digest
+    const ofZone = this.#keysOf(zone)
+    if (ofZone === undefined) return cannotSign
+    const keys = isOfKeys(type) ? ofZone.ofKeys : ofZone.ofRecords
+    if (keys.length === 0) return cannotSign
     const table = this.#table
-    if (!digest.read(to, owner, type, start, key.salt, table.seed0, table.seed1)) return cannotSign
-    const { digest0, digest1 } = digest
+    const digest = this.#digest
+    if (!digest.read(to, owner, type, start, table.seed0, table.seed1)) return cannotSign
+    for (let i = 0; i < keys.length; i++) {
+      if (!this.#signBy(to, ofZone.zone, keys[i]!, type, start)) return -1
+    }
+    return keys.length
+  }
+
+  /** Writes one RRSIG record of what was read. @returns false: it does not fit */
+  #signBy(to: OpenReply, zone: Uint8Array, key: SigningKey, type: number, start: number): boolean {
+    const rdataBytes = rrsigFixedBytes + zone.length + signatureBytes
+    if (to.at + headerBytes + rdataBytes > to.recordsEnd) return false
+    const table = this.#table
+    const digest1 = this.#digest.digest1
+    const digest0 = this.#digest.digest0 ^ key.salt
     const inception = inceptionAt(table.nowSeconds, digest1)
     if (!table.find(digest0, digest1, inception, to.isAnyName)) {
       // Truncated, the client comes by TCP, whose connections are bounded.
-      if (to.isAnyName && !to.isOverTcp && !table.takeOne()) return -1
-      this.#make(key, type, inception)
+      if (to.isAnyName && !to.isOverTcp && !table.takeOne()) return false
+      this.#make(zone, key, type, inception)
       table.keep(digest0, digest1, inception, to.isAnyName)
     }
-    this.#write(to, key, type, start, inception)
-    return 1
+    this.#write(to, zone, key, type, start, inception)
+    return true
   }
 
-  #write(to: OpenReply, key: SigningKey, type: number, start: number, inception: number): void {
+  #write(
+    to: OpenReply,
+    zone: Uint8Array,
+    key: SigningKey,
+    type: number,
+    start: number,
+    inception: number,
+  ): void {
     const { reply, replyView, at } = to
-    const { zone } = key
     const { octets } = this.#table
     replyView.setInt32(at, replyView.getInt32(start))
     replyView.setUint16(at + 2, RrType.RRSIG)
@@ -106,12 +119,12 @@ export class ZoneSigner implements Signer {
     replyView.setUint16(at + 10, rrsigFixedBytes + zone.length + signatureBytes)
     const rdata = at + headerBytes
     replyView.setUint16(rdata, type)
-    reply[rdata + 2] = key.key.algorithm.number
+    reply[rdata + 2] = key.algorithm
     reply[rdata + 3] = this.#labels()
     replyView.setUint32(rdata + 4, this.#digest.ttlSeconds)
     replyView.setInt32(rdata + 8, (inception + validity.total) | 0)
     replyView.setInt32(rdata + 12, inception)
-    replyView.setUint16(rdata + 16, key.key.tag)
+    replyView.setUint16(rdata + 16, key.tag)
     let end = rdata + rrsigFixedBytes
     for (let i = 0; i < zone.length; i++) reply[end++] = zone[i]!
     for (let i = 0; i < signatureBytes; i++) reply[end++] = octets[i]!
@@ -127,7 +140,7 @@ export class ZoneSigner implements Signer {
   }
 
   /** Signs what was read, into the octets of the table. */
-  #make(key: SigningKey, type: number, inception: number): void {
+  #make(zone: Uint8Array, key: SigningKey, type: number, inception: number): void {
     const { octets, ownerBytes, recordAt, recordCount, ttlSeconds } = this.#digest
     const owner = octets.slice(nameAt, nameAt + ownerBytes)
     const rdata = Array.from(recordAt.subarray(0, recordCount), (at) =>
@@ -136,7 +149,7 @@ export class ZoneSigner implements Signer {
     const times = { inception, expiration: inception + validity.total }
     const labels = labelsOf(owner)
     const rrset = { owner, type, ttlSeconds, rdata, labels }
-    const signed = signRrset(rrset, key.zone, key.key, times)
+    const signed = signRrset(rrset, zone, key.key, times)
     this.#table.octets.set(signed.subarray(signed.length - signatureBytes))
   }
 }
@@ -160,6 +173,11 @@ export class KeylessSigner implements Signer {
   keyRdata(): undefined {
     return undefined
   }
+}
+
+/** Keys sign their own records, and what a parent is to know of them. RFC 7344 section 4.1. */
+function isOfKeys(type: number): boolean {
+  return type === RrType.DNSKEY || type === RrType.CDS || type === RrType.CDNSKEY
 }
 
 function isSigned(bundle: Bundle, zone: number): boolean {

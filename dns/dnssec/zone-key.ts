@@ -58,8 +58,13 @@ const hashes = { [DigestType.Sha256]: 'sha256', [DigestType.Sha384]: 'sha384' } 
  *
  * @param zone its name, in wire form
  */
-export function dsRdata(zone: Uint8Array, key: ZoneKey, type: DigestType): Uint8Array {
-  const digest = createHash(hashes[type]).update(foldName(zone)).update(key.rdata).digest()
-  const head = Uint8Array.of(key.tag >> 8, key.tag & 0xff, key.algorithm.number, type)
+export function dsRdata(
+  zone: Uint8Array,
+  { rdata }: Pick<ZoneKey, 'rdata'>,
+  type: DigestType,
+): Uint8Array {
+  const digest = createHash(hashes[type]).update(foldName(zone)).update(rdata).digest()
+  const tag = keyTag(rdata)
+  const head = Uint8Array.of(tag >> 8, tag & 0xff, rdata[3]!, type)
   return Buffer.concat([head, digest])
 }

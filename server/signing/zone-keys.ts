@@ -12,7 +12,7 @@ import { RrType } from '#dns/rrtype.ts'
 import type { Clock } from '#lib/clock.ts'
 import type { Log } from '#lib/log.ts'
 import { createSignatureMemory, setSignatureTime } from '#answer/signing/signature-table.ts'
-import { packKeys } from '#answer/signing/signing-keys.ts'
+import { everyUse, packKeys } from '#answer/signing/signing-keys.ts'
 import type { HandedSigning } from '#answer/signing/signing-keys.ts'
 import { readStoredKeys, storeKey } from './key-store.ts'
 import type { StoredKeys } from './key-store.ts'
@@ -147,10 +147,8 @@ export class ZoneKeys {
   #hand(number: number): void {
     this.#number = Math.max(number, 1)
     const signatures = this.#signatures!
-    this.#handed =
-      this.#used.length === 0
-        ? null
-        : { number: this.#number, keys: packKeys(this.#used), signatures }
+    const keys = packKeys(this.#used.map((key) => ({ ...key, use: everyUse })))
+    this.#handed = this.#used.length === 0 ? null : { number: this.#number, keys, signatures }
   }
 
   #made(zone: SignedZone): KeyOfZone | undefined {

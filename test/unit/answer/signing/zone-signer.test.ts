@@ -1,24 +1,20 @@
 // Signed answers without a socket: what is signed, how long, what a key that is missing does, and
 // what an answer costs that was given before.
 import { describe, expect, test } from 'vitest'
-import { createRoutingState } from '#routing/state/candidates.ts'
-import { noRoutingTables } from '#routing/choose/environment.ts'
-import { answer } from '#answer/answer.ts'
-import { Counters } from '#answer/counters/counters.ts'
-import { createServingView } from '#answer/serving-view.ts'
-import { createSignatureMemory, setSignatureTime } from '#answer/signing/signature-table.ts'
 import { signatureLimits } from '#answer/signing/signature-table.ts'
-import { packKeys } from '#answer/signing/signing-keys.ts'
+import { everyUse, packKeys } from '#answer/signing/signing-keys.ts'
 import { validity } from '#answer/signing/zone-signer.ts'
-import { Transaction, Transport } from '#answer/transaction.ts'
 import { signingAlgorithm } from '#dns/dnssec/algorithms.ts'
 import { coveredOctets, rrsigFixedBytes } from '#dns/dnssec/rrsig.ts'
 import { generateZoneKey } from '#dns/dnssec/zone-key.ts'
 import { allocatedBytesPerCall } from '#test/support/allocated-bytes.ts'
 import { bundleOf } from '#test/support/bundle-models.ts'
 import { typeName, typeNumber } from '#test/support/dns/codes.ts'
-import { decodeMessage, query } from '#test/support/dns/message.ts'
-import type { Message, QueryParts } from '#test/support/dns/message.ts'
+import { query } from '#test/support/dns/message.ts'
+import type { Message } from '#test/support/dns/message.ts'
+import { answering as answeringOf } from '#test/support/dns/signed-answers.ts'
+import { full, nowSeconds, signaturesIn, typesIn } from '#test/support/dns/signed-answers.ts'
+import type { Answering } from '#test/support/dns/signed-answers.ts'
 import { signedModel, signedName } from '#test/support/dns/signed-zone.ts'
 import { wireName } from '#test/support/dns/wire-name.ts'
 import { rule } from '#test/support/response-rules.ts'
@@ -34,47 +30,9 @@ const bundle = bundleOf({
 })
 const zone = wireName(signedName)
 const key = generateZoneKey(signingAlgorithm(15)!)
-const nowSeconds = 1_900_000_000
-const routing = createRoutingState(bundle, 1).buffers
 
-interface Answering {
-  readonly ask: (question: string, parts?: QueryParts & { tcp?: boolean }) => Message
-  readonly repeat: (packet: Uint8Array, times: number) => void
-  readonly at: (seconds: number) => void
-}
-
-function answering(keys = [{ zone, key }], udpPayloadSize = 4_096): Answering {
-  const settings = { nsid: '', versionBind: '', tcpIdleTimeoutMs: 0, udpPayloadSize }
-  const tx = new Transaction(settings, 1, new Counters(new SharedArrayBuffer(Counters.bytes)))
-  const signatures = createSignatureMemory(nowSeconds)
-  const signing = { number: 1, keys: packKeys(keys), signatures }
-  const { bytes, digest } = bundle
-  const generation = { number: 1, bundle: bytes, digest, routing, tables: noRoutingTables, signing }
-  tx.adopt(createServingView(generation))
-  const slot = new Uint8Array(65_535)
-  const reply = (packet: Uint8Array): number => {
-    for (let i = 0; i < packet.length; i++) slot[i] = packet[i]!
-    return answer(tx, slot, 0, packet.length, slot, 0, slot.length)
-  }
-  return {
-    at: (seconds) => setSignatureTime(signatures, seconds),
-    repeat: (packet, times) => {
-      for (let i = 0; i < times; i++) reply(packet)
-    },
-    ask: (question, { tcp = false, ...parts }: QueryParts & { tcp?: boolean } = {}) => {
-      tx.transport = tcp ? Transport.Tcp : Transport.Udp
-      const opt = { udpSize: 4_096, dnssecOk: true, ...parts.opt }
-      return decodeMessage(
-        Buffer.from(slot.slice(0, reply(query(question, { id: 1, ...parts, opt })))),
-      )
-    },
-  }
-}
-
-const full = (question: string): string => question.replace(/^(\S+) /, `$1.${signedName} `)
-const typesIn = (records: Message['answer']): string[] => records.map(({ type }) => typeName(type))
-const signaturesIn = ({ answer: found, authority, additional }: Message) =>
-  [...found, ...authority, ...additional].filter(({ type }) => typeName(type) === 'RRSIG')
+const answering = (keys = [{ zone, key }]): Answering =>
+  answeringOf(bundle, packKeys(keys.map((one) => ({ ...one, use: everyUse }))))
 
 const everything = [
   'www A',
@@ -239,11 +197,9 @@ describe('without the key', () => {
     expect(ask(full('www A'), { opt: { dnssecOk: false } }).answer).toHaveLength(3)
   })
 
-  test('a key of another algorithm, or of another zone, is none', () => {
-    const other = generateZoneKey(signingAlgorithm(13)!)
-    for (const keys of [[{ zone, key: other }], [{ zone: wireName('example.net'), key }]]) {
-      expect(answering(keys).ask(full('www A')).rcode).toBe(2)
-    }
+  test('a key of another zone is none', () => {
+    const keys = [{ zone: wireName('example.net'), key }]
+    expect(answering(keys).ask(full('www A')).rcode).toBe(2)
   })
 })
 

@@ -1,0 +1,80 @@
+// Answers of a signed zone without a socket: the bundle of signed-zone.ts, and the keys and the
+// time that a test gives.
+import { noRoutingTables } from '#routing/choose/environment.ts'
+import { createRoutingState } from '#routing/state/candidates.ts'
+import { answer } from '#answer/answer.ts'
+import { Counters } from '#answer/counters/counters.ts'
+import { createServingView } from '#answer/serving-view.ts'
+import { createSignatureMemory, setSignatureTime } from '#answer/signing/signature-table.ts'
+import { packKeys } from '#answer/signing/signing-keys.ts'
+import { SigningMemory } from '#answer/signing/signing-memory.ts'
+import { Transaction, Transport } from '#answer/transaction.ts'
+import type { Bundle } from '#bundle/format/bundle.ts'
+import { typeName } from './codes.ts'
+import { decodeMessage, query } from './message.ts'
+import type { Message, QueryParts } from './message.ts'
+import type { ResourceRecord } from './record.ts'
+import { signedName } from './signed-zone.ts'
+
+export const nowSeconds = 1_900_000_000
+
+export interface Answering {
+  readonly ask: (question: string, parts?: QueryParts & { tcp?: boolean }) => Message
+  readonly repeat: (packet: Uint8Array, times: number) => void
+  readonly at: (seconds: number) => void
+  /** Other keys from now on. */
+  readonly take: (keys: SharedArrayBuffer) => void
+}
+
+/** @param keys what `packKeys` gives; none: no zone can be signed */
+export function answering(
+  bundle: Bundle,
+  keys: SharedArrayBuffer = packKeys([]),
+  udpPayloadSize = 4_096,
+): Answering {
+  const settings = { nsid: '', versionBind: '', tcpIdleTimeoutMs: 0, udpPayloadSize }
+  const tx = new Transaction(settings, 1, new Counters(new SharedArrayBuffer(Counters.bytes)))
+  const signatures = createSignatureMemory(nowSeconds)
+  const routing = createRoutingState(bundle, 1).buffers
+  const memory = new SigningMemory()
+  let number = 0
+  const take = (handed: SharedArrayBuffer): void => {
+    const { bytes, digest } = bundle
+    const signing = { number: ++number, keys: handed, signatures }
+    const tables = noRoutingTables
+    const generation = { number, bundle: bytes, digest, routing, tables, signing }
+    tx.adopt(createServingView(generation, { signing: memory }))
+  }
+  take(keys)
+  const slot = new Uint8Array(65_535)
+  const reply = (packet: Uint8Array): number => {
+    for (let i = 0; i < packet.length; i++) slot[i] = packet[i]!
+    return answer(tx, slot, 0, packet.length, slot, 0, slot.length)
+  }
+  return {
+    take,
+    at: (seconds) => setSignatureTime(signatures, seconds),
+    repeat: (packet, times) => {
+      for (let i = 0; i < times; i++) reply(packet)
+    },
+    ask: (question, { tcp = false, ...parts }: QueryParts & { tcp?: boolean } = {}) => {
+      tx.transport = tcp ? Transport.Tcp : Transport.Udp
+      const opt = { udpSize: 4_096, dnssecOk: true, ...parts.opt }
+      return decodeMessage(
+        Buffer.from(slot.slice(0, reply(query(question, { id: 1, ...parts, opt })))),
+      )
+    },
+  }
+}
+
+/** The name of a question in the signed zone, in full. */
+export const full = (question: string): string =>
+  question.replace(/^(\S+) /, (_all, name: string) =>
+    name === '@' ? `${signedName} ` : `${name}.${signedName} `,
+  )
+
+export const typesIn = (records: Message['answer']): string[] =>
+  records.map(({ type }) => typeName(type))
+
+export const signaturesIn = ({ answer: found, authority, additional }: Message): ResourceRecord[] =>
+  [...found, ...authority, ...additional].filter(({ type }) => typeName(type) === 'RRSIG')
