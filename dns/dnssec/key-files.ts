@@ -5,6 +5,8 @@ import { err, ok } from '#lib/result.ts'
 import type { Result } from '#lib/result.ts'
 import { formatName, parseName } from '#dns/name.ts'
 import { signingAlgorithm, signingAlgorithms } from './algorithms.ts'
+import { noTimes } from './key-record.ts'
+import type { KeyTimes } from './key-record.ts'
 import { entryFlags, zoneKey } from './zone-key.ts'
 import type { ZoneKey } from './zone-key.ts'
 
@@ -53,18 +55,25 @@ export function bindKeyFiles({ zone, key }: KeyOfZone, atMs: number): BindKeyFil
   }
 }
 
+/** A key of BIND, and what its files say of its life: times that may be to come. */
+export interface BindKey extends KeyOfZone {
+  readonly times: KeyTimes
+}
+
 /** Errors: a sentence that says which of the two files is wrong, and why. */
-export function readBindKey(record: string, secret: string): Result<KeyOfZone, string> {
+export function readBindKey(record: string, secret: string): Result<BindKey, string> {
   const declared = readRecord(record)
   if (!declared.ok) return declared
   const { zone, flags, algorithm, octets } = declared.value
-  const key = readSecret(secret, flags)
+  const fields = fieldsOf(secret)
+  if (!fields.ok) return fields
+  const key = readSecret(fields.value, flags)
   if (!key.ok) return key
   const { rdata } = key.value
   const isSame =
     key.value.algorithm.number === algorithm && Buffer.compare(rdata.subarray(4), octets) === 0
   if (!isSame) return err('the private key is not the one of the DNSKEY record in the .key file')
-  return ok({ zone, key: key.value })
+  return ok({ zone, key: key.value, times: timesOf(fields.value) })
 }
 
 interface DeclaredKey {
@@ -95,14 +104,46 @@ function readRecord(text: string): Result<DeclaredKey, string> {
 /** RFC 4034 section 2.1.1, without the bit for a revoked key. RFC 5011 section 7. */
 const isZoneKey = (flags: number): boolean => flags === 256 || flags === entryFlags
 
-function readSecret(text: string, flags: number): Result<ZoneKey, string> {
+type Fields = ReadonlyMap<string, string>
+
+function fieldsOf(text: string): Result<Fields, string> {
   if (text.length > textBytesMax) return err('the .private file is longer than a key')
-  const fields = new Map(
-    text.split('\n').flatMap((line) => {
-      const [, word, value] = /^([\w-]+):\s*(.*?)\s*$/.exec(line) ?? []
-      return word === undefined ? [] : [[word.toLowerCase(), value!] as const]
-    }),
-  )
+  const pairs = text.split('\n').flatMap((line) => {
+    const [, word, value] = /^([\w-]+):\s*(.*?)\s*$/.exec(line) ?? []
+    return word === undefined ? [] : [[word.toLowerCase(), value!] as const]
+  })
+  return ok(new Map(pairs))
+}
+
+/** What BIND calls the times of a key. */
+const timeFields: Readonly<Record<keyof KeyTimes, string>> = {
+  createdMs: 'created',
+  publishedMs: 'publish',
+  activeMs: 'activate',
+  dsSubmittedMs: 'syncpublish',
+  dsSeenMs: 'dspublish',
+  retiredMs: 'inactive',
+  removedMs: 'delete',
+}
+
+function timesOf(fields: Fields): KeyTimes {
+  const times: Record<string, number | null> = { ...noTimes }
+  for (const [name, field] of Object.entries(timeFields)) {
+    times[name] = timeOf(fields.get(field) ?? '')
+  }
+  return times as unknown as KeyTimes
+}
+
+/** `20261129175344`, in UTC. */
+function timeOf(text: string): number | null {
+  const parts = /^(\d{4})(\d\d)(\d\d)(\d\d)(\d\d)(\d\d)$/.exec(text)
+  if (parts === null) return null
+  const [year, month, day, hour, minute, second] = parts.slice(1)
+  const ms = Date.parse(`${year}-${month}-${day}T${hour}:${minute}:${second}Z`)
+  return Number.isNaN(ms) ? null : ms
+}
+
+function readSecret(fields: Fields, flags: number): Result<ZoneKey, string> {
   if (!/^v1\.\d+$/.test(fields.get('private-key-format') ?? '')) {
     return err('the .private file does not begin with "Private-key-format: v1.3"')
   }

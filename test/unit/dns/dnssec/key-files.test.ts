@@ -25,6 +25,21 @@ describe.each(signingAlgorithms)('$name', (algorithm) => {
     expect(files.secret).toContain('Created: 20261129175344')
   })
 
+  test.each([
+    ['Created: 20260101000000', { createdMs: Date.UTC(2026, 0, 1) }],
+    ['SyncPublish: 20280229235959', { dsSubmittedMs: Date.UTC(2028, 1, 29, 23, 59, 59) }],
+    ['DSPublish: 20261201000000', { dsSeenMs: Date.UTC(2026, 11, 1) }],
+    ['Inactive: 20270101000000', { retiredMs: Date.UTC(2027, 0, 1) }],
+    ['Delete: 20270201000000', { removedMs: Date.UTC(2027, 1, 1) }],
+    ['Delete: 20271301000000', { removedMs: null }],
+    ['Delete: later', { removedMs: null }],
+    ['Revoke: 20270201000000', {}],
+  ])('times of BIND: %s', (line, times) => {
+    const one = readBindKey(files.record, `${files.secret}${line}\n`)
+    const others = { publishedMs: atMs, activeMs: atMs, ...times }
+    expect(one.ok && one.value.times).toMatchObject(others)
+  })
+
   test('a PEM file of it is read', () => {
     const pem = key.privateKey.export({ format: 'pem', type: 'pkcs8' }).toString()
     expect(readPemKey(pem)).toMatchObject({ ok: true, value: { tag: key.tag } })
