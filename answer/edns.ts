@@ -10,6 +10,7 @@ const { EdnsOption, ednsCoBit, ednsDoBit, ExtendedError } = codes
 const { RrType } = rrtypes
 const { cookieBytes, CookieKind } = jar
 const { Tcp: tcp } = transaction.Transport
+const { Plain: plain, Https: https } = transaction.Carrier
 
 /** Root name, type, class, TTL, RDLENGTH. */
 const optHeaderBytes = 11
@@ -102,11 +103,11 @@ function readOptions(tx: Transaction, from: number, end: number): boolean {
       tx.wantsCommit = tx.tellsCommit
     } else if (code === EdnsOption.Padding) {
       // RFC 7830 section 6: in the open it would help nobody.
-      tx.wantsPadding = tx.isEncrypted
+      tx.wantsPadding = tx.carrier !== plain
     } else if (code === EdnsOption.TcpKeepalive) {
-      // RFC 7828 section 3.2.1: empty from a client; on UDP it means nothing.
+      // RFC 7828 section 3.2.1: empty from a client; on UDP it means nothing, and HTTP has its own.
       if (tx.transport === tcp && length !== 0) return false
-      tx.wantsKeepalive = tx.transport === tcp
+      tx.wantsKeepalive = tx.transport === tcp && tx.carrier !== https
     }
   }
   return true

@@ -17,6 +17,10 @@ import type { Signer } from '#answer/signing/signer.ts'
 export const Transport = { Udp: 0, Tcp: 1 } as const
 export type Transport = (typeof Transport)[keyof typeof Transport]
 
+/** What carries the messages of a transport: nothing, TLS, or HTTP over TLS. */
+export const Carrier = { Plain: 0, Tls: 1, Https: 2 } as const
+export type Carrier = (typeof Carrier)[keyof typeof Carrier]
+
 /** Where every qname ends in its memory, a whole number of words. */
 export const qnameEnd = 256
 
@@ -79,8 +83,7 @@ export class Transaction {
   /** Units of 100 ms. */
   tcpKeepalive: number
   transport: Transport = Transport.Udp
-  /** The query came through TLS. */
-  isEncrypted = false
+  carrier: Carrier = Carrier.Plain
   /** How many queries of this batch may still be answered; `noLimit` of query-bucket.ts. */
   tokens = -1
   /**

@@ -88,7 +88,7 @@ export interface TcpSnapshot extends ConnectionSnapshot {
 }
 
 export interface SecureSnapshot {
-  readonly tcp: ConnectionSnapshot & {
+  readonly tls: ConnectionSnapshot & {
     readonly queries: number
     /** Completed ones, and how many of them resumed a session. */
     readonly handshakes: number

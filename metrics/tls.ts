@@ -7,7 +7,7 @@ export const tlsRows: readonly MetricRow[] = [
     name: 'gslbd_tls_connections',
     type: 'gauge',
     help: 'Open connections of DNS over TLS.',
-    read: ({ tcp: { secure } }) => secure?.tcp.open,
+    read: ({ tcp: { secure } }) => secure?.tls.open,
   },
   {
     name: 'gslbd_tls_connection_events_total',
@@ -18,7 +18,7 @@ export const tlsRows: readonly MetricRow[] = [
       secure === null
         ? []
         : (['accepted', 'refused', 'evicted'] as const).map((event) => ({
-            value: secure.tcp[event],
+            value: secure.tls[event],
             labels: { event },
           })),
   },
@@ -29,7 +29,7 @@ export const tlsRows: readonly MetricRow[] = [
     labels: ['outcome'],
     read: ({ tcp: { secure } }) => {
       if (secure === null) return []
-      const { handshakes, resumed, handshakesFailed: failed } = secure.tcp
+      const { handshakes, resumed, handshakesFailed: failed } = secure.tls
       return Object.entries({ full: handshakes - resumed, resumed, failed }).map(
         ([outcome, value]) => ({ value, labels: { outcome } }),
       )
@@ -39,7 +39,7 @@ export const tlsRows: readonly MetricRow[] = [
     name: 'gslbd_tls_queries_total',
     type: 'counter',
     help: 'Messages that came over TLS; gslbd_dns_queries_total counts them as tcp.',
-    read: ({ tcp: { secure } }) => secure?.tcp.queries,
+    read: ({ tcp: { secure } }) => secure?.tls.queries,
   },
   {
     name: 'gslbd_tls_certificate_expiry_timestamp_seconds',

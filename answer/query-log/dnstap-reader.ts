@@ -11,6 +11,7 @@ import { readFields } from '#lib/protobuf.ts'
 import type { Fields } from '#lib/protobuf.ts'
 import { DnstapField, DnstapType, MessageField, MessageType, SocketProtocol } from './dnstap.ts'
 import type { Extra } from './dnstap.ts'
+import type { LoggedProtocol } from './logged-queries.ts'
 import { optionPlaces } from './message-records.ts'
 import { isFields, parseJson } from '#lib/text/json.ts'
 
@@ -19,7 +20,7 @@ export interface ReadRecord {
   /** Milliseconds since the Unix epoch. */
   readonly askedMs: number | undefined
   readonly kind: string
-  readonly protocol: 'udp' | 'tcp' | undefined
+  readonly protocol: LoggedProtocol | undefined
   /** An address; the end of it is zeros where `extra` says `truncated`. */
   readonly client: string | undefined
   readonly clientPort: number | undefined
@@ -62,9 +63,11 @@ const kindNames: Readonly<Record<number, string>> = {
   [MessageType.AuthQuery]: 'query',
   [MessageType.AuthResponse]: 'response',
 }
-const protocols: Readonly<Record<number, 'udp' | 'tcp'>> = {
-  [SocketProtocol.Udp]: 'udp',
-  [SocketProtocol.Tcp]: 'tcp',
+const protocols: Readonly<Record<number, LoggedProtocol>> = {
+  [SocketProtocol.udp]: 'udp',
+  [SocketProtocol.tcp]: 'tcp',
+  [SocketProtocol.dot]: 'dot',
+  [SocketProtocol.doh]: 'doh',
 }
 
 /** What a date can say: a record may claim anything. */

@@ -27,7 +27,8 @@ export const MessageField = {
 export const DnstapType = { Message: 1 } as const
 export const MessageType = { AuthQuery: 1, AuthResponse: 2 } as const
 export const SocketFamily = { Inet: 1, Inet6: 2 } as const
-export const SocketProtocol = { Udp: 1, Tcp: 2 } as const
+/** As dnstap.proto numbers them. */
+export const SocketProtocol = { udp: 1, tcp: 2, dot: 3, doh: 4 } as const
 
 /** What `extra` holds, as JSON. A field that says nothing is left out. */
 export interface Extra {
@@ -86,7 +87,7 @@ export class DnstapEncoder {
   }
 
   #messageOf(logged: LoggedQuery): Uint8Array {
-    const { client, clientPort, askedMs, answeredMs, isTcp, replyBytes } = logged
+    const { client, clientPort, askedMs, answeredMs, protocol, replyBytes } = logged
     const { truncateClients } = this.#settings
     const kept = (octets: Uint8Array): Uint8Array | undefined =>
       truncateClients ? maskMessage(octets) : octets
@@ -97,7 +98,7 @@ export class DnstapEncoder {
         MessageField.SocketFamily,
         client.length === 4 ? SocketFamily.Inet : SocketFamily.Inet6,
       )
-      .number(MessageField.SocketProtocol, isTcp ? SocketProtocol.Tcp : SocketProtocol.Udp)
+      .number(MessageField.SocketProtocol, SocketProtocol[protocol])
       .bytes(MessageField.QueryAddress, truncateClients ? maskAddress(client) : client)
     if (!truncateClients) message.number(MessageField.QueryPort, clientPort)
     message

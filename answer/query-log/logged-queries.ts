@@ -7,11 +7,13 @@ const { headBytes, slotBytes, slots } = ringLimits
 /** ::ffff:0:0/96 in front of an IPv4 address. RFC 4291 section 2.5.5.2. */
 const mappedBytes = 12
 
+export type LoggedProtocol = 'udp' | 'tcp' | 'dot' | 'doh'
+
 export interface LoggedQuery {
   /** Milliseconds since the Unix epoch. */
   readonly askedMs: number
   readonly answeredMs: number
-  readonly isTcp: boolean
+  readonly protocol: LoggedProtocol
   /** 4 or 16 octets. */
   readonly client: Uint8Array
   readonly clientPort: number
@@ -96,6 +98,12 @@ function drain(
   return count
 }
 
+function protocolOf(flags: number): LoggedProtocol {
+  if ((flags & SlotFlag.Tls) !== 0) return 'dot'
+  if ((flags & SlotFlag.Https) !== 0) return 'doh'
+  return (flags & SlotFlag.Tcp) !== 0 ? 'tcp' : 'udp'
+}
+
 function readSlot(ring: SharedArrayBuffer, start: number, offsetMs: number): LoggedQuery {
   const slot = Buffer.from(ring, start, slotBytes)
   const cells = new Int32Array(ring, start, SlotAt.Client / 4)
@@ -114,7 +122,7 @@ function readSlot(ring: SharedArrayBuffer, start: number, offsetMs: number): Log
   return {
     askedMs: times[SlotTime.Asked]! + offsetMs,
     answeredMs: times[SlotTime.Answered]! + offsetMs,
-    isTcp: (flags & SlotFlag.Tcp) !== 0,
+    protocol: protocolOf(flags),
     client: clientOf(slot, cells[SlotCell.ClientBytes]!),
     clientPort: cells[SlotCell.ClientPort]!,
     query: copyOf(slot, SlotAt.Query, queryEnd),

@@ -9,7 +9,7 @@ import { createMachineClock } from '#lib/clock.ts'
 import { Random } from '#lib/random.ts'
 import { wayOfCode } from '#routing/choose/ways.ts'
 import type { ServingView } from '#answer/serving-view.ts'
-import { Transport } from '#answer/transaction.ts'
+import { Carrier, Transport } from '#answer/transaction.ts'
 import type { Transaction } from '#answer/transaction.ts'
 import * as layout from './ring.ts'
 
@@ -19,6 +19,11 @@ const { headBytes, slotBytes, slots } = layout.ringLimits
 const { NodeCell } = cells
 const { firstPolicyCode } = routing
 const { Tcp: tcp } = Transport
+/** By its carrier: the flags of a query over TCP. */
+const tcpFlags = new Uint8Array(3)
+tcpFlags[Carrier.Plain] = SlotFlag.Tcp
+tcpFlags[Carrier.Tls] = SlotFlag.Tcp | SlotFlag.Tls
+tcpFlags[Carrier.Https] = SlotFlag.Tcp | SlotFlag.Https
 const textBytesMax = 255
 const noOctets = new Uint8Array(0)
 
@@ -169,7 +174,7 @@ export class QueryTap {
     const cell = this.#start >> 2
     const slotCells = this.#slotCells
     this.#times[(this.#start >> 3) + SlotTime.Answered] = this.#nowMs()
-    slotCells[cell + SlotCell.Flags] = tx.transport === tcp ? SlotFlag.Tcp : 0
+    slotCells[cell + SlotCell.Flags] = tx.transport === tcp ? tcpFlags[tx.carrier]! : 0
     slotCells[cell + SlotCell.ExtendedError] = written === 0 ? -1 : tx.extendedError
     slotCells[cell + SlotCell.Chosen] = 0
     this.#write(this.#digest, 0, this.#digest.length)

@@ -53,6 +53,9 @@ export const SlotFlag = {
   Turn: 4,
   /** The members are those of another pool than the service's. */
   Fallback: 8,
+  /** Besides `Tcp`: it came through TLS, or HTTP over TLS. */
+  Tls: 16,
+  Https: 32,
 } as const
 
 /** In octets from the start of a slot. The texts and the reply follow the query. */

@@ -16,13 +16,26 @@ import type { SourceName, SourcePlace } from '#system/sockets/packet-sources.ts'
 import type { RateMemory } from '#answer/rate-limit/rate-memory.ts'
 import type { AnswerSettings } from '#answer/transaction.ts'
 
-/** DNS over TLS. */
+/** What listens with TLS. */
+export const secureKinds = ['tls'] as const
+export type SecureKind = (typeof secureKinds)[number]
+
+/** What listens now. */
+export type SecureListening = Readonly<Partial<Record<SecureKind, TcpListening>>>
+
 export interface TlsStart extends TlsFiles {
+  readonly places: Readonly<Partial<Record<SecureKind, SecurePlace | undefined>>>
+  /**
+   * Without certificate or port the thread does not start. Else it serves the rest, and tries
+   * again.
+   */
+  readonly mustOpen: boolean
+}
+
+interface SecurePlace {
   readonly port: number
   /** A socket that listens there already. */
   readonly handed: number | undefined
-  /** Without a certificate the thread does not start. Else it serves the rest, and tries again. */
-  readonly mustLoad: boolean
 }
 
 export interface StreamStart {
@@ -32,7 +45,7 @@ export interface StreamStart {
   readonly port: number
   /** A socket that listens there already, of the process before; undefined: there is none. */
   readonly handedTcp: number | undefined
-  /** undefined: there is no DNS over TLS. */
+  /** undefined: nothing listens with TLS. */
   readonly tls: TlsStart | undefined
   /** What it serves before it listens; undefined: nothing is published yet. */
   readonly generation: Generation | undefined
@@ -72,8 +85,9 @@ export type FromStream =
       readonly port: number
       /** The TCP socket's; undefined: it cannot be handed to another process. */
       readonly descriptor: number | undefined
-      readonly tls: TcpListening | undefined
+      readonly secure: SecureListening
     }
+  | { readonly kind: 'secure'; readonly listening: SecureListening }
   | { readonly kind: 'failed'; readonly message: string }
   | LogMessage
   | {

@@ -3,9 +3,9 @@ import type { TcpStats } from '#server/stream/tcp-connection.ts'
 import type { CertificateStatus } from '#server/stream/tls-certificate.ts'
 import type { ExchangeStats } from './stream-exchange.ts'
 
-/** DNS over TLS. */
+/** What comes through TLS. */
 export interface SecureStats {
-  readonly tcp: TcpStats
+  readonly tls: TcpStats
   readonly certificate: CertificateStatus
 }
 
@@ -41,7 +41,7 @@ export class StreamStats {
     return {
       tcp: sumOfTcp(tcp, now?.tcp),
       secure: secure && {
-        tcp: sumOfTcp(secure.tcp, now?.secure?.tcp),
+        tls: sumOfTcp(secure.tls, now?.secure?.tls),
         certificate: now?.secure?.certificate ?? secure.certificate,
       },
       exchange: {

@@ -10,20 +10,19 @@ import { ProxyGate } from '#system/sockets/proxy-gate.ts'
 import { QueryBucket } from '#answer/counters/query-bucket.ts'
 import { Adoption } from './adoption.ts'
 import { HandOverGate } from './hand-over.ts'
+import { SecureListeners } from './secure-listeners.ts'
 import { StreamExchange } from './stream-exchange.ts'
 import { Control, controlCell } from './responder-control.ts'
-import type { FromStream, StreamStart, ToStream } from './stream-messages.ts'
+import type { FromStream, StreamStart, TlsStart, ToStream } from './stream-messages.ts'
 import { RateLimiter } from '#answer/rate-limit/limiter.ts'
 import { createTap } from '#answer/query-log/query-tap.ts'
 import { ScriptClient } from '#answer/script/client.ts'
 import { createTcpServer } from '#server/stream/tcp.ts'
-import type { TcpListening } from '#server/stream/tcp.ts'
 import type { AnswerStream } from '#server/stream/tcp-connection.ts'
-import { certificateLimits, TlsCertificate } from '#server/stream/tls-certificate.ts'
+import { TlsCertificate } from '#server/stream/tls-certificate.ts'
 import { logThrough } from '#system/worker/worker-log.ts'
 import { ok } from '#lib/result.ts'
-import type { Result } from '#lib/result.ts'
-import { Transaction, Transport } from '#answer/transaction.ts'
+import { Carrier, Transaction, Transport } from '#answer/transaction.ts'
 import type { Generation } from '#answer/serving-view.ts'
 import { listenDgram } from '#server/stream/udp-dgram.ts'
 
@@ -86,25 +85,30 @@ const adoption = new Adoption({
 const log = logThrough(post)
 const server = createTcpServer({
   ...{ monotonicMs, limits: start.tcpLimits, gate },
-  answer: (...parts) => answerStream(server.isClosing, false, ...parts),
+  answer: (...parts) => answerStream(Carrier.Plain, ...parts),
 })
-const certificate = start.tls && new TlsCertificate(start.tls, log, systemClock.nowMs)
-const secureServer =
-  certificate &&
-  createTcpServer({
-    ...{ monotonicMs, limits: start.tcpLimits, gate, portKey: 'dns.tls.port' },
-    secure: () => certificate.context,
-    answer: (...parts) => answerStream(server.isClosing, true, ...parts),
+const secure = start.tls && createSecure(start.tls)
+
+function createSecure(tls: TlsStart): SecureListeners {
+  const certificate = new TlsCertificate(tls, log, systemClock.nowMs)
+  const shared = { monotonicMs, limits: start.tcpLimits, gate, secure: () => certificate.context }
+  const overTls = createTcpServer({
+    ...{ ...shared, portKey: 'dns.tls.port' },
+    answer: (...parts) => answerStream(Carrier.Tls, ...parts),
   })
+  return new SecureListeners({
+    ...{ tls, listenAddr: start.listenAddr, certificate, servers: { tls: overTls }, log },
+    onListening: (listening) => post({ kind: 'secure', listening }),
+  })
+}
 
 function answerStream(
-  isClosing: boolean,
-  isEncrypted: boolean,
+  carrier: Carrier,
   ...[query, queryLength, reply, replyMax, client]: Parameters<AnswerStream>
 ): ReturnType<AnswerStream> {
   // RFC 7828 section 3.3.2: on the way out, clients are asked to leave.
-  tcpTx.tcpKeepalive = isClosing ? 0 : keepalive
-  tcpTx.isEncrypted = isEncrypted
+  tcpTx.tcpKeepalive = server.isClosing ? 0 : keepalive
+  tcpTx.carrier = carrier
   tcpTx.source = client.address
   tcpTx.tokens = bucket.take(1)
   const isTapped = tap.first(1) === 0
@@ -149,30 +153,14 @@ async function listen(): Promise<void> {
   }
   const tcp = await server.listen(start.listenAddr, port, start.handedTcp)
   if (!tcp.ok) return post({ kind: 'failed', message: tcp.error })
-  const tls = await listenSecurely()
-  if (!tls.ok) return post({ kind: 'failed', message: tls.error })
-  post({ kind: 'listening', ...tcp.value, tls: tls.value })
+  const opened = secure === undefined ? ok({}) : await secure.open()
+  if (!opened.ok) return post({ kind: 'failed', message: opened.error })
+  post({ kind: 'listening', ...tcp.value, secure: opened.value })
   const report = (): void => {
-    const secure = secureServer &&
-      certificate && { tcp: { ...secureServer.stats }, certificate: certificate.status }
-    post({ kind: 'stats', tcp: { ...server.stats }, secure, exchange: exchange.stats() })
+    const [tcp, secureStats] = [{ ...server.stats }, secure?.stats]
+    post({ kind: 'stats', tcp, secure: secureStats, exchange: exchange.stats() })
   }
   setInterval(report, reportMs).unref()
-}
-
-/** @returns undefined where there is no DNS over TLS */
-async function listenSecurely(): Promise<Result<TcpListening | undefined, string>> {
-  const { tls, listenAddr } = start
-  if (tls === undefined || certificate === undefined || secureServer === undefined) {
-    return ok(undefined)
-  }
-  const loaded = certificate.load()
-  if (!loaded.ok && tls.mustLoad) return loaded
-  if (!loaded.ok) log.error({}, loaded.error)
-  setInterval(() => certificate.look(), certificateLimits.everyMs).unref()
-  const listening = await secureServer.listen(listenAddr, tls.port, tls.handed)
-  if (listening.ok) log.info({ port: listening.value.port }, 'DNS over TLS listens')
-  return listening
 }
 
 function takeOver(generation: Generation): void {
@@ -184,6 +172,6 @@ function takeOver(generation: Generation): void {
 
 async function stop(): Promise<void> {
   dgram?.close()
-  await Promise.all([server.close(), secureServer?.close()])
+  await Promise.all([server.close(), secure?.close()])
   main?.close()
 }

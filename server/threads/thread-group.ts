@@ -27,12 +27,13 @@ import { ScriptHost } from '#answer/script/host.ts'
 import { StartLimiter } from '#system/worker/start-limiter.ts'
 import type { ExchangeKey } from '#zones/exchange/exchange.ts'
 import type { ExchangeStats } from './stream-exchange.ts'
+import { StreamPlaces } from './stream-places.ts'
+import type { HandedStream } from './stream-places.ts'
 import { StreamStats } from './stream-stats.ts'
 import type { TransferSettings } from '#zones/transfer/transfers.ts'
 import { Rcode } from '#dns/rcode.ts'
 import type { FromStream, StreamStart, StreamUpdate, ToStream } from './stream-messages.ts'
 import { TableNumbers } from '#system/worker/table-collector.ts'
-import { TlsPlace } from './tls-place.ts'
 import type { Generation } from '#answer/serving-view.ts'
 import { Waker } from './waker.ts'
 
@@ -67,8 +68,7 @@ export class ThreadGroup implements DnsThreads {
   #stream: AnsweringThread | undefined
   /** undefined: no responder takes packets. */
   #places: SourcePlaces<SourcePlace> | undefined
-  #tcpDescriptor: number | undefined
-  readonly #tls: TlsPlace
+  readonly #streamPlaces: StreamPlaces
   /** Responders that have died once. */
   readonly #died = new Set<number>()
   #port = 0
@@ -82,7 +82,7 @@ export class ThreadGroup implements DnsThreads {
 
   constructor(parts: ThreadGroupParts) {
     this.#parts = parts
-    this.#tls = new TlsPlace(parts)
+    this.#streamPlaces = new StreamPlaces(parts)
     const libc = parts.threads === 0 ? 'dns.threads is 0' : loadLibc()
     this.#libc = typeof libc === 'string' ? undefined : libc
     this.#threads = this.#libc === undefined ? 0 : parts.threads
@@ -133,8 +133,7 @@ export class ThreadGroup implements DnsThreads {
 
   async #open(handed: HandedSockets): Promise<Result<{ port: number }, string>> {
     const { listenAddr, port, settings } = this.#parts
-    const [tcp] = handed.take(listenerName('dns-tcp', listenAddr, port))
-    const tls = this.#tls.take(handed)
+    const handedStream = this.#streamPlaces.take(handed)
     if (this.#libc !== undefined) {
       const places = packetSources[sourceName].open(this.#libc, {
         ...{ listenAddr, port, threads: this.#threads },
@@ -151,7 +150,7 @@ export class ThreadGroup implements DnsThreads {
     // Another port may have to be tried: then no responder may have the sockets of this one.
     const isSure = port !== 0
     if (isSure) this.#queueResponders()
-    const stream = await this.#startStream(tcp, tls)
+    const stream = await this.#startStream(handedStream)
     if (!stream.ok) {
       await (isSure ? this.stop() : this.#closeSockets())
       return stream
@@ -242,16 +241,15 @@ export class ThreadGroup implements DnsThreads {
     Atomics.store(this.#cells, controlCell(index, Control.ThreadId), 0)
   }
 
-  async #startStream(handedTcp?: number, handedTls?: number): Promise<Result<null, string>> {
+  async #startStream(handed: HandedStream = {}): Promise<Result<null, string>> {
     const start: StreamStart = {
       index: this.#threads,
       listenAddr: this.#parts.listenAddr,
       port: this.#port,
-      handedTcp,
-      // One that has served goes on without what is lost with a thread.
-      tls: this.#tls.start(handedTls, this.#tls.bound === undefined),
+      handedTcp: handed.tcp,
+      tls: this.#streamPlaces.tls(handed),
       // Otherwise nobody is answered meanwhile, and it is told when it listens.
-      generation: handedTcp === undefined ? undefined : this.#current,
+      generation: handed.tcp === undefined ? undefined : this.#current,
       keys: this.#keys,
       source: this.#threads === 0 ? undefined : sourceName,
       proxies: this.#parts.proxies ?? [],
@@ -291,8 +289,8 @@ export class ThreadGroup implements DnsThreads {
       return err(first.kind === 'failed' ? first.message : 'the stream thread did not start')
     }
     this.#port = first.port
-    this.#tcpDescriptor = first.descriptor
-    this.#tls.bound = first.tls
+    const { port, descriptor, secure } = first
+    this.#streamPlaces.heard({ tcp: { port, descriptor }, ...secure })
     this.#stream = stream
     worker.on('message', (message: FromStream) => {
       this.#hear(worker, message)
@@ -300,6 +298,7 @@ export class ThreadGroup implements DnsThreads {
     this.#tellStream({ kind: 'keys', keys: this.#keys })
     const isNewer = this.#current !== generation
     if (this.#current !== undefined && isNewer) this.#tellGeneration(this.#current)
+    worker.once('exit', () => this.#streamPlaces.lost())
     this.#watch(worker, () => void this.#restartStream())
     // The group was stopped while this thread started: nobody else will end it.
     if (this.#isStopping) await worker.terminate()
@@ -338,6 +337,8 @@ export class ThreadGroup implements DnsThreads {
   #hear(stream: Worker, message: FromStream): void {
     if (message.kind === 'stats') {
       this.#streamStats.take(message)
+    } else if (message.kind === 'secure') {
+      this.#streamPlaces.heard(message.listening)
     } else if (message.kind === 'update') {
       void this.#update(stream, message)
     } else if (message.kind === 'log') {
@@ -461,11 +462,9 @@ export class ThreadGroup implements DnsThreads {
   sockets(): readonly ListenerSockets[] {
     const { listenAddr, port } = this.#parts
     const udp = this.#places?.descriptors() ?? []
-    const tcp = this.#tcpDescriptor === undefined ? [] : [this.#tcpDescriptor]
     return [
       { name: listenerName('dns-udp', listenAddr, port), descriptors: udp },
-      { name: listenerName('dns-tcp', listenAddr, port), descriptors: tcp },
-      ...this.#tls.sockets(),
+      ...this.#streamPlaces.sockets(),
     ]
   }
 

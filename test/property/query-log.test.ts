@@ -31,7 +31,7 @@ const choice = fc.record({
 const logged: fc.Arbitrary<LoggedQuery> = fc.record({
   askedMs: fc.integer({ min: 0, max: 4e12 }),
   answeredMs: fc.integer({ min: 0, max: 4e12 }),
-  isTcp: fc.boolean(),
+  protocol: fc.constantFrom('udp', 'tcp', 'dot', 'doh'),
   client: address,
   clientPort: fc.nat({ max: 65_535 }),
   query: fc.uint8Array({ maxLength: 512 }),
@@ -52,7 +52,7 @@ describe('a record', () => {
       fc.property(logged, (one) => {
         const read = readDnstap(encoder.encode(one))!
         expect(read.askedMs).toBe(one.askedMs)
-        expect(read.protocol).toBe(one.isTcp ? 'tcp' : 'udp')
+        expect(read.protocol).toBe(one.protocol)
         expect(read.clientPort).toBe(one.clientPort)
         expect(Buffer.from(read.query!)).toEqual(Buffer.from(one.query))
         expect(Buffer.from(read.reply!)).toEqual(Buffer.from(one.reply!))
@@ -101,7 +101,7 @@ const honest = Buffer.concat([
   start,
   framed(
     encoder.encode({
-      ...{ askedMs: 1e12, answeredMs: 1e12, isTcp: false, client: Buffer.from([192, 0, 2, 1]) },
+      ...{ askedMs: 1e12, answeredMs: 1e12, protocol: 'udp', client: Buffer.from([192, 0, 2, 1]) },
       ...{ clientPort: 53, query: query('www.test. A'), reply: query('www.test. A', { qr: true }) },
       ...{ replyBytes: 26, extendedError: -1, seed: 1, digest: 'd', commit: 'c', choice: null },
     }),

@@ -7,7 +7,7 @@ import type { RoutingState } from '#routing/state/state.ts'
 import { answer } from '#answer/answer.ts'
 import type { HandedBundle } from '#answer/serving-view.ts'
 import { createServingView } from '#answer/serving-view.ts'
-import { Transaction, Transport } from '#answer/transaction.ts'
+import { Carrier, Transaction, Transport } from '#answer/transaction.ts'
 import { Counters } from '#answer/counters/counters.ts'
 import { DnstapEncoder } from '#answer/query-log/dnstap.ts'
 import { ControlType, controlFrame, frameHead } from '#answer/query-log/frame-stream.ts'
@@ -25,6 +25,8 @@ export interface LoggedQuestion {
   /** 4 or 16 octets. */
   readonly client: Uint8Array
   readonly isTcp: boolean
+  /** Default: none. */
+  readonly carrier?: Carrier
 }
 
 export class RecordedLog {
@@ -63,9 +65,10 @@ export class RecordedLog {
     this.#tap.adopt(view)
   }
 
-  ask({ query, client, isTcp }: LoggedQuestion): void {
+  ask({ query, client, isTcp, carrier }: LoggedQuestion): void {
     const tx = this.#tx
     tx.transport = isTcp ? Transport.Tcp : Transport.Udp
+    tx.carrier = carrier ?? Carrier.Plain
     tx.source = client
     tx.sourceBytes = client.length
     this.#tap.first(1)

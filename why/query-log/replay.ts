@@ -15,7 +15,7 @@ import type { Result } from '#lib/result.ts'
 import type { RoutingState } from '#routing/state/state.ts'
 import { answer } from '#answer/answer.ts'
 import { createServingView } from '#answer/serving-view.ts'
-import { Transaction, Transport } from '#answer/transaction.ts'
+import { Carrier, Transaction, Transport } from '#answer/transaction.ts'
 import type { AnswerSettings } from '#answer/transaction.ts'
 import { Counters } from '#answer/counters/counters.ts'
 import type { Gap, Moment } from '#journal/moment.ts'
@@ -167,7 +167,9 @@ export class Replay {
     const tx = this.#tx
     this.#then!.state.serviceCursor.fill((turn ?? 0) - turnsOff)
     tx.random.restart(seed)
-    tx.transport = record.protocol === 'tcp' ? Transport.Tcp : Transport.Udp
+    const { protocol = 'udp' } = record
+    tx.transport = protocol === 'udp' ? Transport.Udp : Transport.Tcp
+    tx.carrier = carriers[protocol]
     tx.source = client
     tx.sourceAt = 0
     tx.sourceBytes = client.length
@@ -175,6 +177,10 @@ export class Replay {
     return this.#reply.subarray(0, written)
   }
 }
+
+const carriers = {
+  ...{ udp: Carrier.Plain, tcp: Carrier.Plain, dot: Carrier.Tls, doh: Carrier.Https },
+} as const
 
 const signedZone = 'its zone is signed, and signatures are not made again'
 

@@ -12,7 +12,7 @@ import { tempDir } from '#test/support/temp-dir.ts'
 
 const encoder = new DnstapEncoder({ node: 'n1', version: 'gslbd', truncateClients: false })
 const chosen: LoggedQuery = {
-  ...{ askedMs: Date.UTC(2026, 0, 2, 3, 4, 5, 678), answeredMs: 0, isTcp: false },
+  ...{ askedMs: Date.UTC(2026, 0, 2, 3, 4, 5, 678), answeredMs: 0, protocol: 'udp' },
   ...{ client: Uint8Array.of(192, 0, 2, 53), clientPort: 5_353, extendedError: -1, seed: 9 },
   query: query('www.example.com. A', { opt: { options: [ecs(1, 24, 0, 'cb0071')] } }),
   ...{ reply: query('www.example.com. A', { qr: true, aa: true }), replyBytes: 33 },
@@ -23,7 +23,7 @@ const chosen: LoggedQuery = {
   },
 }
 const unanswered: LoggedQuery = {
-  ...{ ...chosen, query: query('other.test. AAAA'), isTcp: true },
+  ...{ ...chosen, query: query('other.test. AAAA'), protocol: 'dot' },
   ...{ reply: undefined, replyBytes: 0, choice: null },
 }
 

@@ -72,7 +72,7 @@ const running = {
   tcp: {
     ...{ open: 1, accepted: 9, refused: 2, evicted: 3 },
     secure: {
-      tcp: {
+      tls: {
         ...{ open: 4, accepted: 8, refused: 1, evicted: 0, queries: 40 },
         ...{ handshakes: 6, resumed: 2, handshakesFailed: 1 },
       },

@@ -3,12 +3,14 @@
 import { readFileSync, writeFileSync } from 'node:fs'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { replayFile } from '#why/query-log/replay-file.ts'
+import { Carrier } from '#answer/transaction.ts'
 import { Random } from '#lib/random.ts'
 import { query } from '#test/support/dns/message.ts'
 import { laneCount } from '#test/support/lane.ts'
 import { RecordedHour, recordedNames } from '#test/support/recorded-hour.ts'
 import { runCli } from '#test/support/run-cli.ts'
 
+const carriers = [Carrier.Plain, Carrier.Tls, Carrier.Https]
 const counts = {
   queries: laneCount(4_000, 300),
   swaps: laneCount(20, 6),
@@ -29,6 +31,12 @@ function plan(random: Random) {
   ].sort((a, b) => a.ms - b.ms)
 }
 
+/** A fifth comes over TCP, with TLS and HTTP or without. */
+const streams = Array.from({ length: 15 }, (_, i) => ({
+  isTcp: i < 3,
+  carrier: i < 3 ? carriers[i]! : Carrier.Plain,
+}))
+
 /** A resolver's question over UDP or TCP, with or without options of EDNS, or a name. */
 function questionOf(random: Random) {
   const octets = Buffer.from([10, random.below(8) * 32, random.below(2), 7])
@@ -37,6 +45,7 @@ function questionOf(random: Random) {
     ...(random.below(2) === 0 ? [{ code: 8, data: subnet }] : []),
     ...(random.below(4) === 0 ? [{ code: 3, data: Buffer.alloc(0) }] : []),
     ...(random.below(4) === 0 ? [{ code: 10, data: Buffer.from('a cookie') }] : []),
+    ...(random.below(4) === 0 ? [{ code: 12, data: Buffer.alloc(3) }] : []),
   ]
   const opt = random.below(3) === 0 ? {} : { opt: { udpSize: 1_232, options } }
   const others = ['none.test.', 'elsewhere.', '_a.test.', '_b.test.', 'a.x.test.']
@@ -46,7 +55,7 @@ function questionOf(random: Random) {
   return {
     query: query(`${name} ${type}`, { id: random.below(65_536), ...opt }),
     client: octets,
-    isTcp: random.below(5) === 0,
+    ...streams[random.below(15)]!,
   }
 }
 

@@ -6,7 +6,7 @@ import { noRoutingTables } from '#routing/choose/environment.ts'
 import { answer } from '#answer/answer.ts'
 import { noLimit } from '#answer/counters/query-bucket.ts'
 import { createServingView } from '#answer/serving-view.ts'
-import { Transaction, Transport } from '#answer/transaction.ts'
+import { Carrier, Transaction, Transport } from '#answer/transaction.ts'
 import { Counters } from '#answer/counters/counters.ts'
 import { droppedOf, LoggedQueries } from '#answer/query-log/logged-queries.ts'
 import type { LoggedQuery } from '#answer/query-log/logged-queries.ts'
@@ -185,8 +185,23 @@ describe('what is logged', () => {
       tap.answered(tx, Buffer.alloc(40), 0, 40)
     }
     const [v4, v6] = drained(ring)
-    expect([v4?.isTcp, Buffer.from(v4!.client).toString('hex')]).toEqual([true, 'c0000207'])
+    expect([v4?.protocol, Buffer.from(v4!.client).toString('hex')]).toEqual(['tcp', 'c0000207'])
     expect(v6?.client).toHaveLength(16)
+  })
+
+  test.each([
+    [Transport.Udp, Carrier.Plain, 'udp'],
+    [Transport.Tcp, Carrier.Plain, 'tcp'],
+    [Transport.Tcp, Carrier.Tls, 'dot'],
+    [Transport.Tcp, Carrier.Https, 'doh'],
+  ] as const)('transport %d in carrier %d is %s', (transport, carrier, protocol) => {
+    const ring = newRing(1)
+    const tap = newTap(ring)
+    const tx = Object.assign(newTransaction(), { transport, carrier })
+    tap.first(1)
+    tap.asked(tx, query('x.test. A'), 0, 20, 53)
+    tap.answered(tx, Buffer.alloc(40), 0, 40)
+    expect(drained(ring)[0]?.protocol).toBe(protocol)
   })
 })
 

@@ -1,0 +1,95 @@
+// The listeners of the stream thread that speak TLS, and the certificate that they share.
+import type { Log } from '#lib/log.ts'
+import { err, ok } from '#lib/result.ts'
+import type { Result } from '#lib/result.ts'
+import type { TcpListening, TcpServer } from '#server/stream/tcp.ts'
+import { certificateLimits } from '#server/stream/tls-certificate.ts'
+import type { TlsCertificate } from '#server/stream/tls-certificate.ts'
+import type { SecureKind, SecureListening, TlsStart } from './stream-messages.ts'
+import type { SecureStats } from './stream-stats.ts'
+
+export interface SecureListenersParts {
+  readonly tls: TlsStart
+  readonly listenAddr: string
+  readonly certificate: TlsCertificate
+  /** The kinds that are on. */
+  readonly servers: Readonly<Partial<Record<SecureKind, TcpServer>>>
+  readonly log: Log
+  /** One listens that could not at first. */
+  readonly onListening: (listening: SecureListening) => void
+  /** Between two tries to listen. Default 10 s. */
+  readonly againMs?: number
+}
+
+const names: Readonly<Record<SecureKind, string>> = { tls: 'DNS over TLS' }
+
+export class SecureListeners {
+  readonly #parts: SecureListenersParts
+  readonly #waiting = new Set<NodeJS.Timeout>()
+
+  constructor(parts: SecureListenersParts) {
+    this.#parts = parts
+  }
+
+  /**
+   * Opens all. At the start of a node each must; later, what cannot is tried again, while the rest
+   * of the thread serves.
+   */
+  async open(): Promise<Result<SecureListening, string>> {
+    const { tls, certificate, log } = this.#parts
+    const loaded = certificate.load()
+    if (!loaded.ok && tls.mustOpen) return loaded
+    if (!loaded.ok) log.error({}, loaded.error)
+    setInterval(() => certificate.look(), certificateLimits.everyMs).unref()
+    const all: Partial<Record<SecureKind, TcpListening>> = {}
+    for (const [kind, server] of this.#entries()) {
+      const listening = await this.#listen(kind, server, tls.places[kind]?.handed)
+      if (listening.ok) all[kind] = listening.value
+      else if (tls.mustOpen) return listening
+      else this.#later(kind, server, listening.error)
+    }
+    return ok(all)
+  }
+
+  get stats(): SecureStats {
+    const { certificate, servers } = this.#parts
+    const counts = this.#entries().map(([kind]) => [kind, { ...servers[kind]!.stats }] as const)
+    return { ...Object.fromEntries(counts), certificate: certificate.status } as SecureStats
+  }
+
+  async close(): Promise<void> {
+    for (const timer of this.#waiting) clearTimeout(timer)
+    await Promise.all(this.#entries().map(([, server]) => server.close()))
+  }
+
+  #entries(): readonly (readonly [SecureKind, TcpServer])[] {
+    return Object.entries(this.#parts.servers) as [SecureKind, TcpServer][]
+  }
+
+  async #listen(
+    kind: SecureKind,
+    server: TcpServer,
+    handed?: number,
+  ): Promise<Result<TcpListening, string>> {
+    const { tls, listenAddr, log } = this.#parts
+    const place = tls.places[kind]
+    if (place === undefined) return err(`${names[kind]} has no port`)
+    const listening = await server.listen(listenAddr, place.port, handed)
+    if (listening.ok) log.info({ port: listening.value.port }, `${names[kind]} listens`)
+    return listening
+  }
+
+  /** Another program may have taken the port between two threads, and give it back. */
+  #later(kind: SecureKind, server: TcpServer, reason: string): void {
+    const { log, onListening, againMs = certificateLimits.everyMs } = this.#parts
+    log.error({}, `${reason}; tried again`)
+    const timer = setTimeout(() => {
+      this.#waiting.delete(timer)
+      void this.#listen(kind, server).then((listening) => {
+        if (listening.ok) onListening({ [kind]: listening.value })
+        else if (!server.isClosing) this.#later(kind, server, listening.error)
+      })
+    }, againMs)
+    this.#waiting.add(timer)
+  }
+}
