@@ -202,8 +202,8 @@ class Splice {
     const wire = wireOf(name)
     const index = this.#texts.length
     const nameOffset = this.#nameBytes
-    const blank = { service: -1, rrsets: [], firstRrset: 0 }
-    writeNode(this.#nodeRow, index, wire, { zone, flags, ...blank }, nameOffset)
+    const blank = { service: 0, rrsets: 0, firstRrset: 0 }
+    writeNode(this.#nodeRow, index, wire, { zone, flags, ...blank, nameOffset })
     this.#names.set(wire, nameOffset)
     this.#nameBytes += wire.length
     this.#texts.push(name)

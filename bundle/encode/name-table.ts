@@ -11,30 +11,24 @@ import {
 } from '#bundle/format/cells.ts'
 import { bundleLimits } from '#bundle/format/limits.ts'
 import type { RrsetModel } from '#bundle/format/model.ts'
-import { withOneMore } from '#lib/sequence/one-more.ts'
+import { Chains } from '#lib/sequence/chains.ts'
 import { wireOf } from './record-pool.ts'
-
-/** One owner name while the tables are built. */
-export interface NameNode {
-  readonly name: string
-  zone: number
-  flags: number
-  service: number
-  rrsets: readonly NodeRrset[]
-  /** Row of its first rrset. */
-  firstRrset: number
-  /** Names one label below that stand in the table, in the same zone or cut off from it. */
-  children: number
-  /** Position in the finished columns. */
-  index: number
-}
 
 export type NodeRrset = Pick<RrsetModel, 'type' | 'ttlSeconds' | 'rdata' | 'zone'>
 
-const noRrsets: readonly NodeRrset[] = Object.freeze([])
+/**
+ * A row of the table. `Service`: row + 1; 0 none. `Rrsets`: their list in `#rrsets`, + 1.
+ * `Children`: names one label below that stand in the table, in the same zone or cut off from it.
+ * `Index`: position in the finished columns.
+ */
+const Cell = { Words: 7, Zone: 0, Flags: 1, Service: 2, Rrsets: 3, First: 4, Children: 5, Index: 6 }
 
+/** Owner names by number, in columns: there may be a million. */
 export class NameTable {
-  readonly #nodes = new Map<string, NameNode>()
+  readonly #nodes = new Map<string, number>()
+  readonly #names: string[] = []
+  #rows = new Int32Array(64 * Cell.Words)
+  readonly #rrsets = new Chains<NodeRrset>()
   readonly #apexes = new Map<string, number>()
   /** Zone position to the zone that encloses it, or -1. */
   readonly zoneParents: number[] = []
@@ -47,9 +41,8 @@ export class NameTable {
       this.#apexes.set(name, zone)
     }
     for (const [zone, name] of zoneNames.entries()) {
-      const apex = this.#nodeOf(name, zone)
-      apex.flags |= NodeFlag.Apex
-      apex.zone = zone
+      const apex = this.#nodes.get(name) ?? this.#create(name, zone)
+      this.mark(apex, NodeFlag.Apex)
     }
     for (const [zone, name] of zoneNames.entries()) {
       const parent = name === '.' ? -1 : this.enclosingZone(parentName(name))
@@ -59,43 +52,43 @@ export class NameTable {
     }
   }
 
+  get size(): number {
+    return this.#names.length
+  }
+
   /** The node of `name`, with the empty non-terminals above it up to the apex of `zone`. */
-  add(name: string, zone: number): NameNode {
-    const isNew = !this.#nodes.has(name)
-    const node = this.#nodeOf(name, zone)
-    if (isNew) this.#addEmptyNonTerminals(name, zone)
+  add(name: string, zone: number): number {
+    const known = this.#nodes.get(name)
+    if (known !== undefined) return known
+    const node = this.#create(name, zone)
+    this.#addEmptyNonTerminals(name, zone)
     return node
   }
 
-  find(name: string): NameNode | undefined {
+  find(name: string): number | undefined {
     return this.#nodes.get(name)
   }
 
-  #nodeOf(name: string, zone: number): NameNode {
-    let node = this.#nodes.get(name)
-    if (node === undefined) {
-      const blank = {
-        flags: 0,
-        service: -1,
-        rrsets: noRrsets,
-        firstRrset: 0,
-        children: 0,
-        index: -1,
-      }
-      node = { name, zone, ...blank }
-      this.#nodes.set(name, node)
+  #create(name: string, zone: number): number {
+    const node = this.#names.push(name) - 1
+    this.#nodes.set(name, node)
+    if (this.#rows.length < this.#names.length * Cell.Words) {
+      const larger = new Int32Array(this.#rows.length * 2)
+      larger.set(this.#rows)
+      this.#rows = larger
     }
+    this.#rows[node * Cell.Words + Cell.Zone] = zone
     return node
   }
 
   #addEmptyNonTerminals(name: string, zone: number): void {
     let child = name
     for (let above = parentName(name); ; above = parentName(above)) {
-      const isNew = !this.#nodes.has(above)
-      const node = this.#nodeOf(above, zone)
-      node.children++
-      if (child.startsWith('*.')) node.flags |= NodeFlag.HasWildcard
-      if (!isNew) return
+      const known = this.#nodes.get(above)
+      const node = known ?? this.#create(above, zone)
+      this.#rows[node * Cell.Words + Cell.Children]!++
+      if (child.startsWith('*.')) this.mark(node, NodeFlag.HasWildcard)
+      if (known !== undefined) return
       child = above
     }
   }
@@ -112,40 +105,103 @@ export class NameTable {
   /** Adds an rrset to the node of `name`, and says in its flags what that means for answers. */
   addRrset(name: string, zone: number, rrset: NodeRrset): void {
     const node = this.add(name, zone)
-    node.rrsets = withOneMore(node.rrsets, rrset)
+    const row = node * Cell.Words
+    this.#rows[row + Cell.Rrsets] = this.#rrsets.add(this.#rows[row + Cell.Rrsets]! - 1, rrset) + 1
     // RFC 4592 sections 4.2 and 4.4: there is no cut and no subtree at the label `*`.
     const isWildcard = name.startsWith('*.')
-    const isApex = (node.flags & NodeFlag.Apex) !== 0
-    if (rrset.type === RrType.CNAME) node.flags |= NodeFlag.HasCname
-    if (rrset.type === RrType.NS && !isApex && !isWildcard) node.flags |= NodeFlag.Cut
-    if (rrset.type === RrType.DNAME && !isWildcard) node.flags |= NodeFlag.Dname
-    if ((node.flags & (NodeFlag.Cut | NodeFlag.Dname)) !== 0) this.#hasCuts = true
+    const isApex = (this.flags(node) & NodeFlag.Apex) !== 0
+    if (rrset.type === RrType.CNAME) this.mark(node, NodeFlag.HasCname)
+    if (rrset.type === RrType.NS && !isApex && !isWildcard) this.mark(node, NodeFlag.Cut)
+    if (rrset.type === RrType.DNAME && !isWildcard) this.mark(node, NodeFlag.Dname)
+    if ((this.flags(node) & (NodeFlag.Cut | NodeFlag.Dname)) !== 0) this.#hasCuts = true
+  }
+
+  setService(node: number, service: number): void {
+    const row = node * Cell.Words
+    assert(this.#rows[row + Cell.Service] === 0, `${this.name(node)} belongs to one service`)
+    this.#rows[row + Cell.Service] = service + 1
+  }
+
+  setFirstRrset(node: number, rrset: number): void {
+    this.#rows[node * Cell.Words + Cell.First] = rrset
+  }
+
+  mark(node: number, flag: number): void {
+    this.#rows[node * Cell.Words + Cell.Flags]! |= flag
+  }
+
+  name(node: number): string {
+    return this.#names[node]!
+  }
+
+  flags(node: number): number {
+    return this.#rows[node * Cell.Words + Cell.Flags]!
+  }
+
+  rrsetsOf(node: number): NodeRrset[] {
+    return this.#rrsets.of(this.#rows[node * Cell.Words + Cell.Rrsets]! - 1)
+  }
+
+  /** Position in the finished columns. */
+  indexOf(node: number): number {
+    return this.#rows[node * Cell.Words + Cell.Index]!
   }
 
   /** Says in the flags which names stand below a cut or a DNAME record of their zone. */
   markBelow(): void {
     if (!this.#hasCuts) return
-    const seen = new Set<NameNode>()
-    for (const node of this.#nodes.values()) this.#markNode(node, seen)
+    const seen = new Uint8Array(this.size)
+    for (let node = 0; node < seen.length; node++) this.#markNode(node, seen)
   }
 
-  #markNode(node: NameNode, seen: Set<NameNode>): void {
-    if (seen.has(node) || node.name === '.') return
-    seen.add(node)
-    const above = this.#nodes.get(parentName(node.name))
+  #markNode(node: number, seen: Uint8Array): void {
+    if (seen[node] !== 0 || this.name(node) === '.') return
+    seen[node] = 1
+    const above = this.#nodes.get(parentName(this.name(node)))
     if (above === undefined) return
     this.#markNode(above, seen)
-    const isApex = (node.flags & NodeFlag.Apex) !== 0
-    const zone = isApex ? this.zoneParents[node.zone]! : node.zone
-    if (above.zone === zone && isRedirecting(above.flags)) node.flags |= NodeFlag.Below
+    const zone = this.#rows[node * Cell.Words + Cell.Zone]!
+    const isApex = (this.flags(node) & NodeFlag.Apex) !== 0
+    const isSameZone =
+      this.#rows[above * Cell.Words + Cell.Zone] === (isApex ? this.zoneParents[zone]! : zone)
+    if (isSameZone && isRedirecting(this.flags(above))) this.mark(node, NodeFlag.Below)
   }
 
-  /** All nodes in their final order, each with its `index` set. */
-  finish(): readonly NameNode[] {
-    const nodes = [...this.#nodes.values()]
-    nodes.sort((a, b) => (a.name < b.name ? -1 : a.name > b.name ? 1 : 0))
-    for (const [index, node] of nodes.entries()) node.index = index
-    return nodes
+  /** @returns all nodes in their final order, each with its index set */
+  finish(): Uint32Array {
+    // The order of code units, which is that of `NameEdit`.
+    const sorted = this.#names.toSorted()
+    const order = Uint32Array.from(sorted, (name) => this.#nodes.get(name)!)
+    for (const [index, node] of order.entries()) this.#rows[node * Cell.Words + Cell.Index] = index
+    return order
+  }
+
+  /** @param order what `finish` returned @param rowOfZone zones take the order of their names */
+  lay(order: Uint32Array, rowOfZone: Uint32Array): LaidNames {
+    const nodeRow = new Uint32Array(order.length * NodeCell.Words)
+    const childCounts = new Uint32Array(order.length)
+    let names = Buffer.alloc(Math.max(64, order.length * 40))
+    let at = 0
+    for (const [i, node] of order.entries()) {
+      const wire = wireOf(this.name(node))
+      const end = at + wire.length
+      // One long name may be more than twice what was there.
+      if (end > names.length) names = Buffer.concat([names], Math.max(names.length * 2, end))
+      names.set(wire, at)
+      const row = this.#rows.subarray(node * Cell.Words, (node + 1) * Cell.Words)
+      writeNode(nodeRow, i, wire, {
+        zone: rowOfZone[row[Cell.Zone]!]!,
+        flags: row[Cell.Flags]!,
+        service: row[Cell.Service]!,
+        rrsets: this.rrsetsOf(node).length,
+        firstRrset: row[Cell.First]!,
+        nameOffset: at,
+      })
+      childCounts[i] = row[Cell.Children]!
+      at = end
+    }
+    const texts = Array.from(order, (node) => this.name(node))
+    return { names: names.subarray(0, at), nodeRow, texts, childCounts }
   }
 }
 
@@ -177,26 +233,15 @@ export interface LaidNames {
   readonly childCounts: Uint32Array
 }
 
-/** Lays the names out in octets. */
-export function layNames(nodes: readonly NameNode[]): LaidNames {
-  const nodeRow = new Uint32Array(nodes.length * NodeCell.Words)
-  let names = Buffer.alloc(Math.max(64, nodes.length * 40))
-  let at = 0
-  for (const [i, node] of nodes.entries()) {
-    const wire = wireOf(node.name)
-    const end = at + wire.length
-    // One long name may be more than twice what was there.
-    if (end > names.length) names = Buffer.concat([names], Math.max(names.length * 2, end))
-    names.set(wire, at)
-    writeNode(nodeRow, i, wire, node, at)
-    at += wire.length
-  }
-  return {
-    names: names.subarray(0, at),
-    nodeRow,
-    texts: nodes.map(({ name }) => name),
-    childCounts: Uint32Array.from(nodes, ({ children }) => children),
-  }
+interface NameCells {
+  readonly zone: number
+  readonly flags: number
+  /** Row + 1; 0: none. */
+  readonly service: number
+  /** How many. */
+  readonly rrsets: number
+  readonly firstRrset: number
+  readonly nameOffset: number
 }
 
 /** The row of a name, without what its service says. */
@@ -204,16 +249,14 @@ export function writeNode(
   nodeRow: Uint32Array,
   index: number,
   wire: Uint8Array,
-  node: Pick<NameNode, 'zone' | 'flags' | 'service' | 'rrsets' | 'firstRrset'>,
-  nameOffset: number,
+  { zone, flags, service, rrsets, firstRrset, nameOffset }: NameCells,
 ): void {
   const row = index * NodeCell.Words
-  const { zone, flags, service, rrsets, firstRrset } = node
   nodeRow[row + NodeCell.NameOffset] = nameOffset
   nodeRow[row + NodeCell.NameBytesAndFlags] =
-    wire.length | (flags << nodeFlagShift) | (rrsets.length << rrsetCountShift)
+    wire.length | (flags << nodeFlagShift) | (rrsets << rrsetCountShift)
   nodeRow[row + NodeCell.Zone] = zone
-  nodeRow[row + NodeCell.Service] = service + 1
+  nodeRow[row + NodeCell.Service] = service
   nodeRow[row + NodeCell.FirstRrset] = firstRrset
   if (wire.length > inlineNameBytes) return
   const end = nodeRow.byteOffset + (row + NodeCell.Words) * 4

@@ -6,7 +6,7 @@ import { NodeFlag } from '#bundle/format/cells.ts'
 import type { SoaModel } from '#bundle/format/model.ts'
 import { formBits, glueBit, rdataForms, rdataLayout, RrsetCell } from '#bundle/format/rrsets.ts'
 import type { RdataForm } from '#bundle/format/rrsets.ts'
-import type { NameNode, NodeRrset } from './name-table.ts'
+import type { NameTable, NodeRrset } from './name-table.ts'
 import { isInZone, RecordPool, wireOf } from './record-pool.ts'
 
 const rowBytes = RrsetCell.Words * 4
@@ -14,70 +14,67 @@ const rowBytes = RrsetCell.Words * 4
 /**
  * Gives each node its rows.
  *
- * @param nodes in their final order, so that the octets depend on it
+ * @param order the nodes of `table` in their final order: the octets depend on it
  * @param apexes wire names of the zones of the model
- * @param find the node of a name as the model writes it
  */
-export function rrsetColumns(
-  nodes: readonly NameNode[],
-  apexes: readonly Uint8Array[],
-  find: FindNode,
-) {
-  const targets = new Targets(find)
-  const rows = new RecordPool(nodes.length)
-  const data = new RecordPool(nodes.length)
+export function rrsetColumns(table: NameTable, order: Uint32Array, apexes: readonly Uint8Array[]) {
+  const targets = new Targets(table)
+  const rows = new RecordPool(order.length)
+  const data = new RecordPool(order.length)
   const run = new Octets()
   const records = new Octets()
-  for (const node of nodes) {
-    if (node.rrsets.length === 0) continue
-    const sorted =
-      node.rrsets.length === 1 ? node.rrsets : node.rrsets.toSorted((a, b) => a.type - b.type)
+  for (const node of order) {
+    const rrsets = table.rrsetsOf(node)
+    if (rrsets.length === 0) continue
+    rrsets.sort((a, b) => a.type - b.type)
     run.clear()
-    const isCut = (node.flags & NodeFlag.Cut) !== 0
-    const glueOwner = isCut ? wireOf(node.name) : undefined
-    for (const [i, rrset] of sorted.entries()) {
+    const name = table.name(node)
+    const isCut = (table.flags(node) & NodeFlag.Cut) !== 0
+    const glueOwner = isCut ? wireOf(name) : undefined
+    for (const [i, rrset] of rrsets.entries()) {
       const { type, ttlSeconds, rdata, zone } = rrset
-      assert(sorted[i + 1]?.type !== type, `${node.name} has one rrset of type ${type}`)
-      assert(rdata.length > 0, `the rrset of type ${type} at ${node.name} has records`)
+      assert(rrsets[i + 1]?.type !== type, `${name} has one rrset of type ${type}`)
+      assert(rdata.length > 0, `the rrset of type ${type} at ${name} has records`)
       records.clear()
       const context = { apex: apexes[zone]!, targets, glueOwner }
       for (const one of rdata) writeRecord(records, type, one, context)
       // Rows that share octets are read in one form.
       const form = (formBits[type]! << 16) | rdata.length
       const offset = data.add(records.octets, form, records.length)
-      for (const value of [type, ttlSeconds, offset, rdata.length]) run.littleEndian(value)
+      run.littleEndian(type)
+      run.littleEndian(ttlSeconds)
+      run.littleEndian(offset)
+      run.littleEndian(rdata.length)
     }
-    node.firstRrset = rows.add(run.octets, 0, run.length) / rowBytes
+    table.setFirstRrset(node, rows.add(run.octets, 0, run.length) / rowBytes)
   }
   const { buffer, byteOffset, byteLength } = rows.bytes()
   return {
     rrsetRow: new Uint32Array(buffer, byteOffset, byteLength / 4),
     rrsetData: data.bytes(),
-    targetNode: Uint32Array.from(targets.used, (node) => node.index),
+    targetNode: Uint32Array.from(targets.used, (node) => table.indexOf(node)),
   }
 }
 
-/** @param name in lower case and presentation form */
-type FindNode = (name: string) => NameNode | undefined
-
 /** Names that rdata may point to, numbered when it does so for the first time. */
 class Targets {
-  readonly used: NameNode[] = []
-  readonly #find: FindNode
-  readonly #rowOf = new Map<NameNode, number>()
+  readonly used: number[] = []
+  readonly #table: NameTable
+  /** The row of a node in `targetNode` + 1; 0: it has none yet. */
+  readonly #numbers: Uint32Array
 
-  constructor(find: FindNode) {
-    this.#find = find
+  constructor(table: NameTable) {
+    this.#table = table
+    this.#numbers = new Uint32Array(table.size)
   }
 
   /** The row of a name in `targetNode` + 1; 0: it has no static addresses here. */
   numberOf(name: Uint8Array): number {
-    const node = this.#find(formatName(foldName(name)))
-    if (node?.rrsets.some(isAddress) !== true) return 0
-    const known = this.#rowOf.get(node)
-    if (known !== undefined) return known + 1
-    this.#rowOf.set(node, this.used.length)
-    return this.used.push(node)
+    const node = this.#table.find(formatName(foldName(name)))
+    if (node === undefined) return 0
+    const known = this.#numbers[node]!
+    if (known > 0 || !this.#table.rrsetsOf(node).some(isAddress)) return known
+    return (this.#numbers[node] = this.used.push(node))
   }
 }
 

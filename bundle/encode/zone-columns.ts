@@ -1,11 +1,10 @@
 // Encodes zones, owner names and rrsets as columns.
 import { RrType } from '#dns/rrtype.ts'
-import { assert } from '#lib/assert.ts'
 import { NodeCell, NodeFlag } from '#bundle/format/cells.ts'
 import type { BundleModel, ServiceModel, ZoneModel } from '#bundle/format/model.ts'
 import { keyPlaceholder } from '#bundle/format/rrsets.ts'
 import { NameEdit } from './name-edit.ts'
-import { layNames, nameIndexOf, NameTable } from './name-table.ts'
+import { nameIndexOf, NameTable } from './name-table.ts'
 import { isInZone, wireOf } from './record-pool.ts'
 import { rrsetColumns, soaRrset } from './rrset-columns.ts'
 import { addressOctets } from './rows.ts'
@@ -152,34 +151,32 @@ function layOut(
   addZones(table, model.zones)
   addHosts(table, model.zones, apexWires)
   for (const rrset of model.rrsets) table.addRrset(rrset.name, rrset.zone, rrset)
-  const serviceNodes = services.map((service, row) => {
-    const node = table.add(service.domain, service.zone)
-    assert(node.service < 0, `${service.domain} belongs to one service`)
-    node.service = row
+  const serviceNodes = services.map(({ domain, zone }, row) => {
+    const node = table.add(domain, zone)
+    table.setService(node, row)
     return node
   })
   table.markBelow()
-  const nodes = table.finish()
-  const apexes = nodes.filter((node) => (node.flags & NodeFlag.Apex) !== 0)
+  const order = table.finish()
+  const apexes = Array.from(model.zones, ({ name }) => table.indexOf(table.find(name)!))
   // Zones take the order of their names, whatever order they were declared in.
-  const rowOfZone = new Uint32Array(model.zones.length)
-  for (const [row, apex] of apexes.entries()) rowOfZone[apex.zone] = row
-  const parents = apexes.map((apex) => table.zoneParents[apex.zone]!)
-  const rrsets = rrsetColumns(nodes, apexWires, (name) => table.find(name))
-  for (const node of nodes) node.zone = rowOfZone[node.zone]!
-  const laid = layNames(nodes)
+  const zones = Uint32Array.from(apexes.keys()).sort((a, b) => apexes[a]! - apexes[b]!)
+  const rowOfZone = new Uint32Array(zones.length)
+  for (const [row, zone] of zones.entries()) rowOfZone[zone] = row
+  const rrsets = rrsetColumns(table, order, apexWires)
+  const laid = table.lay(order, rowOfZone)
   const { nameIndex, nameSeed } = nameIndexOf(laid, isGoodSeed)
   return {
     laid,
     rowOfZone,
     nameSeed,
-    serviceNode: Uint32Array.from(serviceNodes, (node) => node.index),
+    serviceNode: Uint32Array.from(serviceNodes, (node) => table.indexOf(node)),
     columns: {
       names: laid.names,
       nodeRow: laid.nodeRow,
       nameIndex,
-      zoneNode: Uint32Array.from(apexes, (apex) => apex.index),
-      zoneParent: Int32Array.from(parents, (zone) => (zone < 0 ? -1 : rowOfZone[zone]!)),
+      zoneNode: zones.map((zone) => apexes[zone]!),
+      zoneParent: Int32Array.from(zones, (zone) => rowOfZone[table.zoneParents[zone]!] ?? -1),
       ...rrsets,
     },
   }
@@ -206,7 +203,7 @@ function addPlaceholder(
 ): void {
   const rdata = [keyPlaceholder(algorithm)]
   table.addRrset(name, zone, { type: RrType.DNSKEY, ttlSeconds, rdata, zone })
-  table.add(name, zone).flags |= NodeFlag.Signed
+  table.mark(table.add(name, zone), NodeFlag.Signed)
 }
 
 interface Host {

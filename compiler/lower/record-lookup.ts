@@ -130,7 +130,10 @@ const parents = new WeakMap<object, ReadonlySet<string>>()
  *
  * @param owner of `names`, which stay as they are for as long as it lives
  */
-function parentsOf(owner: object, names: ReadonlyMap<string, unknown>): ReadonlySet<string> {
+function parentsOf(
+  owner: object,
+  names: Pick<ReadonlyMap<string, unknown>, 'keys'>,
+): ReadonlySet<string> {
   let found = parents.get(owner)
   if (found === undefined) {
     const all = new Set<string>()

@@ -2,7 +2,7 @@
 import type { RrsetModel } from '#bundle/format/model.ts'
 import type { ReadRrset } from '#compiler/values/read-rrset.ts'
 import { RrType } from '#dns/rrtype.ts'
-import { withOneMore } from '#lib/sequence/one-more.ts'
+import { Chains } from '#lib/sequence/chains.ts'
 import { aliasCode } from '#compiler/values/record-sets.ts'
 import { enclosingNames, isInside } from '#dns/enclosing-names.ts'
 import { readRecords, recordPlace } from '#compiler/values/record-sets.ts'
@@ -20,7 +20,7 @@ import type { PlannedZone, ZonePlan } from './zone-plan.ts'
 export interface RecordPlan {
   /** In the order of the files, those that their tenant may write. */
   readonly rrsets: readonly PlannedRrset[]
-  readonly at: ReadonlyMap<string, readonly PlannedRrset[]>
+  readonly at: RrsetsByName
   /** NS records below an apex: from there on others answer. The first of each name. */
   readonly cuts: ReadonlyMap<string, PlannedRrset>
   readonly dnames: ReadonlyMap<string, PlannedRrset>
@@ -40,6 +40,38 @@ export interface RecordPlan {
   readonly hosts: ReadonlyMap<string, EntryPlace>
   /** False: some files or records could not be read, so that a name may exist all the same. */
   readonly isWhole: boolean
+}
+
+/** The record sets of each name, in the order of the files. */
+export class RrsetsByName {
+  readonly #listOf = new Map<string, number>()
+  readonly #lists = new Chains<PlannedRrset>()
+
+  get rrsets(): readonly PlannedRrset[] {
+    return this.#lists.items
+  }
+
+  add(rrset: PlannedRrset): void {
+    const { name } = rrset.model
+    this.#listOf.set(name, this.#lists.add(this.#listOf.get(name) ?? -1, rrset))
+  }
+
+  has(name: string): boolean {
+    return this.#listOf.has(name)
+  }
+
+  get(name: string): readonly PlannedRrset[] | undefined {
+    const list = this.#listOf.get(name)
+    return list === undefined ? undefined : this.#lists.of(list)
+  }
+
+  keys(): MapIterator<string> {
+    return this.#listOf.keys()
+  }
+
+  *[Symbol.iterator](): Generator<[name: string, rrsets: readonly PlannedRrset[]]> {
+    for (const [name, list] of this.#listOf) yield [name, this.#lists.of(list)]
+  }
 }
 
 export class RecordMemory {
@@ -74,7 +106,7 @@ function planRecords(
   domains: DomainOwners,
 ): RecordPlan {
   const zones = all.slice(0, zoneAt.size)
-  const rrsets: PlannedRrset[] = []
+  const at = new RrsetsByName()
   let isWhole = !tree.faulty.records
   for (const entry of tree.of.Records) {
     const read = readRecords(entry.object.spec)
@@ -87,20 +119,16 @@ function planRecords(
       : planned.filter(({ model: { name } }) =>
           mayWriteRecord(entry.tenant, name, zones[zone]!, domains),
         )
-    for (const rrset of writable) rrsets.push(rrset)
+    for (const rrset of writable) at.add(rrset)
   }
-  const at = new Map<string, readonly PlannedRrset[]>()
   const aliases: PlannedRrset[] = []
   const addressAliases: PlannedRrset[] = []
   const pointers: PlannedRrset[] = []
   const bindings: PlannedRrset[] = []
   const cuts = new Map<string, PlannedRrset>()
   const dnames = new Map<string, PlannedRrset>()
-  for (const rrset of rrsets) {
+  for (const rrset of at.rrsets) {
     const { name, type } = rrset.model
-    const others = at.get(name)
-    const all = others === undefined ? [rrset] : withOneMore(others, rrset)
-    if (all !== others) at.set(name, all)
     if (aliasTypes.includes(type)) aliases.push(rrset)
     else if (type === aliasCode) addressAliases.push(rrset)
     else if (pointerTypes.includes(type)) pointers.push(rrset)
@@ -111,7 +139,7 @@ function planRecords(
   }
   const hosts = hostsOf(tree.settings, zones)
   const found = { at, cuts, dnames, aliases, addressAliases, pointers, bindings }
-  return { rrsets, ...found, zones, zoneAt, domains, hosts, isWhole }
+  return { rrsets: at.rrsets, ...found, zones, zoneAt, domains, hosts, isWhole }
 }
 
 const aliasTypes: readonly number[] = [RrType.CNAME, RrType.DNAME]

@@ -74,7 +74,7 @@ function checkClosest(plan: RecordPlan, report: TreeReport): void {
 
 /** Checks that a name and type has one set of records, and nothing stands beside a CNAME. */
 export const recordsUnique = recordRule(({ plan }, report) => {
-  for (const rrsets of plan.at.values()) {
+  for (const [, rrsets] of plan.at) {
     if (rrsets.length > 1) checkName(plan, rrsets, report)
   }
 })

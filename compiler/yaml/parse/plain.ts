@@ -6,6 +6,10 @@ import { shared } from '#lib/memory/string-memory.ts'
 import { depthMax, jsonLinesValue, keyCharactersMax } from './json-lines.ts'
 import { piecesMax } from './parse.ts'
 
+/** Signs that look like others, and those that cannot be printed. */
+const doubtfulSigns =
+  '[^\\n\\r\\x20-\\x7e\\xa1-\\u167f\\u1681-\\u1fff\\u2010-\\u2027\\u3001-\\ud7ff]'
+
 /**
  * What two readers of YAML may take differently, or what this configuration leaves out: signs that
  * look like others, tags and anchors, explicit keys, merges, directives, ends of documents and
@@ -14,7 +18,7 @@ import { piecesMax } from './parse.ts'
  */
 const doubtful = new RegExp(
   [
-    '[^\\n\\r\\x20-\\x7e\\xa1-\\u167f\\u1681-\\u1fff\\u2010-\\u2027\\u3001-\\ud7ff]',
+    doubtfulSigns,
     '\\r(?!\\n)',
     '(?:^|[\\s,[{:])[&!]',
     '(?:^|[\\s,[{])\\?(?:\\s|$)',
@@ -27,14 +31,17 @@ const doubtful = new RegExp(
   'm',
 )
 
+/** All else is between quotes there, where both readers take it as it stands. */
+const doubtfulInJson = new RegExp(`${doubtfulSigns}|\\\\u|"<<"`)
+
 /**
  * @returns the same value as the parser that keeps places, which then finds nothing to say;
  *   undefined: that one has to read the text
  */
 export function plainValue(text: string): object | undefined {
-  if (doubtful.test(text)) return undefined
-  const json = jsonLinesValue(text)
+  const json = doubtfulInJson.test(text) ? undefined : jsonLinesValue(text)
   if (json !== undefined) return json
+  if (doubtful.test(text)) return undefined
   let events: readonly Event[]
   try {
     events = parseEvents(text, { maxDepth: depthMax })

@@ -1,5 +1,6 @@
 // Where records lead: to hosts and names that exist, and at what cost that is looked up.
 import { describe, expect, test } from 'vitest'
+import { RrsetsByName } from '#compiler/lower/record-plan.ts'
 import type { RecordPlan } from '#compiler/lower/record-plan.ts'
 import type { SourceFile } from '#compiler/read/source.ts'
 import type { RuleSubject } from '#compiler/rules/tree/tree-rule.ts'
@@ -236,7 +237,7 @@ test('20,000 zones and as many DNAMEs are not looked at in pairs', () => {
   const none = new Map<never, never>()
   const plan: RecordPlan = {
     rrsets: [...dnames.values()],
-    at: none,
+    at: new RrsetsByName(),
     cuts: none,
     domains: new Map(),
     dnames,
