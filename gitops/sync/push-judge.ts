@@ -3,6 +3,8 @@ import { CommitGraph } from '#gitops/git/commit-graph.ts'
 import { createLocalSource } from '#gitops/source/local-source.ts'
 import type { EarlierStates } from '#gitops/guard/earlier.ts'
 import type { AcceptedCommit } from '#gitops/status/status.ts'
+import { holdOf } from '#gitops/trust/accept.ts'
+import type { Hold } from '#gitops/trust/accept.ts'
 import { ok } from '#lib/result.ts'
 import { SourceReader } from './compile-port.ts'
 import type { CompiledBundle, CompilePort } from './compile-port.ts'
@@ -30,6 +32,7 @@ export interface PushParts extends PushedHead, Pick<JudgeParts, Shared> {
   readonly known?: {
     readonly reader: SourceReader
     readonly before: CompiledBundle['outline'] | undefined
+    readonly unread: Hold | undefined
   }
 }
 
@@ -56,7 +59,9 @@ export async function judgePush(push: PushParts): Promise<Stop> {
   if (!fetched.ok) return fetched.error.stop
   if (!('commit' in fetched.value) || push.head === accepted?.commit) return synced
   const run: Run = fetched.value
-  run.before = known === undefined ? await outlineOf(parts, accepted) : known.before
+  const { before, unread } = known ?? (await readAccepted(parts, accepted))
+  run.before = before
+  run.unread = unread
   for (const step of judgingSteps) {
     const stop = await step.run(parts, run)
     if (stop !== undefined) return stop
@@ -64,13 +69,14 @@ export async function judgePush(push: PushParts): Promise<Stop> {
   return run.compiled === undefined ? synced : syncedWith(run.compiled, run.backs)
 }
 
-async function outlineOf(
+async function readAccepted(
   { graph, reader, compiler }: JudgeParts,
   accepted: AcceptedCommit | null,
-): Promise<CompiledBundle['outline'] | undefined> {
-  if (accepted === null) return undefined
+): Promise<Pick<Run, 'before' | 'unread'>> {
+  if (accepted === null) return { before: undefined, unread: undefined }
   const commit = await graph.commit(accepted.commit)
   const files = commit.ok ? await reader.read(commit.value.tree) : commit
-  const outcome = files.ok ? compiler.compile(files.value, accepted.commit) : undefined
-  return outcome?.ok === true ? outcome.outline : undefined
+  if (!files.ok) return { before: undefined, unread: holdOf(files.error) }
+  const outcome = compiler.compile(files.value, accepted.commit)
+  return { before: outcome.ok ? outcome.outline : undefined, unread: undefined }
 }

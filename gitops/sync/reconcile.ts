@@ -3,6 +3,7 @@ import type { SourceFile } from '#compiler/read/source.ts'
 import { assert } from '#lib/assert.ts'
 import type { Clock } from '#lib/clock.ts'
 import { holdOf, short } from '#gitops/trust/accept.ts'
+import type { Hold } from '#gitops/trust/accept.ts'
 import type { CommitTrials } from './commit-trials.ts'
 import { CommitGraph } from '#gitops/git/commit-graph.ts'
 import type { CommitObject } from '#gitops/git/objects/commit-object.ts'
@@ -175,7 +176,7 @@ export class Reconciler {
   async judge(push: PushedHead): Promise<Stop> {
     const { source, publisher, reader } = this.#parts
     await this.load()
-    const known = { reader, before: this.#outline }
+    const known = { reader, before: this.#outline, unread: this.#unreadHold() }
     const { gitdir } = source.driver
     const { accepted, earlier } = publisher
     const parts = { ...this.#parts, ...push, gitdir, accepted, earlier, known }
@@ -228,9 +229,8 @@ export class Reconciler {
     await this.load()
     this.#see(run.head, run.commit)
     const stop = await this.#judge(run)
-    // A history without it does not bring it back.
-    if (stop.sync !== 'held' || stop.code === 'HistoryRewritten') return stop
-    return this.#unreadStop() ?? stop
+    if (stop.sync !== 'held' || stop.code === run.unread?.code) return stop
+    return saidFirst.has(stop.code) ? stop : (this.#unreadStop() ?? stop)
   }
 
   /** Judges a head that is not the accepted commit. */
@@ -239,8 +239,10 @@ export class Reconciler {
     if (this.#held?.basis === basis) return this.#held.stop
     this.#held = undefined
     run.before = this.#outline
+    run.unread = this.#unreadHold()
     const stop = await this.#tried(run.head, () => this.#climb(run))
-    if (stop?.sync === 'held') this.#held = { basis, stop }
+    // What could not be compared is judged anew once it can.
+    if (stop?.sync === 'held' && run.unread === undefined) this.#held = { basis, stop }
     if (stop === undefined) {
       const { publisher } = this.#parts
       assert(run.compiled !== undefined, 'a run that nothing has stopped has compiled its head')
@@ -264,6 +266,13 @@ export class Reconciler {
   /** While nobody has what was accepted in mind: without its objects no one can build on it. */
   #unreadStop(): Stop | undefined {
     return this.#unread === undefined ? undefined : stopOf(holdOf(this.#unread), this.#parts)
+  }
+
+  /** Why the next commit has nothing to be compared with. Errors of our own compiler are none. */
+  #unreadHold(): Hold | undefined {
+    if (this.#unread !== undefined) return holdOf(this.#unread)
+    const { code, reason } = this.#restored ?? synced
+    return code === 'CommitFatal' ? { code, reason } : undefined
   }
 
   #unchangedStop(): Stop {
@@ -419,6 +428,16 @@ export class Reconciler {
     return [`${sync}, ${code}: ${reason}`, ...diagnostics.map(({ text }) => text)].join('\n')
   }
 }
+
+/**
+ * Before the accepted commit that cannot be read: a history without it does not bring it back, and
+ * what the guardrails could compare needs it no more.
+ */
+const saidFirst: ReadonlySet<Stop['code']> = new Set([
+  'HistoryRewritten',
+  'NamesRemoved',
+  'GuardrailReached',
+])
 
 function headOf(oid: string, commit: CommitObject | null): NonNullable<GitopsStatus['head']> {
   if (commit === null) return { commit: oid, author: '', committedAtMs: 0 }

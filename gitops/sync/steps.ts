@@ -16,8 +16,14 @@ import type { ObjectError } from '#gitops/git/objects/driver.ts'
 import type { Blobs } from '#gitops/guard/earlier.ts'
 import { Repairs } from '#gitops/guard/repair.ts'
 import { signersOfRange } from '#gitops/guard/override-signers.ts'
-import { backReason, guardedReason, judgeHead, removalsOf } from '#gitops/guard/guardrail.ts'
-import type { GoneBack, GuardParts } from '#gitops/guard/guardrail.ts'
+import {
+  backReason,
+  guardedReason,
+  judgeHead,
+  overrideCommand,
+  removalsOf,
+} from '#gitops/guard/guardrail.ts'
+import type { GoneBack, GuardedPoint, GuardParts } from '#gitops/guard/guardrail.ts'
 import { historySize } from '#gitops/git/history-size.ts'
 import type { Draft, Publisher } from './publisher.ts'
 import { readSigners } from '#gitops/trust/signers-file.ts'
@@ -69,6 +75,8 @@ export interface Run {
   backs: readonly GoneBack[]
   /** Outline of the accepted commit; undefined: it has none, or it is not known. */
   before: CompiledBundle['outline'] | undefined
+  /** Why the accepted commit cannot be read; undefined: it was, or there is none. */
+  unread: Hold | undefined
 }
 
 export interface Step<Parts = StepParts> {
@@ -145,6 +153,7 @@ export async function fetchHead(
     draft: undefined,
     backs: [],
     before: undefined,
+    unread: undefined,
   })
 }
 
@@ -215,10 +224,10 @@ async function compile(parts: JudgeParts, run: Run): Promise<Stop | undefined> {
 
 async function guard(parts: JudgeParts, run: Run): Promise<Stop | undefined> {
   const { graph, publisher, reader, compiler, source } = parts
-  const { head, commits, before } = run
+  const { head } = run
   const accepted = publisher.accepted?.commit
   const outline = run.compiled?.outline?.()
-  if (accepted === undefined || before === undefined || outline === undefined) return undefined
+  if (accepted === undefined || outline === undefined) return undefined
   let isHeadCompiled = true
   const outlineOf = async (oid: string): Promise<NameOutline | undefined> => {
     const commit = await graph.commit(oid)
@@ -228,12 +237,14 @@ async function guard(parts: JudgeParts, run: Run): Promise<Stop | undefined> {
     const outcome = compiler.compile(files.value, oid)
     return outcome.ok ? outcome.outline?.() : undefined
   }
+  const base = await baseOf(parts, run, accepted, outlineOf)
+  if (base === undefined) return run.unread && notCompared(parts, run, run.unread)
   const reading = attested(parts, run)
   const verdict = await judgeHead({
     graph,
-    accepted: { commit: accepted, outline: before() },
+    accepted: base.point,
     head: { commit: head, outline },
-    commits,
+    commits: base.commits,
     isOfApi: (commit) => run.byNodes.has(commit),
     mayOverride: (commit) => run.overriding === null || run.overriding.has(commit),
     outlineOf,
@@ -249,6 +260,40 @@ async function guard(parts: JudgeParts, run: Run): Promise<Stop | undefined> {
   if (isHeadCompiled) return undefined
   // Its bundle was in the memory of the compiler, and what is accepted is read from there.
   return (await enumerate(parts, run)) ?? compile(parts, run)
+}
+
+/**
+ * What the head is compared with: the accepted commit, or, where that cannot be read, the last
+ * commit that says that everything up to it is meant.
+ */
+async function baseOf(
+  { graph }: JudgeParts,
+  { head, commits, before, unread, overriding }: Run,
+  accepted: string,
+  outlineOf: GuardParts['outlineOf'],
+): Promise<{ readonly point: GuardedPoint; readonly commits: readonly string[] } | undefined> {
+  if (before !== undefined) return { point: { commit: accepted, outline: before() }, commits }
+  if (unread === undefined) return undefined
+  for (const oid of commits.toReversed()) {
+    const commit = await graph.commit(oid)
+    if (!commit.ok || commit.value.override === '') continue
+    if (overriding !== null && !overriding.has(oid)) continue
+    const outline = await outlineOf(oid)
+    const later = await graph.newCommits(oid, head)
+    if (outline === undefined || !later.ok) continue
+    return { point: { commit: oid, outline }, commits: later.value.commits }
+  }
+  return undefined
+}
+
+/** Not taken on trust: what it removes would be told by nobody. */
+function notCompared(parts: JudgeParts, { head }: Run, unread: Hold): Stop {
+  const stop = stopOf(unread, parts)
+  const reason =
+    `${stop.reason} Until then commit ${short(head)} is not accepted: it cannot be compared with ` +
+    'what answers. If that is lost for good, push a signed commit after it that says that all ' +
+    `of it is meant: ${overrideCommand}.`
+  return { ...stop, reason }
 }
 
 function repairsIn(

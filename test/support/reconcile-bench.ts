@@ -10,6 +10,7 @@ import type { Position, CommitPublication } from '#gitops/sync/publication.ts'
 import { Publisher } from '#gitops/sync/publisher.ts'
 import { Reconciler } from '#gitops/sync/reconcile.ts'
 import { loadState, resetCommand } from '#gitops/sync/stored-state.ts'
+import type { Stop } from '#gitops/sync/steps.ts'
 import type { GitopsStatus } from '#gitops/status/status.ts'
 import { systemClock } from '#lib/clock.ts'
 import type { Clock } from '#lib/clock.ts'
@@ -34,6 +35,8 @@ export interface Bench {
   readonly changes: string[]
   readonly compiler: HashingCompiler
   readonly check: () => Promise<GitopsStatus>
+  /** What a push of that head is told. */
+  readonly judge: (head: string) => Promise<Stop>
 }
 
 export function reconcileBench(options: BenchOptions): Bench {
@@ -73,7 +76,9 @@ export function reconcileBench(options: BenchOptions): Bench {
     await reconciler.check()
     return reconciler.status
   }
-  return { published, changes, compiler, check }
+  const judge = (head: string): Promise<Stop> =>
+    reconciler.judge({ head, incoming: null, attestations: new Map() })
+  return { published, changes, compiler, check, judge }
 }
 
 /** "Compiles" a tree to a list of its files; a file with the word `broken` is an error. */

@@ -309,6 +309,19 @@ test('a head that is new at a restart is judged against what was kept', async ()
   await scene.stop()
 })
 
+test('a head that is held at a restart is the head, though what was kept is read after it', async () => {
+  const before = await left()
+  const box = gitSandbox()
+  const git = (...args: string[]) => box.git(originPath(before.options.dataDir), ...args)
+  const accepted = git('rev-parse', 'main')
+  const unsigned = git('commit-tree', '-m', 'unsigned', '-p', accepted, `${accepted}^{tree}`)
+  git('update-ref', 'refs/heads/main', unsigned)
+  const { scene } = await restart(before)
+  const { code, head, accepted: serving } = scene.status()
+  assert.deepEqual([code, head?.commit, serving?.commit], ['Unsigned', unsigned, accepted])
+  await scene.stop()
+})
+
 test('a disk that does not take the file stops nothing', async () => {
   const options = { dataDir: gitSandbox().at('data'), pem: newPem() }
   await seedOrigin(options, files)
