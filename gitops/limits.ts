@@ -126,6 +126,8 @@ export const gitLimits = {
   keptBytesMax: 512 * 1024 * 1024,
   /** How often it is written while commits go on coming. It is written at a stop as well. */
   keptEveryMs: 10 * 60_000,
+  /** Characters of what parents were seen to have: 10,000 zones of four DS records each. */
+  parentDsTextMax: 8 * 1024 * 1024,
   /** Diagnostics listed in the status; the others are counted. */
   diagnosticsMax: 100,
 } as const

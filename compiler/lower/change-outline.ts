@@ -16,6 +16,8 @@ export interface ZoneOutline {
   /** The longest of what resolvers keep of the zone itself: NS, SOA, and that there is nothing. */
   readonly ttlSeconds: number
   readonly hasNames: boolean
+  /** Number of the algorithm that it is signed with; 0: it is not signed. */
+  readonly algorithm: number
 }
 
 /** @param zones of the settings @param hasNames of the zone at that position */
@@ -24,11 +26,12 @@ export function zonesOf(
   hasNames: (i: number) => boolean,
 ): ReadonlyMap<string, ZoneOutline> {
   const found = new Map<string, ZoneOutline>()
-  for (const [i, { name, isImplied, nameservers, nsTtlSeconds, soa }] of zones.entries()) {
+  for (const [i, zone] of zones.entries()) {
+    const { name, isImplied, nameservers, nsTtlSeconds, soa, algorithm = 0 } = zone
     if (isImplied) continue
     const servers = nameservers.map((server) => server.name)
     const ttlSeconds = Math.max(nsTtlSeconds, soa.ttlSeconds, soa.minimumSeconds)
-    found.set(name, { servers, ttlSeconds, hasNames: hasNames(i) })
+    found.set(name, { servers, ttlSeconds, hasNames: hasNames(i), algorithm })
   }
   return found
 }

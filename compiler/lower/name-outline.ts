@@ -47,7 +47,12 @@ export interface NameOutline extends Outline {
   readonly moveLimits: MoveLimits
   /** What the clients of the next change are compared with; left out: they are not. */
   readonly moves?: Moves
+  /** Left out: nothing is known of parents. */
+  readonly parentDs?: ParentDs
 }
+
+/** DS records in presentation form that the parent of a zone was last seen to have. By zone. */
+export type ParentDs = ReadonlyMap<string, readonly string[]>
 
 /** Percent of the clients of a name that the next change may send elsewhere. */
 export interface MoveLimits {

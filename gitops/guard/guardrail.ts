@@ -6,7 +6,7 @@ import { short } from '#gitops/trust/accept.ts'
 import { backTrailer, overrideTrailer } from '#gitops/git/objects/commit-object.ts'
 import type { CommitGraph } from '#gitops/git/commit-graph.ts'
 import { gitLimits } from '#gitops/limits.ts'
-import { breachBetween, removesNames } from '#judge/guard/judge.ts'
+import { breachBetween, isNoRepair } from '#judge/guard/judge.ts'
 import type { Breach } from '#judge/guard/judge.ts'
 import type { EarlierState, NamedChange, Repair } from './earlier.ts'
 
@@ -153,7 +153,7 @@ class Judge {
    * it are judged each.
    */
   async #repairAmong(from: number, to: number): Promise<number | undefined> {
-    if (to - from === 1 || (await this.#removesNames(from, to))) return undefined
+    if (to - from === 1 || (await this.#isNoRepair(from, to))) return undefined
     for (let at = to; at > from; at--) {
       const { back, reverts } = this.#line[at]!
       if (back.length + reverts.length === 0) continue
@@ -207,12 +207,12 @@ class Judge {
   }
 
   /**
-   * Whether the change is a repair. Removed names are no repair, whatever was before them, and a
-   * request in no commit names nothing.
+   * Whether the change is a repair. Removed names and a broken chain of trust are none, whatever was
+   * before them, and a request in no commit names nothing.
    */
   async #goesBack(from: number, to: number, breach: Breach): Promise<boolean> {
     const commit = this.#commitAt(to)
-    if (commit === '' || (await this.#removesNames(from, to))) return false
+    if (commit === '' || (await this.#isNoRepair(from, to))) return false
     const repair = await this.#parts.repairOf({
       from: this.#commitAt(from),
       to: commit,
@@ -240,10 +240,10 @@ class Judge {
     return [...new Set(names)].slice(0, gitLimits.backNamesMax)
   }
 
-  async #removesNames(from: number, to: number): Promise<boolean> {
+  async #isNoRepair(from: number, to: number): Promise<boolean> {
     const [before, after] = [await this.#outline(from), await this.#outline(to)]
     assert(before !== undefined && after !== undefined, 'a breach is between two outlines')
-    return removesNames(before, after)
+    return isNoRepair(before, after)
   }
 
   async #outline(at: number): Promise<NameOutline | undefined> {

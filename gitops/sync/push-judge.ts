@@ -20,7 +20,7 @@ export interface PushedHead {
   readonly attestations: ReadonlyMap<string, string>
 }
 
-type Shared = 'branch' | 'requireSignature' | 'allowedSignersPath' | 'resetCommand'
+type Shared = 'branch' | 'requireSignature' | 'allowedSignersPath' | 'resetCommand' | 'parentDs'
 
 export interface PushParts extends PushedHead, Pick<JudgeParts, Shared> {
   readonly gitdir: string

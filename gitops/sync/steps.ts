@@ -4,7 +4,7 @@ import { hash } from 'node:crypto'
 import { assert } from '#lib/assert.ts'
 import { err, ok } from '#lib/result.ts'
 import type { Result } from '#lib/result.ts'
-import type { NameOutline } from '#compiler/lower/name-outline.ts'
+import type { NameOutline, ParentDs } from '#compiler/lower/name-outline.ts'
 import type { SourceFile } from '#compiler/read/source.ts'
 import { commitsToVerify, holdOf, saidOfNodes, short, verifyCommits } from '#gitops/trust/accept.ts'
 import type { AcceptParts, Hold } from '#gitops/trust/accept.ts'
@@ -42,6 +42,8 @@ export interface JudgeParts {
   readonly allowedSignersPath: string
   /** `gslbd trust reset` as this node needs it. */
   readonly resetCommand: string
+  /** What is known when a head is judged; left out: nothing. */
+  readonly parentDs?: () => ParentDs
 }
 
 /** What all runs share. */
@@ -228,6 +230,7 @@ async function guard(parts: JudgeParts, run: Run): Promise<Stop | undefined> {
   const accepted = publisher.accepted?.commit
   const outline = run.compiled?.outline?.()
   if (accepted === undefined || outline === undefined) return undefined
+  const parentDs = parts.parentDs?.() ?? new Map()
   let isHeadCompiled = true
   const outlineOf = async (oid: string): Promise<NameOutline | undefined> => {
     const commit = await graph.commit(oid)
@@ -235,15 +238,16 @@ async function guard(parts: JudgeParts, run: Run): Promise<Stop | undefined> {
     if (!files.ok) return undefined
     isHeadCompiled = false
     const outcome = compiler.compile(files.value, oid)
-    return outcome.ok ? outcome.outline?.() : undefined
+    const found = outcome.ok ? outcome.outline?.() : undefined
+    return found && { ...found, parentDs }
   }
   const base = await baseOf(parts, run, accepted, outlineOf)
   if (base === undefined) return run.unread && notCompared(parts, run, run.unread)
   const reading = attested(parts, run)
   const verdict = await judgeHead({
     graph,
-    accepted: base.point,
-    head: { commit: head, outline },
+    accepted: { ...base.point, outline: { ...base.point.outline, parentDs } },
+    head: { commit: head, outline: { ...outline, parentDs } },
     commits: base.commits,
     isOfApi: (commit) => run.byNodes.has(commit),
     mayOverride: (commit) => run.overriding === null || run.overriding.has(commit),

@@ -18,6 +18,7 @@ import type { ConfigNews } from '#config/view.ts'
 import type { ConfigSource, SourceError } from '#gitops/source/config-source.ts'
 import { diskError } from '#gitops/source/disk-error.ts'
 import type { CommitObjects } from '#gitops/git/objects/presence.ts'
+import { parentDsPathOf, readParentDs } from '#gitops/guard/parent-ds.ts'
 import { gitLimits } from '#gitops/limits.ts'
 import { privateKeyFromPem } from '#gitops/trust/openssh-key.ts'
 import { keptPathOf, openSource, statePathOf } from './options.ts'
@@ -179,7 +180,7 @@ function run(
   const reconciler = new Reconciler({
     ...{ source, compiler, publisher, clock, branch, inspect: inspectAtTimes },
     ...{ requireSignature, allowedSignersPath, kept, ...(trials && { trials }) },
-    resetCommand: resetCommand(options.dataDir),
+    ...fromDirectory(options),
     report: (next, change) => {
       status = { ...next, nextCheckAtMs: status.nextCheckAtMs }
       onStatus(status, change)
@@ -224,6 +225,11 @@ function run(
       await keepAccepted(kept, shared)
     },
   }
+}
+
+function fromDirectory({ dataDir }: GitopsOptions) {
+  const parentDs = () => readParentDs(parentDsPathOf(dataDir))
+  return { resetCommand: resetCommand(dataDir), parentDs }
 }
 
 /** A commit under way ends first: whoever asked for it gets its answer. */

@@ -7,15 +7,16 @@ import {
   removedNamesDefault,
 } from '#schemas/objects/guardrails.ts'
 import type { Guardrails } from '#schemas/objects/guardrails.ts'
+import { brokenChain } from './chain-of-trust.ts'
 import { ofTenant, tenantsIn } from './change.ts'
 import type { Change, TenantName } from './change.ts'
 import { limitRows } from './change-limits.ts'
 import type { Found, LimitName, Limits, Scope } from './change-limits.ts'
 import { movedBeyond, notBack } from './moved-limit.ts'
 
-export interface Breach extends Found {
+export interface Breach<Limit = LimitName | 'movedClients' | 'chainOfTrust'> extends Found {
   readonly code: 'NamesRemoved' | 'GuardrailReached'
-  readonly limit: LimitName | 'movedClients'
+  readonly limit: Limit
   readonly max: number
   /** Whose limit it is; null: of the whole. */
   readonly tenant: TenantName
@@ -31,7 +32,7 @@ export function judge(
   guardrails: Guardrails | undefined,
   scope?: Scope,
   rows = limitRows,
-): Breach | undefined {
+): Breach<LimitName> | undefined {
   const { tenants = {} } = guardrails ?? {}
   const whole = { removedNames: removedNamesDefault, ...changeLimitDefaults, ...guardrails }
   const breach = beyond(rows, change, whole, null, scope)
@@ -51,7 +52,7 @@ function beyond(
   limits: Limits,
   tenant: TenantName,
   scope: Scope | undefined,
-): Breach | undefined {
+): Breach<LimitName> | undefined {
   for (const { limit, scopes, find } of rows) {
     const max = limits[limit]
     if (max === undefined || (scope !== undefined && !scopes.includes(scope))) continue
@@ -76,16 +77,27 @@ export function breachBetween(
   earlier?: NameOutline,
 ): Breach | undefined {
   const was = earlier === undefined ? before : withoutBack(before, after, earlier)
-  const breach = judge({ before: was, after }, before.guardrails) ?? moveIn(before, after, earlier)
+  const breach =
+    judge({ before: was, after }, before.guardrails) ??
+    breakIn(before, after) ??
+    moveIn(before, after, earlier)
   if (breach === undefined || breach.tenant === null) return breach
   return { ...breach, words: `${breach.words}, of tenant "${breach.tenant}"` }
 }
 
 const removalRows = limitRows.filter(({ limit }) => limit === 'removedNames')
 
-/** More than may, of all or of a tenant. A repair may not do so either. */
-export function removesNames(before: NameOutline, after: NameOutline): boolean {
-  return judge({ before, after }, before.guardrails, undefined, removalRows) !== undefined
+/** Removes more names than may, or breaks a chain of trust. A repair may not do so either. */
+export function isNoRepair(before: NameOutline, after: NameOutline): boolean {
+  const removal = judge({ before, after }, before.guardrails, undefined, removalRows)
+  return (removal ?? breakIn(before, after)) !== undefined
+}
+
+function breakIn(before: NameOutline, after: NameOutline): Breach | undefined {
+  const words = brokenChain(before, after)
+  if (words === undefined) return undefined
+  const limit = 'chainOfTrust'
+  return { code: 'GuardrailReached', limit, max: 0, words, owner: null, tenant: null }
 }
 
 function moveIn(

@@ -4,6 +4,7 @@ import { keyOf } from '#config/draft.ts'
 import type { Draft } from '#config/draft.ts'
 import type { Operation, WriteFailure, WriteRequest, WrittenObject } from '#config/operation.ts'
 import { judge } from '#judge/guard/judge.ts'
+import type { LimitName } from '#judge/guard/change-limits.ts'
 import type { Breach } from '#judge/guard/judge.ts'
 import { judgeLimits } from '#judge/limits.ts'
 import type { NameLedger } from './name-ledger.ts'
@@ -93,7 +94,7 @@ const ifMeant =
   'If that is meant, send it again with the header X-Gslb-Override: REASON; the reason is kept ' +
   'in the commit.'
 
-function failureOf(breach: Breach, isAlone: boolean): WriteFailure {
+function failureOf(breach: Breach<LimitName>, isAlone: boolean): WriteFailure {
   const { limit, max, tenant, owner } = breach
   const minutes = judgeLimits.removalWindowMs / 60_000
   // As after "This would".

@@ -4,7 +4,9 @@ import type { DomainChecks } from '#api/ports/domain-checks.ts'
 import { domainKey, nameserversOf } from '#config/delegation.ts'
 import { delegatedName } from '#config/record-rights.ts'
 import type { ConfigView } from '#config/view.ts'
+import type { ParentDs } from '#compiler/lower/name-outline.ts'
 import { DomainVerifier } from '#jobs/domain-verifier.ts'
+import { Parents } from '#jobs/domain-parents.ts'
 import type { Clock } from '#lib/clock.ts'
 import type { Log } from '#lib/log.ts'
 import { Random } from '#lib/random.ts'
@@ -26,6 +28,8 @@ export interface NodeDomainsParts {
   readonly config: Pick<ConfigView, 'isReady' | 'snapshot'>
   /** See `ZoneKeys`. */
   readonly dsOf: (zone: string) => readonly string[] | undefined
+  /** Told of DS records that parents were seen to have. */
+  readonly onParents: (seen: ParentDs) => void
   readonly clock: Clock
   readonly log: Log
   /** Servers of the root zone; other ones in tests. */
@@ -37,6 +41,8 @@ export interface NodeDomainsParts {
 export interface NodeDomains extends DomainChecks {
   /** Checks what is due. */
   readonly look: () => Promise<void>
+  /** A sentence for each signed zone whose parent has DS records of other keys alone. */
+  readonly dsFaults: () => readonly string[]
 }
 
 const dnsPort = 53
@@ -77,10 +83,18 @@ export function createNodeDomains(parts: NodeDomainsParts): NodeDomains {
     intervalMs: settings.domains.verifyIntervalMs,
     random: new Random(randomInt(0x1_0000_0000)),
   })
+  const parents = new Parents({
+    ...{ store, dsOf: parts.dsOf, onParents: parts.onParents },
+    zoneOf: (domain) => (config.isReady() ? delegatedName(config.snapshot(), domain) : domain),
+  })
   return {
     results: store.results,
     forget: store.forget,
     verify: (domain) => verifier.verify(domain),
-    look: () => verifier.look(),
+    async look() {
+      await verifier.look()
+      await parents.look(domains())
+    },
+    dsFaults: () => parents.faults,
   }
 }

@@ -26,6 +26,7 @@ import type {
 } from '#node/parts/part-outputs.ts'
 import { runJobs } from './periodic.ts'
 import { hearBackupRequests, lookAtDynamicDns } from './state.ts'
+import { parentDsPathOf, writeParentDs } from '#gitops/guard/parent-ds.ts'
 import { createNodeDomains } from '#node/compose/domains.ts'
 import { systemClock } from '#lib/clock.ts'
 import { ok } from '#lib/result.ts'
@@ -64,6 +65,13 @@ const createDomains = (have: Given & HasRecords & HasGit & HasNode): Outcome<Has
     store: records.state.atOnce.domains,
     config: gitops.config,
     dsOf: (zone) => signing.dsOf(zone),
+    onParents(seen) {
+      try {
+        writeParentDs(parentDsPathOf(settings.dataDir), seen)
+      } catch (error) {
+        log.warn({ err: error }, 'what parents have is not kept: guardrails know what was before')
+      }
+    },
     clock: systemClock,
     log,
   })

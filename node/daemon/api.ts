@@ -169,6 +169,7 @@ function apiParts(have: Needs, load: ThreadLoad, looks: AskedLooks): NodeApiPart
     alerts: () => alerts.keeper.status(),
     ...{ areChecksOff: () => areChecksOff(have), missingGeo: () => missingGeoOf(have) },
     missingKeys: () => (settings.roles.includes('dns') ? have.signing.missing() : []),
+    dsFaults: have.domains.dsFaults,
     anycast: () => anycastOf(have.later),
     certificate: () => node.tcpStats?.secure?.certificate ?? null,
     deliveryPhase: () => have.delivery.keeper.view()?.state.phase ?? null,

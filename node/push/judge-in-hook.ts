@@ -3,6 +3,7 @@ import type { PushCheck } from './install-hook.ts'
 import { createMovedBetween } from '#judge/effects/moved-between.ts'
 import { createPolicyTests } from '#judge/policy-tests/run.ts'
 import { stillEarlier } from '#gitops/guard/earlier.ts'
+import { parentDsPathOf, readParentDs } from '#gitops/guard/parent-ds.ts'
 import { createCompilePort } from '#gitops/sync/compile-adapter.ts'
 import { judgePush } from '#gitops/sync/push-judge.ts'
 import type { PushedHead } from '#gitops/sync/push-judge.ts'
@@ -27,5 +28,6 @@ export async function judgeHere(
     earlier: stillEarlier(state.value.earlier, systemClock.nowMs()),
     accepted: state.value.commit === '' ? null : state.value,
     resetCommand: resetCommand(dataDir),
+    parentDs: () => readParentDs(parentDsPathOf(dataDir)),
   })
 }

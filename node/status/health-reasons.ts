@@ -31,6 +31,8 @@ export interface HealthParts {
   readonly missingGeo: () => readonly string[]
   /** A sentence for each zone that is to be signed and has no key here. */
   readonly missingKeys: () => readonly string[]
+  /** A sentence for each signed zone whose parent has DS records of other keys alone. */
+  readonly dsFaults: () => readonly string[]
   /** null: there is no DNS over TLS. */
   readonly certificate: () => Pick<CertificateStatus, 'fault' | 'isEnding'> | null
   /** null: no addresses are announced. */
@@ -73,12 +75,19 @@ export const keyMissing = 'zone-key-missing'
 
 /** What is said of zones without a key, however many there are. */
 export function saidOfKeys(missing: readonly string[]): string {
-  const shown = missing.slice(0, keysShown).join('; ')
-  const more = missing.length - keysShown
-  return `Clients that validate get SERVFAIL: ${shown}${more > 0 ? `; and ${more} more` : ''}.`
+  return `Clients that validate get SERVFAIL: ${shownOf(missing)}.`
 }
 
-const keysShown = 3
+function saidOfParents(faults: readonly string[]): string {
+  return `Clients that validate take answers for forgeries: ${shownOf(faults)}.`
+}
+
+function shownOf(zones: readonly string[]): string {
+  const more = zones.length - zonesShown
+  return `${zones.slice(0, zonesShown).join('; ')}${more > 0 ? `; and ${more} more` : ''}`
+}
+
+const zonesShown = 3
 
 const noBundle: Row = {
   code: 'no-bundle',
@@ -190,6 +199,11 @@ const degradations: readonly Row[] = [
     code: keyMissing,
     message: ({ missingKeys }) => saidOfKeys(missingKeys()),
     holds: ({ missingKeys }) => missingKeys().length > 0,
+  },
+  {
+    code: 'zone-ds-mismatch',
+    message: ({ dsFaults }) => saidOfParents(dsFaults()),
+    holds: ({ dsFaults }) => dsFaults().length > 0,
   },
   {
     code: 'checks-off',

@@ -3,6 +3,7 @@
 import { hash } from 'node:crypto'
 import { join } from 'node:path'
 import type { SigningKey } from '#bundle/signature/channel.ts'
+import type { ParentDs } from '#compiler/lower/name-outline.ts'
 import type { CompilePort } from '#gitops/sync/compile-port.ts'
 import type { ConfigSource } from '#gitops/source/config-source.ts'
 import { createLocalSource } from '#gitops/source/local-source.ts'
@@ -27,6 +28,7 @@ export interface BenchOptions {
   readonly clock?: Clock
   readonly compiler?: CompilePort
   readonly onPublish?: (publication: CommitPublication) => void
+  readonly parentDs?: () => ParentDs
 }
 
 export interface Bench {
@@ -68,6 +70,7 @@ export function reconcileBench(options: BenchOptions): Bench {
     requireSignature: options.requireSignature ?? true,
     allowedSignersPath: options.allowedSignersPath,
     resetCommand: resetCommand(options.dataDir),
+    ...(options.parentDs && { parentDs: options.parentDs }),
     report: (_status, change) => {
       if (change !== '') changes.push(change)
     },

@@ -309,7 +309,7 @@ test('a head that is new at a restart is judged against what was kept', async ()
   await scene.stop()
 })
 
-test('a head that is held at a restart is the head, though what was kept is read after it', async () => {
+test('a head that is held at a restart is the head, though what was kept is read', async () => {
   const before = await left()
   const box = gitSandbox()
   const git = (...args: string[]) => box.git(originPath(before.options.dataDir), ...args)

@@ -82,7 +82,7 @@ test('a harmless change waits, too, and passes once it can be compared', async (
   assert.equal((await bench.check()).accepted?.commit, one)
 })
 
-test('where what answered is lost for good, a signed commit says that the change is meant', async () => {
+test('where what answered is lost for good, a signed commit says that it is meant', async () => {
   const { commit, drop, open, lose } = await scene()
   drop('a')
   commit('Closing')
@@ -119,7 +119,7 @@ test('a key that may not override does not release it', async () => {
   assert.equal((await open().check()).code, 'Unreadable')
 })
 
-test('a push is told the same, by the node that knows and by a process that reads all', async () => {
+test('a push is told the same, by the node and by a process that reads all', async () => {
   const { box, repo, commit, drop, open, first, lose } = await scene()
   drop('a', 'b', 'c')
   const head = commit('Closing')

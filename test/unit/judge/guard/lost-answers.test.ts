@@ -1,7 +1,7 @@
 // What a name can answer, by family: a change that takes the last of it is held, whatever does it.
 import { describe, expect, test } from 'vitest'
 import { createCompiler } from '#compiler/compile.ts'
-import { breachBetween, removesNames } from '#judge/guard/judge.ts'
+import { breachBetween, isNoRepair } from '#judge/guard/judge.ts'
 import { sourceFile } from '../../compiler/fixture.ts'
 
 const head = (kind: string, name: string): string =>
@@ -270,7 +270,7 @@ describe('a name that loses its last answer is held, and so is what a zone itsel
 
   test.each(held)('neither it nor its repair removes names: %s', (_, before, after) => {
     const [was, bad] = [outlineOf(before), outlineOf(after)]
-    expect([removesNames(was, bad), removesNames(bad, was)]).toEqual([false, false])
+    expect([isNoRepair(was, bad), isNoRepair(bad, was)]).toEqual([false, false])
     expect(breachBetween(bad, was, was)).toBeUndefined()
   })
 

@@ -34,6 +34,7 @@ function said(
     areChecksOff: () => wanted === 'checks-off',
     missingGeo: () => missingGeo,
     missingKeys: () => [],
+    dsFaults: () => [],
     anycast: () => null,
     certificate: () => certificate,
   }

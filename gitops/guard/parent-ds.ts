@@ -1,0 +1,35 @@
+// What the parents of signed zones were last seen to have: DS records, in a file that the checks
+// of delegated domains write, and the guardrails read.
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import type { ParentDs } from '#compiler/lower/name-outline.ts'
+import { gitLimits } from '#gitops/limits.ts'
+import { writeDurably } from '#lib/durable-file.ts'
+import { isFields, parseJson } from '#lib/text/json.ts'
+
+export const parentDsPathOf = (dataDir: string): string => join(dataDir, 'gitops/parent-ds.json')
+
+const isTexts = (value: unknown): value is readonly string[] =>
+  Array.isArray(value) && value.every((one) => typeof one === 'string')
+
+/** Where there is no file that can be read, nothing was seen: guardrails hold nothing for it. */
+export function readParentDs(path: string): ParentDs {
+  try {
+    return parentDsOf(readFileSync(path, 'utf8'))
+  } catch {
+    return new Map()
+  }
+}
+
+function parentDsOf(text: string): ParentDs {
+  const value = text.length <= gitLimits.parentDsTextMax ? parseJson(text) : undefined
+  if (!isFields(value)) return new Map()
+  const all = Object.entries(value)
+  return new Map(all.filter((each): each is [string, readonly string[]] => isTexts(each[1])))
+}
+
+/** @throws the file system's error; what was there then stands */
+export function writeParentDs(path: string, seen: ParentDs): void {
+  const text = `${JSON.stringify(Object.fromEntries(seen), null, 2)}\n`
+  if (text.length <= gitLimits.parentDsTextMax) writeDurably(path, text)
+}

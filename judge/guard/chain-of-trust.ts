@@ -1,0 +1,30 @@
+// Whether a change leaves a DS record at the parent of a zone behind that fits no key of it any
+// more: every answer of the zone would be taken for a forgery.
+import type { NameOutline } from '#compiler/lower/name-outline.ts'
+import { signingAlgorithms } from '#dns/dnssec/algorithms.ts'
+
+/** @returns what the change does, as the end of "Commit c0ffee …"; undefined: nothing like that */
+export function brokenChain(before: NameOutline, after: NameOutline): string | undefined {
+  const seen = before.parentDs ?? after.parentDs
+  if (seen === undefined) return undefined
+  for (const [zone, { algorithm: was }] of before.zones) {
+    const now = after.zones.get(zone)?.algorithm
+    const ds = seen.get(zone) ?? []
+    if (was === 0 || now === undefined || now === was || ds.length === 0) continue
+    if (ds.some((one) => algorithmOf(one) === now)) continue
+    const shown = `the DS record "${ds[0]!}"${ds.length > 1 ? ` and ${ds.length - 1} more` : ''}`
+    const how = now === 0 ? 'no more' : `by ${nameOf(now)} in the place of ${nameOf(was)}`
+    const below = `below ${shown} that its parent was last seen to have`
+    return `signs zone ${zone} ${how}, ${below}: ${harm}. ${goInsecure}`
+  }
+  return undefined
+}
+
+const harm = 'resolvers that validate would take every answer for a forgery'
+const goInsecure = 'First take the DS away at the parent, and wait for its TTL'
+
+const nameOf = (algorithm: number): string =>
+  signingAlgorithms.find(({ number }) => number === algorithm)?.name ?? `algorithm ${algorithm}`
+
+/** A DS record has key tag, algorithm, digest type, digest. RFC 4034 section 5.3. */
+const algorithmOf = (ds: string): number => Number(ds.split(' ')[1])

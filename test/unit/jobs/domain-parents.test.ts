@@ -1,0 +1,78 @@
+// What parents were seen to have is told to the guardrails when it changes, and to people where it
+// fits no key.
+import { expect, test } from 'vitest'
+import { err, ok } from '#lib/result.ts'
+import type { DomainCheck, DomainResult } from '#state/ports/domains.ts'
+import { Parents } from '#jobs/domain-parents.ts'
+
+const zone = 'example.com.'
+const own = '111 13 2 aa'
+const other = '222 13 2 bb'
+const none: DomainCheck = {
+  ...{ role: 'parent', server: 'a.', address: '192.0.2.1', ns: [], ds: [] },
+  ...{ code: '', error: '', atMs: 1 },
+}
+const resultOf = (...checks: Partial<DomainCheck>[]): DomainResult => ({
+  ...{ domain: zone, nsOk: true, dsOk: false, dsExpected: true, error: '', verifiedAtMs: 1 },
+  checks: checks.map((one) => ({ ...none, ...one })),
+})
+const answered = (...ds: string[]): DomainResult => resultOf({ ns: ['ns1.example.com.'], ds })
+
+function scene(dsOf: (zone: string) => readonly string[] | undefined = () => [own]) {
+  const told: [string, readonly string[]][][] = []
+  let found = null as DomainResult | null
+  let isAway = false
+  const parents = new Parents({
+    store: {
+      results: async () =>
+        isAway
+          ? err({ code: 'store-away', message: 'away' } as const)
+          : ok(new Map(found === null ? [] : [['uid', found]])),
+    },
+    dsOf,
+    zoneOf: (domain) => domain.replace('shop.', ''),
+    onParents: (seen) => told.push([...seen]),
+  })
+  const look = async (next: DomainResult | null | 'away') => {
+    isAway = next === 'away'
+    found = next === 'away' ? found : next
+    await parents.look([{ uid: 'uid', domain: `shop.${zone}`, tenant: 'acme' }])
+    return parents.faults
+  }
+  return { look, told }
+}
+
+test('what parents have is told when it changes, by the zone that is delegated', async () => {
+  const { look, told } = scene()
+  for (const next of [answered(own), answered(own), answered(own, other), answered()] as const) {
+    expect(await look(next)).toEqual([])
+  }
+  expect(told).toEqual([[[zone, [own]]], [[zone, [own, other]]], [[zone, []]]])
+})
+
+test('a DS that is of no key here is said, with what to do', async () => {
+  const { look } = scene()
+  expect(await look(answered(other))).toEqual([
+    'the parent of example.com. has the DS record "222 13 2 bb", which is of no key of the zone ' +
+      'here; add what "gslbd dnssec ds example.com." prints before example.com. is delegated to ' +
+      'this server, and take the other away after its TTL',
+  ])
+  expect(await look(answered(other, own))).toEqual([])
+})
+
+test('while nobody can say, what was seen last stays', async () => {
+  const { look, told } = scene()
+  await look(answered(other))
+  expect(await look('away')).toHaveLength(1)
+  expect(await look(resultOf({ code: 'no-answer' }))).toHaveLength(1)
+  expect(await look(null)).toHaveLength(1)
+  expect(told).toHaveLength(1)
+})
+
+test.each([
+  ['is not signed', undefined],
+  ['is signed by keys of other nodes', []],
+])('a zone that %s has no fault', async (_, ds) => {
+  const { look } = scene(() => ds)
+  expect(await look(answered(other))).toEqual([])
+})
