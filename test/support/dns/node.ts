@@ -31,6 +31,8 @@ export interface NodeSettings {
   readonly cookies?: SharedArrayBuffer
   /** Default 127.0.0.1. */
   readonly listenAddr?: string
+  /** Left out: a free one. */
+  readonly port?: number
   /** 0: UDP through node:dgram. Default 1: batches, where the machine has them. */
   readonly threads?: number
   readonly tcpLimits?: Partial<TcpLimits>
@@ -63,7 +65,7 @@ export async function startNode(
     createThreads: createThreadGroup,
     threads: {
       listenAddr,
-      port: 0,
+      port: settings.port ?? 0,
       threads: settings.threads ?? 1,
       settings: {
         udpPayloadSize: settings.udpPayloadSize ?? 1_232,

@@ -17,12 +17,10 @@ const silentLog: Log = { info: () => {}, warn: () => {}, error: () => {} }
 export const signedName = 'example.org.'
 
 const text = `$ORIGIN ${signedName}
-@ 300 SOA ns1 hostmaster 1 3600 600 86400 0
+@ 300 SOA ns1 hostmaster 1 3600 600 86400 MINIMUM
 @ 300 NS ns1
 @ 300 NS NS2
 @ 300 MX 10 mail
-ns1 300 A 127.0.0.1
-ns2 300 A 127.0.0.2
 mail 300 A 192.0.2.25
 mail 300 AAAA 2001:db8::25
 www 300 A 192.0.2.80
@@ -49,9 +47,21 @@ safe 300 DS 12345 13 2 ${'ab'.repeat(32)}
 ns1.safe 300 A 127.0.0.1
 `
 
-/** @param up members of the balanced services that are answered; the others are off */
-export function signedModel(algorithm: number, up: readonly string[]): BundleModel {
-  const written = modelOfWritten({ name: signedName, text })
+const loopbackServers = 'ns1 300 A 127.0.0.1\nns2 300 A 127.0.0.2\n'
+
+/**
+ * @param up members of the balanced services that are answered; the others are off
+ * @param more addresses of the name servers, and other records besides those above
+ * @param negativeSeconds how long a denial may be kept
+ */
+export function signedModel(
+  algorithm: number,
+  up: readonly string[],
+  more = loopbackServers,
+  negativeSeconds = 0,
+): BundleModel {
+  const whole = (text + more).replace('MINIMUM', `${negativeSeconds}`)
+  const written = modelOfWritten({ name: signedName, text: whole })
   const members = ['192.0.2.10', '192.0.2.11', '192.0.2.12']
   const balanced = pool(1, members)
   return {
