@@ -1,19 +1,21 @@
 // Applies response rules: to the question ahead of everything else, then to targets of aliases.
-import { zoneOfNode } from '#bundle/format/bundle.ts'
+import { nodeFlags, zoneOfNode } from '#bundle/format/bundle.ts'
 import type { Bundle } from '#bundle/format/bundle.ts'
-import { ResponseCell } from '#bundle/format/cells.ts'
+import { NodeFlag, ResponseCell } from '#bundle/format/cells.ts'
 import { ResponseAction, ResponseBits } from '#bundle/format/response-rules.ts'
 import { ExtendedError } from '#dns/edns-codes.ts'
 import { Rcode } from '#dns/rcode.ts'
 import { metaTypeMax, metaTypeMin, RrType } from '#dns/rrtype.ts'
 import { followWritten } from './aliases.ts'
+import { deny } from './denial.ts'
 import { EdeText, explain } from './edns.ts'
 import { findClosestEncloser, findSuffix } from './lookup.ts'
 import { hashSuffixes } from './question.ts'
 import { writeCname } from './records.ts'
-import { writeDenialSoa } from './rrsets.ts'
+import { signed, writeDenialSoa } from './rrsets.ts'
 import { qnameEnd } from './transaction.ts'
 import type { Transaction } from './transaction.ts'
+import { findRedirect } from './zone-cut.ts'
 
 /** TTL of the alias that a rule makes; short, so that resolvers soon forget a removed rule. */
 export const responseTtlSeconds = 60
@@ -34,7 +36,7 @@ export function answerByRule(tx: Transaction, bundle: Bundle): boolean {
   countHit(tx.view!.responseHits, rule)
   const row = rule * ResponseCell.Words
   const bits = bundle.responseRow[row + ResponseCell.Bits]!
-  const action = bits >> ResponseBits.ActionShift
+  const action = (bits >> ResponseBits.ActionShift) & ResponseBits.ActionMask
   if (action === ResponseAction.Passthru) return false
   // For a name of nobody's, or of somebody else's, there is no authority to claim and no SOA.
   const zone = zoneAround(tx, bundle)
@@ -44,22 +46,41 @@ export function answerByRule(tx: Transaction, bundle: Bundle): boolean {
     tx.isForeign = zone < 0
     tx.isAuthoritative = zone >= 0
   }
-  if (action === ResponseAction.Cname) return !followRule(tx, bundle, row, bits)
+  const signing = (bits & ResponseBits.Signed) !== 0 ? signingZone(tx, bundle) : -1
+  if (action === ResponseAction.Cname) return !followRule(tx, bundle, row, bits, signing)
   tx.rcode = Rcode.NXDomain
   explain(tx, ExtendedError.Blocked, EdeText.None)
-  if (zone >= 0) writeDenialSoa(tx, bundle, zone, false)
+  const { qtype } = tx
+  const wantsProof = tx.isDo || qtype === RrType.NSEC || qtype === RrType.RRSIG
+  if (signing >= 0 && wantsProof) deny(tx, bundle, signing, -1)
+  else if (zone >= 0) writeDenialSoa(tx, bundle, zone, false)
   return true
 }
 
-/** @returns true when the target of the rule's alias is now the name that is answered for */
-function followRule(tx: Transaction, bundle: Bundle, row: number, bits: number): boolean {
+/**
+ * @param signing zone that signs the alias, or -1
+ * @returns true when the target of the rule's alias is now the name that is answered for
+ */
+function followRule(
+  tx: Transaction,
+  bundle: Bundle,
+  row: number,
+  bits: number,
+  signing: number,
+): boolean {
   const target = bundle.responseRow[row + ResponseCell.Target]!
   const length = (bits >> ResponseBits.TargetShift) & ResponseBits.TriggerMask
-  if (!writeCname(tx, responseTtlSeconds, bundle.responseNames, target, length)) {
+  const start = tx.at
+  const isWritten = writeCname(tx, responseTtlSeconds, bundle.responseNames, target, length)
+  // Below its own name, clients think of the names.
+  tx.isAnyName ||= (bits & ResponseBits.Domain) !== 0
+  const all = isWritten ? 1 : -1
+  const written = signing < 0 ? all : signed(tx, signing, start, all)
+  if (written < 0) {
     tx.isTruncated = true
     return false
   }
-  tx.answerCount++
+  tx.answerCount += written
   return tx.qtype !== RrType.ANY && followWritten(tx)
 }
 
@@ -111,6 +132,31 @@ function zoneAround(tx: Transaction, bundle: Bundle): number {
   const label = findClosestEncloser(tx, bundle, 0)
   if (label < 0) return -1
   return zoneOfNode(bundle, findSuffix(tx, bundle, label))
+}
+
+/**
+ * The zone of ours whose key signs what a rule says of qname. A name that is delegated away has
+ * none: the key of the zone above proves nothing of it.
+ *
+ * @returns -1: there is none, or it is not signed
+ */
+function signingZone(tx: Transaction, bundle: Bundle): number {
+  const label = findClosestEncloser(tx, bundle, 0)
+  if (label < 0) return -1
+  const node = findSuffix(tx, bundle, label)
+  const flags = nodeFlags(bundle, node)
+  const isApex = (flags & NodeFlag.Apex) !== 0
+  if (label === 0 && !isApex && (flags & NodeFlag.Cut) !== 0) return -1
+  const redirect = findRedirect(tx, bundle, node, label)
+  if (redirect >= 0 && (nodeFlags(bundle, findSuffix(tx, bundle, redirect)) & NodeFlag.Cut) !== 0) {
+    return -1
+  }
+  const own = zoneOfNode(bundle, node)
+  // RFC 4035 section 3.1.4.1: DS belongs to the side above.
+  const isOfParent = label === 0 && isApex && tx.qtype === RrType.DS
+  const parent = isOfParent ? bundle.zoneParent[own]! : -1
+  const zone = parent >= 0 ? parent : own
+  return tx.signer.signs(zone) ? zone : -1
 }
 
 /** Carries into the upper half when the lower one has gone round. */

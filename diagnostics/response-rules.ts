@@ -79,12 +79,15 @@ export const responseRuleDiagnostics = {
   'response-rule-in-signed-zone': {
     severity: 'warning',
     message: 'the rule for %s answers in the signed zone %s, and its answers are not signed',
-    help: 'remove the rule, or write what is wanted as records of the zone',
+    help: 'write signed: true in the rule, or remove it',
     cause: 'A resolver that validates takes such an answer for a forged one, and gives SERVFAIL.',
     bad:
       '# gslb.yaml signs the zone example.com.\n' +
       'rules:\n  - { triggerType: domain, triggerValue: old.example.com, action: nxdomain }',
-    good: 'rules:\n  - { triggerType: domain, triggerValue: bad.example, action: nxdomain }',
+    good:
+      '# gslb.yaml signs the zone example.com.\n' +
+      'rules:\n' +
+      '  - { triggerType: domain, triggerValue: old.example.com, action: nxdomain, signed: true }',
   },
   'response-rule-hides-service': {
     severity: 'warning',

@@ -9,7 +9,7 @@ import { ResponsePolicySpec, ResponseRule as RuleInFile } from '#schemas/objects
 import { body } from '#http/shapes.ts'
 import { defaulted, plain } from './fields.ts'
 
-const { triggerType, triggerValue, action, actionTarget } = RuleInFile.properties
+const { triggerType, triggerValue, action, actionTarget, signed } = RuleInFile.properties
 
 export const ResponseRule = Type.Object(
   {
@@ -18,6 +18,7 @@ export const ResponseRule = Type.Object(
     triggerValue: Type.String({ description: 'Lower case, without the trailing dot' }),
     action: Type.String(),
     actionTarget: Type.String({ description: 'Of `cname`; otherwise empty' }),
+    signed: Type.Boolean({ description: 'Its answers in a signed zone of ours are signed' }),
     source: Type.String(),
     hitCount: Type.Integer({
       description: 'Questions that it answered or let pass, on all nodes; a restart loses a few',
@@ -34,6 +35,7 @@ export const NewResponseRule = body({
   triggerValue: plain(triggerValue, { examples: ['bad.example'] }),
   action: plain(action),
   actionTarget: defaulted(actionTarget),
+  signed: defaulted(signed),
   source: defaulted(ResponsePolicySpec.properties.source, { default: sourceDefault }),
 })
 export type NewResponseRule = Static<typeof NewResponseRule>
@@ -77,6 +79,7 @@ export function showRule({ owner, part }: Omit<RuleRow, 'uid'>, hitCount: number
     triggerValue: plainName(part.triggerValue),
     action: does,
     actionTarget: does === 'cname' ? plainName(part.actionTarget) : '',
+    signed: part.signed,
     source: sourceOf(owner),
     hitCount,
   }
@@ -90,6 +93,7 @@ export function specOfNewRule(rule: NewResponseRule) {
     triggerValue: plainName(value),
     action: does,
     ...(does === 'cname' ? { actionTarget: plainName(target) } : {}),
+    ...(rule.signed === true ? { signed: true } : {}),
   }
 }
 

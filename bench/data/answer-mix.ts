@@ -75,6 +75,7 @@ function responseRules(count: number): ResponseRuleModel[] {
       trigger: `h${i}.feed.example.`,
       action: isAlias ? 'cname' : 'nxdomain',
       target: isAlias ? 'blocked.example.net.' : '',
+      signed: false,
       source: 'feed',
     }
   })

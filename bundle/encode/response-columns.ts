@@ -22,7 +22,8 @@ export class ResponseColumns {
     const triggers = new Set<string>()
     this.#uids = uidColumn(sorted)
     this.#rows = new Uint32Array(sorted.length * ResponseCell.Words)
-    for (const [i, { triggerType, trigger, action, target, source }] of sorted.entries()) {
+    for (const [i, rule] of sorted.entries()) {
+      const { triggerType, trigger, action, target, signed, source } = rule
       const key = `${triggerType} ${trigger}`
       assert(!triggers.has(key), `there is one ${triggerType} rule for ${trigger}`)
       triggers.add(key)
@@ -35,7 +36,8 @@ export class ResponseColumns {
         wire.length |
         ((targetWire?.length ?? 0) << ResponseBits.TargetShift) |
         (triggerType === 'domain' ? ResponseBits.Domain : 0) |
-        (responseActions.indexOf(action) << ResponseBits.ActionShift)
+        (responseActions.indexOf(action) << ResponseBits.ActionShift) |
+        (signed ? ResponseBits.Signed : 0)
       this.#rows[at + ResponseCell.Source] = strings.add(source)
     }
     this.#names = names.bytes()

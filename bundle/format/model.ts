@@ -31,6 +31,8 @@ export interface ResponseRuleModel {
   readonly action: 'nxdomain' | 'passthru' | 'cname'
   /** Target of `cname`, in the form of `trigger`; empty otherwise. */
   readonly target: string
+  /** Where it answers in a zone that is signed, so is its answer. */
+  readonly signed: boolean
   readonly source: string
 }
 

@@ -10,6 +10,11 @@ export const ResponseBits = {
   TargetShift: 8,
   Domain: 0x1_0000,
   ActionShift: 17,
+  ActionMask: 3,
+  /** A program that does not know it takes the rule for one of an unknown action. */
+  Signed: 0x8_0000,
+  /** From here on there are none. */
+  EndShift: 20,
 } as const
 
 export const ResponseAction = { NxDomain: 0, Passthru: 1, Cname: 2 } as const
@@ -21,7 +26,7 @@ export function responseRuleAt(bundle: BundleColumns, rule: number): ResponseRul
   const { responseRow, responseNames } = bundle
   const at = rule * ResponseCell.Words
   const bits = responseRow[at + ResponseCell.Bits]!
-  const action = responseActions[bits >> ResponseBits.ActionShift]!
+  const action = responseActions[(bits >> ResponseBits.ActionShift) & ResponseBits.ActionMask]!
   return {
     uid: uidOf(bundle.responseUid, rule),
     triggerType: (bits & ResponseBits.Domain) === 0 ? 'exact' : 'domain',
@@ -29,6 +34,7 @@ export function responseRuleAt(bundle: BundleColumns, rule: number): ResponseRul
     action,
     target:
       action === 'cname' ? formatName(responseNames, responseRow[at + ResponseCell.Target]) : '',
+    signed: (bits & ResponseBits.Signed) !== 0,
     source: textOf(bundle, responseRow[at + ResponseCell.Source]!),
   }
 }

@@ -13,8 +13,9 @@ export function checkResponseRows(c: BundleColumns, { counts }: Manifest): strin
     const bits = c.responseRow[at + ResponseCell.Bits]!
     const triggerBytes = bits & ResponseBits.TriggerMask
     const targetBytes = (bits >>> ResponseBits.TargetShift) & ResponseBits.TriggerMask
-    const action = bits >>> ResponseBits.ActionShift
-    if (action >= responseActions.length) return `response rule ${rule} has no such action`
+    const action = (bits >>> ResponseBits.ActionShift) & ResponseBits.ActionMask
+    if (action >= responseActions.length || bits >>> ResponseBits.EndShift !== 0)
+      return `response rule ${rule} has no such action`
     if (!isFoldedName(c.responseNames, c.responseRow[at + ResponseCell.Trigger]!, triggerBytes)) {
       return `response rule ${rule} has no trigger`
     }

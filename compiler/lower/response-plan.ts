@@ -68,7 +68,7 @@ export function placeOfRule(
 function modelsOf(entry: Entry<'ResponsePolicy'>): readonly (ResponseRuleModel | undefined)[] {
   const { metadata, spec } = entry.object
   entry.derived.responseRules ??= spec.rules.map((rule) => {
-    const { triggerType, action } = rule
+    const { triggerType, action, signed } = rule
     const trigger = checkHostName(rule.triggerValue).key
     const target = action === 'cname' ? checkHostName(rule.actionTarget).key : ''
     if (trigger === undefined || target === undefined) return undefined
@@ -78,6 +78,7 @@ function modelsOf(entry: Entry<'ResponsePolicy'>): readonly (ResponseRuleModel |
       trigger,
       action,
       target,
+      signed,
       source: spec.source ?? metadata.name,
     }
   })

@@ -207,8 +207,8 @@ class Judge {
   }
 
   /**
-   * Whether the change is a repair. Removed names and a broken chain of trust are none, whatever was
-   * before them, and a request in no commit names nothing.
+   * Whether the change is a repair. Removed names and a broken chain of trust are none, whatever
+   * was before them, and a request in no commit names nothing.
    */
   async #goesBack(from: number, to: number, breach: Breach): Promise<boolean> {
     const commit = this.#commitAt(to)

@@ -29,6 +29,12 @@ export const ResponseRule = Type.Object(
       default: '',
       description: 'Target of `cname`; the other actions have none.',
     }),
+    signed: Type.Boolean({
+      default: false,
+      description:
+        'In a signed zone of this server, the answer is signed as the zone is: resolvers that ' +
+        'validate take it. `passthru` has no answer of its own.',
+    }),
     uid: Type.Optional(Uid),
   },
   { additionalProperties: false, description: 'Another answer for one name, or for a domain.' },

@@ -111,6 +111,7 @@ function editOthers(model: BundleModel, { verb, at, other }: Edit): BundleModel 
       trigger: uniqueDomains[(at + i) % uniqueDomains.length]!.replace(/^\*\./, ''),
       action: 'nxdomain',
       target: '',
+      signed: false,
       source: `source ${other % 2}`,
     }))
     const triggers = new Set(rules.map(({ trigger }) => trigger))

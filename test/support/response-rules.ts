@@ -25,6 +25,7 @@ export function rule(
     trigger,
     action: 'nxdomain',
     target: '',
+    signed: false,
     source: 'local',
     ...parts,
   }
@@ -46,14 +47,16 @@ export const arbitraryRules: fc.Arbitrary<readonly ResponseRuleModel[]> = fc
       trigger: arbitraryName,
       action: fc.constantFrom('nxdomain' as const, 'passthru' as const, 'cname' as const),
       target: arbitraryName,
+      signed: fc.boolean(),
       source: fc.constantFrom('local', 'feed'),
     }),
     { maxLength: 24, selector: ({ triggerType, trigger }) => `${triggerType} ${trigger}` },
   )
   .map((rules) =>
-    rules.map(({ triggerType, trigger, action, target, source }, i) =>
+    rules.map(({ triggerType, trigger, action, target, signed, source }, i) =>
       rule(((i * 7919) % 101) * 1000 + i, triggerType, trigger, {
         action,
+        signed,
         source,
         target: action === 'cname' ? target : '',
       }),

@@ -58,8 +58,8 @@ function reportUnsigned({ zones }: ZonePlan, { rules }: ResponsePlan, report: Tr
   if (zones.every(({ algorithm }) => algorithm === undefined)) return
   const declared = new Map(zones.map((zone, i) => [zone.name, i]))
   for (const rule of rules) {
-    const { action, trigger } = rule.model
-    const zone = action === 'passthru' ? undefined : enclosingZone(trigger, declared)
+    const { action, trigger, signed } = rule.model
+    const zone = action === 'passthru' || signed ? undefined : enclosingZone(trigger, declared)
     if (zone === undefined || zones[zone]!.algorithm === undefined) continue
     const args = [trigger, zones[zone]!.name]
     report('response-rule-in-signed-zone', placeOfRule(rule, 'triggerValue'), { args })
@@ -68,11 +68,13 @@ function reportUnsigned({ zones }: ZonePlan, { rules }: ResponsePlan, report: Tr
 
 /** Compares a rule with the one that would take its place. */
 function checkEffect(plan: ResponsePlan, rule: PlannedRule, report: TreeReport): void {
-  const { triggerType, trigger, action, target } = rule.model
+  const { triggerType, trigger, action, target, signed } = rule.model
   const domain = triggerType === 'exact' ? plan.domain.get(trigger) : undefined
   const other = (domain ?? ruleAbove(plan, trigger))?.model
   const isSame =
-    other === undefined ? action === 'passthru' : other.action === action && other.target === target
+    other === undefined
+      ? action === 'passthru'
+      : other.action === action && other.target === target && other.signed === signed
   if (!isSame) return
   const why =
     other === undefined

@@ -58,6 +58,7 @@ const model: BundleModel = {
       trigger: 'denied.test.',
       action: 'nxdomain',
       target: '',
+      signed: false,
       source: 'local',
     },
   ],

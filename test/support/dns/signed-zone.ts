@@ -7,6 +7,7 @@ import type { Log } from '#lib/log.ts'
 import { storeKey } from '#server/signing/key-store.ts'
 import { ZoneKeys } from '#server/signing/zone-keys.ts'
 import { pool, service } from '#test/support/bundle-models.ts'
+import { rule } from '#test/support/response-rules.ts'
 import { startNode } from './node.ts'
 import type { NodeSettings, RunningNode } from './node.ts'
 import { wireName } from './wire-name.ts'
@@ -77,6 +78,12 @@ export function signedModel(
       service(1, `app.${signedName}`, { algorithm: 'failover' }),
       service(2, `many.${signedName}`, { algorithm: 'round-robin' }),
       service(3, `*.any.${signedName}`, { algorithm: 'round-robin' }),
+    ],
+    responseRules: [
+      rule(1, 'exact', `denied.${signedName}`, { signed: true }),
+      rule(2, 'domain', `to.${signedName}`, {
+        ...{ signed: true, action: 'cname', target: `www.${signedName}` },
+      }),
     ],
   }
 }

@@ -43,6 +43,34 @@ const found = (files: Files, parts: Partial<CompilerParts> = {}): string[] =>
 const inPolicy = (...rules: string[]): string[] =>
   found({ 'rpz/local.yaml': policy('local', ...rules) })
 
+describe('in a zone that is signed', () => {
+  const signedSettings = settings.replace(
+    '- name: eu.example.com.',
+    '- name: eu.example.com.\n      dnssec: { enabled: true }',
+  )
+  const inSigned = (...rules: string[]): string[] =>
+    found({ 'gslb.yaml': signedSettings, 'rpz/local.yaml': policy('local', ...rules) })
+  const denied = rule('domain', 'a.eu.example.com', 'nxdomain')
+
+  test.each([
+    ['a rule is not signed', denied, 1],
+    ['a rule says that it is', `${denied}, signed: true`, 0],
+    ['a rule lets pass', rule('exact', 'a.eu.example.com', 'passthru'), 0],
+    ['a rule is for another zone', rule('exact', 'a.example.com', 'nxdomain'), 0],
+  ])('%s', (_, text, count) => {
+    const warned = inSigned(text).filter((line) => line.startsWith('response-rule-in-signed'))
+    expect(warned).toHaveLength(count)
+  })
+
+  test('a rule that is signed below one that is not has an effect', () => {
+    const below = rule('domain', 'b.a.eu.example.com', 'nxdomain')
+    const without = (...rules: string[]): string[] =>
+      inSigned(...rules).filter((line) => line.startsWith('response-rule-without-effect'))
+    expect(without(denied, `${below}, signed: true`)).toEqual([])
+    expect(without(denied, below)).toHaveLength(1)
+  })
+})
+
 describe('rules', () => {
   test('are compared without case and final dot, and lowered in one form', () => {
     const files = {
@@ -56,6 +84,7 @@ describe('rules', () => {
         trigger: 'bad.example.',
         action: 'cname',
         target: 'blocked.example.net.',
+        signed: false,
         source: 'a',
       },
     ])

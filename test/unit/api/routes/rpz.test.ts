@@ -59,6 +59,7 @@ describe('response rules', () => {
         triggerValue: 'ads.example',
         action: 'nxdomain',
         actionTarget: '',
+        signed: false,
         source: 'local',
         hitCount: 0,
       },
@@ -71,6 +72,12 @@ describe('response rules', () => {
   test('the target of cname is lower case, without the trailing dot', async () => {
     const made = await call('POST', '', fresh({ action: 'cname', actionTarget: 'Wall.Example.' }))
     expect(made.body).toMatchObject({ action: 'cname', actionTarget: 'wall.example' })
+  })
+
+  test('a rule may be signed in a signed zone, and its file says so', async () => {
+    const made = await call('POST', '', fresh({ source: 'signing', signed: true }))
+    expect(made.body).toMatchObject({ signed: true })
+    expect(file('rpz/signing.yaml')).toContain('signed: true')
   })
 
   test('each source has a policy of its own, which goes with its last rule', async () => {

@@ -66,6 +66,7 @@ describe('columns are refused whose digests fit but', () => {
     ['responseRow', bitsOf(0), trigger - 1, 'rule 0 has no trigger'],
     ['responseRow', bitsOf(0), trigger | (3 << ResponseBits.ActionShift), 'no such action'],
     ['responseRow', bitsOf(0), 2 ** 32 - 1, 'no such action'],
+    ['responseRow', bitsOf(0), trigger | (1 << ResponseBits.EndShift), 'no such action'],
     ['responseRow', bitsOf(0), trigger | (2 << ResponseBits.ActionShift), 'rule 0 has no target'],
     ['responseRow', cell(1, ResponseCell.Target), 2 ** 31, 'rule 1 has no target'],
     ['responseRow', cell(0, ResponseCell.Source), 2 ** 32 - 1, 'rule 0 has no source'],

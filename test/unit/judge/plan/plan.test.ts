@@ -183,6 +183,7 @@ const rows: readonly (readonly [string, BundleModel, readonly string[]])[] = [
           trigger: 'other.example.org.',
           action: 'nxdomain',
           target: '',
+          signed: false,
           source: '',
         },
       ],
