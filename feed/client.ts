@@ -38,7 +38,7 @@ export class FeedClient {
   /** The revision at its place in the feed. */
   #revision = ''
   /** The last one that the client was told. */
-  #toldRevision: string | null = null
+  #sentRevision: string | null = null
   /** An event of the commit whose mark comes next was sent. */
   #isInCommit = false
   #isOpen = true
@@ -46,7 +46,7 @@ export class FeedClient {
   #isDeferred = false
   #progressAtMs: number
   #pingedAtMs: number
-  #heardSincePing = 1
+  #messagesSincePing = 1
   readonly #callsOff: (() => void)[] = []
 
   constructor(parts: FeedClientParts) {
@@ -55,7 +55,7 @@ export class FeedClient {
     this.tenant = tenant
     this.#progressAtMs = this.#pingedAtMs = clock.monotonicMs()
     socket.onClosed(() => this.#ended())
-    socket.onHeard(() => this.#heard())
+    socket.onReceived(() => this.#countMessage())
     const place = revision === null ? undefined : log.after(revision)
     if (revision === null || place === undefined) {
       this.#begin()
@@ -65,7 +65,7 @@ export class FeedClient {
       this.#isLiveDue = true
       // Says that it worked, even if nothing happened since.
       this.#send(revisionMessage(revision))
-      this.#toldRevision = revision
+      this.#sentRevision = revision
     }
     this.wake()
   }
@@ -90,14 +90,14 @@ export class FeedClient {
 
   /** They are worth nothing later: only a client that has everything else gets them. */
   offerStats(message: Buffer): void {
-    const isTold = this.#state === null && !this.#isLiveDue
-    const isBehind = !isTold || this.#place < this.#parts.log.next
+    const hasState = this.#state === null && !this.#isLiveDue
+    const isBehind = !hasState || this.#place < this.#parts.log.next
     if (!this.#isOpen || isBehind || this.#parts.socket.bufferedBytes() > 0) return
     this.#hasStats = true
     this.#send(message)
-    if (this.#toldRevision === this.#revision) return
+    if (this.#sentRevision === this.#revision) return
     // Commits of others: so that the client's place does not grow old.
-    this.#toldRevision = this.#revision
+    this.#sentRevision = this.#revision
     this.#send(revisionMessage(this.#revision))
   }
 
@@ -170,7 +170,7 @@ export class FeedClient {
     this.#revision = entry.revision
     if (!this.#isInCommit) return null
     this.#isInCommit = false
-    this.#toldRevision = entry.revision
+    this.#sentRevision = entry.revision
     return entry.message
   }
 
@@ -179,7 +179,7 @@ export class FeedClient {
     const { messages, revision } = snapshot()
     this.#tell(messages)
     this.#place = log.next
-    this.#revision = this.#toldRevision = revision
+    this.#revision = this.#sentRevision = revision
     this.#isInCommit = false
   }
 
@@ -211,18 +211,18 @@ export class FeedClient {
 
   #ping(nowMs: number): void {
     // A client that is gone would not hear why.
-    if (this.#heardSincePing === 0) {
+    if (this.#messagesSincePing === 0) {
       this.#parts.socket.terminate()
       return
     }
     this.#pingedAtMs = nowMs
-    this.#heardSincePing = 0
+    this.#messagesSincePing = 0
     this.#parts.socket.ping()
   }
 
-  #heard(): void {
-    this.#heardSincePing++
-    if (this.#heardSincePing <= feedLimits.incomingPerPingMax) return
+  #countMessage(): void {
+    this.#messagesSincePing++
+    if (this.#messagesSincePing <= feedLimits.incomingPerPingMax) return
     this.close(closeCodes.tooMuch, 'the feed takes no messages')
   }
 

@@ -198,7 +198,7 @@ export class Feed implements FeedPort {
       client.tick()
       if (client.isOpen) this.#recheck(client, recheck)
     }
-    this.#tellStats()
+    this.#sendStats()
   }
 
   #recheck(client: FeedClient, recheck: CredentialRecheck): void {
@@ -211,7 +211,7 @@ export class Feed implements FeedPort {
   }
 
   /** To each client now and then, and soon to a new one; counted once a period for everybody. */
-  #tellStats(): void {
+  #sendStats(): void {
     const nowMs = this.#parts.clock.monotonicMs()
     let stats = this.#stats
     const isDue = stats === null || nowMs - stats.atMs >= feedLimits.statsMs

@@ -10,7 +10,7 @@ import type { MemberPart } from '#api/resources/member.ts'
 import { healthFacts } from './health-news.ts'
 import { healthMessage, memberMessage, messageOf, revisionMessage } from './messages.ts'
 
-export interface TellParts {
+export interface FeedMessageParts {
   readonly config: ConfigSnapshot
   readonly health: MemberHealthView
   readonly overlays: OverlayView
@@ -20,7 +20,7 @@ export interface TellParts {
   readonly nowMs: number
 }
 
-export function* snapshotMessages(parts: TellParts): Generator<Buffer, void> {
+export function* snapshotMessages(parts: FeedMessageParts): Generator<Buffer, void> {
   const { config, overlays, tenant, nowMs } = parts
   const view = effectiveIn(config, overlays, nowMs)
   yield messageOf('snapshot', { revision: config.revision })
@@ -32,7 +32,7 @@ export function* snapshotMessages(parts: TellParts): Generator<Buffer, void> {
 }
 
 /** What no commit says, for who has the members: rollouts and windows of now, and the health. */
-export function* liveMessages(parts: TellParts): Generator<Buffer, void> {
+export function* liveMessages(parts: FeedMessageParts): Generator<Buffer, void> {
   const { config, overlays, tenant, nowMs } = parts
   const view = effectiveIn(config, overlays, nowMs)
   for (const { pool, member } of OverlayIndex.of(config).allMembers()) {
@@ -54,7 +54,7 @@ function* membersOf(
   }
 }
 
-function healthOfMember({ health, nowMs }: TellParts, poolId: string, member: MemberPart) {
+function healthOfMember({ health, nowMs }: FeedMessageParts, poolId: string, member: MemberPart) {
   const known = healthOf(health, member)
   const atMs = known.lastCheckedMs || nowMs
   return healthFacts(health.node, poolId, member, known, atMs).map(healthMessage)

@@ -24,7 +24,7 @@ export interface DriftedNode extends KnownNode {
 }
 
 /** What this node gives to others. */
-export interface GivenBundle {
+export interface CurrentBundle {
   readonly publisher: string
   readonly seq: number
   readonly digest: string
@@ -39,45 +39,45 @@ export const driftLimits = {
 /** Finds nodes that drift, and remembers since when the present bundle is given. */
 export class DriftWatch {
   readonly #clock: Clock
-  readonly #given: () => GivenBundle | undefined
+  readonly #current: () => CurrentBundle | undefined
   #seen: { readonly digest: string; readonly sinceMs: number } | undefined
 
-  constructor(clock: Clock, given: () => GivenBundle | undefined) {
+  constructor(clock: Clock, current: () => CurrentBundle | undefined) {
     this.#clock = clock
-    this.#given = given
+    this.#current = current
   }
 
   /** To be called now and then, so that a change is seen when it comes. */
   look(nodes: readonly KnownNode[]): readonly DriftedNode[] {
-    const given = this.#given()
+    const current = this.#current()
     const nowMs = this.#clock.monotonicMs()
-    if (given !== undefined && this.#seen?.digest !== given.digest) {
-      this.#seen = { digest: given.digest, sinceMs: nowMs }
+    if (current !== undefined && this.#seen?.digest !== current.digest) {
+      this.#seen = { digest: current.digest, sinceMs: nowMs }
     }
     const isOld = nowMs - (this.#seen?.sinceMs ?? nowMs) > driftLimits.behindMs
     const counted = nodes.filter(({ isCounted }) => isCounted)
-    const split = splitSeqs(counted, given)
+    const split = splitSeqs(counted, current)
     return nodes.map((node) => ({
       ...node,
-      drift: node.isCounted ? driftOf(node, { given, isOld, split }) : [],
+      drift: node.isCounted ? driftOf(node, { current, isOld, split }) : [],
     }))
   }
 }
 
 interface Seen {
-  readonly given: GivenBundle | undefined
+  readonly current: CurrentBundle | undefined
   /** What is given now has been given for longer than a change takes. */
   readonly isOld: boolean
   readonly split: ReadonlySet<string>
 }
 
-function driftOf(node: KnownNode, { given, isOld, split }: Seen): readonly DriftKind[] {
+function driftOf(node: KnownNode, { current, isOld, split }: Seen): readonly DriftKind[] {
   const { report, isMissing, clockOffsetMs, sharesName } = node
   const isBehind =
-    given !== undefined &&
-    report.publisher === given.publisher &&
-    report.seq < given.seq &&
-    report.digest !== given.digest
+    current !== undefined &&
+    report.publisher === current.publisher &&
+    report.seq < current.seq &&
+    report.digest !== current.digest
   const holds: Readonly<Record<DriftKind, boolean>> = {
     missing: isMissing,
     behind: isOld && isBehind,
@@ -95,10 +95,10 @@ const seqOf = ({ publisher, seq }: { publisher: string; seq: number }): string =
 /** Sequence numbers under which there are two digests. */
 function splitSeqs(
   nodes: readonly KnownNode[],
-  given: GivenBundle | undefined,
+  current: CurrentBundle | undefined,
 ): ReadonlySet<string> {
   const digests = new Map<string, string>()
-  if (given !== undefined) digests.set(seqOf(given), given.digest)
+  if (current !== undefined) digests.set(seqOf(current), current.digest)
   const split = new Set<string>()
   for (const { report } of nodes) {
     const { digest } = report

@@ -387,15 +387,15 @@ export class Puller {
   /** With a report where the source takes one. */
   async #recordOf(source: Source, waitSeconds: number): Promise<Result<Fetched, FetchFailure>> {
     const { clock, channel, report, sealed = asIs } = this.#parts
-    const isTold = report !== undefined && source.takesReports
-    const seconds = isTold ? Math.min(waitSeconds, fleetLimits.reportWaitSeconds) : waitSeconds
+    const isReported = report !== undefined && source.takesReports
+    const seconds = isReported ? Math.min(waitSeconds, fleetLimits.reportWaitSeconds) : waitSeconds
     const path = channelPath(channel) + (seconds > 0 ? `?wait=${seconds}` : '')
     const common = { bytesMax: fleetLimits.recordBytesMax, waitMs: seconds * 1000 }
-    if (isTold) {
+    if (isReported) {
       const told = sealed(report(this.pulled()))
       const body = JSON.stringify({ tag: source.tag ?? null, report: told })
       const heard = await this.#fetch(source, path, { ...common, body })
-      if (heard.ok || !tellsOfReport.includes(heard.error.status ?? 0)) return heard
+      if (heard.ok || !reportRefusals.includes(heard.error.status ?? 0)) return heard
       source.takesReports = false
       source.reportsFromMs = clock.monotonicMs() + fleetLimits.reportRestMs
     }
@@ -463,7 +463,7 @@ const behind = 'rollback'
 const damaged: readonly string[] = ['bad-bundle', 'digest-mismatch']
 
 /** What is in front of the source does not take what the source takes. */
-const tellsOfReport: readonly number[] = [400, 403, 404, 405, 411, 413, 415, 501]
+const reportRefusals: readonly number[] = [400, 403, 404, 405, 411, 413, 415, 501]
 
 /** Why something that a source gave was refused, and which bundle it was. */
 type RefusedFile = SourceFault & { readonly digest?: string }

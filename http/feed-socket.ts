@@ -11,5 +11,5 @@ export interface FeedSocket {
   readonly terminate: () => void
   readonly onClosed: (handler: () => void) => void
   /** Told of each message, ping and pong that comes in. */
-  readonly onHeard: (handler: () => void) => void
+  readonly onReceived: (handler: () => void) => void
 }

@@ -46,7 +46,7 @@ export class DomainVerifier {
   /** When this node looks at a domain next, by uid, on the monotonic clock. */
   #dueMs = new Map<string, number>()
   readonly #asked = new Map<string, Asked>()
-  #isAwayTold = false
+  #isAwayLogged = false
 
   constructor(parts: DomainVerifierParts) {
     this.#parts = parts
@@ -122,10 +122,10 @@ export class DomainVerifier {
   /** Once when it goes away; that it is being made is no news. */
   #tell(fault: StoreFailure | null): void {
     const isAway = fault !== null && fault.code !== 'store-starting'
-    if (isAway && !this.#isAwayTold) {
+    if (isAway && !this.#isAwayLogged) {
       this.#parts.log.warn({}, `delegated domains are not checked: ${fault.message}`)
     }
-    this.#isAwayTold = isAway
+    this.#isAwayLogged = isAway
   }
 }
 

@@ -7,7 +7,7 @@ import type { Daemon, StartNode } from '#node/daemon/daemon.ts'
 import { endPatienceMs, endWithin, giveUp } from '#node/process/end-now.ts'
 import type { ProcessLog } from '#node/process/log.ts'
 import { openSupervisor } from '#node/process/supervisor.ts'
-import { sayReady } from '#node/replace/detach.ts'
+import { reportReady } from '#node/replace/detach.ts'
 import { awaitPredecessor } from '#node/replace/meet-predecessor.ts'
 import { ReplaceableDaemon } from '#node/replace/replaceable.ts'
 import { noThreads } from '#server/threads/no-threads.ts'
@@ -76,7 +76,7 @@ async function startReplaceable(
   const again = async (now: Settings, own: Predecessor) =>
     startNode({ settings: now, log, env, before: own, createThreads: await threadsByRole(now) })
   const node = new ReplaceableDaemon(daemon.value, { settings, log, supervisor, again })
-  await sayReady(env)
+  await reportReady(env)
   return ok(node)
 }
 

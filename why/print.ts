@@ -11,8 +11,8 @@ export interface WhyHeading {
 /** Names the setting and the option, since the report may be of a node or of its files. */
 const settingsHint = 'geoip.dbPath in the settings (--settings FILE)'
 
-/** @param tellsWho whether the reader may know who made the commit */
-export function printReport(heading: WhyHeading, report: PastReport, tellsWho = true): string {
+/** @param showsAuthors whether the reader may know who made the commit */
+export function printReport(heading: WhyHeading, report: PastReport, showsAuthors = true): string {
   const at = new Date(report.atMs).toISOString()
   const { simulation, atMs: nowMs } = report
   const { service } = simulation
@@ -24,7 +24,7 @@ export function printReport(heading: WhyHeading, report: PastReport, tellsWho = 
     shown,
   )
   return [
-    ...whoLines(report, tellsWho),
+    ...whoLines(report, showsAuthors),
     trace.trimEnd(),
     ...shareLines(report),
     ...report.notes.map((note) => row('note', note)),
@@ -32,7 +32,7 @@ export function printReport(heading: WhyHeading, report: PastReport, tellsWho = 
   ].join('\n')
 }
 
-function whoLines(report: PastReport, tellsWho: boolean): string[] {
+function whoLines(report: PastReport, showsAuthors: boolean): string[] {
   const { node, commit, digest, sinceMs, bundleFrom } = report
   const since =
     sinceMs === null
@@ -43,7 +43,7 @@ function whoLines(report: PastReport, tellsWho: boolean): string[] {
       ? []
       : [
           row('commit', commit.subject === null ? commit.id : `${commit.id} ${commit.subject}`),
-          ...(tellsWho ? [row('', byWhom(commit))] : []),
+          ...(showsAuthors ? [row('', byWhom(commit))] : []),
         ]
   return [
     row('node', `${node}, bundle ${digest.slice(0, 12)} ${since} (from ${bundleFrom})`),

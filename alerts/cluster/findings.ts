@@ -18,7 +18,7 @@ export class Findings {
   readonly #parts: FindingsParts
   /** When it was first found, on the monotonic clock, by `keyOf`. */
   #since = new Map<string, number>()
-  #isTooManyTold = false
+  #isTooManyLogged = false
   readonly #told = new Set<string>()
 
   constructor(parts: FindingsParts) {
@@ -60,14 +60,14 @@ export class Findings {
   #bounded(findings: readonly Finding[]): readonly Finding[] {
     const max = alertLimits.findingsPerNodeMax
     const isTooMany = findings.length > max
-    if (isTooMany && !this.#isTooManyTold) {
+    if (isTooMany && !this.#isTooManyLogged) {
       const fields = { findings: findings.length, max }
       this.#parts.log.warn(
         fields,
         'more is wrong than alerts tell of; the least severe are left out',
       )
     }
-    this.#isTooManyTold = isTooMany
+    this.#isTooManyLogged = isTooMany
     const rank = ({ severity }: Finding): number => severities.indexOf(severity)
     return findings
       .toSorted((a, b) => rank(a) - rank(b) || (keyOf(a) < keyOf(b) ? -1 : 1))

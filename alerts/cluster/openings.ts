@@ -31,8 +31,8 @@ interface Wanted {
 export class Openings {
   readonly #parts: OpeningsParts
   /** When an open alert was last told of, on the monotonic clock. */
-  #lastTold = new Map<string, number>()
-  #isFullTold = false
+  #lastWantedMs = new Map<string, number>()
+  #isFullLogged = false
   #opened = 0
   #resolved = 0
 
@@ -60,11 +60,11 @@ export class Openings {
     const channels = opened.length === 0 ? undefined : await store.listChannels('every-tenant')
     if (channels?.ok === false) return false
     const listeners = channels?.value ?? []
-    const told = opened.map(({ alert }) => ({
+    const withChannels = opened.map(({ alert }) => ({
       alert,
       channels: listeners.filter((channel) => hears(channel, alert)).map(({ id }) => id),
     }))
-    const recorded = await store.record(term, { ...changes, opened: told })
+    const recorded = await store.record(term, { ...changes, opened: withChannels })
     if (recorded.ok && recorded.value === 'recorded') {
       this.#opened += opened.length
       this.#resolved += resolved.length
@@ -76,16 +76,16 @@ export class Openings {
     const { clock, groupWaitMs } = this.#parts
     const [nowMs, monotonicMs] = [clock.nowMs(), clock.monotonicMs()]
     const byKey = new Map(open.map((alert) => [alertKey(alert), alert]))
-    const lastTold = new Map<string, number>()
+    const lastWantedMs = new Map<string, number>()
     const resolved: string[] = []
     for (const [key, alert] of byKey) {
-      const atMs = wanted.has(key) ? monotonicMs : (this.#lastTold.get(key) ?? monotonicMs)
-      lastTold.set(key, atMs)
+      const atMs = wanted.has(key) ? monotonicMs : (this.#lastWantedMs.get(key) ?? monotonicMs)
+      lastWantedMs.set(key, atMs)
       // An alert on a condition that only a newer version of the program has ends at once.
       const clearMs = conditionOf(alert.condition)?.clearMs ?? 0
       if (!wanted.has(key) && monotonicMs - atMs >= clearMs) resolved.push(alert.id)
     }
-    this.#lastTold = lastTold
+    this.#lastWantedMs = lastWantedMs
     const missing = [...wanted].filter(([key]) => !byKey.has(key))
     const opened = this.#bounded(missing, alertLimits.openMax - open.length + resolved.length).map(
       ([, { finding, node }]) => ({ alert: alertOf(finding, node, nowMs), channels: [] }),
@@ -101,10 +101,10 @@ export class Openings {
 
   #bounded<T>(missing: readonly T[], room: number): readonly T[] {
     const isFull = missing.length > room
-    if (isFull && !this.#isFullTold) {
+    if (isFull && !this.#isFullLogged) {
       this.#parts.log.warn({ max: alertLimits.openMax }, 'no more alerts are opened until some end')
     }
-    this.#isFullTold = isFull
+    this.#isFullLogged = isFull
     return missing.slice(0, Math.max(0, room))
   }
 }

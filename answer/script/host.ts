@@ -152,7 +152,7 @@ export class ScriptHost {
       if (isWanted && post.helper === undefined) await this.#man(post)
     }
     this.#starts.add(start, (error) => {
-      this.#tellNotStarted(error)
+      this.#logNotStarted(error)
       this.#refillLater(post)
     })
   }
@@ -182,11 +182,11 @@ export class ScriptHost {
     try {
       this.#spare = new HelperThread()
     } catch (error) {
-      this.#tellNotStarted(error)
+      this.#logNotStarted(error)
     }
   }
 
-  #tellNotStarted(error: unknown): void {
+  #logNotStarted(error: unknown): void {
     this.#parts.log.error({ err: error }, 'a thread for scripts did not start; tried again')
   }
 

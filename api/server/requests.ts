@@ -46,7 +46,7 @@ export function factsOf(request: FastifyRequest): RequestFacts {
 }
 
 /** Headers that may occur once; the parser would join two, as if they were one sentence. */
-const saidOnce: readonly (readonly [header: string, name: string])[] = [
+const singleHeaders: readonly (readonly [header: string, name: string])[] = [
   [subjectHeader, 'X-Gslb-Subject'],
   [overrideHeader, 'X-Gslb-Override'],
   [effectHeader, 'X-Gslb-Effect'],
@@ -55,7 +55,9 @@ const saidOnce: readonly (readonly [header: string, name: string])[] = [
 /** @returns the refusal of a header that is there more than once; null: there is none */
 export function twiceIn({ raw }: FastifyRequest): Reply | null {
   const names = raw.rawHeaders.filter((_, i) => i % 2 === 0).map((name) => name.toLowerCase())
-  const twice = saidOnce.find(([header]) => names.indexOf(header) !== names.lastIndexOf(header))
+  const twice = singleHeaders.find(
+    ([header]) => names.indexOf(header) !== names.lastIndexOf(header),
+  )
   if (twice === undefined) return null
   return refused(400, `the header ${twice[1]} is there more than once; give it once`)
 }

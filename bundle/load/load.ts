@@ -225,13 +225,13 @@ function isManifest(value: unknown): value is Manifest {
   if (sections.length < sectionNames.length || !sections.every(isSection)) return false
   // Sections that this version does not know stand last, and say whether it may skip them.
   const later = sections.slice(sectionNames.length)
-  return later.length <= laterSectionsMax && later.every(saysWhatItMeans)
+  return later.length <= laterSectionsMax && later.every(isSkippable)
 }
 
 /** Bounds what a loader does for nothing. */
 const laterSectionsMax = 64
 
-function saysWhatItMeans({ name, mustUnderstand }: ManifestSection): boolean {
+function isSkippable({ name, mustUnderstand }: ManifestSection): boolean {
   const isKnown = (sectionNames as readonly string[]).includes(name)
   return !isKnown && typeof mustUnderstand === 'boolean'
 }

@@ -103,7 +103,7 @@ function importFrom(source: ImportSource, path: string, options: Options, io: Io
     return fail(Exit.ErrorsFound, 'nothing was written')
   }
   if (plan.value.settings === null && plan.value.files.length === 0) {
-    tellAllNotes(plan.value.notes, io)
+    printAllNotes(plan.value.notes, io)
     return fail(Exit.ErrorsFound, 'there is no rule in it that maps; nothing was written')
   }
   const settings = settingsChange(options.output, plan.value)
@@ -191,11 +191,11 @@ function tell(
   }
   const isShown = settings.is === 'declared' ? settings.differs : files[0]?.path !== 'gslb.yaml'
   if (isShown && own !== null) io.out(indented(printYaml({ zones: [own] })))
-  tellAllNotes(notes, io)
+  printAllNotes(notes, io)
 }
 
-function tellAllNotes(notes: readonly Note[], io: Io): void {
-  for (const [is, title] of titles) tellNotes(is, title, notes, io)
+function printAllNotes(notes: readonly Note[], io: Io): void {
+  for (const [is, title] of titles) printNotes(is, title, notes, io)
 }
 
 const titles: readonly (readonly [Note['is'], string])[] = [
@@ -204,7 +204,7 @@ const titles: readonly (readonly [Note['is'], string])[] = [
   ['not mapped', 'not mapped; look at each:'],
 ]
 
-function tellNotes(is: Note['is'], title: string, notes: readonly Note[], io: Io): void {
+function printNotes(is: Note['is'], title: string, notes: readonly Note[], io: Io): void {
   const shown = notes.filter((note) => note.is === is)
   if (shown.length === 0) return
   io.out(`\n${title}\n`)

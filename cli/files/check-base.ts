@@ -134,12 +134,12 @@ class BaseJudge {
     const { place, base, allowedSigners, outlineOf } = this.#parts
     const { graph } = place
     if (head.commit === base.commit) return undefined
-    const brought = await graph.newCommits(base.commit, head.commit)
-    if (!brought.ok || !brought.value.descends) return undefined
+    const added = await graph.newCommits(base.commit, head.commit)
+    if (!added.ok || !added.value.descends) return undefined
     const signed = await signedBetween(place, base.commit, head.commit, allowedSigners)
     if (!signed.ok) return signed
     return ok({
-      ...{ graph, accepted: base, head, commits: brought.value.commits, outlineOf },
+      ...{ graph, accepted: base, head, commits: added.value.commits, outlineOf },
       isOfApi: (oid) => signed.value?.byNodes.has(oid) ?? false,
       mayOverride: (oid) => signed.value?.overriding.has(oid) ?? true,
       // As it will be pushed.

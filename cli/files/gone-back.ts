@@ -38,8 +38,8 @@ export async function goneBackTo(change: PlannedChange): Promise<EarlierState | 
   const committed = await blobsIn(place, to.value.tree)
   // What is in no commit says nothing.
   if (committed === undefined || !changedPaths(committed, blobs).next().done) return undefined
-  const brought = await graph.newCommits(base, oid.value)
-  if (!brought.ok || !brought.value.descends) return undefined
+  const added = await graph.newCommits(base, oid.value)
+  if (!added.ok || !added.value.descends) return undefined
   const compiler = createCompiler({ checkPolicy: lenientPolicy, policyTests, listsRemarks: false })
   const outlineOf = async (commit: string): Promise<NameOutline | undefined> => {
     const files = await filesOfCommit(place, commit)
@@ -51,7 +51,7 @@ export async function goneBackTo(change: PlannedChange): Promise<EarlierState | 
   const [before, after] = [await outlineOf(base), await outlineOf(oid.value)]
   if (before === undefined || after === undefined) return undefined
   const { backs } = await judgeHead({
-    ...{ graph, commits: brought.value.commits, outlineOf, isOneChange: true },
+    ...{ graph, commits: added.value.commits, outlineOf, isOneChange: true },
     accepted: { commit: base, outline: before },
     head: { commit: oid.value, outline: after },
     isOfApi: () => false,

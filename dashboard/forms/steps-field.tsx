@@ -32,7 +32,7 @@ export function StepsField({ name, schema, value, inner, onChange, Form }: Steps
   const steps = texts.map((text) => stepOf(text, kinds))
   const list = useRef<HTMLOListElement>(null)
   const adder = useRef<HTMLButtonElement>(null)
-  const [told, setTold] = useState('')
+  const [message, setMessage] = useState('')
   const [wanted, setWanted] = useState<Wanted | null>(null)
   useLayoutEffect(() => {
     if (wanted === null) return
@@ -42,7 +42,7 @@ export function StepsField({ name, schema, value, inner, onChange, Form }: Steps
   }, [wanted])
   const change = (now: readonly unknown[], words: string, next: Wanted): void => {
     onChange(now)
-    setTold(words)
+    setMessage(words)
     setWanted(next)
   }
   const move = (from: number, to: number, part: Wanted['part']): void => {
@@ -82,7 +82,7 @@ export function StepsField({ name, schema, value, inner, onChange, Form }: Steps
         isFull={texts.length >= (schema.maxItems ?? Infinity)}
       />
       <div class="visually-hidden" role="status">
-        {told}
+        {message}
       </div>
     </>
   )
@@ -204,7 +204,7 @@ function StepBody({ step: { name, kind, draft }, end, sentence, Form, onChange }
       {isSet && (
         <Form
           {...{ schema: kind.options, draft, isNeeded: true }}
-          told={sentence === '' ? [] : [{ field: option, sentence }]}
+          message={sentence === '' ? [] : [{ field: option, sentence }]}
           onChange={(now) => onChange(textOfStep(name, kind, now))}
         />
       )}

@@ -48,7 +48,7 @@ export function YamlField(props: YamlFieldProps) {
       offersAt: (all, at) => offersAt(all, at, latest.current.schema, thingsFor),
       onText: (now) => {
         const { value, faults: broken } = read(now)
-        latest.current.onText(now, value, broken.map(sayFault)[0] ?? '')
+        latest.current.onText(now, value, broken.map(faultText)[0] ?? '')
       },
     })
     editor.current = opened
@@ -76,9 +76,9 @@ export function YamlField(props: YamlFieldProps) {
       <div role="status">
         <ul class="plain yaml-faults">
           {faults.map((fault) => (
-            <li key={sayFault(fault)}>
+            <li key={faultText(fault)}>
               <button type="button" class="link" onClick={() => editor.current?.goTo(fault)}>
-                {sayFault(fault)}
+                {faultText(fault)}
               </button>
             </li>
           ))}
@@ -88,7 +88,7 @@ export function YamlField(props: YamlFieldProps) {
   )
 }
 
-const sayFault = ({ line, sentence }: Fault): string => `Line ${line}: ${sentence}`
+const faultText = ({ line, sentence }: Fault): string => `Line ${line}: ${sentence}`
 
 /** First it must be YAML; then the API says what is wrong with it. */
 function faultsOf(

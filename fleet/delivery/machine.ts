@@ -149,7 +149,7 @@ export function look(
     if (isPatient) return { state, waitsFor: what }
     return heldFor(state, { gate: 'noNodes', wave, value: 0, limit: 1, atMs: nowMs }, nowMs)
   }
-  if (waiting.length > 0 || adopted.length < heardOf(state, wave, views)) {
+  if (waiting.length > 0 || adopted.length < expectedAdopters(state, wave, views)) {
     const what = state.waves[wave]!.isShadow ? 'compute with' : 'take'
     if (isPatient) return { state, waitsFor: `${nodesOf(waiting.length)} to ${what} the bundle` }
     const value = waiting.length
@@ -169,7 +169,7 @@ export function look(
 const nodesOf = (count: number): string => (count === 1 ? '1 node' : `${count} nodes`)
 
 /** Nodes that refuse and those that are silent are not waited for: their gates have let them. */
-function heardOf(
+function expectedAdopters(
   { waves }: DeliveryState,
   wave: number,
   views: readonly { readonly refused: readonly unknown[]; readonly silent: number }[],

@@ -281,10 +281,10 @@ async function mainLine({
     at = next
   }
   const line: LinePoint[] = []
-  const brought = new Set(commits)
+  const newCommits = new Set(commits)
   let vainOverride = ''
   for (const id of ids) {
-    const { overrides, ...names } = await saidBy(id, { graph, brought, seen })
+    const { overrides, ...names } = await trailersOfPoint(id, { graph, newCommits, seen })
     const isOverride = overrides.some(mayOverride)
     vainOverride = overrides.find((one) => !mayOverride(one)) ?? vainOverride
     line.push({ commit: id, isOfApi: isOfApi(id), isOverride, ...names })
@@ -293,9 +293,9 @@ async function mainLine({
 }
 
 /** Lists the trailers of a point: those of its commit, and of the commits that it merges. */
-async function saidBy(
+async function trailersOfPoint(
   id: string,
-  { graph, brought, seen }: { graph: CommitGraph; brought: Set<string>; seen: Set<string> },
+  { graph, newCommits, seen }: { graph: CommitGraph; newCommits: Set<string>; seen: Set<string> },
 ): Promise<Pick<LinePoint, 'back' | 'reverts'> & { readonly overrides: readonly string[] }> {
   const found = new Set([id])
   const [overrides, back, reverts] = [[], [], []] as [string[], string[], string[]]
@@ -307,7 +307,7 @@ async function saidBy(
     back.push(...commit.value.back)
     reverts.push(...commit.value.reverts)
     for (const parent of commit.value.parents) {
-      if (brought.has(parent) && !seen.has(parent)) found.add(parent)
+      if (newCommits.has(parent) && !seen.has(parent)) found.add(parent)
     }
   }
   return { overrides, back, reverts }

@@ -1,5 +1,5 @@
 // Finds out who signed commits that are already in the history, and which signers may override.
-import { saidOfNodes, signersAmong } from '#gitops/trust/accept.ts'
+import { claimedByNodes, signersAmong } from '#gitops/trust/accept.ts'
 import type { AcceptParts, Hold } from '#gitops/trust/accept.ts'
 import type { AllowedSigner } from '#gitops/trust/allowed-signers.ts'
 import { ok } from '#lib/result.ts'
@@ -22,7 +22,7 @@ export async function signersOfRange(
   if (!found.ok || !found.value.descends) return ok(undefined)
   const { commits } = found.value
   if (signers === null) {
-    const byNodes = await saidOfNodes(parts.graph, commits)
+    const byNodes = await claimedByNodes(parts.graph, commits)
     return ok({ commits, isOfApi: (commit) => byNodes.has(commit), mayOverride: () => true })
   }
   const signed = await signersAmong(commits, signers, parts)

@@ -47,8 +47,8 @@ export class History implements ConfigHistory {
   readonly #accepted: () => string | null
   readonly #limits: HistoryLimits
   /** Commits read so far, oldest first. They never go stale: a commit is immutable. */
-  readonly #told = new Map<string, ReadCommit>()
-  /** How many commits and files `#told` holds. */
+  readonly #commits = new Map<string, ReadCommit>()
+  /** How many commits and files `#commits` holds. */
   #kept = 0
   /** How many commits and files were read. */
   #read = 0
@@ -80,15 +80,15 @@ export class History implements ConfigHistory {
         const { commit: next, atSeconds: fromSeconds } = last
         return ok({ commits, next, beforeSeconds, fromSeconds })
       }
-      const isKnown = this.#told.has(at)
-      const told = await this.#tell(at)
-      if (told === undefined) return err('unavailable')
-      if (!isKnown) [files, bytes] = [files + told.files.length, bytes + told.bytes]
-      const shown = visible(told.commit, tenant)
+      const isKnown = this.#commits.has(at)
+      const found = await this.#readCommit(at)
+      if (found === undefined) return err('unavailable')
+      if (!isKnown) [files, bytes] = [files + found.files.length, bytes + found.bytes]
+      const shown = visible(found.commit, tenant)
       const fits = uid === '' || shown.objects.some((one) => one.uid === uid)
       if (shown.objects.length > 0 && fits) commits.push(shown)
-      last = told.commit
-      at = told.parent
+      last = found.commit
+      at = found.parent
     }
     return ok({ commits, next: '', beforeSeconds, fromSeconds: null })
   }
@@ -98,13 +98,13 @@ export class History implements ConfigHistory {
     tenant: string | null,
   ): Promise<Result<CommitChange, HistoryFault>> => {
     if ((await this.#inLine(commit)) === undefined) return err('not-found')
-    const told = await this.#tell(commit)
-    if (told === undefined) return err('unavailable')
-    const shown = visible(told.commit, tenant)
+    const found = await this.#readCommit(commit)
+    if (found === undefined) return err('unavailable')
+    const shown = visible(found.commit, tenant)
     if (shown.objects.length === 0) return err('not-found')
-    const { changes } = await this.#changesIn(told.files)
+    const { changes } = await this.#changesIn(found.files)
     const own = changes.filter((one) => isVisible(one, tenant))
-    return ok({ ...shown, changes: own, isCut: told.isCut })
+    return ok({ ...shown, changes: own, isCut: found.isCut })
   }
 
   filesOf = async (commit: string): Promise<Result<readonly SourceFile[], FilesFault>> => {
@@ -149,15 +149,15 @@ export class History implements ConfigHistory {
   }
 
   async #parentOf(commit: string): Promise<string | null> {
-    const told = this.#told.get(commit)
-    if (told !== undefined) return told.parent
+    const known = this.#commits.get(commit)
+    if (known !== undefined) return known.parent
     const found = await this.#graph.commit(commit)
     return found.ok ? (found.value.parents[0] ?? null) : null
   }
 
   /** @returns undefined: an object is missing or damaged */
-  async #tell(oid: string): Promise<ReadCommit | undefined> {
-    const known = this.#told.get(oid)
+  async #readCommit(oid: string): Promise<ReadCommit | undefined> {
+    const known = this.#commits.get(oid)
     if (known !== undefined) return known
     await this.#takeTurns()
     const commit = await this.#graph.commit(oid)
@@ -177,22 +177,22 @@ export class History implements ConfigHistory {
     }))
     const about = { author: author.name, atSeconds: committer.seconds, subject, objects }
     const isMore = isCut || read.length > files.length
-    const told = {
+    const found = {
       ...{ parent, files, bytes, isCut: isMore },
       commit: { commit: oid, parent, ...about, isMore },
     }
-    this.#keep(oid, told)
-    return told
+    this.#keep(oid, found)
+    return found
   }
 
   /** Another question may have read the commit meanwhile. */
-  #keep(oid: string, told: ReadCommit): void {
-    if (this.#told.has(oid)) return
-    this.#told.set(oid, told)
-    this.#kept += weightOf(told)
-    for (const [oldest, { files }] of this.#told) {
+  #keep(oid: string, found: ReadCommit): void {
+    if (this.#commits.has(oid)) return
+    this.#commits.set(oid, found)
+    this.#kept += weightOf(found)
+    for (const [oldest, { files }] of this.#commits) {
       if (this.#kept <= this.#limits.keptMax) return
-      this.#told.delete(oldest)
+      this.#commits.delete(oldest)
       this.#kept -= weightOf({ files })
     }
   }

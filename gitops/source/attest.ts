@@ -14,9 +14,9 @@ import { gitEnvironment } from './git-program.ts'
 import { findGitdir } from './origin.ts'
 
 /**
- * A repository from anywhere inside its checkout, as git finds it. Errors: a sentence.
+ * Finds the repository that a path is in, as git does. Errors: a sentence.
  *
- * @returns `isBare`: there is no checkout, so the refs made here are where they belong
+ * @returns `isBare`: true when there is no checkout, so that refs made here are where they belong
  */
 export function findRepository(path: string): Result<{ gitdir: string; isBare: boolean }, string> {
   let folder = path
@@ -25,7 +25,7 @@ export function findRepository(path: string): Result<{ gitdir: string; isBare: b
     const found = findGitdir(folder)
     if (found.ok) return ok({ gitdir: found.value, isBare: isBare(found.value) })
     problem ||= found.error
-    // A repository that is not read here ends the search: what lies above is another one.
+    // A repository of an unreadable form ends the search: what lies above is another repository.
     const isOne = ['.git', 'objects'].some((name) => existsSync(join(folder, name)))
     if (isOne) return err(found.error)
     const parent = dirname(folder)
@@ -43,9 +43,11 @@ function isBare(gitdir: string): boolean {
 }
 
 /**
- * @param searchPath where git is looked for
+ * Finds the commit that a person means.
+ *
+ * @param searchPath the PATH on which git is looked for
  * @param name what git takes (gitrevisions(7)): an object id, `HEAD`, a branch or a tag, and steps
- *   such as `~2` or `^`. Errors: a sentence.
+ * such as `~2` or `^`. Errors: a sentence.
  */
 export function resolveCommit(
   { gitdir }: GitDriver,
@@ -53,7 +55,7 @@ export function resolveCommit(
   searchPath: string,
 ): Result<string, string> {
   const question = ['rev-parse', '--verify', '--quiet', '--end-of-options', `${name}^{commit}`]
-  // It may be a stranger's repository.
+  // Runs without the repository's settings as far as git allows: it may be a stranger's.
   const told = spawnSync('git', ['--git-dir', gitdir, ...question], {
     encoding: 'utf8',
     env: gitEnvironment(searchPath, []),
@@ -70,8 +72,9 @@ export function resolveCommit(
 }
 
 /**
- * @returns the ref that now holds the attestation; one that was there is replaced. Errors: a
- * sentence.
+ * Signs an attestation and stores it under its ref, in place of an earlier one. Errors: a sentence.
+ *
+ * @returns the ref
  */
 export async function attestCommit(
   driver: GitDriver,

@@ -6,7 +6,7 @@ import type { SourceCode } from '#gitops/status/status.ts'
 
 export interface SourceError {
   readonly code: SourceCode
-  /** Sentences: what is wrong, what to do. Without credentials. */
+  /** Sentences that say what is wrong and what to do, without credentials. */
   readonly reason: string
 }
 
@@ -14,38 +14,41 @@ export interface Push {
   /** The commit that the branch must still be at; null for the first. */
   readonly expected: string | null
   readonly commit: string
-  /** The commit, and what it brings. */
+  /** The commit, and the objects that it needs. */
   readonly objects: StagedObjects
 }
 
 export type PushFailure =
-  /** The branch is elsewhere; nothing was changed. */
+  /** Another commit is the head of the branch; nothing was changed. */
   | { readonly kind: 'lost-race' }
-  /** The other side says no, and would again. */
+  /** The remote refuses, and would refuse again. */
   | { readonly kind: 'refused'; readonly reason: string }
-  /** The disk says no; the branch is where it was. */
+  /** The disk refuses; the branch has not moved. */
   | { readonly kind: 'not-done'; readonly error: SourceError }
-  /** Nobody knows whether the branch has moved. */
+  /** It is unknown whether the branch has moved. */
   | { readonly kind: 'unknown'; readonly error: SourceError }
 
 export interface ConfigSource {
-  /** Asking for the head costs nothing. */
+  /** True when asking for the head needs no network. */
   readonly isLocal: boolean
-  /** Moves the branch by compare-and-swap; what it brings is on disk before. */
+  /** Moves the branch by compare-and-swap; all objects of the push are on disk before. */
   push(push: Push): Promise<Result<void, PushFailure>>
-  /** Checks that a failed push would succeed now: writes its objects, moves the branch nowhere. */
+  /**
+   * Checks whether a failed push would succeed now: writes its objects, and does not move the
+   * branch.
+   */
   checkPush(push: Push): Promise<Result<void, SourceError>>
   /** The store that `fetch` fills. */
   readonly driver: GitDriver
-  /** What a person would call it; without credentials. */
+  /** A name for people, without credentials. */
   readonly name: string
   /** Asks for the head of the branch; null when there is no such branch. Moves no objects. */
   head(): Promise<Result<string | null, SourceError>>
-  /** Attested commits and the blobs of their attestations, asked anew. */
+  /** Asks for attestations: from the attested commit to the blob of its attestation. */
   attestations(): Promise<Result<ReadonlyMap<string, string>, SourceError>>
-  /** Whether what was accepted is still there for others to fetch. A remote answers for itself. */
+  /** Whether the accepted commit can still be fetched by others. A remote takes care of its own. */
   inspect(accepted: CommitObjects): Result<void, SourceError>
-  /** Brings `head` and its history into `driver`. */
+  /** Fetches `head` and its history into `driver`. */
   fetch(head: string): Promise<Result<void, SourceError>>
   /** The bytes of an attestation that `attestations` listed; null: too many to be one. */
   readAttestation(commit: string, blob: string): Promise<Result<Uint8Array | null, SourceError>>

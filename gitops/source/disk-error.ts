@@ -3,14 +3,14 @@ import type { SourceError } from './config-source.ts'
 
 const full: readonly string[] = ['ENOSPC', 'EDQUOT']
 
-/** Sockets fail with a system call, too. */
+/** Errors of the network have a system call, too. */
 const network = /^E(CONN|NOTFOUND|AI_|PIPE|TIMEDOUT|NET|HOST|ADDR)/
 
 /** @returns undefined when the error is not the file system's. */
 export function diskError(error: unknown): SourceError | undefined {
   const { code = '', message: said, syscall } = error as NodeJS.ErrnoException
   if (syscall === undefined || network.test(code)) return undefined
-  // Each try has another name for its file; the log tells the same reason once.
+  // Temporary names differ at each try; without them, the log shows the same reason only once.
   const message = said.replaceAll(/[._][0-9a-f]{12}(\.tmp)?(?='|$)/g, '')
   if (full.includes(code)) {
     return {

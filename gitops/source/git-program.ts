@@ -4,7 +4,7 @@ import type { ChildProcess } from 'node:child_process'
 import type { SourceError } from './config-source.ts'
 import { gitLimits } from '#gitops/limits.ts'
 
-/** Thrown on the way out of a call of git; `remote-source.ts` turns it into a value. */
+/** Thrown through calls of git; `remote-source.ts` turns it into a value. */
 export class RemoteError extends Error implements SourceError {
   readonly code: SourceError['code']
   readonly reason: string
@@ -31,11 +31,11 @@ export const defaultRemoteLimits: RemoteLimits = {
 export interface GitProgram {
   /** Name of the remote for messages, without credentials. */
   readonly name: string
-  /** Where programs are looked for. */
+  /** The PATH on which programs are looked for. */
   readonly searchPath: string
-  /** The only ones that it may speak, also where an address leads elsewhere. */
+  /** The protocols that git may use, also where an address redirects. */
   readonly protocols: readonly string[]
-  /** What git gets besides: how it reaches the remote, and what it says there who we are. */
+  /** Further environment of git: how to reach the remote, and the credentials for it. */
   readonly env: Readonly<Record<string, string>>
   readonly limits: RemoteLimits
   readonly stop: AbortSignal
@@ -47,7 +47,7 @@ export interface GitOutcome {
   readonly said: string
 }
 
-/** No hooks, nothing in the background. */
+/** Options that switch off hooks and background work. */
 const alone = [
   'core.hooksPath=/dev/null',
   'gc.auto=0',
@@ -56,15 +56,15 @@ const alone = [
   'pack.threads=1',
 ]
 
-/** `ulimit -f` counts in blocks: a pack without end stops there. */
+/** Unit of `ulimit -f`: a pack without end stops at that limit. */
 const blockBytes = 512
-/** A list of refs is held in memory before it is printed; `ulimit -v` counts in KiB. */
+/** Limit of memory in KiB: git holds a list of refs in memory before it prints them. */
 const listMemory = 'ulimit -v 1048576 && '
 const limited = 'ulimit -f "$1" && shift && exec git "$@"'
 
 /**
- * Without the settings of this machine and of the person. Whatever a repository's own say, git
- * speaks no other protocols than these, and fetches nothing that is missing by itself.
+ * An environment without settings of the machine or the person. Whatever the settings of a
+ * repository say, git uses no other protocols than these, and fetches no missing objects by itself.
  */
 export function gitEnvironment(
   searchPath: string,
@@ -90,7 +90,7 @@ export async function runGit(program: GitProgram, args: readonly string[]): Prom
   const line = args.includes('ls-remote') ? listMemory + limited : limited
   const settings = alone.flatMap((setting) => ['-c', setting])
   const child = spawn('/bin/sh', ['-c', line, 'git', blocks, ...settings, ...args], {
-    // Its own group: what git has started is ended with it.
+    // A process group of its own, so that children of git end with it.
     detached: true,
     stdio: ['ignore', 'pipe', 'pipe'],
     env: { ...gitEnvironment(searchPath, protocols), ...env },

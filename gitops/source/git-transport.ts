@@ -1,5 +1,5 @@
-// Git over SSH and HTTP(S) with the git program: pinned host keys, the node's own key or token, no
-// prompts. What HTTP can do without a process is tried first.
+// Speaks to Git remotes over SSH and HTTP(S) by the git program, with pinned host keys, the node's
+// own key or token, and no prompts. Where HTTP needs no process, none is started.
 import { existsSync, mkdirSync, readdirSync, renameSync, rmSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { sha256Advice } from '#gitops/git/repository-format.ts'
@@ -10,20 +10,20 @@ import { RemoteError, runGit } from './git-program.ts'
 import type { GitOutcome, GitProgram, RemoteLimits } from './git-program.ts'
 import { httpPush, httpRefs } from './http-git.ts'
 
-/** What a node needs for remotes. */
+/** The files that a node needs to reach remotes. */
 export interface GitAccess {
   /** Private key for SSH, without a passphrase. */
   readonly keyPath: string
-  /** Host keys that are believed; others are not. */
+  /** Host keys that are trusted; servers with other keys are refused. */
   readonly knownHostsPath: string
-  /** Where git and ssh are looked for. */
+  /** The PATH on which git and ssh are looked for. */
   readonly searchPath: string
   /** Certificates that HTTPS believes besides the system's: NODE_EXTRA_CA_CERTS. */
   readonly extraCasPath?: string | undefined
 }
 
 export interface Remote {
-  /** Without credentials. */
+  /** Address without credentials. */
   readonly url: string
   /** `user:password` for HTTP, or ''. */
   readonly credentials: string
@@ -34,9 +34,9 @@ export interface Remote {
 
 /** Each call throws a `RemoteError`, or the file system's error. */
 export interface GitTransport {
-  /** Refs that start with `prefix`, as the remote has them now. Moves no objects. */
+  /** Lists the refs that start with `prefix`, as the remote has them now. Moves no objects. */
   list(prefix: string): Promise<ReadonlyMap<string, string>>
-  /** Brings a ref and its history into the mirror; what fails leaves nothing there. */
+  /** Fetches a ref and its history into the mirror. A fetch that fails leaves nothing there. */
   fetch(gitdir: string, ref: string): Promise<void>
   /**
    * Moves `ref` from where the push expects it.
@@ -69,8 +69,7 @@ export function createGitTransport(remote: Remote): GitTransport {
       const quick = isHttp ? await httpRefs(remote, prefix) : undefined
       if (quick !== undefined) return quick
       const pattern = prefix.endsWith('/') ? `${prefix}*` : prefix
-      // Outside any repository. What the server says of itself, and whether it is
-      // one of Git, is only in the trace.
+      // Runs outside any repository. What kind of server answers is only visible in the trace.
       const outcome = await run(['--git-dir=/dev/null', 'ls-remote', '--', url, pattern], {
         GIT_TRACE_PACKET: '1',
       })
@@ -96,7 +95,7 @@ export function createGitTransport(remote: Remote): GitTransport {
       const quick = isHttp ? await httpPush(remote, ref, push) : undefined
       if (quick !== undefined) return refusalOf(quick)
       const { expected, commit, objects } = push
-      // git sends what it finds there.
+      // git reads the objects of a push from the mirror.
       await mirror.writeObjects(objects)
       const lease = `--force-with-lease=${ref}:${expected ?? ''}`
       const quiet = ['--porcelain', '--progress', '--no-verify', '--recurse-submodules=no']
@@ -112,7 +111,7 @@ export function createGitTransport(remote: Remote): GitTransport {
 function refusalOf(reason: string): string {
   if (reason === '') return ''
   const refusal = `The Git server refused the commit: ${printable(reason)}.`
-  // The server could not store the objects: neither branch nor key is to blame.
+  // The server could not store the objects: neither the branch nor the key is to blame.
   if (reason.startsWith('unpack')) return refusal
   return (
     `${refusal} The branch may be protected, or the key or token may only read; allow it ` +
@@ -120,15 +119,15 @@ function refusalOf(reason: string): string {
   )
 }
 
-/** An address of HTTP may lead to HTTPS, but not back. */
+/** HTTP may redirect to HTTPS, but not back. */
 function protocolsOf(url: string): readonly string[] {
   if (url.startsWith('https:')) return ['https']
   return url.startsWith('http:') ? ['http', 'https'] : ['ssh']
 }
 
 /**
- * What arrives goes into the mirror when it is whole. Git may pack there meanwhile: its unfinished
- * files are not told from those of a fetch.
+ * Fetches into a folder beside the mirror, and moves the objects there when all have arrived: a
+ * repack in the mirror could not tell its own unfinished files from those of a fetch.
  */
 async function fetchApart(
   gitdir: string,
@@ -145,7 +144,7 @@ async function fetchApart(
       GIT_OBJECT_DIRECTORY: apart,
       GIT_ALTERNATE_OBJECT_DIRECTORIES: JSON.stringify(objects),
     })
-    // The index comes last: with it the objects are there.
+    // The index is moved last: objects are visible from then on.
     const isIndex = (file: string): number => Number(file.endsWith('.idx'))
     for (const file of readdirSync(packs).toSorted((a, b) => isIndex(a) - isIndex(b))) {
       renameSync(join(packs, file), join(objects, 'pack', file))
@@ -165,10 +164,10 @@ function tooLarge(url: string, { bytesMax }: RemoteLimits): RemoteError {
   return new RemoteError({ code: 'TooLarge', reason })
 }
 
-/** Git takes a page without refs for a repository that has none, and says nothing. */
+/** git reports a web page without refs as an empty repository, and gives no error. */
 const notGit = 'invalid server response'
 
-/** Credentials are for the host of the address alone, also where that one leads elsewhere. */
+/** Credentials are bound to the host of the address, also where it redirects. */
 function httpEnvironment({ url, credentials, access }: Remote): GitProgram['env'] {
   const { extraCasPath } = access
   const cas =
@@ -180,7 +179,7 @@ function httpEnvironment({ url, credentials, access }: Remote): GitProgram['env'
   return {
     ...cas,
     GIT_CONFIG_COUNT: '2',
-    // Empty: no other helper is asked, or told them.
+    // An empty value removes all other helpers, so that none learns the credentials.
     GIT_CONFIG_KEY_0: 'credential.helper',
     GIT_CONFIG_VALUE_0: '',
     GIT_CONFIG_KEY_1: `credential.${new URL(url).origin}.helper`,
@@ -191,7 +190,10 @@ function httpEnvironment({ url, credentials, access }: Remote): GitProgram['env'
   }
 }
 
-/** ssh(1) and ssh_config(5); no file of settings is read, neither a person's nor the machine's. */
+/**
+ * Options of ssh(1) and ssh_config(5). No settings are read, neither of a person nor of the
+ * machine.
+ */
 function sshEnvironment(
   { keyPath, knownHostsPath }: GitAccess,
   { idleMs }: RemoteLimits,
@@ -220,17 +222,17 @@ function sshEnvironment(
   return { GIT_SSH_VARIANT: 'ssh', GIT_SSH_COMMAND: words.map(quoted).join(' ') }
 }
 
-/** For ssh, which splits at spaces and puts something in place of `%`. */
+/** Escapes a path for an ssh option: ssh splits at spaces and expands `%`. */
 function inOption(path: string): string {
   return `"${path.replaceAll('%', '%%').replaceAll(/["\\]/g, '\\$&')}"`
 }
 
-/** For the shell. */
+/** Quotes a word for the shell. */
 function quoted(word: string): string {
   return /^[\w@%+=:,./-]+$/.test(word) ? word : `'${word.replaceAll("'", "'\\''")}'`
 }
 
-/** The node's own key, and the pinned keys of servers. */
+/** Names a missing file: the node's own key, or the pinned keys of servers. */
 export function missingSshFile(
   { keyPath, knownHostsPath }: Pick<GitAccess, 'keyPath' | 'knownHostsPath'>,
   url: string,
@@ -265,7 +267,10 @@ type Failure = readonly [
 
 const sha256Sentence = `It names its objects by SHA-256. ${sha256Advice}`
 
-/** In this order: what ssh says comes before what git makes of it. */
+/**
+ * Messages of git and ssh, and their meaning. Messages of ssh come first, since git repeats them in
+ * vaguer words.
+ */
 const failures: readonly Failure[] = [
   [
     /^(?:error|fatal): .*(?:unable to create|insufficient permission|read-only file system)/im,
@@ -345,7 +350,7 @@ function failureOf(said: string, url: string, access: GitAccess): SourceError {
   return { code, reason: `${reason} ${advice(access)}` }
 }
 
-/** The lines that say what happened: progress and the frames of banners are left out. */
+/** The lines that name the cause, without progress and without frames of banners. */
 function detailOf(said: string): string {
   const lines = said
     .split(/[\r\n]+/)
@@ -357,7 +362,7 @@ function detailOf(said: string): string {
   return /[.!]$/.test(line) ? line : `${line}.`
 }
 
-/** What a server says must not steer a terminal. */
+/** Replaces control characters: a server's message must not steer a terminal. */
 function printable(text: string): string {
   return text.replace(/\p{Cc}/gu, '?').slice(0, gitLimits.remoteWordsMax)
 }

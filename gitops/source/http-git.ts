@@ -9,11 +9,13 @@ import { lateAnswer } from './git-program.ts'
 import type { RemoteLimits } from './git-program.ts'
 
 export interface HttpRemote {
-  /** Without credentials. */
+  /** Address without credentials. */
   readonly url: string
   /** `user:password`, or ''. */
   readonly credentials: string
-  /** Each call throws a `RemoteError` after so long without an octet, and after so long in all. */
+  /**
+   * Each call throws a `RemoteError` after `idleMs` without an octet, and after `totalMs` in all.
+   */
   readonly limits: Pick<RemoteLimits, 'idleMs' | 'totalMs'>
   readonly stop: AbortSignal
 }
@@ -21,14 +23,14 @@ export interface HttpRemote {
 interface Question {
   readonly path: string
   readonly service: 'upload-pack' | 'receive-pack'
-  /** Left out: the refs are asked for. */
+  /** Body of a POST; left out: a GET that asks for the refs. */
   readonly body?: string | Buffer
 }
 
 /**
- * In the versions 0 and 2 of gitprotocol-http(5).
+ * Lists refs, by versions 0 and 2 of gitprotocol-http(5).
  *
- * @returns undefined where the answer cannot be used: git may ask then, and says why
+ * @returns undefined where the answer cannot be used: git may ask then, and names the reason
  */
 export function httpRefs(
   remote: HttpRemote,
@@ -46,7 +48,7 @@ export function httpRefs(
 }
 
 /**
- * The server moves the branch only from where the push expects it.
+ * Pushes objects; the server moves the branch only from where the push expects it.
  *
  * @returns '' when it has moved, else the server's reason; undefined where that is not known
  */
@@ -63,7 +65,10 @@ export function httpPush(
   })
 }
 
-/** Reads report-status, gitprotocol-pack(5). '': the ref has moved; undefined: it does not say. */
+/**
+ * Reads a report-status of gitprotocol-pack(5). '': the ref has moved; undefined: the report does
+ * not mention it.
+ */
 export function reasonIn(lines: readonly string[], ref: string): string | undefined {
   const [unpacked = ''] = lines
   if (!unpacked.startsWith('unpack ')) return undefined
@@ -90,7 +95,7 @@ async function attempt<T>(
         throw new Unusable('no answer')
       }),
     )
-  /** @throws what fetch does */
+  /** Sends one request. @throws what fetch throws */
   const hear = async ({ path, service, body: sent }: Question): Promise<Buffer> => {
     const more = {
       method: 'POST',
@@ -119,7 +124,7 @@ async function attempt<T>(
   } finally {
     clearTimeout(idle)
     clearTimeout(total)
-    // What was not read ends, too.
+    // Ends the part of the response that was not read.
     late.abort()
   }
 }
@@ -134,9 +139,9 @@ function packet(text: string): string {
 }
 
 /**
- * Reads gitprotocol-common(5), without the marks between and the ends of lines.
+ * Reads pkt-lines of gitprotocol-common(5), without flush and delimiter packets.
  *
- * @throws where it is not whole: a list that was cut must not look like a short one
+ * @throws where they are incomplete: a list that was cut must not look like a short one
  */
 export function packetLines(bytes: Buffer): string[] {
   const lines: string[] = []
@@ -153,7 +158,7 @@ export function packetLines(bytes: Buffer): string[] {
   return lines
 }
 
-/** @throws where a line is no ref */
+/** @throws where a line does not name a ref */
 export function refsIn(lines: readonly string[], prefix: string): ReadonlyMap<string, string> {
   const refs = new Map<string, string>()
   for (const line of lines) {
@@ -164,12 +169,12 @@ export function refsIn(lines: readonly string[], prefix: string): ReadonlyMap<st
   return refs
 }
 
-/** An answer that cannot be used. */
+/** Thrown for an answer that cannot be used. */
 class Unusable extends Error {}
 
 const objectTypes = { commit: 1, tree: 2, blob: 3 } as const
 
-/** Version 2, without deltas: gitformat-pack(5). */
+/** Encodes a pack of version 2 without deltas: gitformat-pack(5). */
 export function packOf(objects: StagedObjects): Buffer {
   const head = Buffer.alloc(12)
   head.write('PACK')
@@ -183,7 +188,7 @@ export function packOf(objects: StagedObjects): Buffer {
   return Buffer.concat([pack, createHash('sha1').update(pack).digest()])
 }
 
-/** Three bits of type, then the size, four and then seven bits an octet. */
+/** Encodes type (3 bits) and size: 4 bits in the first octet, 7 in each further one. */
 function entryHead(type: number, size: number): Buffer {
   const octets = [(type << 4) | (size & 15)]
   for (let rest = size >>> 4; rest > 0; rest >>>= 7) {

@@ -1,4 +1,4 @@
-// A local repository as the source of commits: nothing is fetched.
+// Implements the source of commits on a local repository: nothing is fetched.
 import { err, ok } from '#lib/result.ts'
 import { attestationRefPrefix } from '#gitops/trust/attestation.ts'
 import type { ConfigSource } from './config-source.ts'
@@ -36,17 +36,19 @@ export function createLocalSource(
       } catch (error) {
         const refusal = diskError(error)
         if (refusal === undefined) throw error
-        // Moved, but perhaps not after a power cut: the folder could not be flushed.
+        // The ref has moved, but may not survive a power cut: its folder could not be flushed.
         const hasMoved = driver.readRef(ref) === commit
         return err({ kind: hasMoved ? 'unknown' : 'not-done', error: refusal })
       }
     },
     async checkPush({ objects }) {
       try {
-        // Nothing refers to them: git removes them one day, unless the change is made again.
+        // Nothing refers to the objects: git removes them after weeks, unless the change is made
+        // again.
         await driver.writeObjects(objects)
         const head = driver.readRef(ref)
-        // Another writer may move the ref meanwhile, which shows as well that it can be written.
+        // Moves the ref to where it is. If another writer moves it meanwhile, it can be written as
+        // well.
         if (head !== null) await driver.moveRef(ref, head, head)
         return ok(undefined)
       } catch (error) {

@@ -10,7 +10,9 @@ import { formatFault } from '#gitops/git/repository-format.ts'
 import type { SshPrivateKey } from '#gitops/trust/openssh-key.ts'
 import { makeSshSignature } from '#gitops/trust/sshsig.ts'
 
-/** What `git init --bare` writes, and two settings that suit a configuration's origin. */
+/**
+ * The file that `git init --bare` writes, and two settings that suit the origin of a configuration.
+ */
 const config = `[core]
 \trepositoryformatversion = 0
 \tfilemode = true
@@ -20,7 +22,7 @@ const config = `[core]
 \tfsckObjects = true
 `
 
-/** Makes `gitdir` when it is not there. Errors: a sentence. */
+/** Makes the repository `gitdir` unless it exists. Errors: a sentence. */
 export function ensureOrigin(gitdir: string, branch: string): Result<'made' | 'found', string> {
   if (existsSync(gitdir)) {
     const found = findGitdir(gitdir)
@@ -29,7 +31,7 @@ export function ensureOrigin(gitdir: string, branch: string): Result<'made' | 'f
   const unfinished = `${gitdir}.${process.pid}.tmp`
   try {
     makeBareRepository(unfinished, branch)
-    // A crash leaves a `.tmp` folder, never half an origin.
+    // The rename comes last: a crash leaves a `.tmp` folder, never half an origin.
     renameSync(unfinished, gitdir)
   } catch (error) {
     rmSync(unfinished, { recursive: true, force: true })
@@ -48,7 +50,7 @@ export function makeBareRepository(gitdir: string, branch: string): void {
   writeFileSync(join(gitdir, 'description'), 'gslbd configuration\n')
 }
 
-/** Takes a bare repository or a checkout. Errors: a sentence. */
+/** Finds the Git directory of a bare repository or a checkout. Errors: a sentence. */
 export function findGitdir(path: string): Result<string, string> {
   const dotGit = join(path, '.git')
   try {
@@ -66,14 +68,14 @@ export function findGitdir(path: string): Result<string, string> {
   return err(`${path} is not a Git repository: it has no HEAD and no objects folder.`)
 }
 
-/** @throws when that may not be known: `existsSync` would say no. */
+/** @throws when the file system does not tell: `existsSync` would say no */
 const isThere = (path: string): boolean => statSync(path, { throwIfNoEntry: false }) !== undefined
 
 export interface Commit {
   readonly branch: string
   /** The commit that the branch must still be at; null for the first. */
   readonly parent: string | null
-  /** Whole tree of the new commit. */
+  /** Id of the whole tree of the new commit. */
   readonly tree: string
   readonly author: Identity
   readonly committer: Identity
@@ -81,8 +83,8 @@ export interface Commit {
 }
 
 /**
- * Writes the signed commit and moves the branch to it. Errors: a sentence; the branch is then
- * where it was.
+ * Writes a signed commit and moves the branch to it. Errors: a sentence; the branch has not moved
+ * then.
  */
 export async function commitSigned(
   driver: GitDriver,
@@ -103,7 +105,9 @@ export interface Seed {
   readonly author: Identity
 }
 
-/** The first commit of an empty origin. Errors: a sentence, when the branch exists already. */
+/**
+ * Makes the first commit of an empty origin. Errors: a sentence, when the branch exists already.
+ */
 export async function seedRepository(
   driver: GitDriver,
   { branch, files, message, author }: Seed,

@@ -18,11 +18,11 @@ import { packCount } from '#gitops/git/objects/pack-set.ts'
 
 export interface RemoteOptions extends Remote {
   readonly branch: string
-  /** Where the mirror lives; owned by this source alone. */
+  /** Folder of the mirror, which belongs to this source alone. */
   readonly gitdir: string
 }
 
-/** What Git says of a branch that somebody else is moving at that moment. */
+/** git's message when somebody else is moving the branch at that moment. */
 const lockedReason = /failed to update ref|\block\b/
 
 export function createRemoteSource(options: RemoteOptions): ConfigSource {
@@ -71,9 +71,9 @@ class RemoteSource implements ConfigSource {
     if (packCount(this.#options.gitdir) >= gitLimits.mirrorPacksMax) this.discard()
     if ((await this.#mirror.readCommit(head)).ok) return ok(undefined)
     const fetched = await this.#fetchRef(this.#headRef)
-    // What the remote sent builds on objects that the mirror should have.
+    // The fetched objects build on objects that the mirror has lost: it is made anew.
     if (!fetched.ok && fetched.error.code === 'Unreadable') {
-      // Where the disk refuses that, too, the first reason is the one to tell.
+      // If the disk refuses that as well, the first reason is the one to report.
       await this.#ask(async () => this.discard())
     }
     return fetched
@@ -81,7 +81,8 @@ class RemoteSource implements ConfigSource {
 
   async push(push: Push): Promise<Result<void, PushFailure>> {
     const { expected, commit } = push
-    // Looked at first: what cannot be reached was not changed, and a late push sends nothing.
+    // Asked first: a remote that cannot be reached was not changed, and a push that is too late
+    // sends nothing.
     const before = await this.head()
     if (!before.ok) return err({ kind: 'refused', reason: before.error.reason })
     if (before.value !== expected) return err({ kind: 'lost-race' })
@@ -91,7 +92,7 @@ class RemoteSource implements ConfigSource {
       return err({ kind: 'refused', reason })
     }
     if (!sent.ok) {
-      // The answer was lost; the branch may have moved.
+      // The answer was lost, so the branch may have moved.
       const head = await this.head()
       if (!head.ok) return err({ kind: 'unknown', error: sent.error })
       if (head.value !== commit) {
@@ -107,7 +108,7 @@ class RemoteSource implements ConfigSource {
     return ok(undefined)
   }
 
-  /** Looks more than once: the push that holds the branch's lock may not have moved it yet. */
+  /** Looks several times: the push that holds the lock of the branch may not have moved it yet. */
   async #isMoving(expected: string | null, reason: string): Promise<boolean> {
     const pausesMs = lockedReason.test(reason) ? gitLimits.remoteLockPausesMs : []
     for (const pauseMs of [0, ...pausesMs]) {
@@ -118,7 +119,7 @@ class RemoteSource implements ConfigSource {
     return false
   }
 
-  /** Stores what was pushed in the mirror, too: the next fetch need not bring it. */
+  /** Stores the pushed objects in the mirror as well, so that the next fetch need not. */
   async #keep({ commit, objects }: Push): Promise<void> {
     const seen = join(this.#options.gitdir, `refs/remotes/origin/${this.#options.branch}`)
     try {
@@ -130,7 +131,7 @@ class RemoteSource implements ConfigSource {
     }
   }
 
-  /** What a push needs is at the remote; of the mirror the next look tells. */
+  /** The objects of a push are at the remote; the next look finds out about the mirror. */
   async checkPush(): Promise<Result<void, SourceError>> {
     return ok(undefined)
   }
@@ -179,7 +180,7 @@ class RemoteSource implements ConfigSource {
 
 function sourceErrorOf(error: unknown, name: string): SourceError {
   if (error instanceof RemoteError) return error
-  // A fetch fails with it when the mirror cannot be written.
+  // A fetch fails with this error when the mirror cannot be written.
   const refusal = diskError(error)
   if (refusal !== undefined) return refusal
   return { code: 'Unreadable', reason: `${name} could not be read: ${(error as Error).message}` }
@@ -193,7 +194,7 @@ function openMirror(gitdir: string): GitDriver {
   return createDiskDriver(gitdir)
 }
 
-/** Tries again where git, packing, makes a file meanwhile. */
+/** Removes the mirror. Tries again where a git that packs makes a file meanwhile. */
 function removeMirror(gitdir: string): void {
   rmSync(gitdir, { recursive: true, force: true, maxRetries: 5 })
 }

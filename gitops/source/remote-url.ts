@@ -8,16 +8,16 @@ export type RemoteUrl =
   | { readonly kind: 'path'; readonly path: string }
   | {
       readonly kind: 'http'
-      /** Without credentials: for requests and for people. */
+      /** Address without credentials, for requests and for people. */
       readonly url: string
       /** `user:password`, or ''. */
       readonly credentials: string
     }
-  /** `ssh://git@host:port/path` or `git@host:path`; has no password. */
+  /** `ssh://git@host:port/path` or `git@host:path`, without a password. */
   | { readonly kind: 'ssh'; readonly url: string }
 
 /**
- * @param authToken wins over credentials in the URL; `user:password`, or a token alone. Errors:
+ * @param authToken `user:password` or a token alone; it overrides credentials in the URL. Errors:
  * sentences.
  */
 export function parseRemoteUrl(text: string, authToken: string): Result<RemoteUrl, string> {
@@ -42,17 +42,17 @@ export function parseRemoteUrl(text: string, authToken: string): Result<RemoteUr
 
 const user = '[A-Za-z0-9_][A-Za-z0-9_.+-]{0,63}'
 const host = '(?:[A-Za-z0-9][A-Za-z0-9.-]{0,253}|\\[[0-9A-Fa-f:.]{2,45}\\])'
-/** No octet that could end a line or steer a terminal. */
+/** Printable characters only: none may end a line or steer a terminal. */
 const path = '[\\x21-\\x7e]{1,1000}'
 const sshUrl = new RegExp(`^ssh://(?:${user}@)?${host}(?::[0-9]{1,5})?/${path}$`)
 const scpUrl = new RegExp(`^${user}@${host}:(?!-|\\/\\/)${path}$`)
 
-/** An address as ssh(1) and git take it; no part of it can be taken for an option. */
+/** Whether ssh(1) and git take it as an address. No part of it can be taken for an option. */
 export function isSshUrl(text: string): boolean {
   return sshUrl.test(text) || (!text.includes('://') && scpUrl.test(text))
 }
 
-/** A token may hold a bare `%`, which stands for itself. */
+/** Decodes percent escapes. A token may hold a bare `%`, which stands for itself. */
 function decoded(text: string): string {
   try {
     return decodeURIComponent(text)
@@ -63,7 +63,7 @@ function decoded(text: string): string {
 
 function pairOf(credentials: string): string {
   if (credentials === '' || credentials.indexOf(':') > 0) return credentials
-  // Forges take a token as the password of any user, but git sends none without a user; GitHub
-  // documents this one's name.
+  // Forges accept a token as the password of any user, but git sends no token without a user.
+  // GitHub documents this user name.
   return `x-access-token:${credentials.replace(/^:/, '')}`
 }

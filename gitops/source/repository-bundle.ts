@@ -1,5 +1,4 @@
-// Writes a whole repository to one file, a bundle of git, and makes a repository of such a file.
-// gitformat-bundle(5)
+// Writes a whole repository to one file, and restores a repository from it: gitformat-bundle(5).
 import { spawn } from 'node:child_process'
 import { closeSync, openSync } from 'node:fs'
 import { gitLimits } from '#gitops/limits.ts'
@@ -7,28 +6,28 @@ import { err, ok } from '#lib/result.ts'
 import type { Result } from '#lib/result.ts'
 import { makeBareRepository } from './origin.ts'
 
-/** How git is run. */
+/** How git is run on a repository. */
 export interface GitOnDisk {
-  /** Where it is looked for. */
+  /** The PATH on which git is looked for. */
   readonly searchPath: string
-  /** Ends it. */
+  /** Aborts git. */
   readonly stop: AbortSignal
 }
 
-/** Why git could not do it. */
+/** Why git failed. */
 export interface GitFailure {
-  /** There is no git on the PATH. */
+  /** True when there is no git on the PATH. */
   readonly isMissing: boolean
-  /** A sentence. */
+  /** A sentence for people. */
   readonly message: string
 }
 
 const messageCharsMax = 500
 
 /**
- * All refs, and what they lead to, at one moment; writers go on meanwhile.
+ * Writes all refs of one moment, and the objects that they reach. Writers may go on meanwhile.
  *
- * @param path made, readable by its owner alone
+ * @param path a new file, readable by its owner alone
  * @returns false: the repository has no ref, and nothing was written
  */
 export async function writeRepositoryBundle(
@@ -49,7 +48,7 @@ export async function writeRepositoryBundle(
   }
 }
 
-/** Makes the bare repository `gitdir`, with the refs of a bundle and `branch` as its branch. */
+/** Makes the bare repository `gitdir` with the refs of a bundle; `branch` becomes its HEAD. */
 export async function readRepositoryBundle(
   path: string,
   gitdir: string,
@@ -61,7 +60,11 @@ export async function readRepositoryBundle(
   return fetched.ok ? ok(null) : fetched
 }
 
-/** @returns what it has printed, where that goes to no file */
+/**
+ * Runs git.
+ *
+ * @returns its output, unless that goes to a file
+ */
 function runGit(
   gitdir: string,
   words: readonly string[],
@@ -71,7 +74,7 @@ function runGit(
   const child = spawn('git', ['--git-dir', gitdir, ...words], {
     stdio: ['ignore', out, 'pipe'],
     signal: AbortSignal.any([stop, AbortSignal.timeout(gitLimits.bundleMs)]),
-    // Nobody's settings but the repository's.
+    // Only settings of the repository count, not those of the machine or a person.
     env: {
       PATH: searchPath,
       LC_ALL: 'C',

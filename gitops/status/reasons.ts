@@ -2,11 +2,11 @@
 import type { HoldCode, SourceCode } from './status.ts'
 
 export interface ReasonSpec {
-  /** `held`: until somebody acts; `unreachable`: tried again by itself, with growing pauses. */
+  /** `held`: until a person acts; `unreachable`: tried again by itself, with growing pauses. */
   readonly sync: 'held' | 'unreachable'
-  /** Sentences. */
+  /** What happened, in sentences. */
   readonly cause: string
-  /** Sentences. */
+  /** What to do, in sentences. */
   readonly remedy: string
 }
 
@@ -15,7 +15,7 @@ const amend =
   'commit anew with a signature (git commit --amend -S, git rebase -S) needs a forced push, ' +
   'which the local origin refuses.'
 
-/** The accepted commit goes on serving in each of these cases. */
+/** Reasons by code. In each case the accepted commit goes on serving. */
 export const reasonSpecs: Readonly<Record<HoldCode | SourceCode, ReasonSpec>> = Object.freeze({
   HistoryRewritten: {
     sync: 'held',

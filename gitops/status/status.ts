@@ -2,8 +2,8 @@
 import type { StatusDiagnostic } from '#diagnostics/status-diagnostic.ts'
 
 /**
- * Reasons for which a head is held. Each stays until the head, the signers or an attestation
- * changes. `SignersUnreadable` is said of an accepted head, too: the next one would be held.
+ * Reasons to hold a head. Each lasts until the head, the signers or an attestation changes.
+ * `SignersUnreadable` may concern an accepted head as well: the next commit would be held.
  */
 export type HoldCode =
   | 'HistoryRewritten'
@@ -37,65 +37,65 @@ export type SourceCode =
   | 'WorkerFailed'
   | 'InternalError'
 
-/** A person is needed at the node itself: nothing elsewhere is wrong. */
+/** Whether the fault is on the node's own disk, so that a person is needed at the node. */
 export function isOfDisk(code: GitopsStatus['code']): boolean {
   return code === 'DiskFull' || code === 'Unreadable'
 }
 
 export interface GitopsStatus {
-  /** Newest commit of the branch that was seen. */
+  /** The newest commit of the branch that was seen. */
   readonly head: {
     readonly commit: string
-    /** '' when the commit cannot be read. */
+    /** Author of the head; '' when the commit cannot be read. */
     readonly author: string
-    /** 0 when the commit cannot be read. */
+    /** Committer's time; 0 when the commit cannot be read. */
     readonly committedAtMs: number
   } | null
   /** The commit that was verified and compiled last. */
   readonly accepted: AcceptedCommit | null
   readonly sync: 'synced' | 'pending' | 'held' | 'unreachable'
-  /** '' while synced or pending. */
+  /** Why the node is not in step with the branch; '' while synced or pending. */
   readonly code: HoldCode | SourceCode | ''
-  /** '' or sentences: what is wrong, and what to do. */
+  /** The same in sentences, with what to do; '' while synced or pending. */
   readonly reason: string
-  /** '' or sentences about an accepted head: why a guardrail did not hold it. */
+  /** Why a guardrail did not hold an accepted head, in sentences; or ''. */
   readonly note: string
-  /** When this `code` began; 0 while it is ''. */
+  /** When this `code` began; 0 while the code is ''. */
   readonly sinceMs: number
-  /** When a write last failed by a mistake of ours; 0: not within `gitLimits.faultShownMs`. */
+  /** When a write last failed by a bug; 0: not within `gitLimits.faultShownMs`. */
   readonly faultAtMs: number
-  /** At most `gitLimits.diagnosticsMax`. */
+  /** Findings about the head, at most `gitLimits.diagnosticsMax`. */
   readonly diagnostics: readonly HeadDiagnostic[]
-  /** How many there are; not all may be listed. */
+  /** How many findings there are, listed or not. */
   readonly diagnosticsTotal: number
-  /** The steps of the last run, in order. */
+  /** Outcomes of the steps of the last run, in order. */
   readonly conditions: readonly Condition[]
-  /** When the last look that ended began; 0: none has. */
+  /** When the last finished look began; 0: no look has finished. */
   readonly lookedFromMs: number
-  /** 0: never. */
+  /** When the source was last asked; 0: never. */
   readonly checkedAtMs: number
-  /** 0: when the branch moves. */
+  /** When the source is asked next; 0: when the branch moves. */
   readonly nextCheckAtMs: number
 }
 
 export interface AcceptedCommit {
   readonly commit: string
   readonly seq: number
-  /** Serial of the SOA records: how many commits its history has; 0: not counted yet. */
+  /** Serial of the SOA records: the number of commits in the history; 0: not counted yet. */
   readonly serial: number
-  /** SHA-256 of the bundle, hex. */
+  /** SHA-256 of the bundle in hex. */
   readonly digest: string
   /** Principal and key fingerprint; '' when signatures are not required. */
   readonly signer: string
 }
 
-/** A finding about the head, with what a terminal and a form need besides. */
+/** A finding about the head, with additional fields for terminals and forms. */
 export interface HeadDiagnostic extends StatusDiagnostic {
-  /** `spec.members.0.port`; '' when only file and line are known. */
+  /** Path of the field, such as `spec.members.0.port`; '' when only file and line are known. */
   readonly field: string
-  /** The message as seen from the other one of two objects that do not go together. */
+  /** For a conflict of two objects: the message from the other one's point of view. */
   readonly messageOfOther?: string
-  /** The whole report for a terminal, code frame included. */
+  /** The whole report for a terminal, with its code frame. */
   readonly text: string
 }
 
@@ -105,7 +105,7 @@ export interface Condition {
   readonly tookMs: number
 }
 
-/** How a line about a write begins that failed by a mistake in this program. */
+/** How the log line begins when a write fails by a bug of this program. */
 export const ownFault = 'A write failed by a mistake of gslbd'
 
 export const unknownStatus: GitopsStatus = Object.freeze({

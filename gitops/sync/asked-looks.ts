@@ -1,4 +1,5 @@
-// Bounds how often callers may have the node look at its branch: once a second, for all of them.
+// Limits how often callers can make the node look at its branch: once a second for all of them
+// together.
 import type { Clock } from '#lib/clock.ts'
 import type { After } from '#lib/timer.ts'
 
@@ -20,9 +21,9 @@ export class AskedLooks {
   }
 
   /**
-   * Looks now, or a second after the last time, for all who ask until then.
+   * Looks now, or a second after the last look, for all who ask until then.
    *
-   * @returns when it was asked, milliseconds since the epoch: the look begins no earlier
+   * @returns time of the request, milliseconds since the epoch: the look begins no earlier
    */
   ask(): number {
     const { clock, after } = this.#parts

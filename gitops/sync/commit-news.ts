@@ -1,24 +1,24 @@
-// What nodes of one cluster tell each other of the commits that they answer from: a node that is
-// behind looks at the repository at once, and a write waits for those that follow.
+// Tells the nodes of a cluster which commit each of them answers from: a node that is behind looks
+// at the repository at once, and a write waits until the others follow.
 import type { Clock } from '#lib/clock.ts'
 import { WaitList } from '#lib/timer.ts'
 
 export interface CommitNewsParts {
-  /** Name of this node, which no other node has. */
+  /** Unique name of this node. */
   readonly name: string
-  /** How many commits the history of the active one has; it only rises. 0: none is active. */
+  /** Number of commits in the history of the active one, which only rises. 0: none is active. */
   readonly count: () => number
   /** Looks at the repository. */
   readonly look: () => void
-  /** Tells all nodes; failures are not told, since `tick` says it again. */
+  /** Sends a text to all nodes. Failures are ignored, since `tick` sends it again. */
   readonly announce: (text: string) => void
   readonly clock: Clock
 }
 
 export const commitNewsLimits = {
-  /** A write waits so long for the others. */
+  /** How long a write waits for the other nodes. */
   patienceMs: 5_000,
-  /** A node that was not heard of for so long has gone. */
+  /** A node that is silent for so long counts as gone. */
   forgetMs: 30_000,
   peersMax: 1_000,
   nameCharactersMax: 253,
@@ -27,7 +27,7 @@ export const commitNewsLimits = {
 interface Peer {
   count: number
   heardMs: number
-  /** The peer did not follow in time: no write waits for it until it has caught up. */
+  /** True when the peer did not follow in time: no write waits for it until it has caught up. */
   isLate: boolean
 }
 
@@ -40,7 +40,7 @@ export class CommitNews {
     this.#parts = parts
   }
 
-  /** This node answers from another commit. */
+  /** To be called when this node answers from another commit. */
   activated(): void {
     const { name, count, announce } = this.#parts
     announce(`${count()} ${name}`)
@@ -55,7 +55,7 @@ export class CommitNews {
     this.activated()
   }
 
-  /** What any node has announced, this one too; anything else is passed over. */
+  /** Reads an announcement of any node, also of this one. Anything else is ignored. */
   heard(text: string): void {
     const { name: own, count: ownCount, look, clock } = this.#parts
     const [, digits = '', name = ''] = /^(\d{1,15}) (\S+)$/.exec(text) ?? []
@@ -69,7 +69,7 @@ export class CommitNews {
     this.#waiting.wakeAll()
   }
 
-  /** Resolves when the nodes that follow answer from what this one does, or takes too long. */
+  /** Resolves when all nodes that follow answer from this node's commit, or after `patienceMs`. */
   async followed(): Promise<void> {
     const { clock, count } = this.#parts
     const wanted = count()

@@ -1,5 +1,5 @@
-// Counts how often a commit crashed the thread or process that read it; after enough crashes it is
-// held and not read again. Stored beside the accepted state, since a restart changes nothing about
+// Counts how often a commit crashed the thread or process that read it. After enough crashes the
+// commit is held and not read again. The counts are stored, since a restart changes nothing about
 // the commit.
 import { mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
 import { dirname } from 'node:path'
@@ -11,21 +11,24 @@ import { gitLimits } from '#gitops/limits.ts'
 export interface TrialParts {
   /** `gitops/trials.json` in the data directory. */
   readonly path: string
-  /** With more memory, or another version, a commit is worth another try. */
+  /** With more memory, or another version of the program, a commit is worth another try. */
   readonly heapMb: number
   readonly version: string
-  /** True when the thread before this one died, and the process did not. */
+  /** True when the thread before this one died, but the process did not. */
   readonly isRestart: boolean
 }
 
 interface Trial {
   readonly commit: string
-  /** The commit was read before without a crash: a process that is killed proves nothing. */
+  /**
+   * True when the commit was read before without a crash: the death of a process then proves
+   * nothing.
+   */
   readonly isAccepted: boolean
-  /** True from before the commit is read until there is a verdict. */
+  /** True while the commit is being read. */
   readonly isUnderWay: boolean
   readonly threadDeaths: number
-  /** Deaths that may have another cause than the commit: more of them are needed. */
+  /** Deaths that may have had another cause than the commit: more of them are needed. */
   readonly processDeaths: number
   readonly heapMb: number
   readonly version: string
@@ -33,7 +36,7 @@ interface Trial {
 
 export class CommitTrials {
   readonly #parts: TrialParts
-  /** Trials of the accepted commit and of the head. */
+  /** Trials of the accepted commit and of the head, at most. */
   #trials: readonly Trial[]
 
   constructor(parts: TrialParts) {
@@ -46,7 +49,7 @@ export class CommitTrials {
     if (read.length > 0) this.#save(writeDurably)
   }
 
-  /** Why the commit is not to be read; undefined: it may be. */
+  /** Why the commit must not be read; undefined: it may be read. */
   holdOf(commit: string): Hold | undefined {
     const trial = this.#trials.find((one) => one.commit === commit)
     if (trial === undefined || !isHeld(trial)) return undefined
@@ -65,17 +68,17 @@ export class CommitTrials {
     }
   }
 
-  /** To be called before the commit is read, and `end` when there is a verdict. */
+  /** To be called before the commit is read; `end` is called when there is a verdict. */
   begin(commit: string, accepted: string | null): void {
     const before = this.#trials.find((one) => one.commit === commit)
     const { heapMb, version } = this.#parts
     const counts = { threadDeaths: 0, processDeaths: 0, ...before }
     const trial = { ...counts, commit, isAccepted: commit === accepted, heapMb, version }
-    // A start reads the accepted commit first, and that says nothing about the head.
+    // A start reads the accepted commit first, which says nothing about the head.
     const others = this.#trials.filter((one) => one.commit !== commit)
     const kept = others.filter((one) => commit === accepted || one.commit === accepted)
     this.#trials = [...kept, { ...trial, isUnderWay: true }]
-    // Not flushed: it is for the death of a process, not of the machine.
+    // Not flushed: the file has to survive the death of the process, not of the machine.
     this.#save(writeQuickly)
   }
 
@@ -90,12 +93,15 @@ export class CommitTrials {
       if (this.#trials.length === 0) rmSync(path, { force: true })
       else write(path, `${JSON.stringify(this.#trials, null, 2)}\n`)
     } catch {
-      // A disk that takes nothing is told of elsewhere, and must not stop what needs none.
+      // A disk that refuses is reported elsewhere, and must not stop work that needs no disk.
     }
   }
 }
 
-/** What is under way is ended by us: that the thread goes now says nothing about its commit. */
+/**
+ * Ends a trial that is under way, because the node stops the thread itself: its end says nothing
+ * about the commit.
+ */
 export function excuseTrials(path: string): void {
   const trials = load(path)
   if (trials.length === 0) return
@@ -103,7 +109,7 @@ export function excuseTrials(path: string): void {
     const calm = trials.map((trial) => ({ ...trial, isUnderWay: false }))
     writeQuickly(path, `${JSON.stringify(calm, null, 2)}\n`)
   } catch {
-    // A disk that takes nothing is told of elsewhere.
+    // A disk that refuses is reported elsewhere.
   }
 }
 
@@ -124,7 +130,7 @@ function writeQuickly(path: string, text: string): void {
   renameSync(`${path}.new`, path)
 }
 
-/** No file, or one that nobody understands: nothing is known, and each commit is tried. */
+/** Loads the trials. A file that is absent or unreadable means none: each commit is tried. */
 function load(path: string): readonly Trial[] {
   try {
     const value: unknown = JSON.parse(readFileSync(path, 'utf8'))

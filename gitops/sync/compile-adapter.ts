@@ -1,4 +1,4 @@
-// Implements the compile port with the compiler: a bundle, or diagnostics as plain values.
+// Implements the compile port by the compiler: it returns a bundle, or diagnostics as plain values.
 import { createCompiler } from '#compiler/compile.ts'
 import type { DiagnosticReport } from '#diagnostics/diagnostic.ts'
 import { hintOf, messageOfOther } from '#diagnostics/diagnostics.ts'
@@ -15,9 +15,9 @@ import type { CompilePort } from './compile-port.ts'
 import { gitLimits } from '#gitops/limits.ts'
 import type { HeadDiagnostic } from '#gitops/status/status.ts'
 
-/** Remembers what it compiled last, until it is told not to. */
+/** A compile port that remembers what it compiled last, until `forget`. */
 export interface RememberingCompiler extends CompilePort {
-  /** After a mistake of ours nothing in its memory is to be believed. */
+  /** Empties the memory: after a bug, nothing in it can be trusted. */
   readonly forget: () => void
 }
 
@@ -28,7 +28,10 @@ export function createCompilePort(
 ): RememberingCompiler {
   const create = () => createCompiler({ checkPolicy, policyTests })
   let compiler = create()
-  /** Once a commit has such a limit: the next may lack it, and is compared all the same. */
+  /**
+   * Set once a commit limits moved clients: the next commit may drop the limit, and is compared as
+   * well.
+   */
   let areMovesLimited = false
   return {
     has: (blobId) => compiler.has(blobId),
@@ -46,7 +49,7 @@ export function createCompilePort(
       areMovesLimited ||= all !== null || tenants.size > 0
       let { outline } = result
       if (areMovesLimited && movedBetween !== null) {
-        // The compiler goes on in the memory of its own.
+        // A copy, since the compiler reuses its memory.
         const kept = Uint8Array.from(bytes)
         outline = () => withMoves(result.outline(), kept, movedBetween)
       }
@@ -77,7 +80,10 @@ function plain(report: DiagnosticReport): HeadDiagnostic[] {
   })
 }
 
-/** In their order, but no error is left out for a warning: it would be refused without a reason. */
+/**
+ * The first diagnostics in their order, errors before others: a commit must not be refused without
+ * a visible reason.
+ */
 function firstOf(all: DiagnosticReport['diagnostics'], max: number): typeof all {
   if (all.length <= max) return all
   const errors = all.filter(({ severity }) => severity === 'error').slice(0, max)
@@ -86,7 +92,10 @@ function firstOf(all: DiagnosticReport['diagnostics'], max: number): typeof all 
   return all.filter((one) => kept.has(one))
 }
 
-/** The status has one line for each: what a terminal shows below the message goes into it. */
+/**
+ * The status has one line for each diagnostic: what a terminal shows below the message is joined to
+ * it.
+ */
 function wholeHelp({ help, suggestion, places }: JsonDiagnostic): string {
   const hint = hintOf(suggestion, help)
   const others = places.slice(1).map(({ path, line, column }) => `${path}:${line}:${column}`)

@@ -1,4 +1,4 @@
-// The port to the compiler, and the files of a commit as its input.
+// Defines the port to the compiler, and reads the files of a commit as its input.
 import { bundleLimits } from '#bundle/format/limits.ts'
 import type { NameOutline } from '#compiler/lower/name-outline.ts'
 import type { ReadFile } from '#compiler/read/read-file.ts'
@@ -24,13 +24,15 @@ export type CompileOutcome = CompiledBundle | CompileFailure
 
 export interface CompiledBundle {
   readonly ok: true
-  /** Not signed yet. */
+  /** The unsigned bundle. */
   readonly bytes: Uint8Array
-  /** SHA-256, hex. */
+  /** SHA-256 of the bundle in hex. */
   readonly digest: string
-  /** Its names, worked out when asked for; without them no change is held for what it removes. */
+  /**
+   * The names of the bundle, computed on demand. Without them no change is held for removed names.
+   */
   readonly outline?: () => NameOutline
-  /** What it was made of. The compiler itself forgets it with the next compilation. */
+  /** The files that it was compiled from. The compiler forgets them at the next compilation. */
   readonly read: readonly ReadAt[]
   /** Warnings and notes. */
   readonly diagnostics: readonly HeadDiagnostic[]
@@ -45,14 +47,14 @@ export interface ReadAt {
 export interface CompileFailure {
   readonly ok: false
   readonly diagnostics: readonly HeadDiagnostic[]
-  /** Errors, warnings and notes; may be more than are listed. */
+  /** Number of errors, warnings and notes; not all may be listed. */
   readonly total: number
   readonly errors: number
 }
 
 /**
- * Reads the files of commits; knows the sizes of the last commit's, so that cached ones are not
- * read again.
+ * Reads the files of commits. It remembers the sizes of the last commit's files, so that files
+ * which the compiler caches are not read again.
  */
 export class SourceReader {
   readonly #driver: () => GitDriver
@@ -60,7 +62,7 @@ export class SourceReader {
   readonly #bytesMax: number
   #sizes = new Map<string, number>()
 
-  /** @param bytesMax of all files; tests give another one, as to the compiler */
+  /** @param bytesMax of all files together; tests pass a smaller one to this and to the compiler */
   constructor(
     driver: () => GitDriver,
     compiler: CompilePort,
@@ -71,40 +73,40 @@ export class SourceReader {
     this.#bytesMax = bytesMax
   }
 
-  /** Files that need not be read, if they are still there. */
+  /** Adds files that need not be read again while they exist. */
   learn(files: readonly ReadFile[]): void {
     this.#compiler.learn?.(files)
     for (const { blobId, text } of files) this.#sizes.set(blobId, Buffer.byteLength(text))
   }
 
-  /** Nothing is known of the last commit any more. */
+  /** Forgets the last commit. */
   forget(): void {
     this.#sizes = new Map()
   }
 
-  /** The same, where other objects are there as well. */
+  /** The same reader on a driver that has further objects. */
   over(driver: GitDriver): SourceReader {
     const reader = new SourceReader(() => driver, this.#compiler, this.#bytesMax)
     reader.#sizes = this.#sizes
     return reader
   }
 
-  /** What it gives is ready to be compiled. */
+  /** Reads a tree; the result is ready to be compiled. */
   async read(tree: string): Promise<Result<readonly SourceFile[], ObjectError>> {
     const listed = await this.#driver().readTree(tree)
     if (!listed.ok) return listed
     const files: SourceFile[] = []
-    /** A few contents in a hundred thousand files cost no more than these few. */
+    /** Files with content are in a map of their own: they are few among a hundred thousand. */
     const loaded = new Map<string, SourceFile>()
     let leftBytes = this.#bytesMax
-    // One after the other: sixteen at once took as long, the work is inflating, not waiting.
+    // Read one by one: sixteen at once took as long, since the time is inflating, not waiting.
     for (const entry of listed.value) {
       const file = this.#remembered(entry) ?? (await this.#load(entry, leftBytes, loaded))
       if ('reason' in file) return err(file)
       if (file.sizeBytes <= fileBytesMax) leftBytes -= file.sizeBytes
       files.push(file)
     }
-    // What is not read has no size here, and may have the octets of what is.
+    // Files that are not read have no size here, and may share a blob with a file that is read.
     const read = files.filter(({ kind, path }) => kind === 'file' && this.#compiler.isRead(path))
     this.#sizes = new Map(read.map((file) => [file.blobId, file.sizeBytes]))
     if (leftBytes < 0) return ok(unread(files))
@@ -112,7 +114,7 @@ export class SourceReader {
     return ok(files)
   }
 
-  /** Without a promise: ten thousand unchanged files cost one pass over an array. */
+  /** Synchronous: ten thousand unchanged files cost one pass over an array. */
   #remembered({ path, oid: blobId, kind }: TreeFile): SourceFile | undefined {
     if (kind !== 'file' || !this.#compiler.isRead(path)) {
       return { path, blobId, kind, sizeBytes: 0, bytes: null }
@@ -135,7 +137,7 @@ export class SourceReader {
   }
 }
 
-/** @param leftBytes octets that may still be read; of what has more, the size alone is found out */
+/** @param leftBytes octets that may still be read; of a larger file only the size is found out */
 export async function loadFile(
   driver: GitDriver,
   { path, oid: blobId, kind }: TreeFile,
@@ -144,7 +146,7 @@ export async function loadFile(
   const bytes = await driver.readBlob(blobId, Math.max(0, Math.min(fileBytesMax, leftBytes)))
   if (!bytes.ok) {
     const { sizeBytes, ...error } = bytes.error
-    // The compiler refuses it by its size, with its path; or all files, by what they have together.
+    // The compiler refuses the file by its size, or all files by their sum.
     if (sizeBytes !== undefined) return { path, blobId, kind, sizeBytes, bytes: null }
     return { ...error, reason: `${error.reason} It is the file ${path}.` }
   }

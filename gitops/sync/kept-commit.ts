@@ -1,5 +1,5 @@
-// Takes up the accepted commit from `gitops/kept` at a start, and writes it there for the next one:
-// nothing is compiled until something is to be built on it.
+// Restores the accepted commit from `gitops/kept` at a start, and saves it there for the next one:
+// nothing is compiled until a change builds on it.
 import { writeFile } from 'node:fs/promises'
 import type { SigningKey } from '#bundle/signature/channel.ts'
 import type { ReadFile } from '#compiler/read/read-file.ts'
@@ -16,48 +16,53 @@ export interface KeptCommitParts {
   readonly key: SigningKey
   /** See `KeptHead`. */
   readonly stamp: string
-  /** Told once why the file is thrown away, and once why it cannot be written. */
+  /** Logs, once each, why the file is thrown away and why it cannot be written. */
   readonly note: (line: string) => void
 }
 
-/** What the reconciler asks. */
+/** The part that the reconciler uses. */
 export interface KeptPort {
-  /** undefined: this commit was not kept, or not with this bundle. */
+  /** @returns undefined: this commit was not kept, or not with this bundle */
   readonly find: (wanted: Pick<KeptHead, 'commit' | 'tree' | 'digest'>) => Kept | undefined
-  /** Told when `found` is taken in the place of a compilation. */
+  /** To be called when `found` is used instead of a compilation. */
   readonly take: (found: Kept) => void
-  /** Files of that commit or of an earlier one, to be read no second time. */
+  /** Files of that commit or of an earlier one that need not be read again. */
   readonly readings: () => readonly ReadFile[]
 }
 
-/** `nothing new`: the file has this commit already, or none was accepted. */
+/** `nothing new`: the file holds this commit already, or no commit was accepted. */
 export type Keeping = 'kept' | 'not kept' | 'nothing new'
 
 export class KeptCommit implements KeptPort {
   readonly #parts: KeptCommitParts
   readonly #onTaken: (revision: string, objects: Uint8Array) => void
-  /** Told of, and not read by this process. */
+  /** Objects of the commit that was restored from the file; null once this process has read it. */
   #taken: CommitObjects | null = null
-  /** Objects of a commit that were told of, until they are in the file. */
-  #told: { readonly commit: string; readonly objects: Uint8Array } | undefined
-  /** What was wrong once is not looked at again. */
+  /** Encoded objects of the commit that was read, until they are in the file. */
+  #encoded: { readonly commit: string; readonly objects: Uint8Array } | undefined
+  /** The write under way; never rejects. */
   #writing: Promise<unknown> = Promise.resolve()
+  /** True once the file was found unusable: it is not read again. */
   #isDoubted = false
-  /** The commit in the file. */
+  /** Id of the commit in the file. */
   #commit = ''
-  #isRefusalTold = false
+  #isRefusalLogged = false
 
   constructor(parts: KeptCommitParts, onTaken: (revision: string, objects: Uint8Array) => void) {
     this.#parts = parts
     this.#onTaken = onTaken
   }
 
-  /** null: none was taken, or it has been read meanwhile. */
+  /** @returns null: no commit was restored, or it has been read meanwhile */
   objects(): CommitObjects | null {
     return this.#taken
   }
 
-  /** Drops what was kept. @returns its commit; undefined: none was kept */
+  /**
+   * Drops the restored commit.
+   *
+   * @returns its id; undefined: there was none
+   */
   release(): string | undefined {
     const commit = this.#taken?.commit
     this.#taken = null
@@ -84,42 +89,46 @@ export class KeptCommit implements KeptPort {
     return kept === undefined ? [] : readingsIn(kept)
   }
 
-  /** @param objects of a commit that was read, as `encodeObjects` gives them for its files */
-  tell(commit: string, objects: Uint8Array): void {
-    this.#told = { commit, objects }
+  /** @param objects of a commit that was read, as `encodeObjects` makes them of its files */
+  useEncoded(commit: string, objects: Uint8Array): void {
+    this.#encoded = { commit, objects }
   }
 
-  /** Never rejects: what fails is told. */
+  /** Writes the file. Never rejects: a failure is logged. */
   async keep(head: Omit<KeptHead, 'stamp'>, read: () => readonly ReadAt[]): Promise<Keeping> {
     const { path, key, stamp, note } = this.#parts
     if (head.commit === this.#commit) {
-      // A stop must not cut it off.
+      // A stop must not interrupt the write.
       await this.#writing
       return 'nothing new'
     }
     this.#commit = head.commit
-    const encoded = this.#told?.commit === head.commit ? this.#told.objects : undefined
-    this.#told = undefined
+    const encoded = this.#encoded?.commit === head.commit ? this.#encoded.objects : undefined
+    this.#encoded = undefined
     try {
       const pieces = encodeKept({ stamp, ...head }, read(), key, encoded)
       if (pieces === undefined) return 'not kept'
       const writing = makeDurably(path, (to) => writeFile(to, pieces, { mode: 0o600 }))
       this.#writing = writing.catch(() => undefined)
       await writing
-      this.#isRefusalTold = false
+      this.#isRefusalLogged = false
       this.#isDoubted = false
       return 'kept'
     } catch (error) {
       this.#commit = ''
-      if (this.#isRefusalTold) return 'not kept'
-      this.#isRefusalTold = true
+      if (this.#isRefusalLogged) return 'not kept'
+      this.#isRefusalLogged = true
       const { message } = error as Error
       note(`${path} cannot be written, and the next start takes longer: ${message}`)
       return 'not kept'
     }
   }
 
-  /** What is in the file is not in memory any more. @param blobs ids, of files of its commit */
+  /**
+   * Marks the commit as restored from the file, once its files were dropped from memory.
+   *
+   * @param blobs ids of the files of its commit
+   */
   putAway(head: Pick<KeptHead, 'commit' | 'tree'>, blobs: readonly string[]): void {
     assert(head.commit === this.#commit, 'what is put away is in the file')
     this.#taken = objectsOf({ head, ids: blobIds(blobs) })

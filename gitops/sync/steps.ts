@@ -6,7 +6,13 @@ import { err, ok } from '#lib/result.ts'
 import type { Result } from '#lib/result.ts'
 import type { NameOutline, ParentDs } from '#compiler/lower/name-outline.ts'
 import type { SourceFile } from '#compiler/read/source.ts'
-import { commitsToVerify, holdOf, saidOfNodes, short, verifyCommits } from '#gitops/trust/accept.ts'
+import {
+  commitsToVerify,
+  holdOf,
+  claimedByNodes,
+  short,
+  verifyCommits,
+} from '#gitops/trust/accept.ts'
 import type { AcceptParts, Hold } from '#gitops/trust/accept.ts'
 import type { CommitGraph } from '#gitops/git/commit-graph.ts'
 import type { CommitObject } from '#gitops/git/objects/commit-object.ts'
@@ -175,7 +181,7 @@ async function descend(parts: JudgeParts, run: Run): Promise<Stop | undefined> {
 
 async function verify(parts: JudgeParts, run: Run): Promise<Stop | undefined> {
   if (!parts.requireSignature) {
-    run.byNodes = await saidOfNodes(parts.graph, run.commits)
+    run.byNodes = await claimedByNodes(parts.graph, run.commits)
     return undefined
   }
   const { signers } = run.signersFile

@@ -338,7 +338,7 @@ function newsOf(
   if (!isFirst) return { isWhole: false, ...delta }
   if (!isNews) return undefined
   const news = wholeOf(tree, delta)
-  if (news.objects !== undefined) kept.tell(tree.commit, news.objects)
+  if (news.objects !== undefined) kept.useEncoded(tree.commit, news.objects)
   return news
 }
 
@@ -356,12 +356,12 @@ export function wholeOf(
 function keepRenewed(
   publisher: Publisher,
   recordTtlMs: number,
-  alsoThen: () => void,
+  alsoRun: () => void,
 ): NodeJS.Timeout {
   const everyMs = Math.min(renewEveryMs, recordTtlMs / 4)
   return setInterval(() => {
     publisher.renewWhenDue()
-    alsoThen()
+    alsoRun()
   }, everyMs)
 }
 

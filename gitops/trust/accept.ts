@@ -127,7 +127,7 @@ export async function signersAmong(
 }
 
 /** Where nobody has to sign, a commit is believed in this, too. */
-export async function saidOfNodes(
+export async function claimedByNodes(
   graph: CommitGraph,
   commits: readonly string[],
 ): Promise<ReadonlySet<string>> {

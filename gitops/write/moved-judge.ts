@@ -57,10 +57,10 @@ export async function judgeMoved(question: MovedQuestion): Promise<MovedVerdict>
   const moved = movedOf(effect, isAlone ? requests[0]?.judgement : undefined)
   if (moved === undefined || typeof moved === 'string') {
     // With fewer requests it would not be known, either.
-    const isNeverTold = moved === undefined || moved === 'first' || moved === 'size'
+    const isNeverKnown = moved === undefined || moved === 'first' || moved === 'size'
     const isMeant = (one: WriteRequest): boolean =>
       asksForEffect(one) || (limits !== unlimited && isJudged(one))
-    const isForAll = isAlone || (isNeverTold && requests.every(isMeant))
+    const isForAll = isAlone || (isNeverKnown && requests.every(isMeant))
     return isForAll ? { kind: 'refused', failure: needsPlan } : { kind: 'mixed' }
   }
   const breach = movedBeyond(limits, moved)

@@ -106,7 +106,7 @@ class EchoExchange {
   }
 
   /** Tells of a probe that this node may not send. */
-  tellWhyNot(target: ProbeTarget, code: string): void {
+  reportUnsendable(target: ProbeTarget, code: string): void {
     if (forbiddenReasons.has(code)) this.#forbidden.tell(target, code)
   }
 }
@@ -201,7 +201,7 @@ class EchoAttempt {
     if (sent.ok) {
       this.#unanswered.set(sent.value.sequence, sent.value)
     } else if (this.#sentCount === 1) {
-      this.#exchange.tellWhyNot(this.#target, sent.error)
+      this.#exchange.reportUnsendable(this.#target, sent.error)
       // A report does not come before `run` has returned.
       this.#failing = setImmediate(() => {
         this.#end(failureOf(sent.error))

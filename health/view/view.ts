@@ -81,7 +81,7 @@ class HealthView implements HealthMonitor {
   #failedLoads = 0
   /** Ticks until all is loaded again after a load that failed; 0: the last one did not fail. */
   #ticksToLoad = 0
-  #isNamesakeTold = false
+  #isNamesakeLogged = false
   #unsubscribe: (() => void) | undefined
   #callOffTick: (() => void) | undefined
 
@@ -255,8 +255,8 @@ class HealthView implements HealthMonitor {
   #warnOfNamesake(update: PeerUpdate): void {
     const { peers, log } = this.#parts
     const isOwn = update.node === peers?.node
-    if (!isOwn || this.#isNamesakeTold || this.#publisher?.hasSent(update) !== false) return
-    this.#isNamesakeTold = true
+    if (!isOwn || this.#isNamesakeLogged || this.#publisher?.hasSent(update) !== false) return
+    this.#isNamesakeLogged = true
     log.error(
       { node: update.node },
       'another node has the name of this one, and neither hears the other; give each a state.nodeName',

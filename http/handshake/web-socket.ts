@@ -91,7 +91,7 @@ function feedSocket(webSocket: WebSocket): FeedSocket {
     close: (code, reason) => webSocket.close(code, reason),
     terminate: () => webSocket.terminate(),
     onClosed: (handler) => void webSocket.on('close', handler),
-    onHeard: (handler) => {
+    onReceived: (handler) => {
       for (const event of ['message', 'ping', 'pong'] as const) webSocket.on(event, handler)
     },
   }

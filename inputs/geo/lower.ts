@@ -62,7 +62,7 @@ export function lowerGeo(database: Mmdb, setting: GeoSetting): Result<LoweredGeo
   const fault = walk.fault ?? database.data.fault ?? lowering.fault
   if (!isWhole || fault !== undefined) return err(fault ?? 'could not be read')
   const { networks } = walk
-  if (!lowering.saysAnything) {
+  if (!lowering.hasFields) {
     const type = JSON.stringify(database.type)
     return err(
       `has the type ${type}, and none of its ${networks} networks says what is needed: ` +
@@ -102,7 +102,7 @@ class Lowering implements NetworkSink {
     fillCountryColumns(this.#countryCode, this.#continentCode)
   }
 
-  get saysAnything(): boolean {
+  get hasFields(): boolean {
     return this.#countries + this.#locations.count + this.#operators.count > 0
   }
 

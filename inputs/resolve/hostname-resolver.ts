@@ -84,7 +84,7 @@ export class HostnameResolver {
     number
   >
   #changed = new Set<string>()
-  #callOffTell: (() => void) | undefined
+  #cancelReport: (() => void) | undefined
   #callOffPump: (() => void) | undefined
   #callOffStore: (() => void) | undefined
   /** Monotonic. */
@@ -165,7 +165,7 @@ export class HostnameResolver {
   stop(): void {
     this.#isStopped = true
     this.#callOffPump?.()
-    this.#callOffTell?.()
+    this.#cancelReport?.()
     if (this.#callOffStore !== undefined) this.#store()
     this.#names.clear()
   }
@@ -298,8 +298,8 @@ export class HostnameResolver {
 
   #tell({ hostname }: Name): void {
     this.#changed.add(hostname)
-    this.#callOffTell ??= this.#parts.after(resolveLimits.batchMs, () => {
-      this.#callOffTell = undefined
+    this.#cancelReport ??= this.#parts.after(resolveLimits.batchMs, () => {
+      this.#cancelReport = undefined
       const changed = [...this.#changed]
       this.#changed.clear()
       for (const handler of this.#handlers) handler(changed)

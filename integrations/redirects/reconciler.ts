@@ -22,7 +22,7 @@ export const reconcilerLimits = {
   /** For how long a round that had to mend something is remembered. */
   mendedWithinMs: 3_600_000,
   /** Skipped redirects that a line of the log lists. */
-  toldMax: 20,
+  loggedMax: 20,
 } as const
 
 export interface TargetStatus {
@@ -154,7 +154,7 @@ export class Reconciler {
     } else if (changes > 0) log.info(fields, 'redirects are written there')
     if (this.#fault !== null) log.info({ target: target.name }, 'redirects are written there again')
     this.#fault = null
-    const first = skipped.slice(0, reconcilerLimits.toldMax)
+    const first = skipped.slice(0, reconcilerLimits.loggedMax)
     const text = JSON.stringify(first)
     if (skipped.length > 0 && text !== this.#skipped) {
       const fields = { target: target.name, count: skipped.length, first }

@@ -99,7 +99,7 @@ type Tell = (
 ) => void
 
 /** @returns of whom a share is expected who is no member; undefined: all are */
-function tellOfShares(
+function checkShares(
   asker: Asker,
   one: PolicyCase,
   simulation: Simulation,
@@ -175,7 +175,7 @@ function runOne(asker: Asker, one: PolicyCase, report: TreeReport): CaseResult {
     tell('test-not-judged', placeOfCase(one), [title, stopped])
     return faulty(stopped, simulation)
   }
-  const strange = tellOfShares(asker, one, simulation, tell)
+  const strange = checkShares(asker, one, simulation, tell)
   if (strange !== undefined) return faulty(`there is no member "${strange}"`, simulation)
   const mismatches = mismatchesOf(expect, simulation)
   for (const { field: wrong, path, expected, got } of mismatches) {

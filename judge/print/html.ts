@@ -19,7 +19,7 @@ import {
   recordLines,
   scenarioText,
   revisionText,
-  tellsTraffic,
+  hasTraffic,
   trafficTitle,
   verdict,
   weightText,
@@ -79,7 +79,7 @@ function scenarioParts(scenario: PlannedScenario): readonly string[] {
   return [
     `<h2>${escaped(scenarioText(scenario))}: ${answersDiffer(changes.length + omitted)}</h2>`,
     mapPart(scenario.countries),
-    ...(tellsTraffic(scenario) ? trafficParts(traffic) : []),
+    ...(hasTraffic(scenario) ? trafficParts(traffic) : []),
     ...changes.slice(0, changesMax).map(changePart),
     ...(more > 0 ? [`<p>… and ${counted(more)} more</p>`] : []),
   ]

@@ -14,8 +14,8 @@ import {
   recordLines,
   scenarioText,
   revisionText,
-  tellsCountries,
-  tellsTraffic,
+  hasCountries,
+  hasTraffic,
   trafficTitle,
   verdict,
   weightText,
@@ -81,13 +81,13 @@ function scenarioParts(scenario: PlannedScenario): readonly string[] {
   const table = ['| Name | Type | Effect |', '| --- | --- | --- |', ...rows].join('\n')
   return [
     ...[table, ...rest, ...countryParts(scenario)],
-    ...(tellsTraffic(scenario) ? trafficParts(traffic) : []),
+    ...(hasTraffic(scenario) ? trafficParts(traffic) : []),
     ...changes.slice(0, detailsMax).map(detailsOf),
   ]
 }
 
 function countryParts(scenario: PlannedScenario): readonly string[] {
-  if (!tellsCountries(scenario)) return []
+  if (!hasCountries(scenario)) return []
   return [`${countriesTitle}: ${escaped(countryList(scenario.countries ?? [], placesMax))}`]
 }
 

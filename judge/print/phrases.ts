@@ -131,7 +131,7 @@ export function weightText({ by, source, seconds, sampled }: ClientWeights): str
 }
 
 /** False where a single answer differs: its own shares say it already. */
-export function tellsTraffic({ changes, traffic }: PlannedScenario): boolean {
+export function hasTraffic({ changes, traffic }: PlannedScenario): boolean {
   const sending = changes.filter(({ movement }) => movement !== null)
   return traffic.members.length > 0 && (traffic.unit !== 'share' || sending.length > 1)
 }
@@ -177,7 +177,7 @@ export function countryList(countries: readonly CountryMovement[], most: number)
 const placeText = (place: string): string => (place === '' ? 'in no database' : place)
 
 /** False where a single answer differs: its own list of countries says it already. */
-export function tellsCountries({ changes, countries }: PlannedScenario): boolean {
+export function hasCountries({ changes, countries }: PlannedScenario): boolean {
   const sending = changes.filter(({ movement }) => movement !== null)
   return countries !== null && countries.length > 0 && sending.length > 1
 }

@@ -21,8 +21,8 @@ import {
   recordLines,
   scenarioText,
   revisionText,
-  tellsCountries,
-  tellsTraffic,
+  hasCountries,
+  hasTraffic,
   trafficTitle,
   verdict,
   weightText,
@@ -90,8 +90,8 @@ function scenarioLines(
   if (more > 0) lines.push('', `… and ${counted(more)} more: ${where}`)
   return [
     ...lines,
-    ...(tellsCountries(scenario) ? countryLines(scenario.countries ?? [], style) : []),
-    ...(tellsTraffic(scenario) ? trafficLines(traffic, style) : []),
+    ...(hasCountries(scenario) ? countryLines(scenario.countries ?? [], style) : []),
+    ...(hasTraffic(scenario) ? trafficLines(traffic, style) : []),
   ]
 }
 

@@ -68,8 +68,8 @@ function peersOf(settings: Settings, bus: PeerHealth): HealthPeers | null {
   if (roles.includes('agent')) return { ...own, probers: health.probers, isAgent: true }
   if (redis.url !== '') return { ...own, probers: health.probers }
   // Agents may say over HTTP what they find; they hear nobody, and leave nothing to anybody.
-  const hearsAgents = roles.includes('control') && api.enabled
-  return hearsAgents ? { ...own, probers: 0, isLone: true } : null
+  const receivesAgents = roles.includes('control') && api.enabled
+  return receivesAgents ? { ...own, probers: 0, isLone: true } : null
 }
 
 /** Nodes of one share members among them; those without a label are of one, too. */

@@ -53,7 +53,7 @@ export const following = (chain: PartChain<Answering>) =>
     .with(lookAtLicence)
     .with(followBranch)
     .with(keepOverlays)
-    .with(hearBackupRequests)
+    .with(listenForBackupRequests)
     .with(runJobs)
     .with(announceAddresses)
 

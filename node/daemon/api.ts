@@ -321,7 +321,7 @@ function takeReport(
   inventory.report(report.value, value as object)
   const counted = inventory.counted(report.value, value as object)
   if (counted === undefined) {
-    sayStrange(report.value.name, log)
+    logUnlistedNode(report.value.name, log)
     return ok(undefined)
   }
   const { name, labels } = counted
@@ -335,7 +335,7 @@ const strange = new Set<string>()
 const strangeMax = 100
 
 /** Once each, for names that anybody may invent. */
-function sayStrange(node: string, log: Given['log']): void {
+function logUnlistedNode(node: string, log: Given['log']): void {
   if (strange.has(node) || strange.size >= strangeMax) return
   strange.add(node)
   const what = 'a node tells of itself that is not listed, or has not signed it: it counts nowhere'

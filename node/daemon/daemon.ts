@@ -15,7 +15,7 @@ import { keepThreadsSmall } from '#system/worker/release-memory.ts'
 import { holdDataDir, openKey, prepareDataDir, takeOver } from './data-directory.ts'
 import { createNode, openCookies, openSockets, readGeoTables } from './dns.ts'
 import { createRegressions } from './overlays.ts'
-import { startCalledOff, tellCalledOff, whenCalledOff } from '#node/data/called-off.ts'
+import { startCalledOff, logCalledOff, whenCalledOff } from '#node/data/called-off.ts'
 import { PartChain, stopParts } from '#node/parts/part.ts'
 import type { Given, NodeStart, Stops } from '#node/parts/part.ts'
 import type {
@@ -120,7 +120,7 @@ export async function startDaemon(
   const opened = await opening(new PartChain(Promise.resolve(ok(given)), stops)).started
   if (!opened.ok) {
     const isCalledOff = opened.error === startCalledOff
-    if (isCalledOff) tellCalledOff(log, start.calledOff)
+    if (isCalledOff) logCalledOff(log, start.calledOff)
     await stopParts(stops.first)
     if (isCalledOff) log.info({}, stopped)
     return opened
@@ -136,7 +136,7 @@ export async function startDaemon(
   const started = await startRunning(opened.value, stops)
   if (!started.ok) {
     // The signal that called it off has set its own end.
-    if (started.error === startCalledOff) tellCalledOff(log, start.calledOff)
+    if (started.error === startCalledOff) logCalledOff(log, start.calledOff)
     else {
       log.error({}, started.error)
       endWithin(endPatienceMs, log)
@@ -145,7 +145,7 @@ export async function startDaemon(
     return started
   }
   const running = started.value
-  await sayThatItRuns(running)
+  await reportRunning(running)
   return ok({
     dnsPort: running.dnsPort,
     apiPort: running.apiPort,
@@ -181,7 +181,7 @@ function socketsOf({ settings, node, redirects, api }: Running): readonly Listen
   return [...node.sockets(), ...(redirects?.sockets() ?? []), ofApi]
 }
 
-async function sayThatItRuns(running: Running & HasDnsPort & HasApiPort): Promise<void> {
+async function reportRunning(running: Running & HasDnsPort & HasApiPort): Promise<void> {
   const { settings, log, gitops, dnsPort, apiPort, api, calledOff } = running
   assert(settings.api.enabled === (api !== null), 'the API is there where the settings have it')
   assert(

@@ -113,7 +113,7 @@ export const createNode = (have: Needs): Outcome<HasNode> => {
   dynamicDns.onKeys((keys) => node.setKeys(keys.map(exchangeKey)))
   rateLimit?.watch(node)
   const notifier = createNotifier(have, node)
-  tellOfBundles(have, node, notifier)
+  announceBundles(have, node, notifier)
   const clientRegions = samples && watchClients(samples, node, geo)
   const permit = (perSecond: number): void => new QueryBucket(queryBucket).adopt(perSecond)
   return ok({
@@ -149,7 +149,7 @@ function watchClients(samples: QuerySamples, node: DnsNode, geo: GeoSource): Cli
 }
 
 /** Secondaries and the log hear what each bundle changes. */
-function tellOfBundles({ settings, log }: Needs, node: DnsNode, notifier: Notifier): void {
+function announceBundles({ settings, log }: Needs, node: DnsNode, notifier: Notifier): void {
   const watch = watchZones(settings.dns, log)
   const watchGeo = settings.roles.includes('dns') ? watchMissingGeo(node, log) : () => undefined
   node.onServed(() => {

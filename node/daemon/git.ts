@@ -147,7 +147,7 @@ class Activations {
   readonly #onActive: () => void
   readonly #onStored: () => void
   #last: Promise<void> = Promise.resolve()
-  #isUnprobedTold = false
+  #isUnprobedLogged = false
   /** Newest commit, and when it was seen on the monotonic clock. */
   #head = { commit: '', seenAtMs: 0 }
   /** From the moment the newest commit was seen until all responders used it; null: none yet. */
@@ -205,13 +205,13 @@ class Activations {
   /** Once per time that such pools come up: a person who has declared checks expects them. */
   #warnOfUnprobedPools(): void {
     const pools = this.#areChecksOff ? this.#node.poolsWithHealthCheck() : 0
-    if (pools > 0 && !this.#isUnprobedTold) {
+    if (pools > 0 && !this.#isUnprobedLogged) {
       this.#log.warn(
         { pools },
         'health checks are declared but health.enabled is false: every member counts as healthy',
       )
     }
-    this.#isUnprobedTold = pools > 0
+    this.#isUnprobedLogged = pools > 0
   }
 }
 

@@ -86,7 +86,7 @@ export const lookAtDynamicDns = ({ followDynamicDns }: HasDynamicDns): Outcome =
 }
 
 /** For `gslbd backup`. */
-export const hearBackupRequests = (have: Given & HasDataDir & HasRecords): Outcome => {
+export const listenForBackupRequests = (have: Given & HasDataDir & HasRecords): Outcome => {
   const { dataDir, records, log } = have
   const { close } = openBackupSocket(dataDir.path, records.backUpNow, log)
   return ok({ gives: {}, stop: close })

@@ -13,6 +13,6 @@ export function whenCalledOff(calledOff: AbortSignal | undefined): Promise<void>
 }
 
 /** The reason says which signal it was. */
-export function tellCalledOff(log: Pick<Log, 'info'>, calledOff: AbortSignal | undefined): void {
+export function logCalledOff(log: Pick<Log, 'info'>, calledOff: AbortSignal | undefined): void {
   log.info({ ...(calledOff?.reason as object | undefined) }, startCalledOff)
 }

@@ -43,7 +43,7 @@ import { PulledTexts } from '#server/texts/pulled-texts.ts'
 import { textsDirectory } from '#server/texts/texts-bundle.ts'
 import { MemoryReleases } from '#lib/memory/memory-releases.ts'
 import { BundleKeys } from './bundle-keys.ts'
-import { tellJournal } from './journal-copy.ts'
+import { startJournalSender } from './journal-copy.ts'
 import type { PulledNode } from './pulled-node.ts'
 import { Pullers } from './pullers.ts'
 import { createRedirects, openRedirects } from './redirects.ts'
@@ -103,7 +103,7 @@ async function start(given: NodeStart, run: Run): Promise<Result<StartedNode, st
   const keys = exchange.readKeys()
   if (!keys.ok) return keys
   stops.push(() => exchange.notifier.stop())
-  stops.push(tellJournal({ settings, dataDir: dirPath, token }, log))
+  stops.push(startJournalSender({ settings, dataDir: dirPath, token }, log))
   for (const part of [() => journal?.stop(), () => node.rest()]) stops.push(part)
   run.stops.last.push(() => stopAnswering(node, queryLog), cookies.value.stop)
   await geo.source.start()

@@ -12,7 +12,7 @@ const everyMs = 10_000
 const lastLookMs = 1_000
 
 /** @returns what ends it, when the journal has ended */
-export function tellJournal(
+export function startJournalSender(
   { settings, dataDir, token }: { settings: Settings; dataDir: string; token: string | null },
   log: Log,
 ): () => Promise<void> {

@@ -3,7 +3,7 @@
 import type { KeyObject } from 'node:crypto'
 import { assert } from '#lib/assert.ts'
 import { openDataDirLater, openDataDirToServe } from '#node/data/data-dir.ts'
-import { startCalledOff, tellCalledOff } from '#node/data/called-off.ts'
+import { startCalledOff, logCalledOff } from '#node/data/called-off.ts'
 import type { DataDir } from '#node/data/data-dir.ts'
 import type { Daemon } from '#node/daemon/daemon.ts'
 import { stopParts } from '#node/parts/part.ts'
@@ -27,7 +27,7 @@ import type { OpenStatus } from './status.ts'
 
 /** How often a disk that was full is tried again, and an expired record is looked for. */
 const lookEveryMs = 30_000
-const tellEveryMs = 5_000
+const reportEveryMs = 5_000
 const leavePatienceMs = 1_000
 /** What all keys of this program in Redis begin with. */
 const redisPrefix = 'gslbd:'
@@ -68,7 +68,7 @@ export async function startPulled(
     if (!run.isReplaced) log.info({}, 'gslbd has stopped')
   }
   if (!started.ok) {
-    if (started.error === startCalledOff) tellCalledOff(log, given.calledOff)
+    if (started.error === startCalledOff) logCalledOff(log, given.calledOff)
     await stop()
     return started
   }
@@ -119,7 +119,7 @@ export function sealing(
 ): PulledNode['sealed'] {
   return (report) => {
     const isOften = redis.url !== '' && status().state !== 'away'
-    return signedReport(isOften ? { ...report, againMs: tellEveryMs } : report, key)
+    return signedReport(isOften ? { ...report, againMs: reportEveryMs } : report, key)
   }
 }
 
@@ -138,16 +138,16 @@ export async function beginPulling(
   puller.start()
   if (node.status().active !== null) releases.changed()
   stops.push(() => puller.stop())
-  stops.push(tellOthers(pulled, run))
+  stops.push(reportToOthers(pulled, run))
   stops.push(lookPeriodically(pulled, log))
   return status
 }
 
-type TellingNode = Pick<PulledNode, 'settings' | 'shared' | 'puller' | 'report' | 'sealed'>
+type ReportingNode = Pick<PulledNode, 'settings' | 'shared' | 'puller' | 'report' | 'sealed'>
 
 /** By Redis, where there is one: also when its bundles come from a web server. */
-function tellOthers(
-  { settings, shared: { pullingNodes }, puller, report, sealed }: TellingNode,
+function reportToOthers(
+  { settings, shared: { pullingNodes }, puller, report, sealed }: ReportingNode,
   run: Pick<Run, 'isReplaced'>,
 ): Stop {
   if (settings.redis.url === '') return () => undefined
@@ -156,7 +156,7 @@ function tellOthers(
     const key = `${word.name} ${word.instance}`
     await pullingNodes.tell({ key, text: JSON.stringify(sealed(word)), atMs: systemClock.nowMs() })
   }
-  const timer = setInterval(() => void tell(false), tellEveryMs)
+  const timer = setInterval(() => void tell(false), reportEveryMs)
   void tell(false)
   return () => {
     clearInterval(timer)

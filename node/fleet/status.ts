@@ -12,7 +12,7 @@ import {
   keyMissing,
   queryLogLost,
   redisAway,
-  saidOfKeys,
+  missingKeysMessage,
 } from '#node/status/health-reasons.ts'
 import { dataDirectorySnapshot } from '#node/data/disk-use.ts'
 import { nodeSnapshot } from '#node/status/operator-view.ts'
@@ -215,7 +215,7 @@ function healthOf(pulled: PulledNode): { status: string; reasons: readonly Healt
       { code: 'tls-certificate', message: certificateFaulty },
     ],
     [missing.length > 0, { code: geoMissing, message: missing.join(' ') }],
-    [keys.length > 0, { code: keyMissing, message: saidOfKeys(keys) }],
+    [keys.length > 0, { code: keyMissing, message: missingKeysMessage(keys) }],
     [pulled.queryLog?.counts().isFailing === true, { code: 'query-log', message: queryLogLost }],
     [shared.status().state === 'away', { code: 'redis-away', message: redisAway }],
   ]

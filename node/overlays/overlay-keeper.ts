@@ -63,7 +63,7 @@ export class OverlayKeeper {
   #callOff: () => void = () => undefined
   #isStopped = true
   /** Code of the last failure that was logged; '' after a success. */
-  #toldCode = ''
+  #loggedCode = ''
 
   constructor(parts: OverlayKeeperParts) {
     this.#parts = parts
@@ -163,7 +163,7 @@ export class OverlayKeeper {
     due.isUnderWay = false
     due.nextAtMs = clock.monotonicMs() + backoffMs(retries, ++due.failures)
     if (!done.ok) return this.#tell(uid, done.error)
-    this.#toldCode = ''
+    this.#loggedCode = ''
     const { isChanged, revision } = done.value
     if (!isChanged) return
     const what = operation.verb === 'settle' ? 'rollout settled' : 'maintenance window recorded'
@@ -172,8 +172,8 @@ export class OverlayKeeper {
 
   /** What is decided is in force all the same; a person is told once. */
   #tell(uid: string, { code, message }: WriteFailure | NeedsPlan): void {
-    if (code === this.#toldCode || code === 'not-found') return
-    this.#toldCode = code
+    if (code === this.#loggedCode || code === 'not-found') return
+    this.#loggedCode = code
     this.#parts.log.warn(
       { uid, code, reason: message },
       'what a rollout or window has come to is in force and cannot be written to Git; it is tried again',

@@ -11,7 +11,7 @@ import { rolloutTripLimits } from '#state/ports/rollout-trips.ts'
 import type { RolloutTrips, SharedTrip } from '#state/ports/rollout-trips.ts'
 
 /** A regression, as this node has heard of it: once of each attempt since its start. */
-export interface HeardRegression extends SharedTrip {
+export interface ReceivedRegression extends SharedTrip {
   /** False: another node has seen it. */
   readonly isOwn: boolean
 }
@@ -26,7 +26,7 @@ export interface RegressionsParts {
 
 export class Regressions implements Pick<OverlayView, 'trip' | 'onRegression'> {
   readonly #parts: RegressionsParts
-  readonly #handlers = new Set<(heard: HeardRegression) => void>()
+  readonly #handlers = new Set<(heard: ReceivedRegression) => void>()
   /** By attempt; the oldest is forgotten, which by then is a commit. */
   readonly #trips = new Map<string, RolloutTrip>()
   #leave: () => void = () => undefined
@@ -46,7 +46,7 @@ export class Regressions implements Pick<OverlayView, 'trip' | 'onRegression'> {
   readonly trip: TripOf = (uid, startAtMs) => this.#trips.get(tripKey({ uid, startAtMs })) ?? null
 
   /** `handler` must not throw. Returns what ends it. */
-  readonly onRegression = (handler: (heard: HeardRegression) => void): (() => void) => {
+  readonly onRegression = (handler: (heard: ReceivedRegression) => void): (() => void) => {
     this.#handlers.add(handler)
     return () => this.#handlers.delete(handler)
   }

@@ -124,12 +124,12 @@ export class JudgingWriter implements ConfigWriter {
     sinceMs: number,
   ): Promise<WriteResult> {
     const { effectFor, ...untold } = request
-    const tellsEffect = effectFor !== undefined
+    const wantsEffect = effectFor !== undefined
     if (planned !== undefined) {
       const { tried } = planned
       if (!tried.ok) return tried
       // Others have made the same change meanwhile.
-      if (!tried.value.isChanged) return withEffect(tried, tellsEffect ? noEffect : undefined)
+      if (!tried.value.isChanged) return withEffect(tried, wantsEffect ? noEffect : undefined)
     }
     const effect = isEffect(planned?.effect) ? planned.effect : undefined
     const waitedMs = this.#parts.clock.monotonicMs() - sinceMs
@@ -139,7 +139,7 @@ export class JudgingWriter implements ConfigWriter {
     const { isChanged, revision } = made.value
     if (effect === undefined && isChanged && this.#isLimited(request)) this.#warn(request, revision)
     const text = effect?.text ?? (isChanged ? unknownEffect : noEffect)
-    return withEffect(made, tellsEffect ? text : undefined)
+    return withEffect(made, wantsEffect ? text : undefined)
   }
 
   #warn({ requestId, actor: { name, email = '' } }: WriteRequest, revision: string): void {

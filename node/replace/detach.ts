@@ -95,7 +95,7 @@ function passOn(from: Readable | null, to: (text: string) => void): Promise<void
 }
 
 /** Tells who has started this process, if somebody waits, that it is ready. */
-export async function sayReady(env: Io['env']): Promise<void> {
+export async function reportReady(env: Io['env']): Promise<void> {
   if (variable(env, readyVariable) !== String(readyFd)) return
   await leaveLent(variable(env, lentVariable)?.split(',').map(Number) ?? [])
   try {

@@ -37,12 +37,12 @@ export interface Patience {
   readonly letGoMs: number
   readonly endMs: number
   /** A line of the log says each time that it still waits. */
-  readonly tellEveryMs: number
+  readonly logEveryMs: number
 }
 
 const usualPatience: Patience = {
   ...{ answerMs: 15_000, letGoMs: 60_000, endMs: 15_000 },
-  tellEveryMs: 5_000,
+  logEveryMs: 5_000,
 }
 /** Nobody listens there: no process, or an older one. */
 const nobodyCodes: readonly string[] = ['ENOENT', 'ECONNREFUSED', 'ENOTDIR']
@@ -220,7 +220,7 @@ class Met implements MetPredecessor {
     const telling = setInterval(() => {
       const waitedMs = Math.round(systemClock.monotonicMs() - askedMs)
       this.#log.info({ pid: this.#pid, waitedMs, for: answer }, 'waiting for the process before')
-    }, this.#patience.tellEveryMs)
+    }, this.#patience.logEveryMs)
     await noLongerThan(patienceMs, Promise.race([answered, this.#closed]))
     clearInterval(telling)
     return this.#heard.has(answer) || this.#socket.destroyed

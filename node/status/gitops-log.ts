@@ -32,22 +32,22 @@ export function createGitopsLog(log: ProcessLog): (status: GitopsStatus, change:
   return (status, change) => {
     if (change === '') return
     // A fault of our own changes no status, and is logged each time.
-    if (change.startsWith(ownFault)) return tellFault(log, status, change)
+    if (change.startsWith(ownFault)) return logFault(log, status, change)
     const accepted = status.sync === 'synced' ? (status.accepted?.commit ?? '') : ''
     if (accepted !== '' && accepted === acceptedLogged) return
     acceptedLogged = accepted
-    tellHeadline(log, status, change)
+    logHeadline(log, status, change)
     const isAccepted = status.sync === 'synced'
     // Other reasons are found before the configuration is compiled, and have no findings.
     if (!isAccepted && status.code !== 'CompileFailed') return
     const findings = byIdentity(status.diagnostics)
     const now = isAccepted ? knownFrom(findings, status, known) : known
-    tellFindings(log, { findings, status, known, now })
+    logFindings(log, { findings, status, known, now })
     known = now
   }
 }
 
-function tellHeadline(log: ProcessLog, status: GitopsStatus, change: string): void {
+function logHeadline(log: ProcessLog, status: GitopsStatus, change: string): void {
   const { head, accepted, code, sync } = status
   const isBad = sync === 'held' || sync === 'unreachable'
   // The lines after the first are the diagnostics as a terminal shows them; a log takes one line
@@ -57,7 +57,7 @@ function tellHeadline(log: ProcessLog, status: GitopsStatus, change: string): vo
   write({ head: head?.commit, accepted: accepted?.commit, code }, headline)
 }
 
-function tellFault(log: ProcessLog, { head, accepted }: GitopsStatus, line: string): void {
+function logFault(log: ProcessLog, { head, accepted }: GitopsStatus, line: string): void {
   log.error({ head: head?.commit, accepted: accepted?.commit }, line)
 }
 
@@ -69,11 +69,11 @@ interface FindingsChange {
   readonly now: Known
 }
 
-function tellFindings(log: ProcessLog, { findings, status, known, now }: FindingsChange): void {
+function logFindings(log: ProcessLog, { findings, status, known, now }: FindingsChange): void {
   let unchanged = 0
   for (const [identity, finding] of findings) {
     if (known.files.has(identity)) unchanged++
-    else tellOne(log, finding)
+    else logFinding(log, finding)
   }
   const isGone = known.files.keys().some((identity) => !now.files.has(identity))
   const isSame = unchanged === findings.size && !isGone && now.total === known.total
@@ -83,7 +83,7 @@ function tellFindings(log: ProcessLog, { findings, status, known, now }: Finding
   if (more > 0) log.info({}, `and ${more} more; \`gslbd check\` shows all`)
 }
 
-function tellOne(log: ProcessLog, finding: HeadDiagnostic): void {
+function logFinding(log: ProcessLog, finding: HeadDiagnostic): void {
   const { severity, file, line, column, code, message, help } = finding
   log[logLevelOf[severity]]({ code, help }, `${file}:${line}:${column}: ${message}`)
 }

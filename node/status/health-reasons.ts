@@ -197,7 +197,7 @@ const degradations: readonly Row[] = [
   },
   {
     code: keyMissing,
-    message: ({ missingKeys }) => saidOfKeys(missingKeys()),
+    message: ({ missingKeys }) => missingKeysMessage(missingKeys()),
     holds: ({ missingKeys }) => missingKeys().length > 0,
   },
   {

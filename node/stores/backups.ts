@@ -39,7 +39,7 @@ export class Backups {
   #newestMs: number | null = null
   /** One at a time. */
   #last: Promise<unknown> = Promise.resolve()
-  #toldMissing = ''
+  #loggedMissing = ''
 
   constructor(parts: BackupsParts) {
     this.#parts = parts
@@ -108,7 +108,7 @@ export class Backups {
       const gathered = await gatherFiles(settings, beside, git)
       if (!gathered.ok) return gathered
       missing.push(...gathered.value.missing)
-      this.#tellMissing(gathered.value.missing)
+      this.#logMissing(gathered.value.missing)
       return ok(gathered.value.files)
     }
     if (path === '') return takeBackup(database, { ...settings.backup, gather }, clock)
@@ -117,11 +117,11 @@ export class Backups {
   }
 
   /** Once: it is the same each hour. */
-  #tellMissing(missing: readonly string[]): void {
+  #logMissing(missing: readonly string[]): void {
     const told = missing.join()
-    if (told !== '' && told !== this.#toldMissing) {
+    if (told !== '' && told !== this.#loggedMissing) {
       this.#parts.log.warn({}, `a backup is not whole: ${told}`)
     }
-    this.#toldMissing = told
+    this.#loggedMissing = told
   }
 }

@@ -69,7 +69,7 @@ export interface AnycastCounts {
 
 const tries: Backoff = { firstMs: 250, mostMs: 10_000 }
 /** A daemon that cannot be asked what it announces is told again. */
-const tellAgainMs = 10_000
+const announceAgainMs = 10_000
 const warnEveryMs = 60_000
 
 const sentences: Readonly<Record<WithdrawalReason, string>> = {
@@ -97,7 +97,7 @@ export class Anycast {
   #warnedAtMs = -Infinity
   /** What the daemon was told last, and has confirmed. */
   #told: 'announced' | 'withdrawn' | undefined
-  #toldAtMs = 0
+  #announcedAtMs = 0
   #failures = 0
   #nextTryAtMs = 0
   #isPaused = false
@@ -204,7 +204,7 @@ export class Anycast {
     if (!looked.ok) return this.#fail(looked.error)
     const { announces, text } = looked.value
     if (announces !== null) this.#hear(looked.value)
-    const isLost = clock.monotonicMs() - this.#toldAtMs > tellAgainMs && announces === null
+    const isLost = clock.monotonicMs() - this.#announcedAtMs > announceAgainMs && announces === null
     const other = this.#told === 'announced' ? 'none' : 'all'
     if (announces === other || announces === 'some') {
       this.#counts.overruled++
@@ -224,7 +224,7 @@ export class Anycast {
     this.#failures = 0
     this.#nextTryAtMs = 0
     this.#told = wanted
-    this.#toldAtMs = clock.monotonicMs()
+    this.#announcedAtMs = clock.monotonicMs()
     this.#say()
   }
 

@@ -110,7 +110,7 @@ export class DynamicLink {
 
   #take(encoded: EncodedTexts): undefined {
     this.#encoded = encoded
-    this.#sayWhatIsLeft(encoded)
+    this.#logLeftOut(encoded)
   }
 
   /** A mistake of ours about one record must not keep the node from answering everything else. */
@@ -123,7 +123,7 @@ export class DynamicLink {
   }
 
   /** Once for each count: records stay for hours, and bundles come every minute. */
-  #sayWhatIsLeft({ revision, outside, leftOut, hidden }: EncodedTexts): void {
+  #logLeftOut({ revision, outside, leftOut, hidden }: EncodedTexts): void {
     const left = `${outside} ${leftOut} ${hidden}`
     if (outside + leftOut + hidden > 0 && left !== this.#left) {
       this.#log.warn(

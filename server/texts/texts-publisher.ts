@@ -76,7 +76,7 @@ export class TextsPublisher {
   async #run(): Promise<void> {
     while (this.#isDue && !this.#isStopped) {
       this.#isDue = false
-      const nextLookMs = await this.#publish().catch((error: unknown) => this.#sayUnstored(error))
+      const nextLookMs = await this.#publish().catch((error: unknown) => this.#logUnstored(error))
       if (this.#isStopped) return
       this.#callOffLook()
       this.#callOffLook = this.#parts.after(nextLookMs, () => this.#look())
@@ -139,7 +139,7 @@ export class TextsPublisher {
     }
   }
 
-  #sayUnstored(error: unknown): number {
+  #logUnstored(error: unknown): number {
     const line = 'nodes that pull do not get the newest TXT records: they cannot be stored here'
     if (!this.#isUnstored && !this.#isStopped) this.#parts.log.error({ err: error }, line)
     this.#isUnstored = true

@@ -74,7 +74,7 @@ interface Asked {
 }
 
 /** What answers, kept for the next record as long as nothing has changed. */
-interface Then {
+interface Answering {
   readonly key: string
   readonly state: RoutingState
   readonly scripts: SimulatedScripts | null
@@ -86,7 +86,7 @@ export class Replay {
   readonly #reply = new Uint8Array(replyBytesMax)
   readonly #bundles = new Map<string, Result<Bundle, string>>()
   #calls = 0
-  #then: Then | undefined
+  #answering: Answering | undefined
 
   constructor(parts: ReplayParts) {
     this.#parts = parts
@@ -131,12 +131,12 @@ export class Replay {
   }
 
   async close(): Promise<void> {
-    await this.#then?.scripts?.close()
-    this.#then = undefined
+    await this.#answering?.scripts?.close()
+    this.#answering = undefined
   }
 
   async #adopt(moment: Moment, key: string): Promise<Result<null, string>> {
-    if (this.#then?.key === key && this.#then.scripts === null) return ok(null)
+    if (this.#answering?.key === key && this.#answering.scripts === null) return ok(null)
     const bundle = await this.#bundle(moment.generation)
     if (!bundle.ok) return bundle
     const state = replayState(bundle.value, moment)
@@ -148,7 +148,7 @@ export class Replay {
     const routing = state.value.buffers
     const generation = { number: 1, bundle: bytes, digest, dynamic: null, routing, tables }
     this.#tx.adopt(createServingView(generation, { scripts }))
-    this.#then = { key, state: state.value, scripts }
+    this.#answering = { key, state: state.value, scripts }
     return ok(null)
   }
 
@@ -165,7 +165,7 @@ export class Replay {
   /** @returns a view of memory that the next answer is written to */
   #answer({ seed, turn, client, query }: Asked, record: ReadRecord, turnsOff: number): Uint8Array {
     const tx = this.#tx
-    this.#then!.state.serviceCursor.fill((turn ?? 0) - turnsOff)
+    this.#answering!.state.serviceCursor.fill((turn ?? 0) - turnsOff)
     tx.random.restart(seed)
     const { protocol = 'udp' } = record
     tx.transport = protocol === 'udp' ? Transport.Udp : Transport.Tcp

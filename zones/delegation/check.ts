@@ -54,7 +54,7 @@ export async function checkDelegation(
   return resultOf(wanted, [...said.map(({ check }) => check), ...checked], parts.nowMs())
 }
 
-interface ParentSaid {
+interface ParentAnswer {
   readonly check: DomainCheck
   readonly delegated: readonly ServerName[]
 }
@@ -69,7 +69,7 @@ async function askParent(
   zone: FoundZone,
   wanted: WantedDelegation,
   parts: CheckParts,
-): Promise<ParentSaid> {
+): Promise<ParentAnswer> {
   const { domain } = wanted
   const asked = await askOne(server, domain, RrType.NS, parts)
   const row = { role: 'parent', server: server.name, address: asked.address } as const

@@ -41,7 +41,7 @@ export function createLocalCopy(path: string, secretKey: Uint8Array | null, log:
     if (!opened.ok) throw new Error(`it is damaged, or of another GSLB_SECRET_KEY`)
     return stateOf(opened.value)
   }
-  const sayUnwritten = (error: unknown): void => {
+  const logUnwritten = (error: unknown): void => {
     const { code = '' } = error as NodeJS.ErrnoException
     log.warn({ file: path, code }, 'the copy of TSIG keys and TXT records cannot be written')
   }
@@ -52,7 +52,7 @@ export function createLocalCopy(path: string, secretKey: Uint8Array | null, log:
     try {
       writeDurably(path, secretKey === null ? text : seal(secretKey, text), mode)
     } catch (error) {
-      sayUnwritten(error)
+      logUnwritten(error)
     }
   }
   const writeInTurns = async (state: DynamicDnsState): Promise<void> => {
@@ -60,7 +60,7 @@ export function createLocalCopy(path: string, secretKey: Uint8Array | null, log:
     const texts = textsOf(state)
     const parts = secretKey === null ? texts : sealedParts(secretKey, texts)
     const isWanted = (): boolean => turn === writes
-    await writePartsDurably(path, parts, { mode, isWanted }).catch(sayUnwritten)
+    await writePartsDurably(path, parts, { mode, isWanted }).catch(logUnwritten)
   }
   return {
     read: () => {

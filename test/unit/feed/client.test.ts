@@ -29,7 +29,7 @@ class FakeSocket implements FeedSocket {
   readonly close = (code: number) => void this.ended.push(code)
   readonly terminate = () => void this.ended.push('cut')
   readonly onClosed = (handler: () => void) => void (this.#closed = handler)
-  readonly onHeard = (handler: () => void) => void (this.#heard = handler)
+  readonly onReceived = (handler: () => void) => void (this.#heard = handler)
 
   take(count: number): void {
     for (const { message, sent } of this.#waiting.splice(0, count)) {

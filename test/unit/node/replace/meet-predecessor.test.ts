@@ -16,7 +16,7 @@ const silentLog: Log = {
   warn: () => undefined,
   error: () => undefined,
 }
-const patience = { answerMs: 60_000, letGoMs: 200, endMs: 60_000, tellEveryMs: 10 }
+const patience = { answerMs: 60_000, letGoMs: 200, endMs: 60_000, logEveryMs: 10 }
 const program = fileURLToPath(import.meta.resolve('#test/support/stubborn-process.ts'))
 
 test('a process that does not let go is killed, and its sockets are the next one’s', async () => {
