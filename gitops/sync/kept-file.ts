@@ -15,13 +15,15 @@ import type { Result } from '#lib/result.ts'
 import { kindNames } from '#schemas/kinds.ts'
 import type { ReadAt } from './compile-port.ts'
 
-/** What was read by what, and what came out. */
+/** Which commit was read, by which program, and which bundle came of it. */
 export interface KeptHead {
-  /** The program and its options: others may say other things of the same files. */
+  /**
+   * Identifies the program and its options: others may report other findings for the same files.
+   */
   readonly stamp: string
   readonly commit: string
   readonly tree: string
-  /** SHA-256 of the bundle, hex. */
+  /** SHA-256 of the bundle in hex. */
   readonly digest: string
   readonly diagnostics: readonly HeadDiagnostic[]
   readonly total: number
@@ -29,15 +31,15 @@ export interface KeptHead {
 
 export interface Kept {
   readonly head: KeptHead
-  /** Blobs, 20 octets each. */
+  /** Ids of the blobs, 20 octets each. */
   readonly ids: Uint8Array
-  /** As `encodeObjects` gives them. */
+  /** The objects, as encoded by `encodeObjects`. */
   readonly objects: Uint8Array
-  /** In JSON, in the order of `objects`. */
+  /** Texts of the files in JSON, in the order of `objects`. */
   readonly texts: Uint8Array
 }
 
-/** A file's text, with its findings where it has any. */
+/** Text of a file, with its findings if it has any. */
 type Text = string | readonly [string, ReadFile['findings'], ReadFile['findingsLeftOut']]
 
 const magic = Buffer.from('gslbd kept 1\n')
@@ -46,8 +48,9 @@ const bodyAt = magic.length + signatureBytes
 const idBytes = 20
 
 /**
- * @param encoded the objects of these files, if `encodeObjects` has made them already
- * @returns its octets in pieces; undefined: it is too large, or has not all
+ * @param encoded the objects of these files, if `encodeObjects` has encoded them already
+ *
+ * @returns the file in pieces; undefined: it is too large, or lacks an object
  */
 export function encodeKept(
   head: KeptHead,
@@ -75,7 +78,7 @@ export function encodeKept(
   return [magic, sign(null, signed(body), key.privateKey), ...body]
 }
 
-/** undefined: the file says nothing that can be used. */
+/** @returns undefined: the file has no object that can be used */
 function keptObject(path: string, { blobId, kind, object }: ReadFile): KeptObject | undefined {
   return kind === undefined || object === undefined ? undefined : { path, blobId, kind, object }
 }
@@ -94,7 +97,7 @@ function signed(body: readonly Uint8Array[]): Buffer {
   return Buffer.from(`gslb/kept/v1\0${digest.digest('hex')}`)
 }
 
-/** null: there is none. Errors: a clause about the file. */
+/** Reads the file. null: it does not exist. Errors: a clause about the file. */
 export function readKept(path: string, key: SigningKey): Result<Kept | null, string> {
   let bytes
   try {
@@ -115,7 +118,7 @@ function readWhole(path: string): Buffer | undefined {
   }
 }
 
-/** Errors: a clause about the file. */
+/** Decodes the file. Errors: a clause about the file. */
 export function decodeKept(bytes: Buffer, key: SigningKey): Result<Kept, string> {
   const body = bytes.subarray(bodyAt)
   if (!bytes.subarray(0, magic.length).equals(magic)) return err('is of another form')
@@ -123,7 +126,7 @@ export function decodeKept(bytes: Buffer, key: SigningKey): Result<Kept, string>
   if (!verify(null, signed([body]), key.publicKey, signature)) {
     return err('does not have the signature of this node: it is damaged, or from elsewhere')
   }
-  // What follows this node has written itself.
+  // The signature is valid, so this node wrote what follows.
   const end = body.indexOf('\n')
   const { lengths, ...head } = JSON.parse(body.toString('utf8', 0, end)) as KeptHead & {
     readonly lengths: { readonly ids: number; readonly objects: number }
@@ -135,7 +138,7 @@ export function decodeKept(bytes: Buffer, key: SigningKey): Result<Kept, string>
   return ok({ head, ids, objects, texts: body.subarray(textsAt) })
 }
 
-/** As the compiler would read them. */
+/** The files as the compiler would read them. */
 export function readingsIn({ objects, texts }: Pick<Kept, 'objects' | 'texts'>): ReadFile[] {
   const all = texts.length === 0 ? [] : (JSON.parse(Buffer.from(texts).toString()) as Text[])
   const kept = kindNames.flatMap((kind) => decodeObjects(objects, kind))
@@ -148,7 +151,7 @@ export function readingsIn({ objects, texts }: Pick<Kept, 'objects' | 'texts'>):
 
 const noneLeft = Object.freeze({ error: 0, warning: 0, note: 0 })
 
-/** What its commit cannot do without. */
+/** The objects that the commit needs. */
 export function objectsOf({
   head: { commit, tree },
   ids,

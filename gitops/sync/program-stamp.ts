@@ -4,14 +4,14 @@ import { readdirSync, readFileSync, statSync } from 'node:fs'
 import { basename, dirname, join } from 'node:path'
 import { version } from '#lib/version.ts'
 
-/** Folders of sources that say nothing of a configuration. */
+/** Folders whose sources do not affect what is compiled. */
 const others = ['dashboard', 'bin', 'test', 'bench']
 
 /**
- * By what the build says of its files and packages; of sources by their names, sizes and times; and
- * by Node. Hex.
+ * A hash in hex: for a built program over the build's list of files and packages, for sources over
+ * their names, sizes and times. Both include the version of Node.
  *
- * @param root of the sources, or what the build has made of them
+ * @param root of the sources, or of the built program
  */
 export function programStamp(root = join(import.meta.dirname, '../..')): string {
   const { contents, imports = {} } = JSON.parse(
@@ -27,7 +27,7 @@ function filesOf(root: string, folders: readonly string[]): string {
   return [...sources, 'package-lock.json'].flatMap((name) => filesIn(join(root, name))).join('\n')
 }
 
-/** One, if it is no folder. */
+/** Lists the files below a path, or the path itself if it is a file. */
 function filesIn(path: string): string[] {
   const file = statSync(path, { throwIfNoEntry: false })
   if (file === undefined) return []

@@ -1,9 +1,9 @@
-// What a publisher hands to the node: a signed channel record with the next sequence number, and
-// its bundle.
+// Defines what a publisher hands to the node: a bundle, and a signed channel record with the next
+// sequence number.
 import { assert } from '#lib/assert.ts'
 import type { Publication } from '#bundle/signature/publication.ts'
 
-/** A publication, and the commit that its bundle was made of. */
+/** A publication, and the commit that its bundle was compiled from. */
 export interface CommitPublication extends Publication {
   readonly commit: string
 }
@@ -11,27 +11,28 @@ export interface CommitPublication extends Publication {
 /** A bundle's place in the order of its channel. */
 export interface Position {
   readonly seq: number
-  /** SHA-256, hex; '' before the first. */
+  /** SHA-256 of the bundle in hex; '' before the first. */
   readonly digest: string
 }
 
-/** What the node runs. */
+/** The position of the bundle that the node serves. */
 export interface ServedPosition extends Position {
-  /** In shared memory, where the node has it at hand. Taken away by who needs it. */
+  /** The bundle in shared memory, if the node has it at hand. It is cleared when it is taken. */
   bundle?: Uint8Array | undefined
 }
 
 export interface NextPosition {
   readonly seq: number
-  /** Digest that `seq - 1` named, when it is known. */
+  /** Digest of the bundle at `seq - 1`, when it is known. */
   readonly previous: string
-  /** False when the node runs just this. */
+  /** False when the node serves this bundle already. */
   readonly isNews: boolean
 }
 
 /**
- * Where a bundle goes: behind everything that this publisher or the node has seen. A digest that is
- * already the newest keeps its seq, so that a restart or a lost message publishes the same again.
+ * The position of a bundle: after every one that this publisher or the node has seen. A digest that
+ * is the newest already keeps its seq, so that a restart or a lost message publishes the same
+ * record again.
  */
 export function nextPosition(
   stored: Position & { readonly previous: string },
@@ -41,7 +42,7 @@ export function nextPosition(
   const isNodeAhead = node !== null && node.seq > stored.seq
   const newest = isNodeAhead ? node : stored
   assert(Number.isSafeInteger(newest.seq + 1), 'the next number of a channel can be counted')
-  // The same seq with two digests must not get a third meaning: step over it.
+  // This seq names two digests already: it is skipped, so that it does not name a third.
   const isForked = node !== null && node.seq === stored.seq && node.digest !== stored.digest
   if (newest.digest === digest && newest.seq > 0 && !isForked) {
     const isNews = node === null || node.seq !== newest.seq || node.digest !== digest

@@ -20,26 +20,26 @@ export interface PublisherParts {
   readonly channel: string
   readonly key: SigningKey
   readonly recordTtlMs: number
-  /** Probe agents that nodes may hear; Infinity: all. */
+  /** How many probe agents nodes accept reports of; Infinity: all. */
   readonly agentsMax?: number
   readonly clock: Clock
   readonly handOver: (publication: CommitPublication) => void
 }
 
-/** A signed bundle that nobody has yet. */
+/** A signed bundle that is not published yet. */
 export interface Draft {
   readonly commit: string
   readonly digest: string
   readonly bytes: Uint8Array
 }
 
-/** What is accepted with a draft. */
+/** The commit that is accepted together with a draft. */
 export interface Acceptance {
   readonly signer: string
-  /** Commits in the history of the commit; 0: they could not be counted. */
+  /** Number of commits in its history; 0: they could not be counted. */
   readonly serial: number
   readonly tree: string
-  /** Left out: the commit is the accepted one, published again. */
+  /** Which commit it takes the place of; left out: the accepted commit is published again. */
   readonly succession?: Omit<Succession, 'before' | 'tree'>
 }
 
@@ -47,16 +47,16 @@ export class Publisher {
   readonly #parts: PublisherParts
   #state: StoredState
   #node: Position | null
-  /** The newest bundle, in the memory that the node has it in. */
+  /** The newest bundle, in the memory that the node shares. */
   #bytes: Uint8Array | undefined
-  /** When the newest record was signed; 0 when that was before this process. */
+  /** When the newest record was signed; 0 when an earlier process signed it. */
   #recordIssuedAtMs = 0
-  /** In the newest record. */
+  /** Serial in the newest record. */
   #recordSerial = 0
   #agentsMax: number
-  /** What the node served when this process began. */
+  /** The bundle that the node served when this process began. */
   #served: Uint8Array | undefined
-  /** By this process. */
+  /** True once this process has stored the state. */
   #isSaved = false
 
   constructor(parts: PublisherParts) {
@@ -65,7 +65,7 @@ export class Publisher {
     this.#state = parts.state
     this.#node = parts.resume
     this.#served = parts.resume?.bundle
-    // Kept here alone: it is of no use once there is another one.
+    // Only kept here from now on, and dropped once there is a newer bundle.
     if (parts.resume !== null) parts.resume.bundle = undefined
   }
 
@@ -74,12 +74,12 @@ export class Publisher {
     return commit === '' ? null : { commit, seq, serial, digest, signer }
   }
 
-  /** What answered before, lately. */
+  /** Commits that answered before the accepted one. */
   get earlier(): EarlierStates {
     return stillEarlier(this.#state.earlier, this.#nowMs())
   }
 
-  /** The newest bundle, and its digest; null before the first publication of this process. */
+  /** The newest bundle and its digest; null before this process has published. */
   get newest(): Pick<Draft, 'bytes' | 'digest'> | null {
     const { digest } = this.#state
     return this.#bytes === undefined ? null : { bytes: this.#bytes, digest }
@@ -91,7 +91,7 @@ export class Publisher {
     return { commit, digest: compiled.digest, bytes }
   }
 
-  /** The stored publication, if it is the one that the node serves: it need not be made again. */
+  /** The stored publication, if the node serves it: it need not be compiled again. */
   get stored(): Pick<StoredState, 'commit' | 'tree' | 'digest'> | undefined {
     const { commit, tree, seq, serial, digest } = this.#state
     const isServed = this.#node?.seq === seq && this.#node.digest === digest
@@ -100,7 +100,7 @@ export class Publisher {
     return signerOf(bytes) === this.#parts.key.keyId ? { commit, tree, digest } : undefined
   }
 
-  /** Goes on with `stored`, under a new record. */
+  /** Continues with `stored`, under a new record. */
   resume(): void {
     assert(this.stored !== undefined, 'what is gone on with is served')
     this.#bytes = this.#served
@@ -108,8 +108,10 @@ export class Publisher {
   }
 
   /**
-   * Stores the state once in each process: a disk that takes nothing is found out before something
-   * is to be accepted. @throws the file system's error
+   * Stores the state once in each process: a disk that refuses is found out before anything is
+   * accepted.
+   *
+   * @throws the file system's error
    */
   save(): void {
     if (!this.#isSaved && this.#state.commit !== '') this.#save(this.#state)
@@ -122,8 +124,10 @@ export class Publisher {
   }
 
   /**
-   * State first, hand-over second: after a crash between the two, the next start publishes the same
-   * digest under the same seq. @throws the file system's error; nothing was handed over then.
+   * Stores the state first and hands the bundle over second: after a crash between the two, the
+   * next start publishes the same digest under the same seq.
+   *
+   * @throws the file system's error; nothing was handed over then
    */
   publish(draft: Draft, { signer, serial, tree, succession }: Acceptance): void {
     const { seq, previous, isNews } = nextPosition(this.#state, this.#node, draft.digest)
@@ -151,15 +155,15 @@ export class Publisher {
     return Math.floor(this.#parts.clock.nowMs())
   }
 
-  /** A record that nobody renews expires, and nodes raise an alarm: renew at half of its time. */
+  /** Renews the record at half of its life: a record that expires raises an alarm on each node. */
   renewWhenDue(): void {
     const ageMs = this.#parts.clock.nowMs() - this.#recordIssuedAtMs
-    // A negative age is a clock that was set back; a new record is the cure for that, too.
+    // A negative age means that the clock was set back; a new record cures that, too.
     const isFresh = ageMs >= 0 && ageMs < this.#parts.recordTtlMs / 2
     if (this.#bytes !== undefined && !isFresh) this.#handOver(this.#bytes)
   }
 
-  /** Nodes hear of it at once: the record is signed anew. */
+  /** Signs the record anew, so that nodes learn of the number at once. */
   permitAgents(count: number): void {
     if (count === this.#agentsMax) return
     this.#agentsMax = count
@@ -172,7 +176,7 @@ export class Publisher {
     assert(seq > 0, 'the first publication has the number 1')
     assert(bundle.buffer instanceof SharedArrayBuffer, 'a bundle is handed over in shared memory')
     const nowMs = Math.floor(clock.nowMs())
-    // A record has no time before 1970, at which a clock without a battery may stand.
+    // A record cannot be older than 1970, where a clock without a battery may stand.
     const issuedAtMs = Math.max(0, nowMs)
     const expiresAtMs = issuedAtMs + recordTtlMs
     const record: ChannelRecord = {
@@ -194,7 +198,9 @@ export class Publisher {
   }
 }
 
-/** Threads share what lies on a SharedArrayBuffer; anything else would be copied for each. */
+/**
+ * Copies octets to a SharedArrayBuffer, which threads share; other memory would be copied for each.
+ */
 function shared(bytes: Uint8Array): Uint8Array {
   if (bytes.buffer instanceof SharedArrayBuffer) return bytes
   const copy = new Uint8Array(new SharedArrayBuffer(bytes.length))

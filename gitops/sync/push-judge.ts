@@ -1,4 +1,4 @@
-// Judges a push before the repository takes it: what the node would say of the new head.
+// Judges a push before the repository takes it, as the node would judge the new head.
 import { CommitGraph } from '#gitops/git/commit-graph.ts'
 import { createLocalSource } from '#gitops/source/local-source.ts'
 import type { EarlierStates } from '#gitops/guard/earlier.ts'
@@ -12,11 +12,11 @@ import { fetchHead, judgingSteps, synced, syncedWith } from './steps.ts'
 import type { JudgeParts, Run, Stop } from './steps.ts'
 
 export interface PushedHead {
-  /** Where the branch is to go. */
+  /** The commit that the branch would move to. */
   readonly head: string
-  /** Folder of the objects that the push brings; null: they are in the repository. */
+  /** Folder of the objects of the push; null: they are in the repository already. */
   readonly incoming: string | null
-  /** Attestations of the same push: commit to blob. */
+  /** Attestations in the same push, from commit to blob. */
   readonly attestations: ReadonlyMap<string, string>
 }
 
@@ -26,9 +26,9 @@ export interface PushParts extends PushedHead, Pick<JudgeParts, Shared> {
   readonly gitdir: string
   readonly compiler: CompilePort
   readonly accepted: AcceptedCommit | null
-  /** See `Publisher`. */
+  /** States that answered before; see `Publisher`. */
   readonly earlier: EarlierStates
-  /** What a process that has read the accepted commit knows of it; left out: all is read anew. */
+  /** What a process that read the accepted commit remembers of it; left out: all is read anew. */
   readonly known?: {
     readonly reader: SourceReader
     readonly before: CompiledBundle['outline'] | undefined
@@ -36,7 +36,7 @@ export interface PushParts extends PushedHead, Pick<JudgeParts, Shared> {
   }
 }
 
-/** Changes nothing. */
+/** Returns the verdict, and changes nothing. */
 export async function judgePush(push: PushParts): Promise<Stop> {
   const { gitdir, branch, incoming, compiler, accepted, earlier, known } = push
   const local = createLocalSource(gitdir, branch, incoming)

@@ -3,23 +3,29 @@
 import { backoffMs } from '#lib/backoff.ts'
 
 export interface RunnerParts {
-  /** One look. Must not throw. @returns whether the source could be asked. */
+  /**
+   * Performs one look. Must not throw.
+   *
+   * @returns whether the source could be asked
+   */
   readonly look: () => Promise<'reached' | 'failed'>
-  /** Pause between two looks that went well; Infinity when only pokes count. */
+  /** Pause after a look that succeeded; Infinity when only pokes count. */
   readonly pollMs: number
   /** Longest pause after a look that failed. */
   readonly retryMaxMs: number
   /** 0 up to, not including, 1. */
   readonly random: () => number
-  /** Told after each look: when the next comes, 0 for "on a poke". */
+  /**
+   * Called after each look with the pause before the next one; 0: the next look waits for a poke.
+   */
   readonly onScheduled: (delayMs: number) => void
 }
 
 const firstRetryMs = 1_000
 
 /**
- * The pause before the next look. ±20 %, so that the nodes of a fleet do not ask together; doubled
- * for each failure, since a forge that is down or counts requests is not helped by more of them.
+ * The pause before the next look: ±20 %, so that the nodes of a fleet do not ask together; doubled
+ * for each failure, since more requests do not help a forge that is down or counts them.
  */
 export function pauseMs(
   pollMs: number,
@@ -45,7 +51,8 @@ export class Runner {
   }
 
   /**
-   * Looks now, or once more after the look that is under way: it may have begun too early to see.
+   * Looks now; or once more after the look under way, which may have begun too early to see the
+   * change.
    */
   poke(): void {
     if (this.#isStopped) return

@@ -1,4 +1,5 @@
-// The state that survives a crash: the accepted commit, and the last seq and digest published.
+// Stores the state that survives a crash: the accepted commit, and the seq and digest published
+// last.
 import { readFileSync } from 'node:fs'
 import { resolve } from 'node:path'
 import type { EarlierState, EarlierStates } from '#gitops/guard/earlier.ts'
@@ -21,7 +22,7 @@ export interface StoredState {
   readonly serial: number
   readonly digest: string
   readonly previous: string
-  /** What answered before `commit`. */
+  /** The states that answered before `commit`. */
   readonly earlier: EarlierStates
 }
 
@@ -37,7 +38,8 @@ export const emptyState: StoredState = Object.freeze({
 })
 
 /**
- * No file is the empty state. Errors: sentences; a damaged file must not pass for a first start.
+ * Loads the state; without a file it is empty. Errors: sentences. A damaged file must not pass for
+ * a first start.
  *
  * @param path `gitops/state.json` in the data directory
  */
@@ -59,7 +61,7 @@ export function loadState(path: string): Result<StoredState, string> {
   )
 }
 
-/** As it can be pasted into a shell, in any directory. */
+/** The command, quoted for a shell, with an absolute path. */
 export function resetCommand(dataDir: string): string {
   return `gslbd trust reset --data-dir ${shellWord(resolve(dataDir))}`
 }
@@ -67,7 +69,7 @@ export function resetCommand(dataDir: string): string {
 function stateOf(text: string): StoredState | undefined {
   const value = parseJson(text)
   if (!isFields(value)) return undefined
-  // Written before there was a serial: it is counted.
+  // A file of an older version has no serial: it is counted anew.
   const { commit, signer, seq, serial = 0, digest, previous, tree = '', earlier = [] } = value
   if (!isObjectId(commit) || !isObjectId(tree)) return undefined
   if (!Array.isArray(earlier) || !earlier.every(isEarlier)) return undefined
@@ -77,7 +79,7 @@ function stateOf(text: string): StoredState | undefined {
   return { commit, tree, signer, seq, serial, digest, previous, earlier }
 }
 
-/** Whether it is an object id, or '' for none. */
+/** Whether the value is an object id, or '' for none. */
 function isObjectId(value: unknown): value is string {
   return typeof value === 'string' && /^(?:[0-9a-f]{40})?$/.test(value)
 }
@@ -92,7 +94,7 @@ function isCount(value: unknown): value is number {
   return Number.isSafeInteger(value) && (value as number) >= 0
 }
 
-/** @throws the file system's error; the old state then stands. */
+/** @throws the file system's error; the old state stays then */
 export function saveState(path: string, state: StoredState): void {
   const text = `${JSON.stringify(state, null, 2)}\n`
   assert(stateOf(text) !== undefined, 'the next start can read what is stored')

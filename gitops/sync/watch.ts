@@ -22,7 +22,8 @@ export function watchPaths(paths: readonly string[], onChange: () => void): Path
     onChange()
   }
   const watchers = Array.from(new Set(paths.map(dirname)), (folder) => watchFolder(folder, look))
-  // The system's watch can be missing (network file systems), late, or on a folder made again.
+  // A poll beside the system's watch, which is missing on network file systems, may be late, and
+  // does not follow a folder that is made again.
   const timer = setInterval(look, statEveryMs)
   return {
     close() {
@@ -52,7 +53,7 @@ function fingerprintOf(path: string): string {
     const stat = statSync(path, { bigint: true, throwIfNoEntry: false })
     return stat === undefined ? '-' : `${stat.ino}:${stat.mtimeNs}:${stat.size}`
   } catch (error) {
-    // A folder that may not be entered: whoever reads the file says so in the status.
+    // The error is part of the fingerprint. The reader of the file reports it in the status.
     return (error as NodeJS.ErrnoException).code ?? '?'
   }
 }

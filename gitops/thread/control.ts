@@ -1,4 +1,4 @@
-// The main thread's handle on the Git worker: starts it, restarts it, forwards its messages.
+// Controls the Git worker from the main thread: starts and restarts it, and forwards its messages.
 import { setTimeout as sleep } from 'node:timers/promises'
 import { Worker } from 'node:worker_threads'
 import { assert } from '#lib/assert.ts'
@@ -31,56 +31,70 @@ export interface GitopsControl {
   /** Resolves when the worker runs; the first look may still be under way. */
   readonly start: () => Promise<void>
   /**
-   * Resolves once the configuration was read, or it is known why not; where that takes longer,
-   * after `firstLookMs`. The API opens then, so that early clients need not come again.
+   * Resolves once the configuration was read or its fault is known, and after `firstLookMs` at the
+   * latest. The API opens then, so that most early clients need not retry.
    */
   readonly firstLook: () => Promise<void>
   readonly stop: () => Promise<void>
   /** Looks at the branch now. */
   readonly poke: () => void
-  /** Nodes that pull may hear so many probe agents; Infinity: all. Channel records say so. */
+  /**
+   * Sets how many probe agents pulling nodes accept; Infinity: all. Channel records carry the
+   * number.
+   */
   readonly permitAgents: (count: number) => void
-  /** What the databases of the node tell of clients, then each newer state: shared memory. */
+  /**
+   * Passes the databases that locate clients, in shared memory: first all, then each newer state.
+   */
   readonly giveDatabases: (databases: NodeDatabases) => void
   readonly status: () => GitopsStatus
   /**
-   * Set before `start`. What the handler returns is waited for: a write is answered, and the view
-   * changes, when its bundle is active.
+   * Sets the handler of publications, before `start`. The thread waits for its promise: a write is
+   * answered, and the view changes, when the bundle is active.
    */
   readonly onPublish: (handler: (publication: CommitPublication) => unknown) => void
-  /** Told of a signed bundle that will probably be published next. Set before `start`. */
+  /** Sets the handler of signed bundles that will probably be published next, before `start`. */
   readonly onPrepare: (handler: (bundle: Uint8Array) => void) => void
-  /** `change` is '' or lines for the log. Set before `start`. */
+  /** Sets the handler of states, before `start`. `change` is '' or lines for the log. */
   readonly onStatus: (handler: (status: GitopsStatus, change: string) => void) => void
-  /** Told when the thread has worked, and has given back the memory for it. Set before `start`. */
+  /**
+   * Sets the handler that is called when the thread is idle and has released its memory, before
+   * `start`.
+   */
   readonly onRest: (handler: () => void) => void
-  /** The accepted configuration, as far as it is active here. */
+  /** The active configuration, or an earlier one until it is active. */
   readonly config: ConfigView
-  /** Into Git and live, or why not. Never rejects. */
+  /** Commits and activates a change, or says why not. Never rejects. */
   readonly write: (request: WriteRequest) => Promise<CommitResult>
-  /** Judges a push to the repository of this node. null: it cannot do so now. Never rejects. */
+  /** Judges a push to the node's own repository. null: that is not possible now. Never rejects. */
   readonly judge: (push: PushedHead) => Promise<Stop | null>
-  /** What commits did to objects. */
+  /** Answers which objects commits changed. */
   readonly history: ConfigHistory
-  /** Starts over with other options; what was accepted and published stays. */
+  /** Restarts the thread with other options; the accepted commit and its publication stay. */
   readonly reload: (options: Partial<Omit<GitopsOptions, 'resume'>>) => Promise<void>
 }
 
-/** A first commit that is cut off is read again at the next start; a write would be lost. */
+/**
+ * How long a stop waits. A write would be lost; a first read that is cut off is repeated at the
+ * next start.
+ */
 const stopPatienceMs = { writing: 5_000, reading: 2_000 } as const
 const ignore = (): void => undefined
 const restarts = { firstMs: 500, mostMs: gitLimits.backoffMaxMs } as const
-/** Most configurations are read by then. */
+/** How long the API may wait for the configuration: most are read by then. */
 const firstLookMs = 2_000
-/** Pushes that wait for a verdict; further ones are judged in the process of their hook. */
+/** Pushes that wait for a verdict; further ones are judged by the process of their hook. */
 const pushesMax = 4
-/** A worker that ran this long has shown that it can: the next crash starts the pauses anew. */
+/**
+ * A worker that ran for so long works: after its next crash the pauses begin with the shortest
+ * again.
+ */
 const stableMs = 60_000
 
-/** What is used of the `Worker` in which the Git thread runs. */
+/** The part of a `Worker` that is used here. */
 export type GitThread = Pick<Worker, 'on' | 'once' | 'postMessage' | 'terminate'>
 
-/** @param startThread tests may run it in their own thread */
+/** @param startThread starts the thread; tests may run it inside their own */
 export function createGitopsControl(
   options: GitopsOptions,
   clock = systemClock,
@@ -122,7 +136,7 @@ class Control implements GitopsControl {
   readonly history: ConfigHistory = this.#asked
   readonly #verdicts = new Map<number, (verdict: Stop | null) => void>()
   #lastPush = 0
-  /** Ends when all that was handed over is active. */
+  /** Resolves when all publications that were handed over are active. */
   #activation: Promise<void> = Promise.resolve()
   #report: (status: GitopsStatus, change: string) => void = () => undefined
   #rest: () => void = ignore
@@ -156,7 +170,7 @@ class Control implements GitopsControl {
     if (worker === undefined) return
     const ended = new Promise<void>((resolve) => worker.once('exit', () => resolve()))
     worker.postMessage({ kind: 'stop' } satisfies ToWorker)
-    // A thread that is synced still writes what the next start takes up.
+    // A thread that is synced may still be writing the file for the next start.
     const mayWrite = this.#writes.size > 0 || this.#status.sync === 'synced'
     const patienceMs = stopPatienceMs[mayWrite ? 'writing' : 'reading']
     const timer = setTimeout(() => {
@@ -234,7 +248,7 @@ class Control implements GitopsControl {
     await this.start()
   }
 
-  /** @param isRestart after a death */
+  /** @param isRestart true: the thread before it died */
   #spawn(isRestart = false): GitThread {
     assert(this.#worker === undefined, 'one Git thread runs at a time')
     const heapMb = this.#options.heapMb ?? compilerHeapMb()
@@ -248,7 +262,7 @@ class Control implements GitopsControl {
       failure = error instanceof Error ? error.message : String(error)
     })
     worker.on('exit', () => {
-      // A worker that was stopped on purpose is no longer ours.
+      // Messages of a worker that was stopped on purpose are ignored.
       this.#asked.abandon()
       for (const resolve of this.#verdicts.values()) resolve(null)
       this.#verdicts.clear()
@@ -266,7 +280,7 @@ class Control implements GitopsControl {
     if (message.kind === 'prepare') return this.#prepare(message.bundle)
     if (message.kind === 'status') return this.#tell(message.status, message.change)
     if (message.kind === 'config') {
-      // Each copy that crosses threads has strings of its own.
+      // A copy between threads duplicates strings that objects have in common.
       shareStrings(message.news.changed)
       return this.#afterActivation(() => {
         this.#view.apply(message.news)
@@ -284,11 +298,11 @@ class Control implements GitopsControl {
     }
     const { seq, digest } = message.publication.signedRecord.record
     const resume: Position = { seq, digest }
-    // A worker that starts later goes on from here.
+    // A worker that is restarted later continues from here.
     this.#options = { ...this.#options, resume }
     const activated = this.#publish(message.publication)
     const before = this.#activation
-    // What could not be activated is told elsewhere; the order of what follows stays.
+    // A failed activation is reported by the node; here only the order matters.
     this.#activation = before.then(() => activated).then(ignore, ignore)
   }
 

@@ -1,4 +1,4 @@
-// What the Git thread does: it answers the main thread's messages, and tells what it found.
+// Runs the Git thread: it handles messages of the main thread, and reports what it found.
 import { randomInt } from 'node:crypto'
 import type { MessagePort } from 'node:worker_threads'
 import type { PolicyTests } from '#compiler/tree/policy-tests.ts'
@@ -27,9 +27,9 @@ import type { CommitResult, WriteRequest } from '#config/operation.ts'
 
 export interface WorkerStart {
   readonly options: GitopsOptions
-  /** What it may take before it is ended. */
+  /** Limit of the thread's heap. */
   readonly heapMb: number
-  /** True when the one before died. */
+  /** True when the thread before it died. */
   readonly isRestart: boolean
 }
 
@@ -43,30 +43,30 @@ export type ToWorker =
   | { readonly kind: 'write'; readonly id: number; readonly request: WriteRequest }
 
 export type FromWorker =
-  /** Signed, and probably published next. */
+  /** A signed bundle that will probably be published next. */
   | { readonly kind: 'prepare'; readonly bundle: Uint8Array }
   | { readonly kind: 'publish'; readonly publication: CommitPublication }
   | { readonly kind: 'status'; readonly status: GitopsStatus; readonly change: string }
-  /** Comes after the publication that it belongs to, and before the answers to its writes. */
+  /** Follows the publication that it belongs to, and precedes the answers to its writes. */
   | { readonly kind: 'config'; readonly news: ConfigNews }
   | { readonly kind: 'told'; readonly id: number; readonly answer: HistoryAnswer }
   | { readonly kind: 'judged'; readonly id: number; readonly verdict: Stop | null }
   | { readonly kind: 'written'; readonly id: number; readonly result: CommitResult }
-  /** Nothing was to be done for a while, and it has given back what its work had taken. */
+  /** The thread was idle for a while, and has released the memory of its work. */
   | { readonly kind: 'rested' }
 
 export interface GitThreadParts {
   readonly start: WorkerStart
   readonly port: Pick<MessagePort, 'on' | 'postMessage'>
-  /** Gives back what its work had taken. */
+  /** Releases memory of finished work to the system. */
   readonly shrink: () => void
   /** Collects garbage before more is made. */
   readonly collect: () => void
-  /** Called when the thread has stopped, as it was told. */
+  /** Called when the thread has stopped on request. */
   readonly onEnd: () => void
 }
 
-/** Runs until it is told to stop: the thread is its own, or a test's. */
+/** Runs until a message stops it, in a thread of its own or in that of a test. */
 export async function runGitThread(parts: GitThreadParts): Promise<void> {
   const { start, port, shrink, collect, onEnd } = parts
   const { options, heapMb, isRestart } = start
@@ -81,7 +81,7 @@ export async function runGitThread(parts: GitThreadParts): Promise<void> {
   })
   const tell = (message: FromWorker): void => {
     port.postMessage(message)
-    // A look at a branch that is as before leaves nothing behind.
+    // A look at an unchanged branch leaves nothing to release.
     if (message.kind !== 'status' || message.change !== '') releases.changed()
   }
   let keptMs = -Infinity
@@ -90,7 +90,7 @@ export async function runGitThread(parts: GitThreadParts): Promise<void> {
     if (nowMs - keptMs < gitLimits.keptEveryMs) return
     if ((await pipeline.keep()) !== 'nothing new') keptMs = nowMs
   }
-  /** Spreads the polls of a fleet; nothing secret. */
+  /** Spreads the polls of a fleet; a predictable seed is no risk. */
   const random = new Random(randomInt(2 ** 32))
   const { policyTests, movedBetween } = await judgesOf(options)
   let databases: NodeDatabases | null = null
@@ -140,7 +140,7 @@ function obey(
   }
 }
 
-/** The answer path is loaded where answers are judged; messages wait until they are listened to. */
+/** Loads the answer path only where answers are judged; messages wait in the port until then. */
 async function judgesOf(options: GitopsOptions): Promise<{
   readonly policyTests: PolicyTests | null
   readonly movedBetween: MovedBetween | null
@@ -154,7 +154,7 @@ async function judgesOf(options: GitopsOptions): Promise<{
   }
 }
 
-/** Read when it is needed first: most nodes make no commits. */
+/** Loads the effects on demand: most nodes make no commits. */
 function effectsOf({ judging }: GitopsOptions, databases: () => NodeDatabases | null): LazyEffects {
   if (judging === undefined) return { ofWrites: {}, renew: () => undefined }
   const { hasDatabases } = judging
@@ -175,14 +175,13 @@ function effectsOf({ judging }: GitopsOptions, databases: () => NodeDatabases | 
 
 interface LazyEffects {
   readonly ofWrites: { readonly effects?: () => Promise<CommitEffects> }
-  /** There are other databases. */
+  /** To be called when there are other databases. */
   readonly renew: () => void
 }
 
 /**
- * A first start: there is no commit yet, or the first one was read and is held. What was accepted
- * once and is lost or forgotten, or stands in a state that cannot be read, is not known, and not
- * nothing: a node that serves a bundle has a configuration.
+ * Whether the repository is new: it has no commit, or the first one was read and is held. A state
+ * that is lost or unreadable does not count: a node that serves a bundle has a configuration.
  */
 function hasNoConfig({ sync, code, accepted }: GitopsStatus, { resume }: GitopsOptions): boolean {
   const servedNothing = resume === null

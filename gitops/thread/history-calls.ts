@@ -1,4 +1,4 @@
-// Questions about the history between the main thread and the Git thread.
+// Passes questions about the history from the main thread to the Git thread, and the answers back.
 import { assert } from '#lib/assert.ts'
 import type { SourceFile } from '#compiler/read/source.ts'
 import { historyLimits } from '#config/history.ts'
@@ -19,7 +19,7 @@ export type HistoryAsked =
   | { readonly about: 'files'; readonly commit: string }
 export type HistoryAnswer = Result<HistoryPage | CommitChange | readonly SourceFile[], FilesFault>
 
-/** In the Git thread. Never rejects. */
+/** Answers a question, in the Git thread. Never rejects. */
 export async function askHistory(
   history: ConfigHistory,
   asked: HistoryAsked,
@@ -33,13 +33,13 @@ export async function askHistory(
   }
 }
 
-/** In the main thread: those that are not answered yet. */
+/** Holds the questions that are not answered yet, in the main thread. */
 export class PendingQuestions implements ConfigHistory {
   readonly #send: (id: number, asked: HistoryAsked) => boolean
   readonly #resolvers = new Map<number, (answer: HistoryAnswer) => void>()
   #lastId = 0
 
-  /** @param send false: there is no thread to ask */
+  /** @param send returns false when there is no thread to ask */
   constructor(send: (id: number, asked: HistoryAsked) => boolean) {
     this.#send = send
   }

@@ -1,4 +1,4 @@
-// The options of the Git side, and the source of commits that they describe.
+// Defines the options of the Git side, and opens the source of commits that they describe.
 import { join } from 'node:path'
 import type { HealthCheckPolicy } from '#compiler/values/health-check-policy.ts'
 import type { GeoPaths } from '#judge/simulate/tables.ts'
@@ -16,37 +16,40 @@ import type { GitAccess } from '#gitops/source/git-transport.ts'
 
 export interface GitopsOptions {
   readonly dataDir: string
-  /** '': the local bare repository `dataDir/config.git`. */
+  /** Address of the remote; '': the local bare repository `dataDir/config.git`. */
   readonly url: string
   readonly branch: string
-  /** Between two looks at a remote. */
+  /** Pause between two looks at a remote. */
   readonly pollMs: number
   readonly requireSignature: boolean
   readonly allowedSignersPath: string
-  /** For a remote. */
+  /** Keys and programs to reach a remote. */
   readonly access?: GitAccess
   /** For an HTTP remote: `user:password` or a token. */
   readonly authToken?: string
-  /** Name in the channel record. */
+  /** Name of the channel in its records. */
   readonly channel: string
-  /** Ed25519, PKCS #8: signs bundles and records. */
+  /** Ed25519 in PKCS #8: signs bundles and records. */
   readonly signingKeyPem: string
   readonly recordTtlMs: number
-  /** Probe agents that nodes may hear, until another number is said; left out: all. */
+  /** How many probe agents nodes accept, until another number is set; left out: all. */
   readonly agentsMax?: number
-  /** Heap of the thread that compiles; left out, what suits the memory of the container. */
+  /** Heap of the compiling thread; left out: what suits the memory of the container. */
   readonly heapMb?: number
-  /** What health checks may do here; without it nothing that a node has to allow. */
+  /** Health checks that this node permits; left out: none that need a permission. */
   readonly checkPolicy?: HealthCheckPolicy
-  /** How answers are judged; left out, no test is asked, no client counted, no effect told. */
+  /**
+   * How answers are judged; left out: no policy test runs, no client is counted, no effect is
+   * shown.
+   */
   readonly judging?: Judging
-  /** What the node activated last. */
+  /** The bundle that the node activated last. */
   readonly resume: ServedPosition | null
 }
 
 export interface Judging {
   readonly databases: GeoPaths
-  /** Whether there are databases that tell where clients are, see `GitopsControl.giveDatabases`. */
+  /** True when databases locate clients; see `GitopsControl.giveDatabases`. */
   readonly hasDatabases: boolean
 }
 

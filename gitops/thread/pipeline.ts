@@ -1,5 +1,5 @@
-// The whole Git side in one thread: opens the source, and reconciles when something may have
-// changed.
+// Puts the whole Git side together in one thread: opens the source, and reconciles when something
+// may have changed.
 import { hash } from 'node:crypto'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
@@ -51,49 +51,54 @@ import type { WriterParts } from '#gitops/write/writer.ts'
 export interface PipelineParts {
   readonly options: GitopsOptions
   readonly compiler: RememberingCompiler
-  /** Left out, a commit that ends the thread is read again and again. */
+  /** Left out: a commit that crashes the thread is read again each time. */
   readonly trials?: CommitTrials
   readonly clock: Clock
   readonly random: () => number
-  /** A signed bundle, before its commit is in Git: most of what a node does with it can begin. */
+  /**
+   * Receives a signed bundle before its commit is in Git, so that the node can begin to load it.
+   */
   readonly onPrepare: (bundle: Uint8Array) => void
   readonly onPublish: (publication: CommitPublication) => void
   readonly onStatus: (status: GitopsStatus, change: string) => void
-  /** After the publication that it belongs to. */
+  /** Called after the publication that the news belong to. */
   readonly onConfig: (news: ConfigNews) => void
   /** See `WriterParts`. */
   readonly effects?: WriterParts['effects']
-  /** Collects what reading a large commit has left behind. */
+  /** Collects the garbage of reading a large commit. */
   readonly collect?: () => void
 }
 
 export interface Pipeline {
   readonly poke: () => void
-  /** See `Publisher`. */
+  /** Sets the number of probe agents; see `Publisher`. */
   readonly permitAgents: (count: number) => void
   readonly write: (asked: Asked) => void
-  /** Judges a push to the repository of this node. null: it cannot do so now. Never rejects. */
+  /** Judges a push to the node's own repository. null: that is not possible now. Never rejects. */
   readonly judge: (push: PushedHead) => Promise<Stop | null>
-  /** Never rejects. */
+  /** Answers a question about the history. Never rejects. */
   readonly history: (question: HistoryAsked) => Promise<HistoryAnswer>
   /**
-   * Leaves what was read of the accepted commit to the next start; and forgets it, as after a
-   * start, while nothing was built on it. Never rejects.
+   * Saves the accepted commit for the next start, and drops it from memory while nothing builds on
+   * it. Never rejects.
    */
   readonly keep: () => Promise<Keeping>
   readonly stop: () => Promise<void>
 }
 
-/** Renewals are looked for this often; see Publisher. */
+/** Interval at which the record's age is checked; see Publisher. */
 const renewEveryMs = 60_000
 
-/** For the commit under way when the node stops. */
+/** How long a stop waits for the commit under way. */
 const stopPatienceMs = 3_000
 
-/** What is done with as many takes as much again as reading them has left behind. */
+/**
+ * From so many files on, garbage is collected after a read: the work that follows takes as much
+ * again.
+ */
 const filesBeforeCollect = 1_000
 
-/** What cannot even be opened is tried again this often; a poke tries at once. */
+/** Interval at which a source that could not be opened is tried again. A poke tries at once. */
 const reopenEveryMs = 10_000
 
 export function startPipeline(parts: PipelineParts): Pipeline {
@@ -169,7 +174,7 @@ function run(
   const accepted = new AcceptedConfig(clock)
   const mutex = new Mutex()
   const kept = openKept(parts, (line) => onStatus(status, line))
-  /** The commit that this thread has read, while nothing was built on it. */
+  /** The commit that this thread has read, while nothing was built on it; else null. */
   let untouched: string | null = null
   const onConfig = (news: ConfigNews): void => {
     untouched = news.isWhole ? news.revision : null
@@ -259,7 +264,7 @@ function openKept(
   )
 }
 
-/** Each write inspects, and makes the watch of the branch look: that look need not. */
+/** Each write inspects the objects and makes the watch look at the branch: that look skips them. */
 function inspections(source: ConfigSource, objects: () => CommitObjects | null, clock: Clock) {
   let inspectedAtMs = -Infinity
   const inspect = (): Result<void, SourceError> => {
@@ -308,7 +313,10 @@ async function keepAndPutAway(
   return keeping
 }
 
-/** As after a start: what is kept is read when something is to be built on it. */
+/**
+ * Drops the accepted commit from memory, as after a start: it is read again when something builds
+ * on it.
+ */
 function putAway(
   kept: KeptCommit,
   { reconciler, accepted, compiler }: Pick<WriterParts, 'reconciler' | 'accepted' | 'compiler'>,
@@ -323,7 +331,7 @@ function putAway(
   compiler.forget()
 }
 
-/** undefined: they were told as they were kept. */
+/** News of a commit for the main thread; undefined: they were sent when it was kept. */
 function newsOf(
   tree: AcceptedTree,
   accepted: AcceptedConfig,
@@ -342,7 +350,11 @@ function newsOf(
   return news
 }
 
-/** In octets, unless those are too many. @param delta with all objects */
+/**
+ * Encodes the news of a whole commit, unless that takes too many octets.
+ *
+ * @param delta with all objects
+ */
 export function wholeOf(
   { read }: Pick<AcceptedTree, 'read'>,
   delta: ConfigDelta,
@@ -352,7 +364,10 @@ export function wholeOf(
   return { isWhole: true, ...delta, ...(objects && { changed: [], objects }) }
 }
 
-/** Nothing tells of an object of our own repository that is lost: it is looked for. */
+/**
+ * Renews the record in time, and looks for objects that have vanished from a repository of our own:
+ * nothing else notices that.
+ */
 function keepRenewed(
   publisher: Publisher,
   recordTtlMs: number,

@@ -1,24 +1,27 @@
-// The memory limit of the compiler thread: one commit must not end the process.
+// Decides the memory limit of the compiling thread: one commit must not end the process.
 import { totalmem } from 'node:os'
 import type { ResourceLimits } from 'node:worker_threads'
 
 const mebibyte = 2 ** 20
-/** The rest is for what answers, and for what the thread has outside its heap. */
+/**
+ * Share of the memory for its heap. The rest is for the other threads, and for memory outside of
+ * heaps.
+ */
 const share = 0.4
-/** Node and the compiler themselves take half of it. */
+/** The smallest heap: Node and the compiler themselves take half of it. */
 const leastMb = 64
-/** What Node itself would give on a large machine. */
+/** The largest heap: Node's own default on a large machine. */
 const mostMb = 4_096
 /**
- * For what is just made: other threads have 1. A write makes much that lives as long as it does,
- * and with 1 costs a tenth more CPU than with 4; with 8 it costs hardly less than with 4.
+ * Size of a semi-space; other threads have 1 MiB. Most objects of a write live as long as the
+ * write. With 1 a write costs a tenth more CPU than with 4; 8 saves hardly more.
  */
 export const semiSpaceMb = 4
 
 /**
- * For the old generation of the thread's heap.
+ * The limit of the old generation of the thread's heap.
  *
- * @param constrainedBytes of the container, as its cgroup says; 0 or more than there is: no limit
+ * @param constrainedBytes limit of the cgroup; 0, or more than the machine has: there is none
  */
 export function compilerHeapMb(
   constrainedBytes = process.constrainedMemory(),
@@ -31,6 +34,6 @@ export function compilerHeapMb(
 }
 
 export function resourceLimitsOf(heapMb: number): ResourceLimits {
-  // Three of them, as V8 counts: where no flag says other.
+  // V8 counts three semi-spaces, where no flag says otherwise.
   return { maxOldGenerationSizeMb: heapMb, maxYoungGenerationSizeMb: semiSpaceMb * 3 }
 }

@@ -1,4 +1,4 @@
-// The entry of the Git worker thread; all Git and compile work happens here.
+// Starts the Git worker thread, in which all Git and compile work happens.
 import { parentPort, workerData } from 'node:worker_threads'
 import { assert } from '#lib/assert.ts'
 import { yieldToAnswers } from '#lib/thread/background-thread.ts'
@@ -13,6 +13,6 @@ await runGitThread({
   port: parentPort,
   shrink: () => shrinkHeap('keep'),
   collect: collectGarbage,
-  // Not `port.close()`: idle connections to the remote would keep the thread for seconds.
+  // Not `port.close()`: idle connections to the remote would keep the thread alive for seconds.
   onEnd: () => process.exit(0),
 })

@@ -15,7 +15,7 @@ import { nodePrincipal } from './trust-file.ts'
 import type { HoldCode } from '#gitops/status/status.ts'
 
 /**
- * Why a head is not taken. `Unreadable` may pass by itself; the others stay until something
+ * Why a head is not accepted. `Unreadable` may pass by itself; other codes stay until something
  * changes.
  */
 export interface Hold {
@@ -31,9 +31,10 @@ export interface AcceptParts {
 }
 
 /**
- * The commits between `accepted` and `head`, oldest first; refuses a head that does not descend.
+ * Lists the commits between `accepted` and `head`, oldest first. Refuses a head that does not
+ * descend.
  *
- * @param reset the command that has the node forget `accepted`
+ * @param reset the command that makes the node forget `accepted`
  */
 export async function commitsToVerify(
   graph: CommitGraph,
@@ -67,13 +68,13 @@ export async function commitsToVerify(
 export interface Verified {
   /** Name of the signer of the last commit. */
   readonly lastSigner: string
-  /** The commits that a node signed: those of its API. A name in a commit proves nothing. */
+  /** Commits signed by a node, which its API made. The name in a commit proves nothing. */
   readonly byNodes: ReadonlySet<string>
-  /** The commits whose signer may say that a change beyond the guardrails is meant. */
+  /** Commits whose signer may declare a change beyond the guardrails as meant. */
   readonly overriding: ReadonlySet<string>
 }
 
-/** Every commit must pass by itself. */
+/** Verifies each commit by itself: a signature vouches for no parent. */
 export async function verifyCommits(
   commits: readonly string[],
   accepted: string | null,
@@ -91,7 +92,7 @@ export async function verifyCommits(
       if (isAllowedFor(signer.value, overrideNamespace)) overriding.add(oid)
       continue
     }
-    // With wrong clocks the walk can include a commit that was accepted long ago.
+    // With wrong clocks, the walk may include a commit that was accepted long ago.
     if (accepted !== null && (await parts.graph.isAncestor(oid, accepted))) continue
     return signer
   }
@@ -99,8 +100,8 @@ export async function verifyCommits(
 }
 
 /**
- * Finds, among commits that are in the history already, those that a node signed for its API and
- * those whose signer may override guardrails. Commits that claim neither are not verified.
+ * Finds, among commits of the history, those that a node signed for its API, and those whose signer
+ * may override guardrails. Commits that claim neither are not verified.
  *
  * @returns an error where an attestation cannot be read now
  */
@@ -126,7 +127,7 @@ export async function signersAmong(
   return ok({ byNodes, overriding })
 }
 
-/** Where nobody has to sign, a commit is believed in this, too. */
+/** Commits that claim to be of a node's API: believed where no signature is required. */
 export async function claimedByNodes(
   graph: CommitGraph,
   commits: readonly string[],
@@ -175,7 +176,7 @@ async function verifyCommit(
   })
 }
 
-/** A signed commit on top is what people try first: it leaves this one as it is. */
+/** What to do. A signed commit on top is what people try first, but it leaves this one unsigned. */
 function remedyFor(oid: string): string {
   return (
     `To vouch for it, run "gslbd attest ${short(oid)}" in a checkout, with a key of ` +
@@ -186,8 +187,8 @@ function remedyFor(oid: string): string {
 }
 
 /**
- * Errors: a clause. The key that the signature names only selects a line of the list; the list's
- * key verifies.
+ * Verifies a signature. The key in it only selects a line of the list; the key of the list
+ * verifies. Errors: a clause.
  */
 function verifySignature(
   commit: CommitObject,
@@ -199,8 +200,8 @@ function verifySignature(
   const signer = findSigner(signers, {
     publicKey: signature.value.claimedKey,
     namespace: 'git',
-    // As `git verify-commit` does. The signer chooses this time: an expiry date helps a planned
-    // rotation; a key that got lost must leave the file.
+    // The committer's time, as `git verify-commit` uses it. The signer chooses it: an expiry date
+    // serves a planned rotation, while a stolen key must be removed from the file.
     atSeconds: commit.committer.seconds,
   })
   if (!signer.ok) return signer
@@ -225,7 +226,7 @@ async function checkAttestation(
   return ok(verified.value.signer)
 }
 
-/** Reads every file: slow for a big tree, and needed for attested commits only. */
+/** Computes the digest of all files. Slow for a big tree; needed for attested commits only. */
 export async function digestOfTree(
   driver: GitDriver,
   tree: string,
@@ -235,7 +236,8 @@ export async function digestOfTree(
   const lines: TreeLine[] = []
   for (const { path, mode, oid, kind } of files.value) {
     if (kind === 'submodule') {
-      // Its content is in another repository and is never read: the commit that it names is all.
+      // A submodule: its content is in another repository, and only the commit that it names
+      // counts.
       lines.push(treeLine(path, mode, Buffer.from(oid)))
       continue
     }

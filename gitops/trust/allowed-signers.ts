@@ -7,7 +7,7 @@ import type { SshPublicKey } from './openssh-key.ts'
 import { isBase64 } from './ssh-wire.ts'
 
 export interface AllowedSigner {
-  /** `alice@example.com`, or a comma-separated pattern list; without the quotes around it. */
+  /** `alice@example.com`, or a comma-separated pattern list, without quotes. */
   readonly principals: string
   readonly publicKey: SshPublicKey
   /** Pattern list of `namespaces=`; empty allows every namespace. */
@@ -21,15 +21,14 @@ export interface AllowedSigner {
 }
 
 /**
- * Key types that OpenSSH knows and gslbd does not verify: their lines are lawful, but match
- * nothing.
+ * Key types that OpenSSH knows and gslbd does not verify: such lines are valid, and match nothing.
  */
 const otherKeyTypes =
   /^(?:ssh-(?:rsa|dss)|ecdsa-sha2-[a-z0-9-]+|sk-(?:ssh-ed25519|ecdsa-sha2-nistp256)@openssh\.com)$/
 
 /**
- * Errors: a sentence that names the line. One bad line refuses the file: a typo must not widen or
- * narrow trust unseen.
+ * Parses the file. Errors: a sentence that names the line. One bad line refuses the whole file, so
+ * that a typo cannot widen or narrow trust unseen.
  */
 export function parseAllowedSigners(text: string): Result<readonly AllowedSigner[], string> {
   if (text.length > gitLimits.allowedSignersBytesMax) return err('the file is larger than 1 MiB')
@@ -48,7 +47,9 @@ export function parseAllowedSigners(text: string): Result<readonly AllowedSigner
   return ok(signers)
 }
 
-/** As `parse_principals_key_and_options` of OpenSSH, with the same notion of white space. */
+/**
+ * Parses a line as `parse_principals_key_and_options` of OpenSSH does, with the same white space.
+ */
 function parseLine(line: string, lineNumber: number): Result<AllowedSigner | undefined, string> {
   if (line.includes('\0')) return err('it has a NUL character; write the line anew')
   const first = takePrincipals(line)
@@ -77,7 +78,10 @@ function parseLine(line: string, lineNumber: number): Result<AllowedSigner | und
   return ok({ principals, publicKey: key.value, ...options.value, line: lineNumber })
 }
 
-/** The first word ends at white space or with a quoted part, which may have white space. */
+/**
+ * Takes the first word, which ends at white space or with a quoted part; that part may hold white
+ * space.
+ */
 function takePrincipals(line: string): Result<{ principals: string; rest: string }, string> {
   const end = line.search(/[ \t\r"]/)
   const at = end === -1 ? line.length : end
@@ -90,14 +94,14 @@ function takePrincipals(line: string): Result<{ principals: string; rest: string
   return ok({ principals, rest: line.slice(close + 1).replace(/^[ \t\r]+/, '') })
 }
 
-/** '': the text does not begin with the type of a key. */
+/** @returns '' when the text does not begin with a key type */
 function keyTypeOf(text: string): string {
   const [word = ''] = text.split(/[ \t]/, 1)
   const isKeyType = word === ed25519Type || otherKeyTypes.test(word)
   return isKeyType && word !== text ? word : ''
 }
 
-/** -1: a quote is not closed. */
+/** @returns -1 when a quote is not closed */
 function endOfOptions(text: string): number {
   let isQuoted = false
   let at = 0
@@ -122,7 +126,7 @@ function parseOptions(text: string): Result<Options, string> {
   let rest = text
   while (rest !== '') {
     const [whole = '', written = '', quoted = ''] = optionShape.exec(rest) ?? []
-    // OpenSSH compares option names without regard to case.
+    // OpenSSH compares names of options without regard to case.
     const name = written.toLowerCase()
     if (whole !== '') {
       const field = fields[name as keyof typeof fields] as keyof Options
@@ -165,13 +169,13 @@ function notAnOption(rest: string): string {
   return `unknown option "${name}"; known are namespaces=, valid-after= and valid-before=`
 }
 
-/** YYYYMMDD[HHMM[SS]]Z, seconds since the epoch; undefined: there is no such time. */
+/** Parses YYYYMMDD[HHMM[SS]]Z to seconds since the epoch; undefined: there is no such time. */
 function parseTime(text: string): number | undefined {
   const match = /^(\d{4})(\d\d)(\d\d)(?:(\d\d)(\d\d)(\d\d)?)?(?:Z|UTC)$/i.exec(text)
   if (match === null) return undefined
   const digits = match.slice(1).map((part) => part ?? '00')
   const [year, month, day, hour, minute, second] = digits
-  // Date rolls the 31st of February over, and the 61st minute; that is a mistake of the writer.
+  // Date would turn the 31st of February into March; that is refused as a mistake.
   const iso = `${year}-${month}-${day}T${hour}:${minute}:${second}.000Z`
   const atMs = Date.parse(iso)
   if (!(atMs > 0) || new Date(atMs).toISOString() !== iso) return undefined
@@ -181,14 +185,14 @@ function parseTime(text: string): number | undefined {
 export interface SignerQuery {
   readonly publicKey: SshPublicKey
   readonly namespace: string
-  /** Seconds since the epoch: when the signer says to have signed. */
+  /** Time of the signature, as the signer claims, in seconds since the epoch. */
   readonly atSeconds: number
 }
 
 /**
- * The first line that allows this key for this use at this time. As git asks ssh-keygen: the first
- * line of the key that holds at the time says whose it is, and a line that allows one of them
- * counts. Errors: a clause about the key.
+ * Finds the line that allows this key, for this use, at this time. git asks ssh-keygen twice: the
+ * first line of the key that is valid at the time names its owner, and any valid line of that owner
+ * suffices. Errors: a clause about the key.
  */
 export function findSigner(
   signers: readonly AllowedSigner[],
@@ -225,26 +229,26 @@ export function findSigner(
   )
 }
 
-/** As ssh-keygen prints them: up to one that is empty. */
+/** The names of a line, as ssh-keygen prints them: up to the first empty one. */
 function namesOf({ principals }: AllowedSigner): readonly string[] {
   const names = principals.split(',')
   const end = names.indexOf('')
   return end === -1 ? names : names.slice(0, end)
 }
 
-/** By its own name: a pattern that fits the name is not enough. */
+/** Whether the line names the principal itself: a pattern that matches is not enough. */
 export function isOf(signer: AllowedSigner, principal: string): boolean {
   return namesOf(signer).includes(principal) && matchesPatternList(principal, signer.principals)
 }
 
-/** In `namespaces=`: its key may say that a change beyond the guardrails is meant. */
+/** Value in `namespaces=` of keys that may declare a change beyond the guardrails as meant. */
 export const overrideNamespace = 'gslb-override'
 
 export function isAllowedFor({ namespaces }: AllowedSigner, namespace: string): boolean {
   return namespaces === '' || matchesPatternList(namespace, namespaces)
 }
 
-/** OpenSSH's pattern lists: `*` and `?`, comma-separated; a match of `!pattern` refuses. */
+/** Matches OpenSSH's pattern lists: `*` and `?`, comma-separated; a match of `!pattern` refuses. */
 export function matchesPatternList(value: string, list: string): boolean {
   let matched = false
   const octets = octetsOf(value)
@@ -259,10 +263,10 @@ export function matchesPatternList(value: string, list: string): boolean {
   return matched
 }
 
-/** Each as a character: to OpenSSH, `?` is one octet. */
+/** Each octet becomes a character: `?` of OpenSSH stands for one octet. */
 const octetsOf = (text: string): string => Buffer.from(text).toString('latin1')
 
-/** Linear back-tracking on the last `*` only: no pattern can make it slow. */
+/** Backtracks to the last `*` only, so that no pattern is slow. */
 function matchesPattern(value: string, pattern: string): boolean {
   let v = 0
   let p = 0

@@ -1,4 +1,5 @@
-// Attestations: signed statements that vouch for commits without an author's signature.
+// Makes and verifies attestations: signed statements that vouch for commits without an author's
+// signature.
 import { createHash } from 'node:crypto'
 import { err, ok } from '#lib/result.ts'
 import type { Result } from '#lib/result.ts'
@@ -11,32 +12,32 @@ import { makeSshSignature, parseSshSignature, verifySshSignature } from './sshsi
 const attestationNamespace = 'gslb-attest'
 export const attestationRefPrefix = 'refs/gslb/attest/'
 
-/** One file's line of the digest, with the bytes of its path to sort by. */
+/** A line of the digest for one file, with the octets of its path to sort by. */
 export interface TreeLine {
   readonly path: Buffer
   readonly line: string
 }
 
-/** @param mode Git's file mode, six digits: `100644`, `120000` … */
+/** @param mode Git's file mode, six digits, such as `100644` or `120000` */
 export function treeLine(path: string, mode: string, bytes: Uint8Array): TreeLine {
   const sum = createHash('sha256').update(bytes).digest('hex')
   return { path: Buffer.from(path), line: `${mode} ${path} ${bytes.length} ${sum}\n` }
 }
 
 /**
- * SHA-256 over the lines of all files of a tree, in hex. Git names objects by SHA-1, so a statement
- * that shall outlive it names the content by another hash. Paths hold no line feed
+ * Computes SHA-256 over the lines of all files of a tree, in hex. Git names objects by SHA-1; a
+ * statement that is to outlive SHA-1 names the content by another hash. Paths hold no line feed
  * (tree-object.ts).
  */
 export function treeDigest(lines: readonly TreeLine[]): string {
-  // By the bytes of the path: the same on every machine and locale.
+  // Sorted by the octets of the path: equal on every machine and in every locale.
   const sorted = lines.toSorted((a, b) => Buffer.compare(a.path, b.path))
   const hash = createHash('sha256')
   for (const { line } of sorted) hash.update(line)
   return hash.digest('hex')
 }
 
-/** The text of an attestation: a statement of four lines, then an SSH signature over them. */
+/** Formats an attestation: a statement of four lines, then an SSH signature over them. */
 export function makeAttestation(
   commit: string,
   digest: string,
@@ -55,8 +56,8 @@ const header = String.raw`gslb attestation v1\ncommit ([0-9a-f]{40})\ntree sha25
 const shape = new RegExp(String.raw`^${header}\ntime (\d{1,12})\n(?=-----BEGIN )`)
 
 /**
- * Checks form, key and signature, and that it speaks of `commit`. The caller compares the digest.
- * Errors: a clause.
+ * Checks form, key and signature, and that the statement names `commit`. The caller compares the
+ * digest. Errors: a clause.
  */
 export function verifyAttestation(
   blob: Uint8Array,

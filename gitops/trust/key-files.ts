@@ -1,4 +1,5 @@
-// Reads key files, PEM or OpenSSH, that sign bundles or that are trusted.
+// Reads files of keys, in PEM or OpenSSH format: private keys that sign, and public keys that are
+// trusted.
 import { readFileSync } from 'node:fs'
 import { signingKeyFromPem, trustedKeyFromPem } from '#bundle/signature/channel.ts'
 import type { SigningKey, TrustedKey } from '#bundle/signature/channel.ts'
@@ -7,7 +8,7 @@ import { err, ok } from '#lib/result.ts'
 import type { Result } from '#lib/result.ts'
 
 /**
- * Errors: a sentence that names the path and says what to do.
+ * Reads a private key. Errors: a sentence that names the path and says what to do.
  *
  * @param maker the command that makes such a key
  */
@@ -15,12 +16,12 @@ export function readSigningKey(path: string, maker: string = usual): Result<Sign
   return readKey(path, makeOne(maker), (text) => signingKeyOf(text, maker))
 }
 
-/** Errors: a sentence that names the path and says what to do. */
+/** Reads a public key. Errors: a sentence that names the path and says what to do. */
 export function readTrustedKey(path: string): Result<TrustedKey, string> {
   return readKey(path, makeOne(usual), trustedKeyOf)
 }
 
-/** Several public keys in one file, all of PEM or all lines of OpenSSH. Errors: a sentence. */
+/** Reads public keys of one file, all in PEM or all as lines of OpenSSH. Errors: a sentence. */
 export function readTrustedKeyList(path: string): Result<readonly TrustedKey[], string> {
   return readKey(path, ofControlNodes, (text) => {
     const keys: TrustedKey[] = []
@@ -65,7 +66,7 @@ const ofControlNodes =
   'prints one there'
 const makeOne = (maker: string): string => `make one with "${maker}"`
 
-/** PEM labels (RFC 7468), and OpenSSH's own; whatever else a file holds is none of these. */
+/** Labels of PEM (RFC 7468) and OpenSSH's own: only these are looked for. */
 const isOpenSshPrivate = (text: string): boolean => text.includes('BEGIN OPENSSH PRIVATE KEY')
 const isPrivate = (text: string): boolean => /-----BEGIN [A-Z ]*PRIVATE KEY-----/.test(text)
 const isOpenSshPublic = (text: string): boolean => /^(ssh|ecdsa|sk)-\S+ /.test(text.trimStart())
@@ -87,7 +88,7 @@ function signingKeyOf(text: string, maker: string): Result<SigningKey, string> {
 }
 
 function trustedKeyOf(text: string): Result<TrustedKey, string> {
-  // Node would derive the public key: a private key must not lie where bundles are checked.
+  // Node could derive the public key, but a private key must not lie where bundles are checked.
   if (isPrivate(text)) {
     return err(
       'it is a private key; give the public one (FILE.pub, or "openssl pkey -in FILE -pubout")',
@@ -103,7 +104,7 @@ function trustedKeyOf(text: string): Result<TrustedKey, string> {
   return tried(() => trustedKeyFromPem(text))
 }
 
-/** The library's words speak of decoders: said in ours. */
+/** The library's message is about decoders; this one says which key is wanted. */
 function tried<K>(parse: () => K, maker: string = usual): Result<K, string> {
   try {
     return ok(parse())

@@ -1,5 +1,5 @@
-// Reads and writes Ed25519 keys in OpenSSH's formats: public key line, unencrypted private key
-// file.
+// Reads and writes Ed25519 keys in OpenSSH's formats: public key lines, and unencrypted private key
+// files.
 import {
   createHash,
   createPrivateKey,
@@ -53,7 +53,7 @@ function fingerprintOf(blob: Uint8Array): string {
   return `SHA256:${createHash('sha256').update(blob).digest('base64').replaceAll('=', '')}`
 }
 
-/** Errors: the type name when it is another kind of key, `malformed` otherwise. */
+/** Decodes the wire form. Errors: the type name of another kind of key, or `malformed`. */
 export function publicKeyFromBlob(blob: Uint8Array): Result<SshPublicKey, string> {
   const reader = new SshReader(blob)
   const type = reader.text()
@@ -64,7 +64,7 @@ export function publicKeyFromBlob(blob: Uint8Array): Result<SshPublicKey, string
   return ok(publicKeyFromRaw(raw))
 }
 
-/** Reads `ssh-ed25519 AAAA… comment`. Errors: a sentence. */
+/** Parses `ssh-ed25519 AAAA… comment`. Errors: a sentence. */
 export function parsePublicKeyLine(
   line: string,
 ): Result<{ publicKey: SshPublicKey; comment: string }, string> {
@@ -91,7 +91,7 @@ export function generateSshKey(comment: string): SshPrivateKey {
   return privateKeyOf(privateKey, comment)
 }
 
-/** @throws when the PEM (PKCS #8) is not an Ed25519 private key. */
+/** @throws when the PEM (PKCS #8) does not hold an Ed25519 private key */
 export function privateKeyFromPem(pem: string, comment: string): SshPrivateKey {
   const key = createPrivateKey(pem)
   if (key.asymmetricKeyType !== 'ed25519') throw new Error('the key is not an Ed25519 key')
@@ -103,7 +103,7 @@ function privateKeyOf(key: KeyObject, comment: string): SshPrivateKey {
   return { publicKey: publicKeyFromRaw(der.subarray(-32)), key, comment }
 }
 
-/** The private key file, unencrypted (PROTOCOL.key of OpenSSH). Write it with mode 0600. */
+/** Formats an unencrypted private key file (PROTOCOL.key of OpenSSH). Write it with mode 0600. */
 export function formatPrivateKey(key: SshPrivateKey): string {
   const seed = key.key.export({ type: 'pkcs8', format: 'der' }).subarray(-32)
   const { raw } = key.publicKey
@@ -116,7 +116,7 @@ export function formatPrivateKey(key: SshPrivateKey): string {
     sshString(Buffer.concat([seed, raw])),
     sshString(key.comment),
   ])
-  // Padded to the block size of the cipher "none", which is 8, with 1, 2, 3 …
+  // Padding 1, 2, 3 … to a multiple of 8, the block size of the cipher "none".
   const padding = Buffer.from([1, 2, 3, 4, 5, 6, 7]).subarray(0, (8 - (fields.length % 8)) % 8)
   const file = Buffer.concat([
     Buffer.from(magic),
@@ -130,7 +130,7 @@ export function formatPrivateKey(key: SshPrivateKey): string {
   return armor(privateLabel, file)
 }
 
-/** Errors: a sentence that says what to do. */
+/** Parses a private key file. Errors: a sentence that says what to do. */
 export function parsePrivateKey(text: string): Result<SshPrivateKey, string> {
   const bytes = unarmor(privateLabel, text, gitLimits.keyFileBytesMax)
   if (bytes === undefined) {

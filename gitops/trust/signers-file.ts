@@ -1,4 +1,4 @@
-// Loads the pinned allowed_signers file for each head; trusts nobody when it cannot be read.
+// Loads the pinned allowed_signers file for each head. If it cannot be read, no signer is trusted.
 import { hash } from 'node:crypto'
 import { readFileSync, statSync } from 'node:fs'
 import { err, ok } from '#lib/result.ts'
@@ -9,11 +9,11 @@ import { gitLimits } from '#gitops/limits.ts'
 
 export interface SignersFile {
   readonly signers: Result<readonly AllowedSigner[], string>
-  /** Changes whenever the content, or the reason it cannot be had, changes. */
+  /** A hash of the content, or of the reason why there is none: it changes with either. */
   readonly version: string
 }
 
-/** The errors are sentences that say what to do; none of them lets an unsigned commit pass. */
+/** Reads the file. Errors: sentences that say what to do. With an error no commit passes. */
 export function readSigners(path: string): SignersFile {
   const text = readText(path)
   if (!text.ok) return { signers: text, version: text.error }

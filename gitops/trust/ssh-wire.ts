@@ -1,8 +1,8 @@
 // Encodes and decodes the `string` and `uint32` of RFC 4251 section 5, for SSH keys and signatures.
 
 /**
- * Reads from untrusted bytes; undefined means "ends too early", and every later read is undefined
- * too.
+ * Reads untrusted octets. After an end that comes too early, this and every later read is
+ * undefined.
  */
 export class SshReader {
   readonly #bytes: Buffer
@@ -26,7 +26,7 @@ export class SshReader {
     return this.#bytes.subarray(this.#offset - length, this.#offset)
   }
 
-  /** A copy is not made: the result is a view. */
+  /** @returns a view, not a copy */
   string(): Buffer | undefined {
     const length = this.uint32()
     return length === undefined ? undefined : this.raw(length)
@@ -52,7 +52,7 @@ export function sshString(value: Uint8Array | string): Buffer {
   return Buffer.concat([sshUint32(bytes.length), bytes])
 }
 
-/** PEM-like armor: base64 in lines of 70, as ssh-keygen writes it. */
+/** Formats an armor as ssh-keygen does: base64 in lines of 70 between PEM-like labels. */
 export function armor(label: string, bytes: Uint8Array): string {
   const lines =
     Buffer.from(bytes)
@@ -61,9 +61,7 @@ export function armor(label: string, bytes: Uint8Array): string {
   return `-----BEGIN ${label}-----\n${lines.join('\n')}\n-----END ${label}-----\n`
 }
 
-/**
- * @returns undefined when `text` is not exactly one such block of at most `bytesMax` characters.
- */
+/** @returns undefined unless `text` is exactly one such block, of at most `bytesMax` characters */
 export function unarmor(label: string, text: string, bytesMax: number): Buffer | undefined {
   if (text.length > bytesMax) return undefined
   const lines = text.replaceAll('\r\n', '\n').trim().split('\n')
@@ -73,7 +71,10 @@ export function unarmor(label: string, text: string, bytesMax: number): Buffer |
   return isBase64(body) ? Buffer.from(body, 'base64') : undefined
 }
 
-/** Node decodes what it can and drops the rest; a signature must not have two spellings. */
+/**
+ * Whether the text is canonical base64. Node skips what it cannot decode, but a signature must not
+ * have two spellings.
+ */
 export function isBase64(text: string): boolean {
   if (text.length === 0 || text.length % 4 !== 0) return false
   return /^[A-Za-z0-9+/]+={0,2}$/.test(text)

@@ -10,10 +10,10 @@ import { armor, sshString, SshReader, sshUint32, unarmor } from './ssh-wire.ts'
 const label = 'SSH SIGNATURE'
 const magic = 'SSHSIG'
 
-/** What a signature says about itself; nothing of it is believed before `verifySshSignature`. */
+/** Fields of a signature. None is to be believed before `verifySshSignature`. */
 export interface SshSignature {
   readonly claimedKey: SshPublicKey
-  /** What the signature is for: `git`, `gslb-attest`, `file` … */
+  /** Purpose of the signature, such as `git`, `gslb-attest` or `file`. */
   readonly namespace: string
   readonly hashAlgorithm: 'sha256' | 'sha512'
   readonly reserved: Buffer
@@ -21,7 +21,7 @@ export interface SshSignature {
   readonly signature: Buffer
 }
 
-/** Errors: a clause that continues "the signature …". */
+/** Parses an armored signature. Errors: a clause that continues "the signature …". */
 export function parseSshSignature(armored: string): Result<SshSignature, string> {
   const bytes = unarmor(label, armored, gitLimits.signatureBytesMax)
   if (bytes === undefined) return err('is not an SSH signature')
@@ -45,7 +45,7 @@ export function parseSshSignature(armored: string): Result<SshSignature, string>
         : `was made with a key of type ${claimedKey.error}; only ${ed25519Type} is accepted`,
     )
   }
-  // PROTOCOL.sshsig allows these two; an empty namespace must be refused.
+  // PROTOCOL.sshsig allows these two hashes, and requires that an empty namespace is refused.
   if (hashAlgorithm !== 'sha256' && hashAlgorithm !== 'sha512') return err('uses an unknown hash')
   if (namespace === '') return err('has an empty namespace')
   const inner = new SshReader(signatureBlob)
@@ -55,7 +55,7 @@ export function parseSshSignature(armored: string): Result<SshSignature, string>
   return ok({ claimedKey: claimedKey.value, namespace, hashAlgorithm, reserved, signature })
 }
 
-/** True when `key`, which the caller trusts, signed `message` for `namespace`. */
+/** Whether `key`, which the caller trusts, signed `message` for `namespace`. */
 export function verifySshSignature(
   parsed: SshSignature,
   message: Uint8Array,
@@ -67,7 +67,7 @@ export function verifySshSignature(
   return verify(null, signedBytes(message, namespace, hashAlgorithm, reserved), key.key, signature)
 }
 
-/** An armored signature that `ssh-keygen -Y verify` and `git verify-commit` accept. */
+/** Makes an armored signature that `ssh-keygen -Y verify` and `git verify-commit` accept. */
 export function makeSshSignature(
   message: Uint8Array,
   namespace: string,

@@ -7,10 +7,10 @@ import { parseAllowedSigners } from './allowed-signers.ts'
 import type { AllowedSigner } from './allowed-signers.ts'
 import { formatPublicKeyLine, parsePublicKeyLine } from './openssh-key.ts'
 
-/** The principal under which nodes sign what their API writes. */
+/** The principal of nodes, which sign the commits of their API. */
 export const nodePrincipal = 'node@gslbd'
 
-/** Errors: a clause. */
+/** Lists the signers. Errors: a clause. */
 export function listSigners(path: string): Result<readonly AllowedSigner[], string> {
   const text = readOrEmpty(path)
   return text.ok ? parseAllowedSigners(text.value) : text
@@ -24,8 +24,9 @@ export interface NewSigner {
 }
 
 /**
- * @returns the line that was added; 'present' when the same person has the key already. Errors: a
- * sentence.
+ * Adds a line.
+ *
+ * @returns the line; 'present' when the same person has the key already. Errors: a sentence.
  */
 export function addSigner(
   path: string,
@@ -41,14 +42,14 @@ export function addSigner(
   const text = readOrEmpty(path)
   if (!text.ok) return text
   const signers = parseAllowedSigners(text.value)
-  // A file with an error refuses every commit: adding to it would hide that.
+  // A file with an error refuses every commit; another line would hide that.
   if (!signers.ok) return err(`${path} has an error: ${signers.error}`)
   const { publicKey, comment } = key.value
   const isPresent = signers.value.some(
     (signer) => signer.principals === principal && signer.publicKey.raw.equals(publicKey.raw),
   )
   if (isPresent) return ok('present')
-  // The two uses of a key in this product, so that no other signature of it counts.
+  // The key is bound to the two uses of this product, so that its other signatures do not count.
   const line =
     `${principal} namespaces="git,gslb-attest" ` + `${formatPublicKeyLine(publicKey, comment)}`
   const gap = text.value === '' || text.value.endsWith('\n') ? '' : '\n'
@@ -61,7 +62,7 @@ export function addSigner(
 }
 
 /**
- * Removes the lines that `isMeant` names, and no other octet of the file.
+ * Removes exactly the lines that `isMeant` selects.
  *
  * @returns what was removed, and how many Ed25519 keys are left. Errors: a sentence.
  */

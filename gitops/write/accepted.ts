@@ -1,4 +1,4 @@
-// The accepted commit as writes need it: its files, its objects and its free paths.
+// Holds the accepted commit as writes need it: its files, its objects and its free paths.
 import { readYaml } from '#compiler/yaml/document.ts'
 import type { ReadFile } from '#compiler/read/read-file.ts'
 import type { SourceFile } from '#compiler/read/source.ts'
@@ -20,7 +20,10 @@ import { NameLedger } from '#judge/requests/name-ledger.ts'
 import { RecentChanges } from '#judge/requests/recent-changes.ts'
 import { isTouchable, touchedBetween } from '#judge/requests/touched.ts'
 
-/** One file of the tree, with what the compiler made of it; null for what it does not read. */
+/**
+ * A file of the tree, with the object that the compiler read in it; null for a file it does not
+ * read.
+ */
 export class AcceptedFile implements SourceFile {
   readonly path: string
   readonly blobId: string
@@ -36,39 +39,41 @@ export class AcceptedFile implements SourceFile {
     this.read = read
   }
 
-  /** For a compiler that has forgotten the file: kept beside the text they would be there twice. */
+  /** Made on demand, for a compiler that has forgotten the file: kept, it would double the text. */
   get bytes(): Uint8Array | null {
     return this.read === null ? null : Buffer.from(this.read.text)
   }
 }
 
-/** A commit of this node, on top of the one accepted before. */
+/** A commit that this node made on top of the accepted one. */
 export interface WrittenCommit extends Omit<AcceptedTree, 'files'> {
-  /** null: the file is gone. */
+  /** Changed files by path; null: the file was removed. */
   readonly changes: ReadonlyMap<string, SourceFile | null>
 }
 
-/** Follows the accepted commits. */
+/** Holds the accepted commit, and follows its successors. */
 export class AcceptedConfig implements TreePaths {
   #commit: string | null = null
   #tree: string | null = null
   #files = new Map<string, AcceptedFile>()
-  /** The same, sorted by path. */
+  /** The same files, sorted by path. */
   #sorted: AcceptedFile[] = []
-  /** Room for the next such list: a new one for each write is much for the garbage collector. */
+  /**
+   * The list that the next call may reuse: a new one for each write costs much garbage collection.
+   */
   #spare: SourceFile[] = []
   #index = ConfigIndex.empty
-  /** How names and pools were altered by the API. */
+  /** Recent changes of names and pools by the API. */
   readonly recent: RecentChanges
   #names = new NameLedger()
-  /** Files and folders, lower case. */
+  /** Paths of files and folders in lower case: a new file may not differ by case alone. */
   #taken = new Set<string>()
 
   constructor(clock: Clock) {
     this.recent = new RecentChanges(clock)
   }
 
-  /** null before the first commit. */
+  /** Id of the commit; null before the first. */
   get commit(): string | null {
     return this.#commit
   }
@@ -85,14 +90,12 @@ export class AcceptedConfig implements TreePaths {
     return this.#files
   }
 
-  /** What stands at each name. */
+  /** What each name holds. */
   get names(): NameLedger {
     return this.#names
   }
 
-  /**
-   * After a mistake of ours: as before the first commit, but for what is known of changes lately.
-   */
+  /** Resets to the state before the first commit, after a bug; recent changes stay known. */
   forget(): void {
     this.#commit = null
     this.#tree = null
@@ -104,11 +107,11 @@ export class AcceptedConfig implements TreePaths {
     this.#names = new NameLedger()
   }
 
-  /** What it cannot do without; null before the first commit. */
+  /** The objects that the commit needs; null before the first commit. */
   objects(): CommitObjects | null {
     if (this.#commit === null || this.#tree === null) return null
     const files = this.#sorted
-    // Each write asks: a list of many thousands, made anew, would be garbage at once.
+    // Each write calls this: a new list of many thousands would be garbage at once.
     const findBlob: CommitObjects['findBlob'] = (test) => {
       for (let i = 0; i < files.length; i++) {
         const { read, blobId } = files[i]!
@@ -119,7 +122,7 @@ export class AcceptedConfig implements TreePaths {
     return { commit: this.#commit, tree: this.#tree, findBlob }
   }
 
-  /** What the compiler has read, sorted by path. */
+  /** The files that the compiler reads, sorted by path. */
   read(): ReadAt[] {
     return this.#sorted.flatMap(({ path, read }) => (read === null ? [] : { path, file: read }))
   }
@@ -127,7 +130,7 @@ export class AcceptedConfig implements TreePaths {
   /**
    * The files of this commit with `changes`, sorted by path; null removes a file.
    *
-   * @returns a list that the next call writes to
+   * @returns a list that the next call overwrites
    */
   filesWith<File extends SourceFile>(
     changes: ReadonlyMap<string, File | null>,
@@ -159,7 +162,11 @@ export class AcceptedConfig implements TreePaths {
     return readYaml(text).value as RawObject
   }
 
-  /** A commit that came from elsewhere. @returns what is new in it */
+  /**
+   * Replaces the commit by one that another writer made.
+   *
+   * @returns what is new in it
+   */
   replace({ commit, tree, files, read, removals }: AcceptedTree): ConfigDelta {
     const readAt = new Map(read.map(({ path, file }) => [path, file]))
     const next = new Map<string, AcceptedFile>()
@@ -233,11 +240,11 @@ export class AcceptedConfig implements TreePaths {
       .filter((entry) => entry !== undefined)
     const touched = touchedBetween(before, now, this.#names)
     this.#names.apply(touched)
-    // The first commit is no change, nor is one that is read anew.
+    // The first commit changes nothing, nor does one that is read again.
     if (this.#commit === null) return
     if (removals === 'override') this.recent.forget()
     else if (removals === 'api') this.recent.record(touched)
-    // What Git has altered, its own guardrail has judged.
+    // The guardrail for commits has judged what a push changed.
     else this.recent.settle(touched)
   }
 
@@ -257,7 +264,7 @@ export class AcceptedConfig implements TreePaths {
     return old ?? configEntry(path, blobId, read.kind, read.object)
   }
 
-  /** The entry of the same content in the same place: equal for readers and cheap for threads. */
+  /** The entry with the same content at the same path: readers need no copy of their own. */
   #known(path: string, blobId: string): ConfigEntry | undefined {
     const before = this.#files.get(path)
     if (before?.blobId !== blobId || before.read?.kind === undefined) return undefined

@@ -1,4 +1,4 @@
-// Judges a commit that is not pushed yet by what it moves, and says what a commit does to answers.
+// Judges by moved clients a commit that is not pushed yet, and tells what a commit does to answers.
 import type { Moved } from '#compiler/lower/name-outline.ts'
 import type { ConfigSource } from '#gitops/source/config-source.ts'
 import type { CompilePort } from '#gitops/sync/compile-port.ts'
@@ -17,7 +17,7 @@ export interface CommitJudgeParts {
   readonly compiler: CompilePort
   readonly publisher: Publisher
   readonly accepted: AcceptedConfig
-  /** Made for the first write that is judged by its effect, or asks for it; left out: none is. */
+  /** Made for the first write that needs the effect of its commit; left out: no write does. */
   readonly effects?: () => Promise<CommitEffects>
 }
 
@@ -25,13 +25,13 @@ export class CommitJudge {
   readonly #parts: CommitJudgeParts
   readonly #noteFault: (thrown: unknown) => void
 
-  /** @param noteFault told of mistakes of ours, which cost the judgement and no write */
+  /** @param noteFault called with the error of a bug: the judgement is lost, the write is not */
   constructor(parts: CommitJudgeParts, noteFault: (thrown: unknown) => void) {
     this.#parts = parts
     this.#noteFault = noteFault
   }
 
-  /** The compiler may have compiled another commit then: what is prepared is prepared anew. */
+  /** The compiler may have compiled another commit meanwhile; then the commit is prepared again. */
   async judge(done: readonly Done[], prepared: Prepared | null): Promise<MovedVerdict> {
     const { accepted, publisher, effects } = this.#parts
     const requests = done.map(({ pending }) => pending.request)
@@ -55,7 +55,9 @@ export class CommitJudge {
     }
   }
 
-  /** undefined: these names are not back, or that takes too long to find out. */
+  /**
+   * The commit that these names go back to; undefined: there is none, or the search takes too long.
+   */
   async #goneBackTo(
     effects: CommitEffects,
     beyond: readonly Moved[],

@@ -1,4 +1,4 @@
-// Compiles the commits that answered before and that a write can go back to, one by one.
+// Compiles, one by one, the earlier commits that a write may go back to.
 import { isRead } from '#compiler/read/layout.ts'
 import { fileBytesMax } from '#compiler/read/source.ts'
 import type { SourceFile } from '#compiler/read/source.ts'
@@ -10,7 +10,7 @@ import type { Blobs, EarlierStates } from '#gitops/guard/earlier.ts'
 import type { CompilePort } from '#gitops/sync/compile-port.ts'
 import type { AcceptedConfig } from './accepted.ts'
 
-/** What answered before, until another took its place. */
+/** A bundle that answered before, until another took its place. */
 export interface EarlierBundle extends CommitBundle {
   readonly commit: string
 }
@@ -23,9 +23,9 @@ export interface EarlierBundlesParts {
 }
 
 /**
- * Newest first. What cannot be read, or has errors now, is left out. The compiler has compiled
- * another commit than the accepted one then, as after each dry run: the next compilation takes
- * longer, and is as right.
+ * Compiles earlier commits, newest first. One that cannot be read, or now has errors, is left out.
+ * The compiler has then compiled another commit than the accepted one, as after each dry run: the
+ * next compilation takes longer, and is as right.
  *
  * @param changed paths of the files that the write changes
  */
@@ -45,7 +45,7 @@ export async function* earlierBundles(
     const changes = await changesTo(tree, now, driver)
     if (changes === undefined) continue
     const compiled = compiler.compile(accepted.filesWith(changes), commit)
-    // A copy: the compiler goes on.
+    // A copy, since the compiler reuses its memory.
     if (!compiled.ok) continue
     yield { commit, bytes: Uint8Array.from(compiled.bytes), digest: compiled.digest }
   }
@@ -53,7 +53,10 @@ export async function* earlierBundles(
 
 const isFileRead = ({ path, kind }: TreeFile): boolean => kind === 'file' && isRead(path)
 
-/** From what is accepted; null: the file is not there. undefined: one cannot be read. */
+/**
+ * Changes of these files from the accepted commit; null: the file is absent. undefined: one cannot
+ * be read.
+ */
 async function changesTo(
   tree: string,
   now: Blobs,

@@ -1,4 +1,4 @@
-// Says why a write was not made, or that nobody knows whether it was.
+// Defines why a write failed, also that its outcome is unknown.
 import { gitLimits } from '#gitops/limits.ts'
 import type { WriteFailure, WriteFailureCode } from '#config/operation.ts'
 import type { PushFailure } from '#gitops/source/config-source.ts'
@@ -10,7 +10,7 @@ export function failed(code: WriteFailureCode, message: string): WriteFailure {
   return { code, message, operation: -1, diagnostics: [] }
 }
 
-/** For a write that was not begun before its client stopped waiting. */
+/** For a write that had not begun when its client stopped waiting. */
 export const late = failed(
   'busy',
   'Other writes took too long; the change was not made. Try again.',
@@ -35,7 +35,7 @@ export function pushFailure(failure: Exclude<PushFailure, { kind: 'lost-race' }>
   return failed('uncertain', `${reason} It is not known whether the change is in Git: look at it.`)
 }
 
-/** For the operator; undefined for what the disk has no part in. */
+/** The failure in words for the operator; undefined when the disk is not the cause. */
 export function diskFailure(error: unknown, isPushed: boolean): WriteFailure | undefined {
   const refusal = diskError(error)
   if (refusal !== undefined && isPushed) {

@@ -7,12 +7,12 @@ import type { CommitEffect } from '#judge/effects/commit-effect.ts'
 import { movedBeyond, movedSentence } from '#judge/guard/moved-limit.ts'
 import type { MovedBreach } from '#judge/guard/moved-limit.ts'
 
-/** `mixed`: some of them may be refused, and each is to be judged by fewer, down to itself. */
+/** `mixed`: some requests may be refused, so smaller groups are judged, down to single requests. */
 export type MovedVerdict =
   | {
       readonly kind: 'fine'
       readonly effect?: CommitEffect | undefined
-      /** The commit that it goes back to: otherwise it would be refused. */
+      /** The commit that the request goes back to; without it, the request would be refused. */
       readonly backTo?: string
     }
   | { readonly kind: 'mixed' }
@@ -22,15 +22,17 @@ export type MovedVerdict =
 export interface MovedQuestion {
   readonly requests: readonly WriteRequest[]
   readonly limits: MoveLimits
-  /** From what was accepted last; undefined: it could not be told. */
+  /** Compares with the accepted commit; undefined: that failed. */
   readonly effect: () => Promise<CommitEffect | undefined>
-  /** The commit to which these names go back; undefined: to none, or it could not be told. */
+  /** The commit that these names go back to; undefined: there is none, or that failed. */
   readonly goneBackTo: (beyond: readonly Moved[]) => Promise<string | undefined>
 }
 
 const unlimited: MoveLimits = { all: null, tenants: new Map() }
 
-/** undefined: no request is judged by what it moves, or is to be told that. */
+/**
+ * The limits for these requests; undefined: none is judged by moved clients or asks for the effect.
+ */
 export function moveLimitsFor(
   requests: readonly WriteRequest[],
   config: ConfigSnapshot,
@@ -45,18 +47,21 @@ export function moveLimitsFor(
 const isJudged = ({ judgement, override }: WriteRequest): boolean =>
   judgement?.by !== 'nobody' && override === undefined
 
-/** The figures of a dry run come from a plan. */
+/** A dry run takes its figures from a plan. */
 const asksForEffect = ({ effectFor, judgement, isDryRun }: WriteRequest): boolean =>
   effectFor !== undefined && judgement === undefined && isDryRun !== true
 
-/** Requests that together stay within the limit are not judged one by one. */
+/**
+ * Judges requests together first: if the sum is within the limit, none needs a judgement of its
+ * own.
+ */
 export async function judgeMoved(question: MovedQuestion): Promise<MovedVerdict> {
   const { requests, limits } = question
   const isAlone = requests.length === 1
   const effect = await question.effect()
   const moved = movedOf(effect, isAlone ? requests[0]?.judgement : undefined)
   if (moved === undefined || typeof moved === 'string') {
-    // With fewer requests it would not be known, either.
+    // The figure would be missing for fewer requests as well.
     const isNeverKnown = moved === undefined || moved === 'first' || moved === 'size'
     const isMeant = (one: WriteRequest): boolean =>
       asksForEffect(one) || (limits !== unlimited && isJudged(one))
@@ -72,7 +77,10 @@ export async function judgeMoved(question: MovedQuestion): Promise<MovedVerdict>
   return { kind: 'refused', failure: movedTooMany(breach) }
 }
 
-/** By a plan only where the effect does not say it: others may have written since the plan. */
+/**
+ * Clients moved by the effect; by a plan only where the effect does not tell: others may have
+ * written since the plan.
+ */
 function movedOf(
   effect: CommitEffect | undefined,
   judgement: WriteRequest['judgement'],

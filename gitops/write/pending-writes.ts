@@ -1,4 +1,4 @@
-// Writes that were sent to the worker and are not answered yet.
+// Holds the writes that were sent to the worker and are not answered yet.
 import { assert } from '#lib/assert.ts'
 import { err } from '#lib/result.ts'
 import { gitLimits } from '../limits.ts'
@@ -12,7 +12,7 @@ export class PendingWrites {
     return this.#resolvers.size
   }
 
-  /** @param send gives the write away under its number */
+  /** @param send sends the write under its number */
   add(send: (id: number) => void): Promise<CommitResult> {
     if (this.#resolvers.size >= gitLimits.writeQueueMax) {
       const message = 'Too many writes are waiting. Try again in a moment.'
@@ -31,7 +31,7 @@ export class PendingWrites {
     this.#resolvers.delete(id)
   }
 
-  /** The worker is gone, with whatever it had done. */
+  /** Fails all writes: the worker died, and nobody knows what it had done. */
   abandon(): void {
     const message =
       'The configuration worker stopped before it answered. It is not known whether the change ' +

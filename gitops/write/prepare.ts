@@ -36,20 +36,22 @@ export interface PrepareParts {
   readonly key: SshPrivateKey
   /** Diagnostics of the accepted commit. */
   readonly diagnostics: readonly HeadDiagnostic[]
-  /** Turns what was thrown, a mistake of ours, into what the request is told. */
+  /** Turns an error of a bug into the failure of the request. */
   readonly onFault: (thrown: unknown) => WriteFailure
 }
 
-/** Errors: the compiler's; or a sentence, when the repository cannot be read. */
+/**
+ * Why there is no commit: the compiler's errors; or a sentence, when the repository cannot be read.
+ */
 export type PrepareFailure = CompileFailure | Unprintable | string
 
-/** A mistake of ours: what a draft says cannot be written down. */
+/** A bug: the draft holds an object that cannot be written as YAML. */
 export interface Unprintable {
   readonly paths: ReadonlySet<string>
   readonly thrown: unknown
 }
 
-/** @returns null when the draft says what is there already */
+/** @returns null when the draft changes nothing */
 export async function prepareCommit(
   { driver, compiler, accepted, key }: Omit<PrepareParts, 'onFault' | 'diagnostics'>,
   draft: Draft,

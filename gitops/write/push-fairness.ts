@@ -1,26 +1,25 @@
-// Push fairness: a node that keeps winning the race for a remote pauses, so that other writers win
-// too.
+// Makes a node that keeps winning the race for a remote pause, so that other writers win as well.
 import { gitLimits } from '#gitops/limits.ts'
 
 /**
  * The winner of a race has the newest commit in memory, while a loser has to fetch it first:
- * without pauses the winner of one race would win nearly all that follow. It cannot know that
- * others wait, so it makes room now and then; more often where others were met.
+ * without pauses, the winner of one race would win nearly all that follow. A winner cannot see
+ * others wait, so it yields now and then, and more often where it has met others.
  */
 export class PushFairness {
   #metAtMs = -Infinity
   #wins = 0
   #rowFromMs = 0
   #wonAtMs = -Infinity
-  /** From the beginning of a try to its answer, the last time. */
+  /** Duration of the last try, from its beginning to the answer. */
   #roundMs = 0
   #fetchMs = 0
 
   /**
-   * Somebody else wrote.
+   * To be called when another node has written.
    *
    * @param nowMs of the monotonic clock, as below
-   * @param fetchMs how long it took to get that; left out: it is to be fetched
+   * @param fetchMs how long the fetch of its commit took; left out: it is not fetched yet
    */
   meet(nowMs: number, fetchMs = this.#fetchMs): void {
     this.#metAtMs = nowMs
@@ -34,7 +33,11 @@ export class PushFairness {
     this.#roundMs = roundMs
   }
 
-  /** Before a new batch; 0: it is this node's turn. @param random 0 up to, not including, 1 */
+  /**
+   * How long to yield before a new batch; 0: it is this node's turn.
+   *
+   * @param random 0 up to, not including, 1
+   */
   yieldMs(nowMs: number, random: number): number {
     const { writeRivalsMs, writeRowMs, writeWinsMax, writeWinsAmongRivalsMax } = gitLimits
     const isMet = nowMs - this.#metAtMs < writeRivalsMs
@@ -42,7 +45,7 @@ export class PushFairness {
     const others =
       Math.max(isMet ? this.#fetchMs : 0, this.#roundMs) + this.#roundMs * (roundsOfOthers + random)
     const room = Math.min(others, gitLimits.writeRoomMaxMs)
-    // A node that was idle for so long has made room already.
+    // A node that was idle for so long has yielded already.
     const idleMs = nowMs - this.#wonAtMs
     if (idleMs >= room) this.#wins = 0
     if (this.#wins < (isAmongRivals ? writeWinsAmongRivalsMax : writeWinsMax)) return 0
@@ -51,5 +54,5 @@ export class PushFairness {
   }
 }
 
-/** A push that is lost already, then, behind the fetch, one that is not. */
+/** Tries of a rival: one that is lost already, and after the fetch one that is not. */
 const roundsOfOthers = 2

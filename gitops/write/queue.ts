@@ -8,9 +8,9 @@ import type { Asked, Pending } from './select.ts'
 
 export interface WriteQueueParts {
   readonly clock: Clock
-  /** Runs the work when nothing else is at the repository. */
+  /** Runs the work when nothing else uses the repository. */
   readonly takeTurn: (work: () => Promise<void>) => Promise<void>
-  /** Settles each of the batch. Must not throw. */
+  /** Writes a batch and settles each request of it. Must not throw. */
   readonly write: (batch: readonly Pending[]) => Promise<void>
 }
 
@@ -40,7 +40,7 @@ export class WriteQueue {
     })
   }
 
-  /** Ends the batch under way and refuses the rest. */
+  /** Waits for the batch under way, and refuses the rest. */
   async stop(): Promise<void> {
     this.#isStopped = true
     for (const pending of this.#waiting.splice(0)) refuse(pending, stopping)
@@ -49,7 +49,7 @@ export class WriteQueue {
 
   async #run(): Promise<void> {
     while (this.#waiting.length > 0) {
-      // What arrived in the same turn of the loop belongs together.
+      // Requests that arrived in the same turn of the event loop share a commit.
       await new Promise<void>((resolve) => void setImmediate(resolve))
       await this.#parts.takeTurn(async () => {
         const batch = this.#takeTimely()
@@ -63,8 +63,8 @@ export class WriteQueue {
   }
 
   /**
-   * Writes share a commit, dry runs share nothing: a turn does few of them, and no write waits for
-   * the others.
+   * Takes the next batch. Writes share a commit; dry runs share nothing, so a turn does few of
+   * them, and no write waits for the others.
    */
   #takeTurn(): Pending[] {
     const turn: Pending[] = []
@@ -81,7 +81,7 @@ export class WriteQueue {
     return turn
   }
 
-  /** Drops writes whose clients have given up, or will have by the time they are written. */
+  /** Drops writes whose clients have given up, or will have before the write is done. */
   #takeTimely(): Pending[] {
     const nowMs = this.#parts.clock.monotonicMs()
     const batch: Pending[] = []

@@ -1,4 +1,4 @@
-// Selects the requests of one commit; a request that fails does not fail the others.
+// Selects the requests of one commit. A request that fails does not fail the others.
 import { diagnosticSpecs } from '#diagnostics/diagnostics.ts'
 import type { DiagnosticCode } from '#diagnostics/diagnostics.ts'
 import { readyForScripts } from '#compiler/scripts/script-syntax.ts'
@@ -26,21 +26,21 @@ import type {
   WrittenObject,
 } from '#config/operation.ts'
 
-/** A request with the promise that waits for it. */
+/** A request, and the promise that waits for it. */
 export interface Asked {
   readonly request: WriteRequest
   readonly settle: (result: CommitResult) => void
 }
 
 export interface Pending extends Asked {
-  /** By the monotonic clock. */
+  /** When it arrived, by the monotonic clock. */
   readonly sinceMs: number
 }
 
 export interface Selection {
   readonly done: readonly Done[]
   readonly failed: readonly { readonly pending: Pending; readonly failure: WriteFailure }[]
-  /** null: nothing is to be written. */
+  /** The prepared commit; null: there is nothing to write. */
   readonly prepared: Prepared | null
 }
 
@@ -52,7 +52,7 @@ export interface Done {
   readonly warnings: readonly WriteDiagnostic[]
 }
 
-/** Errors: a sentence, when the repository cannot be read. */
+/** Selects requests. Errors: a sentence, when the repository cannot be read. */
 export async function selectRequests(
   parts: PrepareParts,
   batch: readonly Pending[],
@@ -69,7 +69,7 @@ interface Attempt {
   readonly failed: Selection['failed']
 }
 
-/** What it says of scripts is there as in a file. */
+/** The text of its scripts, as it will be in a file. */
 const textOf = (operations: WriteRequest['operations']): Uint8Array =>
   Buffer.from(JSON.stringify(operations))
 
@@ -96,7 +96,7 @@ class Selector {
     return { done, failed: [...failed, ...this.#refused], prepared: this.#prepared }
   }
 
-  /** What the commit brings; lines move, and say nothing. */
+  /** Warnings that the commit adds. They are compared without lines, which move. */
   #newWarnings(): readonly HeadDiagnostic[] {
     const keyOf = ({ code, file, message }: HeadDiagnostic): string => `${code} ${file} ${message}`
     const known = new Set(this.#parts.diagnostics.map(keyOf))
@@ -105,8 +105,8 @@ class Selector {
   }
 
   /**
-   * Adds as many of `candidates` as possible to `good`, which compile together. Halves what does
-   * not: in the worst case two compilations for each request that fails.
+   * Adds to `good` as many of `candidates` as compile together. A set that does not compile is
+   * halved: in the worst case two compilations for each request that fails.
    *
    * @returns a sentence when it cannot go on
    */
@@ -145,7 +145,7 @@ class Selector {
     return this.solve([...good, ...kept], second)
   }
 
-  /** What fails here may fail only because of another that fails later: the attempt decides. */
+  /** An error here may come from another request that fails later: only the compilation decides. */
   #applyAll(draft: Draft, batch: readonly Pending[]): Attempt {
     const { recent, names } = this.#parts.accepted
     const memory: BatchMemory = {
@@ -169,7 +169,7 @@ class Selector {
     return { done, failed }
   }
 
-  /** A mistake of ours about one request must not cost the others their answers. */
+  /** A bug met by one request must not cost the others their answers. */
   #apply(draft: Draft, { request }: Pending, memory: BatchMemory): ReturnType<typeof applyRequest> {
     try {
       return applyRequest(draft, request, memory, this.#parts.accepted.index)
@@ -184,7 +184,7 @@ function draftParts({ accepted }: PrepareParts): ConstructorParameters<typeof Dr
 }
 
 interface BatchMemory extends GuardMemory {
-  /** What tenants have at names, with the requests of the batch so far; undefined: as accepted. */
+  /** Names held by tenants, including earlier requests of the batch; undefined: as accepted. */
   held: NameIndex | undefined
 }
 
@@ -212,13 +212,13 @@ function applyRequest(
   return ok({ objects: objects.map((one) => one && asMarked(draft, one)), affected })
 }
 
-/** Taking a name may have marked it. */
+/** Taking a name may have marked the object. */
 function asMarked(draft: Draft, written: WrittenObject): WrittenObject {
   const { kind, uid } = written.entry
   return { ...written, entry: draft.get(kind, uid) ?? written.entry }
 }
 
-/** Splits the requests: those that touched no file with an error, then the suspects. */
+/** Splits off the requests that touched a file with an error; halves, where that splits nothing. */
 function divided(
   candidates: readonly Pending[],
   { done }: Attempt,
@@ -240,8 +240,8 @@ function pathsOf(diagnostics: readonly HeadDiagnostic[]): ReadonlySet<string> {
 }
 
 /**
- * Files in which an error is about what was sent. A record set that goes leaves errors at those
- * that named it, which mostly stand in its own file.
+ * Files in which an error is about this request. A record set that is removed causes errors in
+ * those that referred to it, mostly in its own file.
  */
 function ownPaths(
   { request }: Pending,
@@ -253,7 +253,10 @@ function ownPaths(
   return isAboutOthers ? new Set() : touched
 }
 
-/** The message tells nothing of other files, which may be another tenant's; diagnostics do. */
+/**
+ * Formats the errors. The message names no other files, which may be another tenant's; diagnostics
+ * do.
+ */
 function refusal(
   diagnostics: readonly HeadDiagnostic[],
   ownFiles: ReadonlySet<string>,
@@ -263,12 +266,12 @@ function refusal(
   assert(errors.length > 0, 'what does not compile has an error in its list')
   const own = errors.filter(({ file }) => ownFiles.has(file))
   if (own.length > 0) return { ...faultOf(own.map(ownDiagnostic)), operation: -1 }
-  // Where two objects claim the same, the later file has the message, which is true of both.
+  // When two objects claim the same name, the error stands in the later file, and is true of both.
   const conflict = errors.find(({ code }) => isTaken(code))
   if (conflict !== undefined) {
     const said = { ...ownDiagnostic(conflict), file: '', line: 0 }
     const { messageOfOther: message } = conflict
-    // Where the two play different parts, the field belongs to the other object.
+    // When the two objects play different parts, the field belongs to the other one.
     const shown = message === undefined ? said : { ...said, message, field: '' }
     return { ...faultOf([shown]), operation: -1 }
   }
@@ -282,12 +285,12 @@ function refusal(
   return { code: 'invalid', message, operation: -1, diagnostics: others }
 }
 
-/** Where the reader finds more; the cause of a code names no object. */
+/** Where to read on: `gslbd explain CODE` describes the cause without naming an object. */
 function explained(codes: readonly string[]): string {
   return `See: ${codes.map((code) => `gslbd explain ${code}`).join(', ')}.`
 }
 
-/** Kind and name, as people call it. */
+/** Kind and name of the object at a path, for messages. */
 function objectAt(path: string, draft: Draft): string {
   for (const kind of kindNames) {
     const entry = draft.entries(kind).find((one) => one.path === path)

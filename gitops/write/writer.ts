@@ -49,7 +49,7 @@ export interface WriterParts extends CommitJudgeParts {
   readonly publisher: Publisher
   readonly reconciler: Reconciler
   readonly accepted: AcceptedConfig
-  /** Whether what was accepted is still in the repository. */
+  /** Whether the objects of the accepted commit are still in the repository. */
   readonly inspect: () => Result<void, SourceError>
   readonly key: SshPrivateKey
   readonly requireSignature: boolean
@@ -58,11 +58,11 @@ export interface WriterParts extends CommitJudgeParts {
   /** 0 up to, not including, 1. */
   readonly random: () => number
   readonly stop: AbortSignal
-  /** While the commit is being flushed, which takes as long as looking at its bundle. */
+  /** Receives the bundle while the commit is flushed, so that the node can check it meanwhile. */
   readonly onPrepare: (bundle: Uint8Array) => void
-  /** Makes the reconciler look when the turn of this writer is over. */
+  /** Makes the reconciler look once this writer's turn is over. */
   readonly lookLater: () => void
-  /** After the commit was handed over, before anybody is told that it was written. */
+  /** Called after the commit was handed over, and before its requests are answered. */
   readonly onConfig: (delta: ConfigDelta) => void
 }
 
@@ -72,7 +72,7 @@ export class Writer {
   readonly #fairness = new PushFairness()
   /** Whether the write under way has been pushed. */
   #isPushed = false
-  /** Whether a request of the write under way has failed an assertion. */
+  /** Whether a request of this write failed an assertion. */
   #hasFault = false
   #startedOverMs = -Infinity
 
@@ -81,7 +81,7 @@ export class Writer {
     this.#judge = new CommitJudge(parts, (thrown) => parts.reconciler.noteFault(lineOf(thrown)))
   }
 
-  /** Settles each of them. Not while the reconciler looks, and not twice at the same time. */
+  /** Writes a batch and settles each request. Must not overlap with itself or the reconciler. */
   async write(batch: readonly Pending[]): Promise<void> {
     const open = new Set(batch)
     const settle: Settle = (pending, result) => {
@@ -96,9 +96,9 @@ export class Writer {
       const failure = this.#failureOf(error)
       const refusal = diskError(error)
       if (refusal === undefined) this.#startOver()
-      // Before those who wrote are told: they may ask for the status.
+      // Before the requests are settled, since their clients may ask for the status.
       else this.#parts.reconciler.refuse(refusal)
-      // The look goes on with what was pushed, and says what is still wrong.
+      // That look continues with what was pushed, and reports what is still wrong.
       this.#parts.lookLater()
       for (const pending of [...open]) settle(pending, err(failure))
     }
@@ -116,7 +116,9 @@ export class Writer {
     }
   }
 
-  /** Starts over once in a while: one request sent many times must not keep the others waiting. */
+  /**
+   * Starts over, but not for each of many requests: one that is repeated must not delay the others.
+   */
   #startOverAtTimes(): void {
     const agoMs = this.#parts.clock.monotonicMs() - this.#startedOverMs
     if (agoMs < gitLimits.startOverPauseMs) return
@@ -124,7 +126,7 @@ export class Writer {
     this.#parts.lookLater()
   }
 
-  /** What is in memory may be the mistake, and later writes would meet it again. */
+  /** The memory may hold the fault, so that later writes would meet it again. */
   #startOver(): void {
     const { compiler, accepted, reconciler, clock } = this.#parts
     this.#startedOverMs = clock.monotonicMs()
@@ -160,7 +162,8 @@ export class Writer {
       if (!signer.ok) return failed('not-trusted', signer.error)
       const selected = await this.#select(rest, atSeconds)
       if (!selected.ok) return this.#notRead(selected.error)
-      // Somebody may just have made what was not found: only a fresh look is a reason to refuse.
+      // Another writer may just have made what was not found: only a fresh look is a reason to
+      // refuse.
       if (selected.value.failed.length > 0 && !isFresh) continue
       const { prepared, done } = selected.value
       const isBack = back !== undefined && back.base === accepted.commit
@@ -174,7 +177,7 @@ export class Writer {
       for (const { pending, failure } of selected.value.failed) settle(pending, err(failure))
       rest = done.map(({ pending }) => pending)
       if (prepared !== null && !rest.some(({ request }) => request.isDryRun === true)) {
-        // With a remote, another writer may win: each lost race would leave a bundle behind.
+        // With a remote another writer may win: each lost race would leave a bundle behind.
         const draft = source.isLocal ? this.#prepare(prepared) : undefined
         const pushed = await this.#push(prepared)
         const nowMs = clock.monotonicMs()
@@ -205,7 +208,11 @@ export class Writer {
     return await selectRequests({ ...this.#parts, driver, diagnostics, onFault }, batch, atSeconds)
   }
 
-  /** Gives back what waited, or was overtaken, for as long as a client. @returns the others */
+  /**
+   * Fails requests that have waited, or lost races, for as long as a client waits.
+   *
+   * @returns the others
+   */
   #timely(batch: readonly Pending[], settle: Settle, tries: number): readonly Pending[] {
     const nowMs = this.#parts.clock.monotonicMs()
     return batch.filter((pending) => {
@@ -215,7 +222,10 @@ export class Writer {
     })
   }
 
-  /** In more commits, or as one that goes back. What failed beside it is tried without it. */
+  /**
+   * Writes the requests in several commits, or as one commit that goes back. A request that failed
+   * beside them is left out.
+   */
   async #writeOtherwise(
     judged: Exclude<MovedVerdict, { readonly kind: 'fine' }>,
     { done, batch }: { readonly done: Selection['done']; readonly batch: readonly Pending[] },
@@ -235,7 +245,7 @@ export class Writer {
     await this.#writeEach([batch.filter((one) => !judgedOnes.includes(one))], settle)
   }
 
-  /** Fails one request, while the others go on. A refusal by the disk fails them all. */
+  /** Fails one request, while the others go on. When the disk refuses, all fail. */
   #fault(thrown: unknown): WriteFailure {
     if (diskError(thrown) !== undefined) throw thrown
     this.#hasFault = true
@@ -252,14 +262,14 @@ export class Writer {
     return failed('internal', `${what} Its log says why; please report it.`)
   }
 
-  /** A mirror that has lost what a write builds on is fetched anew. */
+  /** A mirror that lacks objects that the write builds on is fetched anew. */
   #notRead(reason: string): WriteFailure {
     this.#parts.source.discard()
     this.#parts.lookLater()
     return failed('unreachable', `${reason} ${notInGit}`)
   }
 
-  /** Before the first try; 0: at once, on what was accepted last. */
+  /** How long to yield before the first try; 0: not at all, the accepted commit is current. */
   #yieldMs(): number {
     const { source, clock, random } = this.#parts
     return source.isLocal ? 0 : this.#fairness.yieldMs(clock.monotonicMs(), random())
@@ -290,7 +300,7 @@ export class Writer {
     const back = backTo === undefined ? {} : { backTo }
     for (const { pending, isChanged, ...told } of done) {
       const wantsBundle = pending.request.wantsBundle === true && prepared !== null
-      // A copy: the compiler goes on.
+      // A copy, since the compiler reuses its memory.
       const more = wantsBundle
         ? { bundle: Uint8Array.from(prepared.compiled.bytes), files: writtenFiles(prepared) }
         : {}
@@ -301,7 +311,10 @@ export class Writer {
     }
   }
 
-  /** The accepted commit must be the head: nobody builds on what is not accepted. */
+  /**
+   * Ensures that the accepted commit is the head: nothing is built on a commit that is not
+   * accepted.
+   */
   async #makeReady(): Promise<WriteFailure | undefined> {
     const { source, accepted, reconciler, inspect, lookLater } = this.#parts
     await reconciler.load()
@@ -311,14 +324,14 @@ export class Writer {
     if (isSynced && inspect().ok) return undefined
     await reconciler.check()
     const { sync, code, reason, diagnostics, head: seen } = reconciler.status
-    // Found out by a write: no clock has been set for another look.
+    // The write found the fault, so no timer is set for another look.
     if (sync === 'unreachable' && source.isLocal) lookLater()
     if (sync === 'unreachable') return failed('unreachable', `${reason} ${notInGit}`)
-    // The first commit of a repository may come from here; not the first one of a repository that
-    // was lost, which would be all there is.
+    // The first commit of a repository may come from here, but not if it had commits before: this
+    // one would be all that is left.
     const isFirst = accepted.commit === null && reconciler.status.accepted === null
     if (code === 'BranchMissing' && isFirst) return undefined
-    // The commit itself is fine: the next check says what is wrong with the signers.
+    // The commit itself is valid: the next look reports what is wrong with the signers.
     const isAccepted = accepted.commit !== null && accepted.commit === seen?.commit
     if (code === 'SignersUnreadable' && isAccepted) return undefined
     if (sync === 'held') {
@@ -342,7 +355,7 @@ export class Writer {
       : undefined
   }
 
-  /** What every node will ask of the commit, asked before it is made. Errors: sentences. */
+  /** The signer of the commit, checked as every node will check it. Errors: sentences. */
   #signer(atSeconds: number): Result<string, string> {
     const { requireSignature, allowedSignersPath, key } = this.#parts
     if (!requireSignature) return ok('')
@@ -397,7 +410,7 @@ export class Writer {
     const parent = object.parents[0] ?? null
     assert(parent === accepted.commit, 'the commit that was pushed stands on the accepted one')
     const { index } = accepted
-    // Handed over before anything else: what waits for the answer waits for the activation.
+    // The bundle is handed over first, since requests wait for its activation.
     const removals = object.override === '' ? 'api' : 'override'
     const paths = [...changes.keys()].filter(isRead)
     const backs = backTo === undefined ? [] : [{ commit: backTo, paths }]
@@ -419,7 +432,9 @@ export class Writer {
 
 type Settle = (pending: Pending, result: Parameters<Pending['settle']>[0]) => void
 
-/** The commit to which a request goes back, from `base`: from elsewhere it is judged anew. */
+/**
+ * A commit that a request goes back to, found from `base`: from another commit it is judged anew.
+ */
 interface WayBack {
   readonly commit: string
   readonly effect: CommitEffect | undefined
@@ -428,16 +443,16 @@ interface WayBack {
 
 const fine = ({ commit, effect }: WayBack) => ({ kind: 'fine', effect, backTo: commit }) as const
 
-/** One line of the log. */
+/** The error in one line of the log. */
 function lineOf(thrown: unknown): string {
   const { stack = String(thrown) } = thrown as Error
   return `${ownFault}, please report it: ${stack.replaceAll(/\s*\n\s*/g, ' | ')}`
 }
 
-/** undefined: who asked does not hear of it. */
+/** @returns undefined: the client does not want the effect */
 type EffectOfRequest = (request: WriteRequest) => string | undefined
 
-/** @param viewed what a tenant sees of the commit */
+/** @param viewed the part of the effect that a tenant may see */
 function effectOfRequest(
   done: Selection['done'],
   effect: CommitEffect | undefined,
@@ -450,7 +465,7 @@ function effectOfRequest(
     if (effectFor === undefined) return undefined
     if (together === 1) return text(null)
     const { tenant } = effectFor
-    // What others move in the same commit is not theirs to know.
+    // What other requests of the commit move is not shown.
     return `${text(tenant === null ? null : viewed(tenant))}; together=${together}`
   }
 }
@@ -465,13 +480,13 @@ function writtenFiles({ changes }: Prepared): readonly WrittenFile[] {
   })
 }
 
-/** Its parent is the accepted commit, and no other. */
+/** The serial of a commit whose parent is the accepted one. */
 function serialAfter(accepted: AcceptedCommit | null): number {
   if (accepted === null) return 1
   return accepted.serial === 0 ? 0 : accepted.serial + 1
 }
 
-/** What only looks is looked at alone, on what the others have left. */
+/** Splits a batch into commits. A dry run is alone, after the writes before it. */
 function commitsOf(batch: readonly Pending[]): readonly (readonly Pending[])[] {
   const [writes, alone] = [[], []] as [Pending[], Pending[]]
   for (const pending of batch) {
