@@ -1,6 +1,6 @@
-// Limits on how changes are judged together, in milliseconds.
+// Limits of time within which changes are judged together.
 
 export const judgeLimits = {
-  /** What requests to the API remove within this time counts together. */
+  /** Removals by requests to the API within this time count together. */
   removalWindowMs: 600_000,
 } as const

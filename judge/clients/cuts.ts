@@ -1,4 +1,4 @@
-// Address spaces cut into ranges: those of a table, those of two tables laid over each other.
+// Cuts an address space into ranges: those of one table, or of two tables laid over each other.
 import * as clientRanges from '#bundle/format/client-ranges.ts'
 import type { Bundle } from '#bundle/format/bundle.ts'
 import type { RangeTable } from '#routing/tables/range-table.ts'
@@ -8,41 +8,43 @@ const { Network4Cell, Network6Cell, NetworkCell } = clientRanges
 /** An IPv4 address as a number, an IPv6 address as a bigint. */
 export type Address = number | bigint
 
-/** Ranges without a gap, in order: each ends where the next one starts, the first starts at 0. */
+/**
+ * Ranges without a gap, in order: the first starts at 0, and each ends where the next one starts.
+ */
 export interface Cut<A extends Address> {
   readonly starts: ArrayLike<A>
-  /** By range: its value, from 0 to `values - 1`. */
+  /** By range: the number of its value, below `values`. */
   readonly valueOf: Uint32Array
   readonly values: number
-  /** By value: what the table has for it. */
+  /** By value: what the table holds for it. */
   readonly told: readonly number[]
 }
 
-/** The same table in both families. */
+/** The cuts of a table in both address families. */
 export interface Cuts {
   readonly v4: Cut<number>
   readonly v6: Cut<bigint>
 }
 
-/** The ranges of a table, read one by one. */
+/** Ranges of a table that are read one by one. */
 export interface Rows<A extends Address> {
   readonly count: number
   readonly startOf: (row: number) => A
   readonly valueOf: (row: number) => number
 }
 
-/** The same table in both families. */
+/** The rows of a table in both address families. */
 export interface BothRows {
   readonly v4: Rows<number>
   readonly v6: Rows<bigint>
 }
 
-/** What the choice of a service goes by: a table of client networks. */
+/** A table of client networks by which a service chooses. */
 export interface ClientSource {
-  /** Equal keys: the same ranges. */
+  /** Sources with equal keys have the same ranges. */
   readonly key: string
   readonly cuts: () => Cuts
-  /** Without copies of them. */
+  /** Reads the rows from the table, without a copy. */
   readonly rows: () => BothRows
 }
 
@@ -108,7 +110,7 @@ export function addressOf6(w0: bigint, w1: bigint, w2: bigint, w3: bigint): bigi
   return (w0 << 96n) | (w1 << 64n) | (w2 << 32n) | w3
 }
 
-/** Numbers the values in the order in which they come. */
+/** Numbers the values in the order of their first ranges. */
 function dense<A extends Address>(starts: ArrayLike<A>, given: Uint32Array): Cut<A> {
   const numbers = new Map<number, number>()
   const valueOf = given.map((value) => {
@@ -122,15 +124,15 @@ function dense<A extends Address>(starts: ArrayLike<A>, given: Uint32Array): Cut
 
 type Ranges<A extends Address> = Omit<Cut<A>, 'told'>
 
-/** Both cuts at once: a value of the result stands for a pair. */
+/** Two cuts laid over each other: a value of the result stands for a pair of values. */
 export interface Overlay<A extends Address> extends Omit<Cut<A>, 'told'> {
-  /** By value: the value in `one`. */
+  /** By value of the result: the value in `one`. */
   readonly ofOne: readonly number[]
   readonly ofTwo: readonly number[]
 }
 
 export function overlay<A extends Address>(one: Ranges<A>, two: Ranges<A>): Overlay<A> {
-  // Half of all tables of places are not there.
+  // Common: half of all tables of places do not exist, and have one range.
   if (two.starts.length === 1) {
     const { values } = one
     return { ...one, ofOne: [...Array(values).keys()], ofTwo: Array<number>(values).fill(0) }
@@ -154,16 +156,16 @@ export function overlay<A extends Address>(one: Ranges<A>, two: Ranges<A>): Over
   }
 }
 
-/** Pairs of values for which a table is used; of more, a map. */
+/** Up to so many pairs of values, their numbers are in an array; beyond, in a map. */
 const tableMax = 1_048_576
 
-/** Numbers pairs of values as they come; ranges that follow each other with the same are one. */
+/** Numbers pairs of values as they first appear, and joins neighbouring ranges of one pair. */
 class Pairs<A extends Address> {
   readonly #one: Ranges<A>
   readonly #two: Ranges<A>
   readonly #starts: A[] = []
   readonly #valueOf: Uint32Array
-  /** By pair: its number and one more. */
+  /** By pair: its number plus one, so that 0 means none. */
   readonly #table: Uint32Array | null
   readonly #map = new Map<number, number>()
   readonly #ofOne: number[] = []
@@ -207,8 +209,8 @@ class Pairs<A extends Address> {
 }
 
 /**
- * The first row from `from` on that does not start before `end`. It is looked for in steps that
- * grow, since comparing addresses of IPv6 is slow.
+ * Finds the first row from `from` on that does not start before `end`, in growing steps, since
+ * comparing IPv6 addresses is slow.
  */
 function firstNotBefore<A extends Address>(
   starts: ArrayLike<A>,
@@ -222,7 +224,7 @@ function firstNotBefore<A extends Address>(
     step *= 2
   }
   let high = Math.min(low + step, starts.length)
-  // The row at `low` starts before it, that at `high` does not.
+  // The row at `low` starts before `end`, the row at `high` does not.
   while (high - low > 1) {
     const middle = (low + high) >>> 1
     if (starts[middle]! < end) low = middle

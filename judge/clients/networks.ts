@@ -1,21 +1,21 @@
-// The client networks of a class, one by one, or evenly chosen ones where there are too many.
+// Lists the client networks of a class: all of them, or an even choice where there are too many.
 import { assert } from '#lib/assert.ts'
 import type { Address } from './cuts.ts'
 import type { ClassRanges, Partition, Probes } from './partition.ts'
 import type { FamilySpace } from './space.ts'
 
-/** What is kept of a partition: most services that go by networks go by the same ones. */
+/** Networks kept for a partition: most services that choose by networks use the same ones. */
 interface Kept {
-  /** By class: each network. */
+  /** By class: all its networks. */
   readonly whole: Map<number, Probes>
-  /** By class and how many there are. */
+  /** By class and number: the chosen networks. */
   readonly chosen: Map<string, Probes>
-  /** Cells that all of them take. */
+  /** How many cells these lists occupy. */
   cells: number
 }
 
 const kept = new WeakMap<object, Kept>()
-/** Cells of 24 octets: one for an address, and those that a list takes besides. */
+/** Cells that are kept, of 24 octets each: one for an address, and a few for a list. */
 const cellsMax = 262_144
 const cellsOfList = 16
 
@@ -28,7 +28,7 @@ export function hasMoreNetworks<A extends Address>(
   return countUntil(partition.space, rangesOf(partition), number, most) > most
 }
 
-/** @param most beyond, so many are chosen, evenly over what counts */
+/** @param most networks of a class; of more, so many are chosen, evenly by weight */
 export function networksOf<A extends Address>(
   partition: Partition<A>,
   number: number,
@@ -60,7 +60,11 @@ function rangesOf<A extends Address>({ ranges }: Partition<A>): ClassRanges<A> {
   return ranges
 }
 
-/** @returns how many networks a class has; where there are more than `most`, any number beyond */
+/**
+ * Counts the networks of a class, up to `most`.
+ *
+ * @returns any number above `most` when there are more
+ */
 function countUntil<A extends Address>(
   space: FamilySpace<A>,
   ranges: ClassRanges<A>,
@@ -121,7 +125,7 @@ function chosenNetworks<A extends Address>(
     }
     passed += counts
   }
-  // In a class whose clients count nothing the first network stands for all.
+  // A class whose clients have no weight is represented by its first network.
   if (list.count === 0) list.add(starts[own[0]!]!, 0)
   const probes = list.probes(false)
   probes.weights.fill(whole / probes.count)
@@ -139,7 +143,7 @@ class ProbeList<A extends Address> {
   readonly #weights: Float64Array
   readonly #own = new Int32Array(4)
 
-  /** @param most room for so many */
+  /** @param most capacity of the list */
   constructor(space: FamilySpace<A>, most: number) {
     this.#space = space
     this.#words = new Int32Array(most * 4)

@@ -1,20 +1,20 @@
-// The clients of a family in classes: those of a class are alike to every table that is looked at.
+// Divides the clients of an address family into classes: all tables treat clients of a class alike.
 import { overlay } from './cuts.ts'
 import type { Address, ClientSource, Cut, Cuts, Overlay } from './cuts.ts'
 import { ipv4, ipv6 } from './space.ts'
 import type { FamilySpace } from './space.ts'
 
-/** Tables by which people want to see clients. */
+/** Tables by which people want to see clients listed. */
 export interface Places {
-  /** Values are rows of `countries.ts`; null: no database. */
+  /** Rows of `countries.ts`; null: there is no database. */
   readonly country: ClientSource | null
-  /** Values are rows of the database of autonomous systems. */
+  /** Rows of the database of autonomous systems; null: there is no database. */
   readonly operator: ClientSource | null
 }
 
 export const noPlaces: Places = Object.freeze({ country: null, operator: null })
 
-/** Where clients are. */
+/** Address spaces of the clients. */
 export interface ClientSpaces {
   readonly v4: FamilySpace<number>
   readonly v6: FamilySpace<bigint>
@@ -24,64 +24,64 @@ const everywhere: ClientSpaces = Object.freeze({ v4: ipv4, v6: ipv6 })
 
 export interface Partition<A extends Address> {
   readonly space: FamilySpace<A>
-  /** By class: what its clients count. */
+  /** By class: the weight of its clients. */
   readonly weight: Float64Array
   readonly totalWeight: number
-  /** By class: the first address. */
+  /** By class: its first address. */
   readonly first: readonly A[]
-  /** null: they were not kept. */
+  /** Ranges of each class; null: they were not kept. */
   readonly ranges: ClassRanges<A> | null
   /**
-   * By class, without ranges: networks that are chosen evenly over what counts, one at least, and
-   * of all classes some `most`, or twice as many where that is less than two of each.
+   * Samples each class that was stored without ranges: networks chosen evenly by weight, at least
+   * one of each class. All classes together get `most`, or two each where that is more.
    */
   readonly sample?: (most: number) => readonly Probes[]
-  /** null: no database. */
+  /** Weight of each class by country; null: there is no database. */
   readonly countries: Breakdown | null
   readonly operators: Breakdown | null
 }
 
-/** Clients that stand for all of a class. */
+/** Networks that represent all clients of a class. */
 export interface Probes {
   readonly count: number
   /** Four words for each address, as in `Client`. */
   readonly words: Int32Array
-  /** What each of them counts. */
+  /** Weight of each network. */
   readonly weights: Float64Array
-  /** Each network is there: what is summed over them is exact. */
+  /** True when all networks are listed: sums over them are exact. */
   readonly isWhole: boolean
 }
 
-/** Each ends where the next one starts, the last one at the end of the space. */
+/** Ranges of classes: each ends where the next one starts, the last one at the end of the space. */
 export interface ClassRanges<A extends Address> {
   readonly starts: ArrayLike<A>
   readonly weights: Float64Array
-  /** Rows of ranges that clients are in, class by class, in order. */
+  /** Rows of the ranges of clients, class after class, in order. */
   readonly rows: Uint32Array
-  /** By class: where its own begin in `rows`; one more for the end. */
+  /** By class: the index in `rows` where its rows begin; one more entry for the end. */
   readonly firstOf: Uint32Array
 }
 
-/** What the clients of each class count in each place. */
+/** Weight of the clients of each class in each place. */
 export interface Breakdown {
-  /** By class: where its entries begin; one more for the end. */
+  /** By class: where its entries begin; one more entry for the end. */
   readonly first: Uint32Array
   readonly place: Uint32Array
   readonly weight: Float64Array
-  /** By place: what all its clients count. */
+  /** By place: the weight of all its clients. */
   readonly wholeOf: Float64Array
 }
 
-/** Clients in classes, by the tables that they are to be told apart by. */
+/** Divides clients into classes by given tables. */
 export interface ClientClasses {
   readonly hasCountries: boolean
   readonly v4: (sources: readonly ClientSource[]) => Partition<number>
   readonly v6: (sources: readonly ClientSource[]) => Partition<bigint>
-  /** What has to be walked for that; 0: they are known. */
+  /** How many rows would be read for these tables; 0: the classes are known. */
   readonly rowsOf: (sources: readonly ClientSource[]) => number
 }
 
-/** Partitions by what they go by: most services of a configuration go by the same tables. */
+/** Caches partitions by their tables: most services of a configuration choose by the same ones. */
 export class Partitions implements ClientClasses {
   readonly #places: { readonly country: Cuts | null; readonly operator: Cuts | null }
   readonly #spaces: ClientSpaces
@@ -100,7 +100,7 @@ export class Partitions implements ClientClasses {
     this.#around6 = overlay(country?.v6 ?? whole(0n), operator?.v6 ?? whole(0n))
   }
 
-  /** Whether there is a database of countries. */
+  /** Whether a database of countries is loaded. */
   get hasCountries(): boolean {
     return this.#places.country !== null
   }
@@ -128,7 +128,7 @@ export class Partitions implements ClientClasses {
     if (known === undefined) {
       const own = sources.map((source) => this.#cutsOf(source).v6)
       const { country, operator } = this.#places
-      // A database of IPv4 alone knows nobody: then all count.
+      // A database without IPv6 lists no IPv6 client: then all addresses count.
       const isListed =
         this.#spaces.v6.isCounted !== true &&
         [country, operator].some((cuts) => cuts?.v6.told.some((row) => row !== 0))
@@ -160,7 +160,7 @@ export class Partitions implements ClientClasses {
   }
 }
 
-/** With a world of places each takes tens of megabytes. */
+/** How many partitions are kept: with a world of places, each takes tens of megabytes. */
 const keptMax = 4
 
 function keep<T>(known: Map<string, T>, key: string, one: T): void {
@@ -189,7 +189,7 @@ function whole<A extends Address>(zero: A): Cut<A> {
   return { starts: [zero], valueOf: Uint32Array.of(0), values: 1, told: [0] }
 }
 
-/** @param isListed clients that no database knows count nothing: most of IPv6 is nobody's */
+/** @param isListed true: clients in no database have no weight, since most of IPv6 is unassigned */
 function partition<A extends Address>(
   space: FamilySpace<A>,
   cuts: readonly Cut<A>[],
@@ -255,13 +255,13 @@ function rowsByClass(
   return { rows, firstOf }
 }
 
-/** Numbers for those that hold; -1 for the others. */
+/** Numbers the classes for which `holds` is true; -1 for the others. */
 function numbered(holds: readonly boolean[]): Int32Array {
   let next = 0
   return Int32Array.from(holds, (one) => (one ? next++ : -1))
 }
 
-/** Sums what counts, by class and place. */
+/** Sums weights by class and place. */
 class PlaceSums {
   readonly #cut: Omit<Cut<Address>, 'starts'> | null
   readonly #valueOf: (place: number) => number
@@ -272,7 +272,7 @@ class PlaceSums {
     this.#valueOf = valueOf
   }
 
-  /** What the table says there; 0: nothing, or there is no table. */
+  /** The place by the table; 0: none, or there is no table. */
   told(place: number): number {
     return this.#cut === null ? 0 : this.#cut.told[this.#valueOf(place)]!
   }

@@ -1,4 +1,4 @@
-// The tables of clients that a service goes by, told apart by what they hold.
+// Finds the tables of clients by which a service chooses, identified by their content.
 import { createHash } from 'node:crypto'
 import type { Bundle } from '#bundle/format/bundle.ts'
 import { RangeTable } from '#routing/tables/range-table.ts'
@@ -24,7 +24,7 @@ function networksOf(cuts: Cuts): ClientSource {
   return { key: digestOf(cuts), cuts: () => cuts, rows: () => rows }
 }
 
-/** Values are numbered as they come: tables that tell the same clients apart are alike. */
+/** Values are numbered as they first appear: tables that distinguish the same clients are equal. */
 function digestOf({ v4, v6 }: Cuts): string {
   const hash = createHash('sha256')
   hash.update(Uint32Array.from(v4.starts)).update(v4.valueOf)

@@ -1,23 +1,26 @@
-// Which addresses clients have, and what an address counts.
+// Defines which addresses clients have, and the weight of an address.
 import type { Address, Cut } from './cuts.ts'
 
-/** What a table of client networks says in a family. */
+/** What a table of client networks needs to know of an address family. */
 export interface FamilySpace<A extends Address> {
   readonly name: 'ipv4' | 'ipv6'
   /** Value 1: clients may be there. */
   readonly clients: Cut<A>
-  /** Behind the last address. */
+  /** The address after the last one. */
   readonly end: A
-  /** Weights are counts of traffic, not of addresses. Clients of no known place have some, too. */
+  /**
+   * True when weights are counts of traffic, not of addresses: clients of unknown places count,
+   * too.
+   */
   readonly isCounted?: boolean
-  /** What the clients from `start` to before `end` count: addresses, or networks of /48. */
+  /** Weight of the clients from `start` to before `end`: addresses, or networks of /48. */
   readonly weightOf: (start: A, end: A) => number
   readonly toWords: (address: A, words: Int32Array) => void
-  /** An address at a part of the way through a range, 0 to 1. */
+  /** The address at a fraction, 0 to 1, of a range. */
   readonly within: (start: A, end: A, part: number) => A
-  /** The first address of the /24 or /64 behind the one of `address`. */
+  /** The first address of the next /24 or /64 after the one of `address`. */
   readonly nextNetwork: (address: A) => A
-  /** How many of these have an address from `start` to before `end`. */
+  /** How many such networks have an address from `start` to before `end`. */
   readonly networksIn: (start: A, end: A) => number
 }
 

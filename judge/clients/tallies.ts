@@ -1,5 +1,4 @@
-// Adds up the clients of each class without keeping their ranges, so that a table of the world
-// takes kilobytes.
+// Sums the weights of classes without keeping their ranges: a table of the world takes kilobytes.
 import type { GeoBuffers } from '#routing/geo/geo-tables.ts'
 import { RangeTable } from '#routing/tables/range-table.ts'
 import { rowsOfCut, rowsOfRanges } from './cuts.ts'
@@ -16,30 +15,30 @@ interface Both {
 
 interface Tally<A extends Address> {
   readonly partition: Partition<A>
-  /** What was sampled last; undefined: nothing was. */
+  /** The last sample; undefined: none was taken. */
   sampled?: { readonly most: number; readonly probes: readonly Probes[] }
 }
 
-/** What is walked: rows of tables that tell clients apart, and of those that list clients. */
+/** The tables to walk: those that divide clients, and those that list them. */
 interface Walked<A extends Address> {
   readonly space: FamilySpace<A>
   readonly tables: readonly Rows<A>[]
-  /** Clients that none of these tables knows count nothing; none: all count. */
+  /** Tables that list clients; clients in none of them have no weight. Empty: all count. */
   readonly listing: readonly Rows<A>[]
 }
 
-/** A class is two numbers; a service that goes by cities has some ten thousand. */
+/** How many tallies are kept. A class is two numbers; a service by cities has some ten thousand. */
 const keptMax = 16
 
 /**
- * Classes as those of `Partitions` with the same databases: a class counts the same, and its first
- * address is the same. By which country or operator its clients are is not known.
+ * Gives the same classes as `Partitions` with the same databases, with equal weights and first
+ * addresses, but not the countries and operators of clients.
  */
 export class Tallies implements ClientClasses {
   readonly hasCountries = false
   /** For answers by which no table divides the clients. */
   readonly #whole = new Partitions(noPlaces)
-  /** Tables that tell which IPv6 clients there are: most of IPv6 is nobody's. */
+  /** Tables that list IPv6 clients: most of IPv6 is unassigned. */
   readonly #listing: readonly BothRows[]
   readonly #known = new Map<string, Both>()
 
@@ -74,7 +73,7 @@ export class Tallies implements ClientClasses {
       const v4 = { partition: tally(this.#walked4(sources)) }
       known = { v4, v6: { partition: tally(this.#walked6(sources)) } }
     }
-    // The one that was asked for last is the last to go.
+    // Moved to the end: the tally that was not asked for longest is dropped first.
     this.#known.delete(key)
     const [oldest] = this.#known.keys()
     if (this.#known.size === keptMax && oldest !== undefined) this.#known.delete(oldest)
@@ -92,7 +91,9 @@ export class Tallies implements ClientClasses {
   }
 }
 
-/** Takes the tables anew for each sample: those of the tally may have gone with their bundle. */
+/**
+ * Uses the tables of this call for the sample: those of the tally may be gone with their bundle.
+ */
 function sampled<A extends Address>(kept: Tally<A>, walked: () => Walked<A>): Partition<A> {
   const { partition } = kept
   const sample = (most: number): readonly Probes[] => {
@@ -125,7 +126,7 @@ function tally<A extends Address>(walked: Walked<A>): Partition<A> {
   return { space, weight: Float64Array.from(weight), totalWeight, first, ...none }
 }
 
-/** @param visit told of ranges of clients in their order, of which class each is, what it counts */
+/** @param visit called for each range of clients in order, with its class and weight */
 function walk<A extends Address>(
   { space, tables, listing }: Walked<A>,
   visit: (number: number, start: A, end: A, counts: number) => void,
@@ -146,7 +147,10 @@ function walk<A extends Address>(
   }
 }
 
-/** As `chosenNetworks` of networks.ts chooses of each class, of all classes in one walk. */
+/**
+ * Chooses networks as `chosenNetworks` of networks.ts does for a class, in one walk for all
+ * classes.
+ */
 function sampleOf<A extends Address>(
   walked: Walked<A>,
   { space, weight, totalWeight, first }: Partition<A>,
@@ -177,7 +181,7 @@ function sampleOf<A extends Address>(
     passed[number] = before + heavy
   })
   return Array.from(counts, (_, number): Probes => {
-    // In a class whose clients count nothing the first address stands for all.
+    // A class whose clients have no weight is represented by its first address.
     if (found[number] === 0) add(number, first[number]!)
     const count = found[number]!
     const from = offsets[number]! * 4
@@ -186,7 +190,7 @@ function sampleOf<A extends Address>(
   })
 }
 
-/** A row of a table, on its way through all of them. */
+/** The current row of a table during a walk. */
 class Cursor<A extends Address> {
   value: number
   /** Where the next row begins. */
@@ -214,13 +218,13 @@ class Cursor<A extends Address> {
   }
 }
 
-/** A value of a table is less, and so are the combinations of values. */
+/** A bound of the values of a table, and of the combinations of values. */
 const valuesMax = 2 ** 26
 
-/** Numbers combinations of values in the order in which they come. */
+/** Numbers combinations of values in the order in which they appear. */
 class Classes {
   readonly #cursors: readonly Cursor<Address>[]
-  /** By table: the combination of those before it and its value. */
+  /** By table: from a combination of the tables before it, and its value, to a number. */
   readonly #numbers: readonly Map<number, number>[]
 
   constructor(cursors: readonly Cursor<Address>[]) {
@@ -228,7 +232,7 @@ class Classes {
     this.#numbers = cursors.map(() => new Map<number, number>())
   }
 
-  /** Number of the class to which the rows at the cursors belong. */
+  /** The class of the current rows. */
   current(): number {
     let number = 0
     for (const [i, { value }] of this.#cursors.entries()) {

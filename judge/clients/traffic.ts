@@ -1,4 +1,4 @@
-// Weighs clients by counted traffic, of networks and of countries, in place of their addresses.
+// Weighs clients by counted traffic of networks and countries, instead of by addresses.
 import { CountryTable } from '#routing/geo/geo-tables.ts'
 import type { CountryBuffers } from '#routing/geo/geo-tables.ts'
 import { unpackCode } from '#routing/geo/countries.ts'
@@ -8,23 +8,23 @@ import { rangeSource } from './sources.ts'
 import { ipv4, ipv6 } from './space.ts'
 import type { FamilySpace } from './space.ts'
 
-/** Counted queries, or anything else that clients bring. A query counts in one place. */
+/** Counted queries, or other traffic. Each query counts in one place. */
 export interface Traffic {
-  /** Where it is from, for people. */
+  /** The origin of the counts, for people. */
   readonly source: string
-  /** How long was counted; null: nobody knows, so there are no rates. */
+  /** For how long was counted; null: unknown, so there are no rates. */
   readonly seconds: number | null
-  /** Sampled queries that the counts were computed from; null: all queries were counted. */
+  /** Number of sampled queries behind the counts; null: all queries were counted. */
   readonly sampled: number | null
-  /** By two letters; '': in no database. */
+  /** Counts by two-letter country; '': in no database. */
   readonly countries: ReadonlyMap<string, number>
   readonly networks: readonly CountedNetwork[]
-  /** By name, absolute and in lower case, or by `name type`. */
+  /** Counts by name, absolute and in lower case, or by `name type`. */
   readonly names: ReadonlyMap<string, number>
 }
 
 export interface CountedNetwork {
-  /** As it was written. */
+  /** The network as it was written. */
   readonly network: string
   /** 4 or 16 octets; the bits beyond the prefix are zero. */
   readonly octets: Uint8Array
@@ -35,13 +35,13 @@ export interface CountedNetwork {
 export interface CountedSpaces {
   readonly v4: FamilySpace<number>
   readonly v6: FamilySpace<bigint>
-  /** Which part of the traffic comes over IPv6; 0 where that is not told. */
+  /** Share of the traffic over IPv6; 0 where that is unknown. */
   readonly part6: number
-  /** Sentences: what the counts do not tell. */
+  /** Sentences about what the counts do not show. */
   readonly warnings: readonly string[]
 }
 
-/** @param country the database that countries are told by; null: none */
+/** @param country the database of countries; null: there is none */
 export function countedSpaces(traffic: Traffic, country: CountryBuffers | null): CountedSpaces {
   const table = country && new CountryTable(country)
   const cuts = traffic.countries.size === 0 || !country ? null : rangeSource(country.ranges)
@@ -105,7 +105,7 @@ function warningsOf(
   ]
 }
 
-/** By range: how many of what is counted come from each unit of addresses. */
+/** By range: how much of the count comes from each unit of addresses. */
 interface Steps<A extends Address> {
   readonly starts: readonly A[]
   readonly densities: readonly number[]
@@ -130,7 +130,7 @@ function range6({ octets, prefixBits, count }: CountedNetwork): CountedRange<big
   return { start, end: start + (1n << BigInt(128 - prefixBits)), count }
 }
 
-/** Networks lie in each other or beside each other: those open at an address are a stack. */
+/** Networks contain each other or are disjoint: those open at an address form a stack. */
 function stepsOfNetworks<A extends Address>(
   ranges: readonly CountedRange<A>[],
   zero: A,
@@ -145,7 +145,7 @@ function stepsOfNetworks<A extends Address>(
       densities.pop()
     }
     starts.push(start)
-    // Summed anew: what is added and taken away again leaves no dust.
+    // Summed anew each time, since adding and subtracting the same fraction leaves a rest.
     densities.push(open.reduce((sum, { density }) => sum + density, 0))
   }
   const closeUntil = (at: A | undefined): void => {
@@ -173,7 +173,7 @@ function sizeOf(start: Address, end: Address, unit: number): number {
   return typeof start === 'number' ? Number(end) - start : Number((end as bigint) - start) / unit
 }
 
-/** The count of a country, over the addresses at which its clients may be. */
+/** Spreads the count of a country over the addresses of its clients. */
 function stepsOfCountries<A extends Address>(
   space: FamilySpace<A>,
   cut: Cut<A> | null,
@@ -215,7 +215,7 @@ function merged<A extends Address>(one: Steps<A>, two: Steps<A> | null): Steps<A
   return { starts, densities }
 }
 
-/** @returns null: nobody of the family is counted */
+/** @returns null: no client of the family was counted */
 function counted<A extends Address>(
   space: FamilySpace<A>,
   { starts, densities }: Steps<A>,
@@ -234,7 +234,7 @@ function counted<A extends Address>(
   const weightOf = (start: A, end: A): number => {
     const at = lastAtOrBelow(starts, start)
     const next = starts[at + 1] ?? space.end
-    // Inside one step no digit is lost.
+    // Within one step the product is exact.
     return end <= next ? sizeOf(start, end, unit) * densities[at]! : until(end) - until(start)
   }
   return {
@@ -265,7 +265,7 @@ function lastAtOrBelow<A extends Address>(starts: readonly A[], address: A): num
   return low
 }
 
-/** Rows that some range has: a database names codes that it places nowhere. */
+/** Rows that have a range: a database may name codes without any network. */
 function knownRows({ ranges }: CountryTable): ReadonlySet<number> {
   const rows = new Set<number>()
   for (let i = 0; i < ranges.count4; i++) rows.add(ranges.value4(i))

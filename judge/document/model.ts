@@ -1,51 +1,54 @@
-// What a plan says: which clients get another answer, and from where to where they move.
+// Defines the document of a plan: which clients get another answer, and from where to where they
+// move.
 
 export interface Plan {
-  /** Version of this form: it changes when a field goes or means something else. */
+  /** Version of this form. It changes when a field is removed or gets another meaning. */
   readonly format: 1
   readonly base: PlannedSide
   readonly head: PlannedSide
   readonly weights: ClientWeights
   readonly summary: PlanSummary
-  /** One for each instant, under each health. */
+  /** One for each instant and assumed health. */
   readonly scenarios: readonly PlannedScenario[]
-  /** What no answer shows now, or not all of, and what may show in answers later. */
+  /** Differences that show in no answer now, or not fully, and may show in answers later. */
   readonly later: readonly LaterChange[]
-  /** Sentences: what the plan could not know. */
+  /** Sentences about what the plan could not know. */
   readonly warnings: readonly string[]
 }
 
 /** How clients are weighted. */
 export interface ClientWeights {
   readonly by: 'addresses' | 'traffic'
-  /** Where the counts are from; '': addresses. */
+  /** Origin of the counts; '': addresses were weighed. */
   readonly source: string
-  /** How long was counted; null: not told. */
+  /** For how long was counted; null: unknown. */
   readonly seconds: number | null
-  /** Queries, or reports of browsers, that the counts were computed of; null: all were counted. */
+  /**
+   * Number of sampled queries, or reports of browsers, behind the counts; null: all were counted.
+   */
   readonly sampled: number | null
 }
 
 export interface PlannedSide {
-  /** As it was asked for: a file, a directory, a ref. */
+  /** The side as it was asked for: a file, a directory or a ref. */
   readonly source: string
-  /** Hex; '': not a commit. */
+  /** Commit in hex; '': the side is not a commit. */
   readonly commit: string
   readonly digest: string
 }
 
 export interface PlanSummary {
-  /** Names and answers (a name and a type) that differ, over all scenarios. */
+  /** Number of names and of answers (name and type) that differ in any scenario. */
   readonly names: number
   readonly answers: number
   readonly addedNames: number
   readonly removedNames: number
-  /** Answers that are there before and not after. */
+  /** Answers that exist before and not after. */
   readonly removedAnswers: number
   readonly comparedNames: number
   /**
-   * The largest share of clients that is sent elsewhere where there is an answer before and after;
-   * clients that had no address before do not count. 0 to 1.
+   * Largest share, 0 to 1, of an answer's clients that is sent elsewhere. Only answers that exist
+   * on both sides count, and clients that had an address before.
    */
   readonly movedMax: number
   /** '': none moves. */
@@ -78,11 +81,11 @@ export interface CountryMovement {
   readonly name: string
 }
 
-/** What each member gets from all answers that differ; of others it gets what it got. */
+/** Traffic of each member from the answers that differ. From others it gets what it got. */
 export interface ExpectedTraffic {
-  /** `share`: parts of all of it, 0 to 1, where each answer has as much as any other. */
+  /** `share`: parts of the whole, 0 to 1, with the same weight for each answer. */
   readonly unit: TrafficUnit
-  /** What changes most is first. */
+  /** Largest change first. */
   readonly members: readonly MemberTraffic[]
 }
 
@@ -100,20 +103,20 @@ export interface AnswerChange {
   readonly name: string
   readonly type: string
   readonly kind: ChangeKind
-  /** Whose service it is; '': of a zone's records. */
+  /** Tenant of the service; '': records of a zone. */
   readonly tenant: string
   readonly before: PlannedAnswer
   readonly after: PlannedAnswer
-  /** null: the answer does not depend on who asks, and sends nobody anywhere. */
+  /** null: the answer is the same for each client, and sends nobody anywhere. */
   readonly movement: Movement | null
 }
 
 export interface PlannedAnswer {
   readonly rcode: string
   readonly ttlSeconds: number | null
-  /** How a service chooses; '': none answers. */
+  /** How a service chooses; '': no service answers. */
   readonly policy: string
-  /** Empty where a service answers. */
+  /** Records of the answer; empty where a service answers. */
   readonly records: readonly string[]
   /** Records of a delegation, and addresses beside the answer. */
   readonly others: readonly string[]
@@ -124,25 +127,25 @@ export interface Movement {
   readonly ipv6: FamilyMovement
 }
 
-/** Shares are parts of all clients of the family, 0 to 1. */
+/** Movement in one family. Shares are parts of all its clients, 0 to 1. */
 export interface FamilyMovement {
-  /** Goes elsewhere: by the first address of an answer. */
+  /** Share of clients that go elsewhere, by the first address of an answer. */
   readonly moved: number
-  /** Gets another answer: another order, TTL or probability counts, too. */
+  /** Share of clients that get another answer; another order, TTL or probability counts as well. */
   readonly differs: number
-  /** In 19 of 20 plans `moved` errs by no more; errors of counted traffic are not included. */
+  /** In 19 of 20 plans `moved` is off by no more. Errors of counted traffic are not included. */
   readonly error: number
-  /** Largest first. Where members would make thousands of them: from pool to pool. */
+  /** Largest first. Where members would make thousands of flows, they are between pools. */
   readonly flows: readonly Flow[]
   /**
-   * Where clients are sent, before and after. Where a sticky step spreads clients of whom none
-   * moves, or all do, they count as it is meant to spread them, which `error` does not tell; so do
-   * `flows`.
+   * Where clients are sent, before and after. Where a sticky step spreads clients and none of them
+   * move, or all do, they are counted by the weights of the step; `error` does not cover the
+   * difference. The same is true of `flows`.
    */
   readonly members: readonly MemberTraffic[]
-  /** Largest first; null: no database. */
+  /** Largest first; null: there is no database. */
   readonly countries: readonly PlaceMovement[] | null
-  /** Further ones, of which fewer clients move; beyond the first movements all of them. */
+  /** Places that are not listed, with fewer clients that move; for later movements, all of them. */
   readonly countriesOmitted: number
   readonly operators: readonly PlaceMovement[] | null
   readonly operatorsOmitted: number
@@ -150,8 +153,8 @@ export interface FamilyMovement {
 
 export interface Endpoint {
   /**
-   * Address or host name; of no member, records or such as `NXDOMAIN`. '': of a flow, all members
-   * of the pool.
+   * Address or host name. Without a member: its records, or a word such as `NXDOMAIN`. '': in a
+   * flow, all members of the pool.
    */
   readonly member: string
   readonly pool: string
@@ -165,22 +168,22 @@ export interface Flow {
 }
 
 export interface PlaceMovement {
-  /** Such as `DE` or `AS64500 Example`; '': in no database. */
+  /** A place such as `DE` or `AS64500 Example`; '': in no database. */
   readonly place: string
-  /** Part of all clients that are there and move. */
+  /** Share of all clients that are in the place and move. */
   readonly moved: number
-  /** Part of the clients of the place that move. */
+  /** Share of the clients of the place that move. */
   readonly movedOfPlace: number
 }
 
 export interface LaterChange {
   readonly kind: LaterKind
-  /** Such as `pool web`. */
+  /** What differs, such as `pool web`. */
   readonly subject: string
   readonly tenant: string
-  /** A clause: what differs. */
+  /** A clause that says how it differs. */
   readonly what: string
-  /** Names that answer from it; some of them, where there are many. */
+  /** Names that answer from it, or some of them where there are many. */
   readonly names: readonly string[]
   readonly nameCount: number
 }

@@ -1,4 +1,4 @@
-// The port by which a commit, made or about to be, tells what it does to answers.
+// Defines the port by which a commit, made or proposed, reports what it does to answers.
 import type { Moved } from '#compiler/lower/name-outline.ts'
 import { readRecords } from '#compiler/values/record-sets.ts'
 import type { ConfigEntry } from '#config/entry.ts'
@@ -11,7 +11,8 @@ export interface CommitBundle {
 }
 
 /**
- * @param viewer whose answers are counted, in a commit with changes of others; null: all are
+ * @param viewer whose answers are counted, when the commit holds changes of others; null: all are
+ *
  * @returns such as `moved=12.4%; names=3`
  */
 export type EffectText = (viewer: Viewer) => string
@@ -20,9 +21,9 @@ export type EffectText = (viewer: Viewer) => string
 export type UnknownReason = QuickReason | 'first'
 
 export interface CommitEffect {
-  /** Each name of which clients go elsewhere, or come. */
+  /** Each name of which clients go elsewhere, or start to come. */
   readonly moved: readonly Moved[] | UnknownReason
-  /** Left out: it is not known. */
+  /** The effect in text; left out: it is not known. */
   readonly text?: EffectText
 }
 
@@ -30,32 +31,32 @@ export interface CommitEffect {
  * Compares the bundle of a commit with the one before, in bounded time.
  */
 export interface CommitEffects {
-  /** @param before null: there was none */
+  /** @param before null: no bundle was published before */
   readonly between: (before: CommitBundle | null, after: CommitBundle) => CommitEffect
-  /** The same of some names alone, in a configuration of any size: few may differ. */
+  /** Compares some names only, in a configuration of any size: few of them may differ. */
   readonly movedOf: (
     names: ReadonlySet<string>,
     before: CommitBundle,
     after: CommitBundle,
   ) => CommitEffect['moved']
-  /** There are other databases: lets go of those before. */
+  /** Drops the databases in use, because there are others. */
   readonly renew: () => void
 }
 
-/** Databases of the node that tell where clients are, as shared memory; handed on, not read. */
+/** Databases of the node that locate clients, in shared memory; only passed on here. */
 export type NodeDatabases = object
 
 export interface EffectParts {
-  /** Whether the settings name any. */
+  /** Whether the settings name a database. */
   readonly hasDatabases: boolean
-  /** null: none are read yet. Another object, where any of them is another one. */
+  /** null: none is loaded yet. When a database changes, this is another object. */
   readonly databases: () => NodeDatabases | null
 }
 
 /** The effect of a commit that changes no answer. */
 export const noEffect = 'moved=0%; names=0'
 
-/** @param entries of which a commit changes something, as they were and as they are */
+/** @param entries objects that a commit changes, as they were and as they are */
 export function viewerOf(tenant: string, entries: Iterable<ConfigEntry>): TenantViewer {
   const names = new Set<string>()
   for (const entry of entries) {

@@ -1,4 +1,4 @@
-// Says what a commit does to answers, for the thread that has made it.
+// Computes what a commit does to answers, for the thread that made it.
 import type { Bundle } from '#bundle/format/bundle.ts'
 import { adoptBundle } from '#bundle/load/load.ts'
 import type { CommitBundle, CommitEffect, CommitEffects, EffectParts } from './commit-effect.ts'
@@ -14,7 +14,7 @@ export function createCommitEffects(parts: EffectParts, clock = systemClock): Co
   const places = new PlacesNow(parts)
   const create = () => new QuickEffects({ nowMs: () => clock.nowMs(), places: () => places.now() })
   let effects = create()
-  /** The head of the last commit is mostly what the next one stands on. */
+  /** The head of the last comparison: the next commit mostly builds on it. */
   let last: Bundle | undefined
   const loaded = ({ bytes, digest }: CommitBundle): Bundle =>
     last?.digest === digest ? last : adoptBundle(bytes, digest)
@@ -31,7 +31,7 @@ export function createCommitEffects(parts: EffectParts, clock = systemClock): Co
       movedBy(effects.between(loaded(before), loaded(after), names)),
     renew() {
       places.now()
-      // Its sides hold the tables of those before.
+      // Made anew, since its sides hold the tables of the old databases.
       effects = create()
     },
   }
@@ -44,7 +44,7 @@ function movedBy(effect: ReturnType<QuickEffects['between']>): CommitEffect['mov
   return moved.all
 }
 
-/** What the databases tell, until there are others. */
+/** The places by the current databases. */
 class PlacesNow {
   readonly #parts: EffectParts
   #geo: GeoBuffers | null = null

@@ -8,12 +8,12 @@ import { makePlan } from '#judge/plan/plan.ts'
 import { sentElsewhere } from '#judge/plan/sent-elsewhere.ts'
 import type { PlanRequest } from '#judge/plan/plan.ts'
 
-/** Fewer than a plan for people asks: it is compared with a whole number of percent. */
+/** Fewer networks than in a plan for people: the limit is a whole number of percent. */
 const networksMax = 8_192
 
 /**
- * With all members up. Databases are read when they are needed, and let go: a guardrail is judged
- * seldom. One that cannot be read tells nobody apart.
+ * Compares with all members up. Databases are loaded on demand and dropped, since this guardrail is
+ * judged seldom. If one cannot be read, its steps treat all clients alike.
  */
 export function createMovedBetween(databases: {
   readonly geoip?: string | undefined
@@ -37,7 +37,7 @@ export function createMovedBetween(databases: {
   }
 }
 
-/** Makes a plan for this alone: it keeps no list of answers. */
+/** Makes a plan for the moved clients alone, which lists no answers. */
 export function movedOf(
   request: Omit<PlanRequest, 'onChange' | 'listedEntriesMax'>,
 ): MovedNames['all'] {
@@ -46,7 +46,7 @@ export function movedOf(
   return moved.all
 }
 
-/** Each name of which clients go elsewhere, or come. */
+/** Collects each name of which clients go elsewhere, or start to come. */
 export class MovedNames {
   readonly #most = new Map<string, Moved>()
 
@@ -54,7 +54,7 @@ export class MovedNames {
     if (kind === 'removed') return
     const known = this.#most.get(name)?.share ?? 0
     if (kind === 'added') {
-      // It sends nobody elsewhere: other guardrails count it.
+      // The name lost its answer, so it sends nobody elsewhere: other guardrails count that.
       this.#most.set(name, { name, tenant, share: known })
     } else if (movement !== null) {
       const { ipv4, ipv6 } = movement

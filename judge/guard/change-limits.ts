@@ -1,4 +1,4 @@
-// The table of limits on what one change alters: what each measures, and how it says so.
+// Lists the limits on what one change alters: what each measures, and how a breach is worded.
 import { lostBetween } from '#compiler/lower/answers.ts'
 import type { PoolOutline, ZoneOutline } from '#compiler/lower/change-outline.ts'
 import type { NameFacts } from '#compiler/lower/name-outline.ts'
@@ -14,27 +14,27 @@ import { areTooMany, listed, removalIn, totalsOf } from './removal.ts'
 
 export type LimitName = 'removedNames' | keyof typeof changeLimitDefaults
 
-/** Left out: what it measures may change. */
+/** Limits by name; left out: there is none. */
 export type Limits = { readonly [Name in LimitName]?: number | undefined }
 
 export interface Found {
-  /** What the change does, as the end of "Commit c0ffee …". */
+  /** What the change does, as the end of a sentence that begins "Commit c0ffee …". */
   readonly words: string
-  /** The tenant of all that the words name or count; null: there are several. */
+  /** The tenant of everything that the words name or count; null: there are several. */
   readonly owner: string | null
 }
 
-/** A request is judged by itself, and together with those of ten minutes before it. */
+/** A request is judged alone, and together with the requests of ten minutes before it. */
 export type Scope = 'alone' | 'together'
 
 interface Row {
   readonly limit: LimitName
   readonly scopes: readonly Scope[]
-  /** undefined: so much may change. */
+  /** Finds a breach; undefined: the change is within the limit. */
   readonly find: (change: Change, max: number, tenant: TenantName) => Found | undefined
 }
 
-/** In the order in which a change is told of them: the first one counts. */
+/** In order of priority: of several breaches the first is reported. */
 export const limitRows: readonly Row[] = Object.freeze([
   { limit: 'removedNames', scopes: ['alone', 'together'], find: removedNames },
   { limit: 'removedMembers', scopes: ['together'], find: removedMembers },
@@ -56,10 +56,10 @@ function removedNames(change: Change, max: number, tenant: TenantName): Found | 
 function removedMembers({ before, after, part }: Change, max: number): Found | undefined {
   for (const [name, own] of (part?.own ?? before).pools) {
     const [was, now] = [before.pools.get(name), after.pools.get(name)]
-    // Where the whole pool goes, other limits measure what its names lose.
+    // When the whole pool is removed, other limits count what its names lose.
     if (was === undefined || now === undefined || goneOf(own, now).length === 0) continue
     const gone = goneOf(was, now)
-    // What takes their place is no loss.
+    // Members that replace removed ones are no loss.
     const lost = Math.min(gone.length, was.members.length - now.members.length)
     if (!areTooMany(lost, was.members.length, max)) continue
     const whose = `of the ${was.members.length} members of pool "${name}"`
@@ -135,7 +135,7 @@ function changedNames(change: Change, max: number, tenant: TenantName): Found | 
   const isChanged = (was: NameFacts, now: NameFacts): boolean => was.shape !== now.shape
   if (size <= changedNamesFree || max >= 100 || !isOwn(change, isChanged)) return undefined
   const namesMin = tenant === null ? (change.part?.totals.namesMin ?? 0) : 0
-  // A request does not look at all that came before it.
+  // A request alone is not compared with everything before it.
   if (!areTooMany(size, namesMin, max)) return undefined
   const changed: string[] = []
   for (const [name, was, now] of namesIn(change)) {
@@ -176,7 +176,7 @@ function replacedServers(change: Change, max: number): Found | undefined {
   return undefined
 }
 
-/** Declared before, and still. */
+/** Zones that are declared on both sides. */
 function* zonesIn({ before, after }: Change): Generator<[string, ZoneOutline, ZoneOutline]> {
   for (const [name, was] of before.zones) {
     const now = after.zones.get(name)

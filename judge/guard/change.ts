@@ -1,42 +1,42 @@
-// A change as the limits measure it: two outlines, and what one request has to do with it.
+// Defines a change as the limits measure it: two outlines, and the part that one request has in it.
 import { noFacts } from '#compiler/lower/name-outline.ts'
 import type { Facts, NameFacts, Outline } from '#compiler/lower/name-outline.ts'
 import type { PerMeasure } from '#compiler/lower/name-standing.ts'
 
 export interface Change {
-  /** What answered; for a request, ten minutes ago. */
+  /** What answered before; for a request: ten minutes ago. */
   readonly before: Outline
   readonly after: Outline
-  /** Left out: both outlines list all that there is. */
+  /** For outlines that list only a part; left out: both outlines are complete. */
   readonly part?: ChangePart
 }
 
-/** The outlines list what was altered lately, and nothing else. */
+/** For outlines that list only what was altered within ten minutes. */
 export interface ChangePart {
-  /** Right before the request: it is not refused for what others did. */
+  /** The outline right before the request, which is not refused for changes of others. */
   readonly own: Outline
-  /** What there is in `before`, in sum. Asked for only near a limit. */
+  /** Totals of `before`. They are asked for only near a limit. */
   readonly totals: {
-    /** Names, at least. */
+    /** A lower bound of the number of names. */
     readonly namesMin: number
     readonly names: (tenant: string | null) => PerMeasure<number>
     readonly redundantPools: (tenant: string | null) => number
   }
-  /** Seconds: the longest TTL of what else stands at a name. */
+  /** The longest TTL, in seconds, of what else the name holds. */
   readonly otherTtl: (name: string) => number
 }
 
-/** null: a change of all tenants. */
+/** The tenant whose names count; null: a change of all tenants. */
 export type TenantName = string | null
 
-/** Each name that was there, with what is there now. */
+/** Each name that was there before, and what it holds now. */
 export function* namesIn({ before, after }: Change): Generator<[string, NameFacts, NameFacts]> {
   for (const [name, was] of before.names) {
     if (was.standing > 0) yield [name, was, after.names.get(name) ?? noFacts]
   }
 }
 
-/** Whether a request does so itself, at any name. A commit is all of its change. */
+/** Whether the request itself changes a name this way. A commit is all of its change. */
 export function isOwn(
   { part, after }: Change,
   isWorse: (was: NameFacts, now: NameFacts) => boolean,
@@ -48,7 +48,7 @@ export function isOwn(
   return false
 }
 
-/** As if there were nobody else. */
+/** The part of the change in names and pools of one tenant. */
 export function ofTenant({ before, after, part }: Change, tenant: string): Change {
   const ofOutline = ({ names, pools }: Outline): Outline => ({
     names: ownedBy(names, tenant),
@@ -64,7 +64,7 @@ export function ofTenant({ before, after, part }: Change, tenant: string): Chang
 
 function ownedBy<T extends { readonly tenant: string }>(all: Facts<T>, tenant: string): Facts<T> {
   return {
-    // At most.
+    // An upper bound.
     size: all.size,
     get: (name) => {
       const found = all.get(name)
@@ -76,7 +76,7 @@ function ownedBy<T extends { readonly tenant: string }>(all: Facts<T>, tenant: s
   }
 }
 
-/** Tenants that a change takes something from, or alters something of. */
+/** Tenants from which the change removes something, or whose objects it alters. */
 export function tenantsIn({ before, after, part }: Change): ReadonlySet<string> {
   const found = new Set<string>()
   const { names, pools } = part?.own ?? before

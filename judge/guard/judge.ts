@@ -18,12 +18,12 @@ export interface Breach<Limit = LimitName | 'movedClients' | 'chainOfTrust'> ext
   readonly code: 'NamesRemoved' | 'GuardrailReached'
   readonly limit: Limit
   readonly max: number
-  /** Whose limit it is; null: of the whole. */
+  /** The tenant whose limit it is; null: the limit of the whole. */
   readonly tenant: TenantName
 }
 
 /**
- * The first limit that a change is beyond; undefined: so much may change.
+ * Finds the first limit that a change exceeds; undefined: it exceeds none.
  *
  * @param scope of a request; left out: all limits count
  */
@@ -37,7 +37,7 @@ export function judge(
   const whole = { removedNames: removedNamesDefault, ...changeLimitDefaults, ...guardrails }
   const breach = beyond(rows, change, whole, null, scope)
   if (breach !== undefined || Object.keys(tenants).length === 0) return breach
-  // What the limits of the whole permit may be most of what one tenant has.
+  // A change within the limits of the whole may still take most of what one tenant has.
   for (const tenant of tenantsIn(change)) {
     const limits = Object.hasOwn(tenants, tenant) ? tenants[tenant] : tenants[otherTenants]
     const own = limits && beyond(rows, ofTenant(change, tenant), limits, tenant, scope)
@@ -56,7 +56,7 @@ function beyond(
   for (const { limit, scopes, find } of rows) {
     const max = limits[limit]
     if (max === undefined || (scope !== undefined && !scopes.includes(scope))) continue
-    // By tenant, names that came within the time are none: those are counted together.
+    // Judged together with ten minutes: alone, names that were added meanwhile would count.
     if (limit === 'removedNames' && tenant !== null && scope === 'alone') continue
     const found = find(change, max, tenant)
     if (found === undefined) continue
@@ -67,9 +67,9 @@ function beyond(
 }
 
 /**
- * What a commit, a push or a directory does beyond the limits of the commit before.
+ * Finds what a commit, a push or a directory does beyond the limits of the commit before.
  *
- * @param earlier what goes back to it is no change, but for names that go
+ * @param earlier what goes back to this state counts as unchanged, except names that are removed
  */
 export function breachBetween(
   before: NameOutline,
@@ -114,7 +114,7 @@ function moveIn(
   return { code: 'GuardrailReached', limit: 'movedClients', max, words, owner, tenant: null }
 }
 
-/** The state before, as if what goes back to the earlier one had been so. */
+/** The state before, with everything that now equals the earlier state taken from there. */
 function withoutBack(before: Outline, after: Outline, earlier: Outline): Outline {
   const names = new Map<string, NameFacts>()
   for (const [name, was] of before.names) {
@@ -130,7 +130,7 @@ function withoutBack(before: Outline, after: Outline, earlier: Outline): Outline
       })
     }
   }
-  // Whether a zone has names is what names say of it, not what a repair brings back.
+  // Whether a zone has names is known from the names, not from what a repair restores.
   const zones = unlessBack(
     before.zones,
     after.zones,

@@ -3,21 +3,21 @@ import type { Moved, MoveLimits } from '#compiler/lower/name-outline.ts'
 import { otherTenants } from '#schemas/objects/guardrails.ts'
 
 export interface MovedBreach {
-  /** As the end of "Commit c0ffee …". */
+  /** The breach, as the end of a sentence that begins "Commit c0ffee …". */
   readonly words: string
   readonly max: number
-  /** Whose limit it is; '': of the whole. */
+  /** The tenant whose limit it is; '': the limit of the whole. */
   readonly tenant: string
   readonly name: string
-  /** Whose name it is. */
+  /** The tenant of the name. */
   readonly owner: string
 }
 
-/** undefined: so many may move. */
+/** Finds a breach of the limit; undefined: there is none. */
 export function movedBeyond(limits: MoveLimits, moved: readonly Moved[]): MovedBreach | undefined {
   const all = [...moved].sort((a, b) => b.share - a.share)
   for (const { name, tenant, share } of all) {
-    // A hundred times 0.14 is more than 14.
+    // Rounded, since 0.14 times 100 is more than 14.
     const percent = Number((share * 100).toPrecision(12))
     const whose = `sends ${rounded(percent)} % of the clients of ${name} elsewhere, more than`
     if (limits.all !== null && percent > limits.all) {
@@ -33,10 +33,10 @@ export function movedBeyond(limits: MoveLimits, moved: readonly Moved[]): MovedB
 }
 
 /**
- * Without the names that go back to what they were.
+ * Leaves out names that go back to what they were.
  *
- * @param moved from what answers now
- * @param since from what answered earlier; undefined: it is not known
+ * @param moved compared with what answers now
+ * @param since compared with what answered earlier; undefined: unknown
  */
 export function notBack(
   moved: readonly Moved[],
@@ -47,7 +47,11 @@ export function notBack(
   return moved.filter(({ name }) => other.has(name))
 }
 
-/** As an answer of the API says it. @param isNamed whether who reads it may see the name */
+/**
+ * The breach in a sentence of the API.
+ *
+ * @param isNamed whether the reader may see the name
+ */
 export function movedSentence({ words, tenant }: MovedBreach, isNamed: boolean): string {
   const limit = tenant === '' ? 'guardrails.movedClients' : 'guardrails.tenants, movedClients'
   const what = isNamed
@@ -56,7 +60,7 @@ export function movedSentence({ words, tenant }: MovedBreach, isNamed: boolean):
   return `This would ${what} (${limit}).`
 }
 
-/** Never the limit itself, which it is beyond. */
+/** Rounds away from the limit, which the value exceeds. */
 function rounded(percent: number): string {
   return percent >= 10 ? percent.toFixed(1).replace(/\.0$/, '') : percent.toPrecision(2)
 }

@@ -13,7 +13,7 @@ import type { Facts, NameFacts } from '#compiler/lower/name-outline.ts'
 import { isOwn, namesIn } from './change.ts'
 import type { Change, TenantName } from './change.ts'
 
-/** A name that is gone, or that answers no more since its service has no pool. */
+/** A name that is removed, or that no longer answers since its service has no pool. */
 interface LostName {
   readonly name: string
   readonly isLeft: boolean
@@ -21,7 +21,7 @@ interface LostName {
 
 const namesListed = 5
 
-/** @returns words; undefined: so much may go */
+/** @returns the breach in words; undefined: the loss is within the limit */
 export function removalIn(
   change: Change,
   percentMax: number,
@@ -31,7 +31,7 @@ export function removalIn(
   const lost = isOwn(change, isLess) ? lossesIn(change) : perMeasure((): LostName[] => [])
   if (zones.length === 0 && measures.every((measure) => lost[measure].length === 0))
     return undefined
-  // A single name may go over the API, which is no mistake of a whole file.
+  // Over the API a single name may always go: unlike in a file, that is no mistake.
   const last = change.part === undefined ? lastGone(lost, change) : undefined
   const isMany = last !== undefined || measures.some((measure) => lost[measure].length > 1)
   const totals = isMany || zones.length > 0 ? totalsOf(change, tenant) : perMeasure(() => 0)
@@ -49,12 +49,12 @@ export function removalIn(
   return `removes ${parts.join(' and ')}`
 }
 
-/** A single one may go, in a small configuration too. */
+/** A single loss is never too many, not even in a small configuration. */
 export function areTooMany(removed: number, total: number, percentMax: number): boolean {
   return removed > 1 && removed * 100 > total * percentMax
 }
 
-/** Names before a change, as each measure counts them. */
+/** Numbers of names before a change, as each measure counts them. */
 export function totalsOf({ before, part }: Change, tenant: TenantName): PerMeasure<number> {
   if (part !== undefined) return part.totals.names(tenant)
   const counts = { all: 0, balanced: 0, records: 0 }
@@ -83,7 +83,7 @@ function lossesIn(change: Change): PerMeasure<readonly LostName[]> {
   return lost
 }
 
-/** Declared zones that had names and are not declared any more. */
+/** Zones that had names and are no longer declared. */
 function goneZones({ before, after }: Change): readonly string[] {
   const gone = [...before.zones].filter(
     ([zone, { hasNames }]) => hasNames && !after.zones.get(zone),
@@ -99,7 +99,7 @@ function lostNameText({ name, isLeft }: LostName): string {
   return isLeft ? `${name} left without a pool` : name
 }
 
-/** The measure of which nothing answers any more, as something did. */
+/** The measure by which nothing answers any more, though something did. */
 function lastGone(
   lost: PerMeasure<readonly LostName[]>,
   { before, after }: Change,

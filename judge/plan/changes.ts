@@ -1,4 +1,4 @@
-// Asks of each name that may differ what it has, and keeps what differs.
+// Compares the answers of each name that may differ, and keeps those that do.
 import { NodeFlag } from '#bundle/format/cells.ts'
 import { nodeFlags } from '#bundle/format/bundle.ts'
 import type { Bundle } from '#bundle/format/bundle.ts'
@@ -10,7 +10,11 @@ import { answeringNode } from '#judge/sides/answering-node.ts'
 import { isNowhere } from '#judge/sides/outcome.ts'
 import type { AnswerChange } from '#judge/document/model.ts'
 
-/** Ends early where the comparer may do no more. @param onName before each name */
+/**
+ * Ends early when the comparer has used up its limits.
+ *
+ * @param onName called before each name
+ */
 export function* changesOf(
   comparer: Comparer,
   base: Bundle,
@@ -26,24 +30,24 @@ export function* changesOf(
       const change = comparer.compare(difference.qname, type)
       if (change !== null) own.push(change)
     }
-    // A name that is gone is listed once, and not again for a family it had no address of.
+    // A removed name is listed once, not again for a family in which it had no address.
     const shown = own.filter((change) => !isOfNothing(change))
     yield* shown.length > 0 ? shown : own
   }
 }
 
-/** From one way to answer nothing to another. */
+/** Whether the answer changes from one way of answering nothing to another. */
 function isOfNothing({ before, after, movement }: AnswerChange): boolean {
   const isEmpty = [before, after].every(
     ({ records, others }) => records.length + others.length === 0,
   )
   const { ipv4, ipv6 } = movement ?? {}
   const members = [...(ipv4?.members ?? []), ...(ipv6?.members ?? [])]
-  // Members of others have no pool, either.
+  // Members of other tenants are shown without a pool, too.
   return isEmpty && members.every(isNowhere)
 }
 
-/** What a name has on either side; addresses, where it is an alias, or has nothing. */
+/** The types that a name has on either side; addresses for an alias and for an empty name. */
 function askedTypes(base: Bundle, head: Bundle, { qname }: NameDifference): readonly number[] {
   const [was, is] = [answeringNode(base, qname), answeringNode(head, qname)]
   const types = new Set([...typesOf(base, was), ...typesOf(head, is)])

@@ -32,40 +32,40 @@ export interface ComparerParts {
   readonly head: Side
   readonly partitions: ClientClasses
   readonly limits: MovementLimits
-  /** What is done in all; left out: whatever it takes. */
+  /** Limits of the comparison; left out: there are none. */
   readonly work?: WorkLimits
   readonly placeNames: PlaceNames
   readonly viewer: Viewer
-  /** How their traffic was counted; null: addresses are the weights. */
+  /** How traffic was counted; null: addresses are the weights. */
 }
 
-/** Bounds a comparison that a write waits for: see `Comparer.isSpent`. */
+/** Limits for a comparison that a write waits for: see `Comparer.isSpent`. */
 export interface WorkLimits {
-  /** Clients that are asked for. */
+  /** How many clients may be asked for. */
   readonly asksMax: number
-  /** False: no table may divide the clients, and none is missed. */
+  /** False: no table may be used that divides clients. */
   readonly takesTables: boolean
-  /** Rows of the tables that divide clients. */
+  /** How many rows may be read of tables that divide clients. */
   readonly rowsMax: number
 }
 
-/** Places that are listed of a movement, and movements of which they are listed. */
+/** Places listed for a movement, and movements for which they are listed. */
 const placesMax = 50
 const listingMax = 1_000
 
-/** Movements and outcomes that are kept for names that answer alike. */
+/** Movements and outcomes that are kept for names with equal answers. */
 const knownMax = 4_096
 const outcomesMax = 65_536
 
 interface Compared {
   readonly isDifferent: boolean
-  /** null: it takes too much. */
+  /** null: the comparison exceeds its limits. */
   readonly movement: Movement | null
 }
 
 const notCompared: Compared = Object.freeze({ isDifferent: false, movement: null })
 
-/** A giver of answers, with what tells its answers from those of others. */
+/** A source of answers, with a key that is equal for equal answers. */
 interface KeyedGiver extends Giver {
   readonly key: string
   readonly sources: () => readonly ClientSource[]
@@ -82,14 +82,14 @@ export class Comparer {
   readonly #parts: ComparerParts
   #outcomes: Outcomes
   readonly #known = new Map<string, Compared>()
-  /** Movements, but for those from one way to answer nothing to another. */
+  /** How many movements there are, except changes from one way of answering nothing to another. */
   #moving = 0
   #asked = 0
-  /** Rows of tables that were walked to put clients in classes. */
+  /** How many rows of tables were read to divide clients. */
   #walked = 0
   #isSpent = false
   #isDivided = false
-  /** One for IPv4 and one for IPv6; none: no database. */
+  /** For IPv4 and for IPv6; empty: there is no database. */
   readonly #byCountry = new WeakMap<Movement, readonly MovedByPlace[]>()
 
   constructor(parts: ComparerParts) {
@@ -97,22 +97,25 @@ export class Comparer {
     this.#outcomes = new Outcomes(parts.viewer)
   }
 
-  /** Clients that were asked for. */
+  /** How many clients were asked for. */
   get asked(): number {
     return this.#asked
   }
 
-  /** What there is to compare takes more than `work` permits, and is not compared. */
+  /** True when the comparison would exceed `work`, and was given up. */
   get isSpent(): boolean {
     return this.#isSpent
   }
 
-  /** The same, since a table divides clients, and none may, or browsers have measured. */
+  /**
+   * True when it was given up since a table divides clients and none may be used, or since browsers
+   * have measured.
+   */
   get isDivided(): boolean {
     return this.#isDivided
   }
 
-  /** @returns null: nobody gets another answer */
+  /** @returns null: every client gets the same answer */
   compare(qname: Uint8Array, qtype: number): AnswerChange | null {
     const { base, head } = this.#parts
     const before = ask(base, qname, qtype)
@@ -121,7 +124,7 @@ export class Comparer {
     const hasService = before.service >= 0 || after.service >= 0
     const sends = hasService || qtype === RrType.A || qtype === RrType.AAAA
     const compared = sends && (hasService || isTold) ? this.#move(before, after, qtype) : null
-    // A service that has nobody to answer with is NODATA, like a name without one.
+    // A service without candidates is NODATA, like a name without a service.
     const isMoved = compared?.isDifferent === true
     const isDifferent = isMoved || (isTold && !hasService) || doAliasesDiffer(before, after)
     if (!isDifferent) return null
@@ -138,12 +141,12 @@ export class Comparer {
     }
   }
 
-  /** One for each address family; none: no database, or the answer sends nobody anywhere. */
+  /** For each address family; empty: there is no database, or the answer sends nobody anywhere. */
   byCountry({ movement }: AnswerChange): readonly MovedByPlace[] {
     return (movement === null ? undefined : this.#byCountry.get(movement)) ?? []
   }
 
-  /** What is forgotten is only worked out again. */
+  /** Empties the caches; what is needed again is computed again. */
   #forget(): void {
     if (this.#known.size < knownMax && this.#outcomes.all.length < outcomesMax) return
     this.#known.clear()
@@ -270,8 +273,8 @@ function doAliasesDiffer(before: SideAnswer, after: SideAnswer): boolean {
 }
 
 /**
- * Where clients go: to the first address of an answer, or the alias that leads out of all zones, or
- * by the addresses of a delegation.
+ * Where clients go: to the first address of an answer, to the alias that leads out of all zones, or
+ * to the addresses of a delegation.
  */
 function memberOf({ rcode, records, others, isDenied }: SideAnswer): string {
   const dataOf = (text: string): string => text.split(' ').slice(4).join(' ')

@@ -1,19 +1,19 @@
-// Sums what each member gets from the answers that differ, in queries for names with counts.
+// Sums the traffic that each member gets from the answers that differ, by counts of queries.
 import type { Traffic } from '#judge/clients/traffic.ts'
 import type { AnswerChange, ExpectedTraffic, MemberTraffic } from '#judge/document/model.ts'
 
 type Sum = { -readonly [Key in keyof MemberTraffic]: MemberTraffic[Key] }
 
 export class TrafficSums {
-  /** Names that differ and are not counted, where others are. */
+  /** Names that differ and have no count, while others have one. */
   readonly uncountedNames = new Set<string>()
   readonly #traffic: Traffic | null
   readonly #part6: number
   readonly #members = new Map<string, Sum>()
-  /** Answers that send clients somewhere. */
+  /** How many answers send clients somewhere. */
   #sending = 0
 
-  /** @param part6 which part of the clients is of IPv6 */
+  /** @param part6 share of the clients that use IPv6 */
   constructor(traffic: Traffic | null, part6: number) {
     this.#traffic = traffic
     this.#part6 = part6
@@ -59,7 +59,7 @@ export class TrafficSums {
     return this.#traffic !== null && this.#traffic.names.size > 0
   }
 
-  /** undefined: others are counted, and this one is not. */
+  /** @returns undefined: other names have counts, and this one has none */
   #countOf({ name, type }: AnswerChange): number | undefined {
     if (!this.#isCounted) return 1
     const { names } = this.#traffic!

@@ -1,6 +1,6 @@
-// Rounds shares for output: sums of many parts leave wrong last digits.
+// Rounds shares for output: sums of many fractions have wrong last digits.
 
-/** As many as tell one IPv4 address from the next, in all of them. */
+/** Enough digits for a share of one IPv4 address. */
 const digits = 12
 
 /** Rounds a share of clients, 0 to 1: `0.8`, not `0.8000000000000002`. Only 0 becomes 0. */

@@ -1,7 +1,7 @@
-// Bounds the list of answers that differ: keeps those that move the most clients.
+// Bounds the list of differing answers: those that move the most clients are kept.
 import type { AnswerChange, FamilyMovement } from '#judge/document/model.ts'
 
-/** Members, flows, places and records of a plan in all: some 250 octets of JSON each. */
+/** Members, flows, places and records in a whole plan: some 250 octets of JSON each. */
 export const listedEntriesMax = 1_000_000
 
 interface Kept {
@@ -11,9 +11,9 @@ interface Kept {
   readonly order: number
 }
 
-/** The changes of one scenario, in the order in which they came. */
+/** Collects the changes of one scenario in their order. */
 export class ListedChanges {
-  /** Changes that were added, listed or not. */
+  /** How many changes were added, listed or not. */
   count = 0
   readonly #entriesMax: number
   #kept: Kept[] = []
@@ -27,7 +27,7 @@ export class ListedChanges {
     const entries = entriesOf(change)
     this.#kept.push({ change, moved: largestMove(change), entries, order: this.count++ })
     this.#entries += entries
-    // To sort is dear: it is done when there is twice as much.
+    // Sorted only when the list has twice the limit, since sorting is slow.
     if (this.#entries > 2 * this.#entriesMax) this.#cut()
   }
 
@@ -36,21 +36,21 @@ export class ListedChanges {
     return this.#kept.map(({ change }) => change)
   }
 
-  /** Leaves out those of which the fewest clients move, and of equal ones the last. */
+  /** Removes the changes with the fewest moved clients, and of equal ones the last. */
   #cut(): void {
     const ranked = this.#kept.toSorted(
       (one, other) => other.moved - one.moved || one.order - other.order,
     )
     let entries = 0
     const end = ranked.findIndex((one) => (entries += one.entries) > this.#entriesMax)
-    // The first one is listed, however long it is.
+    // The first change stays, however long it is.
     const kept = end < 0 ? ranked : ranked.slice(0, Math.max(1, end))
     this.#kept = kept.sort((one, other) => one.order - other.order)
     this.#entries = kept.reduce((sum, one) => sum + one.entries, 0)
   }
 }
 
-/** The larger part of the clients of a family; 0: none, or the answer sends nobody anywhere. */
+/** The larger share of moved clients of both families; 0: the answer sends nobody anywhere. */
 export function largestMove({ movement }: AnswerChange): number {
   return movement === null ? 0 : Math.max(movement.ipv4.moved, movement.ipv6.moved)
 }

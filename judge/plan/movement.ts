@@ -1,4 +1,4 @@
-// Sums over all clients of a family who moves from where to where.
+// Sums, over all clients of an address family, from where to where they move.
 import type { Address } from '#judge/clients/cuts.ts'
 import { hasMoreNetworks, networksOf } from '#judge/clients/networks.ts'
 import type { Partition } from '#judge/clients/partition.ts'
@@ -10,7 +10,7 @@ import { isNowhere } from '#judge/sides/outcome.ts'
 import type { Destination, Outcome, Outcomes } from '#judge/sides/outcome.ts'
 import type { Endpoint, FamilyMovement, Flow, MemberTraffic } from '#judge/document/model.ts'
 
-/** What a side gives a client: a `Chooser`, or the same to everybody. */
+/** One side's answers: a `Chooser`, or the same answer for everybody. */
 export interface Giver {
   readonly reach: Reach
   readonly choose: (words: Int32Array, isIpv6: boolean) => Outcome
@@ -19,9 +19,9 @@ export interface Giver {
 }
 
 export interface MovementLimits {
-  /** Client networks that are asked one by one; beyond, so many are chosen. */
+  /** How many client networks are asked one by one; of more, so many are chosen. */
   readonly networksMax: number
-  /** The same where a script sees each address. */
+  /** The same limit for scripts that see each address. */
   readonly scriptRunsMax: number
 }
 
@@ -30,26 +30,26 @@ export interface PlaceNames {
   readonly operator: (row: number) => string
 }
 
-/** How the places of an answer are listed. */
+/** How places are listed in an answer. */
 export interface PlaceListing extends PlaceNames {
-  /** The others are counted. */
+  /** How many places are listed; others are counted. */
   readonly placesMax: number
 }
 
-/** The error of 19 plans in 20 is within so many standard deviations. */
+/** Standard deviations that cover the error in 19 of 20 plans. */
 const deviations = 1.96
 
 export interface Summed {
-  /** True also where the clients that get another answer have no weight. */
+  /** True also when the clients with another answer have no weight. */
   readonly isDifferent: boolean
   readonly movement: FamilyMovement
-  /** null: no database. */
+  /** Moved shares by country; null: there is no database. */
   readonly byCountry: MovedByPlace | null
-  /** Clients that were asked for, of either side. */
+  /** How many clients were asked for, on either side. */
   readonly asked: number
 }
 
-/** @returns null: networks would have to be asked one by one, and nobody knows which there are */
+/** @returns null: networks would have to be asked one by one, and it is unknown which exist */
 export function sumMovement<A extends Address>(
   before: Giver,
   after: Giver,
@@ -68,7 +68,7 @@ export function sumMovement<A extends Address>(
   askEach(before, after, partition, sums, networks, limits.networksMax)
   askEach(before, after, partition, sums, addresses, limits.scriptRunsMax)
   const total = partition.totalWeight || 1
-  // Sums of many parts of a whole may be a little more than it.
+  // A sum of fractions may exceed the whole by a rounding error.
   const moved = Math.min(1, sums.moved / total)
   const error = deviations * Math.sqrt(sums.variance / total ** 2)
   const { countries, operators } = partition
@@ -93,11 +93,11 @@ export function sumMovement<A extends Address>(
   return { isDifferent: sums.hasDifference, movement, byCountry, asked }
 }
 
-/** A class whose clients do not all get the same. */
+/** A class in which clients get different answers. */
 interface WideClass {
   readonly number: number
   readonly reach: Reach
-  /** Where it has the reach of a network: what all of them get together. */
+  /** The outcome before, over all networks of the class, where it differs by network. */
   readonly before: Outcome
   readonly after: Outcome
 }
@@ -159,20 +159,21 @@ function askEach<A extends Address>(
       moving += sums.add(number, one(words), other(words), probes.weights[i]!)
     }
     if (probes.isWhole && reach === Reach.Network) continue
-    // Two more of each, after Agresti and Coull: that none was seen to move proves nothing.
+    // Two moved and two unmoved are added, after Agresti and Coull: a sample without a move does
+    // not prove that none moves.
     const asked = probes.count
     const part = (moving + 2) / (asked + 4)
     sums.variance += (weight[number]! ** 2 * part * (1 - part)) / (asked + 4)
   }
 }
 
-/** No member of the one is one of the other: nobody need be asked. */
+/** Whether the outcomes share no member, so that all clients move and none has to be asked. */
 const doAllMove = (before: Outcome, after: Outcome): boolean =>
   before.shares.every(({ destination }) =>
     after.shares.every((other) => other.destination !== destination),
   )
 
-/** What a side gives the clients of a class, one by one. */
+/** The outcomes of a side for the clients of a class, one by one. */
 function askedIn(
   giver: Giver,
   reach: Reach,
@@ -184,10 +185,10 @@ function askedIn(
   return giver.reach === Reach.Class ? () => outcome : giver.forNetworks(first, isIpv6)
 }
 
-/** Networks that are asked even in a class that hardly counts. */
+/** The least number of networks to ask, even in a class of little weight. */
 const fewest = 64
 
-/** What clients got, what they get, and the part of them that moves. */
+/** An outcome before, an outcome after, and the share of clients that moves between them. */
 interface Pair {
   readonly before: Outcome
   readonly after: Outcome
@@ -196,16 +197,16 @@ interface Pair {
 }
 
 class Sums {
-  /** Networks and addresses, one by one. */
+  /** How many networks and addresses were asked one by one. */
   asked = 0
   moved = 0
   differs = 0
   variance = 0
-  /** By class. */
+  /** By class: the share that moves. */
   readonly movedOf: Float64Array
   hasDifference = false
   readonly #outcomes: Outcomes
-  /** By the number of the outcome before, then by the one after. */
+  /** By the number of the outcome before, and of the one after. */
   readonly #pairs = new Map<number, Map<number, Pair>>()
 
   constructor(outcomes: Outcomes, classes: number) {
@@ -213,7 +214,7 @@ class Sums {
     this.movedOf = new Float64Array(classes)
   }
 
-  /** @returns which part of them moves */
+  /** @returns the share that moves */
   add(number: number, before: Outcome, after: Outcome, weight: number): number {
     const pair = this.#pairOf(before, after)
     pair.weight += weight
@@ -226,7 +227,7 @@ class Sums {
     return part
   }
 
-  /** A number made of both would be too large for a small integer, which a map finds fastest. */
+  /** Nested, since a number made of both would exceed the small integers that maps find fastest. */
   #pairOf(before: Outcome, after: Outcome): Pair {
     let pairs = this.#pairs.get(before.number)
     if (pairs === undefined) this.#pairs.set(before.number, (pairs = new Map<number, Pair>()))
@@ -239,7 +240,7 @@ class Sums {
     return pair
   }
 
-  /** From one way to answer nothing to another nobody moves. */
+  /** A change between two ways of answering nothing moves nobody. */
   #isNowhere({ shares }: Outcome): boolean {
     return shares.every(({ destination }) => isNowhere(this.#outcomes.destinations[destination]!))
   }
@@ -264,7 +265,9 @@ class Sums {
       .sort((one, other) => other.after - one.after || other.before - one.before)
   }
 
-  /** Clients that need not move stay; the others go in proportion to what grows. */
+  /**
+   * Clients that need not move stay; the others move in proportion to the growth of destinations.
+   */
   flowList(total: number): Flow[] {
     const groups = new Groups(this.#outcomes)
     const flows = this.#flows(groups, false) ?? this.#flows(groups, true)!
@@ -277,7 +280,7 @@ class Sums {
       .sort((one, other) => other.share - one.share)
   }
 
-  /** @returns null: between members there are too many */
+  /** @returns null: there are too many flows between members */
   #flows(groups: Groups, byPool: boolean): ReadonlyMap<number, number> | null {
     const flows = new Map<number, number>()
     const grouped = (parts: Parts): Parts => (byPool ? groups.byPool(parts) : parts)
@@ -304,16 +307,19 @@ class Sums {
   }
 }
 
-/** Two keys in one number. */
+/** Factor that joins two keys in one number. */
 const flowBase = 0x400_0000
-/** A few of 64 by 64 members; those of 4,096 by 4,096 nobody would read. */
+/**
+ * How many flows are listed: enough for some answers of 64 by 64 members. Nobody reads those of
+ * 4,096 by 4,096.
+ */
 const flowsMax = 4_096
 
 type Parts = readonly (readonly [number, number])[]
 
 const endpointOf = ({ member, pool, region }: Destination): Endpoint => ({ member, pool, region })
 
-/** Destinations by their pool: numbers beyond those of all destinations. */
+/** Groups destinations by pool; groups have numbers above those of all destinations. */
 class Groups {
   readonly #outcomes: Outcomes
   readonly #pools: Endpoint[] = []
@@ -323,7 +329,7 @@ class Groups {
     this.#outcomes = outcomes
   }
 
-  /** Adds up members of the same pool; a destination without a member stays as it is. */
+  /** Adds up members of the same pool; a destination without a member stays. */
   byPool(parts: Parts): Parts {
     const sums = new Map<number, number>()
     for (const [destination, part] of parts) {
@@ -352,19 +358,19 @@ class Groups {
   }
 }
 
-/** The least part of clients that has to move: half of the sum of all differences. */
+/** The least share of clients that has to move: half of the sum of all differences. */
 export function movedBetween(before: Outcome, after: Outcome): number {
   let moved = 0
   for (const [, more] of surplus(before, after)) moved += more
-  // Six times a sixth is not quite one.
+  // Six times a sixth is not exactly one.
   if (moved > 1 - least) return 1
   return moved < least ? 0 : moved
 }
 
-/** Below, a difference is one of rounding. */
+/** A smaller difference is a rounding error. */
 const least = 1e-12
 
-/** Where `one` sends more than `other` does. */
+/** By destination: how much more `one` sends there than `other`. */
 function surplus(one: Outcome, other: Outcome): Parts {
   const others = new Map(
     other.shares.map(({ destination, probability }) => [destination, probability]),

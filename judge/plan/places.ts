@@ -1,27 +1,27 @@
-// Which part of the clients of each country and operator moves.
+// Computes the share of moved clients of each country and operator.
 import type { Address } from '#judge/clients/cuts.ts'
 import type { Breakdown, Partition } from '#judge/clients/partition.ts'
 import type { CountryMovement, PlaceMovement } from '#judge/document/model.ts'
 
-/** By row of a table of places: how much of the weight there moves, and how much there is. */
+/** By row of a table of places: the weight that moves, and the whole weight. */
 export interface MovedByPlace {
   readonly moved: Float64Array
   readonly wholeOf: Float64Array
 }
 
-/** The places where clients of one answer move. */
+/** The places of one answer with moved clients. */
 export interface PlaceList {
   readonly places: readonly PlaceMovement[] | null
-  /** Further places where clients move. */
+  /** How many further places have moved clients. */
   readonly omitted: number
 }
 
 export const noList: PlaceList = Object.freeze({ places: null, omitted: 0 })
 
-/** Where all clients move: of a name that goes, and many may go. */
+/** Cached for names that are removed: all their clients move, and there may be many such names. */
 const everyone = new WeakMap<Breakdown, MovedByPlace>()
 
-/** What moves of a class is taken to be spread evenly over its places. */
+/** Spreads the moved share of a class evenly over its places. */
 export function movedByPlace<A extends Address>(
   { weight }: Partition<A>,
   breakdown: Breakdown,
@@ -44,7 +44,7 @@ export function movedByPlace<A extends Address>(
   return { moved, wholeOf }
 }
 
-/** Where the most clients move is first. */
+/** Lists places with the most moved clients first. */
 export function placeList(
   { moved, wholeOf }: MovedByPlace,
   total: number,
@@ -64,7 +64,7 @@ export function placeList(
   return { places, omitted: rows.length - places.length }
 }
 
-/** Over many names the most of each country. */
+/** Keeps, for each country, the name with the most moved clients. */
 export class MostOfCountries {
   readonly #nameOf: (row: number) => string
   readonly #most = new Map<string, CountryMovement>()
@@ -91,7 +91,7 @@ export class MostOfCountries {
   }
 }
 
-/** By name: rows that differ in their continent alone are one country. */
+/** By name of the place: rows that differ only in their continent are one country. */
 function movedOfPlaces(
   { moved, wholeOf }: MovedByPlace,
   nameOf: (row: number) => string,

@@ -1,4 +1,5 @@
-// Plans a change: two bundles in; out comes which clients get another answer, and what may follow.
+// Plans a change: compares two bundles, and reports which clients get another answer and what may
+// follow.
 import { textOf } from '#bundle/format/bundle.ts'
 import { formatName } from '#dns/name.ts'
 import type { ScriptPort } from '#routing/script/port.ts'
@@ -36,7 +37,7 @@ import type {
 export interface PlanRequest {
   readonly base: Source & Pick<PlannedSide, 'source'>
   readonly head: Source & Pick<PlannedSide, 'source'>
-  /** At least one. */
+  /** At least one instant. */
   readonly moments: readonly Moment[]
   /** The databases by which the plan shows where clients are. */
   readonly geo: GeoBuffers
@@ -45,15 +46,15 @@ export interface PlanRequest {
   readonly limits?: Partial<MovementLimits>
   /** Where clients are; left out: everywhere. */
   readonly spaces?: ClientSpaces
-  /** By which clients count; left out: by addresses. */
+  /** Counted traffic to weigh clients by; left out: addresses are weighed. */
   readonly traffic?: Traffic | null
-  /** The tenant that the plan is shown to; left out: everything is shown. */
+  /** The tenant who sees the plan; left out: everything is shown. */
   readonly viewer?: Viewer
-  /** Sees each answer that differs at a moment; the plan lists them up to a bound. */
+  /** Receives each answer that differs at an instant; the plan lists only a limited number. */
   readonly onChange?: (change: AnswerChange, moment: Moment) => void
-  /** Over all scenarios; left out: the constant `listedEntriesMax`. */
+  /** Limit over all scenarios; left out: the constant `listedEntriesMax`. */
   readonly listedEntriesMax?: number
-  /** Called before each name, in each scenario; the first is 1. */
+  /** Called before each name in each scenario; the first number is 1. */
   readonly onName?: (number: number, all: number) => void
 }
 
@@ -62,11 +63,11 @@ export const planLimits: MovementLimits = Object.freeze({
   scriptRunsMax: 256,
 })
 
-/** Networks of all names together; each name gets `networksLeast` all the same. */
+/** Networks of all names together; each name gets at least `networksLeast`. */
 const networksOfAll = 4_194_304
 const networksLeast = 4_096
 
-/** The error of each grows with how many there are, and not the time of all. */
+/** The more names, the fewer networks for each: errors grow, and the time stays the same. */
 export function networksFor(names: number): number {
   const each = Math.floor(networksOfAll / Math.max(1, names))
   return Math.min(planLimits.networksMax, Math.max(networksLeast, each))
@@ -141,7 +142,7 @@ function countedNames({ onName }: PlanRequest, all: number): () => void {
   return () => onName?.(++number, all)
 }
 
-/** Names of others are not asked, either. */
+/** Names of other tenants are not asked at all. */
 function seenBy(
   viewer: Viewer,
   differences: Differences,
@@ -192,7 +193,7 @@ function placeNames({ country, asn }: GeoBuffers): PlaceNames {
 
 const listedMax = 5
 
-/** What the plan could not know, each said once. */
+/** Collects what the plan could not know, each warning once. */
 class Warnings {
   readonly #all = new Set<string>()
 
@@ -204,7 +205,7 @@ class Warnings {
     this.#all.add(sentence)
   }
 
-  /** A member of one side alone is no mistake. */
+  /** A member that is on one side only is no mistake. */
   addUnknown(base: readonly string[], head: readonly string[]): void {
     const unknown = base.filter((name) => head.includes(name))
     if (unknown.length === 0) return

@@ -1,4 +1,5 @@
-// Tells a waiting write what it does: the figures of a plan, or why they would take too long.
+// Computes the effect of a write while its client waits: the figures of a plan, or why they would
+// take too long.
 import type { Bundle } from '#bundle/format/bundle.ts'
 import { overlaysOf } from '#bundle/format/overlays.ts'
 import { formatName } from '#dns/name.ts'
@@ -20,36 +21,42 @@ import type { Viewer } from '#judge/sides/viewer.ts'
 import { Totals } from './totals.ts'
 import type { AnswerChange, PlanSummary } from '#judge/document/model.ts'
 
-/** A write that changes more than this does not tell its effect, and is judged by a plan. */
+/**
+ * Limits of a quick comparison. A larger write does not report its effect, and is judged by a plan.
+ */
 export const quickLimits = Object.freeze({
-  /** Names of the larger bundle: comparing two of so many takes 0.1 s where few differ. */
+  /** Names of the larger bundle: comparing two of this size takes 0.1 s where few names differ. */
   comparedMax: 200_000,
   /** Names that may differ. */
   namesMax: 256,
-  /** The same where some of them alone are compared: the others are found, and left alone. */
+  /** Names that may differ when only some are compared: the others are found, and not compared. */
   foundMax: 16_384,
-  /** Classes of clients, and networks one by one, that are asked for, of all names: some 0.1 s. */
+  /** Classes of clients, and single networks, asked for over all names: some 0.1 s. */
   asksMax: 65_536,
-  /** Rows of client networks that are put in classes, of all names. */
+  /** Rows of client networks that are read, over all names. */
   rowsMax: 65_536,
-  /** The same where databases tell places, once for each of them: some 0.5 s. */
+  /** The same where databases locate clients, once for each of them: some 0.5 s. */
   placedRowsMax: 2_000_000,
-  /** As in a dry run. */
+  /** Networks asked for, as in a dry run. */
   networksMax: 8_192,
 })
 
 export type QuickLimits = { readonly [name in keyof typeof quickLimits]: number }
 
 /**
- * `size`, `names`, `networks`: more than `quickLimits`. `places`: it depends on where clients are,
- * and the databases are not read yet; or on what browsers have measured.
+ * `size`, `names`, `networks`: beyond `quickLimits`. `places`: the answer depends on where clients
+ * are, and the databases are not loaded yet; or on measurements of browsers.
  */
 export type QuickReason = 'size' | 'names' | 'networks' | 'places'
 
 export interface QuickEffect {
   readonly ok: true
   readonly changes: readonly AnswerChange[]
-  /** Sums up what changes for a viewer. @param viewer of whose names; null: of all */
+  /**
+   * Sums up the changes that a viewer may see.
+   *
+   * @param viewer of some names only; null: of all
+   */
   readonly of: (viewer: Viewer) => PlanSummary
 }
 
@@ -59,15 +66,15 @@ export interface QuickParts {
   readonly places: () => KnownPlaces | PlacesState
 }
 
-/** `none`: the node has no databases that tell where clients are. `unread`: not yet. */
+/** `none`: the node has no databases that locate clients. `unread`: they are not loaded yet. */
 export type PlacesState = 'none' | 'unread'
 
-/** What the databases of a node tell. */
+/** The places of clients by the databases of a node. */
 export class KnownPlaces {
   readonly classes: Tallies
   readonly tablesOf: (bundle: Bundle) => RoutingTables
 
-  /** @param tablesOf the tables for a bundle; for the same settings they lie in the same memory */
+  /** @param tablesOf returns the tables for a bundle; for equal settings they share memory */
   constructor(geo: GeoBuffers, tablesOf: (bundle: Bundle) => RoutingTables) {
     this.classes = new Tallies(geo)
     this.tablesOf = tablesOf
@@ -80,12 +87,12 @@ interface LastHead {
   readonly side: Side
 }
 
-/** Compares one change after the other. What was the head before need not be set up again. */
+/** Compares one change after the other. The head of the last one is set up already as a base. */
 export class QuickEffects {
   readonly #parts: QuickParts
   readonly #limits: QuickLimits
   #last: LastHead | undefined
-  /** One for each side; a head that is the next base keeps the one that it has. */
+  /** Memory for each side; a head that becomes the next base keeps its own. */
   readonly #memory = [new SideMemory(), new SideMemory()] as const
 
   constructor(parts: QuickParts, limits: Partial<QuickLimits> = {}) {
@@ -93,7 +100,7 @@ export class QuickEffects {
     this.#limits = { ...quickLimits, ...limits }
   }
 
-  /** @param only names that are compared; left out: all, if they are not too many */
+  /** @param only names to compare; left out: all, unless they are too many */
   between(
     base: Bundle,
     head: Bundle,
@@ -154,7 +161,7 @@ export class QuickEffects {
     })
   }
 
-  /** @returns of the base and of the head, which the next change will stand on. */
+  /** @returns the sides of the base and of the head, on which the next change will build */
   #sides(base: Bundle, head: Bundle, places: KnownPlaces | PlacesState): readonly [Side, Side] {
     const moment = { atMs: this.#parts.nowMs(), health: null }
     const last = this.#last
@@ -163,7 +170,7 @@ export class QuickEffects {
     const before = known ?? sideOf(base, places, moment, one)
     const after = sideOf(head, places, moment, before.tx === other.tx ? one : other)
     const { rollouts, windows } = overlaysOf(head)
-    // Rollouts and windows depend on the time: a side with any is not kept.
+    // Rollouts and windows depend on the time: a side that has any is not kept.
     const isLasting = rollouts.length + windows.length === 0
     this.#last = isLasting ? { bundle: head, places, side: after } : undefined
     return [before, after]

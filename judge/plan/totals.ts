@@ -19,7 +19,8 @@ export class Totals {
     this.names.add(name)
     this.#answers.add(answer)
     if (kind === 'removed') this.#removedAnswers.add(answer)
-    // To answer nothing is no other place: guardrails and the headline count it apart.
+    // An answer that becomes empty sends nobody elsewhere: guardrails and the headline count it
+    // apart.
     if (movement === null || kind !== 'changed') return
     for (const family of [movement.ipv4, movement.ipv6]) {
       const moved = sentElsewhere(family)

@@ -1,4 +1,5 @@
-// Asks the questions of cases, each under its own health, time and place, as a node would answer.
+// Asks the questions of cases as a node would answer them, each under its own health, time and
+// place.
 import type { Bundle } from '#bundle/format/bundle.ts'
 import { addressOfMember } from '#bundle/format/bundle.ts'
 import { parseAddress } from '#dns/address.ts'
@@ -19,17 +20,17 @@ import type { Simulation } from '#judge/simulate/simulation.ts'
 import { ClientPlaces, placeKeyOf } from './client-place.ts'
 import { namesFor, namesOfAll, ownersOf, Suggestions, tenantOfMember } from './near-member.ts'
 
-/** What cases share that are asked one after the other. */
+/** The state shared by cases that are asked one after the other. */
 interface Scene {
   readonly key: string
   readonly state: RoutingState
-  /** As before the first question. */
+  /** The cursors before the first question. */
   readonly cursors: Int32Array
   readonly tables: RoutingTables
   readonly scripts: SimulatedScripts | null
 }
 
-/** Cases with one key want the same time and the same place of the client. */
+/** Cases with equal keys have the same time and the same place of the client. */
 export function sceneKeyOf(given: Given): string {
   return `${given.at ?? ''} ${placeKeyOf(given)}`
 }
@@ -44,22 +45,23 @@ export class Asker {
   #owners: ReadonlyMap<string, ReadonlySet<string>> | undefined
   #membersNamed: ReadonlyMap<string, readonly number[]> | undefined
 
-  /** @param wanted the addresses that `hasMember` will be asked of */
+  /** @param wanted the addresses that `hasMember` will be asked about */
   constructor(bundle: Bundle, wanted: ReadonlySet<string>) {
     this.#bundle = bundle
     this.#wanted = wanted
     this.#places = new ClientPlaces(bundle)
   }
 
-  /** Positions in `down` of what no member is called. */
+  /** Positions of the entries of `down` that match no member. */
   unknownDown({ down = [] }: Given): readonly number[] {
     if (down.length === 0) return []
     return down.flatMap((name, index) => (this.#named(name) === undefined ? [index] : []))
   }
 
   /**
-   * @param address or host name, as answers have it; one of `wanted`
-   * @param tenant whose member it has to be; '': anybody's
+   * @param address or host name, as in answers; one of `wanted`
+   *
+   * @param tenant that must own the member; '': any tenant
    */
   hasMember(address: string, tenant: string, { service }: Simulation): boolean {
     const isOfService = service?.members.some(
@@ -73,14 +75,15 @@ export class Asker {
   }
 
   /**
-   * What is near to a name of `down`, of the pool that it names, else of those that answer; of the
-   * tenant's own alone. undefined: nothing is, or enough was suggested.
+   * A member with a similar name, for an entry of `down`: of the pool that the entry names, else of
+   * the pools that answer; only of the test's own tenant. undefined: there is none, or enough were
+   * suggested.
    */
   nearTo(name: string, given: Given, tenant: string): string | undefined {
     return this.#suggestions.nearest(name, () => this.#namesAround(name, given, tenant))
   }
 
-  /** What is near to `address` among the members that answer, of the tenant's own alone. */
+  /** A member with a similar address among those that answer; only of the test's own tenant. */
   nearAddress(address: string, tenant: string, { service }: Simulation): string | undefined {
     const told = (service?.members ?? [])
       .values()
@@ -105,15 +108,19 @@ export class Asker {
     }
   }
 
-  /** Whose the members are that `name` stands for, such as `web/*`; '': there are none. */
+  /** The tenant of the members that an entry such as `web/*` matches; '': it matches none. */
   tenantOfDown(name: string): string {
     const [member] = this.#named(name) ?? []
     if (member === undefined) return ''
-    // Pools are named across tenants, so that all are of one.
+    // One is enough: a pool belongs to one tenant.
     return tenantOfMember(this.#bundle, member)
   }
 
-  /** @param count answers to draw @param given has been checked */
+  /**
+   * @param count answers to draw
+   *
+   * @param given a valid one
+   */
   ask(given: Given, count: number): Simulation {
     const { state, cursors, tables, scripts } = this.#sceneFor(given)
     const members = (given.down ?? []).flatMap((name) => this.#named(name) ?? [])
@@ -139,13 +146,13 @@ export class Asker {
     return simulation
   }
 
-  /** '': every script of the questions so far had the time that it took. */
+  /** @returns the script that was stopped; '': none was so far */
   stoppedScript(): string {
     return this.#scene?.scripts?.warnings()[0] ?? ''
   }
 
   close(): void {
-    // Its threads end by themselves; nothing waits for that.
+    // Its threads end by themselves; nothing waits for them.
     void this.#scene?.scripts?.close()
     this.#scene = undefined
   }
@@ -178,7 +185,7 @@ export class Asker {
   }
 }
 
-/** Also `POOL/*`, with or without the tenant. */
+/** Members by name, also by `POOL/*`, with and without the tenant. */
 function membersByName(bundle: Bundle): ReadonlyMap<string, readonly number[]> {
   const byName = new Map<string, number[]>()
   for (let member = 0; member < bundle.counts.members; member++) {

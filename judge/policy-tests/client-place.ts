@@ -1,4 +1,4 @@
-// Geo tables in which the whole world is where a case says that its client is.
+// Makes geo tables in which every address is at the place that a case gives its client.
 import type { Bundle } from '#bundle/format/bundle.ts'
 import { placeCode } from '#bundle/format/routing-cells.ts'
 import type { RoutingTables } from '#routing/choose/environment.ts'
@@ -13,15 +13,20 @@ import { AsnRows, LocationRows, SubdivisionRows } from '#inputs/geo/columns.ts'
 import { GeoLink } from '#inputs/geo/geo-link.ts'
 import type { Given } from '#schemas/objects/policy-test.ts'
 
-/** Where a case gives the name of its operator and no number: one for documents (RFC 5398). */
+/**
+ * The number of an operator that a case names without a number: one reserved for documentation (RFC
+ * 5398).
+ */
 const documentAsn = 64_496
 
-/** What tells the tables of two cases apart. */
+/** Cases with equal keys share tables. */
 export function placeKeyOf({ country, location, asn, operator }: Given): string {
   return JSON.stringify([country, location?.lat, location?.lon, asn, operator])
 }
 
-/** The result of a test is the same on every machine: no database of the node is looked at. */
+/**
+ * Makes the tables. No database of the node is used, so that a test has the same result everywhere.
+ */
 export class ClientPlaces {
   readonly #bundle: Bundle
   readonly #networks: SharedArrayBuffer | null

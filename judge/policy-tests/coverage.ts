@@ -1,4 +1,4 @@
-// Counts which services, steps of chains and rules the tests of a configuration have asked.
+// Counts which services, steps of chains and rules the policy tests have asked.
 import { serviceCell, textOf } from '#bundle/format/bundle.ts'
 import type { Bundle } from '#bundle/format/bundle.ts'
 import { NodeCell } from '#bundle/format/cells.ts'
@@ -8,22 +8,22 @@ import { createEnvironment, noRoutingTables } from '#routing/choose/environment.
 import { createPolicies } from '#routing/choose/policy.ts'
 import type { PolicyTestRun } from './run.ts'
 
-/** What there is of one sort, and what no test has asked. */
+/** How many things of one kind there are, and which no test has asked. */
 export interface Covered {
   readonly covered: number
   readonly total: number
-  /** The first few. */
+  /** The first few that no test has asked. */
   readonly missing: readonly string[]
 }
 
 export interface Coverage {
-  /** A service is covered when a case asks its name. */
+  /** A service is covered when a case asks for its name. */
   readonly services: Covered
-  /** A step, when a case brings it more than one candidate to choose from. */
+  /** A step is covered when a case gives it more than one candidate to choose from. */
   readonly steps: Covered
-  /** The geo rules of a pool, when one of them decides a case. */
+  /** The geo rules of a pool are covered when one of them decides a case. */
   readonly geoRules: Covered
-  /** A response rule, when it answers a case. */
+  /** A response rule is covered when it answers a case. */
   readonly responseRules: Covered
 }
 
@@ -52,7 +52,7 @@ export function coverageOf({ bundle, results }: PolicyTestRun): Coverage {
   }
 }
 
-/** @param all the key of each thing, and what it is called */
+/** @param all names of the things, by their key */
 function covered(all: ReadonlyMap<string, string>, seen: ReadonlySet<string>): Covered {
   const missing = [...all]
     .filter(([key]) => !seen.has(key))
@@ -65,7 +65,7 @@ function covered(all: ReadonlyMap<string, string>, seen: ReadonlySet<string>): C
   }
 }
 
-/** Names of services are unique across tenants; so are those of pools. */
+/** Services by name. Names of services are unique across tenants, and so are those of pools. */
 function servicesOf(bundle: Bundle): ReadonlyMap<string, string> {
   const names = Array.from(bundle.serviceName, (name) => textOf(bundle, name))
   return new Map(names.map((name) => [name, name]))

@@ -1,4 +1,4 @@
-// The table of what a case can expect: how each is compared with an answer.
+// Lists what a case can expect, and how each expectation is compared with an answer.
 import { formatAddress, parseAddress } from '#dns/address.ts'
 import { sticky, stickyWeighted } from '#routing/ways/sticky.ts'
 import type { Expected, Given } from '#schemas/objects/policy-test.ts'
@@ -8,20 +8,20 @@ type Field = keyof Expected
 type Share = Required<Expected>['share'][number]
 
 export interface Mismatch {
-  /** Path within the value: positions in a list. */
+  /** Path inside the value, with positions of lists. */
   readonly path: readonly (string | number)[]
   readonly expected: string
   readonly got: string
 }
 
 interface Expectation<F extends Field> {
-  /** Asks who may answer: there has to be a service. */
+  /** True when the expectation is about a service, so that one has to answer. */
   readonly isOfService: boolean
   readonly mismatches: (
     value: NonNullable<Expected[F]>,
     simulation: Simulation,
   ) => readonly Mismatch[]
-  /** Why it holds whatever is answered; undefined: it may fail. */
+  /** Says why the expectation holds for any answer; undefined: it may fail. */
   readonly alwaysHolds?: (value: NonNullable<Expected[F]>, given: Given) => string | undefined
 }
 
@@ -54,7 +54,7 @@ const table: { readonly [F in Field]: Expectation<F> } = {
         const address = addressIn(member)
         const count = counts.find(({ ipAddress }) => ipAddress === address)?.count ?? 0
         const share = (count * 100) / total
-        // Where nothing is answered no member has a share, not even one of 0 %.
+        // Without an answer no member has a share, not even one of 0 %.
         const isRight =
           total === 0 ? isAny({ percent, tolerance }) : isNear(share, percent, tolerance)
         if (isRight) return []
@@ -91,7 +91,7 @@ const table: { readonly [F in Field]: Expectation<F> } = {
     },
     alwaysHolds: (most, { subnet = '' }) => {
       const bitsMax = addressBitsOf(subnet)
-      // Without a subnet it never holds.
+      // Without a subnet the expectation never holds.
       return bitsMax > 0 && most >= bitsMax ? `no scope is above /${bitsMax}` : undefined
     },
   },
@@ -108,7 +108,7 @@ const table: { readonly [F in Field]: Expectation<F> } = {
 const isNear = (share: number, percent: number, tolerance: number): boolean =>
   Math.abs(share - percent) <= tolerance
 
-/** The step that gives a client the same member each time; undefined: none does. */
+/** The step that gives a client the same member each time; undefined: there is none. */
 export function stickyStepOf({ service }: Simulation): string | undefined {
   if (service === null || service.distribution.length > 1) return undefined
   const steps = service.trace?.steps ?? []
@@ -117,11 +117,11 @@ export function stickyStepOf({ service }: Simulation): string | undefined {
 
 const stickyNames: readonly string[] = [sticky.name, stickyWeighted.name]
 
-/** Whatever share there is fits. */
+/** Whether any share fits. */
 const isAny = ({ percent, tolerance }: Pick<Share, 'percent' | 'tolerance'>): boolean =>
   percent <= tolerance && percent + tolerance >= 100
 
-/** What a client of a sticky step cannot have: its share is 0 or 100 %. */
+/** Whether a share is impossible for a client of a sticky step, which has 0 or 100 %. */
 export const isBetween = ({ percent, tolerance }: Pick<Share, 'percent' | 'tolerance'>): boolean =>
   percent - tolerance > 0 && percent + tolerance < 100
 
@@ -142,12 +142,12 @@ function mismatchesIn<F extends Field>(
   return found.map((one) => ({ ...one, field }))
 }
 
-/** The first thing that a case expects of the members of a service. */
+/** The first expectation about the members of a service. */
 export function fieldOfService(expect: Expected): Field | undefined {
   return fieldsOf(expect).find((field) => table[field].isOfService)
 }
 
-/** Why no answer can be another than what is expected; undefined: one can. */
+/** Says why no answer can fail the expectations; undefined: one can. */
 export function whyNeverFails(expect: Expected, given: Given): string | undefined {
   const fields = fieldsOf(expect)
   if (fields.length === 0) return 'it expects nothing'
@@ -167,7 +167,7 @@ function fieldsOf(expect: Expected): readonly Field[] {
   return (Object.keys(table) as Field[]).filter((field) => expect[field] !== undefined)
 }
 
-/** @param subnet an address or a network; another text has 0 */
+/** @param subnet an address or a network; any other text has 0 bits */
 function addressBitsOf(subnet: string): number {
   const address = parseAddress(subnet.split('/')[0]!)
   return address.ok ? address.value.length * 8 : 0
@@ -176,7 +176,7 @@ function addressBitsOf(subnet: string): number {
 const canonical = (members: readonly string[]): ReadonlySet<string> =>
   new Set(members.map(addressIn))
 
-/** As the answer path prints it. */
+/** The address in the form of the answer path. */
 export function addressIn(text: string): string {
   const address = parseAddress(text)
   return address.ok ? formatAddress(address.value) : `${text.toLowerCase().replace(/\.$/, '')}.`

@@ -1,14 +1,14 @@
-// How much the tests of one commit may ask.
+// Limits on the policy tests of one commit.
 
 export const policyTestLimits = {
-  /** In all files together. */
+  /** Cases in all files together. */
   casesMax: 2_000,
-  /** Answers that are drawn for shares, in all cases together: a second or two. */
+  /** Answers drawn for shares, in all cases together: a second or two. */
   samplesMax: 1_000_000,
-  /** Answers that are drawn where members are expected, and no shares. */
+  /** Answers drawn for a case that expects members and no shares. */
   drawsPerCase: 100,
-  /** Unknown members of a run that are told with who may be meant. */
+  /** Unknown members of a run for which a suggestion is made. */
   suggestionsMax: 20,
-  /** Names that are looked at for each of them. */
+  /** Names that are compared for each suggestion. */
   suggestedAmongMax: 2_000,
 } as const

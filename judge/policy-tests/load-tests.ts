@@ -1,8 +1,10 @@
-// Loads the policy tests where there are tests to ask.
+// Loads the code of policy tests on demand.
 import type { SourceFile } from '#compiler/read/source.ts'
 import type { PolicyTests } from '#compiler/tree/policy-tests.ts'
 
-/** `gslbd check` does not load an answer path for a directory without tests. */
+/**
+ * Returns the tests if there are files with some: `gslbd check` loads no answer path without them.
+ */
 export async function policyTestsFor(files: readonly SourceFile[]): Promise<PolicyTests | null> {
   const mayHoldTests = files.some(
     ({ bytes }) =>

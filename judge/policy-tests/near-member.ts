@@ -1,15 +1,15 @@
-// Suggests members where a policy test names one that does not exist, within a bounded time.
+// Suggests a member when a policy test names one that does not exist, within bounded time.
 import type { Bundle } from '#bundle/format/bundle.ts'
 import { addressOfMember, textOf } from '#bundle/format/bundle.ts'
 import { suggest } from '#lib/suggest.ts'
 import { memberNames } from '#routing/choose/explain.ts'
 import { policyTestLimits } from './limits.ts'
 
-/** The suggestions of one run: the first few, each among so many names. */
+/** Suggestions of one run: only the first few, each among a limited number of names. */
 export class Suggestions {
   #left: number = policyTestLimits.suggestionsMax
 
-  /** @param names is asked only when there is a suggestion left */
+  /** @param names called only while suggestions are left */
   nearest(word: string, names: () => Iterable<string>): string | undefined {
     if (this.#left === 0) return undefined
     this.#left--
@@ -29,13 +29,13 @@ export function tenantOfMember(bundle: Bundle, member: number): string {
   return textOf(bundle, bundle.poolTenant[bundle.memberPool[member]!]!)
 }
 
-/** `POOL/*`, with or without the tenant. */
+/** The names `POOL/*`, with and without the tenant. */
 export function namesOfAll(bundle: Bundle, pool: number): readonly [string, string] {
   const all = `${textOf(bundle, bundle.poolName[pool]!)}/*`
   return [all, `${textOf(bundle, bundle.poolTenant[pool]!)}/${all}`]
 }
 
-/** @param members of one pool; none are told to another tenant; '': everybody's are told */
+/** @param members of one pool; their names are only suggested to their tenant; '': to every test */
 export function* namesFor(
   bundle: Bundle,
   tenant: string,
@@ -48,7 +48,9 @@ export function* namesFor(
   for (const member of members) yield* memberNames(bundle, member)
 }
 
-/** Whose members have which of `wanted` addresses; is as large as that, not as the bundle. */
+/**
+ * Tenants of the members with `wanted` addresses; its size is that of `wanted`, not of the bundle.
+ */
 export function ownersOf(
   bundle: Bundle,
   wanted: ReadonlySet<string>,

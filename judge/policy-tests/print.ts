@@ -5,7 +5,7 @@ import type { Coverage, Covered } from './coverage.ts'
 import type { ReportedCase, TestReport } from './report.ts'
 import type { CaseResult } from './run.ts'
 
-/** @param shown the results of the cases, in their order: for the whole trace of those that fail */
+/** @param shown results of the cases in their order: failed cases are printed with their trace */
 export function printReport(report: TestReport, shown: readonly CaseResult[]): string {
   const blocks = report.cases.flatMap((one, i) =>
     one.outcome === 'failed' ? [failureText(one, shown[i]!)] : [],
@@ -71,7 +71,7 @@ function plural(count: number, word: string): string {
   return `${count} ${word}${count === 1 ? '' : 's'}`
 }
 
-/** As CI services read it: one suite for each file. */
+/** Formats JUnit XML as CI services read it, with one suite for each file. */
 export function printJunit({ cases, failed }: TestReport): string {
   const byFile = Map.groupBy(cases, ({ file }) => file)
   const suites = [...byFile].map(([file, own]) => {
@@ -95,7 +95,7 @@ function junitCase(one: ReportedCase): string {
   return `${head}>\n      <failure message="${xml(message)}">${xml(trace)}</failure>\n    </testcase>\n`
 }
 
-/** XML 1.0 section 2.2: most control characters are none of its characters. */
+/** XML 1.0 section 2.2 forbids most control characters. */
 function xml(text: string): string {
   return printable(text)
     .replaceAll('&', '&amp;')
@@ -105,7 +105,7 @@ function xml(text: string): string {
     .toWellFormed()
 }
 
-/** A file must not be able to move the cursor or the colours of a terminal. */
+/** Replaces control characters: a file must not move the cursor or set colours of a terminal. */
 function printable(text: string): string {
   return text.replace(/[\u0000-\u001f\u007f-\u009f\u202a-\u202e\u2066-\u2069\ufffe\uffff]/g, '?')
 }

@@ -1,4 +1,4 @@
-// The result of `gslbd test` as data: each case with its place, and what failed.
+// Defines the result of `gslbd test` as data: each case with its place, and what failed.
 import type { Place } from '#diagnostics/diagnostic.ts'
 import { LineTable } from '#diagnostics/print/position.ts'
 import type { Position } from '#diagnostics/print/position.ts'
@@ -18,9 +18,9 @@ export interface ReportedCase {
   readonly file: string
   readonly line: number
   readonly column: number
-  /** `failed` also: it could not be asked. */
+  /** `failed` includes cases that could not be asked. */
   readonly outcome: 'passed' | 'failed'
-  /** What is wrong with the case itself; '': nothing. */
+  /** What is wrong with the case itself; '': nothing is. */
   readonly fault: string
   readonly failures: readonly {
     readonly field: string
@@ -29,7 +29,7 @@ export interface ReportedCase {
     readonly expected: string
     readonly got: string
   }[]
-  /** How the answer came about; '': nothing was answered. */
+  /** How the answer came about; '': there was no answer. */
   readonly trace: string
 }
 
@@ -66,7 +66,7 @@ function reported(result: CaseResult, places: FilePlaces): ReportedCase {
   }
 }
 
-/** Parses a file once more: what was read keeps no places. */
+/** Finds places in a file by parsing it again, since the first reader keeps none. */
 class FilePlaces {
   #file: ReadFile | undefined
   #document: YamlDocument | undefined

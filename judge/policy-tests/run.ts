@@ -25,23 +25,21 @@ import { byCodeUnits } from '#lib/sequence/order.ts'
 
 export interface CaseResult {
   readonly case: PolicyCase
-  /** Empty: it holds. */
+  /** Empty: all expectations hold. */
   readonly mismatches: readonly FoundMismatch[]
-  /** What was wrong with the case itself, or why it was not judged; '': nothing. */
+  /** What is wrong with the case itself, or why it was not judged; '': nothing is. */
   readonly fault: string
-  /** null: it could not be asked. */
+  /** null: the case could not be asked. */
   readonly simulation: Simulation | null
 }
 
 export interface PolicyTestRun {
-  /** By file, and in the order of the cases. */
+  /** Results by file, in the order of the cases. */
   readonly results: readonly CaseResult[]
   readonly bundle: Bundle
 }
 
-/**
- * @param options `isWanted`: which cases are asked; `onRun`: gets every result, for people
- */
+/** @param options `isWanted` selects cases; `onRun` receives every result, for people */
 export function createPolicyTests(
   options: {
     readonly isWanted?: (one: PolicyCase) => boolean
@@ -57,7 +55,7 @@ export function createPolicyTests(
   }
 }
 
-/** A bound that does not depend on how fast a machine is. */
+/** Whether the cases exceed the limits, which do not depend on the speed of a machine. */
 function isTooMuch(
   tests: readonly Entry<'Test'>[],
   cases: readonly PolicyCase[],
@@ -79,7 +77,8 @@ function isTooMuch(
 function runAll(bundle: Bundle, cases: readonly PolicyCase[], report: TreeReport): CaseResult[] {
   const shares = cases.flatMap(({ expect }) => expect.share ?? [])
   const asker = new Asker(bundle, new Set(shares.map(({ member }) => addressIn(member))))
-  // Cases of one scene run in a row: setting up another scene costs more than a question.
+  // Sorted so that cases of one scene follow each other: setting up a scene costs more than a
+  // question.
   const keys = new Map(cases.map((one) => [one, sceneKeyOf(one.given)]))
   const ordered = cases.toSorted((a, b) => byCodeUnits(keys.get(a)!, keys.get(b)!))
   const results = new Map<PolicyCase, CaseResult>()
@@ -98,7 +97,7 @@ type Tell = (
   suggestion?: string,
 ) => void
 
-/** @returns of whom a share is expected who is no member; undefined: all are */
+/** @returns the name of an expected share that is no member's; undefined: all are members' */
 function checkShares(
   asker: Asker,
   one: PolicyCase,

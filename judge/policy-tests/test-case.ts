@@ -1,4 +1,4 @@
-// A case of a policy test with what it takes over from its file, and where each of it stands.
+// Defines a case of a policy test, with the fields that it inherits from its file and their places.
 import { valueAt } from '#diagnostics/diagnostic.ts'
 import type { Place } from '#diagnostics/diagnostic.ts'
 import type { Entry } from '#compiler/tree/tree.ts'
@@ -7,7 +7,7 @@ import type { Expected, Given } from '#schemas/objects/policy-test.ts'
 
 export interface PolicyCase {
   readonly entry: Entry<'Test'>
-  /** Position in `cases` of its file. */
+  /** Position in the `cases` of its file. */
   readonly index: number
   /** `NAME OF THE TEST: name of the case`. */
   readonly title: string
@@ -26,7 +26,7 @@ export function casesOf(entry: Entry<'Test'>): readonly PolicyCase[] {
   }))
 }
 
-/** How many answers are drawn for its shares. */
+/** How many answers are drawn for the shares of a case. */
 export function samplesOf({ given, expect }: PolicyCase): number {
   return expect.share === undefined ? 0 : (given.samples ?? samplesDefault)
 }
@@ -45,7 +45,7 @@ export function placeOfExpected(
   return valueAt(...homeOf(one, 'expect', field), ...rest)
 }
 
-/** What a case says goes before what its file says. */
+/** Where a field stands: in the case, which overrides the file, or in the file. */
 function homeOf({ entry, index }: PolicyCase, group: 'given' | 'expect', field: string) {
   const own = entry.object.spec.cases[index]![group]
   const isOwn = own !== undefined && Object.hasOwn(own, field)

@@ -1,4 +1,4 @@
-// How an answer came about, on one line: what a diagnostic has room for.
+// Prints in one line, short enough for a diagnostic, how an answer came about.
 import type { Simulation } from '#judge/simulate/simulation.ts'
 import type { SimulatedService } from '#judge/simulate/service.ts'
 

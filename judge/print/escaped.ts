@@ -1,4 +1,4 @@
-// Texts of the configuration and of databases as HTML: nothing of them is markup.
+// Escapes texts of the configuration and of databases for HTML.
 
 export function escaped(text: string): string {
   return text

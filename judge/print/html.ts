@@ -1,4 +1,4 @@
-// Prints a plan as one HTML file, which loads nothing from elsewhere.
+// Prints a plan as one HTML file that loads nothing else.
 import type {
   AnswerChange,
   ExpectedTraffic,

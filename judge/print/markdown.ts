@@ -1,4 +1,5 @@
-// Prints a plan as a comment on a pull request: a title with the verdict, a table, details folded.
+// Prints a plan as a comment on a pull request: a title with the verdict, a table, and folded
+// details.
 import type { AnswerChange, ExpectedTraffic, Plan, PlannedScenario } from '#judge/document/model.ts'
 import {
   amount,
@@ -25,7 +26,7 @@ const rowsMax = 50
 const detailsMax = 20
 const membersMax = 20
 const placesMax = 10
-/** Comments of hosting services end at 65,536 signs. */
+/** Hosting services cut comments at 65,536 characters. */
 const lengthMax = 60_000
 
 export function printPlanMarkdown(plan: Plan): string {
@@ -58,7 +59,7 @@ export function printPlanMarkdown(plan: Plan): string {
   return `${withinLength(parts).join('\n\n')}\n`
 }
 
-/** What does not fit is left out whole. */
+/** Leaves out whole parts that do not fit. */
 function withinLength(parts: readonly string[]): readonly string[] {
   const kept: string[] = []
   let length = 0
@@ -132,7 +133,7 @@ function detailsOf(change: AnswerChange): string {
 const moreMembers = (count: number): readonly string[] =>
   count > membersMax ? [`| … and ${counted(count - membersMax)} more | | |`] : []
 
-/** Names, texts and organisations are anybody's: nothing of them is markup, a link or a mention. */
+/** Escapes names, texts and organisations, so that none is markup, a link or a mention. */
 function escaped(text: string): string {
   return text
     .replaceAll(/[\r\n]+/g, ' ')
@@ -145,7 +146,7 @@ function code(text: string): string {
   return `<code>${escaped(text)}</code>`
 }
 
-/** Nothing ends the block early. */
+/** Keeps a line from ending its code block. */
 function plainLine(line: string): string {
   return line.replaceAll(/[\r\n]+/g, ' ').replaceAll('```', "'''")
 }

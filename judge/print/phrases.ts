@@ -1,4 +1,4 @@
-// The words that all printed forms of a plan share.
+// Defines the phrases that all printed forms of a plan share.
 import { isDeepStrictEqual } from 'node:util'
 import type {
   AnswerChange,
@@ -17,7 +17,7 @@ import type {
 } from '#judge/document/model.ts'
 import { sentElsewhere } from '#judge/plan/sent-elsewhere.ts'
 
-/** `12.4 %`; of what is small the first digit that says something. */
+/** Formats `12.4 %`; small values keep their first significant digit. */
 export function percent(share: number): string {
   const rounded = Math.round(share * 1_000) / 10
   if (share < 1 && rounded === 100) return '> 99.9 %'
@@ -31,14 +31,14 @@ function digit(value: number): string {
   return value.toFixed(Math.min(6, places))
 }
 
-/** `1,000`. */
+/** Formats `1,000`. */
 export const counted = (count: number): string => count.toLocaleString('en')
 
 export function plural(count: number, word: string, words = `${word}s`): string {
   return `${counted(count)} ${count === 1 ? word : words}`
 }
 
-/** One line: what a reviewer has to know. */
+/** The verdict for a reviewer, in one line. */
 export function verdict(plan: Plan): string {
   const { summary } = plan
   const { names, comparedNames, addedNames, removedNames, laterChanges } = summary
@@ -65,7 +65,7 @@ function movedText({ summary }: Plan): string {
   return `up to ${percent(movedMax)}${near} of the clients of a name move (${movedMaxName})${gone}`
 }
 
-/** Their clients get nothing, which is no place to move to. */
+/** Clients of a removed answer get nothing, which is no place to move to. */
 function goneText({ removedAnswers: count }: PlanSummary): string {
   return count === 0 ? '' : `; ${plural(count, 'answer')} ${count === 1 ? 'is' : 'are'} gone`
 }
@@ -78,7 +78,7 @@ export function revisionText({ source, commit }: PlannedSide): string {
     : `${source} (${commit.slice(0, 10)})`
 }
 
-/** The answers that differ are those of the scenario before. */
+/** Whether the answers of a scenario differ in the same way as those of the scenario before. */
 export function isAlike(one: PlannedScenario, other: PlannedScenario | null): boolean {
   if (other === null || one.omitted !== other.omitted) return false
   return (
@@ -91,13 +91,13 @@ export function scenarioText({ at, health }: PlannedScenario): string {
 }
 
 export function endpointText({ member, pool, region }: Endpoint): string {
-  // A flow from pool to pool.
+  // Flows between pools have no member.
   if (member === '') return pool === '' ? 'members of others' : `members of ${pool}`
   const known = [pool, region === 'unknown' ? '' : region].filter((one) => one !== '')
   return known.length === 0 ? member : `${member} (${known.join(', ')})`
 }
 
-/** Says what moves: once where both families have the same figures, otherwise for each. */
+/** Says what moves: once when both families have the same figures, else for each family. */
 export function movedOf({ movement, kind }: AnswerChange): string {
   if (movement === null || kind !== 'changed') return kind
   const { ipv4, ipv6 } = movement
@@ -120,7 +120,7 @@ function familyText({ moved, differs, error, flows }: FamilyMovement): string {
   return differs === 0 ? none : `${none}, ${percent(differs)} get another answer`
 }
 
-/** One sentence without its full stop; '': addresses are the weights. */
+/** How clients were weighed, as a sentence without its full stop; '': by addresses. */
 export function weightText({ by, source, seconds, sampled }: ClientWeights): string {
   if (by === 'addresses') return ''
   const parts = [
@@ -130,7 +130,7 @@ export function weightText({ by, source, seconds, sampled }: ClientWeights): str
   return `Clients are weighted by the traffic in ${[source, ...parts].join(', ')}`
 }
 
-/** False where a single answer differs: its own shares say it already. */
+/** False when a single answer differs: its own shares show the traffic already. */
 export function hasTraffic({ changes, traffic }: PlannedScenario): boolean {
   const sending = changes.filter(({ movement }) => movement !== null)
   return traffic.members.length > 0 && (traffic.unit !== 'share' || sending.length > 1)
@@ -141,7 +141,7 @@ export function trafficTitle({ unit }: ExpectedTraffic): string {
   return unit === 'share' ? `${one}, if each has as much` : one
 }
 
-/** Such as `12.4 %`, `35/s`, `1,200/day`. */
+/** Formats `12.4 %`, `35/s` or `1,200/day`. */
 export function amount(value: number, unit: TrafficUnit): string {
   if (unit === 'share') return percent(value)
   if (value === 0) return '0'
@@ -150,7 +150,7 @@ export function amount(value: number, unit: TrafficUnit): string {
   return `${shown.toLocaleString('en', { maximumFractionDigits: shown < 100 ? 1 : 0 })}${per}`
 }
 
-/** @param omitted places beside those of the list, which may have none */
+/** @param omitted how many further places there are */
 export function placeList(places: readonly PlaceMovement[], most: number, omitted: number): string {
   if (places.length === 0) return `${counted(omitted)}, not listed`
   const shown = places
@@ -163,7 +163,7 @@ export function placeList(places: readonly PlaceMovement[], most: number, omitte
 export const countriesTitle =
   'Countries by the largest part of their clients that moves at one name'
 
-/** Such as `DE 12.4 % (www.example.com.)`. */
+/** Formats `DE 12.4 % (www.example.com.)`. */
 export function countryList(countries: readonly CountryMovement[], most: number): string {
   const shown = countries
     .slice(0, most)
@@ -176,13 +176,13 @@ export function countryList(countries: readonly CountryMovement[], most: number)
 
 const placeText = (place: string): string => (place === '' ? 'in no database' : place)
 
-/** False where a single answer differs: its own list of countries says it already. */
+/** False when a single answer differs: its own list of countries is shown already. */
 export function hasCountries({ changes, countries }: PlannedScenario): boolean {
   const sending = changes.filter(({ movement }) => movement !== null)
   return countries !== null && countries.length > 0 && sending.length > 1
 }
 
-/** Lines that go and lines that come, where no share tells it. */
+/** Records that are removed and added, where no share shows the change. */
 export function recordLines({ before, after }: AnswerChange): readonly string[] {
   const [was, is] = [linesOf(before), linesOf(after)]
   return [

@@ -1,4 +1,4 @@
-// The effect of a change in one line, as an answer to a write says it.
+// Prints the effect of a change in one line, for an answer to a write.
 import type { PlanSummary } from '#judge/document/model.ts'
 
 type Counted = Pick<
@@ -6,7 +6,10 @@ type Counted = Pick<
   'movedMax' | 'names' | 'addedNames' | 'removedNames' | 'laterChanges'
 >
 
-/** @returns such as `moved=12.4%; names=3`, with what is not none of `added`, `removed`, `later` */
+/**
+ * @returns such as `moved=12.4%; names=3`, followed by those of `added`, `removed` and `later` that
+ * are not 0
+ */
 export function shortSummary(summary: Counted): string {
   const { movedMax, names, addedNames, removedNames, laterChanges } = summary
   const moved = Math.round(movedMax * 1_000) / 10

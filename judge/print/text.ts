@@ -1,4 +1,4 @@
-// Prints a plan for a terminal: shares with bars, in colours where they are wanted.
+// Prints a plan for a terminal: shares with bars, in colour where that is wanted.
 import type {
   AnswerChange,
   CountryMovement,
@@ -29,9 +29,9 @@ import {
 } from './phrases.ts'
 
 export interface TextOptions {
-  /** Colours a text, or gives it back. */
+  /** Colours a text, or returns it unchanged. */
   readonly style: Style
-  /** Answers that are shown of a scenario. */
+  /** How many answers of a scenario are shown. */
   readonly answersMax: number
 }
 
@@ -134,7 +134,7 @@ function changeLines(change: AnswerChange, style: Style): readonly string[] {
   return lines
 }
 
-/** What a reader would see twice: the last digit of a sum of shares is not seen. */
+/** A key that is equal for movements that print alike: last digits of sums are not printed. */
 function withoutPlaces(movement: FamilyMovement, style: Style): string {
   return familyLines({ ...movement, countries: null, operators: null }, style).join('\n')
 }
@@ -170,7 +170,7 @@ function familyLines(
   return lines
 }
 
-/** What stays, what goes, what comes. */
+/** Draws the parts that stay, go and come. */
 function bar(before: number, after: number, style: Style): string {
   const [was, is] = [before, after].map((share) => Math.round(share * barWidth)) as [number, number]
   const kept = '█'.repeat(Math.min(was, is))

@@ -1,4 +1,4 @@
-// A map of the world, in HTML: each country is the darker the more of its clients move.
+// Draws a map of the world in HTML: a country is darker the more of its clients move.
 import type { CountryMovement, Plan } from '#judge/document/model.ts'
 import { escaped } from './escaped.ts'
 import { countriesTitle, countryList } from './phrases.ts'
@@ -12,7 +12,7 @@ export const mapStyle = `
 .map .land { fill: #94a3b8; fill-opacity: .35; stroke: #8884; stroke-width: .5 }
 `
 
-/** What the maps of a page are drawn from; '': there is none. */
+/** The shapes that all maps of a page refer to; '': the page has no map. */
 export function mapShapes({ scenarios }: Plan): string {
   if (!scenarios.some(({ countries }) => hasAny(countries))) return ''
   const shapes = [...paths].map(([code, path]) => `<path id="in-${code}" d="${path}"/>`)
@@ -20,7 +20,7 @@ export function mapShapes({ scenarios }: Plan): string {
   return `<svg width="0" height="0" style="position:absolute"><defs>${land}</defs></svg>`
 }
 
-/** The map of one scenario; '': nobody moves, or no database tells where. */
+/** The map of one scenario; '': nobody moves, or there is no database of countries. */
 export function mapPart(countries: readonly CountryMovement[] | null): string {
   if (!hasAny(countries)) return ''
   const shades = countries

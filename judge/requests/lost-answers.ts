@@ -1,4 +1,4 @@
-// Tells which names a request would leave without answers that they could give, though they stay.
+// Finds names that stay after a request, and could no longer answer all that they can answer now.
 import { answerBits, denialBy, poolAnswers, serviceAnswers } from '#compiler/lower/answers.ts'
 import type { Answers, PoolAnswers } from '#compiler/lower/answers.ts'
 import { outlineName } from '#compiler/lower/name-outline.ts'
@@ -9,17 +9,17 @@ import type { NameLedger } from './name-ledger.ts'
 
 export interface AnswerChange {
   readonly name: string
-  /** Whose service it is; '': a response rule is about all. */
+  /** Tenant of the service; '': a response rule, which concerns all. */
   readonly tenant: string
   readonly was: Answers
   readonly now: Answers
 }
 
-/** What was there before the request, of what it touches. */
+/** What existed before the request, of the objects that it touches. */
 export interface AnsweredBefore {
-  /** Services and pools, by kind and id. */
+  /** Services and pools by kind and id. */
   readonly entries: ReadonlyMap<string, ConfigEntry>
-  /** All, where the request touches one. */
+  /** All response policies, when the request touches one. */
   readonly policies: readonly ConfigEntry<'ResponsePolicy'>[] | undefined
 }
 
@@ -33,7 +33,7 @@ export function* answerChanges(
   yield* byRules(draft, before, names)
 }
 
-/** Where no pool gets weaker, only the services that the request touches are looked at. */
+/** Unless a pool gets weaker, only services that the request touches are examined. */
 function* byPools(draft: Draft, { entries }: AnsweredBefore): Generator<AnswerChange> {
   const services = new Map<string, ConfigEntry<'Service'>>()
   const pools = new Map<string, PoolAnswers>()
@@ -53,7 +53,7 @@ function* byPools(draft: Draft, { entries }: AnsweredBefore): Generator<AnswerCh
   for (const [uid, was] of services) {
     const now = draft.get('Service', uid)
     const name = now && outlineName(now.object.spec.domain)
-    // A name that goes is counted elsewhere.
+    // Removed names are counted by another limit.
     if (name === undefined || name !== outlineName(was.object.spec.domain)) continue
     const ofTenant = poolNow(was.tenant)
     const answersBefore = serviceAnswers(
@@ -79,20 +79,22 @@ function isWeaker(
 const bothFamilies = answerBits.serviceV4 | answerBits.serviceV6
 const anyAnswers: PoolAnswers = { all: bothFamilies, weighted: bothFamilies, isBelow: false }
 
-/** Each looked at once. */
+/** Looks up each pool once. */
 function poolsIn(draft: Draft): (tenant: string) => (name: string) => PoolAnswers | undefined {
   const known = new Map<string, PoolAnswers | undefined>()
   return (tenant) => (name) => {
     if (!known.has(name)) {
       const entry = draft.holderOf('Pool', tenant, name) as ConfigEntry<'Pool'> | undefined
-      // What does not exist is refused by the compiler.
+      // A pool that does not exist is refused by the compiler.
       known.set(name, entry === undefined ? anyAnswers : poolAnswers(entry.object.spec))
     }
     return known.get(name)
   }
 }
 
-/** Looks at all names once, where the request alters a rule that is about one of them. */
+/**
+ * Examines all names once, when the request alters a response rule that may concern any of them.
+ */
 function* byRules(
   draft: Draft,
   { policies }: AnsweredBefore,

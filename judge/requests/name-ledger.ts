@@ -1,5 +1,5 @@
-// Keeps what stands at each name of the accepted configuration, so that a write is judged by what
-// it touches, however large the rest is.
+// Keeps what each name of the accepted configuration holds, so that judging a write takes time in
+// proportion to what it touches.
 import { perMeasure } from '#compiler/lower/name-standing.ts'
 import type { Measure, PerMeasure, Standing } from '#compiler/lower/name-standing.ts'
 import { addTo } from '#judge/guard/removal.ts'
@@ -15,7 +15,7 @@ export class NameLedger {
     this.#counts = { ...(base?.counts ?? perMeasure(() => 0)) }
   }
 
-  /** For requests that may yet fail. The original must stay as it is meanwhile. */
+  /** A copy for requests that may fail. The original must not change meanwhile. */
   fork(): NameLedger {
     return new NameLedger(this)
   }

@@ -1,4 +1,4 @@
-// Remembers what the API has altered of names and pools in the last minutes, so that many small
+// Remembers which names and pools the API altered in the last ten minutes, so that many small
 // changes count as the large one that they are.
 import type { Facts } from '#compiler/lower/name-outline.ts'
 import type { Clock } from '#lib/clock.ts'
@@ -12,11 +12,11 @@ interface Since<T> extends Pair<T> {
 }
 
 interface Rules<T> {
-  /** Both changes as one; undefined: all is as it was before the first. */
+  /** Joins two changes; undefined: the second undoes the first. */
   readonly join: (known: Pair<T>, own: Pair<T>) => Pair<T> | undefined
-  /** The time of what is known begins again with this change. */
+  /** Whether the time of the joined change begins with the second one. */
   readonly beginsAnew: (known: Pair<T>, own: Pair<T>) => boolean
-  /** What is left of the known change after one that was judged elsewhere. */
+  /** What is left of a change after another one that was judged elsewhere. */
   readonly settle: (known: Pair<T>, own: Pair<T>) => Pair<T> | undefined
 }
 
@@ -27,7 +27,7 @@ const ofPools: Rules<TouchedPool> = {
   settle: () => undefined,
 }
 
-/** As large as what was changed within the time, and no name or pool twice. */
+/** Changes within the time. Its size is that of what was changed, each name and pool once. */
 export class RecentChanges {
   readonly names: Recent<NameFacts>
   readonly pools: Recent<TouchedPool>
@@ -39,24 +39,24 @@ export class RecentChanges {
     this.pools = new Recent(clock, ofPools, base?.pools)
   }
 
-  /** For requests that may yet fail. The original must stay as it is meanwhile. */
+  /** A copy for requests that may fail. The original must not change meanwhile. */
   fork(): RecentChanges {
     return new RecentChanges(this.#clock, this)
   }
 
-  /** A change by the API. */
+  /** Adds a change by the API. */
   record({ names, pools }: Touched): void {
     this.names.record(names)
     this.pools.record(pools)
   }
 
-  /** A change that was judged elsewhere: what it touches starts anew. Not of a fork. */
+  /** Adds a change that was judged elsewhere: what it touches starts anew. Not for a copy. */
   settle({ names, pools }: Touched): void {
     this.names.settle(names)
     this.pools.settle(pools)
   }
 
-  /** Somebody vouches for all of it. */
+  /** Drops all changes, since a person vouches for them. */
   forget(): void {
     this.names.forget()
     this.pools.forget()
@@ -67,7 +67,7 @@ class Recent<T> {
   readonly #clock: Clock
   readonly #rules: Rules<T>
   #base: Recent<T> | undefined
-  /** null: it is back as it was. */
+  /** null: the object is back as it was. */
   readonly #known = new Map<string, Since<T> | null>()
 
   constructor(clock: Clock, rules: Rules<T>, base?: Recent<T>) {
@@ -76,7 +76,7 @@ class Recent<T> {
     this.#base = base
   }
 
-  /** With what a request alters, each since before the first change of the time. */
+  /** Adds the changes of a request: each object since its first change within the time. */
   with(own: Facts<Pair<T>>): Facts<Pair<T>> {
     const joined = (name: string, pair: Pair<T>): Pair<T> => {
       const known = this.#get(name)
@@ -86,7 +86,7 @@ class Recent<T> {
     }
     const all = (): Iterable<readonly [string, Pair<T>]> => this.#all()
     return {
-      // At most.
+      // An upper bound.
       size: own.size + this.size,
       get: (name) => {
         const pair = own.get(name)
@@ -112,7 +112,7 @@ class Recent<T> {
       const joined = known === undefined ? pair : this.#rules.join(known, pair)
       if (joined !== undefined) {
         const isFirst = known === undefined || this.#rules.beginsAnew(known, pair)
-        // In the order in which they began: what begins again goes to the end.
+        // Kept in the order of their beginnings: a change that begins anew moves to the end.
         if (isFirst) this.#known.delete(name)
         this.#known.set(name, { ...joined, sinceMs: isFirst ? nowMs : known.sinceMs })
       } else if (this.#base === undefined) this.#known.delete(name)
@@ -134,7 +134,7 @@ class Recent<T> {
     this.#known.clear()
   }
 
-  /** At least as many as were changed within the time. */
+  /** An upper bound of the changes within the time. */
   get size(): number {
     return this.#known.size + (this.#base?.size ?? 0)
   }
@@ -163,7 +163,7 @@ class Recent<T> {
 
   #expire(nowMs: number): void {
     for (const [name, one] of this.#known) {
-      // In the order in which they began: the rest is younger.
+      // Entries are ordered by their beginnings, so the rest is younger.
       if (one !== null && nowMs - one.sinceMs < judgeLimits.removalWindowMs) break
       if (one !== null || this.#base === undefined) this.#known.delete(name)
     }

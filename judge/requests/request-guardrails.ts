@@ -1,4 +1,4 @@
-// Checks what a request alters against the guardrails: by itself, and with those shortly before it.
+// Checks a request against the guardrails: alone, and together with the requests shortly before it.
 import type { ConfigEntry } from '#config/entry.ts'
 import { keyOf } from '#config/draft.ts'
 import type { Draft } from '#config/draft.ts'
@@ -12,23 +12,23 @@ import type { RecentChanges } from './recent-changes.ts'
 import { RequestOutlines } from './request-outlines.ts'
 import { isTouchable, touchedBetween } from './touched.ts'
 
-/** What requests are judged by: what there is, and what came and went lately. */
+/** What requests are judged by: the names that exist, and recent changes. */
 export interface GuardMemory {
-  /** As before the request. */
+  /** Names before the request. */
   readonly names: NameLedger
   readonly recent: RecentChanges
 }
 
-/** What a request may alter, as it was before. */
+/** Objects that a request may alter, as they were before. */
 export interface Guarded {
   /** Services, pools and files of records, by kind and id. */
   readonly entries: ReadonlyMap<string, ConfigEntry>
   readonly settings: ConfigEntry<'Settings'> | undefined
-  /** All response policies, where it may alter one. */
+  /** All response policies, when the request may alter one. */
   readonly policies: readonly ConfigEntry<'ResponsePolicy'>[] | undefined
 }
 
-/** Cheap for a request that touches few names, as nearly all do. */
+/** Collects what the request may alter; fast for the usual request that touches few names. */
 export function beforeRequest(draft: Draft, { operations }: WriteRequest): Guarded {
   const entries = new Map<string, ConfigEntry>()
   for (const operation of operations) {
@@ -57,7 +57,7 @@ function touchedBy(draft: Draft, operation: Operation): readonly ConfigEntry[] {
   } else if (kind === 'Pool' && verb !== 'create') {
     const pool = draft.find('Pool', operation.target)
     add(pool)
-    // Its services stay, without a pool; or they name it anew.
+    // Services keep existing when their pool is removed or renamed, so they are touched as well.
     const namesIt = verb === 'delete' || verb === 'rename'
     if (namesIt) for (const entry of draft.servicesOf(pool?.name ?? '')) add(entry)
   }
@@ -65,8 +65,8 @@ function touchedBy(draft: Draft, operation: Operation): readonly ConfigEntry[] {
 }
 
 /**
- * Takes note of what the request alters, unless that is too much. A deletion of one service is
- * meant, be it the last one; what removes several has to say so.
+ * Records what the request alters, unless that exceeds a limit. Deleting one service is meant, even
+ * the last; removing several needs an override.
  */
 export function guardFailure(
   draft: Draft,
@@ -97,7 +97,7 @@ const ifMeant =
 function failureOf(breach: Breach<LimitName>, isAlone: boolean): WriteFailure {
   const { limit, max, tenant, owner } = breach
   const minutes = judgeLimits.removalWindowMs / 60_000
-  // As after "This would".
+  // Turns "removes …" into the words after "This would".
   const words = breach.words.replace(/^(\w+)s /, '$1 ')
   const failure = { code: 'guarded', operation: -1, diagnostics: [] } as const
   if (limit === 'removedNames' && tenant === null) {
@@ -114,7 +114,7 @@ function failureOf(breach: Breach<LimitName>, isAlone: boolean): WriteFailure {
   return { ...failure, guardrail: limit, message: `${what} ${ifMeant}`, ...own }
 }
 
-/** What a request has left of what it touches, and what it has made. */
+/** The objects that the request left, of what it touched or made. */
 function entriesNow(
   draft: Draft,
   before: readonly ConfigEntry[],

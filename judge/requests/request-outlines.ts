@@ -1,4 +1,4 @@
-// Outlines what a request alters: from right before it, and from what answered ten minutes ago.
+// Outlines what a request alters, compared with right before it and with ten minutes ago.
 import { countedMembers, zonesOf } from '#compiler/lower/change-outline.ts'
 import type { PoolOutline, ZoneOutline } from '#compiler/lower/change-outline.ts'
 import { noFacts } from '#compiler/lower/name-outline.ts'
@@ -18,11 +18,11 @@ import { answeredBy } from './touched.ts'
 import type { Pair, Touched, TouchedPool } from './touched.ts'
 
 export interface RequestParts {
-  /** As the request leaves it. */
+  /** The draft after the request. */
   readonly draft: Draft
   readonly guarded: AnsweredBefore & { readonly settings: ConfigEntry<'Settings'> | undefined }
   readonly touched: Touched
-  /** As before the request. */
+  /** Names before the request. */
   readonly names: NameLedger
   readonly recent: RecentChanges
 }
@@ -37,7 +37,10 @@ export class RequestOutlines {
     this.#parts = parts
   }
 
-  /** With what names can answer, and with zones, which are judged for each request by itself. */
+  /**
+   * The request alone, with possible answers and zones, which are judged for each request by
+   * itself.
+   */
   alone(): Change {
     const { touched } = this.#parts
     const all = { ...touched, names: this.#withAnswers() }
@@ -66,7 +69,7 @@ export class RequestOutlines {
     const { draft } = this.#parts
     const outlined = ({ members, tenant }: TouchedPool, name: string): PoolOutline => ({
       ...{ members, tenant },
-      // Worked out when asked: only a pool that is left with too few members needs it.
+      // Computed on demand: only a pool that is left with too few members needs it.
       get isUsed() {
         return isAsked(draft, name)
       },
@@ -78,7 +81,7 @@ export class RequestOutlines {
     }
   }
 
-  /** What came within the last minutes is not counted, as with names that go. */
+  /** Names that were added within the time do not count, as for removed names. */
   #withAnswers(): ReadonlyMap<string, Pair<NameFacts>> {
     const { draft, guarded, names, touched, recent } = this.#parts
     const all = new Map(touched.names)
@@ -87,7 +90,7 @@ export class RequestOutlines {
       if (since.get(name)?.was?.standing === 0) continue
       const facts = { ...noFacts, standing: names.standingOf(name), tenant }
       const own = all.get(name) ?? { was: facts, now: facts }
-      // A name that goes is counted elsewhere.
+      // Removed names are counted by another limit.
       if (own.now!.standing === 0) continue
       all.set(name, { was: { ...own.was!, answers: was }, now: { ...own.now!, answers: now } })
     }
@@ -122,7 +125,7 @@ export class RequestOutlines {
     }
   }
 
-  /** Names of a tenant, or all, that there were in `before`. */
+  /** Number of names in `before`, of one tenant or all. */
   #namesOf(tenant: TenantName, lately: Facts<Pair<NameFacts>>): PerMeasure<number> {
     const { draft, names } = this.#parts
     const isAll = tenant === null
@@ -155,7 +158,7 @@ export class RequestOutlines {
     return redundant.length
   }
 
-  /** The longest first. */
+  /** TTLs at a name, the longest first. */
   #ttlsAt(name: string): readonly number[] {
     const ttls: number[] = []
     for (const [own, ttl] of answersIn(this.#parts.draft)) if (own === name) ttls.push(ttl)
@@ -173,7 +176,7 @@ function isAsked(draft: Draft, name: string): boolean {
   return draft.servicesOf(name).some(({ object }) => object.spec.pool === name)
 }
 
-/** @param as what is told of it */
+/** @param as converts a fact for the outline */
 function sideOf<T, U>(
   pairs: Facts<Pair<T>>,
   side: Side,

@@ -1,4 +1,4 @@
-// What a change alters of names and pools, told from the objects that it touches alone.
+// Computes how a change alters names and pools, from the objects that it touches alone.
 import { outlineName, presenceOf } from '#compiler/lower/name-outline.ts'
 import type { NameFacts } from '#compiler/lower/name-outline.ts'
 import { Presence, withRecords, withService } from '#compiler/lower/name-standing.ts'
@@ -10,7 +10,7 @@ import type { ConfigEntry } from '#config/entry.ts'
 import { isSame } from '#judge/guard/change.ts'
 import type { Kind } from '#schemas/kinds.ts'
 
-/** undefined: it was not there, or is not. */
+/** A state before and after; undefined: it did not exist then. */
 export interface Pair<T> {
   readonly was: T | undefined
   readonly now: T | undefined
@@ -19,11 +19,11 @@ export interface Pair<T> {
 export type TouchedPool = Omit<PoolOutline, 'isUsed'>
 
 /**
- * Shapes are those of what is touched at a name: their difference is that of the name. So are TTLs,
- * in seconds; 0: it has none.
+ * How a change alters names and pools. Shapes and TTLs are those of the touched objects at a name:
+ * the name itself differs by the same. A TTL of 0 means none, in seconds.
  */
 export interface Touched {
-  /** Only names that differ, each as it was and as it is. */
+  /** Names that differ, each before and after. */
   readonly names: ReadonlyMap<string, Pair<NameFacts>>
   readonly pools: ReadonlyMap<string, Pair<TouchedPool>>
 }
@@ -32,9 +32,10 @@ export const isTouchable = (kind: Kind): boolean =>
   kind === 'Service' || kind === 'Records' || kind === 'Pool'
 
 /**
- * @param before what a change touches, as it was
- * @param now as it is
- * @param ledger as before the change
+ * @param before touched objects as they were
+ *
+ * @param now touched objects as they are
+ * @param ledger before the change
  */
 export function touchedBetween(
   before: Iterable<ConfigEntry>,
@@ -92,13 +93,13 @@ function presenceIn(entry: ConfigEntry): Presence {
 
 interface Answered {
   readonly name: string
-  /** Type of the records; null: a service answers. */
+  /** Type of the records; null: a service. */
   readonly type: number | null
   readonly shape: number
   readonly ttlSeconds: number
 }
 
-/** What a service, or a file of records, gives to names. */
+/** The names that a service or a file of records answers. */
 export function* answeredBy(entry: ConfigEntry): Generator<Answered> {
   if (entry.kind === 'Service') {
     const { spec } = (entry as ConfigEntry<'Service'>).object
@@ -114,13 +115,13 @@ export function* answeredBy(entry: ConfigEntry): Generator<Answered> {
   }
 }
 
-/** Two changes of a name as one; undefined: it is back as it was. */
+/** Joins two changes of a name; undefined: the second undoes the first. */
 export function joinedName(
   known: Pair<NameFacts>,
   own: Pair<NameFacts>,
 ): Pair<NameFacts> | undefined {
   const [first, middle, start, end] = [known.was!, known.now!, own.was!, own.now!]
-  // What is longer than all that was touched before was there from the start.
+  // A TTL longer than that of everything touched before existed from the start.
   const isOlder = start.ttlSeconds > middle.ttlSeconds
   const ttlSeconds = isOlder ? Math.max(first.ttlSeconds, start.ttlSeconds) : first.ttlSeconds
   const was = { ...first, ttlSeconds }
@@ -128,12 +129,12 @@ export function joinedName(
   return isSame(was, now) ? undefined : { was, now }
 }
 
-/** Nothing was taken of the name so far, and now something is: its time begins here. */
+/** Nothing was removed from the name so far; its time begins with this change. */
 export function takesAnew(known: Pair<NameFacts>, own: Pair<NameFacts>): boolean {
   return isOfStanding(own) && !isOfStanding(known)
 }
 
-/** A change that leaves what stands at a name does not make up for what was taken of it. */
+/** A later change that keeps what the name holds does not make up for what was removed before. */
 export function settledName(
   known: Pair<NameFacts>,
   own: Pair<NameFacts>,

@@ -1,4 +1,4 @@
-// Lists differences that change no answer now: health checks, members in reserve, policies.
+// Lists differences that change no answer now: health checks, spare members, policies.
 import { poolOfService, redirectsOf, serviceCell, textOf } from '#bundle/format/bundle.ts'
 import { addressOfMember } from '#bundle/format/bundle.ts'
 import type { Bundle } from '#bundle/format/bundle.ts'
@@ -19,8 +19,9 @@ const namesMax = 20
 const membersMax = 8
 
 /**
- * @param shown names whose answers are said to differ
- * @param isListing false: who uses a pool is not looked for
+ * @param shown names whose answers are listed as different
+ *
+ * @param isListing false: the names that use a pool are not looked for
  */
 export function laterChanges(
   base: Bundle,
@@ -67,11 +68,11 @@ function poolChanges(
       told('health-check', checkDifference(base, pool, head, other))
     }
   }
-  // The sort is stable: changes of one pool keep their order.
+  // A stable sort: changes of one pool keep their order.
   return changes.sort((one, other) => byCodeUnits(one.subject, other.subject))
 }
 
-/** Lists the members that go and that come, and what differs in those that stay. */
+/** Lists the members that are removed and added, and how the remaining ones differ. */
 function memberDifference(base: Bundle, pool: number, head: Bundle, other: number): string {
   const [was, is] = [membersByAddress(base, pool), membersByAddress(head, other)]
   const gone = [...was.keys()].filter((address) => !is.has(address))
@@ -124,7 +125,7 @@ function valueText(value: unknown): string {
   return typeof value === 'string' ? value || '""' : JSON.stringify(value)
 }
 
-/** Secrets are not in bundles; what a check sends may be long. */
+/** Secrets are not in bundles; what a health check sends may be long. */
 const valueLengthMax = 60
 
 function checkDifference(base: Bundle, pool: number, head: Bundle, other: number): string {
@@ -139,7 +140,7 @@ function checkDifference(base: Bundle, pool: number, head: Bundle, other: number
       }),
     )
   const before = extras(base, pool)
-  // `memberDifference` lists members that come or go.
+  // Removed and added members are listed by `memberDifference`.
   const members = [...extras(head, other)].flatMap(([address, fields]) => {
     const known = before.get(address)
     const differing = known === undefined ? '' : fieldDifference(known, fields)
@@ -157,7 +158,7 @@ function probeDifference(was: string, is: string): string {
   return words.length > valueLengthMax * 4 ? `${words.slice(0, valueLengthMax * 4)}…` : words
 }
 
-/** Services whose rows differ: what their answers do not show. */
+/** Services that differ in ways that their answers do not show. */
 function serviceChanges(
   base: Bundle,
   head: Bundle,
@@ -169,7 +170,7 @@ function serviceChanges(
     const name = formatName(qname)
     if (node < 0 || other < 0) continue
     const [was, is] = [whenDown(base, node), whenDown(head, other)]
-    // An answer that is shown does not tell what happens when all are down.
+    // A visible difference does not show what happens when all members are down.
     const words =
       was === undefined || is === undefined
         ? ''
@@ -201,7 +202,7 @@ interface WhenDown {
   readonly onAllDown: string
 }
 
-/** undefined: no service has the name. */
+/** What a service does when all members are down; undefined: no service has the name. */
 function whenDown(bundle: Bundle, node: number): WhenDown | undefined {
   const row = node * NodeCell.Words
   if (bundle.nodeRow[row + NodeCell.Service] === 0) return undefined
@@ -233,7 +234,7 @@ function redirectChanges(base: Bundle, head: Bundle): LaterChange[] {
 
 const nobody: Pick<PoolUsers, 'of'> = { of: () => ({ names: [], nameCount: 0 }) }
 
-/** The names of the services that answer from a pool of the head, or fall back on it. */
+/** Finds the names of services that answer from a pool of the head, or fall back on it. */
 class PoolUsers {
   readonly #head: Bundle
   #byPool: Map<number, number[]> | undefined

@@ -1,4 +1,4 @@
-// Finds the names whose answers may differ: those whose rows in two bundles do not say the same.
+// Finds the names whose answers may differ, because their rows in the two bundles differ.
 import { nodeFlags, rrsetCount, serviceOfNode, textOf, zoneOfNode } from '#bundle/format/bundle.ts'
 import type { Bundle } from '#bundle/format/bundle.ts'
 import { NodeCell, NodeFlag } from '#bundle/format/cells.ts'
@@ -16,23 +16,23 @@ import { differingSettings, PolicyPairs } from './settings.ts'
 import type { SettingsDifference } from './settings.ts'
 
 export interface NameDifference {
-  /** Wire form. */
+  /** Name in wire form. */
   readonly qname: Uint8Array
-  /** The node of that name, or -1. */
+  /** Index of the node of that name, or -1. */
   readonly base: number
   readonly head: number
 }
 
 export interface Differences {
-  /** In the order of the names. */
+  /** Differing names in order. */
   readonly names: readonly NameDifference[]
   readonly pools: PoolPairs
   readonly settings: SettingsDifference
-  /** Names of either side. */
+  /** How many names either side has. */
   readonly compared: number
 }
 
-/** @param most of so many names and one more it is not looked for others */
+/** @param most the search ends when it has found one name more than this */
 export function findDifferences(base: Bundle, head: Bundle, most = Infinity): Differences {
   const pools = pairPools(base, head)
   const settings = differingSettings(base, head)
@@ -46,7 +46,7 @@ export function findDifferences(base: Bundle, head: Bundle, most = Infinity): Di
     names.set(name, { qname, ...both })
   }
   let found = 0
-  // Names stand in the same order on both sides: a few that come or go shift those behind them.
+  // Names are in the same order on both sides: a few removed or added names shift those after them.
   let shift = 0
   for (let node = 0; node < base.counts.nodes && names.size <= most; node++) {
     const guess = node + shift
@@ -56,7 +56,7 @@ export function findDifferences(base: Bundle, head: Bundle, most = Infinity): Di
     if (other >= 0) found++
     if (other < 0 || !pairs.areAlike(node, other)) add(base, node)
   }
-  // Each name of the base is there, and there are no more.
+  // Every name of the base was found, and the head has no others.
   const isWhole = found === head.counts.nodes
   for (let node = 0; !isWhole && names.size <= most && node < head.counts.nodes; node++) {
     if (findStored(base, head.names, offsetOf(head, node)) < 0) add(head, node)
@@ -101,7 +101,7 @@ function addName(
   names.set(name, { qname, base: findStored(base, qname, 0), head: findStored(head, qname, 0) })
 }
 
-/** An alias answers what its target answers. */
+/** Adds aliases: they answer what their target answers. */
 function addAliases(
   base: Bundle,
   head: Bundle,
@@ -121,7 +121,7 @@ function addAliases(
   }
 }
 
-/** Also by DNAME records above the target (RFC 6672). */
+/** Whether an alias leads to the name, also through DNAME records above it (RFC 6672). */
 function leadsTo(
   bundle: Bundle,
   target: Uint8Array,
@@ -132,7 +132,7 @@ function leadsTo(
     const asked: Uint8Array = name
     if (names.has(formatName(asked))) return true
     const above = labelOffsets(asked).filter((at) => at > 0)
-    // A wildcard may stand for it.
+    // A wildcard may answer for it.
     if (above.some((at) => names.has(`*.${formatName(asked, at)}`.replace(/\.\.$/, '.'))))
       return true
     name = undefined
@@ -153,7 +153,7 @@ function targetOf(bundle: Bundle, node: number, type: number): Uint8Array | unde
   return alias?.rdata[0] === undefined ? undefined : foldName(alias.rdata[0])
 }
 
-/** The names of response rules that are not the same on both sides. */
+/** Names of response rules that differ between the sides. */
 function differingRules(base: Bundle, head: Bundle): ReadonlySet<string> {
   const textsOf = (bundle: Bundle) =>
     new Map(
@@ -180,7 +180,7 @@ function offsetOf({ nodeRow }: Bundle, node: number): number {
 function hasName(head: Bundle, other: number, base: Bundle, node: number): boolean {
   if (other < 0 || other >= head.counts.nodes) return false
   const [start, otherStart] = [offsetOf(base, node), offsetOf(head, other)]
-  // What ends a name is in it: one of another length differs within it.
+  // A name contains its end, so one of another length differs within it.
   for (let i = 0, label = 0; ; i++) {
     const octet = base.names[start + i]!
     if (octet !== head.names[otherStart + i]) return false
@@ -197,7 +197,7 @@ export function nameOf(bundle: Bundle, node: number): Uint8Array {
   return Uint8Array.from(bundle.names.subarray(start, end + 1))
 }
 
-/** Types that a name may be asked for. */
+/** Types that the name may be asked for. */
 export function typesOf(bundle: Bundle, node: number): readonly number[] {
   if (node < 0) return []
   const first = bundle.nodeRow[node * NodeCell.Words + NodeCell.FirstRrset]!
@@ -208,7 +208,7 @@ export function typesOf(bundle: Bundle, node: number): readonly number[] {
   return serviceOfNode(bundle, node) < 0 ? types : [RrType.A, RrType.AAAA, ...types]
 }
 
-/** A wildcard below a name says nothing of the name itself. */
+/** A wildcard below a name does not affect the name itself. */
 const ownFlags = ~NodeFlag.HasWildcard
 
 class NodePairs {
@@ -217,7 +217,7 @@ class NodePairs {
   readonly #pools: PoolPairs
   readonly #policies: PolicyPairs
   readonly #rrsets: RrsetPairs
-  /** By zone of the base: the zone of the head that has its name, or -1. */
+  /** By zone of the base: the zone of the head with the same name, or -1. */
   readonly #zones: Int32Array
 
   constructor(base: Bundle, head: Bundle, pools: PoolPairs, settings: SettingsDifference) {

@@ -1,4 +1,4 @@
-// Pairs the pools of two bundles, and says which of them may choose otherwise.
+// Pairs the pools of two bundles, and finds those that may choose differently.
 import { address6Row, uidOf } from '#bundle/format/bundle.ts'
 import type { Bundle } from '#bundle/format/bundle.ts'
 import * as clientRanges from '#bundle/format/client-ranges.ts'
@@ -11,11 +11,13 @@ import { areOctetsAlike, areTextsAlike } from './texts.ts'
 const { Network4Cell, Network6Cell, NetworkCell } = clientRanges
 
 export interface PoolPairs {
-  /** By pool of the base: the one of its uid in the head, or -1. */
+  /** By pool of the base: the pool of the head with the same uid, or -1. */
   readonly twin: Int32Array
-  /** By pool of the base: for all clients, and whatever is up, it chooses as its twin does. */
+  /**
+   * By pool of the base: 1 when it chooses as its pair does, for all clients and whatever is up.
+   */
   readonly isSame: Uint8Array
-  /** By pool of the head: there is none of its uid in the base. */
+  /** By pool of the head: 1 when the base has no pool with its uid. */
   readonly isNew: Uint8Array
 }
 
@@ -48,7 +50,7 @@ function compareUids(one: Uint8Array, i: number, other: Uint8Array, j: number): 
   return 0
 }
 
-/** By pool: what its rollouts and windows say. */
+/** By pool: its rollouts and windows as text. */
 export function overlayTexts(bundle: Bundle): ReadonlyMap<number, string> {
   const texts = new Map<number, string>()
   const { rollouts, windows } = overlaysOf(bundle)
@@ -120,7 +122,7 @@ function isPlacedAlike(base: Bundle, one: number, head: Bundle, other: number): 
   return true
 }
 
-/** A row of `networkTable`, and what people call a value of its lists. */
+/** A row of `networkTable`, and a function that names a value of its lists. */
 export type NamedNetworks = readonly [Bundle, number, (value: number) => string]
 
 export function areNetworksAlike(one: NamedNetworks, other: NamedNetworks): boolean {
@@ -159,7 +161,9 @@ function listText([bundle, , nameOf]: NamedNetworks, list: number): string {
   return Array.from(values, nameOf).join()
 }
 
-/** What of a pool no answer shows at once: its checks, and more that says who is up. */
+/**
+ * Whether the parts of a pool that no answer shows at once are equal: health checks and the like.
+ */
 export function isUpkeepAlike(base: Bundle, one: number, head: Bundle, other: number): boolean {
   const count = base.poolCount4[one]! + base.poolCount6[one]!
   if (count !== head.poolCount4[other]! + head.poolCount6[other]!) return false

@@ -1,11 +1,11 @@
-// Compares the static rrsets of two names, as an answer shows them.
+// Compares the static rrsets of two names as answers show them.
 import { findRrset, rrsetCount } from '#bundle/format/bundle.ts'
 import type { Bundle } from '#bundle/format/bundle.ts'
 import { NodeCell } from '#bundle/format/cells.ts'
 import { glueBit, rdataForms, rdataLayout, RrsetCell } from '#bundle/format/rrsets.ts'
 import { RrType } from '#dns/rrtype.ts'
 
-/** Many names share the rows of their rrsets. */
+/** Caches comparisons: many names share the rows of their rrsets. */
 export class RrsetPairs {
   readonly #base: Bundle
   readonly #head: Bundle
@@ -16,7 +16,7 @@ export class RrsetPairs {
     this.#head = head
   }
 
-  /** For nodes in zones of one name, which may end names in rdata. */
+  /** Both nodes are in zones of the same name, which may end names in rdata. */
   areAlike(node: number, other: number): boolean {
     const [base, head] = [this.#base, this.#head]
     const count = rrsetCount(base, node)
@@ -58,7 +58,7 @@ export class RrsetPairs {
     return true
   }
 
-  /** Their addresses go beside the answer. */
+  /** Compares the addresses of targets, which are sent beside the answer. */
   #areTargetsAlike(from: number, otherFrom: number): boolean {
     const [base, head] = [this.#base, this.#head]
     const one = octets4(base.rrsetData, from)

@@ -1,4 +1,4 @@
-// Which settings of the whole configuration differ, by the ways to choose that go by them.
+// Finds settings of the whole configuration that differ, by the ways to choose that use them.
 import { addressOfMember, textOf } from '#bundle/format/bundle.ts'
 import type { Bundle } from '#bundle/format/bundle.ts'
 import * as clientRanges from '#bundle/format/client-ranges.ts'
@@ -15,7 +15,7 @@ import type { PoolPairs } from './pools.ts'
 
 const { mapTable } = clientRanges
 
-/** What a way needs or reads, and the name of the setting that differs. */
+/** From a need of a way, or a value that it reads, to the name of the setting that differs. */
 export type SettingsDifference = ReadonlyMap<WayNeed | ValueName, string>
 
 export function differingSettings(base: Bundle, head: Bundle): SettingsDifference {
@@ -36,7 +36,7 @@ export function differingSettings(base: Bundle, head: Bundle): SettingsDifferenc
 
 type EndpointName = (row: number) => string
 
-/** By the addresses of members: a row that no member has is nobody's. */
+/** Names rows by addresses of members: a row without a member has no name. */
 function endpointNames(bundle: Bundle): EndpointName {
   const names = new Map<number, string>()
   for (const [member, row] of bundle.memberEndpoint.entries()) {
@@ -45,7 +45,7 @@ function endpointNames(bundle: Bundle): EndpointName {
   return (row) => names.get(row) ?? 'nobody'
 }
 
-/** Whether services choose alike by their `Algorithm` cells. */
+/** Compares how services choose, by their `Algorithm` cells. */
 export class PolicyPairs {
   readonly #known = new Map<number, boolean>()
   readonly #base: Bundle
@@ -103,7 +103,7 @@ function waysOf(text: string): readonly Way[] {
   return filterChain.flatMap((name) => filterNamed(name)?.way ?? [])
 }
 
-/** As people write it: the algorithm, or the steps of the chain. */
+/** The algorithm, or the steps of the chain, as people write them. */
 export function policyLabel(bundle: Bundle, node: number): string {
   const code = bundle.nodeRow[node * NodeCell.Words + NodeCell.Algorithm]!
   if (code < firstPolicyCode) return wayOfCode(code)?.name ?? ''

@@ -1,9 +1,13 @@
-// Compares texts of two bundles by their octets: most are alike, and are not read.
+// Compares texts of two bundles by their octets: most are equal, and are never decoded.
 import type { BundleColumns } from '#bundle/format/bundle.ts'
 
 type Texts = Pick<BundleColumns, 'stringBytes' | 'stringOffset'>
 
-/** @param at index in the string table of `base`, and `otherAt` in that of `head` */
+/**
+ * @param at index in the string table of `base`
+ *
+ * @param otherAt index in that of `head`
+ */
 export function areTextsAlike(base: Texts, at: number, head: Texts, otherAt: number): boolean {
   const start = base.stringOffset[at]!
   const otherStart = head.stringOffset[otherAt]!

@@ -1,4 +1,4 @@
-// Finds, among the names that an answer goes through, a service whose members are host names.
+// Finds a service whose members are host names among the names that an answer passes through.
 import { nodeFlags, serviceOfNode } from '#bundle/format/bundle.ts'
 import type { Bundle } from '#bundle/format/bundle.ts'
 import { NodeFlag } from '#bundle/format/cells.ts'
@@ -8,17 +8,17 @@ import { answeringNode } from './answering-node.ts'
 
 export interface AliasService {
   readonly service: number
-  /** The name that it answers for, wire form, lower case. */
+  /** The name of the service in wire form, lower case. */
   readonly name: Uint8Array
-  /** Position of its record in the answer; -1: it is not there. */
+  /** Position of its record in the answer; -1: the record is not there. */
   readonly record: number
 }
 
 /**
- * The first one: what its members lead to comes after it. It stands for every type.
+ * Finds the first such service: what its members lead to follows it. It answers every type.
  *
  * @param qname wire form, lower case
- * @param message made by our own answer path, with `count` answers
+ * @param message of our own answer path, with `count` answers
  */
 export function aliasService(
   bundle: Bundle,

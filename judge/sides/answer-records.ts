@@ -5,34 +5,38 @@ import { formatName } from '#dns/name.ts'
 import { rdataTypeOf } from '#dns/rdata/rdata-types.ts'
 import { RrType } from '#dns/rrtype.ts'
 
-/** RFC 1035 section 2.3.4; as many labels as that many octets can hold. */
+/** RFC 1035 section 2.3.4: as many labels as a name can hold. */
 const labelsMax = 128
 
 interface AnswerRecord {
   readonly owner: string
   readonly type: number
   readonly ttlSeconds: number
-  /** Names in it are not compressed any more. */
+  /** Rdata, with all names decompressed. */
   readonly rdata: Uint8Array
 }
 
 /**
- * `www.example.com. 60 IN A 192.0.2.1`, one for each of `count` records behind one question.
+ * Prints `count` records after one question, such as `www.example.com. 60 IN A 192.0.2.1`.
  *
- * @param message made by our own answer path: not for messages from a network
+ * @param message of our own answer path: not for messages of the network
  */
 export function answerRecords(message: Uint8Array, count: number): readonly string[] {
   return recordsOf(message, count).map(textOf)
 }
 
-/** Where a referral leads: NS records in the authority section (RFC 1034 section 4.3.2). */
+/** A referral: NS records in the authority section (RFC 1034 section 4.3.2). */
 export interface Referral {
   readonly cut: string
-  /** NS records, a record a line; then the glue. */
+  /** NS records one a line, then the glue. */
   readonly records: readonly string[]
 }
 
-/** @returns null: the answer is our own. @param message, count as for `answerRecords` */
+/**
+ * @returns null: the answer is no referral
+ *
+ * @param message and count as for `answerRecords`
+ */
 export function referralOf(message: Uint8Array, count: number): Referral | null {
   const view = new DataView(message.buffer, message.byteOffset, message.byteLength)
   const authority = view.getUint16(HeaderOffset.NsCount)
@@ -56,7 +60,11 @@ export interface RecordText {
   readonly text: string
 }
 
-/** The answer section, and so many records behind it. @param message as for `answerRecords` */
+/**
+ * Prints the answer section and `count` records after it.
+ *
+ * @param message as for `answerRecords`
+ */
 export function recordTexts(message: Uint8Array, count: number, others: number) {
   const texts = recordsOf(message, count + others).map((one): RecordText => {
     const { type, ttlSeconds } = one
@@ -65,15 +73,19 @@ export function recordTexts(message: Uint8Array, count: number, others: number) 
   return { answer: texts.slice(0, count), others: texts.slice(count) }
 }
 
-/** A CNAME of the answer, also one that follows from a DNAME. */
+/** A CNAME of the answer, also one made of a DNAME. */
 interface AliasLink {
-  /** Wire form. */
+  /** Target in wire form. */
   readonly target: Uint8Array
   /** Position among all records. */
   readonly record: number
 }
 
-/** In the order in which they are followed. @param message as for `answerRecords` */
+/**
+ * Lists aliases in the order in which they are followed.
+ *
+ * @param message as for `answerRecords`
+ */
 export function aliasLinks(message: Uint8Array, count: number): readonly AliasLink[] {
   return recordsOf(message, count).flatMap(({ type, rdata }, record) =>
     type === RrType.CNAME ? [{ target: rdata, record }] : [],
@@ -113,7 +125,11 @@ function fullRdata(message: Uint8Array, type: number, start: number, end: number
   return Buffer.concat([...parts, message.subarray(at, end)])
 }
 
-/** A name with its pointers followed. @returns where what comes after it starts */
+/**
+ * Reads a name and follows its pointers.
+ *
+ * @returns the name, and the offset after it
+ */
 function readName(message: Uint8Array, start: number): { wire: Uint8Array; end: number } {
   const labels: Uint8Array[] = []
   let at = start

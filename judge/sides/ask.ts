@@ -1,4 +1,5 @@
-// Asks the server's own answer path one question, and notes the answer and who gave it.
+// Asks the server's own answer path one question, and returns the answer and the service that gave
+// it.
 import { serviceOfNode } from '#bundle/format/bundle.ts'
 import type { Bundle } from '#bundle/format/bundle.ts'
 import { HeaderOffset, QClass } from '#dns/header.ts'
@@ -15,15 +16,15 @@ import type { Side } from './side.ts'
 
 export interface SideAnswer {
   readonly rcode: string
-  /** As zone files write them, without the SOA that ends a denial. */
+  /** Records in zone-file format, without the SOA of a denial. */
   readonly records: readonly string[]
-  /** NS of a delegation, and addresses beside an answer. */
+  /** NS records of a delegation, and addresses beside an answer. */
   readonly others: readonly string[]
-  /** There is none of what was asked for (RFC 2308), also of what an alias leads to. */
+  /** True when the name, or the target of its alias, lacks the type (RFC 2308). */
   readonly isDenied: boolean
-  /** TTL of the first record; null: there is none. */
+  /** TTL of the first record; null: there is no record. */
   readonly ttlSeconds: number | null
-  /** The service that was asked for addresses; -1: none. */
+  /** The service that was asked for addresses; -1: none was. */
   readonly service: number
 }
 
@@ -37,7 +38,7 @@ export function ask(side: Side, qname: Uint8Array, qtype: number): SideAnswer {
   const alias = aliasService(bundle, qname, message, tx.answerCount)
   const service = alias?.service ?? serviceOfLast(side, qname)
   const before = service < 0 ? 0 : queries[service]!
-  // Whether it was asked is for the answer path to say.
+  // The answer path decides which service was asked.
   answerTo(side, qname, qtype)
   const isOfType = alias !== undefined || qtype === RrType.A || qtype === RrType.AAAA
   const isAsked = service >= 0 && queries[service]! > before && isOfType
@@ -49,7 +50,7 @@ export function ask(side: Side, qname: Uint8Array, qtype: number): SideAnswer {
   const isAlias = (one: { readonly type: number }): boolean =>
     one.type === RrType.CNAME || one.type === RrType.DNAME
   const isOwn = isAsked && service === serviceNamed(bundle, qname)
-  // What it chose, and what that leads to, is not the same for everybody.
+  // The chosen member, and what it leads to, may differ for each client.
   const leading = alias === undefined || alias.record < 0 ? records : records.slice(0, alias.record)
   const shown = !isAsked ? records : isOwn ? [] : leading.filter(isAlias)
   return {
@@ -68,13 +69,13 @@ function answerTo({ tx }: Side, qname: Uint8Array, qtype: number): void {
   message.set(qname, HeaderOffset.End)
   const end = HeaderOffset.End + qname.length
   message.set([qtype >> 8, qtype & 0xff, 0, QClass.In], end)
-  // Nothing is left out for want of room.
+  // TCP, so that no record is left out for lack of room.
   tx.transport = Transport.Tcp
   tx.source.fill(0)
   answer(tx, message, 0, end + 4, message, 0, message.length)
 }
 
-/** The service of the name that was answered last: the question's, or where its aliases lead. */
+/** The service of the last name: the one of the question, or the one where its aliases lead. */
 function serviceOfLast({ bundle, tx }: Side, qname: Uint8Array): number {
   if (tx.aliasCount === 0) return serviceNamed(bundle, qname)
   hashSuffixes(tx, bundle.nameLabelsMax)

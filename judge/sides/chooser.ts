@@ -1,5 +1,5 @@
-// Finds out what a service does for a client: runs its own steps, and reads from them what turn or
-// dice would do.
+// Finds out which members a service gives a client: runs its own steps, and computes what rotation
+// or chance would do.
 import { poolOfService, serviceCell, uidOf } from '#bundle/format/bundle.ts'
 import * as clientRanges from '#bundle/format/client-ranges.ts'
 import { NodeCell } from '#bundle/format/cells.ts'
@@ -21,13 +21,13 @@ import type { CountedRandom, Side } from './side.ts'
 
 const { mapTable } = clientRanges
 
-/** The clients for whom an outcome holds, besides the one that was asked for. */
+/** For which clients an outcome holds, besides the one that was asked for. */
 export const Reach = {
-  /** All clients of whom every table says the same. */
+  /** All clients that no table distinguishes. */
   Class: 0,
-  /** The client's network. */
+  /** All clients of the same network. */
   Network: 1,
-  /** Nobody else: a script has seen the address. */
+  /** The one address, since a script has seen it. */
   Address: 2,
 } as const
 export type Reach = (typeof Reach)[keyof typeof Reach]
@@ -39,7 +39,7 @@ export class Chooser {
   readonly #service: number
   readonly #pool: number
   readonly #policy: Policy
-  /** The fast path of an algorithm alone: it looks at no client. */
+  /** True for a plain algorithm, whose fast path looks at no client. */
   readonly #isPlain: boolean
   readonly #ttlSeconds: number
   readonly #outcomes: Outcomes
@@ -47,11 +47,11 @@ export class Chooser {
   readonly #random: CountedRandom
   readonly #family: Family
   readonly #qtype: number
-  /** By member, where an answer is one member that is certain. */
+  /** By member: the outcome of an answer that is always this member. */
   readonly #certain = new Map<number, Outcome>()
-  /** By candidates: what all networks get together. */
+  /** By candidates: the outcome over all networks. */
   readonly #ofNetworks = new Map<string, Outcome>()
-  /** The last ones. */
+  /** Random choices that were computed last. */
   readonly #draws: Draw[] = []
 
   constructor(side: Side, service: number, family: Family, qtype: number, outcomes: Outcomes) {
@@ -72,7 +72,7 @@ export class Chooser {
     this.#random = side.random
   }
 
-  /** Equal keys: the same for each client, and for each name, but for scripts. */
+  /** Services with equal keys choose alike for each client and each name, scripts aside. */
   get key(): string {
     const { bundle } = this.#side
     const code = serviceCell(bundle, this.#service, NodeCell.Algorithm)
@@ -89,7 +89,7 @@ export class Chooser {
     return scripts !== null && this.#policy.ways.some(({ argument }) => argument === 'BODY')
   }
 
-  /** Steps that know nothing without a database. */
+  /** Steps that need a database to work. */
   get wantsDatabase(): boolean {
     const { geo, asn } = this.#side.environment
     return this.#policy.ways.some(({ needs }) => {
@@ -99,7 +99,7 @@ export class Chooser {
     })
   }
 
-  /** By a table of the node, which tells where clients are. */
+  /** Whether a table of the node is used that locates clients. */
   get goesByPlaces(): boolean {
     return this.#policy.ways.some(({ name, needs }) => {
       const isPlaced = needs.includes('locations') || needs.includes('asn-rules')
@@ -107,12 +107,12 @@ export class Chooser {
     })
   }
 
-  /** By browsers, of which a plan knows nothing. */
+  /** Whether measurements of browsers are used, which a plan does not have. */
   get isMeasured(): boolean {
     return this.#policy.ways.some(({ feature }) => feature === 'rum-routing')
   }
 
-  /** Tables of clients that the choice may go by. */
+  /** Tables of clients by which the choice may be made. */
   sources(): readonly ClientSource[] {
     if (this.#isPlain || this.#pool < 0) return []
     const { bundle, tables } = this.#side
@@ -166,7 +166,7 @@ export class Chooser {
   }
 
   /**
-   * After `choose` with the reach of a network: what all networks of the class get together. Equal
+   * The outcome over all networks of the class, after `choose` with the reach of a network. Equal
    * outcomes are equal for each network.
    */
   ofNetworks(): Outcome {
@@ -181,7 +181,11 @@ export class Chooser {
     return known
   }
 
-  /** Leaves in the chain what the sticky step chooses from. @returns which step that is */
+  /**
+   * Runs the steps before the sticky one, and leaves its candidates in the chain.
+   *
+   * @returns which step is sticky
+   */
   #runUntilSticky(): number {
     const [chain, policy] = [this.#chain, this.#policy]
     loadCandidates(chain, policy, this.#pool)
@@ -197,7 +201,7 @@ export class Chooser {
     const weights = listed.map((_, i) => (isWeighted ? state.memberShare[chain.members[i]!]! : 1))
     const sum = weights.reduce((all, one) => all + one, 0)
     const uids = listed.map((_, i) => uidOf(bundle.memberUid, chain.members[i]!))
-    // In which order they stand does not matter: each is compared with each.
+    // Their order does not matter: each is compared with each.
     const told = listed.map((one, i) => `${one} ${uids[i]} ${weights[i]}`).sort()
     return this.#outcomes.of(`networks ${this.#ttlSeconds} ${told.join()}`, () =>
       listed.map((destination, i) => ({ destination, probability: weights[i]! / sum })),
@@ -205,9 +209,9 @@ export class Chooser {
   }
 
   /**
-   * The same as `choose`, for the networks of a class, once `choose` has said that they reach that
-   * far. Steps before the sticky one leave the same to each of them, and are run once. What is
-   * returned is good until this side is asked something else.
+   * Returns a function like `choose` for the networks of a class, after `choose` has returned the
+   * reach of a network. Steps before the sticky one leave the same candidates for each network, and
+   * run once. Valid until this side is asked something else.
    *
    * @param first words of an address of the class
    */
@@ -239,7 +243,7 @@ export class Chooser {
     ])
   }
 
-  /** The addresses of an answer, in its order: RFC 2181 section 10.1 leaves one alias. */
+  /** Number of addresses in an answer: RFC 2181 section 10.1 permits one alias. */
   #answerCount(): number {
     const { members, count } = this.#chain
     const { bundle } = this.#side
@@ -258,13 +262,13 @@ export class Chooser {
     return outcome
   }
 
-  /** Each of the candidates is the first as often, with those behind it. */
+  /** Round robin: each candidate is first equally often, with those after it in order. */
   #inTurn(): Outcome {
     const { count } = this.#chain
     const listed = this.#listed(count)
     const least = listed.indexOf(Math.min(...listed))
     const round = [...listed.slice(least), ...listed.slice(0, least)]
-    // Where one address is answered, the order of the turns is nobody's concern.
+    // For answers of one address, the order of the rotation does not matter.
     const told = this.#answerCount() > 1 ? round : round.sort((a, b) => a - b)
     const kind = count === 1 ? 'fixed' : 'turns'
     return this.#outcomeOf(
@@ -274,7 +278,9 @@ export class Chooser {
     )
   }
 
-  /** The step has left beside each candidate how heavy it weighs. Classes that are alike follow. */
+  /**
+   * The step has left a weight beside each candidate. Groups of equal candidates follow each other.
+   */
   #drawn(): Outcome {
     const { members, keys, count } = this.#chain
     const same = this.#draws.find((one) => isSameDraw(one, members, keys, count))
@@ -304,9 +310,9 @@ export class Chooser {
     )
   }
 
-  /** @param parts probability of each of `listed` to be the first; of others 0 */
+  /** @param parts probability of each of `listed` to be first; that of others is 0 */
   #outcomeOf(kind: string, listed: readonly number[], parts: readonly number[]): Outcome {
-    // Sums of the same weights in another order differ in their last digits.
+    // Rounded, since sums of the same weights in another order differ in their last digits.
     const rounded = parts.map((part) => part.toPrecision(12))
     const count = this.#answerCount()
     const key = `${kind} ${this.#ttlSeconds} ${count} ${listed.join()} ${rounded.join()}`
@@ -321,7 +327,7 @@ const isSticky = (way: Way): boolean => way === sticky || way === stickyWeighted
 const goesByRegion = (name: string, needs: Way['needs']): boolean =>
   needs.includes('regions') || name === 'latency'
 
-/** A few are told apart for less than one is described again. */
+/** Comparing with a few costs less than computing one again. */
 const drawsMax = 16
 
 interface Draw {

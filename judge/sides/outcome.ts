@@ -1,4 +1,5 @@
-// What clients get: the members that may stand first in an answer, each with its probability.
+// Describes what clients get: the members that may be first in an answer, each with its
+// probability.
 import { textOf } from '#bundle/format/bundle.ts'
 import { addressOfMember } from '#bundle/format/bundle.ts'
 import type { Bundle } from '#bundle/format/bundle.ts'
@@ -6,21 +7,23 @@ import { rcodeNames } from '#dns/rcode.ts'
 import { seesTenant } from './viewer.ts'
 import type { Viewer } from './viewer.ts'
 
-/** Where a client may be sent. */
+/** A place where clients may be sent. */
 export interface Destination {
-  /** Address or host name of a member; of other answers the records, or such as `NXDOMAIN`. */
+  /**
+   * Address or host name of a member; for other answers the records, or a word such as `NXDOMAIN`.
+   */
   readonly member: string
-  /** '': not of a pool. */
+  /** Name of the pool; '': the member is in no pool. */
   readonly pool: string
   readonly tenant: string
   readonly region: string
 }
 
-/** For one client, or for all that are alike. */
+/** What one client gets, or all clients that are alike. */
 export interface Outcome {
-  /** Position in the list of all. */
+  /** Index in the list of all outcomes. */
   readonly number: number
-  /** By position in the list of destinations. */
+  /** Probabilities by index of the destination. */
   readonly shares: readonly Share[]
 }
 
@@ -29,17 +32,17 @@ export interface Share {
   readonly probability: number
 }
 
-/** The member of an answer without one. */
+/** Stands for the member of an empty answer. */
 export const noAddress = 'no address'
 
 const nowhere: ReadonlySet<string> = new Set([noAddress, ...Object.values(rcodeNames)])
 
-/** Whether an answer sends nobody anywhere: what stands for its member says why. */
+/** Whether an answer sends nobody anywhere; the text in place of a member says why. */
 export const isNowhere = ({ member }: { readonly member: string }): boolean => nowhere.has(member)
 
 const nobodys = { pool: '', tenant: '' }
 
-/** The outcomes of a plan: equal ones are one. */
+/** The distinct outcomes of a plan. */
 export class Outcomes {
   readonly destinations: Destination[] = []
   readonly all: Outcome[] = []
@@ -47,12 +50,12 @@ export class Outcomes {
   readonly #byMember = new Map<string, number>()
   readonly #viewer: Viewer
 
-  /** @param viewer who is told of pools and regions of its own alone */
+  /** @param viewer a tenant, who sees only its own pools and regions */
   constructor(viewer: Viewer) {
     this.#viewer = viewer
   }
 
-  /** @param key equal for what nobody can tell apart */
+  /** @param key equal for outcomes that cannot be distinguished */
   of(key: string, shares: () => readonly Share[]): Outcome {
     const known = this.#byKey.get(key)
     if (known !== undefined) return known
@@ -62,7 +65,7 @@ export class Outcomes {
     return outcome
   }
 
-  /** The same address is the same destination, whatever pool or name it has. */
+  /** The same address is the same destination, whatever its pool or name. */
   destinationOf(bundle: Bundle, member: number): number {
     const pool = bundle.memberPool[member]!
     const tenant = textOf(bundle, bundle.poolTenant[pool]!)
@@ -83,7 +86,7 @@ export class Outcomes {
   }
 }
 
-/** Two members of a pool may have one address. */
+/** Sums shares, since two members of a pool may have the same address. */
 function summed(shares: readonly Share[]): readonly Share[] {
   const sums = new Map<number, number>()
   for (const { destination, probability } of shares) {

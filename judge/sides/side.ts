@@ -1,4 +1,4 @@
-// One of the two configurations of a plan, as a server answers from it at an instant.
+// Sets up one of the two configurations of a plan as a server answers from it at an instant.
 import type { Bundle } from '#bundle/format/bundle.ts'
 import { HostnameCell, slotMembers } from '#bundle/format/hostnames.ts'
 import { bundleLimits } from '#bundle/format/limits.ts'
@@ -18,21 +18,21 @@ import { createServingView } from '#answer/serving-view.ts'
 import { Transaction } from '#answer/transaction.ts'
 import { Counters } from '#answer/counters/counters.ts'
 
-/** When and under which health clients ask. */
+/** The instant, and the health, under which clients ask. */
 export interface Moment {
-  /** Unix epoch: rollouts and maintenance windows go by it. */
+  /** Unix epoch: decides rollouts and maintenance windows. */
   readonly atMs: number
-  /** By the names of `memberNames`; members that are not named are healthy. null: all are. */
+  /** Health by the names of `memberNames`; members without an entry are healthy. null: all are. */
   readonly health: ReadonlyMap<string, AssumedHealth> | null
 }
 
-/** A bundle, with the tables that a node has beside it. */
+/** A bundle, and the tables that a node loads beside it. */
 export interface Source {
   readonly bundle: Bundle
   readonly tables: RoutingTables
 }
 
-/** Says how often dice were thrown. */
+/** A source of randomness that counts how often it was used. */
 export class CountedRandom extends Random {
   draws = 0
 
@@ -42,13 +42,13 @@ export class CountedRandom extends Random {
   }
 }
 
-/** What a client without EDNS cannot take is asked again over TCP. */
+/** Clients without EDNS get large payloads, so that nothing is asked again over TCP. */
 const settings = { udpPayloadSize: 65_535, nsid: '', versionBind: '', tcpIdleTimeoutMs: 0 }
 
-/** What a side needs besides: megabytes that another one may have had before it. */
+/** Memory that a side needs: megabytes, which another side may have used before. */
 export class SideMemory {
   readonly tx: Transaction
-  /** For those who choose for one client after the other. */
+  /** A chain for asking for one client after the other. */
   readonly chain: Chain
   readonly random = new CountedRandom(1)
 
@@ -62,11 +62,11 @@ export class SideMemory {
 export interface Side extends Source, SideMemory {
   readonly state: RoutingState
   readonly environment: RoutingEnvironment
-  /** Names of the health that no member has. */
+  /** Names in the given health that no member has. */
   readonly unknownMembers: readonly string[]
 }
 
-/** The serial counts publications: no answer is said to differ for it. */
+/** Equal on both sides: the serial counts publications, so it makes no answer different. */
 const serial = 1
 
 export function createSide(
@@ -96,7 +96,7 @@ export function createSide(
   return { bundle, tables, state, environment, tx, chain, random, unknownMembers }
 }
 
-/** Nothing is looked up: a host name counts as one address of each family. */
+/** Assumes each host name to have one address of each family, since nothing is resolved. */
 function assumeResolved(bundle: Bundle, state: RoutingState): readonly number[] {
   const pools: number[] = []
   for (let row = 0; row < bundle.hostnameRow.length / HostnameCell.Words; row++) {

@@ -11,10 +11,11 @@ import type { RoutingState } from '#routing/state/state.ts'
 import type { HealthDetails } from './question.ts'
 
 /**
- * Applies `{"POOL/ADDRESS": false}`; in place of `false` also `{"healthy": true, "score": 0.5,
- * "rttMs": 12}`, or the status of a member as the API gives it.
+ * Applies `{"POOL/ADDRESS": false}`. In place of `false` also `{"healthy": true, "score": 0.5,
+ * "rttMs": 12}`, or the status of a member as the API returns it.
  *
- * @returns an error as a sentence, or what it says and the names that no member of this bundle has
+ * @returns an error as a sentence, or the applied health and the names that no member of this
+ * bundle has
  */
 export function applyHealthFile(
   bundle: Bundle,
@@ -30,7 +31,7 @@ export function applyHealthFile(
 
 export interface AppliedHealth {
   readonly unknown: readonly string[]
-  /** By the number of the member. */
+  /** Details by number of the member. */
   readonly words: ReadonlyMap<number, HealthDetails>
 }
 
@@ -58,7 +59,7 @@ export function unknownMember(bundle: Bundle, path: string, name: string): strin
   return `${path}: there is no member "${name}"${hint}`
 }
 
-/** By the names of `memberNames`. Errors: a sentence that names the path. */
+/** Health by the names of `memberNames`. Errors: a sentence that names the path. */
 export function readHealth(path: string): Result<ReadonlyMap<string, GivenHealth>, string> {
   let value: unknown
   try {
@@ -69,7 +70,7 @@ export function readHealth(path: string): Result<ReadonlyMap<string, GivenHealth
   return healthIn(value, path)
 }
 
-/** @param source what an error names: a path or an address */
+/** @param source the name of the text in errors: a path or an address */
 export function healthIn(
   value: unknown,
   source: string,
@@ -86,14 +87,14 @@ export function healthIn(
   return ok(members)
 }
 
-/** More that the status of a member in the API has; it decides no answer. */
+/** Fields of a member's status in the API that decide no answer. */
 const passedOver: ReadonlySet<string> = new Set([
   ...['globalRttMs', 'warming', 'warmupPasses', 'warmupThreshold'],
   ...['healthyNodes', 'totalNodes', 'nodes'],
 ])
 const reasonLengthMax = 500
 
-/** @returns undefined for what says no health */
+/** @returns undefined for a value that states no health */
 export function healthOf(value: unknown): GivenHealth | undefined {
   if (typeof value === 'boolean') return { healthy: value }
   if (typeof value !== 'object' || value === null) return undefined
@@ -114,7 +115,9 @@ export function healthOf(value: unknown): GivenHealth | undefined {
   }
 }
 
-/** Milliseconds of a time that JavaScript can express (ECMA-262, time values). */
+/**
+ * Whether the value is a time in milliseconds that JavaScript can express (ECMA-262, time values).
+ */
 function isTime(value: unknown): value is number {
   return isBetween(value, 0, 8.64e15)
 }

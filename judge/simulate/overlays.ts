@@ -16,14 +16,15 @@ export interface SimulatedOverlay {
   readonly tenant: string
   readonly pool: string
   readonly state: string
-  /** What it does to whom at that time, as a clause. */
+  /** What it does at that time, and to which members, as a clause. */
   readonly effect: string
-  /** RFC 3339; null: nothing more happens by time alone. */
+  /** RFC 3339; null: no event of time follows. */
   readonly nextEventAt: string | null
 }
 
 /**
- * Brings a state to what holds at an instant. Regressions are what a node sees: none are seen here.
+ * Applies rollouts and maintenance windows of an instant to a state. Regressions are seen by nodes:
+ * here there are none.
  *
  * @returns null when the configuration has neither rollouts nor windows
  */
@@ -41,7 +42,7 @@ export function showOverlays(
   return described(bundle, moment)
 }
 
-/** What they do now, to people; no state is changed. */
+/** Describes what they do now; no state is changed. */
 export function overlaysNow(bundle: Bundle, nowMs: number): readonly SimulatedOverlay[] {
   return described(bundle, overlaysAt(overlaysOf(bundle), nowMs, new Map()))
 }

@@ -1,4 +1,4 @@
-// The client's country in a simulation, for geo steps.
+// Finds the client's country in a simulation, for geo steps.
 import { placeName } from '#bundle/format/routing-cells.ts'
 import type { Chain } from '#routing/chain/chain.ts'
 import type { Way } from '#routing/choose/way.ts'
@@ -8,22 +8,22 @@ import type { CountryTable, GeoBuffers } from '#routing/geo/geo-tables.ts'
 import { rowOfClient, valueOfRow } from '#routing/chain/lookup-client.ts'
 
 export interface SimulatedPlace {
-  /** Two letters; null: the database does not know, or there is none. */
+  /** Two letters; null: the database does not list the client, or there is no database. */
   readonly country: string | null
   readonly continent: string | null
-  /** The smallest that is known, such as `IT-MI`. */
+  /** The smallest known subdivision, such as `IT-MI`. */
   readonly subdivision: string | null
-  /** The one that it lies in, such as `IT-25`. */
+  /** The subdivision around it, such as `IT-25`. */
   readonly outerSubdivision: string | null
-  /** What the answer can be told by. */
+  /** Whether a database was there to look in. */
   readonly hasDatabase: boolean
 }
 
-/** Ways that compare a client's place with that of members. */
+/** Whether a way compares the place of a client with that of members. */
 const goesByPlace = ({ needs }: Way): boolean =>
   needs.includes('regions') || needs.includes('locations')
 
-/** @returns null: none of these ways goes by a place */
+/** @returns null: none of these ways uses a place */
 export function placeOfClient(
   chain: Chain,
   geo: GeoBuffers,
@@ -49,7 +49,7 @@ function valueIn({ ranges }: CountryTable, chain: Chain): number {
   return valueOfRow(ranges, chain, rowOfClient(ranges, chain))
 }
 
-/** @param databaseFrom what names a database, where there is none */
+/** @param databaseFrom the option that names a database, for when there is none */
 export function placeText(place: SimulatedPlace, databaseFrom: string): string {
   const { country, continent, subdivision, outerSubdivision, hasDatabase } = place
   if (!hasDatabase) return `unknown: there is no database, name one with ${databaseFrom}`

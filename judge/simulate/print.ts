@@ -1,4 +1,4 @@
-// Prints a simulated answer for people: one step a line, in the server's order.
+// Prints a simulated answer for people: one step a line, in the order of the server.
 import type { ResponseRuleModel } from '#bundle/format/model.ts'
 import type { MemberStanding } from '#routing/choose/explain.ts'
 import type { SimulatedOverlay } from './overlays.ts'
@@ -11,12 +11,12 @@ export interface SimulationHeading {
   readonly type: string
   readonly client: string | null
   readonly at: string | null
-  /** What `at` means, or now. */
+  /** The time from which `at` is described. */
   readonly nowMs: number
-  /** null: nothing in the configuration depends on the time. */
+  /** null: the configuration has no rollouts and windows. */
   readonly overlays: readonly SimulatedOverlay[] | null
   readonly seed: number
-  /** What names a database of places, where there is none. Default `--geoip`. */
+  /** The option that names a database of places, for when there is none. Default `--geoip`. */
   readonly databaseFrom?: string
 }
 
@@ -33,7 +33,7 @@ const standings: Readonly<Record<MemberStanding, string>> = {
 
 export function printSimulation(heading: SimulationHeading, simulation: Simulation): string {
   const { rule, service, referral } = simulation
-  // A rule is looked at before the name is.
+  // Rules are evaluated before the name is looked up.
   const isByName = rule === null || rule.action === 'passthru'
   const isAlias = (text: string): boolean => isByName && /^\S+ \d+ IN [CD]NAME /.test(text)
   const aliases = simulation.records.filter(isAlias)
@@ -74,7 +74,7 @@ function row(label: string, text: string): string {
   return `${label.padEnd(10)}${text}`
 }
 
-/** The time, and the rollouts and windows of the service's pool. */
+/** Lines of the time, and of the rollouts and windows of the service's pool. */
 function timeLines(
   { at, nowMs, overlays }: SimulationHeading,
   service: SimulatedService | null,
@@ -137,7 +137,7 @@ function poolText({ pool, fallback }: SimulatedService): string {
   return fallback === null ? pool : `${pool} has no candidate; its fallback is ${fallback}`
 }
 
-/** Each step with the candidates that it was given and those that it left, in their order. */
+/** Each step with the candidates before and after it, in order. */
 function traceLines({ trace }: SimulatedService): string[] {
   if (trace === null) return []
   const { candidates, geoRule, steps } = trace
@@ -161,7 +161,7 @@ function traceLines({ trace }: SimulatedService): string[] {
 
 const shownMax = 8
 
-/** @param withRegion a step goes by it */
+/** @param withRegion true when a step uses the region */
 function memberText(member: SimulatedMember, withRegion: boolean): string {
   const { name, ipAddress, region, weight, priority, score, rttMs, standing } = member
   const facts = [
@@ -179,7 +179,7 @@ function memberText(member: SimulatedMember, withRegion: boolean): string {
   return `${ipAddress.padEnd(20)} ${[...label, ...facts, ...out].join(', ')}`
 }
 
-/** Why it is unhealthy, and since when, where the health file says so. */
+/** Why the member is unhealthy and since when, if the health file tells. */
 function healthTexts({ reason = '', since = 0 }: SimulatedMember): string[] {
   return [
     ...(reason === '' ? [] : [reason]),

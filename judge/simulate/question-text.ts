@@ -1,4 +1,4 @@
-// Reads a question as people write it: name, type, client, time.
+// Parses a question as people write it: name, type, client, time.
 import { parseAddress } from '#dns/address.ts'
 import { parseName } from '#dns/name.ts'
 import { rrTypeNames } from '#dns/rrtype.ts'
@@ -11,14 +11,14 @@ import type { SimulatedClient } from './question.ts'
 export interface AskedQuestion {
   readonly name: string
   readonly type: string
-  /** Address that the question comes from. */
+  /** Source address of the question. */
   readonly client?: string
-  /** The subnet that a resolver sent for its client. */
+  /** The client subnet that a resolver sends. */
   readonly subnet?: string
 }
 
 export interface ReadQuestion {
-  /** Wire form. */
+  /** Name in wire form. */
   readonly qname: Uint8Array
   readonly qtype: number
   readonly client: SimulatedClient | null
@@ -28,7 +28,7 @@ export interface ReadQuestion {
 export interface QuestionFault {
   readonly code: 'invalid'
   readonly field: string
-  /** A clause. */
+  /** What is wrong, as a clause. */
   readonly reason: string
 }
 
@@ -55,7 +55,7 @@ export function readType(text: string): Result<number, string> {
   const name = text.toUpperCase()
   const known = Object.entries(rrTypeNames).find(([, candidate]) => candidate === name)
   if (known !== undefined) return ok(Number(known[0]))
-  // RFC 3597 section 5.
+  // The generic form of RFC 3597 section 5.
   const generic = /^TYPE(\d{1,5})$/.exec(name)
   if (generic !== null && Number(generic[1]) <= 0xffff) return ok(Number(generic[1]))
   const near = suggest(name, Object.values(rrTypeNames))
@@ -63,7 +63,7 @@ export function readType(text: string): Result<number, string> {
   return err(`"${text}" is not a known type${hint}`)
 }
 
-/** An address, or a network as resolvers send it. */
+/** An address, or a network in the form that resolvers send. */
 export function readClient(text: string): Result<SimulatedClient, string> {
   const [address = '', bits, ...rest] = text.split('/')
   const octets = parseAddress(address)
@@ -73,7 +73,7 @@ export function readClient(text: string): Result<SimulatedClient, string> {
     return err(`"${text}" is not an IP address, nor a network such as 192.0.2.0/24`)
   }
   const prefixBits = bits === undefined ? bitsMax : Number(bits)
-  // RFC 7871 section 6: bits beyond the prefix are zero.
+  // RFC 7871 section 6 requires zeros beyond the prefix.
   const kept = octets.value.map((octet, i) => {
     const own = Math.min(8, Math.max(0, prefixBits - i * 8))
     return octet & (0xff00 >> own)

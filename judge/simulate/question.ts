@@ -1,28 +1,28 @@
-// The input of a simulation: question, client, tables, random seed and scripts.
+// Defines the input of a simulation: question, client, tables, random seed and scripts.
 import type { RoutingTables } from '#routing/choose/environment.ts'
 import type { HandedBundle } from '#answer/serving-view.ts'
 import type { SimulatedScripts } from './scripts.ts'
 
 export interface SimulatedQuestion {
-  /** Wire form. */
+  /** Name in wire form. */
   readonly qname: Uint8Array
   readonly qtype: number
   readonly seed: number
-  /** Answers in a row of which the shares are counted; 0: none. */
+  /** How many answers in a row are drawn to count shares; 0: none. */
   readonly count: number
-  /** The subnet of the query's ECS option; null: no client in particular, 0.0.0.0. */
+  /** Client subnet of the query; null: no subnet, and the client is 0.0.0.0. */
   readonly client: SimulatedClient | null
-  /** Address that the query comes from; left out: 0.0.0.0. */
+  /** Source address of the query; left out: 0.0.0.0. */
   readonly source?: Uint8Array
   readonly tables: RoutingTables
   readonly scripts: SimulatedScripts | null
-  /** TXT records that were written at run time; left out, or null: there are none. */
+  /** TXT records written at run time; left out or null: there are none. */
   readonly texts?: HandedBundle | null
-  /** What is said of the health of members, by their number; none: nothing. */
+  /** Details on the health of members, by number. */
   readonly words?: ReadonlyMap<number, HealthDetails>
 }
 
-/** As the status of a member has them: the times are Unix milliseconds, 0 where not known. */
+/** Health details as in the status of a member. Times are Unix milliseconds; 0: unknown. */
 export interface HealthDetails {
   readonly reason: string
   readonly since: number
@@ -30,7 +30,7 @@ export interface HealthDetails {
 }
 
 export interface SimulatedClient {
-  /** 4 or 16. */
+  /** 4 or 16 octets. */
   readonly octets: Uint8Array
   readonly prefixBits: number
 }

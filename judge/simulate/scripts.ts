@@ -14,7 +14,7 @@ import { ScriptClient } from '#answer/script/client.ts'
 import { MailCell, Mailbox } from '#answer/script-mailbox.ts'
 import { HelperThread } from '#answer/script/worker-thread.ts'
 
-/** A run that changed nothing. */
+/** A run of a script that changed nothing. */
 export interface ScriptNote {
   /** One of `scriptOutcomeNames`. */
   readonly outcome: string
@@ -22,16 +22,16 @@ export interface ScriptNote {
 }
 
 /**
- * A simulation asks thousands of times. A script that took so long so often is left out; once may
- * be the machine's doing.
+ * A simulation asks thousands of times, so a script that is slow this often is left out. A single
+ * slow run may be due to the machine.
  */
 const slow = { ms: 250, runsMax: 3 } as const
-/** A run that takes longer does not come back: its thread is killed. */
+/** A run that takes longer does not return: its thread is killed. */
 const hangMs = 2_000
-/** For a thread to start, on a machine that has much else to do. */
+/** How long a thread may take to start on a busy machine. */
 const startMs = 30_000
 
-/** @returns null when none of the bundles has a script: then there is no engine to load */
+/** @returns null when no bundle has a script, so that no engine is loaded */
 export function scriptsOf(
   bundles: readonly Bundle[],
   tables: RoutingTables,
@@ -41,7 +41,7 @@ export function scriptsOf(
   return new SimulatedScripts(tables, nowMs)
 }
 
-/** A helper with what it runs: one bundle under one state. */
+/** A script thread for one bundle under one state. */
 interface Side {
   readonly client: ScriptClient
   readonly helper: HelperThread
@@ -52,7 +52,7 @@ export class SimulatedScripts implements ScriptPort {
   readonly #tables: RoutingTables
   readonly #nowMs: number
   readonly #bodies: string[] = []
-  /** By body: those that are not run any more, and how the last run ended. */
+  /** By body of the script: scripts that are no longer run, with the outcome of the last run. */
   readonly #stopped = new Map<string, ScriptNote>()
   readonly #slowRuns = new Map<string, number>()
   readonly #sides = new Map<RoutingBuffers, Side>()
@@ -75,14 +75,14 @@ export class SimulatedScripts implements ScriptPort {
     if (this.#notes.length < notesMax) this.#notes.push(note)
   }
 
-  /** Notes on the first few runs since the last call; null: that script ran to its end. */
+  /** Returns notes on the first runs since the last call; null: the script finished. */
   takeNotes(): readonly (ScriptNote | null)[] {
     const notes = this.#notes
     this.#notes = []
     return notes
   }
 
-  /** A warning for each script that was stopped, for people. */
+  /** A warning for people about each script that was stopped. */
   warnings(): readonly string[] {
     return [...this.#stopped].map(([body, { reason }]) => {
       const line = body.replaceAll(/\s+/g, ' ').trim()
@@ -128,7 +128,7 @@ export class SimulatedScripts implements ScriptPort {
 
   #sideOf({ bundle, state: { buffers } }: Chain): Side {
     const known = this.#sides.get(buffers)
-    // Its engine may have given up: the thread has ended, or is about to.
+    // The engine may have given up: then the thread has ended, or will.
     if (known !== undefined && Atomics.load(known.cells, MailCell.HasHelper) === 1) return known
     this.#drop(buffers)
     const side = startSide(bundle, buffers, this.#tables, this.#nowMs)
@@ -142,10 +142,10 @@ function nameOf(outcome: ScriptOutcome): string {
 }
 
 const shownMax = 60
-/** More than the steps of a chain, and no more than a simulation can show. */
+/** More than the steps of any chain, and as much as a simulation can show. */
 const notesMax = 64
 
-/** Waits for the thread, whose start needs nothing from this one. */
+/** Blocks until the thread runs. Its start needs nothing from this thread. */
 function startSide(
   bundle: Bundle,
   routing: RoutingBuffers,

@@ -31,40 +31,40 @@ import type { ScriptNote } from './scripts.ts'
 export interface SimulatedService {
   readonly name: string
   readonly tenant: string
-  /** The algorithm, or the steps of a chain. */
+  /** The algorithm, or the steps of the chain. */
   readonly algorithm: string
   /** null: the service has no pool. */
   readonly pool: string | null
-  /** The pool that answers in its place, when it has no candidates; null: its own. */
+  /** The pool that answers since the service's own has no candidates; null: its own answers. */
   readonly fallback: string | null
   readonly members: readonly SimulatedMember[]
-  /** The first address of the answer; null: no candidate, or a type without addresses. */
+  /** First address of the answer; null: there is no candidate, or the type has no addresses. */
   readonly pick: string | null
-  /** All addresses of the answer, in its order. */
+  /** All addresses of the answer in order. */
   readonly picks: readonly string[]
-  /** What answers may hold for this client under this health, whatever turn and dice say. */
+  /** All members that answers to this client may hold under this health, by rotation or chance. */
   readonly mayAnswer: readonly string[]
   readonly ttlSeconds: number
-  /** Where the client is; null: no step goes by it. */
+  /** Place of the client; null: no step uses it. */
   readonly clientPlace: SimulatedPlace | null
-  /** null: a service without a policy, whose algorithm is one step. */
+  /** null: the service has no policy, so its algorithm is one step. */
   readonly trace: SimulatedTrace | null
   readonly distribution: readonly SimulatedShare[]
 }
 
-/** With what the health file says of it. */
+/** A member, with the details of the health file. */
 export type SimulatedMember = ExplainedMember & Partial<HealthDetails>
 
-/** How often a member stands in the answers to the same question, asked many times in a row. */
+/** How often a member is in the answers to the same question, asked many times. */
 export interface SimulatedShare {
   readonly ipAddress: string
-  /** Answers in which it stood first. */
+  /** Answers in which it is first. */
   readonly count: number
-  /** Answers in which it stood first, second, … */
+  /** Answers in which it is first, second, and so on. */
   readonly places: readonly number[]
 }
 
-/** Addresses throughout. */
+/** The steps of an answer. Members are shown by address. */
 export interface SimulatedTrace {
   readonly candidates: readonly string[]
   /** null: no geo rule matches. */
@@ -74,22 +74,22 @@ export interface SimulatedTrace {
     readonly before: readonly string[]
     readonly after: readonly string[]
     readonly scopeBits: number
-    /** Why a script changed nothing; null: it had its way, or the step is none. */
+    /** Why a script changed nothing; null: it changed the candidates, or the step is no script. */
     readonly script: ScriptNote | null
-    /** The geo database that it goes by, where there is none. */
+    /** The geo database that the step needs and does not have. */
     readonly missing?: string
   }[]
 }
 
-/** What the answer path left behind, and what it was asked. */
+/** The state after the answer, and its question. */
 interface Answered {
   readonly tx: Transaction
-  /** Has answered nothing. */
+  /** A chain that has not answered yet. */
   readonly again: Chain
   readonly service: number
   readonly question: SimulatedQuestion
   readonly message: Uint8Array
-  /** From before the answer. */
+  /** The cursors before the answer. */
   readonly cursors: Int32Array
   /** For an alias: position of its record in the answer; -1: it is not there. */
   readonly record: number
@@ -108,7 +108,7 @@ export function explainService({
   assert(view !== undefined, 'a service is found in a bundle')
   const { bundle, state, policies } = view
   const pool = poolOfService(bundle, service)
-  // An alias is the same for every type; its members stand among those of IPv4.
+  // An alias answers every type; its members are listed with IPv4.
   const isAlias = pool >= 0 && holdsAliases(bundle, pool)
   const family = isAlias ? Family.V4 : familyOf(question.qtype)
   const hasFamily = pool >= 0 && family !== undefined
@@ -158,7 +158,11 @@ export function explainService({
   }
 }
 
-/** By the records of the answer. @returns undefined for what is no member */
+/**
+ * Finds members by the records of the answer.
+ *
+ * @returns undefined for an address that is no member's
+ */
 function picked(
   { tx, message, record, question }: Pick<Answered, 'tx' | 'message' | 'record' | 'question'>,
   members: readonly ExplainedMember[],
@@ -172,7 +176,9 @@ function picked(
   return texts.map((text) => members.find(({ ipAddress }) => ipAddress === text)?.ipAddress)
 }
 
-/** The answer above has moved the dice, and left the chain set up. */
+/**
+ * Traces the steps on a fresh chain: the answer has used up randomness, and left its chain set up.
+ */
 function traceFresh(
   { chain }: Transaction,
   again: Chain,
@@ -186,7 +192,7 @@ function traceFresh(
   return traceChoice(again, policy, pool)
 }
 
-/** @param notes one for each script step, in their order */
+/** @param notes one for each script step, in order */
 function addressesOf(
   bundle: Bundle,
   trace: Trace,
@@ -215,7 +221,9 @@ function missingOf(way: Way, geo: GeoBuffers): { readonly missing?: string } {
   return missing === undefined ? {} : { missing: `there is no ${missing.noun}` }
 }
 
-/** A rare address may be in none of the answers that are counted. */
+/**
+ * Adds members that rotation or chance may choose: a rare one may be in none of the drawn answers.
+ */
 function takenByTurnOrDice(
   bundle: Bundle,
   trace: Trace | null,
@@ -231,7 +239,11 @@ function takenByTurnOrDice(
   return members.flatMap(({ standing, ipAddress }) => (standing === 'candidate' ? [ipAddress] : []))
 }
 
-/** From where the answer began. @returns by member, how often it stood where */
+/**
+ * Draws answers from the state before the answer.
+ *
+ * @returns by member: how often it was at each place
+ */
 function drawFresh(
   tx: Transaction,
   again: Chain,
@@ -255,7 +267,7 @@ function familyOf(qtype: number): Family | undefined {
   return qtype === RrType.AAAA ? Family.V6 : undefined
 }
 
-/** The records follow the question; each has twelve octets before its rdata. */
+/** Records follow the question; each has twelve octets before its rdata. */
 
 function holdsAliases(bundle: Bundle, pool: number): boolean {
   const first = bundle.poolMemberStart[pool]!

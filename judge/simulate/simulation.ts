@@ -1,4 +1,5 @@
-// Runs one question through the server's own answer path, and collects the reasons for the answer.
+// Runs one question through the server's own answer path, and collects why the answer is what it
+// is.
 import { serviceOfNode, textOf, zoneOfNode } from '#bundle/format/bundle.ts'
 import type { Bundle } from '#bundle/format/bundle.ts'
 import type { ResponseRuleModel } from '#bundle/format/model.ts'
@@ -28,40 +29,42 @@ import type { SimulatedService } from './service.ts'
 
 export interface Simulation {
   readonly rcode: string
-  /** The response rule that matches; all but `passthru` answer in place of everything below. */
+  /** The matching response rule; each except `passthru` answers in place of what follows. */
   readonly rule: ResponseRuleModel | null
-  /** null: the name is in no zone of ours. */
+  /** null: the name is in no zone of this configuration. */
   readonly zone: string | null
   /** How the name was found in the zone. `wildcard`: `owner` is the wildcard. */
   readonly match: 'exact' | 'wildcard' | 'none'
   readonly owner: string | null
-  /** The name of TXT records written at run time that stand for the last name; null: none do. */
+  /**
+   * Owner of TXT records written at run time that answer for the last name; null: there are none.
+   */
   readonly texts: string | null
   readonly answerCount: number
-  /** The answer section, a record a line, as zone files write them. */
+  /** The answer section in zone-file format, a record a line. */
   readonly records: readonly string[]
-  /** null: the answer is our own. */
+  /** null: the answer is no referral. */
   readonly referral: Referral | null
-  /** Whose service has the name, whatever a rule answers; null: none. */
+  /** Tenant of the service at the name, even when a rule answers; null: there is no service. */
   readonly tenant: string | null
   readonly service: SimulatedService | null
-  /** Scope of the reply's client subnet; null: no client was named. */
+  /** Scope in the client subnet of the reply; null: the question has no client subnet. */
   readonly ecsScope: number | null
 }
 
-/** A message, room for the OPT record and all: more than any answer to one question needs. */
+/** Room for the largest message and its OPT record. */
 const messageBytesMax = 65_535
 const payloadBytes = 1_232
-/** 0.0.0.0 */
+/** The address 0.0.0.0. */
 const nowhere = new Uint8Array(4)
 
 /**
- * What simulations leave for the next one: making it costs more than a question. No answer depends
- * on it.
+ * Objects that simulations reuse: making them costs more than a question. No answer depends on
+ * them.
  */
 export class SimulationMemory {
   #calls = 0
-  /** Far ahead at each call: what one question has used up is there again for the next. */
+  /** Jumps ahead at each call, so that no question runs out of time that earlier ones used up. */
   readonly #nowMs = (): number => (this.#calls += 1_000_000)
   readonly tx = new Transaction(
     { udpPayloadSize: payloadBytes, nsid: '', versionBind: '', tcpIdleTimeoutMs: 0 },
@@ -69,7 +72,7 @@ export class SimulationMemory {
     new Counters(new SharedArrayBuffer(Counters.bytes)),
     this.#nowMs,
   )
-  /** For asking once more. */
+  /** A second chain, to explain the answer. */
   readonly again = new Chain(new Random(0), this.#nowMs)
   readonly message = new Uint8Array(messageBytesMax)
 }
@@ -82,23 +85,23 @@ export function simulate(
 ): Simulation {
   const { tx, again, message } = memory
   prepare(tx, bundle, state, question)
-  // As they stand now, for what is asked again to explain the answer.
+  // A copy of the cursors, to explain the answer from the same state.
   const cursors = state.serviceCursor.slice()
   const query = queryOf(question)
   message.set(query)
   answer(tx, message, 0, query.length, message, 0, message.length)
   const { answerCount, ecsScope, aliasCount } = tx
   const rule = tx.rule < 0 ? null : responseRuleAt(bundle, tx.rule)
-  // After aliases the transaction holds the last name, which is the one that a service answers for.
+  // After aliases the transaction holds the last name, which is that of the service.
   const last = find(tx, bundle)
   readQuestion(tx, query, HeaderOffset.End, query.length)
   hashSuffixes(tx, bundle.nameLabelsMax)
   const rcode = rcodeNames[tx.rcode] ?? String(tx.rcode)
   const { zone, match, node } = find(tx, bundle)
-  // Where a rule's alias was followed, what it leads to is explained.
+  // When a rule's alias was followed, its target is explained.
   const isAnswered = rule?.action === 'nxdomain' || (rule?.action === 'cname' && aliasCount === 0)
   const qname = Uint8Array.from(foldName(question.qname))
-  // A service that answers an alias is explained itself, whatever that leads to.
+  // A service that answers with an alias is explained itself, whatever the alias leads to.
   const alias = aliasService(bundle, qname, message, answerCount)
   const ofLast = last.node < 0 ? -1 : serviceOfNode(bundle, last.node)
   const service = isAnswered ? -1 : (alias?.service ?? ofLast)
@@ -117,7 +120,8 @@ export function simulate(
   }
   if (service < 0) return { ...own, service: null }
   if (alias !== undefined && alias.record < 0 && Buffer.compare(alias.name, qname) !== 0) {
-    // The answer ends before it, for the client's subnet: the resolver asks for that name next.
+    // The answer ends here because of the client subnet: the resolver asks for the next name
+    // itself.
     state.serviceCursor.set(cursors)
     const next = simulate(bundle, state, { ...question, qname: alias.name }, memory)
     return { ...own, service: next.service }
@@ -152,7 +156,7 @@ function queryOf({ qname, qtype, client }: SimulatedQuestion): Buffer {
   return Buffer.concat([header, qname, fields, ...(client === null ? [] : [optWith(client)])])
 }
 
-/** An OPT record with the client subnet. RFC 6891 section 6.1.2, RFC 7871 section 6. */
+/** An OPT record with the client subnet: RFC 6891 section 6.1.2, RFC 7871 section 6. */
 function optWith({ octets, prefixBits }: SimulatedClient): Buffer {
   const address = octets.subarray(0, Math.ceil(prefixBits / 8))
   const opt = Buffer.alloc(19)
@@ -171,7 +175,7 @@ function tenantOfNode(bundle: Bundle, node: number): string | null {
   return service < 0 ? null : textOf(bundle, bundle.serviceTenant[service]!)
 }
 
-/** What the answer path has found: the transaction still holds the name and its hashes. */
+/** Looks up the name whose hashes the transaction still holds. */
 function find(tx: Transaction, bundle: Bundle) {
   const zoneOf = (node: number): number => zoneOfNode(bundle, node)
   const { dynamic } = tx.view!
@@ -195,10 +199,14 @@ function find(tx: Transaction, bundle: Bundle) {
   return { ...none, texts: isText ? nameOfNode(dynamic, tx.dynamicNode) : null }
 }
 
-/** @returns where the name, or what encloses it, begins among TXT records written at run time */
+/**
+ * @returns where the owner of TXT records written at run time begins in the name, or their closest
+ * encloser
+ */
 function findTexts(tx: Transaction, bundle: Bundle, dynamic: Bundle | undefined): number {
   findDynamic(tx, dynamic)
-  // `findDynamic` hashes the name with the seed of the TXT records: hash it for `bundle` again.
+  // `findDynamic` hashes the name with the seed of the TXT records: it is hashed for `bundle`
+  // again.
   if (dynamic !== undefined) hashSuffixes(tx, bundle.nameLabelsMax)
   return tx.dynamicLabel
 }

@@ -11,7 +11,7 @@ import type { GeoLoadRequest } from '#inputs/geo/load.ts'
 import { loadGeoInThread } from '#inputs/geo/load-thread.ts'
 import { GeoLink } from '#inputs/geo/geo-link.ts'
 
-/** Paths of the databases that tell where clients are. */
+/** Paths of the databases that locate clients. */
 export interface GeoPaths {
   readonly geoip?: string | undefined
   readonly asn?: string | undefined
@@ -24,7 +24,7 @@ export function loadTables(paths: GeoPaths): Result<TablesOf, string> {
   return joined(requestsOf(paths).map(loadGeo))
 }
 
-/** The same, each in a thread, while this one does something else. */
+/** Loads each table in a thread of its own, so that this one can go on. */
 export async function loadTablesAside(paths: GeoPaths): Promise<Result<TablesOf, string>> {
   const loading = requestsOf(paths).map((request) => loadGeoInThread(request).done)
   return joined(await Promise.all(loading))
