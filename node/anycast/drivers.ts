@@ -1,10 +1,10 @@
-// The table of drivers: how each BGP daemon is told. Adding one means a row here, and its settings.
+// Lists the drivers of BGP daemons. Adding one means a row here, and its settings.
 import type { AnycastSection } from '#settings/sections/anycast.ts'
 import { createBirdDriver } from '#server/anycast/bird.ts'
 import type { AnycastDriver } from '#server/anycast/driver.ts'
 import { createExabgpDriver } from '#server/anycast/exabgp.ts'
 
-/** What a driver is made of; it travels to the process that guards a node. */
+/** The settings of a driver, as they are sent to the process that guards a node. */
 export type DriverSection = Pick<AnycastSection, 'driver' | 'addresses' | 'bird' | 'exabgp'>
 
 const drivers: Readonly<
@@ -18,6 +18,6 @@ const drivers: Readonly<
   },
 }
 
-/** null: nothing is announced. */
+/** The driver of the settings; null: nothing is announced. */
 export const driverOf = (section: DriverSection): AnycastDriver | null =>
   drivers[section.driver](section)

@@ -1,4 +1,5 @@
-// A second process beside the node, which withdraws its routes when the node is killed.
+// Starts a second process beside the node, which withdraws the node's routes when the node is
+// killed.
 import { spawn } from 'node:child_process'
 import type { ChildProcess } from 'node:child_process'
 import { assert } from '#lib/assert.ts'
@@ -12,13 +13,13 @@ import { RestartPause } from '#system/worker/restart-pause.ts'
 import type { DriverSection } from './drivers.ts'
 import { release } from './watch.ts'
 
-/** One that ends is started again. */
+/** A guard that ends is started again, after growing pauses. */
 const restarts = { firstMs: 1_000, mostMs: 60_000, stableMs: 600_000 } as const
 const endPatienceMs = 2_000
-/** It waits, and that is all: V8 needs no helpers, and little memory. */
+/** The guard only waits: V8 needs no helper threads for it, and little memory. */
 const smallNode = ['--v8-pool-size=0', '--max-semi-space-size=1', '--max-old-space-size=64']
 
-/** What a test puts its own in place of. */
+/** What tests replace. */
 export interface GuardSurroundings {
   readonly clock: Clock
   readonly after: After
@@ -55,7 +56,10 @@ export class Guard {
     return this.#child !== undefined
   }
 
-  /** The routes are withdrawn, or another process has them: it ends and does nothing. */
+  /**
+   * Ends the guard without a withdrawal: the routes are withdrawn already, or another process has
+   * them.
+   */
   async end(): Promise<void> {
     if (this.#isOver) return
     this.#isOver = true
@@ -81,10 +85,10 @@ export class Guard {
     this.#child = child
     child.once('error', (error) => lost({ err: error }))
     child.once('exit', (code, signal) => lost({ code, signal }))
-    // There is none where this process has no more file descriptors; `error` follows then.
+    // stdin is missing where this process has no more file descriptors; `error` follows then.
     child.stdin?.on('error', () => undefined)
     child.stdin?.write(`${JSON.stringify(this.#section)}\n`)
-    // A node that ends does not wait for it.
+    // The node does not wait for its guard to end.
     child.unref()
   }
 
@@ -98,7 +102,7 @@ export class Guard {
 
 function startProcess(env: Io['env']): ChildProcess {
   const args = [...smallNode, process.argv[1] ?? '', 'anycast', 'guard']
-  // A group of its own: what ends the node from a terminal is not meant for it.
+  // A process group of its own: a Ctrl-C at the terminal is for the node alone.
   return spawn(process.execPath, args, {
     ...{ detached: true, env, stdio: ['pipe', 'ignore', 'inherit'] },
   })

@@ -1,4 +1,5 @@
-// Puts together what announces the addresses of a node: its settings, its answers, its guard.
+// Composes the announcement of a node's addresses: its settings, the check of its own answers, its
+// guard.
 import type { Settings } from '#settings/settings.ts'
 import type { Io } from '#system/process/command.ts'
 import { parseAddress } from '#dns/address.ts'
@@ -19,7 +20,7 @@ export interface NodeAnycastParts {
   readonly settings: Settings
   readonly node: Pick<DnsNode, 'bundle' | 'status'>
   readonly dnsPort: number
-  /** Another process has announced until now. */
+  /** True when another process has announced the addresses until now. */
   readonly takesOver: boolean
   readonly env: Io['env']
   readonly log: Log
@@ -27,21 +28,24 @@ export interface NodeAnycastParts {
 
 export interface NodeAnycast {
   readonly status: () => NodeAnycastStatus
-  /** Withdraws and waits; or leaves all as it is to the process that replaces this one. */
+  /**
+   * Withdraws and waits for the routers; or leaves the routes to the process that replaces this
+   * one.
+   */
   readonly stop: (isReplaced: boolean) => Promise<void>
-  /** Nothing answers here any more, and nothing is announced by this process. */
+  /** Withdraws at once: nothing answers here any more. */
   readonly end: () => Promise<void>
 }
 
 export interface NodeAnycastStatus extends AnycastStatus {
   readonly daemon: Settings['anycast']['driver']
-  /** false: a node that is killed now would stay announced until something else withdraws it. */
+  /** False when a killed node would stay announced until something else withdraws its routes. */
   readonly isGuarded: boolean
 }
 
-/** Longest wait for an answer of its own. */
+/** Longest wait for the node's answer to its own query. */
 const patienceMsMax = 1_000
-/** The root, in wire form: where there is no zone, a refusal is an answer as well. */
+/** The root in wire form: where there is no zone, a refusal counts as an answer. */
 const rootName = new Uint8Array(1)
 
 /** @returns null: the settings announce nothing */

@@ -1,5 +1,5 @@
-// What the guard of a node does: waits until the node ends, and withdraws its routes if it did so
-// without a word.
+// Runs the guard of a node: waits until the node ends, and withdraws its routes unless it has
+// released them.
 import type { Readable } from 'node:stream'
 import { backoffMs } from '#lib/backoff.ts'
 import { err, ok } from '#lib/result.ts'
@@ -8,22 +8,22 @@ import type { AnycastDriver } from '#server/anycast/driver.ts'
 import { driverOf } from './drivers.ts'
 import type { DriverSection } from './drivers.ts'
 
-/** What the node says when its routes are none of the guard's business any more. */
+/** The line by which the node releases its routes: the guard leaves them alone from then on. */
 export const release = 'release\n'
 
-/** About ten seconds: systemd waits for a guard before it starts the node again. */
+/** About ten seconds: systemd waits for the guard before it starts the node again. */
 const tries = { firstMs: 50, mostMs: 2_000, count: 10 } as const
-/** Settings have at most a hundred addresses. */
+/** Limit of the input: settings have at most a hundred addresses. */
 const charactersMax = 65_536
 
 export interface Watched {
   readonly withdrawn: boolean
-  /** What the daemon said; empty: it was not told. */
+  /** The reply of the daemon; empty: it was not told. */
   readonly reply: string
 }
 
 /**
- * Waits for the end of what comes from the node: the kernel closes it, however the node ends.
+ * Waits for the end of the node's output: the kernel closes it, however the node ends.
  *
  * @param input one line of JSON, then nothing, or `release`
  * @returns Errors: a sentence for the operator

@@ -75,7 +75,7 @@ export interface NodeApiParts {
   readonly cluster: ApiPorts['cluster']
   readonly anycast: ApiPorts['anycast']
   readonly nodeSettings: ApiPorts['nodeSettings']
-  /** What nodes pull. */
+  /** Bundles for nodes that pull. */
   readonly bundles: ApiPorts['bundles']
   readonly deliveries: ApiPorts['deliveries']
   readonly syncNow: ApiPorts['syncNow']
@@ -83,7 +83,7 @@ export interface NodeApiParts {
   readonly past: PastAnswers
   readonly clientRegions: NodeFacts['clientRegions']
   readonly env: Io['env']
-  /** Told of the DNS queries a second that the licence permits; 0: no limit. */
+  /** Called with the DNS queries a second that the licence permits; 0: no limit. */
   readonly onRate: (perSecond: number) => void
   readonly onAgents: NodeLicenceParts['onAgents']
   /** null: health checks are off. */
@@ -95,16 +95,19 @@ export interface NodeApi {
   readonly listen: ApiServer['listen']
   readonly server: ApiServer['server']
   readonly licence: NodeLicence
-  /** Connected to the feed now. */
+  /** How many clients are connected to the feed. */
   readonly feedClients: () => number
-  /** false: the audit log cannot be written, and its lines are in the main log. */
+  /** false: the audit log cannot be written, so its lines go to the main log. */
   readonly isAudited: () => boolean
-  /** The first account is still to be made, and anybody who reaches the API may try. */
+  /** True until the first account is made: anybody who reaches the API may make it. */
   readonly isSetupOpen: () => boolean
   readonly close: () => Promise<void>
 }
 
-/** At a stop. Making one takes 4 s of CPU, on a busy machine half a minute. */
+/**
+ * How long a stop waits for a database that is being made: that takes 4 s of CPU, and half a minute
+ * on a busy machine.
+ */
 const databasePatienceMs = 5_000
 
 /** Errors: a sentence for the operator. */
@@ -154,9 +157,10 @@ export function createNodeApi(parts: NodeApiParts): Result<NodeApi, string> {
     listen: async (handed) => {
       const checked = await secretKeyCheck.atStart()
       if (!checked.ok) return checked
-      // A database on another server is not waited for: requests find out whether it is there.
+      // A database on another server is not waited for: each request finds out whether it is there.
       const begun = settings.database.url === '' ? state.begin() : undefined
-      // Opening takes a second, making one takes seconds: what is asked meanwhile is 503.
+      // An existing database is opened before the API listens, which takes a second. A new one
+      // takes seconds to make: requests get 503 meanwhile.
       if (state.exists()) await begun
       void setup.look()
       return server.listen(handed)
@@ -255,7 +259,7 @@ function portsOf(
   }
 }
 
-/** How often something may be asked for. */
+/** Limits on how often something may be requested. */
 function bucketsOf(clock: typeof systemClock) {
   return {
     alertTests: new SourceBuckets(apiLimits.alertTests, clock),
@@ -265,10 +269,10 @@ function bucketsOf(clock: typeof systemClock) {
   }
 }
 
-/** Single sign-on, as the settings have it; null: it is off. */
+/** The client for single sign-on; null: it is off. */
 export function oidcOf(section: OidcSection): OidcClient | null {
   if (!section.enabled) return null
-  // Whether they are there was checked with the file (`missingForOidc`).
+  // That these are set was checked with the file (`missingForOidc`).
   const { discoveryUrl = '', clientId = '', clientSecret = '', redirectUri = '' } = section
   const named = { discoveryUrl, clientId, clientSecret, redirectUri }
   return createOidcClient({ ...section, ...named }, systemClock)

@@ -10,14 +10,14 @@ import type { AuditCopy, AuditEntry } from '#state/ports/audit.ts'
 import { AuditFile, tell } from '#node/data/audit-file.ts'
 import type { AuditLog } from '#node/data/audit-file.ts'
 
-/** Entries that wait for the database; beyond that they are in the log alone. */
+/** Entries that wait for the database; further ones are in the log alone. */
 const waitingMax = 10_000
 const batchMs = 1_000
 
 export interface NodeAudit extends AuditSink {
-  /** false: there is a file, and the last lines went to the main log instead. */
+  /** false: there is a file, but the last lines went to the main log instead. */
   readonly isWritten: () => boolean
-  /** What waits is written; then the file is closed. */
+  /** Writes the entries that wait, then closes the file. */
   readonly close: () => Promise<void>
 }
 
@@ -25,7 +25,7 @@ export interface NodeAudit extends AuditSink {
  * Errors: a sentence, when the file cannot be written.
  *
  * @param path null: the main log
- * @param isPseudonymous no e-mail addresses
+ * @param isPseudonymous true: no e-mail addresses are written
  */
 export function createNodeAudit(
   path: string | null,
@@ -45,7 +45,7 @@ export function createNodeAudit(
       const line = auditLine(entry)
       if (file === null) tell(log, line)
       else file.write({ time: new Date(entry.atMs).toISOString(), ...line })
-      // A caller without a credential must not fill the database.
+      // Requests without a credential are not copied: anybody could fill the database with them.
       if (entry.status !== 401 && entry.requests === undefined) copying.add(entry)
     },
     isWritten: () => file?.isWritten() ?? true,

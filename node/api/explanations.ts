@@ -1,10 +1,10 @@
-// Explanations of codes: diagnostics of the compiler, and reasons of Git, as the API shows them.
+// Explains codes for the API: diagnostics of the compiler, and reasons of Git.
 import type { Explanation } from '#api/ports/simulator.ts'
 import { diagnosticSpecs } from '#diagnostics/diagnostics.ts'
 import type { DiagnosticCode } from '#diagnostics/diagnostics.ts'
 import { reasonSpecs } from '#gitops/status/reasons.ts'
 
-/** @param code case makes no difference */
+/** @param code in any case */
 export function explanationOf(code: string): Explanation | undefined {
   const isIt = (known: string): boolean => known.toLowerCase() === code.toLowerCase()
   const reason = (Object.keys(reasonSpecs) as (keyof typeof reasonSpecs)[]).find(isIt)

@@ -51,9 +51,9 @@ export function createNodeFeed(parts: NodeFeedParts): NodeFeed {
 }
 
 /**
- * The key comes from GSLB_SECRET_KEY, so that a token is good on every node. It changes with
- * GSLB_API_KEY, but never comes from that alone, which a token would let one guess at. Without
- * GSLB_SECRET_KEY each node has a key of its own.
+ * The key of tokens is derived from GSLB_SECRET_KEY, so that a token is valid on every node, and
+ * from GSLB_API_KEY, so that a new one revokes tokens. It is never derived from GSLB_API_KEY alone,
+ * which a token would help to guess. Without GSLB_SECRET_KEY each node has a random key.
  */
 function tokenKey({ apiKey, secretKey }: NodeFeedParts): Uint8Array {
   if (secretKey === null) return randomBytes(32)

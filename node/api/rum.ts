@@ -6,7 +6,7 @@ import { parseAddress } from '#dns/address.ts'
 import { rumMembers, rumTargetOf } from '#routing/rum/targets.ts'
 import type { RumStore } from '#inputs/rum/rum-store.ts'
 
-/** @param bundle the one that answers; undefined: none yet */
+/** @param bundle the one that answers; undefined: there is none yet */
 export function createNodeRum(store: RumStore, bundle: () => Bundle | undefined): RumView {
   let turn = 0
   return {
@@ -15,7 +15,7 @@ export function createNodeRum(store: RumStore, bundle: () => Bundle | undefined)
       if (serving === undefined) return []
       const members = rumMembers(serving, domain)
       if (members.length <= most) return members.map((member) => rumTargetOf(serving, member))
-      // The next ones each time, around the end.
+      // Takes the next members at each call, around the end of the list.
       const first = turn % members.length
       turn = first + most
       const chosen = [...members, ...members].slice(first, first + most)
@@ -23,7 +23,7 @@ export function createNodeRum(store: RumStore, bundle: () => Bundle | undefined)
       return chosen.map((member) => rumTargetOf(serving, member))
     },
     ingest: (domain, address, samples) => {
-      // What a link-local address says of its interface is not part of it.
+      // The zone of a link-local address names an interface, and is no part of the address.
       const octets = parseAddress(address.split('%', 1)[0]!)
       if (!octets.ok) return null
       const serving = bundle()

@@ -1,4 +1,4 @@
-// Knows whether the first account is still to be made, and tells the log what that takes.
+// Watches whether the first account is still to be made, and logs how to make it.
 import { newSetupCode } from '#access/auth/first-setup.ts'
 import type { Log } from '#lib/log.ts'
 import type { After } from '#lib/timer.ts'
@@ -12,7 +12,7 @@ export interface SetupWatchParts {
   readonly after: After
 }
 
-/** Another node may make the account, and a database may be away. */
+/** Interval of looks: another node may make the account, and a database may be away. */
 const lookMs = 5_000
 
 export class SetupWatch {
@@ -26,10 +26,10 @@ export class SetupWatch {
     this.#parts = parts
   }
 
-  /** As it was when last seen; false before. */
+  /** Result of the last look; false before the first. */
   readonly isOpen = (): boolean => this.#isOpen
 
-  /** Until there is an account, which is for ever. */
+  /** Looks until there is an account, which is final. */
   async look(): Promise<void> {
     const { users, isGuarded, log, after } = this.#parts
     if (!isGuarded) return

@@ -1,4 +1,4 @@
-// Composes the alerts of a node: what it finds, the database, and the way out of messages.
+// Composes the alerts of a node: its findings, the database, and the senders of messages.
 import { randomBytes } from 'node:crypto'
 import { AlertKeeper } from '#alerts/cluster/alert-keeper.ts'
 import type { NodeAlertFacts } from '#alerts/cluster/alert-keeper.ts'
@@ -27,7 +27,7 @@ export interface NodeAlertsParts {
 
 export interface NodeAlerts {
   readonly keeper: AlertKeeper
-  /** For the test of a channel. */
+  /** Sends the test message of a channel. */
   readonly send: SendByChannel
 }
 
@@ -43,7 +43,7 @@ export function createNodeAlerts(parts: NodeAlertsParts): Result<NodeAlerts, str
   const send = createSender({ secretKey: secrets.value.secretKey, way, log })
   const keeper = new AlertKeeper({
     store: state.persistent.alerts,
-    // Nobody can ask a node without an API for what only its own database knows.
+    // On a node without an API nobody could ask for alerts in its own database.
     isThere: () => (isAlone ? settings.api.enabled && state.exists() : true),
     isAlone,
     node: nodeName,

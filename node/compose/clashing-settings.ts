@@ -1,7 +1,7 @@
 // Finds settings that contradict each other: two listeners on one port, and what a role ignores.
 import type { Settings } from '#settings/settings.ts'
 
-/** What a person may expect of a node that answers no DNS. */
+/** Settings that have no effect on a node that answers no DNS. */
 export function unusedByRole({ roles, api, dns, anycast }: Settings): readonly string[] {
   if (!roles.includes('control') || roles.includes('dns')) return []
   const rows: readonly (readonly [boolean, string])[] = [
@@ -23,7 +23,7 @@ interface Listening {
   readonly port: number
 }
 
-/** The system would say that another program listens there: it is the node itself. */
+/** The system's error would say that another program listens there, while it is the node itself. */
 export function portClash({ roles, dns, api, redirect }: Settings): string | undefined {
   const { listenAddr, enabled, port = 0, https } = redirect
   const ports: readonly Listening[] = [

@@ -1,4 +1,4 @@
-// Reads the file with the secrets of DNS cookies that several servers share.
+// Reads the file of secrets for DNS cookies that several servers share.
 import { readFileSync, statSync } from 'node:fs'
 import { secretBytes } from '#answer/cookies/secret-cells.ts'
 import { err, ok } from '#lib/result.ts'
@@ -10,8 +10,8 @@ const form =
   `${secretBytes * 2} hexadecimal digits; ` + `make one with: openssl rand -hex ${secretBytes}`
 
 /**
- * @returns one secret or two; the first makes cookies. Errors: a sentence with the place, and never
- *   a secret
+ * @returns one secret or two; new cookies use the first. Errors: a sentence with the place, and
+ * never a secret
  */
 export function readCookieSecrets(path: string): Result<readonly Uint8Array[], string> {
   try {
@@ -27,7 +27,7 @@ export function readCookieSecrets(path: string): Result<readonly Uint8Array[], s
   }
 }
 
-/** Lines of hexadecimal digits; what follows a `#` means nothing. Errors: `:LINE: ` and why. */
+/** Parses lines of hexadecimal digits; a `#` begins a comment. Errors: `:LINE: ` and why. */
 export function parseCookieSecrets(text: string): Result<readonly Uint8Array[], string> {
   const secrets: Uint8Array[] = []
   for (const [i, line] of text.split('\n').entries()) {

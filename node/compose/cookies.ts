@@ -1,5 +1,5 @@
-// Gives the answering threads the secrets of DNS cookies: where this node has them from, and what
-// keeps them current.
+// Provides the answering threads with the secrets of DNS cookies, from the settings, a file or a
+// shared token, and keeps them current.
 import { hkdfSync, randomBytes } from 'node:crypto'
 import { existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -17,9 +17,9 @@ import type { Io } from '#system/process/command.ts'
 import { readCookieSecrets } from './cookie-secrets-file.ts'
 
 export interface NodeCookies {
-  /** For the answering threads; undefined: there are no cookies. */
+  /** Shared with the answering threads; undefined: cookies are off. */
   readonly cells: SharedArrayBuffer | undefined
-  /** Reads the file of the settings again, where they name one. */
+  /** Reads the file of secrets again, if the settings name one. */
   readonly reread: () => void
   readonly stop: () => void
 }
@@ -32,9 +32,9 @@ export interface CookieParts {
   readonly log: Log
 }
 
-/** How often the time moves that cookies go by: they have whole seconds. */
+/** Interval at which the time of cookies is advanced: they have whole seconds. */
 const tickMs = 1_000
-/** A shorter token might be guessed at with a cookie in hand, which everybody gets. */
+/** A shorter token might be guessed from a cookie, which everybody gets. */
 const tokenLengthMin = 32
 const ownBytes = 32
 
@@ -55,7 +55,7 @@ const noCookies: NodeCookies = {
   stop: () => undefined,
 }
 
-/** Secrets that people roll: those of the file. */
+/** Uses the secrets of a file, which people replace. */
 function startFixed(
   { clock, log }: CookieParts,
   cells: SharedArrayBuffer,
@@ -79,7 +79,7 @@ function startFixed(
   return ok({ cells, reread, stop })
 }
 
-/** A secret for each day, made of one that the nodes of a fleet have in common. */
+/** Derives a secret for each day from one that all nodes of a fleet have. */
 function startDaily(
   parts: CookieParts,
   cells: SharedArrayBuffer,
@@ -104,8 +104,8 @@ function onTicks({ nowMs }: Clock, tick: (nowSeconds: number) => void): () => vo
 }
 
 /**
- * What all nodes of a fleet have is the token of bundles; control nodes without one share the key
- * of their database. A node that shares neither has a secret of its own.
+ * The secret that all nodes of a fleet have: the token of bundles, or for control nodes without one
+ * the key of their database. A node without either makes a secret of its own.
  */
 function rootSecret(parts: CookieParts): Result<string | Uint8Array, string> {
   const { env, log } = parts
@@ -129,7 +129,7 @@ function rootSecret(parts: CookieParts): Result<string | Uint8Array, string> {
   return ok(ownSecret(parts))
 }
 
-/** Kept, so that cookies are good after a restart; where it cannot be, they are not. */
+/** Stored, so that cookies stay valid after a restart; if it cannot be stored, they do not. */
 function ownSecret({ dataDir, log }: CookieParts): Uint8Array {
   const path = join(dataDir.path, 'keys', 'dns_cookies')
   const made = randomBytes(ownBytes)

@@ -1,5 +1,5 @@
-// What a control node keeps of a delivery in its data directory: the state, the bundles that nodes
-// are given, and the record of the one that has passed all waves.
+// Stores a delivery in the data directory of a control node: its state, the bundles that nodes are
+// given, and the record of the one that passed all waves.
 import {
   copyFileSync,
   existsSync,
@@ -18,12 +18,12 @@ import { writeDurably } from '#lib/durable-file.ts'
 import type { BundleStore } from '#server/node/bundle-store.ts'
 import { parseJson } from '#lib/text/json.ts'
 
-/** What the other parts use of it. */
+/** The part that other parts use. */
 export interface NodeDelivery {
   readonly keeper: DeliveryKeeper
   readonly files: DeliveryFiles
   readonly tick: () => Promise<void>
-  /** What a plan says of the change that is on its way; '': it is not known. */
+  /** The plan of the change under delivery; '': it is not known. */
   readonly promised: () => string
 }
 
@@ -37,12 +37,16 @@ export class DeliveryFiles {
     this.#store = store
   }
 
-  /** undefined: nothing was delivered in waves, or it cannot be read. */
+  /** @returns undefined: nothing was delivered in waves, or the state cannot be read */
   state(): string | undefined {
     return textOf(join(this.#directory, 'state.json'))
   }
 
-  /** Bundles first: whatever moment it stops at, they are there. @throws the file system's error */
+  /**
+   * Stores the bundles before the state, so that a state never names a missing one.
+   *
+   * @throws the file system's error
+   */
   keep(text: string, { good, target }: DeliveryState): void {
     const digests = new Set([good.digest, ...(target === null ? [] : [target.digest])])
     mkdirSync(join(this.#directory, 'bundles'), { recursive: true })
@@ -55,27 +59,34 @@ export class DeliveryFiles {
     }
   }
 
-  /** For `gslbd publish`: web servers get what has passed all waves. @throws as above */
+  /**
+   * Stores the record for `gslbd publish`: web servers get what has passed all waves.
+   *
+   * @throws as above
+   */
   keepPassed(signed: SignedChannelRecord): void {
     if (signed === this.#passed) return
     writeDurably(join(this.#directory, 'passed.json'), JSON.stringify(signed))
     this.#passed = signed
   }
 
-  /** As it was stored, not verified. undefined: nothing was delivered in waves. */
+  /** The stored record, not verified; undefined: nothing was delivered in waves. */
   passed(): unknown {
     const text = textOf(join(this.#directory, 'passed.json'))
     return text === undefined ? undefined : (parseJson(text) ?? null)
   }
 
-  /** Path of a bundle that this node serves, or of one that nodes are given besides. */
+  /** Path of a bundle that this node serves or gives to others. */
   bundlePath(digest: string): string {
     const path = this.#store.bundlePath(digest)
     const own = join(this.#directory, 'bundles', `${digest}.bundle`)
     return !existsSync(path) && existsSync(own) ? own : path
   }
 
-  /** Another control node may have made it: then it is not here, and nodes have it elsewhere. */
+  /**
+   * Keeps a second name of the bundle. One made by another control node is absent here, and nodes
+   * get it there.
+   */
   #take(digest: string): void {
     const from = this.#store.bundlePath(digest)
     const path = join(this.#directory, 'bundles', `${digest}.bundle`)
@@ -83,7 +94,7 @@ export class DeliveryFiles {
     try {
       linkSync(from, path)
     } catch {
-      // Some file systems have no second name for a file.
+      // Some file systems have no hard links.
       copyFileSync(from, path)
     }
   }

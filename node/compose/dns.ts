@@ -1,4 +1,4 @@
-// What the settings say of the DNS threads, and of the geo tables that they answer from.
+// Derives the options of the DNS threads, and of their geo tables, from the settings.
 import type { Settings } from '#settings/settings.ts'
 import { systemClock } from '#lib/clock.ts'
 import type { Log } from '#lib/log.ts'

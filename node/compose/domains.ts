@@ -1,4 +1,5 @@
-// Composes the checks of delegated domains: who asks the DNS, what is expected, where results are.
+// Composes the checks of delegated domains: the resolver, the expected records, the store of
+// results.
 import { randomInt } from 'node:crypto'
 import type { DomainChecks } from '#api/ports/domain-checks.ts'
 import { domainKey, nameserversOf } from '#config/delegation.ts'
@@ -26,20 +27,20 @@ export interface NodeDomainsParts {
   }
   readonly store: Domains
   readonly config: Pick<ConfigView, 'isReady' | 'snapshot'>
-  /** See `ZoneKeys`. */
+  /** DS records that the zone should have; see `ZoneKeys`. */
   readonly dsOf: (zone: string) => readonly string[] | undefined
   /** Told of DS records that parents were seen to have. */
   readonly onParents: (seen: ParentDs) => void
   readonly clock: Clock
   readonly log: Log
-  /** Servers of the root zone; other ones in tests. */
+  /** Servers of the root zone; tests pass others. */
   readonly hints?: readonly ServerName[]
-  /** Port of all name servers; another one in tests. */
+  /** Port of all name servers; tests pass another. */
   readonly port?: number
 }
 
 export interface NodeDomains extends DomainChecks {
-  /** Checks what is due. */
+  /** Checks the domains that are due. */
   readonly look: () => Promise<void>
   /** A sentence for each signed zone whose parent has DS records of other keys alone. */
   readonly dsFaults: () => readonly string[]
@@ -47,7 +48,7 @@ export interface NodeDomains extends DomainChecks {
 
 const dnsPort = 53
 
-/** A control node that does not answer need not have the keys. */
+/** A control node that does not answer may lack the keys: then no DS is expected. */
 function dsWanted(ds: ReturnType<NodeDomainsParts['dsOf']>): readonly string[] | null {
   if (ds === undefined) return []
   return ds.length === 0 ? null : ds

@@ -1,4 +1,5 @@
-// Composes the TSIG keys and TXT records of a node: the store, its copy, and news of other nodes.
+// Composes the TSIG keys and TXT records of a node: their store, a local copy, and news from other
+// nodes.
 import { join } from 'node:path'
 import { assert } from '#lib/assert.ts'
 import { readSecrets } from '#node/data/secrets.ts'
@@ -30,14 +31,14 @@ export interface NodeDynamicDnsParts {
 export interface NodeDynamicDns {
   readonly dynamicDns: DynamicDns
   readonly look: JobContext['lookAtDynamicDns']
-  /** Looks at the database, and again when another node says that it has written. */
+  /** Looks at the database now, and again when another node announces a change. */
   readonly follow: () => void
   readonly stop: () => Promise<void>
 }
 
 const copyFile = 'dynamic-dns.copy'
 
-/** What the copy has is in force when it resolves. Errors: a sentence for the operator. */
+/** Resolves when the records of the copy are in force. Errors: a sentence for the operator. */
 export async function startDynamicDns(
   parts: NodeDynamicDnsParts,
 ): Promise<Result<NodeDynamicDns, string>> {
@@ -57,7 +58,7 @@ export async function startDynamicDns(
   await dynamicDns.start()
   let hasLooked = false
   const look = async (): Promise<void> => {
-    // Nobody else writes into the embedded database, and it is not made to be looked at.
+    // An embedded database has no other writer, and is not created only to look.
     if (url === '' && (hasLooked || !state.exists())) return
     hasLooked = await dynamicDns.refresh()
   }
@@ -66,7 +67,7 @@ export async function startDynamicDns(
     dynamicDns,
     look,
     follow: () => {
-      // Not waited for: opening a database takes seconds.
+      // Not awaited: opening a database takes seconds.
       const news = (): void => void look()
       assert(listener === undefined, 'the database is listened to once')
       if (url !== '') listener = listenForChanges(url, dynamicDnsChannel, news, systemAfter)

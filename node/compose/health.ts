@@ -13,10 +13,11 @@ import type { PeerHealth } from '#state/ports/peer-health.ts'
 import type { Settings } from '#settings/settings.ts'
 
 /**
- * @param shared brings the words of outside monitors, and through Redis those of other nodes
+ * @param shared carries verdicts of outside monitors, and through Redis those of other nodes
+ *
  * @param environment of the process, for scripts
- * @param mayBegin the data directory is ours: until then nobody is probed and nothing is stored.
- *   Left out: it is
+ * @param mayBegin resolves when the data directory is held: before, nothing is probed or stored.
+ * Left out: it is held
  * @returns null when health checks are off: every member then counts as healthy
  */
 export function createNodeHealth(
@@ -61,18 +62,21 @@ export function createNodeHealth(
   })
 }
 
-/** Without a bus between nodes each is alone, and every policy comes to its own view. */
+/** Without a bus each node is alone, and each policy comes to its own view. */
 function peersOf(settings: Settings, bus: PeerHealth): HealthPeers | null {
   const { redis, state, node, health, roles, api } = settings
   const own = { node: state.nodeName, site: siteOf(node.labels), bus }
   if (roles.includes('agent')) return { ...own, probers: health.probers, isAgent: true }
   if (redis.url !== '') return { ...own, probers: health.probers }
-  // Agents may say over HTTP what they find; they hear nobody, and leave nothing to anybody.
+  // Agents report over HTTP; this node sends them nothing.
   const receivesAgents = roles.includes('control') && api.enabled
   return receivesAgents ? { ...own, probers: 0, isLone: true } : null
 }
 
-/** Nodes of one share members among them; those without a label are of one, too. */
+/**
+ * The site of a node. Nodes of one site share the probing of members; all nodes without a label
+ * form one site.
+ */
 export function siteOf({ region, site = '' }: Settings['node']['labels']): string {
   return region ?? site
 }

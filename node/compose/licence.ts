@@ -1,5 +1,5 @@
-// Composes the licence of a node: its sources, its listeners, and what the accepted configuration
-// uses beyond it.
+// Composes the licence of a node: where it comes from, who is told, and what the accepted
+// configuration uses beyond it.
 import { randomBytes } from 'node:crypto'
 import { readFileSync } from 'node:fs'
 import { hostname } from 'node:os'
@@ -24,22 +24,22 @@ export interface NodeLicenceParts extends Pick<LicenceServiceParts, 'clock' | 'l
   readonly env: Io['env']
   readonly state: NodeState
   readonly config: ConfigView
-  /** Hears of other nodes, where there is Redis; null: health checks are off. */
+  /** Counts nodes and agents through Redis; null: health checks are off. */
   readonly health: Pick<HealthMonitor, 'peers' | 'agents' | 'permitAgents'> | null
-  /** Told how many probe agents nodes without a licence may hear; Infinity: all. */
+  /** Called with the number of probe agents that nodes without a licence accept; Infinity: all. */
   readonly onAgents: (count: number) => void
 }
 
 export interface NodeLicence {
   readonly keeper: LicenceService
-  /** Looks at everything again. */
+  /** Checks everything again. */
   readonly refresh: () => Promise<void>
   readonly reload: (settings: LicenseSection) => Promise<void>
-  /** What the accepted configuration has beyond the licence. */
+  /** Warnings about what the accepted configuration uses beyond the licence. */
   readonly warnings: () => readonly StatusDiagnostic[]
 }
 
-/** The database is opened only where a vendor key is set. Errors: a sentence with the setting. */
+/** Opens the database only when a vendor key is set. Errors: a sentence with the setting. */
 export function createNodeLicence(parts: NodeLicenceParts): Result<NodeLicence, string> {
   const { settings, env, state, config, health, clock, log, onRate, onAgents } = parts
   const countNodes = (): number => 1 + (health?.peers()?.length ?? 0)
@@ -70,7 +70,7 @@ export function createNodeLicence(parts: NodeLicenceParts): Result<NodeLicence, 
     const { tier, enforced } = keeper.state
     const count = enforced ? tiers[tier].agents : Infinity
     health?.permitAgents(count)
-    // What is not known yet is not told: nodes keep to what they were told last.
+    // An unknown number is not sent: nodes keep the last one.
     if (enforced || vendorKey === null) onAgents(count)
   }
   permit()
@@ -118,7 +118,7 @@ export function licenceOptionsOf(settings: LicenseSection): Result<LicenceOption
   })
 }
 
-/** Looked for again when the commit, the tier or the number of nodes or agents is another one. */
+/** Computed again when the commit, the tier, or the number of nodes or agents changes. */
 function rememberedExcess(
   keeper: LicenceService,
   config: ConfigView,
@@ -136,7 +136,7 @@ function rememberedExcess(
   }
 }
 
-/** What systemd calls the machine; elsewhere its name. */
+/** systemd's id of the machine; elsewhere its host name. */
 function machineId(): string {
   try {
     return readFileSync('/etc/machine-id', 'utf8').trim() || hostname()

@@ -1,11 +1,11 @@
-// The files that the settings name for parts of a node: geo databases, what SSH needs, and others.
+// Lists the files that the settings name: geo databases, files for SSH, and others.
 import { statSync } from 'node:fs'
 import type { GitAccess } from '#gitops/source/git-transport.ts'
 import type { GeoSourceParts } from '#inputs/geo/geo-source.ts'
 import { settingRows } from '#settings/schema.ts'
 import type { Settings } from '#settings/settings.ts'
 
-/** Paths of the geo databases that are set, by setting. */
+/** Paths of the configured geo databases, by setting. */
 export function geoPathsOf({ geoip, asn, latency }: Settings): GeoSourceParts['paths'] {
   return {
     ...(geoip.dbPath === undefined ? {} : { 'geoip.dbPath': geoip.dbPath }),
@@ -19,13 +19,17 @@ export function gitAccess({ sshKey, knownHosts }: Settings['gitops']): GitAccess
   return { keyPath: sshKey, knownHostsPath: knownHosts, searchPath, extraCasPath }
 }
 
-/** Every other path is that of a file. */
+/** Settings whose paths are not files; every other path is one. */
 const noFiles: ReadonlySet<string> = new Set([
   ...['dataDir', 'api.webuiPath', 'backup.directory', 'redirect.nginx.configDir'],
   ...['anycast.bird.socket', 'queryLog.socket'],
 ])
 
-/** @returns sentences */
+/**
+ * Finds settings that name a directory where a file is expected.
+ *
+ * @returns sentences
+ */
 export function directoriesForFiles(settings: Settings): readonly string[] {
   return settingRows.flatMap(({ key, path, leaf }) => {
     if (leaf['x-kind'] !== 'path' || noFiles.has(key)) return []

@@ -1,4 +1,4 @@
-// Response rate limiting of a node, as its settings want it.
+// Composes response rate limiting from the settings.
 import { randomInt } from 'node:crypto'
 import { createRateMemory, setRates } from '#answer/rate-limit/rate-memory.ts'
 import type { RateMemory } from '#answer/rate-limit/rate-memory.ts'
@@ -20,17 +20,17 @@ export class NodeRateLimit {
     const { ipv4PrefixLength, ipv6PrefixLength, tableSize, exempt } = dns.rrl
     const settings = {
       ...{ rates: ratesOf(dns.rrl), buckets: tableSize },
-      // A node that announces addresses asks itself from them.
+      // A node that announces addresses queries itself from them.
       exempt: [...exempt, ...anycast.addresses.map(networkOf)],
       ...{ ipv4Bits: ipv4PrefixLength, ipv6Bits: ipv6PrefixLength },
     }
-    // Threads that answer UDP, and the one that answers TCP.
+    // Threads that answer UDP, and one for TCP.
     const threads = dns.threads + 1
     this.memory = createRateMemory(settings, threads, randomInt(2 ** 32), this.#nowMs())
     this.#log = log
   }
 
-  /** Names networks that are limited in the log. */
+  /** Logs the networks that are limited. */
   watch(node: Pick<DnsNode, 'counters'>): void {
     this.#watch = new RateWatch({
       memory: this.memory,
@@ -44,7 +44,7 @@ export class NodeRateLimit {
     this.#watch.start()
   }
 
-  /** What SIGHUP applies of the settings. */
+  /** Applies what SIGHUP can change. */
   reload({ dns }: Settings): void {
     setRates(this.memory, ratesOf(dns.rrl))
   }
@@ -56,7 +56,7 @@ export class NodeRateLimit {
 
 const networkOf = (address: string): string => `${address}/${address.includes(':') ? 128 : 32}`
 
-/** @returns null: it is off, or this node answers nobody */
+/** @returns null: it is off, or this node answers no DNS */
 export function createRateLimit(settings: Settings, log: Log): NodeRateLimit | null {
   const { dns, roles } = settings
   return dns.rrl.enabled && roles.includes('dns') ? new NodeRateLimit(settings, log) : null

@@ -1,4 +1,4 @@
-// The servers that get redirects as well, as the settings have them, and what they are to have.
+// Composes the push of redirects to other servers, as the settings name them.
 import type { Bundle } from '#bundle/format/bundle.ts'
 import { redirectsOf } from '#bundle/format/bundle.ts'
 import { createCaddy } from '#integrations/redirects/caddy.ts'
@@ -31,7 +31,7 @@ export function redirectTargets({
 
 const sectionNames = ['redirectUid', 'redirectRow', 'redirectText']
 
-/** Follows the bundles that serve. */
+/** Follows the active bundle. */
 export class RedirectPushes {
   readonly #reconcilers: readonly Reconciler[]
   #digests = ''
@@ -57,7 +57,7 @@ export class RedirectPushes {
     for (const one of this.#reconcilers) one.changed()
   }
 
-  /** For a job that runs every few seconds. */
+  /** To be called every few seconds. */
   tick(): void {
     for (const one of this.#reconcilers) one.tick()
   }

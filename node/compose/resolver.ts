@@ -1,4 +1,4 @@
-// Composes what looks up the host names of members: name servers, the last good addresses, limits.
+// Composes the resolver of members' host names: name servers, the last good addresses, limits.
 import { randomInt } from 'node:crypto'
 import { join } from 'node:path'
 import type { Settings } from '#settings/settings.ts'

@@ -1,5 +1,5 @@
-// Refuses to start when stored TOTP secrets cannot be decrypted with GSLB_SECRET_KEY; when the
-// database is away at the start, logs an error as soon as it is back.
+// Refuses a start when stored TOTP secrets cannot be decrypted with GSLB_SECRET_KEY. When the
+// database is away at the start, an error is logged once it is back.
 import { secretKeyFault } from '#access/auth/secret-key.ts'
 import type { Log } from '#lib/log.ts'
 import { err, ok } from '#lib/result.ts'
@@ -10,13 +10,13 @@ import type { NodeState } from '#node/stores/state.ts'
 
 export interface SecretKeyCheckParts {
   readonly state: Pick<NodeState, 'exists' | 'open'>
-  /** null: not set. */
+  /** null: GSLB_SECRET_KEY is not set. */
   readonly secretKey: Uint8Array | null
   readonly log: Log
   readonly after: After
 }
 
-/** Between two looks at a database that is away. */
+/** Interval of looks at a database that is away. */
 const againMs = 5_000
 
 export class SecretKeyCheck {
@@ -31,14 +31,14 @@ export class SecretKeyCheck {
   /** Errors: a sentence for the operator. */
   async atStart(): Promise<Result<null, string>> {
     const { state, secretKey } = this.#parts
-    // At a first start nobody has TOTP, and making a database takes seconds: who needs it waits.
+    // A first start has no TOTP secrets, and a database is not created only to look.
     if (!state.exists()) return ok(null)
     const opened = await state.open()
     if (!opened.ok) return opened
     const { users, status } = opened.value
     const fault = await secretKeyFault(users, secretKey)
     if (fault.ok) return fault.value === null ? ok(null) : err(fault.value)
-    // The embedded database does not come back by itself, and each try to open it takes a second.
+    // An embedded database does not come back by itself, and each try to open it takes a second.
     if (status().kind === 'postgresql') this.#lookLater(users)
     return ok(null)
   }
@@ -56,7 +56,7 @@ export class SecretKeyCheck {
     const { secretKey, log } = this.#parts
     const fault = await secretKeyFault(users, secretKey)
     if (!fault.ok) return this.#lookLater(users)
-    // To end now would take away the answers to DNS, which have nothing to do with it.
+    // The node goes on: ending it now would take away its DNS answers, which need no secrets.
     if (fault.value !== null) log.error({}, `${fault.value}, and start the node again: ${until}`)
   }
 }

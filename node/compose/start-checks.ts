@@ -1,4 +1,4 @@
-// What a node checks of its settings and its environment before it starts with them.
+// Checks the settings and the environment of a node before it starts with them.
 import { devModeFault } from '#api/server/server.ts'
 import { dashboardFault } from '#api/server/web-dashboard.ts'
 import { missingSshFile } from '#gitops/source/git-transport.ts'
@@ -19,13 +19,16 @@ import { portClash, unusedByRole } from './clashing-settings.ts'
 import { directoriesForFiles, geoPathsOf, gitAccess } from './named-files.ts'
 
 export interface StartFindings {
-  /** Sentences: a node does not start. */
+  /** Sentences: faults with which the node does not start. */
   readonly errors: readonly string[]
-  /** Sentences: it starts, and lacks something. */
+  /** Sentences: the node starts, but lacks something. */
   readonly warnings: readonly string[]
 }
 
-/** All that `serve` would say before it opens anything. Nothing is written or connected to. */
+/**
+ * Everything that `serve` would report before it opens anything. Nothing is written or connected
+ * to.
+ */
 export async function checkStart(settings: Settings, env: Io['env']): Promise<StartFindings> {
   const { redis, license, api } = settings
   const clash = portClash(settings)
@@ -50,7 +53,10 @@ export async function checkStart(settings: Settings, env: Io['env']): Promise<St
   }
 }
 
-/** The settings may hold passwords, and the audit log says who did what. */
+/**
+ * The dashboard may not serve the settings' folder: settings may hold passwords, and the audit log
+ * holds names.
+ */
 export function faultOfDashboard(
   { api, dataDir, backup, gitops, file }: Settings,
   { auditLog }: Pick<NodeSecrets, 'auditLog'>,
@@ -79,7 +85,7 @@ function checkApi(settings: Settings, env: Io['env']): StartFindings {
   }
 }
 
-/** Faults of a node that has its bundles from control nodes. */
+/** Faults of a node that pulls bundles from control nodes. */
 function faultsOfPulling({ roles, bundle }: Settings, env: Io['env']): readonly string[] {
   if (roles.includes('control')) return []
   const token = readBundleToken(env)

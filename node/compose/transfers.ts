@@ -1,4 +1,4 @@
-// What the settings say of transfers, of those who are told of changes, and of updates.
+// Derives zone transfers, NOTIFY and updates from the settings.
 import type { Settings } from '#settings/settings.ts'
 import { formatAddress, parseAddress } from '#dns/address.ts'
 import { foldName, formatName, parseName } from '#dns/name.ts'
@@ -19,7 +19,7 @@ export function transfersOf({ axfr }: Dns): TransferSettings {
   return { enabled, requireTsig, allow: allow.flatMap(networksOf), catalog }
 }
 
-/** None of a text that is no network; the settings were checked. */
+/** Ignores texts that are no networks: the settings were checked. */
 export function networksOf(text: string): Network[] {
   const address = parseAddress(text)
   if (address.ok) return [{ octets: address.value, prefixBits: address.value.length * 8 }]
@@ -39,7 +39,7 @@ export function notifyTargetsOf({ axfr: { notify } }: Dns): NotifyTarget[] {
   })
 }
 
-/** The address that is listened at; where that is all of them, the kernel chooses. */
+/** The source address of NOTIFY: the one listened on; with a wildcard the kernel chooses. */
 export function notifySourceOf({ listenAddr }: Dns): string {
   return listenAddr === '0.0.0.0' || listenAddr === '::' ? '' : listenAddr
 }
@@ -59,15 +59,16 @@ export function notifiedZones(
   return isNamed ? names : [...names, catalog]
 }
 
-/** None where the setting is empty. */
+/** undefined: the setting is empty. */
 export function notifyKeyOf({ axfr: { notifyKey } }: Dns): Uint8Array | undefined {
   return wireOf(notifyKey)[0]
 }
 
 /**
- * The compiler does not know whether a node transfers zones, nor what its catalog is called.
+ * Warns about zones that cannot be transferred: the compiler knows neither whether a node transfers
+ * zones nor the name of its catalog.
  *
- * @returns to be called with what serves, whenever that changed
+ * @returns to be called with the active bundle whenever it changes
  */
 export function watchZones(
   dns: Dns,
@@ -84,7 +85,7 @@ export function watchZones(
   }
 }
 
-/** @returns to be called with each bundle that serves and whose zones are transferred */
+/** @returns to be called with each active bundle whose zones are transferred */
 export function watchRefused(log: Pick<Log, 'info' | 'warn'>): (bundle: Bundle) => void {
   let told = ''
   return (bundle) => {
@@ -102,7 +103,7 @@ const tooManyForBind =
   'where it is a secondary server, raise its max-records-per-type and max-types-per-name, or ' +
   'use fewer'
 
-/** @returns to be called with the zones of each bundle that serves */
+/** @returns to be called with the zones of each active bundle */
 export function watchCatalog(
   catalog: Uint8Array | undefined,
   log: Pick<Log, 'info' | 'error'>,

@@ -1,4 +1,4 @@
-// What the settings and the environment say of the keys that zones are signed with.
+// Composes the keys that sign zones, from the settings and the environment.
 import { join } from 'node:path'
 import { systemClock } from '#lib/clock.ts'
 import type { Log } from '#lib/log.ts'
@@ -8,19 +8,19 @@ import { ZoneKeys } from '#server/signing/zone-keys.ts'
 import type { Settings } from '#settings/settings.ts'
 import type { Io } from '#system/process/command.ts'
 
-/** @param dataDir its path */
+/** @param dataDir path of the data directory */
 export function createZoneKeys(
   { roles }: Settings,
   dataDir: string,
   env: Io['env'],
   log: Log,
 ): ZoneKeys {
-  // The start has refused secrets that cannot be read.
+  // Unreadable secrets have refused the start before.
   const secrets = readSecrets(env)
   return new ZoneKeys({
     directory: join(dataDir, keyFolder),
     secretKey: secrets.ok ? secrets.value.secretKey : null,
-    // Where one process is the whole server, a first key is made when it is wanted.
+    // When one process is the whole server, it makes a first key on demand.
     mayGenerate: roles.includes('control') && roles.includes('dns'),
     clock: systemClock,
     log,

@@ -33,10 +33,10 @@ import { ok } from '#lib/result.ts'
 
 type OfState = HasDataDir & HasKey & HasShared & HasRecords & HasDynamicDns & HasJournals
 
-/** What there is when the node answers DNS. */
+/** The outputs of the parts before: the node answers DNS. */
 type Answering = Given & OfState & HasRegressions & HasRedirects & HasCookies & HasNode & HasDnsPort
 
-/** Adds the parts in their order; a stop goes the other way. */
+/** Adds the parts in their order; a stop runs in reverse. */
 export const following = (chain: PartChain<Answering>) =>
   chain
     .with(lookAtDynamicDns)
@@ -75,7 +75,7 @@ const createDomains = (have: Given & HasRecords & HasGit & HasNode): Outcome<Has
     clock: systemClock,
     log,
   })
-  // Nobody can ask a node without an API for what only its own database knows.
+  // On a node without an API nobody could ask for results in its own database.
   const isAsked = settings.api.enabled || settings.database.url !== ''
   const verifyDomains = async (): Promise<void> => (isAsked ? domains.look() : undefined)
   return ok({ gives: { domains, verifyDomains } })

@@ -1,4 +1,5 @@
-// Part: builds the alerts of the node, and leaves the cluster at the stop. A job runs their rounds.
+// Part: builds the alerts of the node, and withdraws it from the cluster at a stop. A job runs
+// their rounds.
 import { createNodeAlerts } from '#node/compose/alerts.ts'
 import { createDeliveriesView } from '#node/status/delivery-view.ts'
 import { createAlertFacts } from '#node/status/alert-facts.ts'
@@ -19,14 +20,14 @@ type Needs = Given & HasDataDir & HasRecords & HasRedirects & HasNode & HasGit
 
 export const keepAlerts = (have: Needs): Outcome<HasAlerts> => {
   const { settings, env, log, node, gitops, geo, health, records, dataDir, later } = have
-  // A later part puts the licence together.
+  // The licence belongs to a later part.
   const licence = () => later.licence
   const facts = createAlertFacts({
     ...{ settings, node, gitops, geo, health, licence, clock: systemClock },
     redirectTargets: () => have.redirectPushes.status(),
     dataDirFault: () => dataDir.fault(),
     drifted: () => later.drifted?.() ?? [],
-    // No condition needs to know what a plan says.
+    // No condition of an alert reads the plan.
     deliveries: () => {
       const keeper = later.delivery?.keeper
       if (keeper === undefined) return []

@@ -1,4 +1,4 @@
-// Parts: the API, where it is on, and the licence, which counts with the API off as well.
+// Parts: the API, where it is on, and the licence, which is counted with the API off as well.
 import { randomBytes } from 'node:crypto'
 import type { NodeAnycastStatus } from '#node/anycast/node-anycast.ts'
 import type { Bundle } from '#bundle/format/bundle.ts'
@@ -69,7 +69,7 @@ type OfAnswers = HasNode & HasRegressions & HasRedirects & HasGit & HasCommitNew
 type OfFleet = HasAlerts & HasDomains & HasCluster & HasDelivery
 type Needs = Given & OfState & OfAnswers & OfFleet
 
-/** Made before it listens: what fails then is taken back by its own stop. */
+/** Created before it listens: its own stop takes back what fails from here on. */
 export const createApi = (have: Needs): Outcome<HasApi> => {
   const load = new ThreadLoad(systemClock)
   const sampleLoad = (): void => load.sample(have.node.counters().map(({ threadId }) => threadId))
@@ -111,7 +111,7 @@ export const lookAtLicence = (have: OfLicence & HasApi): Outcome<HasLicence> => 
   const created = have.api === null ? licenceAlone(have) : ok(have.api.licence)
   if (!created.ok) return created
   const licence = created.value
-  // Not waited for: making a database takes seconds.
+  // Not awaited: making a database takes seconds.
   licence.refresh().catch((error: unknown) => {
     have.log.error({ error: String(error) }, 'the licence cannot be looked at')
   })
@@ -210,7 +210,7 @@ function apiParts(have: Needs, load: ThreadLoad, looks: AskedLooks): NodeApiPart
   }
 }
 
-/** The last part of a start, and the first of a stop. */
+/** The announcement is the last part to start, and the first to stop. */
 const anycastOf = ({ anycast }: Later): NodeAnycastStatus | null => anycast?.status() ?? null
 
 function settingsViewOf(have: Needs): NodeApiParts['nodeSettings'] {
@@ -245,7 +245,7 @@ function pastOf({ dataDir, journal, geo, gitops, settings, records }: Needs): Pa
   })
 }
 
-/** A later part gives bundles, before the API listens. */
+/** A later part provides the bundles, before the API listens. */
 function bundlesIn(later: Later): HasBundles {
   const { bundleFeed, textsFeed, bundleFiles, bundleDeltas, packedBundles } = later
   assert(bundleFeed !== undefined && textsFeed !== undefined, 'bundles are given before a request')
@@ -295,7 +295,7 @@ function moveLimitsIn({ gitops }: Needs): MoveLimits {
   return moveLimitsOf(settings?.object.spec.guardrails)
 }
 
-/** What an agent without Redis finds goes to all nodes as from any other. */
+/** Findings of an agent without Redis are passed to all nodes. */
 function hearing({ shared, settings, log }: Needs): NodeApiParts['bundles']['heard'] {
   const instance = randomBytes(8).toString('hex')
   return async (value) => {
@@ -311,7 +311,7 @@ function hearing({ shared, settings, log }: Needs): NodeApiParts['bundles']['hea
   }
 }
 
-/** A node that does not count, or for which there is no room, is served like one without a name. */
+/** A node that does not count, or for which there is no room, is served as one without a name. */
 function takeReport(
   { inventory, log }: Needs,
   value: unknown,
@@ -334,7 +334,7 @@ const dataDirectoryOf = ({ settings, dataDir, node }: Needs) =>
 const strange = new Set<string>()
 const strangeMax = 100
 
-/** Once each, for names that anybody may invent. */
+/** Logs each name once, and a limited number: anybody may invent names. */
 function logUnlistedNode(node: string, log: Given['log']): void {
   if (strange.has(node) || strange.size >= strangeMax) return
   strange.add(node)

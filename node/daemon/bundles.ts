@@ -1,5 +1,5 @@
-// Part: what this node gives to nodes that pull its bundles: the configuration, and on a channel
-// of their own the TXT records written at run time.
+// Part: serves bundles to nodes that pull: the configuration, and on its own channel the TXT
+// records written at run time.
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import { BundleDeltas } from '#fleet/bundle-deltas.ts'
@@ -26,7 +26,7 @@ import type {
 
 type Needs = Given & HasDataDir & HasKey & HasDynamicDns
 
-/** What is on the disk is given: what a full disk did not take could not be sent either. */
+/** Serves files of the disk: a bundle that a full disk refused cannot be sent. */
 export const giveBundles = (have: Needs & HasNode & HasDelivery): Outcome<HasBundles> => {
   const { store, dataDir, delivery } = have
   const { keeper, files } = delivery
@@ -60,7 +60,7 @@ export const giveBundles = (have: Needs & HasNode & HasDelivery): Outcome<HasBun
 const recordIn = (store: BundleStore): SignedChannelRecord | undefined =>
   (store.record('active') as SignedChannelRecord | null) ?? undefined
 
-/** undefined: without an API nobody can ask for them. */
+/** @returns undefined: without an API nobody can ask for bundles */
 function createPublisher(
   { settings, dynamicDns, key, log }: Needs,
   store: BundleStore,

@@ -1,4 +1,4 @@
-// Part: this node among the nodes of the cluster, and its restart when it is asked for.
+// Part: announces this node in the cluster, and restarts it on request.
 import { randomBytes } from 'node:crypto'
 import { createClusterView } from '#node/status/cluster-view.ts'
 import { nodeReport, refusedHere } from '#node/status/node-report.ts'
@@ -17,10 +17,10 @@ import type { ClusterNode } from '#state/ports/cluster-nodes.ts'
 import type { Given, Outcome } from '#node/parts/part.ts'
 import type { HasCluster, HasNode, HasShared } from '#node/parts/part-outputs.ts'
 
-/** The answer to the request goes out before the sockets close. */
+/** The response to the request is sent before the sockets close. */
 const restartAfterMs = 100
 const leavePatienceMs = 1_000
-/** As the job does. */
+/** The period of the job that announces the node. */
 const announceMs = 5_000
 
 type Needs = Given & HasShared & HasNode
@@ -37,7 +37,7 @@ export const joinCluster = (have: Needs): Outcome<HasCluster> => {
     if (isRestarting) return null
     isRestarting = true
     log.warn({}, 'a restart was asked for by the API')
-    // As an operator would stop it; the exit code says that it is to be started again.
+    // Stops as at an operator's SIGTERM; the exit code asks the supervisor for a new start.
     setTimeout(() => process.kill(process.pid, 'SIGTERM'), restartAfterMs)
     return null
   }
@@ -75,7 +75,7 @@ export const joinCluster = (have: Needs): Outcome<HasCluster> => {
     },
     stop: async () => {
       forget()
-      // A node that starts again at once does not say that it leaves: nobody misses it meanwhile.
+      // A node that restarts at once does not announce that it leaves: nobody misses it meanwhile.
       if (isRestarting || have.isReplaced) return
       inventory.report({ ...report(), isLeaving: true })
       await noLongerThan(
@@ -141,7 +141,10 @@ function wordOf(have: Needs, name: string): Omit<ClusterNode, 'startedAtMs'> {
   }
 }
 
-/** systemd and Kubernetes say so; the first process of a container has an engine for it. */
+/**
+ * Whether something starts the process again: systemd and Kubernetes announce themselves, and the
+ * first process of a container has an engine.
+ */
 export function isSupervised(env: Io['env'], pid = process.pid): boolean {
   const names = ['INVOCATION_ID', 'KUBERNETES_SERVICE_HOST', 'GSLB_SUPERVISED']
   return pid === 1 || names.some((name) => variable(env, name) !== undefined)

@@ -1,4 +1,4 @@
-// Part: what nodes that share a PostgreSQL database tell each other of the commits that they serve.
+// Part: announces the active commit to nodes that share a PostgreSQL database.
 import { soaSerialOf } from '#bundle/signature/channel.ts'
 import { CommitNews } from '#gitops/sync/commit-news.ts'
 import { systemClock } from '#lib/clock.ts'
@@ -11,8 +11,7 @@ import type { HasCommitNews, HasGit, HasNode, HasRecords } from '#node/parts/par
 import type { CommitWriter } from '#config/operation.ts'
 
 /**
- * Without a shared database nobody is told; with a repository of its own a node has nobody to wait
- * for.
+ * Nodes without a shared database are alone, and a node with its own repository waits for nobody.
  */
 export const shareCommitNews = (
   have: Given & HasRecords & HasNode & HasGit,
@@ -38,7 +37,9 @@ export const shareCommitNews = (
   return ok({ gives: { commitNews: news }, stop: () => listener.close() })
 }
 
-/** A change is answered when the other nodes have it, too; those that do not follow have gone. */
+/**
+ * Answers a change when the other nodes are active on it; nodes that do not follow count as gone.
+ */
 export function writerInCluster({ gitops, commitNews }: HasGit & HasCommitNews): CommitWriter {
   return {
     write: async (request) => {

@@ -1,5 +1,5 @@
-// The whole daemon: the list of its parts, started in order and stopped in reverse order; what
-// answers is stopped last.
+// Starts the whole daemon: lists its parts, starts them in order, and stops them in reverse; the
+// answering part stops last.
 import { assert } from '#lib/assert.ts'
 import { changedSettings, reloadedSettings } from '#settings/settings.ts'
 import type { Settings } from '#settings/settings.ts'
@@ -37,24 +37,23 @@ import { createRedirects, openRedirects } from './redirects.ts'
 import { keepDynamicDns, keepJournals, keepRecords, openSharedState } from './state.ts'
 
 export interface Daemon {
-  /** null: it answers no DNS. */
+  /** null: the node answers no DNS. */
   readonly dnsPort: number | null
   /** null: the API is off. */
   readonly apiPort: number | null
-  /** Applies what can be applied without a restart, and logs what cannot. */
+  /** Applies settings that need no restart, and logs the others. */
   readonly reload: (settings: Settings) => Promise<void>
-  /** What may be handed to another process. */
+  /** The sockets that another process may take over. */
   readonly sockets: () => readonly ListenerSockets[]
   /** Whether the daemon answers from a bundle. */
   readonly isServing: () => boolean
   /**
-   * Stops everything but the answers, which go on from what there is, and frees the data directory
-   * for the process that replaces this one.
+   * Stops all but the answers, and frees the data directory for the process that replaces this one.
    */
   readonly letGo: () => Promise<void>
-  /** Answers to the last moment: what answers stops when everything else has. */
+  /** Stops all; the answers stop last. */
   readonly stop: () => Promise<void>
-  /** The API has asked for a restart: the supervisor of the process is to start it again. */
+  /** True when the API has asked for a restart, so that the supervisor starts the process again. */
   readonly isRestarting: () => boolean
 }
 
@@ -63,13 +62,13 @@ const stopped = 'gslbd has stopped'
 /** Starts everything, or nothing. Errors: a sentence for the operator. */
 export type StartNode = (start: NodeStart) => Promise<Result<Daemon, string>>
 
-/** Only opens what it finds: nothing runs yet, and a failure is told by the caller alone. */
+/** Only opens things: nothing runs yet, and the caller reports failures. */
 const opening = (chain: PartChain<Given>): PartChain<Opened> =>
   chain.with(holdDataDir).with(prepareDataDir).with(openKey).with(openSharedState)
 
 type Opened = Given & HasDataDir & HasKey & HasShared
 
-/** What it takes to answer from the last bundle. */
+/** The parts that are needed to answer from the stored bundle. */
 const answering = (chain: PartChain<Opened>) =>
   chain
     .with(keepRecords)
@@ -84,7 +83,7 @@ const answering = (chain: PartChain<Opened>) =>
     .with(openRedirects)
     .with(takeOver)
 
-/** Looks at its own key before it starts everything. */
+/** Checks the node's own key before anything starts. */
 export const startWholeNode: StartNode = (start) => {
   const { settings, log } = start
   const prepare = async (): Promise<Result<null, string>> => {
@@ -94,7 +93,7 @@ export const startWholeNode: StartNode = (start) => {
     for (const sentence of unusedByRole(settings)) log.warn({}, sentence)
     return believed
   }
-  // 7 MiB less at rest, and writes take as long.
+  // Saves 7 MiB at rest; writes take as long.
   keepThreadsSmall()
   return startDaemon(start, prepare)
 }
@@ -102,7 +101,7 @@ export const startWholeNode: StartNode = (start) => {
 /**
  * Starts everything, or nothing. Errors: a sentence for the operator.
  *
- * @param prepare runs when the data directory is held, before anything reads it
+ * @param prepare called when the data directory is held, before anything reads it
  */
 export async function startDaemon(
   start: NodeStart,
@@ -126,7 +125,7 @@ export async function startDaemon(
     return opened
   }
   const stop = async (): Promise<void> => {
-    // Threads that are still starting must not take up the time of the others.
+    // Threads that are still starting would only delay the stop of the others.
     later.node?.callOffStarts()
     given.gate.giveUp()
     await stopParts(stops.first)
@@ -135,7 +134,7 @@ export async function startDaemon(
   }
   const started = await startRunning(opened.value, stops)
   if (!started.ok) {
-    // The signal that called it off has set its own end.
+    // The signal that called the start off sets the exit code itself.
     if (started.error === startCalledOff) logCalledOff(log, start.calledOff)
     else {
       log.error({}, started.error)
@@ -162,7 +161,7 @@ export async function startDaemon(
   })
 }
 
-/** The code of what does not answer is loaded when answers are given. */
+/** The code of the other parts is loaded when answers are already given. */
 async function startRunning(opened: Opened, stops: Stops) {
   const answers = answering(new PartChain(Promise.resolve(ok(opened)), stops))
   const answered = await answers.started

@@ -1,5 +1,5 @@
-// Parts: the data directory, held against a second process, or taken over from the one before; what
-// is prepared in it; the node's key.
+// Parts: the data directory, locked, or taken over from the process before; its preparation; the
+// node's key.
 import { openDataDirLater, openDataDirToServe } from '#node/data/data-dir.ts'
 import { openNodeKey } from '#node/data/key.ts'
 import { ok } from '#lib/result.ts'
@@ -29,7 +29,7 @@ export const openKey = ({ settings, log }: Given): Outcome<HasKey> => {
   return ok({ gives: { key: key.value } })
 }
 
-/** From here on this process stores what it learns; its sockets are answered already. */
+/** From here on this process writes to the data directory; it answers on the sockets already. */
 export const takeOver = async ({
   before,
   gate,

@@ -1,4 +1,4 @@
-// Part: changes that reach the nodes of the fleet in waves.
+// Part: delivers changes to the nodes of a fleet in waves.
 import { hash } from 'node:crypto'
 import { statSync } from 'node:fs'
 import type { Manifest } from '#bundle/format/manifest.ts'
@@ -37,7 +37,7 @@ export const keepDelivery = (have: Needs): Outcome<HasDelivery> => {
   const files = new DeliveryFiles(dataDir.path, store)
   const records = new PlaceRecords({
     ...{ channel, ttlMs: recordTtlMs, clock: systemClock },
-    // The feed is told when the record of this node is another one.
+    // The feed learns when this node's record changes.
     agentsMax: () => have.node.status().active?.agentsMax,
     bytesOf: (digest) => bytesOf(files.bundlePath(digest)),
     sign: (record) => signChannelRecord(record, key.signing),
@@ -86,7 +86,7 @@ async function tickQuietly(tick: () => Promise<void>, { log }: Needs): Promise<v
   )
 }
 
-/** A record of before it expires; a disk that cannot take it is told of elsewhere. */
+/** Renews the record before it expires. A disk that refuses is reported elsewhere. */
 function renewPassed(keeper: DeliveryKeeper, files: DeliveryFiles, records: PlaceRecords): void {
   const view = keeper.view()
   if (view === null) return
@@ -109,7 +109,7 @@ function sentenceOf<T>(result: Result<T, StoreFailure>): Result<T, string> {
   return result.ok ? result : err(result.error.message)
 }
 
-/** What nodes could be given: it is active here, and on the disk. */
+/** The bundle that nodes could be given: active here, and on the disk. */
 function madeBy({ node }: Needs): ReturnType<DeliveryKeeperParts['made']> {
   const { active, isStored } = node.status()
   if (active === null || !isStored) return undefined
@@ -119,7 +119,7 @@ function madeBy({ node }: Needs): ReturnType<DeliveryKeeperParts['made']> {
   return { made: { commit, digest, serial, content }, seq }
 }
 
-/** Digest of all that answers depend on. */
+/** Digest of everything that answers depend on. */
 function contentOf({ compiler, counts, nameSeed, nameLabelsMax, sections }: Manifest): string {
   const all = [compiler, counts, nameSeed, nameLabelsMax, sections]
   return hash('sha256', JSON.stringify(all)).slice(0, 32)
@@ -128,7 +128,7 @@ function contentOf({ compiler, counts, nameSeed, nameLabelsMax, sections }: Mani
 function planIn({ gitops: { config } }: Needs, commit: string): DeliveryPlan | null | undefined {
   if (!config.isReady()) return undefined
   const snapshot = config.snapshot()
-  // The view follows the bundle a moment later.
+  // The view follows the bundle with a short delay.
   if (snapshot.revision !== commit) return undefined
   const found = snapshot.list('Delivery').find(({ object }) => object.spec.channel === channel)
   return found === undefined ? null : deliveryPlanOf(found.object.spec)
@@ -142,7 +142,7 @@ function nodesIn({ inventory }: Needs): readonly DeliveryNode[] {
   })
 }
 
-/** @param spec one that the compiler has accepted */
+/** @param spec accepted by the compiler */
 function deliveryPlanOf({ waves, gates, onFailure, decisions }: DeliverySpec) {
   const { p99, changedAnswers = null, ...limits } = gates
   return {

@@ -1,4 +1,4 @@
-// Parts: the DNS node, the geo tables that its threads answer from, its sockets, and its addresses.
+// Parts: the DNS node, the geo tables of its threads, its sockets, and its announced addresses.
 import { announceNode } from '#node/anycast/node-anycast.ts'
 import { startCookies } from '#node/compose/cookies.ts'
 import { createNodeHealth } from '#node/compose/health.ts'
@@ -61,7 +61,7 @@ export const openCookies = (have: Given & HasDataDir): Outcome<HasCookies> => {
   return ok({ gives: { cookies: cookies.value }, stopLast: cookies.value.stop })
 }
 
-/** Puts the node together; it answers nothing yet. */
+/** Composes the node; it answers nothing yet. */
 export const createNode = (have: Needs): Outcome<HasNode> => {
   const { settings, log, env, dataDir, key, shared, dynamicDns, gate } = have
   const clock = systemClock
@@ -92,7 +92,7 @@ export const createNode = (have: Needs): Outcome<HasNode> => {
       ...{ queryLog: queryLog?.rings, querySamples: samples?.rings },
       transfers: transfersOf(settings.dns),
       onUpdate: async (message, keyName) => {
-        // The database may still be that of the process before, or closed already.
+        // The database may still belong to the process before, or be closed already.
         const mayStore = await gate.opened.then(
           () => !isResting,
           () => false,
@@ -136,7 +136,7 @@ export const createNode = (have: Needs): Outcome<HasNode> => {
 const samplesOf = ({ geoip, roles, dns }: Settings): QuerySamples | null =>
   geoip.countClients && roles.includes('dns') ? new QuerySamples(dns.threads) : null
 
-/** Off the way of answers: threads leave copies of some queries in a ring. */
+/** Watches samples of queries, off the answer path: threads copy some queries to a ring. */
 function watchClients(samples: QuerySamples, node: DnsNode, geo: GeoSource): ClientRegions {
   const queries = (): number =>
     node.counters().reduce((sum, { udpQueries, tcpQueries }) => sum + udpQueries + tcpQueries, 0)
@@ -148,7 +148,7 @@ function watchClients(samples: QuerySamples, node: DnsNode, geo: GeoSource): Cli
   return regions
 }
 
-/** Secondaries and the log hear what each bundle changes. */
+/** Tells secondaries and the log what each bundle changes. */
 function announceBundles({ settings, log }: Needs, node: DnsNode, notifier: Notifier): void {
   const watch = watchZones(settings.dns, log)
   const watchGeo = settings.roles.includes('dns') ? watchMissingGeo(node, log) : () => undefined
@@ -159,7 +159,7 @@ function announceBundles({ settings, log }: Needs, node: DnsNode, notifier: Noti
   })
 }
 
-/** Passes each bundle's redirects on: to the HTTP listener here, and to other servers. */
+/** Passes the redirects of each bundle to the HTTP listener here and to other servers. */
 function redirectsOf({ redirects, redirectPushes }: Needs): NonNullable<DnsNodeParts['redirects']> {
   return {
     serve: (bundle) => {
@@ -170,7 +170,7 @@ function redirectsOf({ redirects, redirectPushes }: Needs): NonNullable<DnsNodeP
   }
 }
 
-/** Zones have records of many tenants: who transfers one reads them all. */
+/** A zone holds records of many tenants, and a transfer shows all of them. */
 function exchangeKey(key: LiveTsigKey): ExchangeKey {
   return { ...key, mayTransfer: key.tenantId === defaultTenant }
 }
@@ -209,7 +209,7 @@ function createNotifier({ settings, log, dynamicDns }: Needs, node: DnsNode): No
   })
 }
 
-/** Before the sockets, so that no client is answered as if it were nowhere. */
+/** Read before the sockets open, so that no client is answered without a place. */
 export const readGeoTables = async ({ geo }: HasNode): Promise<Outcome> => {
   await geo.start()
   return ok({ gives: {}, stop: () => geo.stop() })
@@ -222,7 +222,7 @@ export const openSockets = async (have: Given & HasNode): Promise<Outcome<HasDns
   return ok({ gives: { dnsPort: settings.roles.includes('dns') ? dns.value.port : null } })
 }
 
-/** The last part, which a stop takes back first: all else goes on until the routers know. */
+/** The last part, so that a stop takes it back first: the rest answers until the routers know. */
 export const announceAddresses = (have: Given & HasNode & HasDnsPort): Outcome<HasAnycast> => {
   const { settings, node, dnsPort, env, log } = have
   if (dnsPort === null) return ok({ gives: { anycast: null } })

@@ -1,5 +1,5 @@
-// Parts: the node's own repository, and the Git side that follows a branch and hands bundles to the
-// DNS node.
+// Parts: the node's own repository, and the Git side that follows a branch and passes bundles to
+// the DNS node.
 import { resolve } from 'node:path'
 import { assert } from '#lib/assert.ts'
 import { installPushCheck } from '#node/push/install-hook.ts'
@@ -26,12 +26,17 @@ import { releaseMemory } from '#system/worker/release-memory.ts'
 import type { Given, Outcome } from '#node/parts/part.ts'
 import type { HasDataDir, HasGit, HasKey, HasNode, HasRecords } from '#node/parts/part-outputs.ts'
 
-/** One name for the only channel of this version. */
+/** The only channel of this version. */
 export const channel = 'main'
-/** A record is renewed long before; a node that has not heard for so long raises an alarm. */
+/**
+ * Life of a record. It is renewed long before; a node without a renewal for so long raises an
+ * alarm.
+ */
 export const recordTtlMs = 24 * 3_600_000
 
-/** Without a remote, people can push as soon as the log says that gslbd is running. */
+/**
+ * Makes the repository before the log says that gslbd runs, so that people can push from then on.
+ */
 export function ensureOwnRepository({ dataDir, gitops }: Settings): Result<unknown, string> {
   return gitops.url === '' ? ensureOrigin(originPath(dataDir), gitops.branch) : ok(null)
 }
@@ -45,11 +50,11 @@ export const makeRepository = (have: Given & HasDataDir & HasNode): Outcome => {
   }
   const origin = ensureOwnRepository(settings)
   if (origin.ok) keepPushCheck(settings, log)
-  // A node that cannot write goes on without its repository; it serves all the same.
+  // A node that cannot write goes on without its repository, since it can still answer.
   return origin.ok || fault !== null ? ok({ gives: {} }) : origin
 }
 
-/** Without it, what is pushed is judged when it is there. */
+/** Without the hook, pushed commits are judged after the push. */
 export function keepPushCheck(settings: Settings, log: ProcessLog): void {
   const installed = installPushCheck(settings, process.argv[1] ?? '')
   if (!installed.ok) log.warn({}, installed.error)
@@ -57,7 +62,7 @@ export function keepPushCheck(settings: Settings, log: ProcessLog): void {
 
 type Needs = Given & HasKey & HasRecords & HasNode
 
-/** Puts the Git side together; its thread starts later, with `followBranch`. */
+/** Composes the Git side; its thread starts later, with `followBranch`. */
 export const createGit = (have: Needs): Outcome<HasGit> => {
   const { node, health, log, later } = have
   const repacker = createRepacker(have.settings, log)
@@ -71,7 +76,8 @@ export const createGit = (have: Needs): Outcome<HasGit> => {
   )
   const gitops = createGitops(have, activations)
   have.geoFeed.onChange(gitops.giveDatabases)
-  // When a commit was read, and is active, this thread has as much to give back as the one of Git.
+  // After a commit was read and activated, this thread has as much memory to release as the Git
+  // thread.
   const onTheClock = { clock: systemClock, after: systemAfter }
   const releases = new MemoryReleases({ ...onTheClock, release: () => releaseMemory('keep') })
   gitops.onRest(() => releases.changed())
@@ -124,7 +130,7 @@ function createGitops(have: Needs, activations: Activations): GitopsControl {
   return control
 }
 
-/** Until the licence was read, nodes are told what they were told before. */
+/** Until the licence is read, nodes keep the number that they were sent before. */
 function agentsMaxOf(node: DnsNode): { readonly agentsMax?: number } {
   const { agentsMax } = node.status().active ?? {}
   return agentsMax === undefined ? {} : { agentsMax }
@@ -138,7 +144,7 @@ function judgingOf(settings: Settings): Judging {
   }
 }
 
-/** Bundles on their way to the DNS node, one after the other, and how long a commit took. */
+/** Activates bundles one after the other, and measures how long a commit takes. */
 class Activations {
   readonly #node: DnsNode
   readonly #areChecksOff: boolean
@@ -148,9 +154,9 @@ class Activations {
   readonly #onStored: () => void
   #last: Promise<void> = Promise.resolve()
   #isUnprobedLogged = false
-  /** Newest commit, and when it was seen on the monotonic clock. */
+  /** The newest commit, and when it was seen by the monotonic clock. */
   #head = { commit: '', seenAtMs: 0 }
-  /** From the moment the newest commit was seen until all responders used it; null: none yet. */
+  /** Seconds from seeing the newest commit until all responders used it; null: none yet. */
   seconds: number | null = null
 
   constructor(
@@ -170,11 +176,11 @@ class Activations {
     this.#warnOfUnprobedPools()
   }
 
-  /** Two at once could finish in the wrong order. */
+  /** Activations are chained: two at once could finish in the wrong order. */
   add(publication: CommitPublication): Promise<void> {
     this.#last = this.#last
       .then(() => this.#activate(publication))
-      // A fault of ours, or no memory left: what serves goes on, and so do later publications.
+      // A bug, or no memory: the active bundle stays, and later publications are tried.
       .catch((error: unknown) => this.#log.error({ err: error }, 'a bundle was not activated'))
     return this.#last
   }
@@ -193,7 +199,7 @@ class Activations {
     if (!activated.ok) return
     assert(this.#node.status().active !== null, 'a node with a bundle answers from one')
     this.#onServed(publication.commit)
-    // A renewal of the record is news to nodes that pull.
+    // A renewed record is news for nodes that pull.
     this.#onStored()
     if (activated.value === 'unchanged') return
     this.#onActive()
@@ -202,7 +208,9 @@ class Activations {
     this.seconds = (systemClock.monotonicMs() - this.#head.seenAtMs) / 1000
   }
 
-  /** Once per time that such pools come up: a person who has declared checks expects them. */
+  /**
+   * Warns once for each time that such pools appear: a person who declares checks expects probes.
+   */
   #warnOfUnprobedPools(): void {
     const pools = this.#areChecksOff ? this.#node.poolsWithHealthCheck() : 0
     if (pools > 0 && !this.#isUnprobedLogged) {

@@ -9,7 +9,7 @@ import { systemAfter } from '#lib/timer.ts'
 import type { Given, Outcome } from '#node/parts/part.ts'
 import type { HasGit, HasRegressions, HasShared } from '#node/parts/part-outputs.ts'
 
-/** Before the node, which sees them. */
+/** Started before the node, which detects regressions. */
 export const createRegressions = (have: Given & HasShared): Outcome<HasRegressions> => {
   const { settings, log, shared, later } = have
   const regressions = new Regressions({
@@ -21,12 +21,12 @@ export const createRegressions = (have: Given & HasShared): Outcome<HasRegressio
   return ok({ gives: { regressions } })
 }
 
-/** After the Git side: what it writes begins as a commit. */
+/** Started after the Git side, since an outcome is written as a commit. */
 export const keepOverlays = (have: Given & HasGit & HasRegressions): Outcome => {
   const { gitops, regressions, log } = have
   const keeper = new OverlayKeeper({
     config: gitops.config,
-    // Rollouts and windows that have begun or ended answer already: there is nothing to judge.
+    // Not judged: rollouts and windows that began or ended are in effect already.
     write: (request) => gitops.write({ ...request, judgement: { by: 'nobody' } }),
     tripOf: regressions.trip,
     clock: systemClock,

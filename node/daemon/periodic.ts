@@ -1,4 +1,4 @@
-// Part: the jobs of a running node, each on its period.
+// Part: runs the periodic jobs of a node.
 import { createJobRunner, systemTimers } from '#jobs/runner.ts'
 import { jobs } from '#jobs/table.ts'
 import type { JobContext } from '#jobs/table.ts'
@@ -46,7 +46,7 @@ export const runJobs = (have: Needs): Outcome => {
     gives: {},
     stop: async () => {
       await runner.stop()
-      // The only one that begins what goes on after its run.
+      // The only job whose work goes on after its run.
       await have.repacker.stop()
     },
   })
@@ -89,7 +89,7 @@ function retryDataDir({ settings, log, dataDir, gitops }: Needs): void {
   gitops.poke()
 }
 
-/** Raises an alarm when the channel record expires, and clears it when the record is renewed. */
+/** Logs an error when the channel record has expired, and its end when the record is renewed. */
 export class RecordAlarm {
   readonly #log: Log
   #isRaised = false
@@ -98,7 +98,7 @@ export class RecordAlarm {
     this.#log = log
   }
 
-  /** To be called now and then. The node serves on whatever this finds. */
+  /** To be called every few seconds. The node serves on in either case. */
   check({ expired, active }: Pick<NodeStatus, 'expired' | 'active'>): void {
     if (expired === this.#isRaised) return
     this.#isRaised = expired

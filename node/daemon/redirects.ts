@@ -1,4 +1,4 @@
-// Parts: the redirect listener, and the servers of others that get the redirects as well.
+// Parts: the redirect listener, and the push of redirects to other servers.
 import { RedirectPushes } from '#node/compose/redirect-targets.ts'
 import { systemClock } from '#lib/clock.ts'
 import { ok } from '#lib/result.ts'
@@ -6,7 +6,7 @@ import { RedirectServer } from '#server/redirect/redirect-server.ts'
 import type { Given, Outcome } from '#node/parts/part.ts'
 import type { HasRedirects } from '#node/parts/part-outputs.ts'
 
-/** Before the node, which hands over each bundle that serves. */
+/** Created before the node, which passes it each active bundle. */
 export const createRedirects = ({ settings, log }: Given): Outcome<HasRedirects> => {
   const { redirect } = settings
   const pushes = new RedirectPushes(redirect, systemClock, log)
@@ -20,7 +20,9 @@ export const createRedirects = ({ settings, log }: Given): Outcome<HasRedirects>
   })
 }
 
-/** When the stored bundle serves, if there is one; until there is, requests are answered 503. */
+/**
+ * Opened when the stored bundle is active, if there is one; until a bundle is, requests get 503.
+ */
 export const openRedirects = async (have: Given & HasRedirects): Promise<Outcome> => {
   const { redirects, before, log } = have
   if (redirects === null) return ok({ gives: {} })

@@ -1,5 +1,5 @@
-// Parts: what the node keeps besides its configuration. Shared and short-lived (Redis or memory),
-// or lasting (the database), and of that the TSIG keys and TXT records.
+// Parts: the state beside the configuration: shared and short-lived (Redis or memory), or lasting
+// (the database), with the TSIG keys and TXT records.
 import { join } from 'node:path'
 import { startDynamicDns } from '#node/compose/dynamic-dns.ts'
 import { JournalKeeper } from '#node/past/journal-keeper.ts'
@@ -17,7 +17,7 @@ import type {
   HasShared,
 } from '#node/parts/part-outputs.ts'
 
-/** What all keys of this program in Redis begin with. */
+/** Prefix of all keys of this program in Redis. */
 const prefix = 'gslbd:'
 
 /** A Redis that is away is no error. */
@@ -29,7 +29,7 @@ export const openSharedState = ({ settings, log }: Given): Outcome<HasShared> =>
   return ok({ gives: { shared: shared.value }, stop: () => shared.value.close() })
 }
 
-/** Which of them have more hits than at the last call. */
+/** Returns the objects with more hits than at the last call. */
 function hitsSince(): (hits: ReadonlyMap<string, number>) => readonly string[] {
   let before: ReadonlyMap<string, number> = new Map()
   return (hits) => {
@@ -59,7 +59,7 @@ export const keepRecords = ({ settings, log, later }: Given): Outcome<HasRecords
   return ok({ gives: { records }, stop: () => records.close() })
 }
 
-/** Before the journal itself: a stop copies what it has written last. */
+/** Started before the journal, so that a stop copies the last records. */
 export const keepJournals = (have: Given & HasRecords & HasDataDir): Outcome<HasJournals> => {
   const { settings, log, records, dataDir } = have
   const { persistent, exists } = records.state
@@ -79,13 +79,13 @@ export const keepDynamicDns = async (have: Given & HasRecords): Promise<Outcome<
   return ok({ gives: { dynamicDns, lookAtDynamicDns: look, followDynamicDns: follow }, stop })
 }
 
-/** When the copy of them is answered from: the database is opened for this. */
+/** Started when the local copy is in force, since this opens the database. */
 export const lookAtDynamicDns = ({ followDynamicDns }: HasDynamicDns): Outcome => {
   followDynamicDns()
   return ok({ gives: {} })
 }
 
-/** For `gslbd backup`. */
+/** Serves `gslbd backup`. */
 export const listenForBackupRequests = (have: Given & HasDataDir & HasRecords): Outcome => {
   const { dataDir, records, log } = have
   const { close } = openBackupSocket(dataDir.path, records.backUpNow, log)

@@ -1,5 +1,5 @@
-// The file that GSLB_AUDIT_LOG names: one line per call, in order. A line that cannot be written
-// there goes to the main log.
+// Writes the file named by GSLB_AUDIT_LOG, one line per call, in order. A line that it cannot write
+// goes to the main log.
 import { closeSync, openSync } from 'node:fs'
 import { appendFile, open, stat } from 'node:fs/promises'
 import { assert } from '#lib/assert.ts'
@@ -7,12 +7,12 @@ import { err, ok } from '#lib/result.ts'
 import type { Result } from '#lib/result.ts'
 import type { ProcessLog } from '#node/process/log.ts'
 
-/** What the audit needs of the main log. */
+/** The part of the main log that is used here. */
 export type AuditLog = Pick<ProcessLog, 'info' | 'warn' | 'error' | 'always'>
 
 type Line = Readonly<Record<string, unknown>>
 
-/** Lines that wait for a slow disk; those beyond go to the main log at once. */
+/** Lines that wait for a slow disk; further ones go to the main log at once. */
 const waitingMax = 10_000
 
 export class AuditFile {
@@ -57,7 +57,7 @@ export class AuditFile {
     this.#running ??= this.#drain()
   }
 
-  /** What waits is written. */
+  /** Writes the lines that wait, then ends. */
   async close(): Promise<void> {
     await this.#running
   }
@@ -71,11 +71,14 @@ export class AuditFile {
     this.#running = undefined
   }
 
-  /** By its name each time: it may have been moved away, and a disk that was full may have room. */
+  /**
+   * Opens the file by name each time: it may have been rotated, and a full disk may have room
+   * again.
+   */
   async #append(lines: readonly Line[]): Promise<void> {
     const text = lines.map((line) => `${JSON.stringify(line)}\n`).join('')
     try {
-      // What failed may have left half a line.
+      // A write that failed may have left half a line.
       const isLineOpen = !this.#isWritten && (await endsInsideLine(this.#path))
       await appendFile(this.#path, isLineOpen ? `\n${text}` : text, { mode: fileMode })
     } catch (error) {
@@ -99,7 +102,7 @@ export class AuditFile {
 const fileMode = 0o600
 const lineFeed = 0x0a
 
-/** true, too, where that cannot be known: an empty line does less harm than a broken one. */
+/** Also true when that is unknown: an empty line does less harm than a joined one. */
 async function endsInsideLine(path: string): Promise<boolean> {
   try {
     const { size } = await stat(path)
@@ -119,7 +122,7 @@ async function octetAt(path: string, position: number): Promise<number | undefin
   }
 }
 
-/** As without a file. */
+/** Writes a line to the main log, as without a file. */
 export function tell(log: Pick<AuditLog, 'always'>, line: Line): void {
   log.always({ audit: true, ...line }, 'api call')
 }

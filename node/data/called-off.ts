@@ -1,10 +1,10 @@
-// How a start is called off by a signal: nothing is wrong, and no further part starts.
+// Defines how a signal calls off a start: that is no fault, and no further part starts.
 import type { Log } from '#lib/log.ts'
 
-/** The error of such a start. */
+/** The error of a start that was called off. */
 export const startCalledOff = 'the start was called off'
 
-/** Resolves when the start is called off; without a signal never. */
+/** Resolves when the start is called off; never without a signal. */
 export function whenCalledOff(calledOff: AbortSignal | undefined): Promise<void> {
   return new Promise((resolve) => {
     if (calledOff?.aborted === true) resolve()
@@ -12,7 +12,7 @@ export function whenCalledOff(calledOff: AbortSignal | undefined): Promise<void>
   })
 }
 
-/** The reason says which signal it was. */
+/** Logs the signal that called it off. */
 export function logCalledOff(log: Pick<Log, 'info'>, calledOff: AbortSignal | undefined): void {
   log.info({ ...(calledOff?.reason as object | undefined) }, startCalledOff)
 }

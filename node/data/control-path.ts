@@ -1,7 +1,7 @@
-// The path of a socket in a data directory, short enough for the system. unix(7)
+// Makes the path of a socket in a data directory short enough for the system: unix(7).
 import { closeSync, constants, openSync } from 'node:fs'
 
-/** In the data directory: where the successor of a process asks for its sockets. */
+/** Name of the socket where a process asks the running one for its sockets. */
 export const controlName = 'control.sock'
 
 export interface ControlPath {
@@ -10,8 +10,8 @@ export interface ControlPath {
 }
 
 /**
- * A path of a socket has at most 107 octets, and data directories have longer ones: it goes through
- * a descriptor of the directory.
+ * Paths of sockets are limited to 107 octets, and data directories may be longer: the path goes
+ * through a descriptor of the directory.
  *
  * @throws the file system's error
  */
