@@ -1,4 +1,5 @@
-// The data directory: created, checked to be writable, and locked by one process at a time.
+// Opens the data directory: creates it, checks that it can be written, and locks it for one
+// process.
 import { createHash } from 'node:crypto'
 import {
   existsSync,
@@ -21,42 +22,50 @@ import type { Result } from '#lib/result.ts'
 
 export interface DataDir {
   readonly path: string
-  /** Why nothing can be kept here; null: the directory is ours and can be written. */
+  /** Why nothing can be stored here; null: the directory is held and can be written. */
   readonly fault: () => string | null
-  /** Tries once more to take a directory that had a fault. @returns the fault that is left */
+  /**
+   * Tries again to take a directory that had a fault.
+   *
+   * @returns the fault that remains
+   */
   readonly retry: () => string | null
   readonly release: () => void
-  /** The same, and takes away the folders that opening it has made, where they are empty. */
+  /**
+   * Closes as `close` does, and removes the folders that opening has made, where they are empty.
+   */
   readonly abandon: () => void
 }
 
-/** Folders in which durable files are written; each may hold what an interrupted write left. */
+/** Folders with durable files, where an interrupted write may have left a temporary file. */
 const writtenFolders = ['.', 'node', 'node/bundles', 'gitops', 'keys']
-/** What is found may change before it is replaced: others start at the same moment. */
+/** How often a lock is looked at: others that start at the same moment may change it in between. */
 const lockTries = 10
-/** Processes that died one after the other while each was about to replace a dead one's lock. */
+/**
+ * Processes that may have died one after the other, each about to replace the lock of a dead one.
+ */
 const heirsMax = 16
-/** States of a process in /proc: a zombie, and one that is just being taken away. */
+/** States in /proc of a process that has ended: a zombie, and one that is being removed. */
 const endedStates: readonly string[] = ['Z', 'X']
-/** What a file system says that has no hard links. */
+/** Errors of file systems without hard links. */
 const withoutLinks: readonly string[] = ['EPERM', 'ENOTSUP', 'EOPNOTSUPP', 'ENOSYS']
 
 interface Refusal {
   readonly kind: 'not-made' | 'in-use' | 'not-writable'
-  /** One sentence that says what to do. */
+  /** A sentence that says what to do. */
   readonly message: string
 }
 
-/** Errors: one sentence that says what to do. */
+/** Opens and locks the directory. Errors: a sentence that says what to do. */
 export function openDataDir(path: string): Result<DataDir, string> {
   const held = hold(path)
   return held.ok ? ok(new HeldDirectory(path, null, held.value)) : err(held.error.message)
 }
 
 /**
- * The same, but a directory that cannot be written at the moment is opened with its fault when it
- * holds what a node can serve from: answers matter more than what comes after them. The log says
- * which directory it is: by default that depends on where the node was started.
+ * Opens the directory also when it cannot be written at the moment, if it holds a bundle to serve:
+ * answers matter more than storing. The log names the directory, whose default depends on where the
+ * node was started.
  */
 export function openDataDirToServe(path: string, log: Log): Result<DataDir, string> {
   const held = hold(path)
@@ -72,8 +81,8 @@ export function openDataDirToServe(path: string, log: Log): Result<DataDir, stri
 }
 
 /**
- * One that another process still holds: nothing is written, and `retry` takes it when that one has
- * let go.
+ * Opens a directory that another process still holds: nothing is written, and `retry` takes it when
+ * the other one has let go.
  */
 export function openDataDirLater(path: string): DataDir {
   return new HeldDirectory(path, 'the process before still holds the data directory', [])
@@ -106,7 +115,8 @@ class HeldDirectory implements DataDir {
 
   abandon = (): void => {
     const isInside = (folder: string): boolean => folder.startsWith(join(this.path, '/'))
-    // While the lock keeps everybody out; who comes after it finds the directory, or none.
+    // Removed while the lock is held: a process that comes later finds the whole directory, or
+    // none.
     removeEmpty(this.#made.filter(isInside))
     this.release()
     removeEmpty(this.#made.filter((folder) => !isInside(folder)))
@@ -117,7 +127,7 @@ function lockOf(path: string): string {
   return join(path, 'lock')
 }
 
-/** Only that there is one; whether it is good, the node finds out. */
+/** Only checks that a bundle exists; the node finds out whether it is valid. */
 function hasStoredBundle(path: string): boolean {
   const has = (name: string): boolean => existsSync(join(path, name))
   const hasRecord = has('node/active.json') || has('node/previous.json')
@@ -127,7 +137,7 @@ function hasStoredBundle(path: string): boolean {
 /**
  * Makes the directory, takes its lock, and proves that it can be written.
  *
- * @returns the folders that it has made, outermost first
+ * @returns the folders that were made, outermost first
  */
 function hold(path: string): Result<readonly string[], Refusal> {
   const made: string[] = []
@@ -153,7 +163,7 @@ function hold(path: string): Result<readonly string[], Refusal> {
     return ok(made)
   } catch (error) {
     if (isOurs) removeQuietly(lock)
-    // Its holder may be the one that has filled the disk.
+    // The disk may be full because of the holder, which is named first.
     const holder = livingHolder(lock)
     if (holder !== undefined) return inUse(path, holder)
     const remedy = 'make it writable for this user, or name another with --data-dir'
@@ -168,13 +178,13 @@ function inUse(path: string, holder: number): Result<never, Refusal> {
   return err({ kind: 'in-use', message })
 }
 
-/** Innermost first; a folder in which there is something stays. */
+/** Removes innermost folders first; a folder with content stays. */
 function removeEmpty(folders: readonly string[]): void {
   for (const folder of folders.toReversed()) {
     try {
       rmdirSync(folder)
     } catch {
-      // Somebody uses it.
+      // The folder is in use.
     }
   }
 }
@@ -183,15 +193,15 @@ function removeQuietly(path: string): void {
   try {
     rmSync(path, { force: true })
   } catch {
-    // A dead lock keeps nobody out.
+    // A lock of a dead process keeps nobody out.
   }
 }
 
 /**
- * Makes a directory and those above it, one by one: node's own `recursive` never returns where the
- * file system answers "no such directory" to each attempt, as /proc does.
+ * Makes a directory and those above it, one by one: Node's `recursive` never returns where the file
+ * system answers each attempt with "no such directory", as /proc does.
  *
- * @param made gets those that were not there, outermost first
+ * @param made gets the folders that were made, outermost first
  * @throws the file system's error
  */
 export function makeFolders(path: string, mode: number, made: string[] = []): void {
@@ -204,13 +214,14 @@ export function makeFolders(path: string, mode: number, made: string[] = []): vo
     mkdirSync(path, { mode })
     made.push(path)
   } catch (error) {
-    // Somebody else was faster.
+    // Another process has made it meanwhile.
     if (statSync(path, { throwIfNoEntry: false })?.isDirectory() !== true) throw error
   }
 }
 
 /**
- * @returns the process that has the lock; undefined: it is ours now
+ * @returns the process that holds the lock; undefined: this one does now
+ *
  * @throws the file system's error
  */
 function takeLock(lock: string): number | undefined {
@@ -218,10 +229,11 @@ function takeLock(lock: string): number | undefined {
   const text = `${process.pid} ${startOf(process.pid) ?? ''}\n`
   try {
     for (let tries = 1; ; tries++) {
-      // Each time: a winner sweeps away what others have begun.
+      // Written at each try: a winner removes the files of others.
       writeFileSync(own, text)
       try {
-        // Where two start at the same time, one finds the name taken; a link is never half written.
+        // Of two processes that start at the same time, one finds the name taken; a link is never
+        // half written.
         linkSync(own, lock)
         return undefined
       } catch (error) {
@@ -245,12 +257,12 @@ function takeLock(lock: string): number | undefined {
 }
 
 /**
- * Replaces the lock of a dead holder in one step: the name is never free, so nobody else gets it.
- * Only the heir may, of all that find it: the process that links the one name for the heir of that
- * holder. An heir that died there has an heir by the same rule.
+ * Replaces the lock of a dead holder in one step: the name is never free, so no other process gets
+ * it. Only the heir may do so: of all processes that find the lock, the one that links the single
+ * name for that holder's heir. A heir that died has a heir by the same rule.
  *
- * @param found what the lock says; its writer is dead
- * @returns the living heir; `nobody`: what was found has changed, look again
+ * @param found content of the lock; its writer is dead
+ * @returns the living heir; `nobody`: the content has changed, so look again
  */
 function replaceDead(lock: string, found: string, own: string): 'us' | 'nobody' | number {
   let claim = heirOf(lock, found)
@@ -261,13 +273,13 @@ function replaceDead(lock: string, found: string, own: string): 'us' | 'nobody' 
     if (dead === undefined) return 'nobody'
     const heir = livingWriter(dead)
     if (heir !== undefined) return heir
-    // Processes that cannot be told apart: none of them is there any more.
+    // These processes cannot be told apart; none of them exists any more.
     if (heirs === heirsMax || heirOf(lock, dead) === claim) rmSync(claim, { force: true })
     if (heirs === heirsMax) return 'nobody'
     claim = heirOf(lock, dead)
   }
   try {
-    // Another heir may have been here since, and be gone.
+    // Another heir may have replaced the lock since, and have ended.
     if (textOf(lock) !== found) return 'nobody'
     renameSync(own, lock)
     return 'us'
@@ -276,25 +288,25 @@ function replaceDead(lock: string, found: string, own: string): 'us' | 'nobody' 
   }
 }
 
-/** The name for the heir of the process that wrote `text`. */
+/** The name to be linked by the heir of the process that wrote `text`. */
 function heirOf(lock: string, text: string): string {
   return `${lock}.heir-${createHash('sha256').update(text).digest('hex').slice(0, 16)}`
 }
 
-/** @throws the file system's error, but for a name that is taken */
+/** @throws the file system's error, except for a name that is taken */
 function claimFor(own: string, claim: string): 'ours' | 'taken' {
   try {
     linkSync(own, claim)
     return 'ours'
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException
-    // ENOENT: the winner has swept away our own file, too.
+    // ENOENT: the winner has removed this process's own file.
     if (code === 'EEXIST' || code === 'ENOENT') return 'taken'
     throw error
   }
 }
 
-/** @returns undefined: it is not there, or cannot be read */
+/** @returns undefined: the file does not exist, or cannot be read */
 function textOf(path: string): string | undefined {
   try {
     return readFileSync(path, 'utf8')
@@ -303,7 +315,7 @@ function textOf(path: string): string | undefined {
   }
 }
 
-/** What is left of a start that was killed while it took the lock or made the local origin. */
+/** Removes what a killed start has left of its lock, or of the local origin. */
 function sweepUnfinished(path: string): void {
   for (const name of readdirSync(path)) {
     if (/^(lock\.(\d+|heir-[0-9a-f]+)|config\.git\.\d+\.tmp)$/.test(name))
@@ -311,7 +323,7 @@ function sweepUnfinished(path: string): void {
   }
 }
 
-/** @returns the process that has a data directory; undefined: none that this user may know of */
+/** @returns the process that holds a data directory; undefined: none that this user may see */
 export const holderOf = (path: string): number | undefined => livingHolder(lockOf(path))
 
 function livingHolder(lock: string): number | undefined {
@@ -319,8 +331,8 @@ function livingHolder(lock: string): number | undefined {
 }
 
 /**
- * The process that wrote a lock, if it still is that process and not another with its number. It
- * judges the very text that was read: a moment later there may be another one.
+ * The process that wrote a lock, unless another one has its number now. The text is the one that
+ * was read: a moment later the file may hold another.
  */
 function livingWriter(text: string | undefined): number | undefined {
   const [pid = '', startedAt = ''] = (text ?? '').trim().split(' ')
@@ -330,14 +342,14 @@ function livingWriter(text: string | undefined): number | undefined {
 }
 
 /**
- * When a process started, in the kernel's ticks; '' where that cannot be known; undefined: no such
- * process, or one that has ended and waits for its parent to notice.
+ * Start time of a process in the kernel's ticks; '': unknown; undefined: there is no such process,
+ * or it has ended and its parent has not noticed.
  */
 function startOf(pid: number): string | undefined {
   try {
     const stat = readFileSync(`/proc/${pid}/stat`, 'utf8')
-    // The name in parentheses may hold spaces: count from its end. Field 3 is the state, field 22
-    // the start time.
+    // The name in parentheses may hold spaces, so fields are counted from its end: field 3 is the
+    // state, field 22 the start time.
     const [state = '', ...fields] = stat.slice(stat.lastIndexOf(')') + 2).split(' ')
     return endedStates.includes(state) ? undefined : fields[18]
   } catch {
@@ -370,7 +382,11 @@ function why(error: unknown): string {
   return path === undefined ? sentence : `${path}: ${sentence}`
 }
 
-/** Writes a file only its owner can read, whole or not at all. @throws the file system's error */
+/**
+ * Writes a file that only its owner can read, whole or not at all.
+ *
+ * @throws the file system's error
+ */
 export function writeSecret(path: string, text: string): void {
   makeFolders(dirname(path), 0o700)
   writeDurably(path, text, 0o600)

@@ -1,8 +1,8 @@
-// How the data directory of a node is: its disk, and whether what should be stored is.
+// Reports the state of the data directory: its disk, and whether what should be stored is.
 import { statfsSync } from 'node:fs'
 import type { DataDirectorySnapshot } from '#metrics/snapshot.ts'
 
-/** 0 to 1; null: not known. */
+/** Free share of the disk, 0 to 1; null: unknown. */
 export function freeRatioOf(path: string): number | null {
   try {
     const { bavail, blocks } = statfsSync(path)
@@ -12,7 +12,7 @@ export function freeRatioOf(path: string): number | null {
   }
 }
 
-/** @param fault why it cannot be used; null: it can */
+/** @param fault why the directory cannot be used; null: it can */
 export function dataDirectorySnapshot(
   path: string,
   fault: string | null,

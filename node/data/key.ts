@@ -1,4 +1,4 @@
-// The Ed25519 key of this node, which signs its bundles and its commits.
+// Opens the Ed25519 key of this node, which signs its bundles and its commits.
 import { generateKeyPairSync } from 'node:crypto'
 import { existsSync, readFileSync, statSync } from 'node:fs'
 import { join } from 'node:path'
@@ -9,14 +9,14 @@ import type { Result } from '#lib/result.ts'
 import { writeSecret } from './data-dir.ts'
 
 export interface NodeKey {
-  /** PKCS #8. Not for logs. */
+  /** PKCS #8. Must not be logged. */
   readonly pem: string
   readonly signing: SigningKey
-  /** A sentence for the operator when others may read the file. */
+  /** A warning in a sentence when others may read the file. */
   readonly warning: string | undefined
 }
 
-/** Permissions of those who neither own a file nor are of its group. */
+/** Bits of the mode for users who neither own a file nor are in its group. */
 const othersMask = 0o007
 
 /** Reads `keys/node.pem`, or makes it at the first start. Errors: a sentence. */
@@ -44,6 +44,6 @@ function exposure(path: string): string | undefined {
 function why(error: unknown): string {
   const { code = '', message } = error as NodeJS.ErrnoException
   if (code === 'EACCES') return 'this user may not read it'
-  // OpenSSL's own words are about its decoders.
+  // OpenSSL's message is about decoders.
   return code.startsWith('ERR_OSSL') ? 'it is no Ed25519 private key in PEM' : message
 }

@@ -1,5 +1,5 @@
-// A socket in the data directory of a node that runs, where other processes of its user ask with
-// one line and are answered with one.
+// Serves a socket in the data directory of a running node: other processes of its user send one
+// line, and get one back.
 import { chmodSync, rmSync } from 'node:fs'
 import { connect, createServer } from 'node:net'
 import type { Socket } from 'node:net'
@@ -8,11 +8,11 @@ import { openControlPath } from './control-path.ts'
 export interface LineSocketParts {
   readonly dataDir: string
   readonly name: string
-  /** The longest question. */
+  /** Octets of the longest question. */
   readonly bytesMax: number
-  /** undefined: the question is not answered. */
+  /** Answers a question; undefined: it gets no answer. */
   readonly answer: (line: string) => Promise<string | undefined>
-  /** There is no such socket, or none any more. */
+  /** Called when there is no socket, or no longer. */
   readonly onFault: (error: unknown) => void
 }
 
@@ -21,7 +21,7 @@ export interface LineSocket {
 }
 
 const connectionsMax = 8
-/** For a question; who asks has it ready. */
+/** Time for sending a question, which the client has ready. */
 const questionMs = 5_000
 
 export function openLineSocket(parts: LineSocketParts): LineSocket {
@@ -71,12 +71,12 @@ async function answerOn(socket: Socket, { bytesMax, answer }: LineSocketParts): 
 export interface LinePlace {
   readonly dataDir: string
   readonly name: string
-  /** The longest answer. */
+  /** Octets of the longest answer. */
   readonly bytesMax: number
   readonly patienceMs: number
 }
 
-/** undefined: nobody answers. Never rejects. */
+/** @returns undefined: there is no answer. Never rejects. */
 export async function askLineSocket(
   { dataDir, name, bytesMax, patienceMs }: LinePlace,
   line: string,
@@ -99,7 +99,7 @@ export async function askLineSocket(
   }
 }
 
-/** The first line of the other side; undefined: it ends, or is too long. */
+/** The first line that arrives; undefined: the connection ends before, or the line is too long. */
 function firstLine(socket: Socket, bytesMax: number): Promise<string | undefined> {
   return new Promise((resolve) => {
     const parts: Buffer[] = []

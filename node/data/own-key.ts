@@ -14,11 +14,9 @@ import { openNodeKey } from './key.ts'
 import type { Settings } from '#settings/settings.ts'
 
 /**
- * Makes the list of those believed, with this one key, when there is none yet; a list that somebody
- * made stays as it is. With a remote the list is the same on all nodes, and people make it.
- *
- * Errors: a sentence. A list that cannot be written is none: the node answers DNS without it, and a
- * write of the API says what to do.
+ * Creates the list of signers with this one key; an existing list is left as it is. With a remote
+ * the list is the same on all nodes, and people make it. Errors: a sentence. Without a list the
+ * node still answers DNS, and a write of the API explains what to do.
  */
 export function believeOwnKey({ dataDir, api, gitops }: Settings): Result<null, string> {
   const { url, requireSignature, allowedSigners } = gitops
@@ -31,8 +29,8 @@ export function believeOwnKey({ dataDir, api, gitops }: Settings): Result<null, 
 }
 
 /**
- * @returns a warning: the API can write nothing, since nobody believes what it signs; undefined:
- *   it can, or the list has a fault that is told elsewhere
+ * @returns a warning: the API can write nothing, since its signature is not trusted; undefined: it
+ * can, or the list has a fault that is reported elsewhere
  */
 export function unbelievedKey(
   { dataDir, api, gitops }: Settings,
@@ -52,12 +50,12 @@ export function unbelievedKey(
   )
 }
 
-/** The key of a node that has one already. Errors: a sentence. */
+/** The public key of a node that has a key already. Errors: a sentence. */
 export function publicKeyOfNode(dataDir: string): Result<OwnKey, string> | undefined {
   return existsSync(join(dataDir, 'keys', 'node.pem')) ? ownKey(dataDir) : undefined
 }
 
-/** A clause with the command. */
+/** A clause with the command that adds the key. */
 export function howToBelieve(line: string, allowedSigners: string): string {
   return `run: gslbd trust add ${nodePrincipal} '${line}' --file ${shellWord(allowedSigners)}`
 }

@@ -1,4 +1,4 @@
-// What a process takes over from the one that ran before it on the same data directory.
+// Defines what a process takes over from the one that ran before on the same data directory.
 import { assert } from '#lib/assert.ts'
 import { startCalledOff, whenCalledOff } from './called-off.ts'
 import type { DataDir } from './data-dir.ts'
@@ -11,13 +11,13 @@ import type { HandedSockets } from '#system/sockets/handed-sockets.ts'
 export interface Predecessor {
   readonly sockets: HandedSockets
   /**
-   * Resolves when it changes and stores nothing any more and the data directory is free; it still
-   * answers. Errors: a sentence for the operator
+   * Resolves when the process before stores nothing any more and has freed the data directory; it
+   * still answers. Errors: a sentence for the operator
    */
   readonly letGo: () => Promise<Result<null, string>>
 }
 
-/** Opens when the data directory is held: what is stored there waits for it. */
+/** Opens when the data directory is held: everything to be stored there waits for it. */
 export class WriteGate {
   readonly #opening = Promise.withResolvers<undefined>()
   /** Rejects when the start was given up before. */
@@ -36,7 +36,7 @@ export class WriteGate {
   }
 }
 
-/** Many threads on a busy machine take long to start; the process before answers meanwhile. */
+/** Starting many threads on a busy machine takes long; the process before answers meanwhile. */
 const readyPatienceMs = 120_000
 
 interface Successor {
@@ -47,8 +47,8 @@ interface Successor {
 }
 
 /**
- * Takes the data directory, when this process answers beside the one before. A start that was
- * called off leaves that one as it is. Errors: a sentence for the operator
+ * Takes the data directory once this process answers beside the one before. A start that is called
+ * off changes nothing for that one. Errors: a sentence for the operator
  */
 export async function takeOverFrom(
   before: Pick<Predecessor, 'letGo'> | null,

@@ -1,4 +1,4 @@
-// Replaces the key of a stopped node, and the old one's line among the trusted signers.
+// Replaces the key of a stopped node, and the line of the old key among the trusted signers.
 import { generateKeyPairSync } from 'node:crypto'
 import { rmSync } from 'node:fs'
 import { join } from 'node:path'
@@ -11,10 +11,11 @@ import { writeSecret } from './data-dir.ts'
 import { openNodeKey } from './key.ts'
 
 /**
- * The order is such that an end at any moment leaves a node that starts: until the new key is
- * written, the old one counts; after that, bundles of the old one are refused and made anew.
+ * The order of steps leaves a node that starts, wherever it is interrupted: until the new key is
+ * written, the old one is valid; after that, bundles of the old one are refused and made again.
  *
- * @param signersFile the list of those believed @returns lines for people. Errors: a sentence.
+ * @param signersFile the list of trusted signers
+ * @returns lines for people. Errors: a sentence.
  */
 export function rotateNodeKey(dataDir: string, signersFile: string): Result<string[], string> {
   const before = openNodeKey(dataDir)
@@ -36,7 +37,7 @@ export function rotateNodeKey(dataDir: string, signersFile: string): Result<stri
     if (!added.ok) return added
   }
   writeSecret(join(dataDir, 'keys', 'node.pem'), pem)
-  // Signed by the old key. The next start compiles the accepted commit.
+  // Bundles signed by the old key. The next start compiles the accepted commit.
   rmSync(join(dataDir, 'node'), { recursive: true, force: true })
   const removed = removeSigners(signersFile, isOld)
   if (!removed.ok) return removed

@@ -1,4 +1,5 @@
-// Reads the API's keys, which may stand in no file, and the audit log's path from the environment.
+// Reads from the environment the API's keys, which may not be in settings, and the path of the
+// audit log.
 import { readFileSync } from 'node:fs'
 import { isAbsolute } from 'node:path'
 import type { KeyObject } from 'node:crypto'
@@ -13,21 +14,23 @@ export interface NodeSecrets {
   readonly apiKey: string | null
   /** 32 octets of GSLB_SECRET_KEY; null: not set. */
   readonly secretKey: Uint8Array | null
-  /** GSLB_BUNDLE_TOKEN; null: bundles are for the system key alone. */
+  /** GSLB_BUNDLE_TOKEN; null: only the system key may fetch bundles. */
   readonly bundleToken: string | null
-  /** GSLB_METRICS_TOKEN; null: metrics are for keys and accounts. */
+  /** GSLB_METRICS_TOKEN; null: metrics need a key or an account. */
   readonly metricsToken: string | null
-  /** GSLB_WEBHOOK_SECRET, or in the file of GSLB_WEBHOOK_SECRET_FILE; null: no webhook counts. */
+  /**
+   * GSLB_WEBHOOK_SECRET, or the content of GSLB_WEBHOOK_SECRET_FILE; null: webhooks are ignored.
+   */
   readonly webhookSecret: string | null
   /** GSLB_AUDIT_LOG; null: the main log. */
   readonly auditLog: string | null
 }
 
-/** Shorter keys can be guessed; 32 octets in hexadecimal digits are recommended. */
+/** Shorter keys could be guessed; 32 octets as hexadecimal digits are recommended. */
 const apiKeyLengthMin = 16
 const webhookFile = 'GSLB_WEBHOOK_SECRET_FILE'
 
-/** Errors: a sentence that names the variable and not its value. */
+/** Errors: a sentence that names the variable, and not its value. */
 export function readSecrets(env: Io['env']): Result<NodeSecrets, string> {
   const apiKey = variable(env, 'GSLB_API_KEY') ?? null
   if (apiKey !== null && !/^[!-~]+$/.test(apiKey)) {
@@ -58,12 +61,12 @@ export function readSecrets(env: Io['env']): Result<NodeSecrets, string> {
   })
 }
 
-/** What a control node asks of nodes that pull, and what these send. null: not set. */
+/** The token that control nodes require of pulling nodes, which send it. null: not set. */
 export function readBundleToken(env: Io['env']): Result<string | null, string> {
   return readToken(env, 'GSLB_BUNDLE_TOKEN')
 }
 
-/** What this node signs its reports with. null: it has none. Errors: a sentence. */
+/** The key with which this node signs its reports. null: it has none. Errors: a sentence. */
 export function readNodeKey(env: Io['env']): Result<KeyObject | null, string> {
   const token = variable(env, 'GSLB_NODE_TOKEN')
   if (token === undefined) return ok(null)
@@ -86,7 +89,10 @@ function readToken(
   )
 }
 
-/** As container platforms and systemd's LoadCredential hand secrets over. null: none is named. */
+/**
+ * A token in a file, as container platforms and systemd's LoadCredential provide it. null: no file
+ * is named.
+ */
 function tokenFile(env: Io['env'], name: string): Result<string | null, string> {
   const path = variable(env, name)
   if (path === undefined) return ok(null)
@@ -99,7 +105,7 @@ function tokenFile(env: Io['env'], name: string): Result<string | null, string> 
   }
 }
 
-/** A warning about the key, or undefined. */
+/** A warning when the key is weak, or undefined. */
 export function weakKey({ apiKey }: NodeSecrets): string | undefined {
   if (apiKey === null || apiKey.length >= apiKeyLengthMin) return undefined
   return 'GSLB_API_KEY is short enough to be guessed; make one with: openssl rand -hex 32'

@@ -1,5 +1,5 @@
-// A probe agent, a node of the role agent: it probes the members of bundles that it pulls from
-// where it stands, and tells the other nodes. It answers no DNS.
+// Runs a probe agent, a node of the role agent: it probes the members of the bundles that it pulls,
+// and reports to the other nodes. It answers no DNS.
 import { randomBytes } from 'node:crypto'
 import { readBundleToken, readNodeKey } from '#node/data/secrets.ts'
 import { takeOverFrom } from '#node/data/predecessor.ts'
@@ -82,13 +82,13 @@ async function start(given: NodeStart, run: Run): Promise<Result<StartedNode, st
   )
 }
 
-/** An agent does nothing else. */
+/** Settings with everything else switched off. */
 const probing = (settings: Settings): Settings => ({
   ...settings,
   health: { ...settings.health, enabled: true },
 })
 
-/** By Redis; without one by control nodes, and then what others say is not heard here. */
+/** How it reports: by Redis; without it by control nodes, and then it gets no reports of others. */
 function reportsTo(
   { redis, bundle: { urls } }: Settings,
   token: string | null,
@@ -103,7 +103,7 @@ const noAnswers: DnsNodeParts['threads'] = {
   settings: { udpPayloadSize: 0, nsid: '', versionBind: '', tcpIdleTimeoutMs: 0 },
 }
 
-/** What pulls, and shows and tells what was pulled. */
+/** Starts the puller, and what shows and reports its state. */
 async function startPulling(
   ours: Omit<PulledNode, 'puller' | 'report'>,
   { token, keys }: { readonly token: string | null; readonly keys: BundleKeys },

@@ -1,5 +1,5 @@
-// The public keys of the control nodes whose bundles a pulling node believes, read again while it
-// runs.
+// Holds the public keys of the control nodes that a pulling node trusts, and reads them again while
+// it runs.
 import type { TrustedKey } from '#bundle/signature/channel.ts'
 import { readTrustedKeyList } from '#gitops/trust/key-files.ts'
 import type { Log } from '#lib/log.ts'
@@ -21,12 +21,15 @@ export class BundleKeys {
     return read.ok ? ok(keys) : read
   }
 
-  /** The list as of the last reading; its holder sees what is read later. */
+  /** The keys as of the last read. */
   get trusted(): readonly TrustedKey[] {
     return this.#trusted
   }
 
-  /** A file with a mistake changes nothing. What serves goes on, whichever key has signed it. */
+  /**
+   * Reads the file again. A file with a mistake changes nothing. The active bundle stays, whichever
+   * key signed it.
+   */
   reread(log: Log): void {
     const before = this.#ids()
     const read = this.#read()

@@ -1,5 +1,5 @@
-// A node of the role dns alone: it answers from bundles that it pulls, without Git, compiler, SQL
-// and API.
+// Runs a node of the role dns alone: it answers from bundles that it pulls, without Git, compiler,
+// SQL and API.
 import { randomBytes, randomInt } from 'node:crypto'
 import type { KeyObject } from 'node:crypto'
 import { announceNode } from '#node/anycast/node-anycast.ts'
@@ -130,7 +130,7 @@ async function start(given: NodeStart, run: Run): Promise<Result<StartedNode, st
   return ok({ dnsPort: opened.value.port, ...pulling.value, reread })
 }
 
-/** What this node shows others. Errors: a sentence. */
+/** Secrets that protect what this node shows. Errors: a sentence. */
 function readOwnSecrets(
   env: Io['env'],
 ): Result<{ readonly token: string | null; readonly nodeKey: KeyObject | null }, string> {
@@ -140,7 +140,7 @@ function readOwnSecrets(
   return nodeKey.ok ? ok({ token: token.value, nodeKey: nodeKey.value }) : nodeKey
 }
 
-/** Opens the sockets, or takes those of the process before, and then its data directory. */
+/** Opens the sockets, or takes those of the process before and then its data directory. */
 async function openSockets(
   parts: Pick<PulledNode, 'node' | 'redirects' | 'dataDir'> & NodeStart,
   run: Run,
@@ -172,7 +172,7 @@ interface Around {
   readonly dnsPort: number
 }
 
-/** What pulls, and shows and tells what was pulled. */
+/** Starts the puller, and what shows and reports its state. */
 async function startPulling(
   ours: Ours,
   { log, env, before, run, dnsPort }: Around,
@@ -194,7 +194,7 @@ async function startPulling(
   const pulled = { ...ours, ...self, puller, anycast }
   const status = await beginPulling(pulled, { log, env, before }, run, releases)
   if (!status.ok) return status
-  // Last, so that a stop begins with it: all else goes on until the routers know.
+  // Started last, so that a stop begins with it: the rest answers until the routers know.
   const takesOver = before !== null
   announced = announceNode({ settings, node, dnsPort, env, log, takesOver })
   stops.push(() => announced?.stop(run.isReplaced))
@@ -209,7 +209,7 @@ async function startPulling(
 
 type Pulling = Pick<StartedNode, 'apiPort' | 'sockets' | 'isServing'> & Pick<Pullers, 'askAgain'>
 
-/** What looks at queries besides those who answer them. */
+/** Parts that observe queries beside the answering threads. */
 const watchersOf = (settings: Settings, log: ProcessLog) => ({
   samples: new QuerySamples(settings.dns.threads),
   queryLog: startQueryLog(settings, log),
@@ -231,7 +231,7 @@ const threadsIn = (
 
 type Report = (pulled: Pulled) => NodeReport
 
-/** What this process says of itself. */
+/** Reports of this process on its own state. */
 function reporterOf(
   settings: Settings,
   node: DnsNode,
@@ -251,7 +251,7 @@ function reporterOf(
   return { report: (pulled) => nodeReport({ ...parts, instance, startedAtMs, busyRatio }, pulled) }
 }
 
-/** Settings that a person may expect to have an effect here. */
+/** Warns of settings that have no effect here. */
 function warnOfUnused(settings: Settings, token: string | null, log: ProcessLog): void {
   const unused = [
     ...redirectTargets(settings.redirect),
@@ -267,7 +267,7 @@ function warnOfUnused(settings: Settings, token: string | null, log: ProcessLog)
   }
 }
 
-/** Servers of others are told of redirects by a control node. */
+/** Servers that get redirects pushed: a control node does that. */
 function redirectTargets(redirect: Settings['redirect']): string[] {
   const names = ['caddy', 'nginx', 'gatewayAPI', 'cdn'] as const
   return names.filter((name) => redirect[name].enabled).map((name) => `redirect.${name}.enabled`)

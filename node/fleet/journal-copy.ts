@@ -1,4 +1,5 @@
-// A node without a database tells its journal to a control node, which explains its answers later.
+// Sends the journal of a node without a database to a control node, which explains its answers
+// later.
 import type { Settings } from '#settings/settings.ts'
 import { journalDirectory } from '#node/past/node-journal.ts'
 import { JournalSender } from '#fleet/journal/journal-sender.ts'
@@ -8,10 +9,10 @@ import { noLongerThan } from '#lib/timer.ts'
 import { JournalCopier } from '#journal/journal-copier.ts'
 
 const everyMs = 10_000
-/** What a stop gives the last records. */
+/** Time for the last records at a stop. */
 const lastLookMs = 1_000
 
-/** @returns what ends it, when the journal has ended */
+/** @returns the function that ends it, to be called when the journal has ended */
 export function startJournalSender(
   { settings, dataDir, token }: { settings: Settings; dataDir: string; token: string | null },
   log: Log,

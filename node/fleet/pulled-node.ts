@@ -1,4 +1,4 @@
-// The parts of a node that pulls its bundles.
+// Defines the parts of a node that pulls its bundles.
 import type { NodeAnycastStatus } from '#node/anycast/node-anycast.ts'
 import type { DataDir } from '#node/data/data-dir.ts'
 import type { Settings } from '#settings/settings.ts'
@@ -23,26 +23,26 @@ export interface PulledNode {
   readonly shared: EphemeralState
   readonly health: HealthMonitor | null
   readonly resolver: HostnameResolver
-  /** null: it answers nobody. */
+  /** null: the node answers no DNS. */
   readonly geo: GeoSource | null
   readonly store: BundleStore
   readonly node: DnsNode
-  /** TXT records written at run time; null: as before. */
+  /** TXT records written at run time; null: the node answers no DNS. */
   readonly texts: PulledTexts | null
   readonly exchange: ZoneExchange | null
-  /** null: it is off. */
+  /** null: the query log is off. */
   readonly queryLog: QueryLog | null
   /** null: the listener is off. */
   readonly redirects: RedirectServer | null
-  /** null: the settings want none. */
+  /** null: the settings keep no journal. */
   readonly journal: Journal | null
   readonly puller: Pullers
-  /** null: its addresses are not announced. */
+  /** null: no addresses are announced. */
   readonly anycast: () => NodeAnycastStatus | null
-  /** A sentence for each zone that is to be signed and has no key here. */
+  /** A sentence for each zone that should be signed and has no key here. */
   readonly missingKeys: () => readonly string[]
-  /** What this process says of itself. */
+  /** The state of this process for others. */
   readonly report: (pulled: Pulled) => NodeReport
-  /** The same as it is sent. */
+  /** The same report, signed for sending. */
   readonly sealed: (report: NodeReport) => object
 }

@@ -1,5 +1,5 @@
-// What a node of the role dns alone pulls: the configuration, and the TXT records written at run
-// time, which are on a channel of their own.
+// Pulls the bundles of a node of the role dns alone: the configuration, and on its own channel the
+// TXT records written at run time.
 import { randomInt } from 'node:crypto'
 import type { Settings } from '#settings/settings.ts'
 import type { ChannelRecord } from '#bundle/signature/channel.ts'
@@ -21,22 +21,22 @@ export interface PullersParts {
   readonly settings: Pick<Settings, 'bundle'>
   readonly token: string | null
   readonly node: DnsNode
-  /** Hears of members from others, agents among them; null: it does not. */
+  /** Receives reports of other nodes and agents; null: it does not. */
   readonly health: Pick<HealthMonitor, 'permitAgents'> | null
   readonly store: BundleStore
-  /** TXT records written at run time, and what keeps them; null: nobody is answered with them. */
+  /** TXT records written at run time, and their store; null: the node answers no DNS. */
   readonly texts: { readonly pulled: PulledTexts; readonly store: BundleStore } | null
   readonly report: (pulled: Pulled) => NodeReport
-  /** As it is sent. */
+  /** The report as it is sent. */
   readonly sealed: (report: NodeReport) => object
-  /** Left out: it computes with one bundle alone. */
+  /** Left out: the node computes with one bundle only. */
   readonly shadow?: PulledShadow
-  /** All threads answer from another bundle. */
+  /** Called when all threads answer from another bundle. */
   readonly onActivated: () => void
   readonly log: Log
 }
 
-/** Both as one, to those who start, stop and ask. */
+/** Handles both pullers as one. */
 export class Pullers {
   readonly #main: Puller
   readonly #texts: Puller | null
@@ -44,7 +44,7 @@ export class Pullers {
   constructor(parts: PullersParts) {
     const { node, health, store, texts, settings } = parts
     const { channel } = settings.bundle
-    // Also before a source is heard: the record on the disk says it.
+    // Called before a source answers, too: the stored record has the number.
     const permit = (): void => health?.permitAgents(node.status().active?.agentsMax ?? Infinity)
     permit()
     this.#main = new Puller({
@@ -75,13 +75,13 @@ export class Pullers {
     await Promise.all([this.#main.stop(), this.#texts?.stop()])
   }
 
-  /** Sources that rest after a fault are asked at once. */
+  /** Asks the sources now, also those that pause after a fault. */
   askAgain(): void {
     this.#main.askAgain()
     this.#texts?.askAgain()
   }
 
-  /** What the main puller says, with the refusals of both, oldest first. */
+  /** State of the main puller, with the refusals of both, oldest first. */
   pulled(): Pulled {
     const [main, texts] = [this.#main.pulled(), this.#texts?.pulled()]
     if (texts === undefined) return main
@@ -90,7 +90,7 @@ export class Pullers {
     return { ...main, isRefusing, refusals: refusals.slice(-reportLimits.refusalsMax) }
   }
 
-  /** Sources as they are for the configuration; what is counted is of both. */
+  /** State of the configuration's sources; counters are of both pullers. */
   status(): PullStatus {
     const [main, texts] = [this.#main.status(), this.#texts?.status()]
     if (texts === undefined) return main
@@ -107,7 +107,7 @@ export class Pullers {
     }
   }
 
-  /** No source gives TXT records, for whatever reason. */
+  /** True when no source gives TXT records, for whatever reason. */
   areTextsLost(): boolean {
     return this.#texts?.status().sources.every(({ fault }) => fault !== null) ?? false
   }
@@ -120,7 +120,7 @@ function textsPuller(
   return new Puller({
     ...common(parts, store),
     channel: textsChannel(parts.settings.bundle.channel),
-    // A control node of an older version, or a plain web server, has no such channel.
+    // A control node of an older version, or a plain web server, lacks this channel.
     mayBeAbsent: true,
     judge: (signed) => pulled.judge(signed),
     isServing: (record) => isSame(record, pulled.record),

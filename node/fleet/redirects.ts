@@ -1,4 +1,4 @@
-// The redirect listener of a node of the role dns alone: its rules are in the bundle, its
+// Runs the redirect listener of a node of the role dns alone: rules come in the bundle,
 // certificates in files.
 import type { Settings } from '#settings/settings.ts'
 import { systemClock } from '#lib/clock.ts'
@@ -8,7 +8,7 @@ import type { Result } from '#lib/result.ts'
 import type { HandedSockets } from '#system/sockets/handed-sockets.ts'
 import type { RedirectServer } from '#server/redirect/redirect-server.ts'
 
-/** Loaded where the settings have it. null: they have not. */
+/** Loads the listener; null: the settings have none. */
 export async function createRedirects(
   { enabled, port = 0, ...settings }: Settings['redirect'],
   log: Log,

@@ -1,4 +1,5 @@
-// What a node that pulls computes with another bundle, besides answering from its own.
+// Composes the shadow of a pulling node: it computes with another bundle beside the one it answers
+// from.
 import type { Stop } from '#node/parts/part.ts'
 import type { PulledShadow } from '#fleet/puller.ts'
 import type { ShadowReport } from '#node/status/node-report.ts'

@@ -1,5 +1,5 @@
-// What nodes that pull have in common, whatever they do with a bundle: how they start, let go and
-// stop, whom they tell how they are, and what they look at now and then.
+// Starts and stops nodes that pull, whatever they do with a bundle; reports their state to others,
+// and runs their periodic work.
 import type { KeyObject } from 'node:crypto'
 import { assert } from '#lib/assert.ts'
 import { openDataDirLater, openDataDirToServe } from '#node/data/data-dir.ts'
@@ -25,32 +25,34 @@ import type { PulledNode } from './pulled-node.ts'
 import { openStatusServer } from './status.ts'
 import type { OpenStatus } from './status.ts'
 
-/** How often a disk that was full is tried again, and an expired record is looked for. */
+/** Interval at which a full disk is tried again, and an expired record is noticed. */
 const lookEveryMs = 30_000
 const reportEveryMs = 5_000
 const leavePatienceMs = 1_000
-/** What all keys of this program in Redis begin with. */
+/** Prefix of all keys of this program in Redis. */
 const redisPrefix = 'gslbd:'
 
-/** What changes while it starts and stops. */
+/** State that changes while the node starts and stops. */
 export interface Run {
   readonly stops: Stops
   /** Opens when the data directory is held. */
   readonly gate: WriteGate
-  /** Its successor says to others that the node is there. */
+  /**
+   * True when a successor reports that the node exists, so that this process need not say goodbye.
+   */
   isReplaced: boolean
 }
 
 export interface StartedNode extends Pick<Daemon, 'dnsPort' | 'apiPort' | 'sockets' | 'isServing'> {
   /** What files say besides the settings. */
-  /** Called with the settings that hold from now on. */
+  /** Called with the settings that are in force from now on. */
   readonly reread: (now: Settings) => void
 }
 
 /**
  * Starts everything, or nothing. Errors: a sentence for the operator.
  *
- * @param says what the log says of it, besides its ports
+ * @param says the log line of a start; ports are added
  */
 export async function startPulled(
   given: NodeStart,
@@ -94,7 +96,7 @@ export async function startPulled(
   return ok({ ...parts, isRestarting: () => false })
 }
 
-/** Opens it, or waits for that of the process before; the gate opens with it. */
+/** Opens the directory, or waits for the process before; the gate opens then. */
 export function openOwnDataDir(
   path: string,
   log: ProcessLog,
@@ -111,7 +113,7 @@ export function openOwnDataDir(
 export const openShared = ({ redis }: Settings, log: ProcessLog) =>
   createEphemeral({ redis, prefix: redisPrefix, clock: systemClock, log })
 
-/** What a node tells as it is sent: signed, and by Redis more often than by HTTP. */
+/** Signs reports. By Redis they are sent more often than by HTTP, and say so. */
 export function sealing(
   { redis }: Settings,
   status: PulledNode['shared']['status'],
@@ -123,7 +125,7 @@ export function sealing(
   }
 }
 
-/** Shows what is pulled, pulls, and tells others. Errors: a sentence for the operator. */
+/** Shows the state, pulls, and reports to others. Errors: a sentence for the operator. */
 export async function beginPulling(
   pulled: PulledNode,
   { log, env, before }: Pick<NodeStart, 'log' | 'env' | 'before'>,
@@ -145,7 +147,7 @@ export async function beginPulling(
 
 type ReportingNode = Pick<PulledNode, 'settings' | 'shared' | 'puller' | 'report' | 'sealed'>
 
-/** By Redis, where there is one: also when its bundles come from a web server. */
+/** Reports by Redis if there is one, also when bundles come from a web server. */
 function reportToOthers(
   { settings, shared: { pullingNodes }, puller, report, sealed }: ReportingNode,
   run: Pick<Run, 'isReplaced'>,
@@ -164,7 +166,7 @@ function reportToOthers(
   }
 }
 
-/** A disk that was full may have room again; a record may have expired. */
+/** Tries a full disk again, and notices an expired record. */
 function lookPeriodically(
   { node, dataDir, store }: Pick<PulledNode, 'node' | 'dataDir' | 'store'>,
   log: ProcessLog,

@@ -1,4 +1,5 @@
-// What a node of the role dns alone shows over HTTP: a page, health, readiness and metrics.
+// Serves the state of a node of the role dns alone over HTTP: a page, health, readiness and
+// metrics.
 import type { MetricsSnapshot } from '#metrics/snapshot.ts'
 import type { HealthReason } from '#api/ports/operator-view.ts'
 import { systemKey } from '#access/auth/policy.ts'
@@ -30,9 +31,9 @@ import type { ListenerSockets } from '#system/sockets/handed-sockets.ts'
 import type { PulledNode } from './pulled-node.ts'
 
 export interface OpenStatus {
-  /** null: the settings have it off. */
+  /** null: it is off in the settings. */
   readonly port: number | null
-  /** What may be handed to another process. */
+  /** The sockets that another process may take over. */
   readonly sockets: () => readonly ListenerSockets[]
   readonly close: () => Promise<void>
 }
@@ -41,7 +42,7 @@ const metricsType = 'text/plain; version=0.0.4; charset=utf-8'
 const isOfThisMachine = (address: string): boolean =>
   address === '::1' || address === 'localhost' || address.startsWith('127.')
 
-/** Where `api` has it, with `api.enabled`. Errors: a sentence for the operator. */
+/** Listens where `api` says, if `api.enabled`. Errors: a sentence for the operator. */
 export async function openStatusServer(
   pulled: PulledNode,
   log: Log,
@@ -67,7 +68,7 @@ export async function openStatusServer(
   const server = new StatusServer(
     {
       '/': (authorization) => (mayRead(authorization) ? page(pulled) : askForPassword),
-      // A control node that was restored goes on above the newest seq of its nodes.
+      // The newest seq is included: a restored control node continues above that of its nodes.
       '/api/v1/health': () =>
         jsonAnswer(200, { ...healthOf(pulled), newest: pulled.node.resumePoint() }),
       '/api/v1/ready': () => ready(pulled),
@@ -125,7 +126,7 @@ function ready({ node }: PulledNode): StatusAnswer {
   return jsonAnswer(503, { error: `not ready: ${noBundle.message}`, reasons })
 }
 
-/** Two clocks that are kept in time differ by less. */
+/** Clocks that are synchronised differ by less. */
 const aheadMsMax = 60_000
 
 const noBundle: HealthReason = {
@@ -133,7 +134,7 @@ const noBundle: HealthReason = {
   message: 'No bundle yet: every query is refused. The log says why no source gave one.',
 }
 
-/** Reasons of a node whose addresses are announced. */
+/** Reasons of a node that announces addresses. */
 function anycastReasons({ anycast }: PulledNode): readonly HealthReason[] {
   const status = anycast()
   const { driver, reason, isGuarded } = status ?? {}
@@ -224,7 +225,7 @@ function healthOf(pulled: PulledNode): { status: string; reasons: readonly Healt
   return { status: reasons.length === 0 ? 'ok' : 'degraded', reasons }
 }
 
-/** Only where there were some: a source of a version before has none. */
+/** Only if there were some: a source of an older version has none. */
 function areTextsOld({ texts, puller }: PulledNode): boolean {
   const record = texts?.record
   if (record === undefined) return false
@@ -272,7 +273,7 @@ function metricsOf(pulled: PulledNode): () => Promise<string> {
       journal: pulled.journal?.status() ?? null,
     }
   }
-  // Loaded when somebody asks: it is 75 ms of a start, and 9 MiB.
+  // Loaded on demand: it takes 75 ms of a start, and 9 MiB.
   let metrics: { readonly text: () => Promise<string> } | undefined
   return async () => {
     const { createMetrics } = await import('#metrics/metrics.ts')

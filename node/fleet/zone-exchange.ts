@@ -1,5 +1,5 @@
-// What a node of the role dns alone does for secondary servers: the keys that it knows, and whom it
-// tells of changes.
+// Serves secondary servers from a node of the role dns alone: reads their keys, and notifies them
+// of changes.
 import { readTsigKeyFile } from '#zones/exchange/tsig-key-file.ts'
 import { watchMissingGeo } from '#server/node/missing-geo.ts'
 import {
@@ -52,7 +52,7 @@ export class ZoneExchange {
     })
   }
 
-  /** Errors: a sentence for the operator, and the keys are as before. */
+  /** Errors: a sentence for the operator; the keys stay as they were. */
   readKeys(): Result<null, string> {
     const { keysFile } = this.#settings.tsig
     if (keysFile === undefined) return ok(null)
@@ -68,7 +68,7 @@ export class ZoneExchange {
     return ok(null)
   }
 
-  /** The same at SIGHUP: what is wrong is in the log. */
+  /** Reads the keys again at SIGHUP; a fault is logged. */
   rereadKeys(): void {
     const read = this.readKeys()
     if (!read.ok) this.#log.error({}, `${read.error}; the keys before stay`)

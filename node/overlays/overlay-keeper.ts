@@ -21,7 +21,7 @@ import { uuidV7 } from '#lib/uuid.ts'
 export interface OverlayKeeperParts {
   readonly config: ConfigView
   readonly write: (request: WriteRequest) => Promise<CommitResult>
-  /** The regression that ended a rollout whose file does not say yet that it is over. */
+  /** The regression that ended a rollout, while its file does not record the end. */
   readonly tripOf: TripOf
   readonly clock: Clock
   readonly after: After
@@ -29,24 +29,24 @@ export interface OverlayKeeperParts {
   readonly log: Log
 }
 
-/** Bounds how late a jump of the clock is noticed. */
+/** Longest pause: a jump of the clock is noticed by then. */
 const tickMs = 5_000
-/** Nobody is told when the configuration has been read. */
+/** Pause while the configuration is not read: nothing announces that it is. */
 const unreadyMs = 500
-/** Nodes that see the same instant write after each other: one commit, and no races. */
+/** Random spread: nodes that act at the same instant write one after the other, without races. */
 const spreadMs = 1_000
-/** A node that has seen a regression writes first; others write only when it is gone. */
+/** The node that saw a regression writes first; others write after this pause if it did not. */
 const othersWaitMs = 1_000
-/** Requests under way; the rest waits for the next look. */
+/** Requests under way; others wait for the next look. */
 const writesMax = 64
 const retries = { firstMs: 5_000, mostMs: 300_000 } as const
 
-/** Not a user, so no address of one: as the commits of the node have it. */
+/** Author of the commits: the node itself, and no user. */
 const actor = { name: 'gslbd', address: 'node@gslbd' } as const
 
 interface Due {
   readonly operation: (atMs: number) => Operation
-  /** On the monotonic clock. */
+  /** Time of the next try, by the monotonic clock. */
   nextAtMs: number
   failures: number
   isUnderWay: boolean
@@ -54,15 +54,15 @@ interface Due {
 
 export class OverlayKeeper {
   readonly #parts: OverlayKeeperParts
-  /** By id of the rollout or window. */
+  /** Due work, by id of the rollout or window. */
   readonly #due = new Map<string, Due>()
-  /** How long the next plan has to wait with a rollout; for others it is the spread. */
+  /** How long the next plan waits with a rollout, if not for the random spread. */
   readonly #waits = new Map<string, number>()
   readonly #underWay = new Set<Promise<void>>()
   #leave: () => void = () => undefined
   #callOff: () => void = () => undefined
   #isStopped = true
-  /** Code of the last failure that was logged; '' after a success. */
+  /** Code of the last logged failure; '' after a success. */
   #loggedCode = ''
 
   constructor(parts: OverlayKeeperParts) {
@@ -76,7 +76,7 @@ export class OverlayKeeper {
     this.look()
   }
 
-  /** Waits for what is being written. */
+  /** Waits for writes under way. */
   async stop(): Promise<void> {
     this.#isStopped = true
     this.#callOff()
@@ -85,7 +85,7 @@ export class OverlayKeeper {
     assert(this.#underWay.size === 0, 'a keeper that has stopped writes nothing')
   }
 
-  /** A regression of a rollout was seen: by this node, or by another one. */
+  /** To be called when this node, or another one, saw a regression of a rollout. */
   regressed(rolloutUid: string, isOwn: boolean): void {
     this.#waits.set(rolloutUid, isOwn ? 0 : othersWaitMs + this.#spread())
     this.look()
@@ -104,7 +104,7 @@ export class OverlayKeeper {
     const eventMs = index.nextEventAtMs(nowMs, tripOf) - nowMs
     const isIdle = index.rollouts.length + index.windows.length === 0
     this.#callOff()
-    // Another commit brings the next one.
+    // Otherwise the next commit starts the next look.
     if (!isIdle) this.#arm(Math.max(1, Math.min(tickMs, eventMs, ...nextMs)))
   }
 
@@ -170,7 +170,7 @@ export class OverlayKeeper {
     log.info({ uid, commit: revision }, what)
   }
 
-  /** What is decided is in force all the same; a person is told once. */
+  /** A decision is in effect even while it cannot be written; the log says so once. */
   #tell(uid: string, { code, message }: WriteFailure | NeedsPlan): void {
     if (code === this.#loggedCode || code === 'not-found') return
     this.#loggedCode = code

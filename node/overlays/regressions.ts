@@ -1,5 +1,4 @@
-// Spreads a regression that one node sees to all nodes, and commits it. Listeners such as alerts
-// subscribe here.
+// Spreads a regression that one node saw to all nodes, and to subscribers such as alerts.
 import { assert } from '#lib/assert.ts'
 import type { OverlayView } from '#api/ports/overlay-view.ts'
 import type { TripOf } from '#config/overlays/effective.ts'
@@ -10,16 +9,16 @@ import type { RegressionEvent } from '#server/node/overlay-clock.ts'
 import { rolloutTripLimits } from '#state/ports/rollout-trips.ts'
 import type { RolloutTrips, SharedTrip } from '#state/ports/rollout-trips.ts'
 
-/** A regression, as this node has heard of it: once of each attempt since its start. */
+/** A regression that this node knows of, once for each attempt since its start. */
 export interface ReceivedRegression extends SharedTrip {
-  /** False: another node has seen it. */
+  /** False: another node saw it. */
   readonly isOwn: boolean
 }
 
 export interface RegressionsParts {
   readonly shared: RolloutTrips
   readonly nodeName: string
-  /** Makes the answers of this node follow. */
+  /** Applies it to the answers of this node. */
   readonly adopt: (trip: SharedTrip) => void
   readonly log: Log
 }
@@ -27,7 +26,7 @@ export interface RegressionsParts {
 export class Regressions implements Pick<OverlayView, 'trip' | 'onRegression'> {
   readonly #parts: RegressionsParts
   readonly #handlers = new Set<(heard: ReceivedRegression) => void>()
-  /** By attempt; the oldest is forgotten, which by then is a commit. */
+  /** Regressions by attempt. The oldest is dropped, and is a commit by then. */
   readonly #trips = new Map<string, RolloutTrip>()
   #leave: () => void = () => undefined
 
@@ -45,19 +44,19 @@ export class Regressions implements Pick<OverlayView, 'trip' | 'onRegression'> {
 
   readonly trip: TripOf = (uid, startAtMs) => this.#trips.get(tripKey({ uid, startAtMs })) ?? null
 
-  /** `handler` must not throw. Returns what ends it. */
+  /** Subscribes. `handler` must not throw. Returns the function that unsubscribes. */
   readonly onRegression = (handler: (heard: ReceivedRegression) => void): (() => void) => {
     this.#handlers.add(handler)
     return () => this.#handlers.delete(handler)
   }
 
-  /** This node has seen one, and acts on it already. */
+  /** To be called when this node saw a regression, and has applied it. */
   saw({ rollout, startAtMs, atMs, reason }: RegressionEvent): void {
     const { nodeName: node, shared, log } = this.#parts
     const trip = { rolloutUid: rollout.uid, startAtMs, atMs, reason, node }
     if (!this.#remember(trip)) return
     for (const handler of this.#handlers) handler({ ...trip, isOwn: true })
-    // The commit that follows tells the others, too, only later.
+    // The commit tells the other nodes as well, but later.
     void shared.tell(trip).then((told) => {
       if (told.ok) return
       const fields = { rollout: rollout.name, reason: told.error.message }
@@ -76,7 +75,7 @@ export class Regressions implements Pick<OverlayView, 'trip' | 'onRegression'> {
     for (const handler of this.#handlers) handler({ ...trip, isOwn: false })
   }
 
-  /** @returns false: it is known */
+  /** @returns false: it is known already */
   #remember({ rolloutUid: uid, startAtMs, atMs, reason }: SharedTrip): boolean {
     const key = tripKey({ uid, startAtMs })
     if (this.#trips.has(key)) return false

@@ -1,4 +1,4 @@
-// Types what each part of the daemon gives to later ones: an interface for each part.
+// Defines what each part of the daemon provides to later parts, in an interface for each.
 import type { NodeAnycast } from '#node/anycast/node-anycast.ts'
 import type { NodeAlerts } from '#node/compose/alerts.ts'
 import type { NodeCookies } from '#node/compose/cookies.ts'
@@ -65,12 +65,12 @@ export interface HasDynamicDns {
 }
 
 export interface HasJournals {
-  /** Copies of all nodes' journals, in the database. */
+  /** Copies of all nodes' journals in the database. */
   readonly journals: JournalKeeper
 }
 
 export interface HasRegressions {
-  /** Rollouts that do harm: who wants to hear of them listens here. */
+  /** Regressions of rollouts, with a way to subscribe. */
   readonly regressions: Regressions
 }
 
@@ -92,38 +92,38 @@ export interface HasNode {
   readonly health: HealthMonitor | null
   readonly resolver: HostnameResolver
   readonly geo: GeoSource
-  /** Set handlers before the tables are read. */
+  /** Handlers are to be set before the tables are read. */
   readonly geoFeed: GeoFeed
-  /** null: the settings want none, or the node answers nobody. */
+  /** null: it is off in the settings, or the node answers no DNS. */
   readonly clientRegions: ClientRegions | null
-  /** null: it is off, or the node answers nobody. */
+  /** null: it is off, or the node answers no DNS. */
   readonly rateLimit: NodeRateLimit | null
-  /** null: the settings want none. */
+  /** null: the settings keep no journal. */
   readonly journal: Journal | null
-  /** null: it is off. */
+  /** null: the query log is off. */
   readonly queryLog: QueryLog | null
-  /** Keys of zones that are signed. */
+  /** Keys that sign zones. */
   readonly signing: ZoneKeys
   readonly updates: Updates
   readonly notifier: Notifier
-  /** Sets how many DNS queries a second the licence permits; 0: no limit. */
+  /** Sets the DNS queries a second that the licence permits; 0: no limit. */
   readonly permit: (perSecond: number) => void
 }
 
 export interface HasDnsPort {
-  /** null: it answers no DNS. */
+  /** null: the node answers no DNS. */
   readonly dnsPort: number | null
 }
 
 export interface HasGit {
   readonly gitops: GitopsControl
   readonly repacker: Repacker
-  /** From the moment a commit was seen until all responders used it; null: none yet. */
+  /** Seconds from seeing a commit until all responders used it; null: none yet. */
   readonly commitToActiveSeconds: () => number | null
 }
 
 export interface HasCommitNews {
-  /** null: no other node can be told. */
+  /** null: there is no shared database to announce by. */
   readonly commitNews: CommitNews | null
 }
 
@@ -138,20 +138,20 @@ export interface HasDomains {
 
 export interface HasCluster {
   readonly cluster: ClusterView
-  /** What nodes that pull tell of themselves. */
+  /** Reports of nodes that pull. */
   readonly inventory: NodeInventory
-  /** The same, with what is wrong with each. */
+  /** Known nodes, each with what is wrong with it. */
   readonly drifted: () => readonly DriftedNode[]
-  /** Takes over what other control nodes have heard. */
+  /** Merges what other control nodes have heard. */
   readonly lookAtFleet: () => Promise<void>
-  /** Tells the other nodes how this one is. */
+  /** Announces this node to the others. */
   readonly announceNode: () => void
-  /** The stop under way is one after which the node is to be started again. */
+  /** True when the node is to be started again after the stop under way. */
   readonly isRestarting: () => boolean
 }
 
 export interface HasDelivery {
-  /** Changes that reach nodes in waves. */
+  /** Delivery of changes in waves. */
   readonly delivery: NodeDelivery
 }
 
@@ -167,7 +167,7 @@ export interface HasApi {
 }
 
 export interface HasBundles {
-  /** What nodes that pull are given. */
+  /** Bundles of the configuration, for nodes that pull. */
   readonly bundleFeed: BundleFeed
   /** Bundles of the TXT records written at run time, for nodes that pull. */
   readonly textsFeed: BundleFeed
@@ -185,11 +185,11 @@ export interface HasLicence {
 }
 
 export interface HasAnycast {
-  /** null: its addresses are not announced. */
+  /** null: no addresses are announced. */
   readonly anycast: NodeAnycast | null
 }
 
-/** What callbacks of earlier parts ask for: each is undefined until its part has started. */
+/** Outputs for callbacks of earlier parts: each is undefined until its part has started. */
 export type Later = Partial<
   Pick<HasNode, 'node'> &
     Pick<HasRedirects, 'redirects'> &

@@ -1,5 +1,5 @@
-// Defines a part of the daemon: a function that starts it, says what it gives to later parts, and
-// how to stop it; the chain that starts parts in order, and the loop that stops them.
+// Defines a part of the daemon: a function that starts it, and returns its outputs for later parts
+// and how to stop it. Chains parts in order, and stops them.
 import { assert } from '#lib/assert.ts'
 import type { Io } from '#system/process/command.ts'
 import type { ProcessLog } from '#node/process/log.ts'
@@ -11,32 +11,35 @@ import { err, ok } from '#lib/result.ts'
 import type { Result } from '#lib/result.ts'
 import type { Later } from './part-outputs.ts'
 
-/** What a node is started with. */
+/** Input of a start. */
 export interface NodeStart {
   readonly settings: Settings
   readonly log: ProcessLog
   readonly env: Io['env']
-  /** null: this process takes nothing over. */
+  /** null: there is no process to take over from. */
   readonly before: Predecessor | null
-  /** Makes the threads that answer. */
+  /** Creates the threads that answer. */
   readonly createThreads: CreateThreads
-  /** Aborted: no further part is to start. Left out: nobody calls the start off. */
+  /** Aborted when no further part is to start. Left out: the start cannot be called off. */
   readonly calledOff?: AbortSignal
 }
 
-/** What there is before the first part. */
+/** What exists before the first part. */
 export interface Given extends NodeStart {
-  /** As they are now: a reload changes them. */
+  /** Settings in force: a reload replaces them. */
   settings: Settings
-  /** As they were read last: what only a restart applies differs. */
+  /** Settings as last read: they differ in what only a restart applies. */
   latestSettings: Settings
-  /** Runs when the data directory is held, before anything reads it. */
+  /** To be called when the data directory is held, before anything reads it. */
   readonly prepare: () => Promise<Result<null, string>>
   /** Opens when the data directory is held. */
   readonly gate: WriteGate
-  /** The process is being replaced: it leaves no cluster, for its successor is there already. */
+  /**
+   * True when the process is being replaced: it does not leave the cluster, since its successor is
+   * in it.
+   */
   isReplaced: boolean
-  /** For callbacks: what later parts give, undefined until then. */
+  /** Outputs of later parts, for callbacks; undefined until their parts have started. */
   readonly later: Later
 }
 
@@ -45,7 +48,7 @@ export type Stop = () => void | Promise<void>
 export interface Started<Outputs> {
   readonly gives: Outputs
   readonly stop?: Stop
-  /** Stops what answers, when everything else has stopped. */
+  /** Stops the answering part, after everything else. */
   readonly stopLast?: Stop
 }
 
@@ -53,24 +56,23 @@ export interface Started<Outputs> {
 export type Outcome<Outputs = object> = Result<Started<Outputs>, string>
 type Part<Have, Outputs> = (have: Have) => Outcome<Outputs> | Promise<Outcome<Outputs>>
 
-/** What is to be stopped, in the order of the start. */
+/** Functions that stop the started parts, in the order of the start. */
 export interface Stops {
   readonly first: Stop[]
   readonly last: Stop[]
 }
 
 /**
- * Parts that start one after the other, up to the first that fails, or until the start is called
- * off. A part names what it needs in its parameter: where no earlier part gives that, `with` does
- * not compile. One that fails leaves nothing behind: what has to be taken back belongs to a part
- * before it.
+ * Starts parts one after the other, until one fails or the start is called off. A part names its
+ * needs in its parameter: unless an earlier part provides them, `with` does not compile. A part
+ * that fails must leave nothing behind.
  */
 export class PartChain<Have extends Pick<Given, 'later' | 'calledOff'>> {
   readonly #stops: Stops
-  /** What the parts have given, in one object. */
+  /** The outputs of all parts in one object. */
   readonly started: Promise<Result<Have, string>>
 
-  /** @param stops gets what has started */
+  /** @param stops receives the stops of the started parts */
   constructor(started: Promise<Result<Have, string>>, stops: Stops) {
     this.started = started
     this.#stops = stops
@@ -98,7 +100,7 @@ export class PartChain<Have extends Pick<Given, 'later' | 'calledOff'>> {
   }
 }
 
-/** Stops what was started, last first. */
+/** Stops the started parts, last first. */
 export async function stopParts(stops: Stop[]): Promise<void> {
   for (let stop = stops.pop(); stop !== undefined; stop = stops.pop()) await stop()
 }
