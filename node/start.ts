@@ -1,5 +1,5 @@
-// Runs a node: starts what its roles need, in the place of another process where that is wanted,
-// and ends it at a signal, or when another process has taken its place.
+// Runs a node: starts what its roles need, in place of another process where that is requested, and
+// ends it at a signal or when another process has taken its place.
 import type { Predecessor } from '#node/data/predecessor.ts'
 import { startCalledOff } from '#node/data/called-off.ts'
 import type { NodeStart } from '#node/parts/part.ts'
@@ -18,27 +18,27 @@ import { ok } from '#lib/result.ts'
 import type { Result } from '#lib/result.ts'
 
 /**
- * The terminal and npm both pass Ctrl-C on, so that one keystroke comes as two signals; a person
- * takes longer to ask again.
+ * Signals within this time count as one: both the terminal and npm pass Ctrl-C on. A person takes
+ * longer to press it again.
  */
 const echoMs = 250
 
-/** `restart`: the supervisor of the process is to start it again. */
+/** `restart`: the supervisor is to start the process again. */
 export type Ending = 'end' | 'restart'
 
 export interface RunningDaemon extends Pick<Daemon, 'reload' | 'stop' | 'isRestarting'> {
-  /** Resolves with the process that has taken its place. Left out: none can. */
+  /** Resolves with the process that has replaced this one. Left out: none can. */
   readonly replaced?: Promise<number>
 }
 
 export interface NodeRun extends Pick<NodeStart, 'settings' | 'log' | 'env'> {
-  /** Where no process is to be replaced, it just starts. */
+  /** True: replaces a running process, if there is one. */
   readonly isReplacing: boolean
   /** Reads the settings again, at SIGHUP. */
   readonly reread: () => Result<Settings, string[]>
 }
 
-/** @returns when it has ended. Errors: a sentence for the operator */
+/** @returns when the node has ended. Errors: a sentence for the operator */
 export function runNode(node: NodeRun): Promise<Result<Ending, string>> {
   const patienceMs = endPatienceMs + drainMsOf(node.settings)
   const start = (calledOff: AbortSignal) => startReplaceable(node, calledOff)
@@ -46,8 +46,8 @@ export function runNode(node: NodeRun): Promise<Result<Ending, string>> {
 }
 
 /**
- * A stop begins with a wait for the routers, where addresses are announced, after one for a BGP
- * daemon that cannot be told.
+ * Where addresses are announced, a stop first waits for the routers, or for a BGP daemon that does
+ * not answer.
  */
 const drainMsOf = ({ anycast }: Settings): number =>
   anycast.driver === 'none' ? 0 : 2 * anycast.drainMs
@@ -72,7 +72,7 @@ async function startReplaceable(
   }
   await before?.running()
   const supervisor = openSupervisor({ ...env, ...before?.variables })
-  // Settings may have been read anew since: their roles say which threads it has.
+  // Uses the settings of now, which may have been reloaded: their roles decide which threads run.
   const again = async (now: Settings, own: Predecessor) =>
     startNode({ settings: now, log, env, before: own, createThreads: await threadsByRole(now) })
   const node = new ReplaceableDaemon(daemon.value, { settings, log, supervisor, again })
@@ -80,7 +80,7 @@ async function startReplaceable(
   return ok(node)
 }
 
-/** Loads what the roles need, and no more. */
+/** Loads the code of the roles, and no more. */
 async function starterOf({ roles }: Settings): Promise<StartNode> {
   if (roles.includes('agent')) return (await import('#node/fleet/agent-node.ts')).startAgent
   return roles.includes('control')
@@ -88,7 +88,7 @@ async function starterOf({ roles }: Settings): Promise<StartNode> {
     : (await import('#node/fleet/dns-node.ts')).startDnsNode
 }
 
-/** Loads what answers, where this node is to answer. */
+/** Loads the code that answers, if this node is to answer. */
 export async function threadsByRole({ roles }: Settings): Promise<CreateThreads> {
   if (!roles.includes('dns')) return () => noThreads
   const { createThreadGroup } = await import('#server/threads/thread-group.ts')
@@ -96,8 +96,8 @@ export async function threadsByRole({ roles }: Settings): Promise<CreateThreads>
 }
 
 /**
- * Starts a daemon and runs it until a signal ends it. Signals count from the first moment: one that
- * comes during the start calls it off. A second one, or the end of `patienceMs`, ends the process.
+ * Starts a daemon and runs it until a signal ends it. A signal during the start calls it off. A
+ * second signal, or the end of `patienceMs`, ends the process.
  *
  * @returns when the daemon has ended. Errors: those of `start`
  */
@@ -127,7 +127,7 @@ export async function runUntilSignal(
   return ok(daemon.value.isRestarting() ? 'restart' : 'end')
 }
 
-/** Resolves when another process has taken its place. */
+/** Resolves when another process has taken this one's place. */
 async function replaced(
   daemon: RunningDaemon,
   log: ProcessLog,
@@ -154,8 +154,8 @@ async function reloadOnce(
 }
 
 /**
- * After it has resolved, one more signal ends the process at once: a person who asks twice is in a
- * hurry. So does the end of `patienceMs`.
+ * Resolves at the first signal; from then on one more signal, or the end of `patienceMs`, ends the
+ * process at once.
  */
 function firstStopSignal(
   log: ProcessLog,

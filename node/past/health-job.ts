@@ -1,5 +1,5 @@
-// The health of members over time, looked up in a thread of its own: a commit may have to be
-// compiled for which row of a journal was whose.
+// Looks up the health of members over time, in a thread of its own: a commit may have to be
+// compiled to learn which row of a journal belonged to which member.
 import { assert } from '#lib/assert.ts'
 import type { HealthHistory, NodeHistory, PastFault } from '#api/ports/past.ts'
 import { textOf, uidOf } from '#bundle/format/bundle.ts'
@@ -19,16 +19,16 @@ import { pastBundle } from '#why/past-bundle.ts'
 import type { NodeSegments } from './stored-segments.ts'
 
 export interface HealthJob extends HistoryRange {
-  /** This node's own; null: it has none. */
+  /** Journal of this node; null: it keeps none. */
   readonly journalDirectory: string | null
-  /** Copies of others' journals. */
+  /** Copied journals of other nodes. */
   readonly copies: readonly NodeSegments[]
   readonly dataDir: string
   readonly gitdirs: readonly string[]
-  /** The pool's tenant: rows of another tenant do not count. */
+  /** Tenant of the pool: rows of another tenant do not count. */
   readonly tenant: string
   readonly members: readonly string[]
-  /** Found out by a job before. */
+  /** Rows that an earlier job found out. */
   readonly known: RowsOf
 }
 
@@ -37,9 +37,12 @@ export interface PastHealth {
   readonly rowsOf: RowsOf
 }
 
-/** For one look, the newest: a large repository takes a second for each, or some. */
+/**
+ * Bundles compiled for one look, the newest first: in a large repository each takes a second or
+ * more.
+ */
 const compiledMax = 16
-/** After so long no further one is begun: the next look goes on with what this one has found. */
+/** After so long no further compilation begins; the next look continues from the results. */
 const beginMsMax = 20_000
 
 export async function runHealthJob(
@@ -75,7 +78,7 @@ export async function runHealthJob(
 const bufferOf = ({ buffer, byteOffset, byteLength }: Uint8Array): Buffer =>
   Buffer.from(buffer, byteOffset, byteLength)
 
-/** Nodes of a fleet answer from the same bundles: each is looked for once. */
+/** Nodes of a fleet answer from the same bundles, so each bundle is looked up once. */
 async function rowsByKey(
   job: HealthJob,
   journals: readonly (readonly PastSegment[])[],
@@ -97,7 +100,7 @@ async function rowsByKey(
   return rowsOf
 }
 
-/** null: the bundle is not there any more. */
+/** @returns null: the bundle no longer exists */
 async function pastRows(
   job: HealthJob,
   head: GenerationHead,

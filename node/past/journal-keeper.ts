@@ -1,5 +1,5 @@
-// Journals in the database of a control node: its own, where the database is shared, and those that
-// nodes of the role dns tell it.
+// Keeps journals in the database of a control node: its own, where the database is shared, and
+// those that nodes of the role dns send.
 import { assert } from '#lib/assert.ts'
 import type { JournalFault } from '#api/ports/bundles.ts'
 import type { Settings } from '#settings/settings.ts'
@@ -20,28 +20,28 @@ export interface JournalKeeperParts {
   readonly settings: Settings
   readonly dataDir: string
   readonly journals: Pick<Journals, 'append' | 'prune'>
-  /** There is a database. */
+  /** Whether there is a database. */
   readonly exists: () => boolean
   readonly clock: Clock
   readonly log: Log
 }
 
 const pruneEveryMs = 3_600_000
-/** What a stop gives the last records. */
+/** Time for the last records at a stop. */
 const lastLookMs = 2_000
 
 export class JournalKeeper {
   readonly #parts: JournalKeeperParts
   readonly #own: JournalCopier | null
   #underWay = 0
-  /** Somebody has written since the last look for what is old. */
+  /** True when a record was written since old ones were last looked for. */
   #isWritten: boolean
   #prunedAtMs = -Infinity
 
   constructor(parts: JournalKeeperParts) {
     this.#parts = parts
     const { settings, dataDir, clock, log } = parts
-    // The database inside the process is on the disk of the journal: nobody else could read it.
+    // An embedded database is on the disk of the journal, and no other node can read it.
     const isShared = settings.database.url !== ''
     const isCopied = isShared && settings.journal.enabled && settings.roles.includes('dns')
     const directory = journalDirectory(dataDir)
@@ -49,18 +49,22 @@ export class JournalKeeper {
     this.#isWritten = isShared
   }
 
-  /** Copies what is new here; now and then removes what is old, of all nodes. */
+  /** Copies new records; from time to time removes old ones of all nodes. */
   async look(): Promise<void> {
     await this.#own?.look()
     await this.#prune()
   }
 
-  /** Takes a part of another node's journal. @returns octets of the segment that there are */
+  /**
+   * Stores a part of another node's journal.
+   *
+   * @returns octets of the segment that are stored
+   */
   async take(value: unknown): Promise<Result<{ readonly bytes: number }, JournalFault>> {
     const { settings, exists, journals, clock } = this.#parts
     const told = readJournalUpload(value, settings.state.nodeName)
     if (!told.ok) return err({ code: 'refused', message: told.error })
-    // A database is not made for this alone.
+    // A database is not created for this alone.
     if (!exists()) return err({ code: 'no-database' })
     if (this.#underWay >= journalUploadLimits.underWayMax) return err({ code: 'away' })
     this.#underWay++

@@ -1,13 +1,13 @@
-// Remembers which rows of past bundles belong to pools that were looked at lately: to find out
-// again takes a compilation of the repository.
+// Remembers which rows of past bundles belong to pools that were looked at lately: finding out
+// takes a compilation.
 import { assert } from '#lib/assert.ts'
 import type { Clock } from '#lib/clock.ts'
 import type { RowsOf } from '#journal/member-history.ts'
 
 export const knownRowsLimits = {
-  /** Pools, and members alone. */
+  /** Entries, each for a pool or a single member. */
   askedMax: 16,
-  /** What was not found is looked for again then. */
+  /** After so long, rows that were not found are looked for again. */
   keptMs: 600_000,
 } as const
 
@@ -23,7 +23,7 @@ interface Known {
 
 export class KnownRows {
   readonly #clock: Pick<Clock, 'monotonicMs'>
-  /** What was asked for last at the end. */
+  /** Entries in the order of use, the last one at the end. */
   readonly #known = new Map<string, Known>()
 
   constructor(clock: Pick<Clock, 'monotonicMs'>) {
@@ -36,7 +36,7 @@ export class KnownRows {
     return isFresh ? known.rowsOf : nothing
   }
 
-  /** @param rowsOf all that is worth to be known, what was known before among it */
+  /** @param rowsOf all known rows, earlier ones included */
   keep(asked: AskedMembers, rowsOf: RowsOf): void {
     const key = keyOf(asked)
     const before = this.#known.get(key)

@@ -1,4 +1,4 @@
-// The journal of this node, as its settings want it.
+// Opens the journal of this node as its settings want it.
 import { join } from 'node:path'
 import type { Settings } from '#settings/settings.ts'
 import { systemClock } from '#lib/clock.ts'
@@ -15,15 +15,15 @@ export function journalDirectory(dataDir: string): string {
 
 export interface NodeJournalParts {
   readonly settings: Settings
-  /** Opened by now, or later. */
+  /** The data directory; it may be opened later. */
   readonly dataDir: string
   readonly geo: Pick<GeoSource, 'status'>
   readonly log: Log
-  /** Resolves when the data directory is this process's. */
+  /** Resolves when this process holds the data directory. */
   readonly mayWrite?: Promise<unknown> | undefined
 }
 
-/** null: the settings want none, or the node answers no DNS. */
+/** @returns null: the settings keep none, or the node answers no DNS */
 export function createNodeJournal(parts: NodeJournalParts): Journal | null {
   const { settings, dataDir, geo, log, mayWrite } = parts
   const { journal: wanted, health } = settings
@@ -42,7 +42,7 @@ export function createNodeJournal(parts: NodeJournalParts): Journal | null {
   })
 }
 
-/** By setting: which release is in use. */
+/** By setting: the release of the database in use. */
 export function databasesOf(geo: Pick<GeoSource, 'status'>): Readonly<Record<string, string>> {
   return Object.fromEntries(
     geo.status().flatMap(({ setting, type, buildEpoch, networks }) => {

@@ -1,4 +1,5 @@
-// Questions of the API about the past: asks a thread of their own, and shows what a tenant may see.
+// Answers the API's questions about the past in a thread of their own, and hides what a tenant may
+// not see.
 import { assert } from '#lib/assert.ts'
 import type { Past, PastFault, PastQuery } from '#api/ports/past.ts'
 import { invalid } from '#judge/simulate/question-text.ts'
@@ -22,36 +23,36 @@ import type { JournalsRead, NodeSegments } from './stored-segments.ts'
 
 export interface JournalCopies {
   readonly journals: JournalsRead
-  /** There is a database. */
+  /** Whether there is a database. */
   readonly exists: () => boolean
 }
 
 export interface PastAnswersParts {
   readonly dataDir: string
   readonly nodeName: string
-  /** null: the settings want none, or there are no answers to explain. */
+  /** null: the settings keep none, or there are no answers to explain. */
   readonly journal: Pick<Journal, 'flush'> | null
   /** Whether the node has the role dns. */
   readonly isAnswering: boolean
   readonly geo: Pick<GeoSource, 'status' | 'buffers'>
-  /** Journals of all nodes. */
+  /** Copied journals of all nodes. */
   readonly copies: JournalCopies
   readonly config: ConfigView
   readonly clock: Clock
-  /** Default `pastLimits.jobMs`. */
+  /** Time for one question; default `pastLimits.jobMs`. */
   readonly jobMs?: number
 }
 
 export const pastLimits = {
-  /** Questions at once, the one under way among them. */
+  /** Questions at the same time, including the one under way. */
   waitingMax: 4,
-  /** A large repository takes seconds to compile. */
+  /** Time for one question: a large repository takes seconds to compile. */
   jobMs: 60_000,
-  /** Nodes that a refusal names. */
+  /** Nodes that a refusal lists. */
   namedMax: 20,
 } as const
 
-/** Each question gets the kind of outcome that it asked for. */
+/** A question has the outcome of its own kind. */
 type Outcome = Result<PastAnswer | PastHealth, PastFault>
 
 export class PastAnswers {
@@ -101,7 +102,7 @@ export class PastAnswers {
       const found: Result<readonly NodeSegments[], string> = readsCopies
         ? await segmentsSince(copies.journals, { fromMs, isWanted })
         : ok([])
-      // Without the database there is what the node itself has.
+      // Without the database, the node's own journal is used.
       if (!found.ok && !isOwn) return err({ code: 'away', reason: found.error })
       return ok({
         ...{ ...asked, known: this.#rows.of(asked), dataDir, fromMs, toMs },
@@ -115,7 +116,7 @@ export class PastAnswers {
     return ok(done.value.history)
   }
 
-  /** In its turn, and within its time: a disk may hang, and a database. */
+  /** Waits for its turn and has a time limit: a disk or a database may hang. */
   async #ask<Told extends PastAnswer | PastHealth>(
     jobOf: () => Promise<Result<PastJob | HealthJob, PastFault>>,
   ): Promise<Result<Told, PastFault>> {
@@ -165,7 +166,7 @@ export class PastAnswers {
     return invalid('node', `${noJournalOf} ${node} here${known}`)
   }
 
-  /** A clause. */
+  /** A clause that lists known nodes. */
   async #known(): Promise<string> {
     const nodes = await this.#parts.copies.journals.nodes()
     if (!nodes.ok) return ''
@@ -194,7 +195,7 @@ const answersNothing =
 
 const unknown = (reason: string): Result<never, PastFault> => err({ code: 'unknown', reason })
 
-/** Files and commits of the operator are not a tenant's to see. */
+/** Hides files and commits of the operator from a tenant. */
 function forTenant(fault: PastFault): Result<never, PastFault> {
   return fault.code === 'unknown' ? unknown('nothing is known of that instant here') : err(fault)
 }

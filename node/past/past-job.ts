@@ -1,4 +1,4 @@
-// One question about the past, as it runs in a thread of its own: a commit may have to be compiled.
+// Answers one question about the past, in a thread of its own: a commit may have to be compiled.
 import type { PastFault, PastQuery } from '#api/ports/past.ts'
 import { shownAnswer, shownService } from '#node/simulate/live-job.ts'
 import { invalid, readQuestion } from '#judge/simulate/question-text.ts'
@@ -15,7 +15,7 @@ import { printReport } from '#why/print.ts'
 
 export interface PastJob {
   readonly query: PastQuery
-  /** null: may see all. */
+  /** null: the caller may see all. */
   readonly tenant: string | null
   readonly nowMs: number
   readonly dataDir: string
@@ -25,7 +25,7 @@ export interface PastJob {
   readonly releases: Readonly<Record<string, string>>
 }
 
-/** Files of this node, or copies of another one's: the newest segment first. */
+/** Files of this node, or copies of another node's, the newest segment first. */
 export type PastJournal =
   | { readonly directory: string }
   | { readonly node: string; readonly segments: readonly Uint8Array[] }
@@ -33,7 +33,7 @@ export type PastJournal =
 export interface PastAnswer {
   readonly shown: object
   readonly owner: string | null
-  /** Whose service had the name; null: none had. */
+  /** Tenant of the service at the name; null: there was none. */
   readonly tenant: string | null
 }
 
@@ -49,7 +49,7 @@ export async function runPastJob(job: PastJob): Promise<Result<PastAnswer, PastF
   const past = await lookBack({ dataDir, gitdirs, databases, ...from }, question.value)
   if (!past.ok) {
     const { reason, isGap } = past.error
-    // The journal is asked first: a node whose clock was ahead has records of such a time.
+    // Asked after the journal, since a node whose clock was ahead has records of later times.
     return isGap && question.value.atMs > nowMs
       ? invalid('at', 'is in the future: POST /api/v1/simulate answers that')
       : err({ code: 'unknown', reason })
@@ -70,7 +70,7 @@ export function pastInstant(text: string, nowMs: number): Result<number, PastFau
   return at.ok ? at : invalid('at', at.error)
 }
 
-/** Others' services, and who made a commit of all, are not a tenant's to see. */
+/** Hides services of others, and the author of a commit that concerns all, from a tenant. */
 export function shownPast(query: Omit<PastQuery, 'at'>, past: PastReport, tenant: string | null) {
   const { simulation, sinceMs } = past
   const { service } = simulation

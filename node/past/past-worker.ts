@@ -1,4 +1,4 @@
-// The entry of the thread that answers questions about the past, one after the other.
+// Starts the thread that answers questions about the past, one after the other.
 import { parentPort } from 'node:worker_threads'
 import { assert } from '#lib/assert.ts'
 import { runHealthJob } from './health-job.ts'

@@ -1,4 +1,4 @@
-// Starts the query log as the settings want it, and stops it behind the answers.
+// Starts the query log as the settings want it, and stops it after the answers.
 import type { Settings } from '#settings/settings.ts'
 import type { Log } from '#lib/log.ts'
 import { version } from '#lib/version.ts'
@@ -8,7 +8,7 @@ import { QueryLog } from '#answer/query-log/query-log.ts'
 
 const bytesPerMegabyte = 1_000_000
 
-/** @returns null: it is off, or this node answers nobody */
+/** @returns null: it is off, or this node answers no DNS */
 export function startQueryLog(settings: Settings, log: Log): QueryLog | null {
   const { dns, roles, state } = settings
   const to = placeOf(settings)
@@ -18,14 +18,14 @@ export function startQueryLog(settings: Settings, log: Log): QueryLog | null {
     ...{ to, sampleEvery, truncateClients, log },
     node: state.nodeName,
     version: `gslbd ${version}`,
-    // Threads that answer UDP, and the one that answers TCP.
+    // Threads that answer UDP, and one for TCP.
     threads: dns.threads + 1,
   })
   queryLog.start()
   return queryLog
 }
 
-/** The log is written when nobody adds to it any more. */
+/** Stops the answers, then writes the rest of the log. */
 export async function stopAnswering(
   node: Pick<DnsNode, 'stop'>,
   queryLog: QueryLog | null,

@@ -1,15 +1,15 @@
-// Chooses which segments of a copied journal an instant needs: reading all of them would be much.
+// Selects the segments of a copied journal that an instant needs, since reading all would be slow.
 import { copyLimits, journalLimits } from '#journal/format/limits.ts'
 import { err, ok } from '#lib/result.ts'
 import type { Result } from '#lib/result.ts'
 import type { Journals, StoredSegment } from '#state/ports/journals.ts'
 
-/** How long the last record of a segment may hold, a clock that creeps included. */
+/** How long the last record of a segment may hold, with a clock that runs slow. */
 const afterMs = journalLimits.aliveMs + 4 * journalLimits.flushMs
 
 /**
- * In their order: those that may say what was then, the one that follows each, and the one in which
- * the bundle of then began. Where none says anything, those around.
+ * Selects segments, in order: those that may cover the instant, the one after each, and the one in
+ * which the active bundle of the time began. If none covers it, those around it.
  *
  * @param segments the newest first
  */
@@ -50,7 +50,7 @@ function greatest(
   return found
 }
 
-/** Stands for segments that are not here, or were not read. */
+/** Stands for segments that are absent or were not read. */
 const missing = Buffer.alloc(0)
 
 export type JournalsRead = Pick<Journals, 'segmentsOf' | 'octetsOf' | 'nodes'>
@@ -94,17 +94,20 @@ async function filesOf(
 
 export interface NodeSegments {
   readonly node: string
-  /** The newest first. */
+  /** Segments, the newest first. */
   readonly segments: readonly Uint8Array[]
 }
 
 export interface WantedNodes {
-  /** From when on; for how it begins, the segment before. */
+  /** Start of the period; the state at the start is in the segment before. */
   readonly fromMs: number
   readonly isWanted: (node: string) => boolean
 }
 
-/** By name, as many nodes as are read at once. Errors: a sentence about the database. */
+/**
+ * Journals by name of the node, for a limited number of nodes. Errors: a sentence about the
+ * database.
+ */
 export async function segmentsSince(
   journals: JournalsRead,
   { fromMs, isWanted }: WantedNodes,

@@ -1,4 +1,4 @@
-// A copy of the bundle that answers, for threads that look at it for longer than it may live.
+// Copies the active bundle for threads that read it for longer than it may live.
 import type { LiveNode } from '#server/node/live-node.ts'
 
 export interface BundleCopy {
@@ -6,7 +6,7 @@ export interface BundleCopy {
   readonly digest: string
 }
 
-/** Its generation may be another one's memory after the next swap. */
+/** A copy, since the memory of a generation belongs to another one after the next swap. */
 export function copyOfBundle({ bundle: { bytes, digest } }: LiveNode): BundleCopy {
   const bundle = new Uint8Array(new SharedArrayBuffer(bytes.length))
   bundle.set(bytes)

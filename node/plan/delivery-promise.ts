@@ -1,4 +1,4 @@
-// What a plan says of the change that is on its way to nodes: worked out once for each change.
+// Plans the change that is being delivered to nodes, once for each change.
 import { readFileSync } from 'node:fs'
 import type { DeliveryState } from '#fleet/delivery/state.ts'
 import type { Clock } from '#lib/clock.ts'
@@ -9,7 +9,7 @@ import { PlanThread } from './plan-thread.ts'
 
 export interface PromiseParts {
   readonly bundlePath: (digest: string) => string
-  /** Routing tables that this node answers by; undefined: there are none. */
+  /** The node's routing tables; undefined: there are none. */
   readonly tables: () => RoutingTables | undefined
   readonly clock: Clock
 }
@@ -27,12 +27,12 @@ export class DeliveryPromise {
     this.#parts = parts
   }
 
-  /** ''; it is not known yet, or cannot be told. */
+  /** The plan in short; '': it is not known yet, or not possible. */
   of(state: Named | undefined): string {
     if (state === undefined || state.target === null) return ''
     const { good, target } = state
     const key = `${good.digest} ${target.digest}`
-    // What has passed all waves is the good one.
+    // The bundle that passed all waves is the new good one.
     if (good.digest === target.digest) return this.#key.endsWith(target.digest) ? this.#text : ''
     if (key === this.#key) return this.#text
     this.#key = key
@@ -53,7 +53,7 @@ export class DeliveryPromise {
     const tables = tablesOf()
     if (tables === undefined) return undefined
     try {
-      // Another control node may have made one of them: it is not here.
+      // Another control node may have made one of the bundles, which is absent then.
       const [bundle, next] = [shared(bundlePath(good)), shared(bundlePath(target))]
       return { kind: 'effect', bundle, digest: '', tables, next, nowMs: clock.nowMs() }
     } catch {
@@ -62,7 +62,11 @@ export class DeliveryPromise {
   }
 }
 
-/** Aligned, and handed over as it is. @throws the file system's error */
+/**
+ * Reads a file into aligned shared memory.
+ *
+ * @throws the file system's error
+ */
 function shared(path: string): Uint8Array {
   const octets = readFileSync(path)
   const copy = new Uint8Array(new SharedArrayBuffer(octets.length))

@@ -1,4 +1,4 @@
-// The effect of a change that is not made, in short, as it runs in a thread of its own.
+// Computes the effect of a proposed change in short form, in a thread of its own.
 import { adoptBundle, loadBundle } from '#bundle/load/load.ts'
 import type { RoutingTables } from '#routing/choose/environment.ts'
 import { packNetworks } from '#routing/tables/network-index.ts'
@@ -9,35 +9,35 @@ import type { Moved } from '#compiler/lower/name-outline.ts'
 import type { BundleCopy } from './bundle-copy.ts'
 import { MovedNames } from '#judge/effects/moved-between.ts'
 
-/** `digest` '': the bundle is a signed file, not as it is in memory. */
+/** The active bundle. With `digest` '' it is a signed file, not the form in memory. */
 export interface EffectJob extends BundleCopy {
   readonly kind: 'effect'
   readonly tables: RoutingTables
-  /** What would answer. */
+  /** The bundle that would answer. */
   readonly next: Uint8Array
   readonly nowMs: number
 }
 
-/** Fewer than a plan for people asks: the share is told with one digit behind the point. */
+/** Fewer networks than in a plan for people: the share has one digit after the point. */
 const networksMax = 8_192
 
 export interface Effect {
-  /** Such as `moved=12.4%; names=3`. */
+  /** The effect, such as `moved=12.4%; names=3`. */
   readonly text: string
   /** See `MovedNames`. */
   readonly moved: readonly Moved[]
 }
 
-/** null: it cannot be told. */
+/** @returns null: it cannot be computed */
 export function effectOf({ bundle: bytes, digest, tables, next, nowMs }: EffectJob): Effect | null {
   const loaded = loadBundle(next)
   if (!loaded.ok) return null
   const before = digest === '' ? loadBundle(bytes) : ok(adoptBundle(bytes, digest))
   if (!before.ok) return null
   const bundle = before.value
-  // Tables are of the bundle that answers.
+  // Tables belong to the active bundle.
   const was = digest === '' ? { ...tables, networks: packNetworks(bundle) } : tables
-  // Regions and operators are told apart as now: what the change would add there is not seen.
+  // Regions and operators are those of now: places that the change would add are not seen.
   const after = { ...tables, networks: packNetworks(loaded.value) }
   const moved = new MovedNames()
   const { summary } = makePlan({

@@ -1,5 +1,5 @@
-// Judges what a write moves by a plan in a thread, before it is made: for dry runs, where its
-// effect is wanted, and where the writer of commits cannot tell by itself.
+// Judges by a plan, in a thread, what a write moves before it is made: for dry runs, on request,
+// and where the writer of commits cannot tell by itself.
 import type { MoveLimits } from '#compiler/lower/name-outline.ts'
 import type {
   CommitResult,
@@ -22,45 +22,51 @@ import type { Effect } from './effect-job.ts'
 import { PlanThread } from './plan-thread.ts'
 import type { NotDone } from '#system/worker/job-thread.ts'
 
-/** What is beyond them goes without a plan, and is not judged by `guardrails.movedClients`. */
+/**
+ * Beyond these limits a write is made without a plan, and is not judged by
+ * `guardrails.movedClients`.
+ */
 export const judgingLimits = {
-  /** Plans at once, the one under way among them. */
+  /** Plans at the same time, including the one under way. */
   waitingMax: 4,
-  /** For one plan, and before it for its turn; docs/operations/plan.md and trust.md say so. */
+  /**
+   * Time for one plan, and before it for its turn; docs/operations/plan.md and trust.md state it.
+   */
   jobMs: 10_000,
 } as const
 
 export interface JudgingWriterParts {
   readonly writer: CommitWriter
   readonly limits: () => MoveLimits
-  /** What answers now; undefined: nothing. */
+  /** What answers now; undefined: there is no bundle. */
   readonly node: () => LiveNode | undefined
   readonly log: Pick<Log, 'warn'>
   readonly clock: Clock
-  /** Default `judgingLimits.jobMs`. */
+  /** Time for one plan; default `judgingLimits.jobMs`. */
   readonly jobMs?: number
 }
 
 interface Planned {
-  /** Result of the dry run. */
+  /** Result of a dry run. */
   readonly tried: WriteResult
   /** Left out: nothing changes. */
   readonly effect?: Effect | NotDone
 }
 
 /**
- * The writer of commits judges what a request moves where that is found out quickly. A request that
- * takes longer is planned here first, and made with what the plan says. One that cannot be planned
- * in time is made unjudged, and its answer says so: the limit is there for mistakes.
+ * Writes with a judgement. The writer of commits judges what a request moves if that is quick. A
+ * request that takes longer is planned here first, and made with the result. One that cannot be
+ * planned in time is made without a judgement, and its answer says so: the limit is a protection
+ * from mistakes.
  */
 export class JudgingWriter implements ConfigWriter {
   readonly #parts: JudgingWriterParts
   readonly #thread: PlanThread<Effect>
-  /** What judges does not wait behind dry runs. */
+  /** A thread of its own, so that judgements do not wait behind dry runs. */
   readonly #judging: PlanThread<Effect>
-  /** Plans that are wanted, and not made yet. */
+  /** Plans that are requested and not finished. */
   #underWay = 0
-  /** Until all plans that judge are made. */
+  /** Resolves when all plans for judgements are finished. */
   #turn: Promise<unknown> = Promise.resolve()
 
   constructor(parts: JudgingWriterParts) {
@@ -72,7 +78,7 @@ export class JudgingWriter implements ConfigWriter {
 
   write: ConfigWriter['write'] = async (request) => {
     const { writer, clock } = this.#parts
-    // The caller plans it itself.
+    // The caller makes the plan itself.
     if (request.wantsBundle === true) {
       return await this.#judged(request, request.judgement ?? byNobody)
     }
@@ -90,14 +96,14 @@ export class JudgingWriter implements ConfigWriter {
     await Promise.all([this.#thread.close(), this.#judging.close()])
   }
 
-  /** It comes from a plan, so that no other one is needed. */
+  /** The effect comes from a plan, so no other plan is needed. */
   async #judged(request: WriteRequest, judgement: MovedJudgement): Promise<WriteResult> {
     const made = unlessPlanned(await this.#parts.writer.write({ ...request, judgement }))
     assert(made !== undefined, 'a write that has a judgement needs no plan')
     return made
   }
 
-  /** undefined: behind so many others it would wait until it is too late to be made. */
+  /** @returns undefined: so many wait that it would be too late to be made */
   async #unlessBusy(request: WriteRequest): Promise<Planned | undefined> {
     if (this.#underWay >= judgingLimits.waitingMax) return undefined
     return await this.#planned(request, this.#thread)
@@ -117,7 +123,7 @@ export class JudgingWriter implements ConfigWriter {
     return withEffect(judged, text)
   }
 
-  /** @param planned undefined: there was no time for it */
+  /** @param planned undefined: there was no time for a plan */
   async #made(
     request: WriteRequest,
     planned: Planned | undefined,
@@ -128,7 +134,7 @@ export class JudgingWriter implements ConfigWriter {
     if (planned !== undefined) {
       const { tried } = planned
       if (!tried.ok) return tried
-      // Others have made the same change meanwhile.
+      // Another request has made the same change meanwhile.
       if (!tried.value.isChanged) return withEffect(tried, wantsEffect ? noEffect : undefined)
     }
     const effect = isEffect(planned?.effect) ? planned.effect : undefined
@@ -147,7 +153,11 @@ export class JudgingWriter implements ConfigWriter {
     this.#parts.log.warn({ ...fields, movedClients: this.#parts.limits().all }, notJudged)
   }
 
-  /** One plan after the other. @returns undefined: its turn has come too late */
+  /**
+   * Makes plans one after the other.
+   *
+   * @returns undefined: its turn came too late
+   */
   async #inTurn(request: WriteRequest): Promise<Planned | undefined> {
     const { clock, jobMs = judgingLimits.jobMs } = this.#parts
     const sinceMs = clock.monotonicMs()
@@ -162,7 +172,7 @@ export class JudgingWriter implements ConfigWriter {
   async #planned(request: WriteRequest, thread: PlanThread<Effect>): Promise<Planned> {
     this.#underWay++
     try {
-      // Once more where the node has answered from another commit than the dry run stands on.
+      // Tried again when another commit became active after the dry run.
       for (const isLast of [false, true]) {
         const wanted = { ...request, isDryRun: true, wantsBundle: true } as const
         const done = await this.#judged(wanted, byNobody)
@@ -178,7 +188,11 @@ export class JudgingWriter implements ConfigWriter {
     assert(false, 'the last plan is made on whatever answers')
   }
 
-  /** @returns undefined: another commit than `base` answers. @param base undefined: any may */
+  /**
+   * @param base the commit that must be active; undefined: any
+   *
+   * @returns undefined: another commit is active
+   */
   async #effectOf(
     next: Uint8Array,
     base: string | undefined,
@@ -200,7 +214,7 @@ export class JudgingWriter implements ConfigWriter {
 
 const byNobody = { by: 'nobody' } as const
 
-/** undefined: it needs a plan. */
+/** @returns undefined: the request needs a plan */
 export function unlessPlanned(done: CommitResult): WriteResult | undefined {
   if (done.ok) return done
   const { code, ...failure } = done.error

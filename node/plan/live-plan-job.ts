@@ -1,4 +1,4 @@
-// The plan of a change that is not made, against what a node answers, as it runs in a thread.
+// Plans a proposed change against the active bundle, in a thread.
 import { adoptBundle, loadBundle } from '#bundle/load/load.ts'
 import type { Moved, MoveLimits } from '#compiler/lower/name-outline.ts'
 import { movedBeyond, movedSentence } from '#judge/guard/moved-limit.ts'
@@ -19,38 +19,38 @@ export interface LivePlanJob extends BundleCopy {
   /** undefined: nothing would change. */
   readonly next: Uint8Array | undefined
   readonly atMs: readonly number[]
-  /** As the node sees it; null: all are healthy, and nothing else is asked. */
+  /** Health as this node sees it; null: all are healthy, and only that is compared. */
   readonly health: ReadonlyMap<string, AssumedHealth> | null
   readonly viewer: Viewer
-  /** Answers that are listed of each scenario, at most. */
+  /** How many answers of each scenario are listed. */
   readonly limit: number
   readonly moveLimits: MoveLimits
 }
 
-/** Rows in an answer of the API; `gslbd plan` shows all of them. */
+/** Flows listed in an answer of the API; `gslbd plan` shows all. */
 const flowsMax = 50
 const membersMax = 100
 const laterMax = 200
 
 export interface ShortPlan extends Plan {
-  /** What `guardrails.movedClients` would refuse, were the requests one; null: nothing. */
+  /** What `guardrails.movedClients` would refuse, if the requests were one; null: nothing. */
   readonly guardrail: string | null
 }
 
-/** With what it is judged by. */
+/** A plan, with the values that judge it. */
 export interface JudgedPlan {
   readonly plan: ShortPlan
-  /** Where it would be refused. */
+  /** Names with moved clients. */
   readonly moved: readonly Moved[]
 }
 
-/** @returns null: what would answer does not load, which the compiler has looked at */
+/** @returns null: the bundle does not load, though the compiler has checked it */
 export function runLivePlan(job: LivePlanJob): JudgedPlan | null {
   const { bundle: bytes, digest, tables, next = bytes, atMs, health, viewer, limit } = job
   const loaded = loadBundle(next)
   if (!loaded.ok) return null
   const bundle = adoptBundle(bytes, digest)
-  // Regions and operators are told apart as now: what the change would add there is not seen.
+  // Regions and operators are those of now: places that the change would add are not seen.
   const after = { ...tables, networks: packNetworks(loaded.value) }
   const judged = new MovedNames()
   const plan = makePlan({

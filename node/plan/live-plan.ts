@@ -1,4 +1,4 @@
-// Plans of the API: what would answer is compared with what this node answers, in a thread.
+// Makes the plans of the API: compares a proposed bundle with the active one, in a thread.
 import type { PlanFault, Planner, PlanQuestion } from '#api/ports/planner.ts'
 import type { MoveLimits } from '#compiler/lower/name-outline.ts'
 import type { Clock } from '#lib/clock.ts'
@@ -12,15 +12,15 @@ import { copyOfBundle } from './bundle-copy.ts'
 import type { JudgedPlan } from './live-plan-job.ts'
 import { PlanThread } from './plan-thread.ts'
 
-/** Plans that wait, over all tenants; each tenant has one. */
+/** Plans that wait, over all tenants; each tenant has at most one. */
 const waitingMax = 4
 
 export interface LivePlannerParts {
-  /** What answers now; undefined: nothing. */
+  /** What answers now; undefined: there is no bundle. */
   readonly node: () => LiveNode | undefined
   readonly clock: Clock
   readonly moveLimits: () => MoveLimits
-  /** Default `jobThreadLimits.jobMs`. */
+  /** Time for one plan; default `jobThreadLimits.jobMs`. */
   readonly jobMs?: number
 }
 
@@ -64,7 +64,7 @@ export class LivePlanner implements Planner {
   }
 }
 
-/** As this node has it now: of members that are all well nothing is said. */
+/** Health as this node has it; healthy members are left out. */
 function healthOf({ bundle, state }: LiveNode): ReadonlyMap<string, AssumedHealth> {
   const isWell = ({ healthy, score, rttMs }: AssumedHealth): boolean =>
     healthy && score === 1 && rttMs === 0

@@ -1,4 +1,4 @@
-// What the thread of plans is given, and what it answers.
+// Defines the jobs of the planning thread, and their answers.
 import { runLivePlan } from './live-plan-job.ts'
 import type { LivePlanJob } from './live-plan-job.ts'
 import { effectOf } from './effect-job.ts'
@@ -6,7 +6,7 @@ import type { EffectJob } from './effect-job.ts'
 
 export type PlanJob = EffectJob | LivePlanJob
 
-/** null: it cannot be planned. */
+/** @returns null: no plan is possible */
 export function runPlanJob(job: PlanJob): object | null {
   return job.kind === 'effect' ? effectOf(job) : runLivePlan(job)
 }

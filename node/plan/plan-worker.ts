@@ -1,4 +1,4 @@
-// The entry of the thread that plans for a running node, one job after the other.
+// Starts the thread that plans for a running node, one job after the other.
 import { parentPort } from 'node:worker_threads'
 import { assert } from '#lib/assert.ts'
 import { runPlanJob } from './plan-jobs.ts'

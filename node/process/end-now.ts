@@ -3,33 +3,33 @@ import { openLibc } from '#system/sockets/libc.ts'
 import { Exit } from '#system/process/command.ts'
 import type { ProcessLog } from './log.ts'
 
-/** From the order to stop to the end; Kubernetes kills after 30 s, systemd after 90. */
+/** From the order to stop to the end: Kubernetes kills after 30 s, systemd after 90. */
 export const endPatienceMs = 25_000
-/** So much later the system ends the process, if even giving up did not end it. */
+/** Delay after which the system ends the process, if giving up did not. */
 const alarmDelaySeconds = 3
 
 /**
- * `process.exit` cuts all threads off and waits for them: one that hangs keeps the process, and one
- * that is loading native code makes it abort. This asks none of them.
+ * Ends the process without its threads. `process.exit` waits for threads to end: one that hangs
+ * keeps the process, and one that is loading native code makes it abort.
  */
 export function endNow(exit: number): never {
   try {
     openLibc().bindTo<(code: number) => void>('void _exit(int)')(exit)
   } catch {
-    // Without koffi no thread has native code either.
+    // Without koffi no thread runs native code either.
   }
   process.exit(exit)
 }
 
-/** Ends the process with a reason in the log; what is under way is cut off. */
+/** Logs a reason and ends the process; work under way is cut off. */
 export function giveUp(why: string, log: ProcessLog): never {
   log.error({}, `${why}: the process ends now, and what is under way is cut off`)
   return endNow(Exit.ErrorsFound)
 }
 
 /**
- * Gives the process `patienceMs` to stop. Even where the main thread hangs and runs no timer any
- * more, the system ends it a little later.
+ * Gives the process `patienceMs` to stop. If the main thread hangs and runs no timers, the system
+ * ends it a little later.
  */
 export function endWithin(patienceMs: number, log: ProcessLog): void {
   const giveUpLate = (): never => giveUp(`not stopped within ${patienceMs / 1000} s`, log)
@@ -37,11 +37,11 @@ export function endWithin(patienceMs: number, log: ProcessLog): void {
   alarm(Math.ceil(patienceMs / 1000) + alarmDelaySeconds)
 }
 
-/** SIGALRM after so long. Does nothing where koffi is not to be had. */
+/** Schedules SIGALRM. Does nothing without koffi. */
 function alarm(seconds: number): void {
   try {
     openLibc().bindTo<(seconds: number) => number>('unsigned int alarm(unsigned int)')(seconds)
   } catch {
-    // A timer must do.
+    // The timer alone has to do.
   }
 }

@@ -3,12 +3,12 @@
 import { constants } from 'node:os'
 import { endNow } from './end-now.ts'
 
-/** What a shell says of a process that a signal ended. */
+/** Exit code of a shell for a process that a signal ended, less the signal. */
 const ofSignals = 128
 
 /**
- * Has SIGTERM and SIGINT end the process, as they end every other one, while nothing else of it
- * listens to them. Does nothing in a process that is not the first.
+ * Makes SIGTERM and SIGINT end the process, as they end any other, while nothing else of it handles
+ * them. Does nothing in a process that is not the first.
  */
 export function endAtSignals(pid = process.pid): void {
   if (pid !== 1) return

@@ -1,4 +1,4 @@
-// The process log: one line per event, as JSON or as text.
+// Writes the process log: one line per event, as JSON or as text.
 import { pino } from 'pino'
 import type { Log } from '#lib/log.ts'
 import type { Settings } from '#settings/settings.ts'
@@ -8,11 +8,11 @@ export type LogLevel = Settings['logging']['level']
 export interface LogForm {
   readonly format: 'text' | 'json'
   readonly level: LogLevel
-  /** Accounts are named by their ids alone. */
+  /** True: accounts are named by their ids only. */
   readonly isPseudonymous?: boolean
 }
 
-/** @param isTerminal whether the log is written to one: then a person reads it */
+/** @param isTerminal whether a person reads the log at a terminal */
 export function logFormOf(
   { format, level, pseudonymous }: Settings['logging'],
   { isTerminal }: { readonly isTerminal: boolean },
@@ -21,16 +21,16 @@ export function logFormOf(
   return { format: format === 'auto' ? fitting : format, level, isPseudonymous: pseudonymous }
 }
 
-/** The whole logger; layers below see only `Log`. */
+/** The whole logger. Lower layers see only `Log`. */
 export interface ProcessLog extends Log {
   readonly debug: (fields: object, message: string) => void
-  /** At level info, and written whatever the level is: a record that must not be missing. */
+  /** Writes a line of level info at any level: a record that must not be missing. */
   readonly always: (fields: object, message: string) => void
   /** Takes effect with the next line; SIGHUP uses it. */
   readonly setLevel: (level: LogLevel) => void
 }
 
-/** Fields that are never written, wherever they stand (three levels deep). */
+/** Fields that are never written, up to three levels deep. */
 const secretFields = [
   'apiKey',
   'authorization',
@@ -43,15 +43,16 @@ const secretFields = [
 ]
 
 /**
- * @param write takes whole lines, with their line feed
- * @param takeLost how many lines before this one could not be written; asking forgets them
+ * @param write receives whole lines, with their line feed
+ *
+ * @param takeLost returns how many lines could not be written since the last call
  */
 export function createLog(
   { format, level, isPseudonymous = false }: LogForm,
   write: (line: string) => void,
   takeLost: () => number = () => 0,
 ): ProcessLog {
-  // Asked for each line, which may be the first one: the logger exists by then.
+  // A function, since it is called by the logger that it refers to.
   const withStack = (): boolean => logger.isLevelEnabled('debug')
   const logger = pino(
     {
@@ -68,7 +69,7 @@ export function createLog(
         paths: secretFields.flatMap((name) => [name, `*.${name}`, `*.*.${name}`]),
         censor: '[redacted]',
       },
-      // Values inside a sentence, such as the address in a failed fetch, escape `redact`.
+      // `redact` misses values inside a sentence, such as the address of a failed fetch.
       hooks: {
         streamWrite: format === 'text' ? (line) => textLine(masked(line), withStack()) : masked,
       },
@@ -76,7 +77,7 @@ export function createLog(
     { write },
   )
   const unfiltered = logger.child({})
-  // Said to the child itself, or that of its parent counts, whatever it becomes.
+  // A level that is set on the child stays, whatever level its parent gets.
   unfiltered.level = 'info'
   const writer =
     (name: 'debug' | 'info' | 'warn' | 'error', to = logger) =>
@@ -97,10 +98,10 @@ export function createLog(
   }
 }
 
-/** Wherever a line names an account, beside `userId` or `actor`. */
+/** The field that names an account beside `userId` or `actor`. */
 const addressField = 'userEmail'
 
-/** Fields that say nothing are left out; times are told to a hundredth of a millisecond. */
+/** Leaves out fields without a value, and rounds times to a hundredth of a millisecond. */
 function tidied(fields: Record<string, unknown>, isPseudonymous: boolean): Record<string, unknown> {
   const tidy: Record<string, unknown> = {}
   for (const [name, value] of Object.entries(fields)) {
@@ -111,15 +112,17 @@ function tidied(fields: Record<string, unknown>, isPseudonymous: boolean): Recor
   return tidy
 }
 
-/** Names and passwords of URLs. The line is JSON, so a value ends at a quote or a backslash. */
+/**
+ * Masks names and passwords in URLs. The line is JSON, so a value ends at a quote or a backslash.
+ */
 function masked(line: string): string {
   return line.replace(/([a-z][a-z0-9+.-]{0,20}:\/\/)[^\s/@"\\]{1,2000}@/gi, '$1[redacted]@')
 }
 
 /**
- * `2026-01-31T12:00:00.000Z WARN  sentence  key=value key="two words"`
+ * Formats `2026-01-31T12:00:00.000Z WARN  sentence  key=value key="two words"`.
  *
- * @param withStack the stacks of errors follow, a line each, set in from the left
+ * @param withStack true: the stack of an error follows, indented, a line for each frame
  */
 function textLine(json: string, withStack: boolean): string {
   const { time, level, msg, ...fields } = JSON.parse(json) as LogRecord
@@ -129,7 +132,7 @@ function textLine(json: string, withStack: boolean): string {
   return `${[[head, pairs.join(' ')].join('  ').trimEnd(), ...stacks].join('\n')}\n`
 }
 
-/** A line of pino's, as configured above. */
+/** A line of pino as configured above. */
 interface LogRecord {
   readonly time: string
   readonly level: string
@@ -137,7 +140,7 @@ interface LogRecord {
   readonly [field: string]: unknown
 }
 
-/** As pino's serializer writes an `Error`; its message has those of the causes, too. */
+/** An `Error` as pino writes it; its message includes those of its causes. */
 interface WrittenError {
   readonly message: string
   readonly stack: string
@@ -160,7 +163,10 @@ function textValue(value: unknown): string {
   return /^[\w.:/@+-]+$/.test(text) ? text : printable(JSON.stringify(value))
 }
 
-/** A commit message or a query name must not be able to forge a line or move the cursor. */
+/**
+ * Replaces control characters: a commit message or a query name must not forge a line or move the
+ * cursor.
+ */
 function printable(text: string): string {
   return text.replace(
     /[\p{Cc}\u2028\u2029\u202a-\u202e\u2066-\u2069]/gu,

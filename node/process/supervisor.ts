@@ -1,4 +1,4 @@
-// Tells systemd that the node runs, that it stops, and that it still lives: sd_notify(3).
+// Notifies systemd that the node runs, stops, and is alive: sd_notify(3).
 import { Buffer } from 'node:buffer'
 import { openLibc } from '#system/sockets/libc.ts'
 import { variable } from '#system/process/command.ts'
@@ -7,20 +7,20 @@ import type { Io } from '#system/process/command.ts'
 export interface Supervisor {
   readonly ready: () => void
   readonly stopping: () => void
-  /** Another process of the unit is the one to watch from now on. */
+  /** Announces another process of the unit as the one to watch. */
   readonly replacedBy: (pid: number) => void
-  /** Variables with which another process of the unit speaks to the same supervisor. */
+  /** Environment by which another process of the unit reaches the same supervisor. */
   readonly variables: Readonly<Record<string, string>>
 }
 
-/** socket(2) on Linux. */
+/** AF_UNIX of socket(2) on Linux. */
 const unixDomain = 1
 const datagram = 2
 const closeOnExec = 0o2000000
-/** send(2): a socket that nobody reads must not stop the node. */
+/** MSG_DONTWAIT of send(2): a socket that nobody reads must not block the node. */
 const dontWait = 0x40
 const noSignal = 0x4000
-/** Octets of a path in struct sockaddr_un. */
+/** Length of the path in struct sockaddr_un. */
 const pathBytesMax = 108
 
 const nobody: Supervisor = {
@@ -30,7 +30,7 @@ const nobody: Supervisor = {
   variables: {},
 }
 
-/** Does nothing where nobody supervises, or where it cannot be told. */
+/** Returns a supervisor that does nothing where there is none, or none that can be reached. */
 export function openSupervisor(env: Io['env'], pid = process.pid): Supervisor {
   const address = addressOf(variable(env, 'NOTIFY_SOCKET') ?? '')
   if (address === undefined) return nobody
@@ -47,7 +47,7 @@ export function openSupervisor(env: Io['env'], pid = process.pid): Supervisor {
   }
 }
 
-/** Not WATCHDOG_PID, which names this process. */
+/** Without WATCHDOG_PID, which names this process. */
 function variablesOf(env: Io['env']): Readonly<Record<string, string>> {
   const names = ['NOTIFY_SOCKET', 'WATCHDOG_USEC']
   return Object.fromEntries(
@@ -58,7 +58,10 @@ function variablesOf(env: Io['env']): Readonly<Record<string, string>> {
   )
 }
 
-/** struct sockaddr_un; undefined: there is no such address. A path, or `@` and an abstract name. */
+/**
+ * struct sockaddr_un for a path, or for `@` and an abstract name; undefined: the address is
+ * invalid.
+ */
 function addressOf(path: string): Buffer | undefined {
   const name = Buffer.from(path.startsWith('@') ? `\0${path.slice(1)}` : path)
   const isUsable = /^[/@]./.test(path) && name.length < pathBytesMax
@@ -69,7 +72,7 @@ function addressOf(path: string): Buffer | undefined {
   return address
 }
 
-/** Reads WATCHDOG_USEC and WATCHDOG_PID; 0: nobody waits for a sign of life. */
+/** Period of WATCHDOG_USEC, if WATCHDOG_PID is this process; 0: no sign of life is expected. */
 function watchdogMs(env: Io['env'], pid: number): number {
   const forPid = variable(env, 'WATCHDOG_PID') ?? String(pid)
   const micros = variable(env, 'WATCHDOG_USEC') ?? ''
@@ -98,7 +101,7 @@ function senderTo(address: Buffer): (text: string) => void {
       sendto(fd, octets, octets.length, dontWait | noSignal, address, address.length)
       close(fd)
     } catch {
-      // Without koffi the node runs as well, and systemd waits in vain: Type=notify needs it.
+      // Without koffi the node runs as well, but systemd waits in vain: Type=notify needs it.
     }
   }
 }

@@ -1,13 +1,14 @@
-// The hook's side: asks the node that runs, which knows the files of the last commit already.
+// Asks the running node, from the hook, for its verdict on a push: it knows the files of the last
+// commit already.
 import { askLineSocket } from '#node/data/line-socket.ts'
 import type { PushedHead } from '#gitops/sync/push-judge.ts'
 import { pushBytesMax, pushSocketName, questionLine, readVerdict } from './messages.ts'
 import type { Verdict } from './messages.ts'
 
-/** After so long the hook judges by itself: a commit may keep the node busy. */
+/** After so long the hook judges by itself: a large commit may keep the node busy. */
 const patienceMs = 20_000
 
-/** undefined: nobody answers, or not what was asked. Never rejects. */
+/** @returns undefined: there is no valid answer. Never rejects. */
 export async function askNode(dataDir: string, push: PushedHead): Promise<Verdict | undefined> {
   const bytesMax = pushBytesMax.answer
   const place = { dataDir, name: pushSocketName, bytesMax, patienceMs }

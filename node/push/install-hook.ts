@@ -1,4 +1,4 @@
-// Puts the hook into the node's own repository that judges a push, and takes it out again.
+// Installs and removes the hook that judges pushes to the node's own repository.
 import { mkdirSync, readFileSync, rmSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import type { HealthCheckPolicy } from '#compiler/values/health-check-policy.ts'
@@ -10,7 +10,7 @@ import { writeDurably } from '#lib/durable-file.ts'
 import { err, ok } from '#lib/result.ts'
 import type { Result } from '#lib/result.ts'
 
-/** What the hook has to know of the node; no secret, since everybody who may push can read it. */
+/** What the hook has to know of the node. It is no secret: everybody who may push can read it. */
 export interface PushCheck {
   readonly dataDir: string
   readonly branch: string
@@ -25,8 +25,8 @@ const hookPath = (gitdir: string): string => join(gitdir, 'hooks', 'pre-receive'
 export const pushCheckPath = (gitdir: string): string => `${hookPath(gitdir)}.json`
 
 /**
- * Installs the hook in a node's own repository; a node that follows a remote needs none. A hook
- * of somebody else is left alone. Errors: a sentence.
+ * Installs the hook in the node's own repository; a node that follows a remote needs none. A
+ * foreign hook is left alone. Errors: a sentence.
  *
  * @param program the file that Node runs
  */
@@ -75,7 +75,7 @@ function textOf(path: string): string | null {
   }
 }
 
-/** A program that is gone refuses nothing: the node judges the push all the same. */
+/** If the program is gone, the hook refuses nothing: the node judges the push anyway. */
 function scriptOf(program: string): string {
   return `#!/bin/sh
 ${mark}

@@ -1,4 +1,4 @@
-// Judges a push in the process of the hook: no node runs, or it does not answer.
+// Judges a push in the process of the hook, when no node runs or answers.
 import type { PushCheck } from './install-hook.ts'
 import { createMovedBetween } from '#judge/effects/moved-between.ts'
 import { createPolicyTests } from '#judge/policy-tests/run.ts'
@@ -12,7 +12,7 @@ import { statePathOf } from '#gitops/thread/options.ts'
 import { systemClock } from '#lib/clock.ts'
 import type { Verdict } from './messages.ts'
 
-/** @returns a clause when there is none */
+/** @returns a clause when there is no verdict */
 export async function judgeHere(
   push: PushedHead,
   check: PushCheck,

@@ -1,21 +1,22 @@
-// What the hook of a push asks the running node, and its answer: one line of JSON each.
+// Defines the question that the hook of a push sends to the node, and the answer: one line of JSON
+// each.
 import type { PushedHead } from '#gitops/sync/push-judge.ts'
 import type { Stop } from '#gitops/sync/steps.ts'
 import { fieldsOf, parseJson } from '#lib/text/json.ts'
 import { err, ok } from '#lib/result.ts'
 import type { Result } from '#lib/result.ts'
 
-/** In the data directory. */
+/** Name of the socket in the data directory. */
 export const pushSocketName = 'push.sock'
 export const pushBytesMax = { question: 1_048_576, answer: 16_777_216 } as const
-/** Matches SHA-1 and SHA-256. */
+/** A SHA-1 or SHA-256 id. */
 const objectId = /^(?:[0-9a-f]{40}|[0-9a-f]{64})$/
 
 export type Verdict = Pick<Stop, 'sync' | 'code' | 'reason' | 'note'> & {
   readonly diagnostics: readonly { readonly text: string }[]
 }
 
-/** Errors: the line is not understood, for whatever reason. */
+/** Errors: the line is no valid question. */
 export function readPushedHead(line: string): Result<PushedHead, string> {
   const { head, incoming, attestations } = fieldsOf(parseJson(line))
   const isPlace = incoming === null || typeof incoming === 'string'
@@ -31,9 +32,9 @@ export function readPushedHead(line: string): Result<PushedHead, string> {
   return ok({ head, incoming, attestations: new Map(pairs) })
 }
 
-/** undefined: the node cannot judge it now, or says what is not understood. */
+/** @returns undefined: the node cannot judge now, or the answer is not valid */
 export function readVerdict(line: string): Verdict | undefined {
-  // A node of another version may not know the note.
+  // A node of another version may not send the note.
   const { sync, code, reason, note = '', diagnostics } = fieldsOf(parseJson(line))
   const isWhole = [sync, code, reason, note].every((one) => typeof one === 'string')
   if (!isWhole || !Array.isArray(diagnostics)) return undefined

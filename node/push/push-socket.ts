@@ -1,4 +1,4 @@
-// The node's side: a socket in the data directory, where the hook of a push asks for the verdict.
+// Serves the socket in the data directory where the hook of a push asks for the verdict.
 import { realpathSync } from 'node:fs'
 import { join, sep } from 'node:path'
 import { openLineSocket } from '#node/data/line-socket.ts'
@@ -10,14 +10,14 @@ import { pushBytesMax, pushSocketName, readPushedHead } from './messages.ts'
 
 export interface PushSocketParts {
   readonly dataDir: string
-  /** The repository that is pushed to. */
+  /** The repository that receives the push. */
   readonly gitdir: string
-  /** null: not now. */
+  /** null: it cannot be judged now. */
   readonly judge: (push: PushedHead) => Promise<Stop | null>
   readonly log: Log
 }
 
-/** A data directory without sockets is none: hooks judge by themselves then. */
+/** Without sockets in the data directory there is no server: hooks judge by themselves. */
 export function openPushSocket(parts: PushSocketParts): LineSocket {
   const { dataDir, gitdir, judge, log } = parts
   return openLineSocket({
@@ -33,7 +33,7 @@ export function openPushSocket(parts: PushSocketParts): LineSocket {
 
 const noSocket = 'pushes are judged by a process of their own, which takes longer'
 
-/** Git puts what a push brings into a folder of the repository. */
+/** Git puts the objects of a push into a folder of the repository: no other folder is read. */
 function isInside({ incoming }: PushedHead, gitdir: string): boolean {
   if (incoming === null) return true
   try {

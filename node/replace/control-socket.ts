@@ -1,21 +1,23 @@
-// The control socket of a running process: where its successor asks for its sockets.
+// Serves the control socket of a running process, where its successor asks for its sockets.
 import { chmodSync, rmSync } from 'node:fs'
 import { createServer } from 'node:net'
 import type { Server, Socket } from 'node:net'
 import { openControlPath } from '#node/data/control-path.ts'
 
 export interface ControlSocket {
-  /** Takes no more connections; those that are open stay. */
+  /** Refuses new connections; open ones stay. */
   readonly close: () => void
 }
 
-/** One successor at a time is enough; the others are told so. */
+/** One successor at a time is served; others are told so. */
 const connectionsMax = 8
 
 /**
- * Listens in a data directory that this process holds: what lies there is left of one that died.
+ * Listens in a data directory that this process holds; an old socket there belongs to a dead
+ * process.
  *
- * @throws the system's error, also later by `onFault`: a file system may have no sockets
+ * @throws the system's error, or passes it to `onFault` later: a file system may not support
+ * sockets
  */
 export function openControlSocket(
   dataDir: string,
@@ -27,7 +29,7 @@ export function openControlSocket(
   const close = (server: Server): void => {
     if (!isOpen) return
     isOpen = false
-    // Node takes the path away as well, while the descriptor is open.
+    // Closed first, since Node removes the path through the open descriptor.
     server.close()
     rmSync(place.path, { force: true })
     place.close()
@@ -40,7 +42,7 @@ export function openControlSocket(
     onFault(error)
   })
   server.listen(place.path, () => {
-    // A process that may write into it may take the sockets over.
+    // Whoever can write to the socket could take the sockets over, so only the owner may.
     if (isOpen) chmodSync(place.path, 0o600)
   })
   return { close: () => close(server) }

@@ -1,4 +1,4 @@
-// Starts the rest of a command as a process of its own, and waits until that one is ready.
+// Runs the rest of a command in a process of its own, and waits until that process is ready.
 import { spawn } from 'node:child_process'
 import { closeSync, constants, fstatSync, openSync, readlinkSync, writeSync } from 'node:fs'
 import type { Readable } from 'node:stream'
@@ -8,10 +8,10 @@ import { variable } from '#system/process/command.ts'
 import type { Io } from '#system/process/command.ts'
 import { openDescriptors } from '#system/sockets/descriptors.ts'
 
-/** Names the descriptor on which the other process says that it is ready. */
+/** Names the descriptor on which the new process reports that it is ready. */
 const readyVariable = 'GSLB_READY_FD'
 const readyFd = 3
-/** Names the outputs of the other process that get another place when it is ready. */
+/** Names the outputs that the new process gives up when it is ready. */
 const lentVariable = 'GSLB_LENT_FDS'
 const laterFd = 4
 
@@ -23,8 +23,8 @@ export interface DetachedStart {
 }
 
 /**
- * The new process writes to our output, and says there why it does not get ready. The reader of a
- * pipe waits until nobody holds it any more, so a pipe is lent only until the process is ready.
+ * The new process writes to this process's output, also why it does not get ready. The reader of a
+ * pipe waits until nobody holds it, so a pipe is lent only until the process is ready.
  *
  * @returns whether it got ready
  */
@@ -47,7 +47,7 @@ export async function startDetached({ args, dataDir, io }: DetachedStart): Promi
   })
   const told = await isReady
   ready.destroy()
-  // One that has failed says why before it ends.
+  // A process that failed gives the reason before it ends.
   if (!told) await new Promise((resolve) => child.once('exit', resolve).once('error', resolve))
   await said
   child.unref()
@@ -55,19 +55,21 @@ export async function startDetached({ args, dataDir, io }: DetachedStart): Promi
   return told
 }
 
-/** The journal of systemd is a socket, too, and takes lines for as long as a unit runs. */
+/** The journal of systemd is a socket, and takes lines as long as a unit runs: it is no pipe. */
 function isPipe(fd: number, env: Io['env']): boolean {
   try {
     const stat = fstatSync(fd)
     const isJournal = variable(env, 'JOURNAL_STREAM') === `${stat.dev}:${stat.ino}`
     return stat.isFIFO() || (stat.isSocket() && !isJournal)
   } catch {
-    // It is closed.
+    // The descriptor is closed.
     return false
   }
 }
 
-/** Where the process that is replaced writes its log; the words say which place that is. */
+/**
+ * Where the new process logs from then on: where the replaced process logs, if that can be opened.
+ */
 function openLater(dataDir: string): { readonly fd: number; readonly words: string } {
   const pid = holderOf(dataDir)
   const path = `/proc/${pid}/fd/1`
@@ -80,21 +82,21 @@ function openLater(dataDir: string): { readonly fd: number; readonly words: stri
         words: `the log goes on where process ${pid} wrote its own, ${readlinkSync(path)}`,
       }
     } catch {
-      // A socket, a pipe that nobody reads, or not ours to open.
+      // It is a socket, a pipe without a reader, or not permitted.
     }
   }
   const words = 'the log goes nowhere from now on: write to a file in place of a pipe to have it'
   return { fd: openSync('/dev/null', 'w'), words }
 }
 
-/** Resolves when the other process holds it no more. */
+/** Copies output; resolves when the other process no longer holds it. */
 function passOn(from: Readable | null, to: (text: string) => void): Promise<void> {
   if (from === null) return Promise.resolve()
   from.setEncoding('utf8').on('data', to)
   return new Promise((resolve) => from.once('close', resolve))
 }
 
-/** Tells who has started this process, if somebody waits, that it is ready. */
+/** Reports to the process that started this one, if it waits, that it is ready. */
 export async function reportReady(env: Io['env']): Promise<void> {
   if (variable(env, readyVariable) !== String(readyFd)) return
   await leaveLent(variable(env, lentVariable)?.split(',').map(Number) ?? [])
@@ -102,18 +104,18 @@ export async function reportReady(env: Io['env']): Promise<void> {
     writeSync(readyFd, 'ready\n')
     closeSync(readyFd)
   } catch {
-    // Nobody waits any more.
+    // The other process no longer waits.
   }
 }
 
-/** What was said until now has gone out before its output gets another place. */
+/** Switches lent outputs after everything written so far was sent. */
 async function leaveLent(lent: readonly number[]): Promise<void> {
   if (lent.length === 0) return
   const streams = [process.stdout, process.stderr]
   await Promise.all(
     streams.map((stream) => new Promise<void>((resolve) => stream.write('', () => resolve()))),
   )
-  // Behind the callback the event loop stops to watch the descriptor.
+  // Only after the callback does the event loop stop watching the descriptor.
   await setImmediate()
   const descriptors = openDescriptors()
   for (const fd of lent) descriptors?.put(laterFd, fd)

@@ -1,5 +1,5 @@
-// The successor's side: asks the process that holds a data directory for its sockets, and then for
-// its place.
+// Asks, as the successor, the process that holds a data directory for its sockets, and then for its
+// place.
 import { readFileSync } from 'node:fs'
 import { Socket } from 'node:net'
 import { setTimeout as sleep } from 'node:timers/promises'
@@ -22,21 +22,21 @@ import { lineOf, protocol, readLines, readOffer, stepOf } from './messages.ts'
 import type { Hello, Offer, Step } from './messages.ts'
 
 export interface MetPredecessor extends Predecessor {
-  /** Variables from its supervisor, which is ours now. */
+  /** Variables of its supervisor, which supervises this process from now on. */
   readonly variables: Readonly<Record<string, string>>
-  /** This process is the node now. Resolves when the one before ends, or has ended. */
+  /** Declares this process to be the node. Resolves when the one before has ended. */
   readonly running: () => Promise<void>
-  /** This process has failed: the one before goes on. */
+  /** Declares that this process failed: the one before goes on. */
   readonly giveUp: () => void
 }
 
 export interface Patience {
-  /** For the sockets: the one before only has to look what it has. */
+  /** Time for an answer to the request for sockets, which needs no work. */
   readonly answerMs: number
-  /** Until it has let go: it writes what it has counted. Then it is killed. */
+  /** Time to let go: the process before writes its counters. Then it is killed. */
   readonly letGoMs: number
   readonly endMs: number
-  /** A line of the log says each time that it still waits. */
+  /** Interval of log lines while this process waits. */
   readonly logEveryMs: number
 }
 
@@ -44,7 +44,7 @@ const usualPatience: Patience = {
   ...{ answerMs: 15_000, letGoMs: 60_000, endMs: 15_000 },
   logEveryMs: 5_000,
 }
-/** Nobody listens there: no process, or an older one. */
+/** Errors that mean that nobody listens there: no process, or an older version. */
 const nobodyCodes: readonly string[] = ['ENOENT', 'ECONNREFUSED', 'ENOTDIR']
 
 /** @returns null: there is no process to replace. Errors: a sentence for the operator */
@@ -73,11 +73,14 @@ export function meetPredecessor(
   return ok(new Met(socket, offer, handed, log, patience))
 }
 
-/** How long a process that holds a data directory may take to start. */
+/** How long the start of a process that holds the directory may take. */
 const startPatienceMs = 30_000
 const lookEveryMs = 100
 
-/** The same; waits for one that is starting: it has the directory, and nobody can ask it yet. */
+/**
+ * As `meetPredecessor`, and waits for a process that is starting: it holds the directory, but does
+ * not answer yet.
+ */
 export async function awaitPredecessor(
   dataDir: string,
   log: Log,
@@ -112,7 +115,7 @@ function connect(
   }
 }
 
-/** Waits without running anything else: there is nothing else yet. */
+/** Blocks: nothing else runs in this process yet. */
 function ask(
   descriptors: Descriptors,
   socket: number,
@@ -136,7 +139,7 @@ function ask(
   return offer.ok ? err('not all of its sockets have come over') : offer
 }
 
-/** '': not known. */
+/** The text of /proc/self/cgroup; '': unknown. */
 export function ownCgroup(): string {
   try {
     return readFileSync('/proc/self/cgroup', 'utf8')
@@ -162,7 +165,7 @@ class Met implements MetPredecessor {
   readonly #socket: Socket
   readonly #log: Log
   readonly #patience: Patience
-  /** Resolves when it has ended, or hangs up. */
+  /** Resolves when the process before has ended or closes the connection. */
   readonly #closed: Promise<void>
   readonly #heard = new Set<string>()
   #onStep: () => void = () => undefined
@@ -184,7 +187,7 @@ class Met implements MetPredecessor {
 
   async letGo(): Promise<Result<null, string>> {
     if (await this.#ask('let-go', 'gone', this.#patience.letGoMs)) return ok(null)
-    // Its sockets are answered here already, and what it had to write it cannot write any more.
+    // This process answers on its sockets already; what the process before had to write is lost.
     this.#log.warn({ pid: this.#pid }, 'the process before does not let go, and is killed')
     try {
       process.kill(this.#pid, 'SIGKILL')
@@ -208,7 +211,7 @@ class Met implements MetPredecessor {
     this.#socket.destroy()
   }
 
-  /** @returns false: no answer in time. One that has ended gives none, and needs none. */
+  /** @returns false: no answer in time. A process that has ended gives none, and need not. */
   async #ask(step: Step, answer: Step, patienceMs: number): Promise<boolean> {
     const answered = new Promise<void>((resolve) => {
       this.#onStep = () => {

@@ -1,33 +1,35 @@
-// What a process and its successor say to each other: one JSON object a line, in this order.
+// Defines the messages between a process and its successor: one JSON object a line, in this order.
 import type { Socket } from 'node:net'
 import { fieldsOf, parseJson } from '#lib/text/json.ts'
 import { err, ok } from '#lib/result.ts'
 import type { Result } from '#lib/result.ts'
 
-/** Raised when an older side could misunderstand a newer one. */
+/** Raised when an older version could misunderstand a newer one. */
 export const protocol = 1
 
-/** The first line of the successor. */
+/** The first line, sent by the successor. */
 export interface Hello {
   readonly protocol: number
   readonly pid: number
-  /** -1: this system has no users. */
+  /** -1: the system has no users. */
   readonly uid: number
-  /** The text of /proc/self/cgroup; '': not known. */
+  /** The text of /proc/self/cgroup; '': unknown. */
   readonly cgroup: string
 }
 
-/** The answer to it, with the descriptors of the sockets; or why there are none. */
+/** The answer, with descriptors of the sockets; or why there are none. */
 export interface Offer {
   readonly pid: number
   readonly isServing: boolean
-  /** In the order of the descriptors, `count` for each name. */
+  /** In the order of the descriptors, `count` of them for each name. */
   readonly sockets: readonly { readonly name: string; readonly count: number }[]
-  /** Variables with which the successor speaks to the supervisor. */
+  /** Environment by which the successor reaches the supervisor. */
   readonly variables: Readonly<Record<string, string>>
 }
 
-/** Later lines: of the successor `let-go`, then `running`; the answers are `gone` and `ending`. */
+/**
+ * Later lines: the successor sends `let-go`, then `running`; the answers are `gone` and `ending`.
+ */
 export type Step = 'let-go' | 'gone' | 'running' | 'ending'
 
 const lineBytesMax = 16_384
@@ -65,7 +67,7 @@ export function stepOf(value: unknown): string {
 
 const isNumber = (value: unknown): value is number => Number.isSafeInteger(value)
 
-/** Calls `take` with each line's value; who sends what is no JSON, or too much, is cut off. */
+/** Passes each line's value to `take`. A peer that sends no JSON, or too much, is disconnected. */
 export function readLines(socket: Socket, take: (value: unknown) => void): void {
   let text = ''
   socket.setEncoding('utf8').on('data', (chunk: string) => {

@@ -1,5 +1,5 @@
-// A daemon that another process can replace: hands its sockets over, lets go, ends; or goes on when
-// its successor does not get ready.
+// Makes a daemon replaceable by another process: hands over its sockets, lets go and ends; or
+// continues when its successor fails.
 import type { Socket } from 'node:net'
 import { assert } from '#lib/assert.ts'
 import type { Daemon } from '#node/daemon/daemon.ts'
@@ -23,20 +23,20 @@ export interface ReplaceableParts {
   readonly settings: Settings
   readonly log: Log
   readonly supervisor: Supervisor
-  /** Starts what was let go again, beside what still answers. */
+  /** Starts again what was let go, beside the part that still answers. */
   readonly again: (settings: Settings, before: Predecessor) => Promise<Result<Daemon, string>>
 }
 
-/** From one try to run again to the next. */
+/** Pauses between tries to start again. */
 const tries = { firstMs: 1_000, mostMs: 60_000 } as const
 /** A successor that connects says at once what it wants. */
 const helloPatienceMs = 30_000
 
-/** The process that is to take the place of this one. */
+/** A process that is to replace this one. */
 interface Successor {
   readonly pid: number
   readonly socket: Socket
-  /** Copies of what it has got: if it fails, this process starts again with them. */
+  /** Copies of its sockets: if it fails, this process starts again with them. */
   readonly sockets: readonly ListenerSockets[]
   hasPlace: boolean
 }
@@ -44,7 +44,7 @@ interface Successor {
 export class ReplaceableDaemon implements Daemon {
   readonly dnsPort: number | null
   readonly apiPort: number | null
-  /** Resolves with the process that has taken the place of this one. */
+  /** Resolves with the process that has replaced this one. */
   readonly replaced: Promise<number>
   readonly #onReplaced: (pid: number) => void
   readonly #parts: ReplaceableParts
@@ -55,7 +55,7 @@ export class ReplaceableDaemon implements Daemon {
   #successor: Successor | undefined
   #isReplaced = false
   #isStopping = false
-  /** What is under way: letting go, or starting again. */
+  /** The work under way: letting go, or starting again. */
   #turn: Promise<void> = Promise.resolve()
   #callOff: () => void = () => undefined
 
@@ -227,7 +227,7 @@ export class ReplaceableDaemon implements Daemon {
     say(socket, 'gone')
   }
 
-  /** A successor that hangs up before it runs has failed. */
+  /** A successor that disconnects before it runs has failed. */
   #lose(successor: Successor): void {
     if (this.#isReplaced || this.#isStopping) return this.#close(successor.sockets)
     assert(this.#successor === successor, 'the process that was lost was to replace this one')

@@ -1,4 +1,4 @@
-// A client of a country: a network that the geo database has there, the largest.
+// Finds a client of a country: the largest network of the country in the geo database.
 import type { NoClient } from '#api/ports/simulator.ts'
 import { err, ok } from '#lib/result.ts'
 import type { Result } from '#lib/result.ts'
@@ -7,11 +7,12 @@ import { CountryTable } from '#routing/geo/geo-tables.ts'
 import type { CountryBuffers, GeoBuffers } from '#routing/geo/geo-tables.ts'
 import { formatAddress } from '#dns/address.ts'
 
-/** By country as a number: where its largest range begins. A database that goes takes it along. */
+/** By country number: where its largest range begins. Freed together with its database. */
 const known = new WeakMap<SharedArrayBuffer, ReadonlyMap<number, number>>()
 
 /**
  * @param country two letters
+ *
  * @returns a network such as `192.0.2.0/24`
  */
 export function clientOfCountry(
@@ -27,7 +28,7 @@ export function clientOfCountry(
   return ok(`${formatAddress(octets)}/24`)
 }
 
-/** Ranges that have a whole /24: such is what resolvers tell of their clients. */
+/** Considers ranges that contain a whole /24, which is what resolvers send of their clients. */
 function largestRanges(buffers: CountryBuffers): ReadonlyMap<number, number> {
   const { ranges, countryCode } = new CountryTable(buffers)
   const sizes = new Map<number, number>()

@@ -1,4 +1,4 @@
-// One simulated query on a copy of what a node answers from, as it runs in a thread of its own.
+// Runs one simulated query, in a thread of its own, on a copy of what a node answers from.
 import type { SimulatedQuery, SimulationFault } from '#api/ports/simulator.ts'
 import { adoptBundle } from '#bundle/load/load.ts'
 import type { Bundle } from '#bundle/format/bundle.ts'
@@ -24,26 +24,26 @@ import type { Simulation } from '#judge/simulate/simulation.ts'
 export interface LiveJob {
   readonly bundle: Uint8Array
   readonly digest: string
-  /** A copy: cursors and health of the node stay what they are. */
+  /** A copy, so that cursors and health of the node do not change. */
   readonly routing: RoutingBuffers
   readonly tables: RoutingTables
   readonly query: SimulatedQuery
-  /** Members of others cannot be taken to be otherwise; null: there are no others. */
+  /** A tenant may not assume the health of others' members; null: the caller is no tenant. */
   readonly tenant: string | null
   readonly nowMs: number
-  /** How another node finds members, by TENANT/POOL/ADDRESS; empty: as this one does. */
+  /** Health as another node sees it, by TENANT/POOL/ADDRESS; empty: as this node sees it. */
   readonly seen: ReadonlyMap<string, AssumedHealth>
-  /** Answers in the place of the bundle. */
+  /** A bundle that answers in place of the active one. */
   readonly other?: OtherCommit
 }
 
 export interface LiveAnswer {
-  /** As the API shows it, but for the node and its commit. */
+  /** The answer in the form of the API, without node and commit. */
   readonly shown: { readonly service: ShownService | null }
   readonly owner: string | null
-  /** Whose service has the name; null: none has. */
+  /** Tenant of the service at the name; null: there is none. */
   readonly tenant: string | null
-  /** The bundle of another commit, if one was asked for, and its digest. */
+  /** The bundle of another commit, if one was requested, with its digest. */
   readonly other?: { readonly bytes: Uint8Array; readonly digest: string }
 }
 
@@ -63,7 +63,7 @@ export async function runLiveJob(job: LiveJob): Promise<Result<LiveAnswer, Simul
   if (job.seen.size > 0 || told !== undefined || job.other !== undefined) {
     for (let pool = 0; pool < bundle.counts.pools; pool++) rebuildPool(bundle, state, pool)
   }
-  // Without a time the copy is as the node is, with what it has seen and taken back.
+  // Without a time, the copy is as the node is, regressions included.
   const isAsNow = query.at === undefined && job.other === undefined
   const overlays = isAsNow ? overlaysNow(bundle, at.value) : showOverlays(bundle, state, at.value)
   const scripts = scriptsOf([bundle], tables, at.value)
@@ -95,7 +95,7 @@ async function serve({ bundle: bytes, digest, routing, tables, other }: LiveJob)
   return other === undefined ? ok(now) : await serveOther(other, now)
 }
 
-/** @returns why not, as a clause */
+/** @returns why the health cannot be assumed, as a clause */
 function assume(
   bundle: Bundle,
   state: RoutingState,
@@ -116,12 +116,12 @@ function assume(
   return undefined
 }
 
-/** The longer of a member's names begins with its tenant. */
+/** The longer name of a member begins with its tenant. */
 function isOf(tenant: string, name: string, both: readonly string[]): boolean {
   return name === `${tenant}/${both.find((other) => other !== name) ?? ''}`
 }
 
-/** As the API shows an answer. */
+/** The answer in the form of the API. */
 export function shownAnswer({ rcode, rule, zone, match, owner, records, ecsScope }: Simulation) {
   return {
     ...{ rcode, zone, match, owner, records, scope: ecsScope },
@@ -156,7 +156,7 @@ export function shownService(service: SimulatedService) {
   }
 }
 
-/** An algorithm alone is one step. */
+/** A plain algorithm is shown as one step. */
 function plainStep(name: string, before: readonly string[], after: readonly string[]) {
   return [{ name, before, after, scopeBits: 0, reason: changeOf(before, after) }]
 }

@@ -1,4 +1,4 @@
-// The entry of the thread that runs simulated queries of the API, one after the other.
+// Starts the thread that runs simulated queries of the API, one after the other.
 import { parentPort } from 'node:worker_threads'
 import { assert } from '#lib/assert.ts'
 import { runLiveJob } from './live-job.ts'

@@ -1,4 +1,4 @@
-// Simulated queries of the API: copies what the node answers from, and asks a thread of their own.
+// Runs the simulated queries of the API: copies what the node answers from, and asks a thread.
 import { assert } from '#lib/assert.ts'
 import type { MemberHealthView } from '#api/ports/member-health.ts'
 import type { SimulatedQuery, SimulationFault, Simulator } from '#api/ports/simulator.ts'
@@ -20,26 +20,28 @@ import type { ConfigSnapshot } from '#config/object-index.ts'
 import type { AssumedHealth } from '#routing/choose/explain.ts'
 
 export interface LiveSimulatorParts {
-  /** What answers now; undefined: nothing. */
+  /** What answers now; undefined: there is no bundle. */
   readonly node: () => LiveNode | undefined
   readonly nodeName: string
   readonly config: ConfigView
   readonly memberHealth: MemberHealthView
-  /** Other nodes that tell this one what their probes find, by name; null: it is alone. */
+  /** Names of nodes that report their probes to this one; null: it is alone. */
   readonly peers: () => readonly string[] | null
   readonly clock: Clock
-  /** What commits compile from. */
+  /** Returns the files of a commit. */
   readonly filesOf: FilesOf
-  /** Default `jobThreadLimits.jobMs`: a script needs a thread of its own to start. */
+  /**
+   * Time for one query; default `jobThreadLimits.jobMs`: a script needs time to start its thread.
+   */
   readonly jobMs?: number
 }
 
 export const liveLimits = {
-  /** Queries at once, the one under way among them. */
+  /** Queries at the same time, including the one under way. */
   waitingMax: 8,
-  /** A generation that went away while it was read is followed by another one. */
+  /** Copies that are tried: the memory of a generation may be reused during the copy. */
   triesMax: 3,
-  /** Bundles of other commits that are remembered. */
+  /** Bundles of other commits that are kept. */
   othersMax: 2,
 } as const
 
@@ -54,7 +56,7 @@ type FilesOf = ConfigHistory['filesOf']
 type Outcome = Result<LiveAnswer, SimulationFault>
 type Simulated = Result<LiveAnswer['shown'] & { readonly node: string }, SimulationFault>
 
-/** What a turn has found, besides what its thread says. */
+/** Facts of a query beside the answer of the thread. */
 interface Asked {
   live?: LiveNode
   /** The commit that answers. */
@@ -67,7 +69,7 @@ const silent = 'no node of this name tells this one what its probes find'
 export class LiveSimulator {
   readonly #parts: LiveSimulatorParts
   readonly #thread: JobThread<LiveJob, Outcome>
-  /** Bundles by commit, the one that was asked for last at the end. */
+  /** Bundles by commit, the last used one at the end. */
   readonly #others = new Map<string, Uint8Array>()
 
   constructor(parts: LiveSimulatorParts) {
@@ -77,7 +79,9 @@ export class LiveSimulator {
     this.#thread = new JobThread({ file, waitingMax, jobMs: parts.jobMs })
   }
 
-  /** By another node: the service is looked for first, then asked with what that one finds. */
+  /**
+   * In the view of another node: the service is found first, then asked with that node's health.
+   */
   simulate: Simulator['simulate'] = async (query, tenant) => {
     const { nodeName, peers, config, memberHealth } = this.#parts
     const { node: by = nodeName } = query
@@ -111,7 +115,7 @@ export class LiveSimulator {
     for (let tries = 1; ; tries++) {
       assert(tries <= liveLimits.triesMax, 'a query is tried a few times at most')
       const asked: Asked = {}
-      // Files of a commit are read in its turn: they may be many, and no two commits' at once.
+      // Reads the files of a commit in its turn: they may be many, so only of one commit at a time.
       const done = await this.#thread.run(async () => {
         const asOf = await this.#otherOf(query.commit)
         if (!asOf.ok) asked.fault = asOf.error
@@ -129,7 +133,7 @@ export class LiveSimulator {
       const { live, fault, commit = '' } = asked
       if (fault !== undefined) return err(fault)
       if (live === undefined) return err({ code: done === 'too-slow' ? done : 'no-bundle' })
-      // The memory that was read may be another generation's by now.
+      // The memory that was copied may belong to another generation by now.
       if (node()?.bundle !== live.bundle && tries < liveLimits.triesMax) continue
       if (typeof done === 'string') return err({ code: 'too-slow' })
       if (!done.ok) return done
@@ -143,7 +147,7 @@ export class LiveSimulator {
     }
   }
 
-  /** undefined: what answers now. */
+  /** @returns undefined: the active commit was asked for */
   async #otherOf(
     commit: string | undefined,
   ): Promise<Result<OtherCommit | undefined, SimulationFault>> {
@@ -165,7 +169,9 @@ export class LiveSimulator {
   }
 }
 
-/** The writer may be at work: a row of a moment ago beside one of now does no harm. */
+/**
+ * Health may be written during the copy: a row of a moment ago beside a current one does no harm.
+ */
 function copyOf({ table, cursors }: RoutingBuffers): RoutingBuffers {
   const copy = (from: SharedArrayBuffer): SharedArrayBuffer => {
     const to = new SharedArrayBuffer(from.byteLength)
@@ -175,7 +181,9 @@ function copyOf({ table, cursors }: RoutingBuffers): RoutingBuffers {
   return { table: copy(table), cursors: copy(cursors) }
 }
 
-/** @returns by TENANT/POOL/ADDRESS; members of whom that node says nothing are left out */
+/**
+ * @returns health by TENANT/POOL/ADDRESS; members that the other node does not know are left out
+ */
 function healthSeenBy(
   node: string,
   service: { readonly name: string; readonly tenantId: string },

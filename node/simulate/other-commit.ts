@@ -1,4 +1,4 @@
-// What another commit than the active one answers from: its bundle, with the health of now.
+// Serves a simulation from another commit than the active one: its bundle, with the health of now.
 import { loadBundle } from '#bundle/load/load.ts'
 import type { Bundle } from '#bundle/format/bundle.ts'
 import type { SourceFile } from '#compiler/read/source.ts'
@@ -13,7 +13,7 @@ import { GeoLink } from '#inputs/geo/geo-link.ts'
 
 export interface OtherCommit {
   readonly commit: string
-  /** Its bundle, where it was compiled before; else its files. */
+  /** Its bundle, if it was compiled before; else its files. */
   readonly from: { readonly bytes: Uint8Array } | { readonly files: readonly SourceFile[] }
 }
 
@@ -25,7 +25,8 @@ export interface Served {
 }
 
 /**
- * @param now what answers, whose members say how those of the same name are
+ * @param now the active bundle, whose members' health applies to members of the same name
+ *
  * @returns an error as a clause
  */
 export async function serveOther(
@@ -44,18 +45,18 @@ export async function serveOther(
   return ok({ bundle, bytes: bytes.value, state, tables })
 }
 
-/** What was accepted once compiles again, unless this version reads it otherwise. */
+/** A commit that was once accepted compiles again, unless this version reads it differently. */
 async function compiled(
   files: readonly SourceFile[],
   commit: string,
 ): Promise<Result<Uint8Array, string>> {
-  // Most simulations need no compiler.
+  // Loaded on demand: most simulations need no compiler.
   const { createCompiler } = await import('#compiler/compile.ts')
   const { readyForScripts } = await import('#compiler/scripts/script-syntax.ts')
   await readyForScripts(files)
   const done = createCompiler().compile(files, { commit })
   if (done.ok) return ok(done.bundle.bytes)
   const [first] = done.diagnostics.filter(({ severity }) => severity === 'error')
-  // No more than the code: what stands in the files of others is not for everybody.
+  // Only the code: the message may quote files of other tenants.
   return err(`does not compile with this version (${first?.code ?? 'unknown'})`)
 }

@@ -1,4 +1,4 @@
-// Whose records stand at a name.
+// Finds the tenant whose records are at a name.
 import { fullName } from '#compiler/values/record-sets.ts'
 import { partsIn } from '#config/entry.ts'
 import type { ConfigView } from '#config/view.ts'

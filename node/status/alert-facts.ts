@@ -1,4 +1,4 @@
-// What conditions of alerts look at on this node.
+// Collects the facts of this node that conditions of alerts examine.
 import { X509Certificate } from 'node:crypto'
 import { readFileSync, statSync } from 'node:fs'
 import { assert } from '#lib/assert.ts'
@@ -50,17 +50,17 @@ export interface AlertFactsParts {
   readonly geo: Pick<GeoSource, 'status'>
   /** null: health checks are off. */
   readonly health: Pick<HealthMonitor, 'onChange'> | null
-  /** undefined: it was not put together yet. */
+  /** undefined: the licence was not composed yet. */
   readonly licence: () => Pick<NodeLicence, 'keeper' | 'warnings'> | undefined
   readonly redirectTargets: NodeAlertFacts['redirectTargets']
   readonly dataDirFault: () => string | null
-  /** Nodes of the fleet, with what is wrong with each. */
+  /** Nodes of the fleet, each with what is wrong with it. */
   readonly drifted: () => readonly DriftedNode[]
   readonly deliveries: () => readonly ShownDelivery[]
   readonly clock: Clock
 }
 
-/** How often the files of certificates are read. */
+/** Interval at which files of certificates are read. */
 const certificatesEveryMs = 60_000
 const certificateBytesMax = 256 * 1024
 
@@ -88,7 +88,7 @@ export function createAlertFacts(parts: AlertFactsParts): NodeAlertFacts {
     },
     held: () => {
       const { sync, code, reason, accepted } = gitops.status()
-      // A node that nobody has given a configuration yet.
+      // A node that was never given a configuration is not at fault.
       if (sync !== 'held' || (code === 'BranchMissing' && accepted === null)) return null
       return { code, reason }
     },
@@ -119,10 +119,10 @@ function stoppedIn(deliveries: readonly ShownDelivery[]): readonly StoppedDelive
   })
 }
 
-/** More are not told of anyway; one more says that there are too many. */
+/** No more are reported; one more shows that there are too many. */
 const factsMax = alertLimits.findingsPerNodeMax + 1
 
-/** Looks through all pools on the main thread: only of those that it finds it makes texts. */
+/** Examines all pools on the main thread, and makes texts only for those that it finds. */
 export function emptyPoolsIn(bundle: Bundle, state: RoutingState): readonly PoolFacts[] {
   const found = new Set<number>()
   const isWeighted = weightedCodes(bundle)
@@ -141,7 +141,7 @@ export function emptyPoolsIn(bundle: Bundle, state: RoutingState): readonly Pool
   }))
 }
 
-/** Whether a service of an algorithm's code divides its answers by weight. */
+/** Whether a service with this algorithm code divides its answers by weight. */
 function weightedCodes(bundle: Bundle): (code: number) => boolean {
   let policies = weightedOf.get(bundle)
   if (policies === undefined) weightedOf.set(bundle, (policies = weightedPolicies(bundle)))
@@ -149,7 +149,7 @@ function weightedCodes(bundle: Bundle): (code: number) => boolean {
   return (code) => known[code - firstPolicyCode] ?? wayOfCode(code)?.weightAs === 'share'
 }
 
-/** The texts of policies are read once for each bundle. */
+/** Cached, since it reads the texts of policies. */
 const weightedOf = new WeakMap<Bundle, readonly boolean[]>()
 
 function hasCandidate(state: RoutingState, pool: number, isWeighted: boolean): boolean {
@@ -162,7 +162,7 @@ function hasCandidate(state: RoutingState, pool: number, isWeighted: boolean): b
   })
 }
 
-/** Looks through all members on the main thread, like the pools. */
+/** Examines all members on the main thread, as `emptyPoolsIn` does with pools. */
 export function downMembersIn(bundle: Bundle, state: RoutingState): readonly DownMember[] {
   const down = unhealthyMembers(bundle, state, factsMax)
   assert(down.length <= factsMax, 'texts are made of as many members as are told')
@@ -177,7 +177,7 @@ export function downMembersIn(bundle: Bundle, state: RoutingState): readonly Dow
   })
 }
 
-/** Members that the bundle does not have any more do not flap. */
+/** Members that are no longer in the bundle do not flap. */
 export function flappingIn(
   bundle: Bundle | undefined,
   all: readonly Flapping[],
@@ -195,7 +195,7 @@ export function flappingIn(
   })
 }
 
-/** Looks through all members, and compares whole uids of those alone whose last octets fit. */
+/** Examines all members; whole uids are compared only where their last octets match. */
 function rowsOf(
   { memberUid, counts }: Bundle,
   uids: ReadonlySet<string>,
@@ -211,7 +211,7 @@ function rowsOf(
   return rows
 }
 
-/** A control node that falls silent is `node-missing`. */
+/** The silence of a control node is the condition `node-missing`. */
 function driftedIn(nodes: readonly DriftedNode[]): readonly DriftedNodeFacts[] {
   const found: DriftedNodeFacts[] = []
   for (const { report, drift, ageMs, clockOffsetMs } of nodes) {
@@ -231,7 +231,7 @@ function licenceOf(
 ): LicenceFacts | null {
   if (licence === undefined) return null
   const { enforced, valid, reason, expiresAt, installId } = licence.keeper.state
-  // Before the database has said what there is, a licence in it is not known.
+  // Before the database was read, it is unknown whether it holds a licence.
   if (installId === '') return null
   return {
     isEnforced: enforced,

@@ -1,4 +1,4 @@
-// Implements the API's port to the cluster: what nodes announce, and restarts by message.
+// Implements the API's port to the cluster: announcements of nodes, and restarts by message.
 import type { ClusterView, SeenNode } from '#api/ports/cluster-view.ts'
 import type { DriftedNode } from '#fleet/drift.ts'
 import type { Clock } from '#lib/clock.ts'
@@ -7,15 +7,15 @@ import { clusterNodeLimits } from '#state/ports/cluster-nodes.ts'
 import type { ClusterNode, ClusterNodes, TakeRestart } from '#state/ports/cluster-nodes.ts'
 
 export interface ClusterParts {
-  /** What this node says of itself now. */
+  /** The announcement of this node now. */
   readonly self: () => ClusterNode
   readonly nodes: ClusterNodes
-  /** false: there is nothing through which other nodes are reached. */
+  /** false: there is no way to reach other nodes. */
   readonly isShared: boolean
   /** Asks this node to restart. */
   readonly takeRestart: TakeRestart
   readonly clock: Clock
-  /** What nodes have told with their questions for bundles. */
+  /** Reports of nodes that pull, sent with their requests for bundles. */
   readonly fleet: () => Promise<readonly DriftedNode[]>
 }
 
@@ -75,7 +75,7 @@ type FleetSide = Pick<
   'role' | 'labels' | 'isKnown' | 'clockOffsetMs' | 'refusals' | 'drift'
 >
 
-/** What a node reports besides announcing itself; an older version reports nothing. */
+/** Fields that a node reports beside its announcement; an older version reports none. */
 function fleetSide(told: DriftedNode | undefined): FleetSide {
   if (told === undefined) {
     const none = { clockOffsetMs: null, refusals: [], drift: [] }

@@ -1,11 +1,11 @@
-// What the API, metrics and alerts show of changes that reach nodes in waves.
+// Shows the API, metrics and alerts how changes are delivered to nodes in waves.
 import type { Deliveries, ShownDelivery, ShownWave } from '#api/ports/deliveries.ts'
 import { shadowOf } from '#fleet/delivery/gates.ts'
 import type { DeliveryKeeper, DeliveryView } from '#fleet/delivery/keeper.ts'
 import type { Place } from '#fleet/delivery/state.ts'
 import { err, ok } from '#lib/result.ts'
 
-/** @param promised what a plan says of the change that is on its way; '': it is not known */
+/** @param promised plan of the change under delivery; '': it is not known */
 export function createDeliveriesView(
   channel: string,
   keeper: () => DeliveryKeeper,

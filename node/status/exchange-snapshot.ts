@@ -1,4 +1,4 @@
-// What the metrics show of transfers, updates, NOTIFY and signed messages.
+// Collects the counters of transfers, updates, NOTIFY and signed messages for the metrics.
 import type { ExchangeSnapshot } from '#metrics/snapshot.ts'
 import { rcodeNames } from '#dns/rcode.ts'
 import type { DnsNode } from '#server/node/node.ts'
@@ -11,7 +11,7 @@ export interface ExchangeParts {
   readonly notifier: Pick<Notifier, 'counts'>
 }
 
-/** All are 0 until the stream thread has told its counts. */
+/** All are 0 until the stream thread has sent its counters. */
 export function exchangeSnapshot({ node, updates, notifier }: ExchangeParts): ExchangeSnapshot {
   const { messages, transfers } = node.exchangeStats ?? {}
   const byRcode = [...updates.counts].map(([rcode, count]) => [

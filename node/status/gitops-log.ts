@@ -7,38 +7,38 @@ import type { ProcessLog } from '#node/process/log.ts'
 /** By the severity of a diagnostic. */
 const logLevelOf = { error: 'error', warning: 'warn', note: 'info' } as const
 
-/** How many findings of the accepted commit are remembered, so that they are not told again. */
+/** How many findings of the accepted commit are remembered, so that they are not logged again. */
 const knownMax = 1_000
 
-/** Findings by what stays of them when lines move, each with its file. */
+/** Findings by an identity that does not change when lines move. */
 type Findings = ReadonlyMap<string, HeadDiagnostic>
 
-/** What the last accepted commit had: the files of its findings, and how many those were. */
+/** The findings of the last accepted commit: their files, and how many each identity had. */
 interface Known {
   readonly files: ReadonlyMap<string, string>
   readonly total: number
 }
 
 /**
- * Tells only findings that the last accepted commit did not have: otherwise each write would
- * repeat every warning of the whole configuration.
+ * Logs only findings that the last accepted commit did not have: otherwise each write would repeat
+ * every warning of the whole configuration.
  *
- * @returns takes each status with '' or lines, of which the first is a sentence; told once
+ * @returns a function that receives each status with '' or lines, of which the first is a sentence
  */
 export function createGitopsLog(log: ProcessLog): (status: GitopsStatus, change: string) => void {
   let known: Known = { files: new Map(), total: 0 }
-  /** FindingsChange last, with nothing else since; a worker that was started anew says it again. */
+  /** The last logged line of acceptance, if nothing followed; a restarted worker repeats it. */
   let acceptedLogged = ''
   return (status, change) => {
     if (change === '') return
-    // A fault of our own changes no status, and is logged each time.
+    // A bug changes no status, and is logged each time.
     if (change.startsWith(ownFault)) return logFault(log, status, change)
     const accepted = status.sync === 'synced' ? (status.accepted?.commit ?? '') : ''
     if (accepted !== '' && accepted === acceptedLogged) return
     acceptedLogged = accepted
     logHeadline(log, status, change)
     const isAccepted = status.sync === 'synced'
-    // Other reasons are found before the configuration is compiled, and have no findings.
+    // Other reasons precede the compilation, and have no findings.
     if (!isAccepted && status.code !== 'CompileFailed') return
     const findings = byIdentity(status.diagnostics)
     const now = isAccepted ? knownFrom(findings, status, known) : known
@@ -50,8 +50,7 @@ export function createGitopsLog(log: ProcessLog): (status: GitopsStatus, change:
 function logHeadline(log: ProcessLog, status: GitopsStatus, change: string): void {
   const { head, accepted, code, sync } = status
   const isBad = sync === 'held' || sync === 'unreachable'
-  // The lines after the first are the diagnostics as a terminal shows them; a log takes one line
-  // for each.
+  // The other lines are diagnostics as a terminal shows them; the log has a line for each.
   const [headline = ''] = change.split('\n', 1)
   const write = isOfDisk(code) ? log.error : isBad ? log.warn : log.info
   write({ head: head?.commit, accepted: accepted?.commit, code }, headline)
@@ -64,7 +63,7 @@ function logFault(log: ProcessLog, { head, accepted }: GitopsStatus, line: strin
 interface FindingsChange {
   readonly findings: Findings
   readonly status: GitopsStatus
-  /** Before this status, and after it. */
+  /** Findings known before this status, and after it. */
   readonly known: Known
   readonly now: Known
 }
@@ -88,12 +87,12 @@ function logFinding(log: ProcessLog, finding: HeadDiagnostic): void {
   log[logLevelOf[severity]]({ code, help }, `${file}:${line}:${column}: ${message}`)
 }
 
-/** Without line and column. Two that are alike otherwise are told apart by their number. */
+/** Identity without line and column. Findings with equal fields are numbered. */
 function byIdentity(diagnostics: readonly HeadDiagnostic[]): Findings {
   const findings = new Map<string, HeadDiagnostic>()
   for (const finding of diagnostics) {
     const { code, file, message } = finding
-    // A message may quote much of a file; a hash of it does not grow.
+    // A hash, since a message may quote much of a file.
     const alike = hash('sha256', JSON.stringify([code, file, message]), 'base64')
     let number = 1
     while (findings.has(`${alike} ${number}`)) number++
@@ -103,8 +102,8 @@ function byIdentity(diagnostics: readonly HeadDiagnostic[]): Findings {
 }
 
 /**
- * A list that is cut ends with the last of its files: what was known of that file or of one behind
- * it may still be there, and is not news when it comes back into the list.
+ * In a list that was cut, the last file and later ones may have further findings: what was known of
+ * them is kept, so that it is not logged as new when it appears in the list again.
  */
 function knownFrom(findings: Findings, { diagnosticsTotal }: GitopsStatus, before: Known): Known {
   const files = new Map<string, string>()

@@ -1,4 +1,4 @@
-// The table of reasons why a node is degraded or not ready, in the order in which they are told.
+// Lists the reasons why a node is degraded or not ready, in the order in which they are shown.
 import type { HealthReason, HealthStatus } from '#api/ports/operator-view.ts'
 import type { GitopsControl } from '#gitops/thread/control.ts'
 import type { DnsNode } from '#server/node/node.ts'
@@ -17,19 +17,19 @@ export interface HealthParts {
   readonly isBackedUp: () => boolean
   /** false: the file of the audit log cannot be written. */
   readonly isAudited: () => boolean
-  /** Nobody has made the first account yet. */
+  /** True until the first account is made. */
   readonly isSetupOpen: () => boolean
-  /** null: nothing is delivered in waves. */
+  /** null: there is no delivery in waves. */
   readonly deliveryPhase: () => string | null
   /** null: this node keeps no journal. */
   readonly journal: () => { readonly error: string | null } | null
   /** null: queries are not logged. */
   readonly queryLog: () => { readonly isFailing: boolean } | null
-  /** Pools declare health checks, and this node makes none. */
+  /** True when pools declare health checks, and this node makes none. */
   readonly areChecksOff: () => boolean
-  /** A sentence for each geo database that the configuration goes by and that is not there. */
+  /** A sentence for each geo database that the configuration uses and that is absent. */
   readonly missingGeo: () => readonly string[]
-  /** A sentence for each zone that is to be signed and has no key here. */
+  /** A sentence for each zone that should be signed and has no key here. */
   readonly missingKeys: () => readonly string[]
   /** A sentence for each signed zone whose parent has DS records of other keys alone. */
   readonly dsFaults: () => readonly string[]
@@ -48,10 +48,10 @@ export interface AnycastFacts {
 
 interface Row {
   readonly code: string
-  /** A function where one reason has several causes. */
+  /** A function for a reason with several causes. */
   readonly message: string | ((parts: HealthParts) => string)
   readonly holds: (parts: HealthParts) => boolean
-  /** True: something is to be done, and nothing is wrong until then. */
+  /** True for a notice: there is something to do, but nothing is wrong. */
   readonly isNotice?: true
 }
 
@@ -223,12 +223,12 @@ const degradations: readonly Row[] = [
   },
 ]
 
-/** At a start it takes a moment until they are. */
+/** False for a moment at a start, until the first announcement. */
 export function isWithdrawn(anycast: AnycastFacts | null): boolean {
   return anycast?.isAnnounced === false && anycast.reason !== 'starting'
 }
 
-/** A database that goes away later is no reason to take away a node that answers queries. */
+/** A database that goes away later is no reason to withdraw a node that answers queries. */
 const obstacles: readonly Row[] = [
   noBundle,
   {
@@ -251,7 +251,7 @@ export function healthOf(parts: HealthParts): HealthStatus {
   return { status: isDegraded ? 'degraded' : 'ok', reasons }
 }
 
-/** What the node still waits for since its start. */
+/** What the node has waited for since its start. */
 export function unreadyOf(parts: HealthParts): readonly HealthReason[] {
   return reasonsOf(obstacles, parts)
 }
@@ -264,7 +264,7 @@ function reasonsOf(rows: readonly Row[], parts: HealthParts): readonly HealthRea
   }))
 }
 
-/** Which commit waits, if any, and what serves meanwhile. */
+/** The commit that is held, if any, and what serves meanwhile. */
 function heldOf({ gitops, node }: HealthParts): string {
   const { code, head, accepted } = gitops.status()
   const serving = node.status().active === null ? 'nothing serves yet' : 'the last bundle serves'

@@ -1,4 +1,4 @@
-// The health of members with a host name: of its addresses together, and what they are.
+// Combines the health of a host name's addresses into that of the member.
 import { unprobed } from '#api/ports/member-health.ts'
 import type { AskedMember, KnownHealth, MemberHealthView } from '#api/ports/member-health.ts'
 import type { HostnameResolver } from '#inputs/resolve/hostname-resolver.ts'
@@ -32,7 +32,7 @@ function known(
     error,
   }
   const reason = error === '' ? '' : `does not resolve: ${error}`
-  // Nobody has looked yet, or nobody has to: an alias that is not probed.
+  // Not probed yet, or never: an alias without probes.
   const none = unprobed(view.node, error === '', reason)
   const best = found.find(({ health }) => health.healthy) ?? found[0]
   if (best === undefined) return { ...none, resolved }

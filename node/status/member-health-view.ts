@@ -1,14 +1,15 @@
-// Implements the API's port to member health: this node's probes, its peers and external signals.
+// Implements the API's port to member health: this node's probes, those of its peers, and external
+// signals.
 import { scoreOf, unprobed } from '#api/ports/member-health.ts'
 import type { AskedMember, KnownHealth, MemberHealthView } from '#api/ports/member-health.ts'
 import type { Clock } from '#lib/clock.ts'
 import { blend } from '#health/view/blend.ts'
 import type { HealthMonitor } from '#health/view/monitor.ts'
 
-/** More than one installation has; beyond it the times of what monitors said are forgotten. */
+/** More than one installation has; beyond it, the times of signals are dropped. */
 const signalsMax = 200_000
 
-/** What outside monitors say of a member, and since when. */
+/** The verdict of outside monitors on a member, and since when. */
 interface Signal {
   readonly said: boolean | undefined
   readonly sinceMs: number
@@ -16,7 +17,7 @@ interface Signal {
 
 const noSignal: Signal = { said: undefined, sinceMs: 0 }
 
-/** @param monitor null: health checks are off, every member counts as healthy */
+/** @param monitor null: health checks are off, and every member counts as healthy */
 export function createMemberHealthView(
   monitor: HealthMonitor | null,
   node: string,
@@ -60,12 +61,12 @@ function known(
 ): KnownHealth {
   const signal = monitor.signalOf(uid)
   const blended = (probe: boolean): boolean => blend(externalSignalMode, probe, signal)
-  /** The outside monitors' words are the same everywhere. */
+  /** Outside monitors are heard by all nodes alike. */
   const judged = (found: Found): Found => {
     const healthy = blended(found.healthy)
     const score = scoreOf(healthy, found.score)
     if (healthy === found.healthy) return { ...found, score }
-    // What the probes found does not count, so the monitors' time does.
+    // The verdict of the probes does not count, so the time is that of the monitors.
     const reason = healthy ? '' : 'an outside monitor says that it is down'
     return { healthy, score, reason, sinceMs: Math.floor(signalledMs) }
   }
@@ -82,23 +83,23 @@ function known(
     isProbed: true,
     healthy: blended(routed.healthy),
     score,
-    // The last round trip of a member that is down is of an earlier time.
+    // The last round trip of a member that is down is old.
     rttMs: own.healthy ? own.lastRttMs : 0,
-    // A node that is alone measures nothing global.
+    // A node that is alone has no global measurement.
     globalRttMs: peers === null ? null : routed.rttMs,
     isWarming: routed.isWarming,
     warmupPasses: own.warmupPasses,
     reason,
     sinceMs,
     lastCheckedMs: Math.floor(own.lastCheckMs),
-    // Others probe it for this node: then it has found nothing.
+    // Without a probe of its own, this node has no finding.
     nodes: [...(own.isProbed ? [{ node, ...own }] : []), ...(peers ?? [])].map((one) => {
       return { node: one.node, ...judged(foundIn(one)) }
     }),
   }
 }
 
-/** What one node has found of a member. */
+/** Findings of one node about a member. */
 interface Found {
   readonly healthy: boolean
   readonly score: number

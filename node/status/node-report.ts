@@ -1,4 +1,4 @@
-// What a node tells control nodes of itself.
+// Makes the report that a node sends to control nodes.
 import type { Settings } from '#settings/settings.ts'
 import type { NodeReport, NodeRole } from '#fleet/nodes/node-report.ts'
 import type { Pulled } from '#fleet/puller.ts'
@@ -9,18 +9,18 @@ import type { DnsNode } from '#server/node/node.ts'
 export interface ReportParts {
   readonly settings: Pick<Settings, 'node' | 'state'>
   readonly role: NodeRole
-  /** Identifies this process. */
+  /** Unique for this process. */
   readonly instance: string
   readonly startedAtMs: number
   readonly node: Pick<DnsNode, 'status' | 'counters' | 'memberHealth'>
   readonly busyRatio: () => number
-  /** Microseconds; null: nothing was timed lately. Left out: nobody measures it. */
+  /** Microseconds; null: no recent measurement. Left out: this node does not measure it. */
   readonly p99Us?: () => number | null
   readonly shadow?: ShadowReport
   readonly clock: Clock
 }
 
-/** What was computed with another bundle. */
+/** Results of computing with another bundle. */
 export interface ShadowReport {
   readonly counts: () => NodeReport['shadow']
   readonly totals: () => { readonly compared: number; readonly changed: number }
@@ -46,7 +46,7 @@ export function nodeReport(parts: ReportParts, pulled: Pulled): NodeReport {
   }
 }
 
-/** On a control node, which pulls nothing: the last publication that it did not activate. */
+/** For a control node, which pulls nothing: the last publication that it could not activate. */
 export function refusedHere(node: Pick<DnsNode, 'status'>, clock: Clock): Pulled {
   const { refused } = node.status()
   if (refused === null) return { isRefusing: false, refusals: [] }
@@ -75,5 +75,5 @@ function countersOf({ node, shadow, p99Us }: ReportParts): NodeReport['counters'
   return counters
 }
 
-/** RFC 1035 section 4.1.1. */
+/** RCODE of RFC 1035 section 4.1.1. */
 const servfail = 2

@@ -25,7 +25,7 @@ import type { ThreadLoad } from './thread-load.ts'
 import { metricLimits } from '#metrics/limits.ts'
 import { countPoolHealth } from '#server/node/health-counts.ts'
 
-/** What every node has that answers queries. */
+/** The parts of every node that answers queries. */
 export interface NodeViewParts extends Omit<ExchangeParts, 'node'> {
   readonly node: DnsNode
   /** null: health checks are off. */
@@ -38,7 +38,7 @@ export interface NodeViewParts extends Omit<ExchangeParts, 'node'> {
   readonly nodeName: string
   readonly clock: Clock
   readonly queryLog: () => MetricsSnapshot['queryLog']
-  /** Connected now. */
+  /** Connected clients. */
   readonly feedClients: () => number
 }
 
@@ -56,19 +56,19 @@ export interface ViewParts extends HealthParts, NodeViewParts {
   readonly journal: () => MetricsSnapshot['journal']
   readonly repository: () => RepackerStatus
   readonly branch: string
-  /** Not a repository of this machine. */
+  /** True when the repository is not on this machine. */
   readonly hasRemote: boolean
   readonly requestCounts: () => MetricsSnapshot['apiRequests']
   readonly backupAgeSeconds: () => MetricsSnapshot['backupAgeSeconds']
   readonly dataDirectory: () => MetricsSnapshot['dataDirectory']
-  /** From the moment a commit was seen until all responders used it; null: none yet. */
+  /** Seconds from seeing a commit until all responders used it; null: none yet. */
   readonly commitToActiveSeconds: () => number | null
-  /** What the configuration has beyond the licence. */
+  /** Warnings about what the configuration uses beyond the licence. */
   readonly licenceWarnings: () => readonly StatusDiagnostic[]
 }
 
 export function createOperatorView(parts: ViewParts): OperatorView {
-  // Loaded when somebody asks: nodes that only answer need not, and share this file.
+  // Loaded on demand, since nodes that only answer import this file as well.
   let metrics: { readonly text: () => Promise<string> } | undefined
   return {
     health: () => healthOf(parts),
@@ -149,7 +149,7 @@ type ElsewhereFields =
   | ('gitops' | 'pull' | 'given' | 'fleet' | 'alerts')
   | ('anycast' | 'journal' | 'isDatabaseUp' | 'backupAgeSeconds' | 'dataDirectory' | 'apiRequests')
 
-/** All but where bundles come from and go to. */
+/** The whole snapshot except where bundles come from and go to. */
 export function nodeSnapshot(parts: NodeViewParts): Omit<MetricsSnapshot, ElsewhereFields> {
   const { node, health } = parts
   const { active, serial, expired, swaps, swapSecondsTotal, swapSecondsLast } = node.status()
@@ -204,7 +204,7 @@ export function nodeSnapshot(parts: NodeViewParts): Omit<MetricsSnapshot, Elsewh
   }
 }
 
-/** Since the last look at a repository that answers, or since it stopped answering. */
+/** Seconds since the last look at a repository that answers, or since it stopped answering. */
 function contactSecondsAgo({ gitops, clock }: ViewParts): number | null {
   const { sync, sinceMs, checkedAtMs } = gitops.status()
   const atMs = sync === 'unreachable' ? sinceMs : checkedAtMs
@@ -246,7 +246,7 @@ function threadSnapshots({ node, load }: NodeViewParts): ThreadSnapshot[] {
   })
 }
 
-/** What a node serves, for its metrics: how many of each kind, and the members of each pool. */
+/** Counts of what the node serves, and the members of each pool, for its metrics. */
 function siteSnapshot(
   node: Pick<DnsNode, 'live'>,
 ): Pick<MetricsSnapshot, 'objects' | 'poolMembers'> {

@@ -1,5 +1,5 @@
-// Rollouts that a regression has taken back: those that the files do not know of yet, and those
-// whose files say so since a short time.
+// Lists rollouts that a regression has taken back: those whose files do not record it yet, and
+// those that have done so for a short time.
 import { assert } from '#lib/assert.ts'
 import type { RegressedRollout } from '#alerts/facts.ts'
 import type { ConfigEntry } from '#config/entry.ts'
@@ -7,13 +7,14 @@ import type { ConfigSnapshot } from '#config/object-index.ts'
 import type { RolloutStatus } from '#server/node/overlay-clock.ts'
 import { readInstant } from '#schemas/forms/instant.ts'
 
-/** Why a rollout is rolled back that a person has aborted. */
+/** The reason that a file gives when a person has aborted the rollout. */
 const byHand = 'aborted'
-/** A record stays for ever, and what it tells does not: an alert about it ends by then. */
+/** How long a recorded regression is reported: the record stays for ever, the alert should not. */
 export const alertedForMs = 86_400_000
 
 /**
- * @param serving rollouts of the bundle: settled ones are no part of it
+ * @param serving rollouts of the bundle, which has no settled ones
+ *
  * @param config undefined: it was not read yet
  */
 export function regressedRollouts(
@@ -28,7 +29,7 @@ export function regressedRollouts(
   for (const entry of told) {
     const newestMs = newest.get(memberOf(entry))
     assert(newestMs !== undefined, 'a rollout that is told is one of all')
-    // Somebody tries again with the same member.
+    // A newer rollout tries the same member again.
     if (startOf(entry) < newestMs) continue
     const { uid, name, tenant, object } = entry
     const { pool, reason = '' } = object.spec
@@ -41,14 +42,17 @@ export function regressedRollouts(
   return [...found.values()]
 }
 
-/** Whether it is told; a person who settles by hand gives no reason, and knows already. */
+/**
+ * Whether it is recent enough to report. A person who settles a rollout by hand gives no reason,
+ * and knows.
+ */
 function isRecent({ object: { spec } }: ConfigEntry<'Rollout'>, nowMs: number): boolean {
   const { settled, settledAt = '', reason = '' } = spec
   if (settled !== 'rolled_back' || reason === '' || reason === byHand) return false
   return nowMs - (readInstant(settledAt).atMs ?? 0) < alertedForMs
 }
 
-/** When the newest rollout of each member began. */
+/** By member: when its newest rollout began. */
 function newestStarts(all: readonly ConfigEntry<'Rollout'>[]): Map<string, number> {
   const newest = new Map<string, number>()
   for (const entry of all) {

@@ -1,4 +1,4 @@
-// Implements the API's port to the settings of this node: values, where each comes from, secrets
+// Implements the API's port to the settings of this node: values and their origin, with secrets
 // hidden.
 import type { NodeSetting, NodeSettings } from '#api/ports/node-settings.ts'
 import { changedSettings, overrides, settingValueOf } from '#settings/settings.ts'
@@ -10,8 +10,9 @@ import { parseDuration } from '#lib/duration.ts'
 const hidden = '***'
 
 /**
- * @param settings in effect
- * @param latest as they were read last: what waits for a restart differs
+ * @param settings those in force
+ *
+ * @param latest as last read: what waits for a restart differs
  */
 export function createSettingsView(settings: () => Settings, latest: () => Settings): NodeSettings {
   return {
@@ -59,7 +60,7 @@ function shownValue(value: unknown, isSecret: boolean, isDuration: boolean): unk
   return withoutPasswords(value)
 }
 
-/** What an address has before its `@` opens something. */
+/** Removes what precedes the `@` of an address, which grants access. */
 function withoutPasswords(value: unknown): unknown {
   if (typeof value === 'string') return value.replace(/:\/\/[^@/]*@/, `://${hidden}@`)
   if (Array.isArray(value)) return value.map(withoutPasswords)
@@ -76,7 +77,7 @@ const units = [
   [1_000, 's'],
 ] as const
 
-/** As the file takes it. */
+/** Formats a duration as the file of settings takes it. */
 function durationText(ms: number): string {
   const unit = units.find(([unitMs]) => ms >= unitMs && ms % unitMs === 0)
   const text = unit === undefined ? (ms === 0 ? '0' : `${ms}ms`) : `${ms / unit[0]}${unit[1]}`

@@ -16,7 +16,7 @@ export class ThreadLoad {
     this.#clock = clock
   }
 
-  /** @param threadIds the system's ids; 0 is skipped */
+  /** @param threadIds ids of the system; 0 is skipped */
   sample(threadIds: readonly number[]): void {
     for (const id of threadIds) {
       const cpuMs = id === 0 ? undefined : cpuMsOf(id)
@@ -29,7 +29,7 @@ export class ThreadLoad {
     }
   }
 
-  /** 0 to 1; 0 before there are two samples. */
+  /** From 0 to 1; 0 before there are two samples. */
   busyRatio(threadId: number): number {
     return this.#busy.get(threadId) ?? 0
   }

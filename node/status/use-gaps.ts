@@ -1,9 +1,11 @@
-// What the use of this configuration is not known of, by the settings of a node.
+// Lists what a node cannot know about the use of its configuration, because of its settings.
 import { useLimits } from '#answer/counters/use-marks.ts'
 import type { UseView } from '#api/ports/object-use.ts'
 import type { Settings } from '#settings/settings.ts'
 
-/** @param isTooMuch the configuration has more than `useLimits.objectsMax` names and members */
+/**
+ * @param isTooMuch true: the configuration has more than `useLimits.objectsMax` names and members
+ */
 export function useGaps(
   { dns, redirect }: Pick<Settings, 'dns' | 'redirect'>,
   isTooMuch: boolean,

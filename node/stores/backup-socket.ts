@@ -1,4 +1,4 @@
-// How `gslbd backup` has a node that runs take a backup: the node holds its database.
+// Lets `gslbd backup` ask a running node for a backup, since the node holds its database.
 import { isAbsolute } from 'node:path'
 import { askLineSocket, openLineSocket } from '#node/data/line-socket.ts'
 import type { LineSocket } from '#node/data/line-socket.ts'
@@ -8,10 +8,10 @@ import { err, ok } from '#lib/result.ts'
 import type { Result } from '#lib/result.ts'
 import type { AskedBackup, Backups } from './backups.ts'
 
-/** In the data directory. */
+/** Name of the socket in the data directory. */
 const name = 'backup.sock'
 const bytesMax = 65_536
-/** A large repository on a slow disk takes this long. */
+/** Time for a large repository on a slow disk. */
 const patienceMs = 30 * 60_000
 
 export function openBackupSocket(
@@ -31,6 +31,7 @@ export function openBackupSocket(
 
 /**
  * @param path absolute, or '' for `backup.directory`
+ *
  * @returns undefined: no node answers. Errors: a sentence
  */
 export async function askForBackup(
@@ -48,7 +49,7 @@ function readAnswer(line: string): Result<AskedBackup, string> | undefined {
   return isOk === true ? ok(value as AskedBackup) : undefined
 }
 
-/** undefined: it is no question. */
+/** @returns undefined: the line is no question */
 function pathIn(line: string): string | undefined {
   const { path } = fieldsOf(parseJson(line))
   return typeof path === 'string' && (path === '' || isAbsolute(path)) ? path : undefined

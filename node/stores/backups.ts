@@ -1,4 +1,4 @@
-// Takes the backups of a node that runs: when one is due, and when somebody asks for one.
+// Takes the backups of a running node, when one is due and on request.
 import { existsSync } from 'node:fs'
 import { isAbsolute, join } from 'node:path'
 import { assert } from '#lib/assert.ts'
@@ -19,15 +19,15 @@ export interface BackupsParts {
   readonly log: Log
 }
 
-/** A backup that was asked for. */
+/** A backup that was requested. */
 export interface AskedBackup {
   readonly path: string
   readonly rows: number
-  /** Sentences: what is not in it, and should be. */
+  /** Sentences about what the backup lacks. */
   readonly missing: readonly string[]
 }
 
-/** From a backup that could not be taken to the next try. */
+/** Pause after a backup that failed. */
 const retryMs = 60_000
 
 export class Backups {
@@ -35,9 +35,9 @@ export class Backups {
   readonly #stop = new AbortController()
   isTaken = true
   #failedAtMs = 0
-  /** As of the last look; null: there is none. */
+  /** Time of the newest backup as of the last look; null: there is none. */
   #newestMs: number | null = null
-  /** One at a time. */
+  /** The backup under way: one at a time. */
   #last: Promise<unknown> = Promise.resolve()
   #loggedMissing = ''
 
@@ -45,7 +45,10 @@ export class Backups {
     this.#parts = parts
   }
 
-  /** The files say when the last one was, so that restarts neither skip one nor add any. */
+  /**
+   * The time of the last backup is read from its file, so that a restart neither skips one nor adds
+   * one.
+   */
   async takeWhenDue(): Promise<void> {
     const { clock, log, settings } = this.#parts
     const { enabled, intervalMs, directory } = settings.backup
@@ -65,7 +68,7 @@ export class Backups {
     else log.error({ directory }, `no backup, tried again in a minute: ${taken.error}`)
   }
 
-  /** @param path '': in `backup.directory`, as those that are due. Errors: a sentence */
+  /** @param path '': in `backup.directory`, like scheduled ones. Errors: a sentence */
   takeNow = (path: string): Promise<Result<AskedBackup, string>> =>
     this.#afterLast(async () => {
       const missing: string[] = []
@@ -78,7 +81,7 @@ export class Backups {
     return newestMs === null ? null : Math.max(0, this.#parts.clock.nowMs() - newestMs) / 1_000
   }
 
-  /** What is under way is given up. */
+  /** Aborts the backup under way. */
   async stop(): Promise<void> {
     this.#stop.abort()
     await this.#last
@@ -116,7 +119,7 @@ export class Backups {
     return written.ok ? ok({ path, rows: written.value, removed: [] }) : written
   }
 
-  /** Once: it is the same each hour. */
+  /** Logged once, not at each hourly backup. */
   #logMissing(missing: readonly string[]): void {
     const told = missing.join()
     if (told !== '' && told !== this.#loggedMissing) {

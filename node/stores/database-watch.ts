@@ -3,7 +3,7 @@ import { assert } from '#lib/assert.ts'
 import type { Log } from '#lib/log.ts'
 import type { SqlStatus } from '#state/sql/database/sql.ts'
 
-/** Where it is, for the operator, without the URL; and what helps. */
+/** Where the database is, without its URL, and what helps. */
 export interface DatabasePlace {
   readonly fields: Readonly<Record<string, string>>
   readonly remedy: string
@@ -20,12 +20,12 @@ export class DatabaseWatch {
     this.#placeOf = placeOf
   }
 
-  /** It was reached at least once since the start. */
+  /** True when it was reached at least once since the start. */
   get wasUp(): boolean {
     return this.#wasUp
   }
 
-  /** To be told of each status. At the start, who needs the database says what is missing. */
+  /** Takes each status. At the start, the parts that need the database report what they lack. */
   note({ state, fault }: Pick<SqlStatus, 'state' | 'fault'>): void {
     assert(this.#wasUp || !this.#isLogged, 'a database that was never there is not told to be lost')
     if (state === 'up') {

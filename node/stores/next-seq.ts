@@ -1,23 +1,23 @@
-// Picks the first sequence number for a restored control node: above all that nodes may have seen
+// Chooses the first sequence number of a restored control node: above all that nodes may have seen
 // from the lost one.
 import type { Result } from '#lib/result.ts'
 import { boundedBytes } from '#lib/bounded-body.ts'
 import { err, ok } from '#lib/result.ts'
 
-/** More than a control node publishes; each publication is flushed to its disk. */
+/** More than a control node publishes, since each publication is flushed to its disk. */
 const publicationsPerSecondMax = 100
-/** For the first hour, and a clock that was wrong. */
+/** Covers the first hour, and a wrong clock. */
 const leapMin = 1_000_000
-/** A number that is believed leaves as many to count on. */
+/** Higher numbers are not believed, so that as many are left to count on. */
 export const seqMax = 2 ** 52
 
 const answerBytesMax = 1_048_576
 const patienceMs = 10_000
 
 /**
- * Nodes that cannot be asked have seen at most what was published since the backup.
+ * How far nodes that cannot be asked may be ahead: by everything published since the backup.
  *
- * @param createdAtMs of the backup, whose own number is added to it
+ * @param createdAtMs of the backup, to whose number the result is added
  */
 export function leapSince(createdAtMs: number, nowMs: number): number {
   const ageSeconds = Math.ceil(Math.max(0, nowMs - createdAtMs) / 1_000)
@@ -25,10 +25,10 @@ export function leapSince(createdAtMs: number, nowMs: number): number {
 }
 
 /**
- * What nodes that pull say at `/api/v1/health`, which needs no credential.
+ * Asks pulling nodes for their sequence number at `/api/v1/health`, which needs no credential.
  *
  * @param urls of nodes, such as `http://ns1.example.net:8080`
- * @returns the highest number. Errors: a sentence for each that did not say one
+ * @returns the highest number. Errors: a sentence for each node that gave none
  */
 export async function askNodes(urls: readonly string[]): Promise<Result<number, string[]>> {
   const told = await Promise.all(urls.map(askNode))
@@ -44,7 +44,7 @@ async function askNode(url: string): Promise<Result<number, string>> {
     const response = await fetch(address, { signal, redirect: 'error' })
     const text = Buffer.from(await boundedBytes(response.body, answerBytesMax)).toString()
     const { newest } = JSON.parse(text) as { newest?: { seq?: unknown } | null }
-    // The node has never had a bundle.
+    // The node never had a bundle.
     if (newest === null) return ok(0)
     const seq = newest?.seq
     if (typeof seq === 'number' && isSeq(seq)) return ok(seq)

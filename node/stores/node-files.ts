@@ -1,5 +1,5 @@
-// What a control node keeps in files besides its database, and its backups have too: its key, whom
-// it trusts, what it has accepted and published, and its repository.
+// Lists the files of a control node that are part of its backups: its key, the trusted signers, the
+// accepted and published state, and its repository.
 import { createReadStream, readFileSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Settings } from '#settings/settings.ts'
@@ -11,13 +11,13 @@ import type { Result } from '#lib/result.ts'
 import type { BackupFileName } from '#state/backup/format.ts'
 import type { FileToKeep } from '#state/backup/write-backup.ts'
 
-/** Where each is on this node, small ones alone. */
+/** Paths of the small files on this node. */
 export function smallFilesOf({
   dataDir,
   gitops,
 }: Pick<Settings, 'dataDir' | 'gitops'>): ReadonlyMap<BackupFileName, string> {
   return new Map<BackupFileName, string>([
-    // What was accepted is in the repository that is read after it.
+    // Read before the repository, which then contains what was accepted.
     ['gitops/state.json', statePathOf(dataDir)],
     ['keys/node.pem', join(dataDir, 'keys', 'node.pem')],
     ['allowed_signers', gitops.allowedSigners],
@@ -28,15 +28,14 @@ export function smallFilesOf({
 
 export interface GatheredFiles {
   readonly files: readonly FileToKeep[]
-  /** Sentences: what is not among them, and should be. */
+  /** Sentences about what is missing. */
   readonly missing: readonly string[]
 }
 
 /**
- * A remote has the repository already. Errors: a sentence.
+ * With a remote the repository is left out. Errors: a sentence.
  *
- * @param bundlePath of a file that is made for the repository, where the node has its own; the
- *   caller takes it away
+ * @param bundlePath of a file that is made of the node's own repository; the caller removes it
  */
 export async function gatherFiles(
   settings: Pick<Settings, 'dataDir' | 'gitops'>,
@@ -76,7 +75,7 @@ const isThere = (path: string): boolean => {
   return read.ok && read.value !== null
 }
 
-/** null: there is none. */
+/** @returns null: the file does not exist */
 function readIfThere(path: string): Result<Uint8Array | null, string> {
   try {
     return ok(readFileSync(path))

@@ -1,4 +1,4 @@
-// The periodic work on the database: adds usage, makes backups, trims the audit copy.
+// Runs the periodic work on the database: adds usage, makes backups, trims the audit copy.
 import { resolve } from 'node:path'
 import { builtInRoles } from '#access/permissions.ts'
 import type { JobContext } from '#jobs/table.ts'
@@ -22,11 +22,11 @@ import type { Settings } from '#settings/settings.ts'
 
 export interface NodeRecordsParts {
   readonly settings: Settings
-  /** Questions for names of each tenant since the last call. */
+  /** Queries for names of each tenant since the last call. */
   readonly takeQueries: () => ReadonlyMap<string, number>
   /** Hits of response rules and redirects since this process started, by uid. */
   readonly responseHits: () => ReadonlyMap<string, number>
-  /** Names and members. */
+  /** Use of names and members. */
   readonly use: Pick<UseMeterParts, 'takeUsed' | 'objects'>
   readonly clock: Clock
   readonly log: Log
@@ -34,7 +34,7 @@ export interface NodeRecordsParts {
 
 export interface NodeRecords {
   readonly state: NodeState
-  /** An authenticated API request. */
+  /** Counts an authenticated API request. */
   readonly countCall: (tenant: string) => void
   readonly jobs: Pick<
     JobContext,
@@ -54,22 +54,22 @@ export interface NodeRecords {
   readonly isBackedUp: () => boolean
   /** Age of the newest backup; null: backups are off, or there is none. */
   readonly backupAgeSeconds: () => number | null
-  /** Takes one now, into a file or into `backup.directory`. */
+  /** Takes a backup now, into a file or into `backup.directory`. */
   readonly backUpNow: Backups['takeNow']
-  /** Writes what was counted, then closes the database. */
+  /** Stores the counters, then closes the database. */
   readonly close: () => Promise<void>
 }
 
 export interface DatabaseView {
-  /** false: nobody can log in, and accounts cannot be read, until it is back. */
+  /** false: until the database is back, nobody can log in, and accounts cannot be read. */
   readonly isUp: boolean
-  /** It was there at least once since the start. */
+  /** True when it was reached at least once since the start. */
   readonly wasThere: boolean
-  /** A sentence for everybody; null or left out: it is up. */
+  /** A sentence that everybody may see; null or left out: the database is up. */
   readonly fault?: string | null
 }
 
-/** What usage gets at shutdown, where the database does not answer. */
+/** Time for the last usage at shutdown, when the database does not answer. */
 const lastFlushMs = 5_000
 
 export function createNodeRecords(parts: NodeRecordsParts): NodeRecords {
@@ -94,7 +94,7 @@ export function createNodeRecords(parts: NodeRecordsParts): NodeRecords {
   })
   const useParts = { store: state.persistent.objectUses, node: settings.state.nodeName }
   const uses = new UseMeter({ ...parts.use, ...useParts, isThere, clock, log })
-  // Nobody can ask a node without an API for what only its own database knows.
+  // On a node without an API nobody could ask for usage in its own database.
   const isMetered = api.enabled || database.url !== ''
   const backups = new Backups({ settings, state, clock, log })
   return {
@@ -115,7 +115,7 @@ export function createNodeRecords(parts: NodeRecordsParts): NodeRecords {
         const pruned = await audit.prune(beforeMs, auditLimits.entriesMax)
         if (!pruned.ok) log.warn({}, `the audit copy is not pruned: ${pruned.error.message}`)
       },
-      // A server elsewhere goes away while nobody asks it anything.
+      // Asked regularly: a server elsewhere may go away while nobody uses it.
       lookAtDatabase: async () => {
         if (database.url !== '') await users.hasAny()
       },
@@ -129,7 +129,7 @@ export function createNodeRecords(parts: NodeRecordsParts): NodeRecords {
     backUpNow: backups.takeNow,
     close: async () => {
       await backups.stop()
-      // A database that was not needed so far is not made for the first minute's counts.
+      // A database that was not needed so far is not created for the counters of the first minute.
       const flushed = async (): Promise<void> => {
         await Promise.all([meter.flush(), hits.flush(), commits.flush(), uses.flush(true)])
       }
@@ -149,7 +149,7 @@ async function withinTime(flushed: Promise<void>, log: Log): Promise<void> {
   clearTimeout(timer)
 }
 
-/** Tries are as many as calls while the database is away; two lines in the log are enough. */
+/** Logs twice at most: while the database is away there are as many tries as calls. */
 function roleKeeper(settings: Settings, clock: Clock, log: Log): NodeStateOptions['prepare'] {
   const system = Object.entries(builtInRoles).map(([name, permissions]) => ({ name, permissions }))
   let isLogged = false
@@ -174,10 +174,10 @@ function databaseOf({ dataDir, database: { url } }: Settings, message: string): 
     const remedy =
       `To do so, stop the node, move ${directory} away, and run gslbd restore FILE ` +
       '--only-database. Without a backup the next start makes an empty one.'
-    // A disk that is full is no reason to move anything away.
+    // When the disk is full, moving the database away would not help.
     return { fields: { directory }, remedy: message.includes(damagedRemedy) ? remedy : '' }
   }
-  // Not the port: of a URL with a slash in its password that is a piece of the password.
+  // Without the port: after a slash in a password it would be a piece of the password.
   const host = (listedHosts(url) ?? []).map((one) => one.host).join()
   const remedy = 'Look whether the server runs and takes the address, user and password.'
   return { fields: { setting: 'database.url', host }, remedy }

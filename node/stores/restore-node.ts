@@ -29,11 +29,11 @@ import { withState } from './stopped-state.ts'
 import { smallFilesOf } from './node-files.ts'
 
 export interface RestoreOptions {
-  /** What is there is moved aside, and not in the way. */
+  /** True: existing data is moved aside. */
   readonly isForced: boolean
-  /** The channel goes on above it. */
+  /** The channel continues above this number. */
   readonly seqAfter: number
-  /** The channel goes on so far above the number of the backup, too. */
+  /** How far the channel continues above the number of the backup, as well. */
   readonly leap: number
   readonly searchPath: string
   readonly nowMs: number
@@ -43,14 +43,14 @@ export interface RestoreOptions {
 export interface Restored {
   readonly rows: number
   readonly seq: number
-  /** Where what was there is now; null: there was nothing. */
+  /** Where the data before is now; null: there was none. */
   readonly movedTo: string | null
 }
 
-/** Made of what was accepted before, by a node that starts. */
+/** Folders derived from what was accepted; a node makes them at its start. */
 const derived = ['node', 'texts', 'delivery', 'gitops', 'resolved', 'health'] as const
 
-/** Errors: a sentence; the data directory is as it was. */
+/** Errors: a sentence; the data directory is unchanged then. */
 export async function restoreNode(
   settings: Settings,
   backup: CheckedBackup,
@@ -108,7 +108,7 @@ async function restoreInto(
     undo.push(() => rmSync(path, { recursive: true, force: true }))
   }
   for (const [name, path] of places) move(join(staged, name), path, undo)
-  // Last, for it cannot be undone where the database is a server.
+  // The last step, since rows of a database server cannot be taken back.
   const rows = await restoreRows(settings, backup, progress)
   if (!rows.ok) return rows
   rmSync(staged, { recursive: true, force: true })
@@ -130,7 +130,7 @@ async function restoreRows(
   return withState(settings, ({ sql }) => restoreBackup(sql, backup, tell))
 }
 
-/** Says which of the rows of a backup is being restored. */
+/** Reports which rows of a backup are being restored. */
 export function rowTeller(
   { rows }: CheckedBackup,
   progress: RestoreOptions['progress'],
@@ -138,7 +138,7 @@ export function rowTeller(
   return (count) => progress?.('restoring the database: row', count, rows)
 }
 
-/** Files for the owner alone; people who push may read the others, too. */
+/** Files for the owner alone; people who push may read the others. */
 const secret: readonly BackupFileName[] = ['keys/node.pem', 'ssh_key', 'config.bundle']
 
 /** @throws the file system's error */
@@ -161,24 +161,24 @@ async function stageFiles(backup: CheckedBackup, staged: string): Promise<void> 
   }
 }
 
-/** Where each comes to lie. */
+/** The place of each file. */
 function placesOf(
   settings: Settings,
   files: ReadonlySet<BackupFileName>,
 ): ReadonlyMap<string, string> {
   const small = [...smallFilesOf(settings)].filter(([name]) => files.has(name))
   const places = new Map<string, string>(small)
-  // A backup has this file only together with the files that are needed to go on from it.
+  // A backup has this file only together with those that are needed to continue from it.
   places.set('gitops/state.json', statePathOf(settings.dataDir))
   if (files.has('config.bundle')) places.set('config.git', originPath(settings.dataDir))
   return places
 }
 
 /**
- * The first publication gets a number above `seqAfter`, also where it is the very bundle that was
- * published before.
+ * Makes the first publication get a number above `seqAfter`, even if its bundle was published
+ * before.
  *
- * @returns the number that the next record has at least. Errors: a sentence
+ * @returns the least number of the next record. Errors: a sentence
  */
 export function continueAbove(
   statePath: string,
@@ -190,7 +190,7 @@ export function continueAbove(
   const state = loaded.value
   const seq = Math.max(state.seq + leap, seqAfter) + 1
   assert(seq > state.seq && seq > seqAfter, 'a restored channel goes on above what nodes have seen')
-  // Before the first publication nothing has the number, and the first adds one to it.
+  // Before the first publication no bundle has the number, and the first one adds one to it.
   const stored = state.digest === '' ? seq - 1 : seq
   saveState(statePath, { ...state, seq: stored, previous: '' })
   return ok(seq)
@@ -208,7 +208,7 @@ function occupiedBy(
   return [...whole, ...files].filter(hasContent)
 }
 
-/** Folders alone are what opening a data directory makes. */
+/** Folders alone do not count: opening a data directory makes them. */
 function hasContent(path: string): boolean {
   const stat = lstatSync(path, { throwIfNoEntry: false })
   if (stat === undefined || !stat.isDirectory()) return stat !== undefined
@@ -236,7 +236,7 @@ function rename(from: string, to: string): void {
 const stamp = (nowMs: number): string =>
   new Date(nowMs).toISOString().slice(0, 19).replaceAll(/[-:]/g, '')
 
-/** Outside of the data directory two may have one name. */
+/** Files outside of the data directory may have equal names. */
 function asideName(dataDir: string, path: string): string {
   const inside = relative(dataDir, path)
   return inside.startsWith('..') ? path.replaceAll('/', '_') : inside

@@ -1,4 +1,4 @@
-// The stores of a node, each opened when it is first needed.
+// Opens the stores of a node, each when it is first needed.
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Clock } from '#lib/clock.ts'
@@ -10,21 +10,21 @@ import type { StoreCall, StoreFailure } from '#state/ports/store-result.ts'
 import type { SqlStatus } from '#state/sql/database/sql.ts'
 
 export interface NodeState {
-  /** Each port opens the database when it is first called. */
+  /** Each port opens the database at its first call. */
   readonly persistent: Pick<PersistentState, PersistentPort>
-  /** For requests: while the embedded database is being made, each call fails at once. */
+  /** For requests: each call fails at once while the embedded database is being created. */
   readonly atOnce: Pick<PersistentState, PersistentPort>
-  /** Opens and prepares the database, and makes the embedded one where there is none. */
+  /** Opens and prepares the database; creates an embedded one. */
   readonly begin: () => Promise<void>
-  /** Errors: a sentence that says what to do. */
+  /** Opens the database. Errors: a sentence that says what to do. */
   readonly open: () => Promise<Result<PersistentState, string>>
-  /** null: nobody has needed it yet. */
+  /** null: it was not needed yet. */
   readonly status: () => SqlStatus | null
-  /** The embedded database is not made yet: who waits for it waits for seconds. */
+  /** True while the embedded database is being created, which takes seconds. */
   readonly isBeingMade: () => boolean
-  /** There is something to open: this is not the first start. */
+  /** Whether a database exists: false at a first start. */
   readonly exists: () => boolean
-  /** Calls off an opening that takes long; nothing is opened from then on. */
+  /** Aborts a slow opening; nothing is opened from then on. */
   readonly callOff: () => void
   readonly close: () => Promise<void>
 }
@@ -54,12 +54,12 @@ export interface NodeStateOptions {
   readonly dataDir: string
   /** Empty: PGlite in the data directory. */
   readonly databaseUrl: string
-  /** Settings of PostgreSQL's pool of connections; left out: the usual ones. */
+  /** PostgreSQL's pool of connections; left out: the default. */
   readonly pool?: PersistentOptions['pool']
   readonly clock: Clock
-  /** Runs before the first call of a port; again before each one until it has succeeded. */
+  /** Runs before the first call of a port, and again before each until it has succeeded. */
   readonly prepare: (state: PersistentState) => StoreCall<void>
-  /** Told of each status of the database, also when it is as before. */
+  /** Called with each status of the database, changed or not. */
   readonly onStatus?: (status: SqlStatus) => void
 }
 
@@ -121,7 +121,7 @@ const beingMade = 'the database is being made; try again in a few seconds'
 
 type StoreMethod = (...values: readonly unknown[]) => Promise<unknown>
 
-/** Callers that come while it is being prepared wait for that one try. */
+/** Callers that come while it is being prepared wait for that try. */
 function whenPrepared(
   open: () => Promise<Result<PersistentState, string>>,
   prepare: NodeStateOptions['prepare'],
@@ -140,7 +140,7 @@ function whenPrepared(
   }
 }
 
-/** A port whose methods all give a `StoreCall`. */
+/** Wraps a port whose methods all return a `StoreCall`. */
 function whenReady(ready: () => StoreCall<PersistentState>, name: PersistentPort): object {
   const method = (key: string): StoreMethod => {
     return async (...values) => {

@@ -11,14 +11,14 @@ import { createNodeState } from './state.ts'
 import type { Settings } from '#settings/settings.ts'
 
 /**
- * Opens it, and closes it when `use` is done. Where that fails, what was made for it is taken away
- * again, and nothing else. Errors: a sentence.
+ * Opens the database, and closes it after `use`. If that fails, only what was made for it is
+ * removed. Errors: a sentence.
  */
 export async function withLoneState<T>(
   settings: Settings,
   use: (state: PersistentState) => Promise<Result<T, string>>,
 ): Promise<Result<T, string>> {
-  // A node that runs holds the embedded database.
+  // A running node holds the embedded database.
   if (settings.database.url !== '') return withState(settings, use)
   const held = openDataDir(settings.dataDir)
   return held.ok ? withHeld(held.value, () => withState(settings, use)) : held
@@ -45,7 +45,7 @@ async function withHeld<T>(
   }
 }
 
-/** The same where the data directory is held already. */
+/** As `withLoneState`, where the data directory is held already. */
 export async function withState<T>(
   { dataDir, database }: Settings,
   use: (state: PersistentState) => Promise<Result<T, string>>,
