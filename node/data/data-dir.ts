@@ -232,7 +232,7 @@ function takeLock(lock: string): number | undefined {
       // Written at each try: a winner removes the files of others.
       writeFileSync(own, text)
       try {
-        // When two processes start together, one finds the name taken; a link is never half written.
+        // Starts at the same time: one finds the name taken; a link is never half written.
         linkSync(own, lock)
         return undefined
       } catch (error) {
