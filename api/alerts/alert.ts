@@ -1,4 +1,4 @@
-// Alerts and silences in the JSON of the API.
+// Defines the JSON of alerts and silences in the API.
 import { Type } from '#lib/schema/type.ts'
 import { conditionNames } from '#alerts/conditions.ts'
 import { textPattern } from '#lib/text/patterns.ts'
@@ -42,7 +42,7 @@ export function showAlert(alert: StoredAlert) {
 
 const condition = Type.Enum([...conditionNames], { description: 'Left out: every condition' })
 const dayS = 86_400
-/** What no database and no line of a log could take. */
+/** Text without control characters, which neither the database nor a log line could hold. */
 const oneLine = {
   pattern: textPattern,
   'x-expected': 'one line of at most 200 characters',

@@ -1,4 +1,4 @@
-// An alert channel in the JSON of the API; its secret settings are taken, and never shown.
+// Defines the JSON of an alert channel: secret settings are accepted, and never shown.
 import { randomBytes } from 'node:crypto'
 import { Type } from '#lib/schema/type.ts'
 import { channelKind, channelKinds } from '#alerts/channel-kinds.ts'
@@ -151,15 +151,15 @@ export interface CheckedSettings {
   readonly open: ChannelSettings
   readonly secret: ChannelSettings
   readonly target: string
-  /** Made here; undefined: it was given, or the kind has none. */
+  /** A secret that was made here; undefined: it was sent by the client, or the kind has none. */
   readonly made?: string
 }
 
 /**
- * Checks the settings of a channel. Given ones replace those before; a secret that is left out
- * stays as it was.
+ * Checks the settings of a channel. Those sent replace earlier ones; a secret that is left out
+ * stays.
  *
- * @param before with its secrets; undefined: it is new
+ * @param before with its secrets; undefined: the channel is new
  */
 export function checkSettings(
   kindName: string,
@@ -180,7 +180,7 @@ export function checkSettings(
   if (wrong !== undefined) return fault(wrong.field, wrong.reason)
   const place = namesOf(row, 'isPlace').find((field) => all[field] !== before?.[field])
   const secrets = namesOf(row, 'isSecret')
-  // One that a caller need not know would be sent to where the caller says.
+  // A kept secret would be sent to the new address of a caller who need not know it.
   const kept = secrets.find(
     (field) =>
       given[field] === undefined && all[field] !== undefined && before?.[field] !== undefined,

@@ -1,5 +1,5 @@
-// The effective weight and enabled state of members: the configuration with rollouts, windows and
-// regressions applied at this instant.
+// Computes the effective weight and enabled state of members: the configuration with rollouts,
+// windows and regressions applied at this instant.
 import type { ConfigSnapshot } from '#config/object-index.ts'
 import { OverlayIndex } from '#config/overlays/effective.ts'
 import type { EffectiveView } from '#config/overlays/effective.ts'

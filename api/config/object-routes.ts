@@ -1,5 +1,4 @@
-// The routes that objects of a kind, or their parts, have in common: the list, one by its id, its
-// creation, changes, deletion.
+// Makes the routes that each kind of object or part has: list, read by id, create, change, delete.
 import { Type } from '#lib/schema/type.ts'
 import type { Static, TSchema } from '#lib/schema/type.ts'
 import type { ConfigEntry, ConfigPart } from '#config/entry.ts'
@@ -24,7 +23,7 @@ import type { Written } from './writes.ts'
 
 type Context<Name extends PortName> = Pick<RouteContext<Name>, 'caller' | 'ports' | 'request'>
 
-/** An object of a kind, or a part with the object that has it. */
+/** An object of a kind, or a part with the object that holds it. */
 type Item<K extends Kind | PartKind> = K extends Kind
   ? ConfigEntry<K>
   : K extends PartKind
@@ -33,20 +32,20 @@ type Item<K extends Kind | PartKind> = K extends Kind
 
 interface Resource<K extends Kind | PartKind, Name extends PortName> {
   readonly kind: K
-  /** `/api/v1/pools` */
+  /** Path of the list, such as `/api/v1/pools`. */
   readonly path: `/api/v1/${string}`
   /** Heading in the reference, such as `Pools`. */
   readonly tag: string
-  /** What one is called, such as `pool`. */
+  /** Word for one object, such as `pool`. */
   readonly noun: string
-  /** What it is called where there is none; default: the same. */
+  /** Word in an error that there is none; default: the same. */
   readonly absent?: string
   readonly reads: Needs
   readonly writes: Needs
-  /** Default: as `writes`. */
+  /** Permission to delete; default: as `writes`. */
   readonly deletes?: Needs
   readonly schema: TSchema
-  /** For `show`, and for every write. */
+  /** Ports for `show`, and for every write. */
   readonly ports?: readonly Name[]
   readonly show: (context: Pick<RouteContext<NoInfer<Name>>, 'ports'>, item: Item<K>) => object
 }
@@ -55,13 +54,13 @@ interface Deletion<K extends Kind | PartKind, Name extends PortName> extends Pic
   Route,
   'summary' | 'details'
 > {
-  /** What the answer says. */
+  /** Description of the response. */
   readonly description?: string
-  /** What is done before, in the same commit. */
+  /** Runs before the operation, in the same commit. */
   readonly first?: (context: Context<Name>, item: Item<K>) => readonly Operation[]
 }
 
-/** For an operation: what it is about. */
+/** An operation, and what it acts on. */
 export interface On<K> {
   readonly kind: K
   readonly target: PartTarget
@@ -72,7 +71,7 @@ interface Write<Body extends TSchema, More extends PortName> extends Pick<
   'summary' | 'details' | 'licensed'
 > {
   readonly body: Body
-  /** Besides those of the resource. */
+  /** Ports beside those of the resource. */
   readonly ports?: readonly More[]
 }
 
@@ -88,7 +87,7 @@ interface Creation<
   Body extends TSchema,
   More extends PortName,
 > extends Write<Body, More> {
-  /** What makes it, or the refusal. */
+  /** The operation that creates the object, or a refusal. */
   readonly operation: (
     context: WriteContext<Name | NoInfer<More>, Body>,
   ) => Operation | Reply | Promise<Operation | Reply>
@@ -102,7 +101,7 @@ interface Change<
   Body extends TSchema,
   More extends PortName,
 > extends Write<Body, More> {
-  /** What the change is, of which the first has the precondition; or its refusal. */
+  /** The operations of the change, of which the first has the precondition; or a refusal. */
   readonly operations: (
     context: WriteContext<'config' | Name | NoInfer<More>, Body>,
     item: Item<K>,
@@ -115,13 +114,13 @@ export function objectRoutes<K extends Kind | PartKind, Name extends PortName = 
 ) {
   return {
     one: answerOf(resource),
-    /** For rows that are like no other. */
+    /** Makes rows that are like no other. */
     route: routesOf({ tag: resource.tag }),
     ...readingRoutes(resource),
     ...writingRoutes(resource),
-    /** The answer to a write that has made one. */
+    /** Answers a write that created an object. */
     created: answerTo(resource, created),
-    /** The answer to a write that has changed one. */
+    /** Answers a write that changed an object. */
     changed: answerTo(resource, success),
   }
 }
@@ -226,7 +225,7 @@ function writingRoutes<K extends Kind | PartKind, Name extends PortName>(
   }
 }
 
-/** Answers a write with what was written, as the resource shows it. */
+/** Answers a write with the object written, as the resource shows it. */
 function answerTo<K extends Kind | PartKind, Name extends PortName>(
   { kind, show }: Resource<K, Name>,
   reply: typeof created,
@@ -248,7 +247,7 @@ function find<K extends Kind | PartKind>(
   return found as Item<K> | undefined
 }
 
-/** What its entity tag is of. */
+/** The state that the entity tag stands for. */
 function stateOf(item: ConfigEntry | ConfigPart): object {
   return 'part' in item ? item.part : item.object
 }
@@ -263,7 +262,7 @@ interface ItemToChange<K extends Kind | PartKind> {
   readonly condition: Precondition
 }
 
-/** The object or part that a change is about. Errors: there is none, or its If-Match is none. */
+/** Finds the object or part to change. Errors: it does not exist, or If-Match is malformed. */
 export function itemToChange<K extends Kind | PartKind>(
   context: Context<'config'>,
   kind: K,

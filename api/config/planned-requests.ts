@@ -1,4 +1,4 @@
-// Requests that stand for those of other routes: each is checked and tried as its own route does.
+// Checks and tries requests that stand for those of other routes, each as its own route does.
 import { Type } from '#lib/schema/type.ts'
 import { isFields } from '#lib/text/json.ts'
 import { err, ok } from '#lib/result.ts'
@@ -20,7 +20,7 @@ export interface PlannedRequest {
   readonly ifMatch?: string
 }
 
-/** Its ports are those of each row that may be tried. */
+/** Has the ports of each row that may be tried. */
 type Context = RouteContext<
   PortName,
   unknown,
@@ -28,7 +28,9 @@ type Context = RouteContext<
   { readonly requests: readonly PlannedRequest[] }
 >
 
-/** @returns the ids of what they would make or change, '' for none. Errors: the first refusal */
+/**
+ * @returns ids of the objects they would create or change, '' for none. Errors: the first refusal
+ */
 export async function tryRequests(
   context: Context,
   table: WriteRoutes,
@@ -44,7 +46,7 @@ export async function tryRequests(
   return ok(ids)
 }
 
-/** @returns the id of what it would make or change; '': none. Errors: its refusal */
+/** @returns id of the object it would create or change; '': none. Errors: its refusal */
 async function tryOne(
   context: Context,
   table: WriteRoutes,
@@ -77,7 +79,9 @@ async function tryOne(
 
 const pathShownMax = 200
 
-/** `$0`, in a path or in a field that holds an id, is the id of what the first one would make. */
+/**
+ * Fills in `$0`, in a path or a field that holds an id: the id of what the first request creates.
+ */
 function filled(planned: PlannedRequest, ids: readonly string[]): Result<PlannedRequest, Reply> {
   const faults: string[] = []
   const idOf = (text: string, place: string): string => {
@@ -102,7 +106,7 @@ function filled(planned: PlannedRequest, ids: readonly string[]): Result<Planned
   return fault === undefined ? ok(whole) : err(refused(400, fault))
 }
 
-/** @param ids of the requests before */
+/** @param ids of the earlier requests */
 function danglingReason(position: number, ids: readonly string[]): string {
   const what = `"$${position}" stands for the id of what requests.${position} makes`
   if (position < ids.length) return `${what}, and it makes nothing that has one`
@@ -124,7 +128,7 @@ interface Found {
 type Check = (value: unknown) => string[]
 const noParams = Type.Object({})
 
-/** Routes that write the configuration, and what they take. */
+/** Finds the routes that write the configuration, and the schemas of their requests. */
 export class WriteRoutes {
   readonly #rows: readonly Route[]
   readonly #checks = new Map<Route, { readonly params: Check; readonly body: Check | null }>()
@@ -133,7 +137,7 @@ export class WriteRoutes {
     this.#rows = rows
   }
 
-  /** All that the rows name. */
+  /** Ports of all these rows. */
   get ports(): readonly PortName[] {
     return [...new Set(this.#rows.flatMap(({ ports = [] }) => ports))]
   }
@@ -148,7 +152,7 @@ export class WriteRoutes {
     return undefined
   }
 
-  /** What its own route would refuse with 400 before it is handled; null: nothing. */
+  /** The fault for which its own route would answer 400; null: there is none. */
   faultOf(row: Route, params: Found['params'], body: unknown): Reply | null {
     let checks = this.#checks.get(row)
     if (checks === undefined) {

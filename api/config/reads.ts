@@ -1,5 +1,4 @@
-// Reads objects of the accepted configuration for a caller; other tenants' objects do not exist for
-// it.
+// Reads objects of the accepted configuration for a caller; objects of other tenants are invisible.
 import { partsIn } from '#config/entry.ts'
 import type { ConfigEntry, ConfigPart } from '#config/entry.ts'
 import type { PartKind, PartOf } from '#config/parts.ts'
@@ -16,7 +15,7 @@ interface Context {
   readonly ports: Ports<'config'>
 }
 
-/** @param ref an id, or else the name of the only such object that the caller sees */
+/** @param ref an id, or the name of the only such object that the caller may see */
 export function findObject<K extends Kind>(
   { caller, ports }: Context,
   kind: K,
@@ -48,7 +47,7 @@ export function findPart<K extends PartKind>(
   return found !== undefined && sees(caller, found.owner.tenant) ? found : undefined
 }
 
-/** By name, then by id. */
+/** Sorted by name, then by id. */
 export function listObjects<K extends Kind>(
   { caller, ports }: Context,
   kind: K,
@@ -57,7 +56,7 @@ export function listObjects<K extends Kind>(
   return caller.isSystemAdmin ? all : all.filter(({ tenant }) => tenant === caller.tenant)
 }
 
-/** Found among the parts of an object; throws when it is not there, which a write has just said. */
+/** Finds a part of an object; throws when it is absent, which a write has just excluded. */
 export function partIn<K extends PartKind>(
   kind: K,
   owner: ConfigEntry,
@@ -68,7 +67,7 @@ export function partIn<K extends PartKind>(
   return part
 }
 
-/** For operations: the id, within what the caller may see. */
+/** The target of an operation: the id, limited to what the caller may see. */
 export function targetOf(caller: Caller, uid: string): PartTarget {
   const tenant = visibleTenant(caller)
   return tenant === null ? { uid } : { uid, tenant }

@@ -1,4 +1,4 @@
-// Reads and writes tenants, which are objects of the configuration.
+// Reads and writes tenants as objects of the configuration.
 import type { ConfigEntry } from '#config/entry.ts'
 import type { ConfigView } from '#config/view.ts'
 import type { Clock } from '#lib/clock.ts'
@@ -11,7 +11,7 @@ import { refused } from '#http/reply.ts'
 import type { TenantRecord, Tenants } from '#access/tenants.ts'
 import type { ConfigWriter } from '#config/operation.ts'
 
-/** `default` exists without a file. */
+/** The tenant `default`, which exists without a file. */
 const undeclared: TenantRecord = {
   id: defaultTenant,
   name: defaultTenant,
@@ -77,7 +77,7 @@ function recordOf({ name, object: { spec } }: ConfigEntry<'Tenant'>): TenantReco
   return { id: name, name: displayName, rpsLimit, createdAt }
 }
 
-/** The name where it can be a folder, or what is left of it there. */
+/** A free id made of the name, with only characters that a folder may have. */
 function freeId(name: string, taken: ReadonlySet<string>): string {
   const words = name
     .normalize('NFKD')

@@ -1,4 +1,4 @@
-// Tries writes without making them, each on top of those before it, and keeps what all would give.
+// Tries writes without making them, each on top of those before, and keeps their common result.
 import type { ConfigEntry } from '#config/entry.ts'
 import type {
   ConfigWriter,
@@ -17,18 +17,18 @@ import { ok } from '#lib/result.ts'
 const trial = { isDryRun: true, wantsBundle: true } as const
 
 export class TrialWriter implements ConfigWriter {
-  /** Warnings that would be new. */
+  /** Warnings that the writes would add. */
   warnings: readonly WriteDiagnostic[] = []
-  /** What would answer; undefined: nothing would change. */
+  /** The bundle that would answer; undefined: nothing would change. */
   bundle: Uint8Array | undefined
-  /** What would be written. */
+  /** Files that would be written. */
   files: readonly WrittenFile[] = []
   readonly #writer: ConfigWriter
   readonly #config: ConfigView
   readonly #clock: Clock
   #operations: readonly Operation[] = []
   #entries: readonly ConfigEntry[] = []
-  /** The last that was tried, with the operations of all. */
+  /** The last write that was tried, with the operations of all. */
   #tried: WriteRequest | undefined
 
   constructor(writer: ConfigWriter, config: ConfigView, clock: Clock) {
@@ -37,7 +37,7 @@ export class TrialWriter implements ConfigWriter {
     this.#config = config
   }
 
-  /** The configuration as it would be: handlers find in it what requests before them make. */
+  /** The configuration after the writes: handlers find in it what earlier requests create. */
   get config(): ConfigView {
     const snapshot = (): ConfigSnapshot => {
       const now = this.#config.snapshot()
@@ -51,12 +51,12 @@ export class TrialWriter implements ConfigWriter {
     return { snapshot, isReady, onChange }
   }
 
-  /** Operations of all writes that were tried, in their order. */
+  /** Operations of all writes that were tried, in order. */
   get operations(): readonly Operation[] {
     return this.#operations
   }
 
-  /** Whether all the writes together go back to what answered before. */
+  /** Whether the writes together go back to what answered before. */
   goesBack: PlanQuestion['goesBack'] = async (moved) => {
     if (this.#tried === undefined) return false
     const judgement = { by: 'plan', moved } as const
@@ -65,14 +65,14 @@ export class TrialWriter implements ConfigWriter {
   }
 
   write: ConfigWriter['write'] = async (request) => {
-    // With ids, which stay the same in the tries that follow.
+    // Ids are fixed here, so that they are the same in later tries.
     const own = withUids(request, this.#clock).operations
     const operations = [...this.#operations, ...own]
     const done = await this.#writer.write({
       ...request,
       operations,
       ...trial,
-      // The plan shows it.
+      // The plan judges it.
       judgement: { by: 'nobody' },
     })
     if (!done.ok) return done

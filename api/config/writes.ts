@@ -1,4 +1,4 @@
-// Turns a request into an operation on the configuration, and its outcome into a reply.
+// Turns a request into an operation on the configuration, and its result into a response.
 import { etagOf } from '#config/entry.ts'
 import type { ConfigEntry } from '#config/entry.ts'
 import { isTaken } from '#config/fault.ts'
@@ -33,11 +33,11 @@ import type { Reply } from '#http/reply.ts'
 import type { RouteContext } from '#api/route/route.ts'
 
 export interface Written {
-  /** For the answer: the revision, and the entity tag of what is there now. */
+  /** Headers of the response: the revision, and the entity tag of the object. */
   readonly headers: Readonly<Record<string, string>>
-  /** The object of the last operation, which was not a deletion. */
+  /** The object of the last operation, which was no deletion. */
   readonly entry: ConfigEntry
-  /** Id of the part that the last operation was about; '' when it was the whole object. */
+  /** Id of the part in the last operation; '' for a whole object. */
   readonly partId: string
 }
 
@@ -45,11 +45,11 @@ type Context = Pick<
   RouteContext<'configWriter' | 'log'>,
   'caller' | 'requestId' | 'isDryRun' | 'ports'
 > & {
-  /** Left out: no client asked for it. */
+  /** Left out: the node itself writes, not a client. */
   readonly request?: RouteContext['request']
 }
 
-/** For operations of which the last one leaves something behind. Errors: the answer. */
+/** Makes operations of which the last one leaves an object. Errors: the response. */
 export async function write(
   context: Context,
   ...operations: readonly Operation[]
@@ -67,7 +67,7 @@ export async function write(
   return ok({ headers, entry, partId: (part?.['uid'] ?? '') as string })
 }
 
-/** For operations of which the last one deletes. */
+/** Makes operations of which the last one deletes. */
 export async function remove(
   context: Context,
   ...operations: readonly Operation[]
@@ -76,7 +76,7 @@ export async function remove(
   return done.ok ? noContent(outcomeHeaders(done.value, context.caller)) : done.error
 }
 
-/** What a write is told besides its object. */
+/** Headers that describe a write beside its object. */
 function outcomeHeaders(
   { revision, warnings, affected, effect }: WriteSuccess,
   caller: Caller,
@@ -92,7 +92,7 @@ function outcomeHeaders(
   }
 }
 
-/** For operations of any kind. Errors: the answer. */
+/** Makes operations of any kind. Errors: the response. */
 export async function writeAll(
   context: Context,
   operations: readonly Operation[],
@@ -126,7 +126,7 @@ async function submit(
   })
   if (done.ok) return done
   const { code, message } = done.error
-  // The answer sends the caller to the operator, who finds the reason in the log.
+  // The response refers the caller to the operator, who finds the reason in the log.
   if (isForOperator(code)) {
     const fields = { requestId, ...whoFields(caller), code, reason: message }
     ports.log.error(fields, writeFailed)
@@ -136,7 +136,7 @@ async function submit(
 
 const writeFailed = 'a change over the API was not carried out'
 
-/** What the headers say of a write. */
+/** Reads the headers of a request that concern its write. */
 export function saidIn({
   caller,
   request,
@@ -154,7 +154,10 @@ export function saidIn({
   return ok(isWanted ? { ...said, effectFor: { tenant: visibleTenant(caller) } } : said)
 }
 
-/** Why names may go that the guardrails keep. They are of the whole, and so is who may say it. */
+/**
+ * The reason of an override. Guardrails protect the whole installation, so only its administrators
+ * may override.
+ */
 function overrideOf(
   { isSystemAdmin }: Caller,
   given: string | undefined,
@@ -166,19 +169,19 @@ function overrideOf(
   return err(refused(403, 'the header X-Gslb-Override is for system administrators: leave it out'))
 }
 
-/** The subject of the commit, as the caller words it. */
+/** The subject of the commit, in the caller's words. */
 export function subjectOf(given: string | undefined): Result<{ readonly subject?: string }, Reply> {
   if (given === undefined) return ok({})
   const subject = subjectIn(given)
   return subject === undefined ? err(refused(400, subjectWanted)) : ok({ subject })
 }
 
-/** The header field of a representation. */
+/** The header with the entity tag of a representation. */
 export function tagged(value: object): string {
   return `"${etagOf(value)}"`
 }
 
-/** The name that a person chose, and no address of theirs: it stays in the history for ever. */
+/** Names the caller without an e-mail address, since the history keeps it for ever. */
 export function commitActor(caller: Caller): Actor {
   const name = actorOf(caller)
   const { displayName = '', email = '' } = caller
@@ -203,13 +206,13 @@ const statusOf: Readonly<Record<WriteFailureCode, number>> = {
   internal: 500,
 }
 
-/** The reason tells of paths, hosts and keys, and is in the log. */
+/** The reason contains paths, hosts or keys, and is for the log. */
 const isForOperator = (code: WriteFailureCode): boolean =>
   statusOf[code] === 500 || code === 'not-trusted'
 
 const sentencesMax = 5
 
-/** A deletion sends nothing that could be wrong: what it would break uses what is to go. */
+/** A deletion sends nothing invalid: its errors come from objects that use what is deleted. */
 type InvalidStatus = 400 | 409
 
 export function refusalOf(
@@ -237,7 +240,7 @@ export function refusalOf(
 
 const affectedMax = 5
 
-/** With what would go besides, which is its tenant's own. */
+/** Includes what the caller's own tenant would lose. */
 function guardedFor(
   caller: Viewer,
   { message, affected = [], guardrail = 'removedNames', own }: WriteFailure,
@@ -250,7 +253,7 @@ function guardedFor(
   return `${why} What it would take with it: ${listed}.`
 }
 
-/** How many names others have is not for everybody; who may override is told of the header. */
+/** Without numbers of other tenants. Callers who may override are told of the header. */
 function guardedForOthers(guardrail: GuardrailName, own: string | undefined): string {
   if (guardrail === 'lostAnswers' && own !== undefined) {
     return `${own} If that is meant, delete the service, or ask a system administrator.`
@@ -263,14 +266,14 @@ function guardedForOthers(guardrail: GuardrailName, own: string | undefined): st
   return `${what}${alone ? '' : '; recent changes of others count as well'}. ${advice}`
 }
 
-/** Judged of each request by itself. */
+/** Limits that judge each request by itself. */
 const isAlone: Readonly<Partial<Record<GuardrailName, true>>> = {
   movedClients: true,
   lostAnswers: true,
   replacedServers: true,
 }
 
-/** Without a number of what others have. */
+/** Descriptions without a number of other tenants. */
 const tooMuchOf: Readonly<Record<GuardrailName, string>> = {
   removedNames: 'This would remove more names within 10 minutes',
   movedClients: 'This would send more clients of a name elsewhere',
@@ -282,13 +285,16 @@ const tooMuchOf: Readonly<Record<GuardrailName, string>> = {
   replacedServers: 'This would replace more name servers of a zone',
 }
 
-/** For callers who may not see the reason: they cannot mend it, either. */
+/** For callers who may not see the reason, and cannot mend it. */
 const heldForOthers =
   'The newest commit of the configuration is held, so that nothing can be changed until it is ' +
   'mended; what was accepted before goes on serving. Tell an administrator of the repository: ' +
   'GET /api/v1/gitops/status has the reason.'
 
-/** The reason speaks of paths, hosts, keys and commands of the operator, who has it in the log. */
+/**
+ * Without the reason, which contains paths, hosts, keys or commands for the operator; the log has
+ * it.
+ */
 function failedForOthers(code: WriteFailureCode, requestId: string): Reply {
   const isSure = code === 'not-trusted' || code === 'unreachable'
   const outcome = isSure
@@ -305,15 +311,15 @@ export function seenWarnings(
   return visible(warnings, caller)
 }
 
-/** What stands in the files of other tenants is not for everybody's eyes. */
+/** Hides what files of other tenants contain. */
 function visible(list: readonly WriteDiagnostic[], caller: Viewer): WriteDiagnostic[] {
   const own = `tenants/${caller.tenant}/`
   return list.filter(({ file }) => caller.isSystemAdmin || file.startsWith(own))
 }
 
 /**
- * The settings are nobody's, and nothing was wrong with them before: a tenant is told what its own
- * change would break there, but not where.
+ * Diagnostics for a tenant. gslb.yaml belongs to no tenant, and was valid before: the tenant is
+ * told what its own change would break there, but not where.
  */
 function diagnosticsFor(list: readonly WriteDiagnostic[], caller: Viewer): WriteDiagnostic[] {
   const shown = new Set(visible(list, caller))
@@ -324,7 +330,7 @@ function diagnosticsFor(list: readonly WriteDiagnostic[], caller: Viewer): Write
     .map((one) => (shown.has(one) ? one : { ...one, file: '' }))
 }
 
-/** `ipAddress: "300.1.1.1" is not an IP address; write …` */
+/** Formats `ipAddress: "300.1.1.1" is not an IP address; write …`. */
 function sentenceOf({ code, field, message, help, file, line, other }: WriteDiagnostic): string {
   const said = `${message}${help === '' ? '' : `; ${help}`}`
   if (other !== undefined) {
@@ -333,19 +339,19 @@ function sentenceOf({ code, field, message, help, file, line, other }: WriteDiag
   }
   const name = apiFieldOf(field)
   const own = `${field.split('.').at(-1) ?? ''} `
-  // `port must be …` has the name already.
+  // A message such as `port must be …` names its field already.
   const reason = name !== '' && said.startsWith(own) ? said.slice(own.length) : said
-  // A name that ends in its dot is copied as it stands.
+  // A message that ends in a name with its final dot is left as it is.
   return `${name === '' ? '' : `${name}: `}${reason}${said.endsWith('.') ? '' : '.'}`
 }
 
-/** Where the file calls something else than the API does. */
+/** Fields whose name in the file differs from that in the API. */
 const renamed: Readonly<Record<string, string>> = { pool: 'poolId', resource: 'resourceId' }
 
 const lists = partKinds.map((kind) => partSpecs[kind].list)
 const inPart = new RegExp(`^(${lists.join('|')})\\.\\d+\\.`)
 
-/** `spec.members.0.port` is `port` in the body of a member. */
+/** Maps `spec.members.0.port` to `port`, as in the body of a member. */
 export function apiFieldOf(field: string): string {
   const inside = field
     .replace(/^(spec|metadata)\.?/, '')

@@ -1,4 +1,4 @@
-// The JSON of a delegated domain: what Git declares of it, and what its last check found.
+// Defines the JSON of a delegated domain: its declaration in Git, and the result of its last check.
 import { Type } from '#lib/schema/type.ts'
 import type { Static } from '#lib/schema/type.ts'
 import type { ConfigEntry } from '#config/entry.ts'
@@ -51,16 +51,16 @@ export function claimOf({ uid, tenant, object }: Entry): OwnedDomain {
   return { uid, tenant, domain: domainKey(object.spec.domain) ?? object.spec.domain }
 }
 
-/** What is no name is left as it is: the compiler says why. */
+/** Text that is no name is left as it is: the compiler explains it. */
 export function plainDomain(text: string): string {
   return domainKey(text)?.replace(/\.$/, '') ?? text
 }
 
-/** Whether an object may be named after it. */
+/** Whether an object may have this name. */
 export const isPlainDomain = (text: string): boolean =>
   text.length <= 255 && domainKey(text) !== undefined
 
-/** @param found of an earlier domain of this object it says nothing */
+/** @param found a result for an earlier domain of this object is ignored */
 export function showDomain(entry: Entry, found: DomainResult | undefined) {
   const { uid: id, domain: name } = claimOf(entry)
   const result = found?.domain === name ? found : undefined

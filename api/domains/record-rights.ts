@@ -1,4 +1,4 @@
-// What a delegated domain must have shown before the API writes records by its right.
+// Decides whether a tenant may write records under its delegated domains.
 import type { ConfigEntry } from '#config/entry.ts'
 import { checkHostPattern } from '#compiler/values/names.ts'
 import { domainsBehind, domainsOwning } from '#config/record-rights.ts'
@@ -12,11 +12,12 @@ type Context = Pick<RouteContext<'config' | 'domains'>, 'caller' | 'ports'>
 type Domain = ConfigEntry<'DelegatedDomain'>
 
 /**
- * A commit by hand is reviewed; here the last check must have found the domain verified. What goes
- * needs no such right: a tenant can always clear its own records away.
+ * Refuses records under unverified domains. A commit by hand is reviewed; over the API, the last
+ * check must have found the domain verified. Removing records needs no such right.
  *
- * @param tenant whose records they are @param names whole, lower case, final dot
- * @param coming domains that come back together with the records
+ * @param tenant that owns the records
+ * @param names whole, in lower case, with the final dot
+ * @param coming domains that are restored together with the records
  */
 export async function unverifiedRefusal(
   { ports }: Context,
@@ -28,12 +29,12 @@ export async function unverifiedRefusal(
   return await refusalOf(ports, behind, 'write these records')
 }
 
-/** The same of services, redirects and TXT records, where `names: owned` wants a domain. */
+/** The same for services, redirects and TXT records, where `names: owned` requires a domain. */
 export async function unownedRefusal(
   { caller, ports }: Context,
   name: string | undefined,
 ): Promise<Reply | undefined> {
-  // What is no name is refused as such.
+  // A text that is no name is refused elsewhere.
   const { key } = checkHostPattern(name ?? '')
   if (caller.isSystemAdmin || key === undefined) return undefined
   const behind = domainsOwning(ports.config.snapshot(), caller.tenant, key)

@@ -1,4 +1,4 @@
-// The JSON of a commit in the history, and of what it changed, field by field.
+// Defines the JSON of a commit in the history, and of its changes, field by field.
 import { Type } from '#lib/schema/type.ts'
 import type { CommitChange, HistoryCommit, ObjectChange } from '#config/history.ts'
 import type { CommitActivation, HeldCommit } from '#state/ports/commit-records.ts'
@@ -61,7 +61,7 @@ export const Reverted = Type.Object(
   { title: 'Reverted' },
 )
 
-/** What is known of commits besides what Git says. */
+/** What is known of commits beside Git's own data. */
 export interface Fates {
   /** The commit that this node serves. */
   readonly active: string | null
@@ -88,7 +88,7 @@ function activeOf(commit: string, all: readonly CommitActivation[]) {
   return { activeAt: activeOn[0]?.since ?? null, activeOn }
 }
 
-/** Its objects are not looked at: what is in it did not pass. */
+/** A held commit, without its objects: they did not pass the checks. */
 export function showHeld(held: HeldCommit) {
   const { commit, author, committedAtMs, code, reason, heldAtMs } = held
   return {
@@ -98,7 +98,7 @@ export function showHeld(held: HeldCommit) {
   }
 }
 
-/** Changed fields that are shown, over all objects of a commit. */
+/** Changed fields shown for one commit, over all its objects. */
 const fieldsMax = 1_000
 
 export function showChange(change: CommitChange, fates: Fates) {
@@ -134,7 +134,7 @@ function fieldsOf({ before, after }: ObjectChange): readonly Field[] {
 function compare(path: string, before: unknown, after: unknown, fields: Field[]): void {
   if (fields.length > fieldsMax || JSON.stringify(before) === JSON.stringify(after)) return
   const [old, now] = [namedIn(before), namedIn(after)]
-  // What came or went is shown whole.
+  // An added or removed value is shown whole.
   const isWhole = path !== '' && (before === undefined || after === undefined)
   if (isWhole || (old === undefined && now === undefined)) {
     const sides = { ...(before !== undefined && { before }), ...(after !== undefined && { after }) }
@@ -146,7 +146,7 @@ function compare(path: string, before: unknown, after: unknown, fields: Field[])
   }
 }
 
-/** Values by name, of a list by the id of each; undefined: it is shown whole. */
+/** Values by name, or for a list by id of its elements; undefined: the value is shown whole. */
 function namedIn(value: unknown): ReadonlyMap<string, unknown> | undefined {
   if (typeof value !== 'object' || value === null) return undefined
   if (!Array.isArray(value)) return new Map(Object.entries(value))

@@ -1,29 +1,29 @@
-// The port to the addresses that this node announces by BGP.
+// Defines the port to the addresses that this node announces by BGP.
 
 export interface AnnouncedAddresses {
   readonly daemon: string
   readonly addresses: readonly string[]
   readonly isAnnounced: boolean
   readonly sinceMs: number
-  /** A word; null: they are announced. */
+  /** Why they are not announced, in a word; null: they are. */
   readonly reason: string | null
   readonly holdDownLeftMs: number
   readonly driver: {
-    /** null: nothing was said to it yet. */
+    /** Whether the daemon answers; null: it was not asked yet. */
     readonly isReachable: boolean | null
-    /** null: it cannot be asked. */
+    /** What the daemon announces; null: it cannot be asked. */
     readonly announces: 'all' | 'some' | 'none' | null
     readonly reply: string
     readonly atMs: number | null
   }
-  /** null: not asked yet. */
+  /** The node's query to itself; null: not made yet. */
   readonly selfQuery: {
     readonly address: string
     readonly fault: string | null
     readonly tookMs: number
     readonly atMs: number
   } | null
-  /** In a row. */
+  /** Looks in a row without an answer. */
   readonly silentLooks: number
   readonly isGuarded: boolean
 }

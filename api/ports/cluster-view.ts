@@ -1,31 +1,31 @@
-// The port to the nodes of the cluster: what each says of itself, and how one is started again.
+// Defines the port to the nodes of the cluster: their state, and a restart of one.
 import type { Result } from '#lib/result.ts'
 import type { ClusterNode } from '#state/ports/cluster-nodes.ts'
 
 export interface SeenNode extends ClusterNode {
-  /** It is the node that answers. */
+  /** True for the node that answers the request. */
   readonly isSelf: boolean
-  /** It was not heard for longer than it should be. */
+  /** True when it has been silent for too long. */
   readonly isMissing: boolean
-  /** `control` nodes give bundles, and may answer as well; `dns` ones pull them and answer. */
+  /** `control` nodes serve bundles, and may answer as well; `dns` nodes pull bundles and answer. */
   readonly role: 'control' | 'dns' | 'agent'
-  /** false: it is not listed, or has not signed what it says. */
+  /** false: it is not listed, or has not signed its report. */
   readonly isKnown: boolean
   readonly labels: Readonly<Record<string, string>>
-  /** Its clock before (+) or behind (-) that of the node that heard it; null: not known. */
+  /** How far its clock is ahead (+) or behind (-) of the node that heard it; null: unknown. */
   readonly clockOffsetMs: number | null
-  /** The last ones, oldest first. */
+  /** The last refusals, oldest first. */
   readonly refusals: readonly {
     readonly digest: string
     readonly code: string
     readonly reason: string
     readonly atMs: number
   }[]
-  /** What is wrong with it as one of a fleet. */
+  /** How it differs from the rest of the fleet. */
   readonly drift: readonly (typeof driftCodes)[number][]
 }
 
-/** As in `fleet/drift.ts`; a test compares them. */
+/** Equal to those of `fleet/drift.ts`, which a test checks. */
 export const driftCodes = [
   'missing',
   'behind',
@@ -37,14 +37,14 @@ export const driftCodes = [
 
 /**
  * `unknown`: there is no such node. `unsupervised`: nothing would start it again. `silent`: it did
- * not answer. `alone`: this node reaches no other one.
+ * not answer. `alone`: this node reaches no other.
  */
 export type RestartFault = 'unknown' | 'unsupervised' | 'silent' | 'alone'
 
 export interface ClusterView {
   /** This node first, then the others by name. */
   readonly nodes: () => Promise<readonly SeenNode[]>
-  /** Resolves when the node has said that it will. Errors: why not, and a sentence. */
+  /** Resolves when the node has agreed to restart. Errors: why not, with a sentence. */
   readonly restart: (
     name: string,
   ) => Promise<Result<null, { readonly code: RestartFault; readonly message: string }>>

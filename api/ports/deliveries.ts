@@ -1,4 +1,4 @@
-// The port to changes that reach the nodes of the fleet in waves.
+// Defines the port to changes that are delivered to nodes in waves.
 import type { Result } from '#lib/result.ts'
 
 export interface ShownPlace {
@@ -8,7 +8,7 @@ export interface ShownPlace {
 }
 
 export interface ShownWave {
-  /** Labels, as written; null: it is a share. */
+  /** Labels as written; null: the wave is a share of the nodes. */
   readonly nodes: string | null
   readonly percent: number | null
   readonly holdSeconds: number
@@ -17,61 +17,61 @@ export interface ShownWave {
   readonly waiting: number
   readonly refused: number
   readonly silent: number
-  /** Its nodes compute with the target and do not answer from it yet. */
+  /** True: its nodes compute with the target, and do not answer from it yet. */
   readonly isShadow: boolean
-  /** What came of that so far, or in the end; null: nothing. */
+  /** Results of that so far; null: none. */
   readonly shadow: ShownShadow | null
 }
 
 export interface ShownShadow {
-  /** Queries. */
+  /** Queries that were compared. */
   readonly compared: number
-  /** Percent. */
+  /** Percent of them with another answer. */
   readonly changed: number
 }
 
 export interface ShownDelivery {
   readonly channel: string
   readonly phase: (typeof shownPhases)[number]
-  /** What nodes are given that are in no wave. */
+  /** Bundle of the nodes that are in no wave. */
   readonly good: ShownPlace
-  /** What is on its way, or was stopped. */
+  /** Bundle under delivery, or stopped; null: none. */
   readonly target: ShownPlace | null
-  /** Empty: it went to all at once. */
+  /** Empty: it went to all nodes at once. */
   readonly waves: readonly ShownWave[]
-  /** Such as `moved=12.4%; names=3`; '': it is not known. */
+  /** The plan in short, such as `moved=12.4%; names=3`; '': it is not known. */
   readonly promised: string
   readonly onFailure: 'return' | 'hold' | null
   readonly phaseSinceMs: number
   readonly verdict: {
     readonly gate: string
-    /** From 1. */
+    /** Number of the wave, from 1. */
     readonly wave: number
     readonly value: number
     readonly limit: number
     readonly atMs: number
   } | null
-  /** For people; '': nothing, or another control node decides. */
+  /** What the delivery waits for, for people; '': nothing, or another control node decides. */
   readonly waitsFor: string
-  /** Name of the control node. */
+  /** Name of the control node that decides. */
   readonly decidedBy: string
-  /** Why it stands still: the store cannot be used; '': it can. */
+  /** Why the delivery stands still: the store cannot be used; '': it can. */
   readonly fault: string
 }
 
-/** As in `fleet/delivery/state.ts`; a test compares them. */
+/** Equal to those of `fleet/delivery/state.ts`, which a test checks. */
 export const shownPhases = ['done', 'rolling', 'paused', 'held', 'returned', 'aborted'] as const
 
-/** As in `fleet/delivery/machine.ts`; a test compares them. */
+/** Equal to those of `fleet/delivery/machine.ts`, which a test checks. */
 export const shownActions = ['pause', 'resume', 'promote', 'abort'] as const
 export type ShownAction = (typeof shownActions)[number]
 
 export interface Deliveries {
-  /** One for each channel that has a delivery. */
+  /** One for each channel with a delivery. */
   readonly list: () => readonly ShownDelivery[]
   /**
-   * `unknown`: the channel has none. `impossible`: not now; the message says why. `away`: the
-   * database cannot be used.
+   * Acts on a delivery. `unknown`: the channel has none. `impossible`: not now, as the message
+   * explains. `away`: the database cannot be used.
    */
   readonly act: (
     channel: string,

@@ -1,70 +1,75 @@
-// The port to the health of members, joined from probes, peers and external signals.
+// Defines the port to the health of members, joined from probes, peers and external signals.
 import type { ExternalSignalMode } from '#bundle/format/model.ts'
 
 export interface AskedMember {
   readonly uid: string
-  /** RFC 5952; empty: it has a host name. */
+  /** In the form of RFC 5952; empty: the member has a host name. */
   readonly ipAddress: string
-  /** Lower case, with its last dot; empty or left out: it has an address. */
+  /** In lower case with its last dot; empty or left out: the member has an address. */
   readonly hostname?: string
   readonly externalSignalMode: ExternalSignalMode
 }
 
-/** A member as one node sees it. */
+/** A member in the view of one node. */
 export interface NodeView {
   readonly node: string
   readonly healthy: boolean
-  /** 0 to 1; less than 1 where it is not healthy. */
+  /** 0 to 1; less than 1 for an unhealthy member. */
   readonly score: number
-  /** Why it is not healthy; empty: it is, or the node does not say why. */
+  /** Why it is unhealthy; empty: it is healthy, or the node gives no reason. */
   readonly reason: string
-  /** When it became what it is, Unix epoch; 0: not known. */
+  /** Time of the last change, Unix epoch; 0: unknown. */
   readonly sinceMs: number
 }
 
 export interface KnownHealth {
-  /** A probe or an outside monitor looks at it; false: it is answered, and nobody knows. */
+  /** True: a probe or an outside monitor watches it; false: it is answered unwatched. */
   readonly isProbed: boolean
-  /** What this node answers by: probes, other nodes by its policy, and the outside monitors. */
+  /**
+   * Whether it is answered: by probes, by other nodes as its policy says, and by outside monitors.
+   */
   readonly healthy: boolean
-  /** From this node's probes, 0 to 1; while scoring is off, 1 or, where it is not healthy, 0. */
+  /** By this node's probes, 0 to 1. Without scoring 1, or 0 when unhealthy. */
   readonly score: number
-  /** From this node's probes; 0: there are too few. */
+  /** By this node's probes; 0: there are too few. */
   readonly rttMs: number
   /** The least of all nodes; null: the node is alone. */
   readonly globalRttMs: number | null
   readonly isWarming: boolean
   readonly warmupPasses: number
-  /** Why this node does not find it healthy; empty: it does. */
+  /** Why this node finds it unhealthy; empty: it does not. */
   readonly reason: string
-  /** When it became what this node finds, Unix epoch; 0: not known. */
+  /** Time of the last change in this node's view, Unix epoch; 0: unknown. */
   readonly sinceMs: number
-  /** When this node's last probe ended; Unix epoch. 0: none has. */
+  /** End of this node's last probe, Unix epoch; 0: there was none. */
   readonly lastCheckedMs: number
-  /** As each finds it: this node, then others that were heard lately. */
+  /** Views of nodes: this one, then others that were heard lately. */
   readonly nodes: readonly NodeView[]
-  /** For a member with a host name: its addresses. The other fields are of the best one. */
+  /** Addresses of a member with a host name. The other fields are those of its best address. */
   readonly resolved?: ResolvedHostname
 }
 
 export interface ResolvedHostname {
   readonly addresses: readonly { readonly address: string; readonly healthy: boolean }[]
-  /** When they were found, Unix epoch; 0: never, or nobody has to look. */
+  /** When they were resolved, Unix epoch; 0: never, or there is no need. */
   readonly atMs: number
-  /** Why the last lookup failed; empty: it did not. */
+  /** Why the last lookup failed; empty: it succeeded. */
   readonly error: string
 }
 
 export interface MemberHealthView {
   /** This node's name. */
   readonly node: string
-  /** A member that nobody probes and no monitor speaks of is healthy. */
+  /** Health of a member; without probes and monitors it is healthy. */
   readonly of: (member: AskedMember) => KnownHealth
-  /** Told of members of whom `of` may say something else. Returns what ends it. */
+  /**
+   * Calls `handler` with members whose health may have changed. Returns the function that
+   * unsubscribes.
+   */
   readonly onChange: (handler: (memberUids: readonly string[]) => void) => () => void
 }
 
-/** Healthy before the first probe, and where there are no probes. */
+/** The health before the first probe, and without probes: healthy. */
 export function unprobed(node: string, healthy = true, reason = '', sinceMs = 0): KnownHealth {
   const score = scoreOf(healthy)
   return {
@@ -82,7 +87,10 @@ export function unprobed(node: string, healthy = true, reason = '', sinceMs = 0)
   }
 }
 
-/** Without scoring every probe counts as 1, which nobody may read as the score of who is down. */
+/**
+ * Without scoring every probe counts as 1, which would be misread as the score of a member that is
+ * down.
+ */
 export function scoreOf(healthy: boolean, score = 1): number {
   return !healthy && score === 1 ? 0 : score
 }

@@ -1,12 +1,12 @@
-// The port to facts about this node that the dashboard shows.
+// Defines the port to facts about this node that the dashboard shows.
 
-/** Where a sample of the queries of the last hour came from. */
+/** Countries of a sample of the queries of the last hour. */
 export interface ClientRegions {
   readonly hasDatabase: boolean
   readonly seconds: number
   readonly sampled: number
   readonly countries: readonly {
-    /** Two letters; '': nobody knows. */
+    /** Two letters; '': unknown. */
     readonly country: string
     readonly queries: number
   }[]
@@ -14,7 +14,7 @@ export interface ClientRegions {
 
 export interface NodeFacts {
   readonly uptimeSeconds: () => number
-  /** Open connections of the feed. */
+  /** Number of open connections of the feed. */
   readonly webSocketClients: () => number
   /** null: this node counts no clients. */
   readonly clientRegions: () => ClientRegions | null

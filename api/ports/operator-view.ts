@@ -1,10 +1,10 @@
-// The read-only port to the running node.
+// Defines the read-only port to the running node.
 import type { StatusDiagnostic } from '#diagnostics/status-diagnostic.ts'
 
-/** Everything the API needs; the composition builds it from the parts that it started. */
+/** Everything that the API reads of the node; built from the parts that were started. */
 export interface OperatorView {
   readonly health: () => HealthStatus
-  /** What the node still waits for since its start; empty: it can be used. */
+  /** What the node has waited for since its start; empty: it is ready. */
   readonly unready: () => readonly HealthReason[]
   readonly gitops: () => GitopsStatus
   /** Prometheus text; see metrics/metrics.ts. */
@@ -12,13 +12,13 @@ export interface OperatorView {
 }
 
 export interface HealthStatus {
-  /** `starting`: no bundle yet. `degraded`: answering, but something needs a person. */
+  /** `starting`: there is no bundle yet. `degraded`: it answers, but needs a person. */
   readonly status: 'ok' | 'degraded' | 'starting'
-  /** Empty when it is ok, and only then. */
+  /** Empty exactly when the status is ok. */
   readonly reasons: readonly HealthReason[]
 }
 
-/** For everybody's eyes: no path, no host, no name. */
+/** A reason that everybody may see, so without path, host or name. */
 export interface HealthReason {
   /** A word for programs, such as `redis-away`. */
   readonly code: string
@@ -26,29 +26,29 @@ export interface HealthReason {
   readonly message: string
 }
 
-/** Head, accepted and active are three different things; each may be behind the one before. */
+/** Head, accepted and active are three commits; each may be behind the one before. */
 export interface GitopsStatus {
   readonly branch: string
-  /** Newest commit that the remote or the local origin shows; hex. null: none seen yet. */
+  /** Newest commit of the remote or the local origin, in hex. null: none was seen yet. */
   readonly head: string | null
   /** Newest commit that passed signature and compiler. */
   readonly accepted: string | null
   /** Commit that the responders answer from. */
   readonly active: string | null
   readonly sync: SyncState
-  /** Why `sync` is `held` or `unreachable`; null otherwise. */
+  /** Why `sync` is `held` or `unreachable`; null: it is neither. */
   readonly reason: StatusReason | null
   /**
-   * Why a guardrail did not hold the accepted commit, that it is the repair of which change; null:
-   * none would have, or it was accepted before this process began.
+   * Why a guardrail did not hold the accepted commit, namely which change it repairs; null: none
+   * would have held it, or an earlier process accepted it.
    */
   readonly note: string | null
   /**
-   * What the compiler says of the head, warnings of an accepted one included, at most 100; then
-   * what the accepted one has beyond the licence, at most 100 again.
+   * Diagnostics of the head, also the warnings of an accepted one, at most 100; then what the
+   * accepted commit uses beyond the licence, again at most 100.
    */
   readonly diagnostics: readonly StatusDiagnostic[]
-  /** When the last look at the branch that ended began; null: none has. */
+  /** When the last finished look at the branch began; null: no look has finished. */
   readonly lookedFromMs: number | null
   readonly node: NodeStatus
 }
@@ -66,22 +66,22 @@ export interface StatusReason {
   readonly sinceMs: number
 }
 
-/** The bundle that this node answers from. All null or 0 before the first. */
+/** The bundle that this node answers from; all fields null or 0 before the first. */
 export interface NodeStatus {
   readonly channel: string
   readonly seq: number
   /** Serial of the bundle's SOA records. */
   readonly serial: number
-  /** SHA-256, hex. */
+  /** SHA-256 in hex. */
   readonly digest: string | null
   readonly issuedAtMs: number | null
-  /** Since `issuedAtMs`. */
+  /** Seconds since `issuedAtMs`. */
   readonly ageSeconds: number | null
-  /** The channel record is past its expiry: the node serves on, and somebody should look. */
+  /** True: the channel record has expired. The node serves on, and somebody should look. */
   readonly expired: boolean
   readonly swapCount: number
   readonly lastSwapMs: number | null
-  /** The last publication that this node did not activate; null once a later one was. */
+  /** The last publication that this node did not activate; null: a later one was activated. */
   readonly refused: RefusedBundle | null
 }
 
@@ -90,6 +90,6 @@ export interface RefusedBundle {
   readonly code: string
   readonly message: string
   readonly seq: number
-  /** SHA-256, hex. */
+  /** SHA-256 in hex. */
   readonly digest: string
 }

@@ -1,49 +1,49 @@
-// The port to answers of the past: what this node answered at an instant, and why.
+// Defines the port to past answers: what this node answered at an instant, and why.
 import type { Result } from '#lib/result.ts'
 
 export interface PastQuery {
   readonly name: string
   readonly type: string
-  /** Address of who asked. */
+  /** Source address of the query. */
   readonly client?: string
-  /** The subnet that a resolver sent for its client. */
+  /** The client subnet that a resolver sent. */
   readonly subnet?: string
-  /** RFC 3339, a time of day in UTC, or how long ago it was. */
+  /** RFC 3339, a time of day in UTC, or an age. */
   readonly at: string
-  /** Whose answer; without it, this node's. */
+  /** The node whose answer is wanted; left out: this one. */
   readonly node?: string
 }
 
 export type PastFault =
   | { readonly code: 'invalid'; readonly field: string; readonly reason: string }
-  /** It was no name of the tenant's. */
+  /** The name did not belong to the tenant. */
   | { readonly code: 'not-found' }
-  /** The journal, or the bundle that answered at that time, is not there: a sentence. */
+  /** The journal, or the bundle of that time, does not exist: a sentence. */
   | { readonly code: 'unknown'; readonly reason: string }
-  /** The database with the journals of other nodes: a sentence. */
+  /** The database with the journals of other nodes is away: a sentence. */
   | { readonly code: 'away'; readonly reason: string }
   | { readonly code: 'busy' | 'too-slow' }
 
 export interface HealthQuery {
-  /** The pool's tenant. */
+  /** Tenant of the pool. */
   readonly tenant: string
-  /** Ids, of one pool. */
+  /** Ids of members of one pool. */
   readonly members: readonly string[]
   readonly rangeMs: number
-  /** Also the nodes whose journals are in the database; their names are not for tenants. */
+  /** True: includes nodes whose journals are in the database. Tenants may not see their names. */
   readonly ofAll: boolean
-  /** Name of the only node whose history is wanted. */
+  /** Name of the only node that is wanted. */
   readonly node?: string
 }
 
-/** One member, for one node, in a time in which it was the same. */
+/** A period in which one member had the same health for one node. */
 export interface HealthStretch {
   readonly fromMs: number
   readonly toMs: number
   readonly standing: string
-  /** Why it is not known; else empty. */
+  /** Why the health is unknown; else empty. */
   readonly reason: string
-  /** How often it changed meanwhile: more than can be told apart. */
+  /** How often it changed in a period too short to list the changes. */
   readonly changes: number
 }
 
@@ -51,7 +51,7 @@ export interface NodeHistory {
   readonly node: string
   readonly members: readonly {
     readonly member: string
-    /** They fill the time, in order. */
+    /** Periods in order, without a gap. */
     readonly stretches: readonly HealthStretch[]
   }[]
 }
@@ -63,8 +63,8 @@ export interface HealthHistory {
 }
 
 export interface Past {
-  /** History of members, from the journals that this node can read. */
+  /** Health of members over time, from the journals that this node can read. */
   readonly health: (query: HealthQuery) => Promise<Result<HealthHistory, PastFault>>
-  /** @param tenant who asks; null: may see all */
+  /** @param tenant of the caller; null: may see all */
   readonly why: (query: PastQuery, tenant: string | null) => Promise<Result<object, PastFault>>
 }

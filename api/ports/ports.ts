@@ -1,4 +1,4 @@
-// The names of ports and their types: a row names those that its handler gets.
+// Names the ports and their types: a row lists those that its handler gets.
 import type { HealthCheckPolicy } from '#compiler/values/health-check-policy.ts'
 import type { ConfigHistory } from '#config/history.ts'
 import type { ConfigView } from '#config/view.ts'
@@ -47,21 +47,25 @@ import type { ConfigWriter } from '#config/operation.ts'
 
 export interface ApiPorts {
   readonly view: OperatorView
-  /** The accepted configuration, in memory. */
+  /** The accepted configuration in memory. */
   readonly config: ConfigView
   readonly configWriter: ConfigWriter
-  /** Has the node look at its branch. @returns when it was asked, milliseconds since the epoch */
+  /**
+   * Makes the node look at its branch.
+   *
+   * @returns time of the request, milliseconds since the epoch
+   */
   readonly syncNow: () => number
   /** What commits changed. */
   readonly history: ConfigHistory
-  /** Since when nodes answer from commits, and which commits are held. */
+  /** When nodes activated commits, and which commits are held. */
   readonly commitFates: CommitFates
   /** Settings and keys of logins. */
   readonly auth: AuthPolicy
-  /** What users and tenant keys stand for; tell it to forget after a change of either. */
+  /** Resolves users and tenant keys to callers; must be told to forget after a change of either. */
   readonly identities: Identities
   readonly passwords: Passwords
-  /** null: no single sign-on. */
+  /** null: there is no single sign-on. */
   readonly oidc: OidcClient | null
   readonly oidcNonces: OidcNonces
   readonly users: Users
@@ -70,42 +74,42 @@ export interface ApiPorts {
   readonly loginAttempts: LoginAttempts
   readonly tenants: Tenants
   readonly tenantKeys: TenantKeys
-  /** What the database has of the audit log. */
+  /** The copy of the audit log in the database. */
   readonly auditCopy: Pick<AuditCopy, 'query'>
   readonly licence: LicenceGate
   readonly licenceAdmin: LicenceAdmin
-  /** What this node allows health checks to do. */
+  /** Health checks that this node permits. */
   readonly checkPolicy: HealthCheckPolicy
   readonly memberHealth: MemberHealthView
-  /** Where outside monitors post. */
+  /** Receives the posts of outside monitors. */
   readonly healthSignals: HealthSignals
-  /** TSIG keys and TXT records; what is written is in force here when the call resolves. */
+  /** TSIG keys and TXT records. A change is in force on this node when the call resolves. */
   readonly dynamicDns: DynamicDnsAdmin
-  /** Why nobody would get TXT records of a name, absolute and in lower case, from this node. */
+  /** Why this node would not answer TXT records of a name, which is absolute and in lower case. */
   readonly hiddenBy: (name: string) => HiddenBy | undefined
-  /** Whether other tenants have TXT records at this very name. */
+  /** Whether other tenants have TXT records at exactly this name. */
   readonly hasTextsOfOthers: (tenantId: string, name: string) => boolean
   readonly alerts: AlertAdmin
   /** Sends one message, and waits for the receiver. */
   readonly testAlert: SendByChannel
-  /** How often a client may test a channel. */
+  /** Limits how often a client tests a channel. */
   readonly alertTests: SourceBuckets
-  /** Checks of delegated domains that are asked for, by tenant. */
+  /** Limits how often a tenant requests checks of delegated domains. */
   readonly domainChecks: SourceBuckets
-  /** Results of checks of delegated domains, and new ones. */
+  /** Results of checks of delegated domains, and new checks. */
   readonly domains: DomainChecks
   readonly overlays: OverlayView
   readonly rum: RumView
-  /** How often a browser may send measurements. */
+  /** Limits how often a browser sends measurements. */
   readonly rumSources: SourceBuckets
   readonly simulator: Simulator
   readonly past: Past
-  /** How often a client may simulate. */
+  /** Limits how often a client simulates. */
   readonly simulationSources: SourceBuckets
   readonly planner: Planner
-  /** Tenants that wait for a plan. */
+  /** Tenants with a plan under way. */
   readonly plansUnderWay: OnePerTenant
-  /** What nodes pull. */
+  /** Bundles for nodes that pull. */
   readonly bundles: Bundles
   readonly deliveries: Deliveries
   readonly usage: Usage
@@ -115,7 +119,7 @@ export interface ApiPorts {
   readonly nodeSettings: NodeSettings
   readonly cluster: ClusterView
   readonly anycast: AnycastView
-  /** Where `/` leads people, who come from a login: the reference, or the dashboard. */
+  /** Target of `/` for people, who come from a login: the reference, or the dashboard. */
   readonly homePath: string
   readonly feed: FeedPort
   readonly feedTokens: FeedTokenPort

@@ -1,38 +1,39 @@
-// The port to the real-user measurements of this node.
+// Defines the port to the real-user measurements of this node.
 import type { RumTarget } from '#routing/rum/targets.ts'
 
-/** What a browser says it has measured. */
+/** A measurement that a browser reports. */
 export interface RumSample {
-  /** Address of a member. */
+  /** Address of the member. */
   readonly ip: string
   readonly latencyMs: number
 }
 
 export interface RumCoverage {
   readonly subnets: number
-  /** One for each subnet and member. */
+  /** Measurements, one for each subnet and member. */
   readonly measurements: number
-  /** By the member's id. */
+  /** Number of subnets by id of the member. */
   readonly subnetsByMember: ReadonlyMap<string, number>
 }
 
 export interface RumView {
   /**
-   * What browsers may measure for a domain. Where it has more than `most`, each call gives the next
-   * ones, so that all have their turn.
+   * Members that browsers may measure for a domain. When there are more than `most`, each call
+   * returns the next ones, so that all have their turn.
    */
   readonly targets: (domain: string, most: number) => readonly RumTarget[]
   /**
    * @param address of the client
-   * @returns how many samples count; null: the address is none
+   *
+   * @returns how many samples count; null: the address is invalid
    */
   readonly ingest: (domain: string, address: string, samples: readonly RumSample[]) => number | null
-  /** @param counts which members are meant, by id */
+  /** @param counts selects members by id */
   readonly coverage: (counts: (memberId: string) => boolean) => RumCoverage
   /**
-   * How much browsers report, by network such as `192.0.2.0/24`; a recent report counts 1.
+   * Number of reports by network, such as `192.0.2.0/24`; a recent report counts as 1.
    *
-   * @param counts which members are meant, by id
+   * @param counts selects members by id
    */
   readonly reports: (counts: (memberId: string) => boolean) => ReadonlyMap<string, number>
 }

@@ -1,57 +1,61 @@
-// The port to simulated queries: what this node would answer now, and why.
+// Defines the port to simulated queries: what this node would answer now, and why.
 import type { Result } from '#lib/result.ts'
 
 export interface SimulatedQuery {
   readonly name: string
   readonly type: string
-  /** Address of who asks. */
+  /** Source address of the query. */
   readonly client?: string
-  /** The subnet that a resolver sends for its client. */
+  /** The client subnet that a resolver sends. */
   readonly subnet?: string
-  /** RFC 3339. Without it: now. */
+  /** RFC 3339; left out: now. */
   readonly at?: string
   readonly health?: Readonly<Record<string, unknown>>
-  /** Whose probes say how members are; without it, this node's view. */
+  /** The node whose probes decide health; left out: this node's view. */
   readonly node?: string
   readonly seed?: number
-  /** The configuration that answers, of the history; without it, what answers now. */
+  /** A commit of the history that answers; left out: the active one. */
   readonly commit?: string
 }
 
 export type SimulationFault =
   | { readonly code: 'invalid'; readonly field: string; readonly reason: string }
-  /** It is no name of the tenant's. */
+  /** The name does not belong to the tenant. */
   | { readonly code: 'not-found' }
-  /** Others wait already, it took too long, or there is nothing to answer from. */
+  /** Too many wait, it took too long, or there is no bundle to answer from. */
   | { readonly code: 'busy' | 'too-slow' | 'no-bundle' }
 
-/** `none`: the database has no network there. */
+/** `none`: the database has no network in that country. */
 export type NoClient = 'no-database' | 'none'
 
 export interface Simulator {
-  /** Nothing of the node changes. @param tenant who asks; null: may see all */
+  /**
+   * Simulates; nothing of the node changes.
+   *
+   * @param tenant of the caller; null: may see all
+   */
   readonly simulate: (
     query: SimulatedQuery,
     tenant: string | null,
   ) => Promise<Result<object, SimulationFault>>
   /**
-   * A network of clients, as the geo database of this node has it.
+   * A client network by the geo database of this node.
    *
    * @param country two letters
    */
   readonly clientOf: (country: string) => Result<string, NoClient>
-  /** undefined: there is no such code. */
+  /** @returns undefined: there is no such code */
   readonly explain: (code: string) => Explanation | undefined
 }
 
 export interface Explanation {
   readonly code: string
-  /** `error`, `warning`, `note`; of a reason of Git `held` or `unreachable`. */
+  /** `error`, `warning` or `note`; for a reason of Git `held` or `unreachable`. */
   readonly severity: string
   readonly message: string
   readonly cause: string
   readonly help: string
-  /** Empty: none. */
+  /** An example that causes the diagnostic; empty: there is none. */
   readonly bad: string
   readonly good: string
 }

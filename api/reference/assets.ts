@@ -1,4 +1,4 @@
-// The static files of the reference page, read once: those of Swagger UI and two of our own.
+// Loads the static files of the reference page once: those of Swagger UI and two of our own.
 import { createHash } from 'node:crypto'
 import { existsSync } from 'node:fs'
 import { readFile } from 'node:fs/promises'
@@ -20,7 +20,7 @@ const rows: Readonly<Record<string, { readonly type: string; readonly text?: str
 
 export const assetNames: readonly string[] = Object.keys(rows)
 
-/** What `bin/build.ts` puts beside this file in the package: the library's, and its licences. */
+/** Files of the library and its licences, which `bin/build.ts` puts into the package. */
 export const libraryFiles: readonly string[] = Object.freeze([
   ...assetNames.filter((name) => rows[name]?.text === undefined),
   'swagger-ui-bundle.js.LICENSE.txt',
@@ -28,10 +28,10 @@ export const libraryFiles: readonly string[] = Object.freeze([
   'NOTICE',
 ])
 
-/** Beside this file, in the package. */
+/** Their folder in the package, beside this file. */
 export const shippedFolder = 'assets'
 
-/** In a checkout: of the package that `npm ci` has installed. */
+/** Their folder in a checkout, installed by `npm ci`. */
 export function libraryFolder(): string {
   return dirname(createRequire(import.meta.url).resolve('swagger-ui-dist/package.json'))
 }
@@ -39,7 +39,7 @@ export function libraryFolder(): string {
 export interface Asset {
   readonly type: string
   readonly bytes: Buffer
-  /** An entity tag, quoted. */
+  /** Quoted entity tag. */
   readonly etag: string
 }
 
@@ -52,7 +52,7 @@ export function assetOf(name: string): Promise<Asset> | undefined {
   if (asset === undefined) {
     asset = readAsset(name)
     read.set(name, asset)
-    // What could not be read now, for want of descriptors, may be read later.
+    // A read that failed, for lack of descriptors, is tried again later.
     asset.catch(() => read.delete(name))
   }
   return asset

@@ -4,7 +4,7 @@ import { paramNames } from '#api/route/route.ts'
 import type { Route } from '#api/route/route.ts'
 import { sampleOrigin } from './script.ts'
 
-/** What stands for a credential in a sample; the page of a first zone sets the same variable. */
+/** Stands for a credential in samples; docs/operations/first-zone.md sets the same variable. */
 const credential = 'Authorization: Bearer $token'
 
 export function curlSampleOf(row: Route): string {
@@ -24,17 +24,17 @@ export function curlSampleOf(row: Route): string {
     .replace(/ \\\n {2}('?http)/, ' $1')
 }
 
-/** Braces and question marks mean something to curl and to the shell. */
+/** Quoted, since braces and question marks mean something to curl and to the shell. */
 function quotedUrl(url: string): string {
   return /[?&$]/.test(url) ? `'${url}'` : url
 }
 
-/** `{id}` as what the reader puts there. */
+/** Replaces `{id}` by a variable that the reader sets. */
 function pathOf(path: string): string {
   return paramNames(path).reduce((text, name) => text.replace(`{${name}}`, placeholder(name)), path)
 }
 
-/** `poolId` as `POOL_ID`. */
+/** Turns `poolId` into `POOL_ID`. */
 const placeholder = (name: string): string => name.replaceAll(/([A-Z])/g, '_$1').toUpperCase()
 
 interface Schema {
@@ -59,12 +59,14 @@ function requiredQuery({ query }: Route): string {
   return pairs.length === 0 ? '' : `?${new URLSearchParams(pairs).toString()}`
 }
 
-/** The fields that are required; where none is, the first that has a telling value. It is valid. */
+/**
+ * The required fields; if there are none, the first field with a sample value. The body is valid.
+ */
 export function sampleBodyOf(schema: TSchema): unknown {
   return sampleOf(schema, '')
 }
 
-/** Telling values of fields that a schema cannot give: by name. */
+/** Sample values by name, for fields whose schema yields none. */
 const byName: Readonly<Record<string, unknown>> = Object.freeze({
   name: 'web',
   displayName: 'Ann',

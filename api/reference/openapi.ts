@@ -90,7 +90,7 @@ function bodyBytesMaxOf({ bodyBytesMax }: Route): number {
   return bodyBytesMax ?? apiLimits.bodyBytesMax
 }
 
-/** `GET /api/v1/pools/{id}/members` is `getPoolsByIdMembers`. */
+/** Turns `GET /api/v1/pools/{id}/members` into `getPoolsByIdMembers`. */
 export function operationId({ method, path }: Route): string {
   const words = path.replace(/^\/api\/v1/, '').split(/[/._-]+/)
   const named = words.map((word) => {
@@ -102,7 +102,7 @@ export function operationId({ method, path }: Route): string {
 
 const capital = (word: string): string => word.slice(0, 1).toUpperCase() + word.slice(1)
 
-/** Says who may call it, and what else there is to say. */
+/** Who may call the route, and its details. */
 export function descriptionOf({ needs, details }: Route): string {
   return details === undefined ? needsSentence(needs) : `${needsSentence(needs)} ${details}`
 }

@@ -1,14 +1,14 @@
-// The HTML of the reference page: Swagger UI over openapi.json, served by this node alone.
+// Makes the HTML of the reference page: Swagger UI over openapi.json, without any other host.
 
 /**
- * Scripts and styles are files of this node, none is in the page, and no text becomes code. Nothing
- * is asked of another host.
+ * Scripts and styles are files of this node, none is inline, and no text is evaluated. No other
+ * host is asked.
  */
 export const pagePolicy = [
   "default-src 'none'",
   "script-src 'self'",
   "style-src 'self'",
-  // Swagger UI has its small pictures in its style, as data.
+  // Swagger UI has small pictures in its style sheet, as data URLs.
   "img-src 'self' data:",
   "connect-src 'self'",
   "form-action 'none'",
@@ -16,7 +16,7 @@ export const pagePolicy = [
   "frame-ancestors 'none'",
 ].join('; ')
 
-/** @param assets where the files of the page are, with the slash */
+/** @param assets path of the page's files, with the final slash */
 export function pageOf(assets: string): string {
   return `<!doctype html>
 <html lang="en">

@@ -1,14 +1,14 @@
 // The browser script and style of the reference page, beside Swagger UI: curl samples, and a search
 // over routes.
 
-/** Stands in the samples of the document; the page puts its own origin there. */
+/** Stands for the origin in the samples of the document; the page replaces it by its own. */
 export const sampleOrigin = 'http://127.0.0.1:8080'
 
-/** Plain JavaScript, as the browser gets it. */
+/** Plain JavaScript, sent as it is. */
 export const pageScript = `'use strict'
 const place = document.querySelector('#reference')
 
-// Swagger UI shows no samples before a request was sent; in a description it renders them.
+// Adds samples to the descriptions: Swagger UI itself shows none before a request was sent.
 function withSamples(spec) {
   for (const operations of Object.values(spec.paths)) {
     for (const operation of Object.values(operations)) {
@@ -21,13 +21,14 @@ function withSamples(spec) {
   return spec
 }
 
-// Fields are described for docs/, too, where such links lead to a file beside.
+// Removes links to files: descriptions of fields are also used in docs/, where these lead
+// somewhere.
 function withoutFileLinks(key, value) {
   if (key !== 'description' || typeof value !== 'string') return value
   return value.replace(/ ?\\[[^\\]]*\\]\\(\\.\\.\\/[^)]*\\)\\.?/g, '')
 }
 
-// All that a reader may look for; every word must be there.
+// All text by which a reader may search; every word must occur.
 function entryText(path, method, operation, tag) {
   const text = [tag, method, path, JSON.stringify(operation)]
   return text.join(' ').toLowerCase()
@@ -51,7 +52,7 @@ function search() {
   }
 }
 
-// The library says "Filter by tag or path", and has no setting for it.
+// Names the search field: the library says "Filter by tag or path", and has no setting for it.
 function nameSearch() {
   const observer = new MutationObserver(() => {
     const input = place.querySelector('.operation-filter-input')

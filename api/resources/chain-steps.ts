@@ -1,9 +1,9 @@
-// What a form has to know of each filter of a chain: words of one line, and what is set in it.
+// Describes each filter of a chain for forms: a line of text, and its argument.
 import { filters } from '#routing/choose/ways.ts'
 import type { Way } from '#routing/choose/way.ts'
 import { filterLengthMax } from '#schemas/objects/service.ts'
 
-/** In the OpenAPI document, as `x-steps` of the entries of a chain: all that the node knows. */
+/** Shown in the OpenAPI document as `x-steps` of the entries of a chain. */
 export const chainSteps = Object.freeze(filters.map(stepOf))
 
 function stepOf({ name, aliases, kind, argument, page }: Way) {
@@ -15,7 +15,7 @@ function stepOf({ name, aliases, kind, argument, page }: Way) {
   }
 }
 
-/** The schema of what stands behind the colon, as an object of one field. */
+/** The schema of the argument after the colon, as an object with one field. */
 function programOf(name: string) {
   const program = {
     ...{ type: 'string', contentMediaType: 'text/javascript', minLength: 1 },

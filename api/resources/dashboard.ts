@@ -1,4 +1,4 @@
-// Computes the numbers of the dashboard, over what the caller may see.
+// Computes the numbers of the dashboard over what the caller may see.
 import { Type } from '#lib/schema/type.ts'
 import { partsIn } from '#config/entry.ts'
 import type { ConfigEntry } from '#config/entry.ts'
@@ -42,7 +42,7 @@ export function statsOf(context: StatsContext) {
   return showStats(counts, node)
 }
 
-/** Counts for every tenant, in one pass; the key null stands for all tenants. */
+/** Counts for every tenant in one pass; the key null stands for all tenants. */
 export function statsByTenant({ config, memberHealth, node }: StatsPorts) {
   const snapshot = config.snapshot()
   const perTenant = new Map<string, Counts>()

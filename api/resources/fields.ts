@@ -1,4 +1,5 @@
-// Derives the schema of a body's field from that of the file: same limits, no defaults filled in.
+// Derives the schema of a body's field from that of the file: with the same limits, and without
+// defaults.
 import { Type } from '#lib/schema/type.ts'
 import type { Static, TObject, TSchema } from '#lib/schema/type.ts'
 import type { JsonObject, JsonValue } from '#compiler/yaml/text.ts'
@@ -6,11 +7,13 @@ import { patternAdvice } from '#lib/text/patterns.ts'
 
 type Keywords = Readonly<Record<string, unknown>>
 
-/** Without its default: what is required has none, and what a change leaves out stays. */
+/**
+ * The schema without its default: a required field has none, and a field that a PATCH omits stays.
+ */
 export function plain<Schema extends TSchema>(schema: Schema, more: Keywords = {}) {
   const keywords: Record<string, unknown> = { ...(schema as Keywords), ...more }
   if (!('default' in more)) delete keywords['default']
-  // Words for the pattern that people know, whatever else is allowed beside it.
+  // Describes a pattern in words that people know, also when it permits more.
   const words = patternAdvice[String((schema as Keywords)['pattern'])]
   if (words !== undefined) keywords['x-form'] ??= words
   return Type.Unsafe<Static<Schema>>(keywords)
@@ -20,12 +23,14 @@ export function optional<Schema extends TSchema>(schema: Schema, more: Keywords 
   return Type.Optional(plain(schema, more))
 }
 
-/** Left out of a body that is whole, such as that of a POST, its default holds: it is shown. */
+/**
+ * The schema with its default shown: it holds when a whole body, such as that of a POST, omits it.
+ */
 export function defaulted<Schema extends TSchema>(schema: Schema, more: Keywords = {}) {
   return optional(schema, { ...defaultIn(schema), ...more })
 }
 
-/** An optional choice that also takes the empty text, which stands for the default. */
+/** An optional choice that also accepts the empty text, which stands for the default. */
 export function orEmpty<Schema extends TSchema>(
   schema: Schema,
   how: typeof optional | typeof defaulted | typeof plain,
@@ -34,7 +39,7 @@ export function orEmpty<Schema extends TSchema>(
   return how(Type.Unsafe<Static<Schema> | ''>(schema as Keywords), { enum: [...values, ''] })
 }
 
-/** A field that also takes the zero value of its type, which stands for the default. */
+/** A field that also accepts the zero value of its type, which stands for the default. */
 export function orZero<Schema extends TSchema>(schema: Schema) {
   const keywords = schema as Keywords
   const more: Record<string, unknown> = {}
@@ -59,14 +64,14 @@ function defaultIn(schema: TSchema): Keywords {
   return value === undefined ? {} : { default: value }
 }
 
-/** What a file need not say: its fields with their defaults. */
+/** Removes fields that have their default: a file need not contain them. */
 export function withoutDefaults(fields: JsonObject, schema: TObject): JsonObject {
   return Object.fromEntries(
     Object.entries(fields).filter(([key, value]) => value !== defaultOf(schema, key)),
   )
 }
 
-/** For a change: what goes back to its default is removed from the file. */
+/** For a change: a field with its default is removed from the file. */
 export function patchOf(fields: JsonObject, schema: TObject): JsonObject {
   return Object.fromEntries(
     Object.entries(fields).map(([key, value]) => [
@@ -76,7 +81,11 @@ export function patchOf(fields: JsonObject, schema: TObject): JsonObject {
   )
 }
 
-/** @param key of a field of the schema; undefined: it has no default */
+/**
+ * @param key of a field of the schema
+ *
+ * @returns undefined: it has no default
+ */
 export function defaultOf(schema: TObject, key: string): JsonValue | undefined {
   return (schema.properties[key] as { readonly default?: JsonValue } | undefined)?.default
 }

@@ -1,4 +1,4 @@
-// The JSON of a geo rule: as the API shows it, and as it accepts it.
+// Defines the JSON of a geo rule, as the API shows and accepts it.
 import { Type } from '#lib/schema/type.ts'
 import type { Static } from '#lib/schema/type.ts'
 import { GeoRule as GeoRuleInFile } from '#schemas/objects/geo-rule.ts'
@@ -34,14 +34,14 @@ export const GeoRuleChange = body({ ...fields, priority: plain(properties.priori
 
 export type GeoRulePart = GeoRuleFields & { readonly uid: string }
 
-/** A network that was written with the address of one of its hosts is that network. */
+/** Clears the host bits: a network written by the address of one of its hosts is that network. */
 export function normalRule<Sent extends { readonly cidr: string; readonly endpoint: string }>(
   sent: Sent,
 ): Sent {
   return { ...sent, cidr: withoutHostBits(sent.cidr), endpoint: canonical(sent.endpoint) }
 }
 
-/** Times are 0 for a rule that nobody has touched through the API: its history is in Git. */
+/** Times are 0 for a rule that was never changed over the API: its history is in Git. */
 export function showGeoRule(poolId: string, rule: GeoRulePart) {
   const { uid, cidr, endpoint, priority, createdAt = 0, updatedAt = createdAt } = rule
   return { id: uid, poolId, cidr, endpoint: canonical(endpoint), priority, createdAt, updatedAt }

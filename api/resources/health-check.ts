@@ -1,4 +1,4 @@
-// The JSON of a health check: as the API shows it, and as it accepts it.
+// Defines the JSON of a health check, as the API shows and accepts it.
 import { Type } from '#lib/schema/type.ts'
 import type { Static, TSchema } from '#lib/schema/type.ts'
 import type { JsonObject } from '#compiler/yaml/text.ts'
@@ -10,7 +10,7 @@ import { isFields } from '#lib/text/json.ts'
 
 const { properties } = HealthCheckInFile
 
-/** Each field by its type alone: what is shown has no bounds. */
+/** Fields with their types alone: what is shown has no bounds. */
 export const HealthCheck = Type.Object(
   Object.fromEntries(
     Object.entries(properties as object as Record<string, Keywords>).map(([name, field]) => [
@@ -34,7 +34,7 @@ function shapeOf({ type, items }: Keywords): TSchema {
 
 type Fields = { readonly [Key in keyof typeof properties]?: Static<(typeof properties)[Key]> }
 
-/** Every field may be left out, or be zero: then its default holds. */
+/** Every field may be left out or be zero: then its default holds. */
 export const HealthCheckBody = Type.Unsafe<Fields>(
   body(
     Object.fromEntries(
@@ -57,7 +57,7 @@ export const HealthCheckPatch = mergePatchOf(
 ) as unknown as ReturnType<typeof Type.Unsafe<HealthCheckPatch>>
 export type HealthCheckPatch = { readonly [Key in keyof Fields]?: Fields[Key] | null }
 
-/** What to write in a field that holds several. */
+/** Adds to a field with several values how to write them. */
 function describedFields(): Record<string, TSchema> {
   const { httpExpectedStatuses, httpHeaders } = properties
   const status = 'a status such as 200 or a range such as "200-299"'
@@ -84,7 +84,7 @@ function saying(
   return Type.Unsafe({ ...keywords, [part]: said })
 }
 
-/** The one field whose zero says something: it ignores the status. */
+/** The one field whose zero has a meaning: it ignores the status. */
 const zeroCounts: ReadonlySet<string> = new Set(['httpExpectedStatus'])
 
 export function specOfHealthCheck(fields: HealthCheckBody): JsonObject {
@@ -92,7 +92,7 @@ export function specOfHealthCheck(fields: HealthCheckBody): JsonObject {
   return withoutDefaults(Object.fromEntries(said), HealthCheckInFile)
 }
 
-/** For the group in the file: null removes a field. */
+/** The patch for the group in the file: null removes a field. */
 export function patchOfHealthCheck(fields: HealthCheckPatch): JsonObject {
   // A map is merged key by key: an empty one changes nothing.
   const said = Object.entries(fields).map(([name, value]) => [
@@ -102,7 +102,7 @@ export function patchOfHealthCheck(fields: HealthCheckPatch): JsonObject {
   return patchOf(Object.fromEntries(said) as JsonObject, HealthCheckInFile)
 }
 
-/** A client that writes an empty value means the default. */
+/** A client that sends an empty value means the default. */
 function isUnset(name: string, value: unknown): boolean {
   if (value === 0) return !zeroCounts.has(name)
   return isEmpty(value)

@@ -1,4 +1,4 @@
-// The JSON of a member's health.
+// Defines the JSON of a member's health.
 import { Type } from '#lib/schema/type.ts'
 import { isReachable } from '#api/ports/member-health.ts'
 import type { KnownHealth, MemberHealthView } from '#api/ports/member-health.ts'
@@ -68,7 +68,7 @@ export function healthOf(view: MemberHealthView, member: MemberPart): KnownHealt
   )
 }
 
-/** An address or a host name stands for the first member that has it, as it does in files. */
+/** An address or host name stands for the first member that has it, as in files. */
 export function byAddress<T>(
   members: readonly MemberPart[],
   show: (member: MemberPart) => T,

@@ -1,4 +1,4 @@
-// The JSON of a maintenance window: as the API shows it, and as it accepts it.
+// Defines the JSON of a maintenance window, as the API shows and accepts it.
 import { Type } from '#lib/schema/type.ts'
 import type { ConfigEntry } from '#config/entry.ts'
 import type { ConfigSnapshot } from '#config/object-index.ts'
@@ -45,7 +45,7 @@ export function statusOf(entry: Entry, nowMs: number): WindowState {
   return windowAt(timesOf(entry), nowMs).state
 }
 
-/** Members that the window holds out, or will when it begins. */
+/** Members that the window takes out, or will when it begins. */
 export function membersOf(snapshot: ConfigSnapshot, entry: Entry): readonly MemberPart[] {
   const window = placedWindow(snapshot, entry)
   return window === undefined ? [] : membersOfWindow(window)

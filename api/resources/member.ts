@@ -1,4 +1,4 @@
-// The JSON of a member: as the API shows it, and as it accepts it.
+// Defines the JSON of a member, as the API shows and accepts it.
 import { Type } from '#lib/schema/type.ts'
 import type { Static } from '#lib/schema/type.ts'
 import { checkAddress } from '#compiler/values/addresses.ts'
@@ -21,7 +21,7 @@ import { mergePatchOf } from './merge-patch.ts'
 
 const { properties } = MemberInFile
 
-/** What stands beside the effective `weight` and `enabled`. */
+/** Declared values, shown beside the effective `weight` and `enabled`. */
 export const declaredFields = {
   declaredWeight: Type.Integer({ description: 'As it was written; the entity tag is of this' }),
   declaredEnabled: Type.Boolean({ description: 'As it was written' }),
@@ -56,7 +56,7 @@ export const Member = Type.Object(
   { title: 'Member' },
 )
 
-/** Below 1 it stands for another value, so that it has no lower limit. */
+/** No lower limit: a value below 1 stands for another. */
 function weight(description: string) {
   const { maximum } = properties.weight as { readonly maximum?: number }
   const words = `a whole number of at most ${String(maximum)}`
@@ -106,7 +106,7 @@ export const MemberChange = body({
 })
 export type MemberChange = Static<typeof MemberChange>
 
-/** Unlike a PUT it may move the member to another address or host name, as its file may. */
+/** Unlike a PUT it may move the member to another address or host name. */
 export const MemberPatch = mergePatchOf(
   {
     ipAddress: plain(properties.ipAddress, notEmpty),
@@ -146,12 +146,12 @@ export function effectiveFields(
   return { weight, enabled, declaredWeight, declaredEnabled, heldBy }
 }
 
-/** RFC 5952, as bundles and health have it. */
+/** The form of RFC 5952, as in bundles and health. */
 export function canonical(ipAddress: string): string {
   return checkAddress(ipAddress).canonical ?? ipAddress
 }
 
-/** The compiler says that one of the two is needed, and not both. */
+/** The compiler reports when both or neither are set. */
 function targetFields({ ipAddress, hostname }: Pick<NewMember, 'ipAddress' | 'hostname'>) {
   return {
     ...(ipAddress === undefined ? {} : { ipAddress: canonical(ipAddress) }),
@@ -166,7 +166,7 @@ export function specOfNewMember(member: NewMember): JsonObject {
   return withoutDefaults(spec, MemberInFile)
 }
 
-/** A weight below 0 becomes 0. One target takes the place of the other. */
+/** A weight below 0 becomes 0. An address replaces a host name, and the other way round. */
 export function patchOfMember(patch: MemberPatch): JsonObject {
   const { weight, ipAddress, hostname, ...fields } = patch
   const coerced = weight === undefined ? {} : { weight: weight && Math.max(0, weight) }
@@ -176,7 +176,7 @@ export function patchOfMember(patch: MemberPatch): JsonObject {
   return patchOf({ ...written(fields), ...coerced, ...moved }, MemberInFile)
 }
 
-/** Empty texts stand for what holds without them. */
+/** Empty texts stand for the default. */
 function written(fields: Omit<MemberPatch, 'weight' | 'ipAddress' | 'hostname'>): JsonObject {
   return Object.fromEntries(
     Object.entries(fields).map(([name, value]) => [

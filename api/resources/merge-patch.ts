@@ -1,4 +1,4 @@
-// The schema of a PATCH body: fields of an object, each of which may be null (RFC 7396).
+// Makes the schema of a PATCH body: fields of an object, each of which may be null (RFC 7396).
 import { Type } from '#lib/schema/type.ts'
 import type { Static, TSchema } from '#lib/schema/type.ts'
 import { body } from '#http/shapes.ts'
@@ -10,8 +10,8 @@ type Patch<F extends Fields, Kept extends keyof F> = {
 }
 
 /**
- * Each field may be left out, and stays. Null removes what the file says, so that the default
- * holds; what has no default cannot be null.
+ * A field that is left out stays. Null removes it from the file, so that its default holds; a field
+ * without a default cannot be null.
  *
  * @param kept names of the fields without a default
  */

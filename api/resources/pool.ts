@@ -1,4 +1,4 @@
-// The JSON of a pool: as the API shows it, and as it accepts it.
+// Defines the JSON of a pool, as the API shows and accepts it.
 import { Type } from '#lib/schema/type.ts'
 import type { Static } from '#lib/schema/type.ts'
 import type { JsonObject } from '#compiler/yaml/text.ts'
@@ -28,7 +28,7 @@ export const NewPool = body({
   answer: defaulted(answer),
 })
 export type NewPool = Static<typeof NewPool>
-/** What a file alone could say before stays when it is left out. */
+/** Fields that older versions had in the file alone stay when they are left out. */
 export const PoolBody = body({
   name,
   minHealthy: optional(minHealthy),

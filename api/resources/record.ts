@@ -1,4 +1,4 @@
-// The JSON of a record set: as the API shows it, and as it accepts it.
+// Defines the JSON of a record set, as the API shows and accepts it.
 import { byName } from '#config/object-index.ts'
 import { Type } from '#lib/schema/type.ts'
 import type { Static } from '#lib/schema/type.ts'
@@ -77,7 +77,7 @@ export function showRecord({ owner, part }: Found) {
   }
 }
 
-/** A row of the list, in whose order pages go: by name, then by id. */
+/** A row of the list, which is ordered and paged by name, then by id. */
 export interface RecordRow extends Found {
   readonly name: string
   readonly uid: string
@@ -87,7 +87,7 @@ export interface RecordRow extends Found {
 
 const rowsOf = new WeakMap<readonly ConfigEntry<'Records'>[], readonly RecordRow[]>()
 
-/** @param files the same array for as long as none of them changes */
+/** @param files the same array as long as none of them changes */
 export function recordRows(files: readonly ConfigEntry<'Records'>[]): readonly RecordRow[] {
   let rows = rowsOf.get(files)
   if (rows === undefined) {
@@ -106,7 +106,7 @@ function rowsIn(owner: ConfigEntry<'Records'>): RecordRow[] {
   })
 }
 
-/** What the file of a new record set says. */
+/** The content of the file of a new record set. */
 export function specOfNewRecord({
   zone,
   name: text,
@@ -124,19 +124,21 @@ export function specOfNewRecord({
   return { zone: key, records: [{ ...set, values: list }] }
 }
 
-/** The whole name; none where it is no name, which the compiler says. */
+/** The whole name; undefined when it is invalid, which the compiler reports. */
 export function fullNameOfNew({ zone, name: text }: NewRecord): readonly string[] {
   const full = fullName(checkName(zone, false).key ?? zone, text)
   return full === undefined ? [] : [full]
 }
 
-/** `www.example.com MX`: of the object, and so of its file. */
+/** Name of the object, and so of its file, such as `www.example.com MX`. */
 export function nameOfNewRecord({ zone, name: text, type: kind }: NewRecord): string {
   const full = fullName(checkName(zone, false).key ?? zone, text) ?? text
   return `${full.replace(/\.$/, '').slice(0, 200)} ${typeName(kind).replaceAll(/[^A-Z0-9]/g, '')}`
 }
 
-/** A name that would get its zone twice, though nobody reads warnings here. */
+/**
+ * A name that would end in its zone twice: an error here, since nobody reads warnings of the API.
+ */
 export function doubledName({ zone, name: text }: NewRecord): Reply | undefined {
   const key = checkName(zone, false).key
   if (key === undefined || !isDoubled(key, text)) return undefined
@@ -144,7 +146,7 @@ export function doubledName({ zone, name: text }: NewRecord): Reply | undefined 
   return invalid('name', `without a final dot it means ${full}; write "${text}."`)
 }
 
-/** What a record set is cannot change: another name or type is another record set. */
+/** Name and type cannot change: another name or type is another record set. */
 export function changedIdentity(
   found: Found,
   { zone, name: text, type: kind }: Pick<RecordPatch, 'zone' | 'name' | 'type'>,

@@ -1,4 +1,4 @@
-// The JSON of a response rule: as the API shows it, and as it accepts it.
+// Defines the JSON of a response rule, as the API shows and accepts it.
 import { Type } from '#lib/schema/type.ts'
 import type { Static } from '#lib/schema/type.ts'
 import { checkHostName } from '#compiler/values/names.ts'
@@ -27,7 +27,7 @@ export const ResponseRule = Type.Object(
   { title: 'RPZRule' },
 )
 
-/** Label of the rules of which nobody says where they come from. */
+/** Label of rules without a stated origin. */
 const sourceDefault = 'local'
 
 export const NewResponseRule = body({
@@ -56,9 +56,9 @@ export function sourceOf({ name, object }: Policy): string {
 const rowsOf = new WeakMap<readonly Policy[], readonly RuleRow[]>()
 
 /**
- * In the order of the policies' names and of their files.
+ * Ordered by the names of policies and of their files.
  *
- * @param policies the same array for as long as none of them changes
+ * @param policies the same array as long as none of them changes
  */
 export function ruleRows(policies: readonly Policy[]): readonly RuleRow[] {
   let rows = rowsOf.get(policies)
@@ -85,7 +85,7 @@ export function showRule({ owner, part }: Omit<RuleRow, 'uid'>, hitCount: number
   }
 }
 
-/** What the file of a new rule says: a target that has no effect is left out. */
+/** The content of the file of a new rule, without a target that has no effect. */
 export function specOfNewRule(rule: NewResponseRule) {
   const { triggerType: type, triggerValue: value, action: does, actionTarget: target = '' } = rule
   return {
@@ -101,7 +101,7 @@ export function sourceOfNewRule({ source = sourceDefault }: NewResponseRule): st
   return source
 }
 
-/** What is no name is left as it is: the compiler says why. */
+/** Text that is no name is left as it is: the compiler explains it. */
 function plainName(text: string): string {
   const key = checkHostName(text).key ?? text
   return key === '.' ? key : key.replace(/\.$/, '')

@@ -1,4 +1,4 @@
-// The JSON of a rollout: as the API shows it, and as it accepts it.
+// Defines the JSON of a rollout, as the API shows and accepts it.
 import { Type } from '#lib/schema/type.ts'
 import type { ConfigEntry } from '#config/entry.ts'
 import type { ConfigSnapshot } from '#config/object-index.ts'

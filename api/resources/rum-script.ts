@@ -1,12 +1,12 @@
-// The RUM beacon: the script by which pages measure members from their visitors' browsers.
+// Defines the RUM beacon: the script by which pages measure members in their visitors' browsers.
 
-/** Targets that one page view measures, of those that it is told. */
+/** How many of its targets a page view measures. */
 const targetsPerView = 8
 
 /**
- * Plain JavaScript, as browsers get it. For each target one request that opens the connection, then
- * two that are timed: the faster one is the latency. Nothing of the answer is read, so the target
- * needs no CORS; the samples go as text/plain, so that they need no preflight.
+ * Plain JavaScript, sent as it is. One request for each target opens the connection, then two are
+ * timed: the faster one is the latency. The response is not read, so the target needs no CORS;
+ * samples are sent as text/plain, so that they need no preflight.
  */
 export const rumScript = `'use strict'
 ;(() => {
@@ -68,11 +68,11 @@ export const rumScript = `'use strict'
       try {
         samples.push(await measure(target))
       } catch {
-        // It does not answer, or the page may not ask it: no sample of it.
+        // The target does not answer, or the page may not ask it: it has no sample.
       }
     }
     if (samples.length === 0) return
-    // Not sendBeacon, which takes cookies and the page's address along.
+    // Not sendBeacon, which sends cookies and the page's address.
     await fetch(ingest, {
       method: 'POST',
       mode: 'no-cors',

@@ -1,4 +1,4 @@
-// The JSON of a service: as the API shows it, and as it accepts it.
+// Defines the JSON of a service, as the API shows and accepts it.
 import { Type } from '#lib/schema/type.ts'
 import type { Static } from '#lib/schema/type.ts'
 import type { JsonObject, JsonValue } from '#compiler/yaml/text.ts'
@@ -61,7 +61,7 @@ export const NewService = body({
   answerCount: defaulted(properties.answerCount),
   weakSpots: defaulted(properties.weakSpots),
 })
-/** What a file alone could say before stays when it is left out. */
+/** Fields that older versions had in the file alone stay when they are left out. */
 export const ServiceBody = body({
   ...replaced,
   onAllDown: optional(properties.onAllDown),
@@ -93,7 +93,7 @@ export function showService(snapshot: ConfigSnapshot, entry: ConfigEntry<'Servic
     id: uid,
     name,
     domain,
-    // Beside a chain it is ignored.
+    // Beside a chain the algorithm is ignored.
     algorithm: filterChain.length === 0 ? algorithm : '',
     ttl,
     poolId: pool === null ? null : (snapshot.find('Pool', tenant, pool)?.uid ?? null),
@@ -103,8 +103,8 @@ export function showService(snapshot: ConfigSnapshot, entry: ConfigEntry<'Servic
 }
 
 /**
- * What a body leaves out goes back to its default, but for what to do when all members are down,
- * how many are answered, and whether weak spots are told: these stay.
+ * A field that the body omits goes back to its default, except for what to do when all members are
+ * down, how many are answered, and whether weak spots are reported.
  *
  * @param pool name of the pool of `poolId`; null: none
  */
@@ -121,7 +121,7 @@ export function patchOfService(fields: ServiceBody, pool: string | null): JsonOb
   }
 }
 
-/** @param pool of `poolId`, where the patch has one */
+/** @param pool of `poolId`, when the patch has one */
 export function mergedService(
   { name: _name, poolId: _poolId, algorithm, filterChain, ...fields }: ServicePatch,
   pool: string | null | undefined,
@@ -139,7 +139,7 @@ export function mergedService(
   }
 }
 
-/** Without what was not given. */
+/** Without fields that were not sent. */
 function said(fields: Readonly<Record<string, JsonValue | undefined>>): JsonObject {
   const given = Object.entries(fields).filter(([, value]) => value !== undefined)
   return Object.fromEntries(given) as JsonObject

@@ -1,4 +1,4 @@
-// A TSIG key in the JSON of the API; its secret is shown once.
+// Defines the JSON of a TSIG key; its secret is shown once.
 import { Type } from '#lib/schema/type.ts'
 import { tsigAlgorithmNames } from '#state/ports/dynamic-dns.ts'
 import type { StoredTsigKey } from '#state/ports/dynamic-dns.ts'

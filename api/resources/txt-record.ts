@@ -1,4 +1,4 @@
-// A TXT record in the JSON of the API: its value is one text, whatever strings it has on the wire.
+// Defines the JSON of a TXT record: its value is one text, however many strings it has on the wire.
 import { Type } from '#lib/schema/type.ts'
 import { dynamicDnsLimits } from '#state/ports/dynamic-dns.ts'
 import type { HiddenBy, StoredTxtRecord } from '#state/ports/dynamic-dns.ts'
@@ -25,9 +25,9 @@ export const TxtRecord = Type.Object(
   { title: 'TXT record' },
 )
 
-/** Octets of one character string. RFC 1035 section 3.3. */
+/** Octets of one character string: RFC 1035 section 3.3. */
 const stringBytesMax = 255
-/** What fits in `rdataBytesMax` with an octet of length before each string. */
+/** The most that fits in `rdataBytesMax`, with a length octet before each string. */
 export const valueBytesMax = 4_000
 
 export const NewTxtRecord = body({

@@ -1,11 +1,11 @@
-// The JSON of the health of members over time.
+// Defines the JSON of the health of members over time.
 import { Type } from '#lib/schema/type.ts'
 import type { Static } from '#lib/schema/type.ts'
 import type { HealthHistory as Found, HealthStretch } from '#api/ports/past.ts'
 
 export const historyLimits = {
   hoursMax: 168,
-  /** Members of one answer. */
+  /** Members in one response. */
   membersMax: 100,
 } as const
 

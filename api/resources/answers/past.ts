@@ -1,4 +1,4 @@
-// The JSON of an answer of the past: what is asked, what was answered or may have been, and why.
+// Defines the JSON of a past answer: the question, what was answered or may have been, and why.
 import { Type } from '#lib/schema/type.ts'
 import type { Static } from '#lib/schema/type.ts'
 import { body, nullable } from '#http/shapes.ts'

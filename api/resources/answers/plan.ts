@@ -1,4 +1,4 @@
-// The JSON of a plan: the writes that are not made, and which clients would get another answer.
+// Defines the JSON of a plan: proposed writes, and the clients that would get another answer.
 import { Type } from '#lib/schema/type.ts'
 import type { Static } from '#lib/schema/type.ts'
 import { body, nullable } from '#http/shapes.ts'

@@ -1,4 +1,4 @@
-// The JSON of a simulated query: what is asked, the answer, and each step that led to it.
+// Defines the JSON of a simulated query: the question, the answer, and each step that led to it.
 import { Type } from '#lib/schema/type.ts'
 import type { Static } from '#lib/schema/type.ts'
 import { body, nullable } from '#http/shapes.ts'
@@ -15,7 +15,7 @@ const AssumedHealth = Type.Object(
   { additionalProperties: false },
 )
 
-/** Members of which something else is assumed. */
+/** Members whose health may be assumed in one query. */
 const healthMax = 1_000
 
 export const Question = body({
