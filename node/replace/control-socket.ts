@@ -42,7 +42,7 @@ export function openControlSocket(
     onFault(error)
   })
   server.listen(place.path, () => {
-    // Whoever can write to the socket could take the sockets over, so only the owner may.
+    // Only the owner may write to it: any writer could take the sockets over.
     if (isOpen) chmodSync(place.path, 0o600)
   })
   return { close: () => close(server) }
