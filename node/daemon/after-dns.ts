@@ -25,7 +25,7 @@ import type {
   HasGit,
 } from '#node/parts/part-outputs.ts'
 import { runJobs } from './periodic.ts'
-import { hearBackupRequests, lookAtDynamicDns } from './state.ts'
+import { listenForBackupRequests, lookAtDynamicDns } from './state.ts'
 import { parentDsPathOf, writeParentDs } from '#gitops/guard/parent-ds.ts'
 import { createNodeDomains } from '#node/compose/domains.ts'
 import { systemClock } from '#lib/clock.ts'

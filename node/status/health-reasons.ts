@@ -74,11 +74,11 @@ export const geoMissing = 'geo-missing'
 export const keyMissing = 'zone-key-missing'
 
 /** What is said of zones without a key, however many there are. */
-export function saidOfKeys(missing: readonly string[]): string {
+export function missingKeysMessage(missing: readonly string[]): string {
   return `Clients that validate get SERVFAIL: ${shownOf(missing)}.`
 }
 
-function saidOfParents(faults: readonly string[]): string {
+function faultyParentsMessage(faults: readonly string[]): string {
   return `Clients that validate take answers for forgeries: ${shownOf(faults)}.`
 }
 
@@ -202,7 +202,7 @@ const degradations: readonly Row[] = [
   },
   {
     code: 'zone-ds-mismatch',
-    message: ({ dsFaults }) => saidOfParents(dsFaults()),
+    message: ({ dsFaults }) => faultyParentsMessage(dsFaults()),
     holds: ({ dsFaults }) => dsFaults().length > 0,
   },
   {
