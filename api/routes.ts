@@ -1,4 +1,4 @@
-// The table of routes. Adding one means one row in its file in routes/ and one set of cases.
+// Lists the routes. Adding one means a row in its file in routes/, and its cases.
 import type { Route } from '#api/route/route.ts'
 import { alertRoutes } from './routes/alerts.ts'
 import { getAudit } from './routes/audit.ts'

@@ -1,4 +1,4 @@
-// Deltas that a control node gives: each is made once, for all who ask, and a few are kept.
+// Makes the deltas that a control node serves: each once for all requests; a few are kept.
 import { assert } from '#lib/assert.ts'
 import { fleetLimits } from './limits.ts'
 import { makeDelta } from './delta.ts'
@@ -6,10 +6,10 @@ import { withBundleFile } from './byte-ranges.ts'
 
 export class BundleDeltas {
   readonly #pathOf: (digest: string) => string
-  /** By both digests; the last used is the last. undefined: there is none to give. */
+  /** By both digests; the last used one is at the end. undefined: there is no delta. */
   readonly #made = new Map<string, Promise<Uint8Array | undefined>>()
   readonly #sizes = new Map<string, number>()
-  /** The last one that was begun: deltas are made one after the other. */
+  /** The delta under way: they are made one after the other. */
   #last: Promise<unknown> = Promise.resolve()
   #pending = 0
 
@@ -17,7 +17,7 @@ export class BundleDeltas {
     this.#pathOf = pathOf
   }
 
-  /** undefined: it has no such bundles, nothing is gained, or too many are asked for. */
+  /** @returns undefined: a bundle is absent, a delta is too large, or too many are requested */
   async get(from: string, to: string): Promise<Uint8Array | undefined> {
     const key = `${from} ${to}`
     const known = this.#made.get(key)
@@ -35,7 +35,7 @@ export class BundleDeltas {
     this.#last = made
     this.#made.set(key, made)
     const bytes = await made
-    // A bundle may come later that is not there yet.
+    // The bundle may arrive later.
     if (bytes === undefined) this.#forget(key)
     else this.#sizes.set(key, bytes.length)
     this.#bound()

@@ -1,4 +1,5 @@
-// What a control node gives to nodes that pull: the record of its bundle, its octets, and news.
+// Serves a control node's channel to nodes that pull: the record of its bundle, and a way to wait
+// for the next one.
 import { hash } from 'node:crypto'
 import { assert } from '#lib/assert.ts'
 import type { SignedChannelRecord } from '#bundle/signature/channel.ts'
@@ -6,23 +7,23 @@ import type { After } from '#lib/timer.ts'
 import type { NodeName } from './delivery/membership.ts'
 import { fleetLimits } from './limits.ts'
 
-/** A channel record as it is sent. */
+/** A channel record in the form in which it is sent. */
 export interface SentRecord {
-  /** JSON. */
+  /** The record as JSON. */
   readonly text: string
   /** Entity tag, with its quotes. */
   readonly tag: string
 }
 
 export interface BundleFeedParts {
-  /** The record that the store has now; none: there is no bundle yet, or no record is readable. */
+  /** The stored record; undefined: there is no bundle yet, or no record can be read. */
   readonly stored: () => SignedChannelRecord | undefined
   /**
-   * What a node is given while changes come in waves. null: what is stored. undefined: it is not
+   * The record for a node during a delivery in waves. null: the stored one. undefined: it is not
    * known yet.
    */
   readonly inWaves?: (node: NodeName | undefined) => SignedChannelRecord | null | undefined
-  /** How long a node waits at most: those of a wave report often. */
+  /** Longest wait of a node: nodes of the current wave report often. */
   readonly waitMsFor?: (node: NodeName | undefined) => number
   readonly after: After
   readonly waitersMax?: number
@@ -30,7 +31,7 @@ export interface BundleFeedParts {
 
 export interface FeedCounts {
   readonly waiting: number
-  /** Requests that were to wait, and were too many. */
+  /** Requests to wait that were refused, since too many waited. */
   readonly turnedAway: number
 }
 
@@ -57,8 +58,8 @@ export class BundleFeed {
   }
 
   /**
-   * undefined: this node has no such channel, or nothing on it yet. `later`: it is not known yet
-   * what is on its way.
+   * @returns undefined: this node has no such channel, or nothing on it yet. `later`: the delivery
+   * is not read yet
    */
   record(channel: string, node?: NodeName): SentRecord | 'later' | undefined {
     if (channel !== this.#channel) return undefined
@@ -73,16 +74,15 @@ export class BundleFeed {
     this.#read()
     const { waitMsFor = () => Infinity } = this.#parts
     for (const { wake, tag, node, waitMs } of [...this.#waiters]) {
-      // Its wave has begun: it is to report more often.
+      // The wave of the node has begun, so it is to report more often.
       if (this.#tagFor(node) !== tag || waitMsFor(node) < waitMs) wake()
     }
   }
 
   /**
-   * Waits until there is another record than the one of `tag`, or for
-   * `patienceMs`.
+   * Waits until there is another record than that of `tag`, or for `patienceMs`.
    *
-   * @returns whether it could wait: too many others do
+   * @returns false when too many others wait
    */
   async waitForOther(tag: string, patienceMs: number, node?: NodeName): Promise<boolean> {
     const waitMs = Math.min(patienceMs, this.#parts.waitMsFor?.(node) ?? Infinity)
@@ -109,7 +109,7 @@ export class BundleFeed {
     return { waiting: this.#waiters.size, turnedAway: this.#turnedAway }
   }
 
-  /** Answers all who wait: the process stops. */
+  /** Answers all waiting requests, since the process stops. */
   close(): void {
     for (const { wake } of [...this.#waiters]) wake()
   }
@@ -126,7 +126,7 @@ export class BundleFeed {
     this.#sent = sentOf(stored)
   }
 
-  /** A thousand nodes wait for one of two records. */
+  /** Cached: a thousand nodes wait for one of two records. */
   #textOf(signed: SignedChannelRecord): SentRecord {
     const known = this.#texts.get(signed)
     if (known !== undefined) return known

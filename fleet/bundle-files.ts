@@ -1,4 +1,4 @@
-// Opens stored bundles to send them: a few at once, each from a descriptor of its own.
+// Opens stored bundles for sending: a limited number at once, each by its own descriptor.
 import { closeSync, createReadStream, fstatSync, openSync } from 'node:fs'
 import type { Readable } from 'node:stream'
 import { assert } from '#lib/assert.ts'
@@ -6,7 +6,7 @@ import { fleetLimits } from './limits.ts'
 
 export interface OpenBundleFile {
   readonly bytes: number
-  /** @param end the last octet, not behind it */
+  /** @param end the last octet, inclusive */
   readonly read: (start: number, end: number) => Readable
   readonly close: () => void
 }
@@ -22,12 +22,12 @@ export class BundleFiles {
     this.#transfersMax = transfersMax
   }
 
-  /** undefined: it is not there, or cannot be read. */
+  /** @returns undefined: the bundle is absent, or cannot be read */
   open(digest: string): OpenBundleFile | 'busy' | undefined {
     return this.openPath(this.#pathOf(digest))
   }
 
-  /** The same for a file that was made from a bundle. */
+  /** Opens a file that was made from a bundle. */
   openPath(path: string): OpenBundleFile | 'busy' | undefined {
     if (this.#open >= this.#transfersMax) {
       this.#turnedAway++

@@ -1,5 +1,5 @@
-// What makes a bundle of the one before it: pieces that are copied, and pieces that are compressed
-// with the octets around the same place as their dictionary. (ADR 24)
+// Makes and applies deltas between bundles: pieces that are copied, and pieces that are compressed
+// with the old octets around the same place as dictionary (ADR 24).
 import { constants, zstdCompress, zstdDecompress } from 'node:zlib'
 import { promisify } from 'node:util'
 import { assert } from '#lib/assert.ts'
@@ -12,46 +12,46 @@ import { fleetLimits } from './limits.ts'
 const compress = promisify(zstdCompress)
 const decompress = promisify(zstdDecompress)
 
-/** A bundle that is read in parts: it may be hundreds of megabytes. */
+/** Reads a bundle in parts, since it may have hundreds of megabytes. */
 export interface BundleReader {
   readonly bytes: number
-  /** @throws the file system's error, or a sentence where it ends before */
+  /** @throws the file system's error, or a sentence when the bundle ends before */
   readonly read: (start: number, length: number) => Promise<Uint8Array>
 }
 
 export const deltaLimits = {
-  /** A larger delta is of no use: the whole bundle can be cached. */
+  /** A larger delta is useless, since the whole bundle can be cached. */
   bytesMax: 64 * 1024 * 1024,
   pieceBytes: 1024 * 1024,
-  /** How far a dictionary reaches beyond its piece. zstd takes at most 16 MiB of one. */
+  /** How far a dictionary extends beyond its piece. zstd takes at most 16 MiB. */
   slackBytes: 512 * 1024,
   piecesMax: 8_192,
   headBytesMax: 1024 * 1024,
 } as const
 
-/** What a delta of a bundle of so many octets may have, by `makeDelta`. */
+/** The largest delta that `makeDelta` makes of a bundle of so many octets. */
 export function deltaBytesMax(bundleBytes: number): number {
   const { bytesMax, headBytesMax } = deltaLimits
   return prefixBytes + headBytesMax + Math.min(bytesMax, Math.ceil(bundleBytes / 2))
 }
 
-/** From 8 octets of magic: length of the head, u32; the head, JSON in Zstandard; the data. */
+/** Layout: 8 octets of magic; length of the head, u32; the head, JSON in Zstandard; the data. */
 const magic = 'GSLBDLT1'
 const prefixBytes = 12
 
-/** A part of the new bundle; the pieces follow each other without a gap. */
+/** A part of the new bundle; pieces follow each other without a gap. */
 interface Piece {
   /** Octets in the new bundle. */
   readonly length: number
-  /** Where its octets, or its dictionary, begin in the old bundle. */
+  /** Where its copy, or its dictionary, begins in the old bundle. */
   readonly from: number
-  /** Octets of the dictionary; 0: it is copied, or stands alone. */
+  /** Octets of the dictionary; 0: the piece is copied, or compressed without one. */
   readonly dictionary: number
-  /** Octets of its compressed data; 0: it is copied. */
+  /** Octets of its compressed data; 0: the piece is copied. */
   readonly data: number
 }
 
-/** A section, or the head: where it lies, with the zeros behind it. */
+/** A section or the head, with the zeros after it. */
 interface Region {
   readonly name: string
   readonly start: number
@@ -59,9 +59,9 @@ interface Region {
 }
 
 /**
- * Little of either bundle is in memory at once, and the compression is not on this thread.
+ * Holds little of either bundle in memory, and compresses in another thread.
  *
- * @returns undefined: there is nothing to be gained
+ * @returns undefined: the delta would be too large
  */
 export async function makeDelta(
   from: BundleReader,
@@ -108,7 +108,7 @@ async function makePiece(pair: Pair, at: number, length: number): Promise<Made> 
   const { from, to, region, old } = pair
   const bytes = await to.read(at, length)
   if (old !== undefined) {
-    // As far from the beginning of the section as it was, or, behind a row that came, from its end.
+    // The same distance from the beginning of the section, or, after an inserted row, from its end.
     for (const place of [old.start + at - region.start, old.end - (region.end - at)]) {
       if (place < old.start || place + length > old.end) continue
       if (Buffer.compare(await from.read(place, length), bytes) === 0) return copyOf(place, length)
@@ -125,7 +125,9 @@ const copyOf = (from: number, length: number): Made => ({
   data: new Uint8Array(0),
 })
 
-/** Fast, with a table that holds each place of a dictionary: its last octets alone are no use. */
+/**
+ * Fast, with a table of every position of the dictionary: its last octets alone would be useless.
+ */
 const params = {
   [constants.ZSTD_c_strategy]: constants.ZSTD_fast,
   [constants.ZSTD_c_hashLog]: 20,
@@ -144,7 +146,7 @@ function dictionaryFor(
   return { start, size: Math.max(0, end - start) }
 }
 
-/** Copies that lie behind each other are one. */
+/** Joins adjacent copies. */
 function addPiece(pieces: Piece[], piece: Piece): void {
   const last = pieces.at(-1)
   const goesOn =
@@ -155,7 +157,7 @@ function addPiece(pieces: Piece[], piece: Piece): void {
 
 const isCopy = ({ data }: Piece): boolean => data === 0
 
-/** The head, and each section with the zeros behind it; the signature is with the last. */
+/** The head, and each section with the zeros after it; the last one includes the signature. */
 async function regionsOf(reader: BundleReader): Promise<readonly Region[]> {
   const header = Buffer.from(await reader.read(0, layout.headerBytes))
   const manifestBytes = Math.min(header.readUInt32LE(12), bundleLimits.manifestBytesMax)
@@ -171,10 +173,10 @@ async function regionsOf(reader: BundleReader): Promise<readonly Region[]> {
 }
 
 /**
- * Makes the new bundle, in shared memory. It is to be verified as any other: nothing here is
- * trusted. Errors: what was seen.
+ * Makes the new bundle in shared memory. Nothing here is trusted: the bundle is to be verified as
+ * any other. Errors: what was found.
  *
- * @param known size of the bundle, signed
+ * @param known signed size of the bundle
  */
 export async function applyDelta(
   delta: Uint8Array,
@@ -232,7 +234,7 @@ async function fill(
 
 const windowed = { params: { [constants.ZSTD_d_windowLogMax]: fleetLimits.zstdWindowLog } }
 
-/** In one go: by 16 KiB, as is usual, it takes twice the time. */
+/** One chunk: in the default chunks of 16 KiB it takes twice as long. */
 const unpackedTo = (bytesMax: number) => ({
   ...windowed,
   maxOutputLength: bytesMax,
@@ -244,7 +246,7 @@ interface Head {
   readonly dataAt: number
 }
 
-/** undefined: it is no delta. */
+/** @returns undefined: it is no delta */
 async function headOf(delta: Buffer): Promise<Head | undefined> {
   if (delta.length < prefixBytes) return undefined
   if (delta.toString('latin1', 0, magic.length) !== magic) return undefined

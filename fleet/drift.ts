@@ -1,29 +1,29 @@
-// What is wrong with nodes as a fleet, seen from a control node.
+// Finds nodes that differ from the rest of a fleet, seen from a control node.
 import type { Clock } from '#lib/clock.ts'
 import type { KnownNode } from './node-inventory.ts'
 
 export const driftKinds = [
-  /** It was not heard for longer than it should be. */
+  /** Silent for too long. */
   'missing',
-  /** It serves something older than what this node gives, for longer than a change takes. */
+  /** Serves an older bundle than this node gives, for longer than a change takes. */
   'behind',
   /** Other nodes have another digest at the same seq of the same publisher. */
   'split-seq',
-  /** Its clock is off. */
+  /** Its clock is wrong. */
   'clock',
-  /** It refuses what a source gives it. */
+  /** Refuses what a source gives it. */
   'refusing',
-  /** Another process says that it has this name, too. */
+  /** Another process reports under the same name. */
   'name-taken',
 ] as const
 export type DriftKind = (typeof driftKinds)[number]
 
 export interface DriftedNode extends KnownNode {
-  /** Empty: nothing is wrong with it, or nobody vouches for what it says. */
+  /** Empty: nothing is wrong, or its report is not signed by a listed node. */
   readonly drift: readonly DriftKind[]
 }
 
-/** What this node gives to others. */
+/** The bundle that this node gives to others. */
 export interface CurrentBundle {
   readonly publisher: string
   readonly seq: number
@@ -31,12 +31,12 @@ export interface CurrentBundle {
 }
 
 export const driftLimits = {
-  /** After a change: nodes may rest for a minute, and load slowly. */
+  /** Time after a change: nodes may pause for a minute, and load slowly. */
   behindMs: 300_000,
   clockOffsetMs: 1_000,
 } as const
 
-/** Finds nodes that drift, and remembers since when the present bundle is given. */
+/** Finds nodes that drift, and remembers for how long the current bundle is given. */
 export class DriftWatch {
   readonly #clock: Clock
   readonly #current: () => CurrentBundle | undefined
@@ -47,7 +47,7 @@ export class DriftWatch {
     this.#current = current
   }
 
-  /** To be called now and then, so that a change is seen when it comes. */
+  /** To be called every few seconds, so that a change of the bundle is seen when it comes. */
   look(nodes: readonly KnownNode[]): readonly DriftedNode[] {
     const current = this.#current()
     const nowMs = this.#clock.monotonicMs()
@@ -66,7 +66,7 @@ export class DriftWatch {
 
 interface Seen {
   readonly current: CurrentBundle | undefined
-  /** What is given now has been given for longer than a change takes. */
+  /** True when the current bundle has been given for longer than a change takes. */
   readonly isOld: boolean
   readonly split: ReadonlySet<string>
 }
@@ -92,7 +92,7 @@ function driftOf(node: KnownNode, { current, isOld, split }: Seen): readonly Dri
 const seqOf = ({ publisher, seq }: { publisher: string; seq: number }): string =>
   `${publisher} ${seq}`
 
-/** Sequence numbers under which there are two digests. */
+/** Sequence numbers with two digests. */
 function splitSeqs(
   nodes: readonly KnownNode[],
   current: CurrentBundle | undefined,

@@ -1,4 +1,4 @@
-// Reads one file of a source over HTTP with bounds: of octets, of time, and of slowness.
+// Reads one file of a source over HTTP, with limits of size, time and slowness.
 import type { ClientRequest, IncomingHttpHeaders, IncomingMessage } from 'node:http'
 import { pipeline } from 'node:stream'
 import type { Readable } from 'node:stream'
@@ -9,15 +9,15 @@ import type { Result } from '#lib/result.ts'
 import { fleetLimits } from './limits.ts'
 import { shadowHeader } from './tree.ts'
 
-// Not imported: that would load a WebSocket as well, 40 ms of CPU in each thread.
+// Not imported: an import would load WebSocket as well, 40 ms of CPU in each thread.
 const { request: httpRequest } = process.getBuiltinModule('node:http')
-/** With TLS: 20 ms. */
+/** Loaded for TLS only: it takes 20 ms. */
 const nodeHttps = () => process.getBuiltinModule('node:https')
 
 export type FetchFault =
   | 'unreachable'
   | 'bad-status'
-  /** The server said when to ask again. */
+  /** The server has named a time to ask again. */
   | 'busy'
   | 'too-large'
   | 'too-slow'
@@ -29,43 +29,43 @@ export interface FetchOptions {
   readonly headers: Readonly<Record<string, string>>
   /** JSON; with it the request is a POST. */
   readonly body?: string | undefined
-  /** Octets that are read, and octets that they become where they were compressed. */
+  /** Limit of octets, both compressed and decompressed. */
   readonly bytesMax: number
-  /** What it has to become, signed: all memory that it costs. Left out: it is not known. */
+  /** Its decompressed size, as signed: all memory that it costs. Left out: unknown. */
   readonly bytes?: number | undefined
-  /** Until the head of the answer. */
+  /** Time until the head of the response. */
   readonly headPatienceMs: number
   readonly rate: { readonly windowMs: number; readonly bytesMin: number }
-  /** For the body as a whole; left out: by its size. */
+  /** Time for the whole body; left out: by its size. */
   readonly bodyMs?: number | undefined
-  /** Ends it at once. */
+  /** Aborts at once. */
   readonly signal: AbortSignal
 }
 
 export interface Fetched {
   /** 200; 204 or 304 without octets. */
   readonly status: number
-  /** It takes a POST with JSON in the place of this GET (`Accept-Post`). */
+  /** True: a POST with JSON is accepted in place of this GET (`Accept-Post`). */
   readonly takesJson: boolean
   readonly tag: string | undefined
-  /** Digest of a bundle that this node is to compute with, too; '': none. */
+  /** Digest of a bundle that this node is to compute with beside its own; '': none. */
   readonly shadow: string
   readonly bytes: Uint8Array<SharedArrayBuffer>
-  /** As they came over the wire. */
+  /** Octets on the wire. */
   readonly wireBytes: number
 }
 
 export interface FetchFailure {
   readonly code: FetchFault
-  /** What was seen. */
+  /** What was found, in words. */
   readonly message: string
-  /** With `busy`. */
+  /** Set for `busy`. */
   readonly retryAfterMs?: number
-  /** With `bad-status`. */
+  /** Set for `bad-status`. */
   readonly status?: number
 }
 
-/** Octets that are read of an answer that says what is wrong with a request. */
+/** Octets that are read of a response that explains a refused request. */
 const reasonBytesMax = 1_024
 
 class FetchError extends Error {
@@ -76,7 +76,7 @@ class FetchError extends Error {
   }
 }
 
-/** Redirections are not followed: a source is where the settings say. */
+/** Redirects are not followed: a source is where the settings say. */
 export async function fetchFile(
   url: URL,
   options: FetchOptions,
@@ -151,7 +151,7 @@ async function bodyOf(response: IncomingMessage, options: FetchOptions): Promise
   response.on('data', (chunk: Buffer) => {
     wireBytes += chunk.length
     windowBytes += chunk.length
-    // Frames of nothing: they need not become anything.
+    // Compressed frames may decompress to nothing, so octets on the wire are limited as well.
     if (wireBytes > wireBytesMax) response.destroy(tooLarge(bytesMax))
   })
   const slow = (said: string) => void response.destroy(new FetchError('too-slow', said))
@@ -178,12 +178,12 @@ async function bodyOf(response: IncomingMessage, options: FetchOptions): Promise
   }
 }
 
-/** `Retry-After` as seconds; dates come from clocks that may be wrong. */
+/** `Retry-After` in seconds; dates are ignored, since clocks may be wrong. */
 async function refusalOf(response: IncomingMessage, options: FetchOptions): Promise<FetchError> {
   const { statusCode: status = 0, headers } = response
   const seconds = /^\d{1,6}$/.exec(headers['retry-after'] ?? '')?.[0]
   if ((status !== 503 && status !== 429) || seconds === undefined) {
-    // What this node has sent is wrong: the reason is in no status.
+    // A request of this node was wrong: the body has the reason.
     const why = status === 400 ? await reasonIn(response, options) : ''
     return new FetchError('bad-status', `it answered ${status}${why}`, { status })
   }
@@ -193,7 +193,7 @@ async function refusalOf(response: IncomingMessage, options: FetchOptions): Prom
   })
 }
 
-/** The sentence of a control node; '': there is none, it is long, or it takes too long to come. */
+/** The sentence of a control node; '': there is none, it is too long, or it comes too late. */
 async function reasonIn(
   response: IncomingMessage,
   { headPatienceMs }: FetchOptions,
@@ -230,7 +230,7 @@ function decoded(response: IncomingMessage): Readable {
 
 const unpacking = { params: { [constants.ZSTD_d_windowLogMax]: fleetLimits.zstdWindowLog } }
 
-/** @param isExact it is to have so many octets: they have their place before the first comes */
+/** @param isExact true: exactly so many octets are expected, and are allocated at once */
 async function collect(
   from: Readable,
   bytesMax: number,

@@ -1,51 +1,51 @@
-// Limits of bundles that travel: sizes, times and counts.
+// Limits on bundles between nodes: sizes, times and counts.
 import { bundleLimits } from '#bundle/format/limits.ts'
 
 export const fleetLimits = {
-  /** Size of a signed channel record, as JSON. */
+  /** Octets of a signed channel record as JSON. */
   recordBytesMax: 16_384,
   bundleBytesMax: bundleLimits.bytesMax,
-  /** What a node asks a source to wait for a change. */
+  /** How long a source is asked to wait for a change. */
   waitSecondsMax: 25,
   /** The same for a node that reports: its absence is to be noticed within half a minute. */
   reportWaitSeconds: 10,
-  /** A source that takes reports and answers faster is asked like a plain one. */
+  /** A source that takes reports and answers faster is asked without one. */
   reportMsMin: 500,
-  /** Requests of one control node that wait for a change; more are 503. */
+  /** Requests that wait for a change on a control node; further ones get 503. */
   waitersMax: 1_000,
-  /** Bundles that one control node sends at once; more are 503. */
+  /** Bundles that a control node sends at once; further ones get 503. */
   transfersMax: 32,
-  /** A source that is busy is not asked for as long as it says, up to this. */
+  /** The longest time that a busy source can ask for. */
   retryAfterMsMax: 300_000,
-  /** After that it is asked for what there is now, without waiting for a change, so many times. */
+  /** After that, how many requests ask for the current state, without waiting for a change. */
   plainAsksWhenBusy: 10,
-  /** A source that refused a report is sent none for so long. */
+  /** Time in which a source that refused a report gets none. */
   reportRestMs: 600_000,
-  /** For a control node to take what an agent finds. */
+  /** Time for a control node to take an agent's findings. */
   wordsPatienceMs: 5_000,
-  /** How long a node that stops tries to tell so. */
+  /** How long a node that stops tries to say so. */
   leavePatienceMs: 1_000,
   /** Deltas that are kept, their octets, and how many may wait to be made. */
   deltasMax: 8,
   deltaCacheBytes: 96 * 1024 * 1024,
   deltasPendingMax: 4,
-  /** Until the head of an answer, beyond the time that the source was asked to wait. */
+  /** Time until the head of a response, beyond the wait that was asked for. */
   headPatienceMs: 10_000,
-  /** Octets of a body on the wire beyond what it becomes: frames, and what does not compress. */
+  /** Octets of a body on the wire beyond its decompressed size: frames, and incompressible data. */
   wireSlackBytes: 1_048_576,
-  /** RFC 9659: what a client has to take, and no more. */
+  /** RFC 9659: the window that each client has to support. */
   zstdWindowLog: 23,
-  /** A bundle to compute with has no record: it may have twice what serves, and this. */
+  /** A bundle to compute with has no record: it may have twice the active one's size, and this. */
   shadowSlackBytes: 64 * 1024 * 1024,
-  /** A whole body has the time that its size takes at this rate, within bounds. */
+  /** Time for a whole body: its size at this rate, within bounds. */
   body: { bytesPerSecond: 65_536, leastMs: 60_000, mostMs: 3_600_000 },
-  /** A body that brings less than this in a window is given up. */
+  /** A body slower than this is given up. */
   rate: { windowMs: 10_000, bytesMin: 20_480 },
   /**
-   * A source that is older than what serves is behind, as one of several control nodes may be;
-   * after so long it counts as one that goes back.
+   * A source may have an older bundle than the active one, as one of several control nodes does for
+   * a moment; after so long it is refused as a rollback.
    */
   behindMsMax: 60_000,
-  /** Rest of a source that has failed: doubled with each failure, half of it by chance. */
+  /** Pause of a failed source: doubled with each failure, half of it random. */
   rest: { firstMs: 1_000, mostMs: 60_000 },
 } as const

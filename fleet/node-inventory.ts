@@ -1,4 +1,5 @@
-// What a control node knows of the nodes that pull from it: the last report of each, within bounds.
+// Holds what a control node knows of the nodes that pull from it: a limited number of nodes, each
+// with its last report.
 import { assert } from '#lib/assert.ts'
 import type { Clock } from '#lib/clock.ts'
 import type { NodeJudge } from './nodes/node-list.ts'
@@ -7,36 +8,36 @@ import type { NodeReport } from '#fleet/nodes/node-report.ts'
 import { parseJson } from '#lib/text/json.ts'
 
 export interface KnownNode {
-  /** For a listed node with the labels of the list. */
+  /** The report; labels of a listed node are those of the list. */
   readonly report: NodeReport
-  /** True where it is listed and has signed the report, or where unlisted nodes count, too. */
+  /** True: a listed node signed the report, or unlisted nodes count as well. */
   readonly isCounted: boolean
-  /** Since it last said so. */
+  /** Age of its last report. */
   readonly ageMs: number
-  /** Its clock before (+) or behind (-) the one here, with the time that the report took. */
+  /** How far its clock is ahead (+) or behind (-), with the time that the report took. */
   readonly clockOffsetMs: number
-  /** It was not heard for longer than it should be. */
+  /** True: silent for too long. */
   readonly isMissing: boolean
-  /** Another process says that it has this name, too, and both are heard. */
+  /** True: another live process reports under the same name. */
   readonly sharesName: boolean
 }
 
 export interface NodeInventory {
   /**
-   * Takes the word of a node. false: there is no room for another one.
+   * Takes a report. false: there is no room for another node.
    *
-   * @param told as it came; left out: it is of this node itself
+   * @param told as it arrived; left out: it is this node's own
    */
   readonly report: (report: NodeReport, told?: object) => boolean
-  /** What it is given by, where its word counts. */
+  /** Name and labels under which the node gets bundles, if its report counts. */
   readonly counted: (report: NodeReport, told: object) => NodeReport | undefined
-  /** By name. */
+  /** Ordered by name. */
   readonly all: () => readonly KnownNode[]
-  /** Takes over what other control nodes have heard. */
+  /** Merges what other control nodes have heard. */
   readonly refresh: () => Promise<void>
 }
 
-/** What control nodes keep together; left out: each knows those that ask it. */
+/** The store that control nodes share; left out: each knows only the nodes that ask it. */
 export interface SharedReports {
   readonly tell: (word: Word) => Promise<unknown>
   readonly list: () => Promise<readonly Word[]>
@@ -45,22 +46,22 @@ export interface SharedReports {
 export interface Word {
   readonly key: string
   readonly text: string
-  /** Unix epoch, by the clock of the node that heard it. */
+  /** Unix epoch, by the clock of the receiving node. */
   readonly atMs: number
 }
 
 export const inventoryLimits = {
   nodesMax: 10_000,
-  /** A node of an older version does not say when it tells again. */
+  /** A node of an older version does not announce its next report. */
   missingMs: 100_000,
-  /** A node that does say may miss once, and a network may be slow. */
+  /** Reports that a node may miss, since a network may be slow. */
   misses: 2,
   slowMs: 5_000,
-  /** A node that was silent for so long is forgotten. */
+  /** After a silence of so long a node is forgotten. */
   forgottenMs: 24 * 3_600_000,
 } as const
 
-/** Where no list is kept. */
+/** Accepts every node, where no list is kept. */
 const everyNode: NodeJudge = {
   signer: () => undefined,
   isListed: () => false,
@@ -69,9 +70,12 @@ const everyNode: NodeJudge = {
 
 interface Entry {
   readonly report: NodeReport
-  /** Its node has signed it, or it is a control node: those tell each other alone. */
+  /**
+   * True: its node signed it, or it is a control node's, which only reports through the shared
+   * store.
+   */
   readonly isVouched: boolean
-  /** On the monotonic clock: of its first report, and of this one. */
+  /** By the monotonic clock: of its first report, and of this one. */
   readonly firstAtMs: number
   readonly atMs: number
   readonly clockOffsetMs: number
@@ -86,7 +90,7 @@ export function createNodeInventory(
 ): NodeInventory {
   const entries = new Map<string, Entry>()
   const vouched = (report: NodeReport, told: object): Vouched => {
-    // A control node asks nobody for bundles.
+    // A control node pulls no bundles.
     const signer = report.role === 'control' ? undefined : judge.signer(told, report)
     if (signer === undefined) return { report, isVouched: false }
     return { report: { ...report, labels: signer.labels }, isVouched: true }
@@ -102,7 +106,7 @@ export function createNodeInventory(
       const one = isOwn ? { report, isVouched: true } : vouched(report, told ?? report)
       const isKept = keep(one, 0)
       if (isKept && shared !== undefined && counts(one)) {
-        // As it came: others judge it, too.
+        // Stored as it arrived, since other nodes verify it, too.
         const text = JSON.stringify(told ?? report)
         void shared.tell({ key: sharedKeyOf(report), text, atMs: clock.nowMs() })
       }
@@ -119,7 +123,7 @@ export function createNodeInventory(
         const report = readNodeReport(told)
         if (!report.ok) continue
         const { role } = report.value
-        // What control nodes tell comes by what they share alone.
+        // Control nodes report through the shared store alone.
         const one =
           role === 'control'
             ? { report: report.value, isVouched: true }
@@ -145,18 +149,18 @@ function keepIn(entries: Map<string, Entry>, one: Vouched, ageMs: number, clock:
   const atMs = clock.monotonicMs() - ageMs
   const before = entries.get(key)
   if (before !== undefined && before.atMs > atMs) return true
-  // Recorded, and told again: what it has said since counts.
+  // A replay of a recorded report: the later one counts.
   const isOld = before !== undefined && report.sentAtMs < before.report.sentAtMs
   if (isVouched && report.role !== 'control' && isOld) return true
   if (report.isLeaving) return entries.delete(key) || true
-  // Listed nodes have a bound of their own.
+  // Listed nodes have a limit of their own.
   if (before === undefined && !isVouched && entries.size >= inventoryLimits.nodesMax) {
     forget(entries, clock.monotonicMs() - inventoryLimits.missingMs)
     if (entries.size >= inventoryLimits.nodesMax) return false
   }
   const firstAtMs = before?.firstAtMs ?? atMs
   const clockOffsetMs = report.sentAtMs - (clock.nowMs() - ageMs)
-  // The node was listed after it had first reported.
+  // The node was listed after its first report.
   if (isVouched) entries.delete(keyOf({ report, isVouched: false }))
   const hasRoom = entries.has(key) || entries.size < inventoryLimits.nodesMax
   assert(isVouched || hasRoom, 'nodes that nobody vouches for are within their limit')
@@ -172,25 +176,27 @@ const sharedKeyOf = ({ name, instance }: NodeReport): string => `${name} ${insta
 const keyOf = ({ report, isVouched }: Vouched): string =>
   `${sharedKeyOf(report)} ${isVouched ? 'vouched' : ''}`
 
-/** Another version of gslbd may have written it. */
+/** May be from another version of gslbd. */
 export function missingAfterMs({ againMs }: Pick<NodeReport, 'againMs'>): number {
   const { misses, slowMs, missingMs } = inventoryLimits
   return againMs === undefined ? missingMs : misses * againMs + slowMs
 }
 
-/** The process that a node was before its last start is left out; two that both speak are not. */
+/**
+ * Leaves out the process that a node was before its last start; two live processes are both kept.
+ */
 function knownOf(
   entries: Iterable<Entry>,
   nowMs: number,
 ): readonly (Omit<KnownNode, 'isCounted'> & Vouched)[] {
-  // Anybody may say a name: that takes nothing from the node that signs for it.
+  // Anybody may use a name: a node that signs is not affected by that.
   const byName = Map.groupBy(entries, ({ report, isVouched }) => `${report.name} ${isVouched}`)
   const names = [...byName.keys()].toSorted()
   return names.flatMap((name) => {
     const all = byName.get(name)!
     const newest = all.reduce((a, b) => (b.firstAtMs >= a.firstAtMs ? b : a))
     const isLate = ({ atMs, report }: Entry): boolean => nowMs - atMs > missingAfterMs(report)
-    // Another process of this name still reported after the newest one had begun.
+    // Processes of this name that still reported after the newest one had started.
     const others = all.filter(
       (one) => one !== newest && one.atMs >= newest.firstAtMs && !isLate(one),
     )

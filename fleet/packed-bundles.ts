@@ -1,4 +1,4 @@
-// Compresses each bundle once, into a file beside the others, for all who ask for it.
+// Compresses each bundle once, into a file beside it, for all requests.
 import { createReadStream, createWriteStream, existsSync, mkdirSync, readdirSync } from 'node:fs'
 import { rename, rm } from 'node:fs/promises'
 import { join } from 'node:path'
@@ -16,7 +16,7 @@ export class PackedBundles {
     this.#pathOf = pathOf
   }
 
-  /** Its path. undefined: it cannot be made, such as on a full disk. */
+  /** Path of the file. undefined: it cannot be made, as on a full disk. */
   async path(digest: string): Promise<string | undefined> {
     const path = join(this.#directory, `${digest}.zst`)
     if (existsSync(path)) return path
@@ -47,7 +47,7 @@ export class PackedBundles {
     }
   }
 
-  /** Removes files whose bundles are gone. A reader that has one open can still finish. */
+  /** Removes files whose bundles are gone. A reader that has one open can finish. */
   async #forgetOthers(): Promise<void> {
     for (const file of readdirSync(this.#directory)) {
       const digest = /^([0-9a-f]{64})\.zst$/.exec(file)?.[1]

@@ -1,4 +1,4 @@
-// Writes the tree of bundles into a directory for a web server: the bundle first, then its record.
+// Writes bundles into a directory for a web server: the bundle first, then its record.
 import { existsSync, mkdirSync, readFileSync, readdirSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { assert } from '#lib/assert.ts'
@@ -13,7 +13,7 @@ import { bundlePath, channelPath, deltaPath } from './tree.ts'
 
 export interface PublishedTree {
   readonly record: ChannelRecord
-  /** Bundles that nobody needs any more. */
+  /** How many bundles were removed that no record names. */
   readonly removed: number
 }
 
@@ -22,16 +22,16 @@ export function publishedRecord(directory: string, channel: string): unknown {
   try {
     return JSON.parse(readFileSync(join(directory, channelPath(channel)), 'utf8'))
   } catch (error) {
-    // What cannot be read is no record: the next one replaces it.
+    // A file that cannot be read is no record: the next one replaces it.
     return (error as NodeJS.ErrnoException).code === 'ENOENT' ? undefined : null
   }
 }
 
 /**
- * Whatever moment it stops at, the record names a bundle that is there. The bundle of the record
- * before stays for nodes that are reading it. Errors: a sentence.
+ * At any moment the record names a bundle that exists. The bundle of the record before stays for
+ * nodes that are reading it. Errors: a sentence.
  *
- * @param before the verified record that the directory has; undefined: none that holds
+ * @param before the verified record in the directory; undefined: there is none
  * @throws the file system's error
  */
 export async function publishTree(
@@ -67,7 +67,9 @@ export async function publishTree(
   return ok({ record, removed: old.length })
 }
 
-/** Records of the other channels in the directory. Unverified ones count: what they name stays. */
+/**
+ * Records of other channels in the directory. Unverified ones count as well: their bundles stay.
+ */
 function otherRecords(directory: string, channel: string): readonly Partial<ChannelRecord>[] {
   return namesIn(join(directory, 'bundles', 'channels'))
     .filter((name) => name !== channel)
@@ -75,7 +77,7 @@ function otherRecords(directory: string, channel: string): readonly Partial<Chan
     .flatMap((signed) => (signed?.record === undefined ? [] : [signed.record]))
 }
 
-/** From the bundle before, for nodes that have it. Without it they fetch the whole one. */
+/** Writes the delta from the bundle before. Without it, nodes fetch the whole bundle. */
 async function writeDelta(directory: string, to: string, from: string | undefined): Promise<void> {
   if (from === undefined || from === to) return
   const [old, next] = [from, to].map((digest) => join(directory, bundlePath(digest)))
@@ -83,7 +85,7 @@ async function writeDelta(directory: string, to: string, from: string | undefine
   const delta = await withBundleFile(
     old,
     (before) => withBundleFile(next, (bundle) => makeDelta(before, bundle)),
-    // What somebody else has put there is no bundle.
+    // A foreign file is no bundle.
   ).catch(() => undefined)
   if (delta !== undefined) writeDurably(join(directory, deltaPath(from, to)), delta)
 }

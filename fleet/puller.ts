@@ -1,5 +1,5 @@
-// Follows a channel: asks sources for its record, fetches the bundle that it names, and hands both
-// over.
+// Follows a channel: asks sources for its record, fetches the bundle that it names, and passes both
+// on.
 import type { ChannelRecord, SignedChannelRecord } from '#bundle/signature/channel.ts'
 import type { Publication } from '#bundle/signature/publication.ts'
 import type { Backoff } from '#lib/backoff.ts'
@@ -23,31 +23,31 @@ import { applyDelta, deltaBytesMax } from './delta.ts'
 import { bundlePath, channelPath, deltaPath } from './tree.ts'
 
 export interface PullerParts {
-  /** In the order in which they are asked. */
+  /** Addresses in the order in which they are asked. */
   readonly urls: readonly string[]
   readonly channel: string
-  /** Sent to each source; null: none. A secret. */
+  /** A secret that is sent to each source; null: none. */
   readonly token: string | null
-  /** From one question to the next, where a source does not wait for a change itself. */
+  /** Pause between requests to a source that does not itself wait for changes. */
   readonly pollMs: number
-  /** Verifies a record, and compares it with what serves. Nothing is changed. */
+  /** Verifies a record, and compares it with the active one. Changes nothing. */
   readonly judge: (signed: unknown) => Result<ChannelRecord, SourceFault>
-  /** The record that serves is this one, to the letter. */
+  /** Whether this very record is the active one. */
   readonly isServing: (record: ChannelRecord) => boolean
-  /** The octets of a bundle that this node has; they are verified like any others. */
+  /** The octets of a stored bundle, to be verified like any others. */
   readonly stored: (digest: string) => Uint8Array | undefined
-  /** Where the file of such a bundle is; left out: nothing is made of deltas. */
+  /** Path of a stored bundle; left out: deltas are not used. */
   readonly storedPath?: (digest: string) => string
-  /** Digest of what serves; '': nothing does. */
+  /** Digest of the active bundle; '': there is none. */
   readonly servingDigest?: () => string
-  /** Computes with another bundle, too; left out: this node does not. */
+  /** Computes with another bundle beside the active one; left out: this node does not. */
   readonly shadow?: PulledShadow
   readonly activate: (publication: Publication) => Promise<Result<unknown, SourceFault>>
-  /** A source without this channel is a good one: there is nothing to be had. */
+  /** True: a source without this channel is no fault. */
   readonly mayBeAbsent?: boolean
-  /** What the node tells of itself to sources that take it; left out: nothing. */
+  /** The node's report to sources that take one; left out: none is sent. */
   readonly report?: (pulled: Pulled) => NodeReport
-  /** The same as it is sent: signed. Left out: as it is. */
+  /** Signs the report; left out: it is sent unsigned. */
   readonly sealed?: (report: NodeReport) => object
   readonly clock: Clock
   readonly after: After
@@ -56,7 +56,7 @@ export interface PullerParts {
   readonly limits?: Partial<PullLimits>
 }
 
-/** What a node computes with besides. */
+/** Computing with a bundle beside the active one. */
 export interface PulledShadow {
   /** Digest of that bundle; '': none. */
   readonly digest: () => string
@@ -64,33 +64,33 @@ export interface PulledShadow {
   readonly end: () => void
 }
 
-/** What a report has from here. */
+/** Fields of a report that come from here. */
 export type Pulled = Pick<NodeReport, 'isRefusing' | 'refusals' | 'againMs'>
 
-/** Tests on a machine of their own are less patient. */
+/** Limits, which tests make shorter. */
 export interface PullLimits {
   readonly waitSeconds: number
   readonly headPatienceMs: number
   readonly bundleBytesMax: number
   readonly rate: { readonly windowMs: number; readonly bytesMin: number }
-  /** For a body as a whole; left out: by its size. */
+  /** Time for a whole body; left out: by its size. */
   readonly bodyMs?: number
   readonly rest: Backoff
-  /** A source that is busy is believed up to this. */
+  /** The longest pause that a busy source can ask for. */
   readonly retryAfterMsMax: number
-  /** A source that is older than what serves is borne so long. */
+  /** How long a source may have an older bundle than the active one. */
   readonly behindMsMax: number
 }
 
 export interface PullStatus {
   readonly sources: readonly { readonly name: string; readonly fault: SourceFault | null }[]
-  /** Since a source last gave a record that holds; null: none did since the start. */
+  /** Since a source last gave a valid record; null: none did since the start. */
   readonly contactSecondsAgo: number | null
-  /** Questions, by how they ended: `unchanged`, `activated`, or the code of a fault. */
+  /** Requests by result: `unchanged`, `activated`, or the code of a fault. */
   readonly pulls: Readonly<Record<string, number>>
-  /** Octets of bundles and records, as they came over the wire. */
+  /** Octets of bundles and records on the wire. */
   readonly wireBytes: number
-  /** Deltas that became a bundle, and those of no use, after which the whole was fetched. */
+  /** Deltas that became a bundle, and useless ones, after which the whole bundle was fetched. */
   readonly deltas: { readonly used: number; readonly useless: number }
 }
 
@@ -136,7 +136,7 @@ export class Puller {
     await this.#leave()
   }
 
-  /** What was wrong with a source may have been mended here: those that rest are asked at once. */
+  /** Asks pausing sources at once, since their fault may have been mended here. */
   askAgain(): void {
     this.#sources.wake()
     this.#wake()
@@ -154,7 +154,7 @@ export class Puller {
     }
   }
 
-  /** What was refused lately: oldest first. */
+  /** Recent refusals, oldest first. */
   pulled(): Pulled {
     const isRefusing = this.#sources.all.some(({ isRefused }) => isRefused)
     const { waitSeconds, headPatienceMs } = this.#limits
@@ -171,7 +171,7 @@ export class Puller {
     }
   }
 
-  /** @returns how long to wait before the next question */
+  /** @returns the pause before the next request */
   async #ask(source: Source): Promise<number> {
     const { clock, log, pollMs, channel } = this.#parts
     const beganMs = clock.monotonicMs()
@@ -205,13 +205,13 @@ export class Puller {
     this.#sources.worked(source)
     this.#contactAtMs = nowMs
     if (source.plainAsks > 0) source.plainAsks--
-    // A source that waits for changes itself is asked again at once; a file server is not.
+    // A source that waits for changes is asked again at once; a file server is not.
     const waitedMs = nowMs - beganMs
     // A source that takes reports answers sooner while it wants them often.
     const enoughMs = source.takesReports ? fleetLimits.reportMsMin : (waited * 1000) / 2
     const hasWaited = pulled.value === 'unchanged' && waitedMs >= enoughMs
     if (pulled.value === 'activated' || (waited > 0 && hasWaited)) return 0
-    // Now it can be asked for changes of what it has just sent.
+    // It can now be asked for changes of what it has just sent.
     if (!wasTagged && source.tag !== undefined && source.plainAsks === 0) return 0
     return pollMs / 2 + this.#parts.random.below(Math.ceil(pollMs) + 1)
   }
@@ -231,19 +231,21 @@ export class Puller {
     return taken
   }
 
-  /** Spares a source that is behind for a moment: one of several control nodes is always first. */
+  /**
+   * Tolerates a source that is behind for a moment: one of several control nodes is always first.
+   */
   #isBehind(source: Source, code: string): boolean {
     if (code !== behind) return false
     const { behindMsMax } = this.#limits
     const nowMs = this.#parts.clock.monotonicMs()
     const { behind: known } = source
-    // What was long ago, before it was away for another reason, is another time.
+    // After a different fault in between, the time begins anew.
     const isAnother = known === undefined || nowMs - known.lastMs > 3 * behindMsMax
     source.behind = { fromMs: isAnother ? nowMs : known.fromMs, lastMs: nowMs }
     return nowMs - source.behind.fromMs < behindMsMax
   }
 
-  /** @param digest what the source wants computed as well */
+  /** @param digest of the bundle that the source wants computed as well */
   async #shadow(source: Source, digest: string): Promise<Result<unknown, RefusedFile>> {
     const { shadow, stored } = this.#parts
     if (shadow === undefined || shadow.digest() === digest) return ok(null)
@@ -258,7 +260,7 @@ export class Puller {
     return err({ code: 'digest-mismatch', message: 'it sent another bundle', digest })
   }
 
-  /** By a delta, where there is one; it is not verified. */
+  /** Fetches it, by a delta if there is one; it is not verified. */
   async #shadowOf(source: Source, digest: string): Promise<Uint8Array | Err<FetchFailure>> {
     const serving = await this.#servingBytes()
     const bytesMax = Math.min(
@@ -303,7 +305,7 @@ export class Puller {
     return ok('activated')
   }
 
-  /** From what is on disk, where that holds; otherwise from the source. */
+  /** Uses the stored bundle if that is valid; else fetches it. */
   async #activate(
     source: Source,
     signedRecord: SignedChannelRecord,
@@ -336,7 +338,7 @@ export class Puller {
     return bundle.ok ? activate(bundle.value.bytes) : bundle
   }
 
-  /** Whatever is wrong with it, the whole bundle is fetched next. */
+  /** After any fault of the delta, the whole bundle is fetched. */
   async #byDelta(
     source: Source,
     { digest, bytesMax, size }: WantedBundle,
@@ -368,7 +370,10 @@ export class Puller {
     this.#refusals = [...this.#refusals, refused].slice(-reportLimits.refusalsMax)
   }
 
-  /** Nobody is to miss a node that was stopped; who does not hear of it, will. */
+  /**
+   * Announces the stop, so that the node is not missed. A source that does not hear of it will miss
+   * the node.
+   */
   async #leave(): Promise<void> {
     const { report, channel, token, sealed = asIs } = this.#parts
     const source = this.#sources.all.find(({ takesReports }) => takesReports)
@@ -384,7 +389,7 @@ export class Puller {
     })
   }
 
-  /** With a report where the source takes one. */
+  /** Sends a report if the source takes one. */
   async #recordOf(source: Source, waitSeconds: number): Promise<Result<Fetched, FetchFailure>> {
     const { clock, channel, report, sealed = asIs } = this.#parts
     const isReported = report !== undefined && source.takesReports
@@ -444,7 +449,7 @@ const asIs = (report: NodeReport): object => report
 interface WantedBundle {
   readonly digest: string
   readonly bytesMax: number
-  /** Signed; left out: it is not known. */
+  /** Signed size; left out: unknown. */
   readonly size?: number | undefined
 }
 
@@ -456,20 +461,20 @@ interface FetchSpec {
   readonly waitMs?: number
 }
 
-/** Code of a channel record that is older than the one that serves. */
+/** Code of a channel record that is older than the active one. */
 const behind = 'rollback'
 
-/** What another copy of the same bundle may not have. */
+/** Faults that another copy of the same bundle may not have. */
 const damaged: readonly string[] = ['bad-bundle', 'digest-mismatch']
 
-/** What is in front of the source does not take what the source takes. */
+/** Statuses by which a proxy in front of the source refuses the report. */
 const reportRefusals: readonly number[] = [400, 403, 404, 405, 411, 413, 415, 501]
 
-/** Why something that a source gave was refused, and which bundle it was. */
+/** Why a file of a source was refused, and which bundle it was. */
 type RefusedFile = SourceFault & { readonly digest?: string }
 type PullFault = SourceFault & Pick<FetchFailure, 'retryAfterMs'>
 
-/** What a record that may be malformed says about itself; empty: nothing of use. */
+/** The digest in a record that may be malformed; empty: there is none. */
 function digestIn(signed: unknown): string {
   const { digest } = ((signed as { record?: unknown } | undefined)?.record ?? {}) as Fields
   return typeof digest === 'string' && /^[0-9a-f]{64}$/.test(digest) ? digest : ''
@@ -478,5 +483,5 @@ function digestIn(signed: unknown): string {
 const bearing = (token: string | null): Readonly<Record<string, string>> =>
   token === null ? {} : { authorization: `Bearer ${token}` }
 
-/** Anything that is no JSON is malformed, as `judge` says. */
+/** Anything that is no JSON is malformed to `judge`. */
 const parsed = (bytes: Uint8Array): unknown => parseJson(Buffer.from(bytes).toString('utf8'))

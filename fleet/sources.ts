@@ -1,4 +1,5 @@
-// The sources of bundles in their order: which one to ask now, and how long a failed one rests.
+// Holds the sources of bundles in their order: which one to ask now, and how long a failed one
+// pauses.
 import { assert } from '#lib/assert.ts'
 import { backoffMs } from '#lib/backoff.ts'
 import type { Backoff } from '#lib/backoff.ts'
@@ -13,27 +14,27 @@ export interface SourceFault {
 }
 
 export interface Source {
-  /** Ends with a slash; it may hold a password: not for logs. */
+  /** Ends with a slash. It may hold a password, and must not be logged. */
   readonly url: URL
-  /** For people: without name, password and query. */
+  /** For people: without user, password and query. */
   readonly name: string
-  /** Entity tag of the record that was taken last; undefined: the next one is sent whole. */
+  /** Entity tag of the last record; undefined: the next one is sent whole. */
   tag: string | undefined
   failures: number
-  /** On the monotonic clock. */
+  /** By the monotonic clock. */
   restsUntilMs: number
   fault: SourceFault | null
-  /** Code of the fault that the log has; '': none. */
+  /** Code of the fault in the log; '': none. */
   logged: string
-  /** On the monotonic clock: from when, and when last, it was older than what serves. */
+  /** By the monotonic clock: when it first and last had an older bundle than the active one. */
   behind: { readonly fromMs: number; readonly lastMs: number } | undefined
-  /** What it gave was refused. */
+  /** True: what it gave was refused. */
   isRefused: boolean
-  /** It takes a report with each question. */
+  /** True: it takes a report with each request. */
   takesReports: boolean
-  /** On the monotonic clock: before that it is not sent any, whatever it says. */
+  /** By the monotonic clock: no report is sent before, even if the source takes them. */
   reportsFromMs: number
-  /** So many questions do not wait: it has too many others. */
+  /** How many requests do not wait, since the source is busy. */
   plainAsks: number
 }
 
@@ -70,17 +71,17 @@ export class Sources {
     })
   }
 
-  /** The first that does not rest; undefined: all do. */
+  /** The first source that does not pause; undefined: all do. */
   next(nowMs: number): Source | undefined {
     return this.all.find(({ restsUntilMs }) => restsUntilMs <= nowMs)
   }
 
-  /** How long until one may be asked again. */
+  /** Time until a source may be asked again. */
   restMs(nowMs: number): number {
     return Math.max(0, Math.min(...this.all.map(({ restsUntilMs }) => restsUntilMs)) - nowMs)
   }
 
-  /** None rests any more; one that fails again is told of again. */
+  /** Ends all pauses; a source that fails again is logged again. */
   wake(): void {
     for (const source of this.all) {
       if (source.fault === null) continue
@@ -90,13 +91,13 @@ export class Sources {
     }
   }
 
-  /** When a node that asks them tells the next of itself, at the latest. */
+  /** Longest time until a node sends its next report. */
   againMs({ waitSeconds, headPatienceMs, pollMs }: Waits): number {
     const failures = this.all.map((source) => source.failures)
     const waitMs = 1_000 * Math.min(waitSeconds, fleetLimits.reportWaitSeconds)
     const isBusy = this.all.some(({ plainAsks }) => plainAsks > 0)
     const askMs = isBusy ? 1.5 * pollMs : this.#rest.firstMs
-    // Earlier ones are tried as well; where none is of use, the next one after its rest.
+    // Earlier sources are tried as well; when none is of use, the next one after its pause.
     const failedMs = failures.every((count) => count === 0) ? 0 : headPatienceMs
     const least = Math.min(...failures)
     const restMs = least === 0 ? 0 : backoffMs(this.#rest, least + 1)
@@ -108,11 +109,11 @@ export class Sources {
     const fullMs = backoffMs(this.#rest, ++source.failures)
     source.fault = fault
     source.tag = undefined
-    // Half of it by chance: nodes that lost one source together come back apart.
+    // Half of it is random, so that nodes that lost a source together return one by one.
     source.restsUntilMs = nowMs + fullMs / 2 + this.#random.below(Math.ceil(fullMs / 2) + 1)
   }
 
-  /** For a source that works, and is asked by too many: they return after one to two `restMs`. */
+  /** Pauses a working source with too many requests: nodes return after one to two `restMs`. */
   busy(source: Source, restMs: number, nowMs: number): void {
     source.restsUntilMs = nowMs + restMs + this.#random.below(Math.ceil(restMs) + 1)
     source.plainAsks = fleetLimits.plainAsksWhenBusy

@@ -1,4 +1,5 @@
-// The page of a node that pulls: what it serves, from where, and what it refused. Without scripts.
+// Renders the page of a node that pulls: what it serves, from where, and what it refused. Without
+// scripts.
 import { hash } from 'node:crypto'
 import type { NodeReport } from '#fleet/nodes/node-report.ts'
 import type { PullStatus } from './puller.ts'
@@ -6,7 +7,7 @@ import type { PullStatus } from './puller.ts'
 export interface PageFacts {
   readonly report: NodeReport
   readonly health: string
-  /** Sentences. */
+  /** Reasons, in sentences. */
   readonly reasons: readonly string[]
   readonly pull: Pick<PullStatus, 'sources' | 'contactSecondsAgo'>
   readonly nowMs: number
@@ -16,7 +17,7 @@ const style =
   'body{font:15px/1.5 system-ui,sans-serif;margin:2rem auto;max-width:60rem;padding:0 1rem}' +
   'th{text-align:left;padding-right:2rem;vertical-align:top;font-weight:600}td{overflow-wrap:anywhere}'
 
-/** Nothing is loaded, run or framed; the one style is named by its digest. */
+/** Nothing is loaded, run or framed; the one style sheet is named by its digest. */
 export const pagePolicy =
   `default-src 'none'; style-src 'sha256-${hash('sha256', style, 'base64')}'; ` +
   "base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
@@ -56,7 +57,7 @@ export function statusPage({ report, health, reasons, pull, nowMs }: PageFacts):
   ].join('\n')
 }
 
-/** ECMA-262 section 21.4.1.1. */
+/** The largest time of ECMA-262 section 21.4.1.1. */
 const dateMsMax = 8.64e15
 
 function table(rows: readonly (readonly [string, string])[]): string {

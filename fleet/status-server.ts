@@ -1,9 +1,9 @@
-// The HTTP side of a node that has no API: its health, whether it is ready, and its metrics.
+// Serves HTTP on a node without an API: health, readiness and metrics.
 import type { IncomingMessage, Server, ServerResponse } from 'node:http'
 import { err, ok } from '#lib/result.ts'
 import type { Result } from '#lib/result.ts'
 
-// Not imported: that would load a WebSocket as well, 40 ms of CPU in each thread.
+// Not imported: an import would load WebSocket as well, 40 ms of CPU in each thread.
 const { createServer } = process.getBuiltinModule('node:http')
 
 export interface StatusAnswer {
@@ -13,7 +13,7 @@ export interface StatusAnswer {
   readonly headers?: Readonly<Record<string, string>>
 }
 
-/** By path. */
+/** Routes by path. */
 export type StatusRoutes = Readonly<
   Record<string, (authorization: string | undefined) => StatusAnswer | Promise<StatusAnswer>>
 >
@@ -36,7 +36,7 @@ export class StatusServer {
   readonly #onFault: (error: unknown) => void
   readonly #server: Server
 
-  /** What listens. */
+  /** The listening server. */
   get server(): Server {
     return this.#server
   }
@@ -59,7 +59,7 @@ export class StatusServer {
   /**
    * Errors: a sentence for the operator.
    *
-   * @param handed the descriptor of a socket that listens there already; the server closes it
+   * @param handed descriptor of a socket that listens there already; the server closes it
    */
   listen(host: string, port: number, handed?: number): Promise<Result<number, string>> {
     const place = handed === undefined ? { host, port } : { fd: handed }

@@ -1,12 +1,15 @@
-// The tree in which bundles travel: `bundles/channels/NAME` names what serves,
-// `bundles/DIGEST` is it.
+// Defines the paths under which bundles travel: `bundles/channels/NAME` names the current bundle,
+// `bundles/DIGEST` is one.
 
-/** Below the address of a source, or the directory that a web server shows. */
+/** Path below the address of a source, or below the directory of a web server. */
 export const channelPath = (name: string): string => `bundles/channels/${name}`
-/** What makes a bundle of another one that a node has. */
+/** Path of the delta from a bundle that a node has to another. */
 export const deltaPath = (from: string, to: string): string => `bundles/deltas/${to}/${from}`
-/** Where agents say what they find. */
+/** Path to which agents send their findings. */
 export const agentReportPath = 'bundles/health'
-/** In an answer with a record: digest of a bundle that the node is to compute with, too. */
+/**
+ * Header of a record's response: digest of a bundle that the node is to compute with beside its
+ * own.
+ */
 export const shadowHeader = 'gslb-shadow'
 export const bundlePath = (digest: string): string => `bundles/${digest}`

@@ -7,9 +7,11 @@ export const healthLimits = {
   startsPerTurnMax: 256,
   /** A probe that starts this long after it was due counts as late. */
   lateAfterMs: 250,
-  /** A deadline that is noticed this much too late says more of this node than of the backend. */
+  /**
+   * A deadline that is noticed this much too late says more about this node than about the backend.
+   */
   stallMs: 250,
-  /** Octets of a body that are read at most. */
+  /** Octets of a body that are read. */
   bodyBytesMax: 1_048_576,
   responseHeaderBytesMax: 16_384,
   /** 1xx responses before the final one (RFC 9110 section 15.2 sets no bound of its own). */
@@ -18,40 +20,43 @@ export const healthLimits = {
   grpcMessageBytesMax: 4_096,
   grpcSessionMemoryMb: 1,
   grpcHeaderPairsMax: 64,
-  /** Packets of a member that answer something else than what it was asked. */
+  /** Packets with a wrong answer that are ignored before the probe fails. */
   dnsWrongAnswersMax: 100,
-  /** Times that a query is sent over UDP, spread over the time that the probe has. */
+  /** How often a query is sent over UDP, spread over the time of the probe. */
   dnsSendsMax: 3,
-  /** Files of client certificates are looked at again after so long: they may be renewed. */
+  /** Interval at which files of client certificates are checked for renewal. */
   clientCertificateMs: 30_000,
   clientCertificateBytesMax: 1_048_576,
-  /** Threads that webhooks may hold, of the few that name lookups and file reads share. */
+  /** Threads that lookups of webhook names may hold; name lookups and file reads share a few. */
   webhookLookupsMax: 3,
-  /** A name that took longer shares one of these threads with the other slow ones. */
+  /** A name that took longer shares one of these threads with other slow names. */
   slowLookupMs: 1_000,
   slowNamesMax: 10_000,
-  /** Addresses of one name that are looked at. */
+  /** Addresses of a name that are considered. */
   webhookAddressesMax: 16,
-  /** Processes of script checks at once; a probe beyond it waits, within its own time. */
+  /** Processes of script checks at the same time; a probe beyond waits, within its own time. */
   scriptsInFlightMax: 32,
-  /** What ended scripts have left is looked for so often at most, for all of them at once. */
+  /**
+   * Shortest interval of sweeps for processes that ended scripts have left, for all scripts at
+   * once.
+   */
   scriptSweepEveryMs: 500,
-  /** Time for one look: what is not found in it stays. */
+  /** Time for one sweep: processes that it has not found stay. */
   scriptSweepMs: 1_000,
   scriptSweepRoundsMax: 3,
-  /** Processes looked at in one turn of the event loop. */
+  /** Processes examined in one turn of the event loop. */
   scriptSweepPerTurn: 32,
   scriptDescendantsMax: 1_000,
-  /** What is read of the environment of a process. */
+  /** Octets read of the environment of a process. */
   scriptEnvironBytesMax: 262_144,
-  /** Log lines per minute about probes that this node may not send. */
+  /** Log lines a minute about probes that this node may not send. */
   icmpForbiddenLinesPerMinute: 12,
-  /** Period at which echo replies are looked for while some are outstanding. */
+  /** Interval at which echo replies are received while some are outstanding. */
   icmpPollMs: 5,
   icmpReadsPerTurnMax: 1_024,
-  /** Two batches of results are at least this far apart. */
+  /** Shortest interval of two batches of results. */
   batchMs: 20,
-  /** Counters are published at this period when no verdict changes. */
+  /** Interval at which counters are published while no verdict changes. */
   statsMs: 1_000,
   /** The baseline is the mean of the last five probes, once there are three. */
   rttProbesMax: 5,
@@ -60,38 +65,38 @@ export const healthLimits = {
   staleMsMin: 15_000,
   /** A round-trip time that a peer measured longer ago is ignored. */
   staleMsMax: 180_000,
-  /** How often the other nodes are told of changes, and old words looked for. */
+  /** Interval at which other nodes are told of changes, and stale verdicts are looked for. */
   peerTickMs: 1_000,
-  /** How often what was told is confirmed when nothing has changed. */
+  /** Interval at which unchanged verdicts are confirmed. */
   peerBeatMs: 5_000,
   /** Verdicts in one update. */
   peerBatchMax: 1_000,
-  /** Each tick looks at one of so many shares of the targets for words that grew old. */
+  /** Each tick examines one of so many parts of the targets for verdicts that became stale. */
   peerSweepTicks: 5,
-  /** Updates that may arrive while all is loaded; after more, all is loaded again. */
+  /** Updates that may arrive while all verdicts are loaded; after more, they are loaded again. */
   peerBacklogMax: 1_000,
-  /** Ticks after a load that came to nothing: doubled from 1 for each in a row, up to this. */
+  /** Ticks after a failed load: doubled from 1 for each in a row, up to this. */
   peerLoadTicksMax: 64,
-  /** Others probe the members of a node that was silent for so long: three of its beats. */
+  /** After a silence of so long, other nodes probe the members of a node: three of its beats. */
   proberGoneMs: 15_000,
-  /** A node that was silent for so long is forgotten. */
+  /** After a silence of so long, a node is forgotten. */
   peerForgottenMs: 360_000,
   peerNodesMax: 256,
-  /** Words of all nodes on all members that are kept. */
+  /** Verdicts of all nodes on all members that are kept. */
   peerVotesMax: 2_000_000,
-  /** Characters of another node's reason why a member is down. */
+  /** Characters kept of another node's reason. */
   reasonLengthMax: 200,
   workerHeapMbMax: 512,
-  /** Room for new objects: Node would give 48, and never gives them back while probes run. */
+  /** Size of the young generation: Node would use 48 MiB, and not return it while probes run. */
   workerYoungHeapMbMax: 6,
   workerRestarts: { firstMs: 100, mostMs: 30_000 },
-  /** A worker that lived this long was not part of a crash loop. */
+  /** A worker that lived for so long was not part of a crash loop. */
   workerStableMs: 60_000,
   /** How long `stop` waits for the worker before it is terminated. */
   workerStopMs: 2_000,
   /** How long a start waits for stored verdicts before it answers without them. */
   adoptPatienceMs: 1_000,
   saveRetries: { firstMs: 1_000, mostMs: 60_000 },
-  /** Changes of one batch that get a log line each; the rest are summed up in one. */
+  /** Changes of one batch that are logged each; the others are summed up in one line. */
   logLinesPerBatchMax: 20,
 } as const

@@ -156,7 +156,7 @@ export interface CheckedSettings {
 }
 
 /**
- * Checks the settings of a channel. Those sent replace earlier ones; a secret that is left out
+ * Checks the settings of a channel. What is sent replaces what was; a secret that is left out
  * stays.
  *
  * @param before with its secrets; undefined: the channel is new

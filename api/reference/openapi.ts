@@ -102,7 +102,7 @@ export function operationId({ method, path }: Route): string {
 
 const capital = (word: string): string => word.slice(0, 1).toUpperCase() + word.slice(1)
 
-/** Who may call the route, and its details. */
+/** Says who may call the route, and what else it does. */
 export function descriptionOf({ needs, details }: Route): string {
   return details === undefined ? needsSentence(needs) : `${needsSentence(needs)} ${details}`
 }

@@ -1,4 +1,4 @@
-// The response headers of each route in the OpenAPI document.
+// Lists the response headers of each route for the OpenAPI document.
 import type { Route, RouteResponse } from './route.ts'
 
 type Json = Readonly<Record<string, unknown>>
@@ -56,10 +56,10 @@ const fields = {
   'Retry-After': { description: 'Seconds after which to try again, where known', schema: seconds },
 } as const
 
-/** Describes the headers of an answer that is no refusal. */
+/** Describes the headers of a response that is no refusal. */
 export function answerHeaders(row: Route, status: number, response: RouteResponse): Json {
   const { isTagged, setsCookie, hasRevision } = response
-  // It may change anything, and nothing of it has a tag.
+  // A revert may change anything, so its response has no entity tag.
   const isRevert = hasRevision === true && row.takesDryRun === true
   return shown({
     ETag: isTagged === true,
@@ -83,13 +83,16 @@ function shown(has: Readonly<Partial<Record<keyof typeof fields, boolean>>>): Js
   return found.length === 0 ? {} : { headers: Object.fromEntries(found) }
 }
 
-/** What it changes has an entity tag. A node that reports gets one of what it reads. */
+/**
+ * Whether it writes the configuration: what it changes has an entity tag. A reporting node gets the
+ * tag of what it reads.
+ */
 export function isConfigWrite({ method, ifMatch, responses, fromNodes }: Route): boolean {
   if (method === 'GET' || fromNodes === true) return false
   return ifMatch !== undefined || Object.values(responses).some(({ isTagged }) => isTagged)
 }
 
-/** Writes of what is in Git; others know no such parameter and answer 400. */
+/** Whether it writes to Git; other routes answer the unknown parameter with 400. */
 export function takesDryRun(row: Route): boolean {
   return row.takesDryRun === true || isConfigWrite(row)
 }

@@ -1,5 +1,5 @@
-// The request header If-Match (RFC 9110 section 13.1.1): the version of the object that a change is
-// based on.
+// Parses the request header If-Match (RFC 9110 section 13.1.1): the version of the object that a
+// change is based on.
 import { etagOf } from '#config/entry.ts'
 import type { Operation } from '#config/operation.ts'
 import { err, ok } from '#lib/result.ts'
@@ -13,12 +13,13 @@ export interface Precondition {
 }
 
 const tagsMax = 20
-/** Weak tags never match here, and are read only to be passed over. */
+/** Weak tags never match here; they are parsed only to be skipped. */
 const form = /^(W\/)?"([\x21\x23-\x7e]{0,128})"$/
 
 /**
  * @param current the object or part as it is now
- * @returns what an operation takes: the tag that fits, or one that does not. Errors: the 400
+ *
+ * @returns the tag for an operation, which may not match. Errors: the 400 response
  */
 export function preconditionOf(
   { request }: Pick<RouteContext, 'request'>,
@@ -31,11 +32,11 @@ export function preconditionOf(
   if (tags.includes(null)) return err(invalid('If-Match', 'must be entity tags, such as "3f2a"'))
   const strong = tags.flatMap((tag) => (tag?.[1] === undefined ? [tag?.[2] ?? ''] : []))
   const now = etagOf(current)
-  // A tag that fits nothing: the change is refused in the queue as it would be here.
+  // Without a match any tag will do: the change is refused later, as it would be here.
   return ok({ ifMatch: strong.includes(now) ? now : (strong[0] ?? 'weak') })
 }
 
-/** The first of the operations is compared: the others come after its change. */
+/** Only the first operation is compared, since the others follow its change. */
 export function conditional(
   operations: readonly Operation[],
   condition: Precondition,

@@ -1,5 +1,5 @@
-// The type of a route: one row of the table in routes.ts, from which requests are checked and the
-// OpenAPI document is written. A resource has one file in routes/, named after its first path
+// Defines the type of a route: one row of the table in routes.ts, by which requests are checked and
+// the OpenAPI document is written. A resource has one file in routes/, named after its first path
 // segment.
 import { Type } from '#lib/schema/type.ts'
 import type { Static, TSchema } from '#lib/schema/type.ts'
@@ -14,79 +14,86 @@ export type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE'
 
 export interface RouteResponse {
   readonly description: string
-  /** null: no body. What the schema does not name is not sent. */
+  /** null: no body. Fields that are not in the schema are not sent. */
   readonly schema: TSchema | null
-  /** Default: JSON. A body of any other type is text or bytes, sent as it is. */
+  /** Default: JSON. A body of any other type is text or octets, sent as it is. */
   readonly contentType?: string
-  /** It has an `ETag`, which `ifMatch` of this or another route takes. */
+  /** The response has an `ETag`, for `ifMatch` of this or another route. */
   readonly isTagged?: true
-  /** It names the commit in `X-Gslb-Revision`; a write of the configuration does in any case. */
+  /**
+   * The response names the commit in `X-Gslb-Revision`; a write of the configuration always does.
+   */
   readonly hasRevision?: true
-  /** It has a `Set-Cookie` for every caller. */
+  /** The response has a `Set-Cookie` for every caller. */
   readonly setsCookie?: true
 }
 
 export interface Route {
   readonly method: Method
-  /** In the form of OpenAPI: `/api/v1/pools/{id}`. */
+  /** Path in the form of OpenAPI: `/api/v1/pools/{id}`. */
   readonly path: string
   readonly needs: Needs
-  /**
-   * It says nothing of the accepted configuration; without this a route is 503 until that was read.
-   */
+  /** Needs no accepted configuration; other routes get 503 until it was read. */
   readonly withoutConfig?: true
-  /** The token of nodes that pull bundles opens it as well. */
+  /** The token of pulling nodes is accepted as well. */
   readonly withBundleToken?: true
   /**
-   * A webhook of a forge opens it, too: its signature of the body, by GSLB_WEBHOOK_SECRET. The body
-   * is bytes, and is not parsed.
+   * A forge's webhook is accepted as well: it signs the body by GSLB_WEBHOOK_SECRET. The body is
+   * octets, and is not parsed.
    */
   readonly withWebhook?: true
-  /** GSLB_METRICS_TOKEN opens it, too. */
+  /** GSLB_METRICS_TOKEN is accepted as well. */
   readonly withMetricsToken?: true
   /**
-   * It is of the whole installation, and no business of its tenants: besides the permission the
-   * caller is of the tenant `default`, or a system administrator.
+   * Concerns the whole installation: beside the permission, the caller has to be of the tenant
+   * `default`, or a system administrator.
    */
   readonly ofPlatform?: true
   /**
-   * For scripts in pages of any site: they may read the answer, no origin is refused, a body of any
-   * type is read as JSON, and no call is in the audit log, since it is no operator's.
+   * For scripts in pages of any site: they may read the response, no origin is refused, a body of
+   * any type is parsed as JSON, and calls are not in the audit log, since no operator makes them.
    */
   readonly forPages?: true
-  /** Nodes call it all the time: no call is in the audit log. */
+  /** Called by nodes all the time, so calls are not in the audit log. */
   readonly fromNodes?: true
   /** Heading in the reference. */
   readonly tag: string
-  /** One line, present tense, without a full stop. */
+  /** One line in the present tense, without a full stop. */
   readonly summary: string
-  /** Sentences: what else it does, or does not. */
+  /** Sentences about further effects. */
   readonly details?: string
-  /** Default: text of 1 to 255 characters for each `{name}` of the path. None: it has no name. */
+  /**
+   * Default: text of 1 to 255 characters for each `{name}` of the path. Left out: the path has no
+   * name.
+   */
   readonly params?: TSchema
-  /** None: no query parameter is accepted. Texts become numbers and booleans. */
+  /** Left out: no query parameter is accepted. Texts are converted to numbers and booleans. */
   readonly query?: TSchema
-  /** None: a body is refused. */
+  /** Left out: a body is refused. */
   readonly body?: TSchema
-  /** In the document, in the place of `body`, where the handler is the one that reads it. */
+  /** Shown in the document in place of `body`, when the handler parses the body. */
   readonly shownBody?: TSchema
   /** Default: `apiLimits.bodyBytesMax`. */
   readonly bodyBytesMax?: number
   /** By status. */
   readonly responses: Readonly<Record<number, RouteResponse>>
-  /** Statuses of refusals that do not follow from the other columns, as `refusalsOf` says. */
+  /** Statuses of refusals that do not follow from other columns; see `refusalsOf`. */
   readonly refusals?: readonly number[]
-  /** By status, where a refusal may have more than `error`. */
+  /** By status, when a refusal has more than `error`. */
   readonly refusalBodies?: Readonly<Record<number, TSchema>>
-  /** It writes the configuration, though it has no entity tag: it has dry runs. */
+  /** Has dry runs: it writes the configuration, though it has no entity tag. */
   readonly takesDryRun?: true
-  /** What `If-Match` is compared with, such as `the pool`; none: the header is not looked at. */
+  /** What `If-Match` is compared with, such as `the pool`; left out: the header is ignored. */
   readonly ifMatch?: string
-  /** Without it in the licence every call is refused with 403; the handler sees to it. */
+  /** Without this feature in the licence the handler answers 403. */
   readonly licensed?: LicensedFeature
-  /** What its handler gets: these ports, and no others. Default: none. */
+  /** Ports of its handler, which gets no others. Default: none. */
   readonly ports?: readonly PortName[]
-  /** Runs for every caller who may call, before a body is read. @returns a refusal, or null */
+  /**
+   * Runs for every permitted caller, before the body is read.
+   *
+   * @returns a refusal, or null
+   */
   readonly precheck?: (
     request: RequestFacts,
     ports: Ports<never>,
@@ -105,9 +112,9 @@ export interface RouteContext<
   readonly params: Params
   readonly query: Query
   readonly body: Body
-  /** Also in the answer, as `X-Request-Id`, and in the trailer of a commit. */
+  /** Also in the response, as `X-Request-Id`, and in the trailer of a commit. */
   readonly requestId: string
-  /** A write of the configuration makes all checks, and changes nothing. */
+  /** True: a write makes all checks, and changes nothing. */
   readonly isDryRun: boolean
   readonly request: RequestFacts
   readonly ports: Ports<Name>
@@ -116,7 +123,7 @@ export interface RouteContext<
 /** Method and path, such as `GET /api/v1/pools/{id}`. */
 type Line = `${Method} /${string}`
 
-/** The texts of a path: `{id}` is `id`. */
+/** Parameters of a path: `{id}` becomes `id`. */
 type ParamsOf<L extends string> = L extends `${string}{${infer Name}}${infer Rest}`
   ? Readonly<Record<Name, string>> & ParamsOf<Rest>
   : unknown
@@ -142,7 +149,9 @@ interface RouteSpec<
   ) => ReturnType<Route['handle']>
 }
 
-/** A row whose handler sees the types of its path and its schemas, and the ports that it names. */
+/**
+ * Makes a row whose handler gets the types of its path and schemas, and the ports that it names.
+ */
 export function route<
   L extends Line,
   Q extends TSchema,
@@ -158,7 +167,7 @@ export function route<
 
 const textId = Type.String({ minLength: 1, maxLength: 255 })
 
-/** For the rows of a resource, which have this in common. */
+/** Makes the rows of a resource, which share these columns. */
 export function routesOf(
   shared: Pick<Route, 'tag' | 'withoutConfig' | 'ofPlatform' | 'withBundleToken'>,
 ) {
@@ -168,12 +177,12 @@ export function routesOf(
   ): Route => route(line, { ...shared, ...spec })
 }
 
-/** The ports that a row names, for its handler. */
+/** Selects the ports that a row names. */
 export function portsFor({ ports: names = [] }: Route, all: ApiPorts): Ports<never> {
   return Object.freeze(Object.fromEntries(names.map((name) => [name, all[name]])))
 }
 
-/** `/pools/{id}/members/{member}` has `id` and `member`. */
+/** Names in a path: `/pools/{id}/members/{member}` has `id` and `member`. */
 export function paramNames(path: string): readonly string[] {
   return [...path.matchAll(/\{(\w+)\}/g)].map(([, name = '']) => name)
 }

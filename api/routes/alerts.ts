@@ -1,4 +1,4 @@
-// /api/v1/alerts: channels, what is wrong now and was lately, silences.
+// /api/v1/alerts: channels, present and recent alerts, silences.
 import { byName } from '#config/object-index.ts'
 import { Type } from '#lib/schema/type.ts'
 import type { Caller } from '#access/caller.ts'

@@ -1,4 +1,4 @@
-// GET /api/v1/audit: the calls that changed something, or tried to, as the database has them.
+// GET /api/v1/audit: calls that changed something, or tried to, from the database's copy.
 import { Type } from '#lib/schema/type.ts'
 import type { Static } from '#lib/schema/type.ts'
 import { visibleTenant } from '#access/caller.ts'
@@ -98,7 +98,7 @@ function positionIn(cursor: string | undefined): Result<AuditPosition | undefine
   return isPosition ? ok({ atMs: Number(atMs), id }) : err(noCursor)
 }
 
-/** undefined: every call is wanted. */
+/** @returns undefined: no filter is set */
 function filterIn({ actor, method, path, refused }: Static<typeof Query>): AuditFilter | undefined {
   const only = {
     ...(actor === undefined ? {} : { actor }),

@@ -35,7 +35,7 @@ const setup = route('POST /api/v1/auth/setup', {
   }),
   responses: { 201: { description: 'The system administrator', schema: UserJson } },
   refusals: [401, 404, 429],
-  // Before the body is looked at: once there was an account, no body gets another answer.
+  // Checked before the body: once there is an account, every body gets the same answer.
   ports: ['auth', 'passwords', 'users', 'loginAttempts', 'clock'],
   precheck: async (_request, { users, auth }) => {
     const hadAny = auth.setupEndpoint ? await users.hadAny() : null

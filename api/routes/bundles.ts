@@ -1,4 +1,4 @@
-// /bundles/…: what nodes pull. The signed record of a channel, and the bundle that it names.
+// /bundles/…: serves nodes that pull: the signed record of a channel, and the bundle that it names.
 import { pipeline } from 'node:stream'
 import type { Readable } from 'node:stream'
 import { createZstdCompress } from 'node:zlib'
@@ -232,7 +232,7 @@ const bundle = route('GET /bundles/{digest}', {
       'cache-control': 'private, max-age=31536000, immutable',
       vary: 'accept-encoding',
     }
-    // It becomes the name of a file.
+    // Checked, since it becomes the name of a file.
     if (!digestForm.test(digest)) return missing('bundle')
     const isPlain = request.header('range') !== undefined
     const takesPacked = !isPlain && takesCoding(request.header('accept-encoding'), 'zstd')
@@ -297,16 +297,16 @@ function sent(file: OpenBundle, request: RequestFacts, headers: Record<string, s
   return success(compressed(body), { ...headers, 'content-encoding': 'zstd' })
 }
 
-/** A client that goes away ends the reading, too. */
+/** Compresses; a client that disconnects ends the read as well. */
 function compressed(body: Readable): Readable {
   return pipeline(body, createZstdCompress(), () => undefined)
 }
 
 /**
- * RFC 9110 section 14.1.2.
+ * Parses RFC 9110 section 14.1.2.
  *
- * @returns first and last octet; undefined: it is no range of one part, which is ignored; null: the
- *   file has nothing there
+ * @returns first and last octet; undefined: no range of one part, which is ignored; null: outside
+ * of the file
  */
 function rangeOf(header: string, last: number): readonly [number, number] | null | undefined {
   const [, from = '', to = ''] = /^bytes=(\d{0,15})-(\d{0,15})$/.exec(header.trim()) ?? []

@@ -1,4 +1,4 @@
-// GET /api/v1/client-regions: where the queries of the last hour came from.
+// GET /api/v1/client-regions: countries of the queries of the last hour.
 import { Type } from '#lib/schema/type.ts'
 import { refused, success } from '#http/reply.ts'
 import { route } from '#api/route/route.ts'

@@ -1,4 +1,4 @@
-// /api/v1/commits: several writes as one commit, of which all are made or none.
+// /api/v1/commits: several writes as one commit, made all or not at all.
 import { Type } from '#lib/schema/type.ts'
 import { WriteRoutes, tryRequests } from '#api/config/planned-requests.ts'
 import { TrialWriter } from '#api/config/trial-writer.ts'
@@ -49,7 +49,7 @@ export function commitRoutes(rows: readonly Route[]): readonly Route[] {
     ports: writes.ports,
     handle: async (context) => {
       const { ports } = context
-      // They are of the commit: no request of it is to blame.
+      // Headers concern the commit, so a fault in them belongs to no single request.
       const said = saidIn(context)
       if (!said.ok) return said.error
       const trial = new TrialWriter(ports.configWriter, ports.config, ports.clock)

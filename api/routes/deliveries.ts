@@ -1,4 +1,4 @@
-// /api/v1/deliveries: how far a change has come in the fleet, and what an operator does about it.
+// /api/v1/deliveries: progress of a change in the fleet, and an operator's actions on it.
 import { Type } from '#lib/schema/type.ts'
 import { missing, refused, success } from '#http/reply.ts'
 import { routesOf } from '#api/route/route.ts'

@@ -1,4 +1,4 @@
-// /api/v1/dns: TSIG keys, and the TXT records that clients with such keys write, too.
+// /api/v1/dns: TSIG keys, and the TXT records that clients with such keys may write as well.
 import { randomBytes } from 'node:crypto'
 import { Type } from '#lib/schema/type.ts'
 import { checkHostName, checkHostPattern } from '#compiler/values/names.ts'
@@ -172,7 +172,7 @@ const deleteRecord = route('DELETE /api/v1/dns/txt-records/{id}', {
   },
 })
 
-/** Zones may be declared later than the record. */
+/** Zones may be declared after the record. */
 function warningsOf(
   { ports }: Pick<RouteContext<'config'>, 'ports'>,
   { name }: { readonly name: string },
@@ -203,13 +203,13 @@ function algorithmOf(text: string = tsigAlgorithmNames[0]): Result<string, Reply
   return err(invalid('algorithm', `${reason}; write one of ${tsigAlgorithmNames.join(', ')}`))
 }
 
-/** @returns in lower case, with the final dot */
+/** @returns the name in lower case, with the final dot */
 function absoluteName(field: string, { key, fault }: CheckedName): Result<string, Reply> {
   if (key !== undefined && fault === undefined) return ok(key)
   return err(invalid(field, 'must be a domain name such as _acme-challenge.www.example.com.'))
 }
 
-/** A name at which the caller's tenant may write, be it in a zone of ours or not. */
+/** A name at which the caller's tenant may write, in a zone of this configuration or not. */
 function ownName(
   { caller, ports }: Pick<RouteContext<'config' | 'hasTextsOfOthers'>, 'caller' | 'ports'>,
   field: string,
@@ -226,7 +226,7 @@ function ownName(
   return err(refused(409, `${field}: ${refusalText(refusal, name.value)}`))
 }
 
-/** As `pageByName` takes them. */
+/** Sorted as `pageByName` expects. */
 function inOrder<T extends { readonly name: string; readonly id: string }>(all: readonly T[]) {
   return all.map((one) => ({ ...one, uid: one.id })).sort(byName)
 }

@@ -1,4 +1,4 @@
-// /api/v1/domains: domains that their owners have delegated to this cluster, and their checks.
+// /api/v1/domains: domains that owners have delegated to this cluster, and their checks.
 import { Type } from '#lib/schema/type.ts'
 import type { ConfigEntry } from '#config/entry.ts'
 import { uuidV7 } from '#lib/uuid.ts'
@@ -108,7 +108,7 @@ const removeDomain = route('DELETE /api/v1/domains/{id}', {
     if (!found.ok) return found.error
     const { item, on, condition } = found.value
     const reply = await remove(context, { verb: 'delete', ...on, ...condition })
-    // What is left of it in the store is of no object, and goes after a time.
+    // A result that stays in the store belongs to no object, and expires.
     if (reply.status === 204 && !isDryRun) await ports.domains.forget([item.uid])
     return reply
   },

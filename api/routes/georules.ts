@@ -95,7 +95,7 @@ function licenceRefusal({ ports }: Pick<RouteContext<'licence'>, 'ports'>): Repl
   return refusal === undefined ? undefined : refused(403, refusal)
 }
 
-/** A change that changes nothing must not change its time, which would make a commit. */
+/** A change without effect must not update the rule's time, which would make a commit. */
 function isSame(
   { part }: ConfigPart<'GeoRule'>,
   fields: { readonly cidr: string; readonly endpoint: string; readonly priority: number },

@@ -85,7 +85,7 @@ export const getGitopsStatus = route('GET /api/v1/gitops/status', {
   handle: ({ caller, ports }) => success(visibleTo(caller, ports.view.gitops())),
 })
 
-/** What stands in the files of other tenants is not for everybody's eyes. */
+/** Hides what files of other tenants contain. */
 function visibleTo(caller: Caller, full: GitopsStatus): GitopsStatus {
   if (caller.isSystemAdmin) return full
   const own = `tenants/${caller.tenant}/`
@@ -94,9 +94,9 @@ function visibleTo(caller: Caller, full: GitopsStatus): GitopsStatus {
     ...full,
     diagnostics: full.diagnostics
       .filter(({ file }) => file.startsWith(own))
-      // It may show a line of another tenant's file beside one's own.
+      // The text may show a line of another tenant's file.
       .map(({ text: _text, ...others }) => others),
-    // It names names and commits of others.
+    // The note names names and commits of others.
     note: null,
     reason: reason && { ...reason, message: 'the administrator of the system sees the reason' },
   }

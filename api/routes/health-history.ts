@@ -1,4 +1,4 @@
-// /api/v1/pools/{id}/health-history: what the node answered by, over hours and days.
+// /api/v1/pools/{id}/health-history: health of the members, as answered by, over hours and days.
 import { visibleTenant } from '#access/caller.ts'
 import { findObject } from '#api/config/reads.ts'
 import { apiLimits } from '#http/limits.ts'

@@ -37,7 +37,7 @@ const verdict = {
 }
 const source = Name('Who says so; a newer word of the same source takes its place')
 
-/** What is read by `parseHealthSignal`: other fields are passed over. */
+/** Fields for the document; `parseHealthSignal` reads the body, and ignores others. */
 const SignalBody = Type.Object(
   {},
   {
@@ -98,7 +98,7 @@ const post = route('POST /api/v1/members/{id}/health-signal', {
     { format: Type.Optional(Type.Enum([...signalFormats])) },
     { additionalProperties: false },
   ),
-  // Monitors send fields that nobody here has heard of.
+  // Monitors send fields of their own.
   body: Type.Object({}, { additionalProperties: true }),
   shownBody: SignalBody,
   responses: { 200: { description: 'The verdict as it was taken', schema: Signal } },

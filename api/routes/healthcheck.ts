@@ -1,4 +1,4 @@
-// /api/v1/pools/{id}/healthcheck: how the members of a pool are probed.
+// /api/v1/pools/{id}/healthcheck: the health check of a pool.
 import { etagOf } from '#config/entry.ts'
 import type { ConfigEntry } from '#config/entry.ts'
 import type { UpdateObject } from '#config/operation.ts'
@@ -58,9 +58,9 @@ const patch = route('PATCH /api/v1/pools/{id}/healthcheck', {
     return change(context, pool, (condition) => ({
       group: 'healthCheck',
       patch: patchOfHealthCheck(isScript && before.type !== 'script' ? newScript(body) : body),
-      // A caller who may not set a script must not change one that came in between.
+      // A caller who may not set a script must not change one that was set in the meantime.
       ...(caller.isSystemAdmin || body.type !== undefined ? {} : { unless }),
-      // A program that somebody has left there since must not be run.
+      // A program that was set in the meantime must not be run.
       ...(isScript && isOpen(condition) ? { ifMatch: etagOf(pool.object) } : {}),
     }))
   },
@@ -68,7 +68,7 @@ const patch = route('PATCH /api/v1/pools/{id}/healthcheck', {
 
 const isOpen = ({ ifMatch = '*' }: Precondition): boolean => ifMatch === '*'
 
-/** Clears a program that stood there unused: it must not run only because the type changes. */
+/** Clears an unused program of an earlier type: changing the type alone must not run it. */
 function newScript(body: HealthCheckPatch): HealthCheckPatch {
   return { scriptPath: null, scriptContent: null, ...body }
 }
@@ -109,7 +109,7 @@ const removeCheck = route('DELETE /api/v1/pools/{id}/healthcheck', {
   },
 })
 
-/** @param fieldsOf of the update, which holds under the precondition of the request */
+/** @param fieldsOf makes the fields; they hold under the precondition of the request */
 async function change(
   context: RouteContext<'configWriter' | 'log'>,
   pool: ConfigEntry<'Pool'>,
@@ -131,7 +131,7 @@ async function change(
   return success(healthCheck, done.value.headers)
 }
 
-/** Two controls: the setting of the node, and the permission of the caller. */
+/** Two conditions: the setting of the node, and the permission of the caller. */
 export function scriptCheckRefusal(
   { caller, ports }: Pick<RouteContext<'checkPolicy'>, 'caller' | 'ports'>,
   { type }: Pick<HealthCheckBody, 'type'>,

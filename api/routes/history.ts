@@ -1,4 +1,4 @@
-// /api/v1/history: what commits changed, and taking one back; also the history of a pool.
+// /api/v1/history: what commits changed, and how to take one back; also the history of a pool.
 import { Type } from '#lib/schema/type.ts'
 import type { Static } from '#lib/schema/type.ts'
 import type { ConfigEntry } from '#config/entry.ts'
@@ -60,8 +60,8 @@ async function fatesOf({ ports }: Context, commits: readonly string[]): Promise<
 }
 
 /**
- * Held commits among those of a page, by time. Only callers who see all get them, since nobody has
- * looked at what is in them.
+ * Adds held commits to a page by time. Only callers who see everything get them, since their
+ * content was not examined.
  */
 async function withHeld(
   { caller, ports }: Context,
@@ -76,7 +76,7 @@ async function withHeld(
     .map(showHeld)
     .filter(({ time }) => time < (beforeSeconds ?? Infinity) && time >= (fromSeconds ?? 0))
     .toSorted((a, b) => b.time - a.time)
-  // The order that Git gives stays as it is.
+  // The order of Git is kept.
   const merged: Shown[] = []
   for (const commit of shown) {
     while ((held[0]?.time ?? -1) >= commit.time) merged.push(held.shift()!)
@@ -194,7 +194,7 @@ const revert = route('POST /api/v1/history/{commit}/revert', {
   },
 })
 
-/** What comes back needs what making it does. */
+/** Restoring an object needs the same permission as creating it. */
 function restoreRefusal(context: RevertContext, { changes }: CommitChange): Reply | undefined {
   const { licence } = context.ports
   for (const { kind, before, after, change } of changes) {
@@ -213,7 +213,7 @@ function restoreRefusal(context: RevertContext, { changes }: CommitChange): Repl
   return undefined
 }
 
-/** Records and domains that come back, as those that are made. */
+/** Restored records and domains are checked as new ones. */
 async function recordsRefusal(
   context: RevertContext,
   { changes }: CommitChange,
@@ -262,7 +262,7 @@ function poolRefusal(context: RevertContext, before: Pool, after: Pool | null): 
     : undefined
 }
 
-/** A member that comes back counts as a new one does; its rollouts and windows are respected. */
+/** A restored member is treated as a new one; its rollouts and windows are respected. */
 function asByHand(operation: Operation, { ports }: RevertContext): Operation {
   const { kind, verb } = operation
   if (kind !== 'Member' || (verb !== 'create' && verb !== 'update')) return operation

@@ -63,7 +63,7 @@ const cancel = windows.remove({
   first: stayOut,
 })
 
-/** Cancelled, not rolled back: who is out stays out until somebody enables it. */
+/** Cancelling is no rollback: members that are out stay out until somebody enables them. */
 function stayOut(
   { caller, ports }: Pick<RouteContext<'config' | 'clock'>, 'caller' | 'ports'>,
   entry: Entry,

@@ -1,4 +1,4 @@
-// GET /api/v1/health/members: the health of all members, as `gslbd plan --health` reads it.
+// GET /api/v1/health/members: the health of all members, in the form for `gslbd plan --health`.
 import { Type } from '#lib/schema/type.ts'
 import { partsIn } from '#config/entry.ts'
 import { listObjects } from '#api/config/reads.ts'

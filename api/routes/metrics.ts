@@ -1,4 +1,4 @@
-// GET /metrics: the table of metrics in Prometheus' text format 0.0.4.
+// GET /metrics: all metrics in Prometheus' text format 0.0.4.
 import { Type } from '#lib/schema/type.ts'
 import { success } from '#http/reply.ts'
 import { route } from '#api/route/route.ts'

@@ -1,4 +1,4 @@
-// /api/v1/auth/oidc: the two requests of a login through the identity provider.
+// /api/v1/auth/oidc: the two requests of a login through an identity provider.
 import { Type } from '#lib/schema/type.ts'
 import { beginLogin, finishLogin } from '#access/auth/oidc-login.ts'
 import { routesOf } from '#api/route/route.ts'
@@ -50,7 +50,7 @@ const callback = route('GET /api/v1/auth/oidc/callback', {
     'log',
   ],
   handle: ({ ports, query, request }) => {
-    // Others' parameters stay out of what is checked next.
+    // Other parameters are left out of the next check.
     const { code, state, iss, error, error_description } = query
     return finishLogin(ports, { code, state, iss, error, error_description }, request)
   },

@@ -1,4 +1,4 @@
-// /api/v1/plan: which clients would get another answer after writes that are not made.
+// /api/v1/plan: which clients would get another answer after proposed writes.
 import { fullName } from '#compiler/values/record-sets.ts'
 import { partsIn } from '#config/entry.ts'
 import type { ConfigEntry } from '#config/entry.ts'
@@ -21,7 +21,10 @@ type Context = RouteContext<PortName, unknown, unknown, NewPlan>
 
 const bodyBytesMax = 256 * 1024
 
-/** @param rows what is one commit of several is planned as those, and is none of them */
+/**
+ * @param rows a route that makes several writes in one commit is not among them: its writes are
+ * planned
+ */
 export function planRoutes(rows: readonly Route[]): readonly Route[] {
   const writes = new WriteRoutes(rows.filter(takesDryRun))
   const plan = route('POST /api/v1/plan', {
@@ -68,13 +71,13 @@ async function answer(context: Context, table: WriteRoutes): Promise<Reply> {
   return success({ ...done.value, ...seen })
 }
 
-/** A tenant sees those of its folder. */
+/** A tenant sees the files of its folder. */
 function seenFiles({ caller }: Context, { files }: TrialWriter): readonly WrittenFile[] {
   const tenant = visibleTenant(caller)
   return tenant === null ? files : files.filter(({ path }) => path.startsWith(`tenants/${tenant}/`))
 }
 
-/** Whose names are shown, with those that it would have. */
+/** The viewer of the plan, with the names that it would have. */
 function viewerOf({ caller, ports }: Context, trial: TrialWriter): PlanQuestion['viewer'] {
   const tenant = visibleTenant(caller)
   if (tenant === null) return null

@@ -81,7 +81,7 @@ const create = records.route('POST /api/v1/records', {
   },
 })
 
-/** People may have moved what was in a file of this name, and kept the file. */
+/** A file of this name may hold other records, since people may have moved them. */
 function freeName({ caller, ports }: RouteContext<'config'>, name: string): string {
   const isTaken = (text: string): boolean =>
     ports.config.snapshot().find('Records', caller.tenant, text) !== undefined

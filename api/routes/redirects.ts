@@ -1,4 +1,4 @@
-// /api/v1/redirects: hosts whose browsers are sent elsewhere.
+// /api/v1/redirects: hosts whose visitors are redirected.
 import { Type } from '#lib/schema/type.ts'
 import type { Static } from '#lib/schema/type.ts'
 import { checkHostPattern } from '#compiler/values/names.ts'
@@ -132,7 +132,7 @@ function show({ uid, tenant, object: { spec } }: ConfigEntry<'Redirect'>, hitCou
   }
 }
 
-/** What is no host is left as it is: the compiler says why. */
+/** Text that is no host is left as it is: the compiler explains it. */
 function plainHost(text: string): string {
   return (checkHostPattern(text).key ?? text).replace(/\.$/, '')
 }

@@ -15,7 +15,7 @@ const route = routesOf({ tag: 'Reference', withoutConfig: true })
 
 export const referencePath = '/api/v1/docs'
 
-/** @param others all other routes; the document is made when the first request comes */
+/** @param others all other routes; the document is made at the first request */
 export function referenceRoutes(others: readonly Route[]): readonly Route[] {
   let document: ReferenceDocument | undefined
   const own: readonly Route[] = [
@@ -66,7 +66,7 @@ export function referenceRoutes(others: readonly Route[]): readonly Route[] {
   return own
 }
 
-/** The document of the API as it is sent, made once. */
+/** The document of the API in the form in which it is sent, made once. */
 interface ReferenceDocument {
   readonly text: string
   readonly zipped: Buffer
@@ -87,7 +87,7 @@ async function fileOf(name: string, known: string | undefined): Promise<Reply> {
   const asset = await assetOf(name)
   if (asset === undefined) return missing('file of the reference')
   const { type, bytes, etag } = asset
-  // Asked for each time and sent only when it is another.
+  // Revalidated at each request, and sent only when it changed.
   const headers = { 'cache-control': 'no-cache', etag }
   if (known === etag) return { status: 304, headers }
   return success(bytes, { ...headers, 'content-type': type })

@@ -105,7 +105,7 @@ const update = route('PUT /api/v1/roles/{id}', {
       const refusal = ports.licence.refusal('custom-roles')
       if (refusal !== undefined) return refused(403, refusal)
     }
-    // Not even to take something away: a role above one's own is not one's to change.
+    // Not even to remove a permission: a caller may not change a role above its own.
     if (!holdsAll(caller, found.value.permissions)) return tooMuch
     const fault = permissionsFault(caller, permissions)
     if (fault !== null) return fault
@@ -134,7 +134,7 @@ const remove = route('DELETE /api/v1/roles/{id}', {
 
 const namedMax = 5
 
-/** Names those who have the role to who may see accounts. */
+/** Names the holders of the role to callers who may see accounts. */
 async function inUse(caller: Caller, ports: Ports<'users' | 'roles'>, id: string): Promise<Reply> {
   const said = 'accounts have this role; give them another one first'
   if (!caller.isSystemAdmin && !caller.permissions.has('user:read')) return refused(409, said)
@@ -149,7 +149,7 @@ async function inUse(caller: Caller, ports: Ports<'users' | 'roles'>, id: string
     .toSorted()
   const more = emails.length > namedMax ? [`${emails.length - namedMax} more`] : []
   const named = [...emails.slice(0, namedMax), ...more].join(', ')
-  // They may have gone meanwhile.
+  // They may have been removed meanwhile.
   return refused(409, named === '' ? said : `${said}: ${named}`)
 }
 

@@ -27,7 +27,7 @@ function shown(
   return showRollout(ports.config.snapshot(), ports.overlays, entry, ports.clock.nowMs())
 }
 
-/** A new rollout is pending until the next tick of the controller. */
+/** A new rollout is pending until the controller's next tick. */
 const pendingMs = 5_000
 
 const create = rollouts.create({
@@ -88,7 +88,7 @@ async function decide(
   const found = itemToChange(context, 'Rollout', id, 'rollout')
   if (!found.ok) return found.error
   const { item, on, condition } = found.value
-  // What a regression has ended is over, also before that is in the file.
+  // A regression ends a rollout at once, also before the file records it.
   if (shown(context, item).state === 'rolled_back') {
     return refused(409, `${intent} is not possible: the rollout is rolled back`)
   }

@@ -1,4 +1,4 @@
-// /api/v1/rpz/rules: response rules, which hold for the names of all tenants.
+// /api/v1/rpz/rules: response rules, which apply to the names of all tenants.
 import { Type } from '#lib/schema/type.ts'
 import type { ConfigEntry } from '#config/entry.ts'
 import type { CreatePart } from '#config/operation.ts'
@@ -22,7 +22,7 @@ import type { RouteContext } from '#api/route/route.ts'
 
 const route = routesOf({ tag: 'Response rules' })
 
-/** They belong to no tenant: a caller with the permission sees all. */
+/** Policies belong to no tenant: a caller with the permission sees all. */
 const policiesOf = ({ ports }: Pick<RouteContext<'config'>, 'ports'>) =>
   ports.config.snapshot().list('ResponsePolicy')
 
@@ -71,7 +71,7 @@ const create = route('POST /api/v1/rpz/rules', {
   },
 })
 
-/** The first policy of that source with room for one more, or a new one. */
+/** The first policy of that source with room for a rule, or a new one. */
 function policyFor(
   policies: readonly ConfigEntry<'ResponsePolicy'>[],
   source: string,

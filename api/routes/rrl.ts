@@ -1,4 +1,4 @@
-// /api/v1/rrl/allowlist: networks of clients that no node limits, in gslb.yaml.
+// /api/v1/rrl/allowlist: networks of clients that no node limits, stored in gslb.yaml.
 import { Type } from '#lib/schema/type.ts'
 import { bundleLimits } from '#bundle/format/limits.ts'
 import { partsIn } from '#config/entry.ts'

@@ -11,7 +11,7 @@ import { body } from '#http/shapes.ts'
 const route = routesOf({ tag: 'Real-user measurement' })
 const { bodyBytesMax, samplesMax, scriptCacheSeconds } = apiLimits.rum
 
-/** With dots between labels of 63 octets at most, and escapes. */
+/** Long enough for labels of 63 octets with dots and escapes. */
 const Domain = Type.String({ minLength: 1, maxLength: 1_024 })
 
 const script = route('GET /api/v1/rum.js', {
@@ -150,7 +150,7 @@ const networks = route('GET /api/v1/rum/networks', {
   handle: (context) => {
     const reports = context.ports.rum.reports((id) => findPart(context, 'Member', id) !== undefined)
     const sum = reports.values().reduce((all, count) => all + count, 0)
-    // What rounds to nothing is there all the same.
+    // At least 1, so that a small count is not shown as none.
     const rounded = (count: number): number => Math.max(1, Math.round(count * 1_000)) / 1_000
     const counts = Array.from(reports, ([network, count]) => [network, rounded(count)] as const)
     return success({ sampled: Math.round(sum), networks: Object.fromEntries(counts) })

@@ -100,7 +100,7 @@ const removeService = services.remove({
   summary: 'Delete a service; its name is no longer answered',
 })
 
-/** The pool of a service that is to change. Errors: what does not hold before it is changed. */
+/** The pool of a service that is to change. Errors: a precondition that does not hold. */
 async function poolForChange(
   context: Context,
   { tenant, object }: ConfigEntry<'Service'>,
@@ -117,9 +117,9 @@ async function poolForChange(
 }
 
 interface AttachedPool {
-  /** By which files refer to it; null: none is attached. */
+  /** Name by which files refer to it; null: no pool is attached. */
   readonly name: string | null
-  /** For the operation: it may have another name by the time of it. */
+  /** Reference by id for the operation, since its name may change before. */
   readonly reference: { readonly poolUid?: string }
 }
 
@@ -139,7 +139,7 @@ function poolOf(
   )
 }
 
-/** @param before scripts that were there already are nobody's change */
+/** @param before scripts that existed already need no permission */
 export function scriptRefusal(
   caller: Caller,
   { filterChain }: Asked,

@@ -28,7 +28,7 @@ const NodeSetting = Type.Object({
   }),
 })
 
-/** What a group holds, the compiler says: its sentences name the field. */
+/** The compiler checks what a group holds: its messages name the field. */
 const group = (type: 'object' | 'array', name: string) =>
   Type.Unsafe<JsonObject>({
     type,
@@ -109,7 +109,7 @@ const replace = route('PUT /api/v1/settings', {
 
 const noFile = 'the repository has no gslb.yaml yet'
 
-/** The first settings of a repository: the file is made with them. */
+/** The first settings of a repository, which create the file. */
 function first(patch: JsonObject): Operation {
   const said = Object.entries(patch).filter(([, value]) => value !== null)
   const spec: JsonObject = Object.fromEntries<JsonValue>(said)

@@ -1,4 +1,5 @@
-// /api/v1/simulate and /api/v1/explain/{code}: why something is answered, or refused.
+// /api/v1/simulate and /api/v1/explain/{code}: why a query is answered as it is, and what a code
+// means.
 import { Type } from '#lib/schema/type.ts'
 import { visibleTenant } from '#access/caller.ts'
 import { apiLimits } from '#http/limits.ts'

@@ -1,5 +1,5 @@
-// /api/v1/pools/{id}/status and /api/v1/members/{id}/status: health of members, as each node sees
-// it.
+// /api/v1/pools/{id}/status and /api/v1/members/{id}/status: the health of members in the view of
+// each node.
 import { Type } from '#lib/schema/type.ts'
 import { partsIn } from '#config/entry.ts'
 import { effectiveNow } from '#api/config/effective.ts'

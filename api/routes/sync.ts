@@ -1,4 +1,4 @@
-// POST /api/v1/sync: has the node look at its branch at once.
+// POST /api/v1/sync: makes the node look at its branch at once.
 import { Type } from '#lib/schema/type.ts'
 import { apiLimits } from '#http/limits.ts'
 import { route } from '#api/route/route.ts'

@@ -63,18 +63,18 @@ const create = route('POST /api/v1/tenants', {
     const { name, rpsLimit = rpsLimitDefault } = body
     const tenant = await ports.tenants.create({ id, name, rpsLimit }, origin)
     if (!tenant.ok) return tenant.error
-    // There is no key to a tenant that was not made.
+    // A dry run makes no tenant, and so no key.
     if (isDryRun) return created({ tenant: tenant.value, apiKey: '' })
     const apiKey = randomBytes(32).toString('hex')
     const kept = await ports.tenantKeys.put(id, tokenHash(apiKey), ports.clock.nowMs())
     if (kept.ok) return created({ tenant: tenant.value, apiKey })
-    // Without its key nobody could use it, and its name would be taken.
+    // Nobody could use it without its key, and its id would be taken.
     await ports.tenants.remove(id, origin)
     return storeFailed(kept.error)
   },
 })
 
-/** Nobody of the tenant is told anything any more. */
+/** Alerts of the tenant have no receivers any more. */
 async function turnOffChannels(
   id: string,
   { alerts, clock }: Ports<'alerts' | 'clock'>,
@@ -90,7 +90,7 @@ async function turnOffChannels(
   return undefined
 }
 
-/** What an earlier tenant of this id has left, in words; '': nothing that a new one would get. */
+/** Names what an earlier tenant with this id has left; '': nothing that a new one would get. */
 async function remainsOf(
   id: string,
   { tenants, users, roles, alerts }: Ports<'users' | 'roles' | 'tenants' | 'alerts'>,

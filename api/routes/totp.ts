@@ -1,4 +1,4 @@
-// /api/v1/auth/totp: an authenticator app as the second factor of one's own account.
+// /api/v1/auth/totp: an authenticator app as second factor of the caller's own account.
 import { Type } from '#lib/schema/type.ts'
 import type { TotpState, User } from '#state/ports/users.ts'
 import { countEnrolment, forgetEnrolment } from '#access/auth/login-limits.ts'
@@ -96,14 +96,14 @@ async function ownAccount({ userId }: Caller, { users }: Ports<'users'>): Promis
   return found.value ?? missing('user')
 }
 
-/** The database may have been away when the node started, and looked at the key. */
+/** The database may have been away when the node checked the key at its start. */
 async function wrongKey({ auth, users }: Ports<'auth' | 'users'>): Promise<Reply | null> {
   const fault = await secretKeyFault(users, auth.secretKey)
   if (!fault.ok) return storeFailed(fault.error)
   return fault.value === null ? null : refused(500, `this node keeps no secrets: ${fault.value}`)
 }
 
-/** @returns null when it is saved */
+/** @returns null when it was saved */
 async function save(
   { users, clock }: Ports<'users' | 'clock'>,
   { id }: User,

@@ -1,5 +1,5 @@
-// /api/v1/unused: what no query has used for a while, and TTLs that do not fit how often answers
-// change.
+// /api/v1/unused: objects that no query has used for a while, and TTLs that do not fit how often
+// answers change.
 import { Type } from '#lib/schema/type.ts'
 import { visibleTenant } from '#access/caller.ts'
 import { checkName } from '#compiler/values/names.ts'
@@ -17,9 +17,9 @@ import type { UseRecord } from '#state/ports/object-use.ts'
 
 const dayMs = 86_400_000
 const daysDefault = 30
-/** Objects that one answer lists. */
+/** Objects in one response. */
 const listedMax = 10_000
-/** Pages of the history that one request looks at. */
+/** Pages of the history that a request reads. */
 const historyPagesMax = 5
 const historyPage = 500
 
@@ -76,7 +76,7 @@ const list = route('GET /api/v1/unused', {
 const seconds = (ms: number): number => Math.floor(ms / 1000)
 const isNode = ({ what }: { readonly what: string }): boolean => what.startsWith('node ')
 
-/** Since when all nodes have counted, and whose answers nobody knows. */
+/** Since when all nodes have counted, and which nodes have not. */
 async function coverage(
   { ports }: RouteContext<'objectUse' | 'cluster'>,
   { nodes }: UseRecord,
@@ -128,7 +128,7 @@ async function advice(
       changes: healthChanges + (changed ?? 0),
       isProbed: pool.object.spec.healthCheck !== null,
     })
-    // A TTL is not called too short where commits may have changed the answer.
+    // A TTL is not called too short when commits may have changed the answer.
     if (advisedTtl === null || (advisedTtl > ttl && changed === null)) continue
     const name = checkName(domain, true).key ?? domain
     const { uid: id, path } = service
@@ -142,7 +142,7 @@ function healthChangesOf(pool: ConfigEntry<'Pool'>, changes: UseRecord['changes'
   return partsIn('Member', pool).reduce((sum, { uid }) => sum + (changes.get(uid) ?? 0), 0)
 }
 
-/** @returns commits by uid; null: there are too many to look at, or they cannot be read */
+/** @returns commits by uid; null: there are too many, or they cannot be read */
 async function commitsByObject(
   { ports, caller }: RouteContext<'history'>,
   fromSeconds: number,

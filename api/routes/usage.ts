@@ -1,4 +1,4 @@
-// /api/v1/usage and /api/v1/tenants/{id}/usage: usage of a tenant by the hour.
+// /api/v1/usage and /api/v1/tenants/{id}/usage: hourly usage of a tenant.
 import { Type } from '#lib/schema/type.ts'
 import type { Static } from '#lib/schema/type.ts'
 import type { Ports } from '#api/ports/ports.ts'
@@ -55,7 +55,7 @@ const ofTenant = route('GET /api/v1/tenants/{id}/usage', {
       : answer(ports, params.id, query),
 })
 
-/** The default is the current UTC day. */
+/** The current UTC day by default. */
 async function answer({ usage, clock }: Ports<'usage' | 'clock'>, tenant: string, range: Range) {
   const today = new Date(clock.nowMs()).toISOString().slice(0, 10)
   const { from = `${today}T00`, to = `${today}T23` } = range

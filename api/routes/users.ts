@@ -123,7 +123,7 @@ const update = route('PUT /api/v1/users/{id}', {
     if (saved.value === null) return missing('user')
     ports.identities.forget()
     if (change.passwordHash !== undefined) {
-      // A session opened with the old password must not go on.
+      // Sessions that were opened with the old password end.
       const revoked = await ports.sessions.revokeUser(user.id)
       if (!revoked.ok) return storeFailed(revoked.error)
     }
@@ -190,10 +190,10 @@ async function changeOf(
   }
 }
 
-/** The system key, behind which there is no account, makes a new administrator at any time. */
+/** The system key, which has no account, can make a new administrator at any time. */
 const mayEndAdministration = (caller: Caller): boolean => caller.userId === null
 
-/** @param place  what the sentence begins with: the field that is wrong, if it is one */
+/** @param place first words of the message: the field that is wrong, if it is one */
 function notChanged(failure: StoreFailure<'last-of-role'>, place: string): Reply {
   if (failure.code !== 'last-of-role') return storeFailed(failure)
   return refused(

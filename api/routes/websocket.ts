@@ -27,7 +27,7 @@ const token = route('GET /api/v1/ws/token', {
   },
   ports: ['feed', 'feedTokens'],
   handle: async ({ caller, ports }) => {
-    // What happens between this answer and the connection is not lost.
+    // Records events between this response and the connection.
     ports.feed.listen()
     const { token, expiresAtMs } = await ports.feedTokens.issue(credentialMark(caller))
     return success({ token, expiresAt: expiresAtMs })
@@ -69,11 +69,11 @@ const feed = route(`GET ${feedPath}`, {
     const caller = await ask()
     if (caller === null) return unauthorized
     if ('code' in caller) return obstacleReply(ports, caller)
-    // The role may have lost it since the token was given out.
+    // The role may have lost the permission since the token was issued.
     if (!mayFollow(caller)) return refused(403, 'permission denied: this needs snapshot:read')
     const fullForIt = ports.feed.whyFull(caller)
     if (fullForIt !== null) return later(503, fullForIt, 10)
-    // Last, so that who is told to come later can come with the same token.
+    // Last, so that a client that is told to come later can use the same token.
     const redeemed = await ports.feedTokens.redeem(query.token)
     if (!redeemed.ok) return redeemed.error === null ? unauthorized : storeFailed(redeemed.error)
     const revision = query.revision ?? null

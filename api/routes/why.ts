@@ -1,4 +1,4 @@
-// /api/v1/why: what was answered at an instant of the past, and why.
+// /api/v1/why: what a query was answered at a past instant, and why.
 import { visibleTenant } from '#access/caller.ts'
 import { apiLimits } from '#http/limits.ts'
 import { invalid, later, missing, refused, success } from '#http/reply.ts'

@@ -35,24 +35,24 @@ import { routes } from '#api/routes.ts'
 
 declare module 'fastify' {
   interface FastifyRequest {
-    /** The caller, once access was granted. */
+    /** The caller, once access is granted; else null. */
     admitted: Admitted | null
-    /** What the answer says of itself, for the audit log. */
+    /** Notes of the handler for the audit log. */
     noted: Reply['noted'] | null
   }
 }
 
-/** What the server uses itself, besides the ports of the routes. */
+/** Ports of the server itself, beside those of the routes. */
 export interface ServerPorts extends ApiPorts {
   readonly audit: AuditSink
-  /** Told of each authenticated request; it never throws and never waits. */
+  /** Counts an authenticated request; never throws or waits. */
   readonly countCall: (tenant: string) => void
-  /** Told of each request. */
+  /** Counts every request. */
   readonly requestCounts: RequestCounts
   readonly feed: FeedPort & { readonly clientsMax: number; readonly close: () => Promise<void> }
 }
 
-/** @param trustedProxies addresses and networks whose X-Forwarded-… headers are believed */
+/** @param trustedProxies addresses and networks whose X-Forwarded-… headers are trusted */
 export function createApp(ports: ServerPorts, trustedProxies: readonly string[]): FastifyInstance {
   const ownDelay = new OwnDelay()
   const app = fastify({
@@ -105,7 +105,7 @@ export function createApp(ports: ServerPorts, trustedProxies: readonly string[])
     pageAudit.note(request, reply)
     const { rowPath } = request.routeOptions.config ?? {}
     ports.requestCounts.note(rowPath, request.method, reply.statusCode)
-    // A caller who needed no credential has no tenant.
+    // A caller without a credential has no tenant.
     const tenant = request.admitted?.caller.tenant ?? ''
     if (tenant !== '') ports.countCall(tenant)
   })
@@ -183,7 +183,7 @@ function addRoute(
   })
 }
 
-/** Answers the refusal itself, before any body is read. */
+/** Sends a refusal itself, before any body is read. */
 async function guard(
   request: FastifyRequest,
   reply: FastifyReply,
@@ -196,7 +196,7 @@ async function guard(
   return admitted.refusal === null ? undefined : send(reply, null, admitted.refusal)
 }
 
-/** The cookie lives as long as its session, which has just begun anew. */
+/** Extends the cookie as long as its session, whose time has just begun anew. */
 function extendCookie(
   request: FastifyRequest,
   reply: FastifyReply,
@@ -210,7 +210,7 @@ function extendCookie(
   void reply.header('set-cookie', setSessionCookie(cookieToken, auth.sessionTtlMs, isSecure))
 }
 
-/** `/pools/{id}` as the framework writes it. */
+/** `/pools/{id}` in the form of the framework. */
 function patternOf(path: string): string {
   return path.replaceAll(/\{(\w+)\}/g, ':$1')
 }

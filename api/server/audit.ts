@@ -8,17 +8,17 @@ import { defaultTenant } from '#schemas/objects/tenant.ts'
 import { dryRunHeader } from '#http/dry-run.ts'
 import { isForPages } from '#http/origin.ts'
 
-/** Where entries go; it never throws and never waits. */
+/** Receives entries; never throws or waits. */
 export interface AuditSink {
   readonly write: (entry: AuditEntry) => void
 }
 
 const audited: ReadonlySet<string> = new Set(auditedMethods)
 const pathLengthMax = 500
-/** Four characters of a shorter credential would give too much of it away. */
+/** A shorter credential would be guessable from four of its characters. */
 const credentialLengthMin = 8
 
-/** @returns undefined for calls that change nothing, or nothing of an operator */
+/** @returns undefined for calls that change nothing, or that no operator makes */
 export function auditEntryOf(
   request: FastifyRequest,
   reply: FastifyReply,
@@ -43,7 +43,7 @@ export function auditEntryOf(
   }
 }
 
-/** A login is noted with the account that came in. */
+/** The entry of a login names the account that logged in. */
 function whoOf({ admitted, noted }: FastifyRequest): Pick<AuditEntry, 'user'> {
   const { userId = null, email = '' } = admitted?.caller ?? {}
   if (noted?.user !== undefined) return { user: noted.user }
@@ -54,12 +54,12 @@ export function isAudited({ method }: Pick<FastifyRequest, 'method'>): boolean {
   return audited.has(method)
 }
 
-/** Queries may hold what must not be written down. */
+/** Without the query, which may hold secrets. */
 export function pathOf({ url }: Pick<FastifyRequest, 'url'>): string {
   return (url.split('?', 1)[0] ?? '').slice(0, pathLengthMax)
 }
 
-/** The last four characters of the token, in whichever way it came, or `anon`. */
+/** The last four characters of the token, or `anon`. */
 function actorMark({ headers }: FastifyRequest): string {
   const token = bearerOf(headers.authorization) ?? sessionTokenOf(headers.cookie) ?? ''
   return token.length < credentialLengthMin ? 'anon' : token.slice(-4)

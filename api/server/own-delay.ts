@@ -1,5 +1,5 @@
-// Keeps a delay of this process from counting as a slow client: after a delay Node runs its timers
-// before it reads its sockets.
+// Keeps a delay of this process from being taken for a slow client: after a delay, Node runs its
+// timers before it reads its sockets.
 import type { IncomingMessage, Server } from 'node:http'
 import type { Socket } from 'node:net'
 import { answerClientError } from '#http/errors.ts'
@@ -13,7 +13,7 @@ export class OwnDelay {
       this.#newest.set(request.socket, request)
     server.on('request', remember)
     server.on('upgrade', remember)
-    // A connection that was idle for too long. Without this listener, Node closes it at once.
+    // Called for an idle connection. Without this listener, Node closes it at once.
     server.on('timeout', (socket: Socket) => {
       const before = socket.bytesRead
       afterReading(() => {
@@ -22,7 +22,7 @@ export class OwnDelay {
     })
   }
 
-  /** As `answerClientError`; a request that has come whole in the meantime is answered instead. */
+  /** Answers a client error, except when the whole request has arrived in the meantime. */
   readonly answerClientError = (error: NodeJS.ErrnoException, socket: Socket): void => {
     if (error.code !== 'ERR_HTTP_REQUEST_TIMEOUT') {
       answerClientError(error, socket)
@@ -38,7 +38,7 @@ export class OwnDelay {
   }
 }
 
-/** Timers run before sockets are read, and this after: in the same turn of the event loop. */
+/** Runs after sockets are read, in the same turn of the event loop; timers run before. */
 function afterReading(look: () => void): void {
   setImmediate(look)
 }

@@ -1,5 +1,4 @@
-// Sums up the calls that pages of other sites make: of each kind, one line of the audit log a
-// minute.
+// Sums up calls by pages of other sites: one line a minute in the audit log for each kind.
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { Clock } from '#lib/clock.ts'
 import type { After } from '#lib/timer.ts'
@@ -12,7 +11,7 @@ import type { OnRoute } from '#http/origin.ts'
 
 export const pageAuditMs = 60_000
 
-/** What is summed up when the server closes is written then. */
+/** Sums are written when the server closes, so nothing is scheduled. */
 const withoutWaiting: After = (delayMs, fn) => {
   const timer = setTimeout(fn, delayMs).unref()
   return () => clearTimeout(timer)
@@ -30,7 +29,7 @@ export class PageAudit {
   readonly #sink: AuditSink
   readonly #clock: Clock
   readonly #after: After
-  /** A route and a status each: there are few. */
+  /** By route and status, which are few. */
   readonly #sums = new Map<string, Sum>()
   #callOff: (() => void) | null = null
 
@@ -56,7 +55,7 @@ export class PageAudit {
     this.#callOff ??= this.#after(pageAuditMs, () => this.flush())
   }
 
-  /** Writes what was summed up so far. */
+  /** Writes the sums. */
   flush(): void {
     this.#callOff?.()
     this.#callOff = null

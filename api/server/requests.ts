@@ -1,4 +1,4 @@
-// Converts the framework's requests for handlers, and their replies back.
+// Converts the framework's requests for handlers, and their replies for the framework.
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { Caller } from '#access/caller.ts'
 import { isDryRun } from '#http/dry-run.ts'
@@ -45,14 +45,14 @@ export function factsOf(request: FastifyRequest): RequestFacts {
   }
 }
 
-/** Headers that may occur once; the parser would join two, as if they were one sentence. */
+/** Headers that may occur once: the parser would join two values. */
 const singleHeaders: readonly (readonly [header: string, name: string])[] = [
   [subjectHeader, 'X-Gslb-Subject'],
   [overrideHeader, 'X-Gslb-Override'],
   [effectHeader, 'X-Gslb-Effect'],
 ]
 
-/** @returns the refusal of a header that is there more than once; null: there is none */
+/** @returns a refusal for a header that occurs more than once; null: there is none */
 export function twiceIn({ raw }: FastifyRequest): Reply | null {
   const names = raw.rawHeaders.filter((_, i) => i % 2 === 0).map((name) => name.toLowerCase())
   const twice = singleHeaders.find(
@@ -62,12 +62,12 @@ export function twiceIn({ raw }: FastifyRequest): Reply | null {
   return refused(400, `the header ${twice[1]} is there more than once; give it once`)
 }
 
-/** @param row null: the reply is a refusal that belongs to no row */
+/** @param row null: a refusal that belongs to no row */
 export function send(reply: FastifyReply, row: Route | null, answer: Reply): FastifyReply {
   const { status, body, headers = {} } = answer
   for (const [name, value] of Object.entries(headers)) void reply.header(name, value)
   void reply.code(status)
-  // A reply without a body must not name a type of content.
+  // A response without a body must not have a content type.
   if (body === undefined) return reply.removeHeader('content-type').send()
   if (headers['content-type'] === undefined) {
     void reply.type(row?.responses[status]?.contentType ?? json)

@@ -17,15 +17,15 @@ export interface ApiServerParts {
   readonly ports: ServerPorts
   readonly log: Log
   readonly listenAddr: string
-  /** 0 takes a free one. */
+  /** 0: any free port. */
   readonly port: number
-  /** Addresses and networks whose X-Forwarded-… headers are believed. */
+  /** Addresses and networks whose X-Forwarded-… headers are trusted. */
   readonly trustedProxies: readonly string[]
-  /** Dev mode may be reached from other machines. */
+  /** True: dev mode may be reached from other machines. */
   readonly allowDevMode: boolean
-  /** Served at /ui/; null: a page says how to build it; undefined: nothing is. */
+  /** Directory served at /ui/; null: a page says how to build it; undefined: none. */
   readonly dashboardDirectory?: string | null | undefined
-  /** Without names, or left out: there is none. */
+  /** Without names, or left out: there is no page. */
   readonly statusPage?: StatusPage
 }
 
@@ -33,10 +33,10 @@ export interface ApiServer {
   /**
    * Errors: a sentence that names the setting to change.
    *
-   * @param handed the descriptor of a socket that listens there already; the server closes it
+   * @param handed descriptor of a socket that listens there already; the server closes it
    */
   readonly listen: (handed?: number) => Promise<Result<{ readonly port: number }, string>>
-  /** What listens. */
+  /** The listening server. */
   readonly server: Server
   /** Lets requests in progress finish for `closeGraceMs`, then cuts them off. */
   readonly close: () => Promise<void>
@@ -84,7 +84,11 @@ async function listen(
   return ok({ port: bound })
 }
 
-/** @param isDevMode there is no key of the system. @returns why it may not listen there */
+/**
+ * @param isDevMode true: there is no system key
+ *
+ * @returns why it may not listen there
+ */
 export function devModeFault({
   isDevMode,
   listenAddr,

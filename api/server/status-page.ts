@@ -1,4 +1,4 @@
-// /status/: whether chosen names are well, for everybody; static HTML without scripts.
+// Serves /status/: the health of chosen names, for everybody; static HTML without scripts.
 import { createHash } from 'node:crypto'
 import type { FastifyInstance } from 'fastify'
 import { partsIn } from '#config/entry.ts'
@@ -9,7 +9,7 @@ import type { Ports } from '#api/ports/ports.ts'
 import { healthOf } from '#api/resources/health-status.ts'
 
 export interface StatusPage {
-  /** Names of services. Empty: there is no page. */
+  /** Names of services; empty: there is no page. */
   readonly names: readonly string[]
   readonly title: string
 }
@@ -19,7 +19,7 @@ type Standing = 'up' | 'degraded' | 'down' | 'unknown'
 
 export const statusPath = '/status/'
 
-/** For how long caches may keep it, and how long one page is given to all who ask. */
+/** How long caches may keep the page, and how long one copy is served to all. */
 const keptSeconds = 15
 
 const words: Readonly<Record<Standing, string>> = {
@@ -29,7 +29,7 @@ const words: Readonly<Record<Standing, string>> = {
   unknown: 'Not known',
 }
 
-/** Says nothing of pools, members, addresses or how many there are. */
+/** Reveals nothing of pools, members, addresses or their number. */
 export function standingsOf(
   ports: PagePorts,
   names: readonly string[],
@@ -47,7 +47,7 @@ export function standingsOf(
     const poolName = service?.object.spec.pool ?? ''
     const pool = service && snapshot.find('Pool', service.tenant, poolName)
     if (pool === undefined) return { name, standing: 'unknown' }
-    // A member that is out of the answers on purpose is no fault.
+    // A member that is out on purpose is no fault.
     const members = partsIn('Member', pool).filter((one) => effective.of(pool.uid, one).enabled)
     const health = members.map((one) => healthOf(ports.memberHealth, one))
     const up = health.filter(isReachable).length
@@ -59,7 +59,7 @@ export function standingsOf(
 
 const keyOf = (name: string): string => name.toLowerCase().replace(/\.$/, '')
 
-/** Beside the table of routes, as the dashboard is: it is no part of the API. */
+/** Outside of the table of routes, since it is no part of the API. */
 export function serveStatusPage(app: FastifyInstance, ports: PagePorts, page: StatusPage): void {
   if (page.names.length === 0) return
   let made = { atMs: -Infinity, text: '', etag: '' }

@@ -1,11 +1,11 @@
-// Serves /ui/: the dashboard that comes with gslbd, or one that the operator has.
+// Serves /ui/: the dashboard of gslbd, or an operator's own.
 import { realpathSync, statSync } from 'node:fs'
 import { basename, dirname, join, relative, sep } from 'node:path'
 import type { FastifyError, FastifyInstance } from 'fastify'
 
 /**
- * Scripts come out of the directory alone, as files; styles may also be in a page, since most
- * builders of pages put some there. No other site may show a page in a frame.
+ * Scripts come only from files of the directory. Styles may be inline, since most build tools
+ * inline some. No other site may frame a page.
  */
 const dashboardPolicy = [
   "default-src 'self'",
@@ -20,16 +20,16 @@ const dashboardPolicy = [
 
 const fileHeaders = {
   'content-security-policy': dashboardPolicy,
-  // With its ETag a file is asked for each time and sent only when it is another.
+  // Revalidated by ETag at each request, and sent only when it changed.
   'cache-control': 'no-cache',
   'x-frame-options': 'DENY',
   'referrer-policy': 'no-referrer',
 } as const
 
-/** Where its first page is. */
+/** Path of its first page. */
 export const dashboardPath = '/ui/'
 
-/** Where the dashboard that comes with gslbd is, in a package and in a checkout. */
+/** Folders of the shipped dashboard, in a package and in a checkout. */
 const shippedFolders = ['../../ui', '../../dist/ui'] as const
 
 /** @returns null: it was not built yet */
@@ -49,19 +49,20 @@ where the packages are installed, then load this page again.</p>
 </html>
 `
 
-/** In its place, as long as it is not there: what to do. */
+/** Serves instructions while it is not built. */
 export function servePlaceholder(app: FastifyInstance): void {
   const headers = { ...fileHeaders, 'content-type': 'text/html; charset=utf-8' }
   app.get('/ui', async (_request, reply) => reply.redirect(dashboardPath))
   app.get(dashboardPath, async (_request, reply) => reply.headers(headers).send(notBuilt))
 }
 
-/** Beside the table of routes: what is in the directory is no part of the API. */
+/** Outside of the table of routes, since the directory is no part of the API. */
 export function serveDashboard(app: FastifyInstance, directory: string): void {
   void app.register(async (scope) => {
-    // Only here: most nodes have no dashboard, and it takes longer to load than the framework.
+    // Loaded on demand: most nodes have no dashboard, and it takes longer to load than the
+    // framework.
     const { fastifyStatic } = await import('@fastify/static')
-    // What must not be seen is answered as what is not there.
+    // Hidden files are answered like absent ones.
     scope.setErrorHandler<FastifyError>((error, _request, reply) => {
       if (error.statusCode !== 403) throw error
       reply.callNotFound()
@@ -73,7 +74,7 @@ export function serveDashboard(app: FastifyInstance, directory: string): void {
       decorateReply: false,
       dotfiles: 'ignore',
       cacheControl: false,
-      // What the build has compressed is sent so to those who take it.
+      // Files that the build has compressed are sent so to clients that accept it.
       preCompressed: true,
       allowedPath: (path) => kindOf(directory, path) !== 'none',
       setHeaders: (reply) => void reply.headers(fileHeaders),
@@ -81,9 +82,9 @@ export function serveDashboard(app: FastifyInstance, directory: string): void {
   })
 }
 
-/** What nobody must read over HTTP; absolute paths. */
+/** Absolute paths that must not be readable over HTTP. */
 export interface PrivatePaths {
-  /** Nothing in it is for others, whatever it is called. */
+  /** Nothing below it may be served, whatever its name. */
   readonly dataDir: string
   /** Other files and directories. */
   readonly others: readonly string[]
@@ -118,7 +119,7 @@ export function dashboardFault(
 
 type Kind = 'file' | 'directory' | 'none'
 
-/** `none`, too, where a link leads out of `directory` or to what begins with a dot. */
+/** Also `none` when a link leads out of `directory`, or to a hidden name. */
 function kindOf(directory: string, path: string): Kind {
   try {
     const root = realpathSync(directory)
@@ -132,7 +133,7 @@ function kindOf(directory: string, path: string): Kind {
   }
 }
 
-/** `..` begins with a dot, too. */
+/** Whether a part begins with a dot, as `..` does. */
 const isHidden = (path: string): boolean => path.split(sep).some((part) => part.startsWith('.'))
 
 function isInside(directory: string, other: string): boolean {

@@ -1,32 +1,32 @@
-// What TTL fits a name whose answers change so often.
+// Computes a TTL that fits how often the answers of a name change.
 
 export interface ObservedChanges {
   readonly ttlSeconds: number
-  /** How often what the name is answered from changed in the window. */
+  /** How often the sources of the answer changed in the window. */
   readonly changes: number
   readonly windowSeconds: number
-  /** Its members are probed: they may go down at any time, whatever was so far. */
+  /** True: its members are probed, so they may go down at any time. */
   readonly isProbed: boolean
 }
 
 export const ttlAdviceLimits = {
-  /** Less says nothing of a month. */
+  /** A shorter window says nothing of a month. */
   windowSecondsMin: 7 * 86_400,
-  /** One change a window may be a repair. */
+  /** One change in a window may be a repair. */
   changesMin: 3,
-  /** With more, clients have an old answer for too much of the time. */
+  /** Beyond this share, clients have an old answer for too much of the time. */
   staleShareMax: 0.01,
-  /** What is advised is below this. */
+  /** The advised TTL keeps below this share. */
   staleShareWanted: 0.002,
-  /** What is shorter costs queries, and nothing else. */
+  /** A shorter TTL costs queries without a benefit. */
   quickSeconds: 30,
   quickUnprobedSeconds: 300,
 } as const
 
-/** What people write. */
+/** TTLs that people write. */
 const steps = [30, 60, 120, 300, 600, 1_800, 3_600] as const
 
-/** @returns a TTL in seconds that would be better; null: there is nothing to say */
+/** @returns a better TTL in seconds; null: there is no advice */
 export function adviseTtl(observed: ObservedChanges): number | null {
   const { ttlSeconds, changes, windowSeconds, isProbed } = observed
   const limits = ttlAdviceLimits

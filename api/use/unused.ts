@@ -1,4 +1,4 @@
-// The JSON of what nobody uses: which objects no query has touched, and TTLs that do not fit.
+// Defines the JSON of unused objects: those that no query has touched, and TTLs that do not fit.
 import { Type } from '#lib/schema/type.ts'
 import type { Static } from '#lib/schema/type.ts'
 import { visibleTenant } from '#access/caller.ts'
@@ -70,10 +70,10 @@ export const Unused = Type.Object(
 )
 export type Unused = Static<typeof Unused>
 
-/** Something that may be unused. */
+/** An object that may be unused. */
 export interface Candidate {
   readonly kind: 'name' | 'member' | 'response-rule' | 'redirect'
-  /** As in the store. */
+  /** Key in the store. */
   readonly key: string
   readonly id: string
   readonly name: string
@@ -81,7 +81,7 @@ export interface Candidate {
   readonly owner: ConfigEntry
 }
 
-/** What the caller sees and may use, each name once. */
+/** Objects that the caller may see, each name once. */
 export function* candidates(snapshot: ConfigSnapshot, caller: Caller): Generator<Candidate> {
   const tenant = visibleTenant(caller)
   const own = <K extends Kind>(kind: K): readonly ConfigEntry<K>[] =>
@@ -123,7 +123,7 @@ function* membersOf(owner: ConfigEntry<'Pool'>): Generator<Candidate> {
   }
 }
 
-/** 0 is unset and comes last. */
+/** 0 means unset, and comes last. */
 const rankOf = ({ priority }: Pick<Member, 'priority'>): number =>
   priority === 0 ? Infinity : priority
 
@@ -133,7 +133,7 @@ function noteOf(member: Member, first: number): string {
   return rankOf(member) > first ? 'standby' : ''
 }
 
-/** @returns null: used in the window, or not there for all of it */
+/** @returns null: it was used in the window, or did not exist for all of it */
 export function unusedSince(
   candidate: Candidate,
   { objects }: Pick<UseRecord, 'objects'>,

@@ -1,11 +1,12 @@
-// What a probe agent says of members to a control node over HTTP, and the check of what came.
+// Defines the report on members that a probe agent sends to a control node over HTTP, and checks
+// what arrives.
 import { isIP } from 'node:net'
 import { isFields } from '#lib/text/json.ts'
 import { err, ok } from '#lib/result.ts'
 import type { Result } from '#lib/result.ts'
 import { nodeNamePattern } from '#fleet/nodes/node-report.ts'
 
-/** The target that a word is about: a member at one of its addresses. */
+/** The target of a verdict: a member at one of its addresses. */
 export interface Owner {
   readonly memberUid: string
   readonly ipAddress: string
@@ -22,7 +23,7 @@ export interface AgentVerdict extends Owner {
   readonly atMs: number
 }
 
-/** In the form of the health bus; the receiver sets the times of what is said now. */
+/** Has the form of the health bus; the receiver sets the times. */
 export interface AgentReport {
   readonly node: string
   readonly site: string
@@ -33,7 +34,7 @@ export interface AgentReport {
 }
 
 export const agentReportLimits = {
-  /** Size of the JSON. */
+  /** Octets of the JSON. */
   bytesMax: 524_288,
   /** Members in one message. */
   membersMax: 1_000,
@@ -44,14 +45,15 @@ export const agentReportLimits = {
 const nameForm = new RegExp(nodeNamePattern)
 const siteForm = /^([A-Za-z0-9]([A-Za-z0-9._-]{0,61}[A-Za-z0-9])?)?$/
 const uidForm = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/
-/** A day: no probe takes longer. */
+/** A day, in milliseconds: no probe takes longer. */
 const rttMsMax = 86_400_000
 
 /**
- * Takes only what it knows. Errors: a sentence that names the field.
+ * Reads the fields that it knows. Errors: a sentence that names the field.
  *
  * @param nowMs Unix epoch
- * @param own name of the node that hears it, whose words they would be taken for
+ * @param own name of the receiving node, for whose verdicts a report of the same name would be
+ * taken
  */
 export function readAgentReport(
   value: unknown,
@@ -83,7 +85,7 @@ function ownerIn(value: unknown): Owner | undefined {
   return isOwner ? { memberUid, ipAddress } : undefined
 }
 
-/** An address with a zone, such as fe80::1%eth0, is none of a member. */
+/** No member has an address with a zone, such as fe80::1%eth0. */
 const isAddress = (text: string): boolean =>
   text.length <= 45 && isIP(text) !== 0 && !text.includes('%')
 
@@ -100,7 +102,7 @@ function wordIn(value: unknown, node: string, nowMs: number): AgentVerdict | und
   return { ...owner, node, ...said, atMs: nowMs }
 }
 
-/** It comes from another machine and goes into logs and pages. */
+/** Replaces control characters: the text is another machine's, and goes into logs and pages. */
 const printable = (text: string): string => text.replace(/[^\x20-\x7e]/g, '?')
 
 const isList = (value: unknown): value is readonly unknown[] =>

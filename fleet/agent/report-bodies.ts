@@ -1,9 +1,9 @@
-// What an agent sends of an update: only what a control node reads, in as many bodies as its limits
-// want.
+// Splits an update of an agent into bodies that a control node accepts, with the fields that it
+// reads.
 import { agentReportLimits } from './agent-report.ts'
 import type { AgentVerdict, AgentReport, Owner } from './agent-report.ts'
 
-/** A word as it is sent. What is left out is as if it were '', 0 and false. */
+/** A verdict as it is sent. Fields that are left out stand for '', 0 and false. */
 export type SentVerdict = Omit<AgentVerdict, 'node' | 'atMs' | 'reason' | 'sinceMs' | 'isWarming'> &
   Partial<Pick<AgentVerdict, 'reason' | 'sinceMs' | 'isWarming'>>
 
@@ -12,7 +12,9 @@ export interface SentReport extends Pick<AgentReport, 'node' | 'withdrawn'> {
   readonly changed: readonly SentVerdict[]
 }
 
-/** Without what the reader ignores. A long reason, as of a check with many statuses, is cut. */
+/**
+ * Drops fields that the reader ignores, and cuts a long reason, as of a check with many statuses.
+ */
 export function asSent(word: SentVerdict): SentVerdict {
   const { memberUid, ipAddress, healthy, score, rttMs, reason, sinceMs, isWarming } = word
   return {
@@ -23,13 +25,13 @@ export function asSent(word: SentVerdict): SentVerdict {
   }
 }
 
-/** An octet a character, as the reader wants them. */
+/** Replaces characters that take more than an octet, as the reader requires. */
 const printable = (text: string): string =>
   text.slice(0, agentReportLimits.reasonCharsMax).replace(/[^\x20-\x7e]/g, '?')
 
 /**
- * JSON of at most `bytesMax` octets and `membersMax` members each; there is always one, since it
- * confirms.
+ * Yields JSON of at most `bytesMax` octets and `membersMax` members. There is always one body,
+ * since it confirms the others.
  */
 export function* bodiesOf({ node, site = '', changed, withdrawn }: SentReport): Generator<string> {
   const head = `${JSON.stringify({ node, site }).slice(0, -1)},"changed":[`

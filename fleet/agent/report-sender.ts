@@ -1,5 +1,5 @@
-// Tells control nodes over HTTP what an agent finds: to the first that takes it. It is told again
-// in full to a process that has not heard the rest.
+// Sends an agent's findings over HTTP to the first control node that takes them. A process that has
+// not received the rest gets all of it.
 import { fetchFile } from '#fleet/fetch.ts'
 import { fleetLimits } from '#fleet/limits.ts'
 import { agentReportPath } from '#fleet/tree.ts'
@@ -8,12 +8,12 @@ import { asSent, bodiesOf } from './report-bodies.ts'
 import type { SentVerdict, SentReport } from './report-bodies.ts'
 import { fieldsOf, parseJson } from '#lib/text/json.ts'
 
-/** By which process something was heard; '': by more than one, or it did not say. */
+/** The process that received it; '': more than one did, or it did not name itself. */
 type PostOutcome =
   { readonly ok: true; readonly by: string } | { readonly ok: false; readonly fault: string }
 
 export interface ReportSenderParts {
-  /** In the order in which they are tried. */
+  /** Addresses in the order in which they are tried. */
   readonly urls: readonly string[]
   /** A secret; null: none. */
   readonly token: string | null
@@ -22,16 +22,16 @@ export interface ReportSenderParts {
 
 export class AgentReportSender {
   readonly #parts: ReportSenderParts
-  /** What was said and not taken back, by member. */
+  /** Verdicts that were sent and not withdrawn, by member. */
   readonly #said = new Map<string, SentVerdict>()
-  /** The process that has heard all of it; '': none. */
+  /** The process that has received all of them; '': none. */
   #heardBy = ''
 
   constructor(parts: ReportSenderParts) {
     this.#parts = parts
   }
 
-  /** @throws when nobody takes it */
+  /** @throws when no control node takes it */
   readonly publish = async (update: SentReport): Promise<void> => {
     const sent = { ...update, changed: update.changed.map(asSent) }
     for (const word of sent.withdrawn) this.#said.delete(keyOf(word))
@@ -45,7 +45,7 @@ export class AgentReportSender {
     throw new Error(faults.join('; '))
   }
 
-  /** @returns what is wrong; null: it was told */
+  /** @returns what is wrong; null: it was received */
   async #tell(url: string, update: SentReport): Promise<string | null> {
     const heard = await this.#postAll(url, update)
     if (!heard.ok) return heard.fault
@@ -86,7 +86,7 @@ export class AgentReportSender {
 
 const keyOf = ({ memberUid, ipAddress }: Owner): string => `${memberUid} ${ipAddress}`
 
-/** A receiver that is no control node names no instance: it is told everything each time. */
+/** A receiver that is no control node names no instance, and gets everything each time. */
 function heardBy(bytes: Uint8Array): string {
   const { instance } = fieldsOf(parseJson(Buffer.from(bytes).toString()))
   return typeof instance === 'string' ? instance : ''

@@ -1,5 +1,5 @@
-// The gates of a delivery: what the nodes of its waves report since they took the bundle, compared
-// with what they did before.
+// Evaluates the gates of a delivery: compares what the nodes of its waves report since they took
+// the bundle with what they reported before.
 import { assert } from '#lib/assert.ts'
 import type { NodeReport } from '#fleet/nodes/node-report.ts'
 import { waveOf } from './membership.ts'
@@ -10,10 +10,10 @@ import type { DeliveryState, GateName, Measure, ShadowMeasure, Verdict } from '.
 
 type Counters = NodeReport['counters']
 
-/** Counters of nodes at the moment they were first seen with the bundle. */
+/** Counters of nodes at the time when they were first seen with the bundle. */
 export class Adoptions {
   #digest = ''
-  /** They had it, and serve another one. */
+  /** Nodes that had it, and serve another one. */
   readonly #lost = new Set<string>()
   readonly #first = new Map<string, { readonly instance: string; readonly counters: Counters }>()
 
@@ -29,18 +29,18 @@ export class Adoptions {
       if (served !== digest && this.#first.delete(name)) this.#lost.add(name)
       if (served !== digest) continue
       if (known === undefined) this.#first.set(name, { instance, counters })
-      // Its counters began anew, under this bundle.
+      // The process is new, and its counters began under this bundle.
       else if (known.instance !== instance) this.#first.set(name, { instance, counters: zero })
       assert(!this.#lost.has(name), 'a node that answers from the bundle has not left it')
     }
   }
 
-  /** A node has taken the bundle and left it by itself, as after threads that died under it. */
+  /** Whether a node took the bundle and left it by itself, as after threads that died under it. */
   hasLeft({ name }: DeliveryNode): boolean {
     return this.#lost.has(name)
   }
 
-  /** What a node has counted since. */
+  /** What a node has counted since it took the bundle. */
   since({ name, counters }: DeliveryNode): Counters {
     const first = this.#first.get(name)?.counters ?? counters
     return {
@@ -90,7 +90,7 @@ export function measureOf(all: readonly Counters[]): Measure {
 
 const percent = (part: number, whole: number): number => (whole <= 0 ? 0 : (part / whole) * 100)
 
-/** What came of the queries that these nodes have computed with the bundle, too. */
+/** Results of the queries that these nodes also computed with the bundle. */
 export function shadowOf(nodes: readonly DeliveryNode[]): ShadowMeasure {
   const sum = (of: 'compared' | 'changed'): number =>
     nodes.reduce((total, { shadow }) => total + (shadow?.[of] ?? 0), 0)
@@ -98,18 +98,18 @@ export function shadowOf(nodes: readonly DeliveryNode[]): ShadowMeasure {
   return { compared, changed: rounded(percent(sum('changed'), compared)) }
 }
 
-/** The nodes of a wave, by how far they are. */
+/** The nodes of a wave by their progress. */
 export interface WaveView {
-  /** Nodes that answer from the bundle; while they are to compute with it, those that do. */
+  /** Nodes that answer from the bundle; in a shadow wave, those that compute with it. */
   readonly adopted: readonly DeliveryNode[]
-  /** Heard since the wave began, and without the bundle. */
+  /** Nodes that were heard since the wave began, and do not have the bundle. */
   readonly waiting: readonly DeliveryNode[]
   readonly refused: readonly DeliveryNode[]
-  /** Silent for too long, and heard when the wave began or later. */
+  /** Nodes that were heard when the wave began or later, and have been silent for too long. */
   readonly silent: number
 }
 
-/** @param observedMs since when the one who decides hears of nodes */
+/** @param observedMs for how long the deciding node has heard nodes */
 export function viewsOf(
   state: DeliveryState,
   nodes: readonly DeliveryNode[],
@@ -137,13 +137,13 @@ export function viewsOf(
       (begun.isShadow ? shadow?.digest : digest) === target.digest
     const adopted = heard.filter((node) => has(node) && !refused.includes(node))
     const waiting = heard.filter((node) => !has(node) && !refused.includes(node))
-    // Another one may have heard them when the wave began.
+    // Another control node may have heard them when the wave began.
     const unknown = observedMs > silentMs ? Math.max(0, begun.nodes - all.length) : 0
     return { adopted, waiting, refused, silent: all.length - heard.length + unknown }
   })
 }
 
-/** The first gate that does not hold. */
+/** The first gate that fails. */
 export function failedGate(
   state: DeliveryState,
   views: readonly WaveView[],

@@ -1,5 +1,5 @@
-// Keeps a delivery going on a control node: reads what the others have stored, takes new bundles as
-// targets, and, where this node decides, looks at the nodes of the wave.
+// Runs a delivery on a control node: reads the shared state, takes new bundles as targets, and,
+// where this node decides, evaluates the nodes of the wave.
 import { assert } from '#lib/assert.ts'
 import type { SignedChannelRecord } from '#bundle/signature/channel.ts'
 import type { Clock } from '#lib/clock.ts'
@@ -18,7 +18,7 @@ import type { PlaceRecords } from './records.ts'
 import { isUnderWay, deliveryPhases } from './state.ts'
 import type { DeliveryState, DeliveryPhase } from './state.ts'
 
-/** As the store has it. */
+/** A row of the shared store. */
 export interface SharedRow {
   readonly revision: number
   readonly decider: string
@@ -30,26 +30,29 @@ export interface DeliveryKeeperParts {
   readonly name: string
   /** Errors: a sentence. */
   readonly read: () => Promise<Result<SharedRow | null, string>>
-  /** false: another one was faster. Errors: a sentence. */
+  /** Returns false when another node was faster. Errors: a sentence. */
   readonly replace: (
     seen: number,
     row: Omit<SharedRow, 'revision'>,
   ) => Promise<Result<boolean, string>>
-  /** There may be something to read: a database was made. */
+  /** Whether there may be a row: a database exists. */
   readonly mayHaveRow: () => boolean
-  /** What was kept in the data directory; undefined: nothing. */
+  /** The state in the data directory; undefined: there is none. */
   readonly kept: () => string | undefined
-  /** Keeps the state for the next start, and the bundles that it names. */
+  /** Stores the state for the next start, with the bundles that it names. */
   readonly keep: (text: string, state: DeliveryState) => void
-  /** What this node has compiled and stored, and its seq. undefined: nothing, or it is not read. */
+  /**
+   * The bundle that this node compiled and stored, and its seq. undefined: there is none, or it is
+   * not read yet.
+   */
   readonly made: () => { readonly made: Made; readonly seq: number } | undefined
   /** The plan in that commit. null: there is none. undefined: it is not known yet. */
   readonly plan: (commit: string) => DeliveryPlan | null | undefined
   readonly nodes: () => readonly DeliveryNode[]
-  /** Nodes that are heard and do not count. */
+  /** How many nodes are heard that do not count. */
   readonly strangers: () => number
   readonly records: PlaceRecords
-  /** Nodes may be given another record than before. */
+  /** Called when nodes may get another record than before. */
   readonly onChange: () => void
   readonly clock: Clock
   readonly log: Log
@@ -70,7 +73,7 @@ export class DeliveryKeeper {
   #state: DeliveryState | undefined
   #decider = ''
   #revision = 0
-  /** On the monotonic clock: when another revision was seen, and since when nodes are heard. */
+  /** By the monotonic clock: when another revision was seen, and since when nodes are heard. */
   #changedAtMs: number
   #observedFromMs: number
   #isRead = false
@@ -88,8 +91,8 @@ export class DeliveryKeeper {
   }
 
   /**
-   * What a node is given. null: nothing is delivered in waves here. undefined: it is not known yet,
-   * and what the node has is what it should have.
+   * The record for a node. null: there is no delivery in waves. undefined: it is not known yet, and
+   * the node keeps what it has.
    */
   recordFor(node: NodeName | undefined): SignedChannelRecord | null | undefined {
     if (this.#state !== undefined) return this.#parts.records.of(placeFor(this.#state, node))
@@ -97,12 +100,12 @@ export class DeliveryKeeper {
     return null
   }
 
-  /** Digest of the bundle that a node is to compute with, too; '': none. */
+  /** Digest of the bundle that a node is to compute with beside its own; '': none. */
   shadowFor(node: NodeName | undefined): string {
     return this.#state === undefined ? '' : (shadowFor(this.#state, node)?.digest ?? '')
   }
 
-  /** How long a node that asks is to wait for news at most: those of a wave report often. */
+  /** Longest wait of a node for news: nodes of the current wave report often. */
   waitMsFor(node: NodeName | undefined): number {
     const state = this.#state
     if (state === undefined || node === undefined || state.plan === null) return Infinity
@@ -119,12 +122,12 @@ export class DeliveryKeeper {
     return { state, decider: this.#decider, waitsFor: this.#waitsFor, waves, fault: this.#fault }
   }
 
-  /** One step, after those that are under way. */
+  /** Makes one step, after those under way. */
   tick(): Promise<void> {
     return this.#inTurn(() => this.#step())
   }
 
-  /** Errors: a sentence why it is not possible now. */
+  /** Errors: why the action is not possible now, in a sentence. */
   act(action: DeliveryAction): Promise<Result<DeliveryState, string>> {
     return this.#inTurn(async () => {
       const read = await this.#read()
@@ -158,7 +161,7 @@ export class DeliveryKeeper {
     await this.#decide(state, !isMine || silentMs >= deliveryLimits.beatMs)
   }
 
-  /** @returns whether the state was changed, or another one was faster */
+  /** @returns true when the state changed, or another node was faster */
   async #propose(): Promise<boolean> {
     const { made: makes, plan: plans, nodes, clock, log } = this.#parts
     const news = makes()
@@ -270,13 +273,13 @@ export class DeliveryKeeper {
   }
 }
 
-/** The form of a state as text: in the shared store, and on disk for the next start. */
+/** Version of the form of a state as text, in the shared store and on disk. */
 const stateFormat = 1
 
 export const printState = (state: DeliveryState): string =>
   JSON.stringify({ format: stateFormat, ...state })
 
-/** It is written by this program alone: only its form and its version are looked at. */
+/** Checks only form and version, since this program alone writes it. */
 export function readState(text: string): Result<DeliveryState, string> {
   const value = parseJson(text)
   if (value === undefined) return err('the stored state of the delivery is no JSON')

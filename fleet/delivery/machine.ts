@@ -1,5 +1,5 @@
-// The state machine of a delivery: what a new bundle, a look at the nodes and an operator do to it.
-// No clock, no network, no store.
+// Implements the state machine of a delivery: how a new bundle, a look at the nodes, and an
+// operator change it. Uses no clock, network or store.
 import { assert } from '#lib/assert.ts'
 import { err, ok } from '#lib/result.ts'
 import type { Result } from '#lib/result.ts'
@@ -15,10 +15,13 @@ import type { BegunWave, DeliveryState, Measure, Place, Verdict } from './state.
 /** A bundle that a control node has made. */
 export type Made = Omit<Place, 'seq'>
 
-/** Records that control nodes make for themselves have lower numbers. */
+/**
+ * Records of a delivery begin here; those that control nodes make for themselves have lower
+ * numbers.
+ */
 const seqBase = 1_000_000_000
 
-/** @param topSeq the highest that any node may have seen */
+/** @param topSeq the highest number that any node may have seen */
 export function firstState(good: Made, topSeq: number, nowMs: number): DeliveryState {
   const seq = Math.max(topSeq, seqBase) + 1
   return {
@@ -37,9 +40,9 @@ export function firstState(good: Made, topSeq: number, nowMs: number): DeliveryS
 }
 
 /**
- * Takes a newer bundle as the target. What was on its way is over: nodes that had it are given the
- * last good one again, until their wave comes. A commit that changes no answer stops nothing: it
- * may decide about what is on its way.
+ * Takes a newer bundle as the target, which ends the delivery under way: its nodes get the last
+ * good bundle again, until their wave comes. A commit that changes no answer ends nothing: it may
+ * decide about the delivery under way.
  *
  * @param plan null: all nodes get it at once
  */
@@ -54,7 +57,7 @@ export function propose(
   const isNewer = serial === 0 || serial > state.newest.serial
   if (commit === state.newest.commit || !isNewer) return caughtUp(state, made, nowMs)
   const newest = { commit, serial }
-  // Nobody would see a difference: a revert is at all nodes at once.
+  // It answers as the good bundle does: a revert goes to all nodes at once.
   if (plan !== null && isAlike(made, state.good)) return given({ ...state, newest }, made, nowMs)
   if (plan !== null && isAlike(made, state.target)) {
     return decided({ ...state, newest }, plan, nodes, nowMs)
@@ -74,25 +77,30 @@ export function propose(
 const isAlike = ({ content = '' }: Made, other: Place | null): boolean =>
   content !== '' && other?.content === content
 
-/** Commits that changed no answer were let pass while a change was on its way. */
+/** Lets a commit pass that changed no answer while a change was under delivery. */
 function caughtUp(state: DeliveryState, made: Made, nowMs: number): DeliveryState {
   const { phase, good, newest } = state
   const isBehind = phase === 'done' && made.commit === newest.commit && good.commit !== made.commit
   return isBehind && isAlike(made, good) ? given(state, made, nowMs) : state
 }
 
-/** To all nodes at once. */
+/** Gives the bundle to all nodes at once. */
 function given(state: DeliveryState, made: Made, nowMs: number): DeliveryState {
   const topSeq = state.topSeq + 1
   const target = { ...made, seq: topSeq, serial: Math.max(made.serial, state.good.serial) }
   return finished({ ...state, target, topSeq, waves: [], plan: null }, nowMs)
 }
 
-/** Says which nodes are in which wave. How long a wave is held is left out: it may change. */
+/**
+ * Identifies which nodes are in which wave. How long a wave is held is left out, since that may
+ * change.
+ */
 const nodesIn = (plan: DeliveryPlan | null): string =>
   JSON.stringify(plan?.waves.map(({ labels, percent }) => [labels, percent]))
 
-/** By a commit that answers as the target does: what it says of the change, and its gates. */
+/**
+ * Applies a commit that answers as the target does: its decisions about the change, and its gates.
+ */
 function decided(
   state: DeliveryState,
   next: DeliveryPlan,
@@ -103,7 +111,7 @@ function decided(
   const decisionIn = (plan: DeliveryPlan | null): DeliveryAction | undefined =>
     plan?.decisions?.findLast(({ commit }) => state.target?.commit.startsWith(commit))?.decision
   const [before, now] = [decisionIn(state.plan), decisionIn(next)]
-  // Waves that have begun are what they were.
+  // Waves that have begun stay as they were.
   const planned = hasSameWaves ? { ...state, plan: next } : state
   if (now === before) return planned
   const action = now ?? (before === 'pause' ? 'resume' : undefined)
@@ -114,12 +122,13 @@ function decided(
 
 export interface Look {
   readonly state: DeliveryState
-  /** What is waited for, for people; '': nothing. */
+  /** What the delivery waits for, for people; '': nothing. */
   readonly waitsFor: string
 }
 
 /**
- * @param observedMs since when the one who decides hears of nodes
+ * @param observedMs for how long the deciding node has heard nodes
+ *
  * @param strangers nodes that are heard and do not count
  */
 export function look(
@@ -142,7 +151,7 @@ export function look(
   const ageMs = Math.max(0, nowMs - state.sinceMs)
   const isPatient = ageMs < deliveryLimits.adoptMs
   const some = state.waves[wave]!.nodes + adopted.length + waiting.length > 0
-  // Labels that no node has, or none that is listed: nobody would have tried it.
+  // No node has the labels, or none is listed: the bundle would be tried by nobody.
   const isStrange = nodes.length === 0 && strangers > 0
   if (!some && (plan.waves[wave]!.labels !== null || isStrange)) {
     const what = isStrange ? 'a node that is listed' : 'a node with the labels of the wave'
@@ -168,7 +177,10 @@ export function look(
 
 const nodesOf = (count: number): string => (count === 1 ? '1 node' : `${count} nodes`)
 
-/** Nodes that refuse and those that are silent are not waited for: their gates have let them. */
+/**
+ * How many nodes should adopt: refusing and silent nodes are not waited for, since their gates have
+ * passed.
+ */
 function expectedAdopters(
   { waves }: DeliveryState,
   wave: number,
@@ -178,7 +190,7 @@ function expectedAdopters(
   return waves[wave]!.nodes - refused.length - silent
 }
 
-/** As people say how long: `45 s`, `9 min`. */
+/** A duration for people, such as `45 s` or `9 min`. */
 function timeOf(ms: number): string {
   return ms <= 120_000 ? `${Math.ceil(ms / 1_000)} s` : `${Math.ceil(ms / 60_000)} min`
 }
@@ -197,7 +209,7 @@ function afterHold(
   const heldMs = Math.min(Math.max(0, nowMs - state.adoptedAtMs!), observedMs)
   if (heldMs < holdMs) return { state, waitsFor: timeOf(holdMs - heldMs) }
   const freshMs = Math.max(deliveryLimits.freshMs, reportSeconds(adopted.length) * 3_000)
-  // What counts is what nodes said at the end of the time, not at its beginning.
+  // Reports have to be from the end of the time, not from its beginning.
   const late = holdMs === 0 ? [] : adopted.filter(({ ageMs }) => ageMs > freshMs)
   if (late.length > 0) return { state, waitsFor: `word of ${nodesOf(late.length)}` }
   if (isShadow) {
@@ -210,7 +222,7 @@ function afterHold(
   return { state: withWave(state, nodes, nowMs), waitsFor: 'the next wave to take the bundle' }
 }
 
-/** The nodes of the last wave are given the bundle that they have computed with. */
+/** Gives the nodes of the last wave the bundle that they have computed with. */
 function afterShadow(
   state: DeliveryState,
   nodes: readonly DeliveryNode[],
@@ -228,7 +240,7 @@ function afterShadow(
   return { ...state, waves: [...waves.slice(0, -1), begun], sinceMs: nowMs, adoptedAtMs: null }
 }
 
-/** How often so many nodes report while their wave is on. */
+/** Interval at which so many nodes report during their wave. */
 export function reportSeconds(nodes: number): number {
   const { waitSecondsMin, reportsPerSecond } = deliveryLimits
   return Math.max(waitSecondsMin, Math.ceil(nodes / reportsPerSecond))
@@ -237,7 +249,7 @@ export function reportSeconds(nodes: number): number {
 export const deliveryActions = ['pause', 'resume', 'promote', 'abort'] as const
 export type DeliveryAction = (typeof deliveryActions)[number]
 
-/** Errors: a sentence why it is not possible now. */
+/** Errors: why the action is not possible now, in a sentence. */
 export function act(
   state: DeliveryState,
   action: DeliveryAction,
@@ -263,7 +275,9 @@ export function act(
   return ok(begunAnew(state, nodes, nowMs))
 }
 
-/** From the first wave, under a new seq: nodes may have seen the one before, and gone back. */
+/**
+ * Begins with the first wave, under a new seq: nodes may have seen the earlier one, and gone back.
+ */
 function begunAnew(
   state: DeliveryState,
   nodes: readonly DeliveryNode[],
@@ -334,7 +348,7 @@ function back(state: DeliveryState, nowMs: number): DeliveryState {
   return { ...state, good, topSeq: good.seq, phaseAtMs: nowMs }
 }
 
-/** The last good bundle under a new number. RFC 1982: its serial does not fall either. */
+/** The last good bundle under a new number. Its serial does not decrease either: RFC 1982. */
 function takenBack({ good, target, topSeq }: DeliveryState): Place {
   return { ...good, seq: topSeq + 1, serial: Math.max(good.serial, target?.serial ?? 0) }
 }

@@ -1,34 +1,34 @@
-// Which wave a node belongs to: by its labels, or by its place among all nodes.
+// Decides which wave a node belongs to: by its labels, or by its place among all nodes.
 import { hash } from 'node:crypto'
 import type { NodeReport } from '#fleet/nodes/node-report.ts'
 import type { WavePlan } from './plan.ts'
 import { isUnderWay } from './state.ts'
 import type { BegunWave, DeliveryState, Place } from './state.ts'
 
-/** What a node says of itself that decides its wave. */
+/** The part of a node's report that decides its wave. */
 export type NodeName = Pick<NodeReport, 'name' | 'labels'>
 
-/** A node as the control node that decides knows it. */
+/** A node as the deciding control node knows it. */
 export interface DeliveryNode extends NodeName {
   readonly instance: string
   readonly digest: string | null
   readonly seq: number
-  /** Since its last report. */
+  /** Age of its last report. */
   readonly ageMs: number
   readonly refusals: NodeReport['refusals']
   readonly counters: NodeReport['counters']
   readonly shadow: NodeReport['shadow']
 }
 
-/** 48 bits: two nodes of one place are not to be expected. */
+/** 48 bits, so that no two nodes are expected to have the same place. */
 const placeMax = 0xffff_ffff_ffff
 
-/** From 0; it depends on the name alone, so that a node stays in its wave. */
+/** A number from 0, derived from the name alone, so that a node stays in its wave. */
 export function placeOf(name: string): number {
   return Number.parseInt(hash('sha256', name).slice(0, 12), 16)
 }
 
-/** From 0; -1: none of those that have begun. */
+/** From 0; -1: in none of the waves that have begun. */
 export function waveOf(
   node: NodeName,
   plans: readonly WavePlan[],
@@ -47,7 +47,7 @@ function hasLabels({ labels }: NodeName, asked: WavePlan['labels']): boolean {
   )
 }
 
-/** What a node is to serve. undefined: one that does not say who it is. */
+/** The bundle that a node is to serve. undefined: the node does not name itself. */
 export function placeFor(state: DeliveryState, node: NodeName | undefined): Place {
   const { target, good, plan, waves } = state
   if (target === null || plan === null || !isUnderWay(state)) return good
@@ -55,7 +55,7 @@ export function placeFor(state: DeliveryState, node: NodeName | undefined): Plac
   return wave >= 0 && !waves[wave]!.isShadow ? target : good
 }
 
-/** What a node is to compute with besides; undefined: nothing. */
+/** The bundle that a node is to compute with beside its own; undefined: none. */
 export function shadowFor(state: DeliveryState, node: NodeName | undefined): Place | undefined {
   const { target, plan, waves } = state
   if (target === null || plan === null || !isUnderWay(state) || node === undefined) return undefined
@@ -64,8 +64,8 @@ export function shadowFor(state: DeliveryState, node: NodeName | undefined): Pla
 }
 
 /**
- * Up to which place nodes belong to the wave of this number. A share is rounded up to whole nodes,
- * so that each such wave has one.
+ * The highest place in the wave with this number. A share is rounded up to whole nodes, so that
+ * each such wave has one.
  *
  * @param live nodes that are heard
  */

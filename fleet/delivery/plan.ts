@@ -1,62 +1,65 @@
-// The plan of a delivery: its waves, its gates, and what a gate that fails does.
+// Defines the plan of a delivery: its waves, its gates, and what a failed gate does.
 
 export interface DeliveryPlan {
   readonly waves: readonly WavePlan[]
   readonly gates: GateLimits
   readonly onFailure: 'return' | 'hold'
-  /** What a later commit has decided about the change of a commit. */
+  /** Decisions of later commits about the change of a commit. */
   readonly decisions: readonly DeliveryDecision[]
 }
 
 export interface DeliveryDecision {
-  /** Hex: it begins with this. */
+  /** The beginning of the commit's id, in hex. */
   readonly commit: string
   readonly decision: 'pause' | 'promote' | 'abort'
 }
 
-/** Either labels or a share. */
+/** A wave: either labels or a share. */
 export interface WavePlan {
-  /** Nodes that have all of them; null: the wave is a share. */
+  /** The wave has the nodes with all these labels; null: it is a share. */
   readonly labels: Readonly<Record<string, string>> | null
-  /** Share of all nodes that are heard, with earlier waves included; null: the wave has labels. */
+  /** Share of all heard nodes, earlier waves included; null: the wave has labels. */
   readonly percent: number | null
-  /** From the moment that all its nodes have the bundle to the next wave. */
+  /** Time from when all its nodes have the bundle to the next wave. */
   readonly holdMs: number
   /**
-   * How long its nodes compute with the bundle, too, before they take it; from the moment that all
-   * do. 0: they do not.
+   * How long its nodes compute with the bundle before they take it, from when all do. 0: they do
+   * not.
    */
   readonly shadowMs: number
 }
 
-/** Shares are in percent; those of answers and members count what they rose by. */
+/** Shares are in percent; those of answers and members are limits of the rise. */
 export interface GateLimits {
   readonly servfail: number
   readonly noCandidate: number
   readonly membersDown: number
-  /** Within which 99 of 100 answers must be computed; null: there is no such limit. */
+  /** Time within which 99 of 100 answers must be computed; null: there is no such limit. */
   readonly p99Us: number | null
-  /** Share of the queries that were computed with both bundles; null: there is no such limit. */
+  /** Share of compared queries with another answer; null: there is no such limit. */
   readonly changedAnswers: number | null
-  /** Nodes. */
+  /** Number of nodes. */
   readonly refusals: number
   readonly silent: number
-  /** Shares of fewer answers say nothing. */
+  /** Shares of fewer answers do not count. */
   readonly answersMin: number
 }
 
 export const deliveryLimits = {
-  /** A node asks within 25 s, and says then how it is. */
+  /** A node asks within 25 s, and reports then. */
   silentMs: 60_000,
-  /** For nodes of a wave to take the bundle. */
+  /** Time for nodes of a wave to take the bundle. */
   adoptMs: 600_000,
-  /** Reports that count are not older when a wave ends, unless nodes are asked to wait longer. */
+  /** Age of reports that count at the end of a wave, unless nodes are asked to wait longer. */
   freshMs: 5_000,
-  /** The deciding node says so this often; after `takeOverMs` of silence another one decides. */
+  /**
+   * Interval at which the deciding node confirms itself; after `takeOverMs` of silence another one
+   * decides.
+   */
   beatMs: 5_000,
   takeOverMs: 15_000,
-  /** How long nodes of a wave are asked to wait at least: they report this often. */
+  /** The shortest wait that nodes of a wave are asked for: they report this often. */
   waitSecondsMin: 1,
-  /** Reports a second that the nodes of a wave send. */
+  /** Reports a second of all nodes of a wave. */
   reportsPerSecond: 200,
 } as const

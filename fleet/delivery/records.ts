@@ -1,4 +1,4 @@
-// Signs the channel records that a delivery gives: one for each bundle that is in use.
+// Signs the channel records of a delivery: one for each bundle in use.
 import { assert } from '#lib/assert.ts'
 import type { ChannelRecord, SignedChannelRecord } from '#bundle/signature/channel.ts'
 import type { Clock } from '#lib/clock.ts'
@@ -9,7 +9,7 @@ export interface PlaceRecordsParts {
   readonly ttlMs: number
   /** See `ChannelRecord`. */
   readonly agentsMax: () => number | undefined
-  /** Size of a stored bundle; undefined: it is not there. */
+  /** Size of a stored bundle; undefined: it is absent. */
   readonly bytesOf: (digest: string) => number | undefined
   readonly sign: (record: ChannelRecord) => SignedChannelRecord
   readonly clock: Clock
@@ -23,7 +23,7 @@ export class PlaceRecords {
     this.#parts = parts
   }
 
-  /** The same object until it is renewed, at half of its time. */
+  /** The same object until it is renewed, at half of its life. */
   of(place: Place): SignedChannelRecord {
     const { ttlMs, clock } = this.#parts
     const nowMs = Math.max(0, Math.floor(clock.nowMs()))
@@ -32,13 +32,13 @@ export class PlaceRecords {
       ({ record }) => isOf(record, place) && record.agentsMax === agentsMax,
     )
     const ageMs = nowMs - (known?.record.issuedAtMs ?? 0)
-    // Its bundle may have come since.
+    // The bundle may have arrived since.
     const isWhole =
       known?.record.bytes !== undefined || this.#parts.bytesOf(place.digest) === undefined
     if (known !== undefined && isWhole && ageMs >= 0 && ageMs < ttlMs / 2) return known
     const made = this.#made(place, nowMs)
     assert(isOf(made.record, place), 'a record is of the place that it was made for')
-    // Two are in use, and those of before.
+    // Two are in use, and earlier ones are kept for a while.
     this.#signed = [...this.#signed.filter((one) => one !== known), made].slice(-4)
     return made
   }

@@ -1,5 +1,5 @@
-// Tells a control node over HTTP what a journal has: the one that took it last, else the first that
-// takes it.
+// Sends a journal to a control node over HTTP: the one that took the last part, else the first that
+// takes one.
 import { fetchFile } from '#fleet/fetch.ts'
 import type { FetchFailure } from '#fleet/fetch.ts'
 import { fleetLimits } from '#fleet/limits.ts'
@@ -10,7 +10,7 @@ import { journalPath, sentPart } from './journal-upload.ts'
 import type { JournalUpload } from './journal-upload.ts'
 
 export interface JournalSenderParts {
-  /** In the order in which they are tried. */
+  /** Addresses in the order in which they are tried. */
   readonly urls: readonly string[]
   /** A secret; null: none. */
   readonly token: string | null
@@ -19,8 +19,8 @@ export interface JournalSenderParts {
 
 export interface SendFault {
   /**
-   * `refused`: these octets will never be taken. `absent`: nobody takes journals, as web servers,
-   * older versions and nodes that have no database yet. `away`: later they may be taken.
+   * `refused`: these octets will never be taken. `absent`: no journal is taken, as by web servers,
+   * older versions, and nodes without a database. `away`: they may be taken later.
    */
   readonly code: 'refused' | 'absent' | 'away'
   readonly message: string
@@ -28,7 +28,7 @@ export interface SendFault {
 
 export class JournalSender {
   readonly #parts: JournalSenderParts
-  /** The one that took it last is the first. */
+  /** The address that took the last part comes first. */
   #urls: readonly string[]
 
   constructor(parts: JournalSenderParts) {
@@ -36,7 +36,7 @@ export class JournalSender {
     this.#urls = parts.urls
   }
 
-  /** @returns octets of the segment that are there now */
+  /** @returns octets of the segment that are stored now */
   readonly add = async (part: JournalUpload): Promise<Result<number, SendFault>> => {
     const faults: SendFault[] = []
     for (const url of this.#urls) {

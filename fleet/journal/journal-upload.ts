@@ -1,32 +1,32 @@
-// A part of a journal as a node of the role dns tells it to a control node, and the check of it.
+// Defines a part of a journal as a node of the role dns sends it to a control node, and checks it.
 import { nodeNamePattern } from '#fleet/nodes/node-report.ts'
 import { err, ok } from '#lib/result.ts'
 import type { Result } from '#lib/result.ts'
 
 export interface JournalUpload {
   readonly node: string
-  /** Chosen by chance when the process starts. */
+  /** Random, chosen when the process starts. */
   readonly run: string
   /** Number of the segment. */
   readonly number: number
-  /** Where in the segment the octets begin. */
+  /** Offset of the octets in the segment. */
   readonly at: number
-  /** Empty: a question how much of the segment is there. */
+  /** Empty: asks how much of the segment is stored. */
   readonly octets: Buffer
 }
 
 export const journalUploadLimits = {
   octetsMax: 2 * 1_048_576,
-  /** Size of the JSON, in which four letters stand for three octets. */
+  /** Octets of the JSON, in which four letters encode three octets. */
   bytesMax: 3_000_000,
   numberMax: 1e15,
-  /** Parts that a control node takes at once; one more is answered with 503. */
+  /** Parts that a control node takes at once; further ones get 503. */
   underWayMax: 4,
 } as const
 
 export const journalPath = 'bundles/journal'
 
-/** As JSON. */
+/** Encodes a part as JSON. */
 export const sentPart = ({ node, run, number, at, octets }: JournalUpload): string =>
   JSON.stringify({ node, run, number, at, octets: octets.toString('base64') })
 
@@ -34,9 +34,9 @@ const nameForm = new RegExp(nodeNamePattern)
 const runForm = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/
 
 /**
- * What the octets say is for others to check. Errors: a sentence that names the field.
+ * Does not examine the content of the octets. Errors: a sentence that names the field.
  *
- * @param own name of the node that hears it, which has its journal itself
+ * @param own name of the receiving node, which has its own journal
  */
 export function readJournalUpload(value: unknown, own: string): Result<JournalUpload, string> {
   if (typeof value !== 'object' || value === null) return err('a part is a JSON object')
@@ -55,7 +55,7 @@ export function readJournalUpload(value: unknown, own: string): Result<JournalUp
 
 const refused = (field: string) => err(`${field} is missing or has another form`)
 
-/** Refuses all but the one canonical form of Base64 (RFC 4648 section 4). */
+/** Refuses Base64 that is not canonical (RFC 4648 section 4). */
 function octetsIn(text: string): Buffer | undefined {
   const { octetsMax } = journalUploadLimits
   if (text.length > Math.ceil(octetsMax / 3) * 4) return undefined

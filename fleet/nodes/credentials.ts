@@ -1,4 +1,5 @@
-// Credentials of nodes: the token that one signs its reports with, and the list that has its key.
+// Defines the credentials of nodes: the token that signs a node's reports, and the list with its
+// key.
 import { createPrivateKey, createPublicKey, generateKeyPairSync, sign, verify } from 'node:crypto'
 import type { KeyObject } from 'node:crypto'
 import { err, ok } from '#lib/result.ts'
@@ -9,7 +10,7 @@ import type { NodeReport } from './node-report.ts'
 /** A node that a control node knows. */
 export interface ListedNode {
   readonly name: string
-  /** What waves choose it by, whatever it says of itself. */
+  /** Labels for waves; those in the node's own report are ignored. */
   readonly labels: Readonly<Record<string, string>>
   readonly key: KeyObject
 }
@@ -18,24 +19,24 @@ export const credentialLimits = {
   /** As many as an inventory has room for. */
   nodesMax: 10_000,
   fileBytesMax: 8 * 1024 * 1024,
-  /** A report that was recorded is of no use later; a clock may be off by less. */
+  /** A recorded report is useless after so long; clocks may differ by less. */
   ageMsMax: 300_000,
 } as const
 
-/** A node that has it signs as that node: a secret. The list has its public half. */
+/** The form of a token. It signs as its node, so it is a secret; the list has its public half. */
 const tokenForm = /^gslbn_([A-Za-z0-9_-]{43})$/
 const keyForm = /^ed25519:([A-Za-z0-9_-]{43})$/
 const nameForm = new RegExp(nodeNamePattern)
 const labelKeyForm = new RegExp(labelKeyPattern)
 const labelValueForm = new RegExp(labelValuePattern)
-/** RFC 8410: what stands before the 32 octets of a key. */
+/** RFC 8410: the octets before the 32 octets of a key. */
 const [privatePrefix, publicPrefix] = [
   Buffer.from('302e020100300506032b657004220420', 'hex'),
   Buffer.from('302a300506032b6570032100', 'hex'),
 ]
 const domain = 'gslb/node-report/v1\0'
 
-/** @returns the token, and the word that stands for it in the list */
+/** @returns the token, and the key for the list */
 export function newNodeToken(): { readonly token: string; readonly listed: string } {
   const { privateKey, publicKey } = generateKeyPairSync('ed25519')
   const seed = privateKey.export({ type: 'pkcs8', format: 'der' }).subarray(-32)
@@ -46,7 +47,7 @@ export function newNodeToken(): { readonly token: string; readonly listed: strin
   }
 }
 
-/** undefined: it is none. */
+/** @returns undefined: it is no token */
 export function keyOfToken(token: string): KeyObject | undefined {
   const seed = tokenForm.exec(token)?.[1]
   if (seed === undefined) return undefined
@@ -54,7 +55,7 @@ export function keyOfToken(token: string): KeyObject | undefined {
   return createPrivateKey({ key: der, format: 'der', type: 'pkcs8' })
 }
 
-/** The report as it is told: versions before leave the signature out. */
+/** The report as it is sent. Older versions leave the signature out. */
 export function signedReport(report: NodeReport, key: KeyObject | null): object {
   if (key === null) return report
   const signature = sign(null, signedBytes(report), key).toString('base64')
@@ -62,9 +63,10 @@ export function signedReport(report: NodeReport, key: KeyObject | null): object 
 }
 
 /**
- * @param told as it came, signature included
- * @param report the same, read
- * @returns whether that node said so, lately
+ * @param told as it arrived, with its signature
+ *
+ * @param report the same, parsed
+ * @returns whether that node signed it recently
  */
 export function isSignedBy(
   { name, key }: ListedNode,
@@ -78,10 +80,13 @@ export function isSignedBy(
   return verify(null, signedBytes(rest), key, Buffer.from(signature, 'base64'))
 }
 
-/** The order of fields is kept on the way through JSON. */
+/** JSON keeps the order of fields. */
 const signedBytes = (report: object): Buffer => Buffer.from(domain + JSON.stringify(report))
 
-/** `NAME KEY label=value …`; lines that begin with `#` are skipped. Errors name the line. */
+/**
+ * Parses lines `NAME KEY label=value …`; lines that begin with `#` are skipped. Errors name the
+ * line.
+ */
 export function readNodeList(text: string): Result<ReadonlyMap<string, ListedNode>, string> {
   const nodes = new Map<string, ListedNode>()
   for (const [i, line] of text.split('\n').entries()) {
@@ -110,7 +115,7 @@ function nodeOf([name = '', word = '', ...rest]: readonly string[]): Result<List
   })
 }
 
-/** Reads words like `site=fra1`. Errors: a sentence. */
+/** Parses words such as `site=fra1`. Errors: a sentence. */
 export function labelsOf(words: readonly string[]): Result<Record<string, string>, string> {
   const labels = new Map<string, string>()
   for (const word of words) {

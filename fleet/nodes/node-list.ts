@@ -1,4 +1,4 @@
-// The list of nodes that count, as it is in its file: read again when that changes.
+// Holds the list of nodes that count, and reads its file again when that changes.
 import { readFileSync, statSync } from 'node:fs'
 import type { Clock } from '#lib/clock.ts'
 import type { Log } from '#lib/log.ts'
@@ -6,13 +6,16 @@ import { credentialLimits, isSignedBy, readNodeList } from './credentials.ts'
 import type { ListedNode } from './credentials.ts'
 import type { NodeReport } from './node-report.ts'
 
-/** What reports are that no listed node has signed: `auto` counts them until one is listed. */
+/**
+ * What to do with reports that no listed node has signed: `auto` counts them until a node is
+ * listed.
+ */
 export const unlistedWays = ['auto', 'count', 'ignore'] as const
 export type UnlistedWay = (typeof unlistedWays)[number]
 
-/** Says whether a report is that of a node. */
+/** Decides whose report it is. */
 export interface NodeJudge {
-  /** Its row, where the node of that name has signed the report; undefined: nobody vouches. */
+  /** The row of the node that signed the report; undefined: no listed node did. */
   readonly signer: (told: unknown, report: NodeReport) => ListedNode | undefined
   readonly isListed: (name: string) => boolean
   readonly countsUnlisted: () => boolean
@@ -47,7 +50,7 @@ export class NodeList implements NodeJudge {
   readonly countsUnlisted = (): boolean =>
     this.#way === 'count' || (this.#way === 'auto' && this.#now().size === 0)
 
-  /** A file with a mistake changes nothing: one that is gone lists nobody. */
+  /** A file with a mistake changes nothing; without a file no node is listed. */
   #now(): ReadonlyMap<string, ListedNode> {
     const nowMs = this.#clock.monotonicMs()
     if (nowMs - this.#lookedAtMs < lookEveryMs) return this.#nodes

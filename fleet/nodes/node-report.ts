@@ -1,4 +1,4 @@
-// What a node tells of itself when it asks for a bundle, and the check of what came over the wire.
+// Defines the report that a node sends with its request for a bundle, and checks what arrives.
 import { isFields } from '#lib/text/json.ts'
 import type { Fields } from '#lib/text/json.ts'
 import { err, ok } from '#lib/result.ts'
@@ -6,31 +6,33 @@ import type { Result } from '#lib/result.ts'
 
 export interface NodeReport {
   readonly name: string
-  /** Chosen by chance when the process starts: two nodes of one name differ in it. */
+  /** Random, chosen when the process starts: two nodes with the same name differ in it. */
   readonly instance: string
-  /** Such as `site: fra1` or `canary: "true"`. */
+  /** Labels such as `site: fra1` or `canary: "true"`. */
   readonly labels: Readonly<Record<string, string>>
   /** Version of the program. */
   readonly version: string
   readonly role: NodeRole
-  /** The bundle that serves: 0 and null before the first one. */
+  /** Seq of the active bundle; 0 and null before the first one. */
   readonly seq: number
   readonly digest: string | null
-  /** Id of the key that signed its channel record: each publisher counts its own seq. '': none. */
+  /**
+   * Id of the key that signed its channel record, since each publisher has its own seq. '': none.
+   */
   readonly publisher: string
   /** When its channel record was issued, Unix epoch; null: there is none. */
   readonly issuedAtMs: number | null
-  /** Unix epoch, by the clock of the node. */
+  /** Unix epoch, by the node's clock. */
   readonly startedAtMs: number
-  /** When it says this, Unix epoch, by the clock of the node. */
+  /** Time of the report, Unix epoch, by the node's clock. */
   readonly sentAtMs: number
-  /** It says the next within so long, where nothing is wrong; versions before did not say. */
+  /** Time within which the next report is sent; older versions leave it out. */
   readonly againMs?: number
-  /** It stops: nobody is to miss it. */
+  /** True: the node stops, and will not be missed. */
   readonly isLeaving: boolean
-  /** What a source last gave it was refused. */
+  /** True: it refused what a source gave it last. */
   readonly isRefusing: boolean
-  /** The last ones since its start, oldest first. */
+  /** The last refusals since its start, oldest first. */
   readonly refusals: readonly NodeRefusal[]
   /** CPU time over wall time of its busiest DNS thread, 0 to 1. */
   readonly busyRatio: number
@@ -39,10 +41,10 @@ export interface NodeReport {
   readonly shadow: NodeShadow | null
 }
 
-/** What comes of queries with a bundle that the node does not answer from. */
+/** Results of computing queries with a bundle that the node does not answer from. */
 export interface NodeShadow {
   readonly digest: string
-  /** Queries since it began, and how many of them have another answer; parts count. */
+  /** Queries since it began, and how many have another answer; fractions count. */
   readonly compared: number
   readonly changed: number
 }
@@ -55,13 +57,15 @@ export interface NodeRefusal {
   readonly digest: string
   /** A word for programs, such as `bad-bundle`. */
   readonly code: string
-  /** A sentence. */
+  /** The reason in a sentence. */
   readonly reason: string
-  /** Unix epoch, by the clock of the node. */
+  /** Unix epoch, by the node's clock. */
   readonly atMs: number
 }
 
-/** Counts since the start of the process, which never fall; the last four are of this moment. */
+/**
+ * Counters since the start of the process, which never decrease; the last four are current values.
+ */
 export interface NodeCounters {
   readonly queries: number
   readonly answers: number
@@ -69,30 +73,30 @@ export interface NodeCounters {
   readonly noCandidate: number
   /** Packets without a reply. */
   readonly dropped: number
-  /** Queries that were computed with another bundle, too, and those that differed. */
+  /** Queries that were also computed with another bundle, and those that differed. */
   readonly shadowed: number
   readonly shadowDiffered: number
-  /** Time in the program of 99 of 100 answers; null: nobody measures it. */
+  /** Time of 99 of 100 answers inside the program; null: it is not measured. */
   readonly p99Us: number | null
   readonly membersHealthy: number
   readonly membersDown: number
   readonly membersWarming: number
-  /** How many of the healthy ones nobody probes. Older versions do not report it. */
+  /** Healthy members that are not probed. Older versions leave it out. */
   readonly membersUnprobed?: number
 }
 
 export const reportLimits = {
-  /** Size of the JSON. */
+  /** Octets of the JSON. */
   bytesMax: 16_384,
   labelsMax: 16,
   versionCharsMax: 63,
   refusalsMax: 5,
   reasonCharsMax: 300,
-  /** Nobody is silent for longer while all is well. */
+  /** The longest silence of a healthy node. */
   againMsMax: 300_000,
 } as const
 
-/** Letters, digits, dots, dashes, underscores: what can stand in a log, a label and a page. */
+/** Letters, digits, dots, dashes and underscores: safe in a log, a label and a page. */
 export const nodeNamePattern = '^[A-Za-z0-9]([A-Za-z0-9._-]{0,251}[A-Za-z0-9])?$'
 export const labelKeyPattern = '^[a-z0-9]([a-z0-9._/-]{0,61}[a-z0-9])?$'
 export const labelValuePattern = '^[A-Za-z0-9]([A-Za-z0-9._-]{0,61}[A-Za-z0-9])?$'
@@ -104,11 +108,11 @@ const instanceForm = /^[0-9a-f]{16,64}$/
 const digestForm = /^[0-9a-f]{64}$/
 const publisherForm = /^[0-9a-f]{16}$/
 const codeForm = /^[a-z0-9-]{1,40}$/
-/** Up to this, sums of doubles are exact. */
+/** Sums of doubles are exact up to this. */
 const countMax = Number.MAX_SAFE_INTEGER
 
 /**
- * Takes only what it knows: fields of a newer version are left out. Errors: a sentence that names
+ * Reads the fields that it knows; others belong to newer versions. Errors: a sentence that names
  * the field.
  */
 export function readNodeReport(value: unknown): Result<NodeReport, string> {
@@ -135,7 +139,7 @@ export function readNodeReport(value: unknown): Result<NodeReport, string> {
   })
 }
 
-/** The first field that is not as it should be. */
+/** The first field that is invalid. */
 function faultOf(report: Fields): string | undefined {
   const { labels, refusals, counters, digest, issuedAtMs } = report
   const rows: readonly (readonly [string, boolean])[] = [
@@ -212,7 +216,7 @@ function countersOf(counters: NodeCounters): NodeCounters {
   return { ...(named as Omit<NodeCounters, 'p99Us'>), ...unprobed, p99Us }
 }
 
-/** Versions before did not tell. */
+/** Older versions leave it out. */
 function isShadow(shadow: unknown): boolean {
   if (shadow === undefined || shadow === null) return true
   return (
@@ -229,7 +233,7 @@ function shadowOf(shadow: NodeShadow | null | undefined): NodeShadow | null {
   return { digest, compared, changed }
 }
 
-/** It comes from another machine and goes into logs and pages. */
+/** Replaces control characters: the text is another machine's, and goes into logs and pages. */
 const printable = (text: string): string => text.replace(/[^\x20-\x7e]/g, '?')
 
 const isText = (value: unknown, form: RegExp): boolean =>
@@ -240,7 +244,7 @@ const isPause = (value: unknown): boolean =>
   value === undefined || (isCount(value) && (value as number) <= reportLimits.againMsMax)
 const isCount = (value: unknown): boolean =>
   typeof value === 'number' && value >= 0 && value <= countMax
-/** Far below where one more is the same number. */
+/** Far below the numbers to which adding one has no effect. */
 const seqMax = 2 ** 52
 const isSeq = (value: unknown): boolean =>
   isCount(value) && Number.isInteger(value) && (value as number) <= seqMax

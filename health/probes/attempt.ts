@@ -1,4 +1,4 @@
-// The life of one probe attempt: a deadline, the resources it holds, a result reported once.
+// Runs one probe attempt: keeps its deadline, frees its resources, and reports its result once.
 import type { Socket } from 'node:net'
 import { systemClock } from '#lib/clock.ts'
 import { healthLimits } from '#health/limits.ts'
@@ -9,33 +9,34 @@ export class Attempt {
   readonly #report: Report
   readonly #cleanups: (() => void)[] = []
   readonly #timer: NodeJS.Timeout
-  // Sockets live in real time, in tests too.
+  // The system's clock, in tests as well, since sockets live in real time.
   readonly #startedMs = systemClock.monotonicMs()
   #grace: NodeJS.Immediate | undefined
   #rttMs = 0
   #isOver = false
-  /** Why this node, not the member, is to blame when the time runs out; empty: it is not. */
+  /** Why a timeout would be this node's fault, not the member's; empty: it would not. */
   excuse = ''
 
   constructor(timeoutMs: number, report: Report) {
     this.#report = report
     this.#timer = setTimeout(() => {
-      // Timers run before sockets: an answer that came while this thread was busy is read first.
+      // Timers run before sockets are read: an answer that arrived while this thread was busy
+      // counts.
       this.#grace = setImmediate(() => {
         this.#giveUp(timeoutMs)
       })
     }, timeoutMs)
   }
 
-  /** Runs `cleanup` when the attempt is over, at once if it is. */
+  /** Runs `cleanup` when the attempt ends, or now if it has ended. */
   onOver(cleanup: () => void): void {
     if (this.#isOver) cleanup()
     else this.#cleanups.push(cleanup)
   }
 
-  /** @param socket one that is connecting; it is destroyed when the attempt is over. */
+  /** @param socket one that is connecting; it is destroyed when the attempt ends */
   use(socket: Socket): void {
-    // Stays for the socket's life: an error after the end must find a listener.
+    // The listener stays: an error of the socket after the end must not be unhandled.
     socket.on('error', (error) => {
       this.fail(error)
     })
@@ -44,7 +45,7 @@ export class Attempt {
     })
   }
 
-  /** @param socket one to the member itself: its handshake is the member's RTT. */
+  /** @param socket one to the member itself: its handshake gives the member's RTT */
   useMember(socket: Socket): void {
     this.use(socket)
     socket.once('connect', () => {
@@ -52,7 +53,7 @@ export class Attempt {
     })
   }
 
-  /** The member answered what was sent to it; where there is no handshake to measure. */
+  /** Records an RTT that was measured without a handshake. */
   answeredAfter(rttMs: number): void {
     this.#rttMs = rttMs
   }
@@ -65,13 +66,13 @@ export class Attempt {
     this.#end('success', '')
   }
 
-  /** @param cause a sentence of ours, or the error of a socket, of TLS or of the HTTP parser. */
+  /** @param cause a sentence, or the error of a socket, of TLS or of the HTTP parser */
   fail(cause: string | Error): void {
     if (typeof cause === 'string') this.#end('failure', cause)
     else this.#end(isLocalError(cause) ? 'local-error' : 'failure', reasonOf(cause))
   }
 
-  /** @param reason why this node could not do it */
+  /** @param reason why this node could not probe */
   failLocally(reason: string): void {
     this.#end('local-error', reason)
   }
@@ -82,7 +83,8 @@ export class Attempt {
 
   #giveUp(timeoutMs: number): void {
     const overdueMs = systemClock.monotonicMs() - this.#startedMs - timeoutMs
-    // A thread that slept through the deadline (a paused machine, no CPU) gave nobody the time.
+    // The thread slept through the deadline (a paused machine, no CPU), so the member had no
+    // chance.
     if (overdueMs > healthLimits.stallMs) this.#end('local-error', 'this node was stalled')
     else if (this.excuse !== '') this.#end('local-error', this.excuse)
     else this.#end('timeout', `no result within ${timeoutMs} ms`)

@@ -1,4 +1,4 @@
-// Loads the client certificates of the node's settings for TLS, and reloads them when renewed.
+// Loads the client certificates of the settings for TLS, and reloads them when they are renewed.
 import { readFileSync, statSync } from 'node:fs'
 import { createSecureContext } from 'node:tls'
 import type { SecureContext } from 'node:tls'
@@ -29,9 +29,13 @@ export class ClientCertificates {
     this.#log = log
   }
 
-  /** @param name empty: no certificate. @returns else why this node has none, for people */
+  /**
+   * @param name empty: no certificate
+   *
+   * @returns else why this node has none, for people
+   */
   contextOf(name: string): Result<SecureContext, string> {
-    // Built once: each context of its own would load the root certificates again.
+    // Shared: each context of its own would load the root certificates again.
     if (name === '') return ok((this.#plain ??= createSecureContext()))
     const files = this.#files.get(name)
     if (files === undefined) return err(`this node has no client certificate "${name}"`)
@@ -52,7 +56,7 @@ export class ClientCertificates {
       if (known?.pem === pem) return known
       return { pem, context: ok(createSecureContext({ cert, key })) }
     } catch (error) {
-      // A file that is being replaced: the certificate before goes on being shown.
+      // The file is being replaced: the earlier certificate stays in use.
       if (known?.context.ok === true) return known
       const { code, message } = error as NodeJS.ErrnoException
       const fields = { clientCertificate: name, ...files, reason: code ?? message }

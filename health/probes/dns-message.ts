@@ -4,7 +4,7 @@ import { Flag1, HeaderOffset, QClass } from '#dns/header.ts'
 import { readMessageName, skipMessageName } from '#dns/message-name.ts'
 import { foldTable, formatName } from '#dns/name.ts'
 
-/** Codes of the types that a check can ask for. RFC 1035 section 3.2.2; AAAA: RFC 3596. */
+/** Codes of the types that a check may ask for: RFC 1035 section 3.2.2; AAAA: RFC 3596. */
 export const dnsTypeCodes = Object.freeze({
   A: 1,
   NS: 2,
@@ -17,7 +17,11 @@ export const dnsTypeCodes = Object.freeze({
 } as const)
 export type DnsTypeCode = (typeof dnsTypeCodes)[keyof typeof dnsTypeCodes]
 
-/** @param name in wire form. @returns a message with one question, recursion desired */
+/**
+ * @param name in wire form
+ *
+ * @returns a message with one question, recursion desired
+ */
 export function dnsQuery(id: number, name: Uint8Array, type: DnsTypeCode): Buffer {
   const query = Buffer.alloc(HeaderOffset.End + name.length + 4)
   query.writeUInt16BE(id, HeaderOffset.Id)
@@ -29,13 +33,13 @@ export function dnsQuery(id: number, name: Uint8Array, type: DnsTypeCode): Buffe
   return query
 }
 
-/** Same id, a response, and the same question; case may differ. */
+/** Whether a message is a response with the same id and question; case may differ. */
 export function fitsQuery(message: Buffer, query: Buffer): boolean {
   if (message.length < HeaderOffset.End) return false
   if (message.readUInt16BE(HeaderOffset.Id) !== query.readUInt16BE(HeaderOffset.Id)) return false
   const flags = message[HeaderOffset.Flags1]!
   if ((flags & Flag1.Qr) === 0 || (flags & Flag1.OpcodeMask) !== 0) return false
-  // A server that cannot or will not read the question may leave it out.
+  // A server that cannot or will not read the question may omit it.
   if (message.length === HeaderOffset.End) return rcodeOf(message) !== 0
   if (message.readUInt16BE(HeaderOffset.QdCount) !== 1 || message.length < query.length)
     return false
@@ -54,9 +58,9 @@ export function rcodeOf(message: Buffer): number {
 }
 
 /**
- * Data of the records of one type in the answer section, as `dig +short` prints them.
+ * Rdata of the records of one type in the answer section, in the form of `dig +short`.
  *
- * @param message fits the query
+ * @param message answers the query
  * @returns undefined when it is malformed
  */
 export function answerTexts(message: Buffer, query: Buffer): readonly string[] | undefined {
@@ -80,7 +84,7 @@ export function answerTexts(message: Buffer, query: Buffer): readonly string[] |
   return texts
 }
 
-/** @returns undefined when the data does not fill `start` to `end` */
+/** @returns undefined when the rdata does not fill `start` to `end` */
 function rdataText(
   message: Buffer,
   start: number,
@@ -118,7 +122,7 @@ function soaText(message: Buffer, start: number, end: number): string | undefine
   return [mname, rname, ...rest].join(' ')
 }
 
-/** Its strings one after the other (RFC 7208 section 3.3 does the same). */
+/** Joins the strings, as RFC 7208 section 3.3 does. */
 function txtText(message: Buffer, start: number, end: number): string | undefined {
   const pieces: Buffer[] = []
   for (let at = start; at < end;) {

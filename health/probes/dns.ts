@@ -1,4 +1,4 @@
-// The dns probe: one question over UDP, over TCP when the answer does not fit.
+// Implements the dns probe: one question over UDP, and over TCP when the answer does not fit.
 import { createSocket } from 'node:dgram'
 import { randomInt } from 'node:crypto'
 import { connect, isIPv6 } from 'node:net'
@@ -18,11 +18,11 @@ export const dns: Probe = {
     const attempt = new Attempt(timeoutMs, report)
     const name = parseName(dnsName)
     if (name.ok) {
-      // With the port, which the system chooses, all that a stranger would have to guess.
+      // Random: with the port, which the system chooses, it is all that an attacker has to guess.
       const id = randomInt(0x1_0000)
       askUdp(target, dnsQuery(id, name.value, dnsTypeCodes[dnsType]), attempt)
     } else {
-      // A report does not come before `run` has returned.
+      // Deferred, since a report must not come before `run` has returned.
       queueMicrotask(() => {
         attempt.fail('dnsName is no domain name')
       })
@@ -46,7 +46,7 @@ function askUdp(target: ProbeTarget, query: Buffer, attempt: Attempt): void {
     socket.close()
   }
   attempt.onOver(close)
-  // Stays for the socket's life: an error after the end must find a listener.
+  // The listener stays: an error of the socket after the end must not be unhandled.
   socket.on('error', (error) => {
     if (!isOver) attempt.fail(error)
   })
@@ -57,12 +57,12 @@ function askUdp(target: ProbeTarget, query: Buffer, attempt: Attempt): void {
     socket.send(query, (error) => {
       if (error !== null && !isOver) attempt.fail(error)
     })
-    // Packets get lost; the next one goes out while there is time for its answer.
+    // Packets get lost: the query is sent again while there is time for an answer.
     if (sends < healthLimits.dnsSendsMax)
       again = setTimeout(send, check.timeoutMs / healthLimits.dnsSendsMax)
   }
-  // From then on the system drops what comes from another address or port. Without a route to the
-  // member Node calls back with the error, and the socket is not connected.
+  // A connected socket drops packets of other addresses and ports. Without a route to the member,
+  // Node passes the error to the callback, and the socket is not connected.
   socket.connect(check.port, ipAddress, (error?: Error | null) => {
     if (error instanceof Error) {
       if (!isOver) attempt.fail(error)
@@ -84,13 +84,13 @@ function askUdp(target: ProbeTarget, query: Buffer, attempt: Attempt): void {
   })
 }
 
-/** RFC 7766; the length of a message goes before it. */
+/** RFC 7766: the length of a message precedes it. */
 function askTcp({ ipAddress, check }: ProbeTarget, query: Buffer, attempt: Attempt): void {
   const socket = connect({ host: ipAddress, port: check.port })
   attempt.useMember(socket)
   const pieces: Buffer[] = []
   let bytes = 0
-  /** Octets of the message and of its length prefix; unknown until the prefix is there. */
+  /** Length of the message and its prefix; unknown until the prefix has arrived. */
   let end = Infinity
   socket.once('connect', () => {
     const length = Buffer.alloc(2)
@@ -136,7 +136,7 @@ function holds(text: string, { dnsType, dnsContains }: HealthCheckModel): boolea
   return plain(text) === plain(dnsContains)
 }
 
-/** Addresses in their one form; names without case and final dot. */
+/** Addresses in canonical form; names in lower case without final dot. */
 function plain(text: string): string {
   const address = parseAddress(text)
   if (address.ok) return formatAddress(address.value)

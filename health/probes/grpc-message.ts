@@ -1,7 +1,8 @@
-// The two messages of grpc.health.v1, each a protobuf of one field, in the framing of gRPC.
+// Encodes and decodes the two messages of grpc.health.v1, each a protobuf of one field, in the
+// framing of gRPC.
 import { FieldWriter, readFields } from '#lib/protobuf.ts'
 
-/** `HealthCheckResponse.ServingStatus`, by its number. */
+/** Names of `HealthCheckResponse.ServingStatus` by number. */
 export const servingStatuses: readonly string[] = Object.freeze([
   'UNKNOWN',
   'SERVING',
@@ -11,11 +12,11 @@ export const servingStatuses: readonly string[] = Object.freeze([
 export const serving = 1
 const unknown = 0
 
-/** One octet that says "not compressed", four that hold the length. */
+/** One octet for "not compressed", and four for the length. */
 const prefixBytes = 5
-/** The only field of the request, and of the response. */
+/** Numbers of the only field of the request and of the response. */
 const Field = { Service: 1, Status: 1 } as const
-/** Room for the tag and the length of the field. */
+/** Octets for the tag and the length of the field. */
 const fieldHeadBytes = 8
 
 /** @param service at most 255 octets of ASCII */
@@ -29,7 +30,7 @@ export function healthRequest(service: string): Buffer {
   return Buffer.concat([prefix, message])
 }
 
-/** @returns the serving status, or undefined for what is not one whole message */
+/** @returns the serving status; undefined: the data is not one whole message */
 export function readHealthResponse(data: Buffer): number | undefined {
   if (data.length < prefixBytes || data[0] !== 0) return undefined
   if (data.readUInt32BE(1) !== data.length - prefixBytes) return undefined

@@ -1,4 +1,5 @@
-// The grpc probe: `Check` of the gRPC health checking protocol (grpc.health.v1) over HTTP/2.
+// Implements the grpc probe: `Check` of the gRPC health checking protocol (grpc.health.v1) over
+// HTTP/2.
 import { connect } from 'node:http2'
 import type { ClientHttp2Stream, IncomingHttpHeaders, IncomingHttpStatusHeader } from 'node:http2'
 import type { Socket } from 'node:net'
@@ -60,7 +61,7 @@ function ask(target: ProbeTarget, socket: Socket, attempt: Attempt): void {
   stream.end(healthRequest(grpcService))
 }
 
-/** A response as far as it has come. */
+/** The part of a response that has arrived. */
 interface Reply {
   head: (IncomingHttpHeaders & IncomingHttpStatusHeader) | undefined
   trailers: IncomingHttpHeaders | undefined
@@ -78,7 +79,7 @@ function read(stream: ClientHttp2Stream, attempt: Attempt, service: string): voi
     if (fault === undefined) attempt.succeed()
     else attempt.fail(fault)
   }
-  /** Trailers and data come in either order. */
+  /** Called at the end of data and of trailers, which come in either order. */
   const judgeWhole = (): void => {
     if (reply.isEnded && statusOf(reply) !== undefined) judge()
   }
@@ -108,13 +109,13 @@ function read(stream: ClientHttp2Stream, attempt: Attempt, service: string): voi
   stream.on('close', judge)
 }
 
-/** A response without a message has it in its head. */
+/** A response without a message has its status in the head. */
 function statusOf({ head, trailers }: Reply): string | undefined {
   const status = (trailers ?? head)?.['grpc-status']
   return typeof status === 'string' && /^\d{1,2}$/.test(status) ? status : undefined
 }
 
-/** https://grpc.github.io/grpc/core/md_doc_statuscodes.html */
+/** Names of status codes: https://grpc.github.io/grpc/core/md_doc_statuscodes.html */
 const grpcStatuses: readonly string[] = Object.freeze([
   'OK',
   'CANCELLED',
@@ -135,7 +136,7 @@ const grpcStatuses: readonly string[] = Object.freeze([
   'UNAUTHENTICATED',
 ])
 
-/** @returns undefined: the member says that it serves. Never words of the member's own. */
+/** @returns undefined: the member is serving. The text never holds words of the member. */
 function faultOf(reply: Reply, service: string): string | undefined {
   const { head, pieces } = reply
   if (head === undefined) return 'connection closed before a response'

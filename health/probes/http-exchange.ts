@@ -5,20 +5,20 @@ import type { HealthCheckModel } from '#bundle/format/model.ts'
 import type { Attempt } from './attempt.ts'
 import { healthLimits } from '#health/limits.ts'
 
-// Not imported: that would load a WebSocket as well, 40 ms of CPU in each thread.
+// Not imported: an import would load WebSocket as well, 40 ms of CPU in each thread.
 const { request } = process.getBuiltinModule('node:http')
 
 export interface ProbeRequest {
   readonly method: HealthCheckModel['httpMethod']
   /** Path and query. */
   readonly path: string
-  /** All headers, `host` among them. */
+  /** All headers, including `host`. */
   readonly headers: OutgoingHttpHeaders
-  /** Empty: none. */
+  /** Empty: no body. */
   readonly body: string
 }
 
-/** @param onResponse is given the final response; its body has not been read. */
+/** @param onResponse receives the final response, whose body has not been read */
 export function exchange(
   socket: Socket,
   { method, path, headers, body }: ProbeRequest,
@@ -41,7 +41,7 @@ export function exchange(
       maxHeaderSize: healthLimits.responseHeaderBytesMax,
     })
   } catch {
-    // node:http refuses a line break or a space in what becomes the request's head.
+    // node:http refuses a line break or a space in the request's head.
     attempt.fail('the check holds a character that cannot be sent')
     return
   }

@@ -1,4 +1,4 @@
-// The http probe: one request on a connection of its own, judged by its status, then its body.
+// Implements the http probe: one request on its own connection, judged by status, then by body.
 import type { IncomingMessage } from 'node:http'
 import type { Socket } from 'node:net'
 import type { HealthCheckModel } from '#bundle/format/model.ts'
@@ -43,7 +43,7 @@ function judge(response: IncomingMessage, check: HealthCheckModel, attempt: Atte
   }
 }
 
-/** @returns nothing: each status will do */
+/** @returns undefined: any status is accepted */
 function expectedOf({
   httpExpectedStatus: one,
   httpExpectedStatuses: some,
@@ -55,7 +55,7 @@ function expectedOf({
 function search(response: IncomingMessage, text: string, attempt: Attempt): void {
   const body = new BodySearch(text)
   response.on('data', (piece: Buffer) => {
-    // Pieces that were read with the deciding one still arrive.
+    // Chunks that were read together with the deciding one still arrive.
     if (attempt.isOver) return
     const state = body.feed(piece)
     if (state === 'found') attempt.succeed()

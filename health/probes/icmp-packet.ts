@@ -3,21 +3,21 @@
 export type IcmpFamily = 'v4' | 'v6'
 
 export interface Echo {
-  /** 16 bits. On a datagram socket the kernel replaces it, and checks it in replies. */
+  /** 16 bits. On a datagram socket the kernel replaces the identifier, and checks it in replies. */
   readonly identifier: number
   /** 16 bits. */
   readonly sequence: number
-  /** `tokenBytes` octets in hex, which only a host that has seen the request can know. */
+  /** `tokenBytes` octets in hex; only a host that has seen the request knows them. */
   readonly token: string
 }
 
 export const tokenBytes = 16
 const headerBytes = 8
-/** An IPv4 header without options. */
+/** Length of an IPv4 header without options. */
 const ipv4HeaderBytes = 20
 const types = { v4: { request: 8, reply: 0 }, v6: { request: 128, reply: 129 } } as const
 
-/** The checksum of ICMPv6 covers the addresses, too: the kernel fills it in. */
+/** The kernel computes the checksum of ICMPv6, since it covers the addresses. */
 export function encodeRequest(family: IcmpFamily, echo: Echo): Buffer {
   const packet = Buffer.alloc(headerBytes + tokenBytes)
   packet[0] = types[family].request
@@ -29,8 +29,9 @@ export function encodeRequest(family: IcmpFamily, echo: Echo): Buffer {
 }
 
 /**
- * @param hasIpHeader as raw sockets of IPv4 deliver it
- * @returns undefined when this is no reply to an echo request of ours
+ * @param hasIpHeader true for raw sockets of IPv4
+ *
+ * @returns undefined when the packet is no reply to one of our requests
  */
 export function decodeReply(
   family: IcmpFamily,
@@ -52,7 +53,11 @@ export function decodeReply(
   }
 }
 
-/** RFC 1071. @param octets an even number of them */
+/**
+ * RFC 1071.
+ *
+ * @param octets an even number of them
+ */
 export function internetChecksum(octets: Buffer): number {
   let sum = 0
   for (let i = 0; i < octets.length; i += 2) sum += octets.readUInt16BE(i)

@@ -1,11 +1,11 @@
-// A socket for echo requests, through system calls that Node does not offer.
+// Opens a socket for echo requests, through system calls that Node does not offer.
 import { getSystemErrorName } from 'node:util'
 import { err, ok } from '#lib/result.ts'
 import type { Result } from '#lib/result.ts'
 import { openLibc } from '#system/sockets/libc.ts'
 import type { IcmpFamily } from './icmp-packet.ts'
 
-/** Linux numbers; the same on x86-64 and arm64. */
+/** Constants of Linux, equal on x86-64 and arm64. */
 const Sys = {
   SOCK_DGRAM: 2,
   SOCK_RAW: 3,
@@ -25,9 +25,9 @@ const families = {
   v6: { family: 10, protocol: 58, addressBytes: 28, octetsAt: 8, octets: 16 },
 } as const
 
-/** Holds the replies of a busy moment; the kernel may give less (net.core.rmem_max). */
+/** Holds the replies of a busy moment; the kernel may grant less (net.core.rmem_max). */
 const receiveBufferBytes = 1 << 20
-/** An IPv4 header with options, and more than any reply to a request of ours. */
+/** An IPv4 header with options, and more than any reply to one of our requests. */
 const packetBytesMax = 256
 
 interface Libc {
@@ -64,15 +64,18 @@ interface Libc {
 export interface Received {
   /** Valid until the next call. */
   readonly packet: Buffer
-  /** Octets of the address that it came from. Valid until the next call. */
+  /** Octets of the source address. Valid until the next call. */
   readonly from: Buffer
-  /** When the kernel took it in, on the wall clock. */
+  /** When the kernel received it, by the wall clock. */
   readonly atMs: number
 }
 
 export class IcmpSocket {
   readonly family: IcmpFamily
-  /** Raw sockets get the replies to every program of the node; IPv4 ones with the IP header. */
+  /**
+   * True: the socket receives the replies to every program of the node; IPv4 ones with the IP
+   * header.
+   */
   readonly isRaw: boolean
   readonly #libc: Libc
   readonly #fd: number
@@ -89,11 +92,11 @@ export class IcmpSocket {
     this.#address = Buffer.alloc(families[family].addressBytes)
     libc.setsockopt(fd, Sys.SOL_SOCKET, Sys.SO_RCVBUF, int32(receiveBufferBytes), 4)
     if (isRaw) this.#filter()
-    // The first question switches the kernel's time stamps on.
+    // The first request switches on time stamps of the kernel.
     libc.ioctl(fd, Sys.SIOCGSTAMPNS, this.#time)
   }
 
-  /** @returns the wall clock at which it left. Errors: a code such as `ENETUNREACH` */
+  /** @returns time of sending, by the wall clock. Errors: a code such as `ENETUNREACH` */
   send(packet: Buffer, to: Uint8Array): Result<number, string> {
     const { family, octetsAt, addressBytes } = families[this.family]
     const address = Buffer.alloc(addressBytes)
@@ -105,7 +108,7 @@ export class IcmpSocket {
     return sent < 0 ? err(nameOf(this.#libc.errno())) : ok(atMs)
   }
 
-  /** @returns undefined when nothing waits */
+  /** @returns undefined when no packet waits */
   receive(): Received | undefined {
     const { addressBytes, octetsAt, octets } = families[this.family]
     this.#addressBytes.writeInt32LE(addressBytes)
@@ -130,7 +133,7 @@ export class IcmpSocket {
     this.#libc.close(this.#fd)
   }
 
-  /** Has the kernel pass echo replies only, not all ICMP that reaches the node. */
+  /** Filters in the kernel, so that only echo replies arrive, not all ICMP of the node. */
   #filter(): void {
     if (this.family === 'v4') {
       this.#libc.setsockopt(this.#fd, Sys.SOL_RAW, Sys.ICMP_FILTER, int32(~1), 4)
@@ -143,10 +146,10 @@ export class IcmpSocket {
 }
 
 /**
- * Datagram ICMP first, which needs no privilege where `net.ipv4.ping_group_range` has the group of
- * this process; then a raw socket, which needs CAP_NET_RAW.
+ * Opens a datagram ICMP socket, which needs no privilege where `net.ipv4.ping_group_range` includes
+ * the group of this process; else a raw socket, which needs CAP_NET_RAW.
  *
- * @returns an error code: that of the raw socket; `koffi` where system calls are not to be had
+ * @returns the error code of the raw socket; `koffi` where system calls are not available
  */
 export function openIcmpSocket(family: IcmpFamily): Result<IcmpSocket, string> {
   libc ??= loadLibc()
@@ -160,7 +163,7 @@ export function openIcmpSocket(family: IcmpFamily): Result<IcmpSocket, string> {
   return err(nameOf(libc.errno()))
 }
 
-/** undefined: not tried yet. */
+/** undefined: not loaded yet. */
 let libc: Libc | null | undefined
 
 function loadLibc(): Libc | null {

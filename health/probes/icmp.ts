@@ -1,4 +1,4 @@
-// The icmp probe: several echo requests; one reply is enough to be healthy.
+// Implements the icmp probe: several echo requests, of which one reply is enough.
 import { randomBytes, randomInt } from 'node:crypto'
 import { parseAddress } from '#dns/address.ts'
 import { assert } from '#lib/assert.ts'
@@ -28,10 +28,10 @@ export function createIcmp(log: Log): Probe {
 }
 
 /**
- * One socket per family for all attempts of the thread, open while there are any. It is looked at
- * every few milliseconds instead of being waited for: a waiting call would hold one of the few
- * threads that name lookups need, and could not be called off. The kernel notes when a reply came,
- * so that looking late does not lengthen a round trip.
+ * Shares one socket per family among all attempts of the thread, and is open while there are any.
+ * It polls every few milliseconds: a blocking call would hold one of the few threads that name
+ * lookups need, and could not be cancelled. The kernel stamps replies, so that a late poll does not
+ * lengthen a round trip.
  */
 class EchoExchange {
   readonly #identifier = randomInt(0x1_0000)
@@ -74,11 +74,11 @@ class EchoExchange {
     return ok({ sequence: this.#sequence, wallMs: sent.value, monotonicMs: startedMs })
   }
 
-  /** Hands out what has arrived. */
+  /** Passes on the replies that have arrived. */
   drain(): void {
     for (const socket of this.#sockets.values()) {
       for (let n = 0; n < healthLimits.icmpReadsPerTurnMax; n++) {
-        // The last reply that was waited for closes the socket.
+        // The last awaited reply closes the socket.
         if (!this.#sockets.has(socket.family)) break
         const received = socket.receive()
         if (received === undefined) break
@@ -92,7 +92,7 @@ class EchoExchange {
     const reply = decodeReply(family, packet, isRaw && family === 'v4')
     if (reply === undefined || (isRaw && reply.identifier !== this.#identifier)) return
     const attempt = this.#attempts.get(reply.token)
-    // A token that another host has overheard is worth nothing to it.
+    // The source is checked as well: another host may have overheard the token.
     if (attempt?.family === family && from.equals(attempt.octets)) attempt.take(reply, atMs)
   }
 
@@ -105,7 +105,7 @@ class EchoExchange {
     return opened
   }
 
-  /** Tells of a probe that this node may not send. */
+  /** Logs a probe that this node may not send. */
   reportUnsendable(target: ProbeTarget, code: string): void {
     if (forbiddenReasons.has(code)) this.#forbidden.tell(target, code)
   }
@@ -113,7 +113,9 @@ class EchoExchange {
 
 const minuteMs = 60_000
 
-/** A line for each probe that was not sent; of many in a minute the first, and how many more. */
+/**
+ * Logs each probe that was not sent; of many in a minute the first, and the number of the others.
+ */
 class ForbiddenLog {
   readonly #log: Log
   #sinceMs = -Infinity
@@ -153,14 +155,14 @@ const forbiddenReasons: ReadonlyMap<string, string> = new Map([
 
 interface SentEcho {
   readonly sequence: number
-  /** On the wall clock, as the kernel stamps replies. */
+  /** By the wall clock, as the kernel stamps replies. */
   readonly wallMs: number
   readonly monotonicMs: number
 }
 
 /**
- * The next request leaves when the last one is answered, or when its share of the time is over: a
- * member is not flooded, and the last request has time for its reply.
+ * One attempt. The next request is sent when the last one is answered, or when its share of the
+ * time is over: a member is not flooded, and the last request has time for a reply.
  */
 class EchoAttempt {
   readonly family: IcmpFamily
@@ -202,7 +204,7 @@ class EchoAttempt {
       this.#unanswered.set(sent.value.sequence, sent.value)
     } else if (this.#sentCount === 1) {
       this.#exchange.reportUnsendable(this.#target, sent.error)
-      // A report does not come before `run` has returned.
+      // Deferred, since a report must not come before `run` has returned.
       this.#failing = setImmediate(() => {
         this.#end(failureOf(sent.error))
       })
@@ -218,7 +220,7 @@ class EchoAttempt {
     if (sent === undefined) return
     const elapsedMs = systemClock.monotonicMs() - sent.monotonicMs
     const stampedMs = atMs - sent.wallMs
-    // A wall clock that was set meanwhile says nothing.
+    // Ignored when the wall clock was set meanwhile.
     const rttMs = stampedMs >= 0 && stampedMs <= elapsedMs ? stampedMs : elapsedMs
     if (rttMs > this.#target.check.timeoutMs) return
     this.#unanswered.delete(sequence)
@@ -238,7 +240,7 @@ class EchoAttempt {
   }
 
   #giveUp(): void {
-    // What came while this thread was busy counts.
+    // Replies that arrived while this thread was busy count.
     this.#exchange.drain()
     if (this.#isOver) return
     const { timeoutMs } = this.#target.check

@@ -1,4 +1,4 @@
-// Resolves host names for many attempts at once, without blocking the system's few lookup threads.
+// Resolves host names for many attempts, without blocking the system's few lookup threads.
 import { lookup } from 'node:dns/promises'
 import { systemClock } from '#lib/clock.ts'
 import { healthLimits } from '#health/limits.ts'
@@ -6,7 +6,7 @@ import { healthLimits } from '#health/limits.ts'
 export interface Lookup {
   /** Rejects with the system's error. */
   readonly addresses: Promise<readonly string[]>
-  /** Resolves when it is no longer in line behind others. */
+  /** Resolves when the lookup no longer waits behind others. */
   readonly started: Promise<void>
 }
 
@@ -14,11 +14,11 @@ type LookUp = (name: string) => Promise<readonly string[]>
 
 export class HostLookup {
   readonly #lookUp: LookUp
-  /** Attempts that ask for a name while it is being looked up share the answer. */
+  /** Attempts for a name that is being looked up share its answer. */
   readonly #running = new Map<string, Lookup>()
   /**
-   * Names that keep a thread waiting have a lane of their own: a name server that never answers
-   * must not stop the checks of others.
+   * Slow names have a lane of their own: a name server that never answers must not stop other
+   * checks.
    */
   readonly #slowNames = new Set<string>()
   readonly #lanes = {
@@ -26,7 +26,7 @@ export class HostLookup {
     slow: new Lane(1),
   }
 
-  /** @param lookUp for tests; the product asks the system, with its hosts file and search list. */
+  /** @param lookUp for tests; the product asks the system, with its hosts file and search list */
   constructor(lookUp: LookUp = askSystem) {
     this.#lookUp = lookUp
   }
@@ -59,7 +59,7 @@ async function askSystem(name: string): Promise<readonly string[]> {
   return found.slice(0, healthLimits.webhookAddressesMax).map(({ address }) => address)
 }
 
-/** A bounded number at once; the others wait in line. */
+/** Lets a limited number in at once; the others wait in line. */
 class Lane {
   #free: number
   readonly #waiting: (() => void)[] = []
@@ -68,7 +68,7 @@ class Lane {
     this.#free = places
   }
 
-  /** @returns what gives the place to the next one; to be called once */
+  /** @returns the function that frees the place; to be called once */
   async enter(): Promise<() => void> {
     if (this.#free > 0) this.#free--
     else await new Promise<void>((resolve) => this.#waiting.push(resolve))

@@ -9,9 +9,9 @@ import type { ClientCertificates } from './client-certificates.ts'
 import type { ProbeTarget } from './probe.ts'
 
 /**
- * Only a connection whose certificate was accepted is given to `onOpen`.
+ * `onOpen` gets only a connection whose certificate was accepted.
  *
- * @param protocol as ALPN calls it (RFC 7301)
+ * @param protocol name for ALPN (RFC 7301)
  */
 export function openMember(
   target: ProbeTarget,
@@ -25,7 +25,7 @@ export function openMember(
   if (tls) {
     const context = certificates.contextOf(clientCertificate)
     if (!context.ok) {
-      // A report does not come before `run` has returned.
+      // Deferred, since a report must not come before `run` has returned.
       queueMicrotask(() => {
         attempt.failLocally(context.error)
       })
@@ -41,7 +41,7 @@ export function openMember(
   })
 }
 
-/** The certificate is for `httpHost` when that is set, for the address otherwise. */
+/** The certificate must be valid for `httpHost` if that is set, else for the address. */
 function openTls({ ipAddress, check }: ProbeTarget, protocol: string, context: SecureContext) {
   const name = check.httpHost === '' ? ipAddress : hostnameOf(check.httpHost)
   const socket: TLSSocket = connectTls({
@@ -57,7 +57,9 @@ function openTls({ ipAddress, check }: ProbeTarget, protocol: string, context: S
   return socket
 }
 
-/** `[2001:db8::1]:8443` is 2001:db8::1, `www.example.com.:8443` is www.example.com. */
+/**
+ * Turns `[2001:db8::1]:8443` into 2001:db8::1, and `www.example.com.:8443` into www.example.com.
+ */
 function hostnameOf(host: string): string {
   if (isIPv6(host)) return host
   const bracketed = /^\[([^\]]*)\]/.exec(host)
@@ -65,7 +67,7 @@ function hostnameOf(host: string): string {
   return withoutFinalDot(host.replace(/:\d*$/, ''))
 }
 
-/** RFC 9110 section 7.2: the port is left out when it is the scheme's own. */
+/** RFC 9110 section 7.2: the default port of the scheme is omitted. */
 export function hostOf({ ipAddress, check }: ProbeTarget): string {
   if (check.httpHost !== '') return withoutFinalDot(check.httpHost)
   const host = isIPv6(ipAddress) ? `[${ipAddress}]` : ipAddress

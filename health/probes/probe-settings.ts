@@ -1,20 +1,20 @@
-// The node's settings for probes.
+// Defines the node's settings for probes.
 
-/** Crosses to the worker as plain data. */
+/** Sent to the worker as plain data. */
 export interface ProbeSettings {
-  /** False: no script runs, and members with such a check count as healthy. */
+  /** False: no script runs, and members with a script check count as healthy. */
   readonly allowScriptChecks: boolean
-  /** What a script finds in its environment besides its member: the process's own environment. */
+  /** Environment of scripts beside their member's variables: the process's own. */
   readonly environment: Readonly<Record<string, string | undefined>>
-  /** Addresses and CIDR blocks that a webhook may reach though they are not public. */
+  /** Addresses and networks that a webhook may reach though they are not public. */
   readonly webhookAllowedHosts: readonly string[]
-  /** By the name that checks use. */
+  /** By the name that checks refer to. */
   readonly clientCertificates: Readonly<Record<string, ClientCertificateFiles>>
 }
 
 /** Paths of PEM files. */
 export interface ClientCertificateFiles {
-  /** The certificate, then those between it and its authority. */
+  /** The certificate, then the intermediate ones. */
   readonly cert: string
   readonly key: string
 }

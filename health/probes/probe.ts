@@ -1,4 +1,4 @@
-// The interface of a probe: one attempt against one member, reported once, in bounded time.
+// Defines the interface of a probe: one attempt against one member, reported once, in bounded time.
 import type { HealthCheckModel } from '#bundle/format/model.ts'
 
 /** One member of a pool with a health check. */
@@ -6,7 +6,7 @@ export interface ProbeTarget {
   readonly memberUid: string
   readonly ipAddress: string
   readonly check: HealthCheckModel
-  /** Same text, same check: a swap then leaves the schedule alone. */
+  /** Equal for equal checks: a swap then leaves the schedule alone. */
   readonly checkKey: string
   /** Name of its pool, for the log. */
   readonly pool: string
@@ -17,24 +17,27 @@ export function targetKey(memberUid: string, ipAddress: string): string {
   return `${memberUid} ${ipAddress}`
 }
 
-/** `local-error`: this node could not probe (no descriptor, no port, no CPU), so no verdict. */
+/**
+ * `local-error`: this node could not probe (no descriptor, no port, no CPU), so there is no
+ * verdict.
+ */
 export const outcomes = ['success', 'failure', 'timeout', 'local-error'] as const
 export type Outcome = (typeof outcomes)[number]
 
 export interface ProbeResult {
   readonly outcome: Outcome
-  /** Round trip of the TCP handshake, or the mean of the echo replies; 0 where there is neither. */
+  /** Round trip of the TCP handshake, or mean of the echo replies; 0: neither was measured. */
   readonly rttMs: number
-  /** For people: `HTTP 503, expected 200`. Holds no bytes of the backend's. */
+  /** For people, such as `HTTP 503, expected 200`. Holds no octets of the backend's. */
   readonly reason: string
 }
 
 export type Report = (result: ProbeResult) => void
 
-/** Ends an attempt without a report. Does nothing once it has reported. */
+/** Ends an attempt without a report. Does nothing after its report. */
 export type Cancel = () => void
 
 export interface Probe {
-  /** `report` is called once, never before `run` returns, at most `timeoutMs` later. */
+  /** `report` is called once, at most `timeoutMs` later, and never before `run` returns. */
   readonly run: (target: ProbeTarget, report: Report) => Cancel
 }

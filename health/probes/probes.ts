@@ -1,5 +1,5 @@
-// The table of what runs probes. Adding one means one file here, one line, one set of cases; what
-// its checks say is a row of probes/probe-types.ts.
+// Lists the functions that run probes. Adding one means a file here, a line, and its cases; the
+// fields of its checks are a row of probes/probe-types.ts.
 import type { ProbeTypeName } from '#probes/probe-types.ts'
 import { systemClock } from '#lib/clock.ts'
 import type { Log } from '#lib/log.ts'
@@ -20,7 +20,7 @@ export interface ProbeOptions extends ProbeSettings {
   readonly log: Log
 }
 
-/** One table per health worker: its probes share sockets and bounds. */
+/** Made once for each health worker: its probes share sockets and limits. */
 export function createProbes({
   allowScriptChecks,
   environment,

@@ -1,4 +1,4 @@
-// Explains why a probe failed: codes of the system, of TLS and of the HTTP parser as text.
+// Explains why a probe failed: codes of the system, of TLS and of the HTTP parser in words.
 import { isIPv6 } from 'node:net'
 
 const reasons: Readonly<Record<string, string>> = Object.freeze({
@@ -44,16 +44,16 @@ const localCodes: ReadonlySet<string> = new Set([
   'ENOMEM',
 ])
 
-/** True when this node, not the backend, could not do it. */
+/** True when this node, not the backend, is at fault. */
 export function isLocalError(error: Error): boolean {
   const code = codeOf(error)
-  // A host without IPv6 says "no address" of every IPv6 member: that member is out of its reach.
+  // A host without IPv6 reports "no address" for every IPv6 member, which it cannot reach.
   const { address = '' } = error as NodeJS.ErrnoException & { address?: string }
   if (code === 'EADDRNOTAVAIL' && isIPv6(address)) return false
   return localCodes.has(code)
 }
 
-/** Never the error's message: it may quote what the backend sent. */
+/** Never the error's message, which may quote the backend. */
 export function reasonOf(error: Error): string {
   const code = codeOf(error)
   // node:http gives an orderly close and a reset the same code.

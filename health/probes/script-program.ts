@@ -1,4 +1,4 @@
-// The program of a script check: a file of the node, or a text that the check carries.
+// Finds the program of a script check: a file of the node, or a text in the check.
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -7,7 +7,7 @@ import type { HealthCheckModel } from '#bundle/format/model.ts'
 export interface Program {
   readonly file: string
   readonly args: readonly string[]
-  /** To be called once the program has ended. */
+  /** To be called when the program has ended. */
   readonly remove: () => void
 }
 
@@ -25,13 +25,13 @@ export function programOf({ scriptContent, scriptPath }: HealthCheckModel): Prog
     remove()
     throw error
   }
-  // Started by its interpreter, not as a program: directories for temporary files often forbid
-  // that, and a file that was just written may still be busy.
+  // Run by its interpreter, not as a program: directories for temporary files often forbid
+  // programs, and a file that was just written may still be busy.
   const [file, ...args] = interpreterOf(scriptContent)
   return { file, args: [...args, path], remove }
 }
 
-/** The rest of the line is one argument, as execve(2) has it. */
+/** The rest of the line is one argument, as for execve(2). */
 export function interpreterOf(script: string): readonly [file: string, ...args: string[]] {
   const line = /^#![ \t]*([^ \t\r\n]+)[ \t]*([^\r\n]*)/.exec(script)
   if (line === null) return ['/bin/sh']

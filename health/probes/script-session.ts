@@ -1,10 +1,11 @@
-// Ends all that a script check has started, in whatever process group or session it is by now.
+// Ends all processes that a script check has started, in whatever process group or session they
+// are.
 import { closeSync, openSync, readdirSync, readFileSync, readSync } from 'node:fs'
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import { systemClock } from '#lib/clock.ts'
 import { healthLimits } from '#health/limits.ts'
 
-/** Environment variable that tells a script, and what it starts, from all other processes. */
+/** Environment variable that marks a script and its children. */
 export const runVariable = 'SVC_HC_RUN'
 
 /** A script that was started as the leader of a session. */
@@ -12,7 +13,7 @@ export interface ScriptRun {
   readonly pid: number
   /** Value of `runVariable`: 32 hexadecimal digits. */
   readonly token: string
-  /** As `ProcessStat.startTicks`; undefined: this system has no /proc as Linux has it. */
+  /** As `ProcessStat.startTicks`; undefined: the system has no /proc of Linux. */
   readonly startTicks: number | undefined
 }
 
@@ -21,10 +22,10 @@ export function runOf(pid: number, token: string): ScriptRun {
 }
 
 /**
- * The group is ended at once, and so are the descendants of a script that still runs. What was
- * orphaned before is looked for among all processes: by its session, by its token, and as a child
- * of those. That takes several turns and is done for many scripts at once. A program that leaves
- * the session, drops the environment and loses its parent gets away.
+ * Ends a script's process group at once, and the descendants of a script that still runs. Orphans
+ * are looked for among all processes: by session, by token, and as children of those; this takes
+ * several turns, and is done for many scripts at once. A program that leaves the session, drops the
+ * environment and loses its parent escapes.
  */
 export class ScriptSessions {
   #ended = new Map<string, ScriptRun>()
@@ -45,7 +46,7 @@ export class ScriptSessions {
   #schedule(): void {
     this.#isSweeping = true
     const sinceMs = systemClock.monotonicMs() - this.#sweptMs
-    // A thread that is to stop waits for it.
+    // Keeps a thread that is to stop until the sweep is done.
     setTimeout(() => void this.#sweep(), Math.max(0, healthLimits.scriptSweepEveryMs - sinceMs))
   }
 
@@ -54,7 +55,7 @@ export class ScriptSessions {
     const runs = this.#ended
     this.#ended = new Map()
     const untilMs = this.#sweptMs + healthLimits.scriptSweepMs
-    // What is found may start others until it is ended.
+    // Processes may start others until they are ended, so there are several rounds.
     for (let round = 0; round < healthLimits.scriptSweepRoundsMax; round++) {
       const found = await survivorsOf(runs, untilMs)
       for (const { pid, startTicks } of found) {
@@ -71,7 +72,7 @@ function kill(pid: number): void {
   try {
     process.kill(pid, 'SIGKILL')
   } catch {
-    // It is gone, or it is another user's.
+    // The process is gone, or belongs to another user.
   }
 }
 
@@ -81,14 +82,14 @@ interface ProcessStat {
   readonly isZombie: boolean
   readonly parent: number
   readonly session: number
-  /** Since the boot of the machine. */
+  /** Start time since the boot of the machine. */
   readonly startTicks: number
 }
 
-/** undefined: there is no such process, or no /proc. */
+/** @returns undefined: there is no such process, or no /proc */
 function statOf(pid: number): ProcessStat | undefined {
   const text = textOf(`/proc/${pid}/stat`)
-  // The name before it may have any character.
+  // The name before it may hold any character.
   const fields = text.slice(text.lastIndexOf(')') + 2).split(' ')
   if (fields.length < 20) return undefined
   const [state, parent, , session] = fields
@@ -114,7 +115,7 @@ function numbersIn(path: string): number[] {
   }
 }
 
-/** By the lists that the kernel keeps, where it does. */
+/** By the kernel's lists of children, where it keeps them. */
 function descendantsOf(pid: number): readonly number[] {
   const found = [pid]
   for (const parent of found) {
@@ -127,7 +128,7 @@ function descendantsOf(pid: number): readonly number[] {
   return found.slice(1)
 }
 
-/** Finds processes no older than the scripts; no zombies, which have ended already. */
+/** Finds processes that are no older than the scripts, except zombies, which have ended. */
 async function survivorsOf(
   runs: ReadonlyMap<string, ScriptRun>,
   untilMs: number,
@@ -153,12 +154,12 @@ async function survivorsOf(
   }
   const children = Map.groupBy(all.values(), ({ parent }) => parent)
   for (const { pid, session } of all.values()) if (sessions.has(session)) own.add(pid)
-  // A set that grows while it is walked through.
+  // The set grows during the loop.
   for (const pid of own) for (const child of children.get(pid) ?? []) own.add(child.pid)
   return [...own].flatMap((pid) => all.get(pid) ?? []).filter(({ isZombie }) => !isZombie)
 }
 
-/** Numbers are given upwards: those of later processes first, until they begin anew. */
+/** Numbers are assigned upwards: numbers of later processes come first, up to the wrap. */
 function pidsAfter(first: number): readonly number[] {
   const all = numbersIn('/proc').sort((a, b) => a - b)
   const later = all.findIndex((pid) => pid >= first)
@@ -168,7 +169,7 @@ function pidsAfter(first: number): readonly number[] {
 const environ = Buffer.alloc(healthLimits.scriptEnvironBytesMax)
 const assignment = Buffer.from(`${runVariable}=`)
 
-/** '': it has none, or is another user's. */
+/** @returns '': the process has no token, or belongs to another user */
 function tokenOf(pid: number): string {
   let file: number
   try {

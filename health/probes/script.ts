@@ -1,4 +1,4 @@
-// The script probe: runs a program; healthy when it exits with 0.
+// Implements the script probe: runs a program, which is healthy when it exits with 0.
 import { spawn } from 'node:child_process'
 import { randomBytes } from 'node:crypto'
 import type { ChildProcess } from 'node:child_process'
@@ -28,7 +28,7 @@ export function createScript(environment: Environment): Probe {
 }
 
 /**
- * A guard: no target of such a pool reaches a prober (bundle/load/probed-pools.ts). Its members
+ * A guard: pools of such checks reach no prober (bundle/load/probed-pools.ts), and their members
  * count as healthy.
  */
 export function createForbiddenScript(log: Log): Probe {
@@ -53,7 +53,7 @@ export function createForbiddenScript(log: Log): Probe {
   }
 }
 
-/** Limits how many processes run at once: attempts beyond wait for the next place. */
+/** Limits the number of processes at the same time: further attempts wait. */
 class Places {
   #free: number
   readonly #waiting: (() => void)[] = []
@@ -62,11 +62,11 @@ class Places {
     this.#free = count
   }
 
-  /** @param enter is given what frees the place again; it is called once. */
+  /** @param enter called once, with the function that frees the place */
   take(attempt: Attempt, enter: (leave: () => void) => void): void {
     const leave = (): void => {
       this.#free++
-      // Attempts that have given up stand in line, too, and take no place.
+      // Attempts that have given up stay in the line, and take no place.
       while (this.#free > 0 && this.#waiting.length > 0) this.#waiting.shift()!()
     }
     if (this.#free > 0) {
@@ -79,7 +79,7 @@ class Places {
     this.#waiting.push(() => {
       if (attempt.isOver) return
       this.#free--
-      // After a short wait, the attempt has had its time: a timeout is then the member's.
+      // After a short wait the attempt has had its time: a timeout is the member's fault.
       if (systemClock.monotonicMs() - startedMs <= healthLimits.stallMs) attempt.excuse = ''
       enter(leave)
     })
@@ -102,7 +102,7 @@ function start(
     program = programOf(check)
   } catch {
     leave()
-    // A report does not come before `run` has returned.
+    // Deferred, since a report must not come before `run` has returned.
     setImmediate(() => {
       attempt.failLocally('this node cannot write the script to a temporary file')
     })
@@ -126,7 +126,7 @@ function start(
       },
     })
   } catch (error) {
-    // Some codes come at once, others as an event.
+    // Some errors are returned, others are emitted.
     end()
     setImmediate(fail, attempt, error as Error)
     return
@@ -137,14 +137,14 @@ function start(
     else attempt.fail(signal === null ? `exit code ${code}` : `killed by ${signal}`)
   })
   child.once('error', (error) => {
-    // The event also comes when a kill fails: then the process still runs, and its exit follows.
+    // The event also comes when a kill fails: the process still runs, and its exit follows.
     if (child.pid === undefined) end()
     fail(attempt, error)
   })
   if (child.pid === undefined) return
   const run = runOf(child.pid, token)
   attempt.onOver(() => {
-    // Also after a success: what it left running in the background ends with it.
+    // Also after a success: background processes end with the script.
     sessions.end(run)
   })
 }

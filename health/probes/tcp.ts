@@ -1,4 +1,4 @@
-// The tcp probe: healthy when a connection is established; nothing is sent.
+// Implements the tcp probe: healthy when a connection is established; nothing is sent.
 import { connect } from 'node:net'
 import { Attempt } from './attempt.ts'
 import type { Probe } from './probe.ts'

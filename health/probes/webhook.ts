@@ -1,4 +1,5 @@
-// The webhook probe: asks another server about the member, within the node's restrictions.
+// Implements the webhook probe: asks another server about the member, within the node's
+// restrictions.
 import { connect, isIP } from 'node:net'
 import type { LookupFunction, Socket, TcpNetConnectOpts } from 'node:net'
 import { connect as connectTls, createSecureContext } from 'node:tls'
@@ -38,7 +39,7 @@ async function ask(
 ): Promise<void> {
   const url = URL.parse(target.check.webhookURL)
   if (url === null || !['http:', 'https:'].includes(url.protocol)) {
-    // A report does not come before `run` has returned.
+    // Deferred, since a report must not come before `run` has returned.
     await Promise.resolve()
     attempt.fail('webhookURL is no http:// or https:// address')
     return
@@ -68,13 +69,13 @@ async function addressesOf(
   const { addresses, started } = lookup.ask(host)
   attempt.excuse = 'this node waits for too many slow name servers'
   void started.then(() => {
-    // After a short wait, the attempt has had its time: a timeout is then the member's.
+    // After a short wait the attempt has had its time: a timeout is the member's fault.
     if (systemClock.monotonicMs() - askedMs <= healthLimits.stallMs) attempt.excuse = ''
   })
   return addresses
 }
 
-/** A name that leads somewhere else a moment later must not matter: it is not asked again. */
+/** Connects to the addresses that were checked: another lookup might give others. */
 function connectTo(url: URL, host: string, addresses: readonly string[]): Socket {
   const isTls = url.protocol === 'https:'
   const checked = addresses.map((address) => ({ address, family: isIP(address) }))
@@ -97,7 +98,7 @@ function connectTo(url: URL, host: string, addresses: readonly string[]): Socket
 
 let sharedContext: SecureContext | undefined
 
-/** The body of the response is never read: its status says it all. */
+/** The body of the response is never read: the status decides. */
 function send(url: URL, target: ProbeTarget, socket: Socket, attempt: Attempt): void {
   const { webhookMethod: method, port } = target.check
   const body = method === 'POST' ? JSON.stringify({ ip: target.ipAddress, port }) : ''

@@ -1,27 +1,27 @@
-// Decides which members this node probes, where `health.probers` leaves each to a few nodes of a
+// Decides which members this node probes when `health.probers` leaves each to a few nodes of a
 // site.
 import { comesBefore, countBefore, memberHash, rankedNode } from './rendezvous.ts'
 import type { RankedNode } from './rendezvous.ts'
 
 export interface ProberShareParts {
-  /** This node. */
+  /** Name of this node. */
   readonly node: string
   /** How many nodes of the site probe a member; 0: all. */
   readonly probers: number
 }
 
 /**
- * A node probes a member when it is among the first `probers` that are alive. It lets go of one
- * only when as many nodes before it have a word on it, and takes on what others should probe and
- * for long do not: they may have another bundle, or no way to the member.
+ * A node probes a member when it is among the first `probers` live nodes. It gives a member up only
+ * when as many nodes before it have a verdict on it, and takes over members that others should
+ * probe and long have no verdict on: the others may have another bundle, or no route to the member.
  */
 export class ProberShare {
   readonly #own: RankedNode
   readonly #probers: number
   #others: readonly RankedNode[] = []
-  /** Members that other nodes probe. */
+  /** Keys of members that are left to others. */
   #left = new Set<string>()
-  /** Members of `#left` on which too few nodes have a word, and since when. */
+  /** Members of `#left` on which too few nodes have a verdict, and since when. */
   readonly #lacking = new Map<string, number>()
 
   constructor({ node, probers }: ProberShareParts) {
@@ -29,7 +29,7 @@ export class ProberShare {
     this.#probers = probers
   }
 
-  /** Number of members that this node leaves to others. */
+  /** Number of members that are left to others. */
   get leftCount(): number {
     return this.#left.size
   }
@@ -38,15 +38,16 @@ export class ProberShare {
     return !this.#left.has(key)
   }
 
-  /** @param keys of all members: a new one is probed until others have a word on it */
+  /** @param keys of all members: a new one is probed until others have a verdict on it */
   keepOnly(keys: ReadonlySet<string>): void {
     this.#left = new Set([...this.#left].filter((key) => keys.has(key)))
     for (const key of this.#lacking.keys()) if (!keys.has(key)) this.#lacking.delete(key)
   }
 
   /**
-   * @param names the other nodes of the site that are alive
-   * @returns true when they are others than before
+   * @param names other live nodes of the site
+   *
+   * @returns true when they differ from before
    */
   setOthers(names: readonly string[]): boolean {
     const before = new Set(this.#others.map(({ name }) => name))
@@ -56,11 +57,11 @@ export class ProberShare {
   }
 
   /**
-   * Decides anew on one member.
+   * Decides about one member.
    *
-   * @param tellers nodes of the site whose word on it counts now
-   * @param patienceMs how long the next in line waits for words that are missing
-   * @returns true when it is no longer as it was
+   * @param tellers nodes of the site whose verdict on it is fresh
+   * @param patienceMs how long the next in line waits for missing verdicts
+   * @returns true when the decision changed
    */
   judge(key: string, tellers: readonly string[], patienceMs: number, nowMs: number): boolean {
     if (this.#probers === 0) return false
@@ -87,7 +88,7 @@ export class ProberShare {
       return !isCovered
     }
     const sinceMs = this.#lacking.get(key) ?? nowMs
-    // Nodes take their turns, so that not all of them take on the same member at once.
+    // Nodes take over one after the other, so that not all of them take the same member.
     const turn = before - this.#probers + 1
     const isOurTurn = nowMs - sinceMs >= patienceMs * turn
     if (isOurTurn) this.#lacking.delete(key)

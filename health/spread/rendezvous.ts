@@ -1,8 +1,8 @@
-// Rendezvous hashing: in which order nodes are to probe a member. The same on each node, whatever
-// it was told in whatever order, and a node that comes or goes moves its own members alone.
+// Orders the nodes that are to probe a member, by rendezvous hashing: the order is equal on each
+// node, and a node that joins or leaves moves only its own members.
 import { hash32, mix32 } from './hash32.ts'
 
-/** A node with what is computed of its name once. */
+/** A node, with the hash of its name. */
 export interface RankedNode {
   readonly name: string
   readonly hash: number
@@ -17,14 +17,14 @@ export function memberHash(key: string): number {
   return hash32(key)
 }
 
-/** Whether `a` comes before `b` for the member of this hash. */
+/** Whether `a` precedes `b` for the member with this hash. */
 export function comesBefore(a: RankedNode, b: RankedNode, member: number): boolean {
   const weightOfA = weight(a, member)
   const weightOfB = weight(b, member)
   return weightOfA === weightOfB ? a.name < b.name : weightOfA > weightOfB
 }
 
-/** How many of the others come before `own`. */
+/** How many of the others precede `own`. */
 export function countBefore(
   own: RankedNode,
   others: readonly RankedNode[],
@@ -36,8 +36,8 @@ export function countBefore(
 }
 
 /**
- * Two nodes differ in the same bits of what is mixed for every member, and mixing is one to one: of
- * each pair, one comes first for half of all members.
+ * Two nodes differ in the same bits of the input for every member, and mixing is one to one: in
+ * each pair, either node is first for half of all members.
  */
 function weight({ hash }: RankedNode, member: number): number {
   return mix32(hash ^ member)

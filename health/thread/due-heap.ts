@@ -3,7 +3,7 @@ import { assert } from '#lib/assert.ts'
 
 export interface DueItem {
   dueMs: number
-  /** Place in the heap; -1 outside. Written by the heap only. */
+  /** Index in the heap; -1: not in it. Only the heap writes it. */
   heapIndex: number
 }
 

@@ -1,20 +1,20 @@
-// The messages between the main thread and the health worker.
+// Defines the messages between the main thread and the health worker.
 import type { ProbeTypeName } from '#probes/probe-types.ts'
 import type { Knowledge } from '#health/verdict/member-track.ts'
 import type { Outcome, ProbeTarget } from '#health/probes/probe.ts'
 
 export interface MonitoredTarget extends ProbeTarget {
-  /** Probes in a row that must pass before a member that warms up is used; 0: no gate. */
+  /** Probes in a row that must pass before a new member is used; 0: no gate. */
   readonly warmupThreshold: number
 }
 
-/** A member as its probes have it; told again when any of it changed. */
+/** Measurements of a member; sent again when any of them changed. */
 export interface Measure {
   readonly memberUid: string
   readonly ipAddress: string
   /** 0 to 1; 1 while scoring is off. */
   readonly score: number
-  /** Mean of the last probes; 0: too few. */
+  /** Mean of the last probes; 0: there were too few. */
   readonly rttMs: number
   readonly isWarming: boolean
   readonly warmupPasses: number
@@ -27,9 +27,9 @@ export interface VerdictChange {
   readonly memberUid: string
   readonly ipAddress: string
   readonly healthy: boolean
-  /** TCP handshake of the probe that decided; 0 when there was none. */
+  /** TCP handshake of the deciding probe; 0: there was none. */
   readonly rttMs: number
-  /** `connection refused`, `HTTP 503, expected 200`; empty when healthy. */
+  /** Such as `connection refused` or `HTTP 503, expected 200`; empty when healthy. */
   readonly reason: string
   /** Unix epoch. */
   readonly atMs: number
@@ -37,7 +37,7 @@ export interface VerdictChange {
 
 export type ProbeCounts = Record<ProbeTypeName, Record<Outcome, number>>
 
-/** Since the worker started. */
+/** Counters since the worker started. */
 export interface ProberStats {
   readonly targets: number
   readonly inFlight: number
@@ -46,30 +46,32 @@ export interface ProberStats {
   readonly probes: ProbeCounts
 }
 
-/** What the worker must know of its targets. */
+/** The targets, and what the worker must know of them. */
 export interface TargetSet {
-  /** Counts the target sets of one monitor; results say which set they know. */
+  /** Number of the target set in one monitor; results name the set that they refer to. */
   readonly generation: number
-  /** All targets: the worker stops to probe one that is missing. */
+  /** All targets: the worker stops probing those that are missing. */
   readonly targets: readonly MonitoredTarget[]
-  /** Keys (`targetKey`) of targets that a worker new to them takes as unhealthy. */
+  /** Keys (`targetKey`) of targets that are unhealthy to a worker that does not know them. */
   readonly unhealthyKeys: readonly string[]
-  /** Keys of targets that a worker new to them takes as warming, with the counter at 0. */
+  /**
+   * Keys of targets that are warming up, with a counter of 0, to a worker that does not know them.
+   */
   readonly warmingKeys: readonly string[]
-  /** A mean round trip time that moved by less is not told. */
+  /** A mean round-trip time that moves by less is not reported. */
   readonly rttThresholdMs: number
   /**
-   * Cells of `LastProbe` for each target, which the worker writes. In a message it would be one for
-   * each probe.
+   * Cells of `LastProbe` for each target, written by the worker: messages would be one for each
+   * probe.
    */
   readonly lastProbes: SharedArrayBuffer
 }
 
 /** Doubles of one target. */
 export const LastProbe = {
-  /** When the last probe ended, Unix epoch; 0: none has. */
+  /** End of the last probe, Unix epoch; 0: there was none. */
   AtMs: 0,
-  /** What the last one that measured a round trip found; 0: none has. */
+  /** The last measured round trip; 0: none was. */
   RttMs: 1,
   Cells: 2,
 } as const
@@ -82,12 +84,12 @@ export type ToWorker = (TargetSet & { readonly kind: 'targets' }) | { readonly k
 
 export interface ResultsMessage {
   readonly kind: 'results'
-  /** The newest target set that had arrived when these results came to be. */
+  /** The newest target set that had arrived before these results. */
   readonly generation: number
   readonly changes: readonly VerdictChange[]
-  /** First results after a check was replaced: no change, but to be stored again. */
+  /** First results after a check was replaced: unchanged, but to be stored again. */
   readonly confirmed: readonly VerdictChange[]
-  /** At most one per member. */
+  /** At most one for each member. */
   readonly measures: readonly Measure[]
   readonly stats: ProberStats
 }

@@ -25,24 +25,26 @@ export interface ProberParts {
   readonly probes: ProbeTable
   readonly clock: Clock
   readonly random: Random
-  /** Calls `fn` once after `delayMs`; returns what calls it off. */
+  /** Calls `fn` once after `delayMs`; returns the function that cancels it. */
   readonly after: (delayMs: number, fn: () => void) => () => void
   readonly publish: (message: ResultsMessage) => void
   readonly inFlightMax?: number
 }
 
 interface Entry extends Scheduled {
-  /** Replaced by one with an equal check. */
+  /** Replaced by a target with an equal check. */
   target: MonitoredTarget
   readonly track: MemberTrack
   cancel: Cancel | undefined
-  /** The check is new to a known member: its next result is told even when it changes nothing. */
+  /**
+   * True when the check of a known member is new: the next result is reported even if unchanged.
+   */
   confirmNext: boolean
-  /** In the target set. */
+  /** Index in the target set. */
   place: number
-  /** When the last probe ended; 0: none has. */
+  /** End of the last probe; 0: there was none. */
   lastCheckMs: number
-  /** Round trip of the last probe that measured it; 0: none has. */
+  /** The last measured round trip; 0: none was. */
   lastRttMs: number
 }
 
@@ -57,7 +59,7 @@ export class Prober {
   #late = 0
   #changes: VerdictChange[] = []
   #confirmed: VerdictChange[] = []
-  /** Members to report with the next message: once each, even after ten changes. */
+  /** Members to report in the next message: once each, even after ten changes. */
   readonly #measured = new Set<Entry>()
   #rttThresholdMs = 0
   #lastProbes = new Float64Array(lastProbesFor(0))
@@ -82,9 +84,9 @@ export class Prober {
     }
   }
 
-  /** Takes over the full set; targets with an equal key and an equal check notice nothing. */
+  /** Replaces the full set; targets with an equal key and an equal check are not disturbed. */
   setTargets(message: TargetSet): void {
-    // What was found under the former set must not be read as found under this one.
+    // Results under the earlier set must not be taken for results under this one.
     if (this.#changes.length + this.#confirmed.length + this.#measured.size > 0) this.#flush()
     const unhealthyKeys = new Set(message.unhealthyKeys)
     const warmingKeys = new Set(message.warmingKeys)
@@ -124,7 +126,7 @@ export class Prober {
         confirmNext: known !== undefined,
         place,
         lastCheckMs: known?.lastCheckMs ?? 0,
-        // By another check it was another time.
+        // The time under another check does not apply.
         lastRttMs: 0,
       }
       this.#noteCheck(entry)
@@ -154,14 +156,14 @@ export class Prober {
     assert(this.#inFlight >= 0, 'a probe that is called off was under way')
   }
 
-  /** Starts what is due, then sleeps until the next one is. */
+  /** Starts the probes that are due, then sleeps until the next one is. */
   #pump(): void {
     if (this.#isStopped) return
     this.#callOffPump?.()
     this.#callOffPump = undefined
     const nowMs = this.#parts.clock.monotonicMs()
     for (let started = 0; started < healthLimits.startsPerTurnMax; started++) {
-      // At the limit, the next probe to end pumps again.
+      // At the limit, the end of a probe calls this again.
       if (this.#inFlight >= this.#inFlightMax) return
       const entry = this.#schedule.takeDue(nowMs)
       if (entry === undefined) break
@@ -169,7 +171,7 @@ export class Prober {
     }
     const { nextDueMs } = this.#schedule
     if (nextDueMs === Infinity) return
-    // A long sleep is cut, so that a timer never overflows its 31 bits.
+    // A long sleep is split, so that a timer does not overflow its 31 bits.
     const delayMs = Math.min(Math.max(nextDueMs - nowMs, 0), 60_000)
     this.#callOffPump = this.#parts.after(delayMs, () => {
       this.#pump()
@@ -185,7 +187,7 @@ export class Prober {
       assert(this.#inFlight >= 0, 'a probe ends once, and not after it was called off')
       this.#take(entry, result)
       this.#schedule.add(entry, nowMs)
-      // The sleeping pump knows only who was in line when it went to sleep.
+      // The pump sleeps until the item that was first when it went to sleep.
       if (wasFull || entry === this.#schedule.first) this.#pump()
     })
   }
@@ -226,7 +228,7 @@ export class Prober {
     if (lastRttMs > 0) this.#lastProbes[cell + LastProbe.RttMs] = lastRttMs
   }
 
-  /** The first change after a quiet time leaves at once; a storm of them leaves in batches. */
+  /** The first change after a quiet time is sent at once; many changes are sent in batches. */
   #flushSoon(): void {
     const sinceMs = this.#parts.clock.monotonicMs() - this.#publishedMs
     this.#flushWithin(Math.max(0, healthLimits.batchMs - sinceMs))

@@ -1,4 +1,4 @@
-// Counters of health probing, summed over restarts of the worker.
+// Sums the counters of health probing over restarts of the worker.
 import { probeTypeNames } from '#probes/probe-types.ts'
 import type { ProbeCounts, ProberStats } from './messages.ts'
 import { outcomes } from '#health/probes/probe.ts'
@@ -21,7 +21,7 @@ export const zeroStats: ProberStats = Object.freeze({
   probes: zeroProbeCounts(),
 })
 
-/** Counters are summed; gauges are those of the living worker. */
+/** Sums counters; gauges are those of the live worker. */
 export function addStats(ended: ProberStats, living: ProberStats): ProberStats {
   const probes = zeroProbeCounts()
   for (const type of probeTypeNames) {

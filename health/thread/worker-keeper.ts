@@ -14,10 +14,10 @@ export interface WorkerKeeperParts {
   readonly clock: Clock
   readonly log: Log
   readonly spawn: () => Worker
-  /** A worker is there and knows nothing. */
+  /** Called when a worker has started, which knows nothing yet. */
   readonly onStart: () => void
   readonly onResults: (message: ResultsMessage) => void
-  /** A worker ended by itself. */
+  /** Called when a worker has ended by itself. */
   readonly onCrash: () => void
 }
 
@@ -72,7 +72,7 @@ export class WorkerKeeper {
     onStart()
   }
 
-  /** Lost when no worker is there: the next one is told everything in `onStart`. */
+  /** Lost while there is no worker: the next one gets everything in `onStart`. */
   post(message: ToWorker): void {
     this.#worker?.postMessage(message)
   }

@@ -1,4 +1,4 @@
-// The health thread: messages in, the prober, batches of results out.
+// Runs the health thread: passes messages to the prober, and batches of results back.
 import { randomInt } from 'node:crypto'
 import { parentPort, workerData } from 'node:worker_threads'
 import { assert } from '#lib/assert.ts'

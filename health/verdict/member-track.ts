@@ -1,4 +1,4 @@
-// The health state of one member: verdict, score, round-trip time, warm-up gate.
+// Tracks the health of one member: verdict, score, round-trip time, warm-up gate.
 import type { HealthCheckModel } from '#bundle/format/model.ts'
 import { healthLimits } from '#health/limits.ts'
 import type { ProbeResult } from '#health/probes/probe.ts'
@@ -10,17 +10,17 @@ import { takeWarmupResult } from './warmup.ts'
 import type { Warmup } from './warmup.ts'
 
 /**
- * `unknown`: no probe has ended yet. `stale`: what is known is older than three intervals, because
- * this node could not probe; or it was known before a restart.
+ * `unknown`: no probe has ended yet. `stale`: the last result is older than three intervals,
+ * because this node could not probe; or it is from before a restart.
  */
 export type Knowledge = 'unknown' | 'known' | 'stale'
 
 /** What a result changed. */
 export interface TrackChange {
   readonly verdict: boolean
-  /** The member has passed its warm-up gate. */
+  /** True when the member has passed its warm-up gate. */
   readonly gate: boolean
-  /** Anything of the above, or score, round trip time, counter, knowledge. */
+  /** True when any field changed, or score, round-trip time, counter or knowledge. */
   readonly any: boolean
 }
 
@@ -74,7 +74,7 @@ export class MemberTrack {
     return { verdict, gate: wasWarming && !this.warmup.isWarming, any }
   }
 
-  /** @returns true when a member that is unhealthy is so for another reason than before */
+  /** @returns true when an unhealthy member has another reason than before */
   #explain({ outcome, reason }: ProbeResult): boolean {
     const before = this.reason
     const { healthy } = this.verdict
@@ -83,14 +83,16 @@ export class MemberTrack {
     return !healthy && this.reason !== before
   }
 
-  /** With a score, `riseCount` and `fallCount` do not matter. */
+  /** With a score, `riseCount` and `fallCount` have no effect. */
   #follow(healthy: boolean): boolean {
     const isChanged = this.verdict.healthy !== healthy
     this.verdict.healthy = healthy
     return isChanged
   }
 
-  /** Counts a probe that this node could not make: its knowledge grows old, and nothing else. */
+  /**
+   * Handles a probe that this node could not make: its knowledge ages, and nothing else changes.
+   */
   #miss({ intervalMs }: HealthCheckModel, nowMs: number): TrackChange {
     const isStale = nowMs - this.#lastResultMs > ownStaleAfterMs(intervalMs)
     const isNews = this.knowledge === 'known' && isStale

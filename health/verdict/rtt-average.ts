@@ -1,16 +1,16 @@
-// The smoothed round-trip time of a member; small changes do not move it.
+// Smooths the round-trip time of a member: small changes do not move it.
 import { healthLimits } from '#health/limits.ts'
 
 export class RttAverage {
   readonly #samples: number[] = []
   #next = 0
-  /** 0: too few probes. */
+  /** 0: there were too few probes. */
   publishedMs = 0
 
   /**
-   * Takes the time of a successful probe in; a probe that measured none says nothing.
+   * Adds the time of a successful probe; a probe without a measurement has no effect.
    *
-   * @param thresholdMs a mean that moved by less keeps the old value (hysteresis)
+   * @param thresholdMs a mean that moves by less keeps its value (hysteresis)
    * @returns true when `publishedMs` changed
    */
   add(rttMs: number, thresholdMs: number): boolean {

@@ -1,7 +1,7 @@
-// The score of a member: the share of its last `scoreWindow` probes that passed.
+// Computes the score of a member: the share of its last `scoreWindow` probes that passed.
 import { assert } from '#lib/assert.ts'
 
-/** Bits in a ring. As long as fewer probes were made than the window holds, those are counted. */
+/** A ring of bits. While it is not full, only the probes made so far count. */
 export class ScoreWindow {
   readonly #size: number
   readonly #bits: Uint32Array
@@ -9,7 +9,7 @@ export class ScoreWindow {
   #filled = 0
   #successes = 0
 
-  /** @param size probes; at least 1 */
+  /** @param size number of probes, at least 1 */
   constructor(size: number) {
     assert(size >= 1, 'a score is of one probe at least')
     this.#size = size

@@ -1,9 +1,9 @@
 // Decides when consecutive probe results change the verdict on a member.
 
-/** One per target, healthy before its first probe. */
+/** One for each target, healthy before its first probe. */
 export interface Verdict {
   healthy: boolean
-  /** Results in a row that speak against `healthy`. */
+  /** Results in a row that contradict `healthy`. */
   contraryCount: number
 }
 
@@ -16,7 +16,11 @@ export interface VerdictRule {
   readonly fallCount: number
 }
 
-/** Takes one result in. @returns true when it changed `verdict.healthy`. */
+/**
+ * Adds a result.
+ *
+ * @returns true when it changed `verdict.healthy`
+ */
 export function takeResult(verdict: Verdict, success: boolean, rule: VerdictRule): boolean {
   if (success === verdict.healthy) {
     verdict.contraryCount = 0

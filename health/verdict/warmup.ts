@@ -1,4 +1,4 @@
-// The warm-up gate: a new member passes a number of probes before it is used.
+// Implements the warm-up gate: a new member passes a number of probes before it is used.
 
 export interface Warmup {
   isWarming: boolean
@@ -7,7 +7,7 @@ export interface Warmup {
 }
 
 /**
- * Takes one raw probe result in, whatever rise, fall and score make of it.
+ * Adds a raw probe result, independent of rise, fall and score.
  *
  * @returns true when it changed anything
  */

@@ -2,8 +2,10 @@
 import type { ExternalSignalMode } from '#bundle/format/model.ts'
 
 /**
- * @param probe what the probes say; true where nobody probes
- * @param signal what the outside monitors say together; undefined: nothing now, whatever the mode
+ * @param probe result of the probes; true without probes
+ *
+ * @param signal joint verdict of the outside monitors; undefined: there is none now, whatever the
+ * mode
  */
 export function blend(
   mode: ExternalSignalMode,

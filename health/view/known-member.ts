@@ -1,4 +1,4 @@
-// One member as the main thread knows it from the worker's reports.
+// Defines a member as the main thread knows it from the worker's reports.
 import { assert } from '#lib/assert.ts'
 import type { VerdictOwner } from '#state/ports/health-verdicts.ts'
 import type { Knowledge } from '#health/verdict/member-track.ts'
@@ -6,7 +6,7 @@ import type { FollowedHealth } from './member-health.ts'
 import type { Measure } from '#health/thread/messages.ts'
 
 export interface Known extends VerdictOwner {
-  /** False: other nodes do. */
+  /** False: other nodes probe it. */
   isProbed: boolean
   pool: string
   healthy: boolean
@@ -17,18 +17,18 @@ export interface Known extends VerdictOwner {
   knowledge: Knowledge
   /** Why it is unhealthy. */
   reason: string
-  /** When its verdict became what it is, Unix epoch; 0: it has none yet. */
+  /** Time of the last change of its verdict, Unix epoch; 0: it has none yet. */
   sinceMs: number
-  /** Its place among the members that are probed; -1: it is not probed. */
+  /** Index among the probed members; -1: it is not probed. */
   place: number
   checkKey: string
   intervalMs: number
   warmupThreshold: number
-  /** Target set since which it is probed; older results speak of a former life. */
+  /** Target set since which it is probed; older results belong to an earlier period. */
   sinceGeneration: number
 }
 
-/** As it is before anything is known. */
+/** The state before anything is known. */
 export function blank({ memberUid, ipAddress }: VerdictOwner, sinceGeneration: number): Known {
   return {
     memberUid,
@@ -51,13 +51,13 @@ export function blank({ memberUid, ipAddress }: VerdictOwner, sinceGeneration: n
   }
 }
 
-/** Forgets what another check has measured: only the verdict stays. */
+/** Drops measurements of another check; the verdict stays. */
 export function forgetCounts(known: Known): void {
   known.rttMs = 0
   known.warmupPasses = 0
 }
 
-/** Its probes begin or end; what was found of it stays, and grows old. */
+/** Begins or ends its probes; what was found stays, and ages. */
 export function handOver(known: Known, isProbed: boolean, generation: number): void {
   assert(known.isProbed !== isProbed, 'probes of a member begin or end')
   known.isProbed = isProbed
@@ -68,8 +68,9 @@ export function handOver(known: Known, isProbed: boolean, generation: number): v
 }
 
 /**
- * Takes the word of others for a member that this node does not probe: its own, should theirs be
- * lost. @returns whether its health, or its gate, is another
+ * Takes the verdict of others for a member that this node does not probe, in case theirs gets lost.
+ *
+ * @returns whether its health, or its gate, changed
  */
 export function follow(
   known: Known,
@@ -86,11 +87,11 @@ export function follow(
 export function adopt(known: Known, measure: Measure, nowMs: number): boolean {
   assert(known.isProbed, 'a measure is that of a member that is probed here')
   if (measure.knowledge === 'known' && known.sinceMs === 0) known.sinceMs = nowMs
-  // A check that is new has no word yet for what another one found.
+  // A new check has no reason yet for what the earlier one found.
   if (measure.reason !== '' && !known.healthy) known.reason = measure.reason
   const wasWarming = known.isWarming
   known.score = measure.score
-  // A worker that was replaced begins to count anew: until it has enough, the last mean stands.
+  // A new worker counts anew: until it has enough, the last mean stays.
   if (measure.rttMs > 0) known.rttMs = measure.rttMs
   known.warmupPasses = measure.warmupPasses
   known.knowledge = measure.knowledge

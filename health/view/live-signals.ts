@@ -1,4 +1,4 @@
-// The external signals that are in force now, by member.
+// Holds the external signals in force, by member.
 import { assert } from '#lib/assert.ts'
 import type { Clock } from '#lib/clock.ts'
 import type { Log } from '#lib/log.ts'
@@ -10,26 +10,26 @@ import type { DueItem } from '#health/thread/due-heap.ts'
 export interface LiveSignalsParts {
   readonly signals: HealthSignals
   readonly clock: Clock
-  /** Calls `fn` once after `delayMs`; returns what calls it off. */
+  /** Calls `fn` once after `delayMs`; returns the function that cancels it. */
   readonly after: (delayMs: number, fn: () => void) => () => void
   readonly log: Log
-  /** Called with members whose verdict is another than before. */
+  /** Called with members whose verdict changed. */
   readonly onChange: (memberUids: readonly string[]) => void
 }
 
-/** In the heap first until it expires, then until no older word of its source could arrive. */
+/** In the heap until it expires, then until no older signal of its source could arrive. */
 interface Kept extends DueItem {
   readonly signal: HealthSignal
 }
 
-/** Wall clocks jump: how long a word that has expired may go unnoticed after one. */
+/** How long an expired signal may go unnoticed after the wall clock jumped. */
 const wakeMsMax = 30_000
 
 export class LiveSignals {
   readonly #parts: LiveSignalsParts
   /** By member, then by source. */
   readonly #members = new Map<string, Map<string, Kept>>()
-  /** What was last told; members without a live word are missing. */
+  /** Verdicts as last reported; members without a live signal are absent. */
   readonly #verdicts = new Map<string, boolean>()
   readonly #due = new DueHeap<Kept>()
   #count = 0
@@ -61,7 +61,7 @@ export class LiveSignals {
     this.#callOffWake?.()
   }
 
-  /** undefined: nobody says anything now. */
+  /** @returns undefined: there is no signal now */
   verdictOf(memberUid: string): boolean | undefined {
     return this.#verdicts.get(memberUid)
   }
@@ -76,7 +76,7 @@ export class LiveSignals {
     this.#settle(touched)
   }
 
-  /** @returns false when a newer word of its source is there, or there is no room */
+  /** @returns false when there is a newer signal of the source, or no room */
   #keep(signal: HealthSignal): boolean {
     const { memberUid, source } = signal
     const sources = this.#members.get(memberUid) ?? new Map<string, Kept>()
@@ -96,7 +96,7 @@ export class LiveSignals {
     return true
   }
 
-  /** Lets go what is over, and tells of the members whose verdict is another now. */
+  /** Drops what is over, and reports members whose verdict changed. */
   #settle(touched: Set<string>): void {
     const nowMs = this.#parts.clock.nowMs()
     for (let first = this.#due.first; first !== undefined; first = this.#due.first) {
@@ -124,7 +124,11 @@ export class LiveSignals {
     if (sources?.size === 0) this.#members.delete(memberUid)
   }
 
-  /** Any unhealthy word makes the verdict unhealthy. @returns true when it is another one */
+  /**
+   * One unhealthy signal makes the verdict unhealthy.
+   *
+   * @returns true when the verdict changed
+   */
   #judge(memberUid: string, nowMs: number): boolean {
     let verdict: boolean | undefined
     for (const { signal } of this.#members.get(memberUid)?.values() ?? []) {

@@ -1,4 +1,4 @@
-// The health of all members on the main thread: fed by the worker, read at each swap.
+// Keeps the health of all members on the main thread: the worker reports it, each swap reads it.
 import type { Worker } from 'node:worker_threads'
 import { assert } from '#lib/assert.ts'
 import type { Clock } from '#lib/clock.ts'
@@ -32,9 +32,9 @@ export interface HealthMonitorParts {
   readonly clock: Clock
   /** Probes begin when it resolves, and never when it rejects. Left out: they begin at once. */
   readonly mayBegin?: Promise<unknown>
-  /** Whether the worker may; by default it may not. */
+  /** Whether the worker may run scripts; by default it may not. */
   readonly runsScripts?: boolean
-  /** A worker with the settings of the node; left out, one that allows nothing. */
+  /** Starts a worker with the settings of the node; left out: one that permits nothing. */
   readonly spawn?: () => Worker
 }
 
@@ -51,12 +51,12 @@ class Monitor implements OwnMonitor {
   readonly #updateHandlers: ((owners: readonly VerdictOwner[]) => void)[] = []
   #targets: readonly MonitoredTarget[] = []
   #isProbed: (key: string) => boolean = () => true
-  /** The part of `#targets` that the worker has. */
+  /** The targets that the worker probes. */
   #probed: readonly MonitoredTarget[] = []
   #rttThresholdMs = 0
-  /** As `TargetSet` has it. */
+  /** Cells as in `TargetSet`. */
   #lastProbes = new Float64Array(lastProbesFor(0))
-  /** When the worker last said anything; -Infinity: never. */
+  /** Time of the worker's last message; -Infinity: there was none. */
   #heardMs = -Infinity
   #generation = 0
   #known = new Map<string, Known>()
@@ -96,7 +96,7 @@ class Monitor implements OwnMonitor {
       if (!this.#isStopped) this.#keeper.start()
     }
     if (mayBegin === undefined) void this.#adopted.then(begin)
-    // The process before has judged members since they were read.
+    // Loaded again, since the process before has judged members in the meantime.
     else void mayBegin.then(() => this.#load().then(begin)).catch(() => undefined)
   }
 
@@ -122,7 +122,7 @@ class Monitor implements OwnMonitor {
   setTargets(targets: readonly MonitoredTarget[], options: TargetOptions = {}): void {
     const { arrivals, rttThresholdMs = 0 } = options
     const isSame = rttThresholdMs === this.#rttThresholdMs && areEqual(targets, this.#targets)
-    // Most commits change no health check: telling the worker again would cost for nothing.
+    // Most commits change no health check, so the worker need not be told.
     if (this.#generation > 0 && isSame) return
     const previous = this.#known
     this.#known = new Map()
@@ -164,7 +164,8 @@ class Monitor implements OwnMonitor {
     this.#generation++
     const handedOver = this.#assign(new Set())
     this.#postTargets()
-    // What was said of them is no longer, or not yet, what probes of this node find.
+    // Their verdict came from others, or will: it no longer, or not yet, comes from this node's
+    // probes.
     if (handedOver.length > 0) this.#update(handedOver)
   }
 
@@ -185,8 +186,10 @@ class Monitor implements OwnMonitor {
   }
 
   /**
-   * Decides who is probed, and gives those their places. @param restarted have another check than
-   * before @returns those whose probes begin or end
+   * Decides which members are probed, and assigns their indices.
+   *
+   * @param restarted members with another check than before
+   * @returns members whose probes begin or end
    */
   #assign(restarted: ReadonlySet<Known>): readonly Known[] {
     const probed: MonitoredTarget[] = []
@@ -232,7 +235,7 @@ class Monitor implements OwnMonitor {
     if (known === undefined) return undefined
     const { isProbed, healthy, score, rttMs, isWarming, warmupPasses } = known
     const { intervalMs, reason, sinceMs } = known
-    // A worker that is gone for long says nothing of its silence.
+    // A worker that is gone for long cannot report that its knowledge ages.
     const silentMs = this.#parts.clock.monotonicMs() - this.#heardMs
     const isDeaf = known.knowledge === 'known' && silentMs > ownStaleAfterMs(intervalMs)
     const knowledge = isDeaf ? 'stale' : known.knowledge
@@ -255,7 +258,7 @@ class Monitor implements OwnMonitor {
     return this.healthOf(memberUid, ipAddress)
   }
 
-  // Other nodes and signals are outside; see view.ts.
+  // Other nodes and signals are added in view.ts.
   peersOf(): null {
     return null
   }
@@ -289,7 +292,7 @@ class Monitor implements OwnMonitor {
     await this.#writer.close()
   }
 
-  /** Takes the store's word for members that no probe of this process has judged. */
+  /** Adopts stored verdicts for members that no probe of this process has judged. */
   #adopt(stored: readonly StoredVerdict[]): void {
     if (this.#isStopped) return
     const changes: VerdictChange[] = []
@@ -301,7 +304,7 @@ class Monitor implements OwnMonitor {
       const key = targetKey(memberUid, ipAddress)
       const known = this.#known.get(key)
       if (this.#generation === 0) {
-        // No targets yet: the first set decides who of these is still there.
+        // There are no targets yet: the first set decides which of these still exist.
         this.#known.set(key, {
           ...blank(verdict, 1),
           healthy,
@@ -381,7 +384,7 @@ class Monitor implements OwnMonitor {
     if (updated.length + current.length > 0) this.#update([...updated, ...current])
   }
 
-  /** undefined: not probed, or not when this was found. */
+  /** @returns undefined: it is not probed, or was not when this was found */
   #knownSince(generation: number, { memberUid, ipAddress }: VerdictOwner): Known | undefined {
     const known = this.#known.get(targetKey(memberUid, ipAddress))
     if (known?.isProbed !== true || known.sinceGeneration > generation) return undefined

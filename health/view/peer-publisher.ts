@@ -10,28 +10,28 @@ import { targetKey } from '#health/probes/probe.ts'
 
 export interface PeerPublisherParts {
   readonly node: string
-  /** Where this node is. */
+  /** Site of this node. */
   readonly site: string
   /** True: an agent, which only probes. Left out: a node. */
   readonly isAgent?: boolean
   readonly peers: PeerHealth
-  /** What this node's own probes say. */
+  /** Verdicts of this node's own probes. */
   readonly local: Pick<HealthMonitor, 'healthOf'>
   readonly clock: Clock
   readonly log: Log
 }
 
-/** More than are on their way at once: one a second, and answers come within one. */
+/** More than are under way at once: one a second is sent, and answers come within one. */
 const sentMax = 16
 
 export class PeerPublisher {
   readonly #parts: PeerPublisherParts
-  /** Members whose last published word may not be true any more. */
+  /** Members whose last published verdict may be outdated. */
   #dirty = new Map<string, VerdictOwner>()
   readonly #published = new Map<string, VerdictOwner>()
   #isBusy = false
   #isAway = false
-  /** Times at which recent updates were written. */
+  /** Times at which recent updates were sent. */
   #sentAtMs: number[] = []
   #beatMs = -Infinity
 
@@ -45,12 +45,12 @@ export class PeerPublisher {
     }
   }
 
-  /** False for a word in this node's name that this process has not said. */
+  /** False for an update in this node's name that this process has not sent. */
   hasSent({ atMs }: PeerUpdate): boolean {
     return this.#sentAtMs.includes(atMs)
   }
 
-  /** Called once a second. Publishes what has changed, or confirms the rest when it is time. */
+  /** Called once a second. Publishes changes, or confirms the rest when that is due. */
   async tick(): Promise<void> {
     const { clock } = this.#parts
     const isBeat = clock.monotonicMs() - this.#beatMs >= healthLimits.peerBeatMs
@@ -63,7 +63,9 @@ export class PeerPublisher {
     this.#isBusy = false
   }
 
-  /** A beat confirms all that was published: what is no longer known must be taken back with it. */
+  /**
+   * A beat confirms all that was published: members that are no longer known are withdrawn with it.
+   */
   #noteLost(): void {
     for (const [key, owner] of this.#published) {
       const { knowledge } = this.#healthOf(owner) ?? {}
@@ -79,7 +81,7 @@ export class PeerPublisher {
     try {
       await peers.publish(update)
     } catch (error) {
-      // Words are looked up when they are sent; members that are gone unsaid need none.
+      // Verdicts are looked up when they are sent; members that vanished unsent need none.
       const noted = [...batch, ...this.#dirty]
       this.#dirty = new Map(noted.filter(([key, owner]) => this.#isWorthTelling(key, owner)))
       if (!this.#isAway) {

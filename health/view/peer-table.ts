@@ -1,4 +1,4 @@
-// The verdicts of the other nodes, with their age.
+// Holds the verdicts of the other nodes, with their age.
 import { assert } from '#lib/assert.ts'
 import type { VerdictOwner } from '#state/ports/health-verdicts.ts'
 import type { PeerUpdate, PeerVerdict } from '#state/ports/peer-health.ts'
@@ -7,9 +7,9 @@ import type { Vote } from './policy.ts'
 import { targetKey } from '#health/probes/probe.ts'
 
 interface PeerNode {
-  /** When it was last heard, on this node's monotonic clock: clocks of nodes differ. */
+  /** When the node was last heard, by this node's monotonic clock, since clocks of nodes differ. */
   heardMs: number
-  /** undefined: it was only read of, or is of a version that does not say. */
+  /** undefined: it was only read from the store, or its version does not send it. */
   site: string | undefined
   isAgent: boolean
 }
@@ -22,7 +22,7 @@ export interface PeerVote extends Vote {
   readonly isWarming: boolean
 }
 
-/** Ages are counted from when a word arrived here. */
+/** Counts ages from the arrival of a verdict. */
 export class PeerTable {
   readonly #own: string
   readonly #ownAgent: readonly string[]
@@ -30,13 +30,14 @@ export class PeerTable {
   /** By `targetKey`, then by node. */
   readonly #members = new Map<string, Map<string, PeerVote>>()
   #votes = 0
-  /** Agents beyond what is permitted: their words do not count. */
+  /** Agents beyond the permitted number: their verdicts do not count. */
   #muted: ReadonlySet<string> = new Set()
   #agentsMax = Infinity
 
   /**
-   * @param own this node's name: its own words on the bus are passed over
-   * @param isAgent it is one of those that are counted
+   * @param own name of this node, whose own updates on the bus are ignored
+   *
+   * @param isAgent true: this node is one of the counted agents
    */
   constructor(own: string, isAgent = false) {
     this.#own = own
@@ -61,8 +62,8 @@ export class PeerTable {
   }
 
   /**
-   * Forgets all votes and takes these, which were said before this node listened. Words are as old
-   * as wall clocks say, unless their node has been heard since.
+   * Replaces all votes by these, which were sent before this node listened. Their age is that of
+   * the wall clocks, unless their node has been heard since.
    */
   replace(verdicts: readonly PeerVerdict[], wallMs: number, nowMs: number): void {
     this.#members.clear()
@@ -74,7 +75,7 @@ export class PeerTable {
     }
   }
 
-  /** Nodes and agents that were heard less than `maxAgeMs` ago, in no order. */
+  /** Nodes and agents that were heard less than `maxAgeMs` ago, unordered. */
   heard(
     maxAgeMs: number,
     nowMs: number,
@@ -88,7 +89,7 @@ export class PeerTable {
     return { nodes: named(false), agents: named(true) }
   }
 
-  /** The words of so many agents count, those first by name. */
+  /** Limits how many agents count, the first by name. */
   permitAgents(count: number): void {
     this.#agentsMax = count
     this.#mute()
@@ -100,7 +101,7 @@ export class PeerTable {
     this.#muted = new Set(agents.toSorted().slice(Math.min(this.#agentsMax, agents.length)))
   }
 
-  /** Nodes of a site that have said so themselves, less than `maxAgeMs` ago, in no order. */
+  /** Nodes of a site, as they report it themselves, heard less than `maxAgeMs` ago; unordered. */
   nodesOfSite(site: string, maxAgeMs: number, nowMs: number): readonly string[] {
     const { nodes, agents } = this.heard(maxAgeMs, nowMs)
     return [...nodes, ...agents].filter(
@@ -112,7 +113,7 @@ export class PeerTable {
     return this.#nodes.get(node)?.site === site
   }
 
-  /** Votes that are younger than `maxAgeMs`, in no order. */
+  /** Votes younger than `maxAgeMs`, unordered. */
   votesOf(key: string, maxAgeMs: number, nowMs: number): readonly PeerVote[] {
     const votes: PeerVote[] = []
     for (const [node, vote] of this.#members.get(key) ?? []) {
@@ -124,7 +125,7 @@ export class PeerTable {
     return votes
   }
 
-  /** Nobody was heard, or all were forgotten. */
+  /** True when no node was heard, or all were forgotten. */
   get isEmpty(): boolean {
     return this.#nodes.size === 0
   }
@@ -144,7 +145,7 @@ export class PeerTable {
     }
   }
 
-  /** @returns false when there are too many nodes to take one more */
+  /** @returns false when there are too many nodes for one more */
   #hear(node: string, heardMs: number): boolean {
     const known = this.#nodes.get(node)
     if (known !== undefined) known.heardMs = Math.max(known.heardMs, heardMs)
@@ -176,7 +177,7 @@ export class PeerTable {
   }
 }
 
-/** Age at which a peer's word on a member no longer counts. */
+/** Age at which a peer's verdict on a member no longer counts. */
 export function peerStaleAfterMs(intervalMs: number): number {
   const { staleMsMin, staleMsMax } = healthLimits
   return Math.min(Math.max(3 * intervalMs, staleMsMin), staleMsMax)

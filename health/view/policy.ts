@@ -1,7 +1,7 @@
 // Applies `state.healthPolicy`: this node's probes decide alone, or those of all nodes.
 import type { Knowledge } from '#health/verdict/member-track.ts'
 
-/** What one node's probes say of a member. */
+/** Verdict of one node's probes on a member. */
 export interface Vote {
   readonly healthy: boolean
   readonly score: number
@@ -12,18 +12,19 @@ export interface OwnVote extends Vote {
 }
 
 /**
- * @param own this node's word: the last one it had, or healthy before its first probe
- * @param peers the words of other nodes that are not stale
- * @param quorumMinPercent of the words that must say healthy, for `global-quorum`
+ * @param own the last verdict of this node, or healthy before its first probe
+ *
+ * @param peers fresh verdicts of other nodes
+ * @param quorumMinPercent share that must be healthy, for `global-quorum`
  */
 type Policy = (own: OwnVote, peers: readonly Vote[], quorumMinPercent: number) => Vote
 
-/** Under each policy the last word of this node stands when no node knows. */
+/** Under each policy, the last verdict of this node stands when no node has a fresh one. */
 const policies = {
-  /** Its own word while that is fresh; the others' when it is not. */
+  /** Its own verdict while fresh, else those of others. */
   'local-or-global-fallback': (own, peers) => (own.knowledge === 'known' ? own : anyOf(peers, own)),
   'local-only': (own) => own,
-  /** Its own word while it has one, however old; the others' before its first probe. */
+  /** Its own verdict, however old; those of others before its first probe. */
   'prefer-local': (own, peers) => (own.knowledge === 'unknown' ? anyOf(peers, own) : own),
   'global-any-healthy': (own, peers) => anyOf(votesOf(own, peers), own),
   'global-quorum': (own, peers, quorumMinPercent) => {
@@ -47,17 +48,17 @@ export function decide(
   return policies[policy](own, peers, quorumMinPercent)
 }
 
-/** Whether the words of its site stand for those of a node that does not probe. */
+/** Whether the verdicts of its site replace those of a node that does not probe. */
 export function goesBySite(policy: HealthPolicy): boolean {
   return policy === 'prefer-local' || policy === 'local-or-global-fallback'
 }
 
 /**
- * For a member that this node leaves to others. The words of its site stand for its own, as far as
- * the policy goes by that.
+ * Decides about a member that this node leaves to others. Verdicts of its site replace its own,
+ * where the policy uses that.
  *
- * @param last what was believed of it until now
- * @param site the words of nodes of this node's site, which are among `peers`
+ * @param last the verdict until now
+ * @param site verdicts of nodes of this node's site, which are among `peers`
  */
 export function decideUnprobed(
   policy: HealthPolicy,
@@ -69,12 +70,12 @@ export function decideUnprobed(
   return decide(policy, { ...last, knowledge: 'unknown' }, peers, quorumMinPercent)
 }
 
-/** This node votes with the others while what it knows is fresh. */
+/** This node votes with the others while its own verdict is fresh. */
 function votesOf(own: OwnVote, peers: readonly Vote[]): readonly Vote[] {
   return own.knowledge === 'known' ? [own, ...peers] : peers
 }
 
-/** Healthy if any node can reach it, with the best score. */
+/** Healthy if any node reaches the member, with the best score. */
 function anyOf(votes: readonly Vote[], otherwise: Vote): Vote {
   if (votes.length === 0) return otherwise
   const inFavour = votes.filter(({ healthy }) => healthy)

@@ -1,4 +1,4 @@
-// Keeps this node to its share of the members, as nodes of its site come, go and say their words.
+// Keeps this node to its share of the members, as nodes of its site join, leave and report.
 import type { Clock } from '#lib/clock.ts'
 import { healthLimits } from '#health/limits.ts'
 import { targetKey } from '#health/probes/probe.ts'
@@ -18,12 +18,12 @@ export interface SiteShareParts {
   readonly clock: Clock
 }
 
-/** What is known of others is counted in this node's time: their clocks do not matter. */
+/** Measures times by this node's clock: those of others do not matter. */
 export class SiteShare {
   readonly #parts: SiteShareParts
   readonly #share: ProberShare
   #targets: readonly MonitoredTarget[] = []
-  /** The next target that is looked at. */
+  /** Index of the next target to examine. */
   #nextAt = 0
 
   constructor(parts: SiteShareParts) {
@@ -32,19 +32,21 @@ export class SiteShare {
     if (parts.probers > 0) parts.local.probeOnly((key) => this.#share.probes(key))
   }
 
-  /** To be told before the monitor is. */
+  /** To be called before the monitor's. */
   setTargets(targets: readonly MonitoredTarget[]): void {
     this.#targets = targets
     this.#nextAt = 0
     if (this.#parts.probers > 0) this.#share.keepOnly(new Set(targets.map(keyOf)))
   }
 
-  /** Called once a second. Looks at all when a node has come or gone, else at one part of them. */
+  /**
+   * Called once a second. Examines all members when a node has joined or left, else a part of them.
+   */
   tick(): void {
     const { site, probers, table, local, clock } = this.#parts
     if (probers === 0) return
     const nowMs = clock.monotonicMs()
-    // A node that was silent for so long has a successor, before its words grow old.
+    // A node that was silent for so long is replaced, before its verdicts become stale.
     const others = table.nodesOfSite(site, healthLimits.proberGoneMs, nowMs)
     const isOther = this.#share.setOthers(others)
     let isMoved = false

@@ -1,4 +1,4 @@
-// Writes verdicts to the store: the newest per member, one write at a time, retried.
+// Writes verdicts to the store: the newest of each member, one write at a time, retried.
 import { assert } from '#lib/assert.ts'
 import { backoffMs } from '#lib/backoff.ts'
 import type { Log } from '#lib/log.ts'
@@ -11,7 +11,7 @@ type Pending = { readonly save: StoredVerdict } | { readonly forget: VerdictOwne
 export class VerdictWriter {
   readonly #store: HealthVerdicts
   readonly #log: Log
-  /** At most one per member, however long the store is away. */
+  /** At most one for each member, however long the store is away. */
   #pending = new Map<string, Pending>()
   #writing: Promise<void> | undefined
   #retry: NodeJS.Timeout | undefined
@@ -32,7 +32,7 @@ export class VerdictWriter {
     this.#write()
   }
 
-  /** Writes what is left, once; what the store does not take now is lost. */
+  /** Writes the rest once; verdicts that the store refuses are lost. */
   async close(): Promise<void> {
     clearTimeout(this.#retry)
     this.#retry = undefined
@@ -71,7 +71,7 @@ export class VerdictWriter {
       if (forgets.length > 0) await this.#store.forget(forgets)
       this.#failures = 0
     } catch (error) {
-      // What was put meanwhile is newer.
+      // Verdicts that came meanwhile are newer.
       this.#pending = new Map([...batch, ...this.#pending])
       const retryMs = backoffMs(healthLimits.saveRetries, ++this.#failures)
       this.#log.warn(

@@ -1,4 +1,4 @@
-// Health as routing sees it: own probes, peers and external signals combined.
+// Combines own probes, peers and external signals into the health that routing uses.
 import type { Clock } from '#lib/clock.ts'
 import type { Log } from '#lib/log.ts'
 import type { HealthSignals } from '#state/ports/health-signals.ts'
@@ -25,23 +25,23 @@ import { targetKey } from '#health/probes/probe.ts'
 import type { HealthStats } from '#health/thread/stats.ts'
 
 export interface HealthPeers {
-  /** This node. */
+  /** Name of this node. */
   readonly node: string
-  /** Where it is. */
+  /** Its site. */
   readonly site: string
   /** How many nodes of a site probe a member; 0: all. Under `local-only` all do. */
   readonly probers: number
   readonly bus: PeerHealth
   /** True: this node is a probe agent. */
   readonly isAgent?: boolean
-  /** True: this node hears agents, and no other node hears it. */
+  /** True: this node receives reports of agents, and no other node receives its own. */
   readonly isLone?: boolean
 }
 
 export interface HealthViewParts {
-  /** This node's own probes. */
+  /** The monitor of this node's own probes. */
   readonly local: OwnMonitor
-  /** null: nobody from outside can say anything. */
+  /** null: there are no external signals. */
   readonly signals: HealthSignals | null
   /** null: the node is alone. */
   readonly peers: HealthPeers | null
@@ -49,12 +49,14 @@ export interface HealthViewParts {
   /** 1 to 100. */
   readonly quorumMinPercent: number
   readonly clock: Clock
-  /** Calls `fn` once after `delayMs`; returns what calls it off. */
+  /** Calls `fn` once after `delayMs`; returns the function that cancels it. */
   readonly after: (delayMs: number, fn: () => void) => () => void
   readonly log: Log
 }
 
-/** Makes a monitor whose gates, stats and changes of verdicts are the local monitor's. */
+/**
+ * Makes a monitor whose gates, statistics and changes of verdicts are those of the local monitor.
+ */
 export function createHealthView(parts: HealthViewParts): HealthMonitor {
   return new HealthView(parts)
 }
@@ -69,17 +71,17 @@ class HealthView implements HealthMonitor {
   readonly #updateHandlers: ((owners: readonly VerdictOwner[]) => void)[] = []
   readonly #signalHandlers: ((memberUids: readonly string[]) => void)[] = []
   #targets: readonly MonitoredTarget[] = []
-  /** What `healthOf` last said, where time alone can change it: while there are peers. */
+  /** The last results of `healthOf` that time alone can change: while there are peers. */
   readonly #said = new Map<string, MemberHealth>()
-  /** The next target that is looked at for what time has done to it. */
+  /** Index of the next target to check for changes by time. */
   #sweepAt = 0
-  /** What arrives while all is loaded. */
+  /** Updates that arrive while all verdicts are loaded. */
   #backlog: PeerUpdate[] | undefined
   /** How many loads have begun. */
   #loads = 0
   /** Loads that failed in a row. */
   #failedLoads = 0
-  /** Ticks until all is loaded again after a load that failed; 0: the last one did not fail. */
+  /** Ticks until the next load after a failed one; 0: the last one succeeded. */
   #ticksToLoad = 0
   #isNamesakeLogged = false
   #unsubscribe: (() => void) | undefined
@@ -126,7 +128,7 @@ class HealthView implements HealthMonitor {
     this.#said.clear()
     this.#share?.setTargets(targets)
     this.#parts.local.setTargets(targets, options)
-    // A node that has just started takes the others' word before its first probe.
+    // A node that has just started adopts verdicts of others before its first probe.
     const told = targets.filter((one) => this.#table?.has(targetKey(one.memberUid, one.ipAddress)))
     if (told.length > 0) this.#update(told)
   }
@@ -217,7 +219,7 @@ class HealthView implements HealthMonitor {
     const judged = local.isProbed
       ? decide(policy, local, votes, quorumMinPercent)
       : believe(this.#parts, local, this.#ofSite(table, votes), votes)
-    // The minimum of the cluster, of measurements of the last three minutes.
+    // The minimum of the cluster, over measurements of the last three minutes.
     let { rttMs } = local
     for (const vote of table.votesOf(key, healthLimits.staleMsMax, nowMs)) {
       if (vote.rttMs > 0 && (rttMs === 0 || vote.rttMs < rttMs)) rttMs = vote.rttMs
@@ -251,7 +253,7 @@ class HealthView implements HealthMonitor {
     this.#update(table.take(update, this.#parts.clock.monotonicMs()))
   }
 
-  /** Each of two nodes of one name would pass over what the other says. */
+  /** Warns of a node with the same name: each would ignore the updates of the other. */
   #warnOfNamesake(update: PeerUpdate): void {
     const { peers, log } = this.#parts
     const isOwn = update.node === peers?.node
@@ -264,8 +266,8 @@ class HealthView implements HealthMonitor {
   }
 
   /**
-   * What the table says becomes what the bus knows. One that is away tells when it is back; but a
-   * load can fail without the bus having been away, and then only trying again helps.
+   * Replaces the table by what the bus stores. A bus that was away announces its return; but a load
+   * can fail by itself, and then only another try helps.
    */
   async #load(table: PeerTable, bus: PeerHealth): Promise<void> {
     const load = ++this.#loads
@@ -299,7 +301,7 @@ class HealthView implements HealthMonitor {
     })
   }
 
-  /** Looks at a share of the targets for words that grew old. */
+  /** Checks a part of the targets for verdicts that became stale. */
   #sweep(): void {
     const count = Math.ceil(this.#targets.length / healthLimits.peerSweepTicks)
     const share = this.#targets.slice(this.#sweepAt, this.#sweepAt + count)
@@ -308,7 +310,7 @@ class HealthView implements HealthMonitor {
     this.#update(this.#outdatedOf(share))
   }
 
-  /** Targets for which routing was told something else than what holds now. */
+  /** Targets whose health differs from what routing was last told. */
   #outdatedOf(targets: readonly MonitoredTarget[]): readonly VerdictOwner[] {
     return targets.filter(({ memberUid, ipAddress }) => {
       const before = this.#said.get(targetKey(memberUid, ipAddress))
@@ -323,7 +325,7 @@ class HealthView implements HealthMonitor {
     for (const handler of this.#updateHandlers) handler(owners)
   }
 
-  /** What others say becomes this node's last word on members that it leaves to them. */
+  /** The verdicts of others become this node's last verdict on members that it leaves to them. */
   #follow(owners: readonly VerdictOwner[]): void {
     const followed: FollowedHealth[] = []
     for (const { memberUid, ipAddress } of owners) {
@@ -348,10 +350,10 @@ interface UnprobedRule {
 type Believed = Omit<FollowedHealth, 'memberUid' | 'ipAddress'>
 
 /**
- * Decides what to believe of a member that this node leaves to others: their words, by the policy.
+ * Decides about a member that this node leaves to others: by their verdicts and the policy.
  *
- * @param last what was believed until now: it stands while nobody has a word
- * @param site those of the words that come from nodes of this node's site
+ * @param last the verdict until now: it stays while nobody has one
+ * @param site verdicts from nodes of this node's site
  */
 function believe(
   { policy, quorumMinPercent }: UnprobedRule,
@@ -367,7 +369,7 @@ function believe(
   return {
     healthy,
     score,
-    // A gate is open here when it is where somebody counts.
+    // A gate is open here when it is open at a node that counts.
     isWarming: agreeing.length > 0 && agreeing.every(({ isWarming }) => isWarming),
     reason: healthy ? '' : (agreeing.find(({ reason }) => reason !== '')?.reason ?? ''),
     sinceMs: times.length === 0 ? 0 : Math.min(...times),
