@@ -84,6 +84,15 @@ export const zoneDiagnostics = {
     bad: 'spec: { domain: www.example.com., pool: web, ttl: 86400 }',
     good: 'spec: { domain: www.example.com., pool: web, ttl: 60 }',
   },
+  'key-life-short': {
+    severity: 'error',
+    message: '%s is too short for the %s of %s: a rollover takes up to %s',
+    help: 'write a longer time: 90d is usual for a ZSK, 2y or never for a KSK or CSK',
+    cause:
+      'A key goes when no resolver has it any more; the next rollover begins after that (RFC 7583).',
+    bad: 'dnssec: { enabled: true, policy: { zsk: 2h } }',
+    good: 'dnssec: { enabled: true, policy: { zsk: 90d } }',
+  },
   'soa-minimum-large': {
     severity: 'warning',
     message: 'resolvers keep "no records" for %s seconds',

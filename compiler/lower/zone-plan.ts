@@ -6,6 +6,7 @@ import type { Nameserver, Soa, Zone } from '#schemas/objects/zone.ts'
 import { checkAddress } from '#compiler/values/addresses.ts'
 import { editsOf } from '#lib/sequence/list-edits.ts'
 import type { YamlPath } from '#diagnostics/diagnostic.ts'
+import { defaultAlgorithm } from '#compiler/values/key-policy.ts'
 import { checkMailbox, checkName } from '#compiler/values/names.ts'
 import { signingAlgorithms } from '#dns/dnssec/algorithms.ts'
 import { isInside } from '#dns/enclosing-names.ts'
@@ -168,9 +169,6 @@ function declaredZones(
   if (file !== undefined) file.memo.settings = result
   return result
 }
-
-/** RFC 8624 section 3.1: P-256 is what every validator must know. */
-const defaultAlgorithm = 'ecdsap256sha256'
 
 function signedBy({ dnssec }: Pick<Zone, 'dnssec'>): Pick<PlannedZone, 'algorithm'> {
   if (dnssec?.enabled !== true) return {}

@@ -89,25 +89,72 @@ export const NsTtl = (without: string) =>
     }),
   )
 
+const lifeForm = '^(never|[1-9][0-9]{0,3}[ydh])$'
+const waitForm = '^(0|[1-9][0-9]{0,4}[dhms])$'
+
+const KeyPolicy = Type.Object(
+  {
+    ksk: Type.String({
+      pattern: lifeForm,
+      default: 'never',
+      description:
+        'After how long a KSK or CSK is followed by another one: `2y`, `400d`; `never`: when a ' +
+        'person says so. The parent needs the DS record of the new one then.',
+    }),
+    zsk: Type.String({
+      pattern: lifeForm,
+      default: '90d',
+      description: 'After how long a ZSK is followed by another one, which nobody has to do.',
+    }),
+    propagation: Type.String({
+      pattern: waitForm,
+      default: '1h',
+      description: 'How long it takes at most until every node answers with other keys.',
+    }),
+    parentDsTtl: Type.String({
+      pattern: waitForm,
+      default: '1d',
+      description: 'TTL of the DS records of the zone in its parent.',
+    }),
+    parentPropagation: Type.String({
+      pattern: waitForm,
+      default: '1h',
+      description: 'How long it takes until every server of the parent has what one has.',
+    }),
+  },
+  { additionalProperties: false, description: 'When keys are followed by others (rollovers).' },
+)
+export type KeyPolicy = Static<typeof KeyPolicy>
+
 export const Dnssec = Type.Object(
   {
     enabled: Type.Boolean({
       default: true,
-      description: 'Whether answers of the zone are signed. The keys stay on the nodes.',
+      description: 'Whether answers of the zone are signed. The keys are not in Git.',
     }),
     algorithm: Type.Optional(
       Type.Union([Type.Literal('ecdsap256sha256'), Type.Literal('ed25519')], {
         description:
           'What keys and signatures are made by: ECDSA with P-256 (algorithm 13), or Ed25519 ' +
-          '(15). Without it: `ecdsap256sha256`, which every validator knows.',
+          '(15). Another one than that of the keys: they roll to it. Without it: that of the ' +
+          'keys, else `ecdsap256sha256`, which every validator knows.',
       }),
     ),
+    model: Type.Optional(
+      Type.Union([Type.Literal('csk'), Type.Literal('kskzsk')], {
+        description:
+          'One key for all (`csk`), or one that signs the keys and another for the rest ' +
+          '(`kskzsk`). Without it: what the keys are, else `csk`.',
+      }),
+    ),
+    policy: Type.Optional(KeyPolicy),
   },
   {
     additionalProperties: false,
-    description: 'Signatures (DNSSEC) by one key that signs keys and data (CSK).',
+    description: 'Signatures (DNSSEC), and how their keys live.',
   },
 )
+export type Dnssec = Static<typeof Dnssec>
 
 export const Zone = Type.Object(
   {

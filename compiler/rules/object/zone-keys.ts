@@ -1,0 +1,28 @@
+// Checks what zones say of the life of their keys.
+import { lifeMs, rollPolicy } from '#compiler/values/key-policy.ts'
+import { valueAt } from '#diagnostics/diagnostic.ts'
+import type { ObjectRule } from './object-rule.ts'
+
+/** For TTLs of an hour or two, and for the time that clocks may differ. */
+const spareMs = 6 * 3_600_000
+
+/** Finds keys that would have to be followed before those before them are gone. */
+export const keyPolicies: ObjectRule<'Settings'> = ({ spec }, report) => {
+  for (const [i, { name, dnssec }] of spec.zones.entries()) {
+    if (dnssec?.policy === undefined) continue
+    const at = (field: string) => valueAt('spec', 'zones', i, 'dnssec', 'policy', field)
+    const { propagationMs, parentMs } = rollPolicy(dnssec)
+    const needs = {
+      ksk: 2 * propagationMs + parentMs + spareMs,
+      zsk: 2 * propagationMs + spareMs,
+    } as const
+    for (const [field, needMs] of Object.entries(needs) as ['ksk' | 'zsk', number][]) {
+      const life = dnssec.policy[field]
+      const ms = lifeMs(life)
+      if (ms !== null && ms < needMs) {
+        const hours = `${Math.ceil(needMs / 3_600_000)}h`
+        report('key-life-short', at(field), { args: [life, field.toUpperCase(), name, hours] })
+      }
+    }
+  }
+}

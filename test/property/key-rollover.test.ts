@@ -1,0 +1,201 @@
+// Keys roll, clocks jump, parents are late, two nodes decide: no resolver ever finds a zone bogus,
+// whatever it has cached.
+import fc from 'fast-check'
+import { expect, test } from 'vitest'
+import { keyUses, KeyUse, noTimes } from '#dns/dnssec/key-record.ts'
+import type { KeyRecord } from '#dns/dnssec/key-record.ts'
+import { beginRoll, dsText, look, roll } from '#dns/dnssec/rollover.ts'
+import type { Looked, RollPolicy, WantedKey } from '#dns/dnssec/rollover.ts'
+import { keyTag } from '#dns/dnssec/zone-key.ts'
+import { laneCount } from '#test/support/lane.ts'
+import { RollWorld } from '#test/support/dns/roll-world.ts'
+
+const minute = 60_000
+const hour = 60 * minute
+const stepMs = 10 * minute
+const ttls = { keyTtlMs: 20 * minute, longestTtlMs: hour }
+const basePolicy: RollPolicy = {
+  ...{ model: null, algorithm: null, defaultAlgorithm: 13, kskMs: null, zskMs: null },
+  ...{ propagationMs: 5 * minute, parentMs: 3 * hour },
+}
+
+interface Event {
+  readonly afterSteps: number
+  readonly what:
+    | { readonly kind: 'jump'; readonly node: number; readonly byMs: number }
+    | { readonly kind: 'roll'; readonly isEmergency: boolean }
+    | { readonly kind: 'policy'; readonly policy: Partial<RollPolicy> }
+    | { readonly kind: 'sleep'; readonly node: number; readonly steps: number }
+    | { readonly kind: 'parent'; readonly parent: Parent }
+}
+/** What a parent does with what the zone says: replaces its DS, adds one, or nothing. */
+type Parent = 'follows' | 'adds' | 'sleeps'
+
+const jumps = [-24 * hour, 24 * hour, -hour, 365 * 24 * hour, -365 * 24 * hour, 40 * minute, 30_000]
+const event: fc.Arbitrary<Event> = fc.record({
+  afterSteps: fc.oneof(fc.nat(12), fc.nat(100)),
+  what: fc.oneof(
+    fc.record({
+      kind: fc.constant('jump' as const),
+      node: fc.nat(1),
+      byMs: fc.constantFrom(...jumps),
+    }),
+    fc.record({ kind: fc.constant('roll' as const), isEmergency: fc.boolean() }),
+    fc.record({
+      kind: fc.constant('policy' as const),
+      policy: fc.constantFrom<Partial<RollPolicy>>(
+        { algorithm: 15 },
+        { algorithm: 13 },
+        { model: 'kskzsk' },
+        { model: 'csk' },
+        { zskMs: 12 * hour },
+        { kskMs: 30 * hour },
+      ),
+    }),
+    fc.record({
+      kind: fc.constant('sleep' as const),
+      node: fc.nat(1),
+      steps: fc.nat(60),
+    }),
+    fc.record({
+      kind: fc.constant('parent' as const),
+      parent: fc.constantFrom<Parent>('follows', 'adds', 'sleeps'),
+    }),
+  ),
+})
+
+interface Node {
+  offsetMs: number
+  looked: Looked
+  /** The version of the records that it has written or seen. */
+  version: number
+  sleepsUntil: number
+}
+
+class Run {
+  readonly world = new RollWorld({ ...ttls, ...basePolicy })
+  records: readonly KeyRecord[] = []
+  policy = basePolicy
+  parent: Parent = 'follows'
+  ds: readonly string[] = []
+  seen: readonly string[] = []
+  version = 0
+  made = 0
+  readonly nodes: Node[]
+
+  constructor(nodes: number) {
+    this.nodes = Array.from({ length: nodes }, () => ({
+      ...{ offsetMs: 0, looked: { atMs: null, heldUntilMs: 0 }, version: 0, sleepsUntil: 0 },
+    }))
+  }
+
+  make({ role, algorithm }: WantedKey, createdMs: number): KeyRecord {
+    const flags = role === 'zsk' ? 256 : 257
+    const rdata = Uint8Array.of(flags >> 8, flags & 0xff, 3, algorithm, 0, this.made++, 0, 0)
+    return {
+      ...{ zone: 'example.org.', tag: keyTag(rdata), algorithm, flags, publicKey: rdata, role },
+      ...{ secret: new Uint8Array(0), times: { ...noTimes, createdMs } },
+    }
+  }
+
+  write(node: Node, records: readonly KeyRecord[]): void {
+    if (records === this.records) return
+    this.records = records
+    node.version = ++this.version
+  }
+
+  act(node: Node, realMs: number): void {
+    const nowMs = realMs + node.offsetMs
+    const { policy } = this
+    const isOthers = node.version !== this.version
+    node.version = this.version
+    node.looked = look(node.looked, { policy, ...ttls, nowMs }, isOthers)
+    const parent = { onAll: this.seen, onAny: this.seen }
+    for (let again = 0; again < 3; again++) {
+      const { heldUntilMs } = node.looked
+      const rolled = roll({ records: this.records, policy, parent, ...ttls, nowMs, heldUntilMs })
+      const made = rolled.wanted.map((one) => this.make(one, nowMs))
+      this.write(node, made.length === 0 ? rolled.records : [...rolled.records, ...made])
+      if (made.length === 0) break
+    }
+  }
+
+  begin(node: Node, realMs: number, isEmergency: boolean): void {
+    const begun = beginRoll(this.records, this.policy, { role: null, isEmergency })
+    if (!begun.ok) return
+    const made = begun.value.map((one) => this.make(one, realMs + node.offsetMs))
+    this.write(node, [...this.records, ...made])
+  }
+
+  delegate(step: number): void {
+    const wanted = keyUses(this.records)
+      .filter(({ use }) => (use & KeyUse.InCds) !== 0)
+      .map(({ record }) => dsText(record))
+    if (this.parent !== 'sleeps' && wanted.length > 0 && step % 5 === 0) {
+      const isNew = wanted.some((one) => !this.ds.includes(one))
+      this.ds = this.parent === 'adds' && isNew ? [...this.ds, ...wanted] : wanted
+    }
+    // The look comes later.
+    if (step % 7 === 0) this.seen = this.ds
+  }
+}
+
+const histories = fc.record({
+  nodes: fc.constantFrom(1, 1, 2),
+  split: fc.boolean(),
+  events: fc.array(event, { maxLength: 10 }),
+})
+
+test('no resolver finds a zone bogus, whatever it has cached', { timeout: 120_000 }, () => {
+  fc.assert(
+    fc.property(histories, ({ nodes, split, events }) => {
+      const run = new Run(nodes)
+      if (split) run.policy = { ...run.policy, model: 'kskzsk' }
+      let step = 0
+      const walk = (steps: number): void => {
+        for (const end = step + steps; step < end; step++) {
+          const realMs = 1e12 + step * stepMs
+          for (const node of run.nodes) if (node.sleepsUntil <= step) run.act(node, realMs)
+          run.world.show(run.records, realMs)
+          run.delegate(step)
+          run.world.delegate(run.ds, realMs)
+          expect(run.world.bogus(realMs)).toBeUndefined()
+        }
+      }
+      walk(60)
+      for (const { afterSteps, what } of events) {
+        const node = run.nodes[0]!
+        if (what.kind === 'jump') run.nodes[what.node % nodes]!.offsetMs += what.byMs
+        if (what.kind === 'roll') run.begin(node, 1e12 + step * stepMs, what.isEmergency)
+        if (what.kind === 'policy') run.policy = { ...run.policy, ...what.policy }
+        if (what.kind === 'parent') run.parent = what.parent
+        if (what.kind === 'sleep') {
+          run.nodes[what.node % nodes]!.sleepsUntil = step + what.steps
+        }
+        walk(afterSteps)
+      }
+      walk(40)
+    }),
+    { numRuns: laneCount(1_500, 60) },
+  )
+})
+
+test('a whole roll of each kind ends by itself where the parent follows', () => {
+  for (const change of [{ algorithm: 15 }, { model: 'kskzsk' as const }, {}]) {
+    const run = new Run(1)
+    const node = run.nodes[0]!
+    const first = (): readonly number[] => keyUses(run.records).map(({ use }) => use)
+    const walk = (from: number, to: number): void => {
+      for (let step = from; step < to; step++) {
+        run.act(node, 1e12 + step * stepMs)
+        run.delegate(step)
+      }
+    }
+    walk(0, 80)
+    expect(first()).toEqual([15])
+    if (Object.keys(change).length === 0) run.begin(node, 1e12 + 80 * stepMs, false)
+    run.policy = { ...run.policy, ...change }
+    walk(80, 240)
+    expect(first().filter((use) => use !== 0)).toEqual('model' in change ? [13, 3] : [15])
+  }
+})

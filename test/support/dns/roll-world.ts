@@ -1,0 +1,126 @@
+// A world of caches around a zone whose keys roll: what was shown when, and whether a resolver that
+// has any of it finds a way from the DS record to the records.
+import { keyUses, KeyUse } from '#dns/dnssec/key-record.ts'
+import type { KeyRecord } from '#dns/dnssec/key-record.ts'
+import { isDsOf } from '#dns/dnssec/rollover.ts'
+
+interface Seen<T> {
+  readonly value: T
+  readonly fromMs: number
+  /** When the next one came; Infinity: it is there. */
+  toMs: number
+}
+
+interface Shown {
+  readonly published: readonly KeyRecord[]
+  readonly signsKeys: readonly KeyRecord[]
+  readonly signsRecords: readonly KeyRecord[]
+}
+
+/** What caches may have: everything that was there less than so long ago. */
+class History<T> {
+  readonly #seen: Seen<T>[] = []
+  readonly #keptMs: number
+
+  constructor(keptMs: number) {
+    this.#keptMs = keptMs
+  }
+
+  add(value: T, atMs: number): void {
+    const last = this.#seen.at(-1)
+    if (last !== undefined) last.toMs = atMs
+    this.#seen.push({ value, fromMs: atMs, toMs: Infinity })
+  }
+
+  cached(atMs: number): T[] {
+    while (this.#seen.length > 0 && this.#seen[0]!.toMs < atMs - this.#keptMs) this.#seen.shift()
+    return this.#seen.map(({ value }) => value)
+  }
+}
+
+export interface CacheTimes {
+  readonly keyTtlMs: number
+  readonly longestTtlMs: number
+  readonly propagationMs: number
+  readonly parentMs: number
+}
+
+export class RollWorld {
+  readonly #keys: History<Shown>
+  readonly #records: History<Shown>
+  readonly #ds: History<readonly string[]>
+  #last = ''
+  #lastDs = ''
+
+  constructor({ keyTtlMs, longestTtlMs, propagationMs, parentMs }: CacheTimes) {
+    this.#keys = new History(keyTtlMs + propagationMs)
+    this.#records = new History(longestTtlMs + propagationMs)
+    this.#ds = new History(parentMs)
+  }
+
+  show(records: readonly KeyRecord[], atMs: number): void {
+    const used = keyUses(records)
+    const text = used.map(({ record, use }) => `${record.tag}:${use & 7}`).join()
+    if (text === this.#last) return
+    this.#last = text
+    const having = (bit: number): KeyRecord[] =>
+      used.filter(({ use }) => (use & bit) !== 0).map(({ record }) => record)
+    const shown = {
+      published: having(KeyUse.Published),
+      signsKeys: having(KeyUse.SignsKeys),
+      signsRecords: having(KeyUse.SignsRecords),
+    }
+    this.#keys.add(shown, atMs)
+    this.#records.add(shown, atMs)
+  }
+
+  delegate(ds: readonly string[], atMs: number): void {
+    if (ds.join() === this.#lastDs) return
+    this.#lastDs = ds.join()
+    this.#ds.add(ds, atMs)
+  }
+
+  /** @returns what a resolver would call bogus; undefined: nothing, whatever it has cached */
+  bogus(atMs: number): string | undefined {
+    const records = this.#records.cached(atMs)
+    const ds = this.#ds.cached(atMs)
+    for (const keys of this.#keys.cached(atMs)) {
+      for (const one of ds) {
+        const why = bogusKeys(one, keys)
+        if (why !== undefined) return why
+      }
+      for (const one of records) {
+        const why = bogusRecords(keys, one)
+        if (why !== undefined) return why
+      }
+    }
+    return undefined
+  }
+}
+
+const named = (records: readonly KeyRecord[]): string => records.map(({ tag }) => tag).join(' ')
+
+/** Also for validators that want a signature of each algorithm. RFC 4035 section 2.2. */
+function bogusKeys(ds: readonly string[], keys: Shown): string | undefined {
+  if (ds.length === 0) return undefined
+  const signing = keys.signsKeys.filter((one) => keys.published.some(({ tag }) => tag === one.tag))
+  for (const algorithm of new Set(ds.map((one) => Number(one.split(' ')[1])))) {
+    const isValid = ds.some((one) =>
+      signing.some((key) => key.algorithm === algorithm && isDsOf(one, key)),
+    )
+    if (!isValid) return `DS ${ds.join('|')} with keys ${named(keys.published)}`
+  }
+  return undefined
+}
+
+function bogusRecords({ published }: Shown, { signsRecords }: Shown): string | undefined {
+  for (const algorithm of new Set(published.map((one) => one.algorithm))) {
+    const isValid = signsRecords.some(
+      (key) => key.algorithm === algorithm && published.some(({ tag }) => tag === key.tag),
+    )
+    if (!isValid) {
+      return `keys ${named(published)} with records signed by ${named(signsRecords)} (${algorithm})`
+    }
+  }
+  return undefined
+}

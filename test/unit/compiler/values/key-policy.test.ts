@@ -1,0 +1,30 @@
+// Policies of keys as zones write them, in numbers.
+import { expect, test } from 'vitest'
+import { lifeMs, rollPolicy } from '#compiler/values/key-policy.ts'
+
+const hour = 3_600_000
+test.each([
+  ['never', null],
+  ['0', 0],
+  ['30s', 30_000],
+  ['15m', 900_000],
+  ['36h', 36 * hour],
+  ['90d', 90 * 24 * hour],
+  ['2y', 730 * 24 * hour],
+])('%s', (text, ms) => {
+  expect(lifeMs(text)).toBe(ms)
+})
+
+test('what is left out has its default', () => {
+  expect(rollPolicy({})).toEqual({
+    ...{ model: null, algorithm: null, defaultAlgorithm: 13, kskMs: null, zskMs: 2_160 * hour },
+    ...{ propagationMs: hour, parentMs: 25 * hour },
+  })
+  const policy = {
+    ...{ ksk: '2y', zsk: 'never', propagation: '0', parentDsTtl: '1h', parentPropagation: '0' },
+  }
+  expect(rollPolicy({ algorithm: 'ed25519', model: 'kskzsk', policy })).toEqual({
+    ...{ model: 'kskzsk', algorithm: 15, defaultAlgorithm: 13, kskMs: 17_520 * hour, zskMs: null },
+    ...{ propagationMs: 0, parentMs: hour },
+  })
+})
